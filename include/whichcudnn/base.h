@@ -1,0 +1,81 @@
+/*
+ * The ground that every room stands on: spans, and memory and string functions that nobody can
+ * interpose. core/ and shim/ use these and no libc function (libasan, jemalloc and other preloads
+ * replace libc's, and would call back into the shim; docs/design.md, "freestanding").
+ */
+#ifndef WHICHCUDNN_BASE_H
+#define WHICHCUDNN_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A piece of somebody's memory. Bounds travel with the pointer. */
+struct wc_span {
+    const void *p;
+    size_t n;
+};
+
+/* As their libc namesakes. */
+void wc_mem_copy(void *to, const void *from, size_t n);
+void wc_mem_move(void *to, const void *from, size_t n);
+void wc_mem_set(void *to, int byte, size_t n);
+int wc_mem_compare(const void *a, const void *b, size_t n);
+size_t wc_str_length(const char *s);
+int wc_str_compare(const char *a, const char *b);
+const char *wc_str_find(const char *s, const char *part);     /* NULL: not in s */
+const char *wc_str_find_char(const char *s, char c);          /* NULL: not in s */
+const char *wc_str_find_last_char(const char *s, char c);     /* NULL: not in s */
+bool wc_str_starts(const char *s, const char *start);
+bool wc_str_ends(const char *s, const char *end);
+/* True when both are equal, or both NULL. */
+bool wc_str_same(const char *a, const char *b);
+/* The part behind the last '/', or the whole name. */
+const char *wc_base_name(const char *path);
+/* Length of the directory part without its last '/', 0 if there is none, 1 for "/". */
+size_t wc_dir_length(const char *path);
+
+/* Decimal number at s[0..n); stops at the first other character. Returns the characters used
+ * (0: no digit, or more than fits in 63 bits). */
+size_t wc_parse_number(const char *s, size_t n, uint64_t *out);
+
+/*
+ * Text built into a fixed buffer. Always NUL-terminated; what does not fit is cut and `cut` set.
+ * cap must be at least 1.
+ */
+struct wc_text {
+    char *p;
+    size_t cap, n;
+    bool cut;
+};
+void wc_text_begin(struct wc_text *t, char *buffer, size_t cap);
+void wc_text_add(struct wc_text *t, const char *s); /* NULL adds nothing */
+void wc_text_add_n(struct wc_text *t, const char *s, size_t n);
+void wc_text_add_char(struct wc_text *t, char c);
+void wc_text_add_int(struct wc_text *t, int64_t v);
+void wc_text_add_hex(struct wc_text *t, uint64_t v);
+/* Adds each argument up to the first NULL: wc_text_join(&t, "a", "b", NULL). */
+void wc_text_join(struct wc_text *t, ...) __attribute__((sentinel));
+
+/*
+ * Memory that only grows and is given back as a whole. The owner supplies `more`, which returns
+ * zeroed memory of at least n bytes aligned to 16, or NULL when there is no more: callers then
+ * drop what they wanted to keep and say so.
+ */
+struct wc_arena {
+    void *(*more)(void *owner, size_t n);
+    void *owner;
+};
+void *wc_arena_take(struct wc_arena *a, size_t n);
+char *wc_arena_string(struct wc_arena *a, const char *s);             /* NULL in, NULL out */
+char *wc_arena_string_n(struct wc_arena *a, const char *s, size_t n); /* copies n bytes + NUL */
+
+/* An arena over one buffer of the caller. `used` may be reset to 0 to begin again. */
+struct wc_buffer_arena {
+    struct wc_arena arena;
+    unsigned char *p;
+    size_t cap, used;
+};
+void wc_buffer_arena_begin(struct wc_buffer_arena *b, void *buffer, size_t cap);
+
+#endif

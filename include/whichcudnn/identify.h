@@ -1,0 +1,49 @@
+/*
+ * What a file is: its version without calling it, the installation it belongs to, what its host's
+ * package metadata demands. Pure; reads through struct wc_files.
+ */
+#ifndef WHICHCUDNN_IDENTIFY_H
+#define WHICHCUDNN_IDENTIFY_H
+
+#include "elf_image.h"
+#include "files.h"
+#include "record.h"
+#include "version.h"
+
+struct wc_identity {
+    struct wc_version version, floor, ceiling;
+    enum wc_version_source version_source;
+    enum wc_installation_kind installation_kind;
+    char installation[128];         /* "nvidia-cudnn-cu12", "cuda-13.0"; "" unknown */
+    char installation_version[WC_VERSION_TEXT];
+    char installation_path[1024];   /* tells installations apart; "" unknown */
+};
+
+/*
+ * path: the real path. image: of the mapped object or of the file's bytes; NULL: not readable.
+ * facade: whether it is the facade (only then floor/ceiling come from the whole export list; a part
+ * exports its share). Sources in the order of core/version_sources.def, first that answers wins.
+ * Uses at most 4 KiB of stack; `scratch` (at least 16 KiB) is for file contents.
+ */
+void wc_identify(const struct wc_files *files, const char *path, const struct wc_elf_image *image,
+                 bool facade, void *scratch, size_t scratch_size, struct wc_identity *out);
+
+/* One demand found in a host's package metadata. */
+struct wc_metadata_demand {
+    enum wc_demand_kind kind; /* BUILT or REQUIRED */
+    char spec[160];           /* PEP 440; "" unknown */
+    char built[WC_VERSION_TEXT];
+    char framework[32], framework_version[WC_VERSION_TEXT];
+    char source[160];      /* "METADATA of torch 2.15.0" */
+    char source_path[1024];
+};
+/*
+ * All that the packages around a host's file say (frameworks.md section 9 and "Built-against"): the
+ * dist-info of the distribution that owns the file (RECORD names it, or its top-level directory),
+ * torch pin, tensorflow build_info, paddle/version, cupy _wheel.json, jaxlib version suffix.
+ * Returns how many were written (at most most).
+ */
+size_t wc_metadata_demands(const struct wc_files *files, const char *host_path, void *scratch,
+                           size_t scratch_size, struct wc_metadata_demand *out, size_t most);
+
+#endif

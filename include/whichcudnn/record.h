@@ -1,0 +1,167 @@
+/*
+ * One record of the log: structs made from record.def, and the writer of its JSON line. The shim
+ * writes them; the command reads them back with jansson through the same table.
+ */
+#ifndef WHICHCUDNN_RECORD_H
+#define WHICHCUDNN_RECORD_H
+
+#include "base.h"
+
+#define WC_LOG_VERSION 1
+#define WC_RECORD_MAX 16384 /* bytes of a line with its newline */
+#define WC_NULL INT64_MIN   /* an INT that is not known */
+
+#define ENUM(t) enum wc_##t {
+#define VALUE(t, id, word) WC_##t##_##id,
+#define END_ENUM(t) WC_##t##_COUNT };
+#include "enums.def"
+#undef ENUM
+#undef VALUE
+#undef END_ENUM
+/* Usage: WC_role_FACADE, WC_severity_ERROR. */
+
+enum wc_enumeration {
+#define ENUM(t) WC_ENUM_##t,
+#define VALUE(t, id, word)
+#define END_ENUM(t)
+#include "enums.def"
+#undef ENUM
+#undef VALUE
+#undef END_ENUM
+    WC_ENUMERATIONS
+};
+
+struct wc_strings {
+    const char *const *p;
+    size_t n;
+};
+struct wc_fact {
+    const char *name, *value, *source; /* source: "slot", "link map", "data symbol", ... */
+};
+struct wc_facts {
+    const struct wc_fact *p;
+    size_t n;
+};
+struct wc_fix {
+    const char *action;  /* a word of core/findings.def's action list */
+    const char *text;    /* a sentence */
+    const char *command; /* to paste; NULL: there is none */
+};
+struct wc_fixes {
+    const struct wc_fix *p;
+    size_t n;
+};
+
+enum wc_kind {
+    WC_KIND_NONE,
+#define KIND(k, doc) WC_KIND_##k,
+#define STR(k, n, doc)
+#define INT(k, n, doc)
+#define BOOL(k, n, doc)
+#define STRS(k, n, doc)
+#define ENUM_(k, t, n, doc)
+#define FACTS(k, n, doc)
+#define FIXES(k, n, doc)
+#define END_KIND(k)
+#include "record.def"
+#undef KIND
+#undef STR
+#undef INT
+#undef BOOL
+#undef STRS
+#undef ENUM_
+#undef FACTS
+#undef FIXES
+#undef END_KIND
+    WC_KINDS
+};
+
+#define KIND(k, doc) struct wc_##k##_record {
+#define STR(k, n, doc) const char *n;
+#define INT(k, n, doc) int64_t n;
+#define BOOL(k, n, doc) bool n;
+#define STRS(k, n, doc) struct wc_strings n;
+#define ENUM_(k, t, n, doc) enum wc_##t n;
+#define FACTS(k, n, doc) struct wc_facts n;
+#define FIXES(k, n, doc) struct wc_fixes n;
+#define END_KIND(k) };
+#include "record.def"
+#undef KIND
+#undef STR
+#undef INT
+#undef BOOL
+#undef STRS
+#undef ENUM_
+#undef FACTS
+#undef FIXES
+#undef END_KIND
+
+struct wc_record {
+    enum wc_kind kind;
+    int64_t time; /* microseconds since the epoch */
+    int64_t seq;  /* 1, 2, ... in this file */
+    int64_t pid, tid;
+    int64_t cut; /* list elements and bytes of text that were left out; the writer counts them */
+    union {
+#define KIND(k, doc) struct wc_##k##_record k;
+#define STR(k, n, doc)
+#define INT(k, n, doc)
+#define BOOL(k, n, doc)
+#define STRS(k, n, doc)
+#define ENUM_(k, t, n, doc)
+#define FACTS(k, n, doc)
+#define FIXES(k, n, doc)
+#define END_KIND(k)
+#include "record.def"
+#undef KIND
+#undef STR
+#undef INT
+#undef BOOL
+#undef STRS
+#undef ENUM_
+#undef FACTS
+#undef FIXES
+#undef END_KIND
+    } u;
+};
+
+/* An empty record: all INT are WC_NULL, everything else NULL, false, empty. */
+void wc_record_begin(struct wc_record *r, enum wc_kind kind);
+
+enum wc_field_type {
+    WC_FIELD_STR,
+    WC_FIELD_INT,
+    WC_FIELD_BOOL,
+    WC_FIELD_STRS,
+    WC_FIELD_ENUM,
+    WC_FIELD_FACTS,
+    WC_FIELD_FIXES
+};
+struct wc_field {
+    const char *name;
+    const char *doc;
+    enum wc_field_type type;
+    enum wc_enumeration enumeration; /* of an ENUM */
+    size_t offset;                   /* in its kind's struct */
+};
+/* The fields of a kind in the order of record.def; *n: how many. */
+const struct wc_field *wc_kind_fields(enum wc_kind kind, size_t *n);
+const char *wc_kind_name(enum wc_kind kind);
+const char *wc_kind_doc(enum wc_kind kind);
+enum wc_kind wc_kind_from_name(const char *name); /* NONE if unknown */
+/* Word of a value; NULL for the first value (unknown) and for values out of range. */
+const char *wc_enum_word(enum wc_enumeration e, unsigned value);
+/* All words, the first ("unknown") included. */
+unsigned wc_enum_count(enum wc_enumeration e);
+const char *wc_enum_word_raw(enum wc_enumeration e, unsigned value);
+/* Value of a word; 0 (unknown) if it is none. */
+unsigned wc_enum_value(enum wc_enumeration e, const char *word);
+
+/*
+ * The JSON line with its newline. cap at least 1024. Lists and long texts are cut so that it fits
+ * into min(cap, WC_RECORD_MAX) and `cut` says by how much. Invalid UTF-8 becomes U+FFFD; control
+ * characters are escaped. Returns the bytes written (0: kind unknown); never partial JSON.
+ */
+size_t wc_record_write(const struct wc_record *r, char *out, size_t cap);
+
+#endif
