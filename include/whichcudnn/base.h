@@ -23,9 +23,9 @@ void wc_mem_set(void *to, int byte, size_t n);
 int wc_mem_compare(const void *a, const void *b, size_t n);
 size_t wc_str_length(const char *s);
 int wc_str_compare(const char *a, const char *b);
-const char *wc_str_find(const char *s, const char *part);     /* NULL: not in s */
-const char *wc_str_find_char(const char *s, char c);          /* NULL: not in s */
-const char *wc_str_find_last_char(const char *s, char c);     /* NULL: not in s */
+const char *wc_str_find(const char *s, const char *part); /* NULL: not in s */
+const char *wc_str_find_char(const char *s, char c);      /* NULL: not in s */
+const char *wc_str_find_last_char(const char *s, char c); /* NULL: not in s */
 bool wc_str_starts(const char *s, const char *start);
 bool wc_str_ends(const char *s, const char *end);
 /* True when both are equal, or both NULL. */
@@ -53,7 +53,7 @@ void wc_text_add(struct wc_text *t, const char *s); /* NULL adds nothing */
 void wc_text_add_n(struct wc_text *t, const char *s, size_t n);
 void wc_text_add_char(struct wc_text *t, char c);
 void wc_text_add_int(struct wc_text *t, int64_t v);
-void wc_text_add_hex(struct wc_text *t, uint64_t v);
+void wc_text_add_hex(struct wc_text *t, uint64_t v); /* lower case, without 0x */
 /* Adds each argument up to the first NULL: wc_text_join(&t, "a", "b", NULL). */
 void wc_text_join(struct wc_text *t, ...) __attribute__((sentinel));
 

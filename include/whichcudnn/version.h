@@ -27,6 +27,9 @@ struct wc_version wc_version_from_packed(uint32_t packed);
 
 /* "9", "9.1", "9.1.0", "9.1.0.70"; n bytes at s, all of them. False: not a version. */
 bool wc_version_parse(const char *s, size_t n, struct wc_version *out);
+/* The version that s begins with: "2.3.1" of "2.3.1+cu121", "2.16.0" of "2.16.0rc1", "9.1" of
+ * "9.1.dev1". Returns the characters used, 0 and NONE if there is none. */
+size_t wc_version_parse_start(const char *s, size_t n, struct wc_version *out);
 /* Writes "9.1.0" (as many fields as are known; "unknown" for NONE), NUL-terminated; returns out. */
 char *wc_version_format(struct wc_version v, char out[WC_VERSION_TEXT]);
 
@@ -36,7 +39,17 @@ int wc_version_compare(struct wc_version a, struct wc_version b);
 bool wc_version_agree(struct wc_version a, struct wc_version b);
 
 /* A set of versions: all clauses hold. PEP 440's subset ==, ==x.*, !=, >=, <=, >, <, ~=, ===. */
-enum wc_spec_op { WC_EQ, WC_EQ_PREFIX, WC_NE, WC_NE_PREFIX, WC_GE, WC_LE, WC_GT, WC_LT, WC_COMPATIBLE };
+enum wc_spec_op {
+    WC_EQ,
+    WC_EQ_PREFIX,
+    WC_NE,
+    WC_NE_PREFIX,
+    WC_GE,
+    WC_LE,
+    WC_GT,
+    WC_LT,
+    WC_COMPATIBLE
+};
 struct wc_spec {
     struct {
         enum wc_spec_op op;
