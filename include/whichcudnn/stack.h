@@ -45,8 +45,11 @@ struct wc_noted_finding { /* as an earlier diagnose() said it live; not input of
         size_t n, room;                                                                            \
     } name
 
+#define WC_STACK_SEEN 128
+
 struct wc_stack {
     struct wc_arena *arena;
+    const char *seen[WC_STACK_SEEN]; /* strings kept lately, by hash: equal ones are stored once */
     bool keep_findings; /* the command keeps finding records for the timeline; the shim does not */
     struct wc_process_record process;
     struct wc_machine_record machine;
@@ -68,12 +71,13 @@ struct wc_stack {
 void wc_stack_begin(struct wc_stack *s, struct wc_arena *arena);
 /* Takes the record in, copying what it keeps. An object with a known number replaces the older
  * entry; a binding with the same host, target, how is replaced; the same demand (host, kind,
- * source) too. False: no room (counted in dropped). Request records are only counted. */
+ * source) too; a failure with a request's number replaces the one inferred for that request. False:
+ * no room (counted in dropped), and what was there stays. Request records are only counted. */
 bool wc_stack_apply(struct wc_stack *s, const struct wc_record *r);
 
 const struct wc_object *wc_stack_object(const struct wc_stack *s, int64_t object); /* NULL */
 /* Do two objects lie in one installation? By installation_path where both have one, else by the
- * directory of their real paths. */
+ * directory of their real paths; true where neither is known: nothing says that they differ. */
 bool wc_same_installation(const struct wc_object *a, const struct wc_object *b);
 /* 64-bit mark of the stack as hexadecimal: hosts, facade, parts, companions with versions,
  * build-ids, bindings; no pids, times, addresses, absolute prefixes. */
