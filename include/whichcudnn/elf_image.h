@@ -25,16 +25,13 @@ enum wc_elf_error {
 };
 const char *wc_elf_error_text(enum wc_elf_error e);
 
+/* Cleared and filled by wc_elf_from_*; const from then on, free to be copied. */
 struct wc_elf_image {
     uint64_t base; /* load bias; 0 for a file */
     bool in_memory;
     const unsigned char *file; /* file view: the bytes */
     size_t file_size;
-    struct {
-        uint64_t vaddr, memsz, offset, filesz;
-        uint32_t flags;
-    } load[WC_ELF_SEGMENTS];
-    size_t loads;
+    size_t loads;                     /* segments in load[], at the end of this struct */
     uint64_t relro_vaddr, relro_size; /* PT_GNU_RELRO; size 0: none */
     uint64_t note_vaddr, note_size;   /* all PT_NOTE are looked through for the build-id */
     unsigned char build_id[32];
@@ -47,9 +44,23 @@ struct wc_elf_image {
     uint64_t init, flags, flags_1;
     uint32_t soname, rpath, runpath; /* offsets into strtab; 0: absent */
     bool has_soname, has_rpath, has_runpath, bind_now;
-    uint32_t symbols;        /* number of .dynsym entries (from DT_HASH, else DT_GNU_HASH) */
-    uint32_t first_defined;  /* DT_GNU_HASH's symoffset: entries below it are imports (0: no gnu hash) */
-    uint16_t machine;        /* file view; 0 in memory unless the header is mapped */
+    uint32_t symbols;       /* number of .dynsym entries */
+    uint32_t first_defined; /* entries below it are imports (DT_GNU_HASH; 0: it has none) */
+    uint16_t machine;       /* file view; 0 in memory unless the header is mapped */
+
+    /* Tables, each wholly inside one segment (cut to what is); NULL or 0: absent. */
+    const void *symbol_table;
+    const char *string_table;            /* strsz bytes, the last of them NUL */
+    const void *jump_relocs, *relocs;    /* relocs: behind the DT_RELACOUNT relative ones */
+    size_t jump_reloc_count, reloc_count;
+    size_t dynamic_entries;              /* before DT_NULL */
+
+    struct {
+        uint64_t vaddr, memsz, offset, filesz;
+        const unsigned char *at; /* the byte of vaddr */
+        uint64_t readable;       /* bytes there: memsz in memory, filesz in a file */
+        uint32_t flags;
+    } load[WC_ELF_SEGMENTS]; /* further segments are not seen */
 };
 
 /*
@@ -91,7 +102,8 @@ bool wc_elf_find_defined(const struct wc_elf_image *e, const char *name, struct 
  * (SONAME); NULL: none. */
 const char *wc_elf_defined_node(const struct wc_elf_image *e);
 
-/* Relocations with a symbol: DT_JMPREL first, then DT_RELA. false: past the last. */
+/* DT_JMPREL first, then DT_RELA without its leading relative ones. symbol is 0 where a relocation
+ * names none. False: past the last. */
 struct wc_elf_reloc {
     uint64_t slot; /* link-time address */
     uint32_t type, symbol;
@@ -100,8 +112,9 @@ struct wc_elf_reloc {
 };
 bool wc_elf_reloc_at(const struct wc_elf_image *e, size_t i, struct wc_elf_reloc *out);
 
-/* Searches the read-only bytes that the file or image carries for a text, from *at (0 to begin);
- * at most limit bytes are read in all. Returns the address found, with *at behind it; 0: no more. */
+/* Searches the bytes of the segments that are not writable for a text, from address *at on (0 to
+ * begin). Only the first `limit` of these bytes are looked at, whatever *at is. Returns the address
+ * found, with *at behind its first byte; 0: no more. */
 uint64_t wc_elf_find_bytes(const struct wc_elf_image *e, const char *bytes, size_t n, uint64_t *at,
                            size_t limit);
 

@@ -1,0 +1,50 @@
+/*
+ * Inside of the ELF reader: for core/elf_*.c alone.
+ */
+#ifndef WHICHCUDNN_CORE_ELF_INSIDE_H
+#define WHICHCUDNN_CORE_ELF_INSIDE_H
+
+#include "whichcudnn/elf_image.h"
+
+/* Structures are read in place, wherever a file puts them: no alignment, no aliasing rule holds. */
+#define WC_LAX(type)       \
+    struct wc_lax_##type { \
+        type v;            \
+    } __attribute__((packed, may_alias))
+WC_LAX(Elf64_Ehdr);
+WC_LAX(Elf64_Phdr);
+WC_LAX(Elf64_Dyn);
+WC_LAX(Elf64_Sym);
+WC_LAX(Elf64_Rela);
+WC_LAX(Elf64_Nhdr);
+WC_LAX(Elf64_Verdef);
+WC_LAX(Elf64_Verdaux);
+WC_LAX(Elf64_Verneed);
+WC_LAX(Elf64_Vernaux);
+WC_LAX(uint16_t);
+WC_LAX(uint32_t);
+WC_LAX(uint64_t);
+#define WC_LAX_AT(type, p) (((const struct wc_lax_##type *)(const void *)(p))->v)
+
+/* No chain of a real object is that long; a damaged one must not cost more. */
+#define WC_ELF_LONGEST_CHAIN 4096
+
+/* Readable bytes from a link-time address to the end of its segment; 0: it lies in none. */
+uint64_t wc_elf_room(const struct wc_elf_image *e, uint64_t vaddr);
+/* Bytes at an address that wc_elf_room vouched for. */
+const unsigned char *wc_elf_bytes(const struct wc_elf_image *e, uint64_t vaddr);
+/* Fills all of e that comes from PT_DYNAMIC. */
+enum wc_elf_error wc_elf_read_dynamic(struct wc_elf_image *e, uint64_t vaddr, uint64_t size);
+/* Number of .dynsym entries and the first defined one; needs the addresses of the tables. */
+void wc_elf_count_symbols(struct wc_elf_image *e);
+
+/* DT_GNU_HASH or DT_HASH, opened. */
+struct wc_elf_hash {
+    const unsigned char *bloom, *buckets, *chains;
+    uint64_t chain_room; /* chain entries that are readable */
+    uint32_t bucket_count, first, bloom_count, bloom_shift;
+};
+bool wc_elf_open_gnu_hash(const struct wc_elf_image *e, struct wc_elf_hash *h);
+bool wc_elf_open_hash(const struct wc_elf_image *e, struct wc_elf_hash *h);
+
+#endif
