@@ -1,0 +1,275 @@
+# whichcudnn: two products from three rooms.
+#   libwhichcudnn.so  = shim/ + core/   compiled to live in somebody else's process
+#   whichcudnn        = tools/ + core/  compiled as an ordinary program
+# `make help` lists targets and settings. Plain `make` never uses the network.
+
+VERSION := 0.1.0
+O       ?= build
+OPT     ?= -O2
+PREFIX  ?= /usr/local
+BINDIR  ?= $(PREFIX)/bin
+LIBDIR  ?= $(PREFIX)/lib
+DATADIR ?= $(PREFIX)/share
+CACHE   ?= $(O)/cache
+PYTHON  ?= python3
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+AR ?= ar
+
+ifeq ($(V),1)
+Q :=
+say := @:
+else
+Q := @
+say = @printf '  %-8s %s\n'
+endif
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.PHONY: all help headers demo install clean distclean FORCE \
+        test test-unit test-e2e test-real test-measured check-tools lint bench
+
+# ---- sources: a new file needs no change here -----------------------------------------------
+
+ARCH := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+core_sources  := $(sort $(shell find core -name '*.c' -not -path 'core/data/*'))
+tools_sources := $(sort $(shell find tools -name '*.c'))
+shim_sources  := $(sort $(shell find shim -name '*.c' -not -path 'shim/arch/*')) \
+                 $(sort $(wildcard shim/arch/$(ARCH)/*.c shim/arch/$(ARCH)/*.S))
+unit_sources  := $(sort $(wildcard tests/unit/test_*.c))
+generated     := $(patsubst core/data/generate_%.py,$(O)/gen/cudnn_%.inc,\
+                   $(wildcard core/data/generate_*.py))
+objects = $(patsubst %,$(O)/obj/$(1)/%.o,$(basename $(2)))
+
+# ---- NVIDIA's headers: what was asked for, a toolkit, or what `make headers` fetched ----------
+
+multiarch := $(shell $(CC) -print-multiarch 2>/dev/null)
+header_dirs := $(wildcard /usr/local/cuda/include /usr/include $(addprefix /usr/include/,$(multiarch)) \
+                 $(O)/headers)
+having = $(firstword $(foreach d,$(header_dirs),$(if $(wildcard $(d)/$(1)),$(d))))
+CUDNN_INCLUDE ?= $(call having,cudnn.h)
+CUDA_INCLUDE  ?= $(call having,cuda_runtime_api.h)
+have_headers := $(and $(wildcard $(CUDNN_INCLUDE)/cudnn.h),\
+                      $(wildcard $(CUDA_INCLUDE)/cuda_runtime_api.h))
+nvidia_includes := $(foreach d,$(sort $(filter-out /usr/include,$(CUDNN_INCLUDE) $(CUDA_INCLUDE))),\
+                     -isystem $(d))
+
+# ---- flags ------------------------------------------------------------------------------------
+
+WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+base_flags := -std=gnu11 -g $(OPT) $(WARN) -D_GNU_SOURCE= -Iinclude -I. -I$(O)/gen \
+              -DWHICHCUDNN_VERSION='"$(VERSION)"'
+
+# The shim calls nothing that another library could interpose, so the compiler may not invent calls:
+# no builtin that becomes memcpy@plt, no stack protector, no fortify, no lazy binding, and
+# thread-local storage that needs no __tls_get_addr. These come after CFLAGS, to win over a
+# distribution's hardening flags.
+shim_flags := -fPIC -ffreestanding -fno-builtin -fno-stack-protector -U_FORTIFY_SOURCE -fno-lto \
+              -fvisibility=hidden -ftls-model=initial-exec -fno-plt -fasynchronous-unwind-tables
+ifeq ($(ARCH),x86_64)
+shim_flags += -fcf-protection=full
+else ifeq ($(ARCH),aarch64)
+shim_flags += -mbranch-protection=standard
+endif
+
+# Marks that only some linkers know; without them a process would lose its shadow stack to us.
+linker_takes = $(shell printf 'void f(void);void f(void){}' | $(CC) $(LDFLAGS) -shared -fPIC \
+                 -nostdlib -Wl,--fatal-warnings -Wl,$(1) -x c - -o /dev/null 2>/dev/null && echo -Wl,$(1))
+marks = $(foreach f,-z$(comma)shstk -z$(comma)ibt,$(call linker_takes,$(f)))
+comma := ,
+shim_link = -shared -Wl,-soname,libwhichcudnn.so -Wl,--version-script=shim/exports.map \
+            -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,defs $(marks)
+# crti and crtn alone: their _init calls __gmon_start__, which is the shim's first look at the
+# process. crtbegin is left out, since it would import three more names. gcov's run-time needs it,
+# and libc: a coverage build is for tests only.
+crt = $(shell $(CC) -print-file-name=$(1))
+
+command_flags := -fPIE
+command_link  := -pie
+ifneq ($(SAN),)
+command_flags += -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
+command_link  += -fsanitize=$(SAN)
+endif
+ifeq ($(COVERAGE),1)
+base_flags    += --coverage -fprofile-update=atomic
+command_link  += --coverage
+shim_begin    :=
+shim_end      := --coverage
+else
+shim_begin    = -nostdlib $(call crt,crti.o)
+shim_end      = -lc -lgcc $(call crt,crtn.o)
+endif
+
+# ---- the two products -------------------------------------------------------------------------
+
+all: $(O)/libwhichcudnn.so $(O)/whichcudnn
+
+shim_objects    := $(call objects,shim,$(shim_sources) $(core_sources))
+command_objects := $(call objects,command,$(tools_sources) $(core_sources))
+
+$(O)/libwhichcudnn.so: $(shim_objects) shim/exports.map
+	$(say) LINK $@
+	$(Q)$(CC) $(LDFLAGS) $(shim_link) -o $@.new $(shim_begin) $(shim_objects) $(shim_end)
+	$(Q)mv $@.new $@
+
+$(O)/whichcudnn: $(command_objects)
+	$(say) LINK $@
+	$(Q)$(CC) $(LDFLAGS) $(command_link) -o $@.new $^ -ljansson
+	$(Q)mv $@.new $@
+
+$(O)/obj/shim/%.o: %.c
+	$(say) SHIM $<
+	$(Q)mkdir -p $(@D) && $(CC) $(base_flags) $(CFLAGS) $(shim_flags) $(nvidia_includes) -MMD -MP -c $< -o $@
+$(O)/obj/shim/%.o: %.S
+	$(say) SHIM $<
+	$(Q)mkdir -p $(@D) && $(CC) $(base_flags) $(CFLAGS) $(shim_flags) -MMD -MP -c $< -o $@
+$(O)/obj/command/%.o: %.c
+	$(say) CC $<
+	$(Q)mkdir -p $(@D) && $(CC) $(base_flags) $(CFLAGS) $(command_flags) -MMD -MP -c $< -o $@
+
+$(filter $(O)/obj/shim/shim/%,$(shim_objects)): | nvidia-headers
+
+.PHONY: nvidia-headers
+nvidia-headers:
+	$(if $(have_headers),,$(error cudnn.h or cuda_runtime_api.h not found; \
+	  run `make headers` to fetch them, or set CUDNN_INCLUDE= and CUDA_INCLUDE=))
+
+headers: $(O)/venv/.ready
+	$(Q)$(O)/venv/bin/python tests/setup/fetch_headers.py --into $(O)/headers
+
+$(O)/gen/cudnn_%.inc: core/data/generate_%.py core/data/cudnn_%.tsv
+	$(say) GEN $@
+	$(Q)mkdir -p $(@D) && $(PYTHON) $^ > $@.new && mv $@.new $@
+
+# Objects are made anew when the compiler or its flags change: SAN=, COVERAGE=, OPT=, CC=.
+flags_now := $(CC) $(subst ',,$(subst ",,$(base_flags) $(CFLAGS) $(shim_flags) $(command_flags) $(LDFLAGS) $(nvidia_includes)))
+$(O)/flags: FORCE
+	@mkdir -p $(@D); echo '$(flags_now)' | cmp -s - $@ || echo '$(flags_now)' > $@
+
+# ---- tests ------------------------------------------------------------------------------------
+
+# Test programs find what they need in archives, so each takes from the rooms only what it uses. The
+# shim's C parts are compiled once more, as ordinary code that sanitizers can instrument; libc stands
+# before that archive on the command line, so its mem* and dl* names stay libc's.
+check_objects := $(call objects,check,$(shim_sources))
+unit_programs := $(patsubst tests/unit/%.c,$(O)/unit/%,$(unit_sources))
+archives := $(O)/libcommand.a $(O)/libcheck.a
+
+$(O)/obj/check/%.o: %.c | nvidia-headers
+	$(say) CC $<
+	$(Q)mkdir -p $(@D) && $(CC) $(base_flags) $(CFLAGS) $(command_flags) $(nvidia_includes) -MMD -MP -c $< -o $@
+$(O)/obj/check/%.o: %.S
+	$(Q)mkdir -p $(@D) && $(CC) $(base_flags) $(CFLAGS) $(command_flags) -MMD -MP -c $< -o $@
+$(O)/libcommand.a: $(command_objects)
+$(O)/libcheck.a: $(check_objects)
+$(archives):
+	$(say) AR $@
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+$(O)/unit/%: $(O)/obj/command/tests/unit/%.o $(archives)
+	$(say) LINK $@
+	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $(command_link) -o $@ $< $(O)/libcommand.a -lcmocka \
+	    -ljansson -lc $(O)/libcheck.a $(O)/libcommand.a
+.PRECIOUS: $(O)/obj/command/tests/unit/%.o
+
+every_object := $(shim_objects) $(command_objects) $(check_objects) \
+                $(call objects,command,$(unit_sources))
+$(every_object): $(O)/flags | $(generated)
+-include $(every_object:.o=.d)
+
+# What every test finds in its environment. RELEASE= adds a release of cuDNN to the real ones.
+test_env = WC_ROOT='$(CURDIR)' WC_BUILD='$(abspath $(O))' WC_CACHE='$(abspath $(CACHE))' \
+           WC_PYTHON='$(abspath $(O)/venv/bin/python)' WC_RELEASE='$(RELEASE)' CC='$(CC)'
+tap = $(O)/tap
+
+# Each suite writes TAP files; `summary` adds them up and fails if anything failed or nothing ran.
+test:
+	$(Q)rm -rf $(tap)
+	$(Q)tests/setup/install build test
+	$(Q)$(MAKE) --no-print-directory all $(O)/venv/.ready
+	$(Q)$(MAKE) --no-print-directory -k run-unit run-e2e run-real; \
+	    tests/setup/summary $(tap)/*.tap
+
+suite = $(Q)rm -f $(tap)/$(1)*.tap; $(MAKE) --no-print-directory run-$(1); \
+        tests/setup/summary $(tap)/$(1)*.tap
+test-unit:     ; $(call suite,unit)
+test-e2e:      ; $(call suite,e2e)
+test-real:     ; $(call suite,real)
+test-measured: ; $(call suite,measured)
+
+.PHONY: run-unit run-e2e run-real run-measured
+run-unit: $(unit_programs)
+	$(Q)$(test_env) tests/setup/run-unit $(tap) $(unit_programs)
+run-e2e: all $(O)/venv/.ready
+	$(Q)$(test_env) tests/setup/run-bats $(tap)/e2e $(wildcard tests/e2e/*.bats tests/neutrality/*.bats)
+run-real: all $(O)/venv/.ready
+	$(Q)$(test_env) tests/setup/run-bats $(tap)/real $(wildcard tests/real/*.bats)
+run-measured: all $(O)/venv/.ready
+	$(Q)$(test_env) tests/setup/run-bats $(tap)/measured $(wildcard tests/measured/*.bats)
+
+$(O)/venv/.ready: tests/setup/venv tests/setup/requirements.txt
+	$(Q)tests/setup/venv $(O)/venv
+
+# ---- lint -------------------------------------------------------------------------------------
+
+c_files   := $(sort $(shell find core shim tools include tests examples -name '*.[ch]'))
+tidied    := $(patsubst %,$(O)/tidy/%.ok,$(core_sources) $(tools_sources) $(filter %.c,$(shim_sources)))
+
+lint:
+	$(Q)tests/setup/install build lint
+	$(Q)rm -f $(tap)/lint.tap; $(MAKE) --no-print-directory -k -j2 run-tidy; tidy=$$?; \
+	    tests/setup/lint $(tap)/lint.tap $$tidy $(c_files); tests/setup/summary $(tap)/lint.tap
+
+.PHONY: run-tidy
+run-tidy: $(tidied)
+$(O)/tidy/%.c.ok: %.c .clang-tidy $(wildcard include/whichcudnn/*) | $(generated) nvidia-headers
+	$(say) TIDY $<
+	$(Q)mkdir -p $(@D) && clang-tidy --quiet $< -- $(base_flags) \
+	    $(if $(filter tools/%,$<),$(command_flags),$(nvidia_includes)) 2>$@.log || \
+	    { cat $@.log >&2; exit 1; }; touch $@
+
+# ---- demo, bench, install, clean ----------------------------------------------------------------
+
+# The two-line demonstration on a real framework: make demo CUDNN=9.1.0 FRAMEWORK=jax
+CUDNN     ?= 9.1.0
+FRAMEWORK ?= jax
+demo:
+	$(Q)tests/setup/install build demo
+	$(Q)$(MAKE) --no-print-directory all $(O)/venv/.ready
+	$(Q)$(test_env) CUDNN='$(CUDNN)' FRAMEWORK='$(FRAMEWORK)' examples/demo.sh
+
+bench: all
+	$(Q)$(test_env) tests/bench/run
+
+# By rename: a process that has the old library mapped keeps the old file, whole.
+put = install -d '$(DESTDIR)$(3)' && install -m $(1) $(2) '$(DESTDIR)$(3)/.$(notdir $(2)).new' && \
+      mv -f '$(DESTDIR)$(3)/.$(notdir $(2)).new' '$(DESTDIR)$(3)/$(notdir $(2))'
+man_pages := $(wildcard docs/man/*.1 docs/man/*.7)
+install: all
+	$(say) INSTALL '$(DESTDIR)$(PREFIX)'
+	$(Q)$(call put,0644,$(O)/libwhichcudnn.so,$(LIBDIR))
+	$(Q)$(call put,0755,$(O)/whichcudnn,$(BINDIR))
+	$(Q)$(foreach m,$(man_pages),$(call put,0644,$(m),$(DATADIR)/man/man$(subst .,,$(suffix $(m)))) &&) true
+
+clean:
+	rm -rf $(O)/obj $(O)/gen $(O)/unit $(O)/tap $(O)/tidy $(O)/flags $(O)/*.a \
+	    $(O)/libwhichcudnn.so $(O)/whichcudnn
+distclean:
+	rm -rf $(O)
+
+help:
+	@echo 'make             build $(O)/libwhichcudnn.so and $(O)/whichcudnn'
+	@echo 'make test        unit, e2e and real tests; installs what they need; last line: N passed, N failed'
+	@echo '                 RELEASE=9.x.y.z adds a release of cuDNN to the real ones'
+	@echo 'make test-unit   test programs of tests/unit alone; likewise test-e2e, test-real,'
+	@echo '                 and test-measured (the slow ones on whole frameworks)'
+	@echo 'make lint        clang-format, clang-tidy, shellcheck, python syntax'
+	@echo 'make demo        watch a real framework get the wrong cuDNN (CUDNN=9.1.0 FRAMEWORK=jax|torch)'
+	@echo 'make bench       what it costs, beside strace, LD_DEBUG and LD_AUDIT'
+	@echo 'make headers     fetch NVIDIA headers into $(O)/headers where no CUDA toolkit is installed'
+	@echo 'make install     PREFIX=$(PREFIX) DESTDIR= LIBDIR= BINDIR='
+	@echo 'make clean       what was built; distclean: the fetched files too'
+	@echo
+	@echo 'Settings: V=1  O=dir  CC=gcc|clang  OPT=-O2  SAN=address|undefined|thread  COVERAGE=1'
+	@echo '          CUDA_INCLUDE=dir  CUDNN_INCLUDE=dir  CACHE=dir (fetched cuDNN files)'
