@@ -1,0 +1,63 @@
+#!/usr/bin/env bats
+# The fetcher: small, whole, as pip lays it out, and quiet about what it has.
+
+load ../setup/helper
+
+@test "every listed release is fetched and says its own version" {
+    build_host dlopen-path - "$BATS_TEST_TMPDIR/host"
+    local distribution version number needs lib
+    while IFS=$'\t' read -r distribution version number needs; do
+        lib=$(fetch_cudnn "$distribution==$version" --print lib 2>/dev/null)
+        if [ "$needs" != - ]; then
+            mkdir -p "$BATS_TEST_TMPDIR/needs"
+            make_standin --companion "$needs" "$BATS_TEST_TMPDIR/needs"
+        fi
+        run env LD_LIBRARY_PATH="$BATS_TEST_TMPDIR/needs" "$BATS_TEST_TMPDIR/host" "$lib"/libcudnn.so.?
+        echo "$distribution $version: $output"
+        [[ $output == "version $number create "* ]]
+    done < <(releases)
+}
+
+@test "the layout and the metadata are pip's" {
+    fetch_cudnn 9.1.0.70 --into "$BATS_TEST_TMPDIR/site" >/dev/null
+    run "$WC_PYTHON" -c '
+import importlib.metadata as m, sys
+d = next(iter(m.distributions(path=[sys.argv[1]])))
+print(d.metadata["Name"], d.version, d.read_text("INSTALLER").strip())
+here = [str(f) for f in d.files if f.locate().exists()]
+print("nvidia/cudnn/lib/libcudnn.so.9" in here, len(here) < len(d.files))' "$BATS_TEST_TMPDIR/site"
+    [ "${lines[0]}" = "nvidia-cudnn-cu12 9.1.0.70 pip" ]
+    [ "${lines[1]}" = "True True" ]
+}
+
+@test "a pruned RECORD names exactly the files that are there" {
+    fetch_cudnn 9.1.0.70 --into "$BATS_TEST_TMPDIR/site" --prune-record >/dev/null
+    cd "$BATS_TEST_TMPDIR/site"
+    diff <(cut -d, -f1 ./*.dist-info/RECORD | sort) <(find . -type f | cut -c3- | sort)
+}
+
+@test "a short version means its newest release, and what is there is not asked for again" {
+    fetch_cudnn 9.1.0 >/dev/null
+    # No index answers here: only the cache can.
+    run env PIP_INDEX_URL=http://127.0.0.1:9/ PIP_FIND_LINKS= "$WC_PYTHON" \
+        "$WC_ROOT/tests/setup/fetch_cudnn.py" 9.1.0
+    [ "$status" -eq 0 ]
+    [[ $output == */nvidia-cudnn-cu12-9.1.0.70 ]]
+}
+
+@test "two fetches at once both end with the whole of what they asked for" {
+    local cache=$BATS_TEST_TMPDIR/cache
+    fetch_cudnn 9.0.0 --cache "$cache" --headers &
+    fetch_cudnn 9.0.0.312 --cache "$cache" --print lib
+    wait $!
+    local release=$cache/cudnn/nvidia-cudnn-cu12-9.0.0.312/site-packages/nvidia/cudnn
+    [ -s "$release/include/cudnn.h" ]
+    [ -s "$release/lib/libcudnn_graph.so.9" ]
+    [ -z "$(find "$cache" -name '*.part*' -o -name '.new-*')" ]
+}
+
+@test "a release that does not exist is said to be missing, once, at once" {
+    run fetch_cudnn 9.99.0
+    [ "$status" -eq 1 ]
+    [[ $output == *"no wheel for nvidia-cudnn-cu12==9.99.0.*"* ]]
+}

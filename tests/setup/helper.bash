@@ -1,0 +1,29 @@
+# What the bats tests share: `load ../setup/helper`. make sets the WC_ variables; without make the
+# defaults are those of `make` with no settings.
+# shellcheck shell=bash
+
+WC_ROOT=${WC_ROOT:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
+WC_BUILD=${WC_BUILD:-$WC_ROOT/build}
+WC_CACHE=${WC_CACHE:-$WC_BUILD/cache}
+WC_PYTHON=${WC_PYTHON:-$WC_BUILD/venv/bin/python}
+export WC_ROOT WC_BUILD WC_CACHE WC_PYTHON
+export SHIM=$WC_BUILD/libwhichcudnn.so WHICHCUDNN=$WC_BUILD/whichcudnn
+
+# Real releases: fetch_cudnn 9.1.0 --print lib (see --help).
+fetch_cudnn() { "$WC_PYTHON" "$WC_ROOT/tests/setup/fetch_cudnn.py" "$@"; }
+
+# Stand-ins for them and small programs that use them (see the first lines of each script).
+make_standin() { "$WC_ROOT/tests/fixtures/standin/make-standin" "$@"; }
+build_host() { "$WC_ROOT/tests/fixtures/hosts/build-host" "$@"; }
+
+# The rows of tests/real/releases.tsv, and what RELEASE= of `make test` added ("9.x.y.z" or
+# "distribution==version"; its number follows from the version).
+releases() {
+    grep -v '^#' "$WC_ROOT/tests/real/releases.tsv"
+    [ -z "${WC_RELEASE:-}" ] && return
+    local version=${WC_RELEASE##*==} distribution=nvidia-cudnn-cu12 major minor patch
+    case $WC_RELEASE in *==*) distribution=${WC_RELEASE%%==*} ;; esac
+    IFS=. read -r major minor patch _ <<<"$version"
+    printf '%s\t%s\t%s\t-\n' "$distribution" "$version" \
+        $((major * (major < 9 ? 1000 : 10000) + minor * 100 + patch))
+}
