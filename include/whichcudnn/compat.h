@@ -18,9 +18,9 @@ enum wc_rule {
 
 enum wc_fit { WC_FITS, WC_TOO_OLD, WC_TOO_NEW, WC_OTHER_MAJOR, WC_FIT_UNKNOWN };
 
-const char *wc_rule_name(enum wc_rule rule);              /* kebab-case, as in the log */
-enum wc_rule wc_rule_from_name(const char *name);         /* NONE if unknown */
-const char *wc_rule_explanation(enum wc_rule rule);       /* one sentence */
+const char *wc_rule_name(enum wc_rule rule);        /* kebab-case, as in the log */
+enum wc_rule wc_rule_from_name(const char *name);   /* NONE if unknown */
+const char *wc_rule_explanation(enum wc_rule rule); /* one sentence */
 
 /* The rule that `framework` (names of core/rules.def's framework table: "torch", "tensorflow",
  * "jax", "mxnet", "opencv", "paddle", ...) of `version` applies itself. Unknown framework or
