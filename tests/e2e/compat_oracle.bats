@@ -1,0 +1,47 @@
+#!/usr/bin/env bats
+# core's verdicts on versions against oracles that were written without it. A failing run prints
+# WC_SEED: run again with it in the environment to ask the same questions.
+
+setup_file() {
+    export WC_ROOT="${WC_ROOT:-$BATS_TEST_DIRNAME/../..}"
+    export DRIVER="$BATS_FILE_TMPDIR/compat_driver"
+    build_driver "$WC_ROOT/core" "$DRIVER"
+}
+
+# build_driver CORE PROGRAM
+build_driver() {
+    "${CC:-gcc}" -std=gnu11 -O1 -Wall -Wextra -Werror -I"$WC_ROOT/include" -o "$2" \
+        "$WC_ROOT/tests/oracle/compat_driver.c" "$1"/{text,version,spec,compat}.c
+}
+
+ask() {
+    "${WC_PYTHON:-python3}" -B "$WC_ROOT/tests/oracle/$1" "$2"
+}
+
+@test "every framework's check agrees with its oracle at every boundary" {
+    run ask compat_oracle.py "$DRIVER"
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ "$output" == *" questions, 0 wrong answers"* ]]
+}
+
+@test "sets of versions are read as Python packaging reads them" {
+    run ask spec_oracle.py "$DRIVER"
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ "$output" == *" questions, 0 wrong answers"* ]]
+}
+
+# A comparison that cannot fail proves nothing: the oracle must see one boundary moved by one.
+@test "the oracle sees a boundary that is off by one" {
+    cp -r "$WC_ROOT/core" "$BATS_TEST_TMPDIR/core"
+    ln -s "$WC_ROOT/include" "$BATS_TEST_TMPDIR/include"
+    sed -i 's/FIRST_WITH_PROMISE = 7/FIRST_WITH_PROMISE = 6/' "$BATS_TEST_TMPDIR/core/compat.c"
+    run cmp -s "$WC_ROOT/core/compat.c" "$BATS_TEST_TMPDIR/core/compat.c"
+    [ "$status" -eq 1 ]
+    build_driver "$BATS_TEST_TMPDIR/core" "$BATS_TEST_TMPDIR/driver"
+    run ask compat_oracle.py "$BATS_TEST_TMPDIR/driver"
+    echo "$output"
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"expected"*"got"* ]]
+}

@@ -1,0 +1,278 @@
+/* core/text.c against libc and against its own promises, on drawn input. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "whichcudnn/base.h"
+
+enum { MOST = 96, CANARY = 0xa5, ROUNDS = 4000 };
+
+static unsigned draw(unsigned below) {
+    return (unsigned)rand() % below;
+}
+
+static void fill(unsigned char *p, size_t n) {
+    while (n--)
+        *p++ = (unsigned char)draw(256);
+}
+
+/* Few letters, so that parts are found and strings are often equal. */
+static void draw_string(char *s, size_t cap) {
+    size_t n = draw((unsigned)cap);
+    for (size_t i = 0; i < n; i++)
+        s[i] = "ab/\xff"[draw(4)];
+    s[n] = '\0';
+}
+
+static int sign(int v) {
+    return (v > 0) - (v < 0);
+}
+
+static void copy_and_set_touch_only_their_bytes(void **state) {
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        unsigned char from[MOST], to[MOST], want[MOST];
+        size_t n = draw(MOST / 2), at = draw(MOST / 2), source = draw(MOST / 2);
+        fill(from, sizeof from);
+        memset(to, CANARY, sizeof to);
+        memcpy(want, to, sizeof want);
+        memcpy(want + at, from + source, n);
+        wc_mem_copy(to + at, from + source, n);
+        assert_memory_equal(to, want, sizeof to);
+
+        memset(to, CANARY, sizeof to);
+        memset(want, CANARY, sizeof want);
+        memset(want + at, from[0] - 256, n);
+        wc_mem_set(to + at, from[0] - 256, n);
+        assert_memory_equal(to, want, sizeof to);
+    }
+}
+
+static void move_handles_every_overlap(void **state) {
+    (void)state;
+    for (size_t from = 0; from < 24; from++) {
+        for (size_t to = 0; to < 24; to++) {
+            for (size_t n = 0; n < 40; n++) {
+                unsigned char got[64], want[64];
+                fill(got, sizeof got);
+                memcpy(want, got, sizeof got);
+                memmove(want + to, want + from, n);
+                wc_mem_move(got + to, got + from, n);
+                assert_memory_equal(got, want, sizeof got);
+            }
+        }
+    }
+}
+
+static void comparing_memory_agrees_with_libc(void **state) {
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        unsigned char a[MOST], b[MOST];
+        size_t n = draw(MOST);
+        fill(a, sizeof a);
+        memcpy(b, a, sizeof b);
+        if (n && draw(4))
+            b[draw((unsigned)n)] = (unsigned char)draw(256);
+        assert_int_equal(sign(wc_mem_compare(a, b, n)), sign(memcmp(a, b, n)));
+    }
+}
+
+static void string_functions_agree_with_libc(void **state) {
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        char s[24], part[5];
+        draw_string(s, sizeof s);
+        draw_string(part, sizeof part);
+        char c = "ab/\xff\0"[draw(5)];
+        size_t n = strlen(s), m = strlen(part);
+        assert_int_equal(wc_str_length(s), n);
+        assert_int_equal(sign(wc_str_compare(s, part)), sign(strcmp(s, part)));
+        assert_ptr_equal(wc_str_find(s, part), strstr(s, part));
+        assert_ptr_equal(wc_str_find_char(s, c), strchr(s, c));
+        assert_ptr_equal(wc_str_find_last_char(s, c), strrchr(s, c));
+        assert_int_equal(wc_str_starts(s, part), strncmp(s, part, m) == 0);
+        assert_int_equal(wc_str_ends(s, part), n >= m && strcmp(s + n - m, part) == 0);
+        assert_int_equal(wc_str_same(s, part), strcmp(s, part) == 0);
+    }
+}
+
+static void nothing_is_the_same_as_nothing_alone(void **state) {
+    (void)state;
+    assert_true(wc_str_same(NULL, NULL));
+    assert_false(wc_str_same(NULL, ""));
+    assert_false(wc_str_same("", NULL));
+}
+
+static void a_path_is_split_at_its_last_slash(void **state) {
+    (void)state;
+    static const struct {
+        const char *path, *base;
+        size_t dir;
+    } cases[] = {
+        {"", "", 0},       {"a", "a", 0},         {"/", "", 1},    {"/a", "a", 1},
+        {"a/", "", 1},     {"/a/b", "b", 2},      {"a/b", "b", 1}, {"//", "", 1},
+        {"/a//b", "b", 3}, {"/a/b/../c", "c", 7}, {"./x", "x", 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_string_equal(wc_base_name(cases[i].path), cases[i].base);
+        assert_int_equal(wc_dir_length(cases[i].path), cases[i].dir);
+    }
+}
+
+static void numbers_are_read_up_to_63_bits(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t used;
+        uint64_t value;
+    } cases[] = {
+        {"", 0, 0},
+        {"x1", 0, 0},
+        {"-1", 0, 0},
+        {" 1", 0, 0},
+        {"0", 1, 0},
+        {"007.", 3, 7},
+        {"12ab", 2, 12},
+        {"9223372036854775807", 19, INT64_MAX},
+        {"9223372036854775808", 0, 0},
+        {"18446744073709551616", 0, 0},
+        {"99999999999999999999999999999999999999", 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t v = 42;
+        size_t n = strlen(cases[i].text);
+        assert_int_equal(wc_parse_number(cases[i].text, n, &v), cases[i].used);
+        assert_true(v == (cases[i].used ? cases[i].value : 42));
+    }
+    uint64_t v = 0;
+    assert_int_equal(wc_parse_number("1234", 2, &v), 2); /* the length binds, not the NUL */
+    assert_int_equal(v, 12);
+}
+
+static void text_is_cut_at_its_capacity_and_says_so(void **state) {
+    (void)state;
+    for (size_t cap = 1; cap < 40; cap++) {
+        char want[160] = "", buffer[64];
+        struct wc_text t;
+        memset(buffer, CANARY, sizeof buffer);
+        wc_text_begin(&t, buffer, cap);
+        for (int i = 0; i < 8; i++) {
+            char piece[8];
+            draw_string(piece, sizeof piece);
+            strcat(want, piece);
+            if (i % 2)
+                wc_text_add(&t, piece);
+            else
+                wc_text_add_n(&t, piece, strlen(piece));
+            assert_int_equal(t.cut, strlen(want) > cap - 1);
+            assert_int_equal(t.n, t.cut ? cap - 1 : strlen(want));
+            assert_memory_equal(buffer, want, t.n);
+            assert_int_equal(buffer[t.n], 0);
+        }
+        assert_int_equal((unsigned char)buffer[cap], CANARY);
+    }
+}
+
+static void numbers_are_written_as_printf_does(void **state) {
+    (void)state;
+    static const int64_t edges[] = {0, 1, -1, 9, 10, -10, INT32_MIN, INT64_MAX, INT64_MIN};
+    for (size_t i = 0; i < sizeof edges / sizeof *edges + 500; i++) {
+        size_t count = sizeof edges / sizeof *edges;
+        int64_t v = i < count ? edges[i] : (int64_t)(((uint64_t)rand() << 33) ^ (uint64_t)rand());
+        char want[64], got[64];
+        struct wc_text t;
+        snprintf(want, sizeof want, "%lld %llx", (long long)v, (unsigned long long)v);
+        wc_text_begin(&t, got, sizeof got);
+        wc_text_add_int(&t, v);
+        wc_text_add_char(&t, ' ');
+        wc_text_add_hex(&t, (uint64_t)v);
+        assert_string_equal(got, want);
+        assert_false(t.cut);
+    }
+}
+
+static void joining_stops_at_the_first_null(void **state) {
+    (void)state;
+    char buffer[16];
+    struct wc_text t;
+    wc_text_begin(&t, buffer, sizeof buffer);
+    wc_text_add(&t, NULL);
+    wc_text_join(&t, NULL);
+    assert_string_equal(buffer, "");
+    wc_text_join(&t, "a", "", "bc", NULL);
+    assert_string_equal(buffer, "abc");
+}
+
+static void an_arena_gives_zeroed_aligned_memory_until_it_is_full(void **state) {
+    (void)state;
+    for (size_t shift = 0; shift < 17; shift++) {
+        unsigned char buffer[512], *end = buffer + sizeof buffer - shift;
+        struct wc_buffer_arena b;
+        memset(buffer, CANARY, sizeof buffer);
+        wc_buffer_arena_begin(&b, buffer + shift, sizeof buffer - shift);
+        for (int pass = 0; pass < 2; pass++) {
+            unsigned char *p, *last = NULL;
+            size_t n;
+            while ((p = wc_arena_take(&b.arena, n = draw(40)))) {
+                assert_int_equal((uintptr_t)p % 16, 0);
+                assert_true(p >= buffer + shift && p + n <= end + shift);
+                assert_true(!last || p > last);
+                for (size_t i = 0; i < n; i++)
+                    assert_int_equal(p[i], 0);
+                memset(p, CANARY, n);
+                last = p;
+            }
+            assert_true(b.cap - b.used < 40 + 16);
+            b.used = 0;
+        }
+        assert_null(wc_arena_take(&b.arena, SIZE_MAX));
+        assert_null(wc_arena_take(&b.arena, SIZE_MAX - 15));
+        b.used = b.cap + 1; /* a caller's mistake must not become a write behind the buffer */
+        assert_null(wc_arena_take(&b.arena, 1));
+    }
+}
+
+static void an_arena_copies_strings(void **state) {
+    (void)state;
+    char buffer[64];
+    const char *path = "/usr/lib/libcudnn.so.9";
+    struct wc_buffer_arena b;
+    wc_buffer_arena_begin(&b, buffer, sizeof buffer);
+    assert_null(wc_arena_string(&b.arena, NULL));
+    assert_null(wc_arena_string_n(&b.arena, NULL, 3));
+    assert_null(wc_arena_string_n(&b.arena, path, SIZE_MAX));
+    char *copy = wc_arena_string(&b.arena, path);
+    assert_ptr_not_equal(copy, path);
+    assert_string_equal(copy, path);
+    assert_string_equal(wc_arena_string_n(&b.arena, path, 4), "/usr");
+    assert_null(wc_arena_string(&b.arena, path));
+}
+
+int main(void) {
+    const char *given = getenv("WC_SEED");
+    unsigned seed = given ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);
+    fprintf(stderr, "WC_SEED=%u\n", seed);
+    srand(seed);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(copy_and_set_touch_only_their_bytes),
+        cmocka_unit_test(move_handles_every_overlap),
+        cmocka_unit_test(comparing_memory_agrees_with_libc),
+        cmocka_unit_test(string_functions_agree_with_libc),
+        cmocka_unit_test(nothing_is_the_same_as_nothing_alone),
+        cmocka_unit_test(a_path_is_split_at_its_last_slash),
+        cmocka_unit_test(numbers_are_read_up_to_63_bits),
+        cmocka_unit_test(text_is_cut_at_its_capacity_and_says_so),
+        cmocka_unit_test(numbers_are_written_as_printf_does),
+        cmocka_unit_test(joining_stops_at_the_first_null),
+        cmocka_unit_test(an_arena_gives_zeroed_aligned_memory_until_it_is_full),
+        cmocka_unit_test(an_arena_copies_strings),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
