@@ -84,6 +84,9 @@ static void take(struct wc_elf_image *e, struct raw *raw, const Elf64_Dyn *d) {
     case DT_INIT:
         e->init = link_time(e, v);
         break;
+    case DT_FINI:
+        e->fini = link_time(e, v);
+        break;
     case DT_SONAME:
         e->soname = (uint32_t)v, e->has_soname = true;
         break;

@@ -195,19 +195,16 @@ static uint64_t find(const unsigned char *p, uint64_t size, const char *bytes, s
 
 uint64_t wc_elf_find_bytes(const struct wc_elf_image *e, const char *bytes, size_t n, uint64_t *at,
                            size_t limit) {
-    for (size_t i = 0; n && i < e->loads; i++) {
+    for (size_t i = 0; n && limit && i < e->loads; i++) {
         uint64_t size = e->load[i].readable, from = 0;
-        if (e->load[i].flags & PF_W)
-            continue;
-        if (size > limit)
-            size = limit;
-        limit -= size;
         if (*at > e->load[i].vaddr)
             from = *at - e->load[i].vaddr;
-        if (from >= size)
+        if ((e->load[i].flags & PF_W) || from >= size)
             continue;
-        uint64_t found = find(e->load[i].at + from, size - from, bytes, n);
-        if (found < size - from) {
+        size = size - from < limit ? size - from : limit;
+        limit -= size;
+        uint64_t found = find(e->load[i].at + from, size, bytes, n);
+        if (found < size) {
             *at = e->load[i].vaddr + from + found + 1;
             return *at - 1;
         }

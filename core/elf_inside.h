@@ -7,9 +7,9 @@
 #include "whichcudnn/elf_image.h"
 
 /* Structures are read in place, wherever a file puts them: no alignment, no aliasing rule holds. */
-#define WC_LAX(type)       \
-    struct wc_lax_##type { \
-        type v;            \
+#define WC_LAX(type)                                                                               \
+    struct wc_lax_##type {                                                                         \
+        type v;                                                                                    \
     } __attribute__((packed, may_alias))
 WC_LAX(Elf64_Ehdr);
 WC_LAX(Elf64_Phdr);

@@ -101,7 +101,8 @@ bool wc_elf_symbol_at(const struct wc_elf_image *e, uint32_t index, struct wc_el
     version &= ~HIDDEN;
     if (version > LOCAL_OR_GLOBAL && out->defined)
         out->version = defined_version(e, version);
-    else if (version > LOCAL_OR_GLOBAL)
+    /* A program's copy of a library's variable is defined under the version it demands. */
+    if (version > LOCAL_OR_GLOBAL && !out->version)
         find_needed_version(e, version, out);
     return true;
 }

@@ -41,7 +41,7 @@ struct wc_elf_image {
     uint64_t dynamic, symtab, strtab, strsz, hash, gnu_hash, versym, verdef, verneed;
     uint64_t rela, relasz, jmprel, pltrelsz, relr, relrsz, pltgot;
     uint32_t verdefnum, verneednum;
-    uint64_t init, flags, flags_1;
+    uint64_t init, fini, flags, flags_1;
     uint32_t soname, rpath, runpath; /* offsets into strtab; 0: absent */
     bool has_soname, has_rpath, has_runpath, bind_now;
     uint32_t symbols;       /* number of .dynsym entries */
@@ -112,9 +112,8 @@ struct wc_elf_reloc {
 };
 bool wc_elf_reloc_at(const struct wc_elf_image *e, size_t i, struct wc_elf_reloc *out);
 
-/* Searches the bytes of the segments that are not writable for a text, from address *at on (0 to
- * begin). Only the first `limit` of these bytes are looked at, whatever *at is. Returns the address
- * found, with *at behind its first byte; 0: no more. */
+/* Searches segments that are not writable for a text: `limit` bytes of them from address *at on (0 to
+ * begin). Returns the address found, with *at behind its first byte; 0: not there. */
 uint64_t wc_elf_find_bytes(const struct wc_elf_image *e, const char *bytes, size_t n, uint64_t *at,
                            size_t limit);
 
