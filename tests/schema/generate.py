@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""generate.py log|report|kinds: what docs/ holds of record.def, on stdout.
+
+log     docs/log.schema.json
+report  docs/report.schema.json
+page    docs/log.md, its sections between marks made anew
+write   all three into docs/
+"""
+
+import json
+import sys
+
+import record_def
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+DOCS = record_def.INCLUDE.parents[1] / "docs"
+LINE = 130
+
+
+def nullable(kind):
+    return {"type": [kind, "null"]}
+
+
+def closed(properties, **more):
+    return {**more, "type": "object", "additionalProperties": False, "properties": properties,
+            "required": list(properties)}
+
+
+def triple(first, second, third):
+    """Only the last may be unknown, but a fact may also lack its value."""
+    return closed({first: {"type": "string"}, second: nullable("string"),
+                   third: nullable("string")})
+
+
+def field(one, enums):
+    schema = {
+        "STR": lambda: nullable("string"),
+        "INT": lambda: nullable("integer"),
+        "BOOL": lambda: {"type": "boolean"},
+        "STRS": lambda: {"type": "array", "items": {"type": "string"}},
+        "ENUM": lambda: {"enum": enums[one["enum"]][1:] + [None]},
+        "FACTS": lambda: {"type": "array", "items": triple("name", "value", "source")},
+        "FIXES": lambda: {"type": "array", "items": triple("action", "text", "command")},
+    }[one["type"]]()
+    return {"description": one["doc"], **schema}
+
+
+def fields_of(kind, enums, without=()):
+    return {f["name"]: field(f, enums) for f in kind["fields"] if f["name"] not in without}
+
+
+def log_schema():
+    enums, kinds = record_def.enums(), record_def.kinds()
+    common = {
+        "v": {"const": 1},
+        "time": {"type": "integer", "minimum": 0},
+        "seq": {"type": "integer", "minimum": 1},
+        "pid": {"type": "integer", "minimum": 1},
+        "tid": {"type": "integer", "minimum": 1},
+        "cut": {"type": "integer", "minimum": 0},
+    }
+    records = {}
+    for name, kind in kinds.items():
+        head = {key: {"description": doc, **({"const": name} if key == "kind" else common[key])}
+                for key, doc in record_def.COMMON.items()}
+        records[name] = closed({**head, **fields_of(kind, enums)}, description=kind["doc"])
+    return {
+        "$schema": DRAFT,
+        "title": "one line of a whichcudnn log",
+        "oneOf": [{"$ref": f"#/$defs/{name}"} for name in kinds],
+        "$defs": records,
+    }
+
+
+def report_schema():
+    enums, kinds = record_def.enums(), record_def.kinds()
+    number = {"type": "integer"}
+    count = {"type": "integer", "minimum": 0}
+
+    def entries(kind):
+        properties = {**fields_of(kinds[kind], enums), "seq": nullable("integer")}
+        return {"type": "array", "items": closed(properties)}
+
+    def single(kind):
+        return {"oneOf": [{"type": "null"}, closed(fields_of(kinds[kind], enums))]}
+
+    stack = closed({
+        "fingerprint": {"description": "equal where the stacks are equal", "type": "string",
+                        "pattern": "^[0-9a-f]{16}$"},
+        "process": single("process"),
+        "machine": single("machine"),
+        "objects": entries("object"),
+        "demands": entries("demand"),
+        "bindings": entries("binding"),
+        "failures": entries("failure"),
+        "calls": entries("call"),
+        "blind": entries("blind"),
+        "outcome": single("outcome"),
+        "requests": {"description": "requests seen", **count},
+        "dropped": {"description": "facts that found no room", **count},
+    }, description="what is known of the process; each entry is the newest record of its thing, "
+                   "seq is that record")
+    damaged = closed({"line": {"type": "integer", "minimum": 1}, "reason": {"type": "string"}})
+    source = closed({
+        "type": {"const": "log"},
+        "path": {"type": "string"},
+        "pid": number,
+        "first_time": number,
+        "last_time": number,
+        "records": count,
+        "damaged_lines": {"description": "lines that could not be read", **count},
+        "damaged": {"description": "the first of them", "type": "array", "items": damaged},
+    })
+    report = closed({
+        "verdict": {"description": "worst of all findings", "enum": enums["verdict"]},
+        "findings": {"description": "cause before symptom", "type": "array",
+                     "items": closed(fields_of(kinds["finding"], enums, ("supersedes",)))},
+        "stack": stack,
+        "node": {"description": "the computer", **nullable("string")},
+        "sources": {"type": "array", "minItems": 1, "items": source},
+    })
+    return {
+        "$schema": DRAFT,
+        "title": "whichcudnn report --json",
+        "oneOf": [{"$ref": "#/$defs/report"},
+                  {"type": "array", "items": {"$ref": "#/$defs/report"}}],
+        "$defs": {"report": report},
+    }
+
+
+def type_words(one, enums):
+    if one["type"] == "ENUM":
+        return " ".join(f"`{word}`" for word in enums[one["enum"]][1:]) + " or null"
+    return {
+        "STR": "text or null", "INT": "number or null", "BOOL": "true or false",
+        "STRS": "list of texts", "FACTS": "list of {`name`, `value`, `source`}",
+        "FIXES": "list of {`action`, `text`, `command`}",
+    }[one["type"]]
+
+
+def kinds_section():
+    enums, out = record_def.enums(), []
+    for name, kind in record_def.kinds().items():
+        out += [f"### `{name}`: {kind['doc']}", "", "| key | is | says |", "|---|---|---|"]
+        out += [f"| `{f['name']}` | {type_words(f, enums)} | {f['doc']} |" for f in kind["fields"]]
+        out.append("")
+    return "\n".join(out)
+
+
+def pretty(value, indent=0):
+    """JSON with everything on one line that fits there: a line a key."""
+    short = json.dumps(value)
+    if indent + len(short) <= LINE or not isinstance(value, (dict, list)):
+        return short
+    inner = " " * (indent + 2)
+    if isinstance(value, dict):
+        items = [f"{json.dumps(k)}: {pretty(v, indent + 2)}" for k, v in value.items()]
+    else:
+        items = [pretty(v, indent + 2) for v in value]
+    first, last = "{}" if isinstance(value, dict) else "[]"
+    return first + "\n" + ",\n".join(inner + i for i in items) + "\n" + " " * indent + last
+
+
+def as_json(schema):
+    return pretty(schema) + "\n"
+
+
+def common_section():
+    rows = [f"| `{key}` | {'text' if key == 'kind' else 'number'} | {doc} |"
+            for key, doc in record_def.COMMON.items()]
+    return "\n".join(["", "| key | is | says |", "|---|---|---|", *rows, "", ""])
+
+
+def between(page, mark, text):
+    """The page with what stands between two marks replaced."""
+    begin, end = f"<!-- {mark}: begin -->\n", f"<!-- {mark}: end -->\n"
+    before, rest = page.split(begin)
+    return before + begin + text + end + rest.split(end)[1]
+
+
+def log_page():
+    page = (DOCS / "log.md").read_text(encoding="utf-8")
+    page = between(page, "common keys", common_section())
+    return between(page, "from record.def", "\n" + kinds_section())
+
+
+def write():
+    for name, text in FILES.items():
+        (DOCS / name).write_text(text(), encoding="utf-8")
+
+
+FILES = {
+    "log.schema.json": lambda: as_json(log_schema()),
+    "report.schema.json": lambda: as_json(report_schema()),
+    "log.md": log_page,
+}
+COMMANDS = {"log": "log.schema.json", "report": "report.schema.json", "page": "log.md"}
+
+
+def main():
+    what = sys.argv[1] if len(sys.argv) == 2 else ""
+    if what == "write":
+        write()
+    elif what in COMMANDS:
+        sys.stdout.write(FILES[COMMANDS[what]]())
+    else:
+        sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main()

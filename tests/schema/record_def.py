@@ -1,0 +1,65 @@
+"""record.def and enums.def as Python data, read apart from the C preprocessor."""
+
+import pathlib
+import re
+
+INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "include" / "whichcudnn"
+COMMON = {
+    "v": "format of the log: 1",
+    "kind": "what the record says",
+    "time": "microseconds since 1970, UTC",
+    "seq": "number of the record in its file, from 1",
+    "pid": "process that wrote it",
+    "tid": "thread that wrote it",
+    "cut": "list elements and bytes of text that were left out to keep the line short",
+}
+
+TEXT = r'"((?:[^"\\]|\\.)*)"'
+ENUM_LINE = re.compile(r"^(?:ENUM\((\w+)\)|VALUE\((\w+), (\w+), " + TEXT + r"\)|END_ENUM\(\w+\))$")
+KIND_LINE = re.compile(
+    r"^(?:KIND\((?P<kind>\w+), " + TEXT.replace("(", "(?P<kind_doc>", 1) + r"\)"
+    r"|(?P<type>STR|INT|BOOL|STRS|FACTS|FIXES)\(\w+, (?P<name>\w+), "
+    + TEXT.replace("(", "(?P<doc>", 1) + r"\)"
+    r"|ENUM_\(\w+, (?P<enum>\w+), (?P<enum_name>\w+), "
+    + TEXT.replace("(", "(?P<enum_doc>", 1) + r"\)"
+    r"|END_KIND\(\w+\))$"
+)
+
+
+def lines_of(path):
+    """Lines of a .def file without its comments; empty ones left out."""
+    text = re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def enums():
+    """{enumeration: [word, ...]}, the word for "not known" first."""
+    found = {}
+    for line in lines_of(INCLUDE / "enums.def"):
+        match = ENUM_LINE.match(line)
+        if not match:
+            raise ValueError(f"enums.def: {line}")
+        if match[1]:
+            found[match[1]] = []
+        elif match[2]:
+            found[match[2]].append(match[4])
+    return found
+
+
+def kinds():
+    """{kind: {"doc": text, "fields": [{"name", "type", "enum", "doc"}, ...]}} in file order."""
+    found = {}
+    for line in lines_of(INCLUDE / "record.def"):
+        match = KIND_LINE.match(line)
+        if not match:
+            raise ValueError(f"record.def: {line}")
+        if match["kind"]:
+            fields = []
+            found[match["kind"]] = {"doc": match["kind_doc"], "fields": fields}
+        elif match["enum"]:
+            fields.append({"name": match["enum_name"], "type": "ENUM", "enum": match["enum"],
+                           "doc": match["enum_doc"]})
+        elif match["type"]:
+            fields.append({"name": match["name"], "type": match["type"], "enum": None,
+                           "doc": match["doc"]})
+    return found

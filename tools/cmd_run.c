@@ -1,0 +1,228 @@
+/* whichcudnn run: a command with the shim preloaded, and what was found at its end. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "child_logs.h"
+#include "command.h"
+#include "outcome.h"
+#include "preload.h"
+#include "render.h"
+#include "terminal.h"
+#include "unobserved.h"
+
+#define REPORTS_SHOWN 8
+
+static const char usage[] =
+    "Usage: whichcudnn run [--log PLACE] [--quiet] [--color=WHEN] -- COMMAND [argument...]\n"
+    "\n"
+    "Starts COMMAND with libwhichcudnn.so preloaded, hands signals on to it, and says at its end,\n"
+    "however it ended, which cuDNN it got and what does not match.\n"
+    "\n"
+    "  --log     where logs go: a directory, or a file name (%p pid, %n node, %r rank).\n"
+    "            Default: $WHICHCUDNN_LOG, else the working directory, $TMPDIR, /tmp\n"
+    "  --quiet   say nothing at the end\n"
+    "  --color   auto, always, never\n"
+    "  --help    this text\n"
+    "\n"
+    "Exit status: that of COMMAND; 128 + n if signal n ended it; 127 if it was not found, 126 if\n"
+    "it could not be started, 2 usage.\n";
+
+struct options {
+    const char *log;
+    bool quiet, colour;
+};
+
+struct environment {
+    char *preload;
+    const char *log;
+};
+
+static int64_t now(void) {
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* In the child: its own pid is the mark by which the shim knows the process that was asked for. */
+static void set_environment(void *arg) {
+    const struct environment *e = arg;
+    char pid[24];
+
+    snprintf(pid, sizeof(pid), "%d", (int)getpid());
+    setenv("LD_PRELOAD", e->preload, 1);
+    setenv("WHICHCUDNN_RUN_PID", pid, 1);
+    setenv("WHICHCUDNN_LOG", e->log, 1);
+}
+
+static void print_log(const struct log_process *log) {
+    print_format(stderr, "  log      %s\n", log->file->path);
+}
+
+static void print_report(const struct log_process *log, bool colour) {
+    struct report report;
+    char *ending;
+
+    report_make(&report, log);
+    ending = report_ending(&report);
+    fputs("whichcudnn: ", stderr);
+    render_brief(stderr, &report, colour);
+    if (ending && log->stack.outcome.ending == WC_ending_SIGNALED)
+        print_format(stderr, "  ended    %s\n", ending);
+    print_log(log);
+    free(ending);
+    report_end(&report);
+}
+
+static void print_reports(const struct child_logs *logs, bool colour) {
+    for (size_t i = 0; i < logs->n && i < REPORTS_SHOWN; i++)
+        print_report(logs->found[i], colour);
+    if (logs->n > REPORTS_SHOWN)
+        complain("%zu more logs of processes that it started", logs->n - REPORTS_SHOWN);
+}
+
+/* No log: either nothing of cuDNN was in it, or the shim could not be. */
+static const char *reason_of_silence(const struct child *child, const char *reason) {
+    const char *disabled = getenv("WHICHCUDNN_DISABLE");
+
+    if (reason)
+        return reason;
+    if (disabled && strcmp(disabled, "1") == 0)
+        return "WHICHCUDNN_DISABLE is set";
+    return outcome_exit_code(child) > 128 ? "it ended before anything was asked for"
+                                          : "no cuDNN was loaded or asked for";
+}
+
+static char *outcome_path(const struct log_place *place, int64_t child) {
+    struct utsname node;
+
+    if (strcmp(place->value, place->directory) != 0)
+        return must_copy(place->value);
+    if (uname(&node) != 0)
+        return NULL;
+    return must_format("%s/whichcudnn-%s-%lld-outcome.jsonl", place->directory, node.nodename,
+                       (long long)child);
+}
+
+/* Where the place of logs was named, somebody will look there for the reason. */
+static void leave_outcome(const struct log_place *place, struct wc_record *r, const char *reason) {
+    char *path;
+
+    if (!place->named || !place->directory || strchr(place->value, '%'))
+        return;
+    r->u.outcome.reason = reason;
+    path = outcome_path(place, r->u.outcome.child);
+    if (path && !outcome_write(path, r))
+        complain("%s: %s", path, strerror(errno));
+    free(path);
+}
+
+static void conclude(const struct log_place *place, const struct child *child, const char *command,
+                     int64_t start, const struct options *options) {
+    struct child_logs logs;
+    struct wc_record r;
+    char *reason = NULL;
+
+    child_logs_find(&logs, place, child->pid, start);
+    outcome_begin(&r, child);
+    if (logs.own && !outcome_add(logs.own, &r))
+        complain("%s: %s", logs.own->file->path, strerror(errno));
+    if (logs.n == 0) {
+        reason = unobserved_reason(command);
+        if (reason)
+            leave_outcome(place, &r, reason);
+    }
+    if (logs.n == 0 && !options->quiet)
+        complain("nothing observed: %s", reason_of_silence(child, reason));
+    else if (!options->quiet)
+        print_reports(&logs, options->colour);
+    free(reason);
+    child_logs_end(&logs);
+}
+
+static void not_started(const struct log_place *place, const struct child *child,
+                        const char *command) {
+    struct wc_record r;
+
+    complain("%s: %s", command, strerror(child->exec_error));
+    outcome_begin(&r, child);
+    leave_outcome(place, &r, strerror(child->exec_error));
+}
+
+static int run_command(char **command, char *shim, const struct options *options) {
+    struct environment environment = {preload_list(getenv("LD_PRELOAD"), shim), NULL};
+    struct log_place place;
+    struct child child = {0, 0, 0};
+    int64_t start = now();
+    int answer = 126;
+
+    log_place_choose(&place, options->log);
+    environment.log = place.value;
+    fflush(NULL);
+    if (!supervise(command, set_environment, &environment, &child)) {
+        complain("no process could be made: %s", strerror(errno));
+    } else if (child.exec_error) {
+        not_started(&place, &child, command[0]);
+        answer = outcome_exit_code(&child);
+    } else {
+        conclude(&place, &child, command[0], start, options);
+        answer = outcome_exit_code(&child);
+    }
+    log_place_end(&place);
+    free(environment.preload);
+    return answer;
+}
+
+/* -1: go on; else the exit code. */
+static int read_options(int argc, char **argv, struct options *options) {
+    static const struct option known[] = {{"log", required_argument, NULL, 'l'},
+                                          {"quiet", no_argument, NULL, 'q'},
+                                          {"color", required_argument, NULL, 'c'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    const char *colour = "auto";
+    int c;
+
+    while ((c = getopt_long(argc, argv, "+hq", known, NULL)) != -1) {
+        if (c == 'l')
+            options->log = optarg;
+        else if (c == 'q')
+            options->quiet = true;
+        else if (c == 'c')
+            colour = optarg;
+        else if (c == 'h')
+            return fputs(usage, stdout) < 0 ? EXIT_USAGE : EXIT_NOTHING_WRONG;
+        else
+            return EXIT_USAGE;
+    }
+    if (!colour_choose(colour, stderr, &options->colour)) {
+        complain("--color takes auto, always or never, not %s", colour);
+        return EXIT_USAGE;
+    }
+    if (optind == argc) {
+        complain("run: no command given; see whichcudnn run --help");
+        return EXIT_USAGE;
+    }
+    return -1;
+}
+
+int cmd_run(int argc, char **argv) {
+    struct options options = {NULL, false, false};
+    int answer = read_options(argc, argv, &options);
+    char *shim;
+
+    if (answer >= 0)
+        return answer;
+    shim = preload_find_shim();
+    if (!shim)
+        return EXIT_USAGE;
+    answer = run_command(argv + optind, shim, &options);
+    free(shim);
+    return answer;
+}

@@ -1,0 +1,31 @@
+/*
+ * What a subcommand is. One file cmd_NAME.c each; main.c has the table.
+ */
+#ifndef WHICHCUDNN_TOOLS_COMMAND_H
+#define WHICHCUDNN_TOOLS_COMMAND_H
+
+#ifndef WHICHCUDNN_VERSION
+#define WHICHCUDNN_VERSION "unknown"
+#endif
+
+/* The same for every subcommand, except that `run` gives its child's status. */
+enum exit_code {
+    EXIT_NOTHING_WRONG = 0,
+    EXIT_ERRORS_FOUND = 1,
+    EXIT_USAGE = 2, /* also: what was named cannot be read */
+    EXIT_NOTHING_OBSERVED = 3
+};
+
+struct command {
+    const char *name;
+    int (*main)(int argc, char **argv); /* argv[0] is the name; returns the exit code */
+    const char *what;                   /* one line for the list */
+};
+
+int cmd_report(int argc, char **argv);
+int cmd_run(int argc, char **argv);
+
+/* "whichcudnn: ..." and a newline on stderr, with control characters of the arguments escaped. */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

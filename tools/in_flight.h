@@ -1,0 +1,22 @@
+/*
+ * What each thread had begun when a log ends: its last request or watched call that nothing later
+ * shows as over. For a call that is exact. A request is followed by no record when it succeeds
+ * with nothing relevant, so "it was the last one asked for" is all that can be said.
+ */
+#ifndef WHICHCUDNN_TOOLS_IN_FLIGHT_H
+#define WHICHCUDNN_TOOLS_IN_FLIGHT_H
+
+#include "whichcudnn/record.h"
+
+struct flight;
+struct in_flight { /* all zero: nothing noted yet */
+    struct flight *by_thread;
+};
+
+void in_flight_note(struct in_flight *f, const struct wc_record *r);
+/* The one that began last: "cudnnCreate", "dlopen libcudnn.so.9"; *seq: its record. NULL: none.
+ * Lives until the next note. */
+const char *in_flight_last(const struct in_flight *f, int64_t *seq);
+void in_flight_end(struct in_flight *f);
+
+#endif

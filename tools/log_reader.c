@@ -1,0 +1,213 @@
+/* See log_reader.h. */
+#include "log_reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record_json.h"
+
+/* Longer lines than any record are no records; they are passed over without being kept. */
+#define LINE_MOST ((size_t)4 * WC_RECORD_MAX)
+/* A file without one record in so many lines is something else. */
+#define PATIENCE 1000
+
+enum line { LINE_WHOLE, LINE_OPEN, LINE_TOO_LONG, LINE_NONE };
+
+struct reading {
+    FILE *from;
+    struct logs *logs;
+    struct log_file *file;
+    struct log_process *process; /* NULL: no record yet */
+    struct heap_arena lists;     /* of the record being read */
+    bool newer;
+    size_t n;
+    char line[LINE_MOST];
+};
+
+static enum line read_line(struct reading *in) {
+    enum line answer = LINE_WHOLE;
+    int c;
+
+    in->n = 0;
+    while ((c = getc_unlocked(in->from)) != EOF && c != '\n') {
+        if (in->n < sizeof(in->line))
+            in->line[in->n++] = (char)c;
+        else
+            answer = LINE_TOO_LONG;
+    }
+    if (c == EOF && in->n == 0)
+        return LINE_NONE;
+    if (c == EOF)
+        in->file->open_end = true;
+    return c == EOF && answer == LINE_WHOLE ? LINE_OPEN : answer;
+}
+
+static void note_damage(struct log_file *file, const char *reason) {
+    if (file->damaged_lines < LOG_DAMAGED_TOLD) {
+        file->damaged[file->damaged_lines].line = file->lines;
+        file->damaged[file->damaged_lines].reason = must_copy(reason);
+    }
+    file->damaged_lines++;
+}
+
+static struct log_process *add_process(struct logs *logs, const struct log_file *file) {
+    struct log_process *p = must_allocate(sizeof(*p));
+
+    p->file = file;
+    heap_arena_begin(&p->memory);
+    wc_stack_begin(&p->stack, &p->memory.arena);
+    p->stack.keep_findings = true;
+    logs->processes =
+        must_grow(logs->processes, (logs->process_count + 1) * sizeof(*logs->processes));
+    logs->processes[logs->process_count++] = p;
+    return p;
+}
+
+static void take_record(struct reading *in, const struct wc_record *r) {
+    struct log_process *p = in->process;
+
+    if (!p || (r->kind == WC_KIND_process && p->records > 0))
+        p = in->process = add_process(in->logs, in->file);
+    if (p->records++ == 0) {
+        p->pid = r->pid;
+        p->first_time = r->time;
+    }
+    p->last_time = r->time;
+    if (r->seq > p->last_seq)
+        p->last_seq = r->seq;
+    in->file->records++;
+    in_flight_note(&p->in_flight, r);
+    wc_stack_apply(&p->stack, r);
+}
+
+static void take_line(struct reading *in, enum line how) {
+    char trouble[RECORD_TROUBLE];
+    struct wc_record r;
+    json_error_t error;
+    json_t *json;
+
+    if (how == LINE_TOO_LONG) {
+        note_damage(in->file, "longer than any record");
+        return;
+    }
+    json = json_loadb(in->line, in->n, JSON_REJECT_DUPLICATES, &error);
+    if (!json) {
+        note_damage(in->file, how == LINE_OPEN ? "cut off" : error.text);
+        return;
+    }
+    heap_arena_begin(&in->lists);
+    switch (record_from_json(json, &in->lists.arena, &r, trouble)) {
+    case RECORD_READ:
+        take_record(in, &r);
+        break;
+    case RECORD_NEWER:
+        in->newer = true;
+        break;
+    case RECORD_DAMAGED:
+        note_damage(in->file, trouble);
+        break;
+    }
+    heap_arena_end(&in->lists);
+    json_decref(json);
+}
+
+static void take_lines(struct reading *in) {
+    struct log_file *file = in->file;
+    enum line how;
+
+    while (!in->newer && (how = read_line(in)) != LINE_NONE) {
+        file->lines++;
+        take_line(in, how);
+        if (file->records == 0 && file->damaged_lines >= PATIENCE)
+            return;
+    }
+}
+
+static void free_file(struct log_file *file) {
+    for (size_t i = 0; i < LOG_DAMAGED_TOLD; i++)
+        free(file->damaged[i].reason);
+    free(file->path);
+    free(file);
+}
+
+static void free_process(struct log_process *p) {
+    in_flight_end(&p->in_flight);
+    heap_arena_end(&p->memory);
+    free(p);
+}
+
+/* Why nothing of the file counts; NULL: it is a log. */
+static char *complaint(const struct reading *in) {
+    const struct log_file *file = in->file;
+
+    if (in->newer)
+        return must_format("written by a newer whichcudnn (this one reads format %d)",
+                           WC_LOG_VERSION);
+    if (ferror(in->from))
+        return must_copy(strerror(errno));
+    if (file->lines == 0)
+        return must_copy("empty");
+    if (file->records == 0)
+        return must_format("not a log of whichcudnn (line %zu: %s)", file->damaged[0].line,
+                           file->damaged[0].reason);
+    return NULL;
+}
+
+static bool read_file(struct logs *logs, FILE *from, const char *path, char **trouble) {
+    struct reading *in = must_allocate(sizeof(*in));
+    size_t before = logs->process_count;
+
+    in->from = from;
+    in->logs = logs;
+    in->file = must_allocate(sizeof(*in->file));
+    in->file->path = must_copy(path);
+    take_lines(in);
+    *trouble = complaint(in);
+    if (*trouble) {
+        while (logs->process_count > before)
+            free_process(logs->processes[--logs->process_count]);
+        free_file(in->file);
+    } else {
+        logs->files = must_grow(logs->files, (logs->file_count + 1) * sizeof(*logs->files));
+        logs->files[logs->file_count++] = in->file;
+    }
+    free(in);
+    return !*trouble;
+}
+
+bool logs_read(struct logs *logs, const char *path, char **trouble) {
+    struct stat facts;
+    FILE *from;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    bool good;
+
+    if (fd < 0 || fstat(fd, &facts) != 0 || !(from = fdopen(fd, "r"))) {
+        *trouble = must_copy(strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    if (S_ISDIR(facts.st_mode)) {
+        *trouble = must_copy(strerror(EISDIR));
+        good = false;
+    } else {
+        good = read_file(logs, from, path, trouble);
+    }
+    fclose(from);
+    return good;
+}
+
+void logs_end(struct logs *logs) {
+    for (size_t i = 0; i < logs->process_count; i++)
+        free_process(logs->processes[i]);
+    for (size_t i = 0; i < logs->file_count; i++)
+        free_file(logs->files[i]);
+    free(logs->processes);
+    free(logs->files);
+    memset(logs, 0, sizeof(*logs));
+}

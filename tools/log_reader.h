@@ -1,0 +1,50 @@
+/*
+ * Logs into stacks. A file usually holds one process; where a place was shared, each `process`
+ * record begins the next one. Damaged lines are counted and told, and the rest is still read.
+ */
+#ifndef WHICHCUDNN_TOOLS_LOG_READER_H
+#define WHICHCUDNN_TOOLS_LOG_READER_H
+
+#include "in_flight.h"
+#include "memory.h"
+#include "whichcudnn/stack.h"
+
+#define LOG_DAMAGED_TOLD 20 /* damaged lines that are told one by one */
+
+struct damaged_line {
+    size_t line; /* from 1 */
+    char *reason;
+};
+
+struct log_file {
+    char *path;
+    size_t lines, records;
+    size_t damaged_lines;
+    struct damaged_line damaged[LOG_DAMAGED_TOLD];
+    bool open_end; /* the last line has no newline */
+};
+
+struct log_process {
+    const struct log_file *file;
+    struct heap_arena memory; /* of the stack */
+    struct wc_stack stack;
+    struct in_flight in_flight;
+    size_t records;
+    int64_t pid; /* of its first record */
+    int64_t first_time, last_time;
+    int64_t last_seq;
+};
+
+struct logs { /* all zero: none yet */
+    struct log_file **files;
+    size_t file_count;
+    struct log_process **processes;
+    size_t process_count;
+};
+
+/* Adds what the file holds. False: it cannot be read or is no log, and *trouble (the caller frees)
+ * says why; nothing was added then. */
+bool logs_read(struct logs *logs, const char *path, char **trouble);
+void logs_end(struct logs *logs);
+
+#endif

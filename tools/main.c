@@ -1,0 +1,59 @@
+/* whichcudnn: the command. Each subcommand is a row here and a file cmd_NAME.c. */
+#include "command.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct command commands[] = {
+    {"run", cmd_run, "start a command, watch it, say at its end what did not match"},
+    {"report", cmd_report, "say what a log shows: which cuDNN, from where, what does not match"},
+};
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static int help(void) {
+    puts("Usage: whichcudnn COMMAND [options]\n"
+         "\n"
+         "Which cuDNN did a process really get, from where, and is it what its host wants?\n");
+    for (size_t i = 0; i < COMMANDS; i++)
+        printf("  %-8s  %s\n", commands[i].name, commands[i].what);
+    puts("\n"
+         "whichcudnn COMMAND --help tells more; whichcudnn --version the version.\n"
+         "Exit status: 0 nothing wrong, 1 errors found, 2 usage or unreadable, 3 nothing\n"
+         "observed; run gives the status of its command.");
+    return EXIT_NOTHING_WRONG;
+}
+
+static int run_command(int argc, char **argv) {
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(argv[0], commands[i].name) == 0) {
+            optind = 0; /* begin anew: main has read options of its own */
+            return commands[i].main(argc, argv);
+        }
+    complain("no command called %s; see whichcudnn --help", argv[0]);
+    return EXIT_USAGE;
+}
+
+int main(int argc, char **argv) {
+    static const struct option known[] = {
+        {"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0}};
+    int c, answer;
+
+    while ((c = getopt_long(argc, argv, "+h", known, NULL)) != -1) {
+        if (c == 'h')
+            return help();
+        if (c == 'V')
+            return puts("whichcudnn " WHICHCUDNN_VERSION) < 0;
+        return EXIT_USAGE;
+    }
+    if (optind == argc) {
+        complain("no command given; see whichcudnn --help");
+        return EXIT_USAGE;
+    }
+    answer = run_command(argc - optind, argv + optind);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        complain("what was printed could not be written");
+        return EXIT_USAGE;
+    }
+    return answer;
+}

@@ -1,0 +1,86 @@
+/* See memory.h. */
+#include "memory.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+
+#define CHUNK_SIZE ((size_t)64 * 1024)
+#define ALIGNMENT 16U
+
+struct chunk {
+    struct chunk *older;
+    size_t size;
+    _Alignas(ALIGNMENT) unsigned char p[];
+};
+
+static void *more(void *owner, size_t n) {
+    struct heap_arena *h = owner;
+    size_t wanted = (n + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1), size;
+    struct chunk *c;
+
+    if (wanted < n)
+        return NULL;
+    if (!h->chunks || h->chunks->size - h->used < wanted) {
+        size = wanted > CHUNK_SIZE ? wanted : CHUNK_SIZE;
+        c = size + sizeof(*c) > size ? calloc(1, sizeof(*c) + size) : NULL;
+        if (!c)
+            return NULL;
+        c->older = h->chunks;
+        c->size = size;
+        h->chunks = c;
+        h->used = 0;
+    }
+    h->used += wanted;
+    return h->chunks->p + h->used - wanted;
+}
+
+void heap_arena_begin(struct heap_arena *h) {
+    memset(h, 0, sizeof(*h));
+    h->arena.more = more;
+    h->arena.owner = h;
+}
+
+void heap_arena_end(struct heap_arena *h) {
+    struct chunk *c;
+
+    while ((c = h->chunks)) {
+        h->chunks = c->older;
+        free(c);
+    }
+    h->used = 0;
+}
+
+static void *must(void *p) {
+    if (!p) {
+        complain("out of memory");
+        exit(EXIT_USAGE);
+    }
+    return p;
+}
+
+void *must_allocate(size_t n) {
+    return must(calloc(1, n ? n : 1));
+}
+
+void *must_grow(void *p, size_t n) {
+    return must(realloc(p, n));
+}
+
+char *must_copy(const char *s) {
+    return must(strdup(s));
+}
+
+char *must_format(const char *format, ...) {
+    va_list args;
+    char *text = NULL;
+    int n;
+
+    va_start(args, format);
+    n = vasprintf(&text, format, args);
+    va_end(args);
+    return must(n < 0 ? NULL : text);
+}

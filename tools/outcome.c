@@ -1,0 +1,96 @@
+/* See outcome.h. */
+#include "outcome.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* sigabbrev_np is younger (glibc 2.32) than the oldest system that the command is built on. */
+static const char *name_of_signal(int signal) {
+    static const char *const names[] = {
+        [SIGHUP] = "SIGHUP",   [SIGINT] = "SIGINT",   [SIGQUIT] = "SIGQUIT",
+        [SIGILL] = "SIGILL",   [SIGTRAP] = "SIGTRAP", [SIGABRT] = "SIGABRT",
+        [SIGBUS] = "SIGBUS",   [SIGFPE] = "SIGFPE",   [SIGKILL] = "SIGKILL",
+        [SIGUSR1] = "SIGUSR1", [SIGSEGV] = "SIGSEGV", [SIGUSR2] = "SIGUSR2",
+        [SIGPIPE] = "SIGPIPE", [SIGALRM] = "SIGALRM", [SIGTERM] = "SIGTERM",
+        [SIGXCPU] = "SIGXCPU", [SIGXFSZ] = "SIGXFSZ", [SIGVTALRM] = "SIGVTALRM",
+        [SIGPROF] = "SIGPROF", [SIGIO] = "SIGIO",     [SIGSYS] = "SIGSYS",
+    };
+    size_t n = sizeof(names) / sizeof(names[0]);
+
+    return signal > 0 && (size_t)signal < n ? names[signal] : NULL;
+}
+
+static int64_t now(void) {
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+void outcome_begin(struct wc_record *r, const struct child *child) {
+    struct wc_outcome_record *o = &r->u.outcome;
+
+    wc_record_begin(r, WC_KIND_outcome);
+    r->time = now();
+    r->seq = 1;
+    r->pid = r->tid = getpid();
+    o->child = child->pid;
+    if (child->exec_error) {
+        o->ending = WC_ending_NOT_STARTED;
+    } else if (WIFSIGNALED(child->status)) {
+        o->ending = WC_ending_SIGNALED;
+        o->signal = WTERMSIG(child->status);
+        o->signal_name = name_of_signal(WTERMSIG(child->status));
+    } else {
+        o->ending = WC_ending_EXITED;
+        o->status = WEXITSTATUS(child->status);
+    }
+}
+
+/* A process that was killed, or whose disk was full, may have left half a line. */
+static bool end_open_line(int fd) {
+    struct stat facts;
+    char last = '\n';
+
+    if (fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode)) {
+        errno = EINVAL;
+        return false;
+    }
+    if (facts.st_size > 0 && pread(fd, &last, 1, facts.st_size - 1) != 1)
+        return false;
+    return last == '\n' || write(fd, "\n", 1) == 1;
+}
+
+bool outcome_write(const char *path, const struct wc_record *r) {
+    char line[WC_RECORD_MAX];
+    size_t n = wc_record_write(r, line, sizeof(line));
+    int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0666);
+    bool good = fd >= 0 && end_open_line(fd) && write(fd, line, n) == (ssize_t)n;
+
+    if (fd >= 0)
+        close(fd);
+    return good;
+}
+
+bool outcome_add(struct log_process *own, struct wc_record *r) {
+    struct wc_outcome_record *o = &r->u.outcome;
+
+    r->seq = own->last_seq + 1;
+    o->observed = own->stack.has_process;
+    o->during = in_flight_last(&own->in_flight, &o->during_seq);
+    wc_stack_apply(&own->stack, r);
+    return outcome_write(own->file->path, r);
+}
+
+int outcome_exit_code(const struct child *child) {
+    if (child->exec_error)
+        return child->exec_error == ENOENT ? 127 : 126;
+    if (WIFSIGNALED(child->status))
+        return 128 + WTERMSIG(child->status);
+    return WEXITSTATUS(child->status);
+}

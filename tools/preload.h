@@ -1,0 +1,28 @@
+/*
+ * What `run` puts into its child's environment: which library, where its log goes.
+ */
+#ifndef WHICHCUDNN_TOOLS_PRELOAD_H
+#define WHICHCUDNN_TOOLS_PRELOAD_H
+
+#include <stdbool.h>
+
+/* $WHICHCUDNN_SHIM, else libwhichcudnn.so beside the command, in ../lib* of that, in the directory
+ * of the installation. NULL: nowhere, or under a name that LD_PRELOAD cannot hold (it splits at
+ * spaces and colons); it has been complained of. The caller frees. */
+char *preload_find_shim(void);
+/* The list with shim at its end, where it does not hide other preloads; as it was if it is in there
+ * already. before: the old value, NULL: none. The caller frees. */
+char *preload_list(const char *before, const char *shim);
+
+struct log_place {
+    char *value;     /* for WHICHCUDNN_LOG; absolute */
+    char *directory; /* where the files will be; NULL: cannot be told from value */
+    char *prefix;    /* how their names begin */
+    bool named;      /* by the user; else it is a default */
+};
+/* given: --log, NULL: none; then $WHICHCUDNN_LOG, the working directory, $TMPDIR, /tmp. A name with
+ * a slash at its end is made a directory. */
+void log_place_choose(struct log_place *place, const char *given);
+void log_place_end(struct log_place *place);
+
+#endif

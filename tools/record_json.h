@@ -1,0 +1,28 @@
+/*
+ * Records as jansson values, in both directions, through the table of record.def.
+ */
+#ifndef WHICHCUDNN_TOOLS_RECORD_JSON_H
+#define WHICHCUDNN_TOOLS_RECORD_JSON_H
+
+#include <jansson.h>
+
+#include "whichcudnn/record.h"
+
+#define RECORD_TROUBLE 120 /* bytes that any reason fits in */
+
+enum record_read {
+    RECORD_READ,
+    RECORD_NEWER,  /* written by a later format version */
+    RECORD_DAMAGED /* not a record, or not a whole one; trouble says what */
+};
+/* Texts of *out point into `line`, lists into the arena. */
+enum record_read record_from_json(const json_t *line, struct wc_arena *arena, struct wc_record *out,
+                                  char trouble[RECORD_TROUBLE]);
+
+/* Object of all fields of the kind except the one named `without` (NULL: all). New reference. */
+json_t *record_to_json(enum wc_kind kind, const void *fields, const char *without);
+
+/* JSON string; bytes that are no UTF-8 become U+FFFD. NULL is null. New reference. */
+json_t *text_to_json(const char *s);
+
+#endif

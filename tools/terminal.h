@@ -1,0 +1,27 @@
+/*
+ * Text for people: what comes out of logs is untrusted and is shown harmless; colour where wanted.
+ */
+#ifndef WHICHCUDNN_TOOLS_TERMINAL_H
+#define WHICHCUDNN_TOOLS_TERMINAL_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/*
+ * Prints s with everything that a terminal could take as an order spelled out: control characters
+ * and bytes that are no UTF-8 as \x1b, C1 controls and marks that reorder text as \u202e. NULL:
+ * prints nothing.
+ */
+void print_text(FILE *to, const char *s);
+/* As fprintf, but the arguments of %s are printed by print_text. Knows %s %d %zu %lld %% only. */
+void print_format(FILE *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* "auto", "always", "never"; false: none of them. Auto: `to` is a terminal and NO_COLOR is unset
+ * or empty (no-color.org). */
+bool colour_choose(const char *when, FILE *to, bool *colour);
+
+enum paint { PAINT_ERROR, PAINT_WARNING, PAINT_NOTE, PAINT_OK, PAINT_BOLD };
+const char *paint_begin(bool colour, enum paint p); /* escape sequence, or "" */
+const char *paint_end(bool colour);
+
+#endif

@@ -1,0 +1,10 @@
+/*
+ * Why a preloaded library cannot wake in a program, as far as its file shows.
+ */
+#ifndef WHICHCUDNN_TOOLS_UNOBSERVED_H
+#define WHICHCUDNN_TOOLS_UNOBSERVED_H
+
+/* command: as given to exec. NULL: nothing in the file speaks against it. The caller frees. */
+char *unobserved_reason(const char *command);
+
+#endif
