@@ -1,17 +1,17 @@
 #!/usr/bin/env bats
 # The fetcher: small, whole, as pip lays it out, and quiet about what it has.
 
+bats_require_minimum_version 1.5.0
 load ../setup/helper
 
 @test "every listed release is fetched and says its own version" {
     build_host dlopen-path - "$BATS_TEST_TMPDIR/host"
-    local distribution version number needs lib
+    local distribution version number needs lib name
     while IFS=$'\t' read -r distribution version number needs; do
         lib=$(fetch_cudnn "$distribution==$version" --print lib 2>/dev/null)
-        if [ "$needs" != - ]; then
-            mkdir -p "$BATS_TEST_TMPDIR/needs"
-            make_standin --companion "$needs" "$BATS_TEST_TMPDIR/needs"
-        fi
+        for name in ${needs//[,-]/ }; do
+            make_standin --companion "$name" "$BATS_TEST_TMPDIR/needs"
+        done
         run env LD_LIBRARY_PATH="$BATS_TEST_TMPDIR/needs" "$BATS_TEST_TMPDIR/host" "$lib"/libcudnn.so.?
         echo "$distribution $version: $output"
         [[ $output == "version $number create "* ]]
@@ -60,4 +60,27 @@ print("nvidia/cudnn/lib/libcudnn.so.9" in here, len(here) < len(d.files))' "$BAT
     run fetch_cudnn 9.99.0
     [ "$status" -eq 1 ]
     [[ $output == *"no wheel for nvidia-cudnn-cu12==9.99.0.*"* ]]
+}
+
+@test "a stand-in has its release's names, node, SONAME and search tag" {
+    local distribution version number needs lib cudnn
+    while IFS=$'\t' read -r distribution version number needs; do
+        case $distribution in *jit*) continue ;; esac
+        lib=$(fetch_cudnn "$distribution==$version" --print lib 2>/dev/null)
+        cudnn=$version
+        [ "$distribution" != cupy-cuda101 ] || cudnn=7.6.5
+        make_standin "$cudnn" "$BATS_TEST_TMPDIR/$version"
+        echo "$distribution $version"
+        facade_facts "$lib"/libcudnn.so.? >"$BATS_TEST_TMPDIR/real"
+        facade_facts "$BATS_TEST_TMPDIR/$version"/libcudnn.so.? >"$BATS_TEST_TMPDIR/standin"
+        [ "$(wc -l <"$BATS_TEST_TMPDIR/real")" -gt 200 ]
+        diff "$BATS_TEST_TMPDIR/real" "$BATS_TEST_TMPDIR/standin"
+    done < <(releases)
+}
+
+# SONAME, node and search tag of a facade, and which functions of the table it exports.
+facade_facts() {
+    readelf -dW "$1" | sed -n 's/.*\(soname: .*\|(R.*PATH).*\)/\1/p'
+    readelf -W --dyn-syms "$1" | awk '$7 != "UND" && $8 ~ /^cudnn/ { print $8 }' | sort |
+        grep -Ff <(sed 1d "$WC_ROOT/core/data/cudnn_symbols.tsv" | cut -f1 | sed 's/$/@/')
 }

@@ -16,6 +16,14 @@ fetch_cudnn() { "$WC_PYTHON" "$WC_ROOT/tests/setup/fetch_cudnn.py" "$@"; }
 make_standin() { "$WC_ROOT/tests/fixtures/standin/make-standin" "$@"; }
 build_host() { "$WC_ROOT/tests/fixtures/hosts/build-host" "$@"; }
 
+# Runs a program that cannot see what ld.so.cache knows: a machine's own cuDNN would fill the gaps of
+# the sets that tests make. /proc/self/exe of that process is the loader.
+without_cache() { # PROGRAM ARGUMENT...
+    local loader
+    loader=$(readelf -lW "$1" | sed -n 's/.*interpreter: \(.*\)]/\1/p')
+    "$loader" --inhibit-cache "$@"
+}
+
 # The rows of tests/real/releases.tsv, and what RELEASE= of `make test` added ("9.x.y.z" or
 # "distribution==version"; its number follows from the version).
 releases() {
