@@ -112,14 +112,18 @@ static char *outcome_path(const struct log_place *place, int64_t child) {
 
 /* Where the place of logs was named, somebody will look there for the reason. */
 static void leave_outcome(const struct log_place *place, struct wc_record *r, const char *reason) {
-    char *path;
+    char *path, *other;
 
     if (!place->named || !place->directory || strchr(place->value, '%'))
         return;
     r->u.outcome.reason = reason;
     path = outcome_path(place, r->u.outcome.child);
-    if (path && !outcome_write(path, r))
-        complain("%s: %s", path, strerror(errno));
+    if (path && !outcome_leave(path, r)) {
+        other = must_format("%s.%lld", path, (long long)r->u.outcome.child);
+        if (errno != EEXIST || !outcome_leave(other, r))
+            complain("%s: %s", path, strerror(errno));
+        free(other);
+    }
     free(path);
 }
 

@@ -66,15 +66,19 @@ static bool end_open_line(int fd) {
     return last == '\n' || write(fd, "\n", 1) == 1;
 }
 
-bool outcome_write(const char *path, const struct wc_record *r) {
+static bool write_line(const char *path, int flags, const struct wc_record *r) {
     char line[WC_RECORD_MAX];
     size_t n = wc_record_write(r, line, sizeof(line));
-    int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0666);
+    int fd = open(path, flags | O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0644);
     bool good = fd >= 0 && end_open_line(fd) && write(fd, line, n) == (ssize_t)n;
 
     if (fd >= 0)
         close(fd);
     return good;
+}
+
+bool outcome_leave(const char *path, const struct wc_record *r) {
+    return write_line(path, O_CREAT | O_EXCL, r);
 }
 
 bool outcome_add(struct log_process *own, struct wc_record *r) {
@@ -84,7 +88,7 @@ bool outcome_add(struct log_process *own, struct wc_record *r) {
     o->observed = own->stack.has_process;
     o->during = in_flight_last(&own->in_flight, &o->during_seq);
     wc_stack_apply(&own->stack, r);
-    return outcome_write(own->file->path, r);
+    return write_line(own->file->path, 0, r);
 }
 
 int outcome_exit_code(const struct child *child) {

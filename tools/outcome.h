@@ -14,8 +14,8 @@ void outcome_begin(struct wc_record *r, const struct child *child);
 /* Completes it from the child's own log, appends it there and applies it to that stack. False: it
  * could not be written (errno); the stack has it all the same. */
 bool outcome_add(struct log_process *own, struct wc_record *r);
-/* A line at the end of the file, which is made if it is not there. False: errno. */
-bool outcome_write(const char *path, const struct wc_record *r);
+/* A new file with this line alone. False: errno, EEXIST where something has that name. */
+bool outcome_leave(const char *path, const struct wc_record *r);
 
 /* Exit code of a shell for such an end: status, 128 + signal, 127 not found, 126 not started. */
 int outcome_exit_code(const struct child *child);

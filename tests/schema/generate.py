@@ -171,6 +171,21 @@ def common_section():
     return "\n".join(["", "| key | is | says |", "|---|---|---|", *rows, "", ""])
 
 
+def listed(words):
+    return ", ".join(f"`{word}`" for word in words)
+
+
+def variables_section():
+    one, more = record_def.logged_variables()
+    return f"\n{listed(one)}, and all that begin with {listed(more)}.\n\n"
+
+
+def hints_section():
+    words = record_def.hints()
+    return (f"\nin any directory or file name: {listed(words['ANYWHERE'])};\n"
+            f"in a file name, or a directory below `site-packages`: {listed(words['PACKAGE'])}.\n\n")
+
+
 def between(page, mark, text):
     """The page with what stands between two marks replaced."""
     begin, end = f"<!-- {mark}: begin -->\n", f"<!-- {mark}: end -->\n"
@@ -181,6 +196,8 @@ def between(page, mark, text):
 def log_page():
     page = (DOCS / "log.md").read_text(encoding="utf-8")
     page = between(page, "common keys", common_section())
+    page = between(page, "hint words", hints_section())
+    page = between(page, "variables", variables_section())
     return between(page, "from record.def", "\n" + kinds_section())
 
 

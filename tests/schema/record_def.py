@@ -1,9 +1,10 @@
-"""record.def and enums.def as Python data, read apart from the C preprocessor."""
+"""The .def tables that docs/log.md tells of, read apart from the C preprocessor."""
 
 import pathlib
 import re
 
-INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "include" / "whichcudnn"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+INCLUDE = ROOT / "include" / "whichcudnn"
 COMMON = {
     "v": "format of the log: 1",
     "kind": "what the record says",
@@ -62,4 +63,21 @@ def kinds():
         elif match["type"]:
             fields.append({"name": match["name"], "type": match["type"], "enum": None,
                            "doc": match["doc"]})
+    return found
+
+
+def logged_variables():
+    """(names, beginnings of names) of the environment variables that the log keeps."""
+    text = "\n".join(lines_of(ROOT / "shim" / "config_logged.def"))
+    return (re.findall(r'^LOGGED\("(\w+)"\)$', text, re.MULTILINE),
+            re.findall(r'^LOGGED_ALL\("(\w+)"\)$', text, re.MULTILINE))
+
+
+def hints():
+    """{"ANYWHERE": [word, ...], "PACKAGE": [...]}: words that let a path hint at CUDA."""
+    found = {"ANYWHERE": [], "PACKAGE": []}
+    for line in lines_of(ROOT / "core" / "names.def"):
+        match = re.match(r'HINT\("(\w+)", (\w+), (PREFIX|WHOLE)\)$', line)
+        if match:
+            found[match[2]].append(match[1] + ("..." if match[3] == "PREFIX" else ""))
     return found

@@ -1,0 +1,78 @@
+#!/usr/bin/env bats
+# docs/ and the writer agree with record.def, and the schema lets nothing else through.
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+}
+
+# The shim's own writer on a record of every kind: empty, full, and far too long.
+write_samples() {
+    "${CC:-gcc}" -std=gnu11 -I"$WC_ROOT/include" -I"$WC_ROOT" -o samples \
+        "$WC_ROOT"/tests/schema/write_samples.c "$WC_ROOT"/core/{record,json_text,text}.c
+    ./samples >samples.jsonl
+}
+
+@test "what docs holds of record.def is what is in it" {
+    python3 "$WC_ROOT/tests/schema/generate.py" log | diff "$WC_ROOT/docs/log.schema.json" -
+    python3 "$WC_ROOT/tests/schema/generate.py" report | diff "$WC_ROOT/docs/report.schema.json" -
+    python3 "$WC_ROOT/tests/schema/generate.py" page | diff "$WC_ROOT/docs/log.md" -
+}
+
+@test "the writer's record of every kind is valid, however long its texts are" {
+    write_samples
+    is "$(wc -l <samples.jsonl)" $(($(grep -c '^KIND(' "$WC_ROOT/include/whichcudnn/record.def") * 3))
+    # The samples begin with the process record of the table, so they are a whole log, too.
+    validate_log samples.jsonl
+    [ "$(jq -r 'select(.cut > 0) | .kind' samples.jsonl | wc -l)" -ge 12 ]
+    run -1 awk '{ if (length($0) + 1 > 16384) found = 1 } END { exit !found }' samples.jsonl
+}
+
+@test "a removed, renamed, added or mistyped key of any kind of record is refused" {
+    write_samples
+    run -0 "$PY" "$WC_ROOT/tests/schema/mutate.py" samples.jsonl
+    [[ $output =~ ^[1-9][0-9]{3}" mutants"$ ]]
+}
+
+@test "the mutants are refused by the schema's tightness, not by the test" {
+    write_samples
+    mkdir -p loose/docs loose/tests
+    cp -r "$WC_ROOT/tests/schema" loose/tests/
+    cp -r "$WC_ROOT/include" loose/
+    jq '."$defs"[].required |= map(select(. != "soname"))' "$WC_ROOT/docs/log.schema.json" \
+        >loose/docs/log.schema.json
+    run -1 "$PY" loose/tests/schema/mutate.py samples.jsonl
+    [[ $output == *"passed: object without soname"* ]]
+    jq '."$defs".call.additionalProperties = true' "$WC_ROOT/docs/log.schema.json" \
+        >loose/docs/log.schema.json
+    run -1 "$PY" loose/tests/schema/mutate.py samples.jsonl
+    [[ $output == *"passed: call with a key more"* ]]
+}
+
+@test "the validator sees lines that are cut, too long, doubled, or out of place" {
+    write_samples
+    local process machine
+    process=$(records process samples.jsonl | head -n 1)
+    machine=$(records machine samples.jsonl | head -n 1)
+
+    printf '%s\n%s\n' "$process" "$machine" >good
+    validate_log good
+    printf '%s\n%s' "$process" "$machine" >cut
+    run -1 validate_log cut
+    [[ $output == *"no newline"* ]]
+    printf '%s\n%s\n' "$process" "${machine:0:100}" >half
+    run -1 validate_log half
+    [[ $output == *"no JSON"* ]]
+    printf '%s\n%s\n' "$process" "$process" | sed '2s/"kind":"process"/"kind":"machine"/' >other
+    run -1 validate_log other
+    printf '%s\n%s\n' "$process" "$machine" | jq -c '.seq = 1' >doubled
+    run -1 validate_log doubled
+    [[ $output == *"seq 1 twice"* ]]
+    printf '%s\n' "$machine" >headless
+    run -1 validate_log headless
+    [[ $output == *"first record is not the process"* ]]
+    : >empty
+    run -1 validate_log empty
+}
