@@ -66,7 +66,7 @@ base_flags := -std=gnu11 -g $(OPT) $(WARN) -D_GNU_SOURCE= -Iinclude -I. -I$(O)/g
 # no builtin that becomes memcpy@plt, no stack protector, no fortify, no lazy binding, and
 # thread-local storage that needs no __tls_get_addr. These come after CFLAGS, to win over a
 # distribution's hardening flags.
-shim_flags := -fPIC -ffreestanding -fno-builtin -fno-stack-protector -U_FORTIFY_SOURCE -fno-lto \
+shim_flags := -Ishim/arch/$(ARCH) -fPIC -ffreestanding -fno-builtin -fno-stack-protector -U_FORTIFY_SOURCE -fno-lto \
               -fvisibility=hidden -ftls-model=initial-exec -fno-plt -fasynchronous-unwind-tables
 ifeq ($(ARCH),x86_64)
 shim_flags += -fcf-protection=full

@@ -1,0 +1,39 @@
+/*
+ * aarch64: system calls, relocation types, what a lazy call needs. One folder per architecture
+ * holds all that differs; nothing outside of shim/arch/ names one.
+ */
+#ifndef SHIM_ARCH_H
+#define SHIM_ARCH_H
+
+#include <asm/unistd.h>
+#include <elf.h>
+#include <stdint.h>
+
+#define ARCH_NAME "aarch64"
+#define ARCH_RELOC_JUMP_SLOT R_AARCH64_JUMP_SLOT
+#define ARCH_RELOC_GLOB_DAT R_AARCH64_GLOB_DAT
+#define ARCH_RELOC_ABSOLUTE R_AARCH64_ABS64
+/* The resolver wants x16 to hold the slot's address, which a C wrapper loses: a lazy slot's first
+ * value must not be called by one (facts: "aarch64 lazy slots need x16"). */
+#define ARCH_LAZY_CALLABLE 0
+
+static inline long arch_syscall(long n, long a, long b, long c, long d, long e, long f) {
+    register long x8 __asm__("x8") = n;
+    register long x0 __asm__("x0") = a;
+    register long x1 __asm__("x1") = b;
+    register long x2 __asm__("x2") = c;
+    register long x3 __asm__("x3") = d;
+    register long x4 __asm__("x4") = e;
+    register long x5 __asm__("x5") = f;
+    __asm__ volatile("svc 0"
+                     : "+r"(x0)
+                     : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+                     : "memory");
+    return x0;
+}
+
+static inline void arch_relax(void) {
+    __asm__ volatile("yield");
+}
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * x86-64: system calls, relocation types, what a lazy call needs. One folder per architecture holds
+ * all that differs; nothing outside of shim/arch/ names one.
+ */
+#ifndef SHIM_ARCH_H
+#define SHIM_ARCH_H
+
+#include <asm/unistd.h>
+#include <elf.h>
+#include <stdint.h>
+
+#define ARCH_NAME "x86_64"
+#define ARCH_RELOC_JUMP_SLOT R_X86_64_JUMP_SLOT
+#define ARCH_RELOC_GLOB_DAT R_X86_64_GLOB_DAT
+#define ARCH_RELOC_ABSOLUTE R_X86_64_64
+/* The resolver finds the slot by a number that the PLT entry pushes: nothing else is needed to call
+ * a lazy slot's first value. */
+#define ARCH_LAZY_CALLABLE 1
+
+static inline long arch_syscall(long n, long a, long b, long c, long d, long e, long f) {
+    long result;
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = f;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "0"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+static inline void arch_relax(void) {
+    __asm__ volatile("pause");
+}
+
+#endif

@@ -1,0 +1,360 @@
+#include "calls.h"
+
+#include <cudnn.h>
+
+#include "journal.h"
+#include "lock.h"
+#include "objects.h"
+#include "slots.h"
+#include "sys.h"
+#include "thread.h"
+#include "whichcudnn/status.h"
+
+/* ---- the table ---- */
+
+enum row {
+#define WATCH(name, result, parameters, arguments, first, last) ROW_##name,
+#define WATCH_8 WATCH
+#define WATCH_9 WATCH
+#include "watched.def"
+#undef WATCH
+#undef WATCH_8
+#undef WATCH_9
+    ROWS
+};
+
+enum result { STATUS, VERSION, TEXT, NOTHING };
+#define TYPE_STATUS cudnnStatus_t
+#define TYPE_VERSION size_t
+#define TYPE_TEXT const char *
+#define TYPE_NOTHING void
+
+/* Each prototype is the real header's. */
+#define WATCH(name, result, parameters, arguments, first, last)                                    \
+    _Static_assert(__builtin_types_compatible_p(__typeof__(name), TYPE_##result parameters),       \
+                   "the prototype of " #name " differs from cudnn.h");
+#if CUDNN_MAJOR >= 9
+#define WATCH_8(name, result, parameters, arguments, first, last)
+#define WATCH_9 WATCH
+#else
+#define WATCH_8 WATCH
+#define WATCH_9(name, result, parameters, arguments, first, last)
+#endif
+#include "watched.def"
+#undef WATCH
+#undef WATCH_8
+#undef WATCH_9
+
+static const struct watched {
+    char name[56];
+    unsigned char result, first_major, last_major;
+} watched[ROWS] = {
+#define WATCH(name, result, parameters, arguments, first, last) {#name, result, first, last},
+#define WATCH_8 WATCH
+#define WATCH_9 WATCH
+#include "watched.def"
+#undef WATCH
+#undef WATCH_8
+#undef WATCH_9
+};
+
+/* ---- instances ---- */
+
+enum { FRESH, FIRST_CALL_UNDERWAY, SEEN };
+
+struct instance {
+    uintptr_t target;       /* 0: free */
+    bool heed;              /* the slow path is wanted: first call not over, or slot still lazy */
+    unsigned char call;     /* FRESH, ... */
+    unsigned char failures; /* kinds of failure told */
+    short failure[4];
+    int64_t library; /* object number of the target's, WC_NULL while lazy */
+    int64_t host;    /* whose lazy slot it watches, else WC_NULL */
+    uintptr_t slot;  /* the lazy slot, 0: none or resolved */
+};
+
+static struct instance instances[ROWS][CALL_INSTANCES];
+
+static void heed_call_before(enum row row, unsigned k, uintptr_t return_address);
+static void heed_call_after(enum row row, unsigned k, int64_t value, uintptr_t return_address);
+
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define WRAPPER __attribute__((noinline, section("watch_wrappers")))
+#define RETURN_ADDRESS ((uintptr_t)__builtin_return_address(0))
+
+#define FORWARD(name, result, parameters) ((TYPE_##result(*) parameters)in->target)
+#define BEFORE(name, k)                                                                            \
+    struct instance *in = &instances[ROW_##name][k];                                               \
+    bool heed = in->heed;                                                                          \
+    if (UNLIKELY(heed))                                                                            \
+    heed_call_before(ROW_##name, k, RETURN_ADDRESS)
+
+#define WRAP_STATUS(name, k, parameters, arguments)                                                \
+    WRAPPER static cudnnStatus_t wrap_##name##_##k parameters {                                    \
+        BEFORE(name, k);                                                                           \
+        cudnnStatus_t result_ = FORWARD(name, STATUS, parameters) arguments;                       \
+        if (UNLIKELY(heed | (result_ != CUDNN_STATUS_SUCCESS)))                                    \
+            heed_call_after(ROW_##name, k, (int64_t)result_, RETURN_ADDRESS);                      \
+        return result_;                                                                            \
+    }
+#define WRAP_VERSION(name, k, parameters, arguments)                                               \
+    WRAPPER static size_t wrap_##name##_##k parameters {                                           \
+        BEFORE(name, k);                                                                           \
+        size_t result_ = FORWARD(name, VERSION, parameters) arguments;                             \
+        if (UNLIKELY(heed))                                                                        \
+            heed_call_after(ROW_##name, k, (int64_t)result_, RETURN_ADDRESS);                      \
+        return result_;                                                                            \
+    }
+#define WRAP_TEXT(name, k, parameters, arguments)                                                  \
+    WRAPPER static const char *wrap_##name##_##k parameters {                                      \
+        BEFORE(name, k);                                                                           \
+        const char *result_ = FORWARD(name, TEXT, parameters) arguments;                           \
+        if (UNLIKELY(heed))                                                                        \
+            heed_call_after(ROW_##name, k, WC_NULL, RETURN_ADDRESS);                               \
+        return result_;                                                                            \
+    }
+#define WRAP_NOTHING(name, k, parameters, arguments)                                               \
+    WRAPPER static void wrap_##name##_##k parameters {                                             \
+        BEFORE(name, k);                                                                           \
+        FORWARD(name, NOTHING, parameters) arguments;                                              \
+        if (UNLIKELY(heed))                                                                        \
+            heed_call_after(ROW_##name, k, WC_NULL, RETURN_ADDRESS);                               \
+    }
+
+#define WATCH(name, result, parameters, arguments, first, last)                                    \
+    WRAP_##result(name, 0, parameters, arguments) WRAP_##result(name, 1, parameters, arguments)    \
+        WRAP_##result(name, 2, parameters, arguments)                                              \
+            WRAP_##result(name, 3, parameters, arguments)                                          \
+                WRAP_##result(name, 4, parameters, arguments)                                      \
+                    WRAP_##result(name, 5, parameters, arguments)                                  \
+                        WRAP_##result(name, 6, parameters, arguments)                              \
+                            WRAP_##result(name, 7, parameters, arguments)
+#define WATCH_8 WATCH
+#define WATCH_9 WATCH
+#include "watched.def"
+#undef WATCH
+#undef WATCH_8
+#undef WATCH_9
+
+static void *const wrappers[ROWS][CALL_INSTANCES] = {
+#define WATCH(name, result, parameters, arguments, first, last)                                    \
+    {(void *)wrap_##name##_0, (void *)wrap_##name##_1, (void *)wrap_##name##_2,                    \
+     (void *)wrap_##name##_3, (void *)wrap_##name##_4, (void *)wrap_##name##_5,                    \
+     (void *)wrap_##name##_6, (void *)wrap_##name##_7},
+#define WATCH_8 WATCH
+#define WATCH_9 WATCH
+#include "watched.def"
+#undef WATCH
+#undef WATCH_8
+#undef WATCH_9
+};
+
+static uintptr_t wrapper_of(enum row row, unsigned k) {
+    return (uintptr_t)wrappers[row][k];
+}
+
+/* All wrappers lie in one section. */
+extern __attribute__((visibility("hidden"))) const char __start_watch_wrappers[];
+extern __attribute__((visibility("hidden"))) const char __stop_watch_wrappers[];
+
+static struct instance *instance_at(uintptr_t address) {
+    if (address < (uintptr_t)__start_watch_wrappers || address >= (uintptr_t)__stop_watch_wrappers)
+        return NULL;
+    for (unsigned row = 0; row < ROWS; row++)
+        for (unsigned k = 0; k < CALL_INSTANCES; k++)
+            if (wrapper_of(row, k) == address)
+                return &instances[row][k];
+    return NULL;
+}
+
+uintptr_t call_target_of(uintptr_t address) {
+    const struct instance *in = instance_at(address);
+    return in ? in->target : 0;
+}
+
+bool call_is_lazy(uintptr_t address) {
+    const struct instance *in = instance_at(address);
+    return in && in->slot;
+}
+
+int call_row(const char *function, int major) {
+    for (int row = 0; row < ROWS; row++)
+        if (wc_str_compare(watched[row].name, function) == 0)
+            return major >= watched[row].first_major && major <= watched[row].last_major
+                       ? row
+                       : NOT_WATCHED;
+    return NOT_WATCHED;
+}
+
+static struct instance *instance_of_target(int row, uintptr_t target,
+                                           const struct instance * not ) {
+    for (unsigned k = 0; k < CALL_INSTANCES; k++) {
+        struct instance *in = &instances[row][k];
+        if (in != not &&!in->slot && in->target == target)
+            return in;
+    }
+    return NULL;
+}
+
+/* The wrapper may be entered as soon as a slot leads to it: target comes last. */
+static struct instance *take_instance(int row, uintptr_t target) {
+    for (unsigned k = 0; k < CALL_INSTANCES; k++) {
+        struct instance *in = &instances[row][k];
+        if (in->target)
+            continue;
+        in->call = FRESH;
+        in->failures = 0;
+        in->heed = true;
+        in->slot = 0;
+        in->library = in->host = WC_NULL;
+        __atomic_store_n(&in->target, target, __ATOMIC_RELEASE);
+        return in;
+    }
+    journal_blind(watched[row].name, "no wrapper instance is left for another target", NULL);
+    return NULL;
+}
+
+static uintptr_t address_of(int row, const struct instance *in) {
+    return wrapper_of(row, (unsigned)(in - instances[row]));
+}
+
+uintptr_t call_wrapper(int row, uintptr_t target, const struct object *library) {
+    struct instance *in = instance_of_target(row, target, NULL);
+    if (!in && !(in = take_instance(row, target)))
+        return 0;
+    in->library = library->number;
+    return address_of(row, in);
+}
+
+uintptr_t call_wrapper_lazy(int row, uintptr_t plt, uintptr_t slot, const struct object *host) {
+    for (unsigned k = 0; k < CALL_INSTANCES; k++)
+        if (instances[row][k].slot == slot && instances[row][k].target == plt)
+            return wrapper_of(row, k);
+    struct instance *in = take_instance(row, plt);
+    if (!in)
+        return 0;
+    in->slot = slot;
+    in->host = host->number;
+    return address_of(row, in);
+}
+
+void calls_forget_object(const struct object *o) {
+    for (unsigned row = 0; row < ROWS; row++)
+        for (unsigned k = 0; k < CALL_INSTANCES; k++) {
+            struct instance *in = &instances[row][k];
+            bool into = in->library == o->number || (in->slot && in->host == o->number);
+            if (in->target && into)
+                __atomic_store_n(&in->target, 0, __ATOMIC_RELEASE);
+        }
+}
+
+/* ---- the slow path ---- */
+
+struct call {
+    enum row row;
+    struct instance *in;
+    uintptr_t return_address;
+};
+
+static void begin_record(struct wc_record *r, const struct call *c, enum wc_phase phase) {
+    const struct object *host = objects_at(c->return_address);
+    const struct object *library = objects_number(c->in->library);
+    wc_record_begin(r, WC_KIND_call);
+    r->u.call.function = watched[c->row].name;
+    r->u.call.phase = phase;
+    if (host) {
+        r->u.call.host = host->number;
+        r->u.call.host_path = host->path;
+    }
+    if (library) {
+        r->u.call.target = library->number;
+        r->u.call.target_path = library->path;
+    }
+}
+
+static void heed_call_before(enum row row, unsigned k, uintptr_t return_address) {
+    struct call c = {row, &instances[row][k], return_address};
+    unsigned char fresh = FRESH;
+    struct wc_record r;
+    if (!__atomic_compare_exchange_n(&c.in->call, &fresh, FIRST_CALL_UNDERWAY, false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        return;
+    if (!thread_enter())
+        return;
+    if (lock_take()) {
+        begin_record(&r, &c, WC_phase_BEFORE);
+        journal_open_relevant();
+        journal_add(&r);
+        journal_diagnose();
+        lock_release();
+    }
+    thread_leave();
+}
+
+/* The first call through a lazy slot let the loader write the target over us: that is the binding.
+ * We keep the instance, for threads that are still on their way into it, and return to the slot. */
+static void resolve_lazy(const struct call *c) {
+    const struct object *host = objects_number(c->in->host);
+    uintptr_t target = __atomic_load_n((uintptr_t *)c->in->slot, __ATOMIC_ACQUIRE);
+    uintptr_t wrapper = address_of(c->row, c->in);
+    if (!host || target == wrapper || target - host->low < host->high - host->low)
+        return;
+    const struct object *library = objects_at(target);
+    const struct instance *twin = instance_of_target(c->row, target, c->in);
+    uintptr_t slot = c->in->slot;
+    if (twin && twin->call == SEEN && c->in->call == FRESH)
+        c->in->call = SEEN;
+    c->in->library = library ? library->number : WC_NULL;
+    c->in->slot = 0;
+    __atomic_store_n(&c->in->target, target, __ATOMIC_RELEASE);
+    __atomic_store_n((uintptr_t *)slot, wrapper, __ATOMIC_RELEASE);
+    slots_tell_resolved(host, library, watched[c->row].name);
+}
+
+static bool is_new_failure(struct instance *in, int64_t status) {
+    for (unsigned i = 0; i < in->failures; i++)
+        if (in->failure[i] == (short)status)
+            return false;
+    if (in->failures == sizeof in->failure / sizeof *in->failure)
+        return false;
+    in->failure[in->failures++] = (short)status;
+    return true;
+}
+
+static void tell_result(const struct call *c, int64_t value) {
+    const struct object *library = objects_number(c->in->library);
+    struct wc_record r;
+    begin_record(&r, c, WC_phase_AFTER);
+    if (watched[c->row].result == STATUS) {
+        r.u.call.status = value;
+        r.u.call.status_name = wc_status_name(value, library ? library->major : -1);
+    } else if (c->row == ROW_cudnnGetVersion) {
+        r.u.call.version = value;
+    }
+    journal_add(&r);
+    journal_diagnose();
+}
+
+static void after(const struct call *c, int64_t value) {
+    bool failed = watched[c->row].result == STATUS && value != CUDNN_STATUS_SUCCESS;
+    bool first = c->in->call == FIRST_CALL_UNDERWAY;
+    if (c->in->slot)
+        resolve_lazy(c);
+    bool told = failed && is_new_failure(c->in, value);
+    if (first)
+        c->in->call = SEEN;
+    if (first || told)
+        tell_result(c, value);
+    c->in->heed = c->in->slot != 0 || c->in->call != SEEN;
+}
+
+static void heed_call_after(enum row row, unsigned k, int64_t value, uintptr_t return_address) {
+    struct call c = {row, &instances[row][k], return_address};
+    if (!thread_enter())
+        return;
+    if (lock_take()) {
+        after(&c, value);
+        lock_release();
+    }
+    thread_leave();
+}

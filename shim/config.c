@@ -1,0 +1,118 @@
+#include "config.h"
+
+#include "auxv.h"
+#include "files.h"
+#include "sys.h"
+#include "whichcudnn/base.h"
+
+struct config config;
+
+/* The environment as at process start: pointers into the stack that execve made (given to the
+ * constructor), or a copy of /proc/self/environ. */
+static const char *const *environment;
+static char copied[64 << 10];
+static size_t copied_size;
+
+/* Value of NAME in "NAME=value", NULL if it is another variable. */
+static const char *value_of(const char *variable, const char *name) {
+    size_t n = wc_str_length(name);
+    return wc_str_starts(variable, name) && variable[n] == '=' ? variable + n + 1 : NULL;
+}
+
+static bool is_text(const char *value, const char *word) {
+    return wc_str_compare(value, word) == 0;
+}
+
+static void copy_value(char *to, size_t cap, const char *value) {
+    struct wc_text t;
+    wc_text_begin(&t, to, cap);
+    wc_text_add(&t, value);
+    if (t.cut)
+        to[0] = 0; /* half a path is no path */
+}
+
+static void take(const char *variable) {
+    const char *v;
+    if (!wc_str_starts(variable, "WHICHCUDNN_"))
+        return;
+    if ((v = value_of(variable, "WHICHCUDNN_LOG")))
+        copy_value(config.log, sizeof config.log, v);
+    else if ((v = value_of(variable, "WHICHCUDNN_EXPECT")))
+        copy_value(config.expect, sizeof config.expect, v);
+    else if ((v = value_of(variable, "WHICHCUDNN_STDERR")))
+        config.standard_error = is_text(v, "off")   ? STDERR_OFF
+                                : is_text(v, "all") ? STDERR_ALL
+                                                    : STDERR_FINDING;
+    else if ((v = value_of(variable, "WHICHCUDNN_CALLS")))
+        config.calls = !is_text(v, "off");
+    else if ((v = value_of(variable, "WHICHCUDNN_ARGV")))
+        config.whole_arguments = is_text(v, "1");
+    else if ((v = value_of(variable, "WHICHCUDNN_DISABLE")))
+        config.off = config.off || is_text(v, "1");
+    else if ((v = value_of(variable, "WHICHCUDNN_RUN_PID"))) {
+        uint64_t pid;
+        if (wc_parse_number(v, wc_str_length(v), &pid))
+            config.run_pid = (int64_t)pid;
+    }
+}
+
+static void each_variable(void (*each)(void *arg, const char *variable), void *arg) {
+    for (size_t i = 0; environment && environment[i]; i++)
+        each(arg, environment[i]);
+    for (size_t at = 0; !environment && at < copied_size; at += wc_str_length(copied + at) + 1)
+        each(arg, copied + at);
+}
+
+static void take_each(void *arg, const char *variable) {
+    (void)arg;
+    take(variable);
+}
+
+void config_load(const char *const *envp) {
+    if (config.loaded)
+        return;
+    config.calls = true;
+    config.standard_error = STDERR_FINDING;
+    environment = envp;
+    if (!envp) {
+        size_t n = 0;
+        shim_files.read(NULL, "/proc/self/environ", 0, copied, sizeof copied - 1, &n);
+        copied_size = n;
+    }
+    if (envp)
+        auxv_note_environment(envp);
+    config.secure = auxv_value(23 /* AT_SECURE */) != 0;
+    if (!config.secure)
+        each_variable(take_each, NULL);
+    config.off = config.off || config.secure;
+    __atomic_store_n(&config.loaded, true, __ATOMIC_RELEASE);
+}
+
+static bool is_logged(const char *variable) {
+#define LOGGED(name)                                                                               \
+    if (value_of(variable, name))                                                                  \
+        return true;
+#define LOGGED_ALL(prefix)                                                                         \
+    if (wc_str_starts(variable, prefix))                                                           \
+        return true;
+#include "config_logged.def"
+#undef LOGGED
+#undef LOGGED_ALL
+    return false;
+}
+
+struct logged {
+    void (*each)(void *arg, const char *variable);
+    void *arg;
+};
+
+static void if_logged(void *arg, const char *variable) {
+    const struct logged *l = arg;
+    if (is_logged(variable))
+        l->each(l->arg, variable);
+}
+
+void config_each_logged(void (*each)(void *arg, const char *variable), void *arg) {
+    struct logged l = {each, arg};
+    each_variable(if_logged, &l);
+}

@@ -1,0 +1,35 @@
+/*
+ * What the user set: the WHICHCUDNN_* variables as they were at process start, and the other
+ * variables that the log keeps (config_logged.def).
+ */
+#ifndef SHIM_CONFIG_H
+#define SHIM_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum config_stderr { STDERR_OFF, STDERR_FINDING, STDERR_ALL };
+
+struct config {
+    bool loaded;
+    bool off;    /* WHICHCUDNN_DISABLE=1 or a secure process: hooks only forward */
+    bool secure; /* AT_SECURE */
+    bool calls;  /* WHICHCUDNN_CALLS */
+    bool whole_arguments;
+    enum config_stderr standard_error;
+    char log[4096];   /* WHICHCUDNN_LOG, "" if unset */
+    char expect[256]; /* WHICHCUDNN_EXPECT, "" if unset */
+    int64_t run_pid;  /* WHICHCUDNN_RUN_PID, 0 if unset */
+};
+
+extern struct config config;
+
+/* First call loads: from envp (the constructor has it), else from /proc/self/environ. Not under the
+ * lock's protection: the first caller is alone in the process or gets the same values. */
+void config_load(const char *const *envp);
+
+/* Calls each(arg, "NAME=value") for the logged variables that are set. */
+void config_each_logged(void (*each)(void *arg, const char *variable), void *arg);
+
+#endif

@@ -1,0 +1,377 @@
+#include "describe.h"
+
+#include "files.h"
+#include "journal.h"
+#include "memory.h"
+#include "objects.h"
+#include "requests.h"
+#include "sys.h"
+#include "whichcudnn/compat.h"
+#include "whichcudnn/identify.h"
+#include "whichcudnn/names.h"
+#include "whichcudnn/symbols.h"
+
+#define TOLD_MOST 16 /* mappings and unmappings of one file, so that reload loops fill no disk */
+#define NAMES_MOST 48
+
+static char real_path[SYS_PATH];
+
+/* ---- who asked ---- */
+
+static struct request *request_that_fits(const struct object *o, const char **candidates,
+                                         size_t *n) {
+    struct request *r, *found = NULL;
+    *n = 0;
+    for (size_t i = 0; (r = requests_recent(i)); i++) {
+        if (r->ended || !requests_name_fits(r->name, o->path, o->soname))
+            continue;
+        found = r;
+        if (*n < 4)
+            candidates[(*n)++] = r->name;
+    }
+    return *n == 1 ? found : NULL;
+}
+
+static void attribute(struct object *o, const char **candidates, size_t *n) {
+    struct request *own = requests_open_of_thread(sys_gettid());
+    struct request *r = own;
+    *n = 0;
+    if (!r || !requests_name_fits(r->name, o->path, o->soname))
+        r = request_that_fits(o, candidates, n);
+    if (r) {
+        *n = 0;
+        o->asked_how = r->operation;
+        o->asked_by = r->caller;
+        o->asked_by_object = r->caller_object;
+        o->asked_name = wc_arena_string(&memory_arena, r->name);
+        o->request = r->number;
+        requests_log(r);
+    } else if (o->asked_how == WC_operation_NEEDED && own) {
+        o->request = own->number;
+        requests_log(own);
+    }
+}
+
+/* ---- the object's record ---- */
+
+static const char *hexadecimal(const unsigned char *p, size_t n, char *to, size_t cap) {
+    struct wc_text t;
+    wc_text_begin(&t, to, cap);
+    for (size_t i = 0; i < n; i++) {
+        wc_text_add_char(&t, "0123456789abcdef"[p[i] >> 4]);
+        wc_text_add_char(&t, "0123456789abcdef"[p[i] & 15]);
+    }
+    return n ? to : NULL;
+}
+
+static const char *or_null(const char *s) {
+    return s[0] ? s : NULL;
+}
+
+static void add_file_facts(struct object *o, struct wc_object_record *r) {
+    struct wc_file_facts facts;
+    if (shim_files.real_path(NULL, o->path, real_path, sizeof real_path))
+        r->real_path = real_path;
+    if (!shim_files.facts(NULL, o->path, &facts))
+        return;
+    r->device = (int64_t)(o->device = facts.device);
+    r->inode = (int64_t)(o->inode = facts.inode);
+    r->size = (int64_t)(o->file_size = facts.size);
+    r->mtime = o->mtime = facts.mtime;
+}
+
+static void add_image_facts(const struct object *o, const struct wc_elf_image *e,
+                            struct wc_object_record *r) {
+    static const char *needed[NAMES_MOST];
+    static char build_id[72], base[24];
+    struct wc_text t;
+    size_t n = 0;
+    for (const char *name; n < NAMES_MOST && (name = wc_elf_needed(e, n)); n++)
+        needed[n] = name;
+    r->needed.p = needed;
+    r->needed.n = n;
+    r->soname = wc_elf_soname(e);
+    r->node = wc_elf_defined_node(e);
+    r->rpath = wc_elf_rpath(e);
+    r->runpath = wc_elf_runpath(e);
+    r->build_id = hexadecimal(e->build_id, e->build_id_size, build_id, sizeof build_id);
+    wc_text_begin(&t, base, sizeof base);
+    wc_text_add(&t, "0x");
+    wc_text_add_hex(&t, o->base);
+    r->base = base;
+}
+
+static const char *version_text(struct wc_version v, char *to) {
+    return wc_version_known(v) ? wc_version_format(v, to) : NULL;
+}
+
+static void add_identity(struct object *o, const struct wc_elf_image *e,
+                         struct wc_object_record *r) {
+    static struct wc_identity id;
+    static char version[3][WC_VERSION_TEXT];
+    void *scratch = memory_scratch_file();
+    if (!scratch)
+        return;
+    wc_identify(&shim_files, r->real_path ? r->real_path : o->path, e, o->role == WC_role_FACADE,
+                scratch, SCRATCH_FILE, &id);
+    if (object_is_cudnn(o)) {
+        if (!wc_version_known(id.version) && wc_version_known(o->asked_version)) {
+            id.version = o->asked_version;
+            id.version_source = WC_version_source_ASKED_NAMES;
+        }
+        r->version = version_text(id.version, version[0]);
+        r->version_source = id.version_source;
+        r->version_floor = version_text(id.floor, version[1]);
+        r->version_ceiling = version_text(id.ceiling, version[2]);
+        if (o->major < 0 && id.version.major > 0)
+            o->major = id.version.major;
+    }
+    r->installation_kind = id.installation_kind;
+    r->installation = or_null(id.installation);
+    r->installation_version = or_null(id.installation_version);
+    r->installation_path = or_null(id.installation_path);
+}
+
+static void begin_object(const struct object *o, struct wc_record *r) {
+    wc_record_begin(r, WC_KIND_object);
+    struct wc_object_record *out = &r->u.object;
+    out->object = o->number;
+    out->role = o->role;
+    out->is_host = o->is_host;
+    out->part = or_null(o->part);
+    out->mapped = o->mapped;
+    out->path = o->path;
+    out->asked_name = o->asked_name;
+    out->asked_by = o->asked_by;
+    out->asked_by_object = o->asked_by_object;
+    out->asked_how = o->asked_how;
+    out->request = o->request;
+}
+
+static void add_object(struct object *o, const struct wc_elf_image *e) {
+    const char *candidates[4];
+    size_t n;
+    struct wc_record r;
+    attribute(o, candidates, &n);
+    begin_object(o, &r);
+    if (n > 1) {
+        r.u.object.candidates.p = candidates;
+        r.u.object.candidates.n = n;
+    }
+    add_file_facts(o, &r.u.object);
+    if (e)
+        add_image_facts(o, e, &r.u.object);
+    add_identity(o, e, &r.u.object);
+    journal_add(&r);
+}
+
+static void add_unmapped(const struct object *o) {
+    const struct wc_object *known = wc_stack_object(journal_stack(), o->number);
+    struct wc_record r;
+    if (!known)
+        return;
+    wc_record_begin(&r, WC_KIND_object);
+    r.u.object = known->r;
+    r.u.object.mapped = false;
+    journal_add(&r);
+}
+
+/* ---- a host's demands ---- */
+
+static void begin_demand(struct wc_record *r, const struct object *host, enum wc_demand_kind kind,
+                         const char *source) {
+    wc_record_begin(r, WC_KIND_demand);
+    r->u.demand.host = host->number;
+    r->u.demand.host_path = host->path;
+    r->u.demand.demand_kind = kind;
+    r->u.demand.source = source;
+    r->u.demand.source_path = host->path;
+}
+
+static void add_major(const struct object *host, enum wc_demand_kind kind, const char *source,
+                      const char *name) {
+    char spec[32];
+    struct wc_text t;
+    struct wc_name read;
+    struct wc_record r;
+    wc_name_read(name, &read);
+    if (read.kind != WC_NAME_FACADE || read.version.major <= 0)
+        return;
+    wc_text_begin(&t, spec, sizeof spec);
+    wc_text_add(&t, "==");
+    wc_text_add_int(&t, read.version.major);
+    wc_text_add(&t, ".*");
+    begin_demand(&r, host, kind, source);
+    r.u.demand.spec = spec;
+    journal_add(&r);
+}
+
+struct imports {
+    int functions;
+    struct wc_release_range range;
+    const char *node; /* version node that they ask for */
+    const char *newest[8];
+    size_t newest_count;
+};
+
+/* Keeps the names whose first release is the newest of all. */
+static void note_newest(struct imports *in, int function) {
+    struct wc_version before = in->range.floor;
+    wc_release_range_imports(&in->range, function);
+    struct wc_version first = wc_function_first(function);
+    if (wc_version_compare(in->range.floor, before) != 0)
+        in->newest_count = 0;
+    if (wc_version_compare(first, in->range.floor) == 0 && in->newest_count < 8)
+        in->newest[in->newest_count++] = wc_function_name(function);
+}
+
+static void read_imports(const struct wc_elf_image *e, struct imports *in) {
+    uint32_t end = e->first_defined ? e->first_defined : e->symbols;
+    wc_mem_set(in, 0, sizeof *in);
+    in->range.floor = in->range.ceiling = WC_VERSION_NONE;
+    for (uint32_t i = 1; i < end; i++) {
+        const char *name = wc_elf_symbol_name(e, i);
+        struct wc_elf_symbol s;
+        int function;
+        if (!name || name[0] != 'c' || !wc_str_starts(name, "cudnn") ||
+            (function = wc_function_find(name)) == WC_NO_FUNCTION || !wc_elf_symbol_at(e, i, &s) ||
+            s.defined)
+            continue;
+        in->functions++;
+        in->node = in->node ? in->node : s.version;
+        note_newest(in, function);
+    }
+}
+
+static void add_symbols(const struct object *host, const struct imports *in) {
+    char spec[WC_VERSION_TEXT + 4], version[WC_VERSION_TEXT];
+    struct wc_text t;
+    struct wc_record r;
+    begin_demand(&r, host, WC_demand_kind_SYMBOLS, "imported functions");
+    wc_text_begin(&t, spec, sizeof spec);
+    wc_text_join(&t, ">=", wc_version_format(in->range.floor, version), NULL);
+    r.u.demand.spec = wc_version_known(in->range.floor) ? spec : NULL;
+    r.u.demand.functions = in->functions;
+    r.u.demand.newest_functions.p = in->newest;
+    r.u.demand.newest_functions.n = in->newest_count;
+    journal_add(&r);
+}
+
+static void add_image_demands(const struct object *host, const struct wc_elf_image *e) {
+    struct imports in;
+    const char *needed;
+    for (size_t i = 0; (needed = wc_elf_needed(e, i)); i++)
+        add_major(host, WC_demand_kind_NEEDED, "DT_NEEDED", needed);
+    read_imports(e, &in);
+    if (in.node)
+        add_major(host, WC_demand_kind_NODE, "version node of its imports", in.node);
+    if (in.functions)
+        add_symbols(host, &in);
+}
+
+static void add_metadata_demand(const struct object *host, const struct wc_metadata_demand *d) {
+    struct wc_version framework = WC_VERSION_NONE;
+    struct wc_record r;
+    begin_demand(&r, host, d->kind, d->source);
+    r.u.demand.spec = or_null(d->spec);
+    r.u.demand.built = or_null(d->built);
+    r.u.demand.framework = or_null(d->framework);
+    r.u.demand.framework_version = or_null(d->framework_version);
+    r.u.demand.source_path = or_null(d->source_path);
+    wc_version_parse(d->framework_version, wc_str_length(d->framework_version), &framework);
+    r.u.demand.rule = wc_rule_name(wc_rule_of_framework(d->framework, framework));
+    journal_add(&r);
+}
+
+static void add_metadata_demands(const struct object *host) {
+    static struct wc_metadata_demand found[4];
+    void *scratch = memory_scratch_file();
+    const struct wc_object *known = wc_stack_object(journal_stack(), host->number);
+    const char *path = known && known->r.real_path ? known->r.real_path : host->path;
+    size_t n = scratch ? wc_metadata_demands(&shim_files, path, scratch, SCRATCH_FILE, found,
+                                             sizeof found / sizeof *found)
+                       : 0;
+    for (size_t i = 0; i < n; i++)
+        add_metadata_demand(host, &found[i]);
+}
+
+/* ---- all of them ---- */
+
+/* The file's bytes in place of the mapped object, for the time of one description. */
+struct file_mapping {
+    void *p;
+    size_t n;
+};
+
+static bool map_file(const char *path, struct file_mapping *m) {
+    struct wc_file_facts facts;
+    int fd = sys_open(path, O_RDONLY | O_CLOEXEC, 0);
+    m->p = NULL;
+    if (fd < 0)
+        return false;
+    if (shim_files.facts(NULL, path, &facts) && facts.regular && facts.size)
+        m->p = sys_map_file(fd, m->n = facts.size);
+    sys_close(fd);
+    return m->p != NULL;
+}
+
+static void describe_with(struct object *o, const struct wc_elf_image *e) {
+    add_object(o, e);
+    if (!o->is_host)
+        return;
+    if (e)
+        add_image_demands(o, e);
+    add_metadata_demands(o);
+}
+
+static void describe(struct object *o, bool memory_stays) {
+    static struct wc_elf_image image;
+    struct file_mapping m;
+    o->described = true;
+    if (o->told >= TOLD_MOST)
+        return;
+    o->told++;
+    if (!o->mapped) {
+        add_unmapped(o);
+    } else if (memory_stays) {
+        describe_with(o, &o->image);
+    } else if (map_file(o->path, &m)) {
+        bool good = wc_elf_from_file(&image, m.p, m.n, 0) == WC_ELF_OK;
+        describe_with(o, good ? &image : NULL);
+        sys_unmap(m.p, m.n);
+    } else {
+        describe_with(o, NULL);
+    }
+}
+
+void describe_news(bool memory_stays) {
+    struct object *o;
+    bool relevant = objects_have_relevant_news();
+    if (relevant)
+        journal_open_relevant();
+    if (!relevant && !journal_is_open())
+        return;
+    for (size_t i = 0; (o = objects_get(i)); i++)
+        if (!o->described)
+            describe(o, memory_stays);
+    objects_told();
+}
+
+void describe_asked_version(struct object *facade, const char *asked) {
+    const struct wc_object *known = wc_stack_object(journal_stack(), facade->number);
+    char text[WC_VERSION_TEXT];
+    struct wc_name name;
+    struct wc_record r;
+    wc_name_read(asked, &name);
+    if (name.kind != WC_NAME_PART || name.version.patch < 0 ||
+        wc_version_known(facade->asked_version))
+        return;
+    facade->asked_version = name.version;
+    if (!known || known->r.version)
+        return;
+    wc_record_begin(&r, WC_KIND_object);
+    r.u.object = known->r;
+    r.u.object.version = wc_version_format(name.version, text);
+    r.u.object.version_source = WC_version_source_ASKED_NAMES;
+    journal_add(&r);
+}

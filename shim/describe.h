@@ -1,0 +1,21 @@
+/*
+ * From an object to its records: facts of the file, version, installation, who asked for it, and
+ * for a host what it demands. The shim's lock is held; nothing here calls the loader.
+ */
+#ifndef SHIM_DESCRIBE_H
+#define SHIM_DESCRIBE_H
+
+#include <stdbool.h>
+
+struct object;
+
+/*
+ * Writes the records of all objects that have none. memory_stays: their mappings cannot vanish
+ * meanwhile (this thread holds the loader's lock, or they were there at start); else the facts are
+ * read from the files.
+ */
+void describe_news(bool memory_stays);
+/* A facade asked for a part by a name with a version in it: that is the facade's own. */
+void describe_asked_version(struct object *facade, const char *asked);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * The numbers by which the assembly entries (shim/arch/<arch>/entry.S) tell the hook which function
+ * the host called, and what the hook answers. Included by assembly, too.
+ */
+#ifndef SHIM_ENTRY_H
+#define SHIM_ENTRY_H
+
+#define ENTRY_DLOPEN 0
+#define ENTRY_DLMOPEN 1
+#define ENTRY_DLSYM 2
+#define ENTRY_DLVSYM 3
+#define ENTRY_DLCLOSE 4
+#define ENTRY_DLERROR 5
+#define ENTRY_DLADDR 6
+#define ENTRY_DLADDR1 7
+#define ENTRIES 8
+
+#ifndef __ASSEMBLER__
+#include <stdint.h>
+
+struct entry_answer {
+    uintptr_t jump;  /* where the entry jumps to, with the host's arguments and return address */
+    uintptr_t value; /* returned to the host where jump is 0 */
+};
+
+/* arguments: the host's integer arguments in order; return_address: into the host. */
+__attribute__((visibility("hidden"))) struct entry_answer
+shim_hook(unsigned entry, const uintptr_t *arguments, uintptr_t return_address);
+/* The same before the loader has relocated us: no import works, nothing is observed. */
+__attribute__((visibility("hidden"))) struct entry_answer
+shim_hook_unrelocated(unsigned entry, const uintptr_t *arguments, uintptr_t return_address);
+#endif
+
+#endif

@@ -1,0 +1,288 @@
+/*
+ * The exported functions and what happens when a host calls one.
+ */
+#include <dlfcn.h>
+#include <link.h>
+
+#include "calls.h"
+#include "config.h"
+#include "describe.h"
+#include "entry.h"
+#include "journal.h"
+#include "lock.h"
+#include "next.h"
+#include "objects.h"
+#include "requests.h"
+#include "settle.h"
+#include "slots.h"
+#include "sys.h"
+#include "thread.h"
+#include "whichcudnn/names.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+__thread struct thread this_thread;
+
+/* ---- what became of this thread's last request ---- */
+
+/* Nothing may come between a failed call and the host's dlerror that touches dlerror's state:
+ * dl_iterate_phdr does not. */
+static void conclude_request(const char *text) {
+    char name[REQUEST_NAME];
+    bool matters = false, open_ended = false;
+    int64_t number = this_thread.request;
+    this_thread.request = 0;
+    if (!number || !lock_take())
+        return;
+    struct request *r = requests_find(number);
+    if (r && !r->ended) {
+        struct wc_text t;
+        wc_text_begin(&t, name, sizeof name);
+        wc_text_add(&t, r->name);
+        open_ended = r->named && r->name[0] && !r->no_load;
+        matters = open_ended &&
+                  (journal_is_open() || wc_name_hints(name) || (text && wc_name_hints(text)));
+        r->ended = !matters;
+    }
+    lock_release();
+    if (!matters)
+        return;
+    bool answered = settle_answers(name);
+    if (!lock_take())
+        return;
+    if ((r = requests_find(number))) {
+        if (answered)
+            r->ended = true;
+        else
+            requests_failed(r, text);
+    }
+    lock_release();
+}
+
+static void conclude_lookup(const char *text) {
+    char caller[SYS_PATH];
+    bool known = settle_path_at((uintptr_t)this_thread.lookup_caller, caller, sizeof caller);
+    this_thread.lookup_failed = false;
+    if (!lock_take())
+        return;
+    const struct object *by = objects_at((uintptr_t)this_thread.lookup_caller);
+    requests_lookup_failed(this_thread.lookup, known ? caller : NULL, by ? by->number : WC_NULL,
+                           text);
+    lock_release();
+}
+
+/* At every dl* call: what the calls before it left open. */
+static void catch_up(const char *text) {
+    if (this_thread.lookup_failed)
+        conclude_lookup(text);
+    else if (this_thread.request)
+        conclude_request(text);
+    if (this_thread.loads_since_settled) {
+        this_thread.loads_since_settled = false;
+        settle_second_chance();
+    }
+}
+
+/* ---- dlopen, dlmopen, dlclose ---- */
+
+static void before_open(enum wc_operation operation, const char *name, int flags,
+                        uintptr_t return_address) {
+    char caller[1024];
+    bool known = false;
+    if (!name || requests_wants_caller(name))
+        known = settle_path_at(return_address, caller, sizeof caller);
+    if (!lock_take())
+        return;
+    struct request *r =
+        requests_note(operation, name, flags, return_address, known ? caller : NULL);
+    struct object *by = objects_at(return_address);
+    if (by && by->role == WC_role_FACADE && name)
+        describe_asked_version(by, name);
+    if (operation == WC_operation_DLMOPEN)
+        journal_blind("another namespace", "the loader shows it only to those inside", name);
+    this_thread.request = r->number;
+    lock_release();
+}
+
+/* ---- dlsym, dlvsym ---- */
+
+struct lookup {
+    void *handle;
+    const char *name, *version; /* version NULL: dlsym */
+    uintptr_t return_address;
+};
+
+/* For an explicit handle the answer does not depend on the caller, so we may ask ourselves. */
+static void *look_up(const struct lookup *l, uintptr_t next) {
+    if (l->version)
+        return ((void *(*)(void *, const char *, const char *))next)(l->handle, l->name,
+                                                                     l->version);
+    return ((void *(*)(void *, const char *))next)(l->handle, l->name);
+}
+
+static uintptr_t watched_value(const struct object *host, const struct object *library,
+                               const struct lookup *l, uintptr_t value) {
+    int row = config.calls ? call_row(l->name, library->major) : NOT_WATCHED;
+    uintptr_t wrapper = row == NOT_WATCHED ? 0 : call_wrapper(row, value, library);
+    slots_tell_lookup(host, library, l->name, wrapper != 0);
+    return wrapper ? wrapper : value;
+}
+
+/* By value, never by name: only what lies in a cuDNN library is replaced, and only for a caller
+ * that is none. */
+static uintptr_t substitute(const struct lookup *l, uintptr_t value) {
+    uintptr_t result = value;
+    bool promote = false;
+    if (!lock_take())
+        return value;
+    const struct object *library = objects_at(value);
+    const struct object *host = objects_at(l->return_address);
+    bool ours = library && object_is_cudnn(library) && !(host && object_is_cudnn(host));
+    promote = ours && !(host && host->is_host);
+    if (ours && !promote)
+        result = watched_value(host, library, l, value);
+    lock_release();
+    if (!promote)
+        return result;
+    int64_t number = settle_promote(l->return_address);
+    if (!lock_take())
+        return value;
+    host = objects_number(number);
+    library = objects_at(value);
+    if (host && library)
+        result = watched_value(host, library, l, value);
+    lock_release();
+    return result;
+}
+
+static void note_failed_lookup(const struct lookup *l) {
+    struct wc_text t;
+    wc_text_begin(&t, this_thread.lookup, sizeof this_thread.lookup);
+    wc_text_add(&t, l->name);
+    this_thread.lookup_caller = (int64_t)l->return_address;
+    this_thread.lookup_failed = true;
+}
+
+static bool is_cudnn_name(const char *name) {
+    return name && name[0] == 'c' && wc_str_starts(name, "cudnn");
+}
+
+static bool called_by_cudnn(uintptr_t return_address) {
+    bool yes = false;
+    if (lock_take()) {
+        const struct object *by = objects_at(return_address);
+        yes = by && object_is_cudnn(by);
+        lock_release();
+    }
+    return yes;
+}
+
+static struct entry_answer lookup(const struct lookup *l, uintptr_t next) {
+    bool pseudo = l->handle == RTLD_NEXT || l->handle == RTLD_DEFAULT;
+    if (pseudo || !is_cudnn_name(l->name) || called_by_cudnn(l->return_address))
+        return (struct entry_answer){next, 0};
+    uintptr_t value = (uintptr_t)look_up(l, next);
+    if (!value)
+        note_failed_lookup(l);
+    return (struct entry_answer){0, value ? substitute(l, value) : 0};
+}
+
+/* ---- out of the assembly entries ---- */
+
+struct entry_answer shim_hook(unsigned entry, const uintptr_t *arguments,
+                              uintptr_t return_address) {
+    uintptr_t next = next_definition(entry);
+    struct entry_answer answer = {next, 0};
+    if (!next || !thread_enter())
+        return answer;
+    config_load(NULL);
+    if (config.off)
+        goto out;
+    catch_up(NULL);
+    switch (entry) {
+    case ENTRY_DLOPEN:
+        before_open(WC_operation_DLOPEN, (const char *)arguments[0], (int)arguments[1],
+                    return_address);
+        this_thread.loads_since_settled = true;
+        break;
+    case ENTRY_DLMOPEN:
+        before_open(WC_operation_DLMOPEN, (const char *)arguments[1], (int)arguments[2],
+                    return_address);
+        this_thread.loads_since_settled = true;
+        break;
+    case ENTRY_DLCLOSE:
+        this_thread.loads_since_settled = true;
+        break;
+    case ENTRY_DLSYM:
+    case ENTRY_DLVSYM: {
+        struct lookup l = {(void *)arguments[0], (const char *)arguments[1],
+                           entry == ENTRY_DLVSYM ? (const char *)arguments[2] : NULL,
+                           return_address};
+        answer = lookup(&l, next);
+        break;
+    }
+    }
+out:
+    thread_leave();
+    return answer;
+}
+
+/* ---- functions that do not depend on their caller ---- */
+
+EXPORT char *dlerror(void) {
+    char *(*next)(void) = (void *)next_definition(ENTRY_DLERROR);
+    char *text = next ? next() : NULL;
+    if (!thread_enter())
+        return text;
+    if (!config.off && (this_thread.request || this_thread.lookup_failed) && text)
+        catch_up(text);
+    thread_leave();
+    return text;
+}
+
+/* Asked about one of our wrappers, they answer for the function behind it. */
+static const void *behind(const void *address) {
+    uintptr_t target = call_target_of((uintptr_t)address);
+    return target ? (const void *)target : address;
+}
+
+EXPORT int dladdr(const void *address, Dl_info *info) {
+    int (*next)(const void *, Dl_info *) = (void *)next_definition(ENTRY_DLADDR);
+    return next ? next(behind(address), info) : 0;
+}
+
+EXPORT int dladdr1(const void *address, Dl_info *info, void **extra, int flags) {
+    int (*next)(const void *, Dl_info *, void **, int) = (void *)next_definition(ENTRY_DLADDR1);
+    return next ? next(behind(address), info, extra, flags) : 0;
+}
+
+EXPORT void __gmon_start__(void);
+EXPORT void __gmon_start__(void) {
+    settle_in_initialisation((uintptr_t)__builtin_return_address(0));
+}
+
+/* ---- our own beginning and end ---- */
+
+__attribute__((constructor)) static void begin(int argc, char **argv, char **envp) {
+    (void)argc, (void)argv;
+    config_load((const char *const *)envp);
+    if (config.off || !thread_enter())
+        return;
+    settle_second_chance();
+    if (config.run_pid == sys_getpid() && lock_take()) {
+        journal_open();
+        lock_release();
+    }
+    thread_leave();
+}
+
+__attribute__((destructor)) static void end(void) {
+    if (config.off || !thread_enter())
+        return;
+    catch_up(NULL);
+    if (lock_take()) {
+        journal_close();
+        lock_release();
+    }
+    thread_leave();
+}

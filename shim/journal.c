@@ -1,0 +1,316 @@
+#include "journal.h"
+
+#include "config.h"
+#include "log.h"
+#include "memory.h"
+#include "process.h"
+#include "sys.h"
+#include "whichcudnn/compat.h"
+#include "whichcudnn/diagnose.h"
+
+static struct wc_stack stack;
+static bool begun, is_open, relevant, changed;
+static int64_t pid; /* whose log is open, or was before a fork */
+static int64_t seq, objects, requests, calls;
+static char line[WC_RECORD_MAX];
+
+struct wc_stack *journal_stack(void) {
+    if (!begun) {
+        wc_stack_begin(&stack, &memory_arena);
+        begun = true;
+    }
+    return &stack;
+}
+
+int64_t journal_new_object(void) {
+    return ++objects;
+}
+
+int64_t journal_new_request(void) {
+    return ++requests;
+}
+
+bool journal_is_open(void) {
+    return is_open && pid == sys_getpid();
+}
+
+static void write_line(struct wc_record *r) {
+    r->seq = ++seq;
+    r->pid = pid;
+    r->tid = sys_gettid();
+    if (!r->time)
+        r->time = sys_time();
+    size_t n = wc_record_write(r, line, sizeof line);
+    if (n)
+        log_append(line, n);
+}
+
+void journal_add(struct wc_record *r) {
+    bool writing = journal_is_open();
+    r->time = r->time ? r->time : sys_time();
+    if (writing)
+        write_line(r);
+    r->tid = sys_gettid();
+    wc_stack_apply(journal_stack(), r);
+    calls += r->kind == WC_KIND_call;
+    changed = true;
+}
+
+void journal_blind(const char *what, const char *why, const char *path) {
+    const struct wc_stack *s = journal_stack();
+    struct wc_record r;
+    for (size_t i = 0; i < s->blinds.n; i++)
+        if (wc_str_same(s->blinds.p[i].r.what, what) && wc_str_same(s->blinds.p[i].r.path, path))
+            return;
+    wc_record_begin(&r, WC_KIND_blind);
+    r.u.blind.what = what;
+    r.u.blind.why = why;
+    r.u.blind.path = path;
+    journal_add(&r);
+}
+
+/* WHICHCUDNN_EXPECT: a number as cudnnGetVersion gives it is what somebody built with; anything
+ * else is a set of versions. */
+static void add_expectation(void) {
+    static char built[WC_VERSION_TEXT];
+    struct wc_record r;
+    struct wc_spec spec;
+    uint64_t number;
+    size_t n = wc_str_length(config.expect);
+    if (!n)
+        return;
+    if (config.expect[0] == '@' || !wc_spec_parse(config.expect, n, &spec)) {
+        journal_blind("WHICHCUDNN_EXPECT", "its value is not understood", NULL);
+        return;
+    }
+    wc_record_begin(&r, WC_KIND_demand);
+    r.u.demand.demand_kind = WC_demand_kind_EXPECTATION;
+    r.u.demand.source = "WHICHCUDNN_EXPECT";
+    if (wc_parse_number(config.expect, n, &number) == n && number >= 1000) {
+        wc_version_format(wc_version_from_number(number), built);
+        r.u.demand.built = built;
+    } else {
+        r.u.demand.spec = config.expect;
+    }
+    journal_add(&r);
+}
+
+static void write_snapshot_record(enum wc_kind kind, const void *entry, size_t size) {
+    struct wc_record r;
+    wc_record_begin(&r, kind);
+    wc_mem_copy(&r.u, entry, size);
+    write_line(&r);
+}
+
+#define SNAPSHOT(list, kind)                                                                       \
+    for (size_t i = 0; i < stack.list.n; i++)                                                      \
+    write_snapshot_record(WC_KIND_##kind, &stack.list.p[i].r, sizeof stack.list.p[i].r)
+
+static void write_snapshot(void) {
+    SNAPSHOT(objects, object);
+    SNAPSHOT(demands, demand);
+    SNAPSHOT(bindings, binding);
+    SNAPSHOT(failures, failure);
+    SNAPSHOT(calls, call);
+    SNAPSHOT(blinds, blind);
+}
+
+static void add_first_records(const char *parent_log) {
+    struct wc_record r;
+    wc_record_begin(&r, WC_KIND_process);
+    process_describe(&r.u.process);
+    r.u.process.parent_log = parent_log;
+    journal_add(&r);
+    wc_record_begin(&r, WC_KIND_machine);
+    process_describe_machine(&r.u.machine);
+    journal_add(&r);
+}
+
+static bool create_log(int64_t now) {
+    static struct wc_process_record process;
+    process_describe(&process);
+    return log_create(process.node, now, process.start_ticks);
+}
+
+void journal_open(void) {
+    static char parent_log[SYS_PATH];
+    static int64_t tried; /* the process that found no place for its log */
+    int64_t now = sys_getpid();
+    if (config.off || (is_open && pid == now) || tried == now)
+        return;
+    bool child = begun && pid != 0 && pid != now;
+    struct wc_text t;
+    wc_text_begin(&t, parent_log, sizeof parent_log);
+    wc_text_add(&t, child ? log_path() : "");
+    if (!child)
+        log_note_standard_error();
+    pid = now;
+    seq = 0;
+    is_open = create_log(now);
+    tried = is_open ? 0 : now;
+    journal_stack();
+    add_first_records(parent_log[0] ? parent_log : NULL);
+    if (child && is_open)
+        write_snapshot();
+    else if (!child)
+        add_expectation();
+}
+
+void journal_open_relevant(void) {
+    relevant = true;
+    journal_open();
+}
+
+/* What has been said already: one entry per finding and its subject. */
+#define SAID_MOST 256
+static struct said {
+    uint64_t subject, title;
+    int64_t seq;
+} said[SAID_MOST];
+static size_t said_count;
+
+static uint64_t mix(uint64_t hash, const char *s) {
+    for (; s && *s; s++)
+        hash = (hash ^ (unsigned char)*s) * 0x100000001b3u;
+    return hash;
+}
+
+static struct said *said_of(const struct wc_finding_record *f, uint64_t *subject) {
+    *subject = mix(0xcbf29ce484222325u ^ (uint64_t)f->object << 32 ^ (uint64_t)f->host, f->id);
+    for (size_t i = 0; i < said_count; i++)
+        if (said[i].subject == *subject)
+            return &said[i];
+    return NULL;
+}
+
+static void add_finding_text(struct wc_text *t, const struct wc_finding_record *f) {
+    wc_text_join(t, "whichcudnn: ", wc_enum_word(WC_ENUM_severity, f->severity), ": ", f->title,
+                 "\n", NULL);
+    for (size_t i = 0; i < f->facts.n; i++) {
+        wc_text_join(t, "  ", f->facts.p[i].name, ": ", f->facts.p[i].value, NULL);
+        if (f->facts.p[i].source)
+            wc_text_join(t, " (", f->facts.p[i].source, ")", NULL);
+        wc_text_add_char(t, '\n');
+    }
+    for (size_t i = 0; i < f->fix.n; i++)
+        wc_text_join(t, "  fix: ", f->fix.p[i].command ? f->fix.p[i].command : f->fix.p[i].text,
+                     "\n", NULL);
+    wc_text_join(t, "  more: whichcudnn explain ", f->id, NULL);
+    if (log_path()[0])
+        wc_text_join(t, "   log: ", log_path(), NULL);
+    wc_text_add_char(t, '\n');
+}
+
+/* Titles and facts carry paths: what would move a terminal's cursor becomes '?'. */
+static void make_harmless(char *p, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (((unsigned char)p[i] < 32 && p[i] != '\n') || p[i] == 127)
+            p[i] = '?';
+}
+
+static void say(const struct wc_finding_record *f) {
+    static char text[4096];
+    struct wc_text t;
+    bool wanted = config.standard_error == STDERR_ALL ||
+                  (config.standard_error == STDERR_FINDING && f->severity == WC_severity_ERROR);
+    if (!wanted)
+        return;
+    wc_text_begin(&t, text, sizeof text);
+    add_finding_text(&t, f);
+    make_harmless(text, t.n);
+    log_to_standard_error(text, t.n);
+}
+
+static void note_finding(const struct wc_finding_record *f) {
+    uint64_t subject, title = mix(0xcbf29ce484222325u ^ f->predicted, f->title);
+    struct said *old = said_of(f, &subject);
+    struct wc_record r;
+    if (old && old->title == title)
+        return;
+    wc_record_begin(&r, WC_KIND_finding);
+    r.u.finding = *f;
+    r.u.finding.supersedes = old ? old->seq : WC_NULL;
+    if (journal_is_open())
+        write_line(&r);
+    if (!old && said_count < SAID_MOST)
+        old = &said[said_count++];
+    else if (!old)
+        return;
+    bool first = old->subject != subject;
+    *old = (struct said){subject, title, seq};
+    if (first)
+        say(f);
+}
+
+static void find(struct wc_findings *out) {
+    struct wc_buffer_arena scratch;
+    void *memory = memory_scratch_diagnose();
+    out->n = 0;
+    if (!memory)
+        return;
+    wc_mem_set(memory, 0, SCRATCH_DIAGNOSE);
+    wc_buffer_arena_begin(&scratch, memory, SCRATCH_DIAGNOSE);
+    wc_diagnose(journal_stack(), &scratch.arena, out);
+}
+
+/* A library that is asked for in vain may be one of several names that the host tries: it is said
+ * on standard error only when the process ends. */
+static bool may_be_a_probe(const struct wc_finding_record *f) {
+    return wc_str_same(f->id, "library-not-found");
+}
+
+static void note_findings(const struct wc_findings *findings, bool at_end) {
+    for (size_t i = 0; i < findings->n; i++)
+        if (at_end || !may_be_a_probe(&findings->p[i]))
+            note_finding(&findings->p[i]);
+}
+
+void journal_diagnose(void) {
+    struct wc_findings findings;
+    if (!changed || config.off)
+        return;
+    changed = false;
+    find(&findings);
+    note_findings(&findings, false);
+}
+
+static void add_summary(const struct wc_findings *findings) {
+    static const char *ids[64];
+    static char fingerprint[17];
+    struct wc_record r;
+    struct wc_summary_record *s = &r.u.summary;
+    wc_record_begin(&r, WC_KIND_summary);
+    s->verdict = wc_verdict_of(&stack, findings);
+    size_t n = 0;
+    for (; n < findings->n && n < sizeof ids / sizeof *ids; n++)
+        ids[n] = findings->p[n].id;
+    s->findings.p = ids;
+    s->findings.n = n;
+    s->first_finding = n ? ids[0] : NULL;
+    wc_stack_fingerprint(&stack, fingerprint);
+    s->fingerprint = fingerprint;
+    s->requests = requests;
+    s->calls = calls;
+    s->dropped = stack.dropped;
+    journal_add(&r);
+}
+
+void journal_close(void) {
+    struct wc_findings findings;
+    if (!journal_is_open())
+        return;
+    if (!relevant) {
+        log_remove();
+        is_open = false;
+        return;
+    }
+    find(&findings);
+    note_findings(&findings, true);
+    add_summary(&findings);
+}
+
+void journal_forget(void) {
+    begun = false;
+    changed = false;
+    journal_stack();
+}

@@ -1,0 +1,37 @@
+/*
+ * What is known of this process (the model), what was written of it (the log), and what was found.
+ * All functions want the shim's lock held; none calls the loader.
+ */
+#ifndef SHIM_JOURNAL_H
+#define SHIM_JOURNAL_H
+
+#include "whichcudnn/stack.h"
+
+struct wc_stack *journal_stack(void);
+
+/* Numbers for object and request records, from 1. */
+int64_t journal_new_object(void);
+int64_t journal_new_request(void);
+
+/* Is this very process's log there? A forked child has none until something relevant happens. */
+bool journal_is_open(void);
+/* Something relevant happened: creates the log, with process and machine first (in a forked child a
+ * snapshot of the model, too). Nothing if it is there or cannot be made. */
+void journal_open(void);
+/* Also marks the process as one that has to do with cuDNN: an eager log stays. */
+void journal_open_relevant(void);
+
+/* Fills the common keys, takes the record into the model and writes its line if the log is open.
+ * time 0: now. */
+void journal_add(struct wc_record *r);
+/* One `blind` record per what and path. */
+void journal_blind(const char *what, const char *why, const char *path);
+
+/* Runs diagnose() if the model changed since, and writes the findings that are new or changed. */
+void journal_diagnose(void);
+/* At a normal end: the summary. */
+void journal_close(void);
+/* The model may be half changed (a fork in the middle): begin anew. */
+void journal_forget(void);
+
+#endif

@@ -1,0 +1,245 @@
+#include "log.h"
+
+#include "config.h"
+#include "files.h"
+#include "sys.h"
+
+#define EXISTS (-17)
+#define SIGPIPE_BIT ((uint64_t)1 << 12)
+#define SIGXFSZ_BIT ((uint64_t)1 << 24)
+#define OPEN_FLAGS (O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+
+static char path[SYS_PATH];
+static const char *trouble;
+
+const char *log_path(void) {
+    return path;
+}
+
+const char *log_trouble(void) {
+    return trouble;
+}
+
+/* A descriptor of 0 to 2 would catch what other threads print while the host has those closed. */
+static int above_standard(int fd) {
+    if (fd < 0 || fd > 2)
+        return fd;
+    int higher = sys_fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    sys_close(fd);
+    return higher;
+}
+
+/* Writes with SIGPIPE and SIGXFSZ of this write kept from the host. */
+static long write_quietly(int fd, const char *p, size_t n) {
+    uint64_t ours = SIGPIPE_BIT | SIGXFSZ_BIT, old = 0, before = 0, after = 0;
+    bool masked = sys_signal_mask(0 /* SIG_BLOCK */, &ours, &old) == 0;
+    if (masked)
+        sys_signal_pending(&before);
+    long written;
+    do
+        written = sys_write(fd, p, n);
+    while (written == -4 /* EINTR */);
+    if (masked) {
+        if (written < 0) {
+            sys_signal_pending(&after);
+            uint64_t fresh = after & ~before & ours;
+            if (fresh)
+                sys_signal_take(&fresh);
+        }
+        sys_signal_mask(2 /* SIG_SETMASK */, &old, NULL);
+    }
+    return written;
+}
+
+static bool try_create(const char *candidate) {
+    int fd = above_standard(sys_open(candidate, OPEN_FLAGS | O_CREAT | O_EXCL, 0644));
+    if (fd < 0) {
+        trouble = fd == EXISTS ? "the name is taken" : "the log file cannot be created";
+        return false;
+    }
+    sys_close(fd);
+    if (candidate != path) {
+        struct wc_text t;
+        wc_text_begin(&t, path, sizeof path);
+        wc_text_add(&t, candidate);
+    }
+    trouble = NULL;
+    return true;
+}
+
+/* name, name.2, ... name.9: another process or user may have it. */
+static bool try_with_numbers(const char *name) {
+    static char candidate[SYS_PATH];
+    for (int i = 1; i < 10; i++) {
+        struct wc_text t;
+        wc_text_begin(&t, candidate, sizeof candidate);
+        wc_text_add(&t, name);
+        if (i > 1) {
+            wc_text_add_char(&t, '.');
+            wc_text_add_int(&t, i);
+        }
+        if (t.cut)
+            break;
+        if (try_create(candidate))
+            return true;
+        if (wc_str_compare(trouble, "the name is taken") != 0)
+            break;
+    }
+    return false;
+}
+
+static const char *const rank_variables[] = {"RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK",
+                                             "PMI_RANK"};
+
+struct rank {
+    const char *value;
+    size_t order; /* index of the variable that gave it */
+};
+
+static void note_rank(void *arg, const char *variable) {
+    struct rank *r = arg;
+    for (size_t i = 0; i < r->order; i++) {
+        size_t n = wc_str_length(rank_variables[i]);
+        if (wc_str_starts(variable, rank_variables[i]) && variable[n] == '=') {
+            r->value = variable + n + 1;
+            r->order = i;
+        }
+    }
+}
+
+static void add_rank(struct wc_text *t) {
+    struct rank r = {NULL, sizeof rank_variables / sizeof *rank_variables};
+    config_each_logged(note_rank, &r);
+    for (const char *s = r.value ? r.value : "0"; *s; s++)
+        wc_text_add_char(t, *s == '/' ? '_' : *s);
+}
+
+struct name_parts {
+    const char *node;
+    int64_t pid, start_ticks;
+};
+
+static void add_default_name(struct wc_text *t, const struct name_parts *parts) {
+    wc_text_join(t, "whichcudnn-", parts->node, "-", NULL);
+    wc_text_add_int(t, parts->pid);
+    wc_text_add_char(t, '-');
+    wc_text_add_int(t, parts->start_ticks);
+    wc_text_add(t, ".jsonl");
+}
+
+/* %p %n %r in what the user gave. */
+static void add_expanded(struct wc_text *t, const char *pattern, const struct name_parts *parts) {
+    for (const char *s = pattern; *s; s++) {
+        if (s[0] == '%' && s[1] == 'p')
+            wc_text_add_int(t, parts->pid), s++;
+        else if (s[0] == '%' && s[1] == 'n')
+            wc_text_add(t, parts->node), s++;
+        else if (s[0] == '%' && s[1] == 'r')
+            add_rank(t), s++;
+        else
+            wc_text_add_char(t, *s);
+    }
+}
+
+/* The working directory may change or vanish later. */
+static void add_absolute(struct wc_text *t, const char *name) {
+    char directory[SYS_PATH];
+    if (name[0] != '/' && sys_getcwd(directory, sizeof directory) > 0 && directory[0] == '/') {
+        wc_text_add(t, directory);
+        if (!wc_str_ends(directory, "/"))
+            wc_text_add_char(t, '/');
+    }
+}
+
+static bool is_directory(const char *name) {
+    struct wc_file_facts facts;
+    return shim_files.facts(NULL, name, &facts) && facts.directory;
+}
+
+static bool create_in(const char *directory, const struct name_parts *parts) {
+    static char candidate[SYS_PATH];
+    struct wc_text t;
+    wc_text_begin(&t, candidate, sizeof candidate);
+    add_absolute(&t, directory);
+    if (directory[0])
+        wc_text_join(&t, directory, wc_str_ends(directory, "/") ? "" : "/", NULL);
+    add_default_name(&t, parts);
+    return !t.cut && try_with_numbers(candidate);
+}
+
+/* A file that the user named: it is ours if we create it; a later process of the same variable gets
+ * its pid added. */
+static bool create_named(const char *pattern, const struct name_parts *parts) {
+    static char candidate[SYS_PATH], expanded[SYS_PATH];
+    struct wc_text t, e;
+    wc_text_begin(&e, expanded, sizeof expanded);
+    add_expanded(&e, pattern, parts);
+    if (e.cut)
+        return false;
+    if (wc_str_ends(expanded, "/") || is_directory(expanded))
+        return create_in(expanded, parts);
+    wc_text_begin(&t, candidate, sizeof candidate);
+    add_absolute(&t, expanded);
+    wc_text_add(&t, expanded);
+    if (!t.cut && try_create(candidate))
+        return true;
+    if (t.cut || wc_str_compare(trouble, "the name is taken") != 0)
+        return false;
+    wc_text_add_char(&t, '.');
+    wc_text_add_int(&t, parts->pid);
+    return !t.cut && try_with_numbers(candidate);
+}
+
+bool log_create(const char *node, int64_t pid, int64_t start_ticks) {
+    struct name_parts parts = {node, pid, start_ticks};
+    path[0] = 0;
+    if (config.log[0])
+        return create_named(config.log, &parts);
+    return create_in("", &parts) || create_in("/tmp", &parts);
+}
+
+bool log_append(const char *line, size_t n) {
+    struct stat st;
+    if (!path[0])
+        return false;
+    int fd = above_standard(sys_open(path, OPEN_FLAGS, 0));
+    if (fd < 0) {
+        trouble = "the log file cannot be opened any more";
+        return false;
+    }
+    bool good = sys_fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    if (!good) {
+        trouble = "something else stands in the place of the log file";
+    } else {
+        long written = write_quietly(fd, line, n);
+        good = written == (long)n;
+        if (!good)
+            trouble = "the log file takes no more";
+        if (written > 0 && !good)
+            arch_syscall(__NR_ftruncate, fd, st.st_size, 0, 0, 0, 0);
+    }
+    sys_close(fd);
+    return good;
+}
+
+void log_remove(void) {
+    if (path[0])
+        sys_unlink(path);
+    path[0] = 0;
+}
+
+static bool was_socket;
+
+static bool is_socket(void) {
+    struct stat st;
+    return sys_fstat(2, &st) == 0 && S_ISSOCK(st.st_mode);
+}
+
+void log_note_standard_error(void) {
+    was_socket = is_socket();
+}
+
+void log_to_standard_error(const char *text, size_t n) {
+    if (was_socket || !is_socket())
+        write_quietly(2, text, n);
+}

@@ -1,0 +1,46 @@
+#include "memory.h"
+
+#include "sys.h"
+
+#define CHUNK ((size_t)256 << 10)
+
+static unsigned char *chunk;
+static size_t chunk_left, taken_in_all;
+
+static void *more(void *owner, size_t n) {
+    (void)owner;
+    n = (n + 15) & ~(size_t)15;
+    if (n > chunk_left) {
+        size_t size = n > CHUNK ? (n + 4095) & ~(size_t)4095 : CHUNK;
+        if (n == 0 || taken_in_all + size > MEMORY_MOST)
+            return NULL;
+        void *fresh = sys_map(size);
+        if (!fresh)
+            return NULL;
+        taken_in_all += size;
+        chunk = fresh;
+        chunk_left = size;
+    }
+    void *p = chunk;
+    chunk += n;
+    chunk_left -= n;
+    return p;
+}
+
+struct wc_arena memory_arena = {more, NULL};
+
+static void *scratch(void **kept, size_t size) {
+    if (!*kept)
+        *kept = sys_map(size);
+    return *kept;
+}
+
+void *memory_scratch_file(void) {
+    static void *kept;
+    return scratch(&kept, SCRATCH_FILE);
+}
+
+void *memory_scratch_diagnose(void) {
+    static void *kept;
+    return scratch(&kept, SCRATCH_DIAGNOSE);
+}

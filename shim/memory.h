@@ -1,0 +1,19 @@
+/*
+ * The shim's own memory: pages from the kernel that are never given back, in a bounded amount.
+ * Callers hold the shim's lock.
+ */
+#ifndef SHIM_MEMORY_H
+#define SHIM_MEMORY_H
+
+#include "whichcudnn/base.h"
+
+/* Grows to MEMORY_MOST; then every taker gets NULL and drops what it wanted to keep. */
+extern struct wc_arena memory_arena;
+#define MEMORY_MOST ((size_t)64 << 20)
+
+/* Zeroed scratch memory for one operation at a time, NULL if the kernel gives none. */
+enum { SCRATCH_FILE = 64 << 10, SCRATCH_DIAGNOSE = 256 << 10 };
+void *memory_scratch_file(void);
+void *memory_scratch_diagnose(void);
+
+#endif

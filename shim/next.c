@@ -1,0 +1,125 @@
+#include "next.h"
+
+#include <link.h>
+#include <stdbool.h>
+
+#include "sys.h"
+#include "whichcudnn/elf_image.h"
+
+extern __attribute__((visibility("hidden"))) const ElfW(Ehdr) __ehdr_start;
+
+static _Atomic uintptr_t found[ENTRIES];
+
+/* Characters, not pointers, which would need relocation. In the order of entry.h. */
+static const char entry_names[ENTRIES][8] = {"dlopen",  "dlmopen", "dlsym",  "dlvsym",
+                                             "dlclose", "dlerror", "dladdr", "dladdr1"};
+
+struct search {
+    unsigned entry;
+    bool behind_us;
+    uintptr_t result;
+};
+
+static bool contains(const struct dl_phdr_info *info, uintptr_t address) {
+    for (size_t i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type == PT_LOAD && address - (info->dlpi_addr + p->p_vaddr) < p->p_memsz)
+            return true;
+    }
+    return false;
+}
+
+static uintptr_t defined_in(uint64_t base, const ElfW(Phdr) * phdr, size_t phnum, unsigned entry) {
+    struct wc_elf_image image;
+    struct wc_elf_symbol symbol;
+    if (wc_elf_from_memory(&image, base, phdr, phnum) != WC_ELF_OK)
+        return 0;
+    if (!wc_elf_find_defined(&image, entry_names[entry], &symbol))
+        return 0;
+    return symbol.type == STT_FUNC ? (uintptr_t)(base + symbol.value) : 0;
+}
+
+static int look(struct dl_phdr_info *info, size_t size, void *argument) {
+    struct search *s = argument;
+    (void)size;
+    if (!s->behind_us) {
+        s->behind_us = contains(info, (uintptr_t)&__ehdr_start);
+        return 0;
+    }
+    s->result = defined_in(info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum, s->entry);
+    return s->result != 0;
+}
+
+uintptr_t next_definition(unsigned entry) {
+    uintptr_t known = __atomic_load_n(&found[entry], __ATOMIC_RELAXED);
+    if (known)
+        return known;
+    struct search s = {entry, false, 0};
+    dl_iterate_phdr(look, &s);
+    __atomic_store_n(&found[entry], s.result, __ATOMIC_RELAXED);
+    return s.result;
+}
+
+/*
+ * Before our own relocation no import works and no pointer in our data is right. The loader's list
+ * is reached through the program's DT_DEBUG, the program's headers through /proc/self/auxv.
+ */
+static const ElfW(Phdr) * program_headers(size_t *n) {
+    ElfW(auxv_t) entry;
+    const ElfW(Phdr) *phdr = NULL;
+    int fd = sys_open("/proc/self/auxv", O_RDONLY | O_CLOEXEC, 0);
+    *n = 0;
+    if (fd < 0)
+        return NULL;
+    for (uint64_t at = 0; sys_pread(fd, &entry, sizeof entry, at) == sizeof entry;
+         at += sizeof entry) {
+        if (entry.a_type == AT_NULL)
+            break;
+        if (entry.a_type == AT_PHDR)
+            phdr = (const void *)entry.a_un.a_val;
+        if (entry.a_type == AT_PHNUM)
+            *n = entry.a_un.a_val;
+    }
+    sys_close(fd);
+    return phdr;
+}
+
+static const struct link_map *first_link_map(void) {
+    size_t n;
+    const ElfW(Phdr) *phdr = program_headers(&n);
+    uint64_t base = 0;
+    for (size_t i = 0; phdr && i < n; i++)
+        if (phdr[i].p_type == PT_PHDR)
+            base = (uintptr_t)phdr - phdr[i].p_vaddr;
+    for (size_t i = 0; phdr && i < n; i++) {
+        if (phdr[i].p_type != PT_DYNAMIC)
+            continue;
+        for (const ElfW(Dyn) *d = (const void *)(base + phdr[i].p_vaddr); d->d_tag; d++)
+            if (d->d_tag == DT_DEBUG && d->d_un.d_ptr)
+                return ((const struct r_debug *)d->d_un.d_ptr)->r_map;
+    }
+    return NULL;
+}
+
+/* The headers of a mapped library, where its first segment begins with the ELF header. */
+static uintptr_t defined_by(const struct link_map *m, unsigned entry) {
+    const ElfW(Ehdr) *header = (const void *)m->l_addr;
+    if (!m->l_addr || (uintptr_t)m->l_ld < m->l_addr || !wc_str_find_char(m->l_name, '/'))
+        return 0;
+    return defined_in(m->l_addr, (const void *)(m->l_addr + header->e_phoff), header->e_phnum,
+                      entry);
+}
+
+struct entry_answer shim_hook_unrelocated(unsigned entry, const uintptr_t *arguments,
+                                          uintptr_t return_address) {
+    struct entry_answer answer = {0, 0};
+    bool behind_us = false;
+    (void)arguments, (void)return_address;
+    for (const struct link_map *m = first_link_map(); m && !answer.jump; m = m->l_next) {
+        if (behind_us)
+            answer.jump = defined_by(m, entry);
+        else
+            behind_us = m->l_addr == (uintptr_t)&__ehdr_start;
+    }
+    return answer;
+}

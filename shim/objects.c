@@ -1,0 +1,430 @@
+#include "objects.h"
+
+#define HASH_NONFATAL_OOM 1
+#define uthash_malloc(n) wc_arena_take(&memory_arena, n)
+#define uthash_free(p, n) ((void)(p), (void)(n))
+#define uthash_bzero(p, n) wc_mem_set(p, 0, n)
+#define uthash_strlen(s) wc_str_length(s)
+#define HASH_KEYCMP(a, b, n) wc_mem_compare(a, b, n)
+#include "memory.h"
+
+#include <uthash.h>
+
+#include "calls.h"
+#include "files.h"
+#include "journal.h"
+#include "sys.h"
+#include "whichcudnn/names.h"
+#include "whichcudnn/symbols.h"
+
+/* Every object that was looked at in a full walk, relevant or not. Neither the load address nor the
+ * link map is an identity: after a reload the same ones come back with another file behind. */
+struct known {
+    struct known_key {
+        uint64_t base, name, headers;
+    } key;
+    struct object *object; /* NULL: irrelevant */
+    unsigned generation;
+    struct known *next_free;
+    UT_hash_handle hh;
+};
+
+#define OBJECTS_MOST 1024
+#define KNOWN_MOST 65536
+static struct known *known_table, *known_free;
+static struct object *objects[OBJECTS_MOST];
+static size_t object_count;
+static unsigned generation;
+static bool news;
+
+bool object_is_cudnn(const struct object *o) {
+    return o->role == WC_role_FACADE || o->role == WC_role_PART;
+}
+
+struct object *objects_get(size_t i) {
+    return i < object_count ? objects[i] : NULL;
+}
+
+struct object *objects_at(uintptr_t address) {
+    for (size_t i = 0; i < object_count; i++)
+        if (objects[i]->mapped && address - objects[i]->low < objects[i]->high - objects[i]->low)
+            return objects[i];
+    return NULL;
+}
+
+struct object *objects_number(int64_t number) {
+    for (size_t i = 0; number != WC_NULL && i < object_count; i++)
+        if (objects[i]->number == number)
+            return objects[i];
+    return NULL;
+}
+
+bool objects_contains(const struct dl_phdr_info *info, uintptr_t address) {
+    for (size_t i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type == PT_LOAD && address - (info->dlpi_addr + p->p_vaddr) < p->p_memsz)
+            return true;
+    }
+    return false;
+}
+
+const char *objects_path_of(const struct dl_phdr_info *info) {
+    static char executable[SYS_PATH];
+    if (info->dlpi_name && info->dlpi_name[0])
+        return wc_arena_string(&memory_arena, info->dlpi_name);
+    if (!executable[0])
+        files_read_link("/proc/self/exe", executable, sizeof executable);
+    return executable[0] ? executable : NULL;
+}
+
+/* ---- what is relevant ---- */
+
+/* A library that has these is cuDNN, or a host that has cuDNN or stubs of it inside. */
+static bool defines_cudnn(const struct wc_elf_image *e) {
+    struct wc_elf_symbol s;
+    return wc_elf_find_defined(e, "cudnnCreate", &s) ||
+           wc_elf_find_defined(e, "cudnnGetVersion", &s) ||
+           wc_elf_find_defined(e, "cudnnBackendFinalize", &s);
+}
+
+static bool imports_cudnn(const struct wc_elf_image *e) {
+    uint32_t end = e->first_defined ? e->first_defined : e->symbols;
+    for (uint32_t i = 1; i < end; i++) {
+        const char *name = wc_elf_symbol_name(e, i);
+        struct wc_elf_symbol s;
+        if (name && name[0] == 'c' && wc_str_starts(name, "cudnn") &&
+            wc_function_find(name) != WC_NO_FUNCTION &&
+            (e->first_defined || (wc_elf_symbol_at(e, i, &s) && !s.defined)))
+            return true;
+    }
+    return false;
+}
+
+/* By file name, else by SONAME, else by the version node it defines. */
+static void read_name(const struct wc_elf_image *e, const char *path, struct wc_name *out) {
+    const char *node;
+    wc_name_read(path, out);
+    if (out->kind == WC_NAME_OTHER && wc_elf_soname(e))
+        wc_name_read(wc_elf_soname(e), out);
+    if (out->kind == WC_NAME_OTHER && (node = wc_elf_defined_node(e)))
+        wc_name_read(node, out);
+}
+
+struct relevance {
+    struct wc_name name;
+    bool imports, defines;
+};
+
+static bool look(const struct wc_elf_image *e, const char *path, struct relevance *out) {
+    read_name(e, path, &out->name);
+    out->imports = false;
+    out->defines = false;
+    if (out->name.kind == WC_NAME_OTHER) {
+        out->defines = defines_cudnn(e);
+        out->imports = imports_cudnn(e);
+    }
+    return out->name.kind != WC_NAME_OTHER || out->imports || out->defines;
+}
+
+/* An image without program headers: the tables that the loader itself has just read, taken as one
+ * segment. Only good for a first look; anything relevant is looked at again in full. */
+static bool image_of_tables(struct wc_elf_image *e, const struct link_map *m) {
+    uint64_t low = (uintptr_t)m->l_ld, high = low, strings = 0, symbols = 0;
+    size_t entries = 1;
+    for (const ElfW(Dyn) *d = m->l_ld; d->d_tag != DT_NULL; d++, entries++) {
+        uint64_t p = d->d_un.d_ptr;
+        if ((d->d_tag == DT_GNU_HASH || d->d_tag == DT_HASH) && strings && p > strings)
+            return false; /* nothing bounds it */
+        if (d->d_tag != DT_SYMTAB && d->d_tag != DT_STRTAB && d->d_tag != DT_GNU_HASH &&
+            d->d_tag != DT_HASH && d->d_tag != DT_VERSYM && d->d_tag != DT_STRSZ)
+            continue;
+        if (d->d_tag == DT_STRSZ) {
+            high = strings && strings + p > high ? strings + p : high;
+            continue;
+        }
+        if (p < m->l_addr)
+            return false;
+        strings = d->d_tag == DT_STRTAB ? p : strings;
+        symbols = d->d_tag == DT_SYMTAB ? p : symbols;
+        low = p < low ? p : low;
+        high = p > high ? p : high;
+    }
+    uint64_t end = (uintptr_t)(m->l_ld + entries);
+    if (!strings || symbols >= strings)
+        return false; /* nothing bounds the symbols */
+    Elf64_Phdr headers[2] = {
+        {.p_type = PT_DYNAMIC,
+         .p_flags = PF_R,
+         .p_vaddr = (uintptr_t)m->l_ld - m->l_addr,
+         .p_memsz = entries * sizeof(ElfW(Dyn)),
+         .p_filesz = entries * sizeof(ElfW(Dyn))},
+        {.p_type = PT_LOAD, .p_flags = PF_R, .p_vaddr = low - m->l_addr},
+    };
+    high = end > high ? end : high;
+    headers[1].p_memsz = headers[1].p_filesz = high - low;
+    return wc_elf_from_memory(e, m->l_addr, headers, 2) == WC_ELF_OK;
+}
+
+bool objects_may_matter(const struct link_map *m) {
+    struct wc_elf_image e;
+    struct relevance r;
+    if (!image_of_tables(&e, m))
+        return true;
+    return look(&e, m->l_name, &r);
+}
+
+/* ---- entries ---- */
+
+static uint64_t hash_bytes(uint64_t hash, const void *p, size_t n) {
+    const unsigned char *bytes = p;
+    for (size_t i = 0; i < n; i++)
+        hash = (hash ^ bytes[i]) * 0x100000001b3u;
+    return hash;
+}
+
+#define HASH_START 0xcbf29ce484222325u
+
+static bool is_loaded(const struct dl_phdr_info *info, const ElfW(Phdr) * part) {
+    for (size_t i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type == PT_LOAD && (p->p_flags & PF_R) && part->p_vaddr >= p->p_vaddr &&
+            part->p_memsz <= p->p_filesz &&
+            part->p_vaddr - p->p_vaddr <= p->p_filesz - part->p_memsz)
+            return true;
+    }
+    return false;
+}
+
+static struct known_key key_of(const struct dl_phdr_info *info) {
+    struct known_key key = {info->dlpi_addr, HASH_START, HASH_START};
+    key.name = hash_bytes(key.name, info->dlpi_name, wc_str_length(info->dlpi_name));
+    key.headers = hash_bytes(key.headers, &info->dlpi_phdr, sizeof info->dlpi_phdr);
+    for (size_t i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        key.headers = hash_bytes(key.headers, &p->p_vaddr, sizeof p->p_vaddr);
+        key.headers = hash_bytes(key.headers, &p->p_memsz, sizeof p->p_memsz);
+        if (p->p_type == PT_NOTE && p->p_memsz <= 256 && is_loaded(info, p))
+            key.headers = /* the build-id lies there */
+                hash_bytes(key.headers, (const void *)(info->dlpi_addr + p->p_vaddr), p->p_memsz);
+    }
+    return key;
+}
+
+static struct known *known_add(const struct known_key *key) {
+    struct known *k = known_free;
+    if (k)
+        known_free = k->next_free;
+    else if (HASH_COUNT(known_table) < KNOWN_MOST)
+        k = wc_arena_take(&memory_arena, sizeof *k);
+    if (!k)
+        return NULL;
+    wc_mem_set(k, 0, sizeof *k);
+    k->key = *key;
+    HASH_ADD(hh, known_table, key, sizeof k->key, k);
+    return k->hh.tbl ? k : NULL;
+}
+
+static void set_range(struct object *o, const struct dl_phdr_info *info) {
+    o->base = info->dlpi_addr;
+    o->low = UINTPTR_MAX;
+    o->high = 0;
+    for (size_t i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        uintptr_t start = info->dlpi_addr + p->p_vaddr;
+        if (p->p_type != PT_LOAD)
+            continue;
+        o->low = start < o->low ? start : o->low;
+        o->high = start + p->p_memsz > o->high ? start + p->p_memsz : o->high;
+    }
+}
+
+static enum wc_role role_of(enum wc_name_kind kind) {
+    switch (kind) {
+    case WC_NAME_FACADE:
+        return WC_role_FACADE;
+    case WC_NAME_PART:
+        return WC_role_PART;
+    case WC_NAME_COMPANION:
+    case WC_NAME_DRIVER:
+        return WC_role_COMPANION;
+    default:
+        return WC_role_HOST;
+    }
+}
+
+/* The major that a host's imports or needs are for. */
+static int demanded_major(const struct wc_elf_image *e) {
+    struct wc_name name;
+    const char *needed;
+    for (size_t i = 0; (needed = wc_elf_needed(e, i)); i++) {
+        wc_name_read(needed, &name);
+        if (name.kind == WC_NAME_FACADE && name.version.major > 0)
+            return name.version.major;
+    }
+    uint32_t end = e->first_defined ? e->first_defined : e->symbols;
+    for (uint32_t i = 1; i < end; i++) {
+        struct wc_elf_symbol s;
+        const char *text = wc_elf_symbol_name(e, i);
+        if (!text || !wc_str_starts(text, "cudnn") || !wc_elf_symbol_at(e, i, &s) || !s.version)
+            continue;
+        wc_name_read(s.version, &name);
+        if (name.version.major > 0)
+            return name.version.major;
+    }
+    return -1;
+}
+
+/* Of a cuDNN library: by SONAME, node or name. */
+static int own_major(const struct wc_elf_image *e, const char *path) {
+    const char *sources[3] = {wc_elf_soname(e), wc_elf_defined_node(e), path};
+    for (size_t i = 0; i < 3; i++) {
+        struct wc_name name;
+        if (!sources[i])
+            continue;
+        wc_name_read(sources[i], &name);
+        if (name.version.major > 0)
+            return name.version.major;
+    }
+    return -1;
+}
+
+/* A reload of the very same file: its entry serves again. */
+static struct object *unmapped_twin(const char *path, const struct wc_elf_image *e) {
+    for (size_t i = 0; i < object_count; i++) {
+        struct object *o = objects[i];
+        if (!o->mapped && wc_str_same(o->path, path) &&
+            o->image.build_id_size == e->build_id_size && o->image.strsz == e->strsz &&
+            wc_mem_compare(o->image.build_id, e->build_id, e->build_id_size) == 0)
+            return o;
+    }
+    return NULL;
+}
+
+static struct object *new_object(const struct dl_phdr_info *info, const struct wc_elf_image *e) {
+    struct object *o = object_count < OBJECTS_MOST ? wc_arena_take(&memory_arena, sizeof *o) : NULL;
+    if (!o)
+        return NULL;
+    objects[object_count++] = o;
+    o->number = journal_new_object();
+    o->asked_version = WC_VERSION_NONE;
+    o->program = !info->dlpi_name || !info->dlpi_name[0];
+    o->path = objects_path_of(info);
+    o->soname = wc_arena_string(&memory_arena, wc_elf_soname(e));
+    return o;
+}
+
+static struct object *add(const struct dl_phdr_info *info, const struct wc_elf_image *e,
+                          const struct relevance *r) {
+    struct object *o = unmapped_twin(info->dlpi_name, e);
+    struct wc_text t;
+    if (!o && !(o = new_object(info, e)))
+        return NULL;
+    o->image = *e;
+    o->role = role_of(r->name.kind);
+    o->imports = r->imports;
+    o->defines = r->defines;
+    o->is_host = o->role == WC_role_HOST;
+    o->major = o->is_host ? demanded_major(e) : own_major(e, o->path);
+    o->mapped = true;
+    o->described = o->slots_known = false;
+    o->asked_how = WC_operation_UNKNOWN;
+    o->asked_by = o->asked_name = NULL;
+    o->asked_by_object = o->request = WC_NULL;
+    wc_text_begin(&t, o->part, sizeof o->part);
+    wc_text_add(&t, r->name.part);
+    set_range(o, info);
+    news = true;
+    return o;
+}
+
+/* ---- walking ---- */
+
+void objects_walk_begin(void) {
+    generation++;
+}
+
+void objects_walk_see(const struct dl_phdr_info *info) {
+    struct known_key key = key_of(info);
+    struct known *k;
+    struct wc_elf_image e;
+    struct relevance r;
+    HASH_FIND(hh, known_table, &key, sizeof key, k);
+    if (k) {
+        k->generation = generation;
+        return;
+    }
+    bool readable =
+        wc_elf_from_memory(&e, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) == WC_ELF_OK;
+    bool matters = readable && look(&e, info->dlpi_name, &r);
+    k = known_add(&key);
+    if (!k)
+        return;
+    k->generation = generation;
+    k->object = matters ? add(info, &e, &r) : NULL;
+}
+
+static void unmap(struct object *o) {
+    o->mapped = false;
+    o->described = false;
+    calls_forget_object(o);
+    news = true;
+}
+
+void objects_walk_end(void) {
+    struct known *k, *following;
+    HASH_ITER(hh, known_table, k, following) {
+        if (k->generation == generation)
+            continue;
+        if (k->object)
+            unmap(k->object);
+        HASH_DEL(known_table, k);
+        k->next_free = known_free;
+        known_free = k;
+    }
+}
+
+struct object *objects_find(const struct dl_phdr_info *info) {
+    struct known_key key = key_of(info);
+    struct known *k;
+    HASH_FIND(hh, known_table, &key, sizeof key, k);
+    return k ? k->object : NULL;
+}
+
+struct object *objects_promote(const struct dl_phdr_info *info) {
+    struct known_key key = key_of(info);
+    struct known *k;
+    struct wc_elf_image e;
+    struct relevance r = {.imports = false};
+    HASH_FIND(hh, known_table, &key, sizeof key, k);
+    if (k && k->object)
+        return k->object;
+    if (wc_elf_from_memory(&e, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) != WC_ELF_OK)
+        return NULL;
+    if (!k && !(k = known_add(&key)))
+        return NULL;
+    k->generation = generation;
+    k->object = add(info, &e, &r);
+    return k->object;
+}
+
+bool objects_have_news(void) {
+    return news;
+}
+
+void objects_told(void) {
+    news = false;
+}
+
+bool objects_have_relevant_news(void) {
+    for (size_t i = 0; news && i < object_count; i++)
+        if (!objects[i]->described && objects[i]->role != WC_role_COMPANION)
+            return true;
+    return false;
+}
+
+void objects_forget(void) {
+    known_table = NULL;
+    known_free = NULL;
+    object_count = 0;
+    news = false;
+}

@@ -1,0 +1,79 @@
+/*
+ * The objects of this process: which of them have to do with cuDNN, what they are, where they lie.
+ * The shim's lock is held in all functions; those marked (callback) run inside dl_iterate_phdr.
+ */
+#ifndef SHIM_OBJECTS_H
+#define SHIM_OBJECTS_H
+
+#include <link.h>
+
+#include "whichcudnn/elf_image.h"
+#include "whichcudnn/record.h"
+#include "whichcudnn/version.h"
+
+struct slot;
+
+/* One relevant object. Never freed: a reload of the same file takes its entry again. */
+struct object {
+    int64_t number; /* of its records */
+    enum wc_role role;
+    bool is_host; /* imports or defines listed functions and is no cuDNN library */
+    bool imports; /* imports listed functions */
+    bool defines; /* defines listed functions */
+    bool mapped;
+    bool described;            /* its records are written */
+    bool program;              /* the main program */
+    unsigned char told;        /* how often mapping and unmapping were written */
+    char part[40];             /* part or companion */
+    int major;                 /* of cuDNN: a library's own, a host's demand; -1 unknown */
+    uintptr_t base, low, high; /* load bias and mapped range [low, high) */
+    const char *path;          /* as the loader has it; the program's is its real path */
+    const char *soname;        /* in our memory, NULL: none */
+    struct wc_elf_image image; /* valid while mapped */
+    struct slot *slots;        /* shim/slots.h */
+    size_t slot_count, slot_room;
+    bool slots_known;
+
+    struct wc_version asked_version; /* seen in the names of parts that it asked for */
+    enum wc_operation asked_how;
+    const char *asked_by;
+    int64_t asked_by_object, request;
+    const char *asked_name;
+    uint64_t device, inode, file_size;
+    int64_t mtime;
+};
+
+/* The relevant, mapped object that an address lies in, NULL if there is none. */
+struct object *objects_at(uintptr_t address);
+struct object *objects_number(int64_t number);
+/* The i-th relevant object, mapped or not; NULL past the last. */
+struct object *objects_get(size_t i);
+/* Is it a cuDNN library: facade or part? */
+bool object_is_cudnn(const struct object *o);
+
+/* Could the object be relevant? From its dynamic section alone. (callback) */
+bool objects_may_matter(const struct link_map *m);
+/* A full walk: begin, see each object, end. end marks what was not seen as unmapped. (callback) */
+void objects_walk_begin(void);
+void objects_walk_see(const struct dl_phdr_info *info);
+void objects_walk_end(void);
+/* The relevant object that info describes, NULL if it is none. (callback) */
+struct object *objects_find(const struct dl_phdr_info *info);
+/* Makes the object at an address a host, whatever its imports (it loads cuDNN with dlopen or looks
+ * its functions up). (callback) */
+struct object *objects_promote(const struct dl_phdr_info *info);
+/* Does info's object contain the address? */
+bool objects_contains(const struct dl_phdr_info *info, uintptr_t address);
+/* Its path in our memory; the program's is what /proc/self/exe says. (callback) */
+const char *objects_path_of(const struct dl_phdr_info *info);
+/* Is there anything relevant that has no records yet? */
+bool objects_have_news(void);
+/* All of it has records now. */
+void objects_told(void);
+/* Is there news that makes the log appear (a cuDNN library or a host)? */
+bool objects_have_relevant_news(void);
+
+/* Everything is to be looked at anew (the tables may be half changed). */
+void objects_forget(void);
+
+#endif

@@ -1,0 +1,19 @@
+/*
+ * Facts about the process and the computer for the first two records of a log.
+ */
+#ifndef SHIM_PROCESS_H
+#define SHIM_PROCESS_H
+
+#include <link.h>
+
+#include "whichcudnn/record.h"
+
+/* Read anew after a fork. Strings are static and stay until the next call. */
+void process_describe(struct wc_process_record *out);
+void process_describe_machine(struct wc_machine_record *out);
+
+/* Keeps where libc.so.6 lies, for its newest version node; called while the start-up objects are
+ * walked (libc is never unloaded). */
+void process_note_object(const struct dl_phdr_info *info);
+
+#endif

@@ -1,0 +1,134 @@
+#include "requests.h"
+
+#include <dlfcn.h>
+
+#include "journal.h"
+#include "memory.h"
+#include "objects.h"
+#include "sys.h"
+#include "whichcudnn/names.h"
+
+static struct request ring[REQUESTS_KEPT];
+static size_t newest;
+
+bool requests_wants_caller(const char *name) {
+    return journal_is_open() || wc_name_hints(name);
+}
+
+void requests_log(struct request *r) {
+    struct wc_record record;
+    struct wc_request_record *out = &record.u.request;
+    if (r->logged)
+        return;
+    r->logged = true;
+    wc_record_begin(&record, WC_KIND_request);
+    record.time = r->time;
+    out->request = r->number;
+    out->operation = r->operation;
+    out->name = r->named ? r->name : NULL;
+    out->flags = r->flags;
+    out->caller = r->caller;
+    out->caller_object = r->caller_object;
+    journal_add(&record);
+}
+
+struct request *requests_note(enum wc_operation operation, const char *name, int flags,
+                              uintptr_t return_address, const char *caller) {
+    newest = (newest + 1) % REQUESTS_KEPT;
+    struct request *r = &ring[newest];
+    struct wc_text t;
+    const struct object *by = objects_at(return_address);
+    r->number = journal_new_request();
+    r->tid = sys_gettid();
+    r->time = 0;
+    r->operation = operation;
+    r->flags = flags;
+    r->no_load = (flags & RTLD_NOLOAD) != 0;
+    r->named = name != NULL;
+    r->logged = false;
+    r->ended = false;
+    r->return_address = return_address;
+    r->caller = by ? by->path : wc_arena_string(&memory_arena, caller);
+    r->caller_object = by ? by->number : WC_NULL;
+    wc_text_begin(&t, r->name, sizeof r->name);
+    wc_text_add(&t, name);
+    if (wc_name_hints(name))
+        journal_open_relevant();
+    if (journal_is_open())
+        requests_log(r);
+    else
+        r->time = sys_time();
+    return r;
+}
+
+struct request *requests_find(int64_t number) {
+    for (size_t i = 0; number > 0 && i < REQUESTS_KEPT; i++)
+        if (ring[i].number == number)
+            return &ring[i];
+    return NULL;
+}
+
+struct request *requests_recent(size_t i) {
+    struct request *r = &ring[(newest + REQUESTS_KEPT - i) % REQUESTS_KEPT];
+    return i < REQUESTS_KEPT && r->number ? r : NULL;
+}
+
+struct request *requests_open_of_thread(int64_t tid) {
+    struct request *r;
+    for (size_t i = 0; (r = requests_recent(i)); i++)
+        if (r->tid == tid && !r->ended)
+            return r;
+    return NULL;
+}
+
+bool requests_name_fits(const char *asked, const char *path, const char *soname) {
+    if (!asked || !asked[0] || !path)
+        return false;
+    if (wc_str_find_char(asked, '/'))
+        return wc_str_same(asked, path) || wc_str_same(wc_base_name(asked), wc_base_name(path)) ||
+               wc_str_same(wc_base_name(asked), soname);
+    return wc_str_same(asked, wc_base_name(path)) || wc_str_same(asked, soname);
+}
+
+/* Libraries of CUDA and what hints at them are worth a log of their own when they fail. */
+static bool is_worth_a_log(const char *name, const char *text) {
+    struct wc_name read;
+    wc_name_read(name, &read);
+    return read.kind != WC_NAME_OTHER || wc_name_hints(name) || (text && wc_name_hints(text));
+}
+
+void requests_failed(struct request *r, const char *text) {
+    struct wc_record record;
+    struct wc_failure_record *f = &record.u.failure;
+    r->ended = true;
+    if (!journal_is_open() && !is_worth_a_log(r->name, text))
+        return;
+    journal_open_relevant();
+    requests_log(r);
+    wc_record_begin(&record, WC_KIND_failure);
+    f->request = r->number;
+    f->operation = r->operation;
+    f->name = r->name;
+    f->caller = r->caller;
+    f->caller_object = r->caller_object;
+    f->text = text;
+    f->inferred = !text;
+    journal_add(&record);
+    journal_diagnose();
+}
+
+void requests_lookup_failed(const char *function, const char *caller, int64_t caller_object,
+                            const char *text) {
+    struct wc_record record;
+    struct wc_failure_record *f = &record.u.failure;
+    journal_open_relevant();
+    wc_record_begin(&record, WC_KIND_failure);
+    f->operation = WC_operation_DLSYM;
+    f->function = function;
+    f->caller = caller;
+    f->caller_object = caller_object;
+    f->text = text;
+    f->inferred = !text;
+    journal_add(&record);
+    journal_diagnose();
+}

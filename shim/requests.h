@@ -1,0 +1,51 @@
+/*
+ * What this process asked the loader for: which request a new object belongs to, and which requests
+ * failed. The shim's lock is held in all functions.
+ */
+#ifndef SHIM_REQUESTS_H
+#define SHIM_REQUESTS_H
+
+#include "whichcudnn/record.h"
+
+#define REQUESTS_KEPT 64
+#define REQUEST_NAME 512
+
+struct request {
+    int64_t number; /* 0: free entry */
+    int64_t tid, time;
+    enum wc_operation operation;
+    int flags;
+    bool no_load; /* RTLD_NOLOAD: a question, never a failure */
+    bool named;   /* false: NULL was asked for, the program itself */
+    bool logged, ended;
+    uintptr_t return_address;
+    const char *caller;    /* path, NULL: not looked up yet */
+    int64_t caller_object; /* WC_NULL: not a relevant object */
+    char name[REQUEST_NAME];
+};
+
+/* Notes a dlopen that is about to be made; the caller's path NULL if it was not looked up. Written
+ * ahead if the log is open; opens it where the name hints at CUDA or a framework. */
+struct request *requests_note(enum wc_operation operation, const char *name, int flags,
+                              uintptr_t return_address, const char *caller);
+/* Would it be written ahead? Then its caller is worth looking up. */
+bool requests_wants_caller(const char *name);
+
+/* NULL: none, or too long ago. */
+struct request *requests_find(int64_t number);
+/* The newest request of a thread that is not known to have ended. */
+struct request *requests_open_of_thread(int64_t tid);
+/* The i-th kept entry, newest first; NULL past the last. */
+struct request *requests_recent(size_t i);
+/* Writes it if it was not written ahead. */
+void requests_log(struct request *r);
+/* Could this name have brought an object with that path and SONAME? */
+bool requests_name_fits(const char *asked, const char *path, const char *soname);
+
+/* The loader's words for a failed request, or NULL: nothing answers to its name. */
+void requests_failed(struct request *r, const char *text);
+/* A dlsym of a cuDNN name that gave NULL. */
+void requests_lookup_failed(const char *function, const char *caller, int64_t caller_object,
+                            const char *text);
+
+#endif

@@ -1,0 +1,408 @@
+#include "settle.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include "describe.h"
+#include "journal.h"
+#include "lock.h"
+#include "memory.h"
+#include "next.h"
+#include "objects.h"
+#include "process.h"
+#include "requests.h"
+#include "slots.h"
+#include "sys.h"
+#include "thread.h"
+
+#define TRIES_MOST 64 /* of the barrier; 36 retries in 2,000 loads were the most seen */
+
+/* The list as it was when it was last looked at; changed only inside a callback, which the loader
+ * serialises. The counters are opaque: only their change says something. */
+static struct {
+    bool known;
+    uint64_t adds, subs;
+    const struct link_map *tail;
+} settled;
+
+/* ---- the list ---- */
+
+struct mark {
+    uint64_t adds, subs;
+};
+
+static int read_mark(struct dl_phdr_info *info, size_t size, void *argument) {
+    struct mark *m = argument;
+    (void)size;
+    m->adds = info->dlpi_adds;
+    m->subs = info->dlpi_subs;
+    return 1;
+}
+
+static bool is_settled(const struct mark *m) {
+    return settled.known && m->adds == settled.adds && m->subs == settled.subs;
+}
+
+/* The first object listed is the program, whose DT_DEBUG leads to the loader's list. */
+static const struct link_map *first_link_map(const struct dl_phdr_info *program) {
+    for (size_t i = 0; i < program->dlpi_phnum; i++) {
+        if (program->dlpi_phdr[i].p_type != PT_DYNAMIC)
+            continue;
+        const ElfW(Dyn) *d = (const void *)(program->dlpi_addr + program->dlpi_phdr[i].p_vaddr);
+        for (; d->d_tag != DT_NULL; d++)
+            if (d->d_tag == DT_DEBUG && d->d_un.d_ptr)
+                return ((const struct r_debug *)d->d_un.d_ptr)->r_map;
+    }
+    return NULL;
+}
+
+/* Objects are appended; as long as none was taken away, what is behind the last known one is new.
+ */
+static bool only_irrelevant_since(const struct link_map *tail) {
+    while (tail->l_next) {
+        if (objects_may_matter(tail->l_next))
+            return false;
+        tail = tail->l_next;
+        settled.tail = tail;
+    }
+    return true;
+}
+
+/* ---- taking the lock inside a callback: the loader's lock first, ours second ---- */
+
+static bool take_ours(void) {
+    if (!lock_take())
+        return false;
+    if (lock_was_inherited()) {
+        journal_forget();
+        objects_forget();
+        settled.known = false;
+        settled.tail = NULL;
+    }
+    return true;
+}
+
+/* ---- first walk: what is new? ---- */
+
+struct walk {
+    bool checked;  /* the list must be as it was before the barrier */
+    uint64_t adds; /* then */
+    bool started, stale, locked, full;
+};
+
+static bool begin_walk(struct walk *w, const struct dl_phdr_info *first) {
+    struct mark now = {first->dlpi_adds, first->dlpi_subs};
+    w->started = true;
+    w->stale = w->checked && now.adds != w->adds;
+    if (w->stale || !take_ours())
+        return false;
+    w->locked = true;
+    bool appended = settled.known && settled.tail && now.subs == settled.subs;
+    w->full = !is_settled(&now) && !(appended && only_irrelevant_since(settled.tail));
+    settled.known = true;
+    settled.adds = now.adds;
+    settled.subs = now.subs;
+    if (!w->full)
+        return false;
+    settled.tail = first_link_map(first);
+    while (settled.tail && settled.tail->l_next)
+        settled.tail = settled.tail->l_next;
+    objects_walk_begin();
+    return true;
+}
+
+static int look_at_each(struct dl_phdr_info *info, size_t size, void *argument) {
+    struct walk *w = argument;
+    (void)size;
+    if (!w->started && !begin_walk(w, info))
+        return 1;
+    objects_walk_see(info);
+    return 0;
+}
+
+/* ---- second walk: who asked for the new ones? ---- */
+
+struct attribution {
+    bool started, locked;
+    uintptr_t askers[8]; /* return addresses of the requests that brought a facade */
+    size_t asker_count;
+};
+
+static void find_askers(struct attribution *a) {
+    struct object *o;
+    struct request *r;
+    for (size_t i = 0; (o = objects_get(i)); i++) {
+        if (o->described || !o->mapped || o->role != WC_role_FACADE)
+            continue;
+        for (size_t k = 0; (r = requests_recent(k)); k++)
+            if (!r->ended && a->asker_count < 8 && requests_name_fits(r->name, o->path, o->soname))
+                a->askers[a->asker_count++] = r->return_address;
+    }
+}
+
+static void note_needed(const struct dl_phdr_info *info) {
+    struct wc_elf_image e;
+    const char *needed;
+    struct object *o;
+    if (wc_elf_from_memory(&e, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) != WC_ELF_OK)
+        return;
+    for (size_t i = 0; (needed = wc_elf_needed(&e, i)); i++)
+        for (size_t k = 0; (o = objects_get(k)); k++) {
+            if (o->described || !o->mapped || o->asked_by ||
+                !requests_name_fits(needed, o->path, o->soname))
+                continue;
+            const struct object *by = objects_find(info);
+            o->asked_how = WC_operation_NEEDED;
+            o->asked_by = by ? by->path : objects_path_of(info);
+            o->asked_by_object = by ? by->number : WC_NULL;
+            o->asked_name = wc_arena_string(&memory_arena, needed);
+        }
+}
+
+/* Requests that were not written ahead lack their caller's path. */
+static void note_callers(const struct dl_phdr_info *info, const struct object *by) {
+    struct request *r;
+    for (size_t i = 0; (r = requests_recent(i)); i++) {
+        if (r->ended || !objects_contains(info, r->return_address))
+            continue;
+        if (!r->caller)
+            r->caller = by ? by->path : objects_path_of(info);
+        if (by)
+            r->caller_object = by->number;
+    }
+}
+
+static int attribute_each(struct dl_phdr_info *info, size_t size, void *argument) {
+    struct attribution *a = argument;
+    struct object *by = NULL;
+    (void)size;
+    if (!a->started) {
+        a->started = true;
+        if (!(a->locked = take_ours()))
+            return 1;
+        find_askers(a);
+    }
+    note_needed(info);
+    by = objects_find(info);
+    for (size_t i = 0; !by && i < a->asker_count; i++)
+        if (objects_contains(info, a->askers[i]))
+            by = objects_promote(info);
+    note_callers(info, by);
+    return 0;
+}
+
+/* ---- third walk: the slots of hosts ---- */
+
+static int attend_each(struct dl_phdr_info *info, size_t size, void *argument) {
+    struct attribution *a = argument;
+    (void)size;
+    if (!a->started) {
+        a->started = true;
+        if (!(a->locked = take_ours()))
+            return 1;
+    }
+    struct object *o = objects_find(info);
+    if (o)
+        slots_attend(o);
+    return 0;
+}
+
+static void walk_locked(int (*each)(struct dl_phdr_info *, size_t, void *)) {
+    struct attribution a = {.started = false};
+    dl_iterate_phdr(each, &a);
+    if (a.locked)
+        lock_release();
+}
+
+static void tell_bindings(void) {
+    struct object *o;
+    if (!take_ours())
+        return;
+    for (size_t i = 0; (o = objects_get(i)); i++)
+        if (o->is_host && o->mapped)
+            slots_tell(o);
+    journal_diagnose();
+    lock_release();
+}
+
+static void tell_news(bool memory_stays) {
+    walk_locked(attribute_each);
+    if (!take_ours())
+        return;
+    describe_news(memory_stays);
+    bool worth_it = journal_is_open();
+    lock_release();
+    if (!worth_it)
+        return;
+    walk_locked(attend_each);
+    tell_bindings();
+}
+
+/* ---- settling ---- */
+
+/* True: something relevant came or went. */
+static bool walk_once(struct walk *w) {
+    dl_iterate_phdr(look_at_each, w);
+    if (!w->locked)
+        return false;
+    if (w->full)
+        objects_walk_end();
+    bool news = w->full && objects_have_news();
+    lock_release();
+    return news;
+}
+
+static void settle_here(bool memory_stays) {
+    struct walk w = {.checked = false};
+    if (walk_once(&w))
+        tell_news(memory_stays);
+}
+
+/* Waits until no object is half relocated: dladdr takes the loader's lock. */
+static void barrier(void) {
+    int (*next)(const void *, Dl_info *) = (void *)next_definition(ENTRY_DLADDR);
+    Dl_info info;
+    if (next)
+        next((const void *)barrier, &info);
+}
+
+void settle_second_chance(void) {
+    for (int i = 0; i < TRIES_MOST; i++) {
+        struct mark now;
+        dl_iterate_phdr(read_mark, &now);
+        if (is_settled(&now))
+            return;
+        barrier();
+        struct walk w = {.checked = true, .adds = now.adds};
+        bool news = walk_once(&w);
+        if (news)
+            tell_news(false);
+        if (!w.stale)
+            return;
+    }
+    if (take_ours()) {
+        journal_blind("objects loaded meanwhile", "the loader's list never came to rest", NULL);
+        lock_release();
+    }
+}
+
+/* ---- the start ---- */
+
+#define START_MOST 1024
+static struct { uintptr_t low, high; } at_start[START_MOST];
+static size_t at_start_count;
+static _Atomic bool started;
+
+static int note_at_start(struct dl_phdr_info *info, size_t size, void *argument) {
+    uintptr_t low = UINTPTR_MAX, high = 0;
+    (void)size, (void)argument;
+    process_note_object(info);
+    for (size_t i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        uintptr_t start = info->dlpi_addr + p->p_vaddr;
+        if (p->p_type != PT_LOAD)
+            continue;
+        low = start < low ? start : low;
+        high = start + p->p_memsz > high ? start + p->p_memsz : high;
+    }
+    if (high && at_start_count < START_MOST) {
+        at_start[at_start_count].low = low;
+        at_start[at_start_count].high = high;
+        at_start_count++;
+    }
+    return 0;
+}
+
+static bool was_there_at_start(uintptr_t address) {
+    for (size_t i = 0; i < at_start_count; i++)
+        if (address - at_start[i].low < at_start[i].high - at_start[i].low)
+            return true;
+    return false;
+}
+
+void settle_in_initialisation(uintptr_t return_address) {
+    if (started && was_there_at_start(return_address))
+        return;
+    if (!thread_enter())
+        return;
+    if (!started) {
+        dl_iterate_phdr(note_at_start, NULL);
+        started = true;
+    }
+    settle_here(true);
+    thread_leave();
+}
+
+/* ---- questions ---- */
+
+struct question {
+    uintptr_t address;
+    const char *name;
+    char *to;
+    size_t cap;
+    int64_t number;
+    bool started, locked, yes;
+};
+
+static int promote_it(struct dl_phdr_info *info, size_t size, void *argument) {
+    struct question *q = argument;
+    (void)size;
+    if (!objects_contains(info, q->address))
+        return 0;
+    if (take_ours()) {
+        const struct object *o = objects_promote(info);
+        q->number = o ? o->number : WC_NULL;
+        lock_release();
+    }
+    return 1;
+}
+
+int64_t settle_promote(uintptr_t address) {
+    struct question q = {.address = address, .number = WC_NULL};
+    dl_iterate_phdr(promote_it, &q);
+    if (q.number != WC_NULL && take_ours()) {
+        describe_news(true);
+        lock_release();
+    }
+    return q.number;
+}
+
+static int path_at(struct dl_phdr_info *info, size_t size, void *argument) {
+    struct question *q = argument;
+    struct wc_text t;
+    (void)size;
+    if (!objects_contains(info, q->address))
+        return 0;
+    wc_text_begin(&t, q->to, q->cap);
+    wc_text_add(&t, info->dlpi_name);
+    q->yes = true;
+    return 1;
+}
+
+bool settle_path_at(uintptr_t address, char *to, size_t cap) {
+    struct question q = {.address = address, .to = to, .cap = cap};
+    dl_iterate_phdr(path_at, &q);
+    if (q.yes && !to[0]) {
+        long n = sys_readlink("/proc/self/exe", to, cap - 1);
+        to[n > 0 ? n : 0] = 0;
+    }
+    return q.yes && to[0];
+}
+
+static int answers(struct dl_phdr_info *info, size_t size, void *argument) {
+    struct question *q = argument;
+    struct wc_elf_image e;
+    (void)size;
+    if (requests_name_fits(q->name, info->dlpi_name, NULL))
+        q->yes = true;
+    else if (wc_elf_from_memory(&e, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) ==
+             WC_ELF_OK)
+        q->yes = requests_name_fits(q->name, "", wc_elf_soname(&e));
+    return q->yes;
+}
+
+bool settle_answers(const char *name) {
+    struct question q = {.name = name};
+    dl_iterate_phdr(answers, &q);
+    return q.yes;
+}

@@ -1,0 +1,26 @@
+/*
+ * Settling: noticing that the loader's list of objects changed, reading the new ones once,
+ * rewriting their slots. Where and how, no other way (docs/design.md, "settling"). The shim's lock
+ * is not held by callers: these functions call the loader.
+ */
+#ifndef SHIM_SETTLE_H
+#define SHIM_SETTLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Out of __gmon_start__, which every object's _init calls when all that came with it is relocated
+ * and none of it has run. */
+void settle_in_initialisation(uintptr_t return_address);
+/* Out of a dl* hook or our own constructor: waits for the loader first. */
+void settle_second_chance(void);
+
+/* Number of the object at that address, made a host if it is none of cuDNN; WC_NULL: unknown. */
+int64_t settle_promote(uintptr_t address);
+/* Path of the object that an address lies in. False: none does. */
+bool settle_path_at(uintptr_t address, char *to, size_t cap);
+/* Does any mapped object answer to that name, as far as paths and SONAMEs tell? */
+bool settle_answers(const char *name);
+
+#endif

@@ -1,0 +1,331 @@
+#include "slots.h"
+
+#include "auxv.h"
+#include "calls.h"
+#include "config.h"
+#include "journal.h"
+#include "memory.h"
+#include "objects.h"
+#include "sys.h"
+#include "whichcudnn/symbols.h"
+
+/* ---- finding the slots of a host ---- */
+
+#define SLOTS_MOST 4096
+
+/* Listed functions among the dynamic symbols, by symbol number. */
+struct wanted {
+    uint32_t low, high; /* symbol numbers lie in [low, high] */
+    short *function;    /* of symbol low + i, WC_NO_FUNCTION if not listed */
+};
+
+static bool is_listed(const struct wc_elf_image *e, uint32_t i, int *function) {
+    const char *name = wc_elf_symbol_name(e, i);
+    if (!name || name[0] != 'c' || !wc_str_starts(name, "cudnn"))
+        return false;
+    *function = wc_function_find(name);
+    return *function != WC_NO_FUNCTION;
+}
+
+/* A host that defines the functions itself has them behind the imports. */
+static bool find_wanted(const struct object *host, struct wanted *w) {
+    const struct wc_elf_image *e = &host->image;
+    uint32_t end = host->defines || !e->first_defined ? e->symbols : e->first_defined;
+    int function;
+    w->low = UINT32_MAX;
+    w->high = 0;
+    for (uint32_t i = 1; i < end; i++)
+        if (is_listed(e, i, &function)) {
+            w->low = i < w->low ? i : w->low;
+            w->high = i;
+        }
+    if (w->low > w->high)
+        return false;
+    size_t n = (size_t)(w->high - w->low) + 1;
+    short *list = memory_scratch_file();
+    if (!list || n > SCRATCH_FILE / sizeof *list)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        list[i] = is_listed(e, w->low + (uint32_t)i, &function) ? (short)function : WC_NO_FUNCTION;
+    w->function = list;
+    return true;
+}
+
+static bool slot_kind_of(uint32_t type, enum slot_kind *kind) {
+    switch (type) {
+    case ARCH_RELOC_JUMP_SLOT:
+        *kind = SLOT_JUMP;
+        return true;
+    case ARCH_RELOC_GLOB_DAT:
+        *kind = SLOT_ADDRESS;
+        return true;
+    case ARCH_RELOC_ABSOLUTE:
+        *kind = SLOT_TABLE;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_defined(const struct wc_elf_image *e, uint32_t symbol) {
+    struct wc_elf_symbol s;
+    return wc_elf_symbol_at(e, symbol, &s) && s.defined;
+}
+
+/* The relocations of wanted functions, room of them into `to`; returns how many there are. */
+static size_t each_slot(const struct object *host, const struct wanted *w, struct slot *to,
+                        size_t room) {
+    struct wc_elf_reloc r;
+    size_t n = 0;
+    for (size_t i = 0; wc_elf_reloc_at(&host->image, i, &r); i++) {
+        enum slot_kind kind;
+        if (r.symbol < w->low || r.symbol > w->high || r.addend != 0 ||
+            w->function[r.symbol - w->low] == WC_NO_FUNCTION || !slot_kind_of(r.type, &kind) ||
+            !wc_elf_at(&host->image, r.slot, sizeof(uintptr_t)))
+            continue;
+        if (n < room)
+            to[n] = (struct slot){.function = w->function[r.symbol - w->low],
+                                  .kind = kind,
+                                  .defined = is_defined(&host->image, r.symbol),
+                                  .address = host->base + r.slot};
+        n++;
+    }
+    return n;
+}
+
+static void mark_only(struct slot *slots, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        slots[i].only = slots[i].kind != SLOT_JUMP;
+        for (size_t k = 0; slots[i].only && k < n; k++)
+            if (slots[k].function == slots[i].function && slots[k].kind == SLOT_JUMP)
+                slots[i].only = false;
+    }
+}
+
+static void find_slots(struct object *host) {
+    struct wanted w;
+    host->slots_known = true;
+    host->slot_count = 0;
+    if (!find_wanted(host, &w))
+        return;
+    size_t n = each_slot(host, &w, NULL, 0);
+    n = n < SLOTS_MOST ? n : SLOTS_MOST;
+    if (n > host->slot_room) {
+        host->slots = wc_arena_take(&memory_arena, n * sizeof *host->slots);
+        host->slot_room = host->slots ? n : 0;
+    }
+    if (!host->slots)
+        return;
+    host->slot_count = n;
+    each_slot(host, &w, host->slots, n);
+    mark_only(host->slots, n);
+}
+
+/* ---- reading ---- */
+
+static bool lies_in(const struct object *o, uintptr_t address) {
+    return address - o->low < o->high - o->low;
+}
+
+/* In a program that is not position independent the address of a function is its PLT entry: what it
+ * is bound to stands in the program's own slot. */
+static uintptr_t behind_program_plt(const struct object *program, int function) {
+    for (size_t i = 0; i < program->slot_count; i++) {
+        const struct slot *s = &program->slots[i];
+        if (s->function == function && s->kind == SLOT_JUMP)
+            return s->state == SLOT_BOUND ? s->target : 0;
+    }
+    return 0;
+}
+
+static void read_slot(const struct object *host, struct slot *s) {
+    uintptr_t value = __atomic_load_n((uintptr_t *)s->address, __ATOMIC_ACQUIRE);
+    uintptr_t behind = call_target_of(value);
+    struct slot before = *s;
+    s->target = behind ? behind : value;
+    if (value == 0) {
+        s->state = SLOT_UNDEFINED;
+    } else if (lies_in(host, s->target)) {
+        s->state = s->defined ? SLOT_ITSELF : SLOT_LAZY;
+    } else {
+        const struct object *to = objects_at(s->target);
+        uintptr_t further = to && to->program ? behind_program_plt(to, s->function) : 0;
+        s->target = further ? further : s->target;
+        s->state = SLOT_BOUND;
+    }
+    s->wrapped = behind != 0;
+    s->told = s->told && before.state == s->state && before.target == s->target;
+}
+
+/* ---- rewriting ---- */
+
+/* glibc protects whole pages from PT_GNU_RELRO, both ends rounded down. */
+static bool is_read_only_after_relocation(const struct object *host, uintptr_t address) {
+    uintptr_t start = host->base + host->image.relro_vaddr;
+    uintptr_t end = start + host->image.relro_size;
+    uintptr_t page = auxv_page_size();
+    return address >= (start & ~(page - 1)) && address < (end & ~(page - 1));
+}
+
+static bool is_writable_segment(const struct object *host, uintptr_t address) {
+    for (size_t i = 0; i < host->image.loads; i++) {
+        uint64_t at = address - host->base - host->image.load[i].vaddr;
+        if (at < host->image.load[i].memsz)
+            return (host->image.load[i].flags & PF_W) != 0;
+    }
+    return false;
+}
+
+static bool write_slot(const struct object *host, uintptr_t address, uintptr_t value) {
+    uintptr_t page = auxv_page_size();
+    void *start = (void *)(address & ~(page - 1));
+    bool protected = is_read_only_after_relocation(host, address);
+    if (address % sizeof value != 0 || !is_writable_segment(host, address))
+        return false;
+    if (protected && sys_protect(start, page, 3 /* read, write */) != 0)
+        return false;
+    __atomic_store_n((uintptr_t *)address, value, __ATOMIC_RELEASE);
+    if (protected)
+        sys_protect(start, page, 1 /* read */);
+    return true;
+}
+
+static uintptr_t wrapper_for(const struct object *host, const struct slot *s) {
+    const char *function = wc_function_name(s->function);
+    const struct object *library = objects_at(s->target);
+    if (s->state == SLOT_LAZY && s->kind == SLOT_JUMP && ARCH_LAZY_CALLABLE) {
+        int row = call_row(function, host->major);
+        return row == NOT_WATCHED ? 0 : call_wrapper_lazy(row, s->target, s->address, host);
+    }
+    if (s->state != SLOT_BOUND || !library || !object_is_cudnn(library))
+        return 0;
+    int row = call_row(function, library->major);
+    return row == NOT_WATCHED ? 0 : call_wrapper(row, s->target, library);
+}
+
+static void rewrite(struct object *host, struct slot *s) {
+    if (s->wrapped || !(s->kind == SLOT_JUMP || (s->kind == SLOT_ADDRESS && s->only)))
+        return;
+    uintptr_t wrapper = wrapper_for(host, s);
+    if (!wrapper)
+        return;
+    s->wrapped = write_slot(host, s->address, wrapper);
+    if (!s->wrapped)
+        journal_blind("calls through a slot", "its page cannot be written", host->path);
+}
+
+/* A table of function pointers: what it leads to is told, calls through it are not seen. */
+static void note_tables(const struct object *host) {
+    for (size_t i = 0; i < host->slot_count; i++)
+        if (host->slots[i].kind == SLOT_TABLE && host->slots[i].state == SLOT_BOUND) {
+            journal_blind("calls through a table of function pointers",
+                          "only jump slots and addresses are rewritten", host->path);
+            return;
+        }
+}
+
+void slots_attend(struct object *host) {
+    if (!host->is_host || !host->mapped)
+        return;
+    if (!host->slots_known)
+        find_slots(host);
+    for (size_t i = 0; i < host->slot_count; i++)
+        read_slot(host, &host->slots[i]);
+    for (size_t i = 0; config.calls && i < host->slot_count; i++)
+        rewrite(host, &host->slots[i]);
+}
+
+/* ---- telling ---- */
+
+static enum wc_binding_how how_of(enum slot_state state) {
+    switch (state) {
+    case SLOT_BOUND:
+        return WC_binding_how_SLOT;
+    case SLOT_LAZY:
+        return WC_binding_how_LAZY;
+    case SLOT_ITSELF:
+        return WC_binding_how_ITSELF;
+    case SLOT_UNDEFINED:
+        return WC_binding_how_UNDEFINED;
+    default:
+        return WC_binding_how_UNKNOWN;
+    }
+}
+
+static bool same_group(const struct slot *a, const struct slot *b) {
+    return a->state == b->state &&
+           (a->state != SLOT_BOUND || objects_at(a->target) == objects_at(b->target));
+}
+
+static bool has_name(const char *const *names, size_t n, const char *name) {
+    for (size_t i = 0; i < n; i++)
+        if (names[i] == name)
+            return true;
+    return false;
+}
+
+static void add_binding(const struct object *host, const struct object *library,
+                        enum wc_binding_how how, const char *const *functions, size_t n,
+                        int64_t wrapped) {
+    struct wc_record r;
+    struct wc_binding_record *b = &r.u.binding;
+    wc_record_begin(&r, WC_KIND_binding);
+    b->host = host->number;
+    b->host_path = host->path;
+    b->target = library ? library->number : WC_NULL;
+    b->target_path = library ? library->path : NULL;
+    b->how = how;
+    b->functions.p = functions;
+    b->functions.n = n;
+    b->wrapped = wrapped;
+    journal_add(&r);
+}
+
+/* All untold slots that lead where the first of them leads, as one record. */
+static void tell_group(struct object *host, size_t first) {
+    static const char *names[512];
+    struct slot *s = &host->slots[first];
+    int64_t wrapped = 0;
+    size_t n = 0;
+    for (size_t i = first; i < host->slot_count; i++) {
+        struct slot *other = &host->slots[i];
+        if (other->told || !same_group(s, other))
+            continue;
+        const char *name = wc_function_name(other->function);
+        wrapped += other->wrapped;
+        if (n < sizeof names / sizeof *names && !has_name(names, n, name))
+            names[n++] = name;
+        if (i != first)
+            other->told = true;
+    }
+    s->told = true;
+    add_binding(host,
+                s->state == SLOT_BOUND    ? objects_at(s->target)
+                : s->state == SLOT_ITSELF ? host
+                                          : NULL,
+                how_of(s->state), names, n, wrapped);
+}
+
+void slots_tell(struct object *host) {
+    for (size_t i = 0; i < host->slot_count; i++)
+        if (!host->slots[i].told && host->slots[i].state != SLOT_UNREAD)
+            tell_group(host, i);
+    note_tables(host);
+}
+
+void slots_tell_resolved(const struct object *host, const struct object *library,
+                         const char *function) {
+    for (size_t i = 0; i < host->slot_count; i++) {
+        struct slot *s = &((struct object *)host)->slots[i];
+        if (s->state == SLOT_LAZY && wc_str_same(wc_function_name(s->function), function))
+            read_slot(host, s);
+        if (s->state == SLOT_BOUND)
+            s->told = true;
+    }
+    add_binding(host, library, WC_binding_how_SLOT, &function, 1, 1);
+}
+
+void slots_tell_lookup(const struct object *host, const struct object *library,
+                       const char *function, bool wrapped) {
+    add_binding(host, library, WC_binding_how_DLSYM, &function, 1, wrapped);
+}

@@ -1,0 +1,107 @@
+/*
+ * The system calls that the shim makes, without libc: nobody can interpose them and errno stays the
+ * host's. Each returns what the kernel does: a result, or a negative errno number. docs/limits.md
+ * lists them.
+ */
+#ifndef SHIM_SYS_H
+#define SHIM_SYS_H
+
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "arch.h"
+
+#define SYS_PATH 4096 /* PATH_MAX */
+
+static inline int sys_open(const char *path, int flags, int mode) {
+    return (int)arch_syscall(__NR_openat, AT_FDCWD, (long)path, flags, mode, 0, 0);
+}
+static inline int sys_close(int fd) {
+    return (int)arch_syscall(__NR_close, fd, 0, 0, 0, 0, 0);
+}
+static inline long sys_pread(int fd, void *to, size_t n, uint64_t offset) {
+    return arch_syscall(__NR_pread64, fd, (long)to, (long)n, (long)offset, 0, 0);
+}
+static inline long sys_write(int fd, const void *from, size_t n) {
+    return arch_syscall(__NR_write, fd, (long)from, (long)n, 0, 0, 0);
+}
+static inline int sys_fcntl(int fd, int command, long argument) {
+    return (int)arch_syscall(__NR_fcntl, fd, command, argument, 0, 0, 0);
+}
+static inline int sys_fstat(int fd, struct stat *out) {
+    return (int)arch_syscall(__NR_fstat, fd, (long)out, 0, 0, 0, 0);
+}
+static inline int sys_stat(const char *path, struct stat *out) {
+    return (int)arch_syscall(__NR_newfstatat, AT_FDCWD, (long)path, (long)out, 0, 0, 0);
+}
+static inline int sys_unlink(const char *path) {
+    return (int)arch_syscall(__NR_unlinkat, AT_FDCWD, (long)path, 0, 0, 0, 0);
+}
+static inline long sys_readlink(const char *path, char *to, size_t n) {
+    return arch_syscall(__NR_readlinkat, AT_FDCWD, (long)path, (long)to, (long)n, 0, 0);
+}
+static inline long sys_list(int fd, void *to, size_t n) {
+    return arch_syscall(__NR_getdents64, fd, (long)to, (long)n, 0, 0, 0);
+}
+static inline long sys_getcwd(char *to, size_t n) {
+    return arch_syscall(__NR_getcwd, (long)to, (long)n, 0, 0, 0, 0);
+}
+static inline void *sys_map(size_t n) {
+    long p = arch_syscall(__NR_mmap, 0, (long)n, 3 /* read, write */, 0x22 /* private, anonymous */,
+                          -1, 0);
+    return p < 0 && p > -4096 ? NULL : (void *)p;
+}
+static inline void *sys_map_file(int fd, size_t n) {
+    long p = arch_syscall(__NR_mmap, 0, (long)n, 1 /* read */, 0x2 /* private */, fd, 0);
+    return p < 0 && p > -4096 ? NULL : (void *)p;
+}
+static inline void sys_unmap(void *p, size_t n) {
+    arch_syscall(__NR_munmap, (long)p, (long)n, 0, 0, 0, 0);
+}
+static inline int sys_protect(void *p, size_t n, int protection) {
+    return (int)arch_syscall(__NR_mprotect, (long)p, (long)n, protection, 0, 0, 0);
+}
+static inline int sys_getpid(void) {
+    return (int)arch_syscall(__NR_getpid, 0, 0, 0, 0, 0, 0);
+}
+static inline int sys_gettid(void) {
+    return (int)arch_syscall(__NR_gettid, 0, 0, 0, 0, 0, 0);
+}
+static inline int sys_getppid(void) {
+    return (int)arch_syscall(__NR_getppid, 0, 0, 0, 0, 0, 0);
+}
+static inline int sys_uname(void *out) {
+    return (int)arch_syscall(__NR_uname, (long)out, 0, 0, 0, 0, 0);
+}
+/* Microseconds since the epoch. */
+static inline int64_t sys_time(void) {
+    struct {
+        int64_t seconds, nanoseconds;
+    } now = {0, 0};
+    arch_syscall(__NR_clock_gettime, 0 /* CLOCK_REALTIME */, (long)&now, 0, 0, 0, 0);
+    return now.seconds * 1000000 + now.nanoseconds / 1000;
+}
+static inline void sys_sleep_microseconds(int64_t n) {
+    struct {
+        int64_t seconds, nanoseconds;
+    } time = {0, n * 1000};
+    arch_syscall(__NR_nanosleep, (long)&time, 0, 0, 0, 0, 0);
+}
+/* Signal sets are the kernel's: one bit a signal, bit 0 is signal 1. */
+static inline int sys_signal_mask(int how, const uint64_t *set, uint64_t *old) {
+    return (int)arch_syscall(__NR_rt_sigprocmask, how, (long)set, (long)old, 8, 0, 0);
+}
+static inline int sys_signal_pending(uint64_t *out) {
+    return (int)arch_syscall(__NR_rt_sigpending, (long)out, 8, 0, 0, 0, 0);
+}
+/* Takes one pending signal of the set, without waiting. */
+static inline int sys_signal_take(const uint64_t *set) {
+    struct {
+        int64_t seconds, nanoseconds;
+    } none = {0, 0};
+    return (int)arch_syscall(__NR_rt_sigtimedwait, (long)set, 0, (long)&none, 8, 0, 0);
+}
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * What a thread remembers, and the guard that keeps the shim from observing itself. Initial-exec
+ * thread-local storage: no call, no allocation, usable from the first hook on.
+ */
+#ifndef SHIM_THREAD_H
+#define SHIM_THREAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct thread {
+    bool inside;              /* in a hook: whatever is called from here is passed on unseen */
+    bool loads_since_settled; /* a dlopen or dlclose of this thread went by */
+    bool lookup_failed;       /* the last dl call was a dlsym of a cuDNN name that gave NULL */
+    int64_t request;          /* last dlopen of this thread, 0: none or its end is known */
+    int64_t lookup_caller;    /* return address of that dlsym */
+    char lookup[64];          /* the name */
+};
+
+extern __thread struct thread this_thread __attribute__((tls_model("initial-exec")));
+
+/* False: already inside; do nothing but forward. */
+static inline bool thread_enter(void) {
+    if (this_thread.inside)
+        return false;
+    this_thread.inside = true;
+    __asm__ volatile("" ::: "memory"); /* a signal handler of this thread must see it */
+    return true;
+}
+
+static inline void thread_leave(void) {
+    __asm__ volatile("" ::: "memory");
+    this_thread.inside = false;
+}
+
+#endif
