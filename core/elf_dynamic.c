@@ -11,7 +11,8 @@
  * read-only such as the vdso's. What lies in a segment as it stands is not relocated.
  */
 static uint64_t link_time(const struct wc_elf_image *e, uint64_t address) {
-    return e->base && !wc_elf_room(e, address) ? address - e->base : address;
+    bool as_it_stands = wc_elf_room(e, address) || !wc_elf_room(e, address - e->base);
+    return as_it_stands ? address : address - e->base;
 }
 
 struct raw {
@@ -161,11 +162,11 @@ enum wc_elf_error wc_elf_read_dynamic(struct wc_elf_image *e, uint64_t vaddr, ui
         take(e, &raw, &d);
         e->dynamic_entries++;
     }
-    if (raw.syment && raw.syment != sizeof(Elf64_Sym))
-        return WC_ELF_MALFORMED;
     if ((e->flags & DF_BIND_NOW) || (e->flags_1 & DF_1_NOW))
         e->bind_now = true;
     open_strings(e);
+    if (raw.syment && raw.syment != sizeof(Elf64_Sym))
+        return WC_ELF_MALFORMED;
     wc_elf_count_symbols(e);
     open_all_relocs(e, &raw);
     return WC_ELF_OK;
