@@ -58,9 +58,9 @@ nvidia_includes := $(foreach d,$(sort $(filter-out /usr/include,$(CUDNN_INCLUDE)
 
 # ---- flags ------------------------------------------------------------------------------------
 
-WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+WARN := -Wall -Wextra -Werror
 base_flags := -std=gnu11 -g $(OPT) $(WARN) -D_GNU_SOURCE= -Iinclude -I. -I$(O)/gen \
-              -DWHICHCUDNN_VERSION='"$(VERSION)"'
+              -DWHICHCUDNN_VERSION='"$(VERSION)"' -DWHICHCUDNN_LIBDIR='"$(LIBDIR)"'
 
 # The shim calls nothing that another library could interpose, so the compiler may not invent calls:
 # no builtin that becomes memcpy@plt, no stack protector, no fortify, no lazy binding, and
@@ -178,9 +178,11 @@ every_object := $(shim_objects) $(command_objects) $(check_objects) \
 $(every_object): $(O)/flags | $(generated)
 -include $(every_object:.o=.d)
 
-# What every test finds in its environment. RELEASE= adds a release of cuDNN to the real ones.
+# What every test finds in its environment. RELEASE= adds a release of cuDNN to the real ones; the
+# build's own settings are there for tests that call make.
 test_env = WC_ROOT='$(CURDIR)' WC_BUILD='$(abspath $(O))' WC_CACHE='$(abspath $(CACHE))' \
-           WC_PYTHON='$(abspath $(O)/venv/bin/python)' WC_RELEASE='$(RELEASE)' CC='$(CC)'
+           WC_PYTHON='$(abspath $(O)/venv/bin/python)' WC_RELEASE='$(RELEASE)' CC='$(CC)' \
+           SAN='$(SAN)' COVERAGE='$(COVERAGE)' OPT='$(OPT)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)'
 tap = $(O)/tap
 
 # Each suite writes TAP files; `summary` adds them up and fails if anything failed or nothing ran.

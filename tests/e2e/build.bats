@@ -1,0 +1,117 @@
+#!/usr/bin/env bats
+# What `make` builds, installs and reports.
+
+bats_require_minimum_version 1.5.0
+load ../setup/helper
+
+setup() {
+    cd "$WC_ROOT" || return
+    unset MAKEFLAGS MFLAGS MAKELEVEL # of the make that runs these tests
+}
+
+@test "make help names every target that the others depend on" {
+    run make help
+    [ "$status" -eq 0 ]
+    for target in test test-unit test-e2e test-real test-measured lint demo bench headers install clean; do
+        [[ $output == *"$target"* ]]
+    done
+}
+
+@test "O= keeps a whole build in one directory, and a second make does nothing" {
+    make -s O="$BATS_TEST_TMPDIR/out" >/dev/null
+    [ -s "$BATS_TEST_TMPDIR/out/libwhichcudnn.so" ]
+    run "$BATS_TEST_TMPDIR/out/whichcudnn" --version
+    [ "$status" -eq 0 ]
+    run make O="$BATS_TEST_TMPDIR/out"
+    [[ $output != *LINK* && $output != *SHIM* && $output != *CC* ]]
+    # Other flags are another build.
+    run make -n O="$BATS_TEST_TMPDIR/out" OPT=-O0
+    [[ $output == *libwhichcudnn.so* ]]
+}
+
+@test "the shim needs libc alone, imports dl_iterate_phdr alone, and exports what it says" {
+    readelf -dW "$SHIM" | grep NEEDED | sed 's/.*\[\(.*\)\]/\1/' >"$BATS_TEST_TMPDIR/needed"
+    echo libc.so.6 | diff - "$BATS_TEST_TMPDIR/needed"
+    # gcov's run-time brings its own in; COVERAGE=1 is for tests only.
+    if ! readelf -W --dyn-syms "$SHIM" | grep -q ' fopen@'; then
+        readelf -W --dyn-syms "$SHIM" | awk '$7 == "UND" && $8 { sub("@.*", "", $8); print $8 }' \
+            >"$BATS_TEST_TMPDIR/imports"
+        echo dl_iterate_phdr | diff - "$BATS_TEST_TMPDIR/imports"
+    fi
+    readelf -W --dyn-syms "$SHIM" | awk '$7 != "UND" && $8 && NR > 3 { print $8 }' | sort \
+        >"$BATS_TEST_TMPDIR/exports"
+    printf '%s\n' __gmon_start__ dladdr dladdr1 dlclose dlerror dlmopen dlopen dlsym dlvsym |
+        diff - "$BATS_TEST_TMPDIR/exports"
+}
+
+@test "the shim wants no glibc above 2.17, no executable stack, no lazy binding, no text relocations" {
+    readelf -VW "$SHIM" | grep -o 'GLIBC_[0-9.]*' | sort -uV >"$BATS_TEST_TMPDIR/glibc"
+    [ -s "$BATS_TEST_TMPDIR/glibc" ]
+    [ "$( (cat "$BATS_TEST_TMPDIR/glibc"; echo GLIBC_2.17) | sort -V | tail -n 1)" = GLIBC_2.17 ]
+    readelf -lW "$SHIM" | grep -q 'GNU_STACK.* RW '
+    readelf -dW "$SHIM" | grep -q BIND_NOW
+    run ! grep -q TEXTREL <(readelf -dW "$SHIM")
+    # _init is what calls __gmon_start__.
+    readelf -dW "$SHIM" | grep -q '(INIT)'
+}
+
+@test "install puts both where they are asked to be, and a mapped library stays whole" {
+    local root=$BATS_TEST_TMPDIR/root
+    make -s install O="$WC_BUILD" DESTDIR="$root" PREFIX=/opt/w LIBDIR=/opt/w/lib64 >/dev/null
+    cmp "$SHIM" "$root/opt/w/lib64/libwhichcudnn.so"
+    [ -x "$root/opt/w/bin/whichcudnn" ]
+    exec 7<"$root/opt/w/lib64/libwhichcudnn.so"
+    local before
+    before=$(stat -L -c %i /proc/self/fd/7)
+    make -s install O="$WC_BUILD" DESTDIR="$root" PREFIX=/opt/w LIBDIR=/opt/w/lib64 >/dev/null
+    [ "$before" != "$(stat -c %i "$root/opt/w/lib64/libwhichcudnn.so")" ]
+    cmp /proc/self/fd/7 "$SHIM"
+    [ -z "$(find "$root" -name '.*.new')" ]
+}
+
+@test "without NVIDIA's headers make says how to get them" {
+    run make O="$BATS_TEST_TMPDIR/out" CUDNN_INCLUDE=/nowhere
+    [ "$status" -ne 0 ]
+    [[ $output == *'make headers'* ]]
+}
+
+@test "the summary counts what failed, what was planned and never ran, and what died" {
+    cd "$BATS_TEST_TMPDIR"
+    printf '1..3\nok 1 a\nok 2 b # skip not here\nnot ok 3 # SKIP c\n' >skips.tap
+    run "$WC_ROOT/tests/setup/summary" skips.tap
+    [ "$status" -eq 0 ]
+    [ "${lines[-1]}" = "1 passed, 0 failed" ]
+    printf '1..4\nok 1 # skips nothing, by its name\nnot ok 2 b\nok 3 c\n' >one.tap
+    run "$WC_ROOT/tests/setup/summary" skips.tap one.tap
+    [ "$status" -eq 1 ]
+    [ "${lines[-1]}" = "3 passed, 2 failed" ]
+    printf '1..2\nok 1 a\nok 2 b\nBail out! died\n' >died.tap
+    run "$WC_ROOT/tests/setup/summary" died.tap
+    [ "$status" -eq 1 ]
+    [ "${lines[-1]}" = "2 passed, 1 failed" ]
+    : >empty.tap
+    run "$WC_ROOT/tests/setup/summary" empty.tap
+    [ "${lines[-1]}" = "0 passed, 1 failed" ]
+    run "$WC_ROOT/tests/setup/summary" nothing.tap
+    [ "$status" -eq 1 ]
+    [ "${lines[-1]}" = "0 passed, 0 failed" ]
+}
+
+@test "a test program that dies, or fails after its last test, is a failure" {
+    printf '#!/bin/sh\nprintf "1..1\\nok 1 a\\n"\nkill -SEGV $$\n' >"$BATS_TEST_TMPDIR/dies"
+    chmod +x "$BATS_TEST_TMPDIR/dies"
+    run "$WC_ROOT/tests/setup/run-unit" "$BATS_TEST_TMPDIR/tap" "$BATS_TEST_TMPDIR/dies"
+    [ "$status" -eq 1 ]
+    run "$WC_ROOT/tests/setup/summary" "$BATS_TEST_TMPDIR"/tap/*.tap
+    [ "${lines[-1]}" = "1 passed, 1 failed" ]
+}
+
+@test "where nothing can be installed, what is missing is listed" {
+    mkdir "$BATS_TEST_TMPDIR/bin"
+    for tool in sh dirname sort tr id cat; do
+        ln -s "$(command -v $tool)" "$BATS_TEST_TMPDIR/bin/$tool"
+    done
+    run env PATH="$BATS_TEST_TMPDIR/bin" "$WC_ROOT/tests/setup/install" lint
+    [ "$status" -eq 1 ]
+    [[ $output == *shellcheck* && $output == *clang-tidy* ]]
+}
