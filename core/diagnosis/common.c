@@ -1,0 +1,32 @@
+/* Facts that several findings give about a library. */
+#include "core/findings/finding.h"
+
+const char *wc_say_installation(struct wc_case *c, const struct wc_object *o) {
+    const char *kind = wc_enum_word(WC_ENUM_installation_kind, o->r.installation_kind);
+    const char *version = o->r.installation_version;
+
+    if (!o->r.installation)
+        return kind;
+    return wc_say(c, o->r.installation, version ? " " : "", version ? version : "",
+                  kind ? " (" : "", kind ? kind : "", kind ? ")" : "", NULL);
+}
+
+/* Who asked for it, and by which name. */
+static const char *say_asker(struct wc_case *c, const struct wc_object *o) {
+    const char *how = o->r.asked_how == WC_operation_NEEDED ? " needs " : " asked for ";
+
+    if (!o->r.asked_by)
+        return NULL;
+    return wc_say(c, o->r.asked_by, how, o->r.asked_name ? o->r.asked_name : "it", NULL);
+}
+
+void wc_case_library(struct wc_case *c, const char *name, const struct wc_object *o) {
+    struct wc_range own = wc_own_range(o);
+
+    wc_case_fact(c, name, wc_path_of(o), "link map");
+    if (o->r.path && o->r.real_path && wc_str_compare(o->r.path, o->r.real_path) != 0)
+        wc_case_fact(c, "real path", o->r.real_path, "link map");
+    wc_case_fact(c, "version", wc_say_range(c, &own), own.source);
+    wc_case_fact(c, "installation", wc_say_installation(c, o), "files beside it");
+    wc_case_fact(c, "asked by", say_asker(c, o), "loader request");
+}

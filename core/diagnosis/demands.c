@@ -1,0 +1,146 @@
+/* Demands in words: for titles and facts. */
+#include "core/findings/finding.h"
+
+enum { NAMED_FUNCTIONS = 3 };
+
+/* "==9.26.0.51" as cuDNN itself counts, "9.26.0"; other sets as they stand. */
+static const char *say_spec(struct wc_case *c, const char *spec) {
+    struct wc_version pin;
+
+    if (!wc_spec_pins(spec, &pin))
+        return spec;
+    pin.build = -1;
+    return wc_say_version(c, pin);
+}
+
+static const char *say_floor(struct wc_case *c, const struct wc_demand_record *r) {
+    struct wc_spec spec;
+
+    if (!r->spec || !wc_spec_parse(r->spec, wc_str_length(r->spec), &spec))
+        return "?";
+    return wc_say_version(c, wc_spec_floor(&spec));
+}
+
+static bool in_wheel(const struct wc_demand_record *r) {
+    return r->source && wc_str_starts(r->source, "METADATA");
+}
+
+const char *wc_say_demand(struct wc_case *c, const struct wc_demand_record *r) {
+    switch (r->demand_kind) {
+    case WC_demand_kind_BUILT:
+        return wc_say(c, "was built with ",
+                      r->built  ? r->built
+                      : r->spec ? say_spec(c, r->spec)
+                                : "?",
+                      NULL);
+    case WC_demand_kind_REQUIRED:
+        return wc_say(c, in_wheel(r) ? "its wheel requires " : "its package requires ",
+                      r->spec ? say_spec(c, r->spec) : "?", NULL);
+    case WC_demand_kind_SYMBOLS:
+        return wc_say(c, "imports functions of ", say_floor(c, r), NULL);
+    case WC_demand_kind_NODE:
+        return wc_say(c, "its imports demand cuDNN ", wc_say_number(c, wc_major_wanted(r)), NULL);
+    case WC_demand_kind_NEEDED:
+        return wc_say(c, "was linked with cuDNN ", wc_say_number(c, wc_major_wanted(r)), NULL);
+    default:
+        return r->spec ? r->spec : r->built;
+    }
+}
+
+static const char *say_functions(struct wc_case *c, const struct wc_strings *names) {
+    const char *said = NULL;
+
+    for (size_t i = 0; i < names->n && i < NAMED_FUNCTIONS; i++)
+        said = said ? wc_say(c, said, ", ", wc_say_name(c, names->p[i]), NULL)
+                    : wc_say_name(c, names->p[i]);
+    return said;
+}
+
+/* What the source says, in full. */
+static const char *say_whole(struct wc_case *c, const struct wc_demand_record *r) {
+    const char *newest;
+
+    switch (r->demand_kind) {
+    case WC_demand_kind_BUILT:
+        return wc_say(c, "built with ", r->built ? r->built : r->spec, NULL);
+    case WC_demand_kind_REQUIRED:
+        return wc_say(c, "requires ", r->spec ? r->spec : r->built, NULL);
+    case WC_demand_kind_SYMBOLS:
+        newest = say_functions(c, &r->newest_functions);
+        return wc_say(c, "imports functions that came with ", say_floor(c, r), newest ? ": " : "",
+                      newest, NULL);
+    default:
+        return wc_say_demand(c, r);
+    }
+}
+
+/* A range in metadata is no rule's business; what was built with, or pinned, is. */
+static const char *say_rule(struct wc_case *c, const struct wc_demand_record *r, enum wc_fit fit) {
+    enum wc_rule rule = wc_rule_from_name(r->rule);
+    struct wc_version pin;
+    bool judged = r->demand_kind == WC_demand_kind_BUILT || wc_spec_pins(r->spec, &pin);
+
+    if (!judged || rule == WC_RULE_NONE)
+        return NULL;
+    return wc_say(c, fit == WC_FITS ? "accepted: " : "refused: ", wc_rule_explanation(rule), NULL);
+}
+
+/* The two numbers that a check compares, as it would print them. */
+static const char *say_numbers(struct wc_case *c, const struct wc_demand_record *r,
+                               const struct wc_range *runtime) {
+    struct wc_version built;
+    bool compatibility = wc_rule_from_name(r->rule) == WC_RULE_TENSORFLOW_COMPATIBILITY;
+
+    if (r->demand_kind != WC_demand_kind_BUILT || !runtime->exact || !r->built ||
+        !wc_version_parse(r->built, wc_str_length(r->built), &built) || built.patch < 0)
+        return NULL;
+    if (!compatibility)
+        return wc_say(c, "runtime ", wc_say_number(c, (int64_t)wc_version_to_number(runtime->low)),
+                      ", built ", wc_say_number(c, (int64_t)wc_version_to_number(built)), NULL);
+    return wc_say(c, "runtime ", wc_say_number(c, (int64_t)wc_version_to_number(runtime->low)),
+                  " (compatibility ",
+                  wc_say_number(c, (int64_t)wc_compatibility_number(runtime->low)), "), built ",
+                  wc_say_number(c, (int64_t)wc_version_to_number(built)), " (compatibility ",
+                  wc_say_number(c, (int64_t)wc_compatibility_number(built)), ")", NULL);
+}
+
+static const char *say_source(struct wc_case *c, const struct wc_demand_record *r) {
+    if (!r->source_path)
+        return r->source;
+    return wc_say(c, r->source ? r->source : "", r->source ? ", " : "", r->source_path, NULL);
+}
+
+static void one_demand(struct wc_case *c, const struct wc_demand_record *r, enum wc_fit fit,
+                       const struct wc_range *runtime) {
+    const char *name = fit == WC_FITS          ? "satisfied"
+                       : fit == WC_FIT_UNKNOWN ? "undecided"
+                                               : "wanted";
+    const char *rule = r->rule ? wc_say(c, "rule ", wc_say_name(c, r->rule), NULL) : NULL;
+
+    wc_case_fact(c, name, say_whole(c, r), say_source(c, r));
+    if (fit == WC_FIT_UNKNOWN)
+        return;
+    wc_case_fact(c, "numbers", say_numbers(c, r, runtime), rule);
+    wc_case_fact(c, "check", say_rule(c, r, fit), rule);
+}
+
+static void demands_of(struct wc_case *c, const struct wc_judgement *j, bool refused) {
+    const struct wc_stack *s = c->d->s;
+    struct wc_range own = wc_own_range(j->library);
+
+    for (size_t i = 0; i < s->demands.n; i++) {
+        const struct wc_demand_record *r = &s->demands.p[i].r;
+        enum wc_fit fit;
+        if (r->demand_kind == WC_demand_kind_EXPECTATION ||
+            !wc_means(j->host, r->host, r->host_path))
+            continue;
+        fit = wc_demand_fit(r, &j->runtime.range, &own);
+        if ((fit != WC_FITS && fit != WC_FIT_UNKNOWN) == refused)
+            one_demand(c, r, fit, &j->runtime.range);
+    }
+}
+
+void wc_case_demands(struct wc_case *c, const struct wc_judgement *j) {
+    demands_of(c, j, true);
+    demands_of(c, j, false);
+}

@@ -1,0 +1,252 @@
+/*
+ * Fixes that several findings offer, as commands to paste. What stands in a command comes from
+ * files that nobody has vetted: only text of a narrow alphabet gets into one.
+ */
+#include "core/findings/finding.h"
+
+enum {
+    NAME_MOST = 48,
+    SPEC_MOST = 96,
+    LEAST_WITH_MINOR = 65 /* cu65 was 6.5: from here on the last digit is the minor */
+};
+
+static const struct {
+    int32_t cuda;
+    const char *first, *last;
+} wheels[] = {
+#define WHEEL(cuda, first, last) {cuda, first, last},
+#include "wheels.def"
+#undef WHEEL
+};
+
+static bool of_alphabet(const char *s, const char *also) {
+    for (; *s; s++)
+        if (!((*s >= 'a' && *s <= 'z') || (*s >= '0' && *s <= '9') || wc_str_find_char(also, *s)))
+            return false;
+    return true;
+}
+
+/* ---- which distribution ---- */
+
+/* The CUDA major in "cu12", "cuda12", "cuda-13.0", "cu118", "cu92"; -1: none. */
+static int32_t cuda_in(const char *text) {
+    const char *p = text;
+
+    while (p && (p = wc_str_find(p, "cu"))) {
+        uint64_t n;
+        size_t digits;
+        p += wc_str_starts(p, "cuda") ? 4 : 2;
+        p += *p == '-';
+        digits = wc_parse_number(p, wc_str_length(p), &n);
+        if (digits == 2 || digits == 3)
+            return (int32_t)(n < LEAST_WITH_MINOR ? n : n / 10);
+    }
+    return -1;
+}
+
+static int32_t cuda_of_companions(const struct wc_stack *s) {
+    struct wc_name n;
+
+    for (size_t i = 0; i < s->objects.n; i++) {
+        const struct wc_object *o = &s->objects.p[i];
+        if (!wc_str_same(o->r.part, "cudart") && !wc_str_same(o->r.part, "cublas"))
+            continue;
+        wc_name_read(o->r.soname, &n);
+        if (n.version.major > 0)
+            return n.version.major;
+    }
+    return -1;
+}
+
+static int32_t cuda_for(const struct wc_stack *s, const struct wc_object *host,
+                        const struct wc_object *library) {
+    int32_t cuda = host ? cuda_in(host->r.installation) : -1;
+
+    if (cuda < 0 && host)
+        cuda = cuda_in(host->r.installation_version);
+    if (cuda < 0 && library)
+        cuda = cuda_in(library->r.installation);
+    return cuda < 0 ? cuda_of_companions(s) : cuda;
+}
+
+/* "nvidia-cudnn-cu13" where a demand's own text names it. */
+static bool named_in(const char *text, char *out) {
+    struct wc_text t;
+    const char *p = text ? wc_str_find(text, "nvidia-cudnn-") : NULL;
+
+    if (!p)
+        return false;
+    wc_text_begin(&t, out, NAME_MOST);
+    while ((*p >= 'a' && *p <= 'z') || (*p >= '0' && *p <= '9') || *p == '-')
+        wc_text_add_char(&t, *p++);
+    return !t.cut;
+}
+
+/* Is there a wheel that satisfies the set? Of the wheels the first and the last are known: the
+ * set's floor lies between them, or the first one is in the set. */
+static bool offered(int32_t cuda, const struct wc_spec *wanted) {
+    struct wc_version first, last, floor = wc_spec_floor(wanted);
+
+    for (size_t i = 0; i < sizeof wheels / sizeof *wheels; i++) {
+        const char *end = wheels[i].last;
+        if (wheels[i].cuda != cuda ||
+            !wc_version_parse(wheels[i].first, wc_str_length(wheels[i].first), &first))
+            continue;
+        if (*end && wc_version_parse(end, wc_str_length(end), &last) &&
+            wc_version_compare(floor, last) > 0)
+            return false;
+        return wc_spec_accepts(wanted, first) == WC_YES || wc_version_compare(floor, first) > 0;
+    }
+    return wheels[0].cuda < cuda; /* a CUDA that the table does not know yet */
+}
+
+/* False: no distribution can be named for sure. */
+static bool distribution(const struct wc_stack *s, const struct wc_object *host,
+                         const struct wc_object *library, const char *said_in, const char *spec,
+                         char out[NAME_MOST]) {
+    struct wc_spec wanted;
+    struct wc_text t;
+    int32_t cuda;
+
+    if (named_in(said_in, out))
+        return true;
+    cuda = cuda_for(s, host, library);
+    if (cuda < 0 || !wc_spec_parse(spec, wc_str_length(spec), &wanted) || !offered(cuda, &wanted))
+        return false;
+    wc_text_begin(&t, out, NAME_MOST);
+    wc_text_add(&t, "nvidia-cudnn-cu");
+    wc_text_add_int(&t, cuda);
+    return true;
+}
+
+/* ---- install ---- */
+
+/* "==9.26.0.51" out of "nvidia-cudnn-cu13==9.26.0.51" or itself; NULL: not for a command. */
+static const char *bare_spec(const char *spec) {
+    const char *p = spec;
+
+    if (!spec)
+        return NULL;
+    while (*p && !wc_str_find_char("=<>!~", *p))
+        p++;
+    return *p && wc_str_length(p) < SPEC_MOST && of_alphabet(p, "=<>!~.,*+") ? p : NULL;
+}
+
+static bool in_conda(const struct wc_object *o) {
+    return o && o->r.installation_kind == WC_installation_kind_CONDA;
+}
+
+static void by_conda(struct wc_case *c, const char *spec) {
+    const char *package = wc_say(c, "cudnn", spec, NULL);
+    const char *quoted = package ? wc_say_quoted(c, package) : NULL;
+
+    wc_case_fix(c, WC_ACTION_INSTALL, "install a cuDNN that fits into the conda environment",
+                quoted ? wc_say(c, "conda install ", quoted, NULL) : NULL);
+}
+
+void wc_fix_install(struct wc_case *c, const struct wc_object *host,
+                    const struct wc_object *library, const char *spec, const char *said_in) {
+    char name[NAME_MOST];
+    const char *bare = bare_spec(spec), *package, *quoted;
+
+    if (!bare) {
+        wc_case_fix(c, WC_ACTION_INSTALL, "install a cuDNN that the host accepts", NULL);
+        return;
+    }
+    if (in_conda(host) || in_conda(library))
+        by_conda(c, bare);
+    if (!distribution(c->d->s, host, library, said_in, bare, name)) {
+        wc_case_fix(c, WC_ACTION_INSTALL,
+                    wc_say(c, "install cuDNN ", bare,
+                           " where the host "
+                           "looks for it",
+                           NULL),
+                    NULL);
+        return;
+    }
+    package = wc_say(c, name, bare, NULL);
+    quoted = package ? wc_say_quoted(c, package) : NULL;
+    wc_case_fix(c, WC_ACTION_INSTALL, wc_say(c, "install ", name, bare, NULL),
+                quoted ? wc_say(c, "pip install ", quoted, NULL) : NULL);
+}
+
+/* ---- put back into one piece ---- */
+
+static bool is_wheel_of_nvidia(const struct wc_object *o) {
+    return o->r.installation_kind == WC_installation_kind_WHEEL && o->r.installation &&
+           wc_str_starts(o->r.installation, "nvidia-cudnn") && of_alphabet(o->r.installation, "-");
+}
+
+static const char *pip_again(struct wc_case *c, const struct wc_object *o) {
+    const char *version = o->r.installation_version;
+    bool exact = version && of_alphabet(version, ".+");
+
+    return wc_say(c, "pip install --force-reinstall --no-deps ", o->r.installation,
+                  exact ? "==" : "", exact ? version : "", NULL);
+}
+
+void wc_fix_reinstall(struct wc_case *c, const struct wc_object *library) {
+    const char *directory = wc_directory_of(c, library);
+    const char *installation = wc_say_installation(c, library);
+
+    if (is_wheel_of_nvidia(library)) {
+        wc_case_fix(c, WC_ACTION_REINSTALL,
+                    wc_say(c, "reinstall ", library->r.installation,
+                           ", which puts facade and parts of one release into one directory", NULL),
+                    pip_again(c, library));
+        return;
+    }
+    wc_case_fix(c, WC_ACTION_REINSTALL,
+                wc_say(c, "reinstall the cuDNN in ", directory ? directory : "its directory",
+                       installation ? ", " : "", installation ? installation : "",
+                       ", so that facade and parts of one release lie there together", NULL),
+                NULL);
+}
+
+/* ---- the search path ---- */
+
+/* Copies a colon-separated list without one of its elements. True if the element was there. */
+static bool without(const char *list, const char *element, struct wc_text *out) {
+    size_t n = wc_str_length(element);
+    bool found = false;
+
+    while (*list) {
+        const char *end = wc_str_find_char(list, ':');
+        size_t length = end ? (size_t)(end - list) : wc_str_length(list);
+        size_t bare = length;
+        while (bare > 1 && list[bare - 1] == '/')
+            bare--;
+        if (bare == n && wc_mem_compare(list, element, n) == 0) {
+            found = true;
+        } else if (length) {
+            wc_text_add(out, out->n ? ":" : "");
+            wc_text_add_n(out, list, length);
+        }
+        list += length + (end != NULL);
+    }
+    return found;
+}
+
+static bool take_out(struct wc_case *c, const char *path) {
+    const char *list = wc_variable(c->d->s, "LD_LIBRARY_PATH");
+    char rest[800], directory[512];
+    struct wc_text t, d;
+    const char *quoted;
+
+    wc_text_begin(&d, directory, sizeof directory);
+    wc_text_begin(&t, rest, sizeof rest);
+    wc_text_add_n(&d, path ? path : "", path ? wc_dir_length(path) : 0);
+    if (!list || !d.n || d.cut || !without(list, directory, &t))
+        return false;
+    quoted = t.cut ? NULL : wc_say_quoted(c, rest);
+    wc_case_fix(c, WC_ACTION_SET_VARIABLE,
+                wc_say(c, "take ", directory, " out of LD_LIBRARY_PATH", NULL),
+                !t.n && !t.cut ? "unset LD_LIBRARY_PATH"
+                : quoted       ? wc_say(c, "export LD_LIBRARY_PATH=", quoted, NULL)
+                               : NULL);
+    return true;
+}
+
+bool wc_fix_search_path(struct wc_case *c, const struct wc_object *o) {
+    return take_out(c, o->r.path) || take_out(c, o->r.real_path);
+}

@@ -1,0 +1,37 @@
+/*
+ * What the loader said about a failed request. glibc's text is "NAME: WHAT", where NAME is the
+ * library that stopped it, which need not be the one that was asked for.
+ */
+#include "core/findings/finding.h"
+
+bool wc_text_not_found(const char *text, char *out, size_t cap) {
+    const char *end = text ? wc_str_find(text, ": cannot open shared object file") : NULL;
+    const char *start = end;
+    struct wc_text t;
+
+    if (!end)
+        return false;
+    /* cuDNN and frameworks put words of their own before it. */
+    while (start > text && start[-1] != '/' && start[-1] != ' ')
+        start--;
+    wc_text_begin(&t, out, cap);
+    wc_text_add_n(&t, start, (size_t)(end - start));
+    return t.n > 0 && !t.cut;
+}
+
+bool wc_failed_dependency(const struct wc_failure *f, char *out, size_t cap) {
+    return wc_text_not_found(f->r.text, out, cap) && f->r.name &&
+           wc_str_compare(out, wc_base_name(f->r.name)) != 0;
+}
+
+bool wc_is_load(const struct wc_failure *f) {
+    return f->r.operation != WC_operation_DLSYM && f->r.operation != WC_operation_DLVSYM;
+}
+
+const char *wc_say_caller(struct wc_case *c, const struct wc_failure *f) {
+    const struct wc_object *o = wc_object_of(c->d->s, f->r.caller_object, f->r.caller);
+
+    if (!o && !f->r.caller)
+        return "the program";
+    return wc_say_name(c, o ? wc_name_of(o) : f->r.caller);
+}

@@ -1,0 +1,152 @@
+/*
+ * Versions of libraries as ranges: what a file is, and what cudnnGetVersion would say. Unknown
+ * fields make a range wide, never a guess.
+ */
+#include "core/findings/finding.h"
+
+/* Greatest fields that CUDNN_VERSION has room for: one digit for the minor before 9, two since. */
+enum { NEW_NUMBERS = 9, PATCH_MOST = 99, MINOR_MOST = 99, OLD_MINOR_MOST = 9 };
+
+static struct wc_version least(struct wc_version v) {
+    if (!wc_version_known(v))
+        return v;
+    v.minor = v.minor < 0 ? 0 : v.minor;
+    v.patch = v.patch < 0 ? 0 : v.patch;
+    v.build = -1;
+    return v;
+}
+
+static struct wc_version greatest(struct wc_version v) {
+    if (!wc_version_known(v))
+        return v;
+    if (v.minor < 0)
+        v.minor = v.major < NEW_NUMBERS ? OLD_MINOR_MOST : MINOR_MOST;
+    v.patch = v.patch < 0 ? PATCH_MOST : v.patch;
+    v.build = -1;
+    return v;
+}
+
+static struct wc_range range_between(struct wc_version low, struct wc_version high,
+                                     const char *source) {
+    struct wc_range r = {least(low), greatest(high), false, source};
+
+    if (!wc_version_known(r.low) || !wc_version_known(r.high))
+        r.low = r.high = WC_VERSION_NONE;
+    else
+        r.exact = wc_version_compare(r.low, r.high) == 0;
+    return r;
+}
+
+static const char *source_word(enum wc_version_source source) {
+    return wc_enum_word(WC_ENUM_version_source, source);
+}
+
+/* In cuDNN 9 a facade hands cudnnGetVersion on to its graph part: the number is not its own. */
+static bool is_own(const struct wc_object *o) {
+    return wc_version_known(o->version) &&
+           !(o->r.role == WC_role_FACADE && o->version.major >= NEW_NUMBERS &&
+             o->r.version_source == WC_version_source_RETURNED);
+}
+
+static struct wc_range by_bounds(const struct wc_object *o) {
+    int32_t major = wc_major_of(o);
+    struct wc_version low = o->floor, high = o->ceiling, bare = {major, -1, -1, -1};
+    bool bounded = wc_version_known(low) || wc_version_known(high);
+
+    if (major >= 0 && !wc_version_known(low))
+        low = bare;
+    if (major >= 0 && !wc_version_known(high))
+        high = bare;
+    return range_between(low, high, bounded ? source_word(WC_version_source_EXPORTS) : "SONAME");
+}
+
+/* What a package says of a file that somebody may have replaced since. */
+static bool is_claim(const struct wc_object *o) {
+    return o->r.version_source == WC_version_source_PACKAGE_METADATA ||
+           o->r.version_source == WC_version_source_HEADER;
+}
+
+struct wc_range wc_own_range(const struct wc_object *o) {
+    struct wc_range bounds = by_bounds(o), told;
+
+    if (!is_own(o))
+        return bounds;
+    told = range_between(o->version, o->version, source_word(o->r.version_source));
+    return is_claim(o) && !wc_ranges_meet(&told, &bounds) ? bounds : told;
+}
+
+struct wc_range wc_seen_range(const struct wc_object *o) {
+    return is_claim(o) ? by_bounds(o) : wc_own_range(o);
+}
+
+bool wc_ranges_meet(const struct wc_range *a, const struct wc_range *b) {
+    if (!wc_version_known(a->low) || !wc_version_known(b->low))
+        return true;
+    return wc_version_compare(a->low, b->high) <= 0 && wc_version_compare(b->low, a->high) <= 0;
+}
+
+const char *wc_say_range(struct wc_case *c, const struct wc_range *r) {
+    char low[WC_VERSION_TEXT], high[WC_VERSION_TEXT];
+    struct wc_version bare = {r->low.major, -1, -1, -1};
+
+    if (r->exact || !wc_version_known(r->low))
+        return wc_say_version(c, r->low);
+    if (wc_version_compare(r->low, least(bare)) == 0 &&
+        wc_version_compare(r->high, greatest(bare)) == 0)
+        return wc_say(c, wc_version_format(bare, low), " (which release is unknown)", NULL);
+    return wc_say(c, "between ", wc_version_format(r->low, low), " and ",
+                  wc_version_format(r->high, high), NULL);
+}
+
+const char *wc_say_own(struct wc_case *c, const struct wc_object *o) {
+    struct wc_range own = wc_own_range(o);
+
+    return wc_say_range(c, &own);
+}
+
+/* ---- what cudnnGetVersion says ---- */
+
+/* A stub of a framework returns 0 while it has not found cuDNN. */
+static struct wc_version returned_by(const struct wc_stack *s, const struct wc_object *library) {
+    for (size_t i = s->calls.n; i > 0; i--) {
+        const struct wc_call_record *r = &s->calls.p[i - 1].r;
+        if (r->phase == WC_phase_AFTER && r->version > 0 &&
+            wc_str_same(r->function, "cudnnGetVersion") &&
+            wc_means(library, r->target, r->target_path))
+            return wc_version_from_number((uint64_t)r->version);
+    }
+    return WC_VERSION_NONE;
+}
+
+static const struct wc_object *graph_part_of(const struct wc_stack *s,
+                                             const struct wc_object *facade) {
+    for (size_t i = 0; i < s->objects.n; i++) {
+        const struct wc_object *o = &s->objects.p[i];
+        if (o->r.role == WC_role_PART && wc_str_same(o->r.part, "graph") && wc_in_set(s, o, facade))
+            return o;
+    }
+    return NULL;
+}
+
+struct wc_runtime wc_runtime_of(const struct wc_stack *s, const struct wc_object *library) {
+    struct wc_runtime r = {.predicted = false};
+    struct wc_version returned = returned_by(s, library);
+    const struct wc_object *facade = wc_facade_of(s, library), *graph = NULL;
+
+    if (wc_version_known(returned)) {
+        r.range = range_between(returned, returned, source_word(WC_version_source_RETURNED));
+        return r;
+    }
+    r.decided_by = facade ? facade : library;
+    if (facade && (wc_major_of(facade) >= NEW_NUMBERS || wc_major_of(facade) < 0))
+        graph = graph_part_of(s, facade);
+    r.range = wc_own_range(graph ? graph : r.decided_by);
+    if (graph && r.range.exact) {
+        r.decided_by = graph;
+        return r;
+    }
+    r.range = wc_own_range(r.decided_by);
+    r.predicted =
+        wc_major_of(r.decided_by) >= NEW_NUMBERS && !wc_str_same(r.decided_by->r.part, "graph");
+    return r;
+}

@@ -1,0 +1,129 @@
+/*
+ * init-failed, call-failed: what a call returned. A symptom most of the time: explained by what was
+ * found before it, told alone where nothing explains it. Answers ("not supported") are no failures.
+ */
+#include "finding.h"
+
+static bool creates(const struct wc_call_record *r) {
+    return wc_str_same(r->function, "cudnnCreate");
+}
+
+static int32_t major_of(const struct wc_stack *s, const struct wc_call_record *r) {
+    const struct wc_object *target = wc_object_of(s, r->target, r->target_path);
+
+    return target ? wc_major_of(target) : -1;
+}
+
+/* Functions that return text or a number have no status in the record. */
+static bool failed(const struct wc_stack *s, const struct wc_call_record *r) {
+    enum wc_status_sort sort;
+
+    if (r->phase != WC_phase_AFTER || r->status == WC_NULL)
+        return false;
+    sort = wc_status_sort(r->status, major_of(s, r));
+    return sort != WC_STATUS_SUCCESS && sort != WC_STATUS_ANSWER;
+}
+
+/* driver-missing carries these calls as its own facts. */
+static bool told_by_driver(const struct wc_diagnosis *d, const struct wc_call_record *r) {
+    return wc_status_sort(r->status, major_of(d->s, r)) == WC_STATUS_NOT_INITIALIZED &&
+           wc_found_before(d, WC_NULL, "driver-missing", NULL);
+}
+
+static const char *cause_of(const struct wc_diagnosis *d, const struct wc_call_record *r) {
+    switch (wc_status_sort(r->status, major_of(d->s, r))) {
+    case WC_STATUS_VERSIONS_DIFFER:
+        return wc_found_before(d, r->target, "facade-and-parts-differ", "parts-differ", NULL);
+    case WC_STATUS_PART_UNAVAILABLE:
+        return wc_found_before(d, r->target, "part-missing", "dependency-missing",
+                               "facade-and-parts-differ", "parts-differ", NULL);
+    default:
+        return wc_found_before(d, r->target, "dependency-missing", "part-missing", "major-differs",
+                               "facade-and-parts-differ", "parts-differ", "missing-symbols",
+                               "driver-missing", NULL);
+    }
+}
+
+/* The same function of the same library with the same status is told once. */
+static bool told(const struct wc_stack *s, size_t i) {
+    const struct wc_call_record *a = &s->calls.p[i].r, *b;
+
+    for (size_t k = 0; k < i; k++) {
+        b = &s->calls.p[k].r;
+        if (b->phase == a->phase && b->status == a->status && b->target == a->target &&
+            wc_str_same(a->function, b->function))
+            return true;
+    }
+    return false;
+}
+
+static const char *status_of(const struct wc_stack *s, const struct wc_call_record *r) {
+    return r->status_name ? r->status_name : wc_status_name(r->status, major_of(s, r));
+}
+
+static void facts(struct wc_case *c, const struct wc_call_record *r) {
+    const struct wc_stack *s = c->d->s;
+    const struct wc_object *target = wc_object_of(s, r->target, r->target_path);
+    const char *name = status_of(s, r);
+
+    wc_case_fact(c, "call", r->function, "watched call");
+    wc_case_fact(c, "status", wc_say(c, wc_say_number(c, r->status), name ? " " : "", name, NULL),
+                 "returned status");
+    wc_case_fact(c, "host", r->host_path, "watched call");
+    if (target)
+        wc_case_library(c, "library", target);
+    if (s->has_machine)
+        wc_case_fact(c, "driver", s->machine.driver, "/proc/driver/nvidia/version");
+    wc_case_fact(c, "CUDA_VISIBLE_DEVICES", wc_variable(s, "CUDA_VISIBLE_DEVICES"),
+                 "environment at process start");
+}
+
+static void fixes(struct wc_case *c, const struct wc_call_record *r) {
+    if (c->r.explained_by) {
+        wc_case_fix(c, WC_ACTION_CHECK,
+                    wc_say(c, "repair what ", c->r.explained_by, " says first", NULL), NULL);
+        return;
+    }
+    if (creates(r))
+        wc_case_fix(c, WC_ACTION_CHECK,
+                    "is there a GPU that this process may use, with memory to spare, and a driver "
+                    "that is new enough for this CUDA?",
+                    "nvidia-smi");
+    wc_case_fix(c, WC_ACTION_SET_VARIABLE, "let cuDNN say what it does not like",
+                major_of(c->d->s, r) >= 9 ? "export CUDNN_LOGLEVEL_DBG=2 CUDNN_LOGDEST_DBG=stderr"
+                                          : "export CUDNN_LOGINFO_DBG=1 CUDNN_LOGDEST_DBG=stderr");
+}
+
+static void tell(struct wc_diagnosis *d, const struct wc_call_record *r) {
+    const char *name = status_of(d->s, r);
+    struct wc_case c;
+
+    wc_case_begin(&c, d);
+    c.r.title = wc_say(&c, r->function ? wc_say_name(&c, r->function) : "a call", " of ",
+                       r->host_path ? wc_say_name(&c, r->host_path) : "the host", " returned ",
+                       name ? name : wc_say_number(&c, r->status), NULL);
+    c.r.host = r->host;
+    c.r.object = r->target;
+    c.r.explained_by = cause_of(d, r);
+    facts(&c, r);
+    fixes(&c, r);
+    wc_case_end(&c);
+}
+
+static void tell_all(struct wc_diagnosis *d, bool creation) {
+    const struct wc_stack *s = d->s;
+
+    for (size_t i = 0; i < s->calls.n && d->out->n < WC_FINDINGS_MOST; i++) {
+        const struct wc_call_record *r = &s->calls.p[i].r;
+        if (creates(r) == creation && failed(s, r) && !told_by_driver(d, r) && !told(s, i))
+            tell(d, r);
+    }
+}
+
+void wc_find_init_failed(struct wc_diagnosis *d) {
+    tell_all(d, true);
+}
+
+void wc_find_call_failed(struct wc_diagnosis *d) {
+    tell_all(d, false);
+}

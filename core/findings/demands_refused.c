@@ -1,0 +1,106 @@
+/*
+ * major-differs, runtime-too-old, runtime-too-new: a host refuses the cuDNN that it got, by its
+ * framework's rule, its package's requirement, its functions or its version node
+ * (core/diagnosis/judge.c decides, core/rules.def has the rules).
+ */
+#include "finding.h"
+
+/* Does missing-symbols tell it better, function by function? */
+static bool told_by_functions(const struct wc_judgement *j) {
+    return j->by_symbols_alone && j->strongest->r.newest_functions.n > 0;
+}
+
+/* A release that the demand surely accepts, for a package manager. */
+static const char *acceptable(struct wc_case *c, const struct wc_demand_record *r) {
+    struct wc_version v;
+    char text[WC_VERSION_TEXT];
+
+    if (r->demand_kind == WC_demand_kind_NODE || r->demand_kind == WC_demand_kind_NEEDED)
+        return wc_say(c, "==", wc_say_number(c, wc_major_wanted(r)), ".*", NULL);
+    if (r->demand_kind != WC_demand_kind_BUILT || !r->built ||
+        !wc_version_parse(r->built, wc_str_length(r->built), &v))
+        return r->spec;
+    v.build = -1;
+    return wc_say(c, "==", wc_version_format(v, text), ".*", NULL);
+}
+
+static void also_wanted(struct wc_case *c, const struct wc_judgement *j) {
+    for (size_t i = 0; i < c->d->judgements; i++) {
+        const struct wc_judgement *o = &c->d->judged[i];
+        if (o->told_elsewhere && o->library == j->library && o->fit == j->fit &&
+            wc_str_same(o->strongest->r.source, j->strongest->r.source))
+            wc_case_fact(c, "also wanted by", wc_path_of(o->host), o->strongest->r.source);
+    }
+}
+
+static void got(struct wc_case *c, const struct wc_judgement *j) {
+    const struct wc_object *decider = j->runtime.decided_by;
+
+    wc_case_library(c, "got", j->library);
+    if (!decider) {
+        wc_case_fact(c, "runtime version", wc_say_range(c, &j->runtime.range),
+                     j->runtime.range.source);
+    } else if (decider != j->library) {
+        wc_case_fact(c, "runtime version", wc_say_range(c, &j->runtime.range),
+                     wc_say(c, j->runtime.range.source, " of ", wc_path_of(decider), NULL));
+    }
+    if (j->runtime.predicted)
+        wc_case_fact(c, "predicted",
+                     "cudnnGetVersion will say what the graph part is, which is "
+                     "not loaded yet; this is the facade's own version",
+                     NULL);
+    wc_case_fact(c, "host", wc_path_of(j->host), "link map");
+    wc_case_demands(c, j);
+    also_wanted(c, j);
+}
+
+static void fixes(struct wc_case *c, const struct wc_judgement *j) {
+    const struct wc_demand_record *r = &j->strongest->r;
+
+    wc_fix_install(c, j->host, j->library, acceptable(c, r), r->source);
+    wc_fix_search_path(c, j->library);
+    wc_case_fix(
+        c, WC_ACTION_UPGRADE_HOST,
+        wc_say(c, "or take a release of ",
+               r->framework ? wc_say_name(c, r->framework) : wc_say_name(c, wc_path_of(j->host)),
+               " that is made for cuDNN ", wc_say_range(c, &j->runtime.range), NULL),
+        NULL);
+}
+
+static void tell(struct wc_diagnosis *d, const struct wc_judgement *j) {
+    struct wc_case c;
+
+    wc_case_begin(&c, d);
+    c.r.title = wc_say(&c, wc_say_name(&c, wc_path_of(j->host)), " got cuDNN ",
+                       wc_say_range(&c, &j->runtime.range), ", ",
+                       wc_say_demand(&c, &j->strongest->r), NULL);
+    c.r.host = j->host->r.object;
+    c.r.object = j->library->r.object;
+    c.r.predicted = j->runtime.predicted && j->fit != WC_OTHER_MAJOR;
+    if (j->own_would_fit)
+        c.r.explained_by =
+            wc_found_before(d, c.r.object, "facade-and-parts-differ", "parts-differ", NULL);
+    got(&c, j);
+    fixes(&c, j);
+    wc_case_end(&c);
+}
+
+static void tell_all(struct wc_diagnosis *d, enum wc_fit fit) {
+    for (size_t i = 0; i < d->judgements; i++) {
+        const struct wc_judgement *j = &d->judged[i];
+        if (j->fit == fit && !j->told_elsewhere && !told_by_functions(j))
+            tell(d, j);
+    }
+}
+
+void wc_find_major_differs(struct wc_diagnosis *d) {
+    tell_all(d, WC_OTHER_MAJOR);
+}
+
+void wc_find_runtime_too_old(struct wc_diagnosis *d) {
+    tell_all(d, WC_TOO_OLD);
+}
+
+void wc_find_runtime_too_new(struct wc_diagnosis *d) {
+    tell_all(d, WC_TOO_NEW);
+}

@@ -1,0 +1,162 @@
+/*
+ * driver-missing: libcuda, which comes with NVIDIA's driver, cannot be had. Told by the loader, or
+ * by cudnnCreate on a computer that shows no driver and no GPU. Then the failed cudnnCreate is no
+ * finding of its own: it is a fact of this one.
+ */
+#include "finding.h"
+
+enum { MISSING_NAME = 128 };
+
+struct signs {
+    const struct wc_failure *request; /* the first one for libcuda itself */
+    const struct wc_failure *victim;  /* a library that did not come in for want of it */
+    const struct wc_call *call;       /* the first call that returned NOT_INITIALIZED */
+    bool by_cuda_user;                /* the request came from a host or from cuDNN */
+};
+
+static bool is_driver(const char *name) {
+    struct wc_name n;
+
+    wc_name_read(name, &n);
+    return n.kind == WC_NAME_DRIVER;
+}
+
+static bool not_initialized(const struct wc_stack *s, const struct wc_call *call) {
+    const struct wc_object *target = wc_object_of(s, call->r.target, call->r.target_path);
+
+    return call->r.phase == WC_phase_AFTER && call->r.status != WC_NULL &&
+           wc_status_sort(call->r.status, target ? wc_major_of(target) : -1) ==
+               WC_STATUS_NOT_INITIALIZED;
+}
+
+static bool uses_cuda(const struct wc_stack *s, const struct wc_failure *f) {
+    const struct wc_object *o = wc_object_of(s, f->r.caller_object, f->r.caller);
+
+    return o && (wc_is_cudnn(o) || wc_wants_cudnn(o));
+}
+
+static void read_failures(const struct wc_stack *s, struct signs *signs) {
+    char missing[MISSING_NAME];
+
+    for (size_t i = 0; i < s->failures.n; i++) {
+        const struct wc_failure *f = &s->failures.p[i];
+        if (!wc_is_load(f))
+            continue;
+        if (is_driver(f->r.name)) {
+            if (!signs->request)
+                signs->request = f;
+            signs->by_cuda_user = signs->by_cuda_user || uses_cuda(s, f);
+        } else if (!signs->victim && wc_failed_dependency(f, missing, sizeof missing) &&
+                   is_driver(missing)) {
+            signs->victim = f;
+        }
+    }
+}
+
+static void read_calls(const struct wc_stack *s, struct signs *signs) {
+    for (size_t i = 0; i < s->calls.n && !signs->call; i++)
+        if (not_initialized(s, &s->calls.p[i]))
+            signs->call = &s->calls.p[i];
+}
+
+/* Nothing of a driver or a GPU to be seen: not in the kernel, not in /dev. */
+static bool bare_machine(const struct wc_stack *s) {
+    return s->has_machine && !s->machine.driver && s->machine.gpu_devices == 0;
+}
+
+static void machine_facts(struct wc_case *c) {
+    const struct wc_machine_record *m = &c->d->s->machine;
+
+    if (!c->d->s->has_machine)
+        return;
+    wc_case_fact(c, "kernel module", m->driver ? m->driver : "none loaded",
+                 "/proc/driver/nvidia/version");
+    if (m->gpu_devices != WC_NULL)
+        wc_case_fact(c, "GPU devices", wc_say_number(c, m->gpu_devices), "/dev/nvidia*");
+    wc_case_fact(c, "container", m->container, "marks of a container");
+}
+
+static void call_facts(struct wc_case *c) {
+    const struct wc_stack *s = c->d->s;
+
+    for (size_t i = 0; i < s->calls.n; i++) {
+        const struct wc_call_record *r = &s->calls.p[i].r;
+        if (not_initialized(s, &s->calls.p[i]))
+            wc_case_fact(c, "init-failed",
+                         wc_say(c, r->function ? r->function : "a call", " returned ",
+                                wc_say_number(c, r->status), " ",
+                                r->status_name ? r->status_name : "CUDNN_STATUS_NOT_INITIALIZED",
+                                NULL),
+                         "returned status");
+    }
+}
+
+static void failure_facts(struct wc_case *c, const struct wc_failure *f) {
+    if (!f)
+        return;
+    wc_case_fact(c, "asked for", f->r.name,
+                 f->r.text ? f->r.text : "nothing in the process answers to it");
+    wc_case_fact(c, "asked by", f->r.caller, "loader request");
+}
+
+static void fixes(struct wc_case *c) {
+    const struct wc_stack *s = c->d->s;
+    const char *driver = s->has_machine ? s->machine.driver : NULL;
+
+    if (s->has_machine && s->machine.container)
+        wc_case_fix(c, WC_ACTION_DRIVER,
+                    "start the container with its GPUs: docker and podman --gpus all, Kubernetes a "
+                    "limit of nvidia.com/gpu, Apptainer --nv",
+                    NULL);
+    if (driver)
+        wc_case_fix(c, WC_ACTION_DRIVER,
+                    wc_say(c,
+                           "install the driver's libraries of the release of the kernel module, ",
+                           driver, NULL),
+                    NULL);
+    else
+        wc_case_fix(c, WC_ACTION_DRIVER,
+                    "on a computer with an NVIDIA GPU: install NVIDIA's driver; without one there "
+                    "is nothing to repair, cuDNN cannot run here",
+                    NULL);
+    wc_case_fix(c, WC_ACTION_CHECK, "what the driver says of itself", "nvidia-smi");
+}
+
+static const char *title(struct wc_case *c, const struct signs *signs) {
+    const struct wc_call_record *r = signs->call ? &signs->call->r : NULL;
+
+    if (signs->victim)
+        return wc_say(c, wc_say_name(c, signs->victim->r.name),
+                      " could not be loaded: no NVIDIA driver, libcuda.so.1 was not found", NULL);
+    if (r)
+        return wc_say(c, "no NVIDIA driver here: ", r->function ? r->function : "a call", " of ",
+                      r->host_path ? wc_say_name(c, r->host_path) : "the host", " failed", NULL);
+    return wc_say(c, "no NVIDIA driver: ", wc_say_caller(c, signs->request), " asked for ",
+                  wc_say_name(c, signs->request->r.name), ", which was not found", NULL);
+}
+
+void wc_find_driver_missing(struct wc_diagnosis *d) {
+    struct signs signs = {.request = NULL};
+    struct wc_case c;
+
+    if (wc_driver_library(d->s))
+        return;
+    read_failures(d->s, &signs);
+    read_calls(d->s, &signs);
+    if (!signs.request && !signs.victim && !(signs.call && bare_machine(d->s)))
+        return;
+    wc_case_begin(&c, d);
+    c.r.title = title(&c, &signs);
+    /* A companion's question whether there is a GPU, after which the host goes on: worth knowing.
+     */
+    if (!signs.victim && !signs.call && !signs.by_cuda_user)
+        c.r.severity = WC_severity_NOTE;
+    if (signs.call)
+        c.r.host = signs.call->r.host;
+    failure_facts(&c, signs.victim);
+    failure_facts(&c, signs.request);
+    machine_facts(&c);
+    call_facts(&c);
+    fixes(&c);
+    wc_case_end(&c);
+}

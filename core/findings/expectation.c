@@ -1,0 +1,52 @@
+/* expectation-not-met: WHICHCUDNN_EXPECT says what should be in use, and something else is. */
+#include "finding.h"
+
+static const char *say_expected(struct wc_case *c, const struct wc_demand_record *r) {
+    if (r->spec)
+        return r->spec;
+    return wc_say(c, r->built, " or what goes with it", NULL);
+}
+
+static void tell(struct wc_diagnosis *d, const struct wc_demand_record *r,
+                 const struct wc_object *facade, const struct wc_runtime *runtime) {
+    struct wc_case c;
+
+    wc_case_begin(&c, d);
+    c.r.title =
+        wc_say(&c, wc_say_name(&c, wc_name_of(facade)), " is cuDNN ",
+               wc_say_range(&c, &runtime->range), ", expected was ", say_expected(&c, r), NULL);
+    c.r.object = facade->r.object;
+    c.r.predicted = runtime->predicted;
+    c.r.explained_by =
+        wc_found_before(d, facade->r.object, "facade-and-parts-differ", "parts-differ", NULL);
+    wc_case_library(&c, "got", facade);
+    wc_case_fact(&c, "runtime version", wc_say_range(&c, &runtime->range), runtime->range.source);
+    wc_case_fact(&c, "expected", say_expected(&c, r), r->source ? r->source : "WHICHCUDNN_EXPECT");
+    if (r->built && wc_rule_from_name(r->rule) != WC_RULE_NONE)
+        wc_case_fact(&c, "check", wc_rule_explanation(wc_rule_from_name(r->rule)),
+                     wc_say(&c, "rule ", wc_say_name(&c, r->rule), NULL));
+    wc_fix_install(&c, NULL, facade, r->spec, NULL);
+    wc_fix_search_path(&c, facade);
+    wc_case_fix(&c, WC_ACTION_SET_VARIABLE, "or change what is expected: WHICHCUDNN_EXPECT", NULL);
+    wc_case_end(&c);
+}
+
+static void compare(struct wc_diagnosis *d, const struct wc_demand_record *r) {
+    for (size_t i = 0; i < d->s->objects.n && d->out->n < WC_FINDINGS_MOST; i++) {
+        const struct wc_object *facade = &d->s->objects.p[i];
+        struct wc_runtime runtime;
+        enum wc_fit fit;
+        if (facade->r.role != WC_role_FACADE)
+            continue;
+        runtime = wc_runtime_of(d->s, facade);
+        fit = wc_demand_fit(r, &runtime.range, &runtime.range);
+        if (fit != WC_FITS && fit != WC_FIT_UNKNOWN)
+            tell(d, r, facade, &runtime);
+    }
+}
+
+void wc_find_expectation_not_met(struct wc_diagnosis *d) {
+    for (size_t i = 0; i < d->s->demands.n; i++)
+        if (d->s->demands.p[i].r.demand_kind == WC_demand_kind_EXPECTATION)
+            compare(d, &d->s->demands.p[i].r);
+}

@@ -1,0 +1,192 @@
+/*
+ * What the findings share: how one is built in the scratch arena, and the questions that several of
+ * them put to the stack. For core/findings/, core/diagnosis/ and core/diagnose.c only.
+ *
+ * All text is bounded: names in a stack come from files and may hold anything.
+ */
+#ifndef CORE_FINDINGS_FINDING_H
+#define CORE_FINDINGS_FINDING_H
+
+#include "whichcudnn/compat.h"
+#include "whichcudnn/diagnose.h"
+#include "whichcudnn/names.h"
+#include "whichcudnn/status.h"
+#include "whichcudnn/symbols.h"
+
+/* A hostile log could make more; what is beyond is counted in wc_findings.lost. */
+#define WC_FINDINGS_MOST 64
+#define WC_HOSTS_MOST 256
+
+struct wc_judgement;
+
+struct wc_diagnosis {
+    const struct wc_stack *s;
+    struct wc_arena *scratch;
+    struct wc_findings *out;
+    const struct wc_finding_kind *kind; /* the row whose function runs */
+    size_t room;                        /* of out->p */
+    struct wc_judgement *judged; /* every refused pair of host and library, by wc_judge_all */
+    size_t judgements;
+};
+
+#define FINDING(name, id, severity, title) void wc_find_##name(struct wc_diagnosis *d);
+#include "../findings.def"
+
+enum wc_action {
+#define ACTION(name, word, what) WC_ACTION_##name,
+#include "../findings.def"
+    WC_ACTIONS
+};
+const char *wc_action_word(enum wc_action action);
+
+/* ---- a finding in the making (core/diagnosis/case.c) ---- */
+
+#define WC_CASE_FACTS 28
+#define WC_CASE_FIXES 6
+
+struct wc_case {
+    struct wc_diagnosis *d;
+    struct wc_finding_record r; /* facts and fixes are put in by wc_case_end */
+    struct wc_fact fact[WC_CASE_FACTS];
+    struct wc_fix fix[WC_CASE_FIXES];
+    size_t facts, fixes;
+    int64_t more; /* facts that found no place */
+    bool lost;    /* memory ended */
+};
+
+/* Severity and id are those of the row. */
+void wc_case_begin(struct wc_case *c, struct wc_diagnosis *d);
+/* A text in the scratch arena made of the arguments up to the first NULL; NULL when memory ended
+ * (then the whole finding is counted as lost). */
+const char *wc_say(struct wc_case *c, ...) __attribute__((sentinel));
+const char *wc_say_number(struct wc_case *c, int64_t n);
+const char *wc_say_version(struct wc_case *c, struct wc_version v);
+/* The last element of a path for a sentence: short, no control characters; "?" for NULL. */
+const char *wc_say_name(struct wc_case *c, const char *path);
+/* For a command line: as it is, or quoted. NULL if no terminal should get it pasted. */
+const char *wc_say_quoted(struct wc_case *c, const char *text);
+/* Nothing is copied: text from the stack, from wc_say or literal. A NULL value is left out. */
+void wc_case_fact(struct wc_case *c, const char *name, const char *value, const char *source);
+void wc_case_fix(struct wc_case *c, enum wc_action action, const char *text, const char *command);
+void wc_case_end(struct wc_case *c);
+
+/* An error found before, one of `ids` (up to NULL), about `object` or about nothing in particular:
+ * its id, NULL if there is none. object WC_NULL: about anything. */
+const char *wc_found_before(const struct wc_diagnosis *d, int64_t object, ...)
+    __attribute__((sentinel));
+
+/* ---- objects (core/diagnosis/objects.c) ---- */
+
+bool wc_is_cudnn(const struct wc_object *o); /* facade or part; NULL is none */
+bool wc_wants_cudnn(const struct wc_object *o);
+/* By number, else by path; NULL: not known. */
+const struct wc_object *wc_object_of(const struct wc_stack *s, int64_t object, const char *path);
+/* Does number, or path where there is no number, mean this object? */
+bool wc_means(const struct wc_object *o, int64_t object, const char *path);
+const char *wc_path_of(const struct wc_object *o); /* real path, else path, else asked name */
+const char *wc_name_of(const struct wc_object *o); /* for sentences: SONAME, else file name */
+const char *wc_directory_of(struct wc_case *c, const struct wc_object *o); /* NULL: unknown */
+/* From version, bounds, SONAME or node, whichever tells; -1: unknown. */
+int32_t wc_major_of(const struct wc_object *o);
+/* Was o, or what asked for it and so on, asked for by `by`? */
+bool wc_brought_by(const struct wc_stack *s, const struct wc_object *o, const struct wc_object *by);
+/* Does this object answer to a name: file name, asked name or SONAME? */
+bool wc_answers_to(const struct wc_object *o, const char *name);
+/* Is libcuda mapped? */
+const struct wc_object *wc_driver_library(const struct wc_stack *s);
+/* Did the loader take it in after that failure? */
+bool wc_came_after(const struct wc_object *o, const struct wc_failure *f);
+const char *wc_variable(const struct wc_stack *s, const char *name); /* NULL: not set, not known */
+
+/* ---- versions (core/diagnosis/versions.c) ---- */
+
+/* The least and the greatest version that a library can be; equal where it is known. */
+struct wc_range {
+    struct wc_version low, high; /* NONE: nothing is known */
+    bool exact;
+    const char *source; /* of what is known */
+};
+/* Of this very file. A package's claim counts unless the file's own functions contradict it. */
+struct wc_range wc_own_range(const struct wc_object *o);
+/* The same without what only a package claims: files get replaced, their metadata stays. */
+struct wc_range wc_seen_range(const struct wc_object *o);
+/* Can both be one release? True where too little is known. */
+bool wc_ranges_meet(const struct wc_range *a, const struct wc_range *b);
+const char *wc_say_range(struct wc_case *c, const struct wc_range *r);
+const char *wc_say_own(struct wc_case *c, const struct wc_object *o);
+
+/* What cudnnGetVersion says, or would say, to who calls this library. */
+struct wc_runtime {
+    struct wc_range range;
+    const struct wc_object *decided_by; /* NULL: the call itself */
+    bool predicted;                     /* the deciding part is not loaded yet */
+};
+struct wc_runtime wc_runtime_of(const struct wc_stack *s, const struct wc_object *library);
+
+/* ---- who belongs to whom (core/diagnosis/sets.c) ---- */
+
+#define WC_USES_MOST 4
+/* The libraries that a host's cuDNN calls end in. */
+struct wc_uses {
+    const struct wc_object *library[WC_USES_MOST];
+    size_t n;
+};
+void wc_uses_of(const struct wc_stack *s, const struct wc_object *host, struct wc_uses *out);
+/* Is the part one of this facade's set? */
+bool wc_in_set(const struct wc_stack *s, const struct wc_object *part,
+               const struct wc_object *facade);
+/* The facade of a part's set, a facade itself, NULL: not known. */
+const struct wc_object *wc_facade_of(const struct wc_stack *s, const struct wc_object *library);
+
+/* ---- demands (core/diagnosis/judge.c) ---- */
+
+struct wc_judgement {
+    const struct wc_object *host, *library;
+    const struct wc_demand *strongest; /* of those that fail as `fit` says */
+    enum wc_fit fit;
+    struct wc_runtime runtime;
+    bool by_symbols_alone; /* nothing else fails */
+    bool own_would_fit;    /* the facade's own version is accepted; what it runs with is not */
+    bool told_elsewhere;   /* another host with the same demand tells it */
+    int64_t weight;        /* functions that the host uses */
+};
+void wc_judge_all(struct wc_diagnosis *d);
+enum wc_fit wc_demand_fit(const struct wc_demand_record *r, const struct wc_range *runtime,
+                          const struct wc_range *own);
+/* Does a range of versions satisfy a PEP 440 set, and if not, on which side is it? */
+enum wc_fit wc_spec_fit(const struct wc_spec *spec, const struct wc_range *range);
+/* The major that a NODE or NEEDED demand wants; -1: none. */
+int32_t wc_major_wanted(const struct wc_demand_record *r);
+/* True and the version for "==9.1.0", a pin. */
+bool wc_spec_pins(const char *spec, struct wc_version *out);
+/* Facts of `host` about all its demands, refused ones first. */
+void wc_case_demands(struct wc_case *c, const struct wc_judgement *j);
+/* "its wheel requires 9.26.0": for a title. */
+const char *wc_say_demand(struct wc_case *c, const struct wc_demand_record *r);
+
+/* ---- facts and fixes that several findings give (core/diagnosis/common.c) ---- */
+
+/* Path, version, installation and who asked for it, under `name`. */
+void wc_case_library(struct wc_case *c, const char *name, const struct wc_object *o);
+/* "nvidia-cudnn-cu12 9.1.0.70"; NULL: unknown. */
+const char *wc_say_installation(struct wc_case *c, const struct wc_object *o);
+/* Packages that satisfy a demand of `host` in place of `library`. spec: PEP 440. */
+void wc_fix_install(struct wc_case *c, const struct wc_object *host,
+                    const struct wc_object *library, const char *spec, const char *said_in);
+/* Put the set of this library back into one piece. */
+void wc_fix_reinstall(struct wc_case *c, const struct wc_object *library);
+/* If LD_LIBRARY_PATH names the directory of o: take it out. True if so. */
+bool wc_fix_search_path(struct wc_case *c, const struct wc_object *o);
+
+/* ---- the loader's words (core/diagnosis/loader_text.c) ---- */
+
+/* "libfoo.so.1: cannot open shared object file: ..." names libfoo.so.1: its base name in out.
+ * False: the text does not say that a library was not found. */
+bool wc_text_not_found(const char *text, char *out, size_t cap);
+/* The library that failed because of which f failed, if it is another than the one asked for. */
+bool wc_failed_dependency(const struct wc_failure *f, char *out, size_t cap);
+bool wc_is_load(const struct wc_failure *f); /* a library was asked for, not a symbol */
+/* Path of who asked, for a sentence. */
+const char *wc_say_caller(struct wc_case *c, const struct wc_failure *f);
+
+#endif

@@ -1,0 +1,158 @@
+/*
+ * missing-symbols: functions that a host imports and its library does not have. Either the loader
+ * left the slot without a target, or a slot is still lazy and the table of functions says that this
+ * release has none of that name: the call will end the process.
+ */
+#include "finding.h"
+
+enum { NEWEST_MOST = 64, NAMED_MOST = 20 };
+
+struct search {
+    struct wc_case c;
+    const struct wc_object *host, *library;
+    struct wc_range own;
+    size_t undefined, expected; /* seen missing; missing by the table alone */
+    const char *first;          /* the first name found */
+};
+
+/* 0: it has it or nothing is known; else the sentence that says why not. */
+static const char *lacking(struct search *s, const char *function) {
+    int f = wc_function_find(function);
+    struct wc_version first, last;
+    char text[WC_VERSION_TEXT];
+
+    if (f == WC_NO_FUNCTION || !wc_version_known(s->own.low))
+        return NULL;
+    first = wc_function_first(f);
+    last = wc_function_last(f);
+    if (wc_version_known(first) && wc_version_compare(first, s->own.high) > 0)
+        return wc_say(&s->c, "came with ", wc_version_format(first, text), NULL);
+    if (wc_version_known(last) && last.patch < 0)
+        last.patch = INT32_MAX; /* a two-part last covers all its patches */
+    if (wc_version_known(last) && wc_version_compare(last, s->own.low) < 0)
+        return wc_say(&s->c, "last in ", wc_version_format(wc_function_last(f), text), NULL);
+    return NULL;
+}
+
+static void note(struct search *s, const char *function, const char *why, bool undefined) {
+    if (!function)
+        return;
+    s->undefined += undefined;
+    s->expected += !undefined;
+    if (!s->first)
+        s->first = wc_say_name(&s->c, function);
+    if (s->undefined + s->expected <= NAMED_MOST)
+        wc_case_fact(&s->c, function, why, undefined ? "slot, function table" : "function table");
+    else
+        s->c.more++;
+}
+
+/* A lazy slot may lead into a framework's own stubs. */
+static bool leads_to(const struct search *s, const struct wc_binding_record *b) {
+    return (b->target == WC_NULL && !b->target_path) ||
+           wc_means(s->library, b->target, b->target_path);
+}
+
+static void in_binding(struct search *s, const struct wc_binding_record *b) {
+    for (size_t i = 0; i < b->functions.n; i++) {
+        const char *name = b->functions.p[i];
+        const char *why = name ? lacking(s, name) : NULL;
+        if (b->how == WC_binding_how_UNDEFINED)
+            note(s, name, why ? why : "no library in the process has it", true);
+        else if (b->how == WC_binding_how_LAZY && why && leads_to(s, b))
+            note(s, name, why, false);
+    }
+}
+
+/* Is the function in a binding of the host, whatever it says? Then in_binding has judged it. */
+static bool bound(const struct search *s, const char *function) {
+    const struct wc_stack *stack = s->c.d->s;
+
+    for (size_t i = 0; i < stack->bindings.n; i++) {
+        const struct wc_binding_record *b = &stack->bindings.p[i].r;
+        if (!wc_means(s->host, b->host, b->host_path))
+            continue;
+        for (size_t k = 0; k < b->functions.n; k++)
+            if (wc_str_same(b->functions.p[k], function))
+                return true;
+    }
+    return false;
+}
+
+static void in_demand(struct search *s, const struct wc_demand_record *r) {
+    for (size_t i = 0; i < r->newest_functions.n && i < NEWEST_MOST; i++) {
+        const char *name = r->newest_functions.p[i];
+        const char *why = name ? lacking(s, name) : NULL;
+        if (why && !bound(s, name))
+            note(s, name, why, false);
+    }
+}
+
+static void look(struct search *s) {
+    const struct wc_stack *stack = s->c.d->s;
+
+    for (size_t i = 0; i < stack->bindings.n; i++)
+        if (wc_means(s->host, stack->bindings.p[i].r.host, stack->bindings.p[i].r.host_path))
+            in_binding(s, &stack->bindings.p[i].r);
+    for (size_t i = 0; i < stack->demands.n; i++)
+        if (stack->demands.p[i].r.demand_kind == WC_demand_kind_SYMBOLS &&
+            wc_means(s->host, stack->demands.p[i].r.host, stack->demands.p[i].r.host_path))
+            in_demand(s, &stack->demands.p[i].r);
+}
+
+/* The oldest release that would do, if the host's functions tell it. */
+static const char *release_for(struct search *s) {
+    const struct wc_stack *stack = s->c.d->s;
+
+    for (size_t i = 0; i < stack->demands.n; i++) {
+        const struct wc_demand_record *r = &stack->demands.p[i].r;
+        if (r->demand_kind == WC_demand_kind_SYMBOLS && wc_means(s->host, r->host, r->host_path))
+            return r->spec;
+    }
+    return NULL;
+}
+
+static void tell(struct search *s) {
+    struct wc_case *c = &s->c;
+    size_t n = s->undefined + s->expected;
+
+    c->r.title = n == 1 ? wc_say(c, wc_say_name(c, wc_path_of(s->host)), " imports ", s->first,
+                                 ", which ", wc_say_name(c, wc_name_of(s->library)), " ",
+                                 wc_say_range(c, &s->own), " does not have", NULL)
+                        : wc_say(c, wc_say_name(c, wc_path_of(s->host)), " imports ",
+                                 wc_say_number(c, (int64_t)n), " functions that ",
+                                 wc_say_name(c, wc_name_of(s->library)), " ",
+                                 wc_say_range(c, &s->own), " does not have", NULL);
+    c->r.host = s->host->r.object;
+    c->r.object = s->library->r.object;
+    c->r.predicted = s->undefined == 0;
+    c->r.explained_by = wc_found_before(c->d, c->r.object, "major-differs", "runtime-too-old",
+                                        "runtime-too-new", NULL);
+    wc_case_library(c, "library", s->library);
+    wc_case_fact(c, "host", wc_path_of(s->host), "link map");
+    wc_fix_install(c, s->host, s->library, release_for(s), NULL);
+    wc_fix_search_path(c, s->library);
+    wc_case_end(c);
+}
+
+void wc_find_missing_symbols(struct wc_diagnosis *d) {
+    size_t hosts = 0;
+
+    for (size_t i = 0; i < d->s->objects.n && hosts < WC_HOSTS_MOST; i++) {
+        const struct wc_object *host = &d->s->objects.p[i];
+        struct wc_uses uses;
+        struct search s;
+        if (!wc_wants_cudnn(host))
+            continue;
+        hosts++;
+        wc_uses_of(d->s, host, &uses);
+        if (!uses.n)
+            continue;
+        s = (struct search){.host = host, .library = uses.library[0]};
+        s.own = wc_own_range(s.library);
+        wc_case_begin(&s.c, d);
+        look(&s);
+        if (s.undefined + s.expected)
+            tell(&s);
+    }
+}

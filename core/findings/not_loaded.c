@@ -1,0 +1,268 @@
+/*
+ * library-not-found, dependency-missing: a library that was asked for did not come in. Frameworks
+ * try several names and copies; a miss before the one that worked is no finding.
+ */
+#include "finding.h"
+
+enum { MISSING_NAME = 128 };
+
+static enum wc_name_kind kind_of(const char *name) {
+    struct wc_name n;
+
+    wc_name_read(name, &n);
+    return n.kind;
+}
+
+static bool is_cudnn_name(enum wc_name_kind kind) {
+    return kind == WC_NAME_FACADE || kind == WC_NAME_PART;
+}
+
+static bool by_cudnn(const struct wc_stack *s, const struct wc_failure *f) {
+    const struct wc_object *o = wc_object_of(s, f->r.caller_object, f->r.caller);
+
+    return o ? wc_is_cudnn(o) : is_cudnn_name(kind_of(f->r.caller));
+}
+
+/* Did who asked get an object that `test` likes, later? A caller that is not known got whatever
+ * came. */
+static bool got_later(const struct wc_stack *s, const struct wc_failure *f,
+                      bool (*test)(const struct wc_object *, const char *), const char *name) {
+    const struct wc_object *caller = wc_object_of(s, f->r.caller_object, f->r.caller);
+
+    for (size_t i = 0; i < s->objects.n; i++) {
+        const struct wc_object *o = &s->objects.p[i];
+        if (test(o, name) && wc_came_after(o, f) && (!caller || wc_brought_by(s, o, caller)))
+            return true;
+    }
+    return false;
+}
+
+static bool is_facade(const struct wc_object *o, const char *name) {
+    (void)name;
+    return o->r.role == WC_role_FACADE;
+}
+
+static bool answers(const struct wc_object *o, const char *name) {
+    return name && wc_answers_to(o, name);
+}
+
+/* A facade that somebody else had loaded is found without a new object: the caller's binding to it
+ * tells. */
+static bool bound_later(const struct wc_stack *s, const struct wc_failure *f) {
+    const struct wc_object *caller = wc_object_of(s, f->r.caller_object, f->r.caller);
+
+    for (size_t i = 0; caller && i < s->bindings.n; i++) {
+        const struct wc_binding *b = &s->bindings.p[i];
+        const struct wc_object *target = wc_object_of(s, b->r.target, b->r.target_path);
+        if (b->seq > f->seq && wc_is_cudnn(target) && wc_means(caller, b->r.host, b->r.host_path))
+            return true;
+    }
+    return false;
+}
+
+/* ---- library-not-found ---- */
+
+/* Does f say that a facade did not come in? The facade's name in out. */
+static bool facade_not_loaded(const struct wc_stack *s, const struct wc_failure *f, char *out) {
+    struct wc_text t;
+
+    if (!wc_is_load(f) || by_cudnn(s, f))
+        return false;
+    if (wc_failed_dependency(f, out, MISSING_NAME))
+        return kind_of(out) == WC_NAME_FACADE && !got_later(s, f, answers, f->r.name) &&
+               !got_later(s, f, is_facade, NULL);
+    if (kind_of(f->r.name) != WC_NAME_FACADE)
+        return false;
+    wc_text_begin(&t, out, MISSING_NAME);
+    wc_text_add(&t, wc_base_name(f->r.name));
+    return !got_later(s, f, is_facade, NULL) && !bound_later(s, f);
+}
+
+static bool same_caller(const struct wc_failure *a, const struct wc_failure *b) {
+    return a->r.caller_object == b->r.caller_object && wc_str_same(a->r.caller, b->r.caller);
+}
+
+static bool told(const struct wc_stack *s, size_t i) {
+    char name[MISSING_NAME];
+
+    for (size_t k = 0; k < i; k++)
+        if (same_caller(&s->failures.p[k], &s->failures.p[i]) &&
+            facade_not_loaded(s, &s->failures.p[k], name))
+            return true;
+    return false;
+}
+
+/* The file was there, but the loader refused it: too short, no ELF, a symbol that it needs. */
+static bool refused(const struct wc_failure *f) {
+    char name[MISSING_NAME];
+
+    return f->r.text && !wc_text_not_found(f->r.text, name, sizeof name);
+}
+
+static void elsewhere(struct wc_case *c) {
+    const struct wc_stack *s = c->d->s;
+
+    for (size_t i = 0; i < s->objects.n; i++)
+        if (s->objects.p[i].r.role == WC_role_FACADE)
+            wc_case_library(c, "in the process by another way", &s->objects.p[i]);
+}
+
+/* What the host needs, of its demands or of the name it asked for. */
+static const char *wanted(struct wc_case *c, const struct wc_object *host, const char *name,
+                          const char **said_in) {
+    const struct wc_stack *s = c->d->s;
+    const struct wc_demand_record *best = NULL;
+    struct wc_name n;
+
+    for (size_t i = 0; host && i < s->demands.n; i++) {
+        const struct wc_demand_record *r = &s->demands.p[i].r;
+        if (wc_means(host, r->host, r->host_path) && r->spec &&
+            r->demand_kind == WC_demand_kind_REQUIRED && !best)
+            best = r;
+    }
+    *said_in = best ? best->source : NULL;
+    if (best)
+        return best->spec;
+    wc_name_read(name, &n);
+    return n.version.major > 0 ? wc_say(c, "==", wc_say_number(c, n.version.major), ".*", NULL)
+                               : NULL;
+}
+
+static void not_found_facts(struct wc_case *c, size_t i) {
+    const struct wc_stack *s = c->d->s;
+    const char *paths = wc_variable(s, "LD_LIBRARY_PATH");
+    char name[MISSING_NAME];
+
+    for (size_t k = i; k < s->failures.n; k++) {
+        const struct wc_failure *f = &s->failures.p[k];
+        if (!same_caller(f, &s->failures.p[i]) || !facade_not_loaded(s, f, name))
+            continue;
+        wc_case_fact(c, "asked for", f->r.name,
+                     f->r.text ? f->r.text : "nothing in the process answers to it");
+        if (!wc_str_same(name, f->r.name ? wc_base_name(f->r.name) : NULL))
+            wc_case_fact(c, "which needs", wc_say_name(c, name), "the loader's words");
+    }
+    wc_case_fact(c, "asked by", s->failures.p[i].r.caller, "loader request");
+    wc_case_fact(c, "LD_LIBRARY_PATH", paths ? paths : "not set", "environment at process start");
+    elsewhere(c);
+}
+
+static void tell_not_found(struct wc_diagnosis *d, size_t i, const char *name) {
+    const struct wc_failure *f = &d->s->failures.p[i];
+    const struct wc_object *host = wc_object_of(d->s, f->r.caller_object, f->r.caller);
+    const char *said_in, *spec;
+    struct wc_case c;
+
+    wc_case_begin(&c, d);
+    if (wc_str_same(name, f->r.name ? wc_base_name(f->r.name) : NULL))
+        c.r.title =
+            wc_say(&c, wc_say_caller(&c, f), " asked for ", wc_say_name(&c, name),
+                   refused(f) ? ", which could not be loaded" : ", which was not found", NULL);
+    else
+        c.r.title = wc_say(&c, wc_say_name(&c, f->r.name), " needs ", wc_say_name(&c, name),
+                           ", which was not found", NULL);
+    if (host)
+        c.r.host = host->r.object;
+    not_found_facts(&c, i);
+    if (refused(f)) {
+        wc_case_fix(&c, WC_ACTION_CHECK,
+                    "look at the file that the loader refused, and reinstall "
+                    "the package that it belongs to",
+                    NULL);
+    } else {
+        spec = wanted(&c, host, name, &said_in);
+        wc_fix_install(&c, host, NULL, spec, said_in);
+        wc_case_fix(&c, WC_ACTION_SET_VARIABLE,
+                    wc_say(&c,
+                           "or let LD_LIBRARY_PATH name the "
+                           "directory that has ",
+                           wc_say_name(&c, name), NULL),
+                    NULL);
+    }
+    wc_case_end(&c);
+}
+
+void wc_find_library_not_found(struct wc_diagnosis *d) {
+    char name[MISSING_NAME];
+
+    for (size_t i = 0; i < d->s->failures.n && d->out->n < WC_FINDINGS_MOST; i++)
+        if (facade_not_loaded(d->s, &d->s->failures.p[i], name) && !told(d->s, i))
+            tell_not_found(d, i, name);
+}
+
+/* ---- dependency-missing ---- */
+
+/* The driver and, outside of cuDNN, the facade have findings of their own; what has nothing to do
+ * with cuDNN has none. */
+static bool dependency_not_found(const struct wc_stack *s, const struct wc_failure *f, char *out) {
+    enum wc_name_kind missing, asked;
+
+    if (!wc_is_load(f) || !wc_failed_dependency(f, out, MISSING_NAME))
+        return false;
+    missing = kind_of(out);
+    asked = kind_of(f->r.name);
+    if (missing == WC_NAME_DRIVER || (missing == WC_NAME_FACADE && !by_cudnn(s, f)))
+        return false;
+    if (missing == WC_NAME_OTHER && !is_cudnn_name(asked) && !by_cudnn(s, f))
+        return false;
+    return !got_later(s, f, answers, f->r.name) && !got_later(s, f, answers, out);
+}
+
+static bool dependency_told(const struct wc_stack *s, size_t i, const char *missing) {
+    char name[MISSING_NAME];
+    const char *asked = s->failures.p[i].r.name;
+
+    for (size_t k = 0; k < i; k++) {
+        const struct wc_failure *f = &s->failures.p[k];
+        if (f->r.name && wc_str_same(wc_base_name(f->r.name), wc_base_name(asked)) &&
+            dependency_not_found(s, f, name) && wc_str_same(name, missing))
+            return true;
+    }
+    return false;
+}
+
+static void dependency_fixes(struct wc_case *c, const char *missing) {
+    struct wc_name n;
+
+    wc_name_read(missing, &n);
+    if (n.kind == WC_NAME_COMPANION && n.version.major > 0)
+        wc_case_fix(c, WC_ACTION_INSTALL,
+                    wc_say(c, "take a cuDNN made for the CUDA that is installed: this one wants ",
+                           wc_say_name(c, missing), NULL),
+                    NULL);
+    wc_case_fix(c, WC_ACTION_INSTALL,
+                wc_say(c, "or install the package that has ", wc_say_name(c, missing),
+                       " where the loader finds it", NULL),
+                NULL);
+}
+
+static void tell_dependency(struct wc_diagnosis *d, const struct wc_failure *f,
+                            const char *missing) {
+    const struct wc_object *caller = wc_object_of(d->s, f->r.caller_object, f->r.caller);
+    struct wc_case c;
+
+    wc_case_begin(&c, d);
+    c.r.title = wc_say(&c, wc_say_name(&c, f->r.name), " could not be loaded: it needs ",
+                       wc_say_name(&c, missing), ", which was not found", NULL);
+    if (caller && wc_is_cudnn(caller))
+        c.r.object =
+            wc_facade_of(d->s, caller) ? wc_facade_of(d->s, caller)->r.object : caller->r.object;
+    else if (caller)
+        c.r.host = caller->r.object;
+    wc_case_fact(&c, "asked for", f->r.name, f->r.text);
+    wc_case_fact(&c, "missing", wc_say(&c, missing, NULL), "the loader's words");
+    wc_case_fact(&c, "asked by", f->r.caller, "loader request");
+    if (caller && wc_is_cudnn(caller))
+        wc_case_library(&c, "cuDNN", caller);
+    dependency_fixes(&c, missing);
+    wc_case_end(&c);
+}
+
+void wc_find_dependency_missing(struct wc_diagnosis *d) {
+    char missing[MISSING_NAME];
+
+    for (size_t i = 0; i < d->s->failures.n && d->out->n < WC_FINDINGS_MOST; i++)
+        if (dependency_not_found(d->s, &d->s->failures.p[i], missing) &&
+            !dependency_told(d->s, i, missing))
+            tell_dependency(d, &d->s->failures.p[i], missing);
+}

@@ -1,0 +1,24 @@
+/* not-observed: what the shim could not see, so that silence is not taken for health. */
+#include "finding.h"
+
+void wc_find_not_observed(struct wc_diagnosis *d) {
+    const struct wc_stack *s = d->s;
+    struct wc_case c;
+
+    if (!s->blinds.n)
+        return;
+    wc_case_begin(&c, d);
+    c.r.title = s->blinds.n == 1 ? wc_say(&c, "not observed: ",
+                                          s->blinds.p[0].r.what ? s->blinds.p[0].r.what : "?", NULL)
+                                 : wc_say(&c, wc_say_number(&c, (int64_t)s->blinds.n),
+                                          " things were not observed", NULL);
+    for (size_t i = 0; i < s->blinds.n; i++) {
+        const struct wc_blind_record *r = &s->blinds.p[i].r;
+        wc_case_fact(&c, r->what ? r->what : "not observed", r->why ? r->why : "reason unknown",
+                     r->path);
+    }
+    wc_case_fix(&c, WC_ACTION_CHECK,
+                "what is told of the rest still holds; docs/findings.md says what lies behind",
+                NULL);
+    wc_case_end(&c);
+}

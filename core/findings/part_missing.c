@@ -1,0 +1,162 @@
+/*
+ * part-missing: cuDNN asked for a part by every name that it knows and got none. cuDNN 9 tries up
+ * to four names in turn, the bare one last; before 9 there is one name. A few parts are optional:
+ * their absence is told only when a call failed for want of a part.
+ */
+#include "finding.h"
+
+enum { FOUR_NAMES = 9, PARTS_NAMED = 8, FACADES_MOST = 16 };
+
+/* Parts of cuDNN 9 without which nothing works; engines, heuristics and what later releases add are
+ * loaded when needed, and some wheels come without them. */
+static bool needed_at_once(const struct wc_name *n) {
+    static const char *const parts[] = {"graph", "ops", "cnn", "adv"};
+
+    if (n->version.major >= 0 && n->version.major < FOUR_NAMES)
+        return true;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (wc_str_same(n->part, parts[i]))
+            return true;
+    return false;
+}
+
+static bool last_name(const struct wc_name *n) {
+    return n->version.major < FOUR_NAMES; /* -1: the bare name */
+}
+
+/* Who asked, as the facade of its set; NULL with *cudnn false: not a cuDNN library. */
+static const struct wc_object *asking_set(const struct wc_stack *s, const struct wc_failure *f,
+                                          bool *cudnn) {
+    const struct wc_object *o = wc_object_of(s, f->r.caller_object, f->r.caller);
+    struct wc_name n;
+
+    wc_name_read(f->r.caller, &n);
+    *cudnn = wc_is_cudnn(o) || (!o && (n.kind == WC_NAME_FACADE || n.kind == WC_NAME_PART));
+    return wc_is_cudnn(o) ? wc_facade_of(s, o) : NULL;
+}
+
+static bool is_request(const struct wc_stack *s, const struct wc_failure *f,
+                       const struct wc_object *facade, struct wc_name *n) {
+    bool cudnn;
+
+    wc_name_read(f->r.name, n);
+    return n->kind == WC_NAME_PART && wc_is_load(f) && asking_set(s, f, &cudnn) == facade && cudnn;
+}
+
+static bool loaded(const struct wc_stack *s, const char *part, const struct wc_object *facade) {
+    for (size_t i = 0; i < s->objects.n; i++) {
+        const struct wc_object *o = &s->objects.p[i];
+        if (o->r.role == WC_role_PART && wc_str_same(o->r.part, part) &&
+            (!facade || wc_in_set(s, o, facade) || !o->r.mapped))
+            return true;
+    }
+    return false;
+}
+
+/* The part's file is there, something that it needs is not: dependency-missing tells it. */
+static bool lacks_dependency(const struct wc_stack *s, const char *part,
+                             const struct wc_object *facade) {
+    char missing[128];
+    struct wc_name n;
+
+    for (size_t i = 0; i < s->failures.n; i++)
+        if (is_request(s, &s->failures.p[i], facade, &n) && wc_str_same(n.part, part) &&
+            wc_failed_dependency(&s->failures.p[i], missing, sizeof missing))
+            return true;
+    return false;
+}
+
+static bool a_call_wanted_a_part(const struct wc_stack *s, const struct wc_object *facade) {
+    for (size_t i = 0; i < s->calls.n; i++) {
+        const struct wc_call_record *r = &s->calls.p[i].r;
+        if (r->phase == WC_phase_AFTER && r->status != WC_NULL &&
+            wc_status_sort(r->status, facade ? wc_major_of(facade) : -1) ==
+                WC_STATUS_PART_UNAVAILABLE)
+            return true;
+    }
+    return false;
+}
+
+struct missing {
+    const char *part[PARTS_NAMED];
+    size_t n;
+};
+
+static bool listed(const struct missing *m, const char *part) {
+    for (size_t i = 0; i < m->n; i++)
+        if (wc_str_same(m->part[i], part))
+            return true;
+    return false;
+}
+
+static void look(struct wc_case *c, const struct wc_object *facade, struct missing *m) {
+    const struct wc_stack *s = c->d->s;
+    bool wanted = a_call_wanted_a_part(s, facade);
+    struct wc_name n;
+
+    m->n = 0;
+    for (size_t i = 0; i < s->failures.n && m->n < PARTS_NAMED; i++) {
+        if (!is_request(s, &s->failures.p[i], facade, &n) || !last_name(&n) || listed(m, n.part) ||
+            !(needed_at_once(&n) || wanted) || loaded(s, n.part, facade) ||
+            lacks_dependency(s, n.part, facade))
+            continue;
+        m->part[m->n++] = wc_say(c, n.part, NULL);
+    }
+}
+
+static void asked(struct wc_case *c, const struct wc_object *facade, const struct missing *m) {
+    const struct wc_stack *s = c->d->s;
+    struct wc_name n;
+
+    for (size_t i = 0; i < s->failures.n; i++) {
+        const struct wc_failure *f = &s->failures.p[i];
+        if (is_request(s, f, facade, &n) && listed(m, n.part))
+            wc_case_fact(c, "asked for", f->r.name,
+                         f->r.text ? f->r.text : "nothing in the process answers to it");
+    }
+}
+
+static const char *say_parts(struct wc_case *c, const struct missing *m) {
+    const char *said = m->part[0];
+
+    for (size_t i = 1; i < m->n; i++)
+        said = wc_say(c, said, ", ", m->part[i], NULL);
+    return said;
+}
+
+static void look_and_tell(struct wc_diagnosis *d, const struct wc_object *facade) {
+    struct wc_case c;
+    struct missing m;
+    const char *directory = NULL;
+
+    wc_case_begin(&c, d);
+    look(&c, facade, &m);
+    if (!m.n)
+        return;
+    c.r.title = wc_say(&c, facade ? wc_say_name(&c, wc_name_of(facade)) : "cuDNN", " found no ",
+                       say_parts(&c, &m), m.n == 1 ? " part" : " parts", NULL);
+    if (facade) {
+        c.r.object = facade->r.object;
+        directory = wc_directory_of(&c, facade);
+        wc_case_library(&c, "facade", facade);
+        wc_case_fact(&c, "parts belong into", directory, "directory of the facade");
+    }
+    asked(&c, facade, &m);
+    if (facade)
+        wc_fix_reinstall(&c, facade);
+    wc_case_fix(&c, WC_ACTION_CHECK,
+                "or put all files of one cuDNN release into the facade's directory", NULL);
+    wc_case_end(&c);
+}
+
+void wc_find_part_missing(struct wc_diagnosis *d) {
+    size_t facades = 0;
+
+    for (size_t i = 0; i < d->s->objects.n && facades < FACADES_MOST; i++) {
+        if (d->s->objects.p[i].r.role != WC_role_FACADE)
+            continue;
+        facades++;
+        look_and_tell(d, &d->s->objects.p[i]);
+    }
+    look_and_tell(d, NULL);
+}

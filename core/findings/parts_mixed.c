@@ -1,0 +1,198 @@
+/*
+ * facade-and-parts-differ, parts-differ, part-from-other-installation: what works together in one
+ * set. cudnnGetVersion hands out the graph part's number, so that a mixed set of cuDNN 9 looks
+ * sound from outside.
+ */
+#include "finding.h"
+
+enum { FACADES_MOST = 16 };
+
+struct set {
+    const struct wc_object *facade;
+    struct wc_range own;
+    size_t agree, differ;            /* parts against the facade */
+    const struct wc_object *other;   /* the first part that differs from the facade */
+    const struct wc_object *foreign; /* the first part of another installation */
+    /* Two parts differ if and only if these two do: the one that must be newest, the one that must
+     * be oldest. */
+    const struct wc_object *newest, *oldest;
+    struct wc_range newest_range, oldest_range;
+};
+
+static bool is_part(const struct wc_stack *s, size_t i, const struct wc_object *facade) {
+    return s->objects.p[i].r.role == WC_role_PART && wc_in_set(s, &s->objects.p[i], facade);
+}
+
+/* In one directory a package's claim about one file says nothing against another file: whoever
+ * replaced some of them left the metadata as it was. Across installations it is all there is. */
+static void add(struct set *set, const struct wc_object *part) {
+    bool near = wc_same_installation(set->facade, part);
+    struct wc_range range = near ? wc_seen_range(part) : wc_own_range(part);
+    struct wc_range own = near ? wc_seen_range(set->facade) : set->own;
+    bool meets = wc_ranges_meet(&range, &own);
+
+    if (!set->foreign && !near)
+        set->foreign = part;
+    if (!wc_version_known(range.low))
+        return;
+    set->agree += meets && range.exact;
+    set->differ += !meets;
+    if (!meets && !set->other)
+        set->other = part;
+    if (!set->newest || wc_version_compare(range.low, set->newest_range.low) > 0) {
+        set->newest = part;
+        set->newest_range = range;
+    }
+    if (!set->oldest || wc_version_compare(range.high, set->oldest_range.high) < 0) {
+        set->oldest = part;
+        set->oldest_range = range;
+    }
+}
+
+static struct set set_of(const struct wc_stack *s, const struct wc_object *facade) {
+    struct set set = {.facade = facade, .own = wc_own_range(facade)};
+
+    for (size_t i = 0; i < s->objects.n; i++)
+        if (is_part(s, i, facade))
+            add(&set, &s->objects.p[i]);
+    return set;
+}
+
+/* ---- the matrix ---- */
+
+static void row(struct wc_case *c, const struct wc_object *o) {
+    struct wc_range own = wc_own_range(o);
+    const char *directory = wc_directory_of(c, o);
+    const char *installation = wc_say_installation(c, o);
+
+    wc_case_fact(c,
+                 o->r.role == WC_role_FACADE ? "facade"
+                 : o->r.part                 ? o->r.part
+                                             : "part",
+                 wc_say(c, wc_say_range(c, &own), "  ", directory ? directory : "?",
+                        installation ? "  " : "", installation, NULL),
+                 own.source);
+}
+
+static void matrix(struct wc_case *c, const struct set *set) {
+    const struct wc_stack *s = c->d->s;
+
+    row(c, set->facade);
+    for (size_t i = 0; i < s->objects.n; i++)
+        if (is_part(s, i, set->facade))
+            row(c, &s->objects.p[i]);
+}
+
+/* What the parts said of each other when they did not fit: a lookup that failed inside cuDNN. */
+static void lookups(struct wc_case *c, const struct wc_object *facade) {
+    const struct wc_stack *s = c->d->s;
+
+    for (size_t i = 0; i < s->failures.n; i++) {
+        const struct wc_failure *f = &s->failures.p[i];
+        if (!wc_is_load(f) && f->r.function && wc_means(facade, f->r.caller_object, f->r.caller))
+            wc_case_fact(c, "not found in a part", f->r.function, f->r.text ? f->r.text : "dlsym");
+    }
+}
+
+static void fixes(struct wc_case *c, const struct set *set, const struct wc_object *wrong) {
+    if (wrong && !wc_same_installation(set->facade, wrong))
+        wc_fix_search_path(c, wrong);
+    wc_fix_reinstall(c, set->facade);
+    if (wrong && !wc_same_installation(set->facade, wrong))
+        wc_case_fix(c, WC_ACTION_REMOVE,
+                    wc_say(c, "or take the other cuDNN away from where the loader finds it: ",
+                           wc_path_of(wrong), NULL),
+                    NULL);
+}
+
+/* ---- the findings ---- */
+
+static const char *say_part(struct wc_case *c, const struct wc_object *o) {
+    return wc_say(c, o->r.part ? wc_say_name(c, o->r.part) : "?", " ", wc_say_own(c, o), NULL);
+}
+
+static bool graph_counts(const struct set *set) {
+    return wc_major_of(set->facade) >= 9;
+}
+
+/* All known parts are of another version than the facade: it is the facade that stands alone. */
+static void facade_differs(struct wc_diagnosis *d, const struct set *set) {
+    struct wc_case c;
+
+    if (!set->differ || set->agree)
+        return;
+    wc_case_begin(&c, d);
+    c.r.title = wc_say(
+        &c, wc_say_name(&c, wc_name_of(set->facade)), " is cuDNN ", wc_say_range(&c, &set->own),
+        set->differ > 1 ? ", its parts are not: " : ", its part is not: ", say_part(&c, set->other),
+        NULL);
+    c.r.object = set->facade->r.object;
+    matrix(&c, set);
+    if (graph_counts(set))
+        wc_case_fact(&c, "mind",
+                     "cudnnGetVersion returns the graph part's number, not the "
+                     "facade's",
+                     NULL);
+    lookups(&c, set->facade);
+    fixes(&c, set, set->foreign ? set->foreign : set->other);
+    wc_case_end(&c);
+}
+
+static void parts_differ(struct wc_diagnosis *d, const struct set *set) {
+    struct wc_case c;
+
+    if (!set->newest || wc_ranges_meet(&set->newest_range, &set->oldest_range))
+        return;
+    wc_case_begin(&c, d);
+    c.r.title = wc_say(&c, "the parts of ", wc_say_name(&c, wc_name_of(set->facade)),
+                       " are of different releases: ", say_part(&c, set->oldest), ", ",
+                       say_part(&c, set->newest), NULL);
+    c.r.object = set->facade->r.object;
+    matrix(&c, set);
+    lookups(&c, set->facade);
+    fixes(&c, set, set->foreign ? set->foreign : set->newest);
+    wc_case_end(&c);
+}
+
+static void other_installation(struct wc_diagnosis *d, const struct set *set) {
+    struct wc_case c;
+    const char *directory;
+
+    if (!set->foreign)
+        return;
+    wc_case_begin(&c, d);
+    directory = wc_directory_of(&c, set->foreign);
+    c.r.title = wc_say(&c, wc_say_name(&c, wc_name_of(set->facade)), " runs with part ",
+                       set->foreign->r.part ? wc_say_name(&c, set->foreign->r.part) : "?",
+                       " of another installation, in ", directory ? directory : "?", NULL);
+    c.r.object = set->facade->r.object;
+    matrix(&c, set);
+    fixes(&c, set, set->foreign);
+    wc_case_end(&c);
+}
+
+static void each_set(struct wc_diagnosis *d,
+                     void (*tell)(struct wc_diagnosis *, const struct set *)) {
+    size_t facades = 0;
+
+    for (size_t i = 0; i < d->s->objects.n && facades < FACADES_MOST; i++) {
+        struct set set;
+        if (d->s->objects.p[i].r.role != WC_role_FACADE)
+            continue;
+        facades++;
+        set = set_of(d->s, &d->s->objects.p[i]);
+        tell(d, &set);
+    }
+}
+
+void wc_find_facade_and_parts_differ(struct wc_diagnosis *d) {
+    each_set(d, facade_differs);
+}
+
+void wc_find_parts_differ(struct wc_diagnosis *d) {
+    each_set(d, parts_differ);
+}
+
+void wc_find_part_from_other_installation(struct wc_diagnosis *d) {
+    each_set(d, other_installation);
+}
