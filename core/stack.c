@@ -193,28 +193,91 @@ static struct wc_binding *find_binding(const struct wc_stack *s,
     return NULL;
 }
 
-static bool apply_binding(struct wc_stack *s, const struct wc_record *r) {
-    struct wc_binding_record copy = r->u.binding;
-    struct wc_binding *old = find_binding(s, &copy);
-    struct wc_binding *b;
+static size_t room_for(size_t n) {
+    size_t room = FIRST_ROOM;
 
-    if (!keep(s, r->kind, &copy, old ? &old->r : NULL))
+    while (room < n)
+        room *= 2;
+    return room;
+}
+
+static bool has_text(const struct wc_strings *list, const char *text) {
+    for (size_t i = 0; i < list->n; i++)
+        if (wc_str_same(list->p[i], text))
+            return true;
+    return false;
+}
+
+/* Functions come one by one where a host looks each up: the list grows by doubling, in place while
+ * there is room, so that hundreds of them cost a few copies. */
+static bool add_function(struct wc_stack *s, struct wc_strings *list, const char *name) {
+    struct keeper k = {s, false};
+    const char **names = (const char **)(uintptr_t)list->p;
+
+    if (has_text(list, name))
+        return true;
+    if (list->n == 0 || room_for(list->n) < list->n + 1) {
+        names = wc_arena_take(s->arena, room_for(list->n + 1) * sizeof(*names));
+        if (!names)
+            return false;
+        if (list->n)
+            wc_mem_copy(names, list->p, list->n * sizeof(*names));
+    }
+    names[list->n] = keep_text(&k, name);
+    if (k.failed)
         return false;
-    b = old ? old : GROW(s, s->bindings);
-    if (!b)
-        return false;
-    s->bindings.n += !old;
-    b->r = copy;
-    b->seq = r->seq;
+    list->p = names;
+    list->n++;
     return true;
 }
 
-/* What was first inferred and is then told in the loader's words is one failure. */
-static struct wc_failure *find_inferred(const struct wc_stack *s,
-                                        const struct wc_failure_record *f) {
-    for (size_t i = 0; f->request != WC_NULL && i < s->failures.n; i++) {
+static bool add_functions(struct wc_stack *s, struct wc_strings *to,
+                          const struct wc_strings *from) {
+    bool all = true;
+
+    for (size_t i = 0; i < from->n; i++)
+        all = add_function(s, to, from->p[i]) && all;
+    return all;
+}
+
+/* Only functions that were not told before can add to the count. */
+static int64_t wrapped_together(const struct wc_binding_record *old,
+                                const struct wc_binding_record *more) {
+    int64_t fresh = 0;
+
+    for (size_t i = 0; i < more->functions.n; i++)
+        fresh += !has_text(&old->functions, more->functions.p[i]);
+    if (old->wrapped == WC_NULL || more->wrapped == WC_NULL)
+        return old->wrapped == WC_NULL ? more->wrapped : old->wrapped;
+    return old->wrapped + (more->wrapped < fresh ? more->wrapped : fresh);
+}
+
+static bool apply_binding(struct wc_stack *s, const struct wc_record *r) {
+    struct wc_binding_record copy = r->u.binding;
+    struct wc_binding *b = find_binding(s, &copy);
+
+    copy.functions = b ? b->r.functions : (struct wc_strings){NULL, 0};
+    if (b)
+        copy.wrapped = wrapped_together(&b->r, &r->u.binding);
+    if (!keep(s, r->kind, &copy, b ? &b->r : NULL) || (!b && !(b = GROW(s, s->bindings))))
+        return false;
+    s->bindings.n += b == s->bindings.p + s->bindings.n;
+    b->r = copy;
+    b->seq = r->seq;
+    return add_functions(s, &b->r.functions, &r->u.binding.functions);
+}
+
+/* What was first inferred and is then told in the loader's words is one failure; so is the same
+ * question, asked again by the same object with the same answer (a facade asks anew for each
+ * function). */
+static struct wc_failure *find_failure(const struct wc_stack *s,
+                                       const struct wc_failure_record *f) {
+    for (size_t i = 0; i < s->failures.n; i++) {
         const struct wc_failure_record *e = &s->failures.p[i].r;
-        if (e->inferred && e->request == f->request && e->operation == f->operation &&
+        bool same_request = e->inferred && f->request != WC_NULL && e->request == f->request;
+        bool same_words = wc_str_same(e->text, f->text) &&
+                          same_thing(e->caller_object, e->caller, f->caller_object, f->caller);
+        if ((same_request || same_words) && e->operation == f->operation &&
             wc_str_same(e->name, f->name) && wc_str_same(e->function, f->function))
             return &s->failures.p[i];
     }
@@ -223,7 +286,7 @@ static struct wc_failure *find_inferred(const struct wc_stack *s,
 
 static bool apply_failure(struct wc_stack *s, const struct wc_record *r) {
     struct wc_failure_record copy = r->u.failure;
-    struct wc_failure *old = find_inferred(s, &copy);
+    struct wc_failure *old = find_failure(s, &copy);
     struct wc_failure *f;
 
     if (!keep(s, r->kind, &copy, old ? &old->r : NULL))

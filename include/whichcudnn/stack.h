@@ -70,9 +70,10 @@ struct wc_stack {
 
 void wc_stack_begin(struct wc_stack *s, struct wc_arena *arena);
 /* Takes the record in, copying what it keeps. An object with a known number replaces the older
- * entry; a binding with the same host, target, how is replaced; the same demand (host, kind,
- * source) too; a failure with a request's number replaces the one inferred for that request. False:
- * no room (counted in dropped), and what was there stays. Request records are only counted. */
+ * entry; so does the same demand (host, kind, source); a binding with the same host, target and how
+ * adds its functions; a failure replaces the one inferred for its request, and the same one told
+ * before. False: no room (counted in dropped), and what was there stays. Request records are only
+ * counted. */
 bool wc_stack_apply(struct wc_stack *s, const struct wc_record *r);
 
 const struct wc_object *wc_stack_object(const struct wc_stack *s, int64_t object); /* NULL */
