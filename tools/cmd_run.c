@@ -73,7 +73,7 @@ static void print_report(const struct log_process *log, bool colour) {
     ending = report_ending(&report);
     fputs("whichcudnn: ", stderr);
     render_brief(stderr, &report, colour);
-    if (ending && log->stack.outcome.ending == WC_ending_SIGNALED)
+    if (log->stack.outcome.ending == WC_ending_SIGNALED)
         print_format(stderr, "  ended    %s\n", ending);
     print_log(log);
     free(ending);

@@ -69,6 +69,7 @@ static json_t *damaged_json(const struct log_file *file) {
 
 static json_t *source_json(const struct log_process *log) {
     json_t *object = json_object();
+    int64_t seq;
 
     json_object_set_new(object, "type", json_string("log"));
     json_object_set_new(object, "path", text_to_json(log->file->path));
@@ -76,6 +77,7 @@ static json_t *source_json(const struct log_process *log) {
     json_object_set_new(object, "first_time", json_integer(log->first_time));
     json_object_set_new(object, "last_time", json_integer(log->last_time));
     json_object_set_new(object, "records", json_integer((json_int_t)log->records));
+    json_object_set_new(object, "in_flight", text_to_json(in_flight_last(&log->in_flight, &seq)));
     json_object_set_new(object, "damaged_lines",
                         json_integer((json_int_t)log->file->damaged_lines));
     json_object_set_new(object, "damaged", damaged_json(log->file));

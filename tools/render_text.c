@@ -73,8 +73,7 @@ static void print_origin(FILE *to, const struct report *r) {
 
     if (log->stack.has_process)
         print_process(to, &log->stack.process, log->pid);
-    if (ending)
-        print_format(to, "  ended    %s\n", ending);
+    print_format(to, "  ended    %s\n", ending);
     free(ending);
     print_format(to, "  log      %s (%zu records)\n", log->file->path, log->records);
     print_damage(to, log->file);

@@ -60,24 +60,34 @@ static void print_installation(FILE *to, const struct wc_object_record *o) {
 }
 
 /* A host's own version is its package's, so only libraries of cuDNN and CUDA tell theirs. */
-static void print_details(const struct tree *t, const struct wc_object *o, int depth) {
-    const char *how = wc_enum_word(WC_ENUM_operation, o->r.asked_how);
+static bool tells_version(const struct wc_object_record *o) {
+    return o->role == WC_role_FACADE || o->role == WC_role_PART || o->version;
+}
 
-    if (o->r.role != WC_role_HOST) {
-        indent(t, depth + 1);
-        print_version(t->to, &o->r);
-        print_installation(t->to, &o->r);
+static void print_asker(const struct tree *t, const struct wc_object_record *o, int depth) {
+    const char *how = wc_enum_word(WC_ENUM_operation, o->asked_how);
+
+    if (!o->asked_name && !o->asked_by)
+        return;
+    indent(t, depth);
+    fputs("asked for", t->to);
+    if (o->asked_name)
+        print_format(t->to, " as %s", o->asked_name);
+    if (o->asked_by)
+        print_format(t->to, " by %s", o->asked_by);
+    if (how)
+        print_format(t->to, " (%s)", how);
+    putc('\n', t->to);
+}
+
+static void print_details(const struct tree *t, const struct wc_object_record *o, int depth) {
+    if (tells_version(o)) {
+        indent(t, depth);
+        print_version(t->to, o);
+        print_installation(t->to, o);
         putc('\n', t->to);
     }
-    if (o->r.asked_name || o->r.asked_by) {
-        indent(t, depth + 1);
-        print_format(t->to, "asked for as %s", o->r.asked_name ? o->r.asked_name : "?");
-        if (o->r.asked_by)
-            print_format(t->to, " by %s", o->r.asked_by);
-        if (how)
-            print_format(t->to, " (%s)", how);
-        putc('\n', t->to);
-    }
+    print_asker(t, o, depth);
 }
 
 static void print_object(const struct tree *t, size_t i, int depth) {
@@ -88,7 +98,7 @@ static void print_object(const struct tree *t, size_t i, int depth) {
     print_format(t->to, "%s %s%s%s\n", label ? label : "object", path_of(&o->r),
                  o->r.mapped ? "" : " (unloaded again)", t->shown[i] ? " (see above)" : "");
     if (!t->shown[i])
-        print_details(t, o, depth);
+        print_details(t, &o->r, depth + 1);
     t->shown[i] = true;
 }
 

@@ -28,27 +28,38 @@ enum exit_code report_exit_code(const struct report *r) {
 }
 
 /* Of a call it is known that it had not returned; of a request only that it was the last one. */
-static char *when_it_ended(const struct wc_outcome_record *o) {
-    if (!o->during)
+static char *in_flight_text(const char *what) {
+    if (!what)
         return must_copy("");
-    if (strncmp(o->during, "dl", 2) == 0)
-        return must_format("; last request: %s", o->during);
-    return must_format(" during %s", o->during);
+    if (strncmp(what, "cudnn", 5) == 0)
+        return must_format(", during %s", what);
+    return must_format(", last request: %s", what);
 }
 
-char *report_ending(const struct report *r) {
-    const struct wc_outcome_record *o = &r->log->stack.outcome;
-    char *when, *text = NULL;
+static char *outcome_text(const struct wc_outcome_record *o) {
+    char *during = in_flight_text(o->during), *text = NULL;
 
-    if (!r->log->stack.has_outcome)
-        return r->log->stack.has_summary ? must_copy("normally") : NULL;
-    when = when_it_ended(o);
     if (o->ending == WC_ending_NOT_STARTED)
         text = must_copy("never started");
     else if (o->ending == WC_ending_SIGNALED)
-        text = must_format("killed by %s%s", o->signal_name ? o->signal_name : "a signal", when);
+        text = must_format("killed by %s%s", o->signal_name ? o->signal_name : "a signal", during);
     else if (o->ending == WC_ending_EXITED)
-        text = must_format("with status %lld%s", (long long)o->status, when);
-    free(when);
+        text = must_format("with status %lld%s", (long long)o->status, during);
+    free(during);
+    return text ? text : must_copy("in a way that is not known");
+}
+
+char *report_ending(const struct report *r) {
+    const struct wc_stack *s = &r->log->stack;
+    char *during, *text;
+    int64_t seq;
+
+    if (s->has_outcome)
+        return outcome_text(&s->outcome);
+    if (s->has_summary)
+        return must_copy("normally");
+    during = in_flight_text(in_flight_last(&r->log->in_flight, &seq));
+    text = must_format("not in the log: it was killed, or goes on%s", during);
+    free(during);
     return text;
 }

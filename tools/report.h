@@ -21,8 +21,8 @@ void report_make(struct report *r, const struct log_process *log);
 void report_end(struct report *r);
 enum exit_code report_exit_code(const struct report *r);
 
-/* "killed by SIGSEGV during cudnnCreate", "ended with status 1"; the caller frees. NULL: how the
- * process ended is not in the log. */
+/* "killed by SIGSEGV, during cudnnCreate", "with status 1", "normally"; never NULL, the caller
+ * frees. */
 char *report_ending(const struct report *r);
 
 #endif

@@ -108,6 +108,8 @@ def report_schema():
         "first_time": number,
         "last_time": number,
         "records": count,
+        "in_flight": {"description": "last call or request that nothing shows as over",
+                      **nullable("string")},
         "damaged_lines": {"description": "lines that could not be read", **count},
         "damaged": {"description": "the first of them", "type": "array", "items": damaged},
     })
