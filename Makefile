@@ -53,8 +53,8 @@ CUDNN_INCLUDE ?= $(call having,cudnn.h)
 CUDA_INCLUDE  ?= $(call having,cuda_runtime_api.h)
 have_headers := $(and $(wildcard $(CUDNN_INCLUDE)/cudnn.h),\
                       $(wildcard $(CUDA_INCLUDE)/cuda_runtime_api.h))
-nvidia_includes := $(foreach d,$(sort $(filter-out /usr/include,$(CUDNN_INCLUDE) $(CUDA_INCLUDE))),\
-                     -isystem $(d))
+shim_includes := -Ishim/arch/$(ARCH) $(addprefix -isystem ,\
+                   $(sort $(filter-out /usr/include,$(CUDNN_INCLUDE) $(CUDA_INCLUDE))))
 
 # ---- flags ------------------------------------------------------------------------------------
 
@@ -66,7 +66,7 @@ base_flags := -std=gnu11 -g $(OPT) $(WARN) -D_GNU_SOURCE= -Iinclude -I. -I$(O)/g
 # no builtin that becomes memcpy@plt, no stack protector, no fortify, no lazy binding, and
 # thread-local storage that needs no __tls_get_addr. These come after CFLAGS, to win over a
 # distribution's hardening flags.
-shim_flags := -Ishim/arch/$(ARCH) -fPIC -ffreestanding -fno-builtin -fno-stack-protector -U_FORTIFY_SOURCE -fno-lto \
+shim_flags := -fPIC -ffreestanding -fno-builtin -fno-stack-protector -U_FORTIFY_SOURCE -fno-lto \
               -fvisibility=hidden -ftls-model=initial-exec -fno-plt -fasynchronous-unwind-tables
 ifeq ($(ARCH),x86_64)
 shim_flags += -fcf-protection=full
@@ -121,10 +121,10 @@ $(O)/whichcudnn: $(command_objects)
 
 $(O)/obj/shim/%.o: %.c
 	$(say) SHIM $<
-	$(Q)mkdir -p $(@D) && $(CC) $(base_flags) $(CFLAGS) $(shim_flags) $(nvidia_includes) -MMD -MP -c $< -o $@
+	$(Q)mkdir -p $(@D) && $(CC) $(base_flags) $(CFLAGS) $(shim_flags) $(shim_includes) -MMD -MP -c $< -o $@
 $(O)/obj/shim/%.o: %.S
 	$(say) SHIM $<
-	$(Q)mkdir -p $(@D) && $(CC) $(base_flags) $(CFLAGS) $(shim_flags) -MMD -MP -c $< -o $@
+	$(Q)mkdir -p $(@D) && $(CC) $(base_flags) $(CFLAGS) $(shim_flags) $(shim_includes) -MMD -MP -c $< -o $@
 $(O)/obj/command/%.o: %.c
 	$(say) CC $<
 	$(Q)mkdir -p $(@D) && $(CC) $(base_flags) $(CFLAGS) $(command_flags) -MMD -MP -c $< -o $@
@@ -144,7 +144,7 @@ $(O)/gen/cudnn_%.inc: core/data/generate_%.py core/data/cudnn_%.tsv
 	$(Q)mkdir -p $(@D) && $(PYTHON) $^ > $@.new && mv $@.new $@
 
 # Objects are made anew when the compiler or its flags change: SAN=, COVERAGE=, OPT=, CC=.
-flags_now := $(CC) $(subst ',,$(subst ",,$(base_flags) $(CFLAGS) $(shim_flags) $(command_flags) $(LDFLAGS) $(nvidia_includes)))
+flags_now := $(CC) $(subst ',,$(subst ",,$(base_flags) $(CFLAGS) $(shim_flags) $(command_flags) $(LDFLAGS) $(shim_includes)))
 $(O)/flags: FORCE
 	@mkdir -p $(@D); echo '$(flags_now)' | cmp -s - $@ || echo '$(flags_now)' > $@
 
@@ -159,9 +159,9 @@ archives := $(O)/libcommand.a $(O)/libcheck.a
 
 $(O)/obj/check/%.o: %.c | nvidia-headers
 	$(say) CC $<
-	$(Q)mkdir -p $(@D) && $(CC) $(base_flags) $(CFLAGS) $(command_flags) $(nvidia_includes) -MMD -MP -c $< -o $@
+	$(Q)mkdir -p $(@D) && $(CC) $(base_flags) $(CFLAGS) $(command_flags) $(shim_includes) -MMD -MP -c $< -o $@
 $(O)/obj/check/%.o: %.S
-	$(Q)mkdir -p $(@D) && $(CC) $(base_flags) $(CFLAGS) $(command_flags) -MMD -MP -c $< -o $@
+	$(Q)mkdir -p $(@D) && $(CC) $(base_flags) $(CFLAGS) $(command_flags) $(shim_includes) -MMD -MP -c $< -o $@
 $(O)/libcommand.a: $(command_objects)
 $(O)/libcheck.a: $(check_objects)
 $(archives):
@@ -228,7 +228,7 @@ run-tidy: $(tidied)
 $(O)/tidy/%.c.ok: %.c .clang-tidy $(wildcard include/whichcudnn/*) | $(generated) nvidia-headers
 	$(say) TIDY $<
 	$(Q)mkdir -p $(@D) && clang-tidy --quiet $< -- $(base_flags) \
-	    $(if $(filter tools/%,$<),$(command_flags),$(nvidia_includes)) 2>$@.log || \
+	    $(if $(filter tools/%,$<),$(command_flags),$(shim_includes)) 2>$@.log || \
 	    { cat $@.log >&2; exit 1; }; touch $@
 
 # ---- demo, bench, install, clean ----------------------------------------------------------------
