@@ -269,7 +269,7 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
     if (config.off || !thread_enter())
         return;
     settle_second_chance();
-    if (config.run_pid == sys_getpid() && lock_take()) {
+    if (config.run_pid && config.run_pid == sys_getpid() && lock_take()) {
         journal_open();
         lock_release();
     }

@@ -164,10 +164,12 @@ void journal_open_relevant(void) {
 /* What has been said already: one entry per finding and its subject. */
 #define SAID_MOST 256
 static struct said {
-    uint64_t subject, title;
-    int64_t seq;
+    uint64_t id, title;
+    int64_t object, host, seq;
 } said[SAID_MOST];
 static size_t said_count;
+
+#define MIX_START 0xcbf29ce484222325u
 
 static uint64_t mix(uint64_t hash, const char *s) {
     for (; s && *s; s++)
@@ -175,10 +177,16 @@ static uint64_t mix(uint64_t hash, const char *s) {
     return hash;
 }
 
-static struct said *said_of(const struct wc_finding_record *f, uint64_t *subject) {
-    *subject = mix(0xcbf29ce484222325u ^ (uint64_t)f->object << 32 ^ (uint64_t)f->host, f->id);
+/* A subject that was not known at first may be known later: it is the same finding. */
+static bool same_subject(int64_t a, int64_t b) {
+    return a == b || a == WC_NULL || b == WC_NULL;
+}
+
+static struct said *said_of(const struct wc_finding_record *f) {
+    uint64_t id = mix(MIX_START, f->id);
     for (size_t i = 0; i < said_count; i++)
-        if (said[i].subject == *subject)
+        if (said[i].id == id && same_subject(said[i].object, f->object) &&
+            same_subject(said[i].host, f->host))
             return &said[i];
     return NULL;
 }
@@ -192,13 +200,14 @@ static void add_finding_text(struct wc_text *t, const struct wc_finding_record *
             wc_text_join(t, " (", f->facts.p[i].source, ")", NULL);
         wc_text_add_char(t, '\n');
     }
-    for (size_t i = 0; i < f->fix.n; i++)
-        wc_text_join(t, "  fix: ", f->fix.p[i].command ? f->fix.p[i].command : f->fix.p[i].text,
-                     "\n", NULL);
-    wc_text_join(t, "  more: whichcudnn explain ", f->id, NULL);
+    if (f->fix.n) {
+        wc_text_join(t, "  fix: ", f->fix.p[0].text, NULL);
+        if (f->fix.p[0].command)
+            wc_text_join(t, ": ", f->fix.p[0].command, NULL);
+        wc_text_add_char(t, '\n');
+    }
     if (log_path()[0])
-        wc_text_join(t, "   log: ", log_path(), NULL);
-    wc_text_add_char(t, '\n');
+        wc_text_join(t, "  more: whichcudnn report ", log_path(), "\n", NULL);
 }
 
 /* Titles and facts carry paths: what would move a terminal's cursor becomes '?'. */
@@ -222,8 +231,8 @@ static void say(const struct wc_finding_record *f) {
 }
 
 static void note_finding(const struct wc_finding_record *f) {
-    uint64_t subject, title = mix(0xcbf29ce484222325u ^ f->predicted, f->title);
-    struct said *old = said_of(f, &subject);
+    uint64_t title = mix(MIX_START ^ f->predicted, f->title);
+    struct said *old = said_of(f);
     struct wc_record r;
     if (old && old->title == title)
         return;
@@ -232,12 +241,12 @@ static void note_finding(const struct wc_finding_record *f) {
     r.u.finding.supersedes = old ? old->seq : WC_NULL;
     if (journal_is_open())
         write_line(&r);
-    if (!old && said_count < SAID_MOST)
-        old = &said[said_count++];
-    else if (!old)
+    bool first = !old;
+    if (first && said_count == SAID_MOST)
         return;
-    bool first = old->subject != subject;
-    *old = (struct said){subject, title, seq};
+    if (first)
+        old = &said[said_count++];
+    *old = (struct said){mix(MIX_START, f->id), title, f->object, f->host, seq};
     if (first)
         say(f);
 }

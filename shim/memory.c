@@ -4,8 +4,10 @@
 
 #define CHUNK ((size_t)256 << 10)
 
-static unsigned char *chunk;
-static size_t chunk_left, taken_in_all;
+/* The first pieces come with the library: most processes need no more. */
+static _Alignas(16) unsigned char first_chunk[16 << 10];
+static unsigned char *chunk = first_chunk;
+static size_t chunk_left = sizeof first_chunk, taken_in_all;
 
 static void *more(void *owner, size_t n) {
     (void)owner;
