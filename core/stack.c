@@ -216,6 +216,8 @@ static bool add_function(struct wc_stack *s, struct wc_strings *list, const char
 
     if (has_text(list, name))
         return true;
+    if (list->n >= WC_STACK_MOST)
+        return false;
     if (list->n == 0 || room_for(list->n) < list->n + 1) {
         names = wc_arena_take(s->arena, room_for(list->n + 1) * sizeof(*names));
         if (!names)

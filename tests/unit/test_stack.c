@@ -1,0 +1,525 @@
+/* The model: records in, newest wins, nothing is lost when memory ends. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tools/memory.h"
+#include "whichcudnn/stack.h"
+
+struct model {
+    struct heap_arena memory;
+    struct wc_stack s;
+};
+
+static int begin(void **state) {
+    struct model *m = must_allocate(sizeof(*m));
+
+    heap_arena_begin(&m->memory);
+    wc_stack_begin(&m->s, &m->memory.arena);
+    *state = m;
+    return 0;
+}
+
+static int end(void **state) {
+    struct model *m = *state;
+
+    heap_arena_end(&m->memory);
+    free(m);
+    return 0;
+}
+
+static struct wc_record object_record(int64_t number, enum wc_role role, const char *path) {
+    struct wc_record r;
+
+    wc_record_begin(&r, WC_KIND_object);
+    r.u.object.object = number;
+    r.u.object.role = role;
+    r.u.object.path = path;
+    r.u.object.mapped = true;
+    return r;
+}
+
+static void add_object(struct wc_stack *s, int64_t number, enum wc_role role, const char *path,
+                       const char *version) {
+    struct wc_record r = object_record(number, role, path);
+
+    r.u.object.version = version;
+    assert_true(wc_stack_apply(s, &r));
+}
+
+static void add_binding(struct wc_stack *s, int64_t host, int64_t target, enum wc_binding_how how) {
+    struct wc_record r;
+
+    wc_record_begin(&r, WC_KIND_binding);
+    r.u.binding.host = host;
+    r.u.binding.target = target;
+    r.u.binding.how = how;
+    assert_true(wc_stack_apply(s, &r));
+}
+
+/* ---- what is kept ---- */
+
+static void strings_and_lists_are_copies(void **state) {
+    struct wc_stack *s = &((struct model *)*state)->s;
+    char path[] = "/a/libcudnn.so.9", needed[] = "libz.so.1";
+    const char *list[] = {needed, needed};
+    struct wc_record r = object_record(1, WC_role_FACADE, path);
+
+    r.u.object.needed = (struct wc_strings){list, 2};
+    assert_true(wc_stack_apply(s, &r));
+    memset(path, 'x', sizeof(path) - 1);
+    memset(needed, 'x', sizeof(needed) - 1);
+    list[0] = list[1] = NULL;
+    assert_string_equal(s->objects.p[0].r.path, "/a/libcudnn.so.9");
+    assert_int_equal(s->objects.p[0].r.needed.n, 2);
+    assert_string_equal(s->objects.p[0].r.needed.p[1], "libz.so.1");
+}
+
+static void a_known_object_is_replaced(void **state) {
+    struct wc_stack *s = &((struct model *)*state)->s;
+    struct wc_record r = object_record(7, WC_role_FACADE, "/a/libcudnn.so.9");
+
+    r.seq = 3;
+    assert_true(wc_stack_apply(s, &r));
+    add_object(s, 8, WC_role_PART, "/a/libcudnn_graph.so.9", "9.1.0");
+    r.seq = 9;
+    r.u.object.version = "9.1.0";
+    r.u.object.version_ceiling = "9.1";
+    r.u.object.mapped = false;
+    assert_true(wc_stack_apply(s, &r));
+    assert_int_equal(s->objects.n, 2);
+    assert_ptr_equal(wc_stack_object(s, 7), &s->objects.p[0]);
+    assert_int_equal(s->objects.p[0].seq, 9);
+    assert_false(s->objects.p[0].r.mapped);
+    assert_int_equal(s->objects.p[0].version.minor, 1);
+    assert_int_equal(s->objects.p[0].ceiling.patch, -1);
+    assert_false(wc_version_known(s->objects.p[0].floor));
+    assert_null(wc_stack_object(s, 9));
+    assert_null(wc_stack_object(s, WC_NULL));
+}
+
+static void objects_without_a_number_are_all_kept(void **state) {
+    struct wc_stack *s = &((struct model *)*state)->s;
+
+    add_object(s, WC_NULL, WC_role_PART, "/a", NULL);
+    add_object(s, WC_NULL, WC_role_PART, "/b", "no version");
+    assert_int_equal(s->objects.n, 2);
+    assert_false(wc_version_known(s->objects.p[1].version));
+}
+
+static void bindings_are_one_for_host_target_and_way(void **state) {
+    struct wc_stack *s = &((struct model *)*state)->s;
+
+    add_binding(s, 1, 2, WC_binding_how_SLOT);
+    add_binding(s, 1, 2, WC_binding_how_SLOT);
+    assert_int_equal(s->bindings.n, 1);
+    add_binding(s, 1, 2, WC_binding_how_LAZY);
+    add_binding(s, 1, 3, WC_binding_how_SLOT);
+    add_binding(s, 4, 2, WC_binding_how_SLOT);
+    assert_int_equal(s->bindings.n, 4);
+}
+
+static void bindings_gather_functions(void **state) {
+    struct wc_stack *s = &((struct model *)*state)->s;
+    char name[32];
+    const char *one[] = {name, "cudnnGetVersion"};
+    struct wc_record r;
+
+    wc_record_begin(&r, WC_KIND_binding);
+    r.u.binding.host = r.u.binding.target = 1;
+    r.u.binding.functions = (struct wc_strings){one, 2};
+    r.u.binding.wrapped = 1;
+    for (int i = 0; i < 100; i++) {
+        snprintf(name, sizeof(name), "cudnnFunction%d", i);
+        assert_true(wc_stack_apply(s, &r));
+        assert_true(wc_stack_apply(s, &r)); /* told twice, one function */
+    }
+    assert_int_equal(s->bindings.n, 1);
+    assert_int_equal(s->bindings.p[0].r.functions.n, 101);
+    assert_int_equal(s->bindings.p[0].r.wrapped, 100);
+    assert_string_equal(s->bindings.p[0].r.functions.p[1], "cudnnGetVersion");
+    assert_string_equal(s->bindings.p[0].r.functions.p[100], "cudnnFunction99");
+}
+
+static void functions_of_a_binding_are_bounded(void **state) {
+    struct wc_stack *s = &((struct model *)*state)->s;
+    char name[32];
+    const char *one[] = {name};
+    struct wc_record r;
+
+    wc_record_begin(&r, WC_KIND_binding);
+    r.u.binding.host = r.u.binding.target = 1;
+    r.u.binding.functions = (struct wc_strings){one, 1};
+    for (int i = 0; i < WC_STACK_MOST + 10; i++) {
+        snprintf(name, sizeof(name), "cudnnFunction%d", i);
+        assert_int_equal(wc_stack_apply(s, &r), i < WC_STACK_MOST);
+    }
+    assert_int_equal(s->bindings.p[0].r.functions.n, WC_STACK_MOST);
+    assert_int_equal(s->dropped, 10);
+}
+
+static void demands_are_one_for_host_kind_and_source(void **state) {
+    struct wc_stack *s = &((struct model *)*state)->s;
+    struct wc_record r;
+
+    wc_record_begin(&r, WC_KIND_demand);
+    r.u.demand.host = 1;
+    r.u.demand.demand_kind = WC_demand_kind_REQUIRED;
+    r.u.demand.source = "METADATA of x 1";
+    r.u.demand.spec = ">=9.1";
+    assert_true(wc_stack_apply(s, &r));
+    r.u.demand.spec = ">=9.8";
+    assert_true(wc_stack_apply(s, &r));
+    assert_int_equal(s->demands.n, 1);
+    assert_string_equal(s->demands.p[0].r.spec, ">=9.8");
+    r.u.demand.source = "METADATA of y 1";
+    assert_true(wc_stack_apply(s, &r));
+    r.u.demand.host = WC_NULL;
+    r.u.demand.host_path = "/a";
+    assert_true(wc_stack_apply(s, &r));
+    r.u.demand.host_path = "/b";
+    assert_true(wc_stack_apply(s, &r));
+    assert_int_equal(s->demands.n, 4);
+}
+
+static void words_of_the_loader_replace_an_inferred_failure(void **state) {
+    struct wc_stack *s = &((struct model *)*state)->s;
+    struct wc_record r;
+
+    wc_record_begin(&r, WC_KIND_failure);
+    r.u.failure.request = 5;
+    r.u.failure.operation = WC_operation_DLOPEN;
+    r.u.failure.name = "libcudnn.so.8";
+    r.u.failure.inferred = true;
+    assert_true(wc_stack_apply(s, &r));
+    r.u.failure.inferred = false;
+    r.u.failure.text = "libcudnn.so.8: cannot open shared object file";
+    assert_true(wc_stack_apply(s, &r));
+    assert_int_equal(s->failures.n, 1);
+    assert_string_equal(s->failures.p[0].r.text, r.u.failure.text);
+    r.u.failure.request = 6; /* the same answer to the same question of the same object */
+    assert_true(wc_stack_apply(s, &r));
+    assert_int_equal(s->failures.n, 1);
+    r.u.failure.caller = "/other";
+    assert_true(wc_stack_apply(s, &r));
+    r.u.failure.text = "another answer";
+    assert_true(wc_stack_apply(s, &r));
+    r.u.failure.name = "libcudnn.so.9";
+    assert_true(wc_stack_apply(s, &r));
+    r.u.failure.operation = WC_operation_DLSYM;
+    assert_true(wc_stack_apply(s, &r));
+    r.u.failure.function = "cudnnCreate";
+    assert_true(wc_stack_apply(s, &r));
+    assert_int_equal(s->failures.n, 6);
+}
+
+static void single_records_and_counts(void **state) {
+    struct wc_stack *s = &((struct model *)*state)->s;
+    struct wc_record r;
+
+    wc_record_begin(&r, WC_KIND_process);
+    r.u.process.node = "first";
+    assert_true(wc_stack_apply(s, &r));
+    r.u.process.node = "second";
+    assert_true(wc_stack_apply(s, &r));
+    assert_true(s->has_process && !s->has_machine && !s->has_summary && !s->has_outcome);
+    assert_string_equal(s->process.node, "second");
+    wc_record_begin(&r, WC_KIND_request);
+    assert_true(wc_stack_apply(s, &r));
+    assert_true(wc_stack_apply(s, &r));
+    assert_int_equal(s->requests, 2);
+    wc_record_begin(&r, WC_KIND_outcome);
+    r.u.outcome.signal = 9;
+    assert_true(wc_stack_apply(s, &r));
+    assert_true(s->has_outcome);
+    assert_int_equal(s->outcome.signal, 9);
+    wc_record_begin(&r, WC_KIND_summary);
+    assert_true(wc_stack_apply(s, &r));
+    wc_record_begin(&r, WC_KIND_machine);
+    assert_true(wc_stack_apply(s, &r));
+    assert_true(s->has_summary && s->has_machine);
+}
+
+static void findings_are_kept_where_wanted(void **state) {
+    struct wc_stack *s = &((struct model *)*state)->s;
+    struct wc_fact fact = {"found", "9.1.0", "slot"};
+    struct wc_fix fix = {"install", "install it", NULL};
+    struct wc_record r;
+
+    wc_record_begin(&r, WC_KIND_finding);
+    r.u.finding.facts = (struct wc_facts){&fact, 1};
+    r.u.finding.fix = (struct wc_fixes){&fix, 1};
+    assert_true(wc_stack_apply(s, &r));
+    assert_int_equal(s->findings.n, 0);
+    s->keep_findings = true;
+    assert_true(wc_stack_apply(s, &r));
+    fact.value = fix.text = "gone";
+    assert_int_equal(s->findings.n, 1);
+    assert_string_equal(s->findings.p[0].r.facts.p[0].value, "9.1.0");
+    assert_string_equal(s->findings.p[0].r.fix.p[0].text, "install it");
+    assert_null(s->findings.p[0].r.fix.p[0].command);
+}
+
+/* ---- memory ---- */
+
+static void equal_strings_are_stored_once(void **state) {
+    static unsigned char memory[64 << 10];
+    const char *needed[] = {"libm.so.6", "libc.so.6"};
+    struct wc_buffer_arena b;
+    struct wc_stack s;
+    size_t used;
+    (void)state;
+
+    wc_buffer_arena_begin(&b, memory, sizeof(memory));
+    wc_stack_begin(&s, &b.arena);
+    for (int round = 0; round < 1000; round++) {
+        char path[] = "/venv/lib/python3.11/site-packages/nvidia/cudnn/lib/libcudnn.so.9";
+        struct wc_record r = object_record(1, WC_role_FACADE, path);
+        r.u.object.needed = (struct wc_strings){needed, 2};
+        assert_true(wc_stack_apply(&s, &r));
+        if (round == 0)
+            used = b.used;
+    }
+    assert_int_equal(b.used, used);
+}
+
+/* Applies records of one kind until memory ends; every entry that was accepted must stay. */
+static void fill_memory_of(size_t size) {
+    unsigned char *memory = test_malloc(size);
+    struct wc_buffer_arena b;
+    struct wc_stack s;
+    char path[64];
+    int64_t kept = 0;
+
+    wc_buffer_arena_begin(&b, memory, size);
+    wc_stack_begin(&s, &b.arena);
+    for (int64_t i = 0; i < 200; i++) {
+        snprintf(path, sizeof(path), "/directory/lib%lld.so", (long long)i);
+        struct wc_record r = object_record(i, WC_role_PART, path);
+        if (wc_stack_apply(&s, &r))
+            kept++;
+        assert_int_equal(s.objects.n, kept);
+        assert_int_equal(s.dropped, i + 1 - kept);
+    }
+    for (size_t i = 0; i < s.objects.n; i++) {
+        snprintf(path, sizeof(path), "/directory/lib%lld.so", (long long)s.objects.p[i].r.object);
+        assert_string_equal(s.objects.p[i].r.path, path);
+    }
+    test_free(memory);
+}
+
+static void nothing_is_lost_when_memory_ends(void **state) {
+    (void)state;
+    for (size_t size = 0; size < 24000; size += 1111)
+        fill_memory_of(size);
+}
+
+static void a_failed_replacement_leaves_the_old(void **state) {
+    static unsigned char memory[8192];
+    char text[9000];
+    struct wc_buffer_arena b;
+    struct wc_stack s;
+    struct wc_record r;
+    (void)state;
+
+    wc_buffer_arena_begin(&b, memory, sizeof(memory));
+    wc_stack_begin(&s, &b.arena);
+    r = object_record(1, WC_role_FACADE, "/a/libcudnn.so.9");
+    assert_true(wc_stack_apply(&s, &r));
+    memset(text, 't', sizeof(text) - 1);
+    text[sizeof(text) - 1] = '\0';
+    r.u.object.path = text;
+    r.u.object.soname = "changed";
+    assert_false(wc_stack_apply(&s, &r));
+    assert_string_equal(s.objects.p[0].r.path, "/a/libcudnn.so.9");
+    assert_null(s.objects.p[0].r.soname);
+    wc_record_begin(&r, WC_KIND_process);
+    r.u.process.node = "n";
+    assert_true(wc_stack_apply(&s, &r));
+    r.u.process.node = text;
+    assert_false(wc_stack_apply(&s, &r));
+    assert_string_equal(s.process.node, "n");
+    assert_int_equal(s.dropped, 2);
+}
+
+static void lists_are_bounded(void **state) {
+    struct wc_stack *s = &((struct model *)*state)->s;
+    struct wc_record r;
+
+    wc_record_begin(&r, WC_KIND_call);
+    r.u.call.function = "cudnnCreate";
+    for (size_t i = 0; i < WC_STACK_MOST; i++)
+        assert_true(wc_stack_apply(s, &r));
+    assert_false(wc_stack_apply(s, &r));
+    assert_int_equal(s->calls.n, WC_STACK_MOST);
+    assert_int_equal(s->dropped, 1);
+    wc_record_begin(&r, WC_KIND_blind); /* other lists go on */
+    assert_true(wc_stack_apply(s, &r));
+}
+
+/* ---- same installation ---- */
+
+static void same_installation_by_path_else_directory(void **state) {
+    static const struct {
+        const char *a_installation, *a_real, *a_path, *b_installation, *b_real, *b_path;
+        bool same;
+    } rows[] = {
+        {"/v/nvidia/cudnn", "/x/a", NULL, "/v/nvidia/cudnn", "/y/b", NULL, true},
+        {"/v/nvidia/cudnn", "/x/a", NULL, "/usr/local/cuda", "/x/b", NULL, false},
+        {"/v/nvidia/cudnn", "/x/a", NULL, NULL, "/x/b", NULL, true},
+        {NULL, "/x/a", NULL, NULL, "/x/b", NULL, true},
+        {NULL, "/x/a", NULL, NULL, "/xy/b", NULL, false},
+        {NULL, "/x/a", NULL, NULL, "/y/b", NULL, false},
+        {NULL, "/real/a", "/link/a", NULL, "/real/b", "/other/b", true},
+        {NULL, NULL, "/link/a", NULL, NULL, "/link/b", true},
+        {NULL, NULL, "/link/a", NULL, "/real/b", "/link/b", false},
+        {NULL, NULL, NULL, NULL, "/real/b", NULL, true},
+        {NULL, "/a", NULL, NULL, "/b", NULL, true},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct wc_object a = {.r = {.installation_path = rows[i].a_installation,
+                                    .real_path = rows[i].a_real,
+                                    .path = rows[i].a_path}};
+        struct wc_object b = {.r = {.installation_path = rows[i].b_installation,
+                                    .real_path = rows[i].b_real,
+                                    .path = rows[i].b_path}};
+        assert_int_equal(wc_same_installation(&a, &b), rows[i].same);
+        assert_int_equal(wc_same_installation(&b, &a), rows[i].same);
+    }
+}
+
+/* ---- fingerprint ---- */
+
+struct thing {
+    int64_t number;
+    enum wc_role role;
+    const char *path, *version;
+};
+
+static void fingerprint_of(const struct thing *things, size_t n, const int64_t (*bindings)[2],
+                           size_t bound, char out[17]) {
+    void *state;
+    struct wc_stack *s;
+
+    begin(&state);
+    s = &((struct model *)state)->s;
+    for (size_t i = 0; i < n; i++)
+        add_object(s, things[i].number, things[i].role, things[i].path, things[i].version);
+    for (size_t i = 0; i < bound; i++)
+        add_binding(s, bindings[i][0], bindings[i][1], WC_binding_how_SLOT);
+    wc_stack_fingerprint(s, out);
+    assert_int_equal(strspn(out, "0123456789abcdef"), 16);
+    end(&state);
+}
+
+static void assert_fingerprints(bool equal, const struct thing *a, size_t a_n,
+                                const struct thing *b, size_t b_n) {
+    static const int64_t bound[][2] = {{1, 2}};
+    char x[17], y[17];
+
+    fingerprint_of(a, a_n, bound, 1, x);
+    fingerprint_of(b, b_n, bound, 1, y);
+    assert_int_equal(strcmp(x, y) == 0, equal);
+}
+
+static const struct thing usual[] = {
+    {1, WC_role_HOST, "/v/torch/lib/libtorch_cuda.so", NULL},
+    {2, WC_role_FACADE, "/v/nvidia/cudnn/lib/libcudnn.so.9", "9.1.0"},
+    {3, WC_role_PART, "/v/nvidia/cudnn/lib/libcudnn_graph.so.9", "9.1.0"},
+};
+
+static void fingerprint_leaves_out_place_and_order(void **state) {
+    static const struct thing elsewhere[] = {
+        {3, WC_role_PART, "/opt/w/libcudnn_graph.so.9", "9.1.0"},
+        {9, WC_role_OTHER, "/lib/libm.so.6", NULL},
+        {2, WC_role_FACADE, "/opt/w/libcudnn.so.9", "9.1.0"},
+        {1, WC_role_HOST, "/home/x/libtorch_cuda.so", NULL},
+    };
+    (void)state;
+    assert_fingerprints(true, usual, 3, elsewhere, 4);
+}
+
+static void fingerprint_sees_versions_and_parts(void **state) {
+    struct thing other[3];
+    (void)state;
+
+    assert_fingerprints(false, usual, 3, usual, 2);
+    memcpy(other, usual, sizeof(other));
+    other[2].version = "9.1.1";
+    assert_fingerprints(false, usual, 3, other, 3);
+    other[2].version = NULL;
+    assert_fingerprints(false, usual, 3, other, 3);
+    /* Versions changed places. */
+    other[1].version = "9.2.0";
+    other[2].version = "9.1.0";
+    struct thing swapped[3];
+    memcpy(swapped, other, sizeof(swapped));
+    swapped[1].version = "9.1.0";
+    swapped[2].version = "9.2.0";
+    assert_fingerprints(false, other, 3, swapped, 3);
+}
+
+static void fingerprint_counts_what_is_loaded_again_once(void **state) {
+    struct thing again[4];
+    (void)state;
+
+    memcpy(again, usual, sizeof(usual));
+    again[3] = usual[2];
+    again[3].number = 17;
+    assert_fingerprints(true, usual, 3, again, 4);
+    again[3].path = "/usr/lib/libcudnn_graph.so.9"; /* a second copy is another thing */
+    assert_fingerprints(false, usual, 3, again, 4);
+}
+
+static void fingerprint_sees_who_uses_whom(void **state) {
+    static const struct thing two[] = {
+        {1, WC_role_HOST, "/a.so", NULL},
+        {2, WC_role_FACADE, "/x/libcudnn.so.8", "8.9.2"},
+        {3, WC_role_FACADE, "/y/libcudnn.so.9", "9.1.0"},
+    };
+    static const int64_t eight[][2] = {{1, 2}}, nine[][2] = {{1, 3}};
+    char x[17], y[17], none[17];
+    (void)state;
+
+    fingerprint_of(two, 3, eight, 1, x);
+    fingerprint_of(two, 3, nine, 1, y);
+    fingerprint_of(two, 3, NULL, 0, none);
+    assert_string_not_equal(x, y);
+    assert_string_not_equal(x, none);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(strings_and_lists_are_copies),
+        TEST(a_known_object_is_replaced),
+        TEST(objects_without_a_number_are_all_kept),
+        TEST(bindings_are_one_for_host_target_and_way),
+        TEST(bindings_gather_functions),
+        TEST(functions_of_a_binding_are_bounded),
+        TEST(demands_are_one_for_host_kind_and_source),
+        TEST(words_of_the_loader_replace_an_inferred_failure),
+        TEST(single_records_and_counts),
+        TEST(findings_are_kept_where_wanted),
+        cmocka_unit_test(equal_strings_are_stored_once),
+        cmocka_unit_test(nothing_is_lost_when_memory_ends),
+        cmocka_unit_test(a_failed_replacement_leaves_the_old),
+        TEST(lists_are_bounded),
+        cmocka_unit_test(same_installation_by_path_else_directory),
+        cmocka_unit_test(fingerprint_leaves_out_place_and_order),
+        cmocka_unit_test(fingerprint_sees_versions_and_parts),
+        cmocka_unit_test(fingerprint_counts_what_is_loaded_again_once),
+        cmocka_unit_test(fingerprint_sees_who_uses_whom),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
