@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include "config.h"
 #include "describe.h"
 #include "journal.h"
 #include "lock.h"
@@ -325,11 +326,13 @@ void settle_in_initialisation(uintptr_t return_address) {
         return;
     if (!thread_enter())
         return;
-    if (!started) {
-        dl_iterate_phdr(note_at_start, NULL);
+    config_load(NULL); /* this comes before our own constructor */
+    if (!config.off) {
+        if (!started)
+            dl_iterate_phdr(note_at_start, NULL);
         started = true;
+        settle_here(true);
     }
-    settle_here(true);
     thread_leave();
 }
 
