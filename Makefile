@@ -200,9 +200,11 @@ test-e2e:      ; $(call suite,e2e)
 test-real:     ; $(call suite,real)
 test-measured: ; $(call suite,measured)
 
-.PHONY: run-unit run-e2e run-real run-measured
-run-unit: $(unit_programs)
-	$(Q)$(test_env) tests/setup/run-unit $(tap) $(unit_programs)
+.PHONY: unit-programs run-unit run-e2e run-real run-measured
+unit-programs: $(unit_programs)
+run-unit:
+	$(Q)$(MAKE) --no-print-directory -k unit-programs; \
+	    $(test_env) tests/setup/run-unit $(tap) $$? $(unit_programs)
 run-e2e: all $(O)/venv/.ready
 	$(Q)$(test_env) tests/setup/run-bats $(tap)/e2e $(wildcard tests/e2e/*.bats tests/neutrality/*.bats)
 run-real: all $(O)/venv/.ready

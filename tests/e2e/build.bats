@@ -100,10 +100,13 @@ setup() {
 @test "a test program that dies, or fails after its last test, is a failure" {
     printf '#!/bin/sh\nprintf "1..1\\nok 1 a\\n"\nkill -SEGV $$\n' >"$BATS_TEST_TMPDIR/dies"
     chmod +x "$BATS_TEST_TMPDIR/dies"
-    run "$WC_ROOT/tests/setup/run-unit" "$BATS_TEST_TMPDIR/tap" "$BATS_TEST_TMPDIR/dies"
+    run "$WC_ROOT/tests/setup/run-unit" "$BATS_TEST_TMPDIR/tap" 0 "$BATS_TEST_TMPDIR/dies"
     [ "$status" -eq 1 ]
     run "$WC_ROOT/tests/setup/summary" "$BATS_TEST_TMPDIR"/tap/*.tap
     [ "${lines[-1]}" = "1 passed, 1 failed" ]
+    run "$WC_ROOT/tests/setup/run-unit" "$BATS_TEST_TMPDIR/tap" 2 "$BATS_TEST_TMPDIR/dies"
+    run "$WC_ROOT/tests/setup/summary" "$BATS_TEST_TMPDIR"/tap/*.tap
+    [ "${lines[-1]}" = "1 passed, 2 failed" ]
 }
 
 @test "where nothing can be installed, what is missing is listed" {
