@@ -3,9 +3,9 @@
 #include <cudnn.h>
 
 #include "journal.h"
-#include "lock.h"
 #include "objects.h"
 #include "slots.h"
+#include "state.h"
 #include "sys.h"
 #include "thread.h"
 #include "whichcudnn/status.h"
@@ -256,9 +256,14 @@ struct call {
     uintptr_t return_address;
 };
 
+static const struct object *library_of(const struct instance *in) {
+    const struct object *o = objects_number(in->library);
+    return o || in->slot ? o : objects_at(in->target);
+}
+
 static void begin_record(struct wc_record *r, const struct call *c, enum wc_phase phase) {
     const struct object *host = objects_at(c->return_address);
-    const struct object *library = objects_number(c->in->library);
+    const struct object *library = library_of(c->in);
     wc_record_begin(r, WC_KIND_call);
     r->u.call.function = watched[c->row].name;
     r->u.call.phase = phase;
@@ -281,12 +286,12 @@ static void heed_call_before(enum row row, unsigned k, uintptr_t return_address)
         return;
     if (!thread_enter())
         return;
-    if (lock_take()) {
+    if (state_take()) {
         begin_record(&r, &c, WC_phase_BEFORE);
         journal_open_relevant();
         journal_add(&r);
         journal_diagnose();
-        lock_release();
+        state_leave();
     }
     thread_leave();
 }
@@ -322,7 +327,7 @@ static bool is_new_failure(struct instance *in, int64_t status) {
 }
 
 static void tell_result(const struct call *c, int64_t value) {
-    const struct object *library = objects_number(c->in->library);
+    const struct object *library = library_of(c->in);
     struct wc_record r;
     begin_record(&r, c, WC_phase_AFTER);
     if (watched[c->row].result == STATUS) {
@@ -352,9 +357,9 @@ static void heed_call_after(enum row row, unsigned k, int64_t value, uintptr_t r
     struct call c = {row, &instances[row][k], return_address};
     if (!thread_enter())
         return;
-    if (lock_take()) {
+    if (state_take()) {
         after(&c, value);
-        lock_release();
+        state_leave();
     }
     thread_leave();
 }

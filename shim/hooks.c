@@ -9,12 +9,12 @@
 #include "describe.h"
 #include "entry.h"
 #include "journal.h"
-#include "lock.h"
 #include "next.h"
 #include "objects.h"
 #include "requests.h"
 #include "settle.h"
 #include "slots.h"
+#include "state.h"
 #include "sys.h"
 #include "thread.h"
 #include "whichcudnn/names.h"
@@ -32,7 +32,7 @@ static void conclude_request(const char *text) {
     bool matters = false, open_ended = false;
     int64_t number = this_thread.request;
     this_thread.request = 0;
-    if (!number || !lock_take())
+    if (!number || !state_take())
         return;
     struct request *r = requests_find(number);
     if (r && !r->ended) {
@@ -44,11 +44,11 @@ static void conclude_request(const char *text) {
                   (journal_is_open() || wc_name_hints(name) || (text && wc_name_hints(text)));
         r->ended = !matters;
     }
-    lock_release();
+    state_leave();
     if (!matters)
         return;
     bool answered = settle_answers(name);
-    if (!lock_take())
+    if (!state_take())
         return;
     if ((r = requests_find(number))) {
         if (answered)
@@ -56,27 +56,33 @@ static void conclude_request(const char *text) {
         else
             requests_failed(r, text);
     }
-    lock_release();
+    state_leave();
 }
 
 static void conclude_lookup(const char *text) {
     char caller[SYS_PATH];
     bool known = settle_path_at((uintptr_t)this_thread.lookup_caller, caller, sizeof caller);
     this_thread.lookup_failed = false;
-    if (!lock_take())
+    if (!state_take())
         return;
     const struct object *by = objects_at((uintptr_t)this_thread.lookup_caller);
     requests_lookup_failed(this_thread.lookup, known ? caller : NULL, by ? by->number : WC_NULL,
                            text);
-    lock_release();
+    state_leave();
 }
 
-/* At every dl* call: what the calls before it left open. */
-static void catch_up(const char *text) {
+/* What the calls before left open; text: the loader's words on it, NULL if nobody asked for them.
+ */
+static void conclude(const char *text) {
     if (this_thread.lookup_failed)
         conclude_lookup(text);
     else if (this_thread.request)
         conclude_request(text);
+}
+
+/* At every dl* call that takes the loader's lock itself: waiting for it here adds no wait. */
+static void catch_up(void) {
+    conclude(NULL);
     if (this_thread.loads_since_settled) {
         this_thread.loads_since_settled = false;
         settle_second_chance();
@@ -89,10 +95,11 @@ static void before_open(enum wc_operation operation, const char *name, int flags
                         uintptr_t return_address) {
     char caller[1024];
     bool known = false;
-    if (!name || requests_wants_caller(name))
+    if (requests_wants_caller(name))
         known = settle_path_at(return_address, caller, sizeof caller);
-    if (!lock_take())
+    if (!state_take())
         return;
+    journal_open_if_eager();
     struct request *r =
         requests_note(operation, name, flags, return_address, known ? caller : NULL);
     struct object *by = objects_at(return_address);
@@ -101,7 +108,7 @@ static void before_open(enum wc_operation operation, const char *name, int flags
     if (operation == WC_operation_DLMOPEN)
         journal_blind("another namespace", "the loader shows it only to those inside", name);
     this_thread.request = r->number;
-    lock_release();
+    state_leave();
 }
 
 /* ---- dlsym, dlvsym ---- */
@@ -133,7 +140,7 @@ static uintptr_t watched_value(const struct object *host, const struct object *l
 static uintptr_t substitute(const struct lookup *l, uintptr_t value) {
     uintptr_t result = value;
     bool promote = false;
-    if (!lock_take())
+    if (!state_take())
         return value;
     const struct object *library = objects_at(value);
     const struct object *host = objects_at(l->return_address);
@@ -141,17 +148,17 @@ static uintptr_t substitute(const struct lookup *l, uintptr_t value) {
     promote = ours && !(host && host->is_host);
     if (ours && !promote)
         result = watched_value(host, library, l, value);
-    lock_release();
+    state_leave();
     if (!promote)
         return result;
     int64_t number = settle_promote(l->return_address);
-    if (!lock_take())
+    if (!state_take())
         return value;
     host = objects_number(number);
     library = objects_at(value);
     if (host && library)
         result = watched_value(host, library, l, value);
-    lock_release();
+    state_leave();
     return result;
 }
 
@@ -169,10 +176,10 @@ static bool is_cudnn_name(const char *name) {
 
 static bool called_by_cudnn(uintptr_t return_address) {
     bool yes = false;
-    if (lock_take()) {
+    if (state_take()) {
         const struct object *by = objects_at(return_address);
         yes = by && object_is_cudnn(by);
-        lock_release();
+        state_leave();
     }
     return yes;
 }
@@ -198,7 +205,7 @@ struct entry_answer shim_hook(unsigned entry, const uintptr_t *arguments,
     config_load(NULL);
     if (config.off)
         goto out;
-    catch_up(NULL);
+    catch_up();
     switch (entry) {
     case ENTRY_DLOPEN:
         before_open(WC_operation_DLOPEN, (const char *)arguments[0], (int)arguments[1],
@@ -235,7 +242,7 @@ EXPORT char *dlerror(void) {
     if (!thread_enter())
         return text;
     if (!config.off && (this_thread.request || this_thread.lookup_failed) && text)
-        catch_up(text);
+        conclude(text);
     thread_leave();
     return text;
 }
@@ -268,10 +275,10 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
     config_load((const char *const *)envp);
     if (config.off || !thread_enter())
         return;
-    settle_second_chance();
-    if (config.run_pid && config.run_pid == sys_getpid() && lock_take()) {
-        journal_open();
-        lock_release();
+    settle_if_never();
+    if (config.run_pid && state_take()) {
+        journal_open_if_eager();
+        state_leave();
     }
     thread_leave();
 }
@@ -279,10 +286,10 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
 __attribute__((destructor)) static void end(void) {
     if (config.off || !thread_enter())
         return;
-    catch_up(NULL);
-    if (lock_take()) {
+    catch_up();
+    if (state_take()) {
         journal_close();
-        lock_release();
+        state_leave();
     }
     thread_leave();
 }

@@ -126,17 +126,17 @@ static void add_first_records(const char *parent_log) {
     journal_add(&r);
 }
 
-static bool create_log(int64_t now) {
+static void create_log(int64_t now) {
     static struct wc_process_record process;
     process_describe(&process);
-    return log_create(process.node, now, process.start_ticks);
+    log_create(process.node, now, process.start_ticks);
 }
 
 void journal_open(void) {
     static char parent_log[SYS_PATH];
-    static int64_t tried; /* the process that found no place for its log */
     int64_t now = sys_getpid();
-    if (config.off || (is_open && pid == now) || tried == now)
+    config_load(NULL);
+    if (config.off || (is_open && pid == now))
         return;
     bool child = begun && pid != 0 && pid != now;
     struct wc_text t;
@@ -146,14 +146,18 @@ void journal_open(void) {
         log_note_standard_error();
     pid = now;
     seq = 0;
-    is_open = create_log(now);
-    tried = is_open ? 0 : now;
+    is_open = true; /* without a place for the file the findings still go to standard error */
+    create_log(now);
     journal_stack();
     add_first_records(parent_log[0] ? parent_log : NULL);
-    if (child && is_open)
-        write_snapshot();
-    else if (!child)
+    write_snapshot();
+    if (!child)
         add_expectation();
+}
+
+void journal_open_if_eager(void) {
+    if (config.run_pid && config.run_pid == sys_getpid())
+        journal_open();
 }
 
 void journal_open_relevant(void) {

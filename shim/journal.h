@@ -18,6 +18,8 @@ bool journal_is_open(void);
 /* Something relevant happened: creates the log, with process and machine first (in a forked child a
  * snapshot of the model, too). Nothing if it is there or cannot be made. */
 void journal_open(void);
+/* The same, in the process that `whichcudnn run` started. */
+void journal_open_if_eager(void);
 /* Also marks the process as one that has to do with cuDNN: an eager log stays. */
 void journal_open_relevant(void);
 

@@ -6,22 +6,26 @@
 #include "config.h"
 #include "describe.h"
 #include "journal.h"
-#include "lock.h"
 #include "memory.h"
 #include "next.h"
 #include "objects.h"
 #include "process.h"
 #include "requests.h"
 #include "slots.h"
+#include "state.h"
 #include "sys.h"
 #include "thread.h"
 
+static _Atomic bool started; /* the start-up objects were taken */
+
 #define TRIES_MOST 64 /* of the barrier; 36 retries in 2,000 loads were the most seen */
 
-/* The list as it was when it was last looked at; changed only inside a callback, which the loader
- * serialises. The counters are opaque: only their change says something. */
+/* In callbacks the loader's lock is taken first, ours second. The list as it was when it was last
+ * looked at; changed only inside a callback, which the loader serialises. The counters are opaque:
+ * only their change says something. */
 static struct {
     bool known;
+    uint64_t epoch; /* of the tables that it was looked at for */
     uint64_t adds, subs;
     const struct link_map *tail;
 } settled;
@@ -69,20 +73,6 @@ static bool only_irrelevant_since(const struct link_map *tail) {
     return true;
 }
 
-/* ---- taking the lock inside a callback: the loader's lock first, ours second ---- */
-
-static bool take_ours(void) {
-    if (!lock_take())
-        return false;
-    if (lock_was_inherited()) {
-        journal_forget();
-        objects_forget();
-        settled.known = false;
-        settled.tail = NULL;
-    }
-    return true;
-}
-
 /* ---- first walk: what is new? ---- */
 
 struct walk {
@@ -95,9 +85,12 @@ static bool begin_walk(struct walk *w, const struct dl_phdr_info *first) {
     struct mark now = {first->dlpi_adds, first->dlpi_subs};
     w->started = true;
     w->stale = w->checked && now.adds != w->adds;
-    if (w->stale || !take_ours())
+    if (w->stale || !state_take())
         return false;
     w->locked = true;
+    if (settled.epoch != state_epoch())
+        settled.known = false;
+    settled.epoch = state_epoch();
     bool appended = settled.known && settled.tail && now.subs == settled.subs;
     w->full = !is_settled(&now) && !(appended && only_irrelevant_since(settled.tail));
     settled.known = true;
@@ -179,7 +172,7 @@ static int attribute_each(struct dl_phdr_info *info, size_t size, void *argument
     (void)size;
     if (!a->started) {
         a->started = true;
-        if (!(a->locked = take_ours()))
+        if (!(a->locked = state_take()))
             return 1;
         find_askers(a);
     }
@@ -199,7 +192,7 @@ static int attend_each(struct dl_phdr_info *info, size_t size, void *argument) {
     (void)size;
     if (!a->started) {
         a->started = true;
-        if (!(a->locked = take_ours()))
+        if (!(a->locked = state_take()))
             return 1;
     }
     struct object *o = objects_find(info);
@@ -212,27 +205,27 @@ static void walk_locked(int (*each)(struct dl_phdr_info *, size_t, void *)) {
     struct attribution a = {.started = false};
     dl_iterate_phdr(each, &a);
     if (a.locked)
-        lock_release();
+        state_leave();
 }
 
 static void tell_bindings(void) {
     struct object *o;
-    if (!take_ours())
+    if (!state_take())
         return;
     for (size_t i = 0; (o = objects_get(i)); i++)
         if (o->is_host && o->mapped)
             slots_tell(o);
     journal_diagnose();
-    lock_release();
+    state_leave();
 }
 
 static void tell_news(bool memory_stays) {
     walk_locked(attribute_each);
-    if (!take_ours())
+    if (!state_take())
         return;
     describe_news(memory_stays);
     bool worth_it = journal_is_open();
-    lock_release();
+    state_leave();
     if (!worth_it)
         return;
     walk_locked(attend_each);
@@ -249,7 +242,7 @@ static bool walk_once(struct walk *w) {
     if (w->full)
         objects_walk_end();
     bool news = w->full && objects_have_news();
-    lock_release();
+    state_leave();
     return news;
 }
 
@@ -281,9 +274,9 @@ void settle_second_chance(void) {
         if (!w.stale)
             return;
     }
-    if (take_ours()) {
+    if (state_take()) {
         journal_blind("objects loaded meanwhile", "the loader's list never came to rest", NULL);
-        lock_release();
+        state_leave();
     }
 }
 
@@ -292,7 +285,6 @@ void settle_second_chance(void) {
 #define START_MOST 1024
 static struct { uintptr_t low, high; } at_start[START_MOST];
 static size_t at_start_count;
-static _Atomic bool started;
 
 static int note_at_start(struct dl_phdr_info *info, size_t size, void *argument) {
     uintptr_t low = UINTPTR_MAX, high = 0;
@@ -319,6 +311,13 @@ static bool was_there_at_start(uintptr_t address) {
         if (address - at_start[i].low < at_start[i].high - at_start[i].low)
             return true;
     return false;
+}
+
+void settle_if_never(void) {
+    if (started)
+        return;
+    dl_iterate_phdr(note_at_start, NULL);
+    settle_second_chance();
 }
 
 void settle_in_initialisation(uintptr_t return_address) {
@@ -352,10 +351,10 @@ static int promote_it(struct dl_phdr_info *info, size_t size, void *argument) {
     (void)size;
     if (!objects_contains(info, q->address))
         return 0;
-    if (take_ours()) {
+    if (state_take()) {
         const struct object *o = objects_promote(info);
         q->number = o ? o->number : WC_NULL;
-        lock_release();
+        state_leave();
     }
     return 1;
 }
@@ -363,9 +362,9 @@ static int promote_it(struct dl_phdr_info *info, size_t size, void *argument) {
 int64_t settle_promote(uintptr_t address) {
     struct question q = {.address = address, .number = WC_NULL};
     dl_iterate_phdr(promote_it, &q);
-    if (q.number != WC_NULL && take_ours()) {
+    if (q.number != WC_NULL && state_take()) {
         describe_news(true);
-        lock_release();
+        state_leave();
     }
     return q.number;
 }
@@ -392,20 +391,26 @@ bool settle_path_at(uintptr_t address, char *to, size_t cap) {
     return q.yes && to[0];
 }
 
-static int answers(struct dl_phdr_info *info, size_t size, void *argument) {
+static int answers_by_path(struct dl_phdr_info *info, size_t size, void *argument) {
+    struct question *q = argument;
+    (void)size;
+    q->yes = requests_name_fits(q->name, info->dlpi_name, NULL);
+    return q->yes;
+}
+
+static int answers_by_soname(struct dl_phdr_info *info, size_t size, void *argument) {
     struct question *q = argument;
     struct wc_elf_image e;
     (void)size;
-    if (requests_name_fits(q->name, info->dlpi_name, NULL))
-        q->yes = true;
-    else if (wc_elf_from_memory(&e, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) ==
-             WC_ELF_OK)
+    if (wc_elf_from_memory(&e, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) == WC_ELF_OK)
         q->yes = requests_name_fits(q->name, "", wc_elf_soname(&e));
     return q->yes;
 }
 
 bool settle_answers(const char *name) {
     struct question q = {.name = name};
-    dl_iterate_phdr(answers, &q);
+    dl_iterate_phdr(answers_by_path, &q);
+    if (!q.yes)
+        dl_iterate_phdr(answers_by_soname, &q);
     return q.yes;
 }

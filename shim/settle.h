@@ -16,6 +16,10 @@ void settle_in_initialisation(uintptr_t return_address);
 /* Out of a dl* hook or our own constructor: waits for the loader first. */
 void settle_second_chance(void);
 
+/* The same, if no object's initialisation ever called us (a -pg program's __gmon_start__ hides
+ * ours). Else nothing: a thread of a start-up constructor may be in a dlopen that waits for us. */
+void settle_if_never(void);
+
 /* Number of the object at that address, made a host if it is none of cuDNN; WC_NULL: unknown. */
 int64_t settle_promote(uintptr_t address);
 /* Path of the object that an address lies in. False: none does. */

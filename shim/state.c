@@ -1,0 +1,26 @@
+#include "state.h"
+
+#include "journal.h"
+#include "lock.h"
+#include "objects.h"
+
+static uint64_t epoch = 1;
+
+bool state_take(void) {
+    if (!lock_take())
+        return false;
+    if (lock_was_inherited()) {
+        journal_forget();
+        objects_forget();
+        epoch++;
+    }
+    return true;
+}
+
+void state_leave(void) {
+    lock_release();
+}
+
+uint64_t state_epoch(void) {
+    return epoch;
+}
