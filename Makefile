@@ -193,7 +193,7 @@ test:
 	$(Q)$(MAKE) --no-print-directory -k run-unit run-e2e run-real; \
 	    tests/setup/summary $(tap)/*.tap
 
-suite = $(Q)rm -f $(tap)/$(1)*.tap; $(MAKE) --no-print-directory run-$(1); \
+suite = +$(Q)rm -f $(tap)/$(1)*.tap; $(MAKE) --no-print-directory run-$(1); \
         tests/setup/summary $(tap)/$(1)*.tap
 test-unit:     ; $(call suite,unit)
 test-e2e:      ; $(call suite,e2e)
@@ -206,7 +206,8 @@ run-unit:
 	$(Q)$(MAKE) --no-print-directory -k unit-programs; \
 	    $(test_env) tests/setup/run-unit $(tap) $$? $(unit_programs)
 run-e2e: all $(O)/venv/.ready
-	$(Q)$(test_env) tests/setup/run-bats $(tap)/e2e $(wildcard tests/e2e/*.bats tests/neutrality/*.bats)
+	$(Q)$(test_env) tests/setup/run-bats $(tap)/e2e \
+	    $(filter-out tests/real/% tests/measured/%,$(sort $(wildcard tests/*/*.bats)))
 run-real: all $(O)/venv/.ready
 	$(Q)$(test_env) tests/setup/run-bats $(tap)/real $(wildcard tests/real/*.bats)
 run-measured: all $(O)/venv/.ready
