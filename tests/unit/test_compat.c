@@ -38,7 +38,8 @@ static void what_is_no_rule_is_none(void **state) {
     assert_int_equal(wc_rule_from_name(""), WC_RULE_NONE);
     assert_int_equal(wc_rule_from_name("Torch"), WC_RULE_NONE);
     assert_int_equal(wc_rule_from_name(wc_rule_name(WC_RULE_NONE)), WC_RULE_NONE);
-    assert_non_null(wc_rule_name(WC_RULE_COUNT));
+    assert_string_equal(wc_rule_name(WC_RULE_NONE), "none");
+    assert_string_equal(wc_rule_name(WC_RULE_COUNT), "none");
     assert_non_null(wc_rule_explanation((enum wc_rule)1000));
     struct wc_version v = V(9, 1, 0, -1);
     assert_int_equal(wc_rule_check(WC_RULE_NONE, v, v), WC_FIT_UNKNOWN);
@@ -84,6 +85,7 @@ static void an_unknown_version_has_a_rule_only_where_all_agree(void **state) {
     (void)state;
     assert_int_equal(wc_rule_of_framework(NULL, V(1, 0, 0, -1)), WC_RULE_NVIDIA);
     assert_int_equal(wc_rule_of_framework("torch", WC_VERSION_NONE), WC_RULE_NVIDIA);
+    assert_int_equal(wc_rule_of_framework("tensorflow", WC_VERSION_NONE), WC_RULE_NVIDIA);
     assert_int_equal(wc_rule_of_framework("mxnet", WC_VERSION_NONE), WC_RULE_MXNET);
     /* 1 is before and behind 1.6, 2 behind it and on both sides of 2.4, 3 behind both. */
     assert_int_equal(wc_rule_of_framework("tensorflow", V(1, -1, -1, -1)), WC_RULE_NVIDIA);

@@ -72,7 +72,7 @@ static void a_name_is_found_whole_or_not_at_all(void **state) {
         assert_int_equal(wc_function_find(strangers[i]), WC_NO_FUNCTION);
     for (int i = 0; i < count; i++) {
         char longer[80];
-        snprintf(longer, sizeof longer, "%s0", lines[i].name);
+        strcat(strcpy(longer, lines[i].name), "0");
         assert_int_equal(wc_function_find(longer), WC_NO_FUNCTION);
     }
 }
@@ -155,6 +155,21 @@ static void a_whole_library_dates_itself(void **state) {
     }
 }
 
+static bool has_one(void *ctx, int function) {
+    return *(int *)ctx == function;
+}
+
+/* A part exports only its share: what it lacks of its own release must not make it older. */
+static void a_part_is_not_dated_before_its_own_functions(void **state) {
+    (void)state;
+    for (int f = 0; f < wc_function_count(); f++) {
+        struct wc_release_range r = {WC_VERSION_NONE, WC_VERSION_NONE};
+        wc_release_range_exports(&r, has_one, &f);
+        assert_version(r.floor, wc_function_first(f));
+        assert_true(within(r.floor, &r));
+    }
+}
+
 static bool has_nothing(void *ctx, int function) {
     (void)ctx;
     (void)function;
@@ -191,6 +206,7 @@ int main(void) {
         cmocka_unit_test(a_name_is_found_whole_or_not_at_all),
         cmocka_unit_test(what_is_not_listed_has_no_name_and_no_release),
         cmocka_unit_test(a_whole_library_dates_itself),
+        cmocka_unit_test(a_part_is_not_dated_before_its_own_functions),
         cmocka_unit_test(a_library_without_functions_has_no_date),
         cmocka_unit_test(a_host_can_use_the_releases_that_have_all_it_imports),
     };

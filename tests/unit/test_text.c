@@ -255,6 +255,19 @@ static void an_arena_copies_strings(void **state) {
     assert_null(wc_arena_string(&b.arena, path));
 }
 
+static void an_arena_is_used_to_its_last_byte(void **state) {
+    (void)state;
+    _Alignas(16) char buffer[17];
+    struct wc_buffer_arena b;
+    wc_buffer_arena_begin(&b, buffer, 16);
+    buffer[16] = 'x';
+    assert_ptr_equal(wc_arena_string(&b.arena, "fifteen letters"), buffer);
+    assert_int_equal(b.used, 16);
+    assert_int_equal(buffer[16], 'x');
+    wc_buffer_arena_begin(&b, buffer, 15);
+    assert_null(wc_arena_string(&b.arena, "fifteen letters"));
+}
+
 int main(void) {
     const char *given = getenv("WC_SEED");
     unsigned seed = given ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);
@@ -273,6 +286,7 @@ int main(void) {
         cmocka_unit_test(joining_stops_at_the_first_null),
         cmocka_unit_test(an_arena_gives_zeroed_aligned_memory_until_it_is_full),
         cmocka_unit_test(an_arena_copies_strings),
+        cmocka_unit_test(an_arena_is_used_to_its_last_byte),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

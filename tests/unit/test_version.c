@@ -63,6 +63,8 @@ static void a_version_that_no_number_holds_gives_0(void **state) {
     assert_true(wc_version_to_number(V(8, -1, -1, -1)) == 8000);
     assert_true(wc_version_to_number(V(9, 10, -1, -1)) == 91000);
     assert_true(wc_version_to_number(V(9, 10, 2, 21)) == 91002);
+    assert_true(wc_version_to_number(V(99, 99, 99, -1)) == 999999);
+    assert_true(wc_version_to_number(V(100, 0, 0, -1)) == 0);
 }
 
 static void packed_versions_are_three_bytes(void **state) {
@@ -70,6 +72,8 @@ static void packed_versions_are_three_bytes(void **state) {
     assert_version(wc_version_from_packed(0x00091300), V(9, 19, 0, -1));
     assert_version(wc_version_from_packed(0x00080907), V(8, 9, 7, -1));
     assert_version(wc_version_from_packed(0x0009ffff), V(9, 255, 255, -1));
+    assert_version(wc_version_from_packed(0x00630001), V(99, 0, 1, -1));
+    assert_version(wc_version_from_packed(0x00640001), WC_VERSION_NONE);
     assert_version(wc_version_from_packed(0), WC_VERSION_NONE);
     assert_version(wc_version_from_packed(0x00000102), WC_VERSION_NONE);
     assert_version(wc_version_from_packed(0x01091300), WC_VERSION_NONE);
@@ -156,6 +160,16 @@ static void a_version_is_found_before_its_suffix(void **state) {
     }
 }
 
+static void nothing_behind_the_length_is_read(void **state) {
+    (void)state;
+    struct wc_version v;
+    assert_int_equal(wc_version_parse_start("9.1.0", 4, &v), 3);
+    assert_version(v, V(9, 1, -1, -1));
+    assert_int_equal(wc_version_parse_start("9.12", 3, &v), 3);
+    assert_version(v, V(9, 1, -1, -1));
+    assert_int_equal(wc_version_parse_start("9", 0, &v), 0);
+}
+
 static void an_unknown_version_is_written_as_a_word(void **state) {
     (void)state;
     char out[WC_VERSION_TEXT];
@@ -228,8 +242,9 @@ static void what_is_not_a_set_is_refused(void **state) {
         "=9.1",       "=>9",     ">",
         "== ",        "!9",      ">=9.1rc1",
         "==9.1+cu12", "<10.0b1", ">=1,>=2,>=3,>=4,>=5,>=6,>=7,>=8,>=9",
-        "9.1 9.2",    "(>=9",    ">=9)",
-        "==9.1.*.*",  ">>9",
+        "9.1 9.2",    "(>=9",    "==10.0a0",
+        ">9a0",       ">=9)",    "==9.1.*.*",
+        ">>9",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct wc_spec spec;
@@ -255,6 +270,7 @@ static void the_sets_of_real_wheels_are_understood(void **state) {
     assert_int_equal(ask("~=9.3.0", V(9, 4, 0, -1)), WC_NO);
     assert_int_equal(ask(">=9.10.1.4,<10.0a0", V(9, 10, 2, 21)), WC_YES);
     assert_int_equal(ask(">=9.10.1.4,<10.0a0", V(10, 0, 0, 0)), WC_NO);
+    assert_int_equal(ask(">=9.10.0a0", V(9, 9, 0, 0)), WC_NO);
     assert_int_equal(ask("9.1", V(9, 1, 1, -1)), WC_YES);
     assert_int_equal(ask("9.1", V(9, 10, 1, -1)), WC_NO);
     assert_int_equal(ask("9.1.*", V(9, 1, 1, -1)), WC_YES);
@@ -262,6 +278,7 @@ static void the_sets_of_real_wheels_are_understood(void **state) {
     assert_int_equal(ask("!=9.10.0", V(9, 10, 2, -1)), WC_YES);
     assert_int_equal(ask("===9.10.0", V(9, 10, 0, -1)), WC_YES);
     assert_int_equal(ask(">9.1.0", V(9, 1, 1, -1)), WC_YES);
+    assert_int_equal(ask("<=9.3.0", V(9, 3, 1, -1)), WC_NO);
 }
 
 /* cuDNN does not tell the fourth field of its wheels. */
@@ -327,6 +344,8 @@ static void the_floor_is_the_highest_lower_bound(void **state) {
         {"<10", "unknown"},
         {"!=9.1,<=9.3", "unknown"},
         {">=9.8,<10", "9.8"},
+        {">=9.10,>=9.8", "9.10"},
+        {">9.1.2.0", "9.1.2.1"},
         {">=9.8,>=9.10", "9.10"},
         {"==9.26.0.51", "9.26.0.51"},
         {"~=9.3", "9.3"},
@@ -358,6 +377,7 @@ int main(void) {
         cmocka_unit_test(text_comes_back_as_it_was),
         cmocka_unit_test(what_is_not_a_version_is_refused_whole),
         cmocka_unit_test(a_version_is_found_before_its_suffix),
+        cmocka_unit_test(nothing_behind_the_length_is_read),
         cmocka_unit_test(an_unknown_version_is_written_as_a_word),
         cmocka_unit_test(comparing_counts_unknown_as_0_and_agreeing_ignores_it),
         cmocka_unit_test(a_set_without_clauses_accepts_everything),
