@@ -1,0 +1,367 @@
+#!/usr/bin/env bats
+# whichcudnn run: the child lives as without it, and its end is told.
+#
+# Most children here write their log themselves, under an empty library in the shim's place: what is
+# tested is the parent. The last tests run it with the shim.
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+    echo | "${CC:-gcc}" -shared -fPIC -x c - -o empty.so
+    export WHICHCUDNN_SHIM=$PWD/empty.so
+    export TMPDIR=$PWD # nothing of these tests in /tmp
+}
+
+run_it() { "$CMD" run "$@"; }
+
+# A child that behaves as if the shim were in it: `child PARTIAL COMMAND` writes the records of the
+# file PARTIAL as its log and then does COMMAND.
+make_child() {
+    cat >child <<END
+#!/bin/bash
+sed "s/^{/{\"pid\":\$\$,\"tid\":\$\$,\"time\":\$(date +%s%6N),/; s/RUN_PID/\$WHICHCUDNN_RUN_PID/" "\$1" |
+    python3 '$WC_ROOT/tests/schema/complete.py' >"\$WHICHCUDNN_LOG/whichcudnn-n-\$\$-1.jsonl"
+eval "\$2"
+END
+    chmod +x child
+    cat >sick <<'END'
+{"kind":"process","node":"n","run_pid":RUN_PID,"eager":true}
+{"kind":"machine"}
+{"kind":"request","request":1,"operation":"dlopen","name":"libcudnn.so.9"}
+{"kind":"object","object":1,"role":"host","mapped":true,"path":"/v/_versions.so"}
+{"kind":"object","object":2,"role":"facade","mapped":true,"path":"/v/libcudnn.so.9","version":"9.1.0","version_source":"data symbol","asked_by_object":1,"request":1}
+{"kind":"demand","host":1,"demand_kind":"required","spec":">=9.8","rule":"nvidia","source":"METADATA of x 1"}
+{"kind":"binding","host":1,"target":2,"how":"dlsym","functions":["cudnnCreate"]}
+{"kind":"call","function":"cudnnCreate","phase":"before","host":1,"target":2}
+END
+    grep -v demand sick >well
+}
+
+# ---- the child is left alone ----
+
+@test "status, output and input are the child's" {
+    run -0 --separate-stderr run_it --quiet -- sh -c 'echo out; echo err >&2'
+    is "$output|$stderr" "out|err"
+    run -7 run_it --quiet -- sh -c 'exit 7'
+    run -255 run_it --quiet sh -c 'exit 255'
+    run -137 run_it --quiet -- sh -c 'kill -9 $$'
+    run -139 run_it --quiet -- sh -c 'kill -SEGV $$'
+    run -130 run_it --quiet -- python3 -c 'import os, signal
+signal.signal(signal.SIGINT, signal.SIG_DFL); os.kill(os.getpid(), signal.SIGINT)'
+    is "$(echo in | run_it --quiet -- cat)" in
+    : >nine
+    is "$(run_it --quiet -- readlink /proc/self/fd/9 9<nine)" "$PWD/nine"
+    # No descriptor more than without it.
+    is "$(run_it --quiet -- sh -c 'ls /proc/self/fd | wc -l')" "$(sh -c 'ls /proc/self/fd | wc -l')"
+}
+
+@test "what cannot be started: 127 and 126, with the reason" {
+    run -127 run_it -- no-such-command-anywhere
+    is "$output" "whichcudnn: no-such-command-anywhere: No such file or directory"
+    run -126 run_it -- /
+    is "$output" "whichcudnn: /: Permission denied"
+    : >plain
+    run -126 run_it -- ./plain
+    is "$output" "whichcudnn: ./plain: Permission denied"
+    run -1 compgen -G 'whichcudnn-*'
+}
+
+@test "LD_PRELOAD: others first, ours last and once" {
+    cp empty.so other.so
+    is "$(LD_PRELOAD='' run_it --quiet -- printenv LD_PRELOAD)" "$PWD/empty.so"
+    is "$(LD_PRELOAD=$PWD/other.so run_it --quiet -- printenv LD_PRELOAD)" \
+        "$PWD/other.so:$PWD/empty.so"
+    is "$(LD_PRELOAD="$PWD/empty.so $PWD/other.so" run_it --quiet -- printenv LD_PRELOAD)" \
+        "$PWD/empty.so $PWD/other.so"
+}
+
+@test "the library: named, beside the command, in ../lib; a clear word where it is not" {
+    mkdir -p bin lib 'a b'
+    cp "$CMD" bin/
+    cp empty.so bin/libwhichcudnn.so
+    unset WHICHCUDNN_SHIM
+    is "$(bin/whichcudnn run --quiet -- printenv LD_PRELOAD)" "$PWD/bin/libwhichcudnn.so"
+    mv bin/libwhichcudnn.so lib/
+    is "$(bin/whichcudnn run --quiet -- printenv LD_PRELOAD)" "$PWD/lib/libwhichcudnn.so"
+    rm lib/libwhichcudnn.so
+    if [ ! -e /usr/local/lib/libwhichcudnn.so ]; then
+        run -2 bin/whichcudnn run -- true
+        [[ $output == *"libwhichcudnn.so is not beside this program"*"WHICHCUDNN_SHIM"* ]]
+    fi
+    WHICHCUDNN_SHIM=$PWD/nowhere.so run -2 bin/whichcudnn run -- true
+    cp empty.so 'a b/libwhichcudnn.so'
+    WHICHCUDNN_SHIM="$PWD/a b/libwhichcudnn.so" run -2 bin/whichcudnn run -- true
+    [[ $output == *"splits at spaces"* ]]
+}
+
+@test "the child knows its own pid as the one that was asked for" {
+    run -0 run_it --quiet -- sh -c 'echo $$ $WHICHCUDNN_RUN_PID; sh -c "echo \$WHICHCUDNN_RUN_PID; :"'
+    read -r own mark <<<"${lines[0]}"
+    is "$mark ${lines[1]}" "$own $own"
+}
+
+@test "the place of logs: working directory, TMPDIR, as named, always absolute" {
+    place() { run_it --quiet "$@" -- printenv WHICHCUDNN_LOG; }
+    is "$(place)" "$PWD"
+    is "$(WHICHCUDNN_LOG=x/%p.log place)" "$PWD/x/%p.log"
+    is "$(place --log logs/)" "$PWD/logs/"
+    [ -d logs ]
+    is "$(WHICHCUDNN_LOG=/elsewhere place --log one.jsonl)" "$PWD/one.jsonl"
+    mkdir gone
+    cd gone
+    rmdir ../gone
+    is "$(place)" "$TMPDIR"
+    is "$(TMPDIR=/no/such place)" /tmp
+}
+
+@test "a place where logs cannot be is told, and the command runs all the same" {
+    run -5 --separate-stderr run_it --log /no/such/place/log.jsonl -- sh -c 'echo ran; exit 5'
+    is "$output" ran
+    [[ $stderr == *"/no/such/place: logs cannot be written here"* ]]
+}
+
+# ---- signals ----
+
+@test "each signal sent to run reaches the child, and its answer is the status" {
+    cat >sender.py <<'END'
+import signal, subprocess, sys
+child = """
+import signal, sys
+def answer(number, frame):
+    sys.exit(number + 40)
+for name in ("INT", "TERM", "HUP", "QUIT", "USR1", "USR2"):
+    signal.signal(getattr(signal, "SIG" + name), answer)
+print("ready", flush=True)
+while True:
+    signal.pause()
+"""
+for name in ("INT", "TERM", "HUP", "QUIT", "USR1", "USR2"):
+    run = subprocess.Popen([sys.argv[1], "run", "--quiet", "--", sys.executable, "-c", child],
+                           stdout=subprocess.PIPE)
+    assert run.stdout.readline() == b"ready\n"
+    number = getattr(signal, "SIG" + name)
+    run.send_signal(number)
+    status = run.wait(timeout=20)
+    assert status == number + 40, (name, status)
+    run.stdout.close()
+print("all")
+END
+    run -0 python3 sender.py "$CMD"
+    is "$output" all
+}
+
+@test "a key on the terminal reaches the child once, and run stays to its end" {
+    cat >terminal.py <<'END'
+import os, pty, sys, time
+child = r"""
+import signal, sys, time
+seen = 0
+def count(number, frame):
+    global seen
+    seen += 1
+signal.signal(signal.SIGINT, count)
+print("ready", flush=True)
+end = time.monotonic() + 20
+while not seen and time.monotonic() < end:
+    time.sleep(0.01)
+time.sleep(0.3)
+print("seen", seen, flush=True)
+sys.exit(33)
+"""
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], [sys.argv[1], "run", "--quiet", "--", sys.executable, "-c", child])
+text = b""
+while b"seen " not in text:
+    text += os.read(terminal, 1000)
+    if text.endswith(b"ready\r\n"):
+        os.write(terminal, b"\x03")
+status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+print("seen 1" if b"seen 1" in text else text, status)
+END
+    run -0 python3 terminal.py "$CMD"
+    is "$output" "seen 1 33"
+}
+
+@test "one process group, ignored signals and SIGCHLD's way stay as they were" {
+    cat >inherit.py <<'END'
+import os, signal, subprocess, sys
+show = ("import os, signal; print(os.getpgid(0) == os.getpgid(os.getppid()),"
+        " signal.getsignal(signal.SIGHUP) == signal.SIG_IGN,"
+        " signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN,"
+        " sorted(signal.pthread_sigmask(signal.SIG_BLOCK, [])) == [signal.SIGUSR1])")
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+os.execv(sys.argv[1], [sys.argv[1], "run", "--quiet", "--", sys.executable, "-c",
+                       show + "; raise SystemExit(9)"])
+END
+    run -9 python3 inherit.py "$CMD"
+    is "$output" "True True True True"
+}
+
+# ---- the end ----
+
+@test "the end is in the log: status, and nothing in flight where the call came back" {
+    make_child
+    echo '{"kind":"call","function":"cudnnCreate","phase":"after","status":1001}' >>sick
+    run -4 --separate-stderr run_it -- ./child sick 'exit 4'
+    is "$(field outcome ending whichcudnn-*.jsonl)" exited
+    is "$(last_record outcome whichcudnn-*.jsonl | jq -c '[.status, .signal, .during, .observed]')" \
+        '[4,null,null,true]'
+    validate_log whichcudnn-*.jsonl
+    is "$(tail -n 1 whichcudnn-*.jsonl | jq -r .kind)" outcome
+    [[ $stderr == "whichcudnn: error: "*"9.1.0"*"fix "*"9.8"*"log "*"$PWD/whichcudnn-n-"* ]]
+    [[ $stderr != *ended* ]]
+}
+
+@test "the end after SIGKILL: by what, during what, and what was found" {
+    make_child
+    run -137 --separate-stderr run_it -- ./child sick 'kill -9 $$'
+    is "$(last_record outcome whichcudnn-*.jsonl |
+        jq -c '[.ending, .signal, .signal_name, .status, .during, .during_seq]')" \
+        '["signaled",9,"SIGKILL",null,"cudnnCreate",8]'
+    validate_log whichcudnn-*.jsonl
+    [[ $stderr == *"error: "*"9.1.0"* ]]
+    [[ $stderr == *"ended    killed by SIGKILL, during cudnnCreate"* ]]
+    run -1 "$CMD" report .
+    [[ $output == *"ended    killed by SIGKILL, during cudnnCreate"* ]]
+}
+
+@test "half a line that the child left is closed, and the end stands on its own" {
+    make_child
+    # shellcheck disable=SC2016 # for the child's shell
+    run -0 run_it --quiet -- ./child sick 'printf "{\"v\":1,\"ki" >>$WHICHCUDNN_LOG/whichcudnn-n-$$-1.jsonl'
+    is "$(tail -n 1 whichcudnn-*.jsonl | jq -r .kind)" outcome
+    run -1 "$CMD" report .
+    [[ $output == *"line 9 could not be read"* && $output == *"ended    with status 0"* ]]
+}
+
+@test "a healthy run is told in one line, quiet is quiet" {
+    make_child
+    run -0 --separate-stderr run_it -- ./child well :
+    is "${stderr_lines[0]}" "whichcudnn: ok: everything seen fits together"
+    is "${#stderr_lines[@]}" 2
+    run -0 --separate-stderr run_it --quiet -- ./child sick :
+    is "$output$stderr" ""
+}
+
+@test "children of the child are told too, logs of others are not" {
+    make_child
+    sed 's/RUN_PID/1/' sick | make_log whichcudnn-n-1-1.jsonl # an old one
+    before=$(cat whichcudnn-n-1-1.jsonl)
+    run -0 --separate-stderr run_it -- sh -c './child sick :; ./child well :; :'
+    is "$(grep -c '^whichcudnn: ' <<<"$stderr")" 2
+    [[ $stderr == *"error: "*"ok: "* ]]
+    # The child itself wrote no log, so its end is in none.
+    is "$(records outcome whichcudnn-*.jsonl)" ""
+    is "$(cat whichcudnn-n-1-1.jsonl)" "$before"
+    [[ $stderr != *whichcudnn-n-1-1* ]]
+}
+
+@test "a log under the name that was given" {
+    make_child
+    # shellcheck disable=SC2016 # for the child's shell
+    sed -i 's|\$WHICHCUDNN_LOG/whichcudnn-n-\$\$-1.jsonl|${WHICHCUDNN_LOG/\\%p/$$}|' child
+    run -0 --separate-stderr run_it --log one.jsonl -- ./child sick :
+    [[ $stderr == *"log      $PWD/one.jsonl"* ]]
+    is "$(field outcome ending one.jsonl)" exited
+    run -0 --separate-stderr run_it --log job-%p.log -- ./child sick :
+    [[ $stderr == *"log      $PWD/job-"[0-9]*".log"* ]]
+    is "$(field outcome ending job-*.log)" exited
+}
+
+# ---- nothing observed ----
+
+@test "why nothing was observed: a static program, a script of one, another machine" {
+    echo 'int main(void) { return 3; }' | "${CC:-gcc}" -static -x c - -o static
+    run -3 run_it -- ./static
+    [[ $output == "whichcudnn: nothing observed: "*"/static is linked statically"* ]]
+    printf '#! %s/static an argument\n' "$PWD" >script
+    chmod +x script
+    run -3 run_it -- ./script
+    [[ $output == *"/static is linked statically"* ]]
+    PATH=$PWD:$PATH run -3 run_it -- static
+    [[ $output == *"/static is linked statically"* ]]
+    run -0 run_it -- /bin/true
+    is "$output" "whichcudnn: nothing observed: no cuDNN was loaded or asked for"
+    WHICHCUDNN_DISABLE=1 run -0 run_it -- /bin/true
+    is "$output" "whichcudnn: nothing observed: WHICHCUDNN_DISABLE is set"
+    run -1 compgen -G 'whichcudnn-*'
+}
+
+@test "why nothing was observed: a set-user-ID program" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root to make one"
+    chmod 755 . "$BATS_RUN_TMPDIR" "$(dirname "$BATS_RUN_TMPDIR")" "$(dirname "$PWD")"
+    cp /bin/true suid
+    chmod 4755 suid
+    cp "$CMD" whichcudnn
+    run -0 setpriv --reuid=65534 --regid=65534 --clear-groups ./whichcudnn run -- ./suid
+    [[ $output == *"/suid runs with another user's or group's rights"* ]]
+}
+
+@test "why nothing was observed is left where a log was named" {
+    echo 'int main(void) { return 3; }' | "${CC:-gcc}" -static -x c - -o static
+    mkdir logs
+    run -3 run_it --quiet --log logs -- ./static
+    is "$(jq -c '[.ending, .status, .observed]' logs/whichcudnn-*-outcome.jsonl)" '["exited",3,false]'
+    validate_log logs/*
+    run -3 "$CMD" report logs
+    [[ $output == "nothing observed: "*"/static is linked statically"* ]]
+
+    run -3 run_it --quiet --log one.jsonl -- ./static
+    run -3 run_it --quiet --log one.jsonl -- ./static # not into the log of another run
+    is "$(cat one.jsonl* | wc -l)" 2
+    validate_log one.jsonl*
+
+    run -127 run_it --quiet --log never.jsonl -- no-such-command-anywhere
+    is "$(jq -r '.ending, .reason' never.jsonl | xargs)" "not-started No such file or directory"
+    validate_log never.jsonl
+}
+
+@test "usage" {
+    run -0 --separate-stderr run_it --help
+    [[ $output == "Usage: whichcudnn run"* && -z $stderr ]]
+    run -2 run_it
+    run -2 run_it --
+    run -2 run_it --no-such -- true
+    run -2 run_it --color=perhaps -- true
+    run -2 run_it --log
+}
+
+# ---- with the shim ----
+
+@test "a host with the shim in it: the log, its end, the verdict" {
+    export WHICHCUDNN_SHIM=$SHIM
+    make_standin 9.1.0 cudnn
+    build_host now cudnn host
+    run -0 --separate-stderr run_it -- ./host version
+    log=$(the_log)
+    validate_log "$log"
+    is "$(head -n 1 "$log" | jq -c '[.kind, .eager, .run_pid == .pid]')" '["process",true,true]'
+    is "$(last_record outcome "$log" | jq -c '[.status, .observed, .during]')" '[0,true,null]'
+    is "$(records object "$log" | jq -r 'select(.role == "facade") | .real_path' | tail -n 1)" \
+        "$PWD/cudnn/libcudnn.so.9"
+    [[ $stderr == *"log      $log"* || $stderr == *"log      $PWD/${log#./}"* ]]
+}
+
+@test "a cuDNN that aborts as it is loaded: the end names the request" {
+    export WHICHCUDNN_SHIM=$SHIM
+    make_standin --constructor abort 9.1.0 cudnn
+    build_host dlopen cudnn host
+    run -134 --separate-stderr env LD_LIBRARY_PATH="$PWD/cudnn" "$CMD" run -- ./host version
+    validate_log "$(the_log)"
+    is "$(last_record outcome "$(the_log)" | jq -r '.signal_name, .during' | xargs)" \
+        "SIGABRT dlopen libcudnn.so.9"
+    [[ $stderr == *"ended    killed by SIGABRT, last request: dlopen libcudnn.so.9"* ]]
+}
+
+@test "a program without cuDNN leaves nothing behind" {
+    export WHICHCUDNN_SHIM=$SHIM
+    run -0 --separate-stderr run_it -- python3 -c 'import ctypes, json, ssl; print("done")'
+    is "$output" "done"
+    is "$stderr" "whichcudnn: nothing observed: no cuDNN was loaded or asked for"
+    run -1 compgen -G 'whichcudnn-*'
+}
