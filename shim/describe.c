@@ -278,7 +278,7 @@ static void add_metadata_demand(const struct object *host, const struct wc_metad
     r.u.demand.framework = or_null(d->framework);
     r.u.demand.framework_version = or_null(d->framework_version);
     r.u.demand.source_path = or_null(d->source_path);
-    wc_version_parse(d->framework_version, wc_str_length(d->framework_version), &framework);
+    wc_version_parse_start(d->framework_version, wc_str_length(d->framework_version), &framework);
     r.u.demand.rule = wc_rule_name(wc_rule_of_framework(d->framework, framework));
     journal_add(&r);
 }
