@@ -5,7 +5,7 @@ bats_require_minimum_version 1.5.0
 load helpers
 
 setup() {
-    cd "$BATS_TEST_TMPDIR"
+    cd "$BATS_TEST_TMPDIR" || return
 }
 
 process='{"kind":"process","node":"node7","arguments":["python","train.py"],"start_ticks":88}'
@@ -212,6 +212,7 @@ report() { "$CMD" report "$@"; }
 
 @test "what cannot be printed is not success" {
     stack_with 9.8.0 | make_log log.jsonl
+    # shellcheck disable=SC2016 # for that shell
     run -2 sh -c '"$CMD" report log.jsonl >/dev/full'
     [[ $output == *"could not be written"* ]]
 }

@@ -8,7 +8,7 @@ bats_require_minimum_version 1.5.0
 load helpers
 
 setup() {
-    cd "$BATS_TEST_TMPDIR"
+    cd "$BATS_TEST_TMPDIR" || return
     echo | "${CC:-gcc}" -shared -fPIC -x c - -o empty.so
     export WHICHCUDNN_SHIM=$PWD/empty.so
     export TMPDIR=$PWD # nothing of these tests in /tmp
@@ -97,6 +97,7 @@ signal.signal(signal.SIGINT, signal.SIG_DFL); os.kill(os.getpid(), signal.SIGINT
 }
 
 @test "the child knows its own pid as the one that was asked for" {
+    # shellcheck disable=SC2016 # for the child's shell
     run -0 run_it --quiet -- sh -c 'echo $$ $WHICHCUDNN_RUN_PID; sh -c "echo \$WHICHCUDNN_RUN_PID; :"'
     read -r own mark <<<"${lines[0]}"
     is "$mark ${lines[1]}" "$own $own"
@@ -242,6 +243,7 @@ END
 @test "a healthy run is told in one line, quiet is quiet" {
     make_child
     run -0 --separate-stderr run_it -- ./child well :
+    # shellcheck disable=SC2154 # of bats
     is "${stderr_lines[0]}" "whichcudnn: ok: everything seen fits together"
     is "${#stderr_lines[@]}" 2
     run -0 --separate-stderr run_it --quiet -- ./child sick :
@@ -333,8 +335,10 @@ END
 
 # ---- with the shim ----
 
+real_shim() { cp "$SHIM" empty.so; }
+
 @test "a host with the shim in it: the log, its end, the verdict" {
-    export WHICHCUDNN_SHIM=$SHIM
+    real_shim
     make_standin 9.1.0 cudnn
     build_host now cudnn host
     run -0 --separate-stderr run_it -- ./host version
@@ -348,7 +352,7 @@ END
 }
 
 @test "a cuDNN that aborts as it is loaded: the end names the request" {
-    export WHICHCUDNN_SHIM=$SHIM
+    real_shim
     make_standin --constructor abort 9.1.0 cudnn
     build_host dlopen cudnn host
     run -134 --separate-stderr env LD_LIBRARY_PATH="$PWD/cudnn" "$CMD" run -- ./host version
@@ -359,7 +363,7 @@ END
 }
 
 @test "a program without cuDNN leaves nothing behind" {
-    export WHICHCUDNN_SHIM=$SHIM
+    real_shim
     run -0 --separate-stderr run_it -- python3 -c 'import ctypes, json, ssl; print("done")'
     is "$output" "done"
     is "$stderr" "whichcudnn: nothing observed: no cuDNN was loaded or asked for"

@@ -5,7 +5,7 @@ bats_require_minimum_version 1.5.0
 load helpers
 
 setup() {
-    cd "$BATS_TEST_TMPDIR"
+    cd "$BATS_TEST_TMPDIR" || return
 }
 
 # The shim's own writer on a record of every kind: empty, full, and far too long.
@@ -59,8 +59,8 @@ write_samples() {
 
     printf '%s\n%s\n' "$process" "$machine" >good
     validate_log good
-    printf '%s\n%s' "$process" "$machine" >cut
-    run -1 validate_log cut
+    printf '%s\n%s' "$process" "$machine" >cut_off
+    run -1 validate_log cut_off
     [[ $output == *"no newline"* ]]
     printf '%s\n%s\n' "$process" "${machine:0:100}" >half
     run -1 validate_log half
