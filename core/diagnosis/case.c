@@ -68,6 +68,24 @@ const char *wc_say_version(struct wc_case *c, struct wc_version v) {
     return wc_say(c, wc_version_format(v, buffer), NULL);
 }
 
+static bool moves_a_cursor(char ch) {
+    return (unsigned char)ch < ' ' || ch == 127;
+}
+
+/* Titles get printed by whoever reads a log: no control characters, whatever they were made of. */
+static const char *harmless(struct wc_case *c, const char *title) {
+    char buffer[SAY_MOST];
+    struct wc_text t;
+    bool harm = false;
+
+    wc_text_begin(&t, buffer, sizeof buffer);
+    for (const char *p = title; p && *p; p++) {
+        harm = harm || moves_a_cursor(*p);
+        wc_text_add_char(&t, moves_a_cursor(*p) ? '?' : *p);
+    }
+    return harm ? keep(c, &t) : title;
+}
+
 const char *wc_say_name(struct wc_case *c, const char *path) {
     char buffer[NAME_MOST];
     struct wc_text t;
@@ -76,7 +94,7 @@ const char *wc_say_name(struct wc_case *c, const char *path) {
         return "?";
     wc_text_begin(&t, buffer, sizeof buffer);
     for (const char *p = wc_base_name(path); *p && !t.cut; p++)
-        wc_text_add_char(&t, (unsigned char)*p < ' ' || *p == 127 ? '?' : *p);
+        wc_text_add_char(&t, moves_a_cursor(*p) ? '?' : *p);
     /* A cut through a character of several bytes would leave half of it. */
     while (t.cut && t.n && ((unsigned char)t.p[t.n - 1] & 0x80))
         t.p[--t.n] = '\0';
@@ -95,7 +113,7 @@ const char *wc_say_quoted(struct wc_case *c, const char *text) {
 
     wc_text_begin(&t, buffer, sizeof buffer);
     for (const char *p = text; *p; p++) {
-        if ((unsigned char)*p < ' ' || *p == 127 || *p == '\'')
+        if (moves_a_cursor(*p) || *p == '\'')
             return NULL; /* nobody names a directory so but to trick the reader */
         quote = quote || !plain(*p);
     }
@@ -152,6 +170,7 @@ void wc_case_end(struct wc_case *c) {
 
     if (c->more)
         c->fact[c->facts++] = (struct wc_fact){"not listed", wc_say_number(c, c->more), NULL};
+    c->r.title = harmless(c, c->r.title);
     c->r.facts.p = copy(c, c->fact, c->facts * sizeof *c->fact);
     c->r.facts.n = c->facts;
     c->r.fix.p = copy(c, c->fix, c->fixes * sizeof *c->fix);

@@ -28,7 +28,7 @@ static bool in_wheel(const struct wc_demand_record *r) {
 const char *wc_say_demand(struct wc_case *c, const struct wc_demand_record *r) {
     switch (r->demand_kind) {
     case WC_demand_kind_BUILT:
-        return wc_say(c, "was built with ",
+        return wc_say(c, "it was built with ",
                       r->built  ? r->built
                       : r->spec ? say_spec(c, r->spec)
                                 : "?",
@@ -37,11 +37,11 @@ const char *wc_say_demand(struct wc_case *c, const struct wc_demand_record *r) {
         return wc_say(c, in_wheel(r) ? "its wheel requires " : "its package requires ",
                       r->spec ? say_spec(c, r->spec) : "?", NULL);
     case WC_demand_kind_SYMBOLS:
-        return wc_say(c, "imports functions of ", say_floor(c, r), NULL);
+        return wc_say(c, "it imports functions of ", say_floor(c, r), NULL);
     case WC_demand_kind_NODE:
         return wc_say(c, "its imports demand cuDNN ", wc_say_number(c, wc_major_wanted(r)), NULL);
     case WC_demand_kind_NEEDED:
-        return wc_say(c, "was linked with cuDNN ", wc_say_number(c, wc_major_wanted(r)), NULL);
+        return wc_say(c, "it was linked with cuDNN ", wc_say_number(c, wc_major_wanted(r)), NULL);
     default:
         return r->spec ? r->spec : r->built;
     }

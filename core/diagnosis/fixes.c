@@ -157,10 +157,8 @@ void wc_fix_install(struct wc_case *c, const struct wc_object *host,
         by_conda(c, bare);
     if (!distribution(c->d->s, host, library, said_in, bare, name)) {
         wc_case_fix(c, WC_ACTION_INSTALL,
-                    wc_say(c, "install cuDNN ", bare,
-                           " where the host "
-                           "looks for it",
-                           NULL),
+                    wc_say(c, "install a cuDNN that satisfies ", bare,
+                           ", where the host looks for it", NULL),
                     NULL);
         return;
     }

@@ -28,6 +28,12 @@ bool wc_is_load(const struct wc_failure *f) {
     return f->r.operation != WC_operation_DLSYM && f->r.operation != WC_operation_DLVSYM;
 }
 
+void wc_case_request(struct wc_case *c, const struct wc_failure *f) {
+    wc_case_fact(c, "asked for", f->r.name,
+                 f->r.text ? "loader request" : "loader request; no object answers to it");
+    wc_case_fact(c, "loader said", f->r.text, "dlerror");
+}
+
 const char *wc_say_caller(struct wc_case *c, const struct wc_failure *f) {
     const struct wc_object *o = wc_object_of(c->d->s, f->r.caller_object, f->r.caller);
 

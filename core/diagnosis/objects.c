@@ -69,10 +69,12 @@ int32_t wc_major_of(const struct wc_object *o) {
     return major >= 0 ? major : major_in(o->r.node);
 }
 
-bool wc_brought_by(const struct wc_stack *s, const struct wc_object *o,
-                   const struct wc_object *by) {
+bool wc_brought_by(const struct wc_stack *s, const struct wc_object *o, int64_t by,
+                   const char *path) {
     for (int i = 0; o && i < CHAIN_MOST; i++) {
-        if (wc_means(by, o->r.asked_by_object, o->r.asked_by))
+        if (by != WC_NULL && o->r.asked_by_object == by)
+            return true;
+        if (path && wc_str_same(o->r.asked_by, path))
             return true;
         o = wc_object_of(s, o->r.asked_by_object, o->r.asked_by);
     }

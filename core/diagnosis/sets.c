@@ -110,7 +110,8 @@ static void by_bindings(const struct wc_stack *s, const struct wc_object *host, 
     if (!out->n && via && layers > 0)
         by_bindings(s, via, layers - 1, out);
     for (size_t i = 0; via && !out->n && i < s->objects.n; i++)
-        if (wc_is_cudnn(&s->objects.p[i]) && wc_brought_by(s, &s->objects.p[i], via))
+        if (wc_is_cudnn(&s->objects.p[i]) &&
+            wc_brought_by(s, &s->objects.p[i], via->r.object, via->r.path))
             add(out, &s->objects.p[i]);
 }
 

@@ -28,7 +28,7 @@ static struct wc_version greatest(struct wc_version v) {
 
 static struct wc_range range_between(struct wc_version low, struct wc_version high,
                                      const char *source) {
-    struct wc_range r = {least(low), greatest(high), false, source};
+    struct wc_range r = {least(low), greatest(high), low, high, false, source};
 
     if (!wc_version_known(r.low) || !wc_version_known(r.high))
         r.low = r.high = WC_VERSION_NONE;
@@ -85,17 +85,26 @@ bool wc_ranges_meet(const struct wc_range *a, const struct wc_range *b) {
     return wc_version_compare(a->low, b->high) <= 0 && wc_version_compare(b->low, a->high) <= 0;
 }
 
+static bool only_major(struct wc_version v) {
+    return v.minor < 0;
+}
+
 const char *wc_say_range(struct wc_case *c, const struct wc_range *r) {
     char low[WC_VERSION_TEXT], high[WC_VERSION_TEXT];
-    struct wc_version bare = {r->low.major, -1, -1, -1};
 
-    if (r->exact || !wc_version_known(r->low))
-        return wc_say_version(c, r->low);
-    if (wc_version_compare(r->low, least(bare)) == 0 &&
-        wc_version_compare(r->high, greatest(bare)) == 0)
-        return wc_say(c, wc_version_format(bare, low), " (which release is unknown)", NULL);
-    return wc_say(c, "between ", wc_version_format(r->low, low), " and ",
-                  wc_version_format(r->high, high), NULL);
+    wc_version_format(r->floor, low);
+    wc_version_format(r->ceiling, high);
+    if (!wc_version_known(r->low))
+        return "unknown";
+    if (only_major(r->floor) && only_major(r->ceiling))
+        return wc_say(c, low, " (which release is unknown)", NULL);
+    if (wc_str_same(low, high))
+        return wc_say(c, low, NULL);
+    if (only_major(r->ceiling))
+        return wc_say(c, low, " or newer", NULL);
+    if (only_major(r->floor))
+        return wc_say(c, high, " or older", NULL);
+    return wc_say(c, "between ", low, " and ", high, NULL);
 }
 
 const char *wc_say_own(struct wc_case *c, const struct wc_object *o) {

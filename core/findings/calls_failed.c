@@ -99,8 +99,8 @@ static void tell(struct wc_diagnosis *d, const struct wc_call_record *r) {
     struct wc_case c;
 
     wc_case_begin(&c, d);
-    c.r.title = wc_say(&c, r->function ? wc_say_name(&c, r->function) : "a call", " of ",
-                       r->host_path ? wc_say_name(&c, r->host_path) : "the host", " returned ",
+    c.r.title = wc_say(&c, r->function ? wc_say_name(&c, r->function) : "a call", ", called by ",
+                       r->host_path ? wc_say_name(&c, r->host_path) : "the host", ", returned ",
                        name ? name : wc_say_number(&c, r->status), NULL);
     c.r.host = r->host;
     c.r.object = r->target;

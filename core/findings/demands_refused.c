@@ -44,7 +44,7 @@ static void got(struct wc_case *c, const struct wc_judgement *j) {
         wc_case_fact(c, "runtime version", wc_say_range(c, &j->runtime.range),
                      wc_say(c, j->runtime.range.source, " of ", wc_path_of(decider), NULL));
     }
-    if (j->runtime.predicted)
+    if (c->r.predicted)
         wc_case_fact(c, "predicted",
                      "cudnnGetVersion will say what the graph part is, which is "
                      "not loaded yet; this is the facade's own version",

@@ -94,8 +94,7 @@ static void call_facts(struct wc_case *c) {
 static void failure_facts(struct wc_case *c, const struct wc_failure *f) {
     if (!f)
         return;
-    wc_case_fact(c, "asked for", f->r.name,
-                 f->r.text ? f->r.text : "nothing in the process answers to it");
+    wc_case_request(c, f);
     wc_case_fact(c, "asked by", f->r.caller, "loader request");
 }
 
@@ -119,7 +118,7 @@ static void fixes(struct wc_case *c) {
                     "on a computer with an NVIDIA GPU: install NVIDIA's driver; without one there "
                     "is nothing to repair, cuDNN cannot run here",
                     NULL);
-    wc_case_fix(c, WC_ACTION_CHECK, "what the driver says of itself", "nvidia-smi");
+    wc_case_fix(c, WC_ACTION_CHECK, "ask the driver what it sees", "nvidia-smi");
 }
 
 static const char *title(struct wc_case *c, const struct signs *signs) {
@@ -129,8 +128,9 @@ static const char *title(struct wc_case *c, const struct signs *signs) {
         return wc_say(c, wc_say_name(c, signs->victim->r.name),
                       " could not be loaded: no NVIDIA driver, libcuda.so.1 was not found", NULL);
     if (r)
-        return wc_say(c, "no NVIDIA driver here: ", r->function ? r->function : "a call", " of ",
-                      r->host_path ? wc_say_name(c, r->host_path) : "the host", " failed", NULL);
+        return wc_say(c, "no NVIDIA driver here: ", r->function ? r->function : "a call",
+                      ", called by ", r->host_path ? wc_say_name(c, r->host_path) : "the host",
+                      ", failed", NULL);
     return wc_say(c, "no NVIDIA driver: ", wc_say_caller(c, signs->request), " asked for ",
                   wc_say_name(c, signs->request->r.name), ", which was not found", NULL);
 }

@@ -41,7 +41,7 @@ const char *wc_action_word(enum wc_action action);
 
 /* ---- a finding in the making (core/diagnosis/case.c) ---- */
 
-#define WC_CASE_FACTS 28
+#define WC_CASE_FACTS 40
 #define WC_CASE_FIXES 6
 
 struct wc_case {
@@ -88,8 +88,10 @@ const char *wc_name_of(const struct wc_object *o); /* for sentences: SONAME, els
 const char *wc_directory_of(struct wc_case *c, const struct wc_object *o); /* NULL: unknown */
 /* From version, bounds, SONAME or node, whichever tells; -1: unknown. */
 int32_t wc_major_of(const struct wc_object *o);
-/* Was o, or what asked for it and so on, asked for by `by`? */
-bool wc_brought_by(const struct wc_stack *s, const struct wc_object *o, const struct wc_object *by);
+/* Was o, or what asked for it and so on, asked for by that object (number, or path where who asked
+ * is none of the stack's objects)? */
+bool wc_brought_by(const struct wc_stack *s, const struct wc_object *o, int64_t by,
+                   const char *path);
 /* Does this object answer to a name: file name, asked name or SONAME? */
 bool wc_answers_to(const struct wc_object *o, const char *name);
 /* Is libcuda mapped? */
@@ -102,7 +104,8 @@ const char *wc_variable(const struct wc_stack *s, const char *name); /* NULL: no
 
 /* The least and the greatest version that a library can be; equal where it is known. */
 struct wc_range {
-    struct wc_version low, high; /* NONE: nothing is known */
+    struct wc_version low, high;      /* all fields filled up; NONE: nothing is known */
+    struct wc_version floor, ceiling; /* as they were told, for sentences */
     bool exact;
     const char *source; /* of what is known */
 };
@@ -186,6 +189,8 @@ bool wc_text_not_found(const char *text, char *out, size_t cap);
 /* The library that failed because of which f failed, if it is another than the one asked for. */
 bool wc_failed_dependency(const struct wc_failure *f, char *out, size_t cap);
 bool wc_is_load(const struct wc_failure *f); /* a library was asked for, not a symbol */
+/* What was asked for, and the loader's words. */
+void wc_case_request(struct wc_case *c, const struct wc_failure *f);
 /* Path of who asked, for a sentence. */
 const char *wc_say_caller(struct wc_case *c, const struct wc_failure *f);
 

@@ -13,6 +13,8 @@ struct search {
     struct wc_range own;
     size_t undefined, expected; /* seen missing; missing by the table alone */
     const char *first;          /* the first name found */
+    struct wc_version since;    /* the newest first release of what it lacks */
+    struct wc_version until;    /* the oldest last release */
 };
 
 /* 0: it has it or nothing is known; else the sentence that says why not. */
@@ -25,12 +27,18 @@ static const char *lacking(struct search *s, const char *function) {
         return NULL;
     first = wc_function_first(f);
     last = wc_function_last(f);
-    if (wc_version_known(first) && wc_version_compare(first, s->own.high) > 0)
+    if (wc_version_known(first) && wc_version_compare(first, s->own.high) > 0) {
+        if (wc_version_compare(first, s->since) > 0)
+            s->since = first;
         return wc_say(&s->c, "came with ", wc_version_format(first, text), NULL);
+    }
     if (wc_version_known(last) && last.patch < 0)
         last.patch = INT32_MAX; /* a two-part last covers all its patches */
-    if (wc_version_known(last) && wc_version_compare(last, s->own.low) < 0)
+    if (wc_version_known(last) && wc_version_compare(last, s->own.low) < 0) {
+        if (!wc_version_known(s->until) || last.major < s->until.major)
+            s->until = wc_function_last(f);
         return wc_say(&s->c, "last in ", wc_version_format(wc_function_last(f), text), NULL);
+    }
     return NULL;
 }
 
@@ -100,16 +108,16 @@ static void look(struct search *s) {
             in_demand(s, &stack->demands.p[i].r);
 }
 
-/* The oldest release that would do, if the host's functions tell it. */
+/* What would have them all, as far as the table knows: a newer minor, or an older major. */
 static const char *release_for(struct search *s) {
-    const struct wc_stack *stack = s->c.d->s;
+    char text[WC_VERSION_TEXT];
 
-    for (size_t i = 0; i < stack->demands.n; i++) {
-        const struct wc_demand_record *r = &stack->demands.p[i].r;
-        if (r->demand_kind == WC_demand_kind_SYMBOLS && wc_means(s->host, r->host, r->host_path))
-            return r->spec;
-    }
-    return NULL;
+    if (wc_version_known(s->until))
+        return wc_say(&s->c, "==", wc_say_number(&s->c, s->until.major), ".*", NULL);
+    if (!wc_version_known(s->since))
+        return NULL;
+    return wc_say(&s->c, ">=", wc_version_format(s->since, text), ",<",
+                  wc_say_number(&s->c, s->since.major + 1), NULL);
 }
 
 static void tell(struct search *s) {
@@ -148,7 +156,10 @@ void wc_find_missing_symbols(struct wc_diagnosis *d) {
         wc_uses_of(d->s, host, &uses);
         if (!uses.n)
             continue;
-        s = (struct search){.host = host, .library = uses.library[0]};
+        s = (struct search){.host = host,
+                            .library = uses.library[0],
+                            .since = WC_VERSION_NONE,
+                            .until = WC_VERSION_NONE};
         s.own = wc_own_range(s.library);
         wc_case_begin(&s.c, d);
         look(&s);

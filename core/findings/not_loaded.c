@@ -23,15 +23,15 @@ static bool by_cudnn(const struct wc_stack *s, const struct wc_failure *f) {
     return o ? wc_is_cudnn(o) : is_cudnn_name(kind_of(f->r.caller));
 }
 
-/* Did who asked get an object that `test` likes, later? A caller that is not known got whatever
- * came. */
+/* Did who asked get an object that `test` likes, later? Who is not known got whatever came. */
 static bool got_later(const struct wc_stack *s, const struct wc_failure *f,
                       bool (*test)(const struct wc_object *, const char *), const char *name) {
-    const struct wc_object *caller = wc_object_of(s, f->r.caller_object, f->r.caller);
+    bool known = f->r.caller_object != WC_NULL || f->r.caller;
 
     for (size_t i = 0; i < s->objects.n; i++) {
         const struct wc_object *o = &s->objects.p[i];
-        if (test(o, name) && wc_came_after(o, f) && (!caller || wc_brought_by(s, o, caller)))
+        if (test(o, name) && wc_came_after(o, f) &&
+            (!known || wc_brought_by(s, o, f->r.caller_object, f->r.caller)))
             return true;
     }
     return false;
@@ -53,8 +53,8 @@ static bool bound_later(const struct wc_stack *s, const struct wc_failure *f) {
 
     for (size_t i = 0; caller && i < s->bindings.n; i++) {
         const struct wc_binding *b = &s->bindings.p[i];
-        const struct wc_object *target = wc_object_of(s, b->r.target, b->r.target_path);
-        if (b->seq > f->seq && wc_is_cudnn(target) && wc_means(caller, b->r.host, b->r.host_path))
+        if (b->seq > f->seq && wc_means(caller, b->r.host, b->r.host_path) &&
+            wc_is_cudnn(wc_object_of(s, b->r.target, b->r.target_path)))
             return true;
     }
     return false;
@@ -137,10 +137,9 @@ static void not_found_facts(struct wc_case *c, size_t i) {
         const struct wc_failure *f = &s->failures.p[k];
         if (!same_caller(f, &s->failures.p[i]) || !facade_not_loaded(s, f, name))
             continue;
-        wc_case_fact(c, "asked for", f->r.name,
-                     f->r.text ? f->r.text : "nothing in the process answers to it");
+        wc_case_request(c, f);
         if (!wc_str_same(name, f->r.name ? wc_base_name(f->r.name) : NULL))
-            wc_case_fact(c, "which needs", wc_say_name(c, name), "the loader's words");
+            wc_case_fact(c, "which needs", wc_say_name(c, name), "dlerror");
     }
     wc_case_fact(c, "asked by", s->failures.p[i].r.caller, "loader request");
     wc_case_fact(c, "LD_LIBRARY_PATH", paths ? paths : "not set", "environment at process start");
@@ -249,8 +248,8 @@ static void tell_dependency(struct wc_diagnosis *d, const struct wc_failure *f,
             wc_facade_of(d->s, caller) ? wc_facade_of(d->s, caller)->r.object : caller->r.object;
     else if (caller)
         c.r.host = caller->r.object;
-    wc_case_fact(&c, "asked for", f->r.name, f->r.text);
-    wc_case_fact(&c, "missing", wc_say(&c, missing, NULL), "the loader's words");
+    wc_case_request(&c, f);
+    wc_case_fact(&c, "missing", wc_say(&c, missing, NULL), "dlerror");
     wc_case_fact(&c, "asked by", f->r.caller, "loader request");
     if (caller && wc_is_cudnn(caller))
         wc_case_library(&c, "cuDNN", caller);

@@ -111,8 +111,7 @@ static void asked(struct wc_case *c, const struct wc_object *facade, const struc
     for (size_t i = 0; i < s->failures.n; i++) {
         const struct wc_failure *f = &s->failures.p[i];
         if (is_request(s, f, facade, &n) && listed(m, n.part))
-            wc_case_fact(c, "asked for", f->r.name,
-                         f->r.text ? f->r.text : "nothing in the process answers to it");
+            wc_case_request(c, f);
     }
 }
 

@@ -1,0 +1,416 @@
+/*
+ * A stack built record by record, as the shim or a log would, for tests of diagnose(). Versions are
+ * drawn from a seed that each program prints, so that no test can be met by a literal in core/.
+ */
+#ifndef WHICHCUDNN_TESTS_SUPPORT_STACK_H
+#define WHICHCUDNN_TESTS_SUPPORT_STACK_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "whichcudnn/compat.h"
+#include "whichcudnn/diagnose.h"
+#include "whichcudnn/names.h"
+#include "whichcudnn/status.h"
+#include "whichcudnn/symbols.h"
+
+#define NOBODY WC_NULL
+
+struct scene {
+    unsigned char memory[1 << 20], scratch[64 << 10], text[128 << 10];
+    size_t text_used;
+    struct wc_buffer_arena kept, said;
+    struct wc_stack stack;
+    struct wc_findings found;
+    int64_t seq, objects, requests;
+};
+
+__attribute__((unused)) static struct scene the_scene;
+
+/* ---- drawing ---- */
+
+__attribute__((unused)) static void seed_from_environment(void) {
+    const char *given = getenv("WC_SEED");
+    unsigned seed = given ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);
+    print_message("# WC_SEED=%u\n", seed);
+    srand(seed);
+}
+
+/* From low to high, both included. */
+__attribute__((unused)) static int draw(int low, int high) {
+    return low + rand() % (high - low + 1);
+}
+
+__attribute__((unused)) static struct wc_version version_of(int major, int minor, int patch) {
+    return (struct wc_version){major, minor, patch, -1};
+}
+
+/* A release of a major with room for another one below and above in each field. */
+__attribute__((unused)) static struct wc_version draw_release(int major) {
+    return version_of(major, draw(2, major < 9 ? 8 : 90), draw(2, 90));
+}
+
+/* Another minor of the same major: older (-1) or newer (+1). */
+__attribute__((unused)) static struct wc_version other_minor(struct wc_version v, int step) {
+    int most = v.major < 9 ? 9 : 95;
+    v.minor = step < 0 ? draw(0, v.minor - 1) : draw(v.minor + 1, most);
+    v.patch = draw(0, 95);
+    return v;
+}
+
+/* ---- text that lives as long as the scene ---- */
+
+__attribute__((unused, format(printf, 2, 3))) static const char *say(struct scene *s,
+                                                                     const char *format, ...) {
+    char *to = (char *)s->text + s->text_used;
+    va_list arguments;
+    va_start(arguments, format);
+    int n = vsnprintf(to, sizeof s->text - s->text_used, format, arguments);
+    va_end(arguments);
+    assert_true(n >= 0 && (size_t)n < sizeof s->text - s->text_used);
+    s->text_used += (size_t)n + 1;
+    return to;
+}
+
+__attribute__((unused)) static const char *text_of(struct scene *s, struct wc_version v) {
+    char buffer[WC_VERSION_TEXT];
+    return say(s, "%s", wc_version_format(v, buffer));
+}
+
+/* ---- records ---- */
+
+__attribute__((unused)) static struct scene *new_scene(void) {
+    struct scene *s = &the_scene;
+    memset(s->memory, 0, sizeof s->memory);
+    wc_buffer_arena_begin(&s->kept, s->memory, sizeof s->memory);
+    wc_stack_begin(&s->stack, &s->kept.arena);
+    s->text_used = 0;
+    s->seq = s->objects = s->requests = 0;
+    s->found = (struct wc_findings){NULL, 0, 0};
+    return s;
+}
+
+__attribute__((unused)) static void apply(struct scene *s, struct wc_record *r) {
+    r->seq = ++s->seq;
+    r->pid = r->tid = 4711;
+    assert_true(wc_stack_apply(&s->stack, r));
+}
+
+__attribute__((unused)) static struct wc_record begin(enum wc_kind kind) {
+    struct wc_record r;
+    wc_record_begin(&r, kind);
+    return r;
+}
+
+struct file {
+    enum wc_role role;
+    const char *path;
+    const char *soname; /* NULL: the file's name */
+    const char *part;
+    struct wc_version version; /* NONE: unknown */
+    enum wc_version_source source;
+    const char *floor, *ceiling;
+    const char *installation, *installation_version, *installation_path;
+    enum wc_installation_kind kind;
+    int64_t asked_by;       /* object number or NOBODY */
+    const char *asked_path; /* who asked, where that is none of the objects */
+    enum wc_operation how;
+    bool unmapped, is_host;
+    const char *needed; /* one DT_NEEDED */
+};
+
+/* Returns the number of the new object. */
+__attribute__((unused)) static int64_t add_file(struct scene *s, const struct file *f) {
+    struct wc_record r = begin(WC_KIND_object);
+    struct wc_object_record *o = &r.u.object;
+    const struct wc_object *by = wc_stack_object(&s->stack, f->asked_by);
+    char version[WC_VERSION_TEXT];
+    o->object = ++s->objects;
+    o->role = f->role;
+    o->is_host = f->is_host || f->role == WC_role_HOST;
+    o->part = f->part;
+    o->mapped = !f->unmapped;
+    o->path = o->real_path = f->path;
+    o->soname = f->soname ? f->soname : wc_base_name(f->path);
+    o->asked_name = o->soname;
+    o->device = 1;
+    o->inode = 1000 + o->object;
+    if (wc_version_known(f->version)) {
+        o->version = wc_version_format(f->version, version);
+        o->version_source = f->source;
+    }
+    o->version_floor = f->floor;
+    o->version_ceiling = f->ceiling;
+    o->installation = f->installation;
+    o->installation_version = f->installation_version;
+    o->installation_path = f->installation_path;
+    o->installation_kind = f->kind;
+    o->asked_by_object = f->asked_by;
+    o->asked_by = by ? by->r.path : f->asked_path;
+    o->asked_how = f->how;
+    o->request = f->how == WC_operation_DLOPEN ? ++s->requests : WC_NULL;
+    o->needed.p = &f->needed;
+    o->needed.n = f->needed != NULL;
+    apply(s, &r);
+    return o->object;
+}
+
+/* The facade of that version in a directory, with its version read from the file. */
+__attribute__((unused)) static int64_t add_facade(struct scene *s, const char *directory,
+                                                  struct wc_version v, int64_t asked_by) {
+    struct file f = {.role = WC_role_FACADE,
+                     .path = say(s, "%s/libcudnn.so.%d", directory, v.major),
+                     .version = v,
+                     .source = WC_version_source_ASKED_NAMES,
+                     .asked_by = asked_by,
+                     .how = WC_operation_DLOPEN};
+    return add_file(s, &f);
+}
+
+/* A part that the facade asked for. version NONE: it carries no number. */
+__attribute__((unused)) static int64_t add_part(struct scene *s, const char *directory,
+                                                const char *part, struct wc_version v,
+                                                int64_t facade) {
+    const struct wc_object *by = wc_stack_object(&s->stack, facade);
+    int major = by ? by->version.major : v.major;
+    struct file f = {.role = WC_role_PART,
+                     .path = say(s, "%s/libcudnn_%s.so.%d", directory, part, major),
+                     .part = part,
+                     .version = v,
+                     .source = WC_version_source_DATA_SYMBOL,
+                     .asked_by = facade,
+                     .how = WC_operation_DLOPEN};
+    return add_file(s, &f);
+}
+
+__attribute__((unused)) static int64_t add_host(struct scene *s, const char *path) {
+    struct file f = {.role = WC_role_HOST, .path = path, .asked_by = NOBODY};
+    return add_file(s, &f);
+}
+
+struct want {
+    int64_t host;
+    enum wc_demand_kind kind;
+    const char *spec, *built, *rule, *framework, *source, *source_path;
+    const char *newest[4];
+    int64_t functions;
+};
+
+__attribute__((unused)) static void add_demand(struct scene *s, const struct want *w) {
+    struct wc_record r = begin(WC_KIND_demand);
+    struct wc_demand_record *d = &r.u.demand;
+    const struct wc_object *host = wc_stack_object(&s->stack, w->host);
+    d->host = w->host;
+    d->host_path = host ? host->r.path : NULL;
+    d->demand_kind = w->kind;
+    d->spec = w->spec;
+    d->built = w->built;
+    d->rule = w->rule;
+    d->framework = w->framework;
+    d->source = w->source;
+    d->source_path = w->source_path;
+    d->functions = w->functions ? w->functions : WC_NULL;
+    d->newest_functions.p = w->newest;
+    while (d->newest_functions.n < 4 && w->newest[d->newest_functions.n])
+        d->newest_functions.n++;
+    apply(s, &r);
+}
+
+__attribute__((unused)) static void add_binding(struct scene *s, int64_t host, int64_t target,
+                                                enum wc_binding_how how,
+                                                const char *const *functions, size_t n) {
+    struct wc_record r = begin(WC_KIND_binding);
+    const struct wc_object *to = wc_stack_object(&s->stack, target);
+    r.u.binding.host = host;
+    r.u.binding.host_path = wc_stack_object(&s->stack, host)->r.path;
+    r.u.binding.target = target;
+    r.u.binding.target_path = to ? to->r.path : NULL;
+    r.u.binding.how = how;
+    r.u.binding.functions.p = functions;
+    r.u.binding.functions.n = n;
+    apply(s, &r);
+}
+
+/* A dlopen that failed. text NULL: inferred. by_path: where the caller is none of the objects. */
+__attribute__((unused)) static void add_failure(struct scene *s, int64_t by, const char *by_path,
+                                                const char *name, const char *text) {
+    struct wc_record r = begin(WC_KIND_failure);
+    const struct wc_object *caller = wc_stack_object(&s->stack, by);
+    r.u.failure.request = ++s->requests;
+    r.u.failure.operation = WC_operation_DLOPEN;
+    r.u.failure.name = name;
+    r.u.failure.caller_object = by;
+    r.u.failure.caller = caller ? caller->r.path : by_path;
+    r.u.failure.text = text;
+    r.u.failure.inferred = !text;
+    apply(s, &r);
+}
+
+__attribute__((unused)) static const char *not_found(struct scene *s, const char *name) {
+    return say(s, "%s: cannot open shared object file: No such file or directory", name);
+}
+
+/* cuDNN asks for a part by each name that it knows; none is there. */
+__attribute__((unused)) static void add_failed_part(struct scene *s, int64_t facade,
+                                                    const char *part, struct wc_version v,
+                                                    size_t names) {
+    const char *name[] = {
+        say(s, "libcudnn_%s.so.%d.%d.%d", part, v.major, v.minor, v.patch),
+        say(s, "libcudnn_%s.so.%d.%d", part, v.major, v.minor),
+        say(s, "libcudnn_%s.so.%d", part, v.major),
+        say(s, "libcudnn_%s.so", part),
+    };
+    for (size_t i = v.major < 9 ? 2 : 0; i < (v.major < 9 ? 3 : names); i++)
+        add_failure(s, facade, NULL, name[i], not_found(s, name[i]));
+}
+
+__attribute__((unused)) static void add_call(struct scene *s, const char *function, int64_t host,
+                                             int64_t target, int64_t status, int64_t version) {
+    struct wc_record r = begin(WC_KIND_call);
+    const struct wc_object *from = wc_stack_object(&s->stack, host);
+    const struct wc_object *to = wc_stack_object(&s->stack, target);
+    r.u.call.function = function;
+    r.u.call.phase = WC_phase_AFTER;
+    r.u.call.host = host;
+    r.u.call.host_path = from ? from->r.path : NULL;
+    r.u.call.target = target;
+    r.u.call.target_path = to ? to->r.path : NULL;
+    r.u.call.status = status;
+    r.u.call.status_name = status == WC_NULL ? NULL : wc_status_name(status, -1);
+    r.u.call.version = version;
+    apply(s, &r);
+}
+
+__attribute__((unused)) static void add_machine(struct scene *s, const char *driver, int64_t gpus) {
+    struct wc_record r = begin(WC_KIND_machine);
+    r.u.machine.driver = driver;
+    r.u.machine.gpu_devices = gpus;
+    apply(s, &r);
+}
+
+__attribute__((unused)) static void add_variable(struct scene *s, const char *variable) {
+    struct wc_record r = begin(WC_KIND_process);
+    r.u.process.environment.p = &variable;
+    r.u.process.environment.n = 1;
+    apply(s, &r);
+}
+
+__attribute__((unused)) static void add_blind(struct scene *s, const char *what, const char *why) {
+    struct wc_record r = begin(WC_KIND_blind);
+    r.u.blind.what = what;
+    r.u.blind.why = why;
+    apply(s, &r);
+}
+
+/* ---- looking at what comes out ---- */
+
+__attribute__((unused)) static bool printable(const char *text) {
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 127)
+            return false;
+    return true;
+}
+
+/* What holds for every finding of every stack. */
+__attribute__((unused)) static void assert_sound(const struct wc_findings *f) {
+    for (size_t i = 0; i < f->n; i++) {
+        const struct wc_finding_record *r = &f->p[i];
+        size_t kinds, k = 0;
+        const struct wc_finding_kind *kind = wc_finding_kinds(&kinds);
+        while (k < kinds && strcmp(kind[k].id, r->id) != 0)
+            k++;
+        assert_true(k < kinds);
+        assert_true(r->severity != WC_severity_NONE && r->severity <= kind[k].severity);
+        assert_true(i == 0 || f->p[i - 1].severity >= r->severity);
+        assert_true(r->title && *r->title && strlen(r->title) < 1000);
+        assert_true(r->facts.n > 0 && r->fix.n > 0);
+        for (k = 0; k < r->facts.n; k++)
+            assert_true(r->facts.p[k].name && r->facts.p[k].value);
+        for (k = 0; k < r->fix.n; k++) {
+            assert_true(r->fix.p[k].action && r->fix.p[k].text);
+            assert_true(!r->fix.p[k].command || printable(r->fix.p[k].command));
+        }
+        bool cause = !r->explained_by;
+        for (k = 0; !cause && k < i; k++)
+            cause = strcmp(f->p[k].id, r->explained_by) == 0;
+        assert_true(cause);
+    }
+}
+
+__attribute__((unused)) static void diagnose(struct scene *s) {
+    memset(s->scratch, 0, sizeof s->scratch);
+    wc_buffer_arena_begin(&s->said, s->scratch, sizeof s->scratch);
+    wc_diagnose(&s->stack, &s->said.arena, &s->found);
+    assert_int_equal(s->found.lost, 0);
+    assert_sound(&s->found);
+}
+
+/* For a failed assertion: everything that was said. */
+__attribute__((unused)) static void print_findings(const struct scene *s) {
+    for (size_t i = 0; i < s->found.n; i++) {
+        const struct wc_finding_record *r = &s->found.p[i];
+        print_message("#   %s %s: %s [%s]\n", wc_enum_word(WC_ENUM_severity, r->severity), r->id,
+                      r->title, r->explained_by ? r->explained_by : "");
+        for (size_t k = 0; k < r->facts.n; k++)
+            print_message("#     %s: %s (%s)\n", r->facts.p[k].name, r->facts.p[k].value,
+                          r->facts.p[k].source ? r->facts.p[k].source : "");
+        for (size_t k = 0; k < r->fix.n; k++)
+            print_message("#     fix %s: %s | %s\n", r->fix.p[k].action, r->fix.p[k].text,
+                          r->fix.p[k].command ? r->fix.p[k].command : "");
+    }
+}
+
+/* ids: "a b c", in this order; "" for nothing. */
+__attribute__((unused)) static void assert_finds(struct scene *s, const char *ids) {
+    char found[1024] = "";
+    diagnose(s);
+    for (size_t i = 0; i < s->found.n; i++) {
+        strcat(found, i ? " " : "");
+        strcat(found, s->found.p[i].id);
+    }
+    if (strcmp(found, ids) != 0)
+        print_findings(s);
+    assert_string_equal(found, ids);
+}
+
+__attribute__((unused)) static const struct wc_finding_record *finding(const struct scene *s,
+                                                                       const char *id) {
+    for (size_t i = 0; i < s->found.n; i++)
+        if (strcmp(s->found.p[i].id, id) == 0)
+            return &s->found.p[i];
+    return NULL;
+}
+
+/* Does one of the finding's facts of that name have this in its value? */
+__attribute__((unused)) static bool has_fact(const struct wc_finding_record *r, const char *name,
+                                             const char *in_value) {
+    for (size_t i = 0; r && i < r->facts.n; i++)
+        if (strcmp(r->facts.p[i].name, name) == 0 && r->facts.p[i].value &&
+            strstr(r->facts.p[i].value, in_value))
+            return true;
+    return false;
+}
+
+__attribute__((unused)) static bool has_command(const struct wc_finding_record *r,
+                                                const char *command) {
+    for (size_t i = 0; r && i < r->fix.n; i++)
+        if (r->fix.p[i].command && strcmp(r->fix.p[i].command, command) == 0)
+            return true;
+    return false;
+}
+
+__attribute__((unused)) static const char *rule_of(const char *framework, const char *version) {
+    struct wc_version v = WC_VERSION_NONE;
+    wc_version_parse(version, strlen(version), &v);
+    return wc_rule_name(wc_rule_of_framework(framework, v));
+}
+
+#endif

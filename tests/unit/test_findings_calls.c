@@ -1,0 +1,215 @@
+/* What calls returned, and why: driver-missing, init-failed, call-failed; not-observed. */
+#include "support_stack.h"
+
+struct program {
+    struct scene *s;
+    struct wc_version v;
+    int64_t host, facade;
+};
+
+/* A sound set, and a computer with or without a driver. */
+static struct program sound(int major, const char *driver, int64_t gpus) {
+    struct program p = {.s = new_scene(), .v = draw_release(major)};
+    p.host = add_host(p.s, "/opt/app/libhost.so");
+    p.facade = add_facade(p.s, "/opt/cudnn", p.v, p.host);
+    if (major >= 9)
+        add_part(p.s, "/opt/cudnn", "graph", p.v, p.facade);
+    add_machine(p.s, driver, gpus);
+    return p;
+}
+
+static int not_initialized(int major) {
+    return major < 9 ? 1 : 1001;
+}
+
+static void create_fails_for_want_of_a_driver(void **state) {
+    (void)state;
+    for (int major = 4; major <= 10; major++) {
+        struct program p = sound(major, NULL, 0);
+        assert_finds(p.s, "");
+        add_call(p.s, "cudnnCreate", p.host, p.facade, 0, WC_NULL);
+        assert_finds(p.s, "");
+        add_call(p.s, "cudnnCreate", p.host, p.facade, not_initialized(major), WC_NULL);
+        assert_finds(p.s, "driver-missing");
+        assert_int_equal(p.s->found.p[0].severity, WC_severity_ERROR);
+        assert_int_equal(p.s->found.p[0].host, p.host);
+        assert_true(has_fact(&p.s->found.p[0], "init-failed", "NOT_INITIALIZED"));
+        assert_true(has_fact(&p.s->found.p[0], "GPU devices", "0"));
+        /* The other major's number is no such status. */
+        p = sound(major, NULL, 0);
+        add_call(p.s, "cudnnCreate", p.host, p.facade, major < 9 ? 1001 : 1, WC_NULL);
+        assert_finds(p.s, "init-failed");
+    }
+}
+
+static void with_a_driver_a_failed_create_stands_alone(void **state) {
+    (void)state;
+    struct program p = sound(9, "535.104.05", 1);
+    add_call(p.s, "cudnnCreate", p.host, p.facade, 1001, WC_NULL);
+    assert_finds(p.s, "init-failed");
+    assert_null(p.s->found.p[0].explained_by);
+    assert_non_null(strstr(p.s->found.p[0].title, "CUDNN_STATUS_NOT_INITIALIZED"));
+    /* Nor does it mean a missing driver where a device is seen, libcuda is mapped, or nothing is
+     * known of the computer. */
+    p = sound(9, NULL, 2);
+    add_call(p.s, "cudnnCreate", p.host, p.facade, 1001, WC_NULL);
+    assert_finds(p.s, "init-failed");
+    p = sound(9, NULL, WC_NULL);
+    add_call(p.s, "cudnnCreate", p.host, p.facade, 1001, WC_NULL);
+    assert_finds(p.s, "init-failed");
+    p = sound(9, NULL, 0);
+    struct file cuda = {.role = WC_role_COMPANION,
+                        .part = "cuda",
+                        .path = "/wsl/lib/libcuda.so.1",
+                        .version = WC_VERSION_NONE,
+                        .asked_by = NOBODY};
+    add_file(p.s, &cuda);
+    add_call(p.s, "cudnnCreate", p.host, p.facade, 1001, WC_NULL);
+    assert_finds(p.s, "init-failed");
+    p.s->stack.has_machine = false;
+    assert_finds(p.s, "init-failed");
+}
+
+/* libcuda was asked for by somebody who needs it, or in passing. */
+static void a_request_for_libcuda_that_failed(void **state) {
+    (void)state;
+    struct program p = sound(9, NULL, 0);
+    int64_t graph = 3;
+    add_failure(p.s, graph, NULL, "libcuda.so.1", not_found(p.s, "libcuda.so.1"));
+    assert_finds(p.s, "driver-missing");
+    assert_int_equal(p.s->found.p[0].severity, WC_severity_ERROR);
+    add_call(p.s, "cudnnCreate", p.host, p.facade, 1001, WC_NULL);
+    assert_finds(p.s, "driver-missing");
+    p = sound(9, NULL, 0);
+    add_failure(p.s, NOBODY, "/cuda/libcufile.so.0", "libcuda.so.1", NULL);
+    assert_finds(p.s, "driver-missing");
+    assert_int_equal(p.s->found.p[0].severity, WC_severity_NOTE);
+    add_call(p.s, "cudnnCreate", p.host, p.facade, 1001, WC_NULL);
+    assert_finds(p.s, "driver-missing");
+    assert_int_equal(p.s->found.p[0].severity, WC_severity_ERROR);
+    /* One name did not work, another one did. */
+    p = sound(9, "535.104.05", 1);
+    add_failure(p.s, p.host, NULL, "libcuda.so", not_found(p.s, "libcuda.so"));
+    struct file cuda = {.role = WC_role_COMPANION,
+                        .part = "cuda",
+                        .path = "/lib/libcuda.so.1",
+                        .version = WC_VERSION_NONE,
+                        .asked_by = NOBODY};
+    add_file(p.s, &cuda);
+    assert_finds(p.s, "");
+}
+
+static void a_container_gets_its_own_advice(void **state) {
+    (void)state;
+    struct program p = sound(9, NULL, 0);
+    struct wc_record r = begin(WC_KIND_machine);
+    r.u.machine.container = "docker";
+    r.u.machine.gpu_devices = 0;
+    apply(p.s, &r);
+    add_call(p.s, "cudnnCreate", p.host, p.facade, 1001, WC_NULL);
+    assert_finds(p.s, "driver-missing");
+    assert_non_null(strstr(p.s->found.p[0].fix.p[0].text, "--gpus all"));
+    assert_true(has_fact(&p.s->found.p[0], "container", "docker"));
+}
+
+static void a_symptom_stands_behind_its_cause(void **state) {
+    (void)state;
+    struct program p = sound(9, "535.104.05", 1);
+    add_part(p.s, "/opt/cudnn", "ops", other_minor(p.v, 1), p.facade);
+    add_call(p.s, "cudnnOpsVersionCheck", p.host, p.facade, 1002, WC_NULL);
+    add_call(p.s, "cudnnCreate", p.host, p.facade, 1001, WC_NULL);
+    assert_finds(p.s, "parts-differ init-failed call-failed");
+    assert_string_equal(p.s->found.p[1].explained_by, "parts-differ");
+    assert_string_equal(p.s->found.p[2].explained_by, "parts-differ");
+    /* What happened in another copy explains nothing. */
+    int64_t other = add_facade(p.s, "/opt/other", p.v, p.host);
+    add_part(p.s, "/opt/other", "graph", p.v, other);
+    add_call(p.s, "cudnnGraphVersionCheck", p.host, other, 1002, WC_NULL);
+    assert_finds(p.s, "parts-differ init-failed call-failed call-failed two-copies-loaded");
+    assert_null(p.s->found.p[3].explained_by);
+}
+
+static void eight_has_a_status_of_its_own_for_versions(void **state) {
+    (void)state;
+    struct program p = sound(8, "535.104.05", 1);
+    add_part(p.s, "/opt/cudnn", "ops_infer", other_minor(p.v, -1), p.facade);
+    add_call(p.s, "cudnnOpsInferVersionCheck", p.host, p.facade, 14, WC_NULL);
+    assert_finds(p.s, "facade-and-parts-differ call-failed");
+    assert_string_equal(p.s->found.p[1].explained_by, "facade-and-parts-differ");
+    assert_non_null(strstr(p.s->found.p[1].title, "CUDNN_STATUS_VERSION_MISMATCH"));
+}
+
+static void answers_are_no_failures(void **state) {
+    (void)state;
+    struct program p = sound(9, "535.104.05", 1);
+    add_call(p.s, "cudnnBackendFinalize", p.host, p.facade, 3000, WC_NULL);
+    add_call(p.s, "cudnnBackendFinalize", p.host, p.facade, 3003, WC_NULL);
+    add_call(p.s, "cudnnBackendFinalize", p.host, p.facade, 0, WC_NULL);
+    add_call(p.s, "cudnnGetErrorString", p.host, p.facade, WC_NULL, WC_NULL);
+    assert_finds(p.s, "");
+    add_call(p.s, "cudnnBackendExecute", p.host, p.facade, 5000, WC_NULL);
+    add_call(p.s, "cudnnBackendExecute", p.host, p.facade, 5000, WC_NULL);
+    add_call(p.s, "cudnnBackendExecute", p.host, p.facade, 4242, WC_NULL);
+    assert_finds(p.s, "call-failed call-failed");
+    assert_non_null(strstr(p.s->found.p[0].title, "CUDNN_STATUS_EXECUTION_FAILED"));
+    assert_non_null(strstr(p.s->found.p[1].title, "4242"));
+    p = sound(8, "535.104.05", 1);
+    add_call(p.s, "cudnnConvolutionForward", p.host, p.facade, 9, WC_NULL);
+    assert_finds(p.s, "");
+    add_call(p.s, "cudnnConvolutionForward", p.host, p.facade, 8, WC_NULL);
+    assert_finds(p.s, "call-failed");
+}
+
+static void a_call_that_has_not_come_back_has_not_failed(void **state) {
+    (void)state;
+    struct program p = sound(9, "535.104.05", 1);
+    struct wc_record r = begin(WC_KIND_call);
+    r.u.call.function = "cudnnCreate";
+    r.u.call.phase = WC_phase_BEFORE;
+    r.u.call.target = p.facade;
+    r.u.call.status = 1001;
+    apply(p.s, &r);
+    assert_finds(p.s, "");
+}
+
+static void what_was_not_seen_is_one_note(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    add_blind(s, "another namespace", "the loader shows it only to those inside");
+    assert_finds(s, "not-observed");
+    assert_int_equal(s->found.p[0].severity, WC_severity_NOTE);
+    assert_int_equal(wc_verdict_of(&s->stack, &s->found), WC_verdict_NOTHING_OBSERVED);
+    add_blind(s, "a slot", "its page cannot be written");
+    add_host(s, "/opt/app/libhost.so");
+    assert_finds(s, "not-observed");
+    assert_true(has_fact(&s->found.p[0], "another namespace", "the loader shows it"));
+    assert_true(has_fact(&s->found.p[0], "a slot", "its page"));
+    assert_int_equal(wc_verdict_of(&s->stack, &s->found), WC_verdict_NOTES);
+}
+
+static void nothing_is_neither_good_nor_bad(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    assert_finds(s, "");
+    assert_int_equal(wc_verdict_of(&s->stack, &s->found), WC_verdict_NOTHING_OBSERVED);
+    add_machine(s, NULL, 0);
+    assert_finds(s, "");
+    assert_int_equal(wc_verdict_of(&s->stack, &s->found), WC_verdict_NOTHING_OBSERVED);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(create_fails_for_want_of_a_driver),
+        cmocka_unit_test(with_a_driver_a_failed_create_stands_alone),
+        cmocka_unit_test(a_request_for_libcuda_that_failed),
+        cmocka_unit_test(a_container_gets_its_own_advice),
+        cmocka_unit_test(a_symptom_stands_behind_its_cause),
+        cmocka_unit_test(eight_has_a_status_of_its_own_for_versions),
+        cmocka_unit_test(answers_are_no_failures),
+        cmocka_unit_test(a_call_that_has_not_come_back_has_not_failed),
+        cmocka_unit_test(what_was_not_seen_is_one_note),
+        cmocka_unit_test(nothing_is_neither_good_nor_bad),
+    };
+    seed_from_environment();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,237 @@
+/*
+ * Stacks that no process has: random records, names meant to do harm, too little memory. What must
+ * hold is that diagnose() ends, stays within its memory, and that what it says is sound.
+ */
+#include "support_stack.h"
+
+enum { STACKS = 3000, RECORDS = 40 };
+
+/* Anything a name may be, the words that diagnose() looks for more often than not. */
+static const char *any_name(struct scene *s) {
+    static const char *const names[] = {"libcudnn.so.9",
+                                        "libcudnn.so.8",
+                                        "libcudnn.so",
+                                        "libcudnn_graph.so.9.1.0",
+                                        "libcudnn_graph.so",
+                                        "libcudnn_ops_infer.so.8",
+                                        "libcudnn_cnn.so",
+                                        "libcuda.so.1",
+                                        "libcublasLt.so.12",
+                                        "/a/libcudnn.so.9",
+                                        "/b/libcudnn_ops.so.9",
+                                        "/a/libhost.so",
+                                        "",
+                                        "/",
+                                        "/a/",
+                                        ":",
+                                        "\x1b[2J\x01\n/libcudnn.so.9",
+                                        "/x/\xe4\xb8",
+                                        "libcudnn.so.4294967296.1"};
+    int k = draw(0, (int)(sizeof names / sizeof *names) + 2);
+    if (k < (int)(sizeof names / sizeof *names))
+        return names[k];
+    return k % 2 ? NULL : say(s, "/%0*d/lib%d.so", draw(1, 1500), 7, draw(0, 9));
+}
+
+static const char *any_text(struct scene *s) {
+    switch (draw(0, 5)) {
+    case 0:
+        return "9.1.0";
+    case 1:
+        return "<10.0,>=9.8";
+    case 2:
+        return say(s, "==%d.%d.%d.%d", draw(-1, 11), draw(0, 12), draw(0, 300), draw(0, 99));
+    case 3:
+        return say(s, "%s: cannot open shared object file", any_name(s) ? any_name(s) : "x");
+    case 4:
+        return any_name(s);
+    default:
+        return NULL;
+    }
+}
+
+static int64_t any_number(void) {
+    static const int64_t extremes[] = {INT64_MAX, -1, 0, 1001, 1, 1002, 1008, 14, 90100, INT64_MIN};
+    return draw(0, 2) ? draw(1, 12) : extremes[draw(0, 9)];
+}
+
+static void fill(struct scene *s, struct wc_record *r) {
+    static const char *lists[4][4];
+    static int list;
+    size_t n;
+    const struct wc_field *f = wc_kind_fields(r->kind, &n);
+    for (; n > 0; n--, f++) {
+        void *value = (char *)&r->u + f->offset;
+        if (f->type == WC_FIELD_STR) {
+            bool name = draw(0, 2);
+            *(const char **)value = name ? any_name(s) : any_text(s);
+        } else if (f->type == WC_FIELD_INT) {
+            *(int64_t *)value = any_number();
+        } else if (f->type == WC_FIELD_BOOL) {
+            *(bool *)value = draw(0, 3) > 0;
+        } else if (f->type == WC_FIELD_ENUM) {
+            *(unsigned *)value = (unsigned)draw(0, (int)wc_enum_count(f->enumeration) - 1);
+        } else if (f->type == WC_FIELD_STRS) {
+            struct wc_strings *strings = value;
+            list = (list + 1) % 4;
+            for (int i = 0; i < 4; i++)
+                lists[list][i] = draw(0, 3) ? wc_function_name(draw(0, wc_function_count() - 1))
+                                            : "LD_LIBRARY_PATH=/a:/b";
+            strings->p = lists[list];
+            strings->n = (size_t)draw(0, 4);
+        }
+    }
+}
+
+static void make_plausible(struct wc_record *r) {
+    static const char *const parts[] = {"graph", "ops", "ops_infer", "cudart"};
+    static const char *const calls[] = {"cudnnCreate", "cudnnGetVersion", "cudnnBackendFinalize"};
+    if (r->kind == WC_KIND_object)
+        r->u.object.part = parts[draw(0, 3)];
+    if (r->kind == WC_KIND_call)
+        r->u.call.function = calls[draw(0, 2)];
+}
+
+static void add_random_record(struct scene *s) {
+    static const enum wc_kind kinds[] = {WC_KIND_object,  WC_KIND_object,  WC_KIND_object,
+                                         WC_KIND_demand,  WC_KIND_demand,  WC_KIND_binding,
+                                         WC_KIND_failure, WC_KIND_failure, WC_KIND_call,
+                                         WC_KIND_blind,   WC_KIND_machine, WC_KIND_process};
+    struct wc_record r = begin(kinds[draw(0, 11)]);
+    fill(s, &r);
+    make_plausible(&r);
+    apply(s, &r);
+}
+
+static void assert_same(const struct wc_findings *a, const struct wc_findings *b) {
+    assert_int_equal(a->n, b->n);
+    for (size_t i = 0; i < a->n; i++) {
+        assert_string_equal(a->p[i].id, b->p[i].id);
+        assert_string_equal(a->p[i].title, b->p[i].title);
+        assert_int_equal(a->p[i].facts.n, b->p[i].facts.n);
+    }
+}
+
+static void random_stacks_give_sound_findings(void **state) {
+    (void)state;
+    static unsigned char memory[1 << 20];
+    size_t said = 0;
+    for (int i = 0; i < STACKS; i++) {
+        struct scene *s = new_scene();
+        struct wc_buffer_arena more;
+        struct wc_findings again;
+        for (int k = draw(0, RECORDS); k > 0; k--)
+            add_random_record(s);
+        memset(memory, 0, sizeof memory);
+        wc_buffer_arena_begin(&more, memory, sizeof memory);
+        wc_diagnose(&s->stack, &more.arena, &again);
+        assert_sound(&again);
+        for (size_t k = 0; k < again.n; k++)
+            assert_true(printable(again.p[k].title));
+        wc_verdict_of(&s->stack, &again);
+        wc_buffer_arena_begin(&s->said, s->scratch, sizeof s->scratch);
+        memset(s->scratch, 0, sizeof s->scratch);
+        wc_diagnose(&s->stack, &s->said.arena, &s->found);
+        if (!s->found.lost && !again.lost)
+            assert_same(&s->found, &again);
+        said += again.n;
+    }
+    assert_true(said > STACKS); /* the random records are not all beside the point */
+}
+
+static struct scene *a_full_stack(void) {
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9), w = other_minor(v, -1);
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    struct want d = {host, WC_demand_kind_BUILT, .built = text_of(s, v), .rule = "torch"};
+    add_demand(s, &d);
+    int64_t facade = add_facade(s, "/opt/cudnn", v, host);
+    add_part(s, "/opt/other", "graph", w, facade);
+    add_facade(s, "/opt/other", w, host);
+    add_machine(s, NULL, 0);
+    add_call(s, "cudnnCreate", host, facade, 1001, WC_NULL);
+    add_blind(s, "a slot", "its page cannot be written");
+    return s;
+}
+
+/* With less and less memory fewer findings come, never half ones, and the loss is counted. */
+static void too_little_memory_loses_whole_findings(void **state) {
+    (void)state;
+    struct scene *s = a_full_stack();
+    diagnose(s);
+    size_t all = s->found.n, used = s->said.used;
+    assert_true(all >= 5);
+    for (size_t cap = 0; cap <= used; cap += draw(1, 40)) {
+        struct wc_findings found;
+        memset(s->scratch, 0, sizeof s->scratch);
+        wc_buffer_arena_begin(&s->said, s->scratch, cap);
+        wc_diagnose(&s->stack, &s->said.arena, &found);
+        assert_true(found.n <= all);
+        assert_true(found.n == all || found.lost > 0);
+        for (size_t i = 0; i < found.n; i++)
+            assert_true(found.p[i].title && found.p[i].facts.p && found.p[i].fix.p);
+        if (!found.n)
+            assert_int_equal(wc_verdict_of(&s->stack, &found), WC_verdict_UNKNOWN);
+    }
+}
+
+static void many_findings_are_cut_and_counted(void **state) {
+    (void)state;
+    static unsigned char memory[1 << 20];
+    struct scene *s = new_scene();
+    struct wc_buffer_arena more;
+    for (int i = 0; i < 200; i++) {
+        int64_t host = add_host(s, say(s, "/opt/%d/libhost.so", i));
+        add_failure(s, host, NULL, "libcudnn.so.9", NULL);
+    }
+    add_blind(s, "a slot", "its page cannot be written");
+    wc_buffer_arena_begin(&more, memory, sizeof memory);
+    wc_diagnose(&s->stack, &more.arena, &s->found);
+    assert_sound(&s->found);
+    assert_true(s->found.n > 50 && s->found.n < 100);
+    assert_true(s->found.lost > 0);
+}
+
+static void harmful_names_stay_out_of_titles_and_commands(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9);
+    const char *long_path = say(s, "/opt/%0900d/lib%0400d.so", 1, 2);
+    int64_t host = add_host(s, long_path);
+    struct file f = {.role = WC_role_FACADE,
+                     .path = "/opt/a'; reboot #/libcudnn.so.9",
+                     .soname = "lib\x1b]0;x\x07.so",
+                     .version = other_minor(v, -1),
+                     .source = WC_version_source_ASKED_NAMES,
+                     .asked_by = host};
+    add_file(s, &f);
+    add_variable(s, "LD_LIBRARY_PATH=/opt/a'; reboot #:/opt/$(reboot)");
+    struct want w = {host, WC_demand_kind_REQUIRED, .spec = "==99.0'; reboot #",
+                     .source = "METADATA of nvidia-cudnn-cu12'; reboot"};
+    struct want pinned = {host, WC_demand_kind_BUILT, .built = text_of(s, v), .rule = "torch"};
+    add_demand(s, &w);
+    add_demand(s, &pinned);
+    assert_finds(s, "runtime-too-old");
+    const struct wc_finding_record *r = &s->found.p[0];
+    assert_true(printable(r->title) && strlen(r->title) < 400);
+    bool variable = false;
+    for (size_t i = 0; i < r->fix.n; i++) {
+        const char *command = r->fix.p[i].command;
+        variable = variable || strcmp(r->fix.p[i].action, "set-variable") == 0;
+        assert_true(!command || !strstr(command, "reboot") || strchr(command, '\'') != NULL);
+        if (command && strstr(command, "reboot"))
+            assert_string_equal(command, "export LD_LIBRARY_PATH='/opt/$(reboot)'");
+    }
+    assert_true(variable);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_stacks_give_sound_findings),
+        cmocka_unit_test(too_little_memory_loses_whole_findings),
+        cmocka_unit_test(many_findings_are_cut_and_counted),
+        cmocka_unit_test(harmful_names_stay_out_of_titles_and_commands),
+    };
+    seed_from_environment();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

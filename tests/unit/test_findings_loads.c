@@ -1,0 +1,345 @@
+/*
+ * What was asked for and did not come in, and what works together: library-not-found,
+ * dependency-missing, part-missing, the mixed sets, two-copies-loaded.
+ */
+#include "support_stack.h"
+
+static const char ctypes[] = "/usr/lib/python3.11/lib-dynload/_ctypes.so";
+
+/* ---- library-not-found ---- */
+
+static void names_that_are_tried_in_turn_are_no_finding(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    int64_t host = add_host(s, "/paddle/libphi.so");
+    add_failure(s, host, NULL, "/venv/nvidia/cudnn/lib/libcudnn.so",
+                not_found(s, "/venv/nvidia/cudnn/lib/libcudnn.so"));
+    add_failure(s, host, NULL, "libcudnn.so.9", NULL);
+    assert_finds(s, "library-not-found");
+    const struct wc_finding_record *r = &s->found.p[0];
+    assert_int_equal(r->host, host);
+    assert_true(has_fact(r, "asked for", "/venv/nvidia/cudnn/lib/libcudnn.so"));
+    assert_true(has_fact(r, "asked for", "libcudnn.so.9"));
+    add_facade(s, "/usr/local/cuda/lib64", draw_release(9), host);
+    assert_finds(s, "");
+}
+
+static void a_miss_after_the_hit_is_a_finding(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    add_facade(s, "/opt/eight", draw_release(8), host);
+    add_failure(s, host, NULL, "libcudnn.so.9", not_found(s, "libcudnn.so.9"));
+    assert_finds(s, "library-not-found");
+}
+
+static void what_another_host_got_does_not_help(void **state) {
+    (void)state;
+    static const char *const create[] = {"cudnnCreate"};
+    struct scene *s = new_scene();
+    int64_t host = add_host(s, "/opt/app/libhost.so"), other = add_host(s, "/opt/b/libother.so");
+    add_failure(s, host, NULL, "libcudnn.so.9", not_found(s, "libcudnn.so.9"));
+    int64_t facade = add_facade(s, "/opt/nine", draw_release(9), other);
+    assert_finds(s, "library-not-found");
+    assert_true(has_fact(&s->found.p[0], "in the process by another way", "/opt/nine"));
+    /* Unless it looked it up there by another name. */
+    add_binding(s, host, facade, WC_binding_how_DLSYM, create, 1);
+    assert_finds(s, "");
+}
+
+/* torch's own start: a library that needs cuDNN fails, Python loads cuDNN by path, tries again. */
+static void a_need_that_is_met_by_path_is_no_finding(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    add_failure(s, NOBODY, ctypes, "/venv/torch/lib/libtorch_global_deps.so",
+                not_found(s, "libcudnn.so.9"));
+    assert_finds(s, "library-not-found");
+    assert_non_null(strstr(s->found.p[0].title, "libtorch_global_deps.so needs libcudnn.so.9"));
+    struct file f = {.role = WC_role_FACADE,
+                     .path = "/venv/nvidia/cudnn/lib/libcudnn.so.9",
+                     .version = draw_release(9),
+                     .asked_by = NOBODY,
+                     .asked_path = ctypes,
+                     .how = WC_operation_DLOPEN};
+    add_file(s, &f);
+    assert_finds(s, "");
+}
+
+static void a_file_that_the_loader_refused_is_not_called_missing(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    add_failure(s, add_host(s, "/opt/app/libhost.so"), NULL, "libcudnn.so.9",
+                "/opt/x/libcudnn.so.9: file too short");
+    assert_finds(s, "library-not-found");
+    assert_null(strstr(s->found.p[0].title, "not found"));
+    assert_true(has_fact(&s->found.p[0], "asked for", "libcudnn.so.9"));
+}
+
+static void what_has_nothing_to_do_with_cudnn_is_no_finding(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    add_failure(s, host, NULL, "libnvrtc.so", not_found(s, "libnvrtc.so"));
+    add_failure(s, host, NULL, "libother.so", not_found(s, "libelse.so.1"));
+    struct wc_record r = begin(WC_KIND_failure);
+    r.u.failure.operation = WC_operation_DLSYM;
+    r.u.failure.function = "cudnnCreate";
+    r.u.failure.name = "libcudnn.so.9";
+    r.u.failure.caller_object = host;
+    apply(s, &r);
+    assert_finds(s, "");
+    assert_int_equal(wc_verdict_of(&s->stack, &s->found), WC_verdict_OK);
+}
+
+/* ---- dependency-missing ---- */
+
+static void a_need_outside_of_cudnn(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    const char *provider = "/ort/libonnxruntime_providers_cuda.so", *loader = "/ort/state.so";
+    add_failure(s, NOBODY, loader, provider, not_found(s, "libcublasLt.so.13"));
+    add_failure(s, NOBODY, loader, provider, not_found(s, "libcublasLt.so.13"));
+    assert_finds(s, "dependency-missing");
+    assert_non_null(strstr(s->found.p[0].title, "libcublasLt.so.13"));
+    /* Somebody else's copy later does not undo it; one that the same caller loads does. */
+    struct file lt = {.role = WC_role_COMPANION,
+                      .part = "cublasLt",
+                      .path = "/cuda/libcublasLt.so.13",
+                      .version = WC_VERSION_NONE,
+                      .asked_by = NOBODY,
+                      .asked_path = "/torch/x.so",
+                      .how = WC_operation_DLOPEN};
+    add_file(s, &lt);
+    assert_finds(s, "dependency-missing");
+    lt.asked_path = loader;
+    add_file(s, &lt);
+    assert_finds(s, "");
+}
+
+static void a_facade_that_lacks_its_own_need(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    add_failure(s, add_host(s, "/opt/app/libhost.so"), NULL, "libcudnn.so.9",
+                not_found(s, "libz.so.1"));
+    assert_finds(s, "dependency-missing");
+}
+
+/* cuDNN 9 goes through all names: the one that was there tells why it was of no use. */
+static void a_part_whose_need_is_missing_is_not_missing_itself(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9);
+    int64_t facade = add_facade(s, "/opt/cudnn", v, add_host(s, "/opt/app/host"));
+    add_part(s, "/opt/cudnn", "graph", v, facade);
+    add_failed_part(s, facade, "ops", v, 2);
+    add_failure(s, facade, NULL, "libcudnn_ops.so.9", not_found(s, "libcublasLt.so.12"));
+    add_failure(s, facade, NULL, "libcudnn_ops.so", not_found(s, "libcudnn_ops.so"));
+    assert_finds(s, "dependency-missing");
+}
+
+/* ---- part-missing ---- */
+
+static void a_part_is_missing_when_its_last_name_failed(void **state) {
+    (void)state;
+    struct wc_version v = draw_release(9);
+    for (size_t names = 1; names <= 4; names++) {
+        struct scene *s = new_scene();
+        int64_t facade = add_facade(s, "/opt/cudnn", v, add_host(s, "/opt/app/host"));
+        add_failed_part(s, facade, "graph", v, names);
+        assert_finds(s, names < 4 ? "" : "part-missing");
+        add_part(s, "/opt/cudnn", "graph", v, facade);
+        assert_finds(s, "");
+    }
+}
+
+static void optional_parts_are_missed_only_by_a_call(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9);
+    int64_t host = add_host(s, "/opt/app/host");
+    int64_t facade = add_facade(s, "/opt/cudnn", v, host);
+    int64_t graph = add_part(s, "/opt/cudnn", "graph", v, facade);
+    add_failed_part(s, graph, "engines_tensor_ir", v, 4);
+    add_failed_part(s, graph, "ext", v, 4);
+    assert_finds(s, "");
+    add_call(s, "cudnnBackendFinalize", host, facade, 3000, WC_NULL);
+    assert_finds(s, "");
+    add_call(s, "cudnnBackendFinalize", host, facade, 1008, WC_NULL);
+    assert_finds(s, "part-missing call-failed");
+    assert_string_equal(s->found.p[1].explained_by, "part-missing");
+    assert_non_null(strstr(s->found.p[0].title, "engines_tensor_ir, ext"));
+    assert_int_equal(s->found.p[0].object, facade);
+}
+
+static void a_host_that_asks_for_a_part_is_not_cudnn(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    add_failed_part(s, add_host(s, "/opt/app/host"), "graph", draw_release(9), 4);
+    assert_finds(s, "");
+}
+
+/* ---- sets ---- */
+
+static void two_sets_are_not_mixed_up(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9), w = other_minor(v, 1);
+    int64_t host = add_host(s, "/opt/app/host");
+    int64_t a = add_facade(s, "/opt/a", v, host), b = add_facade(s, "/opt/b", w, host);
+    add_part(s, "/opt/a", "graph", v, a);
+    int64_t graph = add_part(s, "/opt/b", "graph", w, b);
+    add_part(s, "/opt/b", "engines_precompiled", w, graph);
+    assert_finds(s, "two-copies-loaded");
+    /* One that cuDNN did not ask for goes by its directory. */
+    struct file f = {.role = WC_role_PART,
+                     .path = "/opt/b/libcudnn_ops.so.9",
+                     .part = "ops",
+                     .version = w,
+                     .source = WC_version_source_DATA_SYMBOL,
+                     .asked_by = host};
+    add_file(s, &f);
+    assert_finds(s, "two-copies-loaded");
+    f.path = "/opt/a/libcudnn_cnn.so.9";
+    f.part = "cnn";
+    add_file(s, &f);
+    assert_finds(s, "parts-differ two-copies-loaded");
+    assert_int_equal(s->found.p[0].object, a);
+}
+
+static void what_is_unknown_does_not_differ(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9);
+    int64_t facade = add_facade(s, "/opt/cudnn", v, NOBODY);
+    add_part(s, "/opt/cudnn", "graph", v, facade);
+    struct file f = {.role = WC_role_PART,
+                     .path = "/opt/cudnn/libcudnn_heuristic.so.9",
+                     .part = "heuristic",
+                     .version = WC_VERSION_NONE,
+                     .asked_by = facade};
+    add_file(s, &f);
+    assert_finds(s, "");
+    /* Bounds that exclude the others' release count. */
+    f.floor = say(s, "9.%d.0", v.minor + 1);
+    f.path = "/opt/cudnn/libcudnn_ops.so.9";
+    f.part = "ops";
+    add_file(s, &f);
+    assert_finds(s, "parts-differ");
+}
+
+/* A patch is a difference, the fourth field of a wheel is none. */
+static void three_fields_make_a_release(void **state) {
+    (void)state;
+    struct wc_version v = draw_release(9), w = v;
+    struct scene *s = new_scene();
+    v.build = 51;
+    int64_t facade = add_facade(s, "/opt/cudnn", v, NOBODY);
+    w.build = 52;
+    add_part(s, "/opt/cudnn", "graph", w, facade);
+    assert_finds(s, "");
+    w.patch++;
+    s = new_scene();
+    facade = add_facade(s, "/opt/cudnn", v, NOBODY);
+    add_part(s, "/opt/cudnn", "graph", w, facade);
+    assert_finds(s, "facade-and-parts-differ");
+}
+
+static void a_claim_counts_only_across_installations(void **state) {
+    (void)state;
+    struct wc_version v = draw_release(9), w = other_minor(v, 1);
+    for (int far = 0; far < 2; far++) {
+        struct scene *s = new_scene();
+        int64_t facade = add_facade(s, "/opt/cudnn", v, NOBODY);
+        add_part(s, "/opt/cudnn", "graph", v, facade);
+        struct file f = {.role = WC_role_PART,
+                         .part = "cnn",
+                         .version = w,
+                         .path =
+                             far ? "/opt/other/libcudnn_cnn.so.9" : "/opt/cudnn/libcudnn_cnn.so.9",
+                         .source = WC_version_source_PACKAGE_METADATA,
+                         .asked_by = facade};
+        add_file(s, &f);
+        assert_finds(s, far ? "parts-differ part-from-other-installation" : "");
+    }
+}
+
+static void a_variable_that_brings_foreign_parts_is_named(void **state) {
+    (void)state;
+    struct wc_version v = draw_release(9), w = other_minor(v, 1);
+    struct scene *s = new_scene();
+    add_variable(s, "LD_LIBRARY_PATH=/opt/keep:/opt/other/::/opt/more");
+    int64_t facade = add_facade(s, "/opt/cudnn", v, NOBODY);
+    add_part(s, "/opt/other", "graph", w, facade);
+    assert_finds(s, "facade-and-parts-differ part-from-other-installation");
+    assert_true(has_command(&s->found.p[0], "export LD_LIBRARY_PATH=/opt/keep:/opt/more"));
+    s = new_scene();
+    add_variable(s, "LD_LIBRARY_PATH=/opt/other");
+    facade = add_facade(s, "/opt/cudnn", v, NOBODY);
+    add_part(s, "/opt/other", "graph", w, facade);
+    assert_finds(s, "facade-and-parts-differ part-from-other-installation");
+    assert_true(has_command(&s->found.p[0], "unset LD_LIBRARY_PATH"));
+}
+
+/* ---- two-copies-loaded ---- */
+
+static void two_copies_of_one_release_are_worth_a_note(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9);
+    int64_t one = add_host(s, "/opt/one/libone.so"), two = add_host(s, "/opt/two/libtwo.so");
+    add_facade(s, "/opt/a", v, one);
+    assert_finds(s, "");
+    add_facade(s, "/opt/b", v, two);
+    assert_finds(s, "two-copies-loaded");
+    assert_int_equal(s->found.p[0].severity, WC_severity_NOTE);
+    assert_int_equal(wc_verdict_of(&s->stack, &s->found), WC_verdict_NOTES);
+    assert_true(has_fact(&s->found.p[0], "used by", "/opt/one/libone.so"));
+    assert_true(has_fact(&s->found.p[0], "used by", "/opt/two/libtwo.so"));
+    add_facade(s, "/opt/c", other_minor(v, 1), two);
+    assert_finds(s, "two-copies-loaded");
+    assert_int_equal(s->found.p[0].severity, WC_severity_WARNING);
+    assert_non_null(strstr(s->found.p[0].title, "3 cuDNN facades"));
+}
+
+static void a_copy_that_is_gone_is_none(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9);
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    add_facade(s, "/opt/a", v, host);
+    struct file f = {.role = WC_role_FACADE,
+                     .path = "/opt/b/libcudnn.so.9",
+                     .unmapped = true,
+                     .version = other_minor(v, -1),
+                     .asked_by = host};
+    add_file(s, &f);
+    struct want w = {host, WC_demand_kind_BUILT, .built = text_of(s, v), .rule = "torch"};
+    add_demand(s, &w);
+    assert_finds(s, "");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_that_are_tried_in_turn_are_no_finding),
+        cmocka_unit_test(a_miss_after_the_hit_is_a_finding),
+        cmocka_unit_test(what_another_host_got_does_not_help),
+        cmocka_unit_test(a_need_that_is_met_by_path_is_no_finding),
+        cmocka_unit_test(a_file_that_the_loader_refused_is_not_called_missing),
+        cmocka_unit_test(what_has_nothing_to_do_with_cudnn_is_no_finding),
+        cmocka_unit_test(a_need_outside_of_cudnn),
+        cmocka_unit_test(a_facade_that_lacks_its_own_need),
+        cmocka_unit_test(a_part_whose_need_is_missing_is_not_missing_itself),
+        cmocka_unit_test(a_part_is_missing_when_its_last_name_failed),
+        cmocka_unit_test(optional_parts_are_missed_only_by_a_call),
+        cmocka_unit_test(a_host_that_asks_for_a_part_is_not_cudnn),
+        cmocka_unit_test(two_sets_are_not_mixed_up),
+        cmocka_unit_test(what_is_unknown_does_not_differ),
+        cmocka_unit_test(three_fields_make_a_release),
+        cmocka_unit_test(a_claim_counts_only_across_installations),
+        cmocka_unit_test(a_variable_that_brings_foreign_parts_is_named),
+        cmocka_unit_test(two_copies_of_one_release_are_worth_a_note),
+        cmocka_unit_test(a_copy_that_is_gone_is_none),
+    };
+    seed_from_environment();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

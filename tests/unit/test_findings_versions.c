@@ -1,0 +1,519 @@
+/*
+ * What hosts demand against what they got: major-differs, runtime-too-old, runtime-too-new,
+ * missing-symbols, expectation-not-met, at their boundaries.
+ */
+#include "support_stack.h"
+
+enum { ROUNDS = 60 };
+
+/* A host that got `v` by its own dlopen, with the graph part beside it from 9 on. */
+static struct scene *host_with(struct wc_version v, int64_t *host) {
+    struct scene *s = new_scene();
+    *host = add_host(s, "/opt/app/libhost.so");
+    int64_t facade = add_facade(s, "/opt/cudnn", v, *host);
+    if (v.major >= 9)
+        add_part(s, "/opt/cudnn", "graph", v, facade);
+    return s;
+}
+
+static void assert_built(const char *framework, const char *release, struct wc_version built,
+                         struct wc_version got, const char *ids) {
+    int64_t host;
+    struct scene *s = host_with(got, &host);
+    struct want w = {host, WC_demand_kind_BUILT, .built = text_of(s, built),
+                     .rule = rule_of(framework, release), .framework = framework};
+    add_demand(s, &w);
+    assert_finds(s, ids);
+}
+
+static void assert_required(const char *spec, struct wc_version got, const char *ids) {
+    int64_t host;
+    struct scene *s = host_with(got, &host);
+    struct want w = {host, WC_demand_kind_REQUIRED, .spec = spec, .rule = "nvidia"};
+    add_demand(s, &w);
+    assert_finds(s, ids);
+}
+
+static void a_rule_of_same_or_higher_minor(void **state) {
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        struct wc_version v = draw_release(round % 2 ? 8 : 9), w = v;
+        assert_built("torch", "2.3.1", v, v, "");
+        w.patch = v.patch - 1;
+        assert_built("torch", "2.3.1", v, w, "");
+        w = version_of(v.major, v.minor - 1, 99);
+        assert_built("torch", "2.3.1", v, w, "runtime-too-old");
+        assert_built("torch", "2.3.1", w, v, "");
+        w = version_of(v.major + 1, v.minor, v.patch);
+        assert_built("torch", "2.3.1", v, w, "major-differs");
+        assert_built("torch", "2.3.1", w, v, "major-differs");
+    }
+}
+
+static void an_exact_rule_refuses_what_is_newer(void **state) {
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        struct wc_version v = draw_release(draw(5, 9)), w = v;
+        assert_built("mxnet", "1.9.1", v, v, "");
+        w.patch = v.patch + 1;
+        assert_built("mxnet", "1.9.1", v, w, "runtime-too-new");
+        w.patch = v.patch - 1;
+        assert_built("mxnet", "1.9.1", v, w, "runtime-too-old");
+    }
+}
+
+/* "5005 (compatibility 5000) but compiled with 5103 (5100)", in a drawn release. */
+static void old_tensorflow_compares_its_compatibility_numbers(void **state) {
+    (void)state;
+    int64_t host;
+    struct wc_version built = draw_release(5), got = other_minor(built, -1);
+    struct scene *s = host_with(got, &host);
+    struct want w = {host, WC_demand_kind_BUILT, .built = text_of(s, built),
+                     .rule = rule_of("tensorflow", "1.0.0")};
+    add_demand(s, &w);
+    assert_finds(s, "runtime-too-old");
+    int have = 5000 + 100 * got.minor + got.patch, want = 5000 + 100 * built.minor + built.patch;
+    assert_true(has_fact(&s->found.p[0], "numbers",
+                         say(s, "runtime %d (compatibility %d), built %d (compatibility %d)", have,
+                             have / 100 * 100, want, want / 100 * 100)));
+}
+
+static void a_range_is_judged_by_itself(void **state) {
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        struct wc_version v = draw_release(9);
+        char at[64], above[64], below[64];
+        snprintf(at, sizeof at, ">=9.%d.%d,<10.0", v.minor, v.patch);
+        snprintf(above, sizeof above, "<10.0,>=9.%d.%d.5", v.minor, v.patch + 1);
+        snprintf(below, sizeof below, ">=9.0,<9.%d", v.minor);
+        assert_required(at, v, "");
+        assert_required(above, v, "runtime-too-old");
+        assert_required(below, v, "runtime-too-new");
+        assert_required("<10.0,>=9.0", version_of(10, 0, 0), "major-differs");
+        assert_required("<10.0,>=9.0", version_of(8, 9, 9), "major-differs");
+        assert_required("~=9.0", v, "");
+    }
+    assert_required(">=9.0,!=9.10.0", version_of(9, 10, 0), "runtime-too-old");
+    assert_required("no range at all", version_of(9, 10, 0), "");
+}
+
+/* The wheel's fourth field says nothing about what cuDNN itself can tell. */
+static void a_pin_is_judged_by_the_rule(void **state) {
+    (void)state;
+    struct wc_version v = draw_release(9);
+    char pin[64];
+    snprintf(pin, sizeof pin, "==9.%d.%d.51", v.minor, v.patch);
+    assert_required(pin, v, "");
+    assert_required(pin, other_minor(v, 1), "");
+    assert_required(pin, version_of(9, v.minor, v.patch - 1), "");
+    assert_required(pin, other_minor(v, -1), "runtime-too-old");
+}
+
+static void only_the_major_of_a_node_counts(void **state) {
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        int64_t host;
+        int wanted = draw(4, 8), got = draw(wanted + 1, 10);
+        struct scene *s = host_with(draw_release(round % 2 ? got : wanted), &host);
+        struct want w = {host, WC_demand_kind_NODE,
+                         .spec = say(s, "==%d.*", round % 2 ? wanted : got)};
+        add_demand(s, &w);
+        assert_finds(s, "major-differs");
+        assert_false(s->found.p[0].predicted);
+        assert_non_null(strstr(s->found.p[0].title, "its imports demand cuDNN"));
+        s = host_with(draw_release(got), &host);
+        w = (struct want){host, WC_demand_kind_NEEDED, .spec = say(s, "==%d.*", got)};
+        add_demand(s, &w);
+        assert_finds(s, "");
+    }
+}
+
+/* A file of which nothing but the SONAME is known has a major. */
+static void a_bare_soname_tells_the_major(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    struct file f = {.role = WC_role_FACADE,
+                     .path = "/opt/x/libcudnn.so.9",
+                     .version = WC_VERSION_NONE,
+                     .asked_by = host};
+    add_file(s, &f);
+    struct want w = {host, WC_demand_kind_NODE, .spec = "==9.*"};
+    struct want exact = {host, WC_demand_kind_BUILT, .built = "9.7.1", .rule = "torch"};
+    add_demand(s, &w);
+    add_demand(s, &exact);
+    assert_finds(s, "");
+    w.spec = "==8.*";
+    add_demand(s, &w);
+    assert_finds(s, "major-differs");
+    /* cuDNN 3 called itself libcudnn.so.7.0, after CUDA: nobody knows its major from that. */
+    s = new_scene();
+    host = add_host(s, "/opt/app/libhost.so");
+    f.path = "/opt/x/libcudnn.so.7.0";
+    f.asked_by = host;
+    add_file(s, &f);
+    w = (struct want){host, WC_demand_kind_NODE, .spec = "==7.*"};
+    add_demand(s, &w);
+    w = (struct want){host, WC_demand_kind_NEEDED, .spec = "==3.*"};
+    add_demand(s, &w);
+    assert_finds(s, "");
+}
+
+static struct scene *bounded(const char *floor, const char *ceiling, const char *spec) {
+    struct scene *s = new_scene();
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    struct file f = {.role = WC_role_FACADE,
+                     .path = "/opt/x/neutral.bin",
+                     .soname = "libcudnn.so.9",
+                     .version = WC_VERSION_NONE,
+                     .floor = floor,
+                     .ceiling = ceiling,
+                     .asked_by = host};
+    add_file(s, &f);
+    struct want w = {host, WC_demand_kind_REQUIRED, .spec = spec};
+    add_demand(s, &w);
+    return s;
+}
+
+static void bounds_decide_only_where_both_ends_agree(void **state) {
+    (void)state;
+    struct scene *s = bounded("9.1.0", "9.6", ">=9.7,<10");
+    assert_finds(s, "runtime-too-old");
+    assert_non_null(strstr(s->found.p[0].title, "got cuDNN between 9.1.0 and 9.6, "));
+    assert_true(s->found.p[0].predicted);
+    assert_finds(bounded("9.1.0", "9.7.2", ">=9.7,<10"), "");
+    assert_finds(bounded("9.7.0", NULL, ">=9.7,<10"), "");
+    s = bounded("9.8.0", NULL, ">=9.0,<9.8");
+    assert_finds(s, "runtime-too-new");
+    assert_non_null(strstr(s->found.p[0].title, "got cuDNN 9.8.0 or newer, "));
+    s = bounded(NULL, "9.6", ">=9.7");
+    assert_finds(s, "runtime-too-old");
+    assert_non_null(strstr(s->found.p[0].title, "got cuDNN 9.6 or older, "));
+    assert_finds(bounded(NULL, NULL, ">=9.0,<9.8"), "");
+    assert_finds(bounded("9.1.0", "9.6", "==9.4.0"), "");
+}
+
+/* ---- which number is the runtime's ---- */
+
+static void the_graph_part_is_the_runtime_of_nine(void **state) {
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        struct scene *s = new_scene();
+        struct wc_version wanted = draw_release(9), old = other_minor(wanted, -1);
+        int64_t host = add_host(s, "/opt/app/libhost.so");
+        struct want w = {host, WC_demand_kind_BUILT, .built = text_of(s, wanted), .rule = "torch"};
+        add_demand(s, &w);
+        int64_t facade = add_facade(s, "/opt/cudnn", wanted, host);
+        assert_finds(s, "");
+        add_part(s, "/opt/cudnn", "graph", old, facade);
+        assert_finds(s, "facade-and-parts-differ runtime-too-old");
+        assert_string_equal(s->found.p[1].explained_by, "facade-and-parts-differ");
+        assert_true(has_fact(&s->found.p[1], "runtime version", text_of(s, old)));
+    }
+}
+
+static void before_nine_the_facade_has_its_own_number(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version wanted = draw_release(8), old = other_minor(wanted, -1);
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    struct want w = {host, WC_demand_kind_BUILT, .built = text_of(s, wanted), .rule = "torch"};
+    add_demand(s, &w);
+    int64_t facade = add_facade(s, "/opt/cudnn", wanted, host);
+    add_part(s, "/opt/cudnn", "ops_infer", old, facade);
+    assert_finds(s, "facade-and-parts-differ");
+    s = host_with(old, &host);
+    w.host = host;
+    w.built = text_of(s, wanted);
+    add_demand(s, &w);
+    assert_finds(s, "runtime-too-old");
+    assert_false(s->found.p[0].predicted);
+}
+
+static void what_was_returned_beats_what_was_read(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version wanted = draw_release(9), old = other_minor(wanted, -1);
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    struct want w = {host, WC_demand_kind_BUILT, .built = text_of(s, wanted), .rule = "torch"};
+    add_demand(s, &w);
+    int64_t facade = add_facade(s, "/opt/cudnn", old, host);
+    assert_finds(s, "runtime-too-old");
+    assert_true(s->found.p[0].predicted);
+    add_call(s, "cudnnGetVersion", host, facade, WC_NULL, 0); /* a stub's answer */
+    assert_finds(s, "runtime-too-old");
+    add_call(s, "cudnnGetVersion", host, facade, WC_NULL, (int64_t)wc_version_to_number(wanted));
+    assert_finds(s, "");
+    add_call(s, "cudnnGetVersion", host, facade, WC_NULL, (int64_t)wc_version_to_number(old));
+    assert_finds(s, "runtime-too-old");
+    assert_false(s->found.p[0].predicted);
+    assert_true(has_fact(&s->found.p[0], "runtime version", text_of(s, old)));
+}
+
+/* A facade whose number is known only from the call does not differ from its parts by it. */
+static void a_returned_number_is_not_the_facades_own(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct file f = {.role = WC_role_FACADE,
+                     .path = "/opt/x/libcudnn.so.9",
+                     .version = draw_release(9),
+                     .source = WC_version_source_RETURNED,
+                     .asked_by = NOBODY};
+    int64_t facade = add_file(s, &f);
+    add_part(s, "/opt/x", "graph", other_minor(f.version, 1), facade);
+    assert_finds(s, "");
+}
+
+static void a_claim_that_the_file_contradicts_does_not_count(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    struct file f = {.role = WC_role_FACADE,
+                     .path = "/opt/x/libcudnn.so.8",
+                     .version = version_of(8, 9, 2),
+                     .floor = "8.2.0",
+                     .ceiling = "8.5",
+                     .source = WC_version_source_PACKAGE_METADATA,
+                     .asked_by = host};
+    add_file(s, &f);
+    struct want w = {host, WC_demand_kind_BUILT, .built = "8.9.0", .rule = "torch"};
+    add_demand(s, &w);
+    assert_finds(s, "runtime-too-old");
+    f.ceiling = "8.9";
+    s = new_scene();
+    f.asked_by = w.host = add_host(s, "/opt/app/libhost.so");
+    add_file(s, &f);
+    add_demand(s, &w);
+    assert_finds(s, "");
+}
+
+/* ---- functions ---- */
+
+/* A function that came with a minor release of that major, newest of all drawn. */
+static const char *function_since(int major, struct wc_version *first) {
+    for (int tries = 0; tries < 100000; tries++) {
+        int f = draw(0, wc_function_count() - 1);
+        *first = wc_function_first(f);
+        if (first->major == major && first->minor > 0 && !wc_version_known(wc_function_last(f)))
+            return wc_function_name(f);
+    }
+    fail_msg("no function of that kind");
+    return NULL;
+}
+
+static void functions_that_the_release_does_not_have(void **state) {
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        struct wc_version first, old;
+        const char *name = function_since(9, &first);
+        int64_t host;
+        old = version_of(9, first.minor - 1, draw(0, 9));
+        struct scene *s = host_with(old, &host);
+        struct want w = {host, WC_demand_kind_SYMBOLS, .spec = say(s, ">=%s", text_of(s, first)),
+                         .newest = {name}, .functions = draw(1, 90)};
+        add_demand(s, &w);
+        assert_finds(s, "missing-symbols");
+        assert_true(s->found.p[0].predicted);
+        assert_non_null(strstr(s->found.p[0].title, name));
+        assert_true(has_fact(&s->found.p[0], name, text_of(s, first)));
+        add_binding(s, host, NOBODY, WC_binding_how_UNDEFINED, &name, 1);
+        assert_finds(s, "missing-symbols");
+        assert_false(s->found.p[0].predicted);
+        s = host_with(first, &host);
+        w.host = host;
+        w.spec = say(s, ">=%s", text_of(s, first));
+        add_demand(s, &w);
+        assert_finds(s, "");
+    }
+}
+
+static void a_lazy_slot_foretells_what_a_bound_one_denies(void **state) {
+    (void)state;
+    struct wc_version first;
+    const char *name = function_since(9, &first);
+    int64_t host;
+    struct scene *s = host_with(version_of(9, first.minor - 1, 0), &host);
+    add_binding(s, host, NOBODY, WC_binding_how_LAZY, &name, 1);
+    assert_finds(s, "missing-symbols");
+    assert_true(s->found.p[0].predicted);
+    s = host_with(version_of(9, first.minor - 1, 0), &host);
+    add_binding(s, host, 2, WC_binding_how_SLOT, &name, 1);
+    struct want w = {host, WC_demand_kind_SYMBOLS, .spec = say(s, ">=%s", text_of(s, first)),
+                     .newest = {name}};
+    add_demand(s, &w);
+    assert_finds(s, ""); /* it has it: the table or the version is wrong, not the host */
+}
+
+static void an_older_release_explains_missing_functions(void **state) {
+    (void)state;
+    struct wc_version first;
+    const char *name = function_since(9, &first);
+    int64_t host;
+    struct scene *s = host_with(version_of(9, first.minor - 1, 0), &host);
+    struct want w = {host, WC_demand_kind_BUILT, .built = text_of(s, first), .rule = "torch"};
+    add_demand(s, &w);
+    add_binding(s, host, NOBODY, WC_binding_how_UNDEFINED, &name, 1);
+    assert_finds(s, "runtime-too-old missing-symbols");
+    assert_string_equal(s->found.p[1].explained_by, "runtime-too-old");
+}
+
+static void a_function_removed_since_is_missing(void **state) {
+    (void)state;
+    for (int f = 0; f < wc_function_count(); f++) {
+        const char *name = wc_function_name(f);
+        int64_t host;
+        if (wc_function_last(f).major != 8)
+            continue;
+        struct scene *s = host_with(draw_release(9), &host);
+        add_binding(s, host, NOBODY, WC_binding_how_UNDEFINED, &name, 1);
+        assert_finds(s, "missing-symbols");
+        assert_true(has_fact(&s->found.p[0], name, "last in 8."));
+        s = host_with(version_of(8, 9, 7), &host);
+        add_binding(s, host, NOBODY, WC_binding_how_LAZY, &name, 1);
+        assert_finds(s, "");
+        return;
+    }
+    fail_msg("the table has no function that ended with 8");
+}
+
+/* ---- which library is a host's ---- */
+
+static void each_host_is_judged_by_its_own_library(void **state) {
+    (void)state;
+    static const char *const create[] = {"cudnnCreate"};
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9), old = other_minor(v, -1);
+    int64_t one = add_host(s, "/opt/one/libone.so"), two = add_host(s, "/opt/two/libtwo.so");
+    int64_t new_one = add_facade(s, "/opt/new", v, one);
+    int64_t old_one = add_facade(s, "/opt/old", old, two);
+    struct want w = {one, WC_demand_kind_BUILT, .built = text_of(s, v), .rule = "torch"};
+    add_demand(s, &w);
+    w.host = two;
+    add_demand(s, &w);
+    assert_finds(s, "runtime-too-old two-copies-loaded");
+    assert_int_equal(s->found.p[0].host, two);
+    assert_int_equal(s->found.p[0].object, old_one);
+    /* What the slots say beats who asked. */
+    add_binding(s, one, old_one, WC_binding_how_SLOT, create, 1);
+    add_binding(s, two, new_one, WC_binding_how_DLSYM, create, 1);
+    assert_finds(s, "runtime-too-old two-copies-loaded");
+    assert_int_equal(s->found.p[0].host, one);
+}
+
+static void stubs_of_a_framework_are_seen_through(void **state) {
+    (void)state;
+    static const char *const create[] = {"cudnnCreate"};
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9), old = other_minor(v, -1);
+    int64_t user = add_host(s, "/tf/libtensorflow_cc.so.2");
+    int64_t stub = add_host(s, "/tf/libtensorflow_framework.so.2");
+    int64_t other = add_host(s, "/opt/other/libother.so");
+    add_facade(s, "/opt/new", v, other);
+    int64_t facade = add_facade(s, "/opt/old", old, stub);
+    add_binding(s, user, stub, WC_binding_how_SLOT, create, 1);
+    add_binding(s, stub, stub, WC_binding_how_ITSELF, create, 1);
+    struct want w = {user, WC_demand_kind_BUILT, .built = text_of(s, v),
+                     .rule = rule_of("tensorflow", "2.15.0")};
+    add_demand(s, &w);
+    assert_finds(s, "runtime-too-old two-copies-loaded");
+    assert_int_equal(s->found.p[0].object, facade);
+    add_binding(s, stub, facade, WC_binding_how_DLSYM, create, 1);
+    assert_finds(s, "runtime-too-old two-copies-loaded");
+    assert_int_equal(s->found.p[0].object, facade);
+}
+
+static void cudnn_inside_a_host_is_its_own(void **state) {
+    (void)state;
+    static const char *const create[] = {"cudnnCreate"};
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9);
+    int64_t host = add_host(s, "/opt/static/libtorch.so");
+    struct want w = {host, WC_demand_kind_BUILT, .built = text_of(s, v), .rule = "torch"};
+    add_demand(s, &w);
+    add_facade(s, "/opt/cudnn", other_minor(v, -1), NOBODY);
+    assert_finds(s, "runtime-too-old"); /* the only facade there is */
+    add_binding(s, host, host, WC_binding_how_ITSELF, create, 1);
+    assert_finds(s, "");
+}
+
+static void dt_needed_finds_the_facade_among_two(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(8), old = other_minor(v, -1);
+    struct file host = {.role = WC_role_HOST,
+                        .path = "/opt/app/libhost.so",
+                        .needed = "libcudnn.so.8",
+                        .asked_by = NOBODY};
+    int64_t number = add_file(s, &host);
+    add_facade(s, "/opt/nine", draw_release(9), NOBODY);
+    int64_t facade = add_facade(s, "/opt/eight", old, NOBODY);
+    struct want w = {number, WC_demand_kind_BUILT, .built = text_of(s, v), .rule = "torch"};
+    add_demand(s, &w);
+    assert_finds(s, "runtime-too-old two-copies-loaded");
+    assert_int_equal(s->found.p[0].object, facade);
+}
+
+/* ---- expectation ---- */
+
+static void assert_expected(const char *spec, const char *built, struct wc_version got,
+                            const char *ids) {
+    int64_t host;
+    struct scene *s = host_with(got, &host);
+    struct want w = {NOBODY, WC_demand_kind_EXPECTATION, .spec = spec, .built = built,
+                     .source = "WHICHCUDNN_EXPECT"};
+    add_demand(s, &w);
+    assert_finds(s, ids);
+}
+
+static void an_expectation_is_a_prefix_a_range_or_a_number(void **state) {
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        struct wc_version v = draw_release(9);
+        char prefix[32], range[64], built[64];
+        snprintf(prefix, sizeof prefix, "9.%d", v.minor);
+        snprintf(range, sizeof range, ">=9.%d,<10", v.minor);
+        wc_version_format(v, built);
+        assert_expected(prefix, NULL, v, "");
+        assert_expected(prefix, NULL, other_minor(v, 1), "expectation-not-met");
+        assert_expected(range, NULL, other_minor(v, 1), "");
+        assert_expected(range, NULL, other_minor(v, -1), "expectation-not-met");
+        assert_expected(range, NULL, draw_release(8), "expectation-not-met");
+        assert_expected(NULL, built, v, "");
+        assert_expected(NULL, built, other_minor(v, 1), "");
+        assert_expected(NULL, built, other_minor(v, -1), "expectation-not-met");
+    }
+    struct scene *s = new_scene();
+    struct want w = {NOBODY, WC_demand_kind_EXPECTATION, .spec = "9.1"};
+    add_demand(s, &w);
+    assert_finds(s, ""); /* nothing to compare with */
+    assert_int_equal(wc_verdict_of(&s->stack, &s->found), WC_verdict_NOTHING_OBSERVED);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_rule_of_same_or_higher_minor),
+        cmocka_unit_test(an_exact_rule_refuses_what_is_newer),
+        cmocka_unit_test(old_tensorflow_compares_its_compatibility_numbers),
+        cmocka_unit_test(a_range_is_judged_by_itself),
+        cmocka_unit_test(a_pin_is_judged_by_the_rule),
+        cmocka_unit_test(only_the_major_of_a_node_counts),
+        cmocka_unit_test(a_bare_soname_tells_the_major),
+        cmocka_unit_test(bounds_decide_only_where_both_ends_agree),
+        cmocka_unit_test(the_graph_part_is_the_runtime_of_nine),
+        cmocka_unit_test(before_nine_the_facade_has_its_own_number),
+        cmocka_unit_test(what_was_returned_beats_what_was_read),
+        cmocka_unit_test(a_returned_number_is_not_the_facades_own),
+        cmocka_unit_test(a_claim_that_the_file_contradicts_does_not_count),
+        cmocka_unit_test(functions_that_the_release_does_not_have),
+        cmocka_unit_test(a_lazy_slot_foretells_what_a_bound_one_denies),
+        cmocka_unit_test(an_older_release_explains_missing_functions),
+        cmocka_unit_test(a_function_removed_since_is_missing),
+        cmocka_unit_test(each_host_is_judged_by_its_own_library),
+        cmocka_unit_test(stubs_of_a_framework_are_seen_through),
+        cmocka_unit_test(cudnn_inside_a_host_is_its_own),
+        cmocka_unit_test(dt_needed_finds_the_facade_among_two),
+        cmocka_unit_test(an_expectation_is_a_prefix_a_range_or_a_number),
+    };
+    seed_from_environment();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
