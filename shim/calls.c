@@ -68,9 +68,11 @@ struct instance {
     unsigned char call;     /* FRESH, ... */
     unsigned char failures; /* kinds of failure told */
     short failure[4];
-    int64_t library; /* object number of the target's, WC_NULL while lazy */
-    int64_t host;    /* whose lazy slot it watches, else WC_NULL */
-    uintptr_t slot;  /* the lazy slot, 0: none or resolved */
+    int64_t first_thread; /* that makes the first call */
+    int64_t library;      /* object number of the target's, WC_NULL while lazy */
+    int64_t host;         /* whose lazy slot it watches, else WC_NULL */
+    uintptr_t slot;       /* that slot; 0: any slot of the target may lead here */
+    bool lazy;            /* the target is still the slot's PLT entry */
 };
 
 static struct instance instances[ROWS][CALL_INSTANCES];
@@ -85,7 +87,7 @@ static void heed_call_after(enum row row, unsigned k, int64_t value, uintptr_t r
 #define FORWARD(name, result, parameters) ((TYPE_##result(*) parameters)in->target)
 #define BEFORE(name, k)                                                                            \
     struct instance *in = &instances[ROW_##name][k];                                               \
-    bool heed = in->heed;                                                                          \
+    bool heed = __atomic_load_n(&in->heed, __ATOMIC_ACQUIRE); /* before target */                  \
     if (UNLIKELY(heed))                                                                            \
     heed_call_before(ROW_##name, k, RETURN_ADDRESS)
 
@@ -174,7 +176,7 @@ uintptr_t call_target_of(uintptr_t address) {
 
 bool call_is_lazy(uintptr_t address) {
     const struct instance *in = instance_at(address);
-    return in && in->slot;
+    return in && in->lazy;
 }
 
 int call_row(const char *function, int major) {
@@ -186,11 +188,10 @@ int call_row(const char *function, int major) {
     return NOT_WATCHED;
 }
 
-static struct instance *instance_of_target(int row, uintptr_t target,
-                                           const struct instance * not ) {
+static struct instance *instance_of_target(int row, uintptr_t target) {
     for (unsigned k = 0; k < CALL_INSTANCES; k++) {
         struct instance *in = &instances[row][k];
-        if (in != not &&!in->slot && in->target == target)
+        if (!in->slot && in->target == target)
             return in;
     }
     return NULL;
@@ -205,6 +206,7 @@ static struct instance *take_instance(int row, uintptr_t target) {
         in->call = FRESH;
         in->failures = 0;
         in->heed = true;
+        in->lazy = false;
         in->slot = 0;
         in->library = in->host = WC_NULL;
         __atomic_store_n(&in->target, target, __ATOMIC_RELEASE);
@@ -219,22 +221,29 @@ static uintptr_t address_of(int row, const struct instance *in) {
 }
 
 uintptr_t call_wrapper(int row, uintptr_t target, const struct object *library) {
-    struct instance *in = instance_of_target(row, target, NULL);
+    struct instance *in = instance_of_target(row, target);
     if (!in && !(in = take_instance(row, target)))
         return 0;
     in->library = library->number;
     return address_of(row, in);
 }
 
-uintptr_t call_wrapper_lazy(int row, uintptr_t plt, uintptr_t slot, const struct object *host) {
+static struct instance *instance_of_slot(int row, uintptr_t slot) {
     for (unsigned k = 0; k < CALL_INSTANCES; k++)
-        if (instances[row][k].slot == slot && instances[row][k].target == plt)
-            return wrapper_of(row, k);
-    struct instance *in = take_instance(row, plt);
-    if (!in)
+        if (instances[row][k].target && instances[row][k].slot == slot)
+            return &instances[row][k];
+    return NULL;
+}
+
+uintptr_t call_wrapper_lazy(int row, uintptr_t plt, uintptr_t slot, const struct object *host) {
+    struct instance *in = instance_of_slot(row, slot);
+    if (!in && !(in = take_instance(row, plt)))
         return 0;
     in->slot = slot;
     in->host = host->number;
+    in->lazy = true;
+    in->heed = true;
+    __atomic_store_n(&in->target, plt, __ATOMIC_RELEASE); /* the host may have been loaded anew */
     return address_of(row, in);
 }
 
@@ -258,7 +267,7 @@ struct call {
 
 static const struct object *library_of(const struct instance *in) {
     const struct object *o = objects_number(in->library);
-    return o || in->slot ? o : objects_at(in->target);
+    return o || in->lazy ? o : objects_at(in->target);
 }
 
 static void begin_record(struct wc_record *r, const struct call *c, enum wc_phase phase) {
@@ -277,43 +286,57 @@ static void begin_record(struct wc_record *r, const struct call *c, enum wc_phas
     }
 }
 
+static void tell_first_call(const struct call *c) {
+    struct wc_record r;
+    c->in->call = FIRST_CALL_UNDERWAY;
+    c->in->first_thread = sys_gettid();
+    begin_record(&r, c, WC_phase_BEFORE);
+    journal_open_relevant();
+    journal_add(&r);
+    journal_diagnose();
+}
+
 static void heed_call_before(enum row row, unsigned k, uintptr_t return_address) {
     struct call c = {row, &instances[row][k], return_address};
-    unsigned char fresh = FRESH;
-    struct wc_record r;
-    if (!__atomic_compare_exchange_n(&c.in->call, &fresh, FIRST_CALL_UNDERWAY, false,
-                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-        return;
     if (!thread_enter())
         return;
+    /* Other threads wait here, too, until the record is written. */
     if (state_take()) {
-        begin_record(&r, &c, WC_phase_BEFORE);
-        journal_open_relevant();
-        journal_add(&r);
-        journal_diagnose();
+        if (c.in->call == FRESH)
+            tell_first_call(&c);
         state_leave();
     }
     thread_leave();
 }
 
-/* The first call through a lazy slot let the loader write the target over us: that is the binding.
- * We keep the instance, for threads that are still on their way into it, and return to the slot. */
+/* The wrapper that a resolved slot gets: the one of its target, for the host's own instance has to
+ * stay as it is while the host does: threads may be on their way into it. */
+static struct instance *instance_for_good(const struct call *c, uintptr_t target) {
+    struct instance *in = instance_of_target((int)c->row, target);
+    if (in || !(in = take_instance((int)c->row, target)))
+        return in ? in : c->in;
+    in->call = SEEN; /* this very call was told */
+    in->heed = false;
+    in->library = c->in->library;
+    return in;
+}
+
+/* A call through a lazy slot let the loader write the target over us: that is the binding, and we
+ * return to the slot. So does each of several threads that were resolving it at once. */
 static void resolve_lazy(const struct call *c) {
     const struct object *host = objects_number(c->in->host);
     uintptr_t target = __atomic_load_n((uintptr_t *)c->in->slot, __ATOMIC_ACQUIRE);
-    uintptr_t wrapper = address_of(c->row, c->in);
-    if (!host || target == wrapper || target - host->low < host->high - host->low)
+    if (!host || instance_at(target) || target - host->low < host->high - host->low)
         return;
     const struct object *library = objects_at(target);
-    const struct instance *twin = instance_of_target(c->row, target, c->in);
-    uintptr_t slot = c->in->slot;
-    if (twin && twin->call == SEEN && c->in->call == FRESH)
-        c->in->call = SEEN;
+    bool first = c->in->lazy;
     c->in->library = library ? library->number : WC_NULL;
-    c->in->slot = 0;
     __atomic_store_n(&c->in->target, target, __ATOMIC_RELEASE);
-    __atomic_store_n((uintptr_t *)slot, wrapper, __ATOMIC_RELEASE);
-    slots_tell_resolved(host, library, watched[c->row].name);
+    c->in->lazy = false;
+    const struct instance *in = instance_for_good(c, target);
+    __atomic_store_n((uintptr_t *)c->in->slot, address_of(c->row, in), __ATOMIC_RELEASE);
+    if (first)
+        slots_tell_resolved(host, library, watched[c->row].name);
 }
 
 static bool is_new_failure(struct instance *in, int64_t status) {
@@ -342,7 +365,7 @@ static void tell_result(const struct call *c, int64_t value) {
 
 static void after(const struct call *c, int64_t value) {
     bool failed = watched[c->row].result == STATUS && value != CUDNN_STATUS_SUCCESS;
-    bool first = c->in->call == FIRST_CALL_UNDERWAY;
+    bool first = c->in->call == FIRST_CALL_UNDERWAY && c->in->first_thread == sys_gettid();
     if (c->in->slot)
         resolve_lazy(c);
     bool told = failed && is_new_failure(c->in, value);
@@ -350,7 +373,7 @@ static void after(const struct call *c, int64_t value) {
         c->in->call = SEEN;
     if (first || told)
         tell_result(c, value);
-    c->in->heed = c->in->slot != 0 || c->in->call != SEEN;
+    __atomic_store_n(&c->in->heed, c->in->lazy || c->in->call != SEEN, __ATOMIC_RELEASE);
 }
 
 static void heed_call_after(enum row row, unsigned k, int64_t value, uintptr_t return_address) {

@@ -28,6 +28,7 @@ static struct {
     uint64_t epoch; /* of the tables that it was looked at for */
     uint64_t adds, subs;
     const struct link_map *tail;
+    bool attended; /* the slots of all hosts were looked at since */
 } settled;
 
 /* ---- the list ---- */
@@ -44,7 +45,7 @@ static int read_mark(struct dl_phdr_info *info, size_t size, void *argument) {
     return 1;
 }
 
-static bool is_settled(const struct mark *m) {
+static bool is_known(const struct mark *m) {
     return settled.known && m->adds == settled.adds && m->subs == settled.subs;
 }
 
@@ -79,6 +80,7 @@ struct walk {
     bool checked;  /* the list must be as it was before the barrier */
     uint64_t adds; /* then */
     bool started, stale, locked, full;
+    bool attend; /* there are hosts whose slots are to be looked at */
 };
 
 static bool begin_walk(struct walk *w, const struct dl_phdr_info *first) {
@@ -92,12 +94,13 @@ static bool begin_walk(struct walk *w, const struct dl_phdr_info *first) {
         settled.known = false;
     settled.epoch = state_epoch();
     bool appended = settled.known && settled.tail && now.subs == settled.subs;
-    w->full = !is_settled(&now) && !(appended && only_irrelevant_since(settled.tail));
+    w->full = !is_known(&now) && !(appended && only_irrelevant_since(settled.tail));
     settled.known = true;
     settled.adds = now.adds;
     settled.subs = now.subs;
     if (!w->full)
         return false;
+    settled.attended = false;
     settled.tail = first_link_map(first);
     while (settled.tail && settled.tail->l_next)
         settled.tail = settled.tail->l_next;
@@ -185,27 +188,30 @@ static int attribute_each(struct dl_phdr_info *info, size_t size, void *argument
     return 0;
 }
 
+static void attribute(void) {
+    struct attribution a = {.started = false};
+    dl_iterate_phdr(attribute_each, &a);
+    if (a.locked)
+        state_leave();
+}
+
 /* ---- third walk: the slots of hosts ---- */
 
+/* Also those of hosts known before: one that was closed and opened again between two walks looks as
+ * it did, but for its slots. */
 static int attend_each(struct dl_phdr_info *info, size_t size, void *argument) {
-    struct attribution *a = argument;
+    struct walk *w = argument;
     (void)size;
-    if (!a->started) {
-        a->started = true;
-        if (!(a->locked = state_take()))
+    if (!w->started) {
+        w->started = true;
+        w->stale = w->checked && info->dlpi_adds != w->adds;
+        if (w->stale || !(w->locked = state_take()))
             return 1;
     }
     struct object *o = objects_find(info);
     if (o)
         slots_attend(o);
     return 0;
-}
-
-static void walk_locked(int (*each)(struct dl_phdr_info *, size_t, void *)) {
-    struct attribution a = {.started = false};
-    dl_iterate_phdr(each, &a);
-    if (a.locked)
-        state_leave();
 }
 
 static void tell_bindings(void) {
@@ -219,20 +225,35 @@ static void tell_bindings(void) {
     state_leave();
 }
 
+/* False: the list changed since the barrier, an object may be half relocated. */
+static bool attend(const struct walk *before) {
+    struct walk w = {.checked = before->checked, .adds = before->adds};
+    dl_iterate_phdr(attend_each, &w);
+    if (w.locked) {
+        settled.attended = true;
+        state_leave();
+        tell_bindings();
+    }
+    return !w.stale;
+}
+
 static void tell_news(bool memory_stays) {
-    walk_locked(attribute_each);
+    attribute();
     if (!state_take())
         return;
     describe_news(memory_stays);
-    bool worth_it = journal_is_open();
     state_leave();
-    if (!worth_it)
-        return;
-    walk_locked(attend_each);
-    tell_bindings();
 }
 
 /* ---- settling ---- */
+
+static bool has_hosts(void) {
+    const struct object *o;
+    for (size_t i = 0; (o = objects_get(i)); i++)
+        if (o->is_host && o->mapped)
+            return true;
+    return false;
+}
 
 /* True: something relevant came or went. */
 static bool walk_once(struct walk *w) {
@@ -242,14 +263,22 @@ static bool walk_once(struct walk *w) {
     if (w->full)
         objects_walk_end();
     bool news = w->full && objects_have_news();
+    settled.attended = settled.attended || !has_hosts();
+    w->attend = !settled.attended;
     state_leave();
     return news;
 }
 
+/* False: the list changed since the barrier. */
+static bool settle_once(struct walk *w, bool memory_stays) {
+    if (walk_once(w))
+        tell_news(memory_stays);
+    return !w->stale && (!w->attend || attend(w));
+}
+
 static void settle_here(bool memory_stays) {
     struct walk w = {.checked = false};
-    if (walk_once(&w))
-        tell_news(memory_stays);
+    settle_once(&w, memory_stays);
 }
 
 /* Waits until no object is half relocated: dladdr takes the loader's lock. */
@@ -264,14 +293,11 @@ void settle_second_chance(void) {
     for (int i = 0; i < TRIES_MOST; i++) {
         struct mark now;
         dl_iterate_phdr(read_mark, &now);
-        if (is_settled(&now))
+        if (is_known(&now) && settled.attended)
             return;
         barrier();
         struct walk w = {.checked = true, .adds = now.adds};
-        bool news = walk_once(&w);
-        if (news)
-            tell_news(false);
-        if (!w.stale)
+        if (settle_once(&w, false))
             return;
     }
     if (state_take()) {
