@@ -60,7 +60,7 @@ shim_includes := -Ishim/arch/$(ARCH) $(addprefix -isystem ,\
 
 WARN := -Wall -Wextra -Werror
 base_flags := -std=gnu11 -g $(OPT) $(WARN) -D_GNU_SOURCE= -Iinclude -I. -I$(O)/gen \
-              -DWHICHCUDNN_VERSION='"$(VERSION)"' -DWHICHCUDNN_LIBDIR='"$(LIBDIR)"'
+              -DWHICHCUDNN_VERSION='"$(VERSION)"'
 
 # The shim calls nothing that another library could interpose, so the compiler may not invent calls:
 # no builtin that becomes memcpy@plt, no stack protector, no fortify, no lazy binding, and
@@ -142,6 +142,12 @@ headers: $(O)/venv/.ready
 $(O)/gen/cudnn_%.inc: core/data/generate_%.py core/data/cudnn_%.tsv
 	$(say) GEN $@
 	$(Q)mkdir -p $(@D) && $(PYTHON) $^ > $@.new && mv $@.new $@
+
+# The one file that knows where the shim is installed; `make install PREFIX=` makes it alone anew.
+$(O)/obj/command/tools/preload.o: base_flags += -DWHICHCUDNN_LIBDIR='"$(LIBDIR)"'
+$(O)/obj/command/tools/preload.o: $(O)/libdir
+$(O)/libdir: FORCE
+	@mkdir -p $(@D); echo '$(LIBDIR)' | cmp -s - $@ || echo '$(LIBDIR)' > $@
 
 # Objects are made anew when the compiler or its flags change: SAN=, COVERAGE=, OPT=, CC=.
 flags_now := $(CC) $(subst ',,$(subst ",,$(base_flags) $(CFLAGS) $(shim_flags) $(command_flags) $(LDFLAGS) $(shim_includes)))
@@ -258,7 +264,7 @@ install: all
 	$(Q)$(foreach m,$(man_pages),$(call put,0644,$(m),$(DATADIR)/man/man$(subst .,,$(suffix $(m)))) &&) true
 
 clean:
-	rm -rf $(O)/obj $(O)/gen $(O)/unit $(O)/tap $(O)/tidy $(O)/flags $(O)/*.a \
+	rm -rf $(O)/obj $(O)/gen $(O)/unit $(O)/tap $(O)/tidy $(O)/flags $(O)/libdir $(O)/*.a \
 	    $(O)/libwhichcudnn.so $(O)/whichcudnn
 distclean:
 	rm -rf $(O)

@@ -4,9 +4,15 @@
 bats_require_minimum_version 1.5.0
 load ../setup/helper
 
-setup() {
+setup_file() {
     cd "$WC_ROOT" || return
     unset MAKEFLAGS MFLAGS MAKELEVEL # of the make that runs these tests
+    export OUT=$BATS_FILE_TMPDIR/out
+    make -s -j2 O="$OUT" >/dev/null
+}
+
+setup() {
+    cd "$WC_ROOT" || return
 }
 
 @test "make help names every target that the others depend on" {
@@ -18,15 +24,21 @@ setup() {
 }
 
 @test "O= keeps a whole build in one directory, and a second make does nothing" {
-    make -s O="$BATS_TEST_TMPDIR/out" >/dev/null
-    [ -s "$BATS_TEST_TMPDIR/out/libwhichcudnn.so" ]
-    run "$BATS_TEST_TMPDIR/out/whichcudnn" --version
+    [ -s "$OUT/libwhichcudnn.so" ]
+    run "$OUT/whichcudnn" --version
     [ "$status" -eq 0 ]
-    run make O="$BATS_TEST_TMPDIR/out"
+    run make O="$OUT"
     [[ $output != *LINK* && $output != *SHIM* && $output != *CC* ]]
-    # Other flags are another build.
-    run make -n O="$BATS_TEST_TMPDIR/out" OPT=-O0
-    [[ $output == *libwhichcudnn.so* ]]
+}
+
+@test "an object is made anew for other flags, and only then" {
+    local object=$BATS_TEST_TMPDIR/obj/command/core/version.o
+    run make O="$BATS_TEST_TMPDIR" OPT=-O2 "$object"
+    [[ $output == *core/version.c* ]]
+    run make O="$BATS_TEST_TMPDIR" OPT=-O2 "$object"
+    [[ $output != *core/version.c* ]]
+    run make O="$BATS_TEST_TMPDIR" OPT=-O1 "$object"
+    [[ $output == *core/version.c* ]]
 }
 
 @test "the shim needs libc alone, imports dl_iterate_phdr alone, and exports what it says" {
@@ -57,20 +69,21 @@ setup() {
 
 @test "install puts both where they are asked to be, and a mapped library stays whole" {
     local root=$BATS_TEST_TMPDIR/root
-    make -s install O="$WC_BUILD" DESTDIR="$root" PREFIX=/opt/w LIBDIR=/opt/w/lib64 >/dev/null
-    cmp "$SHIM" "$root/opt/w/lib64/libwhichcudnn.so"
+    make -s install O="$OUT" DESTDIR="$root" PREFIX=/opt/w LIBDIR=/opt/w/lib64 >/dev/null
+    cmp "$OUT/libwhichcudnn.so" "$root/opt/w/lib64/libwhichcudnn.so"
     [ -x "$root/opt/w/bin/whichcudnn" ]
+    grep -q /opt/w/lib64 "$root/opt/w/bin/whichcudnn" # where it looks for the shim
     exec 7<"$root/opt/w/lib64/libwhichcudnn.so"
     local before
     before=$(stat -L -c %i /proc/self/fd/7)
-    make -s install O="$WC_BUILD" DESTDIR="$root" PREFIX=/opt/w LIBDIR=/opt/w/lib64 >/dev/null
+    make -s install O="$OUT" DESTDIR="$root" PREFIX=/opt/w LIBDIR=/opt/w/lib64 >/dev/null
     [ "$before" != "$(stat -c %i "$root/opt/w/lib64/libwhichcudnn.so")" ]
-    cmp /proc/self/fd/7 "$SHIM"
+    cmp /proc/self/fd/7 "$OUT/libwhichcudnn.so"
     [ -z "$(find "$root" -name '.*.new')" ]
 }
 
 @test "without NVIDIA's headers make says how to get them" {
-    run make O="$BATS_TEST_TMPDIR/out" CUDNN_INCLUDE=/nowhere
+    run make O="$BATS_TEST_TMPDIR/other" CUDNN_INCLUDE=/nowhere
     [ "$status" -ne 0 ]
     [[ $output == *'make headers'* ]]
 }
