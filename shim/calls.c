@@ -243,6 +243,7 @@ uintptr_t call_wrapper_lazy(int row, uintptr_t plt, uintptr_t slot, const struct
     in->host = host->number;
     in->lazy = true;
     in->heed = true;
+    in->call = object_is_told_enough(host) ? SEEN : in->call;
     __atomic_store_n(&in->target, plt, __ATOMIC_RELEASE); /* the host may have been loaded anew */
     return address_of(row, in);
 }
@@ -315,8 +316,10 @@ static struct instance *instance_for_good(const struct call *c, uintptr_t target
     struct instance *in = instance_of_target((int)c->row, target);
     if (in || !(in = take_instance((int)c->row, target)))
         return in ? in : c->in;
-    in->call = SEEN; /* this very call was told */
-    in->heed = false;
+    if (c->in->call == FIRST_CALL_UNDERWAY) {
+        in->call = SEEN; /* this very call was told */
+        in->heed = false;
+    }
     in->library = c->in->library;
     return in;
 }
@@ -335,7 +338,7 @@ static void resolve_lazy(const struct call *c) {
     c->in->lazy = false;
     const struct instance *in = instance_for_good(c, target);
     __atomic_store_n((uintptr_t *)c->in->slot, address_of(c->row, in), __ATOMIC_RELEASE);
-    if (first)
+    if (first && !object_is_told_enough(host))
         slots_tell_resolved(host, library, watched[c->row].name);
 }
 

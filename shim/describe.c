@@ -11,7 +11,6 @@
 #include "whichcudnn/names.h"
 #include "whichcudnn/symbols.h"
 
-#define TOLD_MOST 16 /* mappings and unmappings of one file, so that reload loops fill no disk */
 #define NAMES_MOST 48
 
 static char real_path[SYS_PATH];
@@ -328,7 +327,7 @@ static void describe(struct object *o, bool memory_stays) {
     static struct wc_elf_image image;
     struct file_mapping m;
     o->described = true;
-    if (o->told >= TOLD_MOST)
+    if (object_is_told_enough(o))
         return;
     o->told++;
     if (!o->mapped) {

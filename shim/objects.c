@@ -41,6 +41,11 @@ bool object_is_cudnn(const struct object *o) {
     return o->role == WC_role_FACADE || o->role == WC_role_PART;
 }
 
+#define TOLD_MOST 16
+bool object_is_told_enough(const struct object *o) {
+    return o->told >= TOLD_MOST;
+}
+
 struct object *objects_get(size_t i) {
     return i < object_count ? objects[i] : NULL;
 }

@@ -50,6 +50,8 @@ struct object *objects_number(int64_t number);
 struct object *objects_get(size_t i);
 /* Is it a cuDNN library: facade or part? */
 bool object_is_cudnn(const struct object *o);
+/* Was its file mapped so often that more of the same would only fill the disk? */
+bool object_is_told_enough(const struct object *o);
 
 /* Could the object be relevant? From its dynamic section alone. (callback) */
 bool objects_may_matter(const struct link_map *m);

@@ -307,6 +307,8 @@ static void tell_group(struct object *host, size_t first) {
 }
 
 void slots_tell(struct object *host) {
+    if (object_is_told_enough(host))
+        return;
     for (size_t i = 0; i < host->slot_count; i++)
         if (!host->slots[i].told && host->slots[i].state != SLOT_UNREAD)
             tell_group(host, i);
