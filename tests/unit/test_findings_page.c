@@ -1,0 +1,309 @@
+/*
+ * docs/findings.md against core/findings.def and diagnose(): the page has one section for each
+ * finding, in the order of the table, with its severity, its general sentence, and an example that
+ * is word for word what diagnose() says of such a stack.
+ * WC_EXAMPLES=1: prints the examples, to be put into the page.
+ */
+#include "support_stack.h"
+
+static char page[128 << 10];
+
+static int read_page(void **state) {
+    (void)state;
+    const char *root = getenv("WC_ROOT");
+    char path[1024];
+    snprintf(path, sizeof path, "%s/docs/findings.md", root ? root : ".");
+    FILE *from = fopen(path, "r");
+    if (!from)
+        return -1;
+    page[fread(page, 1, sizeof page - 1, from)] = '\0';
+    fclose(from);
+    return 0;
+}
+
+/* ---- the stacks of the examples ---- */
+
+static const char cuda13[] = "/usr/local/cuda-13.0";
+
+static int64_t torch(struct scene *s) {
+    int64_t host = add_host(s, "/venv/lib/python3.12/site-packages/torch/lib/libtorch_cuda.so");
+    struct want w = {host,
+                     WC_demand_kind_REQUIRED,
+                     .spec = "==9.26.0.51",
+                     .rule = "torch",
+                     .framework = "torch",
+                     .source = "METADATA of torch 2.15.0"};
+    add_demand(s, &w);
+    return host;
+}
+
+static int64_t of_toolkit(struct scene *s, const char *part, struct wc_version v, int64_t by) {
+    struct file f = {.role = part ? WC_role_PART : WC_role_FACADE,
+                     .path = part ? say(s, "%s/lib64/libcudnn_%s.so.9", cuda13, part)
+                                  : say(s, "%s/lib64/libcudnn.so.9", cuda13),
+                     .part = part,
+                     .version = v,
+                     .source = part ? WC_version_source_DATA_SYMBOL : WC_version_source_ASKED_NAMES,
+                     .installation = "cuda-13.0",
+                     .installation_path = cuda13,
+                     .kind = WC_installation_kind_CUDA_TOOLKIT,
+                     .asked_by = by,
+                     .how = part ? WC_operation_DLOPEN : WC_operation_NEEDED};
+    return add_file(s, &f);
+}
+
+static int64_t of_wheel(struct scene *s, const char *part, struct wc_version v, int64_t by) {
+    static const char directory[] = "/venv/lib/python3.12/site-packages/nvidia/cudnn";
+    struct file f = {.role = part ? WC_role_PART : WC_role_FACADE,
+                     .path = part ? say(s, "%s/lib/libcudnn_%s.so.%d", directory, part, v.major)
+                                  : say(s, "%s/lib/libcudnn.so.%d", directory, v.major),
+                     .part = part,
+                     .version = v,
+                     .source = part ? WC_version_source_DATA_SYMBOL : WC_version_source_ASKED_NAMES,
+                     .installation = "nvidia-cudnn-cu12",
+                     .installation_version = say(s, "%s.70", text_of(s, v)),
+                     .installation_path = directory,
+                     .kind = WC_installation_kind_WHEEL,
+                     .asked_by = by,
+                     .how = part ? WC_operation_DLOPEN : WC_operation_NEEDED};
+    return add_file(s, &f);
+}
+
+static void library_not_found(struct scene *s) {
+    int64_t host = add_host(s, "/opt/app/libengine.so");
+    add_failure(s, host, NULL, "libcudnn.so.9", not_found(s, "libcudnn.so.9"));
+    add_failure(s, host, NULL, "libcudnn.so", not_found(s, "libcudnn.so"));
+}
+
+static void dependency_missing(struct scene *s) {
+    int64_t facade = of_wheel(s, NULL, version_of(8, 9, 2), add_host(s, "/opt/app/host"));
+    add_failure(s, facade, NULL, "libcudnn_ops_infer.so.8", not_found(s, "libcublas.so.11"));
+}
+
+static void part_missing(struct scene *s) {
+    int64_t facade = of_wheel(s, NULL, version_of(9, 1, 0), add_host(s, "/opt/app/host"));
+    add_failed_part(s, facade, "graph", version_of(9, 1, 0), 4);
+}
+
+static void major_differs(struct scene *s) {
+    int64_t host = add_host(s, "/venv/lib/python3.12/site-packages/old/libold.so");
+    struct want w = {host, WC_demand_kind_NODE, .spec = "==8.*",
+                     .source = "version node of its imports"};
+    add_demand(s, &w);
+    of_wheel(s, NULL, version_of(9, 1, 0), host);
+}
+
+static void facade_and_parts_differ(struct scene *s) {
+    add_variable(s, "LD_LIBRARY_PATH=/usr/local/cuda-13.0/lib64");
+    int64_t facade = of_wheel(s, NULL, version_of(9, 1, 0), add_host(s, "/opt/app/host"));
+    of_toolkit(s, "graph", version_of(9, 19, 0), facade);
+}
+
+static void parts_differ(struct scene *s) {
+    int64_t facade = of_wheel(s, NULL, version_of(9, 1, 0), add_host(s, "/opt/app/host"));
+    of_wheel(s, "graph", version_of(9, 1, 0), facade);
+    of_wheel(s, "ops", version_of(9, 28, 0), facade);
+}
+
+static void runtime_too_old(struct scene *s) {
+    int64_t facade = of_toolkit(s, NULL, version_of(9, 19, 0), torch(s));
+    of_toolkit(s, "graph", version_of(9, 19, 0), facade);
+}
+
+static void runtime_too_new(struct scene *s) {
+    int64_t host = add_host(s, "/venv/lib/python3.8/site-packages/mxnet/libmxnet.so");
+    struct want w = {host,
+                     WC_demand_kind_BUILT,
+                     .built = "7.6.0",
+                     .rule = "mxnet",
+                     .framework = "mxnet",
+                     .source = "build string"};
+    add_demand(s, &w);
+    struct file f = {.role = WC_role_FACADE,
+                     .path = "/usr/lib/x86_64-linux-gnu/libcudnn.so.7",
+                     .version = version_of(7, 6, 5),
+                     .source = WC_version_source_FILE_NAME,
+                     .asked_by = host,
+                     .how = WC_operation_NEEDED};
+    add_file(s, &f);
+}
+
+static void missing_symbols(struct scene *s) {
+    static const char *const name[] = {"cudnnGetMaxDeviceVersion"};
+    int64_t host = add_host(s, "/opt/app/libengine.so");
+    struct file f = {.role = WC_role_FACADE,
+                     .path = "/opt/cudnn/libcudnn.so.8",
+                     .version = version_of(8, 5, 0),
+                     .source = WC_version_source_FILE_NAME,
+                     .asked_by = host,
+                     .how = WC_operation_NEEDED};
+    add_file(s, &f);
+    add_binding(s, host, NOBODY, WC_binding_how_UNDEFINED, name, 1);
+}
+
+static void driver_missing(struct scene *s) {
+    int64_t host = add_host(s, "/opt/app/host");
+    int64_t facade = of_wheel(s, NULL, version_of(9, 1, 0), host);
+    int64_t graph = of_wheel(s, "graph", version_of(9, 1, 0), facade);
+    add_machine(s, NULL, 0);
+    add_failure(s, graph, NULL, "libcuda.so.1", not_found(s, "libcuda.so.1"));
+    add_call(s, "cudnnCreate", host, facade, 1001, WC_NULL);
+}
+
+static void init_failed(struct scene *s) {
+    int64_t host = add_host(s, "/opt/app/host");
+    int64_t facade = of_wheel(s, NULL, version_of(9, 1, 0), host);
+    add_machine(s, "535.104.05", 1);
+    add_call(s, "cudnnCreate", host, facade, 1001, WC_NULL);
+}
+
+static void call_failed(struct scene *s) {
+    int64_t host = add_host(s, "/opt/app/host");
+    int64_t facade = of_wheel(s, NULL, version_of(9, 1, 0), host);
+    of_wheel(s, "graph", version_of(9, 1, 0), facade);
+    of_wheel(s, "ops", version_of(9, 28, 0), facade);
+    add_call(s, "cudnnOpsVersionCheck", host, facade, 1002, WC_NULL);
+}
+
+static void expectation_not_met(struct scene *s) {
+    struct want w = {NOBODY, WC_demand_kind_EXPECTATION, .spec = ">=9.8,<10",
+                     .source = "WHICHCUDNN_EXPECT"};
+    add_demand(s, &w);
+    int64_t facade = of_wheel(s, NULL, version_of(9, 1, 0), add_host(s, "/opt/app/host"));
+    of_wheel(s, "graph", version_of(9, 1, 0), facade);
+}
+
+static void part_from_other_installation(struct scene *s) {
+    int64_t facade = of_wheel(s, NULL, version_of(9, 19, 0), add_host(s, "/opt/app/host"));
+    of_toolkit(s, "graph", version_of(9, 19, 0), facade);
+}
+
+static void two_copies_loaded(struct scene *s) {
+    of_wheel(s, NULL, version_of(9, 1, 0), add_host(s, "/opt/app/libone.so"));
+    of_toolkit(s, NULL, version_of(9, 19, 0), add_host(s, "/opt/app/libtwo.so"));
+}
+
+static void not_observed(struct scene *s) {
+    add_host(s, "/opt/app/host");
+    add_blind(s, "another namespace", "the loader shows it only to those inside");
+}
+
+static const struct {
+    const char *id;
+    void (*make)(struct scene *);
+} examples[] = {
+#define FINDING(name, id, severity, title) {id, name},
+#include "core/findings.def"
+};
+
+/* ---- in words ---- */
+
+static char *render(const struct wc_finding_record *r, char *to, size_t cap) {
+    FILE *out = fmemopen(to, cap, "w");
+    fprintf(out, "%s: %s%s\n", wc_enum_word(WC_ENUM_severity, r->severity), r->title,
+            r->predicted ? " (predicted)" : "");
+    for (size_t i = 0; i < r->facts.n; i++) {
+        const struct wc_fact *f = &r->facts.p[i];
+        fprintf(out, "  %s: %s", f->name, f->value);
+        fprintf(out, f->source ? "  (%s)\n" : "\n", f->source);
+    }
+    if (r->explained_by)
+        fprintf(out, "  explained by: %s\n", r->explained_by);
+    for (size_t i = 0; i < r->fix.n; i++) {
+        fprintf(out, "  fix: %s\n", r->fix.p[i].text);
+        if (r->fix.p[i].command)
+            fprintf(out, "       %s\n", r->fix.p[i].command);
+    }
+    fclose(out);
+    return to;
+}
+
+/* From the heading of an id to the next heading. */
+static const char *section(const char *id, size_t *n) {
+    char heading[96];
+    snprintf(heading, sizeof heading, "\n## `%s`\n", id);
+    const char *start = strstr(page, heading);
+    const char *end = start ? strstr(start + strlen(heading), "\n## ") : NULL;
+    *n = !start ? 0 : end ? (size_t)(end - start) : strlen(start);
+    return start;
+}
+
+static bool in_section(const char *id, const char *text) {
+    size_t n;
+    const char *start = section(id, &n), *found = start ? strstr(start, text) : NULL;
+    return found && found < start + n;
+}
+
+static void each_finding_has_its_section(void **state) {
+    (void)state;
+    size_t n, length;
+    const struct wc_finding_kind *kind = wc_finding_kinds(&n);
+    const char *before = page;
+    for (size_t i = 0; i < n; i++) {
+        char line[256];
+        const char *at = section(kind[i].id, &length);
+        if (!at)
+            print_error("no section for %s\n", kind[i].id);
+        assert_non_null(at);
+        assert_true(at > before || i == 0); /* the order of the table */
+        before = at;
+        snprintf(line, sizeof line, "\n**%s**: %s.\n",
+                 wc_enum_word(WC_ENUM_severity, kind[i].severity), kind[i].title);
+        assert_true(in_section(kind[i].id, line));
+        assert_true(in_section(kind[i].id, "\nWhy: "));
+        assert_true(in_section(kind[i].id, "\nWhat to do: "));
+    }
+}
+
+static void no_section_is_of_an_unknown_finding(void **state) {
+    (void)state;
+    size_t n;
+    const struct wc_finding_kind *kind = wc_finding_kinds(&n);
+    for (const char *p = page; (p = strstr(p, "\n## `")); p++) {
+        bool known = false;
+        for (size_t i = 0; i < n; i++)
+            known = known || (strncmp(p + 5, kind[i].id, strlen(kind[i].id)) == 0 &&
+                              p[5 + strlen(kind[i].id)] == '`');
+        assert_true(known);
+    }
+}
+
+static void each_example_is_what_diagnose_says(void **state) {
+    (void)state;
+    static char text[16 << 10], block[17 << 10];
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
+        struct scene *s = new_scene();
+        examples[i].make(s);
+        diagnose(s);
+        if (!finding(s, examples[i].id))
+            print_findings(s);
+        assert_non_null(finding(s, examples[i].id));
+        memset(text, 0, sizeof text);
+        render(finding(s, examples[i].id), text, sizeof text - 1);
+        snprintf(block, sizeof block, "\n```text\n%s```\n", text);
+        if (getenv("WC_EXAMPLES"))
+            printf("=== %s%s", examples[i].id, block);
+        else if (!in_section(examples[i].id, block))
+            fail_msg("docs/findings.md, %s: the example should read\n%s", examples[i].id, text);
+    }
+}
+
+static void each_action_is_listed(void **state) {
+    (void)state;
+    static const char *const words[] = {
+#define ACTION(name, word, what) "\n| `" word "` | " what " |\n",
+#include "core/findings.def"
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        assert_non_null(strstr(page, words[i]));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_finding_has_its_section),
+        cmocka_unit_test(no_section_is_of_an_unknown_finding),
+        cmocka_unit_test(each_example_is_what_diagnose_says),
+        cmocka_unit_test(each_action_is_listed),
+    };
+    return cmocka_run_group_tests(tests, read_page, NULL);
+}
