@@ -29,7 +29,7 @@ endif
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .PHONY: all help headers demo install clean distclean FORCE \
-        test test-unit test-e2e test-real test-measured check-tools lint bench
+        test test-unit test-e2e test-real test-measured lint bench schema
 
 # ---- sources: a new file needs no change here -----------------------------------------------
 
@@ -250,8 +250,14 @@ demo:
 	$(Q)$(MAKE) --no-print-directory all $(O)/venv/.ready
 	$(Q)$(test_env) CUDNN='$(CUDNN)' FRAMEWORK='$(FRAMEWORK)' examples/demo.sh
 
-bench: all
+bench:
+	$(Q)tests/setup/install build demo bench
+	$(Q)$(MAKE) --no-print-directory all $(O)/venv/.ready
 	$(Q)$(test_env) tests/bench/run
+
+# docs/log.md and the JSON Schemas hold what record.def says; a test fails where they do not.
+schema:
+	$(Q)$(PYTHON) tests/schema/generate.py write
 
 # By rename: a process that has the old library mapped keeps the old file, whole.
 put = install -d '$(DESTDIR)$(3)' && install -m $(1) $(2) '$(DESTDIR)$(3)/.$(notdir $(2)).new' && \
@@ -278,6 +284,7 @@ help:
 	@echo 'make lint        clang-format, clang-tidy, shellcheck, python syntax'
 	@echo 'make demo        watch a real framework get the wrong cuDNN (CUDNN=9.1.0 FRAMEWORK=jax|torch)'
 	@echo 'make bench       what it costs, beside strace, LD_DEBUG and LD_AUDIT'
+	@echo 'make schema      docs/log.md and docs/*.schema.json, made anew from record.def'
 	@echo 'make headers     fetch NVIDIA headers into $(O)/headers where no CUDA toolkit is installed'
 	@echo 'make install     PREFIX=$(PREFIX) DESTDIR= LIBDIR= BINDIR='
 	@echo 'make clean       what was built; distclean: the fetched files too'
