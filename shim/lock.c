@@ -5,8 +5,8 @@
 #include "sys.h"
 
 /* pid << 32 | tid of the owner, 0: free. */
-static _Atomic uint64_t owner;
-static _Atomic bool inherited, broken;
+static uint64_t owner;
+static bool inherited, broken; /* all three by __atomic_ builtins alone */
 
 #define SPINS 200
 #define NAP 50          /* microseconds */
@@ -21,17 +21,21 @@ static bool take_from(uint64_t expected, uint64_t mine) {
                                        __ATOMIC_RELAXED);
 }
 
+static bool is_broken(void) {
+    return __atomic_load_n(&broken, __ATOMIC_RELAXED);
+}
+
 bool lock_take(void) {
     uint64_t mine = self();
     if (take_from(0, mine))
         return true;
-    for (long i = 0; i < SPINS + NAPS_MOST && !broken; i++) {
-        uint64_t seen = owner;
+    for (long i = 0; i < SPINS + NAPS_MOST && !is_broken(); i++) {
+        uint64_t seen = __atomic_load_n(&owner, __ATOMIC_RELAXED);
         if (seen == 0) {
             if (take_from(0, mine))
                 return true;
         } else if (seen >> 32 != mine >> 32 && take_from(seen, mine)) {
-            inherited = true;
+            __atomic_store_n(&inherited, true, __ATOMIC_RELAXED);
             return true;
         }
         if (i < SPINS)
@@ -39,7 +43,7 @@ bool lock_take(void) {
         else
             sys_sleep_microseconds(NAP);
     }
-    broken = true;
+    __atomic_store_n(&broken, true, __ATOMIC_RELAXED);
     return false;
 }
 

@@ -8,7 +8,7 @@
 
 extern __attribute__((visibility("hidden"))) const ElfW(Ehdr) __ehdr_start;
 
-static _Atomic uintptr_t found[ENTRIES];
+static uintptr_t found[ENTRIES];
 
 /* Characters, not pointers, which would need relocation. In the order of entry.h. */
 static const char entry_names[ENTRIES][8] = {"dlopen",  "dlmopen", "dlsym",  "dlvsym",
