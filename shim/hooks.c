@@ -239,7 +239,7 @@ out:
 EXPORT char *dlerror(void) {
     char *(*next)(void) = (void *)next_definition(ENTRY_DLERROR);
     char *text = next ? next() : NULL;
-    if (!thread_enter())
+    if (!next_are_we_relocated() || !thread_enter())
         return text;
     if (!config.off && (this_thread.request || this_thread.lookup_failed) && text)
         conclude(text);

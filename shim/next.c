@@ -1,7 +1,6 @@
 #include "next.h"
 
 #include <link.h>
-#include <stdbool.h>
 
 #include "sys.h"
 #include "whichcudnn/elf_image.h"
@@ -50,7 +49,15 @@ static int look(struct dl_phdr_info *info, size_t size, void *argument) {
     return s->result != 0;
 }
 
+static void *volatile own_address = (void *)&own_address;
+
+bool next_are_we_relocated(void) {
+    return own_address == (void *)&own_address;
+}
+
 uintptr_t next_definition(unsigned entry) {
+    if (!next_are_we_relocated())
+        return shim_hook_unrelocated(entry, NULL, 0).jump;
     uintptr_t known = __atomic_load_n(&found[entry], __ATOMIC_RELAXED);
     if (known)
         return known;

@@ -5,6 +5,7 @@
 #ifndef SHIM_NEXT_H
 #define SHIM_NEXT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "entry.h"
@@ -12,5 +13,9 @@
 /* Address of the next definition, 0 if no object after us has one (a program without libdl before
  * glibc 2.34). Looked up at first use. Takes the loader's write lock: not under ours. */
 uintptr_t next_definition(unsigned entry);
+
+/* False while the loader has not relocated us: an IFUNC resolver of the host calls, and nothing
+ * that needs an import, thread-local storage or a pointer in our data works. */
+bool next_are_we_relocated(void);
 
 #endif
