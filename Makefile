@@ -191,11 +191,15 @@ test_env = WC_ROOT='$(CURDIR)' WC_BUILD='$(abspath $(O))' WC_CACHE='$(abspath $(
            SAN='$(SAN)' COVERAGE='$(COVERAGE)' OPT='$(OPT)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)'
 tap = $(O)/tap
 
+# These targets, unlike plain `make`, install packages and use the network where something is missing.
+prepare = +$(Q)tests/setup/install build $(1) && \
+          $(MAKE) -s $(O)/venv/.ready $(if $(have_headers),,headers)
+
 # Each suite writes TAP files; `summary` adds them up and fails if anything failed or nothing ran.
 test:
 	$(Q)rm -rf $(tap)
-	$(Q)tests/setup/install build test
-	$(Q)$(MAKE) --no-print-directory all $(O)/venv/.ready
+	$(call prepare,test)
+	$(Q)$(MAKE) --no-print-directory all
 	$(Q)$(MAKE) --no-print-directory -k run-unit run-e2e run-real; \
 	    tests/setup/summary $(tap)/*.tap
 
@@ -228,7 +232,7 @@ c_files   := $(sort $(shell find core shim tools include tests examples -name '*
 tidied    := $(patsubst %,$(O)/tidy/%.ok,$(core_sources) $(tools_sources) $(filter %.c,$(shim_sources)))
 
 lint:
-	$(Q)tests/setup/install build lint
+	$(call prepare,lint)
 	$(Q)rm -f $(tap)/lint.tap; $(MAKE) --no-print-directory -k -j2 run-tidy; tidy=$$?; \
 	    tests/setup/lint $(tap)/lint.tap $$tidy $(c_files); tests/setup/summary $(tap)/lint.tap
 
@@ -246,13 +250,13 @@ $(O)/tidy/%.c.ok: %.c .clang-tidy $(wildcard include/whichcudnn/*) | $(generated
 CUDNN     ?= 9.1.0
 FRAMEWORK ?= jax
 demo:
-	$(Q)tests/setup/install build demo
-	$(Q)$(MAKE) --no-print-directory all $(O)/venv/.ready
+	$(call prepare,demo)
+	$(Q)$(MAKE) --no-print-directory all
 	$(Q)$(test_env) CUDNN='$(CUDNN)' FRAMEWORK='$(FRAMEWORK)' examples/demo.sh
 
 bench:
-	$(Q)tests/setup/install build demo bench
-	$(Q)$(MAKE) --no-print-directory all $(O)/venv/.ready
+	$(call prepare,demo bench)
+	$(Q)$(MAKE) --no-print-directory all
 	$(Q)$(test_env) tests/bench/run
 
 # docs/log.md and the JSON Schemas hold what record.def says; a test fails where they do not.
