@@ -87,10 +87,6 @@ static void add(struct wc_uses *out, const struct wc_object *library) {
         out->library[out->n++] = library;
 }
 
-static bool leads_on(const struct wc_binding_record *b) {
-    return b->how != WC_binding_how_UNDEFINED && b->how != WC_binding_how_ITSELF;
-}
-
 /* host -> its framework's stubs -> facade: follows up to LAYERS_MOST layers. */
 static void by_bindings(const struct wc_stack *s, const struct wc_object *host, int layers,
                         struct wc_uses *out) {
@@ -99,7 +95,7 @@ static void by_bindings(const struct wc_stack *s, const struct wc_object *host, 
     for (size_t i = 0; i < s->bindings.n; i++) {
         const struct wc_binding_record *b = &s->bindings.p[i].r;
         const struct wc_object *target;
-        if (!leads_on(b) || !wc_means(host, b->host, b->host_path))
+        if (!wc_means(host, b->host, b->host_path))
             continue;
         target = wc_object_of(s, b->target, b->target_path);
         if (wc_is_cudnn(target))

@@ -124,7 +124,8 @@ struct file {
     const char *asked_path; /* who asked, where that is none of the objects */
     enum wc_operation how;
     bool unmapped, is_host;
-    const char *needed; /* one DT_NEEDED */
+    const char *needed;    /* one DT_NEEDED */
+    int64_t inode, device; /* 0: of its own, on the one device */
 };
 
 /* Returns the number of the new object. */
@@ -141,8 +142,8 @@ __attribute__((unused)) static int64_t add_file(struct scene *s, const struct fi
     o->path = o->real_path = f->path;
     o->soname = f->soname ? f->soname : wc_base_name(f->path);
     o->asked_name = o->soname;
-    o->device = 1;
-    o->inode = 1000 + o->object;
+    o->device = f->device ? f->device : 1;
+    o->inode = f->inode ? f->inode : 1000 + o->object;
     if (wc_version_known(f->version)) {
         o->version = wc_version_format(f->version, version);
         o->version_source = f->source;
@@ -297,9 +298,10 @@ __attribute__((unused)) static void add_machine(struct scene *s, const char *dri
 }
 
 __attribute__((unused)) static void add_variable(struct scene *s, const char *variable) {
+    const char *variables[] = {"CUDA_HOME=/usr/local/cuda", "LD_LIBRARY_PATHS=/no", variable};
     struct wc_record r = begin(WC_KIND_process);
-    r.u.process.environment.p = &variable;
-    r.u.process.environment.n = 1;
+    r.u.process.environment.p = variables;
+    r.u.process.environment.n = 3;
     apply(s, &r);
 }
 
@@ -397,6 +399,16 @@ __attribute__((unused)) static bool has_fact(const struct wc_finding_record *r, 
             strstr(r->facts.p[i].value, in_value))
             return true;
     return false;
+}
+
+/* Where its first fact of that name stands. */
+__attribute__((unused)) static size_t fact_index(const struct wc_finding_record *r,
+                                                 const char *name) {
+    size_t i = 0;
+    while (i < r->facts.n && strcmp(r->facts.p[i].name, name) != 0)
+        i++;
+    assert_true(i < r->facts.n);
+    return i;
 }
 
 __attribute__((unused)) static bool has_command(const struct wc_finding_record *r,

@@ -75,6 +75,35 @@ static void a_file_that_the_loader_refused_is_not_called_missing(void **state) {
     assert_true(has_fact(&s->found.p[0], "asked for", "libcudnn.so.9"));
 }
 
+static void each_caller_has_its_own(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    add_failure(s, NOBODY, "/a/liba.so", "libcudnn.so.9", NULL);
+    add_failure(s, NOBODY, "/b/libb.so", "libcudnn.so.9", NULL);
+    add_failure(s, NOBODY, "/a/liba.so", "libcudnn.so", NULL);
+    assert_finds(s, "library-not-found library-not-found");
+    assert_true(has_fact(&s->found.p[0], "asked for", "libcudnn.so.9"));
+    assert_int_equal(s->found.p[0].facts.n, s->found.p[1].facts.n + 1);
+}
+
+/* The file's name, its path or its SONAME may be what was asked for. */
+static void what_came_in_later_is_known_by_any_name(void **state) {
+    (void)state;
+    for (int by = 0; by < 2; by++) {
+        struct scene *s = new_scene();
+        const char *caller = "/ort/state.so";
+        add_failure(s, NOBODY, caller, "/ort/libprovider.so", not_found(s, "libcublasLt.so.13"));
+        struct file f = {.role = WC_role_HOST,
+                         .asked_by = NOBODY,
+                         .asked_path = caller,
+                         .path = by ? "/ort/libprovider.so" : "/ort/real-provider-1.so",
+                         .soname = by ? "libother.so.1" : "libprovider.so",
+                         .how = WC_operation_DLOPEN};
+        add_file(s, &f);
+        assert_finds(s, "");
+    }
+}
+
 static void what_has_nothing_to_do_with_cudnn_is_no_finding(void **state) {
     (void)state;
     struct scene *s = new_scene();
@@ -301,6 +330,23 @@ static void two_copies_of_one_release_are_worth_a_note(void **state) {
     assert_non_null(strstr(s->found.p[0].title, "3 cuDNN facades"));
 }
 
+static void one_file_mapped_twice_is_one_copy(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct file f = {.role = WC_role_FACADE,
+                     .path = "/opt/a/libcudnn.so.9",
+                     .version = draw_release(9),
+                     .asked_by = NOBODY,
+                     .inode = 7};
+    add_file(s, &f);
+    f.path = "/opt/b/libcudnn.so.9"; /* a hard link */
+    add_file(s, &f);
+    assert_finds(s, "");
+    f.device = 2;
+    add_file(s, &f);
+    assert_finds(s, "two-copies-loaded");
+}
+
 static void a_copy_that_is_gone_is_none(void **state) {
     (void)state;
     struct scene *s = new_scene();
@@ -325,6 +371,8 @@ int main(void) {
         cmocka_unit_test(what_another_host_got_does_not_help),
         cmocka_unit_test(a_need_that_is_met_by_path_is_no_finding),
         cmocka_unit_test(a_file_that_the_loader_refused_is_not_called_missing),
+        cmocka_unit_test(each_caller_has_its_own),
+        cmocka_unit_test(what_came_in_later_is_known_by_any_name),
         cmocka_unit_test(what_has_nothing_to_do_with_cudnn_is_no_finding),
         cmocka_unit_test(a_need_outside_of_cudnn),
         cmocka_unit_test(a_facade_that_lacks_its_own_need),
@@ -338,6 +386,7 @@ int main(void) {
         cmocka_unit_test(a_claim_counts_only_across_installations),
         cmocka_unit_test(a_variable_that_brings_foreign_parts_is_named),
         cmocka_unit_test(two_copies_of_one_release_are_worth_a_note),
+        cmocka_unit_test(one_file_mapped_twice_is_one_copy),
         cmocka_unit_test(a_copy_that_is_gone_is_none),
     };
     seed_from_environment();

@@ -356,6 +356,7 @@ static void jax_over_an_older_minor(void **state) {
         assert_true(has_fact(r, "wanted", say(s, ">=9.%d", j.built.minor)));
         assert_true(has_fact(r, "satisfied", text_of(s, j.built)));
         assert_true(has_fact(r, "check", "never fires"));
+        assert_true(fact_index(r, "wanted") < fact_index(r, "satisfied"));
         assert_true(has_fact(r, "runtime version", text_of(s, v)));
         assert_true(
             has_command(r, say(s, "pip install 'nvidia-cudnn-cu12<10.0,>=9.%d'", j.built.minor)));
