@@ -86,7 +86,7 @@ enum wc_fit wc_spec_fit(const struct wc_spec *spec, const struct wc_range *range
 
 /* ---- one demand ---- */
 
-static enum wc_rule rule_of(const struct wc_demand_record *r) {
+enum wc_rule wc_rule_for(const struct wc_demand_record *r) {
     enum wc_rule rule = wc_rule_from_name(r->rule);
 
     return rule == WC_RULE_NONE ? WC_RULE_NVIDIA : rule;
@@ -97,8 +97,8 @@ static enum wc_fit by_rule(const struct wc_demand_record *r, struct wc_version b
     built.build = -1;
     if (!wc_version_known(built) || !wc_version_known(range->low))
         return WC_FIT_UNKNOWN;
-    return both(wc_rule_check(rule_of(r), built, range->low),
-                wc_rule_check(rule_of(r), built, range->high));
+    return both(wc_rule_check(wc_rule_for(r), built, range->low),
+                wc_rule_check(wc_rule_for(r), built, range->high));
 }
 
 /* The version that a rule compares with: what was built with, or what is pinned. NONE: a range. */
@@ -138,8 +138,8 @@ int32_t wc_major_wanted(const struct wc_demand_record *r) {
 
     if (!wc_version_known(v) && parse_spec(r->spec, &spec) && spec.n == 1)
         v = spec.clause[0].version;
-    /* Names before cuDNN 4 are numbered after CUDA: libcudnn.so.6.5. */
-    return v.minor > 0 ? -1 : v.major;
+    /* Names before cuDNN 4 are numbered after CUDA: libcudnn.so.6.5, libcudnn.so.7.0. */
+    return v.minor >= 0 ? -1 : v.major;
 }
 
 static enum wc_fit by_major(const struct wc_demand_record *r, const struct wc_range *own) {

@@ -22,9 +22,9 @@ static void tell(struct wc_diagnosis *d, const struct wc_demand_record *r,
     wc_case_library(&c, "got", facade);
     wc_case_fact(&c, "runtime version", wc_say_range(&c, &runtime->range), runtime->range.source);
     wc_case_fact(&c, "expected", say_expected(&c, r), r->source ? r->source : "WHICHCUDNN_EXPECT");
-    if (r->built && wc_rule_from_name(r->rule) != WC_RULE_NONE)
-        wc_case_fact(&c, "check", wc_rule_explanation(wc_rule_from_name(r->rule)),
-                     wc_say(&c, "rule ", wc_say_name(&c, r->rule), NULL));
+    if (r->built)
+        wc_case_fact(&c, "check", wc_rule_explanation(wc_rule_for(r)),
+                     wc_say(&c, "rule ", wc_rule_name(wc_rule_for(r)), NULL));
     wc_fix_install(&c, NULL, facade, r->spec, NULL);
     wc_fix_search_path(&c, facade);
     wc_case_fix(&c, WC_ACTION_SET_VARIABLE, "or change what is expected: WHICHCUDNN_EXPECT", NULL);

@@ -158,6 +158,8 @@ enum wc_fit wc_demand_fit(const struct wc_demand_record *r, const struct wc_rang
                           const struct wc_range *own);
 /* Does a range of versions satisfy a PEP 440 set, and if not, on which side is it? */
 enum wc_fit wc_spec_fit(const struct wc_spec *spec, const struct wc_range *range);
+/* The rule that a demand names, NVIDIA's if it names none. */
+enum wc_rule wc_rule_for(const struct wc_demand_record *r);
 /* The major that a NODE or NEEDED demand wants; -1: none. */
 int32_t wc_major_wanted(const struct wc_demand_record *r);
 /* True and the version for "==9.1.0", a pin. */

@@ -66,6 +66,13 @@ static void with_a_driver_a_failed_create_stands_alone(void **state) {
     add_file(p.s, &cuda);
     add_call(p.s, "cudnnCreate", p.host, p.facade, 1001, WC_NULL);
     assert_finds(p.s, "init-failed");
+    struct scene *s = new_scene(); /* libcuda before anything else */
+    add_file(s, &cuda);
+    add_machine(s, NULL, 0);
+    add_call(s, "cudnnCreate", add_host(s, "/opt/app/libhost.so"), NOBODY, 1001, WC_NULL);
+    assert_finds(s, "init-failed");
+    p = sound(9, NULL, 0);
+    add_call(p.s, "cudnnCreate", p.host, p.facade, 1001, WC_NULL);
     p.s->stack.has_machine = false;
     assert_finds(p.s, "init-failed");
 }

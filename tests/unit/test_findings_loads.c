@@ -256,6 +256,29 @@ static void what_is_unknown_does_not_differ(void **state) {
     assert_finds(s, "parts-differ");
 }
 
+/* One that is gone, or of another major, is no part of the set. */
+static void what_does_not_belong_does_not_differ(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9);
+    int64_t facade = add_facade(s, "/opt/cudnn", v, NOBODY);
+    struct file f = {.role = WC_role_PART,
+                     .path = "/opt/cudnn/libcudnn_ops.so.9",
+                     .part = "ops",
+                     .version = other_minor(v, 1),
+                     .source = WC_version_source_DATA_SYMBOL,
+                     .unmapped = true,
+                     .asked_by = facade};
+    add_file(s, &f);
+    f.unmapped = false;
+    f.path = "/opt/cudnn/libcudnn_ops_infer.so.8";
+    f.part = "ops_infer";
+    f.version = draw_release(8);
+    f.asked_by = NOBODY;
+    add_file(s, &f);
+    assert_finds(s, "");
+}
+
 /* A patch is a difference, the fourth field of a wheel is none. */
 static void three_fields_make_a_release(void **state) {
     (void)state;
@@ -345,6 +368,11 @@ static void one_file_mapped_twice_is_one_copy(void **state) {
     f.device = 2;
     add_file(s, &f);
     assert_finds(s, "two-copies-loaded");
+    s = new_scene(); /* nothing else in the process */
+    add_file(s, &f);
+    f.inode++;
+    add_file(s, &f);
+    assert_finds(s, "two-copies-loaded");
 }
 
 static void a_copy_that_is_gone_is_none(void **state) {
@@ -382,6 +410,7 @@ int main(void) {
         cmocka_unit_test(a_host_that_asks_for_a_part_is_not_cudnn),
         cmocka_unit_test(two_sets_are_not_mixed_up),
         cmocka_unit_test(what_is_unknown_does_not_differ),
+        cmocka_unit_test(what_does_not_belong_does_not_differ),
         cmocka_unit_test(three_fields_make_a_release),
         cmocka_unit_test(a_claim_counts_only_across_installations),
         cmocka_unit_test(a_variable_that_brings_foreign_parts_is_named),

@@ -334,8 +334,8 @@ static struct jax add_jax(struct scene *s) {
                        .rule = wc_rule_name(WC_RULE_JAX_SCALED),
                        .framework = "jax",
                        .source = "_versions.so"};
-    add_demand(s, &range);
     add_demand(s, &own);
+    add_demand(s, &range);
     return j;
 }
 

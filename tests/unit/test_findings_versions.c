@@ -157,6 +157,11 @@ static void a_bare_soname_tells_the_major(void **state) {
     w = (struct want){host, WC_demand_kind_NEEDED, .spec = "==3.*"};
     add_demand(s, &w);
     assert_finds(s, "");
+    /* Nor does such a name demand one. */
+    s = host_with(version_of(3, 0, 7), &host);
+    w = (struct want){host, WC_demand_kind_NEEDED, .spec = "==7.0"};
+    add_demand(s, &w);
+    assert_finds(s, "");
 }
 
 static struct scene *bounded(const char *floor, const char *ceiling, const char *spec) {
@@ -404,6 +409,49 @@ static void each_host_is_judged_by_its_own_library(void **state) {
     assert_int_equal(s->found.p[0].host, one);
 }
 
+/* One host may use two libraries, and one library in two ways. */
+static void a_host_of_two_libraries(void **state) {
+    (void)state;
+    static const char *const create[] = {"cudnnCreate"};
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9), old = other_minor(v, -1);
+    int64_t host = add_host(s, "/opt/one/libone.so");
+    int64_t first = add_facade(s, "/opt/old", old, NOBODY);
+    struct want w = {host, WC_demand_kind_BUILT, .built = text_of(s, v), .rule = "torch"};
+    add_demand(s, &w);
+    add_binding(s, host, first, WC_binding_how_SLOT, create, 1);
+    add_binding(s, host, first, WC_binding_how_DLSYM, create, 1);
+    assert_finds(s, "runtime-too-old");
+    int64_t second = add_facade(s, "/opt/new", v, NOBODY);
+    add_binding(s, host, second, WC_binding_how_DLSYM, create, 1);
+    assert_finds(s, "runtime-too-old two-copies-loaded");
+    assert_int_equal(s->found.p[0].object, first);
+}
+
+/* Only what is the same in every respect is told once. */
+static void two_hosts_of_one_package(void **state) {
+    (void)state;
+    for (int kind = 0; kind < 4; kind++) {
+        struct scene *s = new_scene();
+        struct wc_version v = draw_release(9), old = other_minor(v, -1);
+        int64_t one = add_host(s, "/opt/p/libone.so"), two = add_host(s, "/opt/p/libtwo.so");
+        struct want w = {one, WC_demand_kind_BUILT, .built = text_of(s, v), .rule = "torch",
+                         .source = kind == 3 ? NULL : "METADATA of p 1.0"};
+        add_facade(s, "/opt/a", old, one);
+        if (kind == 1)
+            add_facade(s, "/opt/b", old, two);
+        add_demand(s, &w);
+        w.host = two;
+        if (kind == 2)
+            w.built = say(s, "%s", text_of(s, version_of(9, v.minor, v.patch + 1)));
+        add_demand(s, &w);
+        assert_finds(s, kind == 0   ? "runtime-too-old"
+                        : kind == 1 ? "runtime-too-old runtime-too-old two-copies-loaded"
+                                    : "runtime-too-old runtime-too-old");
+        assert_int_equal(has_fact(&s->found.p[0], "also wanted by", "libtwo.so"), kind == 0);
+    }
+}
+
 static void stubs_of_a_framework_are_seen_through(void **state) {
     (void)state;
     static const char *const create[] = {"cudnnCreate"};
@@ -521,6 +569,7 @@ static void an_expectation_is_a_prefix_a_range_or_a_number(void **state) {
         assert_expected(NULL, built, v, "");
         assert_expected(NULL, built, other_minor(v, 1), "");
         assert_expected(NULL, built, other_minor(v, -1), "expectation-not-met");
+        assert_true(has_fact(&the_scene.found.p[0], "check", "NVIDIA promises"));
     }
     struct scene *s = new_scene();
     struct want w = {NOBODY, WC_demand_kind_EXPECTATION, .spec = "9.1"};
@@ -549,6 +598,8 @@ int main(void) {
         cmocka_unit_test(an_older_release_explains_missing_functions),
         cmocka_unit_test(a_function_removed_since_is_missing),
         cmocka_unit_test(each_host_is_judged_by_its_own_library),
+        cmocka_unit_test(a_host_of_two_libraries),
+        cmocka_unit_test(two_hosts_of_one_package),
         cmocka_unit_test(stubs_of_a_framework_are_seen_through),
         cmocka_unit_test(cudnn_inside_a_host_is_its_own),
         cmocka_unit_test(a_host_that_found_none_has_none),
