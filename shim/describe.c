@@ -225,7 +225,7 @@ static void note_newest(struct imports *in, int function) {
 }
 
 static void read_imports(const struct wc_elf_image *e, struct imports *in) {
-    uint32_t end = e->first_defined ? e->first_defined : e->symbols;
+    uint32_t end = wc_elf_imports_end(e);
     wc_mem_set(in, 0, sizeof *in);
     in->range.floor = in->range.ceiling = WC_VERSION_NONE;
     for (uint32_t i = 1; i < end; i++) {

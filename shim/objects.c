@@ -93,13 +93,12 @@ static bool defines_cudnn(const struct wc_elf_image *e) {
 }
 
 static bool imports_cudnn(const struct wc_elf_image *e) {
-    uint32_t end = e->first_defined ? e->first_defined : e->symbols;
+    uint32_t end = wc_elf_imports_end(e);
     for (uint32_t i = 1; i < end; i++) {
         const char *name = wc_elf_symbol_name(e, i);
         struct wc_elf_symbol s;
         if (name && name[0] == 'c' && wc_str_starts(name, "cudnn") &&
-            wc_function_find(name) != WC_NO_FUNCTION &&
-            (e->first_defined || (wc_elf_symbol_at(e, i, &s) && !s.defined)))
+            wc_function_find(name) != WC_NO_FUNCTION && wc_elf_symbol_at(e, i, &s) && !s.defined)
             return true;
     }
     return false;
@@ -266,7 +265,7 @@ static int demanded_major(const struct wc_elf_image *e) {
         if (name.kind == WC_NAME_FACADE && name.version.major > 0)
             return name.version.major;
     }
-    uint32_t end = e->first_defined ? e->first_defined : e->symbols;
+    uint32_t end = wc_elf_imports_end(e);
     for (uint32_t i = 1; i < end; i++) {
         struct wc_elf_symbol s;
         const char *text = wc_elf_symbol_name(e, i);

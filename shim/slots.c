@@ -30,7 +30,7 @@ static bool is_listed(const struct wc_elf_image *e, uint32_t i, int *function) {
 /* A host that defines the functions itself has them behind the imports. */
 static bool find_wanted(const struct object *host, struct wanted *w) {
     const struct wc_elf_image *e = &host->image;
-    uint32_t end = host->defines || !e->first_defined ? e->symbols : e->first_defined;
+    uint32_t end = host->defines ? e->symbols : wc_elf_imports_end(e);
     int function;
     w->low = UINT32_MAX;
     w->high = 0;
@@ -128,14 +128,25 @@ static bool lies_in(const struct object *o, uintptr_t address) {
 }
 
 /* In a program that is not position independent the address of a function is its PLT entry: what it
- * is bound to stands in the program's own slot. */
-static uintptr_t behind_program_plt(const struct object *program, int function) {
-    for (size_t i = 0; i < program->slot_count; i++) {
-        const struct slot *s = &program->slots[i];
-        if (s->function == function && s->kind == SLOT_JUMP)
-            return s->state == SLOT_BOUND ? s->target : 0;
-    }
-    return 0;
+ * is bound to stands in the program's own slot. NULL: the address is none of those. */
+static const struct slot *program_slot(uintptr_t address, int function) {
+    const struct object *to = objects_at(address);
+    for (size_t i = 0; to && to->program && i < to->slot_count; i++)
+        if (to->slots[i].function == function && to->slots[i].kind == SLOT_JUMP &&
+            !to->slots[i].defined)
+            return &to->slots[i];
+    return NULL;
+}
+
+static void read_outside(struct slot *s) {
+    const struct slot *further = program_slot(s->target, s->function);
+    s->through_program = further != NULL;
+    s->state = SLOT_BOUND;
+    if (!further)
+        return;
+    s->state = further->state;
+    s->target = further->target;
+    s->wrapped = further->wrapped;
 }
 
 static void read_slot(const struct object *host, struct slot *s) {
@@ -143,17 +154,13 @@ static void read_slot(const struct object *host, struct slot *s) {
     uintptr_t behind = call_target_of(value);
     struct slot before = *s;
     s->target = behind ? behind : value;
-    if (value == 0) {
-        s->state = SLOT_UNDEFINED;
-    } else if (lies_in(host, s->target)) {
-        s->state = s->defined ? SLOT_ITSELF : SLOT_LAZY;
-    } else {
-        const struct object *to = objects_at(s->target);
-        uintptr_t further = to && to->program ? behind_program_plt(to, s->function) : 0;
-        s->target = further ? further : s->target;
-        s->state = SLOT_BOUND;
-    }
     s->wrapped = behind != 0;
+    if (value == 0)
+        s->state = SLOT_UNDEFINED;
+    else if (lies_in(host, s->target))
+        s->state = s->defined ? SLOT_ITSELF : SLOT_LAZY;
+    else
+        read_outside(s);
     s->told = s->told && before.state == s->state && before.target == s->target;
 }
 
@@ -203,8 +210,11 @@ static uintptr_t wrapper_for(const struct object *host, const struct slot *s) {
     return row == NOT_WATCHED ? 0 : call_wrapper(row, s->target, library);
 }
 
+/* Not what leads through the program: its calls are seen there, and the host's idea of the
+ * function's address stays everybody's. */
 static void rewrite(struct object *host, struct slot *s) {
-    if (s->wrapped || !(s->kind == SLOT_JUMP || (s->kind == SLOT_ADDRESS && s->only)))
+    if (s->wrapped || s->through_program ||
+        !(s->kind == SLOT_JUMP || (s->kind == SLOT_ADDRESS && s->only)))
         return;
     uintptr_t wrapper = wrapper_for(host, s);
     if (!wrapper)
@@ -315,16 +325,28 @@ void slots_tell(struct object *host) {
     note_tables(host);
 }
 
+static void tell_resolved(const struct object *host, const struct object *library,
+                          const char *function) {
+    bool news = false;
+    for (size_t i = 0; i < host->slot_count; i++) {
+        struct slot *s = &host->slots[i];
+        if (s->state != SLOT_LAZY || !wc_str_same(wc_function_name(s->function), function))
+            continue;
+        read_slot(host, s);
+        news = news || s->state == SLOT_BOUND;
+        s->told = s->told || s->state == SLOT_BOUND;
+    }
+    if (news)
+        add_binding(host, library, WC_binding_how_SLOT, &function, 1, 1);
+}
+
 void slots_tell_resolved(const struct object *host, const struct object *library,
                          const char *function) {
-    for (size_t i = 0; i < host->slot_count; i++) {
-        struct slot *s = &((struct object *)host)->slots[i];
-        if (s->state == SLOT_LAZY && wc_str_same(wc_function_name(s->function), function))
-            read_slot(host, s);
-        if (s->state == SLOT_BOUND)
-            s->told = true;
-    }
-    add_binding(host, library, WC_binding_how_SLOT, &function, 1, 1);
+    const struct object *o;
+    tell_resolved(host, library, function);
+    for (size_t i = 0; host->program && (o = objects_get(i)); i++)
+        if (o != host && o->mapped && o->is_host)
+            tell_resolved(o, library, function);
 }
 
 void slots_tell_lookup(const struct object *host, const struct object *library,

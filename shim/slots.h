@@ -28,7 +28,8 @@ struct slot {
     bool only;    /* there is no SLOT_JUMP for this function in this host */
     uintptr_t address;
     enum slot_state state;
-    uintptr_t target; /* what it is bound to, wrappers looked through */
+    uintptr_t target;     /* what it is bound to, wrappers looked through */
+    bool through_program; /* by way of the program's PLT, so that the program's slot says it */
     bool told, wrapped;
 };
 

@@ -94,6 +94,10 @@ struct wc_elf_symbol {
 };
 /* False: index out of range or damaged entry. */
 bool wc_elf_symbol_at(const struct wc_elf_image *e, uint32_t index, struct wc_elf_symbol *out);
+/* All imports have lower indices (not only they, where this is past first_defined). DT_GNU_HASH puts
+ * what is defined last, and among it the imports of a program at a fixed address whose PLT entries
+ * serve as the functions' addresses: undefined, with a value. */
+uint32_t wc_elf_imports_end(const struct wc_elf_image *e);
 /* Only the name, cheap. NULL: damaged. */
 const char *wc_elf_symbol_name(const struct wc_elf_image *e, uint32_t index);
 /* A defined symbol by name through DT_GNU_HASH, else DT_HASH, else a walk. Default versions win. */
