@@ -1,0 +1,32 @@
+/*
+ * The Python distribution that owns a file. For core/ alone.
+ */
+#ifndef WHICHCUDNN_CORE_DISTRIBUTION_H
+#define WHICHCUDNN_CORE_DISTRIBUTION_H
+
+#include "core/reading.h"
+#include "whichcudnn/version.h"
+
+/* Texts lie in the reading's memory. */
+struct wc_distribution {
+    const char *site;     /* the directory that distributions are installed into */
+    const char *info;     /* its name.dist-info below site */
+    const char *relative; /* the file, below site */
+    char name[64];        /* "nvidia-cudnn-cu12" */
+    char version[WC_VERSION_TEXT];
+    bool changed; /* the file is not as long as RECORD says: something else was put there */
+};
+/*
+ * By RECORD of the distributions whose names fit; without RECORD by the name alone. Of two that
+ * both list the file the one whose size is right. False: none is known.
+ */
+bool wc_distribution_of(struct wc_reading *r, const char *path, struct wc_distribution *out);
+/* Another distribution of the same site by the beginning of its normalised name ("jax_cuda12_"). */
+bool wc_distribution_named(struct wc_reading *r, const char *site, const char *prefix,
+                           struct wc_distribution *out);
+/* Length of the part of `relative` that is the distribution's own folder: "nvidia/cudnn". */
+size_t wc_distribution_folder(const char *relative);
+/* PEP 503 with '_': lower case, runs of -_. become one; NUL-terminated, cut to cap. */
+void wc_distribution_normalise(const char *name, size_t n, char *to, size_t cap);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * The installation that a file belongs to. For core/ alone.
+ */
+#ifndef WHICHCUDNN_CORE_INSTALLATION_H
+#define WHICHCUDNN_CORE_INSTALLATION_H
+
+#include "core/reading.h"
+#include "whichcudnn/identify.h"
+
+/*
+ * Fills the installation_* fields of out. *cudnn: the version of cuDNN that the package states,
+ * NONE if it states none, or if the file is not the one that it installed.
+ */
+void wc_installation_of(struct wc_reading *r, const char *path, struct wc_identity *out,
+                        struct wc_version *cudnn);
+
+/* The conda package that lists a file: its name and version (cap bytes each), and its record's path
+ * in r's memory. fits: which file names of conda-meta to look at. */
+struct wc_conda_package {
+    const char *prefix; /* the environment */
+    const char *record; /* prefix/conda-meta/name-version-build.json */
+    char name[64], version[WC_VERSION_TEXT], build[64];
+};
+bool wc_conda_package_of(struct wc_reading *r, const char *path,
+                         bool (*fits)(void *ctx, const char *record), void *ctx,
+                         struct wc_conda_package *out);
+
+#endif
