@@ -207,11 +207,23 @@ static void only_well_formed_utf8_passes(void **state) {
     static const char *const good[] = {
         "\xC2\x80",         "\xDF\xBF",         "\xE0\xA0\x80",
         "\xED\x9F\xBF",     "\xEE\x80\x80",     "\xEF\xBF\xBF",
-        "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF", "\xC3\xA9\xE2\x82\xAC"};
-    static const char *const bad[] = {
-        "\x80",         "\xC0\x80",         "\xC1\xBF",         "\xE0\x9F\xBF",
-        "\xED\xA0\x80", "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80", "\xF5\x80",
-        "\xC3",         "\xE2\x82",         "\xF0\x9F\x98",     "\xE2\x28\xA1"};
+        "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF", "\xC3\xA9\xE2\x82\xAC",
+        "\xE0\xBF\xBF",     "\xED\x80\x80",     "\xF0\xBF\xBF\xBF",
+        "\xF4\x80\x80\x80"};
+    static const char *const bad[] = {"\x80",
+                                      "\xC0\x80",
+                                      "\xC1\xBF",
+                                      "\xE0\x9F\xBF",
+                                      "\xED\xA0\x80",
+                                      "\xF0\x8F\xBF\xBF",
+                                      "\xF4\x90\x80\x80",
+                                      "\xF5\x80",
+                                      "\xC3",
+                                      "\xE2\x82",
+                                      "\xF0\x9F\x98",
+                                      "\xE2\x28\xA1",
+                                      "\xF5\x80\x80\x80",
+                                      "\xFF\xBF\xBF\xBF"};
     (void)state;
 
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
@@ -222,6 +234,43 @@ static void only_well_formed_utf8_passes(void **state) {
             strcat(expected, (unsigned char)*s < 0x80 ? (char[]){*s, '\0'} : "\xEF\xBF\xBD");
         assert_spelled(bad[i], expected);
     }
+}
+
+static void a_string_keeps_exactly_its_room(void **state) {
+    static const struct {
+        const char *text, *spelled;
+        size_t most;
+        int64_t cut;
+    } rows[] = {
+        {"abc", "\"abc\"", 3, 0},   {"abc", "\"ab\"", 2, 1},   {"abc", "\"\"", 0, 3},
+        {"a b", "\"a b\"", 3, 0},   {"\n\n", "\"\\n\"", 3, 1}, {"", "\"\"", 0, 0},
+        {"\xC3\xA9", "\"\"", 1, 2}, {NULL, "null", 0, 0},
+    };
+    char out[16];
+    (void)state;
+
+    assert_int_equal(wc_utf8_length(""), 0);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct wc_json j = {out, sizeof(out), 0, 0};
+        wc_json_add_string(&j, rows[i].text, rows[i].most);
+        out[j.n] = '\0';
+        assert_string_equal(out, rows[i].spelled);
+        assert_int_equal(j.cut, rows[i].cut);
+    }
+}
+
+static void a_full_sink_only_counts(void **state) {
+    char out[] = "........";
+    struct wc_json j = {out, 4, 0, 0}, counting = {NULL, 4, 0, 0};
+    (void)state;
+
+    wc_json_add(&j, "ab", 2);
+    wc_json_add(&j, "cde", 3);
+    wc_json_add(&j, "f", 1);
+    assert_int_equal(j.n, 6);
+    assert_string_equal(out, "abcd....");
+    wc_json_add(&counting, "ab", 2);
+    assert_int_equal(counting.n, 2);
 }
 
 static void control_characters_never_reach_the_file(void **state) {
@@ -400,6 +449,26 @@ static void a_long_list_gives_before_a_short_text(void **state) {
     free_line(l);
 }
 
+static void long_facts_are_cut_and_counted(void **state) {
+    static struct wc_fact facts[500];
+    struct line *l = new_line();
+    struct wc_record r;
+    size_t kept;
+    (void)state;
+
+    for (size_t i = 0; i < 500; i++)
+        facts[i] = (struct wc_fact){"found", "/a/path/of/some/length/libcudnn.so.9", "link map"};
+    wc_record_begin(&r, WC_KIND_finding);
+    r.u.finding.facts = (struct wc_facts){facts, 500};
+    r.u.finding.title = "short";
+    write_record(&r, WC_RECORD_MAX, l);
+    kept = json_array_size(json_object_get(l->json, "facts"));
+    assert_in_range(kept, 100, 250); /* 82 bytes each */
+    assert_int_equal(kept + (size_t)int_of(l, "cut"), 500);
+    assert_string_equal(text_of(l, "title"), "short");
+    free_line(l);
+}
+
 static void one_long_element_leaves_room_for_others(void **state) {
     char *text = test_malloc(LONG + 1);
     const char *list[3] = {text, "SECOND=2", "THIRD=3"};
@@ -497,12 +566,15 @@ int main(void) {
         cmocka_unit_test(words_out_of_range_are_unknown),
         cmocka_unit_test(every_byte_can_be_in_a_text),
         cmocka_unit_test(only_well_formed_utf8_passes),
+        cmocka_unit_test(a_string_keeps_exactly_its_room),
+        cmocka_unit_test(a_full_sink_only_counts),
         cmocka_unit_test(control_characters_never_reach_the_file),
         cmocka_unit_test(every_field_comes_back_as_it_was),
         cmocka_unit_test(a_long_text_is_cut_and_counted),
         cmocka_unit_test(what_just_fits_is_not_cut),
         cmocka_unit_test(a_character_is_never_split),
         cmocka_unit_test(a_long_list_gives_before_a_short_text),
+        cmocka_unit_test(long_facts_are_cut_and_counted),
         cmocka_unit_test(one_long_element_leaves_room_for_others),
         cmocka_unit_test(what_the_caller_left_out_is_counted_too),
         cmocka_unit_test(every_kind_fits_into_the_least_room),

@@ -496,6 +496,83 @@ static void fingerprint_sees_who_uses_whom(void **state) {
     assert_string_not_equal(x, none);
 }
 
+static void mark(const struct wc_record *object, const struct wc_record *bindings, size_t n,
+                 char out[17]) {
+    void *state;
+    struct wc_stack *s;
+
+    begin(&state);
+    s = &((struct model *)state)->s;
+    assert_true(wc_stack_apply(s, object));
+    for (size_t i = 0; i < n; i++)
+        assert_true(wc_stack_apply(s, &bindings[i]));
+    wc_stack_fingerprint(s, out);
+    end(&state);
+}
+
+static void fingerprint_sees_each_mark_of_an_object(void **state) {
+    const char *texts[] = {"a", "b"};
+    char marks[2][17];
+    struct wc_record base = object_record(1, WC_role_PART, "/x/libcudnn_ops.so.9"), r;
+    (void)state;
+
+#define DIFFERS(field)                                                                             \
+    for (int i = 0; i < 2; i++) {                                                                  \
+        r = base;                                                                                  \
+        r.u.object.field = texts[i];                                                               \
+        mark(&r, NULL, 0, marks[i]);                                                               \
+    }                                                                                              \
+    assert_string_not_equal(marks[0], marks[1])
+    DIFFERS(part);
+    DIFFERS(soname);
+    DIFFERS(path);
+    DIFFERS(real_path);
+    DIFFERS(version);
+    DIFFERS(build_id);
+    DIFFERS(installation);
+    DIFFERS(installation_version);
+#undef DIFFERS
+    r = base;
+    r.u.object.role = WC_role_FACADE;
+    mark(&r, NULL, 0, marks[0]);
+    mark(&base, NULL, 0, marks[1]);
+    assert_string_not_equal(marks[0], marks[1]);
+    r = base;
+    r.u.object.base = "7f0000000000";
+    r.u.object.installation_path = "/elsewhere";
+    mark(&r, NULL, 0, marks[0]);
+    assert_string_equal(marks[0], marks[1]);
+}
+
+static void fingerprint_leaves_out_how_and_how_often_bound(void **state) {
+    struct wc_record object = object_record(1, WC_role_HOST, "/x/host"), bound[3];
+    char once[17], often[17], other[17], nobody[17], none[17];
+    (void)state;
+
+    for (int i = 0; i < 3; i++) {
+        wc_record_begin(&bound[i], WC_KIND_binding);
+        bound[i].u.binding.host_path = "/x/host";
+        bound[i].u.binding.target_path = "/x/libcudnn.so.9";
+        bound[i].u.binding.host = i + 10;
+        bound[i].u.binding.target = 5;
+        bound[i].u.binding.how = WC_binding_how_SLOT + i;
+    }
+    mark(&object, bound, 1, once);
+    mark(&object, bound, 3, often);
+    assert_string_equal(once, often);
+    bound[2].u.binding.target_path = "/x/libcudnn.so.8";
+    mark(&object, bound, 3, other);
+    assert_string_not_equal(once, other);
+    bound[2].u.binding.target_path = "/x/libcudnn.so.9";
+    bound[2].u.binding.host_path = "/y/another";
+    mark(&object, bound, 3, other);
+    assert_string_not_equal(once, other);
+    bound[0].u.binding.target = WC_NULL; /* bound to nothing yet */
+    mark(&object, bound, 1, nobody);
+    mark(&object, NULL, 0, none);
+    assert_string_equal(nobody, none);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
 int main(void) {
@@ -519,6 +596,8 @@ int main(void) {
         cmocka_unit_test(fingerprint_sees_versions_and_parts),
         cmocka_unit_test(fingerprint_counts_what_is_loaded_again_once),
         cmocka_unit_test(fingerprint_sees_who_uses_whom),
+        cmocka_unit_test(fingerprint_sees_each_mark_of_an_object),
+        cmocka_unit_test(fingerprint_leaves_out_how_and_how_often_bound),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
