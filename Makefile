@@ -287,7 +287,7 @@ help:
 	@echo '                 and test-measured (the slow ones on whole frameworks)'
 	@echo 'make lint        clang-format, clang-tidy, shellcheck, python syntax'
 	@echo 'make demo        watch a real framework get the wrong cuDNN (CUDNN=9.1.0 FRAMEWORK=jax|torch)'
-	@echo 'make bench       what it costs, beside strace, LD_DEBUG and LD_AUDIT'
+	@echo 'make bench       what it costs, beside LD_DEBUG and LD_AUDIT: $(O)/bench/results.txt'
 	@echo 'make schema      docs/log.md and docs/*.schema.json, made anew from record.def'
 	@echo 'make headers     fetch NVIDIA headers into $(O)/headers where no CUDA toolkit is installed'
 	@echo 'make install     PREFIX=$(PREFIX) DESTDIR= LIBDIR= BINDIR='

@@ -1,0 +1,155 @@
+"""summarise.py MACHINE.tsv RAW.tsv RESULTS.json: medians, spreads and goals of what run measured.
+
+RAW.tsv has lines "measure, variant, round, quantity, value" (launch.c). Prints the table and writes
+the same as JSON. The spread is that of the middle half of the rounds. Where a goal is a difference,
+it is the median of the differences within one round, since a round's variants ran side by side.
+"""
+import collections
+import json
+import statistics
+import sys
+
+# measure, title, what decides, its unit
+MEASURES = [
+    ("start", "a process, /bin/true", "ms", "ms"),
+    ("jax", "the JAX line: plugin module, cuDNN 9.1.0, two calls, findings, log", "ms", "ms"),
+    ("calls-1-3", "a watched call, 3 arguments, 1 thread", "ns", "ns"),
+    ("calls-16-3", "a watched call, 3 arguments, 16 threads", "ns", "ns"),
+    ("calls-1-13", "a watched call, 13 arguments, 1 thread", "ns", "ns"),
+    ("calls-16-13", "a watched call, 13 arguments, 16 threads", "ns", "ns"),
+    ("opens", "a dlopen, mean of 5,000 libraries", "us", "us"),
+]
+CALLS_COUNTED = 10000  # the runs "few" and "many" differ by so many
+
+DIFFERENCE, RATIO = "difference", "ratio"
+# measure, variant, compared with, how, at most
+GOALS = [
+    ("start", "shim", "empty preload", DIFFERENCE, 0.05),
+    ("jax", "shim", "LD_DEBUG libs", RATIO, 1.0),
+    *((f"calls-{n}", "shim", "bare", DIFFERENCE, 1.5) for n in ("1-3", "16-3", "1-13", "16-13")),
+    ("opens", "shim", "bare", RATIO, 1.03),
+]
+
+
+def read_table(path):
+    with open(path, encoding="utf-8") as file:
+        return [line.rstrip("\n").split("\t") for line in file]
+
+
+def read_raw(path):
+    """{measure: {variant: {quantity: {round: value}}}}, without round 0."""
+    raw = collections.defaultdict(lambda: collections.defaultdict(lambda: collections.defaultdict(dict)))
+    for measure, variant, turn, quantity, value in read_table(path):
+        values = raw[measure][variant][quantity]
+        if turn != "0" and value:
+            values[int(turn)] = float(value)
+    return raw
+
+
+def spread(values):
+    """Median, lower and upper quartile."""
+    values = list(values)
+    low, middle, high = statistics.quantiles(values, n=4) if len(values) > 1 else values * 3
+    return {"median": middle, "low": low, "high": high, "rounds": len(values)}
+
+
+def instructions_of(raw, measure, variant):
+    if not measure.startswith("calls"):
+        return raw[measure][variant]["instructions"].get(1)
+    kind = "calls-" + measure.rsplit("-", 1)[1]
+    few, many = (raw[f"{kind}-{n}"][variant]["instructions"].get(1) for n in ("few", "many"))
+    return (many - few) / CALLS_COUNTED if few and many else None
+
+
+def summarise(raw):
+    results = []
+    for name, title, quantity, unit in MEASURES:
+        variants = {}
+        for variant in list(raw[name]):
+            values = raw[name][variant]
+            entry = {"time": spread(values[quantity].values())}
+            if quantity == "ms":
+                entry["cpu"] = spread(values["cpu_ms"].values())
+            entry["instructions"] = instructions_of(raw, name, variant)
+            variants[variant] = entry
+        for entry in variants.values():
+            entry["ratio"] = entry["time"]["median"] / variants["bare"]["time"]["median"]
+        results.append({"measure": name, "title": title, "unit": unit, "variants": variants})
+    return results
+
+
+def judge(raw, results):
+    goals = []
+    for name, variant, against, how, most in GOALS:
+        measure = next(m for m in results if m["measure"] == name)
+        goal = {"measure": name, "variant": variant, "against": against, "how": how, "at_most": most}
+        if measure["variants"]:
+            quantity, unit = next((q, u) for n, _, q, u in MEASURES if n == name)
+            ours, theirs = (raw[name][v][quantity] for v in (variant, against))
+            pairs = [(ours[i], theirs[i]) for i in ours if i in theirs]
+            compare = (lambda a, b: a - b) if how == DIFFERENCE else (lambda a, b: a / b)
+            goal |= {"unit": unit if how == DIFFERENCE else "", "got": spread(compare(*p) for p in pairs)}
+            goal["met"] = goal["got"]["median"] <= most
+        goals.append(goal)
+    return goals
+
+
+def number(value, digits=4):
+    """So many digits that count, no exponent."""
+    if value is None:
+        return "-"
+    if abs(value) >= 10 ** (digits - 1):
+        return f"{value:,.0f}"
+    return f"{value:#.{digits}g}" if abs(value) >= 0.001 else f"{value:.{digits}f}"
+
+
+def show_measure(measure):
+    unit = measure["unit"]
+    cpu = any("cpu" in v for v in measure["variants"].values())
+    print(f"\n{measure['title']}")
+    if not measure["variants"]:
+        print("  not measured")
+        return
+    print(f"  {'':14} {unit:>8}   {'middle half':>18} {'x bare':>7}" + (f" {'cpu ' + unit:>8}" if cpu else "")
+          + f" {'instructions':>14}")
+    for name, v in measure["variants"].items():
+        time = v["time"]
+        half = f"{number(time['low'])} - {number(time['high'])}"
+        print(f"  {name:14} {number(time['median']):>8}   {half:>18} {v['ratio']:7.3f}"
+              + (f" {number(v['cpu']['median']):>8}" if cpu else "")
+              + f" {number(v['instructions'], 3):>14}")
+
+
+def show_goal(goal, titles):
+    name = titles[goal["measure"]]
+    if goal["how"] == DIFFERENCE:
+        wanted = f"at most {goal['at_most']} over {goal['against']}"
+    else:
+        wanted = f"at most {goal['at_most']:g} times {goal['against']}"
+    if "got" not in goal:
+        print(f"  not measured  {name}: {wanted}")
+        return
+    got = goal["got"]
+    print(f"  {'met' if goal['met'] else 'MISSED':12}  {name}: {wanted}; got {number(got['median'], 3)}"
+          f" {goal['unit']}".rstrip() + f" ({number(got['low'], 3)} to {number(got['high'], 3)})")
+
+
+def main(machine_path, raw_path, json_path):
+    machine = dict(read_table(machine_path))
+    raw = read_raw(raw_path)
+    results = summarise(raw)
+    goals = judge(raw, results)
+    for key, value in machine.items():
+        print(f"{key:14} {value}")
+    for measure in results:
+        show_measure(measure)
+    print("\nGoals")
+    titles = {m["measure"]: m["title"].split(":")[0] for m in results}
+    for goal in goals:
+        show_goal(goal, titles)
+    with open(json_path, "w", encoding="utf-8") as file:
+        json.dump({"machine": machine, "measures": results, "goals": goals}, file, indent=2)
+        file.write("\n")
+
+
+main(*sys.argv[1:])
