@@ -3,12 +3,14 @@
 
 const char *wc_say_installation(struct wc_case *c, const struct wc_object *o) {
     const char *kind = wc_enum_word(WC_ENUM_installation_kind, o->r.installation_kind);
-    const char *version = o->r.installation_version;
+    const char *name = o->r.installation, *version = o->r.installation_version;
 
-    if (!o->r.installation)
-        return kind;
-    return wc_say(c, o->r.installation, version ? " " : "", version ? version : "",
-                  kind ? " (" : "", kind ? kind : "", kind ? ")" : "", NULL);
+    if (!name) /* that it is in a directory is no news */
+        return o->r.installation_kind == WC_installation_kind_DIRECTORY ? NULL : kind;
+    if (version && wc_str_ends(name, version)) /* cuda-13.0 */
+        version = NULL;
+    return wc_say(c, name, version ? " " : "", version ? version : "", kind ? " (" : "",
+                  kind ? kind : "", kind ? ")" : "", NULL);
 }
 
 /* Who asked for it, and by which name. */

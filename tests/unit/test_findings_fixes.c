@@ -186,6 +186,18 @@ static void nvidias_wheel_is_put_back_as_it_was(void **state) {
     assert_false(has_pip(&mixed(&f)->found.p[0]));
 }
 
+static void an_installation_is_named_once(void **state) {
+    (void)state;
+    struct file f = {.installation = "cuda-13.0",
+                     .installation_version = "13.0",
+                     .kind = WC_installation_kind_CUDA_TOOLKIT};
+    assert_true(has_fact(&mixed(&f)->found.p[0], "facade", "cuda-13.0 (cuda-toolkit)"));
+    f = (struct file){.kind = WC_installation_kind_DIRECTORY};
+    assert_false(has_fact(&mixed(&f)->found.p[0], "facade", "directory"));
+    f.kind = WC_installation_kind_DEBIAN;
+    assert_true(has_fact(&mixed(&f)->found.p[0], "facade", "debian"));
+}
+
 /* ---- LD_LIBRARY_PATH ---- */
 
 static const char *set_variable(const char *value) {
@@ -247,6 +259,7 @@ int main(void) {
         cmocka_unit_test(conda_comes_first_in_a_conda_environment),
         cmocka_unit_test(only_text_of_the_trade_gets_into_a_command),
         cmocka_unit_test(nvidias_wheel_is_put_back_as_it_was),
+        cmocka_unit_test(an_installation_is_named_once),
         cmocka_unit_test(a_directory_is_taken_out_of_the_path),
         cmocka_unit_test(the_hosts_own_requirement_is_what_to_install),
     };
