@@ -314,9 +314,9 @@ static void heed_call_before(enum row row, unsigned k, uintptr_t return_address)
  * stay as it is while the host does: threads may be on their way into it. */
 static struct instance *instance_for_good(const struct call *c, uintptr_t target) {
     struct instance *in = instance_of_target((int)c->row, target);
-    if (in || !(in = take_instance((int)c->row, target)))
-        return in ? in : c->in;
-    if (c->in->call == FIRST_CALL_UNDERWAY) {
+    if (!in && !(in = take_instance((int)c->row, target)))
+        return c->in;
+    if (c->in->call == FIRST_CALL_UNDERWAY && in->call == FRESH) {
         in->call = SEEN; /* this very call was told */
         in->heed = false;
     }
@@ -329,10 +329,14 @@ static struct instance *instance_for_good(const struct call *c, uintptr_t target
 static void resolve_lazy(const struct call *c) {
     const struct object *host = objects_number(c->in->host);
     uintptr_t target = __atomic_load_n((uintptr_t *)c->in->slot, __ATOMIC_ACQUIRE);
+    /* A load inside of the call had all slots looked at: this one is told and ours again. */
+    const struct instance *there = instance_at(target);
+    bool told = there && there != c->in && !there->lazy;
+    target = told ? there->target : target;
     if (!host || instance_at(target) || target - host->low < host->high - host->low)
         return;
     const struct object *library = objects_at(target);
-    bool first = c->in->lazy;
+    bool first = c->in->lazy && !told;
     c->in->library = library ? library->number : WC_NULL;
     __atomic_store_n(&c->in->target, target, __ATOMIC_RELEASE);
     c->in->lazy = false;
