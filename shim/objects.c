@@ -214,6 +214,20 @@ static struct known_key key_of(const struct dl_phdr_info *info) {
     return key;
 }
 
+/* Two files may be alike in all of that where there is no build-id, but hardly in their names. */
+static uint64_t hash_strings(const struct wc_elf_image *e) {
+    size_t n = e->strsz < 4096 ? e->strsz : 4096;
+    return hash_bytes(HASH_START, e->string_table, e->string_table ? n : 0);
+}
+
+static bool is_another_file(const struct object *o, const struct dl_phdr_info *info) {
+    struct wc_elf_image e;
+    return !o->image.build_id_size &&
+           wc_elf_from_memory(&e, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) ==
+               WC_ELF_OK &&
+           hash_strings(&e) != o->strings;
+}
+
 static struct known *known_add(const struct known_key *key) {
     struct known *k = known_free;
     if (k)
@@ -324,6 +338,7 @@ static struct object *add(const struct dl_phdr_info *info, const struct wc_elf_i
     if (!o && !(o = new_object(info, e)))
         return NULL;
     o->image = *e;
+    o->strings = hash_strings(e);
     o->role = role_of(r->name.kind);
     o->imports = r->imports;
     o->defines = r->defines;
@@ -347,16 +362,33 @@ void objects_walk_begin(void) {
     generation++;
 }
 
+static void unmap(struct object *o) {
+    o->mapped = false;
+    o->described = false;
+    calls_forget_object(o);
+    news = true;
+}
+
+static void forget(struct known *k) {
+    if (k->object)
+        unmap(k->object);
+    HASH_DEL(known_table, k);
+    k->next_free = known_free;
+    known_free = k;
+}
+
 void objects_walk_see(const struct dl_phdr_info *info) {
     struct known_key key = key_of(info);
     struct known *k;
     struct wc_elf_image e;
     struct relevance r;
     HASH_FIND(hh, known_table, &key, sizeof key, k);
-    if (k) {
+    if (k && !(k->object && is_another_file(k->object, info))) {
         k->generation = generation;
         return;
     }
+    if (k)
+        forget(k);
     bool readable =
         wc_elf_from_memory(&e, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) == WC_ELF_OK;
     bool matters = readable && look(&e, info->dlpi_name, &r);
@@ -367,23 +399,11 @@ void objects_walk_see(const struct dl_phdr_info *info) {
     k->object = matters ? add(info, &e, &r) : NULL;
 }
 
-static void unmap(struct object *o) {
-    o->mapped = false;
-    o->described = false;
-    calls_forget_object(o);
-    news = true;
-}
-
 void objects_walk_end(void) {
     struct known *k, *following;
     HASH_ITER(hh, known_table, k, following) {
-        if (k->generation == generation)
-            continue;
-        if (k->object)
-            unmap(k->object);
-        HASH_DEL(known_table, k);
-        k->next_free = known_free;
-        known_free = k;
+        if (k->generation != generation)
+            forget(k);
     }
 }
 

@@ -30,6 +30,7 @@ struct object {
     const char *path;          /* as the loader has it; the program's is its real path */
     const char *soname;        /* in our memory, NULL: none */
     struct wc_elf_image image; /* valid while mapped */
+    uint64_t strings;          /* hash of its first names */
     struct slot *slots;        /* shim/slots.h */
     size_t slot_count, slot_room;
     bool slots_known;
