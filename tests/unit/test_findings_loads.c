@@ -31,6 +31,11 @@ static void a_miss_after_the_hit_is_a_finding(void **state) {
     add_facade(s, "/opt/eight", draw_release(8), host);
     add_failure(s, host, NULL, "libcudnn.so.9", not_found(s, "libcudnn.so.9"));
     assert_finds(s, "library-not-found");
+    /* A later record of what was there before makes it no newer. */
+    struct wc_record again = begin(WC_KIND_object);
+    again.u.object = wc_stack_object(&s->stack, 2)->r;
+    apply(s, &again);
+    assert_finds(s, "library-not-found");
 }
 
 static void what_another_host_got_does_not_help(void **state) {
@@ -368,6 +373,12 @@ static void one_file_mapped_twice_is_one_copy(void **state) {
     f.device = 2;
     add_file(s, &f);
     assert_finds(s, "two-copies-loaded");
+    s = new_scene();
+    f.inode = WC_NULL; /* then the path tells */
+    add_file(s, &f);
+    add_file(s, &f);
+    assert_finds(s, "");
+    f.inode = 8;
     s = new_scene(); /* nothing else in the process */
     add_file(s, &f);
     f.inode++;

@@ -92,6 +92,9 @@ static void a_range_is_judged_by_itself(void **state) {
         assert_required("<10.0,>=9.0", version_of(10, 0, 0), "major-differs");
         assert_required("<10.0,>=9.0", version_of(8, 9, 9), "major-differs");
         assert_required("~=9.0", v, "");
+        snprintf(below, sizeof below, "<=9.%d", v.minor - 1);
+        assert_required(below, v, "runtime-too-new");
+        assert_required(below, version_of(10, 0, 0), "major-differs");
     }
     assert_required(">=9.0,!=9.10.0", version_of(9, 10, 0), "runtime-too-old");
     assert_required("no range at all", version_of(9, 10, 0), "");
@@ -125,6 +128,23 @@ static void only_the_major_of_a_node_counts(void **state) {
         w = (struct want){host, WC_demand_kind_NEEDED, .spec = say(s, "==%d.*", got)};
         add_demand(s, &w);
         assert_finds(s, "");
+    }
+}
+
+/* Demands of one host may fail in different ways: another major is the graver one. */
+static void another_major_counts_before_an_older_minor(void **state) {
+    (void)state;
+    for (int first = 0; first < 2; first++) {
+        int64_t host;
+        struct wc_version v = draw_release(9);
+        struct scene *s = host_with(v, &host);
+        struct want range = {host, WC_demand_kind_REQUIRED, .spec = say(s, ">=9.%d", v.minor + 1)};
+        struct want node = {host, WC_demand_kind_NODE, .spec = "==8.*"};
+        add_demand(s, first ? &range : &node);
+        add_demand(s, first ? &node : &range);
+        assert_finds(s, "major-differs");
+        assert_true(has_fact(&s->found.p[0], "wanted", "its imports demand cuDNN 8"));
+        assert_true(has_fact(&s->found.p[0], "wanted", range.spec));
     }
 }
 
@@ -586,6 +606,7 @@ int main(void) {
         cmocka_unit_test(a_range_is_judged_by_itself),
         cmocka_unit_test(a_pin_is_judged_by_the_rule),
         cmocka_unit_test(only_the_major_of_a_node_counts),
+        cmocka_unit_test(another_major_counts_before_an_older_minor),
         cmocka_unit_test(a_bare_soname_tells_the_major),
         cmocka_unit_test(bounds_decide_only_where_both_ends_agree),
         cmocka_unit_test(the_graph_part_is_the_runtime_of_nine),
