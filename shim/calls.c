@@ -317,8 +317,10 @@ static struct instance *instance_for_good(const struct call *c, uintptr_t target
     if (!in && !(in = take_instance((int)c->row, target)))
         return c->in;
     if (c->in->call == FIRST_CALL_UNDERWAY && in->call == FRESH) {
-        in->call = SEEN; /* this very call was told */
+        in->call = SEEN; /* this very call was told, and how it failed */
         in->heed = false;
+        in->failures = c->in->failures;
+        wc_mem_copy(in->failure, c->in->failure, sizeof in->failure);
     }
     in->library = c->in->library;
     return in;
@@ -373,9 +375,9 @@ static void tell_result(const struct call *c, int64_t value) {
 static void after(const struct call *c, int64_t value) {
     bool failed = watched[c->row].result == STATUS && value != CUDNN_STATUS_SUCCESS;
     bool first = c->in->call == FIRST_CALL_UNDERWAY && c->in->first_thread == sys_gettid();
+    bool told = failed && is_new_failure(c->in, value);
     if (c->in->slot)
         resolve_lazy(c);
-    bool told = failed && is_new_failure(c->in, value);
     if (first)
         c->in->call = SEEN;
     if (first || told)
