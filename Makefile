@@ -188,7 +188,8 @@ $(every_object): $(O)/flags | $(generated)
 # build's own settings are there for tests that call make.
 test_env = WC_ROOT='$(CURDIR)' WC_BUILD='$(abspath $(O))' WC_CACHE='$(abspath $(CACHE))' \
            WC_PYTHON='$(abspath $(O)/venv/bin/python)' WC_RELEASE='$(RELEASE)' CC='$(CC)' \
-           SAN='$(SAN)' COVERAGE='$(COVERAGE)' OPT='$(OPT)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)'
+           SAN='$(SAN)' COVERAGE='$(COVERAGE)' OPT='$(OPT)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
+           CUDNN_INCLUDE='$(CUDNN_INCLUDE)' CUDA_INCLUDE='$(CUDA_INCLUDE)'
 tap = $(O)/tap
 
 # These targets, unlike plain `make`, install packages and use the network where something is missing.
