@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include "whichcudnn/names.h"
 
 #define SECOND 1000000
 
@@ -46,6 +49,13 @@ static void read_new(struct logs *logs, const struct log_place *place, int64_t s
         closedir(directory);
 }
 
+static void find_own(struct child_logs *c, pid_t child) {
+    c->own = NULL;
+    for (size_t i = 0; i < c->n; i++)
+        if (c->found[i]->pid == child)
+            c->own = c->found[i];
+}
+
 void child_logs_find(struct child_logs *c, const struct log_place *place, pid_t child,
                      int64_t start) {
     memset(c, 0, sizeof(*c));
@@ -56,9 +66,42 @@ void child_logs_find(struct child_logs *c, const struct log_place *place, pid_t 
         if (belongs(c->all.processes[i], child, start))
             c->found[c->n++] = c->all.processes[i];
     qsort(c->found, c->n, sizeof(struct log_process *), older_first);
-    for (size_t i = 0; i < c->n; i++)
-        if (c->found[i]->pid == child)
-            c->own = c->found[i];
+    find_own(c, child);
+}
+
+/* As the shim judges it: a library of cuDNN or CUDA, or a name that hints at one. */
+static bool is_relevant(const struct wc_failure_record *f) {
+    struct wc_name name;
+
+    wc_name_read(f->name, &name);
+    return f->function || name.kind != WC_NAME_OTHER || wc_name_hints(f->name) ||
+           wc_name_hints(f->text);
+}
+
+/* A file that holds more than this one process is not ours to remove. */
+static bool came_to_nothing(const struct log_process *p) {
+    const struct wc_stack *s = &p->stack;
+
+    if (!s->process.eager || p->file->records != p->records || p->file->damaged_lines > 0)
+        return false;
+    for (size_t i = 0; i < s->failures.n; i++)
+        if (is_relevant(&s->failures.p[i].r))
+            return false;
+    return s->objects.n + s->demands.n + s->bindings.n + s->calls.n + s->blinds.n == 0;
+}
+
+void child_logs_drop_empty(struct child_logs *c, pid_t child, bool signaled) {
+    size_t kept = 0;
+
+    for (size_t i = 0; i < c->n; i++) {
+        struct log_process *p = c->found[i];
+        if (p->pid == child && came_to_nothing(p) && !(signaled && p == c->own) &&
+            unlink(p->file->path) == 0)
+            continue;
+        c->found[kept++] = p;
+    }
+    c->n = kept;
+    find_own(c, child);
 }
 
 void child_logs_end(struct child_logs *c) {

@@ -135,6 +135,7 @@ static void conclude(const struct log_place *place, const struct child *child, c
 
     child_logs_find(&logs, place, child->pid, start);
     outcome_begin(&r, child);
+    child_logs_drop_empty(&logs, child->pid, r.u.outcome.ending == WC_ending_SIGNALED);
     if (logs.own && !outcome_add(logs.own, &r))
         complain("%s: %s", logs.own->file->path, strerror(errno));
     if (logs.n == 0) {
