@@ -1,6 +1,7 @@
 /* The version of a file, source after source (version_sources.def). */
 #include "core/file_version.h"
 
+#include "core/elf_inside.h"
 #include "core/version_code.h"
 #include "whichcudnn/names.h"
 
@@ -98,8 +99,10 @@ static struct wc_version by_build_string(const struct wc_version_question *q) {
     uint64_t at = q->image ? q->image->fini : 0, end = at + BUILD_TEXT_WITHIN, found;
     while (q->image && q->major > 0 && at < end &&
            (found = wc_elf_find_bytes(q->image, start, length, &at, (size_t)(end - at)))) {
-        const char *s = wc_elf_at(q->image, found + length, BUILD_TEXT_LENGTH);
-        struct wc_version v = s ? build_text(s, BUILD_TEXT_LENGTH, q->major) : WC_VERSION_NONE;
+        uint64_t room = wc_elf_room(q->image, found + length);
+        size_t n = room < BUILD_TEXT_LENGTH ? room : BUILD_TEXT_LENGTH;
+        const char *s = wc_elf_at(q->image, found + length, n);
+        struct wc_version v = s ? build_text(s, n, q->major) : WC_VERSION_NONE;
         if (wc_version_known(v))
             return v;
     }

@@ -154,8 +154,8 @@ static void read_requirement(struct asking *a, const struct package *p, const ch
 
 static void read_requirements(struct asking *a, const struct package *p, const char *site,
                               const char *info) {
-    static const char key[] = "Requires-Dist: nvidia";
-    const size_t before = wc_str_length("Requires-Dist: ");
+    static const char key[] = "Requires-Dist: ";
+    const size_t before = sizeof key - 1;
     const char *path = wc_reading_join(a->r, site, "/", info, "/METADATA", NULL);
     uint64_t at = 0;
     while (path && a->n < a->most &&

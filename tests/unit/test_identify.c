@@ -1,0 +1,677 @@
+/* core/identify.c: versions of made libraries, and installations in made trees. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "support_elf.h"
+#include "support_tree.h"
+#include "whichcudnn/identify.h"
+#include "whichcudnn/symbols.h"
+
+enum { FUNC = STT_FUNC | STB_GLOBAL << 4, OBJECT = STT_OBJECT | STB_GLOBAL << 4, SCRATCH = 16384 };
+
+#define SITE "/venv/lib/python3.12/site-packages"
+#define WHEEL SITE "/nvidia/cudnn/lib/"
+
+static struct tree tree;
+static struct elf_maker made;
+static struct wc_elf_image image;
+static struct wc_identity id;
+
+static int begin_tree(void **state) {
+    (void)state;
+    tree_begin(&tree);
+    return 0;
+}
+
+static int end_tree(void **state) {
+    (void)state;
+    tree_end(&tree);
+    return 0;
+}
+
+/* ---- a made library: begin(), add_*(), then identify() ---- */
+
+static void begin_library(const char *soname) {
+    elf_begin(&made);
+    elf_dynamic(&made, DT_SONAME, elf_string(&made, soname));
+}
+
+static void add_data(const char *name, unsigned info, uint32_t value, uint64_t size) {
+    uint64_t at = elf_put(&made, &value, sizeof value, 4);
+    elf_symbol(&made, name, info, 1, at, size, 1);
+}
+
+static void add_code(const char *name, const void *code, size_t n) {
+    uint64_t at = elf_put(&made, code, n, 16);
+    if (name)
+        elf_symbol(&made, name, FUNC, 1, at, n, 1);
+}
+
+static void add_text(const char *text) {
+    elf_put(&made, text, strlen(text) + 1, 1);
+}
+
+static void add_function(const char *name) {
+    elf_symbol(&made, name, FUNC, 1, 0x40, 1, 1);
+}
+
+static void end_library(void) {
+    elf_symbol_table(&made);
+    elf_gnu_hash(&made, made.first_defined ? (uint32_t)made.first_defined : 1);
+    elf_end(&made, 0, 0);
+    assert_int_equal(wc_elf_from_file(&image, made.bytes, made.n, 0), WC_ELF_OK);
+}
+
+static void identify(const char *path, bool with_image, bool facade) {
+    unsigned char *scratch = malloc(SCRATCH); /* so that a sanitizer sees its ends */
+    assert_non_null(scratch);
+    memset(&id, 0x5a, sizeof id);
+    wc_identify(&tree.files, path, with_image ? &image : NULL, facade, scratch, SCRATCH, &id);
+    free(scratch);
+}
+
+static void assert_version(const char *version, enum wc_version_source source) {
+    char text[WC_VERSION_TEXT];
+    assert_string_equal(wc_version_format(id.version, text), version);
+    assert_int_equal(id.version_source, source);
+}
+
+static void assert_installation(enum wc_installation_kind kind, const char *name,
+                                const char *version, const char *path) {
+    assert_int_equal(id.installation_kind, kind);
+    assert_string_equal(id.installation, name);
+    assert_string_equal(id.installation_version, version);
+    assert_string_equal(id.installation_path, path);
+}
+
+static uint32_t packed(int major, int minor, int patch) {
+    return (uint32_t)(major << 16 | minor << 8 | patch);
+}
+
+static uint32_t number(int major, int minor, int patch) {
+    return (uint32_t)(major * (major < 9 ? 1000 : 10000) + minor * 100 + patch);
+}
+
+/* A version that its major can have, as text, too. */
+static void draw(int major, int v[3], char text[32]) {
+    v[0] = major;
+    v[1] = rand() % (major < 9 ? 10 : 40);
+    v[2] = rand() % 10;
+    snprintf(text, 32, "%d.%d.%d", v[0], v[1], v[2]);
+}
+
+/* ---- what the file itself says ---- */
+
+static void a_data_symbol_tells(void **state) {
+    (void)state;
+    for (int i = 0; i < 50; i++) {
+        int v[3];
+        char text[32];
+        draw(8 + i % 2, v, text);
+        begin_library(v[0] == 9 ? "libcudnn_graph.so.9" : "libcudnn_ops_infer.so.8");
+        add_function("cudnnGetVersion");
+        add_data(v[0] == 9 ? "cudnn_graph_version" : "cudnn_ops_infer_version", OBJECT,
+                 packed(v[0], v[1], v[2]), 4);
+        end_library();
+        identify("/opt/lib/libcudnn_graph.so.9.99.9", true, false);
+        assert_version(text, WC_version_source_DATA_SYMBOL);
+        assert_int_equal(id.version.build, -1);
+    }
+}
+
+static void other_symbols_do_not(void **state) {
+    (void)state;
+    begin_library("libcudnn_graph.so.9");
+    elf_symbol(&made, "cudnn_ops_infer_version", OBJECT, 0, 0, 0, 1);
+    add_data("cudnn_graph_version", OBJECT, packed(9, 1, 0), 8);
+    add_data("cudnn_adv_version", FUNC, packed(9, 1, 0), 4);
+    add_data("cudnn_graph_revision", OBJECT, packed(9, 1, 0), 4);
+    add_data("graph_version", OBJECT, packed(9, 1, 0), 4);
+    end_library();
+    identify("/opt/lib/libcudnn_graph.so.9", true, false);
+    assert_version("unknown", WC_version_source_UNKNOWN);
+    begin_library("libcudnn_graph.so.9");
+    add_data("cudnn_graph_version", OBJECT, 0, 4);
+    end_library();
+    identify("/opt/lib/libcudnn_graph.so.9", true, false);
+    assert_version("unknown", WC_version_source_UNKNOWN);
+}
+
+/* mov $minor,%r9d; mov $major,%r8d; push $patch in some order, with other instructions between. */
+static size_t name_call_x86_64(unsigned char *p, const int v[3], int shape) {
+    size_t n = 0;
+    unsigned char push[] = {0x6a, (unsigned char)v[2]};
+    unsigned char major[] = {0x41, 0xb8, (unsigned char)v[0], 0, 0, 0};
+    unsigned char minor[] = {0x41, 0xb9, (unsigned char)v[1], 0, 0, 0};
+    static const unsigned char zero[] = {0x45, 0x31, 0xc9};
+    static const unsigned char between[] = {0x48, 0x89, 0xe5, 0x48, 0x89, 0xfb, 0x31, 0xc0};
+    static const unsigned char call[] = {0xe8, 0, 1, 0, 0, 0x90, 0x90, 0x90};
+    const void *part[3] = {push, minor, major};
+    size_t size[3] = {sizeof push, sizeof minor, sizeof major};
+    if (!v[1]) {
+        part[1] = zero;
+        size[1] = sizeof zero;
+    }
+    for (int i = 0; i < 3; i++) {
+        int k = shape == 2 ? 2 - i : (i + shape) % 3;
+        memcpy(p + n, part[k], size[k]);
+        n += size[k];
+        memcpy(p + n, between, sizeof between);
+        n += sizeof between;
+    }
+    memcpy(p + n, call, sizeof call);
+    return n + sizeof call;
+}
+
+static void facade_with(const unsigned char *code, size_t n, const char *format) {
+    begin_library("libcudnn.so.9");
+    add_function("cudnnGraphVersionCheck");
+    add_code(NULL, code, n);
+    add_text(format);
+    end_library();
+}
+
+static void a_facade_tells_by_the_names_it_makes(void **state) {
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        unsigned char code[256];
+        int v[3];
+        char text[32];
+        draw(9, v, text);
+        memset(code, 0x90, sizeof code);
+        size_t n = name_call_x86_64(code, v, i % 3);
+        facade_with(code, n, "%s.%d.%d.%d");
+        identify("/opt/lib/libcudnn.so.9", true, true);
+        assert_version(text, WC_version_source_ASKED_NAMES);
+        identify("/opt/lib/libcudnn_x.so.9", true, false);
+        assert_version("unknown", WC_version_source_UNKNOWN);
+        facade_with(code, n, "%s.%d.%d.%u");
+        identify("/opt/lib/libcudnn.so.9", true, true);
+        assert_version("unknown", WC_version_source_UNKNOWN);
+    }
+}
+
+static void calls_that_disagree_tell_nothing(void **state) {
+    (void)state;
+    unsigned char code[512];
+    memset(code, 0x90, sizeof code);
+    size_t n = 200 + name_call_x86_64(code + 200, (const int[]){9, 4, 1}, 0);
+    name_call_x86_64(code, (const int[]){9, 4, 0}, 0);
+    facade_with(code, n, "%s.%d.%d.%d");
+    identify("/opt/lib/libcudnn.so.9", true, true);
+    assert_version("unknown", WC_version_source_UNKNOWN);
+    /* An argument of another major is no part of such a call. */
+    memset(code, 0x90, sizeof code);
+    n = name_call_x86_64(code, (const int[]){8, 4, 1}, 0);
+    facade_with(code, n, "%s.%d.%d.%d");
+    identify("/opt/lib/libcudnn.so.9", true, true);
+    assert_version("unknown", WC_version_source_UNKNOWN);
+}
+
+static uint32_t mov_w(unsigned reg, unsigned value) {
+    return 0x52800000u | value << 5 | reg;
+}
+
+static uint32_t copy_w(unsigned reg, unsigned from) {
+    return 0x2a0003e0u | from << 16 | reg;
+}
+
+static void an_aarch64_facade_does_too(void **state) {
+    (void)state;
+    const uint32_t nop = 0xd503201f, call = 0x94000010;
+    for (int i = 0; i < 200; i++) {
+        int v[3];
+        char text[32];
+        draw(9, v, text);
+        uint32_t w6 = mov_w(6, (unsigned)v[2]), w5 = mov_w(5, (unsigned)v[1]);
+        if (v[1] == v[2])
+            w5 = copy_w(5, 6);
+        else if (v[1] == 9)
+            w5 = copy_w(5, 4);
+        uint32_t code[] = {mov_w(6, 77), call,        nop, w6,   nop,
+                           w5,           mov_w(4, 9), nop, call, mov_w(5, 66)};
+        if (i % 2) {
+            code[6] = w6;
+            code[3] = mov_w(4, 9);
+        }
+        facade_with((const unsigned char *)code, sizeof code, "%s.%d.%d.%d");
+        image.machine = EM_AARCH64;
+        identify("/opt/lib/libcudnn.so.9", true, true);
+        assert_version(text, WC_version_source_ASKED_NAMES);
+    }
+}
+
+static void a_number_in_the_code_tells(void **state) {
+    (void)state;
+    for (int i = 0; i < 100; i++) {
+        int v[3];
+        char text[32], soname[32];
+        draw(7 + i % 3, v, text);
+        uint32_t n = number(v[0], v[1], v[2]);
+        unsigned char whole[] = {0xb8, 0, 0, 0, 0, 0xc3};
+        unsigned char store[] = {0x55, 0x48, 0xc7, 0x85, 0x50, 0xff, 0xfe, 0xff, 0,
+                                 0,    0,    0,    0xc7, 0x44, 0x24, 0x08, 0x10, 0,
+                                 0x00, 0,    0x5d, 0xc3, 0x90, 0x90, 0x90};
+        memcpy(whole + 1, &n, 4);
+        memcpy(store + 8, &n, 4);
+        snprintf(soname, sizeof soname, v[0] == 7 ? "libcudnn.so.7" : "libcudnn_cnn.so.%d", v[0]);
+        begin_library(soname);
+        if (v[0] == 7)
+            add_code("cudnnGetVersion", whole, sizeof whole);
+        else
+            add_code(v[0] == 8 ? "cudnnCnnTrainVersionCheck" : "cudnnCnnVersionCheck", store,
+                     sizeof store);
+        end_library();
+        identify("/opt/lib/libcudnn_cnn.so", true, v[0] == 7);
+        assert_version(text, WC_version_source_CODE);
+    }
+}
+
+static void numbers_that_differ_tell_nothing(void **state) {
+    (void)state;
+    unsigned char store[32];
+    memset(store, 0x90, sizeof store);
+    for (size_t i = 0; i < 2; i++) {
+        uint32_t n = number(9, 1, (int)i);
+        memcpy(store + 12 * i, "\xc7\x85\x50\xff\xfe\xff", 6);
+        memcpy(store + 12 * i + 6, &n, 4);
+    }
+    begin_library("libcudnn_cnn.so.9");
+    add_code("cudnnCnnVersionCheck", store, sizeof store);
+    end_library();
+    identify("/opt/lib/libcudnn_cnn.so.9", true, false);
+    assert_version("unknown", WC_version_source_UNKNOWN);
+    image.machine = EM_AARCH64;
+    identify("/opt/lib/libcudnn_cnn.so.9", true, false);
+    assert_version("unknown", WC_version_source_UNKNOWN);
+}
+
+static void a_build_string_tells(void **state) {
+    (void)state;
+    for (int i = 0; i < 60; i++) {
+        int v[3];
+        char text[32], line[96];
+        draw(8 + i % 2, v, text);
+        if (i % 3)
+            snprintf(line, sizeof line, "cudnn_version != (%d * %d + %d * 100 + %d)", v[0],
+                     v[0] < 9 ? 1000 : 10000, v[1], v[2]);
+        else
+            snprintf(line, sizeof line, "cudnn_version_%d_%d_%d_%d_c1234_e0", v[0], v[1], v[2],
+                     rand() % 1000);
+        begin_library(v[0] == 8 ? "libcudnn_x.so.8" : "libcudnn_x.so.9");
+        add_text("from_json(*it, cudnn_version)");
+        add_text(v[0] == 8 ? "cudnn_version_9_1_0_70_" : "cudnn_version_8_9_2_26_");
+        add_text(line);
+        end_library();
+        identify("/opt/lib/libcudnn_x.so", true, false);
+        assert_version(text, WC_version_source_BUILD_STRING);
+    }
+}
+
+/* ---- what stands around it ---- */
+
+static void a_file_name_tells_where_the_file_does_not(void **state) {
+    (void)state;
+    int v[3];
+    char text[32], path[96];
+    draw(9, v, text);
+    snprintf(path, sizeof path, "/usr/lib/libcudnn.so.%s", text);
+    identify(path, false, true);
+    assert_version(text, WC_version_source_FILE_NAME);
+    assert_installation(WC_installation_kind_DIRECTORY, "", "", "/usr/lib");
+    identify("/usr/lib/libcudnn.so.9", false, true);
+    assert_version("unknown", WC_version_source_UNKNOWN);
+    identify("/usr/lib/libcudnn.so.9.1", false, true);
+    assert_version("unknown", WC_version_source_UNKNOWN);
+    begin_library("libcudnn.so.8");
+    add_function("cudnnGetMaxDeviceVersion"); /* came with 8.6.0 */
+    end_library();
+    identify("/usr/lib/libcudnn.so.8.5.0", true, true);
+    assert_version("unknown", WC_version_source_UNKNOWN);
+    identify("/usr/lib/libcudnn.so.8.6.0", true, true);
+    assert_version("8.6.0", WC_version_source_FILE_NAME);
+}
+
+static void add_wheel(const char *name, const char *version, const char *path, long size) {
+    char record[256], text[512], other[256] = "";
+    for (int i = 0; i < rand() % 3; i++)
+        snprintf(other + strlen(other), sizeof other - strlen(other),
+                 "nvidia/cudnn/include/cudnn_%d.h,sha256=x,%d\n", i, rand());
+    snprintf(record, sizeof record, SITE "/%s-%s.dist-info/RECORD", name, version);
+    snprintf(text, sizeof text, "%s%s,sha256=abc,%ld\n%s-%s.dist-info/RECORD,,\n", other,
+             path + strlen(SITE) + 1, size, name, version);
+    tree_write(&tree, record, text);
+}
+
+static void a_wheel_owns_what_its_record_lists(void **state) {
+    (void)state;
+    tree_write(&tree, WHEEL "libcudnn.so.8", "12345");
+    tree_write(&tree, WHEEL "libcudnn_ops_infer.so.8", "123");
+    add_wheel("nvidia_cudnn_cu12", "8.9.2.26", WHEEL "libcudnn.so.8", 5);
+    identify(WHEEL "libcudnn.so.8", false, true);
+    assert_version("8.9.2", WC_version_source_PACKAGE_METADATA);
+    assert_installation(WC_installation_kind_WHEEL, "nvidia-cudnn-cu12", "8.9.2.26",
+                        SITE "/nvidia/cudnn");
+    /* Not listed: nobody's file in that directory. */
+    identify(WHEEL "libcudnn_ops_infer.so.8", false, false);
+    assert_version("unknown", WC_version_source_UNKNOWN);
+    assert_int_equal(id.installation_kind, WC_installation_kind_DIRECTORY);
+}
+
+static void a_file_put_over_a_wheels_own_is_not_believed(void **state) {
+    (void)state;
+    tree_write(&tree, WHEEL "libcudnn.so.8", "123456");
+    add_wheel("nvidia_cudnn_cu12", "8.9.2.26", WHEEL "libcudnn.so.8", 5);
+    identify(WHEEL "libcudnn.so.8", false, true);
+    assert_version("unknown", WC_version_source_UNKNOWN);
+    assert_installation(WC_installation_kind_WHEEL, "nvidia-cudnn-cu12", "8.9.2.26",
+                        SITE "/nvidia/cudnn");
+}
+
+static void of_two_wheels_the_one_with_the_right_size_owns(void **state) {
+    (void)state;
+    for (long size = 4; size <= 5; size++) {
+        tree_put(&tree, WHEEL "libcudnn.so.9", "12345", (size_t)size);
+        add_wheel("nvidia_cudnn_cu12", "9.1.0.70", WHEEL "libcudnn.so.9", 4);
+        add_wheel("nvidia_cudnn_cu13", "9.12.0.46", WHEEL "libcudnn.so.9", 5);
+        identify(WHEEL "libcudnn.so.9", false, true);
+        assert_string_equal(id.installation, size == 4 ? "nvidia-cudnn-cu12" : "nvidia-cudnn-cu13");
+        assert_version(size == 4 ? "9.1.0" : "9.12.0", WC_version_source_PACKAGE_METADATA);
+    }
+}
+
+static void a_long_record_is_read_to_its_end(void **state) {
+    (void)state;
+    enum { LINES = 3000, WIDTH = 64 };
+    char *record = calloc(LINES + 2, WIDTH);
+    size_t n = 0, lines = (size_t)(rand() % LINES), odd = 1 + (size_t)(rand() % 40);
+    assert_non_null(record);
+    for (size_t i = 0; i < lines; i++)
+        n += (size_t)sprintf(record + n, "nvidia/cudnn/lib/libcudnn.so.9%0*zu,sha256=x,7\n",
+                             (int)odd % 20, i);
+    sprintf(record + n, "nvidia/cudnn/lib/libcudnn.so.9,sha256=x,5");
+    tree_write(&tree, WHEEL "libcudnn.so.9", "12345");
+    tree_write(&tree, SITE "/nvidia_cudnn_cu12-9.3.0.75.dist-info/RECORD", record);
+    free(record);
+    identify(WHEEL "libcudnn.so.9", false, true);
+    assert_version("9.3.0", WC_version_source_PACKAGE_METADATA);
+}
+
+static void the_jit_wheel_is_another_installation(void **state) {
+    (void)state;
+    const char *path = SITE "/nvidia/cudnn_jit/lib/libcudnn.so.9";
+    tree_write(&tree, path, "12345");
+    tree_write(&tree, WHEEL "libcudnn.so.9", "1234");
+    add_wheel("nvidia_cudnn_jit_cu13", "9.27.0.42", path, 5);
+    add_wheel("nvidia_cudnn_cu13", "9.26.0.51", WHEEL "libcudnn.so.9", 4);
+    identify(path, false, true);
+    assert_version("9.27.0", WC_version_source_PACKAGE_METADATA);
+    assert_installation(WC_installation_kind_WHEEL, "nvidia-cudnn-jit-cu13", "9.27.0.42",
+                        SITE "/nvidia/cudnn_jit");
+    identify(WHEEL "libcudnn.so.9", false, true);
+    assert_version("9.26.0", WC_version_source_PACKAGE_METADATA);
+}
+
+static void a_copy_in_a_frameworks_wheel_is_bundled(void **state) {
+    (void)state;
+    const char *copy = SITE "/ctranslate2.libs/libcudnn-74a4c495.so.9.1.0";
+    const char *torch = SITE "/torch/lib/libcudnn.so.9", *host = SITE "/torch/lib/libtorch_cuda.so";
+    tree_write(&tree, copy, "12345");
+    tree_write(&tree, torch, "123");
+    tree_write(&tree, host, "123");
+    add_wheel("ctranslate2", "4.6.0", copy, 5);
+    add_wheel("torch", "2.3.1+cu121", torch, 3);
+    identify(copy, false, true);
+    assert_installation(WC_installation_kind_BUNDLED, "ctranslate2", "4.6.0",
+                        SITE "/ctranslate2.libs");
+    assert_version("9.1.0", WC_version_source_FILE_NAME);
+    identify(torch, false, true);
+    assert_installation(WC_installation_kind_BUNDLED, "torch", "2.3.1+cu121", SITE "/torch");
+    assert_version("unknown", WC_version_source_UNKNOWN);
+    add_wheel("torch", "2.3.1+cu121", host, 3);
+    identify(host, false, false);
+    assert_installation(WC_installation_kind_WHEEL, "torch", "2.3.1+cu121", SITE "/torch");
+    identify("/opt/libtorch/lib/libcudnn.so.9", false, true);
+    assert_installation(WC_installation_kind_BUNDLED, "libtorch", "", "/opt/libtorch");
+}
+
+static void a_target_directory_is_a_site_too(void **state) {
+    (void)state;
+    const char *path = "/srv/app/deps/nvidia/cudnn/lib/libcudnn.so.9";
+    tree_write(&tree, path, "12345");
+    tree_write(&tree, "/srv/app/deps/nvidia_cudnn_cu12-9.5.1.17.dist-info/RECORD",
+               "nvidia/cudnn/lib/libcudnn.so.9,sha256=x,5\n");
+    identify(path, false, true);
+    assert_installation(WC_installation_kind_WHEEL, "nvidia-cudnn-cu12", "9.5.1.17",
+                        "/srv/app/deps/nvidia/cudnn");
+    assert_version("9.5.1", WC_version_source_PACKAGE_METADATA);
+}
+
+static void conda_lists_its_files(void **state) {
+    (void)state;
+    tree_write(&tree, "/conda/envs/x/conda-meta/libfoo-1.0-0.json",
+               "{\"files\": [\"lib/libcudnn.so.8\"]}");
+    tree_write(&tree, "/conda/envs/x/conda-meta/cudnn-8.9.7.29-hbc23b4c_3.json",
+               "{\n \"files\": [\n  \"include/cudnn.h\",\n  \"lib/libcudnn.so.8\"\n ]\n}");
+    identify("/conda/envs/x/lib/libcudnn.so.8", false, true);
+    assert_installation(WC_installation_kind_CONDA, "cudnn", "8.9.7.29", "/conda/envs/x");
+    assert_version("8.9.7", WC_version_source_PACKAGE_METADATA);
+    identify("/conda/envs/x/lib/libcudnn.so.9", false, true);
+    assert_int_equal(id.installation_kind, WC_installation_kind_DIRECTORY);
+}
+
+static void dpkg_lists_its_files(void **state) {
+    (void)state;
+    const char *path = "/usr/lib/x86_64-linux-gnu/libcudnn.so.8";
+    tree_write(&tree, path, "x");
+    tree_write(&tree, "/var/lib/dpkg/info/libcudnn8-dev.list",
+               "/usr/lib/x86_64-linux-gnu/libcudnn.so.8.h\n");
+    tree_write(&tree, "/var/lib/dpkg/info/libcudnn8:amd64.list",
+               "/.\n/usr/lib/x86_64-linux-gnu/libcudnn.so.8\n");
+    tree_write(&tree, "/var/lib/dpkg/status",
+               "Package: libcudnn8-dev\nVersion: 1\n\nPackage: libcudnn8\nStatus: ok\n"
+               "Version: 8.9.6.50-1+cuda12.2\n\nPackage: z\nVersion: 3\n");
+    identify(path, false, true);
+    assert_installation(WC_installation_kind_DEBIAN, "libcudnn8:amd64", "8.9.6.50-1+cuda12.2",
+                        "/usr/lib/x86_64-linux-gnu");
+    assert_version("8.9.6", WC_version_source_PACKAGE_METADATA);
+    tree_write(&tree, "/var/lib/dpkg/info/libcudnn8:amd64.list",
+               "/lib/x86_64-linux-gnu/libcudnn.so.8\n");
+    identify(path, false, true);
+    assert_int_equal(id.installation_kind, WC_installation_kind_DEBIAN);
+}
+
+static void a_toolkit_is_one_installation(void **state) {
+    (void)state;
+    const char *root = "/usr/local/cuda-13.0";
+    identify("/usr/local/cuda-13.0/targets/x86_64-linux/lib/libcudnn.so.9", false, true);
+    assert_installation(WC_installation_kind_CUDA_TOOLKIT, "cuda-13.0", "13.0", root);
+    tree_write(&tree, "/usr/local/cuda-13.0/version.json",
+               "{ \"cuda\" : { \"name\" : \"CUDA SDK\", \"version\" : \"13.0.2\" },\n"
+               " \"cuda_cccl\" : { \"version\" : \"13.0.85\" } }");
+    identify("/usr/local/cuda-13.0/lib64/libcudnn_graph.so.9", false, false);
+    assert_installation(WC_installation_kind_CUDA_TOOLKIT, "cuda-13.0", "13.0.2", root);
+    identify("/usr/local/cuda-13.0/targets/x86_64-linux/lib/libcublas.so.13", false, false);
+    assert_installation(WC_installation_kind_CUDA_TOOLKIT, "cuda-13.0", "13.0.2", root);
+    assert_version("unknown", WC_version_source_UNKNOWN);
+    tree_write(&tree, "/opt/sdk/12.4/version.json",
+               "{\n  \"cuda\" : {\n    \"version\" : \"12.4.1\"\n  }\n}");
+    identify("/opt/sdk/12.4/lib64/libcudnn.so.9", false, true);
+    assert_installation(WC_installation_kind_CUDA_TOOLKIT, "cuda-12.4", "12.4.1", "/opt/sdk/12.4");
+    tree_write(&tree, "/usr/local/cuda/bin/nvcc", "");
+    identify("/usr/local/cuda/lib64/libcudnn.so.7", false, true);
+    assert_installation(WC_installation_kind_CUDA_TOOLKIT, "cuda", "", "/usr/local/cuda");
+    identify("/home/u/cuda/lib64/libcudnn.so.7", false, true);
+    assert_installation(WC_installation_kind_DIRECTORY, "", "", "/home/u/cuda/lib64");
+}
+
+static void a_header_beside_tells(void **state) {
+    (void)state;
+    static const char text[] = "#ifndef X\n#define CUDNN_MAJOR 8\n#define CUDNN_MINOR 9\n"
+                               "#define CUDNN_PATCHLEVEL 4\n#define CUDNN_VERSION (CUDNN_MAJOR)\n";
+    tree_write(&tree, "/opt/x/include/cudnn_version.h", text);
+    identify("/opt/x/lib/libcudnn.so.8", false, true);
+    assert_version("8.9.4", WC_version_source_HEADER);
+    identify("/opt/x/lib/x86_64/libcudnn.so.8", false, true);
+    assert_version("8.9.4", WC_version_source_HEADER);
+    identify("/opt/x/lib/libcudnn.so.9", false, true); /* left by another one */
+    assert_version("unknown", WC_version_source_UNKNOWN);
+    tree_write(&tree, "/opt/y/include/cudnn.h",
+               "#define CUDNN_MAJOR      7\n#define CUDNN_MINOR"
+               "      6\n#define CUDNN_PATCHLEVEL 5\n");
+    identify("/opt/y/lib64/libcudnn.so.7", false, true);
+    assert_version("7.6.5", WC_version_source_HEADER);
+    tree_write(&tree, "/opt/z/include/cudnn.h", "#define CUDNN_MAJOR 7\n#define CUDNN_MINOR 6\n");
+    identify("/opt/z/lib64/libcudnn.so.7", false, true);
+    assert_version("unknown", WC_version_source_UNKNOWN);
+}
+
+/* The nearer to the bytes, the stronger: taken away one after the other, the next one answers. */
+static void sources_have_their_order(void **state) {
+    (void)state;
+    const char *path = WHEEL "libcudnn_cnn.so.9.4.4";
+    unsigned char code[] = {0xb8, 0, 0, 0, 0, 0xc3};
+    uint32_t n = number(9, 2, 2);
+    memcpy(code + 1, &n, 4);
+    tree_write(&tree, path, "12345");
+    add_wheel("nvidia_cudnn_cu12", "9.5.5.55", path, 5);
+    tree_write(&tree, SITE "/nvidia/cudnn/include/cudnn_version.h",
+               "#define CUDNN_MAJOR 9\n#define CUDNN_MINOR 6\n#define CUDNN_PATCHLEVEL 6\n");
+    for (int left = 3; left >= 0; left--) {
+        static const char *const version[] = {"9.4.4", "9.3.3", "9.2.2", "9.1.1"};
+        begin_library("libcudnn_cnn.so.9");
+        add_function("cudnnOther");
+        if (left > 2)
+            add_data("cudnn_cnn_version", OBJECT, packed(9, 1, 1), 4);
+        if (left > 1)
+            add_code("cudnnGetVersion", code, sizeof code);
+        if (left > 0)
+            add_text("cudnn_version_9_3_3_33_c1_e0");
+        end_library();
+        identify(path, true, false);
+        assert_version(version[left], left == 3   ? WC_version_source_DATA_SYMBOL
+                                      : left == 2 ? WC_version_source_CODE
+                                      : left == 1 ? WC_version_source_BUILD_STRING
+                                                  : WC_version_source_FILE_NAME);
+    }
+    tree_write(&tree, WHEEL "libcudnn_cnn.so.9", "12345");
+    add_wheel("nvidia_cudnn_cu12", "9.5.5.55", WHEEL "libcudnn_cnn.so.9", 5);
+    identify(WHEEL "libcudnn_cnn.so.9", true, false);
+    assert_version("9.5.5", WC_version_source_PACKAGE_METADATA);
+    tree_write(&tree, WHEEL "libcudnn_cnn.so.9", "1234567");
+    identify(WHEEL "libcudnn_cnn.so.9", true, false);
+    assert_version("9.6.6", WC_version_source_HEADER);
+}
+
+static void exports_bound_a_facade(void **state) {
+    (void)state;
+    begin_library("libcudnn.so.8");
+    add_function("cudnnCreate");
+    add_function("cudnnGetMaxDeviceVersion");
+    end_library();
+    identify("/opt/lib/libcudnn.so.8", true, true);
+    struct wc_version first = wc_function_first(wc_function_find("cudnnGetMaxDeviceVersion"));
+    assert_int_equal(wc_version_compare(id.floor, first), 0);
+    assert_true(wc_version_known(id.ceiling));
+    identify("/opt/lib/libcudnn_ops.so.8", true, false);
+    assert_false(wc_version_known(id.floor) || wc_version_known(id.ceiling));
+}
+
+static void other_files_have_no_cudnn_version(void **state) {
+    (void)state;
+    begin_library("libmade.so.1");
+    add_data("cudnn_graph_version", OBJECT, packed(9, 1, 0), 4);
+    end_library();
+    identify("/opt/lib/libmade.so.1.2.3", true, false);
+    assert_version("unknown", WC_version_source_UNKNOWN);
+    assert_installation(WC_installation_kind_DIRECTORY, "", "", "/opt/lib");
+}
+
+/* ---- whatever the file system does ---- */
+
+static void add_everything(void) {
+    tree_write(&tree, WHEEL "libcudnn.so.9", "12345");
+    add_wheel("nvidia_cudnn_cu12", "9.5.1.17", WHEEL "libcudnn.so.9", 5);
+    add_wheel("nvidia_cudnn_cu13", "9.12.0.46", WHEEL "libcudnn.so.9", 6);
+    tree_write(&tree, SITE "/nvidia/cudnn/include/cudnn_version.h", "#define CUDNN_MAJOR 9\n");
+    tree_write(&tree, "/venv/conda-meta/cudnn-9-0.json", "\"x\"");
+}
+
+static void a_file_system_that_fails_at_any_call_is_survived(void **state) {
+    (void)state;
+    add_everything();
+    identify(WHEEL "libcudnn.so.9", false, true);
+    assert_version("9.5.1", WC_version_source_PACKAGE_METADATA);
+    long calls = tree.calls;
+    assert_true(calls > 3);
+    for (long at = 1; at <= calls; at++) {
+        tree.calls = 0;
+        tree.fails_at = at;
+        identify(WHEEL "libcudnn.so.9", false, true);
+        assert_true(id.version_source == WC_version_source_PACKAGE_METADATA ||
+                    id.version_source == WC_version_source_UNKNOWN);
+    }
+}
+
+static void long_paths_and_many_packages_fit(void **state) {
+    (void)state;
+    char path[PATH_MAX / 2] = "", name[128];
+    while (strlen(path) < 900)
+        strcat(path, "/directory-with-a-name");
+    strcat(path, "/libcudnn.so.9.1.0");
+    identify(path, false, true);
+    assert_version("9.1.0", WC_version_source_FILE_NAME);
+    for (int i = 0; i < 200; i++) {
+        snprintf(name, sizeof name, "nvidia_cudnn_and_%d_more_words_in_its_name", i);
+        add_wheel(name, "1.0", WHEEL "libother.so.9", 5);
+    }
+    add_everything();
+    identify(WHEEL "libcudnn.so.9", false, true); /* found or not: within its memory */
+    assert_true(id.installation_kind == WC_installation_kind_WHEEL ||
+                id.installation_kind == WC_installation_kind_DIRECTORY);
+}
+
+#define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, begin_tree, end_tree)
+
+int main(void) {
+    const char *given = getenv("WC_SEED");
+    unsigned seed = given ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);
+    print_message("# WC_SEED=%u\n", seed);
+    srand(seed);
+    const struct CMUnitTest tests[] = {
+        WITH_TREE(a_data_symbol_tells),
+        WITH_TREE(other_symbols_do_not),
+        WITH_TREE(a_facade_tells_by_the_names_it_makes),
+        WITH_TREE(calls_that_disagree_tell_nothing),
+        WITH_TREE(an_aarch64_facade_does_too),
+        WITH_TREE(a_number_in_the_code_tells),
+        WITH_TREE(numbers_that_differ_tell_nothing),
+        WITH_TREE(a_build_string_tells),
+        WITH_TREE(a_file_name_tells_where_the_file_does_not),
+        WITH_TREE(a_wheel_owns_what_its_record_lists),
+        WITH_TREE(a_file_put_over_a_wheels_own_is_not_believed),
+        WITH_TREE(of_two_wheels_the_one_with_the_right_size_owns),
+        WITH_TREE(a_long_record_is_read_to_its_end),
+        WITH_TREE(the_jit_wheel_is_another_installation),
+        WITH_TREE(a_copy_in_a_frameworks_wheel_is_bundled),
+        WITH_TREE(a_target_directory_is_a_site_too),
+        WITH_TREE(conda_lists_its_files),
+        WITH_TREE(dpkg_lists_its_files),
+        WITH_TREE(a_toolkit_is_one_installation),
+        WITH_TREE(a_header_beside_tells),
+        WITH_TREE(sources_have_their_order),
+        WITH_TREE(exports_bound_a_facade),
+        WITH_TREE(other_files_have_no_cudnn_version),
+        WITH_TREE(a_file_system_that_fails_at_any_call_is_survived),
+        WITH_TREE(long_paths_and_many_packages_fit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,351 @@
+/* core/metadata.c: what made packages demand. Each text is as that framework's packages write it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "support_tree.h"
+#include "whichcudnn/identify.h"
+
+enum { SCRATCH = 16384, MOST = 6 };
+
+#define SITE "/venv/lib/python3.12/site-packages"
+
+static struct tree tree;
+static struct wc_metadata_demand found[MOST];
+static size_t count;
+
+static int begin_tree(void **state) {
+    (void)state;
+    tree_begin(&tree);
+    return 0;
+}
+
+static int end_tree(void **state) {
+    (void)state;
+    tree_end(&tree);
+    return 0;
+}
+
+static void ask_for(const char *host, size_t most) {
+    unsigned char *scratch = malloc(SCRATCH);
+    struct wc_metadata_demand *exact = malloc(most * sizeof *exact + 1);
+    assert_non_null(scratch);
+    assert_non_null(exact);
+    count = wc_metadata_demands(&tree.files, host, scratch, SCRATCH, exact, most);
+    assert_true(count <= most);
+    memcpy(found, exact, count * sizeof *exact);
+    free(exact);
+    free(scratch);
+}
+
+static void ask(const char *host) {
+    ask_for(host, MOST);
+}
+
+/* A distribution that owns `file` (below site-packages). */
+static void add(const char *name, const char *version, const char *file, const char *metadata) {
+    char path[256], text[2048];
+    snprintf(path, sizeof path, SITE "/%s-%s.dist-info/METADATA", name, version);
+    snprintf(text, sizeof text, "Metadata-Version: 2.1\nName: %s\nVersion: %s\n%s\n\nText.\n", name,
+             version, metadata);
+    tree_write(&tree, path, text);
+    snprintf(path, sizeof path, SITE "/%s-%s.dist-info/RECORD", name, version);
+    snprintf(text, sizeof text, "a.py,,\n%s,sha256=x,3\nz.py,sha256=y,1\n", file);
+    tree_write(&tree, path, text);
+    snprintf(path, sizeof path, SITE "/%s", file);
+    tree_write(&tree, path, "elf");
+}
+
+static void assert_demand(size_t i, enum wc_demand_kind kind, const char *spec, const char *built,
+                          const char *framework, const char *version, const char *source) {
+    assert_true(i < count);
+    assert_int_equal(found[i].kind, kind);
+    assert_string_equal(found[i].spec, spec);
+    assert_string_equal(found[i].built, built);
+    assert_string_equal(found[i].framework, framework);
+    assert_string_equal(found[i].framework_version, version);
+    assert_string_equal(found[i].source, source);
+    struct wc_file_facts facts;
+    assert_true(tree.files.facts(&tree, found[i].source_path, &facts));
+}
+
+/* ---- Requires-Dist ---- */
+
+static void a_torch_pin_is_what_it_was_built_with(void **state) {
+    (void)state;
+    for (int i = 0; i < 30; i++) {
+        int v[4] = {8 + rand() % 3, rand() % 30, rand() % 10, rand() % 100};
+        char pin[64], line[256], built[64];
+        snprintf(pin, sizeof pin, "==%d.%d.%d.%d", v[0], v[1], v[2], v[3]);
+        snprintf(built, sizeof built, "%d.%d.%d", v[0], v[1], v[2]);
+        snprintf(line, sizeof line,
+                 i % 2 ? "Requires-Dist: numpy\nRequires-Dist: nvidia-cudnn-cu13%s; "
+                         "platform_system == \"Linux\""
+                       : "Requires-Dist: nvidia-cudnn-cu12 (%s) ; platform_system == \"Linux\" and "
+                         "platform_machine == \"x86_64\"",
+                 pin);
+        add("torch", "2.3.1+cu121", "torch/lib/libtorch_cuda.so", line);
+        ask(SITE "/torch/lib/libtorch_cuda.so");
+        assert_int_equal(count, 1);
+        assert_demand(0, WC_demand_kind_REQUIRED, pin, built, "torch", "2.3.1+cu121",
+                      "METADATA of torch 2.3.1+cu121");
+    }
+}
+
+static void ranges_stay_ranges(void **state) {
+    (void)state;
+    add("jax_cuda12_plugin", "0.10.2", "jax_cuda12_plugin/_versions.so",
+        "Requires-Dist: nvidia-cudnn-cu12<10.0,>=9.8; sys_platform == \"linux\" and extra == "
+        "\"with-cuda\"");
+    ask(SITE "/jax_cuda12_plugin/_versions.so");
+    assert_int_equal(count, 1);
+    assert_demand(0, WC_demand_kind_REQUIRED, "<10.0,>=9.8", "9.8", "jax", "0.10.2",
+                  "METADATA of jax-cuda12-plugin 0.10.2");
+    /* Its other half owns the plugin itself and says nothing. */
+    add("jax_cuda12_pjrt", "0.10.2", "jax_plugins/xla_cuda12/xla_cuda_plugin.so", "");
+    ask(SITE "/jax_plugins/xla_cuda12/xla_cuda_plugin.so");
+    assert_int_equal(count, 1);
+    assert_demand(0, WC_demand_kind_REQUIRED, "<10.0,>=9.8", "9.8", "jax", "0.10.2",
+                  "METADATA of jax-cuda12-plugin 0.10.2");
+    add("onnxruntime_gpu", "1.31.1", "onnxruntime/capi/libonnxruntime_providers_cuda.so",
+        "Provides-Extra: cudnn\nRequires-Dist: nvidia-cudnn-cu13~=9.0; extra == \"cudnn\"");
+    ask(SITE "/onnxruntime/capi/libonnxruntime_providers_cuda.so");
+    assert_int_equal(count, 1);
+    assert_demand(0, WC_demand_kind_REQUIRED, "~=9.0", "", "onnxruntime", "1.31.1",
+                  "METADATA of onnxruntime-gpu 1.31.1");
+}
+
+static void only_cudnn_of_this_system_counts(void **state) {
+    (void)state;
+    add("torch", "2.0", "torch/x.so",
+        "Requires-Dist: nvidia-cudnn-frontend>=1.0\nRequires-Dist: nvidia-cublas-cu12==12.1\n"
+        "Requires-Dist: nvidia-cudnn-cu12==9.1.0.70; sys_platform == \"win32\"\n"
+        "Requires-Dist: nvidia-cudnn-cu12 @ https://example.org/x.whl\n"
+        "Requires-Dist: nvidia-cudnn-cu12\n"
+        "X-Requires-Dist: nvidia-cudnn-cu12==9.2.0.1\n"
+        "Requires-Dist: NVIDIA_cuDNN_cu12[x] == 9.3.0.1 ; sys_platform != \"win32\"\n"
+        "Requires-Dist: nvidia_cudnn.cu12[x] == 9.4.0.1 ; sys_platform != \"win32\"\n"
+        "Requires-Dist: nvidia-cudnn-cu12 ==9.4.0.1; platform_machine == \"x86_64\"\n"
+        "Requires-Dist: nvidia-cudnn-cu12==nonsense");
+    ask(SITE "/torch/x.so");
+    assert_int_equal(count, 3);
+    assert_string_equal(found[0].spec, "== 9.3.0.1");
+    assert_string_equal(found[1].spec, "== 9.4.0.1");
+    assert_demand(2, WC_demand_kind_REQUIRED, "==9.4.0.1", "9.4.0", "torch", "2.0",
+                  "METADATA of torch 2.0");
+}
+
+static void the_same_said_twice_is_one_demand(void **state) {
+    (void)state;
+    add("torch", "2.0", "torch/x.so",
+        "Requires-Dist: nvidia-cudnn-cu12==9.4.0.1; platform_machine == \"x86_64\"\n"
+        "Requires-Dist: nvidia-cudnn-cu12==9.4.0.1; platform_machine == \"aarch64\"");
+    ask(SITE "/torch/x.so");
+    assert_int_equal(count, 1);
+}
+
+static void an_unknown_owner_still_requires(void **state) {
+    (void)state;
+    add("my_package", "0.1", "my_package/ext.so", "Requires-Dist: nvidia-cudnn-cu12>=9.1");
+    ask(SITE "/my_package/ext.so");
+    assert_int_equal(count, 1);
+    assert_demand(0, WC_demand_kind_REQUIRED, ">=9.1", "", "", "", "METADATA of my-package 0.1");
+    ask(SITE "/my_package/other.so");
+    assert_int_equal(count, 0);
+    ask("/usr/lib/x86_64-linux-gnu/libhost.so");
+    assert_int_equal(count, 0);
+}
+
+/* ---- files of the package ---- */
+
+static void tensorflow_says_the_major_and_pins(void **state) {
+    (void)state;
+    add("tensorflow", "2.15.0", "tensorflow/libtensorflow_cc.so.2",
+        "Requires-Dist: nvidia-cudnn-cu12 (==8.9.4.25) ; extra == 'and-cuda'");
+    tree_write(&tree, SITE "/tensorflow/python/platform/build_info.py",
+               "import collections\n\nbuild_info = collections.OrderedDict([('cuda_version', "
+               "'12.2'), ('cudnn_version', '8'), ('is_cuda_build', True)])\n");
+    ask(SITE "/tensorflow/libtensorflow_cc.so.2");
+    assert_int_equal(count, 2);
+    assert_demand(0, WC_demand_kind_BUILT, "", "8", "tensorflow", "2.15.0",
+                  "tensorflow/python/platform/build_info.py of tensorflow 2.15.0");
+    assert_demand(1, WC_demand_kind_REQUIRED, "==8.9.4.25", "8.9.4", "tensorflow", "2.15.0",
+                  "METADATA of tensorflow 2.15.0");
+    tree_write(&tree, SITE "/tensorflow/python/platform/build_info.py",
+               "cuda_version_number = '10.1'\ncudnn_version_number = '7.6'\n");
+    ask(SITE "/tensorflow/libtensorflow_cc.so.2");
+    assert_string_equal(found[0].built, "7.6");
+    tree_write(&tree, SITE "/tensorflow/python/platform/build_info.py",
+               "build_info = OrderedDict([('is_cuda_build', False)])\n");
+    ask(SITE "/tensorflow/libtensorflow_cc.so.2");
+    assert_int_equal(count, 1);
+}
+
+static void paddle_says_it_exactly(void **state) {
+    (void)state;
+    add("paddlepaddle_gpu", "3.3.1", "paddle/base/libpaddle.so",
+        "Requires-Dist: nvidia-cudnn-cu12==9.5.1.17");
+    tree_write(&tree, SITE "/paddle/version/__init__.py",
+               "cuda_version     = '12.6'\ncudnn_version    = '9.9.0'\ncommit = '1'\n");
+    ask(SITE "/paddle/base/libpaddle.so");
+    assert_int_equal(count, 2);
+    assert_demand(0, WC_demand_kind_BUILT, "", "9.9.0", "paddle", "3.3.1",
+                  "paddle/version/__init__.py of paddlepaddle-gpu 3.3.1");
+    assert_demand(1, WC_demand_kind_REQUIRED, "==9.5.1.17", "", "paddle", "3.3.1",
+                  "METADATA of paddlepaddle-gpu 3.3.1");
+    tree_write(&tree, SITE "/paddle/version/__init__.py",
+               "cudnn_version    = 'False'\nxpu_version = '5.1.2'\n");
+    ask(SITE "/paddle/base/libpaddle.so");
+    assert_int_equal(count, 1);
+}
+
+static void cupy_says_it_in_json_or_in_its_header(void **state) {
+    (void)state;
+    const char *host = SITE "/cupy_backends/cuda/libs/cudnn.so";
+    add("cupy_cuda11x", "13.6.0", "cupy_backends/cuda/libs/cudnn.so", "");
+    tree_write(&tree, SITE "/cupy/.data/_wheel.json",
+               "{\"cuda\": \"11.x\", \"nccl\": {\"version\": \"2.16.5\"}, \"cudnn\": {\"version\": "
+               "\"8.8.1\", \"filenames\": [\"libcudnn.so.8.8.1\"]}}");
+    ask(host);
+    assert_int_equal(count, 1);
+    assert_demand(0, WC_demand_kind_BUILT, "", "8.8.1", "cupy", "13.6.0",
+                  "cupy/.data/_wheel.json of cupy-cuda11x 13.6.0");
+    tree_write(&tree, SITE "/cupy/.data/_wheel.json", "{\"cuda\": \"11.x\"}");
+    tree_write(&tree, SITE "/cupy/.data/include/cudnn.h",
+               "#define CUDNN_MAJOR 7\n#define CUDNN_MINOR 6\n#define CUDNN_PATCHLEVEL 5\n");
+    ask(host);
+    assert_int_equal(count, 1);
+    assert_string_equal(found[0].built, "7.6.5");
+}
+
+static void jaxlib_says_it_in_its_version(void **state) {
+    (void)state;
+    static const char *const said[][2] = {
+        {"0.4.11+cuda11.cudnn86", "8.6"}, {"0.3.0+cuda11.cudnn805", "8.0.5"},
+        {"0.4.20+cuda12.cudnn89", "8.9"}, {"0.1.0+cuda11.cudnn8", "8"},
+        {"0.1.0+cuda12", NULL},           {"0.1.0+cudnnx", NULL}};
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        char source[128];
+        end_tree(NULL);
+        begin_tree(NULL);
+        add("jaxlib", said[i][0], "jaxlib/xla_extension.so", "");
+        ask(SITE "/jaxlib/xla_extension.so");
+        assert_int_equal(count, said[i][1] != NULL);
+        snprintf(source, sizeof source, "version of jaxlib %s", said[i][0]);
+        if (said[i][1])
+            assert_demand(0, WC_demand_kind_BUILT, "", said[i][1], "jax", said[i][0], source);
+    }
+}
+
+/* ---- conda ---- */
+
+static void conda_says_it_in_depends_and_in_the_build(void **state) {
+    (void)state;
+    const char *host = "/conda/lib/python3.10/site-packages/torch/lib/libtorch_cuda.so";
+    const char *files = "\"files\": [\"lib/python3.10/site-packages/torch/lib/libtorch_cuda.so\"]";
+    char text[512];
+    snprintf(
+        text, sizeof text,
+        "{\"constrains\": [\"cudnn <1\"], \"depends\": [\"cuda\", \"cudnn >=9.3.0.75,<10.0a0\","
+        " \"python\"], %s}",
+        files);
+    tree_write(&tree, "/conda/conda-meta/pytorch-2.5.1-cuda126_py310h1_300.json", text);
+    ask(host);
+    assert_int_equal(count, 1);
+    assert_demand(0, WC_demand_kind_REQUIRED, ">=9.3.0.75,<10.0", "", "torch", "2.5.1",
+                  "conda package of pytorch 2.5.1");
+    end_tree(NULL);
+    begin_tree(NULL);
+    snprintf(text, sizeof text, "{\"depends\": [\"cudnnx 1\"], %s}", files);
+    tree_write(&tree, "/conda/conda-meta/pytorch-2.1.0-py3.10_cuda12.1_cudnn8.9.2_0.json", text);
+    ask(host);
+    assert_int_equal(count, 1);
+    assert_demand(0, WC_demand_kind_BUILT, "", "8.9.2", "torch", "2.1.0",
+                  "conda package of pytorch 2.1.0");
+}
+
+/* ---- limits, damage ---- */
+
+static void no_more_than_asked_for_are_written(void **state) {
+    (void)state;
+    char text[400] = "";
+    for (int i = 0; i < 5; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text),
+                 "Requires-Dist: nvidia-cudnn-cu1%d>=9.%d\n", i, i);
+    add("torch", "2.0", "torch/x.so", text);
+    for (size_t most = 0; most <= MOST; most++) {
+        ask_for(SITE "/torch/x.so", most);
+        assert_int_equal(count, most < 5 ? most : 5);
+    }
+}
+
+static void metadata_cut_anywhere_is_survived(void **state) {
+    (void)state;
+    static const char text[] = "Requires-Dist: nvidia-cudnn-cu12[a] (==8.9.2.26,<9) ; os == 'x'";
+    for (size_t n = 0; n < sizeof text; n++) {
+        add("torch", "2.0", "torch/x.so", "");
+        tree_put(&tree, SITE "/torch-2.0.dist-info/METADATA", text, n);
+        ask(SITE "/torch/x.so");
+        assert_true(count <= 1);
+        if (strchr(text, ';') && n > (size_t)(strchr(text, ')') - text))
+            assert_string_equal(found[0].spec, "==8.9.2.26,<9");
+    }
+    for (int i = 0; i < 300; i++) {
+        unsigned char noise[2000];
+        size_t n = (size_t)rand() % sizeof noise;
+        for (size_t k = 0; k < n; k++)
+            noise[k] = (unsigned char)"Requires-Dist: nvidia-cudnn-cu12 ==9\n;()[]"[rand() % 43];
+        for (size_t k = 0; k + 100 < n; k += 100)
+            memcpy(noise + k, "\nRequires-Dist: nvidia-cudnn-cu12", 33);
+        tree_put(&tree, SITE "/torch-2.0.dist-info/METADATA", noise, n);
+        ask(SITE "/torch/x.so");
+    }
+}
+
+static void a_file_system_that_fails_at_any_call_is_survived(void **state) {
+    (void)state;
+    add("paddlepaddle_gpu", "3.3.1", "paddle/base/libpaddle.so",
+        "Requires-Dist: nvidia-cudnn-cu12==9.5.1.17");
+    tree_write(&tree, SITE "/paddle/version/__init__.py", "cudnn_version    = '9.9.0'\n");
+    tree.calls = 0;
+    ask(SITE "/paddle/base/libpaddle.so");
+    long calls = tree.calls;
+    for (tree.fails_at = 1; tree.fails_at <= calls; tree.fails_at++) {
+        tree.calls = 0;
+        ask(SITE "/paddle/base/libpaddle.so");
+        assert_true(count <= 2);
+    }
+}
+
+#define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, begin_tree, end_tree)
+
+int main(void) {
+    const char *given = getenv("WC_SEED");
+    unsigned seed = given ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);
+    print_message("# WC_SEED=%u\n", seed);
+    srand(seed);
+    const struct CMUnitTest tests[] = {
+        WITH_TREE(a_torch_pin_is_what_it_was_built_with),
+        WITH_TREE(ranges_stay_ranges),
+        WITH_TREE(only_cudnn_of_this_system_counts),
+        WITH_TREE(the_same_said_twice_is_one_demand),
+        WITH_TREE(an_unknown_owner_still_requires),
+        WITH_TREE(tensorflow_says_the_major_and_pins),
+        WITH_TREE(paddle_says_it_exactly),
+        WITH_TREE(cupy_says_it_in_json_or_in_its_header),
+        WITH_TREE(jaxlib_says_it_in_its_version),
+        WITH_TREE(conda_says_it_in_depends_and_in_the_build),
+        WITH_TREE(no_more_than_asked_for_are_written),
+        WITH_TREE(metadata_cut_anywhere_is_survived),
+        WITH_TREE(a_file_system_that_fails_at_any_call_is_survived),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
