@@ -351,6 +351,22 @@ real_shim() { cp "$SHIM" empty.so; }
     [[ $stderr == *"log      $log"* || $stderr == *"log      $PWD/${log#./}"* ]]
 }
 
+@test "programs that give way to others by exec leave no logs, the last one has the end" {
+    real_shim
+    make_standin 9.1.0 cudnn
+    build_host now cudnn host
+    run -0 --separate-stderr run_it -- bash -c 'exec env bash -c "exec ./host version"'
+    validate_log "$(the_log)"
+    is "$(field process executable "$(the_log)")" "$PWD/host"
+    is "$(field outcome status "$(the_log)")" 0
+    is "$(grep -c '^whichcudnn: ' <<<"$stderr")" 1
+    rm whichcudnn-*
+    # A signal ends the last program: its log is kept, although it came to nothing.
+    run -137 --separate-stderr run_it -- bash -c 'exec bash -c "kill -9 \$\$"'
+    validate_log "$(the_log)"
+    is "$(field outcome signal_name "$(the_log)")" SIGKILL
+}
+
 @test "a cuDNN that aborts as it is loaded: the end names the request" {
     real_shim
     make_standin --constructor abort 9.1.0 cudnn

@@ -81,6 +81,149 @@ static void strings_and_lists_are_copies(void **state) {
     assert_string_equal(s->objects.p[0].r.needed.p[1], "libz.so.1");
 }
 
+static const void *stored(const struct wc_stack *s, enum wc_kind kind) {
+    switch (kind) {
+#define LIST(kind, list)                                                                           \
+    case WC_KIND_##kind:                                                                           \
+        assert_int_equal(s->list.n, 1);                                                            \
+        assert_true(s->list.p[0].seq == 77);                                                       \
+        return &s->list.p[0].r
+        LIST(object, objects);
+        LIST(demand, demands);
+        LIST(binding, bindings);
+        LIST(failure, failures);
+        LIST(call, calls);
+        LIST(blind, blinds);
+        LIST(finding, findings);
+#undef LIST
+    case WC_KIND_process:
+        return &s->process;
+    case WC_KIND_machine:
+        return &s->machine;
+    case WC_KIND_summary:
+        return &s->summary;
+    case WC_KIND_outcome:
+        return &s->outcome;
+    default:
+        return NULL;
+    }
+}
+
+static char words[3][8];
+static const char *list_of_words[] = {words[0], words[1]};
+static struct wc_fact facts_of_words[] = {{words[0], words[1], words[2]}, {words[2], NULL, NULL}};
+static struct wc_fix fixes_of_words[] = {{words[0], words[1], words[2]}, {words[2], NULL, NULL}};
+
+static void set_words(const char *a, const char *b, const char *c) {
+    strcpy(words[0], a);
+    strcpy(words[1], b);
+    strcpy(words[2], c);
+}
+
+static void fill_every_field(struct wc_record *r) {
+    size_t n;
+    const struct wc_field *f = wc_kind_fields(r->kind, &n);
+
+    for (; n > 0; n--, f++) {
+        void *value = (char *)&r->u + f->offset;
+        if (f->type == WC_FIELD_STR)
+            *(const char **)value = words[n % 3];
+        else if (f->type == WC_FIELD_INT)
+            *(int64_t *)value = (int64_t)n;
+        else if (f->type == WC_FIELD_STRS)
+            *(struct wc_strings *)value = (struct wc_strings){list_of_words, 2};
+        else if (f->type == WC_FIELD_FACTS)
+            *(struct wc_facts *)value = (struct wc_facts){facts_of_words, 2};
+        else if (f->type == WC_FIELD_FIXES)
+            *(struct wc_fixes *)value = (struct wc_fixes){fixes_of_words, 2};
+    }
+}
+
+static size_t size_of(const struct wc_field *f) {
+    static const size_t sizes[] = {
+        [WC_FIELD_STR] = sizeof(char *),
+        [WC_FIELD_INT] = sizeof(int64_t),
+        [WC_FIELD_BOOL] = sizeof(bool),
+        [WC_FIELD_STRS] = sizeof(struct wc_strings),
+        [WC_FIELD_ENUM] = sizeof(unsigned),
+        [WC_FIELD_FACTS] = sizeof(struct wc_facts),
+        [WC_FIELD_FIXES] = sizeof(struct wc_fixes),
+    };
+
+    return sizes[f->type];
+}
+
+/* The line of a record is a way to compare all of it. */
+static size_t line_of(enum wc_kind kind, const void *fields, char line[WC_RECORD_MAX]) {
+    size_t n;
+    const struct wc_field *f = wc_kind_fields(kind, &n);
+    struct wc_record r;
+
+    wc_record_begin(&r, kind);
+    for (; n > 0; n--, f++)
+        memcpy((char *)&r.u + f->offset, (const char *)fields + f->offset, size_of(f));
+    return wc_record_write(&r, line, WC_RECORD_MAX);
+}
+
+static void every_field_of_every_kind_is_a_copy(void **state) {
+    static char expected[WC_RECORD_MAX], kept[WC_RECORD_MAX];
+    struct wc_stack *s = &((struct model *)*state)->s;
+    size_t n;
+
+    s->keep_findings = true;
+    for (unsigned kind = WC_KIND_NONE + 1; kind < WC_KINDS; kind++) {
+        struct wc_record r;
+        const void *in_stack;
+
+        wc_record_begin(&r, kind);
+        r.seq = 77;
+        set_words("one", "two", "three");
+        fill_every_field(&r);
+        n = line_of(kind, &r.u, expected);
+        assert_true(wc_stack_apply(s, &r));
+        set_words("lost", "lost", "lost");
+        if (!(in_stack = stored(s, kind)))
+            continue;
+        assert_int_equal(line_of(kind, in_stack, kept), n);
+        assert_memory_equal(kept, expected, n);
+    }
+}
+
+static void a_list_is_kept_anew_where_any_of_it_changed(void **state) {
+    struct wc_stack *s = &((struct model *)*state)->s;
+    const char *list[] = {"liba.so", "libb.so"};
+    struct wc_record r = object_record(1, WC_role_FACADE, "/a");
+
+    r.u.object.needed = (struct wc_strings){list, 2};
+    assert_true(wc_stack_apply(s, &r));
+    list[0] = "libc.so";
+    assert_true(wc_stack_apply(s, &r));
+    assert_string_equal(s->objects.p[0].r.needed.p[0], "libc.so");
+    list[1] = "libd.so";
+    assert_true(wc_stack_apply(s, &r));
+    assert_string_equal(s->objects.p[0].r.needed.p[0], "libc.so");
+    assert_string_equal(s->objects.p[0].r.needed.p[1], "libd.so");
+}
+
+static void who_did_it_and_when_is_kept(void **state) {
+    struct wc_stack *s = &((struct model *)*state)->s;
+    struct wc_record r;
+
+    s->keep_findings = true;
+    wc_record_begin(&r, WC_KIND_call);
+    r.seq = 5, r.tid = 6, r.time = 7;
+    assert_true(wc_stack_apply(s, &r));
+    wc_record_begin(&r, WC_KIND_finding);
+    r.seq = 5, r.tid = 6, r.time = 7;
+    assert_true(wc_stack_apply(s, &r));
+    wc_record_begin(&r, WC_KIND_failure);
+    r.seq = 5, r.tid = 6, r.time = 7;
+    assert_true(wc_stack_apply(s, &r));
+    assert_true(s->calls.p[0].seq == 5 && s->calls.p[0].tid == 6);
+    assert_true(s->findings.p[0].seq == 5 && s->findings.p[0].time == 7);
+    assert_true(s->failures.p[0].seq == 5 && s->failures.p[0].tid == 6);
+}
+
 static void a_known_object_is_replaced(void **state) {
     struct wc_stack *s = &((struct model *)*state)->s;
     struct wc_record r = object_record(7, WC_role_FACADE, "/a/libcudnn.so.9");
@@ -578,6 +721,9 @@ static void fingerprint_leaves_out_how_and_how_often_bound(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(strings_and_lists_are_copies),
+        TEST(every_field_of_every_kind_is_a_copy),
+        TEST(a_list_is_kept_anew_where_any_of_it_changed),
+        TEST(who_did_it_and_when_is_kept),
         TEST(a_known_object_is_replaced),
         TEST(objects_without_a_number_are_all_kept),
         TEST(bindings_are_one_for_host_target_and_way),
