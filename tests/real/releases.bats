@@ -1,0 +1,36 @@
+#!/usr/bin/env bats
+# Real releases of cuDNN, each used by small hosts of every kind. What whichcudnn says is held against
+# what these print, what /proc/PID/maps and readelf say, and the same run without the shim.
+# `make test-real RELEASE=...` adds a release.
+
+bats_require_minimum_version 1.5.0
+load ../setup/helper
+
+setup_file() {
+    local names=() distribution version
+    while IFS=$'\t' read -r distribution version _; do
+        names+=("$distribution==$version")
+    done < <(releases)
+    [ "${#names[@]}" -ge 12 ]
+    fetch_cudnn "${names[@]}" >"$BATS_FILE_TMPDIR/directories"
+}
+
+check() { # hosts|neutral|exports
+    local directories
+    mapfile -t directories <"$BATS_FILE_TMPDIR/directories"
+    "$WC_PYTHON" "$WC_ROOT/tests/real/check_releases.py" "$1" "${directories[@]}"
+}
+
+@test "files, versions, bindings, calls and findings are right for every release and host" {
+    check hosts
+}
+
+@test "without package, header and file name the version is right, or the range that functions tell" {
+    check neutral
+}
+
+@test "every release exports the functions that the table says, but for the listed differences" {
+    check exports
+    # For whoever reads the results: what each has more or less than the table.
+    check exports | sed 's/^/# /' >&3
+}
