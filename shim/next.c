@@ -3,6 +3,7 @@
 #include <link.h>
 
 #include "sys.h"
+#include "thread.h"
 #include "whichcudnn/elf_image.h"
 
 extern __attribute__((visibility("hidden"))) const ElfW(Ehdr) __ehdr_start;
@@ -61,8 +62,12 @@ uintptr_t next_definition(unsigned entry) {
     uintptr_t known = __atomic_load_n(&found[entry], __ATOMIC_RELAXED);
     if (known)
         return known;
+    if (this_thread.searching)
+        return shim_hook_unrelocated(entry, NULL, 0).jump;
     struct search s = {entry, false, 0};
+    this_thread.searching = true;
     dl_iterate_phdr(look, &s);
+    this_thread.searching = false;
     __atomic_store_n(&found[entry], s.result, __ATOMIC_RELAXED);
     return s.result;
 }

@@ -9,7 +9,8 @@
 #include <stdint.h>
 
 struct thread {
-    bool inside;              /* in a hook: whatever is called from here is passed on unseen */
+    bool searching; /* for the next definition: a dl_iterate_phdr of the host may ask, too */
+    bool inside;    /* in a hook: whatever is called from here is passed on unseen */
     bool loads_since_settled; /* a dlopen or dlclose of this thread went by */
     bool lookup_failed;       /* the last dl call was a dlsym of a cuDNN name that gave NULL */
     int64_t request;          /* last dlopen of this thread, 0: none or its end is known */
