@@ -194,7 +194,8 @@ static void add_major(const struct object *host, enum wc_demand_kind kind, const
     struct wc_name read;
     struct wc_record r;
     wc_name_read(name, &read);
-    if (read.kind != WC_NAME_FACADE || read.version.major <= 0)
+    /* libcudnn.so.7.0 is cuDNN 3, numbered after CUDA. */
+    if (read.kind != WC_NAME_FACADE || read.version.major <= 0 || read.version.minor >= 0)
         return;
     wc_text_begin(&t, spec, sizeof spec);
     wc_text_add(&t, "==");
