@@ -12,20 +12,17 @@ void auxv_note_environment(const char *const *envp) {
     vector = (const Elf64_auxv_t *)(envp + 1);
 }
 
-static uint64_t value_in_proc(uint64_t type) {
-    Elf64_auxv_t entry;
+/* In one read: every process pays for it. What cannot be read is an empty vector. */
+static const Elf64_auxv_t *copy_from_proc(void) {
+    static Elf64_auxv_t copy[64]; /* the last one stays AT_NULL */
     size_t n;
-    for (uint64_t at = 0; shim_files.read(NULL, "/proc/self/auxv", at, &entry, sizeof entry, &n) &&
-                          n == sizeof entry && entry.a_type != AT_NULL;
-         at += n)
-        if (entry.a_type == type)
-            return entry.a_un.a_val;
-    return 0;
+    shim_files.read(NULL, "/proc/self/auxv", 0, copy, sizeof copy - sizeof *copy, &n);
+    return copy;
 }
 
 uint64_t auxv_value(uint64_t type) {
     if (!vector)
-        return value_in_proc(type);
+        vector = copy_from_proc();
     for (const Elf64_auxv_t *a = vector; a->a_type != AT_NULL; a++)
         if (a->a_type == type)
             return a->a_un.a_val;

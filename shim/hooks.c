@@ -40,8 +40,7 @@ static void conclude_request(const char *text) {
         wc_text_begin(&t, name, sizeof name);
         wc_text_add(&t, r->name);
         open_ended = r->named && r->name[0] && !r->no_load;
-        matters = open_ended &&
-                  (journal_is_open() || wc_name_hints(name) || (text && wc_name_hints(text)));
+        matters = open_ended && (journal_is_open() || r->hints || (text && wc_name_hints(text)));
         r->ended = !matters;
     }
     state_leave();
@@ -94,14 +93,14 @@ static void catch_up(void) {
 static void before_open(enum wc_operation operation, const char *name, int flags,
                         uintptr_t return_address) {
     char caller[1024];
-    bool known = false;
-    if (requests_wants_caller(name))
+    bool known = false, hints = wc_name_hints(name);
+    if (hints || journal_is_open()) /* it will be written ahead */
         known = settle_path_at(return_address, caller, sizeof caller);
     if (!state_take())
         return;
     journal_open_if_eager();
     struct request *r =
-        requests_note(operation, name, flags, return_address, known ? caller : NULL);
+        requests_note(operation, name, flags, return_address, known ? caller : NULL, hints);
     struct object *by = objects_at(return_address);
     if (by && by->role == WC_role_FACADE && name)
         describe_asked_version(by, name);

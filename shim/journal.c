@@ -261,7 +261,6 @@ static void find(struct wc_findings *out) {
     out->n = 0;
     if (!memory)
         return;
-    wc_mem_set(memory, 0, SCRATCH_DIAGNOSE);
     wc_buffer_arena_begin(&scratch, memory, SCRATCH_DIAGNOSE);
     wc_diagnose(journal_stack(), &scratch.arena, out);
 }

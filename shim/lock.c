@@ -1,22 +1,16 @@
 #include "lock.h"
 
-#include <stdint.h>
-
 #include "sys.h"
 
-/* pid << 32 | tid of the owner, 0: free. */
-static uint64_t owner;
+/* Process whose thread holds it, 0: free. */
+static int owner;
 static bool inherited, broken; /* all three by __atomic_ builtins alone */
 
 #define SPINS 200
 #define NAP 50          /* microseconds */
 #define NAPS_MOST 40000 /* two seconds */
 
-static uint64_t self(void) {
-    return (uint64_t)(uint32_t)sys_getpid() << 32 | (uint32_t)sys_gettid();
-}
-
-static bool take_from(uint64_t expected, uint64_t mine) {
+static bool take_from(int expected, int mine) {
     return __atomic_compare_exchange_n(&owner, &expected, mine, false, __ATOMIC_ACQUIRE,
                                        __ATOMIC_RELAXED);
 }
@@ -26,15 +20,15 @@ static bool is_broken(void) {
 }
 
 bool lock_take(void) {
-    uint64_t mine = self();
+    int mine = sys_getpid();
     if (take_from(0, mine))
         return true;
     for (long i = 0; i < SPINS + NAPS_MOST && !is_broken(); i++) {
-        uint64_t seen = __atomic_load_n(&owner, __ATOMIC_RELAXED);
+        int seen = __atomic_load_n(&owner, __ATOMIC_RELAXED);
         if (seen == 0) {
             if (take_from(0, mine))
                 return true;
-        } else if (seen >> 32 != mine >> 32 && take_from(seen, mine)) {
+        } else if (seen != mine && take_from(seen, mine)) {
             __atomic_store_n(&inherited, true, __ATOMIC_RELAXED);
             return true;
         }

@@ -179,11 +179,21 @@ bool objects_may_matter(const struct link_map *m) {
 
 /* ---- entries ---- */
 
+static uint64_t hash_word(uint64_t hash, uint64_t word) {
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 32; /* else the high bits of a word never reach the low ones */
+}
+
 static uint64_t hash_bytes(uint64_t hash, const void *p, size_t n) {
     const unsigned char *bytes = p;
-    for (size_t i = 0; i < n; i++)
-        hash = (hash ^ bytes[i]) * 0x100000001b3u;
-    return hash;
+    uint64_t word = 0;
+    for (; n >= sizeof word; n -= sizeof word, bytes += sizeof word) {
+        wc_mem_copy(&word, bytes, sizeof word);
+        hash = hash_word(hash, word);
+    }
+    for (word = n; n; n--)
+        word = word << 8 | *bytes++;
+    return hash_word(hash, word);
 }
 
 #define HASH_START 0xcbf29ce484222325u
@@ -202,11 +212,10 @@ static bool is_loaded(const struct dl_phdr_info *info, const ElfW(Phdr) * part) 
 static struct known_key key_of(const struct dl_phdr_info *info) {
     struct known_key key = {info->dlpi_addr, HASH_START, HASH_START};
     key.name = hash_bytes(key.name, info->dlpi_name, wc_str_length(info->dlpi_name));
-    key.headers = hash_bytes(key.headers, &info->dlpi_phdr, sizeof info->dlpi_phdr);
+    key.headers = hash_word(key.headers, (uintptr_t)info->dlpi_phdr);
     for (size_t i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        key.headers = hash_bytes(key.headers, &p->p_vaddr, sizeof p->p_vaddr);
-        key.headers = hash_bytes(key.headers, &p->p_memsz, sizeof p->p_memsz);
+        key.headers = hash_word(hash_word(key.headers, p->p_vaddr), p->p_memsz);
         if (p->p_type == PT_NOTE && p->p_memsz <= 256 && is_loaded(info, p))
             key.headers = /* the build-id lies there */
                 hash_bytes(key.headers, (const void *)(info->dlpi_addr + p->p_vaddr), p->p_memsz);

@@ -11,10 +11,6 @@
 static struct request ring[REQUESTS_KEPT];
 static size_t newest;
 
-bool requests_wants_caller(const char *name) {
-    return journal_is_open() || wc_name_hints(name);
-}
-
 void requests_log(struct request *r) {
     struct wc_record record;
     struct wc_request_record *out = &record.u.request;
@@ -33,7 +29,7 @@ void requests_log(struct request *r) {
 }
 
 struct request *requests_note(enum wc_operation operation, const char *name, int flags,
-                              uintptr_t return_address, const char *caller) {
+                              uintptr_t return_address, const char *caller, bool hints) {
     newest = (newest + 1) % REQUESTS_KEPT;
     struct request *r = &ring[newest];
     struct wc_text t;
@@ -45,6 +41,7 @@ struct request *requests_note(enum wc_operation operation, const char *name, int
     r->flags = flags;
     r->no_load = (flags & RTLD_NOLOAD) != 0;
     r->named = name != NULL;
+    r->hints = hints;
     r->logged = false;
     r->ended = false;
     r->return_address = return_address;
@@ -52,7 +49,7 @@ struct request *requests_note(enum wc_operation operation, const char *name, int
     r->caller_object = by ? by->number : WC_NULL;
     wc_text_begin(&t, r->name, sizeof r->name);
     wc_text_add(&t, name);
-    if (wc_name_hints(name))
+    if (hints)
         journal_open_relevant();
     if (journal_is_open())
         requests_log(r);

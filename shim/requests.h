@@ -17,6 +17,7 @@ struct request {
     int flags;
     bool no_load; /* RTLD_NOLOAD: a question, never a failure */
     bool named;   /* false: NULL was asked for, the program itself */
+    bool hints;   /* the name hints at CUDA or a framework */
     bool logged, ended;
     uintptr_t return_address;
     const char *caller;    /* path, NULL: not looked up yet */
@@ -25,11 +26,10 @@ struct request {
 };
 
 /* Notes a dlopen that is about to be made; the caller's path NULL if it was not looked up. Written
- * ahead if the log is open; opens it where the name hints at CUDA or a framework. */
+ * ahead if the log is open; opens it where the name hints at CUDA or a framework (wc_name_hints,
+ * which costs more than all else here: asked once). */
 struct request *requests_note(enum wc_operation operation, const char *name, int flags,
-                              uintptr_t return_address, const char *caller);
-/* Would it be written ahead? Then its caller is worth looking up. */
-bool requests_wants_caller(const char *name);
+                              uintptr_t return_address, const char *caller, bool hints);
 
 /* NULL: none, or too long ago. */
 struct request *requests_find(int64_t number);
