@@ -171,7 +171,7 @@ static bool choose(struct candidates *c, const char *site, const char *path,
     for (size_t i = 0; i < c->n; i++) {
         struct wc_distribution d = {.site = site, .info = c->p[i].info, .relative = c->relative};
         bool changed;
-        if (!listed(c->r, path, &d, c->p[i].likeness > 2, &changed) || (any && changed))
+        if (!listed(c->r, path, &d, c->p[i].likeness > 2, &changed))
             continue;
         take(out, site, d.info, d.relative);
         out->changed = changed;

@@ -176,10 +176,10 @@ struct wc_version wc_file_version(const struct wc_version_question *q,
                                   enum wc_version_source *source) {
     static const struct {
         enum wc_version_source source;
-        struct wc_version (*read)(const struct wc_version_question *q);
         bool inside;
+        struct wc_version (*read)(const struct wc_version_question *q);
     } sources[] = {
-#define SOURCE(source, function, inside) {WC_version_source_##source, function, inside},
+#define SOURCE(source, function, inside) {WC_version_source_##source, inside, function},
 #include "version_sources.def"
     };
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {

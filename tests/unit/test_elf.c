@@ -309,6 +309,35 @@ static void wrong_headers_have_their_reason(void **state) {
     assert_string_equal(wc_elf_error_text(99), "unknown error");
 }
 
+static void a_string_table_ends_at_its_last_nul(void **state) {
+    (void)state;
+    struct wc_elf_image e;
+    make(GNU);
+    assert_int_equal(wc_elf_from_file(&e, made.bytes, made.n, 0), WC_ELF_OK);
+    size_t last = e.strsz - strlen("/opt/lib") - 1;
+    assert_string_equal(wc_elf_string(&e, last), "/opt/lib");
+    Elf64_Dyn *d = (Elf64_Dyn *)(void *)(made.bytes + e.load[1].offset);
+    while (d->d_tag != DT_STRSZ)
+        d++;
+    d->d_un.d_val--;
+    assert_int_equal(wc_elf_from_file(&e, made.bytes, made.n, 0), WC_ELF_OK);
+    assert_null(wc_elf_string(&e, last));
+    assert_null(wc_elf_runpath(&e));
+    assert_string_equal(wc_elf_rpath(&e), "$ORIGIN/../lib");
+}
+
+static void a_note_ends_with_its_segment(void **state) {
+    (void)state;
+    struct wc_elf_image e;
+    for (unsigned cut = 0; cut <= 4; cut += 4) {
+        make(GNU);
+        Elf64_Phdr *note = (Elf64_Phdr *)(void *)(made.bytes + sizeof(Elf64_Ehdr)) + 3;
+        note->p_memsz = note->p_filesz -= cut;
+        assert_int_equal(wc_elf_from_file(&e, made.bytes, made.n, 0), WC_ELF_OK);
+        assert_int_equal(e.build_id_size, cut ? 0 : 20);
+    }
+}
+
 /* Goes through everything that a reader of a damaged image could ask for. */
 static size_t exercise(const struct wc_elf_image *e) {
     size_t sum = 0;
@@ -481,6 +510,8 @@ int main(void) {
         cmocka_unit_test(addresses_outside_are_refused),
         cmocka_unit_test(bytes_are_found_within_the_limit),
         cmocka_unit_test(wrong_headers_have_their_reason),
+        cmocka_unit_test(a_string_table_ends_at_its_last_nul),
+        cmocka_unit_test(a_note_ends_with_its_segment),
         cmocka_unit_test(a_file_cut_anywhere_is_refused),
         cmocka_unit_test(no_flipped_bit_leads_outside),
         cmocka_unit_test(no_hostile_field_leads_outside),

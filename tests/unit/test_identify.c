@@ -279,19 +279,22 @@ static void numbers_that_differ_tell_nothing(void **state) {
     (void)state;
     unsigned char store[32];
     memset(store, 0x90, sizeof store);
-    for (size_t i = 0; i < 2; i++) {
-        uint32_t n = number(9, 1, (int)i);
-        memcpy(store + 12 * i, "\xc7\x85\x50\xff\xfe\xff", 6);
-        memcpy(store + 12 * i + 6, &n, 4);
+    for (int differ = 0; differ < 2; differ++) {
+        for (size_t i = 0; i < 2; i++) {
+            uint32_t n = number(9, 1, differ ? (int)i : 0);
+            memcpy(store + 12 * i, "\xc7\x85\x50\xff\xfe\xff", 6);
+            memcpy(store + 12 * i + 6, &n, 4);
+        }
+        begin_library("libcudnn_cnn.so.9");
+        add_code("cudnnCnnVersionCheck", store, sizeof store);
+        end_library();
+        identify("/opt/lib/libcudnn_cnn.so.9", true, false);
+        assert_version(differ ? "unknown" : "9.1.0",
+                       differ ? WC_version_source_UNKNOWN : WC_version_source_CODE);
+        image.machine = EM_AARCH64; /* these bytes are other instructions there */
+        identify("/opt/lib/libcudnn_cnn.so.9", true, false);
+        assert_version("unknown", WC_version_source_UNKNOWN);
     }
-    begin_library("libcudnn_cnn.so.9");
-    add_code("cudnnCnnVersionCheck", store, sizeof store);
-    end_library();
-    identify("/opt/lib/libcudnn_cnn.so.9", true, false);
-    assert_version("unknown", WC_version_source_UNKNOWN);
-    image.machine = EM_AARCH64;
-    identify("/opt/lib/libcudnn_cnn.so.9", true, false);
-    assert_version("unknown", WC_version_source_UNKNOWN);
 }
 
 static void a_build_string_tells(void **state) {
@@ -403,6 +406,26 @@ static void a_long_record_is_read_to_its_end(void **state) {
     free(record);
     identify(WHEEL "libcudnn.so.9", false, true);
     assert_version("9.3.0", WC_version_source_PACKAGE_METADATA);
+}
+
+/* Files are read in pieces of half the scratch: a line may begin or end in any of them. */
+static void a_line_is_found_wherever_a_piece_ends(void **state) {
+    (void)state;
+    static const char line[] = "nvidia/cudnn/lib/libcudnn.so.9,sha256=x,5\n";
+    char record[SCRATCH];
+    tree_write(&tree, WHEEL "libcudnn.so.9", "12345");
+    for (size_t lead = SCRATCH / 2 - sizeof line - 2; lead < SCRATCH / 2 + 3; lead++) {
+        for (int begins = 0; begins < 2; begins++) {
+            memset(record, 'x', lead);
+            record[lead - 1] = begins ? '\n' : '/';
+            memcpy(record + lead, line, sizeof line - 1);
+            tree_put(&tree, SITE "/nvidia_cudnn_cu12-9.3.0.75.dist-info/RECORD", record,
+                     lead + sizeof line - 1);
+            identify(WHEEL "libcudnn.so.9", false, true);
+            assert_int_equal(id.installation_kind,
+                             begins ? WC_installation_kind_WHEEL : WC_installation_kind_DIRECTORY);
+        }
+    }
 }
 
 static void the_jit_wheel_is_another_installation(void **state) {
@@ -660,6 +683,7 @@ int main(void) {
         WITH_TREE(a_file_put_over_a_wheels_own_is_not_believed),
         WITH_TREE(of_two_wheels_the_one_with_the_right_size_owns),
         WITH_TREE(a_long_record_is_read_to_its_end),
+        WITH_TREE(a_line_is_found_wherever_a_piece_ends),
         WITH_TREE(the_jit_wheel_is_another_installation),
         WITH_TREE(a_copy_in_a_frameworks_wheel_is_bundled),
         WITH_TREE(a_target_directory_is_a_site_too),

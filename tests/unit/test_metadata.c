@@ -97,6 +97,8 @@ static void a_torch_pin_is_what_it_was_built_with(void **state) {
         assert_int_equal(count, 1);
         assert_demand(0, WC_demand_kind_REQUIRED, pin, built, "torch", "2.3.1+cu121",
                       "METADATA of torch 2.3.1+cu121");
+        assert_string_equal(found[0].package,
+                            i % 2 ? "nvidia-cudnn-cu13" : "nvidia-cudnn-cu12");
     }
 }
 
@@ -284,6 +286,12 @@ static void no_more_than_asked_for_are_written(void **state) {
     for (size_t most = 0; most <= MOST; most++) {
         ask_for(SITE "/torch/x.so", most);
         assert_int_equal(count, most < 5 ? most : 5);
+    }
+    add("paddlepaddle_gpu", "3.3.1", "paddle/x.so", "Requires-Dist: nvidia-cudnn-cu12==9.5.1.17");
+    tree_write(&tree, SITE "/paddle/version/__init__.py", "cudnn_version = '9.9.0'\n");
+    for (size_t most = 0; most <= 2; most++) {
+        ask_for(SITE "/paddle/x.so", most);
+        assert_int_equal(count, most);
     }
 }
 
