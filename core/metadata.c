@@ -95,7 +95,9 @@ static void add_built(struct asking *a, const struct package *p, const char *wha
 }
 
 static void add_required(struct asking *a, const struct package *p, const char *what,
-                         const char *path, const char *spec, size_t n) {
+                         const char *path, struct wc_span package, struct wc_span set) {
+    const char *spec = set.p;
+    size_t n = set.n;
     struct wc_spec parsed;
     struct wc_metadata_demand *d;
     if (!n || n >= sizeof d->spec || !wc_spec_parse(spec, n, &parsed) || !parsed.n)
@@ -105,6 +107,8 @@ static void add_required(struct asking *a, const struct package *p, const char *
         return;
     d->kind = WC_demand_kind_REQUIRED;
     wc_mem_copy(d->spec, spec, n);
+    if (package.n < sizeof d->package)
+        wc_mem_copy(d->package, package.p, package.n);
     struct wc_version floor = wc_spec_floor(&parsed);
     floor.build = -1;
     if (p->floor_is_built && wc_version_known(floor))
@@ -149,7 +153,8 @@ static void read_requirement(struct asking *a, const struct package *p, const ch
     while (length && spec[length - 1] == ' ')
         length--;
     if (!marker || !for_another_system(marker))
-        add_required(a, p, "METADATA", path, spec, length);
+        add_required(a, p, "METADATA", path, (struct wc_span){line, n},
+                     (struct wc_span){spec, length});
 }
 
 static void read_requirements(struct asking *a, const struct package *p, const char *site,
@@ -272,7 +277,8 @@ static void read_dependency(struct asking *a, const struct package *p, const cha
         else
             spec[n++] = *s;
     }
-    add_required(a, p, "conda package", record, spec, n);
+    add_required(a, p, "conda package", record, (struct wc_span){"cudnn", 5},
+                 (struct wc_span){spec, n});
 }
 
 static void read_conda(struct asking *a, const char *path) {

@@ -274,6 +274,7 @@ static void add_metadata_demand(const struct object *host, const struct wc_metad
     struct wc_record r;
     begin_demand(&r, host, d->kind, d->source);
     r.u.demand.spec = or_null(d->spec);
+    r.u.demand.package = or_null(d->package);
     r.u.demand.built = or_null(d->built);
     r.u.demand.framework = or_null(d->framework);
     r.u.demand.framework_version = or_null(d->framework_version);

@@ -64,7 +64,8 @@ static const char *say_whole(struct wc_case *c, const struct wc_demand_record *r
     case WC_demand_kind_BUILT:
         return wc_say(c, "built with ", r->built ? r->built : r->spec, NULL);
     case WC_demand_kind_REQUIRED:
-        return wc_say(c, "requires ", r->spec ? r->spec : r->built, NULL);
+        return wc_say(c, "requires ", r->package ? wc_say_name(c, r->package) : "",
+                      r->spec ? r->spec : r->built, NULL);
     case WC_demand_kind_SYMBOLS:
         newest = say_functions(c, &r->newest_functions);
         return wc_say(c, "imports functions that came with ", say_floor(c, r), newest ? ": " : "",

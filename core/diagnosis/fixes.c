@@ -69,12 +69,12 @@ static int32_t cuda_for(const struct wc_stack *s, const struct wc_object *host,
     return cuda < 0 ? cuda_of_companions(s) : cuda;
 }
 
-/* "nvidia-cudnn-cu13" where a demand's own text names it. */
-static bool named_in(const char *text, char *out) {
+/* "nvidia-cudnn-cu13" where the demand itself names it. */
+static bool named_in(const char *package, char *out) {
     struct wc_text t;
-    const char *p = text ? wc_str_find(text, "nvidia-cudnn-") : NULL;
+    const char *p = package;
 
-    if (!p)
+    if (!p || !wc_str_starts(p, "nvidia-cudnn-"))
         return false;
     wc_text_begin(&t, out, NAME_MOST);
     while ((*p >= 'a' && *p <= 'z') || (*p >= '0' && *p <= '9') || *p == '-')
@@ -102,13 +102,13 @@ static bool offered(int32_t cuda, const struct wc_spec *wanted) {
 
 /* False: no distribution can be named for sure. */
 static bool distribution(const struct wc_stack *s, const struct wc_object *host,
-                         const struct wc_object *library, const char *said_in, const char *spec,
+                         const struct wc_object *library, const char *package, const char *spec,
                          char out[NAME_MOST]) {
     struct wc_spec wanted;
     struct wc_text t;
     int32_t cuda;
 
-    if (named_in(said_in, out))
+    if (named_in(package, out))
         return true;
     cuda = cuda_for(s, host, library);
     if (cuda < 0 || !wc_spec_parse(spec, wc_str_length(spec), &wanted) || !offered(cuda, &wanted))
@@ -145,9 +145,9 @@ static void by_conda(struct wc_case *c, const char *spec) {
 }
 
 void wc_fix_install(struct wc_case *c, const struct wc_object *host,
-                    const struct wc_object *library, const char *spec, const char *said_in) {
+                    const struct wc_object *library, const char *spec, const char *package) {
     char name[NAME_MOST];
-    const char *bare = bare_spec(spec), *package, *quoted;
+    const char *bare = bare_spec(spec), *wheel, *quoted;
 
     if (!bare) {
         wc_case_fix(c, WC_ACTION_INSTALL, "install a cuDNN that the host accepts", NULL);
@@ -155,15 +155,15 @@ void wc_fix_install(struct wc_case *c, const struct wc_object *host,
     }
     if (in_conda(host) || in_conda(library))
         by_conda(c, bare);
-    if (!distribution(c->d->s, host, library, said_in, bare, name)) {
+    if (!distribution(c->d->s, host, library, package, bare, name)) {
         wc_case_fix(c, WC_ACTION_INSTALL,
                     wc_say(c, "install a cuDNN that satisfies ", bare,
                            ", where the host looks for it", NULL),
                     NULL);
         return;
     }
-    package = wc_say(c, name, bare, NULL);
-    quoted = package ? wc_say_quoted(c, package) : NULL;
+    wheel = wc_say(c, name, bare, NULL);
+    quoted = wheel ? wc_say_quoted(c, wheel) : NULL;
     wc_case_fix(c, WC_ACTION_INSTALL, wc_say(c, "install ", name, bare, NULL),
                 quoted ? wc_say(c, "pip install ", quoted, NULL) : NULL);
 }

@@ -57,7 +57,7 @@ static void got(struct wc_case *c, const struct wc_judgement *j) {
 static void fixes(struct wc_case *c, const struct wc_judgement *j) {
     const struct wc_demand_record *r = &j->strongest->r;
 
-    wc_fix_install(c, j->host, j->library, acceptable(c, r), r->source);
+    wc_fix_install(c, j->host, j->library, acceptable(c, r), r->package);
     wc_fix_search_path(c, j->library);
     wc_case_fix(
         c, WC_ACTION_UPGRADE_HOST,

@@ -175,9 +175,10 @@ const char *wc_say_demand(struct wc_case *c, const struct wc_demand_record *r);
 void wc_case_library(struct wc_case *c, const char *name, const struct wc_object *o);
 /* "nvidia-cudnn-cu12 9.1.0.70"; NULL: unknown. */
 const char *wc_say_installation(struct wc_case *c, const struct wc_object *o);
-/* Packages that satisfy a demand of `host` in place of `library`. spec: PEP 440. */
+/* Packages that satisfy a demand of `host` in place of `library`. spec: PEP 440; package: the
+ * distribution that the demand names, NULL: none. */
 void wc_fix_install(struct wc_case *c, const struct wc_object *host,
-                    const struct wc_object *library, const char *spec, const char *said_in);
+                    const struct wc_object *library, const char *spec, const char *package);
 /* Put the set of this library back into one piece. */
 void wc_fix_reinstall(struct wc_case *c, const struct wc_object *library);
 /* If LD_LIBRARY_PATH names the directory of o: take it out. True if so. */

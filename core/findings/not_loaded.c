@@ -109,7 +109,7 @@ static void elsewhere(struct wc_case *c) {
 
 /* What the host needs, of its demands or of the name it asked for. */
 static const char *wanted(struct wc_case *c, const struct wc_object *host, const char *name,
-                          const char **said_in) {
+                          const char **package) {
     const struct wc_stack *s = c->d->s;
     const struct wc_demand_record *best = NULL;
     struct wc_name n;
@@ -120,7 +120,7 @@ static const char *wanted(struct wc_case *c, const struct wc_object *host, const
             r->demand_kind == WC_demand_kind_REQUIRED && !best)
             best = r;
     }
-    *said_in = best ? best->source : NULL;
+    *package = best ? best->package : NULL;
     if (best)
         return best->spec;
     wc_name_read(name, &n);
@@ -149,7 +149,7 @@ static void not_found_facts(struct wc_case *c, size_t i) {
 static void tell_not_found(struct wc_diagnosis *d, size_t i, const char *name) {
     const struct wc_failure *f = &d->s->failures.p[i];
     const struct wc_object *host = wc_object_of(d->s, f->r.caller_object, f->r.caller);
-    const char *said_in, *spec;
+    const char *package, *spec;
     struct wc_case c;
 
     wc_case_begin(&c, d);
@@ -169,8 +169,8 @@ static void tell_not_found(struct wc_diagnosis *d, size_t i, const char *name) {
                     "the package that it belongs to",
                     NULL);
     } else {
-        spec = wanted(&c, host, name, &said_in);
-        wc_fix_install(&c, host, NULL, spec, said_in);
+        spec = wanted(&c, host, name, &package);
+        wc_fix_install(&c, host, NULL, spec, package);
         wc_case_fix(&c, WC_ACTION_SET_VARIABLE,
                     wc_say(&c,
                            "or let LD_LIBRARY_PATH name the "

@@ -14,12 +14,12 @@
 
 enum wc_elf_error {
     WC_ELF_OK,
-    WC_ELF_EMPTY,          /* zero bytes */
-    WC_ELF_NOT_ELF,        /* other magic: text, an LFS pointer, ... */
-    WC_ELF_TRUNCATED,      /* headers or segments reach beyond the end */
-    WC_ELF_WRONG_CLASS,    /* not 64 bit */
+    WC_ELF_EMPTY,       /* zero bytes */
+    WC_ELF_NOT_ELF,     /* other magic: text, an LFS pointer, ... */
+    WC_ELF_TRUNCATED,   /* headers or segments reach beyond the end */
+    WC_ELF_WRONG_CLASS, /* not 64 bit */
     WC_ELF_WRONG_BYTE_ORDER,
-    WC_ELF_WRONG_MACHINE,  /* only for files, when a machine was asked for */
+    WC_ELF_WRONG_MACHINE, /* only for files, when a machine was asked for */
     WC_ELF_NO_DYNAMIC,
     WC_ELF_MALFORMED
 };
@@ -50,10 +50,10 @@ struct wc_elf_image {
 
     /* Tables, each wholly inside one segment (cut to what is); NULL or 0: absent. */
     const void *symbol_table;
-    const char *string_table;            /* strsz bytes, the last of them NUL */
-    const void *jump_relocs, *relocs;    /* relocs: behind the DT_RELACOUNT relative ones */
+    const char *string_table;         /* strsz bytes, the last of them NUL */
+    const void *jump_relocs, *relocs; /* relocs: behind the DT_RELACOUNT relative ones */
     size_t jump_reloc_count, reloc_count;
-    size_t dynamic_entries;              /* before DT_NULL */
+    size_t dynamic_entries; /* before DT_NULL */
 
     struct {
         uint64_t vaddr, memsz, offset, filesz;
@@ -86,7 +86,7 @@ const char *wc_elf_needed(const struct wc_elf_image *e, size_t i);
 
 struct wc_elf_symbol {
     const char *name;
-    const char *version; /* version node, NULL: none (import: demanded; definition: defined) */
+    const char *version;      /* version node, NULL: none (import: demanded; definition: defined) */
     const char *version_file; /* imports: the file of the verneed entry; else NULL */
     uint64_t value, size;     /* value: link-time address */
     unsigned type, bind;
@@ -94,9 +94,9 @@ struct wc_elf_symbol {
 };
 /* False: index out of range or damaged entry. */
 bool wc_elf_symbol_at(const struct wc_elf_image *e, uint32_t index, struct wc_elf_symbol *out);
-/* All imports have lower indices (not only they, where this is past first_defined). DT_GNU_HASH puts
- * what is defined last, and among it the imports of a program at a fixed address whose PLT entries
- * serve as the functions' addresses: undefined, with a value. */
+/* All imports have lower indices (not only they, where this is past first_defined). DT_GNU_HASH
+ * puts what is defined last, and among it the imports of a program at a fixed address whose PLT
+ * entries serve as the functions' addresses: undefined, with a value. */
 uint32_t wc_elf_imports_end(const struct wc_elf_image *e);
 /* Only the name, cheap. NULL: damaged. */
 const char *wc_elf_symbol_name(const struct wc_elf_image *e, uint32_t index);
@@ -116,8 +116,8 @@ struct wc_elf_reloc {
 };
 bool wc_elf_reloc_at(const struct wc_elf_image *e, size_t i, struct wc_elf_reloc *out);
 
-/* Searches segments that are not writable for a text: `limit` bytes of them from address *at on (0 to
- * begin). Returns the address found, with *at behind its first byte; 0: not there. */
+/* Searches segments that are not writable for a text: `limit` bytes of them from address *at on (0
+ * to begin). Returns the address found, with *at behind its first byte; 0: not there. */
 uint64_t wc_elf_find_bytes(const struct wc_elf_image *e, const char *bytes, size_t n, uint64_t *at,
                            size_t limit);
 

@@ -14,9 +14,9 @@ struct wc_identity {
     struct wc_version version, floor, ceiling;
     enum wc_version_source version_source;
     enum wc_installation_kind installation_kind;
-    char installation[128];         /* "nvidia-cudnn-cu12", "cuda-13.0"; "" unknown */
+    char installation[128]; /* "nvidia-cudnn-cu12", "cuda-13.0"; "" unknown */
     char installation_version[WC_VERSION_TEXT];
-    char installation_path[1024];   /* tells installations apart; "" unknown */
+    char installation_path[1024]; /* tells installations apart; "" unknown */
 };
 
 /*
@@ -33,8 +33,9 @@ struct wc_metadata_demand {
     enum wc_demand_kind kind; /* BUILT or REQUIRED */
     char spec[160];           /* PEP 440; "" unknown */
     char built[WC_VERSION_TEXT];
+    char package[48]; /* distribution that is required; "" if none is named */
     char framework[32], framework_version[WC_VERSION_TEXT];
-    char source[160];      /* "METADATA of torch 2.15.0" */
+    char source[160]; /* "METADATA of torch 2.15.0" */
     char source_path[1024];
 };
 /*

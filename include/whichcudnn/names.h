@@ -22,7 +22,8 @@ struct wc_name {
 };
 /* name: a path or a bare name (its last element counts); NULL is OTHER. */
 void wc_name_read(const char *name, struct wc_name *out);
-/* Does this path or name hint at CUDA or at a framework that uses cuDNN? (the list of docs/log.md) */
+/* Does this path or name hint at CUDA or at a framework that uses cuDNN? (the list of docs/log.md)
+ */
 bool wc_name_hints(const char *name);
 
 #endif

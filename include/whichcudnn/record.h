@@ -11,6 +11,8 @@
 #define WC_RECORD_MAX 16384 /* bytes of a line with its newline */
 #define WC_NULL INT64_MIN   /* an INT that is not known */
 
+/* Macros that hold half a brace. */
+/* clang-format off */
 #define ENUM(t) enum wc_##t {
 #define VALUE(t, id, word) WC_##t##_##id,
 #define END_ENUM(t) WC_##t##_COUNT };
@@ -124,6 +126,8 @@ struct wc_record {
 #undef END_KIND
     } u;
 };
+
+/* clang-format on */
 
 /* An empty record: all INT are WC_NULL, everything else NULL, false, empty. */
 void wc_record_begin(struct wc_record *r, enum wc_kind kind);

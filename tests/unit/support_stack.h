@@ -200,7 +200,7 @@ __attribute__((unused)) static int64_t add_host(struct scene *s, const char *pat
 struct want {
     int64_t host;
     enum wc_demand_kind kind;
-    const char *spec, *built, *rule, *framework, *source, *source_path;
+    const char *spec, *package, *built, *rule, *framework, *source, *source_path;
     const char *newest[4];
     int64_t functions;
 };
@@ -213,6 +213,7 @@ __attribute__((unused)) static void add_demand(struct scene *s, const struct wan
     d->host_path = host ? host->r.path : NULL;
     d->demand_kind = w->kind;
     d->spec = w->spec;
+    d->package = w->package;
     d->built = w->built;
     d->rule = w->rule;
     d->framework = w->framework;

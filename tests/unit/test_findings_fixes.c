@@ -81,7 +81,7 @@ static void the_cuda_of_the_host_names_the_wheel(void **state) {
 static void what_the_demand_names_is_installed(void **state) {
     (void)state;
     struct refused r = plain_case();
-    r.want.source = "Requires-Dist nvidia-cudnn-cu11 of somepackage";
+    r.want.package = "nvidia-cudnn-cu11";
     r.host.installation = "jax-cuda12-plugin";
     assert_true(has_command(advice(&r), "pip install 'nvidia-cudnn-cu11>=9.14,<10'"));
 }
