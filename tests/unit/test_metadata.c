@@ -97,8 +97,7 @@ static void a_torch_pin_is_what_it_was_built_with(void **state) {
         assert_int_equal(count, 1);
         assert_demand(0, WC_demand_kind_REQUIRED, pin, built, "torch", "2.3.1+cu121",
                       "METADATA of torch 2.3.1+cu121");
-        assert_string_equal(found[0].package,
-                            i % 2 ? "nvidia-cudnn-cu13" : "nvidia-cudnn-cu12");
+        assert_string_equal(found[0].package, i % 2 ? "nvidia-cudnn-cu13" : "nvidia-cudnn-cu12");
     }
 }
 
