@@ -39,7 +39,7 @@ struct wc_metadata_demand {
     char source_path[1024];
 };
 /*
- * All that the packages around a host's file say (frameworks.md section 9 and "Built-against"): the
+ * All that the packages around a host's file say (the table is core/metadata_sources.def): the
  * dist-info of the distribution that owns the file (RECORD names it, or its top-level directory),
  * torch pin, tensorflow build_info, paddle/version, cupy _wheel.json, jaxlib version suffix.
  * Returns how many were written (at most most).
