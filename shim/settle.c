@@ -271,9 +271,15 @@ static bool walk_once(struct walk *w) {
 
 /* False: the list changed since the barrier. */
 static bool settle_once(struct walk *w, bool memory_stays) {
-    if (walk_once(w))
+    bool news = walk_once(w);
+    if (w->stale || (!news && !w->attend))
+        return !w->stale;
+    config_load(NULL); /* at start this comes before our own constructor */
+    if (config.off)
+        return true;
+    if (news)
         tell_news(memory_stays);
-    return !w->stale && (!w->attend || attend(w));
+    return !w->attend || attend(w);
 }
 
 static void settle_here(bool memory_stays) {
@@ -351,13 +357,10 @@ void settle_in_initialisation(uintptr_t return_address) {
         return;
     if (!thread_enter())
         return;
-    config_load(NULL); /* this comes before our own constructor */
-    if (!config.off) {
-        if (!started)
-            dl_iterate_phdr(note_at_start, NULL);
-        started = true;
-        settle_here(true);
-    }
+    if (!started)
+        dl_iterate_phdr(note_at_start, NULL);
+    started = true;
+    settle_here(true);
     thread_leave();
 }
 
