@@ -6,6 +6,7 @@
 
 #include "render.h"
 #include "terminal.h"
+#include "whichcudnn/names.h"
 
 struct tree {
     FILE *to;
@@ -187,11 +188,31 @@ static void print_rest(const struct tree *t, enum wc_role role) {
     }
 }
 
+/* A facade asks for each part by several names in turn: where one of them was answered, the others
+ * are no failures. */
+static bool was_answered(const struct wc_stack *s, const struct wc_failure_record *f) {
+    struct wc_name name;
+
+    wc_name_read(f->name, &name);
+    for (size_t i = 0; name.kind == WC_NAME_PART && !f->function && i < s->objects.n; i++) {
+        const struct wc_object_record *o = &s->objects.p[i].r;
+        if (o->role == WC_role_PART && wc_str_same(o->part, name.part) &&
+            wc_str_same(o->asked_by, f->caller))
+            return true;
+    }
+    return false;
+}
+
 static void print_failures(const struct tree *t) {
-    if (t->s->failures.n > 0)
-        fputs("\nasked for in vain\n", t->to);
+    bool any = false;
+
     for (size_t i = 0; i < t->s->failures.n; i++) {
         const struct wc_failure_record *f = &t->s->failures.p[i].r;
+        if (was_answered(t->s, f))
+            continue;
+        if (!any)
+            fputs("\nasked for in vain\n", t->to);
+        any = true;
         indent(t, 0);
         print_format(t->to, "%s", f->function ? f->function : f->name ? f->name : "?");
         if (f->function && f->name)

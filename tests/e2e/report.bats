@@ -125,6 +125,18 @@ report() { "$CMD" report "$@"; }
     [[ $output == *"ended    killed by SIGSEGV, during cudnnCreate"* ]]
 }
 
+@test "names of a part that were tried before the right one are not told as failures" {
+    failed() { # NAME CALLER
+        printf '{"kind":"failure","operation":"dlopen","name":"%s","caller":"%s"}\n' "$@"
+    }
+    facade=/v/nvidia/cudnn/lib/libcudnn.so.9
+    stack_with 9.8.0 "$(failed libcudnn_graph.so.9.8.0 $facade)" "$(failed libcudnn_ops.so.9 $facade)" |
+        sed 's|"asked_by_object":2|&,"asked_by":"/v/nvidia/cudnn/lib/libcudnn.so.9"|' | make_log log.jsonl
+    run report log.jsonl
+    [[ $output == *"asked for in vain"*"libcudnn_ops.so.9 by $facade"* ]]
+    [[ $output != *libcudnn_graph.so.9.8.0* ]]
+}
+
 @test "several logs: one report each, the worst status, a list in json" {
     stack_with 9.8.0 | make_log whichcudnn-a-1-1.jsonl
     stack_with 9.1.0 | make_log whichcudnn-b-2-2.jsonl

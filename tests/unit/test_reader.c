@@ -181,6 +181,63 @@ static void each_process_record_begins_a_stack(void **state) {
     logs_end(&logs);
 }
 
+static void process_records_may_follow_each_other(void **state) {
+    struct text *t = *state;
+    struct wc_record r = record(WC_KIND_process, 1, 4711);
+    struct logs logs;
+
+    add(t, &r);
+    add(t, &r);
+    read_log(t, &logs);
+    assert_int_equal(logs.process_count, 2);
+    logs_end(&logs);
+}
+
+static void findings_said_live_are_kept_for_the_timeline(void **state) {
+    struct text *t = *state;
+    struct wc_record r = record(WC_KIND_finding, 6, 4711);
+    struct logs logs;
+
+    usual_log(t);
+    r.u.finding.id = "runtime-too-old";
+    add(t, &r);
+    read_log(t, &logs);
+    assert_int_equal(logs.processes[0]->stack.findings.n, 1);
+    logs_end(&logs);
+}
+
+static void lists_hold_nothing_but_texts(void **state) {
+    static const struct {
+        enum wc_kind kind;
+        const char *key, *value;
+    } rows[] = {
+        {WC_KIND_process, "arguments", "[\"a\", 1]"},
+        {WC_KIND_process, "arguments", "[null]"},
+        {WC_KIND_finding, "facts", "[{\"name\":\"a\",\"value\":\"b\"}]"},
+        {WC_KIND_finding, "facts", "[{\"name\":\"a\",\"value\":1,\"source\":null}]"},
+        {WC_KIND_finding, "facts", "[[]]"},
+        {WC_KIND_finding, "fix", "[{\"action\":\"a\",\"text\":\"b\",\"command\":[]}]"},
+        {WC_KIND_finding, "severity", "\"fatal\""},
+        {WC_KIND_finding, "severity", "\"none\""},
+    };
+    char line[WC_RECORD_MAX], trouble[RECORD_TROUBLE];
+    struct heap_arena lists;
+    struct wc_record r;
+    json_t *json;
+    (void)state;
+
+    heap_arena_begin(&lists);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        r = record(rows[i].kind, 1, 1);
+        json = json_loadb(line, wc_record_write(&r, line, sizeof(line)), 0, NULL);
+        json_object_set_new(json, rows[i].key, json_loads(rows[i].value, JSON_DECODE_ANY, NULL));
+        assert_int_equal(record_from_json(json, &lists.arena, &r, trouble), RECORD_DAMAGED);
+        assert_int_equal(strncmp(trouble, rows[i].key, strlen(rows[i].key)), 0);
+        json_decref(json);
+    }
+    heap_arena_end(&lists);
+}
+
 static void a_log_may_begin_in_the_middle(void **state) {
     struct text *t = *state;
     struct wc_record r = record(WC_KIND_outcome, 1, 99);
@@ -446,6 +503,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(a_log_becomes_a_stack),
         TEST(each_process_record_begins_a_stack),
+        TEST(process_records_may_follow_each_other),
+        TEST(findings_said_live_are_kept_for_the_timeline),
+        cmocka_unit_test(lists_hold_nothing_but_texts),
         TEST(a_log_may_begin_in_the_middle),
         TEST(a_log_cut_at_any_byte_is_read_up_to_there),
         TEST(damaged_lines_are_passed_over_and_told),
