@@ -2,6 +2,7 @@
 
 #include <link.h>
 
+#include "auxv.h"
 #include "sys.h"
 #include "thread.h"
 #include "whichcudnn/elf_image.h"
@@ -29,24 +30,23 @@ static bool contains(const struct dl_phdr_info *info, uintptr_t address) {
     return false;
 }
 
-static uintptr_t defined_in(uint64_t base, const ElfW(Phdr) * phdr, size_t phnum, unsigned entry) {
-    struct wc_elf_image image;
+static uintptr_t defined_in(const struct wc_elf_image *image, const char *name) {
     struct wc_elf_symbol symbol;
-    if (wc_elf_from_memory(&image, base, phdr, phnum) != WC_ELF_OK)
+    if (!wc_elf_find_defined(image, name, &symbol))
         return 0;
-    if (!wc_elf_find_defined(&image, entry_names[entry], &symbol))
-        return 0;
-    return symbol.type == STT_FUNC ? (uintptr_t)(base + symbol.value) : 0;
+    return symbol.type == STT_FUNC ? (uintptr_t)(image->base + symbol.value) : 0;
 }
 
 static int look(struct dl_phdr_info *info, size_t size, void *argument) {
     struct search *s = argument;
+    struct wc_elf_image image;
     (void)size;
     if (!s->behind_us) {
         s->behind_us = contains(info, (uintptr_t)&__ehdr_start);
         return 0;
     }
-    s->result = defined_in(info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum, s->entry);
+    if (wc_elf_from_memory(&image, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) == WC_ELF_OK)
+        s->result = defined_in(&image, entry_names[s->entry]);
     return s->result != 0;
 }
 
@@ -66,7 +66,7 @@ uintptr_t next_definition(unsigned entry) {
         return shim_hook_unrelocated(entry, NULL, 0).jump;
     struct search s = {entry, false, 0};
     this_thread.searching = true;
-    dl_iterate_phdr(look, &s);
+    next_walk(look, &s);
     this_thread.searching = false;
     __atomic_store_n(&found[entry], s.result, __ATOMIC_RELAXED);
     return s.result;
@@ -75,6 +75,8 @@ uintptr_t next_definition(unsigned entry) {
 /*
  * Before our own relocation no import works and no pointer in our data is right. The loader's list
  * is reached through the program's DT_DEBUG, the program's headers through /proc/self/auxv.
+ * Start-up objects stand first in it and never leave it: up to the C library it can be read without
+ * a lock.
  */
 static const ElfW(Phdr) * program_headers(size_t *n) {
     ElfW(auxv_t) entry;
@@ -97,13 +99,22 @@ static const ElfW(Phdr) * program_headers(size_t *n) {
 }
 
 static const struct link_map *first_link_map(void) {
-    size_t n;
-    const ElfW(Phdr) *phdr = program_headers(&n);
+    size_t n = 0;
+    const ElfW(Phdr) *phdr = NULL;
+    if (!next_are_we_relocated()) {
+        phdr = program_headers(&n);
+    } else {
+        phdr = (const void *)auxv_value(AT_PHDR);
+        n = auxv_value(AT_PHNUM);
+    }
     uint64_t base = 0;
+    bool based = false; /* not where the loader was called by name: the headers are its own */
     for (size_t i = 0; phdr && i < n; i++)
-        if (phdr[i].p_type == PT_PHDR)
+        if (phdr[i].p_type == PT_PHDR) {
             base = (uintptr_t)phdr - phdr[i].p_vaddr;
-    for (size_t i = 0; phdr && i < n; i++) {
+            based = true;
+        }
+    for (size_t i = 0; based && i < n; i++) {
         if (phdr[i].p_type != PT_DYNAMIC)
             continue;
         for (const ElfW(Dyn) *d = (const void *)(base + phdr[i].p_vaddr); d->d_tag; d++)
@@ -114,24 +125,49 @@ static const struct link_map *first_link_map(void) {
 }
 
 /* The headers of a mapped library, where its first segment begins with the ELF header. */
-static uintptr_t defined_by(const struct link_map *m, unsigned entry) {
+static bool image_of(const struct link_map *m, struct wc_elf_image *image) {
     const ElfW(Ehdr) *header = (const void *)m->l_addr;
-    if (!m->l_addr || (uintptr_t)m->l_ld < m->l_addr || !wc_str_find_char(m->l_name, '/'))
-        return 0;
-    return defined_in(m->l_addr, (const void *)(m->l_addr + header->e_phoff), header->e_phnum,
-                      entry);
+    return m->l_addr && (uintptr_t)m->l_ld >= m->l_addr && wc_str_find_char(m->l_name, '/') &&
+           wc_elf_from_memory(image, m->l_addr, (const void *)(m->l_addr + header->e_phoff),
+                              header->e_phnum) == WC_ELF_OK;
+}
+
+typedef int walk_function(int (*each)(struct dl_phdr_info *, size_t, void *), void *argument);
+
+/* Where it cannot be found (the loader was called by name, so that the headers are its own):
+ * whatever the name leads to. */
+static walk_function *find_walk(void) {
+    struct wc_elf_image image;
+    for (const struct link_map *m = first_link_map(); m; m = m->l_next) {
+        if (!image_of(m, &image) || !wc_str_same(wc_elf_soname(&image), "libc.so.6"))
+            continue;
+        uintptr_t found = defined_in(&image, "dl_iterate_phdr");
+        return found ? (walk_function *)found : dl_iterate_phdr;
+    }
+    return dl_iterate_phdr;
+}
+
+int next_walk(int (*each)(struct dl_phdr_info *, size_t, void *), void *argument) {
+    static walk_function *found;
+    walk_function *walk = __atomic_load_n(&found, __ATOMIC_RELAXED);
+    if (!walk) {
+        walk = find_walk();
+        __atomic_store_n(&found, walk, __ATOMIC_RELAXED);
+    }
+    return walk(each, argument);
 }
 
 struct entry_answer shim_hook_unrelocated(unsigned entry, const uintptr_t *arguments,
                                           uintptr_t return_address) {
     struct entry_answer answer = {0, 0};
+    struct wc_elf_image image;
     bool behind_us = false;
     (void)arguments, (void)return_address;
     for (const struct link_map *m = first_link_map(); m && !answer.jump; m = m->l_next) {
-        if (behind_us)
-            answer.jump = defined_by(m, entry);
-        else
+        if (!behind_us)
             behind_us = m->l_addr == (uintptr_t)&__ehdr_start;
+        else if (image_of(m, &image))
+            answer.jump = defined_in(&image, entry_names[entry]);
     }
     return answer;
 }

@@ -5,6 +5,7 @@
 #ifndef SHIM_NEXT_H
 #define SHIM_NEXT_H
 
+#include <link.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -13,6 +14,10 @@
 /* Address of the next definition, 0 if no object after us has one (a program without libdl before
  * glibc 2.34). Looked up at first use. Takes the loader's write lock: not under ours. */
 uintptr_t next_definition(unsigned entry);
+
+/* The C library's dl_iterate_phdr, whoever else in the process has one: libtsan's does not work
+ * before its own start, and some programs' answers out of a cache. */
+int next_walk(int (*each)(struct dl_phdr_info *, size_t, void *), void *argument);
 
 /* False while the loader has not relocated us: an IFUNC resolver of the host calls, and nothing
  * that needs an import, thread-local storage or a pointer in our data works. */

@@ -190,7 +190,7 @@ static int attribute_each(struct dl_phdr_info *info, size_t size, void *argument
 
 static void attribute(void) {
     struct attribution a = {.started = false};
-    dl_iterate_phdr(attribute_each, &a);
+    next_walk(attribute_each, &a);
     if (a.locked)
         state_leave();
 }
@@ -228,7 +228,7 @@ static void tell_bindings(void) {
 /* False: the list changed since the barrier, an object may be half relocated. */
 static bool attend(const struct walk *before) {
     struct walk w = {.checked = before->checked, .adds = before->adds};
-    dl_iterate_phdr(attend_each, &w);
+    next_walk(attend_each, &w);
     if (w.locked) {
         settled.attended = true;
         state_leave();
@@ -257,7 +257,7 @@ static bool has_hosts(void) {
 
 /* True: something relevant came or went. */
 static bool walk_once(struct walk *w) {
-    dl_iterate_phdr(look_at_each, w);
+    next_walk(look_at_each, w);
     if (!w->locked)
         return false;
     if (w->full)
@@ -298,7 +298,7 @@ static void barrier(void) {
 void settle_second_chance(void) {
     for (int i = 0; i < TRIES_MOST; i++) {
         struct mark now;
-        dl_iterate_phdr(read_mark, &now);
+        next_walk(read_mark, &now);
         if (is_known(&now) && settled.attended)
             return;
         barrier();
@@ -348,7 +348,7 @@ static bool was_there_at_start(uintptr_t address) {
 void settle_if_never(void) {
     if (started)
         return;
-    dl_iterate_phdr(note_at_start, NULL);
+    next_walk(note_at_start, NULL);
     settle_second_chance();
 }
 
@@ -358,7 +358,7 @@ void settle_in_initialisation(uintptr_t return_address) {
     if (!thread_enter())
         return;
     if (!started)
-        dl_iterate_phdr(note_at_start, NULL);
+        next_walk(note_at_start, NULL);
     started = true;
     settle_here(true);
     thread_leave();
@@ -390,7 +390,7 @@ static int promote_it(struct dl_phdr_info *info, size_t size, void *argument) {
 
 int64_t settle_promote(uintptr_t address) {
     struct question q = {.address = address, .number = WC_NULL};
-    dl_iterate_phdr(promote_it, &q);
+    next_walk(promote_it, &q);
     if (q.number != WC_NULL && state_take()) {
         describe_news(true);
         state_leave();
@@ -412,7 +412,7 @@ static int path_at(struct dl_phdr_info *info, size_t size, void *argument) {
 
 bool settle_path_at(uintptr_t address, char *to, size_t cap) {
     struct question q = {.address = address, .to = to, .cap = cap};
-    dl_iterate_phdr(path_at, &q);
+    next_walk(path_at, &q);
     if (q.yes && !to[0]) {
         long n = sys_readlink("/proc/self/exe", to, cap - 1);
         to[n > 0 ? n : 0] = 0;
@@ -438,8 +438,8 @@ static int answers_by_soname(struct dl_phdr_info *info, size_t size, void *argum
 
 bool settle_answers(const char *name) {
     struct question q = {.name = name};
-    dl_iterate_phdr(answers_by_path, &q);
+    next_walk(answers_by_path, &q);
     if (!q.yes)
-        dl_iterate_phdr(answers_by_soname, &q);
+        next_walk(answers_by_soname, &q);
     return q.yes;
 }
