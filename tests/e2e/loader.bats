@@ -1,0 +1,228 @@
+#!/usr/bin/env bats
+# What the loader allows, and what would crash or hang the host: each situation as a program, and each
+# protection taken out once, to see that the program shows it.
+
+bats_require_minimum_version 1.5.0
+load helpers
+load ../loader/loader
+
+setup_file() { build_programs; }
+setup() { enter_programs; }
+
+# ---- an object is listed before it is relocated ----
+
+@test "a thread of a start-up constructor opens a host while the others start" {
+    fails_without start-up-return all_watched ./early
+}
+
+@test "a dl* call waits until another thread's host is relocated" {
+    fails_without barrier all_watched ./meanwhile
+}
+
+@test "a relocation that begins behind the barrier is noticed" {
+    fails_without recheck between '' ./slow-answers.so all_watched ./meanwhile 1
+}
+
+@test "nor are slots written in one that begins between two walks" {
+    local relocates_later=(between '' ./slow-answers.so all_watched ./meanwhile 2)
+    "${relocates_later[@]}"
+    take_out a-pause-before-slots
+    fails_without recheck-of-slots "${relocates_later[@]}"
+}
+
+@test "one thread reloads a host that is slow to relocate, another loads others" {
+    fails_without barrier all_watched ./restless 200
+}
+
+@test "16 threads open, call and close a host each" {
+    all_watched ./storm 16 200 ./now-%d.so
+    as_bare ./storm-unpinned 16 200 ./now-%d.so
+    all_watched ./storm 16 100 ./bare-%d.so dlsym
+    all_watched ./storm 4 200 ./lazy-%d.so
+}
+
+@test "16 threads open, call and close the same host" {
+    all_watched ./storm 16 200 ./host-now.so
+    all_watched ./storm 16 200 ./host-lazy.so
+    as_bare ./storm-unpinned 16 200 ./host-lazy.so
+}
+
+# ---- __gmon_start__ ----
+
+constructor_told() { # PROGRAM...
+    as_bare "$@" &&
+        tells_calls 'cudnnGetCudartVersion before host-at-start.so libcudnn.so.9' \
+            'cudnnGetCudartVersion after host-at-start.so libcudnn.so.9'
+}
+
+@test "calls in constructors are seen: linked" {
+    fails_without gmon-start constructor_told ./run-at-start
+}
+
+@test "calls in constructors are seen: opened" {
+    fails_without gmon-start constructor_told ./opens ./host-at-start.so
+}
+
+@test "calls in constructors are seen: opened with RTLD_DEEPBIND" {
+    fails_without gmon-start constructor_told ./opens deep:./host-at-start.so
+}
+
+profiled() {
+    as_bare ./calls-profiled && all_watched ./calls-profiled && [ -s gmon.out ]
+}
+
+@test "a program built with -pg, whose __gmon_start__ hides ours" {
+    fails_without own-constructor profiled
+    rm gmon.out
+    all_watched ./opens-profiled ./host-lazy.so ./host-now.so ./host-no-plt.so
+}
+
+@test "hosts without __gmon_start__ are seen in the next dl* call" {
+    fails_without second-chance all_watched ./storm 1 3 ./host-bare.so dlsym
+    all_watched ./opens ./host-bare.so
+}
+
+# ---- what no callback and no hook may do ----
+
+@test "no callback waits for the loader's lock" {
+    fails_without quiet-callback all_watched ./storm 4 400 ./bare-%d.so dlsym
+}
+
+@test "children are forked while other threads call dlsym" {
+    as_bare ./fork-lookups 20
+    fails_without rare-walks as_bare ./fork-lookups 300
+}
+
+@test "libasan and libtsan in front get no call of ours" {
+    local name sanitizer
+    for name in libasan.so libtsan.so; do
+        sanitizer=$(gcc -print-file-name=$name)
+        [ "$sanitizer" != $name ]
+        fails_without own-strings between "$sanitizer" '' as_bare ./opens ./host-lazy.so
+    done
+}
+
+@test "a dl_iterate_phdr of the program's own hides nothing from us" {
+    fails_without walk-of-libc between ./cached-walk.so '' all_watched ./opens ./host-lazy.so
+    fails_without walk-of-libc between '' ./cached-walk.so all_watched ./opens ./host-lazy.so
+}
+
+# ---- writing slots ----
+
+@test "a RELRO that ends within a page leaves the page as it was" {
+    fails_without relro-rounding all_watched ./opens ./host-writes.so
+}
+
+@test "the loader overwrites a lazy slot, and we return to it" {
+    fails_without put-back all_watched ./calls-lazy 3
+    all_watched ./calls-now 3
+}
+
+@test "under LD_BIND_NOT the slot stays ours" {
+    fails_without put-back-check all_watched env LD_BIND_NOT=1 ./calls-lazy 3
+    all_watched env LD_BIND_NOW=1 ./calls-lazy 3
+}
+
+@test "threads that resolve one slot at once overwrite it one after the other" {
+    fails_without put-back-by-each all_watched env LD_LIBRARY_PATH=slow ./calls-lazy threads
+}
+
+@test "a lazy host may come and go" {
+    local i files=()
+    for i in {0..9}; do # each of the others takes the place of the one before
+        files+=("close:./lazy-$i.so" "./now-$i.so")
+    done
+    fails_without lazy-instances-freed all_watched ./opens ./host-now.so "${files[@]}"
+}
+
+lazy_told_and_left() {
+    as_bare ./calls-lazy && counted ./calls-lazy &&
+        tells_bindings 'calls-lazy lazy slot - cudnnCreate,cudnnGetCudartVersion,cudnnGetVersion 0' &&
+        tells_calls && [ ! -s "$BATS_TEST_TMPDIR/told" ] && [ "$(counts)" = 'watched 0 direct 2' ]
+}
+
+@test "where lazy slots cannot be called as they are they are left alone" {
+    run ! lazy_told_and_left
+    take_out lazy-callable
+    lazy_told_and_left
+    all_watched ./calls-now
+}
+
+# ---- which object is which ----
+
+reloads() { # ID
+    local files=("$BATS_TEST_TMPDIR/reload-1.so" "$BATS_TEST_TMPDIR/reload-2.so")
+    cp "first-$1.so" "${files[0]}" && cp "second-$1.so" "${files[1]}"
+    counted ./reload "${files[@]}" threads
+    diff <(printf '%s\n' 1001 1002 'watched 2 direct 0') "$BATS_TEST_TMPDIR/counted.out" &&
+        grep -qx 'same address' "$BATS_TEST_TMPDIR/counted.err" &&
+        tells_calls 'cudnnOpsVersionCheck before reload-1.so libcudnn.so.9' \
+            'cudnnCnnVersionCheck before reload-1.so libcudnn.so.9'
+}
+
+@test "another file at the same address is another host, by its build-id" {
+    fails_without identity-by-file reloads sha1
+}
+
+@test "another file at the same address is another host, by its names where it has no build-id" {
+    fails_without identity-by-names reloads none
+}
+
+reloads_itself() {
+    local files=("$BATS_TEST_TMPDIR/reload-1.so" "$BATS_TEST_TMPDIR/reload-2.so")
+    cp host-now.so "${files[0]}" && cp host-now.so "${files[1]}"
+    counted ./reload "${files[@]}" threads && [ "$(counts)" = 'watched 2 direct 0' ]
+}
+
+@test "a host that one thread closed and another opened has fresh slots" {
+    fails_without known-hosts-again reloads_itself
+}
+
+# ---- kinds of slots ----
+
+bound_by_address() {
+    all_watched ./opens ./host-no-plt.so &&
+        tells_bindings 'host-no-plt.so slot libcudnn.so.9 cudnnCreate,cudnnGetVersion 2'
+}
+
+@test "a host without a PLT is bound and called through addresses" {
+    fails_without address-slots bound_by_address
+}
+
+@test "gold makes an address and a jump slot: the address stays what it was" {
+    readelf -rW host-gold.so | grep -q 'GLOB_DAT.* cudnnCreate'
+    readelf -rW host-gold.so | grep -q 'JUMP_SLOT.* cudnnCreate'
+    all_watched ./opens ./host-gold.so
+    fails_without only-addresses as_bare ./addresses
+}
+
+through_the_program() {
+    all_watched ./address &&
+        tells_bindings 'address slot libcudnn.so.9 cudnnCreate 1' \
+            'host-address.so slot libcudnn.so.9 cudnnCreate 1'
+}
+
+@test "addresses that are entries of a program's PLT lead to what its slot holds" {
+    fails_without program-slot through_the_program
+}
+
+@test "a call through a host's own stub is counted once" {
+    make_standin 9.1.0 "$BATS_TEST_TMPDIR/nine"
+    build_host library-stub "$BATS_TEST_TMPDIR/nine" "$BATS_TEST_TMPDIR/stub" -Wl,-rpath,"$BATS_TEST_TMPDIR/nine"
+    as_bare env LD_LIBRARY_PATH="$BATS_TEST_TMPDIR/nine" "$BATS_TEST_TMPDIR/stub" version version
+    tells_calls 'cudnnGetVersion before stub.so libcudnn.so.9' \
+        'cudnnGetVersion after stub.so libcudnn.so.9'
+    [ "$(wc -l <"$BATS_TEST_TMPDIR/told")" -eq 2 ]
+    tells_bindings 'stub.so dlsym libcudnn.so.9 cudnnGetVersion 1'
+    grep -q '^stub.so itself ' "$BATS_TEST_TMPDIR/told"
+}
+
+# ---- before we are relocated ----
+
+@test "an IFUNC resolver of a start-up library calls dlsym" {
+    fails_without unrelocated as_bare ./resolves
+}
+
+@test "an IFUNC resolver of a start-up library calls dladdr and dlerror" {
+    fails_without unrelocated as_bare ./resolves-more
+}

@@ -1,0 +1,21 @@
+/*
+ * opens FILE...: opens each host and calls it. "deep:FILE": with RTLD_DEEPBIND; "close:FILE":
+ * closes it again.
+ */
+#include <string.h>
+
+#include "support.h"
+
+int main(int argc, char **argv) {
+    for (int i = 1; i < argc; i++) {
+        const char *colon = strchr(argv[i], ':');
+        const char *name = colon ? colon + 1 : argv[i];
+        int deep = argv[i][0] == 'd' ? RTLD_DEEPBIND : 0;
+        void *library = need(dlopen(name, RTLD_LAZY | deep), name);
+        printf("%s %ld\n", name, runner(library)());
+        tell_counts(library);
+        if (argv[i][0] == 'c')
+            dlclose(library);
+    }
+    return 0;
+}

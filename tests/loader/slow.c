@@ -1,0 +1,21 @@
+/*
+ * Pauses the loader in the middle of relocating whoever calls slow_function: its resolver sleeps.
+ */
+#include "slow.h"
+
+#include <unistd.h>
+
+atomic_int slow_entered;
+atomic_int slow_milliseconds = 300;
+
+static int seven(void) {
+    return 7;
+}
+
+static int (*choose(void))(void) {
+    slow_entered = 1;
+    usleep(1000 * (useconds_t)slow_milliseconds);
+    return seven;
+}
+
+int slow_function(void) __attribute__((ifunc("choose")));
