@@ -237,10 +237,17 @@ static bool attend(const struct walk *before) {
     return !w.stale;
 }
 
+/* Path of another preload whose dlsym hosts find before ours: what it does not pass on to us (one
+ * that asks for dlsym by its version passes on nothing) is not seen. */
+static const char *dlsym_in_front;
+
 static void tell_news(bool memory_stays) {
     attribute();
     if (!state_take())
         return;
+    if (dlsym_in_front)
+        journal_blind("lookups with dlsym", "another preload has a dlsym in front of ours",
+                      dlsym_in_front);
     describe_news(memory_stays);
     state_leave();
 }
@@ -318,10 +325,22 @@ void settle_second_chance(void) {
 static struct { uintptr_t low, high; } at_start[START_MOST];
 static size_t at_start_count;
 
+static void look_for_dlsym(const struct dl_phdr_info *info) {
+    static bool behind_us;
+    struct wc_elf_image e;
+    struct wc_elf_symbol s;
+    behind_us = behind_us || objects_contains(info, (uintptr_t)&dlsym_in_front);
+    if (!behind_us && info->dlpi_name && info->dlpi_name[0] &&
+        wc_elf_from_memory(&e, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) == WC_ELF_OK &&
+        wc_elf_find_defined(&e, "dlsym", &s))
+        dlsym_in_front = info->dlpi_name; /* a start-up object's, never freed */
+}
+
 static int note_at_start(struct dl_phdr_info *info, size_t size, void *argument) {
     uintptr_t low = UINTPTR_MAX, high = 0;
     (void)size, (void)argument;
     process_note_object(info);
+    look_for_dlsym(info);
     for (size_t i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
         uintptr_t start = info->dlpi_addr + p->p_vaddr;
@@ -413,9 +432,11 @@ static int path_at(struct dl_phdr_info *info, size_t size, void *argument) {
 bool settle_path_at(uintptr_t address, char *to, size_t cap) {
     struct question q = {.address = address, .to = to, .cap = cap};
     next_walk(path_at, &q);
-    if (q.yes && !to[0]) {
-        long n = sys_readlink("/proc/self/exe", to, cap - 1);
-        to[n > 0 ? n : 0] = 0;
+    const char *program = q.yes && !to[0] ? objects_program_path(address) : NULL;
+    if (program) {
+        struct wc_text t;
+        wc_text_begin(&t, to, cap);
+        wc_text_add(&t, program);
     }
     return q.yes && to[0];
 }
