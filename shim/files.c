@@ -100,3 +100,46 @@ bool files_read_text(const char *path, char *to, size_t cap) {
     to[n > 0 ? n : 0] = 0;
     return n > 0;
 }
+
+/* ---- /proc/self/maps ---- */
+
+static uintptr_t hexadecimal(const char **p) {
+    uintptr_t n = 0;
+    for (char c = **p; (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); c = *++*p)
+        n = n << 4 | (uintptr_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+    return n;
+}
+
+/* "START-END rwxp OFFSET DEVICE INODE   /path" */
+static bool line_covers(const char *line, uintptr_t address) {
+    uintptr_t start = hexadecimal(&line);
+    uintptr_t end = *line == '-' ? (line++, hexadecimal(&line)) : 0;
+    return address >= start && address < end;
+}
+
+static bool take_path(const char *line, char *to, size_t cap) {
+    struct wc_text t;
+    const char *path = wc_str_find_char(line, '/');
+    wc_text_begin(&t, to, cap);
+    wc_text_add(&t, path ? path : "");
+    return t.n > 0 && !t.cut;
+}
+
+/* A line that does not fit is passed over in pieces, none of which begins with an address. */
+bool files_mapped_at(uintptr_t address, char *to, size_t cap) {
+    char line[1024];
+    bool found = false;
+    uint64_t offset = 0;
+    int fd = sys_open("/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+    for (long n; fd >= 0 && !found && (n = sys_pread(fd, line, sizeof line - 1, offset)) > 0;) {
+        line[n] = 0;
+        char *end = (char *)wc_str_find_char(line, '\n');
+        if (end)
+            *end = 0;
+        found = line_covers(line, address) && take_path(line, to, cap);
+        offset += end ? (uint64_t)(end - line) + 1 : (uint64_t)n;
+    }
+    if (fd >= 0)
+        sys_close(fd);
+    return found;
+}

@@ -10,6 +10,7 @@
 
 #include <uthash.h>
 
+#include "auxv.h"
 #include "calls.h"
 #include "files.h"
 #include "journal.h"
@@ -73,13 +74,21 @@ bool objects_contains(const struct dl_phdr_info *info, uintptr_t address) {
     return false;
 }
 
+/* A program that the loader was started with ("ld.so PROGRAM") is not what /proc/self/exe names;
+ * the kernel then knew of no loader besides. */
+const char *objects_program_path(uintptr_t inside) {
+    static char path[SYS_PATH];
+    if (path[0])
+        return path;
+    if (auxv_value(AT_BASE) != 0 || !files_mapped_at(inside, path, sizeof path))
+        files_read_link("/proc/self/exe", path, sizeof path);
+    return path[0] ? path : NULL;
+}
+
 const char *objects_path_of(const struct dl_phdr_info *info) {
-    static char executable[SYS_PATH];
     if (info->dlpi_name && info->dlpi_name[0])
         return wc_arena_string(&memory_arena, info->dlpi_name);
-    if (!executable[0])
-        files_read_link("/proc/self/exe", executable, sizeof executable);
-    return executable[0] ? executable : NULL;
+    return objects_program_path((uintptr_t)info->dlpi_phdr);
 }
 
 /* ---- what is relevant ---- */

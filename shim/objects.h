@@ -67,8 +67,11 @@ struct object *objects_find(const struct dl_phdr_info *info);
 struct object *objects_promote(const struct dl_phdr_info *info);
 /* Does info's object contain the address? */
 bool objects_contains(const struct dl_phdr_info *info, uintptr_t address);
-/* Its path in our memory; the program's is what /proc/self/exe says. (callback) */
+/* Its path in our memory. (callback) */
 const char *objects_path_of(const struct dl_phdr_info *info);
+/* The program's, which has no name in the loader's list; inside: an address in it. NULL: not known.
+ */
+const char *objects_program_path(uintptr_t inside);
 /* Is there anything relevant that has no records yet? */
 bool objects_have_news(void);
 /* All of it has records now. */
