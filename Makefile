@@ -29,7 +29,7 @@ endif
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .PHONY: all help headers demo install clean distclean FORCE \
-        test test-unit test-e2e test-real test-measured lint bench schema
+        test test-unit test-e2e test-real test-measured lint bench schema readme
 
 # ---- sources: a new file needs no change here -----------------------------------------------
 
@@ -255,6 +255,12 @@ demo:
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)$(test_env) CUDNN='$(CUDNN)' FRAMEWORK='$(FRAMEWORK)' examples/demo.sh
 
+# The verdict that README.md shows, out of a real run.
+readme:
+	$(call prepare,demo)
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)$(test_env) tests/setup/readme write
+
 bench:
 	$(call prepare,demo bench)
 	$(Q)$(MAKE) --no-print-directory all
@@ -289,6 +295,7 @@ help:
 	@echo 'make lint        clang-format, clang-tidy, shellcheck, python syntax'
 	@echo 'make demo        watch a real framework get the wrong cuDNN (CUDNN=9.1.0 FRAMEWORK=jax|torch)'
 	@echo 'make bench       what it costs, beside LD_DEBUG and LD_AUDIT: $(O)/bench/results.txt'
+	@echo 'make readme      the verdict in README.md, out of a run of make demo'
 	@echo 'make schema      docs/log.md and docs/*.schema.json, made anew from record.def'
 	@echo 'make headers     fetch NVIDIA headers into $(O)/headers where no CUDA toolkit is installed'
 	@echo 'make install     PREFIX=$(PREFIX) DESTDIR= LIBDIR= BINDIR='

@@ -1,0 +1,33 @@
+#!/usr/bin/env bats
+# The verdict in README.md is what a run says now.
+
+bats_require_minimum_version 1.5.0
+load ../setup/helper
+
+# The command, what the host printed, the first line, and all of the findings, with what differs from
+# one computer to the next made equal. The tree in between may hold more on a computer with a GPU.
+shape() {
+    sed -E 's/python3\.[0-9]+/python3/g' |
+        sed -n '/^\$/p; /^built with/p; /^(exit status/p; /^error: /p; /^findings/,/^```$/p' | grep -v '^```'
+}
+
+@test "the verdict in README.md is that of a fresh run" {
+    sed -n '/^<!-- verdict: begin/,/^<!-- verdict: end/p' "$WC_ROOT/README.md" | shape >"$BATS_TEST_TMPDIR/there"
+    "$WC_ROOT/tests/setup/readme" print | shape >"$BATS_TEST_TMPDIR/fresh"
+    grep -q 'error runtime-too-old: ' "$BATS_TEST_TMPDIR/fresh"
+    diff "$BATS_TEST_TMPDIR/there" "$BATS_TEST_TMPDIR/fresh"
+    # Nothing of the computer that it was made on.
+    run ! grep -nE '/(home|root|work|tmp|Users)/' "$WC_ROOT/README.md"
+}
+
+@test "make readme changes nothing but the verdict" {
+    mkdir "$BATS_TEST_TMPDIR/tree"
+    cp "$WC_ROOT/README.md" "$BATS_TEST_TMPDIR/tree"
+    ln -s "$WC_ROOT"/{examples,tests} "$BATS_TEST_TMPDIR/tree"
+    sed -i 's/runtime-too-old/nothing/' "$BATS_TEST_TMPDIR/tree/README.md"
+    WC_ROOT=$BATS_TEST_TMPDIR/tree "$BATS_TEST_TMPDIR/tree/tests/setup/readme" write
+    outside() { sed '/^<!-- verdict: begin/,/^<!-- verdict: end/d' "$1"; }
+    diff <(outside "$WC_ROOT/README.md") <(outside "$BATS_TEST_TMPDIR/tree/README.md")
+    diff <(shape <"$WC_ROOT/README.md") <(shape <"$BATS_TEST_TMPDIR/tree/README.md")
+    [ "$(grep -c '^```$' "$BATS_TEST_TMPDIR/tree/README.md")" -eq 2 ]
+}
