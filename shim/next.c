@@ -124,12 +124,26 @@ static const struct link_map *first_link_map(void) {
     return NULL;
 }
 
-/* The headers of a mapped library, where its first segment begins with the ELF header. */
+/* Asks the kernel, which copies a signal set from there before it refuses the first argument. */
+static bool is_readable(const void *p) {
+    return sys_signal_mask(-1, p, NULL) == -22 /* EINVAL, not EFAULT */;
+}
+
+/* The headers of a mapped library, where its first segment begins with the ELF header. A load bias
+ * is no address: a library that was linked for a base of its own and got another one has its bias
+ * where nothing, or something else, is mapped. */
 static bool image_of(const struct link_map *m, struct wc_elf_image *image) {
     const ElfW(Ehdr) *header = (const void *)m->l_addr;
-    return m->l_addr && (uintptr_t)m->l_ld >= m->l_addr && wc_str_find_char(m->l_name, '/') &&
-           wc_elf_from_memory(image, m->l_addr, (const void *)(m->l_addr + header->e_phoff),
-                              header->e_phnum) == WC_ELF_OK;
+    if (!m->l_addr || m->l_addr % 4096 != 0 || (uintptr_t)m->l_ld < m->l_addr ||
+        !wc_str_find_char(m->l_name, '/') || !is_readable(header) ||
+        wc_mem_compare(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+        header->e_phoff + header->e_phnum * sizeof(ElfW(Phdr)) > 4096)
+        return false;
+    const ElfW(Phdr) *phdr = (const void *)(m->l_addr + header->e_phoff);
+    for (size_t i = 0; i < header->e_phnum; i++)
+        if (phdr[i].p_type == PT_DYNAMIC && m->l_addr + phdr[i].p_vaddr == (uintptr_t)m->l_ld)
+            return wc_elf_from_memory(image, m->l_addr, phdr, header->e_phnum) == WC_ELF_OK;
+    return false;
 }
 
 typedef int walk_function(int (*each)(struct dl_phdr_info *, size_t, void *), void *argument);
@@ -139,7 +153,7 @@ typedef int walk_function(int (*each)(struct dl_phdr_info *, size_t, void *), vo
 static walk_function *find_walk(void) {
     struct wc_elf_image image;
     for (const struct link_map *m = first_link_map(); m; m = m->l_next) {
-        if (!image_of(m, &image) || !wc_str_same(wc_elf_soname(&image), "libc.so.6"))
+        if (!wc_str_same(wc_base_name(m->l_name), "libc.so.6") || !image_of(m, &image))
             continue;
         uintptr_t found = defined_in(&image, "dl_iterate_phdr");
         return found ? (walk_function *)found : dl_iterate_phdr;
