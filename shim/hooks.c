@@ -40,6 +40,9 @@ static void conclude_request(const char *text) {
         wc_text_begin(&t, name, sizeof name);
         wc_text_add(&t, r->name);
         open_ended = r->named && r->name[0] && !r->no_load;
+        /* Nobody outside of another namespace sees what was loaded into it. */
+        if (!text && (r->operation == WC_operation_DLMOPEN || r->cut))
+            open_ended = false;
         matters = open_ended && (journal_is_open() || r->hints || (text && wc_name_hints(text)));
         r->ended = !matters;
     }
@@ -50,7 +53,7 @@ static void conclude_request(const char *text) {
     if (!state_take())
         return;
     if ((r = requests_find(number))) {
-        if (answered)
+        if (answered || (!text && requests_same_file(r)))
             r->ended = true;
         else
             requests_failed(r, text);

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include "files.h"
 #include "journal.h"
 #include "memory.h"
 #include "objects.h"
@@ -49,6 +50,7 @@ struct request *requests_note(enum wc_operation operation, const char *name, int
     r->caller_object = by ? by->number : WC_NULL;
     wc_text_begin(&t, r->name, sizeof r->name);
     wc_text_add(&t, name);
+    r->cut = t.cut;
     if (hints)
         journal_open_relevant();
     if (journal_is_open())
@@ -85,6 +87,27 @@ bool requests_name_fits(const char *asked, const char *path, const char *soname)
         return wc_str_same(asked, path) || wc_str_same(wc_base_name(asked), wc_base_name(path)) ||
                wc_str_same(wc_base_name(asked), soname);
     return wc_str_same(asked, wc_base_name(path)) || wc_str_same(asked, soname);
+}
+
+static bool leads_to(const struct object *o, const char *asked) {
+    static char beside[SYS_PATH];
+    struct wc_file_facts facts;
+    struct wc_text t;
+    const char *base = wc_base_name(o->path);
+    wc_text_begin(&t, beside, sizeof beside);
+    if (!wc_str_find_char(asked, '/'))
+        wc_text_add_n(&t, o->path, (size_t)(base - o->path));
+    wc_text_add(&t, asked);
+    return !t.cut && shim_files.facts(NULL, beside, &facts) && facts.device == o->device &&
+           facts.inode == o->inode;
+}
+
+bool requests_same_file(const struct request *r) {
+    const struct object *o;
+    for (size_t i = 0; (o = objects_get(i)); i++)
+        if (o->mapped && o->inode && o->path && leads_to(o, r->name))
+            return true;
+    return false;
 }
 
 /* Libraries of CUDA and what hints at them are worth a log of their own when they fail. */

@@ -18,6 +18,7 @@ struct request {
     bool no_load; /* RTLD_NOLOAD: a question, never a failure */
     bool named;   /* false: NULL was asked for, the program itself */
     bool hints;   /* the name hints at CUDA or a framework */
+    bool cut;     /* the name did not fit: what answers to it is not known */
     bool logged, ended;
     uintptr_t return_address;
     const char *caller;    /* path, NULL: not looked up yet */
@@ -42,6 +43,9 @@ void requests_log(struct request *r);
 /* Could this name have brought an object with that path and SONAME? */
 bool requests_name_fits(const char *asked, const char *path, const char *soname);
 
+/* Is there a library of cuDNN or CUDA beside which the request's name leads to the very same file?
+ * Then the loader took that one, which keeps the name that it was first loaded by. */
+bool requests_same_file(const struct request *r);
 /* The loader's words for a failed request, or NULL: nothing answers to its name. */
 void requests_failed(struct request *r, const char *text);
 /* A dlsym of a cuDNN name that gave NULL. */
