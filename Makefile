@@ -79,8 +79,10 @@ linker_takes = $(shell printf 'void f(void);void f(void){}' | $(CC) $(LDFLAGS) -
                  -nostdlib -Wl,--fatal-warnings -Wl,$(1) -x c - -o /dev/null 2>/dev/null && echo -Wl,$(1))
 marks = $(foreach f,-z$(comma)shstk -z$(comma)ibt,$(call linker_takes,$(f)))
 comma := ,
+# Slots of hosts lead to us: a program that opened us itself must not unmap us.
 shim_link = -shared -Wl,-soname,libwhichcudnn.so -Wl,--version-script=shim/exports.map \
-            -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,defs $(marks)
+            -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,defs \
+            -Wl,-z,nodelete $(marks)
 # crti and crtn alone: their _init calls __gmon_start__, which is the shim's first look at the
 # process. crtbegin is left out, since it would import three more names. gcov's run-time needs it,
 # and libc: a coverage build is for tests only.
