@@ -24,6 +24,26 @@ bool wc_failed_dependency(const struct wc_failure *f, char *out, size_t cap) {
            wc_str_compare(out, wc_base_name(f->r.name)) != 0;
 }
 
+/* "FILE: undefined symbol: NAME, version NODE": up to the first two, and from the last. */
+bool wc_refused_for_symbol(const struct wc_failure *f, struct wc_refusal *out) {
+    static const char undefined[] = ": undefined symbol: ", version[] = ", version ";
+    const char *text = f->r.text, *at = text ? wc_str_find(text, undefined) : NULL;
+    const char *node = at ? wc_str_find(at, version) : NULL;
+    struct wc_name wants, has;
+    struct wc_text t;
+
+    if (!node)
+        return false;
+    wc_text_begin(&t, out->file, sizeof out->file);
+    wc_text_add_n(&t, text, (size_t)(at - text));
+    wc_name_read(out->file, &wants);
+    wc_name_read(node + sizeof version - 1, &has);
+    wc_text_begin(&t, out->part, sizeof out->part);
+    wc_text_add(&t, has.kind == WC_NAME_PART ? has.part : "facade");
+    return (wants.kind == WC_NAME_PART || wants.kind == WC_NAME_FACADE) &&
+           (has.kind == WC_NAME_PART || has.kind == WC_NAME_FACADE);
+}
+
 bool wc_is_load(const struct wc_failure *f) {
     return f->r.operation != WC_operation_DLSYM && f->r.operation != WC_operation_DLVSYM;
 }

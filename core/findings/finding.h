@@ -191,6 +191,13 @@ bool wc_fix_search_path(struct wc_case *c, const struct wc_object *o);
 bool wc_text_not_found(const char *text, char *out, size_t cap);
 /* The library that failed because of which f failed, if it is another than the one asked for. */
 bool wc_failed_dependency(const struct wc_failure *f, char *out, size_t cap);
+/* A cuDNN file that the loader refused because another one of cuDNN, the facade or a part, lacks a
+ * function that it imports from it: the two are of different releases. */
+struct wc_refusal {
+    char file[512];
+    char part[64]; /* that lacks the function */
+};
+bool wc_refused_for_symbol(const struct wc_failure *f, struct wc_refusal *out);
 bool wc_is_load(const struct wc_failure *f); /* a library was asked for, not a symbol */
 /* What was asked for, and the loader's words. */
 void wc_case_request(struct wc_case *c, const struct wc_failure *f);

@@ -53,16 +53,21 @@ static bool loaded(const struct wc_stack *s, const char *part, const struct wc_o
     return false;
 }
 
-/* The part's file is there, something that it needs is not: dependency-missing tells it. */
-static bool lacks_dependency(const struct wc_stack *s, const char *part,
-                             const struct wc_object *facade) {
+/* The part's file is there. Something that it needs is not: dependency-missing tells it. Or it does
+ * not fit the others: parts-differ does. */
+static bool told_elsewhere(const struct wc_stack *s, const char *part,
+                           const struct wc_object *facade) {
+    struct wc_refusal refusal;
     char missing[128];
     struct wc_name n;
 
-    for (size_t i = 0; i < s->failures.n; i++)
-        if (is_request(s, &s->failures.p[i], facade, &n) && wc_str_same(n.part, part) &&
-            wc_failed_dependency(&s->failures.p[i], missing, sizeof missing))
+    for (size_t i = 0; i < s->failures.n; i++) {
+        const struct wc_failure *f = &s->failures.p[i];
+        if (is_request(s, f, facade, &n) && wc_str_same(n.part, part) &&
+            (wc_failed_dependency(f, missing, sizeof missing) ||
+             (facade && wc_refused_for_symbol(f, &refusal))))
             return true;
+    }
     return false;
 }
 
@@ -98,7 +103,7 @@ static void look(struct wc_case *c, const struct wc_object *facade, struct missi
     for (size_t i = 0; i < s->failures.n && m->n < PARTS_NAMED; i++) {
         if (!is_request(s, &s->failures.p[i], facade, &n) || !last_name(&n) || listed(m, n.part) ||
             !(needed_at_once(&n) || wanted) || loaded(s, n.part, facade) ||
-            lacks_dependency(s, n.part, facade))
+            told_elsewhere(s, n.part, facade))
             continue;
         m->part[m->n++] = wc_say(c, n.part, NULL);
     }
@@ -113,6 +118,21 @@ static void asked(struct wc_case *c, const struct wc_object *facade, const struc
         if (is_request(s, f, facade, &n) && listed(m, n.part))
             wc_case_request(c, f);
     }
+}
+
+/* A file was there, and the loader did not take it. */
+static bool refused(const struct wc_stack *s, const struct wc_object *facade,
+                    const struct missing *m) {
+    char missing[128];
+    struct wc_name n;
+
+    for (size_t i = 0; i < s->failures.n; i++) {
+        const struct wc_failure *f = &s->failures.p[i];
+        if (is_request(s, f, facade, &n) && listed(m, n.part) && f->r.text &&
+            !wc_text_not_found(f->r.text, missing, sizeof missing))
+            return true;
+    }
+    return false;
 }
 
 static const char *say_parts(struct wc_case *c, const struct missing *m) {
@@ -132,7 +152,8 @@ static void look_and_tell(struct wc_diagnosis *d, const struct wc_object *facade
     look(&c, facade, &m);
     if (!m.n)
         return;
-    c.r.title = wc_say(&c, facade ? wc_say_name(&c, wc_name_of(facade)) : "cuDNN", " found no ",
+    c.r.title = wc_say(&c, facade ? wc_say_name(&c, wc_name_of(facade)) : "cuDNN",
+                       refused(d->s, facade, &m) ? " could not load its " : " found no ",
                        say_parts(&c, &m), m.n == 1 ? " part" : " parts", NULL);
     if (facade) {
         c.r.object = facade->r.object;

@@ -83,12 +83,43 @@ static void matrix(struct wc_case *c, const struct set *set) {
             row(c, &s->objects.p[i]);
 }
 
-/* What the parts said of each other when they did not fit: a lookup that failed inside cuDNN. */
+static bool has_part(const struct wc_stack *s, const struct wc_object *facade, const char *name) {
+    struct wc_name n;
+
+    wc_name_read(name, &n);
+    for (size_t i = 0; i < s->objects.n; i++)
+        if (is_part(s, i, facade) && wc_str_same(s->objects.p[i].r.part, n.part))
+            return true;
+    return false;
+}
+
+/* A part that did not come in because it wants what another one, of another release, lacks. */
+static bool is_refusal(const struct wc_stack *s, const struct wc_object *facade,
+                       const struct wc_failure *f, struct wc_refusal *out) {
+    const struct wc_object *caller = wc_object_of(s, f->r.caller_object, f->r.caller);
+
+    return wc_is_load(f) && wc_is_cudnn(caller) && wc_facade_of(s, caller) == facade &&
+           wc_refused_for_symbol(f, out) && !has_part(s, facade, f->r.name);
+}
+
+static bool first_refusal(const struct wc_stack *s, const struct wc_object *facade,
+                          struct wc_refusal *out) {
+    for (size_t i = 0; i < s->failures.n; i++)
+        if (is_refusal(s, facade, &s->failures.p[i], out))
+            return true;
+    return false;
+}
+
+/* What the parts said of each other when they did not fit: a part that the loader refused, a lookup
+ * that failed inside cuDNN. */
 static void lookups(struct wc_case *c, const struct wc_object *facade) {
     const struct wc_stack *s = c->d->s;
+    struct wc_refusal refusal;
 
     for (size_t i = 0; i < s->failures.n; i++) {
         const struct wc_failure *f = &s->failures.p[i];
+        if (is_refusal(s, facade, f, &refusal))
+            wc_case_request(c, f);
         if (!wc_is_load(f) && f->r.function && wc_means(facade, f->r.caller_object, f->r.caller))
             wc_case_fact(c, "not found in a part", f->r.function, f->r.text ? f->r.text : "dlsym");
     }
@@ -138,19 +169,49 @@ static void facade_differs(struct wc_diagnosis *d, const struct set *set) {
     wc_case_end(&c);
 }
 
+static void say_refusal(struct wc_case *c, const struct set *set, const struct wc_refusal *r) {
+    c->r.title =
+        wc_say(c, wc_say_name(c, wc_say(c, r->file, NULL)), " does not fit the other parts of ",
+               wc_say_name(c, wc_name_of(set->facade)), ": it wants a function that ",
+               wc_say_name(c, wc_say(c, r->part, NULL)), " does not have", NULL);
+    wc_case_fact(c, "refused", wc_say(c, r->file, NULL), "dlerror");
+}
+
+/* A refused file of another directory came in because the facade's own has none. */
+static void fix_refusal(struct wc_case *c, const struct set *set, const struct wc_refusal *r) {
+    const char *home = wc_directory_of(c, set->facade);
+    size_t n = wc_dir_length(r->file);
+
+    if (n && home && (wc_str_length(home) != n || wc_mem_compare(home, r->file, n) != 0))
+        wc_case_fix(c, WC_ACTION_REMOVE,
+                    wc_say(c,
+                           "if that does not help: take the other cuDNN away from where the "
+                           "loader finds it: ",
+                           r->file, NULL),
+                    NULL);
+}
+
 static void parts_differ(struct wc_diagnosis *d, const struct set *set) {
+    bool differ = set->newest && !wc_ranges_meet(&set->newest_range, &set->oldest_range);
+    struct wc_refusal refusal;
+    bool refused = first_refusal(d->s, set->facade, &refusal);
     struct wc_case c;
 
-    if (!set->newest || wc_ranges_meet(&set->newest_range, &set->oldest_range))
+    if (!differ && !refused)
         return;
     wc_case_begin(&c, d);
-    c.r.title = wc_say(&c, "the parts of ", wc_say_name(&c, wc_name_of(set->facade)),
-                       " are of different releases: ", say_part(&c, set->oldest), ", ",
-                       say_part(&c, set->newest), NULL);
+    if (differ)
+        c.r.title = wc_say(&c, "the parts of ", wc_say_name(&c, wc_name_of(set->facade)),
+                           " are of different releases: ", say_part(&c, set->oldest), ", ",
+                           say_part(&c, set->newest), NULL);
+    else
+        say_refusal(&c, set, &refusal);
     c.r.object = set->facade->r.object;
     matrix(&c, set);
     lookups(&c, set->facade);
     fixes(&c, set, set->foreign ? set->foreign : set->newest);
+    if (refused)
+        fix_refusal(&c, set, &refusal);
     wc_case_end(&c);
 }
 

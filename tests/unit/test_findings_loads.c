@@ -261,6 +261,50 @@ static void what_is_unknown_does_not_differ(void **state) {
     assert_finds(s, "parts-differ");
 }
 
+/* The loader's word that one part lacks what another imports: they are not of one release. */
+static void a_part_that_the_loader_refused_differs(void **state) {
+    (void)state;
+    struct wc_version v = draw_release(9);
+    for (int far = 0; far < 2; far++) {
+        struct scene *s = new_scene();
+        const char *file = far ? "/opt/other/libcudnn_ops.so.9" : "/opt/cudnn/libcudnn_ops.so.9";
+        int64_t facade = add_facade(s, "/opt/cudnn", v, add_host(s, "/opt/app/host"));
+        add_part(s, "/opt/cudnn", "graph", v, facade);
+        add_failed_part(s, facade, "cnn", v, 2);
+        add_failure(s, facade, NULL, "libcudnn_cnn.so.9",
+                    say(s, "%s: undefined symbol: _Z1f, version libcudnn_graph.so.9", file));
+        add_failure(s, facade, NULL, "libcudnn_cnn.so", not_found(s, "libcudnn_cnn.so"));
+        assert_finds(s, "parts-differ");
+        assert_string_equal(s->found.p[0].title,
+                            "libcudnn_ops.so.9 does not fit the other parts of libcudnn.so.9: it "
+                            "wants a function that graph does not have");
+        assert_int_equal(s->found.p[0].fix.n, 1 + far);
+        /* It did come in by another name, after all. */
+        add_part(s, "/opt/cudnn", "cnn", v, facade);
+        assert_finds(s, "");
+    }
+}
+
+/* What lacks the function, or wants it, is none of cuDNN: nothing is known about releases. */
+static void a_refusal_that_is_not_among_parts_is_a_missing_part(void **state) {
+    (void)state;
+    struct wc_version v = draw_release(9);
+    static const char *const words[] = {
+        "/opt/cudnn/libcudnn_ops.so.9: undefined symbol: f, version libcublasLt.so.12",
+        "/opt/cuda/libcublas.so.12: undefined symbol: f, version libcudnn_graph.so.9",
+        "/opt/cudnn/libcudnn_ops.so.9: undefined symbol: f",
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        struct scene *s = new_scene();
+        int64_t facade = add_facade(s, "/opt/cudnn", v, add_host(s, "/opt/app/host"));
+        add_failed_part(s, facade, "ops", v, 2);
+        add_failure(s, facade, NULL, "libcudnn_ops.so.9", words[i]);
+        add_failure(s, facade, NULL, "libcudnn_ops.so", not_found(s, "libcudnn_ops.so"));
+        assert_finds(s, "part-missing");
+        assert_string_equal(s->found.p[0].title, "libcudnn.so.9 could not load its ops part");
+    }
+}
+
 /* One that is gone, or of another major, is no part of the set. */
 static void what_does_not_belong_does_not_differ(void **state) {
     (void)state;
@@ -421,6 +465,8 @@ int main(void) {
         cmocka_unit_test(a_host_that_asks_for_a_part_is_not_cudnn),
         cmocka_unit_test(two_sets_are_not_mixed_up),
         cmocka_unit_test(what_is_unknown_does_not_differ),
+        cmocka_unit_test(a_part_that_the_loader_refused_differs),
+        cmocka_unit_test(a_refusal_that_is_not_among_parts_is_a_missing_part),
         cmocka_unit_test(what_does_not_belong_does_not_differ),
         cmocka_unit_test(three_fields_make_a_release),
         cmocka_unit_test(a_claim_counts_only_across_installations),
