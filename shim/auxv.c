@@ -6,10 +6,28 @@
 
 static const Elf64_auxv_t *vector;
 
+#define STACK_MOST (8 << 20) /* the kernel gives arguments and environment 6 MiB at most */
+
+static bool has_page_size(const Elf64_auxv_t *a) {
+    for (size_t i = 0; i < 64 && a[i].a_type != AT_NULL; i++)
+        if (a[i].a_type == AT_PAGESZ)
+            return true;
+    return false;
+}
+
+/* Whoever removes a variable moves the others down, so that several ends stand there: the loader
+ * does so in a secure process. The strings lie behind the vector, in the same stack: an environment
+ * that was moved elsewhere is followed by no vector. */
 void auxv_note_environment(const char *const *envp) {
+    const char *first = *envp;
     while (*envp)
         envp++;
-    vector = (const Elf64_auxv_t *)(envp + 1);
+    while (!*envp && first > (const char *)(envp + 1) && first - (const char *)envp < STACK_MOST)
+        envp++;
+    if (first > (const char *)envp && first - (const char *)envp < STACK_MOST)
+        vector = (const Elf64_auxv_t *)envp;
+    if (vector && !has_page_size(vector))
+        vector = NULL;
 }
 
 /* In one read: every process pays for it. What cannot be read is an empty vector. */
