@@ -10,7 +10,7 @@ struct config config;
 /* The environment as at process start: pointers into the stack that execve made (given to the
  * constructor), or a copy of /proc/self/environ. */
 static const char *const *environment;
-static char copied[64 << 10];
+static const char *copied;
 static size_t copied_size;
 
 /* Value of NAME in "NAME=value", NULL if it is another variable. */
@@ -68,20 +68,39 @@ static void take_each(void *arg, const char *variable) {
     take(variable);
 }
 
+/* Most fit into what comes with the library; a shell that exports functions makes large ones. */
+static void copy_environment(void) {
+    static char usual[64 << 10];
+    enum { MOST = 8 << 20 }; /* the kernel takes 6 MiB at most; pages that nobody writes cost nothing */
+    size_t n = 0;
+    copied = usual;
+    shim_files.read(NULL, "/proc/self/environ", 0, usual, sizeof usual - 1, &n);
+    char *large = n == sizeof usual - 1 ? sys_map(MOST) : NULL;
+    if (large) {
+        copied = large;
+        shim_files.read(NULL, "/proc/self/environ", 0, large, MOST - 1, &n);
+    }
+    copied_size = n;
+}
+
+/* What the vector says; where a process may not read its own, it has changed its rights. */
+static bool is_secure(void) {
+    if (auxv_value(6 /* AT_PAGESZ */))
+        return auxv_value(23 /* AT_SECURE */) != 0;
+    return sys_has_other_rights();
+}
+
 void config_load(const char *const *envp) {
     if (config.loaded)
         return;
     config.calls = true;
     config.standard_error = STDERR_FINDING;
     environment = envp;
-    if (!envp) {
-        size_t n = 0;
-        shim_files.read(NULL, "/proc/self/environ", 0, copied, sizeof copied - 1, &n);
-        copied_size = n;
-    }
     if (envp)
         auxv_note_environment(envp);
-    config.secure = auxv_value(23 /* AT_SECURE */) != 0;
+    else
+        copy_environment();
+    config.secure = is_secure();
     if (!config.secure)
         each_variable(take_each, NULL);
     config.off = config.off || config.secure;
