@@ -187,8 +187,9 @@ enum wc_elf_error wc_elf_from_file(struct wc_elf_image *e, const void *bytes, si
 
 /* Index of n bytes in p[0..size), size if they are not there. */
 static uint64_t find(const unsigned char *p, uint64_t size, const char *bytes, size_t n) {
-    for (uint64_t i = 0; n <= size && i <= size - n; i++)
-        if (p[i] == (unsigned char)bytes[0] && wc_mem_compare(p + i, bytes, n) == 0)
+    const unsigned char first = (unsigned char)bytes[0];
+    for (uint64_t i = 0; n <= size && (i = wc_elf_skip_to(p, i, size, first)) <= size - n; i++)
+        if (p[i] == first && wc_mem_compare(p + i, bytes, n) == 0)
             return i;
     return size;
 }

@@ -114,6 +114,15 @@ static size_t spell(const char *s, char out[ESCAPE_MAX], size_t *used) {
     return n;
 }
 
+/* How many bytes of s, at most `most`, are spelled as they are: nearly all. */
+static size_t plain_length(const char *s, size_t most) {
+    size_t n = 0;
+
+    while (n < most && s[n] >= 0x20 && s[n] < 0x7F && s[n] != '"' && s[n] != '\\')
+        n++;
+    return n;
+}
+
 void wc_json_add_string(struct wc_json *j, const char *s, size_t most) {
     char spelled[ESCAPE_MAX];
     size_t used, n, sum = 0;
@@ -124,6 +133,12 @@ void wc_json_add_string(struct wc_json *j, const char *s, size_t most) {
     }
     wc_json_add(j, "\"", 1);
     for (; *s; s += used) {
+        used = plain_length(s, most - sum);
+        if (used) {
+            wc_json_add(j, s, used);
+            sum += used;
+            continue;
+        }
         n = spell(s, spelled, &used);
         if (n > most - sum) {
             j->cut += (int64_t)wc_str_length(s);

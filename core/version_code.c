@@ -81,6 +81,9 @@ static int32_t pushed(const unsigned char *p, uint64_t from, uint64_t to) {
 
 static void names_x86_64(const unsigned char *p, uint64_t n, int32_t major, struct found *f) {
     for (uint64_t i = 0; i + 6 <= n; i++) {
+        i = wc_elf_skip_to(p + 1, i, n - 1, 0xb8);
+        if (i + 6 > n)
+            break;
         if (p[i] != 0x41 || p[i + 1] != 0xb8 || word(p + i + 2) != (uint32_t)major)
             continue;
         int32_t minor = minor_near(p, back(i, NEAR), ahead(i, NEAR, n), i);
