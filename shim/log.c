@@ -6,6 +6,7 @@
 
 #define EXISTS (-17)
 #define SIGPIPE_BIT ((uint64_t)1 << 12)
+#define SIGTTOU_BIT ((uint64_t)1 << 21)
 #define SIGXFSZ_BIT ((uint64_t)1 << 24)
 #define OPEN_FLAGS (O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
 
@@ -29,9 +30,9 @@ static int above_standard(int fd) {
     return higher;
 }
 
-/* Writes with SIGPIPE and SIGXFSZ of this write kept from the host. */
+/* Writes with SIGPIPE, SIGXFSZ and SIGTTOU of this write kept from the host. */
 static long write_quietly(int fd, const char *p, size_t n) {
-    uint64_t ours = SIGPIPE_BIT | SIGXFSZ_BIT, old = 0, before = 0, after = 0;
+    uint64_t ours = SIGPIPE_BIT | SIGXFSZ_BIT | SIGTTOU_BIT, old = 0, before = 0, after = 0;
     bool masked = sys_signal_mask(0 /* SIG_BLOCK */, &ours, &old) == 0;
     if (masked)
         sys_signal_pending(&before);
@@ -239,7 +240,19 @@ void log_note_standard_error(void) {
     was_socket = is_socket();
 }
 
+/* A pipe that nobody empties would hold up the host; one that takes a page takes all we say. */
+static bool would_wait(void) {
+    struct {
+        int fd;
+        short events, revents;
+    } ask = {2, 4 /* POLLOUT */, 0};
+    struct {
+        int64_t seconds, nanoseconds;
+    } none = {0, 0};
+    return arch_syscall(__NR_ppoll, (long)&ask, 1, (long)&none, 0, 8, 0) == 0;
+}
+
 void log_to_standard_error(const char *text, size_t n) {
-    if (was_socket || !is_socket())
+    if ((was_socket || !is_socket()) && !would_wait())
         write_quietly(2, text, n);
 }
