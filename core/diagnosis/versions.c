@@ -41,10 +41,15 @@ static const char *source_word(enum wc_version_source source) {
     return wc_enum_word(WC_ENUM_version_source, source);
 }
 
-/* In cuDNN 9 a facade hands cudnnGetVersion on to its graph part: the number is not its own. */
+/* Seen with 9.1.0 over the graph part of 9.28.0 and with 8.9.2 over the ops_infer of 8.5.0. */
+const char *wc_answering_part(int32_t major) {
+    return major >= 9 ? "graph" : major == 8 ? "ops_infer" : NULL;
+}
+
+/* The number that such a facade returned is not its own. */
 static bool is_own(const struct wc_object *o) {
     return wc_version_known(o->version) &&
-           !(o->r.role == WC_role_FACADE && o->version.major >= NEW_NUMBERS &&
+           !(o->r.role == WC_role_FACADE && wc_answering_part(o->version.major) &&
              o->r.version_source == WC_version_source_RETURNED);
 }
 
@@ -127,35 +132,41 @@ static struct wc_version returned_by(const struct wc_stack *s, const struct wc_o
     return WC_VERSION_NONE;
 }
 
-static const struct wc_object *graph_part_of(const struct wc_stack *s,
-                                             const struct wc_object *facade) {
-    for (size_t i = 0; i < s->objects.n; i++) {
-        const struct wc_object *o = &s->objects.p[i];
-        if (o->r.role == WC_role_PART && wc_str_same(o->r.part, "graph") && wc_in_set(s, o, facade))
-            return o;
-    }
+/* Which part answers follows from the facade's major, and from the part's own where that is not
+ * known. */
+static bool answers(const struct wc_object *part, const struct wc_object *facade) {
+    int32_t major = wc_major_of(facade);
+
+    return part->r.role == WC_role_PART &&
+           wc_str_same(part->r.part, wc_answering_part(major < 0 ? wc_major_of(part) : major));
+}
+
+static const struct wc_object *answering_part_of(const struct wc_stack *s,
+                                                 const struct wc_object *facade) {
+    for (size_t i = 0; facade && i < s->objects.n; i++)
+        if (answers(&s->objects.p[i], facade) && wc_in_set(s, &s->objects.p[i], facade))
+            return &s->objects.p[i];
     return NULL;
 }
 
 struct wc_runtime wc_runtime_of(const struct wc_stack *s, const struct wc_object *library) {
     struct wc_runtime r = {.predicted = false};
     struct wc_version returned = returned_by(s, library);
-    const struct wc_object *facade = wc_facade_of(s, library), *graph = NULL;
+    const struct wc_object *facade = wc_facade_of(s, library);
+    const struct wc_object *part = answering_part_of(s, facade);
 
     if (wc_version_known(returned)) {
         r.range = range_between(returned, returned, source_word(WC_version_source_RETURNED));
         return r;
     }
     r.decided_by = facade ? facade : library;
-    if (facade && (wc_major_of(facade) >= NEW_NUMBERS || wc_major_of(facade) < 0))
-        graph = graph_part_of(s, facade);
-    r.range = wc_own_range(graph ? graph : r.decided_by);
-    if (graph && r.range.exact) {
-        r.decided_by = graph;
+    r.range = wc_own_range(part ? part : r.decided_by);
+    if (part && r.range.exact) {
+        r.decided_by = part;
         return r;
     }
     r.range = wc_own_range(r.decided_by);
     r.predicted =
-        wc_major_of(r.decided_by) >= NEW_NUMBERS && !wc_str_same(r.decided_by->r.part, "graph");
+        wc_answering_part(wc_major_of(r.decided_by)) && !answers(r.decided_by, r.decided_by);
     return r;
 }

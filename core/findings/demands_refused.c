@@ -35,6 +35,7 @@ static void also_wanted(struct wc_case *c, const struct wc_judgement *j) {
 
 static void got(struct wc_case *c, const struct wc_judgement *j) {
     const struct wc_object *decider = j->runtime.decided_by;
+    const char *part = wc_answering_part(wc_major_of(j->library));
 
     wc_case_library(c, "got", j->library);
     if (!decider) {
@@ -44,10 +45,11 @@ static void got(struct wc_case *c, const struct wc_judgement *j) {
         wc_case_fact(c, "runtime version", wc_say_range(c, &j->runtime.range),
                      wc_say(c, j->runtime.range.source, " of ", wc_path_of(decider), NULL));
     }
-    if (c->r.predicted)
+    if (c->r.predicted && part)
         wc_case_fact(c, "predicted",
-                     "cudnnGetVersion will say what the graph part is, which is "
-                     "not loaded yet; this is the facade's own version",
+                     wc_say(c, "cudnnGetVersion will say what the ", part,
+                            " part is, which is not loaded yet; this is the facade's own version",
+                            NULL),
                      NULL);
     wc_case_fact(c, "host", wc_path_of(j->host), "link map");
     wc_case_demands(c, j);

@@ -1,7 +1,6 @@
 /*
  * facade-and-parts-differ, parts-differ, part-from-other-installation: what works together in one
- * set. cudnnGetVersion hands out the graph part's number, so that a mixed set of cuDNN 9 looks
- * sound from outside.
+ * set. cudnnGetVersion hands out a part's number, so that a mixed set looks sound from outside.
  */
 #include "finding.h"
 
@@ -142,12 +141,9 @@ static const char *say_part(struct wc_case *c, const struct wc_object *o) {
     return wc_say(c, o->r.part ? wc_say_name(c, o->r.part) : "?", " ", wc_say_own(c, o), NULL);
 }
 
-static bool graph_counts(const struct set *set) {
-    return wc_major_of(set->facade) >= 9;
-}
-
 /* All known parts are of another version than the facade: it is the facade that stands alone. */
 static void facade_differs(struct wc_diagnosis *d, const struct set *set) {
+    const char *answering = wc_answering_part(wc_major_of(set->facade));
     struct wc_case c;
 
     if (!set->differ || set->agree)
@@ -159,10 +155,10 @@ static void facade_differs(struct wc_diagnosis *d, const struct set *set) {
         NULL);
     c.r.object = set->facade->r.object;
     matrix(&c, set);
-    if (graph_counts(set))
+    if (answering)
         wc_case_fact(&c, "mind",
-                     "cudnnGetVersion returns the graph part's number, not the "
-                     "facade's",
+                     wc_say(&c, "cudnnGetVersion returns the ", answering,
+                            " part's number, not the facade's", NULL),
                      NULL);
     lookups(&c, set->facade);
     fixes(&c, set, set->foreign ? set->foreign : set->other);
