@@ -71,7 +71,9 @@ static void take_each(void *arg, const char *variable) {
 /* Most fit into what comes with the library; a shell that exports functions makes large ones. */
 static void copy_environment(void) {
     static char usual[64 << 10];
-    enum { MOST = 8 << 20 }; /* the kernel takes 6 MiB at most; pages that nobody writes cost nothing */
+    enum {
+        MOST = 8 << 20
+    }; /* the kernel takes 6 MiB at most; pages that nobody writes cost nothing */
     size_t n = 0;
     copied = usual;
     shim_files.read(NULL, "/proc/self/environ", 0, usual, sizeof usual - 1, &n);

@@ -80,7 +80,8 @@ struct walk {
     bool checked;  /* the list must be as it was before the barrier */
     uint64_t adds; /* then */
     bool started, stale, locked, full;
-    bool attend; /* there are hosts whose slots are to be looked at */
+    bool unfinished; /* a host is being relocated by this very thread */
+    bool attend;     /* there are hosts whose slots are to be looked at */
 };
 
 static bool begin_walk(struct walk *w, const struct dl_phdr_info *first) {
@@ -209,7 +210,9 @@ static int attend_each(struct dl_phdr_info *info, size_t size, void *argument) {
             return 1;
     }
     struct object *o = objects_find(info);
-    if (o)
+    if (o && w->checked && o->is_host && o->mapped && slots_are_unfinished(o))
+        w->unfinished = true;
+    else if (o)
         slots_attend(o);
     return 0;
 }
@@ -230,7 +233,7 @@ static bool attend(const struct walk *before) {
     struct walk w = {.checked = before->checked, .adds = before->adds};
     next_walk(attend_each, &w);
     if (w.locked) {
-        settled.attended = true;
+        settled.attended = !w.unfinished;
         state_leave();
         tell_bindings();
     }

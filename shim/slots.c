@@ -174,6 +174,13 @@ static bool is_read_only_after_relocation(const struct object *host, uintptr_t a
     return address >= (start & ~(page - 1)) && address < (end & ~(page - 1));
 }
 
+bool slots_are_unfinished(const struct object *host) {
+    uintptr_t page = auxv_page_size();
+    uintptr_t start = (host->base + host->image.relro_vaddr) & ~(page - 1);
+    return host->image.relro_size && is_read_only_after_relocation(host, start) &&
+           sys_is_writable((const void *)start);
+}
+
 static bool is_writable_segment(const struct object *host, uintptr_t address) {
     for (size_t i = 0; i < host->image.loads; i++) {
         uint64_t at = address - host->base - host->image.load[i].vaddr;

@@ -33,6 +33,10 @@ struct slot {
     bool told, wrapped;
 };
 
+/* Is the loader still at it? Its pages that are read-only after relocation are writable until then.
+ * An indirect function's resolver may call us from there, in the thread that holds the loader's
+ * lock, which so waits for nothing. */
+bool slots_are_unfinished(const struct object *host);
 /* Reads the slots of a mapped host and rewrites those of watched functions. Runs inside a
  * dl_iterate_phdr callback: the host stays mapped, everything listed is relocated. */
 void slots_attend(struct object *host);

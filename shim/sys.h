@@ -83,6 +83,11 @@ static inline bool sys_has_other_rights(void) {
 static inline int sys_uname(void *out) {
     return (int)arch_syscall(__NR_uname, (long)out, 0, 0, 0, 0, 0);
 }
+/* Asks the kernel to add 0 to the word there, which it refuses where nobody may write. */
+static inline bool sys_is_writable(const void *p) {
+    return arch_syscall(__NR_futex, (long)p, 5 | 128 /* FUTEX_WAKE_OP, private */, 0, 0, (long)p,
+                        1 << 28 /* FUTEX_OP_ADD */) >= 0;
+}
 /* Microseconds since the epoch. */
 static inline int64_t sys_time(void) {
     struct {
