@@ -82,6 +82,9 @@ static void take(struct wc_elf_image *e, struct raw *raw, const Elf64_Dyn *d) {
     case DT_PLTGOT:
         e->pltgot = link_time(e, v);
         break;
+    case DT_DEBUG:
+        e->program = true;
+        break;
     case DT_INIT:
         e->init = link_time(e, v);
         break;

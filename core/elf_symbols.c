@@ -72,8 +72,7 @@ static void find_needed_version(const struct wc_elf_image *e, unsigned index,
 }
 
 uint32_t wc_elf_imports_end(const struct wc_elf_image *e) {
-    bool fixed = e->base == 0 && e->loads && e->load[0].vaddr != 0;
-    return e->first_defined && !fixed ? e->first_defined : e->symbols;
+    return e->first_defined && !e->program ? e->first_defined : e->symbols;
 }
 
 const char *wc_elf_symbol_name(const struct wc_elf_image *e, uint32_t index) {

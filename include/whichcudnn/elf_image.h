@@ -44,8 +44,10 @@ struct wc_elf_image {
     uint64_t init, fini, flags, flags_1;
     uint32_t soname, rpath, runpath; /* offsets into strtab; 0: absent */
     bool has_soname, has_rpath, has_runpath, bind_now;
+    bool program;           /* has DT_DEBUG: an executable */
     uint32_t symbols;       /* number of .dynsym entries */
-    uint32_t first_defined; /* entries below it are imports (DT_GNU_HASH; 0: it has none) */
+    uint32_t first_defined; /* entries below it are imports (DT_GNU_HASH; 0: it has none); not all,
+                               see wc_elf_imports_end */
     uint16_t machine;       /* file view; 0 in memory unless the header is mapped */
 
     /* Tables, each wholly inside one segment (cut to what is); NULL or 0: absent. */
@@ -94,9 +96,8 @@ struct wc_elf_symbol {
 };
 /* False: index out of range or damaged entry. */
 bool wc_elf_symbol_at(const struct wc_elf_image *e, uint32_t index, struct wc_elf_symbol *out);
-/* All imports have lower indices (not only they, where this is past first_defined). DT_GNU_HASH
- * puts what is defined last, and among it the imports of a program at a fixed address whose PLT
- * entries serve as the functions' addresses: undefined, with a value. */
+/* All imports have lower indices (not only they, where this is past first_defined). DT_GNU_HASH has
+ * what is defined last, but in a program also the imports whose address is taken (bfd). */
 uint32_t wc_elf_imports_end(const struct wc_elf_image *e);
 /* Only the name, cheap. NULL: damaged. */
 const char *wc_elf_symbol_name(const struct wc_elf_image *e, uint32_t index);
