@@ -130,21 +130,20 @@ static const char *newest_glibc_node(void) {
     uint64_t best = 0;
     if (!libc_phdr || wc_elf_from_memory(&image, libc_base, libc_phdr, libc_phnum) != WC_ELF_OK)
         return NULL;
-    for (uint64_t at = 1; at < image.strsz;) {
-        const char *s = wc_elf_string(&image, at);
+    const uint64_t start = (uintptr_t)image.string_table - libc_base, end = start + image.strsz;
+    uint64_t at = start, found;
+    while (at < end && (found = wc_elf_find_bytes(&image, "GLIBC_2.", 8, &at, end - at))) {
+        const char *s = wc_elf_string(&image, found - start);
         if (!s)
             break;
         uint64_t minor = 0;
-        size_t digits = 0;
-        if (wc_str_starts(s, "GLIBC_2."))
-            digits = wc_parse_number(s + 8, wc_str_length(s + 8), &minor);
+        size_t digits = wc_parse_number(s + 8, wc_str_length(s + 8), &minor);
         if (digits && minor >= best && !s[8 + digits]) {
             struct wc_text t;
             best = minor;
             wc_text_begin(&t, newest, sizeof newest);
             wc_text_add(&t, s + 6);
         }
-        at += wc_str_length(s) + 1;
     }
     return newest[0] ? newest : NULL;
 }
