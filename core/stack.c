@@ -1,116 +1,10 @@
 /* Records into the model: see whichcudnn/stack.h. */
 #include "whichcudnn/stack.h"
 
-#define FIRST_ROOM 8
+#include "stack_keep.h"
 
-/* Applying one record: where its copies go, and whether memory ended on the way. */
-struct keeper {
-    struct wc_stack *s;
-    bool failed;
-};
-
-static uint32_t hash_of(const char *text, size_t n) {
-    uint32_t h = 2166136261U;
-
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ (unsigned char)text[i]) * 16777619U;
-    return h ^ h >> 16;
-}
-
-/* The same few paths come again in most records: the string kept last under the same hash is used
- * again if it is equal. */
-static const char *keep_text(struct keeper *k, const char *text) {
-    const char **seen;
-    size_t n;
-
-    if (!text || k->failed)
-        return NULL;
-    n = wc_str_length(text);
-    seen = &k->s->seen[hash_of(text, n) % WC_STACK_SEEN];
-    if (wc_str_same(*seen, text))
-        return *seen;
-    text = wc_arena_string_n(k->s->arena, text, n);
-    if (text)
-        *seen = text;
-    else
-        k->failed = true;
-    return text;
-}
-
-/* A list's elements are n * texts pointers to text, whatever its kind. */
-static const void *keep_texts(struct keeper *k, const void *list, size_t n, size_t texts) {
-    const char *const *from = list;
-    const char **to;
-
-    if (n == 0 || k->failed)
-        return NULL;
-    to = n <= WC_RECORD_MAX ? wc_arena_take(k->s->arena, n * texts * sizeof(*to)) : NULL;
-    if (!to) {
-        k->failed = true;
-        return NULL;
-    }
-    for (size_t i = 0; i < n * texts; i++)
-        to[i] = keep_text(k, from[i]);
-    return to;
-}
-
-static void keep_strings(struct keeper *k, struct wc_strings *list, const struct wc_strings *old) {
-    bool same = old && old->n == list->n;
-
-    for (size_t i = 0; same && i < list->n; i++)
-        same = wc_str_same(old->p[i], list->p[i]);
-    list->p = same ? old->p : keep_texts(k, list->p, list->n, 1);
-}
-
-/* Turns every pointer of `record` (a struct of that kind) into one to a copy in the arena; what is
- * as in `old` (NULL: there is none) stays shared with it. */
-static bool keep(struct wc_stack *s, enum wc_kind kind, void *record, const void *old) {
-    struct keeper k = {s, false};
-    size_t n;
-    const struct wc_field *f = wc_kind_fields(kind, &n);
-
-    for (; n > 0; n--, f++) {
-        void *value = (char *)record + f->offset;
-        const void *before = old ? (const char *)old + f->offset : NULL;
-
-        if (f->type == WC_FIELD_STR) {
-            const char **text = value;
-            bool same = before && wc_str_same(*(const char *const *)before, *text);
-            *text = same ? *(const char *const *)before : keep_text(&k, *text);
-        } else if (f->type == WC_FIELD_STRS) {
-            keep_strings(&k, value, before);
-        } else if (f->type == WC_FIELD_FACTS) {
-            struct wc_facts *facts = value;
-            facts->p = keep_texts(&k, facts->p, facts->n, 3);
-        } else if (f->type == WC_FIELD_FIXES) {
-            struct wc_fixes *fixes = value;
-            fixes->p = keep_texts(&k, fixes->p, fixes->n, 3);
-        }
-    }
-    return !k.failed;
-}
-
-/* Room for one entry more at *p: the entry's address, zeroed; NULL: none left. The old array is
- * lost to the arena, which doubling keeps below the size of the new one. */
-static void *grow(struct wc_stack *s, void **p, size_t n, size_t *room, size_t size) {
-    size_t wanted = *room ? *room * 2 : FIRST_ROOM;
-    void *bigger;
-
-    if (n >= WC_STACK_MOST)
-        return NULL;
-    if (n == *room) {
-        bigger = wc_arena_take(s->arena, wanted * size);
-        if (!bigger)
-            return NULL;
-        if (n)
-            wc_mem_copy(bigger, *p, n * size);
-        *p = bigger;
-        *room = wanted;
-    }
-    wc_mem_set((char *)*p + n * size, 0, size);
-    return (char *)*p + n * size;
-}
-#define GROW(s, list) grow(s, (void **)(void *)&(list).p, (list).n, &(list).room, sizeof(*(list).p))
+#define GROW(s, list)                                                                              \
+    wc_stack_grow(s, (void **)(void *)&(list).p, (list).n, &(list).room, sizeof(*(list).p))
 
 void wc_stack_begin(struct wc_stack *s, struct wc_arena *arena) {
     wc_mem_set(s, 0, sizeof(*s));
@@ -137,7 +31,7 @@ static bool apply_object(struct wc_stack *s, const struct wc_record *r) {
     struct wc_object *old = find_object(s, copy.object);
     struct wc_object *o;
 
-    if (!keep(s, r->kind, &copy, old ? &old->r : NULL))
+    if (!wc_stack_keep(s, r->kind, &copy, old ? &old->r : NULL))
         return false;
     o = old ? old : GROW(s, s->objects);
     if (!o)
@@ -171,7 +65,7 @@ static bool apply_demand(struct wc_stack *s, const struct wc_record *r) {
     struct wc_demand *old = find_demand(s, &copy);
     struct wc_demand *d;
 
-    if (!keep(s, r->kind, &copy, old ? &old->r : NULL))
+    if (!wc_stack_keep(s, r->kind, &copy, old ? &old->r : NULL))
         return false;
     d = old ? old : GROW(s, s->demands);
     if (!d)
@@ -193,62 +87,13 @@ static struct wc_binding *find_binding(const struct wc_stack *s,
     return NULL;
 }
 
-static size_t room_for(size_t n) {
-    size_t room = FIRST_ROOM;
-
-    while (room < n)
-        room *= 2;
-    return room;
-}
-
-static bool has_text(const struct wc_strings *list, const char *text) {
-    for (size_t i = 0; i < list->n; i++)
-        if (wc_str_same(list->p[i], text))
-            return true;
-    return false;
-}
-
-/* Functions come one by one where a host looks each up: the list grows by doubling, in place while
- * there is room, so that hundreds of them cost a few copies. */
-static bool add_function(struct wc_stack *s, struct wc_strings *list, const char *name) {
-    struct keeper k = {s, false};
-    const char **names = (const char **)(uintptr_t)list->p;
-
-    if (has_text(list, name))
-        return true;
-    if (list->n >= WC_STACK_MOST)
-        return false;
-    if (list->n == 0 || room_for(list->n) < list->n + 1) {
-        names = wc_arena_take(s->arena, room_for(list->n + 1) * sizeof(*names));
-        if (!names)
-            return false;
-        if (list->n)
-            wc_mem_copy(names, list->p, list->n * sizeof(*names));
-    }
-    names[list->n] = keep_text(&k, name);
-    if (k.failed)
-        return false;
-    list->p = names;
-    list->n++;
-    return true;
-}
-
-static bool add_functions(struct wc_stack *s, struct wc_strings *to,
-                          const struct wc_strings *from) {
-    bool all = true;
-
-    for (size_t i = 0; i < from->n; i++)
-        all = add_function(s, to, from->p[i]) && all;
-    return all;
-}
-
 /* Only functions that were not told before can add to the count. */
 static int64_t wrapped_together(const struct wc_binding_record *old,
                                 const struct wc_binding_record *more) {
     int64_t fresh = 0;
 
     for (size_t i = 0; i < more->functions.n; i++)
-        fresh += !has_text(&old->functions, more->functions.p[i]);
+        fresh += !wc_has_text(&old->functions, more->functions.p[i]);
     if (old->wrapped == WC_NULL || more->wrapped == WC_NULL)
         return old->wrapped == WC_NULL ? more->wrapped : old->wrapped;
     return old->wrapped + (more->wrapped < fresh ? more->wrapped : fresh);
@@ -261,12 +106,12 @@ static bool apply_binding(struct wc_stack *s, const struct wc_record *r) {
     copy.functions = b ? b->r.functions : (struct wc_strings){NULL, 0};
     if (b)
         copy.wrapped = wrapped_together(&b->r, &r->u.binding);
-    if (!keep(s, r->kind, &copy, b ? &b->r : NULL) || (!b && !(b = GROW(s, s->bindings))))
+    if (!wc_stack_keep(s, r->kind, &copy, b ? &b->r : NULL) || (!b && !(b = GROW(s, s->bindings))))
         return false;
     s->bindings.n += b == s->bindings.p + s->bindings.n;
     b->r = copy;
     b->seq = r->seq;
-    return add_functions(s, &b->r.functions, &r->u.binding.functions);
+    return wc_stack_add_texts(s, &b->r.functions, &r->u.binding.functions);
 }
 
 /* What was first inferred and is then told in the loader's words is one failure; so is the same
@@ -291,7 +136,7 @@ static bool apply_failure(struct wc_stack *s, const struct wc_record *r) {
     struct wc_failure *old = find_failure(s, &copy);
     struct wc_failure *f;
 
-    if (!keep(s, r->kind, &copy, old ? &old->r : NULL))
+    if (!wc_stack_keep(s, r->kind, &copy, old ? &old->r : NULL))
         return false;
     f = old ? old : GROW(s, s->failures);
     if (!f)
@@ -307,7 +152,7 @@ static bool apply_call(struct wc_stack *s, const struct wc_record *r) {
     struct wc_call_record copy = r->u.call;
     struct wc_call *c;
 
-    if (!keep(s, r->kind, &copy, NULL) || !(c = GROW(s, s->calls)))
+    if (!wc_stack_keep(s, r->kind, &copy, NULL) || !(c = GROW(s, s->calls)))
         return false;
     s->calls.n++;
     c->r = copy;
@@ -320,7 +165,7 @@ static bool apply_blind(struct wc_stack *s, const struct wc_record *r) {
     struct wc_blind_record copy = r->u.blind;
     struct wc_blind *b;
 
-    if (!keep(s, r->kind, &copy, NULL) || !(b = GROW(s, s->blinds)))
+    if (!wc_stack_keep(s, r->kind, &copy, NULL) || !(b = GROW(s, s->blinds)))
         return false;
     s->blinds.n++;
     b->r = copy;
@@ -334,7 +179,7 @@ static bool apply_finding(struct wc_stack *s, const struct wc_record *r) {
 
     if (!s->keep_findings)
         return true;
-    if (!keep(s, r->kind, &copy, NULL) || !(f = GROW(s, s->findings)))
+    if (!wc_stack_keep(s, r->kind, &copy, NULL) || !(f = GROW(s, s->findings)))
         return false;
     s->findings.n++;
     f->r = copy;
@@ -349,7 +194,7 @@ static bool apply_single(struct wc_stack *s, const struct wc_record *r, void *to
                          bool *has) {
     struct wc_record copy = *r;
 
-    if (!keep(s, r->kind, &copy.u, *has ? to : NULL))
+    if (!wc_stack_keep(s, r->kind, &copy.u, *has ? to : NULL))
         return false;
     wc_mem_copy(to, &copy.u, size);
     *has = true;

@@ -1,0 +1,155 @@
+/* Copies into the arena of a stack: see stack_keep.h. */
+#include "stack_keep.h"
+
+#define FIRST_ROOM 8
+
+/* Applying one record: where its copies go, and whether memory ended on the way. */
+struct keeper {
+    struct wc_stack *s;
+    bool failed;
+};
+
+static uint32_t hash_of(const char *text, size_t n) {
+    uint32_t h = 2166136261U;
+
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ (unsigned char)text[i]) * 16777619U;
+    return h ^ h >> 16;
+}
+
+/* The same few paths come again in most records: the string kept last under the same hash is used
+ * again if it is equal. */
+static const char *keep_text(struct keeper *k, const char *text) {
+    const char **seen;
+    size_t n;
+
+    if (!text || k->failed)
+        return NULL;
+    n = wc_str_length(text);
+    seen = &k->s->seen[hash_of(text, n) % WC_STACK_SEEN];
+    if (wc_str_same(*seen, text))
+        return *seen;
+    text = wc_arena_string_n(k->s->arena, text, n);
+    if (text)
+        *seen = text;
+    else
+        k->failed = true;
+    return text;
+}
+
+/* A list's elements are n * texts pointers to text, whatever its kind. */
+static const void *keep_texts(struct keeper *k, const void *list, size_t n, size_t texts) {
+    const char *const *from = list;
+    const char **to;
+
+    if (n == 0 || k->failed)
+        return NULL;
+    to = n <= WC_RECORD_MAX ? wc_arena_take(k->s->arena, n * texts * sizeof(*to)) : NULL;
+    if (!to) {
+        k->failed = true;
+        return NULL;
+    }
+    for (size_t i = 0; i < n * texts; i++)
+        to[i] = keep_text(k, from[i]);
+    return to;
+}
+
+static void keep_strings(struct keeper *k, struct wc_strings *list, const struct wc_strings *old) {
+    bool same = old && old->n == list->n;
+
+    for (size_t i = 0; same && i < list->n; i++)
+        same = wc_str_same(old->p[i], list->p[i]);
+    list->p = same ? old->p : keep_texts(k, list->p, list->n, 1);
+}
+
+bool wc_stack_keep(struct wc_stack *s, enum wc_kind kind, void *record, const void *old) {
+    struct keeper k = {s, false};
+    size_t n;
+    const struct wc_field *f = wc_kind_fields(kind, &n);
+
+    for (; n > 0; n--, f++) {
+        void *value = (char *)record + f->offset;
+        const void *before = old ? (const char *)old + f->offset : NULL;
+
+        if (f->type == WC_FIELD_STR) {
+            const char **text = value;
+            bool same = before && wc_str_same(*(const char *const *)before, *text);
+            *text = same ? *(const char *const *)before : keep_text(&k, *text);
+        } else if (f->type == WC_FIELD_STRS) {
+            keep_strings(&k, value, before);
+        } else if (f->type == WC_FIELD_FACTS) {
+            struct wc_facts *facts = value;
+            facts->p = keep_texts(&k, facts->p, facts->n, 3);
+        } else if (f->type == WC_FIELD_FIXES) {
+            struct wc_fixes *fixes = value;
+            fixes->p = keep_texts(&k, fixes->p, fixes->n, 3);
+        }
+    }
+    return !k.failed;
+}
+
+/* The old array is lost to the arena, which doubling keeps below the size of the new one. */
+void *wc_stack_grow(struct wc_stack *s, void **p, size_t n, size_t *room, size_t size) {
+    size_t wanted = *room ? *room * 2 : FIRST_ROOM;
+    void *bigger;
+
+    if (n >= WC_STACK_MOST)
+        return NULL;
+    if (n == *room) {
+        bigger = wc_arena_take(s->arena, wanted * size);
+        if (!bigger)
+            return NULL;
+        if (n)
+            wc_mem_copy(bigger, *p, n * size);
+        *p = bigger;
+        *room = wanted;
+    }
+    wc_mem_set((char *)*p + n * size, 0, size);
+    return (char *)*p + n * size;
+}
+
+static size_t room_for(size_t n) {
+    size_t room = FIRST_ROOM;
+
+    while (room < n)
+        room *= 2;
+    return room;
+}
+
+bool wc_has_text(const struct wc_strings *list, const char *text) {
+    for (size_t i = 0; i < list->n; i++)
+        if (wc_str_same(list->p[i], text))
+            return true;
+    return false;
+}
+
+static bool add_text(struct wc_stack *s, struct wc_strings *list, const char *text) {
+    struct keeper k = {s, false};
+    const char **texts = (const char **)(uintptr_t)list->p;
+
+    if (wc_has_text(list, text))
+        return true;
+    if (list->n >= WC_STACK_MOST)
+        return false;
+    if (list->n == 0 || room_for(list->n) < list->n + 1) {
+        texts = wc_arena_take(s->arena, room_for(list->n + 1) * sizeof(*texts));
+        if (!texts)
+            return false;
+        if (list->n)
+            wc_mem_copy(texts, list->p, list->n * sizeof(*texts));
+    }
+    texts[list->n] = keep_text(&k, text);
+    if (k.failed)
+        return false;
+    list->p = texts;
+    list->n++;
+    return true;
+}
+
+bool wc_stack_add_texts(struct wc_stack *s, struct wc_strings *to, const struct wc_strings *from) {
+    bool all = true;
+
+    for (size_t i = 0; i < from->n; i++)
+        all = add_text(s, to, from->p[i]) && all;
+    return all;
+}
