@@ -4,9 +4,13 @@
  * may make jumps). With SLOW_RESOLVER cudnnCreate is an indirect function whose resolver takes
  * longer each time, so that threads which resolve one lazy slot at once finish one after the other.
  */
+#include <dirent.h>
+#include <fcntl.h>
 #include <link.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -61,6 +65,25 @@ int cudnnCnnVersionCheck(void) {
     return 2;
 }
 
+/* READS_LOG names a directory: a first call that no log in it tells of ends the process. */
+static void check_log(const char *call) {
+    char text[1 << 16]; /* of each thread */
+    const char *directory = getenv("READS_LOG");
+    DIR *list = directory ? opendir(directory) : NULL;
+    bool told = !list;
+    for (struct dirent *entry; list && (entry = readdir(list));) {
+        int fd = openat(dirfd(list), entry->d_name, O_RDONLY);
+        ssize_t n = read(fd, text, sizeof text - 1);
+        text[n > 0 ? n : 0] = 0;
+        told = told || strstr(text, call);
+        close(fd);
+    }
+    if (list)
+        closedir(list);
+    if (!told)
+        _exit(77);
+}
+
 #ifdef SLOW_RESOLVER
 static int create(void **handle) {
 #else
@@ -68,6 +91,7 @@ int cudnnCreate(void **handle);
 int cudnnCreate(void **handle) {
 #endif
     static int it;
+    check_log("\"function\":\"cudnnCreate\",\"phase\":\"before\"");
     count(__builtin_return_address(0));
     *handle = &it;
     return 0;

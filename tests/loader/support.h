@@ -41,8 +41,10 @@ static inline void wait_for(atomic_int *flag) {
         usleep(1000);
 }
 
-/* How calls arrived at the cuDNN that the handle (or RTLD_DEFAULT) finds. */
+/* How calls arrived, since this was last told, at the cuDNN that the handle (or RTLD_DEFAULT)
+ * finds. */
 static inline void tell_counts(void *library) {
+    static unsigned long watched_before, direct_before;
     unsigned long watched = 0, direct = 0;
     if (!getenv("COUNTS"))
         return;
@@ -50,7 +52,9 @@ static inline void tell_counts(void *library) {
         (void (*)(unsigned long *, unsigned long *))dlsym(library, "calls_arrived");
     if (arrived)
         arrived(&watched, &direct);
-    printf("watched %lu direct %lu\n", watched, direct);
+    printf("watched %lu direct %lu\n", watched - watched_before, direct - direct_before);
+    watched_before = watched;
+    direct_before = direct;
 }
 
 #endif
