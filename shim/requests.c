@@ -121,9 +121,11 @@ void requests_failed(struct request *r, const char *text) {
     struct wc_record record;
     struct wc_failure_record *f = &record.u.failure;
     r->ended = true;
-    if (!journal_is_open() && !is_worth_a_log(r->name, text))
+    bool worth_a_log = is_worth_a_log(r->name, text);
+    if (worth_a_log)
+        journal_open_relevant();
+    else if (!journal_is_open())
         return;
-    journal_open_relevant();
     requests_log(r);
     wc_record_begin(&record, WC_KIND_failure);
     f->request = r->number;
@@ -134,7 +136,8 @@ void requests_failed(struct request *r, const char *text) {
     f->text = text;
     f->inferred = !text;
     journal_add(&record);
-    journal_diagnose();
+    if (worth_a_log) /* a host may try thousands of other names */
+        journal_diagnose();
 }
 
 void requests_lookup_failed(const char *function, const char *caller, int64_t caller_object,

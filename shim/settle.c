@@ -414,7 +414,7 @@ int64_t settle_promote(uintptr_t address) {
     struct question q = {.address = address, .number = WC_NULL};
     next_walk(promote_it, &q);
     if (q.number != WC_NULL && state_take()) {
-        describe_news(true);
+        describe_news(false);
         state_leave();
     }
     return q.number;

@@ -183,7 +183,7 @@ static bool read_file(struct logs *logs, FILE *from, const char *path, char **tr
 bool logs_read(struct logs *logs, const char *path, char **trouble) {
     struct stat facts;
     FILE *from;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     bool good;
 
     if (fd < 0 || fstat(fd, &facts) != 0 || !(from = fdopen(fd, "r"))) {
@@ -194,6 +194,9 @@ bool logs_read(struct logs *logs, const char *path, char **trouble) {
     }
     if (S_ISDIR(facts.st_mode)) {
         *trouble = must_copy(strerror(EISDIR));
+        good = false;
+    } else if (!S_ISREG(facts.st_mode)) {
+        *trouble = must_copy("not a regular file");
         good = false;
     } else {
         good = read_file(logs, from, path, trouble);

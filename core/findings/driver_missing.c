@@ -11,7 +11,8 @@ struct signs {
     const struct wc_failure *request; /* the first one for libcuda itself */
     const struct wc_failure *victim;  /* a library that did not come in for want of it */
     const struct wc_call *call;       /* the first call that returned NOT_INITIALIZED */
-    bool by_cuda_user;                /* the request came from a host or from cuDNN */
+    bool by_host, by_cudnn;           /* who asked for it */
+    bool gpu_wanted;                  /* a call was made that needs a GPU */
 };
 
 static bool is_driver(const char *name) {
@@ -29,10 +30,16 @@ static bool not_initialized(const struct wc_stack *s, const struct wc_call *call
                WC_STATUS_NOT_INITIALIZED;
 }
 
-static bool uses_cuda(const struct wc_stack *s, const struct wc_failure *f) {
+static void note_asker(const struct wc_stack *s, const struct wc_failure *f, struct signs *signs) {
     const struct wc_object *o = wc_object_of(s, f->r.caller_object, f->r.caller);
 
-    return o && (wc_is_cudnn(o) || wc_wants_cudnn(o));
+    signs->by_cudnn = signs->by_cudnn || (o && wc_is_cudnn(o));
+    signs->by_host = signs->by_host || (o && !wc_is_cudnn(o) && wc_wants_cudnn(o));
+}
+
+/* What cuDNN answers without a GPU: its version, the text of a status. */
+static bool is_question(const char *function) {
+    return wc_str_starts(function, "cudnnGet") || wc_str_ends(function, "VersionCheck");
 }
 
 static void read_failures(const struct wc_stack *s, struct signs *signs) {
@@ -45,7 +52,7 @@ static void read_failures(const struct wc_stack *s, struct signs *signs) {
         if (is_driver(f->r.name)) {
             if (!signs->request)
                 signs->request = f;
-            signs->by_cuda_user = signs->by_cuda_user || uses_cuda(s, f);
+            note_asker(s, f, signs);
         } else if (!signs->victim && wc_failed_dependency(f, missing, sizeof missing) &&
                    is_driver(missing)) {
             signs->victim = f;
@@ -54,9 +61,13 @@ static void read_failures(const struct wc_stack *s, struct signs *signs) {
 }
 
 static void read_calls(const struct wc_stack *s, struct signs *signs) {
-    for (size_t i = 0; i < s->calls.n && !signs->call; i++)
-        if (not_initialized(s, &s->calls.p[i]))
-            signs->call = &s->calls.p[i];
+    for (size_t i = 0; i < s->calls.n; i++) {
+        const struct wc_call *call = &s->calls.p[i];
+        if (call->r.function && !is_question(call->r.function))
+            signs->gpu_wanted = true;
+        if (!signs->call && not_initialized(s, call))
+            signs->call = call;
+    }
 }
 
 /* Nothing of a driver or a GPU to be seen: not in the kernel, not in /dev. */
@@ -145,11 +156,14 @@ void wc_find_driver_missing(struct wc_diagnosis *d) {
     read_calls(d->s, &signs);
     if (!signs.request && !signs.victim && !(signs.call && bare_machine(d->s)))
         return;
+    bool felt = signs.victim || signs.call || signs.by_host || (signs.by_cudnn && signs.gpu_wanted);
+    if (!felt && signs.by_cudnn)
+        return; /* a part asks when it is loaded, long before anybody needs the driver */
     wc_case_begin(&c, d);
     c.r.title = title(&c, &signs);
     /* A companion's question whether there is a GPU, after which the host goes on: worth knowing.
      */
-    if (!signs.victim && !signs.call && !signs.by_cuda_user)
+    if (!felt)
         c.r.severity = WC_severity_NOTE;
     if (signs.call)
         c.r.host = signs.call->r.host;

@@ -228,3 +228,10 @@ report() { "$CMD" report "$@"; }
     run -2 sh -c '"$CMD" report log.jsonl >/dev/full'
     [[ $output == *"could not be written"* ]]
 }
+
+@test "a log that is no regular file is refused, and nobody waits for it" {
+    mkfifo "$BATS_TEST_TMPDIR/fifo"
+    run timeout 10 "$CMD" report "$BATS_TEST_TMPDIR/fifo"
+    [ "$status" -eq 2 ]
+    [[ $output == *"not a regular file"* ]]
+}

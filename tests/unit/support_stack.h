@@ -274,17 +274,30 @@ __attribute__((unused)) static void add_failed_part(struct scene *s, int64_t fac
         add_failure(s, facade, NULL, name[i], not_found(s, name[i]));
 }
 
-__attribute__((unused)) static void add_call(struct scene *s, const char *function, int64_t host,
-                                             int64_t target, int64_t status, int64_t version) {
+__attribute__((unused)) static struct wc_record call_record(struct scene *s, const char *function,
+                                                            int64_t host, int64_t target) {
     struct wc_record r = begin(WC_KIND_call);
     const struct wc_object *from = wc_stack_object(&s->stack, host);
     const struct wc_object *to = wc_stack_object(&s->stack, target);
     r.u.call.function = function;
-    r.u.call.phase = WC_phase_AFTER;
+    r.u.call.phase = WC_phase_BEFORE;
     r.u.call.host = host;
     r.u.call.host_path = from ? from->r.path : NULL;
     r.u.call.target = target;
     r.u.call.target_path = to ? to->r.path : NULL;
+    return r;
+}
+
+__attribute__((unused)) static void add_call_before(struct scene *s, const char *function,
+                                                    int64_t host, int64_t target) {
+    struct wc_record r = call_record(s, function, host, target);
+    apply(s, &r);
+}
+
+__attribute__((unused)) static void add_call(struct scene *s, const char *function, int64_t host,
+                                             int64_t target, int64_t status, int64_t version) {
+    struct wc_record r = call_record(s, function, host, target);
+    r.u.call.phase = WC_phase_AFTER;
     r.u.call.status = status;
     r.u.call.status_name = status == WC_NULL ? NULL : wc_status_name(status, -1);
     r.u.call.version = version;

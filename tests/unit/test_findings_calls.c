@@ -83,6 +83,12 @@ static void a_request_for_libcuda_that_failed(void **state) {
     struct program p = sound(9, NULL, 0);
     int64_t graph = 3;
     add_failure(p.s, graph, NULL, "libcuda.so.1", not_found(p.s, "libcuda.so.1"));
+    /* Some parts ask when they are loaded: nobody has needed the driver yet. */
+    assert_finds(p.s, "");
+    add_call(p.s, "cudnnGetVersion", p.host, p.facade, WC_NULL, 90000);
+    add_call(p.s, "cudnnOpsVersionCheck", p.host, p.facade, 0, WC_NULL);
+    assert_finds(p.s, "");
+    add_call_before(p.s, "cudnnCreate", p.host, p.facade);
     assert_finds(p.s, "driver-missing");
     assert_int_equal(p.s->found.p[0].severity, WC_severity_ERROR);
     add_call(p.s, "cudnnCreate", p.host, p.facade, 1001, WC_NULL);
