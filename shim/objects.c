@@ -288,6 +288,12 @@ static enum wc_role role_of(enum wc_name_kind kind) {
     }
 }
 
+/* SONAMEs before cuDNN 4 were numbered after CUDA: libcudnn.so.7.0 is cuDNN 3. Later ones have the
+ * major alone. */
+static bool is_after_cuda(const struct wc_name *soname) {
+    return soname->version.minor >= 0;
+}
+
 /* The major that a host's imports or needs are for. */
 static int demanded_major(const struct wc_elf_image *e) {
     struct wc_name name;
@@ -295,7 +301,7 @@ static int demanded_major(const struct wc_elf_image *e) {
     for (size_t i = 0; (needed = wc_elf_needed(e, i)); i++) {
         wc_name_read(needed, &name);
         if (name.kind == WC_NAME_FACADE && name.version.major > 0)
-            return name.version.major;
+            return is_after_cuda(&name) ? -1 : name.version.major;
     }
     uint32_t end = wc_elf_imports_end(e);
     for (uint32_t i = 1; i < end; i++) {
@@ -319,7 +325,7 @@ static int own_major(const struct wc_elf_image *e, const char *path) {
             continue;
         wc_name_read(sources[i], &name);
         if (name.version.major > 0)
-            return name.version.major;
+            return i == 0 && is_after_cuda(&name) ? -1 : name.version.major;
     }
     return -1;
 }
