@@ -223,8 +223,10 @@ run-e2e: all $(O)/venv/.ready
 	    $(filter-out tests/real/% tests/measured/%,$(sort $(wildcard tests/*/*.bats)))
 run-real: all $(O)/venv/.ready
 	$(Q)$(test_env) tests/setup/run-bats $(tap)/real $(wildcard tests/real/*.bats)
+# MEASURED=small leaves out the whole frameworks; what is left is in run-real, too.
 run-measured: all $(O)/venv/.ready
-	$(Q)$(test_env) tests/setup/run-bats $(tap)/measured $(wildcard tests/measured/*.bats)
+	$(Q)$(test_env) tests/setup/run-bats $(tap)/measured tests/real/measured.bats \
+	    $(if $(filter small,$(MEASURED)),,$(wildcard tests/measured/*.bats))
 
 $(O)/venv/.ready: tests/setup/venv tests/setup/requirements.txt
 	$(Q)tests/setup/venv $(O)/venv
@@ -293,7 +295,7 @@ help:
 	@echo 'make test        unit, e2e and real tests; installs what they need; last line: N passed, N failed'
 	@echo '                 RELEASE=9.x.y.z adds a release of cuDNN to the real ones'
 	@echo 'make test-unit   test programs of tests/unit alone; likewise test-e2e, test-real,'
-	@echo '                 and test-measured (the slow ones on whole frameworks)'
+	@echo '                 and test-measured (whole frameworks, 6 GB; MEASURED=small without them)'
 	@echo 'make lint        clang-format, clang-tidy, shellcheck, python syntax'
 	@echo 'make demo        watch a real framework get the wrong cuDNN (CUDNN=9.1.0 FRAMEWORK=jax|torch)'
 	@echo 'make bench       what it costs, beside LD_DEBUG and LD_AUDIT: $(O)/bench/results.txt'

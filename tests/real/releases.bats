@@ -34,3 +34,14 @@ check() { # hosts|neutral|exports
     # For whoever reads the results: what each has more or less than the table.
     check exports | sed 's/^/# /' >&3
 }
+
+@test "the checks notice a package that is another release, and a function too many" {
+    cp -r "$(fetch_cudnn 9.1.0.70)" "$BATS_TEST_TMPDIR/release"
+    sed -i 's/"version": "[0-9.]*"/"version": "9.1.1.17"/' "$BATS_TEST_TMPDIR/release/wheel.json"
+    run "$WC_PYTHON" "$WC_ROOT/tests/real/check_releases.py" hosts "$BATS_TEST_TMPDIR/release"
+    [ "$status" -eq 1 ]
+    [[ $output == *"FAILED nvidia-cudnn-cu12 9.1.1.17, lazy, version: "*"installation: got"* ]]
+    run "$WC_PYTHON" "$WC_ROOT/tests/real/check_releases.py" exports "$(fetch_cudnn 7.6.5)"
+    [ "$status" -eq 1 ] # in the list, and not in this release
+    [[ $output == *"no release has: got ['cudnnGetRNNDropoutLocationsInternal']"* ]]
+}

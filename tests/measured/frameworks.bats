@@ -1,0 +1,33 @@
+#!/usr/bin/env bats
+# Whole frameworks with a cuDNN that does not fit, and with one that does: the rows of
+# tests/real/measured.tsv that need gigabytes.
+
+bats_require_minimum_version 1.5.0
+load ../setup/helper
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+}
+
+# It also installs the PyTorch that the rows use.
+@test "make demo FRAMEWORK=torch: PyTorch's own error, and what it does not say" {
+    make --no-print-directory -C "$WC_ROOT" O="${WC_BUILD#"$WC_ROOT"/}" CACHE="$WC_CACHE" \
+        FRAMEWORK=torch demo >demo.out 2>demo.err || { cat demo.out demo.err && return 1; }
+    cat demo.out
+    grep 'RuntimeError: cuDNN version incompatibility' demo.err
+    sed -n '/^What .proc.PID.maps/,/^$/s/^    //p' demo.out | sort >mapped
+    "$WHICHCUDNN" report --json "$WC_BUILD/demo/log-torch" >report.json || [ $? -eq 1 ]
+    [ "$(jq -r '[.findings[] | select(.severity != "note") | .id] | join(" ")' report.json)" = \
+        runtime-too-old ]
+    jq -r '.stack.objects[] | select(.role == "facade" or .role == "part") | .real_path' \
+        report.json | sort | diff mapped -
+    local pin
+    pin=$(sed -n 's/^Requires-Dist: \(nvidia-cudnn-cu13==[0-9.]*\).*/\1/p' \
+        "$WC_BUILD"/demo/venv-torch-*/lib/python*/site-packages/torch-*.dist-info/METADATA)
+    [ -n "$pin" ]
+    grep -F "pip install $pin" demo.out
+}
+
+@test "PyTorch and ONNX Runtime: the right findings, none where they work" {
+    "$WC_PYTHON" "$WC_ROOT/tests/real/check_measured.py" large
+}
