@@ -108,6 +108,16 @@ static const char *package_part(const char *name) {
     return wc_base_name(name);
 }
 
+/* Asked of every character of every path that a process opens, so it comes before all else. */
+static bool begins_a_hint(char c) {
+    const uint32_t letters = 0
+#define HINT(word, where, end) | UINT32_C(1) << ((word)[0] - 'a')
+#include "names.def"
+        ;
+    unsigned letter = (unsigned)(lower(c) - 'a');
+    return letter < 26 && (letters >> letter & 1);
+}
+
 bool wc_name_hints(const char *name) {
     if (!name)
         return false;
@@ -117,7 +127,7 @@ bool wc_name_hints(const char *name) {
         name = standard + 1;
     const char *package = package_part(name);
     for (const char *s = name; *s; s++) {
-        if (!alphanumeric(*s) || !word_begins(name, s))
+        if (!begins_a_hint(*s) || !word_begins(name, s))
             continue;
         for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
             if ((hints[i].where == ANYWHERE || s >= package) &&
