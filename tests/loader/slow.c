@@ -1,8 +1,10 @@
 /*
- * Pauses the loader in the middle of relocating whoever calls slow_function: its resolver sleeps.
+ * Pauses the loader in the middle of relocating whoever calls slow_function: its resolver sleeps,
+ * or with ASKS makes a dl* call.
  */
 #include "slow.h"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 atomic_int slow_entered;
@@ -14,7 +16,12 @@ static int seven(void) {
 
 static int (*choose(void))(void) {
     slow_entered = 1;
+#ifdef ASKS
+    if (!dlsym(RTLD_DEFAULT, "getpid"))
+        return NULL;
+#else
     usleep(1000 * (useconds_t)slow_milliseconds);
+#endif
     return seven;
 }
 
