@@ -44,6 +44,12 @@ static int32_t cuda_in(const char *text) {
     return -1;
 }
 
+bool wc_is_for_other_cuda(const struct wc_object *library, int32_t cuda) {
+    int32_t made_for = cuda_in(library->r.installation);
+
+    return made_for >= 0 && cuda >= 0 && made_for != cuda;
+}
+
 static int32_t cuda_of_companions(const struct wc_stack *s) {
     struct wc_name n;
 

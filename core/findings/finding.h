@@ -182,6 +182,8 @@ const char *wc_say_installation(struct wc_case *c, const struct wc_object *o);
  * distribution that the demand names, NULL: none. */
 void wc_fix_install(struct wc_case *c, const struct wc_object *host,
                     const struct wc_object *library, const char *spec, const char *package);
+/* Does its package's name say that it is made for another CUDA major than this one (-1: none)? */
+bool wc_is_for_other_cuda(const struct wc_object *library, int32_t cuda);
 /* Put the set of this library back into one piece. */
 void wc_fix_reinstall(struct wc_case *c, const struct wc_object *library);
 /* If LD_LIBRARY_PATH names the directory of o: take it out. True if so. */

@@ -220,13 +220,22 @@ static bool dependency_told(const struct wc_stack *s, size_t i, const char *miss
     return false;
 }
 
-static void dependency_fixes(struct wc_case *c, const char *missing) {
+/* library: the cuDNN that asked for the part, NULL: none. A part that wants another CUDA than its
+ * package is made for did not come with that package. */
+static void dependency_fixes(struct wc_case *c, const char *missing,
+                             const struct wc_object *library) {
     struct wc_name n;
+    bool mixed;
 
     wc_name_read(missing, &n);
+    mixed =
+        library && n.kind == WC_NAME_COMPANION && wc_is_for_other_cuda(library, n.version.major);
+    if (mixed)
+        wc_fix_reinstall(c, library);
     if (n.kind == WC_NAME_COMPANION && n.version.major > 0)
         wc_case_fix(c, WC_ACTION_INSTALL,
-                    wc_say(c, "take a cuDNN made for the CUDA that is installed: this one wants ",
+                    wc_say(c, mixed ? "or " : "",
+                           "take a cuDNN made for the CUDA that is installed: this one wants ",
                            wc_say_name(c, missing), NULL),
                     NULL);
     wc_case_fix(c, WC_ACTION_INSTALL,
@@ -253,7 +262,7 @@ static void tell_dependency(struct wc_diagnosis *d, const struct wc_failure *f,
     wc_case_fact(&c, "asked by", f->r.caller, "loader request");
     if (caller && wc_is_cudnn(caller))
         wc_case_library(&c, "cuDNN", caller);
-    dependency_fixes(&c, missing);
+    dependency_fixes(&c, missing, caller && wc_is_cudnn(caller) ? caller : NULL);
     wc_case_end(&c);
 }
 

@@ -186,6 +186,34 @@ static void nvidias_wheel_is_put_back_as_it_was(void **state) {
     assert_false(has_pip(&mixed(&f)->found.p[0]));
 }
 
+/* A part that wants another CUDA than its package is made for is not the package's own. */
+static void a_part_of_another_cuda_is_put_back(void **state) {
+    (void)state;
+    static const struct {
+        const char *installation, *missing;
+        bool again;
+    } cases[] = {
+        {"nvidia-cudnn-cu12", "libcublas.so.11", true},
+        {"nvidia-cudnn-cu12", "libcublas.so.12", false},
+        {"nvidia-cudnn-cu12", "libz.so.1", false},
+        {NULL, "libcublas.so.11", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct scene *s = new_scene();
+        struct file f = {.role = WC_role_FACADE,
+                         .path = "/venv/nvidia/cudnn/lib/libcudnn.so.8",
+                         .version = version_of(8, 9, 2),
+                         .installation = cases[i].installation,
+                         .kind = WC_installation_kind_WHEEL,
+                         .asked_by = NOBODY};
+        int64_t facade = add_file(s, &f);
+        add_failure(s, facade, NULL, "libcudnn_ops_infer.so.8", not_found(s, cases[i].missing));
+        assert_finds(s, "dependency-missing");
+        assert_int_equal(has_pip(&s->found.p[0]), cases[i].again);
+        assert_int_equal(strcmp(s->found.p[0].fix.p[0].action, "reinstall") == 0, cases[i].again);
+    }
+}
+
 static void an_installation_is_named_once(void **state) {
     (void)state;
     struct file f = {.installation = "cuda-13.0",
@@ -259,6 +287,7 @@ int main(void) {
         cmocka_unit_test(conda_comes_first_in_a_conda_environment),
         cmocka_unit_test(only_text_of_the_trade_gets_into_a_command),
         cmocka_unit_test(nvidias_wheel_is_put_back_as_it_was),
+        cmocka_unit_test(a_part_of_another_cuda_is_put_back),
         cmocka_unit_test(an_installation_is_named_once),
         cmocka_unit_test(a_directory_is_taken_out_of_the_path),
         cmocka_unit_test(the_hosts_own_requirement_is_what_to_install),
