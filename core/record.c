@@ -9,9 +9,6 @@
 #define VALUE(t, id, word) word,
 #define END_ENUM(t) };
 #include "whichcudnn/enums.def"
-#undef ENUM
-#undef VALUE
-#undef END_ENUM
 
 static const struct {
     const char *const *words;
@@ -21,9 +18,6 @@ static const struct {
 #define VALUE(t, id, word)
 #define END_ENUM(t)
 #include "whichcudnn/enums.def"
-#undef ENUM
-#undef VALUE
-#undef END_ENUM
 };
 
 #define FIELD(k, n, doc, type, enumeration) \
@@ -38,15 +32,6 @@ static const struct {
 #define FIXES(k, n, doc) FIELD(k, n, doc, WC_FIELD_FIXES, 0)
 #define END_KIND(k) };
 #include "whichcudnn/record.def"
-#undef KIND
-#undef STR
-#undef INT
-#undef BOOL
-#undef STRS
-#undef ENUM_
-#undef FACTS
-#undef FIXES
-#undef END_KIND
 
 static const struct {
     const char *name, *doc;
@@ -64,15 +49,6 @@ static const struct {
 #define FIXES(k, n, doc)
 #define END_KIND(k)
 #include "whichcudnn/record.def"
-#undef KIND
-#undef STR
-#undef INT
-#undef BOOL
-#undef STRS
-#undef ENUM_
-#undef FACTS
-#undef FIXES
-#undef END_KIND
 };
 
 /* clang-format on */

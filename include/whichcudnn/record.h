@@ -17,9 +17,6 @@
 #define VALUE(t, id, word) WC_##t##_##id,
 #define END_ENUM(t) WC_##t##_COUNT };
 #include "enums.def"
-#undef ENUM
-#undef VALUE
-#undef END_ENUM
 /* Usage: WC_role_FACADE, WC_severity_ERROR. */
 
 enum wc_enumeration {
@@ -27,9 +24,6 @@ enum wc_enumeration {
 #define VALUE(t, id, word)
 #define END_ENUM(t)
 #include "enums.def"
-#undef ENUM
-#undef VALUE
-#undef END_ENUM
     WC_ENUMERATIONS
 };
 
@@ -66,15 +60,6 @@ enum wc_kind {
 #define FIXES(k, n, doc)
 #define END_KIND(k)
 #include "record.def"
-#undef KIND
-#undef STR
-#undef INT
-#undef BOOL
-#undef STRS
-#undef ENUM_
-#undef FACTS
-#undef FIXES
-#undef END_KIND
     WC_KINDS
 };
 
@@ -88,15 +73,6 @@ enum wc_kind {
 #define FIXES(k, n, doc) struct wc_fixes n;
 #define END_KIND(k) };
 #include "record.def"
-#undef KIND
-#undef STR
-#undef INT
-#undef BOOL
-#undef STRS
-#undef ENUM_
-#undef FACTS
-#undef FIXES
-#undef END_KIND
 
 struct wc_record {
     enum wc_kind kind;
@@ -115,15 +91,6 @@ struct wc_record {
 #define FIXES(k, n, doc)
 #define END_KIND(k)
 #include "record.def"
-#undef KIND
-#undef STR
-#undef INT
-#undef BOOL
-#undef STRS
-#undef ENUM_
-#undef FACTS
-#undef FIXES
-#undef END_KIND
     } u;
 };
 
