@@ -2,9 +2,9 @@
 """check_measured.py small|large [TABLE]: plays the rows of measured.tsv on real files, bare and
 watched. The small ones need a few hundred MB of cuDNN, the large ones whole frameworks.
 
-For each: the watched program does what the bare one does; every log is valid; the report has exactly
-the findings of the row; the first of them stands in the log while the program runs, and where cuDNN
-aborts, nothing but it tells the end.
+For each: the watched program does what the bare one does; every log is valid; the report has
+exactly the findings of the row; the first of them stands in the log while the program runs, and
+where cuDNN aborts, the log ends there, with the finding in it.
 """
 
 import csv
@@ -34,7 +34,7 @@ def rows(table):
     return list(csv.DictReader(lines, COLUMNS, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
-# ---- files ----------------------------------------------------------------------------------------
+# ---- files ---------------------------------------------------------------------------------------
 
 
 def fetched(release, files):
@@ -87,7 +87,7 @@ def empty(names, scratch):
     return f"{scratch}/empty"
 
 
-# ---- programs -------------------------------------------------------------------------------------
+# ---- programs ------------------------------------------------------------------------------------
 
 
 def facade_in(lib):
@@ -95,7 +95,7 @@ def facade_in(lib):
 
 
 def without_cache(program):
-    """The loader as the program that sees no ld.so.cache: the computer's own cuDNN would fill gaps."""
+    """By a loader that sees no ld.so.cache: the computer's own cuDNN would fill gaps."""
     found = re.search(r"interpreter: (.*)\]", watch.readelf("-l", program))
     return [found.group(1), "--inhibit-cache", program]
 
@@ -142,8 +142,8 @@ def link_or_copy(source, target):
 
 
 def torch(row, scratch):
-    """What `make demo FRAMEWORK=torch` installed, with the row's cuDNN in the place of its own. -S: its
-    own site-packages stay out, where PyTorch would find the other."""
+    """What `make demo FRAMEWORK=torch` installed, with the row's cuDNN in the place of its own. -S:
+    that site-packages stays out, where PyTorch would find the other."""
     venv = f"{watch.BUILD}/demo/venv-torch-2.15.0"
     source = next(pathlib.Path(venv).glob("lib/python3*/site-packages"))
     site = f"{scratch}/site"
@@ -169,7 +169,7 @@ def without_time(text):
     return re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+", "TIME", text)
 
 
-# ---- one row --------------------------------------------------------------------------------------
+# ---- one row -------------------------------------------------------------------------------------
 
 
 def elsewhere(row, scratch):
@@ -241,7 +241,9 @@ def check(checks, row, host):
         except Exception:  # pylint: disable=broad-except  # the other rows go on
             checks.that(False, traceback.format_exc())
             return
-    said = [f["title"] for f in document["findings"]] if document else ["skipped: no mount namespace"]
+    said = ["skipped: no mount namespace"]
+    if document:
+        said = [f["title"] for f in document["findings"]]
     print(f"{row['row']} ({host}): {'; '.join(said) or 'nothing'}")
 
 

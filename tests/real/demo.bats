@@ -18,13 +18,14 @@ demo() {
 # Runs it and leaves: demo.out, demo.err, number (what the host printed), mapped (cuDNN's files in
 # its maps), report.json, requirement (of the plugin's wheel).
 run_demo() { # CUDNN
-    local metadata
+    local site
     demo CUDNN="$1" >demo.out 2>demo.err || { cat demo.out demo.err && return 1; }
     cat demo.out
     number=$(sed -n 's/^built with [0-9]* runs with \([0-9]*\)$/\1/p' demo.out)
     sed -n '/^What .proc.PID.maps/,/^$/s/^    //p' demo.out | sort >mapped
-    metadata=$(echo "$WC_BUILD"/demo/venv-jax-*/lib/python*/site-packages/jax_cuda12_plugin-*/METADATA)
-    requirement=$(sed -n 's/^Requires-Dist: nvidia-cudnn-cu12\([^;]*\).*/\1/p' "$metadata")
+    site=$(echo "$WC_BUILD"/demo/venv-jax-*/lib/python*/site-packages)
+    requirement=$(sed -n 's/^Requires-Dist: nvidia-cudnn-cu12\([^;]*\).*/\1/p' \
+        "$site"/jax_cuda12_plugin-*.dist-info/METADATA)
     "$WHICHCUDNN" report --json "$WC_BUILD/demo/log-jax" >report.json || [ $? -eq 1 ]
     "$WC_PYTHON" "$WC_ROOT/tests/schema/validate.py" report report.json
     "$WC_PYTHON" "$WC_ROOT/tests/schema/validate.py" log "$WC_BUILD"/demo/log-jax/*.jsonl
@@ -45,8 +46,8 @@ sys.exit(sys.argv[2] not in SpecifierSet(sys.argv[1]))' "$requirement" "$1"
 
 # What holds for each release: the very files of that run, and the version that the host was told.
 says_the_truth() {
-    diff mapped <(jq -r '.stack.objects[] | select(.role == "facade" or .role == "part") | .real_path' \
-        report.json | sort)
+    jq -r '.stack.objects[] | select(.role == "facade" or .role == "part") | .real_path' \
+        report.json | sort | diff mapped -
     [ "$(jq -r '.stack.objects[] | select(.role == "facade") | .version' report.json)" = \
         "$(version "$number")" ]
     grep -F "facade $(grep 'libcudnn\.so' mapped)" demo.out
@@ -58,13 +59,14 @@ says_the_truth() {
     says_the_truth
     run ! accepted "$(version "$number")"
     [ "$(jq -c '[.findings[].id]' report.json)" = '["runtime-too-old"]' ]
-    grep -x "error: _versions.so got cuDNN $(version "$number"), its wheel requires .*>=9\.8.*" demo.out
+    grep -x "error: _versions.so got cuDNN $(version "$number"), its wheel requires .*>=9\.8.*" \
+        demo.out
     grep -F "$requirement" <(jq -r '.findings[0].facts[].value' report.json)
     # The first fix is one that the requirement accepts, and it can be pasted.
     [ "$(jq -r '.findings[0].fix[0].command' report.json)" = \
         "pip install 'nvidia-cudnn-cu12$requirement'" ]
-    # On standard error while it ran, in the log before the plugin's question went on to cuDNN, whose
-    # first deed is to ask for a part.
+    # On standard error while it ran, in the log before the plugin's question went on to cuDNN,
+    # whose first deed is to ask for a part.
     grep -F "whichcudnn: error: _versions.so got cuDNN $(version "$number")" demo.err
     jq -e -s '[.[] | select(.kind == "finding")][0].seq <
         [.[] | select(.kind == "request" and (.name | test("libcudnn_")))][0].seq' \

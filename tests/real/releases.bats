@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Real releases of cuDNN, each used by small hosts of every kind. What whichcudnn says is held against
-# what these print, what /proc/PID/maps and readelf say, and the same run without the shim.
+# Real releases of cuDNN, each used by small hosts of every kind. What whichcudnn says is held
+# against what these print, what /proc/PID/maps and readelf say, and the same run without the shim.
 # `make test-real RELEASE=...` adds a release.
 
 bats_require_minimum_version 1.5.0
@@ -25,7 +25,7 @@ check() { # hosts|neutral|exports
     check hosts
 }
 
-@test "without package, header and file name the version is right, or the range that functions tell" {
+@test "without package, header and file name the version is right, or the range of the functions" {
     check neutral
 }
 
