@@ -231,3 +231,25 @@ through_the_program() {
 @test "an IFUNC resolver of a start-up library calls dladdr and dlerror" {
     fails_without unrelocated as_bare ./resolves-more
 }
+
+# ---- the tests themselves ----
+
+@test "every protection is taken out somewhere, and an edit that no longer fits is an error" {
+    local name count=0
+    while read -r name; do
+        echo "$name"
+        grep -qE "(fails_without|take_out) $name( |$)" "$WC_ROOT"/tests/e2e/*.bats
+        count=$((count + 1))
+    done < <(sed -n 's/^\([a-z0-9-]*\)).*/\1/p' "$WC_ROOT/tests/loader/without")
+    [ "$count" -ge 30 ]
+    run ! "$WC_ROOT/tests/loader/without" nothing "$BATS_TEST_TMPDIR/nothing.so"
+    cd "$BATS_TEST_TMPDIR"
+    mkdir -p tests/loader core include
+    cp "$WC_ROOT/Makefile" .
+    cp -r "$WC_ROOT/shim" .
+    cp "$WC_ROOT/tests/loader/without" tests/loader
+    sed -i 's/        barrier();/        wait();/' shim/settle.c
+    run ! env WC_BUILD="$PWD/build" tests/loader/without barrier "$PWD/nothing.so"
+    [[ $output == *'the anchor is not found once in shim/settle.c'* ]]
+    [ ! -e nothing.so ]
+}
