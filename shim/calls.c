@@ -174,11 +174,6 @@ uintptr_t call_target_of(uintptr_t address) {
     return in ? in->target : 0;
 }
 
-bool call_is_lazy(uintptr_t address) {
-    const struct instance *in = instance_at(address);
-    return in && in->lazy;
-}
-
 int call_row(const char *function, int major) {
     for (int row = 0; row < ROWS; row++)
         if (wc_str_compare(watched[row].name, function) == 0)

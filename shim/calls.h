@@ -26,8 +26,6 @@ uintptr_t call_wrapper_lazy(int row, uintptr_t plt, uintptr_t slot, const struct
 
 /* Is it one of our wrappers? Then the function behind it, else 0. */
 uintptr_t call_target_of(uintptr_t address);
-/* Is it a wrapper whose slot is not resolved yet? */
-bool call_is_lazy(uintptr_t address);
 /* An object is gone: instances that forward into it, or watch its slots, are free again. */
 void calls_forget_object(const struct object *o);
 
