@@ -29,7 +29,8 @@ endif
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .PHONY: all help headers demo install clean distclean FORCE \
-        test test-unit test-e2e test-real test-measured lint bench schema readme
+        test test-unit test-e2e test-real test-measured test-neutral test-faults test-all fuzz mutants \
+        coverage lint bench schema readme
 
 # ---- sources: a new file needs no change here -----------------------------------------------
 
@@ -201,9 +202,10 @@ prepare = +$(Q)tests/setup/install build $(1) && \
 # Each suite writes TAP files; `summary` adds them up and fails if anything failed or nothing ran.
 test:
 	$(Q)rm -rf $(tap)
-	$(call prepare,test)
+	$(call prepare,test neutral faults fuzz)
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)$(MAKE) --no-print-directory -k run-unit run-e2e run-real; \
+	    $(MAKE) --no-print-directory -k run-neutral run-faults run-fuzz PART=small; \
 	    tests/setup/summary $(tap)/*.tap
 
 suite = +$(Q)rm -f $(tap)/$(1)*.tap; $(MAKE) --no-print-directory run-$(1); \
@@ -213,14 +215,42 @@ test-e2e:      ; $(call suite,e2e)
 test-real:     ; $(call suite,real)
 test-measured: ; $(call suite,measured)
 
-.PHONY: unit-programs run-unit run-e2e run-real run-measured
+# Heavy proofs. `make test` runs a representative part of the first three (PART=small), and these alone
+# the whole; neutral and faults end with a table case x variant.
+PART         ?= all
+FUZZ_SECONDS ?= $(if $(filter small,$(PART)),5,600)
+MUTANTS      ?= 240
+test-neutral test-faults fuzz mutants coverage:
+	$(call prepare,test $(patsubst test-%,%,$@))
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)rm -f $(tap)/$(patsubst test-%,%,$@)*.tap; \
+	    $(MAKE) --no-print-directory run-$(patsubst test-%,%,$@); \
+	    $(if $(filter test-%,$@),tests/setup/table $(tap)/$(patsubst test-%,%,$@)-*.tap;) \
+	    tests/setup/summary $(tap)/$(patsubst test-%,%,$@)*.tap
+test-all: test
+	$(Q)failed=0; for t in test-measured test-neutral test-faults fuzz mutants coverage; do \
+	    $(MAKE) --no-print-directory $$t || failed=1; done; \
+	    tests/setup/summary $(tap)/*.tap && [ $$failed -eq 0 ]
+
+.PHONY: unit-programs run-unit run-e2e run-real run-measured run-neutral run-faults run-fuzz \
+        run-mutants run-coverage
+run-neutral: all $(O)/venv/.ready
+	$(Q)$(test_env) $(O)/venv/bin/python tests/neutrality/run $(tap)/neutral --part $(PART)
+run-faults: all $(O)/venv/.ready
+	$(Q)$(test_env) tests/faults/run $(tap)/faults $(PART)
+run-fuzz: all
+	$(Q)$(test_env) tests/fuzz/run $(tap)/fuzz $(FUZZ_SECONDS)
+run-mutants: all $(O)/venv/.ready
+	$(Q)$(test_env) $(O)/venv/bin/python tests/mutants/run $(tap)/mutants --count $(MUTANTS)
+run-coverage: all $(O)/venv/.ready
+	$(Q)$(test_env) tests/coverage/run $(tap)/coverage
 unit-programs: $(unit_programs)
 run-unit:
 	$(Q)$(MAKE) --no-print-directory -k unit-programs; \
 	    $(test_env) tests/setup/run-unit $(tap) $$? $(unit_programs)
 run-e2e: all $(O)/venv/.ready
 	$(Q)$(test_env) tests/setup/run-bats $(tap)/e2e \
-	    $(filter-out tests/real/% tests/measured/%,$(sort $(wildcard tests/*/*.bats)))
+	    $(filter-out tests/real/% tests/measured/% tests/faults/%,$(sort $(wildcard tests/*/*.bats)))
 run-real: all $(O)/venv/.ready
 	$(Q)$(test_env) tests/setup/run-bats $(tap)/real $(wildcard tests/real/*.bats)
 # MEASURED=small leaves out the whole frameworks; what is left is in run-real, too.
@@ -296,6 +326,12 @@ help:
 	@echo '                 RELEASE=9.x.y.z adds a release of cuDNN to the real ones'
 	@echo 'make test-unit   test programs of tests/unit alone; likewise test-e2e, test-real,'
 	@echo '                 and test-measured (whole frameworks, 6 GB; MEASURED=small without them)'
+	@echo 'make test-neutral  bare beside shimmed: cases x variants, in all; `make test` has a part of it'
+	@echo 'make test-faults   full disks, closed descriptors, forks, storms, seccomp, 64 threads for a minute'
+	@echo 'make fuzz        libFuzzer over readers of hostile input, FUZZ_SECONDS=600 each; damaged libraries'
+	@echo 'make mutants     does the suite notice MUTANTS=240 changes of shim/ and core/?'
+	@echo 'make coverage    lines and branches of shim/ and core/ that the tests reach'
+	@echo 'make test-all    all of these'
 	@echo 'make lint        clang-format, clang-tidy, shellcheck, python syntax'
 	@echo 'make demo        watch a real framework get the wrong cuDNN (CUDNN=9.1.0 FRAMEWORK=jax|torch)'
 	@echo 'make bench       what it costs, beside LD_DEBUG and LD_AUDIT: $(O)/bench/results.txt'
