@@ -68,11 +68,14 @@ base_flags := -std=gnu11 -g $(OPT) $(WARN) -D_GNU_SOURCE= -Iinclude -I. -I$(O)/g
 # thread-local storage that needs no __tls_get_addr. These come after CFLAGS, to win over a
 # distribution's hardening flags.
 shim_flags := -fPIC -ffreestanding -fno-builtin -fno-stack-protector -U_FORTIFY_SOURCE -fno-lto \
-              -fvisibility=hidden -ftls-model=initial-exec -fno-plt -fasynchronous-unwind-tables
+              -fvisibility=hidden -ftls-model=initial-exec -fasynchronous-unwind-tables
+compiler_takes = $(shell $(CC) -Werror $(1) -S -x c /dev/null -o /dev/null 2>/dev/null && echo $(1))
 ifeq ($(ARCH),x86_64)
-shim_flags += -fcf-protection=full
+shim_flags += -fno-plt -fcf-protection=full
 else ifeq ($(ARCH),aarch64)
-shim_flags += -mbranch-protection=standard
+# There, calls by way of an address stay what they are, and these have to work before the shim is
+# relocated. Atomics out of line would bring a constructor of the compiler's, which asks libc.
+shim_flags += -mbranch-protection=standard $(call compiler_takes,-mno-outline-atomics)
 endif
 
 # Marks that only some linkers know; without them a process would lose its shadow stack to us.
