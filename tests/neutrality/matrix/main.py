@@ -1,0 +1,184 @@
+"""Each case under each row: bare and shimmed, plainly and with the loader's trace, and what differs."""
+
+import argparse
+import concurrent.futures
+import fnmatch
+import json
+import os
+import pathlib
+import re
+import sys
+import tempfile
+import threading
+
+from . import cases, compare, rows, runs, targets
+
+GROUPS = targets.HERE.parent / "groups"
+SHIM_NAMES = ["libwhichcudnn"]
+
+
+class Tap:
+    """One file of results; also on stdout what failed."""
+
+    def __init__(self, path, verbose):
+        self.path, self.verbose = path, verbose
+        self.lines, self.failed, self.count = [], 0, 0
+        self.lock = threading.Lock()
+
+    def result(self, name, wrong, notes=()):
+        with self.lock:
+            self.count += 1
+            self.failed += bool(wrong)
+            mine = [f"{'not ok' if wrong else 'ok'} {self.count} - {name}"]
+            mine += [f"# {line}" for text in (*notes, wrong) for line in (text or "").splitlines()]
+            self.lines += mine
+            if wrong or self.verbose:
+                print("\n".join(mine), flush=True)
+
+    def write(self):
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        new = self.path.with_suffix(".new")
+        new.write_text("\n".join([*self.lines, f"1..{self.count}", ""]))
+        new.rename(self.path)
+
+
+def observed(case, log):
+    """"" if the shim's log holds what the case says that it saw."""
+    kinds = []
+    for line in log.splitlines():
+        try:
+            kinds.append(json.loads(line)["kind"])
+        except (ValueError, KeyError) as error:
+            return f"the shim's log holds what is no record: {line[:200]} ({error})"
+    if case.observed == "calls" and "call" not in kinds:
+        return f"the shim told no call, only {sorted(set(kinds))}"
+    if case.observed == "objects" and "object" not in kinds:
+        return f"the shim told no object, only {sorted(set(kinds))}"
+    if case.observed == "nothing" and kinds:
+        return f"the shim told {sorted(set(kinds))}"
+    return ""
+
+
+class RowRun:
+    """All cases of one row."""
+
+    def __init__(self, row, all_cases, scratch, options):
+        self.row, self.target = row, row.target
+        self.cases = [c for c in all_cases if not row.lacks(c)]
+        self.runner = runs.Runner(row, scratch)
+        self.options = options
+        self.missing = {}
+        self.values = {}
+
+    def prepare(self):
+        """Builds; what the build said where it failed, which fails the cases of that group."""
+        major, version = self.target.version(self.row)
+        self.values = {"facade": f"libcudnn.so.{major}", "major": str(major),
+                       "version": str(version)}
+        said = self.target.build(self.row)
+        self.shim = self.target.shim(self.row)
+        for path in pathlib.Path(self.target.directory(self.row)).glob("cannot.*"):
+            for line in path.read_text().splitlines():
+                name, _, reason = line.partition("\t")
+                self.missing[name] = reason
+        return said
+
+    def fill(self, text, pattern):
+        for key, value in self.values.items():
+            text = text.replace("{" + key + "}", re.escape(value) if pattern else value)
+        return text.replace("{dir}", re.escape("{dir}")) if pattern else text
+
+    def check(self, case):
+        """(what is wrong, notes) of one case."""
+        for word in case.run:
+            if os.path.basename(word) in self.missing:
+                return f"not built here, and no exception says so: {self.missing[os.path.basename(word)]}", []
+        wrong = []
+        shim = self.shim
+        bare = self.runner.run(case, self.fill)
+        said = compare.expectation(case, bare, self.fill)
+        if said:
+            return f"the bare run is not what is expected\n{said}\n{bare.said}", []
+        shimmed = self.runner.run(case, self.fill, shim)
+        said = compare.expectation(case, shimmed, self.fill)
+        if said:
+            wrong.append(f"the shimmed run is not what is expected\n{said}")
+        for channel, diff in compare.of_plain(bare, shimmed).items():
+            wrong.append(f"{channel} differs:\n{diff}")
+        told = observed(case, shimmed.log)
+        if told:
+            wrong.append(told)
+        if not wrong and case.deterministic and self.traces():
+            pair = [self.runner.run(case, self.fill, s, traced=True) for s in (None, shim)]
+            for channel, diff in compare.of_traces(*pair, SHIM_NAMES).items():
+                wrong.append(f"{channel} differ:\n{diff}")
+        if wrong:
+            wrong.append(shimmed.said)
+        return "\n".join(wrong), []
+
+    def traces(self):
+        return self.target.ld_debug and self.row.observer != "valgrind"
+
+
+def run_row(row, all_cases, scratch, options, prefix):
+    tap = Tap(pathlib.Path(f"{prefix}-{row.name}.tap"), options.verbose)
+    print(f"# {row.name}", flush=True)
+    row_run = RowRun(row, all_cases, scratch, options)
+    try:
+        said = row_run.prepare()
+    except targets.Unavailable as error:
+        tap.result("the row can be run", str(error))
+        tap.write()
+        return tap
+    if said:
+        tap.result("the programs can be built", said)
+    todo = []
+    for case in row_run.cases:
+        reason = row.exception(case)
+        if reason:
+            with tap.lock:
+                tap.lines.append(f"# not here: {case.name}: {reason}")
+        else:
+            todo.append(case)
+    with concurrent.futures.ThreadPoolExecutor(max_workers=options.jobs) as pool:
+        futures = {pool.submit(row_run.check, case): case for case in todo}
+        results = {futures[f].name: f.result() for f in concurrent.futures.as_completed(futures)}
+    for case in todo:
+        tap.result(case.name, *results[case.name])
+    tap.write()
+    return tap
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("prefix", help="results are written to PREFIX-ROW.tap")
+    parser.add_argument("--part", choices=["small", "all"], default="all")
+    parser.add_argument("--target", help="native, aarch64, ... (default: all)")
+    parser.add_argument("--case", default="*", help="pattern of names, or of group/name")
+    parser.add_argument("--row", default="*", help="pattern of names")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("-v", "--verbose", action="store_true", help="tell of every case")
+    return parser.parse_args(arguments)
+
+
+def main(arguments):
+    options = parse(arguments)
+    try:
+        every = targets.find()
+        chosen = targets.find(options.target) if options.target else \
+            [t for t in every if options.part == "all" or t.small]
+        all_cases = cases.read(GROUPS, rows.words(every), options.case)
+    except (cases.CaseError, targets.Unavailable) as error:
+        sys.exit(f"neutrality: {error}")
+    done = []
+    with tempfile.TemporaryDirectory(prefix="neutrality-") as scratch:
+        for target in chosen:
+            pattern = target.cases if options.part == "all" else target.small_cases
+            own = [c for c in all_cases if fnmatch.fnmatch(f"{c.group}/{c.name}", pattern) and
+                   (c.small or options.part == "all")]
+            for row in target.rows(options.part):
+                if fnmatch.fnmatch(row.name, options.row):
+                    done.append(run_row(row, own, scratch, options, options.prefix))
+    failed, count = sum(t.failed for t in done), sum(t.count for t in done)
+    print(f"# {count - failed} passed, {failed} failed")
+    return 1 if failed or not count else 0

@@ -1,0 +1,93 @@
+"""Rows: under which settings the cases run."""
+
+import dataclasses
+import re
+
+# Each factor's values; the first is what a row has unless it says otherwise. A value is a word that
+# an exception may name, but for these first ones.
+FACTORS = {
+    "shim": ["gcc-O2", "gcc-O0", "clang-O2", "clang-O0", "coverage"],
+    "host": ["gcc", "gcc-O0", "gcc-O2", "clang", "clang-O2", "asan", "asan-behind", "tsan"],
+    "cudnn": ["stub9", "real8", "real9"],
+    "binding": ["default", "bind-now", "bind-not"],
+    "observer": ["none", "audit", "valgrind"],
+    "before": ["none", "forwards", "jemalloc", "tcmalloc", "eatmydata"],
+    "after": ["none", "forwards", "jemalloc", "tcmalloc", "eatmydata"],
+}
+GROUPS_OF_WORDS = {"clang": {"clang", "clang-O2"}, "gcc": {"gcc", "gcc-O0", "gcc-O2"},
+                   "asan": {"asan", "asan-behind"}}
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """One variant. A target may add rows of its own; `words` are what exceptions may call it."""
+    target: object = None
+    shim: str = "gcc-O2"
+    host: str = "gcc"
+    cudnn: str = "stub9"
+    binding: str = "default"
+    observer: str = "none"
+    before: str = "none"
+    after: str = "none"
+
+    @property
+    def settings(self):
+        return {factor: getattr(self, factor) for factor in FACTORS}
+
+    @property
+    def name(self):
+        parts = [] if self.target.name == "native" else [self.target.name]
+        parts += [self.shim, self.host, self.cudnn]
+        parts += [v for v in (self.binding, self.observer) if v not in ("default", "none")]
+        parts += [f"{self.before}-before"] if self.before != "none" else []
+        parts += [f"{self.after}-after"] if self.after != "none" else []
+        return "-".join(parts)
+
+    @property
+    def words(self):
+        values = set(self.settings.values()) | {self.target.name} | set(self.target.words)
+        return values | {word for word, some in GROUPS_OF_WORDS.items() if some & values}
+
+    @property
+    def features(self):
+        found = set(self.target.features)
+        return found | {"stub" if self.cudnn.startswith("stub") else "real", self.target.arch}
+
+    def lacks(self, case):
+        """What the case needs and this row has not, or None."""
+        for need in case.needs:
+            name, _, version = need.partition(">=")
+            if name == "glibc":
+                wanted = tuple(int(n) for n in re.findall(r"\d+", version))
+                if not self.target.glibc or self.target.glibc < wanted:
+                    return need
+            elif need not in self.features:
+                return need
+        return None
+
+    def exception(self, case):
+        """The reason on the closed list why the case does not run here, or None."""
+        for word, reason in case.excepted.items():
+            if word in self.words:
+                return f"{word}: {reason}"
+        return None
+
+
+def words(targets):
+    known = {value for values in FACTORS.values() for value in values} - {"none", "default"}
+    for target in targets:
+        known |= {target.name} | set(target.words)
+    return known | set(GROUPS_OF_WORDS)
+
+
+SMALL = [
+    {},
+    {"shim": "clang-O0", "host": "clang", "cudnn": "real9", "binding": "bind-now",
+     "observer": "audit", "before": "forwards"},
+    {"cudnn": "real8", "after": "forwards"},
+    {"shim": "clang-O0", "before": "eatmydata", "after": "jemalloc"},
+]
+
+
+def native(target, part):
+    return [Row(target=target, **settings) for settings in SMALL]

@@ -1,0 +1,121 @@
+"""Runs one program once, under the settings of a row."""
+
+import dataclasses
+import os
+import pathlib
+import resource
+import shutil
+import signal
+import subprocess
+import tempfile
+
+PATH = "/usr/local/bin:/usr/bin:/bin"
+
+
+@dataclasses.dataclass
+class Outcome:
+    status: object        # None: it did not end
+    stdout: str
+    stderr: str
+    log: str = ""         # what the shim logged
+    trace: str = ""       # LD_DEBUG
+    audit: object = None
+    valgrind: object = None
+    said: str = ""        # command line, for whoever wants to repeat it
+    stdout_sorted: bool = False
+
+    @property
+    def stdout_lines(self):
+        lines = self.stdout.splitlines()
+        return sorted(lines) if self.stdout_sorted else lines
+
+
+def no_core():
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def read_all(folder, pattern):
+    def number(path):
+        digits = path.name.rpartition(".")[2]
+        return (int(digits) if digits.isdigit() else 0, path.name)
+    return "".join(path.read_text(errors="replace")
+                   for path in sorted(folder.glob(pattern), key=number))
+
+
+class Runner:
+    """Runs of one row."""
+
+    def __init__(self, row, scratch):
+        self.row, self.target = row, row.target
+        self.scratch = pathlib.Path(scratch)
+
+    def preloads(self, shim):
+        """(front, behind): all preloads of a run, in order; shim may be None."""
+        row = self.row
+        return [*self.target.first(row),
+                *([self.target.preload(row.before)] if row.before != "none" else []),
+                *([shim] if shim else []),
+                *([self.target.preload(row.after)] if row.after != "none" else [])]
+
+    def run(self, case, fill, shim=None, traced=False, hidden=()):
+        """hidden: names of the shim's files, which messages may hold."""
+        work = pathlib.Path(tempfile.mkdtemp(dir=self.scratch))
+        try:
+            return self.run_in(work, case, fill, shim, traced)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+
+    def run_in(self, work, case, fill, shim, traced):
+        built = cwd = self.target.directory(self.row)
+        if case.writes:
+            # Always by the same name, which the shimmed run tells like the bare one.
+            cwd = work / "copy"
+            shutil.copytree(built, cwd, symlinks=True)
+        (work / "logs").mkdir()
+        own = {key: fill(str(value), False).replace("{dir}", str(cwd))
+               for key, value in case.env.items()}
+        env = {"PATH": PATH, "LC_ALL": "C", "HOME": "/", "WHICHCUDNN_STDERR": "off",
+               "WHICHCUDNN_LOG": str(work / "logs"), **self.target.environment(self.row), **own}
+        if traced:
+            env.update(LD_DEBUG="files,libs,bindings", LD_DEBUG_OUTPUT=str(work / "trace"))
+        if self.row.observer == "audit":
+            env["NEUTRALITY_AUDIT"] = str(work / "audit")
+        argv = [fill(a, False).replace("{dir}", str(cwd)) for a in case.run]
+        argv, env = self.target.command(argv, env, self.preloads(shim), cwd)
+        if self.row.observer == "valgrind":
+            argv = ["valgrind", "--leak-check=no", f"--log-file={work}/valgrind.%p", *argv]
+        status, out, err = self.execute(argv, env, cwd, case.limit)
+
+        def text(data):
+            return data.decode(errors="replace").replace(str(cwd), "{dir}")
+        return Outcome(
+            status, text(out), text(err), stdout_sorted=case.stdout_sorted,
+            log=read_all(work / "logs", "*"), trace=text(read_all(work, "trace*").encode()),
+            audit=text(read_all(work, "audit*").encode()) if self.row.observer == "audit" else None,
+            valgrind=read_all(work, "valgrind.*") if self.row.observer == "valgrind" else None,
+            said=f"cd {cwd}; env -i " + " ".join(f"{k}='{v}'" for k, v in env.items()) + " " +
+                 " ".join(argv))
+
+    def execute(self, argv, env, cwd, limit):
+        if self.row.observer == "valgrind":
+            limit *= 5
+        # Its output goes to files: a program that leaves children would keep pipes open.
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            try:
+                process = subprocess.Popen(argv, cwd=cwd, env=env, stdin=subprocess.DEVNULL,
+                                           stdout=out, stderr=err, start_new_session=True,
+                                           preexec_fn=no_core)
+            except OSError as error:
+                return 127, b"", f"{argv[0]}: {error.strerror}".encode()
+            try:
+                status = process.wait(limit)
+            except subprocess.TimeoutExpired:
+                status = None
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            process.wait()
+            out.seek(0)
+            err.seek(0)
+            return status, out.read(), err.read()
