@@ -202,7 +202,7 @@ struct entry_answer shim_hook(unsigned entry, const uintptr_t *arguments,
                               uintptr_t return_address) {
     uintptr_t next = next_definition(entry);
     struct entry_answer answer = {next, 0};
-    if (!next || !thread_enter())
+    if (!next || !next_is_glibc() || !thread_enter())
         return answer;
     config_load(NULL);
     if (config.off)
@@ -274,6 +274,8 @@ EXPORT void __gmon_start__(void) {
 
 __attribute__((constructor)) static void begin(int argc, char **argv, char **envp) {
     (void)argc, (void)argv;
+    if (!next_is_glibc()) /* another's loader calls without arguments */
+        return;
     config_load((const char *const *)envp);
     if (config.off || !thread_enter())
         return;

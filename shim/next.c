@@ -148,8 +148,19 @@ static bool image_of(const struct link_map *m, struct wc_elf_image *image) {
 
 typedef int walk_function(int (*each)(struct dl_phdr_info *, size_t, void *), void *argument);
 
-/* Where it cannot be found (the loader was called by name, so that the headers are its own):
- * whatever the name leads to. */
+static bool is_other_libc; /* known before a walk is, and the same for every thread */
+
+static int look_for_glibc(struct dl_phdr_info *info, size_t size, void *argument) {
+    struct wc_elf_image image;
+    (void)size, (void)argument;
+    return wc_elf_from_memory(&image, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) ==
+               WC_ELF_OK &&
+           wc_str_same(wc_elf_soname(&image), "libc.so.6");
+}
+
+/* Where it cannot be found: whatever the name leads to. The loader was called by name, so that the
+ * headers are its own; or the libc is another, which answers to libc.so.6 under a name of its own.
+ */
 static walk_function *find_walk(void) {
     struct wc_elf_image image;
     for (const struct link_map *m = first_link_map(); m; m = m->l_next) {
@@ -158,17 +169,28 @@ static walk_function *find_walk(void) {
         uintptr_t found = defined_in(&image, "dl_iterate_phdr");
         return found ? (walk_function *)found : dl_iterate_phdr;
     }
+    is_other_libc = !dl_iterate_phdr(look_for_glibc, NULL);
     return dl_iterate_phdr;
 }
 
-int next_walk(int (*each)(struct dl_phdr_info *, size_t, void *), void *argument) {
+static walk_function *known_walk(void) {
     static walk_function *found;
-    walk_function *walk = __atomic_load_n(&found, __ATOMIC_RELAXED);
+    walk_function *walk = __atomic_load_n(&found, __ATOMIC_ACQUIRE);
     if (!walk) {
         walk = find_walk();
-        __atomic_store_n(&found, walk, __ATOMIC_RELAXED);
+        __atomic_store_n(&found, walk, __ATOMIC_RELEASE);
     }
+    return walk;
+}
+
+int next_walk(int (*each)(struct dl_phdr_info *, size_t, void *), void *argument) {
+    walk_function *walk = known_walk();
     return walk(each, argument);
+}
+
+bool next_is_glibc(void) {
+    (void)known_walk();
+    return !is_other_libc;
 }
 
 struct entry_answer shim_hook_unrelocated(unsigned entry, const uintptr_t *arguments,

@@ -19,6 +19,10 @@ uintptr_t next_definition(unsigned entry);
  * before its own start, and some programs' answers out of a cache. */
 int next_walk(int (*each)(struct dl_phdr_info *, size_t, void *), void *argument);
 
+/* False under another C library: musl's loader gives constructors no arguments and holds no lock in
+ * dl_iterate_phdr. There the shim forwards and does nothing else. To be asked after relocation. */
+bool next_is_glibc(void);
+
 /* False while the loader has not relocated us: an IFUNC resolver of the host calls, and nothing
  * that needs an import, thread-local storage or a pointer in our data works. */
 bool next_are_we_relocated(void);

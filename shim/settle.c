@@ -377,7 +377,7 @@ void settle_if_never(void) {
 void settle_in_initialisation(uintptr_t return_address) {
     if (started && was_there_at_start(return_address))
         return;
-    if (!thread_enter())
+    if (!next_is_glibc() || !thread_enter())
         return;
     if (!started)
         next_walk(note_at_start, NULL);
