@@ -1,0 +1,397 @@
+/*
+ * core/diagnose.c, findings/, diagnosis/: the input builds a stack, record by record, as a process or a
+ * hostile log could. Its records are plausible (a host, the facade that it asked for, parts of it)
+ * before any of their fields is set to something else.
+ */
+#include <stdarg.h>
+
+#include "support_fuzz.h"
+#include "tools/memory.h"
+#include "tools/record_json.h"
+#include "whichcudnn/compat.h"
+#include "whichcudnn/diagnose.h"
+#include "whichcudnn/status.h"
+#include "whichcudnn/symbols.h"
+
+enum { RECORDS = 48, TEXTS = 64, LISTS = 16, LIST = 6 };
+
+struct maker {
+    const uint8_t *p;
+    size_t n;
+    struct wc_stack stack;
+    char texts[TEXTS][1600];
+    const char *lists[LISTS][LIST];
+    size_t text, list;
+    int64_t seq, objects, requests;
+};
+
+static unsigned next(struct maker *m) {
+    return m->n ? (m->n--, *m->p++) : 0;
+}
+
+static unsigned below(struct maker *m, unsigned n) {
+    return next(m) % n;
+}
+
+__attribute__((format(printf, 2, 3))) static const char *say(struct maker *m, const char *format,
+                                                             ...) {
+    char *to = m->texts[m->text++ % TEXTS];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(to, sizeof *m->texts, format, arguments);
+    va_end(arguments);
+    return to;
+}
+
+static const char *a_version(struct maker *m) {
+    static const char *const versions[] = {"9.1.0", "9.28.0", "8.9.7", "8.5.0",    "9.1.0.70", "9",
+                                           "8.9",   "7.6.5",  "9.2.1", "9.10.2.21"};
+    unsigned k = below(m, 14);
+    return k < 10   ? versions[k]
+           : k < 12 ? say(m, "%u.%u.%u", below(m, 12), next(m), next(m))
+           : k < 13 ? NULL
+                    : "9.1.x";
+}
+
+static const char *a_directory(struct maker *m) {
+    static const char *const directories[] = {
+        "/opt/cudnn", "/venv/lib/python3.12/site-packages/nvidia/cudnn/lib", "/usr/local/cuda/lib64",
+        "/usr/lib/x86_64-linux-gnu", "", "/a'; reboot #", "/x\x1b[2J"};
+    return directories[below(m, 7)];
+}
+
+static const char *a_library(struct maker *m) {
+    static const char *const parts[] = {"_graph",     "_ops",         "_cnn",       "_adv",
+                                        "_ops_infer", "_cnn_infer",   "_heuristic", "_engines_precompiled",
+                                        "_adv_train", "_engines_tensor_ir"};
+    unsigned major = 7 + below(m, 4), kind = below(m, 20);
+    if (kind < 7)
+        return say(m, "libcudnn.so.%u", major);
+    if (kind < 17)
+        return say(m, "libcudnn%s.so.%u%s", parts[kind - 7], major, next(m) & 64 ? ".1.0" : "");
+    return kind == 17 ? "libcublasLt.so.12" : kind == 18 ? "libcuda.so.1" : "libtorch_cuda.so";
+}
+
+static const char *a_path(struct maker *m) {
+    const char *directory = a_directory(m);
+    return say(m, "%s/%s", directory, a_library(m));
+}
+
+static const char *a_function(struct maker *m) {
+    static const char *const functions[] = {"cudnnCreate", "cudnnGetVersion",
+                                            "cudnnBackendFinalize", "cudnnConvolutionForward"};
+    unsigned k = next(m);
+    return k < 128 ? functions[k % 4] : wc_function_name((int)(k * 2 + next(m)) % wc_function_count());
+}
+
+static const char *a_text(struct maker *m) {
+    unsigned k = below(m, 16);
+    switch (k) {
+    case 0:
+        return NULL;
+    case 1:
+        return "";
+    case 2:
+        return a_version(m);
+    case 3:
+        return say(m, "==%s", a_version(m));
+    case 4:
+        return say(m, ">=%s,<%s", a_version(m), a_version(m));
+    case 5:
+        return say(m, "%s: cannot open shared object file: No such file or directory",
+                   a_library(m));
+    case 6:
+        return say(m, "%s: undefined symbol: %s, version %s", a_path(m), a_function(m),
+                   a_library(m));
+    case 7:
+        return say(m, "%s: symbol %s, version %s not defined in file %s with link time reference",
+                   a_path(m), a_function(m), a_library(m), a_library(m));
+    case 8:
+        return say(m, "%s: version `%s' not found (required by %s)", a_path(m), a_library(m),
+                   a_path(m));
+    case 9:
+        return say(m, "LD_LIBRARY_PATH=%s:%s", a_directory(m), a_directory(m));
+    case 10:
+        return say(m, "WHICHCUDNN_EXPECT=%s", a_version(m));
+    case 11:
+        return say(m, "/%0*d/%s", 1 + (int)(next(m) * 6), 7, a_library(m));
+    case 12:
+        return a_path(m);
+    case 13:
+        return a_library(m);
+    case 14:
+        return say(m, "%.*s", (int)(m->n < 40 ? m->n : 40), (const char *)m->p);
+    default:
+        return "torch";
+    }
+}
+
+static int64_t a_number(struct maker *m) {
+    static const int64_t extremes[] = {INT64_MAX, -1, 0,    1001,     1,     1002, 1008,
+                                       14,        12, 2000, INT64_MIN, 90100, 3000, 4000};
+    unsigned k = next(m);
+    return k < 128 ? (int64_t)(k % 13) : extremes[k % 14];
+}
+
+static struct wc_strings a_list(struct maker *m, const char *(*each)(struct maker *)) {
+    const char **list = m->lists[m->list++ % LISTS];
+    size_t n = below(m, LIST + 1);
+    for (size_t i = 0; i < n; i++) {
+        list[i] = each(m);
+        if (!list[i])
+            list[i] = "";
+    }
+    return (struct wc_strings){list, n};
+}
+
+static void set_field(struct maker *m, struct wc_record *r) {
+    size_t n;
+    const struct wc_field *f = wc_kind_fields(r->kind, &n);
+    f += below(m, (unsigned)n);
+    void *value = (char *)&r->u + f->offset;
+    switch (f->type) {
+    case WC_FIELD_STR:
+        *(const char **)value = a_text(m);
+        break;
+    case WC_FIELD_INT:
+        *(int64_t *)value = a_number(m);
+        break;
+    case WC_FIELD_BOOL:
+        *(bool *)value = next(m) & 1;
+        break;
+    case WC_FIELD_ENUM:
+        *(unsigned *)value = below(m, wc_enum_count(f->enumeration));
+        break;
+    case WC_FIELD_STRS:
+        *(struct wc_strings *)value = a_list(m, next(m) & 1 ? a_function : a_text);
+        break;
+    default:
+        break;
+    }
+}
+
+static int64_t an_object(struct maker *m) {
+    return m->objects ? 1 + (int64_t)below(m, (unsigned)m->objects) : WC_NULL;
+}
+
+static void make_object(struct maker *m, struct wc_object_record *o) {
+    static const char *const packages[] = {"nvidia-cudnn-cu12", "nvidia-cudnn-cu13", "libcudnn9",
+                                           "cuda-12.4", "torch", "cudnn"};
+    unsigned role = below(m, WC_role_COUNT);
+    const char *name = a_library(m);
+    const struct wc_object *by;
+    o->object = next(m) & 15 ? ++m->objects : an_object(m);
+    o->role = role;
+    o->is_host = role == WC_role_HOST;
+    o->mapped = (next(m) & 7) != 0;
+    o->path = o->real_path = say(m, "%s/%s", a_directory(m), name);
+    o->soname = o->asked_name = name;
+    o->part = wc_str_starts(name, "libcudnn_") ? say(m, "%.*s", (int)strcspn(name + 9, "."), name + 9)
+                                               : NULL;
+    o->device = 1;
+    o->inode = next(m);
+    o->version = a_version(m);
+    o->version_source = below(m, WC_version_source_COUNT);
+    o->version_floor = next(m) & 1 ? a_version(m) : NULL;
+    o->version_ceiling = next(m) & 1 ? a_version(m) : NULL;
+    o->installation_kind = below(m, WC_installation_kind_COUNT);
+    o->installation = packages[below(m, 6)];
+    o->installation_version = a_version(m);
+    o->installation_path = a_directory(m);
+    o->asked_by_object = an_object(m);
+    by = wc_stack_object(&m->stack, o->asked_by_object);
+    o->asked_by = by ? by->r.path : NULL;
+    o->asked_how = below(m, WC_operation_COUNT);
+    o->needed = a_list(m, a_library);
+}
+
+static void make_demand(struct maker *m, struct wc_demand_record *d) {
+    static const char *const frameworks[] = {"torch", "tensorflow", "jax", "onnxruntime", NULL};
+    const struct wc_object *host;
+    struct wc_version v = WC_VERSION_NONE;
+    d->host = an_object(m);
+    host = wc_stack_object(&m->stack, d->host);
+    d->host_path = host ? host->r.path : a_path(m);
+    d->demand_kind = below(m, WC_demand_kind_COUNT);
+    d->spec = say(m, "%s%s", next(m) & 1 ? ">=" : "==", a_version(m));
+    d->built = a_version(m);
+    d->framework = frameworks[below(m, 5)];
+    d->framework_version = a_version(m);
+    if (d->framework_version)
+        wc_version_parse(d->framework_version, strlen(d->framework_version), &v);
+    d->rule = wc_rule_name(wc_rule_of_framework(d->framework, v));
+    d->package = next(m) & 1 ? "nvidia-cudnn-cu12" : NULL;
+    d->source = next(m) & 1 ? "METADATA of torch 2.15.0" : a_library(m);
+    d->source_path = a_path(m);
+    d->newest_functions = a_list(m, a_function);
+    d->functions = next(m);
+}
+
+static void make_binding(struct maker *m, struct wc_binding_record *b) {
+    const struct wc_object *o;
+    b->host = an_object(m);
+    o = wc_stack_object(&m->stack, b->host);
+    b->host_path = o ? o->r.path : NULL;
+    b->target = an_object(m);
+    o = wc_stack_object(&m->stack, b->target);
+    b->target_path = o ? o->r.path : NULL;
+    b->how = below(m, WC_binding_how_COUNT);
+    b->functions = a_list(m, a_function);
+    b->wrapped = next(m);
+}
+
+static void make_failure(struct maker *m, struct wc_failure_record *f) {
+    const struct wc_object *by;
+    f->request = ++m->requests;
+    f->operation = below(m, WC_operation_COUNT);
+    f->name = next(m) & 1 ? a_library(m) : a_path(m);
+    f->function = f->operation == WC_operation_DLSYM ? a_function(m) : NULL;
+    f->caller_object = an_object(m);
+    by = wc_stack_object(&m->stack, f->caller_object);
+    f->caller = by ? by->r.path : a_path(m);
+    f->text = a_text(m);
+    f->inferred = !f->text;
+}
+
+static void make_call(struct maker *m, struct wc_call_record *c) {
+    c->function = a_function(m);
+    c->host = an_object(m);
+    c->target = an_object(m);
+    c->phase = below(m, WC_phase_COUNT);
+    c->status = a_number(m);
+    c->status_name = c->status == WC_NULL ? NULL : wc_status_name(c->status, -1);
+    c->version = next(m) & 1 ? 90100 : WC_NULL;
+}
+
+static void add_record(struct maker *m) {
+    static const enum wc_kind kinds[] = {
+        WC_KIND_object,  WC_KIND_object,  WC_KIND_object, WC_KIND_object,  WC_KIND_demand,
+        WC_KIND_demand,  WC_KIND_binding, WC_KIND_binding, WC_KIND_failure, WC_KIND_failure,
+        WC_KIND_call,    WC_KIND_call,    WC_KIND_blind,  WC_KIND_machine, WC_KIND_process,
+        WC_KIND_outcome, WC_KIND_summary, WC_KIND_request};
+    struct wc_record r;
+    wc_record_begin(&r, kinds[below(m, sizeof kinds / sizeof *kinds)]);
+    if (r.kind == WC_KIND_object)
+        make_object(m, &r.u.object);
+    else if (r.kind == WC_KIND_demand)
+        make_demand(m, &r.u.demand);
+    else if (r.kind == WC_KIND_binding)
+        make_binding(m, &r.u.binding);
+    else if (r.kind == WC_KIND_failure)
+        make_failure(m, &r.u.failure);
+    else if (r.kind == WC_KIND_call)
+        make_call(m, &r.u.call);
+    else if (r.kind == WC_KIND_process)
+        r.u.process.environment = a_list(m, a_text);
+    for (unsigned k = below(m, 16); k > 12; k--)
+        set_field(m, &r);
+    r.seq = ++m->seq;
+    r.pid = r.tid = 4711;
+    wc_stack_apply(&m->stack, &r);
+}
+
+/* ---- what holds for every stack ---- */
+
+static bool printable(const char *text) {
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 127)
+            return false;
+    return true;
+}
+
+static void check_finding(const struct wc_findings *f, size_t i) {
+    const struct wc_finding_record *r = &f->p[i];
+    size_t kinds, k = 0;
+    const struct wc_finding_kind *kind = wc_finding_kinds(&kinds);
+    while (k < kinds && strcmp(kind[k].id, r->id) != 0)
+        k++;
+    MUST(k < kinds);
+    MUST(r->severity != WC_severity_NONE && r->severity <= kind[k].severity);
+    MUST(i == 0 || f->p[i - 1].severity >= r->severity);
+    MUST(r->title && *r->title && strlen(r->title) < 1000 && printable(r->title));
+    MUST(r->facts.n > 0 && r->fix.n > 0);
+    for (k = 0; k < r->facts.n; k++)
+        MUST(r->facts.p[k].name && r->facts.p[k].value);
+    for (k = 0; k < r->fix.n; k++) {
+        const struct wc_fix *x = &r->fix.p[k];
+        MUST(x->action && x->text && (!x->command || printable(x->command)));
+    }
+    bool cause = !r->explained_by;
+    for (k = 0; !cause && k < i; k++)
+        cause = strcmp(f->p[k].id, r->explained_by) == 0;
+    MUST(cause);
+}
+
+/* Written as the shim writes it and read as the command reads it, it is the same finding. */
+static void survives(const struct wc_finding_record *f) {
+    static char line[WC_RECORD_MAX];
+    char trouble[RECORD_TROUBLE];
+    struct heap_arena lists;
+    struct wc_record r, again;
+    wc_record_begin(&r, WC_KIND_finding);
+    r.u.finding = *f;
+    size_t n = wc_record_write(&r, line, sizeof line);
+    json_t *json = json_loadb(line, n, JSON_REJECT_DUPLICATES, NULL);
+    MUST(n > 1 && line[n - 1] == '\n' && !memchr(line, '\n', n - 1) && json);
+    heap_arena_begin(&lists);
+    MUST(record_from_json(json, &lists.arena, &again, trouble) == RECORD_READ);
+    MUST(again.kind == WC_KIND_finding && strcmp(again.u.finding.id, f->id) == 0);
+    MUST(again.u.finding.severity == f->severity && again.u.finding.object == f->object);
+    MUST(again.cut || (again.u.finding.facts.n == f->facts.n && again.u.finding.fix.n == f->fix.n));
+    heap_arena_end(&lists);
+    json_decref(json);
+}
+
+static void check_same(const struct wc_findings *a, const struct wc_findings *b) {
+    MUST(a->n == b->n && a->lost == b->lost);
+    for (size_t i = 0; i < a->n; i++) {
+        const struct wc_finding_record *x = &a->p[i], *y = &b->p[i];
+        MUST(strcmp(x->id, y->id) == 0 && strcmp(x->title, y->title) == 0);
+        MUST(x->facts.n == y->facts.n && x->fix.n == y->fix.n);
+        for (size_t k = 0; k < x->facts.n; k++)
+            MUST(strcmp(x->facts.p[k].value, y->facts.p[k].value) == 0);
+    }
+}
+
+static void check_findings(const struct wc_stack *s, size_t little) {
+    struct piecewise memory, again, less;
+    struct wc_findings found, second, few;
+    char mark[17];
+    piecewise_begin(&memory, 8 << 20);
+    piecewise_begin(&again, 8 << 20);
+    piecewise_begin(&less, little);
+    wc_diagnose(s, &memory.arena, &found);
+    wc_diagnose(s, &again.arena, &second);
+    wc_diagnose(s, &less.arena, &few);
+    check_same(&found, &second);
+    for (size_t i = 0; i < found.n; i++) {
+        check_finding(&found, i);
+        survives(&found.p[i]);
+    }
+    MUST(few.n <= found.n && (few.n == found.n || few.lost > 0));
+    for (size_t i = 0; i < few.n; i++)
+        MUST(few.p[i].title && few.p[i].facts.p && few.p[i].fix.p);
+    MUST(wc_verdict_of(s, &found) < WC_verdict_COUNT);
+    wc_stack_fingerprint(s, mark);
+    MUST(strlen(mark) == 16);
+    piecewise_end(&memory);
+    piecewise_end(&again);
+    piecewise_end(&less);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static struct maker m;
+    struct controls c = {data, size};
+    struct piecewise kept;
+    unsigned little = take_control(&c);
+    memset(&m, 0, sizeof m);
+    m.p = data;
+    m.n = c.size;
+    piecewise_begin(&kept, 8 << 20);
+    wc_stack_begin(&m.stack, &kept.arena);
+    for (int i = 0; i < RECORDS && m.n; i++)
+        add_record(&m);
+    check_findings(&m.stack, (size_t)little * 100);
+    piecewise_end(&kept);
+    return 0;
+}
