@@ -9,6 +9,7 @@
 #include "describe.h"
 #include "entry.h"
 #include "journal.h"
+#include "log.h"
 #include "next.h"
 #include "objects.h"
 #include "requests.h"
@@ -279,6 +280,7 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
     config_load((const char *const *)envp);
     if (config.off || !thread_enter())
         return;
+    log_note_standard_error();
     settle_if_never();
     if (config.run_pid && state_take()) {
         journal_open_if_eager();

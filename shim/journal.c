@@ -34,15 +34,58 @@ bool journal_is_open(void) {
     return is_open && pid == sys_getpid();
 }
 
-static void write_line(struct wc_record *r) {
-    r->seq = ++seq;
+/* Lines that the file did not take. Their numbers are gone; the next one that it takes says so. */
+static int64_t lost, lost_in_all;
+static bool has_first; /* process and machine are in the file */
+static char parent_log[SYS_PATH];
+
+static bool put_line(struct wc_record *r) {
+    r->seq = seq + 1;
     r->pid = pid;
     r->tid = sys_gettid();
     if (!r->time)
         r->time = sys_time();
     size_t n = wc_record_write(r, line, sizeof line);
-    if (n)
-        log_append(line, n);
+    if (n && !log_append(line, n))
+        return false;
+    seq++;
+    return true;
+}
+
+static void describe_first(struct wc_record *process, struct wc_record *machine) {
+    wc_record_begin(process, WC_KIND_process);
+    process_describe(&process->u.process);
+    process->u.process.parent_log = parent_log[0] ? parent_log : NULL;
+    wc_record_begin(machine, WC_KIND_machine);
+    process_describe_machine(&machine->u.machine);
+}
+
+/* A full disk may have room again. */
+static bool tell_loss(void) {
+    struct wc_record first, second;
+    if (!log_path()[0])
+        return false;
+    if (!has_first) {
+        describe_first(&first, &second);
+        if (!put_line(&first) || !put_line(&second))
+            return false;
+        has_first = true;
+    }
+    wc_record_begin(&first, WC_KIND_blind);
+    first.u.blind.what = "records of this log";
+    first.u.blind.why = log_trouble();
+    if (!put_line(&first))
+        return false;
+    lost_in_all += lost;
+    lost = 0;
+    return true;
+}
+
+static void write_line(struct wc_record *r) {
+    if ((lost && !tell_loss()) || !put_line(r)) {
+        seq++;
+        lost++;
+    }
 }
 
 void journal_add(struct wc_record *r) {
@@ -115,15 +158,14 @@ static void write_snapshot(void) {
     SNAPSHOT(blinds, blind);
 }
 
-static void add_first_records(const char *parent_log) {
-    struct wc_record r;
-    wc_record_begin(&r, WC_KIND_process);
-    process_describe(&r.u.process);
-    r.u.process.parent_log = parent_log;
-    journal_add(&r);
-    wc_record_begin(&r, WC_KIND_machine);
-    process_describe_machine(&r.u.machine);
-    journal_add(&r);
+static void add_first_records(void) {
+    struct wc_record process, machine;
+    describe_first(&process, &machine);
+    lost = lost_in_all = 0;
+    has_first = false;
+    journal_add(&process);
+    journal_add(&machine);
+    has_first = has_first || !lost;
 }
 
 static void create_log(int64_t now) {
@@ -133,7 +175,6 @@ static void create_log(int64_t now) {
 }
 
 void journal_open(void) {
-    static char parent_log[SYS_PATH];
     int64_t now = sys_getpid();
     config_load(NULL);
     if (config.off || (is_open && pid == now))
@@ -149,7 +190,7 @@ void journal_open(void) {
     is_open = true; /* without a place for the file the findings still go to standard error */
     create_log(now);
     journal_stack();
-    add_first_records(parent_log[0] ? parent_log : NULL);
+    add_first_records();
     write_snapshot();
     if (!child)
         add_expectation();
@@ -212,6 +253,8 @@ static void add_finding_text(struct wc_text *t, const struct wc_finding_record *
     }
     if (log_path()[0])
         wc_text_join(t, "  more: whichcudnn report ", log_path(), "\n", NULL);
+    else if (log_trouble())
+        wc_text_join(t, "  no log: ", log_trouble(), "\n", NULL);
 }
 
 /* Titles and facts carry paths: what would move a terminal's cursor becomes '?'. */
@@ -303,7 +346,7 @@ static void add_summary(const struct wc_findings *findings) {
     s->fingerprint = fingerprint;
     s->requests = requests;
     s->calls = calls;
-    s->dropped = stack.dropped;
+    s->dropped = stack.dropped + lost_in_all + lost;
     journal_add(&r);
 }
 
@@ -319,6 +362,8 @@ void journal_close(void) {
     find(&findings);
     note_findings(&findings, true);
     add_summary(&findings);
+    if (!has_first) /* it is empty: there was no room */
+        log_remove();
 }
 
 void journal_forget(void) {

@@ -1,17 +1,19 @@
 #include "log.h"
 
+#include <signal.h>
+
 #include "config.h"
 #include "files.h"
 #include "sys.h"
 
+#define INTERRUPTED (-4)
+#define NOTHING_THERE (-11)
 #define EXISTS (-17)
-#define SIGPIPE_BIT ((uint64_t)1 << 12)
-#define SIGTTOU_BIT ((uint64_t)1 << 21)
-#define SIGXFSZ_BIT ((uint64_t)1 << 24)
 #define OPEN_FLAGS (O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
 
 static char path[SYS_PATH];
 static const char *trouble;
+static uid_t user; /* whose the file is */
 
 const char *log_path(void) {
     return path;
@@ -30,34 +32,37 @@ static int above_standard(int fd) {
     return higher;
 }
 
-/* Writes with SIGPIPE, SIGXFSZ and SIGTTOU of this write kept from the host. */
+/* Writes with SIGPIPE, SIGXFSZ and SIGTTOU of this write kept from the host; not at all where one
+ * of the calls for that is refused. */
 static long write_quietly(int fd, const char *p, size_t n) {
-    uint64_t ours = SIGPIPE_BIT | SIGXFSZ_BIT | SIGTTOU_BIT, old = 0, before = 0, after = 0;
-    bool masked = sys_signal_mask(0 /* SIG_BLOCK */, &ours, &old) == 0;
-    if (masked)
-        sys_signal_pending(&before);
-    long written;
-    do
-        written = sys_write(fd, p, n);
-    while (written == -4 /* EINTR */);
-    if (masked) {
-        if (written < 0) {
-            sys_signal_pending(&after);
+    uint64_t ours = SIGNAL_BIT(SIGPIPE) | SIGNAL_BIT(SIGXFSZ) | SIGNAL_BIT(SIGTTOU);
+    uint64_t old = 0, before = 0, after = 0, none = 0;
+    long written = -1;
+    if (sys_signal_mask(0 /* SIG_BLOCK */, &ours, &old) != 0)
+        return written;
+    if (sys_signal_pending(&before) == 0 && sys_signal_take(&none) == NOTHING_THERE) {
+        do
+            written = sys_write(fd, p, n);
+        while (written == INTERRUPTED);
+        if (written < 0 && sys_signal_pending(&after) == 0) {
             uint64_t fresh = after & ~before & ours;
             if (fresh)
                 sys_signal_take(&fresh);
         }
-        sys_signal_mask(2 /* SIG_SETMASK */, &old, NULL);
     }
+    sys_signal_mask(2 /* SIG_SETMASK */, &old, NULL);
     return written;
 }
 
 static bool try_create(const char *candidate) {
+    struct stat st;
     int fd = above_standard(sys_open(candidate, OPEN_FLAGS | O_CREAT | O_EXCL, 0644));
     if (fd < 0) {
         trouble = fd == EXISTS ? "the name is taken" : "the log file cannot be created";
         return false;
     }
+    if (sys_fstat(fd, &st) == 0)
+        user = st.st_uid;
     sys_close(fd);
     if (candidate != path) {
         struct wc_text t;
@@ -199,45 +204,73 @@ bool log_create(const char *node, int64_t pid, int64_t start_ticks) {
     return create_in("", &parts) || create_in("/tmp", &parts);
 }
 
-bool log_append(const char *line, size_t n) {
-    struct stat st;
+/* The file, if what stands there is still ours; what it is like now. */
+static int open_own(struct stat *st) {
     if (!path[0])
-        return false;
+        return -1;
     int fd = above_standard(sys_open(path, OPEN_FLAGS, 0));
     if (fd < 0) {
         trouble = "the log file cannot be opened any more";
+        return fd;
+    }
+    if (sys_fstat(fd, st) == 0 && S_ISREG(st->st_mode) && st->st_uid == user)
+        return fd;
+    trouble = "something else stands in the place of the log file";
+    sys_close(fd);
+    return -1;
+}
+
+bool log_append(const char *line, size_t n) {
+    struct stat st;
+    int fd = open_own(&st);
+    if (fd < 0)
         return false;
-    }
-    bool good = sys_fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
-    if (!good) {
-        trouble = "something else stands in the place of the log file";
-    } else {
-        long written = write_quietly(fd, line, n);
-        good = written == (long)n;
-        if (!good)
-            trouble = "the log file takes no more";
-        if (written > 0 && !good)
-            arch_syscall(__NR_ftruncate, fd, st.st_size, 0, 0, 0, 0);
-    }
+    long written = write_quietly(fd, line, n);
+    bool good = written == (long)n;
+    if (!good)
+        trouble = "the log file takes no more";
+    if (written > 0 && !good)
+        arch_syscall(__NR_ftruncate, fd, st.st_size, 0, 0, 0, 0);
     sys_close(fd);
     return good;
 }
 
 void log_remove(void) {
-    if (path[0])
+    struct stat st;
+    int fd = open_own(&st);
+    if (fd >= 0) {
         sys_unlink(path);
+        sys_close(fd);
+    }
     path[0] = 0;
 }
 
-static bool was_socket;
-
-static bool is_socket(void) {
-    struct stat st;
-    return sys_fstat(2, &st) == 0 && S_ISSOCK(st.st_mode);
-}
+/* Descriptor 2 as it was at the start: a host that closed it may have its data there. */
+static struct {
+    bool noted;
+    uint64_t device, inode;
+} standard_error;
 
 void log_note_standard_error(void) {
-    was_socket = is_socket();
+    struct stat st;
+    if (standard_error.noted)
+        return;
+    standard_error.noted = true;
+    if (sys_fstat(2, &st) == 0) {
+        standard_error.device = st.st_dev;
+        standard_error.inode = st.st_ino;
+    }
+}
+
+/* Led elsewhere since, it is where standard output is, too. */
+static bool is_standard_error(void) {
+    struct stat error, output;
+    if (sys_fstat(2, &error) != 0)
+        return false;
+    if (error.st_dev == standard_error.device && error.st_ino == standard_error.inode)
+        return true;
+    return !S_ISSOCK(error.st_mode) && sys_fstat(1, &output) == 0 &&
+           error.st_dev == output.st_dev && error.st_ino == output.st_ino;
 }
 
 /* A pipe that nobody empties would hold up the host; one that takes a page takes all we say. */
@@ -249,10 +282,10 @@ static bool would_wait(void) {
     struct {
         int64_t seconds, nanoseconds;
     } none = {0, 0};
-    return arch_syscall(__NR_ppoll, (long)&ask, 1, (long)&none, 0, 8, 0) == 0;
+    return arch_syscall(__NR_ppoll, (long)&ask, 1, (long)&none, 0, 8, 0) != 1;
 }
 
 void log_to_standard_error(const char *text, size_t n) {
-    if ((was_socket || !is_socket()) && !would_wait())
+    if (is_standard_error() && !would_wait())
         write_quietly(2, text, n);
 }

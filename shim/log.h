@@ -18,9 +18,9 @@ const char *log_trouble(void);
 bool log_append(const char *line, size_t n);
 /* Removes the file (nothing relevant happened). */
 void log_remove(void);
-/* To standard error, in one write; nothing where descriptor 2 became a socket. */
+/* To standard error, in one write; nothing where descriptor 2 has become something else. */
 void log_to_standard_error(const char *text, size_t n);
-/* Remembers what standard error is; called once, early. */
+/* Remembers what standard error is; the first call counts. */
 void log_note_standard_error(void);
 
 #endif

@@ -31,6 +31,10 @@ static void *more(void *owner, size_t n) {
 
 struct wc_arena memory_arena = {more, NULL};
 
+void memory_forget(void) {
+    chunk_left = 0;
+}
+
 static void *scratch(void **kept, size_t size) {
     if (!*kept)
         *kept = sys_map(size);

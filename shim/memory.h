@@ -11,6 +11,9 @@
 extern struct wc_arena memory_arena;
 #define MEMORY_MOST ((size_t)64 << 20)
 
+/* Begins a new piece: what was being taken when the process forked may be half taken. */
+void memory_forget(void);
+
 /* Zeroed scratch memory for one operation at a time, NULL if the kernel gives none. */
 enum { SCRATCH_FILE = 64 << 10, SCRATCH_DIAGNOSE = 256 << 10 };
 void *memory_scratch_file(void);

@@ -3,6 +3,7 @@
 #include <link.h>
 
 #include "auxv.h"
+#include "signals.h"
 #include "sys.h"
 #include "thread.h"
 #include "whichcudnn/elf_image.h"
@@ -185,7 +186,10 @@ static walk_function *known_walk(void) {
 
 int next_walk(int (*each)(struct dl_phdr_info *, size_t, void *), void *argument) {
     walk_function *walk = known_walk();
-    return walk(each, argument);
+    signals_hold();
+    int result = walk(each, argument);
+    signals_release();
+    return result;
 }
 
 bool next_is_glibc(void) {

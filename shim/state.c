@@ -2,6 +2,7 @@
 
 #include "journal.h"
 #include "lock.h"
+#include "memory.h"
 #include "objects.h"
 
 static uint64_t epoch = 1;
@@ -10,6 +11,7 @@ bool state_take(void) {
     if (!lock_take())
         return false;
     if (lock_was_inherited()) {
+        memory_forget();
         journal_forget();
         objects_forget();
         epoch++;

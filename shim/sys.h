@@ -58,6 +58,9 @@ static inline void *sys_map_file(int fd, size_t n) {
     long p = arch_syscall(__NR_mmap, 0, (long)n, 1 /* read */, 0x2 /* private */, fd, 0);
     return p < 0 && p > -4096 ? NULL : (void *)p;
 }
+static inline int sys_advise(void *p, size_t n, int advice) {
+    return (int)arch_syscall(__NR_madvise, (long)p, (long)n, advice, 0, 0, 0);
+}
 static inline void sys_unmap(void *p, size_t n) {
     arch_syscall(__NR_munmap, (long)p, (long)n, 0, 0, 0, 0);
 }
@@ -103,6 +106,7 @@ static inline void sys_sleep_microseconds(int64_t n) {
     arch_syscall(__NR_nanosleep, (long)&time, 0, 0, 0, 0, 0);
 }
 /* Signal sets are the kernel's: one bit a signal, bit 0 is signal 1. */
+#define SIGNAL_BIT(signal) ((uint64_t)1 << ((signal)-1))
 static inline int sys_signal_mask(int how, const uint64_t *set, uint64_t *old) {
     return (int)arch_syscall(__NR_rt_sigprocmask, how, (long)set, (long)old, 8, 0, 0);
 }

@@ -9,8 +9,11 @@
 #include <stdint.h>
 
 struct thread {
-    bool searching; /* for the next definition: a dl_iterate_phdr of the host may ask, too */
-    bool inside;    /* in a hook: whatever is called from here is passed on unseen */
+    uintptr_t inside; /* frame of the hook that is active, 0: none. What that calls is passed on */
+    bool searching;   /* for the next definition: a dl_iterate_phdr of the host may ask, too */
+    unsigned holds;   /* of signals (signals.h); then whether the kernel did so, and what was */
+    bool held;        /* blocked before */
+    uint64_t host_mask;
     bool loads_since_settled; /* a dlopen or dlclose of this thread went by */
     bool lookup_failed;       /* the last dl call was a dlsym of a cuDNN name that gave NULL */
     int64_t request;          /* last dlopen of this thread, 0: none or its end is known */
@@ -20,18 +23,20 @@ struct thread {
 
 extern __thread struct thread this_thread __attribute__((tls_model("initial-exec")));
 
-/* False: already inside; do nothing but forward. */
+/* False: already inside; do nothing but forward. A hook out of which the host jumped (a resolver
+ * that leaves dlsym by longjmp) is not active any more: the stack has come back above its frame. */
 static inline bool thread_enter(void) {
-    if (this_thread.inside)
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    if (this_thread.inside && here < this_thread.inside)
         return false;
-    this_thread.inside = true;
+    this_thread.inside = here;
     __asm__ volatile("" ::: "memory"); /* a signal handler of this thread must see it */
     return true;
 }
 
 static inline void thread_leave(void) {
     __asm__ volatile("" ::: "memory");
-    this_thread.inside = false;
+    this_thread.inside = 0;
 }
 
 #endif

@@ -93,6 +93,19 @@ storm_of_children() {
     fails_without lock-over-fork storm_of_children
 }
 
+# The children, whose memory is the parent's, tell nothing and spoil nothing.
+shares_memory() {
+    local log
+    as_bare ./forks share ./now-%d.so 200 && log=$(the_log "$logs") && validate_log "$log" || return
+    is "$(jq -r .pid "$log" | sort -u | wc -l)" 1 &&
+        is "$(calls_told "$log" | grep -E '^cudnn(Ops|Cnn).*(forks|-) libcudnn.so.9$' | tr '\n' ,)" \
+            "$(printf 'cudnn%sVersionCheck %s forks libcudnn.so.9,' Ops before Ops after Cnn before Cnn after)"
+}
+
+@test "children of vfork call while other threads load and call" {
+    fails_without another-s-memory shares_memory
+}
+
 each_record_once() { # PROGRAM
     local function log
     as_bare "$1" threads && log=$(the_log "$logs") && calls_told "$log" >"$BATS_TEST_TMPDIR/told" ||

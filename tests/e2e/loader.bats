@@ -232,6 +232,12 @@ through_the_program() {
     fails_without unrelocated as_bare ./resolves-more
 }
 
+# ---- a host that jumps ----
+
+@test "an IFUNC resolver leaves dlsym by longjmp" {
+    fails_without fresh-hooks all_watched ./jumps ./host-now.so
+}
+
 # ---- the tests themselves ----
 
 @test "every protection is taken out somewhere, and an edit that no longer fits is an error" {

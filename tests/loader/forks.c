@@ -5,8 +5,10 @@
  *   forks exec FILE      the child becomes another program
  *   forks become FILE    the parent itself does
  *   forks spawn          vfork, posix_spawn and system
- *   forks storm FILE N   threads open, call and close the file (%d: the thread's number) while N
- *                        children are forked, each of which makes a first call
+ *   forks share FILE N   threads open, call and close the file (as below) while N children that
+ * share our memory (vfork) look a function up and call it; then the parent does forks storm FILE N
+ * threads open, call and close the file (%d: the thread's number) while N children are forked, each
+ * of which makes a first call
  */
 #include <spawn.h>
 #include <string.h>
@@ -76,19 +78,33 @@ static void *open_and_close(void *number) {
     return NULL;
 }
 
-static int storm(int children) {
+static int child_of_fork(void) {
+    pid_t pid = fork();
+    if (pid == 0) {
+        alarm(20);
+        _exit(cudnnCnnVersionCheck());
+    }
+    return wait_for_child(pid);
+}
+
+static void *cudnn;
+
+static int child_of_vfork(void) {
+    pid_t pid = vfork();
+    if (pid == 0) {
+        int (*check)(void) = (int (*)(void))dlsym(cudnn, "cudnnOpsVersionCheck");
+        _exit(check() == 1 ? cudnnCnnVersionCheck() : 0);
+    }
+    return wait_for_child(pid);
+}
+
+static int storm(int children, int (*child)(void)) {
     pthread_t threads[4];
     int good = 0;
     for (long i = 0; i < 4; i++)
         threads[i] = start(open_and_close, (void *)i);
-    for (int i = 0; i < children; i++) {
-        pid_t pid = fork();
-        if (pid == 0) {
-            alarm(20);
-            _exit(cudnnCnnVersionCheck());
-        }
-        good += wait_for_child(pid) == 2;
-    }
+    for (int i = 0; i < children; i++)
+        good += child() == 2;
     over = 1;
     for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
@@ -110,8 +126,14 @@ int main(int argc, char **argv) {
     else if (!strcmp(how, "spawn"))
         printf("%d %#x\n", created, spawn_all());
     else if (!strcmp(how, "storm") && argc > 3)
-        printf("%d of %s\n", storm(atoi(argv[3])), argv[3]);
-    else
+        printf("%d of %s\n", storm(atoi(argv[3]), child_of_fork), argv[3]);
+    else if (!strcmp(how, "share") && argc > 3) {
+        cudnn = open_library("libcudnn.so.9");
+        int shared = storm(atoi(argv[3]), child_of_vfork);
+        int (*check)(void) = (int (*)(void))dlsym(cudnn, "cudnnOpsVersionCheck");
+        int checked = check();
+        printf("%d of %s, %d %d\n", shared, argv[3], checked, cudnnCnnVersionCheck());
+    } else
         return 2;
     return 0;
 }
