@@ -63,6 +63,7 @@ static const struct watched {
 enum { FRESH, FIRST_CALL_UNDERWAY, SEEN };
 
 struct instance {
+    uintptr_t entry;        /* what the wrapper calls: the target, or what leads to a lazy one */
     uintptr_t target;       /* 0: free */
     bool heed;              /* the slow path is wanted: first call not over, or slot still lazy */
     unsigned char call;     /* FRESH, ... */
@@ -84,10 +85,10 @@ static void heed_call_after(enum row row, unsigned k, int64_t value, uintptr_t r
 #define WRAPPER __attribute__((noinline, section("watch_wrappers")))
 #define RETURN_ADDRESS ((uintptr_t)__builtin_return_address(0))
 
-#define FORWARD(name, result, parameters) ((TYPE_##result(*) parameters)in->target)
+#define FORWARD(name, result, parameters) ((TYPE_##result(*) parameters)in->entry)
 #define BEFORE(name, k)                                                                            \
     struct instance *in = &instances[ROW_##name][k];                                               \
-    bool heed = __atomic_load_n(&in->heed, __ATOMIC_ACQUIRE); /* before target */                  \
+    bool heed = __atomic_load_n(&in->heed, __ATOMIC_ACQUIRE); /* before entry */                   \
     if (UNLIKELY(heed))                                                                            \
     heed_call_before(ROW_##name, k, RETURN_ADDRESS)
 
@@ -192,7 +193,12 @@ static struct instance *instance_of_target(int row, uintptr_t target) {
     return NULL;
 }
 
-/* The wrapper may be entered as soon as a slot leads to it: target comes last. */
+/* The wrapper may be entered as soon as a slot leads to it: its entry comes last. */
+static void lead_to(struct instance *in, uintptr_t target, uintptr_t entry) {
+    in->target = target;
+    __atomic_store_n(&in->entry, entry, __ATOMIC_RELEASE);
+}
+
 static struct instance *take_instance(int row, uintptr_t target) {
     for (unsigned k = 0; k < CALL_INSTANCES; k++) {
         struct instance *in = &instances[row][k];
@@ -204,7 +210,7 @@ static struct instance *take_instance(int row, uintptr_t target) {
         in->lazy = false;
         in->slot = 0;
         in->library = in->host = WC_NULL;
-        __atomic_store_n(&in->target, target, __ATOMIC_RELEASE);
+        lead_to(in, target, target);
         return in;
     }
     journal_blind(watched[row].name, "no wrapper instance is left for another target", NULL);
@@ -239,7 +245,8 @@ uintptr_t call_wrapper_lazy(int row, uintptr_t plt, uintptr_t slot, const struct
     in->lazy = true;
     in->heed = true;
     in->call = object_is_told_enough(host) ? SEEN : in->call;
-    __atomic_store_n(&in->target, plt, __ATOMIC_RELEASE); /* the host may have been loaded anew */
+    /* The host may have been loaded anew. */
+    lead_to(in, plt, arch_lazy_entry((unsigned)(in - instances[0]), plt, slot));
     return address_of(row, in);
 }
 
@@ -335,7 +342,7 @@ static void resolve_lazy(const struct call *c) {
     const struct object *library = objects_at(target);
     bool first = c->in->lazy && !told;
     c->in->library = library ? library->number : WC_NULL;
-    __atomic_store_n(&c->in->target, target, __ATOMIC_RELEASE);
+    lead_to(c->in, target, target);
     c->in->lazy = false;
     const struct instance *in = instance_for_good(c, target);
     __atomic_store_n((uintptr_t *)c->in->slot, address_of(c->row, in), __ATOMIC_RELEASE);

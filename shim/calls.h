@@ -6,10 +6,12 @@
 #ifndef SHIM_CALLS_H
 #define SHIM_CALLS_H
 
+#define CALL_INSTANCES 8 /* per function */
+
+#ifndef __ASSEMBLER__
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CALL_INSTANCES 8 /* per function */
 #define NOT_WATCHED (-1)
 
 struct object;
@@ -28,5 +30,6 @@ uintptr_t call_wrapper_lazy(int row, uintptr_t plt, uintptr_t slot, const struct
 uintptr_t call_target_of(uintptr_t address);
 /* An object is gone: instances that forward into it, or watch its slots, are free again. */
 void calls_forget_object(const struct object *o);
+#endif
 
 #endif

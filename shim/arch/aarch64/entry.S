@@ -66,4 +66,4 @@
 shim_relocated:
         .xword  shim_relocated
 
-        .section .note.GNU-stack, "", %progbits
+#include "notes.h"

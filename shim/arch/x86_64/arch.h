@@ -13,9 +13,14 @@
 #define ARCH_RELOC_JUMP_SLOT R_X86_64_JUMP_SLOT
 #define ARCH_RELOC_GLOB_DAT R_X86_64_GLOB_DAT
 #define ARCH_RELOC_ABSOLUTE R_X86_64_64
-/* The resolver finds the slot by a number that the PLT entry pushes: nothing else is needed to call
- * a lazy slot's first value. */
+/* Can wrappers call what lazy slots lead to? */
 #define ARCH_LAZY_CALLABLE 1
+/* What instance number n has to call. The resolver finds the slot by a number that the PLT entry
+ * pushes, so that is the PLT entry itself. */
+static inline uintptr_t arch_lazy_entry(unsigned n, uintptr_t plt, uintptr_t slot) {
+    (void)n, (void)slot;
+    return plt;
+}
 
 static inline long arch_syscall(long n, long a, long b, long c, long d, long e, long f) {
     long result;
