@@ -76,7 +76,8 @@ def files(trace, names):
             about_shim = False
         if about_shim or ADDRESSES.match(stripped):
             continue
-        if re.match(r"calling (init|fini): ", stripped) and shim_file(stripped, names):
+        if re.match(r"(calling (init|fini):|activating NODELETE for) ", stripped) and \
+                shim_file(stripped, names):
             continue
         needed = re.match(r"file=.* needed by (.*)", stripped)
         if needed and shim_file(needed[1], names):
@@ -86,12 +87,13 @@ def files(trace, names):
 
 
 def bindings(trace, names):
-    """"FILE to FILE: SYMBOL" of every binding, but those of the names that the shim exports, and
-    the shim's own."""
+    """"FILE to FILE: SYMBOL" of every binding, but those of the names that the shim exports, the
+    shim's own, and libc's lazy ones to its loader: dladdr called once more makes these earlier."""
     kept = []
     for _, line in trace_lines(trace):
         found = re.match(r"binding file (.*) \[(\d+)\] to (.*) \[(\d+)\]: (.*) `(.*?)'(.*)", line)
-        if not found or found[6] in EXPORTED or shim_file(found[1], names):
+        if not found or found[6] in EXPORTED or shim_file(found[1], names) or \
+                found[7] == " [GLIBC_PRIVATE]":
             continue
         kept.append(f"{found[1]} [{found[2]}] to {found[3]} [{found[4]}]: {found[6]}{found[7]}")
     return kept
