@@ -1,21 +1,19 @@
 /*
  * What the programs of the neutrality matrix see, a line each: "channel: text" on stdout, which the
- * runner compares channel by channel (matrix/compare.py). Lines go out by one write(2) each, so that
- * their order holds with threads, in constructors and before a crash. Never print addresses: they
- * differ from run to run. For C and C++.
+ * runner compares channel by channel (matrix/compare.py). Lines go out by one write(2) each, so
+ * that their order holds with threads, in constructors and before a crash. Never print addresses:
+ * they differ from run to run. For C and C++.
  *
  *   see("channel", "format", ...)     any line
- *   see_open(name, flags)             dlopen: "open: NAME yes", or "noload: NAME yes" for RTLD_NOLOAD;
- *                                     "no" and a line "dlerror: TEXT" where it fails; "errno: TEXT"
- *   see_sym(handle, name)             dlsym: "sym: NAME yes"; "no" and "dlerror: TEXT"; "errno: TEXT"
- *   see_close(label, handle)          dlclose: "close: LABEL 0"; "dlerror: TEXT" where it fails;
- *                                     "errno: TEXT"
- *   see_dlerror()                     "dlerror: TEXT", or "dlerror: nothing"
- *   see_address(label, p)             dladdr: "dladdr: LABEL FILE SYMBOL" ("+" behind it where p is not
- *                                     the symbol's own address), or "dladdr: LABEL nothing"
- *   see_target(label, p)              "binding-target: LABEL FILE", the library that p leads into
- *   see_mapped(file)                  "references: FILE held|unheld mapped|gone": does RTLD_NOLOAD find
- *                                     it (it is closed again), is it in /proc/self/maps
+ *   see_open(name, flags)             dlopen: "open: NAME yes", or "noload: NAME yes" for
+ * RTLD_NOLOAD; "no" and a line "dlerror: TEXT" where it fails; "errno: TEXT" see_sym(handle, name)
+ * dlsym: "sym: NAME yes"; "no" and "dlerror: TEXT"; "errno: TEXT" see_close(label, handle) dlclose:
+ * "close: LABEL 0"; "dlerror: TEXT" where it fails; "errno: TEXT" see_dlerror() "dlerror: TEXT", or
+ * "dlerror: nothing" see_address(label, p)             dladdr: "dladdr: LABEL FILE SYMBOL" ("+"
+ * behind it where p is not the symbol's own address), or "dladdr: LABEL nothing" see_target(label,
+ * p)              "binding-target: LABEL FILE", the library that p leads into see_mapped(file)
+ * "references: FILE held|unheld mapped|gone": does RTLD_NOLOAD find it (it is closed again), is it
+ * in /proc/self/maps
  *
  * Lines "errno: ..." are compared between the runs always, and with what a case expects only if the
  * case expects any: after a call that succeeds its value means nothing.
@@ -118,20 +116,21 @@ SEE_UNUSED static void see_target(const char *label, const void *p) {
         dladdr(p, &info) ? see_base_name(info.dli_fname) : "nothing");
 }
 
-/* Does a line of /proc/self/maps end with that name? */
+/* Does a line of /proc/self/maps end with that name, after a slash? Told without a function of libc
+ * for each line: how many lines there are, and how long, differs from run to run, and the loader
+ * would bind more or fewer functions, or bind them more often. */
 SEE_UNUSED static int see_in_maps(const char *file) {
-    char text[1 << 15];
-    size_t kept = 0, length = strlen(file);
+    static char text[1 << 16];
+    size_t matched = 0; /* 0: no slash before; 1 + n: a slash and n characters of the name */
     int found = 0, fd = open("/proc/self/maps", O_RDONLY);
-    for (ssize_t n; fd >= 0 && (n = read(fd, text + kept, sizeof text - 1 - kept)) > 0;) {
-        text[kept += (size_t)n] = 0;
-        char *line = text;
-        for (char *end; (end = strchr(line, '\n')); line = end + 1)
-            found |= end - line > (ssize_t)length && end[-(ssize_t)length - 1] == '/' &&
-                     !memcmp(end - length, file, length);
-        kept = strlen(line);
-        memmove(text, line, kept);
-    }
+    for (ssize_t n; fd >= 0 && (n = read(fd, text, sizeof text)) > 0;)
+        for (ssize_t i = 0; i < n; i++) {
+            found |= text[i] == '\n' && matched && !file[matched - 1];
+            if (text[i] == '/')
+                matched = 1;
+            else if (matched)
+                matched = file[matched - 1] && text[i] == file[matched - 1] ? matched + 1 : 0;
+        }
     if (fd >= 0)
         close(fd);
     return found;
