@@ -12,6 +12,48 @@
 static struct request ring[REQUESTS_KEPT];
 static size_t newest;
 
+/* A host may ask for ever, in vain or not: how often each was told, by name, flags and caller. */
+#define COUNTED_MOST 2048
+static struct counted {
+    uint64_t asked; /* a hash, 0: free */
+    unsigned char ahead, failed;
+} counted[COUNTED_MOST];
+static unsigned counted_names;
+
+static uint64_t mix(uint64_t hash, const void *p, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        hash = (hash ^ ((const unsigned char *)p)[i]) * 0x100000001b3u;
+    return hash;
+}
+
+/* NULL: too many different ones. */
+static struct counted *count_of(const struct request *r) {
+    uint64_t hash = mix(0xcbf29ce484222325u, r->name, wc_str_length(r->name));
+    hash = mix(hash, &r->flags, sizeof r->flags);
+    hash = mix(hash, &r->operation, sizeof r->operation);
+    hash = mix(hash, &r->caller_object, sizeof r->caller_object) | 1;
+    size_t at = hash % COUNTED_MOST;
+    while (counted[at].asked && counted[at].asked != hash)
+        at = (at + 1) % COUNTED_MOST;
+    if (!counted[at].asked) {
+        if (counted_names == COUNTED_MOST / 2)
+            return NULL;
+        counted[at].asked = hash;
+        counted_names++;
+    }
+    return &counted[at];
+}
+
+/* Counts it, up to REPEATS_TOLD. */
+static bool is_told_enough(const struct request *r, bool failed) {
+    struct counted *c = count_of(r);
+    unsigned char *times = !c ? NULL : failed ? &c->failed : &c->ahead;
+    if (!times || *times == REPEATS_TOLD)
+        return true;
+    (*times)++;
+    return false;
+}
+
 void requests_log(struct request *r) {
     struct wc_record record;
     struct wc_request_record *out = &record.u.request;
@@ -53,10 +95,10 @@ struct request *requests_note(enum wc_operation operation, const char *name, int
     r->cut = t.cut;
     if (hints)
         journal_open_relevant();
-    if (journal_is_open())
-        requests_log(r);
-    else
+    if (!journal_is_open() || is_told_enough(r, false))
         r->time = sys_time();
+    else
+        requests_log(r);
     return r;
 }
 
@@ -125,6 +167,8 @@ void requests_failed(struct request *r, const char *text) {
     if (worth_a_log)
         journal_open_relevant();
     else if (!journal_is_open())
+        return;
+    if (is_told_enough(r, true))
         return;
     requests_log(r);
     wc_record_begin(&record, WC_KIND_failure);

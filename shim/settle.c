@@ -364,7 +364,7 @@ static bool was_there_at_start(uintptr_t address) {
     for (size_t i = 0; i < at_start_count; i++)
         if (address - at_start[i].low < at_start[i].high - at_start[i].low)
             return true;
-    return false;
+    return at_start_count == START_MOST; /* it may be one that found no room */
 }
 
 void settle_if_never(void) {
