@@ -1,7 +1,7 @@
 /*
- * core/diagnose.c, findings/, diagnosis/: the input builds a stack, record by record, as a process or a
- * hostile log could. Its records are plausible (a host, the facade that it asked for, parts of it)
- * before any of their fields is set to something else.
+ * core/diagnose.c, findings/, diagnosis/: the input builds a stack, record by record, as a process
+ * or a hostile log could. Its records are plausible (a host, the facade that it asked for, parts of
+ * it) before any of their fields is set to something else.
  */
 #include <stdarg.h>
 
@@ -44,8 +44,8 @@ __attribute__((format(printf, 2, 3))) static const char *say(struct maker *m, co
 }
 
 static const char *a_version(struct maker *m) {
-    static const char *const versions[] = {"9.1.0", "9.28.0", "8.9.7", "8.5.0",    "9.1.0.70", "9",
-                                           "8.9",   "7.6.5",  "9.2.1", "9.10.2.21"};
+    static const char *const versions[] = {"9.1.0", "9.28.0", "8.9.7", "8.5.0", "9.1.0.70",
+                                           "9",     "8.9",    "7.6.5", "9.2.1", "9.10.2.21"};
     unsigned k = below(m, 14);
     return k < 10   ? versions[k]
            : k < 12 ? say(m, "%u.%u.%u", below(m, 12), next(m), next(m))
@@ -54,15 +54,21 @@ static const char *a_version(struct maker *m) {
 }
 
 static const char *a_directory(struct maker *m) {
-    static const char *const directories[] = {
-        "/opt/cudnn", "/venv/lib/python3.12/site-packages/nvidia/cudnn/lib", "/usr/local/cuda/lib64",
-        "/usr/lib/x86_64-linux-gnu", "", "/a'; reboot #", "/x\x1b[2J"};
+    static const char *const directories[] = {"/opt/cudnn",
+                                              "/venv/lib/python3.12/site-packages/nvidia/cudnn/lib",
+                                              "/usr/local/cuda/lib64",
+                                              "/usr/lib/x86_64-linux-gnu",
+                                              "",
+                                              "/a'; reboot #",
+                                              "/x\x1b[2J"};
     return directories[below(m, 7)];
 }
 
 static const char *a_library(struct maker *m) {
-    static const char *const parts[] = {"_graph",     "_ops",         "_cnn",       "_adv",
-                                        "_ops_infer", "_cnn_infer",   "_heuristic", "_engines_precompiled",
+    static const char *const parts[] = {"_graph",     "_ops",
+                                        "_cnn",       "_adv",
+                                        "_ops_infer", "_cnn_infer",
+                                        "_heuristic", "_engines_precompiled",
                                         "_adv_train", "_engines_tensor_ir"};
     unsigned major = 7 + below(m, 4), kind = below(m, 20);
     if (kind < 7)
@@ -81,7 +87,8 @@ static const char *a_function(struct maker *m) {
     static const char *const functions[] = {"cudnnCreate", "cudnnGetVersion",
                                             "cudnnBackendFinalize", "cudnnConvolutionForward"};
     unsigned k = next(m);
-    return k < 128 ? functions[k % 4] : wc_function_name((int)(k * 2 + next(m)) % wc_function_count());
+    return k < 128 ? functions[k % 4]
+                   : wc_function_name((int)(k * 2 + next(m)) % wc_function_count());
 }
 
 static const char *a_text(struct maker *m) {
@@ -127,7 +134,7 @@ static const char *a_text(struct maker *m) {
 }
 
 static int64_t a_number(struct maker *m) {
-    static const int64_t extremes[] = {INT64_MAX, -1, 0,    1001,     1,     1002, 1008,
+    static const int64_t extremes[] = {INT64_MAX, -1, 0,    1001,      1,     1002, 1008,
                                        14,        12, 2000, INT64_MIN, 90100, 3000, 4000};
     unsigned k = next(m);
     return k < 128 ? (int64_t)(k % 13) : extremes[k % 14];
@@ -175,8 +182,8 @@ static int64_t an_object(struct maker *m) {
 }
 
 static void make_object(struct maker *m, struct wc_object_record *o) {
-    static const char *const packages[] = {"nvidia-cudnn-cu12", "nvidia-cudnn-cu13", "libcudnn9",
-                                           "cuda-12.4", "torch", "cudnn"};
+    static const char *const packages[] = {
+        "nvidia-cudnn-cu12", "nvidia-cudnn-cu13", "libcudnn9", "cuda-12.4", "torch", "cudnn"};
     unsigned role = below(m, WC_role_COUNT);
     const char *name = a_library(m);
     const struct wc_object *by;
@@ -186,8 +193,9 @@ static void make_object(struct maker *m, struct wc_object_record *o) {
     o->mapped = (next(m) & 7) != 0;
     o->path = o->real_path = say(m, "%s/%s", a_directory(m), name);
     o->soname = o->asked_name = name;
-    o->part = wc_str_starts(name, "libcudnn_") ? say(m, "%.*s", (int)strcspn(name + 9, "."), name + 9)
-                                               : NULL;
+    o->part = wc_str_starts(name, "libcudnn_")
+                  ? say(m, "%.*s", (int)strcspn(name + 9, "."), name + 9)
+                  : NULL;
     o->device = 1;
     o->inode = next(m);
     o->version = a_version(m);
@@ -265,9 +273,9 @@ static void make_call(struct maker *m, struct wc_call_record *c) {
 
 static void add_record(struct maker *m) {
     static const enum wc_kind kinds[] = {
-        WC_KIND_object,  WC_KIND_object,  WC_KIND_object, WC_KIND_object,  WC_KIND_demand,
+        WC_KIND_object,  WC_KIND_object,  WC_KIND_object,  WC_KIND_object,  WC_KIND_demand,
         WC_KIND_demand,  WC_KIND_binding, WC_KIND_binding, WC_KIND_failure, WC_KIND_failure,
-        WC_KIND_call,    WC_KIND_call,    WC_KIND_blind,  WC_KIND_machine, WC_KIND_process,
+        WC_KIND_call,    WC_KIND_call,    WC_KIND_blind,   WC_KIND_machine, WC_KIND_process,
         WC_KIND_outcome, WC_KIND_summary, WC_KIND_request};
     struct wc_record r;
     wc_record_begin(&r, kinds[below(m, sizeof kinds / sizeof *kinds)]);

@@ -1,7 +1,7 @@
 /*
- * tools/log_reader.c, record_json.c, in_flight.c: the input is a log, then a setting. What was read is
- * asked for again, as the report does, and each record of it survives being written and read once
- * more.
+ * tools/log_reader.c, record_json.c, in_flight.c: the input is a log, then a setting. What was read
+ * is asked for again, as the report does, and each record of it survives being written and read
+ * once more.
  */
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /*
- * seeds DIRECTORY: the inputs that the corpora began with, a folder for each target. What fuzzing made
- * of them, cut down to what reaches something, is tests/fuzz/corpus; this is for whoever changes what an
- * input means.
+ * seeds DIRECTORY: the inputs that the corpora began with, a folder for each target. What fuzzing
+ * made of them, cut down to what reaches something, is tests/fuzz/corpus; this is for whoever
+ * changes what an input means.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -73,10 +73,14 @@ enum { SLOTS = 6 };
 /* Relocations whose slots lie behind the dynamic section; where those are is known at the end. */
 static size_t add_relocs(void) {
     const Elf64_Rela rela[SLOTS + 2] = {
-        {0, ELF64_R_INFO(0, R_X86_64_RELATIVE), 0x10}, {0, ELF64_R_INFO(0, R_X86_64_RELATIVE), 0x20},
-        {0, ELF64_R_INFO(1, R_X86_64_GLOB_DAT), 0},    {0, ELF64_R_INFO(2, R_X86_64_GLOB_DAT), 0},
-        {0, ELF64_R_INFO(3, R_X86_64_64), 0},          {0, ELF64_R_INFO(4, R_X86_64_64), 7},
-        {0, ELF64_R_INFO(1, R_X86_64_JUMP_SLOT), 0},   {0, ELF64_R_INFO(3, R_X86_64_JUMP_SLOT), 0},
+        {0, ELF64_R_INFO(0, R_X86_64_RELATIVE), 0x10},
+        {0, ELF64_R_INFO(0, R_X86_64_RELATIVE), 0x20},
+        {0, ELF64_R_INFO(1, R_X86_64_GLOB_DAT), 0},
+        {0, ELF64_R_INFO(2, R_X86_64_GLOB_DAT), 0},
+        {0, ELF64_R_INFO(3, R_X86_64_64), 0},
+        {0, ELF64_R_INFO(4, R_X86_64_64), 7},
+        {0, ELF64_R_INFO(1, R_X86_64_JUMP_SLOT), 0},
+        {0, ELF64_R_INFO(3, R_X86_64_JUMP_SLOT), 0},
     };
     size_t at = elf_put(&made, rela, sizeof rela, 8);
     elf_dynamic(&made, DT_RELA, at);
@@ -171,14 +175,14 @@ static void add_code(const char *name, const void *code, size_t n) {
 }
 
 static void save_libraries(void) {
-    static const unsigned char x86[] = {0x6a, 3, 0x90, 0x45, 0x31, 0xc9, 0x41, 0xb8, 9, 0, 0, 0,
-                                        0x90, 0xe8, 0, 1, 0, 0, 0x41, 0xb9, 1, 0, 0, 0};
+    static const unsigned char x86[] = {0x6a, 3,    0x90, 0x45, 0x31, 0xc9, 0x41, 0xb8, 9, 0, 0, 0,
+                                        0x90, 0xe8, 0,    1,    0,    0,    0x41, 0xb9, 1, 0, 0, 0};
     static const uint32_t arm[] = {0x528000c6, 0xd503201f, 0x2a0603e5, 0x52800124, 0x94000010};
     static const unsigned char whole[] = {0xb8, 0xdd, 0x1d, 0, 0, 0xc3};
-    static const unsigned char store[] = {0xc7, 0x85, 0x50, 0xff, 0xfe, 0xff, 0xfc, 0x5f, 1, 0,
-                                          0xc7, 0x44, 0x24, 8,    0xfc, 0x5f, 1,    0,    0xc7, 0x45,
-                                          8,    0xfc, 0x5f, 1,    0,    0xc7, 0x84, 0x24, 1,    1,
-                                          1,    1,    0xfc, 0x5f, 1,    0};
+    static const unsigned char store[] = {0xc7, 0x85, 0x50, 0xff, 0xfe, 0xff, 0xfc, 0x5f, 1,
+                                          0,    0xc7, 0x44, 0x24, 8,    0xfc, 0x5f, 1,    0,
+                                          0xc7, 0x45, 8,    0xfc, 0x5f, 1,    0,    0xc7, 0x84,
+                                          0x24, 1,    1,    1,    1,    0xfc, 0x5f, 1,    0};
     uint32_t packed = 9 << 16 | 1 << 8;
     begin_library("libcudnn.so.9");
     add_code(NULL, x86, sizeof x86);
@@ -219,11 +223,12 @@ static void save_paths(const char *name, const char *text) {
 }
 
 static void save_trees(void) {
-    save_paths("torch", SITE "torch/lib/libtorch.so\nx" END SITE
-                             "torch-2.3.1+cu121.dist-info/METADATA\nName: torch\nRequires-Dist: "
-                             "nvidia-cudnn-cu12[x] (==9.1.0.70) ; platform_system == \"Linux\"\n"
-                             "Requires-Dist: nvidia-cudnn-cu12>=8,<9; sys_platform == 'win32'\n" END
-                             SITE "torch-2.3.1+cu121.dist-info/RECORD\ntorch/lib/libtorch.so,,1\n");
+    save_paths("torch",
+               SITE "torch/lib/libtorch.so\nx" END SITE
+                    "torch-2.3.1+cu121.dist-info/METADATA\nName: torch\nRequires-Dist: "
+                    "nvidia-cudnn-cu12[x] (==9.1.0.70) ; platform_system == \"Linux\"\n"
+                    "Requires-Dist: nvidia-cudnn-cu12>=8,<9; sys_platform == 'win32'\n" END SITE
+                    "torch-2.3.1+cu121.dist-info/RECORD\ntorch/lib/libtorch.so,,1\n");
     save_paths("tensorflow",
                SITE "tensorflow/libtensorflow_cc.so.2\n" END SITE
                     "tensorflow-2.16.0rc1.dist-info/METADATA\nx\n" END SITE
@@ -232,25 +237,27 @@ static void save_trees(void) {
                               "paddlepaddle_gpu-3.3.1.dist-info/METADATA\nRequires-Dist: "
                               "nvidia-cudnn-cu12 == 9.5.1.17\n" END SITE
                               "paddle/version/__init__.py\ncudnn_version    = '9.5'\n");
-    save_paths("cupy", SITE "cupy_backends/x.so\n" END SITE "cupy_cuda12x-13.0.dist-info/METADATA\n"
-                       "x\n" END SITE "cupy/.data/_wheel.json\n{\"cudnn\": \"8.8.1\"}\n" END SITE
-                       "cupy/.data/include/cudnn.h\n#define CUDNN_MAJOR 7\n#define CUDNN_MINOR "
-                       "6\n#define CUDNN_PATCHLEVEL 5\n");
+    save_paths("cupy",
+               SITE "cupy_backends/x.so\n" END SITE "cupy_cuda12x-13.0.dist-info/METADATA\n"
+                    "x\n" END SITE "cupy/.data/_wheel.json\n{\"cudnn\": \"8.8.1\"}\n" END SITE
+                    "cupy/.data/include/cudnn.h\n#define CUDNN_MAJOR 7\n#define CUDNN_MINOR "
+                    "6\n#define CUDNN_PATCHLEVEL 5\n");
     save_paths("jax", SITE "jax_plugins/xla_cuda12/xla.so\n" END SITE
                            "jax_cuda12_pjrt-0.5.0.dist-info/METADATA\nx\n" END SITE
                            "jax_cuda12_plugin-0.5.0.dist-info/METADATA\nRequires-Dist: "
                            "nvidia-cudnn-cu12<10.0,>=9.8\n");
-    save_paths("jaxlib", SITE "jaxlib/x.so\n" END SITE
-                              "jaxlib-0.4.11+cuda11.cudnn86.dist-info/METADATA\n");
+    save_paths("jaxlib",
+               SITE "jaxlib/x.so\n" END SITE "jaxlib-0.4.11+cuda11.cudnn86.dist-info/METADATA\n");
     save_paths("wheel", SITE "nvidia/cudnn/lib/libcudnn.so.9\nelf" END SITE
                              "nvidia_cudnn_cu12-9.1.0.70.dist-info/RECORD\n"
                              "nvidia/cudnn/lib/libcudnn.so.9,sha256=x,3\n" END SITE
                              "nvidia_cublas_cu12-9.1.dist-info/RECORD\n");
     save_paths("unpacked", "/c/w/nvidia/cudnn/lib/libcudnn.so.9\nelf" END
                            "/c/w/nvidia_cudnn_cu12-9.1.0.70.dist-info/METADATA\n");
-    save_paths("conda",
-               "/c/envs/e/lib/libcudnn.so.9\n" END
-               "/c/envs/e/conda-meta/cudnn-9.3.0.75-h0_0.json\n{\"files\":[\"lib/libcudnn.so.9\"]}\n");
+    save_paths(
+        "conda",
+        "/c/envs/e/lib/libcudnn.so.9\n" END
+        "/c/envs/e/conda-meta/cudnn-9.3.0.75-h0_0.json\n{\"files\":[\"lib/libcudnn.so.9\"]}\n");
     save_paths("conda-host",
                "/c/lib/libtorch.so\n" END "/c/conda-meta/pytorch-2.1-py3_cuda12_cudnn8.9_0.json\n{"
                "\"depends\": [\n\"cudnn >=9.3.0.75,<10.0a0\",\n\"libcudnn >=9\"],\"files\": "
@@ -271,7 +278,8 @@ static void save_trees(void) {
 
 static const char *texts[] = {"a", "/opt/cudnn/libcudnn.so.9", "LD_LIBRARY_PATH=/opt"};
 static const struct wc_fact facts[] = {{"host", "libtorch.so", "slot"}, {"x", "y", NULL}};
-static const struct wc_fix fixes[] = {{"install", "Install it.", "pip install x"}, {"a", "b", NULL}};
+static const struct wc_fix fixes[] = {{"install", "Install it.", "pip install x"},
+                                      {"a", "b", NULL}};
 
 static void fill_field(const struct wc_field *f, void *value, unsigned i) {
     switch (f->type) {

@@ -1,8 +1,8 @@
 /*
- * shim/slots.c over a damaged host. The input is the host's file, then what the loader is to have put
- * into its slots. What it calls in the rest of the shim is told here; the pages are real, and so are
- * the calls that protect them. Nothing may be written but slots of functions that are listed, and
- * nothing into them but wrappers.
+ * shim/slots.c over a damaged host. The input is the host's file, then what the loader is to have
+ * put into its slots. What it calls in the rest of the shim is told here; the pages are real, and
+ * so are the calls that protect them. Nothing may be written but slots of functions that are
+ * listed, and nothing into them but wrappers.
  */
 #include "shim/slots.h"
 
@@ -227,8 +227,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         mapped_begin(&host_at, 0x200000000000);
         mapped_begin(&program_at, 0x210000000000);
     }
-    library = (struct object){.number = 1, .mapped = true, .major = 9, .path = "/l/libcudnn.so.9",
-                              .low = LIBRARY, .high = LIBRARY + LIBRARY_SIZE};
+    library = (struct object){.number = 1,
+                              .mapped = true,
+                              .major = 9,
+                              .path = "/l/libcudnn.so.9",
+                              .low = LIBRARY,
+                              .high = LIBRARY + LIBRARY_SIZE};
     config.calls = !(settings & CALLS_OFF);
     piecewise_begin(&memory, settings & LITTLE_MEMORY ? 200 : 1 << 20);
     memory_arena = memory.arena;

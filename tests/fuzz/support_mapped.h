@@ -101,8 +101,7 @@ static inline void mapped_poison(const struct mapped *m) {
     ASAN_POISON_MEMORY_REGION(m->at, MAPPED_SIZE);
     for (size_t i = 0; i < m->phnum; i++)
         if (m->phdr[i].p_type == PT_LOAD && m->phdr[i].p_flags & PF_R)
-            ASAN_UNPOISON_MEMORY_REGION(m->at + (m->phdr[i].p_vaddr - m->low),
-                                        m->phdr[i].p_memsz);
+            ASAN_UNPOISON_MEMORY_REGION(m->at + (m->phdr[i].p_vaddr - m->low), m->phdr[i].p_memsz);
 }
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * core/file_version.c, version_code.c: which version a library says it has. The input is the library's
- * file, then the text of a header that lies beside it, then settings.
+ * core/file_version.c, version_code.c: which version a library says it has. The input is the
+ * library's file, then the text of a header that lies beside it, then settings.
  */
 #include "core/file_version.h"
 #include "support_fuzz.h"
@@ -9,14 +9,10 @@
 enum { SCRATCH = 16384 };
 
 static const char *const paths[] = {
-    "/opt/cudnn/lib/libcudnn.so.9",
-    "/opt/lib/libcudnn_graph.so.9.1.0",
-    "/opt/lib/libcudnn_cnn_train.so.8",
-    "/opt/lib/libcudnn.so.7.6.5",
-    "/opt/lib/libcudnn_cnn.so",
-    "/libcudnn.so",
-    "libcudnn-1234abcd.so.8.9.7",
-    "/opt/lib/other.so",
+    "/opt/cudnn/lib/libcudnn.so.9",     "/opt/lib/libcudnn_graph.so.9.1.0",
+    "/opt/lib/libcudnn_cnn_train.so.8", "/opt/lib/libcudnn.so.7.6.5",
+    "/opt/lib/libcudnn_cnn.so",         "/libcudnn.so",
+    "libcudnn-1234abcd.so.8.9.7",       "/opt/lib/other.so",
 };
 
 struct header {
@@ -81,9 +77,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct wc_identity id;
     enum wc_version_source source;
     wc_reading_begin(&r, &files, scratch, SCRATCH);
-    struct wc_version_question q = {
-        &r, path, good ? &e : NULL, WC_VERSION_NONE, wc_major_by_names(good ? &e : NULL, path),
-        how & 16, WC_VERSION_NONE, WC_VERSION_NONE};
+    struct wc_version_question q = {&r,
+                                    path,
+                                    good ? &e : NULL,
+                                    WC_VERSION_NONE,
+                                    wc_major_by_names(good ? &e : NULL, path),
+                                    how & 16,
+                                    WC_VERSION_NONE,
+                                    WC_VERSION_NONE};
     struct wc_version v = wc_file_version(&q, &source);
     check(v, source != WC_version_source_UNKNOWN, q.major);
     wc_identify(&files, path, good ? &e : NULL, how & 16, scratch, SCRATCH, &id);
