@@ -171,23 +171,3 @@ for f in d.files:
 print(d.metadata["Name"], d.version)'
     [ "$output" = "nvidia-cudnn-cu12 9.1.0.70" ]
 }
-
-@test "a host that asks for ever fills no disk: the same request is told 16 times, and counted" {
-    cat >"$BATS_TEST_TMPDIR/polls.py" <<'END'
-import ctypes
-for i in range(300):
-    try:
-        ctypes.CDLL("libcudnn.so.77")
-    except OSError:
-        pass
-END
-    mkdir "$BATS_TEST_TMPDIR/logs"
-    LD_PRELOAD=$SHIM WHICHCUDNN_STDERR=off WHICHCUDNN_LOG=$BATS_TEST_TMPDIR/logs \
-        "$PY" "$BATS_TEST_TMPDIR/polls.py"
-    log=$(the_log "$BATS_TEST_TMPDIR/logs")
-    validate_log "$log"
-    is "$(records request "$log" | grep -c libcudnn.so.77)" 16
-    is "$(records failure "$log" | grep -c libcudnn.so.77)" 16
-    [ "$(field summary requests "$log")" -ge 300 ]
-    is "$(field summary first_finding "$log")" library-not-found
-}
