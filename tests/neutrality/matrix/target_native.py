@@ -8,6 +8,7 @@ import platform
 import re
 import subprocess
 import sys
+import threading
 
 from . import rows
 from .targets import BUILD, HERE, ROOT, Target, Unavailable
@@ -21,6 +22,7 @@ HOSTS = {
     "asan": ("gcc", "g++", "-fsanitize=address"), "tsan": ("gcc", "g++", "-fsanitize=thread"),
 }
 HOSTS["asan-behind"] = HOSTS["asan"]
+BUILDING = threading.Lock()
 LIBRARIES = {"jemalloc": "libjemalloc.so.2", "tcmalloc": "libtcmalloc_minimal.so.4",
              "eatmydata": "libeatmydata.so"}
 
@@ -73,9 +75,13 @@ class Native(Target):
             raise Unavailable(f"{LIBRARIES[word]} is not installed")
         return pathlib.Path(found[0])
 
-    @functools.cache
     def own(self, name):
         """A library of planted/, built once a run."""
+        with BUILDING:
+            return self._own(name)
+
+    @functools.cache
+    def _own(self, name):
         source = HERE.parent / "planted" / f"{name}.c"
         out = BUILD / "neutral" / "planted" / f"lib{name}.so"
         out.parent.mkdir(parents=True, exist_ok=True)

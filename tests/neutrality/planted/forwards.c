@@ -5,24 +5,13 @@
 #include <dlfcn.h>
 #include <stddef.h>
 
-typedef void *next_function(void);
 static void *next[5];
-
-/* dlsym itself is found by version: an unversioned look-up would need what it is looking for. */
-static void *find_next(const char *name) {
-    void *found = dlvsym(RTLD_NEXT, name, "GLIBC_2.34");
-    if (!found)
-        found = dlvsym(RTLD_NEXT, name, "GLIBC_2.17");
-    if (!found)
-        found = dlvsym(RTLD_NEXT, name, "GLIBC_2.2.5");
-    return found;
-}
 
 __attribute__((visibility("hidden"), used)) void *forwards_to(int which);
 void *forwards_to(int which) {
     static const char *const names[] = {"dlopen", "dlmopen"};
     if (!next[which])
-        next[which] = find_next(names[which]);
+        next[which] = dlsym(RTLD_NEXT, names[which]);
     return next[which];
 }
 
