@@ -356,7 +356,24 @@ void slots_tell_resolved(const struct object *host, const struct object *library
             tell_resolved(o, library, function);
 }
 
+/* Some hosts look a function up anew for each call. */
+static bool was_lookup_told(const struct object *host, const struct object *library,
+                            const char *function) {
+    const struct wc_stack *s = journal_stack();
+    for (size_t i = 0; i < s->bindings.n; i++) {
+        const struct wc_binding_record *b = &s->bindings.p[i].r;
+        if (b->how != WC_binding_how_DLSYM || b->target != library->number ||
+            b->host != host->number)
+            continue;
+        for (size_t k = 0; k < b->functions.n; k++)
+            if (wc_str_same(b->functions.p[k], function))
+                return true;
+    }
+    return false;
+}
+
 void slots_tell_lookup(const struct object *host, const struct object *library,
                        const char *function, bool wrapped) {
-    add_binding(host, library, WC_binding_how_DLSYM, &function, 1, wrapped);
+    if (!was_lookup_told(host, library, function))
+        add_binding(host, library, WC_binding_how_DLSYM, &function, 1, wrapped);
 }

@@ -76,3 +76,18 @@ END
     [ "$(field summary requests "$log")" -ge 300 ]
     is "$(field summary first_finding "$log")" library-not-found
 }
+
+@test "a host that looks a function up for each call is told once" {
+    make_standin 9.1.0 "$BATS_TEST_TMPDIR/nine"
+    cat >"$BATS_TEST_TMPDIR/looks_up.py" <<'END'
+import ctypes, sys
+for i in range(300):
+    ctypes.CDLL(sys.argv[1]).cudnnGetVersion
+END
+    mkdir "$BATS_TEST_TMPDIR/logs"
+    LD_PRELOAD=$SHIM WHICHCUDNN_STDERR=off WHICHCUDNN_LOG=$BATS_TEST_TMPDIR/logs \
+        "$PY" "$BATS_TEST_TMPDIR/looks_up.py" "$BATS_TEST_TMPDIR/nine/libcudnn.so.9"
+    log=$(the_log "$BATS_TEST_TMPDIR/logs")
+    validate_log "$log"
+    is "$(records binding "$log" | jq -c '[.how, .functions]')" '["dlsym",["cudnnGetVersion"]]'
+}
