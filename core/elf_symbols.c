@@ -58,7 +58,7 @@ static void find_needed_version(const struct wc_elf_image *e, unsigned index,
             const Elf64_Vernaux aux = WC_LAX_AT(Elf64_Vernaux, p);
             if ((aux.vna_other & ~HIDDEN) == index) {
                 out->version = wc_elf_string(e, aux.vna_name);
-                out->version_file = wc_elf_string(e, need.vn_file);
+                out->version_file = out->version ? wc_elf_string(e, need.vn_file) : NULL;
                 return;
             }
             if (!aux.vna_next || ++steps > WC_ELF_LONGEST_CHAIN)

@@ -23,5 +23,9 @@ $(OUT)/libfuzz.a: $(objects)
 	@rm -f $@ && $(AR) rcs $@ $(filter-out %/tools/main.o,$^)
 $(OUT)/%: $(OUT)/obj/tests/fuzz/%.o $(OUT)/libfuzz.a
 	@$(FUZZ_CC) $(link) -o $@ $^ -ljansson
+# A target with one source that was edited: PLANTED=core/x.c, whose edited copy is OUT/planted/TARGET.c.
+$(OUT)/planted/%: $(OUT)/planted/%.c $(OUT)/obj/tests/fuzz/%.o $(OUT)/libfuzz.a
+	@$(FUZZ_CC) $(flags) -I$(dir $(PLANTED)) -c $< -o $@.o
+	@$(FUZZ_CC) $(link) -o $@ $(OUT)/obj/tests/fuzz/$*.o $@.o $(OUT)/libfuzz.a -ljansson
 .SECONDARY:
 -include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)

@@ -19,7 +19,7 @@ static inline void ask_symbol(const struct wc_elf_image *e, uint32_t i, bool fin
     if (!wc_elf_symbol_at(e, i, &s))
         return;
     MUST(s.name == wc_elf_symbol_name(e, i));
-    MUST(!s.version_file || !s.defined || s.version);
+    MUST(!s.version_file || s.version);
     reads(s.name);
     reads(s.version);
     reads(s.version_file);
