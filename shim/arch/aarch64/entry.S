@@ -66,4 +66,4 @@
 shim_relocated:
         .xword  shim_relocated
 
-#include "notes.h"
+#include "notes.S.inc"

@@ -44,4 +44,4 @@ shim_lazy:
         .zero   lazy_count * 16
         .size   shim_lazy, . - shim_lazy
 
-#include "notes.h"
+#include "notes.S.inc"

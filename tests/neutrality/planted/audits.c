@@ -1,7 +1,7 @@
 /*
- * An audit library as debuggers and profilers of loading are: it writes what the loader tells it into
- * the file that NEUTRALITY_AUDIT names. It calls no function of dl*, and lives in a namespace of its
- * own.
+ * An audit library as debuggers and profilers of loading are: it writes what the loader tells it
+ * into the file that NEUTRALITY_AUDIT names. It calls no function of dl*, and lives in a namespace
+ * of its own.
  */
 #include <fcntl.h>
 #include <link.h>

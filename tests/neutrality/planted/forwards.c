@@ -1,6 +1,7 @@
 /*
- * A preload that is honest: like the shim it stands in front of the loader's functions and jumps on to
- * the next ones, so that the caller stays the caller. Every outcome under it must be as without it.
+ * A preload that is honest: like the shim it stands in front of the loader's functions and jumps on
+ * to the next ones, so that the caller stays the caller. Every outcome under it must be as without
+ * it.
  */
 #include <dlfcn.h>
 #include <stddef.h>
