@@ -81,6 +81,7 @@ static size_t each_slot(const struct object *host, const struct wanted *w, struc
         enum slot_kind kind;
         if (r.symbol < w->low || r.symbol > w->high || r.addend != 0 ||
             w->function[r.symbol - w->low] == WC_NO_FUNCTION || !slot_kind_of(r.type, &kind) ||
+            (host->base + r.slot) % sizeof(uintptr_t) != 0 || /* not one that any linker makes */
             !wc_elf_at(&host->image, r.slot, sizeof(uintptr_t)))
             continue;
         if (n < room)
@@ -194,7 +195,7 @@ static bool write_slot(const struct object *host, uintptr_t address, uintptr_t v
     uintptr_t page = auxv_page_size();
     void *start = (void *)(address & ~(page - 1));
     bool protected = is_read_only_after_relocation(host, address);
-    if (address % sizeof value != 0 || !is_writable_segment(host, address))
+    if (!is_writable_segment(host, address))
         return false;
     if (protected && sys_protect(start, page, 3 /* read, write */) != 0)
         return false;

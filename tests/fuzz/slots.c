@@ -35,6 +35,7 @@ static struct object library, host, program;
 static struct piecewise memory;
 static unsigned char *before;
 static unsigned settings, records;
+static struct wc_stack stack;
 static short scratch[SCRATCH_FILE / sizeof(short)];
 
 struct config config;
@@ -100,6 +101,10 @@ void journal_blind(const char *what, const char *why, const char *path) {
     records++;
 }
 
+struct wc_stack *journal_stack(void) {
+    return &stack;
+}
+
 void journal_add(struct wc_record *r) {
     static char line[WC_RECORD_MAX];
     const struct wc_binding_record *b = &r->u.binding;
@@ -108,6 +113,7 @@ void journal_add(struct wc_record *r) {
         MUST(wc_function_find(b->functions.p[i]) != WC_NO_FUNCTION);
     MUST(b->wrapped >= 0);
     MUST(wc_record_write(r, line, sizeof line) > 0);
+    wc_stack_apply(&stack, r);
     records++;
 }
 
@@ -192,6 +198,7 @@ static void check_slots(const struct object *o) {
         const struct slot *s = &o->slots[i];
         MUST(s->function >= 0 && s->function < wc_function_count());
         MUST(s->state != SLOT_UNREAD || !o->slots_known);
+        MUST(s->address % sizeof(uintptr_t) == 0); /* they are read and written at once */
         MUST(!s->wrapped || s->target);
     }
 }
@@ -214,6 +221,8 @@ static void tell(struct object *o) {
         MUST(o->slots[i].told || object_is_told_enough(o));
     for (size_t i = 0; i < o->slot_count && i < 4; i++)
         slots_tell_resolved(o, &library, wc_function_name(o->slots[i].function));
+    if (o->slot_count)
+        slots_tell_lookup(o, &library, wc_function_name(o->slots[0].function), true);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -236,6 +245,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     config.calls = !(settings & CALLS_OFF);
     piecewise_begin(&memory, settings & LITTLE_MEMORY ? 200 : 1 << 20);
     memory_arena = memory.arena;
+    wc_stack_begin(&stack, &memory_arena);
     memset(&program, 0, sizeof program);
     memset(&host, 0, sizeof host);
     if (settings & PROGRAM_TOO && mapped_file(&program_at, data, size, low, false) &&
