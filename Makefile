@@ -238,7 +238,9 @@ test-all: test
 .PHONY: unit-programs run-unit run-e2e run-real run-measured run-neutral run-faults run-fuzz \
         run-mutants run-coverage
 run-neutral: all $(O)/venv/.ready
-	$(Q)$(test_env) $(O)/venv/bin/python tests/neutrality/run $(tap)/neutral --part $(PART)
+	$(Q)$(test_env) $(O)/venv/bin/python tests/neutrality/run $(tap)/neutral --part $(PART); \
+	    status=$$?; $(if $(filter small,$(PART)),exit $$status; )$(test_env) \
+	    tests/setup/run-bats $(tap)/neutral $(wildcard tests/neutrality/*.bats) && exit $$status
 run-faults: all $(O)/venv/.ready
 	$(Q)$(test_env) tests/faults/run $(tap)/faults $(PART)
 run-fuzz: all
@@ -253,7 +255,8 @@ run-unit:
 	    $(test_env) tests/setup/run-unit $(tap) $$? $(unit_programs)
 run-e2e: all $(O)/venv/.ready
 	$(Q)$(test_env) tests/setup/run-bats $(tap)/e2e \
-	    $(filter-out tests/real/% tests/measured/% tests/faults/%,$(sort $(wildcard tests/*/*.bats)))
+	    $(filter-out tests/real/% tests/measured/% tests/faults/% \
+	    tests/neutrality/userlands.bats,$(sort $(wildcard tests/*/*.bats)))
 run-real: all $(O)/venv/.ready
 	$(Q)$(test_env) tests/setup/run-bats $(tap)/real $(wildcard tests/real/*.bats)
 # MEASURED=small leaves out the whole frameworks; what is left is in run-real, too.
