@@ -1,0 +1,128 @@
+/* The shim's lock: one at a time, taken over from a parent, given up in another's memory. */
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+
+#include "shim/lock.h"
+#include "shim/thread.h"
+
+__thread struct thread this_thread; /* hooks.c has it, with all the rest of the shim */
+
+static bool is_blocked(int signal) {
+    sigset_t now;
+    sigprocmask(SIG_BLOCK, NULL, &now);
+    return sigismember(&now, signal) == 1;
+}
+
+static void signals_wait_while_it_is_held(void **state) {
+    (void)state;
+    assert_true(lock_take());
+    assert_true(is_blocked(SIGUSR1) && is_blocked(SIGALRM));
+    assert_false(is_blocked(SIGSEGV) || is_blocked(SIGSYS));
+    lock_release();
+    assert_false(is_blocked(SIGUSR1));
+    assert_false(lock_was_inherited());
+}
+
+#define THREADS 4
+#define TIMES 20000
+static long counter;
+
+static void *count(void *arg) {
+    (void)arg;
+    for (int i = 0; i < TIMES; i++) {
+        if (!lock_take())
+            return (void *)1;
+        counter++;
+        lock_release();
+    }
+    return NULL;
+}
+
+static void one_thread_at_a_time(void **state) {
+    pthread_t threads[THREADS];
+    void *failed;
+    (void)state;
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, count, NULL), 0);
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], &failed), 0);
+        assert_null(failed);
+    }
+    assert_int_equal(counter, (long)THREADS * TIMES);
+}
+
+static int status_of(pid_t child) {
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void a_child_takes_over_what_its_parent_held(void **state) {
+    (void)state;
+    assert_true(lock_take());
+    pid_t child = fork();
+    if (child == 0) {
+        bool taken = lock_take();
+        bool told = lock_was_inherited() && !lock_was_inherited();
+        lock_release();
+        _exit(taken && told && lock_take() && !lock_was_inherited() ? 0 : 1);
+    }
+    int status = status_of(child);
+    lock_release();
+    assert_int_equal(status, 0);
+    assert_true(lock_take()); /* the child's way with it was the child's */
+    assert_false(lock_was_inherited());
+    lock_release();
+}
+
+static int tries(void *arg) {
+    (void)arg;
+    return lock_take() ? 1 : 0;
+}
+
+static void a_child_in_our_memory_gets_none(void **state) {
+    static _Alignas(16) char stack[64 << 10];
+    (void)state;
+    assert_true(lock_take());
+    lock_release();
+    pid_t child = clone(tries, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, NULL);
+    assert_true(child > 0);
+    assert_int_equal(status_of(child), 0);
+    assert_true(lock_take());
+    assert_false(lock_was_inherited());
+    lock_release();
+}
+
+/* In a child: the lock is broken then, for good. */
+static void an_owner_that_never_comes_back_is_not_waited_for_again(void **state) {
+    (void)state;
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        _exit(lock_take() && !lock_take() && (lock_release(), !lock_take()) ? 0 : 1);
+    }
+    assert_int_equal(status_of(child), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(signals_wait_while_it_is_held),
+        cmocka_unit_test(one_thread_at_a_time),
+        cmocka_unit_test(a_child_takes_over_what_its_parent_held),
+        cmocka_unit_test(a_child_in_our_memory_gets_none),
+        cmocka_unit_test(an_owner_that_never_comes_back_is_not_waited_for_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
