@@ -1,0 +1,242 @@
+/* What was asked of the loader: what is kept, when it is told, whose answer a file is. The journal
+ * and the table of objects are the test's own. */
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "shim/journal.h"
+#include "shim/objects.h"
+#include "shim/requests.h"
+
+static struct {
+    bool open;
+    int64_t numbers;
+    unsigned requests, failures, diagnoses;
+    struct wc_failure_record failure;
+} journal;
+static struct object *known;
+
+int64_t journal_new_request(void) {
+    return ++journal.numbers;
+}
+bool journal_is_open(void) {
+    return journal.open;
+}
+void journal_open_relevant(void) {
+    journal.open = true;
+}
+void journal_diagnose(void) {
+    journal.diagnoses++;
+}
+void journal_add(struct wc_record *r) {
+    journal.requests += r->kind == WC_KIND_request;
+    journal.failures += r->kind == WC_KIND_failure;
+    if (r->kind == WC_KIND_failure)
+        journal.failure = r->u.failure;
+}
+struct object *objects_at(uintptr_t address) {
+    return known && address - known->low < known->high - known->low ? known : NULL;
+}
+struct object *objects_get(size_t i) {
+    return i == 0 ? known : NULL;
+}
+
+static int begin(void **state) {
+    static struct object object;
+    (void)state;
+    int64_t numbers = journal.numbers;
+    memset(&journal, 0, sizeof(journal));
+    memset(&object, 0, sizeof(object));
+    journal.numbers = numbers; /* entries of the test before stay in the ring */
+    object.low = 0x1000;
+    object.high = 0x2000;
+    object.number = 5;
+    object.path = "/lib/libhost.so";
+    known = &object;
+    return 0;
+}
+
+static struct request *ask(const char *name, bool hints) {
+    return requests_note(WC_operation_DLOPEN, name, RTLD_NOW, 0x9000, "/bin/program", hints);
+}
+
+static void what_was_asked_is_kept(void **state) {
+    (void)state;
+    struct request *r =
+        requests_note(WC_operation_DLMOPEN, "liba.so", RTLD_NOLOAD, 0x1800, "x", false);
+    assert_string_equal(r->name, "liba.so");
+    assert_string_equal(r->caller, "/lib/libhost.so"); /* the object's own word */
+    assert_int_equal(r->caller_object, 5);
+    assert_true(r->no_load && r->named && !r->cut && !r->ended && !r->logged);
+    assert_true(r->time > 0 && r->tid == gettid());
+    r = ask(NULL, false);
+    assert_string_equal(r->caller, "/bin/program");
+    assert_int_equal(r->caller_object, WC_NULL);
+    assert_true(!r->no_load && !r->named && r->name[0] == 0);
+    assert_int_equal(journal.requests, 0);
+}
+
+static void it_is_told_ahead_where_there_is_a_log(void **state) {
+    (void)state;
+    assert_true(ask("libcudnn-ahead.so", true)->logged); /* opens one */
+    assert_true(ask("libb-ahead.so", false)->logged);
+    assert_int_equal(journal.requests, 2);
+    requests_log(requests_recent(0));
+    assert_int_equal(journal.requests, 2);
+}
+
+static void a_long_name_is_cut(void **state) {
+    char name[REQUEST_NAME + 1];
+    (void)state;
+    memset(name, 'a', sizeof(name));
+    name[REQUEST_NAME] = 0;
+    assert_true(ask(name, false)->cut);
+    name[REQUEST_NAME - 1] = 0;
+    assert_false(ask(name, false)->cut);
+}
+
+static void the_newest_are_found(void **state) {
+    (void)state;
+    int64_t first = ask("first.so", false)->number;
+    assert_int_equal(requests_find(first)->number, first);
+    for (int i = 1; i < REQUESTS_KEPT; i++)
+        ask("more.so", false)->ended = true;
+    assert_string_equal(requests_find(first)->name, "first.so");
+    assert_ptr_equal(requests_recent(REQUESTS_KEPT - 1), requests_find(first));
+    assert_ptr_equal(requests_open_of_thread(gettid()), requests_find(first));
+    assert_null(requests_open_of_thread(-1));
+    assert_null(requests_recent(REQUESTS_KEPT));
+    ask("one-more.so", false)->ended = true;
+    assert_null(requests_find(first));
+    assert_null(requests_find(0));
+    assert_null(requests_open_of_thread(gettid()));
+}
+
+static void a_name_fits_by_path_base_or_soname(void **state) {
+    (void)state;
+    assert_true(requests_name_fits("liba.so.1", "/x/liba.so.1", NULL));
+    assert_true(requests_name_fits("liba.so.1", "/x/other", "liba.so.1"));
+    assert_false(requests_name_fits("liba.so.1", "/x/liba.so.2", "liba.so.2"));
+    assert_true(requests_name_fits("/x/liba.so", "/x/liba.so", NULL));
+    assert_true(requests_name_fits("./liba.so", "/y/liba.so", NULL));
+    assert_true(requests_name_fits("/y/liba.so.1", "/x/real.so", "liba.so.1"));
+    assert_false(requests_name_fits("/y/libb.so", "/x/liba.so", "liba.so"));
+    assert_false(requests_name_fits(NULL, "/x/liba.so", NULL));
+    assert_false(requests_name_fits("", "/x/liba.so", ""));
+    assert_false(requests_name_fits("liba.so", NULL, "liba.so"));
+}
+
+static void another_name_of_the_same_file(void **state) {
+    char place[] = "/tmp/whichcudnn-test-XXXXXX", path[64], link[64];
+    struct stat st;
+    (void)state;
+    assert_non_null(mkdtemp(place));
+    snprintf(path, sizeof(path), "%s/liba.so.1", place);
+    snprintf(link, sizeof(link), "%s/liba.so", place);
+    fclose(fopen(path, "w"));
+    assert_int_equal(symlink("liba.so.1", link), 0);
+    assert_int_equal(stat(path, &st), 0);
+    known->path = path;
+    known->device = st.st_dev;
+    known->inode = st.st_ino;
+    assert_false(requests_same_file(ask("liba.so", false))); /* not mapped */
+    known->mapped = true;
+    bool beside = requests_same_file(ask("liba.so", false));
+    bool whole = requests_same_file(ask(link, false));
+    bool other = requests_same_file(ask("libb.so", false));
+    known->inode++;
+    bool replaced = requests_same_file(ask("liba.so", false));
+    unlink(link), unlink(path), rmdir(place);
+    assert_true(beside && whole);
+    assert_false(other || replaced);
+}
+
+static void a_failure_of_another_library_opens_no_log(void **state) {
+    (void)state;
+    struct request *r = ask("libother-x.so", false);
+    requests_failed(r, "libother-x.so: cannot open shared object file");
+    assert_true(r->ended && !journal.open);
+    assert_int_equal(journal.failures + journal.diagnoses, 0);
+}
+
+static void a_failure_that_matters_does(void **state) {
+    (void)state;
+    requests_failed(ask("libcudnn.so.9", false), "not there");
+    assert_true(journal.open);
+    assert_int_equal(journal.requests, 1);
+    assert_int_equal(journal.failures, 1);
+    assert_int_equal(journal.diagnoses, 1);
+    assert_string_equal(journal.failure.name, "libcudnn.so.9");
+    assert_string_equal(journal.failure.text, "not there");
+    assert_false(journal.failure.inferred);
+    /* The loader's words alone may name cuDNN. */
+    journal.open = false;
+    requests_failed(ask("libplain-y.so", false), "libcudnn.so.9: cannot open");
+    assert_true(journal.open);
+    /* With a log, others are told too; nobody asked for the words. */
+    requests_failed(ask("libplain-z.so", false), NULL);
+    assert_int_equal(journal.failures, 3);
+    assert_int_equal(journal.diagnoses, 2);
+    assert_true(journal.failure.inferred);
+}
+
+static void the_same_is_told_so_many_times(void **state) {
+    (void)state;
+    for (int i = 0; i < 3 * REPEATS_TOLD; i++)
+        requests_failed(ask("libcudnn-again.so.9", true), "not there");
+    assert_int_equal(journal.requests, REPEATS_TOLD);
+    assert_int_equal(journal.failures, REPEATS_TOLD);
+    requests_failed(ask("libcudnn-once.so.9", true), "not there");
+    assert_int_equal(journal.failures, REPEATS_TOLD + 1);
+}
+
+static void a_failed_lookup_is_told(void **state) {
+    (void)state;
+    requests_lookup_failed("cudnnNew", "/bin/program", WC_NULL, NULL);
+    assert_true(journal.open && journal.failure.inferred);
+    assert_string_equal(journal.failure.function, "cudnnNew");
+    assert_int_equal(journal.failure.operation, WC_operation_DLSYM);
+    requests_lookup_failed("cudnnNew", NULL, 5, "undefined symbol: cudnnNew");
+    assert_false(journal.failure.inferred);
+    assert_int_equal(journal.failure.caller_object, 5);
+    assert_int_equal(journal.diagnoses, 2);
+}
+
+/* The last test: the table stays full. */
+static void too_many_names_are_told_no_more(void **state) {
+    char name[32];
+    (void)state;
+    for (int i = 0; i < 3000; i++) {
+        snprintf(name, sizeof(name), "libcudnn-%d.so", i);
+        ask(name, true);
+    }
+    assert_in_range(journal.requests, 500, 2048);
+    ask("libcudnn-newest.so", true);
+    assert_false(requests_recent(0)->logged);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(what_was_asked_is_kept, begin),
+        cmocka_unit_test_setup(it_is_told_ahead_where_there_is_a_log, begin),
+        cmocka_unit_test_setup(a_long_name_is_cut, begin),
+        cmocka_unit_test_setup(the_newest_are_found, begin),
+        cmocka_unit_test_setup(a_name_fits_by_path_base_or_soname, begin),
+        cmocka_unit_test_setup(another_name_of_the_same_file, begin),
+        cmocka_unit_test_setup(a_failure_of_another_library_opens_no_log, begin),
+        cmocka_unit_test_setup(a_failure_that_matters_does, begin),
+        cmocka_unit_test_setup(the_same_is_told_so_many_times, begin),
+        cmocka_unit_test_setup(a_failed_lookup_is_told, begin),
+        cmocka_unit_test_setup(too_many_names_are_told_no_more, begin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
