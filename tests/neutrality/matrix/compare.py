@@ -88,14 +88,20 @@ def files(trace, names):
 
 def bindings(trace, names):
     """"FILE to FILE: SYMBOL" of every binding, but those of the names that the shim exports, the
-    shim's own, and libc's lazy ones to its loader: dladdr called once more makes these earlier."""
-    kept = []
+    shim's own, and libc's lazy ones to its loader: dladdr called once more makes these earlier.
+
+    How often a function of another library is bound again says nothing: LD_BIND_NOT tells each call,
+    and what unwinds or reads /proc/self/maps calls once more for one frame or object more."""
+    kept, seen = [], set()
     for _, line in trace_lines(trace):
         found = re.match(r"binding file (.*) \[(\d+)\] to (.*) \[(\d+)\]: (.*) `(.*?)'(.*)", line)
         if not found or found[6] in EXPORTED or shim_file(found[1], names) or \
                 found[7] == " [GLIBC_PRIVATE]":
             continue
-        kept.append(f"{found[1]} [{found[2]}] to {found[3]} [{found[4]}]: {found[6]}{found[7]}")
+        told = f"{found[1]} [{found[2]}] to {found[3]} [{found[4]}]: {found[6]}{found[7]}"
+        if told not in seen or found[6].startswith("cudnn"):
+            kept.append(told)
+        seen.add(told)
     return kept
 
 

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 
-from . import cases, compare, rows, runs, targets
+from . import cases, compare, planted, rows, runs, targets
 
 GROUPS = targets.HERE.parent / "groups"
 SHIM_NAMES = ["libwhichcudnn"]
@@ -156,14 +156,15 @@ def parse(arguments):
     parser.add_argument("--target", help="native, aarch64, ... (default: all)")
     parser.add_argument("--case", default="*", help="pattern of names, or of group/name")
     parser.add_argument("--row", default="*", help="pattern of names")
+    parser.add_argument("--planted", action="store_true", help="the self-test alone")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("-v", "--verbose", action="store_true", help="tell of every case")
     return parser.parse_args(arguments)
 
 
 def plan(chosen, all_cases, options):
-    """[(row, its cases)]. In --part small a case that only some of a target's rows can run is run in
-    one of them, in turn; in --part all each row has all."""
+    """[(row, its cases)]. In --part small a case is run in one of the target's rows that can, in turn
+    (in two of them if all can); in --part all each row has all."""
     planned = []
     for target in chosen:
         small = options.part == "small"
@@ -174,18 +175,35 @@ def plan(chosen, all_cases, options):
         taken = {row: [] for row in target_rows}
         for number, case in enumerate(own):
             able = [row for row in target_rows if not row.lacks(case)]
-            if small and able and len(able) < len(target_rows):
+            if small and able:
                 runs_it = [row for row in able if not row.exception(case)] or able
-                able = [runs_it[number % len(runs_it)]]
+                times = 2 if len(able) == len(target_rows) else 1
+                able = {runs_it[(number + i) % len(runs_it)] for i in range(times)}
             for row in able:
                 taken[row].append(case)
         planned += taken.items()
     return planned
 
 
+def self_test(chosen, all_cases, scratch, options):
+    """Of the comparators, by what is planted; on this machine."""
+    native = [target for target in chosen if target.name == "native"]
+    if not native:
+        return []
+    tap = Tap(pathlib.Path(f"{options.prefix}-planted.tap"), options.verbose)
+    print("# planted differences", flush=True)
+    row_run = RowRun(rows.Row(target=native[0]), all_cases, scratch, options)
+    said = row_run.prepare()
+    if said:
+        tap.result("the programs can be built", said)
+    planted.run(row_run, all_cases, tap, options.part)
+    tap.write()
+    return [tap]
+
+
 def rests(planned, all_cases, options):
     """A case that runs nowhere is an error; of --part all, where every row is there to run it."""
-    if options.part != "all" or options.target or options.row != "*":
+    if options.part != "all" or options.target or options.row != "*" or not planned:
         return []
     tap = Tap(pathlib.Path(f"{options.prefix}-cases.tap"), options.verbose)
     resting = []
@@ -210,13 +228,15 @@ def main(arguments):
         all_cases = cases.read(GROUPS, rows.words(every), options.case)
     except (cases.CaseError, targets.Unavailable) as error:
         sys.exit(f"neutrality: {error}")
-    planned = plan(chosen, all_cases, options)
+    pairs = [] if options.planted else plan(chosen, all_cases, options)
     done = []
     with tempfile.TemporaryDirectory(prefix="neutrality-") as scratch:
-        for row, own in planned:
+        for row, own in pairs:
             if own and fnmatch.fnmatch(row.name, options.row):
                 done.append(run_row(row, own, scratch, options, options.prefix))
-    done += rests(planned, all_cases, options)
+        if options.case == "*" and options.row == "*":
+            done += self_test(chosen, all_cases, scratch, options)
+    done += rests(pairs, all_cases, options)
     failed, count = sum(t.failed for t in done), sum(t.count for t in done)
     print(f"# {count - failed} passed, {failed} failed")
     return 1 if failed or not count else 0

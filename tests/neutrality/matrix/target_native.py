@@ -83,7 +83,8 @@ class Native(Target):
     @functools.cache
     def _own(self, name):
         source = HERE.parent / "planted" / f"{name}.c"
-        out = BUILD / "neutral" / "planted" / f"lib{name}.so"
+        source = source.resolve()
+        out = BUILD / "neutral" / "planted" / f"lib{source.stem}.so"
         out.parent.mkdir(parents=True, exist_ok=True)
         new = out.with_suffix(f".{os.getpid()}")
         done = subprocess.run(["gcc", "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra",
