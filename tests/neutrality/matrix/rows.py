@@ -89,5 +89,35 @@ SMALL = [
 ]
 
 
+ALLOCATORS = {"jemalloc", "tcmalloc", "eatmydata"}
+SANITIZED = {"asan", "asan-behind", "tsan"}
+
+
+def fits(settings):
+    """Can these be had at once? settings may be the first few, as allpairspy asks."""
+    row = dict(zip(FACTORS, settings))
+    before, after = row.get("before", "none"), row.get("after", "none")
+    if before != "none" and before == after:  # one file is loaded once
+        return False
+    plain = {row.get("binding", "default"), before, after} <= {"default", "none"}
+    if row.get("observer") == "valgrind":
+        # Slow, so few rows; it puts a malloc of its own in the place of others', as sanitizers do.
+        return plain and row["shim"] in ("gcc-O2", "clang-O0") and row["host"] in ("gcc", "clang-O2")
+    if row.get("host") in SANITIZED:
+        # One malloc in another's place is enough; with LD_AUDIT they were not tried.
+        return not {before, after} & ALLOCATORS and row.get("observer", "none") == "none"
+    return True
+
+
+def pairwise():
+    """Settings in which each value of a factor meets each of every other once, where both fit."""
+    from allpairspy import AllPairs  # --part small does without
+    return [dict(zip(FACTORS, settings))
+            for settings in AllPairs(list(FACTORS.values()), filter_func=fits)]
+
+
 def native(target, part):
-    return [Row(target=target, **settings) for settings in SMALL]
+    every = [Row(target=target, **settings) for settings in SMALL]
+    if part == "all":
+        every += [Row(target=target, **settings) for settings in [{"observer": "valgrind"}, *pairwise()]]
+    return list(dict.fromkeys(every))
