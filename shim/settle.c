@@ -11,6 +11,7 @@
 #include "objects.h"
 #include "process.h"
 #include "requests.h"
+#include "signals.h"
 #include "slots.h"
 #include "state.h"
 #include "sys.h"
@@ -379,10 +380,12 @@ void settle_in_initialisation(uintptr_t return_address) {
         return;
     if (!next_is_glibc() || !thread_enter())
         return;
+    signals_hold();
     if (!started)
         next_walk(note_at_start, NULL);
     started = true;
     settle_here(true);
+    signals_release();
     thread_leave();
 }
 

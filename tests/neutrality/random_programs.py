@@ -52,7 +52,7 @@ WRITES = re.compile(r"O_WRONLY|O_RDWR|O_CREAT")
 HARMLESS = set("""
     getpid gettid getppid uname readlink readlinkat newfstatat fstat stat lstat statx read pread64
     lseek close openat open access faccessat faccessat2 getdents64 getcwd clock_gettime mmap munmap brk
-    refused
+    refused rt_sigprocmask madvise
 """.split())
 
 
