@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
@@ -13,7 +14,8 @@
 #include "see.h"
 
 static jmp_buf away;
-static int depth, calls_until, done;
+static int depth, calls_until;
+static atomic_int done;
 
 static int create(void) {
     void *handle = NULL;
@@ -114,7 +116,7 @@ static void end_in_thread(void *(*body)(void *), int cancel) {
     void *result = NULL;
     if (pthread_create(&thread, NULL, body, NULL) != 0)
         abort();
-    while (cancel && !*(volatile int *)&done)
+    while (cancel && !done)
         usleep(500);
     if (cancel)
         pthread_cancel(thread);

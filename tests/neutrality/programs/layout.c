@@ -12,14 +12,14 @@ extern size_t cudnnGetCudartVersion(void);
 
 #if defined(TABLE) || defined(DATA)
 #ifdef TABLE
-#define CONST const
+#define QUALIFIED const volatile /* else the compiler would call past it */
 #else
-#define CONST
+#define QUALIFIED volatile
 #endif
 static struct {
     size_t (*version)(void);
     size_t (*runtime)(void);
-} CONST table = {cudnnGetVersion, cudnnGetCudartVersion};
+} QUALIFIED table = {cudnnGetVersion, cudnnGetCudartVersion};
 #define cudnnGetVersion table.version
 #define cudnnGetCudartVersion table.runtime
 #endif
