@@ -198,7 +198,8 @@ has_told_a_loss() { # LOG WORDS
     local gaps
     gaps=$(jq -s '(map(.seq) | max) - length' "$1")
     [ "$gaps" -gt 0 ] &&
-        is "$(records blind "$1" | jq -r 'select(.what == "records of this log").why' | grep -c "$2")" 1 &&
+        # Told once for each row of lost lines: in the last page there may be room for a short one.
+        [ "$(records blind "$1" | jq -r 'select(.what == "records of this log").why' | grep -c "$2")" -ge 1 ] &&
         is "$(field summary dropped "$1")" "$gaps"
 }
 
@@ -239,17 +240,14 @@ with_mounts() {
 }
 
 @test "log: a disk that gets full in the middle of a record: no half line stays" {
-    local size
     prepare() { mkdir mounted; }
-    for size in 4k 8k; do
-        variables=(WHICHCUDNN_LOG="$here/mounted/log.jsonl")
-        with_mounts "mount -t tmpfs -o size=$size none mounted" 'cp mounted/log.jsonl . 2>&-'
-        leaves './log.jsonl ./mounted ' "${steps[@]}"
-        validate_log "$log"
-        [ -z "$(records summary "$log")" ]
-        # What is missing is missing at the end, but for a shorter line that tells of it.
-        without_gap <(jq -c 'select(.what != "records of this log")' "$log")
-    done
+    variables=(WHICHCUDNN_LOG="$here/mounted/log.jsonl")
+    with_mounts 'mount -t tmpfs -o size=4k none mounted' 'cp mounted/log.jsonl . 2>&-'
+    leaves './log.jsonl ./mounted ' "${steps[@]}"
+    validate_log "$log"
+    [ -z "$(records summary "$log")" ]
+    # What is missing is missing at the end, but for a shorter line that tells of it.
+    without_gap <(jq -c 'select(.what != "records of this log")' "$log")
 }
 
 @test "log: a disk that gets full and has room again: what was lost is told" {
