@@ -67,6 +67,12 @@ static bool slot_kind_of(uint32_t type, enum slot_kind *kind) {
     }
 }
 
+/* A jump slot's addend is no part of its value on x86-64: the linker keeps the place of a PLT entry
+ * there (-z mark-plt). */
+static bool counts_from(const struct wc_elf_reloc *r) {
+    return r->addend != 0 && !(ARCH_JUMP_SLOT_MARKS_PLT && r->type == ARCH_RELOC_JUMP_SLOT);
+}
+
 static bool is_defined(const struct wc_elf_image *e, uint32_t symbol) {
     struct wc_elf_symbol s;
     return wc_elf_symbol_at(e, symbol, &s) && s.defined;
@@ -79,7 +85,7 @@ static size_t each_slot(const struct object *host, const struct wanted *w, struc
     size_t n = 0;
     for (size_t i = 0; wc_elf_reloc_at(&host->image, i, &r); i++) {
         enum slot_kind kind;
-        if (r.symbol < w->low || r.symbol > w->high || r.addend != 0 ||
+        if (r.symbol < w->low || r.symbol > w->high || counts_from(&r) ||
             w->function[r.symbol - w->low] == WC_NO_FUNCTION || !slot_kind_of(r.type, &kind) ||
             (host->base + r.slot) % sizeof(uintptr_t) != 0 || /* not one that any linker makes */
             !wc_elf_at(&host->image, r.slot, sizeof(uintptr_t)))

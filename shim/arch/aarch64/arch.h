@@ -15,6 +15,8 @@
 #define ARCH_RELOC_JUMP_SLOT R_AARCH64_JUMP_SLOT
 #define ARCH_RELOC_GLOB_DAT R_AARCH64_GLOB_DAT
 #define ARCH_RELOC_ABSOLUTE R_AARCH64_ABS64
+/* Does a jump slot's addend name its PLT entry, rather than count? */
+#define ARCH_JUMP_SLOT_MARKS_PLT 0
 /* Can wrappers call what lazy slots lead to? */
 #define ARCH_LAZY_CALLABLE 1
 

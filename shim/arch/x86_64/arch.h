@@ -13,6 +13,8 @@
 #define ARCH_RELOC_JUMP_SLOT R_X86_64_JUMP_SLOT
 #define ARCH_RELOC_GLOB_DAT R_X86_64_GLOB_DAT
 #define ARCH_RELOC_ABSOLUTE R_X86_64_64
+/* Does a jump slot's addend name its PLT entry, rather than count? */
+#define ARCH_JUMP_SLOT_MARKS_PLT 1
 /* Can wrappers call what lazy slots lead to? */
 #define ARCH_LAZY_CALLABLE 1
 /* What instance number n has to call. The resolver finds the slot by a number that the PLT entry
