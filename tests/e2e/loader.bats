@@ -244,7 +244,7 @@ through_the_program() {
     local name count=0
     while read -r name; do
         echo "$name"
-        grep -qE "(fails_without|take_out) $name( |$)" "$WC_ROOT"/tests/e2e/*.bats
+        grep -qE "(fails_without|take_out) $name( |$)" "$WC_ROOT"/tests/*/*.bats
         count=$((count + 1))
     done < <(sed -n 's/^\([a-z0-9-]*\)).*/\1/p' "$WC_ROOT/tests/loader/without")
     [ "$count" -ge 30 ]
