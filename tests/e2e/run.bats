@@ -295,6 +295,9 @@ END
     echo 'int main(void) { return 3; }' | "${CC:-gcc}" -static -x c - -o static
     run -3 run_it -- ./static
     [[ $output == "whichcudnn: nothing observed: "*"/static is linked statically"* ]]
+    echo 'int main(void) { return 3; }' | "${CC:-gcc}" -static-pie -fPIE -x c - -o static-pie
+    run -3 run_it -- ./static-pie
+    [[ $output == "whichcudnn: nothing observed: "*"/static-pie is linked statically"* ]]
     printf '#! %s/static an argument\n' "$PWD" >script
     chmod +x script
     run -3 run_it -- ./script

@@ -1,0 +1,54 @@
+#!/usr/bin/env bats
+# What a process can notice all the same, in full: docs/limits.md, "what a process could notice", names
+# it. The cases of groups/binding.toml show what stays the same beside it.
+
+bats_require_minimum_version 1.5.0
+load ../e2e/helpers
+load ../loader/loader
+
+setup_file() { GROUPS_ONLY=binding "$WC_ROOT/tests/neutrality/build" "$BATS_FILE_TMPDIR/built"; }
+setup() { enter_programs; }
+
+# The run with the shim differs from the bare one in these lines, "< bare" and "> shimmed", alone.
+# shellcheck disable=SC2154  # loader.bash sets work
+differs_in() { # EXPECTED COMMAND...
+    local expected
+    expected=$(sort <<<"$1")
+    shift
+    run_under bare '' "$@"
+    run_under shimmed "$SHIM" "$@"
+    is "$(cat "$work/bare.status") $(cat "$work/shimmed.status")" '0 0'
+    [ ! -s "$work/bare.err" ] && [ ! -s "$work/shimmed.err" ]
+    is "$(diff "$work/bare.out" "$work/shimmed.out" | grep '^[<>]' | sort)" "$expected"
+}
+
+@test "tables, RTLD_DEFAULT and the address slots of gold and lld say the function, the rest its wrapper" {
+    local libraries=(answers/points-{gold,lld,table,data,table-calls}.so) expected
+    expected=$(for way in table "${libraries[@]}" default; do
+        echo "< address: $way: same, entry 0, 90100"
+        echo "> address: $way: another, entry 1, 90100"
+    done)
+    differs_in "$expected" answers/compares-linked program answers/points-{code,calls,no-plt}.so table \
+        "${libraries[@]}" default
+}
+
+@test "dladdr of a wrapper names the function, whose address is not the one asked about; of dlopen, us" {
+    local expected names
+    names=('taken libcudnn.so.9 cudnnGetErrorString' 'looked up libcudnn.so.9 cudnnCreate'
+        'looked up libcudnn.so.9 cudnnGetVersion' 'by version libcudnn.so.9 cudnnCreate')
+    expected=$(for _ in before after; do
+        printf '< dladdr: %s\n' "${names[@]}" 'dlopen libc.so.6 dlopen'
+        printf '> dladdr: %s+\n' "${names[@]}"
+        echo '> dladdr: dlopen libwhichcudnn.so dlopen'
+    done)
+    differs_in "$expected" answers/names-it-now whole
+}
+
+@test "a backtrace shows one frame more, the wrapper's" {
+    local frames more expected
+    frames=$(answers/names-it-now frames | sed -n 's/backtrace: \(.*\) frames above main/\1/p' | head -n 1)
+    more=$((frames + 1))
+    expected=$(printf '< backtrace: %d frames above main\n> backtrace: %d frames above main\n' \
+        "$frames" "$more" "$frames" "$more")
+    differs_in "$expected" answers/names-it-now frames
+}
