@@ -14,7 +14,6 @@
 #include "objects.h"
 #include "requests.h"
 #include "settle.h"
-#include "signals.h"
 #include "slots.h"
 #include "state.h"
 #include "sys.h"
@@ -209,10 +208,6 @@ struct entry_answer shim_hook(unsigned entry, const uintptr_t *arguments,
     config_load(NULL);
     if (config.off)
         goto out;
-    /* A lookup runs the host's resolvers, which may jump: there each walk and each lock holds. */
-    bool looks_up = entry == ENTRY_DLSYM || entry == ENTRY_DLVSYM;
-    if (!looks_up)
-        signals_hold();
     catch_up();
     switch (entry) {
     case ENTRY_DLOPEN:
@@ -237,8 +232,6 @@ struct entry_answer shim_hook(unsigned entry, const uintptr_t *arguments,
         break;
     }
     }
-    if (!looks_up)
-        signals_release();
 out:
     thread_leave();
     return answer;

@@ -185,11 +185,27 @@ static walk_function *known_walk(void) {
     return walk;
 }
 
+struct held_walk {
+    int (*each)(struct dl_phdr_info *, size_t, void *);
+    void *argument;
+    bool held;
+};
+
+/* From here on, not before: a thread that waits for the loader's lock must stay interruptible. */
+static int hold_and_see(struct dl_phdr_info *info, size_t size, void *argument) {
+    struct held_walk *w = argument;
+    if (!w->held)
+        signals_hold();
+    w->held = true;
+    return w->each(info, size, w->argument);
+}
+
 int next_walk(int (*each)(struct dl_phdr_info *, size_t, void *), void *argument) {
     walk_function *walk = known_walk();
-    signals_hold();
-    int result = walk(each, argument);
-    signals_release();
+    struct held_walk w = {each, argument, false};
+    int result = walk(hold_and_see, &w);
+    if (w.held)
+        signals_release();
     return result;
 }
 

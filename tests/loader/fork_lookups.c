@@ -2,6 +2,8 @@
  * fork_lookups CHILDREN: forks while other threads call dlsym all the time. Each child opens a host
  * and calls it; one that hangs is ended by its alarm.
  */
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "support.h"
@@ -28,8 +30,10 @@ int main(int argc, char **argv) {
     for (int i = 0; i < children; i++) {
         int status = -1;
         pid_t pid = fork();
-        if (pid == 0)
+        if (pid == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL); /* one that hangs is not left behind */
             child();
+        }
         if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0) {
             printf("child %d ended with %#x\n", i, (unsigned)status);
             return 1;

@@ -10,8 +10,10 @@
  * threads open, call and close the file (%d: the thread's number) while N children are forked, each
  * of which makes a first call
  */
+#include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "support.h"
@@ -92,6 +94,7 @@ static void *cudnn;
 static int child_of_vfork(void) {
     pid_t pid = vfork();
     if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         int (*check)(void) = (int (*)(void))dlsym(cudnn, "cudnnOpsVersionCheck");
         _exit(check() == 1 ? cudnnCnnVersionCheck() : 0);
     }

@@ -26,7 +26,7 @@ run_under() { # NAME PRELOAD COMMAND...
     shift 2
     rm -rf "$logs" && mkdir "$logs"
     timeout -k 1 "$limit" env LD_PRELOAD="$preload" WHICHCUDNN_LOG="$logs" WHICHCUDNN_STDERR=off \
-        "$@" >"$work/$name.out" 2>"$work/$name.err" || status=$?
+        "$@" >"$work/$name.out" 2>"$work/$name.err" 3>&- || status=$? # bats would wait for an orphan
     echo "$status" >"$work/$name.status"
 }
 
