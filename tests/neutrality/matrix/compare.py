@@ -114,7 +114,7 @@ def valgrind(log):
         text = re.sub(r"^[-=]+\d+[-=]+ ?", "", line).rstrip()
         text = re.sub(r"0x[0-9A-Fa-f]+", "0x", text)
         if re.match(r"(Memcheck|Copyright|Using Valgrind|Command:|Parent PID|For lists|"
-                    r"Use --track|HEAP|LEAK|All heap|Rerun|  (in use|total heap|definitely|"
+                    r"Use --track|HEAP|LEAK|All heap|Rerun|\s+(in use|total heap|definitely|"
                     r"indirectly|possibly|still|suppressed))", text.strip() and text):
             continue
         if text.strip():
