@@ -2,13 +2,19 @@
  * does STEP...: a host that does one thing after another and reports each with what it got and what
  * became of errno. A step is NAME or NAME=ARGUMENT (see `steps` at the end).
  */
+#include <dirent.h>
 #include <grp.h>
+#include <limits.h>
 #include <linux/seccomp.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -45,6 +51,21 @@ static void open_library(const char *name) {
     report("%s errno %d\n", handle ? "opened" : dlerror(), error);
 }
 
+/* Every file of a directory, in the order of their names. */
+static void open_all(const char *directory) {
+    struct dirent **list;
+    int n = scandir(directory, &list, NULL, alphasort), opened = 0;
+    must(n, directory);
+    for (int i = 0; i < n; i++) {
+        char name[4096];
+        snprintf(name, sizeof name, "%s/%s", directory, list[i]->d_name);
+        opened += list[i]->d_name[0] != '.' && dlopen(name, RTLD_NOW | RTLD_LOCAL) != NULL;
+        free(list[i]);
+    }
+    free(list);
+    report("opened %d\n", opened);
+}
+
 static void ask_whether_loaded(const char *name) {
     void *handle = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
     report("%s errno %d\n", handle ? "is loaded" : "is not loaded", errno);
@@ -76,6 +97,14 @@ static void call(const char *name) {
     long result = function(&handle);
     report("%ld errno %d\n", result, errno);
 }
+
+/* keep=NAME looks a function up; `strict` calls it, without looking it up. */
+static long (*kept)(void *);
+static void keep(const char *name) {
+    kept = (long (*)(void *))dlsym(library, name);
+    report("%s\n", kept ? "kept" : dlerror());
+}
+
 static void version(const char *unused) {
     (void)unused;
     call("cudnnGetVersion");
@@ -320,11 +349,34 @@ static void set_process(const char *what) {
     report("set\n");
 }
 
+/* For a while, as some daemons do around what users name. */
+static void be_for_now(const char *id) {
+    must(seteuid((uid_t)atoi(id)), "seteuid");
+    report("user %d\n", (int)geteuid());
+}
+static void tell_rights(const char *unused) {
+    (void)unused;
+    report("secure %d log %s\n", (int)getauxval(AT_SECURE),
+           getenv("WHICHCUDNN_LOG") ? "asked for" : "not asked for");
+}
+/* Is such a file mapped? In both runs the same, but for the shim. */
+static void tell_mapped(const char *name) {
+    char line[4096];
+    bool found = false;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    while (maps && fgets(line, sizeof line, maps))
+        found = found || strstr(line, name);
+    if (maps)
+        fclose(maps);
+    report("%s\n", found ? "yes" : "no");
+}
+
 /* Only read, write, exit and sigreturn are left; no destructor runs. */
 static void strict(const char *unused) {
+    void *handle = NULL;
     (void)unused;
-    report("strict\n");
     must(prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT), "strict seccomp");
+    report("%ld\n", kept ? kept(&handle) : 0);
     syscall(SYS_exit, 5);
 }
 
@@ -376,6 +428,51 @@ static void go_on_in_child(const char *unused) {
     }
 }
 
+/* The rest is done by a child that its parent follows from system call to system call, as strace
+ * does. */
+static void go_on_traced(const char *unused) {
+    int status, stops = 0;
+    (void)unused;
+    report("follows\n");
+    pid_t pid = fork();
+    must(pid, "fork");
+    if (pid == 0) {
+        must((int)ptrace(PTRACE_TRACEME, 0, NULL, NULL), "be traced");
+        raise(SIGSTOP);
+        return;
+    }
+    waitpid(pid, &status, 0);
+    ptrace(PTRACE_SETOPTIONS, pid, NULL, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
+    for (long signal = 0; !WIFEXITED(status) && !WIFSIGNALED(status); stops++) {
+        must((int)ptrace(PTRACE_SYSCALL, pid, NULL, signal), "go on");
+        waitpid(pid, &status, 0);
+        signal = WIFSTOPPED(status) && !(WSTOPSIG(status) & 0x80) ? WSTOPSIG(status) : 0;
+    }
+    report_length = strlen(report_text);
+    report("%s, child ended with %#x\n", stops > 20 ? "many stops" : "few stops", status);
+    report_end();
+    exit(0);
+}
+
+/* The rest is done by a thread with a stack of so many KiB, no more. */
+static void do_the_rest(void);
+static void *in_thread(void *unused) {
+    do_the_rest();
+    return unused;
+}
+static void go_on_in_thread(const char *kib) {
+    pthread_attr_t attributes;
+    pthread_t thread;
+    pthread_attr_init(&attributes);
+    size_t size = strcmp(kib, "least") ? (size_t)atoi(kib) << 10 : (size_t)PTHREAD_STACK_MIN;
+    errno = pthread_attr_setstacksize(&attributes, size);
+    must(errno ? -1 : 0, "set the stack's size");
+    report("starts\n");
+    errno = pthread_create(&thread, &attributes, in_thread, NULL);
+    must(errno ? -1 : 0, "start a thread");
+    pthread_join(thread, NULL);
+}
+
 /* As a daemon: fork twice, a session of its own, /, no descriptors. The first process waits until
  * the last one is gone, by a pipe. */
 static void become_daemon(const char *unused) {
@@ -413,10 +510,12 @@ static const struct step {
     void (*does)(const char *argument);
 } steps[] = {
     {"open", open_library},
+    {"open-all", open_all},
     {"loaded", ask_whether_loaded},
     {"close", close_library},
     {"sym", look_up},
     {"call", call},
+    {"keep", keep},
     {"version", version},
     {"create", create},
     {"descriptors", tell_descriptors},
@@ -435,11 +534,16 @@ static const struct step {
     {"chdir", change_directory},
     {"chroot", change_root},
     {"user", become_user},
+    {"for-now", be_for_now},
+    {"rights", tell_rights},
+    {"mapped", tell_mapped},
     {"process", set_process},
     {"strict", strict},
     {"refuse", refuse_one},
     {"sh", shell},
     {"fork", go_on_in_child},
+    {"traced", go_on_traced},
+    {"thread", go_on_in_thread},
     {"daemon", become_daemon},
     {"time", tell_time},
 };
@@ -456,11 +560,18 @@ static void do_step(const char *text) {
     fail(text);
 }
 
+static char **to_do;
+static void do_the_rest(void) {
+    while (*to_do)
+        do_step(*to_do++);
+}
+
 int main(int argc, char **argv) {
+    (void)argc;
     parent_of_all = getpid();
     report_begin();
-    for (int i = 1; i < argc; i++)
-        do_step(argv[i]);
+    to_do = argv + 1;
+    do_the_rest();
     report_end();
     return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * Filters on the system calls that the shim itself makes: those whose instruction lies in its text.
- * Elsewhere in the process nothing changes. libseccomp does not look at the instruction's address,
+ * Filters on the system calls that the shim itself makes: those whose instruction lies in its text,
+ * while elsewhere in the process nothing changes; and on those of the whole process. libseccomp does not look at the instruction's address,
  * so the filter is written by hand.
  */
 #ifndef FAULTS_REFUSE_H
@@ -22,7 +22,7 @@ struct text_range {
     uintptr_t start, end;
 };
 
-static int find_shim(struct dl_phdr_info *info, size_t size, void *range) {
+static inline int find_shim(struct dl_phdr_info *info, size_t size, void *range) {
     struct text_range *r = range;
     (void)size;
     if (!info->dlpi_name || !strstr(info->dlpi_name, "libwhichcudnn"))
@@ -35,7 +35,7 @@ static int find_shim(struct dl_phdr_info *info, size_t size, void *range) {
     return 1;
 }
 
-#define REFUSE_MOST 128
+#define REFUSE_MOST 300
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 #define LOAD_AT(field, more)                                                                       \
     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field) + (more))
@@ -53,7 +53,7 @@ static void add(struct program *p, struct sock_filter one) {
 }
 
 /* Let pass what is called from outside of the range. A range within 4 GiB of one upper half. */
-static void only_inside(struct program *p, const struct text_range *r) {
+static inline void only_inside(struct program *p, const struct text_range *r) {
     uint32_t high = (uint32_t)(r->start >> 32);
     if (r->end >> 32 != high)
         abort();
@@ -68,38 +68,61 @@ static void only_inside(struct program *p, const struct text_range *r) {
     add(p, (struct sock_filter)LOAD(nr));
 }
 
+/* All but those in the list ends the process. */
+static void add_list(struct program *p, const char *numbers) {
+    unsigned n = 1;
+    for (const char *s = numbers; (s = strchr(s, ',')); s++)
+        n++;
+    if (n > 250)
+        abort();
+    for (const char *s = numbers; s; s = strchr(s, ',') ? strchr(s, ',') + 1 : NULL)
+        add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)atoi(s),
+                                            (unsigned char)n--, 0));
+    add(p, (struct sock_filter)ANSWER(SECCOMP_RET_KILL_PROCESS));
+    add(p, (struct sock_filter)ANSWER(SECCOMP_RET_ALLOW));
+}
+
 /*
  * "NUMBER:ERRNO" refuses that call; "all:ERRNO" refuses every one; "beyond:N,N,..." ends the
- * process at any that is not in the list. Without the shim in the process there is nothing to
- * refuse.
+ * process at any that is not in the list.
  */
-static void refuse_in_shim(const char *what) {
+static void add_answers(struct program *p, const char *what) {
+    if (!strncmp(what, "beyond:", 7)) {
+        add_list(p, what + 7);
+        return;
+    }
+    uint32_t answer = SECCOMP_RET_ERRNO | (uint32_t)atoi(strchr(what, ':') + 1);
+    if (strncmp(what, "all:", 4)) {
+        add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)atoi(what), 1, 0));
+        add(p, (struct sock_filter)ANSWER(SECCOMP_RET_ALLOW));
+    }
+    add(p, (struct sock_filter)ANSWER(answer));
+}
+
+static void install(const struct program *p) {
+    struct sock_fprog program = {p->n, (struct sock_filter *)p->code};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+        abort();
+}
+
+/* Without the shim in the process there is nothing to refuse. */
+static inline void refuse_in_shim(const char *what) {
     struct text_range range = {0, 0};
     struct program p = {.n = 0};
     dl_iterate_phdr(find_shim, &range);
     if (!range.end)
         return;
     only_inside(&p, &range);
-    if (!strncmp(what, "beyond:", 7)) {
-        for (const char *s = what + 6; s; s = strchr(s + 1, ',')) {
-            add(&p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)atoi(s + 1),
-                                                 0, 1));
-            add(&p, (struct sock_filter)ANSWER(SECCOMP_RET_ALLOW));
-        }
-        add(&p, (struct sock_filter)ANSWER(SECCOMP_RET_KILL_PROCESS));
-    } else {
-        uint32_t answer = SECCOMP_RET_ERRNO | (uint32_t)atoi(strchr(what, ':') + 1);
-        if (strncmp(what, "all:", 4)) {
-            add(&p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)atoi(what), 1,
-                                                 0));
-            add(&p, (struct sock_filter)ANSWER(SECCOMP_RET_ALLOW));
-        }
-        add(&p, (struct sock_filter)ANSWER(answer));
-    }
-    struct sock_fprog program = {p.n, p.code};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
-        abort();
+    add_answers(&p, what);
+    install(&p);
+}
+
+static inline void refuse_everywhere(const char *what) {
+    struct program p = {.n = 0};
+    add(&p, (struct sock_filter)LOAD(nr));
+    add_answers(&p, what);
+    install(&p);
 }
 
 #endif
