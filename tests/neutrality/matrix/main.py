@@ -75,7 +75,7 @@ class RowRun:
         major, version = self.target.version(self.row)
         self.values = {"facade": f"libcudnn.so.{major}", "major": str(major),
                        "version": str(version)}
-        said = self.target.build(self.row)
+        said = self.target.build(self.row, {case.group for case in self.cases})
         self.shim = self.target.shim(self.row)
         for path in pathlib.Path(self.target.directory(self.row)).glob("cannot.*"):
             for line in path.read_text().splitlines():
@@ -168,9 +168,7 @@ def plan(chosen, all_cases, options):
     planned = []
     for target in chosen:
         small = options.part == "small"
-        pattern = target.small_cases if small else target.cases
-        own = [c for c in all_cases if fnmatch.fnmatch(f"{c.group}/{c.name}", pattern) and
-               (c.small or not small)]
+        own = [c for c in all_cases if target.takes(c, options.part) and (c.small or not small)]
         target_rows = target.rows(options.part)
         taken = {row: [] for row in target_rows}
         for number, case in enumerate(own):

@@ -89,7 +89,7 @@ class Runner:
         def text(data):
             return data.decode(errors="replace").replace(str(cwd), "{dir}")
         return Outcome(
-            status, text(out), text(err), stdout_sorted=case.stdout_sorted,
+            status, text(out), self.target.errors(text(err)), stdout_sorted=case.stdout_sorted,
             log=read_all(work / "logs", "*"), trace=text(read_all(work, "trace*").encode()),
             audit=text(read_all(work, "audit*").encode()) if self.row.observer == "audit" else None,
             valgrind=read_all(work, "valgrind.*") if self.row.observer == "valgrind" else None,

@@ -31,6 +31,8 @@ class Native(Target):
     name = "native"
     arch = platform.machine()
     small = True
+    variants = VARIANTS   # names for shim-variant
+    own_cc = "gcc"
 
     @property
     def glibc(self):
@@ -48,7 +50,7 @@ class Native(Target):
         return pathlib.Path(done.stdout.strip())
 
     def shim(self, row):
-        return self._variant(VARIANTS[row.shim])
+        return self._variant(self.variants[row.shim])
 
     @functools.cache
     def cudnn(self, name):
@@ -84,10 +86,10 @@ class Native(Target):
     def _own(self, name):
         source = HERE.parent / "planted" / f"{name}.c"
         source = source.resolve()
-        out = BUILD / "neutral" / "planted" / f"lib{source.stem}.so"
+        out = BUILD / "neutral" / f"planted-{self.arch}" / f"lib{source.stem}.so"
         out.parent.mkdir(parents=True, exist_ok=True)
         new = out.with_suffix(f".{os.getpid()}")
-        done = subprocess.run(["gcc", "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra",
+        done = subprocess.run([self.own_cc, "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra",
                                "-fPIC", "-shared", "-o", new, source, "-ldl"], text=True, check=False,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode:

@@ -4,6 +4,7 @@ A module target_NAME.py in this folder holds a subclass of Target named as `TARG
 there are several, `TARGETS = [...]`; it is found by its file name.
 """
 
+import fnmatch
 import importlib
 import os
 import pathlib
@@ -35,6 +36,11 @@ class Target:
     def rows(self, part):
         """The rows for --part small or all; rows.Row(target=self, ...)."""
         raise NotImplementedError
+
+    def takes(self, case, part):
+        """Does the case run here in --part small, or all?"""
+        pattern = self.small_cases if part == "small" else self.cases
+        return fnmatch.fnmatch(f"{case.group}/{case.name}", pattern)
 
     def prepare(self):
         """Called once, before anything else, if any of its rows is to run."""
@@ -70,15 +76,20 @@ class Target:
             env["LD_PRELOAD"] = ":".join(str(p) for p in preloads)
         return argv, env
 
+    def errors(self, text):
+        """What the program wrote to standard error, of what arrived there."""
+        return text
+
     def directory(self, row):
         """Where the programs of the row are built; one for all rows that share them."""
         return BUILD / "neutral" / "-".join([self.name, row.host, row.cudnn])
 
-    def build(self, row):
-        """Builds the programs, and says what the build said where it failed."""
+    def build(self, row, groups):
+        """Builds the programs of these groups, and says what the build said where it failed."""
         directory = self.directory(row)
         cc, cxx, cflags, ldflags = self.compilers(row)
-        environment = dict(os.environ, CC=cc, CXX=cxx, CFLAGS=cflags, LDFLAGS=ldflags, ARCH=self.arch)
+        environment = dict(os.environ, CC=cc, CXX=cxx, CFLAGS=cflags, LDFLAGS=ldflags, ARCH=self.arch,
+                           GROUPS_ONLY=" ".join(sorted(groups)))
         if row.cudnn.startswith("stub"):
             environment["MAJOR"] = row.cudnn.removeprefix("stub")
         else:
