@@ -33,6 +33,8 @@ void wc_identify(const struct wc_files *files, const char *path, const struct wc
     struct wc_version_question q = {.r = &r, .path = path, .image = image, .facade = facade};
     wc_mem_set(out, 0, sizeof *out);
     out->version = out->floor = out->ceiling = q.floor = q.ceiling = WC_VERSION_NONE;
+    if (!path) /* of a program, where /proc is not readable */
+        return;
     wc_reading_begin(&r, files, scratch, scratch_size);
     wc_installation_of(&r, path, out, &q.package);
     if (!is_cudnn(path, image, facade))

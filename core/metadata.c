@@ -310,6 +310,8 @@ size_t wc_metadata_demands(const struct wc_files *files, const char *host_path, 
     struct wc_reading r;
     struct asking a = {&r, out, 0, most};
     struct wc_distribution d;
+    if (!host_path) /* as in wc_identify */
+        return 0;
     wc_reading_begin(&r, files, scratch, scratch_size);
     if (wc_distribution_of(&r, host_path, &d))
         read_distribution(&a, &d);

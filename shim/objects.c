@@ -75,13 +75,19 @@ bool objects_contains(const struct dl_phdr_info *info, uintptr_t address) {
 }
 
 /* A program that the loader was started with ("ld.so PROGRAM") is not what /proc/self/exe names;
- * the kernel then knew of no loader besides. */
+ * the kernel then knew of no loader besides. Without /proc: what execve was given. */
 const char *objects_program_path(uintptr_t inside) {
     static char path[SYS_PATH];
     if (path[0])
         return path;
     if (auxv_value(AT_BASE) != 0 || !files_mapped_at(inside, path, sizeof path))
         files_read_link("/proc/self/exe", path, sizeof path);
+    const char *started = (const char *)auxv_value(AT_EXECFN);
+    if (!path[0] && auxv_value(AT_BASE) != 0 && started && started[0] == '/') {
+        struct wc_text t;
+        wc_text_begin(&t, path, sizeof path);
+        wc_text_add(&t, started);
+    }
     return path[0] ? path : NULL;
 }
 

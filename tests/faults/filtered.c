@@ -1,6 +1,6 @@
 /*
- * filtered WHAT COMMAND...: runs it with a filter on the system calls of the whole process, from its
- * start on (refuse.h says what WHAT may be).
+ * filtered WHAT COMMAND...: runs it with a filter on the system calls of the whole process, from
+ * its start on (refuse.h says what WHAT may be).
  */
 #include "refuse.h"
 

@@ -1,7 +1,7 @@
 /*
- * stack WHERE CUDNN: how much stack the dl functions and calls take, in bytes, one line each. WHERE:
- * thread (a stack of its own, painted), or handler=BYTES (a signal handler on a stack of that size
- * beside the kernel's own frame, which ends at a page that nobody may touch).
+ * stack WHERE CUDNN: how much stack the dl functions and calls take, in bytes, one line each.
+ * WHERE: thread (a stack of its own, painted), or handler=BYTES (a signal handler on a stack of
+ * that size beside the kernel's own frame, which ends at a page that nobody may touch).
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -103,8 +103,8 @@ static void *in_thread(void *unused) {
 }
 
 static void *take_stack(size_t size) {
-    unsigned char *p = mmap(NULL, size + 4096, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned char *p =
+        mmap(NULL, size + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED || mprotect(p, 4096, PROT_NONE))
         abort();
     return p + 4096;

@@ -321,6 +321,17 @@ static void a_build_string_tells(void **state) {
 
 /* ---- what stands around it ---- */
 
+/* A program's path is not known where /proc is not readable. */
+static void without_a_path_nothing_is_told(void **state) {
+    struct wc_metadata_demand demand;
+    unsigned char space[64];
+    (void)state;
+    identify(NULL, false, true);
+    assert_int_equal(id.installation_kind, WC_installation_kind_UNKNOWN);
+    assert_false(wc_version_known(id.version));
+    assert_int_equal(wc_metadata_demands(&tree.files, NULL, space, sizeof space, &demand, 1), 0);
+}
+
 static void a_file_name_tells_where_the_file_does_not(void **state) {
     (void)state;
     int v[3];
@@ -678,6 +689,7 @@ int main(void) {
         WITH_TREE(a_number_in_the_code_tells),
         WITH_TREE(numbers_that_differ_tell_nothing),
         WITH_TREE(a_build_string_tells),
+        WITH_TREE(without_a_path_nothing_is_told),
         WITH_TREE(a_file_name_tells_where_the_file_does_not),
         WITH_TREE(a_wheel_owns_what_its_record_lists),
         WITH_TREE(a_file_put_over_a_wheels_own_is_not_believed),
