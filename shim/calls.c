@@ -199,14 +199,19 @@ static void lead_to(struct instance *in, uintptr_t target, uintptr_t entry) {
     __atomic_store_n(&in->entry, entry, __ATOMIC_RELEASE);
 }
 
-static struct instance *take_instance(int row, uintptr_t target) {
+#define FAILURE_KINDS (sizeof instances[0][0].failure / sizeof *instances[0][0].failure)
+
+/* of: the library or the lazy host that it is for, NULL: not known. What is opened and closed again
+ * and again would fill the disk with its first calls. */
+static struct instance *take_instance(int row, uintptr_t target, const struct object *of) {
+    bool told_enough = of && object_is_told_enough(of);
     for (unsigned k = 0; k < CALL_INSTANCES; k++) {
         struct instance *in = &instances[row][k];
         if (in->target)
             continue;
-        in->call = FRESH;
-        in->failures = 0;
-        in->heed = true;
+        in->call = told_enough ? SEEN : FRESH;
+        in->failures = told_enough ? FAILURE_KINDS : 0;
+        in->heed = !told_enough;
         in->lazy = false;
         in->slot = 0;
         in->library = in->host = WC_NULL;
@@ -223,7 +228,7 @@ static uintptr_t address_of(int row, const struct instance *in) {
 
 uintptr_t call_wrapper(int row, uintptr_t target, const struct object *library) {
     struct instance *in = instance_of_target(row, target);
-    if (!in && !(in = take_instance(row, target)))
+    if (!in && !(in = take_instance(row, target, library)))
         return 0;
     in->library = library->number;
     return address_of(row, in);
@@ -238,13 +243,12 @@ static struct instance *instance_of_slot(int row, uintptr_t slot) {
 
 uintptr_t call_wrapper_lazy(int row, uintptr_t plt, uintptr_t slot, const struct object *host) {
     struct instance *in = instance_of_slot(row, slot);
-    if (!in && !(in = take_instance(row, plt)))
+    if (!in && !(in = take_instance(row, plt, host)))
         return 0;
     in->slot = slot;
     in->host = host->number;
     in->lazy = true;
     in->heed = true;
-    in->call = object_is_told_enough(host) ? SEEN : in->call;
     /* The host may have been loaded anew. */
     lead_to(in, plt, arch_lazy_entry((unsigned)(in - instances[0]), plt, slot));
     return address_of(row, in);
@@ -316,7 +320,7 @@ static void heed_call_before(enum row row, unsigned k, uintptr_t return_address)
  * stay as it is while the host does: threads may be on their way into it. */
 static struct instance *instance_for_good(const struct call *c, uintptr_t target) {
     struct instance *in = instance_of_target((int)c->row, target);
-    if (!in && !(in = take_instance((int)c->row, target)))
+    if (!in && !(in = take_instance((int)c->row, target, objects_number(c->in->library))))
         return c->in;
     if (c->in->call == FIRST_CALL_UNDERWAY && in->call == FRESH) {
         in->call = SEEN; /* this very call was told, and how it failed */
@@ -354,7 +358,7 @@ static bool is_new_failure(struct instance *in, int64_t status) {
     for (unsigned i = 0; i < in->failures; i++)
         if (in->failure[i] == (short)status)
             return false;
-    if (in->failures == sizeof in->failure / sizeof *in->failure)
+    if (in->failures == FAILURE_KINDS)
         return false;
     in->failure[in->failures++] = (short)status;
     return true;

@@ -9,8 +9,32 @@
 #include "sys.h"
 #include "whichcudnn/names.h"
 
-static struct request ring[REQUESTS_KEPT];
-static size_t newest;
+static struct request kept[REQUESTS_KEPT];
+static unsigned char order[REQUESTS_KEPT]; /* newest first: which of those it is */
+static size_t kept_count;
+
+/* Makes it the newest and moves those before it up by one. */
+static struct request *renew(size_t at) {
+    unsigned char which = order[at];
+    for (; at > 0; at--)
+        order[at] = order[at - 1];
+    order[0] = which;
+    return &kept[which];
+}
+
+/* What is over makes room first: while one thread waits for its turn, others may ask for more than
+ * can be kept. */
+static struct request *make_room(void) {
+    size_t at = kept_count;
+    while (at > 0 && !kept[order[at - 1]].ended)
+        at--;
+    if (at > 0)
+        return renew(at - 1);
+    if (kept_count == REQUESTS_KEPT)
+        return renew(REQUESTS_KEPT - 1);
+    order[kept_count] = (unsigned char)kept_count;
+    return renew(kept_count++);
+}
 
 /* A host may ask for ever, in vain or not: how often each was told, by name, flags and caller. */
 #define COUNTED_MOST 2048
@@ -27,11 +51,12 @@ static uint64_t mix(uint64_t hash, const void *p, size_t n) {
 }
 
 /* NULL: too many different ones. */
-static struct counted *count_of(const struct request *r) {
-    uint64_t hash = mix(0xcbf29ce484222325u, r->name, wc_str_length(r->name));
-    hash = mix(hash, &r->flags, sizeof r->flags);
-    hash = mix(hash, &r->operation, sizeof r->operation);
-    hash = mix(hash, &r->caller_object, sizeof r->caller_object) | 1;
+static struct counted *count_of(enum wc_operation operation, const char *name, int flags,
+                                int64_t caller_object) {
+    uint64_t hash = mix(0xcbf29ce484222325u, name, wc_str_length(name));
+    hash = mix(hash, &flags, sizeof flags);
+    hash = mix(hash, &operation, sizeof operation);
+    hash = mix(hash, &caller_object, sizeof caller_object) | 1;
     size_t at = hash % COUNTED_MOST;
     while (counted[at].asked && counted[at].asked != hash)
         at = (at + 1) % COUNTED_MOST;
@@ -44,14 +69,22 @@ static struct counted *count_of(const struct request *r) {
     return &counted[at];
 }
 
-/* Counts it, up to REPEATS_TOLD. */
-static bool is_told_enough(const struct request *r, bool failed) {
-    struct counted *c = count_of(r);
-    unsigned char *times = !c ? NULL : failed ? &c->failed : &c->ahead;
+/* Counts one more, up to REPEATS_TOLD. NULL: of those that are not told. */
+static bool is_enough(unsigned char *times) {
     if (!times || *times == REPEATS_TOLD)
         return true;
     (*times)++;
     return false;
+}
+
+static bool is_told_enough(const struct request *r, bool failed) {
+    struct counted *c = count_of(r->operation, r->name, r->flags, r->caller_object);
+    return is_enough(!c ? NULL : failed ? &c->failed : &c->ahead);
+}
+
+static bool is_lookup_told_enough(const char *function, int64_t caller_object) {
+    struct counted *c = count_of(WC_operation_DLSYM, function, 0, caller_object);
+    return is_enough(c ? &c->failed : NULL);
 }
 
 void requests_log(struct request *r) {
@@ -73,8 +106,7 @@ void requests_log(struct request *r) {
 
 struct request *requests_note(enum wc_operation operation, const char *name, int flags,
                               uintptr_t return_address, const char *caller, bool hints) {
-    newest = (newest + 1) % REQUESTS_KEPT;
-    struct request *r = &ring[newest];
+    struct request *r = make_room();
     struct wc_text t;
     const struct object *by = objects_at(return_address);
     r->number = journal_new_request();
@@ -103,15 +135,14 @@ struct request *requests_note(enum wc_operation operation, const char *name, int
 }
 
 struct request *requests_find(int64_t number) {
-    for (size_t i = 0; number > 0 && i < REQUESTS_KEPT; i++)
-        if (ring[i].number == number)
-            return &ring[i];
+    for (size_t i = 0; number > 0 && i < kept_count; i++)
+        if (kept[i].number == number)
+            return &kept[i];
     return NULL;
 }
 
 struct request *requests_recent(size_t i) {
-    struct request *r = &ring[(newest + REQUESTS_KEPT - i) % REQUESTS_KEPT];
-    return i < REQUESTS_KEPT && r->number ? r : NULL;
+    return i < kept_count ? &kept[order[i]] : NULL;
 }
 
 struct request *requests_open_of_thread(int64_t tid) {
@@ -189,6 +220,8 @@ void requests_lookup_failed(const char *function, const char *caller, int64_t ca
     struct wc_record record;
     struct wc_failure_record *f = &record.u.failure;
     journal_open_relevant();
+    if (is_lookup_told_enough(function, caller_object))
+        return;
     wc_record_begin(&record, WC_KIND_failure);
     f->operation = WC_operation_DLSYM;
     f->function = function;

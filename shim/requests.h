@@ -7,7 +7,7 @@
 
 #include "whichcudnn/record.h"
 
-#define REQUESTS_KEPT 64
+#define REQUESTS_KEPT 128 /* at most 256 */
 #define REQUEST_NAME 512
 #define REPEATS_TOLD 16 /* how often the same request, and its failure, is told */
 

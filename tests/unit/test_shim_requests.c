@@ -109,16 +109,31 @@ static void the_newest_are_found(void **state) {
     int64_t first = ask("first.so", false)->number;
     assert_int_equal(requests_find(first)->number, first);
     for (int i = 1; i < REQUESTS_KEPT; i++)
-        ask("more.so", false)->ended = true;
+        ask("more.so", false);
     assert_string_equal(requests_find(first)->name, "first.so");
     assert_ptr_equal(requests_recent(REQUESTS_KEPT - 1), requests_find(first));
-    assert_ptr_equal(requests_open_of_thread(gettid()), requests_find(first));
     assert_null(requests_open_of_thread(-1));
     assert_null(requests_recent(REQUESTS_KEPT));
-    ask("one-more.so", false)->ended = true;
+    ask("one-more.so", false);
     assert_null(requests_find(first));
     assert_null(requests_find(0));
-    assert_null(requests_open_of_thread(gettid()));
+}
+
+/* While a thread waits for its turn others may ask for more than is kept. */
+static void what_is_over_makes_room_first(void **state) {
+    (void)state;
+    struct request *open = ask("open.so", false);
+    int64_t first = open->number;
+    for (int i = 0; i < 3 * REQUESTS_KEPT; i++) {
+        ask("more.so", false)->ended = true;
+        assert_ptr_equal(requests_find(first), open);
+    }
+    assert_string_equal(requests_recent(0)->name, "more.so");
+    for (size_t i = 0; i + 1 < REQUESTS_KEPT; i++)
+        assert_true(requests_recent(i)->number > requests_recent(i + 1)->number);
+    assert_ptr_equal(requests_open_of_thread(gettid()), open);
+    open->ended = true;
+    assert_ptr_not_equal(requests_open_of_thread(gettid()), open);
 }
 
 static void a_name_fits_by_path_base_or_soname(void **state) {
@@ -197,6 +212,9 @@ static void the_same_is_told_so_many_times(void **state) {
     assert_int_equal(journal.failures, REPEATS_TOLD);
     requests_failed(ask("libcudnn-once.so.9", true), "not there");
     assert_int_equal(journal.failures, REPEATS_TOLD + 1);
+    for (int i = 0; i < 3 * REPEATS_TOLD; i++)
+        requests_lookup_failed("cudnnAgain", NULL, 5, "not there");
+    assert_int_equal(journal.failures, 2 * REPEATS_TOLD + 1);
 }
 
 static void a_failed_lookup_is_told(void **state) {
@@ -230,6 +248,7 @@ int main(void) {
         cmocka_unit_test_setup(it_is_told_ahead_where_there_is_a_log, begin),
         cmocka_unit_test_setup(a_long_name_is_cut, begin),
         cmocka_unit_test_setup(the_newest_are_found, begin),
+        cmocka_unit_test_setup(what_is_over_makes_room_first, begin),
         cmocka_unit_test_setup(a_name_fits_by_path_base_or_soname, begin),
         cmocka_unit_test_setup(another_name_of_the_same_file, begin),
         cmocka_unit_test_setup(a_failure_of_another_library_opens_no_log, begin),
