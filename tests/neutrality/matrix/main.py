@@ -103,15 +103,19 @@ class RowRun:
         said = compare.expectation(case, shimmed, self.fill)
         if said:
             wrong.append(f"the shimmed run is not what is expected\n{said}")
-        for channel, diff in compare.of_plain(bare, shimmed).items():
+        for channel, diff in compare.of_plain(bare, shimmed, case).items():
             wrong.append(f"{channel} differs:\n{diff}")
         told = observed(case, shimmed.log)
         if told:
             wrong.append(told)
         if not wrong and case.deterministic and self.traces():
             pair = [self.runner.run(case, self.fill, s, traced=True) for s in (None, shim)]
-            for channel, diff in compare.of_traces(*pair, SHIM_NAMES).items():
-                wrong.append(f"{channel} differ:\n{diff}")
+            told = compare.of_plain(*pair, case) | compare.of_traces(*pair, SHIM_NAMES)
+            for channel, diff in told.items():
+                wrong.append(f"traced, {channel} differs:\n{diff}")
+            more = compare.of_shim(pair[1].trace, SHIM_NAMES)
+            if more and self.row.shim != "coverage":  # gcov's run-time calls libc
+                wrong.append("\n".join(["the shim is bound to", *more]))
         if wrong:
             wrong.append(shimmed.said)
         return "\n".join(wrong), []

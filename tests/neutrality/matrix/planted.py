@@ -8,7 +8,7 @@ every channel (programs/all_channels.c).
 import dataclasses
 import pathlib
 
-from . import compare, targets
+from . import cases, compare, runs, targets
 
 CASE = "something on each channel"
 # What stands in the shim's place, and the comparator that must tell. More may tell, too.
@@ -17,41 +17,106 @@ PLANTED = {
     "bindings": "bindings", "dlerror": "dlerror", "errno": "errno", "references": "references",
     "noload": "noload", "dladdr": "dladdr", "binding-target": "binding_target",
 }
+FURTHER = {"again": "bindings"}  # which tells that one
 # Those that change nothing else of what is printed.
 ALONE = {"status", "stdout", "stderr", "errno"}
 
+# A trace, in short. What the shim adds to it (SHIM) is left out; anything else that is changed is told.
 ONE = """\
      77:\tfile=libhost.so [0];  needed by ./program [0]
      77:\tfind library=libhost.so [0]; searching
      77:\t  trying file=/one/libhost.so
      77:\tfile=libhost.so [0];  generating link map
      77:\t  dynamic: 0x00007f0000001000  base: 0x00007f0000000000   size: 0x0000000000004010
+     77:\t    entry: 0x00007f0000000000  phdr: 0x00007f0000000040  phnum:                 11
+     77:\tInitial object scopes
+     77:\tobject=./program [0]
+     77:\t scope 0: ./program /one/libhost.so
      77:\tcalling init: /one/libhost.so
      77:\tbinding file ./program [0] to /one/libhost.so [0]: normal symbol `cudnnCreate'
+     77:\tbinding file ./program [0] to /one/libhost.so [0]: normal symbol `again'
+     77:\tbinding file ./program [0] to /lib/libc.so.6 [0]: normal symbol `dlopen' [GLIBC_2.34]
+     77:\tbinding file /lib/libhost.so [0] to /lib/libc.so.6 [0]: normal symbol `dlopen' [GLIBC_2.34]
+     77:\tadd /one/libhost.so [0] to global scope
+     77:\topening file=/one/libhost.so [0]; direct_opencount=1
 """
+OTHERS = [
+    ("trying file=/one/", "trying file=/other/"), ("size: 0x0000000000004010", "size: 0x0000000000004020"),
+    ("11", "12"), ("scope 0: ./program ", "scope 0: "), ("77:\tcalling init: /one/libhost.so\n", ""),
+    ("add /one/libhost.so [0] to", "add /one/libhost.so [1] to"), ("opencount=1", "opencount=2"),
+    ("file=libhost.so [0];  needed", "file=libhost.so [1];  needed"),
+    ("77:\tInitial", "77:\tfind library=libmore.so [0]; searching\n77:\tInitial"),
+    ("cudnnCreate'", "cudnnCreate' [libcudnn.so.9]"), ("[0]: normal symbol `cudnnC", "[1]: normal symbol `cudnnC"),
+    ("to /one/libhost.so [0]: normal symbol `cudnnC", "to /other/libhost.so [0]: normal symbol `cudnnC"),
+    ("to /one/libhost.so [0]: normal symbol `cudnnC",
+     "to /shim/libwhichcudnn.so [0]: normal symbol `cudnnC"),
+    ("normal symbol `cudnnC", "protected symbol `cudnnC"),
+    ("     77:\tbinding file ./program [0] to /one/libhost.so [0]: normal symbol `again'\n", 2),
+    ("     77:\tbinding file ./program [0] to /one/libhost.so [0]: normal symbol `cudnnCreate'\n", 2),
+    ("     77:\tbinding file ./program [0] to /one/libhost.so [0]: normal symbol `again'\n",
+     "     77:\tbinding file ./program [0] to /one/libhost.so [0]: normal symbol `private' [GLIBC_PRIVATE]\n"),
+    ("/lib/libhost.so [0] to /lib/libc.so.6 [0]: normal symbol `dlopen'",
+     "/lib/libhost.so [0] to /one/libhost.so [0]: normal symbol `dlopen'"),
+    ("     77:\tadd", "     77:\tbinding file /one/libhost.so [0] to /shim/libwhichcudnn.so [0]: "
+     "normal symbol `mine'\n     77:\tadd"),
+    ("     77:\tadd", "     77:\tfile=libmore.so [0];  dynamically loaded by /shim/libwhichcudnn.so [0]\n"
+     "     77:\tadd"),
+]
 SHIM = """\
      78:\tfile=/shim/libwhichcudnn.so [0];  needed by ./program [0]
      78:\tfile=/shim/libwhichcudnn.so [0];  generating link map
      78:\t  dynamic: 0x00007f1000001000  base: 0x00007f1000000000   size: 0x0000000000004010
+     78:\tobject=/shim/libwhichcudnn.so [0]
+     78:\t scope 0: ./program /shim/libwhichcudnn.so /one/libhost.so
      78:\tcalling init: /shim/libwhichcudnn.so
-     78:\tbinding file /shim/libwhichcudnn.so [0] to /lib/libc.so.6 [0]: normal symbol `mmap'
-     78:\tbinding file ./program [0] to /shim/libwhichcudnn.so [0]: normal symbol `dlopen'
+     78:\tbinding file /shim/libwhichcudnn.so [0] to /lib/libc.so.6 [0]: normal symbol `dl_iterate_phdr'
+     78:\tbinding file ./program [0] to /shim/libwhichcudnn.so [0]: normal symbol `__gmon_start__'
 """
 
 
 def normaliser():
     """"" if what may differ is left out of the loader's trace, and nothing else."""
-    names = ["libwhichcudnn"]
-    other = SHIM + ONE.replace("77:", "78:").replace("0x00007f0", "0x00007f2")
+    def told(other, again=True):
+        names = ["libwhichcudnn"]
+        return compare.files(ONE, names) != compare.files(other, names) or \
+            len(set(map(tuple, compare.bindings(ONE, other, names, again)))) > 1
+
+    same = SHIM + ONE.replace("77:", "78:").replace("0x00007f0", "0x00007f2").replace(
+        "scope 0: ./program ", "scope 0: ./program /shim/libwhichcudnn.so ").replace(
+        "./program [0] to /lib/libc.so.6 [0]: normal symbol `dlopen' [GLIBC_2.34]",
+        "./program [0] to /shim/libwhichcudnn.so [0]: normal symbol `dlopen'")
+    wrong = ["the shim and addresses are not left out"] if told(same) else []
+    for old, new in OTHERS:
+        other = same.replace(old.replace("77:", "78:").replace(
+            "scope 0: ./program ", "scope 0: ./program /shim/libwhichcudnn.so "),
+            old.replace("77:", "78:") * new if isinstance(new, int) else new.replace("77:", "78:"))
+        if other == same or not told(other):
+            wrong.append(f"not told: {old!r} as {new!r}")
+    if compare.of_shim(SHIM, ["libwhichcudnn"]) or \
+            not compare.of_shim(SHIM.replace("dl_iterate_phdr", "memcpy"), ["libwhichcudnn"]):
+        wrong.append("what the shim is bound to is not told, or what it may be is")
+    once = ONE + ONE[ONE.index("     77:\tbinding"):ONE.index("     77:\tbinding file ./program [0] to /lib")]
+    if not told(once, again=False):
+        wrong.append("under LD_BIND_NOT a second binding of a function of cuDNN's is not told")
+    return "\n".join(wrong)
+
+
+def outputs():
+    """"" if of two runs' outputs each difference is told, be it an end of line."""
+    def run(**settings):
+        return runs.Outcome(**{"status": 0, "stdout": "a\nerrno: 0\n", "stderr": "b\n"} | settings)
+    case = cases.Case("planted", "outputs", ["./none"])
     wrong = []
-    for channel in (compare.files, compare.bindings):
-        if channel(ONE, names) != channel(other, names):
-            wrong.append(f"{channel.__name__}: the shim and addresses are not left out")
-        if channel(ONE, names) == channel(ONE.replace("/one/", "/other/"), names):
-            wrong.append(f"{channel.__name__}: another path is not told")
-    if compare.files(ONE, names) == compare.files(ONE.replace("     77:\tcalling init: "
-                                                              "/one/libhost.so\n", ""), names):
-        wrong.append("files: a constructor that is not run is not told")
+    for settings in ({"stdout": "a\nerrno: 0"}, {"stdout": "errno: 0\na\n"}, {"stderr": "b"},
+                     {"stderr": "b\n\n"}, {"status": 1}, {"status": -11}, {"status": None},
+                     {"stdout": "a\nerrno: 1\n"}, {"stdout": "a\x0berrno: 0\n"}):
+        if not compare.of_plain(run(), run(**settings), case):
+            wrong.append(f"not told: {settings}")
+    if compare.of_plain(run(), run(), case):
+        wrong.append("no difference is told")
+    left, right = (run(stdout=text, stdout_sorted=True) for text in ("a\nb\n", "b\na\n"))
+    if compare.of_plain(left, right, case):
+        wrong.append("the order of threads is told")
     return "\n".join(wrong)
 
 
@@ -60,7 +125,7 @@ def differences(row_run, case, library):
     def pair(traced):
         return [row_run.runner.run(case, row_run.fill, shim, traced=traced)
                 for shim in (None, library)]
-    found = compare.of_plain(*pair(False))
+    found = compare.of_plain(*pair(False), case)
     if row_run.traces():
         found |= compare.of_traces(*pair(True), [pathlib.Path(library).name])
     return found
@@ -101,9 +166,12 @@ def run(row_run, every_case, tap, part):
         case = next(c for c in every_case if c.name == CASE)
         own = row_run.target.own
         tap.result("normaliser", normaliser())
+        tap.result("outputs", outputs())
         tap.result("expectation", check_expectation(row_run, case))
         for channel, name in PLANTED.items():
             tap.result(channel, check_planted(row_run, case, channel, own(name)))
+        for name, channel in FURTHER.items():
+            tap.result(name, check_planted(row_run, case, channel, own(name)))
         observers = {"audit": "noload"} | ({"valgrind": "valgrind"} if part == "all" else {})
         plain = row_run.runner.row
         for observer, name in observers.items():

@@ -9,6 +9,8 @@ import signal
 import subprocess
 import tempfile
 
+from . import compare
+
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
@@ -23,10 +25,11 @@ class Outcome:
     valgrind: object = None
     said: str = ""        # command line, for whoever wants to repeat it
     stdout_sorted: bool = False
+    binds_once: bool = True  # no LD_BIND_NOT
 
     @property
     def stdout_lines(self):
-        lines = self.stdout.splitlines()
+        lines = compare.whole(self.stdout)
         return sorted(lines) if self.stdout_sorted else lines
 
 
@@ -38,7 +41,7 @@ def read_all(folder, pattern):
     def number(path):
         digits = path.name.rpartition(".")[2]
         return (int(digits) if digits.isdigit() else 0, path.name)
-    return "".join(path.read_text(errors="replace")
+    return "".join(path.read_text(errors="backslashreplace")
                    for path in sorted(folder.glob(pattern), key=number))
 
 
@@ -77,7 +80,7 @@ class Runner:
         env = {"PATH": PATH, "LC_ALL": "C", "HOME": "/", "WHICHCUDNN_STDERR": "off",
                "WHICHCUDNN_LOG": str(work / "logs"), **self.target.environment(self.row), **own}
         if traced:
-            env.update(LD_DEBUG="files,libs,bindings", LD_DEBUG_OUTPUT=str(work / "trace"))
+            env.update(LD_DEBUG="files,libs,bindings,scopes", LD_DEBUG_OUTPUT=str(work / "trace"))
         if self.row.observer == "audit":
             env["NEUTRALITY_AUDIT"] = str(work / "audit")
         argv = [fill(a, False).replace("{dir}", str(cwd)) for a in case.run]
@@ -87,12 +90,13 @@ class Runner:
         status, out, err = self.execute(argv, env, cwd, case.limit)
 
         def text(data):
-            return data.decode(errors="replace").replace(str(cwd), "{dir}")
+            return data.decode(errors="backslashreplace").replace(str(cwd), "{dir}")
         return Outcome(
             status, text(out), self.target.errors(text(err)), stdout_sorted=case.stdout_sorted,
             log=read_all(work / "logs", "*"), trace=text(read_all(work, "trace*").encode()),
             audit=text(read_all(work, "audit*").encode()) if self.row.observer == "audit" else None,
             valgrind=read_all(work, "valgrind.*") if self.row.observer == "valgrind" else None,
+            binds_once="LD_BIND_NOT" not in env,
             said=f"cd {cwd}; env -i " + " ".join(f"{k}='{v}'" for k, v in env.items()) + " " +
                  " ".join(argv))
 

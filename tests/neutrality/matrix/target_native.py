@@ -107,10 +107,16 @@ class Native(Target):
 
     def environment(self, row):
         variables = {}
+        if row.host in rows.SANITIZED and not row.cudnn.startswith("stub"):
+            # cuDNN's parts are found by the RUNPATH of those that open them, and with a sanitizer it
+            # is that one's library that opens them.
+            variables["LD_LIBRARY_PATH"] = str(self.cudnn(row.cudnn))
         if row.host.startswith("asan"):
             # What the cases leave to the process's end is not looked for.
             variables["ASAN_OPTIONS"] = "detect_leaks=0" + (
                 ":verify_asan_link_order=0" if row.host == "asan-behind" else "")
+        if row.host == "tsan":
+            variables["TSAN_OPTIONS"] = f"suppressions={HERE.parent}/tsan.suppressions"
         if row.binding != "default":
             variables[{"bind-now": "LD_BIND_NOW", "bind-not": "LD_BIND_NOT"}[row.binding]] = "1"
         if row.observer == "audit":

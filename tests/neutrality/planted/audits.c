@@ -22,12 +22,16 @@ static void tell(const char *what, const char *name, const char *more) {
     close(fd);
 }
 
+static const char *name_of(const uintptr_t *cookie) {
+    return ((const struct link_map *)*cookie)->l_name;
+}
+
 unsigned la_version(unsigned version) {
     return version < LAV_CURRENT ? version : LAV_CURRENT;
 }
 
 unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *cookie) {
-    (void)cookie;
+    *cookie = (uintptr_t)map;
     tell("opened", map->l_name, namespace == LM_ID_BASE ? "" : " elsewhere");
     return LA_FLG_BINDTO | LA_FLG_BINDFROM;
 }
@@ -38,15 +42,25 @@ char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag) {
     return (char *)name;
 }
 
-unsigned la_objclose(uintptr_t *cookie) {
+void la_activity(uintptr_t *cookie, unsigned flag) {
     (void)cookie;
+    tell("list is", flag == LA_ACT_ADD ? "to grow" : flag == LA_ACT_DELETE ? "to shrink" : "at rest",
+         "");
+}
+
+unsigned la_objclose(uintptr_t *cookie) {
+    tell("closed", name_of(cookie), "");
     return 0;
 }
 
 uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned index, uintptr_t *from, uintptr_t *to,
                        unsigned *flags, const char *name) {
-    (void)index, (void)from, (void)to, (void)flags;
-    if (!strncmp(name, "cudnn", 5))
-        tell("bound", name, "");
+    (void)index;
+    char more[512];
+    if (!strncmp(name, "cudnn", 5)) {
+        snprintf(more, sizeof more, " of '%s' to '%s'%s", name_of(from), name_of(to),
+                 *flags & LA_SYMB_DLSYM ? ", looked up" : "");
+        tell("bound", name, more);
+    }
     return symbol->st_value;
 }
