@@ -53,7 +53,8 @@ static bool list(void *ctx, const char *dir, bool (*each)(void *arg, const char 
     if (fd < 0)
         return false;
     bool more = true;
-    for (long n; more && (n = sys_list(fd, buffer, sizeof buffer)) > 0;) {
+    long n = 0;
+    while (more && (n = sys_list(fd, buffer, sizeof buffer)) > 0) {
         for (long at = 0; more && at < n;) {
             const struct entry *e = (const void *)(buffer + at);
             at += e->length;
@@ -62,7 +63,7 @@ static bool list(void *ctx, const char *dir, bool (*each)(void *arg, const char 
         }
     }
     sys_close(fd);
-    return true;
+    return n >= 0;
 }
 
 bool files_read_link(const char *path, char *to, size_t cap) {

@@ -30,6 +30,10 @@ static const struct utsname *kernel(void) {
     return &names;
 }
 
+static const char *or_null(const char *s) {
+    return s[0] ? s : NULL;
+}
+
 /* Field 22 of /proc/self/stat; the second field, the command, may hold blanks and brackets. */
 static int64_t start_ticks(void) {
     char text[1024];
@@ -85,9 +89,10 @@ static void describe_arguments(struct wc_process_record *out) {
 void process_describe(struct wc_process_record *out) {
     static char executable[SYS_PATH], directory[SYS_PATH];
     static struct string_list environment;
-    out->node = kernel()->nodename;
+    out->node = or_null(kernel()->nodename);
     out->start_ticks = start_ticks();
-    out->parent_pid = sys_getppid();
+    int parent = sys_getppid();
+    out->parent_pid = parent < 0 ? WC_NULL : parent;
     if (files_read_link("/proc/self/exe", executable, sizeof executable))
         out->executable = executable;
     if (sys_getcwd(directory, sizeof directory) > 0)
@@ -222,7 +227,7 @@ static bool count_gpu(void *count, const char *name) {
 
 void process_describe_machine(struct wc_machine_record *out) {
     static char operating_system[128];
-    out->kernel = kernel()->release;
+    out->kernel = or_null(kernel()->release);
     out->architecture = ARCH_NAME;
     out->operating_system =
         os_release_value("PRETTY_NAME=", operating_system, sizeof operating_system);
