@@ -49,12 +49,30 @@ value_in_page() { # CONSTANT
 @test "the pages that docs/limits.md and README.md point to are there" {
     local file target
     for file in README.md "$page"; do
-        [ "$(grep -cE '\]\([^)#:]+' "$file")" -gt 0 ]
+        [ "$(grep -cE '\]\([^) #:]+' "$file")" -gt 0 ]
         while read -r target; do
             echo "$file: $target"
             [ -e "$(dirname "$file")/$target" ]
-        done < <(grep -oE '\]\([^)#:]+' "$file" | cut -c 3-)
+        done < <(grep -oE '\]\([^) #:]+' "$file" | cut -c 3-)
     done
+}
+
+@test "what is not observed has a test each, which is there under that name" {
+    local title rows file name count=0
+    for title in 'Processes that it is not in' 'Objects and calls that it does not see'; do
+        rows=$(sed -n "/^## $title\$/,/^## /p" "$page" | grep '^| ' | tail -n +2)
+        is "$(grep -vE '\[test\]\([^ ]+ "[^"]+"\) \|$' <<<"$rows")" ''
+    done
+    while IFS=$'\t' read -r file name; do
+        echo "$file: $name"
+        case $file in
+        *.bats) grep -qxF "@test \"$name\" {" "tests/$file" ;;
+        *.c) grep -qE "^ +cmocka_unit_test(_setup_teardown)?\(${name}[,)]" "tests/$file" ;;
+        *) grep -qxF "name = \"$name\"" "tests/$file" ;;
+        esac
+        count=$((count + 1))
+    done < <(sed -nE 's|.*\[test\]\(\.\./tests/([^ ]+) "([^"]+)"\).*|\1\t\2|p' "$page")
+    [ "$count" -ge 30 ]
 }
 
 @test "a host that asks for ever fills no disk: the same request is told 16 times, and counted" {
