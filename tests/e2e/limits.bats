@@ -67,7 +67,7 @@ value_in_page() { # CONSTANT
         echo "$file: $name"
         case $file in
         *.bats) grep -qxF "@test \"$name\" {" "tests/$file" ;;
-        *.c) grep -qE "^ +cmocka_unit_test(_setup_teardown)?\(${name}[,)]" "tests/$file" ;;
+        *.c) grep -qxF "static void $name(void **state) {" "tests/$file" ;;
         *) grep -qxF "name = \"$name\"" "tests/$file" ;;
         esac
         count=$((count + 1))
