@@ -60,9 +60,18 @@ static void describe_first(struct wc_record *process, struct wc_record *machine)
     process_describe_machine(&machine->u.machine);
 }
 
-/* A full disk may have room again. */
+static void create_log(void) {
+    static struct wc_process_record process;
+    process_describe(&process);
+    log_create(process.node, pid, process.start_ticks);
+}
+
+/* A full disk may have room again, a full table of descriptors, too. */
 static bool tell_loss(void) {
     struct wc_record first, second;
+    const char *why = log_trouble();
+    if (log_may_come())
+        create_log();
     if (!log_path()[0])
         return false;
     if (!has_first) {
@@ -73,7 +82,7 @@ static bool tell_loss(void) {
     }
     wc_record_begin(&first, WC_KIND_blind);
     first.u.blind.what = "records of this log";
-    first.u.blind.why = log_trouble();
+    first.u.blind.why = why;
     if (!put_line(&first))
         return false;
     lost_in_all += lost;
@@ -168,12 +177,6 @@ static void add_first_records(void) {
     has_first = has_first || !lost;
 }
 
-static void create_log(int64_t now) {
-    static struct wc_process_record process;
-    process_describe(&process);
-    log_create(process.node, now, process.start_ticks);
-}
-
 void journal_open(void) {
     int64_t now = sys_getpid();
     config_load(NULL);
@@ -188,7 +191,7 @@ void journal_open(void) {
     pid = now;
     seq = 0;
     is_open = true; /* without a place for the file the findings still go to standard error */
-    create_log(now);
+    create_log();
     journal_stack();
     add_first_records();
     write_snapshot();

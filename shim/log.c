@@ -9,11 +9,16 @@
 #define INTERRUPTED (-4)
 #define NOTHING_THERE (-11)
 #define EXISTS (-17)
+#define FULL (-24)      /* the process's table of descriptors */
+#define ALL_FULL (-23)  /* the system's */
+#define NO_ROOM (-28)   /* on the disk */
+#define NO_QUOTA (-122) /* of the user's */
 #define OPEN_FLAGS (O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
 
 static char path[SYS_PATH];
 static const char *trouble;
-static uid_t user; /* whose the file is */
+static bool passing; /* what kept the file from being created may be over later */
+static uid_t user;   /* whose the file is */
 
 const char *log_path(void) {
     return path;
@@ -23,13 +28,17 @@ const char *log_trouble(void) {
     return trouble;
 }
 
+bool log_may_come(void) {
+    return !path[0] && passing;
+}
+
 /* A descriptor of 0 to 2 would catch what other threads print while the host has those closed. */
 static int above_standard(int fd) {
     if (fd < 0 || fd > 2)
         return fd;
     int higher = sys_fcntl(fd, F_DUPFD_CLOEXEC, 3);
     sys_close(fd);
-    return higher;
+    return higher < 0 ? FULL : higher;
 }
 
 /* Writes with SIGPIPE, SIGXFSZ and SIGTTOU of this write kept from the host; not at all where one
@@ -56,7 +65,11 @@ static long write_quietly(int fd, const char *p, size_t n) {
 
 static bool try_create(const char *candidate) {
     struct stat st;
-    int fd = above_standard(sys_open(candidate, OPEN_FLAGS | O_CREAT | O_EXCL, 0644));
+    int opened = sys_open(candidate, OPEN_FLAGS | O_CREAT | O_EXCL, 0644);
+    int fd = above_standard(opened);
+    if (opened >= 0 && fd < 0)
+        sys_unlink(candidate);
+    passing = fd == FULL || fd == ALL_FULL || fd == NO_ROOM || fd == NO_QUOTA;
     if (fd < 0) {
         trouble = fd == EXISTS ? "the name is taken" : "the log file cannot be created";
         return false;
@@ -262,6 +275,16 @@ void log_note_standard_error(void) {
     }
 }
 
+/* A terminal, a pipe, or a file that is appended to. No socket; no eventfd, timerfd or epoll, which
+ * all have one inode; not the other end of a pipe; no file of data. */
+static bool is_for_text(const struct stat *st, int flags) {
+    bool written = (flags & O_ACCMODE) == O_WRONLY || (flags & O_ACCMODE) == O_RDWR;
+    if (flags < 0 || !written)
+        return false;
+    return S_ISCHR(st->st_mode) || S_ISFIFO(st->st_mode) ||
+           (S_ISREG(st->st_mode) && (flags & O_APPEND));
+}
+
 /* Led elsewhere since, it is where standard output is, too. */
 static bool is_standard_error(void) {
     struct stat error, output;
@@ -269,8 +292,10 @@ static bool is_standard_error(void) {
         return false;
     if (error.st_dev == standard_error.device && error.st_ino == standard_error.inode)
         return true;
-    return !S_ISSOCK(error.st_mode) && sys_fstat(1, &output) == 0 &&
-           error.st_dev == output.st_dev && error.st_ino == output.st_ino;
+    int flags = sys_fcntl(2, F_GETFL, 0);
+    return is_for_text(&error, flags) && flags == sys_fcntl(1, F_GETFL, 0) &&
+           sys_fstat(1, &output) == 0 && error.st_dev == output.st_dev &&
+           error.st_ino == output.st_ino;
 }
 
 /* A pipe that nobody empties would hold up the host; one that takes a page takes all we say. */

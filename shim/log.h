@@ -12,6 +12,8 @@
 bool log_create(const char *node, int64_t pid, int64_t start_ticks);
 /* Absolute path, "" before log_create or without a file. */
 const char *log_path(void);
+/* There is no file yet, for a reason that passes (a full descriptor table): try again. */
+bool log_may_come(void);
 /* Why there is no file, or why a line was lost; NULL: all is well. */
 const char *log_trouble(void);
 /* The line with its newline. False: it was not written, or not whole. */
