@@ -13,6 +13,8 @@
 #include <spawn.h>
 #include <stdbool.h>
 #include <sys/auxv.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
@@ -154,6 +156,24 @@ static void become_sockets(const char *unused) {
         }
     }
     report("0 to 2 are sockets\n");
+}
+
+/* Descriptors 1 and 2 become two ends of one pipe, or two files without a name of their own. */
+static void become_ends(const char *what) {
+    int ends[2] = {-1, -1};
+    syscall(SYS_close_range, 0, 2, 0);
+    must(open("/dev/null", O_RDWR), "open");
+    if (!strcmp(what, "pipe")) {
+        must(pipe2(ends, O_NONBLOCK), "pipe2");
+    } else {
+        ends[0] = epoll_create1(0);
+        ends[1] = eventfd(0, EFD_NONBLOCK);
+    }
+    if (ends[0] != 1 || ends[1] != 2)
+        fail(what);
+    descriptors_kept[0] = descriptors_kept[1] = -1;
+    descriptors_kept[2] = fcntl(ends[!strcmp(what, "pipe") ? 0 : 1], F_DUPFD_CLOEXEC, 40);
+    report("1 and 2 are ends\n");
 }
 
 static void tell_heard(const char *unused) {
@@ -473,12 +493,11 @@ static void go_on_in_thread(const char *kib) {
     pthread_join(thread, NULL);
 }
 
-/* As a daemon: fork twice, a session of its own, /, no descriptors. The first process waits until
- * the last one is gone, by a pipe. */
-static void become_daemon(const char *unused) {
+/* As a daemon: fork twice, a session of its own, /, no descriptors (or what daemon(3) does, and
+ * /dev/null). The first process waits until the last one is gone, by a pipe. */
+static void become_daemon(const char *how) {
     int ends[2];
     char byte;
-    (void)unused;
     report("becomes a daemon\n");
     must(pipe(ends), "pipe");
     pid_t pid = fork();
@@ -488,6 +507,10 @@ static void become_daemon(const char *unused) {
         while (read(ends[0], &byte, 1) > 0)
             continue;
         exit(0);
+    }
+    if (!strcmp(how, "libc")) {
+        must(daemon(0, 0), "daemon");
+        return;
     }
     setsid();
     if (fork())
@@ -522,6 +545,7 @@ static const struct step {
     {"close-from", close_from},
     {"fill-descriptors", fill_descriptors},
     {"sockets", become_sockets},
+    {"ends", become_ends},
     {"heard", tell_heard},
     {"files", become_files},
     {"stderr", break_standard_error},
