@@ -119,7 +119,9 @@ static void open_strings(struct wc_elf_image *e) {
     uint64_t room = wc_elf_room(e, e->strtab);
     if (!e->strtab || e->strsz > room)
         e->strsz = e->strtab ? room : 0;
-    e->string_table = e->strsz ? (const char *)wc_elf_bytes(e, e->strtab) : NULL;
+    e->string_table = e->strsz ? wc_elf_at(e, e->strtab, e->strsz) : NULL;
+    if (!e->string_table)
+        e->strsz = 0;
     while (e->strsz && e->string_table[e->strsz - 1])
         e->strsz--;
 }
@@ -208,6 +210,8 @@ bool wc_elf_reloc_at(const struct wc_elf_image *e, size_t i, struct wc_elf_reloc
         if (i >= e->reloc_count)
             return false;
     }
+    if (!wc_elf_fetched(e, table + i * sizeof(Elf64_Rela), sizeof(Elf64_Rela)))
+        return false;
     const Elf64_Rela r = WC_LAX_AT(Elf64_Rela, table + i * sizeof r);
     out->slot = r.r_offset;
     out->type = (uint32_t)ELF64_R_TYPE(r.r_info);

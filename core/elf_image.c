@@ -24,7 +24,7 @@ const void *wc_elf_at(const struct wc_elf_image *e, uint64_t vaddr, size_t n) {
     for (size_t i = 0; i < e->loads; i++) {
         uint64_t in = vaddr - e->load[i].vaddr, readable = e->load[i].readable;
         if (in < readable && n <= readable - in)
-            return e->load[i].at + in;
+            return wc_elf_fetched(e, e->load[i].at + in, n) ? e->load[i].at + in : NULL;
     }
     return NULL;
 }
@@ -39,7 +39,10 @@ uint64_t wc_elf_room(const struct wc_elf_image *e, uint64_t vaddr) {
 }
 
 const unsigned char *wc_elf_bytes(const struct wc_elf_image *e, uint64_t vaddr) {
-    return wc_elf_at(e, vaddr, 1);
+    for (size_t i = 0; i < e->loads; i++)
+        if (vaddr - e->load[i].vaddr < e->load[i].readable)
+            return e->load[i].at + (vaddr - e->load[i].vaddr);
+    return NULL;
 }
 
 static void begin(struct wc_elf_image *e) {
@@ -71,10 +74,10 @@ static uint64_t aligned(uint64_t n, uint64_t to) {
 static void read_notes(struct wc_elf_image *e, const Elf64_Phdr *p) {
     uint64_t room = wc_elf_room(e, p->p_vaddr), pad = p->p_align == 8 ? 8 : 4;
     uint64_t n = p->p_memsz < room ? p->p_memsz : room;
-    const unsigned char *note = n ? wc_elf_bytes(e, p->p_vaddr) : NULL;
     if (n > NOTE_BYTES)
         n = NOTE_BYTES;
-    while (n >= sizeof(Elf64_Nhdr) && !e->build_id_size) {
+    const unsigned char *note = n ? wc_elf_at(e, p->p_vaddr, n) : NULL;
+    while (note && n >= sizeof(Elf64_Nhdr) && !e->build_id_size) {
         const Elf64_Nhdr h = WC_LAX_AT(Elf64_Nhdr, note);
         uint64_t name = sizeof h, desc = aligned(name + h.n_namesz, pad);
         uint64_t next = aligned(desc + h.n_descsz, pad);
@@ -139,9 +142,13 @@ enum wc_elf_error wc_elf_from_memory(struct wc_elf_image *e, uint64_t base, cons
     return read_rest(e, phdr, phnum);
 }
 
-static enum wc_elf_error check_header(const unsigned char *bytes, size_t n, uint16_t machine) {
+static enum wc_elf_error check_header(const struct wc_elf_image *e, uint16_t machine) {
+    const unsigned char *bytes = e->file;
+    size_t n = e->file_size;
     if (n == 0)
         return WC_ELF_EMPTY;
+    if (!wc_elf_fetched(e, bytes, n < sizeof(Elf64_Ehdr) ? n : sizeof(Elf64_Ehdr)))
+        return WC_ELF_TRUNCATED;
     if (wc_mem_compare(bytes, ELFMAG, n < SELFMAG ? n : SELFMAG) != 0)
         return WC_ELF_NOT_ELF;
     if (n < EI_NIDENT)
@@ -157,20 +164,28 @@ static enum wc_elf_error check_header(const unsigned char *bytes, size_t n, uint
         return WC_ELF_WRONG_MACHINE;
     if (h.e_phnum && h.e_phentsize != sizeof(Elf64_Phdr))
         return WC_ELF_MALFORMED;
-    if (h.e_phoff > n || h.e_phnum * sizeof(Elf64_Phdr) > n - h.e_phoff)
+    size_t size = h.e_phnum * sizeof(Elf64_Phdr);
+    if (h.e_phoff > n || size > n - h.e_phoff || !wc_elf_fetched(e, bytes + h.e_phoff, size))
         return WC_ELF_TRUNCATED;
     return WC_ELF_OK;
 }
 
 enum wc_elf_error wc_elf_from_file(struct wc_elf_image *e, const void *bytes, size_t n,
                                    uint16_t machine) {
+    return wc_elf_from_pieces(e, bytes, n, machine, NULL, NULL);
+}
+
+enum wc_elf_error wc_elf_from_pieces(struct wc_elf_image *e, const void *bytes, size_t n,
+                                     uint16_t machine, wc_elf_fetch *fetch, void *owner) {
     begin(e);
     e->file = bytes;
     e->file_size = n;
-    enum wc_elf_error error = check_header(bytes, n, machine);
+    e->fetch = fetch;
+    e->fetch_owner = owner;
+    enum wc_elf_error error = check_header(e, machine);
     if (error)
         return error;
-    const Elf64_Ehdr h = WC_LAX_AT(Elf64_Ehdr, bytes);
+    const Elf64_Ehdr h = WC_LAX_AT(Elf64_Ehdr, e->file);
     const unsigned char *phdrs = e->file + h.e_phoff;
     e->machine = h.e_machine;
     for (size_t i = 0; i < h.e_phnum; i++) {
@@ -204,6 +219,8 @@ uint64_t wc_elf_find_bytes(const struct wc_elf_image *e, const char *bytes, size
             continue;
         size = size - from < limit ? size - from : limit;
         limit -= size;
+        if (!wc_elf_fetched(e, e->load[i].at + from, size))
+            continue;
         uint64_t found = find(e->load[i].at + from, size, bytes, n);
         if (found < size) {
             *at = e->load[i].vaddr + from + found + 1;

@@ -31,8 +31,13 @@ WC_LAX(uint64_t);
 
 /* Readable bytes from a link-time address to the end of its segment; 0: it lies in none. */
 uint64_t wc_elf_room(const struct wc_elf_image *e, uint64_t vaddr);
-/* Bytes at an address that wc_elf_room vouched for. */
+/* Where the bytes of an address are that wc_elf_room vouched for; they may have to be fetched. */
 const unsigned char *wc_elf_bytes(const struct wc_elf_image *e, uint64_t vaddr);
+/* To be asked before bytes are touched that wc_elf_at did not give. */
+static inline bool wc_elf_fetched(const struct wc_elf_image *e, const void *at, uint64_t n) {
+    return !e->fetch ||
+           e->fetch(e->fetch_owner, (uint64_t)((const unsigned char *)at - e->file), n);
+}
 /* Fills all of e that comes from PT_DYNAMIC. */
 enum wc_elf_error wc_elf_read_dynamic(struct wc_elf_image *e, uint64_t vaddr, uint64_t size);
 /* Number of .dynsym entries and the first defined one; needs the addresses of the tables. */
@@ -46,6 +51,11 @@ struct wc_elf_hash {
 };
 bool wc_elf_open_gnu_hash(const struct wc_elf_image *e, struct wc_elf_hash *h);
 bool wc_elf_open_hash(const struct wc_elf_image *e, struct wc_elf_hash *h);
+/* Is there an i-th chain entry? DT_GNU_HASH does not say how many it has. */
+static inline bool wc_elf_has_chain(const struct wc_elf_image *e, const struct wc_elf_hash *h,
+                                    uint64_t i) {
+    return i < h->chain_room && wc_elf_fetched(e, h->chains + 4 * i, 4);
+}
 
 /* Where to go on looking for a byte in p[0..n): i, or further, with none of it in between. Most of
  * a file is passed eight bytes at a time. */

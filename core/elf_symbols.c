@@ -144,7 +144,7 @@ static uint32_t find_by_gnu_hash(const struct wc_elf_image *e, const struct wc_e
     uint32_t start = WC_LAX_AT(uint32_t, h->buckets + 4ull * (hash % h->bucket_count));
     if (start < h->first || !start)
         return 0;
-    for (uint64_t i = start - h->first; i < h->chain_room; i++) {
+    for (uint64_t i = start - h->first; wc_elf_has_chain(e, h, i); i++) {
         uint32_t its = WC_LAX_AT(uint32_t, h->chains + 4 * i);
         if ((its | 1) == (hash | 1) && consider(e, (uint32_t)(h->first + i), name, &found))
             break;

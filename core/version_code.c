@@ -170,7 +170,7 @@ struct wc_version wc_version_in_names(const struct wc_elf_image *e, int32_t majo
         return WC_VERSION_NONE;
     for (size_t i = 0; i < e->loads; i++) {
         uint64_t n = e->load[i].readable < MOST_CODE ? e->load[i].readable : MOST_CODE;
-        if (!(e->load[i].flags & PF_X))
+        if (!(e->load[i].flags & PF_X) || !wc_elf_fetched(e, e->load[i].at, n))
             continue;
         if (machine(e) == EM_X86_64)
             names_x86_64(e->load[i].at, n, major, &f);

@@ -6,6 +6,7 @@
 #include "objects.h"
 #include "requests.h"
 #include "sys.h"
+#include "view.h"
 #include "whichcudnn/compat.h"
 #include "whichcudnn/identify.h"
 #include "whichcudnn/names.h"
@@ -298,24 +299,6 @@ static void add_metadata_demands(const struct object *host) {
 
 /* ---- all of them ---- */
 
-/* The file's bytes in place of the mapped object, for the time of one description. */
-struct file_mapping {
-    void *p;
-    size_t n;
-};
-
-static bool map_file(const char *path, struct file_mapping *m) {
-    struct wc_file_facts facts;
-    int fd = sys_open(path, O_RDONLY | O_CLOEXEC, 0);
-    m->p = NULL;
-    if (fd < 0)
-        return false;
-    if (shim_files.facts(NULL, path, &facts) && facts.regular && facts.size)
-        m->p = sys_map_file(fd, m->n = facts.size);
-    sys_close(fd);
-    return m->p != NULL;
-}
-
 static void describe_with(struct object *o, const struct wc_elf_image *e) {
     add_object(o, e);
     if (!o->is_host)
@@ -325,9 +308,20 @@ static void describe_with(struct object *o, const struct wc_elf_image *e) {
     add_metadata_demands(o);
 }
 
-static void describe(struct object *o, bool memory_stays) {
+/* Where the mapped object may vanish meanwhile. */
+static void describe_from_file(struct object *o) {
     static struct wc_elf_image image;
-    struct file_mapping m;
+    struct view v;
+    if (!view_open(&v, o->path)) {
+        describe_with(o, NULL);
+        return;
+    }
+    bool good = wc_elf_from_pieces(&image, v.bytes, v.size, 0, view_fetch, &v) == WC_ELF_OK;
+    describe_with(o, good && !v.damaged ? &image : NULL);
+    view_close(&v);
+}
+
+static void describe(struct object *o, bool memory_stays) {
     o->described = true;
     if (object_is_told_enough(o))
         return;
@@ -336,12 +330,8 @@ static void describe(struct object *o, bool memory_stays) {
         add_unmapped(o);
     } else if (memory_stays) {
         describe_with(o, &o->image);
-    } else if (map_file(o->path, &m)) {
-        bool good = wc_elf_from_file(&image, m.p, m.n, 0) == WC_ELF_OK;
-        describe_with(o, good ? &image : NULL);
-        sys_unmap(m.p, m.n);
     } else {
-        describe_with(o, NULL);
+        describe_from_file(o);
     }
 }
 

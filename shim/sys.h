@@ -54,8 +54,10 @@ static inline void *sys_map(size_t n) {
                           -1, 0);
     return p < 0 && p > -4096 ? NULL : (void *)p;
 }
-static inline void *sys_map_file(int fd, size_t n) {
-    long p = arch_syscall(__NR_mmap, 0, (long)n, 1 /* read */, 0x2 /* private */, fd, 0);
+/* Address space that reads as zeros and counts as nobody's memory until it is made writable. */
+static inline void *sys_reserve(size_t n) {
+    long p = arch_syscall(__NR_mmap, 0, (long)n, 1 /* read */,
+                          0x4022 /* private, anonymous, noreserve */, -1, 0);
     return p < 0 && p > -4096 ? NULL : (void *)p;
 }
 static inline int sys_advise(void *p, size_t n, int advice) {

@@ -25,12 +25,18 @@ enum wc_elf_error {
 };
 const char *wc_elf_error_text(enum wc_elf_error e);
 
+/* Makes n bytes of a file from offset on readable. False: they cannot be read, and count as outside
+ * of the image from then on. What it made readable once stays as it was. */
+typedef bool wc_elf_fetch(void *owner, uint64_t offset, uint64_t n);
+
 /* Cleared and filled by wc_elf_from_*; const from then on, free to be copied. */
 struct wc_elf_image {
     uint64_t base; /* load bias; 0 for a file */
     bool in_memory;
     const unsigned char *file; /* file view: the bytes */
     size_t file_size;
+    wc_elf_fetch *fetch; /* file view: makes bytes readable; NULL: all are */
+    void *fetch_owner;
     size_t loads;                     /* segments in load[], at the end of this struct */
     uint64_t relro_vaddr, relro_size; /* PT_GNU_RELRO; size 0: none */
     uint64_t note_vaddr, note_size;   /* all PT_NOTE are looked through for the build-id */
@@ -75,6 +81,9 @@ enum wc_elf_error wc_elf_from_memory(struct wc_elf_image *e, uint64_t base, cons
 /* File: all its bytes. machine 0: any. The image keeps pointing into bytes. */
 enum wc_elf_error wc_elf_from_file(struct wc_elf_image *e, const void *bytes, size_t n,
                                    uint16_t machine);
+/* File that is read as it is asked for: bytes is room for n of them. */
+enum wc_elf_error wc_elf_from_pieces(struct wc_elf_image *e, const void *bytes, size_t n,
+                                     uint16_t machine, wc_elf_fetch *fetch, void *owner);
 
 /* n readable bytes at a link-time address, NULL if any of them is outside. */
 const void *wc_elf_at(const struct wc_elf_image *e, uint64_t vaddr, size_t n);

@@ -186,6 +186,45 @@ static void a_file_is_read(void **state) {
     }
 }
 
+/* The made object as a file of which only those bytes are there that were asked for. */
+struct pieces {
+    unsigned char bytes[ELF_ROOM];
+    long calls, fails_at; /* this call and all later ones fail; 0: none */
+};
+
+static bool fetch_made(void *owner, uint64_t offset, uint64_t n) {
+    struct pieces *p = owner;
+    p->calls++;
+    if (p->fails_at && p->calls >= p->fails_at)
+        return false;
+    assert_true(offset <= made.n && n <= made.n - offset);
+    memcpy(p->bytes + offset, made.bytes + offset, n);
+    return true;
+}
+
+static enum wc_elf_error read_pieces(struct wc_elf_image *e, struct pieces *p, long fails_at) {
+    memset(p->bytes, 0xaa, sizeof p->bytes);
+    p->calls = 0;
+    p->fails_at = fails_at;
+    return wc_elf_from_pieces(e, p->bytes, made.n, EM_X86_64, fetch_made, p);
+}
+
+static void a_file_read_in_pieces_says_the_same(void **state) {
+    (void)state;
+    static struct pieces p;
+    for (int hash = GNU; hash <= NO_HASH; hash++) {
+        struct wc_elf_image e;
+        uint64_t at = 0;
+        make(hash);
+        assert_int_equal(read_pieces(&e, &p, 0), WC_ELF_OK);
+        assert_made(&e);
+        assert_finds(&e);
+        assert_relocs(&e);
+        assert_int_equal(e.first_defined, hash == GNU || hash == BOTH ? 3 : 0);
+        assert_true(wc_elf_find_bytes(&e, "some_version", 12, &at, ELF_ROOM));
+    }
+}
+
 /* Maps the made object at a place of its own, as a loader would; in_place: glibc's way. */
 static unsigned char *map_made(bool in_place, uint64_t *base, Elf64_Phdr phdr[5]) {
     memcpy(phdr, made.bytes + sizeof(Elf64_Ehdr), 5 * sizeof *phdr);
@@ -365,6 +404,32 @@ static size_t exercise(const struct wc_elf_image *e) {
     return sum;
 }
 
+/* Whatever the moment from which on nothing can be read any more. */
+static void what_cannot_be_read_is_not_there(void **state) {
+    (void)state;
+    static struct pieces p;
+    for (int hash = GNU; hash <= NO_HASH; hash++) {
+        struct wc_elf_image e;
+        make(hash);
+        assert_int_equal(read_pieces(&e, &p, 0), WC_ELF_OK);
+        size_t all = exercise(&e);
+        long calls = p.calls;
+        assert_true(calls > 40);
+        assert_int_equal(read_pieces(&e, &p, 1), WC_ELF_TRUNCATED); /* the header */
+        assert_int_equal(read_pieces(&e, &p, 2), WC_ELF_TRUNCATED); /* the program headers */
+        for (long k = 3; k <= calls; k++) {
+            const char *soname;
+            if (read_pieces(&e, &p, k) != WC_ELF_OK)
+                continue;
+            exercise(&e);
+            if ((soname = wc_elf_soname(&e)))
+                assert_string_equal(soname, "libmade.so.1");
+        }
+        assert_int_equal(read_pieces(&e, &p, calls + 1), WC_ELF_OK);
+        assert_int_equal(exercise(&e), all);
+    }
+}
+
 /* Each copy ends where a sanitizer's red zone begins, and begins at any alignment. */
 static enum wc_elf_error read_copy(size_t n, size_t shift) {
     struct wc_elf_image e;
@@ -505,6 +570,7 @@ int main(void) {
     srand(seed);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_is_read),
+        cmocka_unit_test(a_file_read_in_pieces_says_the_same),
         cmocka_unit_test(a_mapped_object_is_read_relocated_or_not),
         cmocka_unit_test(imports_alone_are_all_seen),
         cmocka_unit_test(addresses_outside_are_refused),
@@ -513,6 +579,7 @@ int main(void) {
         cmocka_unit_test(a_string_table_ends_at_its_last_nul),
         cmocka_unit_test(a_note_ends_with_its_segment),
         cmocka_unit_test(a_file_cut_anywhere_is_refused),
+        cmocka_unit_test(what_cannot_be_read_is_not_there),
         cmocka_unit_test(no_flipped_bit_leads_outside),
         cmocka_unit_test(no_hostile_field_leads_outside),
         cmocka_unit_test(own_objects_agree_with_their_files),

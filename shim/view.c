@@ -1,0 +1,98 @@
+#include "view.h"
+
+#include <sys/mman.h>
+
+#include "sys.h"
+
+/* What was read is known by the block: 64 KiB, more where a file has more than BLOCKS of those. */
+#define BLOCKS 65536
+#define BLOCK_BITS 16
+static unsigned char have[BLOCKS / 8];
+static unsigned block_bits;
+
+static bool has_block(uint64_t i) {
+    return have[i / 8] >> (i % 8) & 1;
+}
+
+/* The file is opened for each read: hosts close and reuse descriptors. */
+static int open_same(const char *path, struct stat *st) {
+    int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
+    if (fd >= 0 && (sys_fstat(fd, st) != 0 || !S_ISREG(st->st_mode))) {
+        sys_close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+bool view_open(struct view *v, const char *path) {
+    struct stat st;
+    int fd = open_same(path, &st);
+    if (fd < 0)
+        return false;
+    sys_close(fd);
+    if (st.st_size <= 0)
+        return false;
+    v->path = path;
+    v->size = (size_t)st.st_size;
+    v->device = st.st_dev;
+    v->inode = st.st_ino;
+    v->damaged = false;
+    v->bytes = sys_reserve(v->size);
+    for (size_t i = 0; i < sizeof have; i++)
+        have[i] = 0;
+    for (block_bits = BLOCK_BITS; (v->size - 1) >> block_bits >= BLOCKS;)
+        block_bits++;
+    return v->bytes != NULL;
+}
+
+static bool read_all(int fd, unsigned char *to, size_t n, uint64_t offset) {
+    while (n) {
+        long got = sys_pread(fd, to, n, offset);
+        if (got == -4 /* EINTR */)
+            continue;
+        if (got <= 0)
+            return false;
+        to += got;
+        offset += (uint64_t)got;
+        n -= (size_t)got;
+    }
+    return true;
+}
+
+/* Blocks first to last, none of which was read: what somebody looks at already never changes. */
+static bool read_blocks(struct view *v, uint64_t first, uint64_t last) {
+    uint64_t from = first << block_bits, end = (last + 1) << block_bits;
+    struct stat st;
+    int fd = open_same(v->path, &st);
+    if (end > v->size)
+        end = v->size;
+    bool good = fd >= 0 && st.st_dev == v->device && st.st_ino == v->inode &&
+                (uint64_t)st.st_size == v->size &&
+                sys_protect(v->bytes + from, end - from, PROT_READ | PROT_WRITE) == 0 &&
+                read_all(fd, v->bytes + from, end - from, from);
+    if (fd >= 0)
+        sys_close(fd);
+    for (uint64_t i = first; good && i <= last; i++)
+        have[i / 8] |= (unsigned char)(1 << (i % 8));
+    return good;
+}
+
+bool view_fetch(void *view, uint64_t offset, uint64_t n) {
+    struct view *v = view;
+    if (!n)
+        return true;
+    uint64_t last = (offset + n - 1) >> block_bits;
+    for (uint64_t i = offset >> block_bits, end; i <= last && !v->damaged; i = end) {
+        end = i + 1;
+        if (has_block(i))
+            continue;
+        while (end <= last && !has_block(end))
+            end++;
+        v->damaged = !read_blocks(v, i, end - 1);
+    }
+    return !v->damaged;
+}
+
+void view_close(struct view *v) {
+    sys_unmap(v->bytes, v->size);
+}

@@ -1,0 +1,27 @@
+/*
+ * A library's file for the time of one description: private memory of the file's size, filled in as
+ * the ELF view asks for it. The file itself is never mapped: another process may cut it, and
+ * touching what is gone then is a SIGBUS of the host's. The shim's lock is held; one at a time.
+ */
+#ifndef SHIM_VIEW_H
+#define SHIM_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct view {
+    const char *path; /* the caller's, for as long as the view is open */
+    unsigned char *bytes;
+    size_t size;
+    uint64_t device, inode;
+    bool damaged; /* the file is not any more what it was when the view was opened */
+};
+
+/* False: no regular file with bytes in it, or no room for them. */
+bool view_open(struct view *v, const char *path);
+/* A wc_elf_fetch over a view. */
+bool view_fetch(void *view, uint64_t offset, uint64_t n);
+void view_close(struct view *v);
+
+#endif
