@@ -102,5 +102,22 @@ log_tells() { # LOG CALL...
 }
 whole=('cudnnGetVersion before' 'cudnnGetVersion after' 'cudnnCreate before' 'cudnnCreate after')
 
+# Each record has a number; those that are missing were lost.
+without_gap() { # LOG
+    local numbers
+    numbers=$(jq -r .seq "$1")
+    is "$numbers" "$(seq "$(wc -l <<<"$numbers")")"
+}
+
+# What was lost is told by a record of its own and by the summary's count.
+has_told_a_loss() { # LOG WORDS
+    local gaps
+    gaps=$(jq -s '(map(.seq) | max) - length' "$1")
+    [ "$gaps" -gt 0 ] &&
+        # Told once for each row of lost lines: in the last page there may be room for a short one.
+        [ "$(records blind "$1" | jq -r 'select(.what == "records of this log").why' | grep -c "$2")" -ge 1 ] &&
+        is "$(field summary dropped "$1")" "$gaps"
+}
+
 # files: what is left in $here
 files() { (cd "$here" && find . -mindepth 1 | sort | tr '\n' ' '); }

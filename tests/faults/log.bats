@@ -20,13 +20,6 @@ leaves() { # FILES STEP...
     does "$@" && said "${well[@]}" && is "$(files)" "$expected"
 }
 
-# Each record has a number; those that are missing were lost.
-without_gap() { # LOG
-    local numbers
-    numbers=$(jq -r .seq "$1")
-    is "$numbers" "$(seq "$(wc -l <<<"$numbers")")"
-}
-
 @test "log: nothing in its way" {
     leaves './log.jsonl ' "${steps[@]}"
     log_tells "$log" "${whole[@]}"
@@ -192,16 +185,6 @@ replaced_by() { # COMMAND
 }
 
 # ---- full ----
-
-# What was lost is told by a record of its own and by the summary's count.
-has_told_a_loss() { # LOG WORDS
-    local gaps
-    gaps=$(jq -s '(map(.seq) | max) - length' "$1")
-    [ "$gaps" -gt 0 ] &&
-        # Told once for each row of lost lines: in the last page there may be room for a short one.
-        [ "$(records blind "$1" | jq -r 'select(.what == "records of this log").why' | grep -c "$2")" -ge 1 ] &&
-        is "$(field summary dropped "$1")" "$gaps"
-}
 
 # with_mounts COMMAND [COMMAND_AFTER]: the host runs among mounts of its own, made by root.
 with_mounts() {
