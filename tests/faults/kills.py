@@ -8,8 +8,8 @@ memory what they have begun and done; what the log says must be what was counted
   beyond them at most those of the one step that was under way;
 - each line whole, with numbers from 1 on without a gap.
 
-SET is a stand-in cuDNN, of which each thread opens a copy of its own. A run that is not killed comes
-first: its log has all records, and its duration says when to kill.
+SET is a stand-in cuDNN, of which each thread opens a copy of its own. A run that is not killed
+comes first: its log has all records, and its duration says when to kill.
 """
 
 import collections
