@@ -11,10 +11,12 @@ static size_t chunk_left = sizeof first_chunk, taken_in_all;
 
 static void *more(void *owner, size_t n) {
     (void)owner;
+    if (n > MEMORY_MOST)
+        return NULL;
     n = (n + 15) & ~(size_t)15;
     if (n > chunk_left) {
         size_t size = n > CHUNK ? (n + 4095) & ~(size_t)4095 : CHUNK;
-        if (n == 0 || taken_in_all + size > MEMORY_MOST)
+        if (taken_in_all + size > MEMORY_MOST)
             return NULL;
         void *fresh = sys_map(size);
         if (!fresh)

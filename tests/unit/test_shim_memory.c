@@ -1,10 +1,9 @@
-/* The shim's own memory: aligned, distinct, bounded, whole after a fork. */
+/* The shim's own memory: pieces that lie apart, in few mappings, up to a bound. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -12,66 +11,81 @@
 #include "shim/memory.h"
 
 static unsigned char *take(size_t n) {
-    unsigned char *p = memory_arena.more(memory_arena.owner, n);
-    if (p)
-        memset(p, 0x5a, n);
+    unsigned char *p = wc_arena_take(&memory_arena, n);
+    assert_non_null(p);
+    assert_int_equal((uintptr_t)p % 16, 0);
     return p;
 }
 
-static void pieces_are_aligned_and_apart(void **state) {
-    (void)state;
-    static const size_t sizes[] = {1, 15, 16, 17, 4000, 300000, 1, 100};
-    unsigned char *pieces[8];
-    for (size_t i = 0; i < 8; i++) {
-        pieces[i] = take(sizes[i]);
-        assert_non_null(pieces[i]);
-        assert_int_equal((uintptr_t)pieces[i] % 16, 0);
-        memset(pieces[i], (int)i, sizes[i]);
-    }
-    for (size_t i = 0; i < 8; i++) {
-        assert_int_equal(pieces[i][0], i);
-        assert_int_equal(pieces[i][sizes[i] - 1], i);
-    }
+static bool is_filled(const unsigned char *p, unsigned char with, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (p[i] != with)
+            return false;
+    return true;
 }
 
-static void what_was_forgotten_is_not_given_again(void **state) {
+/* Far more than the first piece that the library brings, and than one mapping. */
+static void pieces_lie_apart_and_mostly_beside_each_other(void **state) {
+    enum { PIECES = 1000, SIZE = 1000 };
+    static unsigned char *piece[PIECES];
+    int jumps = 0;
     (void)state;
-    unsigned char *before = take(64), *after;
+    for (int i = 0; i < PIECES; i++) {
+        piece[i] = take(SIZE);
+        assert_true(is_filled(piece[i], 0, SIZE));
+        memset(piece[i], i % 255 + 1, SIZE);
+        jumps += i && piece[i] != piece[i - 1] + 1008;
+    }
+    for (int i = 0; i < PIECES; i++)
+        assert_true(is_filled(piece[i], (unsigned char)(i % 255 + 1), SIZE));
+    assert_in_range(jumps, 1, 5); /* 1008 of them need four mappings */
+}
+
+static void a_large_piece_is_whole(void **state) {
+    enum { SIZE = 1 << 20 };
+    (void)state;
+    memset(take(SIZE), 1, SIZE);
+}
+
+static void what_was_half_taken_is_left_alone(void **state) {
+    (void)state;
+    unsigned char *before = take(16);
+    assert_ptr_equal(take(16), before + 16);
     memory_forget();
-    after = take(64);
-    assert_non_null(after);
-    assert_true(after < before || after >= before + 64);
-    assert_int_equal(before[63], 0x5a);
+    assert_ptr_not_equal(take(16), before + 32);
 }
 
-static void scratch_is_one_zeroed_piece(void **state) {
-    (void)state;
+static void scratch_memory_is_one_each(void **state) {
     unsigned char *file = memory_scratch_file(), *diagnose = memory_scratch_diagnose();
-    assert_non_null(file);
-    assert_non_null(diagnose);
-    assert_int_equal(file[0] | file[SCRATCH_FILE - 1], 0);
-    assert_int_equal(diagnose[0] | diagnose[SCRATCH_DIAGNOSE - 1], 0);
+    (void)state;
+    assert_true(file && diagnose && is_filled(file, 0, SCRATCH_FILE));
+    memset(file, 1, SCRATCH_FILE);
+    assert_true(is_filled(diagnose, 0, SCRATCH_DIAGNOSE));
+    memset(diagnose, 2, SCRATCH_DIAGNOSE);
+    assert_true(is_filled(file, 1, SCRATCH_FILE));
     assert_ptr_equal(memory_scratch_file(), file);
     assert_ptr_equal(memory_scratch_diagnose(), diagnose);
-    assert_true(file + SCRATCH_FILE <= diagnose || diagnose + SCRATCH_DIAGNOSE <= file);
 }
 
-static void it_ends_at_its_bound(void **state) {
+/* The last test: nothing is left after it. */
+static void it_ends_at_a_bound(void **state) {
+    enum { SIZE = 1 << 20 };
+    size_t taken = 0;
     (void)state;
-    size_t step = (size_t)1 << 20, taken = 0;
-    while (taken <= MEMORY_MOST && take(step))
-        taken += step;
-    assert_in_range(taken, MEMORY_MOST - 4 * step, MEMORY_MOST);
-    assert_null(take(step));
-    assert_null(memory_arena.more(memory_arena.owner, SIZE_MAX - 40));
+    assert_null(wc_arena_take(&memory_arena, SIZE_MAX - 3));
+    assert_null(wc_arena_take(&memory_arena, MEMORY_MOST + 1));
+    while (taken <= MEMORY_MOST && wc_arena_take(&memory_arena, SIZE))
+        taken += SIZE;
+    assert_in_range(taken, MEMORY_MOST - 8 * SIZE, MEMORY_MOST - SIZE);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pieces_are_aligned_and_apart),
-        cmocka_unit_test(what_was_forgotten_is_not_given_again),
-        cmocka_unit_test(scratch_is_one_zeroed_piece),
-        cmocka_unit_test(it_ends_at_its_bound),
+        cmocka_unit_test(pieces_lie_apart_and_mostly_beside_each_other),
+        cmocka_unit_test(a_large_piece_is_whole),
+        cmocka_unit_test(what_was_half_taken_is_left_alone),
+        cmocka_unit_test(scratch_memory_is_one_each),
+        cmocka_unit_test(it_ends_at_a_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
