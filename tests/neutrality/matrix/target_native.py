@@ -30,7 +30,7 @@ LIBRARIES = {"jemalloc": "libjemalloc.so.2", "tcmalloc": "libtcmalloc_minimal.so
 class Native(Target):
     name = "native"
     arch = platform.machine()
-    small = True
+    small = spread = True
     variants = VARIANTS   # names for shim-variant
     own_cc = "gcc"
 

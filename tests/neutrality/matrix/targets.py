@@ -30,6 +30,7 @@ class Target:
     features = {"cxx", "threads", "proc", "dlmopen"}  # what cases may need: cases.NEEDS
     ld_debug = True          # does its loader heed LD_DEBUG
     small = False            # has a part in --part small
+    spread = False           # has so many rows that each case gets some of them
     cases = "*"              # which cases (a pattern of "group/name"); in --part small:
     small_cases = "*"
 
