@@ -83,6 +83,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_lie_apart_and_mostly_beside_each_other),
         cmocka_unit_test(a_large_piece_is_whole),
+        cmocka_unit_test(pieces_lie_apart_and_mostly_beside_each_other),
         cmocka_unit_test(what_was_half_taken_is_left_alone),
         cmocka_unit_test(scratch_memory_is_one_each),
         cmocka_unit_test(it_ends_at_a_bound),
