@@ -1,9 +1,10 @@
-/* The shim's own memory: pieces that lie apart, in few mappings, up to a bound. */
+/* The shim's own memory: aligned, distinct, bounded, whole after a fork. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -11,10 +12,26 @@
 #include "shim/memory.h"
 
 static unsigned char *take(size_t n) {
-    unsigned char *p = wc_arena_take(&memory_arena, n);
-    assert_non_null(p);
-    assert_int_equal((uintptr_t)p % 16, 0);
+    unsigned char *p = memory_arena.more(memory_arena.owner, n);
+    if (p)
+        memset(p, 0x5a, n);
     return p;
+}
+
+static void pieces_are_aligned_and_apart(void **state) {
+    (void)state;
+    static const size_t sizes[] = {1, 15, 16, 17, 4000, 300000, 1, 100};
+    unsigned char *pieces[8];
+    for (size_t i = 0; i < 8; i++) {
+        pieces[i] = take(sizes[i]);
+        assert_non_null(pieces[i]);
+        assert_int_equal((uintptr_t)pieces[i] % 16, 0);
+        memset(pieces[i], (int)i, sizes[i]);
+    }
+    for (size_t i = 0; i < 8; i++) {
+        assert_int_equal(pieces[i][0], i);
+        assert_int_equal(pieces[i][sizes[i] - 1], i);
+    }
 }
 
 static bool is_filled(const unsigned char *p, unsigned char with, size_t n) {
@@ -31,7 +48,8 @@ static void pieces_lie_apart_and_mostly_beside_each_other(void **state) {
     int jumps = 0;
     (void)state;
     for (int i = 0; i < PIECES; i++) {
-        piece[i] = take(SIZE);
+        piece[i] = wc_arena_take(&memory_arena, SIZE);
+        assert_non_null(piece[i]);
         assert_true(is_filled(piece[i], 0, SIZE));
         memset(piece[i], i % 255 + 1, SIZE);
         jumps += i && piece[i] != piece[i - 1] + 1008;
@@ -41,52 +59,47 @@ static void pieces_lie_apart_and_mostly_beside_each_other(void **state) {
     assert_in_range(jumps, 1, 5); /* 1008 of them need four mappings */
 }
 
-static void a_large_piece_is_whole(void **state) {
-    enum { SIZE = 1 << 20 };
+static void what_was_forgotten_is_not_given_again(void **state) {
     (void)state;
-    memset(take(SIZE), 1, SIZE);
-}
-
-static void what_was_half_taken_is_left_alone(void **state) {
-    (void)state;
-    unsigned char *before = take(16);
-    assert_ptr_equal(take(16), before + 16);
+    unsigned char *before = take(64), *after;
     memory_forget();
-    assert_ptr_not_equal(take(16), before + 32);
+    after = take(64);
+    assert_non_null(after);
+    assert_true(after < before || after >= before + 64);
+    assert_int_equal(before[63], 0x5a);
 }
 
-static void scratch_memory_is_one_each(void **state) {
-    unsigned char *file = memory_scratch_file(), *diagnose = memory_scratch_diagnose();
+static void scratch_is_one_zeroed_piece(void **state) {
     (void)state;
-    assert_true(file && diagnose && is_filled(file, 0, SCRATCH_FILE));
-    memset(file, 1, SCRATCH_FILE);
-    assert_true(is_filled(diagnose, 0, SCRATCH_DIAGNOSE));
-    memset(diagnose, 2, SCRATCH_DIAGNOSE);
-    assert_true(is_filled(file, 1, SCRATCH_FILE));
+    unsigned char *file = memory_scratch_file(), *diagnose = memory_scratch_diagnose();
+    assert_non_null(file);
+    assert_non_null(diagnose);
+    assert_int_equal(file[0] | file[SCRATCH_FILE - 1], 0);
+    assert_int_equal(diagnose[0] | diagnose[SCRATCH_DIAGNOSE - 1], 0);
     assert_ptr_equal(memory_scratch_file(), file);
     assert_ptr_equal(memory_scratch_diagnose(), diagnose);
+    assert_true(file + SCRATCH_FILE <= diagnose || diagnose + SCRATCH_DIAGNOSE <= file);
 }
 
-/* The last test: nothing is left after it. */
-static void it_ends_at_a_bound(void **state) {
-    enum { SIZE = 1 << 20 };
-    size_t taken = 0;
+static void it_ends_at_its_bound(void **state) {
     (void)state;
-    assert_null(wc_arena_take(&memory_arena, SIZE_MAX - 3));
-    assert_null(wc_arena_take(&memory_arena, MEMORY_MOST + 1));
-    while (taken <= MEMORY_MOST && wc_arena_take(&memory_arena, SIZE))
-        taken += SIZE;
-    assert_in_range(taken, MEMORY_MOST - 8 * SIZE, MEMORY_MOST - SIZE);
+    size_t step = (size_t)1 << 20, taken = 0;
+    assert_null(memory_arena.more(memory_arena.owner, SIZE_MAX - 3)); /* none, rounded up */
+    assert_null(memory_arena.more(memory_arena.owner, MEMORY_MOST + 1));
+    while (taken <= MEMORY_MOST && take(step))
+        taken += step;
+    assert_in_range(taken, MEMORY_MOST - 4 * step, MEMORY_MOST);
+    assert_null(take(step));
+    assert_null(memory_arena.more(memory_arena.owner, SIZE_MAX - 40));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pieces_are_aligned_and_apart),
         cmocka_unit_test(pieces_lie_apart_and_mostly_beside_each_other),
-        cmocka_unit_test(a_large_piece_is_whole),
-        cmocka_unit_test(pieces_lie_apart_and_mostly_beside_each_other),
-        cmocka_unit_test(what_was_half_taken_is_left_alone),
-        cmocka_unit_test(scratch_memory_is_one_each),
-        cmocka_unit_test(it_ends_at_a_bound),
+        cmocka_unit_test(what_was_forgotten_is_not_given_again),
+        cmocka_unit_test(scratch_is_one_zeroed_piece),
+        cmocka_unit_test(it_ends_at_its_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
