@@ -62,6 +62,7 @@ static const struct watched {
 
 enum { FRESH, FIRST_CALL_UNDERWAY, SEEN };
 
+/* The first three are also read without the lock: changed atomically. */
 struct instance {
     uintptr_t entry;        /* what the wrapper calls: the target, or what leads to a lazy one */
     uintptr_t target;       /* 0: free */
@@ -85,7 +86,8 @@ static void heed_call_after(enum row row, unsigned k, int64_t value, uintptr_t r
 #define WRAPPER __attribute__((noinline, section("watch_wrappers")))
 #define RETURN_ADDRESS ((uintptr_t)__builtin_return_address(0))
 
-#define FORWARD(name, result, parameters) ((TYPE_##result(*) parameters)in->entry)
+#define FORWARD(name, result, parameters)                                                          \
+    ((TYPE_##result(*) parameters)__atomic_load_n(&in->entry, __ATOMIC_RELAXED))
 #define BEFORE(name, k)                                                                            \
     struct instance *in = &instances[ROW_##name][k];                                               \
     bool heed = __atomic_load_n(&in->heed, __ATOMIC_ACQUIRE); /* before entry */                   \
@@ -172,7 +174,7 @@ static struct instance *instance_at(uintptr_t address) {
 
 uintptr_t call_target_of(uintptr_t address) {
     const struct instance *in = instance_at(address);
-    return in ? in->target : 0;
+    return in ? __atomic_load_n(&in->target, __ATOMIC_RELAXED) : 0;
 }
 
 int call_row(const char *function, int major) {
@@ -182,6 +184,10 @@ int call_row(const char *function, int major) {
                        ? row
                        : NOT_WATCHED;
     return NOT_WATCHED;
+}
+
+static void set_heed(struct instance *in, bool heed) {
+    __atomic_store_n(&in->heed, heed, __ATOMIC_RELEASE);
 }
 
 static struct instance *instance_of_target(int row, uintptr_t target) {
@@ -195,7 +201,7 @@ static struct instance *instance_of_target(int row, uintptr_t target) {
 
 /* The wrapper may be entered as soon as a slot leads to it: its entry comes last. */
 static void lead_to(struct instance *in, uintptr_t target, uintptr_t entry) {
-    in->target = target;
+    __atomic_store_n(&in->target, target, __ATOMIC_RELAXED);
     __atomic_store_n(&in->entry, entry, __ATOMIC_RELEASE);
 }
 
@@ -211,7 +217,7 @@ static struct instance *take_instance(int row, uintptr_t target, const struct ob
             continue;
         in->call = told_enough ? SEEN : FRESH;
         in->failures = told_enough ? FAILURE_KINDS : 0;
-        in->heed = !told_enough;
+        set_heed(in, !told_enough);
         in->lazy = false;
         in->slot = 0;
         in->library = in->host = WC_NULL;
@@ -248,7 +254,7 @@ uintptr_t call_wrapper_lazy(int row, uintptr_t plt, uintptr_t slot, const struct
     in->slot = slot;
     in->host = host->number;
     in->lazy = true;
-    in->heed = true;
+    set_heed(in, true);
     /* The host may have been loaded anew. */
     lead_to(in, plt, arch_lazy_entry((unsigned)(in - instances[0]), plt, slot));
     return address_of(row, in);
@@ -324,7 +330,7 @@ static struct instance *instance_for_good(const struct call *c, uintptr_t target
         return c->in;
     if (c->in->call == FIRST_CALL_UNDERWAY && in->call == FRESH) {
         in->call = SEEN; /* this very call was told, and how it failed */
-        in->heed = false;
+        set_heed(in, false);
         in->failures = c->in->failures;
         wc_mem_copy(in->failure, c->in->failure, sizeof in->failure);
     }
@@ -388,7 +394,7 @@ static void after(const struct call *c, int64_t value) {
         c->in->call = SEEN;
     if (first || told)
         tell_result(c, value);
-    __atomic_store_n(&c->in->heed, c->in->lazy || c->in->call != SEEN, __ATOMIC_RELEASE);
+    set_heed(c->in, c->in->lazy || c->in->call != SEEN);
 }
 
 static void heed_call_after(enum row row, unsigned k, int64_t value, uintptr_t return_address) {

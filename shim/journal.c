@@ -9,7 +9,9 @@
 #include "whichcudnn/diagnose.h"
 
 static struct wc_stack stack;
-static bool begun, is_open, relevant, changed;
+static bool begun, relevant, changed;
+/* Process, 0: none. Also read without the lock: changed atomically. */
+static int64_t open_for;
 static int64_t pid; /* whose log is open, or was before a fork */
 static int64_t seq, objects, requests, calls;
 static char line[WC_RECORD_MAX];
@@ -31,7 +33,8 @@ int64_t journal_new_request(void) {
 }
 
 bool journal_is_open(void) {
-    return is_open && pid == sys_getpid();
+    int64_t process = __atomic_load_n(&open_for, __ATOMIC_RELAXED);
+    return process && process == sys_getpid();
 }
 
 /* Lines that the file did not take. Their numbers are gone; the next one that it takes says so. */
@@ -180,7 +183,7 @@ static void add_first_records(void) {
 void journal_open(void) {
     int64_t now = sys_getpid();
     config_load(NULL);
-    if (config.off || (is_open && pid == now))
+    if (config.off || journal_is_open())
         return;
     bool child = begun && pid != 0 && pid != now;
     struct wc_text t;
@@ -190,7 +193,8 @@ void journal_open(void) {
         log_note_standard_error();
     pid = now;
     seq = 0;
-    is_open = true; /* without a place for the file the findings still go to standard error */
+    /* Without a place for the file the findings still go to standard error. */
+    __atomic_store_n(&open_for, now, __ATOMIC_RELAXED);
     create_log();
     journal_stack();
     add_first_records();
@@ -359,7 +363,7 @@ void journal_close(void) {
         return;
     if (!relevant) {
         log_remove();
-        is_open = false;
+        __atomic_store_n(&open_for, 0, __ATOMIC_RELAXED);
         return;
     }
     find(&findings);
