@@ -12,6 +12,14 @@ teardown() { leave_public; }
 third='call=cudnnGetCudartVersion' # gives 0
 third_told=('cudnnGetCudartVersion before' 'cudnnGetCudartVersion after')
 
+# tells CALL...: as log_tells, and without a gap, but for whether the log is valid: all that were
+# asked are told valid at the end of the test, by all_valid.
+tells() {
+    mkdir -p "$work/logs" && cp "$log" "$work/logs/$((kept += 1))" && without_gap "$log" &&
+        is "$(records call "$log" | jq -r '.function + " " + .phase')" "$(printf '%s\n' "$@")"
+}
+all_valid() { validate_log "$work"/logs/*; }
+
 # ---- the table of descriptors is full ----
 
 @test "descriptors: none is left for a while: what was lost is told" {
@@ -63,32 +71,33 @@ third_told=('cudnnGetCudartVersion before' 'cudnnGetCudartVersion after')
 
 @test "descriptors: the host closes all of them" {
     local way
-    for way in off all; do
+    for way in $(part 'all' 'off all'); do
         variables=(WHICHCUDNN_STDERR="$way")
         does close-from=0 open="$cudnn" version create descriptors signals
         said "${well[@]}" 'descriptors open:'
-        log_tells "$log" "${whole[@]}"
+        tells "${whole[@]}"
         does open="$cudnn" version close-from=0 create descriptors signals
         said "${well[@]}" 'descriptors open:'
-        log_tells "$log" "${whole[@]}"
-        without_gap "$log"
+        tells "${whole[@]}"
     done
+    all_valid
 }
 
 # nothing_heard STEP: what the host makes of 0 to 2 gets nothing of ours, be it made before or after
 # the shim has had something to write, whatever stands in WHICHCUDNN_STDERR.
 nothing_heard() {
     local way
-    for way in off finding all; do
+    for way in $(part 'finding' 'off finding all'); do
         echo "$1 $way"
         variables=(WHICHCUDNN_STDERR="$way")
         does "$1" open="$cudnn" version create heard descriptors &&
             said "${well[@]}" 'heard 0 heard 0' '1 heard 0' '2 heard 0' &&
-            log_tells "$log" "${whole[@]}" && without_gap "$log" || return
+            tells "${whole[@]}" || return
         does open="$cudnn" "$1" version create heard descriptors &&
             said "${well[@]}" 'heard 0 heard 0' '1 heard 0' '2 heard 0' &&
-            log_tells "$log" "${whole[@]}" && without_gap "$log" || return
+            tells "${whole[@]}" || return
     done
+    all_valid
 }
 
 @test "descriptors: 0, 1 and 2 become sockets" {
@@ -105,20 +114,21 @@ nothing_heard() {
 
 @test "descriptors: 0, 1 and 2 become files of data" {
     local way when
-    for way in off finding all; do
+    for way in $(part 'finding' 'off finding all'); do
         variables=(WHICHCUDNN_STDERR="$way")
         does files="$here" open="$cudnn" version create descriptors
         said "${well[@]}"
         is "$(cat "$here"/data?)" ''
-        log_tells "$log" "${whole[@]}"
+        tells "${whole[@]}"
         # They are closed when the host starts already.
         inside=(sh -c 'exec "$@" 0<&- 1>&- 2>&-' sh)
         does open="$cudnn" version files="$here" create descriptors
         said "${well[@]}"
         is "$(cat "$here"/data?)" ''
-        log_tells "$log" "${whole[@]}"
+        tells "${whole[@]}"
         inside=()
     done
+    all_valid
 }
 
 # ---- standard error is nothing to write to ----
@@ -159,15 +169,15 @@ os.execvp(command[0], command)' "$1") ;;
     variables=(WHICHCUDNN_STDERR=all)
     for kind in closed read-only full-device broken-pipe broken-socket full-pipe full-socket; do
         with_standard_error "$kind"
-        for how in dfl ign count block; do
+        for how in dfl $(part '' 'ign count block'); do
             echo "$kind $how"
-            does signal=PIPE:$how open="$cudnn" version create signals
+            does signal=PIPE:"$how" open="$cudnn" version create signals
             said "${well[@]}" \
-                "signals PIPE arrived 0 pending 0 blocked $([ $how != block ]; echo $?)"
-            log_tells "$log" "${whole[@]}"
-            without_gap "$log"
+                "signals PIPE arrived 0 pending 0 blocked $([ "$how" != block ]; echo $?)"
+            tells "${whole[@]}"
         done
     done
+    all_valid
 }
 
 @test "stderr: broken while the host runs, standard output with it" {
@@ -176,7 +186,7 @@ os.execvp(command[0], command)' "$1") ;;
     for how in broken full; do
         does signal=PIPE:dfl open="$cudnn" version stderr=$how create signals
         said "${well[@]}" 'signals PIPE arrived 0 pending 0 blocked 0'
-        log_tells "$log" "${whole[@]}"
+        tells "${whole[@]}"
     done
     # One that the host itself has pending stays so.
     with_standard_error broken-pipe
