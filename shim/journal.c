@@ -234,13 +234,39 @@ static bool same_subject(int64_t a, int64_t b) {
     return a == b || a == WC_NULL || b == WC_NULL;
 }
 
-static struct said *said_of(const struct wc_finding_record *f) {
-    uint64_t id = mix(MIX_START, f->id);
-    for (size_t i = 0; i < said_count; i++)
-        if (said[i].id == id && same_subject(said[i].object, f->object) &&
-            same_subject(said[i].host, f->host))
-            return &said[i];
-    return NULL;
+static uint64_t title_of(const struct wc_finding_record *f) {
+    return mix(MIX_START ^ f->predicted, f->title);
+}
+
+static bool is_of(const struct said *s, const struct wc_finding_record *f) {
+    return s->id == mix(MIX_START, f->id) && same_subject(s->object, f->object) &&
+           same_subject(s->host, f->host);
+}
+
+static bool holds(const struct said *s, const struct wc_findings *now) {
+    for (size_t i = 0; i < now->n; i++)
+        if (is_of(s, &now->p[i]) && title_of(&now->p[i]) == s->title)
+            return true;
+    return false;
+}
+
+/* What was said of the same subject: the same words, else what holds no longer. Of one library and
+ * host there may be several at a time: functions that failed. */
+static struct said *said_of(const struct wc_finding_record *f, const struct wc_findings *now,
+                            bool *subject_known) {
+    struct said *past = NULL;
+    *subject_known = false;
+    for (size_t i = 0; i < said_count; i++) {
+        struct said *s = &said[i];
+        if (!is_of(s, f))
+            continue;
+        *subject_known = true;
+        if (s->title == title_of(f))
+            return s;
+        if (!past && !holds(s, now))
+            past = s;
+    }
+    return past;
 }
 
 static void add_finding_text(struct wc_text *t, const struct wc_finding_record *f) {
@@ -284,24 +310,22 @@ static void say(const struct wc_finding_record *f) {
     log_to_standard_error(text, t.n);
 }
 
-static void note_finding(const struct wc_finding_record *f) {
-    uint64_t title = mix(MIX_START ^ f->predicted, f->title);
-    struct said *old = said_of(f);
+/* Where there is no room to remember it, it is not written either: it would be, again and again. */
+static void note_finding(const struct wc_finding_record *f, const struct wc_findings *now) {
+    bool subject_known;
+    struct said *old = said_of(f, now, &subject_known);
     struct wc_record r;
-    if (old && old->title == title)
+    if ((old && old->title == title_of(f)) || (!old && said_count == SAID_MOST))
         return;
     wc_record_begin(&r, WC_KIND_finding);
     r.u.finding = *f;
     r.u.finding.supersedes = old ? old->seq : WC_NULL;
     if (journal_is_open())
         write_line(&r);
-    bool first = !old;
-    if (first && said_count == SAID_MOST)
-        return;
-    if (first)
+    if (!old)
         old = &said[said_count++];
-    *old = (struct said){mix(MIX_START, f->id), title, f->object, f->host, seq};
-    if (first)
+    *old = (struct said){mix(MIX_START, f->id), title_of(f), f->object, f->host, seq};
+    if (!subject_known)
         say(f);
 }
 
@@ -324,7 +348,7 @@ static bool may_be_a_probe(const struct wc_finding_record *f) {
 static void note_findings(const struct wc_findings *findings, bool at_end) {
     for (size_t i = 0; i < findings->n; i++)
         if (at_end || !may_be_a_probe(&findings->p[i]))
-            note_finding(&findings->p[i]);
+            note_finding(&findings->p[i], findings);
 }
 
 void journal_diagnose(void) {
