@@ -328,6 +328,9 @@ static void describe(struct object *o, bool memory_stays) {
     o->told++;
     if (!o->mapped) {
         add_unmapped(o);
+    } else if (o->image.loads == 0) {
+        describe_with(o, NULL);
+        journal_blind("what is in a library", "its tables are damaged", o->path);
     } else if (memory_stays) {
         describe_with(o, &o->image);
     } else {

@@ -252,6 +252,12 @@ static bool is_another_file(const struct object *o, const struct dl_phdr_info *i
            hash_strings(&e) != o->strings;
 }
 
+/* Nothing is read from an image whose tables are damaged; its name may still say what it is. */
+static void read_image(struct wc_elf_image *e, const struct dl_phdr_info *info) {
+    if (wc_elf_from_memory(e, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) != WC_ELF_OK)
+        wc_elf_from_memory(e, info->dlpi_addr, NULL, 0);
+}
+
 static struct known *known_add(const struct known_key *key) {
     struct known *k = known_free;
     if (k)
@@ -419,9 +425,8 @@ void objects_walk_see(const struct dl_phdr_info *info) {
     }
     if (k)
         forget(k);
-    bool readable =
-        wc_elf_from_memory(&e, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) == WC_ELF_OK;
-    bool matters = readable && look(&e, info->dlpi_name, &r);
+    read_image(&e, info);
+    bool matters = look(&e, info->dlpi_name, &r);
     k = known_add(&key);
     if (!k)
         return;
