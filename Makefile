@@ -74,8 +74,9 @@ ifeq ($(ARCH),x86_64)
 shim_flags += -fno-plt -fcf-protection=full
 else ifeq ($(ARCH),aarch64)
 # There, calls by way of an address stay what they are, and these have to work before the shim is
-# relocated. Atomics out of line would bring a constructor of the compiler's, which asks libc.
-shim_flags += -mbranch-protection=standard $(call compiler_takes,-mno-outline-atomics)
+# relocated. Atomics out of line would bring a constructor of the compiler's, which asks libc. Return
+# addresses stay plain: unwinders older than such signing lose their way in a wrapper's frame.
+shim_flags += -mbranch-protection=bti $(call compiler_takes,-mno-outline-atomics)
 endif
 
 # Marks that only some linkers know; without them a process would lose its shadow stack to us.

@@ -45,6 +45,14 @@ def read_all(folder, pattern):
                    for path in sorted(folder.glob(pattern), key=number))
 
 
+def by_process(trace):
+    """The loader's trace, process by process: a fork's two write to one file at a time of their own."""
+    processes = {}
+    for line in trace.splitlines(True):
+        processes.setdefault(line.partition(":")[0], []).append(line)
+    return "".join(line for lines in processes.values() for line in lines)
+
+
 class Runner:
     """Runs of one row."""
 
@@ -84,6 +92,7 @@ class Runner:
         if self.row.observer == "audit":
             env["NEUTRALITY_AUDIT"] = str(work / "audit")
         argv = [fill(a, False).replace("{dir}", str(cwd)) for a in case.run]
+        binds_once = "LD_BIND_NOT" not in env
         argv, env = self.target.command(argv, env, self.preloads(shim), cwd)
         if self.row.observer == "valgrind":
             argv = ["valgrind", "--leak-check=no", f"--log-file={work}/valgrind.%p", *argv]
@@ -93,10 +102,10 @@ class Runner:
             return data.decode(errors="backslashreplace").replace(str(cwd), "{dir}")
         return Outcome(
             status, text(out), self.target.errors(text(err)), stdout_sorted=case.stdout_sorted,
-            log=read_all(work / "logs", "*"), trace=text(read_all(work, "trace*").encode()),
+            log=read_all(work / "logs", "*"), trace=by_process(text(read_all(work, "trace*").encode())),
             audit=text(read_all(work, "audit*").encode()) if self.row.observer == "audit" else None,
             valgrind=read_all(work, "valgrind.*") if self.row.observer == "valgrind" else None,
-            binds_once="LD_BIND_NOT" not in env,
+            binds_once=binds_once,
             said=f"cd {cwd}; env -i " + " ".join(f"{k}='{v}'" for k, v in env.items()) + " " +
                  " ".join(argv))
 
