@@ -2,6 +2,8 @@
 
 #include "sys.h"
 
+bool sys_cannot_close;
+
 static bool read_at(void *ctx, const char *path, uint64_t offset, void *to, size_t cap, size_t *n) {
     (void)ctx;
     int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);

@@ -64,7 +64,7 @@ static bool is_broken(void) {
 
 bool lock_take(void) {
     int mine = sys_getpid();
-    if (is_anothers_memory(mine))
+    if (mine <= 0 /* it is refused */ || is_anothers_memory(mine))
         return false;
     for (long i = 0; i < SPINS + NAPS_MOST && !is_broken(); i++) {
         int seen = __atomic_load_n(&owner, __ATOMIC_RELAXED);

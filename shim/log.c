@@ -74,9 +74,14 @@ static bool try_create(const char *candidate) {
         trouble = fd == EXISTS ? "the name is taken" : "the log file cannot be created";
         return false;
     }
-    if (sys_fstat(fd, &st) == 0)
-        user = st.st_uid;
+    bool known = sys_fstat(fd, &st) == 0; /* else no line would be trusted to it */
     sys_close(fd);
+    if (!known) {
+        sys_unlink(candidate);
+        trouble = "the log file cannot be looked at";
+        return false;
+    }
+    user = st.st_uid;
     if (candidate != path) {
         struct wc_text t;
         wc_text_begin(&t, path, sizeof path);
@@ -142,7 +147,7 @@ static void add_default_name(struct wc_text *t, const struct name_parts *parts) 
     wc_text_join(t, "whichcudnn-", parts->node, "-", NULL);
     wc_text_add_int(t, parts->pid);
     wc_text_add_char(t, '-');
-    wc_text_add_int(t, parts->start_ticks);
+    wc_text_add_int(t, parts->start_ticks > 0 ? parts->start_ticks : 0);
     wc_text_add(t, ".jsonl");
 }
 

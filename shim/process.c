@@ -39,11 +39,11 @@ static int64_t start_ticks(void) {
     char text[1024];
     uint64_t value;
     if (!files_read_text("/proc/self/stat", text, sizeof text))
-        return 0;
+        return WC_NULL;
     const char *s = wc_str_find_last_char(text, ')');
     for (int field = 2; s && field < 22; field++)
         s = wc_str_find_char(s + 1, ' ');
-    return s && wc_parse_number(s + 1, wc_str_length(s + 1), &value) ? (int64_t)value : 0;
+    return s && wc_parse_number(s + 1, wc_str_length(s + 1), &value) ? (int64_t)value : WC_NULL;
 }
 
 static bool is_interpreter(const char *program) {

@@ -448,6 +448,22 @@ static void go_on_in_child(const char *unused) {
     }
 }
 
+/* Two threads at once look a function up and call it, often. */
+static void *look_up_often(void *name) {
+    void *handle;
+    for (int i = 0; i < 100; i++)
+        ((long (*)(void *))dlsym(library, name))(&handle);
+    return NULL;
+}
+static void both(const char *name) {
+    pthread_t thread;
+    errno = pthread_create(&thread, NULL, look_up_often, (void *)name);
+    must(errno ? -1 : 0, "start a thread");
+    look_up_often((void *)name);
+    pthread_join(thread, NULL);
+    report("done\n");
+}
+
 /* The rest is done by a child that its parent follows from system call to system call, as strace
  * does. */
 static void go_on_traced(const char *unused) {
@@ -566,6 +582,7 @@ static const struct step {
     {"refuse", refuse_one},
     {"sh", shell},
     {"fork", go_on_in_child},
+    {"both", both},
     {"traced", go_on_traced},
     {"thread", go_on_in_thread},
     {"daemon", become_daemon},
