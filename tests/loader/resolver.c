@@ -24,7 +24,8 @@ static int (*choose(void))(void) {
     return process;
 }
 
-static int chosen(void) __attribute__((ifunc("choose")));
+/* Hidden, not static: clang exports a static one, which is resolved at its first call then. */
+__attribute__((visibility("hidden"), ifunc("choose"))) int chosen(void);
 
 long starter_run(void);
 long starter_run(void) {

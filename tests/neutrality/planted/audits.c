@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 static void tell(const char *what, const char *name, const char *more) {
-    char line[1024];
+    char line[8192];
     const char *path = getenv("NEUTRALITY_AUDIT");
     int fd = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644) : -1;
     if (fd < 0)
         return;
-    int length = snprintf(line, sizeof line, "%s %s%s\n", what, name, more);
+    int length = snprintf(line, sizeof line, "%s %.6000s%s\n", what, name, more);
     if (write(fd, line, (size_t)length) != length)
         abort();
     close(fd);
@@ -44,7 +44,10 @@ char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag) {
 
 void la_activity(uintptr_t *cookie, unsigned flag) {
     (void)cookie;
-    tell("list is", flag == LA_ACT_ADD ? "to grow" : flag == LA_ACT_DELETE ? "to shrink" : "at rest",
+    tell("list is",
+         flag == LA_ACT_ADD      ? "to grow"
+         : flag == LA_ACT_DELETE ? "to shrink"
+                                 : "at rest",
          "");
 }
 
@@ -56,9 +59,9 @@ unsigned la_objclose(uintptr_t *cookie) {
 uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned index, uintptr_t *from, uintptr_t *to,
                        unsigned *flags, const char *name) {
     (void)index;
-    char more[512];
+    char more[1024];
     if (!strncmp(name, "cudnn", 5)) {
-        snprintf(more, sizeof more, " of '%s' to '%s'%s", name_of(from), name_of(to),
+        snprintf(more, sizeof more, " of '%.400s' to '%.400s'%s", name_of(from), name_of(to),
                  *flags & LA_SYMB_DLSYM ? ", looked up" : "");
         tell("bound", name, more);
     }
