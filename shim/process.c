@@ -26,7 +26,7 @@ static void add_string(void *list, const char *s) {
 static const struct utsname *kernel(void) {
     static struct utsname names;
     if (!names.release[0])
-        sys_uname(&names);
+        sys_uname(&names, sizeof names);
     return &names;
 }
 

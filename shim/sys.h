@@ -16,6 +16,28 @@
 
 #define SYS_PATH 4096 /* PATH_MAX */
 
+/* MemorySanitizer does not see what the kernel writes: the tests build the shim with it, too. */
+#if defined __has_feature
+#if __has_feature(memory_sanitizer)
+#include <sanitizer/msan_interface.h>
+#define SYS_WROTE(p, n) __msan_unpoison(p, n)
+#endif
+#endif
+#ifndef SYS_WROTE
+#define SYS_WROTE(p, n) ((void)(p), (void)(n))
+#endif
+/* The result of a call that wrote as many bytes; of one that wrote n where it gave 0. */
+static inline long sys_wrote(void *p, long result) {
+    if (result > 0)
+        SYS_WROTE(p, (size_t)result);
+    return result;
+}
+static inline int sys_filled(void *p, size_t n, long result) {
+    if (result == 0 && p)
+        SYS_WROTE(p, n);
+    return (int)result;
+}
+
 /* Where close is refused, one descriptor stays open and no other is opened. */
 extern __attribute__((visibility("hidden"))) bool sys_cannot_close;
 
@@ -30,7 +52,7 @@ static inline void sys_close(int fd) {
         sys_cannot_close = true;
 }
 static inline long sys_pread(int fd, void *to, size_t n, uint64_t offset) {
-    return arch_syscall(__NR_pread64, fd, (long)to, (long)n, (long)offset, 0, 0);
+    return sys_wrote(to, arch_syscall(__NR_pread64, fd, (long)to, (long)n, (long)offset, 0, 0));
 }
 static inline long sys_write(int fd, const void *from, size_t n) {
     return arch_syscall(__NR_write, fd, (long)from, (long)n, 0, 0, 0);
@@ -39,22 +61,24 @@ static inline int sys_fcntl(int fd, int command, long argument) {
     return (int)arch_syscall(__NR_fcntl, fd, command, argument, 0, 0, 0);
 }
 static inline int sys_fstat(int fd, struct stat *out) {
-    return (int)arch_syscall(__NR_fstat, fd, (long)out, 0, 0, 0, 0);
+    return sys_filled(out, sizeof *out, arch_syscall(__NR_fstat, fd, (long)out, 0, 0, 0, 0));
 }
 static inline int sys_stat(const char *path, struct stat *out) {
-    return (int)arch_syscall(__NR_newfstatat, AT_FDCWD, (long)path, (long)out, 0, 0, 0);
+    return sys_filled(out, sizeof *out,
+                      arch_syscall(__NR_newfstatat, AT_FDCWD, (long)path, (long)out, 0, 0, 0));
 }
 static inline int sys_unlink(const char *path) {
     return (int)arch_syscall(__NR_unlinkat, AT_FDCWD, (long)path, 0, 0, 0, 0);
 }
 static inline long sys_readlink(const char *path, char *to, size_t n) {
-    return arch_syscall(__NR_readlinkat, AT_FDCWD, (long)path, (long)to, (long)n, 0, 0);
+    return sys_wrote(to,
+                     arch_syscall(__NR_readlinkat, AT_FDCWD, (long)path, (long)to, (long)n, 0, 0));
 }
 static inline long sys_list(int fd, void *to, size_t n) {
-    return arch_syscall(__NR_getdents64, fd, (long)to, (long)n, 0, 0, 0);
+    return sys_wrote(to, arch_syscall(__NR_getdents64, fd, (long)to, (long)n, 0, 0, 0));
 }
 static inline long sys_getcwd(char *to, size_t n) {
-    return arch_syscall(__NR_getcwd, (long)to, (long)n, 0, 0, 0, 0);
+    return sys_wrote(to, arch_syscall(__NR_getcwd, (long)to, (long)n, 0, 0, 0, 0));
 }
 static inline void *sys_map(size_t n) {
     long p = arch_syscall(__NR_mmap, 0, (long)n, 3 /* read, write */, 0x22 /* private, anonymous */,
@@ -93,8 +117,8 @@ static inline bool sys_has_other_rights(void) {
            arch_syscall(__NR_getgid, 0, 0, 0, 0, 0, 0) !=
                arch_syscall(__NR_getegid, 0, 0, 0, 0, 0, 0);
 }
-static inline int sys_uname(void *out) {
-    return (int)arch_syscall(__NR_uname, (long)out, 0, 0, 0, 0, 0);
+static inline int sys_uname(void *out, size_t size) {
+    return sys_filled(out, size, arch_syscall(__NR_uname, (long)out, 0, 0, 0, 0, 0));
 }
 /* Asks the kernel to add 0 to the word there, which it refuses where nobody may write. */
 static inline bool sys_is_writable(const void *p) {
@@ -118,10 +142,11 @@ static inline void sys_sleep_microseconds(int64_t n) {
 /* Signal sets are the kernel's: one bit a signal, bit 0 is signal 1. */
 #define SIGNAL_BIT(signal) ((uint64_t)1 << ((signal)-1))
 static inline int sys_signal_mask(int how, const uint64_t *set, uint64_t *old) {
-    return (int)arch_syscall(__NR_rt_sigprocmask, how, (long)set, (long)old, 8, 0, 0);
+    return sys_filled(old, sizeof *old,
+                      arch_syscall(__NR_rt_sigprocmask, how, (long)set, (long)old, 8, 0, 0));
 }
 static inline int sys_signal_pending(uint64_t *out) {
-    return (int)arch_syscall(__NR_rt_sigpending, (long)out, 8, 0, 0, 0, 0);
+    return sys_filled(out, sizeof *out, arch_syscall(__NR_rt_sigpending, (long)out, 8, 0, 0, 0, 0));
 }
 /* Takes one pending signal of the set, without waiting. */
 static inline int sys_signal_take(const uint64_t *set) {
