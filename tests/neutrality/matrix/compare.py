@@ -119,11 +119,8 @@ BINDING = re.compile(r"binding file (.*) \[(\d+)\] to (.*) \[(\d+)\]: (.*) symbo
 
 
 def bound(trace, names):
-    """The bindings that a run made, but the shim's own and those that say nothing:
-
-    - libc's lazy one to the loader that the first call of dladdr makes: the shim's comes earlier;
-    - those of a sanitizer's runtime to itself: it calls more or less of itself as addresses fall out.
-    """
+    """The bindings that a run made, but the shim's own, and libc's lazy one to the loader that the
+    first call of dladdr makes: the shim's comes earlier."""
     kept = []
     for line in trace_lines(trace):
         found = BINDING.match(line)
@@ -131,8 +128,6 @@ def bound(trace, names):
             continue
         binding = Binding(*found.groups())
         if OF_DLADDR.fullmatch(str(binding)):
-            continue
-        if binding.user == binding.owner and SANITIZER.search(binding.user):
             continue
         kept.append(binding)
     return kept
@@ -157,7 +152,9 @@ def bindings(bare, shimmed, names, again=True):
     def lines(some, in_place):
         for binding, number in some:
             if not in_place(binding, number):
-                yield str(binding)
+                # It calls more or less of itself as addresses fall out.
+                if binding.user != binding.owner or not SANITIZER.search(binding.user):
+                    yield str(binding)
             elif binding.name != "__gmon_start__":
                 yield str(dataclasses.replace(binding, owner="the next one", version=""))
 

@@ -121,6 +121,8 @@ class Native(Target):
             variables[{"bind-now": "LD_BIND_NOW", "bind-not": "LD_BIND_NOT"}[row.binding]] = "1"
         if row.observer == "audit":
             variables["LD_AUDIT"] = str(self.own("audits"))
+            if "jemalloc" in (row.before, row.after):  # there is no room for its variables otherwise
+                variables["GLIBC_TUNABLES"] = "glibc.rtld.optional_static_tls=16384"
         return variables
 
 
