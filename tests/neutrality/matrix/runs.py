@@ -95,7 +95,7 @@ class Runner:
         binds_once = "LD_BIND_NOT" not in env
         argv, env = self.target.command(argv, env, self.preloads(shim), cwd)
         if self.row.observer == "valgrind":
-            argv = ["valgrind", "--leak-check=no", f"--log-file={work}/valgrind.%p", *argv]
+            argv = ["valgrind", "--leak-check=no", "--vgdb=no", f"--log-file={work}/valgrind.%p", *argv]
         status, out, err = self.execute(argv, env, cwd, case.limit)
 
         def text(data):
