@@ -321,6 +321,19 @@ static void describe_from_file(struct object *o) {
     view_close(&v);
 }
 
+/* What a segment is to have and the file does not is a SIGBUS to whoever touches it. The loader
+ * maps it all the same. */
+static bool is_whole(const struct object *o) {
+    struct wc_file_facts facts;
+    if (!shim_files.facts(NULL, o->path, &facts))
+        return true; /* removed since: what is mapped stays */
+    for (size_t i = 0; i < o->image.loads; i++)
+        if (o->image.load[i].filesz > facts.size ||
+            o->image.load[i].offset > facts.size - o->image.load[i].filesz)
+            return false;
+    return o->image.loads != 0;
+}
+
 static void describe(struct object *o, bool memory_stays) {
     o->described = true;
     if (object_is_told_enough(o))
@@ -328,9 +341,9 @@ static void describe(struct object *o, bool memory_stays) {
     o->told++;
     if (!o->mapped) {
         add_unmapped(o);
-    } else if (o->image.loads == 0) {
+    } else if (!is_whole(o)) {
         describe_with(o, NULL);
-        journal_blind("what is in a library", "its tables are damaged", o->path);
+        journal_blind("what is in a library", "it is damaged", o->path);
     } else if (memory_stays) {
         describe_with(o, &o->image);
     } else {
