@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Less than a process usually has: system calls refused, rights given up or never had, no /proc, no
 # memory, small stacks. And what else may stand around it: a tracer, the shim twice, 2,000 libraries.
-# shellcheck disable=SC2317,SC2034  # run_host uses prepare, inside and variables
+# shellcheck disable=SC2317,SC2034,SC2154  # run_host uses prepare, inside and variables
 
 bats_require_minimum_version 1.5.0
 load faults
@@ -81,7 +81,7 @@ log_is() { # none | whole FILTER
 only_blinds() { # CALL FILTER FATE
     local call=$1 filter=$2 fate=$3 count=descriptors
     echo "$call: $filter"
-    [ "$call" != close ] || count=time
+    [ "$call" != close ] || count='time'
     does "$filter" "$count" open="$FAULTS/bound.so" call=bound open="$cudnn" version create "$count" \
         signals
     said 'call 90100 errno 77' "${well[@]}"
@@ -143,4 +143,160 @@ made_by_shim() { python3 "$WC_ROOT/tests/faults/calls_made.py" "$1" /libwhichcud
     published | sort >published
     for trace in ./*.trace; do made_by_shim "$trace"; done | sort -u >made
     diff published made
+}
+
+# ---- filters on the whole process ----
+
+usual=(open=libcudnn_no.so open="$WC_BUILD/faults/set/libcudnn.so.9" version create sym=cudnnNo)
+
+@test "seccomp: a filter that kills at any other than the published calls" {
+    does refuse="beyond:$(published_numbers)" "${steps[@]}" fork "${usual[@]}"
+    said "${well[@]}" "${well[@]}" 'child ended with 0'
+    log_tells "$log" "${whole[@]}"
+    # With one call missing in the list it does kill.
+    # shellcheck disable=SC2046
+    run_host shimmed "$SHIM" "$FAULTS/does" \
+        refuse="beyond:$(number $(published | grep -vx gettid) | commas)" "${usual[@]}"
+    is "$(cat shimmed.status)" $((128 + 31)) # SIGSYS
+}
+
+@test "seccomp: what a bare host makes and the published calls are all that it needs" {
+    local needed
+    does "${usual[@]}" fork "${usual[@]}"
+    (cd "$here" && strace -f -i -o "$work/bare.trace" "$FAULTS/does" "${usual[@]}" fork "${usual[@]}")
+    # shellcheck disable=SC2046
+    needed=$(number $(python3 "$WC_ROOT/tests/faults/calls_made.py" bare.trace --all) execve | commas)
+    as_bare 0 "$FAULTS/filtered" "beyond:$needed,$(published_numbers)" "$FAULTS/does" "${usual[@]}" \
+        fork "${usual[@]}"
+    said "${well[@]}" "${well[@]}" 'child ended with 0'
+    log_tells "$log" "${whole[@]}"
+}
+
+# as_bare, where the loader may be unable to start the host: then that is the same.
+starts_or_not() {
+    run_host bare '' "$@" && run_host shimmed "$SHIM" "$@" && same status said out || return
+    sed -i '/from LD_PRELOAD cannot be preloaded/d' shimmed.err
+    same err && case $(cat bare.status) in
+        127 | 139) is "$(cat bare.said)" '' ;; # or, without mmap, it crashes
+        0) said "${well[@]}" ;;
+        *) return 1 ;;
+    esac
+}
+
+# Some the loader needs, the host can spare the others.
+@test "seccomp: each published call refused to the whole process from its start" {
+    local errno call number
+    for errno in 1 $(part '' 38); do
+        for call in $(published); do
+            echo "$call refused with $errno"
+            number=$(number "$call")
+            case $call in
+            openat | close | fstat | newfstatat | pread64 | mmap | mprotect)
+                starts_or_not "$FAULTS/filtered" "$number:$errno" "$FAULTS/does" "${usual[@]}"
+                ;;
+            ftruncate) # with it the host makes its report; it has another way
+                variables=(REPORT=)
+                as_bare 0 "$FAULTS/filtered" "$number:$errno" "$FAULTS/does" "${usual[@]}"
+                is "$(grep -xF -e "${well[0]}" -e "${well[1]}" shimmed.out)" "$(printf '%s\n' "${well[@]}")"
+                variables=()
+                ;;
+            *)
+                as_bare 0 "$FAULTS/filtered" "$number:$errno" "$FAULTS/does" "${usual[@]}"
+                said "${well[@]}"
+                ;;
+            esac
+        done
+    done
+}
+
+@test "seccomp: strict mode after the first call: further ones make no system call" {
+    as_bare 5 "$FAULTS/does" open="$cudnn" keep=cudnnGetVersion version strict create
+    said 'strict 90100'
+    log_tells "$log" "${whole[@]:0:2}"
+}
+
+# ---- rights ----
+
+# ends in both runs with 0 and alike; the second has the shim by /etc/ld.so.preload alone
+everywhere() { # COMMAND...
+    local etc=$work/etc part
+    mkdir -p "$etc/upper" "$etc/work"
+    as_user=("${inside[@]}")
+    # shellcheck disable=SC2016
+    run_host bare '' "$@" && inside=("${as_root[@]}" unshare -m --propagation private sh -c '
+        mount -t overlay overlay -o "lowerdir=/etc,upperdir=$1/upper,workdir=$1/work" /etc &&
+        echo "$2" >/etc/ld.so.preload || exit 99
+        shift 2 && exec "$@"' sh "$etc" "$SHIM" "${as_user[@]}") && run_host shimmed '' "$@"
+    is "$(cat bare.status)" 0 && same status said out err
+}
+
+# A program of root's that gives rights to others: in three ways.
+gives_rights() { # HOW
+    local host=$FAULTS/does
+    case $1 in
+    set-user-ID) "${as_root[@]}" chown 0:0 "$host" && "${as_root[@]}" chmod 4755 "$host" ;;
+    set-group-ID) "${as_root[@]}" chown 0:0 "$host" && "${as_root[@]}" chmod 2755 "$host" ;;
+    capabilities) "${as_root[@]}" chmod 755 "$host" && "${as_root[@]}" setcap cap_net_raw+ep "$host" ;;
+    esac
+}
+
+@test "rights: set-user-ID, set-group-ID, capabilities: the loader does not let the shim in" {
+    local how
+    in_public && cd "$public/work" && inside=("${as_nobody[@]}") || return
+    prepare() { chmod 777 .; }
+    for how in set-user-ID set-group-ID capabilities; do
+        echo "$how"
+        gives_rights $how
+        does rights mapped=libwhichcudnn open="$cudnn" version create
+        said 'rights secure 1 log asked for' 'mapped no' "${well[@]}"
+        is "$(files)" ''
+    done
+}
+
+@test "rights: the same with the shim in /etc/ld.so.preload: it writes nothing and heeds no variable" {
+    local how where
+    in_public && cd "$public/work" || return
+    prepare() { chmod 777 .; }
+    for how in set-user-ID set-group-ID capabilities; do
+        for where in does linked; do
+            echo "$how $where"
+            gives_rights $how
+            inside=("${as_nobody[@]}")
+            everywhere "$FAULTS/does" rights open="$cudnn" version create sym=cudnnNo stderr=full
+            said 'rights secure 1 log asked for' "${well[@]}"
+            is "$(files)" ''
+            # It is in there all the same.
+            run_host shimmed '' "$FAULTS/does" mapped=libwhichcudnn
+            said 'mapped yes'
+        done
+    done
+    # And without those rights it would write.
+    "${as_root[@]}" chmod 755 "$FAULTS/does" && "${as_root[@]}" setcap -r "$FAULTS/does"
+    inside=("${as_nobody[@]}")
+    everywhere "$FAULTS/does" rights open="$cudnn" version create
+    said 'rights secure 0 log asked for' "${well[@]}"
+    log_tells "$log" "${whole[@]}"
+}
+
+@test "rights: given up for good after the log was begun: it ends there" {
+    as_bare 0 "$FAULTS/does" open="$cudnn" version user=65534 create signals
+    said "${well[0]}" 'user user 65534 dumpable 0' "${well[1]}"
+    log_tells "$log" "${whole[@]:0:2}"
+    is "$(files)" './log.jsonl '
+}
+
+@test "rights: given up before the first fact: the log is the new user's" {
+    in_public && cd "$public/work" || return
+    prepare() { chmod 777 .; }
+    does user=65534 open="$cudnn" version create signals
+    said "${well[@]}"
+    log_tells "$log" "${whole[@]}"
+    is "$(stat -c %u "$log")" 65534
+}
+
+@test "rights: given up for a while: what was lost is told" {
+    does open="$cudnn" version for-now=65534 create for-now=0 sym=cudnnNo
+    said "${well[@]}"
+    log_tells "$log" "${whole[@]:0:2}"
+    has_told_a_loss "$log" 'cannot be opened'
 }
