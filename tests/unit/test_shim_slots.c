@@ -1,0 +1,522 @@
+/* The slots of a host: found, read, rewritten, told. The host is made here and put where a loader
+ * would have put it; wrappers, journal and the table of objects are the test's own. */
+#include <link.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <cmocka.h>
+
+#include "shim/calls.h"
+#include "shim/config.h"
+#include "shim/journal.h"
+#include "shim/objects.h"
+#include "shim/slots.h"
+#include "support_elf.h"
+#include "whichcudnn/symbols.h"
+
+enum { FUNC = STT_FUNC | STB_GLOBAL << 4 };
+
+#ifdef __x86_64__
+enum {
+    JUMP_SLOT = R_X86_64_JUMP_SLOT,
+    GLOB_DAT = R_X86_64_GLOB_DAT,
+    ABSOLUTE = R_X86_64_64,
+    RELATIVE = R_X86_64_RELATIVE,
+    MARKS_PLT = 0x40 /* -z mark-plt leaves that in the addend */
+};
+#else
+enum {
+    JUMP_SLOT = R_AARCH64_JUMP_SLOT,
+    GLOB_DAT = R_AARCH64_GLOB_DAT,
+    ABSOLUTE = R_AARCH64_ABS64,
+    RELATIVE = R_AARCH64_RELATIVE,
+    MARKS_PLT = 0
+};
+#endif
+
+/* ---- the parts beside it ---- */
+
+#define LIBRARY ((uintptr_t)0x10000000) /* a function there is at an address of its own */
+#define OTHER ((uintptr_t)0x20000000)
+#define NOWHERE ((uintptr_t)0x30000000)
+#define WRAPPERS ((uintptr_t)0x40000000) /* plus what they forward to */
+#define LAZY ((uintptr_t)0x1000000000)   /* likewise, to an entry of the PLT */
+
+static struct object host, program, library, other;
+static struct {
+    struct wc_binding_record bindings[8];
+    char functions[8][256];
+    size_t count;
+    const char *blind, *blind_path;
+} told;
+static struct wc_stack stack;
+static uintptr_t lazy_slot;
+static bool are_wrappers_left;
+
+void journal_add(struct wc_record *r) {
+    assert_int_equal(r->kind, WC_KIND_binding);
+    assert_in_range(told.count, 0, 7);
+    const struct wc_binding_record *b = &r->u.binding;
+    told.functions[told.count][0] = 0;
+    for (size_t i = 0; i < b->functions.n; i++)
+        strcat(strcat(told.functions[told.count], i ? " " : ""), b->functions.p[i]);
+    told.bindings[told.count++] = *b;
+}
+void journal_blind(const char *what, const char *why, const char *path) {
+    (void)why;
+    told.blind = what;
+    told.blind_path = path;
+}
+struct wc_stack *journal_stack(void) {
+    return &stack;
+}
+static struct object *const objects[] = {&host, &program, &library, &other};
+struct object *objects_get(size_t i) {
+    return i < 4 ? objects[i] : NULL;
+}
+struct object *objects_at(uintptr_t address) {
+    for (size_t i = 0; i < 4; i++)
+        if (address - objects[i]->low < objects[i]->high - objects[i]->low)
+            return objects[i];
+    return NULL;
+}
+bool object_is_cudnn(const struct object *o) {
+    return o == &library;
+}
+bool object_is_told_enough(const struct object *o) {
+    return o->told >= 16;
+}
+int call_row(const char *function, int major) {
+    return major == 9 && strcmp(function, "cudnnSetStream") != 0 ? 7 : NOT_WATCHED;
+}
+uintptr_t call_wrapper(int row, uintptr_t target, const struct object *of) {
+    assert_int_equal(row, 7);
+    assert_ptr_equal(of, &library);
+    return are_wrappers_left ? WRAPPERS + target : 0;
+}
+uintptr_t call_wrapper_lazy(int row, uintptr_t plt, uintptr_t slot, const struct object *of) {
+    assert_int_equal(row, 7);
+    assert_true(of == &host || of == &program);
+    lazy_slot = slot;
+    return LAZY + plt;
+}
+uintptr_t call_target_of(uintptr_t address) {
+    if (address >= WRAPPERS + LIBRARY && address < WRAPPERS + NOWHERE)
+        return address - WRAPPERS;
+    return address >= LAZY + host.low && address < LAZY + host.high && address > LAZY
+               ? address - LAZY
+               : 0;
+}
+
+/* ---- a host ---- */
+
+enum { PAGE = 4096, RELRO = 4 * PAGE, DATA = 5 * PAGE, END = 6 * PAGE };
+static unsigned char *memory; /* of the host, a mapping of its own: its pages are protected */
+static struct elf_maker made;
+
+struct reloc {
+    const char *function;
+    uint32_t type;
+    uint32_t at;
+    uintptr_t value; /* what the loader put there; 1: an entry of the host's own PLT */
+    bool defined;
+    int64_t addend;
+};
+#define PLT 1
+
+static uintptr_t *slot(uint32_t at) {
+    return (uintptr_t *)(memory + at);
+}
+
+static void add_relocs(const struct reloc *relocs, size_t n) {
+    Elf64_Rela jump[16], address[16];
+    size_t jumps = 0, addresses = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t symbol = elf_symbol(&made, relocs[i].function, FUNC, relocs[i].defined, 0x100, 4, 1);
+        Elf64_Rela r = {relocs[i].at, ELF64_R_INFO(symbol, relocs[i].type), relocs[i].addend};
+        if (relocs[i].type == JUMP_SLOT)
+            jump[jumps++] = r;
+        else
+            address[addresses++] = r;
+    }
+    elf_symbol_table(&made);
+    elf_dynamic(&made, DT_RELA, elf_put(&made, address, addresses * sizeof(*address), 8));
+    elf_dynamic(&made, DT_RELASZ, addresses * sizeof(*address));
+    elf_dynamic(&made, DT_JMPREL, elf_put(&made, jump, jumps * sizeof(*jump), 8));
+    elf_dynamic(&made, DT_PLTRELSZ, jumps * sizeof(*jump));
+}
+
+/* Definitions come last: as in a real symbol table. */
+static void load(const struct reloc *relocs, size_t n) {
+    Elf64_Phdr phdr[5];
+    elf_begin(&made);
+    elf_symbol(&made, "puts", FUNC, 0, 0, 0, 1);
+    add_relocs(relocs, n);
+    elf_hash(&made);
+    elf_end(&made, 0, 0);
+    memcpy(phdr, made.bytes + sizeof(Elf64_Ehdr), sizeof(phdr));
+    assert_int_equal(mprotect(memory, END, PROT_READ | PROT_WRITE), 0);
+    memset(memory, 0, END);
+    memcpy(memory, made.bytes, phdr[0].p_filesz);
+    memcpy(memory + phdr[1].p_vaddr, made.bytes + phdr[1].p_offset, phdr[1].p_filesz);
+    assert_in_range(phdr[1].p_vaddr + phdr[1].p_filesz, 0, RELRO);
+    phdr[1].p_memsz = END - phdr[1].p_vaddr;
+    phdr[4].p_vaddr = RELRO; /* ends within the next page, which stays writable */
+    phdr[4].p_memsz = PAGE + 24;
+    assert_int_equal(wc_elf_from_memory(&host.image, (uintptr_t)memory, phdr, 5), WC_ELF_OK);
+    for (size_t i = 0; i < n; i++)
+        *slot(relocs[i].at) = relocs[i].value == PLT ? (uintptr_t)memory + 0x40 : relocs[i].value;
+    assert_int_equal(mprotect(memory + RELRO, PAGE, PROT_READ), 0);
+    for (size_t i = 0; i < n; i++)
+        host.defines |= relocs[i].defined;
+}
+#define LOAD(...)                                                                                  \
+    do {                                                                                           \
+        const struct reloc relocs[] = {__VA_ARGS__};                                               \
+        load(relocs, sizeof(relocs) / sizeof(*relocs));                                            \
+    } while (0)
+
+static int begin(void **state) {
+    static const char *path[] = {"/x/host.so", "/x/program", "/x/libcudnn.so.9", "/x/other.so"};
+    (void)state;
+    memset(&told, 0, sizeof(told));
+    memset(&config, 0, sizeof(config));
+    config.calls = true;
+    are_wrappers_left = true;
+    lazy_slot = 0;
+    if (!memory)
+        memory = mmap(NULL, END, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    for (int i = 0; i < 4; i++) {
+        memset(objects[i], 0, sizeof(*objects[i]));
+        objects[i]->number = i + 1;
+        objects[i]->path = path[i];
+        objects[i]->mapped = true;
+        objects[i]->major = 9;
+    }
+    host.is_host = program.is_host = true;
+    host.base = host.low = (uintptr_t)memory;
+    host.high = host.low + END;
+    library.low = LIBRARY;
+    library.high = LIBRARY + PAGE;
+    other.low = OTHER;
+    other.high = OTHER + PAGE;
+    return memory == MAP_FAILED ? -1 : 0;
+}
+
+static void is_told(size_t i, enum wc_binding_how how, const char *functions,
+                    const struct object *target, int64_t wrapped) {
+    assert_in_range(i, 0, told.count - 1);
+    const struct wc_binding_record *b = &told.bindings[i];
+    assert_int_equal(b->how, how);
+    assert_string_equal(told.functions[i], functions);
+    assert_int_equal(b->target, target ? target->number : WC_NULL);
+    if (target)
+        assert_string_equal(b->target_path, target->path);
+    else
+        assert_null(b->target_path);
+    assert_int_equal(b->wrapped, wrapped);
+    assert_int_equal(b->host, host.number);
+    assert_string_equal(b->host_path, host.path);
+}
+
+/* ---- reading and rewriting ---- */
+
+static void jump_slots_lead_to_wrappers(void **state) {
+    (void)state;
+    LOAD({"cudnnCreate", JUMP_SLOT, DATA, LIBRARY + 16, false, 0},
+         {"cudnnDestroy", JUMP_SLOT, DATA + 8, LIBRARY + 32, false, 0},
+         {"cudnnSetStream", JUMP_SLOT, DATA + 16, LIBRARY + 48, false, 0},
+         {"free", JUMP_SLOT, DATA + 24, LIBRARY + 64, false, 0});
+    slots_attend(&host);
+    slots_tell(&host);
+    assert_int_equal(host.slot_count, 3);
+    assert_int_equal(*slot(DATA), WRAPPERS + LIBRARY + 16);
+    assert_int_equal(*slot(DATA + 8), WRAPPERS + LIBRARY + 32);
+    assert_int_equal(*slot(DATA + 16), LIBRARY + 48); /* not watched */
+    assert_int_equal(*slot(DATA + 24), LIBRARY + 64); /* none of cuDNN's */
+    assert_int_equal(told.count, 1);
+    is_told(0, WC_binding_how_SLOT, "cudnnCreate cudnnDestroy cudnnSetStream", &library, 2);
+    assert_null(told.blind);
+    slots_attend(&host); /* looked through, and not wrapped again */
+    slots_tell(&host);
+    assert_int_equal(*slot(DATA), WRAPPERS + LIBRARY + 16);
+    assert_int_equal(told.count, 1);
+}
+
+static void nothing_is_rewritten_where_calls_are_not_wanted(void **state) {
+    (void)state;
+    config.calls = false;
+    LOAD({"cudnnCreate", JUMP_SLOT, DATA, LIBRARY, false, 0});
+    slots_attend(&host);
+    slots_tell(&host);
+    assert_int_equal(*slot(DATA), LIBRARY);
+    is_told(0, WC_binding_how_SLOT, "cudnnCreate", &library, 0);
+}
+
+static void nor_where_no_wrapper_is_left(void **state) {
+    (void)state;
+    are_wrappers_left = false;
+    LOAD({"cudnnCreate", JUMP_SLOT, DATA, LIBRARY, false, 0});
+    slots_attend(&host);
+    assert_int_equal(*slot(DATA), LIBRARY);
+    assert_null(told.blind);
+}
+
+static void an_address_is_rewritten_where_it_is_the_only_way(void **state) {
+    (void)state;
+    LOAD({"cudnnCreate", GLOB_DAT, DATA, LIBRARY, false, 0},
+         {"cudnnDestroy", GLOB_DAT, DATA + 8, LIBRARY, false, 0},
+         {"cudnnDestroy", JUMP_SLOT, DATA + 16, LIBRARY, false, 0});
+    slots_attend(&host);
+    assert_int_equal(*slot(DATA), WRAPPERS + LIBRARY);
+    assert_int_equal(*slot(DATA + 8), LIBRARY); /* it may be compared with another's */
+    assert_int_equal(*slot(DATA + 16), WRAPPERS + LIBRARY);
+}
+
+static void tables_are_told_and_left(void **state) {
+    (void)state;
+    LOAD({"cudnnCreate", ABSOLUTE, DATA, LIBRARY, false, 0});
+    slots_attend(&host);
+    slots_tell(&host);
+    assert_int_equal(*slot(DATA), LIBRARY);
+    is_told(0, WC_binding_how_SLOT, "cudnnCreate", &library, 0);
+    assert_string_equal(told.blind, "calls through a table of function pointers");
+    assert_string_equal(told.blind_path, host.path);
+}
+
+static void what_is_no_slot_is_left(void **state) {
+    (void)state;
+    LOAD({"cudnnCreate", RELATIVE, DATA, LIBRARY, false, 0},
+         {"cudnnDestroy", GLOB_DAT, DATA + 12, LIBRARY, false, 0},    /* crooked */
+         {"cudnnGetVersion", ABSOLUTE, DATA + 24, LIBRARY, false, 8}, /* behind it */
+         {"cudnnGetStream", GLOB_DAT, END, LIBRARY, false, 0});
+    slots_attend(&host);
+    slots_tell(&host);
+    assert_int_equal(host.slot_count, 0);
+    assert_int_equal(told.count, 0);
+}
+
+static void a_marked_plt_is_no_addend(void **state) {
+    (void)state;
+    LOAD({"cudnnCreate", JUMP_SLOT, DATA, LIBRARY, false, MARKS_PLT});
+    slots_attend(&host);
+    assert_int_equal(*slot(DATA), WRAPPERS + LIBRARY);
+}
+
+static void each_state_is_told(void **state) {
+    (void)state;
+    LOAD({"cudnnCreate", JUMP_SLOT, DATA, PLT, false, 0},
+         {"cudnnDestroy", JUMP_SLOT, DATA + 8, 0, false, 0},
+         {"cudnnGetVersion", JUMP_SLOT, DATA + 16, OTHER, false, 0},
+         {"cudnnGetStream", JUMP_SLOT, DATA + 24, NOWHERE, false, 0},
+         {"cudnnSetTensor", JUMP_SLOT, DATA + 32, PLT, true, 0});
+    slots_attend(&host);
+    slots_tell(&host);
+    assert_int_equal(told.count, 5);
+    is_told(0, WC_binding_how_LAZY, "cudnnCreate", NULL, 1);
+    is_told(1, WC_binding_how_UNDEFINED, "cudnnDestroy", NULL, 0);
+    is_told(2, WC_binding_how_SLOT, "cudnnGetVersion", &other, 0);
+    is_told(3, WC_binding_how_SLOT, "cudnnGetStream", NULL, 0);
+    is_told(4, WC_binding_how_ITSELF, "cudnnSetTensor", &host, 0);
+    assert_int_equal(*slot(DATA), LAZY + (uintptr_t)memory + 0x40);
+    assert_int_equal(lazy_slot, (uintptr_t)slot(DATA));
+    assert_int_equal(*slot(DATA + 8), 0);
+    assert_int_equal(*slot(DATA + 16), OTHER);
+    assert_int_equal(*slot(DATA + 24), NOWHERE);
+}
+
+static void what_changes_is_told_again(void **state) {
+    (void)state;
+    LOAD({"cudnnCreate", JUMP_SLOT, DATA, OTHER, false, 0});
+    slots_attend(&host);
+    slots_tell(&host);
+    *slot(DATA) = OTHER + 8;
+    slots_attend(&host);
+    slots_tell(&host);
+    *slot(DATA) = LIBRARY;
+    slots_attend(&host);
+    slots_tell(&host);
+    slots_tell(&host);
+    assert_int_equal(told.count, 3);
+    is_told(1, WC_binding_how_SLOT, "cudnnCreate", &other, 0);
+    is_told(2, WC_binding_how_SLOT, "cudnnCreate", &library, 1);
+    *slot(DATA) = OTHER;
+    slots_attend(&host);
+    host.told = 16; /* it came and went often enough */
+    slots_tell(&host);
+    assert_int_equal(told.count, 3);
+}
+
+static void who_is_none_or_gone_is_left(void **state) {
+    (void)state;
+    LOAD({"cudnnCreate", JUMP_SLOT, DATA, LIBRARY, false, 0});
+    host.is_host = false;
+    slots_attend(&host);
+    host.is_host = true;
+    host.mapped = false;
+    slots_attend(&host);
+    assert_false(host.slots_known);
+    assert_int_equal(*slot(DATA), LIBRARY);
+}
+
+/* ---- pages ---- */
+
+static bool is_page_writable(uint32_t at) {
+    char line[1024], flags[8] = "";
+    uintptr_t start, end, address = (uintptr_t)memory + at;
+    FILE *f = fopen("/proc/self/maps", "r");
+    assert_non_null(f);
+    while (fgets(line, sizeof(line), f))
+        if (sscanf(line, "%lx-%lx %7s", &start, &end, flags) == 3 && address >= start &&
+            address < end)
+            break;
+    fclose(f);
+    return flags[1] == 'w';
+}
+
+static void a_page_gets_its_protection_back(void **state) {
+    (void)state;
+    LOAD({"cudnnCreate", JUMP_SLOT, RELRO + 8, LIBRARY, false, 0},
+         {"cudnnDestroy", JUMP_SLOT, DATA - 8, LIBRARY, false, 0},
+         {"cudnnGetVersion", JUMP_SLOT, DATA, LIBRARY, false, 0});
+    assert_false(is_page_writable(RELRO) || slots_are_unfinished(&host));
+    slots_attend(&host);
+    assert_int_equal(*slot(RELRO + 8), WRAPPERS + LIBRARY);
+    assert_int_equal(*slot(DATA - 8), WRAPPERS + LIBRARY);
+    assert_int_equal(*slot(DATA), WRAPPERS + LIBRARY);
+    assert_false(is_page_writable(RELRO));
+    assert_true(is_page_writable(DATA)); /* the region's end is rounded down */
+    assert_null(told.blind);
+}
+
+static void pages_that_are_writable_yet_are_being_relocated(void **state) {
+    (void)state;
+    LOAD({"cudnnCreate", JUMP_SLOT, RELRO, LIBRARY, false, 0});
+    assert_false(slots_are_unfinished(&host));
+    mprotect(memory + RELRO, PAGE, PROT_READ | PROT_WRITE);
+    assert_true(slots_are_unfinished(&host));
+    host.image.relro_size = 0; /* nothing to wait for */
+    assert_false(slots_are_unfinished(&host));
+    host.image.relro_size = PAGE - 8; /* less than a page: none is protected */
+    assert_false(slots_are_unfinished(&host));
+}
+
+static void a_slot_in_a_read_only_segment_is_a_blind_spot(void **state) {
+    (void)state;
+    LOAD({"cudnnCreate", JUMP_SLOT, 0x80, LIBRARY, false, 0});
+    slots_attend(&host);
+    assert_int_equal(*slot(0x80), LIBRARY);
+    assert_string_equal(told.blind, "calls through a slot");
+    assert_string_equal(told.blind_path, host.path);
+}
+
+/* ---- by way of a program that is not position independent ---- */
+
+static void an_address_in_the_program_is_what_its_own_slot_says(void **state) {
+    struct slot own[] = {
+        {.kind = SLOT_ADDRESS, .state = SLOT_BOUND, .target = OTHER},
+        {.kind = SLOT_JUMP, .state = SLOT_BOUND, .target = LIBRARY + 16, .wrapped = true},
+        {.kind = SLOT_JUMP, .state = SLOT_BOUND, .target = OTHER, .defined = true},
+    };
+    (void)state;
+    own[0].function = own[1].function = wc_function_find("cudnnCreate");
+    own[2].function = wc_function_find("cudnnDestroy");
+    program.program = true;
+    program.low = NOWHERE;
+    program.high = NOWHERE + PAGE;
+    program.slots = own;
+    program.slot_count = 3;
+    LOAD({"cudnnCreate", JUMP_SLOT, DATA, NOWHERE + 8, false, 0},
+         {"cudnnDestroy", JUMP_SLOT, DATA + 8, NOWHERE + 16, false, 0});
+    slots_attend(&host);
+    slots_tell(&host);
+    is_told(0, WC_binding_how_SLOT, "cudnnCreate", &library, 1);
+    is_told(1, WC_binding_how_SLOT, "cudnnDestroy", &program, 0);
+    assert_int_equal(*slot(DATA), NOWHERE + 8); /* seen where it arrives */
+    own[1].state = SLOT_LAZY;
+    own[1].target = NOWHERE + 8;
+    own[1].wrapped = false;
+    slots_attend(&host);
+    slots_tell(&host);
+    is_told(2, WC_binding_how_LAZY, "cudnnCreate", NULL, 0);
+}
+
+/* ---- later ---- */
+
+static void a_lazy_slot_that_got_its_target_is_told_once(void **state) {
+    (void)state;
+    LOAD({"cudnnCreate", JUMP_SLOT, DATA, PLT, false, 0},
+         {"cudnnDestroy", JUMP_SLOT, DATA + 8, PLT, false, 0});
+    slots_attend(&host);
+    slots_tell(&host);
+    assert_int_equal(told.count, 1);
+    slots_tell_resolved(&host, &library, "cudnnCreate"); /* not yet */
+    assert_int_equal(told.count, 1);
+    *slot(DATA) = WRAPPERS + LIBRARY;
+    slots_tell_resolved(&host, &library, "cudnnDestroy");
+    assert_int_equal(told.count, 1);
+    slots_tell_resolved(&host, &library, "cudnnCreate");
+    assert_int_equal(told.count, 2);
+    is_told(1, WC_binding_how_SLOT, "cudnnCreate", &library, 1);
+    slots_tell_resolved(&host, &library, "cudnnCreate");
+    slots_tell(&host);
+    assert_int_equal(told.count, 2);
+}
+
+static void a_lookup_is_told_once_for_each_target(void **state) {
+    static struct wc_binding known;
+    static const char *functions[] = {"cudnnGetVersion"};
+    (void)state;
+    slots_tell_lookup(&host, &library, "cudnnCreate", true);
+    is_told(0, WC_binding_how_DLSYM, "cudnnCreate", &library, 1);
+    known.r = (struct wc_binding_record){.how = WC_binding_how_DLSYM,
+                                         .host = host.number,
+                                         .target = library.number,
+                                         .functions = {functions, 1}};
+    stack.bindings.p = &known;
+    stack.bindings.n = 1;
+    slots_tell_lookup(&host, &library, "cudnnGetVersion", true);
+    assert_int_equal(told.count, 1);
+    slots_tell_lookup(&host, &library, "cudnnDestroy", false);
+    is_told(1, WC_binding_how_DLSYM, "cudnnDestroy", &library, 0);
+    slots_tell_lookup(&host, &other, "cudnnGetVersion", true);
+    is_told(2, WC_binding_how_DLSYM, "cudnnGetVersion", &other, 1);
+    known.r.how = WC_binding_how_SLOT;
+    slots_tell_lookup(&host, &library, "cudnnGetVersion", true);
+    assert_int_equal(told.count, 4);
+    known.r.how = WC_binding_how_DLSYM;
+    known.r.host = 99;
+    slots_tell_lookup(&host, &library, "cudnnGetVersion", true);
+    assert_int_equal(told.count, 5);
+    stack.bindings.n = 0;
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup(name, begin)
+    const struct CMUnitTest tests[] = {
+        TEST(jump_slots_lead_to_wrappers),
+        TEST(nothing_is_rewritten_where_calls_are_not_wanted),
+        TEST(nor_where_no_wrapper_is_left),
+        TEST(an_address_is_rewritten_where_it_is_the_only_way),
+        TEST(tables_are_told_and_left),
+        TEST(what_is_no_slot_is_left),
+        TEST(a_marked_plt_is_no_addend),
+        TEST(each_state_is_told),
+        TEST(what_changes_is_told_again),
+        TEST(who_is_none_or_gone_is_left),
+        TEST(a_page_gets_its_protection_back),
+        TEST(pages_that_are_writable_yet_are_being_relocated),
+        TEST(a_slot_in_a_read_only_segment_is_a_blind_spot),
+        TEST(an_address_in_the_program_is_what_its_own_slot_says),
+        TEST(a_lazy_slot_that_got_its_target_is_told_once),
+        TEST(a_lookup_is_told_once_for_each_target),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
