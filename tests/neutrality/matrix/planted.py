@@ -8,7 +8,7 @@ every channel (programs/all_channels.c).
 import dataclasses
 import pathlib
 
-from . import cases, compare, runs, targets
+from . import cases, compare, exceptions, runs, targets
 
 CASE = "something on each channel"
 # What stands in the shim's place, and the comparator that must tell. More may tell, too.
@@ -160,6 +160,17 @@ def check_expectation(row_run, case):
     return ""
 
 
+def check_exceptions(row_run, case):
+    """An exception that is not needed is told, one that is needed is not."""
+    row = row_run.row
+    judge = exceptions.Exceptions([row], [], row_run.runner.scratch, row_run.options)
+    judge.prepared[row] = row_run
+    needless = dataclasses.replace(case, excepted={"gcc": "planted: it would pass"})
+    if not judge.stale(needless, "gcc")[0]:
+        return "an exception whose case passes is not told"
+    return judge.stale(dataclasses.replace(needless, status=3), "gcc")[0]
+
+
 def run(row_run, every_case, tap, part):
     """All of it, under the plain row."""
     try:
@@ -168,6 +179,7 @@ def run(row_run, every_case, tap, part):
         tap.result("normaliser", normaliser())
         tap.result("outputs", outputs())
         tap.result("expectation", check_expectation(row_run, case))
+        tap.result("exceptions", check_exceptions(row_run, case))
         for channel, name in PLANTED.items():
             tap.result(channel, check_planted(row_run, case, channel, own(name)))
         for name, channel in FURTHER.items():
