@@ -257,7 +257,7 @@ run-unit:
 run-e2e: all $(O)/venv/.ready
 	$(Q)$(test_env) tests/setup/run-bats $(tap)/e2e \
 	    $(filter-out tests/real/% tests/measured/% tests/faults/% \
-	    tests/neutrality/userlands.bats,$(sort $(wildcard tests/*/*.bats)))
+	    tests/neutrality/userlands.bats tests/neutrality/aarch64.bats,$(sort $(wildcard tests/*/*.bats)))
 run-real: all $(O)/venv/.ready
 	$(Q)$(test_env) tests/setup/run-bats $(tap)/real $(wildcard tests/real/*.bats)
 # MEASURED=small leaves out the whole frameworks; what is left is in run-real, too.

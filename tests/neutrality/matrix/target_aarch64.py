@@ -1,5 +1,5 @@
-"""aarch64: programs and shim cross-built, run by qemu-user on the libraries that the cross compiler
-brings."""
+"""aarch64: programs and shim cross-built, run by qemu-user; in --part small on the libraries that the
+cross compiler brings, else on those of Debian's packages."""
 
 import functools
 import os
@@ -15,7 +15,6 @@ from .targets import BUILD, ROOT, Unavailable
 
 MACHINE = "aarch64"
 TRIPLE = "aarch64-linux-gnu"
-SYSROOT = pathlib.Path("/usr") / TRIPLE
 HOSTS = {"gcc": ("gcc", ""), "gcc-O0": ("gcc", "-O0"), "gcc-O2": ("gcc", "-O2"),
          "clang": ("clang", ""), "clang-O2": ("clang", "-O2")}
 # What comes from Debian's packages of that architecture.
@@ -29,7 +28,7 @@ ALL = [
     {"shim": "clang-O2", "host": "clang-O2", "before": "eatmydata", "after": "jemalloc"},
     {"shim": "clang-O0", "host": "gcc-O0", "binding": "bind-not"},
     {"host": "clang", "cudnn": "real9", "binding": "bind-now", "before": "jemalloc"},
-    {"shim": "gcc-O0", "cudnn": "real8", "after": "eatmydata"},
+    {"shim": "gcc-O0", "cudnn": "real9", "after": "eatmydata"},
 ]
 # What is the architecture's own: entries, lazy slots and bound ones, the program's PLT, a resolver
 # before relocation, threads.
@@ -54,13 +53,20 @@ class Aarch64(Native):
                 "clang-O0": "aarch64-clang-O0"}
     own_cc = f"{TRIPLE}-gcc"
 
+    whole = False
+
+    @functools.cached_property
+    def sysroot(self):
+        return self.userland() if self.whole else pathlib.Path("/usr") / TRIPLE
+
     @functools.cached_property
     def glibc(self):
-        said = (SYSROOT / "lib/libc.so.6").read_bytes()
+        said = next(self.sysroot.glob("**/libc.so.6")).read_bytes()
         return tuple(int(n) for n in re.search(rb"release version (\d+)\.(\d+)", said).groups())
 
     def rows(self, part):
-        return [rows.Row(target=self, **settings) for settings in (SMALL if part == "small" else ALL)]
+        self.whole = part == "all"
+        return [rows.Row(target=self, **settings) for settings in (ALL if self.whole else SMALL)]
 
     def takes(self, case, part):
         return part == "all" or case.name in SMALL_CASES
@@ -102,17 +108,21 @@ class Aarch64(Native):
         if word == "forwards":
             return self.own("forwards")
         package, name = PRELOADS[word]
-        done = subprocess.run([ROOT / "tests/setup/userland-aarch64", package], text=True, check=False,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        return next(self.userland(package).glob(f"usr/lib/**/{name}"))
+
+    @functools.cache
+    def userland(self, *packages):
+        done = subprocess.run([ROOT / "tests/setup/userland-aarch64", *packages], text=True,
+                              check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         if done.returncode:
-            raise Unavailable(f"{package} of {MACHINE}: {done.stderr[-2000:]}")
-        return next(pathlib.Path(done.stdout.strip()).glob(f"usr/lib/**/{name}"))
+            raise Unavailable(f"userland-aarch64 {' '.join(packages)}: {done.stderr[-2000:]}")
+        return pathlib.Path(done.stdout.strip())
 
     def command(self, argv, env, preloads, cwd):
         """What the loader heeds is not for qemu's own loader; all else both may have, and
         /proc/self/environ, which is qemu's, then tells of it, too."""
         argv, env = super().command(argv, env, preloads, cwd)
-        emulator = [shutil.which("qemu-aarch64") or "qemu-aarch64", "-L", str(SYSROOT)]
+        emulator = [shutil.which("qemu-aarch64") or "qemu-aarch64", "-L", str(self.sysroot)]
         for name in [name for name in env if name.startswith("LD_")]:
             # A comma would begin another variable; the loader takes a colon as well.
             emulator += ["-E", f"{name}={env.pop(name).replace(',', ':')}"]

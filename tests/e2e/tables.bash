@@ -1,0 +1,49 @@
+# Checks of the shim by its own tables: `load helpers`, `load tables`.
+# shellcheck shell=bash
+
+# Names of dynamic symbols: "defined" or "undefined", binding, name as printed (with its version node).
+# Local ones are sections, which nobody can be bound to.
+symbols() { # LIBRARY
+    readelf -W --dyn-syms "$1" | awk 'NR > 3 && $1 ~ /^[0-9]+:$/ && $8 && $5 != "LOCAL" {
+        print ($7 == "UND" ? "undefined" : "defined"), $5, $8 }' | sort
+}
+
+# The checks are used where bash does not stop at the first failure, so each says so itself.
+exports_the_nine() {
+    # A defined name with an @ would have a version node.
+    is "$(symbols "$1" | awk '$1 == "defined" { print $3 }' | tr '\n' ' ')" \
+        "__gmon_start__ dladdr dladdr1 dlclose dlerror dlmopen dlopen dlsym dlvsym " || return
+    is "$(symbols "$1" | awk '$1 == "defined" { print $2 }' | sort -u)" GLOBAL || return
+    lacks "$(readelf -VW "$1")" 'Version definition'
+}
+
+imports_one() {
+    local strong weak newest
+    strong=$(symbols "$1" |
+        awk '$1 == "undefined" && $2 == "GLOBAL" { sub("@.*", "", $3); print $3 }')
+    is "$strong" dl_iterate_phdr || return
+    # What the compiler's own start files may name; nobody has to define them.
+    weak=$(symbols "$1" | awk '$1 == "undefined" && $2 != "GLOBAL" { print $3 }' |
+        grep -vxE '_ITM_(de)?registerTMCloneTable|__cxa_finalize(@.*)?|__gmon_start__' || true)
+    is "$weak" "" || return
+    is "$(readelf -dW "$1" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p')" libc.so.6 || return
+    newest=$(readelf -VW "$1" | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -n 1)
+    [ -n "$newest" ] || return
+    is "$(printf '%s\nGLIBC_2.17\n' "$newest" | sort -V | tail -n 1)" GLIBC_2.17
+}
+
+is_tame() {
+    local tags segments
+    tags=$(readelf -dW "$1")
+    segments=$(readelf -lW "$1" | sed -E 's/ 0x[0-9a-f]+//g')
+    is "$(awk '$1 == "GNU_STACK" { print $2 }' <<<"$segments")" RW || return
+    lacks "$segments" 'LOAD +RWE' || return
+    lacks "$tags" 'TEXTREL|RPATH|RUNPATH|SYMBOLIC' || return
+    is "$(sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p' <<<"$tags")" libwhichcudnn.so || return
+    # Everything is bound before anything runs, and then closed.
+    grep -q 'FLAGS.*NOW' <<<"$tags" && grep -q GNU_RELRO <<<"$segments"
+}
+
+lacks() { # TEXT PATTERN
+    ! grep -E "$2" <<<"$1"
+}
