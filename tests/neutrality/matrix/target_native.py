@@ -18,7 +18,7 @@ VARIANTS = {"gcc-O2": "O2", "gcc-O0": "O0", "clang-O2": "clang", "clang-O0": "cl
 RELEASES = {"real8": "8.9.7", "real9": "9.28.0"}
 HOSTS = {
     "gcc": ("gcc", "g++", ""), "gcc-O0": ("gcc", "g++", "-O0"), "gcc-O2": ("gcc", "g++", "-O2"),
-    "clang": ("clang", "clang++", ""), "clang-O2": ("clang", "clang++", "-O2"),
+    "clang": ("clang", "clang++", "-O2"),
     "asan": ("gcc", "g++", "-fsanitize=address"), "tsan": ("gcc", "g++", "-fsanitize=thread"),
 }
 HOSTS["asan-behind"] = HOSTS["asan"]
