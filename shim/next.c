@@ -125,19 +125,13 @@ static const struct link_map *first_link_map(void) {
     return NULL;
 }
 
-/* Asks the kernel, which reads a path from there: no file is called like an ELF header. */
-static bool is_readable(const void *p) {
-    struct stat st;
-    return sys_stat(p, &st) != -14 /* EFAULT */;
-}
-
 /* The headers of a mapped library, where its first segment begins with the ELF header. A load bias
  * is no address: a library that was linked for a base of its own and got another one has its bias
  * where nothing, or something else, is mapped. */
 static bool image_of(const struct link_map *m, struct wc_elf_image *image) {
     const ElfW(Ehdr) *header = (const void *)m->l_addr;
     if (!m->l_addr || m->l_addr % 4096 != 0 || (uintptr_t)m->l_ld < m->l_addr ||
-        !wc_str_find_char(m->l_name, '/') || !is_readable(header) ||
+        !wc_str_find_char(m->l_name, '/') || !sys_is_readable(header) ||
         wc_mem_compare(header->e_ident, ELFMAG, SELFMAG) != 0 ||
         header->e_phoff + header->e_phnum * sizeof(ElfW(Phdr)) > 4096)
         return false;

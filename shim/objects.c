@@ -145,43 +145,66 @@ static bool look(const struct wc_elf_image *e, const char *path, struct relevanc
     return out->name.kind != WC_NAME_OTHER || out->imports || out->defines;
 }
 
-/* An image without program headers: the tables that the loader itself has just read, taken as one
- * segment. Only good for a first look; anything relevant is looked at again in full. */
-static bool image_of_tables(struct wc_elf_image *e, const struct link_map *m) {
-    uint64_t low = (uintptr_t)m->l_ld, high = low, strings = 0, symbols = 0;
-    size_t entries = 1;
-    for (const ElfW(Dyn) *d = m->l_ld; d->d_tag != DT_NULL; d++, entries++) {
-        uint64_t p = d->d_un.d_ptr;
-        if ((d->d_tag == DT_GNU_HASH || d->d_tag == DT_HASH) && strings && p > strings)
-            return false; /* nothing bounds it */
-        if (d->d_tag != DT_SYMTAB && d->d_tag != DT_STRTAB && d->d_tag != DT_GNU_HASH &&
-            d->d_tag != DT_HASH && d->d_tag != DT_VERSYM && d->d_tag != DT_STRSZ)
-            continue;
-        if (d->d_tag == DT_STRSZ) {
-            high = strings && strings + p > high ? strings + p : high;
-            continue;
-        }
-        if (p < m->l_addr)
-            return false;
-        strings = d->d_tag == DT_STRTAB ? p : strings;
-        symbols = d->d_tag == DT_SYMTAB ? p : symbols;
-        low = p < low ? p : low;
-        high = p > high ? p : high;
+/* The tables that the loader itself has just used, in the order that linkers put them in. */
+struct tables {
+    uint64_t hash, symbols, strings, size;
+    uint64_t next; /* what stands behind the strings, 0: none of those that are known */
+    size_t entries;
+};
+
+static void find_tables(struct tables *t, const struct link_map *m) {
+    uint64_t old_hash = 0;
+    wc_mem_set(t, 0, sizeof *t);
+    for (const ElfW(Dyn) *d = m->l_ld; d->d_tag != DT_NULL; d++, t->entries++) {
+        uint64_t v = d->d_un.d_val;
+        if (d->d_tag == DT_SYMTAB)
+            t->symbols = v;
+        else if (d->d_tag == DT_STRTAB)
+            t->strings = v;
+        else if (d->d_tag == DT_STRSZ)
+            t->size = v;
+        else if (d->d_tag == DT_GNU_HASH)
+            t->hash = v;
+        else if (d->d_tag == DT_HASH)
+            old_hash = v;
     }
-    uint64_t end = (uintptr_t)(m->l_ld + entries);
-    if (!strings || symbols >= strings)
-        return false; /* nothing bounds the symbols */
-    Elf64_Phdr headers[2] = {
-        {.p_type = PT_DYNAMIC,
-         .p_flags = PF_R,
-         .p_vaddr = (uintptr_t)m->l_ld - m->l_addr,
-         .p_memsz = entries * sizeof(ElfW(Dyn)),
-         .p_filesz = entries * sizeof(ElfW(Dyn))},
-        {.p_type = PT_LOAD, .p_flags = PF_R, .p_vaddr = low - m->l_addr},
+    t->hash = t->hash ? t->hash : old_hash;
+    for (const ElfW(Dyn) *d = m->l_ld; d->d_tag != DT_NULL; d++) {
+        uint64_t p = d->d_un.d_ptr;
+        if ((d->d_tag == DT_VERSYM || d->d_tag == DT_RELA || d->d_tag == DT_JMPREL) &&
+            p > t->strings && (!t->next || p < t->next))
+            t->next = p;
+    }
+}
+
+/* The loader never asks how long the strings are: a damaged size would lead anywhere. */
+static bool has_all_strings(const struct tables *t) {
+    if (!t->size || t->size > UINT64_MAX - t->strings)
+        return false;
+    if (t->next)
+        return t->size <= t->next - t->strings;
+    return sys_is_readable((const void *)(uintptr_t)(t->strings + t->size - 1));
+}
+
+/* An image without program headers: those tables, and the dynamic section. Only good for a first
+ * look; anything relevant is looked at again in full. */
+static bool image_of_tables(struct wc_elf_image *e, const struct link_map *m) {
+    struct tables t;
+    find_tables(&t, m);
+    uint64_t low = t.hash && t.hash < t.symbols ? t.hash : t.symbols;
+    if (!low || low < m->l_addr || t.symbols >= t.strings || t.hash > t.strings ||
+        !has_all_strings(&t))
+        return false;
+    uint64_t dynamic = (uintptr_t)m->l_ld - m->l_addr, size = (t.entries + 1) * sizeof *m->l_ld;
+    uint64_t tables_size = t.strings + t.size - low;
+    Elf64_Phdr headers[3] = {
+        {.p_type = PT_DYNAMIC, .p_flags = PF_R, .p_vaddr = dynamic, .p_memsz = size},
+        {.p_type = PT_LOAD, .p_flags = PF_R, .p_vaddr = dynamic, .p_memsz = size},
+        {.p_type = PT_LOAD, .p_flags = PF_R, .p_vaddr = low - m->l_addr, .p_memsz = tables_size},
     };
-    high = end > high ? end : high;
-    headers[1].p_memsz = headers[1].p_filesz = high - low;
-    return wc_elf_from_memory(e, m->l_addr, headers, 2) == WC_ELF_OK;
+    for (size_t i = 0; i < 3; i++)
+        headers[i].p_filesz = headers[i].p_memsz;
+    return wc_elf_from_memory(e, m->l_addr, headers, 3) == WC_ELF_OK;
 }
 
 bool objects_may_matter(const struct link_map *m) {

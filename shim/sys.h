@@ -120,6 +120,11 @@ static inline bool sys_has_other_rights(void) {
 static inline int sys_uname(void *out, size_t size) {
     return sys_filled(out, size, arch_syscall(__NR_uname, (long)out, 0, 0, 0, 0, 0));
 }
+/* Asks the kernel, which reads a path from there: an ELF header or the end of a table, no file's. */
+static inline bool sys_is_readable(const void *p) {
+    struct stat st;
+    return sys_stat(p, &st) != -14 /* EFAULT */;
+}
 /* Asks the kernel to add 0 to the word there, which it refuses where nobody may write. */
 static inline bool sys_is_writable(const void *p) {
     return arch_syscall(__NR_futex, (long)p, 5 | 128 /* FUTEX_WAKE_OP, private */, 0, 0, (long)p,

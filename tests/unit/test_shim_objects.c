@@ -251,6 +251,21 @@ static void a_table_that_cannot_be_bounded_is_looked_at_in_full(void **state) {
     assert_true(objects_may_matter(&place[0].map));
 }
 
+/* The loader asks for the strings' size no more than for symbols' versions that nobody wants. */
+static void damaged_tables_lead_nowhere(void **state) {
+    static const Elf64_Sxword tags[] = {DT_STRSZ, DT_VERSYM};
+    (void)state;
+    for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); i++)
+        for (int bit = 20; bit < 64; bit++) {
+            load(0, &(struct library){.path = "/x/other.so", .import = "cublasCreate_v2"});
+            Elf64_Dyn *d = (Elf64_Dyn *)(place[0].bytes + place[0].phdr[2].p_vaddr);
+            while (d->d_tag != tags[i])
+                d++;
+            d->d_un.d_val ^= (Elf64_Xword)1 << bit;
+            assert_int_equal(objects_may_matter(&place[0].map), tags[i] == DT_STRSZ);
+        }
+}
+
 /* ---- where they are ---- */
 
 static void addresses_lead_to_them(void **state) {
@@ -427,6 +442,7 @@ int main(void) {
         TEST(functions_make_hosts),
         TEST(others_are_none_of_ours),
         TEST(a_table_that_cannot_be_bounded_is_looked_at_in_full),
+        TEST(damaged_tables_lead_nowhere),
         TEST(addresses_lead_to_them),
         TEST(the_program_has_the_path_that_was_started),
         TEST(what_is_not_seen_any_more_is_gone),
