@@ -120,7 +120,8 @@ static inline bool sys_has_other_rights(void) {
 static inline int sys_uname(void *out, size_t size) {
     return sys_filled(out, size, arch_syscall(__NR_uname, (long)out, 0, 0, 0, 0, 0));
 }
-/* Asks the kernel, which reads a path from there: an ELF header or the end of a table, no file's. */
+/* Asks the kernel, which reads a path from there: an ELF header or the end of a table, no file's.
+ */
 static inline bool sys_is_readable(const void *p) {
     struct stat st;
     return sys_stat(p, &st) != -14 /* EFAULT */;
