@@ -284,7 +284,7 @@ static void alarms(const char *how) {
 
 /* Is a read cut short, a sleep ended early, by those alarms? */
 static void tell_interruptions(const char *unused) {
-    struct timespec time = {0, 20000000}, rest = {0, 0};
+    struct timespec time = {2, 0}, rest = {0, 0};
     int ends[2];
     char byte;
     (void)unused;
@@ -293,7 +293,7 @@ static void tell_interruptions(const char *unused) {
     must(pipe2(ends, O_CLOEXEC), "pipe2");
     pid_t pid = fork();
     if (pid == 0) {
-        struct timespec pause = {0, 20000000}; /* a child has no timer */
+        struct timespec pause = {0, 300000000}; /* a child has no timer */
         nanosleep(&pause, NULL);
         _exit(write(ends[1], "x", 1) != 1);
     }

@@ -215,3 +215,163 @@ os.execvp(command[0], command)' "$1") ;;
         is "$(records summary "$log" "$daemon" | wc -l)" 2
     done
 }
+
+# ---- signals ----
+
+process() { as_bare 0 "$FAULTS/process" "$@"; }
+interrupted() { [ "$(cat "$here/in-shim")" -gt 0 ]; } # the shim was, at least once
+
+# The calls that a log tells of: "function phase number", by the number of the copy.
+calls_of_copies() {
+    records call "$@" | jq -r '"\(.function) \(.phase) \(.target_path | split("/")[-2])"' | sort -V
+}
+# What two functions of so many copies give.
+both_of() { # COPIES
+    local i
+    for i in $(seq "$1"); do
+        printf '%s '"$i"'\n' "${whole[@]}"
+    done | sort -V
+}
+# Calls told twice, or only in part.
+spoilt_of_copies() {
+    local twice halves
+    twice=$(calls_of_copies "$1" | uniq -d)
+    halves=$(calls_of_copies "$1" | sed 's/ before / /; s/ after / /' | sort | uniq -u)
+    [ -z "$twice$halves" ] || { echo "twice: $twice" "in part: $halves" && return 1; }
+}
+
+@test "signals: alarms without SA_RESTART cut the host short as ever" {
+    does alarms=2000 open="$cudnn" version interruptions create alarms=0
+    said "${well[@]:0:1}" 'interruptions sleep -1 Interrupted system call' \
+        'read -1 Interrupted system call' "${well[@]:1}"
+    log_tells "$log" "${whole[@]}"
+    # And with SA_RESTART a read goes on, a sleep does not.
+    does alarms=2000:restart open="$cudnn" version interruptions create alarms=0
+    said 'interruptions sleep -1 Interrupted system call' 'read 1 '
+    log_tells "$log" "${whole[@]}"
+}
+
+@test "signals: 10,000 alarms a second while libraries come, are called and go" {
+    local n
+    n=$(part 10 40)
+    process alarms "$FAULTS/copies9" "$n"
+    said "$n of $n, alarms came"
+    validate_log "$log"
+    without_gap "$log"
+    is "$(calls_of_copies "$log")" "$(both_of "$n")"
+}
+
+@test "signals: a handler looks up and calls while a hook is active" {
+    local n
+    n=$(part 10 40)
+    process looks-up "$FAULTS/copies7" "$n"
+    said "$n of $n, handler acted enough" 'handler saw 0'
+    interrupted
+    validate_log "$log"
+    without_gap "$log"
+    is "$(calls_of_copies "$log" | grep -v " $((n + 1))$")" "$(both_of "$n")"
+    spoilt_of_copies "$log"
+}
+
+@test "signals: a handler leaves hooks and calls by siglongjmp" {
+    local n
+    n=$(part 10 40)
+    process jumps "$FAULTS/copies7" "$n"
+    said "$n of $n, handler acted enough"
+    interrupted
+    validate_log "$log"
+    without_gap "$log"
+    is "$(calls_of_copies "$log")" "$(both_of "$n")"
+}
+
+# What a handler does while a hook of its thread is active is passed on, not told; what is loaded
+# then is told later.
+opens_on_a_stack() { # above|below
+    local n=6
+    process opens "$FAULTS/copies7" $n "$1" && said "$n of $n, handler acted enough" && interrupted &&
+        validate_log "$log" && without_gap "$log" && spoilt_of_copies "$log" &&
+        is "$(records object "$log" | jq -r 'select(.role == "facade").path | split("/")[-2]' | sort)" \
+            "$(seq $((n + 1)))" &&
+        is "$(calls_of_copies "$log" | grep -c "cudnnGetCudartVersion [a-z]* $((n + 1))$")" 2
+}
+
+@test "signals: a handler on a stack of its own, above the thread's, opens libraries" {
+    opens_on_a_stack above
+}
+
+@test "signals: a handler on a stack of its own, below the thread's, opens libraries" {
+    opens_on_a_stack below
+}
+
+# ---- children ----
+
+# Each process of these logs told the calls of `whole`, once, in a log of its own that lacks nothing.
+whole_logs() { # COUNT FILE...
+    local count=$1
+    shift
+    is $# "$count" || return
+    printf '%s\n' "$@" | xargs jq -r '[input_filename, .seq, .kind, .pid, .function, .phase] | @tsv' |
+        awk -F '\t' -v count="$count" -v calls="$(printf '%s;' "${whole[@]}")" '
+            function over() { if (file && (told != calls || last != "summary")) bad = bad " " file }
+            $1 != file { over(); file = $1; seq = 0; told = ""; processes += !($4 in pids); pids[$4] }
+            $2 != ++seq { bad = bad " " file }
+            $3 == "call" { told = told $5 " " $6 ";" }
+            { last = $3 }
+            END { over(); if (bad || processes != count) { print processes, "processes; bad:", bad; exit 1 } }'
+}
+
+some_valid() { find "$here" -name '*.jsonl*' -print0 | head -z -n 100 | xargs -0 "$PY" "$WC_ROOT/tests/schema/validate.py" log; }
+
+@test "children: short processes at once, logs in one directory" {
+    local n
+    n=$(part 200 5000)
+    prepare() { mkdir logs; }
+    variables=(WHICHCUDNN_LOG="$here/logs/")
+    process many "$cudnn" "$n"
+    said "$n of $n"
+    whole_logs "$n" "$here"/logs/*
+    some_valid
+}
+
+@test "children: short processes at once, one name for all logs" {
+    local n
+    n=$(part 50 5000)
+    process many "$cudnn" "$n"
+    said "$n of $n"
+    whole_logs "$n" "$log" "$log".*
+    some_valid
+}
+
+@test "children: vfork and posix_spawn of short processes" {
+    local how n=5
+    prepare() { mkdir logs; }
+    variables=(WHICHCUDNN_LOG="$here/logs/")
+    for how in vfork posix_spawn; do
+        process spawns "$cudnn" $n $how
+        said "$n of $n" 'then 1001'
+        whole_logs $((n + 1)) "$here"/logs/*
+        validate_log "$here"/logs/*
+    done
+}
+
+@test "children: in the memory of their parent, they open, look up and call" {
+    local how n
+    n=$(part 5 100)
+    for how in vfork clone; do
+        process shares "$FAULTS/copies9" "$n" $how
+        said "$n of $n" 'then 0 1001'
+        log_tells "$log" "${whole[@]:0:2}" "${third_told[@]}" "${whole[@]:2}"
+        without_gap "$log"
+    done
+}
+
+@test "children: forked while other threads load, call and unload" {
+    local n
+    n=$(part 50 1000)
+    prepare() { mkdir logs; }
+    variables=(WHICHCUDNN_LOG="$here/logs/")
+    process forks "$FAULTS/copies7" "$n"
+    said "$n of $n"
+    validate_log "$here"/logs/*
+    is "$(find "$here/logs" -type f | wc -l)" $((n + 1))
+}
