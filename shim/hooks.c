@@ -98,6 +98,7 @@ static void before_open(enum wc_operation operation, const char *name, int flags
                         uintptr_t return_address) {
     char caller[1024];
     bool known = false, hints = wc_name_hints(name);
+    settle_note_start();
     if (hints || journal_is_open()) /* it will be written ahead */
         known = settle_path_at(return_address, caller, sizeof caller);
     if (!state_take())

@@ -78,8 +78,9 @@ static bool only_irrelevant_since(const struct link_map *tail) {
 /* ---- first walk: what is new? ---- */
 
 struct walk {
-    bool checked;  /* the list must be as it was before the barrier */
-    uint64_t adds; /* then */
+    bool start_only; /* a thread may be relocating what is listed since */
+    bool checked;    /* the list must be as it was before the barrier */
+    uint64_t adds;   /* then */
     bool started, stale, locked, full;
     bool unfinished; /* a host is being relocated by this very thread */
     bool attend;     /* there are hosts whose slots are to be looked at */
@@ -110,12 +111,17 @@ static bool begin_walk(struct walk *w, const struct dl_phdr_info *first) {
     return true;
 }
 
+static bool was_listed_at_start(const struct dl_phdr_info *info);
+
 static int look_at_each(struct dl_phdr_info *info, size_t size, void *argument) {
     struct walk *w = argument;
     (void)size;
     if (!w->started && !begin_walk(w, info))
         return 1;
-    objects_walk_see(info);
+    if (w->start_only && !was_listed_at_start(info))
+        settled.known = false; /* the next walk is a full one */
+    else
+        objects_walk_see(info);
     return 0;
 }
 
@@ -293,9 +299,10 @@ static bool settle_once(struct walk *w, bool memory_stays) {
     return !w->attend || attend(w);
 }
 
-static void settle_here(bool memory_stays) {
-    struct walk w = {.checked = false};
-    settle_once(&w, memory_stays);
+/* Where this thread holds the loader's lock, or looks at nothing but start-up objects. */
+static void settle_here(bool start_only) {
+    struct walk w = {.start_only = start_only};
+    settle_once(&w, true);
 }
 
 /* Waits until no object is half relocated: dladdr takes the loader's lock. */
@@ -342,7 +349,11 @@ static void look_for_dlsym(const struct dl_phdr_info *info) {
 
 static int note_at_start(struct dl_phdr_info *info, size_t size, void *argument) {
     uintptr_t low = UINTPTR_MAX, high = 0;
-    (void)size, (void)argument;
+    bool *begun = argument;
+    (void)size;
+    if (!*begun && at_start_count) /* another thread's walk did */
+        return 1;
+    *begun = true;
     process_note_object(info);
     look_for_dlsym(info);
     for (size_t i = 0; i < info->dlpi_phnum; i++) {
@@ -368,11 +379,33 @@ static bool was_there_at_start(uintptr_t address) {
     return at_start_count == START_MOST; /* it may be one that found no room */
 }
 
+static bool was_listed_at_start(const struct dl_phdr_info *info) {
+    for (size_t i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_LOAD)
+            return was_there_at_start(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+    return true; /* no code, no data */
+}
+
+static _Atomic bool noted;
+
+/* Constructors that come before ours, and preinit_array, may start threads that open libraries:
+ * what was there at start is asked before the first dlopen. */
+void settle_note_start(void) {
+    bool begun = false;
+    if (noted)
+        return;
+    next_walk(note_at_start, &begun);
+    noted = true;
+}
+
+/* No barrier: the thread that is in a dlopen may be waiting for this one. What was there at start
+ * is relocated when the first constructor runs; the rest comes with the next dl call. */
 void settle_if_never(void) {
     if (started)
         return;
-    next_walk(note_at_start, NULL);
-    settle_second_chance();
+    settle_note_start();
+    settle_here(true);
+    this_thread.loads_since_settled = true;
 }
 
 void settle_in_initialisation(uintptr_t return_address) {
@@ -381,10 +414,9 @@ void settle_in_initialisation(uintptr_t return_address) {
     if (!next_is_glibc() || !thread_enter())
         return;
     signals_hold();
-    if (!started)
-        next_walk(note_at_start, NULL);
+    settle_note_start();
     started = true;
-    settle_here(true);
+    settle_here(was_there_at_start(return_address));
     signals_release();
     thread_leave();
 }

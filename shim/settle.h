@@ -13,12 +13,15 @@
 /* Out of __gmon_start__, which every object's _init calls when all that came with it is relocated
  * and none of it has run. */
 void settle_in_initialisation(uintptr_t return_address);
-/* Out of a dl* hook or our own constructor: waits for the loader first. */
+/* Out of a dl* hook: waits for the loader first. */
 void settle_second_chance(void);
 
-/* The same, if no object's initialisation ever called us (a -pg program's __gmon_start__ hides
- * ours). Else nothing: a thread of a start-up constructor may be in a dlopen that waits for us. */
+/* Out of our own constructor: takes what was there at start, if no object's initialisation ever
+ * called us (a -pg program's __gmon_start__ hides ours). Waits for nothing: a thread of a start-up
+ * constructor may be in a dlopen that waits for this one. */
 void settle_if_never(void);
+/* Before the process's first dlopen: whatever is listed now was there at start. */
+void settle_note_start(void);
 
 /* Number of the object at that address, made a host if it is none of cuDNN; WC_NULL: unknown. */
 int64_t settle_promote(uintptr_t address);
