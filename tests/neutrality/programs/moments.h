@@ -28,8 +28,13 @@
 #include "steps.h"
 
 #ifdef CUDNN
-size_t cudnnGetVersion(void);
-int cudnnCreate(void **handle);
+#ifdef BY_ADDRESS /* the loader fills address slots first */
+#define SLOT __attribute__((noplt))
+#else
+#define SLOT
+#endif
+SLOT size_t cudnnGetVersion(void);
+SLOT int cudnnCreate(void **handle);
 #endif
 
 #ifndef TLS_MODEL

@@ -38,7 +38,7 @@ bool is(const char *what) {
     return starts && !strcmp(starts, what);
 }
 
-void attempt(const char *when) {
+void attempt(const char *when, bool opens) {
     try {
         throw_number(7);
     } catch (int n) {
@@ -47,7 +47,7 @@ void attempt(const char *when) {
     try {
         told here{"caller"};
         see("version", "%zu", cudnnGetVersion());
-        if (is("opens"))
+        if (opens)
             see_open("init/starts-inner.so", RTLD_NOW);
         throws_far(when);
     } catch (const std::exception &e) {
@@ -57,12 +57,12 @@ void attempt(const char *when) {
 
 struct at_start {
     at_start() {
-        attempt(NAME " begins");
+        attempt(NAME " begins", is("opens"));
         if (is("uncaught"))
             throw std::runtime_error("uncaught");
     }
     ~at_start() {
-        attempt(NAME " ends");
+        attempt(NAME " ends", false);
     }
 } object;
 
