@@ -123,6 +123,58 @@ static void another_major_is_named_as_such_wherever_it_is_refused(void **state) 
     }
 }
 
+/* What core/rules.def says in words: "rule", built, runtime, answer. */
+static void each_rule_is_what_its_sentence_says(void **state) {
+    static const struct {
+        const char *rule, *built, *runtime;
+        enum wc_fit fit;
+    } cases[] = {
+        {"nvidia", "9.1.0", "9.1.7", WC_FITS},
+        {"nvidia", "9.1.7", "9.1.0", WC_FITS},
+        {"nvidia", "9.1.0", "9.2.0", WC_FITS},
+        {"nvidia", "9.2.0", "9.1.9", WC_TOO_OLD},
+        {"nvidia", "6.0.1", "6.0.2", WC_FIT_UNKNOWN},
+        {"tensorflow-compatibility-number", "5.1.3", "5.1.10", WC_FITS},
+        {"tensorflow-compatibility-number", "5.1.10", "5.1.3", WC_FITS},
+        {"tensorflow-compatibility-number", "5.1.3", "5.0.5", WC_TOO_OLD},
+        {"tensorflow-compatibility-number", "7.0.5", "7.1.2", WC_TOO_NEW},
+        {"tensorflow", "6.0.2", "6.1.0", WC_TOO_NEW},
+        {"tensorflow", "7.0.2", "7.1.0", WC_FITS},
+        {"tensorflow", "7.1.0", "7.0.9", WC_TOO_OLD},
+        {"tensorflow", "7.1.4", "7.1.0", WC_FITS},
+        {"xla", "8.6.0", "8.9.7", WC_FITS},
+        {"xla", "8.9.7", "8.9.0", WC_FITS},
+        {"xla", "8.9.0", "8.6.9", WC_TOO_OLD},
+        {"torch-same-minor", "7.0.3", "7.0.5", WC_FITS},
+        {"torch-same-minor", "7.0.3", "7.1.3", WC_TOO_NEW},
+        {"torch", "6.0.1", "6.0.9", WC_FITS},
+        {"torch", "6.0.1", "6.1.0", WC_TOO_NEW},
+        {"torch", "8.5.0", "8.7.0", WC_FITS},
+        {"torch", "8.7.0", "8.5.0", WC_TOO_OLD},
+        {"jax-scaled", "9.8.0", "9.1.0", WC_FITS},
+        {"paddle-minor", "8.2.1", "8.2.0", WC_FITS},
+        {"paddle-minor", "8.2.1", "8.1.9", WC_TOO_OLD},
+        {"paddle-minor", "8.2.1", "9.0.0", WC_FITS},
+        {"paddle", "8.2.1", "8.2.0", WC_TOO_OLD},
+        {"paddle", "8.2.1", "8.2.2", WC_FITS},
+        {"paddle", "8.2.1", "8.3.0", WC_FITS},
+        {"mxnet", "8.2.1", "8.2.1", WC_FITS},
+        {"mxnet", "8.2.1", "8.2.2", WC_TOO_NEW},
+        {"mxnet", "8.2.1", "8.2.0", WC_TOO_OLD},
+        {"opencv-exact", "8.2.1", "8.2.2", WC_TOO_NEW},
+        {"opencv", "8.2.1", "8.3.0", WC_FITS},
+        {"opencv", "8.2.1", "8.2.0", WC_FITS},
+        {"opencv", "8.2.1", "8.1.0", WC_TOO_OLD},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        print_message("# %s: %s, %s\n", cases[i].rule, cases[i].built, cases[i].runtime);
+        assert_int_equal(wc_rule_check(wc_rule_from_name(cases[i].rule), version(cases[i].built),
+                                       version(cases[i].runtime)),
+                         cases[i].fit);
+    }
+}
+
 static void the_compatibility_number_drops_the_patch(void **state) {
     (void)state;
     assert_true(wc_compatibility_number(V(5, 1, 3, -1)) == 5100);
@@ -139,6 +191,7 @@ int main(void) {
         cmocka_unit_test(an_unknown_version_has_a_rule_only_where_all_agree),
         cmocka_unit_test(a_version_fits_itself_and_none_fits_nothing),
         cmocka_unit_test(another_major_is_named_as_such_wherever_it_is_refused),
+        cmocka_unit_test(each_rule_is_what_its_sentence_says),
         cmocka_unit_test(the_compatibility_number_drops_the_patch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

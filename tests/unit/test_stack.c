@@ -491,6 +491,29 @@ static void a_failed_replacement_leaves_the_old(void **state) {
     assert_int_equal(s.dropped, 2);
 }
 
+static void a_function_without_memory_is_counted(void **state) {
+    static unsigned char memory[8192];
+    static char name[9000];
+    const char *one[] = {"cudnnCreate"}, *long_one[] = {name};
+    struct wc_buffer_arena b;
+    struct wc_stack s;
+    struct wc_record r;
+    (void)state;
+
+    wc_buffer_arena_begin(&b, memory, sizeof(memory));
+    wc_stack_begin(&s, &b.arena);
+    memset(name, 'n', sizeof(name) - 1);
+    wc_record_begin(&r, WC_KIND_binding);
+    r.u.binding.host = r.u.binding.target = 1;
+    r.u.binding.functions = (struct wc_strings){one, 1};
+    assert_true(wc_stack_apply(&s, &r));
+    r.u.binding.functions = (struct wc_strings){long_one, 1};
+    assert_false(wc_stack_apply(&s, &r));
+    assert_int_equal(s.dropped, 1);
+    assert_int_equal(s.bindings.p[0].r.functions.n, 1);
+    assert_string_equal(s.bindings.p[0].r.functions.p[0], "cudnnCreate");
+}
+
 static void lists_are_bounded(void **state) {
     struct wc_stack *s = &((struct model *)*state)->s;
     struct wc_record r;
@@ -736,6 +759,7 @@ int main(void) {
         cmocka_unit_test(equal_strings_are_stored_once),
         cmocka_unit_test(nothing_is_lost_when_memory_ends),
         cmocka_unit_test(a_failed_replacement_leaves_the_old),
+        TEST(a_function_without_memory_is_counted),
         TEST(lists_are_bounded),
         cmocka_unit_test(same_installation_by_path_else_directory),
         cmocka_unit_test(fingerprint_leaves_out_place_and_order),
