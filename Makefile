@@ -29,8 +29,8 @@ endif
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .PHONY: all help headers demo install clean distclean FORCE \
-        test test-unit test-e2e test-real test-measured test-neutral test-faults test-all fuzz mutants \
-        coverage lint bench schema readme
+        test test-unit test-e2e test-real test-measured test-neutral test-faults test-sanitizers \
+        test-all fuzz mutants coverage lint bench schema readme
 
 # ---- sources: a new file needs no change here -----------------------------------------------
 
@@ -224,7 +224,7 @@ test-measured: ; $(call suite,measured)
 PART         ?= all
 FUZZ_SECONDS ?= $(if $(filter small,$(PART)),5,600)
 MUTANTS      ?= 240
-test-neutral test-faults fuzz mutants coverage:
+test-neutral test-faults test-sanitizers fuzz mutants coverage:
 	$(call prepare,test $(patsubst test-%,%,$@))
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)rm -f $(tap)/$(patsubst test-%,%,$@)*.tap; \
@@ -232,18 +232,20 @@ test-neutral test-faults fuzz mutants coverage:
 	    $(if $(filter test-%,$@),tests/setup/table $(tap)/$(patsubst test-%,%,$@)-*.tap;) \
 	    tests/setup/summary $(tap)/$(patsubst test-%,%,$@)*.tap
 test-all: test
-	$(Q)failed=0; for t in test-measured test-neutral test-faults fuzz mutants coverage; do \
+	$(Q)failed=0; for t in test-measured test-neutral test-faults test-sanitizers fuzz mutants coverage; do \
 	    $(MAKE) --no-print-directory $$t || failed=1; done; \
 	    tests/setup/summary $(tap)/*.tap && [ $$failed -eq 0 ]
 
-.PHONY: unit-programs run-unit run-e2e run-real run-measured run-neutral run-faults run-fuzz \
-        run-mutants run-coverage
+.PHONY: unit-programs run-unit run-e2e run-real run-measured run-neutral run-faults \
+        run-sanitizers run-fuzz run-mutants run-coverage
 run-neutral: all $(O)/venv/.ready
 	$(Q)$(test_env) $(O)/venv/bin/python tests/neutrality/run $(tap)/neutral --part $(PART); \
 	    status=$$?; $(if $(filter small,$(PART)),exit $$status; )$(test_env) \
 	    tests/setup/run-bats $(tap)/neutral $(wildcard tests/neutrality/*.bats) && exit $$status
 run-faults: all $(O)/venv/.ready
 	$(Q)$(test_env) tests/faults/run $(tap)/faults $(PART)
+run-sanitizers: | nvidia-headers
+	$(Q)$(test_env) tests/sanitizers/run $(tap)/sanitizers
 run-fuzz: all
 	$(Q)$(test_env) tests/fuzz/run $(tap)/fuzz $(FUZZ_SECONDS)
 run-mutants: all $(O)/venv/.ready
@@ -335,6 +337,7 @@ help:
 	@echo '                 and test-measured (whole frameworks, 6 GB; MEASURED=small without them)'
 	@echo 'make test-neutral  bare beside shimmed: cases x variants, in all; `make test` has a part of it'
 	@echo 'make test-faults   full disks, closed descriptors, forks, storms, seccomp, 64 threads for a minute'
+	@echo 'make test-sanitizers  core/ and the inner shim under ASan, UBSan, TSan and MSan'
 	@echo 'make fuzz        libFuzzer over readers of hostile input, FUZZ_SECONDS=600 each; damaged libraries'
 	@echo 'make mutants     does the suite notice MUTANTS=240 changes of shim/ and core/?'
 	@echo 'make coverage    lines and branches of shim/ and core/ that the tests reach'

@@ -8,10 +8,14 @@ static const Elf64_auxv_t *vector;
 
 #define STACK_MOST (8 << 20) /* the kernel gives arguments and environment 6 MiB at most */
 
-static bool has_page_size(const Elf64_auxv_t *a) {
-    for (size_t i = 0; i < 64 && a[i].a_type != AT_NULL; i++)
-        if (a[i].a_type == AT_PAGESZ)
-            return true;
+/* Before `end`, with the page size in it. */
+static bool is_vector(const Elf64_auxv_t *a, const char *end) {
+    bool has_page_size = false;
+    for (size_t i = 0; i < 64 && (const char *)&a[i + 1] <= end; i++) {
+        if (a[i].a_type == AT_NULL)
+            return has_page_size;
+        has_page_size = has_page_size || a[i].a_type == AT_PAGESZ;
+    }
     return false;
 }
 
@@ -26,7 +30,7 @@ void auxv_note_environment(const char *const *envp) {
         envp++;
     if (first > (const char *)envp && first - (const char *)envp < STACK_MOST)
         vector = (const Elf64_auxv_t *)envp;
-    if (vector && !has_page_size(vector))
+    if (vector && !is_vector(vector, first))
         vector = NULL;
 }
 

@@ -60,6 +60,13 @@ static int shortened(void) {
 static int no_vector(void) { /* a vector has a page size */
     return is_taken(3, AT_RANDOM);
 }
+static int no_end(void) { /* before the strings */
+    static struct start s;
+    lay_out(&s, 3, AT_PAGESZ);
+    s.vector[2].a_type = AT_GID;
+    auxv_note_environment(s.environment);
+    return auxv_value(AT_UID) == OWN;
+}
 static int no_variable(void) { /* nothing says where the strings would be */
     return is_taken(0, AT_PAGESZ);
 }
@@ -97,6 +104,7 @@ static void the_vector_behind_the_environment_is_read(void **state) {
 static void what_may_be_none_is_not(void **state) {
     (void)state;
     assert_int_equal(in_child(no_vector), 0);
+    assert_int_equal(in_child(no_end), 0);
     assert_int_equal(in_child(no_variable), 0);
     assert_int_equal(in_child(strings_before), 0);
     assert_int_equal(in_child(strings_far_behind), 0);

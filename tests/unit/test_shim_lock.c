@@ -17,6 +17,15 @@
 #include "shim/lock.h"
 #include "shim/thread.h"
 
+/* Its own look after a child is not made for one in our memory. */
+#if defined __SANITIZE_THREAD__
+#define WITH_TSAN 1
+#elif defined __has_feature
+#define WITH_TSAN __has_feature(thread_sanitizer)
+#else
+#define WITH_TSAN 0
+#endif
+
 __thread struct thread this_thread; /* hooks.c has it, with all the rest of the shim */
 
 static bool is_blocked(int signal) {
@@ -87,6 +96,7 @@ static void a_child_takes_over_what_its_parent_held(void **state) {
     lock_release();
 }
 
+#if !WITH_TSAN
 static int tries(void *arg) {
     (void)arg;
     return lock_take() ? 1 : 0;
@@ -104,6 +114,7 @@ static void a_child_in_our_memory_gets_none(void **state) {
     assert_false(lock_was_inherited());
     lock_release();
 }
+#endif
 
 /* In a child: the lock is broken then, for good. */
 static void an_owner_that_never_comes_back_is_not_waited_for_again(void **state) {
@@ -121,7 +132,9 @@ int main(void) {
         cmocka_unit_test(signals_wait_while_it_is_held),
         cmocka_unit_test(one_thread_at_a_time),
         cmocka_unit_test(a_child_takes_over_what_its_parent_held),
+#if !WITH_TSAN
         cmocka_unit_test(a_child_in_our_memory_gets_none),
+#endif
         cmocka_unit_test(an_owner_that_never_comes_back_is_not_waited_for_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -301,7 +301,8 @@ static char place[64];
 
 static int enter(void **state) {
     static char variable[96];
-    static const char *const envp[] = {variable, "WHICHCUDNN_STDERR=off", NULL};
+    /* Literals lie below: no auxiliary vector is looked for between this and its strings. */
+    static const char *const envp[] = {"WHICHCUDNN_STDERR=off", variable, NULL};
     (void)state;
     strcpy(place, "/tmp/whichcudnn-test-XXXXXX");
     if (!mkdtemp(place) || chdir(place) != 0)
