@@ -13,10 +13,10 @@ the file:
   before that, nothing of the shim ran, and there is no log.
 
 A damaged file may make the loader read, write or jump where something lies by chance. So what
-differs is run again, also with a preload that does nothing and has segments of the same sizes as the
-shim. What none of those runs did is a difference, if most runs with the shim end so; where those
-without come to many ends (the loader reads a name out of another library), only another status is.
-How many ended another way by chance is told.
+differs is run again, also with a preload that does nothing and has segments of the same sizes as
+the shim. What none of those runs did is a difference, if most runs with the shim end so; where
+those without come to many ends (the loader reads a name out of another library), only another
+status is. How many ended another way by chance is told.
 """
 
 import collections
