@@ -1,5 +1,6 @@
 /* The shim's view of the file system: what is read, listed, linked, mapped, and what is not there.
  */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -143,6 +144,9 @@ static void a_small_text_is_read_whole_or_cut(void **state) {
     put("empty", "");
     assert_true(files_read_text("file", to, sizeof(to)));
     assert_string_equal(to, "0123456");
+    put("one", "1");
+    assert_true(files_read_text("one", to, sizeof(to)));
+    assert_string_equal(to, "1");
     assert_false(files_read_text("empty", to, sizeof(to)));
     assert_string_equal(to, "");
     assert_false(files_read_text("none", to, sizeof(to)));
@@ -196,6 +200,30 @@ static void the_mapped_file_at_an_address_is_found(void **state) {
     close(top);
 }
 
+/* A host may have closed the first descriptors: ours are those then, and closed again. */
+static void no_descriptor_is_left_open(void **state) {
+    char to[PATH_MAX];
+    size_t n;
+    struct wc_file_facts facts;
+    (void)state;
+    put("file", "text");
+    int input = fcntl(0, F_DUPFD, 10);
+    close(0);
+    bool all = shim_files.read(NULL, "file", 0, to, sizeof(to), &n) &&
+               shim_files.facts(NULL, "file", &facts) &&
+               shim_files.real_path(NULL, "file", to, sizeof(to)) &&
+               shim_files.list(NULL, ".", see, &(struct seen){0, 1000, 0}) &&
+               files_read_text("file", to, sizeof(to)) &&
+               files_mapped_at((uintptr_t)&files_read_text, to, sizeof(to));
+    bool is_closed = fcntl(0, F_GETFD) == -1;
+    if (input >= 0) {
+        dup2(input, 0);
+        close(input);
+    }
+    assert_true(all);
+    assert_true(is_closed);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(regular_files_are_read_at_any_offset, enter, leave),
@@ -207,6 +235,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(the_real_path_is_that_behind_links, enter, leave),
         cmocka_unit_test_setup_teardown(a_small_text_is_read_whole_or_cut, enter, leave),
         cmocka_unit_test_setup_teardown(the_mapped_file_at_an_address_is_found, enter, leave),
+        cmocka_unit_test_setup_teardown(no_descriptor_is_left_open, enter, leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -138,6 +138,26 @@ static void a_name_that_does_not_fit_is_no_name(void **state) {
 
 /* ---- its lines ---- */
 
+static void only_what_passes_is_tried_again(void **state) {
+    struct rlimit all, none;
+    (void)state;
+    assert_false(create("no/such/directory/log"));
+    assert_string_equal(log_trouble(), "the log file cannot be created");
+    assert_false(log_may_come());
+    getrlimit(RLIMIT_NOFILE, &all);
+    none = all;
+    none.rlim_cur = 0;
+    setrlimit(RLIMIT_NOFILE, &none);
+    assert_false(create("log"));
+    setrlimit(RLIMIT_NOFILE, &all);
+    assert_true(log_may_come());
+    assert_true(create("log"));
+    is_at("log");
+    assert_false(log_may_come()); /* it is there */
+    assert_false(create("no/such/directory/log"));
+    assert_false(log_may_come());
+}
+
 static void lines_are_added_one_by_one(void **state) {
     struct stat st;
     (void)state;
@@ -322,6 +342,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(without_a_working_directory_it_is_in_tmp, enter, leave),
         cmocka_unit_test_setup_teardown(a_taken_name_gets_the_pid_then_numbers, enter, leave),
         cmocka_unit_test_setup_teardown(a_name_that_does_not_fit_is_no_name, enter, leave),
+        cmocka_unit_test_setup_teardown(only_what_passes_is_tried_again, enter, leave),
         cmocka_unit_test_setup_teardown(lines_are_added_one_by_one, enter, leave),
         cmocka_unit_test_setup_teardown(what_stands_in_its_place_is_left_alone, enter, leave),
         cmocka_unit_test_setup_teardown(another_user_s_file_is_left_alone, enter, leave),
