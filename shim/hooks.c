@@ -23,6 +23,8 @@
 #define EXPORT __attribute__((visibility("default")))
 
 __thread struct thread this_thread;
+struct thread *thread_first;
+bool thread_others;
 
 /* ---- what became of this thread's last request ---- */
 
@@ -86,7 +88,7 @@ static void conclude(const char *text) {
 /* At every dl* call that takes the loader's lock itself: waiting for it here adds no wait. */
 static void catch_up(void) {
     conclude(NULL);
-    if (this_thread.loads_since_settled) {
+    if (this_thread.loads_since_settled && next_may_walk()) {
         this_thread.loads_since_settled = false;
         settle_second_chance();
     }
@@ -148,6 +150,11 @@ static uintptr_t substitute(const struct lookup *l, uintptr_t value) {
         return value;
     const struct object *library = objects_at(value);
     const struct object *host = objects_at(l->return_address);
+    if (!library && (settle_is_outdated() || !next_may_walk())) {
+        journal_open_relevant();
+        journal_blind("what the parent process had loaded",
+                      "other threads were at work when this process was forked", NULL);
+    }
     bool ours = library && object_is_cudnn(library) && !(host && object_is_cudnn(host));
     promote = ours && !(host && host->is_host);
     if (ours && !promote)
@@ -204,8 +211,14 @@ struct entry_answer shim_hook(unsigned entry, const uintptr_t *arguments,
                               uintptr_t return_address) {
     uintptr_t next = next_definition(entry);
     struct entry_answer answer = {next, 0};
-    if (!next || !next_is_glibc() || !thread_enter())
+    if (!next || !next_is_glibc())
         return answer;
+    if (!thread_enter()) {
+        /* A signal handler that interrupted a hook: what it loads is seen later. */
+        if (entry == ENTRY_DLOPEN || entry == ENTRY_DLMOPEN || entry == ENTRY_DLCLOSE)
+            this_thread.loads_since_settled = true;
+        return answer;
+    }
     config_load(NULL);
     if (config.off)
         goto out;

@@ -65,6 +65,8 @@ uintptr_t next_definition(unsigned entry) {
         return known;
     if (this_thread.searching)
         return shim_hook_unrelocated(entry, NULL, 0).jump;
+    if (!next_may_walk())
+        return shim_hook_unrelocated(entry, NULL, 0).jump;
     struct search s = {entry, false, 0};
     this_thread.searching = true;
     next_walk(look, &s);
@@ -177,6 +179,17 @@ static walk_function *known_walk(void) {
         __atomic_store_n(&found, walk, __ATOMIC_RELEASE);
     }
     return walk;
+}
+
+static int walks_in; /* process in which the loader's list could be walked */
+
+bool next_may_walk(void) {
+    int known = __atomic_load_n(&walks_in, __ATOMIC_RELAXED);
+    return !known || !__atomic_load_n(&thread_others, __ATOMIC_RELAXED) || known == sys_getpid();
+}
+
+void next_walks_in(int process) {
+    __atomic_store_n(&walks_in, process, __ATOMIC_RELAXED);
 }
 
 struct held_walk {

@@ -19,6 +19,12 @@ uintptr_t next_definition(unsigned entry);
  * before its own start, and some programs' answers out of a cache. */
 int next_walk(int (*each)(struct dl_phdr_info *, size_t, void *), void *argument);
 
+/* False in a child that was forked beside other threads: one of them may have held the loader's
+ * write lock, which nobody releases there, and no lookup of the host takes. Until the child's own
+ * dlopen has taken it, and a walk in that process is told here. */
+bool next_may_walk(void);
+void next_walks_in(int process);
+
 /* False under another C library: musl's loader gives constructors no arguments and holds no lock in
  * dl_iterate_phdr. There the shim forwards and does nothing else. To be asked after relocation. */
 bool next_is_glibc(void);

@@ -6,6 +6,7 @@
 #include "config.h"
 #include "describe.h"
 #include "journal.h"
+#include "lock.h"
 #include "memory.h"
 #include "next.h"
 #include "objects.h"
@@ -93,6 +94,7 @@ static bool begin_walk(struct walk *w, const struct dl_phdr_info *first) {
     if (w->stale || !state_take())
         return false;
     w->locked = true;
+    next_walks_in(lock_holder());
     if (settled.epoch != state_epoch())
         settled.known = false;
     settled.epoch = state_epoch();
@@ -423,6 +425,10 @@ void settle_in_initialisation(uintptr_t return_address) {
 
 /* ---- questions ---- */
 
+bool settle_is_outdated(void) {
+    return settled.known && settled.epoch != state_epoch();
+}
+
 struct question {
     uintptr_t address;
     const char *name;
@@ -447,6 +453,8 @@ static int promote_it(struct dl_phdr_info *info, size_t size, void *argument) {
 
 int64_t settle_promote(uintptr_t address) {
     struct question q = {.address = address, .number = WC_NULL};
+    if (!next_may_walk())
+        return WC_NULL;
     next_walk(promote_it, &q);
     if (q.number != WC_NULL && state_take()) {
         describe_news(false);
@@ -469,6 +477,8 @@ static int path_at(struct dl_phdr_info *info, size_t size, void *argument) {
 
 bool settle_path_at(uintptr_t address, char *to, size_t cap) {
     struct question q = {.address = address, .to = to, .cap = cap};
+    if (!next_may_walk())
+        return false;
     next_walk(path_at, &q);
     const char *program = q.yes && !to[0] ? objects_program_path(address) : NULL;
     if (program) {
@@ -497,6 +507,8 @@ static int answers_by_soname(struct dl_phdr_info *info, size_t size, void *argum
 
 bool settle_answers(const char *name) {
     struct question q = {.name = name};
+    if (!next_may_walk())
+        return true; /* perhaps */
     next_walk(answers_by_path, &q);
     if (!q.yes)
         next_walk(answers_by_soname, &q);

@@ -23,6 +23,9 @@ void settle_if_never(void);
 /* Before the process's first dlopen: whatever is listed now was there at start. */
 void settle_note_start(void);
 
+/* What was known of the objects is forgotten: it was half done when this process was forked. The
+ * caller holds the lock. */
+bool settle_is_outdated(void);
 /* Number of the object at that address, made a host if it is none of cuDNN; WC_NULL: unknown. */
 int64_t settle_promote(uintptr_t address);
 /* Path of the object that an address lies in. False: none does. */
