@@ -189,3 +189,34 @@ part $release by data symbol $site/nvidia/cudnn/lib/libcudnn_graph.so.9"
 9.10.2 91002
 END
 }
+
+# Where code calls a function and takes its address, the linker makes a jump slot and an address slot.
+build_points() {
+    local programs=$WC_ROOT/tests/neutrality/programs library=(-fPIC -shared -Wl,-rpath,"\$ORIGIN")
+    echo 'libcudnn.so.9 { global: cudnn*; calls_arrived; local: *; };' >"$work/node.map"
+    $triple-gcc -D_GNU_SOURCE -O1 "${library[@]}" -o libcudnn.so.9 "$WC_ROOT/tests/loader/cudnn.c" \
+        -Wl,-soname,libcudnn.so.9 -Wl,--version-script="$work/node.map"
+    $triple-gcc -O1 "${library[@]}" -o points-calls.so "$programs/points.c" libcudnn.so.9 -DCALLS
+    $triple-gcc -O1 "${library[@]}" -o points-no-plt.so "$programs/points.c" libcudnn.so.9 -fno-plt
+    readelf -rW points-calls.so | grep -E 'JUMP_SLOT.*cudnnGetVersion'
+    readelf -rW points-calls.so | grep -E 'GLOB_DAT.*cudnnGetVersion'
+    host compares "$programs/compares.c"
+}
+
+@test "docs/limits.md: a library that calls a function and takes its address has the function itself" {
+    root=$("$WC_ROOT/tests/setup/userland-aarch64")
+    build_points
+    local line
+    for name in bare shimmed; do
+        runs "$name" "$([ $name = bare ] || echo "$SHIM")" ./compares cudnn=./libcudnn.so.9 \
+            ./points-calls.so ./points-no-plt.so
+        is "$(cat "$work/$name.status") $(cat "$work/$name.err")" '0 '
+    done
+    line='address: ./points-calls.so:'
+    grep -vxF "$line another, entry 1, 90100" "$work/shimmed.out" >"$work/others"
+    grep -vxF "$line same, entry 0, 90100" "$work/bare.out" | diff - "$work/others"
+    is "$(cat "$work/others")" "address: cudnn=./libcudnn.so.9: same, entry 0, 90100
+calls: ./points-calls.so 90100
+calls: ./points-no-plt.so 90100
+address: ./points-no-plt.so: same, entry 0, 90100"
+}
