@@ -85,6 +85,10 @@ static void a_directory_gets_the_default_name(void **state) {
     is_at("logs/whichcudnn-node-123-456.jsonl.2");
     assert_true(create(""));
     is_at("whichcudnn-node-123-456.jsonl");
+    assert_true(log_create("node", 123, -1)); /* not known, without /proc */
+    is_at("whichcudnn-node-123-0.jsonl");
+    assert_true(log_create("node", 123, 1));
+    is_at("whichcudnn-node-123-1.jsonl");
     assert_false(create("none/"));
     assert_string_equal(log_trouble(), "the log file cannot be created");
     assert_string_equal(log_path(), "");
