@@ -110,8 +110,7 @@ class Runner:
                  " ".join(argv))
 
     def execute(self, argv, env, cwd, limit):
-        if self.row.observer == "valgrind":
-            limit *= 5
+        limit *= self.target.patience * (5 if self.row.observer == "valgrind" else 1)
         # Its output goes to files: a program that leaves children would keep pipes open.
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             try:

@@ -49,6 +49,7 @@ SMALL_CASES = {
 class Aarch64(Native):
     name = MACHINE
     arch = MACHINE
+    patience = 5
     variants = {"gcc-O2": "aarch64", "gcc-O0": "aarch64-O0", "clang-O2": "aarch64-clang",
                 "clang-O0": "aarch64-clang-O0"}
     own_cc = f"{TRIPLE}-gcc"

@@ -28,6 +28,7 @@ class Target:
     glibc = ()               # (2, 36); () where the libc is another
     words = ()               # further words that exceptions may call it by
     features = {"cxx", "threads", "proc", "dlmopen"}  # what cases may need: cases.NEEDS
+    patience = 1             # how many times as long as here a case may take
     ld_debug = True          # does its loader heed LD_DEBUG
     small = False            # has a part in --part small
     spread = False           # has so many rows that each case gets some of them
