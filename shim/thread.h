@@ -27,16 +27,22 @@ extern __thread struct thread this_thread __attribute__((tls_model("initial-exec
 extern struct thread *thread_first;
 extern bool thread_others;
 
+static inline void thread_note(void) {
+    struct thread *first = __atomic_load_n(&thread_first, __ATOMIC_RELAXED);
+    if (first == &this_thread || __atomic_load_n(&thread_others, __ATOMIC_RELAXED))
+        return;
+    if (first || !__atomic_compare_exchange_n(&thread_first, &first, &this_thread, false,
+                                              __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        __atomic_store_n(&thread_others, true, __ATOMIC_RELAXED);
+}
+
 /* False: already inside; do nothing but forward. A hook out of which the host jumped (a resolver
  * that leaves dlsym by longjmp) is not active any more: the stack has come back above its frame. */
 static inline bool thread_enter(void) {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     if (this_thread.inside && here < this_thread.inside)
         return false;
-    if (!thread_first)
-        thread_first = &this_thread;
-    else if (thread_first != &this_thread)
-        __atomic_store_n(&thread_others, true, __ATOMIC_RELAXED);
+    thread_note();
     this_thread.inside = here;
     __asm__ volatile("" ::: "memory"); /* a signal handler of this thread must see it */
     return true;

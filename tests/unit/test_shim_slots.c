@@ -171,8 +171,10 @@ static void load(const struct reloc *relocs, size_t n) {
     phdr[4].p_vaddr = RELRO; /* ends within the next page, which stays writable */
     phdr[4].p_memsz = PAGE + 24;
     assert_int_equal(wc_elf_from_memory(&host.image, (uintptr_t)memory, phdr, 5), WC_ELF_OK);
-    for (size_t i = 0; i < n; i++)
-        *slot(relocs[i].at) = relocs[i].value == PLT ? (uintptr_t)memory + 0x40 : relocs[i].value;
+    for (size_t i = 0; i < n; i++) {
+        uintptr_t value = relocs[i].value == PLT ? (uintptr_t)memory + 0x40 : relocs[i].value;
+        memcpy(memory + relocs[i].at, &value, sizeof(value)); /* it may lie anywhere */
+    }
     assert_int_equal(mprotect(memory + RELRO, PAGE, PROT_READ), 0);
     for (size_t i = 0; i < n; i++)
         host.defines |= relocs[i].defined;

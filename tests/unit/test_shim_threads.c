@@ -37,7 +37,10 @@ enum {
     ALL = THREADS + 1
 };
 
-__thread struct thread this_thread; /* hooks.c has it, with the entries */
+/* hooks.c has them, with the entries. */
+__thread struct thread this_thread;
+struct thread *thread_first;
+bool thread_others;
 
 /* ---- the objects: a host that everything is called from, a library of the targets ---- */
 
