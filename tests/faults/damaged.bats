@@ -33,13 +33,13 @@ offer() { # FACADE CUTS FLIPS
 real() { echo "$(fetch_cudnn "$1" --print lib)/libcudnn.so.9"; }
 
 @test "damaged: a stand-in" {
-    offer "$cudnn" "$(part 5 50)" "$(part 20 500)"
+    offer "$cudnn" "$(long 5 10 50)" "$(long 20 100 500)"
 }
 
 @test "damaged: the facade of 9.10.2" {
-    offer "$(real 9.10.2)" "$(part 5 50)" "$(part 20 500)"
+    offer "$(real 9.10.2)" "$(long 5 10 50)" "$(long 20 100 500)"
 }
 
 @test "damaged: the facade of 9.28" {
-    offer "$(real 9.28.0)" "$(part 5 50)" "$(part 20 500)"
+    offer "$(real 9.28.0)" "$(long 5 10 50)" "$(long 20 100 500)"
 }

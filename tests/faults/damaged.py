@@ -13,10 +13,10 @@ the file:
   before that, nothing of the shim ran, and there is no log.
 
 A damaged file may make the loader read, write or jump where something lies by chance. So what
-differs is run again, also with a preload that does nothing and has segments of the same sizes as
-the shim. What none of those runs did is a difference, if most runs with the shim end so; where
-those without come to many ends (the loader reads a name out of another library), only another
-status is. How many ended another way by chance is told.
+differs is run again, also with an inert shim: the same file, but that nobody finds its functions
+and it is told to do nothing. What none of those runs did is a difference, if most runs with the
+shim end so; where those without come to many ends (the loader reads a name out of another library),
+only another status is. How many ended another way by chance is told.
 """
 
 import collections
@@ -44,41 +44,39 @@ NAMED = {
     "wrong machine": (lambda good: good[:18] + b"\x28\0" + good[20:], "cannot open shared object"),
     "wrong byte order": (lambda good: good[:5] + b"\2" + good[6:], "ELF file data encoding not"),
 }
+EXPORTED = (b"dlopen", b"dlmopen", b"dlsym", b"dlvsym", b"dlclose", b"dlerror", b"dladdr",
+            b"dladdr1")
+RETURN = {"x86_64": b"\xc3", "aarch64": b"\xc0\x03\x5f\xd6"}
 TRIES = 10
 AGAIN = 40
 MANY = 4
 
 
-def segments(elf):
-    """Pages of each PT_LOAD, in memory."""
-    phoff, = struct.unpack_from("<Q", elf, 32)
-    count, = struct.unpack_from("<H", elf, 56)
-    pages = []
-    for at in range(phoff, phoff + 56 * count, 56):
-        kind, _, _, start, _, _, size = struct.unpack_from("<IIQQQQQ", elf, at)
-        if kind == 1:
-            pages.append((start + size + 4095) // 4096 - start // 4096)
-    return pages
-
-
 def make_inert(shim, inert):
-    """A library with the shim's segments and nothing to do."""
-    wanted = segments(pathlib.Path(shim).read_bytes())
-    sizes = [0] * 4
-    for _ in range(3):
-        source = "".join(f".section {name}\n.skip {4096 * n}\n" for name, n in zip((
-            '.note.fill,"a",@note', ".text", ".rodata", ".bss"), sizes) if n)
-        subprocess.run(["gcc", "-shared", "-nostdlib", "-o", inert, "-xassembler", "-"],
-                       input=source + '.section .note.GNU-stack,"",@progbits\n', text=True,
-                       check=True)
-        got = segments(inert.read_bytes())
-        if got == wanted:
-            return
-        if len(got) != len(wanted):  # what is empty has no segment yet
-            sizes = [n - 1 for n in wanted]
-        else:
-            sizes = [n + want - have for n, want, have in zip(sizes, wanted, got)]
-    sys.exit(f"damaged: segments {got}, not {wanted}")
+    """The shim, but nobody finds its functions: what lies where is as with the shim."""
+    content = bytearray(pathlib.Path(shim).read_bytes())
+    for name in EXPORTED:
+        # The first is that of the dynamic symbols. Its hash stays that of the right name.
+        content[content.index(b"\0" + name + b"\0") + 1] = ord("?")
+    # Its own _init wants this one.
+    at, code = offset_of("__gmon_start__", shim), RETURN[os.uname().machine]
+    content[at:at + len(code)] = code
+    inert.write_bytes(content)
+
+
+def offset_of(function, shim):
+    """Where its code lies in the file."""
+    symbols = subprocess.run(["nm", "-D", shim], capture_output=True, text=True, check=True).stdout
+    address, = [int(line.split()[0], 16) for line in symbols.splitlines()
+                if line.endswith(f" {function}")]
+    with open(shim, "rb") as file:
+        elf = file.read()
+    phoff, = struct.unpack_from("<Q", elf, 32)
+    for at in range(phoff, phoff + 56 * struct.unpack_from("<H", elf, 56)[0], 56):
+        kind, _, offset, start, _, size = struct.unpack_from("<IIQQQQ", elf, at)
+        if kind == 1 and start <= address < start + size:
+            return address - start + offset
+    raise ValueError(function)
 
 
 def limits():
@@ -133,6 +131,8 @@ class Hosts:
         environment = {"PATH": os.environ["PATH"], "LD_PRELOAD": self.preloads[how],
                        "LD_LIBRARY_PATH": str(self.file.parent), "WHICHCUDNN_STDERR": "off",
                        "WHICHCUDNN_LOG": str(self.log)}
+        if how == "inert":
+            environment["WHICHCUDNN_DISABLE"] = "1"
         command = [self.programs[host]] + ([str(self.file)] if host == "offered" else [])
         with subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -239,6 +239,10 @@ def main():
     bad = 0
     print(f"seed {seed}, {facade.name} of {len(good)} bytes")
     all_of_them = list(damages(good, cuts, flips, random.Random(seed)))
+    hosts.file.write_bytes(good)
+    for host in hosts.programs:
+        if hosts.run(host, "inert") != hosts.run(host, "bare") or hosts.records():
+            sys.exit("damaged: the inert shim does something")
     for number, (name, content, words) in enumerate([("nothing", good, None)] + all_of_them):
         if not offer(hosts, name, content, words, told):
             bad += 1

@@ -9,13 +9,6 @@ load faults
 setup_file() { build_faults; }
 setup() { enter_faults; }
 
-# long SMALL OTHERS FIRST: a number for this part of the tests and this build.
-long() {
-    local whole=$2
-    [[ -n "${FAULTS_BESIDE:-}" || "$SHIM" != */variants/O2/* ]] || whole=$3
-    part "$1" "$whole"
-}
-
 @test "endurance: killed at random, the log is what the host has counted" {
     mkdir kills
     "$PY" "$WC_ROOT/tests/faults/kills.py" "$SHIM ${FAULTS_BESIDE:-}" "$FAULTS/counted" \

@@ -46,6 +46,13 @@ leave_public() { [ -z "${public:-}" ] || "${as_root[@]}" rm -rf "$public"; }
 # part SMALL ALL: a number for this part of the tests.
 part() { if [ "$FAULTS_PART" = all ]; then echo "$2"; else echo "$1"; fi; }
 
+# long SMALL OTHERS FIRST: a number for this part of the tests; FIRST for the first build of run alone.
+long() {
+    local whole=$2
+    [[ -n "${FAULTS_BESIDE:-}" || "$SHIM" != */variants/O2/* ]] || whole=$3
+    part "$1" "$whole"
+}
+
 run_host() { # NAME PRELOAD COMMAND...
     local name=$1 preload=$2 status=0
     shift 2
