@@ -87,16 +87,17 @@ static struct wc_binding *find_binding(const struct wc_stack *s,
     return NULL;
 }
 
-/* Only functions that were not told before can add to the count. */
+/* Only functions that were not told before can add to the count. A log may say any number. */
 static int64_t wrapped_together(const struct wc_binding_record *old,
                                 const struct wc_binding_record *more) {
-    int64_t fresh = 0;
+    int64_t fresh = 0, sum;
 
     for (size_t i = 0; i < more->functions.n; i++)
         fresh += !wc_has_text(&old->functions, more->functions.p[i]);
     if (old->wrapped == WC_NULL || more->wrapped == WC_NULL)
         return old->wrapped == WC_NULL ? more->wrapped : old->wrapped;
-    return old->wrapped + (more->wrapped < fresh ? more->wrapped : fresh);
+    fresh = more->wrapped < fresh ? more->wrapped : fresh;
+    return __builtin_add_overflow(old->wrapped, fresh, &sum) ? old->wrapped : sum;
 }
 
 static bool apply_binding(struct wc_stack *s, const struct wc_record *r) {

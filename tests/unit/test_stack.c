@@ -290,6 +290,27 @@ static void bindings_gather_functions(void **state) {
     assert_string_equal(s->bindings.p[0].r.functions.p[100], "cudnnFunction99");
 }
 
+/* A log may say any number. */
+static void wrapped_functions_are_added_up_as_far_as_numbers_go(void **state) {
+    static const int64_t told[] = {INT64_MAX, 5, INT64_MIN + 1, INT64_MIN + 1, 1};
+    struct wc_stack *s = &((struct model *)*state)->s;
+    char name[32];
+    const char *one[] = {name};
+    struct wc_record r;
+
+    wc_record_begin(&r, WC_KIND_binding);
+    r.u.binding.host = r.u.binding.target = 1;
+    r.u.binding.functions = (struct wc_strings){one, 1};
+    for (size_t i = 0; i < sizeof(told) / sizeof(*told); i++) {
+        snprintf(name, sizeof(name), "cudnnFunction%zu", i);
+        r.u.binding.wrapped = told[i];
+        assert_true(wc_stack_apply(s, &r));
+        if (i < 2)
+            assert_true(s->bindings.p[0].r.wrapped == INT64_MAX);
+    }
+    assert_int_equal(s->bindings.n, 1);
+}
+
 static void functions_of_a_binding_are_bounded(void **state) {
     struct wc_stack *s = &((struct model *)*state)->s;
     char name[32];
@@ -751,6 +772,7 @@ int main(void) {
         TEST(objects_without_a_number_are_all_kept),
         TEST(bindings_are_one_for_host_target_and_way),
         TEST(bindings_gather_functions),
+        TEST(wrapped_functions_are_added_up_as_far_as_numbers_go),
         TEST(functions_of_a_binding_are_bounded),
         TEST(demands_are_one_for_host_kind_and_source),
         TEST(words_of_the_loader_replace_an_inferred_failure),
