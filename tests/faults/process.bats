@@ -292,7 +292,9 @@ opens_on_a_stack() { # above|below
         validate_log "$log" && without_gap "$log" && spoilt_of_copies "$log" &&
         is "$(records object "$log" | jq -r 'select(.role == "facade").path | split("/")[-2]' | sort)" \
             "$(seq $((n + 1)))" &&
-        is "$(calls_of_copies "$log" | grep -c "cudnnGetCudartVersion [a-z]* $((n + 1))$")" 2
+        is "$(calls_of_copies "$log" | grep -c "cudnnGetCudartVersion [a-z]* $((n + 1))$")" 2 &&
+        is "$(jq -s '(map(select(.role == "facade").seq) | max)
+            < (map(select(.function == "cudnnGetCudartVersion").seq) | min)' "$log")" true
 }
 
 @test "signals: a handler on a stack of its own, above the thread's, opens libraries" {
