@@ -231,7 +231,15 @@ static void an_installation_is_named_once(void **state) {
 static const char *set_variable(const char *value) {
     struct scene *s = new_scene();
     struct wc_version v = draw_release(9);
-    add_variable(s, say(s, "LD_LIBRARY_PATH=%s", value));
+    const char *alone = say(s, "LD_LIBRARY_PATH=%s", value);
+    struct wc_record r = begin(WC_KIND_process);
+    static int times;
+    if (times++ % 2) {
+        add_variable(s, alone);
+    } else {
+        r.u.process.environment = (struct wc_strings){&alone, 1};
+        apply(s, &r);
+    }
     int64_t host = add_host(s, "/opt/app/libhost.so");
     struct want w = {host, WC_demand_kind_BUILT, .built = text_of(s, v), .rule = "torch"};
     add_demand(s, &w);
