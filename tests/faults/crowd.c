@@ -265,8 +265,8 @@ int main(int argc, char **argv) {
         if (now >= (told ? 0.95 : 0.5) && told < 2)
             tell_what_it_has(out, told++ ? "late" : "half");
     }
-    if (told < 2)
-        tell_what_it_has(out, "late");
+    while (told < 2) /* a busy machine: this thread came too late */
+        tell_what_it_has(out, told++ ? "late" : "half");
     for (int i = 0; i < THREADS; i++)
         pthread_join(ids[i], NULL);
     reap(0);
