@@ -69,20 +69,22 @@ static void take_each(void *arg, const char *variable) {
 }
 
 /* Most fit into what comes with the library; a shell that exports functions makes large ones. */
-static void copy_environment(void) {
+static bool copy_environment(void) {
     static char usual[64 << 10];
     enum {
         MOST = 8 << 20
     }; /* the kernel takes 6 MiB at most; pages that nobody writes cost nothing */
     size_t n = 0;
+    if (!shim_files.read(NULL, "/proc/self/environ", 0, usual, sizeof usual - 1, &n))
+        return false;
     copied = usual;
-    shim_files.read(NULL, "/proc/self/environ", 0, usual, sizeof usual - 1, &n);
     char *large = n == sizeof usual - 1 ? sys_map(MOST) : NULL;
     if (large) {
         copied = large;
         shim_files.read(NULL, "/proc/self/environ", 0, large, MOST - 1, &n);
     }
     copied_size = n;
+    return true;
 }
 
 /* What the vector says; where a process may not read its own, it has changed its rights. */
@@ -95,13 +97,16 @@ static bool is_secure(void) {
 void config_load(const char *const *envp) {
     if (config.loaded)
         return;
+    if (!envp && !copy_environment()) {
+        config.off = true;
+        return;
+    }
+    config.off = false;
     config.calls = true;
     config.standard_error = STDERR_FINDING;
     environment = envp;
     if (envp)
         auxv_note_environment(envp);
-    else
-        copy_environment();
     config.secure = is_secure();
     if (!config.secure)
         each_variable(take_each, NULL);

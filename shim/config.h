@@ -26,7 +26,8 @@ struct config {
 extern struct config config;
 
 /* First call loads: from envp (the constructor has it), else from /proc/self/environ. Not under the
- * lock's protection: the first caller is alone in the process or gets the same values. */
+ * lock's protection: the first caller is alone in the process or gets the same values. Where that
+ * cannot be read (no /proc; a program that its user may not read) all is off until envp comes. */
 void config_load(const char *const *envp);
 
 /* Calls each(arg, "NAME=value") for the logged variables that are set. */

@@ -65,7 +65,7 @@ static void conclude_request(const char *text) {
 }
 
 static void conclude_lookup(const char *text) {
-    char caller[SYS_PATH];
+    char caller[1024];
     bool known = settle_path_at((uintptr_t)this_thread.lookup_caller, caller, sizeof caller);
     this_thread.lookup_failed = false;
     if (!state_take())

@@ -167,7 +167,7 @@ static void add_expanded(struct wc_text *t, const char *pattern, const struct na
 
 /* The working directory may change or vanish later. */
 static void add_absolute(struct wc_text *t, const char *name) {
-    char directory[SYS_PATH];
+    static char directory[SYS_PATH];
     if (name[0] != '/' && sys_getcwd(directory, sizeof directory) > 0 && directory[0] == '/') {
         wc_text_add(t, directory);
         if (!wc_str_ends(directory, "/"))

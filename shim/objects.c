@@ -444,6 +444,8 @@ void objects_walk_see(const struct dl_phdr_info *info) {
     HASH_FIND(hh, known_table, &key, sizeof key, k);
     if (k && !(k->object && is_another_file(k->object, info))) {
         k->generation = generation;
+        if (k->object && !k->object->path)
+            k->object->path = objects_path_of(info);
         return;
     }
     if (k)

@@ -155,7 +155,7 @@ static const char *newest_glibc_node(void) {
 
 /* The value of KEY="value" or KEY=value in os-release, put into to. */
 static const char *os_release_value(const char *key, char *to, size_t cap) {
-    char text[4096];
+    static char text[4096];
     if (!files_read_text("/etc/os-release", text, sizeof text))
         return NULL;
     const char *s = text;

@@ -419,6 +419,8 @@ void settle_in_initialisation(uintptr_t return_address) {
     settle_note_start();
     started = true;
     settle_here(was_there_at_start(return_address));
+    if (!config.loaded && config.off) /* what is wanted is not known before our constructor */
+        started = settled.known = false;
     signals_release();
     thread_leave();
 }

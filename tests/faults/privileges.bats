@@ -300,3 +300,190 @@ gives_rights() { # HOW
     log_tells "$log" "${whole[@]:0:2}"
     has_told_a_loss "$log" 'cannot be opened'
 }
+
+# ---- another root, no /proc, another user namespace ----
+
+@test "chroot before the first dlopen: the log's place is not there" {
+    prepare() { mkdir root && cp -r "$FAULTS/set" root; }
+    inside=("${as_root[@]}")
+    does chroot="$here/root" open=/set/libcudnn.so.9 version create sym=cudnnNo signals
+    said "${well[@]}"
+    is "$(find "$here" -name '*.jsonl*')" ''
+    # A name that is there leads to where it leads in there.
+    variables=(WHICHCUDNN_LOG=/log.jsonl)
+    does chroot="$here/root" open=/set/libcudnn.so.9 version create sym=cudnnNo signals
+    said "${well[@]}"
+    is "$(find "$here" -name '*.jsonl*')" "$here/root/log.jsonl"
+    log_tells "$here/root/log.jsonl" "${whole[@]}"
+}
+
+@test "chroot after the log was begun: it ends there" {
+    inside=("${as_root[@]}")
+    does open="$cudnn" version chroot="$here" create sym=cudnnNo signals
+    said "${well[@]}"
+    log_tells "$log" "${whole[@]:0:2}"
+}
+
+# Bare and with the shim, which then knows what the loader knows, and its own settings.
+@test "no /proc: from the start, for a host that opens and one that is linked" {
+    inside=("${without_proc[@]}")
+    does "${usual[@]}" time
+    said "${well[@]}"
+    log_tells "$log" "${whole[@]}"
+    jq -se 'any(.[]; .kind == "process" and .start_ticks == null) and
+        any(.[]; .kind == "object" and .role == "facade" and .version == "9.1.0")' "$log"
+
+    as_bare 0 "$FAULTS/linked"
+    is "$(cat shimmed.out)" 'version 90100 create 1001'
+    log_tells "$log" "${whole[@]}"
+    jq -se 'any(.[]; .kind == "object" and .is_host and (.path | endswith("/linked")))' "$log"
+    is "$(files)" './log.jsonl '
+    # Among the settings is the one to stay away.
+    variables=(WHICHCUDNN_DISABLE=1)
+    as_bare 0 "$FAULTS/linked"
+    is "$(files)" ''
+}
+
+@test "no /proc: a program that its user may not read has none of its own" {
+    in_public && cd "$public/work" || return
+    prepare() { chmod 777 .; }
+    "${as_root[@]}" chown 0:0 "$FAULTS/does" "$FAULTS/linked"
+    "${as_root[@]}" chmod 711 "$FAULTS/does" "$FAULTS/linked"
+    inside=("${as_nobody[@]}")
+    does "${usual[@]}"
+    said "${well[@]}"
+    log_tells "$log" "${whole[@]}"
+    as_bare 0 "$FAULTS/linked"
+    log_tells "$log" "${whole[@]}"
+    variables=(WHICHCUDNN_DISABLE=1)
+    as_bare 0 "$FAULTS/linked"
+    is "$(files)" ''
+}
+
+@test "no /proc: an empty one is no better, and one that vanishes does no harm" {
+    # shellcheck disable=SC2016
+    inside=("${as_root[@]}" unshare -m --propagation private sh -c 'mount -t tmpfs none /proc && exec "$@"' sh)
+    does "${usual[@]}" time
+    said "${well[@]}"
+    log_tells "$log" "${whole[@]}"
+    inside=("${as_root[@]}" unshare -m --propagation private)
+    does open="$cudnn" version sh='umount -l /proc' create sym=cudnnNo time
+    said "${well[@]}"
+    is "$(cat bare.out)" ''
+    log_tells "$log" "${whole[@]}"
+}
+
+@test "user namespace: a process in one of its own" {
+    inside=("${as_root[@]}" unshare -U --map-root-user)
+    does "${steps[@]}"
+    said "${well[@]}"
+    log_tells "$log" "${whole[@]}"
+}
+
+@test "user namespace: entered after the log was begun, which then is another user's: it ends there" {
+    inside=("${as_root[@]}")
+    does open="$cudnn" version process=own-user create sym=cudnnNo signals
+    said "${well[@]}"
+    log_tells "$log" "${whole[@]:0:2}"
+}
+
+# ---- memory ----
+
+# Limits from none left up to what is plenty: whatever the shim gets, what needs no memory of the
+# host's is as without it.
+@test "memory: address space so scarce that nothing can be mapped" {
+    local room
+    for room in 0 8192 65536 131072 266240 524288 4194304; do
+        echo "$room bytes beyond what is mapped"
+        does open="$cudnn" version create limit=AS:+$room call=cudnnGetCudartVersion sym=cudnnNo \
+            call=cudnnGetCudartVersion limit=AS:max signals
+        said "${well[@]}"
+        log_tells "$log" "${whole[@]}" 'cudnnGetCudartVersion before' 'cudnnGetCudartVersion after'
+    done
+    # Before it is open: the host needs room, the shim needs more.
+    for room in 1048576 4194304; do
+        does limit=AS:+$room open="$cudnn" version create sym=cudnnNo signals
+        said "${well[@]}"
+        log_tells "$log" "${whole[@]}"
+    done
+}
+
+# ---- stacks ----
+
+@test "stack: threads of 64 KiB and of the least that there may be, a program of 64 KiB" {
+    local kib
+    for kib in 64 least; do
+        echo "$kib"
+        does thread="$kib" "${usual[@]}" signals
+        said "${well[@]}"
+        log_tells "$log" "${whole[@]}"
+    done
+    inside=(prlimit --stack=65536)
+    does "${usual[@]}" signals
+    said "${well[@]}"
+    log_tells "$log" "${whole[@]}"
+}
+
+stack_bound() { sed -n 's/.*at most \([0-9]*\) KiB of stack.*/\1/p' "$WC_ROOT/docs/limits.md"; }
+
+@test "stack: no hook takes more than docs/limits.md says" {
+    local bound operation bare shimmed
+    bound=$(($(stack_bound) * 1024))
+    [ "$bound" -gt 0 ]
+    run_host bare "${FAULTS_BESIDE:-}" "$FAULTS/stack" thread "$cudnn"
+    run_host shimmed "$SHIM ${FAULTS_BESIDE:-}" "$FAULTS/stack" thread "$cudnn"
+    log_tells "$log" "${whole[@]}"
+    join bare.out shimmed.out | tee both
+    is "$(wc -l <both)" 13
+    while read -r operation bare shimmed; do
+        [ "$shimmed" -le $((bare + bound)) ] || { echo "$operation takes too much" && return 1; }
+    done <both
+}
+
+@test "stack: in a handler on a stack that has room for the host and for the shim's own" {
+    run_host bare "${FAULTS_BESIDE:-}" "$FAULTS/stack" thread "$cudnn"
+    local most
+    most=$(cut -d ' ' -f 2 bare.out | sort -n | tail -n 1)
+    as_bare 0 "$FAULTS/stack" "handler=$((most + $(stack_bound) * 1024))" "$cudnn"
+    is "$(grep -c ' done$' shimmed.out)" 13
+    log_tells "$log" "${whole[@]}"
+    # A guard page lies below: too small a one is noticed.
+    run_host shimmed "$SHIM" "$FAULTS/stack" handler=0 "$cudnn"
+    is "$(cat shimmed.status)" $((128 + 11))
+}
+
+# ---- who else is there ----
+
+@test "a tracer: a child followed by its parent, a host under strace" {
+    does traced "${usual[@]}" fork "${usual[@]}"
+    said 'traced follows' 'many stops, child ended with 0'
+    log_tells "$(echo "$here"/log.jsonl.[0-9]*)" "${whole[@]}" || ls -la "$here"
+    inside=(strace -f -qq -o /dev/null)
+    does "${usual[@]}" signals
+    said "${well[@]}"
+    log_tells "$log" "${whole[@]}"
+}
+
+@test "the shim twice: by the same path, a link, a hard link, a copy" {
+    cp "$SHIM" libwhichcudnn.so
+    ln -s libwhichcudnn.so link.so
+    ln libwhichcudnn.so hard.so
+    mkdir copy && cp libwhichcudnn.so copy
+    local other
+    for other in libwhichcudnn.so link.so hard.so copy/libwhichcudnn.so; do
+        for host in "does ${usual[*]}" linked; do
+            echo "$other, $host"
+            # shellcheck disable=SC2086
+            run_host bare "${FAULTS_BESIDE:-}" "$FAULTS/"$host
+            # shellcheck disable=SC2086
+            run_host shimmed "$work/libwhichcudnn.so:$work/$other ${FAULTS_BESIDE:-}" "$FAULTS/"$host
+            is "$(cat bare.status)" 0
+            same status said out err
+            # Two copies are two shims, each with a log of its own; calls are seen by one of them.
+            [ "$other" = copy/libwhichcudnn.so ] || log_tells "$log" "${whole[@]}"
+            validate_log "$here"/*
+            is "$(cat "$here"/* | jq -r 'select(.kind == "call") | .function + " " + .phase')" \
+                "$(printf '%s\n' "${whole[@]}")"
+        done
+    done
+}
