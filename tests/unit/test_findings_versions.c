@@ -390,6 +390,13 @@ static void an_older_release_explains_missing_functions(void **state) {
     add_binding(s, host, NOBODY, WC_binding_how_UNDEFINED, &name, 1);
     assert_finds(s, "runtime-too-old missing-symbols");
     assert_string_equal(s->found.p[1].explained_by, "runtime-too-old");
+    w = (struct want){host, WC_demand_kind_SYMBOLS, .spec = say(s, ">=%s", text_of(s, first)),
+                      .newest = {name}};
+    add_demand(s, &w);
+    assert_finds(s, "runtime-too-old missing-symbols");
+    assert_true(
+        has_fact(&s->found.p[0], "wanted",
+                 say(s, "imports functions that came with %s: %s", text_of(s, first), name)));
 }
 
 static void a_function_removed_since_is_missing(void **state) {

@@ -247,6 +247,17 @@ static void an_aarch64_facade_does_too(void **state) {
         identify("/opt/lib/libcudnn.so.9", true, true);
         assert_version(text, WC_version_source_ASKED_NAMES);
     }
+    /* A minor has two digits. */
+    for (unsigned minor = 99; minor <= 101; minor++) {
+        uint32_t code[] = {mov_w(6, 1), mov_w(5, minor), mov_w(4, 9), call};
+        facade_with((const unsigned char *)code, sizeof code, "%s.%d.%d.%d");
+        image.machine = EM_AARCH64;
+        identify("/opt/lib/libcudnn.so.9", true, true);
+        if (minor == 99)
+            assert_version("9.99.1", WC_version_source_ASKED_NAMES);
+        else
+            assert_version("unknown", WC_version_source_UNKNOWN);
+    }
 }
 
 static void a_number_in_the_code_tells(void **state) {

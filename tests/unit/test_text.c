@@ -255,6 +255,19 @@ static void an_arena_copies_strings(void **state) {
     assert_null(wc_arena_string(&b.arena, path));
 }
 
+static void *more_of_dirt(void *owner, size_t n) {
+    static char dirt[64];
+    (void)owner;
+    return n <= sizeof dirt ? memset(dirt, 'x', sizeof dirt) : NULL;
+}
+
+static void a_copied_string_ends_wherever_it_lies(void **state) {
+    (void)state;
+    struct wc_arena dirty = {more_of_dirt, NULL};
+    assert_string_equal(wc_arena_string_n(&dirty, "abcdef", 3), "abc");
+    assert_string_equal(wc_arena_string(&dirty, ""), "");
+}
+
 static void an_arena_is_used_to_its_last_byte(void **state) {
     (void)state;
     _Alignas(16) char buffer[17];
@@ -286,6 +299,7 @@ int main(void) {
         cmocka_unit_test(joining_stops_at_the_first_null),
         cmocka_unit_test(an_arena_gives_zeroed_aligned_memory_until_it_is_full),
         cmocka_unit_test(an_arena_copies_strings),
+        cmocka_unit_test(a_copied_string_ends_wherever_it_lies),
         cmocka_unit_test(an_arena_is_used_to_its_last_byte),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,82 @@
+#!/usr/bin/env bats
+# What the log says of a host and of the libraries it got, beside what stat and readelf say of them.
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    make_standin 9.1.0 set
+    mkdir logs
+}
+
+observed() { # COMMAND...
+    run -0 env LD_PRELOAD="$SHIM" WHICHCUDNN_LOG="$PWD/logs" WHICHCUDNN_STDERR=off "$@"
+    log=$(the_log logs)
+    validate_log "$log"
+}
+
+# The value of a key in the records of a kind that fit a condition.
+told() { # KIND CONDITION KEYS
+    jq -c --arg kind "$1" "select(.kind == \$kind and ($2)) | $3" "$log"
+}
+
+of_dynamic() { readelf -dW "$1" | sed -n "s/.*($2).*\[\(.*\)\]/\1/p"; }
+
+# By stat and readelf.
+facts() { # FILE
+    local id needed
+    id=$(readelf -nW "$1" | sed -n 's/.*Build ID: //p')
+    needed=$(of_dynamic "$1" NEEDED | jq -R . | jq -sc .)
+    printf '["%s",%s,"%s",%s,"%s"]\n' "$1" "$(stat -c '%d,%i,%s,%Y' "$1")" "$id" "$needed" \
+        "$(of_dynamic "$1" RUNPATH)"
+}
+
+@test "files, build-ids, needs and search paths" {
+    build_host now set host
+    observed ./host version create
+    for file in "$PWD/host" "$PWD/set/libcudnn.so.9" "$PWD/set/libcudnn_graph.so.9"; do
+        is "$(told object ".path == \"$file\"" \
+            '[.real_path, .device, .inode, .size, .mtime, .build_id, .needed, .runpath]')" \
+            "$(facts "$file")"
+    done
+    is "$(told object '.role != "host"' '[.role, .part, .soname, .node, .version, .is_host]')" \
+        '["facade",null,"libcudnn.so.9","libcudnn.so.9","9.1.0",false]
+["part","graph","libcudnn_graph.so.9","libcudnn_graph.so.9","9.1.0",false]'
+    is "$(told object '.role == "host"' '[.part, .soname, .node, .version, .version_source]')" \
+        '[null,null,null,null,null]'
+}
+
+@test "who asked, and how" {
+    build_host now set host
+    observed ./host version create
+    is "$(told object 'true' '[.object, .asked_how, .asked_name, .asked_by, .asked_by_object]')" \
+        "[1,null,null,null,null]
+[2,\"needed\",\"libcudnn.so.9\",\"$PWD/host\",1]
+[3,\"dlopen\",\"libcudnn_graph.so.9\",\"$PWD/set/libcudnn.so.9\",2]"
+    graph=$(told object '.part == "graph"' .request)
+    is "$(told request ".request == $graph" '[.name, .operation, .caller, .caller_object]')" \
+        "[\"libcudnn_graph.so.9\",\"dlopen\",\"$PWD/set/libcudnn.so.9\",2]"
+}
+
+@test "what a host wants, by its needs, its imports' node and their age" {
+    build_host now set host
+    observed ./host version create
+    is "$(told demand 'true' '[.host, .demand_kind, .spec, .source, .functions]')" \
+        "[1,\"needed\",\"==9.*\",\"DT_NEEDED\",null]
+[1,\"node\",\"==9.*\",\"version node of its imports\",null]
+[1,\"symbols\",\">=8.0.0\",\"imported functions\",$(readelf --dyn-syms -W host |
+            grep -c 'UND cudnn')]"
+}
+
+@test "a library under another name is one by its SONAME" {
+    build_host dlopen-path set host
+    mkdir other
+    cp set/libcudnn.so.9 other/renamed.so
+    cp set/libcudnn_*.so.9 other
+    observed ./host "$PWD/other/renamed.so" version
+    is "$(told object '.role == "facade"' '[.path, .soname, .version, .asked_how, .asked_name]')" \
+        "[\"$PWD/other/renamed.so\",\"libcudnn.so.9\",\"9.1.0\",\"dlopen\",\"$PWD/other/renamed.so\"]"
+    is "$(told object '.role == "host"' '[.path, .needed]')" \
+        "[\"$PWD/host\",$(of_dynamic host NEEDED | jq -R . | jq -sc .)]"
+}
