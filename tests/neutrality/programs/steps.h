@@ -412,6 +412,9 @@ static inline void steps_other(struct steps *s, const char *step) {
     if (!s->other.started) {
         sem_init(&s->other.begin, 0, 0);
         sem_init(&s->other.over, 0, 0);
+        /* Bound before there are two threads that race to bind them. */
+        sem_post(&s->other.over);
+        sem_wait(&s->other.over);
         if (pthread_create(&s->other.thread, NULL, steps_other_thread, s) != 0)
             abort();
         s->other.started = true;
