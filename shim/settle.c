@@ -24,13 +24,13 @@ static _Atomic bool started; /* the start-up objects were taken */
 
 /* In callbacks the loader's lock is taken first, ours second. The list as it was when it was last
  * looked at; changed only inside a callback, which the loader serialises. The counters are opaque:
- * only their change says something. */
+ * only their change says something. What is atomic is also read without a lock. */
 static struct {
-    bool known;
+    _Atomic bool known;
     uint64_t epoch; /* of the tables that it was looked at for */
-    uint64_t adds, subs;
+    _Atomic uint64_t adds, subs;
     const struct link_map *tail;
-    bool attended; /* the slots of all hosts were looked at since */
+    _Atomic bool attended; /* the slots of all hosts were looked at since */
 } settled;
 
 /* ---- the list ---- */
@@ -100,12 +100,13 @@ static bool begin_walk(struct walk *w, const struct dl_phdr_info *first) {
     settled.epoch = state_epoch();
     bool appended = settled.known && settled.tail && now.subs == settled.subs;
     w->full = !is_known(&now) && !(appended && only_irrelevant_since(settled.tail));
+    if (w->full)
+        settled.attended = false; /* before others can take the list for known */
     settled.known = true;
     settled.adds = now.adds;
     settled.subs = now.subs;
     if (!w->full)
         return false;
-    settled.attended = false;
     settled.tail = first_link_map(first);
     while (settled.tail && settled.tail->l_next)
         settled.tail = settled.tail->l_next;

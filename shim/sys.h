@@ -16,15 +16,18 @@
 
 #define SYS_PATH 4096 /* PATH_MAX */
 
-/* MemorySanitizer does not see what the kernel writes: the tests build the shim with it, too. */
+/* MemorySanitizer does not see what the kernel writes and reads: the tests build the shim with it,
+ * too. */
 #if defined __has_feature
 #if __has_feature(memory_sanitizer)
 #include <sanitizer/msan_interface.h>
 #define SYS_WROTE(p, n) __msan_unpoison(p, n)
+#define SYS_READS(p, n) __msan_check_mem_is_initialized(p, n)
 #endif
 #endif
 #ifndef SYS_WROTE
 #define SYS_WROTE(p, n) ((void)(p), (void)(n))
+#define SYS_READS(p, n) ((void)(p), (void)(n))
 #endif
 /* The result of a call that wrote as many bytes; of one that wrote n where it gave 0. */
 static inline long sys_wrote(void *p, long result) {
@@ -55,6 +58,7 @@ static inline long sys_pread(int fd, void *to, size_t n, uint64_t offset) {
     return sys_wrote(to, arch_syscall(__NR_pread64, fd, (long)to, (long)n, (long)offset, 0, 0));
 }
 static inline long sys_write(int fd, const void *from, size_t n) {
+    SYS_READS(from, n);
     return arch_syscall(__NR_write, fd, (long)from, (long)n, 0, 0, 0);
 }
 static inline int sys_fcntl(int fd, int command, long argument) {
