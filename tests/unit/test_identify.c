@@ -488,6 +488,28 @@ static void a_copy_in_a_frameworks_wheel_is_bundled(void **state) {
     assert_installation(WC_installation_kind_BUNDLED, "libtorch", "", "/opt/libtorch");
 }
 
+static void a_copy_in_a_frameworks_own_directory_is_bundled(void **state) {
+    static const struct {
+        const char *directory, *name, *root;
+    } cases[] = {
+        {"/srv/torch/lib", "torch", "/srv/torch"},
+        {"/opt/libtorch/lib", "libtorch", "/opt/libtorch"},
+        {"/srv/ctranslate2.libs", "ctranslate2", "/srv/ctranslate2.libs"},
+        {"/home/u/cupy/.data/lib", "cupy", "/home/u/cupy"},
+        {"/srv/tensorrt_libs", "tensorrt", "/srv/tensorrt_libs"},
+        {"/srv/paddle/libs", "paddle", "/srv/paddle"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        char path[256];
+        snprintf(path, sizeof(path), "%s/libcudnn.so.9", cases[i].directory);
+        identify(path, false, true);
+        assert_installation(WC_installation_kind_BUNDLED, cases[i].name, "", cases[i].root);
+    }
+    identify("/srv/torch/library/libcudnn.so.9", false, true);
+    assert_installation(WC_installation_kind_DIRECTORY, "", "", "/srv/torch/library");
+}
+
 static void a_target_directory_is_a_site_too(void **state) {
     (void)state;
     const char *path = "/srv/app/deps/nvidia/cudnn/lib/libcudnn.so.9";
@@ -709,6 +731,7 @@ int main(void) {
         WITH_TREE(a_line_is_found_wherever_a_piece_ends),
         WITH_TREE(the_jit_wheel_is_another_installation),
         WITH_TREE(a_copy_in_a_frameworks_wheel_is_bundled),
+        WITH_TREE(a_copy_in_a_frameworks_own_directory_is_bundled),
         WITH_TREE(a_target_directory_is_a_site_too),
         WITH_TREE(conda_lists_its_files),
         WITH_TREE(dpkg_lists_its_files),
