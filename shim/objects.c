@@ -379,8 +379,10 @@ static struct object *unmapped_twin(const char *path, const struct wc_elf_image 
 
 static struct object *new_object(const struct dl_phdr_info *info, const struct wc_elf_image *e) {
     struct object *o = object_count < OBJECTS_MOST ? wc_arena_take(&memory_arena, sizeof *o) : NULL;
-    if (!o)
+    if (!o) {
+        journal_blind("further objects", "there is no room for more", NULL);
         return NULL;
+    }
     objects[object_count++] = o;
     o->number = journal_new_object();
     o->asked_version = WC_VERSION_NONE;

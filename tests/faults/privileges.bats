@@ -487,3 +487,51 @@ stack_bound() { sed -n 's/.*at most \([0-9]*\) KiB of stack.*/\1/p' "$WC_ROOT/do
         done
     done
 }
+
+# ---- 2,000 libraries ----
+
+# many DIR N FUNCTION: so many files of one tiny library that calls it; each is loaded for itself.
+many() {
+    gcc -shared -fPIC -Os -s -o one.so -xc - -Wl,-z,noseparate-code \
+        <<<"long $3(void) __attribute__((weak)); long bound(void); long bound(void) { return $3(); }"
+    mkdir "$1"
+    # shellcheck disable=SC2016
+    seq -f "$1/%g.so" "$2" | xargs -n 500 sh -c 'tee "$@" <one.so >/dev/null' sh
+}
+
+@test "2,000 libraries that have nothing to do with cuDNN: the log is whole" {
+    local n
+    n=$(part 500 2000)
+    many libraries "$n" other
+    does open-all="$work/libraries" open="$cudnn" version create open-all="$work/libraries"
+    said "open-all opened $n" "${well[@]}" "open-all opened $n"
+    log_tells "$log" "${whole[@]}"
+    is "$(records object "$log" | jq -r .path | grep -c libraries/)" 0
+    [ "$(field summary requests "$log")" -gt $((2 * n)) ]
+    is "$(field summary dropped "$log")" 0
+    without_gap "$log"
+}
+
+@test "2,000 libraries of CUDA: as many as there is room for are told, and that there were more" {
+    local n most i
+    n=$(part 1100 2000)
+    most=$(sed -n 's/^| `OBJECTS_MOST` | \([0-9]*\) .*/\1/p' "$WC_ROOT/docs/limits.md")
+    many cuda "$n" other
+    for ((i = 1; i <= n; i++)); do mv "cuda/$i.so" "cuda/libcufft.so.$i"; done
+    does open="$cudnn" open-all="$work/cuda" version create
+    said "open-all opened $n" "${well[@]}"
+    is "$(records call "$log" | jq -r '.function + " " + .phase')" "$(printf '%s\n' "${whole[@]}")"
+    is "$(records object "$log" | jq -r .object | sort -un | wc -l)" "$most"
+    is "$(records blind "$log" | jq -r 'select(.what == "further objects").why')" 'there is no room for more'
+}
+
+@test "hundreds of hosts: each is told with what it is bound to" {
+    local n
+    n=$(part 100 300)
+    many hosts "$n" cudnnGetVersion
+    does open="$cudnn" open-all="$work/hosts" version create
+    said "open-all opened $n" "${well[@]}"
+    log_tells "$log" "${whole[@]}"
+    is "$(records binding "$log" | jq -r 'select(.host_path | contains("/hosts/")).host' | sort -un | wc -l)" "$n"
+    is "$(field summary dropped "$log")" 0
+}
