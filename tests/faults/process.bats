@@ -326,7 +326,7 @@ some_valid() { find "$here" -name '*.jsonl*' -print0 | head -z -n 100 | xargs -0
 
 @test "children: short processes at once, logs in one directory" {
     local n
-    n=$(part 200 5000)
+    n=$(part 200 5000) limit=600
     prepare() { mkdir logs; }
     variables=(WHICHCUDNN_LOG="$here/logs/")
     process many "$cudnn" "$n"
@@ -337,7 +337,7 @@ some_valid() { find "$here" -name '*.jsonl*' -print0 | head -z -n 100 | xargs -0
 
 @test "children: short processes at once, one name for all logs" {
     local n
-    n=$(part 50 5000)
+    n=$(part 50 1000) limit=300
     process many "$cudnn" "$n"
     said "$n of $n"
     whole_logs "$n" "$log" "$log".*
