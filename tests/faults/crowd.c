@@ -207,6 +207,7 @@ static void tell_what_it_has(FILE *out, const char *when) {
     pthread_rwlock_wrlock(&gate);
     fprintf(out, "%s %ld %ld %d\n", when, private_kilobytes(), count_lines("/proc/self/maps"),
             descriptors());
+    fflush(out); /* else children do so, too */
     pthread_rwlock_unlock(&gate);
 }
 
