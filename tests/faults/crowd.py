@@ -94,6 +94,9 @@ def look_at_parent(records, threads, folder):
         check(got[kind,] == 1, f"{got[kind,]} records of kind {kind}")
     blind = [r for r in records if r["kind"] == "blind"]
     check(not blind, f"not observed: {blind}")
+    findings = collections.Counter((r["id"], r["title"], r["predicted"], r["object"], r["host"])
+                                   for r in records if r["kind"] == "finding")
+    check(set(findings.values()) <= {1}, f"findings told again: {findings.most_common(3)}")
     numbers = [r["request"] for r in records if r["kind"] == "request"]
     check(len(set(numbers)) == len(numbers), "a request was told twice")
     check(records[-1]["kind"] != "summary" or not records[-1]["dropped"], "facts were dropped")
