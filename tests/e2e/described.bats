@@ -80,3 +80,26 @@ facts() { # FILE
     is "$(told object '.role == "host"' '[.path, .needed]')" \
         "[\"$PWD/host\",$(of_dynamic host NEEDED | jq -R . | jq -sc .)]"
 }
+
+# A request that was answered is over: what comes later belongs to whoever brings it.
+@test "a library that comes back with another one belongs to that" {
+    cat >again.c <<'C'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+    void *first = dlopen("libcudnn.so.9", RTLD_NOW);
+    if (argc != 2 || !first || !dlsym(first, "cudnnCreate") || dlclose(first) != 0)
+        return puts("first"), 1;
+    void *second = dlopen(argv[1], RTLD_NOW);
+    return second && dlsym(second, "uses") ? 0 : (puts("second"), 1);
+}
+C
+    echo 'extern void *cudnnCreate; void *uses(void) { return &cudnnCreate; }' >needs.c
+    gcc -shared -fPIC needs.c -o libneeds.so -Wl,--no-as-needed set/libcudnn.so.9 \
+        -Wl,-rpath,"$PWD/set"
+    gcc again.c -o again -Wl,-rpath,"$PWD/set" -ldl
+    observed ./again "$PWD/libneeds.so"
+    is "$(told object '.role == "facade" and .mapped' '[.asked_how, .asked_by]')" \
+        "[\"dlopen\",\"$PWD/again\"]
+[\"needed\",\"$PWD/libneeds.so\"]"
+}

@@ -2,6 +2,8 @@
  */
 #include "support_stack.h"
 
+#include "core/findings/finding.h"
+
 /* A host of some installation, a facade of some installation; the host refuses what it got. */
 struct refused {
     struct file host, facade;
@@ -286,6 +288,20 @@ static void the_hosts_own_requirement_is_what_to_install(void **state) {
     assert_true(has_command(&s->found.p[0], "pip install 'nvidia-cudnn-cu12>=9.8,<10'"));
 }
 
+static void what_finds_no_place_is_left_out(void **state) {
+    struct wc_case c = {.fixes = 0};
+    (void)state;
+    for (int i = 0; i < 2 * WC_CASE_FIXES; i++)
+        wc_case_fix(&c, WC_ACTION_SET_VARIABLE, i % 2 ? "text" : NULL, NULL);
+    assert_int_equal(c.fixes, WC_CASE_FIXES);
+    wc_case_fix(&c, WC_ACTION_SET_VARIABLE, "one more", NULL);
+    assert_int_equal(c.fixes, WC_CASE_FIXES);
+    for (int i = 0; i < WC_CASE_FACTS + 5; i++)
+        wc_case_fact(&c, "name", i == 3 ? NULL : "value", NULL);
+    assert_int_equal(c.facts, WC_CASE_FACTS - 1);
+    assert_int_equal(c.more, 5);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_cuda_of_the_host_names_the_wheel),
@@ -299,6 +315,7 @@ int main(void) {
         cmocka_unit_test(an_installation_is_named_once),
         cmocka_unit_test(a_directory_is_taken_out_of_the_path),
         cmocka_unit_test(the_hosts_own_requirement_is_what_to_install),
+        cmocka_unit_test(what_finds_no_place_is_left_out),
     };
     seed_from_environment();
     return cmocka_run_group_tests(tests, NULL, NULL);

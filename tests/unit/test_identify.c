@@ -488,6 +488,23 @@ static void a_copy_in_a_frameworks_wheel_is_bundled(void **state) {
     assert_installation(WC_installation_kind_BUNDLED, "libtorch", "", "/opt/libtorch");
 }
 
+/* Too far below for a search from the file upwards: the directory's name tells. */
+static void a_site_is_known_by_its_name_from_any_depth(void **state) {
+    static const char *const sites[] = {SITE, "/usr/lib/python3/dist-packages"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        char host[512], info[256], record[512], root[256];
+        snprintf(host, sizeof(host), "%s/deep/a/b/c/d/e/f/g/h/i/j/k/l/m/libhost.so", sites[i]);
+        snprintf(info, sizeof(info), "%s/deep-1.2.dist-info", sites[i]);
+        snprintf(record, sizeof(record), "%s/RECORD", info);
+        snprintf(root, sizeof(root), "%s/deep", sites[i]);
+        tree_write(&tree, host, "123");
+        tree_write(&tree, record, "deep/a/b/c/d/e/f/g/h/i/j/k/l/m/libhost.so,,3\n");
+        identify(host, false, false);
+        assert_installation(WC_installation_kind_WHEEL, "deep", "1.2", root);
+    }
+}
+
 static void a_copy_in_a_frameworks_own_directory_is_bundled(void **state) {
     static const struct {
         const char *directory, *name, *root;
@@ -731,6 +748,7 @@ int main(void) {
         WITH_TREE(a_line_is_found_wherever_a_piece_ends),
         WITH_TREE(the_jit_wheel_is_another_installation),
         WITH_TREE(a_copy_in_a_frameworks_wheel_is_bundled),
+        WITH_TREE(a_site_is_known_by_its_name_from_any_depth),
         WITH_TREE(a_copy_in_a_frameworks_own_directory_is_bundled),
         WITH_TREE(a_target_directory_is_a_site_too),
         WITH_TREE(conda_lists_its_files),

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "shim/memory.h"
 #include "shim/objects.h"
 #include "support_elf.h"
 
@@ -410,10 +411,15 @@ static void objects_come_and_go_for_ever(void **state) {
     (void)state;
     load(0, &(struct library){.path = "/x/a.so"});
     load(1, &(struct library){.path = "/x/b.so"});
-    for (int i = 0; i < 70000; i++) {
-        walk(3);
-        walk(0);
+    load(3, &(struct library){.path = "/x/stays.so"});
+    walk(8 | 3);
+    walk(8);
+    char *before = wc_arena_take(&memory_arena, 16);
+    for (int i = 0; i < 1000; i++) {
+        walk(8 | 3);
+        walk(8);
     }
+    assert_ptr_equal(wc_arena_take(&memory_arena, 16), before + 16); /* no memory was taken */
     load(0, &(struct library){.path = "/x/libcudnn.so.9"});
     load(1, &(struct library){.path = "/x/host.so", .import = "cudnnCreate"});
     load(2, &(struct library){.path = "/x/libcublas.so.12"});
