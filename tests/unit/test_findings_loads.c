@@ -153,9 +153,11 @@ static void a_need_outside_of_cudnn(void **state) {
 static void a_facade_that_lacks_its_own_need(void **state) {
     (void)state;
     struct scene *s = new_scene();
-    add_failure(s, add_host(s, "/opt/app/libhost.so"), NULL, "libcudnn.so.9",
-                not_found(s, "libz.so.1"));
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    add_failure(s, host, NULL, "libcudnn.so.9", not_found(s, "libz.so.1"));
     assert_finds(s, "dependency-missing");
+    assert_int_equal(s->found.p[0].host, host);
+    assert_int_equal(s->found.p[0].object, WC_NULL);
 }
 
 /* cuDNN 9 goes through all names: the one that was there tells why it was of no use. */
@@ -169,6 +171,8 @@ static void a_part_whose_need_is_missing_is_not_missing_itself(void **state) {
     add_failure(s, facade, NULL, "libcudnn_ops.so.9", not_found(s, "libcublasLt.so.12"));
     add_failure(s, facade, NULL, "libcudnn_ops.so", not_found(s, "libcudnn_ops.so"));
     assert_finds(s, "dependency-missing");
+    assert_int_equal(s->found.p[0].object, facade);
+    assert_int_equal(s->found.p[0].host, WC_NULL);
 }
 
 /* ---- part-missing ---- */
