@@ -381,7 +381,7 @@ children_told() { # LOGS OF_PARENT
 
 @test "children: forked while other threads load, call and unload" {
     local n parent
-    n=$(part 30 1000)
+    n=$(part 12 1000)
     prepare() { mkdir logs; }
     variables=(WHICHCUDNN_LOG="$here/logs/")
     process forks "$FAULTS/copies7" "$n"
