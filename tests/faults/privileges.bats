@@ -121,7 +121,7 @@ traced() { # TRACE COMMAND...
     local trace=$1
     shift
     rm -rf "$here" && mkdir "$here"
-    (cd "$here" && strace -f -i -y -o "$work/$trace" -E LD_PRELOAD="$SHIM" -E WHICHCUDNN_LOG="$log" \
+    (cd "$here" && strace -f -i -y -o "$work/$trace" -E LD_PRELOAD="${preload-$SHIM}" -E WHICHCUDNN_LOG="$log" \
         "${variables[@]/#/-E}" "${inside[@]}" "$@" >"$work/out" 2>"$work/err") || cat "$work/err"
 }
 made_by_shim() { python3 "$WC_ROOT/tests/faults/calls_made.py" "$1" /libwhichcudnn.so; }
@@ -139,7 +139,16 @@ made_by_shim() { python3 "$WC_ROOT/tests/faults/calls_made.py" "$1" /libwhichcud
     traced nothing.trace sh -c 'WHICHCUDNN_RUN_PID=$$ exec "$0" time' "$FAULTS/does"
     variables=()
     inside=("${without_proc[@]}")
-    traced rights.trace "$FAULTS/linked"
+    traced without.trace "$FAULTS/linked"
+    # The shim is opened by a program that has moved its environment: no vector stands behind that.
+    gcc -o opens -xc - -ldl <<'END'
+#include <dlfcn.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+    return argc != 2 || setenv("MOVED", "1", 1) || !dlopen(argv[1], RTLD_NOW);
+}
+END
+    preload='' traced rights.trace "$work/opens" "$SHIM"
     published | sort >published
     for trace in ./*.trace; do made_by_shim "$trace"; done | sort -u >made
     diff published made
@@ -393,7 +402,7 @@ gives_rights() { # HOW
 # host's is as without it.
 @test "memory: address space so scarce that nothing can be mapped" {
     local room
-    for room in 0 8192 65536 131072 266240 524288 4194304; do
+    for room in 0 65536 $(part '' '8192 131072 266240 524288 4194304'); do
         echo "$room bytes beyond what is mapped"
         does open="$cudnn" version create limit=AS:+$room call=cudnnGetCudartVersion sym=cudnnNo \
             call=cudnnGetCudartVersion limit=AS:max signals
@@ -401,7 +410,7 @@ gives_rights() { # HOW
         log_tells "$log" "${whole[@]}" 'cudnnGetCudartVersion before' 'cudnnGetCudartVersion after'
     done
     # Before it is open: the host needs room, the shim needs more.
-    for room in 1048576 4194304; do
+    for room in 1048576 $(part '' 4194304); do
         does limit=AS:+$room open="$cudnn" version create sym=cudnnNo signals
         said "${well[@]}"
         log_tells "$log" "${whole[@]}"
