@@ -19,12 +19,17 @@
 
 static int64_t numbers;
 static const struct object *forgotten;
+static const char *blind;
 
 int64_t journal_new_object(void) {
     return ++numbers;
 }
 void calls_forget_object(const struct object *o) {
     forgotten = o;
+}
+void journal_blind(const char *what, const char *why, const char *path) {
+    (void)why, (void)path;
+    blind = what;
 }
 
 /* ---- making and loading ---- */
@@ -427,6 +432,24 @@ static void objects_come_and_go_for_ever(void **state) {
     assert_non_null(objects_get(2));
 }
 
+/* The last test: the table is full after it. */
+static void more_than_there_is_room_for_are_told(void **state) {
+    static char path[32];
+    (void)state;
+    blind = NULL;
+    for (int i = 0; i < 1024; i++) {
+        snprintf(path, sizeof(path), "/%d/libcudnn.so.9", i);
+        load(0, &(struct library){.path = path, .id = i + 1});
+        walk(1);
+        assert_non_null(objects_find(&place[0].info));
+        assert_null(blind);
+    }
+    load(0, &(struct library){.path = "/x/libcudnn.so.9", .id = 5000});
+    walk(1);
+    assert_null(objects_find(&place[0].info));
+    assert_string_equal(blind, "further objects");
+}
+
 static void all_is_new_once_it_was_forgotten(void **state) {
     (void)state;
     load(0, &(struct library){.path = "/x/libcudnn.so.9"});
@@ -457,6 +480,7 @@ int main(void) {
         TEST(an_irrelevant_one_may_become_a_host),
         TEST(objects_come_and_go_for_ever),
         TEST(all_is_new_once_it_was_forgotten),
+        TEST(more_than_there_is_room_for_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
