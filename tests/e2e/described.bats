@@ -103,3 +103,13 @@ C
         "[\"dlopen\",\"$PWD/again\"]
 [\"needed\",\"$PWD/libneeds.so\"]"
 }
+
+@test "what tells no version has none, and no source of it" {
+    echo 'int cudnnCreate(void **handle) { return handle ? 0 : 1; }' >plain.c
+    mkdir plain
+    gcc -shared -fPIC plain.c -o plain/libcudnn.so.9 -Wl,-soname,libcudnn.so.9
+    build_host dlopen-path set host
+    observed ./host "$PWD/plain/libcudnn.so.9" create
+    is "$(told object '.role == "facade"' '[.path, .version, .version_source]')" \
+        "[\"$PWD/plain/libcudnn.so.9\",null,null]"
+}
