@@ -14,8 +14,9 @@
 __attribute__((visibility("hidden"))) void *__dso_handle = &__dso_handle;
 #endif
 
-/* The program's is everybody's. */
+#if defined(PROGRAM) || defined(ITSELF)
 atomic_int moments_flags[8];
+#endif
 
 /* What runs before libc's own constructor finds no environment there yet. */
 static void at_start(const char *moment, char **variables) {
