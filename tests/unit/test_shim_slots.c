@@ -194,7 +194,7 @@ static int begin(void **state) {
     are_wrappers_left = true;
     lazy_slot = 0;
     if (!memory)
-        memory = mmap(NULL, END, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        memory = mmap(NULL, END + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     for (int i = 0; i < 4; i++) {
         memset(objects[i], 0, sizeof(*objects[i]));
         objects[i]->number = i + 1;
