@@ -113,3 +113,19 @@ C
     is "$(told object '.role == "facade"' '[.path, .version, .version_source]')" \
         "[\"$PWD/plain/libcudnn.so.9\",null,null]"
 }
+
+# cuDNN 9 asks for its parts by four names, the first of them with the whole version.
+@test "a facade that reveals nothing tells its version by a part that it asks for" {
+    cat >asks.c <<'C'
+#include <dlfcn.h>
+int cudnnCreate(void **handle) {
+    return handle && dlopen("libcudnn_graph.so.9.7.0", RTLD_NOW) ? 0 : 1;
+}
+C
+    mkdir asks
+    gcc -shared -fPIC asks.c -o asks/libcudnn.so.9 -Wl,-soname,libcudnn.so.9 -ldl
+    build_host dlopen-path set host
+    observed ./host "$PWD/asks/libcudnn.so.9" create
+    is "$(told object '.role == "facade"' '[.version, .version_source]')" '[null,null]
+["9.7.0","names it asks for"]'
+}

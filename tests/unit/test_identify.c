@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "core/file_version.h"
 #include "support_elf.h"
 #include "support_tree.h"
 #include "whichcudnn/identify.h"
@@ -725,6 +726,18 @@ static void long_paths_and_many_packages_fit(void **state) {
 
 #define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, begin_tree, end_tree)
 
+static void a_ceiling_holds_for_all_its_patches(void **state) {
+    const struct wc_version_question q = {.floor = {9, 1, 0, -1}, .ceiling = {9, 4, -1, -1}},
+                                     none = {.floor = WC_VERSION_NONE, .ceiling = WC_VERSION_NONE};
+    (void)state;
+    assert_false(wc_version_in_bounds(&q, (struct wc_version){9, 0, 9, -1}));
+    assert_true(wc_version_in_bounds(&q, (struct wc_version){9, 1, 0, -1}));
+    assert_true(wc_version_in_bounds(&q, (struct wc_version){9, 3, 9, -1}));
+    assert_true(wc_version_in_bounds(&q, (struct wc_version){9, 4, 3, -1}));
+    assert_false(wc_version_in_bounds(&q, (struct wc_version){9, 5, 0, -1}));
+    assert_true(wc_version_in_bounds(&none, (struct wc_version){9, 5, 0, -1}));
+}
+
 int main(void) {
     const char *given = getenv("WC_SEED");
     unsigned seed = given ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);
@@ -760,6 +773,7 @@ int main(void) {
         WITH_TREE(other_files_have_no_cudnn_version),
         WITH_TREE(a_file_system_that_fails_at_any_call_is_survived),
         WITH_TREE(long_paths_and_many_packages_fit),
+        cmocka_unit_test(a_ceiling_holds_for_all_its_patches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
