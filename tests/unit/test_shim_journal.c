@@ -314,6 +314,27 @@ static void the_same_finding_about_another_object_is_another(void **state) {
     assert_int_equal(expectations, 2);
 }
 
+/* What was found of the first holds no longer when the second comes. */
+static void find_about_another_instead(void) {
+    int64_t facade = disappoint();
+    add_object(facade, WC_role_FACADE, "/there/libcudnn.so.9", "9.6.0");
+    add_object(0, WC_role_FACADE, "/elsewhere/libcudnn.so.9", "9.2.0");
+    journal_diagnose();
+}
+
+static void nor_does_it_supersede_what_no_longer_holds_of_the_first(void **state) {
+    (void)state;
+    play(find_about_another_instead);
+    int found = 0;
+    for (size_t i = 5; i < json_array_size(lines); i++)
+        if (text(line(i), "id") && strcmp(text(line(i), "id"), "expectation-not-met") == 0) {
+            assert_true(json_is_null(json_object_get(line(i), "supersedes")));
+            assert_int_equal(number(line(i), "object"), 2);
+            found++;
+        }
+    assert_int_equal(found, 1);
+}
+
 static void find_nothing_when_off(void) {
     strcpy(config.expect, ">=9.5");
     journal_open_relevant();
@@ -575,6 +596,7 @@ int main(void) {
         TEST(a_blind_spot_is_told_once_for_each_thing_and_path),
         TEST(a_finding_is_told_once_and_again_in_other_words),
         TEST(the_same_finding_about_another_object_is_another),
+        TEST(nor_does_it_supersede_what_no_longer_holds_of_the_first),
         TEST(nothing_is_found_once_it_is_off),
         TEST(the_summary_counts),
         TEST(a_name_that_was_not_found_is_told_at_the_end),
