@@ -166,6 +166,24 @@ static struct scene *mixed(const struct file *facade_like) {
     return s;
 }
 
+/* What another object looked up in vain says nothing of the parts. */
+static void only_the_facades_own_lookups_tell_of_parts(void **state) {
+    const struct file f = {.part = NULL};
+    (void)state;
+    for (int own = 0; own < 2; own++) {
+        struct scene *s = mixed(&f);
+        struct wc_record r = begin(WC_KIND_failure);
+        r.u.failure.operation = WC_operation_DLSYM;
+        r.u.failure.function = "cudnnSomething";
+        r.u.failure.caller = own ? "/venv/nvidia/cudnn/lib/libcudnn.so.9" : "/opt/app/libother.so";
+        r.u.failure.caller_object = own ? 1 : 77;
+        r.u.failure.text = "undefined symbol: cudnnSomething";
+        apply(s, &r);
+        diagnose(s);
+        assert_int_equal(has_fact(&s->found.p[0], "not found in a part", "cudnnSomething"), own);
+    }
+}
+
 static void nvidias_wheel_is_put_back_as_it_was(void **state) {
     (void)state;
     struct file f = {.installation = "nvidia-cudnn-cu12",
@@ -310,6 +328,7 @@ int main(void) {
         cmocka_unit_test(what_it_was_built_with_is_always_accepted),
         cmocka_unit_test(conda_comes_first_in_a_conda_environment),
         cmocka_unit_test(only_text_of_the_trade_gets_into_a_command),
+        cmocka_unit_test(only_the_facades_own_lookups_tell_of_parts),
         cmocka_unit_test(nvidias_wheel_is_put_back_as_it_was),
         cmocka_unit_test(a_part_of_another_cuda_is_put_back),
         cmocka_unit_test(an_installation_is_named_once),

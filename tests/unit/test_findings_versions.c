@@ -379,6 +379,34 @@ static void a_lazy_slot_foretells_what_a_bound_one_denies(void **state) {
     assert_finds(s, ""); /* it has it: the table or the version is wrong, not the host */
 }
 
+/* A host that was bound to one that is gone, and to another that is there. */
+static void the_cudnn_that_is_there_counts(void **state) {
+    static const char *const names[] = {"cudnnCreate"};
+    (void)state;
+    for (int gone = 0; gone < 2; gone++) {
+        struct scene *s = new_scene();
+        int64_t host = add_host(s, "/opt/app/libhost.so");
+        struct want w = {host, WC_demand_kind_BUILT, .built = "9.5.0", .rule = "torch"};
+        add_demand(s, &w);
+        struct file old = {.role = WC_role_FACADE,
+                           .path = "/old/libcudnn.so.9",
+                           .version = version_of(9, 1, 0),
+                           .source = WC_version_source_FILE_NAME,
+                           .asked_by = host,
+                           .how = WC_operation_NEEDED,
+                           .unmapped = gone};
+        int64_t before = add_file(s, &old);
+        int64_t now = add_facade(s, "/new", version_of(9, 6, 0), host);
+        add_binding(s, host, before, WC_binding_how_SLOT, names, 1);
+        add_binding(s, host, now, WC_binding_how_SLOT, names, 1);
+        diagnose(s);
+        bool too_old = false;
+        for (size_t i = 0; i < s->found.n; i++)
+            too_old = too_old || strcmp(s->found.p[i].id, "runtime-too-old") == 0;
+        assert_int_equal(too_old, !gone);
+    }
+}
+
 static void an_older_release_explains_missing_functions(void **state) {
     (void)state;
     struct wc_version first;
@@ -633,6 +661,7 @@ int main(void) {
         cmocka_unit_test(a_claim_that_the_file_contradicts_does_not_count),
         cmocka_unit_test(functions_that_the_release_does_not_have),
         cmocka_unit_test(a_lazy_slot_foretells_what_a_bound_one_denies),
+        cmocka_unit_test(the_cudnn_that_is_there_counts),
         cmocka_unit_test(an_older_release_explains_missing_functions),
         cmocka_unit_test(a_function_removed_since_is_missing),
         cmocka_unit_test(each_host_is_judged_by_its_own_library),
