@@ -225,8 +225,12 @@ static void jump(int number, siginfo_t *info, void *context) {
     errno = error;
 }
 
-/* Lookups and calls again and again, left in the middle. */
+/* Lookups and calls again and again, left in the middle; deep in the stack, so that it is above the
+ * hooks that were left when this returns. */
 static void be_thrown_out(void *library, int until) {
+    volatile char deep[16 << 10];
+    deep[0] = deep[sizeof deep - 1] = 0;
+    (void)deep[0];
     sigsetjmp(back, 1);
     may_jump = 1;
     while (acted < until)
