@@ -152,8 +152,10 @@ def bindings(bare, shimmed, names, again=True):
     def lines(some, in_place):
         for binding, number in some:
             if not in_place(binding, number):
-                # It calls more or less of itself as addresses fall out.
-                if binding.user != binding.owner or not SANITIZER.search(binding.user):
+                # It calls more or less of itself as addresses fall out, and looks up the loader's
+                # functions beside being bound to them, which is once or twice the same.
+                if not SANITIZER.search(binding.user) or not (
+                        binding.user == binding.owner or not again and binding.name in EXPORTED):
                     yield str(binding)
             elif binding.name != "__gmon_start__":
                 yield str(dataclasses.replace(binding, owner="the next one", version=""))
