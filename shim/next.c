@@ -77,7 +77,8 @@ uintptr_t next_definition(unsigned entry) {
 
 /*
  * Before our own relocation no import works and no pointer in our data is right. The loader's list
- * is reached through the program's DT_DEBUG, the program's headers through /proc/self/auxv.
+ * is reached through the program's DT_DEBUG, the program's headers through /proc/self/auxv; those
+ * are the loader's where it was started with the program as an argument, and it defines _r_debug.
  * Start-up objects stand first in it and never leave it: up to the C library it can be read without
  * a lock.
  */
@@ -101,6 +102,19 @@ static const ElfW(Phdr) * program_headers(size_t *n) {
     return phdr;
 }
 
+/* phdr are the loader's own headers: it was started with the program as an argument. */
+static const struct link_map *list_of_loader(const ElfW(Phdr) * phdr, size_t n) {
+    struct wc_elf_image image;
+    struct wc_elf_symbol list;
+    const ElfW(Ehdr) *header = (const void *)((uintptr_t)phdr & ~(uintptr_t)4095);
+    if (!phdr || wc_mem_compare(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+        (uintptr_t)header + header->e_phoff != (uintptr_t)phdr ||
+        wc_elf_from_memory(&image, (uintptr_t)header, phdr, n) != WC_ELF_OK ||
+        !wc_elf_find_defined(&image, "_r_debug", &list) || list.size < sizeof(struct r_debug))
+        return NULL;
+    return ((const struct r_debug *)((uintptr_t)header + list.value))->r_map;
+}
+
 static const struct link_map *first_link_map(void) {
     size_t n = 0;
     const ElfW(Phdr) *phdr = NULL;
@@ -111,13 +125,15 @@ static const struct link_map *first_link_map(void) {
         n = auxv_value(AT_PHNUM);
     }
     uint64_t base = 0;
-    bool based = false; /* not where the loader was called by name: the headers are its own */
+    bool based = false; /* a program that has an interpreter has PT_PHDR, the loader has it not */
     for (size_t i = 0; phdr && i < n; i++)
         if (phdr[i].p_type == PT_PHDR) {
             base = (uintptr_t)phdr - phdr[i].p_vaddr;
             based = true;
         }
-    for (size_t i = 0; based && i < n; i++) {
+    if (!based)
+        return list_of_loader(phdr, n);
+    for (size_t i = 0; i < n; i++) {
         if (phdr[i].p_type != PT_DYNAMIC)
             continue;
         for (const ElfW(Dyn) *d = (const void *)(base + phdr[i].p_vaddr); d->d_tag; d++)
@@ -156,9 +172,8 @@ static int look_for_glibc(struct dl_phdr_info *info, size_t size, void *argument
            wc_str_same(wc_elf_soname(&image), "libc.so.6");
 }
 
-/* Where it cannot be found: whatever the name leads to. The loader was called by name, so that the
- * headers are its own; or the libc is another, which answers to libc.so.6 under a name of its own.
- */
+/* Where it cannot be found: whatever the name leads to. The libc may be another, which answers to
+ * libc.so.6 under a name of its own. */
 static walk_function *find_walk(void) {
     struct wc_elf_image image;
     for (const struct link_map *m = first_link_map(); m; m = m->l_next) {
