@@ -6,13 +6,16 @@
 #define MOST_ENTRIES 4096 /* of a dynamic section */
 
 /*
- * glibc adds the load bias to some entries in place (elf/get-dynamic-info.h: hash tables, .dynstr,
- * .dynsym, relocations, .gnu.version) and leaves the others, and whole dynamic sections that are
- * read-only such as the vdso's. What lies in a segment as it stands is not relocated.
+ * glibc adds the load bias to some entries in place (elf/get-dynamic-info.h) and leaves the others,
+ * and whole dynamic sections that are read-only such as the vdso's. Where a program lies low and is
+ * large (under valgrind), both readings of an entry can lie in it.
  */
+static uint64_t relocated(const struct wc_elf_image *e, uint64_t address) {
+    return wc_elf_room(e, address - e->base) ? address - e->base : address;
+}
+
 static uint64_t link_time(const struct wc_elf_image *e, uint64_t address) {
-    bool as_it_stands = wc_elf_room(e, address) || !wc_elf_room(e, address - e->base);
-    return as_it_stands ? address : address - e->base;
+    return wc_elf_room(e, address) ? address : relocated(e, address);
 }
 
 struct raw {
@@ -23,22 +26,22 @@ static void take(struct wc_elf_image *e, struct raw *raw, const Elf64_Dyn *d) {
     uint64_t v = d->d_un.d_val;
     switch (d->d_tag) {
     case DT_SYMTAB:
-        e->symtab = link_time(e, v);
+        e->symtab = relocated(e, v);
         break;
     case DT_STRTAB:
-        e->strtab = link_time(e, v);
+        e->strtab = relocated(e, v);
         break;
     case DT_STRSZ:
         e->strsz = v;
         break;
     case DT_HASH:
-        e->hash = link_time(e, v);
+        e->hash = relocated(e, v);
         break;
     case DT_GNU_HASH:
-        e->gnu_hash = link_time(e, v);
+        e->gnu_hash = relocated(e, v);
         break;
     case DT_VERSYM:
-        e->versym = link_time(e, v);
+        e->versym = relocated(e, v);
         break;
     case DT_VERDEF:
         e->verdef = link_time(e, v);
@@ -53,7 +56,7 @@ static void take(struct wc_elf_image *e, struct raw *raw, const Elf64_Dyn *d) {
         e->verneednum = (uint32_t)v;
         break;
     case DT_RELA:
-        e->rela = link_time(e, v);
+        e->rela = relocated(e, v);
         break;
     case DT_RELASZ:
         e->relasz = v;
@@ -68,7 +71,7 @@ static void take(struct wc_elf_image *e, struct raw *raw, const Elf64_Dyn *d) {
         raw->syment = v;
         break;
     case DT_JMPREL:
-        e->jmprel = link_time(e, v);
+        e->jmprel = relocated(e, v);
         break;
     case DT_PLTRELSZ:
         e->pltrelsz = v;
@@ -80,7 +83,7 @@ static void take(struct wc_elf_image *e, struct raw *raw, const Elf64_Dyn *d) {
         e->relrsz = v;
         break;
     case DT_PLTGOT:
-        e->pltgot = link_time(e, v);
+        e->pltgot = relocated(e, v);
         break;
     case DT_DEBUG:
         e->program = true;

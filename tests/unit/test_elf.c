@@ -225,11 +225,9 @@ static void a_file_read_in_pieces_says_the_same(void **state) {
     }
 }
 
-/* Maps the made object at a place of its own, as a loader would; in_place: glibc's way. */
-static unsigned char *map_made(bool in_place, uint64_t *base, Elf64_Phdr phdr[5]) {
+/* Maps the made object at p, as a loader would; in_place: glibc's way. */
+static void map_made_at(unsigned char *p, bool in_place, uint64_t *base, Elf64_Phdr phdr[5]) {
     memcpy(phdr, made.bytes + sizeof(Elf64_Ehdr), 5 * sizeof *phdr);
-    unsigned char *p = malloc(phdr[1].p_vaddr + phdr[1].p_memsz);
-    assert_non_null(p);
     *base = (uintptr_t)p;
     memcpy(p, made.bytes, phdr[0].p_filesz);
     Elf64_Dyn *d = memcpy(p + phdr[1].p_vaddr, made.bytes + phdr[1].p_offset, phdr[1].p_filesz);
@@ -238,6 +236,12 @@ static unsigned char *map_made(bool in_place, uint64_t *base, Elf64_Phdr phdr[5]
             d->d_tag == DT_HASH || d->d_tag == DT_VERSYM || d->d_tag == DT_RELA ||
             d->d_tag == DT_JMPREL)
             d->d_un.d_ptr += *base;
+}
+
+static unsigned char *map_made(bool in_place, uint64_t *base, Elf64_Phdr phdr[5]) {
+    unsigned char *p = malloc(ELF_ROOM + ELF_SHIFT);
+    assert_non_null(p);
+    map_made_at(p, in_place, base, phdr);
     return p;
 }
 
@@ -257,6 +261,26 @@ static void a_mapped_object_is_read_relocated_or_not(void **state) {
             free(p);
         }
     }
+}
+
+/* Its addresses as they are in memory lie within it as link-time addresses, too. */
+static void a_large_program_at_a_low_address_is_read(void **state) {
+    (void)state;
+    enum { LOW = 0x100000, LARGE = 0x300000 };
+    struct wc_elf_image e;
+    Elf64_Phdr phdr[5];
+    uint64_t base;
+    make(GNU);
+    unsigned char *p = mmap((void *)LOW, LARGE, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    assert_ptr_equal(p, (void *)LOW);
+    map_made_at(p, true, &base, phdr);
+    phdr[1].p_memsz = LARGE - phdr[1].p_vaddr;
+    assert_int_equal(wc_elf_from_memory(&e, base, phdr, 5), WC_ELF_OK);
+    assert_made(&e);
+    assert_finds(&e);
+    assert_relocs(&e);
+    munmap(p, LARGE);
 }
 
 /* What the linkers write where nothing is defined: gold, lld and mold the end, ld.bfd 1. */
@@ -611,6 +635,7 @@ int main(void) {
         cmocka_unit_test(a_file_is_read),
         cmocka_unit_test(a_file_read_in_pieces_says_the_same),
         cmocka_unit_test(a_mapped_object_is_read_relocated_or_not),
+        cmocka_unit_test(a_large_program_at_a_low_address_is_read),
         cmocka_unit_test(imports_alone_are_all_seen),
         cmocka_unit_test(addresses_outside_are_refused),
         cmocka_unit_test(bytes_are_found_within_the_limit),
