@@ -68,6 +68,16 @@ size_t cudnnGetVersion(void) {
 END
 }
 
+calls_cudnnSetStream() { # OUT: a program that calls nothing else; it is not watched
+    program "$1" "$cudnn" <<'END'
+#include <stddef.h>
+int cudnnSetStream(void *, void *);
+int main(void) {
+    return cudnnSetStream(NULL, NULL);
+}
+END
+}
+
 opens_and_asks() { # OUT: a program that prints cudnnGetVersion of each file named
     program "$1" <<'END'
 #include <dlfcn.h>
@@ -204,13 +214,7 @@ END
 
 @test "unobserved: calls of functions that are not watched; the binding is told" {
     restless
-    program host "$cudnn" <<'END'
-#include <stddef.h>
-int cudnnSetStream(void *, void *);
-int main(void) {
-    return cudnnSetStream(NULL, NULL);
-}
-END
+    calls_cudnnSetStream host
     as_bare 0 ./host
     is "$(last_record binding "$log" | jq -c '[.functions, .wrapped]')" '[["cudnnSetStream"],0]'
     is "$(calls)" ''
@@ -342,13 +346,7 @@ print(any(sys.argv[1] in line and "r-x" in line for line in open("/proc/self/map
 
 @test "unobserved: a version, an installation and a demand that nothing reveals are null" {
     restless
-    program host "$cudnn" <<'END'
-#include <stddef.h>
-int cudnnSetStream(void *, void *);
-int main(void) {
-    return cudnnSetStream(NULL, NULL);
-}
-END
+    calls_cudnnSetStream host
     as_bare 0 ./host
     is "$(records object "$log" | jq -c 'select(.role == "facade") | [.version, .installation_version]' |
         sort -u)" '[null,null]'
