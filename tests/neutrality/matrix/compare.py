@@ -133,13 +133,14 @@ def bound(trace, names):
     return kept
 
 
-def bindings(bare, shimmed, names, again=True):
+def bindings(bare, shimmed, names, again=True, gcov=False):
     """Of two traces, as lines. The shim stands in the place of the next definition of the names that it
     exports, and answers a __gmon_start__ that nobody else has: that is all that may differ.
 
     again: does a function that is bound once more count? Under LD_BIND_NOT it is at each call, which
     for a function of cuDNN's must be as often; what unwinds or reads /proc/self/maps calls once more
-    for one frame or object more."""
+    for one frame or object more. gcov: the run-time of a shim built for coverage writes its counts, and
+    libtsan looks at the files."""
     def numbered(trace):
         """(binding, the how many-eth of that user and name it is)."""
         seen, count = set(), collections.Counter()
@@ -155,7 +156,8 @@ def bindings(bare, shimmed, names, again=True):
                 # It calls more or less of itself as addresses fall out, and looks up the loader's
                 # functions beside being bound to them, which is once or twice the same.
                 if not SANITIZER.search(binding.user) or not (
-                        binding.user == binding.owner or not again and binding.name in EXPORTED):
+                        binding.user == binding.owner or gcov and binding.name == "fileno_unlocked"
+                        or not again and binding.name in EXPORTED):
                     yield str(binding)
             elif binding.name != "__gmon_start__":
                 yield str(dataclasses.replace(binding, owner="the next one", version=""))
@@ -227,9 +229,10 @@ def of_plain(bare, shimmed, case):
     return {channel: diff for channel, diff in found.items() if diff}
 
 
-def of_traces(bare, shimmed, names):
+def of_traces(bare, shimmed, names, gcov=False):
     found = {"files": differing(files(bare.trace, names), files(shimmed.trace, names)),
-             "bindings": differing(*bindings(bare.trace, shimmed.trace, names, bare.binds_once))}
+             "bindings": differing(*bindings(bare.trace, shimmed.trace, names, bare.binds_once,
+                                               gcov))}
     if bare.audit is not None:
         found["audit"] = differing(*audit(bare.audit, shimmed.audit, names))
     return {channel: diff for channel, diff in found.items() if diff}
