@@ -153,9 +153,8 @@ int main(int argc, char **argv) {
 }
 END
     preload='' traced rights.trace "$work/opens" "$SHIM"
-    published | sort >published
     for trace in ./*.trace; do made_by_shim "$trace"; done | sort -u >made
-    diff published made
+    diff <(published | sort) made
 }
 
 # ---- filters on the whole process ----
@@ -408,14 +407,14 @@ gives_rights() { # HOW
     local room
     for room in 0 65536 $(part '' '8192 131072 266240 524288 4194304'); do
         echo "$room bytes beyond what is mapped"
-        does open="$cudnn" version create limit=AS:+$room call=cudnnGetCudartVersion sym=cudnnNo \
+        does open="$cudnn" version create limit=AS:+"$room" call=cudnnGetCudartVersion sym=cudnnNo \
             call=cudnnGetCudartVersion limit=AS:max signals
         said "${well[@]}"
         log_tells "$log" "${whole[@]}" 'cudnnGetCudartVersion before' 'cudnnGetCudartVersion after'
     done
     # Before it is open: the host needs room, the shim needs more.
     for room in 1048576 $(part '' 4194304); do
-        does limit=AS:+$room open="$cudnn" version create sym=cudnnNo signals
+        does limit=AS:+"$room" open="$cudnn" version create sym=cudnnNo signals
         said "${well[@]}"
         log_tells "$log" "${whole[@]}"
     done
