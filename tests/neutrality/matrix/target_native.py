@@ -90,7 +90,8 @@ class Native(Target):
         out.parent.mkdir(parents=True, exist_ok=True)
         new = out.with_suffix(f".{os.getpid()}")
         done = subprocess.run([self.own_cc, "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra",
-                               "-fPIC", "-shared", "-o", new, source, "-ldl"], text=True, check=False,
+                               "-fPIC", "-shared", "-Wl,-z,now", "-o", new, source,
+                               "-ldl"], text=True, check=False,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode:
             raise Unavailable(done.stdout)
