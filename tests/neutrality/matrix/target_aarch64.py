@@ -16,7 +16,7 @@ from .targets import BUILD, ROOT, Unavailable
 MACHINE = "aarch64"
 TRIPLE = "aarch64-linux-gnu"
 HOSTS = {"gcc": ("gcc", ""), "gcc-O0": ("gcc", "-O0"), "gcc-O2": ("gcc", "-O2"),
-         "clang": ("clang", ""), "clang-O2": ("clang", "-O2")}
+         "clang": ("clang", "-O2")}
 # What comes from Debian's packages of that architecture.
 PRELOADS = {"jemalloc": ("libjemalloc2", "libjemalloc.so.2"),
             "eatmydata": ("libeatmydata1", "libeatmydata.so")}
@@ -25,7 +25,7 @@ ALL = [
     *SMALL,
     {"shim": "gcc-O0"},
     {"host": "gcc-O2", "observer": "audit"},
-    {"shim": "clang-O2", "host": "clang-O2", "before": "eatmydata", "after": "jemalloc"},
+    {"shim": "clang-O2", "host": "clang", "before": "eatmydata", "after": "jemalloc"},
     {"shim": "clang-O0", "host": "gcc-O0", "binding": "bind-not"},
     {"host": "clang", "cudnn": "real9", "binding": "bind-now", "before": "jemalloc"},
     {"shim": "gcc-O0", "cudnn": "real9", "after": "eatmydata"},
