@@ -4,23 +4,36 @@
 
 bool sys_cannot_close;
 
-static bool read_at(void *ctx, const char *path, uint64_t offset, void *to, size_t cap, size_t *n) {
-    (void)ctx;
+int files_open(const char *path, struct stat *st) {
     int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
+    if (fd >= 0 && (sys_fstat(fd, st) != 0 || !S_ISREG(st->st_mode))) {
+        sys_close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+bool files_read(int fd, uint64_t offset, void *to, size_t cap, size_t *n) {
     *n = 0;
-    if (fd < 0)
-        return false;
-    struct stat st;
-    bool good = sys_fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
-    while (good && *n < cap) {
+    while (*n < cap) {
         long got = sys_pread(fd, (char *)to + *n, cap - *n, offset + *n);
         if (got == -4 /* EINTR */)
             continue;
-        good = got >= 0;
         if (got <= 0)
-            break;
+            return got == 0;
         *n += (size_t)got;
     }
+    return true;
+}
+
+static bool read_at(void *ctx, const char *path, uint64_t offset, void *to, size_t cap, size_t *n) {
+    struct stat st;
+    int fd = files_open(path, &st);
+    (void)ctx;
+    *n = 0;
+    if (fd < 0)
+        return false;
+    bool good = files_read(fd, offset, to, cap, n);
     sys_close(fd);
     return good;
 }

@@ -4,10 +4,17 @@
 #ifndef SHIM_FILES_H
 #define SHIM_FILES_H
 
+#include <sys/stat.h>
+
 #include "whichcudnn/files.h"
 
 extern const struct wc_files shim_files;
 
+/* Opens a regular file to be read and tells what it is. Negative: there is none, or it cannot be
+ * read. The caller closes. */
+int files_open(const char *path, struct stat *st);
+/* Up to cap bytes from offset; *n: how many were there. False: an error, after *n bytes. */
+bool files_read(int fd, uint64_t offset, void *to, size_t cap, size_t *n);
 /* Reads a small file whole; NUL-terminates. False: not readable. */
 bool files_read_text(const char *path, char *to, size_t cap);
 /* The file mapped at an address, as /proc/self/maps names it. False: none, or not readable. */

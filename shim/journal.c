@@ -1,6 +1,7 @@
 #include "journal.h"
 
 #include "config.h"
+#include "hash.h"
 #include "log.h"
 #include "memory.h"
 #include "process.h"
@@ -221,47 +222,41 @@ static struct said {
 } said[SAID_MOST];
 static size_t said_count;
 
-#define MIX_START 0xcbf29ce484222325u
-
-static uint64_t mix(uint64_t hash, const char *s) {
-    for (; s && *s; s++)
-        hash = (hash ^ (unsigned char)*s) * 0x100000001b3u;
-    return hash;
-}
-
 /* A subject that was not known at first may be known later: it is the same finding. */
 static bool same_subject(int64_t a, int64_t b) {
     return a == b || a == WC_NULL || b == WC_NULL;
 }
 
-static uint64_t title_of(const struct wc_finding_record *f) {
-    return mix(MIX_START ^ f->predicted, f->title);
+static struct said as_said(const struct wc_finding_record *f) {
+    return (struct said){hash_text(HASH_START, f->id),
+                         hash_text(HASH_START ^ f->predicted, f->title), f->object, f->host, 0};
 }
 
-static bool is_of(const struct said *s, const struct wc_finding_record *f) {
-    return s->id == mix(MIX_START, f->id) && same_subject(s->object, f->object) &&
-           same_subject(s->host, f->host);
+static bool same_finding(const struct said *a, const struct said *b) {
+    return a->id == b->id && same_subject(a->object, b->object) && same_subject(a->host, b->host);
 }
 
 static bool holds(const struct said *s, const struct wc_findings *now) {
-    for (size_t i = 0; i < now->n; i++)
-        if (is_of(s, &now->p[i]) && title_of(&now->p[i]) == s->title)
+    for (size_t i = 0; i < now->n; i++) {
+        struct said other = as_said(&now->p[i]);
+        if (other.title == s->title && same_finding(s, &other))
             return true;
+    }
     return false;
 }
 
 /* What was said of the same subject: the same words, else what holds no longer. Of one library and
  * host there may be several at a time: functions that failed. */
-static struct said *said_of(const struct wc_finding_record *f, const struct wc_findings *now,
+static struct said *said_of(const struct said *f, const struct wc_findings *now,
                             bool *subject_known) {
     struct said *past = NULL;
     *subject_known = false;
     for (size_t i = 0; i < said_count; i++) {
         struct said *s = &said[i];
-        if (!is_of(s, f))
+        if (!same_finding(s, f))
             continue;
         *subject_known = true;
-        if (s->title == title_of(f))
+        if (s->title == f->title)
             return s;
         if (!past && !holds(s, now))
             past = s;
@@ -313,9 +308,9 @@ static void say(const struct wc_finding_record *f) {
 /* Where there is no room to remember it, it is not written either: it would be, again and again. */
 static void note_finding(const struct wc_finding_record *f, const struct wc_findings *now) {
     bool subject_known;
-    struct said *old = said_of(f, now, &subject_known);
+    struct said new = as_said(f), *old = said_of(&new, now, &subject_known);
     struct wc_record r;
-    if ((old && old->title == title_of(f)) || (!old && said_count == SAID_MOST))
+    if ((old && old->title == new.title) || (!old && said_count == SAID_MOST))
         return;
     wc_record_begin(&r, WC_KIND_finding);
     r.u.finding = *f;
@@ -324,7 +319,8 @@ static void note_finding(const struct wc_finding_record *f, const struct wc_find
         write_line(&r);
     if (!old)
         old = &said[said_count++];
-    *old = (struct said){mix(MIX_START, f->id), title_of(f), f->object, f->host, seq};
+    new.seq = seq;
+    *old = new;
     if (!subject_known)
         say(f);
 }

@@ -63,9 +63,7 @@ uintptr_t next_definition(unsigned entry) {
     uintptr_t known = __atomic_load_n(&found[entry], __ATOMIC_RELAXED);
     if (known)
         return known;
-    if (this_thread.searching)
-        return shim_hook_unrelocated(entry, NULL, 0).jump;
-    if (!next_may_walk())
+    if (this_thread.searching || !next_may_walk())
         return shim_hook_unrelocated(entry, NULL, 0).jump;
     struct search s = {entry, false, 0};
     this_thread.searching = true;

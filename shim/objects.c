@@ -13,6 +13,7 @@
 #include "auxv.h"
 #include "calls.h"
 #include "files.h"
+#include "hash.h"
 #include "journal.h"
 #include "sys.h"
 #include "whichcudnn/names.h"
@@ -217,25 +218,6 @@ bool objects_may_matter(const struct link_map *m) {
 
 /* ---- entries ---- */
 
-static uint64_t hash_word(uint64_t hash, uint64_t word) {
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 32; /* else the high bits of a word never reach the low ones */
-}
-
-static uint64_t hash_bytes(uint64_t hash, const void *p, size_t n) {
-    const unsigned char *bytes = p;
-    uint64_t word = 0;
-    for (; n >= sizeof word; n -= sizeof word, bytes += sizeof word) {
-        wc_mem_copy(&word, bytes, sizeof word);
-        hash = hash_word(hash, word);
-    }
-    for (word = n; n; n--)
-        word = word << 8 | *bytes++;
-    return hash_word(hash, word);
-}
-
-#define HASH_START 0xcbf29ce484222325u
-
 static bool is_loaded(const struct dl_phdr_info *info, const ElfW(Phdr) * part) {
     for (size_t i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
@@ -249,7 +231,7 @@ static bool is_loaded(const struct dl_phdr_info *info, const ElfW(Phdr) * part) 
 
 static struct known_key key_of(const struct dl_phdr_info *info) {
     struct known_key key = {info->dlpi_addr, HASH_START, HASH_START};
-    key.name = hash_bytes(key.name, info->dlpi_name, wc_str_length(info->dlpi_name));
+    key.name = hash_text(key.name, info->dlpi_name);
     key.headers = hash_word(key.headers, (uintptr_t)info->dlpi_phdr);
     for (size_t i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];

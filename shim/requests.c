@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include "files.h"
+#include "hash.h"
 #include "journal.h"
 #include "memory.h"
 #include "objects.h"
@@ -44,19 +45,13 @@ static struct counted {
 } counted[COUNTED_MOST];
 static unsigned counted_names;
 
-static uint64_t mix(uint64_t hash, const void *p, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        hash = (hash ^ ((const unsigned char *)p)[i]) * 0x100000001b3u;
-    return hash;
-}
-
 /* NULL: too many different ones. */
 static struct counted *count_of(enum wc_operation operation, const char *name, int flags,
                                 int64_t caller_object) {
-    uint64_t hash = mix(0xcbf29ce484222325u, name, wc_str_length(name));
-    hash = mix(hash, &flags, sizeof flags);
-    hash = mix(hash, &operation, sizeof operation);
-    hash = mix(hash, &caller_object, sizeof caller_object) | 1;
+    uint64_t hash = hash_text(HASH_START, name);
+    hash = hash_word(hash, (uint64_t)flags);
+    hash = hash_word(hash, operation);
+    hash = hash_word(hash, (uint64_t)caller_object) | 1;
     size_t at = hash % COUNTED_MOST;
     while (counted[at].asked && counted[at].asked != hash)
         at = (at + 1) % COUNTED_MOST;

@@ -441,6 +441,14 @@ struct question {
     bool started, locked, yes;
 };
 
+/* False: the list may not be walked in this process. */
+static bool ask(int (*each)(struct dl_phdr_info *, size_t, void *), struct question *q) {
+    if (!next_may_walk())
+        return false;
+    next_walk(each, q);
+    return true;
+}
+
 static int promote_it(struct dl_phdr_info *info, size_t size, void *argument) {
     struct question *q = argument;
     (void)size;
@@ -456,9 +464,7 @@ static int promote_it(struct dl_phdr_info *info, size_t size, void *argument) {
 
 int64_t settle_promote(uintptr_t address) {
     struct question q = {.address = address, .number = WC_NULL};
-    if (!next_may_walk())
-        return WC_NULL;
-    next_walk(promote_it, &q);
+    ask(promote_it, &q);
     if (q.number != WC_NULL && state_take()) {
         describe_news(false);
         state_leave();
@@ -480,9 +486,7 @@ static int path_at(struct dl_phdr_info *info, size_t size, void *argument) {
 
 bool settle_path_at(uintptr_t address, char *to, size_t cap) {
     struct question q = {.address = address, .to = to, .cap = cap};
-    if (!next_may_walk())
-        return false;
-    next_walk(path_at, &q);
+    ask(path_at, &q);
     const char *program = q.yes && !to[0] ? objects_program_path(address) : NULL;
     if (program) {
         struct wc_text t;
@@ -510,10 +514,9 @@ static int answers_by_soname(struct dl_phdr_info *info, size_t size, void *argum
 
 bool settle_answers(const char *name) {
     struct question q = {.name = name};
-    if (!next_may_walk())
+    if (!ask(answers_by_path, &q))
         return true; /* perhaps */
-    next_walk(answers_by_path, &q);
     if (!q.yes)
-        next_walk(answers_by_soname, &q);
+        ask(answers_by_soname, &q);
     return q.yes;
 }

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include "files.h"
 #include "sys.h"
 
 /* What was read is known by the block: 64 KiB, more where a file has more than BLOCKS of those. */
@@ -14,19 +15,9 @@ static bool has_block(uint64_t i) {
     return have[i / 8] >> (i % 8) & 1;
 }
 
-/* The file is opened for each read: hosts close and reuse descriptors. */
-static int open_same(const char *path, struct stat *st) {
-    int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
-    if (fd >= 0 && (sys_fstat(fd, st) != 0 || !S_ISREG(st->st_mode))) {
-        sys_close(fd);
-        return -1;
-    }
-    return fd;
-}
-
 bool view_open(struct view *v, const char *path) {
     struct stat st;
-    int fd = open_same(path, &st);
+    int fd = files_open(path, &st);
     if (fd < 0)
         return false;
     sys_close(fd);
@@ -38,38 +29,25 @@ bool view_open(struct view *v, const char *path) {
     v->inode = st.st_ino;
     v->damaged = false;
     v->bytes = sys_reserve(v->size);
-    for (size_t i = 0; i < sizeof have; i++)
-        have[i] = 0;
+    wc_mem_set(have, 0, sizeof have);
     for (block_bits = BLOCK_BITS; (v->size - 1) >> block_bits >= BLOCKS;)
         block_bits++;
     return v->bytes != NULL;
 }
 
-static bool read_all(int fd, unsigned char *to, size_t n, uint64_t offset) {
-    while (n) {
-        long got = sys_pread(fd, to, n, offset);
-        if (got == -4 /* EINTR */)
-            continue;
-        if (got <= 0)
-            return false;
-        to += got;
-        offset += (uint64_t)got;
-        n -= (size_t)got;
-    }
-    return true;
-}
-
-/* Blocks first to last, none of which was read: what somebody looks at already never changes. */
+/* Blocks first to last, none of which was read: what somebody looks at already never changes. The
+ * file is opened for each read: hosts close and reuse descriptors. */
 static bool read_blocks(struct view *v, uint64_t first, uint64_t last) {
     uint64_t from = first << block_bits, end = (last + 1) << block_bits;
+    size_t n = 0;
     struct stat st;
-    int fd = open_same(v->path, &st);
+    int fd = files_open(v->path, &st);
     if (end > v->size)
         end = v->size;
     bool good = fd >= 0 && st.st_dev == v->device && st.st_ino == v->inode &&
                 (uint64_t)st.st_size == v->size &&
                 sys_protect(v->bytes + from, end - from, PROT_READ | PROT_WRITE) == 0 &&
-                read_all(fd, v->bytes + from, end - from, from);
+                files_read(fd, from, v->bytes + from, end - from, &n) && n == end - from;
     if (fd >= 0)
         sys_close(fd);
     for (uint64_t i = first; good && i <= last; i++)

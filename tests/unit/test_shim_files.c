@@ -15,23 +15,8 @@
 #include <cmocka.h>
 
 #include "shim/files.h"
+#include "support_place.h"
 #include "support_tree.h"
-
-static int enter(void **state) {
-    static char place[64];
-    (void)state;
-    strcpy(place, "/tmp/whichcudnn-test-XXXXXX");
-    return mkdtemp(place) && chdir(place) == 0 ? 0 : -1;
-}
-
-static int leave(void **state) {
-    char command[PATH_MAX + 32], place[PATH_MAX];
-    (void)state;
-    if (!getcwd(place, sizeof(place)) || strncmp(place, "/tmp/whichcudnn-test-", 21) != 0)
-        return -1;
-    snprintf(command, sizeof(command), "rm -rf '%s'", place);
-    return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
-}
 
 static void put(const char *name, const char *text) {
     FILE *f = fopen(name, "w");
@@ -226,16 +211,21 @@ static void no_descriptor_is_left_open(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(regular_files_are_read_at_any_offset, enter, leave),
-        cmocka_unit_test_setup_teardown(what_is_no_regular_file_is_not_read, enter, leave),
-        cmocka_unit_test_setup_teardown(facts_are_those_of_stat, enter, leave),
-        cmocka_unit_test_setup_teardown(a_directory_is_listed_to_its_end_or_as_far_as_asked, enter,
-                                        leave),
-        cmocka_unit_test_setup_teardown(a_link_is_read_where_it_fits, enter, leave),
-        cmocka_unit_test_setup_teardown(the_real_path_is_that_behind_links, enter, leave),
-        cmocka_unit_test_setup_teardown(a_small_text_is_read_whole_or_cut, enter, leave),
-        cmocka_unit_test_setup_teardown(the_mapped_file_at_an_address_is_found, enter, leave),
-        cmocka_unit_test_setup_teardown(no_descriptor_is_left_open, enter, leave),
+        cmocka_unit_test_setup_teardown(regular_files_are_read_at_any_offset, enter_place,
+                                        leave_place),
+        cmocka_unit_test_setup_teardown(what_is_no_regular_file_is_not_read, enter_place,
+                                        leave_place),
+        cmocka_unit_test_setup_teardown(facts_are_those_of_stat, enter_place, leave_place),
+        cmocka_unit_test_setup_teardown(a_directory_is_listed_to_its_end_or_as_far_as_asked,
+                                        enter_place, leave_place),
+        cmocka_unit_test_setup_teardown(a_link_is_read_where_it_fits, enter_place, leave_place),
+        cmocka_unit_test_setup_teardown(the_real_path_is_that_behind_links, enter_place,
+                                        leave_place),
+        cmocka_unit_test_setup_teardown(a_small_text_is_read_whole_or_cut, enter_place,
+                                        leave_place),
+        cmocka_unit_test_setup_teardown(the_mapped_file_at_an_address_is_found, enter_place,
+                                        leave_place),
+        cmocka_unit_test_setup_teardown(no_descriptor_is_left_open, enter_place, leave_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,23 +15,13 @@
 
 #include "shim/config.h"
 #include "shim/log.h"
+#include "support_place.h"
 #include "support_tree.h"
 
-static char place[64];
-
 static int enter(void **state) {
-    (void)state;
-    strcpy(place, "/tmp/whichcudnn-test-XXXXXX");
     memset(config.log, 0, sizeof(config.log));
     umask(022);
-    return mkdtemp(place) && chdir(place) == 0 ? 0 : -1;
-}
-
-static int leave(void **state) {
-    char command[128];
-    (void)state;
-    snprintf(command, sizeof(command), "rm -rf '%s'", place);
-    return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
+    return enter_place(state);
 }
 
 static bool create(const char *pattern) {
@@ -342,20 +332,22 @@ static int load(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_name_is_made_absolute_and_filled_in, enter, leave),
-        cmocka_unit_test_setup_teardown(a_directory_gets_the_default_name, enter, leave),
-        cmocka_unit_test_setup_teardown(without_a_working_directory_it_is_in_tmp, enter, leave),
-        cmocka_unit_test_setup_teardown(a_taken_name_gets_the_pid_then_numbers, enter, leave),
-        cmocka_unit_test_setup_teardown(a_name_that_does_not_fit_is_no_name, enter, leave),
-        cmocka_unit_test_setup_teardown(only_what_passes_is_tried_again, enter, leave),
-        cmocka_unit_test_setup_teardown(lines_are_added_one_by_one, enter, leave),
-        cmocka_unit_test_setup_teardown(what_stands_in_its_place_is_left_alone, enter, leave),
-        cmocka_unit_test_setup_teardown(another_user_s_file_is_left_alone, enter, leave),
-        cmocka_unit_test_setup_teardown(a_line_that_does_not_fit_leaves_no_part, enter, leave),
-        cmocka_unit_test_setup_teardown(a_signal_of_the_host_s_stays_pending, enter, leave),
-        cmocka_unit_test_setup_teardown(standard_descriptors_stay_free, enter, leave),
+        cmocka_unit_test_setup_teardown(a_name_is_made_absolute_and_filled_in, enter, leave_place),
+        cmocka_unit_test_setup_teardown(a_directory_gets_the_default_name, enter, leave_place),
+        cmocka_unit_test_setup_teardown(without_a_working_directory_it_is_in_tmp, enter,
+                                        leave_place),
+        cmocka_unit_test_setup_teardown(a_taken_name_gets_the_pid_then_numbers, enter, leave_place),
+        cmocka_unit_test_setup_teardown(a_name_that_does_not_fit_is_no_name, enter, leave_place),
+        cmocka_unit_test_setup_teardown(only_what_passes_is_tried_again, enter, leave_place),
+        cmocka_unit_test_setup_teardown(lines_are_added_one_by_one, enter, leave_place),
+        cmocka_unit_test_setup_teardown(what_stands_in_its_place_is_left_alone, enter, leave_place),
+        cmocka_unit_test_setup_teardown(another_user_s_file_is_left_alone, enter, leave_place),
+        cmocka_unit_test_setup_teardown(a_line_that_does_not_fit_leaves_no_part, enter,
+                                        leave_place),
+        cmocka_unit_test_setup_teardown(a_signal_of_the_host_s_stays_pending, enter, leave_place),
+        cmocka_unit_test_setup_teardown(standard_descriptors_stay_free, enter, leave_place),
         cmocka_unit_test_setup_teardown(standard_error_is_written_to_while_it_is_that, enter,
-                                        leave),
+                                        leave_place),
     };
     return cmocka_run_group_tests(tests, load, NULL);
 }

@@ -18,6 +18,7 @@
 #include "shim/settle.h"
 #include "shim/state.h"
 #include "shim/thread.h"
+#include "support_place.h"
 #include "whichcudnn/record.h"
 
 enum { THREADS = 8, ROUNDS = 25, LIBRARIES = 4 };
@@ -27,7 +28,7 @@ __thread struct thread this_thread;
 struct thread *thread_first;
 bool thread_others;
 
-static char place[64], library[LIBRARIES][128];
+static char library[LIBRARIES][128];
 static pthread_barrier_t together;
 
 static void copy(const char *from, const char *to) {
@@ -47,9 +48,7 @@ static int enter(void **state) {
     static char variable[96];
     static const char *const envp[] = {"WHICHCUDNN_STDERR=off", variable, NULL};
     Dl_info cmocka;
-    (void)state;
-    strcpy(place, "/tmp/whichcudnn-test-XXXXXX");
-    if (!mkdtemp(place) || !dladdr((void *)_cmocka_run_group_tests, &cmocka))
+    if (enter_place(state) != 0 || !dladdr((void *)_cmocka_run_group_tests, &cmocka))
         return -1;
     for (int i = 0; i < LIBRARIES; i++) {
         snprintf(library[i], sizeof(library[i]), "%s/%s", place, names[i]);
@@ -58,13 +57,6 @@ static int enter(void **state) {
     snprintf(variable, sizeof(variable), "WHICHCUDNN_LOG=%s/log", place);
     config_load(envp);
     return 0;
-}
-
-static int leave(void **state) {
-    char command[128];
-    (void)state;
-    snprintf(command, sizeof(command), "rm -rf '%s'", place);
-    return system(command) == 0 ? 0 : -1;
 }
 
 /* What a hook does: pass on what it calls itself, notice the news. */
@@ -146,7 +138,7 @@ static void threads_settle_at_once(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(threads_settle_at_once, enter, leave),
+        cmocka_unit_test_setup_teardown(threads_settle_at_once, enter, leave_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,6 +26,7 @@
 #include "shim/slots.h"
 #include "shim/state.h"
 #include "shim/thread.h"
+#include "support_place.h"
 
 enum {
     THREADS = 8,
@@ -300,26 +301,15 @@ static void a_slot_that_all_resolve_at_once_is_watched_again(void **state) {
     }
 }
 
-static char place[64];
-
 static int enter(void **state) {
     static char variable[96];
     /* Literals lie below: no auxiliary vector is looked for between this and its strings. */
     static const char *const envp[] = {"WHICHCUDNN_STDERR=off", variable, NULL};
-    (void)state;
-    strcpy(place, "/tmp/whichcudnn-test-XXXXXX");
-    if (!mkdtemp(place) || chdir(place) != 0)
+    if (enter_place(state) != 0)
         return -1;
     snprintf(variable, sizeof(variable), "WHICHCUDNN_LOG=%s", place);
     config_load(envp);
     return 0;
-}
-
-static int leave(void **state) {
-    char command[128];
-    (void)state;
-    snprintf(command, sizeof(command), "rm -rf '%s'", place);
-    return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
 }
 
 int main(void) {
@@ -328,5 +318,5 @@ int main(void) {
         cmocka_unit_test(first_calls_at_once_are_told_once),
         cmocka_unit_test(a_slot_that_all_resolve_at_once_is_watched_again),
     };
-    return cmocka_run_group_tests(tests, enter, leave);
+    return cmocka_run_group_tests(tests, enter, leave_place);
 }

@@ -14,24 +14,10 @@
 
 #include "shim/view.h"
 #include "support_elf.h"
+#include "support_place.h"
 #include "whichcudnn/elf_image.h"
 
 #define BLOCK ((size_t)64 << 10)
-
-static char place[64];
-
-static int enter(void **state) {
-    (void)state;
-    strcpy(place, "/tmp/whichcudnn-test-XXXXXX");
-    return mkdtemp(place) && chdir(place) == 0 ? 0 : -1;
-}
-
-static int leave(void **state) {
-    char command[128];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf '%s'", place);
-    return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
-}
 
 /* n bytes at an offset, each of them this one. */
 static void put(const char *name, size_t offset, size_t n, int byte) {
@@ -210,17 +196,22 @@ static void a_library_that_is_cut_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_is_asked_for_is_read, enter, leave),
-        cmocka_unit_test_setup_teardown(what_was_read_stays_as_it_was, enter, leave),
-        cmocka_unit_test_setup_teardown(a_view_begins_with_nothing_of_the_one_before, enter, leave),
-        cmocka_unit_test_setup_teardown(a_file_cut_before_it_is_read_kills_nobody, enter, leave),
-        cmocka_unit_test_setup_teardown(a_file_cut_while_it_is_read_kills_nobody, enter, leave),
-        cmocka_unit_test_setup_teardown(another_file_of_that_name_is_not_taken_for_it, enter,
-                                        leave),
-        cmocka_unit_test_setup_teardown(what_is_no_file_with_bytes_has_no_view, enter, leave),
-        cmocka_unit_test_setup_teardown(a_file_of_many_blocks_is_read_in_larger_ones, enter, leave),
-        cmocka_unit_test_setup_teardown(a_library_is_read_through_it, enter, leave),
-        cmocka_unit_test_setup_teardown(a_library_that_is_cut_is_refused, enter, leave),
+        cmocka_unit_test_setup_teardown(what_is_asked_for_is_read, enter_place, leave_place),
+        cmocka_unit_test_setup_teardown(what_was_read_stays_as_it_was, enter_place, leave_place),
+        cmocka_unit_test_setup_teardown(a_view_begins_with_nothing_of_the_one_before, enter_place,
+                                        leave_place),
+        cmocka_unit_test_setup_teardown(a_file_cut_before_it_is_read_kills_nobody, enter_place,
+                                        leave_place),
+        cmocka_unit_test_setup_teardown(a_file_cut_while_it_is_read_kills_nobody, enter_place,
+                                        leave_place),
+        cmocka_unit_test_setup_teardown(another_file_of_that_name_is_not_taken_for_it, enter_place,
+                                        leave_place),
+        cmocka_unit_test_setup_teardown(what_is_no_file_with_bytes_has_no_view, enter_place,
+                                        leave_place),
+        cmocka_unit_test_setup_teardown(a_file_of_many_blocks_is_read_in_larger_ones, enter_place,
+                                        leave_place),
+        cmocka_unit_test_setup_teardown(a_library_is_read_through_it, enter_place, leave_place),
+        cmocka_unit_test_setup_teardown(a_library_that_is_cut_is_refused, enter_place, leave_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
