@@ -41,7 +41,7 @@ shim_sources  := $(sort $(shell find shim -name '*.c' -not -path 'shim/arch/*'))
                  $(sort $(wildcard shim/arch/$(ARCH)/*.c shim/arch/$(ARCH)/*.S))
 unit_sources  := $(sort $(wildcard tests/unit/test_*.c))
 generated     := $(patsubst core/data/generate_%.py,$(O)/gen/cudnn_%.inc,\
-                   $(wildcard core/data/generate_*.py))
+                   $(wildcard core/data/generate_*.py)) $(O)/gen/findings_pages.inc
 objects = $(patsubst %,$(O)/obj/$(1)/%.o,$(basename $(2)))
 
 # ---- NVIDIA's headers: what was asked for, a toolkit, or what `make headers` fetched ----------
@@ -147,6 +147,10 @@ headers: $(O)/venv/.ready
 	$(Q)$(O)/venv/bin/python tests/setup/fetch_headers.py --into $(O)/headers
 
 $(O)/gen/cudnn_%.inc: core/data/generate_%.py core/data/cudnn_%.tsv
+	$(say) GEN $@
+	$(Q)mkdir -p $(@D) && $(PYTHON) $^ > $@.new && mv $@.new $@
+
+$(O)/gen/findings_pages.inc: tools/generate_pages.py docs/findings.md
 	$(say) GEN $@
 	$(Q)mkdir -p $(@D) && $(PYTHON) $^ > $@.new && mv $@.new $@
 

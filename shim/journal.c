@@ -279,6 +279,7 @@ static void add_finding_text(struct wc_text *t, const struct wc_finding_record *
             wc_text_join(t, ": ", f->fix.p[0].command, NULL);
         wc_text_add_char(t, '\n');
     }
+    wc_text_join(t, "  more: whichcudnn explain ", f->id, "\n", NULL);
     if (log_path()[0])
         wc_text_join(t, "  more: whichcudnn report ", log_path(), "\n", NULL);
     else if (log_trouble())

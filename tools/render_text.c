@@ -67,6 +67,12 @@ static void print_damage(FILE *to, const struct log_file *file) {
         print_format(to, "           and %zu lines more\n", file->damaged_lines - LOG_DAMAGED_TOLD);
 }
 
+/* The page of what comes first. */
+static void print_more(FILE *to, const struct report *r) {
+    if (r->findings.n > 0)
+        print_format(to, "  more     whichcudnn explain %s\n", r->findings.p[0].id);
+}
+
 static void print_origin(FILE *to, const struct report *r) {
     const struct log_process *log = r->log;
     char *ending = report_ending(r);
@@ -77,6 +83,7 @@ static void print_origin(FILE *to, const struct report *r) {
     free(ending);
     print_format(to, "  log      %s (%zu records)\n", log->file->path, log->records);
     print_damage(to, log->file);
+    print_more(to, r);
     if (log->stack.dropped)
         print_format(to, "  left out %lld facts that found no room\n",
                      (long long)log->stack.dropped);
@@ -145,4 +152,5 @@ void render_brief(FILE *to, const struct report *r, bool colour) {
             print_format(to, "  fix      %s\n",
                          f->fix.p[0].command ? f->fix.p[0].command : f->fix.p[0].text);
     }
+    print_more(to, r);
 }

@@ -5,6 +5,7 @@
  * WC_EXAMPLES=1: prints the examples, to be put into the page.
  */
 #include "support_stack.h"
+#include "tools/page.h"
 
 static char page[128 << 10];
 
@@ -234,6 +235,20 @@ static bool in_section(const char *id, const char *text) {
     return found && found < start + n;
 }
 
+/* What it means and how it was seen is above; then these, the commands of the check, an example. */
+static void has_its_parts(const char *id) {
+    static const char *const parts[] = {
+        "\nWhy: ", "\nWhat to do: ", "\nHow to check: ", "\n\n```sh\n", "\n```\n\n```text\n"};
+    size_t n;
+    const char *at = section(id, &n), *end = at + n;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const char *part = strstr(at, parts[i]);
+        if (!part || part >= end)
+            fail_msg("docs/findings.md, %s: no %s behind what comes before it", id, parts[i]);
+        at = part;
+    }
+}
+
 static void each_finding_has_its_section(void **state) {
     (void)state;
     size_t n, length;
@@ -250,9 +265,25 @@ static void each_finding_has_its_section(void **state) {
         snprintf(line, sizeof line, "\n**%s**: %s.\n",
                  wc_enum_word(WC_ENUM_severity, kind[i].severity), kind[i].title);
         assert_true(in_section(kind[i].id, line));
-        assert_true(in_section(kind[i].id, "\nWhy: "));
-        assert_true(in_section(kind[i].id, "\nWhat to do: "));
+        has_its_parts(kind[i].id);
     }
+}
+
+/* The command was built with this very page. */
+static void each_page_is_in_the_command(void **state) {
+    (void)state;
+    size_t n, length;
+    const struct wc_finding_kind *kind = wc_finding_kinds(&n);
+    for (size_t i = 0; i < n; i++) {
+        const char *built = page_of(kind[i].id), *at = section(kind[i].id, &length);
+        assert_non_null(built);
+        assert_string_equal(page_id(i), kind[i].id);
+        at = strchr(at + 1, '\n') + 1; /* below the heading, behind an empty line */
+        assert_int_equal(strncmp(at + 1, built, strlen(built)), 0);
+        assert_in_range(section(kind[i].id, &length) + length - at - strlen(built), 0, 2);
+    }
+    assert_null(page_id(n));
+    assert_null(page_of("no-such-finding"));
 }
 
 static void no_section_is_of_an_unknown_finding(void **state) {
@@ -301,6 +332,7 @@ static void each_action_is_listed(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_finding_has_its_section),
+        cmocka_unit_test(each_page_is_in_the_command),
         cmocka_unit_test(no_section_is_of_an_unknown_finding),
         cmocka_unit_test(each_example_is_what_diagnose_says),
         cmocka_unit_test(each_action_is_listed),

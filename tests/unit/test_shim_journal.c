@@ -433,8 +433,9 @@ static void expect_said(const json_t *finding, const char *last) {
     const json_t *fix = json_array_get(json_object_get(finding, "fix"), 0);
     assert_non_null(fix);
     const char *command = text(fix, "command");
-    sprintf(expected + strlen(expected), "  fix: %s%s%s\n%s", text(fix, "text"),
-            command ? ": " : "", command ? command : "", last);
+    sprintf(expected + strlen(expected), "  fix: %s%s%s\n  more: whichcudnn explain %s\n%s",
+            text(fix, "text"), command ? ": " : "", command ? command : "", text(finding, "id"),
+            last);
     assert_string_equal(said, expected);
 }
 
@@ -455,7 +456,7 @@ static void without_a_log_the_reason_is_said(void **state) {
     play(say_without_a_log);
     assert_int_equal(strncmp(said, "whichcudnn: error: ", 19), 0);
     assert_non_null(strstr(said, "\n  no log: the log file cannot be created\n"));
-    assert_null(strstr(said, "more:"));
+    assert_null(strstr(said, "whichcudnn report"));
 }
 
 static void a_path_moves_no_cursor(void **state) {
