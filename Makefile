@@ -213,7 +213,7 @@ test:
 	$(call prepare,test neutral faults fuzz)
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)$(MAKE) --no-print-directory -k run-unit run-e2e run-real; \
-	    $(MAKE) --no-print-directory -k run-neutral run-faults run-fuzz PART=small; \
+	    $(MAKE) --no-print-directory -k run-cases run-neutral run-faults run-fuzz PART=small; \
 	    tests/setup/summary $(tap)/*.tap
 
 suite = +$(Q)rm -f $(tap)/$(1)*.tap; $(MAKE) --no-print-directory run-$(1); \
@@ -222,6 +222,10 @@ test-unit:     ; $(call suite,unit)
 test-e2e:      ; $(call suite,e2e)
 test-real:     ; $(call suite,real)
 test-measured: ; $(call suite,measured)
+
+# The field, re-created: case, first finding, verdict. SEED= draws what that seed draws.
+SEED ?=
+test-cases: ; $(call suite,cases)
 
 # Heavy proofs. `make test` runs a representative part of the first three (PART=small), and these alone
 # the whole; neutral and faults end with a table case x variant.
@@ -236,12 +240,15 @@ test-neutral test-faults test-sanitizers fuzz mutants coverage:
 	    $(if $(filter test-%,$@),tests/setup/table $(tap)/$(patsubst test-%,%,$@)-*.tap;) \
 	    tests/setup/summary $(tap)/$(patsubst test-%,%,$@)*.tap
 test-all: test
-	$(Q)failed=0; for t in test-measured test-neutral test-faults test-sanitizers fuzz mutants coverage; do \
+	$(Q)failed=0; for t in test-measured test-cases test-neutral test-faults test-sanitizers fuzz mutants coverage; do \
 	    $(MAKE) --no-print-directory $$t || failed=1; done; \
 	    tests/setup/summary $(tap)/*.tap && [ $$failed -eq 0 ]
 
-.PHONY: unit-programs run-unit run-e2e run-real run-measured run-neutral run-faults \
+.PHONY: unit-programs run-unit run-e2e run-real run-measured run-cases run-neutral run-faults \
         run-sanitizers run-fuzz run-mutants run-coverage
+run-cases: all $(O)/venv/.ready
+	$(Q)$(test_env) $(O)/venv/bin/python tests/cases/run $(tap)/cases --part $(PART) \
+	    $(if $(SEED),--seed $(SEED))
 run-neutral: all $(O)/venv/.ready
 	$(Q)$(test_env) $(O)/venv/bin/python tests/neutrality/run $(tap)/neutral --part $(PART); \
 	    status=$$?; $(if $(filter small,$(PART)),exit $$status; )$(test_env) \
@@ -339,6 +346,7 @@ help:
 	@echo '                 RELEASE=9.x.y.z adds a release of cuDNN to the real ones'
 	@echo 'make test-unit   test programs of tests/unit alone; likewise test-e2e, test-real,'
 	@echo '                 and test-measured (whole frameworks, 6 GB; MEASURED=small without them)'
+	@echo 'make test-cases  failures of the field re-created, told, repaired; SEED=N draws them the same again'
 	@echo 'make test-neutral  bare beside shimmed: cases x variants, in all; `make test` has a part of it'
 	@echo 'make test-faults   full disks, closed descriptors, forks, storms, seccomp, 64 threads for a minute'
 	@echo 'make test-sanitizers  core/ and the inner shim under ASan, UBSan, TSan and MSan'

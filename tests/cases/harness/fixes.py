@@ -1,0 +1,201 @@
+"""What a person would do who follows a finding's first fix. The commands are played: the variables are
+those of the run, pip's site-packages and conda's prefix are the situation's own."""
+
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+
+SPEC = re.compile(r"(==|>=|<=|!=|~=|<|>)([\d.*]+)")
+
+
+class NotPlayed(Exception):
+    pass
+
+
+def numbers(text):
+    return [int(n) for n in re.findall(r"\d+", text)]
+
+
+def satisfies(release, spec):
+    """PEP 440, as far as fixes use it."""
+    for operator, text in SPEC.findall(spec):
+        want = numbers(text)
+        have = [release.major, release.minor, release.patch, release.build]
+        prefix = have[:len(want)]
+        whole = want + [0] * (4 - len(want))
+        if operator == "==":
+            ok = prefix == want if "*" in text or len(want) < 4 else have == want
+        elif operator == "!=":
+            ok = prefix != want
+        elif operator == "~=":
+            ok = have >= whole and have[:len(want) - 1] == want[:-1]
+        else:
+            ok = {">=": have >= whole, "<=": prefix <= want, ">": have > whole,
+                  "<": have < whole}[operator]
+        if not ok:
+            return False
+    return True
+
+
+def choose(world, spec):
+    """The release that the index would give: of those that this situation knows, else the floor."""
+    found = [r for r in world.known + [h.built for h in world.hosts] if satisfies(r, spec)]
+    if found:
+        return max(found)
+    for operator, text in SPEC.findall(spec):
+        if operator in ("==", ">=", "~="):
+            n = (numbers(text) + [0] * 4)[:4]
+            return type(world.hosts[0].built)(*n)
+    raise NotPlayed(f"no release satisfies {spec}")
+
+
+def set_variable(world, command):
+    words = shlex.split(command)
+    if words[0] == "unset":
+        for name in words[1:]:
+            world.environment.pop(name, None)
+    else:
+        for word in words[1:]:
+            name, _, value = word.partition("=")
+            old = world.environment.get(name, "")
+            value = re.sub(r"\$\{LD_LIBRARY_PATH:\+:\$LD_LIBRARY_PATH\}",
+                           f":{old}" if old else "", value)
+            world.environment[name] = value.replace("$LD_LIBRARY_PATH", old)
+
+
+def pip(world, words):
+    wanted = [w for w in words if not w.startswith("-")]
+    if words[0] == "uninstall":
+        for name in wanted[1:]:
+            uninstall(world, name)
+        return
+    for word in wanted[1:]:
+        name, spec = re.match(r"([A-Za-z0-9_.-]+?)\s*((?:[=<>!~].*)?)$", word).groups()
+        cudnn = re.fullmatch(r"nvidia-cudnn-cu(\d+)", name)
+        if not cudnn:
+            upgrade_host(world, name, spec)
+            continue
+        release = choose(world, spec)
+        uninstall(world, name)
+        world.wheel(release, cuda=int(cudnn.group(1)))
+
+
+def uninstall(world, name):
+    for info in world.site.glob(f"{name.replace('-', '_')}-*.dist-info"):
+        shutil.rmtree(info)
+    if name.startswith("nvidia-cudnn"):
+        shutil.rmtree(world.site / "nvidia/cudnn", ignore_errors=True)
+
+
+def upgrade_host(world, name, spec):
+    for host in world.hosts:
+        if host.distribution.replace("_", "-") == name:
+            host.rebuild(choose(world, spec))
+            return
+    raise NotPlayed(f"nobody here has {name}")
+
+
+def conda(world, words):
+    spec = words[-1]
+    prefix = pathlib.Path(world.conda_prefix)
+    for record in prefix.glob("conda-meta/cudnn-*.json"):
+        record.unlink()
+    for path in prefix.glob("lib/libcudnn*"):
+        path.unlink()
+    world.conda(choose(world, spec), prefix=prefix)
+
+
+def on_files(world, command):
+    """rm, mv, ln, cp within the situation."""
+    words = shlex.split(command)
+    paths = [w for w in words[1:] if w.startswith("/")]
+    if not paths or not all(str(pathlib.Path(p)).startswith(str(world.root)) for p in paths):
+        raise NotPlayed(command)
+    subprocess.run(words, check=True)
+
+
+def play_command(world, command):
+    words = shlex.split(command)
+    if words[0] in ("unset", "export"):
+        set_variable(world, command)
+    elif words[0] in ("pip", "pip3"):
+        pip(world, words[1:])
+    elif words[:3] == ["python", "-m", "pip"] or words[:3] == ["python3", "-m", "pip"]:
+        pip(world, words[3:])
+    elif words[0] == "conda":
+        conda(world, words[1:])
+    elif words[0] in ("rm", "mv", "ln", "cp"):
+        on_files(world, command)
+    else:
+        raise NotPlayed(command)
+
+
+# ---- fixes that are a sentence: action -> what is done with the finding's own data -------------
+
+
+def fact(finding, *names):
+    return next((f["value"] for name in names for f in finding["facts"] if f["name"] == name), None)
+
+
+def install_by_hand(world, finding, text):
+    """A release that satisfies what the sentence says, where the host looked."""
+    spec = re.search(r"satisfies ([^ ]+?),? where", text)
+    release = choose(world, spec.group(1)) if spec else world.hosts[0].built
+    got = fact(finding, "got", "library")
+    into = pathlib.Path(got).parent if got else world.looks_in
+    for path in into.glob("libcudnn*"):
+        path.unlink()
+    world.directory(release, into)
+
+
+def reinstall_by_hand(world, finding, text):
+    found = re.search(r"in (/[^,]+)", text)
+    if not found:
+        raise NotPlayed(text)
+    into = pathlib.Path(found.group(1))
+    for path in into.glob("libcudnn*"):
+        path.unlink()
+    world.directory(world.whole, into)
+
+
+def remove_by_hand(world, finding, text):
+    found = re.findall(r"(/[^\s,]+)", text)
+    if not found:
+        raise NotPlayed(text)
+    for path in found:
+        if not path.startswith(str(world.root)):
+            raise NotPlayed(text)
+        pathlib.Path(path).unlink()
+
+
+def upgrade_by_hand(world, finding, text):
+    made_for = re.search(r"made for cuDNN (\d+)\.(\d+)(?:\.(\d+))?", text)
+    if not made_for:
+        raise NotPlayed(text)
+    release = type(world.hosts[0].built)(*(int(n or 0) for n in made_for.groups()))
+    world.hosts[0].rebuild(release)
+
+
+def variable_by_hand(world, finding, text):
+    """LD_LIBRARY_PATH names the directory that has it."""
+    if not world.has_it:
+        raise NotPlayed(text)
+    old = world.environment.get("LD_LIBRARY_PATH")
+    world.environment["LD_LIBRARY_PATH"] = str(world.has_it) + (f":{old}" if old else "")
+
+
+BY_HAND = {"install": install_by_hand, "reinstall": reinstall_by_hand, "remove": remove_by_hand,
+           "upgrade-host": upgrade_by_hand, "set-variable": variable_by_hand}
+
+
+def play(world, finding, fix):
+    if fix["command"]:
+        for line in fix["command"].split("\n"):
+            for command in re.split(r" && |; ", line):
+                play_command(world, command)
+    elif fix["action"] in BY_HAND:
+        BY_HAND[fix["action"]](world, finding, fix["text"])
+    else:
+        raise NotPlayed(f"{fix['action']}: {fix['text']}")

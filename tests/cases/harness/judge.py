@@ -1,0 +1,146 @@
+"""Runs one case: the situation bare and watched, the fix that the first finding gives, the twin."""
+
+import importlib.util
+import os
+import pathlib
+import re
+import shutil
+import signal
+import tempfile
+import traceback
+
+from . import fixes
+from .releases import watch
+from .world import World
+
+NO_GPU = {"driver-missing", "gpu-stack-not-reached"}  # true of a computer without one
+NOT_HERE = 125  # of with-cache: no mount namespace
+
+
+class Failed(Exception):
+    pass
+
+
+def must(holds, what):
+    if not holds:
+        raise Failed(what)
+
+
+class Outcome:
+    def __init__(self, name):
+        self.name, self.expected, self.got, self.failure, self.skipped = name, "", "", "", ""
+
+
+def load(folder):
+    spec = importlib.util.spec_from_file_location(folder.name.replace("-", "_"), folder / "case.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def run(world, watched):
+    logs = tempfile.mkdtemp(prefix="logs-", dir=world.scratch) + "/logs" if watched else None
+    environment = {name: str(value) for name, value in world.environment.items()}
+    return watch.Run(world.command(), logs, **environment)
+
+
+def told(watched):
+    """The findings of all processes of a run; nothing observed is no finding."""
+    if not any(pathlib.Path(watched.logs).iterdir()):
+        return []
+    _, document = watch.report(watched.logs)
+    documents = document if isinstance(document, list) else [document]
+    return [finding for one in documents for finding in one["findings"]]
+
+
+def grave(findings):
+    return [f for f in findings if f["severity"] in ("error", "warning")]
+
+
+def ending(status):
+    return signal.Signals(-status).name if status < 0 else str(status)
+
+
+def words_of(finding):
+    texts = [finding["title"]] + [f"{f['name']}: {f['value']}" for f in finding["facts"]]
+    return "\n".join(texts + [f"{f['text']} {f['command']}" for f in finding["fix"]])
+
+
+def check_first(world, findings):
+    """The first finding, if it is what was stated, names what it has to and has the fix."""
+    first = findings[0] if findings else None
+    must(first, f"nothing was found, expected {world.first}")
+    ids = " ".join(f["id"] for f in findings)
+    must(first["id"] == world.first, f"first finding: {first['title']!r} ({ids})")
+    for name in world.names:
+        must(name in words_of(first), f"{name} is not named in:\n{words_of(first)}")
+    must(first["fix"], f"{first['id']} gives no fix")
+    must(first["fix"][0]["action"] == world.action,
+         f"first fix: {first['fix'][0]}, expected {world.action}")
+    return first
+
+
+def check_silent(findings, world, when):
+    noise = [f"{f['id']}: {f['title']}" for f in grave(findings) if f["id"] not in world.allowed]
+    must(not noise, f"{when}: {'; '.join(noise)}")
+
+
+def check_healthy(world, when):
+    """The program works, with the right file mapped, and nothing is told."""
+    healthy = run(world, watched=True)
+    must(healthy.status == 0 and "done\n" in healthy.out,
+         f"{when}: ended with {ending(healthy.status)}: {(healthy.out + healthy.err)[-600:]}")
+    if world.maps:
+        mapped = {os.path.realpath(p) for p in re.findall(r"^mapped (.*)$", healthy.out, re.M)}
+        must(os.path.realpath(world.maps) in mapped, f"{when}: {world.maps} is not mapped: {mapped}")
+    check_silent(told(healthy), world, when)
+
+
+def check_fault(world):
+    bare, watched = run(world, watched=False), run(world, watched=True)
+    if bare.status == NOT_HERE:
+        return None
+    said = bare.out + bare.err
+    if world.text is not None:
+        must(re.search(world.text, said), f"it said {said!r}, expected {world.text}")
+    if world.ends is not None:
+        must(ending(bare.status) == str(world.ends), f"it ended with {ending(bare.status)}: {said}")
+    must((watched.status, watched.out.partition("mapped")[0], watched.err) ==
+         (bare.status, bare.out.partition("mapped")[0], bare.err),
+         f"watched it ended with {ending(watched.status)}: {watched.out}{watched.err}")
+    return told(watched)
+
+
+def judge(folder, seed):
+    """One case with one seed."""
+    outcome = Outcome(folder.name)
+    root = pathlib.Path(tempfile.mkdtemp(prefix="cases-"))
+    try:
+        module = load(folder)
+        world = World(folder.name, seed, root / "a")
+        module.case(world)
+        outcome.expected = world.first
+        findings = check_fault(world)
+        if findings is None:
+            outcome.skipped = "no mount namespace"
+            return outcome
+        outcome.got = findings[0]["id"] if findings else "none"
+        first = check_first(world, findings)
+        try:
+            fixes.play(world, first, first["fix"][0])
+        except fixes.NotPlayed as error:
+            raise Failed(f"the fix cannot be played: {error}") from error
+        check_healthy(world, "repaired")
+        twin = World(folder.name, seed, root / "b", faulty=False)
+        module.case(twin)
+        check_healthy(twin, "the healthy twin")
+    except Failed as error:
+        outcome.failure = str(error)
+    except Exception:  # a defect of the case or of the harness: that case alone fails
+        outcome.failure = traceback.format_exc()
+    finally:
+        if not os.environ.get("KEEP_CASES"):
+            shutil.rmtree(root, ignore_errors=True)
+        elif outcome.failure:
+            outcome.failure += f"\nkept: {root}"
+    return outcome

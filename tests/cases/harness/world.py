@@ -1,0 +1,288 @@
+"""A situation: directories with cuDNN, a framework that wants one, an environment; all of it drawn
+from a seed. A case builds it twice, with its fault and without (`faulty`)."""
+
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+
+from . import releases
+from .releases import KEPT, ROOT, digest, libraries
+
+HERE = pathlib.Path(__file__).resolve().parent
+CC = os.environ.get("CC", "gcc")
+WITHOUT_DRIVER = ()
+WITH_GPU = ("--create-status", "0")  # as if there were one: cudnnCreate succeeds
+
+# What stands where in a framework's package: library, distribution, version, framework's check.
+FRAMEWORKS = {
+    "torch": ("torch/lib/libtorch_cuda.so", "torch", "2.{}.1", "torch"),
+    "torch-old": ("torch/lib/libtorch.so", "torch", "0.4.{}", "torch-old"),
+    "tensorflow-old": ("tensorflow/libtensorflow_framework.so", "tensorflow_gpu", "1.2.{}",
+                       "tensorflow-old"),
+    "tensorflow-1.6": ("tensorflow/libtensorflow_framework.so", "tensorflow_gpu", "1.9.{}", "xla"),
+    "tensorflow": ("tensorflow/libtensorflow_framework.so.2", "tensorflow", "2.1{}.0", "xla"),
+    "jax": ("jax_plugins/xla_cuda12/xla_cuda_plugin.so", "jax_cuda12_plugin", "0.4.3{}", "xla"),
+    "paddle": ("paddle/libs/libphi.so", "paddlepaddle_gpu", "2.{}.0", "paddle"),
+    "onnxruntime": ("onnxruntime/capi/libonnxruntime_providers_cuda.so", "onnxruntime_gpu",
+                    "1.2{}.0", "xla"),
+    "ctranslate2": ("ctranslate2.libs/libctranslate2.so", "ctranslate2", "4.{}.0", "xla"),
+    "cupy": ("cupy_backends/cuda/libs/cudnn.so", "cupy_cuda12x", "13.{}.0", "xla"),
+}
+TEXTS = {  # where a framework writes the version that it was built with
+    "tensorflow": ("tensorflow/python/platform/build_info.py", "build_info = {{'cudnn_version': '{}'}}\n"),
+    "paddle": ("paddle/version/__init__.py", "cudnn_version = '{}'\n"),
+    "cupy": ("cupy/.data/_wheel.json", '{{"cudnn": "{}"}}\n'),
+}
+
+
+def place(source, target):
+    """A copy: the loader would take two names of one file for one library."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.unlink(missing_ok=True)
+    shutil.copy2(source, target)
+
+
+def compiled(source, *flags):
+    """An object file, kept."""
+    text = (HERE / source).read_text()
+    kept = KEPT / "objects" / f"{releases.hashlib.sha256(repr((CC, flags, text)).encode()).hexdigest()[:24]}.o"
+    if not kept.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        new = kept.with_suffix(f".{os.getpid()}")
+        subprocess.run([CC, "-O1", "-w", "-fPIC", *flags, "-c", HERE / source, "-o", new], check=True)
+        new.rename(kept)
+    return kept
+
+
+def link(target, *words):
+    target.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run([CC, "-o", target, *words], check=True)
+
+
+class Host:
+    """A framework's library in its package and what it is asked to do."""
+
+    def __init__(self, world, kind, built, cuda, site, options):
+        self.world, self.kind, self.built, self.cuda = world, kind, built, cuda
+        self.options, self.words = options, []
+        place_in_site, self.distribution, version, self.rule = FRAMEWORKS[kind]
+        self.library = site / place_in_site
+        self.version, self.site = version.format(world.rng.randint(0, 4)), site
+        self.make()
+
+    def make(self):
+        """Library and metadata, also again after somebody took another release of it."""
+        o = self.options
+        flags, words = [], []
+        for directory in o["search"]:
+            words.append(f"-Wl,-rpath,{directory}")
+        words.append("-Wl,--disable-new-dtags" if o["tag"] == "rpath" else "-Wl,--enable-new-dtags")
+        if o["linked"]:
+            facade = libraries(self.built, o["of"])["facade"]
+            flags += ["-DHOST_LINKED",
+                      "-DHOST_IMPORTS=" + " ".join(f"CALL({name})" for name in o["imports"])]
+            words += ["-Wl,--no-as-needed", facade, "-Wl,--allow-shlib-undefined"]
+        if o["refuses"]:
+            flags.append(f'-DHOST_REFUSES="{o["refuses"]}"')
+        for name in o["needs"]:
+            words += ["-Wl,--no-as-needed", self.world.companion(name, self.world.scratch)]
+        link(self.library, "-shared", f"-Wl,-soname,{self.library.name}", *o["binding"],
+             compiled("host.c", *flags), *words, "-ldl")
+        if o["metadata"]:
+            self.write_metadata()
+
+    def write_metadata(self):
+        files = [self.library]
+        kind = self.distribution.partition("_")[0]
+        where, text = TEXTS.get({"paddlepaddle": "paddle"}.get(kind, kind), (None, None))
+        if where:
+            files.append(self.site / where)
+            files[-1].parent.mkdir(parents=True, exist_ok=True)
+            files[-1].write_text(text.format(self.built))
+        self.world.record(self.site, self.distribution, self.version, files, self.requirements())
+
+    def requirements(self):
+        b, package = self.built, f"nvidia-cudnn-cu{self.cuda}"
+        if self.options["requires"] is not None:
+            return self.options["requires"]
+        return {"torch": [f'{package}=={b.wheel} ; platform_system == "Linux"'],
+                "jax": [f"{package}<{b.major + 1}.0,>={b.major}.{b.minor}"],
+                "onnxruntime": [f'{package}~={b.major}.0 ; extra == "cudnn"']}.get(self.kind, [])
+
+    def does(self, *words):
+        self.words += [str(word) for word in words]
+
+    @property
+    def checks(self):
+        return f"check:{self.rule}:{self.built.number}"
+
+    def rebuild(self, release):
+        """Another release of the framework, built with that cuDNN."""
+        old = self.checks
+        for info in self.site.glob(f"{self.distribution}-*.dist-info"):
+            shutil.rmtree(info)
+        self.built = release
+        self.words = [self.checks if word == old else word for word in self.words]
+        self.make()
+
+
+class World:
+    def __init__(self, name, seed, root, faulty=True):
+        self.rng, self.faulty = random.Random(f"{seed} {name}"), faulty
+        self.root, self.scratch = pathlib.Path(root), pathlib.Path(root) / "scratch"
+        self.scratch.mkdir(parents=True)
+        self.create = WITH_GPU
+        self.environment, self.cache, self.hosts, self.known = {}, [], [], []
+        self.text, self.ends = None, None
+        self.first, self.names, self.allowed = None, [], ()
+        self.action, self.maps, self.program = None, None, None
+        self.directory_now = None
+        self.python = f"python3.{self.rng.randint(9, 13)}"
+        self.cuda = self.rng.choice([12, 13])
+        self.venv = self.root / self.word("home", "srv", "work") / self.word("venv", "env", "ml")
+        self.site = self.venv / "lib" / self.python / "site-packages"
+
+    # ---- what is drawn ----
+
+    def word(self, *words):
+        return f"{self.rng.choice(words)}{self.rng.choice('abcdefghkmnprstw')}{self.rng.randint(1, 99)}"
+
+    def release(self, low, high):
+        return releases.draw(self.rng, low, high)
+
+    def two(self, low, high):
+        """(older, newer) of one major, of two minors."""
+        while True:
+            a, b = sorted((self.release(low, high), self.release(low, high)))
+            if a.minor < b.minor:
+                return a, b
+
+    # ---- where cuDNN lies ----
+
+    def files(self, release, only=(), without=(), options=()):
+        """{part: file} of a release, and known as one that can be installed."""
+        self.known.append(release)
+        found = libraries(release, tuple(only) if release.real else self.create + tuple(options))
+        return {part: path for part, path in found.items()
+                if (not only or part in only) and part not in without}
+
+    def directory(self, release, path=None, **which):
+        """A directory of its own, such as a module system of a cluster has."""
+        path = path or self.root / self.word("opt", "apps", "sw") / self.word("cudnn", "lib", "local")
+        for source in self.files(release, **which).values():
+            place(source, path / source.name)
+        return path
+
+    def toolkit(self, release, cuda=None, **which):
+        """lib64 of a CUDA toolkit, with links and header."""
+        home = self.root / "usr/local" / f"cuda-{cuda or self.cuda}.{self.rng.randint(0, 9)}"
+        for source in self.files(release, **which).values():
+            stem = source.name.partition(".so")[0]
+            place(source, home / "lib64" / f"{stem}.so.{release}")
+            for link_name in (f"{stem}.so.{release.major}", f"{stem}.so"):
+                (home / "lib64" / link_name).unlink(missing_ok=True)
+                (home / "lib64" / link_name).symlink_to(f"{stem}.so.{release}")
+        header = home / "include/cudnn_version.h"
+        header.parent.mkdir(exist_ok=True)
+        header.write_text("".join(f"#define CUDNN_{name} {n}\n" for name, n in (
+            ("MAJOR", release.major), ("MINOR", release.minor), ("PATCHLEVEL", release.patch))))
+        return home / "lib64"
+
+    def wheel(self, release, cuda=None, site=None, **which):
+        """NVIDIA's wheel in site-packages; its RECORD names what is there."""
+        site, cuda = site or self.site, cuda or self.cuda
+        lib = self.directory(release, site / "nvidia/cudnn/lib", **which)
+        self.record(site, f"nvidia-cudnn-cu{cuda}", release.wheel, sorted(lib.glob("libcudnn*")))
+        return lib
+
+    def record(self, site, distribution, version, files, requires=()):
+        info = site / f"{distribution.replace('-', '_')}-{version}.dist-info"
+        info.mkdir(parents=True, exist_ok=True)
+        lines = ["Metadata-Version: 2.1", f"Name: {distribution.replace('_', '-')}",
+                 f"Version: {version}", *(f"Requires-Dist: {text}" for text in requires)]
+        (info / "METADATA").write_text("\n".join(lines) + "\n")
+        (info / "INSTALLER").write_text("pip\n")
+        lines = [f"{os.path.relpath(path, site)},sha256={digest(path)},{path.stat().st_size}"
+                 for path in [*files, info / "METADATA", info / "INSTALLER"]]
+        (info / "RECORD").write_text("\n".join([*lines, f"{info.name}/RECORD,,"]) + "\n")
+
+    def conda(self, release, prefix=None, build=None, **which):
+        """lib of a conda environment, with its record."""
+        prefix = prefix or self.root / self.word("miniconda", "conda") / "envs" / self.word("e")
+        lib = self.directory(release, prefix / "lib", **which)
+        self.conda_record(prefix, f"cudnn-{release}-{build or 'cuda12_0'}",
+                          [path.name for path in sorted(lib.glob("libcudnn*"))])
+        return lib
+
+    def conda_record(self, prefix, name, files, depends=()):
+        meta = prefix / "conda-meta"
+        meta.mkdir(parents=True, exist_ok=True)
+        listed = ",\n".join(f'    "lib/{file}"' for file in files)
+        wanted = ",\n".join(f'    "{text}"' for text in depends)
+        (meta / f"{name}.json").write_text(
+            f'{{\n  "depends": [\n{wanted}\n  ],\n  "files": [\n{listed}\n  ]\n}}\n')
+
+    def companion(self, soname, directory):
+        """An empty library of that name."""
+        kept = KEPT / "companions" / soname
+        if not kept.exists():
+            subprocess.run([releases.MAKE_STANDIN, "--companion", soname, kept.parent], check=True)
+        place(kept, directory / soname)
+        return directory / soname
+
+    # ---- who wants it ----
+
+    def host(self, kind, built, search=(), tag="runpath", linked=True, imports=(), needs=(),
+             cuda=None, site=None, refuses=None, metadata=True, requires=None, binding=(), of=None):
+        """A framework's library in its package. search: its DT_RPATH or DT_RUNPATH; needs: its other
+        DT_NEEDED; refuses: what it says when a status is not 0."""
+        options = dict(search=search, tag=tag, linked=linked, imports=imports, needs=needs,
+                       refuses=refuses, metadata=metadata, requires=requires, binding=list(binding),
+                       of=self.create if of is None else of)
+        host = Host(self, kind, built, cuda or self.cuda, site or self.site, options)
+        self.hosts.append(host)
+        return host
+
+    def start(self, linked_to=None):
+        """The program; linked_to: a host that it needs from the start."""
+        program = self.venv / "bin" / "app"
+        words = []
+        if linked_to:
+            words = ["-Wl,--no-as-needed", linked_to.library, "-Wl,--allow-shlib-undefined",
+                     f"-Wl,-rpath,{linked_to.library.parent}"]
+        link(program, compiled("program.c", *(["-DPROGRAM_LINKED"] if linked_to else [])), *words,
+             "-ldl")
+        return program
+
+    def command(self):
+        if not self.program:
+            self.program = self.start()
+        words = [str(self.program)]
+        for number, host in enumerate(self.hosts):
+            words += (["--"] if number else []) + [str(host.library), *host.words]
+        words += ["maps"]
+        if self.cache:
+            return [str(ROOT / "tests/neutrality/with-cache"), self.cache_directory(), *words]
+        return words
+
+    def cache_directory(self):
+        """with-cache takes one directory: links stand for several, in their order."""
+        return str(self.cache[0])
+
+    # ---- what is expected, stated before anything runs ----
+
+    def says(self, text, ends=None):
+        """What people saw: a part of standard output or error of the bare program. works: it says so
+        and goes on."""
+        self.text, self.ends = re.escape(text), ends
+
+    def finds(self, first, *names):
+        """The id of the first finding, and what that finding has to name."""
+        self.first, self.names = first, [str(name) for name in names]
+
+    def repairs(self, action, maps):
+        """The kind of the first fix, and the file that is mapped when it was followed."""
+        self.action, self.maps = action, maps and str(maps)
