@@ -29,8 +29,8 @@ endif
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .PHONY: all help headers demo install clean distclean FORCE \
-        test test-unit test-e2e test-real test-measured test-neutral test-faults test-sanitizers \
-        test-all fuzz mutants coverage lint bench schema readme
+        test test-unit test-e2e test-real test-measured test-cases test-neutral test-faults \
+        test-sanitizers test-all fuzz mutants coverage lint bench schema readme
 
 # ---- sources: a new file needs no change here -----------------------------------------------
 
