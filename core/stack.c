@@ -149,6 +149,41 @@ static bool apply_failure(struct wc_stack *s, const struct wc_record *r) {
     return true;
 }
 
+static struct wc_searched *find_search(const struct wc_stack *s, int64_t search) {
+    for (size_t i = 0; search != WC_NULL && i < s->searches.n; i++)
+        if (s->searches.p[i].r.search == search)
+            return &s->searches.p[i];
+    return NULL;
+}
+
+static bool apply_search(struct wc_stack *s, const struct wc_record *r) {
+    struct wc_search_record copy = r->u.search;
+    struct wc_searched *old = find_search(s, copy.search), *one;
+
+    if (!wc_stack_keep(s, r->kind, &copy, old ? &old->r : NULL))
+        return false;
+    one = old ? old : GROW(s, s->searches);
+    if (!one)
+        return false;
+    s->searches.n += !old;
+    one->r = copy;
+    one->seq = r->seq;
+    return true;
+}
+
+static bool apply_candidate(struct wc_stack *s, const struct wc_record *r) {
+    struct wc_candidate_record copy = r->u.candidate;
+    struct wc_beside *one;
+
+    if (!wc_stack_keep(s, r->kind, &copy, NULL) || !(one = GROW(s, s->candidates)))
+        return false;
+    s->candidates.n++;
+    one->r = copy;
+    one->seq = r->seq;
+    one->version = version_of(copy.version);
+    return true;
+}
+
 static bool apply_call(struct wc_stack *s, const struct wc_record *r) {
     struct wc_call_record copy = r->u.call;
     struct wc_call *c;
@@ -221,6 +256,10 @@ static bool apply(struct wc_stack *s, const struct wc_record *r) {
         return apply_binding(s, r);
     case WC_KIND_failure:
         return apply_failure(s, r);
+    case WC_KIND_search:
+        return apply_search(s, r);
+    case WC_KIND_candidate:
+        return apply_candidate(s, r);
     case WC_KIND_call:
         return apply_call(s, r);
     case WC_KIND_blind:

@@ -1,0 +1,265 @@
+/*
+ * The order of the search (glibc's _dl_map_object, open_path, fillin_rpath): an object that is
+ * there already; DT_RPATH of the caller and of those that loaded it, where the caller has no
+ * DT_RUNPATH, then the program's; LD_LIBRARY_PATH; DT_RUNPATH of the caller; ld.so.cache; the
+ * default directories. In each directory its subdirectories come first.
+ */
+#include <elf.h>
+
+#include "core/reading.h"
+#include "whichcudnn/elf_image.h"
+#include "whichcudnn/search.h"
+
+#define PATH_BYTES 4096
+#define LIST_MOST 256 /* directories of one list */
+
+struct wc_search_missing {
+    struct wc_search_missing *next;
+    size_t base; /* length of the directory before its subdirectory: the loader keeps them apart */
+    char path[];
+};
+
+struct search {
+    const struct wc_search_world *world;
+    const char *name;
+    bool (*each)(void *arg, const struct wc_candidate *candidate);
+    void *arg;
+    struct wc_buffer_arena memory;
+    char path[PATH_BYTES];
+    struct wc_candidate candidate;
+    bool over, found;
+    bool decided; /* a file was taken, or ended the search */
+};
+
+/* ---- what stands there ---- */
+
+static enum wc_file_state state_of_header(const unsigned char *h, size_t n, uint16_t machine) {
+    const Elf64_Ehdr *e = (const void *)h;
+    if (n < sizeof(Elf32_Ehdr) || wc_mem_compare(h, ELFMAG, SELFMAG) != 0)
+        return WC_file_state_DAMAGED;
+    if (h[EI_CLASS] != ELFCLASS64)
+        return h[EI_CLASS] == ELFCLASS32 ? WC_file_state_OTHER_KIND : WC_file_state_DAMAGED;
+    if (n < sizeof *e || h[EI_DATA] != ELFDATA2LSB || h[EI_VERSION] != EV_CURRENT)
+        return WC_file_state_DAMAGED;
+    if (machine && e->e_machine != machine)
+        return WC_file_state_OTHER_KIND;
+    return e->e_type == ET_DYN && e->e_phentsize == sizeof(Elf64_Phdr) ? WC_file_state_FITS
+                                                                       : WC_file_state_DAMAGED;
+}
+
+static enum wc_file_state state_of(const struct wc_search_world *w, const char *path) {
+    _Alignas(Elf64_Ehdr) unsigned char header[sizeof(Elf64_Ehdr)];
+    struct wc_file_facts facts;
+    size_t n = 0;
+    if (!w->files->facts(w->files->ctx, path, &facts))
+        return WC_file_state_NOTHING;
+    if (!w->files->read(w->files->ctx, path, 0, header, sizeof header, &n))
+        return facts.directory ? WC_file_state_DAMAGED : WC_file_state_UNREADABLE;
+    return state_of_header(header, n < sizeof header ? n : sizeof header, w->machine);
+}
+
+/* ---- one file ---- */
+
+static void try_file(struct search *s, const char *path) {
+    s->candidate.path = path;
+    s->candidate.state = state_of(s->world, path);
+    s->candidate.beaten = s->decided;
+    s->over = !s->each(s->arg, &s->candidate);
+    if (s->decided)
+        return;
+    s->found = s->candidate.state == WC_file_state_FITS;
+    s->decided = s->found || s->candidate.state == WC_file_state_DAMAGED;
+    s->over = s->over || (s->decided && !s->world->whole);
+}
+
+/* ---- a list of directories ---- */
+
+static bool is_missing(const struct search *s, const char *path, size_t base) {
+    const struct wc_search_memory *m = s->world->memory;
+    for (const struct wc_search_missing *d = m ? m->missing : NULL; d; d = d->next)
+        if (d->base == base && wc_str_compare(d->path, path) == 0)
+            return true;
+    return false;
+}
+
+/* Where nothing was found the loader looks whether the directory is there at all. One that is not
+ * absolute it takes to be there. */
+static void note_if_missing(struct search *s, const char *path, size_t base) {
+    struct wc_search_memory *m = s->world->memory;
+    struct wc_file_facts facts;
+    if (!m || path[0] != '/' ||
+        (s->world->files->facts(s->world->files->ctx, path, &facts) && facts.directory))
+        return;
+    size_t n = wc_str_length(path) + 1;
+    struct wc_search_missing *d = wc_arena_take(m->arena, sizeof *d + n);
+    if (!d)
+        return;
+    wc_mem_copy(d->path, path, n);
+    d->base = base;
+    d->next = m->missing;
+    m->missing = d;
+}
+
+static void try_directory(struct search *s, const char *directory) {
+    const char *const none[] = {NULL};
+    const char *const *sub = s->world->subdirectories ? s->world->subdirectories : none;
+    for (bool last = false; !last && !s->over;) {
+        struct wc_text t;
+        wc_text_begin(&t, s->path, sizeof s->path);
+        last = !*sub;
+        wc_text_join(&t, directory, last ? "" : *sub++, NULL);
+        size_t end = t.n, base = wc_str_length(directory);
+        if (t.cut || is_missing(s, s->path, base))
+            continue;
+        wc_text_add(&t, s->name);
+        if (t.cut)
+            continue;
+        try_file(s, s->path);
+        s->path[end] = 0;
+        if (s->candidate.state == WC_file_state_NOTHING)
+            note_if_missing(s, s->path, base);
+    }
+}
+
+struct list {
+    const char *directory[LIST_MOST]; /* with '/' behind; "" for the working directory */
+    const char *element[LIST_MOST];
+    unsigned index[LIST_MOST];
+    size_t n;
+};
+
+static void add_directory(struct search *s, struct list *l, const char *p, const char *element,
+                          unsigned index) {
+    size_t n = wc_str_length(p);
+    while (n > 1 && p[n - 1] == '/')
+        n--;
+    struct wc_text t;
+    wc_text_begin(&t, s->path, sizeof s->path);
+    wc_text_add_n(&t, p, n);
+    if (n && p[n - 1] != '/')
+        wc_text_add_char(&t, '/');
+    for (size_t i = 0; i < l->n; i++)
+        if (wc_str_compare(l->directory[i], s->path) == 0)
+            return;
+    char *kept = l->n < LIST_MOST ? wc_arena_string(&s->memory.arena, s->path) : NULL;
+    if (!kept)
+        return;
+    l->directory[l->n] = kept;
+    l->element[l->n] = element;
+    l->index[l->n++] = index;
+}
+
+static void split(struct search *s, struct list *l, const char *text, const char *separators,
+                  const char *origin) {
+    char expanded[PATH_BYTES];
+    unsigned index = 0;
+    for (const char *p = text; p; index++) {
+        size_t n = 0;
+        while (p[n] && !wc_str_find_char(separators, p[n]))
+            n++;
+        char *element = wc_arena_string_n(&s->memory.arena, p, n);
+        if (wc_search_expand(s->world, origin, p, n, expanded, sizeof expanded))
+            add_directory(s, l, expanded, element, index); /* empty: the working directory */
+        p = p[n] ? p + n + 1 : NULL;
+    }
+}
+
+static void try_list(struct search *s, enum wc_search_rule rule, const char *text,
+                     const char *separators, const struct wc_search_object *of,
+                     const char *origin) {
+    struct list *l;
+    size_t used = s->memory.used;
+    if (!text || !text[0] || s->over)
+        return;
+    l = wc_arena_take(&s->memory.arena, sizeof *l);
+    if (!l)
+        return;
+    l->n = 0;
+    split(s, l, text, separators, origin);
+    s->candidate.rule = rule;
+    s->candidate.of = of;
+    for (size_t i = 0; i < l->n && !s->over; i++) {
+        s->candidate.element = l->element[i];
+        s->candidate.index = l->index[i];
+        try_directory(s, l->directory[i]);
+    }
+    s->candidate.of = NULL;
+    s->candidate.element = NULL;
+    s->candidate.index = 0;
+    s->memory.used = used;
+}
+
+/* ---- the rules ---- */
+
+static void by_rpath(struct search *s, const struct wc_search_object *o) {
+    if (!o->runpath) /* beside a DT_RUNPATH the loader forgets DT_RPATH */
+        try_list(s, WC_search_rule_RPATH, o->rpath, ":", o, o->origin);
+}
+
+static void by_rpaths(struct search *s, const struct wc_search_object *caller) {
+    bool program_done = false;
+    if (caller && caller->runpath)
+        return;
+    for (const struct wc_search_object *o = caller; o && !s->over; o = o->loaded_by) {
+        by_rpath(s, o);
+        program_done = program_done || o == s->world->program;
+    }
+    if (!program_done && s->world->program && !s->over)
+        by_rpath(s, s->world->program);
+}
+
+static bool is_below_default(const struct wc_search_world *w, const char *path) {
+    for (size_t i = 0; w->defaults && w->defaults[i]; i++)
+        if (wc_str_starts(path, w->defaults[i]))
+            return true;
+    return false;
+}
+
+static void by_cache(struct search *s, bool no_default) {
+    char path[PATH_BYTES];
+    if (s->over || s->world->no_cache || !wc_search_cache(s->world, s->name, path, sizeof path) ||
+        (no_default && is_below_default(s->world, path)))
+        return;
+    s->candidate.rule = WC_search_rule_CACHE;
+    try_file(s, path);
+}
+
+static void by_default(struct search *s) {
+    s->candidate.rule = WC_search_rule_DEFAULT;
+    for (size_t i = 0; s->world->defaults && s->world->defaults[i] && !s->over; i++) {
+        s->candidate.index = (unsigned)i;
+        s->candidate.element = s->world->defaults[i];
+        try_directory(s, s->world->defaults[i]);
+    }
+}
+
+static void by_path(struct search *s, const struct wc_search_object *caller) {
+    char path[PATH_BYTES];
+    s->candidate.rule = WC_search_rule_PATH;
+    if (wc_search_expand(s->world, caller ? caller->origin : NULL, s->name, wc_str_length(s->name),
+                         path, sizeof path))
+        try_file(s, path);
+}
+
+bool wc_search(const struct wc_search_world *world, const struct wc_search_object *caller,
+               const char *name, void *scratch, size_t scratch_size,
+               bool (*each)(void *arg, const struct wc_candidate *candidate), void *arg) {
+    struct search s = {.world = world, .name = name, .each = each, .arg = arg};
+    const struct wc_search_object *asks = caller ? caller : world->program;
+    bool no_default = asks && asks->no_default;
+    wc_buffer_arena_begin(&s.memory, scratch, scratch_size);
+    if (wc_str_find_char(name, '/')) {
+        by_path(&s, asks);
+        return s.found;
+    }
+    by_rpaths(&s, caller);
+    if (!world->secure)
+        try_list(&s, WC_search_rule_LIBRARY_PATH, world->library_path, ":;", NULL,
+                 world->library_path_origin);
+    if (caller)
+        try_list(&s, WC_search_rule_RUNPATH, caller->runpath, ":", caller, caller->origin);
+    by_cache(&s, no_default);
+    if (!no_default)
+        by_default(&s);
+    return s.found;
+}

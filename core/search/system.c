@@ -1,0 +1,227 @@
+/*
+ * What the loader adds to a search by itself: the directories built into it, and the subdirectories
+ * that it tries in each (glibc's _dl_important_hwcaps: below glibc-hwcaps/ since 2.33; the older
+ * ones, made of words, up to 2.36).
+ */
+#include "whichcudnn/search.h"
+
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
+
+enum { HWCAPS_SINCE = 33, WORDS_UNTIL = 36, X86_WORDS_SINCE = 26, WORDS_MOST = 4 };
+
+/* ---- the processor ---- */
+
+struct processor {
+    unsigned level;       /* of x86-64-vN; 1: none above */
+    const char *platform; /* where glibc overrules the kernel's word, NULL */
+    const char *words[2]; /* of glibc's own list, greatest bit first */
+    uint64_t hwcap;       /* their bits in ld.so.cache */
+};
+
+#ifdef __x86_64__
+struct leaf {
+    unsigned a, b, c, d;
+};
+
+static struct leaf leaf(unsigned number, unsigned below) {
+    struct leaf l = {0, 0, 0, 0};
+    if (__get_cpuid_max(number & 0x80000000u, NULL) >= number)
+        __cpuid_count(number, below, l.a, l.b, l.c, l.d);
+    return l;
+}
+
+static bool all(unsigned word, unsigned bits) {
+    return (word & bits) == bits;
+}
+
+/* Which registers the kernel saves: bits of XCR0. */
+static unsigned saved_registers(const struct leaf *basic) {
+    unsigned low = 0, high;
+    if (basic->c & bit_OSXSAVE)
+        __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return low;
+}
+
+/* Levels as the x86-64 psABI defines them; the words by glibc's init_cpu_features. */
+static void read_processor(struct processor *p) {
+    enum { AVX_SAVED = 0x6, AVX512_SAVED = 0xe6, LZCNT = 1 << 5, LAHF = 1 };
+    struct leaf vendor = leaf(0, 0), basic = leaf(1, 0), more = leaf(7, 0),
+                far = leaf(0x80000001, 0);
+    unsigned saved = saved_registers(&basic);
+    bool intel = vendor.b == signature_INTEL_ebx;
+    bool avx = all(saved, AVX_SAVED), avx512 = all(saved, AVX512_SAVED);
+    bool v2 = all(basic.c,
+                  bit_CMPXCHG16B | bit_POPCNT | bit_SSE3 | bit_SSE4_1 | bit_SSE4_2 | bit_SSSE3) &&
+              all(far.c, LAHF);
+    bool fast = avx && all(basic.c, bit_FMA | bit_MOVBE | bit_POPCNT) &&
+                all(more.b, bit_AVX2 | bit_BMI | bit_BMI2) && all(far.c, LZCNT);
+    bool v3 = v2 && fast && all(basic.c, bit_AVX | bit_F16C);
+    bool wide = avx512 && all(more.b, bit_AVX512CD);
+    bool one = wide && all(more.b, bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL);
+    bool phi = wide && all(more.b, 1u << 27 /* ER */ | 1u << 26 /* PF */);
+    p->level = v3 && one && all(more.b, bit_AVX512F) ? 4 : v3 ? 3 : v2 ? 2 : 1;
+    p->platform = !intel ? NULL : phi ? "xeon_phi" : fast ? "haswell" : NULL;
+    p->hwcap = 2;
+    p->words[0] = "x86_64";
+    if (intel && one && !(more.b & 1u << 27)) {
+        p->hwcap |= 4;
+        p->words[0] = "avx512_1";
+        p->words[1] = "x86_64";
+    }
+}
+#endif
+
+static void read_words(struct processor *p, unsigned glibc_minor, uint64_t hwcap) {
+    *p = (struct processor){1, NULL, {NULL, NULL}, 0};
+#ifdef __x86_64__
+    (void)hwcap;
+    read_processor(p);
+    if (glibc_minor < X86_WORDS_SINCE) {
+        p->platform = NULL;
+        p->words[0] = p->words[1] = NULL;
+    }
+#else
+    enum { ATOMICS = 1 << 8 };
+    (void)glibc_minor;
+    if (hwcap & ATOMICS) {
+        p->words[0] = "atomics";
+        p->hwcap = ATOMICS;
+    }
+#endif
+}
+
+/* ---- lists of texts ---- */
+
+struct lists {
+    struct wc_search_system *out;
+    size_t used;
+};
+
+/* The pieces up to NULL as one text on a list with room for `most`. */
+static void add(struct lists *l, const char **list, size_t most, const char *const *pieces) {
+    struct wc_text t;
+    size_t i = 0;
+    while (i < most && list[i])
+        i++;
+    if (i == most || l->used >= sizeof l->out->text)
+        return;
+    wc_text_begin(&t, l->out->text + l->used, sizeof l->out->text - l->used);
+    while (*pieces)
+        wc_text_add(&t, *pieces++);
+    if (t.cut)
+        return;
+    list[i] = t.p;
+    l->used += t.n + 1;
+}
+
+static void add_subdirectory(struct lists *l, const char *const *pieces) {
+    add(l, l->out->subdirectories, WC_SEARCH_SUBDIRECTORIES, pieces);
+}
+
+static void add_hwcaps(struct lists *l, unsigned level) {
+    static const char *const names[] = {"x86-64-v2", "x86-64-v3", "x86-64-v4"};
+    for (; level >= 2; level--) {
+        add(l, l->out->hwcaps, 3, (const char *const[]){names[level - 2], NULL});
+        add_subdirectory(l, (const char *const[]){"glibc-hwcaps/", names[level - 2], "/", NULL});
+    }
+}
+
+/* All sets of the words but the empty one; the first word counts most. */
+static void add_sets(struct lists *l, const char *const *words, unsigned n) {
+    for (unsigned set = (1u << n) - 1; set > 0; set--) {
+        const char *pieces[2 * WORDS_MOST + 1];
+        size_t k = 0;
+        for (unsigned i = 0; i < n; i++)
+            if (set >> (n - 1 - i) & 1) {
+                pieces[k++] = words[i];
+                pieces[k++] = "/";
+            }
+        pieces[k] = NULL;
+        add_subdirectory(l, pieces);
+    }
+}
+
+static void add_words(struct lists *l, const struct processor *p) {
+    const char *words[WORDS_MOST] = {"tls"};
+    unsigned n = 1;
+    if (l->out->platform[0])
+        words[n++] = l->out->platform;
+    for (unsigned i = 0; i < 2 && p->words[i]; i++)
+        words[n++] = p->words[i];
+    add_sets(l, words, n);
+}
+
+/* ---- the loader's own directories ---- */
+
+/* Length of a directory's name that ends in '/', 0: it is none. */
+static size_t directory_length(const struct wc_elf_image *e, uint64_t at) {
+    size_t n = 0;
+    const char *c;
+    for (; (c = wc_elf_at(e, at + n, 1)) && *c; n++)
+        if (n == 200 || *c < ' ' || *c > '~')
+            return 0;
+    const char *first = wc_elf_at(e, at, 1), *last = n ? wc_elf_at(e, at + n - 1, 1) : NULL;
+    return c && n > 1 && *first == '/' && *last == '/' ? n : 0;
+}
+
+static uint64_t start_of_text(const struct wc_elf_image *e, uint64_t at) {
+    const char *c;
+    while (at && (c = wc_elf_at(e, at - 1, 1)) && *c)
+        at--;
+    return at;
+}
+
+/* They stand one behind the other, each with a '/' and a NUL at its end. */
+static void add_defaults(struct lists *l, const struct wc_elf_image *loader) {
+    uint64_t at = 0, found;
+    while (!l->out->defaults[0] && (found = wc_elf_find_bytes(loader, "/\0/", 3, &at, SIZE_MAX))) {
+        uint64_t text = start_of_text(loader, found);
+        size_t n = directory_length(loader, text);
+        if (!n || !directory_length(loader, text + n + 1))
+            continue;
+        for (; (n = directory_length(loader, text)); text += n + 1)
+            add(l, l->out->defaults, WC_SEARCH_DIRECTORIES,
+                (const char *const[]){wc_elf_at(loader, text, n + 1), NULL});
+    }
+}
+
+/* $LIB is what the first of them has behind the root: "lib64", "lib/x86_64-linux-gnu". */
+static void read_lib(struct wc_search_system *out) {
+    struct wc_text t;
+    const char *first = out->defaults[0];
+    wc_text_begin(&t, out->lib, sizeof out->lib);
+    if (!first || !wc_str_starts(first, "/lib"))
+        wc_text_add(&t, "lib");
+    else
+        wc_text_add_n(&t, first + 1, wc_str_length(first) - 2);
+}
+
+void wc_search_system_read(struct wc_search_system *out, unsigned glibc_minor, const char *platform,
+                           uint64_t hwcap, const struct wc_elf_image *loader) {
+    struct lists l = {out, 0};
+    struct processor p;
+    struct wc_text t;
+    wc_mem_set(out, 0, sizeof *out);
+    read_words(&p, glibc_minor, hwcap);
+    wc_text_begin(&t, out->platform, sizeof out->platform);
+    wc_text_add(&t, p.platform ? p.platform : platform);
+    out->cache_hwcap = p.hwcap;
+    if (loader)
+        add_defaults(&l, loader);
+    read_lib(out);
+    if (glibc_minor >= HWCAPS_SINCE)
+        add_hwcaps(&l, p.level);
+    if (glibc_minor <= WORDS_UNTIL)
+        add_words(&l, &p);
+}
+
+void wc_search_system_use(const struct wc_search_system *system, struct wc_search_world *world) {
+    world->lib = system->lib;
+    world->platform = system->platform[0] ? system->platform : NULL;
+    world->defaults = system->defaults;
+    world->subdirectories = system->subdirectories;
+    world->hwcaps = system->hwcaps;
+    world->cache_hwcap = system->cache_hwcap;
+}

@@ -1,0 +1,41 @@
+/* $ORIGIN, $LIB and $PLATFORM (ld.so(8), "Dynamic string tokens"; glibc's _dl_dst_substitute). */
+#include "whichcudnn/search.h"
+
+static bool is_name_character(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* Length of the token at s[0..n) behind its '$' if it is `name`, plain or in braces; 0: it is not.
+ */
+static size_t token_length(const char *s, size_t n, const char *name) {
+    size_t length = wc_str_length(name);
+    bool braced = n && s[0] == '{';
+    if (n < length + 2 * braced || wc_mem_compare(s + braced, name, length) != 0)
+        return 0;
+    if (braced)
+        return s[length + 1] == '}' ? length + 2 : 0;
+    return n > length && is_name_character(s[length]) ? 0 : length;
+}
+
+bool wc_search_expand(const struct wc_search_world *world, const char *origin, const char *text,
+                      size_t n, char *to, size_t cap) {
+    const struct {
+        const char *name, *value;
+    } tokens[] = {{"ORIGIN", origin}, {"PLATFORM", world->platform}, {"LIB", world->lib}};
+    struct wc_text t;
+    wc_text_begin(&t, to, cap);
+    for (size_t i = 0; i < n;) {
+        size_t length = 0;
+        for (size_t k = 0; text[i] == '$' && k < 3 && !length; k++) {
+            length = token_length(text + i + 1, n - i - 1, tokens[k].name);
+            if (length && !tokens[k].value)
+                return false;
+            if (length)
+                wc_text_add(&t, tokens[k].value);
+        }
+        if (!length)
+            wc_text_add_char(&t, text[i]);
+        i += length ? length + 1 : 1;
+    }
+    return !t.cut;
+}

@@ -1,0 +1,108 @@
+/*
+ * Replay of the loader's search for one name: which files it tries, in which order and by which
+ * rule, and what stands there. The rules are those of glibc 2.17 and up (elf/dl-load.c, dl-cache.c,
+ * dl-hwcaps.c, ld.so(8)). Pure; reads through struct wc_files. No file is ever loaded.
+ */
+#ifndef WHICHCUDNN_SEARCH_H
+#define WHICHCUDNN_SEARCH_H
+
+#include "elf_image.h"
+#include "files.h"
+#include "record.h"
+
+/* An object that takes part: the caller, and those that loaded it. */
+struct wc_search_object {
+    const char *path;   /* as the loader has it; "" or NULL: the program without a known path */
+    const char *origin; /* $ORIGIN: the directory of its real path; NULL: unknown */
+    const char *rpath, *runpath, *soname;     /* NULL: none */
+    bool is_program, no_default;              /* no_default: DF_1_NODEFLIB */
+    const struct wc_search_object *loaded_by; /* NULL: by nobody (at start, or the program) */
+};
+
+/* What is the same for all requests of a process. */
+struct wc_search_world {
+    const struct wc_files *files;
+    const char *library_path;        /* as at process start; NULL: not set */
+    const char *library_path_origin; /* $ORIGIN in it: the program's */
+    const char *directory;           /* for relative names; NULL: what the files' owner has */
+    bool secure;                     /* AT_SECURE: LD_LIBRARY_PATH is not heeded */
+    bool no_cache;                   /* --inhibit-cache */
+    const char *cache;               /* file name; NULL: /etc/ld.so.cache */
+    const char *lib, *platform;  /* $LIB, $PLATFORM; platform NULL: the element does not count */
+    const char *const *defaults; /* directories with a '/' behind, NULL at the end */
+    /* Subdirectories of each directory, first to last, with a '/' behind, NULL at the end:
+     * "glibc-hwcaps/x86-64-v3/", then before glibc 2.37 those by the old rules. */
+    const char *const *subdirectories;
+    /* Names below glibc-hwcaps/ that this machine has, best first, NULL at the end: for the cache.
+     */
+    const char *const *hwcaps;
+    uint64_t cache_hwcap;       /* bits of the old rules that this machine has */
+    const char *cache_platform; /* NULL: none. Old rules */
+    uint16_t machine;           /* EM_X86_64, EM_AARCH64 */
+    bool whole;                 /* go on behind the file that is taken, or that ends the search */
+    const struct wc_search_object *program; /* NULL: unknown */
+    struct wc_search_memory *memory;        /* NULL: a loader that has tried nothing yet */
+};
+
+/*
+ * What the loader remembers: a directory that is not there is tried once. One for a process,
+ * cleared at the start; what finds no room is tried again.
+ */
+struct wc_search_memory {
+    struct wc_arena *arena;
+    struct wc_search_missing *missing;
+};
+
+struct wc_candidate {
+    enum wc_search_rule rule;
+    enum wc_file_state state;
+    bool beaten;         /* an earlier one was taken, or ended the search */
+    const char *path;    /* the file tried; valid for the time of the call */
+    const char *element; /* of the variable or the tag, as written there; NULL: no list */
+    unsigned index;      /* of the element in its list, from 0, empty ones counted */
+    const struct wc_search_object *of; /* whose tag; NULL: nobody's */
+};
+
+/* Calls each() for every file that the loader would try, up to the one that it takes (FITS) or
+ * fails on (DAMAGED); with world->whole also for those behind it. each() may stop the search by
+ * returning false. scratch: at least WC_SEARCH_SCRATCH bytes. True: one was taken. */
+#define WC_SEARCH_SCRATCH (64u << 10)
+bool wc_search(const struct wc_search_world *world, const struct wc_search_object *caller,
+               const char *name, void *scratch, size_t scratch_size,
+               bool (*each)(void *arg, const struct wc_candidate *candidate), void *arg);
+
+/* ---- core/search/tokens.c ---- */
+
+/* The text with $ORIGIN, $LIB and $PLATFORM (or ${...}) replaced. False: a token's value is not
+ * known, or the whole does not fit: the element does not count. Other '$' stay. */
+bool wc_search_expand(const struct wc_search_world *world, const char *origin, const char *text,
+                      size_t n, char *to, size_t cap);
+
+/* ---- core/search/cache.c ---- */
+
+/* The path that ld.so.cache gives for a name. False: none, or the file cannot be read. */
+bool wc_search_cache(const struct wc_search_world *world, const char *name, char *to, size_t cap);
+
+/* ---- core/search/system.c ---- */
+
+#define WC_SEARCH_DIRECTORIES 8     /* the loader's own */
+#define WC_SEARCH_SUBDIRECTORIES 32 /* of each */
+
+/* What a loader adds by itself, and looks for below each directory. */
+struct wc_search_system {
+    const char *defaults[WC_SEARCH_DIRECTORIES + 1];
+    const char *subdirectories[WC_SEARCH_SUBDIRECTORIES + 1];
+    const char *hwcaps[4];
+    char lib[64], platform[16];
+    uint64_t cache_hwcap;
+    char text[4096]; /* of the lists */
+};
+/* Of the machine that this code runs on. glibc_minor: 36 for 2.36; platform, hwcap: AT_PLATFORM
+ * (NULL: unknown) and AT_HWCAP; loader: the dynamic loader, NULL if unknown: then there are no
+ * defaults. */
+void wc_search_system_read(struct wc_search_system *out, unsigned glibc_minor, const char *platform,
+                           uint64_t hwcap, const struct wc_elf_image *loader);
+/* Puts them into a world. */
+void wc_search_system_use(const struct wc_search_system *system, struct wc_search_world *world);
+
+#endif

@@ -1,0 +1,162 @@
+/*
+ * Answers what the loader would try, for search_oracle.py. Lines, fields split by tabs:
+ *   world FIELD VALUE...          library_path, origin, lib, platform, machine, cache, secure,
+ * directory default DIR/  |  subdirectory DIR/  |  hwcap NAME      one more of each object ID PATH
+ * ORIGIN RPATH RUNPATH FLAGS LOADED_BY    "-" is none; FLAGS: p program, n no default ask CALLER
+ * NAME                -> "try RULE STATE PATH" lines, then "end" fresh forgets which directories
+ * are missing
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "whichcudnn/search.h"
+
+static bool file_read(void *ctx, const char *path, uint64_t offset, void *to, size_t cap,
+                      size_t *n) {
+    (void)ctx;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? -1 : pread(fd, to, cap, (off_t)offset);
+    if (fd >= 0)
+        close(fd);
+    if (got < 0)
+        return false;
+    *n = (size_t)got;
+    return true;
+}
+static bool file_facts(void *ctx, const char *path, struct wc_file_facts *out) {
+    struct stat st;
+    (void)ctx;
+    if (stat(path[0] ? path : ".", &st) != 0)
+        return false;
+    *out = (struct wc_file_facts){st.st_dev,   st.st_ino,           (uint64_t)st.st_size,
+                                  st.st_mtime, S_ISREG(st.st_mode), S_ISDIR(st.st_mode)};
+    return true;
+}
+static const struct wc_files files = {NULL, file_read, file_facts, NULL, NULL};
+
+#define MOST 256
+static struct wc_search_world world;
+static const char *defaults[MOST], *subdirectories[MOST], *hwcaps[MOST];
+static struct wc_search_object objects[MOST];
+static struct wc_search_memory memory;
+static void *more(void *owner, size_t n) {
+    (void)owner;
+    return calloc(1, n);
+}
+static struct wc_arena arena = {more, NULL};
+
+static char *keep(const char *s) {
+    return strcmp(s, "-") == 0 ? NULL : strdup(s);
+}
+static void append(const char **list, const char *s) {
+    size_t i = 0;
+    while (list[i])
+        i++;
+    if (i + 1 < MOST)
+        list[i] = strdup(s);
+}
+
+static bool tell(void *arg, const struct wc_candidate *c) {
+    (void)arg;
+    printf("try\t%s\t%s\t%s\n", wc_enum_word(WC_ENUM_search_rule, c->rule),
+           wc_enum_word(WC_ENUM_file_state, c->state), c->path);
+    return true;
+}
+
+static void set_world(const char *field, const char *value) {
+    if (strcmp(field, "library_path") == 0)
+        world.library_path = keep(value);
+    else if (strcmp(field, "origin") == 0)
+        world.library_path_origin = keep(value);
+    else if (strcmp(field, "lib") == 0)
+        world.lib = keep(value);
+    else if (strcmp(field, "platform") == 0)
+        world.platform = keep(value);
+    else if (strcmp(field, "machine") == 0)
+        world.machine = (uint16_t)atoi(value);
+    else if (strcmp(field, "cache") == 0)
+        world.cache = keep(value);
+    else if (strcmp(field, "no_cache") == 0)
+        world.no_cache = atoi(value);
+    else if (strcmp(field, "secure") == 0)
+        world.secure = atoi(value);
+    else
+        exit(2);
+}
+
+static void say_each(const char *what, const char *const *list) {
+    for (; *list; list++)
+        printf("%s\t%s\n", what, *list);
+}
+
+static void use_system(const char *loader, const char *minor, const char *platform,
+                       const char *hwcap) {
+    static struct wc_search_system system;
+    static unsigned char bytes[8 << 20];
+    struct wc_elf_image image;
+    size_t n = 0;
+    if (!file_read(NULL, loader, 0, bytes, sizeof bytes, &n) ||
+        wc_elf_from_file(&image, bytes, n, 0) != WC_ELF_OK)
+        exit(2);
+    wc_search_system_read(&system, (unsigned)atoi(minor), platform, strtoull(hwcap, NULL, 0),
+                          &image);
+    wc_search_system_use(&system, &world);
+    say_each("default", system.defaults);
+    say_each("subdirectory", system.subdirectories);
+    say_each("hwcap", system.hwcaps);
+    printf("lib\t%s\nplatform\t%s\nend\n", system.lib, system.platform);
+    fflush(stdout);
+}
+
+int main(void) {
+    static char line[1 << 16], scratch[256 << 10];
+    world.files = &files;
+    world.defaults = defaults;
+    world.subdirectories = subdirectories;
+    world.hwcaps = hwcaps;
+    world.memory = &memory;
+    memory.arena = &arena;
+    while (fgets(line, sizeof line, stdin)) {
+        char *f[10] = {0}, *rest = line;
+        line[strcspn(line, "\n")] = 0;
+        for (int i = 0; i < 9 && rest; i++)
+            f[i] = strsep(&rest, "\t");
+        if (strcmp(f[0], "world") == 0) {
+            set_world(f[1], f[2]);
+        } else if (strcmp(f[0], "default") == 0) {
+            append(defaults, f[1]);
+        } else if (strcmp(f[0], "subdirectory") == 0) {
+            append(subdirectories, f[1]);
+        } else if (strcmp(f[0], "hwcap") == 0) {
+            append(hwcaps, f[1]);
+        } else if (strcmp(f[0], "object") == 0) {
+            struct wc_search_object *o = &objects[atoi(f[1])];
+            *o = (struct wc_search_object){keep(f[2]),
+                                           keep(f[3]),
+                                           keep(f[4]),
+                                           keep(f[5]),
+                                           NULL,
+                                           strchr(f[6], 'p') != NULL,
+                                           strchr(f[6], 'n') != NULL,
+                                           strcmp(f[7], "-") ? &objects[atoi(f[7])] : NULL};
+            if (o->is_program)
+                world.program = o;
+        } else if (strcmp(f[0], "ask") == 0) {
+            const struct wc_search_object *by = strcmp(f[1], "-") ? &objects[atoi(f[1])] : NULL;
+            wc_search(&world, by, f[2], scratch, sizeof scratch, tell, NULL);
+            puts("end");
+            fflush(stdout);
+        } else if (strcmp(f[0], "system") == 0) {
+            use_system(f[1], f[2], f[3], f[4]);
+        } else if (strcmp(f[0], "fresh") == 0) {
+            memory.missing = NULL;
+        } else {
+            return 2;
+        }
+    }
+    return 0;
+}

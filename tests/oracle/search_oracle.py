@@ -1,0 +1,356 @@
+#!/usr/bin/env python3
+"""search_oracle.py DRIVER DIR N: N random set-ups (seed printed, WC_SEED= repeats one); what core/search
+says the loader tries against what the loader says (LD_DEBUG=libs): the full list, in order."""
+
+import collections
+import os
+import pathlib
+import platform
+import random
+import re
+import shutil
+import struct
+import subprocess
+import sys
+
+OPENER = r"""
+#include <dlfcn.h>
+#include <stdio.h>
+int main(int count, char **names) {
+    for (int i = 1; i < count; i++) {
+        void *library = dlopen(names[i], RTLD_NOW);
+        printf("%s\n", library ? "found" : "not found");
+    }
+    return 0;
+}
+"""
+CALLER = r"""
+#include <dlfcn.h>
+void *open_here(const char *name);
+void *open_here(const char *name) { void *p = dlopen(name, RTLD_NOW); __asm__(""); return p; }
+"""
+
+
+def subdirectories():
+    """Of the loader's own --help, which prints the older words without their order: tls first, then
+    the platform, then those of the processor, the greatest bit first; all sets of them."""
+    named = re.findall(r"^  (x86-64-v\d) \(supported, searched\)", LOADER_HELP, re.M)
+    found_platform = re.search(r"^  (\w+) \(AT_PLATFORM; supported, searched\)", LOADER_HELP, re.M)
+    words = ["tls", found_platform[1]] if found_platform else []
+    words += [w for w in ("avx512_1", "x86_64") if
+              re.search(rf"^  {w} \(supported, searched\)", LOADER_HELP, re.M)]
+    found = [f"glibc-hwcaps/{name}/" for name in named]
+    for mask in range((1 << len(words)) - 1, 0, -1):
+        found.append("".join(w + "/" for i, w in enumerate(words)
+                             if mask >> (len(words) - 1 - i) & 1))
+    return found, named, found_platform[1] if found_platform else None
+
+
+def defaults():
+    return [d + "/" for d in re.findall(r"^  (/\S+) \(system search path\)", LOADER_HELP, re.M)]
+
+
+def auxiliary(number):
+    """AT_HWCAP and the like, of this process."""
+    text = pathlib.Path("/proc/self/auxv").read_bytes()
+    for kind, value in struct.iter_unpack("QQ", text):
+        if kind == number:
+            return value
+    return 0
+
+
+def check_system(replay):
+    """What core/search says the loader adds by itself is what the loader prints."""
+    minor = platform.libc_ver()[1].split(".")[1]
+    replay.tell("system", LOADER, minor, platform.machine(), str(auxiliary(16)))
+    said = collections.defaultdict(list)
+    while (line := replay.driver.stdout.readline().rstrip("\n")) != "end":
+        what, text = line.split("\t")
+        said[what].append(text)
+    assert said["default"] == DEFAULTS, (said, DEFAULTS)
+    assert said["subdirectory"] == SUBDIRECTORIES, (said, SUBDIRECTORIES)
+    assert said["hwcap"] == HWCAPS, (said, HWCAPS)
+    assert PLATFORM is None or said["platform"] == [PLATFORM], (said, PLATFORM)
+
+
+Library = collections.namedtuple("Library", "file soname rpath runpath needed")
+
+
+class Setup:
+    """Directories, libraries in them, a program; all below `top`, which is the working directory."""
+
+    def __init__(self, top, draw, features):
+        self.top, self.draw, self.features = top, draw, features
+        self.directories = ["one", "two", "deep/lib/x86_64-linux-gnu", "three"]
+        self.names = [f"lib{c}.so" for c in "abcdefg"]
+        self.libraries = {}
+
+    def note(self, feature):
+        self.features[feature] += 1
+
+    def element(self):
+        draw = self.draw
+        kind = draw.randrange(12)
+        d = draw.choice(self.directories)
+        if kind < 3:
+            self.note("$ORIGIN")
+            return draw.choice(["$ORIGIN/", "${ORIGIN}/../", "$ORIGIN/../"]) + d
+        if kind == 3:
+            self.note("relative")
+            return draw.choice([d, "./" + d, "."])
+        if kind == 4:
+            self.note("empty element")
+            return ""
+        if kind == 5:
+            self.note("$LIB")
+            return f"{self.top}/deep/$LIB"
+        if kind == 6:
+            self.note("$PLATFORM")
+            return f"{self.top}/{d}/${{PLATFORM}}"
+        if kind == 7:
+            self.note("missing directory")
+            return f"{self.top}/nowhere"
+        if kind == 8:
+            self.note("unknown token")
+            return f"{self.top}/$NOTHING/{d}"
+        if kind == 9:
+            self.note("slashes behind")
+            return f"{self.top}/{d}///"
+        return f"{self.top}/{d}"
+
+    def path_list(self, separators=":"):
+        n = self.draw.choice([1, 1, 2, 3, 5])
+        text = self.element()
+        for _ in range(n - 1):
+            text += self.draw.choice(separators) + self.element()
+        return text
+
+    def tags(self):
+        kind = self.draw.randrange(5)
+        if kind == 0:
+            self.note("DT_RPATH")
+            return self.path_list(), None
+        if kind == 1:
+            self.note("DT_RUNPATH")
+            return None, self.path_list()
+        return None, None
+
+    def link(self, out, source, rpath, runpath, needed, more):
+        out.parent.mkdir(parents=True, exist_ok=True)
+        command = ["gcc", "-o", out, source, *more, "-Wl,--no-as-needed,--allow-shlib-undefined",
+                   "-Wl,--unresolved-symbols=ignore-all"]
+        if rpath is not None:
+            command += ["-Wl,--disable-new-dtags", f"-Wl,-rpath,{rpath}"]
+        if runpath is not None:
+            command += ["-Wl,--enable-new-dtags", f"-Wl,-rpath,{runpath}"]
+        subprocess.run([*command, *needed], check=True, cwd=self.top)
+
+    def chain(self, objects, stubs):
+        """One loads the next: DT_RPATH of the first is searched for the last, unless another tag
+        stands between."""
+        self.note("DT_RPATH of one that loaded the caller")
+        draw = self.draw
+        names = ["libx.so", "liby.so", "libz.so"]
+        for name in names[1:]:
+            self.link(stubs / name, objects / "empty.o", None, None, [],
+                      ["-shared", "-nostdlib", f"-Wl,-soname,{name}"])
+        for i, name in enumerate(names):
+            rpath, runpath = self.tags() if i else (None, None)
+            rpath = ":".join(f"{self.top}/{d}" for d in draw.sample(self.directories, 3)) \
+                if i == 0 else rpath
+            for place in draw.sample(self.directories, 2 if i else 1):
+                self.link(self.top / place / name, objects / "empty.o", rpath, runpath,
+                          [f"stubs/{n}" for n in names[i + 1:i + 2]],
+                          ["-shared", "-nostdlib", f"-Wl,-soname,{name}"])
+                if i == 0:
+                    self.chained = [f"./{place}/{name}"]
+
+    def make(self, objects):
+        draw = self.draw
+        stubs = self.top / "stubs"
+        for name in self.names:
+            self.link(stubs / name, objects / "empty.o", None, None, [],
+                      ["-shared", "-nostdlib", f"-Wl,-soname,{name}"])
+        for at, name in enumerate(self.names):
+            for place in draw.sample(self.directories, draw.choice([0, 1, 1, 2])):
+                sub = draw.choice(["", "", "", *SUBDIRECTORIES])
+                if sub:
+                    self.note("glibc-hwcaps" if "hwcaps" in sub else "legacy subdirectory")
+                file = self.top / place / sub / name
+                what = draw.randrange(10)
+                if what == 0:
+                    self.note("wrong machine")
+                    file.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy(stubs / name, file)
+                    with open(file, "r+b") as f:
+                        f.seek(18)
+                        f.write(b"\xb7\0")
+                    continue
+                rpath, runpath = self.tags()
+                needed = [f"stubs/{n}" for n in draw.sample(self.names[at + 1:],
+                          min(len(self.names) - at - 1, draw.choice([0, 0, 1, 2])))]
+                self.link(file, objects / "empty.o", rpath, runpath, needed,
+                          ["-shared", "-nostdlib", f"-Wl,-soname,{name}"])
+        self.chained = []
+        if draw.random() < .4:
+            self.chain(objects, stubs)
+        rpath, runpath = self.tags()
+        self.link(self.top / "program", objects / "opener.o", rpath, runpath,
+                  [f"stubs/{n}" for n in draw.sample(self.names, draw.choice([0, 0, 1]))], ["-ldl"])
+        shutil.rmtree(stubs)
+        self.library_path = None
+        if draw.random() < .5:
+            self.note("LD_LIBRARY_PATH")
+            self.library_path = self.path_list(":;")
+        self.asked = [draw.choice(self.names + ["libm.so.6", "libnowhere.so", "./one/liba.so",
+                                                "$ORIGIN/two/libb.so"]) for _ in range(4)]
+        self.asked += self.chained
+
+
+def dynamic(file):
+    text = subprocess.run(["readelf", "-dW", file], text=True, check=True,
+                          stdout=subprocess.PIPE).stdout
+
+    def tag(name):
+        found = re.search(rf"\({name}\).*?\[(.*)\]", text)
+        return found[1] if found else None
+    return Library(str(file), tag("SONAME"), tag("RPATH"), tag("RUNPATH"),
+                   re.findall(r"\(NEEDED\).*?\[(.*)\]", text))
+
+
+class Replay:
+    """Loads as the loader does, with every search done by the driver."""
+
+    def __init__(self, driver, setup):
+        self.setup = setup
+        self.driver = subprocess.Popen([driver], text=True, cwd=setup.top, stdin=subprocess.PIPE,
+                                       stdout=subprocess.PIPE)
+        self.tried, self.objects = [], []
+        self.tell("world", "machine", "62")
+        self.tell("world", "origin", str(setup.top))
+        self.tell("world", "library_path", setup.library_path or "-")
+        check_system(self)
+
+    def tell(self, *fields):
+        self.driver.stdin.write("\t".join(fields) + "\n")
+        self.driver.stdin.flush()
+
+    def add(self, path, loader, names):
+        real = os.path.realpath(os.path.join(self.setup.top, path))
+        for o in self.objects:
+            if os.path.samefile(o["real"], real):
+                o["names"] |= names
+                return o, False
+        d = dynamic(real)
+        o = {"id": len(self.objects), "real": real, "names": set(names), "d": d, "path": path}
+        # The loader's origin is that of the path as it was tried, made absolute.
+        origin = os.path.dirname(os.path.join(str(self.setup.top), path))
+        self.objects.append(o)
+        self.tell("object", str(o["id"]), path, origin, d.rpath if d.rpath is not None else "-",
+                  d.runpath if d.runpath is not None else "-", "p" if loader is None and o["id"] == 0
+                  else "x", "-" if loader is None else str(loader["id"]))
+        return o, True
+
+    def find(self, name, caller):
+        if name.startswith("/") or "/" not in name:
+            for o in self.objects:
+                if name in o["names"] or o["path"] == name:
+                    return o, False
+                if "/" not in name and o["d"].soname == name and o["id"]:
+                    o["names"].add(name)
+                    return o, False
+        self.tell("ask", str(caller["id"]), name)
+        found, state = None, None
+        while (line := self.driver.stdout.readline().rstrip("\n")) != "end":
+            _, rule, state, path = line.split("\t")
+            if "/" not in name:
+                self.tried.append(path)
+            found = path
+        if state != "fits":
+            return None, False
+        return self.add(found, caller, {name})
+
+    def load(self, name, caller):
+        first, fresh = self.find(name, caller)
+        if first is None or not fresh:
+            return first is not None
+        queue = [first]
+        new = [first]
+        while queue:
+            o = queue.pop(0)
+            for needed in o["d"].needed:
+                p, fresh = self.find(needed, o)
+                if p is None:  # all that came with it goes again
+                    self.objects = [x for x in self.objects if x not in new]
+                    return False
+                if fresh:
+                    queue.append(p)
+                    new.append(p)
+        return True
+
+    def run(self):
+        program, _ = self.add(str(self.setup.top / "program"), None, set())
+        self.add(LOADER, None, {os.path.basename(LOADER)})
+        queue = [program]
+        while queue:
+            o = queue.pop(0)
+            for needed in o["d"].needed:
+                p, fresh = self.find(needed, o)
+                if p is None:
+                    return self.tried
+                if fresh:
+                    queue.append(p)
+        for name in self.setup.asked:
+            self.load(name, program)
+        return self.tried
+
+
+def really(setup):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("LD_")}
+    environment["LD_DEBUG"] = "libs"
+    if setup.library_path is not None:
+        environment["LD_LIBRARY_PATH"] = setup.library_path
+    ran = subprocess.run(["./program", *setup.asked], text=True, cwd=setup.top, env=environment,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return re.findall(r"^ *\d+:\s+trying file=(.*)$", ran.stderr, re.M), ran
+
+
+def main():
+    driver, top, count = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]), int(sys.argv[3])
+    seed = int(os.environ.get("WC_SEED") or random.SystemRandom().randrange(1 << 31))
+    print(f"# WC_SEED={seed}")
+    draw, features, wrong = random.Random(seed), collections.Counter(), 0
+    shutil.rmtree(top, ignore_errors=True)
+    top.mkdir(parents=True)
+    for name, source in (("empty", "int nothing_here;"), ("opener", OPENER)):
+        subprocess.run(["gcc", "-c", "-fPIC", "-o", top / f"{name}.o", "-xc", "-"], input=source,
+                       text=True, check=True)
+    for i in range(count):
+        here = (top / str(i)).resolve()
+        here.mkdir()
+        setup = Setup(here, draw, features)
+        setup.make(top.resolve())
+        wanted, ran = really(setup)
+        got = Replay(driver, setup).run()
+        if got != wanted:
+            wrong += 1
+            at = next((k for k, (a, b) in enumerate(zip(got, wanted)) if a != b),
+                      min(len(got), len(wanted)))
+            print(f"set-up {i}: {len(wanted)} tried, {len(got)} in the replay, from number {at} on:")
+            print("  loader:", wanted[at:at + 3], "\n  replay:", got[at:at + 3])
+        else:
+            shutil.rmtree(here)
+    for feature, n in sorted(features.items()):
+        print(f"# {feature}: {n}")
+    print(f"{count} set-ups, {wrong} differ")
+    sys.exit(wrong != 0)
+
+
+LOADER = re.search(r"interpreter: (\S+)\]", subprocess.run(
+    ["readelf", "-lW", sys.executable], text=True, check=True, stdout=subprocess.PIPE).stdout)[1]
+LOADER_HELP = subprocess.run([LOADER, "--help"], text=True, check=True,
+                             stdout=subprocess.PIPE).stdout
+SUBDIRECTORIES, HWCAPS, PLATFORM = subdirectories()
+DEFAULTS = defaults()
+if __name__ == "__main__":
+    main()
