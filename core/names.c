@@ -1,8 +1,13 @@
 /* What a name says (names.h); the words are in names.def. */
 #include "whichcudnn/names.h"
 
-static const char *const companions[] = {
-#define COMPANION(stem) stem,
+enum numbered { ITSELF, BY_CUDA };
+
+static const struct {
+    const char *stem;
+    enum numbered numbered;
+} companions[] = {
+#define COMPANION(stem, numbered) {stem, numbered},
 #include "names.def"
 };
 
@@ -60,7 +65,7 @@ static bool read_stem(const char *stem, size_t n, struct wc_name *out) {
         keep(out, WC_NAME_PART, stem + 6, n - 6);
     } else {
         for (size_t i = 0; i < sizeof companions / sizeof *companions; i++)
-            if (is(stem, n, companions[i]))
+            if (is(stem, n, companions[i].stem))
                 keep(out, WC_NAME_COMPANION, stem, n);
     }
     return out->kind != WC_NAME_OTHER;
@@ -79,6 +84,16 @@ void wc_name_read(const char *name, struct wc_name *out) {
         return;
     if (read_stem(name, without_hash(name, (size_t)(so - name)), out) && so[3] == '.')
         wc_version_parse(so + 4, wc_str_length(so + 4), &out->version);
+}
+
+int32_t wc_name_cuda(const char *name) {
+    struct wc_name n;
+    wc_name_read(name, &n);
+    for (size_t i = 0; i < sizeof companions / sizeof *companions; i++)
+        if (n.kind == WC_NAME_COMPANION && companions[i].numbered == BY_CUDA &&
+            wc_str_compare(n.part, companions[i].stem) == 0)
+            return n.version.major;
+    return -1;
 }
 
 static bool word_at(const char *s, const char *word, enum end end) {

@@ -16,7 +16,6 @@ static const struct {
 } wheels[] = {
 #define WHEEL(cuda, first, last) {cuda, first, last},
 #include "wheels.def"
-#undef WHEEL
 };
 
 static bool of_alphabet(const char *s, const char *also) {
@@ -28,8 +27,7 @@ static bool of_alphabet(const char *s, const char *also) {
 
 /* ---- which distribution ---- */
 
-/* The CUDA major in "cu12", "cuda12", "cuda-13.0", "cu118", "cu92"; -1: none. */
-static int32_t cuda_in(const char *text) {
+int32_t wc_cuda_in_package(const char *text) {
     const char *p = text;
 
     while (p && (p = wc_str_find(p, "cu"))) {
@@ -45,33 +43,28 @@ static int32_t cuda_in(const char *text) {
 }
 
 bool wc_is_for_other_cuda(const struct wc_object *library, int32_t cuda) {
-    int32_t made_for = cuda_in(library->r.installation);
+    int32_t made_for = wc_cuda_in_package(library->r.installation);
 
     return made_for >= 0 && cuda >= 0 && made_for != cuda;
 }
 
 static int32_t cuda_of_companions(const struct wc_stack *s) {
-    struct wc_name n;
+    int32_t cuda;
 
-    for (size_t i = 0; i < s->objects.n; i++) {
-        const struct wc_object *o = &s->objects.p[i];
-        if (!wc_str_same(o->r.part, "cudart") && !wc_str_same(o->r.part, "cublas"))
-            continue;
-        wc_name_read(o->r.soname, &n);
-        if (n.version.major > 0)
-            return n.version.major;
-    }
+    for (size_t i = 0; i < s->objects.n; i++)
+        if (wc_is_companion(&s->objects.p[i], &cuda))
+            return cuda;
     return -1;
 }
 
 static int32_t cuda_for(const struct wc_stack *s, const struct wc_object *host,
                         const struct wc_object *library) {
-    int32_t cuda = host ? cuda_in(host->r.installation) : -1;
+    int32_t cuda = host ? wc_cuda_in_package(host->r.installation) : -1;
 
     if (cuda < 0 && host)
-        cuda = cuda_in(host->r.installation_version);
+        cuda = wc_cuda_in_package(host->r.installation_version);
     if (cuda < 0 && library)
-        cuda = cuda_in(library->r.installation);
+        cuda = wc_cuda_in_package(library->r.installation);
     return cuda < 0 ? cuda_of_companions(s) : cuda;
 }
 
@@ -174,11 +167,60 @@ void wc_fix_install(struct wc_case *c, const struct wc_object *host,
                 quoted ? wc_say(c, "pip install ", quoted, NULL) : NULL);
 }
 
+/* ---- for which CUDA ---- */
+
+static const struct {
+    const char *part, *wheel;
+} companion_wheels[] = {
+#define COMPANION_WHEEL(part, wheel) {part, wheel},
+#include "wheels.def"
+};
+
+/* Up to CUDA 12 the wheels are numbered, since 13 their names tell no CUDA. */
+static const char *companion_wheel(struct wc_case *c, const char *part, int32_t cuda) {
+    for (size_t i = 0; i < sizeof companion_wheels / sizeof *companion_wheels; i++) {
+        if (!wc_str_same(part, companion_wheels[i].part))
+            continue;
+        if (cuda == 11 || cuda == 12)
+            return wc_say(c, companion_wheels[i].wheel, "-cu", wc_say_number(c, cuda), NULL);
+        return wc_say(c, "'", companion_wheels[i].wheel, "==", wc_say_number(c, cuda), ".*'", NULL);
+    }
+    return NULL;
+}
+
+void wc_fix_companion(struct wc_case *c, const char *part, int32_t cuda, const char *library) {
+    const char *wheel = cuda >= 11 ? companion_wheel(c, part, cuda) : NULL;
+
+    wc_case_fix(c, WC_ACTION_INSTALL,
+                wc_say(c, c->fixes ? "or " : "", "install what has ", wc_say_name(c, library),
+                       cuda > 0 ? ", of the toolkit for CUDA " : "",
+                       cuda > 0 ? wc_say_number(c, cuda) : "", ", where the loader finds it", NULL),
+                wheel ? wc_say(c, "pip install ", wheel, NULL) : NULL);
+}
+
 /* ---- put back into one piece ---- */
 
 static bool is_wheel_of_nvidia(const struct wc_object *o) {
     return o->r.installation_kind == WC_installation_kind_WHEEL && o->r.installation &&
            wc_str_starts(o->r.installation, "nvidia-cudnn") && of_alphabet(o->r.installation, "-");
+}
+
+/* Wheels of several CUDA majors put their files into the same directory: the wrong one goes first.
+ */
+void wc_fix_cuda(struct wc_case *c, const struct wc_object *facade, int32_t cuda) {
+    const char *number = wc_say_number(c, cuda), *command = NULL;
+    const char *spec = wc_say(c, "==", wc_say_number(c, wc_major_of(facade)), ".*", NULL);
+    struct wc_spec wanted;
+
+    if (is_wheel_of_nvidia(facade) && spec && wc_spec_parse(spec, wc_str_length(spec), &wanted) &&
+        offered(cuda, &wanted))
+        command = wc_say(c, "pip uninstall -y ", facade->r.installation,
+                         " && pip install --force-reinstall --no-deps 'nvidia-cudnn-cu", number,
+                         spec, "'", NULL);
+    wc_case_fix(c, WC_ACTION_INSTALL,
+                wc_say(c, "install the cuDNN that is made for CUDA ", number,
+                       " in place of this one", NULL),
+                command);
 }
 
 static const char *pip_again(struct wc_case *c, const struct wc_object *o) {
@@ -231,16 +273,33 @@ static bool without(const char *list, const char *element, struct wc_text *out) 
     return found;
 }
 
-static bool take_out(struct wc_case *c, const char *path) {
-    const char *list = wc_variable(c->d->s, "LD_LIBRARY_PATH");
+/* LD_LIBRARY_PATH without the directory of path; false: it does not name it. */
+static bool search_path_without(const struct wc_stack *s, const char *path, struct wc_text *rest,
+                                char directory[512]) {
+    const char *list = wc_variable(s, "LD_LIBRARY_PATH");
+    struct wc_text d;
+
+    wc_text_begin(&d, directory, 512);
+    wc_text_add_n(&d, path ? path : "", path ? wc_dir_length(path) : 0);
+    return list && d.n && !d.cut && without(list, directory, rest);
+}
+
+bool wc_in_search_path(const struct wc_stack *s, const struct wc_object *o) {
     char rest[800], directory[512];
-    struct wc_text t, d;
+    struct wc_text t;
+
+    wc_text_begin(&t, rest, sizeof rest);
+    return search_path_without(s, o->r.path, &t, directory) ||
+           search_path_without(s, o->r.real_path, &t, directory);
+}
+
+static bool take_out(struct wc_case *c, const char *path) {
+    char rest[800], directory[512];
+    struct wc_text t;
     const char *quoted;
 
-    wc_text_begin(&d, directory, sizeof directory);
     wc_text_begin(&t, rest, sizeof rest);
-    wc_text_add_n(&d, path ? path : "", path ? wc_dir_length(path) : 0);
-    if (!list || !d.n || d.cut || !without(list, directory, &t))
+    if (!search_path_without(c->d->s, path, &t, directory))
         return false;
     quoted = t.cut ? NULL : wc_say_quoted(c, rest);
     wc_case_fix(c, WC_ACTION_SET_VARIABLE,

@@ -35,10 +35,12 @@ static const char *cause_of(const struct wc_diagnosis *d, const struct wc_call_r
     case WC_STATUS_VERSIONS_DIFFER:
         return wc_found_before(d, r->target, "facade-and-parts-differ", "parts-differ", NULL);
     case WC_STATUS_PART_UNAVAILABLE:
-        return wc_found_before(d, r->target, "part-missing", "dependency-missing",
-                               "facade-and-parts-differ", "parts-differ", NULL);
+        return wc_found_before(d, r->target, "part-missing", "cuda-major-differs",
+                               "dependency-missing", "companion-differs", "facade-and-parts-differ",
+                               "parts-differ", NULL);
     default:
-        return wc_found_before(d, r->target, "dependency-missing", "part-missing", "major-differs",
+        return wc_found_before(d, r->target, "cuda-major-differs", "dependency-missing",
+                               "companion-differs", "part-missing", "major-differs",
                                "facade-and-parts-differ", "parts-differ", "missing-symbols",
                                "driver-missing", NULL);
     }

@@ -144,6 +144,25 @@ bool wc_in_set(const struct wc_stack *s, const struct wc_object *part,
 /* The facade of a part's set, a facade itself, NULL: not known. */
 const struct wc_object *wc_facade_of(const struct wc_stack *s, const struct wc_object *library);
 
+/* ---- which CUDA (core/diagnosis/cuda.c) ---- */
+
+/* One thing that says which CUDA major a library is made for. */
+struct wc_cuda {
+    int32_t major;              /* -1: nothing says it */
+    const char *by;             /* libcublas.so.12, nvidia-cudnn-cu12: lives as long as the stack */
+    const struct wc_object *of; /* the library of the set that says so */
+    const char *source;
+};
+/* What a facade and its parts are made for, by their own words before those of a package. */
+struct wc_cuda wc_cuda_of_set(const struct wc_stack *s, const struct wc_object *facade);
+/* What a host is made for: it names its own companions, or its package says so. */
+struct wc_cuda wc_cuda_of_host(const struct wc_object *host);
+/* All of it as facts. */
+void wc_case_cuda(struct wc_case *c, const struct wc_object *facade);
+/* A mapped companion whose name tells CUDA's major. */
+bool wc_is_companion(const struct wc_object *o, int32_t *cuda);
+bool wc_asked_by_cudnn(const struct wc_stack *s, const struct wc_failure *f);
+
 /* ---- demands (core/diagnosis/judge.c) ---- */
 
 struct wc_judgement {
@@ -184,10 +203,18 @@ void wc_fix_install(struct wc_case *c, const struct wc_object *host,
                     const struct wc_object *library, const char *spec, const char *package);
 /* Does its package's name say that it is made for another CUDA major than this one (-1: none)? */
 bool wc_is_for_other_cuda(const struct wc_object *library, int32_t cuda);
+/* The CUDA major in the name or version of a package: "cu12", "cuda12.1", "cuda-13.0"; -1: none. */
+int32_t wc_cuda_in_package(const char *text);
+/* Install NVIDIA's wheel of a companion ("cublasLt") for that CUDA major; libraries of others get
+ * the sentence alone. */
+void wc_fix_companion(struct wc_case *c, const char *part, int32_t cuda, const char *library);
+/* Put the cuDNN for that CUDA major in the place of this one. */
+void wc_fix_cuda(struct wc_case *c, const struct wc_object *facade, int32_t cuda);
 /* Put the set of this library back into one piece. */
 void wc_fix_reinstall(struct wc_case *c, const struct wc_object *library);
 /* If LD_LIBRARY_PATH names the directory of o: take it out. True if so. */
 bool wc_fix_search_path(struct wc_case *c, const struct wc_object *o);
+bool wc_in_search_path(const struct wc_stack *s, const struct wc_object *o);
 
 /* ---- the loader's words (core/diagnosis/loader_text.c) ---- */
 

@@ -228,8 +228,7 @@ static void dependency_fixes(struct wc_case *c, const char *missing,
     bool mixed;
 
     wc_name_read(missing, &n);
-    mixed =
-        library && n.kind == WC_NAME_COMPANION && wc_is_for_other_cuda(library, n.version.major);
+    mixed = library && wc_is_for_other_cuda(library, wc_name_cuda(missing));
     if (mixed)
         wc_fix_reinstall(c, library);
     if (n.kind == WC_NAME_COMPANION && n.version.major > 0)
@@ -257,6 +256,7 @@ static void tell_dependency(struct wc_diagnosis *d, const struct wc_failure *f,
             wc_facade_of(d->s, caller) ? wc_facade_of(d->s, caller)->r.object : caller->r.object;
     else if (caller)
         c.r.host = caller->r.object;
+    c.r.explained_by = wc_found_before(d, c.r.object, "cuda-major-differs", NULL);
     wc_case_request(&c, f);
     wc_case_fact(&c, "missing", wc_say(&c, missing, NULL), "dlerror");
     wc_case_fact(&c, "asked by", f->r.caller, "loader request");

@@ -22,6 +22,8 @@ struct wc_name {
 };
 /* name: a path or a bare name (its last element counts); NULL is OTHER. */
 void wc_name_read(const char *name, struct wc_name *out);
+/* The CUDA major that a companion's name tells: 12 in "libcublas.so.12"; -1: it tells none. */
+int32_t wc_name_cuda(const char *name);
 /* Does this path or name hint at CUDA or at a framework that uses cuDNN? (the list of docs/log.md)
  */
 bool wc_name_hints(const char *name);

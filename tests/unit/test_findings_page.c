@@ -76,6 +76,37 @@ static void library_not_found(struct scene *s) {
     add_failure(s, host, NULL, "libcudnn.so", not_found(s, "libcudnn.so"));
 }
 
+static int64_t of_cuda(struct scene *s, const char *part, const char *directory, const char *name,
+                       enum wc_installation_kind kind, int cuda, int64_t by) {
+    struct file f = {.role = WC_role_COMPANION,
+                     .path = say(s, "%s/lib%s.so.%d", directory, part, cuda),
+                     .part = part,
+                     .installation = name,
+                     .installation_path = directory,
+                     .kind = kind,
+                     .asked_by = by,
+                     .how = WC_operation_NEEDED};
+    return add_file(s, &f);
+}
+
+static void cuda_major_differs(struct scene *s) {
+    int64_t host = add_host(s, "/opt/app/host");
+    of_cuda(s, "cudart", "/usr/local/cuda-13.0/lib64", "cuda-13.0",
+            WC_installation_kind_CUDA_TOOLKIT, 13, host);
+    int64_t facade = of_wheel(s, NULL, version_of(9, 21, 1), host);
+    add_failure(s, facade, NULL, "libcublasLt.so.12", not_found(s, "libcublasLt.so.12"));
+}
+
+static void companion_differs(struct scene *s) {
+    add_variable(s, "LD_LIBRARY_PATH=/usr/local/cuda-12.1/lib64");
+    int64_t host = torch(s);
+    of_wheel(s, NULL, version_of(9, 26, 0), host);
+    of_cuda(s, "cudart", "/venv/lib/python3.12/site-packages/nvidia/cuda_runtime/lib",
+            "nvidia-cuda-runtime-cu12", WC_installation_kind_WHEEL, 12, host);
+    of_cuda(s, "cublas", "/usr/local/cuda-12.1/lib64", "cuda-12.1",
+            WC_installation_kind_CUDA_TOOLKIT, 12, host);
+}
+
 static void dependency_missing(struct scene *s) {
     int64_t facade = of_wheel(s, NULL, version_of(8, 9, 2), add_host(s, "/opt/app/host"));
     add_failure(s, facade, NULL, "libcudnn_ops_infer.so.8", not_found(s, "libcublas.so.11"));

@@ -147,19 +147,31 @@ static void hints(void **state) {
     assert_false(wc_name_hints(NULL));
 }
 
+static void the_cuda_in_a_name(void **state) {
+    (void)state;
+    assert_int_equal(wc_name_cuda("libcublas.so.12"), 12);
+    assert_int_equal(wc_name_cuda("/usr/lib/libcublasLt.so.11.4.1"), 11);
+    assert_int_equal(wc_name_cuda("libcudart.so.10.2"), 10);
+    assert_int_equal(wc_name_cuda("libnvrtc-builtins.so.13.0"), 13);
+    assert_int_equal(wc_name_cuda("libnvrtc.so"), -1);
+    /* These count by themselves. */
+    assert_int_equal(wc_name_cuda("libcufft.so.11"), -1);
+    assert_int_equal(wc_name_cuda("libnccl.so.2"), -1);
+    assert_int_equal(wc_name_cuda("libcudnn.so.9"), -1);
+    assert_int_equal(wc_name_cuda("libcuda.so.1"), -1);
+    assert_int_equal(wc_name_cuda(NULL), -1);
+}
+
 int main(void) {
     const char *given = getenv("WC_SEED");
     unsigned seed = given ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);
     print_message("# WC_SEED=%u\n", seed);
     srand(seed);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(facades),
-        cmocka_unit_test(parts),
-        cmocka_unit_test(companions_and_driver),
-        cmocka_unit_test(others),
-        cmocka_unit_test(a_long_part_is_cut),
-        cmocka_unit_test(drawn_versions),
-        cmocka_unit_test(hints),
+        cmocka_unit_test(facades),        cmocka_unit_test(the_cuda_in_a_name),
+        cmocka_unit_test(parts),          cmocka_unit_test(companions_and_driver),
+        cmocka_unit_test(others),         cmocka_unit_test(a_long_part_is_cut),
+        cmocka_unit_test(drawn_versions), cmocka_unit_test(hints),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,417 @@
+/*
+ * cuda-major-differs, companion-differs: the CUDA libraries beside cuDNN. A cuDNN of the right
+ * release may be made for another CUDA than its host, or get its cuBLAS from elsewhere.
+ */
+#include "finding.h"
+
+enum { FACADES_MOST = 16 };
+
+static void each_facade(struct wc_diagnosis *d,
+                        void (*look)(struct wc_diagnosis *, const struct wc_object *)) {
+    size_t facades = 0;
+
+    for (size_t i = 0; i < d->s->objects.n && facades < FACADES_MOST; i++) {
+        const struct wc_object *o = &d->s->objects.p[i];
+        if (o->r.role != WC_role_FACADE || !o->r.mapped)
+            continue;
+        facades++;
+        look(d, o);
+    }
+}
+
+static bool uses(const struct wc_stack *s, const struct wc_object *host,
+                 const struct wc_object *facade) {
+    struct wc_uses used;
+
+    wc_uses_of(s, host, &used);
+    for (size_t i = 0; i < used.n; i++)
+        if (wc_facade_of(s, used.library[i]) == facade)
+            return true;
+    return false;
+}
+
+/* ---- cuda-major-differs ---- */
+
+struct majors {
+    struct wc_cuda made_for;       /* cuDNN */
+    const struct wc_object *host;  /* uses it and is made for another one */
+    struct wc_cuda of_host;        /* what that host says */
+    const struct wc_object *own;   /* a companion of cuDNN's own major */
+    const struct wc_object *other; /* one of another */
+    int32_t cuda;                  /* the other major */
+    bool host_agrees;
+};
+
+static void look_at_hosts(const struct wc_stack *s, const struct wc_object *facade,
+                          struct majors *m) {
+    size_t hosts = 0;
+
+    for (size_t i = 0; i < s->objects.n && hosts < WC_HOSTS_MOST; i++) {
+        const struct wc_object *host = &s->objects.p[i];
+        struct wc_cuda cuda;
+        if (!wc_wants_cudnn(host))
+            continue;
+        hosts++;
+        cuda = wc_cuda_of_host(host);
+        if (cuda.major <= 0 || !uses(s, host, facade))
+            continue;
+        if (cuda.major == m->made_for.major) {
+            m->host_agrees = true;
+        } else if (!m->host) {
+            m->host = host;
+            m->of_host = cuda;
+        }
+    }
+}
+
+static void look_at_companions(const struct wc_stack *s, struct majors *m) {
+    int32_t cuda;
+
+    for (size_t i = 0; i < s->objects.n; i++) {
+        const struct wc_object *o = &s->objects.p[i];
+        if (!wc_is_companion(o, &cuda))
+            continue;
+        if (cuda == m->made_for.major) {
+            m->own = o;
+        } else if (!m->other) {
+            m->other = o;
+            m->cuda = cuda;
+        }
+    }
+}
+
+/* Was one of its own major asked for by cuDNN in vain? */
+static bool is_vain(const struct wc_stack *s, const struct wc_failure *f, int32_t major) {
+    return wc_is_load(f) && wc_name_cuda(f->r.name) == major && wc_asked_by_cudnn(s, f);
+}
+
+static bool asked_in_vain(const struct wc_stack *s, int32_t major) {
+    for (size_t i = 0; i < s->failures.n; i++)
+        if (is_vain(s, &s->failures.p[i], major))
+            return true;
+    return false;
+}
+
+static void companion_facts(struct wc_case *c) {
+    const struct wc_stack *s = c->d->s;
+    int32_t cuda;
+
+    for (size_t i = 0; i < s->objects.n; i++)
+        if (wc_is_companion(&s->objects.p[i], &cuda)) {
+            const char *installation = wc_say_installation(c, &s->objects.p[i]);
+            wc_case_fact(c, s->objects.p[i].r.part ? s->objects.p[i].r.part : "companion",
+                         wc_say(c, wc_path_of(&s->objects.p[i]), installation ? "  " : "",
+                                installation, NULL),
+                         "link map");
+        }
+}
+
+static void major_facts(struct wc_case *c, const struct wc_object *facade, const struct majors *m) {
+    const struct wc_stack *s = c->d->s;
+
+    wc_case_library(c, "cuDNN", facade);
+    wc_case_cuda(c, facade);
+    if (m->host)
+        wc_case_fact(c, "host",
+                     wc_say(c, wc_path_of(m->host), ", CUDA ", wc_say_number(c, m->of_host.major),
+                            ": ", m->of_host.by, NULL),
+                     m->of_host.source);
+    companion_facts(c);
+    for (size_t i = 0; i < s->failures.n; i++)
+        if (is_vain(s, &s->failures.p[i], m->made_for.major))
+            wc_case_request(c, &s->failures.p[i]);
+}
+
+static void tell_majors(struct wc_diagnosis *d, const struct wc_object *facade,
+                        const struct majors *m) {
+    const struct wc_object *against = m->host ? m->host : m->other;
+    int32_t cuda = m->host ? m->of_host.major : m->cuda;
+    struct wc_case c;
+
+    wc_case_begin(&c, d);
+    /* Its own companions came in beside those of the host: works as long as both are found. */
+    if (m->own)
+        c.r.severity = WC_severity_WARNING;
+    c.r.title =
+        wc_say(&c, wc_say_name(&c, wc_name_of(facade)), " is made for CUDA ",
+               wc_say_number(&c, m->made_for.major), ", ", wc_say_name(&c, wc_path_of(against)),
+               " is of CUDA ", wc_say_number(&c, cuda), NULL);
+    c.r.object = facade->r.object;
+    c.r.host = m->host ? m->host->r.object : WC_NULL;
+    c.r.predicted = !m->own && !asked_in_vain(d->s, m->made_for.major);
+    major_facts(&c, facade, m);
+    wc_fix_search_path(&c, facade);
+    wc_fix_cuda(&c, facade, cuda);
+    if (!m->host)
+        wc_fix_search_path(&c, m->other);
+    wc_fix_companion(&c, "cublasLt", m->made_for.major,
+                     wc_say(&c, "libcublasLt.so.", wc_say_number(&c, m->made_for.major), NULL));
+    wc_case_end(&c);
+}
+
+/* Two hosts of two CUDA majors may each have its own cuDNN: companions of another major say
+ * nothing where the hosts of this one agree with it. */
+static void compare_majors(struct wc_diagnosis *d, const struct wc_object *facade) {
+    struct majors m = {.made_for = wc_cuda_of_set(d->s, facade)};
+
+    if (m.made_for.major <= 0)
+        return;
+    look_at_hosts(d->s, facade, &m);
+    look_at_companions(d->s, &m);
+    if (m.host || (m.other && !m.own && !m.host_agrees))
+        tell_majors(d, facade, &m);
+}
+
+void wc_find_cuda_major_differs(struct wc_diagnosis *d) {
+    each_facade(d, compare_majors);
+}
+
+/* ---- companion-differs: missing ---- */
+
+static bool came_in(const struct wc_stack *s, const char *part) {
+    for (size_t i = 0; i < s->objects.n; i++)
+        if (s->objects.p[i].r.role == WC_role_COMPANION && s->objects.p[i].r.mapped &&
+            wc_str_same(s->objects.p[i].r.part, part))
+            return true;
+    return false;
+}
+
+/* cuDNN looks for the compiler when it needs it, and goes on without where it can. */
+static bool is_optional(const char *part) {
+    return wc_str_starts(part, "nvrtc");
+}
+
+static bool a_call_failed(const struct wc_stack *s) {
+    for (size_t i = 0; i < s->calls.n; i++) {
+        const struct wc_call_record *r = &s->calls.p[i].r;
+        const struct wc_object *target = wc_object_of(s, r->target, r->target_path);
+        enum wc_status_sort sort;
+        if (r->phase != WC_phase_AFTER || r->status == WC_NULL)
+            continue;
+        sort = wc_status_sort(r->status, target ? wc_major_of(target) : -1);
+        if (sort != WC_STATUS_SUCCESS && sort != WC_STATUS_ANSWER &&
+            sort != WC_STATUS_NOT_INITIALIZED)
+            return true;
+    }
+    return false;
+}
+
+static bool aborted(const struct wc_stack *s) {
+    return s->has_outcome && s->outcome.ending == WC_ending_SIGNALED &&
+           wc_str_same(s->outcome.signal_name, "SIGABRT");
+}
+
+/* A companion that cuDNN itself asked for, and that nobody brought. cuDNN 8 tries two names of the
+ * compiler, took the loader's words on the first for its own failure, and aborted (C18). */
+static bool is_missing(const struct wc_stack *s, const struct wc_failure *f, struct wc_name *n) {
+    char other[128];
+
+    wc_name_read(f->r.name, n);
+    return n->kind == WC_NAME_COMPANION && wc_is_load(f) && wc_asked_by_cudnn(s, f) &&
+           !wc_failed_dependency(f, other, sizeof other) &&
+           (!came_in(s, n->part) || (is_optional(n->part) && aborted(s)));
+}
+
+static bool missing_told(const struct wc_stack *s, size_t i, const char *part) {
+    struct wc_name n;
+
+    for (size_t k = 0; k < i; k++)
+        if (is_missing(s, &s->failures.p[k], &n) && wc_str_same(n.part, part))
+            return true;
+    return false;
+}
+
+/* It is there under its numbered name alone: link it. */
+static void fix_name(struct wc_case *c, const char *part, const char *wanted) {
+    for (size_t i = 0; i < c->d->s->objects.n; i++) {
+        const struct wc_object *o = &c->d->s->objects.p[i];
+        const char *path = wc_path_of(o), *from, *to;
+        if (o->r.role != WC_role_COMPANION || !path || !wc_str_same(o->r.part, part))
+            continue;
+        from = wc_say_quoted(c, path);
+        to = wc_say(c, wc_directory_of(c, o), "/", wc_base_name(wanted), NULL);
+        to = to ? wc_say_quoted(c, to) : NULL;
+        wc_case_fix(c, WC_ACTION_INSTALL,
+                    wc_say(c, "give ", path, " the name ", wc_say_name(c, wanted), ", too", NULL),
+                    from && to ? wc_say(c, "ln -s ", from, " ", to, NULL) : NULL);
+        return;
+    }
+}
+
+static void tell_missing(struct wc_diagnosis *d, size_t i, const char *part) {
+    const struct wc_stack *s = d->s;
+    const struct wc_failure *f = &s->failures.p[i];
+    const struct wc_object *by = wc_object_of(s, f->r.caller_object, f->r.caller);
+    const struct wc_object *facade = by ? wc_facade_of(s, by) : NULL;
+    struct wc_name n;
+    int32_t cuda = -1;
+    struct wc_case c;
+
+    wc_case_begin(&c, d);
+    if (is_optional(part) && !a_call_failed(s) && !aborted(s))
+        c.r.severity = WC_severity_WARNING;
+    c.r.title = wc_say(&c, wc_say_caller(&c, f), " asked for ", wc_say_name(&c, f->r.name),
+                       ", which was not found", NULL);
+    c.r.object = facade ? facade->r.object : by ? by->r.object : WC_NULL;
+    for (size_t k = i; k < s->failures.n; k++)
+        if (is_missing(s, &s->failures.p[k], &n) && wc_str_same(n.part, part)) {
+            wc_case_request(&c, &s->failures.p[k]);
+            cuda = cuda < 0 ? wc_name_cuda(s->failures.p[k].r.name) : cuda;
+        }
+    wc_case_fact(&c, "asked by", f->r.caller, "loader request");
+    if (facade) {
+        wc_case_library(&c, "cuDNN", facade);
+        wc_case_cuda(&c, facade);
+        cuda = cuda < 0 ? wc_cuda_of_set(s, facade).major : cuda;
+    }
+    companion_facts(&c);
+    fix_name(&c, part, f->r.name);
+    wc_fix_companion(&c, part, cuda, f->r.name);
+    wc_case_fix(&c, WC_ACTION_SET_VARIABLE,
+                "and let LD_LIBRARY_PATH name its directory before the process starts", NULL);
+    wc_case_end(&c);
+}
+
+/* ---- companion-differs: from elsewhere ---- */
+
+/* Where an installation of many packages begins: site-packages, the conda environment, the toolkit.
+ * NULL: one library's own directory tells nothing. */
+struct home {
+    const char *p;
+    size_t n;
+};
+
+static struct home home_of(const struct wc_object *o) {
+    static const char *const roots[] = {"/site-packages/", "/dist-packages/"};
+    static const char system[] = "package manager";
+    const char *path = o->r.real_path ? o->r.real_path : o->r.path;
+
+    switch (o->r.installation_kind) {
+    case WC_installation_kind_WHEEL:
+        for (size_t i = 0; path && i < sizeof roots / sizeof *roots; i++) {
+            const char *at = wc_str_find(path, roots[i]);
+            if (at)
+                return (struct home){path, (size_t)(at - path)};
+        }
+        break;
+    case WC_installation_kind_DEBIAN:
+    case WC_installation_kind_RPM:
+        return (struct home){system, sizeof system - 1};
+    case WC_installation_kind_CONDA:
+    case WC_installation_kind_CUDA_TOOLKIT:
+        break;
+    default:
+        return (struct home){NULL, 0};
+    }
+    path = o->r.installation_path;
+    return (struct home){path, path ? wc_str_length(path) : 0};
+}
+
+static bool same_home(struct home a, struct home b) {
+    return a.n == b.n && (a.p == b.p || (a.p && b.p && wc_mem_compare(a.p, b.p, a.n) == 0));
+}
+
+/* An environment brings all that its libraries need; a toolkit does too, unless one is named. */
+static bool is_environment(const struct wc_object *o) {
+    return o->r.installation_kind == WC_installation_kind_WHEEL ||
+           o->r.installation_kind == WC_installation_kind_CONDA;
+}
+
+static bool host_lives_there(const struct wc_stack *s, const struct wc_object *facade) {
+    const char *path;
+    struct home home = home_of(facade);
+
+    for (size_t i = 0; home.p && i < s->objects.n; i++) {
+        const struct wc_object *host = &s->objects.p[i];
+        path = host->r.real_path ? host->r.real_path : host->r.path;
+        if (wc_wants_cudnn(host) && path && wc_str_length(path) > home.n &&
+            wc_mem_compare(path, home.p, home.n) == 0 && path[home.n] == '/' &&
+            uses(s, host, facade))
+            return true;
+    }
+    return false;
+}
+
+/* The library whose installation the companions should be of. */
+static const struct wc_object *reference(const struct wc_stack *s, const struct wc_object *facade,
+                                         int32_t major) {
+    const struct wc_object *other = NULL;
+    int32_t cuda;
+
+    for (size_t i = 0; i < s->objects.n; i++) {
+        const struct wc_object *o = &s->objects.p[i];
+        if (!wc_is_companion(o, &cuda) || (major > 0 && cuda != major))
+            continue;
+        if (is_environment(o))
+            return o;
+        if (!other && home_of(o).p)
+            other = o;
+    }
+    if (is_environment(facade) && host_lives_there(s, facade))
+        return facade;
+    return other;
+}
+
+/* Is it of another installation, as far as that can be said? */
+static bool is_foreign(const struct wc_stack *s, const struct wc_object *o,
+                       const struct wc_object *of) {
+    struct home home = home_of(o);
+
+    if (o->r.installation_kind == WC_installation_kind_BUNDLED)
+        return false; /* a framework's own, under a name of its own */
+    if (home.p)
+        return !same_home(home, home_of(of));
+    return is_environment(of) && wc_in_search_path(s, o);
+}
+
+static void tell_foreign(struct wc_diagnosis *d, const struct wc_object *facade,
+                         const struct wc_object *foreign, const struct wc_object *of) {
+    const char *directory;
+    struct wc_case c;
+
+    wc_case_begin(&c, d);
+    c.r.severity = WC_severity_WARNING;
+    directory = wc_directory_of(&c, foreign);
+    c.r.title = wc_say(&c, wc_say_name(&c, wc_path_of(foreign)), " beside ",
+                       wc_say_name(&c, wc_name_of(facade)),
+                       " comes from another installation: ", directory ? directory : "?", NULL);
+    c.r.object = facade->r.object;
+    wc_case_library(&c, "cuDNN", facade);
+    wc_case_cuda(&c, facade);
+    companion_facts(&c);
+    wc_case_fact(&c, "LD_LIBRARY_PATH", wc_variable(d->s, "LD_LIBRARY_PATH"),
+                 "environment at process start");
+    wc_fix_search_path(&c, foreign);
+    if (is_environment(of))
+        wc_fix_companion(&c, foreign->r.part, wc_name_cuda(wc_path_of(foreign)),
+                         wc_path_of(foreign));
+    wc_case_fix(
+        &c, WC_ACTION_REMOVE,
+        wc_say(&c, "or take it away from where the loader finds it: ", wc_path_of(foreign), NULL),
+        NULL);
+    wc_case_end(&c);
+}
+
+static void compare_homes(struct wc_diagnosis *d, const struct wc_object *facade) {
+    int32_t major = wc_cuda_of_set(d->s, facade).major, cuda;
+    const struct wc_object *of = reference(d->s, facade, major);
+
+    for (size_t i = 0; of && i < d->s->objects.n; i++) {
+        const struct wc_object *o = &d->s->objects.p[i];
+        if (o == of || !wc_is_companion(o, &cuda) || (major > 0 && cuda != major) ||
+            !is_foreign(d->s, o, of))
+            continue;
+        tell_foreign(d, facade, o, of);
+        return;
+    }
+}
+
+void wc_find_companion_differs(struct wc_diagnosis *d) {
+    struct wc_name n;
+
+    for (size_t i = 0; i < d->s->failures.n && d->out->n < WC_FINDINGS_MOST; i++)
+        if (is_missing(d->s, &d->s->failures.p[i], &n) && !missing_told(d->s, i, n.part) &&
+            !wc_found_before(d, WC_NULL, "cuda-major-differs", NULL))
+            tell_missing(d, i, n.part);
+    each_facade(d, compare_homes);
+}

@@ -1,0 +1,332 @@
+/* The CUDA libraries beside cuDNN: cuda-major-differs, companion-differs. */
+#include "support_stack.h"
+
+static const char site[] = "/venv/lib/python3.12/site-packages";
+
+/* Two CUDA majors, the first of which has wheels of this cuDNN major. */
+struct majors {
+    int cuda, other;
+};
+
+static struct majors draw_majors(void) {
+    int cuda = draw(11, 13), other = draw(11, 12);
+    return (struct majors){cuda, other < cuda ? other : other + 1};
+}
+
+static int64_t add_cudnn_wheel(struct scene *s, int cuda, struct wc_version v, int64_t by) {
+    struct file f = {.role = WC_role_FACADE,
+                     .path = say(s, "%s/nvidia/cudnn/lib/libcudnn.so.%d", site, v.major),
+                     .version = v,
+                     .source = WC_version_source_PACKAGE_METADATA,
+                     .installation = say(s, "nvidia-cudnn-cu%d", cuda),
+                     .installation_version = text_of(s, v),
+                     .installation_path = say(s, "%s/nvidia/cudnn", site),
+                     .kind = WC_installation_kind_WHEEL,
+                     .asked_by = by,
+                     .how = WC_operation_DLOPEN};
+    return add_file(s, &f);
+}
+
+/* directory NULL: of a wheel in site-packages. */
+static int64_t add_companion(struct scene *s, const char *part, int cuda, const char *directory,
+                             enum wc_installation_kind kind, int64_t by) {
+    struct file f = {
+        .role = WC_role_COMPANION,
+        .path = directory ? say(s, "%s/lib%s.so.%d", directory, part, cuda)
+                          : say(s, "%s/nvidia/%s/lib/lib%s.so.%d", site, part, part, cuda),
+        .part = part,
+        .installation = say(s, "of-%s", part),
+        .installation_path = directory ? directory : say(s, "%s/nvidia/%s", site, part),
+        .kind = kind,
+        .asked_by = by,
+        .how = WC_operation_NEEDED};
+    return add_file(s, &f);
+}
+
+static int64_t add_wheel(struct scene *s, const char *part, int cuda, int64_t by) {
+    return add_companion(s, part, cuda, NULL, WC_installation_kind_WHEEL, by);
+}
+
+static int64_t add_framework(struct scene *s, int cuda, const char *needed) {
+    struct file f = {.role = WC_role_HOST,
+                     .path = say(s, "%s/torch/lib/libtorch_cuda.so", site),
+                     .installation = "torch",
+                     .installation_version = say(s, "2.9.1+cu%d%d", cuda, draw(0, 9)),
+                     .installation_path = say(s, "%s/torch", site),
+                     .kind = WC_installation_kind_WHEEL,
+                     .asked_by = NOBODY,
+                     .needed = needed};
+    return add_file(s, &f);
+}
+
+static void one_cuda_major_is_no_finding(void **state) {
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        struct scene *s = new_scene();
+        int cuda = draw(11, 13);
+        int64_t host = add_framework(s, cuda, say(s, "libcudart.so.%d", cuda));
+        int64_t facade = add_cudnn_wheel(s, cuda, draw_release(9), host);
+        assert_finds(s, "");
+        add_wheel(s, "cudart", cuda, host);
+        add_wheel(s, "cublas", cuda, host);
+        add_wheel(s, "cublasLt", cuda, facade);
+        add_wheel(s, "cufft", cuda - 1, host); /* counts by itself */
+        add_wheel(s, "nccl", 2, host);
+        assert_finds(s, "");
+    }
+}
+
+static void cudnn_for_another_cuda_than_its_host(void **state) {
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        struct scene *s = new_scene();
+        struct majors m = draw_majors();
+        int64_t host = add_framework(s, m.other, NULL);
+        add_wheel(s, "cudart", m.other, host);
+        struct wc_version v = draw_release(9);
+        int64_t facade = add_cudnn_wheel(s, m.cuda, v, host);
+        assert_finds(s, "cuda-major-differs");
+        const struct wc_finding_record *r = &s->found.p[0];
+        assert_int_equal(r->severity, WC_severity_ERROR);
+        assert_int_equal(r->object, facade);
+        assert_int_equal(r->host, host);
+        assert_true(r->predicted);
+        assert_non_null(strstr(r->title, say(s, "is made for CUDA %d", m.cuda)));
+        assert_non_null(strstr(r->title, say(s, "is of CUDA %d", m.other)));
+        assert_true(has_fact(r, "made for", say(s, "nvidia-cudnn-cu%d", m.cuda)));
+        assert_true(has_command(r, say(s,
+                                       "pip uninstall -y nvidia-cudnn-cu%d && pip install "
+                                       "--force-reinstall --no-deps 'nvidia-cudnn-cu%d==9.*'",
+                                       m.cuda, m.other)));
+        /* With what it is made for beside it, it works. */
+        add_wheel(s, "cublasLt", m.cuda, facade);
+        assert_finds(s, "cuda-major-differs");
+        assert_int_equal(s->found.p[0].severity, WC_severity_WARNING);
+    }
+}
+
+/* C10, C11: only libraries of another CUDA are there, and cuDNN finds that out. */
+static void its_own_companions_are_asked_for_in_vain(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct majors m = draw_majors();
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    int64_t facade = add_facade(s, "/opt/cudnn", draw_release(9), host);
+    add_companion(s, "cudart", m.other, "/opt/cuda/lib64", WC_installation_kind_DIRECTORY, host);
+    assert_finds(s, ""); /* nothing says what this cuDNN is for */
+    const char *name = say(s, "libcublasLt.so.%d", m.cuda);
+    add_failure(s, facade, NULL, name, not_found(s, name));
+    assert_finds(s, "cuda-major-differs");
+    const struct wc_finding_record *r = &s->found.p[0];
+    assert_false(r->predicted);
+    assert_true(has_fact(r, "asked for", name));
+    assert_true(has_fact(r, "made for", name));
+    assert_true(has_fact(r, "cudart", "/opt/cuda/lib64"));
+    /* A dependency that is not found, too, is then its consequence. */
+    const char *dependency = say(s, "libcublas.so.%d", m.cuda);
+    add_failure(s, facade, NULL, say(s, "libcudnn_ops.so.9"), not_found(s, dependency));
+    assert_finds(s, "cuda-major-differs dependency-missing");
+    assert_string_equal(s->found.p[1].explained_by, "cuda-major-differs");
+}
+
+static void other_sources_of_the_major(void **state) {
+    (void)state;
+    struct majors m = draw_majors();
+    for (int way = 0; way < 4; way++) {
+        struct scene *s = new_scene();
+        int64_t host = add_host(s, "/opt/app/libhost.so");
+        struct file f = {.role = WC_role_FACADE,
+                         .path = "/usr/lib/x86_64-linux-gnu/libcudnn.so.8",
+                         .version = draw_release(8),
+                         .source = WC_version_source_FILE_NAME,
+                         .asked_by = host,
+                         .how = WC_operation_NEEDED};
+        if (way == 0) { /* Debian, cuDNN 8 and 9 */
+            f.installation = "libcudnn8";
+            f.installation_version = say(s, "8.9.3.28-1+cuda%d.1", m.cuda);
+            f.kind = WC_installation_kind_DEBIAN;
+        } else if (way == 1) {
+            f.installation = say(s, "libcudnn9-cuda-%d", m.cuda);
+            f.kind = WC_installation_kind_DEBIAN;
+        } else if (way == 2) {
+            f.installation = say(s, "cuda-%d.2", m.cuda);
+            f.kind = WC_installation_kind_CUDA_TOOLKIT;
+        } else {
+            f.needed = say(s, "libcublas.so.%d", m.cuda);
+        }
+        add_file(s, &f);
+        assert_finds(s, "");
+        add_companion(s, "cudart", m.cuda, "/opt/a", WC_installation_kind_DIRECTORY, host);
+        assert_finds(s, "");
+        add_companion(s, "cudart", m.other, "/opt/b", WC_installation_kind_DIRECTORY, host);
+        assert_finds(s, ""); /* somebody else's */
+        s->stack.objects.p[2].r.mapped = false;
+        assert_finds(s, "cuda-major-differs");
+        const char *source = way == 3 ? "DT_NEEDED" : "package";
+        const struct wc_finding_record *r = &s->found.p[0];
+        assert_string_equal(r->facts.p[fact_index(r, "made for")].source, source);
+    }
+}
+
+/* Two hosts, each with its own: what one of them brought says nothing about the other's cuDNN. */
+static void companions_of_another_host_say_nothing(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct majors m = draw_majors();
+    int64_t host = add_framework(s, m.cuda, NULL), other = add_host(s, "/opt/app/libother.so");
+    add_companion(s, "cudart", m.other, "/opt/b", WC_installation_kind_DIRECTORY, other);
+    add_cudnn_wheel(s, m.cuda, draw_release(9), host);
+    assert_finds(s, "");
+}
+
+/* ---- companion-differs ---- */
+
+static void cudnn_finds_no_cublas(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    int64_t facade = add_cudnn_wheel(s, 12, draw_release(9), host);
+    add_failure(s, host, NULL, "libcublasLt.so.12", not_found(s, "libcublasLt.so.12"));
+    assert_finds(s, ""); /* somebody else asked */
+    add_failure(s, facade, NULL, "libcublasLt.so.12", not_found(s, "libcublasLt.so.12"));
+    assert_finds(s, "companion-differs");
+    const struct wc_finding_record *r = &s->found.p[0];
+    assert_int_equal(r->severity, WC_severity_ERROR);
+    assert_true(has_fact(r, "asked for", "libcublasLt.so.12"));
+    assert_true(has_command(r, "pip install nvidia-cublas-cu12"));
+    add_wheel(s, "cublasLt", 12, host);
+    assert_finds(s, "");
+}
+
+static void wheels_of_cuda_13_have_no_number(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    int64_t facade = add_cudnn_wheel(s, 13, draw_release(9), add_host(s, "/opt/app/libhost.so"));
+    add_failure(s, facade, NULL, "libnvrtc.so.13", not_found(s, "libnvrtc.so.13"));
+    assert_finds(s, "companion-differs");
+    assert_true(has_command(&s->found.p[0], "pip install 'nvidia-cuda-nvrtc==13.*'"));
+}
+
+/* The compiler is wanted late, and not by everybody. */
+static void a_compiler_that_is_missing_warns_until_a_call_fails(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    int64_t facade = add_cudnn_wheel(s, 12, draw_release(9), host);
+    add_failure(s, facade, NULL, "libnvrtc.so.12", not_found(s, "libnvrtc.so.12"));
+    add_failure(s, facade, NULL, "libnvrtc.so", not_found(s, "libnvrtc.so"));
+    assert_finds(s, "companion-differs");
+    assert_int_equal(s->found.p[0].severity, WC_severity_WARNING);
+    add_call(s, "cudnnCreate", host, facade, 0, WC_NULL);
+    add_call(s, "cudnnBackendFinalize", host, facade, 5000, WC_NULL);
+    assert_finds(s, "companion-differs call-failed");
+    assert_int_equal(s->found.p[0].severity, WC_severity_ERROR);
+    assert_string_equal(s->found.p[1].explained_by, "companion-differs");
+}
+
+static void add_end(struct scene *s, const char *signal) {
+    struct wc_record r = begin(WC_KIND_outcome);
+    r.u.outcome.ending = signal ? WC_ending_SIGNALED : WC_ending_EXITED;
+    r.u.outcome.signal_name = signal;
+    apply(s, &r);
+}
+
+/* C18: libnvrtc is there under its numbered name, cuDNN 8 dies of the first name that it tried. */
+static void a_name_of_the_compiler_that_is_missing_kills(void **state) {
+    (void)state;
+    const char *const ends[] = {NULL, "SIGINT", "SIGABRT"};
+    for (int i = 0; i < 3; i++) {
+        struct scene *s = new_scene();
+        int64_t host = add_host(s, "/opt/app/libhost.so");
+        add_companion(s, "nvrtc", 11, "/opt/cuda/lib64", WC_installation_kind_DIRECTORY, host);
+        int64_t facade = add_facade(s, "/opt/cudnn", draw_release(8), host);
+        add_failure(s, facade, NULL, "libnvrtc.so", not_found(s, "libnvrtc.so"));
+        add_end(s, ends[i]);
+        assert_finds(s, i < 2 ? "" : "companion-differs");
+        if (i < 2)
+            continue;
+        assert_int_equal(s->found.p[0].severity, WC_severity_ERROR);
+        assert_true(has_command(
+            &s->found.p[0], "ln -s /opt/cuda/lib64/libnvrtc.so.11 /opt/cuda/lib64/libnvrtc.so"));
+    }
+}
+
+/* C117: cuDNN is the right one, cuBLAS comes from a toolkit by LD_LIBRARY_PATH. */
+static void cublas_from_elsewhere(void **state) {
+    (void)state;
+    const enum wc_installation_kind kinds[] = {WC_installation_kind_CUDA_TOOLKIT,
+                                               WC_installation_kind_DIRECTORY};
+    for (int i = 0; i < 4; i++) {
+        struct scene *s = new_scene();
+        const char *directory = say(s, "/opt/cuda-12.%d/lib64", draw(0, 9));
+        bool named = i >= 2;
+        if (named)
+            add_variable(s, say(s, "LD_LIBRARY_PATH=/opt/x:%s", directory));
+        int64_t host = add_framework(s, 12, NULL);
+        int64_t facade = add_cudnn_wheel(s, 12, draw_release(9), host);
+        if (i % 2)
+            add_wheel(s, "cudart", 12, host);
+        add_companion(s, "cublas", 12, directory, kinds[i % 2], host);
+        /* Where nothing but its place tells, it must have been named. */
+        if (!named && kinds[i % 2] == WC_installation_kind_DIRECTORY) {
+            assert_finds(s, "");
+            continue;
+        }
+        assert_finds(s, "companion-differs");
+        const struct wc_finding_record *r = &s->found.p[0];
+        assert_int_equal(r->severity, WC_severity_WARNING);
+        assert_int_equal(r->object, facade);
+        assert_non_null(strstr(r->title, say(s, "libcublas.so.12 beside libcudnn.so.9")));
+        assert_non_null(strstr(r->title, directory));
+        assert_int_equal(named, has_command(r, "export LD_LIBRARY_PATH=/opt/x"));
+    }
+}
+
+/* A system's cuDNN and a toolkit; a wheel of cuDNN for a program that is none; a framework's own
+ * copies under names of their own; parts of a toolkit in directories of their own. */
+static void installations_that_go_together(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    add_cudnn_wheel(s, 12, draw_release(9), host);
+    add_companion(s, "cudart", 12, "/usr/local/cuda-12.4", WC_installation_kind_CUDA_TOOLKIT, host);
+    add_companion(s, "cublas", 12, "/usr/local/cuda-12.4", WC_installation_kind_CUDA_TOOLKIT, host);
+    add_companion(s, "nvrtc", 12, "/nix/store/nvrtc", WC_installation_kind_DIRECTORY, host);
+    assert_finds(s, "");
+    s = new_scene();
+    host = add_framework(s, 12, NULL);
+    add_cudnn_wheel(s, 12, draw_release(9), host);
+    add_companion(s, "cudart", 12, "/venv/lib/python3.12/site-packages/faiss.libs",
+                  WC_installation_kind_BUNDLED, host);
+    add_wheel(s, "cublas", 12, host);
+    assert_finds(s, "");
+    add_companion(s, "cublasLt", 13, "/usr/local/cuda-13.0", WC_installation_kind_CUDA_TOOLKIT,
+                  host); /* of another major: another host's */
+    assert_finds(s, "");
+    /* Two toolkits do not. */
+    s = new_scene();
+    host = add_host(s, "/opt/app/libhost.so");
+    add_facade(s, "/opt/cudnn", draw_release(9), host);
+    add_companion(s, "cublas", 12, "/usr/local/cuda-12.4", WC_installation_kind_CUDA_TOOLKIT, host);
+    add_companion(s, "cublasLt", 12, "/usr/local/cuda-12.1", WC_installation_kind_CUDA_TOOLKIT,
+                  host);
+    assert_finds(s, "companion-differs");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_cuda_major_is_no_finding),
+        cmocka_unit_test(cudnn_for_another_cuda_than_its_host),
+        cmocka_unit_test(its_own_companions_are_asked_for_in_vain),
+        cmocka_unit_test(other_sources_of_the_major),
+        cmocka_unit_test(companions_of_another_host_say_nothing),
+        cmocka_unit_test(cudnn_finds_no_cublas),
+        cmocka_unit_test(wheels_of_cuda_13_have_no_number),
+        cmocka_unit_test(a_compiler_that_is_missing_warns_until_a_call_fails),
+        cmocka_unit_test(a_name_of_the_compiler_that_is_missing_kills),
+        cmocka_unit_test(cublas_from_elsewhere),
+        cmocka_unit_test(installations_that_go_together),
+    };
+    seed_from_environment();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
