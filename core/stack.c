@@ -184,6 +184,28 @@ static bool apply_candidate(struct wc_stack *s, const struct wc_record *r) {
     return true;
 }
 
+static struct wc_file *find_file(const struct wc_stack *s, const struct wc_file_record *f) {
+    for (size_t i = 0; i < s->files.n; i++)
+        if (s->files.p[i].r.request == f->request && wc_str_same(s->files.p[i].r.path, f->path))
+            return &s->files.p[i];
+    return NULL;
+}
+
+static bool apply_file(struct wc_stack *s, const struct wc_record *r) {
+    struct wc_file_record copy = r->u.file;
+    struct wc_file *old = find_file(s, &copy), *f;
+
+    if (!wc_stack_keep(s, r->kind, &copy, old ? &old->r : NULL))
+        return false;
+    f = old ? old : GROW(s, s->files);
+    if (!f)
+        return false;
+    s->files.n += !old;
+    f->r = copy;
+    f->seq = r->seq;
+    return true;
+}
+
 static bool apply_call(struct wc_stack *s, const struct wc_record *r) {
     struct wc_call_record copy = r->u.call;
     struct wc_call *c;
@@ -260,6 +282,8 @@ static bool apply(struct wc_stack *s, const struct wc_record *r) {
         return apply_search(s, r);
     case WC_KIND_candidate:
         return apply_candidate(s, r);
+    case WC_KIND_file:
+        return apply_file(s, r);
     case WC_KIND_call:
         return apply_call(s, r);
     case WC_KIND_blind:

@@ -166,6 +166,7 @@ static void write_snapshot(void) {
     SNAPSHOT(objects, object);
     SNAPSHOT(demands, demand);
     SNAPSHOT(bindings, binding);
+    SNAPSHOT(files, file);
     SNAPSHOT(failures, failure);
     SNAPSHOT(calls, call);
     SNAPSHOT(blinds, blind);

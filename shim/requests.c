@@ -7,6 +7,7 @@
 #include "journal.h"
 #include "memory.h"
 #include "objects.h"
+#include "question.h"
 #include "sys.h"
 #include "whichcudnn/names.h"
 
@@ -197,6 +198,7 @@ void requests_failed(struct request *r, const char *text) {
     if (is_told_enough(r, true))
         return;
     requests_log(r);
+    question_failed(r, text);
     wc_record_begin(&record, WC_KIND_failure);
     f->request = r->number;
     f->operation = r->operation;

@@ -47,6 +47,7 @@ static json_t *stack_json(const struct wc_stack *s) {
     LIST(s, object, "demands", demands, WC_KIND_demand);
     LIST(s, object, "bindings", bindings, WC_KIND_binding);
     LIST(s, object, "failures", failures, WC_KIND_failure);
+    LIST(s, object, "files", files, WC_KIND_file);
     LIST(s, object, "calls", calls, WC_KIND_call);
     LIST(s, object, "blind", blinds, WC_KIND_blind);
     SINGLE(s, object, outcome);

@@ -3,6 +3,7 @@
  * library that stopped it, which need not be the one that was asked for.
  */
 #include "core/findings/finding.h"
+#include "whichcudnn/file_look.h"
 
 bool wc_text_not_found(const char *text, char *out, size_t cap) {
     const char *end = text ? wc_str_find(text, ": cannot open shared object file") : NULL;
@@ -42,6 +43,50 @@ bool wc_refused_for_symbol(const struct wc_failure *f, struct wc_refusal *out) {
     wc_text_add(&t, has.kind == WC_NAME_PART ? has.part : "facade");
     return (wants.kind == WC_NAME_PART || wants.kind == WC_NAME_FACADE) &&
            (has.kind == WC_NAME_PART || has.kind == WC_NAME_FACADE);
+}
+
+/* The file that was looked at for this request under that path, or that bare name. */
+static const struct wc_file_record *looked_at(const struct wc_stack *s, const struct wc_failure *f,
+                                              const char *name) {
+    bool bare = !wc_str_find_char(name, '/');
+
+    for (size_t i = 0; i < s->files.n; i++) {
+        const struct wc_file_record *r = &s->files.p[i].r;
+        if (r->path && r->request == f->r.request &&
+            wc_str_same(bare ? wc_base_name(r->path) : r->path, name) && (r->fault || !bare))
+            return r;
+    }
+    return NULL;
+}
+
+/* The library that was not found: the one asked for, by the path it was asked for, or the one that
+ * it needs. False: the loader had other words. */
+static bool missing_name(const struct wc_failure *f, struct wc_text *t) {
+    char missing[sizeof((struct wc_bad_file *)NULL)->name];
+
+    if (f->r.text && !wc_text_not_found(f->r.text, missing, sizeof missing))
+        return false;
+    if (f->r.text && !wc_str_same(missing, f->r.name ? wc_base_name(f->r.name) : NULL))
+        wc_text_add(t, missing);
+    else
+        wc_text_add(t, f->r.name);
+    return t->n > 0 && !t->cut;
+}
+
+bool wc_failed_for_file(const struct wc_stack *s, const struct wc_failure *f,
+                        struct wc_bad_file *out) {
+    struct wc_text t;
+
+    if (!wc_is_load(f))
+        return false;
+    out->refused = wc_text_refuses(f->r.text, out->name, sizeof out->name);
+    if (!out->refused) {
+        wc_text_begin(&t, out->name, sizeof out->name);
+        if (!missing_name(f, &t))
+            return false;
+    }
+    out->file = looked_at(s, f, out->name);
+    return out->refused || (out->file && out->file->fault);
 }
 
 bool wc_is_load(const struct wc_failure *f) {

@@ -44,10 +44,11 @@ static bool is_question(const char *function) {
 
 static void read_failures(const struct wc_stack *s, struct signs *signs) {
     char missing[MISSING_NAME];
+    struct wc_bad_file bad;
 
     for (size_t i = 0; i < s->failures.n; i++) {
         const struct wc_failure *f = &s->failures.p[i];
-        if (!wc_is_load(f))
+        if (!wc_is_load(f) || wc_failed_for_file(s, f, &bad)) /* bad-file tells it */
             continue;
         if (is_driver(f->r.name)) {
             if (!signs->request)

@@ -230,6 +230,15 @@ struct wc_refusal {
     char part[64]; /* that lacks the function */
 };
 bool wc_refused_for_symbol(const struct wc_failure *f, struct wc_refusal *out);
+/* The file because of which f failed, where it is the file itself that is wrong: the loader refused
+ * it with words of its own, or passed it over without a word and found no other. */
+struct wc_bad_file {
+    char name[512];                    /* path or, where the loader told no more, bare name */
+    const struct wc_file_record *file; /* what it really is; NULL: nobody looked */
+    bool refused;                      /* false: passed over */
+};
+bool wc_failed_for_file(const struct wc_stack *s, const struct wc_failure *f,
+                        struct wc_bad_file *out);
 bool wc_is_load(const struct wc_failure *f); /* a library was asked for, not a symbol */
 /* What was asked for, and the loader's words. */
 void wc_case_request(struct wc_case *c, const struct wc_failure *f);

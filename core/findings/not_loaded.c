@@ -181,11 +181,30 @@ static void tell_not_found(struct wc_diagnosis *d, size_t i, const char *name) {
     wc_case_end(&c);
 }
 
+/* A file of the facade's name was there for this caller: that is the cause, and bad-file tells it.
+ */
+static bool bad_file_told(const struct wc_diagnosis *d, const struct wc_failure *f) {
+    const struct wc_object *caller = wc_object_of(d->s, f->r.caller_object, f->r.caller);
+    int64_t host = caller ? caller->r.object : WC_NULL;
+    struct wc_bad_file bad;
+
+    if (wc_failed_for_file(d->s, f, &bad))
+        return true;
+    for (size_t i = 0; i < d->out->n; i++) {
+        const struct wc_finding_record *r = &d->out->p[i];
+        if (wc_str_same(r->id, "bad-file") && r->host == host &&
+            kind_of(r->facts.p[0].value) == WC_NAME_FACADE)
+            return true;
+    }
+    return false;
+}
+
 void wc_find_library_not_found(struct wc_diagnosis *d) {
     char name[MISSING_NAME];
 
     for (size_t i = 0; i < d->s->failures.n && d->out->n < WC_FINDINGS_MOST; i++)
-        if (facade_not_loaded(d->s, &d->s->failures.p[i], name) && !told(d->s, i))
+        if (facade_not_loaded(d->s, &d->s->failures.p[i], name) && !told(d->s, i) &&
+            !bad_file_told(d, &d->s->failures.p[i]))
             tell_not_found(d, i, name);
 }
 
@@ -268,9 +287,11 @@ static void tell_dependency(struct wc_diagnosis *d, const struct wc_failure *f,
 
 void wc_find_dependency_missing(struct wc_diagnosis *d) {
     char missing[MISSING_NAME];
+    struct wc_bad_file bad;
 
     for (size_t i = 0; i < d->s->failures.n && d->out->n < WC_FINDINGS_MOST; i++)
         if (dependency_not_found(d->s, &d->s->failures.p[i], missing) &&
-            !dependency_told(d->s, i, missing))
+            !dependency_told(d->s, i, missing) &&
+            !wc_failed_for_file(d->s, &d->s->failures.p[i], &bad))
             tell_dependency(d, &d->s->failures.p[i], missing);
 }

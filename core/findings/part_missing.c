@@ -54,17 +54,18 @@ static bool loaded(const struct wc_stack *s, const char *part, const struct wc_o
 }
 
 /* The part's file is there. Something that it needs is not: dependency-missing tells it. Or it does
- * not fit the others: parts-differ does. */
+ * not fit the others: parts-differ does. Or it is none that can be loaded: bad-file does. */
 static bool told_elsewhere(const struct wc_stack *s, const char *part,
                            const struct wc_object *facade) {
     struct wc_refusal refusal;
+    struct wc_bad_file bad;
     char missing[128];
     struct wc_name n;
 
     for (size_t i = 0; i < s->failures.n; i++) {
         const struct wc_failure *f = &s->failures.p[i];
         if (is_request(s, f, facade, &n) && wc_str_same(n.part, part) &&
-            (wc_failed_dependency(f, missing, sizeof missing) ||
+            (wc_failed_dependency(f, missing, sizeof missing) || wc_failed_for_file(s, f, &bad) ||
              (facade && wc_refused_for_symbol(f, &refusal))))
             return true;
     }

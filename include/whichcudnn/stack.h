@@ -35,6 +35,10 @@ struct wc_beside { /* a candidate that was not taken */
     int64_t seq;
     struct wc_version version; /* parsed from r */
 };
+struct wc_file {
+    struct wc_file_record r;
+    int64_t seq;
+};
 struct wc_call {
     struct wc_call_record r;
     int64_t seq, tid;
@@ -71,6 +75,7 @@ struct wc_stack {
     WC_LIST(wc_failure, failures);
     WC_LIST(wc_searched, searches);
     WC_LIST(wc_beside, candidates);
+    WC_LIST(wc_file, files);
     WC_LIST(wc_call, calls);
     WC_LIST(wc_blind, blinds);
     WC_LIST(wc_noted_finding, findings);
@@ -83,8 +88,9 @@ void wc_stack_begin(struct wc_stack *s, struct wc_arena *arena);
 /* Takes the record in, copying what it keeps. An object with a known number replaces the older
  * entry; so does the same demand (host, kind, source); a binding with the same host, target and how
  * adds its functions; a search with a known number replaces the older one; a failure replaces the
- * one inferred for its request, and the same one told before. False: no room (counted in dropped),
- * and what was there stays. Request records are only counted. */
+ * one inferred for its request, and the same one told before; a file the one of its path and
+ * request. False: no room (counted in dropped), and what was there stays. Request records are only
+ * counted. */
 bool wc_stack_apply(struct wc_stack *s, const struct wc_record *r);
 
 const struct wc_object *wc_stack_object(const struct wc_stack *s, int64_t object); /* NULL */

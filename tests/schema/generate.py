@@ -93,6 +93,7 @@ def report_schema():
         "demands": entries("demand"),
         "bindings": entries("binding"),
         "failures": entries("failure"),
+        "files": entries("file"),
         "calls": entries("call"),
         "blind": entries("blind"),
         "outcome": single("outcome"),

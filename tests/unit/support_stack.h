@@ -258,6 +258,32 @@ __attribute__((unused)) static void add_failure(struct scene *s, int64_t by, con
     apply(s, &r);
 }
 
+struct looked_at {
+    const char *path;
+    enum wc_file_fault fault;
+    const char *what, *link, *soname;
+    int64_t size;
+    enum wc_installation_kind kind;
+    const char *installation, *installation_version;
+};
+
+/* What was seen of a file when the last request failed; its failure is told behind it. */
+__attribute__((unused)) static void add_looked_at(struct scene *s, const struct looked_at *l) {
+    struct wc_record r = begin(WC_KIND_file);
+    struct wc_file_record *f = &r.u.file;
+    f->request = s->requests + 1;
+    f->path = f->real_path = l->path;
+    f->link = l->link;
+    f->fault = l->fault;
+    f->what = l->what;
+    f->soname = l->soname;
+    f->size = l->size;
+    f->installation_kind = l->kind;
+    f->installation = l->installation;
+    f->installation_version = l->installation_version;
+    apply(s, &r);
+}
+
 __attribute__((unused)) static const char *not_found(struct scene *s, const char *name) {
     return say(s, "%s: cannot open shared object file: No such file or directory", name);
 }
@@ -394,6 +420,7 @@ __attribute__((unused)) static void diagnose(struct scene *s) {
     AT_AN_END(3, failures);
     AT_AN_END(4, calls);
     AT_AN_END(5, blinds);
+    AT_AN_END(6, files);
 #undef AT_AN_END
     memset(s->scratch, 0, sizeof s->scratch);
     wc_buffer_arena_begin(&s->said, s->scratch, sizeof s->scratch);

@@ -42,7 +42,8 @@ static const char *any_text(struct scene *s) {
     case 2:
         return say(s, "==%d.%d.%d.%d", draw(-1, 11), draw(0, 12), draw(0, 300), draw(0, 99));
     case 3:
-        return say(s, "%s: cannot open shared object file", any_name(s) ? any_name(s) : "x");
+        return say(s, draw(0, 1) ? "%s: cannot open shared object file" : "%s: file too short",
+                   any_name(s) ? any_name(s) : "x");
     case 4:
         return any_name(s);
     default:
@@ -93,11 +94,11 @@ static void make_plausible(struct wc_record *r) {
 }
 
 static void add_random_record(struct scene *s) {
-    static const enum wc_kind kinds[] = {WC_KIND_object,  WC_KIND_object,  WC_KIND_object,
-                                         WC_KIND_demand,  WC_KIND_demand,  WC_KIND_binding,
-                                         WC_KIND_failure, WC_KIND_failure, WC_KIND_call,
-                                         WC_KIND_blind,   WC_KIND_machine, WC_KIND_process};
-    struct wc_record r = begin(kinds[draw(0, 11)]);
+    static const enum wc_kind kinds[] = {
+        WC_KIND_object,  WC_KIND_object,  WC_KIND_object,  WC_KIND_demand, WC_KIND_demand,
+        WC_KIND_binding, WC_KIND_failure, WC_KIND_failure, WC_KIND_call,   WC_KIND_blind,
+        WC_KIND_machine, WC_KIND_process, WC_KIND_file};
+    struct wc_record r = begin(kinds[draw(0, sizeof kinds / sizeof *kinds - 1)]);
     fill(s, &r);
     make_plausible(&r);
     apply(s, &r);

@@ -70,6 +70,17 @@ static int64_t of_wheel(struct scene *s, const char *part, struct wc_version v, 
     return add_file(s, &f);
 }
 
+static void bad_file(struct scene *s) {
+    int64_t host = add_host(s, "/opt/app/libengine.so");
+    struct looked_at l = {.path = "/opt/models/lib/libcudnn.so.9",
+                          .fault = WC_file_fault_POINTER,
+                          .what = "a git-LFS pointer to a file of 104664 bytes",
+                          .size = 131};
+    add_variable(s, "LD_LIBRARY_PATH=/opt/models/lib:/usr/local/cuda/lib64");
+    add_looked_at(s, &l);
+    add_failure(s, host, NULL, "libcudnn.so.9", say(s, "%s: invalid ELF header", l.path));
+}
+
 static void library_not_found(struct scene *s) {
     int64_t host = add_host(s, "/opt/app/libengine.so");
     add_failure(s, host, NULL, "libcudnn.so.9", not_found(s, "libcudnn.so.9"));

@@ -15,12 +15,13 @@
 
 #include "shim/journal.h"
 #include "shim/objects.h"
+#include "shim/question.h"
 #include "shim/requests.h"
 
 static struct {
     bool open;
     int64_t numbers;
-    unsigned requests, failures, diagnoses;
+    unsigned requests, failures, diagnoses, questions;
     struct wc_failure_record failure;
 } journal;
 static struct object *known;
@@ -42,6 +43,12 @@ void journal_add(struct wc_record *r) {
     journal.failures += r->kind == WC_KIND_failure;
     if (r->kind == WC_KIND_failure)
         journal.failure = r->u.failure;
+}
+/* What the file is belongs before the failure that it explains. */
+void question_failed(const struct request *r, const char *text) {
+    (void)text;
+    assert_true(r->logged && r->ended);
+    assert_int_equal(journal.questions++, journal.failures);
 }
 struct object *objects_at(uintptr_t address) {
     return known && address - known->low < known->high - known->low ? known : NULL;

@@ -92,6 +92,7 @@ static const void *stored(const struct wc_stack *s, enum wc_kind kind) {
         LIST(demand, demands);
         LIST(binding, bindings);
         LIST(failure, failures);
+        LIST(file, files);
         LIST(call, calls);
         LIST(blind, blinds);
         LIST(finding, findings);

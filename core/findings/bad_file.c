@@ -1,0 +1,198 @@
+/*
+ * bad-file: a file has the name of the library that was asked for, and is none that this process
+ * can load. The loader says so, or passes it over without a word: another machine's, a link that
+ * leads nowhere, one that may not be read. What the file is was looked at when the request failed.
+ */
+#include "finding.h"
+
+/* NULL: nothing that was seen. */
+static const char *what_it_is(const struct wc_bad_file *bad) {
+    return bad->file && bad->file->fault ? bad->file->what : NULL;
+}
+
+static const char *path_of(const struct wc_bad_file *bad) {
+    return bad->file ? bad->file->path : bad->name;
+}
+
+static enum wc_file_fault fault_of(const struct wc_bad_file *bad) {
+    return bad->file ? bad->file->fault : WC_file_fault_UNKNOWN;
+}
+
+/* A framework's own library counts, too; the many others that a program tries do not. */
+static bool is_relevant(const char *file) {
+    struct wc_name n;
+
+    wc_name_read(file, &n);
+    return n.kind != WC_NAME_OTHER || wc_name_hints(wc_base_name(file));
+}
+
+/* Is o what was to be had under this name: the same library, or what answers to the name? */
+static bool is_same_library(const struct wc_object *o, const char *name) {
+    struct wc_name wanted, had;
+
+    if (!name)
+        return false;
+    wc_name_read(name, &wanted);
+    wc_name_read(wc_path_of(o), &had);
+    if (had.kind == WC_NAME_OTHER && o->r.soname)
+        wc_name_read(o->r.soname, &had);
+    return wc_answers_to(o, name) || (wanted.kind != WC_NAME_OTHER && wanted.kind == had.kind &&
+                                      wc_str_same(wanted.part, had.part));
+}
+
+/* Frameworks try several copies: did one that is good come in behind the bad one? */
+static bool came_later(const struct wc_stack *s, const struct wc_failure *f, const char *file) {
+    for (size_t i = 0; i < s->objects.n; i++) {
+        const struct wc_object *o = &s->objects.p[i];
+        if (wc_came_after(o, f) && (is_same_library(o, f->r.name) || is_same_library(o, file)))
+            return true;
+    }
+    return false;
+}
+
+static bool is_bad(const struct wc_stack *s, const struct wc_failure *f, struct wc_bad_file *bad) {
+    return wc_failed_for_file(s, f, bad) && is_relevant(bad->name) && !came_later(s, f, bad->name);
+}
+
+static bool told(const struct wc_diagnosis *d, const char *name) {
+    for (size_t i = 0; i < d->out->n; i++)
+        if (wc_str_same(d->out->p[i].id, d->kind->id) &&
+            wc_str_same(d->out->p[i].facts.p[0].value, name))
+            return true;
+    return false;
+}
+
+/* ---- what to do ---- */
+
+/* The file as if it were an object: what is said of an installation is said of both. */
+static struct wc_object as_object(const struct wc_bad_file *bad) {
+    const struct wc_file_record *f = bad->file;
+    struct wc_object o;
+
+    wc_mem_set(&o, 0, sizeof o);
+    o.r.path = path_of(bad);
+    if (f) {
+        o.r.real_path = f->real_path;
+        o.r.installation_kind = f->installation_kind;
+        o.r.installation = f->installation;
+        o.r.installation_version = f->installation_version;
+        o.r.installation_path = f->installation_path;
+    }
+    return o;
+}
+
+static const char *command_on(struct wc_case *c, const char *command, const char *path) {
+    const char *quoted = path && path[0] == '/' ? wc_say_quoted(c, path) : NULL;
+
+    return quoted ? wc_say(c, command, quoted, NULL) : NULL;
+}
+
+static void fix_pointer(struct wc_case *c, const struct wc_object *o) {
+    const char *directory = wc_directory_of(c, o);
+    const char *in = directory ? command_on(c, "git -C ", directory) : NULL;
+
+    wc_case_fix(
+        c, WC_ACTION_REINSTALL,
+        "fetch the file itself: the copy was made without git-LFS, which has only a pointer "
+        "to it",
+        in ? wc_say(c, in, " lfs pull", NULL) : NULL);
+}
+
+static bool is_for_another_process(enum wc_file_fault fault) {
+    return fault == WC_file_fault_OTHER_CLASS || fault == WC_file_fault_OTHER_MACHINE ||
+           fault == WC_file_fault_OTHER_BYTE_ORDER;
+}
+
+/* Without a package there is no command that brings the file back. */
+static void fix_by_hand(struct wc_case *c, enum wc_file_fault fault) {
+    const struct wc_machine_record *m = &c->d->s->machine;
+
+    if (fault == WC_file_fault_DANGLING)
+        wc_case_fix(c, WC_ACTION_REMOVE, "remove the link, or put back what it leads to", NULL);
+    else if (fault == WC_file_fault_DIRECTORY)
+        wc_case_fix(c, WC_ACTION_REMOVE, "move the directory away, the library belongs there",
+                    NULL);
+    else if (is_for_another_process(fault))
+        wc_case_fix(c, WC_ACTION_INSTALL,
+                    wc_say(c, "put the build there that is made for ",
+                           m->architecture ? m->architecture : "this machine", ", 64 bits", NULL),
+                    NULL);
+    else
+        wc_case_fix(c, WC_ACTION_REINSTALL, "copy the file anew, whole, from where it came", NULL);
+}
+
+/* Best first: what brings the file back by a command, then another road to the library. */
+static void fixes(struct wc_case *c, const struct wc_bad_file *bad) {
+    struct wc_object o = as_object(bad);
+    enum wc_file_fault fault = fault_of(bad);
+
+    if (fault == WC_file_fault_UNREADABLE)
+        wc_case_fix(c, WC_ACTION_REINSTALL, "let everybody read it",
+                    command_on(c, "chmod a+r ", path_of(bad)));
+    else if (fault == WC_file_fault_POINTER)
+        fix_pointer(c, &o);
+    else if (o.r.installation)
+        wc_fix_reinstall(c, &o);
+    wc_fix_search_path(c, &o);
+    if (!o.r.installation && fault != WC_file_fault_UNREADABLE && fault != WC_file_fault_POINTER)
+        fix_by_hand(c, fault);
+}
+
+/* ---- the finding ---- */
+
+static const char *title(struct wc_case *c, const struct wc_failure *f,
+                         const struct wc_bad_file *bad) {
+    const char *name = wc_say_name(c, bad->name), *is = what_it_is(bad);
+    bool itself = f->r.name && wc_str_same(wc_base_name(bad->name), wc_base_name(f->r.name));
+
+    return wc_say(c, itself ? wc_say_caller(c, f) : wc_say_name(c, f->r.name),
+                  itself ? " asked for " : " needs ", name,
+                  is ? ", which is " : ", a file that the loader refuses", is ? is : "", NULL);
+}
+
+static void file_facts(struct wc_case *c, const struct wc_bad_file *bad) {
+    const struct wc_file_record *f = bad->file;
+    struct wc_object o = as_object(bad);
+
+    wc_case_fact(c, "file", wc_say(c, path_of(bad), NULL),
+                 bad->refused ? "dlerror" : "loader request");
+    if (!f)
+        return;
+    wc_case_fact(c, "leads to", f->link, "symbolic link");
+    if (f->real_path && !wc_str_same(f->real_path, f->path))
+        wc_case_fact(c, "real path", f->real_path, "file");
+    wc_case_fact(c, "is", f->what, "file");
+    if (f->size != WC_NULL)
+        wc_case_fact(c, "size", wc_say(c, wc_say_number(c, f->size), " bytes", NULL), "file");
+    wc_case_fact(c, "installation", wc_say_installation(c, &o), "files beside it");
+}
+
+static void tell(struct wc_diagnosis *d, const struct wc_failure *f,
+                 const struct wc_bad_file *bad) {
+    const struct wc_object *caller = wc_object_of(d->s, f->r.caller_object, f->r.caller);
+    struct wc_case c;
+
+    wc_case_begin(&c, d);
+    c.r.title = title(&c, f, bad);
+    if (caller && wc_is_cudnn(caller))
+        c.r.object = caller->r.object;
+    else if (caller)
+        c.r.host = caller->r.object;
+    file_facts(&c, bad);
+    wc_case_request(&c, f);
+    if (!bad->refused)
+        wc_case_fact(&c, "mind", "the loader passes such a file over without a word", NULL);
+    wc_case_fact(&c, "asked by", f->r.caller, "loader request");
+    wc_case_fact(&c, "LD_LIBRARY_PATH", wc_variable(d->s, "LD_LIBRARY_PATH"),
+                 "environment at process start");
+    fixes(&c, bad);
+    wc_case_end(&c);
+}
+
+void wc_find_bad_file(struct wc_diagnosis *d) {
+    struct wc_bad_file bad;
+
+    for (size_t i = 0; i < d->s->failures.n && d->out->n < WC_FINDINGS_MOST; i++)
+        if (is_bad(d->s, &d->s->failures.p[i], &bad) && !told(d, path_of(&bad)))
+            tell(d, &d->s->failures.p[i], &bad);
+}

@@ -1,0 +1,16 @@
+/*
+ * Files in question: not loaded, and the reason may lie in what they are. Each is looked at where
+ * it lies and told once. The shim's lock is held in all functions.
+ */
+#ifndef SHIM_QUESTION_H
+#define SHIM_QUESTION_H
+
+#include "requests.h"
+
+/* The file that the loader's words name (text, NULL: nobody asked for them), or that stands where
+ * the request's own path leads. */
+void question_failed(const struct request *r, const char *text);
+/* A file that the request's name leads to; nothing is told of one that is not there. */
+void question_file(const struct request *r, const char *path);
+
+#endif

@@ -1,0 +1,133 @@
+#!/usr/bin/env bats
+# Files that are not what their name says: each is told with what it is, the first fix repairs it, and
+# the sound twin is silent.
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    make_standin 9.1.0 set
+    build_host dlopen set host # by a RUNPATH to set
+    mkdir bad logs
+}
+
+# The first finding and, where there is one, its first command.
+told() { "$CMD" report --json logs | jq -r '.findings | length, .[0].id, .[0].title, .[0].fix[0].command'; }
+
+observed() { # COMMAND...: with bad before the host's own directory
+    rm -f logs/*
+    run env LD_LIBRARY_PATH="$PWD/bad" LD_PRELOAD="$SHIM" WHICHCUDNN_LOG="$PWD/logs" \
+        WHICHCUDNN_STDERR=off "$BASH" -c '"$@"' _ "$@"
+    validate_log logs/*
+}
+
+pointer() { printf 'version https://git-lfs.github.com/spec/v1\noid sha256:%064d\nsize %d\n' 7 "$1"; }
+
+patched() { # OFFSET BYTES FILE
+    printf '%b' "$2" | dd of="$3" bs=1 seek="$1" conv=notrunc status=none
+}
+
+refused() { # WORDS OF WHAT IT IS: for bad/libcudnn.so.9, which the host then finds elsewhere
+    observed without_cache ./host version
+    [[ $output != *"version 90100"* ]]
+    is "$(told)" "1
+bad-file
+host asked for libcudnn.so.9, which is $1
+unset LD_LIBRARY_PATH"
+    is "$(records file logs/* | jq -r '[.path, .what] | join(" ")')" "$PWD/bad/libcudnn.so.9 $1"
+    run -0 without_cache ./host version
+    is "$output" "version 90100"
+}
+
+# shellcheck disable=SC2317 # called in the shell that observed starts
+without_cache() { "$(readelf -lW "$1" | sed -n 's/.*interpreter: \(.*\)]/\1/p')" --inhibit-cache "$@"; }
+export -f without_cache
+
+@test "an empty file" {
+    : >bad/libcudnn.so.9
+    refused empty
+}
+
+@test "a library of which the end, or all but the beginning, is missing" {
+    head -c 300 set/libcudnn.so.9 >bad/libcudnn.so.9
+    refused "a library that is cut short: 300 bytes are there"
+}
+
+@test "a page of text, an archive, an object file, a directory" {
+    echo '<!DOCTYPE html><html><head><title>404 Not Found</title></head><body></body></html>' >bad/libcudnn.so.9
+    refused "an HTML page"
+    echo 'int f(void);' | tar cz --files-from /dev/null >bad/libcudnn.so.9
+    head -c 4000 /dev/zero >>bad/libcudnn.so.9
+    refused "a gzip archive"
+    echo 'int f;' | "${CC:-gcc}" -c -x c - -o bad/libcudnn.so.9
+    refused "an object file that was not linked"
+    rm bad/libcudnn.so.9
+    mkdir bad/libcudnn.so.9
+    refused "a directory"
+}
+
+@test "a git-LFS pointer: fetch the file" {
+    pointer "$(stat -c %s set/libcudnn.so.9)" >bad/libcudnn.so.9
+    observed without_cache ./host version
+    is "$(told)" "1
+bad-file
+host asked for libcudnn.so.9, which is a git-LFS pointer to a file of $(stat -c %s set/libcudnn.so.9) bytes
+git -C $PWD/bad lfs pull"
+}
+
+# Asked for by path: what the loader says is "No such file or directory".
+@test "another machine's library and a link that leads nowhere, of which the loader has nothing to say" {
+    build_host dlopen-path set by-path
+    cp set/libcudnn.so.9 bad
+    patched 18 '\xb7\x00' bad/libcudnn.so.9
+    observed without_cache ./by-path "$PWD/bad/libcudnn.so.9" version
+    is "$(told | sed -n '2,3p')" "bad-file
+by-path asked for libcudnn.so.9, which is a 64-bit library for aarch64, in a 64-bit process for x86-64"
+    rm bad/libcudnn.so.9
+    ln -s libcudnn.so.9.1.0 bad/libcudnn.so.9
+    observed without_cache ./by-path "$PWD/bad/libcudnn.so.9" version
+    is "$(told | sed -n '2,3p')" "bad-file
+by-path asked for libcudnn.so.9, which is a link that leads nowhere"
+    is "$(field file link logs/*)" libcudnn.so.9.1.0
+    cp set/libcudnn.so.9.1.0 bad 2>/dev/null || cp set/libcudnn.so.9 bad/libcudnn.so.9.1.0
+    cp set/libcudnn_graph.so.9 bad
+    run -0 without_cache ./by-path "$PWD/bad/libcudnn.so.9" version
+}
+
+@test "one that may not be read" {
+    build_host dlopen-path set by-path
+    cp set/libcudnn*.so.9 bad
+    chmod 0 bad/libcudnn.so.9
+    chmod 777 logs
+    chmod a+x . .. ../..
+    inside=()
+    [ "$(id -u)" -ne 0 ] || inside=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+    run ! "${inside[@]}" test -r bad/libcudnn.so.9
+    [ "$status" -ne 0 ]
+    observed "${inside[@]}" ./by-path "$PWD/bad/libcudnn.so.9" version
+    is "$(told)" "1
+bad-file
+by-path asked for libcudnn.so.9, which is a file that this process may not read
+chmod a+r $PWD/bad/libcudnn.so.9"
+    eval "$(told | tail -n 1)"
+    run -0 "${inside[@]}" ./by-path "$PWD/bad/libcudnn.so.9" version
+    is "$output" "version 90100"
+}
+
+@test "bad copies before the good one that a host finds at last are no finding" {
+    build_host dlopen-path set by-path
+    : >bad/libcudnn.so.9
+    cat >tries.py <<'END'
+import ctypes, sys
+for path in sys.argv[1:]:
+    try:
+        print("version", ctypes.CDLL(path).cudnnGetVersion())
+    except OSError:
+        pass
+END
+    observed python3 tries.py "$PWD/bad/libcudnn.so.9" "$PWD/set/libcudnn.so.9"
+    is "$output" "version 90100"
+    is "$("$CMD" report --json logs | jq -c '[.findings[] | select(.severity == "error") | .id]')" '[]'
+    records file logs/* | grep -q '"fault":"empty"'
+}
