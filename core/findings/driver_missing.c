@@ -1,7 +1,8 @@
 /*
  * driver-missing: libcuda, which comes with NVIDIA's driver, cannot be had. Told by the loader, or
  * by cudnnCreate on a computer that shows no driver and no GPU. Then the failed cudnnCreate is no
- * finding of its own: it is a fact of this one.
+ * finding of its own: it is a fact of this one. A toolkit brings a libcuda to link with, which does
+ * nothing: loaded in the driver's place it is none.
  */
 #include "finding.h"
 
@@ -11,6 +12,7 @@ struct signs {
     const struct wc_failure *request; /* the first one for libcuda itself */
     const struct wc_failure *victim;  /* a library that did not come in for want of it */
     const struct wc_call *call;       /* the first call that returned NOT_INITIALIZED */
+    const struct wc_object *stub;     /* a libcuda that is none */
     bool by_host, by_cudnn;           /* who asked for it */
     bool gpu_wanted;                  /* a call was made that needs a GPU */
 };
@@ -20,6 +22,14 @@ static bool is_driver(const char *name) {
 
     wc_name_read(name, &n);
     return n.kind == WC_NAME_DRIVER;
+}
+
+/* Toolkits keep what is only good for linking in a directory of that name. */
+static bool is_stub(const struct wc_object *libcuda) {
+    const char *path = libcuda->r.real_path ? libcuda->r.real_path : libcuda->r.path;
+    size_t n = path ? wc_dir_length(path) : 0;
+
+    return n > 6 && wc_mem_compare(path + n - 6, "/stubs", 6) == 0;
 }
 
 static bool not_initialized(const struct wc_stack *s, const struct wc_call *call) {
@@ -110,10 +120,14 @@ static void failure_facts(struct wc_case *c, const struct wc_failure *f) {
     wc_case_fact(c, "asked by", f->r.caller, "loader request");
 }
 
-static void fixes(struct wc_case *c) {
+static void fixes(struct wc_case *c, const struct wc_object *stub) {
     const struct wc_stack *s = c->d->s;
     const char *driver = s->has_machine ? s->machine.driver : NULL;
 
+    if (stub && !wc_fix_search_path(c, stub))
+        wc_case_fix(c, WC_ACTION_REMOVE,
+                    wc_say(c, "take the stub out of the loader's search: ", wc_path_of(stub), NULL),
+                    NULL);
     if (s->has_machine && s->machine.container)
         wc_case_fix(c, WC_ACTION_DRIVER,
                     "start the container with its GPUs: docker and podman --gpus all, Kubernetes a "
@@ -136,6 +150,9 @@ static void fixes(struct wc_case *c) {
 static const char *title(struct wc_case *c, const struct signs *signs) {
     const struct wc_call_record *r = signs->call ? &signs->call->r : NULL;
 
+    if (signs->stub)
+        return wc_say(c, "no NVIDIA driver: the libcuda that is loaded is a stub for linking, ",
+                      wc_path_of(signs->stub), NULL);
     if (signs->victim)
         return wc_say(c, wc_say_name(c, signs->victim->r.name),
                       " could not be loaded: no NVIDIA driver, libcuda.so.1 was not found", NULL);
@@ -151,13 +168,15 @@ void wc_find_driver_missing(struct wc_diagnosis *d) {
     struct signs signs = {.request = NULL};
     struct wc_case c;
 
-    if (wc_driver_library(d->s))
+    signs.stub = wc_driver_library(d->s);
+    if (signs.stub && !is_stub(signs.stub))
         return;
     read_failures(d->s, &signs);
     read_calls(d->s, &signs);
-    if (!signs.request && !signs.victim && !(signs.call && bare_machine(d->s)))
+    if (!signs.stub && !signs.request && !signs.victim && !(signs.call && bare_machine(d->s)))
         return;
-    bool felt = signs.victim || signs.call || signs.by_host || (signs.by_cudnn && signs.gpu_wanted);
+    bool felt = signs.stub || signs.victim || signs.call || signs.by_host ||
+                (signs.by_cudnn && signs.gpu_wanted);
     if (!felt && signs.by_cudnn)
         return; /* a part asks when it is loaded, long before anybody needs the driver */
     wc_case_begin(&c, d);
@@ -168,10 +187,12 @@ void wc_find_driver_missing(struct wc_diagnosis *d) {
         c.r.severity = WC_severity_NOTE;
     if (signs.call)
         c.r.host = signs.call->r.host;
+    if (signs.stub)
+        wc_case_fact(&c, "libcuda", wc_path_of(signs.stub), "link map");
     failure_facts(&c, signs.victim);
     failure_facts(&c, signs.request);
     machine_facts(&c);
     call_facts(&c);
-    fixes(&c);
+    fixes(&c, signs.stub);
     wc_case_end(&c);
 }

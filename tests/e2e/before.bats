@@ -71,7 +71,7 @@ make_mixed() { # FACADE_VERSION PARTS_VERSION DIR
 }
 
 @test "a finding that comes before a crash is there after it" {
-    make_standin 9.10.0 set --only facade
+    make_standin 9.11.0 set --only facade
     make_standin 9.1.0 set --without facade --without-function cudnnCreate
     build_host lazy set host
     run env LD_PRELOAD="$SHIM" ./host create

@@ -58,6 +58,10 @@ def check_libraries(checks, log, run, check_one):
     return facades[0] if facades else None
 
 
+# Releases with a documented defect, which is told of them: by the number of cudnnGetVersion.
+DEFECTS = {91000: ["known-bad-release"]}
+
+
 def check_bindings(checks, log, host, facade, wanted, called):
     """wanted: the functions that the host imports or looks up; called: those of them it called."""
     bindings = log.of("binding", how=host.how)
@@ -87,18 +91,20 @@ def check_call(checks, log, host, facade, function, result):
         checks.equal(f"{function}: {key} before", before[key], None)
 
 
-def check_findings(checks, log, run, expected):
-    """In the report, in the summary, and live, unless superseded."""
+def check_findings(checks, log, run, expected, warnings=()):
+    """In the report, in the summary, and live, unless superseded; expected: the errors."""
     status, document = watch.report(run.logs)
+    errors, expected = expected, [*expected, *warnings]
     checks.equal("findings", watch.grave(document["findings"]), expected)
-    checks.equal("exit status of report", status, 1 if expected else 0)
+    checks.equal("exit status of report", status, 1 if errors else 0)
     checks.equal("verdict", document["verdict"] in ("ok", "notes"), not expected)
     checks.equal("findings of the summary", log.of("summary")[-1]["findings"],
                  [f["id"] for f in document["findings"]])
     live = log.of("finding")
     superseded = {f["supersedes"] for f in live}
-    checks.equal("live findings", watch.grave(f for f in live if f["seq"] not in superseded),
-                 expected)
+    checks.equal("live findings",
+                 sorted(watch.grave(f for f in live if f["seq"] not in superseded)),
+                 sorted(expected))
     return document
 
 
@@ -139,7 +145,7 @@ def check_run(checks, host, words, facade, environment, check_one, wanted, names
         check_call(checks, log, host, told, "cudnnCreate",
                    {"status": status, "status_name": names.get(status)})
     expected = ["driver-missing"] if failed and not watch.driver_is_there() else []
-    document = check_findings(checks, log, run, expected)
+    document = check_findings(checks, log, run, expected, DEFECTS.get(number, ()))
     if expected:
         facts = [fact["value"] for fact in document["findings"][0]["facts"]]
         checks.that(any(f" {status} {names.get(status)}" in fact for fact in facts),

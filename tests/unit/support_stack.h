@@ -64,7 +64,7 @@ __attribute__((unused)) static struct wc_version draw_release(int major) {
 __attribute__((unused)) static struct wc_version other_minor(struct wc_version v, int step) {
     int most = v.major < 9 ? 9 : 95;
     v.minor = step < 0 ? draw(0, v.minor - 1) : draw(v.minor + 1, most);
-    v.patch = draw(0, 95);
+    v.patch = draw(1, 95); /* no release with a known defect */
     return v;
 }
 

@@ -226,6 +226,27 @@ static void two_copies_loaded(struct scene *s) {
     of_toolkit(s, NULL, version_of(9, 19, 0), add_host(s, "/opt/app/libtwo.so"));
 }
 
+static void driver_mixed(struct scene *s) {
+    struct file f = {.role = WC_role_COMPANION,
+                     .path = "/usr/lib/x86_64-linux-gnu/libcuda.so.550.54.14",
+                     .soname = "libcuda.so.1",
+                     .asked_by = NOBODY};
+    add_machine(s, "550.90.07", 1);
+    add_file(s, &f);
+}
+
+static void driver_too_old(struct scene *s) {
+    int64_t host = add_host(s, "/opt/app/host");
+    add_machine(s, "470.57.02", 1);
+    of_cuda(s, "cudart", "/venv/lib/python3.12/site-packages/nvidia/cuda_runtime/lib",
+            "nvidia-cuda-runtime-cu12", WC_installation_kind_WHEEL, 12, host);
+}
+
+static void known_bad_release(struct scene *s) {
+    int64_t facade = of_wheel(s, NULL, version_of(9, 10, 0), add_host(s, "/opt/app/host"));
+    of_wheel(s, "graph", version_of(9, 10, 0), facade);
+}
+
 static void not_observed(struct scene *s) {
     add_host(s, "/opt/app/host");
     add_blind(s, "another namespace", "the loader shows it only to those inside");

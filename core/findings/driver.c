@@ -1,0 +1,204 @@
+/*
+ * driver-mixed, driver-too-old: libcuda against the kernel module, and both against the CUDA in
+ * use. libcuda's release is in its real file name, the module's in /proc/driver/nvidia/version.
+ */
+#include "finding.h"
+
+static const struct {
+    const char *cuda, *driver, *architecture;
+} drivers[] = {
+#define CUDA_DRIVER(cuda, driver, architecture) {cuda, driver, architecture},
+#include "core/drivers.def"
+};
+
+/* Drivers have three-digit numbers: libcuda.so.1 alone, as WSL has it, tells none. */
+enum { DRIVER_LEAST = 100 };
+
+struct release {
+    const char *text; /* NULL: not known */
+    struct wc_version v;
+};
+
+static struct release release_of(const char *text) {
+    struct release r = {text, WC_VERSION_NONE};
+
+    if (!text || !wc_version_parse(text, wc_str_length(text), &r.v) || r.v.major < DRIVER_LEAST ||
+        r.v.minor < 0)
+        r.text = NULL;
+    return r;
+}
+
+static struct release of_library(const struct wc_object *libcuda) {
+    const char *path = libcuda ? libcuda->r.real_path : NULL;
+    const char *at = path ? wc_str_find(wc_base_name(path), ".so.") : NULL;
+
+    return release_of(at ? at + 4 : NULL);
+}
+
+static struct release of_module(const struct wc_stack *s) {
+    return release_of(s->has_machine ? s->machine.driver : NULL);
+}
+
+/* A package of NVIDIA's with a newer libcuda for an older module; its directory is called so. */
+static bool is_forward_compatible(const struct wc_object *libcuda) {
+    const char *path = libcuda->r.real_path;
+    size_t n = path ? wc_dir_length(path) : 0;
+
+    return n > 7 && wc_mem_compare(path + n - 7, "/compat", 7) == 0;
+}
+
+static void driver_facts(struct wc_case *c, const struct wc_object *libcuda, struct release library,
+                         struct release module) {
+    if (libcuda) {
+        wc_case_fact(c, "libcuda", wc_path_of(libcuda), "link map");
+        wc_case_fact(c, "its release", library.text,
+                     wc_say(c, "file name, ", libcuda->r.real_path, NULL));
+    }
+    wc_case_fact(c, "kernel module", module.text, "/proc/driver/nvidia/version");
+}
+
+/* ---- driver-mixed ---- */
+
+void wc_find_driver_mixed(struct wc_diagnosis *d) {
+    const struct wc_object *libcuda = wc_driver_library(d->s);
+    struct release library = of_library(libcuda), module = of_module(d->s);
+    int order;
+    struct wc_case c;
+
+    if (!library.text || !module.text)
+        return;
+    order = wc_version_compare(library.v, module.v);
+    if (!order || (order > 0 && is_forward_compatible(libcuda)))
+        return;
+    wc_case_begin(&c, d);
+    c.r.title = wc_say(&c, "libcuda is of driver ", library.text, ", the kernel module is ",
+                       module.text, NULL);
+    c.r.object = libcuda->r.object;
+    driver_facts(&c, libcuda, library, module);
+    if (d->s->has_machine)
+        wc_case_fact(&c, "container", d->s->machine.container, "marks of a container");
+    wc_fix_search_path(&c, libcuda);
+    if (d->s->has_machine && d->s->machine.container)
+        wc_case_fix(&c, WC_ACTION_REMOVE,
+                    wc_say(&c, "take libcuda out of the image, the container gets the computer's: ",
+                           wc_path_of(libcuda), NULL),
+                    NULL);
+    wc_case_fix(&c, WC_ACTION_DRIVER,
+                wc_say(&c,
+                       "after an update of the driver: restart the computer, or load the new "
+                       "kernel module; else install the driver's libraries of release ",
+                       module.text, NULL),
+                NULL);
+    wc_case_fix(&c, WC_ACTION_CHECK,
+                "it says \"Driver/library version mismatch\" as long as they "
+                "differ",
+                "nvidia-smi");
+    wc_case_end(&c);
+}
+
+/* ---- driver-too-old ---- */
+
+/* A CUDA in use, and who says so. */
+struct use {
+    struct wc_version cuda;
+    const struct wc_object *by;
+    const char *what, *source;
+    struct release least;
+};
+
+static bool is_for(const char *architecture, const struct wc_stack *s) {
+    return !*architecture ||
+           wc_str_same(architecture, s->has_machine ? s->machine.architecture : NULL);
+}
+
+/* Of the rows that a version can mean, the most modest one. */
+static struct release least_driver(const struct wc_stack *s, struct wc_version cuda) {
+    struct release least = {NULL, WC_VERSION_NONE};
+
+    for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++) {
+        struct wc_version row;
+        struct release r = release_of(drivers[i].driver);
+        if (wc_version_parse(drivers[i].cuda, wc_str_length(drivers[i].cuda), &row) &&
+            wc_version_agree(row, cuda) && is_for(drivers[i].architecture, s) &&
+            (!least.text || wc_version_compare(r.v, least.v) < 0))
+            least = r;
+    }
+    return least;
+}
+
+static void demand_more(const struct wc_stack *s, struct use *most, struct wc_version cuda,
+                        const struct wc_object *by, const char *what, const char *source) {
+    struct use u = {cuda, by, what, source, least_driver(s, cuda)};
+
+    if (u.least.text && (!most->least.text || wc_version_compare(u.least.v, most->least.v) > 0))
+        *most = u;
+}
+
+static struct wc_version cuda_of_companion(const struct wc_object *o, int32_t major) {
+    struct wc_name n;
+
+    wc_name_read(o->r.soname, &n);
+    /* libcudart.so.11.0 was the name in all of CUDA 11. */
+    return (struct wc_version){major, major < 11 ? n.version.minor : -1, -1, -1};
+}
+
+/* The CUDA that wants the newest driver: of the loaded companions, and of each cuDNN. */
+static struct use newest_use(const struct wc_stack *s) {
+    struct use most = {.by = NULL};
+    int32_t major;
+
+    for (size_t i = 0; i < s->objects.n; i++) {
+        const struct wc_object *o = &s->objects.p[i];
+        if (wc_is_companion(o, &major))
+            demand_more(s, &most, cuda_of_companion(o, major), o,
+                        o->r.soname ? o->r.soname : wc_path_of(o), "SONAME");
+        if (o->r.role == WC_role_FACADE && o->r.mapped) {
+            struct wc_cuda cuda = wc_cuda_of_set(s, o);
+            if (cuda.major > 0)
+                demand_more(s, &most, (struct wc_version){cuda.major, -1, -1, -1}, cuda.of, cuda.by,
+                            cuda.source);
+        }
+    }
+    return most;
+}
+
+static void tell_too_old(struct wc_diagnosis *d, const struct use *use,
+                         const struct wc_object *libcuda, struct release driver) {
+    struct release library = of_library(libcuda), module = of_module(d->s);
+    const char *cuda;
+    struct wc_case c;
+
+    wc_case_begin(&c, d);
+    cuda = wc_say_version(&c, use->cuda);
+    c.r.title = wc_say(&c, "the driver is ", driver.text, ", CUDA ", cuda, " needs ",
+                       use->least.text, " or newer", NULL);
+    c.r.object = libcuda ? libcuda->r.object : WC_NULL;
+    c.r.predicted = !libcuda;
+    driver_facts(&c, libcuda, library, module);
+    wc_case_fact(&c, "CUDA in use",
+                 wc_say(&c, cuda, ": ", use->what, ", ", wc_path_of(use->by), NULL), use->source);
+    wc_case_fact(&c, "least driver", use->least.text, "NVIDIA, CUDA Compatibility");
+    wc_case_fact(&c, "mind",
+                 "nvidia-smi's \"CUDA Version\" is the newest that the driver can do, "
+                 "not the one that is installed",
+                 NULL);
+    wc_case_fix(&c, WC_ACTION_DRIVER,
+                wc_say(&c, "install driver ", use->least.text, " or newer", NULL), NULL);
+    wc_case_fix(&c, WC_ACTION_UPGRADE_HOST,
+                "or take builds of the host and of cuDNN for the CUDA that this driver can do",
+                "nvidia-smi");
+    wc_case_end(&c);
+}
+
+/* libcuda is what programs talk to; while none is loaded the module tells which one will come. */
+void wc_find_driver_too_old(struct wc_diagnosis *d) {
+    const struct wc_object *libcuda = wc_driver_library(d->s);
+    struct release driver = libcuda ? of_library(libcuda) : of_module(d->s);
+    struct use use;
+
+    if (!driver.text)
+        return;
+    use = newest_use(d->s);
+    if (use.least.text && wc_version_compare(driver.v, use.least.v) < 0)
+        tell_too_old(d, &use, libcuda, driver);
+}

@@ -1,0 +1,251 @@
+/*
+ * The driver against the kernel module and against CUDA, the stub that is none, releases with a
+ * known defect: driver-mixed, driver-too-old, driver-missing, known-bad-release.
+ */
+#include "support_stack.h"
+
+static int64_t add_libcuda(struct scene *s, const char *real) {
+    struct file f = {.role = WC_role_COMPANION,
+                     .path = real,
+                     .soname = "libcuda.so.1",
+                     .asked_by = NOBODY,
+                     .how = WC_operation_DLOPEN};
+    return add_file(s, &f);
+}
+
+static void add_cuda(struct scene *s, const char *soname) {
+    struct file f = {.role = WC_role_COMPANION,
+                     .path = say(s, "/opt/cuda/lib64/%s", soname),
+                     .part = "cudart",
+                     .asked_by = NOBODY,
+                     .how = WC_operation_NEEDED};
+    add_file(s, &f);
+}
+
+/* A computer with this kernel module, of this architecture. */
+static struct scene *computer(const char *driver, const char *architecture) {
+    struct scene *s = new_scene();
+    struct wc_record r = begin(WC_KIND_machine);
+    r.u.machine.driver = driver;
+    r.u.machine.architecture = architecture;
+    r.u.machine.gpu_devices = 1;
+    apply(s, &r);
+    return s;
+}
+
+static const char *library(struct scene *s, const char *driver) {
+    return say(s, "/usr/lib/x86_64-linux-gnu/libcuda.so.%s", driver);
+}
+
+/* ---- driver-mixed ---- */
+
+static void one_release_of_the_driver(void **state) {
+    (void)state;
+    for (int i = 0; i < 10; i++) {
+        struct scene *s = computer(NULL, "x86_64");
+        const char *driver = say(s, "%d.%d.%02d", draw(450, 599), draw(10, 199), draw(1, 9));
+        s->stack.machine.driver = driver;
+        assert_finds(s, "");
+        int64_t libcuda = add_libcuda(s, library(s, driver));
+        assert_finds(s, "");
+        s->stack.machine.driver = say(s, "%d.10.01", draw(600, 650));
+        assert_finds(s, "driver-mixed");
+        assert_int_equal(s->found.p[0].object, libcuda);
+        assert_true(has_fact(&s->found.p[0], "its release", driver));
+        assert_true(has_fact(&s->found.p[0], "kernel module", s->stack.machine.driver));
+        s->stack.machine.driver = say(s, "%d.10.01", draw(400, 449));
+        assert_finds(s, "driver-mixed");
+        s->stack.machine.driver = NULL;
+        assert_finds(s, "");
+    }
+}
+
+static void what_tells_no_release(void **state) {
+    (void)state;
+    const char *const paths[] = {"/usr/lib/wsl/lib/libcuda.so.1", "/usr/lib/tegra/libcuda.so.1.1",
+                                 "/usr/lib/libcuda.so", "/usr/lib/libcuda.so.535"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        struct scene *s = computer("550.54.14", "x86_64");
+        add_libcuda(s, paths[i]);
+        add_cuda(s, "libcudart.so.13");
+        assert_finds(s, "");
+    }
+}
+
+/* NVIDIA's cuda-compat: a newer libcuda over an older module; never the reverse. */
+static void a_newer_libcuda_made_for_that(void **state) {
+    (void)state;
+    struct scene *s = computer("470.57.02", "x86_64");
+    add_libcuda(s, "/usr/local/cuda-12.4/compat/libcuda.so.550.54.14");
+    add_cuda(s, "libcudart.so.12");
+    assert_finds(s, "");
+    s = computer("580.65.06", "x86_64");
+    add_libcuda(s, "/usr/local/cuda-12.4/compat/libcuda.so.550.54.14");
+    assert_finds(s, "driver-mixed");
+}
+
+/* ---- driver-too-old ---- */
+
+static const struct {
+    const char *cuda, *driver, *architecture;
+} rows[] = {
+#define CUDA_DRIVER(cuda, driver, architecture) {cuda, driver, architecture},
+#include "core/drivers.def"
+};
+
+/* The release just before: its last number one less. */
+static const char *before(struct scene *s, const char *driver) {
+    struct wc_version v;
+    assert_true(wc_version_parse(driver, strlen(driver), &v));
+    if (v.patch > 0)
+        v.patch--;
+    else
+        v.minor--;
+    return text_of(s, v);
+}
+
+static void the_least_driver_of_each_cuda(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (int loaded = 0; loaded < 2; loaded++) {
+            const char *drivers[2];
+            for (int old = 0; old < 2; old++) {
+                struct scene *s = computer(NULL, "x86_64");
+                drivers[0] = rows[i].driver;
+                drivers[1] = before(s, rows[i].driver);
+                s->stack.machine.driver = drivers[old];
+                add_cuda(s, say(s, "libcudart.so.%s", rows[i].cuda));
+                if (loaded)
+                    add_libcuda(s, library(s, drivers[old]));
+                assert_finds(s, old ? "driver-too-old" : "");
+                if (!old)
+                    continue;
+                assert_int_equal(s->found.p[0].predicted, !loaded);
+                assert_true(has_fact(&s->found.p[0], "least driver", rows[i].driver));
+                assert_true(has_fact(&s->found.p[0], "CUDA in use", rows[i].cuda));
+            }
+        }
+    }
+}
+
+/* The numbers of the three majors in use, by hand. */
+static void minor_versions_share_one(void **state) {
+    (void)state;
+    static const struct {
+        const char *soname, *driver, *finds;
+    } cases[] = {
+        {"libcudart.so.11.0", "450.80.02", ""}, {"libcudart.so.11.0", "450.66", "driver-too-old"},
+        {"libcudart.so.12", "525.60.13", ""},   {"libcudart.so.12", "525.53", "driver-too-old"},
+        {"libcudart.so.13", "580.65.06", ""},   {"libcudart.so.13", "575.57.08", "driver-too-old"},
+        {"libcudart.so.14", "580.65.06", ""},   {"libcudart.so.10.1", "418.39", ""},
+        {"libcublas.so.10", "418.39", ""}, /* of 10.1 or of 10.2 */
+        {"libcufft.so.12", "410.48", ""},       {"libcudart.so.10.1", "410.48", "driver-too-old"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct scene *s = computer(cases[i].driver, "x86_64");
+        add_cuda(s, cases[i].soname);
+        assert_finds(s, cases[i].finds);
+    }
+    /* Before 11 nothing is known of other architectures. */
+    struct scene *s = computer("410.48", "aarch64");
+    add_cuda(s, "libcudart.so.10.1");
+    assert_finds(s, "");
+    s = computer("450.80.02", "aarch64");
+    add_cuda(s, "libcudart.so.12");
+    assert_finds(s, "driver-too-old");
+}
+
+static void cudnn_itself_tells_its_cuda(void **state) {
+    (void)state;
+    struct scene *s = computer("470.57.02", "x86_64");
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    struct file f = {.role = WC_role_FACADE,
+                     .path = "/venv/libcudnn.so.9",
+                     .version = draw_release(9),
+                     .source = WC_version_source_ASKED_NAMES,
+                     .installation = "nvidia-cudnn-cu12",
+                     .kind = WC_installation_kind_WHEEL,
+                     .asked_by = host,
+                     .how = WC_operation_DLOPEN};
+    int64_t facade = add_file(s, &f);
+    assert_finds(s, "driver-too-old");
+    add_call(s, "cudnnCreate", host, facade, 1001, WC_NULL);
+    assert_finds(s, "driver-too-old init-failed");
+    assert_string_equal(s->found.p[1].explained_by, "driver-too-old");
+    s->stack.machine.driver = "535.104.05";
+    assert_finds(s, "init-failed");
+}
+
+/* ---- the stub ---- */
+
+static void a_library_for_linking_is_no_driver(void **state) {
+    (void)state;
+    struct scene *s = computer("535.104.05", "x86_64");
+    add_variable(s, "LD_LIBRARY_PATH=/usr/local/cuda/lib64/stubs:/opt/lib");
+    struct wc_record r = begin(WC_KIND_machine);
+    apply(s, &r);
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    int64_t facade = add_facade(s, "/opt/cudnn", draw_release(9), host);
+    struct file f = {.role = WC_role_COMPANION,
+                     .path = "/usr/local/cuda/lib64/stubs/libcuda.so",
+                     .soname = "libcuda.so.1",
+                     .asked_by = facade,
+                     .how = WC_operation_DLOPEN};
+    add_file(s, &f);
+    assert_finds(s, "driver-missing");
+    assert_int_equal(s->found.p[0].severity, WC_severity_ERROR);
+    assert_non_null(strstr(s->found.p[0].title, "stub"));
+    assert_true(has_fact(&s->found.p[0], "libcuda", "/usr/local/cuda/lib64/stubs/libcuda.so"));
+    assert_true(has_command(&s->found.p[0], "export LD_LIBRARY_PATH=/opt/lib"));
+    add_call(s, "cudnnCreate", host, facade, 1001, WC_NULL);
+    assert_finds(s, "driver-missing");
+}
+
+/* ---- known-bad-release ---- */
+
+static const char *const bad[] = {
+#define BAD_RELEASE(release, what, instead, source) release,
+#include "core/bad_releases.def"
+};
+
+static void a_release_with_a_defect(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct wc_version v;
+        assert_true(wc_version_parse(bad[i], strlen(bad[i]), &v));
+        struct scene *s = new_scene();
+        int64_t facade = add_facade(s, "/opt/cudnn", v, add_host(s, "/opt/app/libhost.so"));
+        assert_finds(s, "known-bad-release");
+        assert_true(s->found.p[0].predicted);
+        add_part(s, "/opt/cudnn", "graph", v, facade);
+        assert_finds(s, "known-bad-release");
+        const struct wc_finding_record *r = &s->found.p[0];
+        assert_false(r->predicted);
+        assert_int_equal(r->severity, WC_severity_WARNING);
+        assert_int_equal(r->object, facade);
+        assert_true(r->facts.p[fact_index(r, "defect")].source[0]);
+        v.patch++;
+        s = new_scene();
+        add_facade(s, "/opt/cudnn", v, add_host(s, "/opt/app/libhost.so"));
+        assert_finds(s, "");
+        v.patch = -1; /* perhaps */
+        s = new_scene();
+        add_facade(s, "/opt/cudnn", v, add_host(s, "/opt/app/libhost.so"));
+        assert_finds(s, "");
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_release_of_the_driver),
+        cmocka_unit_test(what_tells_no_release),
+        cmocka_unit_test(a_newer_libcuda_made_for_that),
+        cmocka_unit_test(the_least_driver_of_each_cuda),
+        cmocka_unit_test(minor_versions_share_one),
+        cmocka_unit_test(cudnn_itself_tells_its_cuda),
+        cmocka_unit_test(a_library_for_linking_is_no_driver),
+        cmocka_unit_test(a_release_with_a_defect),
+    };
+    seed_from_environment();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
