@@ -1,16 +1,17 @@
 /*
- * A framework's library, as far as cuDNN sees it: it does what its words say, one after another, and
- * says what that framework says where something is wrong. world.py compiles it, with HOST_LINKED where
- * it imports cuDNN's functions (HOST_IMPORTS: CALL(name) for those without arguments), and program.c
- * opens it.
+ * A framework's library, as far as cuDNN sees it: it does what its words say, one after another,
+ * and says what that framework says where something is wrong. world.py compiles it, with
+ * HOST_LINKED where it imports cuDNN's functions (HOST_IMPORTS: CALL(name) for those without
+ * arguments), and program.c opens it.
  *
- *   version create     the call; prints what it gave
- *   check:RULE:NUMBER  the framework's own check, built with that CUDNN_VERSION; ends where it refuses
- *   call:NAME          a function without arguments; ends with HOST_REFUSES where it returns a status
- *   open:NAME[:TEXT]   dlopen; ends where that fails. TEXT: its words, {name} and {error} in them
+ *   version            prints what cudnnGetVersion says
+ *   create             cudnnCreate; ends with HOST_REFUSES where it returns a status
+ *   check:RULE:NUMBER  the framework's own check, built with that CUDNN_VERSION; ends if it refuses
+ *   call:NAME          as create, a function without arguments
+ *   open:NAME[:TEXT]   dlopen; ends where it fails. TEXT: its words, with {name} and {error}
  *   try:NAME           the same without an end and without words
  *   set:NAME=VALUE     in this process's environment, too late for the loader
- *   maps               the cuDNN and CUDA files that are mapped
+ *   maps               the files of cuDNN and CUDA that are mapped
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 /*
- * The program: opens each library that is named, as Python opens an extension, and has it do the words
- * that follow, up to "--" and the next library. "=" as a name: what the program itself is linked to.
- * Says "done" where all went well.
+ * The program: opens each library that is named, as Python opens an extension, and has it do the
+ * words that follow, up to "--" and the next library. "=" as a name: what the program itself is
+ * linked to. Says "done" where all went well.
  */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -5,6 +5,7 @@ import dataclasses
 import functools
 import hashlib
 import pathlib
+import random
 import re
 import subprocess
 import sys
@@ -62,13 +63,14 @@ def real(text):
     return Release(*numbers, real=text)
 
 
-def draw(rng, low, high):
-    """A release between two minors such as "8.1" and "8.4"; patches and builds as they come."""
+def draw(rng, seed, low, high):
+    """A release between two minors such as "8.1" and "8.4". Patch and build of a minor are the same
+    for all cases of a seed: making a stand-in takes a second."""
     (major, first), (_, last) = ([int(n) for n in text.split(".")] for text in (low, high))
-    while True:
-        r = Release(major, rng.randint(first, last), rng.randint(0, 5), rng.randint(10, 99))
-        if (r.major, r.minor, r.patch) not in DEFECT:
-            return r
+    minor = rng.randint(first, last)
+    own = random.Random(f"{seed} {major}.{minor}")
+    patch, build = own.randint(0, 5), own.randint(10, 99)
+    return Release(major, minor, patch + ((major, minor, patch) in DEFECT), build)
 
 
 def part_of(path):

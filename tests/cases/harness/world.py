@@ -1,6 +1,7 @@
 """A situation: directories with cuDNN, a framework that wants one, an environment; all of it drawn
 from a seed. A case builds it twice, with its fault and without (`faulty`)."""
 
+import hashlib
 import os
 import pathlib
 import random
@@ -29,11 +30,13 @@ FRAMEWORKS = {
     "onnxruntime": ("onnxruntime/capi/libonnxruntime_providers_cuda.so", "onnxruntime_gpu",
                     "1.2{}.0", "xla"),
     "ctranslate2": ("ctranslate2.libs/libctranslate2.so", "ctranslate2", "4.{}.0", "xla"),
+    "plain": ("libengine.so", "", "", ""),  # nobody's package
     "cupy": ("cupy_backends/cuda/libs/cudnn.so", "cupy_cuda12x", "13.{}.0", "xla"),
 }
 TEXTS = {  # where a framework writes the version that it was built with
     "tensorflow": ("tensorflow/python/platform/build_info.py", "build_info = {{'cudnn_version': '{}'}}\n"),
     "paddle": ("paddle/version/__init__.py", "cudnn_version = '{}'\n"),
+    "plain": ("libengine.so", "", "", ""),  # nobody's package
     "cupy": ("cupy/.data/_wheel.json", '{{"cudnn": "{}"}}\n'),
 }
 
@@ -45,10 +48,14 @@ def place(source, target):
     shutil.copy2(source, target)
 
 
+def hashed(*what):
+    return hashlib.sha256(repr(what).encode()).hexdigest()[:24]
+
+
 def compiled(source, *flags):
     """An object file, kept."""
     text = (HERE / source).read_text()
-    kept = KEPT / "objects" / f"{releases.hashlib.sha256(repr((CC, flags, text)).encode()).hexdigest()[:24]}.o"
+    kept = KEPT / "objects" / f"{hashed(CC, flags, text)}.o"
     if not kept.exists():
         kept.parent.mkdir(parents=True, exist_ok=True)
         new = kept.with_suffix(f".{os.getpid()}")
@@ -91,7 +98,7 @@ class Host:
             words += ["-Wl,--no-as-needed", self.world.companion(name, self.world.scratch)]
         link(self.library, "-shared", f"-Wl,-soname,{self.library.name}", *o["binding"],
              compiled("host.c", *flags), *words, "-ldl")
-        if o["metadata"]:
+        if o["metadata"] and self.distribution:
             self.write_metadata()
 
     def write_metadata(self):
@@ -132,16 +139,18 @@ class Host:
 class World:
     def __init__(self, name, seed, root, faulty=True):
         self.rng, self.faulty = random.Random(f"{seed} {name}"), faulty
+        self.seed = seed
         self.root, self.scratch = pathlib.Path(root), pathlib.Path(root) / "scratch"
         self.scratch.mkdir(parents=True)
         self.create = WITH_GPU
         self.environment, self.cache, self.hosts, self.known = {}, [], [], []
         self.text, self.ends = None, None
-        self.first, self.names, self.allowed = None, [], ()
+        self.first, self.names = None, []
         self.action, self.maps, self.program = None, None, None
-        self.directory_now = None
+        self.whole = self.looks_in = self.has_it = self.conda_prefix = None  # for fixes.py
+        self.needs_gpu, self.folder = False, None  # folder: that the program is started in
         self.python = f"python3.{self.rng.randint(9, 13)}"
-        self.cuda = self.rng.choice([12, 13])
+        self.cuda_now = self.rng.choice([12, 13])
         self.venv = self.root / self.word("home", "srv", "work") / self.word("venv", "env", "ml")
         self.site = self.venv / "lib" / self.python / "site-packages"
 
@@ -150,8 +159,13 @@ class World:
     def word(self, *words):
         return f"{self.rng.choice(words)}{self.rng.choice('abcdefghkmnprstw')}{self.rng.randint(1, 99)}"
 
+    def cuda(self, release):
+        """The CUDA major that wheels of this release are for."""
+        old = 11 if release.major < 9 else 12
+        return old if release.major < 9 or release.minor < 12 else self.cuda_now
+
     def release(self, low, high):
-        return releases.draw(self.rng, low, high)
+        return releases.draw(self.rng, self.seed, low, high)
 
     def two(self, low, high):
         """(older, newer) of one major, of two minors."""
@@ -178,7 +192,7 @@ class World:
 
     def toolkit(self, release, cuda=None, **which):
         """lib64 of a CUDA toolkit, with links and header."""
-        home = self.root / "usr/local" / f"cuda-{cuda or self.cuda}.{self.rng.randint(0, 9)}"
+        home = self.root / "usr/local" / f"cuda-{cuda or self.cuda(release)}.{self.rng.randint(0, 9)}"
         for source in self.files(release, **which).values():
             stem = source.name.partition(".so")[0]
             place(source, home / "lib64" / f"{stem}.so.{release}")
@@ -193,7 +207,7 @@ class World:
 
     def wheel(self, release, cuda=None, site=None, **which):
         """NVIDIA's wheel in site-packages; its RECORD names what is there."""
-        site, cuda = site or self.site, cuda or self.cuda
+        site, cuda = site or self.site, cuda or self.cuda(release)
         lib = self.directory(release, site / "nvidia/cudnn/lib", **which)
         self.record(site, f"nvidia-cudnn-cu{cuda}", release.wheel, sorted(lib.glob("libcudnn*")))
         return lib
@@ -212,6 +226,7 @@ class World:
     def conda(self, release, prefix=None, build=None, **which):
         """lib of a conda environment, with its record."""
         prefix = prefix or self.root / self.word("miniconda", "conda") / "envs" / self.word("e")
+        self.conda_prefix = prefix
         lib = self.directory(release, prefix / "lib", **which)
         self.conda_record(prefix, f"cudnn-{release}-{build or 'cuda12_0'}",
                           [path.name for path in sorted(lib.glob("libcudnn*"))])
@@ -225,13 +240,37 @@ class World:
         (meta / f"{name}.json").write_text(
             f'{{\n  "depends": [\n{wanted}\n  ],\n  "files": [\n{listed}\n  ]\n}}\n')
 
-    def companion(self, soname, directory):
-        """An empty library of that name."""
-        kept = KEPT / "companions" / soname
+    def companion(self, soname, directory, functions=()):
+        """A library of that name with those functions, which do nothing."""
+        text = "".join(f"int {name}(void) {{ return 0; }}\n" for name in functions)
+        kept = KEPT / "companions" / hashed(soname, text)
         if not kept.exists():
-            subprocess.run([releases.MAKE_STANDIN, "--companion", soname, kept.parent], check=True)
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            new = kept.with_suffix(f".{os.getpid()}")
+            subprocess.run([CC, "-shared", "-fPIC", f"-Wl,-soname,{soname}", "-o", new, "-x", "c",
+                            "-"], input=text, text=True, check=True)
+            new.rename(kept)
         place(kept, directory / soname)
         return directory / soname
+
+    def broken(self, path, how):
+        """A file of that name that is no library for this computer."""
+        data = bytearray(libraries(self.known[0], self.create)["facade"].read_bytes())
+        if how == "empty":
+            data = b""
+        elif how == "pointer":
+            data = b"version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize %d\n" % (
+                b"5e" * 32, 2 ** 20)
+        elif how == "text":
+            data = b"<html><head><title>404 Not Found</title></head><body>Not Found</body></html>\n" * 2
+        elif how == "32-bit":
+            data[4] = 1
+        elif how == "other-machine":
+            data[18:20] = b"\xb7\0" if data[18] == 62 else b"\x3e\0"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        path.write_bytes(bytes(data))
+        return path
 
     # ---- who wants it ----
 
@@ -242,7 +281,7 @@ class World:
         options = dict(search=search, tag=tag, linked=linked, imports=imports, needs=needs,
                        refuses=refuses, metadata=metadata, requires=requires, binding=list(binding),
                        of=self.create if of is None else of)
-        host = Host(self, kind, built, cuda or self.cuda, site or self.site, options)
+        host = Host(self, kind, built, cuda or self.cuda(built), site or self.site, options)
         self.hosts.append(host)
         return host
 

@@ -1,0 +1,17 @@
+"""PyTorch's own cuDNN came first and satisfies the SONAME; TensorRT was linked against a newer one,
+which is installed, and never looked for."""
+
+
+def case(w):
+    older, built = w.two("7.1", "7.6")
+    bundled = w.directory(older, w.site / "torch/lib")
+    system = w.directory(built)
+    torch = w.host("torch-old", older, search=[bundled], tag="rpath", metadata=False)
+    torch.does("version")
+    tensorrt = w.host("plain", built, search=[system])
+    tensorrt.does(f"check:tensorrt:{built.number}", "create")
+    if not w.faulty:
+        w.hosts.remove(torch)
+    w.says(f"[TRT] TensorRT was linked against cuDNN {built} but loaded cuDNN {older}")
+    w.finds("already-loaded-by-soname", bundled / "libcudnn.so.7", system, older, built)
+    w.repairs("import-order", maps=system / "libcudnn.so.7")
