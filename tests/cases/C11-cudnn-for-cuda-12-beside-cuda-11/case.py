@@ -3,14 +3,12 @@
 
 def case(w):
     release = w.release("8.8", "8.9")
-    other = [] if w.faulty else ["--needs", "ops_infer=libcublasLt.so.11"]
-    options = ["--needs", "ops_infer=libcublasLt.so.12"] if w.faulty else other
-    lib = w.wheel(release, cuda=11, options=options)
-    cuda = w.companion("libcublasLt.so.11", w.root / "usr/local/cuda-11.8/lib64").parent
-    w.companion("libcudart.so.11.0", cuda)
-    host = w.host("tensorflow", release, search=[lib, cuda], linked=False)
+    cudart = w.nvidia("cuda_runtime", "libcudart.so.11.0")
+    needs = ["--needs", "ops_infer=libcublasLt.so.12"] if w.faulty else []
+    lib = w.wheel(release, cuda=12 if w.faulty else 11, options=needs)
+    host = w.host("tensorflow", release, search=[lib, cudart], tag="rpath", linked=False, cuda=11,
+                  needs=["libcudart.so.11.0"])
     host.does("open:libcudnn.so.8", "version", "create")
-    w.environment["LD_LIBRARY_PATH"] = cuda
     w.says("libcublasLt.so.12: cannot open shared object file", ends="SIGABRT")
-    w.finds("dependency-missing", "libcublasLt.so.12", lib / "libcudnn.so.8", release)
-    w.repairs("reinstall", maps=lib / "libcudnn_ops_infer.so.8")
+    w.finds("cuda-major-differs", "libcublasLt.so.12", lib / "libcudnn.so.8", "libcudart.so.11.0")
+    w.repairs("install", maps=lib / "libcudnn_ops_infer.so.8")

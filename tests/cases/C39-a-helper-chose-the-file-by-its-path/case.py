@@ -13,4 +13,4 @@ def case(w):
     w.known.append(module)
     w.says(f"cudnnGetVersion() : {older.number}", ends=1)
     w.finds("expectation-not-met", system / "libcudnn.so.9", older)
-    w.repairs("install", maps=system / "libcudnn.so.9")
+    w.repairs("install", maps=chosen / "libcudnn.so.9")

@@ -74,12 +74,33 @@ def pip(world, words):
     for word in wanted[1:]:
         name, spec = re.match(r"([A-Za-z0-9_.-]+?)\s*((?:[=<>!~].*)?)$", word).groups()
         cudnn = re.fullmatch(r"nvidia-cudnn-cu(\d+)", name)
+        if name.startswith("nvidia-") and not cudnn:
+            other_wheel(world, name)
+            continue
         if not cudnn:
             upgrade_host(world, name, spec)
             continue
         release = choose(world, spec)
         uninstall(world, name)
         world.wheel(release, cuda=int(cudnn.group(1)))
+
+
+# What NVIDIA's other wheels hold: directory, libraries.
+WHEELS = {
+    "nvidia-cuda-nvrtc-cu11": ("cuda_nvrtc", ["libnvrtc.so.11.2"]),
+    "nvidia-cuda-nvrtc-cu12": ("cuda_nvrtc", ["libnvrtc.so.12"]),
+    "nvidia-cublas-cu11": ("cublas", ["libcublas.so.11", "libcublasLt.so.11"]),
+    "nvidia-cublas-cu12": ("cublas", ["libcublas.so.12", "libcublasLt.so.12"]),
+    "nvidia-cuda-runtime-cu12": ("cuda_runtime", ["libcudart.so.12"]),
+}
+
+
+def other_wheel(world, name):
+    if name not in WHEELS:
+        raise NotPlayed(f"there is no wheel {name}")
+    directory, libraries = WHEELS[name]
+    for soname in libraries:
+        world.nvidia(directory, soname, ["cublasLtCreate", "cublasLtGetVersion"])
 
 
 def uninstall(world, name):
@@ -141,10 +162,18 @@ def fact(finding, *names):
 
 def install_by_hand(world, finding, text):
     """A release that satisfies what the sentence says, where the host looked."""
+    companion = re.search(r"package that has (lib\S+) where", text)
+    if companion and not companion.group(1).startswith("libcudnn"):
+        if not world.looks_in:
+            raise NotPlayed(text)
+        world.companion(companion.group(1), world.looks_in)
+        return
     spec = re.search(r"satisfies ([^ ]+?),? where", text)
     release = choose(world, spec.group(1)) if spec else world.hosts[0].built
     got = fact(finding, "got", "library")
     into = pathlib.Path(got).parent if got else world.looks_in
+    if not into:
+        raise NotPlayed(text)
     for path in into.glob("libcudnn*"):
         path.unlink()
     world.directory(release, into)
@@ -191,6 +220,9 @@ BY_HAND = {"install": install_by_hand, "reinstall": reinstall_by_hand, "remove":
 
 
 def play(world, finding, fix):
+    if world.by and fix["action"] in ("check", "driver"):
+        world.by()
+        return
     if fix["command"]:
         for line in fix["command"].split("\n"):
             for command in re.split(r" && |; ", line):

@@ -42,8 +42,9 @@ def run(world, watched):
     logs = tempfile.mkdtemp(prefix="logs-", dir=world.scratch) + "/logs" if watched else None
     environment = {name: str(value) for name, value in world.environment.items()}
     command = world.command()
-    if world.folder:
-        command = ["env", "-C", str(world.folder), *command]
+    if world.preload:
+        preloads = ([watch.SHIM] if watched else []) + [str(world.preload)]
+        command = ["env", f"LD_PRELOAD={':'.join(preloads)}", *command]
     return watch.Run(command, logs, **environment)
 
 
@@ -115,6 +116,13 @@ def check_fault(world):
     return told(watched)
 
 
+def follow(world, finding):
+    try:
+        fixes.play(world, finding, finding["fix"][0])
+    except fixes.NotPlayed as error:
+        raise Failed(f"the fix cannot be played: {error}") from error
+
+
 def judge(folder, seed):
     """One case with one seed."""
     outcome = Outcome(folder.name)
@@ -133,10 +141,12 @@ def judge(folder, seed):
             check_silent(findings, world, "a sound stack")
             return outcome
         first = check_first(world, findings)
-        try:
-            fixes.play(world, first, first["fix"][0])
-        except fixes.NotPlayed as error:
-            raise Failed(f"the fix cannot be played: {error}") from error
+        for further in range(world.rounds):
+            if further:  # what the first one hid
+                more = told(run(world, watched=True))
+                must(more and more[0]["id"] == world.then, f"repaired, then: {more[:1]}")
+                first = more[0]
+            follow(world, first)
         check_healthy(world, "repaired")
         twin = World(folder.name, seed, root / "b", faulty=False)
         module.case(twin)

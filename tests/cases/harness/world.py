@@ -69,6 +69,12 @@ def link(target, *words):
     subprocess.run([CC, "-o", target, *words], check=True)
 
 
+MODULE = """mount -t tmpfs none /proc/driver && mkdir /proc/driver/nvidia || exit 125
+echo "NVRM version: NVIDIA UNIX x86_64 Kernel Module  $0  Fri Jan  1 00:00:00 UTC 2021" \
+    >/proc/driver/nvidia/version
+exec "$@" """
+
+
 class Host:
     """A framework's library in its package and what it is asked to do."""
 
@@ -87,6 +93,8 @@ class Host:
         for directory in o["search"]:
             words.append(f"-Wl,-rpath,{directory}")
         words.append("-Wl,--disable-new-dtags" if o["tag"] == "rpath" else "-Wl,--enable-new-dtags")
+        for name in o["needs"]:
+            words += ["-Wl,--no-as-needed", self.world.companion(name, self.world.scratch)]
         if o["linked"]:
             facade = libraries(self.built, o["of"])["facade"]
             flags += ["-DHOST_LINKED",
@@ -94,8 +102,6 @@ class Host:
             words += ["-Wl,--no-as-needed", facade, "-Wl,--allow-shlib-undefined"]
         if o["refuses"]:
             flags.append(f'-DHOST_REFUSES="{o["refuses"]}"')
-        for name in o["needs"]:
-            words += ["-Wl,--no-as-needed", self.world.companion(name, self.world.scratch)]
         link(self.library, "-shared", f"-Wl,-soname,{self.library.name}", *o["binding"],
              compiled("host.c", *flags), *words, "-ldl")
         if o["metadata"] and self.distribution:
@@ -149,6 +155,8 @@ class World:
         self.action, self.maps, self.program = None, None, None
         self.whole = self.looks_in = self.has_it = self.conda_prefix = None  # for fixes.py
         self.needs_gpu, self.folder = False, None  # folder: that the program is started in
+        self.module, self.preload, self.by = None, None, None
+        self.rounds, self.then = 1, None  # fixes to follow; what is told once the first was
         self.python = f"python3.{self.rng.randint(9, 13)}"
         self.cuda_now = self.rng.choice([12, 13])
         self.venv = self.root / self.word("home", "srv", "work") / self.word("venv", "env", "ml")
@@ -253,6 +261,43 @@ class World:
         place(kept, directory / soname)
         return directory / soname
 
+    def nvidia(self, name, soname, functions=()):
+        """A library of one of NVIDIA's wheels beside cuDNN's: nvidia/cublas/lib, ..."""
+        return self.companion(soname, self.site / "nvidia" / name / "lib", functions).parent
+
+    def needing(self, name, needs):
+        """A library of somebody else's with those DT_NEEDED."""
+        target = self.root / "opt" / name
+        link(target, "-shared", "-Wl,--no-as-needed", "-x", "c", "/dev/null", "-x", "none",
+             *(self.companion(need, self.scratch) for need in needs))
+        return target
+
+    def versioned(self, soname, functions, imports=(), of=None):
+        """A library whose functions carry its SONAME as version node; imports: what it takes of
+        another one."""
+        target = self.scratch / f"{soname}-{len(functions)}" / soname
+        text = "".join(f"int {name}(void) {{ return 0; }}\n" for name in functions)
+        text += "".join(f"extern int {name}(void);\nint (*use_{name})(void) = {name};\n"
+                        for name in imports)
+        target.parent.mkdir()
+        (target.parent / "text.c").write_text(text + "int present;\n")
+        (target.parent / "map").write_text(f"{soname} {{ global: *; }};\n")
+        link(target, "-shared", "-fPIC", f"-Wl,-soname,{soname}", target.parent / "text.c",
+             f"-Wl,--version-script={target.parent}/map", *([of] if of else []))
+        return target
+
+    def put(self, source, target):
+        place(source, target)
+
+    def again(self, release, lib):
+        """The same files from a computer on which cudnnCreate succeeds."""
+        self.create = WITH_GPU
+        self.directory(release, lib)
+
+    def driver(self, version):
+        """A kernel module of that release, as /proc shows it."""
+        self.module = version
+
     def broken(self, path, how):
         """A file of that name that is no library for this computer."""
         data = bytearray(libraries(self.known[0], self.create)["facade"].read_bytes())
@@ -304,12 +349,12 @@ class World:
             words += (["--"] if number else []) + [str(host.library), *host.words]
         words += ["maps"]
         if self.cache:
-            return [str(ROOT / "tests/neutrality/with-cache"), self.cache_directory(), *words]
+            words = [str(ROOT / "tests/neutrality/with-cache"), str(self.cache[0]), *words]
+        if self.folder:
+            words = ["env", "-C", str(self.folder), *words]
+        if self.module:
+            words = ["unshare", "--mount", "bash", "-c", MODULE, self.module, *words]
         return words
-
-    def cache_directory(self):
-        """with-cache takes one directory: links stand for several, in their order."""
-        return str(self.cache[0])
 
     # ---- what is expected, stated before anything runs ----
 
@@ -322,6 +367,11 @@ class World:
         """The id of the first finding, and what that finding has to name."""
         self.first, self.names = first, [str(name) for name in names]
 
-    def repairs(self, action, maps):
-        """The kind of the first fix, and the file that is mapped when it was followed."""
-        self.action, self.maps = action, maps and str(maps)
+    def hides(self, then):
+        """Once the first finding is repaired, another one is told that it hid."""
+        self.rounds, self.then = 2, then
+
+    def repairs(self, action, maps, by=None):
+        """The kind of the first fix, and the file that is mapped when it was followed. by: what is
+        done where a fix says to look outside of the process."""
+        self.action, self.maps, self.by = action, maps and str(maps), by
