@@ -123,7 +123,7 @@ $(O)/libwhichcudnn.so: $(shim_objects) shim/exports.map
 
 $(O)/whichcudnn: $(command_objects)
 	$(say) LINK $@
-	$(Q)$(CC) $(LDFLAGS) $(command_link) -o $@.new $^ -ljansson
+	$(Q)$(CC) $(LDFLAGS) $(command_link) -o $@.new $^ -ljansson -ldl
 	$(Q)mv $@.new $@
 
 $(O)/obj/shim/%.o: %.c
@@ -187,7 +187,7 @@ $(archives):
 $(O)/unit/%: $(O)/obj/command/tests/unit/%.o $(archives)
 	$(say) LINK $@
 	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $(command_link) -o $@ $< $(O)/libcommand.a -lcmocka \
-	    -ljansson -lc $(O)/libcheck.a $(O)/libcommand.a
+	    -ljansson -ldl -lc $(O)/libcheck.a $(O)/libcommand.a
 .PRECIOUS: $(O)/obj/command/tests/unit/%.o
 
 every_object := $(shim_objects) $(command_objects) $(check_objects) \

@@ -10,6 +10,7 @@
 
 #include "child_logs.h"
 #include "command.h"
+#include "gpus.h"
 #include "outcome.h"
 #include "preload.h"
 #include "render.h"
@@ -127,6 +128,36 @@ static void leave_outcome(const struct log_place *place, struct wc_record *r, co
     free(path);
 }
 
+static bool has_cudnn(const struct wc_stack *s) {
+    for (size_t i = 0; i < s->objects.n; i++)
+        if (s->objects.p[i].r.role == WC_role_FACADE)
+            return true;
+    return false;
+}
+
+/* Which GPUs there are matters to whoever got a cuDNN, and costs a start of the driver. A process
+ * that still runs numbers its records itself. */
+static void add_gpus(const struct child_logs *logs) {
+    struct gpus gpus = {.n = 0};
+    bool asked = false;
+
+    for (size_t i = 0; i < logs->n; i++) {
+        struct log_process *log = logs->found[i];
+        struct wc_record r;
+        if (!log->stack.has_machine || !has_cudnn(&log->stack) ||
+            (log != logs->own && !log->stack.has_summary))
+            continue;
+        if (!asked)
+            gpus_ask(&gpus);
+        asked = true;
+        wc_record_begin(&r, WC_KIND_machine);
+        r.u.machine = log->stack.machine;
+        r.u.machine.gpus = (struct wc_strings){gpus.name, gpus.n};
+        if (gpus.n && !outcome_append(log, &r))
+            complain("%s: %s", log->file->path, strerror(errno));
+    }
+}
+
 static void conclude(const struct log_place *place, const struct child *child, const char *command,
                      int64_t start, const struct options *options) {
     struct child_logs logs;
@@ -136,6 +167,7 @@ static void conclude(const struct log_place *place, const struct child *child, c
     child_logs_find(&logs, place, child->pid, start);
     outcome_begin(&r, child);
     child_logs_drop_empty(&logs, child->pid, r.u.outcome.ending == WC_ending_SIGNALED);
+    add_gpus(&logs);
     if (logs.own && !outcome_add(logs.own, &r))
         complain("%s: %s", logs.own->file->path, strerror(errno));
     if (logs.n == 0) {

@@ -81,14 +81,20 @@ bool outcome_leave(const char *path, const struct wc_record *r) {
     return write_line(path, O_CREAT | O_EXCL, r);
 }
 
+bool outcome_append(struct log_process *log, struct wc_record *r) {
+    r->seq = ++log->last_seq;
+    r->time = now();
+    r->pid = r->tid = getpid();
+    wc_stack_apply(&log->stack, r);
+    return write_line(log->file->path, 0, r);
+}
+
 bool outcome_add(struct log_process *own, struct wc_record *r) {
     struct wc_outcome_record *o = &r->u.outcome;
 
-    r->seq = own->last_seq + 1;
     o->observed = own->stack.has_process;
     o->during = in_flight_last(&own->in_flight, &o->during_seq);
-    wc_stack_apply(&own->stack, r);
-    return write_line(own->file->path, 0, r);
+    return outcome_append(own, r);
 }
 
 int outcome_exit_code(const struct child *child) {

@@ -42,7 +42,8 @@ static const char *cause_of(const struct wc_diagnosis *d, const struct wc_call_r
         return wc_found_before(d, r->target, "cuda-major-differs", "dependency-missing",
                                "companion-differs", "part-missing", "major-differs",
                                "facade-and-parts-differ", "parts-differ", "missing-symbols",
-                               "driver-missing", "driver-mixed", "driver-too-old", NULL);
+                               "driver-missing", "driver-mixed", "driver-too-old",
+                               "gpu-unsupported", NULL);
     }
 }
 

@@ -242,6 +242,15 @@ static void driver_too_old(struct scene *s) {
             "nvidia-cuda-runtime-cu12", WC_installation_kind_WHEEL, 12, host);
 }
 
+static void gpu_unsupported(struct scene *s) {
+    static const char *const gpus[] = {"NVIDIA GeForce GTX 1080 Ti, 6.1"};
+    struct wc_record r = begin(WC_KIND_machine);
+    r.u.machine.gpus = (struct wc_strings){gpus, 1};
+    apply(s, &r);
+    int64_t facade = of_wheel(s, NULL, version_of(9, 14, 0), add_host(s, "/opt/app/host"));
+    of_wheel(s, "graph", version_of(9, 14, 0), facade);
+}
+
 static void known_bad_release(struct scene *s) {
     int64_t facade = of_wheel(s, NULL, version_of(9, 10, 0), add_host(s, "/opt/app/host"));
     of_wheel(s, "graph", version_of(9, 10, 0), facade);

@@ -1,0 +1,116 @@
+/* The computer's GPUs against the release of cuDNN: gpu-unsupported. */
+#include "support_stack.h"
+
+static int64_t cudnn_and_gpus(struct scene *s, struct wc_version v, const char *const *gpus,
+                              size_t n) {
+    struct wc_record r = begin(WC_KIND_machine);
+    r.u.machine.gpus = (struct wc_strings){gpus, n};
+    apply(s, &r);
+    int64_t facade = add_facade(s, "/opt/cudnn", v, add_host(s, "/opt/app/libhost.so"));
+    if (v.major >= 9)
+        add_part(s, "/opt/cudnn", "graph", v, facade);
+    else if (v.major == 8)
+        add_part(s, "/opt/cudnn", "ops_infer", v, facade);
+    return facade;
+}
+
+static const struct {
+    int major, minor, patch;
+    const char *gpu;
+    int severity;     /* WC_severity_NONE: no finding */
+    const char *spec; /* what to install instead; NULL: nothing of this major */
+} triples[] = {
+    {5, 1, 10, "2.1", WC_severity_ERROR, NULL},
+    {5, 1, 10, "3.0", WC_severity_NONE, NULL},
+    {7, 1, 2, "7.5", WC_severity_NONE, NULL}, /* no matrix was seen */
+    {7, 6, 5, "7.5", WC_severity_NONE, NULL},
+    {7, 6, 5, "8.0", WC_severity_ERROR, NULL},
+    {7, 6, 5, "2.0", WC_severity_ERROR, NULL},
+    {8, 2, 4, "8.6", WC_severity_NONE, NULL},
+    {8, 2, 4, "3.5", WC_severity_NONE, NULL},
+    {8, 8, 1, "3.7", WC_severity_NONE, NULL},
+    {8, 9, 0, "3.7", WC_severity_ERROR, ">=8.0,<8.9"},
+    {8, 9, 7, "5.0", WC_severity_NONE, NULL},
+    {8, 9, 7, "9.0", WC_severity_NONE, NULL},
+    {8, 9, 7, "12.0", WC_severity_ERROR, NULL},
+    {9, 0, 0, "3.7", WC_severity_ERROR, NULL},
+    {9, 1, 0, "8.9", WC_severity_NONE, NULL},
+    {9, 1, 0, "12.0", WC_severity_WARNING, ">=9.11,<10"},
+    {9, 6, 3, "10.0", WC_severity_WARNING, ">=9.11,<10"},
+    {9, 7, 0, "10.0", WC_severity_NONE, NULL},
+    {9, 10, 2, "5.2", WC_severity_NONE, NULL},
+    {9, 10, 2, "12.1", WC_severity_NONE, NULL},
+    {9, 11, 0, "7.5", WC_severity_NONE, NULL},
+    {9, 11, 0, "7.0", WC_severity_ERROR, ">=9.7,<9.11"},
+    {9, 14, 0, "6.1", WC_severity_ERROR, ">=9.7,<9.11"},
+    {9, 28, 0, "13.0", WC_severity_NONE, NULL},
+};
+
+static void releases_and_capabilities(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof triples / sizeof *triples; i++) {
+        struct scene *s = new_scene();
+        const char *gpu = say(s, "GPU of somebody, Inc., %s", triples[i].gpu);
+        struct wc_version v = version_of(triples[i].major, triples[i].minor, triples[i].patch);
+        int64_t facade = cudnn_and_gpus(s, v, &gpu, 1);
+        bool none = triples[i].severity == WC_severity_NONE;
+        print_message("# %s on %s\n", text_of(s, v), triples[i].gpu);
+        assert_finds(s, none ? "" : "gpu-unsupported");
+        if (none)
+            continue;
+        const struct wc_finding_record *r = &s->found.p[0];
+        assert_int_equal(r->severity, triples[i].severity);
+        assert_int_equal(r->object, facade);
+        assert_true(has_fact(r, "GPU", gpu));
+        assert_non_null(strstr(r->title, text_of(s, v)));
+        if (triples[i].spec)
+            assert_non_null(strstr(r->fix.p[0].text, triples[i].spec));
+        else
+            assert_string_equal(r->fix.p[0].action, "upgrade-host");
+    }
+}
+
+static void one_of_several(void **state) {
+    (void)state;
+    static const char *const gpus[] = {"NVIDIA A100, 8.0", "NVIDIA GT 710, 3.5", "what is this"};
+    struct scene *s = new_scene();
+    int64_t facade = cudnn_and_gpus(s, version_of(9, 20, 0), gpus, 3);
+    assert_finds(s, "gpu-unsupported");
+    assert_int_equal(s->found.p[0].severity, WC_severity_WARNING);
+    assert_non_null(strstr(s->found.p[0].title, "GT 710, 3.5"));
+    assert_non_null(
+        strstr(s->found.p[0].fix.p[s->found.p[0].fix.n - 1].text, "CUDA_VISIBLE_DEVICES"));
+    s = new_scene();
+    facade = cudnn_and_gpus(s, version_of(9, 20, 0), gpus + 1, 1);
+    add_call(s, "cudnnCreate", 1, facade, 3007, WC_NULL);
+    assert_finds(s, "gpu-unsupported init-failed");
+    assert_int_equal(s->found.p[0].severity, WC_severity_ERROR);
+    assert_string_equal(s->found.p[1].explained_by, "gpu-unsupported");
+}
+
+static void what_is_not_known_is_no_finding(void **state) {
+    (void)state;
+    static const char *const strange[] = {"", "NVIDIA", ", ", "x, y", "x, 8", NULL};
+    struct scene *s = new_scene();
+    cudnn_and_gpus(s, version_of(9, 20, 0), NULL, 0);
+    assert_finds(s, "");
+    s = new_scene();
+    cudnn_and_gpus(s, version_of(9, 20, 0), strange, 6);
+    assert_finds(s, "");
+    static const char *const old[] = {"NVIDIA GT 710, 3.5"};
+    s = new_scene();
+    cudnn_and_gpus(s, version_of(9, -1, -1), old, 1);
+    assert_finds(s, "");
+    s = new_scene();
+    cudnn_and_gpus(s, version_of(3, 0, 7), old, 1);
+    assert_finds(s, "");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(releases_and_capabilities),
+        cmocka_unit_test(one_of_several),
+        cmocka_unit_test(what_is_not_known_is_no_finding),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

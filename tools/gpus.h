@@ -1,0 +1,20 @@
+/*
+ * The computer's GPUs, as NVML tells. Asked by `run` alone, in a process of its own that is given a
+ * few seconds: a driver in trouble may hang whoever talks to it.
+ */
+#ifndef WHICHCUDNN_TOOLS_GPUS_H
+#define WHICHCUDNN_TOOLS_GPUS_H
+
+#include "whichcudnn/record.h"
+
+#define GPUS_MOST 64
+
+struct gpus {
+    const char *name[GPUS_MOST]; /* "NVIDIA A100-SXM4-40GB, 8.0": name, compute capability */
+    size_t n;                    /* 0: none, or NVML is not there */
+    char text[GPUS_MOST * 80];
+};
+
+void gpus_ask(struct gpus *out);
+
+#endif
