@@ -83,3 +83,45 @@ bool wc_conda_package_of(struct wc_reading *r, const char *path,
     r->memory.used = mark;
     return false;
 }
+
+static bool is_of_cudnn(void *ctx, const char *record) {
+    (void)ctx;
+    return wc_is_cudnn_package(WC_installation_kind_CONDA, record);
+}
+
+static size_t cudnn_in(struct search *s, const char *path, size_t length,
+                       struct wc_conda_package *out, size_t most, bool *found) {
+    const char *prefix = wc_reading_copy(s->r, path, length);
+    const char *meta = wc_reading_join(s->r, prefix ? prefix : "", "/conda-meta", NULL);
+    s->n = 0;
+    *found = prefix && meta && s->r->files->list(s->r->files->ctx, meta, collect, s);
+    for (size_t i = 0; i < s->n && i < most; i++) {
+        out[i].prefix = prefix;
+        out[i].record = wc_reading_join(s->r, meta, "/", s->record[i], NULL);
+        take_apart(s->record[i], &out[i]);
+    }
+    return s->n < most ? s->n : most;
+}
+
+size_t wc_conda_cudnn_near(struct wc_reading *r, const char *path, struct wc_conda_package *out,
+                           size_t most) {
+    size_t mark = r->memory.used, length = wc_dir_length(path), n = 0;
+    struct search *s = wc_arena_take(&r->memory.arena, sizeof *s);
+    bool found = false;
+    if (!s)
+        return 0;
+    s->r = r;
+    s->fits = is_of_cudnn;
+    size_t inner = r->memory.used;
+    for (int level = 0; level < LEVELS && length > 1 && !found; level++) {
+        n = cudnn_in(s, path, length, out, most, &found);
+        if (!n)
+            r->memory.used = inner;
+        while (length && path[length - 1] != '/')
+            length--;
+        length -= length > 0;
+    }
+    if (!n)
+        r->memory.used = mark;
+    return n;
+}

@@ -1,6 +1,8 @@
 /* Python distributions (distribution.h). PyPA: "Recording installed projects". */
 #include "core/distribution.h"
 
+#include "whichcudnn/identify.h"
+
 enum { NAME = 64, CANDIDATES = 24, LINE = 512, LEVELS = 8 };
 
 static const struct {
@@ -58,8 +60,9 @@ struct candidate {
 
 struct candidates {
     struct wc_reading *r;
-    const char *relative;      /* of the file; NULL: prefix counts */
-    const char *prefix;        /* of a normalised name */
+    const char *relative; /* of the file; NULL: prefix counts */
+    const char *prefix;   /* of a normalised name, or */
+    bool (*fits)(const char *name);
     char top[NAME], sub[NAME]; /* normalised first and second component */
     struct candidate p[CANDIDATES];
     size_t n;
@@ -79,7 +82,7 @@ static int likeness_of_owner(const char *top, const char *name) {
 
 static int likeness(const struct candidates *c, const char *name) {
     if (!c->relative)
-        return wc_str_starts(name, c->prefix);
+        return c->fits ? c->fits(name) : wc_str_starts(name, c->prefix);
     int like = likeness_of_owner(c->top, name);
     return like == 2 && c->sub[0] && wc_str_find(name, c->sub) ? 3 : like;
 }
@@ -208,11 +211,19 @@ static size_t up_to(const char *path, const char *directory) {
     return found;
 }
 
+static size_t site_by_name(const char *path) {
+    size_t length = up_to(path, "/site-packages/");
+    return length ? length : up_to(path, "/dist-packages/");
+}
+
+size_t wc_environment_length(const char *path) {
+    size_t length = site_by_name(path);
+    return length ? length : wc_dir_length(path);
+}
+
 bool wc_distribution_of(struct wc_reading *r, const char *path, struct wc_distribution *out) {
     bool any;
-    size_t length = up_to(path, "/site-packages/");
-    if (!length)
-        length = up_to(path, "/dist-packages/");
+    size_t length = site_by_name(path);
     if (length)
         return in_site(r, path, length, out, &any);
     /* pip install --target, a cache of unpacked wheels: the nearest directory with dist-infos. */
@@ -243,4 +254,42 @@ bool wc_distribution_named(struct wc_reading *r, const char *site, const char *p
     }
     r->memory.used = mark;
     return false;
+}
+
+static bool is_info(void *arg, const char *name) {
+    bool *found = arg;
+    *found = wc_str_ends(name, ".dist-info");
+    return !*found;
+}
+
+const char *wc_distribution_site(struct wc_reading *r, const char *path) {
+    size_t length = site_by_name(path), mark = r->memory.used;
+    if (length)
+        return wc_reading_copy(r, path, length);
+    length = wc_dir_length(path);
+    for (int level = 0; level < LEVELS && length > 1; level++) {
+        bool found = false;
+        const char *site = wc_reading_copy(r, path, length);
+        if (site && r->files->list(r->files->ctx, site, is_info, &found) && found)
+            return site;
+        r->memory.used = mark;
+        while (length && path[length - 1] != '/')
+            length--;
+        length -= length > 0;
+    }
+    return NULL;
+}
+
+size_t wc_distributions_in(struct wc_reading *r, const char *site, bool (*fits)(const char *name),
+                           struct wc_distribution *out, size_t most) {
+    struct candidates *c = wc_arena_take(&r->memory.arena, sizeof *c);
+    size_t n = 0;
+    if (!c)
+        return 0;
+    c->r = r;
+    c->fits = fits;
+    r->files->list(r->files->ctx, site, consider, c);
+    for (; n < c->n && n < most; n++)
+        take(&out[n], site, c->p[n].info, "");
+    return n;
 }

@@ -41,18 +41,28 @@ static void set_path(struct wc_identity *out, const char *path, size_t n) {
     put(out->installation_path, sizeof out->installation_path, path, n);
 }
 
+static bool begins(const char *name, const char *prefix) {
+    while (*prefix && (*name == *prefix || (*name == '_' && *prefix == '-'))) {
+        name++;
+        prefix++;
+    }
+    return !*prefix;
+}
+
+bool wc_is_cudnn_package(enum wc_installation_kind kind, const char *name) {
+    for (size_t i = 0; i < sizeof cudnn_packages / sizeof *cudnn_packages; i++)
+        if (kind == cudnn_packages[i].kind && begins(name, cudnn_packages[i].prefix))
+            return true;
+    return false;
+}
+
 /* What a package of cuDNN itself says; Debian and others append "-1", "~cuda12". */
 static struct wc_version stated(const struct wc_identity *id) {
-    struct wc_version v;
-    for (size_t i = 0; i < sizeof cudnn_packages / sizeof *cudnn_packages; i++) {
-        if (id->installation_kind != cudnn_packages[i].kind ||
-            !wc_str_starts(id->installation, cudnn_packages[i].prefix))
-            continue;
+    struct wc_version v = WC_VERSION_NONE;
+    if (wc_is_cudnn_package(id->installation_kind, id->installation))
         wc_version_parse_start(id->installation_version, wc_str_length(id->installation_version),
                                &v);
-        return v;
-    }
-    return WC_VERSION_NONE;
+    return v;
 }
 
 /* ---- a wheel, or a framework's own copy in one ---- */
@@ -127,7 +137,7 @@ static bool lists(struct wc_reading *r, const char *list, const char *path) {
            (!wc_reading_line(r, list, at + wc_str_length(shorter), line, sizeof line) || !line[0]);
 }
 
-static void debian_version(struct wc_reading *r, const char *package, char *to, size_t cap) {
+void wc_debian_version(struct wc_reading *r, const char *package, char *to, size_t cap) {
     const char *colon = wc_str_find_char(package, ':');
     const char *name =
         wc_reading_copy(r, package, colon ? (size_t)(colon - package) : wc_str_length(package));
@@ -157,7 +167,7 @@ static bool in_debian(struct wc_reading *r, const char *path, const char *stem,
         const char *list = wc_reading_join(r, DPKG "/info/", l->name[i], ".list", NULL);
         if (!list || !lists(r, list, path))
             continue;
-        debian_version(r, l->name[i], version, sizeof version);
+        wc_debian_version(r, l->name[i], version, sizeof version);
         set_name(out, WC_installation_kind_DEBIAN, l->name[i], version);
         set_path(out, path, wc_dir_length(path));
         *cudnn = stated(out);

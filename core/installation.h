@@ -14,6 +14,9 @@
 void wc_installation_of(struct wc_reading *r, const char *path, struct wc_identity *out,
                         struct wc_version *cudnn);
 
+/* Is a package so named one of cuDNN's own? '_' is taken for '-'. */
+bool wc_is_cudnn_package(enum wc_installation_kind kind, const char *name);
+
 /* The conda package that lists a file: its name and version (cap bytes each), and its record's path
  * in r's memory. fits: which file names of conda-meta to look at. */
 struct wc_conda_package {
@@ -24,5 +27,10 @@ struct wc_conda_package {
 bool wc_conda_package_of(struct wc_reading *r, const char *path,
                          bool (*fits)(void *ctx, const char *record), void *ctx,
                          struct wc_conda_package *out);
+/* The packages of cuDNN in the conda environment around a path. How many, up to most. */
+size_t wc_conda_cudnn_near(struct wc_reading *r, const char *path, struct wc_conda_package *out,
+                           size_t most);
+/* Of a Debian package ("name" or "name:architecture") by dpkg's status file; "" unknown. */
+void wc_debian_version(struct wc_reading *r, const char *package, char *to, size_t cap);
 
 #endif

@@ -98,3 +98,45 @@ bool wc_reading_value(struct wc_reading *r, const char *path, const char *text, 
     uint64_t at = wc_reading_find(r, path, 0, text, true);
     return at != WC_NOWHERE && wc_reading_line(r, path, at + wc_str_length(text), to, cap);
 }
+
+struct pieces {
+    const char *separators;
+    bool (*each)(void *ctx, const char *piece);
+    void *ctx;
+    bool skip; /* what comes first is the rest of one that was too long */
+};
+
+/* Gives out the whole pieces of the window. *used: where the one begins that its end cuts. */
+static bool pieces_of_window(struct wc_reading *r, size_t n, struct pieces *p, size_t *used) {
+    *used = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (r->window[i] && !wc_str_find_char(p->separators, r->window[i]))
+            continue;
+        r->window[i] = 0;
+        if (i > *used && !p->skip && !p->each(p->ctx, r->window + *used))
+            return false;
+        p->skip = false;
+        *used = i + 1;
+    }
+    return true;
+}
+
+bool wc_reading_each(struct wc_reading *r, const char *path, const char *separators,
+                     bool (*each)(void *ctx, const char *piece), void *ctx) {
+    struct pieces p = {separators, each, ctx, false};
+    size_t n, used, most = r->window_size - 1; /* the last piece needs an end */
+    uint64_t from = 0;
+    bool good = path != NULL, last = false;
+    while (good && !last && from < MOST_OF_A_FILE &&
+           (good = r->files->read(r->files->ctx, path, from, r->window, most, &n))) {
+        last = n < most;
+        n = last ? n : most;
+        if (last)
+            r->window[n++] = 0;
+        if (!pieces_of_window(r, n, &p, &used))
+            break;
+        p.skip = used == 0;
+        from += used ? used : n;
+    }
+    return good;
+}

@@ -33,5 +33,10 @@ bool wc_reading_line(struct wc_reading *r, const char *path, uint64_t at, char *
 /* What stands behind `text` on the first line that begins with it. False: there is no such line. */
 bool wc_reading_value(struct wc_reading *r, const char *path, const char *text, char *to,
                       size_t cap);
+/* Gives each piece of a file between characters of `separators` to each(), without them, until it
+ * returns false. A piece that is longer than the window is left out. each() may use r's memory, but
+ * not read through r. False: the file cannot be read. */
+bool wc_reading_each(struct wc_reading *r, const char *path, const char *separators,
+                     bool (*each)(void *ctx, const char *piece), void *ctx);
 
 #endif

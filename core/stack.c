@@ -50,6 +50,31 @@ static bool same_thing(int64_t a, const char *a_path, int64_t b, const char *b_p
     return a == b && (a != WC_NULL || wc_str_same(a_path, b_path));
 }
 
+static struct wc_package *find_package(const struct wc_stack *s,
+                                       const struct wc_package_record *p) {
+    for (size_t i = 0; i < s->packages.n; i++) {
+        const struct wc_package_record *e = &s->packages.p[i].r;
+        if (wc_str_same(e->name, p->name) && wc_str_same(e->environment, p->environment))
+            return &s->packages.p[i];
+    }
+    return NULL;
+}
+
+static bool apply_package(struct wc_stack *s, const struct wc_record *r) {
+    struct wc_package_record copy = r->u.package;
+    struct wc_package *old = find_package(s, &copy), *p;
+
+    if (!wc_stack_keep(s, r->kind, &copy, old ? &old->r : NULL))
+        return false;
+    p = old ? old : GROW(s, s->packages);
+    if (!p)
+        return false;
+    s->packages.n += !old;
+    p->r = copy;
+    p->seq = r->seq;
+    return true;
+}
+
 static struct wc_demand *find_demand(const struct wc_stack *s, const struct wc_demand_record *d) {
     for (size_t i = 0; i < s->demands.n; i++) {
         const struct wc_demand_record *e = &s->demands.p[i].r;
@@ -272,6 +297,8 @@ static bool apply(struct wc_stack *s, const struct wc_record *r) {
         return SINGLE(s, r, outcome);
     case WC_KIND_object:
         return apply_object(s, r);
+    case WC_KIND_package:
+        return apply_package(s, r);
     case WC_KIND_demand:
         return apply_demand(s, r);
     case WC_KIND_binding:

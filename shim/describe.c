@@ -4,6 +4,7 @@
 #include "journal.h"
 #include "memory.h"
 #include "objects.h"
+#include "packages.h"
 #include "requests.h"
 #include "sys.h"
 #include "view.h"
@@ -300,7 +301,11 @@ static void add_metadata_demands(const struct object *host) {
 /* ---- all of them ---- */
 
 static void describe_with(struct object *o, const struct wc_elf_image *e) {
+    const struct wc_object *known;
     add_object(o, e);
+    known = wc_stack_object(journal_stack(), o->number);
+    if (o->is_host || object_is_cudnn(o))
+        packages_note(known && known->r.real_path ? known->r.real_path : o->path);
     if (!o->is_host)
         return;
     if (e)

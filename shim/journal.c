@@ -164,6 +164,7 @@ static void write_snapshot_record(enum wc_kind kind, const void *entry, size_t s
 
 static void write_snapshot(void) {
     SNAPSHOT(objects, object);
+    SNAPSHOT(packages, package);
     SNAPSHOT(demands, demand);
     SNAPSHOT(bindings, binding);
     SNAPSHOT(files, file);
@@ -220,6 +221,7 @@ void journal_open_relevant(void) {
 static struct said {
     uint64_t id, title;
     int64_t object, host, seq;
+    enum wc_severity severity;
 } said[SAID_MOST];
 static size_t said_count;
 
@@ -229,8 +231,13 @@ static bool same_subject(int64_t a, int64_t b) {
 }
 
 static struct said as_said(const struct wc_finding_record *f) {
+    uint64_t how = (uint64_t)f->predicted << 8 | f->severity;
     return (struct said){hash_text(HASH_START, f->id),
-                         hash_text(HASH_START ^ f->predicted, f->title), f->object, f->host, 0};
+                         hash_text(HASH_START ^ how, f->title),
+                         f->object,
+                         f->host,
+                         0,
+                         f->severity};
 }
 
 static bool same_finding(const struct said *a, const struct said *b) {
@@ -309,7 +316,7 @@ static void say(const struct wc_finding_record *f) {
 
 /* Where there is no room to remember it, it is not written either: it would be, again and again. */
 static void note_finding(const struct wc_finding_record *f, const struct wc_findings *now) {
-    bool subject_known;
+    bool subject_known, worse = false;
     struct said new = as_said(f), *old = said_of(&new, now, &subject_known);
     struct wc_record r;
     if ((old && old->title == new.title) || (!old && said_count == SAID_MOST))
@@ -321,9 +328,11 @@ static void note_finding(const struct wc_finding_record *f, const struct wc_find
         write_line(&r);
     if (!old)
         old = &said[said_count++];
+    else
+        worse = f->severity > old->severity;
     new.seq = seq;
     *old = new;
-    if (!subject_known)
+    if (!subject_known || worse)
         say(f);
 }
 

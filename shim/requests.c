@@ -7,6 +7,7 @@
 #include "journal.h"
 #include "memory.h"
 #include "objects.h"
+#include "packages.h"
 #include "question.h"
 #include "sys.h"
 #include "whichcudnn/names.h"
@@ -208,6 +209,7 @@ void requests_failed(struct request *r, const char *text) {
     f->text = text;
     f->inferred = !text;
     journal_add(&record);
+    packages_note_failure(r->name, r->caller, text);
     if (worth_a_log) /* a host may try thousands of other names */
         journal_diagnose();
 }

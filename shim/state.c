@@ -4,6 +4,7 @@
 #include "lock.h"
 #include "memory.h"
 #include "objects.h"
+#include "packages.h"
 
 static uint64_t epoch = 1;
 
@@ -14,6 +15,7 @@ bool state_take(void) {
         memory_forget();
         journal_forget();
         objects_forget();
+        packages_forget();
         epoch++;
     }
     return true;

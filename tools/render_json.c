@@ -44,6 +44,7 @@ static json_t *stack_json(const struct wc_stack *s) {
     SINGLE(s, object, process);
     SINGLE(s, object, machine);
     LIST(s, object, "objects", objects, WC_KIND_object);
+    LIST(s, object, "packages", packages, WC_KIND_package);
     LIST(s, object, "demands", demands, WC_KIND_demand);
     LIST(s, object, "bindings", bindings, WC_KIND_binding);
     LIST(s, object, "failures", failures, WC_KIND_failure);

@@ -163,6 +163,12 @@ void wc_fix_install(struct wc_case *c, const struct wc_object *host,
     }
     wheel = wc_say(c, name, bare, NULL);
     quoted = wheel ? wc_say_quoted(c, wheel) : NULL;
+    if (wc_incomplete_package(c->d->s, name)) { /* pip takes it for installed */
+        wc_case_fix(c, WC_ACTION_REINSTALL, wc_say(c, "reinstall ", name, bare, NULL),
+                    quoted ? wc_say(c, "pip install --force-reinstall --no-deps ", quoted, NULL)
+                           : NULL);
+        return;
+    }
     wc_case_fix(c, WC_ACTION_INSTALL, wc_say(c, "install ", name, bare, NULL),
                 quoted ? wc_say(c, "pip install ", quoted, NULL) : NULL);
 }
@@ -247,6 +253,63 @@ void wc_fix_reinstall(struct wc_case *c, const struct wc_object *library) {
                        installation ? ", " : "", installation ? installation : "",
                        ", so that facade and parts of one release lie there together", NULL),
                 NULL);
+}
+
+/* "nvidia-cudnn-cu12" of "nvidia-cudnn-cu12 9.1.0.70"; NULL: not for a command. */
+static const char *bare_name(struct wc_case *c, const char *package) {
+    char name[NAME_MOST];
+    struct wc_text t;
+
+    wc_text_begin(&t, name, sizeof name);
+    for (const char *p = package; *p && *p != ' '; p++)
+        wc_text_add_char(&t, *p);
+    return t.n && !t.cut && name[0] != '-' && of_alphabet(name, "-_.+") ? wc_say(c, name, NULL)
+                                                                        : NULL;
+}
+
+/* By what put it there. NULL: not known, or not for a command. */
+static const char *again(struct wc_case *c, const struct wc_package_record *p, const char *name) {
+    bool exact = p->version && of_alphabet(p->version, ".+-~");
+    const char *version = exact ? p->version : "";
+
+    switch (name ? p->installation_kind : WC_installation_kind_UNKNOWN) {
+    case WC_installation_kind_WHEEL:
+        return wc_say(c, "pip install --force-reinstall --no-deps ", name, exact ? "==" : "",
+                      version, NULL);
+    case WC_installation_kind_CONDA:
+        return wc_say(c, "conda install --force-reinstall ", name, exact ? "=" : "", version, NULL);
+    case WC_installation_kind_DEBIAN:
+        return wc_say(c, "apt-get install --reinstall ", name, exact ? "=" : "", version, NULL);
+    default:
+        return NULL;
+    }
+}
+
+void wc_fix_package(struct wc_case *c, const struct wc_package_record *p, const char *other) {
+    const char *name = p->name ? bare_name(c, p->name) : NULL;
+    const char *first = other ? bare_name(c, other) : NULL;
+    const char *command = again(c, p, name);
+    bool wheel = p->installation_kind == WC_installation_kind_WHEEL;
+
+    if (other)
+        wc_case_fix(c, WC_ACTION_REINSTALL,
+                    wc_say(c, "uninstall ", wc_say_name(c, other), ", then put the files of ",
+                           wc_say_name(c, p->name), " back, which went with it", NULL),
+                    command && first && wheel
+                        ? wc_say(c, "pip uninstall -y ", first, " && ", command, NULL)
+                        : NULL);
+    else
+        wc_case_fix(c, WC_ACTION_REINSTALL,
+                    wc_say(c, "install ", wc_say_name(c, p->name),
+                           " once more, even though it counts as installed", NULL),
+                    command);
+}
+
+const struct wc_package_record *wc_incomplete_package(const struct wc_stack *s, const char *name) {
+    for (size_t i = 0; i < s->packages.n; i++)
+        if (s->packages.p[i].r.missing.n && wc_str_same(s->packages.p[i].r.name, name))
+            return &s->packages.p[i].r;
+    return NULL;
 }
 
 /* ---- the search path ---- */

@@ -212,6 +212,11 @@ void wc_fix_companion(struct wc_case *c, const char *part, int32_t cuda, const c
 void wc_fix_cuda(struct wc_case *c, const struct wc_object *facade, int32_t cuda);
 /* Put the set of this library back into one piece. */
 void wc_fix_reinstall(struct wc_case *c, const struct wc_object *library);
+/* Install this package once more. other: a package (name version) that owns the same files and has
+ * to go first; NULL: none. */
+void wc_fix_package(struct wc_case *c, const struct wc_package_record *p, const char *other);
+/* The record of a package so named whose files are not all there; NULL: none. */
+const struct wc_package_record *wc_incomplete_package(const struct wc_stack *s, const char *name);
 /* If LD_LIBRARY_PATH names the directory of o: take it out. True if so. */
 bool wc_fix_search_path(struct wc_case *c, const struct wc_object *o);
 bool wc_in_search_path(const struct wc_stack *s, const struct wc_object *o);

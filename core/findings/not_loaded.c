@@ -162,6 +162,7 @@ static void tell_not_found(struct wc_diagnosis *d, size_t i, const char *name) {
                            ", which was not found", NULL);
     if (host)
         c.r.host = host->r.object;
+    c.r.explained_by = wc_found_before(d, WC_NULL, "installation-incomplete", NULL);
     not_found_facts(&c, i);
     if (refused(f)) {
         wc_case_fix(&c, WC_ACTION_CHECK,

@@ -162,6 +162,8 @@ static void look_and_tell(struct wc_diagnosis *d, const struct wc_object *facade
         wc_case_library(&c, "facade", facade);
         wc_case_fact(&c, "parts belong into", directory, "directory of the facade");
     }
+    c.r.explained_by =
+        wc_found_before(d, facade ? facade->r.object : WC_NULL, "installation-incomplete", NULL);
     asked(&c, facade, &m);
     if (facade)
         wc_fix_reinstall(&c, facade);

@@ -154,6 +154,8 @@ static void facade_differs(struct wc_diagnosis *d, const struct set *set) {
         set->differ > 1 ? ", its parts are not: " : ", its part is not: ", say_part(&c, set->other),
         NULL);
     c.r.object = set->facade->r.object;
+    c.r.explained_by =
+        wc_found_before(d, c.r.object, "installation-mixed", "installation-incomplete", NULL);
     matrix(&c, set);
     if (answering)
         wc_case_fact(&c, "mind",
@@ -203,6 +205,8 @@ static void parts_differ(struct wc_diagnosis *d, const struct set *set) {
     else
         say_refusal(&c, set, &refusal);
     c.r.object = set->facade->r.object;
+    c.r.explained_by =
+        wc_found_before(d, c.r.object, "installation-mixed", "installation-incomplete", NULL);
     matrix(&c, set);
     lookups(&c, set->facade);
     fixes(&c, set, set->foreign ? set->foreign : set->newest);

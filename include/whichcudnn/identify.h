@@ -28,6 +28,19 @@ struct wc_identity {
 void wc_identify(const struct wc_files *files, const char *path, const struct wc_elf_image *image,
                  bool facade, void *scratch, size_t scratch_size, struct wc_identity *out);
 
+/*
+ * The packages of cuDNN in the environment of a file (site-packages, conda prefix, dpkg's), each
+ * compared with its own list of files: what is missing, what another one put there, what is on no
+ * list. Only names and sizes of cuDNN's own libraries are looked at. The texts live for the time of
+ * the call of tell(). Stack and scratch as for wc_identify; 64 KiB of scratch hold what is usual.
+ */
+void wc_packages_near(const struct wc_files *files, const char *path, void *scratch,
+                      size_t scratch_size,
+                      void (*tell)(void *ctx, const struct wc_package_record *package), void *ctx);
+/* Length of the part of a path that names the environment: files that have it in common are near
+ * the same packages. */
+size_t wc_environment_length(const char *path);
+
 /* One demand found in a host's package metadata. */
 struct wc_metadata_demand {
     enum wc_demand_kind kind; /* BUILT or REQUIRED */

@@ -14,6 +14,10 @@ struct wc_object {
     int64_t seq;
     struct wc_version version, floor, ceiling; /* parsed from r */
 };
+struct wc_package {
+    struct wc_package_record r;
+    int64_t seq;
+};
 struct wc_demand {
     struct wc_demand_record r;
     int64_t seq;
@@ -70,6 +74,7 @@ struct wc_stack {
     struct wc_outcome_record outcome;
     bool has_process, has_machine, has_summary, has_outcome;
     WC_LIST(wc_object, objects);
+    WC_LIST(wc_package, packages);
     WC_LIST(wc_demand, demands);
     WC_LIST(wc_binding, bindings);
     WC_LIST(wc_failure, failures);
@@ -86,11 +91,11 @@ struct wc_stack {
 
 void wc_stack_begin(struct wc_stack *s, struct wc_arena *arena);
 /* Takes the record in, copying what it keeps. An object with a known number replaces the older
- * entry; so does the same demand (host, kind, source); a binding with the same host, target and how
- * adds its functions; a search with a known number replaces the older one; a failure replaces the
- * one inferred for its request, and the same one told before; a file the one of its path and
- * request. False: no room (counted in dropped), and what was there stays. Request records are only
- * counted. */
+ * entry; so does the same package (name, environment) and the same demand (host, kind, source); a
+ * binding with the same host, target and how adds its functions; a search with a known number
+ * replaces the older one; a failure replaces the one inferred for its request, and the same one
+ * told before; a file the one of its path and request. False: no room (counted in dropped), and
+ * what was there stays. Request records are only counted. */
 bool wc_stack_apply(struct wc_stack *s, const struct wc_record *r);
 
 const struct wc_object *wc_stack_object(const struct wc_stack *s, int64_t object); /* NULL */

@@ -276,7 +276,7 @@ static void add_record(struct maker *m) {
         WC_KIND_object,  WC_KIND_object,  WC_KIND_object,  WC_KIND_object,  WC_KIND_demand,
         WC_KIND_demand,  WC_KIND_binding, WC_KIND_binding, WC_KIND_failure, WC_KIND_failure,
         WC_KIND_call,    WC_KIND_call,    WC_KIND_blind,   WC_KIND_machine, WC_KIND_process,
-        WC_KIND_outcome, WC_KIND_summary, WC_KIND_request};
+        WC_KIND_outcome, WC_KIND_summary, WC_KIND_request, WC_KIND_package};
     struct wc_record r;
     wc_record_begin(&r, kinds[below(m, sizeof kinds / sizeof *kinds)]);
     if (r.kind == WC_KIND_object)

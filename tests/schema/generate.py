@@ -90,6 +90,7 @@ def report_schema():
         "process": single("process"),
         "machine": single("machine"),
         "objects": entries("object"),
+        "packages": entries("package"),
         "demands": entries("demand"),
         "bindings": entries("binding"),
         "failures": entries("failure"),

@@ -199,6 +199,38 @@ __attribute__((unused)) static int64_t add_host(struct scene *s, const char *pat
     return add_file(s, &f);
 }
 
+struct bought {
+    enum wc_installation_kind kind;
+    const char *name, *version, *path, *environment;
+    const char *missing[4], *changed[4], *foreign[4], *shared_with[2];
+    int64_t files;
+};
+
+__attribute__((unused)) static struct wc_strings strings_in(const char *const *p, size_t most) {
+    struct wc_strings s = {p, 0};
+    while (s.n < most && p[s.n])
+        s.n++;
+    return s;
+}
+
+__attribute__((unused)) static void add_package(struct scene *s, const struct bought *b) {
+    struct wc_record r = begin(WC_KIND_package);
+    struct wc_package_record *p = &r.u.package;
+    p->installation_kind = b->kind;
+    p->name = b->name;
+    p->version = b->version;
+    p->path = b->path;
+    p->environment = b->environment;
+    p->list = say(s, "%s/%s-%s.dist-info/RECORD", b->environment, b->name, b->version);
+    p->files = b->files;
+    p->missing = strings_in(b->missing, 4);
+    p->changed = strings_in(b->changed, 4);
+    p->foreign = strings_in(b->foreign, 4);
+    p->shared_with = strings_in(b->shared_with, 2);
+    p->absent = (int64_t)p->missing.n;
+    apply(s, &r);
+}
+
 struct want {
     int64_t host;
     enum wc_demand_kind kind;
@@ -421,6 +453,7 @@ __attribute__((unused)) static void diagnose(struct scene *s) {
     AT_AN_END(4, calls);
     AT_AN_END(5, blinds);
     AT_AN_END(6, files);
+    AT_AN_END(7, packages);
 #undef AT_AN_END
     memset(s->scratch, 0, sizeof s->scratch);
     wc_buffer_arena_begin(&s->said, s->scratch, sizeof s->scratch);

@@ -97,7 +97,7 @@ static void add_random_record(struct scene *s) {
     static const enum wc_kind kinds[] = {
         WC_KIND_object,  WC_KIND_object,  WC_KIND_object,  WC_KIND_demand, WC_KIND_demand,
         WC_KIND_binding, WC_KIND_failure, WC_KIND_failure, WC_KIND_call,   WC_KIND_blind,
-        WC_KIND_machine, WC_KIND_process, WC_KIND_file};
+        WC_KIND_machine, WC_KIND_process, WC_KIND_file,    WC_KIND_package};
     struct wc_record r = begin(kinds[draw(0, sizeof kinds / sizeof *kinds - 1)]);
     fill(s, &r);
     make_plausible(&r);

@@ -70,6 +70,39 @@ static int64_t of_wheel(struct scene *s, const char *part, struct wc_version v, 
     return add_file(s, &f);
 }
 
+static struct bought cudnn_of_wheel(void) {
+    return (struct bought){.kind = WC_installation_kind_WHEEL,
+                           .name = "nvidia-cudnn-cu12",
+                           .version = "9.1.0.70",
+                           .path = "/venv/lib/python3.12/site-packages/nvidia/cudnn",
+                           .environment = "/venv/lib/python3.12/site-packages",
+                           .files = 8};
+}
+
+static void installation_incomplete(struct scene *s) {
+    struct bought b = cudnn_of_wheel();
+    add_failure(s, NOBODY, "/usr/lib/python3.12/lib-dynload/_ctypes.so",
+                "/venv/lib/python3.12/site-packages/torch/lib/libtorch_global_deps.so",
+                not_found(s, "libcudnn.so.9"));
+    b.missing[0] = "nvidia/cudnn/lib/libcudnn.so.9";
+    b.missing[1] = "nvidia/cudnn/lib/libcudnn_graph.so.9";
+    add_package(s, &b);
+}
+
+static void installation_mixed(struct scene *s) {
+    struct bought b = cudnn_of_wheel(), other = cudnn_of_wheel();
+    other.name = "nvidia-cudnn-cu11";
+    other.version = "9.10.2.21";
+    b.shared_with[0] = "nvidia-cudnn-cu11 9.10.2.21";
+    b.changed[0] = "nvidia/cudnn/lib/libcudnn_graph.so.9";
+    other.shared_with[0] = "nvidia-cudnn-cu12 9.1.0.70";
+    other.changed[0] = "nvidia/cudnn/lib/libcudnn.so.9";
+    other.changed[1] = "nvidia/cudnn/lib/libcudnn_ops.so.9";
+    add_package(s, &b);
+    add_package(s, &other);
+    of_wheel(s, NULL, version_of(9, 1, 0), add_host(s, "/opt/app/host"));
+}
+
 static void bad_file(struct scene *s) {
     int64_t host = add_host(s, "/opt/app/libengine.so");
     struct looked_at l = {.path = "/opt/models/lib/libcudnn.so.9",

@@ -89,6 +89,7 @@ static const void *stored(const struct wc_stack *s, enum wc_kind kind) {
         assert_true(s->list.p[0].seq == 77);                                                       \
         return &s->list.p[0].r
         LIST(object, objects);
+        LIST(package, packages);
         LIST(demand, demands);
         LIST(binding, bindings);
         LIST(failure, failures);

@@ -1,0 +1,295 @@
+/*
+ * installation-incomplete, installation-mixed: the packages of cuDNN around the hosts against their
+ * own lists of files, as package records tell it, and against what the mapped files say of
+ * themselves. Told only of packages that this process had to do with.
+ */
+#include "finding.h"
+
+enum { NAMED = 8, PACKAGES_MOST = 16 };
+
+static bool is_below(const char *path, const char *directory) {
+    size_t n = directory ? wc_str_length(directory) : 0;
+
+    return path && n > 1 && wc_str_starts(path, directory) && path[n] == '/';
+}
+
+static const char *real_path(const struct wc_object *o) {
+    return o->r.real_path ? o->r.real_path : o->r.path;
+}
+
+static bool belongs_to(const struct wc_object *o, const struct wc_package_record *p) {
+    return wc_is_cudnn(o) && o->r.installation_path && p->path &&
+           wc_str_same(o->r.installation_path, p->path);
+}
+
+/* A mapped file of it, its facade if that is mapped; NULL: none. */
+static const struct wc_object *mapped_of(const struct wc_stack *s,
+                                         const struct wc_package_record *p) {
+    const struct wc_object *found = NULL;
+
+    for (size_t i = 0; i < s->objects.n; i++) {
+        const struct wc_object *o = &s->objects.p[i];
+        if (o->r.mapped && belongs_to(o, p) && (!found || found->r.role != WC_role_FACADE))
+            found = o;
+    }
+    return found;
+}
+
+static bool has_host(const struct wc_stack *s, const struct wc_package_record *p) {
+    for (size_t i = 0; i < s->objects.n; i++)
+        if (wc_wants_cudnn(&s->objects.p[i]) &&
+            is_below(real_path(&s->objects.p[i]), p->environment))
+            return true;
+    return false;
+}
+
+static const char *say_package(struct wc_case *c, const struct wc_package_record *p) {
+    return wc_say(c, p->name ? wc_say_name(c, p->name) : "?", p->version ? " " : "",
+                  p->version ? wc_say_name(c, p->version) : "", NULL);
+}
+
+static void name_files(struct wc_case *c, const char *what, const struct wc_strings *files,
+                       const char *source) {
+    for (size_t i = 0; i < files->n && i < NAMED; i++)
+        wc_case_fact(c, what, files->p[i], source);
+    if (files->n > NAMED)
+        wc_case_fact(
+            c, what,
+            wc_say(c, "and ", wc_say_number(c, (int64_t)(files->n - NAMED)), " more", NULL),
+            source);
+}
+
+static void package_facts(struct wc_case *c, const struct wc_package_record *p) {
+    const struct wc_object *o = mapped_of(c->d->s, p);
+    const char *kind = wc_enum_word(WC_ENUM_installation_kind, p->installation_kind);
+
+    if (o)
+        c->r.object = o->r.object;
+    wc_case_fact(c, "package",
+                 wc_say(c, say_package(c, p), kind ? " (" : "", kind ? kind : "", kind ? ")" : "",
+                        p->environment ? " in " : "", p->environment, NULL),
+                 p->list);
+}
+
+/* ---- installation-incomplete ---- */
+
+/* libcudnn_graph.so.9.1.0 and libcudnn_graph.so are answered by libcudnn_graph.so.9. */
+static bool would_answer(const char *file, const char *asked) {
+    struct wc_name a, b;
+
+    wc_name_read(file, &a);
+    wc_name_read(asked, &b);
+    return a.kind == b.kind && (b.kind == WC_NAME_FACADE || b.kind == WC_NAME_PART) &&
+           wc_str_same(a.part, b.part) &&
+           (a.version.major < 0 || b.version.major < 0 || a.version.major == b.version.major);
+}
+
+static bool came_in(const struct wc_stack *s, const char *file) {
+    for (size_t i = 0; i < s->objects.n; i++)
+        if (wc_is_cudnn(&s->objects.p[i]) && would_answer(file, real_path(&s->objects.p[i])))
+            return true;
+    return false;
+}
+
+/* The load that failed for want of one of the package's files. */
+static const struct wc_failure *failed_for(const struct wc_stack *s,
+                                           const struct wc_package_record *p) {
+    char missing[128];
+
+    for (size_t i = 0; i < s->failures.n; i++) {
+        const struct wc_failure *f = &s->failures.p[i];
+        const char *asked = wc_failed_dependency(f, missing, sizeof missing) ? missing : f->r.name;
+        for (size_t k = 0; wc_is_load(f) && asked && k < p->missing.n; k++)
+            if (would_answer(p->missing.p[k], asked) && !came_in(s, p->missing.p[k]))
+                return f;
+    }
+    return NULL;
+}
+
+/* A part of another installation and release that took the place of a missing one. */
+static const struct wc_object *stands_in(const struct wc_stack *s,
+                                         const struct wc_package_record *p) {
+    for (size_t i = 0; i < s->objects.n; i++) {
+        const struct wc_object *o = &s->objects.p[i], *facade;
+        struct wc_range a, b;
+        if (o->r.role != WC_role_PART || !o->r.mapped || belongs_to(o, p))
+            continue;
+        facade = wc_facade_of(s, o);
+        a = wc_own_range(o);
+        b = facade ? wc_own_range(facade) : a;
+        for (size_t k = 0; facade && belongs_to(facade, p) && k < p->missing.n; k++)
+            if (would_answer(p->missing.p[k], real_path(o)) && !wc_ranges_meet(&a, &b))
+                return o;
+    }
+    return NULL;
+}
+
+static void tell_incomplete(struct wc_diagnosis *d, const struct wc_package_record *p,
+                            const struct wc_failure *f) {
+    const struct wc_object *instead = stands_in(d->s, p);
+    bool all = p->absent == p->files;
+    struct wc_case c;
+
+    wc_case_begin(&c, d);
+    if (!f && !instead)
+        c.r.severity = WC_severity_WARNING; /* nothing has failed for want of it, by luck */
+    c.r.title =
+        all ? wc_say(&c, say_package(&c, p), " counts as installed, but none of its ",
+                     wc_say_number(&c, p->files), " cuDNN libraries is there", NULL)
+            : wc_say(&c, wc_say_number(&c, p->absent), " of the ", wc_say_number(&c, p->files),
+                     " cuDNN libraries of ", say_package(&c, p), p->absent == 1 ? " is" : " are",
+                     " not there", NULL);
+    package_facts(&c, p);
+    name_files(&c, "missing", &p->missing, "list of the package");
+    if (f)
+        wc_case_request(&c, f);
+    if (instead)
+        wc_case_library(&c, "in the place of a missing one", instead);
+    if (p->installation_kind == WC_installation_kind_WHEEL)
+        wc_case_fact(&c, "mind", "pip takes it for installed: a plain pip install changes nothing",
+                     NULL);
+    wc_fix_package(&c, p, NULL);
+    wc_case_end(&c);
+}
+
+void wc_find_installation_incomplete(struct wc_diagnosis *d) {
+    for (size_t i = 0; i < d->s->packages.n && i < PACKAGES_MOST; i++) {
+        const struct wc_package_record *p = &d->s->packages.p[i].r;
+        const struct wc_failure *f = failed_for(d->s, p);
+        if (p->missing.n && (f || mapped_of(d->s, p) || has_host(d->s, p)))
+            tell_incomplete(d, p, f);
+    }
+}
+
+/* ---- installation-mixed ---- */
+
+/* A mapped file of the package that says of itself that it is of another release. */
+static const struct wc_object *disagrees(const struct wc_stack *s,
+                                         const struct wc_package_record *p) {
+    struct wc_version stated;
+
+    if (!p->version || !wc_version_parse_start(p->version, wc_str_length(p->version), &stated))
+        return NULL;
+    stated.build = -1;
+    for (size_t i = 0; i < s->objects.n; i++) {
+        const struct wc_object *o = &s->objects.p[i];
+        bool sure = o->r.version_source == WC_version_source_DATA_SYMBOL ||
+                    o->r.version_source == WC_version_source_ASKED_NAMES;
+        if (sure && o->r.mapped && belongs_to(o, p) && wc_str_same(o->r.installation, p->name) &&
+            stated.patch >= 0 && o->version.patch >= 0 &&
+            wc_version_compare(o->version, stated) != 0)
+            return o;
+    }
+    return NULL;
+}
+
+/* Do the mapped files of the package's directory differ among themselves? */
+static bool is_torn(const struct wc_stack *s, const struct wc_package_record *p) {
+    const struct wc_object *first = NULL;
+
+    for (size_t i = 0; i < s->objects.n; i++) {
+        const struct wc_object *o = &s->objects.p[i];
+        struct wc_range a, b;
+        if (!o->r.mapped || !belongs_to(o, p) || wc_major_of(o) < 0)
+            continue;
+        if (!first || wc_major_of(first) != wc_major_of(o)) {
+            first = o;
+            continue;
+        }
+        a = wc_seen_range(first);
+        b = wc_seen_range(o);
+        if (!wc_ranges_meet(&a, &b))
+            return true;
+    }
+    return false;
+}
+
+static bool wanted_by_a_host(const struct wc_stack *s, const struct wc_package_record *p) {
+    for (size_t i = 0; i < s->demands.n; i++)
+        if (s->demands.p[i].r.package && wc_str_same(s->demands.p[i].r.package, p->name))
+            return true;
+    return false;
+}
+
+/* "nvidia-cudnn-cu12" is the name of "nvidia-cudnn-cu12 9.1.0.70". */
+static bool names(const char *text, const struct wc_package_record *p) {
+    size_t n = p->name ? wc_str_length(p->name) : 0;
+
+    return n && text && wc_str_starts(text, p->name) && (text[n] == ' ' || !text[n]);
+}
+
+static const struct wc_package_record *sharer(const struct wc_stack *s,
+                                              const struct wc_package_record *p, size_t k) {
+    for (size_t i = 0; i < s->packages.n; i++)
+        if (names(p->shared_with.p[k], &s->packages.p[i].r) &&
+            wc_str_same(s->packages.p[i].r.environment, p->environment))
+            return &s->packages.p[i].r;
+    return NULL;
+}
+
+/* Of two that own the same files: the one that a host requires, else the one whose files are there.
+ */
+static int64_t worth(const struct wc_stack *s, const struct wc_package_record *p) {
+    return (wanted_by_a_host(s, p) ? 1000 : 0) - (int64_t)p->changed.n - (int64_t)p->missing.n;
+}
+
+/* The sharing package that is to go; NULL: p itself is, or none is known. */
+static const char *to_go(const struct wc_stack *s, const struct wc_package_record *p, bool *told) {
+    *told = false;
+    for (size_t k = 0; k < p->shared_with.n; k++) {
+        const struct wc_package_record *other = sharer(s, p, k);
+        *told = *told || (other && (worth(s, other) > worth(s, p) ||
+                                    (worth(s, other) == worth(s, p) && other < p)));
+    }
+    return p->shared_with.n && !*told ? p->shared_with.p[0] : NULL;
+}
+
+static const char *mixed_title(struct wc_case *c, const struct wc_package_record *p,
+                               const struct wc_object *o) {
+    if (p->shared_with.n)
+        return wc_say(c, say_package(c, p), " and ", wc_say_name(c, p->shared_with.p[0]),
+                      " are installed into the same files", NULL);
+    if (p->changed.n)
+        return wc_say(c, wc_say_number(c, (int64_t)p->changed.n), " of the ",
+                      wc_say_number(c, p->files), " cuDNN libraries of ", say_package(c, p),
+                      p->changed.n == 1 ? " is not the one" : " are not those",
+                      " that it installed", NULL);
+    if (o)
+        return wc_say(c, wc_say_name(c, wc_name_of(o)), " of ", say_package(c, p), " is cuDNN ",
+                      wc_say_own(c, o), NULL);
+    return wc_say(c, "beside the files of ", say_package(c, p), " lies ",
+                  wc_say_name(c, p->foreign.p[0]), ", which no package installed", NULL);
+}
+
+static void tell_mixed(struct wc_diagnosis *d, const struct wc_package_record *p,
+                       const struct wc_object *o, const char *other) {
+    struct wc_case c;
+
+    wc_case_begin(&c, d);
+    if (!is_torn(d->s, p))
+        c.r.severity = WC_severity_WARNING;
+    c.r.title = mixed_title(&c, p, o);
+    package_facts(&c, p);
+    name_files(&c, "shared with", &p->shared_with, "list of that package");
+    name_files(&c, "other size than listed", &p->changed, "list of the package");
+    name_files(&c, "on no list", &p->foreign, "directory of the package");
+    if (o)
+        wc_case_library(&c, "says another version", o);
+    for (size_t i = 0; i < p->foreign.n && i < NAMED; i++)
+        wc_case_fix(&c, WC_ACTION_REMOVE, wc_say(&c, "take away ", p->foreign.p[i], NULL), NULL);
+    if (p->foreign.n == 0 || p->changed.n || other || o)
+        wc_fix_package(&c, p, other);
+    wc_case_end(&c);
+}
+
+void wc_find_installation_mixed(struct wc_diagnosis *d) {
+    for (size_t i = 0; i < d->s->packages.n && i < PACKAGES_MOST; i++) {
+        const struct wc_package_record *p = &d->s->packages.p[i].r;
+        const struct wc_object *o = disagrees(d->s, p);
+        bool told_with_another;
+        const char *other = to_go(d->s, p, &told_with_another);
+        if (!told_with_another && mapped_of(d->s, p) &&
+            (o || p->shared_with.n || p->changed.n || p->foreign.n))
+            tell_mixed(d, p, o, other);
+    }
+}

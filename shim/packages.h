@@ -1,0 +1,15 @@
+/*
+ * The packages of cuDNN near what was loaded, or could not be: each environment is looked at once.
+ */
+#ifndef SHIM_PACKAGES_H
+#define SHIM_PACKAGES_H
+
+/* Adds a record for each package of cuDNN in the environment of this file. Nothing if that was done
+ * before, or path is none. */
+void packages_note(const char *path);
+/* The same for a load that failed: of the file that was asked for, else of who asked. */
+void packages_note_failure(const char *name, const char *caller, const char *text);
+/* After a fork: the child's log has what was known, the tables may be half changed. */
+void packages_forget(void);
+
+#endif

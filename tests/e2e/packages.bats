@@ -1,0 +1,100 @@
+#!/usr/bin/env bats
+# Packages of cuDNN whose files are gone or are another package's, in site-packages as pip makes
+# them. What a fix asks for is then done, and must do.
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    site=$PWD/venv/lib/python3.12/site-packages
+    make_standin 9.1.0 "$site" --layout pip --build 70
+    mkdir -p "$site/engine" logs
+}
+
+
+with_shim() {
+    LD_PRELOAD=$SHIM WHICHCUDNN_LOG=$PWD/logs WHICHCUDNN_STDERR=off "$@"
+}
+
+watched() { # STATUS COMMAND...
+    rm -f logs/*
+    run -"$1" with_shim "${@:2}"
+    log=$(the_log logs)
+    validate_log "$log"
+}
+
+first_finding() { field summary first_finding "$log"; }
+findings() { field summary findings "$log" | jq -c .; }
+of_package() { records package "$log" | jq -c --arg name "$1" "select(.name == \$name) | $2"; }
+of_finding() { records finding "$log" | jq -r --arg id "$1" "select(.id == \$id) | $2"; }
+
+@test "a wheel that is whole is told once and is no finding" {
+    build_host opened-now "$site/nvidia/cudnn/lib" host
+    watched 0 ./host version create
+    is "$(records package "$log" | wc -l)" 1
+    is "$(of_package nvidia-cudnn-cu12 '[.state, .version, .absent, .missing, .changed, .foreign]')" \
+        '["complete","9.1.0.70",0,[],[],[]]'
+    is "$(findings)" '["driver-missing"]'
+}
+
+@test "a wheel whose files are gone is why the load failed" {
+    build_host opened-now "$site/nvidia/cudnn/lib" "$site/engine/host"
+    mv "$site/nvidia" away
+    watched 1 without_cache "$site/engine/host" version create
+    is "$(of_package nvidia-cudnn-cu12 '[.state, .absent == .files]')" '["incomplete",true]'
+    is "$(first_finding)" installation-incomplete
+    is "$(of_finding installation-incomplete .severity | tail -n 1)" error
+    is "$(of_finding library-not-found .explained_by | tail -n 1)" installation-incomplete
+    is "$(of_finding installation-incomplete '.fix[0].command' | tail -n 1)" \
+        'pip install --force-reinstall --no-deps nvidia-cudnn-cu12==9.1.0.70'
+    make_standin 9.1.0 "$site" --layout pip --build 70 # what that command does
+    watched 0 "$site/engine/host" version create
+    is "$(findings)" '["driver-missing"]'
+}
+
+@test "a part that is gone is named" {
+    build_host opened-now "$site/nvidia/cudnn/lib" host
+    rm "$site/nvidia/cudnn/lib/libcudnn_graph.so.9"
+    watched 134 without_cache ./host version
+    is "$(of_finding installation-incomplete '[.severity, .title]' | jq -c . | tail -n 1)" \
+        '["error","1 of the 8 cuDNN libraries of nvidia-cudnn-cu12 9.1.0.70 is not there"]'
+}
+
+@test "a part that nobody asked for yet is a warning" {
+    build_host opened-now "$site/nvidia/cudnn/lib" host
+    rm "$site/nvidia/cudnn/lib/libcudnn_adv.so.9"
+    watched 0 ./host version create
+    is "$(findings)" '["driver-missing","installation-incomplete"]'
+    is "$(of_package nvidia-cudnn-cu12 .missing)" '["nvidia/cudnn/lib/libcudnn_adv.so.9"]'
+}
+
+@test "two wheels that own one path are told, and which to uninstall" {
+    build_host opened-now "$site/nvidia/cudnn/lib" host
+    make_standin 9.2.0 "$site" --layout pip --build 82 --distribution nvidia-cudnn-cu11 \
+        --without facade
+    watched 0 ./host version create
+    is "$(first_finding)" installation-mixed
+    is "$(of_package nvidia-cudnn-cu12 .shared_with)" '["nvidia-cudnn-cu11 9.2.0.82"]'
+    is "$(of_finding facade-and-parts-differ .explained_by | tail -n 1)" installation-mixed
+    is "$(of_finding installation-mixed '.fix[0].command' | tail -n 1)" \
+        'pip uninstall -y nvidia-cudnn-cu11 && pip install --force-reinstall --no-deps nvidia-cudnn-cu12==9.1.0.70'
+    rm -r "$site"/nvidia_cudnn_cu11-*
+    make_standin 9.1.0 "$site" --layout pip --build 70
+    watched 0 ./host version create
+    is "$(findings)" '["driver-missing"]'
+}
+
+@test "files copied over a wheel's own are told" {
+    build_host opened-now "$site/nvidia/cudnn/lib" host
+    make_standin 9.2.0 other
+    cp other/* "$site/nvidia/cudnn/lib"
+    echo >>"$site/nvidia/cudnn/lib/libcudnn_ops.so.9"
+    watched 0 ./host version create
+    is "$(findings)" '["driver-missing","installation-mixed"]'
+    is "$(of_package nvidia-cudnn-cu12 '.changed | contains(["nvidia/cudnn/lib/libcudnn_ops.so.9"])')" true
+    is "$(of_finding installation-mixed .severity | tail -n 1)" warning
+    echo >"$site/nvidia/cudnn/lib/libcudnn_new.so.9"
+    watched 0 ./host version create
+    is "$(of_package nvidia-cudnn-cu12 '.foreign | length')" 1
+}

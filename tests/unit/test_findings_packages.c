@@ -1,0 +1,329 @@
+/* core/findings/packages.c: packages whose files are missing or are another package's. */
+#include "support_stack.h"
+
+#define SITE "/venv/lib/python3.12/site-packages"
+#define LIB "nvidia/cudnn/lib/"
+
+static const char wheel[] = "nvidia-cudnn-cu12";
+static const char directory[] = SITE "/nvidia/cudnn";
+
+static struct bought bought(struct scene *s, struct wc_version v) {
+    return (struct bought){.kind = WC_installation_kind_WHEEL,
+                           .name = wheel,
+                           .version = say(s, "%s.70", text_of(s, v)),
+                           .path = directory,
+                           .environment = SITE,
+                           .files = 2};
+}
+
+static int64_t of_wheel(struct scene *s, const char *part, struct wc_version v, const char *name,
+                        struct wc_version stated, int64_t by) {
+    struct file f = {.role = part ? WC_role_PART : WC_role_FACADE,
+                     .path = part ? say(s, "%s/lib/libcudnn_%s.so.%d", directory, part, v.major)
+                                  : say(s, "%s/lib/libcudnn.so.%d", directory, v.major),
+                     .part = part,
+                     .version = v,
+                     .source = part ? WC_version_source_DATA_SYMBOL : WC_version_source_ASKED_NAMES,
+                     .installation = name,
+                     .installation_version = say(s, "%s.70", text_of(s, stated)),
+                     .installation_path = directory,
+                     .kind = WC_installation_kind_WHEEL,
+                     .asked_by = by,
+                     .how = WC_operation_DLOPEN};
+    return add_file(s, &f);
+}
+
+static int64_t torch(struct scene *s) {
+    return add_host(s, SITE "/torch/lib/libtorch_cuda.so");
+}
+
+static void assert_command(const struct wc_finding_record *r, const char *command) {
+    assert_true(r->fix.n > 0);
+    assert_non_null(r->fix.p[0].command);
+    assert_string_equal(r->fix.p[0].command, command);
+}
+
+/* ---- installation-incomplete ---- */
+
+static const char *again(struct scene *s, struct wc_version v) {
+    return say(s, "pip install --force-reinstall --no-deps %s==%s.70", wheel, text_of(s, v));
+}
+
+static void what_is_listed_and_gone_is_why_the_load_failed(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9);
+    struct bought b = bought(s, v);
+    b.missing[0] = LIB "libcudnn.so.9";
+    b.missing[1] = LIB "libcudnn_graph.so.9";
+    add_failure(s, NOBODY, "/usr/lib/python3.12/lib-dynload/_ctypes.so",
+                SITE "/torch/lib/libtorch_global_deps.so", not_found(s, "libcudnn.so.9"));
+    add_package(s, &b);
+    diagnose(s);
+    const struct wc_finding_record *r = finding(s, "installation-incomplete");
+    assert_non_null(r);
+    assert_ptr_equal(r, &s->found.p[0]);
+    assert_int_equal(r->severity, WC_severity_ERROR);
+    assert_string_equal(r->title, say(s,
+                                      "%s %s.70 counts as installed, but none of its 2 cuDNN "
+                                      "libraries is there",
+                                      wheel, text_of(s, v)));
+    assert_true(has_fact(r, "missing", LIB "libcudnn_graph.so.9"));
+    assert_command(r, again(s, v));
+    r = finding(s, "library-not-found");
+    assert_non_null(r);
+    assert_string_equal(r->explained_by, "installation-incomplete");
+}
+
+static void a_part_that_is_gone_explains_why_none_was_found(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9);
+    struct bought b = bought(s, v);
+    b.missing[0] = LIB "libcudnn_graph.so.9";
+    int64_t facade = of_wheel(s, NULL, v, wheel, v, torch(s));
+    add_failed_part(s, facade, "graph", v, 4);
+    add_package(s, &b);
+    diagnose(s);
+    const struct wc_finding_record *r = finding(s, "installation-incomplete");
+    assert_non_null(r);
+    assert_ptr_equal(r, &s->found.p[0]);
+    assert_int_equal(r->severity, WC_severity_ERROR);
+    assert_string_equal(r->title, say(s, "1 of the 2 cuDNN libraries of %s %s.70 is not there",
+                                      wheel, text_of(s, v)));
+    assert_command(r, again(s, v));
+    assert_string_equal(finding(s, "part-missing")->explained_by, "installation-incomplete");
+}
+
+/* The host found another copy: it works by luck. */
+static void without_a_failure_it_is_a_warning(void **state) {
+    (void)state;
+    for (int near = 0; near < 2; near++) {
+        struct scene *s = new_scene();
+        struct wc_version v = draw_release(9);
+        struct bought b = bought(s, v);
+        int64_t host = near ? torch(s) : add_host(s, "/opt/app/host");
+        b.missing[0] = LIB "libcudnn.so.9";
+        add_failure(s, NOBODY, NULL, "libcudnn.so.9", not_found(s, "libcudnn.so.9"));
+        add_facade(s, "/usr/local/cuda-13.0/lib64", v, host);
+        add_package(s, &b);
+        diagnose(s);
+        const struct wc_finding_record *r = finding(s, "installation-incomplete");
+        assert_int_equal(r != NULL, near);
+        if (r)
+            assert_int_equal(r->severity, WC_severity_WARNING);
+    }
+}
+
+/* The part came from elsewhere, and is of another release: that is what the missing one did. */
+static void what_took_a_missing_parts_place_is_named(void **state) {
+    (void)state;
+    for (int differs = 0; differs < 2; differs++) {
+        struct scene *s = new_scene();
+        struct wc_version v = draw_release(9), w = differs ? other_minor(v, 1) : v;
+        struct bought b = bought(s, v);
+        int64_t facade = of_wheel(s, NULL, v, wheel, v, torch(s));
+        b.missing[0] = LIB "libcudnn_graph.so.9";
+        add_part(s, "/usr/local/cuda-13.0/lib64", "graph", w, facade);
+        add_package(s, &b);
+        diagnose(s);
+        const struct wc_finding_record *r = finding(s, "installation-incomplete");
+        assert_non_null(r);
+        assert_int_equal(r->severity, differs ? WC_severity_ERROR : WC_severity_WARNING);
+        if (!differs)
+            continue;
+        assert_ptr_equal(r, &s->found.p[0]);
+        assert_true(has_fact(r, "in the place of a missing one", "/usr/local/cuda-13.0/lib64"));
+        assert_string_equal(finding(s, "facade-and-parts-differ")->explained_by,
+                            "installation-incomplete");
+    }
+}
+
+static void a_plain_install_is_not_offered_where_it_does_nothing(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9);
+    struct bought b = bought(s, v);
+    int64_t host = torch(s);
+    struct want w = {host, WC_demand_kind_REQUIRED, .spec = say(s, "==%s.70", text_of(s, v)),
+                     .package = wheel, .source = "METADATA of torch 2.0"};
+    add_demand(s, &w);
+    b.missing[0] = LIB "libcudnn.so.9";
+    add_failure(s, host, NULL, "libcudnn.so.9", not_found(s, "libcudnn.so.9"));
+    diagnose(s);
+    assert_string_equal(finding(s, "library-not-found")->fix.p[0].command,
+                        say(s, "pip install %s==%s.70", wheel, text_of(s, v)));
+    add_package(s, &b);
+    diagnose(s);
+    assert_command(finding(s, "library-not-found"), again(s, v));
+}
+
+static void each_kind_has_its_command(void **state) {
+    static const struct {
+        enum wc_installation_kind kind;
+        const char *name, *version, *command;
+    } row[] = {
+        {WC_installation_kind_CONDA, "cudnn", "9.1.0.70",
+         "conda install --force-reinstall cudnn=9.1.0.70"},
+        {WC_installation_kind_DEBIAN, "libcudnn9-cuda-12", "9.1.0.70-1",
+         "apt-get install --reinstall libcudnn9-cuda-12=9.1.0.70-1"},
+        {WC_installation_kind_DEBIAN, "libcudnn9-cuda-12", NULL,
+         "apt-get install --reinstall libcudnn9-cuda-12"},
+        {WC_installation_kind_WHEEL, "nvidia-cudnn-cu12;reboot", "9.1.0.70", NULL},
+        {WC_installation_kind_WHEEL, "-e", "9.1.0.70", NULL},
+        {WC_installation_kind_UNKNOWN, "cudnn", "9.1.0.70", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct scene *s = new_scene();
+        struct bought b = bought(s, version_of(9, 1, 0));
+        b.kind = row[i].kind;
+        b.name = row[i].name;
+        b.version = row[i].version;
+        b.missing[0] = LIB "libcudnn.so.9";
+        torch(s);
+        add_package(s, &b);
+        diagnose(s);
+        const struct wc_finding_record *r = finding(s, "installation-incomplete");
+        assert_non_null(r);
+        assert_int_equal(r->fix.n, 1);
+        if (row[i].command)
+            assert_command(r, row[i].command);
+        else
+            assert_null(r->fix.p[0].command);
+    }
+}
+
+/* ---- installation-mixed ---- */
+
+static void files_of_another_size_are_somebody_elses(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9);
+    struct bought b = bought(s, v);
+    b.changed[0] = LIB "libcudnn_ops.so.9";
+    add_package(s, &b);
+    diagnose(s);
+    assert_null(finding(s, "installation-mixed")); /* nothing of it is in the process */
+    of_wheel(s, NULL, v, wheel, v, torch(s));
+    diagnose(s);
+    const struct wc_finding_record *r = finding(s, "installation-mixed");
+    assert_non_null(r);
+    assert_int_equal(r->severity, WC_severity_WARNING);
+    assert_true(has_fact(r, "other size than listed", LIB "libcudnn_ops.so.9"));
+    assert_command(r, again(s, v));
+}
+
+/* Two packages own one path: the one that no host wants goes, and takes the files with it. */
+static void of_two_owners_one_goes(void **state) {
+    (void)state;
+    for (int wanted = 0; wanted < 2; wanted++) {
+        struct scene *s = new_scene();
+        struct wc_version v = draw_release(9), w = other_minor(v, 1);
+        struct bought b = bought(s, v), other = bought(s, w);
+        int64_t host = torch(s);
+        struct want want = {host, WC_demand_kind_REQUIRED, .spec = ">=9.0",
+                            .package = wanted ? "nvidia-cudnn-cu11" : wheel,
+                            .source = "METADATA of torch 2.0"};
+        other.name = "nvidia-cudnn-cu11";
+        b.shared_with[0] = say(s, "nvidia-cudnn-cu11 %s", other.version);
+        other.shared_with[0] = say(s, "%s %s", wheel, b.version);
+        add_demand(s, &want);
+        of_wheel(s, NULL, v, wheel, v, host);
+        add_package(s, &b);
+        add_package(s, &other);
+        diagnose(s);
+        assert_string_equal(s->found.p[0].id, "installation-mixed");
+        assert_int_equal(s->found.n, 1);
+        assert_command(finding(s, "installation-mixed"),
+                       wanted
+                           ? say(s,
+                                 "pip uninstall -y %s && pip install --force-reinstall --no-deps "
+                                 "nvidia-cudnn-cu11==%s",
+                                 wheel, other.version)
+                           : say(s, "pip uninstall -y nvidia-cudnn-cu11 && %s", again(s, v)));
+    }
+}
+
+static void a_file_that_says_another_version_is_not_the_packages(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9), w = other_minor(v, 1);
+    struct bought b = bought(s, v);
+    int64_t facade = of_wheel(s, NULL, w, wheel, v, torch(s));
+    of_wheel(s, "graph", w, wheel, v, facade);
+    add_package(s, &b);
+    diagnose(s);
+    const struct wc_finding_record *r = finding(s, "installation-mixed");
+    assert_non_null(r);
+    assert_int_equal(r->severity, WC_severity_WARNING); /* they agree among themselves */
+    assert_true(has_fact(r, "version", text_of(s, w)));
+    assert_command(r, again(s, v));
+}
+
+static void a_torn_set_is_explained_by_it(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9), w = other_minor(v, 1);
+    struct bought b = bought(s, v);
+    b.changed[0] = LIB "libcudnn_graph.so.9";
+    int64_t facade = of_wheel(s, NULL, v, wheel, v, torch(s));
+    of_wheel(s, "graph", w, wheel, v, facade);
+    add_package(s, &b);
+    diagnose(s);
+    const struct wc_finding_record *r = finding(s, "installation-mixed");
+    assert_ptr_equal(r, &s->found.p[0]);
+    assert_int_equal(r->severity, WC_severity_ERROR);
+    assert_string_equal(finding(s, "facade-and-parts-differ")->explained_by, "installation-mixed");
+}
+
+static void a_file_on_no_list_is_to_be_taken_away(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9);
+    struct bought b = bought(s, v);
+    b.foreign[0] = SITE "/" LIB "libcudnn_ext.so.9";
+    of_wheel(s, NULL, v, wheel, v, torch(s));
+    add_package(s, &b);
+    diagnose(s);
+    const struct wc_finding_record *r = finding(s, "installation-mixed");
+    assert_non_null(r);
+    assert_true(has_fact(r, "on no list", SITE "/" LIB "libcudnn_ext.so.9"));
+    assert_int_equal(r->fix.n, 1);
+    assert_string_equal(r->fix.p[0].action, "remove");
+}
+
+/* ---- health ---- */
+
+static void a_complete_package_is_not_told(void **state) {
+    (void)state;
+    for (int i = 0; i < 50; i++) {
+        struct scene *s = new_scene();
+        struct wc_version v = draw_release(8 + i % 2);
+        struct bought b = bought(s, v);
+        int64_t facade = of_wheel(s, NULL, v, wheel, v, torch(s));
+        of_wheel(s, v.major == 8 ? "ops_infer" : "graph", v, wheel, v, facade);
+        add_package(s, &b);
+        diagnose(s);
+        assert_int_equal(s->found.n, 0);
+    }
+}
+
+int main(void) {
+    seed_from_environment();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_listed_and_gone_is_why_the_load_failed),
+        cmocka_unit_test(a_part_that_is_gone_explains_why_none_was_found),
+        cmocka_unit_test(without_a_failure_it_is_a_warning),
+        cmocka_unit_test(what_took_a_missing_parts_place_is_named),
+        cmocka_unit_test(a_plain_install_is_not_offered_where_it_does_nothing),
+        cmocka_unit_test(each_kind_has_its_command),
+        cmocka_unit_test(files_of_another_size_are_somebody_elses),
+        cmocka_unit_test(of_two_owners_one_goes),
+        cmocka_unit_test(a_file_that_says_another_version_is_not_the_packages),
+        cmocka_unit_test(a_torn_set_is_explained_by_it),
+        cmocka_unit_test(a_file_on_no_list_is_to_be_taken_away),
+        cmocka_unit_test(a_complete_package_is_not_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
