@@ -41,7 +41,8 @@ shim_sources  := $(sort $(shell find shim -name '*.c' -not -path 'shim/arch/*'))
                  $(sort $(wildcard shim/arch/$(ARCH)/*.c shim/arch/$(ARCH)/*.S))
 unit_sources  := $(sort $(wildcard tests/unit/test_*.c))
 generated     := $(patsubst core/data/generate_%.py,$(O)/gen/cudnn_%.inc,\
-                   $(wildcard core/data/generate_*.py)) $(O)/gen/findings_pages.inc
+                   $(wildcard core/data/generate_*.py))
+pages         := $(O)/gen/findings_pages.inc
 objects = $(patsubst %,$(O)/obj/$(1)/%.o,$(basename $(2)))
 
 # ---- NVIDIA's headers: what was asked for, a toolkit, or what `make headers` fetched ----------
@@ -150,7 +151,7 @@ $(O)/gen/cudnn_%.inc: core/data/generate_%.py core/data/cudnn_%.tsv
 	$(say) GEN $@
 	$(Q)mkdir -p $(@D) && $(PYTHON) $^ > $@.new && mv $@.new $@
 
-$(O)/gen/findings_pages.inc: tools/generate_pages.py docs/findings.md
+$(pages): tools/generate_pages.py docs/findings.md
 	$(say) GEN $@
 	$(Q)mkdir -p $(@D) && $(PYTHON) $^ > $@.new && mv $@.new $@
 
@@ -193,6 +194,7 @@ $(O)/unit/%: $(O)/obj/command/tests/unit/%.o $(archives)
 every_object := $(shim_objects) $(command_objects) $(check_objects) \
                 $(call objects,command,$(unit_sources))
 $(every_object): $(O)/flags | $(generated)
+$(O)/obj/command/tools/page.o: | $(pages)
 -include $(every_object:.o=.d)
 
 # What every test finds in its environment. RELEASE= adds a release of cuDNN to the real ones; the
@@ -293,7 +295,7 @@ lint:
 
 .PHONY: run-tidy
 run-tidy: $(tidied)
-$(O)/tidy/%.c.ok: %.c .clang-tidy $(wildcard include/whichcudnn/*) | $(generated) nvidia-headers
+$(O)/tidy/%.c.ok: %.c .clang-tidy $(wildcard include/whichcudnn/*) | $(generated) $(pages) nvidia-headers
 	$(say) TIDY $<
 	$(Q)mkdir -p $(@D) && clang-tidy --quiet $< -- $(base_flags) \
 	    $(if $(filter tools/%,$<),$(command_flags),$(shim_includes)) 2>$@.log || \

@@ -6,6 +6,7 @@
 #include "objects.h"
 #include "packages.h"
 #include "requests.h"
+#include "searches.h"
 #include "sys.h"
 #include "view.h"
 #include "whichcudnn/compat.h"
@@ -164,6 +165,7 @@ static void add_object(struct object *o, const struct wc_elf_image *e) {
         add_image_facts(o, e, &r.u.object);
     add_identity(o, e, &r.u.object);
     journal_add(&r);
+    searches_tell_object(o);
 }
 
 static void add_unmapped(const struct object *o) {
@@ -308,8 +310,10 @@ static void describe_with(struct object *o, const struct wc_elf_image *e) {
         packages_note(known && known->r.real_path ? known->r.real_path : o->path);
     if (!o->is_host)
         return;
-    if (e)
+    if (e) {
         add_image_demands(o, e);
+        searches_tell_needed(o, e);
+    }
     add_metadata_demands(o);
 }
 

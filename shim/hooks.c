@@ -13,6 +13,7 @@
 #include "next.h"
 #include "objects.h"
 #include "requests.h"
+#include "searches.h"
 #include "settle.h"
 #include "slots.h"
 #include "state.h"
@@ -53,9 +54,13 @@ static void conclude_request(const char *text) {
     if (!matters)
         return;
     bool answered = settle_answers(name);
+    if (searches_matter(name))
+        settle_note_chain();
     if (!state_take())
         return;
     if ((r = requests_find(number))) {
+        if (answered)
+            searches_tell_answered(r);
         if (answered || (!text && requests_same_file(r)))
             r->ended = true;
         else

@@ -1,6 +1,7 @@
 #include "memory.h"
 
 #include "sys.h"
+#include "whichcudnn/search.h"
 
 #define CHUNK ((size_t)256 << 10)
 
@@ -51,4 +52,9 @@ void *memory_scratch_file(void) {
 void *memory_scratch_diagnose(void) {
     static void *kept;
     return scratch(&kept, SCRATCH_DIAGNOSE);
+}
+
+void *memory_scratch_search(void) {
+    static void *kept;
+    return scratch(&kept, WC_SEARCH_SCRATCH);
 }

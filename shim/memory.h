@@ -18,5 +18,6 @@ void memory_forget(void);
 enum { SCRATCH_FILE = 64 << 10, SCRATCH_DIAGNOSE = 256 << 10 };
 void *memory_scratch_file(void);
 void *memory_scratch_diagnose(void);
+void *memory_scratch_search(void); /* WC_SEARCH_SCRATCH bytes */
 
 #endif

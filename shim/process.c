@@ -153,6 +153,14 @@ static const char *newest_glibc_node(void) {
     return newest[0] ? newest : NULL;
 }
 
+unsigned process_glibc_minor(void) {
+    const char *node = newest_glibc_node();
+    uint64_t minor = 0;
+    if (node && wc_str_starts(node, "2."))
+        wc_parse_number(node + 2, wc_str_length(node + 2), &minor);
+    return (unsigned)minor;
+}
+
 /* The value of KEY="value" or KEY=value in os-release, put into to. */
 static const char *os_release_value(const char *key, char *to, size_t cap) {
     static char text[4096];

@@ -12,6 +12,9 @@
 void process_describe(struct wc_process_record *out);
 void process_describe_machine(struct wc_machine_record *out);
 
+/* 36 for glibc 2.36; 0: not known. */
+unsigned process_glibc_minor(void);
+
 /* Keeps where libc.so.6 lies, for its newest version node; called while the start-up objects are
  * walked (libc is never unloaded). */
 void process_note_object(const struct dl_phdr_info *info);

@@ -9,6 +9,7 @@
 #include "objects.h"
 #include "packages.h"
 #include "question.h"
+#include "searches.h"
 #include "sys.h"
 #include "whichcudnn/names.h"
 
@@ -210,6 +211,7 @@ void requests_failed(struct request *r, const char *text) {
     f->inferred = !text;
     journal_add(&record);
     packages_note_failure(r->name, r->caller, text);
+    searches_tell_failed(r);
     if (worth_a_log) /* a host may try thousands of other names */
         journal_diagnose();
 }

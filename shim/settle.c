@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include "chain.h"
 #include "config.h"
 #include "describe.h"
 #include "journal.h"
@@ -148,13 +149,10 @@ static void find_askers(struct attribution *a) {
     }
 }
 
-static void note_needed(const struct dl_phdr_info *info) {
-    struct wc_elf_image e;
+static void note_needed(const struct dl_phdr_info *info, const struct wc_elf_image *e) {
     const char *needed;
     struct object *o;
-    if (wc_elf_from_memory(&e, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) != WC_ELF_OK)
-        return;
-    for (size_t i = 0; (needed = wc_elf_needed(&e, i)); i++)
+    for (size_t i = 0; (needed = wc_elf_needed(e, i)); i++)
         for (size_t k = 0; (o = objects_get(k)); k++) {
             if (o->described || !o->mapped || o->asked_by ||
                 !requests_name_fits(needed, o->path, o->soname))
@@ -183,14 +181,19 @@ static void note_callers(const struct dl_phdr_info *info, const struct object *b
 static int attribute_each(struct dl_phdr_info *info, size_t size, void *argument) {
     struct attribution *a = argument;
     struct object *by = NULL;
+    struct wc_elf_image e;
     (void)size;
     if (!a->started) {
         a->started = true;
         if (!(a->locked = state_take()))
             return 1;
         find_askers(a);
+        chain_begin();
     }
-    note_needed(info);
+    if (wc_elf_from_memory(&e, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) == WC_ELF_OK) {
+        note_needed(info, &e);
+        chain_see(info, &e);
+    }
     by = objects_find(info);
     for (size_t i = 0; !by && i < a->asker_count; i++)
         if (objects_contains(info, a->askers[i]))
@@ -519,4 +522,26 @@ bool settle_answers(const char *name) {
     if (!q.yes)
         ask(answers_by_soname, &q);
     return q.yes;
+}
+
+static int note_each(struct dl_phdr_info *info, size_t size, void *argument) {
+    struct question *q = argument;
+    struct wc_elf_image e;
+    (void)size;
+    if (!q->started) {
+        q->started = true;
+        if (!(q->locked = state_take()))
+            return 1;
+        chain_begin();
+    }
+    if (wc_elf_from_memory(&e, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) == WC_ELF_OK)
+        chain_see(info, &e);
+    return 0;
+}
+
+void settle_note_chain(void) {
+    struct question q = {.started = false};
+    ask(note_each, &q);
+    if (q.locked)
+        state_leave();
 }

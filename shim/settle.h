@@ -32,5 +32,7 @@ int64_t settle_promote(uintptr_t address);
 bool settle_path_at(uintptr_t address, char *to, size_t cap);
 /* Does any mapped object answer to that name, as far as paths and SONAMEs tell? */
 bool settle_answers(const char *name);
+/* Looks at who loaded whom anew (chain.h): objects without news of ours may have come. */
+void settle_note_chain(void);
 
 #endif

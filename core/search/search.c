@@ -16,6 +16,7 @@
 struct wc_search_missing {
     struct wc_search_missing *next;
     size_t base; /* length of the directory before its subdirectory: the loader keeps them apart */
+    size_t n;    /* of the path */
     char path[];
 };
 
@@ -25,7 +26,7 @@ struct search {
     bool (*each)(void *arg, const struct wc_candidate *candidate);
     void *arg;
     struct wc_buffer_arena memory;
-    char path[PATH_BYTES];
+    char path[PATH_BYTES], expanded[PATH_BYTES];
     struct wc_candidate candidate;
     bool over, found;
     bool decided; /* a file was taken, or ended the search */
@@ -60,9 +61,9 @@ static enum wc_file_state state_of(const struct wc_search_world *w, const char *
 
 /* ---- one file ---- */
 
-static void try_file(struct search *s, const char *path) {
+static void tell(struct search *s, const char *path, enum wc_file_state state) {
     s->candidate.path = path;
-    s->candidate.state = state_of(s->world, path);
+    s->candidate.state = state;
     s->candidate.beaten = s->decided;
     s->over = !s->each(s->arg, &s->candidate);
     if (s->decided)
@@ -76,49 +77,97 @@ static void try_file(struct search *s, const char *path) {
 
 static bool is_missing(const struct search *s, const char *path, size_t base) {
     const struct wc_search_memory *m = s->world->memory;
+    size_t n = m && m->missing ? wc_str_length(path) : 0;
     for (const struct wc_search_missing *d = m ? m->missing : NULL; d; d = d->next)
-        if (d->base == base && wc_str_compare(d->path, path) == 0)
+        if (d->n == n && d->base == base && wc_mem_compare(d->path, path, n) == 0)
             return true;
     return false;
 }
 
-/* Where nothing was found the loader looks whether the directory is there at all. One that is not
- * absolute it takes to be there. */
-static void note_if_missing(struct search *s, const char *path, size_t base) {
-    struct wc_search_memory *m = s->world->memory;
+static bool is_there(const struct search *s, const char *directory) {
     struct wc_file_facts facts;
-    if (!m || path[0] != '/' ||
-        (s->world->files->facts(s->world->files->ctx, path, &facts) && facts.directory))
+    return s->world->files->facts(s->world->files->ctx, directory, &facts) && facts.directory;
+}
+
+static void note_missing(struct search *s, const char *path, size_t base) {
+    struct wc_search_memory *m = s->world->memory;
+    if (!m)
         return;
-    size_t n = wc_str_length(path) + 1;
-    struct wc_search_missing *d = wc_arena_take(m->arena, sizeof *d + n);
+    size_t n = wc_str_length(path);
+    struct wc_search_missing *d = wc_arena_take(m->arena, sizeof *d + n + 1);
     if (!d)
         return;
-    wc_mem_copy(d->path, path, n);
+    wc_mem_copy(d->path, path, n + 1);
+    d->n = n;
     d->base = base;
     d->next = m->missing;
     m->missing = d;
 }
 
-static void try_directory(struct search *s, const char *directory) {
-    const char *const none[] = {NULL};
-    const char *const *sub = s->world->subdirectories ? s->world->subdirectories : none;
-    for (bool last = false; !last && !s->over;) {
-        struct wc_text t;
-        wc_text_begin(&t, s->path, sizeof s->path);
-        last = !*sub;
-        wc_text_join(&t, directory, last ? "" : *sub++, NULL);
-        size_t end = t.n, base = wc_str_length(directory);
-        if (t.cut || is_missing(s, s->path, base))
-            continue;
-        wc_text_add(&t, s->name);
-        if (t.cut)
-            continue;
-        try_file(s, s->path);
-        s->path[end] = 0;
-        if (s->candidate.state == WC_file_state_NOTHING)
-            note_if_missing(s, s->path, base);
+/* Where nothing was found the loader looks whether the directory is there at all. One that is not
+ * absolute it takes to be there. */
+static void try_in(struct search *s, size_t base) {
+    enum wc_file_state state = state_of(s->world, s->path);
+    if (state == WC_file_state_NOTHING && s->path[0] == '/') {
+        char *name = s->path + wc_str_length(s->path) - wc_str_length(s->name);
+        *name = 0;
+        s->candidate.no_directory = !is_there(s, s->path);
+        if (s->candidate.no_directory)
+            note_missing(s, s->path, base);
+        *name = s->name[0];
     }
+    tell(s, s->path, state);
+}
+
+static void tell_missing(struct search *s) {
+    s->candidate.no_directory = true;
+    s->candidate.tried = false;
+    tell(s, s->path, WC_file_state_NOTHING);
+    s->candidate.tried = true;
+}
+
+/* Is there nothing at the first part of the subdirectory? The others begin with the same few. */
+static bool leads_nowhere(struct search *s, const char *directory, const char *sub) {
+    struct wc_text t;
+    const char *end = wc_str_find_char(sub, '/');
+    if (!s->world->sparse || directory[0] != '/')
+        return false;
+    wc_text_begin(&t, s->path, sizeof s->path);
+    wc_text_add(&t, directory);
+    wc_text_add_n(&t, sub, end ? (size_t)(end - sub) + 1 : 0);
+    if (t.cut || is_missing(s, s->path, 0))
+        return true;
+    if (is_there(s, s->path))
+        return false;
+    note_missing(s, s->path, 0);
+    return true;
+}
+
+static void try_subdirectory(struct search *s, const char *directory, const char *sub) {
+    struct wc_text t;
+    size_t base = wc_str_length(directory);
+    wc_text_begin(&t, s->path, sizeof s->path);
+    wc_text_join(&t, directory, sub, NULL);
+    bool missing = is_missing(s, s->path, base);
+    wc_text_add(&t, s->name);
+    s->candidate.in_subdirectory = sub[0] != 0;
+    s->candidate.no_directory = false;
+    if (!t.cut && missing && !sub[0])
+        tell_missing(s);
+    else if (!t.cut && !missing)
+        try_in(s, base);
+}
+
+static void try_directory(struct search *s, const char *directory) {
+    const char *const *sub = s->world->subdirectories;
+    s->candidate.directory = directory;
+    for (; sub && *sub && !s->over; sub++)
+        if (!leads_nowhere(s, directory, *sub))
+            try_subdirectory(s, directory, *sub);
+    if (!s->over)
+        try_subdirectory(s, directory, "");
+    s->candidate.directory = NULL;
+    s->candidate.in_subdirectory = s->candidate.no_directory = false;
 }
 
 struct list {
@@ -151,15 +200,14 @@ static void add_directory(struct search *s, struct list *l, const char *p, const
 
 static void split(struct search *s, struct list *l, const char *text, const char *separators,
                   const char *origin) {
-    char expanded[PATH_BYTES];
     unsigned index = 0;
     for (const char *p = text; p; index++) {
         size_t n = 0;
         while (p[n] && !wc_str_find_char(separators, p[n]))
             n++;
         char *element = wc_arena_string_n(&s->memory.arena, p, n);
-        if (wc_search_expand(s->world, origin, p, n, expanded, sizeof expanded))
-            add_directory(s, l, expanded, element, index); /* empty: the working directory */
+        if (wc_search_expand(s->world, origin, p, n, s->expanded, sizeof s->expanded))
+            add_directory(s, l, s->expanded, element, index); /* empty: the working directory */
         p = p[n] ? p + n + 1 : NULL;
     }
 }
@@ -216,12 +264,11 @@ static bool is_below_default(const struct wc_search_world *w, const char *path) 
 }
 
 static void by_cache(struct search *s, bool no_default) {
-    char path[PATH_BYTES];
-    if (s->over || s->world->no_cache || !wc_search_cache(s->world, s->name, path, sizeof path) ||
-        (no_default && is_below_default(s->world, path)))
+    const char *path = s->over ? NULL : wc_search_cache(s->world, s->name);
+    if (!path || (no_default && is_below_default(s->world, path)))
         return;
     s->candidate.rule = WC_search_rule_CACHE;
-    try_file(s, path);
+    tell(s, path, state_of(s->world, path));
 }
 
 static void by_default(struct search *s) {
@@ -234,32 +281,47 @@ static void by_default(struct search *s) {
 }
 
 static void by_path(struct search *s, const struct wc_search_object *caller) {
-    char path[PATH_BYTES];
     s->candidate.rule = WC_search_rule_PATH;
     if (wc_search_expand(s->world, caller ? caller->origin : NULL, s->name, wc_str_length(s->name),
-                         path, sizeof path))
-        try_file(s, path);
+                         s->path, sizeof s->path))
+        tell(s, s->path, state_of(s->world, s->path));
 }
 
+static void search_all(struct search *s, const struct wc_search_object *caller) {
+    const struct wc_search_world *world = s->world;
+    const struct wc_search_object *asks = caller ? caller : world->program;
+    bool no_default = asks && asks->no_default;
+    if (wc_str_find_char(s->name, '/')) {
+        by_path(s, asks);
+        return;
+    }
+    by_rpaths(s, caller);
+    if (!world->secure)
+        try_list(s, WC_search_rule_LIBRARY_PATH, world->library_path, ":;", NULL,
+                 world->library_path_origin);
+    if (caller)
+        try_list(s, WC_search_rule_RUNPATH, caller->runpath, ":", caller, caller->origin);
+    by_cache(s, no_default);
+    if (!no_default)
+        by_default(s);
+}
+
+/* All that is large lies in scratch: a thread of the host may have little stack. */
 bool wc_search(const struct wc_search_world *world, const struct wc_search_object *caller,
                const char *name, void *scratch, size_t scratch_size,
                bool (*each)(void *arg, const struct wc_candidate *candidate), void *arg) {
-    struct search s = {.world = world, .name = name, .each = each, .arg = arg};
-    const struct wc_search_object *asks = caller ? caller : world->program;
-    bool no_default = asks && asks->no_default;
-    wc_buffer_arena_begin(&s.memory, scratch, scratch_size);
-    if (wc_str_find_char(name, '/')) {
-        by_path(&s, asks);
-        return s.found;
-    }
-    by_rpaths(&s, caller);
-    if (!world->secure)
-        try_list(&s, WC_search_rule_LIBRARY_PATH, world->library_path, ":;", NULL,
-                 world->library_path_origin);
-    if (caller)
-        try_list(&s, WC_search_rule_RUNPATH, caller->runpath, ":", caller, caller->origin);
-    by_cache(&s, no_default);
-    if (!no_default)
-        by_default(&s);
-    return s.found;
+    struct wc_buffer_arena memory;
+    wc_buffer_arena_begin(&memory, scratch, scratch_size);
+    struct search *s = wc_arena_take(&memory.arena, sizeof *s);
+    if (!s)
+        return false;
+    wc_mem_set(s, 0, sizeof *s);
+    s->world = world;
+    s->name = name;
+    s->each = each;
+    s->arg = arg;
+    s->candidate.tried = true;
+    wc_buffer_arena_begin(&s->memory, memory.p + memory.used, memory.cap - memory.used);
+    search_all(s, caller);
+    return s->found;
 }

@@ -27,7 +27,7 @@ struct leaf {
 
 static struct leaf leaf(unsigned number, unsigned below) {
     struct leaf l = {0, 0, 0, 0};
-    if (__get_cpuid_max(number & 0x80000000u, NULL) >= number)
+    if ((unsigned)__get_cpuid_max(number & 0x80000000u, NULL) >= number)
         __cpuid_count(number, below, l.a, l.b, l.c, l.d);
     return l;
 }

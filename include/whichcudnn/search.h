@@ -26,8 +26,7 @@ struct wc_search_world {
     const char *library_path_origin; /* $ORIGIN in it: the program's */
     const char *directory;           /* for relative names; NULL: what the files' owner has */
     bool secure;                     /* AT_SECURE: LD_LIBRARY_PATH is not heeded */
-    bool no_cache;                   /* --inhibit-cache */
-    const char *cache;               /* file name; NULL: /etc/ld.so.cache */
+    struct wc_span cache;            /* the bytes of /etc/ld.so.cache; n 0: there is none */
     const char *lib, *platform;  /* $LIB, $PLATFORM; platform NULL: the element does not count */
     const char *const *defaults; /* directories with a '/' behind, NULL at the end */
     /* Subdirectories of each directory, first to last, with a '/' behind, NULL at the end:
@@ -36,10 +35,10 @@ struct wc_search_world {
     /* Names below glibc-hwcaps/ that this machine has, best first, NULL at the end: for the cache.
      */
     const char *const *hwcaps;
-    uint64_t cache_hwcap;       /* bits of the old rules that this machine has */
-    const char *cache_platform; /* NULL: none. Old rules */
-    uint16_t machine;           /* EM_X86_64, EM_AARCH64 */
-    bool whole;                 /* go on behind the file that is taken, or that ends the search */
+    uint64_t cache_hwcap; /* bits of the old rules that this machine has */
+    uint16_t machine;     /* EM_X86_64, EM_AARCH64 */
+    bool whole;           /* go on behind the file that is taken, or that ends the search */
+    bool sparse; /* leave out subdirectories that are not there: the loader tries in them once */
     const struct wc_search_object *program; /* NULL: unknown */
     struct wc_search_memory *memory;        /* NULL: a loader that has tried nothing yet */
 };
@@ -56,10 +55,14 @@ struct wc_search_memory {
 struct wc_candidate {
     enum wc_search_rule rule;
     enum wc_file_state state;
-    bool beaten;         /* an earlier one was taken, or ended the search */
-    const char *path;    /* the file tried; valid for the time of the call */
-    const char *element; /* of the variable or the tag, as written there; NULL: no list */
-    unsigned index;      /* of the element in its list, from 0, empty ones counted */
+    bool beaten;       /* an earlier one was taken, or ended the search */
+    bool no_directory; /* nor is its directory there */
+    bool tried;        /* false: that was known before, and the loader does not look again */
+    bool in_subdirectory;
+    const char *path; /* the file tried; valid for the time of the call, as are all texts here */
+    const char *directory; /* of the list, with a '/' behind; NULL: no list */
+    const char *element;   /* of the variable or the tag, as written there; NULL: no list */
+    unsigned index;        /* of the element in its list, from 0, empty ones counted */
     const struct wc_search_object *of; /* whose tag; NULL: nobody's */
 };
 
@@ -80,8 +83,8 @@ bool wc_search_expand(const struct wc_search_world *world, const char *origin, c
 
 /* ---- core/search/cache.c ---- */
 
-/* The path that ld.so.cache gives for a name. False: none, or the file cannot be read. */
-bool wc_search_cache(const struct wc_search_world *world, const char *name, char *to, size_t cap);
+/* The path that the cache gives for a name, in its bytes; NULL: none. */
+const char *wc_search_cache(const struct wc_search_world *world, const char *name);
 
 /* ---- core/search/system.c ---- */
 

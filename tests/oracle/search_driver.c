@@ -62,9 +62,18 @@ static void append(const char **list, const char *s) {
 
 static bool tell(void *arg, const struct wc_candidate *c) {
     (void)arg;
+    if (!c->tried)
+        return true;
     printf("try\t%s\t%s\t%s\n", wc_enum_word(WC_ENUM_search_rule, c->rule),
            wc_enum_word(WC_ENUM_file_state, c->state), c->path);
     return true;
+}
+
+static void read_cache(const char *name) {
+    static unsigned char bytes[4 << 20];
+    world.cache.p = bytes;
+    if (!file_read(NULL, name, 0, bytes, sizeof bytes, &world.cache.n))
+        world.cache.n = 0;
 }
 
 static void set_world(const char *field, const char *value) {
@@ -79,9 +88,7 @@ static void set_world(const char *field, const char *value) {
     else if (strcmp(field, "machine") == 0)
         world.machine = (uint16_t)atoi(value);
     else if (strcmp(field, "cache") == 0)
-        world.cache = keep(value);
-    else if (strcmp(field, "no_cache") == 0)
-        world.no_cache = atoi(value);
+        read_cache(value);
     else if (strcmp(field, "secure") == 0)
         world.secure = atoi(value);
     else

@@ -229,6 +229,7 @@ class Replay:
         self.tell("world", "machine", "62")
         self.tell("world", "origin", str(setup.top))
         self.tell("world", "library_path", setup.library_path or "-")
+        self.tell("world", "cache", "/etc/ld.so.cache")
         check_system(self)
 
     def tell(self, *fields):

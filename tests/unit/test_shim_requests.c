@@ -17,11 +17,12 @@
 #include "shim/objects.h"
 #include "shim/question.h"
 #include "shim/requests.h"
+#include "shim/searches.h"
 
 static struct {
     bool open;
     int64_t numbers;
-    unsigned requests, failures, diagnoses, questions;
+    unsigned requests, failures, diagnoses, questions, searches;
     struct wc_failure_record failure;
 } journal;
 static struct object *known;
@@ -49,6 +50,10 @@ void question_failed(const struct request *r, const char *text) {
     (void)text;
     assert_true(r->logged && r->ended);
     assert_int_equal(journal.questions++, journal.failures);
+}
+void searches_tell_failed(const struct request *r) {
+    (void)r;
+    journal.searches++;
 }
 struct object *objects_at(uintptr_t address) {
     return known && address - known->low < known->high - known->low ? known : NULL;
@@ -217,6 +222,7 @@ static void the_same_is_told_so_many_times(void **state) {
         requests_failed(ask("libcudnn-again.so.9", true), "not there");
     assert_int_equal(journal.requests, REPEATS_TOLD);
     assert_int_equal(journal.failures, REPEATS_TOLD);
+    assert_int_equal(journal.searches, REPEATS_TOLD);
     requests_failed(ask("libcudnn-once.so.9", true), "not there");
     assert_int_equal(journal.failures, REPEATS_TOLD + 1);
     for (int i = 0; i < 3 * REPEATS_TOLD; i++)

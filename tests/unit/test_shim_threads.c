@@ -23,6 +23,7 @@
 #include "shim/memory.h"
 #include "shim/objects.h"
 #include "shim/requests.h"
+#include "shim/searches.h"
 #include "shim/slots.h"
 #include "shim/state.h"
 #include "shim/thread.h"
@@ -75,6 +76,9 @@ bool object_is_told_enough(const struct object *o) {
     return false;
 }
 void objects_forget(void) {}
+void searches_tell_failed(const struct request *r) {
+    (void)r;
+}
 void slots_tell_resolved(const struct object *o, const struct object *to, const char *function) {
     (void)o, (void)to, (void)function;
     resolved++;
