@@ -26,11 +26,6 @@ static const struct {
 #include "file_kinds.def"
 };
 
-static const char *const refusals[] = {
-#define REFUSAL(words) ": " words,
-#include "file_kinds.def"
-};
-
 struct look {
     const struct wc_files *files;
     const char *path;
@@ -233,18 +228,4 @@ bool wc_file_look(const struct wc_files *files, const char *path, uint16_t machi
     else if (!is_pointer(&l))
         conclude(&l, WC_file_fault_NOT_ELF, other_kind(&l));
     return true;
-}
-
-bool wc_text_refuses(const char *text, char *out, size_t cap) {
-    struct wc_text t;
-
-    for (size_t i = 0; text && i < sizeof refusals / sizeof *refusals; i++) {
-        const char *end = wc_str_find(text, refusals[i]);
-        if (!end)
-            continue;
-        wc_text_begin(&t, out, cap);
-        wc_text_add_n(&t, text, (size_t)(end - text));
-        return t.n > 0 && !t.cut;
-    }
-    return false;
 }

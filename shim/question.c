@@ -8,7 +8,10 @@
 #include "view.h"
 #include "whichcudnn/file_look.h"
 #include "whichcudnn/identify.h"
+#include "whichcudnn/loader_words.h"
 #include "whichcudnn/names.h"
+
+#define BESIDE_MOST 8 /* files told of one directory */
 
 static char refused[SYS_PATH], link_of_file[SYS_PATH], real_path[SYS_PATH];
 
@@ -72,12 +75,14 @@ static void tell_contents(struct wc_record *r) {
     view_close(&v);
 }
 
-void question_file(const struct request *r, const char *path) {
+bool question_file(const struct request *r, const char *path) {
     static struct wc_file_look look;
     struct wc_record record;
     struct wc_file_record *f = &record.u.file;
-    if (is_told(r, path) || !wc_file_look(&shim_files, path, ARCH_MACHINE, &look))
-        return;
+    if (is_told(r, path))
+        return true;
+    if (!wc_file_look(&shim_files, path, ARCH_MACHINE, &look))
+        return false;
     wc_record_begin(&record, WC_KIND_file);
     f->path = path;
     if (shim_files.real_path(NULL, path, real_path, sizeof real_path))
@@ -90,11 +95,57 @@ void question_file(const struct request *r, const char *path) {
     f->size = look.size;
     f->needs = look.needs;
     tell_contents(&record);
+    return true;
+}
+
+/* ---- other names of the same library, in a directory that was searched ---- */
+
+struct beside {
+    const struct request *request;
+    struct wc_name wanted;
+    const char *directory;
+    size_t length, told;
+};
+
+static bool look_beside(void *arg, const char *entry) {
+    static char path[SYS_PATH];
+    struct beside *b = arg;
+    struct wc_name name;
+    struct wc_text t;
+    wc_name_read(entry, &name);
+    if (name.kind != b->wanted.kind || !wc_str_same(name.part, b->wanted.part) ||
+        wc_str_same(entry, wc_base_name(b->request->name)))
+        return true;
+    wc_text_begin(&t, path, sizeof path);
+    wc_text_add_n(&t, b->directory, b->length);
+    wc_text_join(&t, "/", entry, NULL);
+    if (!t.cut)
+        question_file(b->request, path);
+    return ++b->told < BESIDE_MOST;
+}
+
+void question_beside(const struct request *r, const char *directory, size_t length) {
+    static char text[SYS_PATH];
+    struct beside b = {.request = r, .directory = text, .length = length};
+    struct wc_text t;
+    wc_name_read(r->name, &b.wanted);
+    wc_text_begin(&t, text, sizeof text);
+    wc_text_add_n(&t, directory, length);
+    /* cuDNN tries names with whole versions before the one that its parts have. */
+    if (b.wanted.kind != WC_NAME_OTHER && b.wanted.version.minor < 0 && !t.cut)
+        shim_files.list(NULL, text, look_beside, &b);
 }
 
 void question_failed(const struct request *r, const char *text) {
-    if (wc_text_refuses(text, refused, sizeof refused) && wc_str_find_char(refused, '/'))
-        question_file(r, refused);
-    else if (wc_str_find_char(r->name, '/'))
-        question_file(r, r->name);
+    static struct wc_unmet unmet;
+    if (wc_text_refuses(text, refused, sizeof refused)) {
+        if (wc_str_find_char(refused, '/'))
+            question_file(r, refused);
+    } else if (wc_text_unmet(text, &unmet)) {
+        if (wc_str_find_char(unmet.library, '/'))
+            question_file(r, unmet.library);
+    } else if (wc_str_find_char(r->name, '/')) {
+        if (!question_file(r, r->name))
+            question_beside(r, r->name, wc_dir_length(r->name));
+    }
 }

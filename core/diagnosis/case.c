@@ -197,3 +197,11 @@ const char *wc_found_before(const struct wc_diagnosis *d, int64_t object, ...) {
     va_end(ids);
     return found;
 }
+
+bool wc_told_before(const struct wc_diagnosis *d, const char *first_fact) {
+    for (size_t i = 0; i < d->out->n; i++)
+        if (wc_str_same(d->out->p[i].id, d->kind->id) &&
+            wc_str_same(d->out->p[i].facts.p[0].value, first_fact))
+            return true;
+    return false;
+}

@@ -33,3 +33,21 @@ void wc_case_library(struct wc_case *c, const char *name, const struct wc_object
     wc_case_fact(c, "asked by", say_asker(c, o),
                  o->r.asked_how == WC_operation_NEEDED ? "DT_NEEDED" : "loader request");
 }
+
+struct wc_object wc_file_as_object(const struct wc_file_record *f, const char *path) {
+    struct wc_object o;
+
+    wc_mem_set(&o, 0, sizeof o);
+    o.version = o.floor = o.ceiling = WC_VERSION_NONE;
+    o.r.path = path && *path ? path : NULL;
+    if (f) {
+        o.r.path = f->path;
+        o.r.real_path = f->real_path;
+        o.r.soname = f->soname;
+        o.r.installation_kind = f->installation_kind;
+        o.r.installation = f->installation;
+        o.r.installation_version = f->installation_version;
+        o.r.installation_path = f->installation_path;
+    }
+    return o;
+}

@@ -3,7 +3,7 @@
  * library that stopped it, which need not be the one that was asked for.
  */
 #include "core/findings/finding.h"
-#include "whichcudnn/file_look.h"
+#include "whichcudnn/loader_words.h"
 
 bool wc_text_not_found(const char *text, char *out, size_t cap) {
     const char *end = text ? wc_str_find(text, ": cannot open shared object file") : NULL;
@@ -25,20 +25,17 @@ bool wc_failed_dependency(const struct wc_failure *f, char *out, size_t cap) {
            wc_str_compare(out, wc_base_name(f->r.name)) != 0;
 }
 
-/* "FILE: undefined symbol: NAME, version NODE": up to the first two, and from the last. */
 bool wc_refused_for_symbol(const struct wc_failure *f, struct wc_refusal *out) {
-    static const char undefined[] = ": undefined symbol: ", version[] = ", version ";
-    const char *text = f->r.text, *at = text ? wc_str_find(text, undefined) : NULL;
-    const char *node = at ? wc_str_find(at, version) : NULL;
     struct wc_name wants, has;
+    struct wc_unmet unmet;
     struct wc_text t;
 
-    if (!node)
+    if (!wc_text_unmet(f->r.text, &unmet) || !unmet.symbol[0] || !unmet.node[0])
         return false;
     wc_text_begin(&t, out->file, sizeof out->file);
-    wc_text_add_n(&t, text, (size_t)(at - text));
-    wc_name_read(out->file, &wants);
-    wc_name_read(node + sizeof version - 1, &has);
+    wc_text_add(&t, unmet.file);
+    wc_name_read(unmet.file, &wants);
+    wc_name_read(unmet.node, &has);
     wc_text_begin(&t, out->part, sizeof out->part);
     wc_text_add(&t, has.kind == WC_NAME_PART ? has.part : "facade");
     return (wants.kind == WC_NAME_PART || wants.kind == WC_NAME_FACADE) &&
@@ -87,6 +84,29 @@ bool wc_failed_for_file(const struct wc_stack *s, const struct wc_failure *f,
     }
     out->file = looked_at(s, f, out->name);
     return out->refused || (out->file && out->file->fault);
+}
+
+/* Is o what was to be had under this name: the same library, or what answers to the name? */
+static bool is_same_library(const struct wc_object *o, const char *name) {
+    struct wc_name wanted, had;
+
+    if (!name)
+        return false;
+    wc_name_read(name, &wanted);
+    wc_name_read(wc_path_of(o), &had);
+    if (had.kind == WC_NAME_OTHER && o->r.soname)
+        wc_name_read(o->r.soname, &had);
+    return wc_answers_to(o, name) || (wanted.kind != WC_NAME_OTHER && wanted.kind == had.kind &&
+                                      wc_str_same(wanted.part, had.part));
+}
+
+bool wc_came_in_later(const struct wc_stack *s, const struct wc_failure *f, const char *file) {
+    for (size_t i = 0; i < s->objects.n; i++) {
+        const struct wc_object *o = &s->objects.p[i];
+        if (wc_came_after(o, f) && (is_same_library(o, f->r.name) || is_same_library(o, file)))
+            return true;
+    }
+    return false;
 }
 
 bool wc_is_load(const struct wc_failure *f) {

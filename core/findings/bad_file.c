@@ -26,60 +26,12 @@ static bool is_relevant(const char *file) {
     return n.kind != WC_NAME_OTHER || wc_name_hints(wc_base_name(file));
 }
 
-/* Is o what was to be had under this name: the same library, or what answers to the name? */
-static bool is_same_library(const struct wc_object *o, const char *name) {
-    struct wc_name wanted, had;
-
-    if (!name)
-        return false;
-    wc_name_read(name, &wanted);
-    wc_name_read(wc_path_of(o), &had);
-    if (had.kind == WC_NAME_OTHER && o->r.soname)
-        wc_name_read(o->r.soname, &had);
-    return wc_answers_to(o, name) || (wanted.kind != WC_NAME_OTHER && wanted.kind == had.kind &&
-                                      wc_str_same(wanted.part, had.part));
-}
-
-/* Frameworks try several copies: did one that is good come in behind the bad one? */
-static bool came_later(const struct wc_stack *s, const struct wc_failure *f, const char *file) {
-    for (size_t i = 0; i < s->objects.n; i++) {
-        const struct wc_object *o = &s->objects.p[i];
-        if (wc_came_after(o, f) && (is_same_library(o, f->r.name) || is_same_library(o, file)))
-            return true;
-    }
-    return false;
-}
-
 static bool is_bad(const struct wc_stack *s, const struct wc_failure *f, struct wc_bad_file *bad) {
-    return wc_failed_for_file(s, f, bad) && is_relevant(bad->name) && !came_later(s, f, bad->name);
-}
-
-static bool told(const struct wc_diagnosis *d, const char *name) {
-    for (size_t i = 0; i < d->out->n; i++)
-        if (wc_str_same(d->out->p[i].id, d->kind->id) &&
-            wc_str_same(d->out->p[i].facts.p[0].value, name))
-            return true;
-    return false;
+    return wc_failed_for_file(s, f, bad) && is_relevant(bad->name) &&
+           !wc_came_in_later(s, f, bad->name);
 }
 
 /* ---- what to do ---- */
-
-/* The file as if it were an object: what is said of an installation is said of both. */
-static struct wc_object as_object(const struct wc_bad_file *bad) {
-    const struct wc_file_record *f = bad->file;
-    struct wc_object o;
-
-    wc_mem_set(&o, 0, sizeof o);
-    o.r.path = path_of(bad);
-    if (f) {
-        o.r.real_path = f->real_path;
-        o.r.installation_kind = f->installation_kind;
-        o.r.installation = f->installation;
-        o.r.installation_version = f->installation_version;
-        o.r.installation_path = f->installation_path;
-    }
-    return o;
-}
 
 static const char *command_on(struct wc_case *c, const char *command, const char *path) {
     const char *quoted = path && path[0] == '/' ? wc_say_quoted(c, path) : NULL;
@@ -123,7 +75,7 @@ static void fix_by_hand(struct wc_case *c, enum wc_file_fault fault) {
 
 /* Best first: what brings the file back by a command, then another road to the library. */
 static void fixes(struct wc_case *c, const struct wc_bad_file *bad) {
-    struct wc_object o = as_object(bad);
+    struct wc_object o = wc_file_as_object(bad->file, path_of(bad));
     enum wc_file_fault fault = fault_of(bad);
 
     if (fault == WC_file_fault_UNREADABLE)
@@ -152,7 +104,7 @@ static const char *title(struct wc_case *c, const struct wc_failure *f,
 
 static void file_facts(struct wc_case *c, const struct wc_bad_file *bad) {
     const struct wc_file_record *f = bad->file;
-    struct wc_object o = as_object(bad);
+    struct wc_object o = wc_file_as_object(bad->file, path_of(bad));
 
     wc_case_fact(c, "file", wc_say(c, path_of(bad), NULL),
                  bad->refused ? "dlerror" : "loader request");
@@ -193,6 +145,6 @@ void wc_find_bad_file(struct wc_diagnosis *d) {
     struct wc_bad_file bad;
 
     for (size_t i = 0; i < d->s->failures.n && d->out->n < WC_FINDINGS_MOST; i++)
-        if (is_bad(d->s, &d->s->failures.p[i], &bad) && !told(d, path_of(&bad)))
+        if (is_bad(d->s, &d->s->failures.p[i], &bad) && !wc_told_before(d, path_of(&bad)))
             tell(d, &d->s->failures.p[i], &bad);
 }

@@ -82,6 +82,8 @@ static void tell(struct wc_diagnosis *d, const struct wc_judgement *j) {
     if (j->own_would_fit)
         c.r.explained_by =
             wc_found_before(d, c.r.object, "facade-and-parts-differ", "parts-differ", NULL);
+    if (!c.r.explained_by)
+        c.r.explained_by = wc_found_before(d, c.r.object, "wrong-name", NULL);
     got(&c, j);
     fixes(&c, j);
     wc_case_end(&c);

@@ -75,6 +75,9 @@ void wc_case_end(struct wc_case *c);
 const char *wc_found_before(const struct wc_diagnosis *d, int64_t object, ...)
     __attribute__((sentinel));
 
+/* Is there a finding of this kind with that value as its first fact? */
+bool wc_told_before(const struct wc_diagnosis *d, const char *first_fact);
+
 /* ---- objects (core/diagnosis/objects.c) ---- */
 
 bool wc_is_cudnn(const struct wc_object *o); /* facade or part; NULL is none */
@@ -195,6 +198,9 @@ const char *wc_say_demand(struct wc_case *c, const struct wc_demand_record *r);
 
 /* Path, version, installation and who asked for it, under `name`. */
 void wc_case_library(struct wc_case *c, const char *name, const struct wc_object *o);
+/* A file as if it were an object: what is said of an installation is said of both. f NULL: nobody
+ * looked at it, and its path is all that is known. */
+struct wc_object wc_file_as_object(const struct wc_file_record *f, const char *path);
 /* "nvidia-cudnn-cu12 9.1.0.70"; NULL: unknown. */
 const char *wc_say_installation(struct wc_case *c, const struct wc_object *o);
 /* Packages that satisfy a demand of `host` in place of `library`. spec: PEP 440; package: the
@@ -244,6 +250,20 @@ struct wc_bad_file {
 };
 bool wc_failed_for_file(const struct wc_stack *s, const struct wc_failure *f,
                         struct wc_bad_file *out);
+/* A file in the directories searched that would have been the right one, but for its name. NULL:
+ * none was seen. (core/findings/wrong_name.c) */
+const struct wc_file_record *wc_failed_for_name(const struct wc_stack *s,
+                                                const struct wc_failure *f);
+/* The file that the loader refused for its version nodes because it is another library than its
+ * name says. NULL: it is not, or nobody looked. (core/findings/wrong_name.c) */
+const struct wc_file_record *wc_false_file(const struct wc_stack *s, const struct wc_failure *f);
+struct wc_unmet;
+/* Was it refused because a library lacks a version node, or a function of one? (Among parts of one
+ * cuDNN wc_refused_for_symbol tells.) (core/findings/version_node.c) */
+bool wc_failed_for_node(const struct wc_stack *s, const struct wc_failure *f, struct wc_unmet *u);
+/* Frameworks try several names and copies: did what f asked for, or the library of this file's
+ * name, come in behind that failure? */
+bool wc_came_in_later(const struct wc_stack *s, const struct wc_failure *f, const char *file);
 bool wc_is_load(const struct wc_failure *f); /* a library was asked for, not a symbol */
 /* What was asked for, and the loader's words. */
 void wc_case_request(struct wc_case *c, const struct wc_failure *f);

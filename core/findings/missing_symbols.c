@@ -1,9 +1,11 @@
 /*
  * missing-symbols: functions that a host imports and its library does not have. Either the loader
  * left the slot without a target, or a slot is still lazy and the table of functions says that this
- * release has none of that name: the call will end the process.
+ * release has none of that name: the call will end the process. Or the loader refused the host for
+ * a function, and told its name.
  */
 #include "finding.h"
+#include "whichcudnn/loader_words.h"
 
 enum { NEWEST_MOST = 64, NAMED_MOST = 20 };
 
@@ -143,6 +145,70 @@ static void tell(struct search *s) {
     wc_case_end(c);
 }
 
+/* ---- hosts that did not come in ---- */
+
+/* Its words name one function, the first that was missed; with a version node
+ * version-node-not-found tells it. */
+static bool is_refused(const struct wc_stack *s, const struct wc_failure *f, struct wc_unmet *u) {
+    struct wc_name n;
+
+    if (!wc_is_load(f) || !wc_text_unmet(f->r.text, u) || u->node[0] ||
+        wc_function_find(u->symbol) == WC_NO_FUNCTION)
+        return false;
+    wc_name_read(u->file, &n);
+    return n.kind != WC_NAME_FACADE && n.kind != WC_NAME_PART && !wc_came_in_later(s, f, u->file);
+}
+
+static const struct wc_object *only_facade(const struct wc_stack *s) {
+    const struct wc_object *facade = NULL;
+
+    for (size_t i = 0; i < s->objects.n; i++) {
+        const struct wc_object *o = &s->objects.p[i];
+        if (o->r.role != WC_role_FACADE || !o->r.mapped)
+            continue;
+        if (facade)
+            return NULL;
+        facade = o;
+    }
+    return facade;
+}
+
+static void tell_refused(struct wc_diagnosis *d, const struct wc_failure *f,
+                         const struct wc_unmet *u) {
+    struct search s = {
+        .library = only_facade(d->s), .since = WC_VERSION_NONE, .until = WC_VERSION_NONE};
+    const struct wc_object *by = wc_object_of(d->s, f->r.caller_object, f->r.caller);
+    int function = wc_function_find(u->symbol);
+    struct wc_case *c = &s.c;
+
+    wc_case_begin(c, d);
+    s.since = wc_function_first(function);
+    c->r.title = wc_say(c, wc_say_name(c, wc_say(c, u->file, NULL)), " imports ",
+                        wc_say_name(c, wc_say(c, u->symbol, NULL)),
+                        ", which the cuDNN that it found does not have", NULL);
+    c->r.host = by && !wc_is_cudnn(by) ? by->r.object : WC_NULL;
+    c->r.object = s.library ? s.library->r.object : WC_NULL;
+    wc_case_fact(c, "host", wc_say(c, u->file, NULL), "dlerror");
+    wc_case_fact(c, wc_say(c, u->symbol, NULL),
+                 wc_say(c, "came with ", wc_say_version(c, s.since), NULL), "function table");
+    if (s.library)
+        wc_case_library(c, "library", s.library);
+    wc_case_request(c, f);
+    wc_case_fact(c, "asked by", f->r.caller, "loader request");
+    wc_fix_install(c, NULL, s.library, release_for(&s), NULL);
+    if (s.library)
+        wc_fix_search_path(c, s.library);
+    wc_case_end(c);
+}
+
+static void find_refused(struct wc_diagnosis *d) {
+    struct wc_unmet u;
+
+    for (size_t i = 0; i < d->s->failures.n && d->out->n < WC_FINDINGS_MOST; i++)
+        if (is_refused(d->s, &d->s->failures.p[i], &u) && !wc_told_before(d, u.file))
+            tell_refused(d, &d->s->failures.p[i], &u);
+}
+
 void wc_find_missing_symbols(struct wc_diagnosis *d) {
     size_t hosts = 0;
 
@@ -166,4 +232,5 @@ void wc_find_missing_symbols(struct wc_diagnosis *d) {
         if (s.undefined + s.expected)
             tell(&s);
     }
+    find_refused(d);
 }

@@ -3,6 +3,7 @@
  * try several names and copies; a miss before the one that worked is no finding.
  */
 #include "finding.h"
+#include "whichcudnn/loader_words.h"
 
 enum { MISSING_NAME = 128 };
 
@@ -182,18 +183,21 @@ static void tell_not_found(struct wc_diagnosis *d, size_t i, const char *name) {
     wc_case_end(&c);
 }
 
-/* A file of the facade's name was there for this caller: that is the cause, and bad-file tells it.
- */
-static bool bad_file_told(const struct wc_diagnosis *d, const struct wc_failure *f) {
+/* A file was there for this caller: that is the cause, and bad-file, wrong-name or
+ * version-node-not-found tells it. */
+static bool told_by_file(const struct wc_diagnosis *d, const struct wc_failure *f) {
     const struct wc_object *caller = wc_object_of(d->s, f->r.caller_object, f->r.caller);
     int64_t host = caller ? caller->r.object : WC_NULL;
     struct wc_bad_file bad;
+    struct wc_unmet unmet;
 
-    if (wc_failed_for_file(d->s, f, &bad))
+    if (wc_failed_for_file(d->s, f, &bad) || wc_failed_for_name(d->s, f) ||
+        wc_failed_for_node(d->s, f, &unmet))
         return true;
     for (size_t i = 0; i < d->out->n; i++) {
         const struct wc_finding_record *r = &d->out->p[i];
-        if (wc_str_same(r->id, "bad-file") && r->host == host &&
+        bool by_file = wc_str_same(r->id, "bad-file") || wc_str_same(r->id, "wrong-name");
+        if (by_file && r->host == host && r->object == WC_NULL &&
             kind_of(r->facts.p[0].value) == WC_NAME_FACADE)
             return true;
     }
@@ -205,7 +209,7 @@ void wc_find_library_not_found(struct wc_diagnosis *d) {
 
     for (size_t i = 0; i < d->s->failures.n && d->out->n < WC_FINDINGS_MOST; i++)
         if (facade_not_loaded(d->s, &d->s->failures.p[i], name) && !told(d->s, i) &&
-            !bad_file_told(d, &d->s->failures.p[i]))
+            !told_by_file(d, &d->s->failures.p[i]))
             tell_not_found(d, i, name);
 }
 

@@ -4,6 +4,7 @@
  * their absence is told only when a call failed for want of a part.
  */
 #include "finding.h"
+#include "whichcudnn/loader_words.h"
 
 enum { FOUR_NAMES = 9, PARTS_NAMED = 8, FACADES_MOST = 16 };
 
@@ -54,11 +55,13 @@ static bool loaded(const struct wc_stack *s, const char *part, const struct wc_o
 }
 
 /* The part's file is there. Something that it needs is not: dependency-missing tells it. Or it does
- * not fit the others: parts-differ does. Or it is none that can be loaded: bad-file does. */
+ * not fit the others: parts-differ does. Or it is none that can be loaded, or has another name:
+ * bad-file and wrong-name do. */
 static bool told_elsewhere(const struct wc_stack *s, const char *part,
                            const struct wc_object *facade) {
     struct wc_refusal refusal;
     struct wc_bad_file bad;
+    struct wc_unmet unmet;
     char missing[128];
     struct wc_name n;
 
@@ -66,6 +69,7 @@ static bool told_elsewhere(const struct wc_stack *s, const char *part,
         const struct wc_failure *f = &s->failures.p[i];
         if (is_request(s, f, facade, &n) && wc_str_same(n.part, part) &&
             (wc_failed_dependency(f, missing, sizeof missing) || wc_failed_for_file(s, f, &bad) ||
+             wc_failed_for_name(s, f) || wc_failed_for_node(s, f, &unmet) ||
              (facade && wc_refused_for_symbol(f, &refusal))))
             return true;
     }

@@ -19,8 +19,4 @@ struct wc_file_look {
 bool wc_file_look(const struct wc_files *files, const char *path, uint16_t machine,
                   struct wc_file_look *out);
 
-/* Do the loader's words refuse a file for what it is? Its name in out, as the loader has it: a
- * path, or the bare name where it went on searching and found no other. */
-bool wc_text_refuses(const char *text, char *out, size_t cap);
-
 #endif

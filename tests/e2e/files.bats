@@ -131,3 +131,94 @@ END
     is "$("$CMD" report --json logs | jq -c '[.findings[] | select(.severity == "error") | .id]')" '[]'
     records file logs/* | grep -q '"fault":"empty"'
 }
+
+# ---- names ----
+
+@test "a link of another major's name to this cuDNN: removed, the host gets none in its place" {
+    build_host dlopen-path set by-path
+    cp set/*.so.9 bad
+    ln -s libcudnn.so.9 bad/libcudnn.so.8
+    observed without_cache ./by-path "$PWD/bad/libcudnn.so.8" version
+    is "$output" "version 90100"
+    is "$(told)" "1
+wrong-name
+by-path asked for libcudnn.so.8 and got libcudnn.so.9 under that name
+rm $PWD/bad/libcudnn.so.8"
+    rm bad/libcudnn.so.8
+    observed without_cache ./by-path "$PWD/bad/libcudnn.so.9" version
+    is "$(told | head -n 1)" 0
+}
+
+@test "the driver's library under cuDNN's name" {
+    echo 'int cuInit(int f) { return f; }' |
+        "${CC:-gcc}" -shared -fPIC -x c - -Wl,-soname,libcuda.so.1 -o bad/libcuda.so.515.43.04
+    ln -s libcuda.so.515.43.04 bad/libcudnn.so.9
+    observed without_cache ./host version
+    is "$(told | tail -n 3)" "wrong-name
+host asked for libcudnn.so.9 and got libcuda.so.1 under that name
+rm $PWD/bad/libcudnn.so.9"
+    eval "$(told | tail -n 1)"
+    run -0 without_cache ./host version
+    is "$output" "version 90100"
+}
+
+@test "a name without a number where there is only one with, and the reverse" {
+    build_host dlopen-path set by-path
+    observed without_cache ./by-path "$PWD/set/libcudnn.so" version
+    is "$(told)" "1
+wrong-name
+by-path asked for libcudnn.so, which is there under the name libcudnn.so.9
+ln -s libcudnn.so.9 $PWD/set/libcudnn.so"
+    eval "$(told | tail -n 1)"
+    run -0 without_cache ./by-path "$PWD/set/libcudnn.so" version
+    mv set/libcudnn.so.9 set/libcudnn.so.9.1.0
+    rm set/libcudnn.so
+    observed without_cache ./by-path "$PWD/set/libcudnn.so.9" version
+    is "$(told)" "1
+wrong-name
+by-path asked for libcudnn.so.9, which is there under the name libcudnn.so.9.1.0
+ln -s libcudnn.so.9.1.0 $PWD/set/libcudnn.so.9"
+    eval "$(told | tail -n 1)"
+    run -0 without_cache ./by-path "$PWD/set/libcudnn.so.9" version
+}
+
+# ---- version nodes ----
+
+# A library linked against one cuDNN 8 is opened where another one is found.
+opens() { # what it finds in the directory bad
+    build_host library-now eight engine
+    cat >opens.py <<'END'
+import ctypes, sys
+try:
+    ctypes.CDLL(sys.argv[1])
+    print("opened")
+except OSError as why:
+    print(why)
+END
+    observed python3 opens.py "$PWD/engine.so"
+}
+
+@test "a cuDNN that lacks a function of its own node: which release has it" {
+    make_standin 8.9.2 eight
+    make_standin 8.9.2 bad --without-function cudnnBackendFinalize
+    opens
+    [[ $output == *"cudnnBackendFinalize, version libcudnn.so.8"* ]]
+    is "$(told | sed -n '2,3p')" "version-node-not-found
+engine.so was linked with another libcudnn.so.8 than it found: cudnnBackendFinalize is not in it"
+    run -0 python3 opens.py "$PWD/engine.so"
+    is "$output" opened
+}
+
+@test "a node that is not there, behind a false name" {
+    make_standin 8.9.2 eight
+    cp set/*.so.9 bad
+    ln -s libcudnn.so.9 bad/libcudnn.so.8
+    opens
+    [[ $output == *"libcudnn.so.8: version \`libcudnn.so.8' not found (required by $PWD/engine.so)" ]]
+    is "$(told | tail -n 3)" "wrong-name
+engine.so needs libcudnn.so.8 and found libcudnn.so.9 under that name
+rm $PWD/bad/libcudnn.so.8"
+    eval "$(told | tail -n 1)"
+    run -0 env LD_LIBRARY_PATH="$PWD/bad" python3 opens.py "$PWD/engine.so"
+    is "$output" opened
+}

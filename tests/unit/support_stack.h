@@ -293,7 +293,8 @@ __attribute__((unused)) static void add_failure(struct scene *s, int64_t by, con
 struct looked_at {
     const char *path;
     enum wc_file_fault fault;
-    const char *what, *link, *soname;
+    const char *what, *link, *soname, *version;
+    enum wc_version_source version_source;
     int64_t size;
     enum wc_installation_kind kind;
     const char *installation, *installation_version;
@@ -309,6 +310,8 @@ __attribute__((unused)) static void add_looked_at(struct scene *s, const struct 
     f->fault = l->fault;
     f->what = l->what;
     f->soname = l->soname;
+    f->version = l->version;
+    f->version_source = l->version_source;
     f->size = l->size;
     f->installation_kind = l->kind;
     f->installation = l->installation;

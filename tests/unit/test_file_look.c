@@ -1,4 +1,4 @@
-/* What a file is that stands where a library was looked for; the loader's words that refuse one. */
+/* What a file is that stands where a library was looked for. */
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -226,36 +226,6 @@ static void one_that_may_not_be_read_is_told(void **state) {
     expect(WC_file_fault_UNREADABLE, "a file that this process may not read", END, WC_NULL);
 }
 
-/* ---- the loader's words ---- */
-
-static void words_that_refuse_a_file_name_it(void **state) {
-    (void)state;
-    static const struct {
-        const char *text, *name;
-    } rows[] = {
-        {"/a b/libcudnn.so.9: file too short", "/a b/libcudnn.so.9"},
-        {"/x: y/libcudnn.so.9: invalid ELF header", "/x: y/libcudnn.so.9"},
-        {"libcuda.so: wrong ELF class: ELFCLASS32", "libcuda.so"},
-        {"/d/l.so: cannot read file data: Is a directory", "/d/l.so"},
-        {"/d/l.so: cannot open shared object file: Permission denied", "/d/l.so"},
-        {"l.so: cannot dynamically load position-independent executable", "l.so"},
-    };
-    char name[32];
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        assert_true(wc_text_refuses(rows[i].text, name, sizeof name));
-        assert_string_equal(name, rows[i].name);
-    }
-    assert_false(wc_text_refuses(NULL, name, sizeof name));
-    assert_false(wc_text_refuses("file too short", name, sizeof name));
-    assert_false(wc_text_refuses(": file too short", name, sizeof name));
-    assert_false(wc_text_refuses("/a/name/that/is/longer/than/there/is/room: file too short", name,
-                                 sizeof name));
-    assert_false(
-        wc_text_refuses("l.so: undefined symbol: f, version libcudnn_ops.so.9", name, sizeof name));
-    assert_false(wc_text_refuses("l.so: cannot open shared object file: No such file or directory",
-                                 name, sizeof name));
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -268,7 +238,6 @@ int main(void) {
         TEST(files_of_other_kinds_are_called_by_their_name),
         TEST(what_is_no_file_is_told_too),
         TEST(one_that_may_not_be_read_is_told),
-        TEST(words_that_refuse_a_file_name_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

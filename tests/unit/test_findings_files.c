@@ -1,5 +1,6 @@
 /*
- * Files that are not what their name says: bad-file.
+ * Files that are not what their name says, or not of the release that is wanted: bad-file,
+ * wrong-name, version-node-not-found, and missing-symbols where the loader's words tell it.
  */
 #include "support_stack.h"
 
@@ -196,6 +197,257 @@ static void a_path_that_nobody_would_type_gets_no_command(void **state) {
     }
 }
 
+/* ---- wrong-name ---- */
+
+/* soname: what the file really is; "": a file without one. */
+static int64_t add_named(struct scene *s, enum wc_role role, const char *asked, const char *path,
+                         const char *real_path, const char *soname, int64_t by) {
+    struct wc_record r = begin(WC_KIND_object);
+    struct wc_object_record *o = &r.u.object;
+    o->object = ++s->objects;
+    o->role = role;
+    o->mapped = true;
+    o->path = path;
+    o->real_path = real_path;
+    o->asked_name = asked;
+    o->soname = *soname ? soname : NULL;
+    o->asked_by_object = by;
+    o->asked_by = "/opt/app/libhost.so";
+    o->asked_how = WC_operation_NEEDED;
+    apply(s, &r);
+    return o->object;
+}
+
+static void a_file_is_known_by_its_soname(void **state) {
+    (void)state;
+    static const struct {
+        enum wc_role role;
+        const char *asked, *path, *soname, *found;
+    } rows[] = {
+        {WC_role_FACADE, "libcudnn.so.8", "/x/libcudnn.so.8", "libcudnn.so.9", "wrong-name"},
+        {WC_role_FACADE, "libcudnn.so.8", "/x/libcudnn.so.8", "libcuda.so.1", "wrong-name"},
+        {WC_role_FACADE, "libcudnn.so.8", "/x/libcudnn.so.8", "libother.so", "wrong-name"},
+        {WC_role_PART, "libcudnn_ops.so.9", "/x/libcudnn_ops.so.9", "libcudnn_cnn.so.9",
+         "wrong-name"},
+        {WC_role_COMPANION, "libcublas.so.11", "/x/libcublas.so.11", "libcublas.so.12",
+         "wrong-name"},
+        /* Right ones. */
+        {WC_role_FACADE, "libcudnn.so", "/x/libcudnn.so", "libcudnn.so.9", ""},
+        {WC_role_FACADE, "libcudnn.so.9", "/x/libcudnn.so.9.1.0", "libcudnn.so.9", ""},
+        {WC_role_FACADE, "/x/renamed.so", "/x/renamed.so", "libcudnn.so.9", ""},
+        {WC_role_FACADE, "libcudnn.so.8", "/x/libcudnn.so.8", "", ""},
+        {WC_role_FACADE, "libcudnn-1a2b3c4d.so.8.9.2", "/x/libcudnn-1a2b3c4d.so.8.9.2",
+         "libcudnn-1a2b3c4d.so.8.9.2", ""},
+        {WC_role_COMPANION, "libnvrtc.so.11.8.89", "/x/libnvrtc.so.11.8.89", "libnvrtc.so.11.2",
+         ""},
+        {WC_role_HOST, "libcuda.so.535.104.05", "/x/libcuda.so.535.104.05", "libcuda.so.1", ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct scene *s = new_scene();
+        add_named(s, rows[i].role, rows[i].asked, rows[i].path, rows[i].path, rows[i].soname,
+                  NOBODY);
+        assert_finds(s, rows[i].found);
+    }
+}
+
+static void a_false_link_is_to_be_removed(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    add_variable(s, "LD_LIBRARY_PATH=/x");
+    add_named(s, WC_role_FACADE, "libcudnn.so.8", "/x/libcudnn.so.8", "/usr/lib/libcuda.so.515",
+              "libcuda.so.1", host);
+    assert_finds(s, "wrong-name");
+    const struct wc_finding_record *r = &s->found.p[0];
+    assert_string_equal(r->title, "libhost.so needs libcudnn.so.8 and got libcuda.so.1 under that "
+                                  "name");
+    assert_int_equal(r->host, host);
+    assert_string_equal(r->fix.p[0].command, "rm /x/libcudnn.so.8");
+    assert_non_null(strstr(r->fix.p[1].text, "==8.*"));
+    assert_true(has_command(r, "unset LD_LIBRARY_PATH"));
+    assert_true(has_fact(r, "functions of cuDNN", "none"));
+    /* A file of its own may be the only copy of what it is. */
+    s = new_scene();
+    add_named(s, WC_role_FACADE, "libcudnn.so.8", "/x/libcudnn.so.8", "/x/libcudnn.so.8",
+              "libcuda.so.1", NOBODY);
+    assert_finds(s, "wrong-name");
+    assert_null(s->found.p[0].fix.p[0].command);
+}
+
+/* What has cuDNN's functions may be called as it likes. */
+static void a_stand_in_of_another_maker_is_none(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct file f = {.role = WC_role_FACADE,
+                     .path = "/x/libcudnn.so.8",
+                     .soname = "libzluda_dnn.so",
+                     .floor = "8.0.0",
+                     .asked_by = NOBODY};
+    add_file(s, &f);
+    assert_finds(s, "");
+}
+
+static void another_major_under_a_false_name_explains_the_host(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    struct want w = {host, WC_demand_kind_NODE, .spec = "==8.*",
+                     .source = "version node of its imports"};
+    add_demand(s, &w);
+    struct file f = {.role = WC_role_FACADE,
+                     .path = "/x/libcudnn.so.8",
+                     .soname = "libcudnn.so.9",
+                     .version = draw_release(9),
+                     .source = WC_version_source_ASKED_NAMES,
+                     .asked_by = host};
+    add_file(s, &f);
+    assert_finds(s, "wrong-name major-differs");
+    assert_string_equal(s->found.p[1].explained_by, "wrong-name");
+}
+
+static void the_right_file_has_another_name(void **state) {
+    (void)state;
+    static const struct {
+        const char *asked, *there, *soname, *found;
+    } rows[] = {
+        {"libcudnn.so", "/x/libcudnn.so.9", "libcudnn.so.9", "wrong-name"},
+        {"libcudnn.so.9", "/x/libcudnn.so", "libcudnn.so.9", "wrong-name"},
+        {"libcudnn.so.9", "/x/libcudnn.so.9.1.0", "libcudnn.so.9", "wrong-name"},
+        {"libcudnn.so.9", "/x/libcudnn.so.8", "libcudnn.so.8", "library-not-found"},
+        {"libcudnn.so.9", "/x/libcudnn.so.8", "libcudnn.so.9", "wrong-name"},
+        {"libcudnn.so.9", "/x/libcudnn.so.9.1", "libother.so", "library-not-found"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct scene *s = new_scene();
+        int64_t host = add_host(s, "/opt/app/libhost.so");
+        struct looked_at l = {.path = rows[i].there, .soname = rows[i].soname};
+        fail_for(s, host, rows[i].asked, NULL, l);
+        assert_finds(s, rows[i].found);
+        if (strcmp(rows[i].found, "wrong-name") != 0)
+            continue;
+        assert_true(has_command(&s->found.p[0],
+                                say(s, "ln -s %s /x/%s", rows[i].there + 3, rows[i].asked)));
+        add_facade(s, "/y", draw_release(9), host);
+        assert_finds(s, "");
+    }
+}
+
+static void a_part_of_another_name_is_not_missing(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9);
+    int64_t facade = add_facade(s, "/opt/cudnn", v, add_host(s, "/opt/app/host"));
+    struct looked_at l = {.path = say(s, "/opt/cudnn/libcudnn_ops.so.%s", text_of(s, v)),
+                          .soname = "libcudnn_ops.so.9"};
+    add_failed_part(s, facade, "ops", other_minor(v, 1), 2);
+    fail_for(s, facade, "libcudnn_ops.so.9", NULL, l);
+    add_failure(s, facade, NULL, "libcudnn_ops.so", not_found(s, "libcudnn_ops.so"));
+    assert_finds(s, "wrong-name");
+    assert_int_equal(s->found.p[0].object, facade);
+}
+
+/* ---- version-node-not-found ---- */
+
+static const char python[] = "/usr/lib/python3.11/lib-dynload/_ctypes.so";
+
+static void a_node_that_is_not_there_is_told_with_the_file(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct looked_at l = {
+        .path = "/x/libcudnn.so.7", .soname = "libcudnn.so.7", .version = "7.6.5"};
+    add_looked_at(s, &l);
+    add_failure(
+        s, NOBODY, python, "/opt/libhost.so",
+        "/x/libcudnn.so.7: version `libcudnn.so.8' not found (required by /opt/libhost.so)");
+    assert_finds(s, "version-node-not-found");
+    const struct wc_finding_record *r = &s->found.p[0];
+    assert_string_equal(r->title, "libhost.so was linked with another libcudnn.so.7 than it found: "
+                                  "version node libcudnn.so.8 is not in 7.6.5");
+    assert_true(has_fact(r, "library", "/x/libcudnn.so.7"));
+    assert_non_null(strstr(r->fix.p[0].text, "==8.*"));
+    /* Behind a false name that is the cause. */
+    s = new_scene();
+    l.soname = "libcudnn.so.9";
+    l.link = "libcudnn.so.9";
+    add_looked_at(s, &l);
+    add_failure(
+        s, NOBODY, python, "/opt/libhost.so",
+        "/x/libcudnn.so.7: version `libcudnn.so.7' not found (required by /opt/libhost.so)");
+    assert_finds(s, "wrong-name");
+    assert_true(has_fact(&s->found.p[0], "leads to", "libcudnn.so.9"));
+    /* It came in after all. */
+    add_host(s, "/opt/libhost.so");
+    assert_finds(s, "");
+}
+
+static void a_function_of_a_node_is_told_with_its_release(void **state) {
+    (void)state;
+    static const char *const words[] = {
+        "/opt/libhost.so: undefined symbol: %s, version libcudnn.so.%d",
+        "/opt/libhost.so: symbol %s, version libcudnn.so.%d not defined in file libcudnn.so.%d "
+        "with link time reference"};
+    int f = wc_function_find("cudnnGetMaxDeviceVersion");
+    char first[WC_VERSION_TEXT];
+    int major = wc_function_first(f).major;
+    wc_version_format(wc_function_first(f), first);
+    for (size_t i = 0; i < 2; i++) {
+        struct scene *s = new_scene();
+        add_facade(s, "/opt/cudnn", version_of(major, 0, 1), add_host(s, "/opt/app/other"));
+        add_failure(s, NOBODY, python, "/opt/libhost.so",
+                    say(s, words[i], wc_function_name(f), major, major));
+        assert_finds(s, "version-node-not-found");
+        const struct wc_finding_record *r = &s->found.p[0];
+        assert_true(has_fact(r, "came with", first));
+        assert_true(has_fact(r, "library", "/opt/cudnn/libcudnn.so.8"));
+        assert_non_null(strstr(r->fix.p[0].text, say(s, ">=%s,<%d", first, major + 1)));
+    }
+}
+
+/* libstdc++ and the like count where cuDNN or a framework needs them. */
+static void nodes_of_other_libraries_count_for_cudnn_and_frameworks(void **state) {
+    (void)state;
+    static const struct {
+        const char *file, *found;
+    } rows[] = {{"/x/libcudnn_graph.so.9", "version-node-not-found"},
+                {"/v/torch/lib/libtorch_cuda.so", "version-node-not-found"},
+                {"/usr/lib/libQt5Core.so.5", ""}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct scene *s = new_scene();
+        add_host(s, "/opt/app/host");
+        add_failure(s, NOBODY, python, rows[i].file,
+                    say(s,
+                        "/lib/libstdc++.so.6: version `GLIBCXX_3.4.30' not found (required by "
+                        "%s)",
+                        rows[i].file));
+        assert_finds(s, rows[i].found);
+        if (*rows[i].found)
+            assert_string_equal(s->found.p[0].fix.p[0].text,
+                                "install a libstdc++.so.6 that has GLIBCXX_3.4.30");
+    }
+}
+
+/* cuDNN before 7 has no nodes. */
+static void a_function_without_a_node_is_a_missing_symbol(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    int f = wc_function_find("cudnnSetConvolutionGroupCount");
+    char first[WC_VERSION_TEXT];
+    wc_version_format(wc_function_first(f), first);
+    add_failure(s, NOBODY, python, "/v/torch/_C.so",
+                "/v/torch/_C.so: undefined symbol: cudnnSetConvolutionGroupCount");
+    assert_finds(s, "missing-symbols");
+    const struct wc_finding_record *r = &s->found.p[0];
+    assert_true(has_fact(r, "cudnnSetConvolutionGroupCount", first));
+    assert_non_null(strstr(r->fix.p[0].text, say(s, ">=%s", first)));
+    assert_false(r->predicted);
+    /* It came in after all; and another function is nobody's business. */
+    add_host(s, "/v/torch/_C.so");
+    assert_finds(s, "");
+    s = new_scene();
+    add_failure(s, NOBODY, python, "/v/torch/_C.so", "/v/torch/_C.so: undefined symbol: cublasFoo");
+    assert_finds(s, "");
+}
+
 int main(void) {
     seed_from_environment();
     const struct CMUnitTest tests[] = {
@@ -208,6 +460,16 @@ int main(void) {
         cmocka_unit_test(words_alone_are_enough),
         cmocka_unit_test(what_to_do_follows_from_what_it_is),
         cmocka_unit_test(a_path_that_nobody_would_type_gets_no_command),
+        cmocka_unit_test(a_file_is_known_by_its_soname),
+        cmocka_unit_test(a_false_link_is_to_be_removed),
+        cmocka_unit_test(a_stand_in_of_another_maker_is_none),
+        cmocka_unit_test(another_major_under_a_false_name_explains_the_host),
+        cmocka_unit_test(the_right_file_has_another_name),
+        cmocka_unit_test(a_part_of_another_name_is_not_missing),
+        cmocka_unit_test(a_node_that_is_not_there_is_told_with_the_file),
+        cmocka_unit_test(a_function_of_a_node_is_told_with_its_release),
+        cmocka_unit_test(nodes_of_other_libraries_count_for_cudnn_and_frameworks),
+        cmocka_unit_test(a_function_without_a_node_is_a_missing_symbol),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

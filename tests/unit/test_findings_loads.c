@@ -291,23 +291,27 @@ static void a_part_that_the_loader_refused_differs(void **state) {
 }
 
 /* What lacks the function, or wants it, is none of cuDNN: nothing is known about releases. */
-static void a_refusal_that_is_not_among_parts_is_a_missing_part(void **state) {
+static void a_refusal_that_is_not_among_parts_is_another_finding(void **state) {
     (void)state;
     struct wc_version v = draw_release(9);
-    static const char *const words[] = {
-        "/opt/cudnn/libcudnn_ops.so.9: undefined symbol: f, version libcublasLt.so.12",
-        "/opt/cuda/libcublas.so.12: undefined symbol: f, version libcudnn_graph.so.9",
-        "/opt/cudnn/libcudnn_ops.so.9: undefined symbol: f",
+    static const struct {
+        const char *words, *found;
+    } rows[] = {
+        {"/opt/cudnn/libcudnn_ops.so.9: undefined symbol: f, version libcublasLt.so.12",
+         "version-node-not-found"},
+        {"/opt/cuda/libcublas.so.12: undefined symbol: f, version libcudnn_graph.so.9",
+         "version-node-not-found"},
+        {"/opt/cudnn/libcudnn_ops.so.9: undefined symbol: f", "part-missing"},
     };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct scene *s = new_scene();
         int64_t facade = add_facade(s, "/opt/cudnn", v, add_host(s, "/opt/app/host"));
         add_failed_part(s, facade, "ops", v, 2);
-        add_failure(s, facade, NULL, "libcudnn_ops.so.9", words[i]);
+        add_failure(s, facade, NULL, "libcudnn_ops.so.9", rows[i].words);
         add_failure(s, facade, NULL, "libcudnn_ops.so", not_found(s, "libcudnn_ops.so"));
-        assert_finds(s, "part-missing");
-        assert_string_equal(s->found.p[0].title, "libcudnn.so.9 could not load its ops part");
+        assert_finds(s, rows[i].found);
     }
+    assert_string_equal(the_scene.found.p[0].title, "libcudnn.so.9 could not load its ops part");
 }
 
 /* One that is gone, or of another major, is no part of the set. */
@@ -471,7 +475,7 @@ int main(void) {
         cmocka_unit_test(two_sets_are_not_mixed_up),
         cmocka_unit_test(what_is_unknown_does_not_differ),
         cmocka_unit_test(a_part_that_the_loader_refused_differs),
-        cmocka_unit_test(a_refusal_that_is_not_among_parts_is_a_missing_part),
+        cmocka_unit_test(a_refusal_that_is_not_among_parts_is_another_finding),
         cmocka_unit_test(what_does_not_belong_does_not_differ),
         cmocka_unit_test(three_fields_make_a_release),
         cmocka_unit_test(a_claim_counts_only_across_installations),

@@ -114,6 +114,35 @@ static void bad_file(struct scene *s) {
     add_failure(s, host, NULL, "libcudnn.so.9", say(s, "%s: invalid ELF header", l.path));
 }
 
+static void wrong_name(struct scene *s) {
+    int64_t host = add_host(s, "/opt/app/libengine.so");
+    struct wc_record r = begin(WC_KIND_object);
+    struct wc_object_record *o = &r.u.object;
+    o->object = ++s->objects;
+    o->role = WC_role_FACADE;
+    o->mapped = true;
+    o->path = "/usr/local/lib/libcudnn.so.8";
+    o->real_path = "/usr/lib/x86_64-linux-gnu/libcuda.so.515.43.04";
+    o->asked_name = "libcudnn.so.8";
+    o->soname = "libcuda.so.1";
+    o->asked_by = "/opt/app/libengine.so";
+    o->asked_by_object = host;
+    o->asked_how = WC_operation_DLOPEN;
+    apply(s, &r);
+}
+
+static void version_node_not_found(struct scene *s) {
+    struct looked_at l = {.path = "/opt/cudnn/lib/libcudnn.so.8",
+                          .soname = "libcudnn.so.8",
+                          .version = "8.5.0",
+                          .version_source = WC_version_source_FILE_NAME};
+    add_looked_at(s, &l);
+    add_failure(s, NOBODY, "/usr/lib/python3.11/lib-dynload/_ctypes.cpython-311.so",
+                "/opt/app/libengine.so",
+                "/opt/app/libengine.so: undefined symbol: cudnnGetMaxDeviceVersion, version "
+                "libcudnn.so.8");
+}
+
 static void library_not_found(struct scene *s) {
     int64_t host = add_host(s, "/opt/app/libengine.so");
     add_failure(s, host, NULL, "libcudnn.so.9", not_found(s, "libcudnn.so.9"));

@@ -1,0 +1,162 @@
+/*
+ * version-node-not-found: a library could not be loaded, because it was linked against another
+ * release of a library than it found: there is no such version node in it, or the node has no such
+ * function. (Among parts of one cuDNN parts-differ tells it, behind a false name wrong-name does.)
+ */
+#include "finding.h"
+#include "whichcudnn/loader_words.h"
+
+/* cuDNN's libraries and its companions; of others nothing is known. */
+static bool is_ours(const char *name) {
+    struct wc_name n;
+
+    wc_name_read(name, &n);
+    return n.kind == WC_NAME_FACADE || n.kind == WC_NAME_PART || n.kind == WC_NAME_COMPANION;
+}
+
+static bool is_cudnn_file(const char *path) {
+    struct wc_name n;
+
+    wc_name_read(path, &n);
+    return n.kind == WC_NAME_FACADE || n.kind == WC_NAME_PART;
+}
+
+/* What has to have the node: the file, or the library that gave the node its name. */
+static const char *library_of(const struct wc_unmet *u) {
+    return u->library[0] ? u->library : u->node;
+}
+
+/* cuDNN's own needs count, too: an old libstdc++, say. */
+static bool is_relevant(const struct wc_unmet *u) {
+    return is_ours(library_of(u)) || is_ours(u->file) || wc_name_hints(wc_base_name(u->file));
+}
+
+bool wc_failed_for_node(const struct wc_stack *s, const struct wc_failure *f, struct wc_unmet *u) {
+    struct wc_refusal among_parts;
+
+    return wc_is_load(f) && wc_text_unmet(f->r.text, u) && u->node[0] && is_relevant(u) &&
+           !(wc_refused_for_symbol(f, &among_parts) &&
+             wc_is_cudnn(wc_object_of(s, f->r.caller_object, f->r.caller)));
+}
+
+/* The library of that name that is in the process: the one that does not have it, where it was
+ * there before. */
+static const struct wc_object *loaded(const struct wc_stack *s, const char *name) {
+    for (size_t i = 0; i < s->objects.n; i++)
+        if (s->objects.p[i].r.mapped && wc_answers_to(&s->objects.p[i], name))
+            return &s->objects.p[i];
+    return NULL;
+}
+
+/* The one that was looked at when the request failed. */
+static const struct wc_file_record *looked_at(const struct wc_stack *s, const struct wc_failure *f,
+                                              const char *library) {
+    for (size_t i = 0; i < s->files.n; i++) {
+        const struct wc_file_record *r = &s->files.p[i].r;
+        if (r->request == f->r.request && r->path &&
+            wc_str_same(wc_base_name(r->path), wc_base_name(library)))
+            return r;
+    }
+    return NULL;
+}
+
+static void symbol_facts(struct wc_case *c, const struct wc_unmet *u) {
+    int function = wc_function_find(u->symbol);
+
+    wc_case_fact(c, "wanted version node", wc_say(c, u->node, NULL), "dlerror");
+    if (!u->symbol[0])
+        return;
+    wc_case_fact(c, "wanted function", wc_say(c, u->symbol, NULL), "dlerror");
+    if (function != WC_NO_FUNCTION)
+        wc_case_fact(c, "came with", wc_say_version(c, wc_function_first(function)),
+                     "function table");
+}
+
+static void library_facts(struct wc_case *c, const struct wc_object *o,
+                          const struct wc_file_record *file) {
+    if (o) {
+        wc_case_library(c, "library", o);
+    } else if (file) {
+        wc_case_fact(c, "library", file->path, "file");
+        wc_case_fact(c, "SONAME", file->soname, "dynamic section");
+        wc_case_fact(c, "version", file->version,
+                     wc_enum_word(WC_ENUM_version_source, file->version_source));
+    }
+}
+
+/* Releases that have the function, or the major of the node. */
+static const char *wanted(struct wc_case *c, const struct wc_unmet *u) {
+    int function = wc_function_find(u->symbol);
+    struct wc_version first =
+        function == WC_NO_FUNCTION ? WC_VERSION_NONE : wc_function_first(function);
+    char text[WC_VERSION_TEXT];
+    struct wc_name n;
+
+    wc_name_read(u->node, &n);
+    if (wc_version_known(first) && (n.version.major < 0 || first.major == n.version.major))
+        return wc_say(c, ">=", wc_version_format(first, text), ",<",
+                      wc_say_number(c, first.major + 1), NULL);
+    return n.version.major > 0 ? wc_say(c, "==", wc_say_number(c, n.version.major), ".*", NULL)
+                               : NULL;
+}
+
+static void fixes(struct wc_case *c, const struct wc_unmet *u, const struct wc_object *host,
+                  const struct wc_object *library, const struct wc_file_record *file) {
+    struct wc_object o = wc_file_as_object(file, u->library);
+
+    if (!library && o.r.path)
+        library = &o;
+    if (library)
+        wc_fix_search_path(c, library);
+    if (!is_cudnn_file(library_of(u)))
+        wc_case_fix(
+            c, WC_ACTION_INSTALL,
+            wc_say(c, "install a ", wc_say_name(c, wc_say(c, library_of(u), NULL)), " that has ",
+                   wc_say_name(c, wc_say(c, u->symbol[0] ? u->symbol : u->node, NULL)), NULL),
+            NULL);
+    else if (is_cudnn_file(u->file) && library)
+        wc_fix_reinstall(c, library);
+    else
+        wc_fix_install(c, host, library, wanted(c, u), NULL);
+}
+
+static const char *title(struct wc_case *c, const struct wc_unmet *u,
+                         const struct wc_file_record *file) {
+    const char *who = wc_say_name(c, wc_say(c, u->file, NULL));
+    const char *library = wc_say_name(c, wc_say(c, library_of(u), NULL));
+
+    return wc_say(c, who, " was linked with another ", library, " than it found: ",
+                  u->symbol[0] ? wc_say_name(c, wc_say(c, u->symbol, NULL)) : "version node ",
+                  u->symbol[0] ? "" : wc_say_name(c, wc_say(c, u->node, NULL)), " is not in ",
+                  file && file->version ? file->version : "it", NULL);
+}
+
+static void tell(struct wc_diagnosis *d, const struct wc_failure *f, const struct wc_unmet *u) {
+    const struct wc_object *library = loaded(d->s, library_of(u));
+    const struct wc_file_record *file = looked_at(d->s, f, library_of(u));
+    const struct wc_object *by = wc_object_of(d->s, f->r.caller_object, f->r.caller);
+    struct wc_case c;
+
+    wc_case_begin(&c, d);
+    c.r.title = title(&c, u, library ? NULL : file);
+    c.r.object = library ? library->r.object : WC_NULL;
+    c.r.host = by && !wc_is_cudnn(by) ? by->r.object : WC_NULL;
+    wc_case_fact(&c, "refused", wc_say(&c, u->file, NULL), "dlerror");
+    symbol_facts(&c, u);
+    library_facts(&c, library, file);
+    wc_case_request(&c, f);
+    wc_case_fact(&c, "asked by", f->r.caller, "loader request");
+    fixes(&c, u, by, library, file);
+    wc_case_end(&c);
+}
+
+void wc_find_version_node_not_found(struct wc_diagnosis *d) {
+    struct wc_unmet u;
+
+    for (size_t i = 0; i < d->s->failures.n && d->out->n < WC_FINDINGS_MOST; i++) {
+        const struct wc_failure *f = &d->s->failures.p[i];
+        if (wc_failed_for_node(d->s, f, &u) && !wc_told_before(d, u.file) &&
+            !wc_false_file(d->s, f) && !wc_came_in_later(d->s, f, u.file))
+            tell(d, f, &u);
+    }
+}

@@ -1,0 +1,250 @@
+/*
+ * wrong-name: the name of a file says one library, what it is (its SONAME) another. Either it was
+ * loaded under a name that is not its own, as through a forged link, or it was not found for it:
+ * the right one lies where the loader looked, under another name.
+ */
+#include "finding.h"
+#include "whichcudnn/loader_words.h"
+
+/* ---- loaded under a name that is not its own ---- */
+
+static bool is_ours(const struct wc_name *n) {
+    return n->kind == WC_NAME_FACADE || n->kind == WC_NAME_PART || n->kind == WC_NAME_COMPANION;
+}
+
+/* Does the SONAME belong to another library than this name, or to another major of it? */
+static bool is_other(const char *name, const char *soname) {
+    struct wc_name said, is;
+
+    wc_name_read(name, &said);
+    wc_name_read(soname, &is);
+    if (!is_ours(&said))
+        return false;
+    if (said.kind != is.kind || !wc_str_same(said.part, is.part))
+        return true;
+    return said.version.major >= 0 && is.version.major >= 0 &&
+           said.version.major != is.version.major;
+}
+
+/* A stand-in of another maker may be called as it likes, as long as it has cuDNN's functions. */
+static bool stands_in(const struct wc_object *o) {
+    struct wc_name is;
+
+    wc_name_read(o->r.soname, &is);
+    return is.kind == WC_NAME_OTHER && (wc_version_known(o->floor) || wc_version_known(o->version));
+}
+
+/* The name under which it was taken for what it is not; NULL: none. */
+static const char *false_name(const struct wc_object *o) {
+    const char *names[] = {o->r.asked_name, o->r.path};
+
+    for (size_t i = 0; o->r.soname && i < sizeof names / sizeof *names; i++)
+        if (names[i] && is_other(names[i], o->r.soname) && !stands_in(o))
+            return names[i];
+    return NULL;
+}
+
+static bool is_link(const struct wc_object *o) {
+    return o->r.path && o->r.real_path &&
+           !wc_str_same(wc_base_name(o->r.path), wc_base_name(o->r.real_path));
+}
+
+/* A link is gone with rm; a file may be the only copy of what it is. */
+static void fix_false(struct wc_case *c, const struct wc_object *o, const char *name,
+                      const struct wc_object *host) {
+    const char *quoted = is_link(o) ? wc_say_quoted(c, o->r.path) : NULL;
+    struct wc_name said;
+
+    wc_name_read(name, &said);
+    if (is_link(o))
+        wc_case_fix(c, WC_ACTION_REMOVE,
+                    wc_say(c, "remove the link ", o->r.path, ", so that it is not taken for ",
+                           wc_say_name(c, name), NULL),
+                    quoted && o->r.path[0] == '/' ? wc_say(c, "rm ", quoted, NULL) : NULL);
+    else
+        wc_case_fix(c, WC_ACTION_REMOVE,
+                    wc_say(c, "give ", wc_path_of(o), " the name that it has by its SONAME, ",
+                           o->r.soname, NULL),
+                    NULL);
+    if (said.kind == WC_NAME_FACADE && said.version.major > 0)
+        wc_fix_install(c, host, NULL,
+                       wc_say(c, "==", wc_say_number(c, said.version.major), ".*", NULL), NULL);
+    else
+        wc_case_fix(c, WC_ACTION_INSTALL,
+                    wc_say(c, "install the library that is really ", wc_say_name(c, name), NULL),
+                    NULL);
+}
+
+static void tell_false(struct wc_diagnosis *d, const struct wc_object *o, const char *name) {
+    const struct wc_object *by = wc_object_of(d->s, o->r.asked_by_object, o->r.asked_by);
+    const char *verb = o->r.asked_how == WC_operation_NEEDED ? " needs " : " asked for ";
+    struct wc_case c;
+
+    wc_case_begin(&c, d);
+    c.r.title = wc_say(&c, o->r.asked_by ? wc_say_name(&c, o->r.asked_by) : "the program", verb,
+                       wc_say_name(&c, name), " and got ", wc_say_name(&c, o->r.soname),
+                       " under that name", NULL);
+    c.r.object = o->r.object;
+    if (by && !wc_is_cudnn(by))
+        c.r.host = by->r.object;
+    wc_case_library(&c, "got", o);
+    wc_case_fact(&c, "SONAME", o->r.soname, "dynamic section");
+    if (o->r.role == WC_role_FACADE && !wc_version_known(o->floor) && !wc_version_known(o->version))
+        wc_case_fact(&c, "functions of cuDNN", "none", "exported functions");
+    fix_false(&c, o, name, by);
+    wc_fix_search_path(&c, o);
+    wc_case_end(&c);
+}
+
+/* The loader found a file by its name and refused it, since it has other version nodes: those of
+ * the library that it really is. */
+const struct wc_file_record *wc_false_file(const struct wc_stack *s, const struct wc_failure *f) {
+    struct wc_unmet unmet;
+
+    if (!wc_is_load(f) || !wc_text_unmet(f->r.text, &unmet) || !unmet.library[0])
+        return NULL;
+    for (size_t i = 0; i < s->files.n; i++) {
+        const struct wc_file_record *r = &s->files.p[i].r;
+        if (r->request == f->r.request && wc_str_same(r->path, unmet.library) && r->soname &&
+            is_other(r->path, r->soname))
+            return r;
+    }
+    return NULL;
+}
+
+static void tell_refused(struct wc_diagnosis *d, const struct wc_failure *f,
+                         const struct wc_file_record *file) {
+    const struct wc_object *by = wc_object_of(d->s, f->r.caller_object, f->r.caller);
+    struct wc_object o = wc_file_as_object(file, file->path);
+    struct wc_unmet unmet;
+    struct wc_case c;
+
+    wc_case_begin(&c, d);
+    (void)wc_text_unmet(f->r.text, &unmet);
+    c.r.title = wc_say(&c, wc_say_name(&c, wc_say(&c, unmet.file, NULL)), " needs ",
+                       wc_say_name(&c, file->path), " and found ", wc_say_name(&c, file->soname),
+                       " under that name", NULL);
+    if (by && !wc_is_cudnn(by))
+        c.r.host = by->r.object;
+    wc_case_fact(&c, "found", file->path, "dlerror");
+    wc_case_fact(&c, "leads to", file->link, "symbolic link");
+    wc_case_fact(&c, "real path", file->real_path, "file");
+    wc_case_fact(&c, "SONAME", file->soname, "dynamic section");
+    wc_case_fact(&c, "version", file->version,
+                 wc_enum_word(WC_ENUM_version_source, file->version_source));
+    wc_case_request(&c, f);
+    wc_case_fact(&c, "asked by", f->r.caller, "loader request");
+    fix_false(&c, &o, file->path, by);
+    wc_fix_search_path(&c, &o);
+    wc_case_end(&c);
+}
+
+/* ---- not found for its name ---- */
+
+/* Would this file have been the right one under the name asked for? A name without a number takes
+ * any release. */
+static bool is_right(const struct wc_file_record *f, const char *asked) {
+    struct wc_name wanted, is;
+
+    wc_name_read(asked, &wanted);
+    wc_name_read(f->soname, &is);
+    return f->soname && !f->fault && is_ours(&wanted) && wanted.kind == is.kind &&
+           wc_str_same(wanted.part, is.part) &&
+           (wanted.version.major < 0 || wc_str_same(wc_base_name(asked), f->soname));
+}
+
+/* The file that was looked at for this request; the one that is called as its SONAME first. */
+static const struct wc_file_record *right_file(const struct wc_stack *s,
+                                               const struct wc_failure *f) {
+    const struct wc_file_record *best = NULL;
+
+    for (size_t i = 0; i < s->files.n; i++) {
+        const struct wc_file_record *r = &s->files.p[i].r;
+        if (r->request != f->r.request || !r->path || !is_right(r, f->r.name) ||
+            wc_str_same(wc_base_name(r->path), wc_base_name(f->r.name)))
+            continue;
+        if (!best || (wc_str_same(wc_base_name(r->path), r->soname) &&
+                      !wc_str_same(wc_base_name(best->path), best->soname)))
+            best = r;
+    }
+    return best;
+}
+
+const struct wc_file_record *wc_failed_for_name(const struct wc_stack *s,
+                                                const struct wc_failure *f) {
+    char missing[128];
+
+    if (!wc_is_load(f) || !f->r.name || wc_failed_dependency(f, missing, sizeof missing) ||
+        (f->r.text && !wc_text_not_found(f->r.text, missing, sizeof missing)))
+        return NULL;
+    return right_file(s, f);
+}
+
+static void fix_missing(struct wc_case *c, const struct wc_failure *f,
+                        const struct wc_file_record *file) {
+    const char *asked = wc_say_name(c, f->r.name), *there = wc_say_name(c, file->path);
+    char path[600];
+    struct wc_text t;
+    const char *to, *quoted;
+
+    wc_text_begin(&t, path, sizeof path);
+    wc_text_add_n(&t, file->path, (size_t)(wc_base_name(file->path) - file->path));
+    wc_text_add(&t, wc_base_name(f->r.name));
+    to = t.cut || path[0] != '/' ? NULL : wc_say_quoted(c, path);
+    quoted = wc_say_quoted(c, wc_base_name(file->path));
+    wc_case_fix(c, WC_ACTION_REINSTALL,
+                wc_say(c, "let a link in that directory lead from ", asked, " to ", there, NULL),
+                to && quoted ? wc_say(c, "ln -s ", quoted, " ", to, NULL) : NULL);
+    if (wc_str_same(there, file->soname))
+        wc_case_fix(c, WC_ACTION_UPGRADE_HOST,
+                    wc_say(c, "or let ", wc_say_caller(c, f), " ask for ", there, NULL), NULL);
+}
+
+static void tell_missing(struct wc_diagnosis *d, const struct wc_failure *f,
+                         const struct wc_file_record *file) {
+    const struct wc_object *by = wc_object_of(d->s, f->r.caller_object, f->r.caller);
+    struct wc_case c;
+
+    wc_case_begin(&c, d);
+    c.r.title = wc_say(&c, wc_say_caller(&c, f), " asked for ", wc_say_name(&c, f->r.name),
+                       ", which is there under the name ", wc_say_name(&c, file->path), NULL);
+    if (by && wc_is_cudnn(by))
+        c.r.object = by->r.object;
+    else if (by)
+        c.r.host = by->r.object;
+    wc_case_fact(&c, "file", file->path, "searched directory");
+    wc_case_fact(&c, "SONAME", file->soname, "dynamic section");
+    wc_case_fact(&c, "version", file->version,
+                 wc_enum_word(WC_ENUM_version_source, file->version_source));
+    wc_case_request(&c, f);
+    wc_case_fact(&c, "asked by", f->r.caller, "loader request");
+    fix_missing(&c, f, file);
+    wc_case_end(&c);
+}
+
+/* ---- all three ---- */
+
+static void look_at_failure(struct wc_diagnosis *d, const struct wc_failure *f) {
+    const struct wc_file_record *missing = wc_failed_for_name(d->s, f);
+    const struct wc_file_record *refused = wc_false_file(d->s, f);
+    const struct wc_file_record *file = missing ? missing : refused;
+
+    if (!file || wc_told_before(d, file->path) || wc_came_in_later(d->s, f, file->path))
+        return;
+    if (missing)
+        tell_missing(d, f, file);
+    else
+        tell_refused(d, f, file);
+}
+
+void wc_find_wrong_name(struct wc_diagnosis *d) {
+    const struct wc_stack *s = d->s;
+
+    for (size_t i = 0; i < s->objects.n && d->out->n < WC_FINDINGS_MOST; i++) {
+        const char *name = false_name(&s->objects.p[i]);
+        if (name)
+            tell_false(d, &s->objects.p[i], name);
+    }
+    for (size_t i = 0; i < s->failures.n && d->out->n < WC_FINDINGS_MOST; i++)
+        look_at_failure(d, &s->failures.p[i]);
+}

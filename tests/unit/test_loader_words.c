@@ -1,0 +1,94 @@
+/* The loader's words on a library that it did not load, taken apart. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "whichcudnn/loader_words.h"
+
+static void words_that_refuse_a_file_name_it(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *name;
+    } rows[] = {
+        {"/a b/libcudnn.so.9: file too short", "/a b/libcudnn.so.9"},
+        {"/x: y/libcudnn.so.9: invalid ELF header", "/x: y/libcudnn.so.9"},
+        {"libcuda.so: wrong ELF class: ELFCLASS32", "libcuda.so"},
+        {"/d/l.so: cannot read file data: Is a directory", "/d/l.so"},
+        {"/d/l.so: cannot open shared object file: Permission denied", "/d/l.so"},
+        {"l.so: cannot dynamically load position-independent executable", "l.so"},
+    };
+    char name[32];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_true(wc_text_refuses(rows[i].text, name, sizeof name));
+        assert_string_equal(name, rows[i].name);
+    }
+    assert_false(wc_text_refuses(NULL, name, sizeof name));
+    assert_false(wc_text_refuses("file too short", name, sizeof name));
+    assert_false(wc_text_refuses(": file too short", name, sizeof name));
+    assert_false(wc_text_refuses("/a/name/that/is/longer/than/there/is/room: file too short", name,
+                                 sizeof name));
+    assert_false(
+        wc_text_refuses("l.so: undefined symbol: f, version libcudnn_ops.so.9", name, sizeof name));
+    assert_false(wc_text_refuses("l.so: cannot open shared object file: No such file or directory",
+                                 name, sizeof name));
+}
+
+static void what_is_unmet_is_taken_apart(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *file, *library, *node, *symbol;
+    } rows[] = {
+        {"/a/libcudnn.so.8: version `libcudnn.so.8' not found (required by /b (x)/libhost.so)",
+         "/b (x)/libhost.so", "/a/libcudnn.so.8", "libcudnn.so.8", ""},
+        {"/b/libhost.so: undefined symbol: cudnnCreate, version libcudnn.so.8", "/b/libhost.so", "",
+         "libcudnn.so.8", "cudnnCreate"},
+        {"/b/libhost.so: undefined symbol: cudnnCreate", "/b/libhost.so", "", "", "cudnnCreate"},
+        {"/b/c.so: symbol f, version libcudnn_ops_infer.so.8 not defined in file "
+         "libcudnn_ops_infer.so.8 with link time reference",
+         "/b/c.so", "", "libcudnn_ops_infer.so.8", "f"},
+        {"c.so: symbol f version libcublasLt.so.11 not defined in file libcublasLt.so.11 with link "
+         "time reference",
+         "c.so", "", "libcublasLt.so.11", "f"},
+    };
+    struct wc_unmet u;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_true(wc_text_unmet(rows[i].text, &u));
+        assert_string_equal(u.file, rows[i].file);
+        assert_string_equal(u.library, rows[i].library);
+        assert_string_equal(u.node, rows[i].node);
+        assert_string_equal(u.symbol, rows[i].symbol);
+    }
+}
+
+static void other_words_say_nothing_of_that(void **state) {
+    (void)state;
+    static char longer[2000];
+    struct wc_unmet u;
+    assert_false(wc_text_unmet(NULL, &u));
+    assert_false(wc_text_unmet("", &u));
+    assert_false(wc_text_unmet("a: symbol f, version v", &u));
+    assert_false(wc_text_unmet("a: version `v' not found", &u));
+    assert_false(wc_text_unmet("a: version `v' not found (required by b", &u));
+    assert_false(wc_text_unmet("a: version `' not found (required by b)", &u));
+    assert_false(wc_text_unmet(": undefined symbol: f", &u));
+    assert_false(wc_text_unmet("a: undefined symbol: ", &u));
+    assert_false(wc_text_unmet("a: undefined symbol: f, version ", &u));
+    snprintf(longer, sizeof longer, "a: undefined symbol: f, version %0200d", 7);
+    assert_false(wc_text_unmet(longer, &u));
+    snprintf(longer, sizeof longer, "/%0600d: undefined symbol: f", 7);
+    assert_false(wc_text_unmet(longer, &u));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_that_refuse_a_file_name_it),
+        cmocka_unit_test(what_is_unmet_is_taken_apart),
+        cmocka_unit_test(other_words_say_nothing_of_that),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
