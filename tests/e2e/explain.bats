@@ -52,8 +52,8 @@ ids() { sed -n 's/^FINDING(.*, "\([a-z-]*\)", .*/\1/p' "$WC_ROOT/core/findings.d
     is "$(jq -c keys_unsorted <<<"$output")" '["id","severity","title","page"]'
     is "$(jq -r '.id, .severity, .title' <<<"$output" | xargs)" \
         "driver-missing error there is no NVIDIA driver to be reached"
-    is "$(jq -j .page <<<"$output")" "$(sed -n '/^## `driver-missing`$/,/^## `init-failed`$/p' \
-        "$WC_ROOT/docs/findings.md" | sed '1,2d;$d')"
+    is "$(jq -j .page <<<"$output")" "$(awk '/^## / { in_it = $2 == "`driver-missing`"; next } in_it' \
+        "$WC_ROOT/docs/findings.md" | sed 1d)"
     is "$(explain --json | jq -r '.[].id')" "$(ids)"
 }
 
