@@ -57,7 +57,7 @@ static const char *say_functions(struct wc_case *c, const struct wc_strings *nam
 }
 
 /* What the source says, in full. */
-static const char *say_whole(struct wc_case *c, const struct wc_demand_record *r) {
+const char *wc_say_demand_whole(struct wc_case *c, const struct wc_demand_record *r) {
     const char *newest;
 
     switch (r->demand_kind) {
@@ -105,7 +105,7 @@ static const char *say_numbers(struct wc_case *c, const struct wc_demand_record 
                   wc_say_number(c, (int64_t)wc_compatibility_number(built)), ")", NULL);
 }
 
-static const char *say_source(struct wc_case *c, const struct wc_demand_record *r) {
+const char *wc_say_demand_source(struct wc_case *c, const struct wc_demand_record *r) {
     if (!r->source_path)
         return r->source;
     return wc_say(c, r->source ? r->source : "", r->source ? ", " : "", r->source_path, NULL);
@@ -118,7 +118,7 @@ static void one_demand(struct wc_case *c, const struct wc_demand_record *r, enum
                                                : "wanted";
     const char *rule = r->rule ? wc_say(c, "rule ", wc_say_name(c, r->rule), NULL) : NULL;
 
-    wc_case_fact(c, name, say_whole(c, r), say_source(c, r));
+    wc_case_fact(c, name, wc_say_demand_whole(c, r), wc_say_demand_source(c, r));
     if (fit == WC_FIT_UNKNOWN)
         return;
     wc_case_fact(c, "numbers", say_numbers(c, r, runtime), rule);
@@ -141,7 +141,40 @@ static void demands_of(struct wc_case *c, const struct wc_judgement *j, bool ref
     }
 }
 
+/* What may be installed by one source, and is refused by another: PaddlePaddle 3.3.1 was compiled
+ * with 9.9 and pins 9.5.1, conda's ranges begin below what was built with. */
+static void contradiction(struct wc_case *c, const struct wc_demand_record *allows,
+                          const struct wc_demand_record *refuses) {
+    struct wc_spec spec;
+    struct wc_version floor;
+
+    if (allows->demand_kind != WC_demand_kind_REQUIRED ||
+        refuses->demand_kind != WC_demand_kind_BUILT || !allows->spec ||
+        !wc_spec_parse(allows->spec, wc_str_length(allows->spec), &spec))
+        return;
+    floor = wc_spec_floor(&spec);
+    floor.build = -1;
+    if (wc_version_known(floor) && wc_demand_refuses(refuses, floor))
+        wc_case_fact(c, "sources disagree",
+                     wc_say(c, wc_say_demand_whole(c, allows), ", and ",
+                            wc_say_demand_whole(c, refuses), ", which refuses ",
+                            wc_say_version(c, floor), NULL),
+                     wc_say(c, allows->source ? allows->source : "?", "; ",
+                            refuses->source ? refuses->source : "?", NULL));
+}
+
+static void contradictions(struct wc_case *c, const struct wc_object *host) {
+    const struct wc_stack *s = c->d->s;
+
+    for (size_t i = 0; i < s->demands.n; i++)
+        for (size_t k = 0; k < s->demands.n; k++)
+            if (wc_means(host, s->demands.p[i].r.host, s->demands.p[i].r.host_path) &&
+                wc_means(host, s->demands.p[k].r.host, s->demands.p[k].r.host_path))
+                contradiction(c, &s->demands.p[i].r, &s->demands.p[k].r);
+}
+
 void wc_case_demands(struct wc_case *c, const struct wc_judgement *j) {
     demands_of(c, j, true);
     demands_of(c, j, false);
+    contradictions(c, j->host);
 }

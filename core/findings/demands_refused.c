@@ -56,10 +56,58 @@ static void got(struct wc_case *c, const struct wc_judgement *j) {
     also_wanted(c, j);
 }
 
+static void users_of(const struct wc_stack *s, const struct wc_object *library,
+                     struct wc_hosts *out) {
+    const size_t most = sizeof out->p / sizeof *out->p;
+
+    out->n = 0;
+    for (size_t i = 0; i < s->objects.n && out->n < most; i++) {
+        struct wc_uses uses;
+        if (!wc_wants_cudnn(&s->objects.p[i]))
+            continue;
+        wc_uses_of(s, &s->objects.p[i], &uses);
+        for (size_t k = 0; k < uses.n; k++)
+            if (uses.library[k] == library) {
+                out->p[out->n++] = &s->objects.p[i];
+                break;
+            }
+    }
+}
+
+static bool refused_by_another(const struct wc_stack *s, const struct wc_hosts *users,
+                               struct wc_version v) {
+    for (size_t i = 0; i < s->demands.n; i++)
+        for (size_t k = 0; k < users->n; k++)
+            if (wc_means(users->p[k], s->demands.p[i].r.host, s->demands.p[i].r.host_path) &&
+                wc_demand_refuses(&s->demands.p[i].r, v))
+                return true;
+    return false;
+}
+
+/* What suits the refused host, and the others that use the same library, where there is such a
+ * release. */
+static const char *to_install(struct wc_case *c, const struct wc_judgement *j) {
+    const char *own = acceptable(c, &j->strongest->r);
+    struct wc_version low, high, floor;
+    struct wc_hosts users;
+    struct wc_spec spec;
+
+    if (!own || !wc_spec_parse(own, wc_str_length(own), &spec))
+        return own;
+    users_of(c->d->s, j->library, &users);
+    floor = wc_spec_floor(&spec);
+    floor.build = -1;
+    if (users.n < 2 || !wc_version_known(floor) || !refused_by_another(c->d->s, &users, floor) ||
+        !wc_common_releases(c->d->s, &users, &low, &high))
+        return own;
+    wc_case_fact(c, "suits all hosts of it", wc_say_common(c, low, high), "their demands together");
+    return wc_say_common(c, low, high);
+}
+
 static void fixes(struct wc_case *c, const struct wc_judgement *j) {
     const struct wc_demand_record *r = &j->strongest->r;
 
-    wc_fix_install(c, j->host, j->library, acceptable(c, r), r->package);
+    wc_fix_install(c, j->host, j->library, to_install(c, j), r->package);
     wc_fix_search_path(c, j->library);
     wc_case_fix(
         c, WC_ACTION_UPGRADE_HOST,

@@ -194,6 +194,23 @@ void wc_case_demands(struct wc_case *c, const struct wc_judgement *j);
 /* "its wheel requires 9.26.0": for a title. */
 const char *wc_say_demand(struct wc_case *c, const struct wc_demand_record *r);
 
+const char *wc_say_demand_whole(struct wc_case *c, const struct wc_demand_record *r);
+const char *wc_say_demand_source(struct wc_case *c, const struct wc_demand_record *r);
+
+/* ---- what several hosts accept (core/diagnosis/agreement.c) ---- */
+
+struct wc_hosts {
+    const struct wc_object *p[16];
+    size_t n;
+};
+#define WC_MAJOR_MOST 1000 /* a hostile log may name any */
+/* The first releases from *low to below *high (NONE: no end) that no demand of these hosts refuses.
+ * False: there are none, or nothing is demanded. */
+bool wc_common_releases(const struct wc_stack *s, const struct wc_hosts *hosts,
+                        struct wc_version *low, struct wc_version *high);
+const char *wc_say_common(struct wc_case *c, struct wc_version low, struct wc_version high);
+bool wc_demand_refuses(const struct wc_demand_record *r, struct wc_version v);
+
 /* ---- facts and fixes that several findings give (core/diagnosis/common.c) ---- */
 
 /* Path, version, installation and who asked for it, under `name`. */

@@ -278,6 +278,34 @@ static void expectation_not_met(struct scene *s) {
     of_wheel(s, "graph", version_of(9, 1, 0), facade);
 }
 
+static void demands_conflict(struct scene *s) {
+    int64_t one = add_host(s, "/opt/conda/lib/libopencv_dnn.so.4.5.5");
+    int64_t two =
+        add_host(s, "/opt/conda/lib/python3.10/site-packages/torch/lib/libtorch_cuda_cpp.so");
+    struct want exactly = {one,
+                           WC_demand_kind_BUILT,
+                           .built = "8.2.1",
+                           .rule = "opencv-exact",
+                           .framework = "opencv",
+                           .source = "conda package of libopencv 4.5.5"};
+    struct want later = {two,
+                         WC_demand_kind_REQUIRED,
+                         .spec = "==8.5.0.96",
+                         .package = "nvidia-cudnn-cu11",
+                         .rule = "torch",
+                         .framework = "torch",
+                         .source = "METADATA of torch 1.13.1"};
+    add_demand(s, &exactly);
+    add_demand(s, &later);
+    struct file f = {.role = WC_role_FACADE,
+                     .path = "/opt/conda/lib/libcudnn.so.8",
+                     .version = version_of(8, 2, 1),
+                     .source = WC_version_source_PACKAGE_METADATA,
+                     .asked_by = one,
+                     .how = WC_operation_NEEDED};
+    add_file(s, &f);
+}
+
 static void part_from_other_installation(struct scene *s) {
     int64_t facade = of_wheel(s, NULL, version_of(9, 19, 0), add_host(s, "/opt/app/host"));
     of_toolkit(s, "graph", version_of(9, 19, 0), facade);

@@ -1,0 +1,113 @@
+/*
+ * Which releases would suit several hosts? Every rule and every set of versions changes its answer
+ * only at versions that can be told from the demand: what it names, and the beginnings of the next
+ * patch, minor and major. So each demand is asked about each of these, and nothing has to know the
+ * rules once more.
+ */
+#include "core/findings/finding.h"
+
+enum { NEAR = 6 };
+
+static bool counts(const struct wc_demand_record *r, const struct wc_hosts *hosts) {
+    for (size_t i = 0; i < hosts->n; i++)
+        if (wc_means(hosts->p[i], r->host, r->host_path))
+            return r->demand_kind != WC_demand_kind_EXPECTATION;
+    return false;
+}
+
+static bool refuses(enum wc_fit fit) {
+    return fit == WC_OTHER_MAJOR || fit == WC_TOO_OLD || fit == WC_TOO_NEW;
+}
+
+bool wc_demand_refuses(const struct wc_demand_record *r, struct wc_version v) {
+    struct wc_range exactly = {.low = v, .high = v, .floor = v, .ceiling = v, .exact = true};
+
+    return refuses(wc_demand_fit(r, &exactly, &exactly));
+}
+
+static bool all_accept(const struct wc_stack *s, const struct wc_hosts *hosts,
+                       struct wc_version v) {
+    for (size_t i = 0; i < s->demands.n; i++)
+        if (counts(&s->demands.p[i].r, hosts) && wc_demand_refuses(&s->demands.p[i].r, v))
+            return false;
+    return true;
+}
+
+/* ---- the versions at which an answer may change ---- */
+
+static struct wc_version filled(struct wc_version v) {
+    return (struct wc_version){v.major, v.minor < 0 ? 0 : v.minor, v.patch < 0 ? 0 : v.patch, -1};
+}
+
+static void near(struct wc_version v, struct wc_version out[NEAR]) {
+    v = filled(v);
+    out[0] = v;
+    out[1] = (struct wc_version){v.major, v.minor, 0, -1};
+    out[2] = (struct wc_version){v.major, 0, 0, -1};
+    out[3] = (struct wc_version){v.major, v.minor, v.patch + 1, -1};
+    out[4] = (struct wc_version){v.major, v.minor + 1, 0, -1};
+    out[5] = (struct wc_version){v.major + 1, 0, 0, -1};
+}
+
+/* The least one behind `after` replaces *least. */
+static void take_near(const char *text, struct wc_version after, struct wc_version *least) {
+    struct wc_spec spec;
+    struct wc_version v[NEAR];
+
+    if (!text || !wc_spec_parse(text, wc_str_length(text), &spec))
+        return;
+    for (size_t i = 0; i < spec.n; i++) {
+        if (spec.clause[i].version.major > WC_MAJOR_MOST)
+            continue;
+        near(spec.clause[i].version, v);
+        for (size_t k = 0; k < NEAR; k++)
+            if (wc_version_compare(v[k], after) > 0 &&
+                (!wc_version_known(*least) || wc_version_compare(v[k], *least) < 0))
+                *least = v[k];
+    }
+}
+
+static struct wc_version next(const struct wc_stack *s, const struct wc_hosts *hosts,
+                              struct wc_version after) {
+    struct wc_version least = WC_VERSION_NONE;
+
+    for (size_t i = 0; i < s->demands.n; i++) {
+        const struct wc_demand_record *r = &s->demands.p[i].r;
+        if (!counts(r, hosts))
+            continue;
+        take_near(r->spec, after, &least);
+        take_near(r->built, after, &least);
+    }
+    return least;
+}
+
+bool wc_common_releases(const struct wc_stack *s, const struct wc_hosts *hosts,
+                        struct wc_version *low, struct wc_version *high) {
+    struct wc_version v = {0, 0, 0, -1};
+
+    *low = *high = WC_VERSION_NONE;
+    while (wc_version_known(v = next(s, hosts, v))) {
+        bool good = all_accept(s, hosts, v);
+        if (good && !wc_version_known(*low))
+            *low = v;
+        if (!good && wc_version_known(*low)) {
+            *high = v;
+            return true;
+        }
+    }
+    return wc_version_known(*low);
+}
+
+/* 10.0.0 as "10", 9.8.0 as "9.8". */
+static const char *say_short(struct wc_case *c, struct wc_version v) {
+    if (v.patch == 0)
+        v.patch = -1;
+    if (v.patch < 0 && v.minor == 0)
+        v.minor = -1;
+    return wc_say_version(c, v);
+}
+
+const char *wc_say_common(struct wc_case *c, struct wc_version low, struct wc_version high) {
+    return wc_say(c, ">=", say_short(c, low), wc_version_known(high) ? ",<" : "",
+                  wc_version_known(high) ? say_short(c, high) : "", NULL);
+}
