@@ -1,6 +1,7 @@
 /* See in_flight.h. */
 #include "in_flight.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
@@ -11,12 +12,17 @@ struct flight {
     int64_t tid, seq;
     int64_t request; /* its number; WC_NULL: it is a call */
     char *what;
+    enum wc_operation operation; /* of a request, as its record has it */
+    char *name, *caller;
+    int64_t caller_object, flags;
     UT_hash_handle hh;
 };
 
 static void forget(struct in_flight *f, struct flight *one) {
     HASH_DEL(f->by_thread, one);
     free(one->what);
+    free(one->name);
+    free(one->caller);
     free(one);
 }
 
@@ -27,27 +33,34 @@ static struct flight *find(const struct in_flight *f, int64_t tid) {
     return one;
 }
 
-static void begin(struct in_flight *f, const struct wc_record *r, int64_t request, char *what) {
+static struct flight *begin(struct in_flight *f, const struct wc_record *r, int64_t request,
+                            char *what) {
     struct flight *one = find(f, r->tid);
 
-    if (!one) {
-        one = must_allocate(sizeof(*one));
-        one->tid = r->tid;
-        HASH_ADD(hh, f->by_thread, tid, sizeof(one->tid), one);
-    }
-    free(one->what);
+    if (one)
+        forget(f, one);
+    one = must_allocate(sizeof(*one));
+    one->tid = r->tid;
     one->what = what;
     one->seq = r->seq;
     one->request = request;
+    HASH_ADD(hh, f->by_thread, tid, sizeof(one->tid), one);
+    return one;
 }
 
 static void note_request(struct in_flight *f, const struct wc_record *r) {
     const struct wc_request_record *q = &r->u.request;
     const char *operation = wc_enum_word(WC_ENUM_operation, q->operation);
 
-    begin(f, r, q->request,
-          must_format("%s %s", operation ? operation : "request",
-                      q->name ? q->name : "of the program itself"));
+    struct flight *one = begin(f, r, q->request,
+                               must_format("%s %s", operation ? operation : "request",
+                                           q->name ? q->name : "of the program itself"));
+
+    one->operation = q->operation;
+    one->name = q->name ? must_copy(q->name) : NULL;
+    one->caller = q->caller ? must_copy(q->caller) : NULL;
+    one->caller_object = q->caller_object;
+    one->flags = q->flags;
 }
 
 static void note_call(struct in_flight *f, const struct wc_record *r) {
@@ -90,14 +103,35 @@ void in_flight_note(struct in_flight *f, const struct wc_record *r) {
     }
 }
 
-const char *in_flight_last(const struct in_flight *f, int64_t *seq) {
+static const struct flight *newest(const struct in_flight *f) {
     const struct flight *last = NULL;
 
     for (const struct flight *one = f->by_thread; one; one = one->hh.next)
         if (!last || one->seq > last->seq)
             last = one;
+    return last;
+}
+
+const char *in_flight_last(const struct in_flight *f, int64_t *seq) {
+    const struct flight *last = newest(f);
+
     *seq = last ? last->seq : WC_NULL;
     return last ? last->what : NULL;
+}
+
+bool in_flight_failure(const struct in_flight *f, struct wc_record *out) {
+    const struct flight *last = newest(f);
+
+    if (!last || last->request == WC_NULL || !last->name || (last->flags & RTLD_NOLOAD))
+        return false;
+    wc_record_begin(out, WC_KIND_failure);
+    out->u.failure.request = last->request;
+    out->u.failure.operation = last->operation;
+    out->u.failure.name = last->name;
+    out->u.failure.caller = last->caller;
+    out->u.failure.caller_object = last->caller_object;
+    out->u.failure.inferred = true;
+    return true;
 }
 
 void in_flight_end(struct in_flight *f) {

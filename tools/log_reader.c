@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "record_json.h"
+#include "whichcudnn/names.h"
 
 /* Longer lines than any record are no records; they are passed over without being kept. */
 #define LINE_MOST ((size_t)4 * WC_RECORD_MAX)
@@ -158,6 +160,35 @@ static char *complaint(const struct reading *in) {
     return NULL;
 }
 
+static bool answers(const struct wc_object_record *o, const char *name) {
+    const char *const names[] = {o->soname, o->path, o->real_path, o->asked_name};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (names[i] && strcmp(wc_base_name(names[i]), wc_base_name(name)) == 0)
+            return true;
+    return false;
+}
+
+/* cuDNN aborts where a library that it asked for is not there, without another word to the loader:
+ * the shim could not learn any more that the request had failed. Of libraries of CUDA whatever
+ * comes in is in the log. */
+static void infer_failure(struct log_process *p) {
+    struct wc_record r;
+    struct wc_name name;
+
+    if (p->stack.has_summary || (p->pid > 0 && (kill((pid_t)p->pid, 0) == 0 || errno == EPERM)) ||
+        !in_flight_failure(&p->in_flight, &r))
+        return; /* it ended as others do, or goes on */
+    wc_name_read(r.u.failure.name, &name);
+    if (name.kind == WC_NAME_OTHER)
+        return;
+    for (size_t i = 0; i < p->stack.objects.n; i++)
+        if (answers(&p->stack.objects.p[i].r, r.u.failure.name))
+            return;
+    r.seq = p->last_seq;
+    wc_stack_apply(&p->stack, &r);
+}
+
 static bool read_file(struct logs *logs, FILE *from, const char *path, char **trouble) {
     struct reading *in = must_allocate(sizeof(*in));
     size_t before = logs->process_count;
@@ -175,6 +206,8 @@ static bool read_file(struct logs *logs, FILE *from, const char *path, char **tr
     } else {
         logs->files = must_grow(logs->files, (logs->file_count + 1) * sizeof(*logs->files));
         logs->files[logs->file_count++] = in->file;
+        for (size_t i = before; i < logs->process_count; i++)
+            infer_failure(logs->processes[i]);
     }
     free(in);
     return !*trouble;

@@ -175,33 +175,69 @@ void wc_fix_install(struct wc_case *c, const struct wc_object *host,
 
 /* ---- for which CUDA ---- */
 
-static const struct {
-    const char *part, *wheel;
+static const struct companion_wheel {
+    const char *part, *wheel, *directory;
 } companion_wheels[] = {
-#define COMPANION_WHEEL(part, wheel) {part, wheel},
+#define COMPANION_WHEEL(part, wheel, directory) {part, wheel, directory},
 #include "wheels.def"
 };
 
-/* Up to CUDA 12 the wheels are numbered, since 13 their names tell no CUDA. */
-static const char *companion_wheel(struct wc_case *c, const char *part, int32_t cuda) {
-    for (size_t i = 0; i < sizeof companion_wheels / sizeof *companion_wheels; i++) {
-        if (!wc_str_same(part, companion_wheels[i].part))
-            continue;
-        if (cuda == 11 || cuda == 12)
-            return wc_say(c, companion_wheels[i].wheel, "-cu", wc_say_number(c, cuda), NULL);
-        return wc_say(c, "'", companion_wheels[i].wheel, "==", wc_say_number(c, cuda), ".*'", NULL);
-    }
+/* Wheels have the numbered names alone. NULL: none has it. */
+static const struct companion_wheel *companion_wheel(const char *part, const char *library) {
+    if (wc_name_cuda(library) < 11)
+        return NULL;
+    for (size_t i = 0; i < sizeof companion_wheels / sizeof *companion_wheels; i++)
+        if (wc_str_same(part, companion_wheels[i].part))
+            return &companion_wheels[i];
     return NULL;
 }
 
+/* Up to CUDA 12 the wheels are numbered, since 13 their names tell no CUDA. */
+static const char *pip_companion(struct wc_case *c, const struct companion_wheel *w, int32_t cuda) {
+    const char *number = wc_say_number(c, cuda);
+
+    if (cuda < 13)
+        return wc_say(c, "pip install ", w->wheel, "-cu", number, NULL);
+    return wc_say(c, "pip install '", w->wheel, "==", number, ".*'", NULL);
+}
+
 void wc_fix_companion(struct wc_case *c, const char *part, int32_t cuda, const char *library) {
-    const char *wheel = cuda >= 11 ? companion_wheel(c, part, cuda) : NULL;
+    const struct companion_wheel *wheel = companion_wheel(part, library);
+    const char *number = cuda > 0 ? wc_say_number(c, cuda) : NULL;
 
     wc_case_fix(c, WC_ACTION_INSTALL,
-                wc_say(c, c->fixes ? "or " : "", "install what has ", wc_say_name(c, library),
-                       cuda > 0 ? ", of the toolkit for CUDA " : "",
-                       cuda > 0 ? wc_say_number(c, cuda) : "", ", where the loader finds it", NULL),
-                wheel ? wc_say(c, "pip install ", wheel, NULL) : NULL);
+                wc_say(c, c->fixes ? "or " : "", "install the package that has ",
+                       wc_say_name(c, library), " where the loader finds it",
+                       number ? ", for CUDA " : "", number, NULL),
+                wheel ? pip_companion(c, wheel, wc_name_cuda(library)) : NULL);
+}
+
+void wc_fix_companion_path(struct wc_case *c, const struct wc_object *cudnn, const char *part,
+                           const char *library) {
+    const struct companion_wheel *wheel = companion_wheel(part, library);
+    const char *path = cudnn && cudnn->r.installation_kind == WC_installation_kind_WHEEL
+                           ? cudnn->r.installation_path
+                           : NULL;
+    const char *old = wc_variable(c->d->s, "LD_LIBRARY_PATH");
+    const char *at = path ? wc_str_find(path, "/nvidia/cudnn") : NULL;
+    const char *directory, *list;
+    int32_t cuda = wc_name_cuda(library);
+    char site[512];
+    struct wc_text t;
+
+    wc_text_begin(&t, site, sizeof site);
+    wc_text_add_n(&t, path, at ? (size_t)(at - path) : 0);
+    if (!wheel || !t.n || t.cut)
+        return;
+    directory = cuda < 13 ? wc_say(c, site, "/nvidia/", wheel->directory, "/lib", NULL)
+                          : wc_say(c, site, "/nvidia/cu", wc_say_number(c, cuda), "/lib", NULL);
+    list = wc_say(c, directory, old && *old ? ":" : "", old ? old : "", NULL);
+    list = list ? wc_say_quoted(c, list) : NULL;
+    wc_case_fix(c, WC_ACTION_SET_VARIABLE,
+                wc_say(c, "let LD_LIBRARY_PATH name the directory that has ",
+                       wc_say_name(c, library), ": ", directory,
+                       ", if its wheel is installed beside that of cuDNN", NULL),
+                list ? wc_say(c, "export LD_LIBRARY_PATH=", list, NULL) : NULL);
 }
 
 /* ---- put back into one piece ---- */

@@ -266,6 +266,7 @@ static void tell_missing(struct wc_diagnosis *d, size_t i, const char *part) {
     }
     companion_facts(&c);
     fix_name(&c, part, f->r.name);
+    wc_fix_companion_path(&c, facade, part, f->r.name);
     wc_fix_companion(&c, part, cuda, f->r.name);
     wc_case_fix(&c, WC_ACTION_SET_VARIABLE,
                 "and let LD_LIBRARY_PATH name its directory before the process starts", NULL);
@@ -317,18 +318,20 @@ static bool is_environment(const struct wc_object *o) {
            o->r.installation_kind == WC_installation_kind_CONDA;
 }
 
+static bool lies_in(const struct wc_object *o, struct home home) {
+    const char *path = o->r.real_path ? o->r.real_path : o->r.path;
+
+    return home.p && path && wc_str_length(path) > home.n &&
+           wc_mem_compare(path, home.p, home.n) == 0 && path[home.n] == '/';
+}
+
 static bool host_lives_there(const struct wc_stack *s, const struct wc_object *facade) {
-    const char *path;
     struct home home = home_of(facade);
 
-    for (size_t i = 0; home.p && i < s->objects.n; i++) {
-        const struct wc_object *host = &s->objects.p[i];
-        path = host->r.real_path ? host->r.real_path : host->r.path;
-        if (wc_wants_cudnn(host) && path && wc_str_length(path) > home.n &&
-            wc_mem_compare(path, home.p, home.n) == 0 && path[home.n] == '/' &&
-            uses(s, host, facade))
+    for (size_t i = 0; i < s->objects.n; i++)
+        if (wc_wants_cudnn(&s->objects.p[i]) && lies_in(&s->objects.p[i], home) &&
+            uses(s, &s->objects.p[i], facade))
             return true;
-    }
     return false;
 }
 
@@ -357,8 +360,8 @@ static bool is_foreign(const struct wc_stack *s, const struct wc_object *o,
                        const struct wc_object *of) {
     struct home home = home_of(o);
 
-    if (o->r.installation_kind == WC_installation_kind_BUNDLED)
-        return false; /* a framework's own, under a name of its own */
+    if (o->r.installation_kind == WC_installation_kind_BUNDLED || lies_in(o, home_of(of)))
+        return false; /* a framework's own, under a name of its own; or nobody's, but there */
     if (home.p)
         return !same_home(home, home_of(of));
     return is_environment(of) && wc_in_search_path(s, o);

@@ -228,9 +228,11 @@ void wc_fix_install(struct wc_case *c, const struct wc_object *host,
 bool wc_is_for_other_cuda(const struct wc_object *library, int32_t cuda);
 /* The CUDA major in the name or version of a package: "cu12", "cuda12.1", "cuda-13.0"; -1: none. */
 int32_t wc_cuda_in_package(const char *text);
-/* Install NVIDIA's wheel of a companion ("cublasLt") for that CUDA major; libraries of others get
- * the sentence alone. */
+/* Install what has a companion ("cublasLt", "libcublasLt.so.12"); cuda -1: of an unknown CUDA. */
 void wc_fix_companion(struct wc_case *c, const char *part, int32_t cuda, const char *library);
+/* Search it where NVIDIA's wheels put it, beside cuDNN's. Nothing where cuDNN is of no wheel. */
+void wc_fix_companion_path(struct wc_case *c, const struct wc_object *cudnn, const char *part,
+                           const char *library);
 /* Put the cuDNN for that CUDA major in the place of this one. */
 void wc_fix_cuda(struct wc_case *c, const struct wc_object *facade, int32_t cuda);
 /* Put the set of this library back into one piece. */

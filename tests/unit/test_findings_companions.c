@@ -193,6 +193,8 @@ static void cudnn_finds_no_cublas(void **state) {
     const struct wc_finding_record *r = &s->found.p[0];
     assert_int_equal(r->severity, WC_severity_ERROR);
     assert_true(has_fact(r, "asked for", "libcublasLt.so.12"));
+    /* Its wheel puts it beside cuDNN's, where cuDNN does not search. */
+    assert_true(has_command(r, say(s, "export LD_LIBRARY_PATH=%s/nvidia/cublas/lib", site)));
     assert_true(has_command(r, "pip install nvidia-cublas-cu12"));
     add_wheel(s, "cublasLt", 12, host);
     assert_finds(s, "");
@@ -205,6 +207,8 @@ static void wheels_of_cuda_13_have_no_number(void **state) {
     add_failure(s, facade, NULL, "libnvrtc.so.13", not_found(s, "libnvrtc.so.13"));
     assert_finds(s, "companion-differs");
     assert_true(has_command(&s->found.p[0], "pip install 'nvidia-cuda-nvrtc==13.*'"));
+    assert_true(
+        has_command(&s->found.p[0], say(s, "export LD_LIBRARY_PATH=%s/nvidia/cu13/lib", site)));
 }
 
 /* The compiler is wanted late, and not by everybody. */
@@ -302,6 +306,14 @@ static void installations_that_go_together(void **state) {
     assert_finds(s, "");
     add_companion(s, "cublasLt", 13, "/usr/local/cuda-13.0", WC_installation_kind_CUDA_TOOLKIT,
                   host); /* of another major: another host's */
+    assert_finds(s, "");
+    /* What lies in the environment without being of a package of its own. */
+    s = new_scene();
+    add_variable(s, say(s, "LD_LIBRARY_PATH=%s/nvidia/cublas/lib", site));
+    host = add_framework(s, 12, NULL);
+    add_cudnn_wheel(s, 12, draw_release(9), host);
+    add_companion(s, "cublas", 12, say(s, "%s/nvidia/cublas/lib", site),
+                  WC_installation_kind_DIRECTORY, host);
     assert_finds(s, "");
     /* Two toolkits do not. */
     s = new_scene();

@@ -1,4 +1,5 @@
 /* Logs back into stacks: whole, damaged at any byte, of other makes. */
+#include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -497,6 +498,60 @@ static void an_after_of_another_call_ends_nothing(void **state) {
     assert_in_flight(t, "cudnnCreate", 5);
 }
 
+/* ---- a request that a process died of ---- */
+
+/* Appended to a log whose process is the given one. */
+static size_t failures_of(struct text *t, const char *name, int64_t flags, const char *other,
+                          enum wc_kind end, int64_t pid) {
+    struct wc_record r = record(WC_KIND_process, 1, 4711);
+    struct logs logs;
+    size_t failures;
+
+    t->n = 0;
+    r.pid = pid;
+    add(t, &r);
+    r = record(WC_KIND_request, 2, 4711);
+    r.u.request.request = 1;
+    r.u.request.operation = WC_operation_DLOPEN;
+    r.u.request.name = name;
+    r.u.request.caller = "/a/libcudnn_graph.so.9";
+    r.u.request.flags = flags;
+    add(t, &r);
+    if (other) {
+        r = record(WC_KIND_object, 3, 4711);
+        r.u.object.object = 1;
+        r.u.object.path = other;
+        add(t, &r);
+    }
+    r = record(end, 4, 4711);
+    add(t, &r);
+    read_log(t, &logs);
+    failures = logs.processes[0]->stack.failures.n;
+    if (failures) {
+        const struct wc_failure_record *f = &logs.processes[0]->stack.failures.p[0].r;
+        assert_string_equal(f->name, name);
+        assert_string_equal(f->caller, "/a/libcudnn_graph.so.9");
+        assert_true(f->inferred && f->request == 1 && !f->text);
+    }
+    logs_end(&logs);
+    return failures;
+}
+
+static void the_last_request_of_who_died_has_failed_if_nothing_answers(void **state) {
+    enum { GONE = 99999999 }; /* no process has such a number */
+    const enum wc_kind nothing = WC_KIND_blind, summary = WC_KIND_summary;
+    const char *name = "libcublasLt.so.12";
+
+    assert_int_equal(failures_of(*state, name, RTLD_NOW, NULL, nothing, GONE), 1);
+    assert_int_equal(failures_of(*state, name, RTLD_NOW, "/b/libcublas.so.12", nothing, GONE), 1);
+    assert_int_equal(failures_of(*state, name, RTLD_NOW, "/b/libcublasLt.so.12", nothing, GONE), 0);
+    assert_int_equal(failures_of(*state, name, RTLD_NOW, NULL, summary, GONE), 0);
+    assert_int_equal(failures_of(*state, name, RTLD_NOW, NULL, nothing, getpid()), 0);
+    assert_int_equal(failures_of(*state, name, RTLD_NOW | RTLD_NOLOAD, NULL, nothing, GONE), 0);
+    /* What has nothing to do with CUDA may have come in without a record. */
+    assert_int_equal(failures_of(*state, "libfoo.so", RTLD_NOW, NULL, nothing, GONE), 0);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
 int main(void) {
@@ -518,6 +573,7 @@ int main(void) {
         cmocka_unit_test(directories_and_nothing_are_refused),
         TEST(the_last_thing_begun_and_not_over_is_in_flight),
         TEST(an_after_of_another_call_ends_nothing),
+        TEST(the_last_request_of_who_died_has_failed_if_nothing_answers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -191,7 +191,7 @@ static void print_maps(void) {
     while (maps && fgets(line, sizeof line, maps)) {
         char *path = strchr(line, '/');
         char *name = path ? strrchr(path, '/') : NULL;
-        if (name && !strncmp(name, "/libcu", 6))
+        if (name && (!strncmp(name, "/libcu", 6) || !strncmp(name, "/libnv", 6)))
             printf("mapped %s", path);
     }
     if (maps)
