@@ -5,7 +5,7 @@ SYMBOL = "_Z22cudnnGenericOpTensorNdILi3EE"
 
 
 def case(w):
-    older, newer = w.two("8.2", "8.9")
+    older, newer = w.two("8.6", "8.9")
     own = w.directory(newer, options=["--internal", f"ops_infer={SYMBOL}",
                                   "--imports", f"cnn_infer={SYMBOL}"])
     module = w.directory(older, only=["ops_infer"])

@@ -5,7 +5,7 @@
  * arguments), and program.c opens it.
  *
  *   version            prints what cudnnGetVersion says
- *   create             cudnnCreate; ends with HOST_REFUSES where it returns a status
+ *   create             cudnnCreate; a status ends it with HOST_REFUSES, if there are such words
  *   check:RULE:NUMBER  the framework's own check, built with that CUDNN_VERSION; ends if it refuses
  *   call:NAME          as create, a function without arguments
  *   open:NAME[:TEXT]   dlopen; ends where it fails. TEXT: its words, with {name} and {error}
@@ -181,6 +181,8 @@ static int load(char *what, int must) {
         library = handle;
     else if (must)
         say(words ? words : "{error}", what, dlerror());
+    else
+        dlerror(); /* as who wants to try the next one */
     return !handle && must;
 }
 
@@ -204,8 +206,10 @@ static int failed(const char *name, int status) {
         return 0;
 #ifdef HOST_REFUSES
     fprintf(stderr, "%s\n", HOST_REFUSES);
-#endif
     return 1;
+#else
+    return 0;
+#endif
 }
 
 static int one(char *word) {

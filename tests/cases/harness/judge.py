@@ -9,10 +9,11 @@ import signal
 import tempfile
 import traceback
 
-from . import fixes
+from . import fixes, healthy, pairs
 from .releases import watch
 from .world import World
 
+HERE = pathlib.Path(__file__).resolve().parent
 NO_GPU = ("driver-missing", "gpu-stack-not-reached")  # true of a computer without one
 NOT_HERE = 125  # of with-cache: no mount namespace
 
@@ -123,34 +124,63 @@ def follow(world, finding):
         raise Failed(f"the fix cannot be played: {error}") from error
 
 
-def judge(folder, seed):
+def play_case(outcome, name, seed, root):
+    """A case of the field, or of the articles."""
+    module = load(HERE.parent / name)
+    world = World(name, seed, root / "a")
+    module.case(world)
+    outcome.expected = world.first or "none"
+    findings = check_fault(world)
+    if findings is None:
+        outcome.skipped = "no mount namespace"
+        return
+    outcome.got = findings[0]["id"] if findings else "none"
+    if not world.first:
+        check_silent(findings, world, "a sound stack")
+        return
+    first = check_first(world, findings)
+    for further in range(world.rounds):
+        if further:  # what the first one hid
+            more = told(run(world, watched=True))
+            must(more and more[0]["id"] == world.then, f"repaired, then: {more[:1]}")
+            first = more[0]
+        follow(world, first)
+    check_healthy(world, "repaired")
+    twin = World(name, seed, root / "b", faulty=False)
+    module.case(twin)
+    check_healthy(twin, "the healthy twin")
+
+
+def play_pair(outcome, name, seed, root):
+    """Both faults are told, the one that must be repaired first before the other."""
+    world = World(name, seed, root / "a")
+    faults, ids = pairs.expected(name)
+    pairs.Stack(world).build(faults)
+    outcome.expected = ids[0]
+    findings = told(run(world, watched=True))
+    got = [f["id"] for f in findings]
+    outcome.got = got[0] if got else "none"
+    must([i for i in dict.fromkeys(got) if i in ids] == ids and got[0] == ids[0],
+         f"told {' '.join(got)}, expected {' before '.join(ids)}")
+
+
+def play_healthy(outcome, name, seed, root):
+    world = World(name, seed, root / "a")
+    healthy.case(world)
+    outcome.expected = "none"
+    check_healthy(world, "healthy")
+    outcome.got = "none"
+
+
+PLAYS = {"C": play_case, "A": play_case, "P": play_pair, "H": play_healthy}
+
+
+def judge(name, seed):
     """One case with one seed."""
-    outcome = Outcome(folder.name)
+    outcome = Outcome(name)
     root = pathlib.Path(tempfile.mkdtemp(prefix="cases-"))
     try:
-        module = load(folder)
-        world = World(folder.name, seed, root / "a")
-        module.case(world)
-        outcome.expected = world.first or "none"
-        findings = check_fault(world)
-        if findings is None:
-            outcome.skipped = "no mount namespace"
-            return outcome
-        outcome.got = findings[0]["id"] if findings else "none"
-        if not world.first:
-            check_silent(findings, world, "a sound stack")
-            return outcome
-        first = check_first(world, findings)
-        for further in range(world.rounds):
-            if further:  # what the first one hid
-                more = told(run(world, watched=True))
-                must(more and more[0]["id"] == world.then, f"repaired, then: {more[:1]}")
-                first = more[0]
-            follow(world, first)
-        check_healthy(world, "repaired")
-        twin = World(folder.name, seed, root / "b", faulty=False)
-        module.case(twin)
-        check_healthy(twin, "the healthy twin")
+        PLAYS[name[0]](outcome, name, seed, root)
     except Failed as error:
         outcome.failure = str(error)
     except Exception:  # a defect of the case or of the harness: that case alone fails

@@ -96,7 +96,7 @@ class Host:
         for name in o["needs"]:
             words += ["-Wl,--no-as-needed", self.world.companion(name, self.world.scratch)]
         if o["linked"]:
-            facade = libraries(self.built, o["of"])["facade"]
+            facade = libraries(self.built, () if self.built.real else o["of"])["facade"]
             flags += ["-DHOST_LINKED",
                       "-DHOST_IMPORTS=" + " ".join(f"CALL({name})" for name in o["imports"])]
             words += ["-Wl,--no-as-needed", facade, "-Wl,--allow-shlib-undefined"]
@@ -174,6 +174,9 @@ class World:
 
     def release(self, low, high):
         return releases.draw(self.rng, self.seed, low, high)
+
+    def real(self, text):
+        return releases.real(text)
 
     def two(self, low, high):
         """(older, newer) of one major, of two minors."""
