@@ -30,7 +30,7 @@ endif
 .SUFFIXES:
 .PHONY: all help headers demo install clean distclean FORCE \
         test test-unit test-e2e test-real test-measured test-cases test-neutral test-faults \
-        test-sanitizers test-all fuzz mutants coverage lint bench schema readme
+        test-sanitizers test-all fuzz mutants coverage confusion lint bench schema readme
 
 # ---- sources: a new file needs no change here -----------------------------------------------
 
@@ -225,9 +225,12 @@ test-e2e:      ; $(call suite,e2e)
 test-real:     ; $(call suite,real)
 test-measured: ; $(call suite,measured)
 
-# The field, re-created: case, first finding, verdict. SEED= draws what that seed draws.
+# The field, re-created: case, first finding, verdict. SEED= draws what that seed draws. confusion puts
+# what was expected and what was told into docs/findings.md.
 SEED ?=
 test-cases: ; $(call suite,cases)
+confusion:
+	+$(Q)$(MAKE) --no-print-directory run-cases SEED=$(or $(SEED),1) CASES='--write docs/findings.md'
 
 # Heavy proofs. `make test` runs a representative part of the first three (PART=small), and these alone
 # the whole; neutral and faults end with a table case x variant.
@@ -250,7 +253,7 @@ test-all: test
         run-sanitizers run-fuzz run-mutants run-coverage
 run-cases: all $(O)/venv/.ready
 	$(Q)$(test_env) $(O)/venv/bin/python tests/cases/run $(tap)/cases --part $(PART) \
-	    $(if $(SEED),--seed $(SEED))
+	    $(if $(SEED),--seed $(SEED)) $(CASES)
 run-neutral: all $(O)/venv/.ready
 	$(Q)$(test_env) $(O)/venv/bin/python tests/neutrality/run $(tap)/neutral --part $(PART); \
 	    status=$$?; $(if $(filter small,$(PART)),exit $$status; )$(test_env) \
@@ -360,6 +363,7 @@ help:
 	@echo 'make demo        watch a real framework get the wrong cuDNN (CUDNN=9.1.0 FRAMEWORK=jax|torch)'
 	@echo 'make bench       what it costs, beside LD_DEBUG and LD_AUDIT: $(O)/bench/results.txt'
 	@echo 'make readme      the verdict in README.md, out of a run of make demo'
+	@echo 'make confusion   what cases expect against what is told, into docs/findings.md'
 	@echo 'make schema      docs/log.md and docs/*.schema.json, made anew from record.def'
 	@echo 'make headers     fetch NVIDIA headers into $(O)/headers where no CUDA toolkit is installed'
 	@echo 'make install     PREFIX=$(PREFIX) DESTDIR= LIBDIR= BINDIR='
