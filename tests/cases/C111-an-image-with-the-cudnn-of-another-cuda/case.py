@@ -11,4 +11,4 @@ def case(w):
     w.looks_in = lib
     w.says("libcudnn initialization failure", ends=1)
     w.finds("dependency-missing", "libcublas.so.8.0", lib / "libcudnn.so.5")
-    w.repairs("install", maps=lib / "libcudnn.so.5")
+    w.repairs("install", maps=lib / "libcudnn.so.5", by=lambda: w.again(release, lib))

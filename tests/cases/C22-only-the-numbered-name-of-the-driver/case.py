@@ -12,4 +12,4 @@ def case(w):
     host.does("open:libcuda.so", "open:libcudnn.so.8", "create")
     w.says("libcuda.so: cannot open shared object file", ends=1)
     w.finds("wrong-name", "libcuda.so", wsl / "libcuda.so.1")
-    w.repairs("link", maps=wsl / "libcuda.so.1")
+    w.repairs("reinstall", maps=wsl / "libcuda.so.1")

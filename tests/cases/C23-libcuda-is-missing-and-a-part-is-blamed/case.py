@@ -14,4 +14,4 @@ def case(w):
     w.says("Could not load library libcudnn_cnn_infer.so.8. Error: libcuda.so: cannot open",
            ends="SIGABRT")
     w.finds("wrong-name", "libcuda.so", wsl / "libcuda.so.1")
-    w.repairs("link", maps=wsl / "libcuda.so.1")
+    w.repairs("reinstall", maps=wsl / "libcuda.so.1")

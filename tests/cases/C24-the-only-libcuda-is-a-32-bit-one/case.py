@@ -13,4 +13,5 @@ def case(w):
               "{error}")
     w.says("libcuda.so: wrong ELF class: ELFCLASS32", ends=1)
     w.finds("bad-file", driver / "libcuda.so", "32")
-    w.repairs("driver", maps=driver / "libcuda.so")
+    w.repairs("install", maps=driver / "libcuda.so",
+              by=lambda: w.put(w.companion("libcuda.so.1", w.scratch), driver / "libcuda.so"))

@@ -14,4 +14,6 @@ def case(w):
     tensorflow.does("open:libcudnn.so.8", "create")
     w.says("could not find cudnnCreate in cudnn DSO", ends=1)
     w.finds("wrong-name", lib / "libcudnn.so.8", "libcuda.so.1")
-    w.repairs("install", maps=lib / "libcudnn.so.8")
+    w.hides("library-not-found")
+    w.looks_in = lib
+    w.repairs("remove", maps=lib / "libcudnn.so.8")

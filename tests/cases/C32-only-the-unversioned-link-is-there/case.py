@@ -10,4 +10,4 @@ def case(w):
     host.does("create")
     w.says("libcudnn.so.5: cannot open shared object file", ends=1)
     w.finds("wrong-name", "libcudnn.so.5", lib / "libcudnn.so", release)
-    w.repairs("link", maps=lib / "libcudnn.so.5")
+    w.repairs("reinstall", maps=lib / "libcudnn.so.5")

@@ -12,4 +12,4 @@ def case(w):
     tensorflow.does("try:libcudnn.so", "create")
     w.says("could not find cudnnCreate in cudnn DSO; dlerror:", ends=1)
     w.finds("wrong-name", "libcudnn.so", image / "libcudnn.so.5", release)
-    w.repairs("link", maps=image / "libcudnn.so.5")
+    w.repairs("reinstall", maps=image / "libcudnn.so.5")

@@ -10,4 +10,4 @@ def case(w):
     host.does("open:libcudnn.so", "create")
     w.says("libcudnn.so: cannot open shared object file", ends=1)
     w.finds("wrong-name", "libcudnn.so", lib / "libcudnn.so.9", release)
-    w.repairs("link", maps=lib / "libcudnn.so.9")
+    w.repairs("reinstall", maps=lib / "libcudnn.so.9")

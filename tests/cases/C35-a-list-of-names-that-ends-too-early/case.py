@@ -12,4 +12,4 @@ def case(w):
               'the "cudnn" shared library - searched for library names: ["{name}"]', "create")
     w.says('Unable to dynamically load the "cudnn" shared library', ends=1)
     w.finds("wrong-name", "libcudnn.so", lib / "libcudnn.so.9", release)
-    w.repairs("link", maps=lib / "libcudnn.so.9")
+    w.repairs("reinstall", maps=lib / "libcudnn.so.9")

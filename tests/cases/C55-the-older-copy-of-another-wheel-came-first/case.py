@@ -13,4 +13,4 @@ def case(w):
         w.hosts.reverse()
     w.says(f"Loaded runtime CuDNN library: {older} but source was compiled with: {built}", ends=1)
     w.finds("runtime-too-old", other / "libcudnn.so.7", older, built, tensorflow.library)
-    w.repairs("import-order", maps=own / "libcudnn.so.7")
+    w.repairs("load-order", maps=own / "libcudnn.so.7")

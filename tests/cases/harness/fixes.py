@@ -168,6 +168,8 @@ def install_by_hand(world, finding, text):
             raise NotPlayed(text)
         world.companion(companion.group(1), world.looks_in)
         return
+    if "made for the CUDA" in text:
+        raise NotPlayed(text)
     spec = re.search(r"satisfies ([^ ]+?),? where", text)
     release = choose(world, spec.group(1)) if spec else world.hosts[0].built
     got = fact(finding, "got", "library")
@@ -215,12 +217,21 @@ def variable_by_hand(world, finding, text):
     world.environment["LD_LIBRARY_PATH"] = str(world.has_it) + (f":{old}" if old else "")
 
 
-BY_HAND = {"install": install_by_hand, "reinstall": reinstall_by_hand, "remove": remove_by_hand,
+def load_first(world, finding, text):
+    """Another order of imports."""
+    name = re.search(r"load (\S+) before", text).group(1)
+    first = [h for h in world.hosts if h.library.name == name]
+    world.hosts = first + [h for h in world.hosts if h not in first]
+
+
+BY_HAND = {"load-order": load_first, "install": install_by_hand, "reinstall": reinstall_by_hand, "remove": remove_by_hand,
            "upgrade-host": upgrade_by_hand, "set-variable": variable_by_hand}
 
 
 def play(world, finding, fix):
-    if world.by and fix["action"] in ("check", "driver"):
+    by_person = not fix["command"] or fix["action"] in ("check", "driver") or \
+        fix["command"].startswith("git ")
+    if world.by and by_person:
         world.by()
         return
     if fix["command"]:

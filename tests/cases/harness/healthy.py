@@ -6,7 +6,7 @@ REAL = ["nvidia-cudnn-cu12==9.1.0.70", "nvidia-cudnn-cu12==9.8.0.87", "nvidia-cu
 SERIES = {4: ("4.0", "4.0"), 5: ("5.0", "5.1"), 6: ("6.0", "6.0"), 7: ("7.0", "7.6"),
           8: ("8.0", "8.9"), 9: ("9.0", "9.28")}
 HOSTS = {9: ["torch", "tensorflow", "jax", "onnxruntime", "ctranslate2", "cupy", "plain"],
-         8: ["torch", "tensorflow", "paddle", "cupy", "ctranslate2", "plain"],
+         8: ["torch", "tensorflow", "paddle", "ctranslate2", "plain"],
          7: ["torch-old", "tensorflow-1.6", "paddle", "plain"]}
 
 

@@ -5,8 +5,8 @@ does not fit together, what the host refuses, what calls returned, then what wor
 import itertools
 import random
 
-ORDER = ["library-not-found", "cuda-major-differs", "dependency-missing", "facade-and-parts-differ",
-         "parts-differ", "runtime-too-old", "runtime-too-new", "driver-missing", "call-failed",
+ORDER = ["library-not-found", "cuda-major-differs", "dependency-missing", "installation-mixed",
+         "facade-and-parts-differ", "parts-differ", "runtime-too-old", "runtime-too-new", "driver-missing", "call-failed",
          "expectation-not-met", "companion-differs", "two-copies-loaded"]
 
 
@@ -92,7 +92,7 @@ def two_copies(s, when):  # another library opens a copy of its own by its path
 
 
 FAULTS = {asks_in_vain: "library-not-found", other_cuda: "cuda-major-differs",
-          missing_dependency: "dependency-missing", foreign_facade: "facade-and-parts-differ",
+          missing_dependency: "dependency-missing", foreign_facade: "installation-mixed",
           foreign_engines: "parts-differ", too_old: "runtime-too-old", no_driver: "driver-missing",
           failing_call: "call-failed", expectation: "expectation-not-met",
           two_copies: "two-copies-loaded"}

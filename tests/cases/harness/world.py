@@ -69,6 +69,13 @@ def link(target, *words):
     subprocess.run([CC, "-o", target, *words], check=True)
 
 
+NVML = """
+int nvmlInit_v2(void) { return 0; }
+int nvmlDeviceGetCount_v2(unsigned *n) { *n = 1; return 0; }
+int nvmlDeviceGetHandleByIndex_v2(unsigned i, void **d) { *d = (void *)1; return 0; }
+int nvmlDeviceGetName(void *d, char *s, unsigned n) { snprintf(s, n, "NAME"); return 0; }
+int nvmlDeviceGetCudaComputeCapability(void *d, int *a, int *b) { *a = MAJOR; *b = MINOR; return 0; }
+"""
 MODULE = """mount -t tmpfs none /proc/driver && mkdir /proc/driver/nvidia || exit 125
 echo "NVRM version: NVIDIA UNIX x86_64 Kernel Module  $0  Fri Jan  1 00:00:00 UTC 2021" \
     >/proc/driver/nvidia/version
@@ -155,6 +162,7 @@ class World:
         self.action, self.maps, self.program = None, None, None
         self.whole = self.looks_in = self.has_it = self.conda_prefix = None  # for fixes.py
         self.needs_gpu, self.folder = False, None  # folder: that the program is started in
+        self.road = 0
         self.module, self.preload, self.by = None, None, None
         self.rounds, self.then = 1, None  # fixes to follow; what is told once the first was
         self.python = f"python3.{self.rng.randint(9, 13)}"
@@ -301,6 +309,20 @@ class World:
         """A kernel module of that release, as /proc shows it."""
         self.module = version
 
+    def gpu(self, name, capability, driver="580.65.06"):
+        """A GPU, as NVML and libcuda's presence tell of it; its driver's release."""
+        major, minor = capability.split(".")
+        lib = self.root / "usr/lib/nvidia"
+        self.companion("libcuda.so.1", lib)
+        text = NVML.replace("NAME", name).replace("MAJOR", major).replace("MINOR", minor)
+        link(lib / "libnvidia-ml.so.1", "-shared", "-fPIC", "-w", self.source("nvml.c", text))
+        self.environment["LD_LIBRARY_PATH"] = lib
+        self.driver(driver)
+
+    def source(self, name, text):
+        (self.scratch / name).write_text(text)
+        return self.scratch / name
+
     def broken(self, path, how):
         """A file of that name that is no library for this computer."""
         data = bytearray(libraries(self.known[0], self.create)["facade"].read_bytes())
@@ -344,10 +366,11 @@ class World:
              "-ldl")
         return program
 
-    def command(self):
+    def command(self, watcher=()):
+        """What is run; watcher: what comes before the program itself."""
         if not self.program:
             self.program = self.start()
-        words = [str(self.program)]
+        words = [*watcher, str(self.program)]
         for number, host in enumerate(self.hosts):
             words += (["--"] if number else []) + [str(host.library), *host.words]
         words += ["maps"]
@@ -374,7 +397,7 @@ class World:
         """Once the first finding is repaired, another one is told that it hid."""
         self.rounds, self.then = 2, then
 
-    def repairs(self, action, maps, by=None):
+    def repairs(self, action, maps, by=None, road=0):
         """The kind of the first fix, and the file that is mapped when it was followed. by: what is
-        done where a fix says to look outside of the process."""
-        self.action, self.maps, self.by = action, maps and str(maps), by
+        done where a fix says to look outside of the process. road: follow another than the first."""
+        self.action, self.maps, self.by, self.road = action, maps and str(maps), by, road
