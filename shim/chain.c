@@ -4,7 +4,6 @@
 #include "hash.h"
 #include "memory.h"
 #include "objects.h"
-#include "requests.h"
 #include "sys.h"
 
 /* What is beyond is not known to have loaded anything. */
@@ -93,30 +92,30 @@ static struct link *find(const char *path) {
     return NULL;
 }
 
-/* What nobody needs was opened: by whom, a request may tell. Only who stood before it on the list
- * can have asked for it. */
-static struct link *opener_of(const struct link *l) {
-    const struct request *r;
-    for (size_t i = 0; (r = requests_recent(i)); i++) {
-        struct link *by =
-            requests_name_fits(r->name, l->object.path, l->object.soname) ? find(r->caller) : NULL;
-        if (by && by < l)
-            return by;
-    }
-    return NULL;
-}
-
-/* $ORIGIN is the directory of the path by which the loader has it. */
+/* $ORIGIN is the directory of the path by which the loader has it, below the working directory
+ * where that is a relative one. */
 static const char *origin_of(const char *path) {
+    static char origin[SYS_PATH];
     size_t n = path ? wc_dir_length(path) : 0;
-    return n && path[0] == '/' ? wc_arena_string_n(&chain->text.arena, path, n) : NULL;
+    struct wc_text t;
+    if (!n)
+        return NULL;
+    wc_text_begin(&t, origin, sizeof origin);
+    if (path[0] != '/') {
+        long here = sys_getcwd(origin, sizeof origin);
+        if (here <= 1 || origin[0] != '/')
+            return NULL;
+        t.n = (size_t)here - 1;
+        wc_text_add(&t, "/");
+    }
+    wc_text_add_n(&t, path, n);
+    return t.cut ? NULL : keep(origin);
 }
 
+/* What nobody needs was opened: the loader's search does not go on to who opened it. */
 static const struct wc_search_object *climb(struct link *l) {
     for (struct link *at = l; at && !at->climbed;) {
-        struct link *by = at->needed_by >= 0      ? &chain->link[at->needed_by]
-                          : at->object.is_program ? NULL
-                                                  : opener_of(at);
+        struct link *by = at->needed_by >= 0 ? &chain->link[at->needed_by] : NULL;
         at->climbed = true;
         at->object.origin = origin_of(at->object.path);
         at->object.loaded_by = by ? &by->object : NULL;
@@ -132,4 +131,10 @@ const struct wc_search_object *chain_of(const char *path) {
 const struct wc_search_object *chain_program(void) {
     return chain && chain->links && chain->link[0].object.is_program ? climb(&chain->link[0])
                                                                      : NULL;
+}
+
+const char *chain_path(size_t i) {
+    if (!chain || i >= chain->links)
+        return NULL;
+    return chain->link[i].object.path ? chain->link[i].object.path : "";
 }

@@ -18,5 +18,7 @@ void chain_see(const struct dl_phdr_info *info, const struct wc_elf_image *e);
  * What it points to stays until the next walk. */
 const struct wc_search_object *chain_of(const char *path);
 const struct wc_search_object *chain_program(void);
+/* The path of the i-th object of that walk; NULL past the last. */
+const char *chain_path(size_t i);
 
 #endif

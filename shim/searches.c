@@ -137,7 +137,7 @@ static bool note_candidate(void *arg, const struct wc_candidate *c) {
         note_directory(c);
     if (c->state == WC_file_state_NOTHING || !shim_files.facts(NULL, c->path, &facts))
         return true;
-    if (c->state == WC_file_state_FITS && !c->beaten) {
+    if (c->state == WC_file_state_FITS && !c->beaten && c->rule != WC_search_rule_NOT_SEARCHED) {
         keep_file(&replay->taken, c);
         replay->taken.facts = facts;
         replay->found = true;
@@ -248,6 +248,8 @@ static void add_search(struct wc_record *r) {
     s->searched.n = replay->searched_count;
     r->cut = (int64_t)(replay->searched_more + replay->others_more);
     journal_add(r);
+    if (s->rule == WC_search_rule_LOADED && replay->found)
+        add_candidate(s->search, &replay->taken);
     for (size_t i = 0; i < replay->others; i++)
         add_candidate(s->search, &replay->other[i]);
 }
@@ -256,6 +258,65 @@ static bool is_taken(const struct object *o) {
     return replay->found && (wc_str_same(replay->taken.c.path, o->path) ||
                              (o->inode && replay->taken.facts.inode == o->inode &&
                               replay->taken.facts.device == o->device));
+}
+
+/* ---- copies that the loader does not look at ---- */
+
+#define SITES_MOST 8
+
+struct roots {
+    const char *site[SITES_MOST + 1], *conda[2], *cuda[3];
+};
+
+static void take_variable(const char **list, size_t most, const char *name, const char *variable) {
+    size_t n = wc_str_length(name), i = 0;
+    while (i < most && list[i])
+        i++;
+    if (i < most && wc_str_starts(variable, name) && variable[n])
+        list[i] = keep(variable + n);
+}
+
+static void take_root(void *arg, const char *variable) {
+    struct roots *r = arg;
+    take_variable(r->conda, 1, "CONDA_PREFIX=", variable);
+    take_variable(r->cuda, 2, "CUDA_HOME=", variable);
+    take_variable(r->cuda, 2, "CUDA_PATH=", variable);
+}
+
+static void take_site(struct roots *r, const char *path) {
+    static const char *const names[] = {"/site-packages/", "/dist-packages/"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        const char *at = wc_str_find(path, names[k]);
+        size_t n = at ? (size_t)(at - path) + wc_str_length(names[k]) : 0, i = 0;
+        while (n && i < SITES_MOST && r->site[i] &&
+               (wc_str_length(r->site[i]) != n || wc_mem_compare(r->site[i], path, n) != 0))
+            i++;
+        if (n && i < SITES_MOST && !r->site[i])
+            r->site[i] = wc_arena_string_n(&replay->memory.arena, path, n);
+    }
+}
+
+static bool note_copy(void *arg, const char *path) {
+    struct wc_candidate c = {.rule = WC_search_rule_NOT_SEARCHED, .state = WC_file_state_FITS};
+    (void)arg;
+    c.path = path;
+    return note_candidate(NULL, &c);
+}
+
+/* What a host wants and does not find may be installed all the same. */
+static void note_copies(const char *name) {
+    struct roots *r = wc_arena_take(&replay->memory.arena, sizeof *r);
+    char *room = wc_arena_take(&replay->memory.arena, WC_SEARCH_PATH);
+    struct wc_search_roots roots;
+    const char *path;
+    if (!r || !room)
+        return;
+    wc_mem_set(r, 0, sizeof *r);
+    config_each_logged(take_root, r);
+    for (size_t i = 0; (path = chain_path(i)); i++)
+        take_site(r, path);
+    roots = (struct wc_search_roots){r->site, r->conda, r->cuda};
+    wc_search_places(&shim_files, &roots, name, room, note_copy, NULL);
 }
 
 /* ---- which questions are told ---- */
@@ -293,6 +354,8 @@ static void tell(const char *name, const char *caller, int64_t caller_object, in
     s->caller_object = caller_object;
     s->request = request;
     s->object = o ? o->number : WC_NULL;
+    if (!o && !replay->found && is_facade(name))
+        note_copies(name);
     if (o && !is_new)
         s->rule = WC_search_rule_LOADED;
     else if (o && is_taken(o))

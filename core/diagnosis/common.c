@@ -32,6 +32,7 @@ void wc_case_library(struct wc_case *c, const char *name, const struct wc_object
     wc_case_fact(c, "installation", wc_say_installation(c, o), "files beside it");
     wc_case_fact(c, "asked by", say_asker(c, o),
                  o->r.asked_how == WC_operation_NEEDED ? "DT_NEEDED" : "loader request");
+    wc_case_found(c, o);
 }
 
 struct wc_object wc_file_as_object(const struct wc_file_record *f, const char *path) {

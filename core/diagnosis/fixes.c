@@ -392,7 +392,8 @@ bool wc_in_search_path(const struct wc_stack *s, const struct wc_object *o) {
            search_path_without(s, o->r.real_path, &t, directory);
 }
 
-static bool take_out(struct wc_case *c, const char *path) {
+/* next: what is found then, NULL: not known. */
+static bool take_out(struct wc_case *c, const char *path, const char *next) {
     char rest[800], directory[512];
     struct wc_text t;
     const char *quoted;
@@ -402,7 +403,8 @@ static bool take_out(struct wc_case *c, const char *path) {
         return false;
     quoted = t.cut ? NULL : wc_say_quoted(c, rest);
     wc_case_fix(c, WC_ACTION_SET_VARIABLE,
-                wc_say(c, "take ", directory, " out of LD_LIBRARY_PATH", NULL),
+                wc_say(c, "take ", directory, " out of LD_LIBRARY_PATH",
+                       next ? ": then the loader finds " : "", next, NULL),
                 !t.n && !t.cut ? "unset LD_LIBRARY_PATH"
                 : quoted       ? wc_say(c, "export LD_LIBRARY_PATH=", quoted, NULL)
                                : NULL);
@@ -410,5 +412,22 @@ static bool take_out(struct wc_case *c, const char *path) {
 }
 
 bool wc_fix_search_path(struct wc_case *c, const struct wc_object *o) {
-    return take_out(c, o->r.path) || take_out(c, o->r.real_path);
+    const struct wc_searched *f = wc_search_of(c->d->s, o);
+    const struct wc_beside *b = f ? wc_candidate_of(c->d->s, f, NULL) : NULL;
+    const char *next = b ? wc_say_candidate(c, b) : NULL;
+
+    return take_out(c, o->r.path, next) || take_out(c, o->r.real_path, next);
+}
+
+/* ---- the order of loading ---- */
+
+void wc_fix_load_order(struct wc_case *c, const char *host, const struct wc_object *o) {
+    wc_case_fix(c, WC_ACTION_LOAD_ORDER,
+                wc_say(c, "load ", wc_say_name(c, host), " before ",
+                       o->r.asked_by ? wc_say_name(c, o->r.asked_by) : "what loaded the other one",
+                       " (import its package first), so that its own search decides", NULL),
+                NULL);
+    wc_case_fix(c, WC_ACTION_REMOVE,
+                "or let both find one copy: remove the other, or install releases that share one",
+                NULL);
 }

@@ -33,6 +33,17 @@ static void also_wanted(struct wc_case *c, const struct wc_judgement *j) {
     }
 }
 
+/* It never searched: another one had loaded a library of that name. */
+static void own_search(struct wc_case *c, const struct wc_judgement *j) {
+    const struct wc_searched *f = wc_own_search_of(c->d->s, j->host, j->library);
+    const struct wc_beside *own = f ? wc_candidate_of(c->d->s, f, f->r.takes) : NULL;
+
+    if (f)
+        wc_case_fact(c, "its own search finds",
+                     own ? wc_say_candidate(c, own) : wc_say(c, f->r.takes, NULL),
+                     "the loader's rules");
+}
+
 static void got(struct wc_case *c, const struct wc_judgement *j) {
     const struct wc_object *decider = j->runtime.decided_by;
     const char *part = wc_answering_part(wc_major_of(j->library));
@@ -52,6 +63,7 @@ static void got(struct wc_case *c, const struct wc_judgement *j) {
                             NULL),
                      NULL);
     wc_case_fact(c, "host", wc_path_of(j->host), "link map");
+    own_search(c, j);
     wc_case_demands(c, j);
     also_wanted(c, j);
 }
@@ -104,11 +116,29 @@ static const char *to_install(struct wc_case *c, const struct wc_judgement *j) {
     return wc_say_common(c, low, high);
 }
 
+/* Without the directory of LD_LIBRARY_PATH that it came from, would the host get what it wants? */
+static bool next_would_fit(const struct wc_case *c, const struct wc_judgement *j) {
+    const struct wc_searched *f = wc_search_of(c->d->s, j->library);
+    const struct wc_beside *b = f ? wc_candidate_of(c->d->s, f, NULL) : NULL;
+    struct wc_range range = {.exact = true};
+
+    if (!b || f->r.rule != WC_search_rule_LIBRARY_PATH || !wc_version_known(b->version))
+        return false;
+    range.low = range.high = b->version;
+    return wc_demand_fit(&j->strongest->r, &range, &range) == WC_FITS;
+}
+
 static void fixes(struct wc_case *c, const struct wc_judgement *j) {
     const struct wc_demand_record *r = &j->strongest->r;
+    bool path_first = next_would_fit(c, j);
 
+    if (wc_own_search_of(c->d->s, j->host, j->library))
+        wc_fix_load_order(c, wc_path_of(j->host), j->library);
+    if (path_first)
+        wc_fix_search_path(c, j->library);
     wc_fix_install(c, j->host, j->library, to_install(c, j), r->package);
-    wc_fix_search_path(c, j->library);
+    if (!path_first)
+        wc_fix_search_path(c, j->library);
     wc_case_fix(
         c, WC_ACTION_UPGRADE_HOST,
         wc_say(c, "or take a release of ",

@@ -89,6 +89,7 @@ bool wc_means(const struct wc_object *o, int64_t object, const char *path);
 const char *wc_path_of(const struct wc_object *o); /* real path, else path, else asked name */
 const char *wc_name_of(const struct wc_object *o); /* for sentences: SONAME, else file name */
 const char *wc_directory_of(struct wc_case *c, const struct wc_object *o); /* NULL: unknown */
+const char *wc_say_directory(struct wc_case *c, const char *path);         /* of a file */
 /* From version, bounds, SONAME or node, whichever tells; -1: unknown. */
 int32_t wc_major_of(const struct wc_object *o);
 /* Was o, or what asked for it and so on, asked for by that object (number, or path where who asked
@@ -245,6 +246,27 @@ const struct wc_package_record *wc_incomplete_package(const struct wc_stack *s, 
 /* If LD_LIBRARY_PATH names the directory of o: take it out. True if so. */
 bool wc_fix_search_path(struct wc_case *c, const struct wc_object *o);
 bool wc_in_search_path(const struct wc_stack *s, const struct wc_object *o);
+
+/* `host` before what else wants o, so that its own search decides. */
+void wc_fix_load_order(struct wc_case *c, const char *host, const struct wc_object *o);
+
+/* ---- the loader's search, replayed (core/diagnosis/searches.c) ---- */
+
+/* By which o was found; NULL: not known. */
+const struct wc_searched *wc_search_of(const struct wc_stack *s, const struct wc_object *o);
+/* The one that host would have led to another file than the library that was there; NULL: none. */
+const struct wc_searched *wc_own_search_of(const struct wc_stack *s, const struct wc_object *host,
+                                           const struct wc_object *library);
+/* A library that would load: that with the path, or (NULL) the first behind the one taken. */
+const struct wc_beside *wc_candidate_of(const struct wc_stack *s, const struct wc_searched *f,
+                                        const char *path);
+const char *wc_say_found(struct wc_case *c, const struct wc_searched *f);
+const char *wc_say_candidate(struct wc_case *c, const struct wc_beside *b);
+/* By which rule o was found, and for a facade what else stands where the loader looks. */
+void wc_case_found(struct wc_case *c, const struct wc_object *o);
+void wc_case_candidates(struct wc_case *c, const struct wc_searched *f);
+/* Each directory that was looked into. */
+void wc_case_searched(struct wc_case *c, const struct wc_searched *f);
 
 /* ---- the loader's words (core/diagnosis/loader_text.c) ---- */
 

@@ -129,9 +129,46 @@ static const char *wanted(struct wc_case *c, const struct wc_object *host, const
                                : NULL;
 }
 
+/* Where the loader looked, for the first of the caller's requests of which that is known. */
+static const struct wc_searched *search_of(const struct wc_stack *s, const struct wc_failure *f) {
+    for (size_t i = 0; f->r.request != WC_NULL && i < s->searches.n; i++)
+        if (s->searches.p[i].r.request == f->r.request && s->searches.p[i].r.object == WC_NULL)
+            return &s->searches.p[i];
+    return NULL;
+}
+
+/* A copy that the loader does not look at, which the host would take. */
+static const struct wc_beside *copy_for(const struct wc_stack *s, const struct wc_failure *f,
+                                        const char *wanted) {
+    const struct wc_searched *searched = search_of(s, f);
+    struct wc_spec spec;
+    bool known = wanted && wc_spec_parse(wanted, wc_str_length(wanted), &spec);
+
+    for (size_t i = 0; searched && i < s->candidates.n; i++) {
+        const struct wc_beside *b = &s->candidates.p[i];
+        if (b->r.search == searched->r.search && b->r.rule == WC_search_rule_NOT_SEARCHED &&
+            !(known && wc_version_known(b->version) && wc_spec_accepts(&spec, b->version) == WC_NO))
+            return b;
+    }
+    return NULL;
+}
+
+static void fix_with_copy(struct wc_case *c, const struct wc_beside *b) {
+    const char *directory = wc_say_directory(c, b->r.path);
+    const char *quoted = directory ? wc_say_quoted(c, directory) : NULL;
+
+    wc_case_fix(c, WC_ACTION_SET_VARIABLE,
+                wc_say(c, "let LD_LIBRARY_PATH name ", directory ? directory : "?", ", where ",
+                       b->r.version ? b->r.version : "a copy", " is", NULL),
+                quoted ? wc_say(c, "export LD_LIBRARY_PATH=", quoted,
+                                "${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}", NULL)
+                       : NULL);
+}
+
 static void not_found_facts(struct wc_case *c, size_t i) {
     const struct wc_stack *s = c->d->s;
     const char *paths = wc_variable(s, "LD_LIBRARY_PATH");
+    const struct wc_searched *searched;
     char name[MISSING_NAME];
 
     for (size_t k = i; k < s->failures.n; k++) {
@@ -141,6 +178,11 @@ static void not_found_facts(struct wc_case *c, size_t i) {
         wc_case_request(c, f);
         if (!wc_str_same(name, f->r.name ? wc_base_name(f->r.name) : NULL))
             wc_case_fact(c, "which needs", wc_say_name(c, name), "dlerror");
+    }
+    searched = search_of(s, &s->failures.p[i]);
+    if (searched) {
+        wc_case_searched(c, searched);
+        wc_case_candidates(c, searched);
     }
     wc_case_fact(c, "asked by", s->failures.p[i].r.caller, "loader request");
     wc_case_fact(c, "LD_LIBRARY_PATH", paths ? paths : "not set", "environment at process start");
@@ -171,14 +213,17 @@ static void tell_not_found(struct wc_diagnosis *d, size_t i, const char *name) {
                     "the package that it belongs to",
                     NULL);
     } else {
+        const struct wc_beside *copy;
         spec = wanted(&c, host, name, &package);
+        copy = copy_for(d->s, f, spec);
+        if (copy)
+            fix_with_copy(&c, copy);
         wc_fix_install(&c, host, NULL, spec, package);
-        wc_case_fix(&c, WC_ACTION_SET_VARIABLE,
-                    wc_say(&c,
-                           "or let LD_LIBRARY_PATH name the "
-                           "directory that has ",
-                           wc_say_name(&c, name), NULL),
-                    NULL);
+        if (!copy)
+            wc_case_fix(&c, WC_ACTION_SET_VARIABLE,
+                        wc_say(&c, "or let LD_LIBRARY_PATH name the directory that has ",
+                               wc_say_name(&c, name), NULL),
+                        NULL);
     }
     wc_case_end(&c);
 }

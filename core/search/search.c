@@ -10,7 +10,6 @@
 #include "whichcudnn/elf_image.h"
 #include "whichcudnn/search.h"
 
-#define PATH_BYTES 4096
 #define LIST_MOST 256 /* directories of one list */
 
 struct wc_search_missing {
@@ -26,7 +25,7 @@ struct search {
     bool (*each)(void *arg, const struct wc_candidate *candidate);
     void *arg;
     struct wc_buffer_arena memory;
-    char path[PATH_BYTES], expanded[PATH_BYTES];
+    char path[WC_SEARCH_PATH], expanded[WC_SEARCH_PATH];
     struct wc_candidate candidate;
     bool over, found;
     bool decided; /* a file was taken, or ended the search */

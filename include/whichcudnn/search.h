@@ -86,6 +86,20 @@ bool wc_search_expand(const struct wc_search_world *world, const char *origin, c
 /* The path that the cache gives for a name, in its bytes; NULL: none. */
 const char *wc_search_cache(const struct wc_search_world *world, const char *name);
 
+/* ---- core/search/places.c ---- */
+
+#define WC_SEARCH_PATH 4096
+
+/* Roots below which copies are known to lie (core/places.def); lists end with NULL. */
+struct wc_search_roots {
+    const char *const *site, *const *conda, *const *cuda;
+};
+/* Calls each() for every file of that name that is there, until it returns false. path: room for
+ * WC_SEARCH_PATH bytes. */
+void wc_search_places(const struct wc_files *files, const struct wc_search_roots *roots,
+                      const char *name, char *path, bool (*each)(void *arg, const char *path),
+                      void *arg);
+
 /* ---- core/search/system.c ---- */
 
 #define WC_SEARCH_DIRECTORIES 8     /* the loader's own */

@@ -231,6 +231,60 @@ __attribute__((unused)) static void add_package(struct scene *s, const struct bo
     apply(s, &r);
 }
 
+struct sought {
+    const char *name;
+    int64_t by;     /* object number */
+    int64_t object; /* NOBODY: nothing was found, for the last request */
+    enum wc_search_rule rule;
+    const char *element, *of, *takes;
+    const char *searched[4];
+};
+
+/* Returns the number of the search. */
+__attribute__((unused)) static int64_t add_search(struct scene *s, const struct sought *f) {
+    struct wc_record r = begin(WC_KIND_search);
+    const struct wc_object *by = wc_stack_object(&s->stack, f->by);
+    r.u.search.search = (int64_t)s->stack.searches.n + 1;
+    r.u.search.name = f->name;
+    r.u.search.caller_object = f->by;
+    r.u.search.caller = by ? by->r.path : NULL;
+    r.u.search.request = f->object == NOBODY ? s->requests : WC_NULL;
+    r.u.search.object = f->object;
+    r.u.search.rule = f->rule;
+    r.u.search.element = f->element;
+    r.u.search.of = f->of;
+    r.u.search.takes = f->takes;
+    r.u.search.searched = strings_in(f->searched, 4);
+    apply(s, &r);
+    return r.u.search.search;
+}
+
+struct beside {
+    const char *path;
+    enum wc_search_rule rule;
+    const char *element;
+    bool passed_over;
+    enum wc_file_state state; /* UNKNOWN: it fits */
+    struct wc_version version;
+};
+
+__attribute__((unused)) static void add_beside(struct scene *s, int64_t search,
+                                               const struct beside *b) {
+    struct wc_record r = begin(WC_KIND_candidate);
+    struct wc_candidate_record *c = &r.u.candidate;
+    c->search = search;
+    c->path = c->real_path = b->path;
+    c->rule = b->rule;
+    c->element = b->element;
+    c->beaten = !b->passed_over;
+    c->state = b->state ? b->state : WC_file_state_FITS;
+    if (b->version.major > 0) {
+        c->version = text_of(s, b->version);
+        c->version_source = WC_version_source_ASKED_NAMES;
+    }
+    apply(s, &r);
+}
+
 struct want {
     int64_t host;
     enum wc_demand_kind kind;

@@ -212,7 +212,7 @@ static void harmful_names_stay_out_of_titles_and_commands(void **state) {
     struct want pinned = {host, WC_demand_kind_BUILT, .built = text_of(s, v), .rule = "torch"};
     add_demand(s, &w);
     add_demand(s, &pinned);
-    assert_finds(s, "runtime-too-old");
+    assert_finds(s, "runtime-too-old search-path-suspect");
     const struct wc_finding_record *r = &s->found.p[0];
     assert_true(printable(r->title) && strlen(r->title) < 400);
     bool variable = false;

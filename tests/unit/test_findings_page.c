@@ -346,6 +346,42 @@ static void known_bad_release(struct scene *s) {
     of_wheel(s, "graph", version_of(9, 10, 0), facade);
 }
 
+static const char wheel_s[] = "/venv/lib/python3.12/site-packages/nvidia/cudnn/lib/libcudnn.so.9";
+
+static void already_loaded_by_soname(struct scene *s) {
+    int64_t facade = of_toolkit(s, NULL, version_of(9, 19, 0), add_host(s, "/opt/app/libone.so"));
+    struct sought f = {.name = "libcudnn.so.9",
+                       .by = add_host(s, "/opt/app/libtwo.so"),
+                       .object = facade,
+                       .rule = WC_search_rule_LOADED,
+                       .takes = wheel_s};
+    struct beside b = {.path = wheel_s,
+                       .rule = WC_search_rule_RUNPATH,
+                       .passed_over = true,
+                       .version = version_of(9, 26, 0)};
+    add_beside(s, add_search(s, &f), &b);
+}
+
+static void shadowed_copy(struct scene *s) {
+    add_variable(s, "LD_LIBRARY_PATH=/usr/local/cuda-13.0/lib64");
+    int64_t host = add_host(s, "/opt/app/host");
+    struct sought f = {.name = "libcudnn.so.9",
+                       .by = host,
+                       .object = of_toolkit(s, NULL, version_of(9, 19, 0), host),
+                       .rule = WC_search_rule_LIBRARY_PATH,
+                       .element = "/usr/local/cuda-13.0/lib64"};
+    struct beside b = {.path = wheel_s,
+                       .rule = WC_search_rule_RUNPATH,
+                       .element = "$ORIGIN/../nvidia/cudnn/lib",
+                       .version = version_of(9, 26, 0)};
+    add_beside(s, add_search(s, &f), &b);
+}
+
+static void search_path_suspect(struct scene *s) {
+    add_variable(s, "LD_LIBRARY_PATH=:/usr/local/cuda-13.0/lib64");
+    add_host(s, "/opt/app/host");
+}
+
 static void not_observed(struct scene *s) {
     add_host(s, "/opt/app/host");
     add_blind(s, "another namespace", "the loader shows it only to those inside");

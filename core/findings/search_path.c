@@ -1,0 +1,73 @@
+/*
+ * search-path-suspect: elements of LD_LIBRARY_PATH that make what is found depend on the working
+ * directory; where a library was not found, also those that lead nowhere.
+ */
+#include "finding.h"
+
+static bool is_relative(const char *element, size_t n) {
+    return n == 0 || (element[0] != '/' && element[0] != '$');
+}
+
+/* Did a replay see that no such directory is there? */
+static bool leads_nowhere(const struct wc_stack *s, const char *element, size_t n) {
+    static const char rule[] = "LD_LIBRARY_PATH ", missing[] = "/ (not there)";
+
+    while (n > 1 && element[n - 1] == '/')
+        n--;
+    for (size_t i = 0; i < s->searches.n; i++)
+        for (size_t k = 0; k < s->searches.p[i].r.searched.n; k++) {
+            const char *text = s->searches.p[i].r.searched.p[k];
+            if (wc_str_starts(text, rule) &&
+                wc_str_length(text) == sizeof rule - 1 + n + sizeof missing - 1 &&
+                wc_mem_compare(text + sizeof rule - 1, element, n) == 0 &&
+                wc_str_ends(text, missing))
+                return true;
+        }
+    return false;
+}
+
+static size_t element_length(const char *list) {
+    size_t n = 0;
+
+    while (list[n] && list[n] != ':' && list[n] != ';')
+        n++;
+    return n;
+}
+
+static const char *say_element(struct wc_case *c, const char *element, size_t n) {
+    const char *text = n ? wc_arena_string_n(c->d->scratch, element, n) : NULL;
+
+    return n ? text : "an empty element: the working directory";
+}
+
+void wc_find_search_path_suspect(struct wc_diagnosis *d) {
+    const char *list = wc_variable(d->s, "LD_LIBRARY_PATH");
+    bool failed = wc_found_before(d, WC_NULL, "library-not-found", "dependency-missing",
+                                  "part-missing", NULL) != NULL;
+    size_t relative = 0, nowhere = 0;
+    struct wc_case c;
+
+    if (!list || !*list)
+        return;
+    wc_case_begin(&c, d);
+    for (const char *p = list;; p++) {
+        size_t n = element_length(p);
+        if (is_relative(p, n)) {
+            relative++;
+            wc_case_fact(&c, "relative", say_element(&c, p, n), "LD_LIBRARY_PATH");
+        } else if (failed && leads_nowhere(d->s, p, n)) {
+            nowhere++;
+            wc_case_fact(&c, "no such directory", say_element(&c, p, n), "LD_LIBRARY_PATH");
+        }
+        p += n;
+        if (!*p)
+            break;
+    }
+    if (!relative && !nowhere)
+        return;
+    c.r.title = relative ? "LD_LIBRARY_PATH makes what is loaded depend on the working directory"
+                         : "LD_LIBRARY_PATH names directories that are not there";
+    wc_case_fix(&c, WC_ACTION_SET_VARIABLE,
+                "write LD_LIBRARY_PATH without them, each directory by its absolute path", NULL);
+    wc_case_end(&c);
+}

@@ -1,0 +1,169 @@
+#!/usr/bin/env bats
+# By which rule the loader found what it found, and what else stood there: what the log says against
+# where the files were put, and against the loader's own words (LD_DEBUG=libs).
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    make_standin 9.1.0 one
+    make_standin 9.19.0 two
+    mkdir logs empty
+}
+
+# A library with a search tag that needs cuDNN, and a program that needs it.
+build_library() { # NAME LINK-OPTION...
+    local name=$1
+    shift
+    printf 'size_t cudnnGetVersion(void); size_t host_%s(void); size_t host_%s(void) { return cudnnGetVersion(); }' \
+        "$name" "$name" | cc_of "$name" "$@" one/libcudnn.so.9
+}
+cc_of() { # NAME OPTION...: an object of the C source on standard input
+    local name=$1
+    shift
+    (echo '#include <stddef.h>'; cat) | "${CC:-gcc}" -shared -fPIC -o "lib$name.so" \
+        -Wl,-soname,"lib$name.so" -xc - -xnone "$@"
+}
+build_opener() { # a program that opens what it is given and calls host_NAME() in it
+    "${CC:-gcc}" -o opener "$@" -xc - -ldl <<'C'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+int main(int count, char **names) {
+    for (int i = 1; i < count; i++) {
+        char function[64] = "host_";
+        const char *base = strrchr(names[i], '/');
+        void *library = dlopen(names[i], RTLD_NOW);
+        if (!library)
+            puts(dlerror());
+        else if (base && strncmp(base, "/lib", 4) == 0) {
+            strncat(function, base + 4, strcspn(base + 4, "."));
+            size_t (*call)(void) = (size_t (*)(void))dlsym(library, function);
+            if (call)
+                printf("%zu\n", call());
+        }
+    }
+    return 0;
+}
+C
+}
+
+observed() { # COMMAND...
+    run -0 env LD_PRELOAD="$SHIM" WHICHCUDNN_LOG="$PWD/logs" WHICHCUDNN_STDERR=off "$@"
+    log=$(the_log logs)
+    validate_log "$log"
+}
+search_of() { # NAME KEYS
+    jq -c --arg name "$1" "select(.kind == \"search\" and .name == \$name) | $2" "$log"
+}
+candidates() { jq -c 'select(.kind == "candidate") | [.path, .rule, .element, .index, .beaten, .state, .version]' "$log"; }
+finding() { jq -r 'select(.kind == "finding") | .id' "$log" | sort -u | paste -sd ' '; }
+
+@test "DT_RUNPATH, with a copy of the default search behind it" {
+    build_library a "-Wl,--enable-new-dtags,-rpath,\$ORIGIN/empty:\$ORIGIN/one"
+    build_opener
+    observed ./opener ./liba.so
+    is "$(search_of libcudnn.so.9 '[.rule, .element, .index, .of, .takes]')" \
+        "[\"DT_RUNPATH\",\"\$ORIGIN/one\",1,\"./liba.so\",\"$PWD/./one/libcudnn.so.9\"]"
+}
+
+@test "LD_LIBRARY_PATH comes before DT_RUNPATH, which would have led elsewhere" {
+    build_library a "-Wl,--enable-new-dtags,-rpath,$PWD/two"
+    build_opener
+    LD_LIBRARY_PATH=$PWD/empty:$PWD/one observed ./opener ./liba.so
+    is "$(search_of libcudnn.so.9 '[.rule, .element, .index, .of]')" \
+        "[\"LD_LIBRARY_PATH\",\"$PWD/one\",1,null]"
+    is "$(search_of libcudnn.so.9 '.searched')" \
+        "[\"LD_LIBRARY_PATH $PWD/empty/\",\"LD_LIBRARY_PATH $PWD/one/\"]"
+    is "$(candidates | head -n 1)" \
+        "[\"$PWD/two/libcudnn.so.9\",\"DT_RUNPATH\",\"$PWD/two\",0,true,\"fits\",\"9.19.0\"]"
+    [[ "$(finding)" == *shadowed-copy* ]]
+}
+
+@test "DT_RPATH comes before LD_LIBRARY_PATH" {
+    build_library a "-Wl,--disable-new-dtags,-rpath,$PWD/one"
+    build_opener
+    LD_LIBRARY_PATH=$PWD/two observed ./opener ./liba.so
+    is "$(search_of libcudnn.so.9 '[.rule, .element, .of]')" \
+        "[\"DT_RPATH\",\"$PWD/one\",\"./liba.so\"]"
+    is "$(candidates | head -n 1)" \
+        "[\"$PWD/two/libcudnn.so.9\",\"LD_LIBRARY_PATH\",\"$PWD/two\",0,true,\"fits\",\"9.19.0\"]"
+    [[ "$(finding)" != *shadowed-copy* ]]
+}
+
+@test "DT_RPATH of what loaded the library that needs cuDNN" {
+    build_library a
+    printf 'int nothing;' | cc_of b -Wl,--no-as-needed -L. -la "-Wl,--disable-new-dtags,-rpath,$PWD:$PWD/one"
+    build_opener
+    observed ./opener ./libb.so
+    is "$(search_of libcudnn.so.9 '[.rule, .element, .index, .of, .caller]')" \
+        "[\"DT_RPATH\",\"$PWD/one\",1,\"./libb.so\",\"$PWD/liba.so\"]"
+}
+
+@test "DT_RPATH of the library that opened another does not count for what that one needs" {
+    build_library a
+    printf '#include <dlfcn.h>
+size_t host_opens(void); size_t host_opens(void) { return dlopen("liba.so", RTLD_NOW) != NULL; }' |
+        cc_of opens "-Wl,--disable-new-dtags,-rpath,$PWD:$PWD/one" -ldl
+    build_opener
+    LD_LIBRARY_PATH=$PWD/two observed ./opener ./libopens.so
+    is "$output" 1
+    is "$(search_of libcudnn.so.9 '[.rule, .caller, .searched]')" \
+        "[\"LD_LIBRARY_PATH\",\"$PWD/liba.so\",[\"LD_LIBRARY_PATH $PWD/two/\"]]"
+}
+
+@test "what was passed over: another machine's file, told with what it is" {
+    build_library a "-Wl,--enable-new-dtags,-rpath,$PWD/one"
+    build_opener
+    cp one/libcudnn.so.9 empty/
+    printf '\xb7' | dd of=empty/libcudnn.so.9 bs=1 seek=18 conv=notrunc status=none
+    [ "$(uname -m)" = x86_64 ]
+    LD_LIBRARY_PATH=$PWD/empty observed ./opener ./liba.so
+    is "$(search_of libcudnn.so.9 .rule)" '"DT_RUNPATH"'
+    is "$(candidates | head -n 1 | jq -c '.[0,1,4,5]' | paste -sd ' ')" \
+        "\"$PWD/empty/libcudnn.so.9\" \"LD_LIBRARY_PATH\" false \"other class or machine\""
+}
+
+@test "a host that gets what another one loaded: its own search is told" {
+    build_library a "-Wl,--enable-new-dtags,-rpath,$PWD/one"
+    build_library b "-Wl,--enable-new-dtags,-rpath,$PWD/two"
+    build_opener
+    observed ./opener ./liba.so ./libb.so
+    is "$output" '90100
+90100'
+    is "$(search_of libcudnn.so.9 'select(.rule == "already loaded") | [.caller, .takes]')" \
+        "[\"./libb.so\",\"$PWD/two/libcudnn.so.9\"]"
+    [[ "$(finding)" == *already-loaded-by-soname* ]]
+    # In the other order it is the other one's; with one copy for both there is nothing to tell.
+    rm logs/*
+    build_library b "-Wl,--enable-new-dtags,-rpath,$PWD/one"
+    observed ./opener ./liba.so ./libb.so
+    [[ "$(finding)" != *already-loaded-by-soname* ]]
+}
+
+@test "a facade asked for by name, when one is there" {
+    build_library a "-Wl,--enable-new-dtags,-rpath,$PWD/one"
+    build_opener "-Wl,--enable-new-dtags,-rpath,$PWD/two"
+    observed ./opener ./liba.so libcudnn.so.9 ./nothing.so
+    is "$(search_of libcudnn.so.9 'select(.rule == "already loaded") | [.caller, .takes]')" \
+        "[\"$PWD/opener\",\"$PWD/two/libcudnn.so.9\"]"
+}
+
+@test "not found: every directory that was searched, and the copy that was not" {
+    build_opener "-Wl,--enable-new-dtags,-rpath,$PWD/empty"
+    mkdir -p cuda/lib64
+    make_standin 8.9.2 cuda/lib64
+    LD_LIBRARY_PATH=$PWD/nowhere observed ./opener libcudnn.so.8
+    log_directories=$(search_of libcudnn.so.8 '.searched[]' | jq -r . | grep -v '(not there)' | sed 's/.* \//\//')
+    is "$log_directories" "$(LD_DEBUG=libs LD_LIBRARY_PATH=$PWD/nowhere ./opener libcudnn.so.8 2>&1 |
+        sed -n 's/.*trying file=//p' | grep -v 'hwcaps\|/tls/\|haswell\|avx512\|/x86_64/' |
+        grep 'libcudnn.so.8$' | sed 's/libcudnn.so.8$//')"
+    is "$(search_of libcudnn.so.8 '.searched[0]')" "\"LD_LIBRARY_PATH $PWD/nowhere/ (not there)\""
+    rm logs/*
+    CUDA_HOME=$PWD/cuda observed ./opener libcudnn.so.8
+    is "$(jq -c 'select(.kind == "candidate") | [.path, .rule]' "$log")" \
+        "[\"$PWD/cuda/lib64/libcudnn.so.8\",\"not searched\"]"
+    is "$(jq -r 'select(.kind == "finding" and .id == "library-not-found") | .fix[0].command' "$log")" \
+        "export LD_LIBRARY_PATH=$PWD/cuda/lib64\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}"
+}

@@ -1,0 +1,239 @@
+/*
+ * What the replays of the loader's search add: already-loaded-by-soname, shadowed-copy,
+ * search-path-suspect, where a library was not found, and which fix comes first.
+ */
+#include "support_stack.h"
+
+static const char wheel[] = "/venv/lib/python3.12/site-packages/nvidia/cudnn/lib/libcudnn.so.9";
+
+static int64_t add_pinned_host(struct scene *s, struct wc_version v) {
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    struct want w = {host, WC_demand_kind_REQUIRED, .spec = say(s, "==%s", text_of(s, v)),
+                     .package = "nvidia-cudnn-cu12", .source = "METADATA of host 1.0"};
+    add_demand(s, &w);
+    return host;
+}
+
+/* A facade found in /opt/first by LD_LIBRARY_PATH, with another one behind it. */
+static void add_shadowing(struct scene *s, int64_t host, struct wc_version v,
+                          struct wc_version behind, enum wc_search_rule rule) {
+    int64_t facade = add_facade(s, "/opt/first", v, host);
+    struct sought f = {.name = "libcudnn.so.9",
+                       .by = host,
+                       .object = facade,
+                       .rule = rule,
+                       .element = "/opt/first",
+                       .takes = "/opt/first/libcudnn.so.9"};
+    struct beside b = {.path = wheel, .rule = WC_search_rule_RUNPATH, .version = behind};
+    add_part(s, "/opt/first", "graph", v, facade);
+    add_beside(s, add_search(s, &f), &b);
+}
+
+/* ---- runtime-too-old: the fix ---- */
+
+static void the_way_to_the_right_copy_comes_before_an_installation(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version wanted = draw_release(9);
+    add_variable(s, "LD_LIBRARY_PATH=/opt/first:/opt/other");
+    add_shadowing(s, add_pinned_host(s, wanted), other_minor(wanted, -1), wanted,
+                  WC_search_rule_LIBRARY_PATH);
+    assert_finds(s, "runtime-too-old");
+    const struct wc_finding_record *r = &s->found.p[0];
+    assert_string_equal(r->fix.p[0].action, "set-variable");
+    assert_string_equal(r->fix.p[0].command, "export LD_LIBRARY_PATH=/opt/other");
+    assert_non_null(strstr(r->fix.p[0].text, wheel));
+    assert_string_equal(r->fix.p[1].action, "install");
+    assert_true(has_fact(r, "found by", "LD_LIBRARY_PATH, /opt/first"));
+    assert_true(has_fact(r, "behind it", wheel));
+}
+
+static void a_copy_behind_that_is_no_better_is_no_way(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version wanted = draw_release(9), old = other_minor(wanted, -1);
+    add_variable(s, "LD_LIBRARY_PATH=/opt/first:/opt/other");
+    add_shadowing(s, add_pinned_host(s, wanted), old, old, WC_search_rule_LIBRARY_PATH);
+    assert_finds(s, "runtime-too-old");
+    assert_string_equal(s->found.p[0].fix.p[0].action, "install");
+}
+
+/* ---- shadowed-copy ---- */
+
+static void a_copy_of_another_release_that_is_passed_by_is_noted(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9);
+    add_variable(s, "LD_LIBRARY_PATH=/opt/first");
+    add_shadowing(s, add_host(s, "/opt/app/libhost.so"), v, other_minor(v, 1),
+                  WC_search_rule_LIBRARY_PATH);
+    assert_finds(s, "shadowed-copy");
+    assert_int_equal(s->found.p[0].severity, WC_severity_NOTE);
+    assert_string_equal(s->found.p[0].fix.p[0].command, "unset LD_LIBRARY_PATH");
+}
+
+static void one_release_in_two_places_is_not(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9);
+    add_variable(s, "LD_LIBRARY_PATH=/opt/first");
+    add_shadowing(s, add_host(s, "/opt/app/libhost.so"), v, v, WC_search_rule_LIBRARY_PATH);
+    assert_finds(s, "");
+}
+
+static void nor_is_what_a_library_names_itself(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9);
+    add_shadowing(s, add_host(s, "/opt/app/libhost.so"), v, other_minor(v, 1),
+                  WC_search_rule_RPATH);
+    assert_finds(s, "");
+}
+
+/* ---- already-loaded-by-soname ---- */
+
+/* The second host finds what the first has loaded; by itself it would find `own`. */
+static int64_t add_second(struct scene *s, struct wc_version loaded, struct wc_version own) {
+    int64_t first = add_host(s, "/opt/one/libone.so");
+    int64_t facade = add_facade(s, "/opt/one", loaded, first);
+    int64_t second = add_host(s, "/opt/two/libtwo.so");
+    struct sought f = {.name = "libcudnn.so.9",
+                       .by = second,
+                       .object = facade,
+                       .rule = WC_search_rule_LOADED,
+                       .takes = wheel};
+    struct beside b = {
+        .path = wheel, .rule = WC_search_rule_RUNPATH, .passed_over = true, .version = own};
+    add_part(s, "/opt/one", "graph", loaded, facade);
+    add_beside(s, add_search(s, &f), &b);
+    return second;
+}
+
+static void a_library_that_another_host_loaded_is_told(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9);
+    int64_t second = add_second(s, v, other_minor(v, 1));
+    assert_finds(s, "already-loaded-by-soname");
+    const struct wc_finding_record *r = &s->found.p[0];
+    assert_int_equal(r->severity, WC_severity_WARNING);
+    assert_int_equal(r->host, second);
+    assert_true(has_fact(r, "its own search finds", wheel));
+    assert_string_equal(r->fix.p[0].action, "load-order");
+}
+
+static void of_one_release_it_is_a_note(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9);
+    add_second(s, v, v);
+    assert_finds(s, "already-loaded-by-soname");
+    assert_int_equal(s->found.p[0].severity, WC_severity_NOTE);
+}
+
+static void a_host_that_refuses_it_is_told_first_with_the_order_of_loading(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9), wanted = other_minor(v, 1);
+    struct want w = {add_second(s, v, wanted), WC_demand_kind_REQUIRED,
+                     .spec = say(s, "==%s", text_of(s, wanted)), .source = "METADATA of two 1.0"};
+    add_demand(s, &w);
+    assert_finds(s, "runtime-too-old already-loaded-by-soname");
+    assert_string_equal(s->found.p[0].fix.p[0].action, "load-order");
+    assert_true(has_fact(&s->found.p[0], "its own search finds", wheel));
+}
+
+/* ---- library-not-found ---- */
+
+static void where_the_loader_looked_is_told_and_where_a_copy_is(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    add_variable(s, "LD_LIBRARY_PATH=/opt/none");
+    add_failure(s, host, NULL, "libcudnn.so.9", not_found(s, "libcudnn.so.9"));
+    struct sought f = {
+        .name = "libcudnn.so.9",
+        .by = host,
+        .object = NOBODY,
+        .searched = {"LD_LIBRARY_PATH /opt/none/ (not there)", "default directory /lib/"}};
+    int64_t search = add_search(s, &f);
+    assert_finds(s, "library-not-found search-path-suspect");
+    assert_true(has_fact(&s->found.p[0], "searched", "LD_LIBRARY_PATH /opt/none/ (not there)"));
+    assert_string_equal(s->found.p[0].fix.p[0].action, "install");
+    assert_true(has_fact(&s->found.p[1], "no such directory", "/opt/none"));
+    struct beside b = {.path = wheel,
+                       .rule = WC_search_rule_NOT_SEARCHED,
+                       .passed_over = true,
+                       .version = draw_release(9)};
+    add_beside(s, search, &b);
+    assert_finds(s, "library-not-found search-path-suspect");
+    assert_true(has_fact(&s->found.p[0], "a copy is in", wheel));
+    assert_string_equal(s->found.p[0].fix.p[0].command,
+                        "export LD_LIBRARY_PATH=/venv/lib/python3.12/site-packages/nvidia/cudnn/lib"
+                        "${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}");
+}
+
+static void a_copy_that_the_host_would_refuse_is_no_way(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version wanted = draw_release(9);
+    int64_t host = add_pinned_host(s, wanted);
+    add_failure(s, host, NULL, "libcudnn.so.9", not_found(s, "libcudnn.so.9"));
+    struct sought f = {.name = "libcudnn.so.9", .by = host, .object = NOBODY};
+    struct beside b = {.path = wheel,
+                       .rule = WC_search_rule_NOT_SEARCHED,
+                       .passed_over = true,
+                       .version = other_minor(wanted, -1)};
+    add_beside(s, add_search(s, &f), &b);
+    assert_finds(s, "library-not-found");
+    assert_string_equal(s->found.p[0].fix.p[0].action, "install");
+    assert_true(has_fact(&s->found.p[0], "a copy is in", wheel));
+}
+
+/* ---- search-path-suspect ---- */
+
+static void what_depends_on_the_working_directory_is_noted(void **state) {
+    (void)state;
+    static const char *const suspect[] = {"/opt/a:", ":/opt/a", "/opt/a::/opt/b", "lib;/opt/a",
+                                          "."};
+    for (size_t i = 0; i < sizeof suspect / sizeof *suspect; i++) {
+        struct scene *s = new_scene();
+        add_variable(s, say(s, "LD_LIBRARY_PATH=%s", suspect[i]));
+        add_host(s, "/opt/app/libhost.so");
+        assert_finds(s, "search-path-suspect");
+    }
+}
+
+static void absolute_directories_are_not_there_or_not(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    add_variable(s, "LD_LIBRARY_PATH=/opt/none:/opt/a:$ORIGIN/lib");
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    struct sought f = {.name = "libcudnn.so.9",
+                       .by = host,
+                       .object = add_facade(s, "/opt/a", draw_release(9), host),
+                       .rule = WC_search_rule_LIBRARY_PATH,
+                       .element = "/opt/a",
+                       .searched = {"LD_LIBRARY_PATH /opt/none/ (not there)"}};
+    add_search(s, &f);
+    assert_finds(s, "");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_way_to_the_right_copy_comes_before_an_installation),
+        cmocka_unit_test(a_copy_behind_that_is_no_better_is_no_way),
+        cmocka_unit_test(a_copy_of_another_release_that_is_passed_by_is_noted),
+        cmocka_unit_test(one_release_in_two_places_is_not),
+        cmocka_unit_test(nor_is_what_a_library_names_itself),
+        cmocka_unit_test(a_library_that_another_host_loaded_is_told),
+        cmocka_unit_test(of_one_release_it_is_a_note),
+        cmocka_unit_test(a_host_that_refuses_it_is_told_first_with_the_order_of_loading),
+        cmocka_unit_test(where_the_loader_looked_is_told_and_where_a_copy_is),
+        cmocka_unit_test(a_copy_that_the_host_would_refuse_is_no_way),
+        cmocka_unit_test(what_depends_on_the_working_directory_is_noted),
+        cmocka_unit_test(absolute_directories_are_not_there_or_not),
+    };
+    seed_from_environment();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
