@@ -293,3 +293,12 @@ size_t wc_distributions_in(struct wc_reading *r, const char *site, bool (*fits)(
         take(&out[n], site, c->p[n].info, "");
     return n;
 }
+
+bool wc_distribution_installer(struct wc_reading *r, const struct wc_distribution *d, char *to,
+                               size_t cap) {
+    size_t mark = r->memory.used;
+    const char *path = wc_reading_join(r, d->site, "/", d->info, "/INSTALLER", NULL);
+    bool said = wc_reading_line(r, path, 0, to, cap) && to[0];
+    r->memory.used = mark;
+    return said;
+}

@@ -72,9 +72,15 @@ static bool in_wheel(struct wc_reading *r, const char *path, bool is_library,
     struct wc_distribution d;
     if (!wc_distribution_of(r, path, &d))
         return false;
+    char installer[STEM];
     bool own = !is_library || wc_str_starts(d.name, "nvidia-");
-    set_name(out, own ? WC_installation_kind_WHEEL : WC_installation_kind_BUNDLED, d.name,
-             d.version);
+    bool by_conda = wc_distribution_installer(r, &d, installer, sizeof installer) &&
+                    wc_str_compare(installer, "conda") == 0;
+    set_name(out,
+             !own       ? WC_installation_kind_BUNDLED
+             : by_conda ? WC_installation_kind_CONDA
+                        : WC_installation_kind_WHEEL,
+             d.name, d.version);
     size_t site = wc_str_length(d.site), folder = wc_distribution_folder(d.relative);
     set_path(out, path, folder ? site + 1 + folder : site);
     *cudnn = d.changed ? WC_VERSION_NONE : stated(out);

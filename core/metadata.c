@@ -2,6 +2,7 @@
 #include "core/distribution.h"
 #include "core/file_version.h"
 #include "core/installation.h"
+#include "whichcudnn/names.h"
 
 enum { LINE = 256, NAME = 64 };
 
@@ -33,6 +34,25 @@ static const struct {
     const char *package, *framework;
 } conda_packages[] = {
 #define CONDA(package, framework) {package, framework},
+#include "metadata_sources.def"
+};
+
+static const struct {
+    const char *framework, *directory;
+} bundled[] = {
+#define BUNDLED(framework, directory) {framework, directory},
+#include "metadata_sources.def"
+};
+
+static const char *const answering[] = {
+#define ANSWERS(part) part,
+#include "metadata_sources.def"
+};
+
+static const struct {
+    const char *framework, *from, *to, *cudnn;
+} build_scripts[] = {
+#define BUILD_SCRIPT(framework, from, to, cudnn) {framework, from, to, cudnn},
 #include "metadata_sources.def"
 };
 
@@ -223,6 +243,72 @@ static void read_version_suffix(struct asking *a, const struct package *p, const
     add_built(a, p, "version", path, v);
 }
 
+/* ---- where the package itself says nothing ---- */
+
+struct copy {
+    char name[NAME];
+    int worth;
+};
+
+static bool consider_copy(void *arg, const char *name) {
+    struct copy *best = arg;
+    struct wc_name read;
+    int worth;
+    wc_name_read(name, &read);
+    if (read.kind != WC_NAME_FACADE && read.kind != WC_NAME_PART)
+        return true;
+    worth = read.kind == WC_NAME_FACADE;
+    for (size_t i = 0; i < sizeof answering / sizeof *answering; i++)
+        if (wc_str_compare(read.part, answering[i]) == 0)
+            worth = 2;
+    if (worth > best->worth && wc_str_length(name) < sizeof best->name) {
+        put(best->name, sizeof best->name, name);
+        best->worth = worth;
+    }
+    return true;
+}
+
+static void read_bundled(struct asking *a, const struct package *p, const char *site) {
+    for (size_t i = 0; i < sizeof bundled / sizeof *bundled; i++) {
+        size_t mark = a->r->memory.used;
+        struct copy best = {"", 0};
+        const char *directory = wc_str_same(p->framework, bundled[i].framework)
+                                    ? wc_reading_join(a->r, site, "/", bundled[i].directory, NULL)
+                                    : NULL;
+        if (directory)
+            a->r->files->list(a->r->files->ctx, directory, consider_copy, &best);
+        const char *path =
+            best.worth ? wc_reading_join(a->r, directory, "/", best.name, NULL) : NULL;
+        struct wc_metadata_demand *d = path ? begin(a, p, best.name, path) : NULL;
+        a->r->memory.used = mark;
+        if (!d)
+            continue;
+        d->kind = WC_demand_kind_BUILT;
+        d->by_file = true;
+        a->n++;
+    }
+}
+
+static bool version_within(const char *version, const char *from, const char *to) {
+    struct wc_version v, low, high;
+    return wc_version_parse_start(version, wc_str_length(version), &v) &&
+           wc_version_parse(from, wc_str_length(from), &low) &&
+           wc_version_parse(to, wc_str_length(to), &high) && wc_version_compare(v, low) >= 0 &&
+           wc_version_compare(v, high) < 0;
+}
+
+static void read_build_script(struct asking *a, const struct package *p) {
+    for (size_t i = 0; i < sizeof build_scripts / sizeof *build_scripts; i++) {
+        struct wc_version built;
+        if (!wc_str_same(p->framework, build_scripts[i].framework) ||
+            !version_within(p->version, build_scripts[i].from, build_scripts[i].to) ||
+            !wc_version_parse(build_scripts[i].cudnn, wc_str_length(build_scripts[i].cudnn),
+                              &built))
+            continue;
+        add_built(a, p, "build script", "", built);
+    }
+}
+
 static const struct framework *framework_of(const char *distribution) {
     for (size_t i = 0; i < sizeof frameworks / sizeof *frameworks; i++) {
         const char *want = frameworks[i].distribution;
@@ -253,6 +339,10 @@ static void read_distribution(struct asking *a, const struct wc_distribution *d)
             struct package q = {p.framework, other.name, other.version, p.floor_is_built};
             read_requirements(a, &q, other.site, other.info);
         }
+    }
+    if (!a->n) {
+        read_bundled(a, &p, d->site);
+        read_build_script(a, &p);
     }
 }
 
@@ -310,11 +400,16 @@ size_t wc_metadata_demands(const struct wc_files *files, const char *host_path, 
     struct wc_reading r;
     struct asking a = {&r, out, 0, most};
     struct wc_distribution d;
+    char installer[NAME];
     if (!host_path) /* as in wc_identify */
         return 0;
     wc_reading_begin(&r, files, scratch, scratch_size);
-    if (wc_distribution_of(&r, host_path, &d))
+    bool found = wc_distribution_of(&r, host_path, &d);
+    if (found)
         read_distribution(&a, &d);
-    read_conda(&a, host_path);
+    /* What pip put over conda's files conda's record does not speak of. */
+    if (!found || !wc_distribution_installer(&r, &d, installer, sizeof installer) ||
+        wc_str_compare(installer, "conda") == 0)
+        read_conda(&a, host_path);
     return a.n;
 }

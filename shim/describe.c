@@ -273,9 +273,28 @@ static void add_image_demands(const struct object *host, const struct wc_elf_ima
         add_symbols(host, &in);
 }
 
-static void add_metadata_demand(const struct object *host, const struct wc_metadata_demand *d) {
+/* Of a library that nobody loaded, by what it holds or is called. False: it does not tell. */
+static bool version_of_file(const char *path, char version[WC_VERSION_TEXT]) {
+    static struct wc_elf_image image;
+    static struct wc_identity id;
+    void *scratch = memory_scratch_file();
+    struct wc_name name;
+    struct view v;
+    wc_name_read(path, &name);
+    if (!scratch || !view_open(&v, path))
+        return false;
+    bool good = wc_elf_from_pieces(&image, v.bytes, v.size, 0, view_fetch, &v) == WC_ELF_OK;
+    wc_identify(&shim_files, path, good ? &image : NULL, name.kind == WC_NAME_FACADE, scratch,
+                SCRATCH_FILE, &id);
+    view_close(&v);
+    return good && !v.damaged && version_text(id.version, version);
+}
+
+static void add_metadata_demand(const struct object *host, struct wc_metadata_demand *d) {
     struct wc_version framework = WC_VERSION_NONE;
     struct wc_record r;
+    if (d->by_file && !version_of_file(d->source_path, d->built))
+        return;
     begin_demand(&r, host, d->kind, d->source);
     r.u.demand.spec = or_null(d->spec);
     r.u.demand.package = or_null(d->package);

@@ -6,9 +6,9 @@
 #include "memory.h"
 #include "whichcudnn/identify.h"
 
-#define ENVIRONMENTS 32 /* more of them are not looked at */
+#define ENVIRONMENTS_MOST 32 /* more of them are not looked at */
 
-static uint64_t looked_at[ENVIRONMENTS];
+static uint64_t looked_at[ENVIRONMENTS_MOST];
 static size_t environments;
 
 /* False: it was, or there are too many. */
@@ -17,7 +17,7 @@ static bool is_new(const char *path) {
     for (size_t i = 0; i < environments; i++)
         if (looked_at[i] == hash)
             return false;
-    if (environments == ENVIRONMENTS)
+    if (environments == ENVIRONMENTS_MOST)
         return false;
     looked_at[environments++] = hash;
     return true;

@@ -46,6 +46,7 @@ struct wc_metadata_demand {
     enum wc_demand_kind kind; /* BUILT or REQUIRED */
     char spec[160];           /* PEP 440; "" unknown */
     char built[WC_VERSION_TEXT];
+    bool by_file;     /* built is "": it is the version of the library at source_path */
     char package[48]; /* distribution that is required; "" if none is named */
     char framework[32], framework_version[WC_VERSION_TEXT];
     char source[160]; /* "METADATA of torch 2.15.0" */

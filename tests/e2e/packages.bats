@@ -98,3 +98,19 @@ of_finding() { records finding "$log" | jq -r --arg id "$1" "select(.id == \$id)
     watched 0 ./host version create
     is "$(of_package nvidia-cudnn-cu12 '.foreign | length')" 1
 }
+
+@test "the copy that a wheel brings says what it was built with" {
+    make_standin 8.3.2 "$site/torch/lib"
+    make_standin 8.0.3 module
+    build_host opened-now "$site/torch/lib" host
+    mv host.so "$site/torch/lib/libtorch_cuda.so"
+    ln -s "$site/torch/lib/libtorch_cuda.so" host.so
+    mkdir "$site/torch-1.12.1.dist-info"
+    printf 'Name: torch\n' >"$site/torch-1.12.1.dist-info/METADATA"
+    LD_LIBRARY_PATH=$PWD/module watched 0 ./host version
+    is "$(first_finding)" runtime-too-old
+    is "$(records demand "$log" | jq -c 'select(.demand_kind == "built") | [.built, .source]')" \
+        '["8.3.2","libcudnn_ops_infer.so.8 of torch 1.12.1"]'
+    watched 0 ./host version
+    is "$(records finding "$log" | wc -l)" 0
+}

@@ -273,6 +273,76 @@ static void conda_says_it_in_depends_and_in_the_build(void **state) {
                   "conda package of pytorch 2.1.0");
 }
 
+/* pip writes over conda's files and leaves conda's record: the file is not the one of that. */
+static void what_pip_put_over_condas_conda_does_not_speak_of(void **state) {
+    static const char *const installers[] = {"conda", "pip\n", "uv", NULL};
+    (void)state;
+    add("torch", "2.5.1", "torch/lib/libtorch_cuda.so",
+        "Requires-Dist: nvidia-cudnn-cu12==9.1.0.70");
+    tree_write(&tree, "/venv/conda-meta/pytorch-2.1.0-py3.12_cuda12.1_cudnn8.9.2_0.json",
+               "{\"files\": [\"lib/python3.12/site-packages/torch/lib/libtorch_cuda.so\"]}");
+    for (size_t i = 0; i < sizeof installers / sizeof *installers; i++) {
+        char path[] = SITE "/torch-2.5.1.dist-info/INSTALLER", real[PATH_MAX];
+        tree_path(&tree, path, real);
+        if (installers[i])
+            tree_write(&tree, path, installers[i]);
+        else
+            assert_int_equal(unlink(real), 0);
+        ask(SITE "/torch/lib/libtorch_cuda.so");
+        assert_int_equal(count, i == 1 || i == 2 ? 1 : 2);
+        assert_string_equal(found[0].spec, "==9.1.0.70");
+    }
+}
+
+/* ---- where the package says nothing ---- */
+
+static void a_bundled_copy_is_what_it_was_built_with(void **state) {
+    (void)state;
+    add("torch", "1.12.1+cu113", "torch/lib/libtorch_cuda.so", "Requires-Dist: typing-extensions");
+    ask(SITE "/torch/lib/libtorch_cuda.so");
+    assert_int_equal(count, 0);
+    tree_write(&tree, SITE "/torch/lib/libcudnn.so.8", "elf");
+    tree_write(&tree, SITE "/torch/lib/libcublas.so.11", "elf");
+    ask(SITE "/torch/lib/libtorch_cuda.so");
+    assert_demand(0, WC_demand_kind_BUILT, "", "", "torch", "1.12.1+cu113",
+                  "libcudnn.so.8 of torch 1.12.1+cu113");
+    assert_true(found[0].by_file);
+    tree_write(&tree, SITE "/torch/lib/libcudnn_cnn_infer.so.8", "elf");
+    tree_write(&tree, SITE "/torch/lib/libcudnn_ops_infer-0a1b2c3d.so.8", "elf");
+    ask(SITE "/torch/lib/libtorch_cuda.so");
+    assert_int_equal(count, 1);
+    assert_string_equal(found[0].source_path, SITE "/torch/lib/libcudnn_ops_infer-0a1b2c3d.so.8");
+    /* What it requires is stronger than what lies there. */
+    add("torch", "1.12.1+cu113", "torch/lib/libtorch_cuda.so",
+        "Requires-Dist: nvidia-cudnn-cu11==8.5.0.96");
+    ask(SITE "/torch/lib/libtorch_cuda.so");
+    assert_int_equal(count, 1);
+    assert_string_equal(found[0].spec, "==8.5.0.96");
+    assert_false(found[0].by_file);
+}
+
+static void a_build_script_may_be_all_that_says_it(void **state) {
+    static const char *const row[][2] = {
+        {"3.23.0", NULL},   {"3.24.0", "8.1.1"}, {"4.4.0", "8.9.7"}, {"4.5.0", "9.1.0"},
+        {"4.6.3", "9.1.0"}, {"4.7.0", NULL},     {"4.8.1", "9.10.2"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        end_tree(NULL);
+        begin_tree(NULL);
+        add("ctranslate2", row[i][0], "ctranslate2/_ext.so", "");
+        ask(SITE "/ctranslate2/_ext.so");
+        assert_int_equal(count, row[i][1] != NULL);
+        if (!row[i][1])
+            continue;
+        char source[64];
+        snprintf(source, sizeof source, "build script of ctranslate2 %s", row[i][0]);
+        assert_string_equal(found[0].built, row[i][1]);
+        assert_string_equal(found[0].source, source);
+        assert_string_equal(found[0].framework, "ctranslate2");
+        assert_string_equal(found[0].source_path, "");
+    }
+}
+
 /* ---- limits, damage ---- */
 
 static void no_more_than_asked_for_are_written(void **state) {
@@ -350,6 +420,9 @@ int main(void) {
         WITH_TREE(cupy_says_it_in_json_or_in_its_header),
         WITH_TREE(jaxlib_says_it_in_its_version),
         WITH_TREE(conda_says_it_in_depends_and_in_the_build),
+        WITH_TREE(what_pip_put_over_condas_conda_does_not_speak_of),
+        WITH_TREE(a_bundled_copy_is_what_it_was_built_with),
+        WITH_TREE(a_build_script_may_be_all_that_says_it),
         WITH_TREE(no_more_than_asked_for_are_written),
         WITH_TREE(metadata_cut_anywhere_is_survived),
         WITH_TREE(a_file_system_that_fails_at_any_call_is_survived),
