@@ -23,6 +23,21 @@ bool wc_text_refuses(const char *text, char *out, size_t cap) {
     return false;
 }
 
+bool wc_text_not_found(const char *text, char *out, size_t cap) {
+    const char *end = text ? wc_str_find(text, ": cannot open shared object file") : NULL;
+    const char *start = end;
+    struct wc_text t;
+
+    if (!end)
+        return false;
+    /* cuDNN and frameworks put words of their own before it. */
+    while (start > text && start[-1] != '/' && start[-1] != ' ')
+        start--;
+    wc_text_begin(&t, out, cap);
+    wc_text_add_n(&t, start, (size_t)(end - start));
+    return t.n > 0 && !t.cut;
+}
+
 static bool read_node(const char *text, const char *at, const char *words, struct wc_unmet *out) {
     static const char middle[] = "' not found (required by ";
     const char *node = at + wc_str_length(words), *end = wc_str_find(node, middle);

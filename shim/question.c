@@ -1,9 +1,11 @@
 #include "question.h"
 
 #include "arch.h"
+#include "chain.h"
 #include "files.h"
 #include "journal.h"
 #include "memory.h"
+#include "searches.h"
 #include "sys.h"
 #include "view.h"
 #include "whichcudnn/file_look.h"
@@ -12,6 +14,7 @@
 #include "whichcudnn/names.h"
 
 #define BESIDE_MOST 8 /* files told of one directory */
+#define NEEDS_MOST 4
 
 static char refused[SYS_PATH], link_of_file[SYS_PATH], real_path[SYS_PATH];
 
@@ -75,7 +78,8 @@ static void tell_contents(struct wc_record *r) {
     view_close(&v);
 }
 
-bool question_file(const struct request *r, const char *path) {
+/* False: nothing stands there, and nothing is told. */
+static bool question_file(const struct request *r, const char *path) {
     static struct wc_file_look look;
     struct wc_record record;
     struct wc_file_record *f = &record.u.file;
@@ -103,7 +107,7 @@ bool question_file(const struct request *r, const char *path) {
 struct beside {
     const struct request *request;
     struct wc_name wanted;
-    const char *directory;
+    const char *name, *directory;
     size_t length, told;
 };
 
@@ -114,7 +118,7 @@ static bool look_beside(void *arg, const char *entry) {
     struct wc_text t;
     wc_name_read(entry, &name);
     if (name.kind != b->wanted.kind || !wc_str_same(name.part, b->wanted.part) ||
-        wc_str_same(entry, wc_base_name(b->request->name)))
+        wc_str_same(entry, b->name))
         return true;
     wc_text_begin(&t, path, sizeof path);
     wc_text_add_n(&t, b->directory, b->length);
@@ -124,28 +128,127 @@ static bool look_beside(void *arg, const char *entry) {
     return ++b->told < BESIDE_MOST;
 }
 
-void question_beside(const struct request *r, const char *directory, size_t length) {
+static void question_beside(const struct request *r, const char *name, const char *directory,
+                            size_t length) {
     static char text[SYS_PATH];
-    struct beside b = {.request = r, .directory = text, .length = length};
+    struct beside b = {.request = r, .name = name, .directory = text, .length = length};
     struct wc_text t;
-    wc_name_read(r->name, &b.wanted);
+    wc_name_read(name, &b.wanted);
     wc_text_begin(&t, text, sizeof text);
-    wc_text_add_n(&t, directory, length);
+    wc_text_add_n(&t, length ? directory : ".", length ? length : 1);
     /* cuDNN tries names with whole versions before the one that its parts have. */
     if (b.wanted.kind != WC_NAME_OTHER && b.wanted.version.minor < 0 && !t.cut)
         shim_files.list(NULL, text, look_beside, &b);
 }
 
+/* ---- where the loader looked ---- */
+
+/* A link that leads nowhere stands there like nothing, and other names are beside it. */
+static void look_into(const struct request *r, const char *directory, const char *name) {
+    static char path[SYS_PATH];
+    size_t n = wc_str_length(directory);
+    struct wc_text t;
+    while (n > 1 && directory[n - 1] == '/')
+        n--;
+    wc_text_begin(&t, path, sizeof path);
+    wc_text_add_n(&t, directory, n);
+    wc_text_join(&t, "/", name, NULL);
+    if (!t.cut && !question_file(r, path))
+        question_beside(r, name, directory, n);
+}
+
+static void look_for(const struct request *r, const char *name) {
+    const char *place;
+    if (searches_taken())
+        question_file(r, searches_taken());
+    for (size_t i = 0; (place = searches_passed(i)); i++)
+        question_file(r, place);
+    for (size_t i = 0; (place = searches_directory(i)); i++)
+        look_into(r, place, name);
+}
+
+void question_places(const struct request *r) {
+    look_for(r, r->name);
+}
+
+/* ---- what a file needs that was not loaded ---- */
+
+struct needs {
+    struct wc_search_object object;
+    const char *name[NEEDS_MOST];
+    size_t names;
+    struct wc_buffer_arena memory;
+    char texts[8 << 10];
+};
+
+static bool is_cudnn_name(const char *name) {
+    struct wc_name read;
+    wc_name_read(name, &read);
+    return read.kind == WC_NAME_FACADE || read.kind == WC_NAME_PART;
+}
+
+static void copy_needs(struct needs *n, const char *file, const char *missing,
+                       const struct wc_elf_image *e) {
+    struct wc_arena *a = &n->memory.arena;
+    const char *name;
+    if (shim_files.real_path(NULL, file, real_path, sizeof real_path))
+        n->object.origin = wc_arena_string_n(a, real_path, wc_dir_length(real_path));
+    n->object.path = file;
+    n->object.rpath = wc_arena_string(a, wc_elf_rpath(e));
+    n->object.runpath = wc_arena_string(a, wc_elf_runpath(e));
+    n->object.soname = wc_arena_string(a, wc_elf_soname(e));
+    n->object.no_default = (e->flags_1 & DF_1_NODEFLIB) != 0;
+    for (size_t i = 0; (name = wc_elf_needed(e, i)) && n->names < NEEDS_MOST; i++)
+        if (missing ? wc_str_same(name, missing) : is_cudnn_name(name))
+            n->name[n->names++] = wc_arena_string(a, name);
+}
+
+/* One view at a time: what the file says is copied before others are looked at. */
+static bool read_needs(struct needs *n, const char *file, const char *missing) {
+    static struct wc_elf_image image;
+    struct view v;
+    wc_mem_set(&n->object, 0, sizeof n->object);
+    n->names = 0;
+    wc_buffer_arena_begin(&n->memory, n->texts, sizeof n->texts);
+    if (!view_open(&v, file))
+        return false;
+    bool good =
+        wc_elf_from_pieces(&image, v.bytes, v.size, ARCH_MACHINE, view_fetch, &v) == WC_ELF_OK;
+    if (good)
+        copy_needs(n, file, missing, &image);
+    view_close(&v);
+    return good && !v.damaged;
+}
+
+/* What it would find of cuDNN, or of the library that was not found (missing), by its own search
+ * path. What is loaded already is in the log. */
+static void question_needs(const struct request *r, const char *file, const char *missing) {
+    static struct needs needs;
+    if (!read_needs(&needs, file, missing))
+        return;
+    needs.object.loaded_by = chain_of(r->caller);
+    for (size_t i = 0; i < needs.names; i++) {
+        if (needs.name[i] && searches_replay(&needs.object, needs.name[i]))
+            look_for(r, needs.name[i]);
+    }
+}
+
 void question_failed(const struct request *r, const char *text) {
     static struct wc_unmet unmet;
+    static char missing[256];
+    bool path = wc_str_find_char(r->name, '/') != NULL;
     if (wc_text_refuses(text, refused, sizeof refused)) {
         if (wc_str_find_char(refused, '/'))
             question_file(r, refused);
     } else if (wc_text_unmet(text, &unmet)) {
         if (wc_str_find_char(unmet.library, '/'))
             question_file(r, unmet.library);
-    } else if (wc_str_find_char(r->name, '/')) {
-        if (!question_file(r, r->name))
-            question_beside(r, r->name, wc_dir_length(r->name));
+        else if (wc_str_find_char(unmet.file, '/'))
+            question_needs(r, unmet.file, NULL);
+    } else if (path && wc_text_not_found(text, missing, sizeof missing) &&
+               !wc_str_same(missing, wc_base_name(r->name))) {
+        question_needs(r, r->name, missing);
+    } else if (path && !question_file(r, r->name)) {
+        question_beside(r, wc_base_name(r->name), r->name, wc_dir_length(r->name));
     }
 }

@@ -10,9 +10,6 @@
 /* The file that the loader's words name (text, NULL: nobody asked for them), or that stands where
  * the request's own path leads, or beside that. */
 void question_failed(const struct request *r, const char *text);
-/* A file that the request's name leads to. False: it is not there, and nothing is told of it. */
-bool question_file(const struct request *r, const char *path);
-/* Files of the library that was asked for in this directory, under other names. */
-void question_beside(const struct request *r, const char *directory, size_t length);
-
+/* What stands where the last replay of searches.h looked for the request's name. */
+void question_places(const struct request *r);
 #endif

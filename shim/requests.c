@@ -211,7 +211,8 @@ void requests_failed(struct request *r, const char *text) {
     f->inferred = !text;
     journal_add(&record);
     packages_note_failure(r->name, r->caller, text);
-    searches_tell_failed(r);
+    if (searches_tell_failed(r))
+        question_places(r);
     if (worth_a_log) /* a host may try thousands of other names */
         journal_diagnose();
 }

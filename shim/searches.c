@@ -83,6 +83,7 @@ struct file {
 static struct replay {
     struct wc_buffer_arena memory;
     const char *searched[SEARCHED_MOST];
+    const char *directory[SEARCHED_MOST]; /* the same, bare; NULL: it is not there */
     size_t searched_count, searched_more;
     struct file taken, other[CANDIDATES_MOST];
     bool found, ended;
@@ -107,6 +108,8 @@ static void note_directory(const struct wc_candidate *c) {
     wc_text_join(&t, wc_enum_word(WC_ENUM_search_rule, c->rule), " ",
                  c->directory[0] ? c->directory : "./", c->no_directory ? " (not there)" : "",
                  NULL);
+    replay->directory[replay->searched_count] =
+        c->no_directory ? NULL : keep(c->directory[0] ? c->directory : ".");
     replay->searched[replay->searched_count++] = keep(text);
 }
 
@@ -153,9 +156,7 @@ static bool note_candidate(void *arg, const struct wc_candidate *c) {
     return true;
 }
 
-/* False: who asks is not known, or there is no memory. */
-static bool run(const char *name, const char *caller_path) {
-    const struct wc_search_object *caller = chain_of(caller_path);
+bool searches_replay(const struct wc_search_object *caller, const char *name) {
     void *scratch = memory_scratch_search();
     if (!caller || !scratch || (!replay && !(replay = sys_map(sizeof *replay))))
         return false;
@@ -167,6 +168,26 @@ static bool run(const char *name, const char *caller_path) {
     world.library_path_origin = world.program ? world.program->origin : NULL;
     wc_search(&world, caller, name, scratch, WC_SEARCH_SCRATCH, note_candidate, NULL);
     return true;
+}
+
+const char *searches_taken(void) {
+    return replay->found ? replay->taken.c.path : NULL;
+}
+
+const char *searches_passed(size_t i) {
+    for (size_t k = 0; k < replay->others; k++) {
+        const struct wc_candidate *c = &replay->other[k].c;
+        if (!c->beaten && c->state != WC_file_state_FITS && i-- == 0)
+            return c->path;
+    }
+    return NULL;
+}
+
+const char *searches_directory(size_t i) {
+    for (size_t k = 0; k < replay->searched_count; k++)
+        if (replay->directory[k] && i-- == 0)
+            return replay->directory[k];
+    return NULL;
 }
 
 /* ---- its records ---- */
@@ -341,13 +362,13 @@ bool searches_matter(const char *name) {
     return read.kind != WC_NAME_OTHER && !wc_str_find_char(name, '/');
 }
 
-static void tell(const char *name, const char *caller, int64_t caller_object, int64_t request,
+static bool tell(const char *name, const char *caller, int64_t caller_object, int64_t request,
                  const struct object *o, bool is_new) {
     struct wc_record r;
     struct wc_search_record *s = &r.u.search;
     if (!searches_matter(name) || is_told(name, caller, o ? o->number : WC_NULL) ||
-        !run(name, caller))
-        return;
+        !searches_replay(chain_of(caller), name))
+        return false;
     wc_record_begin(&r, WC_KIND_search);
     s->name = name;
     s->caller = caller;
@@ -362,6 +383,7 @@ static void tell(const char *name, const char *caller, int64_t caller_object, in
         set_rule(s, &replay->taken.c);
     if (s->rule != WC_search_rule_LOADED || !is_taken(o)) /* else it would have got the same */
         add_search(&r);
+    return true;
 }
 
 void searches_tell_object(const struct object *o) {
@@ -401,8 +423,7 @@ static bool is_one_of_many(const char *name) {
     return read.kind == WC_NAME_PART && (read.version.major < 0 || read.version.minor >= 0);
 }
 
-void searches_tell_failed(const struct request *r) {
-    if (is_one_of_many(r->name))
-        return;
-    tell(r->name, r->caller, r->caller_object, r->number, NULL, false);
+bool searches_tell_failed(const struct request *r) {
+    return !is_one_of_many(r->name) &&
+           tell(r->name, r->caller, r->caller_object, r->number, NULL, false);
 }

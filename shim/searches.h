@@ -7,6 +7,7 @@
 
 #include "objects.h"
 #include "requests.h"
+#include "whichcudnn/search.h"
 
 /* A new object that somebody asked for or needs, by a bare name. */
 void searches_tell_object(const struct object *o);
@@ -14,8 +15,16 @@ void searches_tell_object(const struct object *o);
 void searches_tell_needed(const struct object *host, const struct wc_elf_image *e);
 /* A request that brought nothing new: what answers to it was there before. */
 void searches_tell_answered(const struct request *r);
-/* A request that failed. */
-void searches_tell_failed(const struct request *r);
+/* A request that failed. True: it was replayed, and the questions below are about it. */
+bool searches_tell_failed(const struct request *r);
+
+/* A replay that is not told, for an object that need not be mapped. False: no memory. */
+bool searches_replay(const struct wc_search_object *caller, const char *name);
+/* Of the last replay, until the next: the file that it takes (NULL: none), the i-th one that it
+ * passes over or ends at, the i-th directory in which it found nothing; NULL past the last. */
+const char *searches_taken(void);
+const char *searches_passed(size_t i);
+const char *searches_directory(size_t i);
 
 /* Is a library of that name worth a replay? */
 bool searches_matter(const char *name);

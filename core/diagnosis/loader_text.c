@@ -3,22 +3,6 @@
  * library that stopped it, which need not be the one that was asked for.
  */
 #include "core/findings/finding.h"
-#include "whichcudnn/loader_words.h"
-
-bool wc_text_not_found(const char *text, char *out, size_t cap) {
-    const char *end = text ? wc_str_find(text, ": cannot open shared object file") : NULL;
-    const char *start = end;
-    struct wc_text t;
-
-    if (!end)
-        return false;
-    /* cuDNN and frameworks put words of their own before it. */
-    while (start > text && start[-1] != '/' && start[-1] != ' ')
-        start--;
-    wc_text_begin(&t, out, cap);
-    wc_text_add_n(&t, start, (size_t)(end - start));
-    return t.n > 0 && !t.cut;
-}
 
 bool wc_failed_dependency(const struct wc_failure *f, char *out, size_t cap) {
     return wc_text_not_found(f->r.text, out, cap) && f->r.name &&
@@ -42,18 +26,37 @@ bool wc_refused_for_symbol(const struct wc_failure *f, struct wc_refusal *out) {
            (has.kind == WC_NAME_PART || has.kind == WC_NAME_FACADE);
 }
 
-/* The file that was looked at for this request under that path, or that bare name. */
+/* The same question of the same object is searched for once, and told again. */
+bool wc_file_belongs(const struct wc_stack *s, const struct wc_file_record *file,
+                     const struct wc_failure *f) {
+    if (file->request == f->r.request)
+        return true;
+    for (size_t i = 0; file->request != WC_NULL && i < s->searches.n; i++) {
+        const struct wc_search_record *r = &s->searches.p[i].r;
+        if (r->request == file->request)
+            return wc_str_same(r->name, f->r.name) && r->caller_object == f->r.caller_object &&
+                   wc_str_same(r->caller, f->r.caller);
+    }
+    return false;
+}
+
+/* The file that was looked at for this request under that path, or that bare name: one with a
+ * fault; else, where the loader had words against it, any. */
 static const struct wc_file_record *looked_at(const struct wc_stack *s, const struct wc_failure *f,
-                                              const char *name) {
-    bool bare = !wc_str_find_char(name, '/');
+                                              const struct wc_bad_file *bad) {
+    bool bare = !wc_str_find_char(bad->name, '/');
+    const struct wc_file_record *found = NULL;
 
     for (size_t i = 0; i < s->files.n; i++) {
         const struct wc_file_record *r = &s->files.p[i].r;
-        if (r->path && r->request == f->r.request &&
-            wc_str_same(bare ? wc_base_name(r->path) : r->path, name) && (r->fault || !bare))
+        if (!r->path || !wc_str_same(bare ? wc_base_name(r->path) : r->path, bad->name) ||
+            !wc_file_belongs(s, r, f))
+            continue;
+        if (r->fault)
             return r;
+        found = bad->refused ? r : found;
     }
-    return NULL;
+    return found;
 }
 
 /* The library that was not found: the one asked for, by the path it was asked for, or the one that
@@ -82,7 +85,7 @@ bool wc_failed_for_file(const struct wc_stack *s, const struct wc_failure *f,
         if (!missing_name(f, &t))
             return false;
     }
-    out->file = looked_at(s, f, out->name);
+    out->file = looked_at(s, f, out);
     return out->refused || (out->file && out->file->fault);
 }
 

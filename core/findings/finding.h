@@ -9,6 +9,7 @@
 
 #include "whichcudnn/compat.h"
 #include "whichcudnn/diagnose.h"
+#include "whichcudnn/loader_words.h"
 #include "whichcudnn/names.h"
 #include "whichcudnn/status.h"
 #include "whichcudnn/symbols.h"
@@ -270,9 +271,6 @@ void wc_case_searched(struct wc_case *c, const struct wc_searched *f);
 
 /* ---- the loader's words (core/diagnosis/loader_text.c) ---- */
 
-/* "libfoo.so.1: cannot open shared object file: ..." names libfoo.so.1: its base name in out.
- * False: the text does not say that a library was not found. */
-bool wc_text_not_found(const char *text, char *out, size_t cap);
 /* The library that failed because of which f failed, if it is another than the one asked for. */
 bool wc_failed_dependency(const struct wc_failure *f, char *out, size_t cap);
 /* A cuDNN file that the loader refused because another one of cuDNN, the facade or a part, lacks a
@@ -282,6 +280,9 @@ struct wc_refusal {
     char part[64]; /* that lacks the function */
 };
 bool wc_refused_for_symbol(const struct wc_failure *f, struct wc_refusal *out);
+/* Was the file looked at for that request, or for the same one before? */
+bool wc_file_belongs(const struct wc_stack *s, const struct wc_file_record *file,
+                     const struct wc_failure *f);
 /* The file because of which f failed, where it is the file itself that is wrong: the loader refused
  * it with words of its own, or passed it over without a word and found no other. */
 struct wc_bad_file {
@@ -298,7 +299,6 @@ const struct wc_file_record *wc_failed_for_name(const struct wc_stack *s,
 /* The file that the loader refused for its version nodes because it is another library than its
  * name says. NULL: it is not, or nobody looked. (core/findings/wrong_name.c) */
 const struct wc_file_record *wc_false_file(const struct wc_stack *s, const struct wc_failure *f);
-struct wc_unmet;
 /* Was it refused because a library lacks a version node, or a function of one? (Among parts of one
  * cuDNN wc_refused_for_symbol tells.) (core/findings/version_node.c) */
 bool wc_failed_for_node(const struct wc_stack *s, const struct wc_failure *f, struct wc_unmet *u);

@@ -5,7 +5,6 @@
  * a function, and told its name.
  */
 #include "finding.h"
-#include "whichcudnn/loader_words.h"
 
 enum { NEWEST_MOST = 64, NAMED_MOST = 20 };
 

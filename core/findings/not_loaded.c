@@ -3,7 +3,6 @@
  * try several names and copies; a miss before the one that worked is no finding.
  */
 #include "finding.h"
-#include "whichcudnn/loader_words.h"
 
 enum { MISSING_NAME = 128 };
 

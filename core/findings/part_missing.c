@@ -4,7 +4,6 @@
  * their absence is told only when a call failed for want of a part.
  */
 #include "finding.h"
-#include "whichcudnn/loader_words.h"
 
 enum { FOUR_NAMES = 9, PARTS_NAMED = 8, FACADES_MOST = 16 };
 

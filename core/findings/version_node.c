@@ -4,7 +4,6 @@
  * function. (Among parts of one cuDNN parts-differ tells it, behind a false name wrong-name does.)
  */
 #include "finding.h"
-#include "whichcudnn/loader_words.h"
 
 /* cuDNN's libraries and its companions; of others nothing is known. */
 static bool is_ours(const char *name) {
@@ -53,8 +52,8 @@ static const struct wc_file_record *looked_at(const struct wc_stack *s, const st
                                               const char *library) {
     for (size_t i = 0; i < s->files.n; i++) {
         const struct wc_file_record *r = &s->files.p[i].r;
-        if (r->request == f->r.request && r->path &&
-            wc_str_same(wc_base_name(r->path), wc_base_name(library)))
+        if (r->path && wc_str_same(wc_base_name(r->path), wc_base_name(library)) &&
+            wc_file_belongs(s, r, f))
             return r;
     }
     return NULL;

@@ -4,7 +4,6 @@
  * the right one lies where the loader looked, under another name.
  */
 #include "finding.h"
-#include "whichcudnn/loader_words.h"
 
 /* ---- loaded under a name that is not its own ---- */
 
@@ -105,8 +104,8 @@ const struct wc_file_record *wc_false_file(const struct wc_stack *s, const struc
         return NULL;
     for (size_t i = 0; i < s->files.n; i++) {
         const struct wc_file_record *r = &s->files.p[i].r;
-        if (r->request == f->r.request && wc_str_same(r->path, unmet.library) && r->soname &&
-            is_other(r->path, r->soname))
+        if (wc_str_same(r->path, unmet.library) && r->soname && is_other(r->path, r->soname) &&
+            wc_file_belongs(s, r, f))
             return r;
     }
     return NULL;
@@ -160,7 +159,7 @@ static const struct wc_file_record *right_file(const struct wc_stack *s,
 
     for (size_t i = 0; i < s->files.n; i++) {
         const struct wc_file_record *r = &s->files.p[i].r;
-        if (r->request != f->r.request || !r->path || !is_right(r, f->r.name) ||
+        if (!r->path || !is_right(r, f->r.name) || !wc_file_belongs(s, r, f) ||
             wc_str_same(wc_base_name(r->path), wc_base_name(f->r.name)))
             continue;
         if (!best || (wc_str_same(wc_base_name(r->path), r->soname) &&

@@ -8,6 +8,9 @@
 
 #include "base.h"
 
+/* "libfoo.so.1: cannot open shared object file: ..." names libfoo.so.1: its base name in out.
+ * False: the text does not say that a library was not found. */
+bool wc_text_not_found(const char *text, char *out, size_t cap);
 /* Do the words refuse a file for what it is? Its name in out, as the loader has it: a path, or the
  * bare name where it went on searching and found no other. */
 bool wc_text_refuses(const char *text, char *out, size_t cap);

@@ -76,6 +76,44 @@ host asked for libcudnn.so.9, which is a git-LFS pointer to a file of $(stat -c 
 git -C $PWD/bad lfs pull"
 }
 
+@test "a part that is a git-LFS pointer: its file, not a part that is missing" {
+    rm set/libcudnn_graph.so.9
+    pointer 4711 >set/libcudnn_graph.so.9
+    observed without_cache ./host version
+    is "$(told)" "1
+bad-file
+libcudnn.so.9 asked for libcudnn_graph.so.9, which is a git-LFS pointer to a file of 4711 bytes
+git -C $PWD/set lfs pull"
+}
+
+@test "in a search the loader passes over what it does not say: another machine's, 32 bits, a dead link" {
+    build_host dlopen set alone --no-rpath
+    cp set/libcudnn.so.9 bad
+    patched 18 '\xb7\x00' bad/libcudnn.so.9
+    observed without_cache ./alone version
+    is "$(told)" "1
+bad-file
+alone asked for libcudnn.so.9, which is a 64-bit library for aarch64, in a 64-bit process for x86-64
+unset LD_LIBRARY_PATH"
+    cp set/libcudnn.so.9 bad
+    patched 4 '\x01' bad/libcudnn.so.9
+    observed without_cache ./alone version
+    is "$(told | sed -n '1,3p')" "1
+bad-file
+alone asked for libcudnn.so.9, which is a 32-bit library for x86-64, in a 64-bit process for x86-64"
+    rm bad/libcudnn.so.9
+    ln -s nowhere bad/libcudnn.so.9
+    observed without_cache ./alone version
+    is "$(told | sed -n '1,3p')" "1
+bad-file
+alone asked for libcudnn.so.9, which is a link that leads nowhere"
+    # With a good one behind it nothing is wrong.
+    build_host dlopen set host
+    observed without_cache ./host version
+    is "$output" "version 90100"
+    is "$(told | head -n 1)" 0
+}
+
 # Asked for by path: what the loader says is "No such file or directory".
 @test "another machine's library and a link that leads nowhere, of which the loader has nothing to say" {
     build_host dlopen-path set by-path
@@ -182,6 +220,25 @@ ln -s libcudnn.so.9.1.0 $PWD/set/libcudnn.so.9"
     run -0 without_cache ./by-path "$PWD/set/libcudnn.so.9" version
 }
 
+@test "in a search: the directory has the right one under another name" {
+    build_host dlopen set alone --no-rpath
+    cp set/*.so.9 bad
+    mv bad/libcudnn.so.9 bad/libcudnn.so.9.1.0
+    observed without_cache ./alone version
+    is "$(told)" "1
+wrong-name
+alone asked for libcudnn.so.9, which is there under the name libcudnn.so.9.1.0
+ln -s libcudnn.so.9.1.0 $PWD/bad/libcudnn.so.9"
+    eval "$(told | tail -n 1)"
+    run -0 env LD_LIBRARY_PATH="$PWD/bad" "$BASH" -c 'without_cache ./alone version'
+    is "$output" "version 90100"
+    # Another major is not the right one.
+    rm bad/*
+    make_standin 8.9.2 bad
+    observed without_cache ./alone version
+    is "$(told | sed -n 2p)" library-not-found
+}
+
 # ---- version nodes ----
 
 # A library linked against one cuDNN 8 is opened where another one is found.
@@ -203,8 +260,10 @@ END
     make_standin 8.9.2 bad --without-function cudnnBackendFinalize
     opens
     [[ $output == *"cudnnBackendFinalize, version libcudnn.so.8"* ]]
-    is "$(told | sed -n '2,3p')" "version-node-not-found
-engine.so was linked with another libcudnn.so.8 than it found: cudnnBackendFinalize is not in it"
+    is "$(told)" "1
+version-node-not-found
+engine.so was linked with another libcudnn.so.8 than it found: cudnnBackendFinalize is not in it
+unset LD_LIBRARY_PATH"
     run -0 python3 opens.py "$PWD/engine.so"
     is "$output" opened
 }

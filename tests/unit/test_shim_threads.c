@@ -22,6 +22,7 @@
 #include "shim/log.h"
 #include "shim/memory.h"
 #include "shim/objects.h"
+#include "shim/question.h"
 #include "shim/requests.h"
 #include "shim/searches.h"
 #include "shim/slots.h"
@@ -76,7 +77,14 @@ bool object_is_told_enough(const struct object *o) {
     return false;
 }
 void objects_forget(void) {}
-void searches_tell_failed(const struct request *r) {
+bool searches_tell_failed(const struct request *r) {
+    (void)r;
+    return false;
+}
+void question_failed(const struct request *r, const char *text) {
+    (void)r, (void)text;
+}
+void question_places(const struct request *r) {
     (void)r;
 }
 void slots_tell_resolved(const struct object *o, const struct object *to, const char *function) {
