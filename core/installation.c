@@ -23,6 +23,11 @@ static const struct {
 #include "installations.def"
 };
 
+static const char *const rpm_databases[] = {
+#define RPM_DATABASE(path) path,
+#include "installations.def"
+};
+
 static void put(char *to, size_t cap, const char *s, size_t n) {
     struct wc_text t;
     wc_text_begin(&t, to, cap);
@@ -183,6 +188,37 @@ static bool in_debian(struct wc_reading *r, const char *path, const char *stem,
     return found;
 }
 
+/* ---- RPM: by the place and the system, since its database cannot be read ---- */
+
+static bool in_rpm(struct wc_reading *r, const char *path, struct wc_identity *out) {
+    bool known = false;
+    if (!(wc_str_starts(path, "/usr/lib64/") || wc_str_starts(path, "/usr/lib/") ||
+          wc_str_starts(path, "/lib64/")) ||
+        wc_reading_exists(r, DPKG "/status"))
+        return false;
+    for (size_t i = 0; i < sizeof rpm_databases / sizeof *rpm_databases && !known; i++)
+        known = wc_reading_exists(r, rpm_databases[i]);
+    if (known) {
+        set_name(out, WC_installation_kind_RPM, "", "");
+        set_path(out, path, wc_dir_length(path));
+    }
+    return known;
+}
+
+/* ---- what a container's runtime put over the image's files ---- */
+
+static bool is_mounted(struct wc_reading *r, const char *path, struct wc_identity *out) {
+    struct wc_mount m;
+    if (!wc_mount_of(r, path, &m))
+        return false;
+    put(out->mount, sizeof out->mount, m.point, wc_str_length(m.point));
+    if (!m.of_file)
+        return false;
+    set_name(out, WC_installation_kind_CONTAINER_MOUNT, "", "");
+    set_path(out, path, wc_dir_length(path));
+    return true;
+}
+
 /* ---- a CUDA toolkit, a framework's folder, a directory ---- */
 
 /* version.json of CUDA 11 and later: "cuda" : { "name" : ..., "version" : "13.0.2" } */
@@ -275,9 +311,10 @@ void wc_installation_of(struct wc_reading *r, const char *path, struct wc_identi
     bool is_library = name.kind != WC_NAME_OTHER;
     library_stem(path, stem);
     *cudnn = WC_VERSION_NONE;
-    if (in_wheel(r, path, is_library, out, cudnn) ||
+    if (in_wheel(r, path, is_library, out, cudnn) || (is_library && is_mounted(r, path, out)) ||
         (is_library && in_conda(r, path, stem, out, cudnn)) || in_toolkit(r, path, out) ||
-        (is_library && in_debian(r, path, stem, out, cudnn)) || in_bundle(path, is_library, out))
+        (is_library && in_debian(r, path, stem, out, cudnn)) || in_bundle(path, is_library, out) ||
+        (is_library && in_rpm(r, path, out)))
         return;
     set_name(out, WC_installation_kind_DIRECTORY, "", "");
     set_path(out, path, wc_dir_length(path));

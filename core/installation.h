@@ -14,6 +14,15 @@
 void wc_installation_of(struct wc_reading *r, const char *path, struct wc_identity *out,
                         struct wc_version *cudnn);
 
+/* The mount that a file lies in. */
+struct wc_mount {
+    char point[256];
+    bool bound;   /* it shows a file or a directory of elsewhere, not a whole file system */
+    bool of_file; /* of this very file */
+};
+/* False: of no such mount, or not known. */
+bool wc_mount_of(struct wc_reading *r, const char *path, struct wc_mount *out);
+
 /* Is a package so named one of cuDNN's own? '_' is taken for '-'. */
 bool wc_is_cudnn_package(enum wc_installation_kind kind, const char *name);
 

@@ -132,6 +132,7 @@ static void add_identity(struct object *o, const struct wc_elf_image *e,
     r->installation = or_null(id.installation);
     r->installation_version = or_null(id.installation_version);
     r->installation_path = or_null(id.installation_path);
+    r->mount = or_null(id.mount);
 }
 
 static void begin_object(const struct object *o, struct wc_record *r) {

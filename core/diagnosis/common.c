@@ -30,6 +30,7 @@ void wc_case_library(struct wc_case *c, const char *name, const struct wc_object
         wc_case_fact(c, "real path", o->r.real_path, "link map");
     wc_case_fact(c, "version", wc_say_range(c, &own), own.source);
     wc_case_fact(c, "installation", wc_say_installation(c, o), "files beside it");
+    wc_case_fact(c, "mounted from elsewhere", o->r.mount, "/proc/self/mountinfo");
     wc_case_fact(c, "asked by", say_asker(c, o),
                  o->r.asked_how == WC_operation_NEEDED ? "DT_NEEDED" : "loader request");
     wc_case_found(c, o);

@@ -242,6 +242,50 @@ void wc_fix_companion_path(struct wc_case *c, const struct wc_object *cudnn, con
 
 /* ---- put back into one piece ---- */
 
+/* "nvidia-cudnn-cu12" of "nvidia-cudnn-cu12 9.1.0.70"; NULL: not for a command. */
+static const char *bare_name(struct wc_case *c, const char *package) {
+    char name[NAME_MOST];
+    struct wc_text t;
+
+    wc_text_begin(&t, name, sizeof name);
+    for (const char *p = package; *p && *p != ' '; p++)
+        wc_text_add_char(&t, *p);
+    return t.n && !t.cut && name[0] != '-' && of_alphabet(name, "-_.+:") ? wc_say(c, name, NULL)
+                                                                         : NULL;
+}
+
+/* By what put it there. NULL: not known, or not for a command. */
+static const char *again(struct wc_case *c, const struct wc_package_record *p, const char *name) {
+    bool exact = p->version && of_alphabet(p->version, ".+-~");
+    const char *version = exact ? p->version : "";
+
+    switch (name ? p->installation_kind : WC_installation_kind_UNKNOWN) {
+    case WC_installation_kind_WHEEL:
+        return wc_say(c, "pip install --force-reinstall --no-deps ", name, exact ? "==" : "",
+                      version, NULL);
+    case WC_installation_kind_CONDA:
+        return wc_say(c, "conda install --force-reinstall ", name, exact ? "=" : "", version, NULL);
+    case WC_installation_kind_DEBIAN:
+        return wc_say(c, "apt-get install --reinstall ", name, exact ? "=" : "", version, NULL);
+    default:
+        return NULL;
+    }
+}
+
+/* RPM itself says whose file it is. NULL: there is no such command. */
+static const char *by_its_package(struct wc_case *c, const struct wc_object *o) {
+    struct wc_package_record p = {.installation_kind = o->r.installation_kind,
+                                  .version = o->r.installation_version};
+    const char *path = o->r.real_path ? wc_say_quoted(c, o->r.real_path) : NULL;
+
+    if (o->r.installation_kind == WC_installation_kind_RPM)
+        return path ? wc_say(c, "dnf reinstall \"$(rpm -qf --qf '%{NAME}' ", path, ")\"", NULL)
+                    : NULL;
+    if (o->r.installation_kind == WC_installation_kind_WHEEL || !o->r.installation)
+        return NULL;
+    return again(c, &p, bare_name(c, o->r.installation));
+}
+
 static bool is_wheel_of_nvidia(const struct wc_object *o) {
     return o->r.installation_kind == WC_installation_kind_WHEEL && o->r.installation &&
            wc_str_starts(o->r.installation, "nvidia-cudnn") && of_alphabet(o->r.installation, "-");
@@ -284,41 +328,21 @@ void wc_fix_reinstall(struct wc_case *c, const struct wc_object *library) {
                     pip_again(c, library));
         return;
     }
+    if (library->r.installation_kind == WC_installation_kind_CONTAINER_MOUNT) {
+        wc_case_fix(c, WC_ACTION_REMOVE,
+                    wc_say(c, "start the container without the mount of ",
+                           library->r.mount ? library->r.mount : "this file",
+                           ", or put one whole release there on the host: inside the container the "
+                           "file cannot be changed",
+                           NULL),
+                    NULL);
+        return;
+    }
     wc_case_fix(c, WC_ACTION_REINSTALL,
                 wc_say(c, "reinstall the cuDNN in ", directory ? directory : "its directory",
                        installation ? ", " : "", installation ? installation : "",
                        ", so that facade and parts of one release lie there together", NULL),
-                NULL);
-}
-
-/* "nvidia-cudnn-cu12" of "nvidia-cudnn-cu12 9.1.0.70"; NULL: not for a command. */
-static const char *bare_name(struct wc_case *c, const char *package) {
-    char name[NAME_MOST];
-    struct wc_text t;
-
-    wc_text_begin(&t, name, sizeof name);
-    for (const char *p = package; *p && *p != ' '; p++)
-        wc_text_add_char(&t, *p);
-    return t.n && !t.cut && name[0] != '-' && of_alphabet(name, "-_.+") ? wc_say(c, name, NULL)
-                                                                        : NULL;
-}
-
-/* By what put it there. NULL: not known, or not for a command. */
-static const char *again(struct wc_case *c, const struct wc_package_record *p, const char *name) {
-    bool exact = p->version && of_alphabet(p->version, ".+-~");
-    const char *version = exact ? p->version : "";
-
-    switch (name ? p->installation_kind : WC_installation_kind_UNKNOWN) {
-    case WC_installation_kind_WHEEL:
-        return wc_say(c, "pip install --force-reinstall --no-deps ", name, exact ? "==" : "",
-                      version, NULL);
-    case WC_installation_kind_CONDA:
-        return wc_say(c, "conda install --force-reinstall ", name, exact ? "=" : "", version, NULL);
-    case WC_installation_kind_DEBIAN:
-        return wc_say(c, "apt-get install --reinstall ", name, exact ? "=" : "", version, NULL);
-    default:
-        return NULL;
-    }
+                by_its_package(c, library));
 }
 
 void wc_fix_package(struct wc_case *c, const struct wc_package_record *p, const char *other) {

@@ -17,6 +17,7 @@ struct wc_identity {
     char installation[128]; /* "nvidia-cudnn-cu12", "cuda-13.0"; "" unknown */
     char installation_version[WC_VERSION_TEXT];
     char installation_path[1024]; /* tells installations apart; "" unknown */
+    char mount[256]; /* mount point that brings the file in from elsewhere; "" none, or a wheel's */
 };
 
 /*

@@ -114,3 +114,18 @@ of_finding() { records finding "$log" | jq -r --arg id "$1" "select(.id == \$id)
     watched 0 ./host version
     is "$(records finding "$log" | wc -l)" 0
 }
+
+@test "a library that is mounted over the image's own is told so" {
+    unshare -rm true 2>/dev/null || skip "no mount namespace of one's own"
+    make_standin 9.1.0 image
+    make_standin 9.2.0 outside
+    build_host opened-now "$PWD/image" host
+    watched 0 unshare -rm sh -c 'mount --bind outside/libcudnn_graph.so.9 image/libcudnn_graph.so.9 &&
+        exec ./host version'
+    is "$(records object "$log" | jq -c 'select(.part == "graph") | [.installation_kind, .mount]')" \
+        "[\"container-mount\",\"$PWD/image/libcudnn_graph.so.9\"]"
+    is "$(records object "$log" | jq -c 'select(.role == "facade") | [.installation_kind, .mount]')" \
+        '["directory",null]'
+    is "$(first_finding)" facade-and-parts-differ
+    [[ $(of_finding facade-and-parts-differ .facts) == *"container-mount"* ]]
+}

@@ -293,6 +293,51 @@ static void a_file_on_no_list_is_to_be_taken_away(void **state) {
     assert_string_equal(r->fix.p[0].action, "remove");
 }
 
+/* ---- what puts a torn set back, by what brought it ---- */
+
+static void a_torn_set_is_put_back_by_what_brought_it(void **state) {
+    static const struct {
+        enum wc_installation_kind kind;
+        const char *name, *version, *action, *command;
+    } row[] = {
+        {WC_installation_kind_CONDA, "cudnn", "9.1.0.70", "reinstall",
+         "conda install --force-reinstall cudnn=9.1.0.70"},
+        {WC_installation_kind_DEBIAN, "libcudnn9-cuda-12:amd64", "9.1.0.70-1", "reinstall",
+         "apt-get install --reinstall libcudnn9-cuda-12:amd64=9.1.0.70-1"},
+        {WC_installation_kind_RPM, NULL, NULL, "reinstall",
+         "dnf reinstall \"$(rpm -qf --qf '%{NAME}' /usr/lib64/libcudnn.so.9)\""},
+        {WC_installation_kind_CONTAINER_MOUNT, NULL, NULL, "remove", NULL},
+        {WC_installation_kind_CUDA_TOOLKIT, "cuda-13.0", "13.0.2", "reinstall", NULL},
+        {WC_installation_kind_DIRECTORY, NULL, NULL, "reinstall", NULL},
+        {WC_installation_kind_CONDA, "x;reboot", "1", "reinstall", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct scene *s = new_scene();
+        struct wc_version v = draw_release(9);
+        struct file f = {.role = WC_role_FACADE,
+                         .path = "/usr/lib64/libcudnn.so.9",
+                         .version = v,
+                         .source = WC_version_source_ASKED_NAMES,
+                         .installation = row[i].name,
+                         .installation_version = row[i].version,
+                         .installation_path = "/usr/lib64",
+                         .kind = row[i].kind,
+                         .asked_by = add_host(s, "/opt/app/host"),
+                         .how = WC_operation_NEEDED};
+        int64_t facade = add_file(s, &f);
+        add_part(s, "/usr/lib64", "graph", other_minor(v, 1), facade);
+        diagnose(s);
+        const struct wc_finding_record *r = finding(s, "facade-and-parts-differ");
+        assert_non_null(r);
+        assert_string_equal(r->fix.p[0].action, row[i].action);
+        if (row[i].command)
+            assert_command(r, row[i].command);
+        else
+            assert_null(r->fix.p[0].command);
+    }
+}
+
 /* ---- health ---- */
 
 static void a_complete_package_is_not_told(void **state) {
@@ -323,6 +368,7 @@ int main(void) {
         cmocka_unit_test(a_file_that_says_another_version_is_not_the_packages),
         cmocka_unit_test(a_torn_set_is_explained_by_it),
         cmocka_unit_test(a_file_on_no_list_is_to_be_taken_away),
+        cmocka_unit_test(a_torn_set_is_put_back_by_what_brought_it),
         cmocka_unit_test(a_complete_package_is_not_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

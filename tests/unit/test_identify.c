@@ -574,6 +574,91 @@ static void dpkg_lists_its_files(void **state) {
     assert_int_equal(id.installation_kind, WC_installation_kind_DEBIAN);
 }
 
+#define MOUNTS                                                                                     \
+    "22 1 8:1 / / rw - ext4 /dev/root rw\n"                                                        \
+    "30 22 8:1 /lib/libcudnn.so.8 /usr/lib/x86_64-linux-gnu/libcudnn.so.8 ro - ext4 /dev/root "    \
+    "rw\n"                                                                                         \
+    "31 22 8:1 /host /opt/with\\040blank rw shared:1 - ext4 /dev/root rw\n"                        \
+    "32 22 0:40 /@home /home rw - btrfs /dev/sdb rw\n"                                             \
+    "33 22 0:41 / /data rw - tmpfs none rw\n"                                                      \
+    "34 33 8:1 /x /data/in/side rw master:1 - ext4 /dev/root rw"
+
+static void a_mounted_file_is_not_the_images_own(void **state) {
+    static const char *const mounted[][2] = {
+        {"/usr/lib/x86_64-linux-gnu/libcudnn.so.8", "/usr/lib/x86_64-linux-gnu/libcudnn.so.8"},
+        {"/usr/lib/x86_64-linux-gnu/libcudnn.so.9", ""},
+        {"/usr/lib/x86_64-linux-gnu/libcudnn.so.8.1/libcudnn.so.9", ""},
+        {"/opt/with blank/libcudnn.so.9", "/opt/with blank"},
+        {"/opt/with/libcudnn.so.9", ""},
+        {"/home/me/libcudnn.so.9", ""},
+        {"/data/libcudnn.so.9", ""},
+        {"/data/in/side/lib/libcudnn.so.9", "/data/in/side"},
+        {"/opt/with blank/libhost.so", ""}, /* none of CUDA's libraries */
+    };
+    (void)state;
+    tree_write(&tree, "/proc/self/mountinfo", MOUNTS);
+    tree_write(&tree, "/var/lib/dpkg/status", "Package: libcudnn8\nVersion: 8.9.2.26-1\n\n");
+    tree_write(&tree, "/var/lib/dpkg/info/libcudnn8.list",
+               "/usr/lib/x86_64-linux-gnu/libcudnn.so.8\n");
+    for (size_t i = 0; i < sizeof mounted / sizeof *mounted; i++) {
+        identify(mounted[i][0], false, false);
+        assert_string_equal(id.mount, mounted[i][1]);
+        assert_int_equal(id.installation_kind,
+                         i ? WC_installation_kind_DIRECTORY : WC_installation_kind_CONTAINER_MOUNT);
+    }
+    /* Without the mount it is the package's. */
+    tree_write(&tree, "/proc/self/mountinfo", "22 1 8:1 / / rw - ext4 /dev/root rw\n");
+    identify(mounted[0][0], false, false);
+    assert_installation(WC_installation_kind_DEBIAN, "libcudnn8", "8.9.2.26-1",
+                        "/usr/lib/x86_64-linux-gnu");
+    assert_string_equal(id.mount, "");
+}
+
+static void damaged_mount_lists_are_survived(void **state) {
+    char text[sizeof MOUNTS];
+    (void)state;
+    for (size_t n = 0; n < sizeof MOUNTS; n++) {
+        memcpy(text, MOUNTS, sizeof text);
+        text[n] = "\\ /\n-0"[(size_t)rand() % 6];
+        tree_put(&tree, "/proc/self/mountinfo", text, n);
+        identify("/data/in/side/lib/libcudnn.so.9", false, false);
+        tree_put(&tree, "/proc/self/mountinfo", text, sizeof text - 1);
+        identify("/data/in/side/lib/libcudnn.so.9", false, false);
+        assert_true(strlen(id.mount) < 20);
+    }
+}
+
+static void a_system_of_rpm_is_known_by_its_database(void **state) {
+    static const char *const where[] = {"/usr/lib64/libcudnn.so.9", "/usr/local/lib/libcudnn.so.9",
+                                        "/opt/lib/libcudnn.so.9", "/usr/lib64/libhost.so"};
+    (void)state;
+    for (int system = 0; system < 3; system++) {
+        if (system == 1)
+            tree_write(&tree, "/usr/lib/sysimage/rpm/rpmdb.sqlite", "SQLite");
+        if (system == 2)
+            tree_write(&tree, "/var/lib/dpkg/status", "");
+        for (size_t i = 0; i < sizeof where / sizeof *where; i++) {
+            identify(where[i], false, false);
+            assert_int_equal(id.installation_kind, system == 1 && i == 0
+                                                       ? WC_installation_kind_RPM
+                                                       : WC_installation_kind_DIRECTORY);
+            assert_string_equal(id.installation, ""); /* the database cannot be read */
+        }
+    }
+}
+
+static void what_conda_installed_is_condas(void **state) {
+    (void)state;
+    tree_write(&tree, SITE "/torch/lib/libtorch_cuda.so", "12345");
+    add_wheel("torch", "2.5.1", SITE "/torch/lib/libtorch_cuda.so", 5);
+    for (int conda = 0; conda < 2; conda++) {
+        tree_write(&tree, SITE "/torch-2.5.1.dist-info/INSTALLER", conda ? "conda" : "pip\n");
+        identify(SITE "/torch/lib/libtorch_cuda.so", false, false);
+        assert_installation(conda ? WC_installation_kind_CONDA : WC_installation_kind_WHEEL,
+                            "torch", "2.5.1", SITE "/torch");
+    }
+}
+
 static void a_toolkit_is_one_installation(void **state) {
     (void)state;
     const char *root = "/usr/local/cuda-13.0";
@@ -766,6 +851,10 @@ int main(void) {
         WITH_TREE(a_target_directory_is_a_site_too),
         WITH_TREE(conda_lists_its_files),
         WITH_TREE(dpkg_lists_its_files),
+        WITH_TREE(a_mounted_file_is_not_the_images_own),
+        WITH_TREE(damaged_mount_lists_are_survived),
+        WITH_TREE(a_system_of_rpm_is_known_by_its_database),
+        WITH_TREE(what_conda_installed_is_condas),
         WITH_TREE(a_toolkit_is_one_installation),
         WITH_TREE(a_header_beside_tells),
         WITH_TREE(sources_have_their_order),
