@@ -167,6 +167,18 @@ enum wc_fit wc_demand_fit(const struct wc_demand_record *r, const struct wc_rang
     }
 }
 
+bool wc_next_fits(const struct wc_stack *s, const struct wc_object *library,
+                  const struct wc_demand_record *r) {
+    const struct wc_searched *f = wc_search_of(s, library);
+    const struct wc_beside *b = f ? wc_candidate_of(s, f, NULL) : NULL;
+    struct wc_range range = {.exact = true};
+
+    if (!b || f->r.rule != WC_search_rule_LIBRARY_PATH || !wc_version_known(b->version))
+        return false;
+    range.low = range.high = b->version;
+    return wc_demand_fit(r, &range, &range) == WC_FITS;
+}
+
 /* ---- all demands of all hosts ---- */
 
 static bool refuses(enum wc_fit fit) {

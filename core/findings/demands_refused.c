@@ -116,21 +116,9 @@ static const char *to_install(struct wc_case *c, const struct wc_judgement *j) {
     return wc_say_common(c, low, high);
 }
 
-/* Without the directory of LD_LIBRARY_PATH that it came from, would the host get what it wants? */
-static bool next_would_fit(const struct wc_case *c, const struct wc_judgement *j) {
-    const struct wc_searched *f = wc_search_of(c->d->s, j->library);
-    const struct wc_beside *b = f ? wc_candidate_of(c->d->s, f, NULL) : NULL;
-    struct wc_range range = {.exact = true};
-
-    if (!b || f->r.rule != WC_search_rule_LIBRARY_PATH || !wc_version_known(b->version))
-        return false;
-    range.low = range.high = b->version;
-    return wc_demand_fit(&j->strongest->r, &range, &range) == WC_FITS;
-}
-
 static void fixes(struct wc_case *c, const struct wc_judgement *j) {
     const struct wc_demand_record *r = &j->strongest->r;
-    bool path_first = next_would_fit(c, j);
+    bool path_first = wc_next_fits(c->d->s, j->library, r);
 
     if (wc_own_search_of(c->d->s, j->host, j->library))
         wc_fix_load_order(c, wc_path_of(j->host), j->library);

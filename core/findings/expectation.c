@@ -9,6 +9,7 @@ static const char *say_expected(struct wc_case *c, const struct wc_demand_record
 
 static void tell(struct wc_diagnosis *d, const struct wc_demand_record *r,
                  const struct wc_object *facade, const struct wc_runtime *runtime) {
+    bool path_first = wc_next_fits(d->s, facade, r);
     struct wc_case c;
 
     wc_case_begin(&c, d);
@@ -25,8 +26,11 @@ static void tell(struct wc_diagnosis *d, const struct wc_demand_record *r,
     if (r->built)
         wc_case_fact(&c, "check", wc_rule_explanation(wc_rule_for(r)),
                      wc_say(&c, "rule ", wc_rule_name(wc_rule_for(r)), NULL));
+    if (path_first)
+        wc_fix_search_path(&c, facade);
     wc_fix_install(&c, NULL, facade, r->spec, NULL);
-    wc_fix_search_path(&c, facade);
+    if (!path_first)
+        wc_fix_search_path(&c, facade);
     wc_case_fix(&c, WC_ACTION_SET_VARIABLE, "or change what is expected: WHICHCUDNN_EXPECT", NULL);
     wc_case_end(&c);
 }

@@ -183,6 +183,10 @@ struct wc_judgement {
 void wc_judge_all(struct wc_diagnosis *d);
 enum wc_fit wc_demand_fit(const struct wc_demand_record *r, const struct wc_range *runtime,
                           const struct wc_range *own);
+/* Without the directory of LD_LIBRARY_PATH that the library was found in, would one come in that
+ * meets the demand? */
+bool wc_next_fits(const struct wc_stack *s, const struct wc_object *library,
+                  const struct wc_demand_record *r);
 /* Does a range of versions satisfy a PEP 440 set, and if not, on which side is it? */
 enum wc_fit wc_spec_fit(const struct wc_spec *spec, const struct wc_range *range);
 /* The rule that a demand names, NVIDIA's if it names none. */

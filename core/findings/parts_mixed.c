@@ -124,11 +124,29 @@ static void lookups(struct wc_case *c, const struct wc_object *facade) {
     }
 }
 
+/* Would the facade's own part come in, if that one were not found? Not known: it is taken for so.
+ */
+static bool own_is_behind(const struct wc_stack *s, const struct wc_object *facade,
+                          const struct wc_object *wrong) {
+    const struct wc_searched *f = wc_search_of(s, wrong);
+    const struct wc_beside *b = f ? wc_candidate_of(s, f, NULL) : NULL;
+    const char *own = wc_path_of(facade);
+    size_t n = own ? wc_dir_length(own) : 0;
+
+    return !f || (b && b->r.path && n && wc_dir_length(b->r.path) == n &&
+                  wc_mem_compare(b->r.path, own, n) == 0);
+}
+
 static void fixes(struct wc_case *c, const struct set *set, const struct wc_object *wrong) {
-    if (wrong && !wc_same_installation(set->facade, wrong))
+    bool foreign = wrong && !wc_same_installation(set->facade, wrong);
+    bool path_first = foreign && own_is_behind(c->d->s, set->facade, wrong);
+
+    if (path_first)
         wc_fix_search_path(c, wrong);
     wc_fix_reinstall(c, set->facade);
-    if (wrong && !wc_same_installation(set->facade, wrong))
+    if (foreign && !path_first)
+        wc_fix_search_path(c, wrong);
+    if (foreign)
         wc_case_fix(c, WC_ACTION_REMOVE,
                     wc_say(c, "or take the other cuDNN away from where the loader finds it: ",
                            wc_path_of(wrong), NULL),

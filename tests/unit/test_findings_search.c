@@ -58,6 +58,60 @@ static void a_copy_behind_that_is_no_better_is_no_way(void **state) {
     assert_string_equal(s->found.p[0].fix.p[0].action, "install");
 }
 
+/* ---- the same for what is expected, and for parts ---- */
+
+static void what_is_expected_may_stand_behind(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version wanted = draw_release(9);
+    struct want w = {WC_NULL, WC_demand_kind_EXPECTATION,
+                     .spec = say(s, "==%s", text_of(s, wanted))};
+    add_variable(s, "LD_LIBRARY_PATH=/opt/first");
+    add_demand(s, &w);
+    add_shadowing(s, add_host(s, "/opt/app/libhost.so"), other_minor(wanted, -1), wanted,
+                  WC_search_rule_LIBRARY_PATH);
+    assert_finds(s, "expectation-not-met shadowed-copy");
+    assert_string_equal(s->found.p[0].fix.p[0].command, "unset LD_LIBRARY_PATH");
+}
+
+/* A graph part of another release in /opt/first; behind it, one in the directory `behind`. */
+static struct scene *foreign_part(const char *behind) {
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9);
+    int64_t facade = add_facade(s, "/opt/own", v, add_host(s, "/opt/app/libhost.so"));
+    int64_t graph = add_part(s, "/opt/first", "graph", other_minor(v, 1), facade);
+    struct sought f = {.name = "libcudnn_graph.so.9",
+                       .by = facade,
+                       .object = graph,
+                       .rule = WC_search_rule_LIBRARY_PATH,
+                       .element = "/opt/first",
+                       .takes = "/opt/first/libcudnn_graph.so.9"};
+    struct beside b = {.path = behind, .rule = WC_search_rule_RUNPATH, .version = v};
+    int64_t search = add_search(s, &f);
+    add_variable(s, "LD_LIBRARY_PATH=/opt/first");
+    if (behind)
+        add_beside(s, search, &b);
+    return s;
+}
+
+static void a_foreign_part_is_taken_out_of_the_way_of_the_own_one(void **state) {
+    (void)state;
+    struct scene *s = foreign_part("/opt/own/libcudnn_graph.so.9");
+    assert_finds(s, "facade-and-parts-differ part-from-other-installation");
+    assert_string_equal(s->found.p[0].fix.p[0].action, "set-variable");
+}
+
+static void not_where_the_facade_has_no_such_part(void **state) {
+    (void)state;
+    const char *const behind[] = {NULL, "/opt/third/libcudnn_graph.so.9"};
+    for (size_t i = 0; i < 2; i++) {
+        struct scene *s = foreign_part(behind[i]);
+        assert_finds(s, "facade-and-parts-differ part-from-other-installation");
+        assert_string_equal(s->found.p[0].fix.p[0].action, "reinstall");
+        assert_string_equal(s->found.p[0].fix.p[1].action, "set-variable");
+    }
+}
+
 /* ---- shadowed-copy ---- */
 
 static void a_copy_of_another_release_that_is_passed_by_is_noted(void **state) {
@@ -223,6 +277,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_way_to_the_right_copy_comes_before_an_installation),
         cmocka_unit_test(a_copy_behind_that_is_no_better_is_no_way),
+        cmocka_unit_test(what_is_expected_may_stand_behind),
+        cmocka_unit_test(a_foreign_part_is_taken_out_of_the_way_of_the_own_one),
+        cmocka_unit_test(not_where_the_facade_has_no_such_part),
         cmocka_unit_test(a_copy_of_another_release_that_is_passed_by_is_noted),
         cmocka_unit_test(one_release_in_two_places_is_not),
         cmocka_unit_test(nor_is_what_a_library_names_itself),

@@ -2,12 +2,11 @@
 
 
 def case(w):
-    built, other = w.two("8.2", "8.9")
-    own, toolkit = w.wheel(built), w.toolkit(other)
-    torch = w.host("torch", built, search=[own], tag="runpath" if w.faulty else "rpath", requires=[
-        f"nvidia-cudnn-cu11=={built.wheel}"])
+    built, other = w.two("7.1", "7.6")
+    own, toolkit = w.directory(built, w.site / "torch/lib"), w.toolkit(other, cuda=10)
+    torch = w.host("torch", built, search=[own], tag="runpath" if w.faulty else "rpath", requires=[])
     torch.does("version", "create")
     w.environment["LD_LIBRARY_PATH"] = toolkit
     w.says(f"version {other.number}", ends=0)
-    w.finds("shadowed-copy", toolkit / "libcudnn.so.8", own / "libcudnn.so.8", other, built)
-    w.repairs("set-variable", maps=own / "libcudnn.so.8")
+    w.finds("shadowed-copy", toolkit / "libcudnn.so.7", own / "libcudnn.so.7", other, built)
+    w.repairs("set-variable", maps=own / "libcudnn.so.7")

@@ -3,7 +3,8 @@
 
 def case(w):
     release = w.release("8.1", "8.9")
-    lib, old = w.directory(release), w.companion("libcufft.so.11", w.root / "old/lib64").parent
+    lib, old = w.toolkit(release), w.companion("libcufft.so.11", w.root / "old/lib64").parent
+    w.environment["CUDA_HOME"] = lib.parent
     w.has_it = lib
     host = w.host("plain", release, linked=False)
     host.does("open:libcudnn.so.8:Could not load dynamic library '{name}'; dlerror: {error}", "create")

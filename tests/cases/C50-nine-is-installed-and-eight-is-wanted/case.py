@@ -2,7 +2,7 @@
 
 
 def case(w):
-    wanted, installed = w.release("8.6", "8.9"), w.release("9.1", "9.9")
+    wanted, installed = w.release("8.9", "8.9"), w.release("9.1", "9.9")
     lib = w.wheel(installed if w.faulty else wanted)
     w.known.append(wanted)
     w.looks_in = lib

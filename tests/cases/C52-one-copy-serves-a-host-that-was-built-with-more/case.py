@@ -4,7 +4,7 @@
 def case(w):
     older, built = w.two("7.1", "7.6")
     bundled, system = w.directory(older, w.site / "torch/lib"), w.directory(built)
-    torch = w.host("torch-old", older, search=[bundled], tag="rpath")
+    torch = w.host("torch", older, search=[bundled], tag="rpath", requires=[])
     torch.does("version")
     paddle = w.host("paddle", built, search=[system])
     paddle.does("create", paddle.checks)

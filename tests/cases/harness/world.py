@@ -29,7 +29,7 @@ FRAMEWORKS = {
     "paddle": ("paddle/libs/libphi.so", "paddlepaddle_gpu", "2.{}.0", "paddle"),
     "onnxruntime": ("onnxruntime/capi/libonnxruntime_providers_cuda.so", "onnxruntime_gpu",
                     "1.2{}.0", "xla"),
-    "ctranslate2": ("ctranslate2.libs/libctranslate2.so", "ctranslate2", "4.{}.0", "xla"),
+    "ctranslate2": ("ctranslate2.libs/libctranslate2.so", "ctranslate2", "4.7.{}", "xla"),
     "plain": ("libengine.so", "", "", ""),  # nobody's package
     "cupy": ("cupy_backends/cuda/libs/cudnn.so", "cupy_cuda12x", "13.{}.0", "xla"),
 }
@@ -91,6 +91,8 @@ class Host:
         place_in_site, self.distribution, version, self.rule = FRAMEWORKS[kind]
         self.library = site / place_in_site
         self.version, self.site = version.format(world.rng.randint(0, 4)), site
+        if kind == "ctranslate2" and built.major < 9:
+            self.version = "3.20.0"
         self.make()
 
     def make(self):
