@@ -48,7 +48,7 @@ bool wc_is_for_other_cuda(const struct wc_object *library, int32_t cuda) {
     return made_for >= 0 && cuda >= 0 && made_for != cuda;
 }
 
-static int32_t cuda_of_companions(const struct wc_stack *s) {
+int32_t wc_cuda_of_companions(const struct wc_stack *s) {
     int32_t cuda;
 
     for (size_t i = 0; i < s->objects.n; i++)
@@ -65,7 +65,7 @@ static int32_t cuda_for(const struct wc_stack *s, const struct wc_object *host,
         cuda = wc_cuda_in_package(host->r.installation_version);
     if (cuda < 0 && library)
         cuda = wc_cuda_in_package(library->r.installation);
-    return cuda < 0 ? cuda_of_companions(s) : cuda;
+    return cuda < 0 ? wc_cuda_of_companions(s) : cuda;
 }
 
 /* "nvidia-cudnn-cu13" where the demand itself names it. */

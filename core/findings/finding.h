@@ -234,6 +234,8 @@ void wc_fix_install(struct wc_case *c, const struct wc_object *host,
 bool wc_is_for_other_cuda(const struct wc_object *library, int32_t cuda);
 /* The CUDA major in the name or version of a package: "cu12", "cuda12.1", "cuda-13.0"; -1: none. */
 int32_t wc_cuda_in_package(const char *text);
+/* The CUDA major of the cudart or cublas that is loaded; -1: none. */
+int32_t wc_cuda_of_companions(const struct wc_stack *s);
 /* Install what has a companion ("cublasLt", "libcublasLt.so.12"); cuda -1: of an unknown CUDA. */
 void wc_fix_companion(struct wc_case *c, const char *part, int32_t cuda, const char *library);
 /* Search it where NVIDIA's wheels put it, beside cuDNN's. Nothing where cuDNN is of no wheel. */

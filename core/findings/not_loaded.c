@@ -288,26 +288,38 @@ static bool dependency_told(const struct wc_stack *s, size_t i, const char *miss
     return false;
 }
 
+/* A cuDNN for another CUDA is the cause where that CUDA is in the process, and a thought where none
+ * is. */
+static void fix_made_for_other_cuda(struct wc_case *c, const char *missing) {
+    wc_case_fix(c, WC_ACTION_INSTALL,
+                wc_say(c, c->fixes ? "or " : "",
+                       "take a cuDNN made for the CUDA that is installed: this one wants ",
+                       wc_say_name(c, missing), NULL),
+                NULL);
+}
+
 /* library: the cuDNN that asked for the part, NULL: none. A part that wants another CUDA than its
  * package is made for did not come with that package. */
-static void dependency_fixes(struct wc_case *c, const char *missing,
+static void dependency_fixes(struct wc_case *c, const struct wc_failure *f, const char *missing,
                              const struct wc_object *library) {
+    int32_t wants = wc_name_cuda(missing), there = wc_cuda_of_companions(c->d->s);
+    bool cudnn = library || is_cudnn_name(kind_of(f->r.name));
     struct wc_name n;
-    bool mixed;
 
     wc_name_read(missing, &n);
-    mixed = library && wc_is_for_other_cuda(library, wc_name_cuda(missing));
-    if (mixed)
+    if (library && wc_is_for_other_cuda(library, wants))
         wc_fix_reinstall(c, library);
-    if (n.kind == WC_NAME_COMPANION && n.version.major > 0)
-        wc_case_fix(c, WC_ACTION_INSTALL,
-                    wc_say(c, mixed ? "or " : "",
-                           "take a cuDNN made for the CUDA that is installed: this one wants ",
-                           wc_say_name(c, missing), NULL),
-                    NULL);
+    if (n.kind == WC_NAME_COMPANION && wants > 0) {
+        if (cudnn && there > 0 && there != wants)
+            fix_made_for_other_cuda(c, missing);
+        wc_fix_companion(c, n.part, wants, missing);
+        if (cudnn && there < 0)
+            fix_made_for_other_cuda(c, missing);
+        return;
+    }
     wc_case_fix(c, WC_ACTION_INSTALL,
-                wc_say(c, "or install the package that has ", wc_say_name(c, missing),
-                       " where the loader finds it", NULL),
+                wc_say(c, c->fixes ? "or " : "", "install the package that has ",
+                       wc_say_name(c, missing), " where the loader finds it", NULL),
                 NULL);
 }
 
@@ -330,7 +342,7 @@ static void tell_dependency(struct wc_diagnosis *d, const struct wc_failure *f,
     wc_case_fact(&c, "asked by", f->r.caller, "loader request");
     if (caller && wc_is_cudnn(caller))
         wc_case_library(&c, "cuDNN", caller);
-    dependency_fixes(&c, missing, caller && wc_is_cudnn(caller) ? caller : NULL);
+    dependency_fixes(&c, f, missing, caller && wc_is_cudnn(caller) ? caller : NULL);
     wc_case_end(&c);
 }
 

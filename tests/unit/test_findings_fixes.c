@@ -214,11 +214,12 @@ static void a_part_of_another_cuda_is_put_back(void **state) {
     static const struct {
         const char *installation, *missing;
         bool again;
+        const char *command;
     } cases[] = {
-        {"nvidia-cudnn-cu12", "libcublas.so.11", true},
-        {"nvidia-cudnn-cu12", "libcublas.so.12", false},
-        {"nvidia-cudnn-cu12", "libz.so.1", false},
-        {NULL, "libcublas.so.11", false},
+        {"nvidia-cudnn-cu12", "libcublas.so.11", true, NULL},
+        {"nvidia-cudnn-cu12", "libcublas.so.12", false, "pip install nvidia-cublas-cu12"},
+        {"nvidia-cudnn-cu12", "libz.so.1", false, NULL},
+        {NULL, "libcublas.so.11", false, "pip install nvidia-cublas-cu11"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct scene *s = new_scene();
@@ -231,8 +232,31 @@ static void a_part_of_another_cuda_is_put_back(void **state) {
         int64_t facade = add_file(s, &f);
         add_failure(s, facade, NULL, "libcudnn_ops_infer.so.8", not_found(s, cases[i].missing));
         assert_finds(s, "dependency-missing");
-        assert_int_equal(has_pip(&s->found.p[0]), cases[i].again);
-        assert_int_equal(strcmp(s->found.p[0].fix.p[0].action, "reinstall") == 0, cases[i].again);
+        const struct wc_fix *first = &s->found.p[0].fix.p[0];
+        assert_int_equal(strcmp(first->action, "reinstall") == 0, cases[i].again);
+        if (!cases[i].again)
+            assert_true(wc_str_same(first->command, cases[i].command));
+    }
+}
+
+/* Where that CUDA is in the process, cuDNN is the wrong one; else its library is what is missing.
+ */
+static void another_cuda_in_the_process_makes_cudnn_the_wrong_one(void **state) {
+    (void)state;
+    for (int loaded = 0; loaded < 2; loaded++) {
+        struct scene *s = new_scene();
+        struct file cudart = {.role = WC_role_COMPANION,
+                              .part = "cudart",
+                              .path = "/opt/cuda/lib64/libcudart.so.12",
+                              .soname = "libcudart.so.12",
+                              .asked_by = NOBODY};
+        if (loaded)
+            add_file(s, &cudart);
+        add_failure(s, add_host(s, "/opt/app/libhost.so"), NULL, "libcudnn.so.8",
+                    not_found(s, "libcublas.so.11"));
+        assert_finds(s, "dependency-missing");
+        const struct wc_fix *first = &s->found.p[0].fix.p[0];
+        assert_int_equal(strncmp(first->text, "take a cuDNN made for", 21) == 0, loaded);
     }
 }
 
@@ -333,6 +357,7 @@ int main(void) {
         cmocka_unit_test(only_the_facades_own_lookups_tell_of_parts),
         cmocka_unit_test(nvidias_wheel_is_put_back_as_it_was),
         cmocka_unit_test(a_part_of_another_cuda_is_put_back),
+        cmocka_unit_test(another_cuda_in_the_process_makes_cudnn_the_wrong_one),
         cmocka_unit_test(an_installation_is_named_once),
         cmocka_unit_test(a_directory_is_taken_out_of_the_path),
         cmocka_unit_test(the_hosts_own_requirement_is_what_to_install),

@@ -15,4 +15,5 @@ def case(w):
         w.hosts.remove(torch)
     w.says(f"Unable to load any of {{libcudnn_cnn.so.{first}", ends="SIGABRT")
     w.finds("part-missing", system / "libcudnn.so.9", f"libcudnn_cnn.so.{first}")
+    w.leaves("already-loaded-by-soname")  # the wheel is still not what it gets
     w.repairs("reinstall", maps=(system if w.faulty else wheel) / "libcudnn_cnn.so.9")

@@ -10,7 +10,8 @@ def case(w):
     tensorflow = w.host("tensorflow-1.6", built, search=[own])
     tensorflow.does("create", tensorflow.checks)
     if not w.faulty:
-        w.hosts.reverse()
+        w.hosts.remove(cupy)
     w.says(f"Loaded runtime CuDNN library: {older} but source was compiled with: {built}", ends=1)
     w.finds("runtime-too-old", other / "libcudnn.so.7", older, built, tensorflow.library)
+    w.leaves("already-loaded-by-soname")  # now it is the other one that gets what was there
     w.repairs("load-order", maps=own / "libcudnn.so.7")

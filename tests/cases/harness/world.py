@@ -164,7 +164,7 @@ class World:
         self.action, self.maps, self.program = None, None, None
         self.whole = self.looks_in = self.has_it = self.conda_prefix = None  # for fixes.py
         self.needs_gpu, self.folder = False, None  # folder: that the program is started in
-        self.road = 0
+        self.road, self.left = 0, []
         self.module, self.preload, self.by = None, None, None
         self.rounds, self.then = 1, None  # fixes to follow; what is told once the first was
         self.python = f"python3.{self.rng.randint(9, 13)}"
@@ -398,6 +398,10 @@ class World:
     def hides(self, then):
         """Once the first finding is repaired, another one is told that it hid."""
         self.rounds, self.then = 2, then
+
+    def leaves(self, *findings):
+        """Warnings that still hold when the fix was followed."""
+        self.left = findings
 
     def repairs(self, action, maps, by=None, road=0):
         """The kind of the first fix, and the file that is mapped when it was followed. by: what is
