@@ -15,6 +15,6 @@ def case(w):
     host.does("create")
     w.says("libcublasLt.so.12: cannot open shared object file", ends=1)
     w.finds("dependency-missing", "libcublasLt.so.12", host.library)
-    w.looks_in = lt12
+    w.looks_in = w.site / "nvidia/cudnn/lib"
     w.hides("library-not-found")
     w.repairs("install", maps=w.site / "nvidia/cudnn/lib/libcudnn.so.9")

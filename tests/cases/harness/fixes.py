@@ -59,7 +59,7 @@ def set_variable(world, command):
     else:
         for word in words[1:]:
             name, _, value = word.partition("=")
-            old = world.environment.get(name, "")
+            old = str(world.environment.get(name, ""))
             value = re.sub(r"\$\{LD_LIBRARY_PATH:\+:\$LD_LIBRARY_PATH\}",
                            f":{old}" if old else "", value)
             world.environment[name] = value.replace("$LD_LIBRARY_PATH", old)
