@@ -253,7 +253,9 @@ test-all: test
         run-sanitizers run-fuzz run-mutants run-coverage
 run-cases: all $(O)/venv/.ready
 	$(Q)$(test_env) $(O)/venv/bin/python tests/cases/run $(tap)/cases --part $(PART) \
-	    $(if $(SEED),--seed $(SEED)) $(CASES)
+	    $(if $(SEED),--seed $(SEED)) $(CASES); \
+	    status=$$?; $(if $(filter small,$(PART))$(CASES),exit $$status; )$(test_env) WC_SETUPS=500 \
+	    tests/setup/run-bats $(tap)/cases tests/e2e/search_oracle.bats && exit $$status
 run-neutral: all $(O)/venv/.ready
 	$(Q)$(test_env) $(O)/venv/bin/python tests/neutrality/run $(tap)/neutral --part $(PART); \
 	    status=$$?; $(if $(filter small,$(PART)),exit $$status; )$(test_env) \

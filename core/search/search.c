@@ -198,14 +198,15 @@ static void add_directory(struct search *s, struct list *l, const char *p, const
 }
 
 static void split(struct search *s, struct list *l, const char *text, const char *separators,
-                  const char *origin) {
+                  const struct wc_search_object *of, const char *origin) {
     unsigned index = 0;
     for (const char *p = text; p; index++) {
         size_t n = 0;
         while (p[n] && !wc_str_find_char(separators, p[n]))
             n++;
         char *element = wc_arena_string_n(&s->memory.arena, p, n);
-        if (wc_search_expand(s->world, origin, p, n, s->expanded, sizeof s->expanded))
+        if (wc_search_expand(s->world, origin, of && of->is_program, p, n, s->expanded,
+                             sizeof s->expanded))
             add_directory(s, l, s->expanded, element, index); /* empty: the working directory */
         p = p[n] ? p + n + 1 : NULL;
     }
@@ -222,7 +223,7 @@ static void try_list(struct search *s, enum wc_search_rule rule, const char *tex
     if (!l)
         return;
     l->n = 0;
-    split(s, l, text, separators, origin);
+    split(s, l, text, separators, of, origin);
     s->candidate.rule = rule;
     s->candidate.of = of;
     for (size_t i = 0; i < l->n && !s->over; i++) {
@@ -237,6 +238,26 @@ static void try_list(struct search *s, enum wc_search_rule rule, const char *tex
 }
 
 /* ---- the rules ---- */
+
+static bool answers(const struct wc_search_object *o, const char *name) {
+    if (wc_str_same(o->path, name))
+        return true;
+    for (const char *const *n = o->names; n && *n; n++)
+        if (wc_str_compare(*n, name) == 0)
+            return true;
+    return !wc_str_find_char(name, '/') && wc_str_same(o->soname, name);
+}
+
+static void by_name(struct search *s) {
+    for (const struct wc_search_object *const *o = s->world->loaded; o && *o; o++)
+        if (answers(*o, s->name)) {
+            s->candidate.rule = WC_search_rule_LOADED;
+            s->candidate.of = *o;
+            tell(s, (*o)->path, WC_file_state_FITS);
+            s->candidate.of = NULL;
+            return;
+        }
+}
 
 static void by_rpath(struct search *s, const struct wc_search_object *o) {
     if (!o->runpath) /* beside a DT_RUNPATH the loader forgets DT_RPATH */
@@ -281,8 +302,8 @@ static void by_default(struct search *s) {
 
 static void by_path(struct search *s, const struct wc_search_object *caller) {
     s->candidate.rule = WC_search_rule_PATH;
-    if (wc_search_expand(s->world, caller ? caller->origin : NULL, s->name, wc_str_length(s->name),
-                         s->path, sizeof s->path))
+    if (wc_search_expand(s->world, caller ? caller->origin : NULL, caller && caller->is_program,
+                         s->name, wc_str_length(s->name), s->path, sizeof s->path))
         tell(s, s->path, state_of(s->world, s->path));
 }
 
@@ -290,6 +311,9 @@ static void search_all(struct search *s, const struct wc_search_object *caller) 
     const struct wc_search_world *world = s->world;
     const struct wc_search_object *asks = caller ? caller : world->program;
     bool no_default = asks && asks->no_default;
+    by_name(s);
+    if (s->over)
+        return;
     if (wc_str_find_char(s->name, '/')) {
         by_path(s, asks);
         return;

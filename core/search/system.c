@@ -11,13 +11,15 @@
 
 enum { HWCAPS_SINCE = 33, WORDS_UNTIL = 36, X86_WORDS_SINCE = 26, WORDS_MOST = 4 };
 
+#define TLS_BIT ((uint64_t)1 << 63)
+
 /* ---- the processor ---- */
 
 struct processor {
     unsigned level;       /* of x86-64-vN; 1: none above */
     const char *platform; /* where glibc overrules the kernel's word, NULL */
     const char *words[2]; /* of glibc's own list, greatest bit first */
-    uint64_t hwcap;       /* their bits in ld.so.cache */
+    uint64_t hwcap;       /* bits in ld.so.cache: of these, and of the platform */
 };
 
 #ifdef __x86_64__
@@ -44,6 +46,10 @@ static unsigned saved_registers(const struct leaf *basic) {
     return low;
 }
 
+/* Of _dl_x86_platforms, from bit 48 on. */
+#define HASWELL_BIT ((uint64_t)1 << 50)
+#define XEON_PHI_BIT ((uint64_t)1 << 51)
+
 /* Levels as the x86-64 psABI defines them; the words by glibc's init_cpu_features. */
 static void read_processor(struct processor *p) {
     enum { AVX_SAVED = 0x6, AVX512_SAVED = 0xe6, LZCNT = 1 << 5, LAHF = 1 };
@@ -63,7 +69,7 @@ static void read_processor(struct processor *p) {
     bool phi = wide && all(more.b, 1u << 27 /* ER */ | 1u << 26 /* PF */);
     p->level = v3 && one && all(more.b, bit_AVX512F) ? 4 : v3 ? 3 : v2 ? 2 : 1;
     p->platform = !intel ? NULL : phi ? "xeon_phi" : fast ? "haswell" : NULL;
-    p->hwcap = 2;
+    p->hwcap = 2 | (fast && intel && !phi ? HASWELL_BIT : 0) | (phi && intel ? XEON_PHI_BIT : 0);
     p->words[0] = "x86_64";
     if (intel && one && !(more.b & 1u << 27)) {
         p->hwcap |= 4;
@@ -207,7 +213,7 @@ void wc_search_system_read(struct wc_search_system *out, unsigned glibc_minor, c
     read_words(&p, glibc_minor, hwcap);
     wc_text_begin(&t, out->platform, sizeof out->platform);
     wc_text_add(&t, p.platform ? p.platform : platform);
-    out->cache_hwcap = p.hwcap;
+    out->cache_hwcap = glibc_minor <= WORDS_UNTIL ? p.hwcap | TLS_BIT : 0;
     if (loader)
         add_defaults(&l, loader);
     read_lib(out);

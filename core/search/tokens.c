@@ -17,12 +17,22 @@ static size_t token_length(const char *s, size_t n, const char *name) {
     return n > length && is_name_character(s[length]) ? 0 : length;
 }
 
-bool wc_search_expand(const struct wc_search_world *world, const char *origin, const char *text,
-                      size_t n, char *to, size_t cap) {
+/* In the tags of a program with the rights of another, $ORIGIN leads to the loader's own
+ * directories alone. */
+static bool is_trusted(const struct wc_search_world *world, const char *path) {
+    for (size_t i = 0; world->defaults && world->defaults[i]; i++)
+        if (wc_str_starts(path, world->defaults[i]) && !wc_str_find(path, "/../"))
+            return true;
+    return false;
+}
+
+bool wc_search_expand(const struct wc_search_world *world, const char *origin, bool of_program,
+                      const char *text, size_t n, char *to, size_t cap) {
     const struct {
         const char *name, *value;
     } tokens[] = {{"ORIGIN", origin}, {"PLATFORM", world->platform}, {"LIB", world->lib}};
     struct wc_text t;
+    bool from_origin = false;
     wc_text_begin(&t, to, cap);
     for (size_t i = 0; i < n;) {
         size_t length = 0;
@@ -32,10 +42,12 @@ bool wc_search_expand(const struct wc_search_world *world, const char *origin, c
                 return false;
             if (length)
                 wc_text_add(&t, tokens[k].value);
+            from_origin = from_origin || (length && k == 0);
         }
         if (!length)
             wc_text_add_char(&t, text[i]);
         i += length ? length + 1 : 1;
     }
-    return !t.cut;
+    bool restricted = from_origin && world->secure && of_program;
+    return !t.cut && (!restricted || is_trusted(world, to));
 }

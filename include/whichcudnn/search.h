@@ -14,8 +14,9 @@
 struct wc_search_object {
     const char *path;   /* as the loader has it; "" or NULL: the program without a known path */
     const char *origin; /* $ORIGIN: the directory of its real path; NULL: unknown */
-    const char *rpath, *runpath, *soname;     /* NULL: none */
-    bool is_program, no_default;              /* no_default: DF_1_NODEFLIB */
+    const char *rpath, *runpath, *soname; /* NULL: none */
+    bool is_program, no_default;          /* no_default: DF_1_NODEFLIB */
+    const char *const *names; /* by which it was asked for, NULL at the end; NULL: none known */
     const struct wc_search_object *loaded_by; /* NULL: by nobody (at start, or the program) */
 };
 
@@ -40,7 +41,9 @@ struct wc_search_world {
     bool whole;           /* go on behind the file that is taken, or that ends the search */
     bool sparse; /* leave out subdirectories that are not there: the loader tries in them once */
     const struct wc_search_object *program; /* NULL: unknown */
-    struct wc_search_memory *memory;        /* NULL: a loader that has tried nothing yet */
+    /* What is there already, in the loader's order, NULL at the end; NULL: not to be looked at. */
+    const struct wc_search_object *const *loaded;
+    struct wc_search_memory *memory; /* NULL: a loader that has tried nothing yet */
 };
 
 /*
@@ -63,7 +66,7 @@ struct wc_candidate {
     const char *directory; /* of the list, with a '/' behind; NULL: no list */
     const char *element;   /* of the variable or the tag, as written there; NULL: no list */
     unsigned index;        /* of the element in its list, from 0, empty ones counted */
-    const struct wc_search_object *of; /* whose tag; NULL: nobody's */
+    const struct wc_search_object *of; /* whose tag, or what is there already; NULL: nobody's */
 };
 
 /* Calls each() for every file that the loader would try, up to the one that it takes (FITS) or
@@ -78,8 +81,8 @@ bool wc_search(const struct wc_search_world *world, const struct wc_search_objec
 
 /* The text with $ORIGIN, $LIB and $PLATFORM (or ${...}) replaced. False: a token's value is not
  * known, or the whole does not fit: the element does not count. Other '$' stay. */
-bool wc_search_expand(const struct wc_search_world *world, const char *origin, const char *text,
-                      size_t n, char *to, size_t cap);
+bool wc_search_expand(const struct wc_search_world *world, const char *origin, bool of_program,
+                      const char *text, size_t n, char *to, size_t cap);
 
 /* ---- core/search/cache.c ---- */
 

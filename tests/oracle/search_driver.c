@@ -1,10 +1,16 @@
 /*
- * Answers what the loader would try, for search_oracle.py. Lines, fields split by tabs:
- *   world FIELD VALUE...          library_path, origin, lib, platform, machine, cache, secure,
- * directory default DIR/  |  subdirectory DIR/  |  hwcap NAME      one more of each object ID PATH
- * ORIGIN RPATH RUNPATH FLAGS LOADED_BY    "-" is none; FLAGS: p program, n no default ask CALLER
- * NAME                -> "try RULE STATE PATH" lines, then "end" fresh forgets which directories
- * are missing
+ * Answers what the loader would try, for search_oracle.py. One line a request, fields split by
+ * tabs:
+ *
+ *   world FIELD VALUE        library_path, origin, machine, cache, secure
+ *   system LOADER GLIBC_MINOR PLATFORM HWCAP
+ *                            uses what core/search/system.c says of this machine, and prints
+ *                            "default|subdirectory|hwcap|lib|platform TEXT" lines, then "end"
+ *   object ID PATH ORIGIN RPATH RUNPATH SONAME FLAGS LOADED_BY
+ *                            it is loaded; "-" is none; FLAGS: p program, n no default directories
+ *   name ID NAME             it was asked for by that name
+ *   gone ID                  it is loaded no longer
+ *   ask CALLER NAME          prints "try RULE STATE PATH" lines, then "end"
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -40,8 +46,9 @@ static const struct wc_files files = {NULL, file_read, file_facts, NULL, NULL};
 
 #define MOST 256
 static struct wc_search_world world;
-static const char *defaults[MOST], *subdirectories[MOST], *hwcaps[MOST];
 static struct wc_search_object objects[MOST];
+static const struct wc_search_object *loaded[MOST];
+static const char *names[MOST][MOST];
 static struct wc_search_memory memory;
 static void *more(void *owner, size_t n) {
     (void)owner;
@@ -58,6 +65,34 @@ static void append(const char **list, const char *s) {
         i++;
     if (i + 1 < MOST)
         list[i] = strdup(s);
+}
+
+static void remove_loaded(int id) {
+    int kept = 0;
+    for (int i = 0; loaded[i]; i++)
+        if (loaded[i] != &objects[id])
+            loaded[kept++] = loaded[i];
+    loaded[kept] = NULL;
+}
+
+static void add_loaded(int id, char **f) {
+    struct wc_search_object *o = &objects[id];
+    int i = 0;
+    memset(names[id], 0, sizeof names[id]);
+    *o = (struct wc_search_object){.path = keep(f[0]),
+                                   .origin = keep(f[1]),
+                                   .rpath = keep(f[2]),
+                                   .runpath = keep(f[3]),
+                                   .soname = keep(f[4]),
+                                   .is_program = strchr(f[5], 'p') != NULL,
+                                   .no_default = strchr(f[5], 'n') != NULL,
+                                   .names = names[id],
+                                   .loaded_by = strcmp(f[6], "-") ? &objects[atoi(f[6])] : NULL};
+    if (o->is_program)
+        world.program = o;
+    while (loaded[i])
+        i++;
+    loaded[i] = o;
 }
 
 static bool tell(void *arg, const struct wc_candidate *c) {
@@ -81,10 +116,6 @@ static void set_world(const char *field, const char *value) {
         world.library_path = keep(value);
     else if (strcmp(field, "origin") == 0)
         world.library_path_origin = keep(value);
-    else if (strcmp(field, "lib") == 0)
-        world.lib = keep(value);
-    else if (strcmp(field, "platform") == 0)
-        world.platform = keep(value);
     else if (strcmp(field, "machine") == 0)
         world.machine = (uint16_t)atoi(value);
     else if (strcmp(field, "cache") == 0)
@@ -122,10 +153,8 @@ static void use_system(const char *loader, const char *minor, const char *platfo
 int main(void) {
     static char line[1 << 16], scratch[256 << 10];
     world.files = &files;
-    world.defaults = defaults;
-    world.subdirectories = subdirectories;
-    world.hwcaps = hwcaps;
     world.memory = &memory;
+    world.loaded = loaded;
     memory.arena = &arena;
     while (fgets(line, sizeof line, stdin)) {
         char *f[10] = {0}, *rest = line;
@@ -134,24 +163,12 @@ int main(void) {
             f[i] = strsep(&rest, "\t");
         if (strcmp(f[0], "world") == 0) {
             set_world(f[1], f[2]);
-        } else if (strcmp(f[0], "default") == 0) {
-            append(defaults, f[1]);
-        } else if (strcmp(f[0], "subdirectory") == 0) {
-            append(subdirectories, f[1]);
-        } else if (strcmp(f[0], "hwcap") == 0) {
-            append(hwcaps, f[1]);
         } else if (strcmp(f[0], "object") == 0) {
-            struct wc_search_object *o = &objects[atoi(f[1])];
-            *o = (struct wc_search_object){keep(f[2]),
-                                           keep(f[3]),
-                                           keep(f[4]),
-                                           keep(f[5]),
-                                           NULL,
-                                           strchr(f[6], 'p') != NULL,
-                                           strchr(f[6], 'n') != NULL,
-                                           strcmp(f[7], "-") ? &objects[atoi(f[7])] : NULL};
-            if (o->is_program)
-                world.program = o;
+            add_loaded(atoi(f[1]), f + 2);
+        } else if (strcmp(f[0], "name") == 0) {
+            append(names[atoi(f[1])], f[2]);
+        } else if (strcmp(f[0], "gone") == 0) {
+            remove_loaded(atoi(f[1]));
         } else if (strcmp(f[0], "ask") == 0) {
             const struct wc_search_object *by = strcmp(f[1], "-") ? &objects[atoi(f[1])] : NULL;
             wc_search(&world, by, f[2], scratch, sizeof scratch, tell, NULL);
@@ -159,8 +176,6 @@ int main(void) {
             fflush(stdout);
         } else if (strcmp(f[0], "system") == 0) {
             use_system(f[1], f[2], f[3], f[4]);
-        } else if (strcmp(f[0], "fresh") == 0) {
-            memory.missing = NULL;
         } else {
             return 2;
         }

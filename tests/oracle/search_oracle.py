@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""search_oracle.py DRIVER DIR N: N random set-ups (seed printed, WC_SEED= repeats one); what core/search
-says the loader tries against what the loader says (LD_DEBUG=libs): the full list, in order."""
+"""search_oracle.py DRIVER DIR N: N random set-ups (seed printed, WC_SEED= repeats one). What
+core/search says that the loader tries against what the loader says (LD_DEBUG=libs; of setuid programs, where it
+is silent, what it opens): the full list, in order. Root's rights are needed: caches are mounted."""
 
 import collections
 import os
@@ -73,11 +74,16 @@ def check_system(replay):
     assert PLATFORM is None or said["platform"] == [PLATFORM], (said, PLATFORM)
 
 
+FEATURES = ["$LIB", "$ORIGIN", "$PLATFORM", "DT_RPATH", "DT_RPATH of one that loaded the caller",
+            "DT_RUNPATH", "LD_LIBRARY_PATH", "already loaded", "empty element", "glibc-hwcaps",
+            "ld.so.cache with hwcaps", "ld.so.cache, compat", "ld.so.cache, new",
+            "ld.so.cache, old", "legacy subdirectory", "missing directory", "relative", "setuid",
+            "slashes behind", "unknown token", "wrong machine"]
 Library = collections.namedtuple("Library", "file soname rpath runpath needed")
 
 
 class Setup:
-    """Directories, libraries in them, a program; all below `top`, which is the working directory."""
+    """Directories, libraries in them, a program; below `top`, which is the working directory."""
 
     def __init__(self, top, draw, features):
         self.top, self.draw, self.features = top, draw, features
@@ -205,6 +211,33 @@ class Setup:
         self.asked = [draw.choice(self.names + ["libm.so.6", "libnowhere.so", "./one/liba.so",
                                                 "$ORIGIN/two/libb.so"]) for _ in range(4)]
         self.asked += self.chained
+        self.cache = self.make_cache() if draw.random() < .4 else "/etc/ld.so.cache"
+        self.secure = draw.random() < .12
+        if self.secure:
+            self.note("setuid")
+            (self.top / "program").chmod(0o4755)
+
+    def by_path(self):
+        """The names with a '/', as the loader opens them: those are not searched for."""
+        return [n.replace("$ORIGIN", str(self.top)) for n in self.asked if "/" in n]
+
+    def make_cache(self):
+        """One of the formats, with entries of glibc-hwcaps and of the older subdirectories."""
+        form = self.draw.choice(["new", "old", "old", "compat", "compat"])
+        conf, cache = self.top / "ld.so.conf", self.top / "ld.so.cache"
+        directories = [d for d in self.directories if form == "new" or not
+                       (self.top / d / "glibc-hwcaps").exists()] or self.directories
+        conf.write_text("".join(f"{self.top}/{d}\n" for d in self.draw.sample(
+            directories, min(len(directories), self.draw.choice([1, 2, 4])))))
+        make = ["/sbin/ldconfig", "-X", "-C", cache, "-f", conf, "-c"]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        if subprocess.run([*make, form], **quiet).returncode != 0:
+            form = "new"  # the others have no place for glibc-hwcaps
+            subprocess.run([*make, form], check=True, **quiet)
+        self.note(f"ld.so.cache, {form}")
+        if b"glibc-hwcaps" in cache.read_bytes():
+            self.note("ld.so.cache with hwcaps")
+        return str(cache)
 
 
 def dynamic(file):
@@ -225,54 +258,58 @@ class Replay:
         self.setup = setup
         self.driver = subprocess.Popen([driver], text=True, cwd=setup.top, stdin=subprocess.PIPE,
                                        stdout=subprocess.PIPE)
-        self.tried, self.objects = [], []
+        self.tried, self.objects, self.count = [], [], 0
         self.tell("world", "machine", "62")
         self.tell("world", "origin", str(setup.top))
         self.tell("world", "library_path", setup.library_path or "-")
-        self.tell("world", "cache", "/etc/ld.so.cache")
+        self.tell("world", "cache", setup.cache)
+        self.tell("world", "secure", str(int(setup.secure)))
         check_system(self)
 
     def tell(self, *fields):
         self.driver.stdin.write("\t".join(fields) + "\n")
         self.driver.stdin.flush()
 
-    def add(self, path, loader, names):
+    def add(self, path, loader, name):
         real = os.path.realpath(os.path.join(self.setup.top, path))
         for o in self.objects:
             if os.path.samefile(o["real"], real):
-                o["names"] |= names
+                self.tell("name", str(o["id"]), name)
                 return o, False
         d = dynamic(real)
-        o = {"id": len(self.objects), "real": real, "names": set(names), "d": d, "path": path}
+        o = {"id": self.count, "real": real, "d": d, "path": path}
+        self.count += 1
         # The loader's origin is that of the path as it was tried, made absolute.
         origin = os.path.dirname(os.path.join(str(self.setup.top), path))
         self.objects.append(o)
+        is_program = not o["id"]
         self.tell("object", str(o["id"]), path, origin, d.rpath if d.rpath is not None else "-",
-                  d.runpath if d.runpath is not None else "-", "p" if loader is None and o["id"] == 0
-                  else "x", "-" if loader is None else str(loader["id"]))
+                  d.runpath if d.runpath is not None else "-",
+                  d.soname if d.soname and not is_program else "-", "p" if is_program else "x",
+                  "-" if loader is None else str(loader["id"]))
+        if name:
+            self.tell("name", str(o["id"]), name)
         return o, True
 
-    def find(self, name, caller):
-        if name.startswith("/") or "/" not in name:
-            for o in self.objects:
-                if name in o["names"] or o["path"] == name:
-                    return o, False
-                if "/" not in name and o["d"].soname == name and o["id"]:
-                    o["names"].add(name)
-                    return o, False
+    def find(self, name, caller, opened=False):
         self.tell("ask", str(caller["id"]), name)
-        found, state = None, None
+        found, state, rule = None, None, None
         while (line := self.driver.stdout.readline().rstrip("\n")) != "end":
             _, rule, state, path = line.split("\t")
-            if "/" not in name:
+            if rule not in ("already loaded", "path asked for"):
                 self.tried.append(path)
             found = path
+        if rule == "already loaded":
+            self.setup.note("already loaded")
+            o = next(o for o in self.objects if o["path"] == found)
+            self.tell("name", str(o["id"]), name)
+            return o, False
         if state != "fits":
             return None, False
-        return self.add(found, caller, {name})
+        return self.add(found, None if opened else caller, name)
 
     def load(self, name, caller):
-        first, fresh = self.find(name, caller)
+        first, fresh = self.find(name, caller, opened=True)
         if first is None or not fresh:
             return first is not None
         queue = [first]
@@ -283,6 +320,8 @@ class Replay:
                 p, fresh = self.find(needed, o)
                 if p is None:  # all that came with it goes again
                     self.objects = [x for x in self.objects if x not in new]
+                    for x in new:
+                        self.tell("gone", str(x["id"]))
                     return False
                 if fresh:
                     queue.append(p)
@@ -290,8 +329,8 @@ class Replay:
         return True
 
     def run(self):
-        program, _ = self.add(str(self.setup.top / "program"), None, set())
-        self.add(LOADER, None, {os.path.basename(LOADER)})
+        program, _ = self.add(str(self.setup.top / "program"), None, None)
+        self.add(LOADER, None, os.path.basename(LOADER))
         queue = [program]
         while queue:
             o = queue.pop(0)
@@ -307,17 +346,33 @@ class Replay:
 
 
 def really(setup):
+    """What the loader tries, by its own words; by its system calls where it does not speak."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("LD_")}
-    environment["LD_DEBUG"] = "libs"
+    variables = ["LD_DEBUG=libs"]
     if setup.library_path is not None:
-        environment["LD_LIBRARY_PATH"] = setup.library_path
-    ran = subprocess.run(["./program", *setup.asked], text=True, cwd=setup.top, env=environment,
+        variables.append(f"LD_LIBRARY_PATH={setup.library_path}")
+    trace = setup.top / "trace"
+    command = ["./program", *setup.asked]
+    if setup.secure:
+        command = ["strace", "-o", trace, "-e", "trace=openat", "-u", "nobody",
+                   *[word for v in variables for word in ("-E", v)], *command]
+    else:
+        command = ["env", *variables, *command]
+    if setup.cache != "/etc/ld.so.cache":
+        command = ["unshare", "-m", "sh", "-c", 'mount --bind "$0" /etc/ld.so.cache && exec "$@"',
+                   setup.cache, *command]
+    ran = subprocess.run(command, text=True, cwd=setup.top, env=environment,
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    return re.findall(r"^ *\d+:\s+trying file=(.*)$", ran.stderr, re.M), ran
+    if not setup.secure:
+        return re.findall(r"^ *\d+:\s+trying file=(.*)$", ran.stderr, re.M)
+    opened = re.findall(r'^openat\(AT_FDCWD, "([^"]*)", O_RDONLY\|O_CLOEXEC\)', trace.read_text(),
+                        re.M)
+    return [f for f in opened if f and f != "/etc/ld.so.cache" and f not in setup.by_path()]
 
 
 def main():
-    driver, top, count = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]), int(sys.argv[3])
+    driver, top = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
+    count = int(sys.argv[3])
     seed = int(os.environ.get("WC_SEED") or random.SystemRandom().randrange(1 << 31))
     print(f"# WC_SEED={seed}")
     draw, features, wrong = random.Random(seed), collections.Counter(), 0
@@ -331,20 +386,24 @@ def main():
         here.mkdir()
         setup = Setup(here, draw, features)
         setup.make(top.resolve())
-        wanted, ran = really(setup)
+        wanted = really(setup)
         got = Replay(driver, setup).run()
         if got != wanted:
             wrong += 1
             at = next((k for k, (a, b) in enumerate(zip(got, wanted)) if a != b),
                       min(len(got), len(wanted)))
-            print(f"set-up {i}: {len(wanted)} tried, {len(got)} in the replay, from number {at} on:")
+            print(f"set-up {i}: {len(wanted)} tried, {len(got)} in the replay, "
+                  f"from number {at} on:")
             print("  loader:", wanted[at:at + 3], "\n  replay:", got[at:at + 3])
         else:
             shutil.rmtree(here)
-    for feature, n in sorted(features.items()):
-        print(f"# {feature}: {n}")
+    for feature in FEATURES:
+        print(f"# {feature}: {features[feature]}")
+    rare = [f for f in FEATURES if count >= 500 and features[f] < 25]
+    if rare:
+        print("too rare in this draw:", ", ".join(rare))
     print(f"{count} set-ups, {wrong} differ")
-    sys.exit(wrong != 0)
+    sys.exit(wrong != 0 or bool(rare))
 
 
 LOADER = re.search(r"interpreter: (\S+)\]", subprocess.run(
