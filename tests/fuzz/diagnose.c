@@ -213,6 +213,22 @@ static void make_object(struct maker *m, struct wc_object_record *o) {
     o->needed = a_list(m, a_library);
 }
 
+static void make_package(struct maker *m, struct wc_package_record *p) {
+    static const char *const packages[] = {"nvidia-cudnn-cu12", "nvidia-cudnn-cu13", "cudnn"};
+    static const char *const sharing[] = {"nvidia-cudnn-cu12 9.1.0.70", "nvidia-cudnn-cu13"};
+    p->installation_kind = below(m, WC_installation_kind_COUNT);
+    p->name = packages[below(m, 3)];
+    p->version = a_version(m);
+    p->path = a_directory(m);
+    p->environment = next(m) & 1 ? a_directory(m) : "/opt";
+    p->missing = a_list(m, a_library);
+    p->changed = a_list(m, a_library);
+    p->foreign = a_list(m, a_path);
+    p->shared_with = (struct wc_strings){sharing, below(m, 3)};
+    p->absent = (int64_t)p->missing.n;
+    p->files = next(m) & 1 ? p->absent : 8;
+}
+
 static void make_demand(struct maker *m, struct wc_demand_record *d) {
     static const char *const frameworks[] = {"torch", "tensorflow", "jax", "onnxruntime", NULL};
     const struct wc_object *host;
@@ -281,6 +297,8 @@ static void add_record(struct maker *m) {
     wc_record_begin(&r, kinds[below(m, sizeof kinds / sizeof *kinds)]);
     if (r.kind == WC_KIND_object)
         make_object(m, &r.u.object);
+    else if (r.kind == WC_KIND_package)
+        make_package(m, &r.u.package);
     else if (r.kind == WC_KIND_demand)
         make_demand(m, &r.u.demand);
     else if (r.kind == WC_KIND_binding)

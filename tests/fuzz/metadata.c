@@ -27,6 +27,21 @@ static void check_identity(const struct wc_identity *id) {
     MUST(id->version_source == WC_version_source_UNKNOWN || wc_version_known(id->version));
 }
 
+static void check_strings(const struct wc_strings *s) {
+    for (size_t i = 0; i < s->n; i++)
+        MUST(s->p[i] && strlen(s->p[i]) < PATH * 2);
+}
+
+static void check_package(void *ctx, const struct wc_package_record *p) {
+    (void)ctx;
+    MUST(p->name && p->environment && p->list && p->files > 0 && p->absent <= p->files);
+    MUST(p->state > WC_package_state_UNKNOWN && p->state < WC_package_state_COUNT);
+    check_strings(&p->missing);
+    check_strings(&p->changed);
+    check_strings(&p->foreign);
+    check_strings(&p->shared_with);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct controls c = {data, size};
     struct paths p = {.calls = 0, .fails_at = take_control(&c)};
@@ -50,6 +65,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     p.calls = 0;
     wc_identify(&files, path, NULL, size & 1, scratch, SCRATCH, &id);
     check_identity(&id);
+    p.calls = 0;
+    wc_packages_near(&files, path, scratch, SCRATCH, check_package, NULL);
     free(scratch);
     return 0;
 }

@@ -271,6 +271,28 @@ static void save_trees(void) {
                           "\"13.0.2\"}}\n");
     save_paths("toolkit-old", "/opt/cuda/lib64/libcudnn.so.7\n" END "/opt/cuda/version.txt\n");
     save_paths("toolkit-no-json", "/opt/cuda-11.2/lib64/libcudnn.so.8\n");
+    save_paths("mounts", "/opt/a b/libcudnn.so.8\n" END "/proc/self/mountinfo\n"
+                         "22 1 8:1 / / rw - ext4 /dev/root rw\n"
+                         "30 22 8:1 /x /opt/a\\040b/libcudnn.so.8 ro - ext4 /dev/root rw\n");
+    save_paths("rpm", "/usr/lib64/libcudnn.so.9\n" END "/var/lib/rpm/Packages\nx\n");
+    save_paths("two-wheels",
+               SITE "torch/lib/libtorch.so\n" END SITE "nvidia/cudnn/lib/libcudnn.so.9\nx" END SITE
+                    "nvidia/cudnn/lib/libcudnn_x.so.9\nx" END SITE
+                    "nvidia_cudnn_cu11-9.1.0.70.dist-info/RECORD\n"
+                    "nvidia/cudnn/lib/libcudnn.so.9,sha256=x,3\n" END SITE
+                    "nvidia_cudnn_cu12-9.2.0.70.dist-info/RECORD\n"
+                    "nvidia/cudnn/lib/libcudnn.so.9,sha256=x,1\n"
+                    "nvidia/cudnn/lib/libcudnn_graph.so.9,sha256=x,1\n");
+    save_paths("conda-files",
+               "/c/lib/libcudnn.so.9\nx" END "/c/conda-meta/cudnn-9.3.0.75-h0_0.json\n"
+               "{\"files\":[\"lib/libcudnn.so.9\"],\"paths\":[{\"_path\":\"lib/libcudnn.so.9\","
+               "\"path_type\":\"hardlink\",\"size_in_bytes\":3}]}\n");
+    save_paths("bundled", SITE "torch/lib/libtorch.so\n" END SITE
+                               "torch-1.12.1.dist-info/METADATA\nx\n" END SITE
+                               "torch/lib/libcudnn_ops_infer.so.8\nelf" END SITE
+                               "torch-1.12.1.dist-info/INSTALLER\npip\n");
+    save_paths("build-script",
+               SITE "ctranslate2/x.so\n" END SITE "ctranslate2-4.5.0.dist-info/METADATA\nx\n");
     save_paths("bundle", "/opt/libtorch/lib/libcudnn.so.8\n");
 }
 
