@@ -17,7 +17,7 @@ static void check(const struct wc_metadata_demand *d) {
     MUST(ENDED(d->spec) && ENDED(d->built) && ENDED(d->package) && ENDED(d->framework));
     MUST(ENDED(d->framework_version) && ENDED(d->source) && ENDED(d->source_path));
     MUST(d->built[0] == 0 || wc_version_parse(d->built, strlen(d->built), &v));
-    MUST(d->kind != WC_demand_kind_BUILT || d->built[0]);
+    MUST(d->kind != WC_demand_kind_BUILT || d->built[0] || d->by_file);
     MUST(d->kind != WC_demand_kind_REQUIRED || wc_spec_parse(d->spec, strlen(d->spec), &spec));
 }
 
