@@ -15,6 +15,7 @@
 
 #define BESIDE_MOST 8 /* files told of one directory */
 #define NEEDS_MOST 4
+#define MAJORS_MOST 20 /* above those that there are */
 
 static char refused[SYS_PATH], link_of_file[SYS_PATH], real_path[SYS_PATH];
 
@@ -79,7 +80,7 @@ static void tell_contents(struct wc_record *r) {
 }
 
 /* False: nothing stands there, and nothing is told. */
-static bool question_file(const struct request *r, const char *path) {
+static bool question_file(const struct request *r, const char *path, enum wc_search_rule rule) {
     static struct wc_file_look look;
     struct wc_record record;
     struct wc_file_record *f = &record.u.file;
@@ -94,6 +95,7 @@ static bool question_file(const struct request *r, const char *path) {
     if (files_read_link(path, link_of_file, sizeof link_of_file))
         f->link = link_of_file;
     f->request = r->number;
+    f->rule = rule;
     f->fault = look.fault;
     f->what = or_null(look.what);
     f->size = look.size;
@@ -108,6 +110,7 @@ struct beside {
     const struct request *request;
     struct wc_name wanted;
     const char *name, *directory;
+    enum wc_search_rule rule;
     size_t length, told;
 };
 
@@ -124,14 +127,15 @@ static bool look_beside(void *arg, const char *entry) {
     wc_text_add_n(&t, b->directory, b->length);
     wc_text_join(&t, "/", entry, NULL);
     if (!t.cut)
-        question_file(b->request, path);
+        question_file(b->request, path, b->rule);
     return ++b->told < BESIDE_MOST;
 }
 
 static void question_beside(const struct request *r, const char *name, const char *directory,
-                            size_t length) {
+                            size_t length, enum wc_search_rule rule) {
     static char text[SYS_PATH];
-    struct beside b = {.request = r, .name = name, .directory = text, .length = length};
+    struct beside b = {
+        .request = r, .name = name, .directory = text, .rule = rule, .length = length};
     struct wc_text t;
     wc_name_read(name, &b.wanted);
     wc_text_begin(&t, text, sizeof text);
@@ -144,7 +148,8 @@ static void question_beside(const struct request *r, const char *name, const cha
 /* ---- where the loader looked ---- */
 
 /* A link that leads nowhere stands there like nothing, and other names are beside it. */
-static void look_into(const struct request *r, const char *directory, const char *name) {
+static void look_into(const struct request *r, const char *directory, const char *name,
+                      enum wc_search_rule rule) {
     static char path[SYS_PATH];
     size_t n = wc_str_length(directory);
     struct wc_text t;
@@ -153,22 +158,44 @@ static void look_into(const struct request *r, const char *directory, const char
     wc_text_begin(&t, path, sizeof path);
     wc_text_add_n(&t, directory, n);
     wc_text_join(&t, "/", name, NULL);
-    if (!t.cut && !question_file(r, path))
-        question_beside(r, name, directory, n);
+    if (!t.cut && !question_file(r, path, rule))
+        question_beside(r, name, directory, n, rule);
 }
 
-static void look_for(const struct request *r, const char *name) {
+/* The cache has names with a number: is one of them what was asked for without? */
+static void look_into_cache(const struct request *r, const char *name) {
+    char numbered[64];
+    struct wc_name read;
+    struct wc_text t;
+    wc_name_read(name, &read);
+    for (int major = 1;
+         read.kind == WC_NAME_FACADE && read.version.major < 0 && major < MAJORS_MOST; major++) {
+        wc_text_begin(&t, numbered, sizeof numbered);
+        wc_text_join(&t, name, ".", NULL);
+        wc_text_add_int(&t, major);
+        const char *path = t.cut ? NULL : searches_cached(numbered);
+        if (path)
+            question_file(r, path, WC_search_rule_CACHE);
+    }
+}
+
+/* found: the loader takes what the replay takes; else it found nothing, whatever that says. */
+static void look_for(const struct request *r, const char *name, bool found) {
+    enum wc_search_rule rule = WC_search_rule_UNKNOWN;
     const char *place;
     if (searches_taken())
-        question_file(r, searches_taken());
+        question_file(r, searches_taken(), rule);
     for (size_t i = 0; (place = searches_passed(i)); i++)
-        question_file(r, place);
-    for (size_t i = 0; (place = searches_directory(i)); i++)
-        look_into(r, place, name);
+        question_file(r, place, rule);
+    if (found && searches_taken())
+        return;
+    for (size_t i = 0; (place = searches_directory(i, &rule)); i++)
+        look_into(r, place, name, rule);
+    look_into_cache(r, name);
 }
 
 void question_places(const struct request *r) {
-    look_for(r, r->name);
+    look_for(r, r->name, false);
 }
 
 /* ---- what a file needs that was not loaded ---- */
@@ -181,13 +208,13 @@ struct needs {
     char texts[8 << 10];
 };
 
-static bool is_cudnn_name(const char *name) {
+static bool is_needed(const char *name, const char *wanted) {
     struct wc_name read;
     wc_name_read(name, &read);
-    return read.kind == WC_NAME_FACADE || read.kind == WC_NAME_PART;
+    return wc_str_same(name, wanted) || read.kind == WC_NAME_FACADE || read.kind == WC_NAME_PART;
 }
 
-static void copy_needs(struct needs *n, const char *file, const char *missing,
+static void copy_needs(struct needs *n, const char *file, const char *wanted,
                        const struct wc_elf_image *e) {
     struct wc_arena *a = &n->memory.arena;
     const char *name;
@@ -199,12 +226,12 @@ static void copy_needs(struct needs *n, const char *file, const char *missing,
     n->object.soname = wc_arena_string(a, wc_elf_soname(e));
     n->object.no_default = (e->flags_1 & DF_1_NODEFLIB) != 0;
     for (size_t i = 0; (name = wc_elf_needed(e, i)) && n->names < NEEDS_MOST; i++)
-        if (missing ? wc_str_same(name, missing) : is_cudnn_name(name))
+        if (is_needed(name, wanted))
             n->name[n->names++] = wc_arena_string(a, name);
 }
 
 /* One view at a time: what the file says is copied before others are looked at. */
-static bool read_needs(struct needs *n, const char *file, const char *missing) {
+static bool read_needs(struct needs *n, const char *file, const char *wanted) {
     static struct wc_elf_image image;
     struct view v;
     wc_mem_set(&n->object, 0, sizeof n->object);
@@ -215,40 +242,53 @@ static bool read_needs(struct needs *n, const char *file, const char *missing) {
     bool good =
         wc_elf_from_pieces(&image, v.bytes, v.size, ARCH_MACHINE, view_fetch, &v) == WC_ELF_OK;
     if (good)
-        copy_needs(n, file, missing, &image);
+        copy_needs(n, file, wanted, &image);
     view_close(&v);
     return good && !v.damaged;
 }
 
-/* What it would find of cuDNN, or of the library that was not found (missing), by its own search
- * path. What is loaded already is in the log. */
-static void question_needs(const struct request *r, const char *file, const char *missing) {
+/* What the file would find of cuDNN, and of another library that it needs, by its own search path:
+ * one that was found (wanted), or one that was not (missing). */
+static void question_needs(const struct request *r, const char *file, const char *wanted,
+                           const char *missing) {
     static struct needs needs;
-    if (!read_needs(&needs, file, missing))
+    if (!read_needs(&needs, file, missing ? missing : wanted))
         return;
     needs.object.loaded_by = chain_of(r->caller);
-    for (size_t i = 0; i < needs.names; i++) {
+    for (size_t i = 0; i < needs.names; i++)
         if (needs.name[i] && searches_replay(&needs.object, needs.name[i]))
-            look_for(r, needs.name[i]);
-    }
+            look_for(r, needs.name[i], !wc_str_same(needs.name[i], missing));
+}
+
+/* The library that was asked for is there, one that it needs is not. */
+static void question_missing(const struct request *r, const char *missing) {
+    static char file[SYS_PATH];
+    struct wc_text t;
+    wc_text_begin(&t, file, sizeof file);
+    if (wc_str_find_char(r->name, '/'))
+        wc_text_add(&t, r->name);
+    else if (searches_replay(chain_of(r->caller), r->name))
+        wc_text_add(&t, searches_taken());
+    if (t.n && !t.cut)
+        question_needs(r, file, NULL, missing);
 }
 
 void question_failed(const struct request *r, const char *text) {
     static struct wc_unmet unmet;
     static char missing[256];
-    bool path = wc_str_find_char(r->name, '/') != NULL;
+    const enum wc_search_rule named = WC_search_rule_UNKNOWN;
     if (wc_text_refuses(text, refused, sizeof refused)) {
         if (wc_str_find_char(refused, '/'))
-            question_file(r, refused);
+            question_file(r, refused, named);
     } else if (wc_text_unmet(text, &unmet)) {
         if (wc_str_find_char(unmet.library, '/'))
-            question_file(r, unmet.library);
+            question_file(r, unmet.library, named);
         else if (wc_str_find_char(unmet.file, '/'))
-            question_needs(r, unmet.file, NULL);
-    } else if (path && wc_text_not_found(text, missing, sizeof missing) &&
+            question_needs(r, unmet.file, unmet.node, NULL);
+    } else if (wc_text_not_found(text, missing, sizeof missing) &&
                !wc_str_same(missing, wc_base_name(r->name))) {
-        question_needs(r, r->name, missing);
-    } else if (path && !question_file(r, r->name)) {
-        question_beside(r, wc_base_name(r->name), r->name, wc_dir_length(r->name));
+        question_missing(r, missing);
+    } else if (wc_str_find_char(r->name, '/') && !question_file(r, r->name, named)) {
+        question_beside(r, wc_base_name(r->name), r->name, wc_dir_length(r->name), named);
     }
 }

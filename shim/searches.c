@@ -84,6 +84,7 @@ static struct replay {
     struct wc_buffer_arena memory;
     const char *searched[SEARCHED_MOST];
     const char *directory[SEARCHED_MOST]; /* the same, bare; NULL: it is not there */
+    enum wc_search_rule rule[SEARCHED_MOST];
     size_t searched_count, searched_more;
     struct file taken, other[CANDIDATES_MOST];
     bool found, ended;
@@ -110,6 +111,7 @@ static void note_directory(const struct wc_candidate *c) {
                  NULL);
     replay->directory[replay->searched_count] =
         c->no_directory ? NULL : keep(c->directory[0] ? c->directory : ".");
+    replay->rule[replay->searched_count] = c->rule;
     replay->searched[replay->searched_count++] = keep(text);
 }
 
@@ -183,11 +185,17 @@ const char *searches_passed(size_t i) {
     return NULL;
 }
 
-const char *searches_directory(size_t i) {
+const char *searches_directory(size_t i, enum wc_search_rule *rule) {
     for (size_t k = 0; k < replay->searched_count; k++)
-        if (replay->directory[k] && i-- == 0)
+        if (replay->directory[k] && i-- == 0) {
+            *rule = replay->rule[k];
             return replay->directory[k];
+        }
     return NULL;
+}
+
+const char *searches_cached(const char *name) {
+    return wc_search_cache(&world, name);
 }
 
 /* ---- its records ---- */

@@ -21,10 +21,12 @@ bool searches_tell_failed(const struct request *r);
 /* A replay that is not told, for an object that need not be mapped. False: no memory. */
 bool searches_replay(const struct wc_search_object *caller, const char *name);
 /* Of the last replay, until the next: the file that it takes (NULL: none), the i-th one that it
- * passes over or ends at, the i-th directory in which it found nothing; NULL past the last. */
+ * passes over or ends at, the i-th directory that it looked into; NULL past the last. */
 const char *searches_taken(void);
 const char *searches_passed(size_t i);
-const char *searches_directory(size_t i);
+const char *searches_directory(size_t i, enum wc_search_rule *rule);
+/* The path that the loader's cache has for a name, valid until the next call; NULL: none. */
+const char *searches_cached(const char *name);
 
 /* Is a library of that name worth a replay? */
 bool searches_matter(const char *name);

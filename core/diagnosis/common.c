@@ -53,3 +53,16 @@ struct wc_object wc_file_as_object(const struct wc_file_record *f, const char *p
     }
     return o;
 }
+
+void wc_case_file(struct wc_case *c, const char *name, const struct wc_file_record *f,
+                  const char *source) {
+    struct wc_object o = wc_file_as_object(f, NULL);
+
+    wc_case_fact(c, name, f->path, source);
+    wc_case_fact(c, "leads to", f->link, "symbolic link");
+    if (f->real_path && !wc_str_same(f->real_path, f->path))
+        wc_case_fact(c, "real path", f->real_path, "file");
+    wc_case_fact(c, "SONAME", f->soname, "dynamic section");
+    wc_case_fact(c, "version", f->version, wc_enum_word(WC_ENUM_version_source, f->version_source));
+    wc_case_fact(c, "installation", wc_say_installation(c, &o), "files beside it");
+}

@@ -40,6 +40,23 @@ bool wc_file_belongs(const struct wc_stack *s, const struct wc_file_record *file
     return false;
 }
 
+const struct wc_file_record *wc_file_like(const struct wc_stack *s, const struct wc_failure *f,
+                                          const char *name) {
+    struct wc_name wanted, is;
+
+    wc_name_read(name, &wanted);
+    for (size_t i = 0; i < s->files.n; i++) {
+        const struct wc_file_record *r = &s->files.p[i].r;
+        wc_name_read(r->path, &is);
+        if (r->path && !r->fault && wc_file_belongs(s, r, f) &&
+            (wanted.kind == WC_NAME_OTHER
+                 ? wc_str_same(wc_base_name(r->path), wc_base_name(name))
+                 : wanted.kind == is.kind && wc_str_same(wanted.part, is.part)))
+            return r;
+    }
+    return NULL;
+}
+
 /* The file that was looked at for this request under that path, or that bare name: one with a
  * fault; else, where the loader had words against it, any. */
 static const struct wc_file_record *looked_at(const struct wc_stack *s, const struct wc_failure *f,

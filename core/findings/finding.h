@@ -224,6 +224,9 @@ void wc_case_library(struct wc_case *c, const char *name, const struct wc_object
 /* A file as if it were an object: what is said of an installation is said of both. f NULL: nobody
  * looked at it, and its path is all that is known. */
 struct wc_object wc_file_as_object(const struct wc_file_record *f, const char *path);
+/* Path, link, SONAME, version and installation of a file that is not loaded, under `name`. */
+void wc_case_file(struct wc_case *c, const char *name, const struct wc_file_record *f,
+                  const char *source);
 /* "nvidia-cudnn-cu12 9.1.0.70"; NULL: unknown. */
 const char *wc_say_installation(struct wc_case *c, const struct wc_object *o);
 /* Packages that satisfy a demand of `host` in place of `library`. spec: PEP 440; package: the
@@ -289,6 +292,10 @@ bool wc_refused_for_symbol(const struct wc_failure *f, struct wc_refusal *out);
 /* Was the file looked at for that request, or for the same one before? */
 bool wc_file_belongs(const struct wc_stack *s, const struct wc_file_record *file,
                      const struct wc_failure *f);
+/* A sound file of the library of this name that was looked at for that request: the one that the
+ * loader found, where it found one. NULL: none. */
+const struct wc_file_record *wc_file_like(const struct wc_stack *s, const struct wc_failure *f,
+                                          const char *name);
 /* The file because of which f failed, where it is the file itself that is wrong: the loader refused
  * it with words of its own, or passed it over without a word and found no other. */
 struct wc_bad_file {

@@ -174,23 +174,26 @@ static const struct wc_object *only_facade(const struct wc_stack *s) {
 
 static void tell_refused(struct wc_diagnosis *d, const struct wc_failure *f,
                          const struct wc_unmet *u) {
-    struct search s = {
-        .library = only_facade(d->s), .since = WC_VERSION_NONE, .until = WC_VERSION_NONE};
+    const struct wc_file_record *file = wc_file_like(d->s, f, "libcudnn.so");
     const struct wc_object *by = wc_object_of(d->s, f->r.caller_object, f->r.caller);
-    int function = wc_function_find(u->symbol);
+    struct wc_object found = wc_file_as_object(file, NULL);
+    struct search s = {.since = wc_function_first(wc_function_find(u->symbol)),
+                       .until = WC_VERSION_NONE};
     struct wc_case *c = &s.c;
 
+    s.library = file ? &found : only_facade(d->s);
     wc_case_begin(c, d);
-    s.since = wc_function_first(function);
     c->r.title = wc_say(c, wc_say_name(c, wc_say(c, u->file, NULL)), " imports ",
                         wc_say_name(c, wc_say(c, u->symbol, NULL)),
                         ", which the cuDNN that it found does not have", NULL);
     c->r.host = by && !wc_is_cudnn(by) ? by->r.object : WC_NULL;
-    c->r.object = s.library ? s.library->r.object : WC_NULL;
+    c->r.object = s.library && !file ? s.library->r.object : WC_NULL;
     wc_case_fact(c, "host", wc_say(c, u->file, NULL), "dlerror");
     wc_case_fact(c, wc_say(c, u->symbol, NULL),
                  wc_say(c, "came with ", wc_say_version(c, s.since), NULL), "function table");
-    if (s.library)
+    if (file)
+        wc_case_file(c, "library", file, "replay of the search");
+    else if (s.library)
         wc_case_library(c, "library", s.library);
     wc_case_request(c, f);
     wc_case_fact(c, "asked by", f->r.caller, "loader request");

@@ -164,6 +164,16 @@ static void fix_with_copy(struct wc_case *c, const struct wc_beside *b) {
                        : NULL);
 }
 
+/* A directory that was searched has the library, but not this major of it. */
+static void other_major(struct wc_case *c, const struct wc_failure *f) {
+    const struct wc_file_record *file = wc_file_like(c->d->s, f, "libcudnn.so");
+
+    if (file && file->soname)
+        wc_case_file(c, "another major is there", file,
+                     file->rule ? wc_enum_word(WC_ENUM_search_rule, file->rule)
+                                : "directory asked for");
+}
+
 static void not_found_facts(struct wc_case *c, size_t i) {
     const struct wc_stack *s = c->d->s;
     const char *paths = wc_variable(s, "LD_LIBRARY_PATH");
@@ -183,6 +193,7 @@ static void not_found_facts(struct wc_case *c, size_t i) {
         wc_case_searched(c, searched);
         wc_case_candidates(c, searched);
     }
+    other_major(c, &s->failures.p[i]);
     wc_case_fact(c, "asked by", s->failures.p[i].r.caller, "loader request");
     wc_case_fact(c, "LD_LIBRARY_PATH", paths ? paths : "not set", "environment at process start");
     elsewhere(c);

@@ -47,18 +47,6 @@ static const struct wc_object *loaded(const struct wc_stack *s, const char *name
     return NULL;
 }
 
-/* The one that was looked at when the request failed. */
-static const struct wc_file_record *looked_at(const struct wc_stack *s, const struct wc_failure *f,
-                                              const char *library) {
-    for (size_t i = 0; i < s->files.n; i++) {
-        const struct wc_file_record *r = &s->files.p[i].r;
-        if (r->path && wc_str_same(wc_base_name(r->path), wc_base_name(library)) &&
-            wc_file_belongs(s, r, f))
-            return r;
-    }
-    return NULL;
-}
-
 static void symbol_facts(struct wc_case *c, const struct wc_unmet *u) {
     int function = wc_function_find(u->symbol);
 
@@ -69,18 +57,6 @@ static void symbol_facts(struct wc_case *c, const struct wc_unmet *u) {
     if (function != WC_NO_FUNCTION)
         wc_case_fact(c, "came with", wc_say_version(c, wc_function_first(function)),
                      "function table");
-}
-
-static void library_facts(struct wc_case *c, const struct wc_object *o,
-                          const struct wc_file_record *file) {
-    if (o) {
-        wc_case_library(c, "library", o);
-    } else if (file) {
-        wc_case_fact(c, "library", file->path, "file");
-        wc_case_fact(c, "SONAME", file->soname, "dynamic section");
-        wc_case_fact(c, "version", file->version,
-                     wc_enum_word(WC_ENUM_version_source, file->version_source));
-    }
 }
 
 /* Releases that have the function, or the major of the node. */
@@ -132,7 +108,7 @@ static const char *title(struct wc_case *c, const struct wc_unmet *u,
 
 static void tell(struct wc_diagnosis *d, const struct wc_failure *f, const struct wc_unmet *u) {
     const struct wc_object *library = loaded(d->s, library_of(u));
-    const struct wc_file_record *file = looked_at(d->s, f, library_of(u));
+    const struct wc_file_record *file = wc_file_like(d->s, f, library_of(u));
     const struct wc_object *by = wc_object_of(d->s, f->r.caller_object, f->r.caller);
     struct wc_case c;
 
@@ -142,7 +118,10 @@ static void tell(struct wc_diagnosis *d, const struct wc_failure *f, const struc
     c.r.host = by && !wc_is_cudnn(by) ? by->r.object : WC_NULL;
     wc_case_fact(&c, "refused", wc_say(&c, u->file, NULL), "dlerror");
     symbol_facts(&c, u);
-    library_facts(&c, library, file);
+    if (library)
+        wc_case_library(&c, "library", library);
+    else if (file)
+        wc_case_file(&c, "library", file, u->library[0] ? "dlerror" : "replay of the search");
     wc_case_request(&c, f);
     wc_case_fact(&c, "asked by", f->r.caller, "loader request");
     fixes(&c, u, by, library, file);

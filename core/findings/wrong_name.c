@@ -5,6 +5,8 @@
  */
 #include "finding.h"
 
+enum { MISSING_NAME = 128 };
+
 /* ---- loaded under a name that is not its own ---- */
 
 static bool is_ours(const struct wc_name *n) {
@@ -125,12 +127,7 @@ static void tell_refused(struct wc_diagnosis *d, const struct wc_failure *f,
                        " under that name", NULL);
     if (by && !wc_is_cudnn(by))
         c.r.host = by->r.object;
-    wc_case_fact(&c, "found", file->path, "dlerror");
-    wc_case_fact(&c, "leads to", file->link, "symbolic link");
-    wc_case_fact(&c, "real path", file->real_path, "file");
-    wc_case_fact(&c, "SONAME", file->soname, "dynamic section");
-    wc_case_fact(&c, "version", file->version,
-                 wc_enum_word(WC_ENUM_version_source, file->version_source));
+    wc_case_file(&c, "found", file, "dlerror");
     wc_case_request(&c, f);
     wc_case_fact(&c, "asked by", f->r.caller, "loader request");
     fix_false(&c, &o, file->path, by);
@@ -152,15 +149,25 @@ static bool is_right(const struct wc_file_record *f, const char *asked) {
            (wanted.version.major < 0 || wc_str_same(wc_base_name(asked), f->soname));
 }
 
-/* The file that was looked at for this request; the one that is called as its SONAME first. */
-static const struct wc_file_record *right_file(const struct wc_stack *s,
-                                               const struct wc_failure *f) {
+/* The library that was not found: the one asked for, or one that it needs. NULL: the loader had
+ * other words. */
+static const char *missing_name(const struct wc_failure *f, char *out, size_t cap) {
+    if (!wc_is_load(f) || !f->r.name)
+        return NULL;
+    if (!f->r.text)
+        return wc_base_name(f->r.name);
+    return wc_text_not_found(f->r.text, out, cap) ? out : NULL;
+}
+
+/* Of the files that were looked at for this request; the one that is called as its SONAME first. */
+static const struct wc_file_record *right_file(const struct wc_stack *s, const struct wc_failure *f,
+                                               const char *asked) {
     const struct wc_file_record *best = NULL;
 
     for (size_t i = 0; i < s->files.n; i++) {
         const struct wc_file_record *r = &s->files.p[i].r;
-        if (!r->path || !is_right(r, f->r.name) || !wc_file_belongs(s, r, f) ||
-            wc_str_same(wc_base_name(r->path), wc_base_name(f->r.name)))
+        if (!r->path || !is_right(r, asked) || !wc_file_belongs(s, r, f) ||
+            wc_str_same(wc_base_name(r->path), asked))
             continue;
         if (!best || (wc_str_same(wc_base_name(r->path), r->soname) &&
                       !wc_str_same(wc_base_name(best->path), best->soname)))
@@ -171,53 +178,57 @@ static const struct wc_file_record *right_file(const struct wc_stack *s,
 
 const struct wc_file_record *wc_failed_for_name(const struct wc_stack *s,
                                                 const struct wc_failure *f) {
-    char missing[128];
+    char missing[MISSING_NAME];
+    const char *asked = missing_name(f, missing, sizeof missing);
 
-    if (!wc_is_load(f) || !f->r.name || wc_failed_dependency(f, missing, sizeof missing) ||
-        (f->r.text && !wc_text_not_found(f->r.text, missing, sizeof missing)))
-        return NULL;
-    return right_file(s, f);
+    return asked ? right_file(s, f, asked) : NULL;
 }
 
-static void fix_missing(struct wc_case *c, const struct wc_failure *f,
+static void fix_missing(struct wc_case *c, const char *who, const char *asked,
                         const struct wc_file_record *file) {
-    const char *asked = wc_say_name(c, f->r.name), *there = wc_say_name(c, file->path);
+    const char *there = wc_say_name(c, file->path);
     char path[600];
     struct wc_text t;
     const char *to, *quoted;
 
     wc_text_begin(&t, path, sizeof path);
     wc_text_add_n(&t, file->path, (size_t)(wc_base_name(file->path) - file->path));
-    wc_text_add(&t, wc_base_name(f->r.name));
+    wc_text_add(&t, asked);
     to = t.cut || path[0] != '/' ? NULL : wc_say_quoted(c, path);
     quoted = wc_say_quoted(c, wc_base_name(file->path));
     wc_case_fix(c, WC_ACTION_REINSTALL,
                 wc_say(c, "let a link in that directory lead from ", asked, " to ", there, NULL),
                 to && quoted ? wc_say(c, "ln -s ", quoted, " ", to, NULL) : NULL);
+    if (file->rule == WC_search_rule_CACHE)
+        wc_case_fix(c, WC_ACTION_REINSTALL, "then let the loader's cache know of it", "ldconfig");
     if (wc_str_same(there, file->soname))
-        wc_case_fix(c, WC_ACTION_UPGRADE_HOST,
-                    wc_say(c, "or let ", wc_say_caller(c, f), " ask for ", there, NULL), NULL);
+        wc_case_fix(c, WC_ACTION_UPGRADE_HOST, wc_say(c, "or let ", who, " ask for ", there, NULL),
+                    NULL);
 }
 
 static void tell_missing(struct wc_diagnosis *d, const struct wc_failure *f,
                          const struct wc_file_record *file) {
     const struct wc_object *by = wc_object_of(d->s, f->r.caller_object, f->r.caller);
+    char missing[MISSING_NAME];
+    const char *asked = missing_name(f, missing, sizeof missing), *who;
     struct wc_case c;
+    bool itself = wc_str_same(asked, wc_base_name(f->r.name));
 
     wc_case_begin(&c, d);
-    c.r.title = wc_say(&c, wc_say_caller(&c, f), " asked for ", wc_say_name(&c, f->r.name),
+    asked = wc_say_name(&c, asked);
+    who = itself ? wc_say_caller(&c, f) : wc_say_name(&c, f->r.name);
+    c.r.title = wc_say(&c, who, itself ? " asked for " : " needs ", asked,
                        ", which is there under the name ", wc_say_name(&c, file->path), NULL);
     if (by && wc_is_cudnn(by))
         c.r.object = by->r.object;
     else if (by)
         c.r.host = by->r.object;
-    wc_case_fact(&c, "file", file->path, "searched directory");
-    wc_case_fact(&c, "SONAME", file->soname, "dynamic section");
-    wc_case_fact(&c, "version", file->version,
-                 wc_enum_word(WC_ENUM_version_source, file->version_source));
+    wc_case_file(&c, "file", file,
+                 file->rule ? wc_enum_word(WC_ENUM_search_rule, file->rule)
+                            : "directory asked for");
     wc_case_request(&c, f);
     wc_case_fact(&c, "asked by", f->r.caller, "loader request");
-    fix_missing(&c, f, file);
+    fix_missing(&c, who, asked, file);
     wc_case_end(&c);
 }
 

@@ -332,6 +332,72 @@ static void the_right_file_has_another_name(void **state) {
     }
 }
 
+/* The linker had recorded the SONAME, and the file is called otherwise. */
+static void what_a_library_needs_has_another_name(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct looked_at l = {.path = "/x/libcudnn.so", .soname = "libcudnn.so.5", .version = "5.1.10"};
+    add_looked_at(s, &l);
+    add_failure(s, add_host(s, "/opt/app/python"), NULL, "/v/libengine.so",
+                not_found(s, "libcudnn.so.5"));
+    assert_finds(s, "wrong-name");
+    assert_string_equal(s->found.p[0].title, "libengine.so needs libcudnn.so.5, which is there "
+                                             "under the name libcudnn.so");
+    assert_true(has_fact(&s->found.p[0], "version", "5.1.10"));
+    assert_string_equal(s->found.p[0].fix.p[0].command, "ln -s libcudnn.so /x/libcudnn.so.5");
+    add_host(s, "/v/libengine.so");
+    assert_finds(s, "");
+}
+
+/* The cache knows a file by its name. */
+static void a_link_that_the_cache_must_know_of(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_record r = begin(WC_KIND_file);
+    r.u.file.request = 1;
+    r.u.file.path = "/usr/lib/libcudnn.so.5";
+    r.u.file.soname = "libcudnn.so.5";
+    r.u.file.rule = WC_search_rule_CACHE;
+    apply(s, &r);
+    add_failure(s, add_host(s, "/opt/app/host"), NULL, "libcudnn.so", not_found(s, "libcudnn.so"));
+    assert_finds(s, "wrong-name");
+    assert_true(has_fact(&s->found.p[0], "file", "/usr/lib/libcudnn.so.5"));
+    assert_string_equal(s->found.p[0].fix.p[0].command, "ln -s libcudnn.so.5 /usr/lib/libcudnn.so");
+    assert_string_equal(s->found.p[0].fix.p[1].command, "ldconfig");
+}
+
+/* The second time the same is asked, nothing is looked at anew. */
+static void the_same_question_again_has_the_same_answer(void **state) {
+    (void)state;
+    for (int other = 0; other < 2; other++) {
+        struct scene *s = new_scene();
+        int64_t host = add_host(s, "/opt/app/libhost.so");
+        struct looked_at l = {.path = "/x/libcudnn.so.9",
+                              .fault = WC_file_fault_OTHER_MACHINE,
+                              .what = "a library for another machine"};
+        struct wc_record r = begin(WC_KIND_search);
+        fail_for(s, host, a_library, NULL, l);
+        r.u.search.search = 1;
+        r.u.search.request = s->requests;
+        r.u.search.name = a_library;
+        r.u.search.caller_object = host;
+        r.u.search.caller = "/opt/app/libhost.so";
+        apply(s, &r);
+        add_failure(s, other ? add_host(s, "/opt/app/libother.so") : host, NULL, a_library,
+                    not_found(s, a_library));
+        assert_finds(s, other ? "bad-file library-not-found" : "bad-file");
+    }
+}
+
+static void another_major_that_is_there_is_no_wrong_name(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct looked_at l = {.path = "/x/libcudnn.so.6", .soname = "libcudnn.so.6"};
+    fail_for(s, add_host(s, "/opt/app/libhost.so"), "libcudnn.so.5", NULL, l);
+    assert_finds(s, "library-not-found");
+    assert_true(has_fact(&s->found.p[0], "another major is there", "/x/libcudnn.so.6"));
+}
+
 static void a_part_of_another_name_is_not_missing(void **state) {
     (void)state;
     struct scene *s = new_scene();
@@ -440,6 +506,18 @@ static void a_function_without_a_node_is_a_missing_symbol(void **state) {
     assert_true(has_fact(r, "cudnnSetConvolutionGroupCount", first));
     assert_non_null(strstr(r->fix.p[0].text, say(s, ">=%s", first)));
     assert_false(r->predicted);
+    /* With the file that its search leads to. */
+    struct looked_at l = {
+        .path = "/x/libcudnn.so.6", .soname = "libcudnn.so.6", .version = "6.0.21"};
+    add_variable(s, "LD_LIBRARY_PATH=/x");
+    fail_for(s, NOBODY, "/v/torch/_D.so", NULL, l);
+    s->stack.failures.p[1].r.text =
+        "/v/torch/_D.so: undefined symbol: cudnnSetConvolutionGroupCount";
+    assert_finds(s, "missing-symbols missing-symbols");
+    assert_true(has_fact(&s->found.p[1], "library", "/x/libcudnn.so.6"));
+    assert_true(has_fact(&s->found.p[1], "version", "6.0.21"));
+    assert_true(has_command(&s->found.p[1], "unset LD_LIBRARY_PATH"));
+    add_host(s, "/v/torch/_D.so");
     /* It came in after all; and another function is nobody's business. */
     add_host(s, "/v/torch/_C.so");
     assert_finds(s, "");
@@ -465,6 +543,10 @@ int main(void) {
         cmocka_unit_test(a_stand_in_of_another_maker_is_none),
         cmocka_unit_test(another_major_under_a_false_name_explains_the_host),
         cmocka_unit_test(the_right_file_has_another_name),
+        cmocka_unit_test(what_a_library_needs_has_another_name),
+        cmocka_unit_test(a_link_that_the_cache_must_know_of),
+        cmocka_unit_test(the_same_question_again_has_the_same_answer),
+        cmocka_unit_test(another_major_that_is_there_is_no_wrong_name),
         cmocka_unit_test(a_part_of_another_name_is_not_missing),
         cmocka_unit_test(a_node_that_is_not_there_is_told_with_the_file),
         cmocka_unit_test(a_function_of_a_node_is_told_with_its_release),
