@@ -44,6 +44,8 @@ static json_t *stack_json(const struct wc_stack *s) {
     SINGLE(s, object, process);
     SINGLE(s, object, machine);
     LIST(s, object, "objects", objects, WC_KIND_object);
+    LIST(s, object, "searches", searches, WC_KIND_search);
+    LIST(s, object, "candidates", candidates, WC_KIND_candidate);
     LIST(s, object, "packages", packages, WC_KIND_package);
     LIST(s, object, "demands", demands, WC_KIND_demand);
     LIST(s, object, "bindings", bindings, WC_KIND_binding);

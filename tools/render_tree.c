@@ -65,6 +65,23 @@ static bool tells_version(const struct wc_object_record *o) {
     return o->role == WC_role_FACADE || o->role == WC_role_PART || o->version;
 }
 
+/* By the loader's rules, where their replay led to this very file. */
+static void print_rule(const struct tree *t, const struct wc_object_record *o) {
+    for (size_t i = 0; i < t->s->searches.n; i++) {
+        const struct wc_search_record *f = &t->s->searches.p[i].r;
+        if (f->object == WC_NULL || f->object != o->object || !f->rule ||
+            f->rule == WC_search_rule_LOADED)
+            continue;
+        print_format(t->to, " [%s", wc_enum_word(WC_ENUM_search_rule, f->rule));
+        if (f->of)
+            print_format(t->to, " of %s", wc_base_name(f->of));
+        if (f->element)
+            print_format(t->to, ": %s", f->element);
+        putc(']', t->to);
+        return;
+    }
+}
+
 static void print_asker(const struct tree *t, const struct wc_object_record *o, int depth) {
     const char *how = wc_enum_word(WC_ENUM_operation, o->asked_how);
 
@@ -78,6 +95,7 @@ static void print_asker(const struct tree *t, const struct wc_object_record *o, 
         print_format(t->to, " by %s", o->asked_by);
     if (how)
         print_format(t->to, " (%s)", how);
+    print_rule(t, o);
     putc('\n', t->to);
 }
 

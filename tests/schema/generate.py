@@ -90,6 +90,8 @@ def report_schema():
         "process": single("process"),
         "machine": single("machine"),
         "objects": entries("object"),
+        "searches": entries("search"),
+        "candidates": entries("candidate"),
         "packages": entries("package"),
         "demands": entries("demand"),
         "bindings": entries("binding"),
