@@ -12,6 +12,7 @@
 #include "log.h"
 #include "next.h"
 #include "objects.h"
+#include "question.h"
 #include "requests.h"
 #include "searches.h"
 #include "settle.h"
@@ -118,6 +119,8 @@ static void before_open(enum wc_operation operation, const char *name, int flags
         describe_asked_version(by, name);
     if (operation == WC_operation_DLMOPEN)
         journal_blind("another namespace", "the loader shows it only to those inside", name);
+    else if (name)
+        question_ahead(r);
     this_thread.request = r->number;
     state_leave();
 }

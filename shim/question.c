@@ -273,6 +273,20 @@ static void question_missing(const struct request *r, const char *missing) {
         question_needs(r, file, NULL, missing);
 }
 
+void question_ahead(const struct request *r) {
+    static struct wc_file_look look;
+    struct wc_name read;
+    const char *path = r->name;
+    wc_name_read(r->name, &read);
+    if (!r->logged || (read.kind != WC_NAME_FACADE && read.kind != WC_NAME_PART))
+        return;
+    if (!wc_str_find_char(path, '/'))
+        path = searches_replay(chain_of(r->caller), r->name) ? searches_taken() : NULL;
+    if (path && wc_file_look(&shim_files, path, ARCH_MACHINE, &look) &&
+        look.fault == WC_file_fault_CUT)
+        question_file(r, path, WC_search_rule_UNKNOWN);
+}
+
 void question_failed(const struct request *r, const char *text) {
     static struct wc_unmet unmet;
     static char missing[256];

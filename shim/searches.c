@@ -68,7 +68,6 @@ static void begin_world(void) {
     config_each_logged(take_library_path, &world.library_path);
     read_cache();
     world.machine = ARCH_MACHINE;
-    world.memory = &missing;
     world.whole = world.sparse = true;
     world.files = &shim_files;
 }
@@ -158,7 +157,8 @@ static bool note_candidate(void *arg, const struct wc_candidate *c) {
     return true;
 }
 
-bool searches_replay(const struct wc_search_object *caller, const char *name) {
+static bool run(const struct wc_search_object *caller, const char *name,
+                struct wc_search_memory *memory) {
     void *scratch = memory_scratch_search();
     if (!caller || !scratch || (!replay && !(replay = sys_map(sizeof *replay))))
         return false;
@@ -166,10 +166,16 @@ bool searches_replay(const struct wc_search_object *caller, const char *name) {
     wc_buffer_arena_begin(&replay->memory, replay->texts, sizeof replay->texts);
     replay->searched_count = replay->searched_more = replay->others = replay->others_more = 0;
     replay->found = false;
+    world.memory = memory;
     world.program = chain_program();
     world.library_path_origin = world.program ? world.program->origin : NULL;
     wc_search(&world, caller, name, scratch, WC_SEARCH_SCRATCH, note_candidate, NULL);
     return true;
+}
+
+/* What the loader has tried is not for these to say: it may have asked for something else. */
+bool searches_replay(const struct wc_search_object *caller, const char *name) {
+    return run(caller, name, NULL);
 }
 
 const char *searches_taken(void) {
@@ -375,7 +381,7 @@ static bool tell(const char *name, const char *caller, int64_t caller_object, in
     struct wc_record r;
     struct wc_search_record *s = &r.u.search;
     if (!searches_matter(name) || is_told(name, caller, o ? o->number : WC_NULL) ||
-        !searches_replay(chain_of(caller), name))
+        !run(chain_of(caller), name, &missing))
         return false;
     wc_record_begin(&r, WC_KIND_search);
     s->name = name;

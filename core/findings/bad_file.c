@@ -73,6 +73,23 @@ static void fix_by_hand(struct wc_case *c, enum wc_file_fault fault) {
         wc_case_fix(c, WC_ACTION_REINSTALL, "copy the file anew, whole, from where it came", NULL);
 }
 
+static void fix_package(struct wc_case *c, const struct wc_object *o) {
+    struct wc_record empty;
+    struct wc_package_record *p = &empty.u.package;
+    struct wc_name n;
+
+    wc_name_read(o->r.path, &n);
+    if (n.kind == WC_NAME_FACADE || n.kind == WC_NAME_PART) {
+        wc_fix_reinstall(c, o);
+        return;
+    }
+    wc_record_begin(&empty, WC_KIND_package);
+    p->name = o->r.installation;
+    p->version = o->r.installation_version;
+    p->installation_kind = o->r.installation_kind;
+    wc_fix_package(c, p, NULL);
+}
+
 /* Best first: what brings the file back by a command, then another road to the library. */
 static void fixes(struct wc_case *c, const struct wc_bad_file *bad) {
     struct wc_object o = wc_file_as_object(bad->file, path_of(bad));
@@ -84,7 +101,7 @@ static void fixes(struct wc_case *c, const struct wc_bad_file *bad) {
     else if (fault == WC_file_fault_POINTER)
         fix_pointer(c, &o);
     else if (o.r.installation)
-        wc_fix_reinstall(c, &o);
+        fix_package(c, &o);
     wc_fix_search_path(c, &o);
     if (!o.r.installation && fault != WC_file_fault_UNREADABLE && fault != WC_file_fault_POINTER)
         fix_by_hand(c, fault);

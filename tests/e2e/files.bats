@@ -86,6 +86,22 @@ libcudnn.so.9 asked for libcudnn_graph.so.9, which is a git-LFS pointer to a fil
 git -C $PWD/set lfs pull"
 }
 
+@test "a part cut behind its headers, which kills the process while it is mapped: looked at before that" {
+    size=$(stat -c %s set/libcudnn_graph.so.9)
+    truncate -s "$((size / 4))" set/libcudnn_graph.so.9
+    needs=$(readelf -lW set/libcudnn_graph.so.9 2>/dev/null | awk '$1 == "LOAD" { print $2, $5 }' |
+        while read -r offset bytes; do echo $((offset + bytes)); done | sort -n | tail -n 1)
+    observed without_cache ./host version
+    [ "$status" -gt 128 ]
+    is "$(told | sed -n '1,3p')" "1
+bad-file
+libcudnn.so.9 asked for libcudnn_graph.so.9, which is a library that is cut short: $((size / 4)) of $needs bytes are there"
+    make_standin 9.1.0 set
+    observed without_cache ./host version
+    is "$output" "version 90100"
+    is "$(told | head -n 1)" 0
+}
+
 @test "in a search the loader passes over what it does not say: another machine's, 32 bits, a dead link" {
     build_host dlopen set alone --no-rpath
     cp set/libcudnn.so.9 bad

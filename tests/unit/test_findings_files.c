@@ -178,6 +178,21 @@ static void what_to_do_follows_from_what_it_is(void **state) {
     }
 }
 
+static void a_companion_is_brought_back_by_its_own_package(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct looked_at l = {.path = "/v/nvidia/cublas/lib/libcublas.so.12",
+                          .fault = WC_file_fault_EMPTY,
+                          .what = "empty",
+                          .kind = WC_installation_kind_WHEEL,
+                          .installation = "nvidia-cublas-cu12",
+                          .installation_version = "12.4.5.8"};
+    fail_for(s, add_host(s, "/opt/app/libhost.so"), l.path, "file too short", l);
+    assert_finds(s, "bad-file");
+    assert_string_equal(s->found.p[0].fix.p[0].command,
+                        "pip install --force-reinstall --no-deps nvidia-cublas-cu12==12.4.5.8");
+}
+
 /* Nothing of a path gets into a command that could do more than it says. */
 static void a_path_that_nobody_would_type_gets_no_command(void **state) {
     (void)state;
@@ -537,6 +552,7 @@ int main(void) {
         cmocka_unit_test(a_part_that_is_bad_is_not_missing),
         cmocka_unit_test(words_alone_are_enough),
         cmocka_unit_test(what_to_do_follows_from_what_it_is),
+        cmocka_unit_test(a_companion_is_brought_back_by_its_own_package),
         cmocka_unit_test(a_path_that_nobody_would_type_gets_no_command),
         cmocka_unit_test(a_file_is_known_by_its_soname),
         cmocka_unit_test(a_false_link_is_to_be_removed),
