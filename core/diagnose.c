@@ -43,7 +43,8 @@ void wc_diagnose(const struct wc_stack *s, struct wc_arena *scratch, struct wc_f
 
 static bool observed(const struct wc_stack *s) {
     for (size_t i = 0; i < s->objects.n; i++)
-        if (wc_is_cudnn(&s->objects.p[i]) || wc_wants_cudnn(&s->objects.p[i]))
+        if (wc_is_cudnn(&s->objects.p[i]) || wc_wants_cudnn(&s->objects.p[i]) ||
+            s->objects.p[i].r.framework)
             return true;
     return s->failures.n > 0;
 }

@@ -10,6 +10,7 @@
 #include "sys.h"
 #include "view.h"
 #include "whichcudnn/compat.h"
+#include "whichcudnn/frameworks.h"
 #include "whichcudnn/identify.h"
 #include "whichcudnn/names.h"
 #include "whichcudnn/symbols.h"
@@ -135,6 +136,26 @@ static void add_identity(struct object *o, const struct wc_elf_image *e,
     r->mount = or_null(id.mount);
 }
 
+/* Only a build for CUDA has it. */
+static void add_framework(const struct object *o, struct wc_object_record *r) {
+    static char beside[SYS_PATH];
+    const char *path = r->real_path ? r->real_path : o->path, *name;
+    struct wc_file_facts facts;
+    struct wc_text t;
+    r->framework = o->framework;
+    if (o->is_host)
+        r->gpu_library = path;
+    for (size_t i = 0; o->framework && path && !r->gpu_library &&
+                       (name = wc_framework_gpu_library(o->framework, i));
+         i++) {
+        wc_text_begin(&t, beside, sizeof beside);
+        wc_text_add_n(&t, path, (size_t)(wc_base_name(path) - path));
+        wc_text_add(&t, name);
+        if (*name && !t.cut && shim_files.facts(NULL, beside, &facts))
+            r->gpu_library = beside;
+    }
+}
+
 static void begin_object(const struct object *o, struct wc_record *r) {
     wc_record_begin(r, WC_KIND_object);
     struct wc_object_record *out = &r->u.object;
@@ -165,8 +186,13 @@ static void add_object(struct object *o, const struct wc_elf_image *e) {
     if (e)
         add_image_facts(o, e, &r.u.object);
     add_identity(o, e, &r.u.object);
+    if (o->framework) {
+        add_framework(o, &r.u.object);
+        journal_open_relevant();
+    }
     journal_add(&r);
-    searches_tell_object(o);
+    if (o->role != WC_role_OTHER)
+        searches_tell_object(o);
 }
 
 static void add_unmapped(const struct object *o) {
@@ -385,6 +411,8 @@ void describe_news(bool memory_stays) {
     bool relevant = objects_have_relevant_news();
     if (relevant)
         journal_open_relevant();
+    else if (objects_have_framework_news())
+        journal_open_if_eager();
     if (!relevant && !journal_is_open())
         return;
     for (size_t i = 0; (o = objects_get(i)); i++)

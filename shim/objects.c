@@ -16,6 +16,7 @@
 #include "hash.h"
 #include "journal.h"
 #include "sys.h"
+#include "whichcudnn/frameworks.h"
 #include "whichcudnn/names.h"
 #include "whichcudnn/symbols.h"
 
@@ -133,17 +134,20 @@ static void read_name(const struct wc_elf_image *e, const char *path, struct wc_
 struct relevance {
     struct wc_name name;
     bool imports, defines;
+    const char *framework;
 };
 
 static bool look(const struct wc_elf_image *e, const char *path, struct relevance *out) {
     read_name(e, path, &out->name);
     out->imports = false;
     out->defines = false;
+    out->framework = NULL;
     if (out->name.kind == WC_NAME_OTHER) {
         out->defines = defines_cudnn(e);
         out->imports = imports_cudnn(e);
+        out->framework = wc_framework_of(path);
     }
-    return out->name.kind != WC_NAME_OTHER || out->imports || out->defines;
+    return out->name.kind != WC_NAME_OTHER || out->imports || out->defines || out->framework;
 }
 
 /* The tables that the loader itself has just used, in the order that linkers put them in. */
@@ -383,6 +387,9 @@ static struct object *add(const struct dl_phdr_info *info, const struct wc_elf_i
     o->image = *e;
     o->strings = hash_strings(e);
     o->role = role_of(r->name.kind);
+    o->framework = r->framework;
+    if (o->framework && !r->imports && !r->defines)
+        o->role = WC_role_OTHER;
     o->imports = r->imports;
     o->defines = r->defines;
     o->is_host = o->role == WC_role_HOST;
@@ -458,6 +465,18 @@ struct object *objects_find(const struct dl_phdr_info *info) {
     return k ? k->object : NULL;
 }
 
+/* A framework's main library that asks for cuDNN is a host after all. */
+static struct object *made_host(struct object *o) {
+    if (o->role == WC_role_OTHER) {
+        o->role = WC_role_HOST;
+        o->is_host = true;
+        o->major = demanded_major(&o->image);
+        o->described = false;
+        news = true;
+    }
+    return o;
+}
+
 struct object *objects_promote(const struct dl_phdr_info *info) {
     struct known_key key = key_of(info);
     struct known *k;
@@ -465,7 +484,7 @@ struct object *objects_promote(const struct dl_phdr_info *info) {
     struct relevance r = {.imports = false};
     HASH_FIND(hh, known_table, &key, sizeof key, k);
     if (k && k->object)
-        return k->object;
+        return made_host(k->object);
     if (wc_elf_from_memory(&e, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) != WC_ELF_OK)
         return NULL;
     if (!k && !(k = known_add(&key)))
@@ -485,7 +504,15 @@ void objects_told(void) {
 
 bool objects_have_relevant_news(void) {
     for (size_t i = 0; news && i < object_count; i++)
-        if (!objects[i]->described && objects[i]->role != WC_role_COMPANION)
+        if (!objects[i]->described && objects[i]->role != WC_role_COMPANION &&
+            objects[i]->role != WC_role_OTHER)
+            return true;
+    return false;
+}
+
+bool objects_have_framework_news(void) {
+    for (size_t i = 0; news && i < object_count; i++)
+        if (!objects[i]->described && objects[i]->framework)
             return true;
     return false;
 }

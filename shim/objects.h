@@ -25,6 +25,7 @@ struct object {
     bool program;              /* the main program */
     unsigned char told;        /* how often mapping and unmapping were written */
     char part[40];             /* part or companion */
+    const char *framework;     /* whose main library it is, NULL: none's */
     int major;                 /* of cuDNN: a library's own, a host's demand; -1 unknown */
     uintptr_t base, low, high; /* load bias and mapped range [low, high) */
     const char *path;          /* as the loader has it; the program's is its real path */
@@ -78,6 +79,8 @@ bool objects_have_news(void);
 void objects_told(void);
 /* Is there news that makes the log appear (a cuDNN library or a host)? */
 bool objects_have_relevant_news(void);
+/* Is a framework's main library among the news? */
+bool objects_have_framework_news(void);
 
 /* Everything is to be looked at anew (the tables may be half changed). */
 void objects_forget(void);

@@ -341,6 +341,33 @@ static void gpu_unsupported(struct scene *s) {
     of_wheel(s, "graph", version_of(9, 14, 0), facade);
 }
 
+static void of_framework(struct scene *s, const char *framework, const char *path,
+                         const char *package, const char *version, const char *gpu_library) {
+    struct wc_record r = begin(WC_KIND_object);
+    r.u.object.object = ++s->objects;
+    r.u.object.role = WC_role_OTHER;
+    r.u.object.mapped = true;
+    r.u.object.path = r.u.object.real_path = path;
+    r.u.object.framework = framework;
+    r.u.object.gpu_library = gpu_library;
+    r.u.object.installation = package;
+    r.u.object.installation_version = version;
+    r.u.object.installation_kind = WC_installation_kind_WHEEL;
+    apply(s, &r);
+}
+
+static void gpu_stack_not_reached(struct scene *s) {
+    static const char main[] =
+        "/venv/lib/python3.12/site-packages/tensorflow/libtensorflow_framework.so.2";
+    of_framework(s, "tensorflow", main, "tensorflow", "2.21.0", main);
+    add_failure(s, NOBODY, main, "libcublas.so.12", not_found(s, "libcublas.so.12"));
+}
+
+static void cpu_only_build(struct scene *s) {
+    of_framework(s, "torch", "/venv/lib/python3.12/site-packages/torch/lib/libtorch_cpu.so",
+                 "torch", "2.5.1+cpu", NULL);
+}
+
 static void known_bad_release(struct scene *s) {
     int64_t facade = of_wheel(s, NULL, version_of(9, 10, 0), add_host(s, "/opt/app/host"));
     of_wheel(s, "graph", version_of(9, 10, 0), facade);

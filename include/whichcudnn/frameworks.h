@@ -1,0 +1,19 @@
+/*
+ * Which framework a library is the main one of, and what its builds for CUDA have beside it. The
+ * table is core/frameworks.def.
+ */
+#ifndef WHICHCUDNN_FRAMEWORKS_H
+#define WHICHCUDNN_FRAMEWORKS_H
+
+#include "base.h"
+
+/* By the last element of a path; NULL: none. A literal. */
+const char *wc_framework_of(const char *path);
+/* The i-th file that tells a build for CUDA, from the main library's directory; "": the main
+ * library itself, by cuDNN's functions; NULL past the last. */
+const char *wc_framework_gpu_library(const char *framework, size_t i);
+/* What pip is asked for to get such a build, and what has to go first ("": nothing). False: not
+ * known. */
+bool wc_framework_gpu_build(const char *framework, const char **package, const char **install);
+
+#endif

@@ -1,0 +1,105 @@
+#!/usr/bin/env bats
+# Frameworks in a process without cuDNN: stand-ins of their main libraries, found by name.
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    export TMPDIR=$PWD
+    mkdir logs
+    site=$PWD/site-packages
+}
+
+# library FILE [CODE]: an empty library, or one with that in it.
+library() {
+    mkdir -p "$(dirname "$1")"
+    echo "${2-}" | "${CC:-gcc}" -shared -fPIC -x c - -o "$1"
+}
+
+# wheel NAME VERSION FILE...: these files are of that distribution.
+wheel() {
+    local info="$site/$1-$2.dist-info"
+    mkdir -p "$info"
+    printf 'Metadata-Version: 2.1\nName: %s\nVersion: %s\n' "$1" "$2" >"$info/METADATA"
+    shift 2
+    printf '%s,,\n' "$@" >"$info/RECORD"
+}
+
+# The findings of the log, without the notes: what else this computer has is none of these tests'.
+told() {
+    run --separate-stderr "$CMD" report --json logs
+    jq -c '[.findings[] | select(.severity != "note") | .id]' <<<"$output"
+}
+
+# loads PATH: what a program says that opens it, under `whichcudnn run`.
+loads() {
+    run -0 --separate-stderr "$CMD" run --log logs -- python3 -c "
+import ctypes
+ctypes.CDLL('$1')"
+}
+
+@test "a build without CUDA: told where the command started it" {
+    library "$site/torch/lib/libtorch_cpu.so"
+    wheel torch 2.5.1+cpu torch/lib/libtorch_cpu.so
+    loads "$site/torch/lib/libtorch_cpu.so"
+    [[ $stderr == *"torch 2.5.1+cpu is a build without CUDA"* ]]
+    validate_log "$(the_log logs)"
+    is "$(last_record object "$(the_log logs)" | jq -c '[.role, .framework, .gpu_library]')" \
+        '[null,"torch",null]'
+    is "$(told)" '["cpu-only-build"]'
+}
+
+@test "a build for CUDA of which nothing was asked" {
+    library "$site/torch/lib/libtorch_cpu.so"
+    library "$site/torch/lib/libtorch_cuda.so"
+    wheel torch 2.5.1 torch/lib/libtorch_cpu.so torch/lib/libtorch_cuda.so
+    loads "$site/torch/lib/libtorch_cpu.so"
+    is "$(last_record object "$(the_log logs)" | jq -r .gpu_library)" \
+        "$site/torch/lib/libtorch_cuda.so"
+    is "$(told)" '[]'
+}
+
+@test "what stopped a framework that has cuDNN's stubs in it" {
+    library "$site/tensorflow/libtensorflow_framework.so.2" '
+#include <dlfcn.h>
+int cudnnCreate(void **h) { return h ? 4 : 1; }
+unsigned long cudnnGetVersion(void) { return 0; }
+__attribute__((constructor)) static void begin(void) {
+    if (!dlopen("libcublas.so.77", RTLD_NOW)) dlerror();
+}'
+    wheel tensorflow 2.21.0 tensorflow/libtensorflow_framework.so.2
+    loads "$site/tensorflow/libtensorflow_framework.so.2"
+    [[ $stderr == *"tensorflow 2.21.0 has loaded no cuDNN: libcublas.so.77"* ]]
+    is "$(last_record object "$(the_log logs)" | jq -r .gpu_library)" \
+        "$site/tensorflow/libtensorflow_framework.so.2"
+}
+
+@test "a framework that asks for cuDNN itself is a host" {
+    make_standin 9.14.0 "$PWD/cudnn"
+    library "$site/torch/lib/libtorch_cpu.so" '
+#include <dlfcn.h>
+__attribute__((constructor)) static void begin(void) {
+    void *h = dlopen("libcudnn.so.9", RTLD_NOW);
+    if (h && dlsym(h, "cudnnGetVersion")) ((unsigned long (*)(void))dlsym(h, "cudnnGetVersion"))();
+}'
+    LD_LIBRARY_PATH=$PWD/cudnn loads "$site/torch/lib/libtorch_cpu.so"
+    is "$(records object "$(the_log logs)" | jq -r 'select(.framework == "torch") | .role' | tail -n 1)" host
+    is "$(told)" '[]'
+}
+
+@test "without the command a framework alone leaves no log" {
+    library "$site/torch/lib/libtorch_cpu.so" 'int there(void) { return 0; }'
+    echo 'int there(void); int main(void) { return there(); }' >program.c
+    "${CC:-gcc}" program.c -o program -L"$site/torch/lib" -ltorch_cpu -Wl,-rpath,"$site/torch/lib"
+    WHICHCUDNN_LOG=$PWD/logs LD_PRELOAD=$SHIM run -0 ./program
+    is "$(ls logs)" ''
+    run -0 "$CMD" run --quiet --log logs -- ./program
+    is "$(last_record object "$(the_log logs)" | jq -r .framework)" torch
+}
+
+@test "a python without a framework stays silent" {
+    run -0 --separate-stderr "$CMD" run --log logs -- python3 -c 'import ctypes, ssl, json'
+    is "$stderr" "whichcudnn: nothing observed: no cuDNN was loaded or asked for"
+    is "$(ls logs)" ''
+}

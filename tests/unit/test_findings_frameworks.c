@@ -1,0 +1,133 @@
+/* Frameworks without cuDNN: gpu-stack-not-reached, cpu-only-build; and the table of frameworks. */
+#include "support_stack.h"
+
+#include "whichcudnn/frameworks.h"
+
+static int64_t add_framework(struct scene *s, const char *path, const char *package,
+                             const char *version, const char *gpu_library) {
+    struct wc_record r = begin(WC_KIND_object);
+    r.u.object.object = ++s->objects;
+    r.u.object.role = WC_role_OTHER;
+    r.u.object.mapped = true;
+    r.u.object.path = r.u.object.real_path = path;
+    r.u.object.framework = wc_framework_of(path);
+    assert_non_null(r.u.object.framework);
+    r.u.object.gpu_library = gpu_library;
+    r.u.object.installation = package;
+    r.u.object.installation_version = version;
+    apply(s, &r);
+    return s->objects;
+}
+
+static void main_libraries(void **state) {
+    (void)state;
+    assert_string_equal(wc_framework_of("/a/torch/lib/libtorch_cpu.so"), "torch");
+    assert_string_equal(wc_framework_of("libtensorflow_framework.so.2"), "tensorflow");
+    assert_string_equal(
+        wc_framework_of("capi/onnxruntime_pybind11_state.cpython-312-x86_64-linux-gnu.so"),
+        "onnxruntime");
+    assert_string_equal(wc_framework_of("xla_extension.so"), "jax");
+    const char *const others[] = {"libtorch_cpu_extra.so",
+                                  "libtorch_cuda.so",
+                                  "xlibtorch_cpu.so",
+                                  "/libtorch_cpu.so/x",
+                                  "libc.so.6",
+                                  "",
+                                  NULL};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_null(wc_framework_of(others[i]));
+    assert_string_equal(wc_framework_gpu_library("torch", 0), "libtorch_cuda.so");
+    assert_null(wc_framework_gpu_library("torch", 1));
+    assert_string_equal(wc_framework_gpu_library("tensorflow", 0), "");
+    assert_non_null(wc_framework_gpu_library("jax", 2));
+    assert_null(wc_framework_gpu_library("nobody", 0));
+    assert_null(wc_framework_gpu_library(NULL, 0));
+}
+
+static void a_build_without_cuda(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    const char *version = say(s, "2.%d.%d", draw(1, 20), draw(1, 9));
+    int64_t main =
+        add_framework(s, "/v/torch/lib/libtorch_cpu.so", "torch", say(s, "%s+cpu", version), NULL);
+    assert_finds(s, "cpu-only-build");
+    const struct wc_finding_record *r = &s->found.p[0];
+    assert_int_equal(r->severity, WC_severity_WARNING);
+    assert_int_equal(r->object, main);
+    assert_non_null(strstr(r->title, say(s, "torch %s+cpu", version)));
+    assert_true(has_fact(r, "is not there", "libtorch_cuda.so"));
+    assert_true(
+        has_command(r, say(s, "pip uninstall -y torch && pip install 'torch==%s'", version)));
+    assert_int_equal(wc_verdict_of(&s->stack, &s->found), WC_verdict_WARNINGS);
+    /* Another framework brought a cuDNN: the process is no process without CUDA. */
+    add_facade(s, "/opt/cudnn", draw_release(9), NOBODY);
+    assert_finds(s, "");
+    s = new_scene();
+    add_framework(s, "/v/onnxruntime/capi/onnxruntime_pybind11_state.so", "onnxruntime", "1.20.1",
+                  NULL);
+    add_framework(s, "/v/onnxruntime/capi/libonnxruntime.so.1.20.1", "onnxruntime", "1.20.1", NULL);
+    assert_finds(s, "cpu-only-build"); /* once */
+    assert_true(has_command(&s->found.p[0],
+                            "pip uninstall -y onnxruntime && pip install 'onnxruntime-gpu'"));
+}
+
+static void a_build_for_cuda_that_asked_for_nothing(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    add_framework(s, "/v/torch/lib/libtorch_cpu.so", "torch", "2.5.1",
+                  "/v/torch/lib/libtorch_cuda.so");
+    assert_finds(s, "");
+    assert_int_equal(wc_verdict_of(&s->stack, &s->found), WC_verdict_OK);
+    /* What does not hint at CUDA is no obstacle. */
+    add_failure(s, NOBODY, "/v/torch/lib/libtorch_cpu.so", "libnuma.so.1",
+                not_found(s, "libnuma.so.1"));
+    assert_finds(s, "");
+}
+
+static void what_stopped_it(void **state) {
+    (void)state;
+    static const char main[] = "/v/tensorflow/libtensorflow_framework.so.2";
+    struct scene *s = new_scene();
+    const char *missing = say(s, "libcublas.so.%d", draw(11, 13));
+    int64_t object = add_framework(s, main, "tensorflow", "2.21.0", main);
+    add_failure(s, NOBODY, main, missing, not_found(s, missing));
+    assert_finds(s, "gpu-stack-not-reached");
+    const struct wc_finding_record *r = &s->found.p[0];
+    assert_int_equal(r->severity, WC_severity_WARNING);
+    assert_int_equal(r->object, object);
+    assert_non_null(strstr(r->title, missing));
+    assert_true(has_fact(r, "asked for", missing));
+    /* It came in by another name of its directory, or cuDNN did after all. */
+    struct file f = {
+        .role = WC_role_COMPANION, .path = say(s, "/cuda/%s", missing), .asked_by = NOBODY};
+    add_file(s, &f);
+    assert_finds(s, "");
+}
+
+/* An error that tells it already is enough. */
+static void what_an_error_tells(void **state) {
+    (void)state;
+    static const char main[] = "/v/onnxruntime/capi/onnxruntime_pybind11_state.so";
+    static const char provider[] = "/v/onnxruntime/capi/libonnxruntime_providers_cuda.so";
+    struct scene *s = new_scene();
+    add_framework(s, main, "onnxruntime-gpu", "1.31.1", provider);
+    add_failure(s, NOBODY, main, provider, not_found(s, "libcublasLt.so.12"));
+    assert_finds(s, "dependency-missing");
+    s = new_scene();
+    add_framework(s, main, "onnxruntime-gpu", "1.31.1", provider);
+    add_failure(s, NOBODY, main, provider,
+                "libonnxruntime_providers_cuda.so: undefined symbol: cublasLtCreate");
+    assert_finds(s, "gpu-stack-not-reached");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(main_libraries),
+        cmocka_unit_test(a_build_without_cuda),
+        cmocka_unit_test(a_build_for_cuda_that_asked_for_nothing),
+        cmocka_unit_test(what_stopped_it),
+        cmocka_unit_test(what_an_error_tells),
+    };
+    seed_from_environment();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
