@@ -416,22 +416,41 @@ bool wc_in_search_path(const struct wc_stack *s, const struct wc_object *o) {
            search_path_without(s, o->r.real_path, &t, directory);
 }
 
-/* next: what is found then, NULL: not known. */
+/* rest: the list without it; next: what is found then, NULL: not known. */
+static void tell_without(struct wc_case *c, const char *what, const struct wc_text *rest,
+                         const char *text, const char *next) {
+    const char *quoted = rest->cut ? NULL : wc_say_quoted(c, text);
+
+    wc_case_fix(c, WC_ACTION_SET_VARIABLE,
+                wc_say(c, "take ", what, " out of LD_LIBRARY_PATH",
+                       next ? ": then the loader finds " : "", next, NULL),
+                !rest->n && !rest->cut ? "unset LD_LIBRARY_PATH"
+                : quoted               ? wc_say(c, "export LD_LIBRARY_PATH=", quoted, NULL)
+                                       : NULL);
+}
+
 static bool take_out(struct wc_case *c, const char *path, const char *next) {
     char rest[800], directory[512];
     struct wc_text t;
-    const char *quoted;
 
     wc_text_begin(&t, rest, sizeof rest);
     if (!search_path_without(c->d->s, path, &t, directory))
         return false;
-    quoted = t.cut ? NULL : wc_say_quoted(c, rest);
-    wc_case_fix(c, WC_ACTION_SET_VARIABLE,
-                wc_say(c, "take ", directory, " out of LD_LIBRARY_PATH",
-                       next ? ": then the loader finds " : "", next, NULL),
-                !t.n && !t.cut ? "unset LD_LIBRARY_PATH"
-                : quoted       ? wc_say(c, "export LD_LIBRARY_PATH=", quoted, NULL)
-                               : NULL);
+    tell_without(c, directory, &t, rest, next);
+    return true;
+}
+
+/* An empty element of the list is the directory that the process was in. */
+static bool take_out_empty(struct wc_case *c, const struct wc_searched *f, const char *next) {
+    const char *list = wc_variable(c->d->s, "LD_LIBRARY_PATH");
+    char rest[800];
+    struct wc_text t;
+
+    if (!list || !f || f->r.rule != WC_search_rule_LIBRARY_PATH || !f->r.element || *f->r.element)
+        return false;
+    wc_text_begin(&t, rest, sizeof rest);
+    without(list, "", &t);
+    tell_without(c, "the empty element", &t, rest, next);
     return true;
 }
 
@@ -440,7 +459,8 @@ bool wc_fix_search_path(struct wc_case *c, const struct wc_object *o) {
     const struct wc_beside *b = f ? wc_candidate_of(c->d->s, f, NULL) : NULL;
     const char *next = b ? wc_say_candidate(c, b) : NULL;
 
-    return take_out(c, o->r.path, next) || take_out(c, o->r.real_path, next);
+    return take_out_empty(c, f, next) || take_out(c, o->r.path, next) ||
+           take_out(c, o->r.real_path, next);
 }
 
 /* ---- the order of loading ---- */

@@ -48,6 +48,31 @@ static void the_way_to_the_right_copy_comes_before_an_installation(void **state)
     assert_true(has_fact(r, "behind it", wheel));
 }
 
+static void an_empty_element_is_taken_out_by_itself(void **state) {
+    (void)state;
+    static const char *const lists[] = {
+        "LD_LIBRARY_PATH=:/opt/other",
+        "LD_LIBRARY_PATH=/opt/other::", "LD_LIBRARY_PATH=/opt/other:"};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        struct scene *s = new_scene();
+        struct wc_version wanted = draw_release(9), old = other_minor(wanted, -1);
+        int64_t host = add_pinned_host(s, wanted);
+        int64_t facade = add_facade(s, "/opt/here", old, host);
+        struct sought f = {.name = "libcudnn.so.9",
+                           .by = host,
+                           .object = facade,
+                           .rule = WC_search_rule_LIBRARY_PATH,
+                           .element = "",
+                           .takes = "/opt/here/libcudnn.so.9"};
+        struct beside b = {.path = wheel, .rule = WC_search_rule_RUNPATH, .version = wanted};
+        add_part(s, "/opt/here", "graph", old, facade);
+        add_variable(s, lists[i]);
+        add_beside(s, add_search(s, &f), &b);
+        assert_finds(s, "runtime-too-old search-path-suspect");
+        assert_string_equal(s->found.p[0].fix.p[0].command, "export LD_LIBRARY_PATH=/opt/other");
+    }
+}
+
 static void a_copy_behind_that_is_no_better_is_no_way(void **state) {
     (void)state;
     struct scene *s = new_scene();
@@ -276,6 +301,7 @@ static void absolute_directories_are_not_there_or_not(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_way_to_the_right_copy_comes_before_an_installation),
+        cmocka_unit_test(an_empty_element_is_taken_out_by_itself),
         cmocka_unit_test(a_copy_behind_that_is_no_better_is_no_way),
         cmocka_unit_test(what_is_expected_may_stand_behind),
         cmocka_unit_test(a_foreign_part_is_taken_out_of_the_way_of_the_own_one),

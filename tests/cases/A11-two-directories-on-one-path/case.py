@@ -1,5 +1,5 @@
-"""Both wheel and module are found by LD_LIBRARY_PATH; facade and parts come from two of its directories,
-since the first has not all parts."""
+"""Both wheel and module are found by LD_LIBRARY_PATH; facade and parts come from two of its
+directories, since the first has not all parts."""
 
 
 def case(w):

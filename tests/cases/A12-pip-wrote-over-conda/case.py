@@ -1,5 +1,5 @@
-"""conda's environment has cuDNN in lib, pip brought another one into site-packages: PyTorch of pip, with
-conda's lib first in LD_LIBRARY_PATH, gets conda's."""
+"""conda's environment has cuDNN in lib, pip brought another one into site-packages: PyTorch of
+pip, with conda's lib first in LD_LIBRARY_PATH, gets conda's."""
 
 
 def case(w):

@@ -1,4 +1,5 @@
-"""An image of CUDA with cuDNN 8 sets LD_LIBRARY_PATH to its own; the wheel's parts are never reached."""
+"""An image of CUDA with cuDNN 8 sets LD_LIBRARY_PATH to its own; the wheel's parts are never
+reached."""
 
 
 def case(w):

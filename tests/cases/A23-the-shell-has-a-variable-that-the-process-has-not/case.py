@@ -1,4 +1,5 @@
-"""LD_LIBRARY_PATH was set in a shell, not exported: the process has it not, and a copy is there."""
+"""LD_LIBRARY_PATH was set in a shell, not exported: the process has it not, and a copy is
+there."""
 
 
 def case(w):

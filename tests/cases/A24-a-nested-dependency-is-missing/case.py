@@ -1,4 +1,5 @@
-"""cuDNN is there; a library that its part needs is not, and the message names cuDNN's part first."""
+"""cuDNN is there; a library that its part needs is not, and the message names cuDNN's part
+first."""
 
 
 def case(w):

@@ -1,4 +1,5 @@
-"""W5 on real files: an interrupted copy of a part kills the process inside dlopen, without a word."""
+"""W5 on real files: an interrupted copy of a part kills the process inside dlopen, without a
+word."""
 
 
 def case(w):

@@ -1,4 +1,5 @@
-"""The driver was updated and the computer not restarted: libcuda is newer than the kernel module."""
+"""The driver was updated and the computer not restarted: libcuda is newer than the kernel
+module."""
 
 
 def case(w):

@@ -1,5 +1,5 @@
-"""The compatibility version of TensorFlow before 1.6: both numbers without their last two digits must
-be the same. An older copy of cuDNN 5 stands first in LD_LIBRARY_PATH."""
+"""The compatibility version of TensorFlow before 1.6: both numbers without their last two digits
+must be the same. An older copy of cuDNN 5 stands first in LD_LIBRARY_PATH."""
 
 
 def case(w):

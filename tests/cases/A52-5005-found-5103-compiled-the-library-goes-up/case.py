@@ -1,5 +1,5 @@
-"""One copy of cuDNN 5.0 is there, TensorFlow was compiled with 5.1: the compatibility versions differ.
-The library goes up."""
+"""One copy of cuDNN 5.0 is there, TensorFlow was compiled with 5.1: the compatibility versions
+differ. The library goes up."""
 
 
 def case(w):

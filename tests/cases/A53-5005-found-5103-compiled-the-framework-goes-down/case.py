@@ -1,5 +1,5 @@
-"""One copy of cuDNN 5.0 is there, TensorFlow was compiled with 5.1: the compatibility versions differ.
-The framework goes down, or is built anew against the cuDNN that is there."""
+"""One copy of cuDNN 5.0 is there, TensorFlow was compiled with 5.1: the compatibility versions
+differ. The framework goes down, or is built anew against the cuDNN that is there."""
 
 
 def case(w):

@@ -1,5 +1,5 @@
-"""A directory in LD_LIBRARY_PATH holds an older cuDNN; the wheel's libraries have DT_RUNPATH, which
-comes after it."""
+"""A directory in LD_LIBRARY_PATH holds an older cuDNN; the wheel's libraries have DT_RUNPATH,
+which comes after it."""
 
 
 def case(w):

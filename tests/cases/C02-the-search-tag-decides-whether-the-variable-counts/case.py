@@ -1,4 +1,5 @@
-"""With DT_RPATH the wheel's own cuDNN wins over LD_LIBRARY_PATH, with DT_RUNPATH the toolkit's does."""
+"""With DT_RPATH the wheel's own cuDNN wins over LD_LIBRARY_PATH, with DT_RUNPATH the toolkit's
+does."""
 
 
 def case(w):

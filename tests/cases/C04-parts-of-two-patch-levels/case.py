@@ -1,5 +1,5 @@
-"""The facade is the wheel's, its parts are the toolkit's in LD_LIBRARY_PATH, which the facade's RUNPATH
-comes after. Whether and where that crashes is luck; nothing names cuDNN."""
+"""The facade is the wheel's, its parts are the toolkit's in LD_LIBRARY_PATH, which the facade's
+RUNPATH comes after. Whether and where that crashes is luck; nothing names cuDNN."""
 
 
 def case(w):

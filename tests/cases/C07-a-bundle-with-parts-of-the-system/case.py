@@ -1,4 +1,5 @@
-"""An application brings its own cuDNN, but not all of its parts: the engines come from the system's."""
+"""An application brings its own cuDNN, but not all of its parts: the engines come from the
+system's."""
 
 
 def case(w):

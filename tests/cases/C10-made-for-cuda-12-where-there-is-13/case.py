@@ -1,5 +1,5 @@
-"""The package carries cuDNN for CUDA 12, the system has CUDA 13 alone: the look for cuBLASLt 12 finds
-nothing, and the message names a function."""
+"""The package carries cuDNN for CUDA 12, the system has CUDA 13 alone: the look for cuBLASLt 12
+finds nothing, and the message names a function."""
 
 
 def case(w):

@@ -1,5 +1,5 @@
-"""cudnnCreate says NOT_INITIALIZED on a computer with a GPU and a driver, while all that was loaded is
-sound: it is not a matter of loading."""
+"""cudnnCreate says NOT_INITIALIZED on a computer with a GPU and a driver, while all that was
+loaded is sound: it is not a matter of loading."""
 
 
 def case(w):

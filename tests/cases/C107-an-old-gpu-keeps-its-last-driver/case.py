@@ -1,5 +1,5 @@
-"""The last driver for the GPU is too old for the CUDA that PyTorch brings: an older build of PyTorch
-works."""
+"""The last driver for the GPU is too old for the CUDA that PyTorch brings: an older build of
+PyTorch works."""
 
 
 def case(w):

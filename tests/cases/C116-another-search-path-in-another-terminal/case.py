@@ -1,4 +1,5 @@
-"""The same command works in one terminal; in the other, LD_LIBRARY_PATH leads to a system's cuDNN."""
+"""The same command works in one terminal; in the other, LD_LIBRARY_PATH leads to a system's
+cuDNN."""
 
 
 def case(w):

@@ -1,5 +1,5 @@
-"""cuDNN is the wheel's own, cuBLAS comes from a toolkit in LD_LIBRARY_PATH; looking at cuDNN alone gives
-a clean bill."""
+"""cuDNN is the wheel's own, cuBLAS comes from a toolkit in LD_LIBRARY_PATH; looking at cuDNN alone
+gives a clean bill."""
 
 
 def case(w):

@@ -1,4 +1,5 @@
-"""PyTorch's own copy in torch/lib is found first: the wheel beside it was upgraded without effect."""
+"""PyTorch's own copy in torch/lib is found first: the wheel beside it was upgraded without
+effect."""
 
 
 def case(w):

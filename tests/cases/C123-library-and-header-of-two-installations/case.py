@@ -1,5 +1,5 @@
-"""dlib was compiled with the header of one installation and finds the library of the other. A plain
-program says nowhere what it was built with: its owner does."""
+"""dlib was compiled with the header of one installation and finds the library of the other. A
+plain program says nowhere what it was built with: its owner does."""
 
 
 def case(w):

@@ -1,4 +1,5 @@
-"""Another tool is preloaded, too, and needs a libcudart that the search has not: no program starts."""
+"""Another tool is preloaded, too, and needs a libcudart that the search has not: no program
+starts."""
 
 
 def case(w):

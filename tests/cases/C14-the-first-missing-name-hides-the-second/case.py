@@ -1,5 +1,5 @@
-"""The provider is made for CUDA 12; CUDA 13 is installed, and the cuDNN that it needs is missing, too.
-The loader names the first of the two."""
+"""The provider is made for CUDA 12; CUDA 13 is installed, and the cuDNN that it needs is missing,
+too. The loader names the first of the two."""
 
 
 def case(w):

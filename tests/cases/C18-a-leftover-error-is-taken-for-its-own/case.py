@@ -1,4 +1,5 @@
-"""cuDNN looks for libnvrtc.so, which may be absent, and takes the error that is left for one of its own."""
+"""cuDNN looks for libnvrtc.so, which may be absent, and takes the error that is left for one of
+its own."""
 
 
 def case(w):

@@ -1,4 +1,5 @@
-"""cuDNN's part asks for libcuda.so, which WSL has under another name; the message blames the part."""
+"""cuDNN's part asks for libcuda.so, which WSL has under another name; the message blames the
+part."""
 
 
 def case(w):

@@ -1,4 +1,5 @@
-"""A circulating remedy links libcuda under cuDNN's name: it opens, and has none of its functions."""
+"""A circulating remedy links libcuda under cuDNN's name: it opens, and has none of its
+functions."""
 
 
 def case(w):

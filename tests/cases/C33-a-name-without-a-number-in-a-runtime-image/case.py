@@ -1,5 +1,5 @@
-"""TensorFlow asks for libcudnn.so; runtime images have the numbered name alone. What is reported is a
-symbol, and the blame is put on TensorFlow's own library."""
+"""TensorFlow asks for libcudnn.so; runtime images have the numbered name alone. What is reported
+is a symbol, and the blame is put on TensorFlow's own library."""
 
 
 def case(w):

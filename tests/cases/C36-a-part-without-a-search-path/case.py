@@ -1,5 +1,5 @@
-"""CuPy's wheel: only the facade has a RUNPATH. A part that is opened by its path finds the part that it
-needs only where somebody has loaded that before."""
+"""CuPy's wheel: only the facade has a RUNPATH. A part that is opened by its path finds the part
+that it needs only where somebody has loaded that before."""
 
 
 def case(w):

@@ -1,5 +1,5 @@
-"""A package builder's cuDNN 8: only the facade has a RUNPATH. A part that is opened by its path finds the part that it
-needs only where somebody has loaded that before."""
+"""A package builder's cuDNN 8: only the facade has a RUNPATH. A part that is opened by its path
+finds the part that it needs only where somebody has loaded that before."""
 
 
 def case(w):

@@ -1,5 +1,5 @@
-"""A helper asks ldconfig and opens what it says by its path: the module's copy in LD_LIBRARY_PATH is
-never looked at."""
+"""A helper asks ldconfig and opens what it says by its path: the module's copy in LD_LIBRARY_PATH
+is never looked at."""
 
 
 def case(w):

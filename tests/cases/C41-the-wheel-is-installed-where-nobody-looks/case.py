@@ -1,4 +1,5 @@
-"""cuDNN's wheel lies in site-packages, and the extension that needs it has no search path to it."""
+"""cuDNN's wheel lies in site-packages, and the extension that needs it has no search path to
+it."""
 
 
 def case(w):

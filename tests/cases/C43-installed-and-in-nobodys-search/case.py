@@ -1,5 +1,5 @@
-"""The wheels are installed, nothing adds their directory to the search, and the framework falls back
-to the CPU without more words than these."""
+"""The wheels are installed, nothing adds their directory to the search, and the framework falls
+back to the CPU without more words than these."""
 
 
 def case(w):

@@ -1,4 +1,5 @@
-"""Long after a good start cuDNN asks for libnvrtc.so.12, which lies in a wheel that nobody searches."""
+"""Long after a good start cuDNN asks for libnvrtc.so.12, which lies in a wheel that nobody
+searches."""
 
 
 def case(w):

@@ -1,5 +1,5 @@
-"""torch bundles a facade without the cnn part, which its build has elsewhere; CTranslate2, imported
-second, gets that facade."""
+"""torch bundles a facade without the cnn part, which its build has elsewhere; CTranslate2,
+imported second, gets that facade."""
 
 
 def case(w):

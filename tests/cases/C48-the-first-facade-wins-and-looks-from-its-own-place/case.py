@@ -1,5 +1,5 @@
-"""torch's facade came first; its directory lacks what the second framework uses, whose own wheel has
-all of it. Each works alone."""
+"""torch's facade came first; its directory lacks what the second framework uses, whose own wheel
+has all of it. Each works alone."""
 
 
 def case(w):

@@ -1,4 +1,5 @@
-"""Theano compiled its extension with one header; the other framework put a newer cuDNN in front."""
+"""Theano compiled its extension with one header; the other framework put a newer cuDNN in
+front."""
 
 
 def case(w):

@@ -1,4 +1,5 @@
-"""Another wheel carries an older cuDNN 7 and was imported first; its SONAME serves TensorFlow, too."""
+"""Another wheel carries an older cuDNN 7 and was imported first; its SONAME serves TensorFlow,
+too."""
 
 
 def case(w):

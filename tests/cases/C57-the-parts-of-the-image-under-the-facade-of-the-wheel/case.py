@@ -1,5 +1,5 @@
-"""The image has cuDNN 8.8 in LD_LIBRARY_PATH, the wheel of PyTorch a newer one; only what is rarely
-used meets the difference."""
+"""The image has cuDNN 8.8 in LD_LIBRARY_PATH, the wheel of PyTorch a newer one; only what is
+rarely used meets the difference."""
 
 
 def case(w):

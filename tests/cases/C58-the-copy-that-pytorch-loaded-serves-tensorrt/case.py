@@ -1,5 +1,5 @@
-"""PyTorch's own cuDNN came first and satisfies the SONAME; TensorRT was linked against a newer one,
-which is installed, and never looked for."""
+"""PyTorch's own cuDNN came first and satisfies the SONAME; TensorRT was linked against a newer
+one, which is installed, and never looked for."""
 
 
 def case(w):

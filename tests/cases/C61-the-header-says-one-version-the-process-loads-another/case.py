@@ -1,4 +1,5 @@
-"""The toolkit's header is of the release that Paddle wants; LD_LIBRARY_PATH leads to an older copy."""
+"""The toolkit's header is of the release that Paddle wants; LD_LIBRARY_PATH leads to an older
+copy."""
 
 
 def case(w):

@@ -1,5 +1,5 @@
-"""Parts of two sets, conda and system: cnn_infer imports a function that
-the older ops_infer, which stands before it in LD_LIBRARY_PATH, does not have."""
+"""Parts of two sets, conda and system: cnn_infer imports a function that the older ops_infer,
+which stands before it in LD_LIBRARY_PATH, does not have."""
 
 SYMBOL = "_ZN5cudnn3ops26JoinInternalPriorityStreamEP12cudnnContexti"
 

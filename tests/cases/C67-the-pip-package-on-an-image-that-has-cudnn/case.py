@@ -1,5 +1,5 @@
-"""Parts of two sets, the pip package and the image: cnn_infer imports a function that
-the older ops_infer, which stands before it in LD_LIBRARY_PATH, does not have."""
+"""Parts of two sets, the pip package and the image: cnn_infer imports a function that the older
+ops_infer, which stands before it in LD_LIBRARY_PATH, does not have."""
 
 SYMBOL = "_ZN11nvrtcHelper4loadEb"
 

@@ -1,5 +1,5 @@
-"""As with other mixed sets, but bound when it is called: the loader ends the process with status 127
-and no traceback."""
+"""As with other mixed sets, but bound when it is called: the loader ends the process with status
+127 and no traceback."""
 
 SYMBOL = "_Z20traceback_iretf_implPKcRKN5cudnn16InternalStatus_tEb"
 

@@ -1,5 +1,5 @@
-"""Parts of two sets, the wheel and the module directory of a cluster: cnn_infer imports a function that
-the older ops_infer, which stands before it in LD_LIBRARY_PATH, does not have."""
+"""Parts of two sets, the wheel and the module directory of a cluster: cnn_infer imports a function
+that the older ops_infer, which stands before it in LD_LIBRARY_PATH, does not have."""
 
 SYMBOL = "_ZN10cask_cudnn2kr8isAmpereEPNS0_5spa_tERKi"
 

@@ -1,5 +1,5 @@
-"""The version in the failing file names is not the one that pip lists: the facade that runs is another
-copy, which has no engines."""
+"""The version in the failing file names is not the one that pip lists: the facade that runs is
+another copy, which has no engines."""
 
 
 def case(w):

@@ -1,4 +1,5 @@
-"""The packager followed DT_NEEDED, so that parts that are only opened are not in the application."""
+"""The packager followed DT_NEEDED, so that parts that are only opened are not in the
+application."""
 
 
 def case(w):

@@ -3,9 +3,9 @@
 
 def case(w):
     older, built = w.two("9.1", "9.20")
-    lib = w.wheel(built)
+    lib = w.wheel(built, cuda=12)
     wrong = w.directory(older)
-    jax = w.host("jax", built, linked=False, search=[lib])
+    jax = w.host("jax", built, cuda=12, linked=False, search=[lib])
     jax.does("open:libcudnn.so.9", jax.checks, "create")
     if w.faulty:
         w.environment["LD_LIBRARY_PATH"] = wrong
