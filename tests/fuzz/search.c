@@ -1,0 +1,138 @@
+/*
+ * core/search: the loader's search over lists that anybody may have written, and a cache that may
+ * be damaged. The input: how long the texts are (2 bytes), the texts (name, DT_RPATH, DT_RUNPATH,
+ * LD_LIBRARY_PATH, each with a NUL), then the cache. Which files there are, and what stands in
+ * them, follows from their paths.
+ */
+#include "whichcudnn/search.h"
+#include "support_fuzz.h"
+
+#include <elf.h>
+
+enum { TEXTS = 4, CANDIDATES_MOST = 100000 };
+
+static unsigned kind_of(const char *path) {
+    unsigned hash = 5381;
+    for (; *path; path++)
+        hash = hash * 33 + (unsigned char)*path;
+    return hash >> 5 & 15;
+}
+
+static bool facts(void *ctx, const char *path, struct wc_file_facts *out) {
+    unsigned kind = kind_of(path);
+    (void)ctx;
+    *out = (struct wc_file_facts){1, kind, 64, 0, kind < 6, kind >= 6 && kind < 10};
+    return kind < 10;
+}
+
+static bool contents(void *ctx, const char *path, uint64_t offset, void *to, size_t cap,
+                     size_t *n) {
+    Elf64_Ehdr h = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+                    .e_type = ET_DYN,
+                    .e_machine = EM_X86_64,
+                    .e_phentsize = sizeof(Elf64_Phdr)};
+    unsigned kind = kind_of(path);
+    (void)ctx;
+    MUST(offset == 0);
+    h.e_machine = kind == 1 ? EM_AARCH64 : EM_X86_64;
+    h.e_ident[EI_CLASS] = kind == 2 ? ELFCLASS32 : ELFCLASS64;
+    h.e_ident[EI_MAG0] = kind == 3 ? 0 : 0x7f;
+    *n = kind == 4 ? 20 : sizeof h < cap ? sizeof h : cap;
+    memcpy(to, &h, *n);
+    return kind != 5;
+}
+
+static bool list(void *ctx, const char *directory, bool (*each)(void *, const char *), void *arg) {
+    (void)ctx, (void)directory;
+    return each(arg, "cuda-1") && each(arg, "lib") && each(arg, "cuda");
+}
+
+static bool real_path(void *ctx, const char *path, char *to, size_t cap) {
+    (void)ctx, (void)path, (void)to, (void)cap;
+    return false;
+}
+
+static const struct wc_files files = {NULL, contents, facts, list, real_path};
+
+struct seen {
+    size_t n;
+    bool decided;
+};
+
+static bool see(void *arg, const struct wc_candidate *c) {
+    struct seen *s = arg;
+    MUST(c->path && strlen(c->path) < 1 << 16);
+    MUST(c->rule > WC_search_rule_UNKNOWN && c->rule < WC_search_rule_NOT_SEARCHED);
+    MUST(c->state > WC_file_state_UNKNOWN && c->state < WC_file_state_COUNT);
+    MUST(!c->element || strlen(c->element) < 1 << 16);
+    MUST(c->beaten == s->decided);
+    s->decided = s->decided || c->state == WC_file_state_FITS || c->state == WC_file_state_DAMAGED;
+    return ++s->n < CANDIDATES_MOST;
+}
+
+static bool see_place(void *arg, const char *path) {
+    MUST(strlen(path) < WC_SEARCH_PATH);
+    return ++*(size_t *)arg < 64;
+}
+
+static void *more(void *owner, size_t n) {
+    (void)owner, (void)n;
+    return NULL; /* what is missing is looked for again each time */
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static const char *const defaults[] = {"/lib/", "/usr/lib/", NULL};
+    static const char *const subdirectories[] = {"glibc-hwcaps/x86-64-v2/", "tls/", NULL};
+    static const char *const hwcaps[] = {"x86-64-v2", NULL};
+    size_t n = size >= 2 ? data[0] | data[1] << 8 : 0, at = 0, places = 0;
+    const char *text[TEXTS];
+    if (size < 2 || n > size - 2)
+        return 0;
+    char *texts = malloc(n + 1), *path = malloc(WC_SEARCH_PATH);
+    uint8_t *cache = malloc(size - 2 - n ? size - 2 - n : 1), *scratch = malloc(WC_SEARCH_SCRATCH);
+    MUST(texts && cache && scratch && path);
+    memcpy(texts, data + 2, n);
+    texts[n] = 0;
+    memcpy(cache, data + 2 + n, size - 2 - n);
+    for (size_t i = 0; i < TEXTS; i++) {
+        text[i] = at <= n ? texts + at : "";
+        at += strlen(text[i]) + 1;
+    }
+    struct wc_arena none = {more, NULL};
+    struct wc_search_memory memory = {&none, NULL};
+    struct wc_search_object program = {
+        .path = "/opt/program", .origin = "/opt", .rpath = text[2], .is_program = true};
+    struct wc_search_object caller = {.path = "/opt/lib/host.so",
+                                      .origin = "/opt/lib",
+                                      .rpath = text[1][0] ? text[1] : NULL,
+                                      .runpath = size & 1 && text[2][0] ? text[2] : NULL,
+                                      .loaded_by = &program};
+    const struct wc_search_object *const loaded[] = {&program, NULL};
+    struct wc_search_world world = {.files = &files,
+                                    .library_path = text[3],
+                                    .library_path_origin = "/opt",
+                                    .secure = size % 7 == 0,
+                                    .cache = {cache, size - 2 - n},
+                                    .lib = "lib64",
+                                    .platform = size & 2 ? "haswell" : NULL,
+                                    .defaults = defaults,
+                                    .subdirectories = subdirectories,
+                                    .hwcaps = hwcaps,
+                                    .cache_hwcap = 6,
+                                    .machine = EM_X86_64,
+                                    .whole = size & 4,
+                                    .sparse = size & 8,
+                                    .program = &program,
+                                    .loaded = loaded,
+                                    .memory = &memory};
+    struct seen seen = {0, false};
+    wc_search(&world, &caller, text[0], scratch, WC_SEARCH_SCRATCH, see, &seen);
+    const char *const roots[] = {text[1], NULL};
+    const struct wc_search_roots places_of = {roots, roots, roots};
+    wc_search_places(&files, &places_of, text[0], path, see_place, &places);
+    free(texts);
+    free(path);
+    free(cache);
+    free(scratch);
+    return 0;
+}
