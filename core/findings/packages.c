@@ -266,7 +266,7 @@ static void tell_mixed(struct wc_diagnosis *d, const struct wc_package_record *p
     struct wc_case c;
 
     wc_case_begin(&c, d);
-    if (!is_torn(d->s, p))
+    if (!p->shared_with.n || !is_torn(d->s, p))
         c.r.severity = WC_severity_WARNING;
     c.r.title = mixed_title(&c, p, o);
     package_facts(&c, p);
@@ -285,7 +285,8 @@ static void tell_mixed(struct wc_diagnosis *d, const struct wc_package_record *p
 void wc_find_installation_mixed(struct wc_diagnosis *d) {
     for (size_t i = 0; i < d->s->packages.n && i < PACKAGES_MOST; i++) {
         const struct wc_package_record *p = &d->s->packages.p[i].r;
-        const struct wc_object *o = disagrees(d->s, p);
+        /* That the mapped ones differ among themselves is told as such. */
+        const struct wc_object *o = is_torn(d->s, p) ? NULL : disagrees(d->s, p);
         bool told_with_another;
         const char *other = to_go(d->s, p, &told_with_another);
         if (!told_with_another && mapped_of(d->s, p) &&

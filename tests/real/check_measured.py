@@ -62,6 +62,16 @@ def each_release(text):
         yield fetched(release, files.split(","))
 
 
+def account_for(record, lib):
+    """Lets RECORD name the libraries that lie there, with their sizes: a package without holes."""
+    lines = [line for line in record.read_text(encoding="utf-8").splitlines(True)
+             if ".so." not in line]
+    lines += [f"nvidia/{path.parent.parent.name}/lib/{path.name},,{path.stat().st_size}\n"
+              for path in sorted(pathlib.Path(lib).glob("lib*.so.*"))]
+    record.unlink()
+    record.write_text("".join(lines), encoding="utf-8")
+
+
 def install(text, site):
     """The row's libraries as one installation; its metadata is the first release's."""
     for number, (source, paths) in enumerate(each_release(text)):
@@ -69,6 +79,8 @@ def install(text, site):
             put(path, f"{site}/nvidia/cudnn/lib")
         for info in source.glob("nvidia_cudnn*.dist-info") if number == 0 else []:
             shutil.copytree(info, f"{site}/{info.name}")
+    for record in pathlib.Path(site).glob("nvidia_cudnn*.dist-info/RECORD"):
+        account_for(record, f"{site}/nvidia/cudnn/lib")
     return f"{site}/nvidia/cudnn/lib"
 
 

@@ -261,20 +261,29 @@ static void a_file_that_says_another_version_is_not_the_packages(void **state) {
     assert_command(r, again(s, v));
 }
 
-static void a_torn_set_is_explained_by_it(void **state) {
+/* Where two packages own the same files that is the cause, and its repair another one. A file that
+ * was put there otherwise is told by what it does, and beside it. */
+static void a_torn_set_is_explained_by_two_owners(void **state) {
     (void)state;
-    struct scene *s = new_scene();
-    struct wc_version v = draw_release(9), w = other_minor(v, 1);
-    struct bought b = bought(s, v);
-    b.changed[0] = LIB "libcudnn_graph.so.9";
-    int64_t facade = of_wheel(s, NULL, v, wheel, v, torch(s));
-    of_wheel(s, "graph", w, wheel, v, facade);
-    add_package(s, &b);
-    diagnose(s);
-    const struct wc_finding_record *r = finding(s, "installation-mixed");
-    assert_ptr_equal(r, &s->found.p[0]);
-    assert_int_equal(r->severity, WC_severity_ERROR);
-    assert_string_equal(finding(s, "facade-and-parts-differ")->explained_by, "installation-mixed");
+    for (int how = 0; how < 3; how++) {
+        struct scene *s = new_scene();
+        struct wc_version v = draw_release(9), w = other_minor(v, 1);
+        struct bought b = bought(s, v);
+        if (how)
+            b.changed[0] = LIB "libcudnn_graph.so.9";
+        if (how > 1)
+            b.shared_with[0] = say(s, "nvidia-cudnn-cu11 %s.1", text_of(s, w));
+        int64_t facade = of_wheel(s, NULL, v, wheel, v, torch(s));
+        of_wheel(s, "graph", w, wheel, v, facade);
+        add_package(s, &b);
+        assert_finds(s, how == 0   ? "facade-and-parts-differ"
+                        : how == 1 ? "facade-and-parts-differ installation-mixed"
+                                   : "installation-mixed facade-and-parts-differ");
+        const struct wc_finding_record *r = finding(s, "facade-and-parts-differ");
+        assert_int_equal(r->explained_by != NULL, how == 2);
+        if (how == 2)
+            assert_string_equal(r->explained_by, "installation-mixed");
+    }
 }
 
 static void a_file_on_no_list_is_to_be_taken_away(void **state) {
@@ -366,7 +375,7 @@ int main(void) {
         cmocka_unit_test(files_of_another_size_are_somebody_elses),
         cmocka_unit_test(of_two_owners_one_goes),
         cmocka_unit_test(a_file_that_says_another_version_is_not_the_packages),
-        cmocka_unit_test(a_torn_set_is_explained_by_it),
+        cmocka_unit_test(a_torn_set_is_explained_by_two_owners),
         cmocka_unit_test(a_file_on_no_list_is_to_be_taken_away),
         cmocka_unit_test(a_torn_set_is_put_back_by_what_brought_it),
         cmocka_unit_test(a_complete_package_is_not_told),
