@@ -8,7 +8,8 @@ def case(w):
     w.has_it = lib
     w.environment["CUDA_HOME"] = lib.parent
     host = w.host("tensorflow", release, linked=False)
-    host.does("open:libcudnn.so.8:Could not load dynamic library '{name}'; dlerror: {error}", "create")
+    host.does("open:libcudnn.so.8:Could not load dynamic library '{name}'; dlerror: {error}",
+              "create")
     if not w.faulty:
         w.environment["LD_LIBRARY_PATH"] = lib
     w.says("Could not load dynamic library 'libcudnn.so.8'", ends=1)

@@ -5,7 +5,8 @@ does."""
 def case(w):
     built, other = w.two("7.1", "7.6")
     own, toolkit = w.directory(built, w.site / "torch/lib"), w.toolkit(other, cuda=10)
-    torch = w.host("torch", built, search=[own], tag="runpath" if w.faulty else "rpath", requires=[])
+    torch = w.host("torch", built, search=[own], requires=[],
+                   tag="runpath" if w.faulty else "rpath")
     torch.does("version", "create")
     w.environment["LD_LIBRARY_PATH"] = toolkit
     w.says(f"version {other.number}", ends=0)

@@ -10,5 +10,6 @@ def case(w):
     torch = w.host("torch", release, search=[lib], tag="rpath")
     torch.does("create")
     w.says("libcudnn.so.9: cannot open shared object file", ends=1)
-    w.finds("installation-incomplete", "libcudnn.so.9", f"nvidia-cudnn-cu{w.cuda(release)}", release)
+    w.finds("installation-incomplete", "libcudnn.so.9", f"nvidia-cudnn-cu{w.cuda(release)}",
+            release)
     w.repairs("reinstall", maps=lib / "libcudnn.so.9")

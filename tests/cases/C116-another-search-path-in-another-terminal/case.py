@@ -10,6 +10,6 @@ def case(w):
     torch.does("version", "call:cudnnCnnInferVersionCheck", "create")
     if w.faulty:
         w.environment["LD_LIBRARY_PATH"] = system
-    w.says("version %d" % older.number)
+    w.says(f"version {older.number}")
     w.finds("runtime-too-old", system / "libcudnn.so.8", older, built.wheel)
     w.repairs("set-variable", maps=own / "libcudnn.so.8")

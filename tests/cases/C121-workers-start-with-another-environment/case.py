@@ -7,7 +7,8 @@ def case(w):
     w.environment["CUDA_HOME"] = lib.parent
     w.has_it = lib
     host = w.host("plain", release, linked=False)
-    host.does("open:libcudnn.so.8:Could not load dynamic library '{name}'; dlerror: {error}", "create")
+    host.does("open:libcudnn.so.8:Could not load dynamic library '{name}'; dlerror: {error}",
+              "create")
     w.environment["LD_LIBRARY_PATH"] = old if w.faulty else f"{old}:{lib}"
     w.says("Could not load dynamic library 'libcudnn.so.8'; dlerror: libcudnn.so.8: cannot", ends=1)
     w.finds("library-not-found", "libcudnn.so.8", f"LD_LIBRARY_PATH: {old}")

@@ -7,7 +7,7 @@ def case(w):
     toolkit = w.companion("libcublasLt.so.12", w.root / "usr/local/cuda-12.4/lib64").parent
     lib = w.wheel(release, options=["--asks", "libcublasLt.so.12:cublasLtCreate"])
     torch = w.host("torch", release, search=[lib, own], tag="runpath")
-    torch.does("version", f"open:libcublasLt.so.12", "try:libcudnn.so.9", "create")
+    torch.does("version", "open:libcublasLt.so.12", "try:libcudnn.so.9", "create")
     if w.faulty:
         w.environment["LD_LIBRARY_PATH"] = toolkit
     w.says("Invalid handle. Cannot load symbol cublasLtCreate", ends="SIGABRT")

@@ -9,7 +9,8 @@ def case(w):
     if not w.faulty:
         w.nvidia("cuda_nvrtc", "libnvrtc.so")
     w.looks_in = nvrtc
-    torch = w.host("torch", release, search=[lib], tag="rpath", imports=["cudnnCnnInferVersionCheck"])
+    torch = w.host("torch", release, search=[lib], tag="rpath",
+                   imports=["cudnnCnnInferVersionCheck"])
     torch.does("version", "create", "call:cudnnCnnInferVersionCheck")
     w.environment["LD_LIBRARY_PATH"] = nvrtc
     w.says("Could not load library libcudnn_cnn_infer.so.8. Error: libnvrtc.so: cannot open shared "

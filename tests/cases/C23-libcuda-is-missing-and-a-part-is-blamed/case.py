@@ -9,7 +9,8 @@ def case(w):
     if not w.faulty:
         (wsl / "libcuda.so").symlink_to("libcuda.so.1")
     lib = w.wheel(release, options=["--probes", "cnn_infer=libcuda.so"])
-    torch = w.host("torch", release, search=[lib], tag="rpath", imports=["cudnnCnnInferVersionCheck"])
+    torch = w.host("torch", release, search=[lib], tag="rpath",
+                   imports=["cudnnCnnInferVersionCheck"])
     torch.does("version", "create", "call:cudnnCnnInferVersionCheck")
     w.environment["LD_LIBRARY_PATH"] = wsl
     w.says("Could not load library libcudnn_cnn_infer.so.8. Error: libcuda.so: cannot open",

@@ -8,6 +8,7 @@ def case(w):
     host = w.host("plain", built, search=[lib], site=lib)
     w.conda_record(lib.parent, f"pytorch-0.4.1-py36_cuda9.0_cudnn{built}_1", [host.library.name])
     host.does("create", f"check:caffe2:{built.number}")
-    w.says(f"cuDNN compiled ({built.number}) and runtime ({older.number}) versions mismatch", ends=1)
+    w.says(f"cuDNN compiled ({built.number}) and runtime ({older.number}) versions mismatch",
+           ends=1)
     w.finds("runtime-too-old", lib / "libcudnn.so.7", older, built)
     w.repairs("install", maps=lib / "libcudnn.so.7")

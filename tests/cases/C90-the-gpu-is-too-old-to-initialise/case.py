@@ -6,7 +6,8 @@ def case(w):
     w.gpu("GeForce GT 630", "2.1" if w.faulty else "6.1", driver="390.157")
     w.create = ("--create-status", "1" if w.faulty else "0")
     lib = w.directory(release)
-    host = w.host("plain", release, search=[lib], refuses="CUDNN_STATUS_NOT_INITIALIZED in function 'UniqueHandle'")
+    host = w.host("plain", release, search=[lib],
+                  refuses="CUDNN_STATUS_NOT_INITIALIZED in function 'UniqueHandle'")
     host.does("version", "create")
 
     def another_gpu():

@@ -9,8 +9,8 @@ def case(w):
         w.create = ("--create-status", "0", "--status", "cudnnBackendFinalize=5000")
     lib = w.wheel(older if w.faulty else newer)
     torch = w.host("torch", older, search=[lib], tag="rpath", imports=["cudnnBackendFinalize"],
-                   refuses="RuntimeError: CUDA error: no kernel image is available for execution on "
-                   "the device", requires=["nvidia-cudnn-cu12>=9.1,<10"])
+                   refuses="RuntimeError: CUDA error: no kernel image is available for execution "
+                   "on the device", requires=["nvidia-cudnn-cu12>=9.1,<10"])
     torch.does("version", "create", "call:cudnnBackendFinalize")
     w.says("no kernel image is available for execution on the device", ends=1)
     w.create = ("--create-status", "0")

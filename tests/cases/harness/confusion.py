@@ -22,7 +22,8 @@ def rows(outcomes):
 
 def text(outcomes):
     lines = [f"{'expected first':28} {'played':>6} {'as such':>7}  told instead"]
-    return "\n".join(lines + [f"{e:28} {n:6} {same:7}  {other}" for e, n, same, other in rows(outcomes)])
+    lines += [f"{e:28} {n:6} {same:7}  {other}" for e, n, same, other in rows(outcomes)]
+    return "\n".join(lines)
 
 
 def write(path, outcomes, seed):

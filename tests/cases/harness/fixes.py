@@ -1,5 +1,5 @@
-"""What a person would do who follows a finding's first fix. The commands are played: the variables are
-those of the run, pip's site-packages and conda's prefix are the situation's own."""
+"""What a person would do who follows a finding's first fix. The commands are played: the variables
+are those of the run, pip's site-packages and conda's prefix are the situation's own."""
 
 import pathlib
 import re
@@ -224,7 +224,8 @@ def load_first(world, finding, text):
     world.hosts = first + [h for h in world.hosts if h not in first]
 
 
-BY_HAND = {"load-order": load_first, "install": install_by_hand, "reinstall": reinstall_by_hand, "remove": remove_by_hand,
+BY_HAND = {"load-order": load_first, "install": install_by_hand,
+           "reinstall": reinstall_by_hand, "remove": remove_by_hand,
            "upgrade-host": upgrade_by_hand, "set-variable": variable_by_hand}
 
 

@@ -1,8 +1,8 @@
-"""A healthy set-up, drawn: release, layout, how the host finds and binds it, what else lies around. It
-must work, and nothing may be told but what is true of a computer without a GPU."""
+"""A healthy set-up, drawn: release, layout, how the host finds and binds it, what else lies around.
+It must work, and nothing may be told but what is true of a computer without a GPU."""
 
-REAL = ["nvidia-cudnn-cu12==9.1.0.70", "nvidia-cudnn-cu12==9.8.0.87", "nvidia-cudnn-cu13==9.19.0.56",
-        "nvidia-cudnn-cu12==9.28.0.42"]
+REAL = ["nvidia-cudnn-cu12==9.1.0.70", "nvidia-cudnn-cu12==9.8.0.87",
+        "nvidia-cudnn-cu13==9.19.0.56", "nvidia-cudnn-cu12==9.28.0.42"]
 SERIES = {4: ("4.0", "4.0"), 5: ("5.0", "5.1"), 6: ("6.0", "6.0"), 7: ("7.0", "7.6"),
           8: ("8.0", "8.9"), 9: ("9.0", "9.28")}
 HOSTS = {9: ["torch", "tensorflow", "jax", "onnxruntime", "ctranslate2", "cupy", "plain"],
@@ -32,7 +32,7 @@ def lay_out(w, release):
 
 
 def more_around(w, release, lib):
-    """What does no harm: a copy that nobody looks at, one behind the right one, a dead directory."""
+    """What does no harm: a copy that nobody sees, one behind the right one, a dead directory."""
     low, high = SERIES[release.major]
     extra = w.rng.choice(["nothing", "unused", "behind", "dead"])
     if extra == "unused":

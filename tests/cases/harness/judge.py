@@ -111,7 +111,8 @@ def check_healthy(world, when, allowed=()):
          f"{when}: ended with {ending(healthy.status)}: {(healthy.out + healthy.err)[-600:]}")
     if world.maps:
         mapped = {os.path.realpath(p) for p in re.findall(r"^mapped (.*)$", healthy.out, re.M)}
-        must(os.path.realpath(world.maps) in mapped, f"{when}: {world.maps} is not mapped: {mapped}")
+        must(os.path.realpath(world.maps) in mapped,
+             f"{when}: {world.maps} is not mapped: {mapped}")
     check_silent(told(healthy), world, when, allowed)
 
 

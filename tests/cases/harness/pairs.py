@@ -1,13 +1,14 @@
-"""Two faults on one stack. Each fault says what it must be told as; ORDER is the order in which they
-have to be repaired, stated by hand: what did not come in, what is made for another CUDA or major, what
-does not fit together, what the host refuses, what calls returned, then what works by luck."""
+"""Two faults on one stack. Each fault says what it must be told as; ORDER is the order in which
+they have to be repaired, stated by hand: what did not come in, what is made for another CUDA or
+major, what does not fit, what the host refuses, what calls returned, what works by luck."""
 
 import itertools
 import random
 
 ORDER = ["library-not-found", "cuda-major-differs", "dependency-missing", "installation-mixed",
-         "facade-and-parts-differ", "parts-differ", "runtime-too-old", "runtime-too-new", "driver-missing", "call-failed",
-         "expectation-not-met", "companion-differs", "two-copies-loaded"]
+         "facade-and-parts-differ", "parts-differ", "runtime-too-old", "runtime-too-new",
+         "driver-missing", "call-failed", "expectation-not-met", "companion-differs",
+         "two-copies-loaded"]
 
 
 class Stack:

@@ -58,7 +58,7 @@ class Release:
 
 
 def real(text):
-    """"9.1.0.70", "nvidia-cudnn-cu13==9.19.0.56": with its whole version, so that the cache has it."""
+    """"9.1.0.70", "nvidia-cudnn-cu13==9.19.0.56": with its whole version, as the cache knows it."""
     numbers = [int(n) for n in text.rpartition("=")[2].split(".")]
     return Release(*numbers, real=text)
 
@@ -77,14 +77,14 @@ def part_of(path):
     return (re.match(r"libcudnn_(\w+)\.so", path.name) or [None, "facade"])[1]
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def sources():
     """What stand-ins are made from: another text, other stand-ins."""
     files = sorted(MAKE_STANDIN.parent.iterdir())
     return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def libraries(release, options=()):
     """{part: file} of a whole release: nothing in there is ever written to."""
     if release.real:

@@ -34,7 +34,8 @@ FRAMEWORKS = {
     "cupy": ("cupy_backends/cuda/libs/cudnn.so", "cupy_cuda12x", "13.{}.0", "xla"),
 }
 TEXTS = {  # where a framework writes the version that it was built with
-    "tensorflow": ("tensorflow/python/platform/build_info.py", "build_info = {{'cudnn_version': '{}'}}\n"),
+    "tensorflow": ("tensorflow/python/platform/build_info.py",
+                   "build_info = {{'cudnn_version': '{}'}}\n"),
     "paddle": ("paddle/version/__init__.py", "cudnn_version = '{}'\n"),
     "plain": ("libengine.so", "", "", ""),  # nobody's package
     "cupy": ("cupy/.data/_wheel.json", '{{"cudnn": "{}"}}\n'),
@@ -59,7 +60,8 @@ def compiled(source, *flags):
     if not kept.exists():
         kept.parent.mkdir(parents=True, exist_ok=True)
         new = kept.with_suffix(f".{os.getpid()}")
-        subprocess.run([CC, "-O1", "-w", "-fPIC", *flags, "-c", HERE / source, "-o", new], check=True)
+        subprocess.run([CC, "-O1", "-w", "-fPIC", *flags, "-c", HERE / source, "-o", new],
+                       check=True)
         new.rename(kept)
     return kept
 
@@ -74,7 +76,9 @@ int nvmlInit_v2(void) { return 0; }
 int nvmlDeviceGetCount_v2(unsigned *n) { *n = 1; return 0; }
 int nvmlDeviceGetHandleByIndex_v2(unsigned i, void **d) { *d = (void *)1; return 0; }
 int nvmlDeviceGetName(void *d, char *s, unsigned n) { snprintf(s, n, "NAME"); return 0; }
-int nvmlDeviceGetCudaComputeCapability(void *d, int *a, int *b) { *a = MAJOR; *b = MINOR; return 0; }
+int nvmlDeviceGetCudaComputeCapability(void *d, int *a, int *b) {
+    *a = MAJOR; *b = MINOR; return 0;
+}
 """
 MODULE = """mount -t tmpfs none /proc/driver && mkdir /proc/driver/nvidia || exit 125
 echo "NVRM version: NVIDIA UNIX x86_64 Kernel Module  $0  Fri Jan  1 00:00:00 UTC 2021" \
@@ -175,7 +179,8 @@ class World:
     # ---- what is drawn ----
 
     def word(self, *words):
-        return f"{self.rng.choice(words)}{self.rng.choice('abcdefghkmnprstw')}{self.rng.randint(1, 99)}"
+        letter, number = self.rng.choice("abcdefghkmnprstw"), self.rng.randint(1, 99)
+        return f"{self.rng.choice(words)}{letter}{number}"
 
     def cuda(self, release):
         """The CUDA major that wheels of this release are for."""
@@ -206,14 +211,15 @@ class World:
 
     def directory(self, release, path=None, **which):
         """A directory of its own, such as a module system of a cluster has."""
-        path = path or self.root / self.word("opt", "apps", "sw") / self.word("cudnn", "lib", "local")
+        path = path or self.root / self.word("opt", "apps", "sw") / self.word("cudnn", "local")
         for source in self.files(release, **which).values():
             place(source, path / source.name)
         return path
 
     def toolkit(self, release, cuda=None, **which):
         """lib64 of a CUDA toolkit, with links and header."""
-        home = self.root / "usr/local" / f"cuda-{cuda or self.cuda(release)}.{self.rng.randint(0, 9)}"
+        cuda = cuda or self.cuda(release)
+        home = self.root / "usr/local" / f"cuda-{cuda}.{self.rng.randint(0, 9)}"
         for source in self.files(release, **which).values():
             stem = source.name.partition(".so")[0]
             place(source, home / "lib64" / f"{stem}.so.{release}")
@@ -334,7 +340,7 @@ class World:
             data = b"version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize %d\n" % (
                 b"5e" * 32, 2 ** 20)
         elif how == "text":
-            data = b"<html><head><title>404 Not Found</title></head><body>Not Found</body></html>\n" * 2
+            data = b"<html><head><title>404 Not Found</title></head></html>\n" * 2
         elif how == "32-bit":
             data[4] = 1
         elif how == "other-machine":
@@ -348,8 +354,8 @@ class World:
 
     def host(self, kind, built, search=(), tag="runpath", linked=True, imports=(), needs=(),
              cuda=None, site=None, refuses=None, metadata=True, requires=None, binding=(), of=None):
-        """A framework's library in its package. search: its DT_RPATH or DT_RUNPATH; needs: its other
-        DT_NEEDED; refuses: what it says when a status is not 0."""
+        """A framework's library in its package. search: its DT_RPATH or DT_RUNPATH; needs: its
+        other DT_NEEDED; refuses: what it says when a status is not 0."""
         options = dict(search=search, tag=tag, linked=linked, imports=imports, needs=needs,
                        refuses=refuses, metadata=metadata, requires=requires, binding=list(binding),
                        of=self.create if of is None else of)
@@ -387,8 +393,7 @@ class World:
     # ---- what is expected, stated before anything runs ----
 
     def says(self, text, ends=None):
-        """What people saw: a part of standard output or error of the bare program. works: it says so
-        and goes on."""
+        """What people saw: a part of standard output or error of the bare program."""
         self.text, self.ends = re.escape(text), ends
 
     def finds(self, first, *names):
@@ -405,5 +410,5 @@ class World:
 
     def repairs(self, action, maps, by=None, road=0):
         """The kind of the first fix, and the file that is mapped when it was followed. by: what is
-        done where a fix says to look outside of the process. road: follow another than the first."""
+        done where a fix says to look outside of the process. road: the fix that is followed."""
         self.action, self.maps, self.by, self.road = action, maps and str(maps), by, road
