@@ -125,3 +125,18 @@ const char *wc_variable(const struct wc_stack *s, const char *name) {
     }
     return NULL;
 }
+
+bool wc_a_call_failed(const struct wc_stack *s) {
+    for (size_t i = 0; i < s->calls.n; i++) {
+        const struct wc_call_record *r = &s->calls.p[i].r;
+        const struct wc_object *target = wc_object_of(s, r->target, r->target_path);
+        enum wc_status_sort sort;
+        if (r->phase != WC_phase_AFTER || r->status == WC_NULL)
+            continue;
+        sort = wc_status_sort(r->status, target ? wc_major_of(target) : -1);
+        if (sort != WC_STATUS_SUCCESS && sort != WC_STATUS_ANSWER &&
+            sort != WC_STATUS_NOT_INITIALIZED)
+            return true;
+    }
+    return false;
+}

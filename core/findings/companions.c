@@ -181,21 +181,6 @@ static bool is_optional(const char *part) {
     return wc_str_starts(part, "nvrtc");
 }
 
-static bool a_call_failed(const struct wc_stack *s) {
-    for (size_t i = 0; i < s->calls.n; i++) {
-        const struct wc_call_record *r = &s->calls.p[i].r;
-        const struct wc_object *target = wc_object_of(s, r->target, r->target_path);
-        enum wc_status_sort sort;
-        if (r->phase != WC_phase_AFTER || r->status == WC_NULL)
-            continue;
-        sort = wc_status_sort(r->status, target ? wc_major_of(target) : -1);
-        if (sort != WC_STATUS_SUCCESS && sort != WC_STATUS_ANSWER &&
-            sort != WC_STATUS_NOT_INITIALIZED)
-            return true;
-    }
-    return false;
-}
-
 static bool aborted(const struct wc_stack *s) {
     return s->has_outcome && s->outcome.ending == WC_ending_SIGNALED &&
            wc_str_same(s->outcome.signal_name, "SIGABRT");
@@ -248,7 +233,7 @@ static void tell_missing(struct wc_diagnosis *d, size_t i, const char *part) {
     struct wc_case c;
 
     wc_case_begin(&c, d);
-    if (is_optional(part) && !a_call_failed(s) && !aborted(s))
+    if (is_optional(part) && !wc_a_call_failed(s) && !aborted(s))
         c.r.severity = WC_severity_WARNING;
     c.r.title = wc_say(&c, wc_say_caller(&c, f), " asked for ", wc_say_name(&c, f->r.name),
                        ", which was not found", NULL);

@@ -104,6 +104,8 @@ const struct wc_object *wc_driver_library(const struct wc_stack *s);
 /* Did the loader take it in after that failure? */
 bool wc_came_after(const struct wc_object *o, const struct wc_failure *f);
 const char *wc_variable(const struct wc_stack *s, const char *name); /* NULL: not set, not known */
+/* Did a call of cuDNN fail, and not for want of a driver or a GPU? */
+bool wc_a_call_failed(const struct wc_stack *s);
 
 /* ---- versions (core/diagnosis/versions.c) ---- */
 

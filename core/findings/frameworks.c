@@ -155,7 +155,7 @@ static void fix_build(struct wc_case *c, const struct wc_object *o) {
         command = wc_say(c, *package ? "pip uninstall -y " : "", package, *package ? " && " : "",
                          "pip install '", install,
                          wc_str_same(package, install) ? same_release(c, o) : "", "'", NULL);
-    wc_case_fix(c, WC_ACTION_UPGRADE_HOST,
+    wc_case_fix(c, WC_ACTION_INSTALL,
                 wc_say(c, "install a build of ", o->r.framework,
                        " with CUDA; where the CPU is to do the work there is nothing to repair",
                        NULL),

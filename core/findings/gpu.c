@@ -82,17 +82,24 @@ static const char *say_range(struct wc_case *c, const struct row *row) {
 /* The releases of this major, on the side of this one where they must be, that know the GPU. */
 static const char *releases_for(struct wc_case *c, struct wc_version release, struct wc_version gpu,
                                 bool newer) {
-    for (size_t i = sizeof rows / sizeof *rows; i > 0; i--) {
-        const struct row *row = &rows[i - 1];
-        struct wc_version first = parsed(row->first), end = parsed(row->last);
-        if (first.major != release.major || is_too_old(row, gpu) || is_too_new(row, gpu) ||
-            (wc_version_compare(first, release) > 0) != newer)
+    const struct row *low = NULL, *high = NULL;
+    struct wc_version end = {release.major + 1, -1, -1, -1};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct wc_version first = parsed(rows[i].first);
+        if (first.major != release.major || is_too_old(&rows[i], gpu) ||
+            is_too_new(&rows[i], gpu) || (wc_version_compare(first, release) > 0) != newer)
             continue;
-        end = *row->last ? (struct wc_version){end.major, end.minor + 1, -1, -1}
-                         : (struct wc_version){release.major + 1, -1, -1, -1};
-        return wc_say(c, ">=", row->first, ",<", wc_say_version(c, end), NULL);
+        low = low ? low : &rows[i];
+        high = &rows[i];
     }
-    return NULL;
+    if (!low)
+        return NULL;
+    if (*high->last) {
+        end = parsed(high->last);
+        end.minor++;
+    }
+    return wc_say(c, ">=", low->first, ",<", wc_say_version(c, end), NULL);
 }
 
 static void fixes(struct wc_case *c, const struct wc_object *facade, struct wc_version release,
@@ -121,7 +128,7 @@ static void tell(struct wc_diagnosis *d, const struct wc_object *facade,
 
     wc_case_begin(&c, d);
     /* One of several, or a GPU on which part of it runs: it may not be felt. */
-    if (f->old + f->new < f->known || (!f->old && row->goes_on))
+    if (f->old + f->new < f->known || (!f->old && row->goes_on && !wc_a_call_failed(s)))
         c.r.severity = WC_severity_WARNING;
     c.r.title = wc_say(&c, "cuDNN ", wc_say_range(&c, &runtime->range), " has no code",
                        f->old || !row->goes_on ? "" : " of its own", " for ", f->first,

@@ -35,14 +35,14 @@ static const struct {
     {8, 9, 7, "12.0", WC_severity_ERROR, NULL},
     {9, 0, 0, "3.7", WC_severity_ERROR, NULL},
     {9, 1, 0, "8.9", WC_severity_NONE, NULL},
-    {9, 1, 0, "12.0", WC_severity_WARNING, ">=9.11,<10"},
-    {9, 6, 3, "10.0", WC_severity_WARNING, ">=9.11,<10"},
+    {9, 1, 0, "12.0", WC_severity_WARNING, ">=9.7,<10"},
+    {9, 6, 3, "10.0", WC_severity_WARNING, ">=9.7,<10"},
     {9, 7, 0, "10.0", WC_severity_NONE, NULL},
     {9, 10, 2, "5.2", WC_severity_NONE, NULL},
     {9, 10, 2, "12.1", WC_severity_NONE, NULL},
     {9, 11, 0, "7.5", WC_severity_NONE, NULL},
-    {9, 11, 0, "7.0", WC_severity_ERROR, ">=9.7,<9.11"},
-    {9, 14, 0, "6.1", WC_severity_ERROR, ">=9.7,<9.11"},
+    {9, 11, 0, "7.0", WC_severity_ERROR, ">=9.0,<9.11"},
+    {9, 14, 0, "6.1", WC_severity_ERROR, ">=9.0,<9.11"},
     {9, 28, 0, "13.0", WC_severity_NONE, NULL},
 };
 
@@ -88,6 +88,21 @@ static void one_of_several(void **state) {
     assert_string_equal(s->found.p[1].explained_by, "gpu-unsupported");
 }
 
+/* cuDNN 9 runs in part on a GPU that it does not know: until a call fails. */
+static void a_newer_gpu_that_is_felt(void **state) {
+    (void)state;
+    static const char *const gpus[] = {"NVIDIA GeForce RTX 5090, 12.0"};
+    struct scene *s = new_scene();
+    int64_t facade = cudnn_and_gpus(s, version_of(9, draw(1, 6), 1), gpus, 1);
+    add_call(s, "cudnnCreate", 1, facade, 0, WC_NULL);
+    assert_finds(s, "gpu-unsupported");
+    assert_int_equal(s->found.p[0].severity, WC_severity_WARNING);
+    add_call(s, "cudnnBackendFinalize", 1, facade, 5000, WC_NULL);
+    assert_finds(s, "gpu-unsupported call-failed");
+    assert_int_equal(s->found.p[0].severity, WC_severity_ERROR);
+    assert_string_equal(s->found.p[1].explained_by, "gpu-unsupported");
+}
+
 static void what_is_not_known_is_no_finding(void **state) {
     (void)state;
     static const char *const strange[] = {"", "NVIDIA", ", ", "x, y", "x, 8", NULL};
@@ -110,7 +125,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(releases_and_capabilities),
         cmocka_unit_test(one_of_several),
+        cmocka_unit_test(a_newer_gpu_that_is_felt),
         cmocka_unit_test(what_is_not_known_is_no_finding),
     };
+    seed_from_environment();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
