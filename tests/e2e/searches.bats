@@ -167,3 +167,13 @@ size_t host_opens(void); size_t host_opens(void) { return dlopen("liba.so", RTLD
     is "$(jq -r 'select(.kind == "finding" and .id == "library-not-found") | .fix[0].command' "$log")" \
         "export LD_LIBRARY_PATH=$PWD/cuda/lib64\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}"
 }
+
+@test "unobserved: by which rule, where the loader was told more than the environment says" {
+    local loader
+    build_library a "-Wl,--enable-new-dtags,-rpath,$PWD/two"
+    build_opener
+    loader=$(readelf -lW opener | sed -n 's/.*interpreter: \(.*\)\]/\1/p')
+    observed "$loader" --library-path "$PWD/one" ./opener ./liba.so
+    is "$output" 90100
+    is "$(search_of libcudnn.so.9 '[.rule, .element, .takes]')" "[null,null,\"$PWD/two/libcudnn.so.9\"]"
+}
