@@ -184,6 +184,8 @@ END
     is "$output" "version 90100"
     is "$("$CMD" report --json logs | jq -c '[.findings[] | select(.severity == "error") | .id]')" '[]'
     records file logs/* | grep -q '"fault":"empty"'
+    # Nor is one said while the host still tries.
+    is "$(records finding logs/* | jq -r .id | grep -c bad-file)" 0
 }
 
 # ---- names ----

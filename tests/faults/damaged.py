@@ -165,7 +165,7 @@ class Hosts:
         return [json.loads(line) for line in self.log.read_bytes().splitlines()]
 
     def is_found(self, records):
-        return any(r["kind"] == "finding" and r["id"] == "library-not-found"
+        return any(r["kind"] == "finding" and r["id"] == "bad-file"
                    and str(self.file) in [fact["value"] for fact in r["facts"]] for r in records)
 
     def named_by(self, host, outcome, records):
