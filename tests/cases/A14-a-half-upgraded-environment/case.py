@@ -9,5 +9,5 @@ def case(w):
     torch = w.host("torch", new, search=[lib], tag="rpath")
     torch.does("version", "create")
     w.says(f"version {old.number}")
-    w.finds("installation-mixed", f"nvidia-cudnn-cu{w.cuda(new)}", new, old)
+    w.finds("facade-and-parts-differ", lib, f"nvidia-cudnn-cu{w.cuda(new)}", new, old)
     w.repairs("reinstall", maps=lib / "libcudnn_graph.so.9")

@@ -93,7 +93,7 @@ def two_copies(s, when):  # another library opens a copy of its own by its path
 
 
 FAULTS = {asks_in_vain: "library-not-found", other_cuda: "cuda-major-differs",
-          missing_dependency: "dependency-missing", foreign_facade: "installation-mixed",
+          missing_dependency: "dependency-missing", foreign_facade: "facade-and-parts-differ",
           foreign_engines: "parts-differ", too_old: "runtime-too-old", no_driver: "driver-missing",
           failing_call: "call-failed", expectation: "expectation-not-met",
           two_copies: "two-copies-loaded"}
