@@ -134,20 +134,30 @@ static void minor_versions_share_one(void **state) {
     static const struct {
         const char *soname, *driver, *finds;
     } cases[] = {
-        {"libcudart.so.11.0", "450.80.02", ""}, {"libcudart.so.11.0", "450.66", "driver-too-old"},
-        {"libcudart.so.12", "525.60.13", ""},   {"libcudart.so.12", "525.53", "driver-too-old"},
-        {"libcudart.so.13", "580.65.06", ""},   {"libcudart.so.13", "575.57.08", "driver-too-old"},
-        {"libcudart.so.14", "580.65.06", ""},   {"libcudart.so.10.1", "418.39", ""},
+        {"libcudart.so.11.0", "450.80.02", ""},
+        {"libcudart.so.11.0", "450.80.01", "driver-too-old"},
+        {"libcudart.so.12", "525.60.13", ""},
+        {"libcudart.so.12", "525.60.12", "driver-too-old"},
+        {"libcudart.so.13", "580.65.06", ""},
+        {"libcudart.so.13", "580.65.05", "driver-too-old"},
+        {"libcudart.so.14", "580.65.06", ""},
+        {"libcudart.so.10.1", "418.39", ""},
         {"libcublas.so.10", "418.39", ""}, /* of 10.1 or of 10.2 */
-        {"libcufft.so.12", "410.48", ""},       {"libcudart.so.10.1", "410.48", "driver-too-old"},
+        {"libcufft.so.12", "410.48", ""},
+        {"libcudart.so.10.1", "410.48", "driver-too-old"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct scene *s = computer(cases[i].driver, "x86_64");
         add_cuda(s, cases[i].soname);
         assert_finds(s, cases[i].finds);
     }
+    /* libcudart.so.11.0 is of any release of CUDA 11. */
+    struct scene *s = computer("440.33", "x86_64");
+    add_cuda(s, "libcudart.so.11.0");
+    assert_finds(s, "driver-too-old");
+    assert_non_null(strstr(s->found.p[0].title, "CUDA 11 needs"));
     /* Before 11 nothing is known of other architectures. */
-    struct scene *s = computer("410.48", "aarch64");
+    s = computer("410.48", "aarch64");
     add_cuda(s, "libcudart.so.10.1");
     assert_finds(s, "");
     s = computer("450.80.02", "aarch64");
