@@ -346,8 +346,9 @@ static void find(struct wc_findings *out) {
     wc_diagnose(journal_stack(), &scratch.arena, out);
 }
 
-/* A library that is asked for in vain may be one of several names and copies that the host tries: it
- * is said only when the process ends. What is wrong with a cuDNN that is in it is said at once. */
+/* A library that is asked for in vain may be one of several names and copies that the host tries:
+ * it is said only when the process ends. What is wrong with a cuDNN that is in it is said at once.
+ */
 static bool may_be_a_probe(const struct wc_finding_record *f) {
     static const char *const ids[] = {"bad-file", "wrong-name", "version-node-not-found",
                                       "missing-symbols"};

@@ -7,8 +7,8 @@
 
 #include "requests.h"
 
-/* Before the loader opens it: is the library that the name leads to cut short? Mapping it may end the
- * process, and then nobody has words for it. */
+/* Before the loader opens it: is the library that the name leads to cut short? Mapping it may end
+ * the process, and then nobody has words for it. */
 void question_ahead(const struct request *r);
 /* The file that the loader's words name (text, NULL: nobody asked for them), or that stands where
  * the request's own path leads, or beside that. */
