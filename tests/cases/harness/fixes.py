@@ -230,9 +230,7 @@ BY_HAND = {"load-order": load_first, "install": install_by_hand,
 
 
 def play(world, finding, fix):
-    by_person = not fix["command"] or fix["action"] in ("check", "driver") or \
-        fix["command"].startswith("git ")
-    if world.by and by_person:
+    if world.by:
         world.by()
         return
     if fix["command"]:

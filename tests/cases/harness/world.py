@@ -409,6 +409,6 @@ class World:
         self.left = findings
 
     def repairs(self, action, maps, by=None, road=0):
-        """The kind of the first fix, and the file that is mapped when it was followed. by: what is
-        done where a fix says to look outside of the process. road: the fix that is followed."""
+        """The kind of the first fix, and the file that is mapped when it was followed. by: what a
+        person does where that cannot be played here. road: the fix that is followed."""
         self.action, self.maps, self.by, self.road = action, maps and str(maps), by, road
