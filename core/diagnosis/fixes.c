@@ -293,9 +293,22 @@ static bool is_wheel_of_nvidia(const struct wc_object *o) {
 
 /* Wheels of several CUDA majors put their files into the same directory: the wrong one goes first.
  */
+/* What a package of that CUDA asks for; else any release of the facade's major. */
+static const char *spec_for_cuda(struct wc_case *c, const struct wc_object *facade, int32_t cuda) {
+    const struct wc_stack *s = c->d->s;
+
+    for (size_t i = 0; i < s->demands.n; i++) {
+        const struct wc_demand_record *r = &s->demands.p[i].r;
+        if (r->demand_kind == WC_demand_kind_REQUIRED && r->spec && r->package &&
+            wc_cuda_in_package(r->package) == cuda && of_alphabet(r->spec, ".,<>=!~*"))
+            return r->spec;
+    }
+    return wc_say(c, "==", wc_say_number(c, wc_major_of(facade)), ".*", NULL);
+}
+
 void wc_fix_cuda(struct wc_case *c, const struct wc_object *facade, int32_t cuda) {
     const char *number = wc_say_number(c, cuda), *command = NULL;
-    const char *spec = wc_say(c, "==", wc_say_number(c, wc_major_of(facade)), ".*", NULL);
+    const char *spec = spec_for_cuda(c, facade, cuda);
     struct wc_spec wanted;
 
     if (is_wheel_of_nvidia(facade) && spec && wc_spec_parse(spec, wc_str_length(spec), &wanted) &&

@@ -18,7 +18,7 @@ setup() {
     sed -n '/^What .proc.PID.maps/,/^$/s/^    //p' demo.out | sort >mapped
     "$WHICHCUDNN" report --json "$WC_BUILD/demo/log-torch" >report.json || [ $? -eq 1 ]
     [ "$(jq -r '[.findings[] | select(.severity != "note") | .id] | join(" ")' report.json)" = \
-        runtime-too-old ]
+        'cuda-major-differs runtime-too-old' ]
     jq -r '.stack.objects[] | select(.role == "facade" or .role == "part") | .real_path' \
         report.json | sort | diff mapped -
     local pin

@@ -98,6 +98,12 @@ static void cudnn_for_another_cuda_than_its_host(void **state) {
                                        "pip uninstall -y nvidia-cudnn-cu%d && pip install "
                                        "--force-reinstall --no-deps 'nvidia-cudnn-cu%d==9.*'",
                                        m.cuda, m.other)));
+        struct want w = {host, WC_demand_kind_REQUIRED, .spec = ">=9.1",
+                         .package = say(s, "nvidia-cudnn-cu%d", m.other), .source = "METADATA"};
+        add_demand(s, &w);
+        assert_finds(s, "cuda-major-differs");
+        assert_true(
+            has_command(&s->found.p[0], say(s, "--no-deps 'nvidia-cudnn-cu%d>=9.1'", m.other)));
         /* With what it is made for beside it, it works. */
         add_wheel(s, "cublasLt", m.cuda, facade);
         assert_finds(s, "cuda-major-differs");
