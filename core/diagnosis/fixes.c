@@ -299,9 +299,9 @@ static const char *spec_for_cuda(struct wc_case *c, const struct wc_object *faca
 
     for (size_t i = 0; i < s->demands.n; i++) {
         const struct wc_demand_record *r = &s->demands.p[i].r;
-        if (r->demand_kind == WC_demand_kind_REQUIRED && r->spec && r->package &&
-            wc_cuda_in_package(r->package) == cuda && of_alphabet(r->spec, ".,<>=!~*"))
-            return r->spec;
+        if (r->demand_kind == WC_demand_kind_REQUIRED && r->package &&
+            wc_cuda_in_package(r->package) == cuda && bare_spec(r->spec))
+            return bare_spec(r->spec);
     }
     return wc_say(c, "==", wc_say_number(c, wc_major_of(facade)), ".*", NULL);
 }

@@ -103,7 +103,10 @@ static void cudnn_for_another_cuda_than_its_host(void **state) {
         add_demand(s, &w);
         assert_finds(s, "cuda-major-differs");
         assert_true(
-            has_command(&s->found.p[0], say(s, "--no-deps 'nvidia-cudnn-cu%d>=9.1'", m.other)));
+            has_command(&s->found.p[0], say(s,
+                                            "pip uninstall -y nvidia-cudnn-cu%d && pip install "
+                                            "--force-reinstall --no-deps 'nvidia-cudnn-cu%d>=9.1'",
+                                            m.cuda, m.other)));
         /* With what it is made for beside it, it works. */
         add_wheel(s, "cublasLt", m.cuda, facade);
         assert_finds(s, "cuda-major-differs");
