@@ -45,7 +45,7 @@ static struct needed *find_needed(const char *name) {
     size_t at = hash % HASHED_MOST;
     while (chain->needed[at].name && chain->needed[at].name != hash)
         at = (at + 1) % HASHED_MOST;
-    if (!chain->needed[at].name && chain->names < HASHED_MOST / 4 * 3) {
+    if (!chain->needed[at].name && chain->names < (size_t)HASHED_MOST / 4 * 3) {
         chain->needed[at] = (struct needed){hash, -1};
         chain->names++;
     }

@@ -395,7 +395,7 @@ static bool tell(const char *name, const char *caller, int64_t caller_object, in
         s->rule = WC_search_rule_LOADED;
     else if (o && is_taken(o))
         set_rule(s, &replay->taken.c);
-    if (s->rule != WC_search_rule_LOADED || !is_taken(o)) /* else it would have got the same */
+    if (is_new || !o || !is_taken(o)) /* else it would have got the same */
         add_search(&r);
     return true;
 }

@@ -10,7 +10,7 @@ static bool is_name_character(char c) {
 static size_t token_length(const char *s, size_t n, const char *name) {
     size_t length = wc_str_length(name);
     bool braced = n && s[0] == '{';
-    if (n < length + 2 * braced || wc_mem_compare(s + braced, name, length) != 0)
+    if (n < length + (braced ? 2 : 0) || wc_mem_compare(s + braced, name, length) != 0)
         return 0;
     if (braced)
         return s[length + 1] == '}' ? length + 2 : 0;

@@ -232,6 +232,13 @@ through_the_program() {
     fails_without unrelocated as_bare ./resolves-more
 }
 
+@test "an IFUNC resolver calls dlsym where the loader was called by its name" {
+    local loader
+    loader=$(readelf -lW resolves | sed -n 's/.*interpreter: \(.*\)\]/\1/p')
+    [ -x "$loader" ]
+    as_bare "$loader" ./resolves
+}
+
 # ---- a host that jumps ----
 
 @test "an IFUNC resolver leaves dlsym by longjmp" {

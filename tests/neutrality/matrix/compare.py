@@ -182,11 +182,13 @@ def of_shim(trace, names):
 # ---- valgrind ------------------------------------------------------------------------------------
 
 def valgrind(log):
-    """The errors, each by its first line and the functions of its stack, and how many there were."""
+    """The errors, each by its first line and the functions of its stack, and how many there were.
+    Which thread it was is chance."""
     kept = []
     for line in log.splitlines():
         text = re.sub(r"^[-=]+\d+[-=]+ ?", "", line).rstrip()
         text = re.sub(r"0x[0-9A-Fa-f]+", "0x", text)
+        text = re.sub(r"^Thread \d+", "Thread", text)
         if re.match(r"(Memcheck|Copyright|Using Valgrind|Command:|Parent PID|For lists|"
                     r"Use --track|HEAP|LEAK|All heap|Rerun|\s+(in use|total heap|definitely|"
                     r"indirectly|possibly|still|suppressed))", text.strip() and text):
