@@ -24,7 +24,9 @@ static void tell(struct wc_diagnosis *d, const struct wc_object *o, const struct
                b->r.version, " in ", wc_say_directory(&c, b->r.path), NULL);
     c.r.object = o->r.object;
     wc_case_library(&c, "got", o);
-    wc_fix_search_path(&c, o);
+    if (!wc_fix_search_path(&c, o))
+        wc_case_fix(&c, WC_ACTION_SET_VARIABLE,
+                    "take its directory out of LD_LIBRARY_PATH, if the other one is wanted", NULL);
     wc_case_end(&c);
 }
 

@@ -75,7 +75,15 @@ static const char *a_library(struct maker *m) {
         return say(m, "libcudnn.so.%u", major);
     if (kind < 17)
         return say(m, "libcudnn%s.so.%u%s", parts[kind - 7], major, next(m) & 64 ? ".1.0" : "");
-    return kind == 17 ? "libcublasLt.so.12" : kind == 18 ? "libcuda.so.1" : "libtorch_cuda.so";
+    static const char *const others[] = {"libtorch_cuda.so",
+                                         "libtorch_cpu.so",
+                                         "libcuda.so.550.54.14",
+                                         "libcublas.so.13",
+                                         "libnvrtc.so.12",
+                                         "libcudart.so.11.0",
+                                         "libonnxruntime_providers_cuda.so",
+                                         "libjax_common.so"};
+    return kind == 17 ? "libcublasLt.so.12" : kind == 18 ? "libcuda.so.1" : others[below(m, 8)];
 }
 
 static const char *a_path(struct maker *m) {
@@ -211,6 +219,8 @@ static void make_object(struct maker *m, struct wc_object_record *o) {
     o->asked_by = by ? by->r.path : NULL;
     o->asked_how = below(m, WC_operation_COUNT);
     o->needed = a_list(m, a_library);
+    o->framework = next(m) & 7 ? NULL : "PyTorch";
+    o->gpu_library = o->framework && next(m) & 1 ? "libtorch_cuda.so" : NULL;
 }
 
 static void make_package(struct maker *m, struct wc_package_record *p) {
@@ -277,6 +287,64 @@ static void make_failure(struct maker *m, struct wc_failure_record *f) {
     f->inferred = !f->text;
 }
 
+static void make_search(struct maker *m, struct wc_search_record *s) {
+    const struct wc_object *by;
+    s->search = (int64_t)m->stack.searches.n + (next(m) & 7 ? 1 : 0);
+    s->name = a_library(m);
+    s->caller_object = an_object(m);
+    by = wc_stack_object(&m->stack, s->caller_object);
+    s->caller = by ? by->r.path : a_path(m);
+    s->request = m->requests;
+    s->object = next(m) & 3 ? an_object(m) : WC_NULL;
+    s->rule = below(m, WC_search_rule_COUNT);
+    s->element = a_directory(m);
+    s->index = below(m, 4);
+    s->of = next(m) & 1 ? s->caller : NULL;
+    s->takes = next(m) & 1 ? a_path(m) : NULL;
+    s->searched = a_list(m, a_text);
+}
+
+static void make_candidate(struct maker *m, struct wc_candidate_record *c) {
+    const struct wc_searched *s =
+        m->stack.searches.n ? &m->stack.searches.p[m->stack.searches.n - 1] : NULL;
+    c->search = s ? s->r.search : WC_NULL;
+    c->path = s && s->r.takes && next(m) & 1 ? s->r.takes : a_path(m);
+    c->rule = below(m, WC_search_rule_COUNT);
+    c->element = a_directory(m);
+    c->beaten = next(m) & 1;
+    c->state = next(m) & 3 ? WC_file_state_FITS : below(m, WC_file_state_COUNT);
+    c->version = a_version(m);
+    c->version_source = below(m, WC_version_source_COUNT);
+    c->installation_kind = below(m, WC_installation_kind_COUNT);
+    c->installation = next(m) & 1 ? "nvidia-cudnn-cu12" : NULL;
+    c->installation_path = a_directory(m);
+}
+
+static void make_file(struct maker *m, struct wc_file_record *f) {
+    f->path = f->real_path = a_path(m);
+    f->link = next(m) & 3 ? NULL : a_library(m);
+    f->request = m->requests + (next(m) & 1);
+    f->fault = below(m, WC_file_fault_COUNT);
+    f->what = next(m) & 1 ? "text" : NULL;
+    f->soname = a_library(m);
+    f->size = a_number(m);
+    f->version = a_version(m);
+    f->installation_kind = below(m, WC_installation_kind_COUNT);
+    f->installation = next(m) & 1 ? "nvidia-cudnn-cu12" : NULL;
+    f->installation_version = a_version(m);
+}
+
+static const char *a_gpu(struct maker *m) {
+    return say(m, "GPU %u, %u.%u", next(m), below(m, 14), below(m, 10));
+}
+
+static void make_machine(struct maker *m, struct wc_machine_record *r) {
+    r->driver = say(m, "%u.%u.%02u", below(m, 250) * 3, next(m), below(m, 100));
+    r->gpu_devices = below(m, 3);
+    r->gpus = a_list(m, a_gpu);
+    r->architecture = next(m) & 1 ? "x86_64" : "aarch64";
+}
+
 static void make_call(struct maker *m, struct wc_call_record *c) {
     c->function = a_function(m);
     c->host = an_object(m);
@@ -289,10 +357,11 @@ static void make_call(struct maker *m, struct wc_call_record *c) {
 
 static void add_record(struct maker *m) {
     static const enum wc_kind kinds[] = {
-        WC_KIND_object,  WC_KIND_object,  WC_KIND_object,  WC_KIND_object,  WC_KIND_demand,
-        WC_KIND_demand,  WC_KIND_binding, WC_KIND_binding, WC_KIND_failure, WC_KIND_failure,
-        WC_KIND_call,    WC_KIND_call,    WC_KIND_blind,   WC_KIND_machine, WC_KIND_process,
-        WC_KIND_outcome, WC_KIND_summary, WC_KIND_request, WC_KIND_package};
+        WC_KIND_object,  WC_KIND_object,    WC_KIND_object,    WC_KIND_object,  WC_KIND_demand,
+        WC_KIND_demand,  WC_KIND_binding,   WC_KIND_binding,   WC_KIND_failure, WC_KIND_failure,
+        WC_KIND_call,    WC_KIND_call,      WC_KIND_blind,     WC_KIND_machine, WC_KIND_process,
+        WC_KIND_outcome, WC_KIND_summary,   WC_KIND_request,   WC_KIND_package, WC_KIND_search,
+        WC_KIND_search,  WC_KIND_candidate, WC_KIND_candidate, WC_KIND_file,    WC_KIND_package};
     struct wc_record r;
     wc_record_begin(&r, kinds[below(m, sizeof kinds / sizeof *kinds)]);
     if (r.kind == WC_KIND_object)
@@ -307,6 +376,14 @@ static void add_record(struct maker *m) {
         make_failure(m, &r.u.failure);
     else if (r.kind == WC_KIND_call)
         make_call(m, &r.u.call);
+    else if (r.kind == WC_KIND_search)
+        make_search(m, &r.u.search);
+    else if (r.kind == WC_KIND_candidate)
+        make_candidate(m, &r.u.candidate);
+    else if (r.kind == WC_KIND_file)
+        make_file(m, &r.u.file);
+    else if (r.kind == WC_KIND_machine)
+        make_machine(m, &r.u.machine);
     else if (r.kind == WC_KIND_process)
         r.u.process.environment = a_list(m, a_text);
     for (unsigned k = below(m, 16); k > 12; k--)
