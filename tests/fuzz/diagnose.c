@@ -44,8 +44,8 @@ __attribute__((format(printf, 2, 3))) static const char *say(struct maker *m, co
 }
 
 static const char *a_version(struct maker *m) {
-    static const char *const versions[] = {"9.1.0", "9.28.0", "8.9.7", "8.5.0", "9.1.0.70",
-                                           "9",     "8.9",    "7.6.5", "9.2.1", "9.10.2.21"};
+    static const char *const versions[] = {"9.1.0", "9.28.0", "8.9.7", "8.5.0",  "9.1.0.70",
+                                           "9",     "8.9",    "7.6.5", "9.10.0", "9.10.2.21"};
     unsigned k = below(m, 14);
     return k < 10   ? versions[k]
            : k < 12 ? say(m, "%u.%u.%u", below(m, 12), next(m), next(m))
@@ -284,6 +284,10 @@ static void make_failure(struct maker *m, struct wc_failure_record *f) {
     by = wc_stack_object(&m->stack, f->caller_object);
     f->caller = by ? by->r.path : a_path(m);
     f->text = a_text(m);
+    if (f->operation == WC_operation_DLOPEN && f->text && !f->text[0]) {
+        f->name = say(m, "%s/libhost.so", a_directory(m));
+        f->text = say(m, "%s: undefined symbol: %s", f->name, a_function(m));
+    }
     f->inferred = !f->text;
 }
 
