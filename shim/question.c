@@ -254,7 +254,8 @@ static void question_needs(const struct request *r, const char *file, const char
     static struct needs needs;
     if (!read_needs(&needs, file, missing ? missing : wanted))
         return;
-    needs.object.loaded_by = chain_of(r->caller);
+    if (missing)
+        searches_tell_missing(r, &needs.object, missing);
     for (size_t i = 0; i < needs.names; i++)
         if (needs.name[i] && searches_replay(&needs.object, needs.name[i]))
             look_for(r, needs.name[i], !wc_str_same(needs.name[i], missing));

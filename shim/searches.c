@@ -338,8 +338,19 @@ static bool note_copy(void *arg, const char *path) {
     return note_candidate(NULL, &c);
 }
 
+static void note_beside(const char *name, const char *caller, char *room) {
+    struct wc_file_facts facts;
+    struct wc_text t;
+    size_t n = wc_dir_length(caller);
+    wc_text_begin(&t, room, WC_SEARCH_PATH);
+    wc_text_add_n(&t, caller, n);
+    wc_text_join(&t, n ? "/" : "./", name, NULL);
+    if (!t.cut && shim_files.facts(NULL, room, &facts) && facts.regular)
+        note_copy(NULL, room);
+}
+
 /* What a host wants and does not find may be installed all the same. */
-static void note_copies(const char *name) {
+static void note_copies(const char *name, const char *caller) {
     struct roots *r = wc_arena_take(&replay->memory.arena, sizeof *r);
     char *room = wc_arena_take(&replay->memory.arena, WC_SEARCH_PATH);
     struct wc_search_roots roots;
@@ -348,8 +359,10 @@ static void note_copies(const char *name) {
         return;
     wc_mem_set(r, 0, sizeof *r);
     config_each_logged(take_root, r);
+    take_site(r, caller);
     for (size_t i = 0; (path = chain_path(i)); i++)
         take_site(r, path);
+    note_beside(name, caller, room);
     roots = (struct wc_search_roots){r->site, r->conda, r->cuda};
     wc_search_places(&shim_files, &roots, name, room, note_copy, NULL);
 }
@@ -376,21 +389,32 @@ bool searches_matter(const char *name) {
     return read.kind != WC_NAME_OTHER && !wc_str_find_char(name, '/');
 }
 
-static bool tell(const char *name, const char *caller, int64_t caller_object, int64_t request,
-                 const struct object *o, bool is_new) {
+static bool is_of_cudnn(const char *name) {
+    struct wc_name read;
+    wc_name_read(name, &read);
+    return read.kind == WC_NAME_FACADE || read.kind == WC_NAME_PART;
+}
+
+struct question {
+    const char *name, *caller;
+    int64_t caller_object, request;
+};
+
+static bool tell_from(const struct question *q, const struct wc_search_object *from,
+                      struct wc_search_memory *memory, const struct object *o, bool is_new) {
     struct wc_record r;
     struct wc_search_record *s = &r.u.search;
-    if (!searches_matter(name) || is_told(name, caller, o ? o->number : WC_NULL) ||
-        !run(chain_of(caller), name, &missing))
+    if (!searches_matter(q->name) || is_told(q->name, q->caller, o ? o->number : WC_NULL) ||
+        !run(from, q->name, memory))
         return false;
     wc_record_begin(&r, WC_KIND_search);
-    s->name = name;
-    s->caller = caller;
-    s->caller_object = caller_object;
-    s->request = request;
+    s->name = q->name;
+    s->caller = q->caller;
+    s->caller_object = q->caller_object;
+    s->request = q->request;
     s->object = o ? o->number : WC_NULL;
-    if (!o && !replay->found && is_facade(name))
-        note_copies(name);
+    if (!o && !replay->found && is_of_cudnn(q->name))
+        note_copies(q->name, q->caller);
     if (o && !is_new)
         s->rule = WC_search_rule_LOADED;
     else if (o && is_taken(o))
@@ -398,6 +422,12 @@ static bool tell(const char *name, const char *caller, int64_t caller_object, in
     if (is_new || !o || !is_taken(o)) /* else it would have got the same */
         add_search(&r);
     return true;
+}
+
+static bool tell(const char *name, const char *caller, int64_t caller_object, int64_t request,
+                 const struct object *o, bool is_new) {
+    struct question q = {name, caller, caller_object, request};
+    return tell_from(&q, chain_of(caller), &missing, o, is_new);
 }
 
 void searches_tell_object(const struct object *o) {
@@ -440,4 +470,10 @@ static bool is_one_of_many(const char *name) {
 bool searches_tell_failed(const struct request *r) {
     return !is_one_of_many(r->name) &&
            tell(r->name, r->caller, r->caller_object, r->number, NULL, false);
+}
+
+void searches_tell_missing(const struct request *r, const struct wc_search_object *file,
+                           const char *name) {
+    struct question q = {name, file->path, WC_NULL, r->number};
+    tell_from(&q, file, NULL, NULL, false);
 }

@@ -18,6 +18,10 @@ void searches_tell_answered(const struct request *r);
 /* A request that failed. True: it was replayed, and the questions below are about it. */
 bool searches_tell_failed(const struct request *r);
 
+/* A request that failed since a file, which need not be mapped, does not find what it needs. */
+void searches_tell_missing(const struct request *r, const struct wc_search_object *file,
+                           const char *name);
+
 /* A replay that is not told, for an object that need not be mapped. False: no memory. */
 bool searches_replay(const struct wc_search_object *caller, const char *name);
 /* Of the last replay, until the next: the file that it takes (NULL: none), the i-th one that it

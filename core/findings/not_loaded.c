@@ -337,6 +337,8 @@ static void dependency_fixes(struct wc_case *c, const struct wc_failure *f, cons
 static void tell_dependency(struct wc_diagnosis *d, const struct wc_failure *f,
                             const char *missing) {
     const struct wc_object *caller = wc_object_of(d->s, f->r.caller_object, f->r.caller);
+    const struct wc_searched *searched = search_of(d->s, f);
+    const struct wc_beside *copy = copy_for(d->s, f, NULL);
     struct wc_case c;
 
     wc_case_begin(&c, d);
@@ -351,8 +353,14 @@ static void tell_dependency(struct wc_diagnosis *d, const struct wc_failure *f,
     wc_case_request(&c, f);
     wc_case_fact(&c, "missing", wc_say(&c, missing, NULL), "dlerror");
     wc_case_fact(&c, "asked by", f->r.caller, "loader request");
+    if (searched) {
+        wc_case_searched(&c, searched);
+        wc_case_candidates(&c, searched);
+    }
     if (caller && wc_is_cudnn(caller))
         wc_case_library(&c, "cuDNN", caller);
+    if (copy)
+        fix_with_copy(&c, copy);
     dependency_fixes(&c, f, missing, caller && wc_is_cudnn(caller) ? caller : NULL);
     wc_case_end(&c);
 }

@@ -168,6 +168,22 @@ size_t host_opens(void); size_t host_opens(void) { return dlopen("liba.so", RTLD
         "export LD_LIBRARY_PATH=$PWD/cuda/lib64\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}"
 }
 
+@test "what a library that was opened needs and does not find: where it was searched, and a copy" {
+    build_library a
+    make_standin 8.9.2 eight
+    patch_needed() { sed -i 's/libcudnn\.so\.9/libcudnn.so.8/g' "$1"; }
+    patch_needed liba.so
+    build_opener
+    mkdir -p cuda
+    mv eight cuda/lib64
+    CUDA_HOME=$PWD/cuda LD_LIBRARY_PATH=$PWD/empty observed ./opener ./liba.so
+    [[ "$output" == *"libcudnn.so.8: cannot open shared object file"* ]]
+    is "$(search_of libcudnn.so.8 '[.rule, .caller, .takes, .searched[0]]')" \
+        "[null,\"./liba.so\",null,\"LD_LIBRARY_PATH $PWD/empty/\"]"
+    is "$(jq -r 'select(.kind == "finding" and .id == "library-not-found") | .fix[0].command' "$log")" \
+        "export LD_LIBRARY_PATH=$PWD/cuda/lib64\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}"
+}
+
 @test "unobserved: by which rule, where the loader was told more than the environment says" {
     local loader
     build_library a "-Wl,--enable-new-dtags,-rpath,$PWD/two"
