@@ -1,7 +1,7 @@
-#!/usr/bin/env python3
 """search_oracle.py DRIVER DIR N: N random set-ups (seed printed, WC_SEED= repeats one). What
-core/search says that the loader tries against what the loader says (LD_DEBUG=libs; of setuid programs, where it
-is silent, what it opens): the full list, in order. Root's rights are needed: caches are mounted."""
+core/search says that the loader tries against what the loader says (LD_DEBUG=libs; of setuid
+programs, where it is silent, what it opens): the full list, in order. Root's rights are needed:
+caches are mounted."""
 
 import collections
 import os
@@ -211,7 +211,7 @@ class Setup:
         self.asked = [draw.choice(self.names + ["libm.so.6", "libnowhere.so", "./one/liba.so",
                                                 "$ORIGIN/two/libb.so"]) for _ in range(4)]
         self.asked += self.chained
-        self.cache = self.make_cache() if draw.random() < .4 else "/etc/ld.so.cache"
+        self.cache = self.make_cache() if draw.random() < .7 else "/etc/ld.so.cache"
         self.secure = draw.random() < .12
         if self.secure:
             self.note("setuid")
@@ -223,17 +223,18 @@ class Setup:
 
     def make_cache(self):
         """One of the formats, with entries of glibc-hwcaps and of the older subdirectories."""
-        form = self.draw.choice(["new", "old", "old", "compat", "compat"])
+        form = self.draw.choice(["new", "old", "compat"])
         conf, cache = self.top / "ld.so.conf", self.top / "ld.so.cache"
-        directories = [d for d in self.directories if form == "new" or not
-                       (self.top / d / "glibc-hwcaps").exists()] or self.directories
-        conf.write_text("".join(f"{self.top}/{d}\n" for d in self.draw.sample(
-            directories, min(len(directories), self.draw.choice([1, 2, 4])))))
+        chosen = self.draw.sample(self.directories, self.draw.choice([1, 2, 4]))
         make = ["/sbin/ldconfig", "-X", "-C", cache, "-f", conf, "-c"]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        if subprocess.run([*make, form], **quiet).returncode != 0:
-            form = "new"  # the others have no place for glibc-hwcaps
-            subprocess.run([*make, form], check=True, **quiet)
+        # The older formats have no place for glibc-hwcaps: where there is some, ldconfig fails.
+        for tried, directories in [(form, chosen), *((form, [d]) for d in self.directories),
+                                   ("new", chosen)]:
+            conf.write_text("".join(f"{self.top}/{d}\n" for d in directories))
+            if subprocess.run([*make, tried], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL).returncode == 0:
+                break
+        form = tried
         self.note(f"ld.so.cache, {form}")
         if b"glibc-hwcaps" in cache.read_bytes():
             self.note("ld.so.cache with hwcaps")
