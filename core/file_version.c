@@ -16,8 +16,7 @@ int32_t wc_major_by_names(const struct wc_elf_image *image, const char *path) {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct wc_name name;
         wc_name_read(names[i], &name);
-        if ((name.kind == WC_NAME_FACADE || name.kind == WC_NAME_PART) &&
-            wc_version_known(name.version))
+        if (wc_kind_is_cudnn(name.kind) && wc_version_known(name.version))
             return name.version.major;
     }
     return -1;

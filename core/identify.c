@@ -16,7 +16,7 @@ static bool is_cudnn(const char *path, const struct wc_elf_image *image, bool fa
     wc_name_read(path, &name);
     if (name.kind == WC_NAME_OTHER && image)
         wc_name_read(wc_elf_soname(image), &name);
-    return facade || name.kind == WC_NAME_FACADE || name.kind == WC_NAME_PART;
+    return facade || wc_kind_is_cudnn(name.kind);
 }
 
 static void read_bounds(const struct wc_elf_image *image, struct wc_version_question *q) {

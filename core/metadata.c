@@ -255,7 +255,7 @@ static bool consider_copy(void *arg, const char *name) {
     struct wc_name read;
     int worth;
     wc_name_read(name, &read);
-    if (read.kind != WC_NAME_FACADE && read.kind != WC_NAME_PART)
+    if (!wc_kind_is_cudnn(read.kind))
         return true;
     worth = read.kind == WC_NAME_FACADE;
     for (size_t i = 0; i < sizeof answering / sizeof *answering; i++)

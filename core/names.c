@@ -86,6 +86,16 @@ void wc_name_read(const char *name, struct wc_name *out) {
         wc_version_parse(so + 4, wc_str_length(so + 4), &out->version);
 }
 
+enum wc_name_kind wc_name_kind_of(const char *name) {
+    struct wc_name n;
+    wc_name_read(name, &n);
+    return n.kind;
+}
+
+bool wc_kind_is_cudnn(enum wc_name_kind kind) {
+    return kind == WC_NAME_FACADE || kind == WC_NAME_PART;
+}
+
 int32_t wc_name_cuda(const char *name) {
     struct wc_name n;
     wc_name_read(name, &n);

@@ -40,9 +40,7 @@ struct looking {
 };
 
 static bool is_cudnn_library(const char *name) {
-    struct wc_name read;
-    wc_name_read(name, &read);
-    return read.kind == WC_NAME_FACADE || read.kind == WC_NAME_PART;
+    return wc_kind_is_cudnn(wc_name_kind_of(name));
 }
 
 static const char *text(struct looking *l, const char *s) {

@@ -209,9 +209,7 @@ struct needs {
 };
 
 static bool is_needed(const char *name, const char *wanted) {
-    struct wc_name read;
-    wc_name_read(name, &read);
-    return wc_str_same(name, wanted) || read.kind == WC_NAME_FACADE || read.kind == WC_NAME_PART;
+    return wc_str_same(name, wanted) || wc_kind_is_cudnn(wc_name_kind_of(name));
 }
 
 static void copy_needs(struct needs *n, const char *file, const char *wanted,
@@ -276,10 +274,8 @@ static void question_missing(const struct request *r, const char *missing) {
 
 void question_ahead(const struct request *r) {
     static struct wc_file_look look;
-    struct wc_name read;
     const char *path = r->name;
-    wc_name_read(r->name, &read);
-    if (!r->logged || (read.kind != WC_NAME_FACADE && read.kind != WC_NAME_PART))
+    if (!r->logged || !wc_kind_is_cudnn(wc_name_kind_of(r->name)))
         return;
     if (!wc_str_find_char(path, '/'))
         path = searches_replay(chain_of(r->caller), r->name) ? searches_taken() : NULL;

@@ -86,7 +86,7 @@ static struct replay {
     enum wc_search_rule rule[SEARCHED_MOST];
     size_t searched_count, searched_more;
     struct file taken, other[CANDIDATES_MOST];
-    bool found, ended;
+    bool found;
     size_t others, others_more;
     char texts[64 << 10];
 } * replay;
@@ -215,9 +215,7 @@ static const char *or_null(const char *s) {
 }
 
 static bool is_facade(const char *name) {
-    struct wc_name read;
-    wc_name_read(name, &read);
-    return read.kind == WC_NAME_FACADE;
+    return wc_name_kind_of(name) == WC_NAME_FACADE;
 }
 
 /* What a facade is, as far as that can be read without loading it. Parts lie beside theirs. */
@@ -384,15 +382,7 @@ static bool is_told(const char *name, const char *caller, int64_t object) {
 }
 
 bool searches_matter(const char *name) {
-    struct wc_name read;
-    wc_name_read(name, &read);
-    return read.kind != WC_NAME_OTHER && !wc_str_find_char(name, '/');
-}
-
-static bool is_of_cudnn(const char *name) {
-    struct wc_name read;
-    wc_name_read(name, &read);
-    return read.kind == WC_NAME_FACADE || read.kind == WC_NAME_PART;
+    return wc_name_kind_of(name) != WC_NAME_OTHER && !wc_str_find_char(name, '/');
 }
 
 struct question {
@@ -413,7 +403,7 @@ static bool tell_from(const struct question *q, const struct wc_search_object *f
     s->caller_object = q->caller_object;
     s->request = q->request;
     s->object = o ? o->number : WC_NULL;
-    if (!o && !replay->found && is_of_cudnn(q->name))
+    if (!o && !replay->found && wc_kind_is_cudnn(wc_name_kind_of(q->name)))
         note_copies(q->name, q->caller);
     if (o && !is_new)
         s->rule = WC_search_rule_LOADED;

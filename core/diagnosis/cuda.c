@@ -18,12 +18,8 @@ bool wc_is_companion(const struct wc_object *o, int32_t *cuda) {
 
 bool wc_asked_by_cudnn(const struct wc_stack *s, const struct wc_failure *f) {
     const struct wc_object *o = wc_object_of(s, f->r.caller_object, f->r.caller);
-    struct wc_name n;
 
-    if (o)
-        return wc_is_cudnn(o);
-    wc_name_read(f->r.caller, &n);
-    return n.kind == WC_NAME_FACADE || n.kind == WC_NAME_PART;
+    return o ? wc_is_cudnn(o) : wc_kind_is_cudnn(wc_name_kind_of(f->r.caller));
 }
 
 static struct wc_cuda claim(int32_t major, const char *by, const struct wc_object *of,

@@ -22,8 +22,7 @@ bool wc_refused_for_symbol(const struct wc_failure *f, struct wc_refusal *out) {
     wc_name_read(unmet.node, &has);
     wc_text_begin(&t, out->part, sizeof out->part);
     wc_text_add(&t, has.kind == WC_NAME_PART ? has.part : "facade");
-    return (wants.kind == WC_NAME_PART || wants.kind == WC_NAME_FACADE) &&
-           (has.kind == WC_NAME_PART || has.kind == WC_NAME_FACADE);
+    return wc_kind_is_cudnn(wants.kind) && wc_kind_is_cudnn(has.kind);
 }
 
 /* The same question of the same object is searched for once, and told again. */

@@ -56,7 +56,7 @@ static int32_t major_in(const char *name) {
     struct wc_name n;
 
     wc_name_read(name, &n);
-    if (n.kind != WC_NAME_FACADE && n.kind != WC_NAME_PART)
+    if (!wc_kind_is_cudnn(n.kind))
         return -1;
     return n.version.minor < 0 ? n.version.major : -1;
 }

@@ -76,10 +76,8 @@ static void fix_by_hand(struct wc_case *c, enum wc_file_fault fault) {
 static void fix_package(struct wc_case *c, const struct wc_object *o) {
     struct wc_record empty;
     struct wc_package_record *p = &empty.u.package;
-    struct wc_name n;
 
-    wc_name_read(o->r.path, &n);
-    if (n.kind == WC_NAME_FACADE || n.kind == WC_NAME_PART) {
+    if (wc_kind_is_cudnn(wc_name_kind_of(o->r.path))) {
         wc_fix_reinstall(c, o);
         return;
     }

@@ -149,13 +149,10 @@ static void tell(struct search *s) {
 /* Its words name one function, the first that was missed; with a version node
  * version-node-not-found tells it. */
 static bool is_refused(const struct wc_stack *s, const struct wc_failure *f, struct wc_unmet *u) {
-    struct wc_name n;
-
     if (!wc_is_load(f) || !wc_text_unmet(f->r.text, u) || u->node[0] ||
         wc_function_find(u->symbol) == WC_NO_FUNCTION)
         return false;
-    wc_name_read(u->file, &n);
-    return n.kind != WC_NAME_FACADE && n.kind != WC_NAME_PART && !wc_came_in_later(s, f, u->file);
+    return !wc_kind_is_cudnn(wc_name_kind_of(u->file)) && !wc_came_in_later(s, f, u->file);
 }
 
 static const struct wc_object *only_facade(const struct wc_stack *s) {

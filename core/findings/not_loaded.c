@@ -6,23 +6,6 @@
 
 enum { MISSING_NAME = 128 };
 
-static enum wc_name_kind kind_of(const char *name) {
-    struct wc_name n;
-
-    wc_name_read(name, &n);
-    return n.kind;
-}
-
-static bool is_cudnn_name(enum wc_name_kind kind) {
-    return kind == WC_NAME_FACADE || kind == WC_NAME_PART;
-}
-
-static bool by_cudnn(const struct wc_stack *s, const struct wc_failure *f) {
-    const struct wc_object *o = wc_object_of(s, f->r.caller_object, f->r.caller);
-
-    return o ? wc_is_cudnn(o) : is_cudnn_name(kind_of(f->r.caller));
-}
-
 /* Did who asked get an object that `test` likes, later? Who is not known got whatever came. */
 static bool got_later(const struct wc_stack *s, const struct wc_failure *f,
                       bool (*test)(const struct wc_object *, const char *), const char *name) {
@@ -66,12 +49,12 @@ static bool bound_later(const struct wc_stack *s, const struct wc_failure *f) {
 static bool facade_not_loaded(const struct wc_stack *s, const struct wc_failure *f, char *out) {
     struct wc_text t;
 
-    if (!wc_is_load(f) || by_cudnn(s, f))
+    if (!wc_is_load(f) || wc_asked_by_cudnn(s, f))
         return false;
     if (wc_failed_dependency(f, out, MISSING_NAME))
-        return kind_of(out) == WC_NAME_FACADE && !got_later(s, f, answers, f->r.name) &&
+        return wc_name_kind_of(out) == WC_NAME_FACADE && !got_later(s, f, answers, f->r.name) &&
                !got_later(s, f, is_facade, NULL);
-    if (kind_of(f->r.name) != WC_NAME_FACADE)
+    if (wc_name_kind_of(f->r.name) != WC_NAME_FACADE)
         return false;
     wc_text_begin(&t, out, MISSING_NAME);
     wc_text_add(&t, wc_base_name(f->r.name));
@@ -253,7 +236,7 @@ static bool told_by_file(const struct wc_diagnosis *d, const struct wc_failure *
         const struct wc_finding_record *r = &d->out->p[i];
         bool by_file = wc_str_same(r->id, "bad-file") || wc_str_same(r->id, "wrong-name");
         if (by_file && r->host == host && r->object == WC_NULL &&
-            kind_of(r->facts.p[0].value) == WC_NAME_FACADE)
+            wc_name_kind_of(r->facts.p[0].value) == WC_NAME_FACADE)
             return true;
     }
     return false;
@@ -277,11 +260,11 @@ static bool dependency_not_found(const struct wc_stack *s, const struct wc_failu
 
     if (!wc_is_load(f) || !wc_failed_dependency(f, out, MISSING_NAME))
         return false;
-    missing = kind_of(out);
-    asked = kind_of(f->r.name);
-    if (missing == WC_NAME_DRIVER || (missing == WC_NAME_FACADE && !by_cudnn(s, f)))
+    missing = wc_name_kind_of(out);
+    asked = wc_name_kind_of(f->r.name);
+    if (missing == WC_NAME_DRIVER || (missing == WC_NAME_FACADE && !wc_asked_by_cudnn(s, f)))
         return false;
-    if (missing == WC_NAME_OTHER && !is_cudnn_name(asked) && !by_cudnn(s, f))
+    if (missing == WC_NAME_OTHER && !wc_kind_is_cudnn(asked) && !wc_asked_by_cudnn(s, f))
         return false;
     return !got_later(s, f, answers, f->r.name) && !got_later(s, f, answers, out);
 }
@@ -314,7 +297,7 @@ static void fix_made_for_other_cuda(struct wc_case *c, const char *missing) {
 static void dependency_fixes(struct wc_case *c, const struct wc_failure *f, const char *missing,
                              const struct wc_object *library) {
     int32_t wants = wc_name_cuda(missing), there = wc_cuda_of_companions(c->d->s);
-    bool cudnn = library || is_cudnn_name(kind_of(f->r.name));
+    bool cudnn = library || wc_kind_is_cudnn(wc_name_kind_of(f->r.name));
     struct wc_name n;
 
     wc_name_read(missing, &n);

@@ -79,8 +79,7 @@ static bool would_answer(const char *file, const char *asked) {
 
     wc_name_read(file, &a);
     wc_name_read(asked, &b);
-    return a.kind == b.kind && (b.kind == WC_NAME_FACADE || b.kind == WC_NAME_PART) &&
-           wc_str_same(a.part, b.part) &&
+    return a.kind == b.kind && wc_kind_is_cudnn(b.kind) && wc_str_same(a.part, b.part) &&
            (a.version.major < 0 || b.version.major < 0 || a.version.major == b.version.major);
 }
 

@@ -28,10 +28,8 @@ static bool last_name(const struct wc_name *n) {
 static const struct wc_object *asking_set(const struct wc_stack *s, const struct wc_failure *f,
                                           bool *cudnn) {
     const struct wc_object *o = wc_object_of(s, f->r.caller_object, f->r.caller);
-    struct wc_name n;
 
-    wc_name_read(f->r.caller, &n);
-    *cudnn = wc_is_cudnn(o) || (!o && (n.kind == WC_NAME_FACADE || n.kind == WC_NAME_PART));
+    *cudnn = wc_asked_by_cudnn(s, f);
     return wc_is_cudnn(o) ? wc_facade_of(s, o) : NULL;
 }
 

@@ -7,17 +7,9 @@
 
 /* cuDNN's libraries and its companions; of others nothing is known. */
 static bool is_ours(const char *name) {
-    struct wc_name n;
+    enum wc_name_kind kind = wc_name_kind_of(name);
 
-    wc_name_read(name, &n);
-    return n.kind == WC_NAME_FACADE || n.kind == WC_NAME_PART || n.kind == WC_NAME_COMPANION;
-}
-
-static bool is_cudnn_file(const char *path) {
-    struct wc_name n;
-
-    wc_name_read(path, &n);
-    return n.kind == WC_NAME_FACADE || n.kind == WC_NAME_PART;
+    return wc_kind_is_cudnn(kind) || kind == WC_NAME_COMPANION;
 }
 
 /* What has to have the node: the file, or the library that gave the node its name. */
@@ -83,13 +75,13 @@ static void fixes(struct wc_case *c, const struct wc_unmet *u, const struct wc_o
         library = &o;
     if (library)
         wc_fix_search_path(c, library);
-    if (!is_cudnn_file(library_of(u)))
+    if (!wc_kind_is_cudnn(wc_name_kind_of(library_of(u))))
         wc_case_fix(
             c, WC_ACTION_INSTALL,
             wc_say(c, "install a ", wc_say_name(c, wc_say(c, library_of(u), NULL)), " that has ",
                    wc_say_name(c, wc_say(c, u->symbol[0] ? u->symbol : u->node, NULL)), NULL),
             NULL);
-    else if (is_cudnn_file(u->file) && library)
+    else if (wc_kind_is_cudnn(wc_name_kind_of(u->file)) && library)
         wc_fix_reinstall(c, library);
     else
         wc_fix_install(c, host, library, wanted(c, u), NULL);

@@ -10,7 +10,7 @@ enum { MISSING_NAME = 128 };
 /* ---- loaded under a name that is not its own ---- */
 
 static bool is_ours(const struct wc_name *n) {
-    return n->kind == WC_NAME_FACADE || n->kind == WC_NAME_PART || n->kind == WC_NAME_COMPANION;
+    return wc_kind_is_cudnn(n->kind) || n->kind == WC_NAME_COMPANION;
 }
 
 /* Does the SONAME belong to another library than this name, or to another major of it? */

@@ -22,6 +22,9 @@ struct wc_name {
 };
 /* name: a path or a bare name (its last element counts); NULL is OTHER. */
 void wc_name_read(const char *name, struct wc_name *out);
+enum wc_name_kind wc_name_kind_of(const char *name);
+/* A library of cuDNN itself, facade or part. */
+bool wc_kind_is_cudnn(enum wc_name_kind kind);
 /* The CUDA major that a companion's name tells: 12 in "libcublas.so.12"; -1: it tells none. */
 int32_t wc_name_cuda(const char *name);
 /* Does this path or name hint at CUDA or at a framework that uses cuDNN? (the list of docs/log.md)

@@ -25,7 +25,6 @@ struct wc_search_world {
     const struct wc_files *files;
     const char *library_path;        /* as at process start; NULL: not set */
     const char *library_path_origin; /* $ORIGIN in it: the program's */
-    const char *directory;           /* for relative names; NULL: what the files' owner has */
     bool secure;                     /* AT_SECURE: LD_LIBRARY_PATH is not heeded */
     struct wc_span cache;            /* the bytes of /etc/ld.so.cache; n 0: there is none */
     const char *lib, *platform;  /* $LIB, $PLATFORM; platform NULL: the element does not count */
