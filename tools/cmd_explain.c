@@ -1,5 +1,4 @@
 /* whichcudnn explain: the page of a finding. */
-#include <getopt.h>
 #include <jansson.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -7,6 +6,7 @@
 
 #include "command.h"
 #include "memory.h"
+#include "options.h"
 #include "page.h"
 #include "record_json.h"
 #include "terminal.h"
@@ -26,10 +26,6 @@ static const char usage[] =
     "  --help    this text\n"
     "\n"
     "Exit status: 0, or 2 for usage and an unknown id.\n";
-
-struct options {
-    bool json, colour;
-};
 
 static const char *word_of(const struct wc_finding_kind *kind) {
     return wc_enum_word(WC_ENUM_severity, kind->severity);
@@ -127,7 +123,7 @@ static enum exit_code print_json(json_t *value) {
     return EXIT_NOTHING_WRONG;
 }
 
-static enum exit_code list(const struct options *options) {
+static enum exit_code list(const struct options_common *options) {
     static const enum paint paints[] = {
         [WC_severity_NOTE] = PAINT_NOTE,
         [WC_severity_WARNING] = PAINT_WARNING,
@@ -148,7 +144,7 @@ static enum exit_code list(const struct options *options) {
     return array ? print_json(array) : EXIT_NOTHING_WRONG;
 }
 
-static enum exit_code explain(const char *id, const struct options *options) {
+static enum exit_code explain(const char *id, const struct options_common *options) {
     size_t n;
     const struct wc_finding_kind *kind = wc_finding_kinds(&n);
 
@@ -163,39 +159,11 @@ static enum exit_code explain(const char *id, const struct options *options) {
     return EXIT_NOTHING_WRONG;
 }
 
-/* -1: go on; else the exit code. */
-static int read_options(int argc, char **argv, struct options *options) {
-    static const struct option known[] = {{"json", no_argument, NULL, 'j'},
-                                          {"color", required_argument, NULL, 'c'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    const char *colour = "auto";
-    int c;
-
-    while ((c = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-        if (c == 'j')
-            options->json = true;
-        else if (c == 'c')
-            colour = optarg;
-        else if (c == 'h')
-            return fputs(usage, stdout) < 0 ? EXIT_USAGE : EXIT_NOTHING_WRONG;
-        else
-            return EXIT_USAGE;
-    }
-    if (!colour_choose(colour, stdout, &options->colour)) {
-        complain("--color takes auto, always or never, not %s", colour);
-        return EXIT_USAGE;
-    }
-    if (argc - optind > 1) {
-        complain("explain: one id at a time; see whichcudnn explain --help");
-        return EXIT_USAGE;
-    }
-    return -1;
-}
-
 int cmd_explain(int argc, char **argv) {
-    struct options options = {false, false};
-    int answer = read_options(argc, argv, &options);
+    static const struct option known[] = {OPTIONS_JSON, OPTIONS_ALL};
+    const struct options_kind kind = {usage, "h", known, NULL, stdout, 0, 1, "one id"};
+    struct options_common options = {false, false};
+    int answer = options_read(argc, argv, &kind, &options, NULL);
 
     if (answer >= 0)
         return answer;

@@ -2,11 +2,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "options.h"
 #include "render.h"
 #include "terminal.h"
 
@@ -23,10 +23,6 @@ static const char usage[] =
     "  --help    this text\n"
     "\n"
     "Exit status: 0 nothing wrong, 1 errors found, 2 usage or unreadable, 3 nothing observed.\n";
-
-struct options {
-    bool json, colour;
-};
 
 static int is_log_name(const struct dirent *entry) {
     return fnmatch(LOG_NAMES, entry->d_name, 0) == 0;
@@ -68,7 +64,8 @@ static bool read_argument(struct logs *logs, const char *path) {
     return read_one(logs, path);
 }
 
-static void print_reports(const struct report *reports, size_t n, const struct options *options) {
+static void print_reports(const struct report *reports, size_t n,
+                          const struct options_common *options) {
     for (size_t i = 0; i < n; i++) {
         if (i > 0)
             putchar('\n');
@@ -101,7 +98,7 @@ static enum exit_code worst(const struct report *reports, size_t n) {
     return answer;
 }
 
-static enum exit_code report_all(const struct logs *logs, const struct options *options) {
+static enum exit_code report_all(const struct logs *logs, const struct options_common *options) {
     size_t n = logs->process_count;
     struct report *reports = must_allocate(n * sizeof(*reports));
     enum exit_code answer;
@@ -119,40 +116,13 @@ static enum exit_code report_all(const struct logs *logs, const struct options *
     return answer;
 }
 
-/* -1: go on; else the exit code. */
-static int read_options(int argc, char **argv, struct options *options) {
-    static const struct option known[] = {{"json", no_argument, NULL, 'j'},
-                                          {"color", required_argument, NULL, 'c'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    const char *colour = "auto";
-    int c;
-
-    while ((c = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-        if (c == 'j')
-            options->json = true;
-        else if (c == 'c')
-            colour = optarg;
-        else if (c == 'h')
-            return fputs(usage, stdout) < 0 ? EXIT_USAGE : EXIT_NOTHING_WRONG;
-        else
-            return EXIT_USAGE;
-    }
-    if (!colour_choose(colour, stdout, &options->colour)) {
-        complain("--color takes auto, always or never, not %s", colour);
-        return EXIT_USAGE;
-    }
-    if (optind == argc) {
-        complain("report: no log given; see whichcudnn report --help");
-        return EXIT_USAGE;
-    }
-    return -1;
-}
-
 int cmd_report(int argc, char **argv) {
-    struct options options = {false, false};
+    static const struct option known[] = {OPTIONS_JSON, OPTIONS_ALL};
+    const struct options_kind kind = {usage,  "h", known, NULL,
+                                      stdout, 1,   -1,    "a log or a directory"};
+    struct options_common options = {false, false};
     struct logs logs = {NULL, 0, NULL, 0};
-    int answer = read_options(argc, argv, &options);
+    int answer = options_read(argc, argv, &kind, &options, NULL);
     bool good = true;
 
     if (answer >= 0)

@@ -1,6 +1,5 @@
 /* whichcudnn run: a command with the shim preloaded, and what was found at its end. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "child_logs.h"
 #include "command.h"
 #include "gpus.h"
+#include "options.h"
 #include "outcome.h"
 #include "preload.h"
 #include "render.h"
@@ -36,7 +36,8 @@ static const char usage[] =
 
 struct options {
     const char *log;
-    bool quiet, colour;
+    bool quiet;
+    struct options_common common;
 };
 
 struct environment {
@@ -178,7 +179,7 @@ static void conclude(const struct log_place *place, const struct child *child, c
     if (logs.n == 0 && !options->quiet)
         complain("nothing observed: %s", reason_of_silence(child, reason));
     else if (!options->quiet)
-        print_reports(&logs, options->colour);
+        print_reports(&logs, options->common.colour);
     free(reason);
     child_logs_end(&logs);
 }
@@ -216,42 +217,22 @@ static int run_command(char **command, char *shim, const struct options *options
     return answer;
 }
 
-/* -1: go on; else the exit code. */
-static int read_options(int argc, char **argv, struct options *options) {
-    static const struct option known[] = {{"log", required_argument, NULL, 'l'},
-                                          {"quiet", no_argument, NULL, 'q'},
-                                          {"color", required_argument, NULL, 'c'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    const char *colour = "auto";
-    int c;
+static bool take_option(int c, char *value, void *own) {
+    struct options *options = own;
 
-    while ((c = getopt_long(argc, argv, "+hq", known, NULL)) != -1) {
-        if (c == 'l')
-            options->log = optarg;
-        else if (c == 'q')
-            options->quiet = true;
-        else if (c == 'c')
-            colour = optarg;
-        else if (c == 'h')
-            return fputs(usage, stdout) < 0 ? EXIT_USAGE : EXIT_NOTHING_WRONG;
-        else
-            return EXIT_USAGE;
-    }
-    if (!colour_choose(colour, stderr, &options->colour)) {
-        complain("--color takes auto, always or never, not %s", colour);
-        return EXIT_USAGE;
-    }
-    if (optind == argc) {
-        complain("run: no command given; see whichcudnn run --help");
-        return EXIT_USAGE;
-    }
-    return -1;
+    if (c == 'l')
+        options->log = value;
+    else if (c == 'q')
+        options->quiet = true;
+    return true;
 }
 
 int cmd_run(int argc, char **argv) {
-    struct options options = {NULL, false, false};
-    int answer = read_options(argc, argv, &options);
+    static const struct option known[] = {
+        {"log", required_argument, NULL, 'l'}, {"quiet", no_argument, NULL, 'q'}, OPTIONS_ALL};
+    const struct options_kind kind = {usage, "+hq", known, take_option, stderr, 1, -1, "a command"};
+    struct options options = {.log = NULL};
+    int answer = options_read(argc, argv, &kind, &options.common, &options);
     char *shim;
 
     if (answer >= 0)

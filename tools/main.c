@@ -26,9 +26,13 @@ static int help(void) {
 }
 
 static int run_command(int argc, char **argv) {
+    static char name[32];
+
     for (size_t i = 0; i < COMMANDS; i++)
         if (strcmp(argv[0], commands[i].name) == 0) {
-            optind = 0; /* begin anew: main has read options of its own */
+            snprintf(name, sizeof(name), "whichcudnn %s", argv[0]);
+            argv[0] = name; /* what complaints about options begin with */
+            optind = 0;     /* begin anew: main has read options of its own */
             return commands[i].main(argc, argv);
         }
     complain("no command called %s; see whichcudnn --help", argv[0]);

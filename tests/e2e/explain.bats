@@ -70,7 +70,7 @@ ids() { sed -n 's/^FINDING(.*, "\([a-z-]*\)", .*/\1/p' "$WC_ROOT/core/findings.d
     run -2 explain "$(head -c 5000 /dev/zero | tr '\0' x)"
     [[ $output == *"; whichcudnn explain lists them" ]]
     run -2 explain part-missing parts-differ
-    [[ $output == *"one id at a time"* ]]
+    [[ $output == *"one id is expected"* ]]
 }
 
 @test "report, run and standard error name the page of what comes first" {
