@@ -20,14 +20,14 @@ static bool could_be_new(const char *path, int64_t start) {
 }
 
 /* The mark is inherited: a process that the child started has its own pid and the child's mark. */
-static bool belongs(const struct log_process *p, pid_t child, int64_t start) {
+static bool belongs(const struct source *p, pid_t child, int64_t start) {
     return p->first_time >= start - SECOND &&
            (p->pid == child || (p->stack.has_process && p->stack.process.run_pid == child));
 }
 
 static int older_first(const void *a, const void *b) {
-    const struct log_process *x = *(struct log_process *const *)a;
-    const struct log_process *y = *(struct log_process *const *)b;
+    const struct source *x = *(struct source *const *)a;
+    const struct source *y = *(struct source *const *)b;
 
     return (x->first_time > y->first_time) - (x->first_time < y->first_time);
 }
@@ -61,11 +61,11 @@ void child_logs_find(struct child_logs *c, const struct log_place *place, pid_t 
     memset(c, 0, sizeof(*c));
     if (place->directory)
         read_new(&c->all, place, start);
-    c->found = must_allocate(c->all.process_count * sizeof(struct log_process *));
+    c->found = must_allocate(c->all.process_count * sizeof(struct source *));
     for (size_t i = 0; i < c->all.process_count; i++)
         if (belongs(c->all.processes[i], child, start))
             c->found[c->n++] = c->all.processes[i];
-    qsort(c->found, c->n, sizeof(struct log_process *), older_first);
+    qsort(c->found, c->n, sizeof(struct source *), older_first);
     find_own(c, child);
 }
 
@@ -79,7 +79,7 @@ static bool is_relevant(const struct wc_failure_record *f) {
 }
 
 /* A file that holds more than this one process is not ours to remove. */
-static bool came_to_nothing(const struct log_process *p) {
+static bool came_to_nothing(const struct source *p) {
     const struct wc_stack *s = &p->stack;
 
     if (!s->process.eager || p->file->records != p->records || p->file->damaged_lines > 0)
@@ -94,9 +94,9 @@ void child_logs_drop_empty(struct child_logs *c, pid_t child, bool signaled) {
     size_t kept = 0;
 
     for (size_t i = 0; i < c->n; i++) {
-        struct log_process *p = c->found[i];
+        struct source *p = c->found[i];
         if (p->pid == child && came_to_nothing(p) && !(signaled && p == c->own) &&
-            unlink(p->file->path) == 0)
+            unlink(p->path) == 0)
             continue;
         c->found[kept++] = p;
     }

@@ -11,9 +11,9 @@
 
 struct child_logs {
     struct logs all; /* files read */
-    struct log_process **found;
-    size_t n;                /* those that belong to the child, oldest first */
-    struct log_process *own; /* the child itself (its last program); NULL: it left none */
+    struct source **found;
+    size_t n;           /* those that belong to the child, oldest first */
+    struct source *own; /* the child itself (its last program); NULL: it left none */
 };
 
 /* start: microseconds since the epoch, older logs are of others. */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "log_reader.h"
 #include "options.h"
 #include "render.h"
 #include "terminal.h"

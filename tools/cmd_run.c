@@ -63,11 +63,11 @@ static void set_environment(void *arg) {
     setenv("WHICHCUDNN_LOG", e->log, 1);
 }
 
-static void print_log(const struct log_process *log) {
-    print_format(stderr, "  log      %s\n", log->file->path);
+static void print_log(const struct source *log) {
+    print_format(stderr, "  log      %s\n", log->path);
 }
 
-static void print_report(const struct log_process *log, bool colour) {
+static void print_report(const struct source *log, bool colour) {
     struct report report;
     char *ending;
 
@@ -143,7 +143,7 @@ static void add_gpus(const struct child_logs *logs) {
     bool asked = false;
 
     for (size_t i = 0; i < logs->n; i++) {
-        struct log_process *log = logs->found[i];
+        struct source *log = logs->found[i];
         struct wc_record r;
         if (!log->stack.has_machine || !has_cudnn(&log->stack) ||
             (log != logs->own && !log->stack.has_summary))
@@ -155,7 +155,7 @@ static void add_gpus(const struct child_logs *logs) {
         r.u.machine = log->stack.machine;
         r.u.machine.gpus = (struct wc_strings){gpus.name, gpus.n};
         if (gpus.n && !outcome_append(log, &r))
-            complain("%s: %s", log->file->path, strerror(errno));
+            complain("%s: %s", log->path, strerror(errno));
     }
 }
 
@@ -170,7 +170,7 @@ static void conclude(const struct log_place *place, const struct child *child, c
     child_logs_drop_empty(&logs, child->pid, r.u.outcome.ending == WC_ending_SIGNALED);
     add_gpus(&logs);
     if (logs.own && !outcome_add(logs.own, &r))
-        complain("%s: %s", logs.own->file->path, strerror(errno));
+        complain("%s: %s", logs.own->path, strerror(errno));
     if (logs.n == 0) {
         reason = unobserved_reason(command);
         if (reason)

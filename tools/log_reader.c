@@ -24,8 +24,8 @@ struct reading {
     FILE *from;
     struct logs *logs;
     struct log_file *file;
-    struct log_process *process; /* NULL: no record yet */
-    struct heap_arena lists;     /* of the record being read */
+    struct source *process;  /* NULL: no record yet */
+    struct heap_arena lists; /* of the record being read */
     bool newer;
     size_t n;
     char line[LINE_MOST];
@@ -57,13 +57,10 @@ static void note_damage(struct log_file *file, const char *reason) {
     file->damaged_lines++;
 }
 
-static struct log_process *add_process(struct logs *logs, const struct log_file *file) {
-    struct log_process *p = must_allocate(sizeof(*p));
+static struct source *add_process(struct logs *logs, const struct log_file *file) {
+    struct source *p = source_new(SOURCE_LOG, file->path);
 
     p->file = file;
-    heap_arena_begin(&p->memory);
-    wc_stack_begin(&p->stack, &p->memory.arena);
-    p->stack.keep_findings = true;
     logs->processes =
         must_grow(logs->processes, (logs->process_count + 1) * sizeof(*logs->processes));
     logs->processes[logs->process_count++] = p;
@@ -71,20 +68,10 @@ static struct log_process *add_process(struct logs *logs, const struct log_file 
 }
 
 static void take_record(struct reading *in, const struct wc_record *r) {
-    struct log_process *p = in->process;
-
-    if (!p || (r->kind == WC_KIND_process && p->records > 0))
-        p = in->process = add_process(in->logs, in->file);
-    if (p->records++ == 0) {
-        p->pid = r->pid;
-        p->first_time = r->time;
-    }
-    p->last_time = r->time;
-    if (r->seq > p->last_seq)
-        p->last_seq = r->seq;
+    if (!in->process || (r->kind == WC_KIND_process && in->process->records > 0))
+        in->process = add_process(in->logs, in->file);
     in->file->records++;
-    in_flight_note(&p->in_flight, r);
-    wc_stack_apply(&p->stack, r);
+    source_take(in->process, r);
 }
 
 static void take_line(struct reading *in, enum line how) {
@@ -137,12 +124,6 @@ static void free_file(struct log_file *file) {
     free(file);
 }
 
-static void free_process(struct log_process *p) {
-    in_flight_end(&p->in_flight);
-    heap_arena_end(&p->memory);
-    free(p);
-}
-
 /* Why nothing of the file counts; NULL: it is a log. */
 static char *complaint(const struct reading *in) {
     const struct log_file *file = in->file;
@@ -172,7 +153,7 @@ static bool answers(const struct wc_object_record *o, const char *name) {
 /* cuDNN aborts where a library that it asked for is not there, without another word to the loader:
  * the shim could not learn any more that the request had failed. Of libraries of CUDA whatever
  * comes in is in the log. */
-static void infer_failure(struct log_process *p) {
+static void infer_failure(struct source *p) {
     struct wc_record r;
     struct wc_name name;
 
@@ -201,7 +182,7 @@ static bool read_file(struct logs *logs, FILE *from, const char *path, char **tr
     *trouble = complaint(in);
     if (*trouble) {
         while (logs->process_count > before)
-            free_process(logs->processes[--logs->process_count]);
+            source_free(logs->processes[--logs->process_count]);
         free_file(in->file);
     } else {
         logs->files = must_grow(logs->files, (logs->file_count + 1) * sizeof(*logs->files));
@@ -240,7 +221,7 @@ bool logs_read(struct logs *logs, const char *path, char **trouble) {
 
 void logs_end(struct logs *logs) {
     for (size_t i = 0; i < logs->process_count; i++)
-        free_process(logs->processes[i]);
+        source_free(logs->processes[i]);
     for (size_t i = 0; i < logs->file_count; i++)
         free_file(logs->files[i]);
     free(logs->processes);

@@ -5,9 +5,7 @@
 #ifndef WHICHCUDNN_TOOLS_LOG_READER_H
 #define WHICHCUDNN_TOOLS_LOG_READER_H
 
-#include "in_flight.h"
-#include "memory.h"
-#include "whichcudnn/stack.h"
+#include "source.h"
 
 #define LOG_DAMAGED_TOLD 20 /* damaged lines that are told one by one */
 
@@ -24,21 +22,10 @@ struct log_file {
     bool open_end; /* the last line has no newline */
 };
 
-struct log_process {
-    const struct log_file *file;
-    struct heap_arena memory; /* of the stack */
-    struct wc_stack stack;
-    struct in_flight in_flight;
-    size_t records;
-    int64_t pid; /* of its first record */
-    int64_t first_time, last_time;
-    int64_t last_seq;
-};
-
 struct logs { /* all zero: none yet */
     struct log_file **files;
     size_t file_count;
-    struct log_process **processes;
+    struct source **processes;
     size_t process_count;
 };
 

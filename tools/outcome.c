@@ -81,15 +81,15 @@ bool outcome_leave(const char *path, const struct wc_record *r) {
     return write_line(path, O_CREAT | O_EXCL, r);
 }
 
-bool outcome_append(struct log_process *log, struct wc_record *r) {
+bool outcome_append(struct source *log, struct wc_record *r) {
     r->seq = ++log->last_seq;
     r->time = now();
     r->pid = r->tid = getpid();
     wc_stack_apply(&log->stack, r);
-    return write_line(log->file->path, 0, r);
+    return write_line(log->path, 0, r);
 }
 
-bool outcome_add(struct log_process *own, struct wc_record *r) {
+bool outcome_add(struct source *own, struct wc_record *r) {
     struct wc_outcome_record *o = &r->u.outcome;
 
     o->observed = own->stack.has_process;

@@ -13,9 +13,9 @@
 void outcome_begin(struct wc_record *r, const struct child *child);
 /* Completes it from the child's own log, appends it there and applies it to that stack. False: it
  * could not be written (errno); the stack has it all the same. */
-bool outcome_add(struct log_process *own, struct wc_record *r);
+bool outcome_add(struct source *own, struct wc_record *r);
 /* The same of any other record that the parent adds to a child's log. */
-bool outcome_append(struct log_process *log, struct wc_record *r);
+bool outcome_append(struct source *log, struct wc_record *r);
 /* A new file with this line alone. False: errno, EEXIST where something has that name. */
 bool outcome_leave(const char *path, const struct wc_record *r);
 

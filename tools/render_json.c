@@ -1,4 +1,5 @@
 /* A report as JSON: docs/report.schema.json, made from record.def as this is. */
+#include "log_reader.h"
 #include "record_json.h"
 #include "render.h"
 
@@ -59,10 +60,11 @@ static json_t *stack_json(const struct wc_stack *s) {
     return object;
 }
 
+/* file: NULL for a source that is no log. */
 static json_t *damaged_json(const struct log_file *file) {
     json_t *array = json_array(), *one;
 
-    for (size_t i = 0; i < file->damaged_lines && i < LOG_DAMAGED_TOLD; i++) {
+    for (size_t i = 0; file && i < file->damaged_lines && i < LOG_DAMAGED_TOLD; i++) {
         one = json_object();
         json_object_set_new(one, "line", json_integer((json_int_t)file->damaged[i].line));
         json_object_set_new(one, "reason", text_to_json(file->damaged[i].reason));
@@ -71,33 +73,33 @@ static json_t *damaged_json(const struct log_file *file) {
     return array;
 }
 
-static json_t *source_json(const struct log_process *log) {
+static json_t *source_json(const struct source *s) {
     json_t *object = json_object();
     int64_t seq;
 
-    json_object_set_new(object, "type", json_string("log"));
-    json_object_set_new(object, "path", text_to_json(log->file->path));
-    json_object_set_new(object, "pid", json_integer(log->pid));
-    json_object_set_new(object, "first_time", json_integer(log->first_time));
-    json_object_set_new(object, "last_time", json_integer(log->last_time));
-    json_object_set_new(object, "records", json_integer((json_int_t)log->records));
-    json_object_set_new(object, "in_flight", text_to_json(in_flight_last(&log->in_flight, &seq)));
+    json_object_set_new(object, "type", json_string(source_type_word(s->type)));
+    json_object_set_new(object, "path", text_to_json(s->path));
+    json_object_set_new(object, "pid", json_integer(s->pid));
+    json_object_set_new(object, "first_time", json_integer(s->first_time));
+    json_object_set_new(object, "last_time", json_integer(s->last_time));
+    json_object_set_new(object, "records", json_integer((json_int_t)s->records));
+    json_object_set_new(object, "in_flight", text_to_json(in_flight_last(&s->in_flight, &seq)));
     json_object_set_new(object, "damaged_lines",
-                        json_integer((json_int_t)log->file->damaged_lines));
-    json_object_set_new(object, "damaged", damaged_json(log->file));
+                        json_integer(s->file ? (json_int_t)s->file->damaged_lines : 0));
+    json_object_set_new(object, "damaged", damaged_json(s->file));
     return object;
 }
 
 json_t *render_json(const struct report *r) {
     json_t *object = json_object(), *sources = json_array();
-    const struct wc_stack *s = &r->log->stack;
+    const struct wc_stack *s = &r->source->stack;
 
     json_object_set_new(object, "verdict",
                         text_to_json(wc_enum_word_raw(WC_ENUM_verdict, r->verdict)));
     json_object_set_new(object, "findings", findings_json(&r->findings));
     json_object_set_new(object, "stack", stack_json(s));
     json_object_set_new(object, "node", text_to_json(s->has_process ? s->process.node : NULL));
-    json_array_append_new(sources, source_json(r->log));
+    json_array_append_new(sources, source_json(r->source));
     json_object_set_new(object, "sources", sources);
     return object;
 }

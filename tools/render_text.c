@@ -1,6 +1,8 @@
 /* A report for people: see render.h. */
 #include <stdlib.h>
+#include <string.h>
 
+#include "log_reader.h"
 #include "render.h"
 #include "terminal.h"
 
@@ -44,7 +46,7 @@ void render_verdict(FILE *to, const struct report *r, bool colour) {
         fprintf(to, "%sok%s: everything seen fits together\n", paint_begin(colour, PAINT_OK),
                 paint_end(colour));
     } else {
-        print_nothing(to, &r->log->stack);
+        print_nothing(to, &r->source->stack);
     }
 }
 
@@ -74,19 +76,22 @@ static void print_more(FILE *to, const struct report *r) {
 }
 
 static void print_origin(FILE *to, const struct report *r) {
-    const struct log_process *log = r->log;
+    const struct source *s = r->source;
     char *ending = report_ending(r);
 
-    if (log->stack.has_process)
-        print_process(to, &log->stack.process, log->pid);
-    print_format(to, "  ended    %s\n", ending);
+    if (s->stack.has_process)
+        print_process(to, &s->stack.process, s->pid);
+    if (ending)
+        print_format(to, "  ended    %s\n", ending);
     free(ending);
-    print_format(to, "  log      %s (%zu records)\n", log->file->path, log->records);
-    print_damage(to, log->file);
+    print_format(to, "  %s", source_type_word(s->type));
+    fprintf(to, "%*s", 9 - (int)strlen(source_type_word(s->type)), "");
+    print_format(to, "%s (%zu records)\n", s->path, s->records);
+    if (s->file)
+        print_damage(to, s->file);
     print_more(to, r);
-    if (log->stack.dropped)
-        print_format(to, "  left out %lld facts that found no room\n",
-                     (long long)log->stack.dropped);
+    if (s->stack.dropped)
+        print_format(to, "  left out %lld facts that found no room\n", (long long)s->stack.dropped);
 }
 
 static void print_fix(FILE *to, const struct wc_fix *fix) {
@@ -131,12 +136,12 @@ static void print_blind(FILE *to, const struct wc_stack *s) {
 void render_text(FILE *to, const struct report *r, bool colour) {
     render_verdict(to, r, colour);
     print_origin(to, r);
-    render_tree(to, &r->log->stack);
+    render_tree(to, &r->source->stack);
     if (r->findings.n > 0)
         fputs("\nfindings, cause first\n", to);
     for (size_t i = 0; i < r->findings.n; i++)
         print_finding(to, &r->findings.p[i], i + 1, colour);
-    print_blind(to, &r->log->stack);
+    print_blind(to, &r->source->stack);
 }
 
 void render_brief(FILE *to, const struct report *r, bool colour) {

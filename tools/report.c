@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-void report_make(struct report *r, const struct log_process *log) {
-    r->log = log;
+void report_make(struct report *r, const struct source *source) {
+    r->source = source;
     heap_arena_begin(&r->memory);
-    wc_diagnose(&log->stack, &r->memory.arena, &r->findings);
-    r->verdict = wc_verdict_of(&log->stack, &r->findings);
+    wc_diagnose(&source->stack, &r->memory.arena, &r->findings);
+    r->verdict = wc_verdict_of(&source->stack, &r->findings);
 }
 
 void report_end(struct report *r) {
@@ -50,15 +50,17 @@ static char *outcome_text(const struct wc_outcome_record *o) {
 }
 
 char *report_ending(const struct report *r) {
-    const struct wc_stack *s = &r->log->stack;
+    const struct wc_stack *s = &r->source->stack;
     char *during, *text;
     int64_t seq;
 
+    if (r->source->type != SOURCE_LOG)
+        return NULL;
     if (s->has_outcome)
         return outcome_text(&s->outcome);
     if (s->has_summary)
         return must_copy("normally");
-    during = in_flight_text(in_flight_last(&r->log->in_flight, &seq));
+    during = in_flight_text(in_flight_last(&r->source->in_flight, &seq));
     text = must_format("not in the log: it was killed, or goes on%s", during);
     free(during);
     return text;

@@ -6,23 +6,23 @@
 #define WHICHCUDNN_TOOLS_REPORT_H
 
 #include "command.h"
-#include "log_reader.h"
+#include "source.h"
 #include "whichcudnn/diagnose.h"
 
 struct report {
-    const struct log_process *log;
+    const struct source *source;
     struct heap_arena memory; /* of the findings */
     struct wc_findings findings;
     enum wc_verdict verdict;
 };
 
 /* *r must not move until report_end. */
-void report_make(struct report *r, const struct log_process *log);
+void report_make(struct report *r, const struct source *source);
 void report_end(struct report *r);
 enum exit_code report_exit_code(const struct report *r);
 
-/* "killed by SIGSEGV, during cudnnCreate", "with status 1", "normally"; never NULL, the caller
- * frees. */
+/* "killed by SIGSEGV, during cudnnCreate", "with status 1", "normally"; NULL: the source is no log,
+ * nothing has ended. The caller frees. */
 char *report_ending(const struct report *r);
 
 #endif

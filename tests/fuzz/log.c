@@ -68,7 +68,7 @@ static void survives(const struct wc_record *r) {
         survives(&r);                                                                              \
     }
 
-static void check_process(const struct log_process *p) {
+static void check_process(const struct source *p) {
     struct report report;
     int64_t seq;
     MUST(p->records > 0 && p->file);

@@ -106,7 +106,7 @@ def report_schema():
                    "seq is that record")
     damaged = closed({"line": {"type": "integer", "minimum": 1}, "reason": {"type": "string"}})
     source = closed({
-        "type": {"const": "log"},
+        "type": {"enum": ["log", "process", "scan", "lock"]},
         "path": {"type": "string"},
         "pid": number,
         "first_time": number,

@@ -144,7 +144,7 @@ static void assert_refused(const struct text *t, const char *bytes, size_t n, co
 static void a_log_becomes_a_stack(void **state) {
     struct text *t = *state;
     struct logs logs;
-    const struct log_process *p;
+    const struct source *p;
 
     usual_log(t);
     read_log(t, &logs);
