@@ -11,11 +11,9 @@
 #include "process.h"
 #include "sys.h"
 #include "view.h"
-#include "whichcudnn/identify.h"
 #include "whichcudnn/names.h"
+#include "whichcudnn/replay.h"
 
-#define SEARCHED_MOST 64   /* directories told of one search */
-#define CANDIDATES_MOST 16 /* of one search */
 #define QUESTIONS_MOST 256 /* different ones of a process */
 #define CACHE_MOST (8 << 20)
 
@@ -74,88 +72,7 @@ static void begin_world(void) {
 
 /* ---- one replay ---- */
 
-struct file {
-    struct wc_candidate c; /* its texts are kept */
-    struct wc_file_facts facts;
-};
-
-static struct replay {
-    struct wc_buffer_arena memory;
-    const char *searched[SEARCHED_MOST];
-    const char *directory[SEARCHED_MOST]; /* the same, bare; NULL: it is not there */
-    enum wc_search_rule rule[SEARCHED_MOST];
-    size_t searched_count, searched_more;
-    struct file taken, other[CANDIDATES_MOST];
-    bool found;
-    size_t others, others_more;
-    char texts[64 << 10];
-} * replay;
-
-static const char *keep(const char *text) {
-    return wc_arena_string(&replay->memory.arena, text);
-}
-
-static void note_directory(const struct wc_candidate *c) {
-    static char text[SYS_PATH + 64];
-    struct wc_text t;
-    if (!c->directory || c->in_subdirectory)
-        return;
-    if (replay->searched_count == SEARCHED_MOST) {
-        replay->searched_more++;
-        return;
-    }
-    wc_text_begin(&t, text, sizeof text);
-    wc_text_join(&t, wc_enum_word(WC_ENUM_search_rule, c->rule), " ",
-                 c->directory[0] ? c->directory : "./", c->no_directory ? " (not there)" : "",
-                 NULL);
-    replay->directory[replay->searched_count] =
-        c->no_directory ? NULL : keep(c->directory[0] ? c->directory : ".");
-    replay->rule[replay->searched_count] = c->rule;
-    replay->searched[replay->searched_count++] = keep(text);
-}
-
-static bool same_file(const struct wc_file_facts *a, const struct wc_file_facts *b) {
-    return a->inode == b->inode && a->device == b->device;
-}
-
-/* By another way to the same file it is no other candidate. */
-static bool is_noted(const struct wc_file_facts *facts) {
-    if (replay->found && same_file(&replay->taken.facts, facts))
-        return true;
-    for (size_t i = 0; i < replay->others; i++)
-        if (same_file(&replay->other[i].facts, facts))
-            return true;
-    return false;
-}
-
-static void keep_file(struct file *f, const struct wc_candidate *c) {
-    f->c = *c;
-    f->c.path = keep(c->path);
-    f->c.element = keep(c->element);
-}
-
-static bool note_candidate(void *arg, const struct wc_candidate *c) {
-    struct wc_file_facts facts;
-    (void)arg;
-    if (!c->beaten)
-        note_directory(c);
-    if (c->state == WC_file_state_NOTHING || !shim_files.facts(NULL, c->path, &facts))
-        return true;
-    if (c->state == WC_file_state_FITS && !c->beaten && c->rule != WC_search_rule_NOT_SEARCHED) {
-        keep_file(&replay->taken, c);
-        replay->taken.facts = facts;
-        replay->found = true;
-    } else if (is_noted(&facts)) {
-        return true;
-    } else if (replay->others == CANDIDATES_MOST) {
-        replay->others_more++;
-    } else {
-        struct file *f = &replay->other[replay->others++];
-        keep_file(f, c);
-        f->facts = facts;
-    }
-    return true;
-}
+static struct wc_replay *replay;
 
 static bool run(const struct wc_search_object *caller, const char *name,
                 struct wc_search_memory *memory) {
@@ -163,13 +80,10 @@ static bool run(const struct wc_search_object *caller, const char *name,
     if (!caller || !scratch || (!replay && !(replay = sys_map(sizeof *replay))))
         return false;
     begin_world();
-    wc_buffer_arena_begin(&replay->memory, replay->texts, sizeof replay->texts);
-    replay->searched_count = replay->searched_more = replay->others = replay->others_more = 0;
-    replay->found = false;
     world.memory = memory;
     world.program = chain_program();
     world.library_path_origin = world.program ? world.program->origin : NULL;
-    wc_search(&world, caller, name, scratch, WC_SEARCH_SCRATCH, note_candidate, NULL);
+    wc_replay_run(replay, &world, caller, name, scratch, WC_SEARCH_SCRATCH);
     return true;
 }
 
@@ -179,25 +93,15 @@ bool searches_replay(const struct wc_search_object *caller, const char *name) {
 }
 
 const char *searches_taken(void) {
-    return replay->found ? replay->taken.c.path : NULL;
+    return wc_replay_taken(replay);
 }
 
 const char *searches_passed(size_t i) {
-    for (size_t k = 0; k < replay->others; k++) {
-        const struct wc_candidate *c = &replay->other[k].c;
-        if (!c->beaten && c->state != WC_file_state_FITS && i-- == 0)
-            return c->path;
-    }
-    return NULL;
+    return wc_replay_passed(replay, i);
 }
 
 const char *searches_directory(size_t i, enum wc_search_rule *rule) {
-    for (size_t k = 0; k < replay->searched_count; k++)
-        if (replay->directory[k] && i-- == 0) {
-            *rule = replay->rule[k];
-            return replay->directory[k];
-        }
-    return NULL;
+    return wc_replay_directory(replay, i, rule);
 }
 
 const char *searches_cached(const char *name) {
@@ -206,166 +110,60 @@ const char *searches_cached(const char *name) {
 
 /* ---- its records ---- */
 
-static const char *version_text(struct wc_version v, char *to) {
-    return wc_version_known(v) ? wc_version_format(v, to) : NULL;
+static struct view file;
+
+static void add(void *ctx, struct wc_record *r) {
+    (void)ctx;
+    journal_add(r);
 }
 
-static const char *or_null(const char *s) {
-    return s[0] ? s : NULL;
+static bool open_file(void *ctx, const char *path, const struct wc_elf_image **image) {
+    static struct wc_elf_image e;
+    (void)ctx;
+    if (!view_open(&file, path))
+        return false;
+    bool good = wc_elf_from_pieces(&e, file.bytes, file.size, 0, view_fetch, &file) == WC_ELF_OK;
+    *image = good ? &e : NULL;
+    return true;
 }
+
+static void close_file(void *ctx) {
+    (void)ctx;
+    view_close(&file);
+}
+
+/* What the record says of who asks and what came of it is set; the replay is over. */
+static void add_search(struct wc_record *r, bool by_replay) {
+    const struct wc_replay_sink sink = {
+        NULL, add, open_file, close_file, memory_scratch_file(), SCRATCH_FILE};
+    static int64_t searches;
+    r->u.search.search = ++searches;
+    wc_replay_tell(replay, r, by_replay, &sink);
+}
+
+static bool is_taken(const struct object *o) {
+    return wc_replay_takes(replay, o->path, o->device, o->inode);
+}
+
+static void take_root(void *arg, const char *variable) {
+    (void)arg;
+    wc_replay_root(replay, variable);
+}
+
+static void note_copies(const char *name, const char *caller) {
+    const char *path;
+    config_each_logged(take_root, NULL);
+    wc_replay_site(replay, caller);
+    for (size_t i = 0; (path = chain_path(i)); i++)
+        wc_replay_site(replay, path);
+    wc_replay_copies(replay, name, caller);
+}
+
+/* ---- which questions are told ---- */
 
 static bool is_facade(const char *name) {
     return wc_name_kind_of(name) == WC_NAME_FACADE;
 }
-
-/* What a facade is, as far as that can be read without loading it. Parts lie beside theirs. */
-static void identify(const struct file *f, struct wc_candidate_record *r) {
-    static char version[WC_VERSION_TEXT], soname[256];
-    static struct wc_identity id;
-    static struct wc_elf_image image;
-    void *scratch = memory_scratch_file();
-    struct wc_text t;
-    struct view v;
-    if (!scratch || !view_open(&v, f->c.path))
-        return;
-    bool good = f->c.state == WC_file_state_FITS &&
-                wc_elf_from_pieces(&image, v.bytes, v.size, 0, view_fetch, &v) == WC_ELF_OK;
-    wc_identify(&shim_files, r->real_path ? r->real_path : f->c.path, good ? &image : NULL, true,
-                scratch, SCRATCH_FILE, &id);
-    wc_text_begin(&t, soname, sizeof soname);
-    wc_text_add(&t, good ? wc_elf_soname(&image) : NULL);
-    view_close(&v);
-    r->soname = or_null(soname);
-    r->version = version_text(id.version, version);
-    r->version_source = id.version_source;
-    r->installation_kind = id.installation_kind;
-    r->installation = or_null(id.installation);
-    r->installation_version = or_null(id.installation_version);
-    r->installation_path = or_null(id.installation_path);
-}
-
-static void add_candidate(int64_t search, const struct file *f) {
-    static char real_path[SYS_PATH];
-    struct wc_record r;
-    struct wc_candidate_record *c = &r.u.candidate;
-    wc_record_begin(&r, WC_KIND_candidate);
-    if (shim_files.real_path(NULL, f->c.path, real_path, sizeof real_path))
-        c->real_path = real_path;
-    c->search = search;
-    c->path = f->c.path;
-    c->rule = f->c.rule;
-    c->element = f->c.element;
-    c->index = f->c.element ? (int64_t)f->c.index : WC_NULL;
-    c->of = f->c.of ? f->c.of->path : NULL;
-    c->beaten = f->c.beaten;
-    c->state = f->c.state;
-    if (is_facade(f->c.path))
-        identify(f, c);
-    journal_add(&r);
-}
-
-static void set_rule(struct wc_search_record *s, const struct wc_candidate *c) {
-    s->rule = c->rule;
-    s->element = c->element;
-    s->index = c->element ? (int64_t)c->index : WC_NULL;
-    s->of = c->of ? c->of->path : NULL;
-}
-
-/* What the record says of who asks and what came of it is set; the replay is over. */
-static void add_search(struct wc_record *r) {
-    struct wc_search_record *s = &r->u.search;
-    static int64_t searches;
-    s->search = ++searches;
-    s->takes = replay->found ? replay->taken.c.path : NULL;
-    s->searched.p = replay->searched;
-    s->searched.n = replay->searched_count;
-    r->cut = (int64_t)(replay->searched_more + replay->others_more);
-    journal_add(r);
-    if (s->rule == WC_search_rule_LOADED && replay->found)
-        add_candidate(s->search, &replay->taken);
-    for (size_t i = 0; i < replay->others; i++)
-        add_candidate(s->search, &replay->other[i]);
-}
-
-static bool is_taken(const struct object *o) {
-    return replay->found && (wc_str_same(replay->taken.c.path, o->path) ||
-                             (o->inode && replay->taken.facts.inode == o->inode &&
-                              replay->taken.facts.device == o->device));
-}
-
-/* ---- copies that the loader does not look at ---- */
-
-#define SITES_MOST 8
-
-struct roots {
-    const char *site[SITES_MOST + 1], *conda[2], *cuda[3];
-};
-
-static void take_variable(const char **list, size_t most, const char *name, const char *variable) {
-    size_t n = wc_str_length(name), i = 0;
-    while (i < most && list[i])
-        i++;
-    if (i < most && wc_str_starts(variable, name) && variable[n])
-        list[i] = keep(variable + n);
-}
-
-static void take_root(void *arg, const char *variable) {
-    struct roots *r = arg;
-    take_variable(r->conda, 1, "CONDA_PREFIX=", variable);
-    take_variable(r->cuda, 2, "CUDA_HOME=", variable);
-    take_variable(r->cuda, 2, "CUDA_PATH=", variable);
-}
-
-static void take_site(struct roots *r, const char *path) {
-    static const char *const names[] = {"/site-packages/", "/dist-packages/"};
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-        const char *at = wc_str_find(path, names[k]);
-        size_t n = at ? (size_t)(at - path) + wc_str_length(names[k]) : 0, i = 0;
-        while (n && i < SITES_MOST && r->site[i] &&
-               (wc_str_length(r->site[i]) != n || wc_mem_compare(r->site[i], path, n) != 0))
-            i++;
-        if (n && i < SITES_MOST && !r->site[i])
-            r->site[i] = wc_arena_string_n(&replay->memory.arena, path, n);
-    }
-}
-
-static bool note_copy(void *arg, const char *path) {
-    struct wc_candidate c = {.rule = WC_search_rule_NOT_SEARCHED, .state = WC_file_state_FITS};
-    (void)arg;
-    c.path = path;
-    return note_candidate(NULL, &c);
-}
-
-static void note_beside(const char *name, const char *caller, char *room) {
-    struct wc_file_facts facts;
-    struct wc_text t;
-    size_t n = wc_dir_length(caller);
-    wc_text_begin(&t, room, WC_SEARCH_PATH);
-    wc_text_add_n(&t, caller, n);
-    wc_text_join(&t, n ? "/" : "./", name, NULL);
-    if (!t.cut && shim_files.facts(NULL, room, &facts) && facts.regular)
-        note_copy(NULL, room);
-}
-
-/* What a host wants and does not find may be installed all the same. */
-static void note_copies(const char *name, const char *caller) {
-    struct roots *r = wc_arena_take(&replay->memory.arena, sizeof *r);
-    char *room = wc_arena_take(&replay->memory.arena, WC_SEARCH_PATH);
-    struct wc_search_roots roots;
-    const char *path;
-    if (!r || !room)
-        return;
-    wc_mem_set(r, 0, sizeof *r);
-    config_each_logged(take_root, r);
-    take_site(r, caller);
-    for (size_t i = 0; (path = chain_path(i)); i++)
-        take_site(r, path);
-    note_beside(name, caller, room);
-    roots = (struct wc_search_roots){r->site, r->conda, r->cuda};
-    wc_search_places(&shim_files, &roots, name, room, note_copy, NULL);
-}
-
-/* ---- which questions are told ---- */
 
 /* A host may ask for ever. */
 static bool is_told(const char *name, const char *caller, int64_t object) {
@@ -403,14 +201,12 @@ static bool tell_from(const struct question *q, const struct wc_search_object *f
     s->caller_object = q->caller_object;
     s->request = q->request;
     s->object = o ? o->number : WC_NULL;
-    if (!o && !replay->found && wc_kind_is_cudnn(wc_name_kind_of(q->name)))
+    if (!o && !searches_taken() && wc_kind_is_cudnn(wc_name_kind_of(q->name)))
         note_copies(q->name, q->caller);
     if (o && !is_new)
         s->rule = WC_search_rule_LOADED;
-    else if (o && is_taken(o))
-        set_rule(s, &replay->taken.c);
     if (is_new || !o || !is_taken(o)) /* else it would have got the same */
-        add_search(&r);
+        add_search(&r, o && is_new && is_taken(o));
     return true;
 }
 

@@ -1,0 +1,239 @@
+/* See whichcudnn/replay.h. */
+#include "whichcudnn/replay.h"
+
+#include "whichcudnn/names.h"
+
+static const char *keep(struct wc_replay *r, const char *text) {
+    return wc_arena_string(&r->memory.arena, text);
+}
+
+static void note_directory(struct wc_replay *r, const struct wc_candidate *c) {
+    struct wc_text t;
+    if (!c->directory || c->in_subdirectory)
+        return;
+    if (r->searched_count == WC_REPLAY_SEARCHED) {
+        r->searched_more++;
+        return;
+    }
+    wc_text_begin(&t, r->room, sizeof r->room);
+    wc_text_join(&t, wc_enum_word(WC_ENUM_search_rule, c->rule), " ",
+                 c->directory[0] ? c->directory : "./", c->no_directory ? " (not there)" : "",
+                 NULL);
+    r->directory[r->searched_count] =
+        c->no_directory ? NULL : keep(r, c->directory[0] ? c->directory : ".");
+    r->rule[r->searched_count] = c->rule;
+    r->searched[r->searched_count++] = keep(r, r->room);
+}
+
+static bool same_file(const struct wc_file_facts *a, const struct wc_file_facts *b) {
+    return a->inode == b->inode && a->device == b->device;
+}
+
+/* By another way to the same file it is no other candidate. */
+static bool is_noted(const struct wc_replay *r, const struct wc_file_facts *facts) {
+    if (r->found && same_file(&r->taken.facts, facts))
+        return true;
+    for (size_t i = 0; i < r->others; i++)
+        if (same_file(&r->other[i].facts, facts))
+            return true;
+    return false;
+}
+
+static void keep_file(struct wc_replay *r, struct wc_replay_file *f, const struct wc_candidate *c) {
+    f->c = *c;
+    f->c.path = keep(r, c->path);
+    f->c.element = keep(r, c->element);
+}
+
+static bool note_candidate(void *replay, const struct wc_candidate *c) {
+    struct wc_replay *r = replay;
+    struct wc_file_facts facts;
+    if (!c->beaten)
+        note_directory(r, c);
+    if (c->state == WC_file_state_NOTHING || !r->files->facts(r->files->ctx, c->path, &facts))
+        return true;
+    if (c->state == WC_file_state_FITS && !c->beaten && c->rule != WC_search_rule_NOT_SEARCHED) {
+        keep_file(r, &r->taken, c);
+        r->taken.facts = facts;
+        r->found = true;
+    } else if (is_noted(r, &facts)) {
+        return true;
+    } else if (r->others == WC_REPLAY_CANDIDATES) {
+        r->others_more++;
+    } else {
+        struct wc_replay_file *f = &r->other[r->others++];
+        keep_file(r, f, c);
+        f->facts = facts;
+    }
+    return true;
+}
+
+void wc_replay_run(struct wc_replay *r, const struct wc_search_world *world,
+                   const struct wc_search_object *caller, const char *name, void *scratch,
+                   size_t scratch_size) {
+    r->files = world->files;
+    wc_buffer_arena_begin(&r->memory, r->texts, sizeof r->texts);
+    r->searched_count = r->searched_more = r->others = r->others_more = 0;
+    r->found = false;
+    wc_mem_set(r->site, 0, sizeof r->site);
+    wc_mem_set(r->conda, 0, sizeof r->conda);
+    wc_mem_set(r->cuda, 0, sizeof r->cuda);
+    wc_search(world, caller, name, scratch, scratch_size, note_candidate, r);
+}
+
+const char *wc_replay_taken(const struct wc_replay *r) {
+    return r->found ? r->taken.c.path : NULL;
+}
+
+const char *wc_replay_passed(const struct wc_replay *r, size_t i) {
+    for (size_t k = 0; k < r->others; k++) {
+        const struct wc_candidate *c = &r->other[k].c;
+        if (!c->beaten && c->state != WC_file_state_FITS && i-- == 0)
+            return c->path;
+    }
+    return NULL;
+}
+
+const char *wc_replay_directory(const struct wc_replay *r, size_t i, enum wc_search_rule *rule) {
+    for (size_t k = 0; k < r->searched_count; k++)
+        if (r->directory[k] && i-- == 0) {
+            *rule = r->rule[k];
+            return r->directory[k];
+        }
+    return NULL;
+}
+
+bool wc_replay_takes(const struct wc_replay *r, const char *path, uint64_t device, uint64_t inode) {
+    return r->found &&
+           (wc_str_same(r->taken.c.path, path) ||
+            (inode && r->taken.facts.inode == inode && r->taken.facts.device == device));
+}
+
+/* ---- copies that the loader does not look at ---- */
+
+static void take_variable(struct wc_replay *r, const char **list, size_t most, const char *name,
+                          const char *variable) {
+    size_t n = wc_str_length(name), i = 0;
+    while (i < most && list[i])
+        i++;
+    if (i < most && wc_str_starts(variable, name) && variable[n])
+        list[i] = keep(r, variable + n);
+}
+
+void wc_replay_root(struct wc_replay *r, const char *variable) {
+    take_variable(r, r->conda, 1, "CONDA_PREFIX=", variable);
+    take_variable(r, r->cuda, 2, "CUDA_HOME=", variable);
+    take_variable(r, r->cuda, 2, "CUDA_PATH=", variable);
+}
+
+void wc_replay_site(struct wc_replay *r, const char *path) {
+    static const char *const names[] = {"/site-packages/", "/dist-packages/"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        const char *at = wc_str_find(path, names[k]);
+        size_t n = at ? (size_t)(at - path) + wc_str_length(names[k]) : 0, i = 0;
+        while (n && i < WC_REPLAY_SITES && r->site[i] &&
+               (wc_str_length(r->site[i]) != n || wc_mem_compare(r->site[i], path, n) != 0))
+            i++;
+        if (n && i < WC_REPLAY_SITES && !r->site[i])
+            r->site[i] = wc_arena_string_n(&r->memory.arena, path, n);
+    }
+}
+
+static bool note_copy(void *replay, const char *path) {
+    struct wc_candidate c = {.rule = WC_search_rule_NOT_SEARCHED, .state = WC_file_state_FITS};
+    c.path = path;
+    return note_candidate(replay, &c);
+}
+
+static void note_beside(struct wc_replay *r, const char *name, const char *caller, char *room) {
+    struct wc_file_facts facts;
+    struct wc_text t;
+    size_t n = wc_dir_length(caller);
+    wc_text_begin(&t, room, WC_SEARCH_PATH);
+    wc_text_add_n(&t, caller, n);
+    wc_text_join(&t, n ? "/" : "./", name, NULL);
+    if (!t.cut && r->files->facts(r->files->ctx, room, &facts) && facts.regular)
+        note_copy(r, room);
+}
+
+void wc_replay_copies(struct wc_replay *r, const char *name, const char *caller) {
+    struct wc_search_roots roots = {r->site, r->conda, r->cuda};
+    char *room = wc_arena_take(&r->memory.arena, WC_SEARCH_PATH);
+    if (!room)
+        return;
+    note_beside(r, name, caller, room);
+    wc_search_places(r->files, &roots, name, room, note_copy, r);
+}
+
+/* ---- its records ---- */
+
+static const char *or_null(const char *s) {
+    return s[0] ? s : NULL;
+}
+
+/* What a facade is, as far as that can be read without loading it. Parts lie beside theirs. */
+static void identify(struct wc_replay *r, const struct wc_replay_file *f,
+                     const struct wc_replay_sink *sink, struct wc_candidate_record *c) {
+    const struct wc_elf_image *image;
+    struct wc_identity *id = &r->identity;
+    struct wc_text t;
+    if (!sink->scratch || !sink->open(sink->ctx, f->c.path, &image))
+        return;
+    if (f->c.state != WC_file_state_FITS)
+        image = NULL;
+    wc_identify(r->files, c->real_path ? c->real_path : f->c.path, image, true, sink->scratch,
+                sink->scratch_size, id);
+    wc_text_begin(&t, r->soname, sizeof r->soname);
+    wc_text_add(&t, image ? wc_elf_soname(image) : NULL);
+    sink->close(sink->ctx);
+    c->soname = or_null(r->soname);
+    c->version = wc_version_known(id->version) ? wc_version_format(id->version, r->version) : NULL;
+    c->version_source = id->version_source;
+    c->installation_kind = id->installation_kind;
+    c->installation = or_null(id->installation);
+    c->installation_version = or_null(id->installation_version);
+    c->installation_path = or_null(id->installation_path);
+}
+
+static void add_candidate(struct wc_replay *r, int64_t search, const struct wc_replay_file *f,
+                          const struct wc_replay_sink *sink) {
+    struct wc_record record;
+    struct wc_candidate_record *c = &record.u.candidate;
+    wc_record_begin(&record, WC_KIND_candidate);
+    if (r->files->real_path(r->files->ctx, f->c.path, r->room, WC_SEARCH_PATH))
+        c->real_path = r->room;
+    c->search = search;
+    c->path = f->c.path;
+    c->rule = f->c.rule;
+    c->element = f->c.element;
+    c->index = f->c.element ? (int64_t)f->c.index : WC_NULL;
+    c->of = f->c.of ? f->c.of->path : NULL;
+    c->beaten = f->c.beaten;
+    c->state = f->c.state;
+    if (wc_name_kind_of(f->c.path) == WC_NAME_FACADE)
+        identify(r, f, sink, c);
+    sink->add(sink->ctx, &record);
+}
+
+static void set_rule(struct wc_search_record *s, const struct wc_candidate *c) {
+    s->rule = c->rule;
+    s->element = c->element;
+    s->index = c->element ? (int64_t)c->index : WC_NULL;
+    s->of = c->of ? c->of->path : NULL;
+}
+
+void wc_replay_tell(struct wc_replay *r, struct wc_record *search, bool by_replay,
+                    const struct wc_replay_sink *sink) {
+    struct wc_search_record *s = &search->u.search;
+    if (by_replay && r->found)
+        set_rule(s, &r->taken.c);
+    s->takes = wc_replay_taken(r);
+    s->searched.p = r->searched;
+    s->searched.n = r->searched_count;
+    search->cut = (int64_t)(r->searched_more + r->others_more);
+    sink->add(sink->ctx, search);
+    if (s->rule == WC_search_rule_LOADED && r->found)
+        add_candidate(r, s->search, &r->taken, sink);
+    for (size_t i = 0; i < r->others; i++)
+        add_candidate(r, s->search, &r->other[i], sink);
+}
