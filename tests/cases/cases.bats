@@ -11,6 +11,30 @@ load ../setup/helper
     "$WC_PYTHON" "$WC_ROOT/tests/cases/check_table.py" open
 }
 
+@test "every finding is expected by a case, or stands in the closed list; the table of the page counts the cases" {
+    "$WC_PYTHON" "$WC_ROOT/tests/cases/check_table.py" findings
+}
+
+# changed NAME OLD NEW: check_table.py over the cases, one of which states something else.
+changed() {
+    cp -r "$WC_ROOT"/tests/cases/[CA]* "$BATS_TEST_TMPDIR"
+    grep -qF "$2" "$BATS_TEST_TMPDIR"/"$1"-*/case.py
+    sed -i "s/$2/$3/" "$BATS_TEST_TMPDIR"/"$1"-*/case.py
+    run "$WC_PYTHON" "$WC_ROOT/tests/cases/check_table.py" findings "$BATS_TEST_TMPDIR"
+    echo "$output"
+    [ "$status" -eq 1 ]
+}
+
+@test "a finding that is none, one that no case expects and a number that is not so are noticed" {
+    changed A33 major-differs major-differ
+    [[ $output == *"major-differ: no finding is called so"* ]]
+    [[ $output == *"major-differs: expected first nowhere, and not in not-first.tsv"* ]]
+    [[ $output == *"1 played that expect major-differs, the cases have 0"* ]]
+    rm -r "$BATS_TEST_TMPDIR"/*
+    changed A21 library-not-found demands-conflict
+    [[ $output == *"demands-conflict: in not-first.tsv, and expected by a case"* ]]
+}
+
 @test "no version, library, package or function of a case stands in core or shim" {
     "$WC_PYTHON" "$WC_ROOT/tests/cases/check_table.py" literals
 }

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""check_table.py field|open|literals: what must hold of the cases without playing them.
+"""check_table.py field|open|findings|literals: what must hold of the cases without playing them.
 
 field: each case of field.tsv is a folder or left out for a reason of the closed list, not both.
 open: open.tsv names folders only, each with what is told instead.
+findings [FOLDER]: core/findings.def, what the cases (of FOLDER) expect and the table of docs/findings.md
+    speak of the same. A finding that comes first nowhere stands in not-first.tsv with a closed reason.
 literals: no version, library, package or function of a case stands in a string of core/ or shim/.
 """
 
 import ast
+import collections
 import pathlib
 import re
 import sys
@@ -15,6 +18,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 REASONS = {"needs-gpu", "windows", "release-not-to-be-had"}
 LEFT_OUT_MOST = 30
+# Why no case expects it first: it stands behind its cause, or it is no failure.
+NOT_FIRST = {"behind-its-cause", "note"}
 # Names that are fixed for everybody: cuDNN's own functions that are watched, the driver's SONAME,
 # and the mark of glibc's cache file.
 KNOWN = {"", "torch", "tensorflow", "ctranslate2"}  # the model speaks of them by these names
@@ -52,6 +57,86 @@ def check_field():
 def check_open():
     ids = {name.partition("-")[0] for name in folders()}
     return [f"{row[0]}: no such case" for row in table("open.tsv", 2) if row[0] not in ids]
+
+
+# ---- findings ------------------------------------------------------------------------------------
+
+
+def severities():
+    text = (ROOT / "core/findings.def").read_text()
+    return dict(re.findall(r'^FINDING\(\w+, "([a-z-]+)", ([A-Z]+),', text, re.M))
+
+
+def told_by(path):
+    """(id of the first finding or "none", other ids) that a case states, with its fault built in."""
+    first, others = None, []
+    for node in ast.walk(ast.parse(path.read_text())):
+        name = node.func.attr if isinstance(node, ast.Call) and \
+            isinstance(node.func, ast.Attribute) else None
+        if name == "finds":
+            stated = node.args[0].body if isinstance(node.args[0], ast.IfExp) else node.args[0]
+            assert first is None, f"{path}: states two first findings"
+            first = ast.literal_eval(stated) or "none"
+        elif name in ("hides", "leaves"):
+            others += [ast.literal_eval(argument) for argument in node.args]
+    return first, others
+
+
+def table_of_page():
+    """(seed, rows) between the markers: expected, played, told as such, told instead."""
+    from harness import confusion
+
+    text = (ROOT / "docs/findings.md").read_text().partition(confusion.BEGIN)[2]
+    text = text.partition(confusion.END)[0]
+    lines = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("|")]
+    rows = [[field.strip().strip("`") for field in line] for line in lines[2:]]
+    return int(re.search(r"Seed (\d+):", text)[1]), rows
+
+
+def check_page(first, known):
+    """The table counts what the cases state, the pairs and the healthy set-ups of its seed."""
+    from harness import healthy, pairs
+
+    options = (HERE / "run").read_text()
+    most = {name: int(re.search(rf'"--{name}", type=int, default=(\d+)', options)[1])
+            for name in ("pairs", "healthy")}
+    seed, rows = table_of_page()
+    wanted = collections.Counter(first.values())
+    wanted.update(pairs.expected(name)[1][0] for name in pairs.pairs(seed, most["pairs"]))
+    wanted["none"] += len(healthy.names(most["healthy"]))
+    on_page = {row[0]: int(row[1]) for row in rows}
+    bad = [f"docs/findings.md: {on_page.get(i, 0)} played that expect {i}, the cases have "
+           f"{wanted[i]}; make confusion writes it anew"
+           for i in sorted(wanted.keys() | on_page) if on_page.get(i, 0) != wanted[i]]
+    for expected, played, same, instead in rows:
+        others = re.findall(r"([a-z-]+(?: [a-z]+)*) (\d+)", instead)
+        if int(same) + sum(int(n) for _, n in others) != int(played):
+            bad.append(f"docs/findings.md: {expected}: the numbers do not add up")
+        bad += [f"docs/findings.md: {name} is no finding" for name, _ in others
+                if name not in known and name not in ("none", "did not run")]
+    return bad
+
+
+def check_findings(folder=HERE):
+    sys.path.insert(0, str(HERE))
+    from harness import pairs
+
+    known, not_first = severities(), {row[0]: row[1:] for row in table("not-first.tsv", 4)}
+    told = {p.parent.name: told_by(p) for p in pathlib.Path(folder).glob("[CA]*-*/case.py")}
+    first = {name: stated for name, (stated, _) in told.items()}
+    expected = set(first.values()) | set(pairs.FAULTS.values())
+    named = expected | set(pairs.ORDER) | {i for _, others in told.values() for i in others}
+    bad = [f"{name}: states no first finding" for name, stated in first.items() if not stated]
+    bad += [f"{i}: no finding is called so" for i in named | set(not_first) if i and
+            i not in known and i != "none"]
+    bad += [f"{i}: expected first nowhere, and not in not-first.tsv"
+            for i in known if i not in expected and i not in not_first]
+    for i, (reason, file, _) in not_first.items():
+        bad += [f"{i}: in not-first.tsv, and expected by a case"] if i in expected else []
+        bad += [f"{i}: {reason} is no reason"] if reason not in NOT_FIRST else []
+        bad += [f"{i}: it is no note"] if reason == "note" and known.get(i) != "NOTE" else []
+        bad += [f"{i}: {file} does not speak of it"] if i not in (ROOT / file).read_text() else []
+    return bad + check_page(first, known)
 
 
 # ---- literals ------------------------------------------------------------------------------------
@@ -97,6 +182,8 @@ def check_literals():
 
 
 if __name__ == "__main__":
-    failures = {"field": check_field, "open": check_open, "literals": check_literals}[sys.argv[1]]()
+    checks = {"field": check_field, "open": check_open, "findings": check_findings,
+              "literals": check_literals}
+    failures = checks[sys.argv[1]](*sys.argv[2:])
     print("\n".join(failures))
     sys.exit(bool(failures))

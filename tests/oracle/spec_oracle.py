@@ -28,7 +28,9 @@ def clause(rng):
 
 
 def answer(spec, version):
-    return "yes" if SpecifierSet(spec).contains(version) else "no"
+    """Clause by clause: as a set, that library takes "~=2.2" and "~=2.2.0.0" for the same."""
+    accepted = all(SpecifierSet(clause).contains(version) for clause in spec.split(","))
+    return "yes" if accepted else "no"
 
 
 def questions(rng):
