@@ -3,8 +3,9 @@
 
 field: each case of field.tsv is a folder or left out for a reason of the closed list, not both.
 open: open.tsv names folders only, each with what is told instead.
-findings [FOLDER]: core/findings.def, what the cases (of FOLDER) expect and the table of docs/findings.md
-    speak of the same. A finding that comes first nowhere stands in not-first.tsv with a closed reason.
+findings [FOLDER]: core/findings.def, what the cases (of FOLDER) expect and the table of
+    docs/findings.md speak of the same. What comes first nowhere stands in not-first.tsv, with a
+    reason of the closed list.
 literals: no version, library, package or function of a case stands in a string of core/ or shim/.
 """
 
@@ -68,7 +69,7 @@ def severities():
 
 
 def told_by(path):
-    """(id of the first finding or "none", other ids) that a case states, with its fault built in."""
+    """(id of the first finding or "none", other ids) that a case states, with its fault."""
     first, others = None, []
     for node in ast.walk(ast.parse(path.read_text())):
         name = node.func.attr if isinstance(node, ast.Call) and \

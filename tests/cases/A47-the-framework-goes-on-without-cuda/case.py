@@ -1,7 +1,8 @@
 """TensorFlow looks for CUDA's runtime library first. Where that is not found it never asks for
 cuDNN, says one line and goes on with the CPU."""
 
-STUBS = "int cudnnCreate(void **h) { *h = 0; return 1; }\nlong cudnnGetVersion(void) { return 0; }\n"
+STUBS = "int cudnnCreate(void **h) { *h = 0; return 1; }\n" \
+        "long cudnnGetVersion(void) { return 0; }\n"
 
 
 def case(w):
