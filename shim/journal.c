@@ -167,6 +167,8 @@ static void write_snapshot(void) {
     SNAPSHOT(packages, package);
     SNAPSHOT(demands, demand);
     SNAPSHOT(bindings, binding);
+    SNAPSHOT(searches, search);
+    SNAPSHOT(candidates, candidate);
     SNAPSHOT(files, file);
     SNAPSHOT(failures, failure);
     SNAPSHOT(calls, call);

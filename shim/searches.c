@@ -165,18 +165,24 @@ static bool is_facade(const char *name) {
     return wc_name_kind_of(name) == WC_NAME_FACADE;
 }
 
+static uint64_t told[QUESTIONS_MOST];
+static size_t told_count;
+
 /* A host may ask for ever. */
 static bool is_told(const char *name, const char *caller, int64_t object) {
-    static uint64_t told[QUESTIONS_MOST];
-    static size_t count;
     uint64_t hash = hash_text(hash_text(HASH_START, name), caller);
     hash = hash_word(hash, (uint64_t)object);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < told_count; i++)
         if (told[i] == hash)
             return true;
-    if (count < QUESTIONS_MOST)
-        told[count++] = hash;
-    return count == QUESTIONS_MOST;
+    if (told_count == QUESTIONS_MOST)
+        return true;
+    told[told_count++] = hash;
+    return false;
+}
+
+void searches_forget(void) {
+    told_count = 0;
 }
 
 bool searches_matter(const char *name) {

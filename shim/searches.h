@@ -35,4 +35,7 @@ const char *searches_cached(const char *name);
 /* Is a library of that name worth a replay? */
 bool searches_matter(const char *name);
 
+/* What was told is not known any more. */
+void searches_forget(void);
+
 #endif

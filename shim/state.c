@@ -5,6 +5,7 @@
 #include "memory.h"
 #include "objects.h"
 #include "packages.h"
+#include "searches.h"
 
 static uint64_t epoch = 1;
 
@@ -16,6 +17,7 @@ bool state_take(void) {
         journal_forget();
         objects_forget();
         packages_forget();
+        searches_forget();
         epoch++;
     }
     return true;

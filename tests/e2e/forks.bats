@@ -44,6 +44,38 @@ child_has_a_log() {
     fails_without own-log-after-fork child_has_a_log
 }
 
+# What the records of that kind say, without what is another process's.
+said() { # KIND LOG
+    records "$1" "$2" | jq -c 'del(.seq, .time, .pid, .tid)'
+}
+
+# By which rule cuDNN was found, and the copy that was not taken.
+child_has_the_searches() {
+    mkdir -p "$work/first" && cp libcudnn.so.9 "$work/first" &&
+        as_bare env LD_LIBRARY_PATH="$work/first" ./forks child && two_logs &&
+        is "$(said search "$child" | jq -c '[.name, .rule]')" '["libcudnn.so.9","LD_LIBRARY_PATH"]' &&
+        is "$(said candidate "$child" | jq -r 'select(.rule == "DT_RUNPATH").path')" "$PWD/libcudnn.so.9" &&
+        diff <(said search "$parent") <(said search "$child") &&
+        diff <(said candidate "$parent") <(said candidate "$child")
+}
+
+@test "a forked child's log says where the loader looked, and what else stood there" {
+    fails_without searches-after-fork child_has_the_searches
+    fails_without candidates-after-fork child_has_the_searches
+}
+
+child_searches_anew() {
+    as_bare ./forks asks libcudnn.so.8 && two_logs &&
+        is "$(said search "$parent" | jq -c 'select(.name == "libcudnn.so.8").takes')" null &&
+        is "$(said search "$child" | jq -c 'select(.name == "libcudnn.so.8").takes')" null
+}
+
+@test "where a child's tables begin anew, what it asks for is searched anew" {
+    child_searches_anew
+    take_out kept-tables
+    fails_without kept-tables-but-searches child_searches_anew
+}
+
 @test "a child that does nothing new leaves nothing" {
     as_bare ./forks quiet
     validate_log "$(the_log "$logs")"

@@ -2,6 +2,7 @@
  * A host that forks. Prints what became of its children; their own calls are told in their logs.
  *   forks child          the parent calls, then a child makes its first call of another function
  *   forks quiet          the child calls only what the parent did
+ *   forks asks NAME      the parent asks for a library in vain, then a child does
  *   forks exec FILE      the child becomes another program
  *   forks become FILE    the parent itself does
  *   forks spawn          vfork, posix_spawn and system
@@ -46,6 +47,12 @@ static int fork_and(int (*work)(void)) {
 }
 
 static const char *file;
+
+static int ask(void) {
+    void *library = dlopen(file, RTLD_LAZY);
+    puts(library ? file : dlerror());
+    return library != NULL;
+}
 
 static int become(void) {
     execl(file, file, (char *)NULL);
@@ -122,7 +129,10 @@ int main(int argc, char **argv) {
         printf("%d %d\n", created, fork_and(cudnnCnnVersionCheck));
     else if (!strcmp(how, "quiet"))
         printf("%d %d\n", created, fork_and(create));
-    else if (!strcmp(how, "exec"))
+    else if (!strcmp(how, "asks")) {
+        int found = ask();
+        printf("%d %d\n", found, fork_and(ask));
+    } else if (!strcmp(how, "exec"))
         printf("%d %d\n", created, fork_and(become));
     else if (!strcmp(how, "become"))
         return become();

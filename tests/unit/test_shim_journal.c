@@ -468,9 +468,22 @@ static void a_path_moves_no_cursor(void **state) {
 
 /* ---- a forked child ---- */
 
+static void search(void) {
+    struct wc_record r;
+    wc_record_begin(&r, WC_KIND_search);
+    r.u.search.search = 1;
+    r.u.search.rule = WC_search_rule_RUNPATH;
+    journal_add(&r);
+    wc_record_begin(&r, WC_KIND_candidate);
+    r.u.candidate.search = 1;
+    r.u.candidate.path = "/b/libcudnn.so.9";
+    journal_add(&r);
+}
+
 static void fork_a_child(void) {
     int status;
     disappoint();
+    search();
     journal_blind("this", "because", "/a");
     pid_t inner = fork();
     if (inner == 0) {
@@ -493,14 +506,16 @@ static void a_child_begins_with_what_was_known(void **state) {
     char inner[256];
     (void)state;
     play(fork_a_child);
-    kinds_are("process machine demand object finding blind");
+    kinds_are("process machine demand object finding search candidate blind");
     snprintf(inner, sizeof(inner), "%s/inner", place);
     read_log(inner);
-    kinds_are("process machine object demand blind blind object");
+    kinds_are("process machine object demand search candidate blind blind object");
     assert_string_equal(text(line(0), "parent_log"), log_name);
     assert_int_equal(number(line(0), "parent_pid"), child);
     assert_string_equal(text(line(2), "version"), "9.1.0");
-    assert_string_equal(text(line(5), "what"), "not");
+    assert_string_equal(text(line(4), "rule"), "DT_RUNPATH");
+    assert_string_equal(text(line(5), "path"), "/b/libcudnn.so.9");
+    assert_string_equal(text(line(7), "what"), "not");
     for (size_t i = 0; i < json_array_size(lines); i++) {
         assert_int_equal(number(line(i), "seq"), i + 1);
         assert_int_not_equal(number(line(i), "pid"), child);
