@@ -30,6 +30,34 @@ bool thread_others;
 
 /* ---- what became of this thread's last request ---- */
 
+/* Will a search be replayed for it? Not again and again for a host that asks for ever. */
+static bool wants_chain(const struct request *r, bool over) {
+    return searches_matter(r->name) &&
+           !(over ? searches_answer_is_told(r) : requests_failure_is_told(r));
+}
+
+/* text: as for conclude(). */
+static void tell_end(int64_t number, bool answered, const char *text) {
+    if (!state_take())
+        return;
+    struct request *r = requests_find(number);
+    bool over = answered || (r && !text && requests_same_file(r));
+    if (r && wants_chain(r, over)) {
+        state_leave();
+        settle_note_chain();
+        if (!state_take())
+            return;
+        r = requests_find(number);
+    }
+    if (r && answered)
+        searches_tell_answered(r);
+    if (r && over)
+        r->ended = true;
+    else if (r)
+        requests_failed(r, text);
+    state_leave();
+}
+
 /* Nothing may come between a failed call and the host's dlerror that touches dlerror's state:
  * dl_iterate_phdr does not. */
 static void conclude_request(const char *text) {
@@ -54,20 +82,7 @@ static void conclude_request(const char *text) {
     state_leave();
     if (!matters)
         return;
-    bool answered = settle_answers(name);
-    if (searches_matter(name))
-        settle_note_chain();
-    if (!state_take())
-        return;
-    if ((r = requests_find(number))) {
-        if (answered)
-            searches_tell_answered(r);
-        if (answered || (!text && requests_same_file(r)))
-            r->ended = true;
-        else
-            requests_failed(r, text);
-    }
-    state_leave();
+    tell_end(number, settle_answers(name), text);
 }
 
 static void conclude_lookup(const char *text) {

@@ -80,6 +80,11 @@ static bool is_told_enough(const struct request *r, bool failed) {
     return is_enough(!c ? NULL : failed ? &c->failed : &c->ahead);
 }
 
+bool requests_failure_is_told(const struct request *r) {
+    const struct counted *c = count_of(r->operation, r->name, r->flags, r->caller_object);
+    return !c || c->failed == REPEATS_TOLD;
+}
+
 static bool is_lookup_told_enough(const char *function, int64_t caller_object) {
     struct counted *c = count_of(WC_operation_DLSYM, function, 0, caller_object);
     return is_enough(c ? &c->failed : NULL);

@@ -47,6 +47,8 @@ bool requests_name_fits(const char *asked, const char *path, const char *soname)
 /* Is there a library of cuDNN or CUDA beside which the request's name leads to the very same file?
  * Then the loader took that one, which keeps the name that it was first loaded by. */
 bool requests_same_file(const struct request *r);
+/* Was the failure of such a request told often enough? */
+bool requests_failure_is_told(const struct request *r);
 /* The loader's words for a failed request, or NULL: nothing answers to its name. */
 void requests_failed(struct request *r, const char *text);
 /* A dlsym of a cuDNN name that gave NULL. */

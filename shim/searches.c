@@ -168,17 +168,23 @@ static bool is_facade(const char *name) {
 static uint64_t told[QUESTIONS_MOST];
 static size_t told_count;
 
+struct question {
+    const char *name, *caller;
+    int64_t caller_object, request;
+};
+
+static uint64_t hash_question(const struct question *q, const struct object *o) {
+    uint64_t hash = hash_text(hash_text(HASH_START, q->name), q->caller);
+    return hash_word(hash, (uint64_t)(o ? o->number : WC_NULL));
+}
+
 /* A host may ask for ever. */
-static bool is_told(const char *name, const char *caller, int64_t object) {
-    uint64_t hash = hash_text(hash_text(HASH_START, name), caller);
-    hash = hash_word(hash, (uint64_t)object);
+static bool is_told(const struct question *q, const struct object *o) {
+    uint64_t hash = hash_question(q, o);
     for (size_t i = 0; i < told_count; i++)
         if (told[i] == hash)
             return true;
-    if (told_count == QUESTIONS_MOST)
-        return true;
-    told[told_count++] = hash;
-    return false;
+    return told_count == QUESTIONS_MOST;
 }
 
 void searches_forget(void) {
@@ -189,17 +195,14 @@ bool searches_matter(const char *name) {
     return wc_name_kind_of(name) != WC_NAME_OTHER && !wc_str_find_char(name, '/');
 }
 
-struct question {
-    const char *name, *caller;
-    int64_t caller_object, request;
-};
-
 static bool tell_from(const struct question *q, const struct wc_search_object *from,
                       struct wc_search_memory *memory, const struct object *o, bool is_new) {
     struct wc_record r;
     struct wc_search_record *s = &r.u.search;
-    if (!searches_matter(q->name) || is_told(q->name, q->caller, o ? o->number : WC_NULL) ||
-        !run(from, q->name, memory))
+    if (!searches_matter(q->name) || is_told(q, o))
+        return false;
+    told[told_count++] = hash_question(q, o);
+    if (!run(from, q->name, memory))
         return false;
     wc_record_begin(&r, WC_KIND_search);
     s->name = q->name;
@@ -245,9 +248,21 @@ void searches_tell_needed(const struct object *host, const struct wc_elf_image *
     }
 }
 
-void searches_tell_answered(const struct request *r) {
+/* What was there before; NULL: it came with this very request, or nothing answers. */
+static const struct object *answer_to(const struct request *r) {
     const struct object *o = is_facade(r->name) ? object_named(r->name) : NULL;
-    if (o && o->request != r->number)
+    return o && o->request != r->number ? o : NULL;
+}
+
+bool searches_answer_is_told(const struct request *r) {
+    struct question q = {r->name, r->caller, r->caller_object, r->number};
+    const struct object *o = answer_to(r);
+    return !o || is_told(&q, o);
+}
+
+void searches_tell_answered(const struct request *r) {
+    const struct object *o = answer_to(r);
+    if (o)
         tell(r->name, r->caller, r->caller_object, r->number, o, false);
 }
 

@@ -15,6 +15,8 @@ void searches_tell_object(const struct object *o);
 void searches_tell_needed(const struct object *host, const struct wc_elf_image *e);
 /* A request that brought nothing new: what answers to it was there before. */
 void searches_tell_answered(const struct request *r);
+/* Would that tell nothing more? */
+bool searches_answer_is_told(const struct request *r);
 /* A request that failed. True: it was replayed, and the questions below are about it. */
 bool searches_tell_failed(const struct request *r);
 

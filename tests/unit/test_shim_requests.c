@@ -223,8 +223,11 @@ static void a_failure_that_matters_does(void **state) {
 
 static void the_same_is_told_so_many_times(void **state) {
     (void)state;
-    for (int i = 0; i < 2000; i++) /* however often, it is one name */
-        requests_failed(ask("libcudnn-again.so.9", true), "not there");
+    for (int i = 0; i < 2000; i++) { /* however often, it is one name */
+        struct request *r = ask("libcudnn-again.so.9", true);
+        assert_int_equal(requests_failure_is_told(r), i >= REPEATS_TOLD);
+        requests_failed(r, "not there");
+    }
     assert_int_equal(journal.requests, REPEATS_TOLD);
     assert_int_equal(journal.failures, REPEATS_TOLD);
     assert_int_equal(journal.searches, REPEATS_TOLD);
