@@ -3,7 +3,7 @@
 #include "auxv.h"
 #include "files.h"
 #include "sys.h"
-#include "whichcudnn/base.h"
+#include "whichcudnn/process_facts.h"
 
 struct config config;
 
@@ -114,19 +114,6 @@ void config_load(const char *const *envp) {
     __atomic_store_n(&config.loaded, true, __ATOMIC_RELEASE);
 }
 
-static bool is_logged(const char *variable) {
-#define LOGGED(name)                                                                               \
-    if (value_of(variable, name))                                                                  \
-        return true;
-#define LOGGED_ALL(prefix)                                                                         \
-    if (wc_str_starts(variable, prefix))                                                           \
-        return true;
-#include "config_logged.def"
-#undef LOGGED
-#undef LOGGED_ALL
-    return false;
-}
-
 struct logged {
     void (*each)(void *arg, const char *variable);
     void *arg;
@@ -134,7 +121,7 @@ struct logged {
 
 static void if_logged(void *arg, const char *variable) {
     const struct logged *l = arg;
-    if (is_logged(variable))
+    if (wc_variable_is_logged(variable))
         l->each(l->arg, variable);
 }
 

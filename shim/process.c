@@ -5,7 +5,7 @@
 #include "config.h"
 #include "files.h"
 #include "sys.h"
-#include "whichcudnn/elf_image.h"
+#include "whichcudnn/process_facts.h"
 
 #define MOST_STRINGS 64
 
@@ -34,56 +34,19 @@ static const char *or_null(const char *s) {
     return s[0] ? s : NULL;
 }
 
-/* Field 22 of /proc/self/stat; the second field, the command, may hold blanks and brackets. */
 static int64_t start_ticks(void) {
     char text[1024];
-    uint64_t value;
-    if (!files_read_text("/proc/self/stat", text, sizeof text))
-        return WC_NULL;
-    const char *s = wc_str_find_last_char(text, ')');
-    for (int field = 2; s && field < 22; field++)
-        s = wc_str_find_char(s + 1, ' ');
-    return s && wc_parse_number(s + 1, wc_str_length(s + 1), &value) ? (int64_t)value : WC_NULL;
-}
-
-static bool is_interpreter(const char *program) {
-    const char *base = wc_base_name(program);
-    return wc_str_starts(base, "python") || wc_str_starts(base, "pypy");
-}
-
-/* Program and script or module; what follows may be private. */
-static void keep_arguments(struct string_list *list, const char *text, size_t size) {
-    bool whole = config.whole_arguments, module = false;
-    for (size_t at = 0; at < size; at += wc_str_length(text + at) + 1) {
-        const char *s = text + at;
-        if (at == 0) {
-            add_string(list, s);
-            if (!whole && !is_interpreter(s))
-                return;
-        } else if (whole) {
-            add_string(list, s);
-        } else if (module || s[0] != '-') {
-            add_string(list, s);
-            return;
-        } else if (wc_str_compare(s, "-m") == 0 || wc_str_compare(s, "-c") == 0) {
-            add_string(list, s);
-            if (s[1] == 'c')
-                return;
-            module = true;
-        }
-    }
+    return files_read_text("/proc/self/stat", text, sizeof text) ? wc_start_ticks(text) : WC_NULL;
 }
 
 static void describe_arguments(struct wc_process_record *out) {
     static char text[8192];
-    static struct string_list list;
+    static const char *list[MOST_STRINGS];
     size_t n = 0;
-    list.n = 0;
     shim_files.read(NULL, "/proc/self/cmdline", 0, text, sizeof text - 1, &n);
     text[n] = 0;
-    keep_arguments(&list, text, n);
-    out->arguments.p = list.p;
-    out->arguments.n = list.n;
+    out->arguments.p = list;
+    out->arguments.n = wc_arguments_told(text, n, config.whole_arguments, list, MOST_STRINGS);
 }
 
 void process_describe(struct wc_process_record *out) {
@@ -128,121 +91,22 @@ void process_note_object(const struct dl_phdr_info *info) {
     }
 }
 
-/* libc.so.6 defines a node for each release that changed it; the greatest number wins. */
 static const char *newest_glibc_node(void) {
     static char newest[16];
     struct wc_elf_image image;
-    uint64_t best = 0;
     if (!libc_phdr || wc_elf_from_memory(&image, libc_base, libc_phdr, libc_phnum) != WC_ELF_OK)
         return NULL;
-    const uint64_t start = (uintptr_t)image.string_table - libc_base, end = start + image.strsz;
-    uint64_t at = start, found;
-    while (at < end && (found = wc_elf_find_bytes(&image, "GLIBC_2.", 8, &at, end - at))) {
-        const char *s = wc_elf_string(&image, found - start);
-        if (!s)
-            break;
-        uint64_t minor = 0;
-        size_t digits = wc_parse_number(s + 8, wc_str_length(s + 8), &minor);
-        if (digits && minor >= best && !s[8 + digits]) {
-            struct wc_text t;
-            best = minor;
-            wc_text_begin(&t, newest, sizeof newest);
-            wc_text_add(&t, s + 6);
-        }
-    }
-    return newest[0] ? newest : NULL;
+    return wc_glibc_release(&image, newest);
 }
 
 unsigned process_glibc_minor(void) {
-    const char *node = newest_glibc_node();
-    uint64_t minor = 0;
-    if (node && wc_str_starts(node, "2."))
-        wc_parse_number(node + 2, wc_str_length(node + 2), &minor);
-    return (unsigned)minor;
-}
-
-/* The value of KEY="value" or KEY=value in os-release, put into to. */
-static const char *os_release_value(const char *key, char *to, size_t cap) {
-    static char text[4096];
-    if (!files_read_text("/etc/os-release", text, sizeof text))
-        return NULL;
-    const char *s = text;
-    while (s && !wc_str_starts(s, key)) {
-        s = wc_str_find_char(s, '\n');
-        s = s ? s + 1 : NULL;
-    }
-    if (!s)
-        return NULL;
-    s += wc_str_length(key);
-    const char quote = *s == '"' ? '"' : '\n';
-    s += *s == '"';
-    size_t n = 0;
-    while (s[n] && s[n] != quote && s[n] != '\n')
-        n++;
-    struct wc_text t;
-    wc_text_begin(&t, to, cap);
-    wc_text_add_n(&t, s, n);
-    return to;
-}
-
-struct mark {
-    const char *path, *kind;
-};
-static const struct mark container_marks[] = {
-    {"/.dockerenv", "docker"},
-    {"/run/.containerenv", "podman"},
-    {"/var/run/secrets/kubernetes.io", "kubernetes"},
-    {"/.singularity.d", "apptainer"},
-};
-
-static const char *container(void) {
-    struct wc_file_facts facts;
-    for (size_t i = 0; i < sizeof container_marks / sizeof *container_marks; i++)
-        if (shim_files.facts(NULL, container_marks[i].path, &facts))
-            return container_marks[i].kind;
-    return NULL;
-}
-
-/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu ...": the first word that is a
- * dotted number. */
-static const char *driver_release(void) {
-    static char release[48];
-    char text[512];
-    if (!files_read_text("/proc/driver/nvidia/version", text, sizeof text))
-        return NULL;
-    for (const char *s = text; *s; s++) {
-        size_t n = 0, dots = 0;
-        while ((s[n] >= '0' && s[n] <= '9') || s[n] == '.')
-            dots += s[n++] == '.';
-        if (n && dots && (s == text || s[-1] == ' ')) {
-            struct wc_text t;
-            wc_text_begin(&t, release, sizeof release);
-            wc_text_add_n(&t, s, n);
-            return release;
-        }
-    }
-    return NULL;
-}
-
-static bool count_gpu(void *count, const char *name) {
-    uint64_t number;
-    size_t n = wc_str_length(name);
-    if (wc_str_starts(name, "nvidia") && n > 6 &&
-        wc_parse_number(name + 6, n - 6, &number) == n - 6)
-        ++*(int64_t *)count;
-    return true;
+    return wc_glibc_minor(newest_glibc_node());
 }
 
 void process_describe_machine(struct wc_machine_record *out) {
-    static char operating_system[128];
+    static struct wc_machine_texts texts;
     out->kernel = or_null(kernel()->release);
     out->architecture = ARCH_NAME;
-    out->operating_system =
-        os_release_value("PRETTY_NAME=", operating_system, sizeof operating_system);
     out->glibc = newest_glibc_node();
-    out->container = container();
-    out->driver = driver_release();
-    out->gpu_devices = 0;
-    if (!shim_files.list(NULL, "/dev", count_gpu, &out->gpu_devices))
-        out->gpu_devices = WC_NULL;
+    wc_machine_read(&shim_files, &texts, out);
 }
