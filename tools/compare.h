@@ -1,0 +1,46 @@
+/*
+ * Two processes beside each other: what differs, cause first. For ranks of one run, and for runs
+ * that should have been the same. What only one of the sources can know (a scan sees no calls) is
+ * not compared; paths alone are no difference.
+ */
+#ifndef WHICHCUDNN_TOOLS_COMPARE_H
+#define WHICHCUDNN_TOOLS_COMPARE_H
+
+#include <stdio.h>
+
+#include "source.h"
+
+/* In the order of cause and effect. The last cannot lead the loader to another file. */
+enum difference_kind {
+    DIFFERENCE_ENVIRONMENT,  /* a variable that leads the loader or a framework */
+    DIFFERENCE_PACKAGE,      /* a package of cuDNN: there, its version, its state */
+    DIFFERENCE_HOST,         /* a host: there, what it wants */
+    DIFFERENCE_FOUND,        /* by which rule a library was found, which installation it is of */
+    DIFFERENCE_LIBRARY,      /* a library: there, its version, its build */
+    DIFFERENCE_BINDING,      /* who uses which library */
+    DIFFERENCE_DRIVER,       /* the driver, the GPUs */
+    DIFFERENCE_FAILURE,      /* what was asked for in vain */
+    DIFFERENCE_CALL,         /* a call and its status */
+    DIFFERENCE_SURROUNDINGS, /* the rest of the computer */
+};
+
+struct difference {
+    enum difference_kind kind;
+    char *what;            /* "LD_LIBRARY_PATH", "libcudnn.so.9" */
+    const char *attribute; /* "version", "rule"; NULL: what itself is there or not */
+    char *a, *b;           /* NULL: there is none on that side, or it is not known */
+};
+
+struct comparison {
+    struct difference *p;
+    size_t n;
+};
+
+void compare(struct comparison *c, const struct source *a, const struct source *b);
+void comparison_end(struct comparison *c);
+
+const char *difference_word(enum difference_kind kind); /* "environment", "library" */
+/* "version of libcudnn.so.9: 9.1.0, not 9.8.0": what b has that a has not. The caller frees. */
+char *difference_text(const struct difference *d);
+
+#endif
