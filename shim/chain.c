@@ -53,7 +53,8 @@ static struct needed *find_needed(const char *name) {
 }
 
 static int who_needs(const char *name) {
-    return name ? find_needed(name)->by : -1;
+    const struct needed *n = name ? find_needed(name) : NULL;
+    return n && n->name ? n->by : -1;
 }
 
 static const char *keep(const char *text) {

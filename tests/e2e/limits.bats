@@ -46,6 +46,11 @@ value_in_page() { # CONSTANT
         <(first_column Sizes | grep -E 'MOST|KEPT|INSTANCES' | grep -v ^WC_)
 }
 
+@test "each size has a test, but for these" {
+    is "$(section Sizes | grep -v '\[test\]' | cut -d '|' -f 2 | tr -d '` ' | xargs)" \
+        "SCRATCH_FILE SCRATCH_DIAGNOSE KNOWN_MOST START_MOST SAID_MOST TRIES_MOST"
+}
+
 @test "the pages that docs/limits.md and README.md point to are there" {
     local file target
     for file in README.md "$page"; do
@@ -108,4 +113,132 @@ END
     log=$(the_log "$BATS_TEST_TMPDIR/logs")
     validate_log "$log"
     is "$(records binding "$log" | jq -c '[.how, .functions]')" '["dlsym",["cudnnGetVersion"]]'
+}
+
+# ---- replayed searches: as much as is told ----
+
+# A major that nobody has: the computer's own cuDNN would fill gaps.
+begin_bound() {
+    cd "$BATS_TEST_TMPDIR" || return
+    before=()
+    make_standin --companion libcudnn.so.77 set
+    gcc -o opener -x c - -ldl <<'END'
+#include <dlfcn.h>
+int main(int count, char **names) {
+    for (int i = 1; i < count; i++)
+        if (!dlopen(names[i], RTLD_NOW))
+            dlerror();
+    return 0;
+}
+END
+}
+# with_cache: before a command, a loader cache that knows what lies in set, and nothing else of ours.
+with_cache() {
+    before=(unshare --mount)
+    [ "$(id -u)" -eq 0 ] || before+=(--map-root-user)
+    "${before[@]}" true || skip "no mount namespace"
+    echo "$PWD/set" >conf
+    PATH=$PATH:/sbin ldconfig -X -C cache -f conf
+    # shellcheck disable=SC2016  # of that shell
+    before+=(sh -c 'mount --bind cache /etc/ld.so.cache && exec "$@"' sh)
+}
+# opens NAME...: a watched process opens one after another, behind the words of $before; its log is $log.
+opens() {
+    rm -rf logs
+    mkdir logs
+    "${before[@]}" env LD_PRELOAD="$SHIM" WHICHCUDNN_STDERR=off WHICHCUDNN_LOG="$PWD/logs" ./opener "$@"
+    log=$(the_log logs)
+    validate_log "$log"
+}
+
+@test "bound: 64 directories and 16 other files of one search; how many more is counted" {
+    begin_bound
+    local i path=
+    printf '\xb7' | dd of=set/libcudnn.so.77 bs=1 seek=18 conv=notrunc status=none # another machine's
+    for i in {1..100}; do
+        mkdir "$i"
+        [ "$i" -gt 20 ] || cp set/libcudnn.so.77 "$i"
+        path=$path:$PWD/$i
+    done
+    before=(env LD_LIBRARY_PATH="${path#:}")
+    opens libcudnn.so.77
+    is "$(records search "$log" | jq -c '[(.searched | length), .searched[63], .cut >= 36 + 4]')" \
+        "[64,\"LD_LIBRARY_PATH $PWD/64/\",true]"
+    is "$(records candidate "$log" | jq -r .path)" "$(printf "$PWD/%s/libcudnn.so.77\n" {1..16})"
+}
+
+@test "bound: 256 searches of a process" {
+    begin_bound
+    opens libcudnn.so.{1000..1299}
+    is "$(records failure "$log" | jq -r .name | sort -u | wc -l)" 300
+    is "$(records search "$log" | jq -r .name)" "$(printf 'libcudnn.so.%s\n' {1000..1255})"
+}
+
+@test "bound: 8 site-packages in which copies are looked for" {
+    begin_bound
+    local i
+    for i in {1..10}; do
+        mkdir -p "$i/site-packages/nvidia/cudnn/lib"
+        cp set/libcudnn.so.77 "$i/site-packages/nvidia/cudnn/lib"
+        make_standin --companion libsome.so "$i/site-packages"
+    done
+    opens "$PWD"/{1..10}/site-packages/libsome.so libcudnn.so.77
+    is "$(records candidate "$log" | jq -r '[.rule, .path] | join(" ")')" \
+        "$(printf "not searched $PWD/%s/site-packages/nvidia/cudnn/lib/libcudnn.so.77\n" {1..8})"
+}
+
+@test "bound: 8 other names of what was asked for in one directory" {
+    begin_bound
+    local i
+    for i in {10..21}; do cp set/libcudnn.so.77 "set/libcudnn.so.$i"; done
+    rm set/libcudnn.so.77
+    before=(env LD_LIBRARY_PATH="$PWD/set")
+    opens libcudnn.so.77
+    is "$(records file "$log" | jq -r .path | grep -c "^$PWD/set/libcudnn.so.[12].\$")" 8
+}
+
+@test "bound: majors up to 19 are looked for in the loader's cache" {
+    begin_bound
+    make_standin --companion libcudnn.so.20 set
+    with_cache
+    opens libcudnn.so
+    is "$(records file "$log" | jq -r .path)" ""
+    make_standin --companion libcudnn.so.19 set
+    with_cache
+    opens libcudnn.so
+    is "$(records file "$log" | jq -r .path)" "$PWD/set/libcudnn.so.19"
+}
+
+@test "bound: 4 libraries that a refused file needs" {
+    begin_bound
+    local part parts=(ops cnn adv graph ext)
+    for part in "${parts[@]}"; do make_standin --companion "libcudnn_$part.so.77" parts; done
+    gcc -shared -o libwants.so -Wl,--no-as-needed "-Wl,-rpath,$PWD/parts" -x c /dev/null -x none \
+        parts/libcudnn_{ops,cnn,adv,graph,ext}.so.77 set/libcudnn.so.77
+    opens ./libwants.so
+    is "$(records file "$log" | jq -r .path)" \
+        "$(printf "$PWD/parts/libcudnn_%s.so.77\n" "${parts[@]:0:4}")"
+}
+
+@test "bound: a loader cache of more than 8 MiB is not read" {
+    begin_bound
+    with_cache
+    opens libcudnn.so.77
+    is "$(records search "$log" | jq -c '[.rule, .takes]')" "[\"ld.so.cache\",\"$PWD/set/libcudnn.so.77\"]"
+    truncate -s 8388609 cache
+    opens libcudnn.so.77
+    is "$(records search "$log" | jq -c '[.rule, .takes]')" '[null,null]'
+    is "$(records object "$log" | jq -r 'select(.role == "facade").path')" "$PWD/set/libcudnn.so.77"
+}
+
+# The directory of the program itself is the 32nd.
+@test "bound: 32 directories of packages" {
+    begin_bound
+    local i
+    for i in {1..40}; do
+        make_standin --layout pip --only facade 9.1.0 "$i/site-packages"
+    done
+    opens "$PWD"/{1..40}/site-packages/nvidia/cudnn/lib/libcudnn.so.9
+    is "$(records object "$log" | jq -r 'select(.role == "facade").path' | sort -u | wc -l)" 40
+    is "$(records package "$log" | jq -r .path | grep -c "^$PWD/.*/site-packages/")" 31
 }
