@@ -30,7 +30,7 @@ changed() {
     [[ $output == *"major-differ: no finding is called so"* ]]
     [[ $output == *"major-differs: expected first nowhere, and not in not-first.tsv"* ]]
     [[ $output == *"1 played that expect major-differs, the cases have 0"* ]]
-    rm -r "$BATS_TEST_TMPDIR"/*
+    rm -r "${BATS_TEST_TMPDIR:?}"/*
     changed A21 library-not-found demands-conflict
     [[ $output == *"demands-conflict: in not-first.tsv, and expected by a case"* ]]
 }
