@@ -14,10 +14,12 @@
 #include "outcome.h"
 #include "preload.h"
 #include "render.h"
+#include "startup_source.h"
 #include "terminal.h"
 #include "unobserved.h"
 
 #define REPORTS_SHOWN 8
+#define LOADER_STATUS 127 /* with which glibc's loader ends a program that it cannot start */
 
 static const char usage[] =
     "Usage: whichcudnn run [--log PLACE] [--quiet] [--color=WHEN] -- COMMAND [argument...]\n"
@@ -64,7 +66,8 @@ static void set_environment(void *arg) {
 }
 
 static void print_log(const struct source *log) {
-    print_format(stderr, "  log      %s\n", log->path);
+    if (log->path[0])
+        print_format(stderr, "  log      %s\n", log->path);
 }
 
 static void print_report(const struct source *log, bool colour) {
@@ -77,6 +80,8 @@ static void print_report(const struct source *log, bool colour) {
     render_brief(stderr, &report, colour);
     if (log->stack.outcome.ending == WC_ending_SIGNALED)
         print_format(stderr, "  ended    %s\n", ending);
+    if (log->stack.outcome.reason)
+        print_format(stderr, "  mind     %s\n", log->stack.outcome.reason);
     print_log(log);
     free(ending);
     report_end(&report);
@@ -89,13 +94,17 @@ static void print_reports(const struct child_logs *logs, bool colour) {
         complain("%zu more logs of processes that it started", logs->n - REPORTS_SHOWN);
 }
 
-/* No log: either nothing of cuDNN was in it, or the shim could not be. */
-static const char *reason_of_silence(const struct child *child, const char *reason) {
+static bool is_disabled(void) {
     const char *disabled = getenv("WHICHCUDNN_DISABLE");
 
+    return disabled && strcmp(disabled, "1") == 0;
+}
+
+/* No log: either nothing of cuDNN was in it, or the shim could not be. */
+static const char *reason_of_silence(const struct child *child, const char *reason) {
     if (reason)
         return reason;
-    if (disabled && strcmp(disabled, "1") == 0)
+    if (is_disabled())
         return "WHICHCUDNN_DISABLE is set";
     return outcome_exit_code(child) > 128 ? "it ended before anything was asked for"
                                           : "no cuDNN was loaded or asked for";
@@ -159,11 +168,33 @@ static void add_gpus(const struct child_logs *logs) {
     }
 }
 
+/* The shim never woke, nor did the program: what its files say of that. A program that the loader
+ * refuses ends with status 127. */
+static struct source *look_at_start(const struct log_place *place, const char *program,
+                                    struct wc_record *r, const char *preload, char **reason) {
+    struct wc_outcome_record *o = &r->u.outcome;
+    struct source *started;
+    char *path;
+
+    if (!program || o->ending != WC_ending_EXITED || o->status != LOADER_STATUS || is_disabled())
+        return NULL;
+    path = place->directory && !strchr(place->value, '%') ? outcome_path(place, o->child) : NULL;
+    started = startup_source(program, preload, o->child, path, reason);
+    free(path);
+    if (!started)
+        return NULL;
+    o->reason = "it ended in the loader, before anything of it ran: this is what its files say";
+    if (!outcome_add(started, r))
+        complain("%s: %s", started->path, strerror(errno));
+    return started;
+}
+
 static void conclude(const struct log_place *place, const struct child *child, const char *command,
-                     int64_t start, const struct options *options) {
+                     const char *preload, int64_t start, const struct options *options) {
     struct child_logs logs;
+    struct source *started = NULL;
     struct wc_record r;
-    char *reason = NULL;
+    char *reason = NULL, *program = NULL;
 
     child_logs_find(&logs, place, child->pid, start);
     outcome_begin(&r, child);
@@ -172,14 +203,21 @@ static void conclude(const struct log_place *place, const struct child *child, c
     if (logs.own && !outcome_add(logs.own, &r))
         complain("%s: %s", logs.own->path, strerror(errno));
     if (logs.n == 0) {
-        reason = unobserved_reason(command);
-        if (reason)
+        reason = unobserved_reason(command, &program);
+        if (!reason)
+            started = look_at_start(place, program, &r, preload, &reason);
+        if (!started && reason)
             leave_outcome(place, &r, reason);
     }
-    if (logs.n == 0 && !options->quiet)
+    if (started && !options->quiet)
+        print_report(started, options->common.colour);
+    else if (logs.n == 0 && !options->quiet)
         complain("nothing observed: %s", reason_of_silence(child, reason));
     else if (!options->quiet)
         print_reports(&logs, options->common.colour);
+    if (started)
+        source_free(started);
+    free(program);
     free(reason);
     child_logs_end(&logs);
 }
@@ -209,7 +247,7 @@ static int run_command(char **command, char *shim, const struct options *options
         not_started(&place, &child, command[0]);
         answer = outcome_exit_code(&child);
     } else {
-        conclude(&place, &child, command[0], start, options);
+        conclude(&place, &child, command[0], environment.preload, start, options);
         answer = outcome_exit_code(&child);
     }
     log_place_end(&place);

@@ -81,6 +81,10 @@ bool outcome_leave(const char *path, const struct wc_record *r) {
     return write_line(path, O_CREAT | O_EXCL, r);
 }
 
+bool outcome_write(const char *path, const struct wc_record *r) {
+    return write_line(path, 0, r);
+}
+
 bool outcome_append(struct source *log, struct wc_record *r) {
     r->seq = ++log->last_seq;
     r->time = now();
@@ -92,7 +96,7 @@ bool outcome_append(struct source *log, struct wc_record *r) {
 bool outcome_add(struct source *own, struct wc_record *r) {
     struct wc_outcome_record *o = &r->u.outcome;
 
-    o->observed = own->stack.has_process;
+    o->observed = own->stack.has_process && !o->reason;
     o->during = in_flight_last(&own->in_flight, &o->during_seq);
     return outcome_append(own, r);
 }

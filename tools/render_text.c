@@ -83,6 +83,8 @@ static void print_origin(FILE *to, const struct report *r) {
         print_process(to, &s->stack.process, s->pid);
     if (ending)
         print_format(to, "  ended    %s\n", ending);
+    if (s->stack.outcome.reason && r->findings.n > 0)
+        print_format(to, "  mind     %s\n", s->stack.outcome.reason);
     free(ending);
     print_format(to, "  %s", source_type_word(s->type));
     fprintf(to, "%*s", 9 - (int)strlen(source_type_word(s->type)), "");

@@ -137,12 +137,14 @@ static char *file_reason(const char *path, char **next) {
     return reason || *next ? reason : privilege_reason(path);
 }
 
-char *unobserved_reason(const char *command) {
+char *unobserved_reason(const char *command, char **program) {
     char *path = find_program(command), *next, *reason = NULL;
 
+    *program = NULL;
     for (int depth = 0; path && !reason && depth <= SCRIPT_DEPTH; depth++) {
         reason = file_reason(path, &next);
-        free(path);
+        free(*program);
+        *program = path;
         path = next;
     }
     free(path);

@@ -4,7 +4,8 @@
 #ifndef WHICHCUDNN_TOOLS_UNOBSERVED_H
 #define WHICHCUDNN_TOOLS_UNOBSERVED_H
 
-/* command: as given to exec. NULL: nothing in the file speaks against it. The caller frees. */
-char *unobserved_reason(const char *command);
+/* command: as given to exec. NULL: nothing in the file speaks against it. *program: the file that
+ * is run, for a script its interpreter; NULL: there is none. The caller frees both. */
+char *unobserved_reason(const char *command, char **program);
 
 #endif

@@ -133,8 +133,11 @@ bool wc_is_load(const struct wc_failure *f) {
 }
 
 void wc_case_request(struct wc_case *c, const struct wc_failure *f) {
-    wc_case_fact(c, "asked for", f->r.name,
-                 f->r.text ? "loader request" : "loader request; no object answers to it");
+    if (f->r.operation == WC_operation_NEEDED)
+        wc_case_fact(c, "needs", f->r.name, "DT_NEEDED; by the loader's rules there is none");
+    else
+        wc_case_fact(c, "asked for", f->r.name,
+                     f->r.text ? "loader request" : "loader request; no object answers to it");
     wc_case_fact(c, "loader said", f->r.text, "dlerror");
 }
 

@@ -191,7 +191,9 @@ static void tell_not_found(struct wc_diagnosis *d, size_t i, const char *name) {
     wc_case_begin(&c, d);
     if (wc_str_same(name, f->r.name ? wc_base_name(f->r.name) : NULL))
         c.r.title =
-            wc_say(&c, wc_say_caller(&c, f), " asked for ", wc_say_name(&c, name),
+            wc_say(&c, wc_say_caller(&c, f),
+                   f->r.operation == WC_operation_NEEDED ? " needs " : " asked for ",
+                   wc_say_name(&c, name),
                    refused(f) ? ", which could not be loaded" : ", which was not found", NULL);
     else
         c.r.title = wc_say(&c, wc_say_name(&c, f->r.name), " needs ", wc_say_name(&c, name),

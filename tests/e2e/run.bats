@@ -291,6 +291,59 @@ END
 
 # ---- nothing observed ----
 
+# A program that needs a host, which needs a cuDNN that no search of the loader finds; and a copy.
+make_stopped() {
+    mkdir -p conda/lib stopped
+    echo 'int cudnnCreate(void **h) { return !h; }' |
+        "${CC:-gcc}" -shared -fPIC -Wl,-soname,libcudnn.so.8 -x c - -o conda/lib/libcudnn.so.8
+    echo 'int cudnnCreate(void **); int host(void) { void *h; return cudnnCreate(&h); }' |
+        "${CC:-gcc}" -shared -fPIC -Wl,-soname,libhost.so -x c - -x none conda/lib/libcudnn.so.8 \
+            -o stopped/libhost.so
+    echo 'int host(void); int main(void) { return host(); }' |
+        "${CC:-gcc}" -x c - -x none stopped/libhost.so -o stopped/app \
+            -Wl,-rpath,"\$ORIGIN" -Wl,--allow-shlib-undefined
+    is "$(LD_LIBRARY_PATH=conda/lib stopped/app && echo well)" well
+    unset LD_LIBRARY_PATH CONDA_PREFIX CUDA_HOME
+}
+
+@test "a program that ends in the loader: what its files say is missing, and where a copy is" {
+    make_stopped
+    CONDA_PREFIX=$PWD/conda run -127 without_cache "$CMD" run --log logs/ -- stopped/app
+    [[ $output == *"error: libhost.so needs libcudnn.so.8, which was not found"* ]]
+    [[ $output == *"fix      export LD_LIBRARY_PATH=$PWD/conda/lib"* ]]
+    [[ $output == *"it ended in the loader"* ]]
+    log=$(the_log logs)
+    validate_log "$log"
+    is "$(field failure operation "$log") $(field failure inferred "$log")" "needed true"
+    is "$(field candidate path "$log")" "$PWD/conda/lib/libcudnn.so.8"
+    is "$(field outcome observed "$log") $(field process executable "$log")" \
+        "false $PWD/stopped/app"
+    # What is not on the list of the log is not in it.
+    run -1 grep -E '"(PATH|HOME)=' "$log"
+    "$CMD" report --json "$log" >report.json || true
+    validate_report report.json
+    # Where the variable is set there is nothing to tell.
+    LD_LIBRARY_PATH=$PWD/conda/lib run -0 run_it --log well/ -- stopped/app
+    [[ $output != *error* ]]
+}
+
+@test "a program that ends in the loader: by a damaged file, or by a library of nobody's" {
+    make_stopped
+    : >conda/lib/libcudnn.so.8
+    LD_LIBRARY_PATH=$PWD/conda/lib run -127 run_it --log logs/ -- stopped/app
+    [[ $output == *"error: libhost.so"*"libcudnn.so.8, which is empty"* ]]
+    validate_log "$(the_log logs)"
+    rm stopped/libhost.so
+    run -127 run_it --log other/ -- stopped/app
+    [[ $output == *"nothing observed: it ended in the loader: libhost.so, which $PWD/stopped/app needs, was not found"* ]]
+    is "$(field outcome observed "$(the_log other)")" false
+    WHICHCUDNN_DISABLE=1 run -127 run_it -- stopped/app
+    [[ $output == *"WHICHCUDNN_DISABLE is set"* ]]
+    # It is the loader's status, but not the loader's doing.
+    run -127 run_it -- sh -c 'exit 127'
+    is "$output" "whichcudnn: nothing observed: no cuDNN was loaded or asked for"
+}
+
 @test "why nothing was observed: a static program, a script of one, another machine" {
     echo 'int main(void) { return 3; }' | "${CC:-gcc}" -static -x c - -o static
     run -3 run_it -- ./static

@@ -1,10 +1,12 @@
-"""The program finds cuDNN by LD_LIBRARY_PATH of a conda shell; sudo starts it without."""
+"""The program finds cuDNN by LD_LIBRARY_PATH of a conda shell; sudo, which keeps the rest of the
+environment, starts it without."""
 
 
 def case(w):
     release = w.release("8.2", "8.4")
     lib = w.conda(release)
     w.has_it = lib
+    w.environment["CONDA_PREFIX"] = w.conda_prefix
     host = w.host("plain", release)
     host.does("create")
     w.program = w.start(linked_to=host)

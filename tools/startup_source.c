@@ -1,0 +1,127 @@
+/* See startup_source.h. */
+#include "startup_source.h"
+
+#include <errno.h>
+#include <gnu/libc-version.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "outcome.h"
+#include "startup.h"
+#include "whichcudnn/names.h"
+#include "whichcudnn/process_facts.h"
+
+static const char preload_name[] = "LD_PRELOAD=";
+
+/* Our own environment with that LD_PRELOAD. The caller frees the list and its first element. */
+static char **environment_with(const char *preload) {
+    size_t n = 0, to = 1;
+    char **list;
+
+    while (environ[n])
+        n++;
+    list = must_allocate((n + 2) * sizeof(*list));
+    list[0] = must_format("%s%s", preload_name, preload);
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(environ[i], preload_name, sizeof(preload_name) - 1) != 0)
+            list[to++] = environ[i];
+    return list;
+}
+
+/* ---- records ---- */
+
+struct writing {
+    struct source *source;
+    bool written; /* the file is there, and has all so far */
+};
+
+static void add(void *ctx, struct wc_record *r) {
+    struct writing *w = ctx;
+
+    source_add(w->source, r);
+    if (w->written && !outcome_write(w->source->path, r)) {
+        complain("%s: %s", w->source->path, strerror(errno));
+        w->written = false;
+    }
+}
+
+static void add_process(struct writing *w, const char *program, char *const *environment) {
+    const char *logged[64];
+    struct utsname node;
+    struct wc_record r;
+    size_t n = 0;
+    char *real = realpath(program, NULL), *directory = getcwd(NULL, 0);
+
+    for (char *const *v = environment; *v && n < sizeof(logged) / sizeof(logged[0]); v++)
+        if (wc_variable_is_logged(*v))
+            logged[n++] = *v;
+    wc_record_begin(&r, WC_KIND_process);
+    r.u.process.node = uname(&node) == 0 ? node.nodename : NULL;
+    r.u.process.parent_pid = getpid();
+    r.u.process.executable = real ? real : program;
+    r.u.process.directory = directory;
+    r.u.process.environment = (struct wc_strings){logged, n};
+    r.u.process.shim_version = WHICHCUDNN_VERSION;
+    r.u.process.run_pid = w->source->pid;
+    source_add(w->source, &r);
+    w->written = w->source->path[0] && outcome_leave(w->source->path, &r);
+    free(real);
+    free(directory);
+}
+
+static void add_machine(struct writing *w) {
+    struct wc_machine_texts *texts = must_allocate(sizeof(*texts));
+    struct utsname computer;
+    struct wc_record r;
+
+    wc_record_begin(&r, WC_KIND_machine);
+    if (uname(&computer) == 0) {
+        r.u.machine.kernel = computer.release;
+        r.u.machine.architecture = computer.machine;
+    }
+    r.u.machine.glibc = gnu_get_libc_version();
+    wc_machine_read(&disk_files, texts, &r.u.machine);
+    add(w, &r);
+    free(texts);
+}
+
+/* ---- what has a part in it ---- */
+
+static bool is_relevant(const struct startup *s) {
+    for (size_t i = 0; i < s->missing_count; i++)
+        if (wc_name_kind_of(s->missing[i].name) != WC_NAME_OTHER)
+            return true;
+    return false;
+}
+
+static void say_missing(const struct startup *s, char **reason) {
+    if (s->missing_count > 0)
+        *reason = must_format("it ended in the loader: %s, which %s needs, was not found",
+                              s->missing[0].name, s->missing[0].by->search.path);
+}
+
+struct source *startup_source(const char *program, const char *preload, int64_t child,
+                              const char *path, char **reason) {
+    char **environment = environment_with(preload);
+    struct writing w = {NULL, false};
+    struct startup s;
+
+    if (startup_replay(&s, program, environment)) {
+        if (is_relevant(&s)) {
+            w.source = source_new(SOURCE_LOG, path ? path : "");
+            w.source->pid = child;
+            add_process(&w, program, environment);
+            add_machine(&w);
+            startup_tell(&s, add, &w);
+        } else {
+            say_missing(&s, reason);
+        }
+        startup_end(&s);
+    }
+    free(environment[0]);
+    free(environment);
+    return w.source;
+}
