@@ -10,14 +10,13 @@
 #include "sys.h"
 #include "view.h"
 #include "whichcudnn/compat.h"
-#include "whichcudnn/frameworks.h"
 #include "whichcudnn/identify.h"
 #include "whichcudnn/names.h"
+#include "whichcudnn/object.h"
 #include "whichcudnn/symbols.h"
 
-#define NAMES_MOST 48
-
 static char real_path[SYS_PATH];
+static struct wc_object_room room;
 
 /* ---- who asked ---- */
 
@@ -57,16 +56,6 @@ static void attribute(struct object *o, const char **candidates, size_t *n) {
 
 /* ---- the object's record ---- */
 
-static const char *hexadecimal(const unsigned char *p, size_t n, char *to, size_t cap) {
-    struct wc_text t;
-    wc_text_begin(&t, to, cap);
-    for (size_t i = 0; i < n; i++) {
-        wc_text_add_char(&t, "0123456789abcdef"[p[i] >> 4]);
-        wc_text_add_char(&t, "0123456789abcdef"[p[i] & 15]);
-    }
-    return n ? to : NULL;
-}
-
 static const char *or_null(const char *s) {
     return s[0] ? s : NULL;
 }
@@ -83,27 +72,6 @@ static void add_file_facts(struct object *o, struct wc_object_record *r) {
     r->mtime = o->mtime = facts.mtime;
 }
 
-static void add_image_facts(const struct object *o, const struct wc_elf_image *e,
-                            struct wc_object_record *r) {
-    static const char *needed[NAMES_MOST];
-    static char build_id[72], base[24];
-    struct wc_text t;
-    size_t n = 0;
-    for (const char *name; n < NAMES_MOST && (name = wc_elf_needed(e, n)); n++)
-        needed[n] = name;
-    r->needed.p = needed;
-    r->needed.n = n;
-    r->soname = wc_elf_soname(e);
-    r->node = wc_elf_defined_node(e);
-    r->rpath = wc_elf_rpath(e);
-    r->runpath = wc_elf_runpath(e);
-    r->build_id = hexadecimal(e->build_id, e->build_id_size, build_id, sizeof build_id);
-    wc_text_begin(&t, base, sizeof base);
-    wc_text_add(&t, "0x");
-    wc_text_add_hex(&t, o->base);
-    r->base = base;
-}
-
 static const char *version_text(struct wc_version v, char *to) {
     return wc_version_known(v) ? wc_version_format(v, to) : NULL;
 }
@@ -111,7 +79,6 @@ static const char *version_text(struct wc_version v, char *to) {
 static void add_identity(struct object *o, const struct wc_elf_image *e,
                          struct wc_object_record *r) {
     static struct wc_identity id;
-    static char version[3][WC_VERSION_TEXT];
     void *scratch = memory_scratch_file();
     if (!scratch)
         return;
@@ -122,38 +89,19 @@ static void add_identity(struct object *o, const struct wc_elf_image *e,
             id.version = o->asked_version;
             id.version_source = WC_version_source_ASKED_NAMES;
         }
-        r->version = version_text(id.version, version[0]);
-        r->version_source = id.version_source;
-        r->version_floor = version_text(id.floor, version[1]);
-        r->version_ceiling = version_text(id.ceiling, version[2]);
         if (o->major < 0 && id.version.major > 0)
             o->major = id.version.major;
     }
-    r->installation_kind = id.installation_kind;
-    r->installation = or_null(id.installation);
-    r->installation_version = or_null(id.installation_version);
-    r->installation_path = or_null(id.installation_path);
-    r->mount = or_null(id.mount);
+    wc_object_take_identity(r, &id, &room);
 }
 
-/* Only a build for CUDA has it. */
-static void add_framework(const struct object *o, struct wc_object_record *r) {
-    static char beside[SYS_PATH];
-    const char *path = r->real_path ? r->real_path : o->path, *name;
-    struct wc_file_facts facts;
+static void add_base(const struct object *o, struct wc_object_record *r) {
+    static char base[24];
     struct wc_text t;
-    r->framework = o->framework;
-    if (o->is_host)
-        r->gpu_library = path;
-    for (size_t i = 0; o->framework && path && !r->gpu_library &&
-                       (name = wc_framework_gpu_library(o->framework, i));
-         i++) {
-        wc_text_begin(&t, beside, sizeof beside);
-        wc_text_add_n(&t, path, (size_t)(wc_base_name(path) - path));
-        wc_text_add(&t, name);
-        if (*name && !t.cut && shim_files.facts(NULL, beside, &facts))
-            r->gpu_library = beside;
-    }
+    wc_text_begin(&t, base, sizeof base);
+    wc_text_add(&t, "0x");
+    wc_text_add_hex(&t, o->base);
+    r->base = base;
 }
 
 static void begin_object(const struct object *o, struct wc_record *r) {
@@ -183,11 +131,14 @@ static void add_object(struct object *o, const struct wc_elf_image *e) {
         r.u.object.candidates.n = n;
     }
     add_file_facts(o, &r.u.object);
-    if (e)
-        add_image_facts(o, e, &r.u.object);
+    if (e) {
+        wc_object_take_image(&r.u.object, e, &room);
+        add_base(o, &r.u.object);
+    }
     add_identity(o, e, &r.u.object);
     if (o->framework) {
-        add_framework(o, &r.u.object);
+        wc_object_take_framework(&r.u.object, o->framework, &shim_files,
+                                 r.u.object.real_path ? r.u.object.real_path : o->path, &room);
         journal_open_relevant();
     }
     journal_add(&r);

@@ -16,9 +16,7 @@
 #include "hash.h"
 #include "journal.h"
 #include "sys.h"
-#include "whichcudnn/frameworks.h"
-#include "whichcudnn/names.h"
-#include "whichcudnn/symbols.h"
+#include "whichcudnn/object.h"
 
 /* Every object that was looked at in a full walk, relevant or not. Neither the load address nor the
  * link map is an identity: after a reload the same ones come back with another file behind. */
@@ -101,55 +99,6 @@ const char *objects_path_of(const struct dl_phdr_info *info) {
 
 /* ---- what is relevant ---- */
 
-/* A library that has these is cuDNN, or a host that has cuDNN or stubs of it inside. */
-static bool defines_cudnn(const struct wc_elf_image *e) {
-    struct wc_elf_symbol s;
-    return wc_elf_find_defined(e, "cudnnCreate", &s) ||
-           wc_elf_find_defined(e, "cudnnGetVersion", &s) ||
-           wc_elf_find_defined(e, "cudnnBackendFinalize", &s);
-}
-
-static bool imports_cudnn(const struct wc_elf_image *e) {
-    uint32_t end = wc_elf_imports_end(e);
-    for (uint32_t i = 1; i < end; i++) {
-        const char *name = wc_elf_symbol_name(e, i);
-        struct wc_elf_symbol s;
-        if (name && name[0] == 'c' && wc_str_starts(name, "cudnn") &&
-            wc_function_find(name) != WC_NO_FUNCTION && wc_elf_symbol_at(e, i, &s) && !s.defined)
-            return true;
-    }
-    return false;
-}
-
-/* By file name, else by SONAME, else by the version node it defines. */
-static void read_name(const struct wc_elf_image *e, const char *path, struct wc_name *out) {
-    const char *node;
-    wc_name_read(path, out);
-    if (out->kind == WC_NAME_OTHER && wc_elf_soname(e))
-        wc_name_read(wc_elf_soname(e), out);
-    if (out->kind == WC_NAME_OTHER && (node = wc_elf_defined_node(e)))
-        wc_name_read(node, out);
-}
-
-struct relevance {
-    struct wc_name name;
-    bool imports, defines;
-    const char *framework;
-};
-
-static bool look(const struct wc_elf_image *e, const char *path, struct relevance *out) {
-    read_name(e, path, &out->name);
-    out->imports = false;
-    out->defines = false;
-    out->framework = NULL;
-    if (out->name.kind == WC_NAME_OTHER) {
-        out->defines = defines_cudnn(e);
-        out->imports = imports_cudnn(e);
-        out->framework = wc_framework_of(path);
-    }
-    return out->name.kind != WC_NAME_OTHER || out->imports || out->defines || out->framework;
-}
-
 /* The tables that the loader itself has just used, in the order that linkers put them in. */
 struct tables {
     uint64_t hash, symbols, strings, size;
@@ -214,10 +163,10 @@ static bool image_of_tables(struct wc_elf_image *e, const struct link_map *m) {
 
 bool objects_may_matter(const struct link_map *m) {
     struct wc_elf_image e;
-    struct relevance r;
+    struct wc_relevance r;
     if (!image_of_tables(&e, m))
         return true;
-    return look(&e, m->l_name, &r);
+    return wc_relevance_read(&e, m->l_name, &r);
 }
 
 /* ---- entries ---- */
@@ -295,20 +244,6 @@ static void set_range(struct object *o, const struct dl_phdr_info *info) {
     }
 }
 
-static enum wc_role role_of(enum wc_name_kind kind) {
-    switch (kind) {
-    case WC_NAME_FACADE:
-        return WC_role_FACADE;
-    case WC_NAME_PART:
-        return WC_role_PART;
-    case WC_NAME_COMPANION:
-    case WC_NAME_DRIVER:
-        return WC_role_COMPANION;
-    default:
-        return WC_role_HOST;
-    }
-}
-
 /* SONAMEs before cuDNN 4 were numbered after CUDA: libcudnn.so.7.0 is cuDNN 3. Later ones have the
  * major alone. */
 static bool is_after_cuda(const struct wc_name *soname) {
@@ -379,17 +314,15 @@ static struct object *new_object(const struct dl_phdr_info *info, const struct w
 }
 
 static struct object *add(const struct dl_phdr_info *info, const struct wc_elf_image *e,
-                          const struct relevance *r) {
+                          const struct wc_relevance *r) {
     struct object *o = unmapped_twin(info->dlpi_name, e);
     struct wc_text t;
     if (!o && !(o = new_object(info, e)))
         return NULL;
     o->image = *e;
     o->strings = hash_strings(e);
-    o->role = role_of(r->name.kind);
+    o->role = wc_role_of(r);
     o->framework = r->framework;
-    if (o->framework && !r->imports && !r->defines)
-        o->role = WC_role_OTHER;
     o->imports = r->imports;
     o->defines = r->defines;
     o->is_host = o->role == WC_role_HOST;
@@ -431,7 +364,7 @@ void objects_walk_see(const struct dl_phdr_info *info) {
     struct known_key key = key_of(info);
     struct known *k;
     struct wc_elf_image e;
-    struct relevance r;
+    struct wc_relevance r;
     HASH_FIND(hh, known_table, &key, sizeof key, k);
     if (k && !(k->object && is_another_file(k->object, info))) {
         k->generation = generation;
@@ -442,7 +375,7 @@ void objects_walk_see(const struct dl_phdr_info *info) {
     if (k)
         forget(k);
     read_image(&e, info);
-    bool matters = look(&e, info->dlpi_name, &r);
+    bool matters = wc_relevance_read(&e, info->dlpi_name, &r);
     k = known_add(&key);
     if (!k)
         return;
@@ -481,7 +414,7 @@ struct object *objects_promote(const struct dl_phdr_info *info) {
     struct known_key key = key_of(info);
     struct known *k;
     struct wc_elf_image e;
-    struct relevance r = {.imports = false};
+    struct wc_relevance r = {.imports = false};
     HASH_FIND(hh, known_table, &key, sizeof key, k);
     if (k && k->object)
         return made_host(k->object);

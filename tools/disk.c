@@ -2,82 +2,226 @@
 #include "disk.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-static int open_to_read(const char *path) {
-    return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+#include "memory.h"
+
+#define LINKS_MOST 40 /* as the kernel: MAXSYMLINKS */
+
+/* ---- below another root ---- */
+
+struct walk {
+    const char *root;
+    char at[PATH_MAX];   /* so far, without links */
+    char rest[PATH_MAX]; /* still to be gone */
+    int links;
+};
+
+static bool fail(int error) {
+    errno = error;
+    return false;
 }
 
-static bool disk_read(void *ctx, const char *path, uint64_t offset, void *to, size_t cap,
-                      size_t *n) {
-    int fd = open_to_read(path);
-    ssize_t got = 0;
+static void go_up(struct walk *w) {
+    char *slash = strrchr(w->at + strlen(w->root), '/');
 
-    (void)ctx;
-    *n = 0;
-    while (fd >= 0 && *n < cap &&
-           (got = pread(fd, (char *)to + *n, cap - *n, (off_t)(offset + *n))) > 0)
-        *n += (size_t)got;
-    if (fd >= 0)
-        close(fd);
-    return fd >= 0 && got >= 0;
+    if (slash)
+        *slash = '\0';
 }
 
-static bool disk_facts(void *ctx, const char *path, struct wc_file_facts *out) {
-    struct stat st;
+/* Where the link at w->at leads, in front of what is still to be gone. */
+static bool follow(struct walk *w) {
+    char target[PATH_MAX], rest[PATH_MAX];
+    ssize_t n = readlink(w->at, target, sizeof(target) - 1);
 
-    (void)ctx;
-    if (stat(path[0] ? path : ".", &st) != 0)
+    if (n < 0)
         return false;
-    *out = (struct wc_file_facts){.device = st.st_dev,
-                                  .inode = st.st_ino,
-                                  .size = (uint64_t)st.st_size,
-                                  .mtime = st.st_mtime,
-                                  .regular = S_ISREG(st.st_mode),
-                                  .directory = S_ISDIR(st.st_mode)};
+    if (++w->links > LINKS_MOST)
+        return fail(ELOOP);
+    target[n] = '\0';
+    memcpy(rest, w->rest, sizeof(rest));
+    if ((size_t)n + 1 + strlen(rest) >= sizeof(w->rest))
+        return fail(ENAMETOOLONG);
+    stpcpy(stpcpy(stpcpy(w->rest, target), "/"), rest);
+    if (target[0] == '/')
+        w->at[strlen(w->root)] = '\0';
+    else
+        go_up(w);
     return true;
 }
 
-static bool disk_list(void *ctx, const char *directory, bool (*each)(void *arg, const char *name),
-                      void *arg) {
-    DIR *open_directory = opendir(directory);
-    struct dirent *entry;
+static bool go_down(struct walk *w, const char *name, size_t n) {
+    size_t used = strlen(w->at);
+    struct stat facts;
 
-    (void)ctx;
-    if (!open_directory)
+    if (used + 1 + n >= sizeof(w->at))
+        return fail(ENAMETOOLONG);
+    w->at[used] = '/';
+    memcpy(w->at + used + 1, name, n);
+    w->at[used + 1 + n] = '\0';
+    memmove(w->rest, name + n, strlen(name + n) + 1);
+    if (lstat(w->at, &facts) != 0)
         return false;
-    while ((entry = readdir(open_directory)))
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-            !each(arg, entry->d_name))
+    if (S_ISLNK(facts.st_mode))
+        return follow(w);
+    return S_ISDIR(facts.st_mode) || w->rest[strspn(w->rest, "/")] == '\0' ? true : fail(ENOTDIR);
+}
+
+static bool go(struct walk *w) {
+    while (w->rest[0]) {
+        const char *name = w->rest + strspn(w->rest, "/");
+        size_t n = strcspn(name, "/");
+
+        if (n == 0)
+            return true;
+        if ((n == 1 && name[0] == '.') || (n == 2 && name[0] == '.' && name[1] == '.')) {
+            if (n == 2)
+                go_up(w);
+            memmove(w->rest, name + n, strlen(name + n) + 1);
+        } else if (!go_down(w, name, n)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static const char *root_of(const struct disk *d) {
+    return d ? d->root : "";
+}
+
+bool disk_outside(const struct disk *d, const char *path, char to[PATH_MAX]) {
+    struct walk w = {.root = root_of(d)};
+    size_t n = strlen(path);
+
+    if (n >= PATH_MAX || strlen(w.root) >= PATH_MAX)
+        return fail(ENAMETOOLONG);
+    if (!w.root[0]) {
+        memcpy(to, path, n + 1);
+        return true;
+    }
+    stpcpy(w.at, w.root);
+    stpcpy(w.rest, path);
+    if (!go(&w))
+        return false;
+    stpcpy(to, w.at);
+    return true;
+}
+
+/* ---- struct wc_files ---- */
+
+int disk_open(const struct disk *d, const char *path, struct stat *facts) {
+    char outside[PATH_MAX];
+    int fd = disk_outside(d, path, outside)
+                 ? open(outside, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+                 : -1;
+
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, facts) == 0 && S_ISREG(facts->st_mode))
+        return fd;
+    close(fd);
+    errno = S_ISDIR(facts->st_mode) ? EISDIR : EINVAL;
+    return -1;
+}
+
+size_t disk_read(int fd, uint64_t offset, void *to, size_t n) {
+    size_t done = 0;
+    ssize_t got;
+
+    while (done < n) {
+        got = pread(fd, (char *)to + done, n - done, (off_t)(offset + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
             break;
-    closedir(open_directory);
+        done += (size_t)got;
+    }
+    return done;
+}
+
+static bool read_at(void *ctx, const char *path, uint64_t offset, void *to, size_t cap, size_t *n) {
+    struct stat facts;
+    int fd = disk_open(ctx, path, &facts);
+
+    *n = 0;
+    if (fd < 0)
+        return false;
+    errno = 0;
+    *n = disk_read(fd, offset, to, cap);
+    close(fd);
+    return *n > 0 || errno == 0;
+}
+
+static bool facts_of(void *ctx, const char *path, struct wc_file_facts *out) {
+    char outside[PATH_MAX];
+    struct stat facts;
+
+    if (!disk_outside(ctx, path, outside) || stat(outside[0] ? outside : ".", &facts) != 0)
+        return false;
+    *out = (struct wc_file_facts){.device = facts.st_dev,
+                                  .inode = facts.st_ino,
+                                  .size = (uint64_t)facts.st_size,
+                                  .mtime = facts.st_mtime,
+                                  .regular = S_ISREG(facts.st_mode),
+                                  .directory = S_ISDIR(facts.st_mode)};
     return true;
 }
 
-static bool disk_real_path(void *ctx, const char *path, char *to, size_t cap) {
-    char *real = realpath(path, NULL);
-    bool good = real && strlen(real) < cap;
+static bool list(void *ctx, const char *dir, bool (*each)(void *arg, const char *name), void *arg) {
+    char outside[PATH_MAX];
+    DIR *d = disk_outside(ctx, dir, outside) ? opendir(outside) : NULL;
+    bool more = true;
 
-    (void)ctx;
-    if (good)
-        memcpy(to, real, strlen(real) + 1);
-    free(real);
-    return good;
+    if (!d)
+        return false;
+    for (struct dirent *e; more && (e = readdir(d));)
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            more = each(arg, e->d_name);
+    closedir(d);
+    return true;
 }
 
-const struct wc_files disk_files = {NULL, disk_read, disk_facts, disk_list, disk_real_path};
+static bool real_path(void *ctx, const char *path, char *to, size_t cap) {
+    const char *root = root_of(ctx), *inside;
+    char found[PATH_MAX];
+
+    if (root[0] ? !disk_outside(ctx, path, found) : !realpath(path, found))
+        return false;
+    inside = found[strlen(root)] ? found + strlen(root) : "/";
+    if (strlen(inside) >= cap)
+        return false;
+    stpcpy(to, inside);
+    return true;
+}
+
+const struct wc_files disk_files = {NULL, read_at, facts_of, list, real_path};
+
+void disk_begin(struct disk *d, const char *root) {
+    size_t n;
+
+    d->root = must_copy(root ? root : "");
+    for (n = strlen(d->root); n > 0 && d->root[n - 1] == '/'; n--)
+        d->root[n - 1] = '\0';
+    d->files = (struct wc_files){d, read_at, facts_of, list, real_path};
+}
+
+void disk_end(struct disk *d) {
+    free(d->root);
+}
+
+/* ---- as a whole ---- */
 
 bool disk_file_open(struct disk_file *f, const char *path) {
-    int fd = open_to_read(path);
     struct stat st;
+    int fd = disk_open(NULL, path, &st);
     void *bytes = MAP_FAILED;
 
-    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
+    if (fd >= 0 && st.st_size > 0)
         bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (fd >= 0)
         close(fd);

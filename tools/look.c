@@ -1,0 +1,219 @@
+/* See look.h. */
+#include "look.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define SCRATCH_SIZE ((size_t)64 << 10) /* what core/ asks for */
+#define BLOCKS 65536
+#define BLOCK_BITS 12
+/* Nothing that core/ asks of a library is that much; a file without an end may be a trap. */
+#define BYTES_MOST ((uint64_t)256 << 20)
+#define DEMANDS_MOST 4
+
+struct look_file {
+    int fd;
+    unsigned char *bytes; /* as large as the file; read as it is asked for */
+    size_t size;
+    uint64_t read; /* bytes so far */
+    unsigned block_bits;
+    bool damaged; /* it is not any more what it was */
+    unsigned char have[BLOCKS / 8];
+    unsigned char scratch[SCRATCH_SIZE];
+    struct wc_identity identity;
+    struct wc_object_room room;
+};
+
+/* ---- the bytes ---- */
+
+static bool has_block(const struct look_file *f, uint64_t i) {
+    return f->have[i / 8] >> (i % 8) & 1;
+}
+
+static bool read_blocks(struct look_file *f, uint64_t first, uint64_t last) {
+    uint64_t from = first << f->block_bits, end = (last + 1) << f->block_bits;
+
+    if (end > f->size)
+        end = f->size;
+    f->read += end - from;
+    if (f->read > BYTES_MOST || disk_read(f->fd, from, f->bytes + from, end - from) != end - from)
+        return false;
+    for (uint64_t i = first; i <= last; i++)
+        f->have[i / 8] |= (unsigned char)(1 << (i % 8));
+    return true;
+}
+
+static bool fetch(void *owner, uint64_t offset, uint64_t n) {
+    struct look_file *f = owner;
+    uint64_t last = n > 0 ? (offset + n - 1) >> f->block_bits : 0;
+
+    for (uint64_t i = offset >> f->block_bits, end; n > 0 && i <= last && !f->damaged; i = end) {
+        end = i + 1;
+        if (has_block(f, i))
+            continue;
+        while (end <= last && !has_block(f, end))
+            end++;
+        f->damaged = !read_blocks(f, i, end - 1);
+    }
+    return !f->damaged;
+}
+
+static void open_bytes(struct look_file *f, uint64_t size) {
+    void *bytes = size > 0 && size <= SIZE_MAX / 2
+                      ? mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+                      : MAP_FAILED;
+
+    if (bytes == MAP_FAILED)
+        return;
+    f->bytes = bytes;
+    f->size = (size_t)size;
+    for (f->block_bits = BLOCK_BITS; (size - 1) >> f->block_bits >= BLOCKS;)
+        f->block_bits++;
+}
+
+/* ---- opening ---- */
+
+static void read_image(struct look *l) {
+    struct look_file *f = l->file;
+
+    open_bytes(f, l->facts.size);
+    l->error = l->facts.size > 0 ? WC_ELF_TRUNCATED : WC_ELF_EMPTY;
+    if (f->bytes)
+        l->error = wc_elf_from_pieces(&l->image, f->bytes, f->size, 0, fetch, f);
+    if (l->error != WC_ELF_OK)
+        memset(&l->image, 0, sizeof(l->image));
+    wc_relevance_read(&l->image, l->real_path ? l->real_path : l->path, &l->relevance);
+    if (l->relevance.name.kind == WC_NAME_OTHER) /* a link may have the better name */
+        wc_name_read(l->path, &l->relevance.name);
+}
+
+struct look *look_open(const struct disk *disk, const char *path) {
+    char real_path[PATH_MAX];
+    struct stat facts;
+    int fd = disk_open(disk, path, &facts);
+    struct look *l;
+
+    if (fd < 0)
+        return NULL;
+    l = must_allocate(sizeof(*l));
+    l->disk = disk;
+    l->path = must_copy(path);
+    if (disk->files.real_path(disk->files.ctx, path, real_path, sizeof(real_path)))
+        l->real_path = must_copy(real_path);
+    l->facts = (struct wc_file_facts){.device = facts.st_dev,
+                                      .inode = facts.st_ino,
+                                      .size = (uint64_t)facts.st_size,
+                                      .mtime = facts.st_mtime,
+                                      .regular = true};
+    l->file = must_allocate(sizeof(*l->file));
+    l->file->fd = fd;
+    read_image(l);
+    return l;
+}
+
+void look_close(struct look *l) {
+    if (!l)
+        return;
+    close(l->file->fd);
+    if (l->file->bytes)
+        munmap(l->file->bytes, l->file->size);
+    free(l->file);
+    free(l->path);
+    free(l->real_path);
+    free(l);
+}
+
+/* ---- what is told ---- */
+
+static const char *best_path(const struct look *l) {
+    return l->real_path ? l->real_path : l->path;
+}
+
+static const struct wc_elf_image *image_of(const struct look *l) {
+    return l->error == WC_ELF_OK && !l->file->damaged ? &l->image : NULL;
+}
+
+static void identify(struct look *l) {
+    wc_identify(&l->disk->files, best_path(l), image_of(l),
+                l->relevance.name.kind == WC_NAME_FACADE, l->file->scratch, SCRATCH_SIZE,
+                &l->file->identity);
+}
+
+void look_object(struct look *l, struct wc_record *out) {
+    struct wc_object_record *o = &out->u.object;
+
+    wc_record_begin(out, WC_KIND_object);
+    o->role = wc_role_of(&l->relevance);
+    o->is_host = o->role == WC_role_HOST;
+    o->part = l->relevance.name.part[0] ? l->relevance.name.part : NULL;
+    o->mapped = true;
+    o->path = l->path;
+    o->real_path = l->real_path;
+    o->device = (int64_t)l->facts.device;
+    o->inode = (int64_t)l->facts.inode;
+    o->size = (int64_t)l->facts.size;
+    o->mtime = l->facts.mtime;
+    if (image_of(l))
+        wc_object_take_image(o, &l->image, &l->file->room);
+    identify(l);
+    wc_object_take_identity(o, &l->file->identity, &l->file->room);
+    if (l->relevance.framework)
+        wc_object_take_framework(o, l->relevance.framework, &l->disk->files, best_path(l),
+                                 &l->file->room);
+}
+
+struct telling {
+    struct look *l;
+    struct source *to;
+};
+
+static void tell(void *ctx, struct wc_record *demand) {
+    struct telling *t = ctx;
+
+    source_add(t->to, demand);
+}
+
+static bool version_of(void *ctx, const char *path, char version[WC_VERSION_TEXT]) {
+    struct telling *t = ctx;
+    struct look *other = look_open(t->l->disk, path);
+    bool known = false;
+
+    if (!other)
+        return false;
+    identify(other);
+    known = image_of(other) && wc_version_known(other->file->identity.version);
+    if (known)
+        wc_version_format(other->file->identity.version, version);
+    look_close(other);
+    return known;
+}
+
+void look_demands(struct look *l, struct source *to, int64_t host) {
+    struct wc_metadata_demand *found = must_allocate(DEMANDS_MOST * sizeof(*found));
+    struct telling t = {l, to};
+    const struct wc_host h = {host, l->path, tell, &t};
+    const struct wc_package_look look = {&l->disk->files, l->file->scratch, SCRATCH_SIZE,
+                                         found,           DEMANDS_MOST,     version_of};
+
+    if (image_of(l))
+        wc_host_demands_of_image(&h, &l->image);
+    wc_host_demands_of_package(&h, &look, best_path(l));
+    free(found);
+}
+
+static void tell_package(void *ctx, const struct wc_package_record *package) {
+    struct wc_record r;
+
+    wc_record_begin(&r, WC_KIND_package);
+    r.u.package = *package;
+    source_add(ctx, &r);
+}
+
+void look_packages(struct look *l, struct source *to) {
+    wc_packages_near(&l->disk->files, best_path(l), l->file->scratch, SCRATCH_SIZE, tell_package,
+                     to);
+}
