@@ -5,14 +5,7 @@
 setup_file() {
     export WC_ROOT="${WC_ROOT:-$BATS_TEST_DIRNAME/../..}"
     export DRIVER="$BATS_FILE_TMPDIR/search_driver"
-    build_driver "$WC_ROOT/core" "$DRIVER"
-}
-
-# build_driver CORE PROGRAM
-build_driver() {
-    "${CC:-gcc}" -std=gnu11 -O1 -g -Wall -Wextra -Werror -I"$1/../include" -I"$1/.." -o "$2" \
-        "$WC_ROOT/tests/oracle/search_driver.c" "$1"/search/*.c \
-        "$1"/{text,record,json_text,elf_image,elf_dynamic,elf_symbols,elf_hash}.c
+    "$WC_ROOT/tests/oracle/build-search-driver" "$WC_ROOT/core" "$DRIVER"
 }
 
 ask() { # DRIVER SET-UPS
@@ -33,7 +26,7 @@ breaks() { # FILE ANCHOR REPLACEMENT
     grep -qF "$2" "$BATS_TEST_TMPDIR/core/search/$1"
     python3 -c 'import sys; p, a, b = sys.argv[1:]; s = open(p).read(); assert s.count(a) == 1
 open(p, "w").write(s.replace(a, b))' "$BATS_TEST_TMPDIR/core/search/$1" "$2" "$3"
-    build_driver "$BATS_TEST_TMPDIR/core" "$BATS_TEST_TMPDIR/driver"
+    "$WC_ROOT/tests/oracle/build-search-driver" "$BATS_TEST_TMPDIR/core" "$BATS_TEST_TMPDIR/driver"
     WC_SEED=5 run ask "$BATS_TEST_TMPDIR/driver" 20
     echo "$output"
     [ "$status" -eq 1 ]

@@ -44,7 +44,7 @@ static bool file_facts(void *ctx, const char *path, struct wc_file_facts *out) {
 }
 static const struct wc_files files = {NULL, file_read, file_facts, NULL, NULL};
 
-#define MOST 256
+#define MOST 1024
 static struct wc_search_world world;
 static struct wc_search_object objects[MOST];
 static const struct wc_search_object *loaded[MOST];

@@ -79,7 +79,7 @@ FEATURES = ["$LIB", "$ORIGIN", "$PLATFORM", "DT_RPATH", "DT_RPATH of one that lo
             "ld.so.cache with hwcaps", "ld.so.cache, compat", "ld.so.cache, new",
             "ld.so.cache, old", "legacy subdirectory", "missing directory", "relative", "setuid",
             "slashes behind", "unknown token", "wrong machine"]
-Library = collections.namedtuple("Library", "file soname rpath runpath needed")
+Library = collections.namedtuple("Library", "file soname rpath runpath needed no_default")
 
 
 class Setup:
@@ -211,6 +211,8 @@ class Setup:
         self.asked = [draw.choice(self.names + ["libm.so.6", "libnowhere.so", "./one/liba.so",
                                                 "$ORIGIN/two/libb.so"]) for _ in range(4)]
         self.asked += self.chained
+        self.events = [Opened(name, None, True) for name in self.asked]
+        self.program = self.top / "program"
         self.cache = self.make_cache() if draw.random() < .7 else "/etc/ld.so.cache"
         self.secure = draw.random() < .12
         if self.secure:
@@ -249,7 +251,14 @@ def dynamic(file):
         found = re.search(rf"\({name}\).*?\[(.*)\]", text)
         return found[1] if found else None
     return Library(str(file), tag("SONAME"), tag("RPATH"), tag("RUNPATH"),
-                   re.findall(r"\(NEEDED\).*?\[(.*)\]", text))
+                   re.findall(r"\(NEEDED\).*?\[(.*)\]", text),
+                   bool(re.search(r"\(FLAGS_1\).*NODEFLIB", text)))
+
+
+# What happens once the program runs: somebody (path; None: the program) opens a library, which then is
+# mapped or is not (RTLD_NOLOAD); a library goes again.
+Opened = collections.namedtuple("Opened", "name caller maps")
+Gone = collections.namedtuple("Gone", "path")
 
 
 class Replay:
@@ -286,7 +295,8 @@ class Replay:
         is_program = not o["id"]
         self.tell("object", str(o["id"]), path, origin, d.rpath if d.rpath is not None else "-",
                   d.runpath if d.runpath is not None else "-",
-                  d.soname if d.soname and not is_program else "-", "p" if is_program else "x",
+                  d.soname if d.soname and not is_program else "-",
+                  ("p" if is_program else "x") + ("n" if d.no_default else ""),
                   "-" if loader is None else str(loader["id"]))
         if name:
             self.tell("name", str(o["id"]), name)
@@ -309,10 +319,18 @@ class Replay:
             return None, False
         return self.add(found, None if opened else caller, name)
 
-    def load(self, name, caller):
+    def forget(self, gone):
+        self.objects = [o for o in self.objects if o not in gone]
+        for o in gone:
+            self.tell("gone", str(o["id"]))
+
+    def load(self, name, caller, maps):
         first, fresh = self.find(name, caller, opened=True)
         if first is None or not fresh:
             return first is not None
+        if not maps:
+            self.forget([first])
+            return False
         queue = [first]
         new = [first]
         while queue:
@@ -320,9 +338,7 @@ class Replay:
             for needed in o["d"].needed:
                 p, fresh = self.find(needed, o)
                 if p is None:  # all that came with it goes again
-                    self.objects = [x for x in self.objects if x not in new]
-                    for x in new:
-                        self.tell("gone", str(x["id"]))
+                    self.forget(new)
                     return False
                 if fresh:
                     queue.append(p)
@@ -330,7 +346,7 @@ class Replay:
         return True
 
     def run(self):
-        program, _ = self.add(str(self.setup.top / "program"), None, None)
+        program, _ = self.add(str(self.setup.program), None, None)
         self.add(LOADER, None, os.path.basename(LOADER))
         queue = [program]
         while queue:
@@ -341,8 +357,12 @@ class Replay:
                     return self.tried
                 if fresh:
                     queue.append(p)
-        for name in self.setup.asked:
-            self.load(name, program)
+        for event in self.setup.events:
+            if isinstance(event, Gone):
+                self.forget([o for o in self.objects if o["path"] == event.path])
+            else:
+                caller = [o for o in self.objects if o["path"] == event.caller] or [program]
+                self.load(event.name, caller[0], event.maps)
         return self.tried
 
 
@@ -371,6 +391,17 @@ def really(setup):
     return [f for f in opened if f and f != "/etc/ld.so.cache" and f not in setup.by_path()]
 
 
+def differ(what, got, wanted):
+    """Says so, from where on."""
+    if got == wanted:
+        return False
+    at = next((k for k, (a, b) in enumerate(zip(got, wanted)) if a != b),
+              min(len(got), len(wanted)))
+    print(f"{what}: {len(wanted)} tried, {len(got)} in the replay, from number {at} on:")
+    print("  loader:", wanted[at:at + 3], "\n  replay:", got[at:at + 3])
+    return True
+
+
 def main():
     driver, top = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
     count = int(sys.argv[3])
@@ -389,13 +420,8 @@ def main():
         setup.make(top.resolve())
         wanted = really(setup)
         got = Replay(driver, setup).run()
-        if got != wanted:
+        if differ(f"set-up {i}", got, wanted):
             wrong += 1
-            at = next((k for k, (a, b) in enumerate(zip(got, wanted)) if a != b),
-                      min(len(got), len(wanted)))
-            print(f"set-up {i}: {len(wanted)} tried, {len(got)} in the replay, "
-                  f"from number {at} on:")
-            print("  loader:", wanted[at:at + 3], "\n  replay:", got[at:at + 3])
         else:
             shutil.rmtree(here)
     for feature in FEATURES:
