@@ -31,9 +31,9 @@ bool thread_others;
 /* ---- what became of this thread's last request ---- */
 
 /* Will a search be replayed for it? Not again and again for a host that asks for ever. */
-static bool wants_chain(const struct request *r, bool over) {
+static bool wants_chain(const struct request *r, bool over, const char *text) {
     return searches_matter(r->name) &&
-           !(over ? searches_answer_is_told(r) : requests_failure_is_told(r));
+           !(over ? searches_answer_is_told(r) : requests_failure_is_told(r, text));
 }
 
 /* text: as for conclude(). */
@@ -42,7 +42,7 @@ static void tell_end(int64_t number, bool answered, const char *text) {
         return;
     struct request *r = requests_find(number);
     bool over = answered || (r && !text && requests_same_file(r));
-    if (r && wants_chain(r, over)) {
+    if (r && wants_chain(r, over, text)) {
         state_leave();
         settle_note_chain();
         if (!state_take())

@@ -40,6 +40,7 @@ bool journal_is_open(void) {
 
 /* Lines that the file did not take. Their numbers are gone; the next one that it takes says so. */
 static int64_t lost, lost_in_all;
+static int64_t left_out[WC_KINDS];
 static bool has_first; /* process and machine are in the file */
 static char parent_log[SYS_PATH];
 
@@ -112,6 +113,10 @@ void journal_add(struct wc_record *r) {
     changed = true;
 }
 
+void journal_leave_out(enum wc_kind kind, int n) {
+    left_out[kind] += n;
+}
+
 void journal_blind(const char *what, const char *why, const char *path) {
     const struct wc_stack *s = journal_stack();
     struct wc_record r;
@@ -179,6 +184,7 @@ static void add_first_records(void) {
     struct wc_record process, machine;
     describe_first(&process, &machine);
     lost = lost_in_all = 0;
+    wc_mem_set(left_out, 0, sizeof left_out);
     has_first = false;
     journal_add(&process);
     journal_add(&machine);
@@ -393,6 +399,8 @@ static void add_summary(const struct wc_findings *findings) {
     s->requests = requests;
     s->calls = calls;
     s->dropped = stack.dropped + lost_in_all + lost;
+    s->repeated_requests = left_out[WC_KIND_request];
+    s->repeated_failures = left_out[WC_KIND_failure];
     journal_add(&r);
 }
 

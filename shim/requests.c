@@ -40,54 +40,54 @@ static struct request *make_room(void) {
     return renew(kept_count++);
 }
 
-/* A host may ask for ever, in vain or not: how often each was told, by name, flags and caller. */
-#define COUNTED_MOST 2048
+/* A host may ask for ever, in vain or not: how often each was told. */
+#define COUNTED_MOST 4096
 static struct counted {
-    uint64_t asked; /* a hash, 0: free */
-    unsigned char ahead, failed;
+    uint64_t what; /* a hash, 0: free */
+    unsigned char told;
 } counted[COUNTED_MOST];
-static unsigned counted_names;
+static unsigned counted_in_all;
 
-/* NULL: too many different ones. */
-static struct counted *count_of(enum wc_operation operation, const char *name, int flags,
-                                int64_t caller_object) {
-    uint64_t hash = hash_text(HASH_START, name);
-    hash = hash_word(hash, (uint64_t)flags);
-    hash = hash_word(hash, operation);
-    hash = hash_word(hash, (uint64_t)caller_object) | 1;
-    size_t at = hash % COUNTED_MOST;
-    while (counted[at].asked && counted[at].asked != hash)
+static struct counted *find_counted(uint64_t what) {
+    size_t at = (what | 1) % COUNTED_MOST;
+    while (counted[at].what && counted[at].what != (what | 1))
         at = (at + 1) % COUNTED_MOST;
-    if (!counted[at].asked) {
-        if (counted_names == COUNTED_MOST / 2)
-            return NULL;
-        counted[at].asked = hash;
-        counted_names++;
-    }
     return &counted[at];
 }
 
-/* Counts one more, up to REPEATS_TOLD. NULL: of those that are not told. */
-static bool is_enough(unsigned char *times) {
-    if (!times || *times == REPEATS_TOLD)
+/* What has to do with cuDNN or CUDA finds room where a host has asked for thousands of others. */
+static bool is_enough(const struct counted *c, bool matters) {
+    if (c->what)
+        return c->told == REPEATS_TOLD;
+    return counted_in_all >= (matters ? COUNTED_MOST / 4 * 3 : COUNTED_MOST / 2);
+}
+
+/* Counts one more, up to REPEATS_TOLD. */
+static bool is_told_enough(enum wc_kind kind, uint64_t what, bool matters) {
+    struct counted *c = find_counted(what);
+    if (is_enough(c, matters)) {
+        journal_leave_out(kind, 1);
         return true;
-    (*times)++;
+    }
+    counted_in_all += !c->what;
+    c->what = what | 1;
+    c->told++;
     return false;
 }
 
-static bool is_told_enough(const struct request *r, bool failed) {
-    struct counted *c = count_of(r->operation, r->name, r->flags, r->caller_object);
-    return is_enough(!c ? NULL : failed ? &c->failed : &c->ahead);
+static uint64_t hash_asked(enum wc_operation operation, const char *name, int flags,
+                           int64_t caller_object) {
+    uint64_t hash = hash_word(hash_text(HASH_START, name), (uint64_t)flags);
+    return hash_word(hash_word(hash, operation), (uint64_t)caller_object);
 }
 
-bool requests_failure_is_told(const struct request *r) {
-    const struct counted *c = count_of(r->operation, r->name, r->flags, r->caller_object);
-    return !c || c->failed == REPEATS_TOLD;
+static uint64_t hash_request(const struct request *r) {
+    return hash_asked(r->operation, r->name, r->flags, r->caller_object);
 }
 
-static bool is_lookup_told_enough(const char *function, int64_t caller_object) {
-    struct counted *c = count_of(WC_operation_DLSYM, function, 0, caller_object);
-    return is_enough(c ? &c->failed : NULL);
+/* In other words it is another failure. */
+static uint64_t hash_failure(const struct request *r, const char *text) {
+    return hash_text(hash_request(r), text);
 }
 
 void requests_log(struct request *r) {
@@ -96,6 +96,7 @@ void requests_log(struct request *r) {
     if (r->logged)
         return;
     r->logged = true;
+    journal_leave_out(WC_KIND_request, -r->left_out);
     wc_record_begin(&record, WC_KIND_request);
     record.time = r->time;
     out->request = r->number;
@@ -105,6 +106,16 @@ void requests_log(struct request *r) {
     out->caller = r->caller;
     out->caller_object = r->caller_object;
     journal_add(&record);
+}
+
+/* Memory is never given back: who asks for ever is kept once. The newest entry still has what it
+ * had before. */
+static const char *keep_caller(const char *path) {
+    const struct request *r;
+    for (size_t i = 0; path && (r = requests_recent(i)); i++)
+        if (wc_str_same(r->caller, path))
+            return r->caller;
+    return wc_arena_string(&memory_arena, path);
 }
 
 struct request *requests_note(enum wc_operation operation, const char *name, int flags,
@@ -123,14 +134,15 @@ struct request *requests_note(enum wc_operation operation, const char *name, int
     r->logged = false;
     r->ended = false;
     r->return_address = return_address;
-    r->caller = by ? by->path : wc_arena_string(&memory_arena, caller);
+    r->caller = by ? by->path : keep_caller(caller);
     r->caller_object = by ? by->number : WC_NULL;
     wc_text_begin(&t, r->name, sizeof r->name);
     wc_text_add(&t, name);
     r->cut = t.cut;
     if (hints)
         journal_open_relevant();
-    if (!journal_is_open() || is_told_enough(r, false))
+    r->left_out = journal_is_open() && is_told_enough(WC_KIND_request, hash_request(r), hints);
+    if (!journal_is_open() || r->left_out)
         r->time = sys_time();
     else
         requests_log(r);
@@ -193,6 +205,10 @@ static bool is_worth_a_log(const char *name, const char *text) {
     return read.kind != WC_NAME_OTHER || wc_name_hints(name) || (text && wc_name_hints(text));
 }
 
+bool requests_failure_is_told(const struct request *r, const char *text) {
+    return is_enough(find_counted(hash_failure(r, text)), true);
+}
+
 void requests_failed(struct request *r, const char *text) {
     struct wc_record record;
     struct wc_failure_record *f = &record.u.failure;
@@ -202,7 +218,7 @@ void requests_failed(struct request *r, const char *text) {
         journal_open_relevant();
     else if (!journal_is_open())
         return;
-    if (is_told_enough(r, true))
+    if (is_told_enough(WC_KIND_failure, hash_failure(r, text), worth_a_log))
         return;
     requests_log(r);
     question_failed(r, text);
@@ -227,7 +243,8 @@ void requests_lookup_failed(const char *function, const char *caller, int64_t ca
     struct wc_record record;
     struct wc_failure_record *f = &record.u.failure;
     journal_open_relevant();
-    if (is_lookup_told_enough(function, caller_object))
+    uint64_t what = hash_asked(WC_operation_DLSYM, function, 0, caller_object);
+    if (is_told_enough(WC_KIND_failure, hash_text(what, text), true))
         return;
     wc_record_begin(&record, WC_KIND_failure);
     f->operation = WC_operation_DLSYM;

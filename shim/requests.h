@@ -9,7 +9,7 @@
 
 #define REQUESTS_KEPT 128 /* at most 256 */
 #define REQUEST_NAME 512
-#define REPEATS_TOLD 16 /* how often the same request, and its failure, is told */
+#define REPEATS_TOLD 16 /* how often the same request, or failure, is told */
 
 struct request {
     int64_t number; /* 0: free entry */
@@ -21,6 +21,7 @@ struct request {
     bool hints;   /* the name hints at CUDA or a framework */
     bool cut;     /* the name did not fit: what answers to it is not known */
     bool logged, ended;
+    bool left_out; /* counted instead of logged */
     uintptr_t return_address;
     const char *caller;    /* path, NULL: not looked up yet */
     int64_t caller_object; /* WC_NULL: not a relevant object */
@@ -47,8 +48,10 @@ bool requests_name_fits(const char *asked, const char *path, const char *soname)
 /* Is there a library of cuDNN or CUDA beside which the request's name leads to the very same file?
  * Then the loader took that one, which keeps the name that it was first loaded by. */
 bool requests_same_file(const struct request *r);
-/* Was the failure of such a request told often enough? */
-bool requests_failure_is_told(const struct request *r);
+/* Was such a failure, of a library that matters (searches_matter), told often enough in those
+ * words?
+ */
+bool requests_failure_is_told(const struct request *r, const char *text);
 /* The loader's words for a failed request, or NULL: nothing answers to its name. */
 void requests_failed(struct request *r, const char *text);
 /* A dlsym of a cuDNN name that gave NULL. */

@@ -100,6 +100,63 @@ END
     is "$(field summary first_finding "$log")" library-not-found
 }
 
+@test "100,000 requests: the log stays small, tells what differs, and its summary counts the rest" {
+    cd "$BATS_TEST_TMPDIR"
+    "${CC:-gcc}" -o asks -xc - -ldl <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+static void ask(const char *name) {
+    if (!dlopen(name, RTLD_NOW))
+        dlerror();
+}
+static long data_kib(void) {
+    char line[256];
+    long kib = 0;
+    FILE *f = fopen("/proc/self/status", "r");
+    while (!kib && fgets(line, sizeof line, f))
+        sscanf(line, "VmData: %ld", &kib);
+    fclose(f);
+    return kib;
+}
+int main(void) {
+    char name[32];
+    long before = 0;
+    for (int i = 0; i < 90000; i++) {
+        if (i == 10000)
+            before = data_kib();
+        if (i == 50000) /* from now on it is another failure */
+            fclose(fopen("libcudnn.so.77", "w"));
+        ask("libcudnn.so.77");
+    }
+    printf("%d\n", data_kib() - before < 512);
+    for (int i = 0; i < 9999; i++) {
+        sprintf(name, "libother-%d.so", i);
+        ask(name);
+    }
+    ask("libcudnn.so.78");
+    return 0;
+}
+END
+    mkdir logs
+    run -0 env LD_LIBRARY_PATH="$PWD" LD_PRELOAD="$SHIM" WHICHCUDNN_STDERR=off \
+        WHICHCUDNN_LOG="$PWD/logs" ./asks
+    is "$output" 1
+    log=$(the_log logs)
+    validate_log "$log"
+    # As often in other words as in the first, each with its request.
+    is "$(records failure "$log" | jq -r 'select(.name == "libcudnn.so.77").text' | sort | uniq -c |
+        sed 's/^ *//')" "16 $PWD/libcudnn.so.77: file too short
+16 libcudnn.so.77: cannot open shared object file: No such file or directory"
+    is "$(records request "$log" | grep -c libcudnn.so.77)" 32
+    is "$(records failure "$log" | grep -c libcudnn.so.78)" 1
+    [ "$(wc -l <"$log")" -lt 4096 ]
+    # None is lost: those that were written and those that were counted are all.
+    is "$(tail -n 1 "$log" | jq -c '[.kind, .requests]')" '["summary",100000]'
+    is $(("$(records request "$log" | wc -l)" + "$(field summary repeated_requests "$log")")) 100000
+    is $(("$(records failure "$log" | wc -l)" + "$(field summary repeated_failures "$log")")) 100000
+}
+
 @test "a host that looks a function up for each call is told once" {
     make_standin 9.1.0 "$BATS_TEST_TMPDIR/nine"
     cat >"$BATS_TEST_TMPDIR/looks_up.py" <<'END'

@@ -360,6 +360,9 @@ static void end_well(void) {
         journal_add(&r);
     }
     journal_new_request();
+    journal_leave_out(WC_KIND_request, 3);
+    journal_leave_out(WC_KIND_request, -1);
+    journal_leave_out(WC_KIND_failure, 1);
     journal_close();
 }
 
@@ -371,6 +374,8 @@ static void the_summary_counts(void **state) {
     assert_int_equal(number(summary, "requests"), 2);
     assert_int_equal(number(summary, "calls"), 3);
     assert_int_equal(number(summary, "dropped"), 0);
+    assert_int_equal(number(summary, "repeated_requests"), 2);
+    assert_int_equal(number(summary, "repeated_failures"), 1);
     assert_string_equal(text(summary, "verdict"), "errors");
     assert_string_equal(text(summary, "first_finding"),
                         json_string_value(json_array_get(json_object_get(summary, "findings"), 0)));

@@ -23,6 +23,7 @@ static struct {
     bool open;
     int64_t numbers;
     unsigned requests, failures, diagnoses, questions, searches;
+    int left_out[WC_KINDS];
     struct wc_failure_record failure;
 } journal;
 static struct object *known;
@@ -44,6 +45,9 @@ void journal_add(struct wc_record *r) {
     journal.failures += r->kind == WC_KIND_failure;
     if (r->kind == WC_KIND_failure)
         journal.failure = r->u.failure;
+}
+void journal_leave_out(enum wc_kind kind, int n) {
+    journal.left_out[kind] += n;
 }
 /* What the file is belongs before the failure that it explains. */
 void question_failed(const struct request *r, const char *text) {
@@ -225,17 +229,48 @@ static void the_same_is_told_so_many_times(void **state) {
     (void)state;
     for (int i = 0; i < 2000; i++) { /* however often, it is one name */
         struct request *r = ask("libcudnn-again.so.9", true);
-        assert_int_equal(requests_failure_is_told(r), i >= REPEATS_TOLD);
+        assert_int_equal(requests_failure_is_told(r, "not there"), i >= REPEATS_TOLD);
         requests_failed(r, "not there");
     }
     assert_int_equal(journal.requests, REPEATS_TOLD);
     assert_int_equal(journal.failures, REPEATS_TOLD);
     assert_int_equal(journal.searches, REPEATS_TOLD);
+    assert_int_equal(journal.left_out[WC_KIND_request], 2000 - REPEATS_TOLD);
+    assert_int_equal(journal.left_out[WC_KIND_failure], 2000 - REPEATS_TOLD);
     requests_failed(ask("libcudnn-once.so.9", true), "not there");
     assert_int_equal(journal.failures, REPEATS_TOLD + 1);
     for (int i = 0; i < 3 * REPEATS_TOLD; i++)
         requests_lookup_failed("cudnnAgain", NULL, 5, "not there");
     assert_int_equal(journal.failures, 2 * REPEATS_TOLD + 1);
+    assert_int_equal(journal.left_out[WC_KIND_failure], 2000 + REPEATS_TOLD);
+}
+
+static void a_failure_in_other_words_is_told_with_its_request(void **state) {
+    (void)state;
+    for (int i = 0; i < 2 * REPEATS_TOLD; i++)
+        requests_failed(ask("libcudnn-words.so.9", true), "not there");
+    struct request *r = ask("libcudnn-words.so.9", true);
+    assert_false(r->logged);
+    assert_false(requests_failure_is_told(r, "file too short"));
+    requests_failed(r, "file too short");
+    assert_true(r->logged);
+    assert_string_equal(journal.failure.text, "file too short");
+    assert_int_equal(journal.requests, REPEATS_TOLD + 1);
+    assert_int_equal(journal.left_out[WC_KIND_request], REPEATS_TOLD);
+    requests_lookup_failed("cudnnWords", NULL, 5, "not there");
+    requests_lookup_failed("cudnnWords", NULL, 5, "wrong version");
+    assert_int_equal(journal.failures, REPEATS_TOLD + 3);
+}
+
+static void who_asks_for_ever_is_kept_once(void **state) {
+    (void)state;
+    struct request *r = ask("liba-kept.so", false);
+    const char *first = r->caller;
+    r->ended = true; /* its entry is used again */
+    assert_ptr_equal(ask("liba-kept.so", false)->caller, first);
+    requests_note(WC_operation_DLOPEN, "libb-kept.so", RTLD_NOW, 0x9000, "/bin/other", false);
+    assert_ptr_equal(ask("libc-kept.so", false)->caller, first);
+    assert_string_equal(first, "/bin/program");
 }
 
 static void a_failed_lookup_is_told(void **state) {
@@ -254,13 +289,22 @@ static void a_failed_lookup_is_told(void **state) {
 static void too_many_names_are_told_no_more(void **state) {
     char name[32];
     (void)state;
-    for (int i = 0; i < 3000; i++) {
+    journal.open = true;
+    for (int i = 0; i < 5000; i++) {
+        snprintf(name, sizeof(name), "libother-%d.so", i);
+        ask(name, false);
+    }
+    assert_in_range(journal.requests, 1000, 2048);
+    assert_int_equal(journal.requests + journal.left_out[WC_KIND_request], 5000);
+    assert_false(ask("libother-newest.so", false)->logged);
+    /* For cuDNN there is more room. */
+    unsigned others = journal.requests;
+    for (int i = 0; i < 5000; i++) {
         snprintf(name, sizeof(name), "libcudnn-%d.so", i);
         ask(name, true);
     }
-    assert_in_range(journal.requests, 500, 2048);
-    ask("libcudnn-newest.so", true);
-    assert_false(requests_recent(0)->logged);
+    assert_in_range(journal.requests - others, 1000, 2048);
+    assert_false(ask("libcudnn-newest.so", true)->logged);
 }
 
 int main(void) {
@@ -275,6 +319,8 @@ int main(void) {
         cmocka_unit_test_setup(a_failure_of_another_library_opens_no_log, begin),
         cmocka_unit_test_setup(a_failure_that_matters_does, begin),
         cmocka_unit_test_setup(the_same_is_told_so_many_times, begin),
+        cmocka_unit_test_setup(a_failure_in_other_words_is_told_with_its_request, begin),
+        cmocka_unit_test_setup(who_asks_for_ever_is_kept_once, begin),
         cmocka_unit_test_setup(a_failed_lookup_is_told, begin),
         cmocka_unit_test_setup(too_many_names_are_told_no_more, begin),
     };
