@@ -22,6 +22,11 @@ static const char *say_asker(struct wc_case *c, const struct wc_object *o) {
     return wc_say(c, o->r.asked_by, how, o->r.asked_name ? o->r.asked_name : "it", NULL);
 }
 
+void wc_case_asker(struct wc_case *c, const struct wc_object *o) {
+    wc_case_fact(c, "asked by", say_asker(c, o),
+                 o->r.asked_how == WC_operation_NEEDED ? "DT_NEEDED" : "loader request");
+}
+
 void wc_case_library(struct wc_case *c, const char *name, const struct wc_object *o) {
     struct wc_range own = wc_own_range(o);
 
@@ -31,8 +36,7 @@ void wc_case_library(struct wc_case *c, const char *name, const struct wc_object
     wc_case_fact(c, "version", wc_say_range(c, &own), own.source);
     wc_case_fact(c, "installation", wc_say_installation(c, o), "files beside it");
     wc_case_fact(c, "mounted from elsewhere", o->r.mount, "/proc/self/mountinfo");
-    wc_case_fact(c, "asked by", say_asker(c, o),
-                 o->r.asked_how == WC_operation_NEEDED ? "DT_NEEDED" : "loader request");
+    wc_case_asker(c, o);
     wc_case_found(c, o);
 }
 

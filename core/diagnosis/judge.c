@@ -167,13 +167,32 @@ enum wc_fit wc_demand_fit(const struct wc_demand_record *r, const struct wc_rang
     }
 }
 
+static bool in_directory_of(const char *path, const char *file) {
+    size_t n = path && file ? wc_dir_length(file) : 0;
+
+    return n && wc_dir_length(path) == n && wc_mem_compare(path, file, n) == 0;
+}
+
+/* What the host was built with was read from that very set: its own facade need not tell its
+ * release. */
+static bool is_read_from(const struct wc_demand_record *r, const struct wc_beside *b) {
+    return r->demand_kind == WC_demand_kind_BUILT &&
+           wc_kind_is_cudnn(wc_name_kind_of(r->source_path)) &&
+           (in_directory_of(b->r.path, r->source_path) ||
+            in_directory_of(b->r.real_path, r->source_path));
+}
+
 bool wc_next_fits(const struct wc_stack *s, const struct wc_object *library,
                   const struct wc_demand_record *r) {
     const struct wc_searched *f = wc_search_of(s, library);
     const struct wc_beside *b = f ? wc_candidate_of(s, f, NULL) : NULL;
     struct wc_range range = {.exact = true};
 
-    if (!b || f->r.rule != WC_search_rule_LIBRARY_PATH || !wc_version_known(b->version))
+    if (!b || f->r.rule != WC_search_rule_LIBRARY_PATH)
+        return false;
+    if (is_read_from(r, b))
+        return true;
+    if (!wc_version_known(b->version))
         return false;
     range.low = range.high = b->version;
     return wc_demand_fit(r, &range, &range) == WC_FITS;

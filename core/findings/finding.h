@@ -223,6 +223,8 @@ bool wc_demand_refuses(const struct wc_demand_record *r, struct wc_version v);
 
 /* Path, version, installation and who asked for it, under `name`. */
 void wc_case_library(struct wc_case *c, const char *name, const struct wc_object *o);
+/* Who asked for it, and by which name. */
+void wc_case_asker(struct wc_case *c, const struct wc_object *o);
 /* A file as if it were an object: what is said of an installation is said of both. f NULL: nobody
  * looked at it, and its path is all that is known. */
 struct wc_object wc_file_as_object(const struct wc_file_record *f, const char *path);

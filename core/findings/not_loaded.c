@@ -337,6 +337,8 @@ static void tell_dependency(struct wc_diagnosis *d, const struct wc_failure *f,
     c.r.explained_by = wc_found_before(d, c.r.object, "cuda-major-differs", NULL);
     wc_case_request(&c, f);
     wc_case_fact(&c, "missing", wc_say(&c, missing, NULL), "dlerror");
+    if (searched && wc_str_same(searched->r.name, missing))
+        wc_case_fact(&c, "needed by", searched->r.caller, "DT_NEEDED");
     wc_case_fact(&c, "asked by", f->r.caller, "loader request");
     if (searched) {
         wc_case_searched(&c, searched);

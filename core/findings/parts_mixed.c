@@ -77,9 +77,15 @@ static void matrix(struct wc_case *c, const struct set *set) {
     const struct wc_stack *s = c->d->s;
 
     row(c, set->facade);
-    for (size_t i = 0; i < s->objects.n; i++)
-        if (is_part(s, i, set->facade))
-            row(c, &s->objects.p[i]);
+    for (size_t i = 0; i < s->objects.n; i++) {
+        const struct wc_object *o = &s->objects.p[i];
+        if (!is_part(s, i, set->facade))
+            continue;
+        row(c, o);
+        /* Not the facade's doing: it found the part there. */
+        if (o->r.asked_by && !wc_is_cudnn(wc_object_of(s, o->r.asked_by_object, o->r.asked_by)))
+            wc_case_asker(c, o);
+    }
 }
 
 static bool has_part(const struct wc_stack *s, const struct wc_object *facade, const char *name) {
@@ -124,33 +130,41 @@ static void lookups(struct wc_case *c, const struct wc_object *facade) {
     }
 }
 
-/* Would the facade's own part come in, if that one were not found? Not known: it is taken for so.
- */
-static bool own_is_behind(const struct wc_stack *s, const struct wc_object *facade,
-                          const struct wc_object *wrong) {
-    const struct wc_searched *f = wc_search_of(s, wrong);
+/* Would the facade's own part come in, if that one were not found? */
+static bool own_is_behind(const struct wc_stack *s, const struct wc_searched *f,
+                          const struct wc_object *facade) {
     const struct wc_beside *b = f ? wc_candidate_of(s, f, NULL) : NULL;
     const char *own = wc_path_of(facade);
     size_t n = own ? wc_dir_length(own) : 0;
 
-    return !f || (b && b->r.path && n && wc_dir_length(b->r.path) == n &&
-                  wc_mem_compare(b->r.path, own, n) == 0);
+    return b && b->r.path && n && wc_dir_length(b->r.path) == n &&
+           wc_mem_compare(b->r.path, own, n) == 0;
 }
 
+static void fix_away(struct wc_case *c, const struct wc_object *wrong) {
+    wc_case_fix(c, WC_ACTION_REMOVE,
+                wc_say(c, c->fixes ? "or " : "",
+                       "take the other cuDNN away from where the loader finds it: ",
+                       wc_path_of(wrong), NULL),
+                NULL);
+}
+
+/* Where the facade's own part is there, only found too late, no new installation helps. Where that
+ * is not known, the variable comes first all the same. */
 static void fixes(struct wc_case *c, const struct set *set, const struct wc_object *wrong) {
     bool foreign = wrong && !wc_same_installation(set->facade, wrong);
-    bool path_first = foreign && own_is_behind(c->d->s, set->facade, wrong);
+    const struct wc_searched *f = foreign ? wc_search_of(c->d->s, wrong) : NULL;
+    bool behind = own_is_behind(c->d->s, f, set->facade), path_first = foreign && (behind || !f);
 
     if (path_first)
         wc_fix_search_path(c, wrong);
+    if (behind)
+        fix_away(c, wrong);
     wc_fix_reinstall(c, set->facade);
     if (foreign && !path_first)
         wc_fix_search_path(c, wrong);
-    if (foreign)
-        wc_case_fix(c, WC_ACTION_REMOVE,
-                    wc_say(c, "or take the other cuDNN away from where the loader finds it: ",
-                           wc_path_of(wrong), NULL),
-                    NULL);
+    if (foreign && !behind)
+        fix_away(c, wrong);
 }
 
 /* ---- the findings ---- */

@@ -266,6 +266,8 @@ struct beside {
     bool passed_over;
     enum wc_file_state state; /* UNKNOWN: it fits */
     struct wc_version version;
+    const char *of, *installation;
+    enum wc_installation_kind kind;
 };
 
 __attribute__((unused)) static void add_beside(struct scene *s, int64_t search,
@@ -276,6 +278,9 @@ __attribute__((unused)) static void add_beside(struct scene *s, int64_t search,
     c->path = c->real_path = b->path;
     c->rule = b->rule;
     c->element = b->element;
+    c->of = b->of;
+    c->installation = b->installation;
+    c->installation_kind = b->kind;
     c->beaten = !b->passed_over;
     c->state = b->state ? b->state : WC_file_state_FITS;
     if (b->version.major > 0) {

@@ -159,6 +159,16 @@ static void a_facade_that_lacks_its_own_need(void **state) {
     assert_finds(s, "dependency-missing");
     assert_int_equal(s->found.p[0].host, host);
     assert_int_equal(s->found.p[0].object, WC_NULL);
+    assert_false(has_fact(&s->found.p[0], "needed by", ""));
+    /* The search for what it needs begins at the file that was found. */
+    struct wc_record r = begin(WC_KIND_search);
+    r.u.search.search = 1;
+    r.u.search.request = s->requests;
+    r.u.search.name = "libz.so.1";
+    r.u.search.caller = "/opt/cudnn/libcudnn.so.9";
+    apply(s, &r);
+    assert_finds(s, "dependency-missing");
+    assert_true(has_fact(&s->found.p[0], "needed by", "/opt/cudnn/libcudnn.so.9"));
 }
 
 /* cuDNN 9 goes through all names: the one that was there tells why it was of no use. */

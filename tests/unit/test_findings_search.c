@@ -83,6 +83,34 @@ static void a_copy_behind_that_is_no_better_is_no_way(void **state) {
     assert_string_equal(s->found.p[0].fix.p[0].action, "install");
 }
 
+/* A facade of cuDNN 8 does not tell its release; the part beside it, by which the host's demand is
+ * known, does. */
+static void what_the_demand_was_read_from_meets_it(void **state) {
+    (void)state;
+    static const char *const read_from[] = {
+        "/venv/lib/python3.12/site-packages/nvidia/cudnn/lib/libcudnn_graph.so.9",
+        "/venv/lib/python3.12/site-packages/torch/lib/libcudnn_graph.so.9",
+        "/venv/lib/python3.12/site-packages/nvidia/cudnn/lib/METADATA"};
+    static const char *const first[] = {"set-variable", "install", "install"};
+    for (size_t i = 0; i < 3; i++) {
+        struct scene *s = new_scene();
+        struct wc_version wanted = draw_release(9);
+        int64_t host = add_host(s, "/opt/app/libhost.so");
+        struct want w = {host,
+                         WC_demand_kind_BUILT,
+                         .built = text_of(s, wanted),
+                         .rule = "torch",
+                         .framework = "torch",
+                         .source_path = read_from[i]};
+        add_demand(s, &w);
+        add_variable(s, "LD_LIBRARY_PATH=/opt/first");
+        add_shadowing(s, host, other_minor(wanted, -1), WC_VERSION_NONE,
+                      WC_search_rule_LIBRARY_PATH);
+        assert_finds(s, "runtime-too-old");
+        assert_string_equal(s->found.p[0].fix.p[0].action, first[i]);
+    }
+}
+
 /* ---- the same for what is expected, and for parts ---- */
 
 static void what_is_expected_may_stand_behind(void **state) {
@@ -124,6 +152,44 @@ static void a_foreign_part_is_taken_out_of_the_way_of_the_own_one(void **state) 
     struct scene *s = foreign_part("/opt/own/libcudnn_graph.so.9");
     assert_finds(s, "facade-and-parts-differ part-from-other-installation");
     assert_string_equal(s->found.p[0].fix.p[0].action, "set-variable");
+    /* The own set is whole: what was found before it is in the way. */
+    assert_string_equal(s->found.p[0].fix.p[1].action, "remove");
+    assert_non_null(strstr(s->found.p[0].fix.p[1].text, "/opt/first/libcudnn_graph.so.9"));
+}
+
+static void a_part_that_the_host_needs_itself_is_told_so(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9);
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    struct file f = {.role = WC_role_PART,
+                     .path = "/opt/first/libcudnn_graph.so.9",
+                     .part = "graph",
+                     .version = other_minor(v, -1),
+                     .source = WC_version_source_DATA_SYMBOL,
+                     .asked_by = host,
+                     .how = WC_operation_NEEDED};
+    int64_t graph = add_file(s, &f);
+    int64_t facade = add_facade(s, "/opt/own", v, host);
+    add_part(s, "/opt/own", "ops", WC_VERSION_NONE, facade);
+    assert_finds(s, "facade-and-parts-differ part-from-other-installation");
+    assert_true(
+        has_fact(&s->found.p[0], "asked by", "/opt/app/libhost.so needs libcudnn_graph.so.9"));
+    assert_false(has_fact(&s->found.p[0], "asked by", "libcudnn_ops"));
+    assert_string_equal(s->found.p[0].fix.p[0].action, "reinstall");
+    struct sought by = {.name = "libcudnn_graph.so.9",
+                        .by = host,
+                        .object = graph,
+                        .rule = WC_search_rule_RUNPATH,
+                        .element = "/opt/first",
+                        .of = "/opt/app/libhost.so",
+                        .takes = "/opt/first/libcudnn_graph.so.9"};
+    struct beside b = {
+        .path = "/opt/own/libcudnn_graph.so.9", .rule = WC_search_rule_RUNPATH, .version = v};
+    add_beside(s, add_search(s, &by), &b);
+    assert_finds(s, "facade-and-parts-differ part-from-other-installation");
+    assert_string_equal(s->found.p[0].fix.p[0].action, "remove");
+    assert_memory_equal(s->found.p[0].fix.p[0].text, "take the other", 14);
 }
 
 static void not_where_the_facade_has_no_such_part(void **state) {
@@ -167,6 +233,71 @@ static void nor_is_what_a_library_names_itself(void **state) {
     add_shadowing(s, add_host(s, "/opt/app/libhost.so"), v, other_minor(v, 1),
                   WC_search_rule_RPATH);
     assert_finds(s, "");
+}
+
+/* A facade of the host's own search path, with another one behind it. */
+static struct scene *search_path_of_host(struct wc_version v, const struct beside *b) {
+    struct scene *s = new_scene();
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    int64_t facade = add_facade(s, "/opt/my first", v, host);
+    struct sought f = {.name = "libcudnn.so.9",
+                       .by = host,
+                       .object = facade,
+                       .rule = WC_search_rule_RPATH,
+                       .element = "/opt/my first",
+                       .of = "/opt/app/libhost.so",
+                       .takes = "/opt/my first/libcudnn.so.9"};
+    add_part(s, "/opt/my first", "graph", v, facade);
+    add_beside(s, add_search(s, &f), b);
+    return s;
+}
+
+static void a_package_behind_in_the_hosts_own_search_path_is_noted(void **state) {
+    (void)state;
+    struct wc_version v = draw_release(9);
+    struct beside b = {.path = wheel,
+                       .rule = WC_search_rule_RPATH,
+                       .of = "/opt/app/libhost.so",
+                       .kind = WC_installation_kind_WHEEL,
+                       .installation = "nvidia-cudnn-cu12",
+                       .version = other_minor(v, 1)};
+    struct scene *s = search_path_of_host(v, &b);
+    assert_finds(s, "shadowed-copy");
+    const struct wc_finding_record *r = &s->found.p[0];
+    assert_int_equal(r->severity, WC_severity_NOTE);
+    assert_non_null(strstr(r->title, "DT_RPATH of libhost.so"));
+    assert_true(has_fact(r, "mind", "to upgrade nvidia-cudnn-cu12 changes nothing"));
+    assert_string_equal(r->fix.p[0].action, "remove");
+    assert_string_equal(r->fix.p[0].command, "rm '/opt/my first'/libcudnn*.so*");
+    assert_string_equal(r->fix.p[1].action, "upgrade-host");
+    /* Not where the host would not take the other one. */
+    struct want w = {1, WC_demand_kind_REQUIRED, .spec = say(s, "==%s", text_of(s, v)),
+                     .source = "METADATA of host 1.0"};
+    b.version = other_minor(v, -1);
+    s = search_path_of_host(v, &b);
+    w.spec = say(s, "==%s", text_of(s, v));
+    add_demand(s, &w);
+    assert_finds(s, "shadowed-copy");
+    assert_string_equal(s->found.p[0].fix.p[0].action, "upgrade-host");
+}
+
+static void nobody_expects_what_lies_elsewhere_or_is_no_package(void **state) {
+    (void)state;
+    struct wc_version v = draw_release(9);
+    const struct beside package = {.path = wheel,
+                                   .rule = WC_search_rule_RPATH,
+                                   .of = "/opt/app/libhost.so",
+                                   .kind = WC_installation_kind_WHEEL,
+                                   .installation = "nvidia-cudnn-cu12",
+                                   .version = other_minor(v, 1)};
+    struct beside b[4] = {package, package, package, package};
+    b[0].version = v;
+    b[1].of = NULL;
+    b[1].rule = WC_search_rule_CACHE;
+    b[2].of = "/opt/app/other";
+    b[3].kind = WC_installation_kind_CUDA_TOOLKIT;
+    for (size_t i = 0; i < 4; i++)
+        assert_finds(search_path_of_host(v, &b[i]), "");
 }
 
 /* ---- already-loaded-by-soname ---- */
@@ -269,6 +400,24 @@ static void a_copy_that_the_host_would_refuse_is_no_way(void **state) {
     assert_true(has_fact(&s->found.p[0], "a copy is in", wheel));
 }
 
+/* A program that ended in the loader, as its files tell it. */
+static void what_a_host_needs_is_not_asked_for(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    struct wc_record r = begin(WC_KIND_failure);
+    r.u.failure.request = ++s->requests;
+    r.u.failure.operation = WC_operation_NEEDED;
+    r.u.failure.name = "libcudnn.so.9";
+    r.u.failure.caller = "/opt/app/libhost.so";
+    r.u.failure.caller_object = host;
+    r.u.failure.inferred = true;
+    apply(s, &r);
+    assert_finds(s, "library-not-found");
+    assert_string_equal(s->found.p[0].title, "libhost.so needs libcudnn.so.9, which was not found");
+    assert_true(has_fact(&s->found.p[0], "needs", "libcudnn.so.9"));
+}
+
 /* ---- search-path-suspect ---- */
 
 static void what_depends_on_the_working_directory_is_noted(void **state) {
@@ -303,17 +452,22 @@ int main(void) {
         cmocka_unit_test(the_way_to_the_right_copy_comes_before_an_installation),
         cmocka_unit_test(an_empty_element_is_taken_out_by_itself),
         cmocka_unit_test(a_copy_behind_that_is_no_better_is_no_way),
+        cmocka_unit_test(what_the_demand_was_read_from_meets_it),
         cmocka_unit_test(what_is_expected_may_stand_behind),
         cmocka_unit_test(a_foreign_part_is_taken_out_of_the_way_of_the_own_one),
+        cmocka_unit_test(a_part_that_the_host_needs_itself_is_told_so),
         cmocka_unit_test(not_where_the_facade_has_no_such_part),
         cmocka_unit_test(a_copy_of_another_release_that_is_passed_by_is_noted),
         cmocka_unit_test(one_release_in_two_places_is_not),
         cmocka_unit_test(nor_is_what_a_library_names_itself),
+        cmocka_unit_test(a_package_behind_in_the_hosts_own_search_path_is_noted),
+        cmocka_unit_test(nobody_expects_what_lies_elsewhere_or_is_no_package),
         cmocka_unit_test(a_library_that_another_host_loaded_is_told),
         cmocka_unit_test(of_one_release_it_is_a_note),
         cmocka_unit_test(a_host_that_refuses_it_is_told_first_with_the_order_of_loading),
         cmocka_unit_test(where_the_loader_looked_is_told_and_where_a_copy_is),
         cmocka_unit_test(a_copy_that_the_host_would_refuse_is_no_way),
+        cmocka_unit_test(what_a_host_needs_is_not_asked_for),
         cmocka_unit_test(what_depends_on_the_working_directory_is_noted),
         cmocka_unit_test(absolute_directories_are_not_there_or_not),
     };

@@ -1,6 +1,7 @@
 """What a person would do who follows a finding's first fix. The commands are played: the variables
 are those of the run, pip's site-packages and conda's prefix are the situation's own."""
 
+import glob
 import pathlib
 import re
 import shlex
@@ -130,7 +131,7 @@ def conda(world, words):
 
 def on_files(world, command):
     """rm, mv, ln, cp within the situation."""
-    words = shlex.split(command)
+    words = [found for word in shlex.split(command) for found in sorted(glob.glob(word)) or [word]]
     paths = [w for w in words[1:] if w.startswith("/")]
     if not paths or not all(str(pathlib.Path(p)).startswith(str(world.root)) for p in paths):
         raise NotPlayed(command)
