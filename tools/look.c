@@ -7,9 +7,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "memory.h"
+
 #define SCRATCH_SIZE ((size_t)64 << 10) /* what core/ asks for */
 #define BLOCKS 65536
-#define BLOCK_BITS 12
+#define BLOCK_BITS 14
 /* Nothing that core/ asks of a library is that much; a file without an end may be a trap. */
 #define BYTES_MOST ((uint64_t)256 << 20)
 #define DEMANDS_MOST 4
@@ -168,13 +170,14 @@ void look_object(struct look *l, struct wc_record *out) {
 
 struct telling {
     struct look *l;
-    struct source *to;
+    look_add *add;
+    void *ctx;
 };
 
 static void tell(void *ctx, struct wc_record *demand) {
     struct telling *t = ctx;
 
-    source_add(t->to, demand);
+    t->add(t->ctx, demand);
 }
 
 static bool version_of(void *ctx, const char *path, char version[WC_VERSION_TEXT]) {
@@ -192,9 +195,9 @@ static bool version_of(void *ctx, const char *path, char version[WC_VERSION_TEXT
     return known;
 }
 
-void look_demands(struct look *l, struct source *to, int64_t host) {
+void look_demands(struct look *l, int64_t host, look_add *add, void *ctx) {
     struct wc_metadata_demand *found = must_allocate(DEMANDS_MOST * sizeof(*found));
-    struct telling t = {l, to};
+    struct telling t = {l, add, ctx};
     const struct wc_host h = {host, l->path, tell, &t};
     const struct wc_package_look look = {&l->disk->files, l->file->scratch, SCRATCH_SIZE,
                                          found,           DEMANDS_MOST,     version_of};
@@ -206,14 +209,17 @@ void look_demands(struct look *l, struct source *to, int64_t host) {
 }
 
 static void tell_package(void *ctx, const struct wc_package_record *package) {
+    struct telling *t = ctx;
     struct wc_record r;
 
     wc_record_begin(&r, WC_KIND_package);
     r.u.package = *package;
-    source_add(ctx, &r);
+    t->add(t->ctx, &r);
 }
 
-void look_packages(struct look *l, struct source *to) {
+void look_packages(struct look *l, look_add *add, void *ctx) {
+    struct telling t = {l, add, ctx};
+
     wc_packages_near(&l->disk->files, best_path(l), l->file->scratch, SCRATCH_SIZE, tell_package,
-                     to);
+                     &t);
 }

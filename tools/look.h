@@ -5,8 +5,10 @@
 #define WHICHCUDNN_TOOLS_LOOK_H
 
 #include "disk.h"
-#include "source.h"
 #include "whichcudnn/object.h"
+
+/* Takes a record that has no head yet. */
+typedef void look_add(void *ctx, struct wc_record *r);
 
 struct look {
     const struct disk *disk;
@@ -32,10 +34,10 @@ void look_close(struct look *l);
  */
 void look_object(struct look *l, struct wc_record *out);
 
-/* What it wants as a host, as demand records into `to`; host: its number there. */
-void look_demands(struct look *l, struct source *to, int64_t host);
+/* What it wants as a host, as demand records; host: the number of its object record. */
+void look_demands(struct look *l, int64_t host, look_add *add, void *ctx);
 
 /* The packages of cuDNN near this file, as records. */
-void look_packages(struct look *l, struct source *to);
+void look_packages(struct look *l, look_add *add, void *ctx);
 
 #endif

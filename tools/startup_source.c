@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "loading.h"
 #include "outcome.h"
-#include "startup.h"
 #include "whichcudnn/names.h"
 #include "whichcudnn/process_facts.h"
 
@@ -90,38 +90,50 @@ static void add_machine(struct writing *w) {
 
 /* ---- what has a part in it ---- */
 
-static bool is_relevant(const struct startup *s) {
+static bool is_relevant(const struct loading *s) {
     for (size_t i = 0; i < s->missing_count; i++)
         if (wc_name_kind_of(s->missing[i].name) != WC_NAME_OTHER)
             return true;
     return false;
 }
 
-static void say_missing(const struct startup *s, char **reason) {
+static void say_missing(const struct loading *s, char **reason) {
     if (s->missing_count > 0)
         *reason = must_format("it ended in the loader: %s, which %s needs, was not found",
                               s->missing[0].name, s->missing[0].by->search.path);
 }
 
+static struct source *make(struct loading *loading, const char *program, int64_t child,
+                           const char *path) {
+    struct writing w = {NULL, false};
+    struct loading_teller teller = {.add = add, .ctx = &w};
+
+    w.source = source_new(SOURCE_LOG, path ? path : "");
+    w.source->pid = child;
+    add_process(&w, program, loading->environment);
+    add_machine(&w);
+    loading_tell(loading, &teller);
+    loading_teller_end(&teller);
+    return w.source;
+}
+
 struct source *startup_source(const char *program, const char *preload, int64_t child,
                               const char *path, char **reason) {
     char **environment = environment_with(preload);
-    struct writing w = {NULL, false};
-    struct startup s;
+    struct source *source = NULL;
+    struct loading loading;
+    struct world world;
 
-    if (startup_replay(&s, program, environment)) {
-        if (is_relevant(&s)) {
-            w.source = source_new(SOURCE_LOG, path ? path : "");
-            w.source->pid = child;
-            add_process(&w, program, environment);
-            add_machine(&w);
-            startup_tell(&s, add, &w);
-        } else {
-            say_missing(&s, reason);
-        }
-        startup_end(&s);
+    world_begin(&world, NULL);
+    if (loading_begin(&loading, &world, program, environment)) {
+        if (is_relevant(&loading))
+            source = make(&loading, program, child, path);
+        else
+            say_missing(&loading, reason);
+        loading_end(&loading);
     }
+    world_end(&world);
     free(environment[0]);
     free(environment);
-    return w.source;
+    return source;
 }

@@ -131,9 +131,6 @@ struct wc_runtime {
     const struct wc_object *decided_by; /* NULL: the call itself */
     bool predicted;                     /* the deciding part is not loaded yet */
 };
-/* The part that a facade of this major hands cudnnGetVersion on to: the number is that part's.
- * NULL: the facade answers itself. */
-const char *wc_answering_part(int32_t major);
 struct wc_runtime wc_runtime_of(const struct wc_stack *s, const struct wc_object *library);
 
 /* ---- who belongs to whom (core/diagnosis/sets.c) ---- */

@@ -20,6 +20,10 @@ void wc_diagnose(const struct wc_stack *s, struct wc_arena *scratch, struct wc_f
  * and no failure. */
 enum wc_verdict wc_verdict_of(const struct wc_stack *s, const struct wc_findings *f);
 
+/* The part that a facade of this major hands cudnnGetVersion on to: the number is that part's.
+ * NULL: the facade answers itself. */
+const char *wc_answering_part(int32_t major);
+
 struct wc_finding_kind {
     const char *id;
     enum wc_severity severity; /* the usual one; a finding may carry a lesser one */

@@ -9,6 +9,7 @@
 #include "support_elf.h"
 #include "support_tree.h"
 #include "tools/look.h"
+#include "tools/source.h"
 
 struct setting {
     struct tree tree;
@@ -124,6 +125,10 @@ static void put_library(struct setting *s, const char *path, const char *soname,
     free(m);
 }
 
+static void add(void *source, struct wc_record *r) {
+    source_add(source, r);
+}
+
 static void a_host_is_what_imports_cudnn(void **state) {
     struct setting *s = *state;
     struct source *source = source_new(SOURCE_SCAN, s->tree.root);
@@ -145,7 +150,7 @@ static void a_host_is_what_imports_cudnn(void **state) {
     assert_int_equal(r.u.object.needed.n, 1);
     assert_string_equal(r.u.object.needed.p[0], "libcudnn.so.9");
     assert_null(r.u.object.version);
-    look_demands(l, source, 7);
+    look_demands(l, 7, add, source);
     assert_int_equal(source->stack.demands.n, 2);
     assert_int_equal(source->stack.demands.p[0].r.host, 7);
     assert_int_equal(source->stack.demands.p[0].r.demand_kind, WC_demand_kind_NEEDED);

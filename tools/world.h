@@ -1,0 +1,61 @@
+/*
+ * The files that a loader would see, each read once: libraries, and what the loader itself adds to
+ * a search (ld.so.cache, its own directories). Of this computer, or below another root.
+ */
+#ifndef WHICHCUDNN_TOOLS_WORLD_H
+#define WHICHCUDNN_TOOLS_WORLD_H
+
+#include <uthash.h>
+
+#include "glance.h"
+#include "look.h"
+#include "memory.h"
+#include "whichcudnn/search.h"
+
+#define WORLD_OPENS_MOST 24
+
+struct library_key {
+    uint64_t device, inode;
+};
+
+struct library {
+    struct library_key key;
+    const char *path, *real_path; /* by which it was first read; canonical, else the same */
+    bool is_elf;               /* of 64 bits, with a dynamic section, whole as far as looked at */
+    bool needs_cudnn, defines; /* a facade or a part; cuDNN's functions, or stubs of them */
+    bool no_default;
+    uint16_t machine;
+    enum wc_role role; /* HOST: it needs, imports, defines or opens cuDNN */
+    const char *framework;
+    const char *soname, *rpath, *runpath, *interpreter; /* NULL: none */
+    const char **needed;                                /* NULL at the end */
+    /* cuDNN's libraries that it has the names of in its constants, "libcudnn.so.9",
+     * "libcudnn_graph.so": it opens them itself. NULL at the end. */
+    const char **opens;
+    UT_hash_handle hh;
+};
+
+struct world {
+    struct disk disk;
+    struct heap_arena memory;
+    struct library *libraries;
+    struct glance glance;
+    unsigned char *cache;
+    size_t cache_size;
+    char *interpreter; /* of which `system` is */
+    char glibc[16];    /* "2.36"; "": not known */
+    struct wc_search_system system;
+    bool named; /* what is read was named by the user: it may cost more */
+};
+
+/* *w must not move. root: as for disk_begin. */
+void world_begin(struct world *w, const char *root);
+void world_end(struct world *w);
+
+/* NULL: no regular file that can be read (errno). Lives as long as the world. */
+struct library *world_library(struct world *w, const char *path);
+void world_add_open(struct world *w, struct library *b, const char *name);
+/* Fills in what a loader adds: interpreter is the path of ld.so, NULL: that of the own machine. */
+void world_use(struct world *w, const char *interpreter, struct wc_search_world *search);
+
+#endif
