@@ -6,8 +6,6 @@
 #ifndef WHICHCUDNN_TOOLS_COMPARE_H
 #define WHICHCUDNN_TOOLS_COMPARE_H
 
-#include <stdio.h>
-
 #include "source.h"
 
 /* In the order of cause and effect. The last cannot lead the loader to another file. */

@@ -134,6 +134,22 @@ bool in_flight_failure(const struct in_flight *f, struct wc_record *out) {
     return true;
 }
 
+static void rewrite(char **text, char *(*change)(void *arg, const char *text), void *arg) {
+    char *other = *text ? change(arg, *text) : NULL;
+
+    free(*text);
+    *text = other;
+}
+
+void in_flight_rewrite(struct in_flight *f, char *(*change)(void *arg, const char *text),
+                       void *arg) {
+    for (struct flight *one = f->by_thread; one; one = one->hh.next) {
+        rewrite(&one->what, change, arg);
+        rewrite(&one->name, change, arg);
+        rewrite(&one->caller, change, arg);
+    }
+}
+
 void in_flight_end(struct in_flight *f) {
     struct flight *one, *next;
 

@@ -11,42 +11,74 @@
 #include <unistd.h>
 
 #include "record_json.h"
+#include "record_line.h"
 #include "whichcudnn/names.h"
 
 /* Longer lines than any record are no records; they are passed over without being kept. */
 #define LINE_MOST ((size_t)4 * WC_RECORD_MAX)
+#define BLOCK (8 * LINE_MOST)
 /* A file without one record in so many lines is something else. */
 #define PATIENCE 1000
 
 enum line { LINE_WHOLE, LINE_OPEN, LINE_TOO_LONG, LINE_NONE };
 
 struct reading {
-    FILE *from;
+    int fd, error;
+    bool at_end;
     struct logs *logs;
     struct log_file *file;
     struct source *process;  /* NULL: no record yet */
-    struct heap_arena lists; /* of the record being read */
+    struct heap_arena lists; /* of the records being read */
     bool newer;
+    const char *line;
     size_t n;
-    char line[LINE_MOST];
+    size_t from, to; /* of the block, what is not taken yet */
+    char room[LINE_MOST + 1];
+    char block[BLOCK + 1];
 };
 
-static enum line read_line(struct reading *in) {
-    enum line answer = LINE_WHOLE;
-    int c;
+static void fill_block(struct reading *in) {
+    ssize_t n;
 
-    in->n = 0;
-    while ((c = getc_unlocked(in->from)) != EOF && c != '\n') {
-        if (in->n < sizeof(in->line))
-            in->line[in->n++] = (char)c;
-        else
-            answer = LINE_TOO_LONG;
+    memmove(in->block, in->block + in->from, in->to - in->from);
+    in->to -= in->from;
+    in->from = 0;
+    do
+        n = read(in->fd, in->block + in->to, BLOCK - in->to);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        in->error = errno;
+    in->at_end = n <= 0;
+    in->to += n > 0 ? (size_t)n : 0;
+    in->block[in->to] = '\0';
+}
+
+/* The line is in->line for in->n bytes, and ends with a newline or a NUL. */
+static enum line read_line(struct reading *in) {
+    const char *newline;
+    bool too_long = false;
+
+    for (;;) {
+        in->line = in->block + in->from;
+        in->n = in->to - in->from;
+        newline = memchr(in->line, '\n', in->n);
+        if (newline || in->at_end)
+            break;
+        if (in->n > LINE_MOST) {
+            too_long = true;
+            in->from = in->to;
+        }
+        fill_block(in);
     }
-    if (c == EOF && in->n == 0)
+    if (newline)
+        in->n = (size_t)(newline - in->line);
+    in->from += in->n + (newline != NULL);
+    if (!newline && in->n == 0 && !too_long)
         return LINE_NONE;
-    if (c == EOF)
-        in->file->open_end = true;
-    return c == EOF && answer == LINE_WHOLE ? LINE_OPEN : answer;
+    in->file->open_end = !newline;
+    if (too_long || in->n > LINE_MOST)
+        return LINE_TOO_LONG;
+    return newline ? LINE_WHOLE : LINE_OPEN;
 }
 
 static void note_damage(struct log_file *file, const char *reason) {
@@ -61,6 +93,7 @@ static struct source *add_process(struct logs *logs, const struct log_file *file
     struct source *p = source_new(SOURCE_LOG, file->path);
 
     p->file = file;
+    p->keep_events = logs->keep_events;
     logs->processes =
         must_grow(logs->processes, (logs->process_count + 1) * sizeof(*logs->processes));
     logs->processes[logs->process_count++] = p;
@@ -74,23 +107,30 @@ static void take_record(struct reading *in, const struct wc_record *r) {
     source_take(in->process, r);
 }
 
+static enum record_read read_record(struct reading *in, struct wc_record *r,
+                                    char trouble[RECORD_TROUBLE], json_t **json) {
+    json_error_t error;
+
+    *json = NULL;
+    if (record_from_line(in->line, in->n, in->room, &in->lists.arena, r))
+        return RECORD_READ;
+    *json = json_loadb(in->line, in->n, JSON_REJECT_DUPLICATES, &error);
+    if (*json)
+        return record_from_json(*json, &in->lists.arena, r, trouble);
+    snprintf(trouble, RECORD_TROUBLE, "%s", error.text);
+    return RECORD_DAMAGED;
+}
+
 static void take_line(struct reading *in, enum line how) {
     char trouble[RECORD_TROUBLE];
     struct wc_record r;
-    json_error_t error;
     json_t *json;
 
     if (how == LINE_TOO_LONG) {
         note_damage(in->file, "longer than any record");
         return;
     }
-    json = json_loadb(in->line, in->n, JSON_REJECT_DUPLICATES, &error);
-    if (!json) {
-        note_damage(in->file, how == LINE_OPEN ? "cut off" : error.text);
-        return;
-    }
-    heap_arena_begin(&in->lists);
-    switch (record_from_json(json, &in->lists.arena, &r, trouble)) {
+    switch (read_record(in, &r, trouble, &json)) {
     case RECORD_READ:
         take_record(in, &r);
         break;
@@ -98,11 +138,11 @@ static void take_line(struct reading *in, enum line how) {
         in->newer = true;
         break;
     case RECORD_DAMAGED:
-        note_damage(in->file, trouble);
+        note_damage(in->file, how == LINE_OPEN && !json ? "cut off" : trouble);
         break;
     }
-    heap_arena_end(&in->lists);
     json_decref(json);
+    heap_arena_clear(&in->lists);
 }
 
 static void take_lines(struct reading *in) {
@@ -131,8 +171,8 @@ static char *complaint(const struct reading *in) {
     if (in->newer)
         return must_format("written by a newer whichcudnn (this one reads format %d)",
                            WC_LOG_VERSION);
-    if (ferror(in->from))
-        return must_copy(strerror(errno));
+    if (in->error)
+        return must_copy(strerror(in->error));
     if (file->lines == 0)
         return must_copy("empty");
     if (file->records == 0)
@@ -170,12 +210,13 @@ static void infer_failure(struct source *p) {
     wc_stack_apply(&p->stack, &r);
 }
 
-static bool read_file(struct logs *logs, FILE *from, const char *path, char **trouble) {
+static bool read_file(struct logs *logs, int fd, const char *path, char **trouble) {
     struct reading *in = must_allocate(sizeof(*in));
     size_t before = logs->process_count;
 
-    in->from = from;
+    in->fd = fd;
     in->logs = logs;
+    heap_arena_begin(&in->lists);
     in->file = must_allocate(sizeof(*in->file));
     in->file->path = must_copy(path);
     take_lines(in);
@@ -190,32 +231,26 @@ static bool read_file(struct logs *logs, FILE *from, const char *path, char **tr
         for (size_t i = before; i < logs->process_count; i++)
             infer_failure(logs->processes[i]);
     }
+    heap_arena_end(&in->lists);
     free(in);
     return !*trouble;
 }
 
 bool logs_read(struct logs *logs, const char *path, char **trouble) {
     struct stat facts;
-    FILE *from;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    bool good;
+    bool good = false;
 
-    if (fd < 0 || fstat(fd, &facts) != 0 || !(from = fdopen(fd, "r"))) {
+    if (fd < 0 || fstat(fd, &facts) != 0)
         *trouble = must_copy(strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        return false;
-    }
-    if (S_ISDIR(facts.st_mode)) {
+    else if (S_ISDIR(facts.st_mode))
         *trouble = must_copy(strerror(EISDIR));
-        good = false;
-    } else if (!S_ISREG(facts.st_mode)) {
+    else if (!S_ISREG(facts.st_mode))
         *trouble = must_copy("not a regular file");
-        good = false;
-    } else {
-        good = read_file(logs, from, path, trouble);
-    }
-    fclose(from);
+    else
+        good = read_file(logs, fd, path, trouble);
+    if (fd >= 0)
+        close(fd);
     return good;
 }
 

@@ -27,6 +27,7 @@ struct logs { /* all zero: none yet */
     size_t file_count;
     struct source **processes;
     size_t process_count;
+    bool keep_events; /* to be set before reading */
 };
 
 /* Adds what the file holds. False: it cannot be read or is no log, and *trouble (the caller frees)

@@ -8,7 +8,9 @@
 
 #include "command.h"
 
-#define CHUNK_SIZE ((size_t)64 * 1024)
+/* The first chunk and the largest that is not asked for: of many logs most are small. */
+#define CHUNK_FIRST ((size_t)16 * 1024)
+#define CHUNK_LAST ((size_t)256 * 1024)
 #define ALIGNMENT 16U
 
 struct chunk {
@@ -25,7 +27,10 @@ static void *more(void *owner, size_t n) {
     if (wanted < n)
         return NULL;
     if (!h->chunks || h->chunks->size - h->used < wanted) {
-        size = wanted > CHUNK_SIZE ? wanted : CHUNK_SIZE;
+        size = !h->chunks                     ? CHUNK_FIRST
+               : h->chunks->size < CHUNK_LAST ? h->chunks->size * 2
+                                              : CHUNK_LAST;
+        size = wanted > size ? wanted : size;
         c = size + sizeof(*c) > size ? calloc(1, sizeof(*c) + size) : NULL;
         if (!c)
             return NULL;
@@ -54,11 +59,26 @@ void heap_arena_end(struct heap_arena *h) {
     h->used = 0;
 }
 
+void heap_arena_clear(struct heap_arena *h) {
+    struct chunk *kept = h->chunks;
+
+    if (!kept)
+        return;
+    h->chunks = kept->older;
+    memset(kept->p, 0, h->used);
+    heap_arena_end(h);
+    kept->older = NULL;
+    h->chunks = kept;
+}
+
+void must_fail(void) {
+    complain("out of memory");
+    exit(EXIT_USAGE);
+}
+
 static void *must(void *p) {
-    if (!p) {
-        complain("out of memory");
-        exit(EXIT_USAGE);
-    }
+    if (!p)
+        must_fail();
     return p;
 }
 
@@ -74,13 +94,19 @@ char *must_copy(const char *s) {
     return must(strdup(s));
 }
 
+char *must_format_list(const char *format, va_list args) {
+    char *text = NULL;
+    int n = vasprintf(&text, format, args);
+
+    return must(n < 0 ? NULL : text);
+}
+
 char *must_format(const char *format, ...) {
     va_list args;
-    char *text = NULL;
-    int n;
+    char *text;
 
     va_start(args, format);
-    n = vasprintf(&text, format, args);
+    text = must_format_list(format, args);
     va_end(args);
-    return must(n < 0 ? NULL : text);
+    return text;
 }

@@ -5,6 +5,8 @@
 #ifndef WHICHCUDNN_TOOLS_MEMORY_H
 #define WHICHCUDNN_TOOLS_MEMORY_H
 
+#include <stdarg.h>
+
 #include "whichcudnn/base.h"
 
 struct chunk;
@@ -16,12 +18,17 @@ struct heap_arena {
 
 void heap_arena_begin(struct heap_arena *h);
 void heap_arena_end(struct heap_arena *h); /* everything taken from it is gone */
+/* The same, to begin anew: keeps a chunk for that. */
+void heap_arena_clear(struct heap_arena *h);
 
+/* Says that there is no more memory, and ends the program. */
+void must_fail(void) __attribute__((noreturn));
 /* Never NULL. */
 void *must_allocate(size_t n); /* zeroed */
 void *must_grow(void *p, size_t n);
 char *must_copy(const char *s);
 /* As asprintf; the caller frees. */
 char *must_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+char *must_format_list(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 
 #endif

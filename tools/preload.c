@@ -157,6 +157,12 @@ void log_place_choose(struct log_place *place, const char *given) {
         complain("%s: logs cannot be written here", place->directory);
 }
 
+void log_place_read(struct log_place *place, const char *given) {
+    place->named = true;
+    place->value = absolute(given);
+    split(place);
+}
+
 void log_place_end(struct log_place *place) {
     free(place->value);
     free(place->directory);

@@ -23,6 +23,8 @@ struct log_place {
 /* given: --log, NULL: none; then $WHICHCUDNN_LOG, the working directory, $TMPDIR, /tmp. A name with
  * a slash at its end is made a directory. */
 void log_place_choose(struct log_place *place, const char *given);
+/* The same place, for looking only: nothing is made or complained of. */
+void log_place_read(struct log_place *place, const char *given);
 void log_place_end(struct log_place *place);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "whichcudnn/record.h"
 
-#define RECORD_TROUBLE 120 /* bytes that any reason fits in */
+#define RECORD_TROUBLE 160 /* bytes that any reason fits in */
 
 enum record_read {
     RECORD_READ,

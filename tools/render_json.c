@@ -36,12 +36,11 @@ static void append(json_t *array, enum wc_kind kind, const void *fields, int64_t
                         (stack)->has_##kind ? record_to_json(WC_KIND_##kind, &(stack)->kind, NULL) \
                                             : json_null())
 
-static json_t *stack_json(const struct wc_stack *s) {
+static json_t *stack_json(const struct report *r) {
+    const struct wc_stack *s = &r->source->stack;
     json_t *object = json_object();
-    char fingerprint[17];
 
-    wc_stack_fingerprint(s, fingerprint);
-    json_object_set_new(object, "fingerprint", text_to_json(fingerprint));
+    json_object_set_new(object, "fingerprint", text_to_json(r->fingerprint));
     SINGLE(s, object, process);
     SINGLE(s, object, machine);
     LIST(s, object, "objects", objects, WC_KIND_object);
@@ -87,6 +86,8 @@ static json_t *source_json(const struct source *s) {
     json_object_set_new(object, "damaged_lines",
                         json_integer(s->file ? (json_int_t)s->file->damaged_lines : 0));
     json_object_set_new(object, "damaged", damaged_json(s->file));
+    json_object_set_new(object, "missing", json_integer(source_missing(s)));
+    json_object_set_new(object, "cut", json_integer(s->cut));
     return object;
 }
 
@@ -97,7 +98,7 @@ json_t *render_json(const struct report *r) {
     json_object_set_new(object, "verdict",
                         text_to_json(wc_enum_word_raw(WC_ENUM_verdict, r->verdict)));
     json_object_set_new(object, "findings", findings_json(&r->findings));
-    json_object_set_new(object, "stack", stack_json(s));
+    json_object_set_new(object, "stack", stack_json(r));
     json_object_set_new(object, "node", text_to_json(s->has_process ? s->process.node : NULL));
     json_array_append_new(sources, source_json(r->source));
     json_object_set_new(object, "sources", sources);

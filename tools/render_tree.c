@@ -1,123 +1,102 @@
 /*
  * What was resolved, as a tree: each host, the facade that it got, the parts of that; then what
- * hangs on nothing, the companions, and what was asked for in vain.
+ * hangs on nothing, the companions, and what was asked for in vain. A library is a line: path,
+ * version, by which rule it was found, whose installation.
  */
 #include <stdlib.h>
 
+#include "layout.h"
+#include "library.h"
 #include "render.h"
-#include "terminal.h"
 #include "whichcudnn/names.h"
 
 struct tree {
-    FILE *to;
+    struct layout *l;
+    const struct report *r;
     const struct wc_stack *s;
     bool *shown; /* one for each object */
 };
 
-static void indent(const struct tree *t, int depth) {
-    fprintf(t->to, "%*s", 2 + 2 * depth, "");
+static void line(const struct tree *t, int depth) {
+    layout_line(t->l, 2 + 2 * depth, 4 + 2 * depth);
 }
 
-static const char *path_of(const struct wc_object_record *o) {
-    if (o->real_path || o->path)
-        return o->real_path ? o->real_path : o->path;
-    return o->soname ? o->soname : "a file whose name is not known";
-}
+/* Of the worst that is said of this object. */
+static enum paint paint_of(const struct tree *t, const struct wc_object_record *o) {
+    enum wc_severity worst = WC_severity_NONE;
 
-static bool is_host(const struct wc_object *o) {
-    return o->r.role == WC_role_HOST || o->r.is_host;
-}
-
-static void print_range(FILE *to, const struct wc_object_record *o) {
-    fputs("version not known", to);
-    if (o->version_floor)
-        print_format(to, ", not older than %s", o->version_floor);
-    if (o->version_ceiling)
-        print_format(to, ", not newer than %s", o->version_ceiling);
-    if (o->version_floor || o->version_ceiling)
-        fputs(" by its functions", to);
-}
-
-static void print_version(FILE *to, const struct wc_object_record *o) {
-    const char *source = wc_enum_word(WC_ENUM_version_source, o->version_source);
-
-    if (!o->version)
-        print_range(to, o);
-    else if (source)
-        print_format(to, "%s (%s)", o->version, source);
-    else
-        print_text(to, o->version);
-}
-
-static void print_installation(FILE *to, const struct wc_object_record *o) {
-    const char *kind = wc_enum_word(WC_ENUM_installation_kind, o->installation_kind);
-
-    if (!kind && !o->installation)
-        return;
-    print_format(to, ", %s%s%s", kind ? kind : "", kind && o->installation ? " " : "",
-                 o->installation);
-    if (o->installation_version)
-        print_format(to, " %s", o->installation_version);
+    for (size_t i = 0; i < t->r->findings.n; i++) {
+        const struct wc_finding_record *f = &t->r->findings.p[i];
+        if (f->object != WC_NULL && f->object == o->object && f->severity > worst)
+            worst = f->severity;
+    }
+    return worst == WC_severity_ERROR     ? PAINT_ERROR
+           : worst == WC_severity_WARNING ? PAINT_WARNING
+                                          : PAINT_BOLD;
 }
 
 /* A host's own version is its package's, so only libraries of cuDNN and CUDA tell theirs. */
-static bool tells_version(const struct wc_object_record *o) {
-    return o->role == WC_role_FACADE || o->role == WC_role_PART || o->version;
+static void add_version(const struct tree *t, const struct wc_object_record *o) {
+    char *version = library_version(o);
+    const char *source = wc_enum_word(WC_ENUM_version_source, o->version_source);
+
+    if (version)
+        layout_painted(t->l, version, paint_of(t, o));
+    else if (o->role == WC_role_FACADE || o->role == WC_role_PART)
+        layout_words(t->l, "version not known");
+    if (t->l->whole && o->version && source)
+        layout_words(t->l, "(%s)", source);
+    free(version);
 }
 
-/* By the loader's rules, where their replay led to this very file. */
-static void print_rule(const struct tree *t, const struct wc_object_record *o) {
-    for (size_t i = 0; i < t->s->searches.n; i++) {
-        const struct wc_search_record *f = &t->s->searches.p[i].r;
-        if (f->object == WC_NULL || f->object != o->object || !f->rule ||
-            f->rule == WC_search_rule_LOADED)
-            continue;
-        print_format(t->to, " [%s", wc_enum_word(WC_ENUM_search_rule, f->rule));
-        if (f->of)
-            print_format(t->to, " of %s", wc_base_name(f->of));
-        if (f->element)
-            print_format(t->to, ": %s", f->element);
-        putc(']', t->to);
-        return;
-    }
+static void add_rule(const struct tree *t, const struct wc_object_record *o) {
+    char *rule = library_rule(t->s, o, t->l->whole);
+
+    if (rule)
+        layout_together(t->l, "[%s]", rule);
+    free(rule);
 }
 
-static void print_asker(const struct tree *t, const struct wc_object_record *o, int depth) {
+static void add_installation(const struct tree *t, const struct wc_object_record *o) {
+    char *installation = library_installation(o);
+
+    if (installation)
+        layout_together(t->l, "%s", installation);
+    free(installation);
+}
+
+static void add_asker(const struct tree *t, const struct wc_object_record *o, int depth) {
     const char *how = wc_enum_word(WC_ENUM_operation, o->asked_how);
 
-    if (!o->asked_name && !o->asked_by)
+    if (!t->l->whole || (!o->asked_name && !o->asked_by))
         return;
-    indent(t, depth);
-    fputs("asked for", t->to);
-    if (o->asked_name)
-        print_format(t->to, " as %s", o->asked_name);
-    if (o->asked_by)
-        print_format(t->to, " by %s", o->asked_by);
-    if (how)
-        print_format(t->to, " (%s)", how);
-    print_rule(t, o);
-    putc('\n', t->to);
+    line(t, depth);
+    layout_words(t->l, "asked for%s%s%s%s%s%s%s", o->asked_name ? " as " : "",
+                 o->asked_name ? o->asked_name : "", o->asked_by ? " by " : "",
+                 o->asked_by ? o->asked_by : "", how ? " (" : "", how ? how : "", how ? ")" : "");
+    layout_end(t->l);
 }
 
-static void print_details(const struct tree *t, const struct wc_object_record *o, int depth) {
-    if (tells_version(o)) {
-        indent(t, depth);
-        print_version(t->to, o);
-        print_installation(t->to, o);
-        putc('\n', t->to);
-    }
-    print_asker(t, o, depth);
-}
+#define VERSION_ROOM 12 /* columns that nearly every version fits in */
 
 static void print_object(const struct tree *t, size_t i, int depth) {
-    const struct wc_object *o = &t->s->objects.p[i];
-    const char *label = o->r.part ? o->r.part : wc_enum_word(WC_ENUM_role, o->r.role);
+    const struct wc_object_record *o = &t->s->objects.p[i].r;
 
-    indent(t, depth);
-    print_format(t->to, "%s %s%s%s\n", label ? label : "object", path_of(&o->r),
-                 o->r.mapped ? "" : " (unloaded again)", t->shown[i] ? " (see above)" : "");
+    line(t, depth);
+    layout_word(t->l, library_label(o));
+    layout_path(t->l, library_path(o), VERSION_ROOM);
+    if (t->shown[i]) {
+        layout_words(t->l, "(see above)");
+    } else {
+        add_version(t, o);
+        add_rule(t, o);
+        add_installation(t, o);
+    }
+    if (!o->mapped)
+        layout_words(t->l, "(unloaded again)");
+    layout_end(t->l);
     if (!t->shown[i])
-        print_details(t, &o->r, depth + 1);
+        add_asker(t, o, depth + 1);
     t->shown[i] = true;
 }
 
@@ -167,13 +146,12 @@ static void print_demands(const struct tree *t, const struct wc_object *host, in
         const struct wc_demand_record *d = &t->s->demands.p[i].r;
         if (d->host != host->r.object || !(d->spec || d->built))
             continue;
-        indent(t, depth);
-        print_format(t->to, "wants %s", d->spec ? d->spec : "");
-        if (d->built)
-            print_format(t->to, "%sbuilt with %s", d->spec ? ", " : "", d->built);
-        if (d->source)
-            print_format(t->to, " (%s)", d->source);
-        putc('\n', t->to);
+        line(t, depth);
+        layout_words(t->l, "wants%s%s%s%s%s%s%s%s", d->spec ? " " : "", d->spec ? d->spec : "",
+                     d->spec && d->built ? "," : "", d->built ? " built with " : "",
+                     d->built ? d->built : "", d->source ? " (" : "", d->source ? d->source : "",
+                     d->source ? ")" : "");
+        layout_end(t->l);
     }
 }
 
@@ -190,8 +168,9 @@ static void print_host(const struct tree *t, size_t host) {
         got = true;
     }
     if (!got) {
-        indent(t, 1);
-        fputs("got no cuDNN that was seen\n", t->to);
+        line(t, 1);
+        layout_words(t->l, "got no cuDNN that was seen");
+        layout_end(t->l);
     }
 }
 
@@ -221,33 +200,40 @@ static bool was_answered(const struct wc_stack *s, const struct wc_failure_recor
     return false;
 }
 
+static void print_failure(const struct tree *t, const struct wc_failure_record *f) {
+    line(t, 0);
+    layout_words(t->l, "%s%s%s", f->function ? f->function : "",
+                 f->function && f->name ? " in " : "",
+                 f->name       ? f->name
+                 : f->function ? ""
+                               : "?");
+    if (f->caller)
+        layout_words(t->l, "by %s:", f->caller);
+    layout_words(t->l, "%s", f->text ? f->text : "nothing answers to that name");
+    layout_end(t->l);
+}
+
 static void print_failures(const struct tree *t) {
     bool any = false;
 
     for (size_t i = 0; i < t->s->failures.n; i++) {
-        const struct wc_failure_record *f = &t->s->failures.p[i].r;
-        if (was_answered(t->s, f))
+        if (was_answered(t->s, &t->s->failures.p[i].r))
             continue;
         if (!any)
-            fputs("\nasked for in vain\n", t->to);
+            fputs("\nasked for in vain\n", t->l->to);
         any = true;
-        indent(t, 0);
-        print_format(t->to, "%s", f->function ? f->function : f->name ? f->name : "?");
-        if (f->function && f->name)
-            print_format(t->to, " in %s", f->name);
-        if (f->caller)
-            print_format(t->to, " by %s", f->caller);
-        print_format(t->to, ": %s\n", f->text ? f->text : "nothing answers to that name");
+        print_failure(t, &t->s->failures.p[i].r);
     }
 }
 
-void render_tree(FILE *to, const struct wc_stack *s) {
-    struct tree t = {to, s, must_allocate(s->objects.n + 1)};
+void render_tree(struct layout *l, const struct report *r) {
+    const struct wc_stack *s = &r->source->stack;
+    struct tree t = {l, r, s, must_allocate(s->objects.n + 1)};
 
     if (s->objects.n > 0)
-        fputs("\nwhat was resolved\n", to);
+        fputs("\nlibraries: path, version, [rule by which it was found], installation\n", l->to);
     for (size_t i = 0; i < s->objects.n; i++)
-        if (is_host(&s->objects.p[i]))
+        if (library_is_host(&s->objects.p[i].r))
             print_host(&t, i);
     print_rest(&t, WC_role_FACADE);
     print_rest(&t, WC_role_PART);

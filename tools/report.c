@@ -9,6 +9,7 @@ void report_make(struct report *r, const struct source *source) {
     heap_arena_begin(&r->memory);
     wc_diagnose(&source->stack, &r->memory.arena, &r->findings);
     r->verdict = wc_verdict_of(&source->stack, &r->findings);
+    wc_stack_fingerprint(&source->stack, r->fingerprint);
 }
 
 void report_end(struct report *r) {

@@ -14,6 +14,7 @@ struct report {
     struct heap_arena memory; /* of the findings */
     struct wc_findings findings;
     enum wc_verdict verdict;
+    char fingerprint[17];
 };
 
 /* *r must not move until report_end. */

@@ -14,6 +14,11 @@ struct log_file;
 
 enum source_type { SOURCE_LOG, SOURCE_PROCESS, SOURCE_SCAN, SOURCE_LOCK };
 
+struct source_events { /* every record as it came, for the timeline */
+    struct wc_record *p;
+    size_t n, room;
+};
+
 struct source {
     enum source_type type;
     char *path;                  /* the log; /proc/PID; what was scanned; the lock */
@@ -25,6 +30,9 @@ struct source {
     int64_t pid; /* of its first record; of the process */
     int64_t first_time, last_time;
     int64_t last_seq;
+    int64_t cut; /* list elements and bytes of text that the writer left out */
+    bool keep_events;
+    struct source_events events; /* empty unless keep_events */
 };
 
 /* Never NULL; the path is copied. */
@@ -36,6 +44,9 @@ void source_take(struct source *s, const struct wc_record *r);
 /* The same for a record that the command itself makes: gives it the next number, the time, and the
  * source's pid. */
 void source_add(struct source *s, struct wc_record *r);
+
+/* Records that were written, by their numbers, and are not there, damaged ones not counted. */
+int64_t source_missing(const struct source *s);
 
 const char *source_type_word(enum source_type type); /* "log", "process", "scan", "lock" */
 

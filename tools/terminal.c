@@ -9,6 +9,7 @@
 
 #include "command.h"
 #include "core/json_text.h"
+#include "memory.h"
 
 static uint32_t decode(const char *s, size_t n) {
     static const unsigned char first_bits[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
@@ -87,6 +88,20 @@ void complain(const char *format, ...) {
     print_arguments(stderr, format, &args);
     va_end(args);
     putc('\n', stderr);
+}
+
+FILE *sink_begin(struct sink *s) {
+    s->text = NULL;
+    s->to = open_memstream(&s->text, &s->n);
+    if (!s->to)
+        must_fail();
+    return s->to;
+}
+
+char *sink_end(struct sink *s) {
+    if (fclose(s->to) != 0 || !s->text)
+        must_fail();
+    return s->text;
 }
 
 bool colour_choose(const char *when, FILE *to, bool *colour) {

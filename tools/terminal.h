@@ -16,6 +16,15 @@ void print_text(FILE *to, const char *s);
 /* As fprintf, but the arguments of %s are printed by print_text. Knows %s %d %zu %lld %% only. */
 void print_format(FILE *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Whatever is printed into it becomes a text. */
+struct sink {
+    FILE *to;
+    char *text;
+    size_t n;
+};
+FILE *sink_begin(struct sink *s);
+char *sink_end(struct sink *s); /* the caller frees; never NULL */
+
 /* "auto", "always", "never"; false: none of them. Auto: `to` is a terminal and NO_COLOR is unset
  * or empty (no-color.org). */
 bool colour_choose(const char *when, FILE *to, bool *colour);

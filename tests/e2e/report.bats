@@ -48,9 +48,8 @@ report() { "$CMD" report "$@"; }
     is "$stderr" ""
     [[ ${lines[0]} =~ ^"error: _versions.so got cuDNN 9.1.0".*"9.8" ]]
     [[ $output == *"process  4711 on node7: python train.py"* ]]
-    [[ $output == *"facade /v/nvidia/cudnn/lib/libcudnn.so.9"$'\n'* ]]
-    [[ $output == *"9.1.0 (package metadata), wheel nvidia-cudnn-cu12 9.1.0.70"* ]]
-    [[ $output == *"graph /v/nvidia/cudnn/lib/libcudnn_graph.so.9"* ]]
+    [[ $output == *"    facade /v/nvidia/cudnn/lib/libcudnn.so.9 9.1.0"$'\n'"      wheel nvidia-cudnn-cu12 9.1.0.70"$'\n'* ]]
+    [[ $output == *"      graph /v/nvidia/cudnn/lib/libcudnn_graph.so.9 9.1.0"* ]]
     [[ $output == *"wants <10.0,>=9.8 (METADATA of jax-cuda12-plugin 0.10.2)"* ]]
     [[ $output == *"1. error runtime-too-old:"* ]]
     [[ $output == *"pip install 'nvidia-cudnn-cu12"*"9.8"* ]]
@@ -202,7 +201,7 @@ report() { "$CMD" report "$@"; }
     grep -q $'^\e\\[1;31merror\e\\[0m: ' coloured
     is "$(sed 's/\x1b\[[0-9;]*m//g' coloured)" "$(cat plain)"
     # script gives it a terminal.
-    is "$(script -qec "$CMD report log.jsonl" /dev/null | grep -c $'\e\\[1;31m')" 2
+    is "$(script -qec "$CMD report log.jsonl" /dev/null | grep -c $'\e\\[1;31m')" 3
     is "$(NO_COLOR=1 script -qec "$CMD report log.jsonl" /dev/null | grep -c $'\e')" 0
     run -2 report --color=perhaps log.jsonl
 }
@@ -215,7 +214,7 @@ report() { "$CMD" report "$@"; }
     run -0 "$CMD" --version
     [[ $output =~ ^"whichcudnn "[0-9]+\.[0-9]+ ]]
     local mistake
-    for mistake in "" "nonsense" "report" "report --no-such" "--no-such" "report --json"; do
+    for mistake in "" "nonsense" "report --no-such" "--no-such" "report --json --markdown ."; do
         # shellcheck disable=SC2086 # words, or none
         run -2 --separate-stderr "$CMD" $mistake
         [[ -z $output && -n $stderr ]]

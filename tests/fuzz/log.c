@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include "support_fuzz.h"
+#include "tools/layout.h"
 #include "tools/log_reader.h"
 #include "tools/record_json.h"
+#include "tools/record_line.h"
 #include "tools/render.h"
 
 enum { LONG_LINE = 1, NEWLINE_BEHIND = 2, LONG = 70000 };
@@ -41,6 +43,22 @@ static void make_log(const uint8_t *data, size_t size, unsigned how) {
         put("\n", 1);
 }
 
+/* The quick reader has no other opinion than jansson. */
+static void read_alike(const char *line, size_t n, const struct wc_record *expected) {
+    static char room[WC_RECORD_MAX + 1];
+    struct heap_arena lists;
+    struct wc_record again;
+    heap_arena_begin(&lists);
+    if (record_from_line(line, n, room, &lists.arena, &again)) {
+        json_t *a = record_to_json(expected->kind, &expected->u, NULL);
+        json_t *b = record_to_json(again.kind, &again.u, NULL);
+        MUST(json_equal(a, b));
+        json_decref(a);
+        json_decref(b);
+    }
+    heap_arena_end(&lists);
+}
+
 /* Through both writers: the command's and the shim's. */
 static void survives(const struct wc_record *r) {
     static char line[WC_RECORD_MAX];
@@ -53,6 +71,7 @@ static void survives(const struct wc_record *r) {
     heap_arena_begin(&lists);
     MUST(record_from_json(json, &lists.arena, &again, trouble) == RECORD_READ);
     MUST(again.kind == r->kind);
+    read_alike(line, n - 1, &again);
     heap_arena_end(&lists);
     json_decref(json);
     json = record_to_json(r->kind, &r->u, NULL);
@@ -80,7 +99,11 @@ static void check_process(const struct source *p) {
     SURVIVE(p, calls, call)
     SURVIVE(p, findings, finding)
     report_make(&report, p);
-    render_text(nowhere, &report, false);
+    struct layout l = {.to = nowhere};
+    render_text(&l, &report);
+    l.whole = true;
+    render_text(&l, &report);
+    render_markdown(nowhere, &report);
     json_t *json = render_json(&report);
     MUST(json);
     json_decref(json);
@@ -96,7 +119,7 @@ static void check_file(const struct log_file *f) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct controls c = {data, size};
     unsigned how = take_control(&c);
-    struct logs logs = {.files = NULL};
+    struct logs logs = {.keep_events = true};
     char *trouble = NULL;
     if (fd < 0)
         begin();

@@ -6,9 +6,11 @@ load ../setup/helper
 
 # The command, what the host printed, the first line, and all of the findings, with what differs from
 # one computer to the next made equal. The tree in between may hold more on a computer with a GPU, and
-# other copies may stand behind the one that is found.
+# other copies may stand behind the one that is found. What a finding says is put on one line each.
 shape() {
-    sed -E 's/python3\.[0-9]+/python3/g; /^ *behind it: /d' |
+    awk '/^ {9}/ && NR > 1 { sub(/^ */, " "); printf "%s", $0; next } NR > 1 { print "" } { printf "%s", $0 }
+        END { print "" }' |
+        sed -E 's/python3\.[0-9]+/python3/g; /^ *behind it: /d' |
         sed -n '/^\$/p; /^built with/p; /^(exit status/p; /^error: /p; /^findings/,/^```$/p' | grep -v '^```'
 }
 

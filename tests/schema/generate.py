@@ -116,6 +116,10 @@ def report_schema():
                       **nullable("string")},
         "damaged_lines": {"description": "lines that could not be read", **count},
         "damaged": {"description": "the first of them", "type": "array", "items": damaged},
+        "missing": {"description": "records that were written, by their numbers, and are not there, "
+                                   "damaged ones not counted", **count},
+        "cut": {"description": "list elements and bytes of text that were left out of records",
+                **count},
     })
     report = closed({
         "verdict": {"description": "worst of all findings", "enum": enums["verdict"]},

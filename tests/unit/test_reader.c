@@ -127,7 +127,7 @@ static void read_log(const struct text *t, struct logs *logs) {
 }
 
 static void assert_refused(const struct text *t, const char *bytes, size_t n, const char *why) {
-    struct logs logs = {NULL, 0, NULL, 0};
+    struct logs logs = {.files = NULL};
     char *trouble = NULL;
 
     write_file(t, bytes, n);
@@ -365,7 +365,7 @@ static void changed_bytes_do_no_harm(void **state) {
     print_message("seed %u\n", seed);
     usual_log(t);
     for (int round = 0; round < 2000; round++) {
-        struct logs logs = {NULL, 0, NULL, 0};
+        struct logs logs = {.files = NULL};
 
         memcpy(changed, t, sizeof(*t));
         for (int i = 0; i < 1 + round % 8; i++) {
@@ -433,7 +433,7 @@ static void endless_lines_take_no_memory_and_end(void **state) {
 }
 
 static void directories_and_nothing_are_refused(void **state) {
-    struct logs logs = {NULL, 0, NULL, 0};
+    struct logs logs = {.files = NULL};
     char *trouble;
     (void)state;
 

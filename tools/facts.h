@@ -1,0 +1,22 @@
+/*
+ * Everything that `report --json` holds, one fact after the other: what a renderer for people has
+ * to show so that nothing is in one of them alone.
+ */
+#ifndef WHICHCUDNN_TOOLS_FACTS_H
+#define WHICHCUDNN_TOOLS_FACTS_H
+
+#include <stdio.h>
+
+#include "report.h"
+
+/* A heading ("objects 2"), or a fact; values are untrusted. */
+typedef void facts_head(void *arg, const char *list, size_t number);
+typedef void facts_one(void *arg, const char *key, const char *value);
+
+/* Nothing is told of what is null or an empty list. */
+void facts_each(const struct report *r, facts_head *head, facts_one *one, void *arg);
+
+/* All of it as lines of text. */
+void facts_print(FILE *to, const struct report *r);
+
+#endif

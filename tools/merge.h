@@ -1,0 +1,42 @@
+/*
+ * Reports of several processes as one: in the order of node, rank and process tree, and in groups
+ * of those that agree, which is to say that they got the same libraries and show the same findings.
+ */
+#ifndef WHICHCUDNN_TOOLS_MERGE_H
+#define WHICHCUDNN_TOOLS_MERGE_H
+
+#include "compare.h"
+#include "report.h"
+
+struct merged_process {
+    struct report *report;
+    const char *node; /* NULL: not known */
+    int64_t rank;     /* WC_NULL: none */
+    size_t parent;    /* index of the process that started it; MERGED_NONE */
+    int depth;        /* below a process without parent */
+    size_t group;
+};
+#define MERGED_NONE SIZE_MAX
+
+struct merged_group {
+    size_t first, n;               /* the process that stands for it, how many there are */
+    char *who;                     /* "ranks 0-6", "process 4711" */
+    struct comparison differences; /* to the first group; empty there */
+};
+
+struct merged {
+    struct merged_process *p;
+    size_t n;
+    struct merged_group *groups; /* the largest first */
+    size_t group_count;
+};
+
+/* The reports must outlive it. n at least 1. */
+void merge(struct merged *m, struct report *reports, size_t n);
+void merged_end(struct merged *m);
+
+/* "ranks 0-6 agree; rank 7 differs": one line for a group behind the first, and one for the first
+ * alone where all agree. i: of the group. The caller frees. */
+char *merged_agreement(const struct merged *m, size_t i);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * Names of people and computers out of what was read, before anything is made of it: then no
+ * report, in whatever form, can hold them. Each gets a word of its own (user1, node2), the same
+ * everywhere, so that what belonged together still does.
+ */
+#ifndef WHICHCUDNN_TOOLS_REDACT_H
+#define WHICHCUDNN_TOOLS_REDACT_H
+
+#include "log_reader.h"
+
+struct redaction; /* of names */
+
+/* Knows the present user at once. Never NULL. */
+struct redaction *redaction_new(void);
+void redaction_free(struct redaction *r);
+
+/* Takes up the names in it: its node, and whoever's home directories its texts tell of. All sources
+ * first, then the changes. */
+void redaction_learn(struct redaction *r, const struct source *s);
+void redaction_apply(const struct redaction *r, struct source *s);
+/* The same of one text; the caller frees. */
+char *redaction_text(const struct redaction *r, const char *text);
+
+/* All of that. */
+void redact_logs(struct logs *logs);
+
+#endif

@@ -1,0 +1,127 @@
+/* Several processes in one report: see render.h and merge.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "layout.h"
+#include "render.h"
+
+#define DIFFERENCES_TOLD 5
+#define PROCESSES_TOLD 20
+#define GROUPS_TOLD 12
+
+static size_t at_most(const struct layout *l, size_t n, size_t most) {
+    return l->whole || n < most ? n : most;
+}
+
+static void print_left_out(struct layout *l, int indent, size_t all, size_t told) {
+    if (all > told)
+        fprintf(l->to, "%*sand %zu more (-v tells all)\n", indent, "", all - told);
+}
+
+static void print_differences(struct layout *l, const struct merged *m, size_t group) {
+    const struct comparison *c = &m->groups[group].differences;
+    size_t told = at_most(l, c->n, DIFFERENCES_TOLD);
+
+    for (size_t i = 0; i < told; i++) {
+        char *text = difference_text(&c->p[i]);
+        layout_line(l, 2, 4);
+        layout_words(l, "%s", text);
+        layout_end(l);
+        free(text);
+    }
+    print_left_out(l, 2, c->n, told);
+    if (c->n == 0) {
+        layout_line(l, 2, 4);
+        layout_words(l, "in what was found about it, not in its libraries");
+        layout_end(l);
+    }
+}
+
+void render_agreement(struct layout *l, const struct merged *m) {
+    size_t told = at_most(l, m->group_count, GROUPS_TOLD);
+
+    for (size_t g = m->group_count > 1 ? 1 : 0; g < told; g++) {
+        char *text = merged_agreement(m, g);
+        layout_line(l, 0, 2);
+        layout_words(l, "%s%s", text, g > 0 ? ":" : "");
+        layout_end(l);
+        free(text);
+        if (g > 0)
+            print_differences(l, m, g);
+    }
+    print_left_out(l, 0, m->group_count, told);
+}
+
+static void print_process(struct layout *l, const struct merged_process *p) {
+    const struct wc_process_record *r = &p->report->source->stack.process;
+    char *ending = report_ending(p->report);
+    int indent = 4 + 2 * (p->depth < 16 ? p->depth : 16);
+
+    layout_line(l, indent, indent + 4);
+    if (p->rank != WC_NULL)
+        layout_words(l, "rank %lld,", (long long)p->rank);
+    layout_words(l, "process %lld", (long long)p->report->source->pid);
+    if (r->arguments.n > 0)
+        layout_words(l, "(%s%s%s)", r->arguments.p[0], r->arguments.n > 1 ? " " : "",
+                     r->arguments.n > 1 ? r->arguments.p[1] : "");
+    layout_stick(l, ":");
+    layout_words(l, "%s", wc_enum_word_raw(WC_ENUM_verdict, p->report->verdict));
+    if (ending)
+        layout_words(l, "(ended: %s)", ending);
+    layout_end(l);
+    free(ending);
+}
+
+void render_processes(struct layout *l, const struct merged *m) {
+    size_t told = at_most(l, m->n, PROCESSES_TOLD);
+
+    fputs("\nprocesses\n", l->to);
+    for (size_t i = 0; i < told; i++) {
+        if (i == 0 || !wc_str_same(m->p[i].node, m->p[i - 1].node)) {
+            layout_line(l, 2, 4);
+            layout_words(l, "node %s", m->p[i].node ? m->p[i].node : "not known");
+            layout_end(l);
+        }
+        print_process(l, &m->p[i]);
+    }
+    print_left_out(l, 2, m->n, told);
+}
+
+/* The verdict of each group. */
+static void print_verdicts(struct layout *l, const struct merged *m, size_t told) {
+    for (size_t g = 0; g < told; g++) {
+        layout_line(l, 0, 4);
+        layout_words(l, "%s:", m->groups[g].who);
+        render_verdict_words(l, m->p[m->groups[g].first].report);
+        layout_end(l);
+    }
+}
+
+static void print_heading(struct layout *l, const struct merged *m,
+                          const struct merged_process *p) {
+    const struct merged_group *g = &m->groups[p->group];
+
+    putc('\n', l->to);
+    layout_line(l, 0, 4);
+    layout_painted(l, g->who, PAINT_BOLD);
+    if (g->n > 1)
+        layout_words(l, "(%s process %lld)", l->whole ? "of these," : "shown by",
+                     (long long)p->report->source->pid);
+    layout_end(l);
+}
+
+void render_merged(struct layout *l, const struct merged *m) {
+    size_t told = at_most(l, m->group_count, GROUPS_TOLD);
+
+    render_agreement(l, m);
+    print_verdicts(l, m, told);
+    render_processes(l, m);
+    for (size_t i = 0; l->whole && i < m->n; i++) {
+        print_heading(l, m, &m->p[i]);
+        render_text(l, m->p[i].report);
+    }
+    for (size_t g = 0; !l->whole && g < told; g++) {
+        print_heading(l, m, &m->p[m->groups[g].first]);
+        render_text(l, m->p[m->groups[g].first].report);
+    }
+}
