@@ -41,7 +41,7 @@ class Run:
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
                 process.wait()
             text = pathlib.Path(f"{scratch}/said.{process.pid}").read_text(errors="replace")
-        return re.findall(rf"^ *{process.pid}:\t\s*(.*)$", text, re.M)
+        return re.findall(rf"^ *{process.pid}:\t *(.*)$", text, re.M)
 
     def take(self, line, itself):
         if found := OPENED.match(line):
