@@ -4,7 +4,8 @@ watched. The small ones need a few hundred MB of cuDNN, the large ones whole fra
 
 For each: the watched program does what the bare one does; every log is valid; the report has
 exactly the findings of the row; the first of them stands in the log while the program runs, and
-where cuDNN aborts, the log ends there, with the finding in it.
+where cuDNN aborts, the log ends there, with the finding in it; and core/search says which files the
+loader tries, in its order (tests/oracle/search_observed.py).
 """
 
 import csv
@@ -24,6 +25,7 @@ ROOT = watch.ROOT
 PYTHON = sys.executable
 FETCH = [PYTHON, str(ROOT / "tests/setup/fetch_cudnn.py")]
 WITH_CACHE = str(ROOT / "tests/neutrality/with-cache")
+ORACLE, DRIVER = ROOT / "tests/oracle", f"{watch.BUILD}/oracle/search_driver"
 NOT_HERE = 125  # of with-cache: no mount namespace
 SMALL = ("linked", "opened", "jax")
 COLUMNS = "row host libraries elsewhere calls ends says findings".split()
@@ -173,11 +175,34 @@ def onnxruntime(_, scratch):
     return [PYTHON, str(pathlib.Path(__file__).with_name("onnx_session.py"))], {"PYTHONPATH": site}
 
 
-HOSTS = {"linked": linked, "opened": opened, "jax": jax, "torch": torch, "onnxruntime": onnxruntime}
+def whole(line):
+    """A framework as its users install it."""
+    def host(_row, _scratch):
+        done = subprocess.run([str(ROOT / "tests/setup/frameworks")], check=True, text=True,
+                              stdout=subprocess.PIPE)
+        return [f"{done.stdout.strip()}/bin/python", "-c", line], {}
+    return host
+
+
+CUPY = """
+import cupy
+try:
+    print(cupy.zeros(3))
+except cupy.cuda.runtime.CUDARuntimeError as error:
+    print(cupy.__version__, error)
+"""
+HOSTS = {"linked": linked, "opened": opened, "jax": jax, "torch": torch, "onnxruntime": onnxruntime,
+         "jax-whole": whole("import jax; print(jax.__version__, jax.devices())"),
+         "tensorflow": whole("import tensorflow as tf; print(tf.__version__, "
+                             "tf.config.list_physical_devices('GPU'))"),
+         "cupy": whole(CUPY),
+         "ctranslate2": whole("import ctranslate2 as c; "
+                              "print(c.__version__, c.get_cuda_device_count())")}
 
 
 def without_time(text):
-    """ONNX Runtime dates its messages."""
+    """ONNX Runtime dates its messages, TensorFlow those of its parts, and by process."""
+    text = re.sub(r"\b[IWEF]\d{4} \d\d:\d\d:\d+\.\d+ +\d+", "TIME", text)
     return re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+", "TIME", text)
 
 
@@ -230,6 +255,17 @@ def check_watched(checks, row, run):
     return document
 
 
+def check_search(checks, command, **environment):
+    """The files that the loader tries, from whom it loads for whom."""
+    before = [PYTHON, "-B", str(ORACLE / "search_observed.py"), DRIVER]
+    if command[0] == WITH_CACHE:
+        before, command = command[:2] + before, command[2:]
+    done = subprocess.run(before + command, env=watch.clean_environment(**environment), text=True,
+                          capture_output=True)
+    checks.that(re.search(r" files tried, 0 differ$", done.stdout.strip()),
+                f"search: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+
+
 def check_row(checks, row, host, scratch):
     before, environment = elsewhere(row, scratch)
     command, more = HOSTS[host](row, scratch)
@@ -242,6 +278,7 @@ def check_row(checks, row, host, scratch):
     checks.equal("end with the shim", ending(run), row["ends"])
     checks.equal("output with the shim", run.out, bare.out)
     checks.equal("errors with the shim", without_time(run.err), without_time(bare.err))
+    check_search(checks, before + command, **environment, **more)
     return check_watched(checks, row, run)
 
 
@@ -263,6 +300,8 @@ def main():
     if sys.argv[1:2] not in (["small"], ["large"]) or len(sys.argv) > 3:
         sys.exit(__doc__)
     checks = watch.Checks()
+    os.makedirs(os.path.dirname(DRIVER), exist_ok=True)
+    subprocess.run([str(ORACLE / "build-search-driver"), str(ROOT / "core"), DRIVER], check=True)
     own = pathlib.Path(__file__).with_name("measured.tsv")
     for row in rows(pathlib.Path(sys.argv[2]) if sys.argv[2:] else own):
         for host in row["host"].split():
