@@ -66,7 +66,7 @@ static void begin_world(void) {
     config_each_logged(take_library_path, &world.library_path);
     read_cache();
     world.machine = ARCH_MACHINE;
-    world.whole = world.sparse = true;
+    world.sparse = true;
     world.files = &shim_files;
 }
 
@@ -74,13 +74,15 @@ static void begin_world(void) {
 
 static struct wc_replay *replay;
 
+/* whole: what is behind the file that is taken is told, too. */
 static bool run(const struct wc_search_object *caller, const char *name,
-                struct wc_search_memory *memory) {
+                struct wc_search_memory *memory, bool whole) {
     void *scratch = memory_scratch_search();
     if (!caller || !scratch || (!replay && !(replay = sys_map(sizeof *replay))))
         return false;
     begin_world();
     world.memory = memory;
+    world.whole = whole;
     world.program = chain_program();
     world.library_path_origin = world.program ? world.program->origin : NULL;
     wc_replay_run(replay, &world, caller, name, scratch, WC_SEARCH_SCRATCH);
@@ -89,7 +91,7 @@ static bool run(const struct wc_search_object *caller, const char *name,
 
 /* What the loader has tried is not for these to say: it may have asked for something else. */
 bool searches_replay(const struct wc_search_object *caller, const char *name) {
-    return run(caller, name, NULL);
+    return run(caller, name, NULL, false);
 }
 
 const char *searches_taken(void) {
@@ -202,7 +204,7 @@ static bool tell_from(const struct question *q, const struct wc_search_object *f
     if (!searches_matter(q->name) || is_told(q, o))
         return false;
     told[told_count++] = hash_question(q, o);
-    if (!run(from, q->name, memory))
+    if (!run(from, q->name, memory, true))
         return false;
     wc_record_begin(&r, WC_KIND_search);
     s->name = q->name;

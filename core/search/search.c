@@ -118,9 +118,9 @@ static void try_in(struct search *s, size_t base) {
     tell(s, s->path, state);
 }
 
-static void tell_missing(struct search *s) {
+static void tell_missing(struct search *s, bool known) {
     s->candidate.no_directory = true;
-    s->candidate.tried = false;
+    s->candidate.tried = !known;
     tell(s, s->path, WC_file_state_NOTHING);
     s->candidate.tried = true;
 }
@@ -152,18 +152,35 @@ static void try_subdirectory(struct search *s, const char *directory, const char
     s->candidate.in_subdirectory = sub[0] != 0;
     s->candidate.no_directory = false;
     if (!t.cut && missing && !sub[0])
-        tell_missing(s);
+        tell_missing(s, true);
     else if (!t.cut && !missing)
         try_in(s, base);
+}
+
+/* Where it is not there nothing is below it, either: one look instead of one for each. */
+static bool is_nowhere(struct search *s, const char *directory) {
+    struct wc_text t;
+    size_t n = wc_str_length(directory);
+    bool known = is_missing(s, directory, n);
+    if (!s->world->sparse || directory[0] != '/' || (!known && is_there(s, directory)))
+        return false;
+    if (!known)
+        note_missing(s, directory, n);
+    wc_text_begin(&t, s->path, sizeof s->path);
+    wc_text_join(&t, directory, s->name, NULL);
+    if (!t.cut)
+        tell_missing(s, known);
+    return true;
 }
 
 static void try_directory(struct search *s, const char *directory) {
     const char *const *sub = s->world->subdirectories;
     s->candidate.directory = directory;
-    for (; sub && *sub && !s->over; sub++)
+    bool nowhere = is_nowhere(s, directory);
+    for (; sub && *sub && !nowhere && !s->over; sub++)
         if (!leads_nowhere(s, directory, *sub))
             try_subdirectory(s, directory, *sub);
-    if (!s->over)
+    if (!nowhere && !s->over)
         try_subdirectory(s, directory, "");
     s->candidate.directory = NULL;
     s->candidate.in_subdirectory = s->candidate.no_directory = false;

@@ -10,7 +10,9 @@
  *                            it is loaded; "-" is none; FLAGS: p program, n no default directories
  *   name ID NAME             it was asked for by that name
  *   gone ID                  it is loaded no longer
- *   ask CALLER NAME          prints "try RULE STATE PATH" lines, then "end"
+ *   ask CALLER NAME          prints "try RULE STATE PATH" lines, then "end"; before
+ *                            that "sparse NAME" where the search that leaves out what is not there
+ *                            finds anything else
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -49,7 +51,7 @@ static struct wc_search_world world;
 static struct wc_search_object objects[MOST];
 static const struct wc_search_object *loaded[MOST];
 static const char *names[MOST][MOST];
-static struct wc_search_memory memory;
+static struct wc_search_memory memory, sparse_memory;
 static void *more(void *owner, size_t n) {
     (void)owner;
     return calloc(1, n);
@@ -95,8 +97,21 @@ static void add_loaded(int id, char **f) {
     loaded[i] = o;
 }
 
-static bool tell(void *arg, const struct wc_candidate *c) {
-    (void)arg;
+/* What a search comes to, whatever stands in subdirectories that have nothing of the name. */
+struct outcome {
+    char text[1 << 20];
+    size_t n;
+};
+static bool note(void *outcome, const struct wc_candidate *c) {
+    struct outcome *o = outcome;
+    if (c->state != WC_file_state_NOTHING || !c->in_subdirectory)
+        o->n += (size_t)snprintf(o->text + o->n, sizeof o->text - o->n, "%d %d %d %s\n", c->rule,
+                                 c->state, c->no_directory, c->path);
+    return o->n < sizeof o->text;
+}
+
+static bool tell(void *outcome, const struct wc_candidate *c) {
+    note(outcome, c);
     if (!c->tried)
         return true;
     printf("try\t%s\t%s\t%s\n", wc_enum_word(WC_ENUM_search_rule, c->rule),
@@ -150,12 +165,27 @@ static void use_system(const char *loader, const char *minor, const char *platfo
     fflush(stdout);
 }
 
+static void answer(const struct wc_search_object *by, const char *name) {
+    static struct outcome all, sparse;
+    static char scratch[256 << 10];
+    struct wc_search_world other = world;
+    all.n = sparse.n = 0;
+    wc_search(&world, by, name, scratch, sizeof scratch, tell, &all);
+    other.sparse = true;
+    other.memory = &sparse_memory;
+    wc_search(&other, by, name, scratch, sizeof scratch, note, &sparse);
+    if (all.n != sparse.n || memcmp(all.text, sparse.text, all.n) != 0)
+        printf("sparse %s\n", name);
+    puts("end");
+    fflush(stdout);
+}
+
 int main(void) {
-    static char line[1 << 16], scratch[256 << 10];
+    static char line[1 << 16];
     world.files = &files;
     world.memory = &memory;
     world.loaded = loaded;
-    memory.arena = &arena;
+    memory.arena = sparse_memory.arena = &arena;
     while (fgets(line, sizeof line, stdin)) {
         char *f[10] = {0}, *rest = line;
         line[strcspn(line, "\n")] = 0;
@@ -171,9 +201,7 @@ int main(void) {
             remove_loaded(atoi(f[1]));
         } else if (strcmp(f[0], "ask") == 0) {
             const struct wc_search_object *by = strcmp(f[1], "-") ? &objects[atoi(f[1])] : NULL;
-            wc_search(&world, by, f[2], scratch, sizeof scratch, tell, NULL);
-            puts("end");
-            fflush(stdout);
+            answer(by, f[2]);
         } else if (strcmp(f[0], "system") == 0) {
             use_system(f[1], f[2], f[3], f[4]);
         } else {

@@ -306,6 +306,9 @@ class Replay:
         self.tell("ask", str(caller["id"]), name)
         found, state, rule = None, None, None
         while (line := self.driver.stdout.readline().rstrip("\n")) != "end":
+            if line.startswith("sparse"):
+                self.tried.append(line)
+                continue
             _, rule, state, path = line.split("\t")
             if rule not in ("already loaded", "path asked for"):
                 self.tried.append(path)
