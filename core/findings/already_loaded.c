@@ -12,12 +12,41 @@ static const struct wc_object *facade_of(const struct wc_stack *s, const struct 
                : NULL;
 }
 
-/* One release in two places: whoever comes first, the same is run. */
-static bool is_same_release(const struct wc_object *o, const struct wc_beside *own) {
-    struct wc_range range = wc_own_range(o);
+/* Whoever was built with its own copy can work with this one: the same release, or a newer one of
+ * the same major, as NVIDIA promises. */
+static bool stands_for(const struct wc_range *runtime, const struct wc_beside *own) {
+    return own && wc_version_known(own->version) && runtime->exact &&
+           (wc_version_compare(runtime->low, own->version) == 0 ||
+            wc_rule_check(WC_RULE_NVIDIA, own->version, runtime->low) == WC_FITS);
+}
 
-    return own && wc_version_known(own->version) && range.exact &&
-           wc_version_compare(range.low, own->version) == 0;
+/* What the host's package says of the versions that it takes. FITS: all of it agrees. */
+static enum wc_fit host_says(const struct wc_stack *s, const struct wc_object *host,
+                             const struct wc_object *o, const struct wc_range *runtime) {
+    struct wc_range own = wc_own_range(o);
+    enum wc_fit says = WC_FIT_UNKNOWN;
+
+    for (size_t i = 0; host && i < s->demands.n; i++) {
+        const struct wc_demand_record *r = &s->demands.p[i].r;
+        enum wc_fit fit;
+        if (!wc_means(host, r->host, r->host_path) ||
+            (r->demand_kind != WC_demand_kind_BUILT && r->demand_kind != WC_demand_kind_REQUIRED))
+            continue;
+        fit = wc_demand_fit(r, runtime, &own);
+        if (fit != WC_FITS && fit != WC_FIT_UNKNOWN)
+            return fit;
+        says = fit == WC_FITS ? fit : says;
+    }
+    return says;
+}
+
+/* It works by more than luck. */
+static bool serves(const struct wc_stack *s, const struct wc_object *host,
+                   const struct wc_object *o, const struct wc_beside *own) {
+    struct wc_range runtime = wc_runtime_of(s, o).range;
+    enum wc_fit says = host_says(s, host, o, &runtime);
+
+    return says == WC_FITS || (says == WC_FIT_UNKNOWN && stands_for(&runtime, own));
 }
 
 static void tell(struct wc_diagnosis *d, const struct wc_searched *f, const struct wc_object *o) {
@@ -27,7 +56,7 @@ static void tell(struct wc_diagnosis *d, const struct wc_searched *f, const stru
     struct wc_case c;
 
     wc_case_begin(&c, d);
-    if (is_same_release(o, own))
+    if (serves(d->s, host, o, own))
         c.r.severity = WC_severity_NOTE;
     name = wc_say_name(&c, f->r.caller);
     version = wc_say_own(&c, o);

@@ -352,13 +352,64 @@ static bool is_foreign(const struct wc_stack *s, const struct wc_object *o,
     return is_environment(of) && wc_in_search_path(s, o);
 }
 
+/* The one is made for the other's very release. */
+static bool is_of_pair(const struct wc_object *o) {
+    return wc_str_same(o->r.part, "cublas") || wc_str_same(o->r.part, "cublasLt");
+}
+
+static bool pair_is_torn(const struct wc_stack *s, const struct wc_object *foreign) {
+    int32_t cuda = wc_name_cuda(wc_path_of(foreign)), other;
+    struct home home = home_of(foreign);
+
+    for (size_t i = 0; is_of_pair(foreign) && i < s->objects.n; i++) {
+        const struct wc_object *o = &s->objects.p[i];
+        if (is_of_pair(o) && !wc_str_same(o->r.part, foreign->r.part) &&
+            wc_is_companion(o, &other) && other == cuda &&
+            o->r.installation_kind != WC_installation_kind_BUNDLED && !same_home(home_of(o), home))
+            return true;
+    }
+    return false;
+}
+
+/* The library of the environment itself, which the search would have found next; NULL: none. */
+static const struct wc_candidate_record *own_of(const struct wc_stack *s,
+                                                const struct wc_object *foreign, struct home home) {
+    const struct wc_searched *f = wc_search_of(s, foreign);
+
+    for (size_t i = 0; f && home.p && i < s->candidates.n; i++) {
+        const struct wc_candidate_record *r = &s->candidates.p[i].r;
+        const char *path = r->real_path ? r->real_path : r->path;
+        if (r->search == f->r.search && r->beaten && path && wc_str_length(path) > home.n &&
+            wc_mem_compare(path, home.p, home.n) == 0 && path[home.n] == '/')
+            return r;
+    }
+    return NULL;
+}
+
+static bool crashed(const struct wc_stack *s) {
+    static const char *const signals[] = {"SIGABRT", "SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL"};
+
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (s->has_outcome && s->outcome.ending == WC_ending_SIGNALED &&
+            wc_str_same(s->outcome.signal_name, signals[i]))
+            return true;
+    return false;
+}
+
+/* Whoever has cuDNN in an environment and the rest in a toolkit, and fares well, may mean it. */
+static bool may_be_meant(const struct wc_stack *s, const struct wc_object *foreign) {
+    return !pair_is_torn(s, foreign) && !wc_a_call_failed(s) && !crashed(s);
+}
+
 static void tell_foreign(struct wc_diagnosis *d, const struct wc_object *facade,
                          const struct wc_object *foreign, const struct wc_object *of) {
+    const struct wc_candidate_record *own = own_of(d->s, foreign, home_of(of));
+    bool meant = !own && may_be_meant(d->s, foreign);
     const char *directory;
     struct wc_case c;
 
     wc_case_begin(&c, d);
-    c.r.severity = WC_severity_WARNING;
+    c.r.severity = meant ? WC_severity_NOTE : WC_severity_WARNING;
     directory = wc_directory_of(&c, foreign);
     c.r.title = wc_say(&c, wc_say_name(&c, wc_path_of(foreign)), " beside ",
                        wc_say_name(&c, wc_name_of(facade)),
@@ -369,8 +420,12 @@ static void tell_foreign(struct wc_diagnosis *d, const struct wc_object *facade,
     companion_facts(&c);
     wc_case_fact(&c, "LD_LIBRARY_PATH", wc_variable(d->s, "LD_LIBRARY_PATH"),
                  "environment at process start");
+    wc_case_fact(&c, "stands before", own ? own->path : NULL, "the loader's rules");
+    if (meant)
+        wc_case_fact(&c, "mind", "no other one was seen that it stands before, and no call failed",
+                     NULL);
     wc_fix_search_path(&c, foreign);
-    if (is_environment(of))
+    if (is_environment(of) && !own)
         wc_fix_companion(&c, foreign->r.part, wc_name_cuda(wc_path_of(foreign)),
                          wc_path_of(foreign));
     wc_case_fix(

@@ -264,7 +264,30 @@ static void a_name_of_the_compiler_that_is_missing_kills(void **state) {
     }
 }
 
-/* C117: cuDNN is the right one, cuBLAS comes from a toolkit by LD_LIBRARY_PATH. */
+/* cuDNN and its host are of an environment, cuBLAS is not. Returns its number. */
+static int64_t add_elsewhere(struct scene *s, const char *directory, enum wc_installation_kind kind,
+                             bool named, bool cudart) {
+    if (named)
+        add_variable(s, say(s, "LD_LIBRARY_PATH=/opt/x:%s", directory));
+    int64_t host = add_framework(s, 12, NULL);
+    add_cudnn_wheel(s, 12, draw_release(9), host);
+    if (cudart)
+        add_wheel(s, "cudart", 12, host);
+    return add_companion(s, "cublas", 12, directory, kind, host);
+}
+
+static void add_cublas_behind(struct scene *s, int64_t cublas, const char *path) {
+    struct sought f = {.name = "libcublas.so.12",
+                       .by = 1,
+                       .object = cublas,
+                       .rule = WC_search_rule_LIBRARY_PATH,
+                       .takes = "/opt/cuda/libcublas.so.12"};
+    struct beside b = {.path = path, .rule = WC_search_rule_RUNPATH};
+    add_beside(s, add_search(s, &f), &b);
+}
+
+/* C117: cuDNN is the right one, cuBLAS comes from a toolkit by LD_LIBRARY_PATH, before the
+ * environment's own. */
 static void cublas_from_elsewhere(void **state) {
     (void)state;
     const enum wc_installation_kind kinds[] = {WC_installation_kind_CUDA_TOOLKIT,
@@ -273,13 +296,8 @@ static void cublas_from_elsewhere(void **state) {
         struct scene *s = new_scene();
         const char *directory = say(s, "/opt/cuda-12.%d/lib64", draw(0, 9));
         bool named = i >= 2;
-        if (named)
-            add_variable(s, say(s, "LD_LIBRARY_PATH=/opt/x:%s", directory));
-        int64_t host = add_framework(s, 12, NULL);
-        int64_t facade = add_cudnn_wheel(s, 12, draw_release(9), host);
-        if (i % 2)
-            add_wheel(s, "cudart", 12, host);
-        add_companion(s, "cublas", 12, directory, kinds[i % 2], host);
+        int64_t cublas = add_elsewhere(s, directory, kinds[i % 2], named, i % 2);
+        add_cublas_behind(s, cublas, say(s, "%s/nvidia/cublas/lib/libcublas.so.12", site));
         /* Where nothing but its place tells, it must have been named. */
         if (!named && kinds[i % 2] == WC_installation_kind_DIRECTORY) {
             assert_finds(s, "");
@@ -288,11 +306,49 @@ static void cublas_from_elsewhere(void **state) {
         assert_finds(s, "companion-differs");
         const struct wc_finding_record *r = &s->found.p[0];
         assert_int_equal(r->severity, WC_severity_WARNING);
-        assert_int_equal(r->object, facade);
+        assert_int_equal(r->object, 2);
         assert_non_null(strstr(r->title, say(s, "libcublas.so.12 beside libcudnn.so.9")));
         assert_non_null(strstr(r->title, directory));
         assert_int_equal(named, has_command(r, "export LD_LIBRARY_PATH=/opt/x"));
+        assert_false(has_fact(r, "mind", ""));
     }
+}
+
+/* Somebody has cuDNN in an environment and uses the computer's toolkit. */
+static void a_toolkit_that_is_meant_is_a_note(void **state) {
+    (void)state;
+    static const char toolkit[] = "/usr/local/cuda-12.4/lib64";
+    static const char *const ends[] = {NULL, "SIGINT", "SIGSEGV"};
+    const enum wc_installation_kind kind = WC_installation_kind_CUDA_TOOLKIT;
+    for (int i = 0; i < 3; i++) {
+        struct scene *s = new_scene();
+        add_elsewhere(s, toolkit, kind, true, true);
+        add_end(s, ends[i]);
+        assert_finds(s, "companion-differs");
+        assert_int_equal(s->found.p[0].severity, i < 2 ? WC_severity_NOTE : WC_severity_WARNING);
+        assert_int_equal(has_fact(&s->found.p[0], "mind", "no call failed"), i < 2);
+    }
+    /* What it stands before is no part of the environment. */
+    struct scene *s = new_scene();
+    int64_t cublas = add_elsewhere(s, toolkit, kind, true, true);
+    add_cublas_behind(s, cublas, "/venv/lib/python3.12x/libcublas.so.12");
+    assert_finds(s, "companion-differs");
+    assert_int_equal(s->found.p[0].severity, WC_severity_NOTE);
+    /* Its other half is from the same toolkit, or it is not. */
+    add_companion(s, "cublasLt", 12, toolkit, kind, 1);
+    assert_finds(s, "companion-differs");
+    assert_int_equal(s->found.p[0].severity, WC_severity_NOTE);
+    s = new_scene();
+    add_elsewhere(s, toolkit, kind, true, true);
+    add_wheel(s, "cublasLt", 12, 1);
+    assert_finds(s, "companion-differs");
+    assert_int_equal(s->found.p[0].severity, WC_severity_WARNING);
+    /* A failed call. */
+    s = new_scene();
+    add_elsewhere(s, toolkit, kind, true, true);
+    add_call(s, "cudnnBackendExecute", 1, 2, 5000, WC_NULL);
+    assert_finds(s, "call-failed companion-differs");
+    assert_int_equal(s->found.p[1].severity, WC_severity_WARNING);
 }
 
 /* A system's cuDNN and a toolkit; a wheel of cuDNN for a program that is none; a framework's own
@@ -346,6 +402,7 @@ int main(void) {
         cmocka_unit_test(a_compiler_that_is_missing_warns_until_a_call_fails),
         cmocka_unit_test(a_name_of_the_compiler_that_is_missing_kills),
         cmocka_unit_test(cublas_from_elsewhere),
+        cmocka_unit_test(a_toolkit_that_is_meant_is_a_note),
         cmocka_unit_test(installations_that_go_together),
     };
     seed_from_environment();

@@ -176,8 +176,17 @@ static void companion_differs(struct scene *s) {
     of_wheel(s, NULL, version_of(9, 26, 0), host);
     of_cuda(s, "cudart", "/venv/lib/python3.12/site-packages/nvidia/cuda_runtime/lib",
             "nvidia-cuda-runtime-cu12", WC_installation_kind_WHEEL, 12, host);
-    of_cuda(s, "cublas", "/usr/local/cuda-12.1/lib64", "cuda-12.1",
-            WC_installation_kind_CUDA_TOOLKIT, 12, host);
+    struct sought f = {.name = "libcublas.so.12",
+                       .by = host,
+                       .object = of_cuda(s, "cublas", "/usr/local/cuda-12.1/lib64", "cuda-12.1",
+                                         WC_installation_kind_CUDA_TOOLKIT, 12, host),
+                       .rule = WC_search_rule_LIBRARY_PATH,
+                       .element = "/usr/local/cuda-12.1/lib64",
+                       .takes = "/usr/local/cuda-12.1/lib64/libcublas.so.12"};
+    struct beside own = {.path =
+                             "/venv/lib/python3.12/site-packages/nvidia/cublas/lib/libcublas.so.12",
+                         .rule = WC_search_rule_RUNPATH};
+    add_beside(s, add_search(s, &f), &own);
 }
 
 static void dependency_missing(struct scene *s) {

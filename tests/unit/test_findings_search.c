@@ -341,6 +341,32 @@ static void of_one_release_it_is_a_note(void **state) {
     assert_int_equal(s->found.p[0].severity, WC_severity_NOTE);
 }
 
+/* The more demanding of two hosts came first: the other one got more than it asked for. */
+static void what_serves_the_host_is_a_note(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version own = draw_release(9);
+    add_second(s, other_minor(own, 1), own);
+    assert_finds(s, "already-loaded-by-soname");
+    assert_int_equal(s->found.p[0].severity, WC_severity_NOTE);
+    /* Before 7 nobody promised that. */
+    s = new_scene();
+    own = draw_release(6);
+    add_second(s, other_minor(own, 1), own);
+    assert_finds(s, "already-loaded-by-soname");
+    assert_int_equal(s->found.p[0].severity, WC_severity_WARNING);
+    /* An older one may serve, too: its package says so. */
+    s = new_scene();
+    own = draw_release(9);
+    struct want w = {add_second(s, other_minor(own, -1), own), WC_demand_kind_REQUIRED,
+                     .spec = ">=9,<10", .source = "METADATA of two 1.0"};
+    assert_finds(s, "already-loaded-by-soname");
+    assert_int_equal(s->found.p[0].severity, WC_severity_WARNING);
+    add_demand(s, &w);
+    assert_finds(s, "already-loaded-by-soname");
+    assert_int_equal(s->found.p[0].severity, WC_severity_NOTE);
+}
+
 static void a_host_that_refuses_it_is_told_first_with_the_order_of_loading(void **state) {
     (void)state;
     struct scene *s = new_scene();
@@ -349,6 +375,7 @@ static void a_host_that_refuses_it_is_told_first_with_the_order_of_loading(void 
                      .spec = say(s, "==%s", text_of(s, wanted)), .source = "METADATA of two 1.0"};
     add_demand(s, &w);
     assert_finds(s, "runtime-too-old already-loaded-by-soname");
+    assert_int_equal(s->found.p[1].severity, WC_severity_WARNING);
     assert_string_equal(s->found.p[0].fix.p[0].action, "load-order");
     assert_true(has_fact(&s->found.p[0], "its own search finds", wheel));
 }
@@ -464,6 +491,7 @@ int main(void) {
         cmocka_unit_test(nobody_expects_what_lies_elsewhere_or_is_no_package),
         cmocka_unit_test(a_library_that_another_host_loaded_is_told),
         cmocka_unit_test(of_one_release_it_is_a_note),
+        cmocka_unit_test(what_serves_the_host_is_a_note),
         cmocka_unit_test(a_host_that_refuses_it_is_told_first_with_the_order_of_loading),
         cmocka_unit_test(where_the_loader_looked_is_told_and_where_a_copy_is),
         cmocka_unit_test(a_copy_that_the_host_would_refuse_is_no_way),

@@ -13,5 +13,4 @@ def case(w):
     w.says(f"compiled with CUDNN 7.{built.minor}, but CUDNN version in your machine is "
            f"7.{older.minor}")
     w.finds("runtime-too-old", bundled / "libcudnn.so.7", older, built, paddle.library)
-    w.leaves("already-loaded-by-soname")  # now it is the other one that gets what was there
     w.repairs("load-order", maps=system / "libcudnn.so.7")

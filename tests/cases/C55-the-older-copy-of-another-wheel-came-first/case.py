@@ -14,5 +14,4 @@ def case(w):
         w.hosts.remove(cupy)
     w.says(f"Loaded runtime CuDNN library: {older} but source was compiled with: {built}", ends=1)
     w.finds("runtime-too-old", other / "libcudnn.so.7", older, built, tensorflow.library)
-    w.leaves("already-loaded-by-soname")  # now it is the other one that gets what was there
     w.repairs("load-order", maps=own / "libcudnn.so.7")

@@ -14,5 +14,4 @@ def case(w):
         w.hosts.remove(torch)
     w.says(f"[TRT] TensorRT was linked against cuDNN {built} but loaded cuDNN {older}")
     w.finds("already-loaded-by-soname", bundled / "libcudnn.so.8", system)
-    w.leaves("already-loaded-by-soname")  # now it is the other one that gets what was there
     w.repairs("load-order", maps=system / "libcudnn.so.8")
