@@ -352,7 +352,7 @@ help:
 	@echo 'make test        unit, e2e and real tests; installs what they need; last line: N passed, N failed'
 	@echo '                 RELEASE=9.x.y.z adds a release of cuDNN to the real ones'
 	@echo 'make test-unit   test programs of tests/unit alone; likewise test-e2e, test-real,'
-	@echo '                 and test-measured (whole frameworks, 6 GB; MEASURED=small without them)'
+	@echo '                 and test-measured (whole frameworks, 14 GB; MEASURED=small without them)'
 	@echo 'make test-cases  failures of the field re-created, told, repaired; SEED=N draws them the same again'
 	@echo 'make test-neutral  bare beside shimmed: cases x variants, in all; `make test` has a part of it'
 	@echo 'make test-faults   full disks, closed descriptors, forks, storms, seccomp, 64 threads for a minute'

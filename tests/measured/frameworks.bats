@@ -28,6 +28,6 @@ setup() {
     grep -F "pip install $pin" demo.out
 }
 
-@test "PyTorch and ONNX Runtime: the right findings, none where they work" {
+@test "PyTorch, JAX, TensorFlow, ONNX Runtime, CuPy, CTranslate2: the right findings, none where they work" {
     "$WC_PYTHON" "$WC_ROOT/tests/real/check_measured.py" large
 }
