@@ -153,7 +153,7 @@ void log_place_choose(struct log_place *place, const char *given) {
     if (place->named)
         make_directory(place->value);
     split(place);
-    if (place->directory && !can_write_in(place->directory))
+    if (place->directory && !log_place_is_good(place))
         complain("%s: logs cannot be written here", place->directory);
 }
 
@@ -161,6 +161,10 @@ void log_place_read(struct log_place *place, const char *given) {
     place->named = true;
     place->value = absolute(given);
     split(place);
+}
+
+bool log_place_is_good(const struct log_place *place) {
+    return can_write_in(place->directory);
 }
 
 void log_place_end(struct log_place *place) {

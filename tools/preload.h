@@ -25,6 +25,8 @@ struct log_place {
 void log_place_choose(struct log_place *place, const char *given);
 /* The same place, for looking only: nothing is made or complained of. */
 void log_place_read(struct log_place *place, const char *given);
+/* Its files can be made, as far as is known. */
+bool log_place_is_good(const struct log_place *place);
 void log_place_end(struct log_place *place);
 
 #endif

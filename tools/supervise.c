@@ -3,33 +3,44 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 struct before { /* what the child gets back before exec */
     sigset_t mask;
     struct sigaction on_child;
+    pid_t parent;
 };
 
-/* Waited for, never handled: what was ignored when we were started (nohup) stays ignored. */
-static void block_signals(sigset_t *waited, struct before *before) {
-    static const int handed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+/* Read from a descriptor, never handled: what was ignored when we were started (nohup) stays
+ * ignored. Process 1 of a container gets only signals that it holds back or handles. */
+static int hold_signals(struct before *before) {
     struct sigaction usual = {.sa_handler = SIG_DFL};
+    sigset_t all;
 
-    sigemptyset(waited);
-    sigaddset(waited, SIGCHLD);
-    for (size_t i = 0; i < sizeof(handed_on) / sizeof(handed_on[0]); i++)
-        sigaddset(waited, handed_on[i]);
-    sigprocmask(SIG_BLOCK, waited, &before->mask);
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before->mask);
     /* With SIGCHLD ignored, as some parents leave it, no status would be kept for us. */
     sigaction(SIGCHLD, &usual, &before->on_child);
+    before->parent = getpid();
+    return signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 static void restore_signals(const struct before *before) {
     sigaction(SIGCHLD, &before->on_child, NULL);
     sigprocmask(SIG_SETMASK, &before->mask, NULL);
+}
+
+/* Who kills us with SIGKILL means the command: it must not live on unseen and keep its GPU. */
+static void die_with(pid_t parent) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(128 + SIGKILL);
 }
 
 static _Noreturn void become(char **argv, int tell) {
@@ -51,41 +62,116 @@ static int exec_error_from(int pipe_end) {
     return n == (ssize_t)sizeof(error) ? error : 0;
 }
 
-/* A signal from the terminal has reached the child already: it is in the same process group. */
-static bool from_terminal(const siginfo_t *info) {
-    return info->si_code == SI_KERNEL;
+/* Process 1 of a container is given every orphan. */
+static bool has_ended(pid_t pid, int *status) {
+    pid_t gone, any = getpid() == 1 ? -1 : pid;
+    int how;
+
+    while ((gone = waitpid(any, &how, WNOHANG)) > 0)
+        if (gone == pid) {
+            *status = how;
+            return true;
+        }
+    return false;
 }
 
-static void wait_for(pid_t pid, const sigset_t *waited, int *status) {
-    siginfo_t info;
-    int signal;
+/* By which signal it stands still; 0: it does not. It can be asked again. */
+static int stopped_by(pid_t pid) {
+    siginfo_t info = {.si_pid = 0};
 
-    while (waitpid(pid, status, WNOHANG) != pid) {
-        signal = sigwaitinfo(waited, &info);
-        if (signal > 0 && signal != SIGCHLD && !from_terminal(&info))
-            kill(pid, signal);
+    if (waitid(P_PID, (id_t)pid, &info, WSTOPPED | WNOHANG | WNOWAIT) != 0)
+        return 0;
+    return info.si_pid == pid ? info.si_status : 0;
+}
+
+static bool has_terminal(void) {
+    int fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+/* Returns when somebody let us go on. */
+static void stop_likewise(int signal) {
+    struct sigaction usual = {.sa_handler = SIG_DFL}, before;
+    sigset_t one;
+
+    sigemptyset(&one);
+    sigaddset(&one, signal);
+    sigaction(signal, &usual, &before);
+    raise(signal);
+    sigprocmask(SIG_UNBLOCK, &one, NULL);
+    sigprocmask(SIG_BLOCK, &one, NULL);
+    sigaction(signal, &before, NULL);
+}
+
+/* The shell watches us, not the child: when the child stops (Ctrl-Z, a background read), so do we,
+ * and what wakes us wakes the child, unless it reached both. Without a terminal there is no shell
+ * that would: who stops the child alone will wake it alone. */
+static void follow_stop(pid_t pid) {
+    int signal = stopped_by(pid);
+
+    if (!signal || !has_terminal())
+        return;
+    stop_likewise(signal);
+    if (stopped_by(pid))
+        kill(pid, SIGCONT);
+}
+
+/* A signal from the terminal has reached the child already: it is in the same process group. Our
+ * own is what a closed pipe gives us. */
+static void hand_on(pid_t pid, const struct signalfd_siginfo *s) {
+    int signal = (int)s->ssi_signo;
+    union sigval value = {.sival_ptr = (void *)(uintptr_t)s->ssi_ptr};
+
+    if (signal == SIGCHLD || s->ssi_code == SI_KERNEL || s->ssi_pid == (uint32_t)getpid())
+        return;
+    if (signal == SIGCONT && !stopped_by(pid))
+        return;
+    if (s->ssi_code == SI_QUEUE)
+        sigqueue(pid, signal, value);
+    else
+        kill(pid, signal);
+}
+
+static void wait_for(pid_t pid, int signals, const struct supervision *with, int *status) {
+    struct pollfd ready[] = {{.fd = signals, .events = POLLIN},
+                             {.fd = with->readable, .events = POLLIN}};
+    struct signalfd_siginfo one;
+    int patience;
+
+    while (!has_ended(pid, status)) {
+        follow_stop(pid);
+        patience = with->meanwhile ? with->meanwhile(with->arg, pid, ready[1].revents != 0) : -1;
+        if (poll(ready, with->readable < 0 ? 1 : 2, patience) < 0)
+            ready[1].revents = 0;
+        while (read(signals, &one, sizeof(one)) == (ssize_t)sizeof(one))
+            hand_on(pid, &one);
     }
 }
 
-bool supervise(char **argv, prepare_child *prepare, void *arg, struct child *out) {
+bool supervise(char **argv, const struct supervision *with, struct child *out) {
     struct before before;
-    sigset_t waited;
-    int ends[2];
+    int signals, ends[2];
 
     if (pipe2(ends, O_CLOEXEC) != 0)
         return false;
-    block_signals(&waited, &before);
-    out->pid = fork();
+    signals = hold_signals(&before);
+    out->pid = signals < 0 ? -1 : fork();
     if (out->pid == 0) {
         restore_signals(&before);
-        prepare(arg);
+        die_with(before.parent);
+        with->prepare(with->arg);
         become(argv, ends[1]);
     }
     close(ends[1]);
     if (out->pid > 0) {
         out->exec_error = exec_error_from(ends[0]);
-        wait_for(out->pid, &waited, &out->status);
+        wait_for(out->pid, signals, with, &out->status);
     }
     close(ends[0]);
+    if (signals >= 0)
+        close(signals);
     return out->pid > 0;
 }

@@ -13,10 +13,18 @@ struct child {
     int exec_error; /* errno of exec; 0: it was started */
 };
 
-/* Called in the child before exec. */
-typedef void prepare_child(void *arg);
+struct supervision {
+    void (*prepare)(void *arg); /* called in the child before exec */
+    /* Called while the child lives: whenever something happened, `readable` is readable, or the
+     * time that it asked for is over. Returns the milliseconds after which it wants to be called
+     * again, -1: only then. NULL: nobody waits for anything. */
+    int (*meanwhile)(void *arg, pid_t child, bool is_readable);
+    int readable; /* a descriptor, -1: none */
+    void *arg;
+};
 
-/* False: no child could be made (errno). argv is searched for in PATH. */
-bool supervise(char **argv, prepare_child *prepare, void *arg, struct child *out);
+/* False: no child could be made (errno). argv is searched for in PATH. Signals stay held back in
+ * the caller: what it has to say at the end is said, whatever comes. */
+bool supervise(char **argv, const struct supervision *with, struct child *out);
 
 #endif

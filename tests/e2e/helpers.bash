@@ -43,3 +43,29 @@ is() {
     printf 'got:      %s\nexpected: %s\n' "$1" "$2"
     return 1
 }
+
+# Makes a child of `run` that behaves as if the shim were in it: `child PARTIAL COMMAND [FIRST]` does
+# FIRST, writes the records of the file PARTIAL as its log, in one write, and then does COMMAND. sick
+# and well are such files.
+make_child() {
+    cat >child <<END
+#!/bin/bash
+eval "\${3:-}"
+sed "s/^{/{\"pid\":\$\$,\"tid\":\$\$,\"time\":\$(date +%s%6N),/; s/RUN_PID/\$WHICHCUDNN_RUN_PID/" "\$1" |
+    python3 '$WC_ROOT/tests/schema/complete.py' |
+    dd status=none obs=1M >"\$WHICHCUDNN_LOG/whichcudnn-n-\$\$-1.jsonl"
+eval "\$2"
+END
+    chmod +x child
+    cat >sick <<'END'
+{"kind":"process","node":"n","run_pid":RUN_PID,"eager":true}
+{"kind":"machine"}
+{"kind":"request","request":1,"operation":"dlopen","name":"libcudnn.so.9"}
+{"kind":"object","object":1,"role":"host","mapped":true,"path":"/v/_versions.so"}
+{"kind":"object","object":2,"role":"facade","mapped":true,"path":"/v/libcudnn.so.9","version":"9.1.0","version_source":"data symbol","asked_by_object":1,"request":1}
+{"kind":"demand","host":1,"demand_kind":"required","spec":">=9.8","rule":"nvidia","source":"METADATA of x 1"}
+{"kind":"binding","host":1,"target":2,"how":"dlsym","functions":["cudnnCreate"]}
+{"kind":"call","function":"cudnnCreate","phase":"before","host":1,"target":2}
+END
+    grep -v demand sick >well
+}

@@ -1,0 +1,21 @@
+/*
+ * Logs that grow while a command runs: has a finding been written into one of them?
+ */
+#ifndef WHICHCUDNN_TOOLS_WATCH_H
+#define WHICHCUDNN_TOOLS_WATCH_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "preload.h"
+
+struct watch;
+
+/* NULL: the directory is not known, or the kernel will not watch it. The place must outlive it. */
+struct watch *watch_begin(const struct log_place *place);
+int watch_descriptor(const struct watch *w); /* readable when something happened there */
+/* Reads what happened. True: a log of this child, or of what it started, has a finding more. */
+bool watch_read(struct watch *w, pid_t child);
+void watch_end(struct watch *w);
+
+#endif
