@@ -3,10 +3,6 @@
 #include "whichcudnn/object.h"
 #include "whichcudnn/symbols.h"
 
-static const char *or_null(const char *s) {
-    return s[0] ? s : NULL;
-}
-
 static void begin(struct wc_record *r, const struct wc_host *host, enum wc_demand_kind kind,
                   const char *source) {
     wc_record_begin(r, WC_KIND_demand);
@@ -103,12 +99,12 @@ static void tell_metadata(const struct wc_host *host, const struct wc_metadata_d
     struct wc_version framework = WC_VERSION_NONE;
     struct wc_record r;
     begin(&r, host, d->kind, d->source);
-    r.u.demand.spec = or_null(d->spec);
-    r.u.demand.package = or_null(d->package);
-    r.u.demand.built = or_null(d->built);
-    r.u.demand.framework = or_null(d->framework);
-    r.u.demand.framework_version = or_null(d->framework_version);
-    r.u.demand.source_path = or_null(d->source_path);
+    r.u.demand.spec = wc_str_or_null(d->spec);
+    r.u.demand.package = wc_str_or_null(d->package);
+    r.u.demand.built = wc_str_or_null(d->built);
+    r.u.demand.framework = wc_str_or_null(d->framework);
+    r.u.demand.framework_version = wc_str_or_null(d->framework_version);
+    r.u.demand.source_path = wc_str_or_null(d->source_path);
     wc_version_parse_start(d->framework_version, wc_str_length(d->framework_version), &framework);
     r.u.demand.rule = wc_rule_name(wc_rule_of_framework(d->framework, framework));
     host->tell(host->ctx, &r);

@@ -88,27 +88,16 @@ void wc_object_take_image(struct wc_object_record *r, const struct wc_elf_image 
     r->build_id = hexadecimal(e->build_id, e->build_id_size, room->build_id, sizeof room->build_id);
 }
 
-static const char *or_null(const char *s) {
-    return s[0] ? s : NULL;
-}
-
-static const char *version_text(struct wc_version v, char *to) {
-    return wc_version_known(v) ? wc_version_format(v, to) : NULL;
-}
-
 void wc_object_take_identity(struct wc_object_record *r, const struct wc_identity *id,
                              struct wc_object_room *room) {
     if (r->role == WC_role_FACADE || r->role == WC_role_PART) {
-        r->version = version_text(id->version, room->version[0]);
+        r->version = wc_version_text(id->version, room->version[0]);
         r->version_source = id->version_source;
-        r->version_floor = version_text(id->floor, room->version[1]);
-        r->version_ceiling = version_text(id->ceiling, room->version[2]);
+        r->version_floor = wc_version_text(id->floor, room->version[1]);
+        r->version_ceiling = wc_version_text(id->ceiling, room->version[2]);
     }
-    r->installation_kind = id->installation_kind;
-    r->installation = or_null(id->installation);
-    r->installation_version = or_null(id->installation_version);
-    r->installation_path = or_null(id->installation_path);
-    r->mount = or_null(id->mount);
+    WC_TAKE_INSTALLATION(r, id);
+    r->mount = wc_str_or_null(id->mount);
 }
 
 void wc_object_take_framework(struct wc_object_record *r, const char *framework,

@@ -119,6 +119,10 @@ bool wc_str_same(const char *a, const char *b) {
     return wc_str_compare(a, b) == 0;
 }
 
+const char *wc_str_or_null(const char *s) {
+    return s[0] ? s : NULL;
+}
+
 const char *wc_str_find(const char *s, const char *part) {
     for (;; s++) {
         if (wc_str_starts(s, part))

@@ -87,6 +87,10 @@ char *wc_version_format(struct wc_version v, char out[WC_VERSION_TEXT]) {
     return out;
 }
 
+const char *wc_version_text(struct wc_version v, char out[WC_VERSION_TEXT]) {
+    return wc_version_known(v) ? wc_version_format(v, out) : NULL;
+}
+
 int wc_version_compare(struct wc_version a, struct wc_version b) {
     int32_t x[FIELDS], y[FIELDS];
     to_fields(a, x);

@@ -1,6 +1,7 @@
 #include "describe.h"
 
 #include "files.h"
+#include "identity.h"
 #include "journal.h"
 #include "memory.h"
 #include "objects.h"
@@ -9,11 +10,9 @@
 #include "searches.h"
 #include "sys.h"
 #include "view.h"
-#include "whichcudnn/compat.h"
 #include "whichcudnn/identify.h"
 #include "whichcudnn/names.h"
 #include "whichcudnn/object.h"
-#include "whichcudnn/symbols.h"
 
 static char real_path[SYS_PATH];
 static struct wc_object_room room;
@@ -56,10 +55,6 @@ static void attribute(struct object *o, const char **candidates, size_t *n) {
 
 /* ---- the object's record ---- */
 
-static const char *or_null(const char *s) {
-    return s[0] ? s : NULL;
-}
-
 static void add_file_facts(struct object *o, struct wc_object_record *r) {
     struct wc_file_facts facts;
     if (shim_files.real_path(NULL, o->path, real_path, sizeof real_path))
@@ -72,27 +67,21 @@ static void add_file_facts(struct object *o, struct wc_object_record *r) {
     r->mtime = o->mtime = facts.mtime;
 }
 
-static const char *version_text(struct wc_version v, char *to) {
-    return wc_version_known(v) ? wc_version_format(v, to) : NULL;
-}
-
 static void add_identity(struct object *o, const struct wc_elf_image *e,
                          struct wc_object_record *r) {
-    static struct wc_identity id;
-    void *scratch = memory_scratch_file();
-    if (!scratch)
+    struct wc_identity *id =
+        identity_of(r->real_path ? r->real_path : o->path, e, o->role == WC_role_FACADE);
+    if (!id)
         return;
-    wc_identify(&shim_files, r->real_path ? r->real_path : o->path, e, o->role == WC_role_FACADE,
-                scratch, SCRATCH_FILE, &id);
     if (object_is_cudnn(o)) {
-        if (!wc_version_known(id.version) && wc_version_known(o->asked_version)) {
-            id.version = o->asked_version;
-            id.version_source = WC_version_source_ASKED_NAMES;
+        if (!wc_version_known(id->version) && wc_version_known(o->asked_version)) {
+            id->version = o->asked_version;
+            id->version_source = WC_version_source_ASKED_NAMES;
         }
-        if (o->major < 0 && id.version.major > 0)
-            o->major = id.version.major;
+        if (o->major < 0 && id->version.major > 0)
+            o->major = id->version.major;
     }
-    wc_object_take_identity(r, &id, &room);
+    wc_object_take_identity(r, id, &room);
 }
 
 static void add_base(const struct object *o, struct wc_object_record *r) {
@@ -110,7 +99,7 @@ static void begin_object(const struct object *o, struct wc_record *r) {
     out->object = o->number;
     out->role = o->role;
     out->is_host = o->is_host;
-    out->part = or_null(o->part);
+    out->part = wc_str_or_null(o->part);
     out->mapped = o->mapped;
     out->path = o->path;
     out->asked_name = o->asked_name;
@@ -159,142 +148,38 @@ static void add_unmapped(const struct object *o) {
 
 /* ---- a host's demands ---- */
 
-static void begin_demand(struct wc_record *r, const struct object *host, enum wc_demand_kind kind,
-                         const char *source) {
-    wc_record_begin(r, WC_KIND_demand);
-    r->u.demand.host = host->number;
-    r->u.demand.host_path = host->path;
-    r->u.demand.demand_kind = kind;
-    r->u.demand.source = source;
-    r->u.demand.source_path = host->path;
-}
-
-static void add_major(const struct object *host, enum wc_demand_kind kind, const char *source,
-                      const char *name) {
-    char spec[32];
-    struct wc_text t;
-    struct wc_name read;
-    struct wc_record r;
-    wc_name_read(name, &read);
-    /* libcudnn.so.7.0 is cuDNN 3, numbered after CUDA. */
-    if (read.kind != WC_NAME_FACADE || read.version.major <= 0 || read.version.minor >= 0)
-        return;
-    wc_text_begin(&t, spec, sizeof spec);
-    wc_text_add(&t, "==");
-    wc_text_add_int(&t, read.version.major);
-    wc_text_add(&t, ".*");
-    begin_demand(&r, host, kind, source);
-    r.u.demand.spec = spec;
-    journal_add(&r);
-}
-
-struct imports {
-    int functions;
-    struct wc_release_range range;
-    const char *node; /* version node that they ask for */
-    const char *newest[8];
-    size_t newest_count;
-};
-
-/* Keeps the names whose first release is the newest of all. */
-static void note_newest(struct imports *in, int function) {
-    struct wc_version before = in->range.floor;
-    wc_release_range_imports(&in->range, function);
-    struct wc_version first = wc_function_first(function);
-    if (wc_version_compare(in->range.floor, before) != 0)
-        in->newest_count = 0;
-    if (wc_version_compare(first, in->range.floor) == 0 && in->newest_count < 8)
-        in->newest[in->newest_count++] = wc_function_name(function);
-}
-
-static void read_imports(const struct wc_elf_image *e, struct imports *in) {
-    uint32_t end = wc_elf_imports_end(e);
-    wc_mem_set(in, 0, sizeof *in);
-    in->range.floor = in->range.ceiling = WC_VERSION_NONE;
-    for (uint32_t i = 1; i < end; i++) {
-        const char *name = wc_elf_symbol_name(e, i);
-        struct wc_elf_symbol s;
-        int function;
-        if (!name || name[0] != 'c' || !wc_str_starts(name, "cudnn") ||
-            (function = wc_function_find(name)) == WC_NO_FUNCTION || !wc_elf_symbol_at(e, i, &s) ||
-            s.defined)
-            continue;
-        in->functions++;
-        in->node = in->node ? in->node : s.version;
-        note_newest(in, function);
-    }
-}
-
-static void add_symbols(const struct object *host, const struct imports *in) {
-    char spec[WC_VERSION_TEXT + 4], version[WC_VERSION_TEXT];
-    struct wc_text t;
-    struct wc_record r;
-    begin_demand(&r, host, WC_demand_kind_SYMBOLS, "imported functions");
-    wc_text_begin(&t, spec, sizeof spec);
-    wc_text_join(&t, ">=", wc_version_format(in->range.floor, version), NULL);
-    r.u.demand.spec = wc_version_known(in->range.floor) ? spec : NULL;
-    r.u.demand.functions = in->functions;
-    r.u.demand.newest_functions.p = in->newest;
-    r.u.demand.newest_functions.n = in->newest_count;
-    journal_add(&r);
-}
-
-static void add_image_demands(const struct object *host, const struct wc_elf_image *e) {
-    struct imports in;
-    const char *needed;
-    for (size_t i = 0; (needed = wc_elf_needed(e, i)); i++)
-        add_major(host, WC_demand_kind_NEEDED, "DT_NEEDED", needed);
-    read_imports(e, &in);
-    if (in.node)
-        add_major(host, WC_demand_kind_NODE, "version node of its imports", in.node);
-    if (in.functions)
-        add_symbols(host, &in);
+static void tell_demand(void *ctx, struct wc_record *r) {
+    (void)ctx;
+    journal_add(r);
 }
 
 /* Of a library that nobody loaded, by what it holds or is called. False: it does not tell. */
-static bool version_of_file(const char *path, char version[WC_VERSION_TEXT]) {
-    static struct wc_elf_image image;
-    static struct wc_identity id;
-    void *scratch = memory_scratch_file();
-    struct wc_name name;
-    struct view v;
-    wc_name_read(path, &name);
-    if (!scratch || !view_open(&v, path))
+static bool version_of_file(void *ctx, const char *path, char version[WC_VERSION_TEXT]) {
+    static struct view v;
+    bool is_facade = wc_name_kind_of(path) == WC_NAME_FACADE;
+    (void)ctx;
+    if (!view_open(&v, path))
         return false;
-    bool good = wc_elf_from_pieces(&image, v.bytes, v.size, 0, view_fetch, &v) == WC_ELF_OK;
-    wc_identify(&shim_files, path, good ? &image : NULL, name.kind == WC_NAME_FACADE, scratch,
-                SCRATCH_FILE, &id);
+    const struct wc_elf_image *e = view_image(&v, 0);
+    const struct wc_identity *id = e ? identity_of(path, e, is_facade) : NULL;
     view_close(&v);
-    return good && !v.damaged && version_text(id.version, version);
+    return id && !v.damaged && wc_version_text(id->version, version);
 }
 
-static void add_metadata_demand(const struct object *host, struct wc_metadata_demand *d) {
-    struct wc_version framework = WC_VERSION_NONE;
-    struct wc_record r;
-    if (d->by_file && !version_of_file(d->source_path, d->built))
-        return;
-    begin_demand(&r, host, d->kind, d->source);
-    r.u.demand.spec = or_null(d->spec);
-    r.u.demand.package = or_null(d->package);
-    r.u.demand.built = or_null(d->built);
-    r.u.demand.framework = or_null(d->framework);
-    r.u.demand.framework_version = or_null(d->framework_version);
-    r.u.demand.source_path = or_null(d->source_path);
-    wc_version_parse_start(d->framework_version, wc_str_length(d->framework_version), &framework);
-    r.u.demand.rule = wc_rule_name(wc_rule_of_framework(d->framework, framework));
-    journal_add(&r);
-}
-
-static void add_metadata_demands(const struct object *host) {
+static void add_demands(const struct object *o, const struct wc_elf_image *e) {
     static struct wc_metadata_demand found[4];
-    void *scratch = memory_scratch_file();
-    const struct wc_object *known = wc_stack_object(journal_stack(), host->number);
-    const char *path = known && known->r.real_path ? known->r.real_path : host->path;
-    size_t n = scratch ? wc_metadata_demands(&shim_files, path, scratch, SCRATCH_FILE, found,
-                                             sizeof found / sizeof *found)
-                       : 0;
-    for (size_t i = 0; i < n; i++)
-        add_metadata_demand(host, &found[i]);
+    const struct wc_object *known = wc_stack_object(journal_stack(), o->number);
+    const struct wc_host host = {o->number, o->path, tell_demand, NULL};
+    const struct wc_package_look look = {
+        &shim_files, memory_scratch_file(),        SCRATCH_FILE,
+        found,       sizeof found / sizeof *found, version_of_file};
+    if (e) {
+        wc_host_demands_of_image(&host, e);
+        searches_tell_needed(o, e);
+    }
+    if (look.scratch)
+        wc_host_demands_of_package(&host, &look,
+                                   known && known->r.real_path ? known->r.real_path : o->path);
 }
 
 /* ---- all of them ---- */
@@ -305,26 +190,18 @@ static void describe_with(struct object *o, const struct wc_elf_image *e) {
     known = wc_stack_object(journal_stack(), o->number);
     if (o->is_host || object_is_cudnn(o))
         packages_note(known && known->r.real_path ? known->r.real_path : o->path);
-    if (!o->is_host)
-        return;
-    if (e) {
-        add_image_demands(o, e);
-        searches_tell_needed(o, e);
-    }
-    add_metadata_demands(o);
+    if (o->is_host)
+        add_demands(o, e);
 }
 
 /* Where the mapped object may vanish meanwhile. */
 static void describe_from_file(struct object *o) {
-    static struct wc_elf_image image;
-    struct view v;
-    if (!view_open(&v, o->path)) {
-        describe_with(o, NULL);
-        return;
-    }
-    bool good = wc_elf_from_pieces(&image, v.bytes, v.size, 0, view_fetch, &v) == WC_ELF_OK;
-    describe_with(o, good && !v.damaged ? &image : NULL);
-    view_close(&v);
+    static struct view v;
+    bool open = view_open(&v, o->path);
+    const struct wc_elf_image *e = open ? view_image(&v, 0) : NULL;
+    describe_with(o, open && !v.damaged ? e : NULL);
+    if (open)
+        view_close(&v);
 }
 
 /* What a segment is to have and the file does not is a SIGBUS to whoever touches it. The loader

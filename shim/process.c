@@ -30,10 +30,6 @@ static const struct utsname *kernel(void) {
     return &names;
 }
 
-static const char *or_null(const char *s) {
-    return s[0] ? s : NULL;
-}
-
 static int64_t start_ticks(void) {
     char text[1024];
     return files_read_text("/proc/self/stat", text, sizeof text) ? wc_start_ticks(text) : WC_NULL;
@@ -52,7 +48,7 @@ static void describe_arguments(struct wc_process_record *out) {
 void process_describe(struct wc_process_record *out) {
     static char executable[SYS_PATH], directory[SYS_PATH];
     static struct string_list environment;
-    out->node = or_null(kernel()->nodename);
+    out->node = wc_str_or_null(kernel()->nodename);
     out->start_ticks = start_ticks();
     int parent = sys_getppid();
     out->parent_pid = parent < 0 ? WC_NULL : parent;
@@ -105,7 +101,7 @@ unsigned process_glibc_minor(void) {
 
 void process_describe_machine(struct wc_machine_record *out) {
     static struct wc_machine_texts texts;
-    out->kernel = or_null(kernel()->release);
+    out->kernel = wc_str_or_null(kernel()->release);
     out->architecture = ARCH_NAME;
     out->glibc = newest_glibc_node();
     wc_machine_read(&shim_files, &texts, out);

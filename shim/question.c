@@ -3,13 +3,12 @@
 #include "arch.h"
 #include "chain.h"
 #include "files.h"
+#include "identity.h"
 #include "journal.h"
-#include "memory.h"
 #include "searches.h"
 #include "sys.h"
 #include "view.h"
 #include "whichcudnn/file_look.h"
-#include "whichcudnn/identify.h"
 #include "whichcudnn/loader_words.h"
 #include "whichcudnn/names.h"
 
@@ -27,56 +26,31 @@ static bool is_told(const struct request *r, const char *path) {
     return false;
 }
 
-static const char *or_null(const char *s) {
-    return s[0] ? s : NULL;
-}
-
-static void add_installation(const struct wc_identity *id, struct wc_file_record *f) {
-    f->installation_kind = id->installation_kind;
-    f->installation = or_null(id->installation);
-    f->installation_version = or_null(id->installation_version);
-    f->installation_path = or_null(id->installation_path);
-}
-
-static void add_version(const struct wc_identity *id, char text[WC_VERSION_TEXT],
-                        struct wc_file_record *f) {
-    if (!wc_version_known(id->version))
-        return;
-    f->version = wc_version_format(id->version, text);
-    f->version_source = id->version_source;
-}
-
 /* What is no library has an installation all the same: its package puts it back. */
 static void add_identity(const char *path, const struct wc_elf_image *e, struct wc_file_record *f) {
-    static struct wc_identity id;
     static char version[WC_VERSION_TEXT];
-    struct wc_name name;
-    void *scratch = memory_scratch_file();
-    if (!scratch)
+    const struct wc_identity *id = identity_of(path, e, wc_name_kind_of(path) == WC_NAME_FACADE);
+    if (!id)
         return;
-    wc_name_read(path, &name);
-    wc_identify(&shim_files, path, e, name.kind == WC_NAME_FACADE, scratch, SCRATCH_FILE, &id);
-    add_installation(&id, f);
-    if (e)
-        add_version(&id, version, f);
+    WC_TAKE_INSTALLATION(f, id);
+    if (e) {
+        f->version = wc_version_text(id->version, version);
+        f->version_source = id->version_source;
+    }
 }
 
 /* Written while the file is in view: its SONAME points into that. */
 static void tell_contents(struct wc_record *r) {
-    static struct wc_elf_image image;
+    static struct view v;
     struct wc_file_record *f = &r->u.file;
     const char *path = f->real_path ? f->real_path : f->path;
-    struct view v;
-    if (f->fault || !view_open(&v, path)) {
-        add_identity(path, NULL, f);
-        journal_add(r);
-        return;
-    }
-    bool good = wc_elf_from_pieces(&image, v.bytes, v.size, 0, view_fetch, &v) == WC_ELF_OK;
-    f->soname = good ? wc_elf_soname(&image) : NULL;
-    add_identity(path, good && !v.damaged ? &image : NULL, f);
+    bool open = !f->fault && view_open(&v, path);
+    const struct wc_elf_image *e = open ? view_image(&v, 0) : NULL;
+    f->soname = e ? wc_elf_soname(e) : NULL;
+    add_identity(path, open && !v.damaged ? e : NULL, f);
     journal_add(r);
-    view_close(&v);
+    if (open)
+        view_close(&v);
 }
 
 /* False: nothing stands there, and nothing is told. */
@@ -97,7 +71,7 @@ static bool question_file(const struct request *r, const char *path, enum wc_sea
     f->request = r->number;
     f->rule = rule;
     f->fault = look.fault;
-    f->what = or_null(look.what);
+    f->what = wc_str_or_null(look.what);
     f->size = look.size;
     f->needs = look.needs;
     tell_contents(&record);
@@ -230,19 +204,17 @@ static void copy_needs(struct needs *n, const char *file, const char *wanted,
 
 /* One view at a time: what the file says is copied before others are looked at. */
 static bool read_needs(struct needs *n, const char *file, const char *wanted) {
-    static struct wc_elf_image image;
-    struct view v;
+    static struct view v;
     wc_mem_set(&n->object, 0, sizeof n->object);
     n->names = 0;
     wc_buffer_arena_begin(&n->memory, n->texts, sizeof n->texts);
     if (!view_open(&v, file))
         return false;
-    bool good =
-        wc_elf_from_pieces(&image, v.bytes, v.size, ARCH_MACHINE, view_fetch, &v) == WC_ELF_OK;
-    if (good)
-        copy_needs(n, file, wanted, &image);
+    const struct wc_elf_image *e = view_image(&v, ARCH_MACHINE);
+    if (e)
+        copy_needs(n, file, wanted, e);
     view_close(&v);
-    return good && !v.damaged;
+    return e && !v.damaged;
 }
 
 /* What the file would find of cuDNN, and of another library that it needs, by its own search path:

@@ -120,12 +120,10 @@ static void add(void *ctx, struct wc_record *r) {
 }
 
 static bool open_file(void *ctx, const char *path, const struct wc_elf_image **image) {
-    static struct wc_elf_image e;
     (void)ctx;
     if (!view_open(&file, path))
         return false;
-    bool good = wc_elf_from_pieces(&e, file.bytes, file.size, 0, view_fetch, &file) == WC_ELF_OK;
-    *image = good ? &e : NULL;
+    *image = view_image(&file, 0);
     return true;
 }
 

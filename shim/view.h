@@ -1,7 +1,7 @@
 /*
  * A library's file for the time of one description: private memory of the file's size, filled in as
  * the ELF view asks for it. The file itself is never mapped: another process may cut it, and
- * touching what is gone then is a SIGBUS of the host's. The shim's lock is held; one at a time.
+ * touching what is gone then is a SIGBUS of the host's. The shim's lock is held.
  */
 #ifndef SHIM_VIEW_H
 #define SHIM_VIEW_H
@@ -10,16 +10,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "whichcudnn/elf_image.h"
+
+#define VIEW_BLOCKS 65536
+
+/* Too large for a stack. */
 struct view {
     const char *path; /* the caller's, for as long as the view is open */
     unsigned char *bytes;
     size_t size;
     uint64_t device, inode;
     bool damaged; /* the file is not any more what it was when the view was opened */
+    unsigned block_bits;
+    unsigned char have[VIEW_BLOCKS / 8]; /* which blocks were read */
+    struct wc_elf_image image;
 };
 
 /* False: no regular file with bytes in it, or no room for them. */
 bool view_open(struct view *v, const char *path);
+/* The file as an ELF image, machine 0: any. NULL: it is none. Valid while the view is open. */
+const struct wc_elf_image *view_image(struct view *v, uint16_t machine);
 /* A wc_elf_fetch over a view. */
 bool view_fetch(void *view, uint64_t offset, uint64_t n);
 void view_close(struct view *v);

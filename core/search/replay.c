@@ -167,10 +167,6 @@ void wc_replay_copies(struct wc_replay *r, const char *name, const char *caller)
 
 /* ---- its records ---- */
 
-static const char *or_null(const char *s) {
-    return s[0] ? s : NULL;
-}
-
 /* What a facade is, as far as that can be read without loading it. Parts lie beside theirs. */
 static void identify(struct wc_replay *r, const struct wc_replay_file *f,
                      const struct wc_replay_sink *sink, struct wc_candidate_record *c) {
@@ -186,13 +182,10 @@ static void identify(struct wc_replay *r, const struct wc_replay_file *f,
     wc_text_begin(&t, r->soname, sizeof r->soname);
     wc_text_add(&t, image ? wc_elf_soname(image) : NULL);
     sink->close(sink->ctx);
-    c->soname = or_null(r->soname);
-    c->version = wc_version_known(id->version) ? wc_version_format(id->version, r->version) : NULL;
+    c->soname = wc_str_or_null(r->soname);
+    c->version = wc_version_text(id->version, r->version);
     c->version_source = id->version_source;
-    c->installation_kind = id->installation_kind;
-    c->installation = or_null(id->installation);
-    c->installation_version = or_null(id->installation_version);
-    c->installation_path = or_null(id->installation_path);
+    WC_TAKE_INSTALLATION(c, id);
 }
 
 static void add_candidate(struct wc_replay *r, int64_t search, const struct wc_replay_file *f,

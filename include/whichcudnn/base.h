@@ -30,6 +30,8 @@ bool wc_str_starts(const char *s, const char *start);
 bool wc_str_ends(const char *s, const char *end);
 /* True when both are equal, or both NULL. */
 bool wc_str_same(const char *a, const char *b);
+/* NULL where it is "". */
+const char *wc_str_or_null(const char *s);
 /* The part behind the last '/', or the whole name. */
 const char *wc_base_name(const char *path);
 /* Length of the directory part without its last '/', 0 if there is none, 1 for "/". */

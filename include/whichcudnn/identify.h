@@ -20,6 +20,13 @@ struct wc_identity {
     char mount[256]; /* mount point that brings the file in from elsewhere; "" none, or a wheel's */
 };
 
+/* What records say of it alike. id must live as long. */
+#define WC_TAKE_INSTALLATION(record, id)                                                           \
+    ((record)->installation_kind = (id)->installation_kind,                                        \
+     (record)->installation = wc_str_or_null((id)->installation),                                  \
+     (record)->installation_version = wc_str_or_null((id)->installation_version),                  \
+     (record)->installation_path = wc_str_or_null((id)->installation_path))
+
 /*
  * path: the real path. image: of the mapped object or of the file's bytes; NULL: not readable.
  * facade: whether it is the facade (only then floor/ceiling come from the whole export list; a part

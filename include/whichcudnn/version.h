@@ -32,6 +32,8 @@ bool wc_version_parse(const char *s, size_t n, struct wc_version *out);
 size_t wc_version_parse_start(const char *s, size_t n, struct wc_version *out);
 /* Writes "9.1.0" (as many fields as are known; "unknown" for NONE), NUL-terminated; returns out. */
 char *wc_version_format(struct wc_version v, char out[WC_VERSION_TEXT]);
+/* The same, NULL for NONE. */
+const char *wc_version_text(struct wc_version v, char out[WC_VERSION_TEXT]);
 
 /* <0, 0, >0; unknown fields count as 0. */
 int wc_version_compare(struct wc_version a, struct wc_version b);

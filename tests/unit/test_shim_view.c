@@ -38,7 +38,7 @@ static size_t count(const struct view *v, size_t from, size_t n, int byte) {
 }
 
 static void what_is_asked_for_is_read(void **state) {
-    struct view v;
+    static struct view v;
     (void)state;
     put("file", 0, 3 * BLOCK + 100, 'a');
     assert_true(view_open(&v, "file"));
@@ -54,8 +54,26 @@ static void what_is_asked_for_is_read(void **state) {
     view_close(&v);
 }
 
+/* A host's file is in view while candidates are looked at. */
+static void two_views_at_a_time_do_not_mix(void **state) {
+    static struct view v, other;
+    (void)state;
+    put("file", 0, 3 * BLOCK, 'a');
+    put("other", 0, 3 * BLOCK, 'b');
+    assert_true(view_open(&v, "file"));
+    assert_true(view_fetch(&v, 0, 1));
+    assert_true(view_open(&other, "other"));
+    assert_true(view_fetch(&other, 0, 3 * BLOCK));
+    assert_int_equal(count(&other, 0, 3 * BLOCK, 'b'), 3 * BLOCK);
+    view_close(&other);
+    assert_true(view_fetch(&v, 2 * BLOCK, BLOCK));
+    assert_int_equal(count(&v, 2 * BLOCK, BLOCK, 'a'), BLOCK);
+    assert_int_equal(count(&v, BLOCK, BLOCK, 0), BLOCK);
+    view_close(&v);
+}
+
 static void what_was_read_stays_as_it_was(void **state) {
-    struct view v;
+    static struct view v;
     (void)state;
     put("file", 0, 3 * BLOCK, 'a');
     assert_true(view_open(&v, "file"));
@@ -69,7 +87,7 @@ static void what_was_read_stays_as_it_was(void **state) {
 }
 
 static void a_view_begins_with_nothing_of_the_one_before(void **state) {
-    struct view v;
+    static struct view v;
     (void)state;
     for (int byte = 'a'; byte <= 'c'; byte++) {
         put("file", 0, 2 * BLOCK, byte);
@@ -81,7 +99,7 @@ static void a_view_begins_with_nothing_of_the_one_before(void **state) {
 }
 
 static void a_file_cut_before_it_is_read_kills_nobody(void **state) {
-    struct view v;
+    static struct view v;
     (void)state;
     put("file", 0, 4 * BLOCK, 'a');
     assert_true(view_open(&v, "file"));
@@ -95,7 +113,7 @@ static void a_file_cut_before_it_is_read_kills_nobody(void **state) {
 }
 
 static void a_file_cut_while_it_is_read_kills_nobody(void **state) {
-    struct view v;
+    static struct view v;
     (void)state;
     for (size_t left = 0; left < 4 * BLOCK; left += BLOCK / 2) {
         put("file", 0, 4 * BLOCK, 'a');
@@ -110,7 +128,7 @@ static void a_file_cut_while_it_is_read_kills_nobody(void **state) {
 }
 
 static void another_file_of_that_name_is_not_taken_for_it(void **state) {
-    struct view v;
+    static struct view v;
     (void)state;
     put("file", 0, 2 * BLOCK, 'a');
     put("other", 0, 2 * BLOCK, 'b');
@@ -126,7 +144,7 @@ static void another_file_of_that_name_is_not_taken_for_it(void **state) {
 }
 
 static void what_is_no_file_with_bytes_has_no_view(void **state) {
-    struct view v;
+    static struct view v;
     (void)state;
     assert_false(view_open(&v, "none"));
     assert_false(view_open(&v, "."));
@@ -138,7 +156,7 @@ static void what_is_no_file_with_bytes_has_no_view(void **state) {
 
 static void a_file_of_many_blocks_is_read_in_larger_ones(void **state) {
     const size_t size = ((size_t)16 << 30) + 3;
-    struct view v;
+    static struct view v;
     (void)state;
     put("large", 0, 1, 'a');
     put("large", size - 1, 1, 'z'); /* nothing but holes in between */
@@ -171,7 +189,7 @@ static void put_library(const char *name) {
 static void a_library_is_read_through_it(void **state) {
     struct wc_elf_image e;
     struct wc_elf_symbol s;
-    struct view v;
+    static struct view v;
     (void)state;
     put_library("library");
     assert_true(view_open(&v, "library"));
@@ -184,7 +202,7 @@ static void a_library_is_read_through_it(void **state) {
 
 static void a_library_that_is_cut_is_refused(void **state) {
     struct wc_elf_image e;
-    struct view v;
+    static struct view v;
     (void)state;
     put_library("library");
     assert_true(view_open(&v, "library"));
@@ -197,6 +215,7 @@ static void a_library_that_is_cut_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_asked_for_is_read, enter_place, leave_place),
+        cmocka_unit_test_setup_teardown(two_views_at_a_time_do_not_mix, enter_place, leave_place),
         cmocka_unit_test_setup_teardown(what_was_read_stays_as_it_was, enter_place, leave_place),
         cmocka_unit_test_setup_teardown(a_view_begins_with_nothing_of_the_one_before, enter_place,
                                         leave_place),
