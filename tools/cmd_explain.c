@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "explain_text.h"
 #include "memory.h"
 #include "options.h"
 #include "page.h"
@@ -16,16 +17,21 @@
 #define ID_MOST 64
 
 static const char usage[] =
-    "Usage: whichcudnn explain [--json] [--color=auto|always|never] [ID]\n"
+    "Usage: whichcudnn explain [--json] [--color=WHEN] [ID | --text FILE]\n"
     "\n"
-    "The page of a finding: what it means, how it is seen, why it comes about, what to do, how to\n"
-    "check that it is repaired. Without ID: all findings, one a line.\n"
+    "The page of a finding: what it means, how it is seen, why it comes about, what\n"
+    "to do, how to check that it is repaired. Without ID: all findings.\n"
     "\n"
-    "  --json    id, severity, title and page (as it stands in docs/findings.md)\n"
-    "  --color   default auto: on a terminal, unless NO_COLOR is set\n"
-    "  --help    this text\n"
+    "  --text FILE  a saved error text or traceback (- for standard input): which\n"
+    "               messages it has, whether they are fatal or noise, which findings\n"
+    "               fit, what to run next\n"
+    "  --json       id, severity, title, page (as in docs/findings.md); of a text its\n"
+    "               messages and the findings that fit\n"
+    "  --color      auto (on a terminal, unless NO_COLOR is set), always, never\n"
+    "  --help       this text\n"
     "\n"
-    "Exit status: 0, or 2 for usage and an unknown id.\n";
+    "Exit status: 0; 2 usage, an unknown id, a text that cannot be read; 3 a text in\n"
+    "which nothing is known.\n";
 
 static const char *word_of(const struct wc_finding_kind *kind) {
     return wc_enum_word(WC_ENUM_severity, kind->severity);
@@ -159,13 +165,29 @@ static enum exit_code explain(const char *id, const struct options_common *optio
     return EXIT_NOTHING_WRONG;
 }
 
+static bool take_option(int c, char *value, void *own) {
+    const char **text = own;
+
+    (void)c; /* --text is all there is */
+    *text = value;
+    return true;
+}
+
 int cmd_explain(int argc, char **argv) {
-    static const struct option known[] = {OPTIONS_JSON, OPTIONS_ALL};
-    const struct options_kind kind = {usage, "h", known, NULL, stdout, 0, 1, "one id"};
+    static const struct option known[] = {
+        {"text", required_argument, NULL, 't'}, OPTIONS_JSON, OPTIONS_ALL};
+    const struct options_kind kind = {usage, "h", known, take_option, stdout, 0, 1, "one id"};
     struct options_common options = {false, false};
-    int answer = options_read(argc, argv, &kind, &options, NULL);
+    const char *text = NULL;
+    int answer = options_read(argc, argv, &kind, &options, &text);
 
     if (answer >= 0)
         return answer;
+    if (text && optind < argc) {
+        complain("either an id or --text FILE is expected; see %s --help", argv[0]);
+        return EXIT_USAGE;
+    }
+    if (text)
+        return explain_text(text, &options);
     return optind < argc ? explain(argv[optind], &options) : list(&options);
 }
