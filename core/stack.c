@@ -75,11 +75,17 @@ static bool apply_package(struct wc_stack *s, const struct wc_record *r) {
     return true;
 }
 
+/* A host is no object yet when its first request fails. */
+static bool same_host(const struct wc_demand_record *a, const struct wc_demand_record *b) {
+    bool unknown = a->host == WC_NULL || b->host == WC_NULL;
+    return unknown ? wc_str_same(a->host_path, b->host_path) : a->host == b->host;
+}
+
 static struct wc_demand *find_demand(const struct wc_stack *s, const struct wc_demand_record *d) {
     for (size_t i = 0; i < s->demands.n; i++) {
         const struct wc_demand_record *e = &s->demands.p[i].r;
-        if (same_thing(e->host, e->host_path, d->host, d->host_path) &&
-            e->demand_kind == d->demand_kind && wc_str_same(e->source, d->source))
+        if (same_host(e, d) && e->demand_kind == d->demand_kind &&
+            wc_str_same(e->source, d->source))
             return &s->demands.p[i];
     }
     return NULL;
@@ -90,6 +96,8 @@ static bool apply_demand(struct wc_stack *s, const struct wc_record *r) {
     struct wc_demand *old = find_demand(s, &copy);
     struct wc_demand *d;
 
+    if (old && copy.host == WC_NULL)
+        copy.host = old->r.host;
     if (!wc_stack_keep(s, r->kind, &copy, old ? &old->r : NULL))
         return false;
     d = old ? old : GROW(s, s->demands);

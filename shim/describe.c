@@ -1,5 +1,6 @@
 #include "describe.h"
 
+#include "demands.h"
 #include "files.h"
 #include "identity.h"
 #include "journal.h"
@@ -146,42 +147,6 @@ static void add_unmapped(const struct object *o) {
     journal_add(&r);
 }
 
-/* ---- a host's demands ---- */
-
-static void tell_demand(void *ctx, struct wc_record *r) {
-    (void)ctx;
-    journal_add(r);
-}
-
-/* Of a library that nobody loaded, by what it holds or is called. False: it does not tell. */
-static bool version_of_file(void *ctx, const char *path, char version[WC_VERSION_TEXT]) {
-    static struct view v;
-    bool is_facade = wc_name_kind_of(path) == WC_NAME_FACADE;
-    (void)ctx;
-    if (!view_open(&v, path))
-        return false;
-    const struct wc_elf_image *e = view_image(&v, 0);
-    const struct wc_identity *id = e ? identity_of(path, e, is_facade) : NULL;
-    view_close(&v);
-    return id && !v.damaged && wc_version_text(id->version, version);
-}
-
-static void add_demands(const struct object *o, const struct wc_elf_image *e) {
-    static struct wc_metadata_demand found[4];
-    const struct wc_object *known = wc_stack_object(journal_stack(), o->number);
-    const struct wc_host host = {o->number, o->path, tell_demand, NULL};
-    const struct wc_package_look look = {
-        &shim_files, memory_scratch_file(),        SCRATCH_FILE,
-        found,       sizeof found / sizeof *found, version_of_file};
-    if (e) {
-        wc_host_demands_of_image(&host, e);
-        searches_tell_needed(o, e);
-    }
-    if (look.scratch)
-        wc_host_demands_of_package(&host, &look,
-                                   known && known->r.real_path ? known->r.real_path : o->path);
-}
-
 /* ---- all of them ---- */
 
 static void describe_with(struct object *o, const struct wc_elf_image *e) {
@@ -190,8 +155,11 @@ static void describe_with(struct object *o, const struct wc_elf_image *e) {
     known = wc_stack_object(journal_stack(), o->number);
     if (o->is_host || object_is_cudnn(o))
         packages_note(known && known->r.real_path ? known->r.real_path : o->path);
-    if (o->is_host)
-        add_demands(o, e);
+    if (!o->is_host)
+        return;
+    if (e)
+        searches_tell_needed(o, e);
+    demands_tell(o->number, o->path, known && known->r.real_path ? known->r.real_path : o->path, e);
 }
 
 /* Where the mapped object may vanish meanwhile. */

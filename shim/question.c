@@ -2,6 +2,7 @@
 
 #include "arch.h"
 #include "chain.h"
+#include "demands.h"
 #include "files.h"
 #include "identity.h"
 #include "journal.h"
@@ -136,20 +137,34 @@ static void look_into(const struct request *r, const char *directory, const char
         question_beside(r, name, directory, n, rule);
 }
 
+/* What stands beside a file under a name that the cache does not know: ldconfig enters a copy by
+ * its SONAME alone. */
+static void look_at_copy(const struct request *r, const char *cached, const char *name) {
+    static char path[SYS_PATH];
+    static struct wc_file_look look;
+    struct wc_text t;
+    wc_text_begin(&t, path, sizeof path);
+    wc_text_add_n(&t, cached, (size_t)(wc_base_name(cached) - cached));
+    wc_text_add(&t, name);
+    if (!t.cut && wc_file_look(&shim_files, path, ARCH_MACHINE, &look) && !look.fault)
+        question_file(r, path, WC_search_rule_CACHE);
+}
+
 /* The cache has names with a number: is one of them what was asked for without? */
 static void look_into_cache(const struct request *r, const char *name) {
     char numbered[64];
     struct wc_name read;
     struct wc_text t;
     wc_name_read(name, &read);
-    for (int major = 1;
-         read.kind == WC_NAME_FACADE && read.version.major < 0 && major < MAJORS_MOST; major++) {
+    if ((read.kind != WC_NAME_FACADE && read.kind != WC_NAME_DRIVER) || read.version.major >= 0)
+        return;
+    for (int major = 1; major < MAJORS_MOST; major++) {
         wc_text_begin(&t, numbered, sizeof numbered);
         wc_text_join(&t, name, ".", NULL);
         wc_text_add_int(&t, major);
         const char *path = t.cut ? NULL : searches_cached(numbered);
-        if (path)
-            question_file(r, path, WC_search_rule_CACHE);
+        if (path && question_file(r, path, WC_search_rule_CACHE))
+            look_at_copy(r, path, name);
     }
 }
 
@@ -240,8 +255,11 @@ static void question_missing(const struct request *r, const char *missing) {
         wc_text_add(&t, r->name);
     else if (searches_replay(chain_of(r->caller), r->name))
         wc_text_add(&t, searches_taken());
-    if (t.n && !t.cut)
-        question_needs(r, file, NULL, missing);
+    if (!t.n || t.cut)
+        return;
+    question_needs(r, file, NULL, missing);
+    if (wc_name_kind_of(missing) == WC_NAME_FACADE)
+        demands_tell_file(WC_NULL, file);
 }
 
 void question_ahead(const struct request *r) {
@@ -268,10 +286,14 @@ void question_failed(const struct request *r, const char *text) {
             question_file(r, unmet.library, named);
         else if (wc_str_find_char(unmet.file, '/'))
             question_needs(r, unmet.file, unmet.node, NULL);
+        if (wc_str_starts(unmet.symbol, "cudnn"))
+            demands_tell_file(WC_NULL, unmet.file);
     } else if (wc_text_not_found(text, missing, sizeof missing) &&
                !wc_str_same(missing, wc_base_name(r->name))) {
         question_missing(r, missing);
     } else if (wc_str_find_char(r->name, '/') && !question_file(r, r->name, named)) {
         question_beside(r, wc_base_name(r->name), r->name, wc_dir_length(r->name), named);
     }
+    if (wc_name_kind_of(r->name) == WC_NAME_FACADE)
+        demands_tell_file(r->caller_object, r->caller);
 }

@@ -105,6 +105,19 @@ static const char *say_numbers(struct wc_case *c, const struct wc_demand_record 
                   wc_say_number(c, (int64_t)wc_compatibility_number(built)), ")", NULL);
 }
 
+const char *wc_say_acceptable(struct wc_case *c, const struct wc_demand_record *r) {
+    struct wc_version v;
+    char text[WC_VERSION_TEXT];
+
+    if (r->demand_kind == WC_demand_kind_NODE || r->demand_kind == WC_demand_kind_NEEDED)
+        return wc_say(c, "==", wc_say_number(c, wc_major_wanted(r)), ".*", NULL);
+    if (r->demand_kind != WC_demand_kind_BUILT || !r->built ||
+        !wc_version_parse(r->built, wc_str_length(r->built), &v))
+        return r->spec;
+    v.build = -1;
+    return wc_say(c, "==", wc_version_format(v, text), ".*", NULL);
+}
+
 const char *wc_say_demand_source(struct wc_case *c, const struct wc_demand_record *r) {
     if (!r->source_path)
         return r->source;

@@ -476,6 +476,18 @@ bool wc_fix_search_path(struct wc_case *c, const struct wc_object *o) {
            take_out(c, o->r.real_path, next);
 }
 
+void wc_fix_with_copy(struct wc_case *c, const char *path, const char *what) {
+    const char *directory = wc_say_directory(c, path);
+    const char *quoted = directory ? wc_say_quoted(c, directory) : NULL;
+
+    wc_case_fix(c, WC_ACTION_SET_VARIABLE,
+                wc_say(c, "let LD_LIBRARY_PATH name ", directory ? directory : "?", ", where ",
+                       what, " is", NULL),
+                quoted ? wc_say(c, "export LD_LIBRARY_PATH=", quoted,
+                                "${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}", NULL)
+                       : NULL);
+}
+
 /* ---- the order of loading ---- */
 
 void wc_fix_load_order(struct wc_case *c, const char *host, const struct wc_object *o) {

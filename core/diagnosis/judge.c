@@ -132,6 +132,21 @@ static enum wc_fit by_functions(const struct wc_demand_record *r, const struct w
     return wc_version_compare(own->high, floor) < 0 ? WC_TOO_OLD : WC_FIT_UNKNOWN;
 }
 
+bool wc_is_demand_of(const struct wc_demand_record *r, const char *file) {
+    if (!r->host_path || !file)
+        return false;
+    return wc_str_find_char(file, '/') ? wc_str_same(r->host_path, file)
+                                       : wc_str_same(wc_base_name(r->host_path), file);
+}
+
+const struct wc_demand_record *wc_demand_of(const struct wc_stack *s, const char *file,
+                                            enum wc_demand_kind kind) {
+    for (size_t i = 0; i < s->demands.n; i++)
+        if (s->demands.p[i].r.demand_kind == kind && wc_is_demand_of(&s->demands.p[i].r, file))
+            return &s->demands.p[i].r;
+    return NULL;
+}
+
 int32_t wc_major_wanted(const struct wc_demand_record *r) {
     struct wc_version v = parsed(r->built);
     struct wc_spec spec;

@@ -100,6 +100,12 @@ static bool named_driver(const char *name) {
     return n.kind == WC_NAME_DRIVER;
 }
 
+bool wc_is_stub(const char *libcuda) {
+    size_t n = libcuda ? wc_dir_length(libcuda) : 0;
+
+    return n > 6 && wc_mem_compare(libcuda + n - 6, "/stubs", 6) == 0;
+}
+
 const struct wc_object *wc_driver_library(const struct wc_stack *s) {
     for (size_t i = 0; i < s->objects.n; i++) {
         const struct wc_object *o = &s->objects.p[i];

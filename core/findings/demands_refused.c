@@ -10,20 +10,6 @@ static bool told_by_functions(const struct wc_judgement *j) {
     return j->by_symbols_alone && j->strongest->r.newest_functions.n > 0;
 }
 
-/* A release that the demand surely accepts, for a package manager. */
-static const char *acceptable(struct wc_case *c, const struct wc_demand_record *r) {
-    struct wc_version v;
-    char text[WC_VERSION_TEXT];
-
-    if (r->demand_kind == WC_demand_kind_NODE || r->demand_kind == WC_demand_kind_NEEDED)
-        return wc_say(c, "==", wc_say_number(c, wc_major_wanted(r)), ".*", NULL);
-    if (r->demand_kind != WC_demand_kind_BUILT || !r->built ||
-        !wc_version_parse(r->built, wc_str_length(r->built), &v))
-        return r->spec;
-    v.build = -1;
-    return wc_say(c, "==", wc_version_format(v, text), ".*", NULL);
-}
-
 static void also_wanted(struct wc_case *c, const struct wc_judgement *j) {
     for (size_t i = 0; i < c->d->judgements; i++) {
         const struct wc_judgement *o = &c->d->judged[i];
@@ -99,7 +85,7 @@ static bool refused_by_another(const struct wc_stack *s, const struct wc_hosts *
 /* What suits the refused host, and the others that use the same library, where there is such a
  * release. */
 static const char *to_install(struct wc_case *c, const struct wc_judgement *j) {
-    const char *own = acceptable(c, &j->strongest->r);
+    const char *own = wc_say_acceptable(c, &j->strongest->r);
     struct wc_version low, high, floor;
     struct wc_hosts users;
     struct wc_spec spec;

@@ -24,14 +24,6 @@ static bool is_driver(const char *name) {
     return n.kind == WC_NAME_DRIVER;
 }
 
-/* Toolkits keep what is only good for linking in a directory of that name. */
-static bool is_stub(const struct wc_object *libcuda) {
-    const char *path = libcuda->r.real_path ? libcuda->r.real_path : libcuda->r.path;
-    size_t n = path ? wc_dir_length(path) : 0;
-
-    return n > 6 && wc_mem_compare(path + n - 6, "/stubs", 6) == 0;
-}
-
 static bool not_initialized(const struct wc_stack *s, const struct wc_call *call) {
     const struct wc_object *target = wc_object_of(s, call->r.target, call->r.target_path);
 
@@ -58,7 +50,8 @@ static void read_failures(const struct wc_stack *s, struct signs *signs) {
 
     for (size_t i = 0; i < s->failures.n; i++) {
         const struct wc_failure *f = &s->failures.p[i];
-        if (!wc_is_load(f) || wc_failed_for_file(s, f, &bad)) /* bad-file tells it */
+        /* bad-file and wrong-name tell it */
+        if (!wc_is_load(f) || wc_failed_for_file(s, f, &bad) || wc_failed_for_name(s, f))
             continue;
         if (is_driver(f->r.name)) {
             if (!signs->request)
@@ -169,7 +162,8 @@ void wc_find_driver_missing(struct wc_diagnosis *d) {
     struct wc_case c;
 
     signs.stub = wc_driver_library(d->s);
-    if (signs.stub && !is_stub(signs.stub))
+    if (signs.stub &&
+        !wc_is_stub(signs.stub->r.real_path ? signs.stub->r.real_path : signs.stub->r.path))
         return;
     read_failures(d->s, &signs);
     read_calls(d->s, &signs);

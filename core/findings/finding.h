@@ -99,6 +99,8 @@ bool wc_brought_by(const struct wc_stack *s, const struct wc_object *o, int64_t 
                    const char *path);
 /* Does this object answer to a name: file name, asked name or SONAME? */
 bool wc_answers_to(const struct wc_object *o, const char *name);
+/* Toolkits keep a libcuda that is only good for linking in a directory of that name. */
+bool wc_is_stub(const char *libcuda);
 /* Is libcuda mapped? */
 const struct wc_object *wc_driver_library(const struct wc_stack *s);
 /* Did the loader take it in after that failure? */
@@ -190,6 +192,12 @@ bool wc_next_fits(const struct wc_stack *s, const struct wc_object *library,
 enum wc_fit wc_spec_fit(const struct wc_spec *spec, const struct wc_range *range);
 /* The rule that a demand names, NVIDIA's if it names none. */
 enum wc_rule wc_rule_for(const struct wc_demand_record *r);
+/* Is it one of that file's, which need not be an object? file: a path, or a bare name where no more
+ * is known. */
+bool wc_is_demand_of(const struct wc_demand_record *r, const char *file);
+/* The first one of that kind; NULL: none. */
+const struct wc_demand_record *wc_demand_of(const struct wc_stack *s, const char *file,
+                                            enum wc_demand_kind kind);
 /* The major that a NODE or NEEDED demand wants; -1: none. */
 int32_t wc_major_wanted(const struct wc_demand_record *r);
 /* True and the version for "==9.1.0", a pin. */
@@ -199,6 +207,8 @@ void wc_case_demands(struct wc_case *c, const struct wc_judgement *j);
 /* "its wheel requires 9.26.0": for a title. */
 const char *wc_say_demand(struct wc_case *c, const struct wc_demand_record *r);
 
+/* A set of releases that the demand surely accepts, for a package manager; NULL: not known. */
+const char *wc_say_acceptable(struct wc_case *c, const struct wc_demand_record *r);
 const char *wc_say_demand_whole(struct wc_case *c, const struct wc_demand_record *r);
 const char *wc_say_demand_source(struct wc_case *c, const struct wc_demand_record *r);
 
@@ -258,6 +268,8 @@ const struct wc_package_record *wc_incomplete_package(const struct wc_stack *s, 
 bool wc_fix_search_path(struct wc_case *c, const struct wc_object *o);
 bool wc_in_search_path(const struct wc_stack *s, const struct wc_object *o);
 
+/* Put the directory of that file before all others; what: the file, in a word. */
+void wc_fix_with_copy(struct wc_case *c, const char *path, const char *what);
 /* `host` before what else wants o, so that its own search decides. */
 void wc_fix_load_order(struct wc_case *c, const char *host, const struct wc_object *o);
 

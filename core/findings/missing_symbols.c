@@ -169,6 +169,27 @@ static const struct wc_object *only_facade(const struct wc_stack *s) {
     return facade;
 }
 
+/* Linked with a library of one major, compiled with the header of a newer one: it looks for the
+ * first, which cannot have the function. NULL: it was not. */
+static const struct wc_demand_record *linked_with_older(const struct wc_stack *s, const char *file,
+                                                        struct wc_version since) {
+    const struct wc_demand_record *r = wc_demand_of(s, file, WC_demand_kind_NEEDED);
+
+    return r && wc_version_known(since) && wc_major_wanted(r) < since.major ? r : NULL;
+}
+
+static void fix_torn(struct search *s, const char *file, const struct wc_demand_record *linked) {
+    struct wc_case *c = &s->c;
+
+    wc_case_fact(c, "linked with", wc_say_demand_whole(c, linked), linked->source);
+    wc_case_fix(c, WC_ACTION_UPGRADE_HOST,
+                wc_say(c, "build ", wc_say_name(c, wc_say(c, file, NULL)),
+                       " again, with header and library of one release, or take one that is made "
+                       "for cuDNN ",
+                       wc_say_version(c, s->since), " or newer", NULL),
+                NULL);
+}
+
 static void tell_refused(struct wc_diagnosis *d, const struct wc_failure *f,
                          const struct wc_unmet *u) {
     const struct wc_file_record *file = wc_file_like(d->s, f, "libcudnn.so");
@@ -176,6 +197,7 @@ static void tell_refused(struct wc_diagnosis *d, const struct wc_failure *f,
     struct wc_object found = wc_file_as_object(file, NULL);
     struct search s = {.since = wc_function_first(wc_function_find(u->symbol)),
                        .until = WC_VERSION_NONE};
+    const struct wc_demand_record *linked = linked_with_older(d->s, u->file, s.since);
     struct wc_case *c = &s.c;
 
     s.library = file ? &found : only_facade(d->s);
@@ -194,8 +216,11 @@ static void tell_refused(struct wc_diagnosis *d, const struct wc_failure *f,
         wc_case_library(c, "library", s.library);
     wc_case_request(c, f);
     wc_case_fact(c, "asked by", f->r.caller, "loader request");
-    wc_fix_install(c, NULL, s.library, release_for(&s), NULL);
-    if (s.library)
+    if (linked)
+        fix_torn(&s, u->file, linked);
+    else
+        wc_fix_install(c, NULL, s.library, release_for(&s), NULL);
+    if (s.library && !linked)
         wc_fix_search_path(c, s.library);
     wc_case_end(c);
 }

@@ -90,22 +90,30 @@ static void elsewhere(struct wc_case *c) {
             wc_case_library(c, "in the process by another way", &s->objects.p[i]);
 }
 
+/* Who wants the library: the file that was found and needs it, else who asked. */
+static const char *host_of(const struct wc_failure *f, const char *missing) {
+    bool itself = f->r.name && wc_str_same(missing, wc_base_name(f->r.name));
+
+    return itself ? f->r.caller : f->r.name;
+}
+
+/* A demand that says more than the name. */
+static const struct wc_demand_record *best_demand(const struct wc_stack *s, const char *host) {
+    const struct wc_demand_record *required = wc_demand_of(s, host, WC_demand_kind_REQUIRED);
+
+    return required && required->spec ? required : wc_demand_of(s, host, WC_demand_kind_BUILT);
+}
+
 /* What the host needs, of its demands or of the name it asked for. */
-static const char *wanted(struct wc_case *c, const struct wc_object *host, const char *name,
+static const char *wanted(struct wc_case *c, const char *host, const char *name,
                           const char **package) {
-    const struct wc_stack *s = c->d->s;
-    const struct wc_demand_record *best = NULL;
+    const struct wc_demand_record *best = best_demand(c->d->s, host);
+    const char *spec = best ? wc_say_acceptable(c, best) : NULL;
     struct wc_name n;
 
-    for (size_t i = 0; host && i < s->demands.n; i++) {
-        const struct wc_demand_record *r = &s->demands.p[i].r;
-        if (wc_means(host, r->host, r->host_path) && r->spec &&
-            r->demand_kind == WC_demand_kind_REQUIRED && !best)
-            best = r;
-    }
     *package = best ? best->package : NULL;
-    if (best)
-        return best->spec;
+    if (spec)
+        return spec;
     wc_name_read(name, &n);
     return n.version.major > 0 ? wc_say(c, "==", wc_say_number(c, n.version.major), ".*", NULL)
                                : NULL;
@@ -119,47 +127,53 @@ static const struct wc_searched *search_of(const struct wc_stack *s, const struc
     return NULL;
 }
 
+static bool is_refused(const struct wc_stack *s, const char *host, struct wc_version v) {
+    for (size_t i = 0; wc_version_known(v) && i < s->demands.n; i++)
+        if (wc_is_demand_of(&s->demands.p[i].r, host) && wc_demand_refuses(&s->demands.p[i].r, v))
+            return true;
+    return false;
+}
+
 /* A copy that the loader does not look at, which the host would take. */
 static const struct wc_beside *copy_for(const struct wc_stack *s, const struct wc_failure *f,
-                                        const char *wanted) {
+                                        const char *missing) {
     const struct wc_searched *searched = search_of(s, f);
-    struct wc_spec spec;
-    bool known = wanted && wc_spec_parse(wanted, wc_str_length(wanted), &spec);
 
     for (size_t i = 0; searched && i < s->candidates.n; i++) {
         const struct wc_beside *b = &s->candidates.p[i];
         if (b->r.search == searched->r.search && b->r.rule == WC_search_rule_NOT_SEARCHED &&
-            !(known && wc_version_known(b->version) && wc_spec_accepts(&spec, b->version) == WC_NO))
+            !is_refused(s, host_of(f, missing), b->version))
             return b;
     }
     return NULL;
 }
 
 static void fix_with_copy(struct wc_case *c, const struct wc_beside *b) {
-    const char *directory = wc_say_directory(c, b->r.path);
-    const char *quoted = directory ? wc_say_quoted(c, directory) : NULL;
-
-    wc_case_fix(c, WC_ACTION_SET_VARIABLE,
-                wc_say(c, "let LD_LIBRARY_PATH name ", directory ? directory : "?", ", where ",
-                       b->r.version ? b->r.version : "a copy", " is", NULL),
-                quoted ? wc_say(c, "export LD_LIBRARY_PATH=", quoted,
-                                "${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}", NULL)
-                       : NULL);
+    wc_fix_with_copy(c, b->r.path, b->r.version ? b->r.version : "a copy");
 }
 
-/* A directory that was searched has the library, but not this major of it. */
-static void other_major(struct wc_case *c, const struct wc_failure *f) {
-    const struct wc_file_record *file = wc_file_like(c->d->s, f, "libcudnn.so");
+/* A directory that was searched has the library, but not this major of it; NULL: none has. */
+static const struct wc_file_record *other_major(const struct wc_stack *s,
+                                                const struct wc_failure *f) {
+    const struct wc_file_record *file = wc_file_like(s, f, "libcudnn.so");
 
-    if (file && file->soname)
-        wc_case_file(c, "another major is there", file,
-                     file->rule ? wc_enum_word(WC_ENUM_search_rule, file->rule)
-                                : "directory asked for");
+    return file && file->soname ? file : NULL;
 }
 
-static void not_found_facts(struct wc_case *c, size_t i) {
+static void demand_facts(struct wc_case *c, const char *host) {
+    const struct wc_stack *s = c->d->s;
+
+    for (size_t i = 0; i < s->demands.n; i++) {
+        const struct wc_demand_record *r = &s->demands.p[i].r;
+        if (wc_is_demand_of(r, host))
+            wc_case_fact(c, "wanted", wc_say_demand_whole(c, r), wc_say_demand_source(c, r));
+    }
+}
+
+static void not_found_facts(struct wc_case *c, size_t i, const char *missing) {
     const struct wc_stack *s = c->d->s;
     const char *paths = wc_variable(s, "LD_LIBRARY_PATH");
+    const struct wc_file_record *other = other_major(s, &s->failures.p[i]);
     const struct wc_searched *searched;
     char name[MISSING_NAME];
 
@@ -176,16 +190,36 @@ static void not_found_facts(struct wc_case *c, size_t i) {
         wc_case_searched(c, searched);
         wc_case_candidates(c, searched);
     }
-    other_major(c, &s->failures.p[i]);
+    if (other)
+        wc_case_file(c, "another major is there", other,
+                     other->rule ? wc_enum_word(WC_ENUM_search_rule, other->rule)
+                                 : "directory asked for");
     wc_case_fact(c, "asked by", s->failures.p[i].r.caller, "loader request");
+    demand_facts(c, host_of(&s->failures.p[i], missing));
     wc_case_fact(c, "LD_LIBRARY_PATH", paths ? paths : "not set", "environment at process start");
     elsewhere(c);
+}
+
+static void not_found_fixes(struct wc_case *c, const struct wc_failure *f, const char *name) {
+    const struct wc_object *host = wc_object_of(c->d->s, f->r.caller_object, f->r.caller);
+    const struct wc_file_record *other = other_major(c->d->s, f);
+    const struct wc_object beside = wc_file_as_object(other, NULL);
+    const struct wc_beside *copy = copy_for(c->d->s, f, name);
+    const char *package, *spec = wanted(c, host_of(f, name), name, &package);
+
+    if (copy)
+        fix_with_copy(c, copy);
+    wc_fix_install(c, host, other ? &beside : NULL, spec, package);
+    if (!copy)
+        wc_case_fix(c, WC_ACTION_SET_VARIABLE,
+                    wc_say(c, "or let LD_LIBRARY_PATH name the directory that has ",
+                           wc_say_name(c, name), NULL),
+                    NULL);
 }
 
 static void tell_not_found(struct wc_diagnosis *d, size_t i, const char *name) {
     const struct wc_failure *f = &d->s->failures.p[i];
     const struct wc_object *host = wc_object_of(d->s, f->r.caller_object, f->r.caller);
-    const char *package, *spec;
     struct wc_case c;
 
     wc_case_begin(&c, d);
@@ -201,25 +235,14 @@ static void tell_not_found(struct wc_diagnosis *d, size_t i, const char *name) {
     if (host)
         c.r.host = host->r.object;
     c.r.explained_by = wc_found_before(d, WC_NULL, "installation-incomplete", NULL);
-    not_found_facts(&c, i);
-    if (refused(f)) {
+    not_found_facts(&c, i, name);
+    if (refused(f))
         wc_case_fix(&c, WC_ACTION_CHECK,
                     "look at the file that the loader refused, and reinstall "
                     "the package that it belongs to",
                     NULL);
-    } else {
-        const struct wc_beside *copy;
-        spec = wanted(&c, host, name, &package);
-        copy = copy_for(d->s, f, spec);
-        if (copy)
-            fix_with_copy(&c, copy);
-        wc_fix_install(&c, host, NULL, spec, package);
-        if (!copy)
-            wc_case_fix(&c, WC_ACTION_SET_VARIABLE,
-                        wc_say(&c, "or let LD_LIBRARY_PATH name the directory that has ",
-                               wc_say_name(&c, name), NULL),
-                        NULL);
-    }
+    else
+        not_found_fixes(&c, f, name);
     wc_case_end(&c);
 }
 
@@ -323,7 +346,7 @@ static void tell_dependency(struct wc_diagnosis *d, const struct wc_failure *f,
                             const char *missing) {
     const struct wc_object *caller = wc_object_of(d->s, f->r.caller_object, f->r.caller);
     const struct wc_searched *searched = search_of(d->s, f);
-    const struct wc_beside *copy = copy_for(d->s, f, NULL);
+    const struct wc_beside *copy = copy_for(d->s, f, missing);
     struct wc_case c;
 
     wc_case_begin(&c, d);

@@ -144,7 +144,9 @@ static bool is_right(const struct wc_file_record *f, const char *asked) {
 
     wc_name_read(asked, &wanted);
     wc_name_read(f->soname, &is);
-    return f->soname && !f->fault && is_ours(&wanted) && wanted.kind == is.kind &&
+    if (wanted.kind == WC_NAME_DRIVER && wc_is_stub(f->real_path ? f->real_path : f->path))
+        return false;
+    return f->soname && !f->fault && wanted.kind != WC_NAME_OTHER && wanted.kind == is.kind &&
            wc_str_same(wanted.part, is.part) &&
            (wanted.version.major < 0 || wc_str_same(wc_base_name(asked), f->soname));
 }
@@ -181,7 +183,30 @@ const struct wc_file_record *wc_failed_for_name(const struct wc_stack *s,
     char missing[MISSING_NAME];
     const char *asked = missing_name(f, missing, sizeof missing);
 
-    return asked ? right_file(s, f, asked) : NULL;
+    /* With libcuda in the process nobody is without it: who asks once more tries its names. */
+    if (!asked || (wc_name_kind_of(asked) == WC_NAME_DRIVER && wc_driver_library(s)))
+        return NULL;
+    return right_file(s, f, asked);
+}
+
+static bool is_sound_file(const struct wc_stack *s, const char *path) {
+    for (size_t i = 0; i < s->files.n; i++)
+        if (wc_str_same(s->files.p[i].r.path, path))
+            return !s->files.p[i].r.fault;
+    return false;
+}
+
+static void fix_link(struct wc_case *c, const char *path, const char *asked,
+                     const struct wc_file_record *file) {
+    const char *to = path[0] == '/' ? wc_say_quoted(c, path) : NULL;
+    const char *quoted = wc_say_quoted(c, wc_base_name(file->path));
+
+    wc_case_fix(c, WC_ACTION_REINSTALL,
+                wc_say(c, "let a link in that directory lead from ", asked, " to ",
+                       wc_say_name(c, file->path), NULL),
+                to && quoted ? wc_say(c, "ln -s ", quoted, " ", to, NULL) : NULL);
+    if (file->rule == WC_search_rule_CACHE)
+        wc_case_fix(c, WC_ACTION_REINSTALL, "then let the loader's cache know of it", "ldconfig");
 }
 
 static void fix_missing(struct wc_case *c, const char *who, const char *asked,
@@ -189,18 +214,21 @@ static void fix_missing(struct wc_case *c, const char *who, const char *asked,
     const char *there = wc_say_name(c, file->path);
     char path[600];
     struct wc_text t;
-    const char *to, *quoted;
 
     wc_text_begin(&t, path, sizeof path);
     wc_text_add_n(&t, file->path, (size_t)(wc_base_name(file->path) - file->path));
     wc_text_add(&t, asked);
-    to = t.cut || path[0] != '/' ? NULL : wc_say_quoted(c, path);
-    quoted = wc_say_quoted(c, wc_base_name(file->path));
-    wc_case_fix(c, WC_ACTION_REINSTALL,
-                wc_say(c, "let a link in that directory lead from ", asked, " to ", there, NULL),
-                to && quoted ? wc_say(c, "ln -s ", quoted, " ", to, NULL) : NULL);
-    if (file->rule == WC_search_rule_CACHE)
-        wc_case_fix(c, WC_ACTION_REINSTALL, "then let the loader's cache know of it", "ldconfig");
+    if (!t.cut && is_sound_file(c->d->s, path)) {
+        wc_case_fact(c, "mind",
+                     wc_say(c, path,
+                            " is there, too: the loader's cache has a file that is no "
+                            "link under its SONAME alone",
+                            NULL),
+                     "file");
+        wc_fix_with_copy(c, path, asked);
+    } else {
+        fix_link(c, t.cut ? "" : path, asked, file);
+    }
     if (wc_str_same(there, file->soname))
         wc_case_fix(c, WC_ACTION_UPGRADE_HOST, wc_say(c, "or let ", who, " ask for ", there, NULL),
                     NULL);
@@ -213,16 +241,20 @@ static void tell_missing(struct wc_diagnosis *d, const struct wc_failure *f,
     const char *asked = missing_name(f, missing, sizeof missing), *who;
     struct wc_case c;
     bool itself = wc_str_same(asked, wc_base_name(f->r.name));
+    bool driver = wc_name_kind_of(asked) == WC_NAME_DRIVER;
 
     wc_case_begin(&c, d);
     asked = wc_say_name(&c, asked);
     who = itself ? wc_say_caller(&c, f) : wc_say_name(&c, f->r.name);
     c.r.title = wc_say(&c, who, itself ? " asked for " : " needs ", asked,
                        ", which is there under the name ", wc_say_name(&c, file->path), NULL);
-    if (by && wc_is_cudnn(by))
+    if (by && wc_is_cudnn(by) && !driver)
         c.r.object = by->r.object;
-    else if (by)
+    else if (by && !wc_is_cudnn(by))
         c.r.host = by->r.object;
+    /* Others may ask whether there is a GPU, and go on without. */
+    if (driver && itself && !(by && (wc_is_cudnn(by) || wc_wants_cudnn(by))))
+        c.r.severity = WC_severity_WARNING;
     wc_case_file(&c, "file", file,
                  file->rule ? wc_enum_word(WC_ENUM_search_rule, file->rule)
                             : "directory asked for");

@@ -180,8 +180,25 @@ size_t host_opens(void); size_t host_opens(void) { return dlopen("liba.so", RTLD
     [[ "$output" == *"libcudnn.so.8: cannot open shared object file"* ]]
     is "$(search_of libcudnn.so.8 '[.rule, .caller, .takes, .searched[0]]')" \
         "[null,\"./liba.so\",null,\"LD_LIBRARY_PATH $PWD/empty/\"]"
+    is "$(jq -c 'select(.kind == "demand") | [.host, .host_path, .demand_kind, .spec]' "$log" | head -n 1)" \
+        '[null,"./liba.so","needed","==8.*"]'
     is "$(jq -r 'select(.kind == "finding" and .id == "library-not-found") | .fix[0].command' "$log")" \
         "export LD_LIBRARY_PATH=$PWD/cuda/lib64\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}"
+}
+
+@test "who asks in vain: what its package requires is what is to be installed" {
+    local site=$PWD/lib/python3.12/site-packages
+    mkdir -p "$site/jaxlib" "$site/jaxlib-0.4.30.dist-info"
+    build_opener
+    mv opener "$site/jaxlib"
+    printf 'Name: jaxlib\nVersion: 0.4.30\nRequires-Dist: nvidia-cudnn-cu12<9.0,>=8.9\n' \
+        >"$site/jaxlib-0.4.30.dist-info/METADATA"
+    printf 'jaxlib/opener,,\n' >"$site/jaxlib-0.4.30.dist-info/RECORD"
+    observed "$site/jaxlib/opener" libcudnn.so.8 libcudnn.so.8
+    is "$(jq -c 'select(.kind == "demand") | [.host, .host_path, .demand_kind, .spec, .package]' "$log")" \
+        "[null,\"$site/jaxlib/opener\",\"required\",\"<9.0,>=8.9\",\"nvidia-cudnn-cu12\"]"
+    is "$(jq -r 'select(.kind == "finding" and .id == "library-not-found") | .fix[0].command' "$log")" \
+        "pip install 'nvidia-cudnn-cu12<9.0,>=8.9'"
 }
 
 @test "unobserved: by which rule, where the loader was told more than the environment says" {

@@ -296,6 +296,7 @@ struct want {
     const char *spec, *package, *built, *rule, *framework, *source, *source_path;
     const char *newest[4];
     int64_t functions;
+    const char *host_path; /* where the host is no object */
 };
 
 __attribute__((unused)) static void add_demand(struct scene *s, const struct want *w) {
@@ -303,7 +304,7 @@ __attribute__((unused)) static void add_demand(struct scene *s, const struct wan
     struct wc_demand_record *d = &r.u.demand;
     const struct wc_object *host = wc_stack_object(&s->stack, w->host);
     d->host = w->host;
-    d->host_path = host ? host->r.path : NULL;
+    d->host_path = host ? host->r.path : w->host_path;
     d->demand_kind = w->kind;
     d->spec = w->spec;
     d->package = w->package;

@@ -381,6 +381,81 @@ static void a_link_that_the_cache_must_know_of(void **state) {
     assert_string_equal(s->found.p[0].fix.p[1].command, "ldconfig");
 }
 
+/* The driver's library counts, too; but a toolkit's, which is for the linker, is none. */
+static void the_driver_has_another_name(void **state) {
+    (void)state;
+    static const struct {
+        const char *asked, *there, *found;
+    } rows[] = {
+        {"libcuda.so", "/wsl/libcuda.so.1", "wrong-name"},
+        {"libcuda.so.1", "/wsl/libcuda.so", "wrong-name"},
+        {"libcuda.so.1", "/wsl/libcuda.so.550.54", "wrong-name"},
+        {"libcuda.so.1", "/toolkit/stubs/libcuda.so", "driver-missing"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct scene *s = new_scene();
+        int64_t host = add_host(s, "/opt/app/libhost.so");
+        struct looked_at l = {.path = rows[i].there, .soname = "libcuda.so.1"};
+        fail_for(s, host, rows[i].asked, NULL, l);
+        assert_finds(s, rows[i].found);
+        if (strcmp(rows[i].found, "wrong-name") != 0)
+            continue;
+        assert_true(has_command(&s->found.p[0],
+                                say(s, "ln -s %s /wsl/%s", rows[i].there + 5, rows[i].asked)));
+        assert_int_equal(s->found.p[0].severity, WC_severity_ERROR);
+        assert_int_equal(s->found.p[0].host, host);
+        struct file f = {.role = WC_role_COMPANION, .path = rows[i].there, .asked_by = host};
+        add_file(s, &f);
+        assert_finds(s, "");
+    }
+}
+
+/* Who is no host may go on without a GPU; what needs the library cannot. What a part asks for is
+ * told once it has tried all names. */
+static void who_misses_the_driver_for_its_name(void **state) {
+    (void)state;
+    struct looked_at l = {.path = "/wsl/libcuda.so.1", .soname = "libcuda.so.1"};
+    struct scene *s = new_scene();
+    fail_for(s, NOBODY, "libcuda.so", NULL, l);
+    assert_finds(s, "wrong-name");
+    assert_int_equal(s->found.p[0].severity, WC_severity_WARNING);
+    s = new_scene();
+    add_looked_at(s, &l);
+    add_failure(s, NOBODY, "/usr/bin/python3", "/v/libengine.so", not_found(s, "libcuda.so"));
+    assert_finds(s, "wrong-name");
+    assert_int_equal(s->found.p[0].severity, WC_severity_ERROR);
+    s = new_scene();
+    int64_t facade = add_facade(s, "/opt/cudnn", draw_release(8), add_host(s, "/opt/app/host"));
+    fail_for(s, facade, "libcuda.so", NULL, l);
+    assert_finds(s, "wrong-name");
+    assert_int_equal(s->found.p[0].severity, WC_severity_ERROR);
+    assert_int_equal(s->found.p[0].object, WC_NULL);
+}
+
+/* WSL: copies in place of links, of which the cache has one name. */
+static void a_copy_that_the_cache_does_not_know(void **state) {
+    (void)state;
+    for (int copies = 1; copies <= 2; copies++) {
+        struct scene *s = new_scene();
+        for (int i = 0; i < copies; i++) {
+            struct wc_record r = begin(WC_KIND_file);
+            r.u.file.request = 1;
+            r.u.file.path = i ? "/wsl/lib/libcuda.so" : "/wsl/lib/libcuda.so.1";
+            r.u.file.soname = "libcuda.so.1";
+            r.u.file.rule = WC_search_rule_CACHE;
+            apply(s, &r);
+        }
+        add_failure(s, add_host(s, "/opt/app/host"), NULL, "libcuda.so", NULL);
+        assert_finds(s, "wrong-name");
+        const struct wc_finding_record *r = &s->found.p[0];
+        assert_int_equal(has_fact(r, "mind", "/wsl/lib/libcuda.so is there"), copies == 2);
+        assert_string_equal(
+            r->fix.p[0].command,
+            copies == 2 ? "export LD_LIBRARY_PATH=/wsl/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+                        : "ln -s libcuda.so.1 /wsl/lib/libcuda.so");
+    }
+}
+
 /* The second time the same is asked, nothing is looked at anew. */
 static void the_same_question_again_has_the_same_answer(void **state) {
     (void)state;
@@ -541,6 +616,31 @@ static void a_function_without_a_node_is_a_missing_symbol(void **state) {
     assert_finds(s, "");
 }
 
+/* Linked with 6 and compiled with the header of 7: it asks for 6, and no 6 has the function. */
+static void a_host_of_two_majors_must_be_built_again(void **state) {
+    (void)state;
+    static const struct {
+        const char *linked_with;
+        bool torn;
+    } rows[] = {{"==6.*", true}, {"==7.*", false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct scene *s = new_scene();
+        struct want w = {NOBODY, WC_demand_kind_NEEDED, .spec = rows[i].linked_with,
+                         .source = "DT_NEEDED", .host_path = "/v/torch/_C.so"};
+        add_variable(s, "LD_LIBRARY_PATH=/x");
+        add_demand(s, &w);
+        struct looked_at l = {.path = "/x/libcudnn.so.6", .soname = "libcudnn.so.6"};
+        fail_for(s, NOBODY, w.host_path, NULL, l);
+        s->stack.failures.p[0].r.text =
+            "/v/torch/_C.so: undefined symbol: cudnnSetConvolutionGroupCount";
+        assert_finds(s, "missing-symbols");
+        const struct wc_finding_record *r = &s->found.p[0];
+        assert_string_equal(r->fix.p[0].action, rows[i].torn ? "upgrade-host" : "install");
+        assert_int_equal(has_fact(r, "linked with", "cuDNN 6"), rows[i].torn);
+        assert_int_equal(has_command(r, "unset LD_LIBRARY_PATH"), !rows[i].torn);
+    }
+}
+
 int main(void) {
     seed_from_environment();
     const struct CMUnitTest tests[] = {
@@ -561,6 +661,9 @@ int main(void) {
         cmocka_unit_test(the_right_file_has_another_name),
         cmocka_unit_test(what_a_library_needs_has_another_name),
         cmocka_unit_test(a_link_that_the_cache_must_know_of),
+        cmocka_unit_test(the_driver_has_another_name),
+        cmocka_unit_test(who_misses_the_driver_for_its_name),
+        cmocka_unit_test(a_copy_that_the_cache_does_not_know),
         cmocka_unit_test(the_same_question_again_has_the_same_answer),
         cmocka_unit_test(another_major_that_is_there_is_no_wrong_name),
         cmocka_unit_test(a_part_of_another_name_is_not_missing),
@@ -568,6 +671,7 @@ int main(void) {
         cmocka_unit_test(a_function_of_a_node_is_told_with_its_release),
         cmocka_unit_test(nodes_of_other_libraries_count_for_cudnn_and_frameworks),
         cmocka_unit_test(a_function_without_a_node_is_a_missing_symbol),
+        cmocka_unit_test(a_host_of_two_majors_must_be_built_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -110,6 +110,62 @@ static void what_came_in_later_is_known_by_any_name(void **state) {
     }
 }
 
+/* Who asks is no host before it got a cuDNN, and a library that was refused is no object at all. */
+static void what_was_not_loaded_wants_something_all_the_same(void **state) {
+    (void)state;
+    static const char plugin[] = "/venv/jax_plugins/xla_cuda_plugin.so", *program = "/venv/bin/app";
+    int minor = draw(1, 20), major = draw(8, 9);
+    for (int refused = 0; refused < 3; refused++) {
+        struct scene *s = new_scene();
+        const char *name = say(s, "libcudnn.so.%d", major);
+        const char *asked[] = {name, plugin, wc_base_name(plugin)};
+        struct want w = {NOBODY,
+                         WC_demand_kind_REQUIRED,
+                         .spec = say(s, ">=%d.%d,<%d", major, minor, major + 1),
+                         .package = "nvidia-cudnn-cu12",
+                         .source = "METADATA of plugin 1",
+                         .host_path = plugin};
+        struct want elses = {NOBODY, WC_demand_kind_REQUIRED, .spec = "==7.1.4",
+                             .package = "nvidia-cudnn-cu11", .host_path = "/other.so"};
+        add_demand(s, &elses);
+        add_demand(s, &w);
+        add_failure(s, NOBODY, refused ? program : plugin, asked[refused], not_found(s, name));
+        assert_finds(s, "library-not-found");
+        assert_true(has_fact(&s->found.p[0], "wanted", w.spec));
+        assert_false(has_fact(&s->found.p[0], "wanted", "7.1.4"));
+        assert_true(
+            has_command(&s->found.p[0], say(s, "pip install 'nvidia-cudnn-cu12%s'", w.spec)));
+    }
+}
+
+/* What it was built with is as good as what its package requires. */
+static void what_it_was_built_with_is_to_be_installed(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9);
+    struct want w = {NOBODY, WC_demand_kind_BUILT, .built = text_of(s, v),
+                     .host_path = "/venv/tensorflow/libtensorflow_cc.so.2"};
+    add_demand(s, &w);
+    add_failure(s, NOBODY, w.host_path, "libcudnn.so.9", not_found(s, "libcudnn.so.9"));
+    assert_finds(s, "library-not-found");
+    assert_non_null(strstr(s->found.p[0].fix.p[0].text, say(s, "==%s.*", w.built)));
+}
+
+/* A wheel of another major lies where it was searched: for its CUDA there is one of this major. */
+static void another_major_tells_which_cuda_is_meant(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct looked_at l = {.path = "/venv/nvidia/cudnn/lib/libcudnn.so.9",
+                          .soname = "libcudnn.so.9",
+                          .kind = WC_installation_kind_WHEEL,
+                          .installation = "nvidia-cudnn-cu12"};
+    add_looked_at(s, &l);
+    add_failure(s, NOBODY, "/v/libhost.so", "libcudnn.so.8", not_found(s, "libcudnn.so.8"));
+    assert_finds(s, "library-not-found");
+    assert_true(has_fact(&s->found.p[0], "another major is there", l.path));
+    assert_true(has_command(&s->found.p[0], "pip install 'nvidia-cudnn-cu12==8.*'"));
+}
+
 static void what_has_nothing_to_do_with_cudnn_is_no_finding(void **state) {
     (void)state;
     struct scene *s = new_scene();
@@ -475,6 +531,9 @@ int main(void) {
         cmocka_unit_test(a_file_that_the_loader_refused_is_not_called_missing),
         cmocka_unit_test(each_caller_has_its_own),
         cmocka_unit_test(what_came_in_later_is_known_by_any_name),
+        cmocka_unit_test(what_was_not_loaded_wants_something_all_the_same),
+        cmocka_unit_test(what_it_was_built_with_is_to_be_installed),
+        cmocka_unit_test(another_major_tells_which_cuda_is_meant),
         cmocka_unit_test(what_has_nothing_to_do_with_cudnn_is_no_finding),
         cmocka_unit_test(a_need_outside_of_cudnn),
         cmocka_unit_test(a_facade_that_lacks_its_own_need),

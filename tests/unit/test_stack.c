@@ -352,6 +352,16 @@ static void demands_are_one_for_host_kind_and_source(void **state) {
     r.u.demand.host_path = "/b";
     assert_true(wc_stack_apply(s, &r));
     assert_int_equal(s->demands.n, 4);
+    /* It was no object when it was first told; what is known of it stays. */
+    r.u.demand.host = 2;
+    assert_true(wc_stack_apply(s, &r));
+    r.u.demand.host = WC_NULL;
+    assert_true(wc_stack_apply(s, &r));
+    assert_int_equal(s->demands.n, 4);
+    assert_int_equal(s->demands.p[3].r.host, 2);
+    r.u.demand.host = 3; /* another library of that path */
+    assert_true(wc_stack_apply(s, &r));
+    assert_int_equal(s->demands.n, 5);
 }
 
 static void words_of_the_loader_replace_an_inferred_failure(void **state) {
