@@ -10,6 +10,7 @@
 
 #include "command.h"
 #include "memory.h"
+#include "whichcudnn/names.h"
 
 #ifndef WHICHCUDNN_LIBDIR
 #define WHICHCUDNN_LIBDIR "/usr/local/lib"
@@ -83,6 +84,20 @@ char *preload_list(const char *before, const char *shim) {
     if (!before || !*before)
         return must_copy(shim);
     return in_list(before, shim) ? must_copy(before) : must_format("%s:%s", before, shim);
+}
+
+char *preload_without(const char *list, const char *shim) {
+    const char *ours = wc_base_name(shim);
+    char *copy = must_copy(list ? list : ""), *rest = NULL, *longer, *at, *one, *save;
+
+    for (at = copy; (one = strtok_r(at, " :", &save)); at = NULL)
+        if (strcmp(wc_base_name(one), ours) != 0) {
+            longer = preload_list(rest, one);
+            free(rest);
+            rest = longer;
+        }
+    free(copy);
+    return rest;
 }
 
 static bool is_directory(const char *path) {

@@ -13,6 +13,8 @@ char *preload_find_shim(void);
 /* The list with shim at its end, where it does not hide other preloads; as it was if it is in there
  * already. before: the old value, NULL: none. The caller frees. */
 char *preload_list(const char *before, const char *shim);
+/* The list without the shim, and without other copies of it. NULL: nothing is left. */
+char *preload_without(const char *list, const char *shim);
 
 struct log_place {
     char *value;     /* for WHICHCUDNN_LOG; absolute */
