@@ -22,6 +22,7 @@ struct command {
     const char *what;                   /* one line for the list */
 };
 
+int cmd_doctor(int argc, char **argv);
 int cmd_env(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_report(int argc, char **argv);

@@ -9,6 +9,7 @@
 
 #include "child_logs.h"
 #include "terminal.h"
+#include "whichcudnn/process_facts.h"
 
 #define SECOND INT64_C(1000000)
 /* Most commands that an error ends have ended by then. */
@@ -74,7 +75,7 @@ static bool has_error(const struct source *log) {
 
 /* A number of a log may be another process by now, or mean something else here (namespaces). */
 static bool still_runs(const struct source *log) {
-    char *path = must_format("/proc/%lld/stat", (long long)log->pid), text[1024], *at;
+    char *path = must_format("/proc/%lld/stat", (long long)log->pid), text[1024];
     FILE *from = fopen(path, "re");
     size_t n = from ? fread(text, 1, sizeof(text) - 1, from) : 0;
 
@@ -82,11 +83,8 @@ static bool still_runs(const struct source *log) {
     free(path);
     if (from)
         fclose(from);
-    at = strrchr(text, ')'); /* the name before it may hold anything; field 22 is the start */
-    for (int field = 2; at && field < 22; field++)
-        at = strchr(at + 1, ' ');
-    return at && log->stack.has_process && log->stack.process.start_ticks > 0 &&
-           strtoll(at, NULL, 10) == log->stack.process.start_ticks;
+    return log->stack.has_process && wc_start_ticks(text) != WC_NULL &&
+           wc_start_ticks(text) == log->stack.process.start_ticks;
 }
 
 /* The command, and those of its processes that have the error: they may not be its children. */

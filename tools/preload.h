@@ -10,6 +10,8 @@
  * of the installation. NULL: nowhere, or under a name that LD_PRELOAD cannot hold (it splits at
  * spaces and colons); it has been complained of. The caller frees. */
 char *preload_find_shim(void);
+/* The same without a word: the complaint (the caller frees), NULL where it was found. */
+char *preload_search_shim(char **trouble);
 /* The list with shim at its end, where it does not hide other preloads; as it was if it is in there
  * already. before: the old value, NULL: none. The caller frees. */
 char *preload_list(const char *before, const char *shim);

@@ -1,0 +1,30 @@
+/*
+ * This very program, started once more to try something that might not come back.
+ */
+#ifndef WHICHCUDNN_TOOLS_TRIAL_H
+#define WHICHCUDNN_TOOLS_TRIAL_H
+
+#include <stdbool.h>
+
+struct trial {
+    char *const *arguments;     /* NULL at the end; the first is the name */
+    void (*prepare)(void *arg); /* in the child, before exec: its environment; NULL: nothing */
+    void *arg;
+    int patience; /* seconds; then it is killed */
+
+    /* What came of it; texts are ended by trial_end. */
+    char *output, *errors; /* standard output and standard error, what fits into 64 KiB of each */
+    int status;            /* as waitpid gives it */
+    bool timed_out;
+};
+
+/* False: no process could be made (errno). */
+bool trial_run(struct trial *t);
+void trial_end(struct trial *t);
+
+/* A directory that only this user can look into, for what a trial writes. NULL: none can be made
+ * (errno). The caller frees it with trial_directory_end, which removes what is in it. */
+char *trial_directory(void);
+void trial_directory_end(char *directory);
+
+#endif
