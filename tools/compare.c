@@ -419,8 +419,11 @@ const char *difference_word(enum difference_kind kind) {
     return words[kind];
 }
 
+static const char *or_none(const char *s) {
+    return !s ? "none" : *s ? s : "empty";
+}
+
 char *difference_text(const struct difference *d) {
     return must_format("%s%s%s: %s, not %s", d->attribute ? d->attribute : "",
-                       d->attribute ? " of " : "", d->what, d->b ? d->b : "none",
-                       d->a ? d->a : "none");
+                       d->attribute ? " of " : "", d->what, or_none(d->b), or_none(d->a));
 }

@@ -24,7 +24,7 @@ struct redaction {
 /* ---- where names stand ---- */
 
 /* Directories that hold homes. */
-static const char *const homes[] = {"/home/", "/Users/", "/users/"};
+static const char *const homes[] = {"/home/", "/Users/", "/users/", "/scratch/"};
 #define LOG_START "whichcudnn-"
 
 static bool ends_name(char c) {

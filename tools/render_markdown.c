@@ -33,7 +33,8 @@ static char *spelled(const char *s) {
     return sink_end(&sink);
 }
 
-/* A pipe would end the cell of a table, in code too. */
+/* A pipe would end the cell of a table, in code too, and what a backslash before it does, is
+ * another question with each reader. */
 static void print_code(FILE *to, const char *s, bool in_table) {
     char *text = spelled(s);
     size_t ticks = longest_run(text, '`') + 1;
@@ -43,8 +44,9 @@ static void print_code(FILE *to, const char *s, bool in_table) {
     fputs(pad ? " " : "", to);
     for (const char *p = text; *p; p++) {
         if (*p == '|' && in_table)
-            putc('\\', to);
-        putc(*p, to);
+            fputs("\\x7c", to);
+        else
+            putc(*p, to);
     }
     fputs(pad ? " " : "", to);
     repeat(to, '`', ticks);
@@ -172,7 +174,7 @@ static void gpus_row(FILE *to, const struct wc_machine_record *m) {
     for (size_t i = 0; i < m->gpus.n; i++)
         cell_add(&c, m->gpus.p[i]);
     if (m->gpu_devices != WC_NULL && m->gpu_devices > 0)
-        count = must_format("%lld devices, not asked for their names", (long long)m->gpu_devices);
+        count = must_format("number of devices: %lld", (long long)m->gpu_devices);
     cell_end(&c, count ? count : "none seen");
     free(count);
 }

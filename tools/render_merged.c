@@ -52,24 +52,33 @@ void render_agreement(struct layout *l, const struct merged *m) {
     print_left_out(l, 0, m->group_count, told);
 }
 
+/* Nothing of a normal end. */
+static void add_ending(struct layout *l, const struct report *r) {
+    const struct wc_stack *s = &r->source->stack;
+    char *ending = s->has_outcome ? report_ending(r) : NULL;
+
+    if (ending)
+        layout_together(l, "(ended %s)", ending);
+    else if (r->source->type == SOURCE_LOG && !s->has_summary)
+        layout_together(l, "(no end in the log)");
+    free(ending);
+}
+
 static void print_process(struct layout *l, const struct merged_process *p) {
-    const struct wc_process_record *r = &p->report->source->stack.process;
-    char *ending = report_ending(p->report);
+    const struct wc_strings *arguments = &p->report->source->stack.process.arguments;
     int indent = 4 + 2 * (p->depth < 16 ? p->depth : 16);
 
     layout_line(l, indent, indent + 4);
     if (p->rank != WC_NULL)
         layout_words(l, "rank %lld,", (long long)p->rank);
     layout_words(l, "process %lld", (long long)p->report->source->pid);
-    if (r->arguments.n > 0)
-        layout_words(l, "(%s%s%s)", r->arguments.p[0], r->arguments.n > 1 ? " " : "",
-                     r->arguments.n > 1 ? r->arguments.p[1] : "");
+    if (arguments->n > 0)
+        layout_words(l, "(%s%s%s)", arguments->p[0], arguments->n > 1 ? " " : "",
+                     arguments->n > 1 ? arguments->p[1] : "");
     layout_stick(l, ":");
     layout_words(l, "%s", wc_enum_word_raw(WC_ENUM_verdict, p->report->verdict));
-    if (ending)
-        layout_words(l, "(ended: %s)", ending);
+    add_ending(l, p->report);
     layout_end(l);
-    free(ending);
 }
 
 void render_processes(struct layout *l, const struct merged *m) {

@@ -63,7 +63,7 @@ static char *demand_text(const struct wc_demand_record *d) {
 }
 
 static char *binding_text(const struct wc_binding_record *b) {
-    return must_format("%s is bound to %s: %zu functions", or_unknown(b->host_path),
+    return must_format("%s is bound to %s, functions: %zu", or_unknown(b->host_path),
                        b->target_path ? b->target_path : "nothing", b->functions.n);
 }
 
@@ -112,7 +112,7 @@ static char *text_of(const struct wc_record *r) {
     case WC_KIND_blind:
         return must_format("not observed: %s", or_unknown(r->u.blind.what));
     case WC_KIND_process:
-        return must_format("%s", or_unknown(r->u.process.executable));
+        return must_format("start of %s", or_unknown(r->u.process.executable));
     case WC_KIND_summary:
         return must_copy("normal end");
     case WC_KIND_outcome:

@@ -136,6 +136,260 @@ report() { "$CMD" report "$@"; }
     [[ $output != *libcudnn_graph.so.9.8.0* ]]
 }
 
+# ---- forms ----
+
+check() { python3 "$WC_ROOT/tests/schema/check_report.py" "$@"; }
+
+# All forms of the report on what is there, into report.json, whole, narrow and markdown.
+render() { # [OPTION] LOG...
+    report --json "$@" >report.json || true
+    report --verbose "$@" >whole || true
+    report "$@" >narrow || true
+    report --markdown "$@" >markdown || true
+}
+
+@test "drawn logs: every fact of json is in the text and in Markdown, and nothing harmful in any" {
+    python3 "$WC_ROOT/tests/schema/draw_logs.py" logs 12 ${WC_SEED:+"$WC_SEED"}
+    validate_log logs/*
+    local log
+    for log in logs/* logs; do
+        render "$log"
+        validate_report report.json
+        check text report.json whole
+        check narrow report.json narrow
+        check markdown report.json markdown
+    done
+    # The judge sees what is planted.
+    without_a_fact() { awk '!cut && /^    fingerprint: / { cut = 1; next } { print }' "$1" >lacking; }
+    without_a_fact whole
+    run -1 check text report.json lacking
+    without_a_fact markdown
+    run -1 check markdown report.json lacking
+    { printf '%0100d\n' 0; cat narrow; } >wide
+    run -1 check narrow report.json wide
+    { printf 'a\033b\n'; cat narrow; } >obeyed
+    run -1 check narrow report.json obeyed
+    { echo '<script>'; cat markdown; } >foreign
+    run -1 check markdown report.json foreign
+}
+
+# Of each process; the names of nodes, by which these are sorted, may be others.
+findings_of() { jq -c '[.. | .findings? | arrays | map([.id, .severity])] | sort' "$1"; }
+
+@test "drawn logs, redacted: no user and no node in any form, and the same findings" {
+    python3 "$WC_ROOT/tests/schema/draw_logs.py" logs 8 ${WC_SEED:+"$WC_SEED"}
+    local log names='alice|smith|bobby|carol|gpu-node|cluster|wn0815'
+    for log in logs/* logs; do
+        render "$log"
+        grep -qE "$names" report.json
+        findings_of report.json >before
+        render --redact "$log"
+        run ! grep -nE "$names" report.json whole narrow markdown
+        findings_of report.json | diff before -
+        check text report.json whole
+        check markdown report.json markdown
+    done
+}
+
+# The layout of 80 columns. WC_GOLDEN=write puts what is printed now there.
+golden() { # NAME
+    local kept=$WC_ROOT/tests/e2e/golden/report-$1.txt
+    [ "${WC_GOLDEN:-}" != write ] || sed 's/\x1b/\\e/g' "$1" >"$kept"
+    sed 's/\x1b/\\e/g' "$1" | diff "$kept" -
+}
+
+@test "layout: 80 columns, with and without colour, and Markdown" {
+    stack_with 9.1.0 '{"kind":"search","search":1,"object":2,"name":"libcudnn.so.9","rule":"DT_RUNPATH",
+        "element":"$ORIGIN/../nvidia/cudnn/lib","of":"/v/plugin/_versions.so"}' \
+        '{"kind":"blind","what":"calls","why":"no instance left"}' | tr -d '\n' | sed 's/}{/}\n{/g' |
+        sed 's|"/v/|"/data/projects/vision/environments/2026-03/venv/|g' | make_log log.jsonl
+    report log.jsonl >narrow || true
+    golden narrow
+    report --color=always log.jsonl >coloured || true
+    golden coloured
+    is "$(sed 's/\x1b\[[0-9;]*m//g' coloured)" "$(cat narrow)"
+    run -1 grep -nE '^.{81}' narrow
+    report --markdown log.jsonl >all || true
+    sed '/^<details><summary>Everything/,$d; s/^\(| whichcudnn | \)[0-9.]* /\1VERSION /' all >markdown
+    golden markdown
+}
+
+@test "a path is shortened in its middle, whole with -v, and what is to be pasted is whole" {
+    stack_with 9.1.0 | sed 's|"/v/|"/data/'"$(printf 'a%.0s' {1..100})"'/venv/|g' | make_log log.jsonl
+    report log.jsonl >narrow || true
+    grep -q '^    facade /data/\.\.\./venv/nvidia/cudnn/lib/libcudnn\.so\.9 9\.1\.0$' narrow
+    run -1 grep -q 'aaaa' narrow
+    report -v log.jsonl >whole || true
+    grep -q "^    facade /data/a\{100\}/venv/nvidia/cudnn/lib/libcudnn\.so\.9 9\.1\.0 " whole
+}
+
+@test "-v: what happened, in time order" {
+    stack_with 9.1.0 '{"kind":"request","request":1,"operation":"dlopen","name":"libcudnn_ops.so.9","time":1700000000500000}' \
+        '{"kind":"failure","request":1,"operation":"dlopen","name":"libcudnn_ops.so.9","text":"no such file"}' \
+        '{"kind":"call","function":"cudnnCreate","phase":"after","status":1001,"status_name":"CUDNN_STATUS_NOT_INITIALIZED"}' \
+        '{"kind":"finding","id":"runtime-too-old","severity":"error","title":"said early"}' | make_log log.jsonl
+    run report log.jsonl
+    [[ $output != *"time line"* ]]
+    run report -v log.jsonl
+    sed -n '/^time line: seconds, what happened/,/^$/p' <<<"$output" >line
+    is "$(tail -n +2 line | sed '/^$/d' | cut -c 16- | tail -n 4)" "not got: libcudnn_ops.so.9: no such file
+cudnnCreate returned CUDNN_STATUS_NOT_INITIALIZED
+error runtime-too-old: said early
+asks for libcudnn_ops.so.9 with dlopen"
+    grep -q '^     +0.499999 asks for' line
+}
+
+@test "Markdown has what an issue needs first" {
+    stack_with 9.1.0 | sed 's|"gpu_devices":1|&,"gpus":["NVIDIA L4, 8.9"]|; s|"rule":"nvidia"|&,"framework":"jax","framework_version":"0.10.2"|' |
+        make_log log.jsonl
+    run -1 --separate-stderr report --markdown log.jsonl
+    [[ ${lines[0]} == '### `error: _versions.so got cuDNN 9.1.0, '* ]]
+    local row
+    for row in '| framework | `jax 0.10.2` |' '| cuDNN | `9.1.0 /v/nvidia/cudnn/lib/libcudnn.so.9` |' \
+        '| driver | `580.65` |' '| GPU | `NVIDIA L4, 8.9` |' '| CUDA | no library of it loaded |' \
+        '| nvidia-* distributions | `nvidia-cudnn-cu12==9.1.0.70` |'; do
+        grep -qxF "$row" <<<"$output"
+    done
+    [[ $output == *'1. **error** `runtime-too-old`: '* ]]
+}
+
+@test "--redact: home, user and node, in the loader's words and in the file's name, the same everywhere" {
+    stack_with 9.1.0 '{"kind":"failure","operation":"dlopen","name":"/home/jdoe/x.so","text":"/home/jdoe/x.so: cannot open"}' \
+        '{"kind":"failure","operation":"dlopen","name":"y.so","text":"by jdoe on node7, not jdoe2, not node70"}' |
+        sed 's|"/v/|"/mnt/home/jdoe/v/|g; s|"node":"node7"|"node":"node7.example"|' | make_log whichcudnn-node7.example-4711-88.jsonl
+    local form
+    for form in -v --json --markdown --color=never; do
+        run -1 --separate-stderr report --redact "$form" whichcudnn-*.jsonl
+        [[ $output == *"/mnt/home/user"[0-9]*"/nvidia/cudnn/lib/libcudnn.so.9"* || $form == --color=never ]]
+        [[ $output == *"whichcudnn-node1-4711-88.jsonl"* ]]
+        [[ $output != *"/jdoe/"* && $output != *"node7.example"* ]]
+    done
+    run -1 report --redact --json whichcudnn-*.jsonl
+    jq -r '.stack.failures[].text' <<<"$output" >told
+    local user
+    user=$(sed -n 's|^/home/\(user[0-9]*\)/x.so: cannot open$|\1|p' told)
+    grep -qxF "by $user on node1, not jdoe2, not node70" told
+    is "$(jq -r .node <<<"$output")" node1
+    # The home of whoever makes the report may be anywhere.
+    stack_with 9.8.0 | sed 's|"/v/|"/data/people/zara/v/|g' | make_log log.jsonl
+    HOME=/data/people/zara run -0 report --redact -v log.jsonl
+    [[ $output == *"/data/people/user"* && $output != *zara* ]]
+}
+
+@test "--redact: a user with the name of a package or directory changes no path" {
+    stack_with 9.1.0 | sed 's|"/v/|"/home/nvidia/v/|g; s|"node":"node7"|"node":"cuda"|' | make_log log.jsonl
+    run -1 report --redact --json log.jsonl
+    [[ $(jq -r '.stack.objects[] | select(.role == "facade") | .path' <<<"$output") =~ ^/home/user[0-9]+/v/nvidia/cudnn/lib/libcudnn.so.9$ ]]
+    is "$(jq -r .node <<<"$output")" node1
+}
+
+# ---- several logs ----
+
+# A rank of a run: its number, version, more lines.
+rank() { # RANK VERSION [LINE...]
+    stack_with "$2" "${@:3}" | sed 's|"start_ticks":88|&,"parent_pid":1,"environment":["RANK='"$1"'"]|' |
+        make_log "rank$1.jsonl"
+    sed -i "s/\"pid\":4711/\"pid\":$((100 + $1))/" "rank$1.jsonl"
+}
+
+@test "ranks that agree, and the one that does not, cause first" {
+    local i
+    for i in {0..6}; do rank "$i" 9.8.0; done
+    rank 7 9.1.0 '{"kind":"search","search":1,"object":2,"rule":"LD_LIBRARY_PATH","element":"/old"}'
+    sed -i 's|"RANK=7"|&,"LD_LIBRARY_PATH=/old"|' rank7.jsonl
+    run -1 --separate-stderr report rank*.jsonl
+    is "$(head -n 6 <<<"$output")" "ranks 0-6 agree; rank 7 differs:
+  LD_LIBRARY_PATH: /old, not none
+  rule of libcudnn.so.9: LD_LIBRARY_PATH: /old, not none
+  installation of libcudnn.so.9: wheel nvidia-cudnn-cu12 9.1.0.70, not wheel
+    nvidia-cudnn-cu12 9.8.0.70
+  version of libcudnn.so.9: 9.1.0, not 9.8.0"
+    [[ $output == *$'\nranks 0-6: ok: '*$'\nrank 7: error: '* ]]
+    is "$(grep -c '^libraries' <<<"$output")" 2 # one for each group
+    is "$(report -v rank*.jsonl | grep -c '^libraries')" 8
+    run -0 report rank[0-6].jsonl
+    is "${lines[0]}" "ranks 0-6 agree"
+    run -1 report --markdown rank*.jsonl
+    is "$(sed -n 2p <<<"$output")" "ranks 0-6 agree; rank 7 differs:"
+}
+
+@test "processes are told by node and by who started whom" {
+    process_of() { # PID PARENT NODE
+        stack_with 9.8.0 | sed 's|"node":"node7"|"node":"'"$3"'","parent_pid":'"$2"'|' | make_log "$1.jsonl"
+        sed -i "s/\"pid\":4711/\"pid\":$1/; s/\"time\":17000000000000/\"time\":17000000$1/" "$1.jsonl"
+    }
+    process_of 1002 1001 a
+    process_of 1001 1 a
+    process_of 1003 1002 a
+    process_of 1004 1001 b # that number, on another node
+    run -0 report 100*.jsonl
+    is "${lines[0]}" "nodes a, b agree"
+    is "$(sed -n '/^processes/,/^$/p' <<<"$output" | sed '1d; /^$/d; s/ (.*//')" "  node a
+    process 1001
+      process 1002
+        process 1003
+  node b
+    process 1004"
+}
+
+@test "more processes than a screen holds: some are named, all with -v" {
+    stack_with 9.8.0 | make_log one.jsonl
+    local i
+    for i in {1..50}; do sed "s/\"pid\":4711/\"pid\":$i/" one.jsonl >"whichcudnn-n-$i-1.jsonl"; done
+    rm one.jsonl
+    run -0 report .
+    is "${lines[0]}" "all 50 processes agree"
+    [[ $output == *"and 30 more (-v tells all)"* ]]
+    run -0 report -v .
+    is "$(grep -c '^    process ' <<<"$output")" 50
+}
+
+@test "records that are missing by their numbers are told" {
+    stack_with 9.1.0 | make_log whole.jsonl
+    sed '4,5d' whole.jsonl >log.jsonl
+    run report log.jsonl
+    [[ $output == *"2 of its records are missing, by their numbers"* ]]
+    run report --json log.jsonl
+    is "$(jq -c '.sources[0] | [.missing, .damaged_lines]' <<<"$output")" '[2,0]'
+}
+
+# ---- which log ----
+
+@test "without a log: the newest of this user, where logs are put" {
+    mkdir here temporary named
+    export TMPDIR=$PWD/temporary
+    cd here
+    stack_with 9.1.0 | make_log ../temporary/whichcudnn-n-1-1.jsonl
+    touch -d '+1 day' ../temporary/whichcudnn-n-1-1.jsonl # /tmp may hold a person's own
+    run -1 --separate-stderr report
+    [[ $output == *"temporary/whichcudnn-n-1-1.jsonl ("* ]]
+    stack_with 9.8.0 | make_log whichcudnn-n-2-2.jsonl
+    touch -d '+2 days' whichcudnn-n-2-2.jsonl
+    run -0 report
+    [[ $output == *"./whichcudnn-n-2-2.jsonl ("* ]]
+    cp whichcudnn-n-2-2.jsonl ../named/whichcudnn-n-3-3.jsonl
+    touch -d '+3 days' ../named/whichcudnn-n-3-3.jsonl
+    WHICHCUDNN_LOG=../named run -0 report
+    [[ $output == *"named/whichcudnn-n-3-3.jsonl ("* ]]
+    cp whichcudnn-n-2-2.jsonl ../named/mine-44.log
+    touch -d '+4 days' ../named/mine-44.log whichcudnn-n-9-9.txt
+    WHICHCUDNN_LOG=../named/mine-%p.log run -0 report
+    [[ $output == *"named/mine-44.log ("* ]]
+    # Not one of another user, nor a link.
+    ln -s ../named/mine-44.log whichcudnn-n-5-5.jsonl
+    touch -h -d '+6 days' whichcudnn-n-5-5.jsonl
+    run -0 report
+    [[ $output == *"whichcudnn-n-2-2.jsonl ("* ]]
+}
+
+@test "without a log, and none there: that, where it was looked for, and status 3" {
+    # A directory tree of its own: this machine's /tmp may hold some.
+    unshare -rm true 2>/dev/null || skip "no namespaces of mounts here"
+    run -3 --separate-stderr unshare -rm sh -c "mkdir t && cp '$CMD' cmd && mount -t tmpfs none t &&
+        cp cmd t/ && cd t && mount --bind . /tmp && exec /tmp/cmd report"
+    [[ -z $output && $stderr == "whichcudnn: nothing observed: no log of yours in ., "*"/tmp" ]]
+}
+
 @test "several logs: one report each, the worst status, a list in json" {
     stack_with 9.8.0 | make_log whichcudnn-a-1-1.jsonl
     stack_with 9.1.0 | make_log whichcudnn-b-2-2.jsonl

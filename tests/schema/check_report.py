@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""check_report.py FORM REPORT.json RENDERED: what a form of the report has to be.
+
+text      every fact of the JSON is in it (RENDERED of --verbose), and nothing that a terminal obeys
+narrow    no line is over 80 columns, but what is to be pasted; nothing that a terminal obeys
+markdown  every fact is in it, and outside of code there is nothing but our own words and tags
+"""
+
+import json
+import pathlib
+import re
+import sys
+
+WIDTH = 80
+OBEYED = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+OWN_TAGS = {"<br>", "<details>", "</details>", "<summary>", "</summary>"}
+
+
+def spelled(text):
+    """As terminal.h has it."""
+    def one(match):
+        c = ord(match.group())
+        return f"\\x{c:02x}" if c < 0x80 else f"\\u{c:04x}"
+    return re.sub("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]", one, text)
+
+
+def facts(value, key=""):
+    """("key", "value as it is shown") of everything that is known."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from facts(inner, name)
+    elif isinstance(value, list):
+        for inner in value:
+            if isinstance(inner, dict) and key in ("facts", "fix", "damaged"):
+                for name, text in inner.items():
+                    yield from facts(text, f"{key}, {name}")
+            else:
+                yield from facts(inner, key)
+    elif isinstance(value, bool):
+        yield key, "yes" if value else "no"
+    elif value is not None:
+        yield key, spelled(str(value))
+
+
+def lacking(document, text):
+    """Each fact has a line of its own, as often as it is there."""
+    lines = {}
+    for line in text.split("\n"):
+        lines[line] = lines.get(line, 0) + 1
+    count = 0
+    for key, value in facts(document):
+        line = f"    {key}: {value}"
+        count += 1
+        if lines.get(line, 0) == 0:
+            yield f"lacks {line[:200]!r}"
+        else:
+            lines[line] -= 1
+    if not count:
+        yield "there are no facts"
+
+
+def obeyed(text):
+    for number, line in enumerate(text.split("\n"), 1):
+        if OBEYED.search(line):
+            yield f"line {number} has {OBEYED.search(line).group()!r}"
+
+
+def too_wide(document, text):
+    reports = document if isinstance(document, list) else [document]
+    commands = {spelled(fix["command"]) for report in reports for finding in report["findings"]
+                for fix in finding["fix"] if fix["command"]}
+    for line in text.split("\n"):
+        if len(line) > WIDTH and line.strip(" ") not in {c.strip(" ") for c in commands}:
+            yield f"{len(line)} columns: {line!r}"
+
+
+def outside_of_code(text):
+    """Lines without blocks and code spans, as CommonMark has these."""
+    fence = 0
+    for number, line in enumerate(text.split("\n"), 1):
+        run = len(line) - len(line.lstrip("`"))
+        if fence:
+            fence = 0 if run >= fence and run == len(line) else fence
+        elif run >= 3 and run == len(line):
+            fence = run
+        else:
+            yield number, re.sub(r"(?<!`)(`+)(?!`)(.*?)(?<!`)\1(?!`)", "", line)
+    if fence:
+        yield 0, "a block without an end"
+
+
+def foreign(text):
+    for number, line in outside_of_code(text):
+        for tag in re.findall("<[^>]*>?", line):
+            if tag not in OWN_TAGS:
+                line = "?" + line
+        rest = re.sub("<[^>]*>", "", line)
+        if not re.fullmatch(r"[A-Za-z0-9 .,:*|()#=/-]*", rest):
+            yield f"line {number}: {line[:200]!r}"
+        if line.startswith("|") and line.count("|") != 3:
+            yield f"line {number} has not two cells: {line[:200]!r}"
+
+
+def main():
+    form, document, text = sys.argv[1], sys.argv[2], sys.argv[3]
+    document = json.loads(pathlib.Path(document).read_text(encoding="utf-8"))
+    text = pathlib.Path(text).read_bytes().decode("utf-8")
+    errors = list(obeyed(text))
+    if form == "narrow":
+        errors += too_wide(document, text)
+    else:
+        errors += lacking(document, text)
+    if form == "markdown":
+        errors += foreign(text)
+    for error in errors[:20]:
+        print(error)
+    sys.exit(bool(errors))
+
+
+if __name__ == "__main__":
+    main()
