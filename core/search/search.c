@@ -125,15 +125,24 @@ static void tell_missing(struct search *s, bool known) {
     s->candidate.tried = true;
 }
 
-/* Is there nothing at the first part of the subdirectory? The others begin with the same few. */
-static bool leads_nowhere(struct search *s, const char *directory, const char *sub) {
-    struct wc_text t;
+static size_t first_part(const char *sub) {
     const char *end = wc_str_find_char(sub, '/');
+    return end ? (size_t)(end - sub) + 1 : 0;
+}
+
+/* Is there nothing at the first part of the subdirectory? The others begin with the same few, one
+ * behind the other; `before` led nowhere. */
+static bool leads_nowhere(struct search *s, const char *directory, const char *sub,
+                          const char *before) {
+    struct wc_text t;
+    size_t n = first_part(sub);
     if (!s->world->sparse || directory[0] != '/')
         return false;
+    if (before && first_part(before) == n && wc_mem_compare(before, sub, n) == 0)
+        return true;
     wc_text_begin(&t, s->path, sizeof s->path);
     wc_text_add(&t, directory);
-    wc_text_add_n(&t, sub, end ? (size_t)(end - sub) + 1 : 0);
+    wc_text_add_n(&t, sub, n);
     if (t.cut || is_missing(s, s->path, 0))
         return true;
     if (is_there(s, s->path))
@@ -176,9 +185,12 @@ static bool is_nowhere(struct search *s, const char *directory) {
 static void try_directory(struct search *s, const char *directory) {
     const char *const *sub = s->world->subdirectories;
     s->candidate.directory = directory;
+    const char *missing = NULL;
     bool nowhere = is_nowhere(s, directory);
     for (; sub && *sub && !nowhere && !s->over; sub++)
-        if (!leads_nowhere(s, directory, *sub))
+        if (leads_nowhere(s, directory, *sub, missing))
+            missing = *sub;
+        else
             try_subdirectory(s, directory, *sub);
     if (!nowhere && !s->over)
         try_subdirectory(s, directory, "");
