@@ -123,23 +123,46 @@ static enum wc_elf_error read_rest(struct wc_elf_image *e, const void *phdrs, si
 static uint16_t mapped_machine(const struct wc_elf_image *e) {
     for (size_t i = 0; i < e->loads; i++)
         if (e->load[i].offset == 0 && e->load[i].readable >= sizeof(Elf64_Ehdr) &&
+            wc_elf_fetched(e, e->load[i].at, sizeof(Elf64_Ehdr)) &&
             wc_mem_compare(e->load[i].at, ELFMAG, SELFMAG) == 0)
             return WC_LAX_AT(Elf64_Ehdr, e->load[i].at).e_machine;
     return 0;
+}
+
+/* at: where the byte of the link-time address 0 is, or would be. */
+static enum wc_elf_error read_mapped(struct wc_elf_image *e, uintptr_t at, const Elf64_Phdr *phdr,
+                                     size_t phnum) {
+    e->in_memory = true;
+    for (size_t i = 0; i < phnum; i++)
+        if (phdr[i].p_type == PT_LOAD &&
+            !add_segment(e, &phdr[i], (const unsigned char *)(at + phdr[i].p_vaddr),
+                         phdr[i].p_memsz))
+            return WC_ELF_MALFORMED;
+    e->machine = mapped_machine(e);
+    return read_rest(e, phdr, phnum);
 }
 
 enum wc_elf_error wc_elf_from_memory(struct wc_elf_image *e, uint64_t base, const Elf64_Phdr *phdr,
                                      size_t phnum) {
     begin(e);
     e->base = base;
-    e->in_memory = true;
+    return read_mapped(e, (uintptr_t)base, phdr, phnum);
+}
+
+enum wc_elf_error wc_elf_from_elsewhere(struct wc_elf_image *e, uint64_t base,
+                                        const Elf64_Phdr *phdr, size_t phnum, const void *bytes,
+                                        uint64_t low, size_t n, wc_elf_fetch *fetch, void *owner) {
+    begin(e);
+    e->base = base;
+    e->file = bytes;
+    e->file_size = n;
+    e->fetch = fetch;
+    e->fetch_owner = owner;
     for (size_t i = 0; i < phnum; i++)
-        if (phdr[i].p_type == PT_LOAD &&
-            !add_segment(e, &phdr[i], (const unsigned char *)(uintptr_t)(base + phdr[i].p_vaddr),
-                         phdr[i].p_memsz))
+        if (phdr[i].p_type == PT_LOAD && (phdr[i].p_vaddr < low || phdr[i].p_vaddr - low > n ||
+                                          phdr[i].p_memsz > n - (phdr[i].p_vaddr - low)))
             return WC_ELF_MALFORMED;
-    e->machine = mapped_machine(e);
-    return read_rest(e, phdr, phnum);
+    return read_mapped(e, (uintptr_t)bytes - low, phdr, phnum);
 }
 
 static enum wc_elf_error check_header(const struct wc_elf_image *e, uint16_t machine) {

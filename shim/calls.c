@@ -9,6 +9,7 @@
 #include "sys.h"
 #include "thread.h"
 #include "whichcudnn/status.h"
+#include "whichcudnn/wrappers.h"
 
 /* ---- the table ---- */
 
@@ -77,7 +78,7 @@ struct instance {
     bool lazy;            /* the target is still the slot's PLT entry */
 };
 
-static struct instance instances[ROWS][CALL_INSTANCES];
+static struct instance instances[ROWS][CALL_INSTANCES] __asm__("shim_instances");
 
 static void heed_call_before(enum row row, unsigned k, uintptr_t return_address);
 static void heed_call_after(enum row row, unsigned k, int64_t value, uintptr_t return_address);
@@ -141,7 +142,7 @@ static void heed_call_after(enum row row, unsigned k, int64_t value, uintptr_t r
 #undef WATCH_8
 #undef WATCH_9
 
-static void *const wrappers[ROWS][CALL_INSTANCES] = {
+static void *const wrappers[ROWS][CALL_INSTANCES] __asm__("shim_wrappers") = {
 #define WATCH(name, result, parameters, arguments, first, last)                                    \
     {(void *)wrap_##name##_0, (void *)wrap_##name##_1, (void *)wrap_##name##_2,                    \
      (void *)wrap_##name##_3, (void *)wrap_##name##_4, (void *)wrap_##name##_5,                    \
@@ -153,6 +154,21 @@ static void *const wrappers[ROWS][CALL_INSTANCES] = {
 #undef WATCH_8
 #undef WATCH_9
 };
+
+/* struct wc_wrappers. Distances, since the page is read-only and nothing may be relocated in it;
+ * only the assembler has them as constants. Never called. */
+__attribute__((used, noinline)) static void tell_outside(void) {
+    __asm__(".pushsection .rodata\n"
+            "\t.p2align 2\n"
+            "\t.ascii \"" WC_WRAPPERS_MARK "\"\n"
+            "\t.long shim_wrappers - .\n"
+            "\t.long shim_instances - .\n"
+            "\t.long %c0, %c1, %c2\n"
+            "\t.popsection"
+            :
+            : "i"(ROWS * CALL_INSTANCES), "i"(sizeof(struct instance)),
+              "i"(offsetof(struct instance, target)));
+}
 
 static uintptr_t wrapper_of(enum row row, unsigned k) {
     return (uintptr_t)wrappers[row][k];

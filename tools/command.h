@@ -25,6 +25,7 @@ struct command {
 int cmd_doctor(int argc, char **argv);
 int cmd_env(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
+int cmd_inspect(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 

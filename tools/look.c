@@ -12,13 +12,16 @@
 #define SCRATCH_SIZE ((size_t)64 << 10) /* what core/ asks for */
 #define BLOCKS 65536
 #define BLOCK_BITS 14
+#define PAGE ((size_t)4096) /* the smallest there is */
 /* Nothing that core/ asks of a library is that much; a file without an end may be a trap. */
 #define BYTES_MOST ((uint64_t)256 << 20)
 #define DEMANDS_MOST 4
 
 struct look_file {
-    int fd;
-    unsigned char *bytes; /* as large as the file; read as it is asked for */
+    int fd;                    /* -1: memory */
+    struct look_memory memory; /* where there is no file */
+    uint64_t low;              /* address of the first byte there */
+    unsigned char *bytes;      /* as large as the file; read as it is asked for */
     size_t size;
     uint64_t read; /* bytes so far */
     unsigned block_bits;
@@ -35,13 +38,31 @@ static bool has_block(const struct look_file *f, uint64_t i) {
     return f->have[i / 8] >> (i % 8) & 1;
 }
 
+/* By pages: between two segments some may be missing, of which nothing is asked for. */
+static bool read_memory(const struct look_file *f, uint64_t from, size_t n) {
+    const struct look_memory *m = &f->memory;
+    bool some = false;
+
+    if (m->read(m->owner, f->low + from, f->bytes + from, n))
+        return true;
+    for (size_t at = 0, piece; at < n; at += piece) {
+        piece = n - at < PAGE ? n - at : PAGE;
+        some = m->read(m->owner, f->low + from + at, f->bytes + from + at, piece) || some;
+    }
+    return some;
+}
+
+static bool read_bytes(const struct look_file *f, uint64_t from, size_t n) {
+    return f->fd < 0 ? read_memory(f, from, n) : disk_read(f->fd, from, f->bytes + from, n) == n;
+}
+
 static bool read_blocks(struct look_file *f, uint64_t first, uint64_t last) {
     uint64_t from = first << f->block_bits, end = (last + 1) << f->block_bits;
 
     if (end > f->size)
         end = f->size;
     f->read += end - from;
-    if (f->read > BYTES_MOST || disk_read(f->fd, from, f->bytes + from, end - from) != end - from)
+    if (f->read > BYTES_MOST || !read_bytes(f, from, end - from))
         return false;
     for (uint64_t i = first; i <= last; i++)
         f->have[i / 8] |= (unsigned char)(1 << (i % 8));
@@ -79,13 +100,42 @@ static void open_bytes(struct look_file *f, uint64_t size) {
 
 /* ---- opening ---- */
 
-static void read_image(struct look *l) {
+static void image_of_file(struct look *l) {
     struct look_file *f = l->file;
 
     open_bytes(f, l->facts.size);
     l->error = l->facts.size > 0 ? WC_ELF_TRUNCATED : WC_ELF_EMPTY;
     if (f->bytes)
         l->error = wc_elf_from_pieces(&l->image, f->bytes, f->size, 0, fetch, f);
+}
+
+static void image_of_memory(struct look *l) {
+    struct look_file *f = l->file;
+    const struct look_memory *m = &f->memory;
+    uint64_t low = UINT64_MAX, high = 0;
+
+    for (size_t i = 0; i < m->header_count; i++) {
+        const Elf64_Phdr *p = &m->headers[i];
+        if (p->p_type != PT_LOAD || p->p_memsz > BYTES_MOST << 10 || p->p_vaddr > UINT64_MAX / 2)
+            continue;
+        low = p->p_vaddr < low ? p->p_vaddr : low;
+        high = p->p_vaddr + p->p_memsz > high ? p->p_vaddr + p->p_memsz : high;
+    }
+    low &= ~(uint64_t)(PAGE - 1);
+    l->error = WC_ELF_MALFORMED;
+    if (high > low)
+        open_bytes(f, high - low);
+    f->low = m->base + low;
+    if (f->bytes)
+        l->error = wc_elf_from_elsewhere(&l->image, m->base, m->headers, m->header_count, f->bytes,
+                                         low, f->size, fetch, f);
+}
+
+static void read_image(struct look *l) {
+    if (l->file->fd < 0)
+        image_of_memory(l);
+    else
+        image_of_file(l);
     if (l->error != WC_ELF_OK)
         memset(&l->image, 0, sizeof(l->image));
     wc_relevance_read(&l->image, l->real_path ? l->real_path : l->path, &l->relevance);
@@ -117,10 +167,27 @@ struct look *look_open(const struct disk *disk, const char *path) {
     return l;
 }
 
+struct look *look_open_memory(const struct disk *disk, const char *path,
+                              const struct look_memory *memory) {
+    struct look *l = must_allocate(sizeof(*l));
+
+    l->disk = disk;
+    l->path = must_copy(path);
+    l->real_path = must_copy(path);
+    l->facts.device = (uint64_t)memory->device;
+    l->facts.inode = (uint64_t)memory->inode;
+    l->file = must_allocate(sizeof(*l->file));
+    l->file->fd = -1;
+    l->file->memory = *memory;
+    read_image(l);
+    return l;
+}
+
 void look_close(struct look *l) {
     if (!l)
         return;
-    close(l->file->fd);
+    if (l->file->fd >= 0)
+        close(l->file->fd);
     if (l->file->bytes)
         munmap(l->file->bytes, l->file->size);
     free(l->file);
@@ -139,10 +206,22 @@ static const struct wc_elf_image *image_of(const struct look *l) {
     return l->error == WC_ELF_OK && !l->file->damaged ? &l->image : NULL;
 }
 
+/* What lies beside it now says nothing of what lay there then. */
+static void forget_package(struct wc_identity *id) {
+    id->installation_version[0] = '\0';
+    if (id->version_source == WC_version_source_PACKAGE_METADATA ||
+        id->version_source == WC_version_source_HEADER) {
+        id->version = WC_VERSION_NONE;
+        id->version_source = WC_version_source_UNKNOWN;
+    }
+}
+
 static void identify(struct look *l) {
     wc_identify(&l->disk->files, best_path(l), image_of(l),
                 l->relevance.name.kind == WC_NAME_FACADE, l->file->scratch, SCRATCH_SIZE,
                 &l->file->identity);
+    if (l->file->fd < 0)
+        forget_package(&l->file->identity);
 }
 
 void look_object(struct look *l, struct wc_record *out) {
@@ -157,8 +236,8 @@ void look_object(struct look *l, struct wc_record *out) {
     o->real_path = l->real_path;
     o->device = (int64_t)l->facts.device;
     o->inode = (int64_t)l->facts.inode;
-    o->size = (int64_t)l->facts.size;
-    o->mtime = l->facts.mtime;
+    o->size = l->file->fd < 0 ? WC_NULL : (int64_t)l->facts.size;
+    o->mtime = l->file->fd < 0 ? WC_NULL : l->facts.mtime;
     if (image_of(l))
         wc_object_take_image(o, &l->image, &l->file->room);
     identify(l);

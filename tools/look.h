@@ -27,6 +27,20 @@ struct look {
 struct look *look_open(const struct disk *disk, const char *path);
 void look_close(struct look *l);
 
+/* Where there is no file any more: what another process has mapped. */
+struct look_memory {
+    uint64_t base;
+    const Elf64_Phdr *headers;
+    size_t header_count;
+    int64_t device, inode;
+    bool (*read)(const void *owner, uint64_t address, void *to, size_t n);
+    const void *owner; /* of read; lives as long as the look */
+};
+/* Of such a one, size and mtime are not known, nor what its package's metadata would say of the
+ * file that was. path: what its name was. Never NULL. */
+struct look *look_open_memory(const struct disk *disk, const char *path,
+                              const struct look_memory *memory);
+
 /*
  * An object record, as good as the file tells: role, is_host, part, mapped, paths, device to mtime,
  * SONAME, node, build-id, DT_NEEDED, search tags, version, installation, framework. number, who

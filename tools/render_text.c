@@ -33,7 +33,7 @@ static const char *reason_for_nothing(const struct wc_stack *s) {
 void render_verdict_words(struct layout *l, const struct report *r) {
     const struct wc_finding_record *f = r->findings.n > 0 ? &r->findings.p[0] : NULL;
 
-    if (f) {
+    if (f && r->verdict != WC_verdict_NOTHING_OBSERVED) {
         layout_painted(l, wc_enum_word_raw(WC_ENUM_severity, f->severity), paint_of(f->severity));
         layout_stick(l, ":");
         layout_words(l, "%s", f->title ? f->title : f->id);

@@ -33,9 +33,9 @@ typedef bool wc_elf_fetch(void *owner, uint64_t offset, uint64_t n);
 struct wc_elf_image {
     uint64_t base; /* load bias; 0 for a file */
     bool in_memory;
-    const unsigned char *file; /* file view: the bytes */
+    const unsigned char *file; /* where there is a fetch, and of a file: the bytes */
     size_t file_size;
-    wc_elf_fetch *fetch; /* file view: makes bytes readable; NULL: all are */
+    wc_elf_fetch *fetch; /* makes bytes readable; NULL: all are */
     void *fetch_owner;
     size_t loads;                     /* segments in load[], at the end of this struct */
     uint64_t relro_vaddr, relro_size; /* PT_GNU_RELRO; size 0: none */
@@ -78,6 +78,11 @@ struct wc_elf_image {
  */
 enum wc_elf_error wc_elf_from_memory(struct wc_elf_image *e, uint64_t base, const Elf64_Phdr *phdr,
                                      size_t phnum);
+/* Memory of another process, read as it is asked for: bytes is room for n of them, the first of
+ * which is that of the link-time address `low`. */
+enum wc_elf_error wc_elf_from_elsewhere(struct wc_elf_image *e, uint64_t base,
+                                        const Elf64_Phdr *phdr, size_t phnum, const void *bytes,
+                                        uint64_t low, size_t n, wc_elf_fetch *fetch, void *owner);
 /* File: all its bytes. machine 0: any. The image keeps pointing into bytes. */
 enum wc_elf_error wc_elf_from_file(struct wc_elf_image *e, const void *bytes, size_t n,
                                    uint16_t machine);

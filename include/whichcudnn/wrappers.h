@@ -1,0 +1,21 @@
+/*
+ * Where the shim's wrappers are, for who looks at a process that has it from outside: slots lead to
+ * them, and what they forward to is the binding. Stands once in what is read-only of the shim.
+ */
+#ifndef WHICHCUDNN_WRAPPERS_H
+#define WHICHCUDNN_WRAPPERS_H
+
+#include <stdint.h>
+
+#define WC_WRAPPERS_MARK "whichcudnn wrappers, v1:"
+
+struct wc_wrappers {
+    char mark[24];     /* WC_WRAPPERS_MARK */
+    int32_t wrappers;  /* from here to a table of their addresses */
+    int32_t instances; /* from here to the table of what each of them works with */
+    uint32_t count;    /* of both */
+    uint32_t size;     /* of an instance, */
+    uint32_t target;   /* and where in it the address is that it forwards to; 0: to nothing */
+};
+
+#endif
