@@ -50,3 +50,34 @@ bool wc_framework_gpu_build(const char *framework, const char **package, const c
     }
     return false;
 }
+
+static const char *const openers[] = {
+#define OPENS_CUDNN(stem) stem,
+#include "frameworks.def"
+};
+
+bool wc_framework_opens_cudnn(const char *path) {
+    const char *name = wc_base_name(path);
+
+    for (size_t i = 0; i < sizeof openers / sizeof *openers; i++)
+        if (wc_str_starts(name, openers[i]) && name[wc_str_length(openers[i])] == '.')
+            return true;
+    return false;
+}
+
+static const struct {
+    const char *folder, *file;
+    bool if_missing;
+} preloads[] = {
+#define PRELOAD(folder, file) {folder, file, false},
+#define PRELOAD_IF_MISSING(folder, file) {folder, file, true},
+#include "frameworks.def"
+};
+
+const char *wc_framework_preload(const char *folder, size_t length, bool if_missing, size_t i) {
+    for (size_t k = 0; k < sizeof preloads / sizeof *preloads; k++)
+        if (preloads[k].if_missing == if_missing && wc_str_length(preloads[k].folder) == length &&
+            wc_mem_compare(preloads[k].folder, folder, length) == 0 && i-- == 0)
+            return preloads[k].file;
+    return NULL;
+}

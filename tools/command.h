@@ -28,6 +28,7 @@ int cmd_explain(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_run(int argc, char **argv);
+int cmd_scan(int argc, char **argv);
 
 /* "whichcudnn: ..." and a newline on stderr, with control characters of the arguments escaped. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -49,7 +49,7 @@ static void tell_object(struct telling *s, struct loaded *o) {
     r->role = o->library->role;
     r->is_host = r->role == WC_role_HOST;
     r->path = o->search.path;
-    r->asked_name = o->asked_name;
+    r->asked_name = o->by ? o->asked_name : NULL;
     r->asked_by = o->by ? o->by->search.path : NULL;
     r->asked_by_object = o->by ? o->by->number : WC_NULL;
     r->asked_how = o->how;
@@ -158,6 +158,42 @@ static void add(void *ctx, struct wc_record *r) {
     s->t->add(s->t->ctx, r);
 }
 
+/* Which facade it gets: what it needs or opens by name, else the first that its process has. */
+static const struct loaded *facade_of(const struct loading *g, const struct loaded *host) {
+    const char **const lists[] = {host->library->needed, host->library->opens};
+
+    for (size_t k = 0; k < 2; k++)
+        for (const char **name = lists[k]; name && *name; name++)
+            for (size_t i = 0; i < g->n; i++) {
+                const struct loaded *o = g->objects[i];
+                if (o->library->role != WC_role_FACADE)
+                    continue;
+                if (wc_str_same(o->search.soname, *name))
+                    return o;
+                for (const char *const *n = o->names; n && *n; n++)
+                    if (strcmp(*n, *name) == 0)
+                        return o;
+            }
+    for (size_t i = 0; i < g->n; i++)
+        if (g->objects[i]->library->role == WC_role_FACADE)
+            return g->objects[i];
+    return NULL;
+}
+
+static void tell_binding(struct telling *s, const struct loaded *host) {
+    const struct loaded *facade = facade_of(s->g, host);
+    struct wc_record record;
+
+    if (!facade || facade->number == WC_NULL)
+        return;
+    wc_record_begin(&record, WC_KIND_binding);
+    record.u.binding.host = host->number;
+    record.u.binding.host_path = host->search.path;
+    record.u.binding.target = facade->number;
+    record.u.binding.target_path = facade->search.path;
+    s->t->add(s->t->ctx, &record);
+}
+
 void loading_tell(struct loading *g, struct loading_teller *t) {
     struct telling s = {.g = g, .t = t};
     int64_t known = t->objects;
@@ -171,8 +207,13 @@ void loading_tell(struct loading *g, struct loading_teller *t) {
         if (g->objects[i]->number > known && g->objects[i]->asked_name &&
             !strchr(g->objects[i]->asked_name, '/'))
             tell_search(&s, g->objects[i]->asked_name, g->objects[i]->by, g->objects[i], WC_NULL);
+    for (size_t i = 0; i < g->n; i++)
+        if (g->objects[i]->number > known && g->objects[i]->library->role == WC_role_HOST)
+            tell_binding(&s, g->objects[i]);
     for (size_t i = 0; i < g->missing_count; i++)
-        tell_missing(&s, &g->missing[i]);
+        if (wc_name_kind_of(g->missing[i].name) != WC_NAME_OTHER ||
+            (g->missing[i].by && g->missing[i].by->library->role != WC_role_OTHER))
+            tell_missing(&s, &g->missing[i]);
     free(s.sink.scratch);
 }
 

@@ -9,6 +9,7 @@ static const struct command commands[] = {
     {"run", cmd_run, "start a command, watch it, say at its end what did not match"},
     {"report", cmd_report, "say what a log shows: which cuDNN, from where, what does not match"},
     {"inspect", cmd_inspect, "the same of a running process, preloaded or not"},
+    {"scan", cmd_scan, "look before anything runs: every copy, every host, what it would get"},
     {"explain", cmd_explain, "the page of a finding: what it means, what to do, how to check"},
     {"doctor", cmd_doctor, "can the library do its work here? what to do if not"},
     {"env", cmd_env, "lines to source, by which a shell watches whatever it starts"},

@@ -72,7 +72,8 @@ static void print_process(struct layout *l, const struct report *r) {
     const struct wc_process_record *p = &r->source->stack.process;
 
     key(l, "process");
-    layout_words(l, "%lld", (long long)r->source->pid);
+    if (r->source->pid > 0)
+        layout_words(l, "%lld", (long long)r->source->pid);
     if (p->node)
         layout_words(l, "on %s", p->node);
     if (p->arguments.n > 0 || p->executable)

@@ -15,6 +15,7 @@ struct source *source_new(enum source_type type, const char *path) {
     heap_arena_begin(&s->memory);
     wc_stack_begin(&s->stack, &s->memory.arena);
     s->stack.keep_findings = true;
+    s->stack.replayed = type == SOURCE_SCAN;
     return s;
 }
 

@@ -5,14 +5,13 @@
 #include <gnu/libc-version.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "command.h"
+#include "first_records.h"
 #include "loading.h"
 #include "outcome.h"
 #include "whichcudnn/names.h"
-#include "whichcudnn/process_facts.h"
 
 static const char preload_name[] = "LD_PRELOAD=";
 
@@ -38,54 +37,17 @@ struct writing {
     bool written; /* the file is there, and has all so far */
 };
 
+/* The first record begins the file. */
 static void add(void *ctx, struct wc_record *r) {
     struct writing *w = ctx;
 
     source_add(w->source, r);
-    if (w->written && !outcome_write(w->source->path, r)) {
+    if (r->kind == WC_KIND_process) {
+        w->written = w->source->path[0] && outcome_leave(w->source->path, r);
+    } else if (w->written && !outcome_write(w->source->path, r)) {
         complain("%s: %s", w->source->path, strerror(errno));
         w->written = false;
     }
-}
-
-static void add_process(struct writing *w, const char *program, char *const *environment) {
-    const char *logged[64];
-    struct utsname node;
-    struct wc_record r;
-    size_t n = 0;
-    char *real = realpath(program, NULL), *directory = getcwd(NULL, 0);
-
-    for (char *const *v = environment; *v && n < sizeof(logged) / sizeof(logged[0]); v++)
-        if (wc_variable_is_logged(*v))
-            logged[n++] = *v;
-    wc_record_begin(&r, WC_KIND_process);
-    r.u.process.node = uname(&node) == 0 ? node.nodename : NULL;
-    r.u.process.parent_pid = getpid();
-    r.u.process.executable = real ? real : program;
-    r.u.process.directory = directory;
-    r.u.process.environment = (struct wc_strings){logged, n};
-    r.u.process.shim_version = WHICHCUDNN_VERSION;
-    r.u.process.run_pid = w->source->pid;
-    source_add(w->source, &r);
-    w->written = w->source->path[0] && outcome_leave(w->source->path, &r);
-    free(real);
-    free(directory);
-}
-
-static void add_machine(struct writing *w) {
-    struct wc_machine_texts *texts = must_allocate(sizeof(*texts));
-    struct utsname computer;
-    struct wc_record r;
-
-    wc_record_begin(&r, WC_KIND_machine);
-    if (uname(&computer) == 0) {
-        r.u.machine.kernel = computer.release;
-        r.u.machine.architecture = computer.machine;
-    }
-    r.u.machine.glibc = gnu_get_libc_version();
-    wc_machine_read(&disk_files, texts, &r.u.machine);
-    add(w, &r);
-    free(texts);
 }
 
 /* ---- what has a part in it ---- */
@@ -107,11 +69,14 @@ static struct source *make(struct loading *loading, const char *program, int64_t
                            const char *path) {
     struct writing w = {NULL, false};
     struct loading_teller teller = {.add = add, .ctx = &w};
+    char *real = realpath(program, NULL);
+    const struct first_records first = {NULL, real ? real : program, gnu_get_libc_version(),
+                                        loading->environment, child};
 
     w.source = source_new(SOURCE_LOG, path ? path : "");
     w.source->pid = child;
-    add_process(&w, program, loading->environment);
-    add_machine(&w);
+    first_records_tell(&first, add, &w);
+    free(real);
     loading_tell(loading, &teller);
     loading_teller_end(&teller);
     return w.source;

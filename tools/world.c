@@ -85,6 +85,11 @@ static void read_opens(struct world *w, struct library *b, const char *path) {
     if (b->role == WC_role_FACADE || b->role == WC_role_PART) {
         glance_constants(&w->glance, fd, (uint64_t)facts.st_size, OPENS_MOST_BYTES);
         take_opens(w, b, WC_NAME_PART);
+    } else if (b->role == WC_role_HOST) {
+        if (!b->needs_cudnn) {
+            glance_constants(&w->glance, fd, (uint64_t)facts.st_size, OPENS_MOST_BYTES);
+            take_opens(w, b, WC_NAME_FACADE);
+        }
     } else if (glance_at(&w->glance, fd, (uint64_t)facts.st_size, w->named) == GLANCE_OPENS) {
         take_opens(w, b, WC_NAME_FACADE);
         b->role = WC_role_HOST;

@@ -32,6 +32,7 @@ struct library {
     /* cuDNN's libraries that it has the names of in its constants, "libcudnn.so.9",
      * "libcudnn_graph.so": it opens them itself. NULL at the end. */
     const char **opens;
+    bool listed; /* by a scan, as a copy or a host */
     UT_hash_handle hh;
 };
 

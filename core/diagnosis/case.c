@@ -24,7 +24,7 @@ void wc_case_begin(struct wc_case *c, struct wc_diagnosis *d) {
     c->r.severity = d->kind->severity;
     c->facts = c->fixes = 0;
     c->more = 0;
-    c->lost = false;
+    c->lost = c->on_disk = false;
 }
 
 static const char *keep(struct wc_case *c, const struct wc_text *t) {
@@ -165,12 +165,22 @@ static bool make_room(struct wc_diagnosis *d) {
     return true;
 }
 
+/* Nothing is mapped yet: what a process would have is what the replay of its loading has. */
+static void say_predicted(struct wc_case *c) {
+    c->r.predicted = c->r.predicted || !c->on_disk;
+    for (size_t i = 0; i < c->facts; i++)
+        if (wc_str_same(c->fact[i].source, "link map"))
+            c->fact[i].source = "the loader's rules";
+}
+
 void wc_case_end(struct wc_case *c) {
     struct wc_findings *out = c->d->out;
 
     if (c->more)
         c->fact[c->facts++] = (struct wc_fact){"not listed", wc_say_number(c, c->more), NULL};
     c->r.title = harmless(c, c->r.title);
+    if (c->d->s->replayed)
+        say_predicted(c);
     c->r.facts.p = copy(c, c->fact, c->facts * sizeof *c->fact);
     c->r.facts.n = c->facts;
     c->r.fix.p = copy(c, c->fix, c->fixes * sizeof *c->fix);

@@ -135,6 +135,9 @@ bool wc_is_load(const struct wc_failure *f) {
 void wc_case_request(struct wc_case *c, const struct wc_failure *f) {
     if (f->r.operation == WC_operation_NEEDED)
         wc_case_fact(c, "needs", f->r.name, "DT_NEEDED; by the loader's rules there is none");
+    else if (c->d->s->replayed)
+        wc_case_fact(c, "opens", f->r.name,
+                     "its own constants; by the loader's rules there is none");
     else
         wc_case_fact(c, "asked for", f->r.name,
                      f->r.text ? "loader request" : "loader request; no object answers to it");

@@ -53,6 +53,7 @@ struct wc_case {
     size_t facts, fixes;
     int64_t more; /* facts that found no place */
     bool lost;    /* memory ended */
+    bool on_disk; /* it holds of files alone, whatever runs */
 };
 
 /* Severity and id are those of the row. */

@@ -130,6 +130,7 @@ static void tell_incomplete(struct wc_diagnosis *d, const struct wc_package_reco
     struct wc_case c;
 
     wc_case_begin(&c, d);
+    c.on_disk = true;
     if (!f && !instead)
         c.r.severity = WC_severity_WARNING; /* nothing has failed for want of it, by luck */
     c.r.title =
@@ -265,6 +266,7 @@ static void tell_mixed(struct wc_diagnosis *d, const struct wc_package_record *p
     struct wc_case c;
 
     wc_case_begin(&c, d);
+    c.on_disk = true;
     if (!p->shared_with.n || !is_torn(d->s, p))
         c.r.severity = WC_severity_WARNING;
     c.r.title = mixed_title(&c, p, o);

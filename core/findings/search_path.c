@@ -50,6 +50,7 @@ void wc_find_search_path_suspect(struct wc_diagnosis *d) {
     if (!list || !*list)
         return;
     wc_case_begin(&c, d);
+    c.on_disk = true;
     for (const char *p = list;; p++) {
         size_t n = element_length(p);
         if (is_relative(p, n)) {

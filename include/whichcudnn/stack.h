@@ -68,6 +68,7 @@ struct wc_stack {
     struct wc_arena *arena;
     const char *seen[WC_STACK_SEEN]; /* strings kept lately, by hash: equal ones are stored once */
     bool keep_findings; /* the command keeps finding records for the timeline; the shim does not */
+    bool replayed;      /* nothing of it has run: files, and the loader's rules over them */
     struct wc_process_record process;
     struct wc_machine_record machine;
     struct wc_summary_record summary;

@@ -18,6 +18,7 @@ write_samples() {
 @test "what docs holds of record.def is what is in it" {
     python3 "$WC_ROOT/tests/schema/generate.py" log | diff "$WC_ROOT/docs/log.schema.json" -
     python3 "$WC_ROOT/tests/schema/generate.py" report | diff "$WC_ROOT/docs/report.schema.json" -
+    python3 "$WC_ROOT/tests/schema/generate.py" scan | diff "$WC_ROOT/docs/scan.schema.json" -
     python3 "$WC_ROOT/tests/schema/generate.py" page | diff "$WC_ROOT/docs/log.md" -
 }
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""generate.py log|report|kinds: what docs/ holds of record.def, on stdout.
+"""generate.py log|report|scan|page: what docs/ holds of record.def, on stdout.
 
 log     docs/log.schema.json
 report  docs/report.schema.json
+scan    docs/scan.schema.json
 page    docs/log.md, its sections between marks made anew
-write   all three into docs/
+write   all of them into docs/
 """
 
 import json
@@ -138,6 +139,30 @@ def report_schema():
     }
 
 
+def scan_schema():
+    enums, kinds = record_def.enums(), record_def.kinds()
+    count = {"type": "integer", "minimum": 0}
+    scan = closed({
+        "path": {"description": "the first directory, or the root", "type": "string"},
+        "files": {"description": "directory entries seen", **count},
+        "libraries": {"description": "files looked into", **count},
+        "copies": {"description": "every library of cuDNN's there, whoever takes it",
+                   "type": "array", "items": closed(fields_of(kinds["object"], enums))},
+        "reports": {"description": "one for each environment with a host: what it would get",
+                    "type": "array", "items": report_schema()["$defs"]["report"]},
+        "passed_over": {"description": "files that could not be read, or are damaged",
+                        "type": "array",
+                        "items": closed({"path": {"type": "string"}, "why": {"type": "string"}})},
+    })
+    return {
+        "$schema": DRAFT,
+        "title": "whichcudnn scan --json",
+        "oneOf": [{"$ref": "#/$defs/scan"},
+                  {"type": "array", "items": {"$ref": "#/$defs/scan"}}],
+        "$defs": {"scan": scan},
+    }
+
+
 def type_words(one, enums):
     if one["type"] == "ENUM":
         return " ".join(f"`{word}`" for word in enums[one["enum"]][1:]) + " or null"
@@ -219,9 +244,11 @@ def write():
 FILES = {
     "log.schema.json": lambda: as_json(log_schema()),
     "report.schema.json": lambda: as_json(report_schema()),
+    "scan.schema.json": lambda: as_json(scan_schema()),
     "log.md": log_page,
 }
-COMMANDS = {"log": "log.schema.json", "report": "report.schema.json", "page": "log.md"}
+COMMANDS = {"log": "log.schema.json", "report": "report.schema.json",
+            "scan": "scan.schema.json", "page": "log.md"}
 
 
 def main():

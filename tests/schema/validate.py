@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """validate.py log FILE...      every line against docs/log.schema.json, and the whole files
-validate.py report FILE...   JSON documents against docs/report.schema.json
+validate.py report FILE...   JSON documents against docs/report.schema.json; scan: likewise
 
 Says what is wrong, and fails then. Needs jsonschema.
 """
@@ -90,7 +90,7 @@ def report_errors(report, path):
 
 
 def main():
-    if len(sys.argv) < 3 or sys.argv[1] not in ("log", "report"):
+    if len(sys.argv) < 3 or sys.argv[1] not in ("log", "report", "scan"):
         sys.exit(__doc__)
     schema = validator(sys.argv[1])
     check = log_errors if sys.argv[1] == "log" else report_errors

@@ -1,0 +1,331 @@
+#!/usr/bin/env bats
+# whichcudnn scan: what is there, and who would get what, before anything runs.
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup_file() {
+    export POOL=$BATS_FILE_TMPDIR/pool
+    local v m
+    mkdir "$POOL"
+    for v in 9.3.0 8.9.2 7.6.5; do
+        make_standin "$v" "$POOL/$v"
+        for m in lazy now address stub dlopen; do
+            build_host "library-$m" "$POOL/$v" "$BATS_FILE_TMPDIR/host" -Wl,--enable-new-dtags
+            mv "$BATS_FILE_TMPDIR/host.so" "$POOL/$v/host-$m.so"
+        done
+    done
+    make_standin --layout pip 9.1.0 "$POOL/pip"
+    mkdir "$POOL/all"
+    cp "$POOL"/{9.3.0,8.9.2,7.6.5}/lib* "$POOL/all"
+    for v in 9.3.0 8.9.2; do
+        for m in lazy now address stub dlopen; do
+            cp "$POOL/$v/host-$m.so" "$POOL/all/host-$m-$v.so"
+        done
+    done
+    echo | "${CC:-gcc}" -shared -fPIC -x c - -o "$POOL/all/libnothing.so"
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    unset VIRTUAL_ENV CONDA_PREFIX CUDA_HOME CUDA_PATH LD_LIBRARY_PATH
+}
+
+scan() { "$CMD" scan "$@"; }
+validate_scan() { "$PY" "$WC_ROOT/tests/schema/validate.py" scan "$@"; }
+# Roles and paths of one environment's objects: "facade 9.3.0 /path".
+objects() { # REPORT [ROLE]
+    jq -r --arg role "${2:-}" '.reports['"$1"'].stack.objects[]
+        | select($role == "" or .role == $role) | "\(.role) \(.version) \(.real_path)"' scan.json
+}
+
+# A wheel's site-packages in an environment of its own, with a host package beside.
+make_environment() { # VERSION REQUIRED
+    mkdir -p env/bin env/lib/python3.12/site-packages/frame
+    make_standin --layout pip "$1" env/lib/python3.12/site-packages
+    site=$PWD/env/lib/python3.12/site-packages
+    build_host library-lazy "$site/nvidia/cudnn/lib" frame --no-rpath \
+        -Wl,--disable-new-dtags -Wl,-rpath,"\$ORIGIN/../nvidia/cudnn/lib"
+    mv frame.so "$site/frame/_C.so"
+    mkdir "$site/frame-2.0.dist-info"
+    printf 'Metadata-Version: 2.1\nName: frame\nVersion: 2.0\nRequires-Dist: nvidia-cudnn-cu12%s\n' "$2" \
+        >"$site/frame-2.0.dist-info/METADATA"
+    echo 'frame/_C.so,,' >"$site/frame-2.0.dist-info/RECORD"
+}
+
+# ---- what is there ----
+
+@test "every copy: version, SONAME, build-id, installation; hashed and renamed ones, links once" {
+    mkdir -p t/bundle.libs t/toolkit
+    cp "$POOL/8.9.2/libcudnn.so.8" t/bundle.libs/libcudnn-1a2b3c4d.so.8
+    cp "$POOL/9.3.0/libcudnn_graph.so.9" t/renamed.so
+    make_standin --layout toolkit 9.3.0 t/cuda-12.4
+    cp -r "$POOL/pip" t/site-packages
+    run -0 --separate-stderr scan --json t
+    is "$stderr" ""
+    echo "$output" >scan.json
+    validate_scan scan.json
+    is "$(jq -r '.copies[] | select(.path | contains("1a2b3c4d")) | "\(.role) \(.soname)"' scan.json)" \
+        "facade libcudnn.so.8"
+    is "$(jq -r '.copies[] | select(.path | endswith("renamed.so")) | "\(.role) \(.part) \(.version)"' scan.json)" \
+        "part graph 9.3.0"
+    is "$(jq -r '[.copies[] | select(.path | contains("cuda-12.4/lib64/libcudnn.so"))] | length' scan.json)" 1
+    is "$(jq -r '.copies[] | select(.path | contains("cuda-12.4/lib64/libcudnn.so")) | .installation, .version' scan.json | xargs)" \
+        "cuda-12.4 9.3.0"
+    is "$(jq -r '[.copies[] | select(.path | contains("site-packages")) | .installation] | unique | .[]' scan.json)" \
+        nvidia-cudnn-cu12
+    want=$(readelf -n t/renamed.so | sed -n 's/.*Build ID: //p')
+    is "$(jq -r '.copies[] | select(.path | endswith("renamed.so")) | .build_id' scan.json)" "$want"
+    run -0 scan -v --color=never t
+    [[ $output == *"graph renamed.so  9.3.0 (data symbol), SONAME libcudnn_graph.so.9, build-id $want"* ]]
+    [[ $output == *"/t/site-packages/nvidia/cudnn/lib: wheel nvidia-cudnn-cu12 9.1.0.0"* ]]
+}
+
+@test "the same as find and readelf, on drawn trees" {
+    local seed base=${SEED:-$RANDOM}
+    for seed in $base $((base + 1)) $((base + 2)) $((base + 3)); do
+        echo "seed $seed"
+        mkdir "tree$seed"
+        python3 "$WC_ROOT/tests/oracle/scan_oracle.py" --make "$seed" "$POOL/all" "tree$seed"
+        python3 "$WC_ROOT/tests/oracle/scan_oracle.py" "tree$seed" "$CMD"
+    done
+}
+
+@test "the oracle notices a copy or a host that is not told" {
+    cat >less <<END
+#!/bin/sh
+"$CMD" "\$@" | jq '.copies |= .[1:]'
+END
+    chmod +x less
+    cp -r "$POOL/9.3.0" t
+    run -1 python3 "$WC_ROOT/tests/oracle/scan_oracle.py" t ./less
+    [[ $output == *"copy "*"scan None"* ]]
+    sed -i 's/\.copies.*/.reports |= map(.stack.objects |= map(select(.role != "host")))'"'"'/' less
+    run -1 python3 "$WC_ROOT/tests/oracle/scan_oracle.py" t ./less
+    [[ $output == *"host "*"not told"* ]]
+}
+
+# ---- who would get what ----
+
+@test "a program: what it gets by its RUNPATH is what it then gets" {
+    build_host lazy "$POOL/9.3.0" linked
+    build_host dlopen "$POOL/9.3.0" opens
+    for program in linked opens; do
+        run -0 --separate-stderr scan --json "$program"
+        echo "$output" >scan.json
+        validate_scan scan.json
+        is "$(objects 0 facade)" "facade 9.3.0 $POOL/9.3.0/libcudnn.so.9"
+        is "$(jq -r '.reports[0].stack.searches[] | select(.name == "libcudnn.so.9") | .rule' scan.json)" DT_RUNPATH
+        WHICHCUDNN_STDERR=off WHICHCUDNN_LOG=$program.jsonl LD_PRELOAD=$SHIM "./$program" >/dev/null
+        "$CMD" report --json "$program.jsonl" >report.json || true
+        is "$(jq -r '.stack.objects[] | select(.role == "facade") | "facade \(.version) \(.real_path)"' report.json)" \
+            "$(objects 0 facade)"
+        # Each part that came in was foreseen; others would come with other calls.
+        jq -r '.stack.objects[] | select(.role == "part") | .real_path' report.json | sort >came
+        objects 0 part | cut -d' ' -f3- | sort >foreseen
+        is "$(comm -23 came foreseen)" ""
+        [ -s came ]
+    done
+}
+
+@test "LD_LIBRARY_PATH: the own one, --ld-library-path, --env in lines and with NULs" {
+    build_host lazy "$POOL/9.3.0" linked --no-rpath
+    make_standin 9.1.0 other
+    one=$POOL/9.3.0/libcudnn.so.9 two=$PWD/other/libcudnn.so.9
+    LD_LIBRARY_PATH=$POOL/9.3.0 scan --json linked >scan.json
+    is "$(objects 0 facade)" "facade 9.3.0 $one"
+    LD_LIBRARY_PATH=$POOL/9.3.0 scan --json --ld-library-path "$PWD/other" linked >scan.json
+    is "$(objects 0 facade)" "facade 9.1.0 $two"
+    printf 'HOME=/\nLD_LIBRARY_PATH=%s\nX=a b\n' "$PWD/other" >lines
+    LD_LIBRARY_PATH=$POOL/9.3.0 scan --json --env lines linked >scan.json
+    is "$(objects 0 facade)" "facade 9.1.0 $two"
+    printf 'HOME=/\0LD_LIBRARY_PATH=%s\0X=a\nb\0' "$PWD/other" >nuls
+    LD_LIBRARY_PATH=$POOL/9.3.0 scan --json --env nuls linked >scan.json
+    is "$(objects 0 facade)" "facade 9.1.0 $two"
+    is "$(jq -r '.reports[0].stack.process.environment[]' scan.json)" "LD_LIBRARY_PATH=$PWD/other"
+    scan --json --env nuls --ld-library-path "$POOL/9.3.0" linked >scan.json
+    is "$(objects 0 facade)" "facade 9.3.0 $one"
+}
+
+@test "what is missing: an error, predicted, with the copy that is there" {
+    build_host lazy "$POOL/8.9.2" linked --no-rpath
+    run -1 --separate-stderr scan --json linked
+    echo "$output" >scan.json
+    is "$(jq -r '.reports[0].findings[0] | "\(.id) \(.predicted)"' scan.json)" "library-not-found true"
+    CUDA_HOME=$PWD/cuda
+    export CUDA_HOME
+    make_standin --layout toolkit 8.9.2 cuda
+    run -1 scan --color=never linked
+    [[ $output == *"error: linked needs libcudnn.so.8, which was not found"* ]]
+    [[ $output == *"export LD_LIBRARY_PATH=$PWD/cuda/lib64"* ]]
+}
+
+@test "an environment: too old for what its package requires; the healthy twin is silent" {
+    make_environment 9.1.0 '>=9.8'
+    run -1 --separate-stderr scan --json env
+    echo "$output" >scan.json
+    validate_scan scan.json
+    is "$(jq -r '.reports | length' scan.json)" 1
+    is "$(jq -r '.reports[0].sources[0] | "\(.type) \(.path)"' scan.json)" "scan $site"
+    is "$(jq -r '.reports[0].findings[] | "\(.id) \(.predicted)"' scan.json)" "runtime-too-old true"
+    rm -rf env
+    make_environment 9.9.0 '>=9.8'
+    run -0 --separate-stderr scan --color=never env
+    [[ $output == *"ok: everything seen fits together"* && $output != *finding* ]]
+    VIRTUAL_ENV=$PWD/env run -0 scan --color=never
+    [[ $output == "scan of $PWD/env: "* ]]
+}
+
+@test "two packages of one environment that no release suits" {
+    make_environment 9.1.0 '<9.5'
+    mkdir "$site/other" "$site/other-1.0.dist-info"
+    cp "$site/frame/_C.so" "$site/other/_C.so"
+    sed 's/frame/other/; s/<9.5/>=9.8/; s/2\.0$/1.0/' "$site/frame-2.0.dist-info/METADATA" \
+        >"$site/other-1.0.dist-info/METADATA"
+    echo 'other/_C.so,,' >"$site/other-1.0.dist-info/RECORD"
+    run -1 --separate-stderr scan --json env
+    echo "$output" >scan.json
+    [[ " $(jq -r '[.reports[0].findings[].id] | join(" ")' scan.json) " == *" demands-conflict "* ]]
+}
+
+@test "what JAX opens by its path comes first; what another package has loaded is there" {
+    make_environment 9.9.0 '>=9.8'
+    mkdir -p "$site/jax_plugins/xla_cuda12" "$site/ext"
+    # By its own search it finds nothing.
+    build_host library-stub "$POOL/9.3.0" plugin --no-rpath
+    mv plugin.so "$site/jax_plugins/xla_cuda12/xla_cuda_plugin.so"
+    # One that relies on a library of another package.
+    echo 'int base(void) { return 1; }' | "${CC:-gcc}" -shared -fPIC -x c - -x none \
+        -Wl,--no-as-needed "$site/nvidia/cudnn/lib/libcudnn.so.9" -Wl,--disable-new-dtags \
+        -Wl,-rpath,"\$ORIGIN/../nvidia/cudnn/lib" -Wl,-soname,libbase.so -o "$site/frame/libbase.so"
+    build_host library-lazy "$site/nvidia/cudnn/lib" ext --no-rpath -Wl,--no-as-needed \
+        "$site/frame/libbase.so"
+    mv ext.so "$site/ext/_C.so"
+    run -0 --separate-stderr scan --json env
+    echo "$output" >scan.json
+    is "$(jq -r '[.reports[0].stack.objects[] | select(.role == "host")] | length' scan.json)" 4
+    is "$(jq -c '.reports[0].stack.failures' scan.json)" '[]'
+    is "$(objects 0 facade)" "facade 9.9.0 $site/nvidia/cudnn/lib/libcudnn.so.9"
+}
+
+# ---- roots ----
+
+make_image() { # DIR
+    mkdir -p "$1"/{etc,opt/app,usr/lib/cudnn,lib64}
+    make_standin 9.3.0 "$1/usr/lib/cudnn"
+    build_host lazy "$POOL/9.3.0" "$1/opt/app/linked" --no-rpath
+    ln -s /usr/lib/cudnn "$1/opt/link"
+    cp "$(readelf -l "$1/opt/app/linked" | sed -n 's/.*interpreter: \(.*\)]/\1/p')" "$1/lib64/ld-linux-x86-64.so.2"
+    # ldconfig writes the cache of that root, with its paths.
+    ldconfig -r "$1" /usr/lib/cudnn 2>/dev/null
+}
+
+@test "--root: cache, links and paths inside of an image; the own environment does not count" {
+    make_image image
+    make_standin 9.1.0 outside
+    LD_LIBRARY_PATH=$PWD/outside scan --root image --json /opt/app/linked >scan.json
+    is "$(objects 0 facade)" "facade 9.3.0 /usr/lib/cudnn/libcudnn.so.9"
+    is "$(jq -r '.reports[0].stack.searches[] | select(.name == "libcudnn.so.9") | .rule' scan.json)" ld.so.cache
+    is "$(jq -r '.reports[0].stack.process.environment | length' scan.json)" 0
+    rm image/etc/ld.so.cache
+    run -1 scan --root image /opt/app/linked
+    [[ $output == *"libcudnn.so.9, which was not found"* ]]
+    scan --root image --ld-library-path /opt/link --json /opt/app/linked >scan.json
+    is "$(objects 0 facade)" "facade 9.3.0 /usr/lib/cudnn/libcudnn.so.9"
+    # Without a path: all of it; a directory that is an image is one without the option, too.
+    scan --root image --json >scan.json
+    is "$(jq -r '.copies | length' scan.json)" 8
+    echo 'ID=x' >image/etc/os-release
+    scan --json image >scan.json
+    is "$(jq -r '.copies[0].path' scan.json)" /usr/lib/cudnn/libcudnn.so.9
+    is "$(jq -r '.path' scan.json)" image
+}
+
+@test "--all: from the root, without /proc and /sys" {
+    make_image image
+    enter=(unshare --root "$PWD/image")
+    cp "$CMD" image/whichcudnn
+    ldd "$CMD" | grep -o '/[^ ]*' | while read -r library; do
+        mkdir -p "image$(dirname "$library")"
+        cp "$library" "image$library"
+    done
+    "${enter[@]}" /whichcudnn --version || skip "another root cannot be entered here"
+    run -0 "${enter[@]}" /whichcudnn scan --all --color=never
+    [[ $output == "scan of /: 8 libraries"* ]]
+    run -2 scan --all .
+    [[ $output == *"--all takes neither"* ]]
+}
+
+# ---- usage ----
+
+@test "exit status: 0, 1 above, 2 for what is not there or no ELF file, 3 for nothing" {
+    mkdir empty
+    run -3 --separate-stderr scan --color=never empty
+    is "$output" "scan of empty: 0 libraries of cuDNN's, 0 hosts, 0 files seen"
+    run -2 --separate-stderr scan nowhere
+    is "$stderr" "whichcudnn: nowhere: No such file or directory"
+    echo text >text
+    run -2 --separate-stderr scan text
+    is "$stderr" "whichcudnn: text: neither a directory nor a program or library (ELF, 64 bits)"
+    # The rest is done.
+    run -2 --separate-stderr scan nowhere "$POOL/9.3.0/libcudnn.so.9"
+    [[ $output == *"facade libcudnn.so.9  9.3.0"* ]]
+    run -2 --separate-stderr scan --env nowhere .
+    is "$stderr" "whichcudnn: nowhere: No such file or directory"
+    run -2 scan --wrong
+    run -2 scan --color=sometimes .
+    run -2 scan --root
+}
+
+@test "help fits a screen; several at once; colour where it is wanted" {
+    run -0 scan --help
+    [ "${#lines[@]}" -le 24 ]
+    is "$(awk 'length > 80' <<<"$output")" ""
+    build_host lazy "$POOL/8.9.2" linked --no-rpath
+    build_host lazy "$POOL/9.3.0" well
+    run -1 --separate-stderr scan --json linked well
+    echo "$output" >scan.json
+    is "$(jq -r '[.reports[].verdict] | join(" ")' scan.json)" "errors ok"
+    run -1 scan --color=always linked
+    [[ $output == *$'\e[1;31merror\e[0m'* ]]
+    NO_COLOR=1 run -1 scan linked
+    [[ $output != *$'\e'* ]]
+}
+
+@test "a bar while it lasts, on a terminal alone" {
+    mkdir -p t
+    (cd t && mkdir -p {1..40}/{1..40})
+    run -3 --separate-stderr scan t
+    is "$stderr" ""
+    script -qec "'$CMD' scan t" /dev/null >typescript || true
+    tr '\r' '\n' <typescript >lines
+    [[ $(tail -n 1 lines) != *"directories"* ]]
+    grep -q '0 libraries of cuDNN' lines
+}
+
+# ---- hostile trees ----
+
+@test "links in circles, pipes, holes, damage, no permission, names with orders for the terminal" {
+    mkdir -p t/deep t/locked
+    ln -s . t/again
+    ln -s ../t t/deep/up
+    ln -s libloop.so t/libloop.so
+    mkfifo t/libcudnn.so.9 t/pipe.so
+    truncate -s 4T t/libhole.so t/libcudnn_ops.so.9
+    for n in 0 20 64 100 1000 5000; do
+        head -c "$n" "$POOL/9.3.0/host-lazy.so" >"t/cut$n.so"
+    done
+    cp "$POOL/9.3.0/libcudnn.so.9" "t/libcudnn-"$'\e[31mred\n.so.9' || true
+    cp "$POOL/9.3.0/libcudnn.so.9" t/$'\xff\xfe'.so
+    cp "$POOL/9.3.0/host-lazy.so" t/$'a\nb\e]0;x\a.so'
+    (cd t/deep && for _ in {1..300}; do mkdir d_________________ && cd d_________________ || exit; done)
+    timeout 20 "$CMD" scan --color=never t >out || [ $? -eq 1 ]
+    run -1 grep -q $'\e' out
+    grep -q 'passed over' out
+    grep -q 'cut1000.so: ' out
+    grep -q 'libcudnn_ops.so.9: named like a library of cuDNN, and is no sound ELF file' out
+    grep -q 'its path is too long' out
+    scan --json t >scan.json || true
+    validate_scan scan.json
+    is "$(jq -r '[.copies[] | select(.soname == "libcudnn.so.9")] | length >= 1' scan.json)" true
+}
