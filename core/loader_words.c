@@ -14,12 +14,19 @@ static bool copy(char *to, size_t cap, const char *from, const char *end) {
     return t.n > 0 && !t.cut;
 }
 
+static bool refuses(const char *at) {
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+        if (wc_str_starts(at, refusals[i]))
+            return true;
+    return false;
+}
+
 bool wc_text_refuses(const char *text, char *out, size_t cap) {
-    for (size_t i = 0; text && i < sizeof refusals / sizeof *refusals; i++) {
-        const char *end = wc_str_find(text, refusals[i]);
-        if (end)
+    const char *end = text ? wc_str_find_char(text, ':') : NULL;
+
+    for (; end; end = wc_str_find_char(end + 1, ':'))
+        if (refuses(end))
             return copy(out, cap, text, end);
-    }
     return false;
 }
 

@@ -124,12 +124,10 @@ const char *wc_str_or_null(const char *s) {
 }
 
 const char *wc_str_find(const char *s, const char *part) {
-    for (;; s++) {
-        if (wc_str_starts(s, part))
+    for (; *s && *part; s++)
+        if (*s == *part && wc_str_starts(s, part))
             return s;
-        if (!*s)
-            return NULL;
-    }
+    return *part ? NULL : s;
 }
 
 const char *wc_str_find_char(const char *s, char c) {

@@ -10,8 +10,8 @@
 
 struct flight {
     int64_t tid, seq;
-    int64_t request; /* its number; WC_NULL: it is a call */
-    char *what;
+    int64_t request;             /* its number; WC_NULL: it is a call */
+    char *what;                  /* of a request: made when it is asked for */
     enum wc_operation operation; /* of a request, as its record has it */
     char *name, *caller;
     int64_t caller_object, flags;
@@ -50,11 +50,7 @@ static struct flight *begin(struct in_flight *f, const struct wc_record *r, int6
 
 static void note_request(struct in_flight *f, const struct wc_record *r) {
     const struct wc_request_record *q = &r->u.request;
-    const char *operation = wc_enum_word(WC_ENUM_operation, q->operation);
-
-    struct flight *one = begin(f, r, q->request,
-                               must_format("%s %s", operation ? operation : "request",
-                                           q->name ? q->name : "of the program itself"));
+    struct flight *one = begin(f, r, q->request, NULL);
 
     one->operation = q->operation;
     one->name = q->name ? must_copy(q->name) : NULL;
@@ -103,19 +99,23 @@ void in_flight_note(struct in_flight *f, const struct wc_record *r) {
     }
 }
 
-static const struct flight *newest(const struct in_flight *f) {
-    const struct flight *last = NULL;
+static struct flight *newest(const struct in_flight *f) {
+    struct flight *last = NULL;
 
-    for (const struct flight *one = f->by_thread; one; one = one->hh.next)
+    for (struct flight *one = f->by_thread; one; one = one->hh.next)
         if (!last || one->seq > last->seq)
             last = one;
     return last;
 }
 
 const char *in_flight_last(const struct in_flight *f, int64_t *seq) {
-    const struct flight *last = newest(f);
+    struct flight *last = newest(f);
+    const char *operation = last ? wc_enum_word(WC_ENUM_operation, last->operation) : NULL;
 
     *seq = last ? last->seq : WC_NULL;
+    if (last && !last->what)
+        last->what = must_format("%s %s", operation ? operation : "request",
+                                 last->name ? last->name : "of the program itself");
     return last ? last->what : NULL;
 }
 

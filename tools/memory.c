@@ -31,7 +31,7 @@ static void *more(void *owner, size_t n) {
                : h->chunks->size < CHUNK_LAST ? h->chunks->size * 2
                                               : CHUNK_LAST;
         size = wanted > size ? wanted : size;
-        c = size + sizeof(*c) > size ? calloc(1, sizeof(*c) + size) : NULL;
+        c = size + sizeof(*c) > size ? malloc(sizeof(*c) + size) : NULL;
         if (!c)
             return NULL;
         c->older = h->chunks;
@@ -40,7 +40,7 @@ static void *more(void *owner, size_t n) {
         h->used = 0;
     }
     h->used += wanted;
-    return h->chunks->p + h->used - wanted;
+    return memset(h->chunks->p + h->used - wanted, 0, wanted);
 }
 
 void heap_arena_begin(struct heap_arena *h) {
@@ -65,7 +65,6 @@ void heap_arena_clear(struct heap_arena *h) {
     if (!kept)
         return;
     h->chunks = kept->older;
-    memset(kept->p, 0, h->used);
     heap_arena_end(h);
     kept->older = NULL;
     h->chunks = kept;

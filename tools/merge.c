@@ -267,7 +267,11 @@ static char *name_ranks(const int64_t *ranks, size_t n) {
     FILE *to = sink_begin(&t);
 
     fprintf(to, "rank%s", n > 1 ? "s" : "");
-    for (size_t i = 0, last; i < n; i = last + 1) {
+    for (size_t i = 0, last, named = 0; i < n; i = last + 1) {
+        if (named++ == NAMED_MOST) {
+            fprintf(to, " and %zu more", n - i);
+            break;
+        }
         for (last = i; last + 1 < n && ranks[last + 1] == ranks[last] + 1;)
             last++;
         fprintf(to, "%s %lld", i > 0 ? "," : "", (long long)ranks[i]);

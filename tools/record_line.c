@@ -95,13 +95,31 @@ static char escaped(const struct reading *in, size_t *used) {
     }
 }
 
+static bool is_plain(char c) {
+    return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
+}
+
+/* Eight bytes at once: all of them plain? Of each byte its highest bit tells. */
+static bool all_plain(uint64_t v) {
+    const uint64_t ones = 0x0101010101010101U, high = ones << 7;
+    uint64_t quote = v ^ ones * '"', backslash = v ^ ones * '\\', last = v ^ ones * 0x7F;
+
+    return !((v | (v - ones * 0x20) | (quote - ones) | (backslash - ones) | (last - ones)) & high);
+}
+
 /* Copies what is spelled as it is: nearly all of any text. */
 static void copy_plain(struct reading *in) {
     const char *p = in->p;
+    uint64_t eight;
 
-    while (p < in->end && *p >= 0x20 && *p < 0x7F && *p != '"' && *p != '\\')
-        p++;
-    memcpy(in->room, in->p, (size_t)(p - in->p));
+    for (; in->end - p >= 8; p += 8) {
+        memcpy(&eight, p, 8);
+        if (!all_plain(eight))
+            break;
+        memcpy(in->room + (p - in->p), &eight, 8);
+    }
+    for (; p < in->end && is_plain(*p); p++)
+        in->room[p - in->p] = *p;
     in->room += p - in->p;
     in->p = p;
 }
@@ -156,14 +174,17 @@ static bool read_text(struct reading *in, const char **out) {
 
 static bool read_number(struct reading *in, int64_t *out) {
     bool negative = TAKE(in, "-");
-    size_t left = (size_t)(in->end - in->p);
-    uint64_t v;
-    size_t n = wc_parse_number(in->p, left < DIGITS_MOST + 1 ? left : DIGITS_MOST + 1, &v);
+    const char *start = in->p;
+    int64_t v = 0;
 
-    if (n == 0 || n > DIGITS_MOST || (in->p[0] == '0' && (n > 1 || negative)))
+    for (; in->p < in->end && *in->p >= '0' && *in->p <= '9'; in->p++) {
+        if (in->p - start == DIGITS_MOST)
+            return false;
+        v = v * 10 + (*in->p - '0');
+    }
+    if (in->p == start || (*start == '0' && (in->p - start > 1 || negative)))
         return false;
-    in->p += n;
-    *out = negative ? -(int64_t)v : (int64_t)v;
+    *out = negative ? -v : v;
     return true;
 }
 
