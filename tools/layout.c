@@ -87,7 +87,8 @@ static void wrap(struct layout *l) {
 
 /* text is harmless. */
 static void put(struct layout *l, const char *text, const char *before, const char *after) {
-    size_t room = (size_t)(LAYOUT_WIDTH - l->hang);
+    int start = at_start(l) && l->indent > l->hang ? l->indent : l->hang;
+    size_t room = (size_t)(LAYOUT_WIDTH - start);
     char *fits = l->whole ? must_copy(text) : layout_shortened(text, room);
     int n = (int)columns(fits);
 

@@ -145,8 +145,12 @@ static void learn_home(struct redaction *r, const char *home) {
         learn_user(r, wc_base_name(home));
 }
 
+struct redaction *redaction_of_nobody(void) {
+    return must_allocate(sizeof(struct redaction));
+}
+
 struct redaction *redaction_new(void) {
-    struct redaction *r = must_allocate(sizeof(*r));
+    struct redaction *r = redaction_of_nobody();
     const struct passwd *user = getpwuid(getuid());
 
     learn_user(r, user ? user->pw_name : NULL);

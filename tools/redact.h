@@ -12,6 +12,8 @@ struct redaction; /* of names */
 
 /* Knows the present user at once. Never NULL. */
 struct redaction *redaction_new(void);
+/* Knows no name yet. */
+struct redaction *redaction_of_nobody(void);
 void redaction_free(struct redaction *r);
 
 /* Takes up the names in it: its node, and whoever's home directories its texts tell of. All sources
