@@ -51,8 +51,8 @@ static const char usage[] =
     "  --color=WHEN  auto, always, never\n"
     "  --help        this text\n"
     "\n"
-    "Exit status: 0 it can (warnings or not), 1 it cannot, 2 usage, or a LOG cannot be\n"
-    "read.\n";
+    "Exit status: 0 it can (warnings or not), 1 it cannot, 2 usage, or a LOG cannot\n"
+    "be read.\n";
 
 /* ---- the library ---- */
 

@@ -9,7 +9,7 @@
 #include "render.h"
 
 static const char usage[] =
-    "Usage: whichcudnn inspect [-v] [--json] [--color=auto|always|never] PID...\n"
+    "Usage: whichcudnn inspect [-v] [--json] [--color=WHEN] PID...\n"
     "\n"
     "Says of running processes, started with whichcudnn or without, which cuDNN each\n"
     "got, from where, and what does not match: the same as report, but for what is\n"
@@ -18,7 +18,7 @@ static const char usage[] =
     "\n"
     "  -v, --verbose  everything that is known, nothing shortened\n"
     "  --json         the same as JSON (docs/report.schema.json); of several a list\n"
-    "  --color        default auto: on a terminal, unless NO_COLOR is set\n"
+    "  --color=WHEN   auto (on a terminal, unless NO_COLOR is set), always, never\n"
     "  --help         this text\n"
     "\n"
     "For another user's process root is needed. What hosts are bound to stands in the\n"

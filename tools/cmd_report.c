@@ -18,8 +18,8 @@
 static const char usage[] =
     "Usage: whichcudnn report [options] [LOG...]\n"
     "\n"
-    "Reads logs of libwhichcudnn.so and says which cuDNN each process got, from where,\n"
-    "and what does not match. LOG is a log, or a directory: then each\n"
+    "Reads logs of libwhichcudnn.so and says which cuDNN each process got, from\n"
+    "where, and what does not match. LOG is a log, or a directory: then each\n"
     "whichcudnn-*.jsonl in it. Several are told together: who agrees, what differs.\n"
     "Without LOG: your newest one in $WHICHCUDNN_LOG, here, in $TMPDIR and /tmp.\n"
     "\n"

@@ -15,22 +15,24 @@
 static const char usage[] =
     "Usage: whichcudnn run [option]... [--] COMMAND [argument...]\n"
     "\n"
-    "Starts COMMAND with libwhichcudnn.so preloaded, hands signals on to it, and says at\n"
-    "its end, however it ended, which cuDNN it got and what does not match.\n"
+    "Starts COMMAND with libwhichcudnn.so preloaded, hands signals on to it, and says\n"
+    "at its end, however it ended, which cuDNN it got and what does not match.\n"
     "\n"
-    "  --log PLACE           where logs go: a directory, or a file name (%p pid, %n node,\n"
-    "                        %r rank). Default: $WHICHCUDNN_LOG, else the working\n"
-    "                        directory, $TMPDIR, /tmp\n"
-    "  --expect VERSION      what should be there: 9.1, '>=9.8,<10', 90800\n"
-    "  --fail-on SEVERITY    error or warning: 1 where COMMAND gave 0 and such was found\n"
-    "  --stop-on error       ends COMMAND at the first error: SIGTERM, 10 s later SIGKILL\n"
-    "  --verdict-file FILE   one line into FILE, as for /dev/termination-log\n"
-    "  --quiet               say nothing\n"
-    "  --color WHEN          auto, always, never\n"
-    "  --help                this text\n"
+    "  --log PLACE          where logs go: a directory, or a file name (%p pid,\n"
+    "                       %n node, %r rank). Default: $WHICHCUDNN_LOG, else the\n"
+    "                       working directory, $TMPDIR, /tmp\n"
+    "  --expect VERSION     what should be there: 9.1, '>=9.8,<10', 90800\n"
+    "  --fail-on SEVERITY   error, warning: 1 where COMMAND gave 0 and such was found\n"
+    "  --stop-on error      ends COMMAND at the first error: SIGTERM, 10 s later\n"
+    "                       SIGKILL\n"
+    "  --verdict-file FILE  one line into FILE, as for /dev/termination-log\n"
+    "  -q, --quiet          say nothing\n"
+    "  --color WHEN         auto, always, never\n"
+    "  -h, --help           this text\n"
     "\n"
-    "Exit status: that of COMMAND; 128 + n if signal n ended it; 127 if it was not found,\n"
-    "126 if it could not be started; 1 by --fail-on, and if --stop-on ended it; 2 usage.\n";
+    "Exit status: that of COMMAND; 128 + n if signal n ended it; 127 if it was not\n"
+    "found, 126 if it could not be started; 1 by --fail-on, and if --stop-on ended\n"
+    "it; 2 usage.\n";
 
 struct options {
     const char *log, *expect, *verdict_file;

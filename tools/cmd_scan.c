@@ -12,7 +12,7 @@
 
 static const char usage[] =
     "Usage: whichcudnn scan [--root DIR] [--env FILE] [--ld-library-path PATHS]\n"
-    "                       [--all] [-v] [--json] [--color=auto|always|never]\n"
+    "                       [--all] [-v] [--json] [--color=WHEN]\n"
     "                       [DIR|PROGRAM|LIBRARY]...\n"
     "\n"
     "Before anything runs: every copy of cuDNN below DIR, and what every host there\n"
@@ -28,7 +28,7 @@ static const char usage[] =
     "  --all        the whole computer, but for file systems that are no disk of it\n"
     "  -v, --verbose   nothing is shortened; all that is known\n"
     "  --json       as JSON (docs/scan.schema.json)\n"
-    "  --color      default auto: on a terminal, unless NO_COLOR is set\n"
+    "  --color=WHEN  auto (on a terminal, unless NO_COLOR is set), always, never\n"
     "  --help       this text\n"
     "\n"
     "Exit status: 0 nothing wrong, 1 errors found, 2 usage or unreadable, 3 nothing\n"

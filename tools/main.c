@@ -53,6 +53,7 @@ int main(int argc, char **argv) {
             return help();
         if (c == 'V')
             return puts("whichcudnn " WHICHCUDNN_VERSION) < 0;
+        complain("see whichcudnn --help");
         return EXIT_USAGE;
     }
     if (optind == argc) {
