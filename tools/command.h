@@ -26,6 +26,7 @@ int cmd_doctor(int argc, char **argv);
 int cmd_env(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
+int cmd_probe(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_scan(int argc, char **argv);

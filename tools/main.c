@@ -11,6 +11,7 @@ static const struct command commands[] = {
     {"inspect", cmd_inspect, "the same of a running process, preloaded or not"},
     {"scan", cmd_scan, "look before anything runs: every copy, every host, what it would get"},
     {"explain", cmd_explain, "the page of a finding: what it means, what to do, how to check"},
+    {"probe", cmd_probe, "does the cuDNN that this environment gives work? tries it"},
     {"doctor", cmd_doctor, "can the library do its work here? what to do if not"},
     {"env", cmd_env, "lines to source, by which a shell watches whatever it starts"},
 };
