@@ -85,11 +85,10 @@ static int meanwhile(void *arg, pid_t child, bool is_readable) {
 
 static bool start_and_wait(struct run *run, char **command, struct environment *environment) {
     struct started started = {environment, &run->live};
-    struct supervision with = {prepare, meanwhile, -1, &started};
+    const struct supervision with = {prepare, meanwhile, &run->live.readable, &started};
     bool good;
 
     live_begin(&run->live);
-    with.readable = live_descriptor(&run->live);
     fflush(NULL);
     good = supervise(command, &with, &run->child);
     if (!good)

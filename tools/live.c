@@ -14,6 +14,7 @@
 #define SECOND INT64_C(1000000)
 /* Most commands that an error ends have ended by then. */
 #define SOON (3 * SECOND)
+#define WATCH_AFTER (SECOND / 2)
 /* To write a checkpoint and go; then it is killed. */
 #define STOP_PATIENCE (10 * SECOND)
 
@@ -24,15 +25,23 @@ static int64_t now(void) {
     return (int64_t)t.tv_sec * SECOND + t.tv_nsec / 1000;
 }
 
+/* To end a watch takes the kernel 10 ms and more: short commands have none. */
 void live_begin(struct live *l) {
+    l->readable = -1;
     if (l->stop || l->say)
-        l->watch = watch_begin(l->place);
-    if (l->stop && !l->watch)
-        complain("the place of logs cannot be watched: --stop-on does nothing");
+        l->watch_at = now() + WATCH_AFTER;
 }
 
-int live_descriptor(const struct live *l) {
-    return l->watch ? watch_descriptor(l->watch) : -1;
+/* What was written before is looked at once. */
+static void begin_watch(struct live *l) {
+    l->watch_at = 0;
+    l->watch = watch_begin(l->place);
+    if (l->watch) {
+        l->readable = watch_descriptor(l->watch);
+        l->judge_at = now();
+    } else if (l->stop) {
+        complain("the place of logs cannot be watched: --stop-on does nothing");
+    }
 }
 
 static bool is_told(const struct live *l, const char *title) {
@@ -154,6 +163,8 @@ int live_look(void *arg, pid_t child, bool is_readable) {
     struct live *l = arg;
     int64_t next, left;
 
+    if (l->watch_at && l->watch_at <= now())
+        begin_watch(l);
     /* Where logs grow and grow they are read once a second at most. */
     if (is_readable && watch_read(l->watch, child) && !l->stopped)
         l->judge_at =
@@ -162,7 +173,7 @@ int live_look(void *arg, pid_t child, bool is_readable) {
         judge(l, child);
     if (l->kill_at && l->kill_at <= now())
         kill_now(l, child);
-    next = sooner(l->judge_at, l->kill_at);
+    next = sooner(l->watch_at, sooner(l->judge_at, l->kill_at));
     left = next - now();
     if (!next)
         return -1;

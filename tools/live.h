@@ -15,7 +15,8 @@ struct live {
     bool colour;    /* of what is said */
     bool stopped;   /* the command was ended by us */
     struct watch *watch;
-    int64_t judge_at, kill_at; /* 0: not at all */
+    int readable;                        /* its descriptor, -1: nothing is watched */
+    int64_t watch_at, judge_at, kill_at; /* 0: not at all */
     int64_t judged_at;
     char **told; /* titles */
     size_t told_count;
@@ -23,7 +24,6 @@ struct live {
 
 /* The fields above `stopped` are the caller's; the others are zero. */
 void live_begin(struct live *l);
-int live_descriptor(const struct live *l); /* -1: nothing is watched */
 /* As `meanwhile` of struct supervision; arg is the struct live. */
 int live_look(void *arg, pid_t child, bool is_readable);
 /* Has every error or warning of this report been said already? False if it has none. */

@@ -49,6 +49,8 @@ int main(int argc, char **argv) {
         {"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, 'V'}, {NULL, 0, NULL, 0}};
     int c, answer;
 
+    /* A line is one write: among what others write there it stays together. */
+    setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
     while ((c = getopt_long(argc, argv, "+h", known, NULL)) != -1) {
         if (c == 'h')
             return help();

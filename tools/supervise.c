@@ -136,15 +136,15 @@ static void hand_on(pid_t pid, const struct signalfd_siginfo *s) {
 }
 
 static void wait_for(pid_t pid, int signals, const struct supervision *with, int *status) {
-    struct pollfd ready[] = {{.fd = signals, .events = POLLIN},
-                             {.fd = with->readable, .events = POLLIN}};
+    struct pollfd ready[] = {{.fd = signals, .events = POLLIN}, {.fd = -1, .events = POLLIN}};
     struct signalfd_siginfo one;
     int patience;
 
     while (!has_ended(pid, status)) {
         follow_stop(pid);
         patience = with->meanwhile ? with->meanwhile(with->arg, pid, ready[1].revents != 0) : -1;
-        if (poll(ready, with->readable < 0 ? 1 : 2, patience) < 0)
+        ready[1].fd = with->readable ? *with->readable : -1; /* poll passes a negative one over */
+        if (poll(ready, 2, patience) < 0)
             ready[1].revents = 0;
         while (read(signals, &one, sizeof(one)) == (ssize_t)sizeof(one))
             hand_on(pid, &one);

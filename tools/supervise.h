@@ -19,7 +19,7 @@ struct supervision {
      * time that it asked for is over. Returns the milliseconds after which it wants to be called
      * again, -1: only then. NULL: nobody waits for anything. */
     int (*meanwhile)(void *arg, pid_t child, bool is_readable);
-    int readable; /* a descriptor, -1: none */
+    const int *readable; /* a descriptor, -1: none at the moment */
     void *arg;
 };
 

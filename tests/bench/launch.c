@@ -6,7 +6,8 @@
  * the process is made until it is gone, and "... cpu_ms VALUE" for the time it spent on a
  * processor. The command finds "MEASURE VARIANT ROUND" in BENCH and may print lines of its own; its
  * standard error goes to /dev/null, its standard output to ours. Round 0, which warms up, comes on
- * top of ROUNDS; whoever adds up leaves it out.
+ * top of ROUNDS; whoever adds up leaves it out. BEFORE=WORDS among a variant's variables is none:
+ * its words, split at spaces, stand before the command.
  */
 #include <fcntl.h>
 #include <spawn.h>
@@ -20,6 +21,7 @@
 
 #define VARIANTS_MOST 8
 #define VARIABLES_MOST 4
+#define WORDS_MOST 64 /* of a command */
 
 extern char **environ;
 
@@ -27,6 +29,8 @@ struct variant {
     const char *name;
     char *variables[VARIABLES_MOST];
     int count;
+    char *before[WORDS_MOST / 2];
+    int before_count;
 };
 
 static double now(void) {
@@ -55,16 +59,26 @@ static char **environment_of(const struct variant *v, char *bench) {
     return all;
 }
 
+static void put_before(const struct variant *v, char **command, char **to) {
+    int n = 0;
+    for (; n < v->before_count; n++)
+        to[n] = v->before[n];
+    while (*command && n < WORDS_MOST - 1)
+        to[n++] = *command++;
+    to[n] = NULL;
+}
+
 static void run(const char *measure, const struct variant *v, int round, char **command,
                 posix_spawn_file_actions_t *files) {
-    char bench[256];
+    char bench[256], *words[WORDS_MOST];
     struct rusage used;
     pid_t child;
     int status;
     snprintf(bench, sizeof bench, "BENCH=%s\t%s\t%d", measure, v->name, round);
     char **environment = environment_of(v, bench);
+    put_before(v, command, words);
     double start = now();
-    int error = posix_spawn(&child, command[0], files, NULL, command, environment);
+    int error = posix_spawn(&child, words[0], files, NULL, words, environment);
     if (error || wait4(child, &status, 0, &used) != child || status != 0) {
         fprintf(stderr, "launch: %s, %s: %s\n", measure, v->name,
                 error ? strerror(error) : "the command failed");
@@ -78,12 +92,20 @@ static void run(const char *measure, const struct variant *v, int round, char **
     fflush(stdout);
 }
 
+static void read_before(struct variant *v, char *words) {
+    char *save = NULL, *word;
+    for (; (word = strtok_r(words, " ", &save)) && v->before_count < WORDS_MOST / 2; words = NULL)
+        v->before[v->before_count++] = word;
+}
+
 static int read_variants(char **words, struct variant *to, char ***command) {
     int n = 0;
     for (; *words && strcmp(*words, "--"); words++) {
         if (!strcmp(*words, ","))
             continue;
-        if (!strchr(*words, '=') && n < VARIANTS_MOST)
+        if (n && !strncmp(*words, "BEFORE=", 7))
+            read_before(&to[n - 1], *words + 7);
+        else if (!strchr(*words, '=') && n < VARIANTS_MOST)
             to[n++] = (struct variant){.name = *words};
         else if (strchr(*words, '=') && n && to[n - 1].count < VARIABLES_MOST)
             to[n - 1].variables[to[n - 1].count++] = *words;

@@ -13,6 +13,7 @@ import sys
 # work on the machine disturbs it least.
 MEASURES = [
     ("start", "a process, /bin/true", "cpu_ms", "ms"),
+    ("run", "whichcudnn run, /bin/true", "cpu_ms", "ms"),
     ("jax", "the JAX line: plugin module, cuDNN 9.1.0, two calls, findings, log", "cpu_ms", "ms"),
     ("calls-1-3", "a watched call, 3 arguments, 1 thread", "ns", "ns"),
     ("calls-16-3", "a watched call, 3 arguments, 16 threads", "ns", "ns"),
@@ -27,6 +28,7 @@ DIFFERENCE, RATIO, ITSELF = "difference", "ratio", "itself"
 # measure, variant, compared with, how, at most
 GOALS = [
     ("start", "shim", "empty preload", DIFFERENCE, 0.05),
+    ("run", "run", "preload", DIFFERENCE, 1.0),
     ("jax", "shim", "LD_DEBUG libs", RATIO, 1.0),
     *((f"calls-{n}", "shim", "bare", DIFFERENCE, 1.5) for n in ("1-3", "16-3", "1-13", "16-13")),
     ("opens", "shim", "bare", RATIO, 1.03),
