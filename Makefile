@@ -333,12 +333,13 @@ schema:
 
 # By rename: a process that has the old library mapped keeps the old file, whole.
 put = install -d '$(DESTDIR)$(3)' && install -m $(1) $(2) '$(DESTDIR)$(3)/.$(notdir $(2)).new' && \
-      mv -f '$(DESTDIR)$(3)/.$(notdir $(2)).new' '$(DESTDIR)$(3)/$(notdir $(2))'
+      mv -f '$(DESTDIR)$(3)/.$(notdir $(2)).new' '$(DESTDIR)$(3)/$(or $(4),$(notdir $(2)))'
 man_pages := $(wildcard docs/man/*.1 docs/man/*.7)
 install: all
 	$(say) INSTALL '$(DESTDIR)$(PREFIX)'
 	$(Q)$(call put,0644,$(O)/libwhichcudnn.so,$(LIBDIR))
 	$(Q)$(call put,0755,$(O)/whichcudnn,$(BINDIR))
+	$(Q)$(call put,0644,completions/whichcudnn.bash,$(DATADIR)/bash-completion/completions,whichcudnn)
 	$(Q)$(foreach m,$(man_pages),$(call put,0644,$(m),$(DATADIR)/man/man$(subst .,,$(suffix $(m)))) &&) true
 
 clean:

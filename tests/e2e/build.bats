@@ -72,6 +72,7 @@ setup() {
     make -s install O="$OUT" DESTDIR="$root" PREFIX=/opt/w LIBDIR=/opt/w/lib64 >/dev/null
     cmp "$OUT/libwhichcudnn.so" "$root/opt/w/lib64/libwhichcudnn.so"
     [ -x "$root/opt/w/bin/whichcudnn" ]
+    cmp completions/whichcudnn.bash "$root/opt/w/share/bash-completion/completions/whichcudnn"
     grep -q /opt/w/lib64 "$root/opt/w/bin/whichcudnn" # where it looks for the shim
     exec 7<"$root/opt/w/lib64/libwhichcudnn.so"
     local before
