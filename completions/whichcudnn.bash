@@ -4,7 +4,7 @@
 
 # _whichcudnn_options HELP: one option a line, and the word for its value, if it takes one: "--log PLACE"
 _whichcudnn_options() {
-    sed -n 's/^  \(-[-a-z].*\)/\1/p' <<<"$1" | sed 's/  .*//' | tr , '\n' | sed 's/^ *//; s/=/ /'
+    sed -n 's/^  \(-\{1,2\}[a-z].*\)/\1/p' <<<"$1" | sed 's/  .*//' | tr , '\n' | sed 's/^ *//; s/=/ /'
 }
 
 # _whichcudnn_usage USAGE: its words that stand for arguments, one a line
@@ -29,7 +29,7 @@ _whichcudnn_offer() {
     SEVERITY) list=(-W 'error warning') ;;
     ID) list=(-W "$("$1" explain --color=never 2>/dev/null | awk '/^[a-z]/ { print $2 }')") ;;
     PID) list=(-W "$(_whichcudnn_pids)") ;;
-    VERSION) return ;;
+    VERSION | SEC) return ;;
     [a-z]*) list=(-W "$2") ;;
     DIR) list=(-d) ;;
     LOG) list=(-f -X '!*.jsonl*') ;;

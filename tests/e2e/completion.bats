@@ -57,7 +57,7 @@ takes_argument() { help_of "$1" | sed '/^$/q' | sed 's/--[a-z-]*[ =][A-Z]*//g' |
             '') continue ;;
             WHEN) expected='always auto never' ;;
             SEVERITY) expected='error warning' ;;
-            VERSION) expected= ;;
+            VERSION | SEC) expected= ;;
             [a-z]*) expected=$value ;;
             DIR | LOG) expected=directory ;;
             *) expected='directory file' ;;
