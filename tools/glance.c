@@ -12,7 +12,7 @@
 #define HEAD ((size_t)4096)      /* headers of most files lie there */
 #define HEADERS_MOST 64
 #define DYNAMIC_MOST ((size_t)64 << 10)
-#define STRINGS_MOST ((uint64_t)64 << 20)
+#define STRINGS_MOST ((uint64_t)16 << 20)  /* of names; with more, to look up some is cheaper */
 #define CONSTANTS_MOST ((uint64_t)8 << 20) /* a file whose constants are searched */
 #define OVERLAP ((size_t)64) /* so much of a piece is looked at again with the next one */
 
@@ -94,8 +94,10 @@ static bool find_strings(const struct glancing *s, uint64_t *offset, uint64_t *s
         if (address < g->address || address - g->address >= g->size)
             continue;
         *offset = g->offset + (address - g->address);
-        return *size <= g->size - (address - g->address);
+        if (*size <= g->size - (address - g->address))
+            return true;
     }
+    *size = 0;
     return false;
 }
 
@@ -125,9 +127,12 @@ struct names {
 
 static bool see_names(void *ctx, const unsigned char *p, size_t n) {
     static const char opens[] = "\0dlopen"; /* with the NUL behind: that very name */
+    static const char function[] = "\0cudnn", library[] = "libcudnn";
     struct names *names = ctx;
 
-    names->cudnn = memmem(p, n, "cudnn", 5) != NULL;
+    /* Not where it stands within a name of C++. */
+    names->cudnn =
+        memmem(p, n, function, sizeof(function) - 1) || memmem(p, n, library, sizeof(library) - 1);
     names->dlopen = names->dlopen || memmem(p, n, opens, sizeof(opens)) != NULL;
     return !names->cudnn;
 }
@@ -235,8 +240,9 @@ enum glance_answer glance_at(struct glance *g, int fd, uint64_t size, bool all) 
     g->names = 0;
     if (answer != GLANCE_NAMES || !s.dynamic_size)
         return answer == GLANCE_NAMES ? GLANCE_NOTHING : answer;
-    if (!find_strings(&s, &offset, &length) || length > STRINGS_MOST ||
-        !read_pieces(&s, offset, length, see_names, &names))
+    if (find_strings(&s, &offset, &length) && length > STRINGS_MOST)
+        return GLANCE_NAMES;
+    if (!length || !read_pieces(&s, offset, length, see_names, &names))
         return damaged(g, "its dynamic section is damaged, or reaches beyond its end");
     if (names.cudnn)
         return GLANCE_NAMES;

@@ -10,7 +10,7 @@
 
 enum glance_answer {
     GLANCE_NOTHING, /* it has nothing to do with cuDNN, or is no ELF object of 64 bits */
-    GLANCE_NAMES,   /* names of its symbols, or of what it needs, have "cudnn" in them */
+    GLANCE_NAMES,   /* a symbol begins with "cudnn", or it needs a "libcudnn" */
     GLANCE_OPENS,   /* it calls dlopen and has a name of cuDNN's libraries in its constants */
     GLANCE_DAMAGED
 };

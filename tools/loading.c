@@ -142,14 +142,14 @@ static void load_needed(struct loading *g, size_t from) {
 /* The file's own version, for the names that a facade makes of it. */
 static struct wc_version version_of(struct loading *g, const struct loaded *o) {
     struct wc_version version = WC_VERSION_NONE;
-    struct look *l = look_open(&g->world->disk, o->search.path);
+    struct look *l = world_look(g->world, o->library);
     struct wc_record r;
 
     if (l) {
         look_object(l, &r);
         if (r.u.object.version)
             wc_version_parse(r.u.object.version, strlen(r.u.object.version), &version);
-        look_close(l);
+        world_look_end(o->library, l);
     }
     if (!wc_version_known(version)) {
         struct wc_name name;

@@ -64,6 +64,8 @@ struct loading_teller {
     void *ctx;
     int64_t objects, searches, requests;
     struct loading_told *told;
+    char **environments; /* whose packages are told */
+    size_t environment_count;
 };
 /* What is known by that, as records without a head: each library of cuDNN or CUDA and each object
  * that wants cuDNN, with its demands; what is missing, where it was looked for, and copies that are

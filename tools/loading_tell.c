@@ -27,6 +27,19 @@ static bool matters(const struct library *b) {
     return b->role != WC_role_OTHER || b->framework;
 }
 
+/* The packages near files of one environment are the same. */
+static bool is_new_environment(struct loading_teller *t, const char *path) {
+    size_t n = wc_environment_length(path);
+
+    for (size_t i = 0; i < t->environment_count; i++)
+        if (strlen(t->environments[i]) == n && strncmp(t->environments[i], path, n) == 0)
+            return false;
+    t->environments =
+        must_grow(t->environments, (t->environment_count + 1) * sizeof(*t->environments));
+    t->environments[t->environment_count++] = must_format("%.*s", (int)n, path);
+    return true;
+}
+
 /* Nothing of it is mapped any more, or yet; but that is where it is when it is. */
 static void tell_object(struct telling *s, struct loaded *o) {
     struct loading_told *told;
@@ -39,7 +52,7 @@ static void tell_object(struct telling *s, struct loaded *o) {
         o->number = told->number;
         return;
     }
-    l = look_open(&s->g->world->disk, o->search.path);
+    l = world_look(s->g->world, o->library);
     if (!l)
         return;
     o->number = ++s->t->objects;
@@ -56,9 +69,10 @@ static void tell_object(struct telling *s, struct loaded *o) {
     s->t->add(s->t->ctx, &record);
     if (r->is_host)
         look_demands(l, o->number, s->t->add, s->t->ctx);
-    if (r->is_host || wc_kind_is_cudnn(wc_name_kind_of(o->search.path)))
+    if ((r->is_host || wc_kind_is_cudnn(wc_name_kind_of(o->search.path))) &&
+        is_new_environment(s->t, o->library->real_path))
         look_packages(l, s->t->add, s->t->ctx);
-    look_close(l);
+    world_look_end(o->library, l);
     told = must_allocate(sizeof(*told));
     told->key = o->library->key;
     told->number = o->number;
@@ -224,4 +238,7 @@ void loading_teller_end(struct loading_teller *t) {
         HASH_DEL(t->told, told);
         free(told);
     }
+    for (size_t i = 0; i < t->environment_count; i++)
+        free(t->environments[i]);
+    free(t->environments);
 }

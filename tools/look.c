@@ -2,33 +2,38 @@
 #include "look.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "memory.h"
+#include "whichcudnn/frameworks.h"
 
 #define SCRATCH_SIZE ((size_t)64 << 10) /* what core/ asks for */
 #define BLOCKS 65536
-#define BLOCK_BITS 14
+#define BLOCK_BITS 14       /* of memory that is not ours */
 #define PAGE ((size_t)4096) /* the smallest there is */
 /* Nothing that core/ asks of a library is that much; a file without an end may be a trap. */
 #define BYTES_MOST ((uint64_t)256 << 20)
+#define SEARCH_LEAST ((uint64_t)1 << 20) /* what is asked for at once, and searched */
 #define DEMANDS_MOST 4
 
 struct look_file {
-    int fd;                    /* -1: memory */
+    bool mapped;               /* the file; else memory, read as it is asked for */
     struct look_memory memory; /* where there is no file */
     uint64_t low;              /* address of the first byte there */
-    unsigned char *bytes;      /* as large as the file; read as it is asked for */
+    unsigned char *bytes;
     size_t size;
     uint64_t read; /* bytes so far */
     unsigned block_bits;
-    bool damaged; /* it is not any more what it was */
+    volatile sig_atomic_t damaged; /* it is not any more what it was */
+    struct look_file *older;       /* of those that are mapped */
     unsigned char have[BLOCKS / 8];
     unsigned char scratch[SCRATCH_SIZE];
     struct wc_identity identity;
+    bool identified;
     struct wc_object_room room;
 };
 
@@ -52,24 +57,20 @@ static bool read_memory(const struct look_file *f, uint64_t from, size_t n) {
     return some;
 }
 
-static bool read_bytes(const struct look_file *f, uint64_t from, size_t n) {
-    return f->fd < 0 ? read_memory(f, from, n) : disk_read(f->fd, from, f->bytes + from, n) == n;
-}
-
 static bool read_blocks(struct look_file *f, uint64_t first, uint64_t last) {
     uint64_t from = first << f->block_bits, end = (last + 1) << f->block_bits;
 
     if (end > f->size)
         end = f->size;
     f->read += end - from;
-    if (f->read > BYTES_MOST || !read_bytes(f, from, end - from))
+    if (f->read > BYTES_MOST || !read_memory(f, from, end - from))
         return false;
     for (uint64_t i = first; i <= last; i++)
         f->have[i / 8] |= (unsigned char)(1 << (i % 8));
     return true;
 }
 
-static bool fetch(void *owner, uint64_t offset, uint64_t n) {
+static bool fetch_memory(void *owner, uint64_t offset, uint64_t n) {
     struct look_file *f = owner;
     uint64_t last = n > 0 ? (offset + n - 1) >> f->block_bits : 0;
 
@@ -84,7 +85,7 @@ static bool fetch(void *owner, uint64_t offset, uint64_t n) {
     return !f->damaged;
 }
 
-static void open_bytes(struct look_file *f, uint64_t size) {
+static void open_memory(struct look_file *f, uint64_t size) {
     void *bytes = size > 0 && size <= SIZE_MAX / 2
                       ? mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
@@ -98,15 +99,76 @@ static void open_bytes(struct look_file *f, uint64_t size) {
         f->block_bits++;
 }
 
+/* ---- a file, mapped ---- */
+
+static struct look_file *mapped;
+
+/* Whoever cuts a file while it is looked at takes pages away: they read as zero from then on, and
+ * the file counts as damaged. Anybody else's fault ends the command, as it would without this. */
+static void lost_page(int signal, siginfo_t *info, void *context) {
+    unsigned char *page = (void *)((uintptr_t)info->si_addr & ~(uintptr_t)(PAGE - 1));
+    struct look_file *f = mapped;
+
+    (void)context;
+    while (f && !(page >= f->bytes && page < f->bytes + f->size))
+        f = f->older;
+    if (f && mmap(page, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == page)
+        f->damaged = true;
+    else
+        sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+}
+
+static void map_file(struct look_file *f, int fd, uint64_t size) {
+    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART};
+    void *bytes = size > 0 && size <= SIZE_MAX / 2
+                      ? mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0)
+                      : MAP_FAILED;
+
+    if (bytes == MAP_FAILED)
+        return;
+    action.sa_sigaction = lost_page;
+    sigaction(SIGBUS, &action, NULL);
+    f->mapped = true;
+    f->bytes = bytes;
+    f->size = (size_t)size;
+    f->older = mapped;
+    mapped = f;
+}
+
+/* What a search asks for is read through, and some files have no end. */
+static bool fetch_file(void *owner, uint64_t offset, uint64_t n) {
+    struct look_file *f = owner;
+
+    (void)offset;
+    if (n >= SEARCH_LEAST)
+        f->read += n;
+    return !f->damaged && n <= BYTES_MOST && f->read <= 4 * BYTES_MOST;
+}
+
+static void unmap(struct look_file *f) {
+    struct look_file **at = &mapped;
+
+    if (f->bytes)
+        munmap(f->bytes, f->size);
+    while (*at && *at != f)
+        at = &(*at)->older;
+    if (*at)
+        *at = f->older;
+}
+
 /* ---- opening ---- */
 
-static void image_of_file(struct look *l) {
+static const char *best_path(const struct look *l) {
+    return l->real_path ? l->real_path : l->path;
+}
+
+static void image_of_file(struct look *l, int fd) {
     struct look_file *f = l->file;
 
-    open_bytes(f, l->facts.size);
+    map_file(f, fd, l->facts.size);
     l->error = l->facts.size > 0 ? WC_ELF_TRUNCATED : WC_ELF_EMPTY;
     if (f->bytes)
-        l->error = wc_elf_from_pieces(&l->image, f->bytes, f->size, 0, fetch, f);
+        l->error = wc_elf_from_pieces(&l->image, f->bytes, f->size, 0, fetch_file, f);
 }
 
 static void image_of_memory(struct look *l) {
@@ -124,26 +186,32 @@ static void image_of_memory(struct look *l) {
     low &= ~(uint64_t)(PAGE - 1);
     l->error = WC_ELF_MALFORMED;
     if (high > low)
-        open_bytes(f, high - low);
+        open_memory(f, high - low);
     f->low = m->base + low;
     if (f->bytes)
         l->error = wc_elf_from_elsewhere(&l->image, m->base, m->headers, m->header_count, f->bytes,
-                                         low, f->size, fetch, f);
+                                         low, f->size, fetch_memory, f);
 }
 
-static void read_image(struct look *l) {
-    if (l->file->fd < 0)
-        image_of_memory(l);
-    else
-        image_of_file(l);
+static void read_other(struct look *l) {
+    wc_name_read(best_path(l), &l->relevance.name);
+    if (l->relevance.name.kind == WC_NAME_OTHER)
+        wc_name_read(wc_elf_soname(&l->image), &l->relevance.name);
+    l->relevance.framework = wc_framework_of(best_path(l));
+}
+
+static void read_image(struct look *l, bool other) {
     if (l->error != WC_ELF_OK)
         memset(&l->image, 0, sizeof(l->image));
-    wc_relevance_read(&l->image, l->real_path ? l->real_path : l->path, &l->relevance);
+    if (other)
+        read_other(l);
+    else
+        wc_relevance_read(&l->image, best_path(l), &l->relevance);
     if (l->relevance.name.kind == WC_NAME_OTHER) /* a link may have the better name */
         wc_name_read(l->path, &l->relevance.name);
 }
 
-struct look *look_open(const struct disk *disk, const char *path) {
+static struct look *open_look(const struct disk *disk, const char *path, bool other) {
     char real_path[PATH_MAX];
     struct stat facts;
     int fd = disk_open(disk, path, &facts);
@@ -162,9 +230,18 @@ struct look *look_open(const struct disk *disk, const char *path) {
                                       .mtime = facts.st_mtime,
                                       .regular = true};
     l->file = must_allocate(sizeof(*l->file));
-    l->file->fd = fd;
-    read_image(l);
+    image_of_file(l, fd);
+    close(fd);
+    read_image(l, other);
     return l;
+}
+
+struct look *look_open(const struct disk *disk, const char *path) {
+    return open_look(disk, path, false);
+}
+
+struct look *look_open_other(const struct disk *disk, const char *path) {
+    return open_look(disk, path, true);
 }
 
 struct look *look_open_memory(const struct disk *disk, const char *path,
@@ -177,19 +254,16 @@ struct look *look_open_memory(const struct disk *disk, const char *path,
     l->facts.device = (uint64_t)memory->device;
     l->facts.inode = (uint64_t)memory->inode;
     l->file = must_allocate(sizeof(*l->file));
-    l->file->fd = -1;
     l->file->memory = *memory;
-    read_image(l);
+    image_of_memory(l);
+    read_image(l, false);
     return l;
 }
 
 void look_close(struct look *l) {
     if (!l)
         return;
-    if (l->file->fd >= 0)
-        close(l->file->fd);
-    if (l->file->bytes)
-        munmap(l->file->bytes, l->file->size);
+    unmap(l->file);
     free(l->file);
     free(l->path);
     free(l->real_path);
@@ -197,10 +271,6 @@ void look_close(struct look *l) {
 }
 
 /* ---- what is told ---- */
-
-static const char *best_path(const struct look *l) {
-    return l->real_path ? l->real_path : l->path;
-}
 
 static const struct wc_elf_image *image_of(const struct look *l) {
     return l->error == WC_ELF_OK && !l->file->damaged ? &l->image : NULL;
@@ -217,10 +287,13 @@ static void forget_package(struct wc_identity *id) {
 }
 
 static void identify(struct look *l) {
+    if (l->file->identified)
+        return;
+    l->file->identified = true;
     wc_identify(&l->disk->files, best_path(l), image_of(l),
                 l->relevance.name.kind == WC_NAME_FACADE, l->file->scratch, SCRATCH_SIZE,
                 &l->file->identity);
-    if (l->file->fd < 0)
+    if (l->file->memory.read)
         forget_package(&l->file->identity);
 }
 
@@ -236,8 +309,8 @@ void look_object(struct look *l, struct wc_record *out) {
     o->real_path = l->real_path;
     o->device = (int64_t)l->facts.device;
     o->inode = (int64_t)l->facts.inode;
-    o->size = l->file->fd < 0 ? WC_NULL : (int64_t)l->facts.size;
-    o->mtime = l->file->fd < 0 ? WC_NULL : l->facts.mtime;
+    o->size = l->file->memory.read ? WC_NULL : (int64_t)l->facts.size;
+    o->mtime = l->file->memory.read ? WC_NULL : l->facts.mtime;
     if (image_of(l))
         wc_object_take_image(o, &l->image, &l->file->room);
     identify(l);

@@ -22,9 +22,11 @@ struct look {
 };
 
 /* A regular file that can be read; NULL: errno says why it is none. What is no ELF object, or a
- * damaged one, is a look with an error. The file is read as it is asked for, and not mapped: who
+ * damaged one, is a look with an error. The file is mapped; who
  * cuts it meanwhile does no harm. */
 struct look *look_open(const struct disk *disk, const char *path);
+/* The same of one that is known to have none of cuDNN's functions: its symbols are not read. */
+struct look *look_open_other(const struct disk *disk, const char *path);
 void look_close(struct look *l);
 
 /* Where there is no file any more: what another process has mapped. */

@@ -43,17 +43,18 @@ static void add_copy(struct scan *s, struct library *b, const char *path) {
 }
 
 static void tell_copy(struct scan *s, const struct scan_copy *c) {
-    struct look *l = look_open(&s->world.disk, c->path);
+    struct look *l = world_look(&s->world, c->library);
     struct wc_record r;
 
     if (!l)
         return;
     look_object(l, &r);
+    r.u.object.path = c->path;
     r.u.object.object = (int64_t)s->copies->stack.objects.n + 1;
     r.u.object.role = c->library->role;
     r.u.object.mapped = false;
     add_record(s->copies, &r);
-    look_close(l);
+    world_look_end(c->library, l);
 }
 
 /* ---- hosts ---- */
@@ -73,19 +74,13 @@ static bool is_cudnn(const struct library *b) {
     return b->role == WC_role_FACADE || b->role == WC_role_PART;
 }
 
-static struct library *read_one(struct scan *s, const char *path) {
-    struct library *b = world_library(&s->world, path);
+static void consider(struct scan *s, const char *path, enum glance_answer answer) {
+    struct library *b = world_library_after(&s->world, path, answer);
 
-    if (!b)
+    if (!b) {
         note(s, path, strerror(errno));
-    return b;
-}
-
-static void consider(struct scan *s, const char *path) {
-    struct library *b = read_one(s, path);
-
-    if (!b)
         return;
+    }
     if (b->is_elf && wc_framework_opens_cudnn(path))
         b->role = WC_role_HOST;
     if (is_cudnn(b))
@@ -130,7 +125,7 @@ static void look_at_entry(struct scan *s, const char *path, int at, const char *
     if (answer == GLANCE_DAMAGED)
         note(s, path, s->world.glance.why);
     else if (answer != GLANCE_NOTHING || is_known)
-        consider(s, path);
+        consider(s, path, answer);
 }
 
 static void walk_file(void *ctx, const char *path, int at, const char *name, bool is_link) {
@@ -141,7 +136,7 @@ static void walk_file(void *ctx, const char *path, int at, const char *name, boo
     case WC_NAME_FACADE:
     case WC_NAME_PART:
         s->libraries++;
-        consider(s, path);
+        consider(s, path, GLANCE_NAMES);
         break;
     case WC_NAME_OTHER:
         look_at_entry(s, path, at, name, is_link);

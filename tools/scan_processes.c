@@ -126,8 +126,7 @@ static void name_what_it_opens(struct scan *s, struct library *b) {
     char *name;
 
     if (b->needs_cudnn || (b->opens && b->opens[0]) ||
-        !(b->defines || wc_framework_opens_cudnn(b->path)) ||
-        !(l = look_open(&s->world.disk, b->path)))
+        !(b->defines || wc_framework_opens_cudnn(b->path)) || !(l = world_look(&s->world, b)))
         return;
     demands = source_new(SOURCE_SCAN, b->path);
     look_demands(l, 1, add_record, demands);
@@ -138,7 +137,7 @@ static void name_what_it_opens(struct scan *s, struct library *b) {
         free(name);
     }
     source_free(demands);
-    look_close(l);
+    world_look_end(b, l);
 }
 
 /* ---- one host ---- */

@@ -9,8 +9,10 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "whichcudnn/diagnose.h"
 #include "whichcudnn/process_facts.h"
 
+#define LOOKS_MOST 256 /* descriptors */
 #define CACHE_MOST ((size_t)8 << 20)
 /* A part may be larger; the names that it opens are in its constants, which are searched alone. */
 #define OPENS_MOST_BYTES ((uint64_t)64 << 20)
@@ -33,6 +35,69 @@ static const char **keep_list(struct world *w, const char *const *list, size_t n
     for (size_t i = 0; kept && i < n; i++)
         kept[i] = keep(w, list[i]);
     return kept;
+}
+
+/* ---- files that were looked up ---- */
+
+#define HEADER_SIZE 64 /* what a search reads of a file */
+
+struct world_entry {
+    const char *path;
+    struct wc_file_facts facts;
+    bool there, has_header;
+    unsigned char header[HEADER_SIZE];
+    UT_hash_handle hh;
+};
+
+static struct world_entry *entry_of(struct world *w, const char *path) {
+    struct world_entry *e;
+
+    HASH_FIND_STR(w->entries, path, e);
+    if (e || !(e = wc_arena_take(&w->memory.arena, sizeof(*e))))
+        return e;
+    memset(e, 0, sizeof(*e));
+    e->path = keep(w, path);
+    e->there = w->disk.files.facts(&w->disk, path, &e->facts);
+    HASH_ADD_KEYPTR(hh, w->entries, e->path, strlen(e->path), e);
+    return e;
+}
+
+static bool known_facts(void *world, const char *path, struct wc_file_facts *out) {
+    const struct world_entry *e = entry_of(world, path);
+
+    if (e && e->there)
+        *out = e->facts;
+    return e && e->there;
+}
+
+static bool known_read(void *world, const char *path, uint64_t offset, void *to, size_t cap,
+                       size_t *n) {
+    struct world *w = world;
+    struct world_entry *e = offset == 0 && cap <= HEADER_SIZE ? entry_of(w, path) : NULL;
+
+    if (!e || !e->there || !e->facts.regular)
+        return w->disk.files.read(&w->disk, path, offset, to, cap, n);
+    if (!e->has_header) {
+        if (!w->disk.files.read(&w->disk, path, 0, e->header, HEADER_SIZE, n) || *n < HEADER_SIZE)
+            return w->disk.files.read(&w->disk, path, offset, to, cap, n);
+        e->has_header = true;
+    }
+    memcpy(to, e->header, cap);
+    *n = cap;
+    return true;
+}
+
+static bool list(void *world, const char *dir, bool (*each)(void *arg, const char *name),
+                 void *arg) {
+    struct world *w = world;
+
+    return w->disk.files.list(&w->disk, dir, each, arg);
+}
+
+static bool real_path(void *world, const char *path, char *to, size_t cap) {
+    struct world *w = world;
+
+    return w->disk.files.real_path(&w->disk, path, to, cap);
 }
 
 /* ---- one library ---- */
@@ -75,26 +140,29 @@ static void take_opens(struct world *w, struct library *b, enum wc_name_kind kin
     b->opens = keep_list(w, names, n);
 }
 
-/* Of a library of cuDNN's, the parts; of another one, the facade, which makes it a host. */
-static void read_opens(struct world *w, struct library *b, const char *path) {
-    struct stat facts;
-    int fd = disk_open(&w->disk, path, &facts);
+/* Those are opened by the facade, and by the part that it hands cudnnGetVersion on to. */
+static bool opens_parts(const struct library *b) {
+    struct wc_name name;
 
-    if (fd < 0)
-        return;
-    if (b->role == WC_role_FACADE || b->role == WC_role_PART) {
-        glance_constants(&w->glance, fd, (uint64_t)facts.st_size, OPENS_MOST_BYTES);
+    wc_name_read(b->soname ? b->soname : b->path, &name);
+    return b->role == WC_role_FACADE ||
+           (b->role == WC_role_PART &&
+            wc_str_same(name.part, wc_answering_part(name.version.major)));
+}
+
+/* Of a library of cuDNN's, the parts; of another one, the facade, which makes it a host. */
+static void take_glance(struct world *w, struct library *b, enum glance_answer answer, int fd,
+                        uint64_t size) {
+    if (opens_parts(b)) {
+        glance_constants(&w->glance, fd, size, OPENS_MOST_BYTES);
         take_opens(w, b, WC_NAME_PART);
-    } else if (b->role == WC_role_HOST) {
-        if (!b->needs_cudnn) {
-            glance_constants(&w->glance, fd, (uint64_t)facts.st_size, OPENS_MOST_BYTES);
-            take_opens(w, b, WC_NAME_FACADE);
-        }
-    } else if (glance_at(&w->glance, fd, (uint64_t)facts.st_size, w->named) == GLANCE_OPENS) {
+    } else if (b->role == WC_role_HOST && !b->needs_cudnn) {
+        glance_constants(&w->glance, fd, size, OPENS_MOST_BYTES);
+        take_opens(w, b, WC_NAME_FACADE);
+    } else if (answer == GLANCE_OPENS) {
         take_opens(w, b, WC_NAME_FACADE);
         b->role = WC_role_HOST;
     }
-    close(fd);
 }
 
 void world_add_open(struct world *w, struct library *b, const char *name) {
@@ -128,46 +196,96 @@ static void read_image(struct world *w, struct library *b, struct look *l) {
     b->framework = l->relevance.framework;
 }
 
-static struct library *read_library(struct world *w, const char *path) {
-    struct look *l = look_open(&w->disk, path);
-    struct library *b;
+/* What is told of later stays open: its symbols are asked for again. */
+static bool is_kept(const struct world *w, const struct library *b) {
+    return b->is_elf && w->looks < LOOKS_MOST &&
+           (b->role == WC_role_HOST || b->role == WC_role_FACADE || b->role == WC_role_PART);
+}
 
-    if (!l)
+static struct library *new_library(struct world *w, const char *path, struct look *l) {
+    struct library *b = wc_arena_take(&w->memory.arena, sizeof(*b));
+
+    if (!b)
         return NULL;
-    b = wc_arena_take(&w->memory.arena, sizeof(*b));
-    if (b) {
-        memset(b, 0, sizeof(*b));
-        b->key = (struct library_key){l->facts.device, l->facts.inode};
-        b->path = keep(w, path);
-        b->real_path = l->real_path ? keep(w, l->real_path) : b->path;
-        b->role = wc_role_of(&l->relevance);
-        b->is_elf = l->error == WC_ELF_OK;
-        b->needed = keep_list(w, NULL, 0);
-        if (b->is_elf)
-            read_image(w, b, l);
-        else if (b->role == WC_role_HOST)
-            b->role = WC_role_OTHER;
-    }
-    look_close(l);
-    if (b && b->is_elf && b->role != WC_role_COMPANION)
-        read_opens(w, b, path);
+    memset(b, 0, sizeof(*b));
+    b->key = (struct library_key){l->facts.device, l->facts.inode};
+    b->path = keep(w, path);
+    b->real_path = l->real_path ? keep(w, l->real_path) : b->path;
+    b->role = wc_role_of(&l->relevance);
+    b->is_elf = l->error == WC_ELF_OK;
+    b->needed = keep_list(w, NULL, 0);
+    if (b->is_elf)
+        read_image(w, b, l);
+    else if (b->role == WC_role_HOST)
+        b->role = WC_role_OTHER;
     return b;
 }
 
-struct library *world_library(struct world *w, const char *path) {
+/* What look.h would tell of it: most have no symbol of cuDNN's, which a glance shows. */
+static struct library *read_library(struct world *w, const char *path,
+                                    const enum glance_answer *known) {
+    bool is_other = wc_name_kind_of(path) == WC_NAME_OTHER;
+    enum glance_answer answer = known ? *known : GLANCE_NAMES;
+    struct library *b = NULL;
+    struct stat facts;
+    int fd = disk_open(&w->disk, path, &facts);
+    struct look *l;
+
+    if (fd < 0)
+        return NULL;
+    if (is_other && !known)
+        answer = glance_at(&w->glance, fd, (uint64_t)facts.st_size, w->named);
+    l = is_other && (answer == GLANCE_NOTHING || answer == GLANCE_OPENS)
+            ? look_open_other(&w->disk, path)
+            : look_open(&w->disk, path);
+    if (l)
+        b = new_library(w, path, l);
+    if (b && b->is_elf)
+        take_glance(w, b, answer, fd, (uint64_t)facts.st_size);
+    close(fd);
+    if (b && is_kept(w, b)) {
+        b->look = l;
+        w->looks++;
+    } else {
+        look_close(l);
+    }
+    return b;
+}
+
+struct look *world_look(struct world *w, const struct library *b) {
+    return b->look ? b->look : look_open(&w->disk, b->path);
+}
+
+void world_look_end(const struct library *b, struct look *l) {
+    if (!b->look)
+        look_close(l);
+}
+
+static struct library *find_library(struct world *w, const char *path,
+                                    const enum glance_answer *answer) {
     struct wc_file_facts facts;
     struct library_key key;
     struct library *b;
 
-    if (!w->disk.files.facts(w->disk.files.ctx, path, &facts))
+    if (!known_facts(w, path, &facts)) {
+        errno = ENOENT;
         return NULL;
+    }
     memset(&key, 0, sizeof(key));
     key = (struct library_key){facts.device, facts.inode};
     HASH_FIND(hh, w->libraries, &key, sizeof(key), b);
-    if (b || !(b = read_library(w, path)))
+    if (b || !(b = read_library(w, path, answer)))
         return b;
     HASH_ADD(hh, w->libraries, key, sizeof(b->key), b);
     return b;
+}
+
+struct library *world_library(struct world *w, const char *path) {
+    return find_library(w, path, NULL);
+}
+
+struct library *world_library_after(struct world *w, const char *path, enum glance_answer answer) {
+    return find_library(w, path, &answer);
 }
 
 /* ---- the loader ---- */
@@ -220,7 +338,7 @@ void world_use(struct world *w, const char *interpreter, struct wc_search_world 
     if (!w->interpreter || strcmp(w->interpreter, interpreter) != 0)
         read_system(w, interpreter);
     wc_search_system_use(&w->system, search);
-    search->files = &w->disk.files;
+    search->files = &w->files;
     search->cache = (struct wc_span){w->cache, w->cache_size};
     search->whole = search->sparse = true;
 }
@@ -228,13 +346,17 @@ void world_use(struct world *w, const char *interpreter, struct wc_search_world 
 void world_begin(struct world *w, const char *root) {
     memset(w, 0, sizeof(*w));
     disk_begin(&w->disk, root);
+    w->files = (struct wc_files){w, known_read, known_facts, list, real_path};
     heap_arena_begin(&w->memory);
     glance_begin(&w->glance);
     read_cache(w);
 }
 
 void world_end(struct world *w) {
+    for (struct library *b = w->libraries; b; b = b->hh.next)
+        look_close(b->look);
     HASH_CLEAR(hh, w->libraries);
+    HASH_CLEAR(hh, w->entries);
     free(w->cache);
     free(w->interpreter);
     glance_end(&w->glance);

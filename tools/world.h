@@ -32,12 +32,15 @@ struct library {
     /* cuDNN's libraries that it has the names of in its constants, "libcudnn.so.9",
      * "libcudnn_graph.so": it opens them itself. NULL at the end. */
     const char **opens;
-    bool listed; /* by a scan, as a copy or a host */
+    struct look *look; /* kept open: it will be told of; NULL: not kept */
+    bool listed;       /* by a scan, as a copy or a host */
     UT_hash_handle hh;
 };
 
 struct world {
     struct disk disk;
+    struct wc_files files; /* the disk's, with what was looked up kept: a search asks again */
+    struct world_entry *entries;
     struct heap_arena memory;
     struct library *libraries;
     struct glance glance;
@@ -46,7 +49,8 @@ struct world {
     char *interpreter; /* of which `system` is */
     char glibc[16];    /* "2.36"; "": not known */
     struct wc_search_system system;
-    bool named; /* what is read was named by the user: it may cost more */
+    size_t looks; /* that are kept open */
+    bool named;   /* what is read was named by the user: it may cost more */
 };
 
 /* *w must not move. root: as for disk_begin. */
@@ -55,6 +59,11 @@ void world_end(struct world *w);
 
 /* NULL: no regular file that can be read (errno). Lives as long as the world. */
 struct library *world_library(struct world *w, const char *path);
+/* The same where a glance has been taken already. */
+struct library *world_library_after(struct world *w, const char *path, enum glance_answer answer);
+/* All of it, to be told; to be given back. NULL: it cannot be read any more. */
+struct look *world_look(struct world *w, const struct library *b);
+void world_look_end(const struct library *b, struct look *l);
 void world_add_open(struct world *w, struct library *b, const char *name);
 /* Fills in what a loader adds: interpreter is the path of ld.so, NULL: that of the own machine. */
 void world_use(struct world *w, const char *interpreter, struct wc_search_world *search);

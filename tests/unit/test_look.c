@@ -8,6 +8,7 @@
 
 #include "support_elf.h"
 #include "support_tree.h"
+#include "tools/glance.h"
 #include "tools/look.h"
 #include "tools/source.h"
 
@@ -208,6 +209,77 @@ static void what_is_no_library_is_told_by_its_name_alone(void **state) {
     assert_null(look_open(&s->disk, "/nothing"));
 }
 
+/* Its segment is longer than what is left of it. */
+static void a_file_that_is_cut_meanwhile_is_damaged(void **state) {
+    struct setting *s = *state;
+    char real[PATH_MAX];
+    struct wc_record r;
+    struct look *l;
+
+    put_library(s, "/libcudnn.so.9", "libcudnn.so.9", NULL, NULL);
+    l = look_open(&s->disk, "/libcudnn.so.9");
+    assert_int_equal(l->error, WC_ELF_OK);
+    tree_path(&s->tree, "/libcudnn.so.9", real);
+    assert_int_equal(truncate(real, 0), 0);
+    look_object(l, &r); /* which touches what was never read before */
+    assert_int_equal(r.u.object.role, WC_role_FACADE);
+    look_close(l);
+    l = look_open(&s->disk, "/libcudnn.so.9");
+    assert_int_equal(l->error, WC_ELF_EMPTY);
+    look_close(l);
+}
+
+/* ---- glances ---- */
+
+static enum glance_answer glance(const struct setting *s, struct glance *g, const char *path) {
+    struct stat facts;
+    int fd = disk_open(&s->disk, path, &facts);
+    enum glance_answer answer;
+
+    assert_true(fd >= 0);
+    answer = glance_at(g, fd, (uint64_t)facts.st_size, false);
+    close(fd);
+    return answer;
+}
+
+static void a_glance_finds_what_may_matter(void **state) {
+    struct setting *s = *state;
+    struct glance g;
+
+    glance_begin(&g);
+    put_library(s, "/needs.so", NULL, "libcudnn.so.9", NULL);
+    put_library(s, "/imports.so", NULL, "libc.so.6", "cudnnCreate");
+    put_library(s, "/mangled.so", NULL, "libc.so.6", "_ZN5cudnn4callE");
+    put_library(s, "/opens.so", "x", "libc.so.6", "dlopen");
+    assert_int_equal(glance(s, &g, "/needs.so"), GLANCE_NAMES);
+    assert_int_equal(glance(s, &g, "/imports.so"), GLANCE_NAMES);
+    assert_int_equal(glance(s, &g, "/mangled.so"), GLANCE_NOTHING);
+    assert_int_equal(glance(s, &g, "/opens.so"), GLANCE_NOTHING); /* but nothing of cuDNN */
+    tree_write(&s->tree, "/text.so", "INPUT(libx.so.1)");
+    assert_int_equal(glance(s, &g, "/text.so"), GLANCE_NOTHING);
+    glance_end(&g);
+}
+
+/* Cut anywhere, it is nothing or damaged, or the cut is behind all that counts. */
+static void a_cut_file_is_no_danger(void **state) {
+    struct setting *s = *state;
+    char real[PATH_MAX];
+    struct wc_file_facts facts;
+    struct glance g;
+    size_t damaged = 0;
+
+    glance_begin(&g);
+    put_library(s, "/needs.so", NULL, "libcudnn.so.9", "dlopen");
+    assert_true(s->disk.files.facts(&s->disk, "/needs.so", &facts));
+    tree_path(&s->tree, "/needs.so", real);
+    for (off_t n = (off_t)facts.size; n-- > 0;) {
+        assert_int_equal(truncate(real, n), 0);
+        damaged += glance(s, &g, "/needs.so") == GLANCE_DAMAGED;
+    }
+    assert_true(damaged > 500);
+    glance_end(&g);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(links_stay_below_the_root, begin, end),
@@ -216,6 +288,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_host_is_what_imports_cudnn, begin, end),
         cmocka_unit_test_setup_teardown(a_copy_tells_its_version_and_installation, begin, end),
         cmocka_unit_test_setup_teardown(what_is_no_library_is_told_by_its_name_alone, begin, end),
+        cmocka_unit_test_setup_teardown(a_file_that_is_cut_meanwhile_is_damaged, begin, end),
+        cmocka_unit_test_setup_teardown(a_glance_finds_what_may_matter, begin, end),
+        cmocka_unit_test_setup_teardown(a_cut_file_is_no_danger, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
