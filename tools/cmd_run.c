@@ -127,6 +127,7 @@ static int run_command(char **command, const char *shim, const struct options *o
     environment.log = run.place.value;
     environment.silent = run.quiet || log_place_is_good(&run.place);
     run.live.place = &run.place;
+    run.live.shim = shim;
     run.live.start = run.start;
     run.live.stop = options->stop_on != WC_severity_NONE;
     run.live.say = !run.quiet && !getenv("WHICHCUDNN_STDERR");

@@ -8,13 +8,17 @@
 #include <unistd.h>
 
 #include "child_logs.h"
+#include "preloaded.h"
 #include "terminal.h"
 #include "whichcudnn/process_facts.h"
 
 #define SECOND INT64_C(1000000)
+#define HOUR (3600 * SECOND)
 /* Most commands that an error ends have ended by then. */
 #define SOON (3 * SECOND)
 #define WATCH_AFTER (SECOND / 2)
+#define LOOK_FIRST (SECOND / 50)
+#define LOOK_RARER 5 /* times */
 /* To write a checkpoint and go; then it is killed. */
 #define STOP_PATIENCE (10 * SECOND)
 
@@ -28,6 +32,8 @@ static int64_t now(void) {
 /* To end a watch takes the kernel 10 ms and more: short commands have none. */
 void live_begin(struct live *l) {
     l->readable = -1;
+    l->look_after = LOOK_FIRST;
+    l->look_at = now() + l->look_after;
     if (l->stop || l->say)
         l->watch_at = now() + WATCH_AFTER;
 }
@@ -155,6 +161,13 @@ static void kill_now(struct live *l, pid_t child) {
     child_logs_end(&logs);
 }
 
+/* env -i, a launcher: what the command has become may be without the shim. */
+static void look_at_preload(struct live *l, pid_t child) {
+    l->preload_gone = preload_is_gone(child, l->shim);
+    l->look_after *= LOOK_RARER;
+    l->look_at = l->preload_gone ? 0 : now() + l->look_after;
+}
+
 static int64_t sooner(int64_t a, int64_t b) {
     return a && (!b || a < b) ? a : b;
 }
@@ -163,6 +176,8 @@ int live_look(void *arg, pid_t child, bool is_readable) {
     struct live *l = arg;
     int64_t next, left;
 
+    if (l->look_at && l->look_at <= now())
+        look_at_preload(l, child);
     if (l->watch_at && l->watch_at <= now())
         begin_watch(l);
     /* Where logs grow and grow they are read once a second at most. */
@@ -173,10 +188,12 @@ int live_look(void *arg, pid_t child, bool is_readable) {
         judge(l, child);
     if (l->kill_at && l->kill_at <= now())
         kill_now(l, child);
-    next = sooner(l->watch_at, sooner(l->judge_at, l->kill_at));
+    next = sooner(sooner(l->look_at, l->watch_at), sooner(l->judge_at, l->kill_at));
     left = next - now();
     if (!next)
         return -1;
+    if (left > HOUR)
+        left = HOUR; /* poll takes an int */
     return left < 0 ? 0 : (int)(left / 1000) + 1;
 }
 

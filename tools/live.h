@@ -10,19 +10,22 @@
 
 struct live {
     const struct log_place *place;
-    int64_t start;  /* microseconds since the epoch */
-    bool stop, say; /* what is wanted */
-    bool colour;    /* of what is said */
-    bool stopped;   /* the command was ended by us */
+    const char *shim;  /* its path */
+    int64_t start;     /* microseconds since the epoch */
+    bool stop, say;    /* what is wanted */
+    bool colour;       /* of what is said */
+    bool preload_gone; /* when last looked at, the command had it no longer */
+    bool stopped;      /* the command was ended by us */
     struct watch *watch;
-    int readable;                        /* its descriptor, -1: nothing is watched */
-    int64_t watch_at, judge_at, kill_at; /* 0: not at all */
+    int readable;                                 /* its descriptor, -1: nothing is watched */
+    int64_t look_at, watch_at, judge_at, kill_at; /* 0: not at all */
+    int64_t look_after;
     int64_t judged_at;
     char **told; /* titles */
     size_t told_count;
 };
 
-/* The fields above `stopped` are the caller's; the others are zero. */
+/* The fields above `preload_gone` are the caller's; the others are zero. */
 void live_begin(struct live *l);
 /* As `meanwhile` of struct supervision; arg is the struct live. */
 int live_look(void *arg, pid_t child, bool is_readable);

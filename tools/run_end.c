@@ -290,6 +290,9 @@ static enum wc_severity conclude_unobserved(struct run *run, struct wc_record *o
     struct source *started = reason ? NULL : look_at_start(run, program, outcome, &reason);
     enum wc_severity worst = WC_severity_NONE;
 
+    if (!started && !reason && run->live.preload_gone && !is_disabled())
+        reason = must_copy("the command went on without the library: something took LD_PRELOAD out "
+                           "of its environment (env -i, sudo, a launcher)");
     if (started) {
         worst = say_reports(run, &started, 1);
         source_free(started);

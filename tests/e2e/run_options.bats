@@ -206,3 +206,28 @@ END
     run -127 --separate-stderr run_it -- ./child sick 'exit 127'
     [[ $stderr == *"ended    with status 127, during cudnnCreate"* ]]
 }
+
+@test "why nothing was observed: the environment was cleared on the way" {
+    real_shim
+    run -0 run_it -- env -i sleep 0.6
+    [[ $output == "whichcudnn: nothing observed: the command went on without the library: something took LD_PRELOAD"* ]]
+    run -0 run_it -- sleep 0.6
+    is "$output" "whichcudnn: nothing observed: no cuDNN was loaded or asked for"
+    # One that writes over its environment still has the library.
+    cat >titled.c <<'END'
+#include <string.h>
+#include <unistd.h>
+extern char **environ;
+int main(void) {
+    for (char **e = environ; *e; e++)
+        memset(*e, 'x', strlen(*e));
+    return usleep(600000);
+}
+END
+    "${CC:-gcc}" -o titled titled.c
+    run -0 run_it -- ./titled
+    is "$output" "whichcudnn: nothing observed: no cuDNN was loaded or asked for"
+    mkdir logs
+    run -0 run_it --quiet --log logs -- env -i sleep 0.6
+    [[ $(jq -r .reason logs/*-outcome.jsonl) == *"took LD_PRELOAD out"* ]]
+}
