@@ -43,40 +43,51 @@ static int is_log_name(const struct dirent *entry) {
     return fnmatch(LOG_NAMES, entry->d_name, 0) == 0;
 }
 
-static bool read_one(struct logs *logs, const char *path) {
-    char *trouble = NULL;
+/* What could not be read: told when all has been, since only then all names are known. */
+struct reading {
+    struct logs logs;
+    char **troubles;
+    size_t trouble_count;
+};
 
-    if (logs_read(logs, path, &trouble))
-        return true;
-    complain("%s: %s", path, trouble);
+/* Takes the trouble. */
+static void note_trouble(struct reading *in, const char *path, char *trouble) {
+    in->troubles = must_grow(in->troubles, (in->trouble_count + 1) * sizeof(*in->troubles));
+    in->troubles[in->trouble_count++] = must_format("%s: %s", path, trouble);
     free(trouble);
-    return false;
 }
 
-static bool read_directory(struct logs *logs, const char *directory) {
+static void read_one(struct reading *in, const char *path) {
+    char *trouble = NULL;
+
+    if (!logs_read(&in->logs, path, &trouble))
+        note_trouble(in, path, trouble);
+}
+
+static void read_directory(struct reading *in, const char *directory) {
     struct dirent **entries;
     int n = scandir(directory, &entries, is_log_name, alphasort);
-    bool good = n > 0;
 
     if (n <= 0)
-        complain("%s: %s", directory, n < 0 ? strerror(errno) : "no logs in this directory");
+        note_trouble(in, directory,
+                     must_copy(n < 0 ? strerror(errno) : "no logs in this directory"));
     for (int i = 0; i < n; i++) {
         char *path = must_format("%s/%s", directory, entries[i]->d_name);
-        good = read_one(logs, path) && good;
+        read_one(in, path);
         free(path);
         free(entries[i]);
     }
     if (n >= 0)
         free(entries);
-    return good;
 }
 
-static bool read_argument(struct logs *logs, const char *path) {
+static void read_argument(struct reading *in, const char *path) {
     struct stat facts;
 
     if (stat(path, &facts) == 0 && S_ISDIR(facts.st_mode))
-        return read_directory(logs, path);
-    return read_one(logs, path);
+        read_directory(in, path);
+    else
+        read_one(in, path);
 }
 
 static void print_text_of(const struct report *one, const struct merged *m,
@@ -161,28 +172,47 @@ static bool take_option(int c, char *value, void *own) {
     return true;
 }
 
-static enum exit_code report(struct logs *logs, const struct options *options, bool good) {
+static void tell_troubles(const struct reading *in, const struct redaction *names) {
+    for (size_t i = 0; i < in->trouble_count; i++) {
+        char *text = names ? redaction_text(names, in->troubles[i]) : must_copy(in->troubles[i]);
+        complain("%s", text);
+        free(text);
+    }
+}
+
+static enum exit_code report(struct reading *in, const struct options *options) {
+    struct redaction *names = options->redact ? redact_logs(&in->logs) : NULL;
     enum exit_code answer = EXIT_USAGE;
 
-    if (options->redact)
-        redact_logs(logs);
-    if (logs->process_count > 0)
-        answer = report_all(logs, options);
-    return good ? answer : EXIT_USAGE;
+    tell_troubles(in, names);
+    if (in->logs.process_count > 0)
+        answer = report_all(&in->logs, options);
+    if (names)
+        redaction_free(names);
+    return in->trouble_count > 0 ? EXIT_USAGE : answer;
 }
 
 /* No log named: the newest one. */
-static enum exit_code report_newest(struct logs *logs, const struct options *options) {
+static enum exit_code report_newest(struct reading *in, const struct options *options) {
     char *looked, *path = newest_log(&looked);
     enum exit_code answer = EXIT_NOTHING_OBSERVED;
 
-    if (path)
-        answer = report(logs, options, read_one(logs, path));
-    else
+    if (path) {
+        read_one(in, path);
+        answer = report(in, options);
+    } else {
         complain("nothing observed: no log of yours in %s", looked);
+    }
     free(path);
     free(looked);
     return answer;
+}
+
+static void reading_end(struct reading *in) {
+    for (size_t i = 0; i < in->trouble_count; i++)
+        free(in->troubles[i]);
+    free(in->troubles);
+    logs_end(&in->logs);
 }
 
 int cmd_report(int argc, char **argv) {
@@ -193,9 +223,8 @@ int cmd_report(int argc, char **argv) {
                                           OPTIONS_ALL};
     const struct options_kind kind = {usage, "hv", known, take_option, stdout, 0, -1, ""};
     struct options options = {.verbose = false};
-    struct logs logs = {.files = NULL};
+    struct reading in = {.troubles = NULL};
     int answer = options_read(argc, argv, &kind, &options.common, &options);
-    bool good = true;
 
     if (answer >= 0)
         return answer;
@@ -203,10 +232,10 @@ int cmd_report(int argc, char **argv) {
         complain("--json and --markdown are two forms; one of them is expected");
         return EXIT_USAGE;
     }
-    logs.keep_events = options.verbose || options.markdown;
+    in.logs.keep_events = options.verbose || options.markdown;
     for (int i = optind; i < argc; i++)
-        good = read_argument(&logs, argv[i]) && good;
-    answer = optind < argc ? report(&logs, &options, good) : report_newest(&logs, &options);
-    logs_end(&logs);
+        read_argument(&in, argv[i]);
+    answer = optind < argc ? report(&in, &options) : report_newest(&in, &options);
+    reading_end(&in);
     return answer;
 }

@@ -65,7 +65,7 @@ static void note_call(struct in_flight *f, const struct wc_record *r) {
 
     if (r->u.call.phase == WC_phase_BEFORE)
         begin(f, r, WC_NULL, must_copy(function));
-    else if (one && one->request == WC_NULL && strcmp(one->what, function) == 0)
+    else if (one && one->request == WC_NULL && one->what && strcmp(one->what, function) == 0)
         forget(f, one);
 }
 

@@ -22,7 +22,7 @@ void layout_word(struct layout *l, const char *text);
 /* The same of a path, shortened rather than put on another line; `reserve` columns stay free. */
 void layout_path(struct layout *l, const char *path, int reserve);
 void layout_painted(struct layout *l, const char *text, enum paint p);
-/* A mark that follows the last word without a space. */
+/* A mark that follows the last word without a space; there must be room, as near a line's start. */
 void layout_stick(struct layout *l, const char *mark);
 /* Untrusted words between spaces, arguments as in print_format. */
 void layout_words(struct layout *l, const char *format, ...) __attribute__((format(printf, 2, 3)));

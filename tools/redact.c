@@ -326,7 +326,7 @@ static void apply_to_file(const struct redaction *r, struct log_file *file) {
     }
 }
 
-void redact_logs(struct logs *logs) {
+struct redaction *redact_logs(struct logs *logs) {
     struct redaction *r = redaction_new();
 
     for (size_t i = 0; i < logs->process_count; i++)
@@ -335,5 +335,5 @@ void redact_logs(struct logs *logs) {
         redaction_apply(r, logs->processes[i]);
     for (size_t i = 0; i < logs->file_count; i++)
         apply_to_file(r, logs->files[i]);
-    redaction_free(r);
+    return r;
 }

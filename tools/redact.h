@@ -23,7 +23,7 @@ void redaction_apply(const struct redaction *r, struct source *s);
 /* The same of one text; the caller frees. */
 char *redaction_text(const struct redaction *r, const char *text);
 
-/* All of that. */
-void redact_logs(struct logs *logs);
+/* All of that; what it knows then, for other texts. */
+struct redaction *redact_logs(struct logs *logs);
 
 #endif

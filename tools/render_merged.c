@@ -71,11 +71,11 @@ static void print_process(struct layout *l, const struct merged_process *p) {
     layout_line(l, indent, indent + 4);
     if (p->rank != WC_NULL)
         layout_words(l, "rank %lld,", (long long)p->rank);
-    layout_words(l, "process %lld", (long long)p->report->source->pid);
+    layout_words(l, "process %lld%s", (long long)p->report->source->pid,
+                 arguments->n > 0 ? "" : ":");
     if (arguments->n > 0)
-        layout_words(l, "(%s%s%s)", arguments->p[0], arguments->n > 1 ? " " : "",
+        layout_words(l, "(%s%s%s):", arguments->p[0], arguments->n > 1 ? " " : "",
                      arguments->n > 1 ? arguments->p[1] : "");
-    layout_stick(l, ":");
     layout_words(l, "%s", wc_enum_word_raw(WC_ENUM_verdict, p->report->verdict));
     add_ending(l, p->report);
     layout_end(l);

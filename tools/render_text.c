@@ -73,11 +73,8 @@ static void print_process(struct layout *l, const struct report *r) {
 
     key(l, "process");
     if (r->source->pid > 0)
-        layout_words(l, "%lld", (long long)r->source->pid);
-    if (p->node)
-        layout_words(l, "on %s", p->node);
-    if (p->arguments.n > 0 || p->executable)
-        layout_stick(l, ":");
+        layout_words(l, "%lld%s%s%s", (long long)r->source->pid, p->node ? " on " : "",
+                     p->node ? p->node : "", p->arguments.n > 0 || p->executable ? ":" : "");
     for (size_t i = 0; i < p->arguments.n; i++)
         layout_word(l, p->arguments.p[i]);
     if (p->arguments.n == 0)

@@ -270,6 +270,8 @@ asks for libcudnn_ops.so.9 with dlopen"
     user=$(sed -n 's|^/home/\(user[0-9]*\)/x.so: cannot open$|\1|p' told)
     grep -qxF "by $user on node1, not jdoe2, not node70" told
     is "$(jq -r .node <<<"$output")" node1
+    run -2 --separate-stderr report --redact whichcudnn-*.jsonl "$PWD/home/jdoe/missing.jsonl"
+    [[ $stderr == *"/home/$user/missing.jsonl: No such file"* ]]
     # The home of whoever makes the report may be anywhere.
     stack_with 9.8.0 | sed 's|"/v/|"/data/people/zara/v/|g' | make_log log.jsonl
     HOME=/data/people/zara run -0 report --redact -v log.jsonl
