@@ -20,6 +20,7 @@ MEASURES = [
     ("calls-1-13", "a watched call, 13 arguments, 1 thread", "ns", "ns"),
     ("calls-16-13", "a watched call, 13 arguments, 16 threads", "ns", "ns"),
     ("opens", "a dlopen, mean of 5,000 libraries", "us", "us"),
+    ("scan", "whichcudnn scan of virtual environments, bare: find -name '*.so*'", "cpu_ms", "ms"),
     ("report", "whichcudnn report over 10,000 logs of 100 records", "cpu_ms", "ms"),
 ]
 CALLS_COUNTED = 10000  # the runs "few" and "many" differ by so many
@@ -32,6 +33,7 @@ GOALS = [
     ("jax", "shim", "LD_DEBUG libs", RATIO, 1.0),
     *((f"calls-{n}", "shim", "bare", DIFFERENCE, 1.5) for n in ("1-3", "16-3", "1-13", "16-13")),
     ("opens", "shim", "bare", RATIO, 1.03),
+    ("scan", "scan", "bare", RATIO, 3.0),
     ("report", "bare", "bare", ITSELF, 2000),  # half a million records a second
 ]
 

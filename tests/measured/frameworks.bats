@@ -31,3 +31,14 @@ setup() {
 @test "PyTorch, JAX, TensorFlow, ONNX Runtime, CuPy, CTranslate2: the right findings, none where they work" {
     "$WC_PYTHON" "$WC_ROOT/tests/real/check_measured.py" large
 }
+
+@test "a scan of them says what find and readelf say, and is silent where they work" {
+    local venv
+    venv=$("$WC_ROOT/tests/setup/frameworks")
+    "$WC_PYTHON" "$WC_ROOT/tests/oracle/scan_oracle.py" "$venv" "$WHICHCUDNN"
+    "$WC_PYTHON" "$WC_ROOT/tests/oracle/scan_oracle.py" "$(echo "$WC_BUILD"/demo/venv-torch-*)" "$WHICHCUDNN"
+    "$WHICHCUDNN" scan --json "$venv" >scan.json
+    [ "$(jq -c '[.reports[].verdict] | unique' scan.json)" = '["ok"]' ]
+    [ "$(jq '[.reports[].stack.objects[] | select(.role == "host")] | length' scan.json)" -ge 4 ]
+    [ "$(jq -c '[.passed_over]' scan.json)" = '[[]]' ]
+}
