@@ -42,7 +42,7 @@ shim_sources  := $(sort $(shell find shim -name '*.c' -not -path 'shim/arch/*'))
 unit_sources  := $(sort $(wildcard tests/unit/test_*.c))
 generated     := $(patsubst core/data/generate_%.py,$(O)/gen/cudnn_%.inc,\
                    $(wildcard core/data/generate_*.py))
-pages         := $(O)/gen/findings_pages.inc
+pages         := $(O)/gen/findings_pages.inc $(O)/gen/report_page.inc
 objects = $(patsubst %,$(O)/obj/$(1)/%.o,$(basename $(2)))
 
 # ---- NVIDIA's headers: what was asked for, a toolkit, or what `make headers` fetched ----------
@@ -151,7 +151,9 @@ $(O)/gen/cudnn_%.inc: core/data/generate_%.py core/data/cudnn_%.tsv
 	$(say) GEN $@
 	$(Q)mkdir -p $(@D) && $(PYTHON) $^ > $@.new && mv $@.new $@
 
-$(pages): tools/generate_pages.py docs/findings.md
+$(O)/gen/findings_pages.inc: tools/generate_pages.py docs/findings.md
+$(O)/gen/report_page.inc: tools/generate_html.py $(addprefix tools/html/page.,html css js)
+$(pages):
 	$(say) GEN $@
 	$(Q)mkdir -p $(@D) && $(PYTHON) $^ > $@.new && mv $@.new $@
 
@@ -194,7 +196,7 @@ $(O)/unit/%: $(O)/obj/command/tests/unit/%.o $(archives)
 every_object := $(shim_objects) $(command_objects) $(check_objects) \
                 $(call objects,command,$(unit_sources))
 $(every_object): $(O)/flags | $(generated)
-$(O)/obj/command/tools/page.o: | $(pages)
+$(O)/obj/command/tools/page.o $(O)/obj/command/tools/render_html.o: | $(pages)
 -include $(every_object:.o=.d)
 
 # What every test finds in its environment. RELEASE= adds a release of cuDNN to the real ones; the

@@ -1,4 +1,4 @@
-/* whichcudnn report: logs into text, JSON or Markdown. */
+/* whichcudnn report: logs into text, JSON, Markdown or a page. */
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
@@ -26,6 +26,7 @@ static const char usage[] =
     "  -v, --verbose  nothing is shortened; the time line, and all that is known\n"
     "  --json         as JSON (docs/report.schema.json); several logs give a list\n"
     "  --markdown     to be pasted into an issue\n"
+    "  --html FILE    as a page with a picture; nothing else is needed to show it\n"
     "  --redact       users, their home directories and nodes get other names\n"
     "  --color=WHEN   auto (default: on a terminal, unless NO_COLOR is set), always,\n"
     "                 never\n"
@@ -37,6 +38,7 @@ static const char usage[] =
 struct options {
     struct options_common common;
     bool verbose, markdown, redact;
+    const char *html; /* file */
 };
 
 static int is_log_name(const struct dirent *entry) {
@@ -109,21 +111,37 @@ static void print_markdown(const struct report *one, const struct merged *m) {
 
 /* One report is an object, several are a list of them. */
 static void print_json(const struct report *one, const struct merged *m) {
-    json_t *value = m ? json_array() : render_json(one);
+    json_t *value = m ? render_merged_json(m) : render_json(one);
 
-    for (size_t i = 0; m && i < m->n; i++)
-        json_array_append_new(value, render_json(m->p[i].report));
     json_dumpf(value, stdout, JSON_INDENT(2));
     putchar('\n');
     json_decref(value);
 }
 
-static void print_all(struct report *reports, size_t n, const struct options *options) {
+static bool write_html(const char *path, const struct report *one, const struct merged *m) {
+    FILE *to = fopen(path, "we");
+    bool good = to != NULL;
+
+    if (to) {
+        render_html(to, one, m);
+        good = !ferror(to);
+        good = fclose(to) == 0 && good;
+    }
+    if (!good)
+        complain("%s: %s", path, strerror(errno));
+    return good;
+}
+
+/* False: it could not be written, which is said. */
+static bool print_all(struct report *reports, size_t n, const struct options *options) {
     struct merged merged, *m = n > 1 ? &merged : NULL;
+    bool good = true;
 
     if (m)
         merge(m, reports, n);
-    if (options->common.json)
+    if (options->html)
+        good = write_html(options->html, reports, m);
+    else if (options->common.json)
         print_json(reports, m);
     else if (options->markdown)
         print_markdown(reports, m);
@@ -131,6 +149,7 @@ static void print_all(struct report *reports, size_t n, const struct options *op
         print_text_of(reports, m, options);
     if (m)
         merged_end(m);
+    return good;
 }
 
 /* Errors outweigh all; nothing observed counts only where it is so for every process. */
@@ -154,8 +173,7 @@ static enum exit_code report_all(const struct logs *logs, const struct options *
 
     for (size_t i = 0; i < n; i++)
         report_make(&reports[i], logs->processes[i]);
-    print_all(reports, n, options);
-    answer = worst(reports, n);
+    answer = print_all(reports, n, options) ? worst(reports, n) : EXIT_USAGE;
     for (size_t i = 0; i < n; i++)
         report_end(&reports[i]);
     free(reports);
@@ -165,7 +183,8 @@ static enum exit_code report_all(const struct logs *logs, const struct options *
 static bool take_option(int c, char *value, void *own) {
     struct options *options = own;
 
-    (void)value;
+    if (c == 'f')
+        options->html = value;
     options->verbose = options->verbose || c == 'v';
     options->markdown = options->markdown || c == 'm';
     options->redact = options->redact || c == 'r';
@@ -218,6 +237,7 @@ static void reading_end(struct reading *in) {
 int cmd_report(int argc, char **argv) {
     static const struct option known[] = {{"verbose", no_argument, NULL, 'v'},
                                           {"markdown", no_argument, NULL, 'm'},
+                                          {"html", required_argument, NULL, 'f'},
                                           {"redact", no_argument, NULL, 'r'},
                                           OPTIONS_JSON,
                                           OPTIONS_ALL};
@@ -228,11 +248,11 @@ int cmd_report(int argc, char **argv) {
 
     if (answer >= 0)
         return answer;
-    if (options.common.json && options.markdown) {
-        complain("--json and --markdown are two forms; one of them is expected");
+    if (options.common.json + options.markdown + (options.html != NULL) > 1) {
+        complain("--json, --markdown and --html are forms of a report; one of them is expected");
         return EXIT_USAGE;
     }
-    in.logs.keep_events = options.verbose || options.markdown;
+    in.logs.keep_events = options.verbose || options.markdown || options.html;
     for (int i = optind; i < argc; i++)
         read_argument(&in, argv[i]);
     answer = optind < argc ? report(&in, &options) : report_newest(&in, &options);

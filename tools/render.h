@@ -21,6 +21,9 @@ void render_merged(struct layout *l, const struct merged *m);
 /* To be pasted into an issue of somebody's project. */
 void render_markdown(FILE *to, const struct report *r);
 void render_merged_markdown(FILE *to, const struct merged *m);
+/* A page that needs no other file: one process, or several (m not NULL). Wants sources that kept
+ * their events. */
+void render_html(FILE *to, const struct report *one, const struct merged *m);
 /* The same in few lines: verdict, findings with title and first fix. */
 void render_brief(FILE *to, const struct report *r, bool colour);
 /* The verdict's line alone: "error: libtorch_cuda.so got cuDNN 9.1.0, ...". */
@@ -40,5 +43,6 @@ char *render_gap(const struct report *r, size_t i);
 
 /* The shape of docs/report.schema.json. New reference. */
 json_t *render_json(const struct report *r);
+json_t *render_merged_json(const struct merged *m); /* a list of them */
 
 #endif

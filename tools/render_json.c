@@ -104,3 +104,11 @@ json_t *render_json(const struct report *r) {
     json_object_set_new(object, "sources", sources);
     return object;
 }
+
+json_t *render_merged_json(const struct merged *m) {
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < m->n; i++)
+        json_array_append_new(array, render_json(m->p[i].report));
+    return array;
+}
