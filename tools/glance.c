@@ -12,8 +12,7 @@
 #define HEAD ((size_t)4096)      /* headers of most files lie there */
 #define HEADERS_MOST 64
 #define DYNAMIC_MOST ((size_t)64 << 10)
-#define STRINGS_MOST ((uint64_t)16 << 20)  /* of names; with more, to look up some is cheaper */
-#define CONSTANTS_MOST ((uint64_t)8 << 20) /* a file whose constants are searched */
+#define STRINGS_MOST ((uint64_t)16 << 20) /* of names; with more, to look up some is cheaper */
 #define OVERLAP ((size_t)64) /* so much of a piece is looked at again with the next one */
 
 struct segment {
@@ -246,7 +245,7 @@ enum glance_answer glance_at(struct glance *g, int fd, uint64_t size, bool all) 
         return damaged(g, "its dynamic section is damaged, or reaches beyond its end");
     if (names.cudnn)
         return GLANCE_NAMES;
-    if (!names.dlopen || (size > CONSTANTS_MOST && !all))
+    if (!names.dlopen || (size > GLANCE_CONSTANTS_MOST && !all))
         return GLANCE_NOTHING;
     search_constants(&s, size);
     return has_facade(g) ? GLANCE_OPENS : GLANCE_NOTHING;

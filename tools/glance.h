@@ -15,6 +15,7 @@ enum glance_answer {
     GLANCE_DAMAGED
 };
 
+#define GLANCE_CONSTANTS_MOST ((uint64_t)8 << 20) /* a file whose constants are searched */
 #define GLANCE_NAME_MOST 32
 
 struct glance {

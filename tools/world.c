@@ -150,9 +150,29 @@ static bool opens_parts(const struct library *b) {
             wc_str_same(name.part, wc_answering_part(name.version.major)));
 }
 
+static bool imports_dlopen(const struct wc_elf_image *e) {
+    uint32_t end = wc_elf_imports_end(e);
+    const char *name;
+
+    for (uint32_t i = 1; i < end; i++)
+        if ((name = wc_elf_symbol_name(e, i)) && strcmp(name, "dlopen") == 0)
+            return true;
+    return false;
+}
+
+/* That "libcudnn" stood in its search path alone makes it no less one that opens it. */
+static void take_constants(struct world *w, struct library *b, int fd, uint64_t size) {
+    if (size > GLANCE_CONSTANTS_MOST && !w->named)
+        return;
+    glance_constants(&w->glance, fd, size, OPENS_MOST_BYTES);
+    take_opens(w, b, WC_NAME_FACADE);
+    if (b->opens && b->opens[0])
+        b->role = WC_role_HOST;
+}
+
 /* Of a library of cuDNN's, the parts; of another one, the facade, which makes it a host. */
-static void take_glance(struct world *w, struct library *b, enum glance_answer answer, int fd,
-                        uint64_t size) {
+static void take_glance(struct world *w, struct library *b, enum glance_answer answer,
+                        const struct wc_elf_image *image, int fd, uint64_t size) {
     if (opens_parts(b)) {
         glance_constants(&w->glance, fd, size, OPENS_MOST_BYTES);
         take_opens(w, b, WC_NAME_PART);
@@ -162,6 +182,8 @@ static void take_glance(struct world *w, struct library *b, enum glance_answer a
     } else if (answer == GLANCE_OPENS) {
         take_opens(w, b, WC_NAME_FACADE);
         b->role = WC_role_HOST;
+    } else if (answer == GLANCE_NAMES && b->role == WC_role_OTHER && imports_dlopen(image)) {
+        take_constants(w, b, fd, size);
     }
 }
 
@@ -241,7 +263,7 @@ static struct library *read_library(struct world *w, const char *path,
     if (l)
         b = new_library(w, path, l);
     if (b && b->is_elf)
-        take_glance(w, b, answer, fd, (uint64_t)facts.st_size);
+        take_glance(w, b, answer, &l->image, fd, (uint64_t)facts.st_size);
     close(fd);
     if (b && is_kept(w, b)) {
         b->look = l;

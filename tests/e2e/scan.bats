@@ -128,6 +128,15 @@ END
     done
 }
 
+@test "a host that opens cuDNN by name, with such a name in its search path" {
+    mkdir -p env/site-packages/frame
+    cp -r "$POOL/9.3.0" libcudnn9
+    build_host library-dlopen "$POOL/9.3.0" frame --no-rpath -Wl,-rpath,"$PWD/libcudnn9"
+    mv frame.so env/site-packages/frame/_C.so
+    scan --json env >scan.json
+    is "$(objects 0 facade)" "facade 9.3.0 $PWD/libcudnn9/libcudnn.so.9"
+}
+
 @test "LD_LIBRARY_PATH: the own one, --ld-library-path, --env in lines and with NULs" {
     build_host lazy "$POOL/9.3.0" linked --no-rpath
     make_standin 9.1.0 other
