@@ -30,7 +30,7 @@ endif
 .SUFFIXES:
 .PHONY: all help headers demo install clean distclean FORCE \
         test test-unit test-e2e test-real test-measured test-cases test-neutral test-faults \
-        test-sanitizers test-all fuzz mutants coverage confusion lint bench schema readme
+        test-sanitizers test-all fuzz mutants coverage confusion lint bench schema readme man
 
 # ---- sources: a new file needs no change here -----------------------------------------------
 
@@ -333,19 +333,28 @@ bench:
 schema:
 	$(Q)$(PYTHON) tests/schema/generate.py write
 
+# The man pages say what --help and docs/ say, by way of pandoc. PANDOC= : without them.
+PANDOC ?= $(shell command -v pandoc)
+man: $(O)/man/.made
+$(O)/man/.made: $(O)/whichcudnn tools/generate_man.py tools/man.lua README.md $(wildcard docs/*.md)
+	$(if $(PANDOC),,$(error pandoc is not there: it makes the man pages))
+	$(say) MAN $(@D)
+	$(Q)rm -rf $(@D) && $(PYTHON) tools/generate_man.py $(@D) $< && touch $@
+
 # By rename: a process that has the old library mapped keeps the old file, whole.
 put = install -d '$(DESTDIR)$(3)' && install -m $(1) $(2) '$(DESTDIR)$(3)/.$(notdir $(2)).new' && \
       mv -f '$(DESTDIR)$(3)/.$(notdir $(2)).new' '$(DESTDIR)$(3)/$(or $(4),$(notdir $(2)))'
-man_pages := $(wildcard docs/man/*.1 docs/man/*.7)
-install: all
+install: all $(if $(PANDOC),man)
 	$(say) INSTALL '$(DESTDIR)$(PREFIX)'
 	$(Q)$(call put,0644,$(O)/libwhichcudnn.so,$(LIBDIR))
 	$(Q)$(call put,0755,$(O)/whichcudnn,$(BINDIR))
 	$(Q)$(call put,0644,completions/whichcudnn.bash,$(DATADIR)/bash-completion/completions,whichcudnn)
-	$(Q)$(foreach m,$(man_pages),$(call put,0644,$(m),$(DATADIR)/man/man$(subst .,,$(suffix $(m)))) &&) true
+	$(Q)$(if $(PANDOC),$(foreach m,$(shell ls $(O)/man/*.[1-8]),\
+	    $(call put,0644,$(m),$(DATADIR)/man/man$(subst .,,$(suffix $(m)))) &&) true,\
+	    echo 'man pages are left out: pandoc is not there' >&2)
 
 clean:
-	rm -rf $(O)/obj $(O)/gen $(O)/unit $(O)/tap $(O)/tidy $(O)/flags $(O)/libdir $(O)/*.a \
+	rm -rf $(O)/obj $(O)/gen $(O)/unit $(O)/tap $(O)/tidy $(O)/man $(O)/flags $(O)/libdir $(O)/*.a \
 	    $(O)/libwhichcudnn.so $(O)/whichcudnn
 distclean:
 	rm -rf $(O)
@@ -371,6 +380,7 @@ help:
 	@echo 'make confusion   what cases expect against what is told, into docs/findings.md'
 	@echo 'make schema      docs/log.md and docs/*.schema.json, made anew from record.def'
 	@echo 'make headers     fetch NVIDIA headers into $(O)/headers where no CUDA toolkit is installed'
+	@echo 'make man         man pages into $(O)/man, if pandoc is there; install puts them, too (PANDOC=: not)'
 	@echo 'make install     PREFIX=$(PREFIX) DESTDIR= LIBDIR= BINDIR='
 	@echo 'make clean       what was built; distclean: the fetched files too'
 	@echo

@@ -25,6 +25,7 @@ static int help(void) {
         printf("  %-8s  %s\n", commands[i].name, commands[i].what);
     puts("\n"
          "whichcudnn COMMAND --help tells more; whichcudnn --version the version.\n"
+         "\n"
          "Exit status: 0 nothing wrong, 1 errors found, 2 usage or unreadable, 3 nothing\n"
          "observed; run gives the status of its command.");
     return EXIT_NOTHING_WRONG;

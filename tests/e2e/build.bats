@@ -72,6 +72,8 @@ setup() {
     make -s install O="$OUT" DESTDIR="$root" PREFIX=/opt/w LIBDIR=/opt/w/lib64 >/dev/null
     cmp "$OUT/libwhichcudnn.so" "$root/opt/w/lib64/libwhichcudnn.so"
     [ -x "$root/opt/w/bin/whichcudnn" ]
+    diff <(ls "$OUT/man") <(find "$root/opt/w/share/man" -type f -printf '%f\n' | sort)
+    cmp "$OUT/man/whichcudnn.1" "$root/opt/w/share/man/man1/whichcudnn.1"
     cmp completions/whichcudnn.bash "$root/opt/w/share/bash-completion/completions/whichcudnn"
     grep -q /opt/w/lib64 "$root/opt/w/bin/whichcudnn" # where it looks for the shim
     exec 7<"$root/opt/w/lib64/libwhichcudnn.so"
@@ -81,6 +83,16 @@ setup() {
     [ "$before" != "$(stat -c %i "$root/opt/w/lib64/libwhichcudnn.so")" ]
     cmp /proc/self/fd/7 "$OUT/libwhichcudnn.so"
     [ -z "$(find "$root" -name '.*.new')" ]
+}
+
+@test "without pandoc everything but the man pages is there, and that is said" {
+    local root=$BATS_TEST_TMPDIR/root
+    run -0 --separate-stderr make -s install O="$OUT" DESTDIR="$root" PREFIX=/w PANDOC=
+    [ "$stderr" = "man pages are left out: pandoc is not there" ]
+    [ -x "$root/w/bin/whichcudnn" ] && [ ! -e "$root/w/share/man" ]
+    rm -rf "$OUT/man"
+    run -2 make man O="$OUT" PANDOC=
+    [[ $output == *"pandoc is not there"* ]]
 }
 
 @test "without NVIDIA's headers make says how to get them" {
