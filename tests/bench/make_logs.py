@@ -8,7 +8,7 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "schema"))
-import complete  # noqa: E402
+import complete
 
 SITE = "/opt/venv/lib/python3.11/site-packages"
 FACADE = f"{SITE}/nvidia/cudnn/lib/libcudnn.so.9"
@@ -40,8 +40,8 @@ def libraries(version):
 
 
 def records(version, rank):
-    yield {"kind": "process", "node": "NODE", "start_ticks": 1, "parent_pid": 1, "executable": "/opt/venv/bin/python3.11",
-           "arguments": ["python", "train.py"], "directory": "/work", "shim_version": "0.1.0",
+    yield {"kind": "process", "node": "NODE", "start_ticks": 1, "parent_pid": 1,
+           "executable": "/opt/venv/bin/python3.11", "arguments": ["python", "train.py"], "directory": "/work", "shim_version": "0.1.0",
            "environment": [f"RANK={rank}", "LD_PRELOAD=/usr/local/lib/libwhichcudnn.so"]}
     yield {"kind": "machine", "kernel": "6.1.0", "architecture": "x86_64", "glibc": "2.36", "driver": "570.86.15",
            "gpu_devices": 8, "operating_system": "Debian GNU/Linux 12 (bookworm)"}
@@ -58,9 +58,10 @@ def records(version, rank):
             yield {"kind": "call", "function": function, "phase": phase, "host": 1, "host_path": HOST, "target": 2,
                    "target_path": FACADE, **({"status": 0, "status_name": "CUDNN_STATUS_SUCCESS"} if i % 2 else {})}
     for i in range(9):
-        yield {"kind": "failure", "request": 100 + i, "operation": "dlopen", "name": f"libcudnn_{PARTS[i % 7]}.so.9.8.{i}",
-               "caller": FACADE, "caller_object": 2, "text": f"libcudnn_{PARTS[i % 7]}.so.9.8.{i}: cannot open shared "
-               "object file: No such file or directory"}
+        name = f"libcudnn_{PARTS[i % 7]}.so.9.8.{i}"
+        yield {"kind": "failure", "request": 100 + i, "operation": "dlopen", "name": name, "caller": FACADE,
+               "caller_object": 2,
+               "text": f"{name}: cannot open shared object file: No such file or directory"}
 
 
 def log_of(version):
