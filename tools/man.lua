@@ -1,5 +1,5 @@
 -- For pandoc: what docs/ has, in the ways of a man page. Code is bold, a link is its text, and a table
--- is a list of terms: its first column is the term, what lies between that and the last goes before.
+-- is a list of terms: its first column is the term, the others follow. Tests of ours are left out.
 
 function Code(code)
     return pandoc.Strong(pandoc.Str(code.text))
@@ -14,14 +14,19 @@ local function line_of(cell)
 end
 
 function Table(table)
-    local items = {}
-    for _, row in ipairs(pandoc.utils.to_simple_table(table).rows) do
+    local items, simple = {}, pandoc.utils.to_simple_table(table)
+    for _, row in ipairs(simple.rows) do
         local says = pandoc.List()
         for i = 2, #row do
-            if i > 2 then
+            local heading = pandoc.utils.stringify(simple.headers[i])
+            if heading == "told" then
+                says:extend { pandoc.Str("."), pandoc.Space(), pandoc.Str("Told:"), pandoc.Space() }
+            elseif i > 2 and heading ~= "shown by" then
                 says:extend { pandoc.Str(":"), pandoc.Space() }
             end
-            says:extend(line_of(row[i]))
+            if heading ~= "shown by" then
+                says:extend(line_of(row[i]))
+            end
         end
         items[#items + 1] = { line_of(row[1]), { { pandoc.Plain(says) } } }
     end

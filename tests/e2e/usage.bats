@@ -88,14 +88,25 @@ misused() {
     [ "$seen" -ge 8 ]
 }
 
-@test "a value that is not one of those: each is named" {
-    local name
+@test "a value that is none: what is expected, and what was given" {
+    local name option value expected seen=0
     while read -r name; do
-        options_of "$name" | grep -q -- --color || continue
-        run -2 --separate-stderr "$CMD" "$name" --color=purple
-        misused "$name"
-        [[ $stderr == *auto*always*never*purple* ]]
+        while read -r option value; do
+            case $value in
+            WHEN) expected='auto*always*never' ;;
+            SEVERITY) expected='error*warning' ;;
+            VERSION | SEC) expected= ;;
+            [a-z]*) expected=$value ;;
+            *) continue ;;
+            esac
+            run -2 --separate-stderr "$CMD" "$name" "$option" purple word
+            misused "$name"
+            # shellcheck disable=SC2053  # a pattern
+            [[ $stderr == *$option*$expected*purple* ]]
+            seen=$((seen + 1))
+        done < <(options_of "$name")
     done < <(subcommands)
+    [ "$seen" -ge 10 ]
 }
 
 @test "too few arguments, and too many" {
