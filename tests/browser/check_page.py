@@ -19,7 +19,8 @@ from check_report import OBEYED, facts, spelled
 
 OWN_TAGS = set(re.findall(r"\w+", """html head meta title style body main aside footer script noscript
 section article div header h1 h2 h3 p span dl dt dd ol ul li pre table thead tbody tr th td details
-summary button a select option label input fieldset legend svg path circle text"""))
+summary button a select option label input fieldset legend svg path circle text
+strong"""))
 
 COLLECT = """() => [...document.querySelectorAll("article")].map((a) => ({
   verdict: a.dataset.verdict, classes: a.querySelector(".verdict").className,

@@ -23,7 +23,7 @@ const spelled = (text) => String(text).replace(
 function fill(node, attributes, children) {
   for (const [key, value] of Object.entries(attributes))
     if (value !== undefined && value !== null) node.setAttribute(key, value);
-  node.append(...children.filter((c) => c !== null && c !== undefined)
+  node.append(...children.filter((c) => there(c) && c !== false)
                          .map((c) => typeof c === "object" ? c : spelled(c)));
   return node;
 }
@@ -292,6 +292,16 @@ function highlight(button, on) {
     edge.classList.toggle("on", on && (edge.dataset.from === id || edge.dataset.to === id)));
 }
 
+/* Version and its source, by which rule it was found. */
+function summary(node, model) {
+  const o = node.records[0][1];
+  const rules = [...model.edges.values()].filter((e) => e.kind === "found" && e.to === node.id)
+    .flatMap((e) => e.rules);
+  return el("p", {}, el("strong", {}, versionText(o) || "version not known"),
+            o.version_source && ` (${o.version_source})`,
+            rules.length > 0 && `, found by ${rules.join(", ")}`);
+}
+
 function openDetails(button, node, model) {
   if (opened === button) { closeDetails(); return; }
   if (opened) { opened.setAttribute("aria-expanded", "false"); highlight(opened, false); }
@@ -302,6 +312,7 @@ function openDetails(button, node, model) {
   close.addEventListener("click", closeDetails);
   const installation = node.installation && model.installations.get(node.installation);
   const parts = [el("header", {}, el("h2", {}, node.name), close)];
+  if (there(node.object)) parts.push(summary(node, model));
   if (installation) parts.push(el("p", {}, `installation ${letter(installation.index)}: `,
                                   installation.text, " ", installation.path));
   let title = null;
@@ -313,6 +324,7 @@ function openDetails(button, node, model) {
   drawer.replaceChildren(...parts);
   drawer.setAttribute("aria-label", spelled(node.name));
   drawer.hidden = false;
+  drawer.classList.toggle("left", button.getBoundingClientRect().right > innerWidth - 480);
   drawer.scrollTop = 0;
   drawer.focus({preventScroll: true});
 }
@@ -339,13 +351,15 @@ function badge(installation) {
   return picture;
 }
 
+const RELATIONS = {bound: "used by", found: "asked for by", lost: "in the search of",
+                   failed: "asked for in vain by"};
 const MARKS = {error: "\u2716", warning: "\u25b2", note: "\u2139"};
 
 function nodeButton(node, model) {
   const installation = node.installation && model.installations.get(node.installation);
   const into = [...model.edges.values()].filter((e) => e.to === node.id);
-  const words = into.map((e) => `${e.kind} by ${model.nodes.get(e.from).name}` +
-                                (e.rules.length ? ` (${e.rules.join("; ")})` : ""));
+  const words = into.map((e) => `${RELATIONS[e.kind]} ${model.nodes.get(e.from).name}` +
+                                (ruleOf(e) ? ` (${ruleOf(e)})` : ""));
   const classes = ["node", node.kind, installation && "installed", node.lost && "lost",
                    node.absent && "absent", node.unloaded && "unloaded"].filter(Boolean).join(" ");
   const state = [node.unloaded && "unloaded again", node.lost && node.kind === "candidate" &&
@@ -427,18 +441,18 @@ function draw(graph, model) {
     lines.push(svg("path", {class: `edge ${e.kind}`, d: way.d, "data-from": e.from, "data-to": e.to,
                             "data-kind": e.kind}),
                svg("path", {class: `tip ${e.kind}`, d: `M${x} ${tipY}l${-7 * side} -4v8z`}));
-    const rule = e.rules.join(", ") || e.how;
-    if (rule) {
+    if (ruleOf(e)) {
       const labelY = narrow ? b.top - 5 - 13 * (list.length - 1 - i) : way.label[1];
       words.push(svg("text", {class: `rule ${e.kind}`, x: way.label[0], y: labelY,
                               "text-anchor": way.label[2]},
-                     shortened(rule, narrow ? 46 : 22)));
+                     shortened(ruleOf(e), narrow ? 46 : 22)));
     }
   }
   graph.querySelector("svg.lines").replaceChildren(...lines, ...words);
   if (opened && graph.contains(opened)) highlight(opened, true);
 }
 
+const ruleOf = (edge) => edge.rules.join(", ") || edge.how;
 const shortened = (text, most) =>
   text.length > most ? text.slice(0, most - 1) + "\u2026" : text;
 
