@@ -260,7 +260,8 @@ static bool start(struct loading *g, const char *program) {
     const struct library *library = world_library(g->world, program);
     struct loaded *o;
 
-    if (!library || !library->is_elf || library->machine != OWN_MACHINE || !library->interpreter)
+    if (!library || !library->is_elf || library->machine != OWN_MACHINE || !library->interpreter ||
+        strstr(library->interpreter, "ld-musl"))
         return false;
     world_use(g->world, library->interpreter, &g->search);
     o = add(g, library->real_path, library, NULL, NULL, WC_operation_START);

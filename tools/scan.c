@@ -9,6 +9,7 @@
 
 #include "scan_inside.h"
 #include "tree_walk.h"
+#include "unobserved.h"
 #include "whichcudnn/frameworks.h"
 
 #define NOTES_MOST 1000 /* a damaged disk has more, and nobody reads them */
@@ -170,6 +171,15 @@ static bool add_tree(struct scan *s, const char *path, char **trouble) {
 
 /* ---- a file that was named ---- */
 
+/* As far as `run` would know it, too: a static program has no loader. */
+char *scan_why_not(const struct scan *s, const char *path, const char *otherwise) {
+    char *program = NULL, *reason;
+
+    reason = s->world.disk.root[0] ? NULL : unobserved_reason(path, &program);
+    free(program);
+    return reason ? reason : must_copy(otherwise);
+}
+
 static bool add_file(struct scan *s, const char *path, char **trouble) {
     struct library *b;
 
@@ -177,8 +187,9 @@ static bool add_file(struct scan *s, const char *path, char **trouble) {
     b = world_library(&s->world, path);
     s->world.named = false;
     if (!b || !b->is_elf) {
-        *trouble = must_copy(b ? "neither a directory nor a program or library (ELF, 64 bits)"
-                               : strerror(errno));
+        *trouble =
+            b ? scan_why_not(s, path, "neither a directory nor a program or library (ELF, 64 bits)")
+              : must_copy(strerror(errno));
         return false;
     }
     s->libraries++;

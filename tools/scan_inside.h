@@ -11,6 +11,8 @@
 void scan_names_add(struct scan *s, const char *path);
 void scan_names_end(struct scan *s);
 
+/* Why no loader takes a file. The caller frees. */
+char *scan_why_not(const struct scan *s, const char *path, const char *otherwise);
 /* Of hosts that are in order. */
 void scan_make_processes(struct scan *s);
 

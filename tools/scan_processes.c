@@ -217,10 +217,24 @@ static bool has_preloads(const struct scan_host *h) {
     return is_site(h->environment) && wc_framework_preload(below, folder_length(below), true, 0);
 }
 
+/* Why no loader of this machine takes it. */
+static void tell_blind(struct scan *s, const struct scan_host *h, struct loading_teller *teller) {
+    static const char otherwise[] = "it is for another architecture, or another C library";
+    char *reason = h->is_program ? scan_why_not(s, h->path, otherwise) : must_copy(otherwise);
+    struct wc_record r;
+
+    wc_record_begin(&r, WC_KIND_blind);
+    r.u.blind.what = "what it would get";
+    r.u.blind.why = reason;
+    r.u.blind.path = h->path;
+    teller->add(teller->ctx, &r);
+    free(reason);
+}
+
 static void tell_host(struct scan *s, const struct scan_host *h, const char *program,
                       struct loading_teller *teller) {
     struct before b = {NULL, 0};
-    bool if_missing = false, again;
+    bool if_missing = false, again, loaded = false;
     struct loading g;
 
     for (int round = 0; load(s, h, program, &b, if_missing, &g); round++) {
@@ -228,12 +242,16 @@ static void tell_host(struct scan *s, const struct scan_host *h, const char *pro
         again = round < ROUNDS_MOST && g.missing_count > 0 &&
                 (more || (!if_missing && has_preloads(h)));
         if_missing = g.missing_count > 0;
-        if (!again)
+        if (!again) {
+            loaded = loading_of(&g, h->library) != NULL;
             loading_tell(&g, teller);
+        }
         loading_end(&g);
         if (!again)
             break;
     }
+    if (!loaded)
+        tell_blind(s, h, teller);
     free(b.path);
 }
 

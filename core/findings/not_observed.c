@@ -8,6 +8,7 @@ void wc_find_not_observed(struct wc_diagnosis *d) {
     if (!s->blinds.n)
         return;
     wc_case_begin(&c, d);
+    c.on_disk = true;
     c.r.title = s->blinds.n == 1 ? wc_say(&c, "not observed: ",
                                           s->blinds.p[0].r.what ? s->blinds.p[0].r.what : "?", NULL)
                                  : wc_say(&c, wc_say_number(&c, (int64_t)s->blinds.n),

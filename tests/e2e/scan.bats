@@ -286,6 +286,25 @@ make_image() { # DIR
     run -2 scan --root
 }
 
+@test "what no loader of this machine takes: said, and why" {
+    echo 'int main(void) { return 0; }' | "${CC:-gcc}" -static -x c - -o static
+    run -2 --separate-stderr scan static
+    [[ $stderr == "whichcudnn: static: "*"is linked statically"* ]]
+    # The field that names the machine; the loader that it asks for.
+    build_host lazy "$POOL/9.3.0" other
+    printf '\xb7' | dd of=other bs=1 seek=18 conv=notrunc status=none
+    run -3 scan -v --color=never other
+    [[ $output == *"nothing observed: $PWD/other is a program for another architecture"* ]]
+    mkdir lib
+    cp "$POOL/9.3.0/host-lazy.so" lib/foreign.so
+    printf '\xb7' | dd of=lib/foreign.so bs=1 seek=18 conv=notrunc status=none
+    run -3 scan -v --color=never lib
+    [[ $output == *"nothing observed: it is for another architecture"* ]]
+    build_host lazy "$POOL/9.3.0" musl -Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1
+    run -3 scan -v --color=never musl
+    [[ $output == *"is a program for musl"* ]]
+}
+
 @test "help fits a screen; several at once; colour where it is wanted" {
     run -0 scan --help
     [ "${#lines[@]}" -le 24 ]
