@@ -51,11 +51,11 @@ static enum glance_answer read_headers(struct glancing *s) {
         return GLANCE_NOTHING;
     if (e.e_phentsize != sizeof(p) || e.e_phnum == 0 || e.e_phnum > HEADERS_MOST)
         return damaged(s->g, "its program headers are damaged");
-    headers = s->g->room + e.e_phoff;
-    if (e.e_phoff > n || (n - e.e_phoff) / sizeof(p) < e.e_phnum) {
-        headers = s->g->room;
-        if (!read_at(s, e.e_phoff, s->g->room, e.e_phnum * sizeof(p)))
-            return damaged(s->g, "it is cut short");
+    headers = s->g->room;
+    if (e.e_phoff <= n && (n - e.e_phoff) / sizeof(p) >= e.e_phnum) {
+        headers += e.e_phoff;
+    } else if (!read_at(s, e.e_phoff, s->g->room, e.e_phnum * sizeof(p))) {
+        return damaged(s->g, "it is cut short");
     }
     for (size_t i = 0; i < e.e_phnum; i++) {
         memcpy(&p, headers + i * sizeof(p), sizeof(p));

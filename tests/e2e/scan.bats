@@ -328,6 +328,7 @@ make_image() { # DIR
     script -qec "'$CMD' scan t" /dev/null >typescript || true
     tr '\r' '\n' <typescript >lines
     [[ $(tail -n 1 lines) != *"directories"* ]]
+    grep -q '\[.*\] [0-9]* of [0-9]* directories' lines
     grep -q '0 libraries of cuDNN' lines
 }
 
