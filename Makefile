@@ -334,7 +334,7 @@ schema:
 	$(Q)$(PYTHON) tests/schema/generate.py write
 
 # The man pages say what --help and docs/ say, by way of pandoc. PANDOC= : without them.
-PANDOC ?= $(shell command -v pandoc)
+PANDOC ?= $(shell command -v pandoc 2>/dev/null)
 man: $(O)/man/.made
 $(O)/man/.made: $(O)/whichcudnn tools/generate_man.py tools/man.lua README.md $(wildcard docs/*.md)
 	$(if $(PANDOC),,$(error pandoc is not there: it makes the man pages))

@@ -30,6 +30,7 @@ _whichcudnn_offer() {
     ID) list=(-W "$("$1" explain --color=never 2>/dev/null | awk '/^[a-z]/ { print $2 }')") ;;
     PID) list=(-W "$(_whichcudnn_pids)") ;;
     VERSION | SEC) return ;;
+    COMMAND) return ;;
     [a-z]*) list=(-W "$2") ;;
     DIR) list=(-d) ;;
     LOG) list=(-f -X '!*.jsonl*') ;;
@@ -59,7 +60,7 @@ _whichcudnn_command_line() {
 }
 
 _whichcudnn() {
-    local command=${1/#\~/$HOME} cur=${COMP_WORDS[COMP_CWORD]} at=1 name help usage option value word
+    local command=${1/#\~/$HOME} cur=${COMP_WORDS[COMP_CWORD]} at=1 name help usage option value word behind=
     local -A takes=()
     COMPREPLY=()
 
@@ -78,7 +79,7 @@ _whichcudnn() {
     while at=$((at + 1)); [ "$at" -lt "$COMP_CWORD" ]; do
         word=${COMP_WORDS[at]}
         if [ "$word" = -- ]; then
-            at=$((at + 1))
+            at=$((at + 1)) behind=1
             break
         elif [ "$word" = = ]; then
             :
@@ -86,7 +87,8 @@ _whichcudnn() {
             option=
         elif [[ $word == -* ]]; then
             option=${takes[$word]:+$word}
-        elif [[ $usage == *COMMAND* ]]; then
+        elif [[ $usage == *"[--] COMMAND"* ]]; then
+            behind=1
             break
         fi
     done
@@ -94,9 +96,9 @@ _whichcudnn() {
 
     if [ -n "$option" ]; then
         _whichcudnn_offer "$command" "${takes[$option]}"
-    elif [[ $cur == -* && ${COMP_WORDS[at - 1]} != -- && $at -eq $COMP_CWORD ]]; then
+    elif [[ $cur == -* && -z $behind ]]; then
         mapfile -t COMPREPLY < <(compgen -W "${!takes[*]}" -- "$cur")
-    elif [[ $usage == *COMMAND* ]]; then
+    elif [[ $usage == *"[--] COMMAND"* || $usage == *"-- COMMAND"* && -n $behind ]]; then
         _whichcudnn_command_line "$at"
     else
         while read -r word; do _whichcudnn_offer "$command" "$word"; done < <(_whichcudnn_usage "$usage")

@@ -119,6 +119,9 @@ takes_argument() { help_of "$1" | sed '/^$/q' | sed 's/--[a-z-]*[ =][A-Z]*//g' |
     is "$(offered run -- a-program --lo)" ""
     is "$(offered run a-program --lo)" ""
     is "$(offered run --log logs --fail)" --fail-on
+    is "$(offered probe -- a-pr)" a-program
+    is "$(offered probe --json -- a-program a-f)" a-file
+    is "$(offered probe a-pr)" ""
 }
 
 @test "with the package: it loads the file by its name, and a command line is completed as its command's" {
