@@ -103,6 +103,15 @@ class Expected:
                           else f"object {search['object']}")
             yield f"candidate {beside} {c['real_path'] or c['path'] or 'null'}"
 
+    def missing(self):
+        """(those that must be there, those that may: of several names of a part one is enough)"""
+        must = {f"missing {s['name'] or 'null'}" for s in self.stack["searches"]
+                if s["object"] not in self.numbers}
+        must |= {"missing no library" for b in self.stack["bindings"] if b["how"] == "undefined"
+                 and b["target"] not in self.numbers and self.node(b["host"], b["host_path"])}
+        return must, must | {f"missing {f['function'] or f['name'] or 'null'}"
+                             for f in self.stack["failures"]}
+
     def bound(self):
         for b in self.stack["bindings"]:
             host = self.node(b["host"], b["host_path"])
@@ -174,6 +183,10 @@ class Check:
         self.true(f"process {i} is not shown alone", got["shown"] and got["others"] == 1)
         nodes = [n for n in got["nodes"] if not n.startswith(("caller ", "missing "))]
         self.same("nodes", sorted(nodes), sorted(set(expected.nodes())))
+        missing = {n for n in got["nodes"] if n.startswith("missing ")}
+        must, may = expected.missing()
+        self.same("names in vain that are lacking", must - missing, set())
+        self.same("names in vain", missing - may, set())
         lost = [n for n in got["lost"] if n.startswith("candidate ")]
         self.same("losers", sorted(lost), sorted(set(expected.candidates())))
         for kind, wanted in ("bound", expected.bound()), ("found", expected.found()):

@@ -140,7 +140,9 @@ class Model {
 
   missing(name) {
     return this.node(`missing ${name}`, () => ({
-      kind: "missing", column: columnOfName(name), name: base(name), more: ["asked for in vain"],
+      kind: "missing", column: columnOfName(name),
+      name: base(name) || "a name that is not known",
+      more: ["asked for in vain"],
     }));
   }
 
@@ -175,14 +177,19 @@ class Model {
     if (from) this.edge("lost", from, id, c.rule);
   }
 
+  /* A lazy slot that was not called yet leads nowhere so far: that is told with its host alone. */
   addBinding(b) {
     const from = this.caller(b.host, b.host_path);
-    const to = there(b.target) && this.nodes.get(`object ${b.target}`);
-    const target = to || this.missing(b.target_path || "nothing");
     const rule = `${b.how || "bound"}: ${b.functions.length} function` +
       (b.functions.length === 1 ? "" : "s");
-    if (!to) target.records.push(["binding", b]);
-    if (from) this.edge(to ? "bound" : "failed", from, target.id, rule);
+    if (from && there(b.target) && this.nodes.has(`object ${b.target}`)) {
+      this.edge("bound", from, `object ${b.target}`, rule);
+    } else if (from && b.how === "undefined") {
+      const target = this.missing("no library");
+      target.more = ["functions that nothing has"];
+      target.records.push(["binding", b]);
+      this.edge("failed", from, target.id, rule);
+    }
   }
 
   /* Where one of several names was answered, the others are no losses: they are told with the node
@@ -197,7 +204,7 @@ class Model {
       this.nodes.get(from).records.push(["answered by another name", f]);
       return;
     }
-    const target = this.missing(f.function || f.name || "a name that is not known");
+    const target = this.missing(f.function || f.name);
     target.records.push(["failure", f]);
     if (from) this.edge("failed", from, target.id, f.operation);
   }
