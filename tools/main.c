@@ -8,7 +8,7 @@
 static const struct command commands[] = {
     {"run", cmd_run, "start a command, watch it, say at its end what did not match"},
     {"report", cmd_report, "say what a log shows: which cuDNN, from where, what does not match"},
-    {"inspect", cmd_inspect, "the same of a running process, preloaded or not"},
+    {"inspect", cmd_inspect, "which cuDNN a running process got, preloaded or not"},
     {"scan", cmd_scan, "look before anything runs: every copy, every host, what it would get"},
     {"explain", cmd_explain, "the page of a finding: what it means, what to do, how to check"},
     {"probe", cmd_probe, "does the cuDNN that this environment gives work? tries it"},
