@@ -77,8 +77,9 @@ ids() { sed -n 's/^FINDING(.*, "\([a-z-]*\)", .*/\1/p' "$WC_ROOT/core/findings.d
     cd "$BATS_TEST_TMPDIR"
     make_standin 9.1.0 set
     build_host lazy set host
-    run env WHICHCUDNN_EXPECT='>=9.5' "$CMD" run --log logs/ -- ./host version
+    LD_PRELOAD=$SHIM WHICHCUDNN_LOG=direct.jsonl run env WHICHCUDNN_EXPECT='>=9.5' ./host version
     [[ $output == *$'\n  more: whichcudnn explain expectation-not-met\n'* ]]
+    run env WHICHCUDNN_EXPECT='>=9.5' "$CMD" run --log logs/ -- ./host version
     [[ $output == *$'\n  more     whichcudnn explain expectation-not-met\n'* ]]
     run -1 "$CMD" report logs
     [[ $output == *$'\n  more     whichcudnn explain expectation-not-met\n'* ]]
