@@ -29,8 +29,9 @@ endif
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .PHONY: all help headers demo install clean distclean FORCE \
-        test test-unit test-e2e test-real test-measured test-cases test-neutral test-faults \
-        test-sanitizers test-all fuzz mutants coverage confusion lint bench schema readme man
+        test test-unit test-e2e test-real test-measured test-cases test-agreement test-neutral \
+        test-faults test-sanitizers test-all fuzz mutants coverage confusion lint bench schema readme \
+        man
 
 # ---- sources: a new file needs no change here -----------------------------------------------
 
@@ -217,7 +218,8 @@ test:
 	$(call prepare,test neutral faults fuzz)
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)$(MAKE) --no-print-directory -k run-unit run-e2e run-real; \
-	    $(MAKE) --no-print-directory -k run-cases run-neutral run-faults run-fuzz PART=small; \
+	    $(MAKE) --no-print-directory -k run-cases run-agreement run-neutral run-faults run-fuzz \
+	    PART=small; \
 	    tests/setup/summary $(tap)/*.tap
 
 suite = +$(Q)rm -f $(tap)/$(1)*.tap; $(MAKE) --no-print-directory run-$(1); \
@@ -230,7 +232,12 @@ test-measured: ; $(call suite,measured)
 # The field, re-created: case, first finding, verdict. SEED= draws what that seed draws. confusion puts
 # what was expected and what was told into docs/findings.md.
 SEED ?=
-test-cases: ; $(call suite,cases)
+test-cases:
+	+$(Q)rm -f $(tap)/cases*.tap $(tap)/agreement*.tap; \
+	    $(MAKE) --no-print-directory -k run-cases run-agreement; \
+	    tests/setup/summary $(tap)/cases*.tap $(tap)/agreement*.tap
+# Of each of them: do its log, the process itself and a scan of its files say the same?
+test-agreement: ; $(call suite,agreement)
 confusion:
 	+$(Q)$(MAKE) --no-print-directory run-cases SEED=$(or $(SEED),1) CASES='--write docs/findings.md'
 
@@ -251,13 +258,17 @@ test-all: test
 	    $(MAKE) --no-print-directory $$t || failed=1; done; \
 	    tests/setup/summary $(tap)/*.tap && [ $$failed -eq 0 ]
 
-.PHONY: unit-programs run-unit run-e2e run-real run-measured run-cases run-neutral run-faults \
+.PHONY: unit-programs run-unit run-e2e run-real run-measured run-cases run-agreement run-neutral \
+        run-faults \
         run-sanitizers run-fuzz run-mutants run-coverage
 run-cases: all $(O)/venv/.ready
 	$(Q)$(test_env) $(O)/venv/bin/python tests/cases/run $(tap)/cases --part $(PART) \
 	    $(if $(SEED),--seed $(SEED)) $(CASES); \
 	    status=$$?; $(if $(filter small,$(PART))$(CASES),exit $$status; )$(test_env) WC_SETUPS=500 \
 	    tests/setup/run-bats $(tap)/cases tests/e2e/search_oracle.bats && exit $$status
+run-agreement: all $(O)/venv/.ready
+	$(Q)$(test_env) $(O)/venv/bin/python tests/cases/run $(tap)/agreement --agreement \
+	    --part $(PART) $(if $(SEED),--seed $(SEED)) $(CASES)
 run-neutral: all $(O)/venv/.ready
 	$(Q)$(test_env) $(O)/venv/bin/python tests/neutrality/run $(tap)/neutral --part $(PART); \
 	    status=$$?; $(if $(filter small,$(PART)),exit $$status; )$(test_env) \
@@ -366,6 +377,7 @@ help:
 	@echo 'make test-unit   test programs of tests/unit alone; likewise test-e2e, test-real,'
 	@echo '                 and test-measured (whole frameworks, 14 GB; MEASURED=small without them)'
 	@echo 'make test-cases  failures of the field re-created, told, repaired; SEED=N draws them the same again'
+	@echo 'make test-agreement  of each of those: do log, inspect and scan say the same?'
 	@echo 'make test-neutral  bare beside shimmed: cases x variants, in all; `make test` has a part of it'
 	@echo 'make test-faults   full disks, closed descriptors, forks, storms, seccomp, 64 threads for a minute'
 	@echo 'make test-sanitizers  core/ and the inner shim under ASan, UBSan, TSan and MSan'

@@ -194,7 +194,7 @@ static void image_of_memory(struct look *l) {
 }
 
 static void read_other(struct look *l) {
-    wc_name_read(best_path(l), &l->relevance.name);
+    wc_name_read(l->path, &l->relevance.name);
     if (l->relevance.name.kind == WC_NAME_OTHER)
         wc_name_read(wc_elf_soname(&l->image), &l->relevance.name);
     l->relevance.framework = wc_framework_of(best_path(l));
@@ -206,9 +206,9 @@ static void read_image(struct look *l, bool other) {
     if (other)
         read_other(l);
     else
-        wc_relevance_read(&l->image, best_path(l), &l->relevance);
-    if (l->relevance.name.kind == WC_NAME_OTHER) /* a link may have the better name */
-        wc_name_read(l->path, &l->relevance.name);
+        wc_relevance_read(&l->image, l->path, &l->relevance); /* as the loader knows it */
+    if (l->relevance.name.kind == WC_NAME_OTHER && l->real_path)
+        wc_name_read(l->real_path, &l->relevance.name);
 }
 
 static struct look *open_look(const struct disk *disk, const char *path, bool other) {

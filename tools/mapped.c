@@ -225,6 +225,8 @@ static void take_name(const struct process *p, struct mapped *m, uint64_t addres
         return;
     free(m->name);
     m->name = must_copy(name);
+    if (m->look && wc_name_kind_of(name) != WC_NAME_OTHER) /* it was asked for as that */
+        wc_relevance_read(&m->look->image, name, &m->look->relevance);
 }
 
 static void read_link_map(struct mapped_list *list, const struct process *p, uint64_t first,

@@ -38,3 +38,26 @@ changed() {
 @test "no version, library, package or function of a case stands in core or shim" {
     "$WC_PYTHON" "$WC_ROOT/tests/cases/check_table.py" literals
 }
+
+@test "the comparison of report, inspect and scan tells each difference" {
+    local agreement=$WC_ROOT/tests/cases/agreement.py
+    cd "$BATS_TEST_TMPDIR"
+    make_standin 9.1.0 set
+    build_host now set host
+    gcc -shared -fPIC -o hold.so "$WC_ROOT/tests/fixtures/hosts/hold.c"
+    LD_PRELOAD=$PWD/hold.so ./host >out 3>&- &
+    until grep -q '^State:.T' "/proc/$!/status"; do sleep 0.1; done
+    "$WHICHCUDNN" inspect --json "$!" >a
+    kill -KILL "$!"
+    "$WHICHCUDNN" scan --json host >b
+    [ "$("$WC_PYTHON" "$agreement" a a b)" = "they agree" ]
+    [ "$("$WC_PYTHON" "$agreement" --planted a a b)" = "they agree" ]
+    jq '(.stack.objects[] | select(.part == "graph") | .version) = "9.9.9"' a >c
+    run "$WC_PYTHON" "$agreement" a c b
+    [ "$status" -eq 1 ]
+    [ "$output" = "$PWD/set/libcudnn_graph.so.9: version is '9.1.0' for report, '9.9.9' for inspect" ]
+    jq '(.reports[].stack.objects[] | select(.role == "facade") | .installation) = "x"' b >c
+    run "$WC_PYTHON" "$agreement" a a c
+    [ "$status" -eq 1 ]
+    [ "$output" = "$PWD/set/libcudnn.so.9: installation is None for report, 'x' for scan" ]
+}

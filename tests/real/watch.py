@@ -91,15 +91,18 @@ def run_both(command, **environment):
     return Run(command, **environment), Run(command, f"{logs}/logs", **environment)
 
 
+def valid(document, what):
+    error = validate.jsonschema.exceptions.best_match(REPORT_SCHEMA.iter_errors(document))
+    if error:
+        raise AssertionError(f"{what}: {error.message}")
+    return document
+
+
 def report(logs):
     """(exit status, document) of `whichcudnn report --json`."""
     done = subprocess.run([COMMAND, "report", "--json", logs], env=clean_environment(),
                           capture_output=True, text=True)
-    document = json.loads(done.stdout)
-    error = validate.jsonschema.exceptions.best_match(REPORT_SCHEMA.iter_errors(document))
-    if error:
-        raise AssertionError(f"report --json: {error.message}")
-    return done.returncode, document
+    return done.returncode, valid(json.loads(done.stdout), "report --json")
 
 
 def grave(findings):

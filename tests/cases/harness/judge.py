@@ -9,7 +9,7 @@ import signal
 import tempfile
 import traceback
 
-from . import fixes, healthy, pairs
+from . import fixes, healthy, held, pairs
 from .releases import watch
 from .world import World
 
@@ -186,7 +186,29 @@ def play_healthy(outcome, name, seed, root):
     outcome.got = "none"
 
 
+def agree_case(name, seed, root):
+    for label, place, faulty in (("", "a", True), ("twin", "b", False)):
+        world = World(name, seed, root / place, faulty=faulty)
+        load(HERE.parent / name).case(world)
+        yield held.play(world, label)
+
+
+def agree_pair(name, seed, root):
+    world = World(name, seed, root / "a")
+    pairs.Stack(world).build(pairs.expected(name)[0])
+    yield held.play(world, "")
+
+
+def agree_healthy(name, seed, root):
+    world = World(name, seed, root / "a")
+    healthy.case(world)
+    yield held.play(world, "")
+
+
 PLAYS = {"C": play_case, "A": play_case, "P": play_pair, "H": play_healthy}
+
+
+AGREES = {"C": agree_case, "A": agree_case, "P": agree_pair, "H": agree_healthy}
 
 
 def judge(name, seed):
@@ -205,3 +227,15 @@ def judge(name, seed):
         elif outcome.failure:
             outcome.failure += f"\nkept: {root}"
     return outcome
+
+
+def agree(name, seed):
+    """[Held] of one case with one seed."""
+    root = pathlib.Path(tempfile.mkdtemp(prefix="cases-"))
+    try:
+        return list(AGREES[name[0]](name, seed, root))
+    except Exception:
+        return [held.Held("", "failed", [traceback.format_exc()])]
+    finally:
+        if not os.environ.get("KEEP_CASES"):
+            shutil.rmtree(root, ignore_errors=True)
