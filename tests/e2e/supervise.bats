@@ -238,6 +238,7 @@ END
     [ "$(ulimit -Hc)" = unlimited ] || skip "core files are forbidden here"
     [[ $(cat /proc/sys/kernel/core_pattern) == core* ]] || skip "core files go elsewhere"
     ulimit -Sc unlimited
+    export ASAN_OPTIONS=$ASAN_OPTIONS:disable_coredump=0 # which it hands on, else
     # shellcheck disable=SC2016
     run -139 run_it --quiet -- bash -c 'kill -SEGV $$'
     compgen -G 'core*'
