@@ -7,8 +7,8 @@ sections of README.md and docs/*.md that name it below their heading:
     ## A whole shell
     <!-- man: whichcudnn-env.1 -->
 
-Below a first heading it stands for the text up to the next one, and for every section that names none.
-pandoc converts them, by tools/man.lua.
+Below a first heading it stands for the text up to the next one, and for every section that names
+none. pandoc converts them, by tools/man.lua.
 """
 
 import datetime
@@ -31,6 +31,10 @@ WHAT = {
     LIBRARY: "preloaded, it logs which cuDNN a process really gets, and what does not match",
     LOG: "what libwhichcudnn.so writes of a process",
 }
+
+
+def output(command, text=""):
+    return subprocess.run(command, input=text, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
 def roff(text):
@@ -68,7 +72,8 @@ def definitions(lines):
 
 
 def as_list(items):
-    return "\n".join(f".TP\n{term(head)}\n{roff(chr(10).join(text)) or '.'}" for head, text in items)
+    return "\n".join(f".TP\n{term(head)}\n{roff(chr(10).join(text)) or '.'}"
+                     for head, text in items)
 
 
 def read_help(text):
@@ -87,9 +92,9 @@ def read_help(text):
             description.append(as_list(definitions(lines)))
         else:
             description.append(".PP\n" + roff(block))
-    return {"SYNOPSIS": verbatim(re.sub("^(Usage:|      ) ", "", line) for line in usage.split("\n")),
-            "DESCRIPTION": "\n".join(description), "OPTIONS": as_list(options),
-            "EXIT STATUS": "\n".join(status)}
+    synopsis = [re.sub("^(Usage:|      ) ", "", line) for line in usage.split("\n")]
+    return {"SYNOPSIS": verbatim(synopsis), "DESCRIPTION": "\n".join(description),
+            "OPTIONS": as_list(options), "EXIT STATUS": "\n".join(status)}
 
 
 # ---- docs/ -------------------------------------------------------------------------------------
@@ -100,22 +105,19 @@ def marked_sections():
     for source in SOURCES:
         of_file = []
         for part in re.split(r"^(?=##? )", source.read_text(encoding="utf-8"), flags=re.MULTILINE):
-            found = re.match(r"(##?) (.*)\n+<!-- man: (.*) -->\n", part)
-            if found and found[1] == "#":
-                of_file = found[3].split()
-            for page in found[3].split() if found else of_file:
-                body = part[found.end():] if found else part.partition("\n")[2]
-                heading = found[2] if found else part.partition("\n")[0][3:]
-                if found and found[1] == "#":
-                    heading = "Description"
-                pages[page] = pages.get(page, "") + f"## {heading.upper()}\n\n{body}\n"
+            heading, _, body = part.partition("\n")
+            mark = re.match(r"\n*<!-- man: (.*) -->\n", body)
+            named = mark[1].split() if mark else of_file
+            if heading.startswith("# "):
+                of_file, heading = named, "## Description"
+            for page in named:
+                pages[page] = pages.get(page, "") + f"{heading.upper()}\n\n{body}\n"
     return pages
 
 
 def convert(markdown):
-    return subprocess.run(
-        ["pandoc", "-f", "gfm", "-t", "man", "--shift-heading-level-by=-1", "--columns=78",
-         "-L", ROOT / "tools/man.lua"], input=markdown, capture_output=True, text=True, check=True).stdout
+    return output(["pandoc", "-f", "gfm", "-t", "man", "--shift-heading-level-by=-1",
+                   "--columns=78", "-L", ROOT / "tools/man.lua"], markdown)
 
 
 # ---- pages -------------------------------------------------------------------------------------
@@ -152,12 +154,12 @@ def main():
     directory, command = pathlib.Path(sys.argv[1]), os.path.abspath(sys.argv[2])
 
     def said(*arguments):
-        return subprocess.run([command, *arguments], capture_output=True, text=True, check=True).stdout
+        return output([command, *arguments])
 
     release, overview, marked = said("--version").strip(), said("--help"), marked_sections()
     intro = SOURCES[0].read_text(encoding="utf-8").partition("\n")[2].partition("\n## ")[0]
     commands = dict(re.findall(r"^  ([a-z]+)  +(.*)$", overview, flags=re.MULTILINE))
-    pages = {"whichcudnn.1": "which cuDNN did a process really get, from where, and is it the right one?",
+    pages = {SEE[0]: "which cuDNN did a process really get, and is it the right one?",
              **{f"whichcudnn-{name}.1": what for name, what in commands.items()}, **WHAT}
     unknown = set(marked) - set(pages)
     if unknown:
