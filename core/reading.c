@@ -3,8 +3,6 @@
 
 #include "core/reading.h"
 
-#define MOST_OF_A_FILE (64u << 20) /* no metadata is that long */
-
 void wc_reading_begin(struct wc_reading *r, const struct wc_files *files, void *scratch,
                       size_t size) {
     r->files = files;
@@ -66,7 +64,7 @@ uint64_t wc_reading_find(struct wc_reading *r, const char *path, uint64_t from, 
     bool first = from == 0;
     if (!path || !length || length + 1 >= r->window_size)
         return WC_NOWHERE;
-    while (from < MOST_OF_A_FILE && (n = read_window(r, path, from)) >= length) {
+    while (from < WC_READING_MOST && (n = read_window(r, path, from)) >= length) {
         size_t found = find_in_window(r, n, text, length, at_line, first);
         if (found < n)
             return from + found;
@@ -127,7 +125,7 @@ bool wc_reading_each(struct wc_reading *r, const char *path, const char *separat
     size_t n, used, most = r->window_size - 1; /* the last piece needs an end */
     uint64_t from = 0;
     bool good = path != NULL, last = false;
-    while (good && !last && from < MOST_OF_A_FILE &&
+    while (good && !last && from < WC_READING_MOST &&
            (good = r->files->read(r->files->ctx, path, from, r->window, most, &n))) {
         last = n < most;
         n = last ? n : most;

@@ -8,6 +8,7 @@
 #include "whichcudnn/files.h"
 
 #define WC_NOWHERE UINT64_MAX
+#define WC_READING_MOST (16 << 20) /* no metadata is that long */
 
 struct wc_reading {
     const struct wc_files *files;

@@ -2,9 +2,15 @@
 
 #include "sys.h"
 
+#define ENTRIES_MOST 32768 /* of a directory: it may be one of data */
+
 bool sys_cannot_close;
 
+/* Looked at first: to be opened is enough to wake who waits to write into a FIFO, or to rewind a
+ * tape. */
 int files_open(const char *path, struct stat *st) {
+    if (sys_stat(path, st) == 0 && !S_ISREG(st->st_mode))
+        return -1;
     int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
     if (fd >= 0 && (sys_fstat(fd, st) != 0 || !S_ISREG(st->st_mode))) {
         sys_close(fd);
@@ -69,12 +75,13 @@ static bool list(void *ctx, const char *dir, bool (*each)(void *arg, const char 
         return false;
     bool more = true;
     long n = 0;
+    int entries = 0;
     while (more && (n = sys_list(fd, buffer, sizeof buffer)) > 0) {
         for (long at = 0; more && at < n;) {
             const struct entry *e = (const void *)(buffer + at);
             at += e->length;
             if (wc_str_compare(e->name, ".") != 0 && wc_str_compare(e->name, "..") != 0)
-                more = each(arg, e->name);
+                more = each(arg, e->name) && ++entries < ENTRIES_MOST;
         }
     }
     sys_close(fd);

@@ -264,13 +264,15 @@ static void question_missing(const struct request *r, const char *missing) {
 
 void question_ahead(const struct request *r) {
     static struct wc_file_look look;
+    struct wc_file_facts facts;
     const char *path = r->name;
     if (!r->logged || !wc_kind_is_cudnn(wc_name_kind_of(r->name)))
         return;
     if (!wc_str_find_char(path, '/'))
         path = searches_replay(chain_of(r->caller), r->name) ? searches_taken() : NULL;
-    if (path && wc_file_look(&shim_files, path, ARCH_MACHINE, &look) &&
-        look.fault == WC_file_fault_CUT)
+    /* Of what is not there the whole directory would be looked through. */
+    if (path && shim_files.facts(NULL, path, &facts) &&
+        wc_file_look(&shim_files, path, ARCH_MACHINE, &look) && look.fault == WC_file_fault_CUT)
         question_file(r, path, WC_search_rule_UNKNOWN);
 }
 

@@ -221,7 +221,6 @@ void requests_failed(struct request *r, const char *text) {
     if (is_told_enough(WC_KIND_failure, hash_failure(r, text), worth_a_log))
         return;
     requests_log(r);
-    question_failed(r, text);
     wc_record_begin(&record, WC_KIND_failure);
     f->request = r->number;
     f->operation = r->operation;
@@ -231,6 +230,7 @@ void requests_failed(struct request *r, const char *text) {
     f->text = text;
     f->inferred = !text;
     journal_add(&record);
+    question_failed(r, text); /* may take long, or never end, on another computer's disk */
     packages_note_failure(r->name, r->caller, text);
     if (searches_tell_failed(r))
         question_places(r);

@@ -20,7 +20,7 @@ bool view_open(struct view *v, const char *path) {
     if (fd < 0)
         return false;
     sys_close(fd);
-    if (st.st_size <= 0)
+    if (st.st_size <= 0 || (size_t)st.st_size > VIEW_MOST)
         return false;
     v->path = path;
     v->size = (size_t)st.st_size;

@@ -13,6 +13,7 @@
 #include "whichcudnn/elf_image.h"
 
 #define VIEW_BLOCKS 65536
+#define VIEW_MOST ((size_t)65536 << 20) /* then blocks are of 1 MiB */
 
 /* Too large for a stack. */
 struct view {

@@ -10,8 +10,6 @@
 #include "whichcudnn/elf_image.h"
 #include "whichcudnn/search.h"
 
-#define LIST_MOST 256 /* directories of one list */
-
 struct wc_search_missing {
     struct wc_search_missing *next;
     size_t base; /* length of the directory before its subdirectory: the loader keeps them apart */
@@ -199,9 +197,9 @@ static void try_directory(struct search *s, const char *directory) {
 }
 
 struct list {
-    const char *directory[LIST_MOST]; /* with '/' behind; "" for the working directory */
-    const char *element[LIST_MOST];
-    unsigned index[LIST_MOST];
+    const char *directory[WC_SEARCH_LIST]; /* with '/' behind; "" for the working directory */
+    const char *element[WC_SEARCH_LIST];
+    unsigned index[WC_SEARCH_LIST];
     size_t n;
 };
 
@@ -218,7 +216,7 @@ static void add_directory(struct search *s, struct list *l, const char *p, const
     for (size_t i = 0; i < l->n; i++)
         if (wc_str_compare(l->directory[i], s->path) == 0)
             return;
-    char *kept = l->n < LIST_MOST ? wc_arena_string(&s->memory.arena, s->path) : NULL;
+    char *kept = wc_arena_string(&s->memory.arena, s->path);
     if (!kept)
         return;
     l->directory[l->n] = kept;
@@ -229,7 +227,7 @@ static void add_directory(struct search *s, struct list *l, const char *p, const
 static void split(struct search *s, struct list *l, const char *text, const char *separators,
                   const struct wc_search_object *of, const char *origin) {
     unsigned index = 0;
-    for (const char *p = text; p; index++) {
+    for (const char *p = text; p && l->n < WC_SEARCH_LIST; index++) {
         size_t n = 0;
         while (p[n] && !wc_str_find_char(separators, p[n]))
             n++;

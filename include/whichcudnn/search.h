@@ -72,6 +72,7 @@ struct wc_candidate {
  * fails on (DAMAGED); with world->whole also for those behind it. each() may stop the search by
  * returning false. scratch: at least WC_SEARCH_SCRATCH bytes. True: one was taken. */
 #define WC_SEARCH_SCRATCH (64u << 10)
+#define WC_SEARCH_LIST 256 /* directories of one list, the others are left out */
 bool wc_search(const struct wc_search_world *world, const struct wc_search_object *caller,
                const char *name, void *scratch, size_t scratch_size,
                bool (*each)(void *arg, const struct wc_candidate *candidate), void *arg);

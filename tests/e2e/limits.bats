@@ -33,7 +33,7 @@ value_in_code() { # CONSTANT
 }
 value_in_page() { # CONSTANT
     section Sizes | awk -F'|' -v name="\`$1\`" '
-        index($2, name) { split($3, v, " "); print v[1] * (v[2] == "MiB" ? 1048576 : v[2] == "KiB" ? 1024 : 1) }'
+        index($2, name) { split($3, v, " "); printf "%.0f\n", v[1] * (v[2] == "MiB" ? 1048576 : v[2] == "KiB" ? 1024 : 1) }'
 }
 
 @test "the sizes in docs/limits.md are those of the code, and none of the shim's tables is left out" {
@@ -222,6 +222,20 @@ opens() {
     is "$(records search "$log" | jq -c '[(.searched | length), .searched[63], .cut >= 36 + 4]')" \
         "[64,\"LD_LIBRARY_PATH $PWD/64/\",true]"
     is "$(records candidate "$log" | jq -r .path)" "$(printf "$PWD/%s/libcudnn.so.77\n" {1..16})"
+}
+
+@test "bound: 256 directories of one list, and no look at what stands behind them" {
+    begin_bound
+    local i
+    mkdir last
+    cp set/libcudnn.so.77 last
+    # shellcheck disable=SC2034  # opens has it
+    for i in 255 256; do
+        before=(env LD_LIBRARY_PATH="$(seq -f "$PWD/none-%g" -s : "$i"):$PWD/last")
+        opens libcudnn.so.77
+        is "$(records search "$log" | jq -c '[.rule, .takes]')" \
+            "$([ "$i" -eq 256 ] && echo '[null,null]' || echo "[\"LD_LIBRARY_PATH\",\"$PWD/last/libcudnn.so.77\"]")"
+    done
 }
 
 @test "bound: 256 searches of a process" {

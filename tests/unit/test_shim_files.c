@@ -2,6 +2,7 @@
  */
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -40,6 +42,23 @@ static void regular_files_are_read_at_any_offset(void **state) {
     assert_int_equal(n, 0);
 }
 
+/* Who waits for a reader goes on waiting: what it wrote would be lost. */
+static void no_writer_is_woken(const char *fifo) {
+    char to[16];
+    size_t n;
+    int status;
+    pid_t writer = fork();
+    if (writer == 0)
+        _exit(open(fifo, O_WRONLY) < 0);
+    for (int i = 0; i < 200; i++) { /* it may take a while to get there */
+        assert_false(shim_files.read(NULL, fifo, 0, to, sizeof(to), &n));
+        usleep(1000);
+    }
+    assert_int_equal(waitpid(writer, &status, WNOHANG), 0);
+    kill(writer, SIGKILL);
+    assert_int_equal(waitpid(writer, &status, 0), writer);
+}
+
 static void what_is_no_regular_file_is_not_read(void **state) {
     char to[16];
     size_t n = 77;
@@ -48,6 +67,7 @@ static void what_is_no_regular_file_is_not_read(void **state) {
     assert_int_equal(n, 0);
     assert_int_equal(mkfifo("fifo", 0600), 0); /* nobody waits for a writer */
     assert_false(shim_files.read(NULL, "fifo", 0, to, sizeof(to), &n));
+    no_writer_is_woken("fifo");
     assert_false(shim_files.read(NULL, ".", 0, to, sizeof(to), &n));
     put("file", "text"); /* no such memory: the kernel says so */
     assert_false(shim_files.read(NULL, "file", 0, (void *)8, 4, &n));
@@ -95,6 +115,20 @@ static void a_directory_is_listed_to_its_end_or_as_far_as_asked(void **state) {
     assert_false(shim_files.list(NULL, "none", see, &none));
     assert_false(shim_files.list(NULL, name, see, &none));
     assert_int_equal(none.count, 0);
+}
+
+static void a_directory_of_data_is_not_listed_to_its_end(void **state) {
+    const unsigned bound = 32768;
+    struct seen all = {0, 1000000, 0};
+    char name[16];
+    (void)state;
+    put("0", "");
+    for (unsigned i = 1; i < bound + 10; i++) {
+        snprintf(name, sizeof(name), "%u", i);
+        assert_int_equal(symlink("0", name), 0);
+    }
+    assert_true(shim_files.list(NULL, ".", see, &all));
+    assert_int_equal(all.count, bound);
 }
 
 static void a_link_is_read_where_it_fits(void **state) {
@@ -218,6 +252,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(facts_are_those_of_stat, enter_place, leave_place),
         cmocka_unit_test_setup_teardown(a_directory_is_listed_to_its_end_or_as_far_as_asked,
                                         enter_place, leave_place),
+        cmocka_unit_test_setup_teardown(a_directory_of_data_is_not_listed_to_its_end, enter_place,
+                                        leave_place),
         cmocka_unit_test_setup_teardown(a_link_is_read_where_it_fits, enter_place, leave_place),
         cmocka_unit_test_setup_teardown(the_real_path_is_that_behind_links, enter_place,
                                         leave_place),

@@ -1,0 +1,87 @@
+/* The bounds of what is read for a search and for metadata. (Its order is held by oracle/.) */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <cmocka.h>
+
+#include "core/reading.h"
+#include "whichcudnn/search.h"
+
+static uint64_t bytes_read;
+
+static bool facts_of_nothing(void *ctx, const char *path, struct wc_file_facts *out) {
+    (void)ctx, (void)path, (void)out;
+    return false;
+}
+
+static bool read_without_end(void *ctx, const char *path, uint64_t offset, void *to, size_t cap,
+                             size_t *n) {
+    (void)ctx, (void)path, (void)offset;
+    memset(to, 'x', cap);
+    bytes_read += *n = cap;
+    return true;
+}
+
+static const struct wc_files files = {.read = read_without_end, .facts = facts_of_nothing};
+
+static bool count_directory(void *count, const struct wc_candidate *c) {
+    *(unsigned *)count += c->directory != NULL;
+    return true;
+}
+
+/* Whoever sets DT_RUNPATH or the variable may write as much as he likes; the list ends here where
+ * nobody may read. */
+static void a_list_is_not_read_behind_its_bound(void **state) {
+    enum { DIRECTORIES = WC_SEARCH_LIST + 1, ELEMENT = 6, PAGE = 4096, PAGES = 2 };
+    static char scratch[WC_SEARCH_SCRATCH];
+    char *memory =
+        mmap(NULL, (PAGES + 1) * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *list = memory + PAGES * PAGE - DIRECTORIES * ELEMENT;
+    struct wc_search_world world = {.files = &files};
+    struct wc_search_object caller = {.path = "/caller", .runpath = list};
+    unsigned count = 0;
+    (void)state;
+    assert_true(memory != MAP_FAILED);
+    assert_int_equal(mprotect(memory + PAGES * PAGE, PAGE, PROT_NONE), 0);
+    for (unsigned i = 0; i < DIRECTORIES; i++) {
+        const char digits[] = {'0' + i / 100, '0' + i / 10 % 10, '0' + i % 10};
+        memcpy(list + i * ELEMENT, "/d", 2);
+        memcpy(list + i * ELEMENT + 2, digits, 3);
+        list[i * ELEMENT + 5] = ':';
+    }
+    assert_false(
+        wc_search(&world, &caller, "name", scratch, sizeof scratch, count_directory, &count));
+    assert_int_equal(count, WC_SEARCH_LIST);
+    munmap(memory, (PAGES + 1) * PAGE);
+}
+
+static bool take_piece(void *ctx, const char *piece) {
+    (void)ctx, (void)piece;
+    return true;
+}
+
+static void a_file_without_end_is_read_to_a_bound(void **state) {
+    static char scratch[64 << 10];
+    const uint64_t bound = WC_READING_MOST;
+    struct wc_reading r;
+    (void)state;
+    wc_reading_begin(&r, &files, scratch, sizeof scratch);
+    bytes_read = 0;
+    assert_true(wc_reading_find(&r, "endless", 0, "Name: ", true) == WC_NOWHERE);
+    assert_in_range(bytes_read, bound, bound + bound / 16);
+    bytes_read = 0;
+    assert_true(wc_reading_each(&r, "endless", "\n", take_piece, NULL));
+    assert_in_range(bytes_read, bound, bound + bound / 16);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_list_is_not_read_behind_its_bound),
+        cmocka_unit_test(a_file_without_end_is_read_to_a_bound),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
