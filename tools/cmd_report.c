@@ -1,10 +1,7 @@
 /* whichcudnn report: logs into text, JSON, Markdown or a page. */
-#include <dirent.h>
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "layout.h"
 #include "log_reader.h"
@@ -12,14 +9,13 @@
 #include "options.h"
 #include "redact.h"
 #include "render.h"
-
-#define LOG_NAMES "whichcudnn-*.jsonl*"
+#include "subject.h"
 
 static const char usage[] =
     "Usage: whichcudnn report [options] [LOG...]\n"
     "\n"
     "Reads logs of libwhichcudnn.so and says which cuDNN each process got, from\n"
-    "where, and what does not match. LOG is a log, or a directory: then each\n"
+    "where, and what does not match. LOG is a log, a lock, or a directory: then each\n"
     "whichcudnn-*.jsonl in it. Several are told together: who agrees, what differs.\n"
     "Without LOG: your newest one in $WHICHCUDNN_LOG, here, in $TMPDIR and /tmp.\n"
     "\n"
@@ -40,57 +36,6 @@ struct options {
     bool verbose, markdown, redact;
     const char *html; /* file */
 };
-
-static int is_log_name(const struct dirent *entry) {
-    return fnmatch(LOG_NAMES, entry->d_name, 0) == 0;
-}
-
-/* What could not be read: told when all has been, since only then all names are known. */
-struct reading {
-    struct logs logs;
-    char **troubles;
-    size_t trouble_count;
-};
-
-/* Takes the trouble. */
-static void note_trouble(struct reading *in, const char *path, char *trouble) {
-    in->troubles = must_grow(in->troubles, (in->trouble_count + 1) * sizeof(*in->troubles));
-    in->troubles[in->trouble_count++] = must_format("%s: %s", path, trouble);
-    free(trouble);
-}
-
-static void read_one(struct reading *in, const char *path) {
-    char *trouble = NULL;
-
-    if (!logs_read(&in->logs, path, &trouble))
-        note_trouble(in, path, trouble);
-}
-
-static void read_directory(struct reading *in, const char *directory) {
-    struct dirent **entries;
-    int n = scandir(directory, &entries, is_log_name, alphasort);
-
-    if (n <= 0)
-        note_trouble(in, directory,
-                     must_copy(n < 0 ? strerror(errno) : "no logs in this directory"));
-    for (int i = 0; i < n; i++) {
-        char *path = must_format("%s/%s", directory, entries[i]->d_name);
-        read_one(in, path);
-        free(path);
-        free(entries[i]);
-    }
-    if (n >= 0)
-        free(entries);
-}
-
-static void read_argument(struct reading *in, const char *path) {
-    struct stat facts;
-
-    if (stat(path, &facts) == 0 && S_ISDIR(facts.st_mode))
-        read_directory(in, path);
-    else
-        read_one(in, path);
-}
 
 static void print_text_of(const struct report *one, const struct merged *m,
                           const struct options *options) {
@@ -191,7 +136,7 @@ static bool take_option(int c, char *value, void *own) {
     return true;
 }
 
-static void tell_troubles(const struct reading *in, const struct redaction *names) {
+static void tell_troubles(const struct subjects *in, const struct redaction *names) {
     for (size_t i = 0; i < in->trouble_count; i++) {
         char *text = names ? redaction_text(names, in->troubles[i]) : must_copy(in->troubles[i]);
         complain("%s", text);
@@ -199,7 +144,7 @@ static void tell_troubles(const struct reading *in, const struct redaction *name
     }
 }
 
-static enum exit_code report(struct reading *in, const struct options *options) {
+static enum exit_code report(struct subjects *in, const struct options *options) {
     struct redaction *names = options->redact ? redact_logs(&in->logs) : NULL;
     enum exit_code answer = EXIT_USAGE;
 
@@ -212,12 +157,12 @@ static enum exit_code report(struct reading *in, const struct options *options) 
 }
 
 /* No log named: the newest one. */
-static enum exit_code report_newest(struct reading *in, const struct options *options) {
+static enum exit_code report_newest(struct subjects *in, const struct options *options) {
     char *looked, *path = newest_log(&looked);
     enum exit_code answer = EXIT_NOTHING_OBSERVED;
 
     if (path) {
-        read_one(in, path);
+        subject_read_files(in, path);
         answer = report(in, options);
     } else {
         complain("nothing observed: no log of yours in %s", looked);
@@ -225,13 +170,6 @@ static enum exit_code report_newest(struct reading *in, const struct options *op
     free(path);
     free(looked);
     return answer;
-}
-
-static void reading_end(struct reading *in) {
-    for (size_t i = 0; i < in->trouble_count; i++)
-        free(in->troubles[i]);
-    free(in->troubles);
-    logs_end(&in->logs);
 }
 
 int cmd_report(int argc, char **argv) {
@@ -243,7 +181,7 @@ int cmd_report(int argc, char **argv) {
                                           OPTIONS_ALL};
     const struct options_kind kind = {usage, "hv", known, take_option, stdout, 0, -1, ""};
     struct options options = {.verbose = false};
-    struct reading in = {.troubles = NULL};
+    struct subjects in = {.troubles = NULL};
     int answer = options_read(argc, argv, &kind, &options.common, &options);
 
     if (answer >= 0)
@@ -254,8 +192,8 @@ int cmd_report(int argc, char **argv) {
     }
     in.logs.keep_events = options.verbose || options.markdown || options.html;
     for (int i = optind; i < argc; i++)
-        read_argument(&in, argv[i]);
+        subject_read_files(&in, argv[i]);
     answer = optind < argc ? report(&in, &options) : report_newest(&in, &options);
-    reading_end(&in);
+    subjects_end(&in);
     return answer;
 }

@@ -32,10 +32,16 @@ struct difference {
 struct comparison {
     struct difference *p;
     size_t n;
+    bool a_in_part, b_in_part; /* a lock: what it does not say of a thing is not compared */
 };
 
 void compare(struct comparison *c, const struct source *a, const struct source *b);
 void comparison_end(struct comparison *c);
+
+/* Of a variable: it tells one rank from another, and so differs where all is well. */
+bool compare_passes_over(const char *variable);
+/* The list as in LD_PRELOAD without the shim. NULL: nothing is left. The caller frees. */
+char *compare_preloads(const struct wc_process_record *p, const char *list);
 
 const char *difference_word(enum difference_kind kind); /* "environment", "library" */
 /* "version of libcudnn.so.9: 9.1.0, not 9.8.0": what b has that a has not. The caller frees. */

@@ -17,6 +17,14 @@ const char *library_label(const struct wc_object_record *o) {
     return o->part ? o->part : role ? role : "object";
 }
 
+const char *library_name(const struct wc_object_record *o) {
+    return wc_base_name(o->soname && o->role != WC_role_HOST ? o->soname : library_path(o));
+}
+
+bool library_counts(const struct wc_object_record *o) {
+    return o->role != WC_role_OTHER || o->is_host;
+}
+
 bool library_is_host(const struct wc_object_record *o) {
     return o->role == WC_role_HOST || o->is_host;
 }
@@ -34,8 +42,8 @@ char *library_version(const struct wc_object_record *o) {
 
 /* Only where the replay of the loader's rules led to this very file. A search that found the
  * object loaded tells less than the one that loaded it. */
-static const struct wc_search_record *search_of(const struct wc_stack *s,
-                                                const struct wc_object_record *o) {
+const struct wc_search_record *library_search(const struct wc_stack *s,
+                                              const struct wc_object_record *o) {
     for (size_t i = 0; i < s->searches.n; i++) {
         const struct wc_search_record *f = &s->searches.p[i].r;
         if (f->object != WC_NULL && f->object == o->object && f->rule &&
@@ -46,7 +54,7 @@ static const struct wc_search_record *search_of(const struct wc_stack *s,
 }
 
 char *library_rule(const struct wc_stack *s, const struct wc_object_record *o, bool element) {
-    const struct wc_search_record *f = search_of(s, o);
+    const struct wc_search_record *f = library_search(s, o);
 
     if (!f)
         return NULL;

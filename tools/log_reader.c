@@ -91,14 +91,18 @@ static void note_damage(struct log_file *file, const char *reason) {
     file->damaged_lines++;
 }
 
+void logs_add(struct logs *logs, struct source *process) {
+    logs->processes =
+        must_grow(logs->processes, (logs->process_count + 1) * sizeof(*logs->processes));
+    logs->processes[logs->process_count++] = process;
+}
+
 static struct source *add_process(struct logs *logs, const struct log_file *file) {
     struct source *p = source_new(SOURCE_LOG, file->path);
 
     p->file = file;
     p->keep_events = logs->keep_events;
-    logs->processes =
-        must_grow(logs->processes, (logs->process_count + 1) * sizeof(*logs->processes));
-    logs->processes[logs->process_count++] = p;
+    logs_add(logs, p);
     return p;
 }
 

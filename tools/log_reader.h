@@ -33,6 +33,8 @@ struct logs { /* all zero: none yet */
 /* Adds what the file holds. False: it cannot be read or is no log, and *trouble (the caller frees)
  * says why; nothing was added then. */
 bool logs_read(struct logs *logs, const char *path, char **trouble);
+/* Adds what was read in another way, and takes it. */
+void logs_add(struct logs *logs, struct source *process);
 void logs_end(struct logs *logs);
 
 #endif

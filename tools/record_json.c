@@ -59,8 +59,8 @@ static bool read_triples(const json_t *value, struct wc_arena *arena, const char
     return p != NULL;
 }
 
-static bool read_field(const json_t *value, const struct wc_field *f, struct wc_arena *arena,
-                       void *out) {
+bool record_field_from_json(const json_t *value, const struct wc_field *f, struct wc_arena *arena,
+                            void *out) {
     struct wc_facts *facts = out;
     struct wc_fixes *fixes = out;
     const void *p = NULL;
@@ -130,7 +130,7 @@ enum record_read record_from_json(const json_t *line, struct wc_arena *arena, st
         value = json_object_get(line, fields[i].name);
         if (!value)
             return damaged(trouble, fields[i].name, "missing");
-        if (!read_field(value, &fields[i], arena, (char *)&out->u + fields[i].offset))
+        if (!record_field_from_json(value, &fields[i], arena, (char *)&out->u + fields[i].offset))
             return damaged(trouble, fields[i].name, "not what belongs there");
     }
     return RECORD_READ;

@@ -19,6 +19,11 @@ enum record_read {
 enum record_read record_from_json(const json_t *line, struct wc_arena *arena, struct wc_record *out,
                                   char trouble[RECORD_TROUBLE]);
 
+/* One field, into its place in the record; false: not what belongs there. Texts point into the
+ * value, lists into the arena. */
+bool record_field_from_json(const json_t *value, const struct wc_field *f, struct wc_arena *arena,
+                            void *out);
+
 /* Object of all fields of the kind except the one named `without` (NULL: all). New reference. */
 json_t *record_to_json(enum wc_kind kind, const void *fields, const char *without);
 

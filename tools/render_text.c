@@ -137,7 +137,7 @@ static void print_origin(struct layout *l, const struct report *r) {
     const struct source *s = r->source;
     char *ending = report_ending(r);
 
-    if (s->stack.has_process)
+    if (s->stack.has_process && s->type != SOURCE_LOCK)
         print_process(l, r);
     if (ending) {
         key(l, "ended");

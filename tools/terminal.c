@@ -2,7 +2,6 @@
 #include "terminal.h"
 
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,22 +19,27 @@ static uint32_t decode(const char *s, size_t n) {
     return c;
 }
 
-/* C1 controls, line separators, and the marks that change the order in which text is shown
- * (Unicode's UAX #9): a file name must not be able to rewrite the line it is on. */
-static bool is_order(uint32_t c) {
-    return (c >= 0x80 && c < 0xA0) || c == 0x61C || c == 0x200E || c == 0x200F ||
-           (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
+/* Controls, line separators, and the marks that change the order in which text is shown (Unicode's
+ * UAX #9): a file name must not be able to rewrite the line it is on. */
+uint32_t text_order(const char *s, size_t n) {
+    uint32_t c = decode(s, n);
+    bool order = c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x61C || c == 0x200E || c == 0x200F ||
+                 (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
+
+    return order ? c : 0;
 }
 
 void print_text(FILE *to, const char *s) {
+    uint32_t order;
     size_t n;
 
     for (; s && *s; s += n ? n : 1) {
         n = wc_utf8_length(s);
-        if (n == 0 || (unsigned char)*s < 0x20 || *s == 0x7F)
+        order = n > 0 ? text_order(s, n) : 0;
+        if (n == 0 || (n == 1 && order))
             fprintf(to, "\\x%02x", (unsigned char)*s);
-        else if (n > 1 && is_order(decode(s, n)))
-            fprintf(to, "\\u%04x", (unsigned)decode(s, n));
+        else if (order)
+            fprintf(to, "\\u%04x", (unsigned)order);
         else
             fwrite(s, 1, n, to);
     }

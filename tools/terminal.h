@@ -5,6 +5,7 @@
 #define WHICHCUDNN_TOOLS_TERMINAL_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /*
@@ -13,6 +14,9 @@
  * prints nothing.
  */
 void print_text(FILE *to, const char *s);
+/* The character of n bytes (wc_utf8_length) at s if a terminal could take it as an order; else 0.
+ */
+uint32_t text_order(const char *s, size_t n);
 /* As fprintf, but the arguments of %s are printed by print_text. Knows %s %d %zu %lld %% only. */
 void print_format(FILE *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
