@@ -16,8 +16,7 @@
 #include "subject.h"
 
 static const char usage[] =
-    "Usage: whichcudnn check [--json] [--color=auto|always|never]\n"
-    "                        LOCK [LOG|PID|-- COMMAND...]\n"
+    "Usage: whichcudnn check [--json] [--color=WHEN] LOCK [LOG|PID|-- COMMAND...]\n"
     "\n"
     "Says what is no longer as `whichcudnn lock` kept it, cause first. Checked is\n"
     "each process of a log or a directory of logs, a running process, your newest log\n"
@@ -26,9 +25,9 @@ static const char usage[] =
     "can be taken out. Parts and CUDA libraries that were not asked for this time are\n"
     "told, and are no drift.\n"
     "\n"
-    "  --json     as JSON (docs/lock.md)\n"
-    "  --color    default auto: on a terminal, unless NO_COLOR is set\n"
-    "  -h, --help this text\n"
+    "  --json        as JSON (docs/lock.md)\n"
+    "  --color=WHEN  auto (on a terminal, unless NO_COLOR is set), always, never\n"
+    "  -h, --help    this text\n"
     "\n"
     "Exit status: 0 as locked, 1 drifted, 2 usage or unreadable, 3 nothing observed;\n"
     "with COMMAND its own, where that is not 0. What is said of COMMAND goes to\n"

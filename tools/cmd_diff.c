@@ -6,7 +6,7 @@
 #include "subject.h"
 
 static const char usage[] =
-    "Usage: whichcudnn diff [--json] [--color=auto|always|never] A B\n"
+    "Usage: whichcudnn diff [--json] [--color=WHEN] A B\n"
     "\n"
     "Says what differs between two processes, cause first: \"works in the container,\n"
     "not on the host\". A and B are each a log, a directory of logs, a lock, or the\n"
@@ -16,9 +16,9 @@ static const char usage[] =
     "Compared is what both know: a running process has no calls, a lock has no\n"
     "directories. Paths, ranks, and the preloaded library itself are no difference.\n"
     "\n"
-    "  --json     as JSON (docs/lock.md)\n"
-    "  --color    default auto: on a terminal, unless NO_COLOR is set\n"
-    "  -h, --help this text\n"
+    "  --json        as JSON (docs/lock.md)\n"
+    "  --color=WHEN  auto (on a terminal, unless NO_COLOR is set), always, never\n"
+    "  -h, --help    this text\n"
     "\n"
     "Exit status: 0 no difference, 1 they differ, 2 usage or unreadable, 3 nothing to\n"
     "compare: nothing was observed in either.\n";

@@ -26,6 +26,7 @@ static const char usage[] =
     "  --scan DIR         of what would be loaded there, before anything runs\n"
     "  --paths            with directories of this computer, and the environment\n"
     "  --requirements     instead of the lock: what pip installs to get the same\n"
+    "  --color=WHEN       auto, always, never\n"
     "  -h, --help         this text\n"
     "\n"
     "Exit status: 0 written, 1 written though errors were found, 2 usage, unreadable,\n"

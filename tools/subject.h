@@ -6,7 +6,7 @@
 
 #include "log_reader.h"
 
-struct subjects { /* all zero: none yet */
+struct subjects {     /* all zero: none yet */
     struct logs logs; /* what was read, however */
     char **troubles;  /* "PATH: why it could not be read" */
     size_t trouble_count;

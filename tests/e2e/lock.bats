@@ -118,7 +118,7 @@ environment."LD_PRELOAD" = "/opt/other.so"'* ]]
     { stack
         echo '{"kind":"object","object":4,"role":"host","path":"/v/t.so","mapped":true,"installation_kind":"bundled","installation":"torch","installation_version":"2.6.0+cu124"}'
         echo '{"kind":"object","object":5,"role":"companion","part":"cublas","soname":"libcublas.so.12","mapped":true,"version":"12.4","installation_kind":"debian","installation":"libcublas-12-4","installation_version":"12.4.5.8-1"}'
-        echo '{"kind":"object","object":6,"role":"companion","part":"cufft","soname":"libcufft\n-r evil","mapped":true,"installation_kind":"wheel","installation":"x\n--index-url=y","installation_version":"1"}'
+        printf '%s\n' '{"kind":"object","object":6,"role":"companion","part":"cufft","soname":"libcufft\n-r evil","mapped":true,"installation_kind":"wheel","installation":"x\n--index-url=y","installation_version":"1"}'
     } | make_log a.jsonl
     run -0 --separate-stderr lock --requirements a.jsonl
     is "$output" 'jax-cuda12-plugin==0.10.2
