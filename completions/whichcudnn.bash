@@ -17,7 +17,7 @@ _whichcudnn_usage() {
 _whichcudnn_pids() {
     local directory
     for directory in /proc/[0-9]*; do
-        [ -O "$directory" ] && [ -e "$directory/exe" ] && echo "${directory#/proc/}"
+        if [ -O "$directory" ] && [ -e "$directory/exe" ]; then echo "${directory#/proc/}"; fi
     done
 }
 
