@@ -206,7 +206,7 @@ class Model {
     }
     const target = this.missing(f.function || f.name);
     target.records.push(["failure", f]);
-    if (from) this.edge("failed", from, target.id, f.operation);
+    if (from) this.edge("failed", from, target.id, f.function ? "no such function" : "not found");
   }
 
   addFile(f, i) {
@@ -452,7 +452,7 @@ function draw(graph, model) {
       const labelY = narrow ? b.top - 5 - 13 * (list.length - 1 - i) : way.label[1];
       words.push(svg("text", {class: `rule ${e.kind}`, x: way.label[0], y: labelY,
                               "text-anchor": way.label[2]},
-                     shortened(ruleOf(e), narrow ? 46 : 22)));
+                     shortened(ruleOf(e), narrow ? 46 : side > 0 ? 22 : 17)));
     }
   }
   graph.querySelector("svg.lines").replaceChildren(...lines, ...words);
