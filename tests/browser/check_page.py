@@ -252,7 +252,7 @@ class Check:
         self.apart(f"node at {width}", got["boxes"])
         for text, (left, _, right, _) in got["rules"]:
             self.true(f"at {width} {text!r} is cut", left >= 0 and right <= width)
-        # Rows of a label's height are left for labels: of these a pixel or two may touch.
+        # Their boxes are higher than their letters: of these a pixel or two may touch.
         labels = [(l, t + 2, r, b - 2) for _, (l, t, r, b) in got["rules"]]
         self.apart(f"label at {width}", labels + got["boxes"])
         self.harmless()

@@ -421,6 +421,21 @@ function route(a, b, narrow, y) {
           label: [x + 9, y - 3, "start"]};
 }
 
+/* Labels in one gap between columns: one that would cover another goes below it. */
+function spread(labels) {
+  const placed = [];
+  const meets = (a, b) => a.x < b.x + b.width && b.x < a.x + a.width &&
+                          a.y < b.y + b.height - 3 && b.y < a.y + a.height - 3;
+  for (const label of labels.sort((a, b) => a.getAttribute("y") - b.getAttribute("y"))) {
+    let box = label.getBBox(), other;
+    while ((other = placed.find((p) => meets(p, box)))) {
+      label.setAttribute("y", Number(label.getAttribute("y")) + other.y + other.height - 2 - box.y);
+      box = label.getBBox();
+    }
+    placed.push(box);
+  }
+}
+
 function draw(graph, model) {
   const area = graph.getBoundingClientRect();
   if (area.width === 0) return;
@@ -456,6 +471,7 @@ function draw(graph, model) {
     }
   }
   graph.querySelector("svg.lines").replaceChildren(...lines, ...words);
+  if (!narrow) spread(words);
   if (opened && graph.contains(opened)) highlight(opened, true);
 }
 
