@@ -148,7 +148,8 @@ END
     printf 'HOME=/\nLD_LIBRARY_PATH=%s\nX=a b\n' "$PWD/other" >lines
     LD_LIBRARY_PATH=$POOL/9.3.0 scan --json --env lines linked >scan.json
     is "$(objects 0 facade)" "facade 9.1.0 $two"
-    printf 'HOME=/\0LD_LIBRARY_PATH=%s\0X=a\nb\0' "$PWD/other" >nuls
+    # What stands behind a newline is a part of X.
+    printf 'X=a\nLD_LIBRARY_PATH=/\0LD_LIBRARY_PATH=%s\0' "$PWD/other" >nuls
     LD_LIBRARY_PATH=$POOL/9.3.0 scan --json --env nuls linked >scan.json
     is "$(objects 0 facade)" "facade 9.1.0 $two"
     is "$(jq -r '.reports[0].stack.process.environment[]' scan.json)" "LD_LIBRARY_PATH=$PWD/other"
