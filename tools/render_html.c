@@ -92,7 +92,8 @@ static void put_verdict(FILE *to, const struct report *r) {
 
     fprintf(to, "<div class=\"verdict %s\">", verdict_word(r));
     element(to, "h1", "%s", text);
-    if (r->findings.n > 0 && r->findings.p[0].fix.n > 0)
+    if (r->verdict != WC_verdict_NOTHING_OBSERVED && r->findings.n > 0 &&
+        r->findings.p[0].fix.n > 0)
         put_fix(to, "p", &r->findings.p[0].fix.p[0]);
     fputs("</div>\n", to);
     free(text);
