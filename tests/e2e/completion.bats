@@ -124,6 +124,8 @@ takes_argument() { help_of "$1" | sed '/^$/q' | sed 's/--[a-z-]*[ =][A-Z]*//g' |
     is "$(offered probe -- a-pr)" a-program
     is "$(offered probe --json -- a-program a-f)" a-file
     is "$(offered probe a-pr)" ""
+    is "$(offered check a-file -- a-pr)" a-program
+    is "$(offered check a-fi)" a-file
 }
 
 @test "with the package: it loads the file by its name, and a command line is completed as its command's" {
