@@ -266,6 +266,70 @@ END
     go_on
 }
 
+@test "a list of the loader that was overwritten leads nowhere" {
+    local how
+    gcc -g -o broken -xc - -L"$FIXED/9.1" -l:libcudnn.so.9 -Wl,-rpath,"$FIXED/9.1" <<'END'
+#include <link.h>
+#include <stdlib.h>
+#include <unistd.h>
+extern size_t cudnnGetVersion(void);
+extern struct r_debug _r_debug;
+int main(int argc, char **argv) {
+    struct link_map *m = _r_debug.r_map;
+    cudnnGetVersion();
+    switch (atoi(argv[1])) {
+    case 0: m->l_next = m; break;
+    case 1: m->l_next->l_next = (void *)-8; break;
+    case 2: m->l_next->l_name = (char *)1; break;
+    case 3: m->l_ld = (void *)-1L; break;
+    case 4: _r_debug.r_map = 0; break;
+    case 5: _r_debug.r_version = 99; break;
+    }
+    return pause();
+}
+END
+    for how in 0 1 2 3 4 5; do
+        echo "$how"
+        ./broken $how 3>&- &
+        pid=$!
+        held+=("$pid")
+        until_state "$pid" S
+        run -0 --separate-stderr timeout 20 "$CMD" inspect --json "$pid"
+        is "$(jq -r '.stack.objects[] | select(.role == "facade") | .version' <<<"$output")" 9.1.0
+    done
+}
+
+@test "processes that come and go while they are looked at" {
+    local i status
+    for i in {1..40}; do
+        "$FIXED/host" >out 3>&- &
+        pid=$!
+        [ $((i % 4)) -eq 0 ] || sleep "0.00$((i % 4))"
+        status=0
+        timeout 20 "$CMD" inspect --json "$pid" >now 2>said || status=$?
+        wait "$pid"
+        echo "$i: $status $(cat said)"
+        case $status in
+        0 | 1 | 3) jq -e '.verdict' now >verdict ;;
+        2) grep -qE ': (no such process|it ended while it was looked at)$' said ;;
+        *) return 1 ;;
+        esac
+    done
+}
+
+@test "a real cuDNN" {
+    local lib=$WC_CACHE/cudnn/nvidia-cudnn-cu12-9.1.0.70/site-packages/nvidia/cudnn/lib
+    [ -e "$lib/libcudnn_graph.so.9" ] || skip "none was fetched"
+    build_host now "$lib" host
+    hold ./host version
+    is "$(json '.stack.objects[] | select(.role != "host") | "\(.part) \(.version) \(.installation) \(.installation_version)"')" \
+        "null 9.1.0 nvidia-cudnn-cu12 9.1.0.70"$'\n'"graph 9.1.0 nvidia-cudnn-cu12 9.1.0.70"
+    is "$(json '.stack.searches[] | "\(.name) \(.rule) \(.element)"')" \
+        "libcudnn.so.9 DT_RUNPATH $lib"$'\n''libcudnn_graph.so.9 DT_RUNPATH $ORIGIN'
+    is "$(json '.stack.bindings[0] | "\(.how) \(.target_path)"')" "slot $lib/libcudnn.so.9"
+    go_on
+}
+
 @test "nothing to be seen: why, and exit status 3" {
     sleep 100 3>&- &
     pid=$!
