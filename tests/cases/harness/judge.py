@@ -6,6 +6,7 @@ import pathlib
 import re
 import shutil
 import signal
+import subprocess
 import tempfile
 import traceback
 
@@ -62,11 +63,26 @@ def new_logs(world):
     return tempfile.mkdtemp(prefix="logs-", dir=world.scratch) + "/logs"
 
 
+def check_locks(logs):
+    """What a lock keeps of each log is, read back, what the log says."""
+    for log in sorted(pathlib.Path(logs).glob("whichcudnn-*.jsonl*")):
+        with tempfile.NamedTemporaryFile() as lock:
+            kept = subprocess.run([watch.COMMAND, "lock", "-o", lock.name, str(log)],
+                                  capture_output=True, text=True)
+            if kept.returncode == 3 or "processes (" in kept.stderr:
+                continue
+            must(kept.returncode < 2, f"lock of {log}: {kept.stderr}")
+            differs = subprocess.run([watch.COMMAND, "diff", lock.name, str(log)],
+                                     capture_output=True, text=True)
+            must(differs.returncode == 0, f"a lock and its log: {differs.stdout}{differs.stderr}")
+
+
 def told(watched):
     """The findings of all processes of a run; nothing observed is no finding."""
     if not any(pathlib.Path(watched.logs).iterdir()):
         return []
     _, document = watch.report(watched.logs)
+    check_locks(watched.logs)
     documents = document if isinstance(document, list) else [document]
     return [finding for one in documents for finding in one["findings"]]
 
