@@ -30,7 +30,7 @@ endif
 .SUFFIXES:
 .PHONY: all help headers demo install clean distclean FORCE \
         test test-unit test-e2e test-real test-measured test-cases test-agreement test-neutral \
-        test-faults test-sanitizers test-all fuzz mutants coverage confusion lint bench schema readme \
+        test-faults test-sanitizers test-all fuzz mutants coverage confusion lint bench schema readme tour \
         man
 
 # ---- sources: a new file needs no change here -----------------------------------------------
@@ -330,6 +330,9 @@ demo:
 	$(Q)$(test_env) CUDNN='$(CUDNN)' FRAMEWORK='$(FRAMEWORK)' examples/demo.sh
 
 # The verdict that README.md shows, out of a real run.
+tour:
+	+$(Q)$(MAKE) --no-print-directory all
+	$(Q)$(test_env) tests/setup/tour write
 readme:
 	$(call prepare,demo)
 	$(Q)$(MAKE) --no-print-directory all
@@ -388,6 +391,7 @@ help:
 	@echo 'make lint        clang-format, clang-tidy, shellcheck, python syntax'
 	@echo 'make demo        watch a real framework get the wrong cuDNN (CUDNN=9.1.0 FRAMEWORK=jax|torch)'
 	@echo 'make bench       what it costs, beside LD_DEBUG and LD_AUDIT: $(O)/bench/results.txt'
+	@echo 'make tour        docs/tour.md, out of a repair of PyTorch (fetches up to 6 GB)'
 	@echo 'make readme      the verdict in README.md, out of a run of make demo'
 	@echo 'make confusion   what cases expect against what is told, into docs/findings.md'
 	@echo 'make schema      docs/log.md and docs/*.schema.json, made anew from record.def'
