@@ -301,6 +301,8 @@ static void make_search(struct maker *m, struct wc_search_record *s) {
     s->request = m->requests;
     s->object = next(m) & 3 ? an_object(m) : WC_NULL;
     s->rule = below(m, WC_search_rule_COUNT);
+    if (s->rule == WC_search_rule_DEFAULT)
+        s->rule = WC_search_rule_RPATH; /* of which more is said */
     s->element = a_directory(m);
     s->index = below(m, 4);
     s->of = next(m) & 1 ? s->caller : NULL;
@@ -322,6 +324,11 @@ static void make_candidate(struct maker *m, struct wc_candidate_record *c) {
     c->installation_kind = below(m, WC_installation_kind_COUNT);
     c->installation = next(m) & 1 ? "nvidia-cudnn-cu12" : NULL;
     c->installation_path = a_directory(m);
+    if (s && c->installation) { /* behind what was taken, in one search path */
+        c->of = s->r.of;
+        c->rule = s->r.rule;
+        c->installation_kind = WC_installation_kind_WHEEL;
+    }
 }
 
 static void make_file(struct maker *m, struct wc_file_record *f) {
