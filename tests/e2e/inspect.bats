@@ -317,19 +317,6 @@ END
     done
 }
 
-@test "a real cuDNN" {
-    local lib=$WC_CACHE/cudnn/nvidia-cudnn-cu12-9.1.0.70/site-packages/nvidia/cudnn/lib
-    [ -e "$lib/libcudnn_graph.so.9" ] || skip "none was fetched"
-    build_host now "$lib" host
-    hold ./host version
-    is "$(json '.stack.objects[] | select(.role != "host") | "\(.part) \(.version) \(.installation) \(.installation_version)"')" \
-        "null 9.1.0 nvidia-cudnn-cu12 9.1.0.70"$'\n'"graph 9.1.0 nvidia-cudnn-cu12 9.1.0.70"
-    is "$(json '.stack.searches[] | "\(.name) \(.rule) \(.element)"')" \
-        "libcudnn.so.9 DT_RUNPATH $lib"$'\n''libcudnn_graph.so.9 DT_RUNPATH $ORIGIN'
-    is "$(json '.stack.bindings[0] | "\(.how) \(.target_path)"')" "slot $lib/libcudnn.so.9"
-    go_on
-}
-
 @test "nothing to be seen: why, and exit status 3" {
     sleep 100 3>&- &
     pid=$!
