@@ -152,15 +152,15 @@ $(O)/gen/cudnn_%.inc: core/data/generate_%.py core/data/cudnn_%.tsv
 	$(say) GEN $@
 	$(Q)mkdir -p $(@D) && $(PYTHON) $^ > $@.new && mv $@.new $@
 
-$(O)/gen/findings_pages.inc: tools/generate_pages.py docs/findings.md
-$(O)/gen/report_page.inc: tools/generate_html.py $(addprefix tools/html/page.,html css js)
+$(O)/gen/findings_pages.inc: tools/explain/generate_pages.py docs/findings.md
+$(O)/gen/report_page.inc: tools/report/generate_html.py $(addprefix tools/report/html/page.,html css js)
 $(pages):
 	$(say) GEN $@
 	$(Q)mkdir -p $(@D) && $(PYTHON) $^ > $@.new && mv $@.new $@
 
 # The one file that knows where the shim is installed; `make install PREFIX=` makes it alone anew.
-$(O)/obj/command/tools/preload.o: base_flags += -DWHICHCUDNN_LIBDIR='"$(LIBDIR)"'
-$(O)/obj/command/tools/preload.o: $(O)/libdir
+$(O)/obj/command/tools/run/preload.o: base_flags += -DWHICHCUDNN_LIBDIR='"$(LIBDIR)"'
+$(O)/obj/command/tools/run/preload.o: $(O)/libdir
 $(O)/libdir: FORCE
 	@mkdir -p $(@D); echo '$(LIBDIR)' | cmp -s - $@ || echo '$(LIBDIR)' > $@
 
@@ -187,7 +187,7 @@ $(O)/libcommand.a: $(command_objects)
 $(O)/libcheck.a: $(check_objects)
 $(archives):
 	$(say) AR $@
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
+	$(Q)rm -f $@ && $(AR) rcsP $@ $^
 $(O)/unit/%: $(O)/obj/command/tests/unit/%.o $(archives)
 	$(say) LINK $@
 	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $(command_link) -o $@ $< $(O)/libcommand.a -lcmocka \
@@ -197,7 +197,7 @@ $(O)/unit/%: $(O)/obj/command/tests/unit/%.o $(archives)
 every_object := $(shim_objects) $(command_objects) $(check_objects) \
                 $(call objects,command,$(unit_sources))
 $(every_object): $(O)/flags | $(generated)
-$(O)/obj/command/tools/page.o $(O)/obj/command/tools/render_html.o: | $(pages)
+$(O)/obj/command/tools/explain/page.o $(O)/obj/command/tools/report/render_html.o: | $(pages)
 -include $(every_object:.o=.d)
 
 # What every test finds in its environment. RELEASE= adds a release of cuDNN to the real ones; the
@@ -313,7 +313,7 @@ lint:
 
 .PHONY: run-tidy
 run-tidy: $(tidied)
-$(O)/tidy/%.c.ok: %.c .clang-tidy $(wildcard include/whichcudnn/*) | $(generated) $(pages) nvidia-headers
+$(O)/tidy/%.c.ok: %.c .clang-tidy $(wildcard include/whichcudnn/* core/*/*.h tools/*/*.h) | $(generated) $(pages) nvidia-headers
 	$(say) TIDY $<
 	$(Q)mkdir -p $(@D) && clang-tidy --quiet $< -- $(base_flags) \
 	    $(if $(filter tools/%,$<),$(command_flags),$(shim_includes)) 2>$@.log || \
@@ -350,10 +350,10 @@ schema:
 # The man pages say what --help and docs/ say, by way of pandoc. PANDOC= : without them.
 PANDOC ?= $(shell command -v pandoc 2>/dev/null)
 man: $(O)/man/.made
-$(O)/man/.made: $(O)/whichcudnn tools/generate_man.py tools/man.lua README.md $(wildcard docs/*.md)
+$(O)/man/.made: $(O)/whichcudnn tools/man/generate_man.py tools/man/man.lua README.md $(wildcard docs/*.md)
 	$(if $(PANDOC),,$(error pandoc is not there: it makes the man pages))
 	$(say) MAN $(@D)
-	$(Q)rm -rf $(@D) && $(PYTHON) tools/generate_man.py $(@D) $< && touch $@
+	$(Q)rm -rf $(@D) && $(PYTHON) tools/man/generate_man.py $(@D) $< && touch $@
 
 # By rename: a process that has the old library mapped keeps the old file, whole.
 put = install -d '$(DESTDIR)$(3)' && install -m $(1) $(2) '$(DESTDIR)$(3)/.$(notdir $(2)).new' && \

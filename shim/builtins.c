@@ -2,7 +2,7 @@
  * What the compiler itself emits calls to. Hidden, so that neither side of the process sees the
  * other's: a preloaded libasan would otherwise get our copies of structs.
  */
-#include "whichcudnn/base.h"
+#include "core/base/base.h"
 
 void *memcpy(void *to, const void *from, size_t n);
 void *memmove(void *to, const void *from, size_t n);

@@ -2,13 +2,13 @@
 
 #include <cudnn.h>
 
+#include "core/model/status.h"
 #include "journal.h"
 #include "objects.h"
 #include "slots.h"
 #include "state.h"
 #include "sys.h"
 #include "thread.h"
-#include "whichcudnn/status.h"
 #include "whichcudnn/wrappers.h"
 
 /* ---- the table ---- */

@@ -1,9 +1,9 @@
 #include "config.h"
 
 #include "auxv.h"
+#include "core/model/process_facts.h"
 #include "files.h"
 #include "sys.h"
-#include "whichcudnn/process_facts.h"
 
 struct config config;
 

@@ -1,12 +1,12 @@
 #include "demands.h"
 
+#include "core/model/object.h"
 #include "files.h"
 #include "identity.h"
 #include "journal.h"
 #include "memory.h"
 #include "sys.h"
 #include "view.h"
-#include "whichcudnn/object.h"
 
 static void add(void *ctx, struct wc_record *demand) {
     (void)ctx;

@@ -6,7 +6,7 @@
 #ifndef SHIM_DEMANDS_H
 #define SHIM_DEMANDS_H
 
-#include "whichcudnn/elf_image.h"
+#include "core/elf/elf_image.h"
 
 /* e NULL: its file cannot be read. */
 void demands_tell(int64_t number, const char *path, const char *real_path,

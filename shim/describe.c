@@ -1,5 +1,8 @@
 #include "describe.h"
 
+#include "core/model/names.h"
+#include "core/model/object.h"
+#include "core/packages/identify.h"
 #include "demands.h"
 #include "files.h"
 #include "identity.h"
@@ -11,9 +14,6 @@
 #include "searches.h"
 #include "sys.h"
 #include "view.h"
-#include "whichcudnn/identify.h"
-#include "whichcudnn/names.h"
-#include "whichcudnn/object.h"
 
 static char real_path[SYS_PATH];
 static struct wc_object_room room;

@@ -6,7 +6,7 @@
 
 #include <sys/stat.h>
 
-#include "whichcudnn/files.h"
+#include "core/base/files.h"
 
 extern const struct wc_files shim_files;
 

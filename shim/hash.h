@@ -4,7 +4,7 @@
 #ifndef SHIM_HASH_H
 #define SHIM_HASH_H
 
-#include "whichcudnn/base.h"
+#include "core/base/base.h"
 
 #define HASH_START 0xcbf29ce484222325u
 

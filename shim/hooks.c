@@ -6,21 +6,21 @@
 
 #include "calls.h"
 #include "config.h"
+#include "core/model/names.h"
 #include "describe.h"
 #include "entry.h"
+#include "failed_files.h"
 #include "journal.h"
 #include "log.h"
 #include "next.h"
 #include "objects.h"
-#include "question.h"
 #include "requests.h"
+#include "rescan.h"
 #include "searches.h"
-#include "settle.h"
 #include "slots.h"
 #include "state.h"
 #include "sys.h"
 #include "thread.h"
-#include "whichcudnn/names.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

@@ -1,10 +1,10 @@
 /*
- * What a library is (whichcudnn/identify.h), with the shim's own means. Its lock is held.
+ * What a library is (core/packages/identify.h), with the shim's own means. Its lock is held.
  */
 #ifndef SHIM_IDENTITY_H
 #define SHIM_IDENTITY_H
 
-#include "whichcudnn/identify.h"
+#include "core/packages/identify.h"
 
 /* path: the real path. image NULL: it cannot be read. NULL: no memory; else valid until the next
  * call. */

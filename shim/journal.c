@@ -1,13 +1,13 @@
 #include "journal.h"
 
 #include "config.h"
+#include "core/findings/diagnose.h"
+#include "core/findings/shared/compat.h"
 #include "hash.h"
 #include "log.h"
 #include "memory.h"
 #include "process.h"
 #include "sys.h"
-#include "whichcudnn/compat.h"
-#include "whichcudnn/diagnose.h"
 
 static struct wc_stack stack;
 static bool begun, relevant, changed;

@@ -5,7 +5,7 @@
 #ifndef SHIM_JOURNAL_H
 #define SHIM_JOURNAL_H
 
-#include "whichcudnn/stack.h"
+#include "core/model/stack.h"
 
 struct wc_stack *journal_stack(void);
 

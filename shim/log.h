@@ -5,7 +5,7 @@
 #ifndef SHIM_LOG_H
 #define SHIM_LOG_H
 
-#include "whichcudnn/base.h"
+#include "core/base/base.h"
 
 /* Chooses and creates this process's file; again after a fork. node, start_ticks: for its name.
  * False: no place would have it; the reason is kept (log_trouble). */

@@ -1,7 +1,7 @@
 #include "memory.h"
 
+#include "core/search/search.h"
 #include "sys.h"
-#include "whichcudnn/search.h"
 
 #define CHUNK ((size_t)256 << 10)
 

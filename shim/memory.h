@@ -5,7 +5,7 @@
 #ifndef SHIM_MEMORY_H
 #define SHIM_MEMORY_H
 
-#include "whichcudnn/base.h"
+#include "core/base/base.h"
 
 /* Grows to MEMORY_MOST; then every taker gets NULL and drops what it wanted to keep. */
 extern struct wc_arena memory_arena;

@@ -3,10 +3,10 @@
 #include <link.h>
 
 #include "auxv.h"
+#include "core/elf/elf_image.h"
 #include "signals.h"
 #include "sys.h"
 #include "thread.h"
-#include "whichcudnn/elf_image.h"
 
 extern __attribute__((visibility("hidden"))) const ElfW(Ehdr) __ehdr_start;
 

@@ -12,11 +12,11 @@
 
 #include "auxv.h"
 #include "calls.h"
+#include "core/model/object.h"
 #include "files.h"
 #include "hash.h"
 #include "journal.h"
 #include "sys.h"
-#include "whichcudnn/object.h"
 
 /* Every object that was looked at in a full walk, relevant or not. Neither the load address nor the
  * link map is an identity: after a reload the same ones come back with another file behind. */

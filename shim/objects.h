@@ -7,9 +7,9 @@
 
 #include <link.h>
 
-#include "whichcudnn/elf_image.h"
+#include "core/elf/elf_image.h"
+#include "core/version/version.h"
 #include "whichcudnn/record.h"
-#include "whichcudnn/version.h"
 
 struct slot;
 

@@ -1,10 +1,10 @@
 #include "packages.h"
 
+#include "core/packages/identify.h"
 #include "files.h"
 #include "hash.h"
 #include "journal.h"
 #include "memory.h"
-#include "whichcudnn/identify.h"
 
 #define ENVIRONMENTS_MOST 32 /* more of them are not looked at */
 

@@ -3,9 +3,9 @@
 #include <sys/utsname.h>
 
 #include "config.h"
+#include "core/model/process_facts.h"
 #include "files.h"
 #include "sys.h"
-#include "whichcudnn/process_facts.h"
 
 #define MOST_STRINGS 64
 

@@ -2,16 +2,16 @@
 
 #include <dlfcn.h>
 
+#include "core/model/names.h"
+#include "failed_files.h"
 #include "files.h"
 #include "hash.h"
 #include "journal.h"
 #include "memory.h"
 #include "objects.h"
 #include "packages.h"
-#include "question.h"
 #include "searches.h"
 #include "sys.h"
-#include "whichcudnn/names.h"
 
 static struct request kept[REQUESTS_KEPT];
 static unsigned char order[REQUESTS_KEPT]; /* newest first: which of those it is */

@@ -2,17 +2,17 @@
 
 #include "arch.h"
 #include "auxv.h"
-#include "chain.h"
 #include "config.h"
+#include "core/model/names.h"
+#include "core/search/replay.h"
 #include "files.h"
 #include "hash.h"
 #include "journal.h"
+#include "loaders.h"
 #include "memory.h"
 #include "process.h"
 #include "sys.h"
 #include "view.h"
-#include "whichcudnn/names.h"
-#include "whichcudnn/replay.h"
 
 #define QUESTIONS_MOST 256 /* different ones of a process */
 #define CACHE_MOST (8 << 20)

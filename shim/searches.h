@@ -1,13 +1,13 @@
 /*
  * Where the loader looked for a library of cuDNN or CUDA, and what else stands there: replayed by
- * its rules (whichcudnn/search.h) and written down. The shim's lock is held in all functions.
+ * its rules (core/search/search.h) and written down. The shim's lock is held in all functions.
  */
 #ifndef SHIM_SEARCHES_H
 #define SHIM_SEARCHES_H
 
+#include "core/search/search.h"
 #include "objects.h"
 #include "requests.h"
-#include "whichcudnn/search.h"
 
 /* A new object that somebody asked for or needs, by a bare name. */
 void searches_tell_object(const struct object *o);

@@ -3,11 +3,11 @@
 #include "auxv.h"
 #include "calls.h"
 #include "config.h"
+#include "core/model/symbols.h"
 #include "journal.h"
 #include "memory.h"
 #include "objects.h"
 #include "sys.h"
-#include "whichcudnn/symbols.h"
 
 /* ---- finding the slots of a host ---- */
 

@@ -22,7 +22,7 @@ enum slot_state {
 
 /* One slot of a host that a listed function is bound through. */
 struct slot {
-    int function; /* index of the symbol table (whichcudnn/symbols.h) */
+    int function; /* index of the symbol table (core/model/symbols.h) */
     enum slot_kind kind;
     bool defined; /* the host itself defines the function */
     bool only;    /* there is no SLOT_JUMP for this function in this host */

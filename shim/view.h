@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "whichcudnn/elf_image.h"
+#include "core/elf/elf_image.h"
 
 #define VIEW_BLOCKS 65536
 #define VIEW_MOST ((size_t)65536 << 20) /* then blocks are of 1 MiB */

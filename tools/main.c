@@ -1,5 +1,5 @@
-/* whichcudnn: the command. Each subcommand is a row here and a file cmd_NAME.c. */
-#include "command.h"
+/* whichcudnn: the command. Each subcommand is a row here and a file in commands/. */
+#include "tools/commands/command.h"
 
 #include <getopt.h>
 #include <stdio.h>

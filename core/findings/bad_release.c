@@ -7,7 +7,7 @@ static const struct bad {
     const char *release, *what, *instead, *source;
 } bad_releases[] = {
 #define BAD_RELEASE(release, what, instead, source) {release, what, instead, source},
-#include "core/bad_releases.def"
+#include "core/findings/shared/bad_releases.def"
 };
 
 static const struct bad *bad_release(struct wc_version v) {

@@ -1,18 +1,18 @@
 /*
  * What the findings share: how one is built in the scratch arena, and the questions that several of
- * them put to the stack. For core/findings/, core/diagnosis/ and core/diagnose.c only.
+ * them put to the stack. For core/findings/ only.
  *
  * All text is bounded: names in a stack come from files and may hold anything.
  */
 #ifndef CORE_FINDINGS_FINDING_H
 #define CORE_FINDINGS_FINDING_H
 
-#include "whichcudnn/compat.h"
-#include "whichcudnn/diagnose.h"
-#include "whichcudnn/loader_words.h"
-#include "whichcudnn/names.h"
-#include "whichcudnn/status.h"
-#include "whichcudnn/symbols.h"
+#include "core/findings/shared/compat.h"
+#include "core/model/names.h"
+#include "core/model/status.h"
+#include "core/model/symbols.h"
+#include "core/search/loader_words.h"
+#include "diagnose.h"
 
 /* A hostile log could make more; what is beyond is counted in wc_findings.lost. */
 #define WC_FINDINGS_MOST 64
@@ -31,16 +31,16 @@ struct wc_diagnosis {
 };
 
 #define FINDING(name, id, severity, title) void wc_find_##name(struct wc_diagnosis *d);
-#include "../findings.def"
+#include "findings.def"
 
 enum wc_action {
 #define ACTION(name, word, what) WC_ACTION_##name,
-#include "../findings.def"
+#include "findings.def"
     WC_ACTIONS
 };
 const char *wc_action_word(enum wc_action action);
 
-/* ---- a finding in the making (core/diagnosis/case.c) ---- */
+/* ---- a finding in the making (core/findings/shared/case.c) ---- */
 
 #define WC_CASE_FACTS 40
 #define WC_CASE_FIXES 6
@@ -80,7 +80,7 @@ const char *wc_found_before(const struct wc_diagnosis *d, int64_t object, ...)
 /* Is there a finding of this kind with that value as its first fact? */
 bool wc_told_before(const struct wc_diagnosis *d, const char *first_fact);
 
-/* ---- objects (core/diagnosis/objects.c) ---- */
+/* ---- objects (core/findings/shared/objects.c) ---- */
 
 bool wc_is_cudnn(const struct wc_object *o); /* facade or part; NULL is none */
 bool wc_wants_cudnn(const struct wc_object *o);
@@ -110,7 +110,7 @@ const char *wc_variable(const struct wc_stack *s, const char *name); /* NULL: no
 /* Did a call of cuDNN fail, and not for want of a driver or a GPU? */
 bool wc_a_call_failed(const struct wc_stack *s);
 
-/* ---- versions (core/diagnosis/versions.c) ---- */
+/* ---- versions (core/findings/shared/versions.c) ---- */
 
 /* The least and the greatest version that a library can be; equal where it is known. */
 struct wc_range {
@@ -136,7 +136,7 @@ struct wc_runtime {
 };
 struct wc_runtime wc_runtime_of(const struct wc_stack *s, const struct wc_object *library);
 
-/* ---- who belongs to whom (core/diagnosis/sets.c) ---- */
+/* ---- who belongs to whom (core/findings/shared/sets.c) ---- */
 
 #define WC_USES_MOST 4
 /* The libraries that a host's cuDNN calls end in. */
@@ -151,7 +151,7 @@ bool wc_in_set(const struct wc_stack *s, const struct wc_object *part,
 /* The facade of a part's set, a facade itself, NULL: not known. */
 const struct wc_object *wc_facade_of(const struct wc_stack *s, const struct wc_object *library);
 
-/* ---- which CUDA (core/diagnosis/cuda.c) ---- */
+/* ---- which CUDA (core/findings/shared/cuda.c) ---- */
 
 /* One thing that says which CUDA major a library is made for. */
 struct wc_cuda {
@@ -170,7 +170,7 @@ void wc_case_cuda(struct wc_case *c, const struct wc_object *facade);
 bool wc_is_companion(const struct wc_object *o, int32_t *cuda);
 bool wc_asked_by_cudnn(const struct wc_stack *s, const struct wc_failure *f);
 
-/* ---- demands (core/diagnosis/judge.c) ---- */
+/* ---- demands (core/findings/shared/judge.c) ---- */
 
 struct wc_judgement {
     const struct wc_object *host, *library;
@@ -213,7 +213,7 @@ const char *wc_say_acceptable(struct wc_case *c, const struct wc_demand_record *
 const char *wc_say_demand_whole(struct wc_case *c, const struct wc_demand_record *r);
 const char *wc_say_demand_source(struct wc_case *c, const struct wc_demand_record *r);
 
-/* ---- what several hosts accept (core/diagnosis/agreement.c) ---- */
+/* ---- what several hosts accept (core/findings/shared/agreement.c) ---- */
 
 struct wc_hosts {
     const struct wc_object *p[16];
@@ -227,7 +227,7 @@ bool wc_common_releases(const struct wc_stack *s, const struct wc_hosts *hosts,
 const char *wc_say_common(struct wc_case *c, struct wc_version low, struct wc_version high);
 bool wc_demand_refuses(const struct wc_demand_record *r, struct wc_version v);
 
-/* ---- facts and fixes that several findings give (core/diagnosis/common.c) ---- */
+/* ---- facts and fixes that several findings give (core/findings/shared/common.c) ---- */
 
 /* Path, version, installation and who asked for it, under `name`. */
 void wc_case_library(struct wc_case *c, const char *name, const struct wc_object *o);
@@ -274,7 +274,7 @@ void wc_fix_with_copy(struct wc_case *c, const char *path, const char *what);
 /* `host` before what else wants o, so that its own search decides. */
 void wc_fix_load_order(struct wc_case *c, const char *host, const struct wc_object *o);
 
-/* ---- the loader's search, replayed (core/diagnosis/searches.c) ---- */
+/* ---- the loader's search, replayed (core/findings/shared/searches.c) ---- */
 
 /* By which o was found; NULL: not known. */
 const struct wc_searched *wc_search_of(const struct wc_stack *s, const struct wc_object *o);
@@ -292,7 +292,7 @@ void wc_case_candidates(struct wc_case *c, const struct wc_searched *f);
 /* Each directory that was looked into. */
 void wc_case_searched(struct wc_case *c, const struct wc_searched *f);
 
-/* ---- the loader's words (core/diagnosis/loader_text.c) ---- */
+/* ---- the loader's words (core/findings/shared/loader_text.c) ---- */
 
 /* The library that failed because of which f failed, if it is another than the one asked for. */
 bool wc_failed_dependency(const struct wc_failure *f, char *out, size_t cap);
@@ -327,7 +327,7 @@ const struct wc_file_record *wc_failed_for_name(const struct wc_stack *s,
  * name says. NULL: it is not, or nobody looked. (core/findings/wrong_name.c) */
 const struct wc_file_record *wc_false_file(const struct wc_stack *s, const struct wc_failure *f);
 /* Was it refused because a library lacks a version node, or a function of one? (Among parts of one
- * cuDNN wc_refused_for_symbol tells.) (core/findings/version_node.c) */
+ * cuDNN wc_refused_for_symbol tells.) (core/findings/symbol_version.c) */
 bool wc_failed_for_node(const struct wc_stack *s, const struct wc_failure *f, struct wc_unmet *u);
 /* Frameworks try several names and copies: did what f asked for, or the library of this file's
  * name, come in behind that failure? */

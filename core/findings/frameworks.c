@@ -2,7 +2,7 @@
  * gpu-stack-not-reached, cpu-only-build: a framework is in the process and no cuDNN is. Either it
  * is a build without CUDA, or something that it asked for was not there and it goes on without.
  */
-#include "whichcudnn/frameworks.h"
+#include "core/model/frameworks.h"
 #include "finding.h"
 
 enum { MISSING_NAME = 128, FRAMEWORKS_MOST = 8 };

@@ -11,7 +11,7 @@ static const struct row {
     bool goes_on;
 } rows[] = {
 #define GPUS(first, last, least, most, goes_on) {first, last, least, most, goes_on},
-#include "core/gpus.def"
+#include "core/findings/shared/gpus.def"
 };
 
 static struct wc_version parsed(const char *text) {

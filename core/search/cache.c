@@ -5,7 +5,7 @@
  */
 #include <elf.h>
 
-#include "whichcudnn/search.h"
+#include "search.h"
 
 #define OLD_MAGIC "ld.so-1.7.0"
 #define NEW_MAGIC "glibc-ld.so.cache1.1"

@@ -1,5 +1,5 @@
-/* Copies in the places of core/places.def. */
-#include "whichcudnn/search.h"
+/* Copies in the places of core/search/places.def. */
+#include "search.h"
 
 enum root { SITE, CONDA, CUDA, LOCAL };
 
@@ -8,7 +8,7 @@ static const struct {
     const char *below;
 } places[] = {
 #define PLACE(root, below) {root, below},
-#include "core/places.def"
+#include "places.def"
 };
 
 #define LOCAL_DIRECTORY "/usr/local/"

@@ -1,7 +1,7 @@
-/* See whichcudnn/replay.h. */
-#include "whichcudnn/replay.h"
+/* See core/search/replay.h. */
+#include "replay.h"
 
-#include "whichcudnn/names.h"
+#include "core/model/names.h"
 
 static const char *keep(struct wc_replay *r, const char *text) {
     return wc_arena_string(&r->memory.arena, text);

@@ -6,9 +6,9 @@
  */
 #include <elf.h>
 
-#include "core/reading.h"
-#include "whichcudnn/elf_image.h"
-#include "whichcudnn/search.h"
+#include "core/base/reading.h"
+#include "core/elf/elf_image.h"
+#include "search.h"
 
 struct wc_search_missing {
     struct wc_search_missing *next;

@@ -3,7 +3,7 @@
  * that it tries in each (glibc's _dl_important_hwcaps: below glibc-hwcaps/ since 2.33; the older
  * ones, made of words, up to 2.36).
  */
-#include "whichcudnn/search.h"
+#include "search.h"
 
 #ifdef __x86_64__
 #include <cpuid.h>

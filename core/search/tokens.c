@@ -1,5 +1,5 @@
 /* $ORIGIN, $LIB and $PLATFORM (ld.so(8), "Dynamic string tokens"; glibc's _dl_dst_substitute). */
-#include "whichcudnn/search.h"
+#include "search.h"
 
 static bool is_name_character(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';

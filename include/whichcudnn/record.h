@@ -5,7 +5,7 @@
 #ifndef WHICHCUDNN_RECORD_H
 #define WHICHCUDNN_RECORD_H
 
-#include "base.h"
+#include "core/base/base.h"
 
 #define WC_LOG_VERSION 1
 #define WC_RECORD_MAX 16384 /* bytes of a line with its newline */
@@ -39,7 +39,7 @@ struct wc_facts {
     size_t n;
 };
 struct wc_fix {
-    const char *action;  /* a word of core/findings.def's action list */
+    const char *action;  /* a word of core/findings/findings.def's action list */
     const char *text;    /* a sentence */
     const char *command; /* to paste; NULL: there is none */
 };

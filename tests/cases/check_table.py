@@ -3,7 +3,7 @@
 
 field: each case of field.tsv is a folder or left out for a reason of the closed list, not both.
 open: open.tsv names folders only, each with what is told instead.
-findings [FOLDER]: core/findings.def, what the cases (of FOLDER) expect and the table of
+findings [FOLDER]: core/findings/findings.def, what the cases (of FOLDER) expect and the table of
     docs/findings.md speak of the same. What comes first nowhere stands in not-first.tsv, with a
     reason of the closed list.
 literals: no version, library, package or function of a case stands in a string of core/ or shim/.
@@ -64,7 +64,7 @@ def check_open():
 
 
 def severities():
-    text = (ROOT / "core/findings.def").read_text()
+    text = (ROOT / "core/findings/findings.def").read_text()
     return dict(re.findall(r'^FINDING\(\w+, "([a-z-]+)", ([A-Z]+),', text, re.M))
 
 

@@ -34,11 +34,11 @@ setup() {
 @test "an object is made anew for other flags, and only then" {
     local object=$BATS_TEST_TMPDIR/obj/command/core/version.o
     run make O="$BATS_TEST_TMPDIR" OPT=-O2 "$object"
-    [[ $output == *core/version.c* ]]
+    [[ $output == *core/version/version.c* ]]
     run make O="$BATS_TEST_TMPDIR" OPT=-O2 "$object"
-    [[ $output != *core/version.c* ]]
+    [[ $output != *core/version/version.c* ]]
     run make O="$BATS_TEST_TMPDIR" OPT=-O1 "$object"
-    [[ $output == *core/version.c* ]]
+    [[ $output == *core/version/version.c* ]]
 }
 
 @test "the shim needs libc alone, imports dl_iterate_phdr alone, and exports what it says" {

@@ -37,7 +37,7 @@ ask() {
     cp -r "$WC_ROOT/core" "$BATS_TEST_TMPDIR/core"
     ln -s "$WC_ROOT/include" "$BATS_TEST_TMPDIR/include"
     sed -i 's/FIRST_WITH_PROMISE = 7/FIRST_WITH_PROMISE = 6/' "$BATS_TEST_TMPDIR/core/compat.c"
-    run cmp -s "$WC_ROOT/core/compat.c" "$BATS_TEST_TMPDIR/core/compat.c"
+    run cmp -s "$WC_ROOT/core/findings/shared/compat.c" "$BATS_TEST_TMPDIR/core/compat.c"
     [ "$status" -eq 1 ]
     build_driver "$BATS_TEST_TMPDIR/core" "$BATS_TEST_TMPDIR/driver"
     run ask compat_oracle.py "$BATS_TEST_TMPDIR/driver"

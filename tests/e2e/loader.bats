@@ -261,8 +261,8 @@ through_the_program() {
     cp "$WC_ROOT/Makefile" .
     cp -r "$WC_ROOT/shim" .
     cp "$WC_ROOT/tests/loader/without" tests/loader
-    sed -i 's/        barrier();/        wait();/' shim/settle.c
+    sed -i 's/        barrier();/        wait();/' shim/rescan.c
     run ! env WC_BUILD="$PWD/build" tests/loader/without barrier "$PWD/nothing.so"
-    [[ $output == *'the anchor is not found once in shim/settle.c'* ]]
+    [[ $output == *'the anchor is not found once in shim/rescan.c'* ]]
     [ ! -e nothing.so ]
 }

@@ -283,5 +283,5 @@ CODE
     local row
     while read -r row; do
         grep -qF "\`$row\`" "$WC_ROOT/docs/lock.md" || { echo "$row is not told"; return 1; }
-    done < <(sed -n 's/^LOCKED(\([a-z]*\), \([a-z_]*\))/\1.\2/p' "$WC_ROOT/tools/lock.def" | sed 's/^\(package\|object\|search\|demand\|binding\)\./\1.NAME./')
+    done < <(sed -n 's/^LOCKED(\([a-z]*\), \([a-z_]*\))/\1.\2/p' "$WC_ROOT/tools/lock/lock.def" | sed 's/^\(package\|object\|search\|demand\|binding\)\./\1.NAME./')
 }

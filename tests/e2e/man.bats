@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The man pages, made of --help and docs/ (tools/generate_man.py).
+# The man pages, made of --help and docs/ (tools/man/generate_man.py).
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -7,7 +7,7 @@ load usage
 
 setup_file() {
     export PAGES=$BATS_FILE_TMPDIR/man
-    python3 "$WC_ROOT/tools/generate_man.py" "$PAGES" "$WC_BUILD/whichcudnn"
+    python3 "$WC_ROOT/tools/man/generate_man.py" "$PAGES" "$WC_BUILD/whichcudnn"
 }
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
@@ -75,14 +75,14 @@ says() {
 }
 
 @test "made anew they are the same, dated as asked; a mark of a page that is not there is refused" {
-    SOURCE_DATE_EPOCH=86400 python3 "$WC_ROOT/tools/generate_man.py" one "$CMD"
-    SOURCE_DATE_EPOCH=86400 python3 "$WC_ROOT/tools/generate_man.py" other "$CMD"
+    SOURCE_DATE_EPOCH=86400 python3 "$WC_ROOT/tools/man/generate_man.py" one "$CMD"
+    SOURCE_DATE_EPOCH=86400 python3 "$WC_ROOT/tools/man/generate_man.py" other "$CMD"
     diff -r one other
     is "$(head -n 1 one/whichcudnn.1)" ".TH WHICHCUDNN 1 1970-01-02 \"$("$CMD" --version)\""
     mkdir tools
     cp "$WC_ROOT"/tools/{generate_man.py,man.lua} tools/
     cp -r "$WC_ROOT"/{README.md,docs} .
     printf '## X\n<!-- man: whichcudnn-nothing.1 -->\n' >>README.md
-    run -1 python3 tools/generate_man.py pages "$CMD"
+    run -1 python3 tools/man/generate_man.py pages "$CMD"
     is "$output" "no such page: whichcudnn-nothing.1"
 }

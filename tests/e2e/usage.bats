@@ -23,7 +23,7 @@ misused() {
 }
 
 @test "the list has every subcommand that there is" {
-    diff <(subcommands | sort) <(sed -n 's/^int cmd_\([a-z]*\)(.*/\1/p' "$WC_ROOT/tools/command.h" | sort)
+    diff <(subcommands | sort) <(sed -n 's/^int cmd_\([a-z]*\)(.*/\1/p' "$WC_ROOT/tools/commands/command.h" | sort)
 }
 
 @test "each help fits a screen, begins with the usage and ends with the exit status" {
@@ -44,7 +44,7 @@ misused() {
     local name known
     while read -r name; do
         echo "$name"
-        known=$(sed -n '/struct option known\[\]/,/;/p' "$WC_ROOT/tools/cmd_$name.c")
+        known=$(sed -n '/struct option known\[\]/,/;/p' "$WC_ROOT/tools/commands/$name.c")
         {
             grep -oE '\{"[a-z-]+", *(no|required|optional)_argument' <<<"$known" | cut -d '"' -f 2
             if grep -q OPTIONS_JSON <<<"$known"; then echo json; fi

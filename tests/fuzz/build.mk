@@ -20,7 +20,7 @@ all: $(programs)
 $(OUT)/obj/%.o: %.c tests/fuzz/build.mk
 	@mkdir -p $(@D) && $(FUZZ_CC) $(flags) -MMD -MP -c $< -o $@
 $(OUT)/libfuzz.a: $(objects)
-	@rm -f $@ && $(AR) rcs $@ $(filter-out %/tools/main.o,$^)
+	@rm -f $@ && $(AR) rcsP $@ $(filter-out %/tools/main.o,$^)
 $(OUT)/%: $(OUT)/obj/tests/fuzz/%.o $(OUT)/libfuzz.a
 	@$(FUZZ_CC) $(link) -o $@ $^ -ljansson
 # A target with one source that was edited: PLANTED=core/x.c, whose edited copy is OUT/planted/TARGET.c.

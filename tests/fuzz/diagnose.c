@@ -1,17 +1,17 @@
 /*
- * core/diagnose.c, findings/, diagnosis/: the input builds a stack, record by record, as a process
- * or a hostile log could. Its records are plausible (a host, the facade that it asked for, parts of
- * it) before any of their fields is set to something else.
+ * core/findings/diagnose.c, findings/, diagnosis/: the input builds a stack, record by record, as a
+ * process or a hostile log could. Its records are plausible (a host, the facade that it asked for,
+ * parts of it) before any of their fields is set to something else.
  */
 #include <stdarg.h>
 
+#include "core/findings/diagnose.h"
+#include "core/findings/shared/compat.h"
+#include "core/model/status.h"
+#include "core/model/symbols.h"
 #include "support_fuzz.h"
-#include "tools/memory.h"
-#include "tools/record_json.h"
-#include "whichcudnn/compat.h"
-#include "whichcudnn/diagnose.h"
-#include "whichcudnn/status.h"
-#include "whichcudnn/symbols.h"
+#include "tools/log/record_json.h"
+#include "tools/util/memory.h"
 
 enum { RECORDS = 48, TEXTS = 64, LISTS = 16, LIST = 6 };
 

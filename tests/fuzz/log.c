@@ -1,17 +1,17 @@
 /*
- * tools/log_reader.c, record_json.c, in_flight.c: the input is a log, then a setting. What was read
- * is asked for again, as the report does, and each record of it survives being written and read
- * once more.
+ * tools/log/log_reader.c, record_json.c, in_flight.c: the input is a log, then a setting. What was
+ * read is asked for again, as the report does, and each record of it survives being written and
+ * read once more.
  */
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "support_fuzz.h"
-#include "tools/layout.h"
-#include "tools/log_reader.h"
-#include "tools/record_json.h"
-#include "tools/record_line.h"
-#include "tools/render.h"
+#include "tools/log/log_reader.h"
+#include "tools/log/record_json.h"
+#include "tools/log/record_line.h"
+#include "tools/report/layout.h"
+#include "tools/report/render.h"
 
 enum { LONG_LINE = 1, NEWLINE_BEHIND = 2, LONG = 70000 };
 

@@ -1,10 +1,10 @@
 /*
- * core/metadata.c, distribution.c, conda.c, installation.c, reading.c: what packages around a file
- * say. The input is a file system (support_paths.h), of which the first file is the host, then a
- * setting: the call at which the file system breaks down.
+ * core/packages/metadata.c, distribution.c, conda.c, installation.c, reading.c: what packages
+ * around a file say. The input is a file system (support_paths.h), of which the first file is the
+ * host, then a setting: the call at which the file system breaks down.
  */
+#include "core/packages/identify.h"
 #include "support_paths.h"
-#include "whichcudnn/identify.h"
 
 enum { SCRATCH = 16384, MOST = 4, PATH = 1024 };
 

@@ -4,7 +4,7 @@
  * LD_LIBRARY_PATH, each with a NUL), then the cache. Which files there are, and what stands in
  * them, follows from their paths.
  */
-#include "whichcudnn/search.h"
+#include "core/search/search.h"
 #include "support_fuzz.h"
 
 #include <elf.h>

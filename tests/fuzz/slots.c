@@ -6,6 +6,7 @@
  */
 #include "shim/slots.h"
 
+#include "core/model/symbols.h"
 #include "shim/calls.h"
 #include "shim/config.h"
 #include "shim/journal.h"
@@ -13,7 +14,6 @@
 #include "shim/objects.h"
 #include "shim/sys.h"
 #include "support_mapped.h"
-#include "whichcudnn/symbols.h"
 
 enum {
     HOST_AT_ZERO = 1,

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "whichcudnn/base.h"
+#include "core/base/base.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,8 +4,8 @@
 #ifndef WHICHCUDNN_TESTS_SUPPORT_IMAGE_H
 #define WHICHCUDNN_TESTS_SUPPORT_IMAGE_H
 
+#include "core/elf/elf_image.h"
 #include "support_fuzz.h"
-#include "whichcudnn/elf_image.h"
 
 enum { FOUND_MOST = 48, TEXTS_MOST = 200 };
 

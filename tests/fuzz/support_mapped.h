@@ -9,8 +9,8 @@
 #include <sanitizer/asan_interface.h>
 #include <sys/mman.h>
 
+#include "core/elf/elf_image.h"
 #include "support_fuzz.h"
-#include "whichcudnn/elf_image.h"
 
 enum { MAPPED_SIZE = 128 << 10, MAPPED_PHDRS = 24 };
 

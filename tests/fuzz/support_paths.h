@@ -4,8 +4,8 @@
 #ifndef WHICHCUDNN_TESTS_SUPPORT_PATHS_H
 #define WHICHCUDNN_TESTS_SUPPORT_PATHS_H
 
+#include "core/base/files.h"
 #include "support_fuzz.h"
-#include "whichcudnn/files.h"
 
 enum { PATHS_MOST = 48, NAME_MOST = 255 };
 

@@ -1,10 +1,10 @@
 /*
- * core/file_version.c, version_code.c: which version a library says it has. The input is the
- * library's file, then the text of a header that lies beside it, then settings.
+ * core/version/file_version.c, version_code.c: which version a library says it has. The input is
+ * the library's file, then the text of a header that lies beside it, then settings.
  */
-#include "core/file_version.h"
+#include "core/model/symbols.h"
+#include "core/version/file_version.h"
 #include "support_fuzz.h"
-#include "whichcudnn/symbols.h"
 
 enum { SCRATCH = 16384 };
 

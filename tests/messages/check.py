@@ -42,7 +42,7 @@ def expected_of(case):
 
 
 def table():
-    text = (HERE.parents[1] / "tools/messages.def").read_text()
+    text = (HERE.parents[1] / "tools/explain/messages.def").read_text()
     return set(re.findall(r'^MESSAGE\("([^"]+)"', text, re.M))
 
 

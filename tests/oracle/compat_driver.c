@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "whichcudnn/compat.h"
+#include "core/findings/shared/compat.h"
 
 static struct wc_version version_of(const char *text) {
     struct wc_version v;

@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "whichcudnn/search.h"
+#include "core/search/search.h"
 
 static bool file_read(void *ctx, const char *path, uint64_t offset, void *to, size_t cap,
                       size_t *n) {

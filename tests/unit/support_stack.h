@@ -18,11 +18,11 @@
 
 #include <cmocka.h>
 
-#include "whichcudnn/compat.h"
-#include "whichcudnn/diagnose.h"
-#include "whichcudnn/names.h"
-#include "whichcudnn/status.h"
-#include "whichcudnn/symbols.h"
+#include "core/findings/diagnose.h"
+#include "core/findings/shared/compat.h"
+#include "core/model/names.h"
+#include "core/model/status.h"
+#include "core/model/symbols.h"
 
 #define NOBODY WC_NULL
 

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "whichcudnn/files.h"
+#include "core/base/files.h"
 
 struct tree {
     char root[64];

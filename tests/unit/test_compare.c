@@ -1,4 +1,4 @@
-/* Two processes beside each other: tools/compare.c. */
+/* Two processes beside each other: tools/report/compare.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "tools/compare.h"
+#include "tools/report/compare.h"
 
 struct pair {
     struct source *a, *b;

@@ -1,6 +1,6 @@
 /*
- * core/compat.c: which rule a framework has, and what is true of every rule. The verdicts
- * themselves are compared with an independent oracle (tests/e2e/compat_oracle.bats).
+ * core/findings/shared/compat.c: which rule a framework has, and what is true of every rule. The
+ * verdicts themselves are compared with an independent oracle (tests/e2e/compat_oracle.bats).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "whichcudnn/compat.h"
+#include "core/findings/shared/compat.h"
 
 #define V(...) ((struct wc_version){__VA_ARGS__})
 
@@ -123,7 +123,7 @@ static void another_major_is_named_as_such_wherever_it_is_refused(void **state) 
     }
 }
 
-/* What core/rules.def says in words: "rule", built, runtime, answer. */
+/* What core/findings/shared/rules.def says in words: "rule", built, runtime, answer. */
 static void each_rule_is_what_its_sentence_says(void **state) {
     static const struct {
         const char *rule, *built, *runtime;

@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
+#include "core/elf/elf_image.h"
 #include "support_elf.h"
-#include "whichcudnn/elf_image.h"
 
 enum hash { GNU, SYSV, BOTH, NO_HASH };
 enum { FUNC = STT_FUNC | STB_GLOBAL << 4, OBJECT = STT_OBJECT | STB_GLOBAL << 4 };

@@ -1,4 +1,5 @@
-/* core/findings/demands_conflict.c and core/diagnosis/agreement.c: what several hosts accept. */
+/* core/findings/demands_conflict.c and core/findings/shared/agreement.c: what several hosts accept.
+ */
 #include "core/findings/finding.h"
 #include "support_stack.h"
 

@@ -90,7 +90,7 @@ static const struct {
     const char *cuda, *driver, *architecture;
 } rows[] = {
 #define CUDA_DRIVER(cuda, driver, architecture) {cuda, driver, architecture},
-#include "core/drivers.def"
+#include "core/findings/shared/drivers.def"
 };
 
 /* The release just before: its last number one less. */
@@ -215,7 +215,7 @@ static void a_library_for_linking_is_no_driver(void **state) {
 
 static const char *const bad[] = {
 #define BAD_RELEASE(release, what, instead, source) release,
-#include "core/bad_releases.def"
+#include "core/findings/shared/bad_releases.def"
 };
 
 static void a_release_with_a_defect(void **state) {

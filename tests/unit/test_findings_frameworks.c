@@ -1,7 +1,7 @@
 /* Frameworks without cuDNN: gpu-stack-not-reached, cpu-only-build; and the table of frameworks. */
 #include "support_stack.h"
 
-#include "whichcudnn/frameworks.h"
+#include "core/model/frameworks.h"
 
 static int64_t add_framework(struct scene *s, const char *path, const char *package,
                              const char *version, const char *gpu_library) {

@@ -1,11 +1,11 @@
 /*
- * docs/findings.md against core/findings.def and diagnose(): the page has one section for each
- * finding, in the order of the table, with its severity, its general sentence, and an example that
- * is word for word what diagnose() says of such a stack.
- * WC_EXAMPLES=1: prints the examples, to be put into the page.
+ * docs/findings.md against core/findings/findings.def and diagnose(): the page has one section for
+ * each finding, in the order of the table, with its severity, its general sentence, and an example
+ * that is word for word what diagnose() says of such a stack. WC_EXAMPLES=1: prints the examples,
+ * to be put into the page.
  */
 #include "support_stack.h"
-#include "tools/page.h"
+#include "tools/explain/page.h"
 
 static char page[128 << 10];
 
@@ -428,7 +428,7 @@ static const struct {
     void (*make)(struct scene *);
 } examples[] = {
 #define FINDING(name, id, severity, title) {id, name},
-#include "core/findings.def"
+#include "core/findings/findings.def"
 };
 
 /* ---- in words ---- */
@@ -557,7 +557,7 @@ static void each_action_is_listed(void **state) {
     (void)state;
     static const char *const words[] = {
 #define ACTION(name, word, what) "\n| `" word "` | " what " |\n",
-#include "core/findings.def"
+#include "core/findings/findings.def"
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         assert_non_null(strstr(page, words[i]));

@@ -1,4 +1,4 @@
-/* core/identify.c: versions of made libraries, and installations in made trees. */
+/* core/packages/identify.c: versions of made libraries, and installations in made trees. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,11 +10,11 @@
 
 #include <cmocka.h>
 
-#include "core/file_version.h"
+#include "core/model/symbols.h"
+#include "core/packages/identify.h"
+#include "core/version/file_version.h"
 #include "support_elf.h"
 #include "support_tree.h"
-#include "whichcudnn/identify.h"
-#include "whichcudnn/symbols.h"
 
 enum { FUNC = STT_FUNC | STB_GLOBAL << 4, OBJECT = STT_OBJECT | STB_GLOBAL << 4, SCRATCH = 16384 };
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "whichcudnn/loader_words.h"
+#include "core/search/loader_words.h"
 
 static void words_that_refuse_a_file_name_it(void **state) {
     (void)state;

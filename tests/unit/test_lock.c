@@ -1,4 +1,4 @@
-/* Locks that were cut, changed and made in bad faith: tools/lock_read.c. */
+/* Locks that were cut, changed and made in bad faith: tools/lock/lock_read.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "tools/lock.h"
+#include "tools/lock/lock.h"
 
 #define MUTATIONS 2000
 

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "tools/maps.h"
+#include "tools/inspect/maps.h"
 
 static struct maps read_text(const char *text) {
     struct maps m = {NULL, 0};

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "tools/messages.h"
-#include "whichcudnn/diagnose.h"
+#include "core/findings/diagnose.h"
+#include "tools/explain/messages.h"
 
 static void is_finding(const char *id, size_t n) {
     size_t kinds;

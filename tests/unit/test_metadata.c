@@ -1,4 +1,5 @@
-/* core/metadata.c: what made packages demand. Each text is as that framework's packages write it.
+/* core/packages/metadata.c: what made packages demand. Each text is as that framework's packages
+ * write it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,8 +12,8 @@
 
 #include <cmocka.h>
 
+#include "core/packages/identify.h"
 #include "support_tree.h"
-#include "whichcudnn/identify.h"
 
 enum { SCRATCH = 16384, MOST = 6 };
 

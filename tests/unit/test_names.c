@@ -1,4 +1,4 @@
-/* core/names.c: what names say, and which paths hint at CUDA. */
+/* core/model/names.c: what names say, and which paths hint at CUDA. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "whichcudnn/names.h"
+#include "core/model/names.h"
 
 static struct wc_name read_name(const char *name) {
     struct wc_name n;

@@ -1,4 +1,4 @@
-/* core/packages.c: made environments, each with its lists of files. */
+/* core/packages/packages.c: made environments, each with its lists of files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
+#include "core/packages/identify.h"
 #include "support_tree.h"
-#include "whichcudnn/identify.h"
 
 enum { SCRATCH = 64 << 10, TOLD = 8 };
 

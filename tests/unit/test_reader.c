@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "tools/log_reader.h"
-#include "tools/record_json.h"
+#include "tools/log/log_reader.h"
+#include "tools/log/record_json.h"
 
 struct text {
     char path[64];

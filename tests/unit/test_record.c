@@ -9,9 +9,9 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "core/json_text.h"
-#include "tools/memory.h"
-#include "tools/record_json.h"
+#include "core/base/json_text.h"
+#include "tools/log/record_json.h"
+#include "tools/util/memory.h"
 #include "whichcudnn/record.h"
 
 #define GUARD 0x5A

@@ -10,11 +10,11 @@
 
 #include <cmocka.h>
 
-#include "tools/layout.h"
-#include "tools/memory.h"
-#include "tools/record_json.h"
-#include "tools/record_line.h"
-#include "tools/redact.h"
+#include "tools/log/record_json.h"
+#include "tools/log/record_line.h"
+#include "tools/log/redact.h"
+#include "tools/report/layout.h"
+#include "tools/util/memory.h"
 
 /* ---- the quick reader and jansson ---- */
 

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "core/reading.h"
-#include "whichcudnn/search.h"
+#include "core/base/reading.h"
+#include "core/search/search.h"
 
 static uint64_t bytes_read;
 

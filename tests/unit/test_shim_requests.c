@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
+#include "shim/failed_files.h"
 #include "shim/journal.h"
 #include "shim/objects.h"
-#include "shim/question.h"
 #include "shim/requests.h"
 #include "shim/searches.h"
 

@@ -13,13 +13,13 @@
 
 #include <cmocka.h>
 
+#include "core/model/symbols.h"
 #include "shim/calls.h"
 #include "shim/config.h"
 #include "shim/journal.h"
 #include "shim/objects.h"
 #include "shim/slots.h"
 #include "support_elf.h"
-#include "whichcudnn/symbols.h"
 
 enum { FUNC = STT_FUNC | STB_GLOBAL << 4 };
 

@@ -18,11 +18,11 @@
 
 #include "shim/calls.h"
 #include "shim/config.h"
+#include "shim/failed_files.h"
 #include "shim/journal.h"
 #include "shim/log.h"
 #include "shim/memory.h"
 #include "shim/objects.h"
-#include "shim/question.h"
 #include "shim/requests.h"
 #include "shim/searches.h"
 #include "shim/slots.h"

@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
+#include "core/elf/elf_image.h"
 #include "shim/view.h"
 #include "support_elf.h"
 #include "support_place.h"
-#include "whichcudnn/elf_image.h"
 
 #define BLOCK ((size_t)64 << 10)
 

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "tools/memory.h"
-#include "whichcudnn/stack.h"
+#include "core/model/stack.h"
+#include "tools/util/memory.h"
 
 struct model {
     struct heap_arena memory;

@@ -1,4 +1,4 @@
-/* core/status.c: names and sorts of cudnnStatus_t by era. */
+/* core/model/status.c: names and sorts of cudnnStatus_t by era. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "whichcudnn/status.h"
+#include "core/model/status.h"
 
 static void assert_named(int64_t status, int major, const char *name) {
     const char *found = wc_status_name(status, major);

@@ -1,6 +1,6 @@
 /*
- * core/symbols.c against core/data/cudnn_symbols.tsv, read anew by this test, and against libraries
- * and hosts made up from that table.
+ * core/model/symbols.c against core/data/cudnn_symbols.tsv, read anew by this test, and against
+ * libraries and hosts made up from that table.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "whichcudnn/symbols.h"
+#include "core/model/symbols.h"
 
 enum { MOST = 1024 };
 

@@ -1,4 +1,4 @@
-/* core/text.c against libc and against its own promises, on drawn input. */
+/* core/base/text.c against libc and against its own promises, on drawn input. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "whichcudnn/base.h"
+#include "core/base/base.h"
 
 enum { MOST = 96, CANARY = 0xa5, ROUNDS = 4000 };
 

@@ -1,4 +1,4 @@
-/* core/version.c and core/spec.c: numbers, texts and sets of versions. */
+/* core/version/version.c and core/version/spec.c: numbers, texts and sets of versions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "whichcudnn/version.h"
+#include "core/version/version.h"
 
 #define V(...) ((struct wc_version){__VA_ARGS__})
 

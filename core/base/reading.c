@@ -1,0 +1,140 @@
+/* Reading text files in pieces (reading.h). */
+#include <stdarg.h>
+
+#include "reading.h"
+
+void wc_reading_begin(struct wc_reading *r, const struct wc_files *files, void *scratch,
+                      size_t size) {
+    r->files = files;
+    wc_buffer_arena_begin(&r->memory, scratch, size / 2);
+    r->window = (char *)scratch + size / 2;
+    r->window_size = size - size / 2;
+}
+
+char *wc_reading_copy(struct wc_reading *r, const char *s, size_t n) {
+    return wc_arena_string_n(&r->memory.arena, s, n);
+}
+
+char *wc_reading_join(struct wc_reading *r, ...) {
+    size_t n = 1;
+    const char *s;
+    va_list list;
+    va_start(list, r);
+    while ((s = va_arg(list, const char *)))
+        n += wc_str_length(s);
+    va_end(list);
+    char *text = wc_arena_take(&r->memory.arena, n), *end = text;
+    va_start(list, r);
+    while (text && (s = va_arg(list, const char *))) {
+        size_t length = wc_str_length(s);
+        wc_mem_copy(end, s, length);
+        end += length;
+    }
+    va_end(list);
+    return text;
+}
+
+bool wc_reading_exists(struct wc_reading *r, const char *path) {
+    struct wc_file_facts facts;
+    return path && r->files->facts(r->files->ctx, path, &facts);
+}
+
+static size_t read_window(struct wc_reading *r, const char *path, uint64_t at) {
+    size_t n = 0;
+    if (!r->files->read(r->files->ctx, path, at, r->window, r->window_size, &n))
+        return 0;
+    return n < r->window_size ? n : r->window_size;
+}
+
+/* Index of text in the window, window's end if it is not there. first: the window begins a line. */
+static size_t find_in_window(const struct wc_reading *r, size_t n, const char *text, size_t length,
+                             bool at_line, bool first) {
+    const char *w = r->window;
+    for (size_t i = 0; length <= n && i <= n - length; i++) {
+        bool candidate = w[i] == text[0] && (!at_line || (i ? w[i - 1] == '\n' : first));
+        if (candidate && wc_mem_compare(w + i, text, length) == 0)
+            return i;
+    }
+    return n;
+}
+
+uint64_t wc_reading_find(struct wc_reading *r, const char *path, uint64_t from, const char *text,
+                         bool at_line) {
+    size_t length = wc_str_length(text), n;
+    bool first = from == 0;
+    if (!path || !length || length + 1 >= r->window_size)
+        return WC_NOWHERE;
+    while (from < WC_READING_MOST && (n = read_window(r, path, from)) >= length) {
+        size_t found = find_in_window(r, n, text, length, at_line, first);
+        if (found < n)
+            return from + found;
+        if (n < r->window_size)
+            return WC_NOWHERE;
+        /* What may have been cut at the end is looked at again, with the character before it. */
+        size_t step = n - length;
+        first = r->window[step - 1] == '\n';
+        from += step;
+    }
+    return WC_NOWHERE;
+}
+
+bool wc_reading_line(struct wc_reading *r, const char *path, uint64_t at, char *to, size_t cap) {
+    size_t n = 0;
+    if (!path || !r->files->read(r->files->ctx, path, at, to, cap - 1, &n) || !n)
+        return false;
+    if (n > cap - 1)
+        n = cap - 1;
+    for (size_t i = 0; i < n; i++)
+        if (to[i] == '\n' || to[i] == '\r' || !to[i])
+            n = i;
+    to[n] = 0;
+    return true;
+}
+
+bool wc_reading_value(struct wc_reading *r, const char *path, const char *text, char *to,
+                      size_t cap) {
+    uint64_t at = wc_reading_find(r, path, 0, text, true);
+    return at != WC_NOWHERE && wc_reading_line(r, path, at + wc_str_length(text), to, cap);
+}
+
+struct pieces {
+    const char *separators;
+    bool (*each)(void *ctx, const char *piece);
+    void *ctx;
+    bool skip; /* what comes first is the rest of one that was too long */
+};
+
+/* Gives out the whole pieces of the window. *used: where the one begins that its end cuts. */
+static bool pieces_of_window(struct wc_reading *r, size_t n, struct pieces *p, size_t *used) {
+    *used = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (r->window[i] && !wc_str_find_char(p->separators, r->window[i]))
+            continue;
+        r->window[i] = 0;
+        if (i > *used && !p->skip && !p->each(p->ctx, r->window + *used))
+            return false;
+        p->skip = false;
+        *used = i + 1;
+    }
+    return true;
+}
+
+bool wc_reading_each(struct wc_reading *r, const char *path, const char *separators,
+                     bool (*each)(void *ctx, const char *piece), void *ctx) {
+    struct pieces p = {separators, each, ctx, false};
+    size_t n, used, most = r->window_size - 1; /* the last piece needs an end */
+    uint64_t from = 0;
+    bool good = path != NULL, last = false;
+    while (good && !last && from < WC_READING_MOST &&
+           (good = r->files->read(r->files->ctx, path, from, r->window, most, &n))) {
+        last = n < most;
+        n = last ? n : most;
+        if (last)
+            r->window[n++] = 0;
+        if (!pieces_of_window(r, n, &p, &used))
+            break;
+        p.skip = used == 0;
+        from += used ? used : n;
+    }
+    return good;
+}

@@ -1,0 +1,43 @@
+/*
+ * Reading other people's text files through struct wc_files, with the caller's scratch memory and
+ * nothing else. For core/ alone.
+ */
+#ifndef WHICHCUDNN_CORE_READING_H
+#define WHICHCUDNN_CORE_READING_H
+
+#include "files.h"
+
+#define WC_NOWHERE UINT64_MAX
+#define WC_READING_MOST (16 << 20) /* no metadata is that long */
+
+struct wc_reading {
+    const struct wc_files *files;
+    struct wc_buffer_arena memory; /* names and paths; set `used` back to give them up */
+    char *window;                  /* a piece of a file */
+    size_t window_size;
+};
+
+/* Half of scratch is for names, half for the window. */
+void wc_reading_begin(struct wc_reading *r, const struct wc_files *files, void *scratch,
+                      size_t size);
+/* The arguments up to NULL as one text in r's memory; NULL: no room. */
+char *wc_reading_join(struct wc_reading *r, ...) __attribute__((sentinel));
+char *wc_reading_copy(struct wc_reading *r, const char *s, size_t n);
+
+bool wc_reading_exists(struct wc_reading *r, const char *path);
+/* Offset of the first `text` at or behind `from`; at_line: only where a line begins. WC_NOWHERE:
+ * there is none, or the file cannot be read. */
+uint64_t wc_reading_find(struct wc_reading *r, const char *path, uint64_t from, const char *text,
+                         bool at_line);
+/* The rest of the line at an offset, cut to cap - 1 bytes, NUL-terminated. False: nothing there. */
+bool wc_reading_line(struct wc_reading *r, const char *path, uint64_t at, char *to, size_t cap);
+/* What stands behind `text` on the first line that begins with it. False: there is no such line. */
+bool wc_reading_value(struct wc_reading *r, const char *path, const char *text, char *to,
+                      size_t cap);
+/* Gives each piece of a file between characters of `separators` to each(), without them, until it
+ * returns false. A piece that is longer than the window is left out. each() may use r's memory, but
+ * not read through r. False: the file cannot be read. */
+bool wc_reading_each(struct wc_reading *r, const char *path, const char *separators,
+                     bool (*each)(void *ctx, const char *piece), void *ctx);
+
+#endif

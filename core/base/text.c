@@ -1,0 +1,268 @@
+/*
+ * Memory, strings, text and arenas without libc (base.h).
+ *
+ * Compilers know the shape of these loops and replace them with calls of the very functions that
+ * they stand in for: memcpy, memset, strlen. Inside the shim those are interposable, or lead
+ * straight back here. OPAQUE hides a pointer's way through the loop, so that no such pattern is
+ * seen, in gcc and clang alike, whatever the flags.
+ */
+#include <stdarg.h>
+
+#include "base.h"
+
+#define OPAQUE(p) __asm__("" : "+r"(p))
+
+/* Eight bytes at any address and of any type. */
+typedef uint64_t __attribute__((aligned(1), may_alias)) wide;
+
+void wc_mem_copy(void *to, const void *from, size_t n) {
+    unsigned char *d = to;
+    const unsigned char *s = from;
+    for (; n >= sizeof(wide); n -= sizeof(wide)) {
+        *(wide *)d = *(const wide *)s;
+        d += sizeof(wide);
+        s += sizeof(wide);
+        OPAQUE(d);
+    }
+    for (; n; n--) {
+        *d++ = *s++;
+        OPAQUE(d);
+    }
+}
+
+static void copy_down(unsigned char *to, const unsigned char *from, size_t n) {
+    while (n >= sizeof(wide)) {
+        n -= sizeof(wide);
+        *(wide *)(to + n) = *(const wide *)(from + n);
+        OPAQUE(to);
+    }
+    while (n) {
+        n--;
+        to[n] = from[n];
+        OPAQUE(to);
+    }
+}
+
+void wc_mem_move(void *to, const void *from, size_t n) {
+    /* Overlap by less than a word is safe both ways: a whole word is read before it is written,
+     * and the writes run away from what is still to be read. */
+    if ((uintptr_t)to - (uintptr_t)from >= n)
+        wc_mem_copy(to, from, n);
+    else
+        copy_down(to, from, n);
+}
+
+void wc_mem_set(void *to, int byte, size_t n) {
+    unsigned char *d = to;
+    uint64_t word = (unsigned char)byte * UINT64_C(0x0101010101010101);
+    for (; n >= sizeof(wide); n -= sizeof(wide)) {
+        *(wide *)d = word;
+        d += sizeof(wide);
+        OPAQUE(d);
+    }
+    for (; n; n--) {
+        *d++ = (unsigned char)byte;
+        OPAQUE(d);
+    }
+}
+
+int wc_mem_compare(const void *a, const void *b, size_t n) {
+    const unsigned char *x = a, *y = b;
+    while (n >= sizeof(wide) && *(const wide *)x == *(const wide *)y) {
+        n -= sizeof(wide);
+        x += sizeof(wide);
+        y += sizeof(wide);
+        OPAQUE(x);
+    }
+    for (; n; n--, x++, y++) {
+        OPAQUE(x);
+        if (*x != *y)
+            return *x < *y ? -1 : 1;
+    }
+    return 0;
+}
+
+size_t wc_str_length(const char *s) {
+    const char *end = s;
+    while (*end) {
+        end++;
+        OPAQUE(end);
+    }
+    return (size_t)(end - s);
+}
+
+int wc_str_compare(const char *a, const char *b) {
+    const unsigned char *x = (const unsigned char *)a, *y = (const unsigned char *)b;
+    while (*x && *x == *y) {
+        x++;
+        y++;
+    }
+    return (*x > *y) - (*x < *y);
+}
+
+bool wc_str_starts(const char *s, const char *start) {
+    while (*start) {
+        if (*s++ != *start++)
+            return false;
+    }
+    return true;
+}
+
+bool wc_str_ends(const char *s, const char *end) {
+    size_t n = wc_str_length(s), m = wc_str_length(end);
+    return n >= m && wc_mem_compare(s + n - m, end, m) == 0;
+}
+
+bool wc_str_same(const char *a, const char *b) {
+    if (!a || !b)
+        return a == b;
+    return wc_str_compare(a, b) == 0;
+}
+
+const char *wc_str_or_null(const char *s) {
+    return s[0] ? s : NULL;
+}
+
+const char *wc_str_find(const char *s, const char *part) {
+    for (; *s && *part; s++)
+        if (*s == *part && wc_str_starts(s, part))
+            return s;
+    return *part ? NULL : s;
+}
+
+const char *wc_str_find_char(const char *s, char c) {
+    for (; *s != c; s++) {
+        OPAQUE(s);
+        if (!*s)
+            return NULL;
+    }
+    return s;
+}
+
+const char *wc_str_find_last_char(const char *s, char c) {
+    const char *found = NULL;
+    for (;; s++) {
+        if (*s == c)
+            found = s;
+        if (!*s)
+            return found;
+    }
+}
+
+const char *wc_base_name(const char *path) {
+    const char *slash = wc_str_find_last_char(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+size_t wc_dir_length(const char *path) {
+    const char *slash = wc_str_find_last_char(path, '/');
+    if (!slash)
+        return 0;
+    return slash == path ? 1 : (size_t)(slash - path);
+}
+
+size_t wc_parse_number(const char *s, size_t n, uint64_t *out) {
+    uint64_t v = 0;
+    size_t i = 0;
+    for (; i < n && s[i] >= '0' && s[i] <= '9'; i++) {
+        uint64_t digit = (uint64_t)(s[i] - '0');
+        if (v > ((uint64_t)INT64_MAX - digit) / 10)
+            return 0;
+        v = v * 10 + digit;
+    }
+    if (i)
+        *out = v;
+    return i;
+}
+
+void wc_text_begin(struct wc_text *t, char *buffer, size_t cap) {
+    *t = (struct wc_text){.p = buffer, .cap = cap};
+    buffer[0] = '\0';
+}
+
+void wc_text_add_n(struct wc_text *t, const char *s, size_t n) {
+    size_t room = t->cap - 1 - t->n;
+    if (n > room) {
+        n = room;
+        t->cut = true;
+    }
+    if (n)
+        wc_mem_copy(t->p + t->n, s, n);
+    t->n += n;
+    t->p[t->n] = '\0';
+}
+
+void wc_text_add(struct wc_text *t, const char *s) {
+    if (s)
+        wc_text_add_n(t, s, wc_str_length(s));
+}
+
+void wc_text_add_char(struct wc_text *t, char c) {
+    wc_text_add_n(t, &c, 1);
+}
+
+static void add_digits(struct wc_text *t, uint64_t v, unsigned base, bool negative) {
+    char digits[24]; /* 20 digits of 2^64 and a sign */
+    char *p = digits + sizeof digits;
+    do {
+        *--p = "0123456789abcdef"[v % base];
+        v /= base;
+    } while (v);
+    if (negative)
+        *--p = '-';
+    wc_text_add_n(t, p, (size_t)(digits + sizeof digits - p));
+}
+
+void wc_text_add_int(struct wc_text *t, int64_t v) {
+    add_digits(t, v < 0 ? -(uint64_t)v : (uint64_t)v, 10, v < 0);
+}
+
+void wc_text_add_hex(struct wc_text *t, uint64_t v) {
+    add_digits(t, v, 16, false);
+}
+
+void wc_text_join(struct wc_text *t, ...) {
+    va_list list;
+    const char *s;
+    va_start(list, t);
+    while ((s = va_arg(list, const char *)))
+        wc_text_add(t, s);
+    va_end(list);
+}
+
+void *wc_arena_take(struct wc_arena *a, size_t n) {
+    return a->more(a->owner, n ? n : 1);
+}
+
+char *wc_arena_string_n(struct wc_arena *a, const char *s, size_t n) {
+    if (!s || n == SIZE_MAX)
+        return NULL;
+    char *copy = wc_arena_take(a, n + 1);
+    if (!copy)
+        return NULL;
+    wc_mem_copy(copy, s, n);
+    copy[n] = '\0';
+    return copy;
+}
+
+char *wc_arena_string(struct wc_arena *a, const char *s) {
+    return s ? wc_arena_string_n(a, s, wc_str_length(s)) : NULL;
+}
+
+static void *more_of_buffer(void *owner, size_t n) {
+    struct wc_buffer_arena *b = owner;
+    if (b->used > b->cap)
+        return NULL;
+    size_t padding = -((uintptr_t)b->p + b->used) & 15;
+    size_t room = b->cap - b->used;
+    if (padding > room || n > room - padding)
+        return NULL;
+    unsigned char *p = b->p + b->used + padding;
+    b->used += padding + n;
+    wc_mem_set(p, 0, n); /* not at the start: `used` may have been reset over old contents */
+    return p;
+}
+
+void wc_buffer_arena_begin(struct wc_buffer_arena *b, void *buffer, size_t cap) {
+    *b = (struct wc_buffer_arena){.arena = {more_of_buffer, b}, .p = buffer, .cap = cap};
+}

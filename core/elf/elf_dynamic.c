@@ -1,0 +1,224 @@
+/*
+ * The dynamic section: where the tables are, how large they may be taken to be, and its strings.
+ */
+#include "elf_inside.h"
+
+#define MOST_ENTRIES 4096 /* of a dynamic section */
+
+/*
+ * glibc adds the load bias to some entries in place (elf/get-dynamic-info.h) and leaves the others,
+ * and whole dynamic sections that are read-only such as the vdso's. Where a program lies low and is
+ * large (under valgrind), both readings of an entry can lie in it.
+ */
+static uint64_t relocated(const struct wc_elf_image *e, uint64_t address) {
+    return wc_elf_room(e, address - e->base) ? address - e->base : address;
+}
+
+static uint64_t link_time(const struct wc_elf_image *e, uint64_t address) {
+    return wc_elf_room(e, address) ? address : relocated(e, address);
+}
+
+struct raw {
+    uint64_t relacount, relaent, syment;
+};
+
+static void take(struct wc_elf_image *e, struct raw *raw, const Elf64_Dyn *d) {
+    uint64_t v = d->d_un.d_val;
+    switch (d->d_tag) {
+    case DT_SYMTAB:
+        e->symtab = relocated(e, v);
+        break;
+    case DT_STRTAB:
+        e->strtab = relocated(e, v);
+        break;
+    case DT_STRSZ:
+        e->strsz = v;
+        break;
+    case DT_HASH:
+        e->hash = relocated(e, v);
+        break;
+    case DT_GNU_HASH:
+        e->gnu_hash = relocated(e, v);
+        break;
+    case DT_VERSYM:
+        e->versym = relocated(e, v);
+        break;
+    case DT_VERDEF:
+        e->verdef = link_time(e, v);
+        break;
+    case DT_VERDEFNUM:
+        e->verdefnum = (uint32_t)v;
+        break;
+    case DT_VERNEED:
+        e->verneed = link_time(e, v);
+        break;
+    case DT_VERNEEDNUM:
+        e->verneednum = (uint32_t)v;
+        break;
+    case DT_RELA:
+        e->rela = relocated(e, v);
+        break;
+    case DT_RELASZ:
+        e->relasz = v;
+        break;
+    case DT_RELAENT:
+        raw->relaent = v;
+        break;
+    case DT_RELACOUNT:
+        raw->relacount = v;
+        break;
+    case DT_SYMENT:
+        raw->syment = v;
+        break;
+    case DT_JMPREL:
+        e->jmprel = relocated(e, v);
+        break;
+    case DT_PLTRELSZ:
+        e->pltrelsz = v;
+        break;
+    case 36 /* DT_RELR, absent from older elf.h */:
+        e->relr = link_time(e, v);
+        break;
+    case 35 /* DT_RELRSZ */:
+        e->relrsz = v;
+        break;
+    case DT_PLTGOT:
+        e->pltgot = relocated(e, v);
+        break;
+    case DT_DEBUG:
+        e->program = true;
+        break;
+    case DT_INIT:
+        e->init = link_time(e, v);
+        break;
+    case DT_FINI:
+        e->fini = link_time(e, v);
+        break;
+    case DT_SONAME:
+        e->soname = (uint32_t)v, e->has_soname = true;
+        break;
+    case DT_RPATH:
+        e->rpath = (uint32_t)v, e->has_rpath = true;
+        break;
+    case DT_RUNPATH:
+        e->runpath = (uint32_t)v, e->has_runpath = true;
+        break;
+    case DT_FLAGS:
+        e->flags = v;
+        break;
+    case DT_FLAGS_1:
+        e->flags_1 = v;
+        break;
+    case DT_BIND_NOW:
+        e->bind_now = true;
+        break;
+    default:
+        break;
+    }
+}
+
+/* A string table that ends with a NUL needs no search for one at each string. */
+static void open_strings(struct wc_elf_image *e) {
+    uint64_t room = wc_elf_room(e, e->strtab);
+    if (!e->strtab || e->strsz > room)
+        e->strsz = e->strtab ? room : 0;
+    e->string_table = e->strsz ? wc_elf_at(e, e->strtab, e->strsz) : NULL;
+    if (!e->string_table)
+        e->strsz = 0;
+    while (e->strsz && e->string_table[e->strsz - 1])
+        e->strsz--;
+}
+
+static const void *open_relocs(const struct wc_elf_image *e, uint64_t vaddr, uint64_t size,
+                               size_t *count) {
+    uint64_t room = vaddr ? wc_elf_room(e, vaddr) : 0;
+    *count = (size < room ? size : room) / sizeof(Elf64_Rela);
+    return *count ? wc_elf_bytes(e, vaddr) : NULL;
+}
+
+static void open_all_relocs(struct wc_elf_image *e, const struct raw *raw) {
+    uint64_t size = e->relasz;
+    if (raw->relaent && raw->relaent != sizeof(Elf64_Rela))
+        return;
+    /* Some linkers count the PLT's relocations in DT_RELASZ, too; each is wanted once. */
+    if (e->pltrelsz <= size && e->jmprel && e->rela + size == e->jmprel + e->pltrelsz)
+        size -= e->pltrelsz;
+    e->jump_relocs = open_relocs(e, e->jmprel, e->pltrelsz, &e->jump_reloc_count);
+    e->relocs = open_relocs(e, e->rela, size, &e->reloc_count);
+    size_t relative = raw->relacount < e->reloc_count ? raw->relacount : e->reloc_count;
+    e->reloc_count -= relative;
+    if (e->relocs)
+        e->relocs = (const unsigned char *)e->relocs + relative * sizeof(Elf64_Rela);
+}
+
+static const Elf64_Dyn *entry(const struct wc_elf_image *e, size_t i, Elf64_Dyn *out) {
+    const void *p = wc_elf_at(e, e->dynamic + i * sizeof *out, sizeof *out);
+    if (!p)
+        return NULL;
+    *out = WC_LAX_AT(Elf64_Dyn, p);
+    return out;
+}
+
+enum wc_elf_error wc_elf_read_dynamic(struct wc_elf_image *e, uint64_t vaddr, uint64_t size) {
+    struct raw raw = {0, 0, 0};
+    Elf64_Dyn d;
+    uint64_t most = size / sizeof d < MOST_ENTRIES ? size / sizeof d : MOST_ENTRIES;
+    if (!wc_elf_room(e, vaddr))
+        return WC_ELF_MALFORMED;
+    e->dynamic = vaddr;
+    while (e->dynamic_entries < most && entry(e, e->dynamic_entries, &d) && d.d_tag != DT_NULL) {
+        take(e, &raw, &d);
+        e->dynamic_entries++;
+    }
+    if ((e->flags & DF_BIND_NOW) || (e->flags_1 & DF_1_NOW))
+        e->bind_now = true;
+    open_strings(e);
+    if (raw.syment && raw.syment != sizeof(Elf64_Sym))
+        return WC_ELF_MALFORMED;
+    wc_elf_count_symbols(e);
+    open_all_relocs(e, &raw);
+    return WC_ELF_OK;
+}
+
+const char *wc_elf_string(const struct wc_elf_image *e, uint64_t offset) {
+    return offset < e->strsz ? e->string_table + offset : NULL;
+}
+
+const char *wc_elf_soname(const struct wc_elf_image *e) {
+    return e->has_soname ? wc_elf_string(e, e->soname) : NULL;
+}
+
+const char *wc_elf_rpath(const struct wc_elf_image *e) {
+    return e->has_rpath ? wc_elf_string(e, e->rpath) : NULL;
+}
+
+const char *wc_elf_runpath(const struct wc_elf_image *e) {
+    return e->has_runpath ? wc_elf_string(e, e->runpath) : NULL;
+}
+
+const char *wc_elf_needed(const struct wc_elf_image *e, size_t i) {
+    Elf64_Dyn d;
+    for (size_t k = 0; k < e->dynamic_entries && entry(e, k, &d); k++)
+        if (d.d_tag == DT_NEEDED && i-- == 0)
+            return wc_elf_string(e, d.d_un.d_val);
+    return NULL;
+}
+
+bool wc_elf_reloc_at(const struct wc_elf_image *e, size_t i, struct wc_elf_reloc *out) {
+    const unsigned char *table = e->jump_relocs;
+    out->jump_slot_table = i < e->jump_reloc_count;
+    if (!out->jump_slot_table) {
+        table = e->relocs;
+        i -= e->jump_reloc_count;
+        if (i >= e->reloc_count)
+            return false;
+    }
+    if (!wc_elf_fetched(e, table + i * sizeof(Elf64_Rela), sizeof(Elf64_Rela)))
+        return false;
+    const Elf64_Rela r = WC_LAX_AT(Elf64_Rela, table + i * sizeof r);
+    out->slot = r.r_offset;
+    out->type = (uint32_t)ELF64_R_TYPE(r.r_info);
+    out->symbol = (uint32_t)ELF64_R_SYM(r.r_info);
+    out->addend = r.r_addend;
+    return true;
+}

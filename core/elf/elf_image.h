@@ -1,0 +1,139 @@
+/*
+ * A bounds-checked view of one ELF object, either as the loader mapped it or as it lies in a file.
+ * Nothing is trusted: every access is checked against the mapped segments (memory) or the bytes
+ * given (file). 64-bit little-endian objects only; others are refused with a reason.
+ */
+#ifndef WHICHCUDNN_ELF_IMAGE_H
+#define WHICHCUDNN_ELF_IMAGE_H
+
+#include <elf.h>
+
+#include "core/base/base.h"
+
+#define WC_ELF_SEGMENTS 16
+
+enum wc_elf_error {
+    WC_ELF_OK,
+    WC_ELF_EMPTY,       /* zero bytes */
+    WC_ELF_NOT_ELF,     /* other magic: text, an LFS pointer, ... */
+    WC_ELF_TRUNCATED,   /* headers or segments reach beyond the end */
+    WC_ELF_WRONG_CLASS, /* not 64 bit */
+    WC_ELF_WRONG_BYTE_ORDER,
+    WC_ELF_WRONG_MACHINE, /* only for files, when a machine was asked for */
+    WC_ELF_NO_DYNAMIC,
+    WC_ELF_MALFORMED
+};
+const char *wc_elf_error_text(enum wc_elf_error e);
+
+/* Makes n bytes of a file from offset on readable. False: they cannot be read, and count as outside
+ * of the image from then on. What it made readable once stays as it was. */
+typedef bool wc_elf_fetch(void *owner, uint64_t offset, uint64_t n);
+
+/* Cleared and filled by wc_elf_from_*; const from then on, free to be copied. */
+struct wc_elf_image {
+    uint64_t base; /* load bias; 0 for a file */
+    bool in_memory;
+    const unsigned char *file; /* where there is a fetch, and of a file: the bytes */
+    size_t file_size;
+    wc_elf_fetch *fetch; /* makes bytes readable; NULL: all are */
+    void *fetch_owner;
+    size_t loads;                     /* segments in load[], at the end of this struct */
+    uint64_t relro_vaddr, relro_size; /* PT_GNU_RELRO; size 0: none */
+    uint64_t note_vaddr, note_size;   /* all PT_NOTE are looked through for the build-id */
+    unsigned char build_id[32];
+    size_t build_id_size; /* 0: none found */
+
+    /* From PT_DYNAMIC; addresses are link-time (without base); 0: absent. */
+    uint64_t dynamic, symtab, strtab, strsz, hash, gnu_hash, versym, verdef, verneed;
+    uint64_t rela, relasz, jmprel, pltrelsz, relr, relrsz, pltgot;
+    uint32_t verdefnum, verneednum;
+    uint64_t init, fini, flags, flags_1;
+    uint32_t soname, rpath, runpath; /* offsets into strtab; 0: absent */
+    bool has_soname, has_rpath, has_runpath, bind_now;
+    bool program;           /* has DT_DEBUG: an executable */
+    uint32_t symbols;       /* number of .dynsym entries */
+    uint32_t first_defined; /* entries below it are imports (DT_GNU_HASH; 0: it has none); not all,
+                               see wc_elf_imports_end */
+    uint16_t machine;       /* file view; 0 in memory unless the header is mapped */
+
+    /* Tables, each wholly inside one segment (cut to what is); NULL or 0: absent. */
+    const void *symbol_table;
+    const char *string_table;         /* strsz bytes, the last of them NUL */
+    const void *jump_relocs, *relocs; /* relocs: behind the DT_RELACOUNT relative ones */
+    size_t jump_reloc_count, reloc_count;
+    size_t dynamic_entries; /* before DT_NULL */
+
+    struct {
+        uint64_t vaddr, memsz, offset, filesz;
+        const unsigned char *at; /* the byte of vaddr */
+        uint64_t readable;       /* bytes there: memsz in memory, filesz in a file */
+        uint32_t flags;
+    } load[WC_ELF_SEGMENTS]; /* further segments are not seen */
+};
+
+/*
+ * Memory: base and program headers as dl_iterate_phdr gives them. Every range is checked against
+ * PT_LOAD; only segments that are readable count. The dynamic section's addresses may be relocated
+ * in place (glibc) or not (vdso): both are understood.
+ */
+enum wc_elf_error wc_elf_from_memory(struct wc_elf_image *e, uint64_t base, const Elf64_Phdr *phdr,
+                                     size_t phnum);
+/* Memory of another process, read as it is asked for: bytes is room for n of them, the first of
+ * which is that of the link-time address `low`. */
+enum wc_elf_error wc_elf_from_elsewhere(struct wc_elf_image *e, uint64_t base,
+                                        const Elf64_Phdr *phdr, size_t phnum, const void *bytes,
+                                        uint64_t low, size_t n, wc_elf_fetch *fetch, void *owner);
+/* File: all its bytes. machine 0: any. The image keeps pointing into bytes. */
+enum wc_elf_error wc_elf_from_file(struct wc_elf_image *e, const void *bytes, size_t n,
+                                   uint16_t machine);
+/* File that is read as it is asked for: bytes is room for n of them. */
+enum wc_elf_error wc_elf_from_pieces(struct wc_elf_image *e, const void *bytes, size_t n,
+                                     uint16_t machine, wc_elf_fetch *fetch, void *owner);
+
+/* n readable bytes at a link-time address, NULL if any of them is outside. */
+const void *wc_elf_at(const struct wc_elf_image *e, uint64_t vaddr, size_t n);
+/* A NUL-terminated string of .dynstr that ends inside it, else NULL. */
+const char *wc_elf_string(const struct wc_elf_image *e, uint64_t offset);
+const char *wc_elf_soname(const struct wc_elf_image *e); /* NULL: none */
+const char *wc_elf_rpath(const struct wc_elf_image *e);
+const char *wc_elf_runpath(const struct wc_elf_image *e);
+/* i-th DT_NEEDED name, NULL past the last. */
+const char *wc_elf_needed(const struct wc_elf_image *e, size_t i);
+
+struct wc_elf_symbol {
+    const char *name;
+    const char *version;      /* version node, NULL: none (import: demanded; definition: defined) */
+    const char *version_file; /* imports: the file of the verneed entry; else NULL */
+    uint64_t value, size;     /* value: link-time address */
+    unsigned type, bind;
+    bool defined, hidden_version;
+};
+/* False: index out of range or damaged entry. */
+bool wc_elf_symbol_at(const struct wc_elf_image *e, uint32_t index, struct wc_elf_symbol *out);
+/* All imports have lower indices (not only they, where this is past first_defined). DT_GNU_HASH has
+ * what is defined last, but in a program also the imports whose address is taken (bfd). */
+uint32_t wc_elf_imports_end(const struct wc_elf_image *e);
+/* Only the name, cheap. NULL: damaged. */
+const char *wc_elf_symbol_name(const struct wc_elf_image *e, uint32_t index);
+/* A defined symbol by name through DT_GNU_HASH, else DT_HASH, else a walk. Default versions win. */
+bool wc_elf_find_defined(const struct wc_elf_image *e, const char *name, struct wc_elf_symbol *out);
+/* The first version node it defines that is not the base entry; else the base entry's name
+ * (SONAME); NULL: none. */
+const char *wc_elf_defined_node(const struct wc_elf_image *e);
+
+/* DT_JMPREL first, then DT_RELA without its leading relative ones. symbol is 0 where a relocation
+ * names none. False: past the last. */
+struct wc_elf_reloc {
+    uint64_t slot; /* link-time address */
+    uint32_t type, symbol;
+    int64_t addend;
+    bool jump_slot_table;
+};
+bool wc_elf_reloc_at(const struct wc_elf_image *e, size_t i, struct wc_elf_reloc *out);
+
+/* Searches segments that are not writable for a text: `limit` bytes of them from address *at on (0
+ * to begin). Returns the address found, with *at behind its first byte; 0: not there. */
+uint64_t wc_elf_find_bytes(const struct wc_elf_image *e, const char *bytes, size_t n, uint64_t *at,
+                           size_t limit);
+
+#endif

@@ -1,0 +1,73 @@
+/*
+ * Inside of the ELF reader: for core/elf_*.c alone.
+ */
+#ifndef WHICHCUDNN_CORE_ELF_INSIDE_H
+#define WHICHCUDNN_CORE_ELF_INSIDE_H
+
+#include "elf_image.h"
+
+/* Structures are read in place, wherever a file puts them: no alignment, no aliasing rule holds. */
+#define WC_LAX(type)                                                                               \
+    struct wc_lax_##type {                                                                         \
+        type v;                                                                                    \
+    } __attribute__((packed, may_alias))
+WC_LAX(Elf64_Ehdr);
+WC_LAX(Elf64_Phdr);
+WC_LAX(Elf64_Dyn);
+WC_LAX(Elf64_Sym);
+WC_LAX(Elf64_Rela);
+WC_LAX(Elf64_Nhdr);
+WC_LAX(Elf64_Verdef);
+WC_LAX(Elf64_Verdaux);
+WC_LAX(Elf64_Verneed);
+WC_LAX(Elf64_Vernaux);
+WC_LAX(uint16_t);
+WC_LAX(uint32_t);
+WC_LAX(uint64_t);
+#define WC_LAX_AT(type, p) (((const struct wc_lax_##type *)(const void *)(p))->v)
+
+/* No chain of a real object is that long; a damaged one must not cost more. */
+#define WC_ELF_LONGEST_CHAIN 4096
+
+/* Readable bytes from a link-time address to the end of its segment; 0: it lies in none. */
+uint64_t wc_elf_room(const struct wc_elf_image *e, uint64_t vaddr);
+/* Where the bytes of an address are that wc_elf_room vouched for; they may have to be fetched. */
+const unsigned char *wc_elf_bytes(const struct wc_elf_image *e, uint64_t vaddr);
+/* To be asked before bytes are touched that wc_elf_at did not give. */
+static inline bool wc_elf_fetched(const struct wc_elf_image *e, const void *at, uint64_t n) {
+    return !e->fetch ||
+           e->fetch(e->fetch_owner, (uint64_t)((const unsigned char *)at - e->file), n);
+}
+/* Fills all of e that comes from PT_DYNAMIC. */
+enum wc_elf_error wc_elf_read_dynamic(struct wc_elf_image *e, uint64_t vaddr, uint64_t size);
+/* Number of .dynsym entries and the first defined one; needs the addresses of the tables. */
+void wc_elf_count_symbols(struct wc_elf_image *e);
+
+/* DT_GNU_HASH or DT_HASH, opened. */
+struct wc_elf_hash {
+    const unsigned char *bloom, *buckets, *chains;
+    uint64_t chain_room; /* chain entries that are readable */
+    uint32_t bucket_count, first, bloom_count, bloom_shift;
+};
+bool wc_elf_open_gnu_hash(const struct wc_elf_image *e, struct wc_elf_hash *h);
+bool wc_elf_open_hash(const struct wc_elf_image *e, struct wc_elf_hash *h);
+/* Is there an i-th chain entry? DT_GNU_HASH does not say how many it has. */
+static inline bool wc_elf_has_chain(const struct wc_elf_image *e, const struct wc_elf_hash *h,
+                                    uint64_t i) {
+    return i < h->chain_room && wc_elf_fetched(e, h->chains + 4 * i, 4);
+}
+
+/* Where to go on looking for a byte in p[0..n): i, or further, with none of it in between. Most of
+ * a file is passed eight bytes at a time. */
+static inline uint64_t wc_elf_skip_to(const unsigned char *p, uint64_t i, uint64_t n,
+                                      unsigned char byte) {
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    for (; n - i >= 8; i += 8) {
+        uint64_t other = WC_LAX_AT(uint64_t, p + i) ^ ones * byte; /* a zero byte where it is */
+        if ((other - ones) & ~other & ones << 7)
+            break;
+    }
+    return i;
+}
+
+#endif

@@ -1,0 +1,190 @@
+/*
+ * Symbols and their versions.
+ */
+#include "elf_inside.h"
+
+#define LOCAL_OR_GLOBAL 1 /* version indices 0 and 1 name no version */
+#define HIDDEN 0x8000u
+
+static const char *verdef_name(const struct wc_elf_image *e, uint64_t at, const Elf64_Verdef *d) {
+    const void *aux = wc_elf_at(e, at + d->vd_aux, sizeof(Elf64_Verdaux));
+    return aux && d->vd_cnt ? wc_elf_string(e, WC_LAX_AT(Elf64_Verdaux, aux).vda_name) : NULL;
+}
+
+/* Walks DT_VERDEF: *at is the address of the entry read, 0 before the first. */
+static bool next_verdef(const struct wc_elf_image *e, uint64_t *at, Elf64_Verdef *d) {
+    if (*at && !d->vd_next)
+        return false;
+    *at = *at ? *at + d->vd_next : e->verdef;
+    const void *p = *at ? wc_elf_at(e, *at, sizeof *d) : NULL;
+    if (!p)
+        return false;
+    *d = WC_LAX_AT(Elf64_Verdef, p);
+    return true;
+}
+
+static const char *defined_version(const struct wc_elf_image *e, unsigned index) {
+    uint64_t at = 0;
+    Elf64_Verdef d;
+    for (int i = 0; i < WC_ELF_LONGEST_CHAIN && next_verdef(e, &at, &d); i++)
+        if ((d.vd_ndx & ~HIDDEN) == index)
+            return verdef_name(e, at, &d);
+    return NULL;
+}
+
+const char *wc_elf_defined_node(const struct wc_elf_image *e) {
+    const char *base = NULL;
+    uint64_t at = 0;
+    Elf64_Verdef d;
+    for (int i = 0; i < WC_ELF_LONGEST_CHAIN && next_verdef(e, &at, &d); i++) {
+        if (!(d.vd_flags & VER_FLG_BASE))
+            return verdef_name(e, at, &d);
+        if (!base)
+            base = verdef_name(e, at, &d);
+    }
+    return base;
+}
+
+/* The demanded version of an import: DT_VERNEED is a list of files with a list of versions each. */
+static void find_needed_version(const struct wc_elf_image *e, unsigned index,
+                                struct wc_elf_symbol *out) {
+    uint64_t at = e->verneed;
+    const void *p;
+    int steps = 0;
+    while (at && (p = wc_elf_at(e, at, sizeof(Elf64_Verneed)))) {
+        const Elf64_Verneed need = WC_LAX_AT(Elf64_Verneed, p);
+        uint64_t aux_at = at + need.vn_aux;
+        while ((p = wc_elf_at(e, aux_at, sizeof(Elf64_Vernaux)))) {
+            const Elf64_Vernaux aux = WC_LAX_AT(Elf64_Vernaux, p);
+            if ((aux.vna_other & ~HIDDEN) == index) {
+                out->version = wc_elf_string(e, aux.vna_name);
+                out->version_file = out->version ? wc_elf_string(e, need.vn_file) : NULL;
+                return;
+            }
+            if (!aux.vna_next || ++steps > WC_ELF_LONGEST_CHAIN)
+                break;
+            aux_at += aux.vna_next;
+        }
+        if (!need.vn_next || ++steps > WC_ELF_LONGEST_CHAIN)
+            return;
+        at += need.vn_next;
+    }
+}
+
+uint32_t wc_elf_imports_end(const struct wc_elf_image *e) {
+    return e->first_defined && !e->program ? e->first_defined : e->symbols;
+}
+
+const char *wc_elf_symbol_name(const struct wc_elf_image *e, uint32_t index) {
+    const unsigned char *table = e->symbol_table;
+    if (index >= e->symbols)
+        return NULL;
+    return wc_elf_string(e, WC_LAX_AT(Elf64_Sym, table + index * sizeof(Elf64_Sym)).st_name);
+}
+
+static uint16_t version_index(const struct wc_elf_image *e, uint32_t index) {
+    const void *p = e->versym ? wc_elf_at(e, e->versym + 2ull * index, 2) : NULL;
+    return p ? WC_LAX_AT(uint16_t, p) : LOCAL_OR_GLOBAL;
+}
+
+bool wc_elf_symbol_at(const struct wc_elf_image *e, uint32_t index, struct wc_elf_symbol *out) {
+    const char *name = wc_elf_symbol_name(e, index);
+    if (!name)
+        return false;
+    const unsigned char *table = e->symbol_table;
+    const Elf64_Sym s = WC_LAX_AT(Elf64_Sym, table + index * sizeof s);
+    unsigned version = version_index(e, index);
+    out->name = name;
+    out->version = out->version_file = NULL;
+    out->value = s.st_value;
+    out->size = s.st_size;
+    out->type = ELF64_ST_TYPE(s.st_info);
+    out->bind = ELF64_ST_BIND(s.st_info);
+    out->defined = s.st_shndx != SHN_UNDEF;
+    out->hidden_version = out->defined && (version & HIDDEN);
+    version &= ~HIDDEN;
+    if (version > LOCAL_OR_GLOBAL && out->defined)
+        out->version = defined_version(e, version);
+    /* A program's copy of a library's variable is defined under the version it demands. */
+    if (version > LOCAL_OR_GLOBAL && !out->version)
+        find_needed_version(e, version, out);
+    return true;
+}
+
+/* Is symbol `index` a definition of name? With several versions the default one ends the search;
+ * another is kept in *found until then. True: the search is over. */
+static bool consider(const struct wc_elf_image *e, uint32_t index, const char *name,
+                     uint32_t *found) {
+    const char *its = wc_elf_symbol_name(e, index);
+    if (!its || wc_str_compare(its, name) != 0)
+        return false;
+    const unsigned char *table = e->symbol_table;
+    const Elf64_Sym s = WC_LAX_AT(Elf64_Sym, table + index * sizeof s);
+    if (s.st_shndx == SHN_UNDEF || ELF64_ST_BIND(s.st_info) == STB_LOCAL)
+        return false;
+    bool by_default = !(version_index(e, index) & HIDDEN);
+    if (by_default || !*found)
+        *found = index;
+    return by_default;
+}
+
+static uint32_t gnu_hash_of(const char *name) {
+    uint32_t h = 5381;
+    for (const unsigned char *p = (const unsigned char *)name; *p; p++)
+        h = h * 33 + *p;
+    return h;
+}
+
+static uint32_t find_by_gnu_hash(const struct wc_elf_image *e, const struct wc_elf_hash *h,
+                                 const char *name) {
+    uint32_t found = 0, hash = gnu_hash_of(name);
+    uint64_t word = WC_LAX_AT(uint64_t, h->bloom + 8ull * ((hash / 64) % h->bloom_count));
+    if (!(word >> (hash % 64) & word >> ((hash >> (h->bloom_shift & 31)) % 64) & 1))
+        return 0;
+    uint32_t start = WC_LAX_AT(uint32_t, h->buckets + 4ull * (hash % h->bucket_count));
+    if (start < h->first || !start)
+        return 0;
+    for (uint64_t i = start - h->first; wc_elf_has_chain(e, h, i); i++) {
+        uint32_t its = WC_LAX_AT(uint32_t, h->chains + 4 * i);
+        if ((its | 1) == (hash | 1) && consider(e, (uint32_t)(h->first + i), name, &found))
+            break;
+        if (its & 1)
+            break;
+    }
+    return found;
+}
+
+static uint32_t hash_of(const char *name) {
+    uint32_t h = 0;
+    for (const unsigned char *p = (const unsigned char *)name; *p; p++) {
+        h = (h << 4) + *p;
+        h ^= (h >> 24) & 0xf0;
+    }
+    return h & 0x0fffffff;
+}
+
+static uint32_t find_by_hash(const struct wc_elf_image *e, const struct wc_elf_hash *h,
+                             const char *name) {
+    uint32_t found = 0;
+    uint32_t i = WC_LAX_AT(uint32_t, h->buckets + 4ull * (hash_of(name) % h->bucket_count));
+    for (uint64_t steps = 0; i && i < h->chain_room && steps < h->chain_room; steps++) {
+        if (consider(e, i, name, &found))
+            break;
+        i = WC_LAX_AT(uint32_t, h->chains + 4ull * i);
+    }
+    return found;
+}
+
+bool wc_elf_find_defined(const struct wc_elf_image *e, const char *name,
+                         struct wc_elf_symbol *out) {
+    struct wc_elf_hash h;
+    uint32_t found = 0;
+    if (wc_elf_open_gnu_hash(e, &h))
+        found = find_by_gnu_hash(e, &h, name);
+    else if (wc_elf_open_hash(e, &h))
+        found = find_by_hash(e, &h, name);
+    else
+        for (uint32_t i = 1; i < e->symbols && !consider(e, i, name, &found); i++)
+            ;
+    return found && wc_elf_symbol_at(e, found, out);
+}

@@ -1,0 +1,231 @@
+/* What a file is that is no library, or none for this process: see core/elf/file_check.h. */
+#include "file_check.h"
+
+#include <elf.h>
+
+#ifndef EM_LOONGARCH
+#define EM_LOONGARCH 258
+#endif
+
+enum { BEGINNING = 512, SEGMENTS_MOST = 128 };
+
+static const struct {
+    const char *bytes;
+    size_t n;
+    const char *what;
+} magics[] = {
+#define MAGIC(bytes, what) {bytes, sizeof(bytes) - 1, what},
+#include "file_kinds.def"
+};
+
+static const struct {
+    uint16_t number;
+    const char *name;
+} machines[] = {
+#define MACHINE(number, name) {number, name},
+#include "file_kinds.def"
+};
+
+struct look {
+    const struct wc_files *files;
+    const char *path;
+    uint16_t machine;
+    struct wc_file_look *out;
+    struct wc_text what;
+    size_t n; /* of beginning */
+    unsigned char beginning[BEGINNING];
+};
+
+static void conclude(struct look *l, enum wc_file_fault fault, const char *what) {
+    l->out->fault = fault;
+    wc_text_add(&l->what, what);
+}
+
+/* ---- what is no ELF file ---- */
+
+static bool begins(const struct look *l, const char *bytes, size_t n) {
+    return n <= l->n && wc_mem_compare(l->beginning, bytes, n) == 0;
+}
+
+/* The pointer format of git-LFS: "version https://git-lfs...", "oid ...", "size N". */
+static bool is_pointer(struct look *l) {
+    static const char version[] = "version https://git-lfs", size[] = "\nsize ";
+    char text[BEGINNING + 1];
+    const char *at;
+    uint64_t bytes;
+
+    if (!begins(l, version, sizeof version - 1))
+        return false;
+    wc_mem_copy(text, l->beginning, l->n);
+    text[l->n] = 0;
+    at = wc_str_find(text, size);
+    conclude(l, WC_file_fault_POINTER, "a git-LFS pointer");
+    if (at && wc_parse_number(at + sizeof size - 1, sizeof text, &bytes)) {
+        l->out->needs = (int64_t)bytes;
+        wc_text_add(&l->what, " to a file of ");
+        wc_text_add_int(&l->what, l->out->needs);
+        wc_text_add(&l->what, " bytes");
+    }
+    return true;
+}
+
+static const char *other_kind(const struct look *l) {
+    size_t zeros = 0, printable = 0;
+
+    for (size_t i = 0; i < sizeof magics / sizeof *magics; i++)
+        if (begins(l, magics[i].bytes, magics[i].n))
+            return magics[i].what;
+    for (size_t i = 0; i < l->n; i++) {
+        unsigned char c = l->beginning[i];
+        zeros += c == 0;
+        printable += (c >= ' ' && c != 0x7F) || (c >= '\t' && c <= '\r');
+    }
+    return zeros == l->n ? "zeros" : printable == l->n ? "text" : "no ELF file";
+}
+
+/* ---- ELF files ---- */
+
+static uint16_t half_at(const struct look *l, size_t offset) {
+    const unsigned char *p = l->beginning + offset;
+
+    return l->beginning[EI_DATA] == ELFDATA2MSB ? (uint16_t)(p[0] << 8 | p[1])
+                                                : (uint16_t)(p[1] << 8 | p[0]);
+}
+
+static void add_machine(struct look *l, uint16_t machine) {
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
+        if (machines[i].number == machine) {
+            wc_text_add(&l->what, machines[i].name);
+            return;
+        }
+    wc_text_add(&l->what, "machine ");
+    wc_text_add_int(&l->what, machine);
+}
+
+/* "a 32-bit library for i386, in a process for x86-64" */
+static void conclude_foreign(struct look *l, enum wc_file_fault fault) {
+    conclude(l, fault,
+             l->beginning[EI_CLASS] == ELFCLASS32 ? "a 32-bit library" : "a 64-bit library");
+    wc_text_add(&l->what, l->beginning[EI_DATA] == ELFDATA2MSB ? " of big-endian byte order" : "");
+    wc_text_add(&l->what, " for ");
+    add_machine(l, half_at(l, offsetof(Elf64_Ehdr, e_machine)));
+    wc_text_add(&l->what, ", in a 64-bit process for ");
+    add_machine(l, l->machine);
+}
+
+/* How many bytes the segments reach up to; -1: the program headers themselves are cut off. */
+static int64_t end_of_segments(struct look *l, const Elf64_Ehdr *h) {
+    uint64_t end = h->e_phoff + (uint64_t)h->e_phnum * sizeof(Elf64_Phdr);
+    Elf64_Phdr p;
+    size_t n;
+
+    for (size_t i = 0; i < h->e_phnum && i < SEGMENTS_MOST; i++) {
+        if (!l->files->read(l->files->ctx, l->path, h->e_phoff + i * sizeof p, &p, sizeof p, &n) ||
+            n < sizeof p)
+            return -1;
+        if (p.p_type == PT_LOAD && p.p_offset + p.p_filesz > end &&
+            p.p_offset + p.p_filesz >= p.p_offset)
+            end = p.p_offset + p.p_filesz;
+    }
+    return end > INT64_MAX ? INT64_MAX : (int64_t)end;
+}
+
+static void conclude_cut(struct look *l, int64_t needs) {
+    conclude(l, WC_file_fault_CUT, "a library that is cut short: ");
+    wc_text_add_int(&l->what, l->out->size);
+    if (needs > 0) {
+        l->out->needs = needs;
+        wc_text_add(&l->what, " of ");
+        wc_text_add_int(&l->what, needs);
+    }
+    wc_text_add(&l->what, " bytes are there");
+}
+
+static void look_at_library(struct look *l) {
+    Elf64_Ehdr h;
+    int64_t needs;
+
+    wc_mem_copy(&h, l->beginning, sizeof h);
+    if (h.e_type == ET_REL)
+        conclude(l, WC_file_fault_NOT_A_LIBRARY, "an object file that was not linked");
+    else if (h.e_type == ET_EXEC)
+        conclude(l, WC_file_fault_NOT_A_LIBRARY, "a program");
+    else if (h.e_type != ET_DYN)
+        conclude(l, WC_file_fault_NOT_A_LIBRARY, "an ELF file, but no library");
+    else if (h.e_phnum == 0 || h.e_phentsize != sizeof(Elf64_Phdr))
+        conclude(l, WC_file_fault_MALFORMED, "a library whose header makes no sense");
+    else if ((needs = end_of_segments(l, &h)) < 0 || needs > l->out->size)
+        conclude_cut(l, needs);
+    else
+        conclude(l, WC_file_fault_UNKNOWN, "a library");
+}
+
+static void look_at_elf(struct look *l) {
+    if (l->n < sizeof(Elf32_Ehdr) ||
+        (l->n < sizeof(Elf64_Ehdr) && l->beginning[EI_CLASS] == ELFCLASS64))
+        conclude_cut(l, -1);
+    else if (l->beginning[EI_CLASS] != ELFCLASS64)
+        conclude_foreign(l, WC_file_fault_OTHER_CLASS);
+    else if (l->beginning[EI_DATA] != ELFDATA2LSB)
+        conclude_foreign(l, WC_file_fault_OTHER_BYTE_ORDER);
+    else if (half_at(l, offsetof(Elf64_Ehdr, e_machine)) != l->machine)
+        conclude_foreign(l, WC_file_fault_OTHER_MACHINE);
+    else
+        look_at_library(l);
+}
+
+/* ---- what is no file, or none that can be read ---- */
+
+struct entry {
+    const char *name;
+    bool there;
+};
+
+static bool is_entry(void *arg, const char *name) {
+    struct entry *e = arg;
+
+    e->there = wc_str_same(name, e->name);
+    return !e->there;
+}
+
+/* Its directory names it, and there is nothing behind the name. */
+static bool is_dangling(struct look *l) {
+    char directory[1024];
+    struct entry e = {wc_base_name(l->path), false};
+    size_t n = wc_dir_length(l->path);
+    struct wc_text t;
+
+    wc_text_begin(&t, directory, sizeof directory);
+    wc_text_add_n(&t, n ? l->path : ".", n ? n : 1);
+    return !t.cut && l->files->list(l->files->ctx, directory, is_entry, &e) && e.there;
+}
+
+bool wc_file_look(const struct wc_files *files, const char *path, uint16_t machine,
+                  struct wc_file_look *out) {
+    struct look l = {.files = files, .path = path, .machine = machine, .out = out};
+    struct wc_file_facts facts;
+
+    out->fault = WC_file_fault_UNKNOWN;
+    out->size = out->needs = WC_NULL;
+    wc_text_begin(&l.what, out->what, sizeof out->what);
+    if (!files->facts(files->ctx, path, &facts)) {
+        if (!is_dangling(&l))
+            return false;
+        conclude(&l, WC_file_fault_DANGLING, "a link that leads nowhere");
+        return true;
+    }
+    out->size = (int64_t)facts.size;
+    if (facts.directory)
+        conclude(&l, WC_file_fault_DIRECTORY, "a directory");
+    else if (!facts.regular)
+        conclude(&l, WC_file_fault_NOT_ELF, "no regular file");
+    else if (facts.size == 0)
+        conclude(&l, WC_file_fault_EMPTY, "empty");
+    else if (!files->read(files->ctx, path, 0, l.beginning, sizeof l.beginning, &l.n))
+        conclude(&l, WC_file_fault_UNREADABLE, "a file that this process may not read");
+    else if (begins(&l, ELFMAG, SELFMAG))
+        look_at_elf(&l);
+    else if (!is_pointer(&l))
+        conclude(&l, WC_file_fault_NOT_ELF, other_kind(&l));
+    return true;
+}

@@ -1,0 +1,22 @@
+/*
+ * What stands where a library was looked for, without loading it: what the loader refuses a file
+ * for, and what it passes over without a word.
+ */
+#ifndef WHICHCUDNN_FILE_LOOK_H
+#define WHICHCUDNN_FILE_LOOK_H
+
+#include "core/base/files.h"
+#include "whichcudnn/record.h"
+
+struct wc_file_look {
+    enum wc_file_fault fault; /* UNKNOWN: nothing that was found */
+    char what[160];      /* "a git-LFS pointer to a file of 4096 bytes"; "": nothing is there */
+    int64_t size, needs; /* bytes; WC_NULL: not known. needs: of a whole file */
+};
+
+/* machine: the ELF machine of the process (EM_X86_64). Header and program headers are read, no
+ * more. False: nothing stands there, as far as can be seen. */
+bool wc_file_look(const struct wc_files *files, const char *path, uint16_t machine,
+                  struct wc_file_look *out);
+
+#endif

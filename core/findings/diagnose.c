@@ -1,0 +1,66 @@
+/* All findings over a stack, in the order of core/findings/findings.def: see
+ * core/findings/diagnose.h. */
+#include "finding.h"
+
+static const struct wc_finding_kind kinds[] = {
+#define FINDING(name, id, severity, title) {id, WC_severity_##severity, title},
+#include "findings.def"
+};
+
+static void (*const find[])(struct wc_diagnosis *) = {
+#define FINDING(name, id, severity, title) wc_find_##name,
+#include "findings.def"
+};
+
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+const struct wc_finding_kind *wc_finding_kinds(size_t *n) {
+    *n = KINDS;
+    return kinds;
+}
+
+/* Stable: within one severity the order of the table, and of the stack, stands. */
+static void worst_first(struct wc_findings *f) {
+    for (size_t i = 1; i < f->n; i++) {
+        struct wc_finding_record r = f->p[i];
+        size_t k = i;
+        for (; k > 0 && f->p[k - 1].severity < r.severity; k--)
+            f->p[k] = f->p[k - 1];
+        f->p[k] = r;
+    }
+}
+
+void wc_diagnose(const struct wc_stack *s, struct wc_arena *scratch, struct wc_findings *out) {
+    struct wc_diagnosis d = {.s = s, .scratch = scratch, .out = out};
+
+    *out = (struct wc_findings){NULL, 0, 0};
+    wc_judge_all(&d);
+    for (size_t i = 0; i < KINDS; i++) {
+        d.kind = &kinds[i];
+        find[i](&d);
+    }
+    worst_first(out);
+}
+
+static bool observed(const struct wc_stack *s) {
+    for (size_t i = 0; i < s->objects.n; i++)
+        if (wc_is_cudnn(&s->objects.p[i]) || wc_wants_cudnn(&s->objects.p[i]) ||
+            s->objects.p[i].r.framework)
+            return true;
+    return s->failures.n > 0;
+}
+
+enum wc_verdict wc_verdict_of(const struct wc_stack *s, const struct wc_findings *f) {
+    if (!observed(s))
+        return WC_verdict_NOTHING_OBSERVED;
+    if (!f->n)
+        return f->lost ? WC_verdict_UNKNOWN : WC_verdict_OK;
+    switch (f->p[0].severity) {
+    case WC_severity_ERROR:
+        return WC_verdict_ERRORS;
+    case WC_severity_WARNING:
+        return WC_verdict_WARNINGS;
+    default:
+        return WC_verdict_NOTES;
+    }
+}

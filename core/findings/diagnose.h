@@ -1,0 +1,34 @@
+/*
+ * The rules: what in a stack does not match. One row of core/findings/findings.def and one function
+ * in core/findings/ per finding.
+ */
+#ifndef WHICHCUDNN_DIAGNOSE_H
+#define WHICHCUDNN_DIAGNOSE_H
+
+#include "core/model/stack.h"
+
+struct wc_findings {
+    struct wc_finding_record *p; /* in the scratch arena, cause before symptom */
+    size_t n;
+    size_t lost; /* findings that found no memory */
+};
+
+/* Fills out; all memory comes from scratch (64 KiB suffice for a usual stack). The same stack
+ * always gives the same findings in the same order. */
+void wc_diagnose(const struct wc_stack *s, struct wc_arena *scratch, struct wc_findings *out);
+/* Verdict over findings: OK if there are none; NOTHING_OBSERVED if the stack has no cuDNN, no host
+ * and no failure. */
+enum wc_verdict wc_verdict_of(const struct wc_stack *s, const struct wc_findings *f);
+
+/* The part that a facade of this major hands cudnnGetVersion on to: the number is that part's.
+ * NULL: the facade answers itself. */
+const char *wc_answering_part(int32_t major);
+
+struct wc_finding_kind {
+    const char *id;
+    enum wc_severity severity; /* the usual one; a finding may carry a lesser one */
+    const char *title;         /* general sentence */
+};
+const struct wc_finding_kind *wc_finding_kinds(size_t *n);
+
+#endif

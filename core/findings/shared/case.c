@@ -1,0 +1,217 @@
+/* Building one finding in the scratch arena: see core/findings/finding.h. */
+#include <stdarg.h>
+
+#include "core/findings/finding.h"
+
+enum { SAY_MOST = 900, NAME_MOST = 72 };
+
+static const char *const actions[WC_ACTIONS] = {
+#define ACTION(name, word, what) [WC_ACTION_##name] = word,
+#include "core/findings/findings.def"
+};
+
+const char *wc_action_word(enum wc_action action) {
+    return action < WC_ACTIONS ? actions[action] : NULL;
+}
+
+void wc_case_begin(struct wc_case *c, struct wc_diagnosis *d) {
+    struct wc_record empty;
+
+    wc_record_begin(&empty, WC_KIND_finding);
+    c->d = d;
+    c->r = empty.u.finding;
+    c->r.id = d->kind->id;
+    c->r.severity = d->kind->severity;
+    c->facts = c->fixes = 0;
+    c->more = 0;
+    c->lost = c->on_disk = false;
+}
+
+static const char *keep(struct wc_case *c, const struct wc_text *t) {
+    const char *kept = wc_arena_string_n(c->d->scratch, t->p, t->n);
+
+    if (!kept)
+        c->lost = true;
+    return kept;
+}
+
+const char *wc_say(struct wc_case *c, ...) {
+    char buffer[SAY_MOST];
+    struct wc_text t;
+    const char *piece;
+    va_list pieces;
+
+    wc_text_begin(&t, buffer, sizeof buffer);
+    va_start(pieces, c);
+    while ((piece = va_arg(pieces, const char *)))
+        wc_text_add(&t, piece);
+    va_end(pieces);
+    if (t.cut) {
+        t.n -= 3;
+        wc_text_add(&t, "...");
+    }
+    return keep(c, &t);
+}
+
+const char *wc_say_number(struct wc_case *c, int64_t n) {
+    char buffer[24];
+    struct wc_text t;
+
+    wc_text_begin(&t, buffer, sizeof buffer);
+    wc_text_add_int(&t, n);
+    return keep(c, &t);
+}
+
+const char *wc_say_version(struct wc_case *c, struct wc_version v) {
+    char buffer[WC_VERSION_TEXT];
+
+    return wc_say(c, wc_version_format(v, buffer), NULL);
+}
+
+static bool moves_a_cursor(char ch) {
+    return (unsigned char)ch < ' ' || ch == 127;
+}
+
+/* Titles get printed by whoever reads a log: no control characters, whatever they were made of. */
+static const char *harmless(struct wc_case *c, const char *title) {
+    char buffer[SAY_MOST];
+    struct wc_text t;
+    bool harm = false;
+
+    wc_text_begin(&t, buffer, sizeof buffer);
+    for (const char *p = title; p && *p; p++) {
+        harm = harm || moves_a_cursor(*p);
+        wc_text_add_char(&t, moves_a_cursor(*p) ? '?' : *p);
+    }
+    return harm ? keep(c, &t) : title;
+}
+
+const char *wc_say_name(struct wc_case *c, const char *path) {
+    char buffer[NAME_MOST];
+    struct wc_text t;
+
+    if (!path || !*wc_base_name(path))
+        return "?";
+    wc_text_begin(&t, buffer, sizeof buffer);
+    for (const char *p = wc_base_name(path); *p && !t.cut; p++)
+        wc_text_add_char(&t, moves_a_cursor(*p) ? '?' : *p);
+    /* A cut through a character of several bytes would leave half of it. */
+    while (t.cut && t.n && ((unsigned char)t.p[t.n - 1] & 0x80))
+        t.p[--t.n] = '\0';
+    return keep(c, &t);
+}
+
+static bool plain(char ch) {
+    return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || (ch >= '0' && ch <= '9') ||
+           (ch && wc_str_find_char("_@%+=:,./-", ch));
+}
+
+const char *wc_say_quoted(struct wc_case *c, const char *text) {
+    char buffer[SAY_MOST];
+    struct wc_text t;
+    bool quote = !*text;
+
+    wc_text_begin(&t, buffer, sizeof buffer);
+    for (const char *p = text; *p; p++) {
+        if (moves_a_cursor(*p) || *p == '\'')
+            return NULL; /* nobody names a directory so but to trick the reader */
+        quote = quote || !plain(*p);
+    }
+    wc_text_join(&t, quote ? "'" : "", text, quote ? "'" : "", NULL);
+    return t.cut ? NULL : keep(c, &t);
+}
+
+void wc_case_fact(struct wc_case *c, const char *name, const char *value, const char *source) {
+    if (!value)
+        return;
+    if (c->facts == WC_CASE_FACTS - 1) { /* the last place tells how many found none */
+        c->more++;
+        return;
+    }
+    c->fact[c->facts++] = (struct wc_fact){name, value, source};
+}
+
+void wc_case_fix(struct wc_case *c, enum wc_action action, const char *text, const char *command) {
+    if (text && c->fixes < WC_CASE_FIXES)
+        c->fix[c->fixes++] = (struct wc_fix){wc_action_word(action), text, command};
+}
+
+static void *copy(struct wc_case *c, const void *list, size_t size) {
+    void *kept = size ? wc_arena_take(c->d->scratch, size) : NULL;
+
+    if (kept)
+        wc_mem_copy(kept, list, size);
+    else if (size)
+        c->lost = true;
+    return kept;
+}
+
+static bool make_room(struct wc_diagnosis *d) {
+    struct wc_findings *out = d->out;
+    size_t wanted = d->room ? d->room * 2 : 4;
+    struct wc_finding_record *bigger;
+
+    if (out->n < d->room)
+        return true;
+    if (out->n >= WC_FINDINGS_MOST)
+        return false;
+    bigger = wc_arena_take(d->scratch, wanted * sizeof *bigger);
+    if (!bigger)
+        return false;
+    if (out->n)
+        wc_mem_copy(bigger, out->p, out->n * sizeof *bigger);
+    out->p = bigger;
+    d->room = wanted;
+    return true;
+}
+
+/* Nothing is mapped yet: what a process would have is what the replay of its loading has. */
+static void say_predicted(struct wc_case *c) {
+    c->r.predicted = c->r.predicted || !c->on_disk;
+    for (size_t i = 0; i < c->facts; i++)
+        if (wc_str_same(c->fact[i].source, "link map"))
+            c->fact[i].source = "the loader's rules";
+}
+
+void wc_case_end(struct wc_case *c) {
+    struct wc_findings *out = c->d->out;
+
+    if (c->more)
+        c->fact[c->facts++] = (struct wc_fact){"not listed", wc_say_number(c, c->more), NULL};
+    c->r.title = harmless(c, c->r.title);
+    if (c->d->s->replayed)
+        say_predicted(c);
+    c->r.facts.p = copy(c, c->fact, c->facts * sizeof *c->fact);
+    c->r.facts.n = c->facts;
+    c->r.fix.p = copy(c, c->fix, c->fixes * sizeof *c->fix);
+    c->r.fix.n = c->fixes;
+    if (c->lost || !c->r.title || !make_room(c->d))
+        out->lost++;
+    else
+        out->p[out->n++] = c->r;
+}
+
+const char *wc_found_before(const struct wc_diagnosis *d, int64_t object, ...) {
+    const char *found = NULL, *id;
+    va_list ids;
+
+    va_start(ids, object);
+    while (!found && (id = va_arg(ids, const char *))) {
+        for (size_t i = 0; !found && i < d->out->n; i++) {
+            const struct wc_finding_record *r = &d->out->p[i];
+            bool about = object == WC_NULL || r->object == WC_NULL || r->object == object;
+            if (about && r->severity == WC_severity_ERROR && wc_str_same(r->id, id))
+                found = r->id;
+        }
+    }
+    va_end(ids);
+    return found;
+}
+
+bool wc_told_before(const struct wc_diagnosis *d, const char *first_fact) {
+    for (size_t i = 0; i < d->out->n; i++)
+        if (wc_str_same(d->out->p[i].id, d->kind->id) &&
+            wc_str_same(d->out->p[i].facts.p[0].value, first_fact))
+            return true;
+    return false;
+}

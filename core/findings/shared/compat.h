@@ -1,0 +1,37 @@
+/*
+ * Which runtime version does a host accept that was built with another one? The frameworks' own
+ * checks, era by era (core/findings/shared/rules.def is the table), and NVIDIA's promise where
+ * there is no check.
+ */
+#ifndef WHICHCUDNN_COMPAT_H
+#define WHICHCUDNN_COMPAT_H
+
+#include "core/version/version.h"
+
+/* One row of core/findings/shared/rules.def each: WC_RULE_<ID>. */
+enum wc_rule {
+    WC_RULE_NONE, /* no rule applies: nothing can be said */
+#define RULE(id, name, what, source) WC_RULE_##id,
+#include "rules.def"
+#undef RULE
+    WC_RULE_COUNT
+};
+
+enum wc_fit { WC_FITS, WC_TOO_OLD, WC_TOO_NEW, WC_OTHER_MAJOR, WC_FIT_UNKNOWN };
+
+const char *wc_rule_name(enum wc_rule rule);        /* kebab-case, as in the log */
+enum wc_rule wc_rule_from_name(const char *name);   /* NONE if unknown */
+const char *wc_rule_explanation(enum wc_rule rule); /* one sentence */
+
+/* The rule that `framework` (names of core/findings/shared/rules.def's framework table: "torch",
+ * "tensorflow", "jax", "mxnet", "opencv", "paddle", ...) of `version` applies itself. Unknown
+ * framework or version: NVIDIA's rule (WC_RULE_NVIDIA). */
+enum wc_rule wc_rule_of_framework(const char *framework, struct wc_version version);
+
+/* built: what the host was compiled with; runtime: what cudnnGetVersion would say.
+ * FIT_UNKNOWN when a field that the rule needs is unknown. */
+enum wc_fit wc_rule_check(enum wc_rule rule, struct wc_version built, struct wc_version runtime);
+/* For old TensorFlow's message: (v/100)*100 of the version number. */
+uint64_t wc_compatibility_number(struct wc_version v);
+
+#endif

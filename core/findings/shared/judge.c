@@ -1,0 +1,325 @@
+/*
+ * What a host wants against what it got. A framework's own check decides where it is known
+ * (core/findings/shared/rules.def), a range in package metadata decides by itself, the oldest
+ * release with all imported functions and the major of a version node are bounds. A range of
+ * possible versions fails only when both its ends fail in the same way.
+ */
+#include "core/findings/finding.h"
+
+static struct wc_version parsed(const char *text) {
+    struct wc_version v;
+
+    if (!text || !wc_version_parse(text, wc_str_length(text), &v))
+        return WC_VERSION_NONE;
+    v.build = -1; /* the wheel's own: no rule looks at it */
+    return v;
+}
+
+static bool parse_spec(const char *text, struct wc_spec *out) {
+    return text && *text && wc_spec_parse(text, wc_str_length(text), out) && out->n > 0;
+}
+
+bool wc_spec_pins(const char *spec, struct wc_version *out) {
+    struct wc_spec s;
+
+    if (!parse_spec(spec, &s) || s.n != 1 || s.clause[0].op != WC_EQ)
+        return false;
+    *out = s.clause[0].version;
+    return true;
+}
+
+/* ---- a PEP 440 set ---- */
+
+/* On which side of a clause that refuses it does v lie? */
+static enum wc_fit refused_by(enum wc_spec_op op, struct wc_version bound, struct wc_version v) {
+    bool newer;
+
+    if (v.build < 0)
+        bound.build = -1;
+    newer = wc_version_compare(v, bound) > 0;
+    switch (op) {
+    case WC_NE:
+    case WC_NE_PREFIX:
+        return WC_TOO_OLD; /* one release is left out: the way on is to a newer one */
+    case WC_LT:
+        if (v.major > bound.major ||
+            (v.major == bound.major && bound.minor <= 0 && bound.patch <= 0))
+            return WC_OTHER_MAJOR; /* "<10.0" is how metadata says "of major 9" */
+        return WC_TOO_NEW;
+    case WC_LE:
+        return v.major > bound.major ? WC_OTHER_MAJOR : WC_TOO_NEW;
+    default:
+        if (v.major != bound.major)
+            return WC_OTHER_MAJOR;
+        return newer ? WC_TOO_NEW : WC_TOO_OLD;
+    }
+}
+
+static enum wc_fit spec_fit_of(const struct wc_spec *spec, struct wc_version v) {
+    enum wc_answer answer = wc_spec_accepts(spec, v);
+    enum wc_fit worst = WC_FIT_UNKNOWN;
+
+    if (answer != WC_NO)
+        return answer == WC_YES ? WC_FITS : WC_FIT_UNKNOWN;
+    for (size_t i = 0; i < spec->n; i++) {
+        struct wc_spec one = {.n = 1};
+        enum wc_fit fit;
+        one.clause[0] = spec->clause[i];
+        if (wc_spec_accepts(&one, v) != WC_NO)
+            continue;
+        fit = refused_by(one.clause[0].op, one.clause[0].version, v);
+        if (worst == WC_FIT_UNKNOWN || fit == WC_OTHER_MAJOR)
+            worst = fit;
+    }
+    return worst;
+}
+
+static enum wc_fit both(enum wc_fit low, enum wc_fit high) {
+    return low == high ? low : WC_FIT_UNKNOWN;
+}
+
+enum wc_fit wc_spec_fit(const struct wc_spec *spec, const struct wc_range *range) {
+    if (!wc_version_known(range->low))
+        return WC_FIT_UNKNOWN;
+    return both(spec_fit_of(spec, range->low), spec_fit_of(spec, range->high));
+}
+
+/* ---- one demand ---- */
+
+enum wc_rule wc_rule_for(const struct wc_demand_record *r) {
+    enum wc_rule rule = wc_rule_from_name(r->rule);
+
+    return rule == WC_RULE_NONE ? WC_RULE_NVIDIA : rule;
+}
+
+static enum wc_fit by_rule(const struct wc_demand_record *r, struct wc_version built,
+                           const struct wc_range *range) {
+    built.build = -1;
+    if (!wc_version_known(built) || !wc_version_known(range->low))
+        return WC_FIT_UNKNOWN;
+    return both(wc_rule_check(wc_rule_for(r), built, range->low),
+                wc_rule_check(wc_rule_for(r), built, range->high));
+}
+
+/* The version that a rule compares with: what was built with, or what is pinned. NONE: a range. */
+static struct wc_version built_by(const struct wc_demand_record *r) {
+    struct wc_version v = parsed(r->built), pin;
+
+    if (r->demand_kind != WC_demand_kind_REQUIRED && wc_version_known(v))
+        return v;
+    return wc_spec_pins(r->spec, &pin) ? pin : WC_VERSION_NONE;
+}
+
+static enum wc_fit by_metadata(const struct wc_demand_record *r, const struct wc_range *range) {
+    struct wc_version built = built_by(r);
+    struct wc_spec spec;
+
+    if (wc_version_known(built))
+        return by_rule(r, built, range);
+    return parse_spec(r->spec, &spec) ? wc_spec_fit(&spec, range) : WC_FIT_UNKNOWN;
+}
+
+/* A newer major may have all functions of a set: only the floor counts. */
+static enum wc_fit by_functions(const struct wc_demand_record *r, const struct wc_range *own) {
+    struct wc_spec spec;
+    struct wc_version floor;
+
+    if (!parse_spec(r->spec, &spec) || !wc_version_known(own->low))
+        return WC_FIT_UNKNOWN;
+    floor = wc_spec_floor(&spec);
+    if (!wc_version_known(floor) || wc_version_compare(own->low, floor) >= 0)
+        return WC_FITS;
+    return wc_version_compare(own->high, floor) < 0 ? WC_TOO_OLD : WC_FIT_UNKNOWN;
+}
+
+bool wc_is_demand_of(const struct wc_demand_record *r, const char *file) {
+    if (!r->host_path || !file)
+        return false;
+    return wc_str_find_char(file, '/') ? wc_str_same(r->host_path, file)
+                                       : wc_str_same(wc_base_name(r->host_path), file);
+}
+
+const struct wc_demand_record *wc_demand_of(const struct wc_stack *s, const char *file,
+                                            enum wc_demand_kind kind) {
+    for (size_t i = 0; i < s->demands.n; i++)
+        if (s->demands.p[i].r.demand_kind == kind && wc_is_demand_of(&s->demands.p[i].r, file))
+            return &s->demands.p[i].r;
+    return NULL;
+}
+
+int32_t wc_major_wanted(const struct wc_demand_record *r) {
+    struct wc_version v = parsed(r->built);
+    struct wc_spec spec;
+
+    if (!wc_version_known(v) && parse_spec(r->spec, &spec) && spec.n == 1)
+        v = spec.clause[0].version;
+    /* Names before cuDNN 4 are numbered after CUDA: libcudnn.so.6.5, libcudnn.so.7.0. */
+    return v.minor >= 0 ? -1 : v.major;
+}
+
+static enum wc_fit by_major(const struct wc_demand_record *r, const struct wc_range *own) {
+    int32_t wanted = wc_major_wanted(r);
+
+    if (wanted < 0 || !wc_version_known(own->low) || own->low.major != own->high.major)
+        return WC_FIT_UNKNOWN;
+    return own->low.major == wanted ? WC_FITS : WC_OTHER_MAJOR;
+}
+
+enum wc_fit wc_demand_fit(const struct wc_demand_record *r, const struct wc_range *runtime,
+                          const struct wc_range *own) {
+    switch (r->demand_kind) {
+    case WC_demand_kind_BUILT:
+    case WC_demand_kind_REQUIRED:
+    case WC_demand_kind_EXPECTATION:
+        return by_metadata(r, runtime);
+    case WC_demand_kind_SYMBOLS:
+        return by_functions(r, own);
+    case WC_demand_kind_NODE:
+    case WC_demand_kind_NEEDED:
+        return by_major(r, own);
+    default:
+        return WC_FIT_UNKNOWN;
+    }
+}
+
+static bool in_directory_of(const char *path, const char *file) {
+    size_t n = path && file ? wc_dir_length(file) : 0;
+
+    return n && wc_dir_length(path) == n && wc_mem_compare(path, file, n) == 0;
+}
+
+/* What the host was built with was read from that very set: its own facade need not tell its
+ * release. */
+static bool is_read_from(const struct wc_demand_record *r, const struct wc_beside *b) {
+    return r->demand_kind == WC_demand_kind_BUILT &&
+           wc_kind_is_cudnn(wc_name_kind_of(r->source_path)) &&
+           (in_directory_of(b->r.path, r->source_path) ||
+            in_directory_of(b->r.real_path, r->source_path));
+}
+
+bool wc_next_fits(const struct wc_stack *s, const struct wc_object *library,
+                  const struct wc_demand_record *r) {
+    const struct wc_searched *f = wc_search_of(s, library);
+    const struct wc_beside *b = f ? wc_candidate_of(s, f, NULL) : NULL;
+    struct wc_range range = {.exact = true};
+
+    if (!b || f->r.rule != WC_search_rule_LIBRARY_PATH)
+        return false;
+    if (is_read_from(r, b))
+        return true;
+    if (!wc_version_known(b->version))
+        return false;
+    range.low = range.high = b->version;
+    return wc_demand_fit(r, &range, &range) == WC_FITS;
+}
+
+/* ---- all demands of all hosts ---- */
+
+static bool refuses(enum wc_fit fit) {
+    return fit == WC_OTHER_MAJOR || fit == WC_TOO_OLD || fit == WC_TOO_NEW;
+}
+
+/* enums.def lists the kinds of demand strongest first. */
+static bool stronger(enum wc_fit fit, const struct wc_demand *d, const struct wc_judgement *j) {
+    if ((fit == WC_OTHER_MAJOR) != (j->fit == WC_OTHER_MAJOR))
+        return fit == WC_OTHER_MAJOR;
+    return d->r.demand_kind < j->strongest->r.demand_kind;
+}
+
+static bool is_of(const struct wc_demand *d, const struct wc_object *host) {
+    return d->r.demand_kind != WC_demand_kind_EXPECTATION &&
+           wc_means(host, d->r.host, d->r.host_path);
+}
+
+/* False: nothing refuses this library. */
+static bool judge(const struct wc_stack *s, struct wc_judgement *j) {
+    struct wc_range own = wc_own_range(j->library);
+
+    j->runtime = wc_runtime_of(s, j->library);
+    j->by_symbols_alone = true;
+    for (size_t i = 0; i < s->demands.n; i++) {
+        const struct wc_demand *d = &s->demands.p[i];
+        enum wc_fit fit;
+        if (!is_of(d, j->host))
+            continue;
+        if (d->r.functions > j->weight)
+            j->weight = d->r.functions;
+        fit = wc_demand_fit(&d->r, &j->runtime.range, &own);
+        if (!refuses(fit))
+            continue;
+        if (d->r.demand_kind != WC_demand_kind_SYMBOLS)
+            j->by_symbols_alone = false;
+        if (!j->strongest || stronger(fit, d, j)) {
+            j->strongest = d;
+            j->fit = fit;
+            j->own_would_fit = wc_demand_fit(&d->r, &own, &own) == WC_FITS;
+        }
+    }
+    return j->strongest != NULL;
+}
+
+static int64_t functions_bound(const struct wc_stack *s, const struct wc_object *host) {
+    int64_t n = 0;
+
+    for (size_t i = 0; i < s->bindings.n; i++)
+        if (wc_means(host, s->bindings.p[i].r.host, s->bindings.p[i].r.host_path))
+            n += (int64_t)s->bindings.p[i].r.functions.n;
+    return n;
+}
+
+static bool same_demand(const struct wc_judgement *a, const struct wc_judgement *b) {
+    const struct wc_demand_record *x = &a->strongest->r, *y = &b->strongest->r;
+
+    return a->library == b->library && a->fit == b->fit && x->demand_kind == y->demand_kind &&
+           wc_str_same(x->spec, y->spec) && wc_str_same(x->built, y->built) &&
+           wc_str_same(x->source, y->source) && wc_str_same(x->source_path, y->source_path);
+}
+
+/* Two libraries of one wheel want the same by the same line of its metadata: the one that uses more
+ * of cuDNN tells it for both. */
+static void fold(struct wc_diagnosis *d) {
+    for (size_t i = 0; i < d->judgements; i++) {
+        for (size_t k = 0; k < i; k++) {
+            struct wc_judgement *a = &d->judged[k], *b = &d->judged[i];
+            if (a->told_elsewhere || a->strongest->r.source == NULL || !same_demand(a, b))
+                continue;
+            if (a->weight >= b->weight)
+                b->told_elsewhere = true;
+            else
+                a->told_elsewhere = true;
+            if (b->told_elsewhere)
+                break;
+        }
+    }
+}
+
+static void keep(struct wc_diagnosis *d, const struct wc_judgement *j) {
+    if (!d->judged)
+        d->judged = wc_arena_take(d->scratch, WC_FINDINGS_MOST * sizeof *d->judged);
+    if (d->judged && d->judgements < WC_FINDINGS_MOST)
+        d->judged[d->judgements++] = *j;
+    else
+        d->out->lost++;
+}
+
+void wc_judge_all(struct wc_diagnosis *d) {
+    size_t hosts = 0;
+
+    for (size_t i = 0; i < d->s->objects.n && hosts < WC_HOSTS_MOST; i++) {
+        const struct wc_object *host = &d->s->objects.p[i];
+        struct wc_uses uses;
+        if (!wc_wants_cudnn(host))
+            continue;
+        hosts++;
+        wc_uses_of(d->s, host, &uses);
+        for (size_t k = 0; k < uses.n; k++) {
+            struct wc_judgement j = {.host = host, .library = uses.library[k]};
+            if (!judge(d->s, &j))
+                continue;
+            if (functions_bound(d->s, host) > j.weight)
+                j.weight = functions_bound(d->s, host);
+            keep(d, &j);
+        }
+    }
+    fold(d);
+}

@@ -1,0 +1,90 @@
+/*
+ * The mark of a stack: see wc_stack_fingerprint. Entries are added up, since the order in which
+ * threads load objects and bind slots is not part of what a process got; each counts once, however
+ * often it was unloaded and loaded again.
+ */
+#include "stack.h"
+
+static uint64_t mix(uint64_t h, const char *text) {
+    size_t n = text ? wc_str_length(text) : 0;
+
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ (unsigned char)text[i]) * 0x100000001B3U;
+    /* An end mark that no text contains: "ab" "c" differs from "a" "bc", NULL from "". */
+    return (h ^ (text ? 0x100U : 0x200U)) * 0x100000001B3U;
+}
+
+static const char *path_of(const struct wc_object_record *o) {
+    return o->real_path ? o->real_path : o->path;
+}
+
+static const char *name_of(const struct wc_object_record *o) {
+    return path_of(o) ? wc_base_name(path_of(o)) : o->soname;
+}
+
+/* What the object is, wherever it lies. */
+static uint64_t object_mark(const struct wc_object_record *o) {
+    uint64_t h = 0xCBF29CE484222325U;
+
+    h = mix(h, wc_enum_word(WC_ENUM_role, o->role));
+    h = mix(h, o->part);
+    h = mix(h, name_of(o));
+    h = mix(h, o->soname);
+    h = mix(h, o->version);
+    h = mix(h, o->build_id);
+    h = mix(h, o->installation);
+    h = mix(h, o->installation_version);
+    return (h ^ h >> 29) * 0xBF58476D1CE4E5B9U;
+}
+
+static bool counted_before(const struct wc_stack *s, size_t object) {
+    const struct wc_object_record *o = &s->objects.p[object].r;
+
+    for (size_t i = 0; i < object; i++) {
+        const struct wc_object_record *e = &s->objects.p[i].r;
+        if (e->role == o->role && wc_str_same(path_of(e), path_of(o)) &&
+            object_mark(e) == object_mark(o))
+            return true;
+    }
+    return false;
+}
+
+static uint64_t end_mark(const struct wc_stack *s, int64_t object, const char *path) {
+    const struct wc_object *o = wc_stack_object(s, object);
+
+    return o ? object_mark(&o->r) : mix(0, path ? wc_base_name(path) : NULL);
+}
+
+/* Lazily bound or not, by slot or by dlsym: who uses whom is what counts. */
+static uint64_t binding_mark(const struct wc_stack *s, const struct wc_binding_record *b) {
+    uint64_t host = end_mark(s, b->host, b->host_path);
+
+    return (host ^ (end_mark(s, b->target, b->target_path) * 3)) * 0x9E3779B97F4A7C15U;
+}
+
+static bool bound_before(const struct wc_stack *s, size_t binding) {
+    const struct wc_binding_record *b = &s->bindings.p[binding].r;
+
+    for (size_t i = 0; i < binding; i++) {
+        const struct wc_binding_record *e = &s->bindings.p[i].r;
+        if (wc_str_same(e->host_path, b->host_path) &&
+            wc_str_same(e->target_path, b->target_path) && binding_mark(s, e) == binding_mark(s, b))
+            return true;
+    }
+    return false;
+}
+
+void wc_stack_fingerprint(const struct wc_stack *s, char out[17]) {
+    static const char hex[] = "0123456789abcdef";
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < s->objects.n; i++)
+        if (s->objects.p[i].r.role != WC_role_OTHER && !counted_before(s, i))
+            sum += object_mark(&s->objects.p[i].r);
+    for (size_t i = 0; i < s->bindings.n; i++)
+        if (s->bindings.p[i].r.target != WC_NULL && !bound_before(s, i))
+            sum += binding_mark(s, &s->bindings.p[i].r);
+    for (size_t i = 0; i < 16; i++)
+        out[i] = hex[sum >> (60 - 4 * i) & 15];
+    out[16] = '\0';
+}

@@ -1,0 +1,24 @@
+/*
+ * Which framework a library is the main one of, and what its builds for CUDA have beside it. The
+ * table is core/model/frameworks.def.
+ */
+#ifndef WHICHCUDNN_FRAMEWORKS_H
+#define WHICHCUDNN_FRAMEWORKS_H
+
+#include "core/base/base.h"
+
+/* By the last element of a path; NULL: none. A literal. */
+const char *wc_framework_of(const char *path);
+/* The i-th file that tells a build for CUDA, from the main library's directory; "": the main
+ * library itself, by cuDNN's functions; NULL past the last. */
+const char *wc_framework_gpu_library(const char *framework, size_t i);
+/* What pip is asked for to get such a build, and what has to go first ("": nothing). False: not
+ * known. */
+bool wc_framework_gpu_build(const char *framework, const char **package, const char **install);
+/* Does a library of that name open libcudnn.so.N by itself, without a symbol that shows it? */
+bool wc_framework_opens_cudnn(const char *path);
+/* The i-th file, from site-packages, that the Python package in this folder (length bytes) opens
+ * before its own libraries, or where one of those could not be loaded; NULL past the last. */
+const char *wc_framework_preload(const char *folder, size_t length, bool if_missing, size_t i);
+
+#endif

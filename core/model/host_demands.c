@@ -1,0 +1,121 @@
+/* What a host wants, as demand records (core/model/object.h). */
+#include "core/findings/shared/compat.h"
+#include "object.h"
+#include "symbols.h"
+
+static void begin(struct wc_record *r, const struct wc_host *host, enum wc_demand_kind kind,
+                  const char *source) {
+    wc_record_begin(r, WC_KIND_demand);
+    r->u.demand.host = host->number;
+    r->u.demand.host_path = host->path;
+    r->u.demand.demand_kind = kind;
+    r->u.demand.source = source;
+    r->u.demand.source_path = host->path;
+}
+
+static void tell_major(const struct wc_host *host, enum wc_demand_kind kind, const char *source,
+                       const char *name) {
+    char spec[32];
+    struct wc_text t;
+    struct wc_name read;
+    struct wc_record r;
+    wc_name_read(name, &read);
+    /* libcudnn.so.7.0 is cuDNN 3, numbered after CUDA. */
+    if (read.kind != WC_NAME_FACADE || read.version.major <= 0 || read.version.minor >= 0)
+        return;
+    wc_text_begin(&t, spec, sizeof spec);
+    wc_text_add(&t, "==");
+    wc_text_add_int(&t, read.version.major);
+    wc_text_add(&t, ".*");
+    begin(&r, host, kind, source);
+    r.u.demand.spec = spec;
+    host->tell(host->ctx, &r);
+}
+
+struct imports {
+    int functions;
+    struct wc_release_range range;
+    const char *node; /* version node that they ask for */
+    const char *newest[8];
+    size_t newest_count;
+};
+
+/* Keeps the names whose first release is the newest of all. */
+static void note_newest(struct imports *in, int function) {
+    struct wc_version before = in->range.floor;
+    wc_release_range_imports(&in->range, function);
+    struct wc_version first = wc_function_first(function);
+    if (wc_version_compare(in->range.floor, before) != 0)
+        in->newest_count = 0;
+    if (wc_version_compare(first, in->range.floor) == 0 && in->newest_count < 8)
+        in->newest[in->newest_count++] = wc_function_name(function);
+}
+
+static void read_imports(const struct wc_elf_image *e, struct imports *in) {
+    uint32_t end = wc_elf_imports_end(e);
+    wc_mem_set(in, 0, sizeof *in);
+    in->range.floor = in->range.ceiling = WC_VERSION_NONE;
+    for (uint32_t i = 1; i < end; i++) {
+        const char *name = wc_elf_symbol_name(e, i);
+        struct wc_elf_symbol s;
+        int function;
+        if (!name || name[0] != 'c' || !wc_str_starts(name, "cudnn") ||
+            (function = wc_function_find(name)) == WC_NO_FUNCTION || !wc_elf_symbol_at(e, i, &s) ||
+            s.defined)
+            continue;
+        in->functions++;
+        in->node = in->node ? in->node : s.version;
+        note_newest(in, function);
+    }
+}
+
+static void tell_symbols(const struct wc_host *host, const struct imports *in) {
+    char spec[WC_VERSION_TEXT + 4], version[WC_VERSION_TEXT];
+    struct wc_text t;
+    struct wc_record r;
+    begin(&r, host, WC_demand_kind_SYMBOLS, "imported functions");
+    wc_text_begin(&t, spec, sizeof spec);
+    wc_text_join(&t, ">=", wc_version_format(in->range.floor, version), NULL);
+    r.u.demand.spec = wc_version_known(in->range.floor) ? spec : NULL;
+    r.u.demand.functions = in->functions;
+    r.u.demand.newest_functions.p = in->newest;
+    r.u.demand.newest_functions.n = in->newest_count;
+    host->tell(host->ctx, &r);
+}
+
+void wc_host_demands_of_image(const struct wc_host *host, const struct wc_elf_image *e) {
+    struct imports in;
+    const char *needed;
+    for (size_t i = 0; (needed = wc_elf_needed(e, i)); i++)
+        tell_major(host, WC_demand_kind_NEEDED, "DT_NEEDED", needed);
+    read_imports(e, &in);
+    if (in.node)
+        tell_major(host, WC_demand_kind_NODE, "version node of its imports", in.node);
+    if (in.functions)
+        tell_symbols(host, &in);
+}
+
+static void tell_metadata(const struct wc_host *host, const struct wc_metadata_demand *d) {
+    struct wc_version framework = WC_VERSION_NONE;
+    struct wc_record r;
+    begin(&r, host, d->kind, d->source);
+    r.u.demand.spec = wc_str_or_null(d->spec);
+    r.u.demand.package = wc_str_or_null(d->package);
+    r.u.demand.built = wc_str_or_null(d->built);
+    r.u.demand.framework = wc_str_or_null(d->framework);
+    r.u.demand.framework_version = wc_str_or_null(d->framework_version);
+    r.u.demand.source_path = wc_str_or_null(d->source_path);
+    wc_version_parse_start(d->framework_version, wc_str_length(d->framework_version), &framework);
+    r.u.demand.rule = wc_rule_name(wc_rule_of_framework(d->framework, framework));
+    host->tell(host->ctx, &r);
+}
+
+void wc_host_demands_of_package(const struct wc_host *host, const struct wc_package_look *look,
+                                const char *real_path) {
+    size_t n = wc_metadata_demands(look->files, real_path, look->scratch, look->scratch_size,
+                                   look->found, look->most);
+    for (size_t i = 0; i < n; i++)
+        if (!look->found[i].by_file ||
+            look->version_of(host->ctx, look->found[i].source_path, look->found[i].built))
+            tell_metadata(host, &look->found[i]);
+}

@@ -1,0 +1,163 @@
+/* What a name says (names.h); the words are in names.def. */
+#include "names.h"
+
+enum numbered { ITSELF, BY_CUDA };
+
+static const struct {
+    const char *stem;
+    enum numbered numbered;
+} companions[] = {
+#define COMPANION(stem, numbered) {stem, numbered},
+#include "names.def"
+};
+
+enum where { PACKAGE, ANYWHERE };
+enum end { PREFIX, WHOLE };
+
+static const struct {
+    const char *word;
+    enum where where;
+    enum end end;
+} hints[] = {
+#define HINT(word, where, end) {word, where, end},
+#include "names.def"
+};
+
+static char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool alphanumeric(char c) {
+    c = lower(c);
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+static bool hexadecimal(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+}
+
+/* auditwheel puts "-" and at least 8 hexadecimal digits behind the name of what it copies. */
+static size_t without_hash(const char *stem, size_t n) {
+    size_t digits = 0;
+    while (digits < n && hexadecimal(stem[n - 1 - digits]))
+        digits++;
+    return digits >= 8 && digits < n && stem[n - 1 - digits] == '-' ? n - 1 - digits : n;
+}
+
+static bool is(const char *s, size_t n, const char *word) {
+    return wc_str_length(word) == n && wc_mem_compare(s, word, n) == 0;
+}
+
+static void keep(struct wc_name *out, enum wc_name_kind kind, const char *part, size_t n) {
+    out->kind = kind;
+    if (n >= sizeof out->part)
+        n = sizeof out->part - 1;
+    wc_mem_copy(out->part, part, n);
+    out->part[n] = 0;
+}
+
+static bool read_stem(const char *stem, size_t n, struct wc_name *out) {
+    if (is(stem, n, "cudnn")) {
+        keep(out, WC_NAME_FACADE, "", 0);
+    } else if (is(stem, n, "cuda")) {
+        keep(out, WC_NAME_DRIVER, "", 0);
+    } else if (n > 6 && is(stem, 6, "cudnn_")) {
+        keep(out, WC_NAME_PART, stem + 6, n - 6);
+    } else {
+        for (size_t i = 0; i < sizeof companions / sizeof *companions; i++)
+            if (is(stem, n, companions[i].stem))
+                keep(out, WC_NAME_COMPANION, stem, n);
+    }
+    return out->kind != WC_NAME_OTHER;
+}
+
+void wc_name_read(const char *name, struct wc_name *out) {
+    out->kind = WC_NAME_OTHER;
+    out->part[0] = 0;
+    out->version = WC_VERSION_NONE;
+    name = name ? wc_base_name(name) : "";
+    if (!wc_str_starts(name, "lib"))
+        return;
+    name += 3;
+    const char *so = wc_str_find(name, ".so");
+    if (!so || (so[3] && so[3] != '.'))
+        return;
+    if (read_stem(name, without_hash(name, (size_t)(so - name)), out) && so[3] == '.')
+        wc_version_parse(so + 4, wc_str_length(so + 4), &out->version);
+}
+
+enum wc_name_kind wc_name_kind_of(const char *name) {
+    struct wc_name n;
+    wc_name_read(name, &n);
+    return n.kind;
+}
+
+bool wc_kind_is_cudnn(enum wc_name_kind kind) {
+    return kind == WC_NAME_FACADE || kind == WC_NAME_PART;
+}
+
+int32_t wc_name_cuda(const char *name) {
+    struct wc_name n;
+    wc_name_read(name, &n);
+    for (size_t i = 0; i < sizeof companions / sizeof *companions; i++)
+        if (n.kind == WC_NAME_COMPANION && companions[i].numbered == BY_CUDA &&
+            wc_str_compare(n.part, companions[i].stem) == 0)
+            return n.version.major;
+    return -1;
+}
+
+static bool word_at(const char *s, const char *word, enum end end) {
+    while (*word && lower(*s) == *word) {
+        s++;
+        word++;
+    }
+    return !*word && (end == PREFIX || !alphanumeric(*s));
+}
+
+/* Does s[0..] begin a word? `start` is the beginning of the whole text. */
+static bool word_begins(const char *start, const char *s) {
+    if (s == start || !alphanumeric(s[-1]))
+        return true;
+    return s - start >= 3 && wc_mem_compare(s - 3, "lib", 3) == 0 &&
+           (s - start == 3 || !alphanumeric(s[-4]));
+}
+
+/* Where the part of a path begins in which the words of packages count. */
+static const char *package_part(const char *name) {
+    static const char *const above[] = {"/site-packages/", "/dist-packages/"};
+    for (size_t i = 0; i < sizeof above / sizeof *above; i++) {
+        const char *at = wc_str_find(name, above[i]);
+        if (at)
+            return at + wc_str_length(above[i]);
+    }
+    return wc_base_name(name);
+}
+
+/* Asked of every character of every path that a process opens, so it comes before all else. */
+static bool begins_a_hint(char c) {
+    const uint32_t letters = 0
+#define HINT(word, where, end) | UINT32_C(1) << ((word)[0] - 'a')
+#include "names.def"
+        ;
+    unsigned letter = (unsigned)(lower(c) - 'a');
+    return letter < 26 && (letters >> letter & 1);
+}
+
+bool wc_name_hints(const char *name) {
+    if (!name)
+        return false;
+    /* The standard library's extension modules lie in an environment of any name. */
+    const char *standard = wc_str_find(name, "/lib-dynload/");
+    if (standard)
+        name = standard + 1;
+    const char *package = package_part(name);
+    for (const char *s = name; *s; s++) {
+        if (!begins_a_hint(*s) || !word_begins(name, s))
+            continue;
+        for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+            if ((hints[i].where == ANYWHERE || s >= package) &&
+                word_at(s, hints[i].word, hints[i].end))
+                return true;
+    }
+    return false;
+}

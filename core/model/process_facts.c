@@ -1,0 +1,172 @@
+/* See core/model/process_facts.h. */
+#include "process_facts.h"
+
+bool wc_variable_is_logged(const char *variable) {
+#define LOGGED(name)                                                                               \
+    if (wc_str_starts(variable, name "="))                                                         \
+        return true;
+#define LOGGED_ALL(prefix)                                                                         \
+    if (wc_str_starts(variable, prefix))                                                           \
+        return true;
+#include "logged_variables.def"
+#undef LOGGED
+#undef LOGGED_ALL
+    return false;
+}
+
+/* ---- the process ---- */
+
+static bool is_interpreter(const char *program) {
+    const char *base = wc_base_name(program);
+    return wc_str_starts(base, "python") || wc_str_starts(base, "pypy");
+}
+
+struct arguments {
+    const char **out;
+    size_t n, most;
+    bool whole, module;
+};
+
+/* False: what follows is not told. */
+static bool tell_argument(struct arguments *a, const char *s) {
+    bool first = a->n == 0, option = s[0] == '-' && !a->module;
+    bool code = option && wc_str_compare(s, "-c") == 0;
+    bool module = option && wc_str_compare(s, "-m") == 0;
+    if (!a->whole && !first && option && !code && !module)
+        return true;
+    if (a->n < a->most)
+        a->out[a->n++] = s;
+    a->module = module;
+    return a->whole || module || (first && is_interpreter(s));
+}
+
+size_t wc_arguments_told(const char *text, size_t size, bool whole, const char **out, size_t most) {
+    struct arguments a = {out, 0, most, whole, false};
+    for (size_t at = 0; at < size; at += wc_str_length(text + at) + 1)
+        if (!tell_argument(&a, text + at))
+            break;
+    return a.n;
+}
+
+/* The second field, the command, may hold blanks and brackets. */
+int64_t wc_start_ticks(const char *stat) {
+    uint64_t value;
+    const char *s = wc_str_find_last_char(stat, ')');
+    for (int field = 2; s && field < 22; field++)
+        s = wc_str_find_char(s + 1, ' ');
+    return s && wc_parse_number(s + 1, wc_str_length(s + 1), &value) ? (int64_t)value : WC_NULL;
+}
+
+/* libc.so.6 defines a node for each release that changed it; the greatest number wins. */
+const char *wc_glibc_release(const struct wc_elf_image *libc, char out[16]) {
+    const uint64_t end = libc->strtab + libc->strsz;
+    uint64_t best = 0, at = libc->strtab, found;
+    out[0] = 0;
+    while (at < end && (found = wc_elf_find_bytes(libc, "GLIBC_2.", 8, &at, end - at))) {
+        const char *s = wc_elf_string(libc, found - libc->strtab);
+        if (!s)
+            break;
+        uint64_t minor = 0;
+        size_t digits = wc_parse_number(s + 8, wc_str_length(s + 8), &minor);
+        if (digits && minor >= best && !s[8 + digits]) {
+            struct wc_text t;
+            best = minor;
+            wc_text_begin(&t, out, 16);
+            wc_text_add(&t, s + 6);
+        }
+    }
+    return out[0] ? out : NULL;
+}
+
+unsigned wc_glibc_minor(const char *release) {
+    uint64_t minor = 0;
+    if (release && wc_str_starts(release, "2."))
+        wc_parse_number(release + 2, wc_str_length(release + 2), &minor);
+    return (unsigned)minor;
+}
+
+/* ---- the computer ---- */
+
+static bool read_text(const struct wc_files *files, struct wc_machine_texts *t, const char *path) {
+    size_t n = 0;
+    bool good = files->read(files->ctx, path, 0, t->read, sizeof t->read - 1, &n);
+    t->read[n] = 0;
+    return good && n;
+}
+
+/* The value of KEY="value" or KEY=value in os-release. */
+static const char *operating_system(const struct wc_files *files, struct wc_machine_texts *t) {
+    static const char key[] = "PRETTY_NAME=";
+    const char *s = read_text(files, t, "/etc/os-release") ? t->read : NULL;
+    while (s && !wc_str_starts(s, key)) {
+        s = wc_str_find_char(s, '\n');
+        s = s ? s + 1 : NULL;
+    }
+    if (!s)
+        return NULL;
+    s += sizeof key - 1;
+    const char quote = *s == '"' ? '"' : '\n';
+    s += *s == '"';
+    size_t n = 0;
+    while (s[n] && s[n] != quote && s[n] != '\n')
+        n++;
+    struct wc_text out;
+    wc_text_begin(&out, t->operating_system, sizeof t->operating_system);
+    wc_text_add_n(&out, s, n);
+    return t->operating_system;
+}
+
+static const struct {
+    const char *path, *kind;
+} container_marks[] = {
+    {"/.dockerenv", "docker"},
+    {"/run/.containerenv", "podman"},
+    {"/var/run/secrets/kubernetes.io", "kubernetes"},
+    {"/.singularity.d", "apptainer"},
+};
+
+static const char *container(const struct wc_files *files) {
+    struct wc_file_facts facts;
+    for (size_t i = 0; i < sizeof container_marks / sizeof *container_marks; i++)
+        if (files->facts(files->ctx, container_marks[i].path, &facts))
+            return container_marks[i].kind;
+    return NULL;
+}
+
+/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu ...": the first word that is a
+ * dotted number. */
+static const char *driver_release(const struct wc_files *files, struct wc_machine_texts *t) {
+    if (!read_text(files, t, "/proc/driver/nvidia/version"))
+        return NULL;
+    for (const char *s = t->read; *s; s++) {
+        size_t n = 0, dots = 0;
+        while ((s[n] >= '0' && s[n] <= '9') || s[n] == '.')
+            dots += s[n++] == '.';
+        if (n && dots && (s == t->read || s[-1] == ' ')) {
+            struct wc_text out;
+            wc_text_begin(&out, t->driver, sizeof t->driver);
+            wc_text_add_n(&out, s, n);
+            return t->driver;
+        }
+    }
+    return NULL;
+}
+
+static bool count_gpu(void *count, const char *name) {
+    uint64_t number;
+    size_t n = wc_str_length(name);
+    if (wc_str_starts(name, "nvidia") && n > 6 &&
+        wc_parse_number(name + 6, n - 6, &number) == n - 6)
+        ++*(int64_t *)count;
+    return true;
+}
+
+void wc_machine_read(const struct wc_files *files, struct wc_machine_texts *t,
+                     struct wc_machine_record *out) {
+    out->operating_system = operating_system(files, t);
+    out->container = container(files);
+    out->driver = driver_release(files, t);
+    out->gpu_devices = 0;
+    if (!files->list(files->ctx, "/dev", count_gpu, &out->gpu_devices))
+        out->gpu_devices = WC_NULL;
+}

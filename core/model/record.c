@@ -1,0 +1,271 @@
+/* The tables of record.def and enums.def, and the writer of a record's line: see record.h. */
+#include "whichcudnn/record.h"
+
+#include "core/base/json_text.h"
+
+/* Tables, and macros that open and close them: not code to a formatter. */
+/* clang-format off */
+#define ENUM(t) static const char *const t##_words[] = {
+#define VALUE(t, id, word) word,
+#define END_ENUM(t) };
+#include "whichcudnn/enums.def"
+
+static const struct {
+    const char *const *words;
+    unsigned n;
+} enumerations[] = {
+#define ENUM(t) {t##_words, WC_##t##_COUNT},
+#define VALUE(t, id, word)
+#define END_ENUM(t)
+#include "whichcudnn/enums.def"
+};
+
+#define FIELD(k, n, doc, type, enumeration) \
+    {#n, doc, type, (enum wc_enumeration)(enumeration), offsetof(struct wc_##k##_record, n)},
+#define KIND(k, doc) static const struct wc_field k##_fields[] = {
+#define STR(k, n, doc) FIELD(k, n, doc, WC_FIELD_STR, 0)
+#define INT(k, n, doc) FIELD(k, n, doc, WC_FIELD_INT, 0)
+#define BOOL(k, n, doc) FIELD(k, n, doc, WC_FIELD_BOOL, 0)
+#define STRS(k, n, doc) FIELD(k, n, doc, WC_FIELD_STRS, 0)
+#define ENUM_(k, t, n, doc) FIELD(k, n, doc, WC_FIELD_ENUM, WC_ENUM_##t)
+#define FACTS(k, n, doc) FIELD(k, n, doc, WC_FIELD_FACTS, 0)
+#define FIXES(k, n, doc) FIELD(k, n, doc, WC_FIELD_FIXES, 0)
+#define END_KIND(k) };
+#include "whichcudnn/record.def"
+
+static const struct {
+    const char *name, *doc;
+    const struct wc_field *fields;
+    size_t n;
+} kinds[] = {
+    {"none", "", 0, 0},
+#define KIND(k, doc) {#k, doc, k##_fields, sizeof(k##_fields) / sizeof(k##_fields[0])},
+#define STR(k, n, doc)
+#define INT(k, n, doc)
+#define BOOL(k, n, doc)
+#define STRS(k, n, doc)
+#define ENUM_(k, t, n, doc)
+#define FACTS(k, n, doc)
+#define FIXES(k, n, doc)
+#define END_KIND(k)
+#include "whichcudnn/record.def"
+};
+
+/* clang-format on */
+
+/* No limit on a value: far above any text, far below overflow. */
+#define UNLIMITED (SIZE_MAX / 4)
+/* A list that has less than this left for one more element ends: then every element, its texts cut
+ * to their share, surely fits. */
+#define LEAST_STRING 64
+#define LEAST_OBJECT 256
+
+static bool known_kind(enum wc_kind kind) {
+    return (unsigned)kind > WC_KIND_NONE && (unsigned)kind < WC_KINDS;
+}
+
+const struct wc_field *wc_kind_fields(enum wc_kind kind, size_t *n) {
+    *n = known_kind(kind) ? kinds[kind].n : 0;
+    return known_kind(kind) ? kinds[kind].fields : NULL;
+}
+
+const char *wc_kind_name(enum wc_kind kind) {
+    return kinds[known_kind(kind) ? kind : WC_KIND_NONE].name;
+}
+
+const char *wc_kind_doc(enum wc_kind kind) {
+    return kinds[known_kind(kind) ? kind : WC_KIND_NONE].doc;
+}
+
+enum wc_kind wc_kind_from_name(const char *name) {
+    for (unsigned k = WC_KIND_NONE + 1; name && k < WC_KINDS; k++)
+        if (wc_str_compare(kinds[k].name, name) == 0)
+            return (enum wc_kind)k;
+    return WC_KIND_NONE;
+}
+
+unsigned wc_enum_count(enum wc_enumeration e) {
+    return (unsigned)e < WC_ENUMERATIONS ? enumerations[e].n : 0;
+}
+
+const char *wc_enum_word_raw(enum wc_enumeration e, unsigned value) {
+    return value < wc_enum_count(e) ? enumerations[e].words[value] : NULL;
+}
+
+const char *wc_enum_word(enum wc_enumeration e, unsigned value) {
+    return value == 0 ? NULL : wc_enum_word_raw(e, value);
+}
+
+unsigned wc_enum_value(enum wc_enumeration e, const char *word) {
+    for (unsigned v = 1; word && v < wc_enum_count(e); v++)
+        if (wc_str_compare(enumerations[e].words[v], word) == 0)
+            return v;
+    return 0;
+}
+
+void wc_record_begin(struct wc_record *r, enum wc_kind kind) {
+    size_t n;
+    const struct wc_field *fields = wc_kind_fields(kind, &n);
+
+    wc_mem_set(r, 0, sizeof(*r));
+    r->kind = kind;
+    for (size_t i = 0; i < n; i++)
+        if (fields[i].type == WC_FIELD_INT)
+            *(int64_t *)(void *)((char *)&r->u + fields[i].offset) = WC_NULL;
+}
+
+/* What one more element of a list may take; 0: the list ends here. */
+static size_t left_for(const struct wc_json *j, size_t start, size_t most, size_t least) {
+    size_t used = j->n - start;
+
+    return used < most && most - used >= least ? most - used : 0;
+}
+
+static void add_strings(struct wc_json *j, const struct wc_strings *list, size_t most) {
+    size_t start = j->n, i, left;
+
+    wc_json_add(j, "[", 1);
+    for (i = 0; i < list->n && (left = left_for(j, start, most, LEAST_STRING)) > 0; i++) {
+        wc_json_add(j, ",", i > 0);
+        wc_json_add_string(j, list->p[i], left / 2);
+    }
+    j->cut += (int64_t)(list->n - i);
+    wc_json_add(j, "]", 1);
+}
+
+static void add_member(struct wc_json *j, const char *before, const char *text, size_t most) {
+    wc_json_add_text(j, before);
+    wc_json_add_string(j, text, most);
+}
+
+/* The two lists of objects have three texts in each. */
+_Static_assert(sizeof(struct wc_fact) == 3 * sizeof(char *), "three texts");
+_Static_assert(sizeof(struct wc_fix) == 3 * sizeof(char *), "three texts");
+static const char *const fact_members[] = {"{\"name\":", ",\"value\":", ",\"source\":"};
+static const char *const fix_members[] = {"{\"action\":", ",\"text\":", ",\"command\":"};
+
+static void add_triples(struct wc_json *j, const void *triples, size_t n,
+                        const char *const members[3], size_t most) {
+    size_t start = j->n, i, left;
+    const char *texts[3];
+
+    wc_json_add(j, "[", 1);
+    for (i = 0; i < n && (left = left_for(j, start, most, LEAST_OBJECT)) > 0; i++) {
+        wc_mem_copy(texts, (const char *)triples + i * sizeof(texts), sizeof(texts));
+        wc_json_add(j, ",", i > 0);
+        for (int m = 0; m < 3; m++)
+            add_member(j, members[m], texts[m], left / 4);
+        wc_json_add(j, "}", 1);
+    }
+    j->cut += (int64_t)(n - i);
+    wc_json_add(j, "]", 1);
+}
+
+static void add_enum(struct wc_json *j, enum wc_enumeration e, const void *value) {
+    unsigned v;
+
+    _Static_assert(sizeof(enum wc_role) == sizeof(v), "an enum is an unsigned");
+    wc_mem_copy(&v, value, sizeof(v));
+    wc_json_add_string(j, wc_enum_word(e, v), UNLIMITED);
+}
+
+static void add_value(struct wc_json *j, const struct wc_field *f, const void *value, size_t most) {
+    switch (f->type) {
+    case WC_FIELD_STR:
+        wc_json_add_string(j, *(const char *const *)value, most);
+        break;
+    case WC_FIELD_INT:
+        wc_json_add_int(j, *(const int64_t *)value);
+        break;
+    case WC_FIELD_BOOL:
+        wc_json_add_text(j, *(const bool *)value ? "true" : "false");
+        break;
+    case WC_FIELD_STRS:
+        add_strings(j, value, most);
+        break;
+    case WC_FIELD_ENUM:
+        add_enum(j, f->enumeration, value);
+        break;
+    case WC_FIELD_FACTS:
+        add_triples(j, ((const struct wc_facts *)value)->p, ((const struct wc_facts *)value)->n,
+                    fact_members, most);
+        break;
+    case WC_FIELD_FIXES:
+        add_triples(j, ((const struct wc_fixes *)value)->p, ((const struct wc_fixes *)value)->n,
+                    fix_members, most);
+        break;
+    }
+}
+
+static void add_int_member(struct wc_json *j, const char *before, int64_t v) {
+    wc_json_add_text(j, before);
+    wc_json_add_int(j, v);
+}
+
+static void add_head(struct wc_json *j, const struct wc_record *r, int64_t cut) {
+    add_int_member(j, "{\"v\":", WC_LOG_VERSION);
+    add_member(j, ",\"kind\":", wc_kind_name(r->kind), UNLIMITED);
+    add_int_member(j, ",\"time\":", r->time);
+    add_int_member(j, ",\"seq\":", r->seq);
+    add_int_member(j, ",\"pid\":", r->pid);
+    add_int_member(j, ",\"tid\":", r->tid);
+    add_int_member(j, ",\"cut\":", cut);
+}
+
+static void add_body(struct wc_json *j, const struct wc_record *r, size_t most) {
+    size_t n;
+    const struct wc_field *fields = wc_kind_fields(r->kind, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        wc_json_add(j, ",\"", 2);
+        wc_json_add_text(j, fields[i].name);
+        wc_json_add(j, "\":", 2);
+        add_value(j, &fields[i], (const char *)&r->u + fields[i].offset, most);
+    }
+    wc_json_add(j, "}\n", 2);
+}
+
+/* Bytes of the line when every text and every list may take at most `most`; *cut: what that
+ * leaves out. */
+static size_t measure(const struct wc_record *r, size_t most, int64_t *cut) {
+    struct wc_json j = {NULL, 0, 0, 0};
+
+    add_body(&j, r, most);
+    *cut = j.cut + (r->cut > 0 ? r->cut : 0);
+    add_head(&j, r, *cut);
+    return j.n;
+}
+
+/* One limit for all values: the longest give first, a path is whole while a list still has more
+ * than the path takes. Returns false if nothing fits. */
+static bool find_limit(const struct wc_record *r, size_t room, size_t *most, int64_t *cut) {
+    size_t fits = 0, exceeds = room, middle;
+
+    *most = UNLIMITED;
+    if (measure(r, *most, cut) <= room)
+        return true;
+    if (measure(r, 0, cut) > room)
+        return false;
+    while (exceeds - fits > 1) {
+        middle = fits + (exceeds - fits) / 2;
+        if (measure(r, middle, cut) <= room)
+            fits = middle;
+        else
+            exceeds = middle;
+    }
+    *most = fits;
+    measure(r, fits, cut);
+    return true;
+}
+
+size_t wc_record_write(const struct wc_record *r, char *out, size_t cap) {
+    struct wc_json j = {out, cap < WC_RECORD_MAX ? cap : WC_RECORD_MAX, 0, 0};
+    size_t most;
+    int64_t cut;
+
+    if (!known_kind(r->kind) || !find_limit(r, j.cap, &most, &cut))
+        return 0;
+    add_head(&j, r, cut);
+    add_body(&j, r, most);
+    return j.n;
+}

@@ -1,0 +1,361 @@
+/* Records into the model: see core/model/stack.h. */
+#include "stack.h"
+
+#include "stack_keep.h"
+
+#define GROW(s, list)                                                                              \
+    wc_stack_grow(s, (void **)(void *)&(list).p, (list).n, &(list).room, sizeof(*(list).p))
+
+void wc_stack_begin(struct wc_stack *s, struct wc_arena *arena) {
+    wc_mem_set(s, 0, sizeof(*s));
+    s->arena = arena;
+}
+
+static struct wc_version version_of(const char *text) {
+    struct wc_version v = WC_VERSION_NONE;
+
+    if (!text || !wc_version_parse(text, wc_str_length(text), &v))
+        v = WC_VERSION_NONE;
+    return v;
+}
+
+static struct wc_object *find_object(const struct wc_stack *s, int64_t object) {
+    for (size_t i = 0; object != WC_NULL && i < s->objects.n; i++)
+        if (s->objects.p[i].r.object == object)
+            return &s->objects.p[i];
+    return NULL;
+}
+
+static bool apply_object(struct wc_stack *s, const struct wc_record *r) {
+    struct wc_object_record copy = r->u.object;
+    struct wc_object *old = find_object(s, copy.object);
+    struct wc_object *o;
+
+    if (!wc_stack_keep(s, r->kind, &copy, old ? &old->r : NULL))
+        return false;
+    o = old ? old : GROW(s, s->objects);
+    if (!o)
+        return false;
+    s->objects.n += !old;
+    o->r = copy;
+    o->seq = r->seq;
+    o->version = version_of(copy.version);
+    o->floor = version_of(copy.version_floor);
+    o->ceiling = version_of(copy.version_ceiling);
+    return true;
+}
+
+/* One object by number, or by path where no number is known. */
+static bool same_thing(int64_t a, const char *a_path, int64_t b, const char *b_path) {
+    return a == b && (a != WC_NULL || wc_str_same(a_path, b_path));
+}
+
+static struct wc_package *find_package(const struct wc_stack *s,
+                                       const struct wc_package_record *p) {
+    for (size_t i = 0; i < s->packages.n; i++) {
+        const struct wc_package_record *e = &s->packages.p[i].r;
+        if (wc_str_same(e->name, p->name) && wc_str_same(e->environment, p->environment))
+            return &s->packages.p[i];
+    }
+    return NULL;
+}
+
+static bool apply_package(struct wc_stack *s, const struct wc_record *r) {
+    struct wc_package_record copy = r->u.package;
+    struct wc_package *old = find_package(s, &copy), *p;
+
+    if (!wc_stack_keep(s, r->kind, &copy, old ? &old->r : NULL))
+        return false;
+    p = old ? old : GROW(s, s->packages);
+    if (!p)
+        return false;
+    s->packages.n += !old;
+    p->r = copy;
+    p->seq = r->seq;
+    return true;
+}
+
+/* A host is no object yet when its first request fails. */
+static bool same_host(const struct wc_demand_record *a, const struct wc_demand_record *b) {
+    bool unknown = a->host == WC_NULL || b->host == WC_NULL;
+    return unknown ? wc_str_same(a->host_path, b->host_path) : a->host == b->host;
+}
+
+static struct wc_demand *find_demand(const struct wc_stack *s, const struct wc_demand_record *d) {
+    for (size_t i = 0; i < s->demands.n; i++) {
+        const struct wc_demand_record *e = &s->demands.p[i].r;
+        if (same_host(e, d) && e->demand_kind == d->demand_kind &&
+            wc_str_same(e->source, d->source))
+            return &s->demands.p[i];
+    }
+    return NULL;
+}
+
+static bool apply_demand(struct wc_stack *s, const struct wc_record *r) {
+    struct wc_demand_record copy = r->u.demand;
+    struct wc_demand *old = find_demand(s, &copy);
+    struct wc_demand *d;
+
+    if (old && copy.host == WC_NULL)
+        copy.host = old->r.host;
+    if (!wc_stack_keep(s, r->kind, &copy, old ? &old->r : NULL))
+        return false;
+    d = old ? old : GROW(s, s->demands);
+    if (!d)
+        return false;
+    s->demands.n += !old;
+    d->r = copy;
+    d->seq = r->seq;
+    return true;
+}
+
+static struct wc_binding *find_binding(const struct wc_stack *s,
+                                       const struct wc_binding_record *b) {
+    for (size_t i = 0; i < s->bindings.n; i++) {
+        const struct wc_binding_record *e = &s->bindings.p[i].r;
+        if (same_thing(e->host, e->host_path, b->host, b->host_path) &&
+            same_thing(e->target, e->target_path, b->target, b->target_path) && e->how == b->how)
+            return &s->bindings.p[i];
+    }
+    return NULL;
+}
+
+/* Only functions that were not told before can add to the count. A log may say any number. */
+static int64_t wrapped_together(const struct wc_binding_record *old,
+                                const struct wc_binding_record *more) {
+    int64_t fresh = 0, sum;
+
+    for (size_t i = 0; i < more->functions.n; i++)
+        fresh += !wc_has_text(&old->functions, more->functions.p[i]);
+    if (old->wrapped == WC_NULL || more->wrapped == WC_NULL)
+        return old->wrapped == WC_NULL ? more->wrapped : old->wrapped;
+    fresh = more->wrapped < fresh ? more->wrapped : fresh;
+    return __builtin_add_overflow(old->wrapped, fresh, &sum) ? old->wrapped : sum;
+}
+
+static bool apply_binding(struct wc_stack *s, const struct wc_record *r) {
+    struct wc_binding_record copy = r->u.binding;
+    struct wc_binding *b = find_binding(s, &copy);
+
+    copy.functions = b ? b->r.functions : (struct wc_strings){NULL, 0};
+    if (b)
+        copy.wrapped = wrapped_together(&b->r, &r->u.binding);
+    if (!wc_stack_keep(s, r->kind, &copy, b ? &b->r : NULL) || (!b && !(b = GROW(s, s->bindings))))
+        return false;
+    s->bindings.n += b == s->bindings.p + s->bindings.n;
+    b->r = copy;
+    b->seq = r->seq;
+    return wc_stack_add_texts(s, &b->r.functions, &r->u.binding.functions);
+}
+
+/* What was first inferred and is then told in the loader's words is one failure; so is the same
+ * question, asked again by the same object with the same answer (a facade asks anew for each
+ * function). */
+static struct wc_failure *find_failure(const struct wc_stack *s,
+                                       const struct wc_failure_record *f) {
+    for (size_t i = 0; i < s->failures.n; i++) {
+        const struct wc_failure_record *e = &s->failures.p[i].r;
+        bool same_request = e->inferred && f->request != WC_NULL && e->request == f->request;
+        bool same_words = wc_str_same(e->text, f->text) &&
+                          same_thing(e->caller_object, e->caller, f->caller_object, f->caller);
+        if ((same_request || same_words) && e->operation == f->operation &&
+            wc_str_same(e->name, f->name) && wc_str_same(e->function, f->function))
+            return &s->failures.p[i];
+    }
+    return NULL;
+}
+
+static bool apply_failure(struct wc_stack *s, const struct wc_record *r) {
+    struct wc_failure_record copy = r->u.failure;
+    struct wc_failure *old = find_failure(s, &copy);
+    struct wc_failure *f;
+
+    if (!wc_stack_keep(s, r->kind, &copy, old ? &old->r : NULL))
+        return false;
+    f = old ? old : GROW(s, s->failures);
+    if (!f)
+        return false;
+    s->failures.n += !old;
+    f->r = copy;
+    f->seq = r->seq;
+    f->tid = r->tid;
+    return true;
+}
+
+static struct wc_searched *find_search(const struct wc_stack *s, int64_t search) {
+    for (size_t i = 0; search != WC_NULL && i < s->searches.n; i++)
+        if (s->searches.p[i].r.search == search)
+            return &s->searches.p[i];
+    return NULL;
+}
+
+static bool apply_search(struct wc_stack *s, const struct wc_record *r) {
+    struct wc_search_record copy = r->u.search;
+    struct wc_searched *old = find_search(s, copy.search), *one;
+
+    if (!wc_stack_keep(s, r->kind, &copy, old ? &old->r : NULL))
+        return false;
+    one = old ? old : GROW(s, s->searches);
+    if (!one)
+        return false;
+    s->searches.n += !old;
+    one->r = copy;
+    one->seq = r->seq;
+    return true;
+}
+
+static bool apply_candidate(struct wc_stack *s, const struct wc_record *r) {
+    struct wc_candidate_record copy = r->u.candidate;
+    struct wc_beside *one;
+
+    if (!wc_stack_keep(s, r->kind, &copy, NULL) || !(one = GROW(s, s->candidates)))
+        return false;
+    s->candidates.n++;
+    one->r = copy;
+    one->seq = r->seq;
+    one->version = version_of(copy.version);
+    return true;
+}
+
+static struct wc_file *find_file(const struct wc_stack *s, const struct wc_file_record *f) {
+    for (size_t i = 0; i < s->files.n; i++)
+        if (s->files.p[i].r.request == f->request && wc_str_same(s->files.p[i].r.path, f->path))
+            return &s->files.p[i];
+    return NULL;
+}
+
+static bool apply_file(struct wc_stack *s, const struct wc_record *r) {
+    struct wc_file_record copy = r->u.file;
+    struct wc_file *old = find_file(s, &copy), *f;
+
+    if (!wc_stack_keep(s, r->kind, &copy, old ? &old->r : NULL))
+        return false;
+    f = old ? old : GROW(s, s->files);
+    if (!f)
+        return false;
+    s->files.n += !old;
+    f->r = copy;
+    f->seq = r->seq;
+    return true;
+}
+
+static bool apply_call(struct wc_stack *s, const struct wc_record *r) {
+    struct wc_call_record copy = r->u.call;
+    struct wc_call *c;
+
+    if (!wc_stack_keep(s, r->kind, &copy, NULL) || !(c = GROW(s, s->calls)))
+        return false;
+    s->calls.n++;
+    c->r = copy;
+    c->seq = r->seq;
+    c->tid = r->tid;
+    return true;
+}
+
+static bool apply_blind(struct wc_stack *s, const struct wc_record *r) {
+    struct wc_blind_record copy = r->u.blind;
+    struct wc_blind *b;
+
+    if (!wc_stack_keep(s, r->kind, &copy, NULL) || !(b = GROW(s, s->blinds)))
+        return false;
+    s->blinds.n++;
+    b->r = copy;
+    b->seq = r->seq;
+    return true;
+}
+
+static bool apply_finding(struct wc_stack *s, const struct wc_record *r) {
+    struct wc_finding_record copy = r->u.finding;
+    struct wc_noted_finding *f;
+
+    if (!s->keep_findings)
+        return true;
+    if (!wc_stack_keep(s, r->kind, &copy, NULL) || !(f = GROW(s, s->findings)))
+        return false;
+    s->findings.n++;
+    f->r = copy;
+    f->seq = r->seq;
+    f->time = r->time;
+    return true;
+}
+
+/* The kinds of which a process has one: the newest stands, an older one outlives a lack of
+ * memory. */
+static bool apply_single(struct wc_stack *s, const struct wc_record *r, void *to, size_t size,
+                         bool *has) {
+    struct wc_record copy = *r;
+
+    if (!wc_stack_keep(s, r->kind, &copy.u, *has ? to : NULL))
+        return false;
+    wc_mem_copy(to, &copy.u, size);
+    *has = true;
+    return true;
+}
+#define SINGLE(s, r, kind) apply_single(s, r, &(s)->kind, sizeof((s)->kind), &(s)->has_##kind)
+
+static bool apply(struct wc_stack *s, const struct wc_record *r) {
+    switch (r->kind) {
+    case WC_KIND_process:
+        return SINGLE(s, r, process);
+    case WC_KIND_machine:
+        return SINGLE(s, r, machine);
+    case WC_KIND_summary:
+        return SINGLE(s, r, summary);
+    case WC_KIND_outcome:
+        return SINGLE(s, r, outcome);
+    case WC_KIND_object:
+        return apply_object(s, r);
+    case WC_KIND_package:
+        return apply_package(s, r);
+    case WC_KIND_demand:
+        return apply_demand(s, r);
+    case WC_KIND_binding:
+        return apply_binding(s, r);
+    case WC_KIND_failure:
+        return apply_failure(s, r);
+    case WC_KIND_search:
+        return apply_search(s, r);
+    case WC_KIND_candidate:
+        return apply_candidate(s, r);
+    case WC_KIND_file:
+        return apply_file(s, r);
+    case WC_KIND_call:
+        return apply_call(s, r);
+    case WC_KIND_blind:
+        return apply_blind(s, r);
+    case WC_KIND_finding:
+        return apply_finding(s, r);
+    case WC_KIND_request:
+        s->requests++;
+        return true;
+    default:
+        return true;
+    }
+}
+
+bool wc_stack_apply(struct wc_stack *s, const struct wc_record *r) {
+    bool kept = apply(s, r);
+
+    s->dropped += !kept;
+    return kept;
+}
+
+const struct wc_object *wc_stack_object(const struct wc_stack *s, int64_t object) {
+    return find_object(s, object);
+}
+
+static const char *real_path_of(const struct wc_object *o) {
+    return o->r.real_path ? o->r.real_path : o->r.path;
+}
+
+bool wc_same_installation(const struct wc_object *a, const struct wc_object *b) {
+    const char *a_path = real_path_of(a), *b_path = real_path_of(b);
+    size_t n;
+
+    if (a->r.installation_path && b->r.installation_path)
+        return wc_str_compare(a->r.installation_path, b->r.installation_path) == 0;
+    if (!a_path || !b_path)
+        return true;
+    n = wc_dir_length(a_path);
+    return n == wc_dir_length(b_path) && wc_mem_compare(a_path, b_path, n) == 0;
+}

@@ -1,0 +1,25 @@
+/*
+ * cudnnStatus_t, era by era: names and what kind of news a value is. The numbers changed with
+ * cuDNN 9; core/model/status.def is the table.
+ */
+#ifndef WHICHCUDNN_STATUS_H
+#define WHICHCUDNN_STATUS_H
+
+#include "core/base/base.h"
+
+enum wc_status_sort {
+    WC_STATUS_UNLISTED, /* not in the table: a failure that nobody has named yet */
+    WC_STATUS_SUCCESS,
+    WC_STATUS_ANSWER,          /* a "no" that hosts expect while they look for an algorithm */
+    WC_STATUS_NOT_INITIALIZED, /* what cudnnCreate says without a driver, among other causes */
+    WC_STATUS_VERSIONS_DIFFER, /* cuDNN's own check of its parts failed */
+    WC_STATUS_PART_UNAVAILABLE,
+    WC_STATUS_FAILURE
+};
+
+/* major: of the library that returned it; negative: not known, which still names every value that
+ * means the same in all majors. NULL: not a value of that major. */
+const char *wc_status_name(int64_t status, int32_t major);
+enum wc_status_sort wc_status_sort(int64_t status, int32_t major);
+
+#endif

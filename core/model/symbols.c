@@ -1,0 +1,115 @@
+/* The table of cuDNN's functions and what it tells about a host or a library (symbols.h). */
+#include "symbols.h"
+
+struct row {
+    uint16_t name;             /* where it begins in `names` */
+    uint8_t first[3], last[3]; /* major 0: none; 255: this part is not known */
+};
+
+enum { PART_UNKNOWN = 255 };
+
+#include "cudnn_symbols.inc" /* names, rows; made by core/data/generate_symbols.py */
+
+enum { COUNT = sizeof rows / sizeof *rows };
+
+static bool listed(int function) {
+    return function >= 0 && function < COUNT;
+}
+
+static struct wc_version release(const uint8_t part[3]) {
+    if (part[0] == 0)
+        return WC_VERSION_NONE;
+    return (struct wc_version){part[0], part[1], part[2] == PART_UNKNOWN ? -1 : part[2], -1};
+}
+
+int wc_function_count(void) {
+    return COUNT;
+}
+
+int wc_function_find(const char *name) {
+    int low = 0, high = COUNT;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        int order = wc_str_compare(name, names + rows[middle].name);
+        if (order == 0)
+            return middle;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return WC_NO_FUNCTION;
+}
+
+const char *wc_function_name(int function) {
+    return listed(function) ? names + rows[function].name : NULL;
+}
+
+struct wc_version wc_function_first(int function) {
+    if (!listed(function))
+        return WC_VERSION_NONE;
+    struct wc_version v = release(rows[function].first);
+    if (v.patch < 0)
+        v.patch = 0;
+    return v;
+}
+
+struct wc_version wc_function_last(int function) {
+    return listed(function) ? release(rows[function].last) : WC_VERSION_NONE;
+}
+
+static void raise_floor(struct wc_release_range *r, struct wc_version v) {
+    if (wc_version_known(v) && (!wc_version_known(r->floor) || wc_version_compare(v, r->floor) > 0))
+        r->floor = v;
+}
+
+static int32_t or_most(int32_t field) {
+    return field < 0 ? INT32_MAX : field;
+}
+
+/* As ceilings 9.1 and 9 stand for all that begins with them. */
+static int compare_ceilings(struct wc_version a, struct wc_version b) {
+    a.minor = or_most(a.minor);
+    b.minor = or_most(b.minor);
+    a.patch = or_most(a.patch);
+    b.patch = or_most(b.patch);
+    return wc_version_compare(a, b);
+}
+
+static void lower_ceiling(struct wc_release_range *r, struct wc_version v) {
+    if (wc_version_known(v) &&
+        (!wc_version_known(r->ceiling) || compare_ceilings(v, r->ceiling) < 0))
+        r->ceiling = v;
+}
+
+void wc_release_range_imports(struct wc_release_range *r, int function) {
+    raise_floor(r, wc_function_first(function));
+    lower_ceiling(r, wc_function_last(function));
+}
+
+/* The newest that is older than v: 9.5.1 -> 9.5.0, 9.5.0 -> any 9.4, 9.0.0 -> any 8. */
+static struct wc_version older_than(struct wc_version v) {
+    if (v.patch > 0)
+        return (struct wc_version){v.major, v.minor, v.patch - 1, -1};
+    if (v.minor > 0)
+        return (struct wc_version){v.major, v.minor - 1, -1, -1};
+    return v.major > 1 ? (struct wc_version){v.major - 1, -1, -1, -1} : WC_VERSION_NONE;
+}
+
+void wc_release_range_exports(struct wc_release_range *r, bool (*has)(void *ctx, int function),
+                              void *ctx) {
+    for (int f = 0; f < COUNT; f++) {
+        if (has(ctx, f))
+            raise_floor(r, wc_function_first(f));
+    }
+    if (!wc_version_known(r->floor))
+        return; /* no cuDNN at all: what it lacks proves nothing */
+    for (int f = 0; f < COUNT; f++) {
+        /* What it lacks and could have by its floor was taken away before, or is in another part:
+         * only what came later bounds it. */
+        if (has(ctx, f))
+            lower_ceiling(r, wc_function_last(f));
+        else if (wc_version_compare(wc_function_first(f), r->floor) > 0)
+            lower_ceiling(r, older_than(wc_function_first(f)));
+    }
+}

@@ -1,0 +1,304 @@
+/* Python distributions (distribution.h). PyPA: "Recording installed projects". */
+#include "distribution.h"
+
+#include "identify.h"
+
+enum { NAME = 64, CANDIDATES = 24, LINE = 512, LEVELS = 8 };
+
+static const struct {
+    const char *directory, *distribution;
+} owners[] = {
+#define OWNER(directory, distribution) {directory, distribution},
+#include "installations.def"
+};
+
+static const char *const namespaces[] = {
+#define NAMESPACE(directory) directory,
+#include "installations.def"
+};
+
+void wc_distribution_normalise(const char *name, size_t n, char *to, size_t cap) {
+    size_t used = 0;
+    for (size_t i = 0; i < n && used + 1 < cap; i++) {
+        char c = name[i];
+        if (c >= 'A' && c <= 'Z')
+            c = (char)(c - 'A' + 'a');
+        if (c == '-' || c == '.')
+            c = '_';
+        if (c != '_' || !used || to[used - 1] != '_')
+            to[used++] = c;
+    }
+    to[used] = 0;
+}
+
+static size_t component(const char *path) {
+    const char *slash = wc_str_find_char(path, '/');
+    return slash ? (size_t)(slash - path) : wc_str_length(path);
+}
+
+static bool is_namespace(const char *relative) {
+    for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++)
+        if (component(relative) == wc_str_length(namespaces[i]) &&
+            wc_str_starts(relative, namespaces[i]))
+            return true;
+    return false;
+}
+
+size_t wc_distribution_folder(const char *relative) {
+    size_t n = component(relative);
+    if (relative[n] && is_namespace(relative))
+        n += 1 + component(relative + n + 1);
+    return relative[n] ? n : 0;
+}
+
+/* ---- candidates: dist-info directories, the likeliest owner first ---- */
+
+struct candidate {
+    const char *info;
+    int likeness;
+};
+
+struct candidates {
+    struct wc_reading *r;
+    const char *relative; /* of the file; NULL: prefix counts */
+    const char *prefix;   /* of a normalised name, or */
+    bool (*fits)(const char *name);
+    char top[NAME], sub[NAME]; /* normalised first and second component */
+    struct candidate p[CANDIDATES];
+    size_t n;
+    bool any; /* a dist-info of whatever name */
+};
+
+static int likeness_of_owner(const char *top, const char *name) {
+    if (wc_str_compare(name, top) == 0)
+        return 4;
+    for (size_t i = 0; i < sizeof owners / sizeof *owners; i++)
+        if (wc_str_compare(top, owners[i].directory) == 0 &&
+            wc_str_starts(name, owners[i].distribution))
+            return 3;
+    size_t n = wc_str_length(top);
+    return n && wc_str_starts(name, top) && name[n] == '_' ? 2 : 0;
+}
+
+static int likeness(const struct candidates *c, const char *name) {
+    if (!c->relative)
+        return c->fits ? c->fits(name) : wc_str_starts(name, c->prefix);
+    int like = likeness_of_owner(c->top, name);
+    return like == 2 && c->sub[0] && wc_str_find(name, c->sub) ? 3 : like;
+}
+
+static bool consider(void *arg, const char *info) {
+    struct candidates *c = arg;
+    const char *dash = wc_str_find_char(info, '-');
+    char name[NAME];
+    if (!dash || !wc_str_ends(info, ".dist-info"))
+        return true;
+    c->any = true;
+    wc_distribution_normalise(info, (size_t)(dash - info), name, sizeof name);
+    int like = likeness(c, name);
+    if (!like || c->n == CANDIDATES)
+        return true;
+    const char *kept = wc_reading_copy(c->r, info, wc_str_length(info));
+    size_t at = c->n;
+    if (!kept)
+        return true;
+    for (; at && c->p[at - 1].likeness < like; at--)
+        c->p[at] = c->p[at - 1];
+    c->p[at] = (struct candidate){kept, like};
+    c->n++;
+    return true;
+}
+
+static void prepare(struct candidates *c, const char *relative) {
+    size_t n = component(relative), top = n;
+    if (n > 5 && wc_mem_compare(relative + n - 5, ".libs", 5) == 0)
+        top -= 5; /* auditwheel's folder beside the package */
+    c->relative = relative;
+    wc_distribution_normalise(relative, relative[n] ? top : 0, c->top, sizeof c->top);
+    c->sub[0] = 0;
+    if (relative[n] && is_namespace(relative)) {
+        const char *below = relative + n + 1;
+        c->sub[0] = '_';
+        wc_distribution_normalise(below, component(below), c->sub + 1, sizeof c->sub - 1);
+    }
+}
+
+/* ---- the owner among them ---- */
+
+static void take(struct wc_distribution *out, const char *site, const char *info,
+                 const char *relative) {
+    const char *dash = wc_str_find_char(info, '-');
+    size_t version = wc_str_length(dash + 1) - wc_str_length(".dist-info");
+    struct wc_text t;
+    out->site = site;
+    out->info = info;
+    out->relative = relative;
+    out->changed = false;
+    wc_distribution_normalise(info, (size_t)(dash - info), out->name, sizeof out->name);
+    for (char *p = out->name; *p; p++)
+        if (*p == '_')
+            *p = '-';
+    wc_text_begin(&t, out->version, sizeof out->version);
+    wc_text_add_n(&t, dash + 1, version);
+}
+
+/* RECORD: path,hash,size. */
+static bool other_size(struct wc_reading *r, const char *path, const char *line) {
+    struct wc_file_facts facts;
+    const char *comma = wc_str_find_last_char(line, ',');
+    uint64_t size;
+    return comma && wc_parse_number(comma + 1, wc_str_length(comma + 1), &size) &&
+           r->files->facts(r->files->ctx, path, &facts) && facts.size != size;
+}
+
+/* likely: without a RECORD the name is enough. */
+static bool listed(struct wc_reading *r, const char *path, const struct wc_distribution *d,
+                   bool likely, bool *changed) {
+    char line[LINE];
+    size_t mark = r->memory.used;
+    const char *record = wc_reading_join(r, d->site, "/", d->info, "/RECORD", NULL);
+    const char *key = wc_reading_join(r, d->relative, ",", NULL);
+    bool found = likely;
+    *changed = false;
+    if (record && wc_reading_exists(r, record)) {
+        found = key && wc_reading_value(r, record, key, line, sizeof line);
+        *changed = found && other_size(r, path, line);
+    }
+    r->memory.used = mark;
+    return found;
+}
+
+static bool choose(struct candidates *c, const char *site, const char *path,
+                   struct wc_distribution *out) {
+    bool any = false;
+    for (size_t i = 0; i < c->n; i++) {
+        struct wc_distribution d = {.site = site, .info = c->p[i].info, .relative = c->relative};
+        bool changed;
+        if (!listed(c->r, path, &d, c->p[i].likeness > 2, &changed))
+            continue;
+        take(out, site, d.info, d.relative);
+        out->changed = changed;
+        any = true;
+        if (!changed)
+            break;
+    }
+    return any;
+}
+
+static bool in_site(struct wc_reading *r, const char *path, size_t length,
+                    struct wc_distribution *out, bool *any) {
+    size_t mark = r->memory.used;
+    const char *site = wc_reading_copy(r, path, length);
+    struct candidates *c = wc_arena_take(&r->memory.arena, sizeof *c);
+    bool found = false;
+    *any = false;
+    if (site && c) {
+        c->r = r;
+        prepare(c, path + length + 1);
+        found = r->files->list(r->files->ctx, site, consider, c) && choose(c, site, path, out);
+        *any = c->any;
+    }
+    if (!found)
+        r->memory.used = mark;
+    return found;
+}
+
+/* Length of the part of path that ends in a directory so named; 0: none. */
+static size_t up_to(const char *path, const char *directory) {
+    size_t found = 0, n = wc_str_length(directory);
+    for (const char *s = path; (s = wc_str_find(s, directory)); s += n)
+        found = (size_t)(s - path) + n - 1;
+    return found;
+}
+
+static size_t site_by_name(const char *path) {
+    size_t length = up_to(path, "/site-packages/");
+    return length ? length : up_to(path, "/dist-packages/");
+}
+
+size_t wc_environment_length(const char *path) {
+    size_t length = site_by_name(path);
+    return length ? length : wc_dir_length(path);
+}
+
+bool wc_distribution_of(struct wc_reading *r, const char *path, struct wc_distribution *out) {
+    bool any;
+    size_t length = site_by_name(path);
+    if (length)
+        return in_site(r, path, length, out, &any);
+    /* pip install --target, a cache of unpacked wheels: the nearest directory with dist-infos. */
+    length = wc_dir_length(path);
+    for (int level = 0; level < LEVELS && length > 1; level++) {
+        if (in_site(r, path, length, out, &any))
+            return true;
+        if (any)
+            return false;
+        while (length && path[length - 1] != '/')
+            length--;
+        length -= length > 0;
+    }
+    return false;
+}
+
+bool wc_distribution_named(struct wc_reading *r, const char *site, const char *prefix,
+                           struct wc_distribution *out) {
+    size_t mark = r->memory.used;
+    struct candidates *c = wc_arena_take(&r->memory.arena, sizeof *c);
+    if (!c)
+        return false;
+    c->r = r;
+    c->prefix = prefix;
+    if (r->files->list(r->files->ctx, site, consider, c) && c->n) {
+        take(out, site, c->p[0].info, "");
+        return true;
+    }
+    r->memory.used = mark;
+    return false;
+}
+
+static bool is_info(void *arg, const char *name) {
+    bool *found = arg;
+    *found = wc_str_ends(name, ".dist-info");
+    return !*found;
+}
+
+const char *wc_distribution_site(struct wc_reading *r, const char *path) {
+    size_t length = site_by_name(path), mark = r->memory.used;
+    if (length)
+        return wc_reading_copy(r, path, length);
+    length = wc_dir_length(path);
+    for (int level = 0; level < LEVELS && length > 1; level++) {
+        bool found = false;
+        const char *site = wc_reading_copy(r, path, length);
+        if (site && r->files->list(r->files->ctx, site, is_info, &found) && found)
+            return site;
+        r->memory.used = mark;
+        while (length && path[length - 1] != '/')
+            length--;
+        length -= length > 0;
+    }
+    return NULL;
+}
+
+size_t wc_distributions_in(struct wc_reading *r, const char *site, bool (*fits)(const char *name),
+                           struct wc_distribution *out, size_t most) {
+    struct candidates *c = wc_arena_take(&r->memory.arena, sizeof *c);
+    size_t n = 0;
+    if (!c)
+        return 0;
+    c->r = r;
+    c->fits = fits;
+    r->files->list(r->files->ctx, site, consider, c);
+    for (; n < c->n && n < most; n++)
+        take(&out[n], site, c->p[n].info, "");
+    return n;
+}
+
+bool wc_distribution_installer(struct wc_reading *r, const struct wc_distribution *d, char *to,
+                               size_t cap) {
+    size_t mark = r->memory.used;
+    const char *path = wc_reading_join(r, d->site, "/", d->info, "/INSTALLER", NULL);
+    bool said = wc_reading_line(r, path, 0, to, cap) && to[0];
+    r->memory.used = mark;
+    return said;
+}

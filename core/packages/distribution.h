@@ -1,0 +1,41 @@
+/*
+ * The Python distribution that owns a file. For core/ alone.
+ */
+#ifndef WHICHCUDNN_CORE_DISTRIBUTION_H
+#define WHICHCUDNN_CORE_DISTRIBUTION_H
+
+#include "core/base/reading.h"
+#include "core/version/version.h"
+
+/* Texts lie in the reading's memory. */
+struct wc_distribution {
+    const char *site;     /* the directory that distributions are installed into */
+    const char *info;     /* its name.dist-info below site */
+    const char *relative; /* the file, below site */
+    char name[64];        /* "nvidia-cudnn-cu12" */
+    char version[WC_VERSION_TEXT];
+    bool changed; /* the file is not as long as RECORD says: something else was put there */
+};
+/*
+ * By RECORD of the distributions whose names fit; without RECORD by the name alone. Of two that
+ * both list the file the one whose size is right. False: none is known.
+ */
+bool wc_distribution_of(struct wc_reading *r, const char *path, struct wc_distribution *out);
+/* The site that a file lies in, by the directory's name or as the nearest one with distributions,
+ * in r's memory; NULL: none. */
+const char *wc_distribution_site(struct wc_reading *r, const char *path);
+/* The distributions of a site whose names fits() takes. How many, up to most. */
+size_t wc_distributions_in(struct wc_reading *r, const char *site, bool (*fits)(const char *name),
+                           struct wc_distribution *out, size_t most);
+/* Another distribution of the same site by the beginning of its normalised name ("jax_cuda12_"). */
+bool wc_distribution_named(struct wc_reading *r, const char *site, const char *prefix,
+                           struct wc_distribution *out);
+/* What put it there: "pip", "uv", "conda". False: it does not say. */
+bool wc_distribution_installer(struct wc_reading *r, const struct wc_distribution *d, char *to,
+                               size_t cap);
+/* Length of the part of `relative` that is the distribution's own folder: "nvidia/cudnn". */
+size_t wc_distribution_folder(const char *relative);
+/* PEP 503 with '_': lower case, runs of -_. become one; NUL-terminated, cut to cap. */
+void wc_distribution_normalise(const char *name, size_t n, char *to, size_t cap);
+
+#endif

@@ -1,0 +1,72 @@
+/*
+ * What a file is: its version without calling it, the installation it belongs to, what its host's
+ * package metadata demands. Pure; reads through struct wc_files.
+ */
+#ifndef WHICHCUDNN_IDENTIFY_H
+#define WHICHCUDNN_IDENTIFY_H
+
+#include "core/base/files.h"
+#include "core/elf/elf_image.h"
+#include "core/version/version.h"
+#include "whichcudnn/record.h"
+
+struct wc_identity {
+    struct wc_version version, floor, ceiling;
+    enum wc_version_source version_source;
+    enum wc_installation_kind installation_kind;
+    char installation[128]; /* "nvidia-cudnn-cu12", "cuda-13.0"; "" unknown */
+    char installation_version[WC_VERSION_TEXT];
+    char installation_path[1024]; /* tells installations apart; "" unknown */
+    char mount[256]; /* mount point that brings the file in from elsewhere; "" none, or a wheel's */
+};
+
+/* What records say of it alike. id must live as long. */
+#define WC_TAKE_INSTALLATION(record, id)                                                           \
+    ((record)->installation_kind = (id)->installation_kind,                                        \
+     (record)->installation = wc_str_or_null((id)->installation),                                  \
+     (record)->installation_version = wc_str_or_null((id)->installation_version),                  \
+     (record)->installation_path = wc_str_or_null((id)->installation_path))
+
+/*
+ * path: the real path. image: of the mapped object or of the file's bytes; NULL: not readable.
+ * facade: whether it is the facade (only then floor/ceiling come from the whole export list; a part
+ * exports its share). Sources in the order of core/version/version_sources.def, first that answers
+ * wins. Uses at most 4 KiB of stack; `scratch` (at least 16 KiB) is for file contents.
+ */
+void wc_identify(const struct wc_files *files, const char *path, const struct wc_elf_image *image,
+                 bool facade, void *scratch, size_t scratch_size, struct wc_identity *out);
+
+/*
+ * The packages of cuDNN in the environment of a file (site-packages, conda prefix, dpkg's), each
+ * compared with its own list of files: what is missing, what another one put there, what is on no
+ * list. Only names and sizes of cuDNN's own libraries are looked at. The texts live for the time of
+ * the call of tell(). Stack and scratch as for wc_identify; 64 KiB of scratch hold what is usual.
+ */
+void wc_packages_near(const struct wc_files *files, const char *path, void *scratch,
+                      size_t scratch_size,
+                      void (*tell)(void *ctx, const struct wc_package_record *package), void *ctx);
+/* Length of the part of a path that names the environment: files that have it in common are near
+ * the same packages. */
+size_t wc_environment_length(const char *path);
+
+/* One demand found in a host's package metadata. */
+struct wc_metadata_demand {
+    enum wc_demand_kind kind; /* BUILT or REQUIRED */
+    char spec[160];           /* PEP 440; "" unknown */
+    char built[WC_VERSION_TEXT];
+    bool by_file;     /* built is "": it is the version of the library at source_path */
+    char package[48]; /* distribution that is required; "" if none is named */
+    char framework[32], framework_version[WC_VERSION_TEXT];
+    char source[160]; /* "METADATA of torch 2.15.0" */
+    char source_path[1024];
+};
+/*
+ * All that the packages around a host's file say (the table is core/packages/metadata_sources.def):
+ * the dist-info of the distribution that owns the file (RECORD names it, or its top-level
+ * directory), torch pin, tensorflow build_info, paddle/version, cupy _wheel.json, jaxlib version
+ * suffix. Returns how many were written (at most most).
+ */
+size_t wc_metadata_demands(const struct wc_files *files, const char *host_path, void *scratch,
+                           size_t scratch_size, struct wc_metadata_demand *out, size_t most);
+
+#endif

@@ -1,0 +1,321 @@
+/* To which installation does a file belong? (installation.h) */
+#include "installation.h"
+
+#include "core/model/names.h"
+#include "distribution.h"
+
+enum { LEVELS = 6, STEM = 24, PACKAGES = 8, LINE = 128 };
+
+#define DPKG "/var/lib/dpkg"
+
+static const struct {
+    enum wc_installation_kind kind;
+    const char *prefix;
+} cudnn_packages[] = {
+#define CUDNN_PACKAGE(kind, prefix) {WC_installation_kind_##kind, prefix},
+#include "installations.def"
+};
+
+static const struct {
+    const char *within, *name;
+} bundles[] = {
+#define BUNDLE(within, name) {within, name},
+#include "installations.def"
+};
+
+static const char *const rpm_databases[] = {
+#define RPM_DATABASE(path) path,
+#include "installations.def"
+};
+
+static void put(char *to, size_t cap, const char *s, size_t n) {
+    struct wc_text t;
+    wc_text_begin(&t, to, cap);
+    wc_text_add_n(&t, s, n);
+}
+
+static void set_name(struct wc_identity *out, enum wc_installation_kind kind, const char *name,
+                     const char *version) {
+    out->installation_kind = kind;
+    put(out->installation, sizeof out->installation, name, wc_str_length(name));
+    put(out->installation_version, sizeof out->installation_version, version,
+        wc_str_length(version));
+}
+
+static void set_path(struct wc_identity *out, const char *path, size_t n) {
+    put(out->installation_path, sizeof out->installation_path, path, n);
+}
+
+static bool begins(const char *name, const char *prefix) {
+    while (*prefix && (*name == *prefix || (*name == '_' && *prefix == '-'))) {
+        name++;
+        prefix++;
+    }
+    return !*prefix;
+}
+
+bool wc_is_cudnn_package(enum wc_installation_kind kind, const char *name) {
+    for (size_t i = 0; i < sizeof cudnn_packages / sizeof *cudnn_packages; i++)
+        if (kind == cudnn_packages[i].kind && begins(name, cudnn_packages[i].prefix))
+            return true;
+    return false;
+}
+
+/* What a package of cuDNN itself says; Debian and others append "-1", "~cuda12". */
+static struct wc_version stated(const struct wc_identity *id) {
+    struct wc_version v = WC_VERSION_NONE;
+    if (wc_is_cudnn_package(id->installation_kind, id->installation))
+        wc_version_parse_start(id->installation_version, wc_str_length(id->installation_version),
+                               &v);
+    return v;
+}
+
+/* ---- a wheel, or a framework's own copy in one ---- */
+
+static bool in_wheel(struct wc_reading *r, const char *path, bool is_library,
+                     struct wc_identity *out, struct wc_version *cudnn) {
+    struct wc_distribution d;
+    if (!wc_distribution_of(r, path, &d))
+        return false;
+    char installer[STEM];
+    bool own = !is_library || wc_str_starts(d.name, "nvidia-");
+    bool by_conda = wc_distribution_installer(r, &d, installer, sizeof installer) &&
+                    wc_str_compare(installer, "conda") == 0;
+    set_name(out,
+             !own       ? WC_installation_kind_BUNDLED
+             : by_conda ? WC_installation_kind_CONDA
+                        : WC_installation_kind_WHEEL,
+             d.name, d.version);
+    size_t site = wc_str_length(d.site), folder = wc_distribution_folder(d.relative);
+    set_path(out, path, folder ? site + 1 + folder : site);
+    *cudnn = d.changed ? WC_VERSION_NONE : stated(out);
+    return true;
+}
+
+/* ---- conda and Debian: the package's name holds the library's ---- */
+
+/* "libcublasLt-37d11411.so.12" -> "cublas": the word that its package's name holds. */
+static void library_stem(const char *path, char stem[STEM]) {
+    const char *name = wc_base_name(path);
+    size_t n = 0;
+    if (wc_str_starts(name, "lib"))
+        name += 3;
+    while (n + 1 < STEM && name[n] >= 'a' && name[n] <= 'z')
+        n++;
+    put(stem, STEM, name, n);
+}
+
+static bool names_stem(void *ctx, const char *record) {
+    return wc_str_find(record, ctx) != NULL;
+}
+
+static bool in_conda(struct wc_reading *r, const char *path, char *stem, struct wc_identity *out,
+                     struct wc_version *cudnn) {
+    struct wc_conda_package p;
+    if (!stem[0] || !wc_conda_package_of(r, path, names_stem, stem, &p))
+        return false;
+    set_name(out, WC_installation_kind_CONDA, p.name, p.version);
+    set_path(out, p.prefix, wc_str_length(p.prefix));
+    *cudnn = stated(out);
+    return true;
+}
+
+struct package_lists {
+    struct wc_reading *r;
+    const char *stem;
+    const char *name[PACKAGES];
+    size_t n;
+};
+
+static bool collect_list(void *arg, const char *name) {
+    struct package_lists *l = arg;
+    if (l->n < PACKAGES && wc_str_ends(name, ".list") && wc_str_find(name, l->stem)) {
+        l->name[l->n] = wc_reading_copy(l->r, name, wc_str_length(name) - wc_str_length(".list"));
+        l->n += l->name[l->n] != NULL;
+    }
+    return true;
+}
+
+/* dpkg's lists may name a file of /usr/lib by its old place, /lib. */
+static bool lists(struct wc_reading *r, const char *list, const char *path) {
+    char line[2];
+    const char *shorter = wc_str_starts(path, "/usr/") ? path + 4 : path;
+    uint64_t at = wc_reading_find(r, list, 0, path, true);
+    if (at != WC_NOWHERE)
+        return !wc_reading_line(r, list, at + wc_str_length(path), line, sizeof line) || !line[0];
+    at = wc_reading_find(r, list, 0, shorter, true);
+    return at != WC_NOWHERE &&
+           (!wc_reading_line(r, list, at + wc_str_length(shorter), line, sizeof line) || !line[0]);
+}
+
+void wc_debian_version(struct wc_reading *r, const char *package, char *to, size_t cap) {
+    const char *colon = wc_str_find_char(package, ':');
+    const char *name =
+        wc_reading_copy(r, package, colon ? (size_t)(colon - package) : wc_str_length(package));
+    const char *key = wc_reading_join(r, "Package: ", name ? name : "", "\n", NULL);
+    uint64_t at = key ? wc_reading_find(r, DPKG "/status", 0, key, true) : WC_NOWHERE;
+    to[0] = 0;
+    if (at == WC_NOWHERE)
+        return;
+    at = wc_reading_find(r, DPKG "/status", at + 1, "Version: ", true);
+    if (at == WC_NOWHERE ||
+        !wc_reading_line(r, DPKG "/status", at + wc_str_length("Version: "), to, cap))
+        to[0] = 0;
+}
+
+static bool in_debian(struct wc_reading *r, const char *path, const char *stem,
+                      struct wc_identity *out, struct wc_version *cudnn) {
+    char version[LINE];
+    size_t mark = r->memory.used;
+    struct package_lists *l = wc_arena_take(&r->memory.arena, sizeof *l);
+    bool found = false;
+    if (!l || !stem[0] || !(wc_str_starts(path, "/usr/lib") || wc_str_starts(path, "/lib")))
+        return false;
+    l->r = r;
+    l->stem = stem;
+    r->files->list(r->files->ctx, DPKG "/info", collect_list, l);
+    for (size_t i = 0; i < l->n && !found; i++) {
+        const char *list = wc_reading_join(r, DPKG "/info/", l->name[i], ".list", NULL);
+        if (!list || !lists(r, list, path))
+            continue;
+        wc_debian_version(r, l->name[i], version, sizeof version);
+        set_name(out, WC_installation_kind_DEBIAN, l->name[i], version);
+        set_path(out, path, wc_dir_length(path));
+        *cudnn = stated(out);
+        found = true;
+    }
+    r->memory.used = mark;
+    return found;
+}
+
+/* ---- RPM: by the place and the system, since its database cannot be read ---- */
+
+static bool in_rpm(struct wc_reading *r, const char *path, struct wc_identity *out) {
+    bool known = false;
+    if (!(wc_str_starts(path, "/usr/lib64/") || wc_str_starts(path, "/usr/lib/") ||
+          wc_str_starts(path, "/lib64/")) ||
+        wc_reading_exists(r, DPKG "/status"))
+        return false;
+    for (size_t i = 0; i < sizeof rpm_databases / sizeof *rpm_databases && !known; i++)
+        known = wc_reading_exists(r, rpm_databases[i]);
+    if (known) {
+        set_name(out, WC_installation_kind_RPM, "", "");
+        set_path(out, path, wc_dir_length(path));
+    }
+    return known;
+}
+
+/* ---- what a container's runtime put over the image's files ---- */
+
+static bool is_mounted(struct wc_reading *r, const char *path, struct wc_identity *out) {
+    struct wc_mount m;
+    if (!wc_mount_of(r, path, &m))
+        return false;
+    put(out->mount, sizeof out->mount, m.point, wc_str_length(m.point));
+    if (!m.of_file)
+        return false;
+    set_name(out, WC_installation_kind_CONTAINER_MOUNT, "", "");
+    set_path(out, path, wc_dir_length(path));
+    return true;
+}
+
+/* ---- a CUDA toolkit, a framework's folder, a directory ---- */
+
+/* version.json of CUDA 11 and later: "cuda" : { "name" : ..., "version" : "13.0.2" } */
+static bool version_of_toolkit(struct wc_reading *r, const char *root, char *to, size_t cap) {
+    char line[LINE];
+    struct wc_text t;
+    const char *json = wc_reading_join(r, root, "/version.json", NULL);
+    uint64_t at = wc_reading_find(r, json, 0, "\"cuda\"", false);
+    if (at != WC_NOWHERE)
+        at = wc_reading_find(r, json, at, "\"version\"", false);
+    if (at == WC_NOWHERE || !wc_reading_line(r, json, at + 9, line, sizeof line))
+        return false;
+    const char *from = line;
+    while (*from == ' ' || *from == ':' || *from == '"')
+        from++;
+    wc_text_begin(&t, to, cap);
+    while ((*from >= '0' && *from <= '9') || *from == '.')
+        wc_text_add_char(&t, *from++);
+    return t.n != 0;
+}
+
+static bool digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/* A directory named cuda-13.0, or any with a toolkit's version.json, or "cuda" with a compiler. */
+static bool is_toolkit(struct wc_reading *r, const char *root, char *version, size_t cap) {
+    const char *name = wc_base_name(root);
+    bool numbered = wc_str_starts(name, "cuda-") && digit(name[5]);
+    version[0] = 0;
+    if (version_of_toolkit(r, root, version, cap))
+        return true;
+    if (numbered)
+        put(version, cap, name + 5, wc_str_length(name + 5));
+    return numbered || (wc_str_compare(name, "cuda") == 0 &&
+                        (wc_reading_exists(r, wc_reading_join(r, root, "/bin/nvcc", NULL)) ||
+                         wc_reading_exists(r, wc_reading_join(r, root, "/version.txt", NULL))));
+}
+
+/* "cuda-13.0" of 13.0.2: how NVIDIA names the directory. */
+static void toolkit_name(const char *version, struct wc_identity *out) {
+    struct wc_text t;
+    const char *dot = wc_str_find_char(version, '.');
+    dot = dot ? wc_str_find_char(dot + 1, '.') : NULL;
+    out->installation_kind = WC_installation_kind_CUDA_TOOLKIT;
+    put(out->installation_version, sizeof out->installation_version, version,
+        wc_str_length(version));
+    wc_text_begin(&t, out->installation, sizeof out->installation);
+    wc_text_join(&t, "cuda", version[0] ? "-" : "", NULL);
+    wc_text_add_n(&t, version, dot ? (size_t)(dot - version) : wc_str_length(version));
+}
+
+static bool in_toolkit(struct wc_reading *r, const char *path, struct wc_identity *out) {
+    char version[WC_VERSION_TEXT];
+    size_t length = wc_dir_length(path), mark = r->memory.used;
+    for (int level = 0; level < LEVELS && length > 1; level++) {
+        const char *root = wc_reading_copy(r, path, length);
+        bool found = root && is_toolkit(r, root, version, sizeof version);
+        r->memory.used = mark;
+        if (found) {
+            toolkit_name(version, out);
+            set_path(out, path, length);
+            return true;
+        }
+        while (length && path[length - 1] != '/')
+            length--;
+        length -= length > 0;
+    }
+    return false;
+}
+
+static bool in_bundle(const char *path, bool is_library, struct wc_identity *out) {
+    for (size_t i = 0; is_library && i < sizeof bundles / sizeof *bundles; i++) {
+        const char *at = wc_str_find(path, bundles[i].within);
+        if (!at)
+            continue;
+        const char *end = wc_str_find_char(at + 1, '/');
+        set_name(out, WC_installation_kind_BUNDLED, bundles[i].name, "");
+        set_path(out, path, (size_t)(end - path));
+        return true;
+    }
+    return false;
+}
+
+void wc_installation_of(struct wc_reading *r, const char *path, struct wc_identity *out,
+                        struct wc_version *cudnn) {
+    char stem[STEM];
+    struct wc_name name;
+    wc_name_read(path, &name);
+    bool is_library = name.kind != WC_NAME_OTHER;
+    library_stem(path, stem);
+    *cudnn = WC_VERSION_NONE;
+    if (in_wheel(r, path, is_library, out, cudnn) || (is_library && is_mounted(r, path, out)) ||
+        (is_library && in_conda(r, path, stem, out, cudnn)) || in_toolkit(r, path, out) ||
+        (is_library && in_debian(r, path, stem, out, cudnn)) || in_bundle(path, is_library, out) ||
+        (is_library && in_rpm(r, path, out)))
+        return;
+    set_name(out, WC_installation_kind_DIRECTORY, "", "");
+    set_path(out, path, wc_dir_length(path));
+}

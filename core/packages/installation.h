@@ -1,0 +1,45 @@
+/*
+ * The installation that a file belongs to. For core/ alone.
+ */
+#ifndef WHICHCUDNN_CORE_INSTALLATION_H
+#define WHICHCUDNN_CORE_INSTALLATION_H
+
+#include "core/base/reading.h"
+#include "identify.h"
+
+/*
+ * Fills the installation_* fields of out. *cudnn: the version of cuDNN that the package states,
+ * NONE if it states none, or if the file is not the one that it installed.
+ */
+void wc_installation_of(struct wc_reading *r, const char *path, struct wc_identity *out,
+                        struct wc_version *cudnn);
+
+/* The mount that a file lies in. */
+struct wc_mount {
+    char point[256];
+    bool bound;   /* it shows a file or a directory of elsewhere, not a whole file system */
+    bool of_file; /* of this very file */
+};
+/* False: of no such mount, or not known. */
+bool wc_mount_of(struct wc_reading *r, const char *path, struct wc_mount *out);
+
+/* Is a package so named one of cuDNN's own? '_' is taken for '-'. */
+bool wc_is_cudnn_package(enum wc_installation_kind kind, const char *name);
+
+/* The conda package that lists a file: its name and version (cap bytes each), and its record's path
+ * in r's memory. fits: which file names of conda-meta to look at. */
+struct wc_conda_package {
+    const char *prefix; /* the environment */
+    const char *record; /* prefix/conda-meta/name-version-build.json */
+    char name[64], version[WC_VERSION_TEXT], build[64];
+};
+bool wc_conda_package_of(struct wc_reading *r, const char *path,
+                         bool (*fits)(void *ctx, const char *record), void *ctx,
+                         struct wc_conda_package *out);
+/* The packages of cuDNN in the conda environment around a path. How many, up to most. */
+size_t wc_conda_cudnn_near(struct wc_reading *r, const char *path, struct wc_conda_package *out,
+                           size_t most);
+/* Of a Debian package ("name" or "name:architecture") by dpkg's status file; "" unknown. */
+void wc_debian_version(struct wc_reading *r, const char *package, char *to, size_t cap);
+
+#endif

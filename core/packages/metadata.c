@@ -1,0 +1,415 @@
+/* What a host's package metadata demands (identify.h); the sources are in metadata_sources.def. */
+#include "core/model/names.h"
+#include "core/version/file_version.h"
+#include "distribution.h"
+#include "installation.h"
+
+enum { LINE = 256, NAME = 64 };
+
+static const struct framework {
+    const char *distribution, *name;
+    bool floor_is_built;
+} frameworks[] = {
+#define FRAMEWORK(distribution, framework, floor_is_built)                                         \
+    {distribution, framework, floor_is_built},
+#include "metadata_sources.def"
+};
+
+static const struct {
+    const char *distribution, *other;
+} related[] = {
+#define RELATED(distribution, other) {distribution, other},
+#include "metadata_sources.def"
+};
+
+static const struct {
+    const char *framework, *path, *marker; /* marker NULL: a header */
+} files_with_version[] = {
+#define TEXT(framework, path, marker) {framework, path, marker},
+#define HEADER(framework, path) {framework, path, NULL},
+#include "metadata_sources.def"
+};
+
+static const struct {
+    const char *package, *framework;
+} conda_packages[] = {
+#define CONDA(package, framework) {package, framework},
+#include "metadata_sources.def"
+};
+
+static const struct {
+    const char *framework, *directory;
+} bundled[] = {
+#define BUNDLED(framework, directory) {framework, directory},
+#include "metadata_sources.def"
+};
+
+static const char *const answering[] = {
+#define ANSWERS(part) part,
+#include "metadata_sources.def"
+};
+
+static const struct {
+    const char *framework, *from, *to, *cudnn;
+} build_scripts[] = {
+#define BUILD_SCRIPT(framework, from, to, cudnn) {framework, from, to, cudnn},
+#include "metadata_sources.def"
+};
+
+struct asking {
+    struct wc_reading *r;
+    struct wc_metadata_demand *out;
+    size_t n, most;
+};
+
+/* Whose package is being read: NULL and "" where that is not known. */
+struct package {
+    const char *framework;
+    const char *name, *version; /* as for people */
+    bool floor_is_built;
+};
+
+static void put(char *to, size_t cap, const char *s) {
+    struct wc_text t;
+    wc_text_begin(&t, to, cap);
+    wc_text_add(&t, s);
+}
+
+/* Room for one more demand, its sources filled in: "METADATA of torch 2.15.0". NULL: no room. */
+static struct wc_metadata_demand *begin(struct asking *a, const struct package *p, const char *what,
+                                        const char *path) {
+    struct wc_metadata_demand *d = &a->out[a->n];
+    struct wc_text t;
+    if (a->n == a->most)
+        return NULL;
+    wc_mem_set(d, 0, sizeof *d);
+    put(d->framework, sizeof d->framework, p->framework);
+    if (p->framework)
+        put(d->framework_version, sizeof d->framework_version, p->version);
+    wc_text_begin(&t, d->source, sizeof d->source);
+    wc_text_join(&t, what, " of ", p->name, " ", p->version, NULL);
+    put(d->source_path, sizeof d->source_path, path);
+    return d;
+}
+
+/* Two rows that say the same are one: the same pin for two machines. */
+static void end(struct asking *a) {
+    const struct wc_metadata_demand *d = &a->out[a->n];
+    for (size_t i = 0; i < a->n; i++)
+        if (a->out[i].kind == d->kind && wc_str_same(a->out[i].spec, d->spec) &&
+            wc_str_same(a->out[i].built, d->built) && wc_str_same(a->out[i].source, d->source))
+            return;
+    a->n++;
+}
+
+static void add_built(struct asking *a, const struct package *p, const char *what, const char *path,
+                      struct wc_version built) {
+    built.build = -1; /* of the wheel, not of cuDNN */
+    struct wc_metadata_demand *d =
+        wc_version_known(built) && built.major ? begin(a, p, what, path) : NULL;
+    if (!d)
+        return;
+    d->kind = WC_demand_kind_BUILT;
+    wc_version_format(built, d->built);
+    end(a);
+}
+
+static void add_required(struct asking *a, const struct package *p, const char *what,
+                         const char *path, struct wc_span package, struct wc_span set) {
+    const char *spec = set.p;
+    size_t n = set.n;
+    struct wc_spec parsed;
+    struct wc_metadata_demand *d;
+    if (!n || n >= sizeof d->spec || !wc_spec_parse(spec, n, &parsed) || !parsed.n)
+        return;
+    d = begin(a, p, what, path);
+    if (!d)
+        return;
+    d->kind = WC_demand_kind_REQUIRED;
+    wc_mem_copy(d->spec, spec, n);
+    if (package.n < sizeof d->package)
+        wc_mem_copy(d->package, package.p, package.n);
+    struct wc_version floor = wc_spec_floor(&parsed);
+    floor.build = -1;
+    if (p->floor_is_built && wc_version_known(floor))
+        wc_version_format(floor, d->built);
+    end(a);
+}
+
+/* ---- Requires-Dist (PEP 508): name[extras] (spec) ; marker ---- */
+
+static bool name_char(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.';
+}
+
+static bool names_cudnn(const char *name, size_t n) {
+    char normal[NAME];
+    wc_distribution_normalise(name, n, normal, sizeof normal);
+    return wc_str_starts(normal, "nvidia_cudnn_cu") || wc_str_starts(normal, "nvidia_cudnn_jit_cu");
+}
+
+static bool for_another_system(const char *marker) {
+    return !wc_str_find(marker, "!=") &&
+           (wc_str_find(marker, "win32") || wc_str_find(marker, "Windows") ||
+            wc_str_find(marker, "arwin"));
+}
+
+static void read_requirement(struct asking *a, const struct package *p, const char *path,
+                             const char *line) {
+    size_t n = 0, length = 0;
+    while (name_char(line[n]))
+        n++;
+    if (!names_cudnn(line, n))
+        return;
+    const char *spec = line + n;
+    if (*spec == '[' && wc_str_find_char(spec, ']'))
+        spec = wc_str_find_char(spec, ']') + 1;
+    while (*spec == ' ' || *spec == '(')
+        spec++;
+    while (spec[length] && spec[length] != ';' && spec[length] != ')')
+        length++;
+    const char *marker = wc_str_find_char(spec, ';');
+    while (length && spec[length - 1] == ' ')
+        length--;
+    if (!marker || !for_another_system(marker))
+        add_required(a, p, "METADATA", path, (struct wc_span){line, n},
+                     (struct wc_span){spec, length});
+}
+
+static void read_requirements(struct asking *a, const struct package *p, const char *site,
+                              const char *info) {
+    static const char key[] = "Requires-Dist: ";
+    const size_t before = sizeof key - 1;
+    const char *path = wc_reading_join(a->r, site, "/", info, "/METADATA", NULL);
+    uint64_t at = 0;
+    while (path && a->n < a->most &&
+           (at = wc_reading_find(a->r, path, at, key, true)) != WC_NOWHERE) {
+        char line[LINE];
+        if (wc_reading_line(a->r, path, at + before, line, sizeof line))
+            read_requirement(a, p, path, line);
+        at += before;
+    }
+}
+
+/* ---- files of the package, and its version ---- */
+
+/* The first number behind the marker, on its line. */
+static struct wc_version version_behind(struct wc_reading *r, const char *path,
+                                        const char *marker) {
+    char line[NAME];
+    struct wc_version v = WC_VERSION_NONE;
+    uint64_t at = wc_reading_find(r, path, 0, marker, false);
+    if (at == WC_NOWHERE ||
+        !wc_reading_line(r, path, at + wc_str_length(marker), line, sizeof line))
+        return v;
+    const char *s = line;
+    while (*s && (*s < '0' || *s > '9'))
+        s++;
+    wc_version_parse_start(s, wc_str_length(s), &v);
+    return v;
+}
+
+static void read_files(struct asking *a, const struct package *p, const char *site) {
+    for (size_t i = 0; i < sizeof files_with_version / sizeof *files_with_version; i++) {
+        size_t mark = a->r->memory.used;
+        if (!wc_str_same(p->framework, files_with_version[i].framework))
+            continue;
+        const char *path = wc_reading_join(a->r, site, "/", files_with_version[i].path, NULL);
+        struct wc_version v = !path ? WC_VERSION_NONE
+                              : files_with_version[i].marker
+                                  ? version_behind(a->r, path, files_with_version[i].marker)
+                                  : wc_header_version(a->r, path);
+        if (path)
+            add_built(a, p, files_with_version[i].path, path, v);
+        a->r->memory.used = mark;
+    }
+}
+
+/* jaxlib 0.4.11+cuda11.cudnn86: one digit each for major and minor, the rest is the patch. */
+static void read_version_suffix(struct asking *a, const struct package *p, const char *path) {
+    const char *s = wc_str_find(p->version, "cudnn");
+    struct wc_version v = WC_VERSION_NONE;
+    uint64_t patch;
+    if (!s || s[5] < '1' || s[5] > '9')
+        return;
+    s += 5;
+    v.major = s[0] - '0';
+    if (s[1] >= '0' && s[1] <= '9') {
+        v.minor = s[1] - '0';
+        if (wc_parse_number(s + 2, wc_str_length(s + 2), &patch) && patch < 100)
+            v.patch = (int32_t)patch;
+    }
+    add_built(a, p, "version", path, v);
+}
+
+/* ---- where the package itself says nothing ---- */
+
+struct copy {
+    char name[NAME];
+    int worth;
+};
+
+static bool consider_copy(void *arg, const char *name) {
+    struct copy *best = arg;
+    struct wc_name read;
+    int worth;
+    wc_name_read(name, &read);
+    if (!wc_kind_is_cudnn(read.kind))
+        return true;
+    worth = read.kind == WC_NAME_FACADE;
+    for (size_t i = 0; i < sizeof answering / sizeof *answering; i++)
+        if (wc_str_compare(read.part, answering[i]) == 0)
+            worth = 2;
+    if (worth > best->worth && wc_str_length(name) < sizeof best->name) {
+        put(best->name, sizeof best->name, name);
+        best->worth = worth;
+    }
+    return true;
+}
+
+static void read_bundled(struct asking *a, const struct package *p, const char *site) {
+    for (size_t i = 0; i < sizeof bundled / sizeof *bundled; i++) {
+        size_t mark = a->r->memory.used;
+        struct copy best = {"", 0};
+        const char *directory = wc_str_same(p->framework, bundled[i].framework)
+                                    ? wc_reading_join(a->r, site, "/", bundled[i].directory, NULL)
+                                    : NULL;
+        if (directory)
+            a->r->files->list(a->r->files->ctx, directory, consider_copy, &best);
+        const char *path =
+            best.worth ? wc_reading_join(a->r, directory, "/", best.name, NULL) : NULL;
+        struct wc_metadata_demand *d = path ? begin(a, p, best.name, path) : NULL;
+        a->r->memory.used = mark;
+        if (!d)
+            continue;
+        d->kind = WC_demand_kind_BUILT;
+        d->by_file = true;
+        a->n++;
+    }
+}
+
+static bool version_within(const char *version, const char *from, const char *to) {
+    struct wc_version v, low, high;
+    return wc_version_parse_start(version, wc_str_length(version), &v) &&
+           wc_version_parse(from, wc_str_length(from), &low) &&
+           wc_version_parse(to, wc_str_length(to), &high) && wc_version_compare(v, low) >= 0 &&
+           wc_version_compare(v, high) < 0;
+}
+
+static void read_build_script(struct asking *a, const struct package *p) {
+    for (size_t i = 0; i < sizeof build_scripts / sizeof *build_scripts; i++) {
+        struct wc_version built;
+        if (!wc_str_same(p->framework, build_scripts[i].framework) ||
+            !version_within(p->version, build_scripts[i].from, build_scripts[i].to) ||
+            !wc_version_parse(build_scripts[i].cudnn, wc_str_length(build_scripts[i].cudnn),
+                              &built))
+            continue;
+        add_built(a, p, "build script", "", built);
+    }
+}
+
+static const struct framework *framework_of(const char *distribution) {
+    for (size_t i = 0; i < sizeof frameworks / sizeof *frameworks; i++) {
+        const char *want = frameworks[i].distribution;
+        size_t n = wc_str_length(want);
+        bool prefix = want[n - 1] == '*';
+        if (prefix ? wc_str_length(distribution) >= n - 1 &&
+                         wc_mem_compare(distribution, want, n - 1) == 0
+                   : wc_str_compare(distribution, want) == 0)
+            return &frameworks[i];
+    }
+    return NULL;
+}
+
+static void read_distribution(struct asking *a, const struct wc_distribution *d) {
+    char normal[NAME];
+    wc_distribution_normalise(d->name, wc_str_length(d->name), normal, sizeof normal);
+    const struct framework *f = framework_of(normal);
+    struct package p = {f ? f->name : NULL, d->name, d->version, f && f->floor_is_built};
+    read_files(a, &p, d->site);
+    const char *info = wc_reading_join(a->r, d->site, "/", d->info, NULL);
+    if (info)
+        read_version_suffix(a, &p, info);
+    read_requirements(a, &p, d->site, d->info);
+    for (size_t i = 0; i < sizeof related / sizeof *related; i++) {
+        struct wc_distribution other;
+        if (wc_str_compare(normal, related[i].distribution) == 0 &&
+            wc_distribution_named(a->r, d->site, related[i].other, &other)) {
+            struct package q = {p.framework, other.name, other.version, p.floor_is_built};
+            read_requirements(a, &q, other.site, other.info);
+        }
+    }
+    if (!a->n) {
+        read_bundled(a, &p, d->site);
+        read_build_script(a, &p);
+    }
+}
+
+/* ---- conda ---- */
+
+static bool conda_fits(void *ctx, const char *record) {
+    (void)ctx;
+    for (size_t i = 0; i < sizeof conda_packages / sizeof *conda_packages; i++)
+        if (wc_str_starts(record, conda_packages[i].package))
+            return true;
+    return false;
+}
+
+/* "cudnn >=9.3.0.75,<10.0a0": the pre-release mark that conda puts behind upper bounds goes. */
+static void read_dependency(struct asking *a, const struct package *p, const char *record,
+                            const char *line) {
+    char spec[LINE];
+    size_t n = 0;
+    for (const char *s = line; *s && *s != '"' && *s != ' '; s++) {
+        if (*s == 'a' && s[1] == '0' && (s[2] == ',' || s[2] == '"' || s[2] == ' '))
+            s++;
+        else
+            spec[n++] = *s;
+    }
+    add_required(a, p, "conda package", record, (struct wc_span){"cudnn", 5},
+                 (struct wc_span){spec, n});
+}
+
+static void read_conda(struct asking *a, const char *path) {
+    static const char *const names[] = {"\"cudnn ", "\"libcudnn "};
+    struct wc_conda_package c;
+    char line[LINE];
+    if (!wc_conda_package_of(a->r, path, conda_fits, NULL, &c))
+        return;
+    struct package p = {NULL, c.name, c.version, false};
+    for (size_t i = 0; i < sizeof conda_packages / sizeof *conda_packages; i++)
+        if (wc_str_starts(wc_base_name(c.record), conda_packages[i].package))
+            p.framework = conda_packages[i].framework;
+    const char *build = wc_str_find(c.build, "cudnn");
+    struct wc_version v = WC_VERSION_NONE;
+    if (build)
+        wc_version_parse_start(build + 5, wc_str_length(build + 5), &v);
+    add_built(a, &p, "conda package", c.record, v);
+    uint64_t depends = wc_reading_find(a->r, c.record, 0, "\"depends\"", false);
+    for (size_t i = 0; i < 2 && depends != WC_NOWHERE; i++) {
+        uint64_t at = wc_reading_find(a->r, c.record, depends, names[i], false);
+        if (at != WC_NOWHERE &&
+            wc_reading_line(a->r, c.record, at + wc_str_length(names[i]), line, sizeof line))
+            read_dependency(a, &p, c.record, line);
+    }
+}
+
+size_t wc_metadata_demands(const struct wc_files *files, const char *host_path, void *scratch,
+                           size_t scratch_size, struct wc_metadata_demand *out, size_t most) {
+    struct wc_reading r;
+    struct asking a = {&r, out, 0, most};
+    struct wc_distribution d;
+    char installer[NAME];
+    if (!host_path) /* as in wc_identify */
+        return 0;
+    wc_reading_begin(&r, files, scratch, scratch_size);
+    bool found = wc_distribution_of(&r, host_path, &d);
+    if (found)
+        read_distribution(&a, &d);
+    /* What pip put over conda's files conda's record does not speak of. */
+    if (!found || !wc_distribution_installer(&r, &d, installer, sizeof installer) ||
+        wc_str_compare(installer, "conda") == 0)
+        read_conda(&a, host_path);
+    return a.n;
+}

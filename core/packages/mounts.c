@@ -1,0 +1,81 @@
+/*
+ * Is a file brought in by a mount of its own? Container runtimes bind the driver's libraries, on
+ * Jetson CUDA's and cuDNN's too, from the host over what the image has: the image's package list
+ * then speaks of another file. proc(5), mountinfo:
+ * "36 35 98:0 /mnt1 /mnt/parent rw,noatime master:1 - ext3 /dev/root rw": root in its file system,
+ * mount point, "-" behind the optional fields, type.
+ */
+#include "installation.h"
+
+enum { POINT = 256 };
+
+struct mounts {
+    const char *path;
+    struct wc_mount *best;
+    size_t length; /* of the best mount point */
+};
+
+/* The next field; *s goes behind it. */
+static const char *field(const char **s, size_t *n) {
+    const char *from = *s;
+    *n = 0;
+    while (from[*n] && from[*n] != ' ')
+        (*n)++;
+    *s = from + *n + (from[*n] == ' ');
+    return from;
+}
+
+static bool octal(const char *s) {
+    return s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' && s[2] <= '7' &&
+           s[3] >= '0' && s[3] <= '7';
+}
+
+/* Blanks and backslashes stand as \040. False: too long. */
+static bool decode(const char *s, size_t n, char to[POINT]) {
+    size_t used = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool escaped = n - i >= 4 && octal(s + i);
+        if (used == POINT - 1)
+            return false;
+        to[used++] = escaped
+                         ? (char)((s[i + 1] - '0') << 6 | (s[i + 2] - '0') << 3 | (s[i + 3] - '0'))
+                         : s[i];
+        i += escaped ? 3 : 0;
+    }
+    to[used] = 0;
+    return true;
+}
+
+static bool covers(const char *point, size_t n, const char *path) {
+    return n > 1 && wc_str_starts(path, point) && (path[n] == '/' || !path[n]);
+}
+
+/* Of two on one point the later one is on top. */
+static bool consider(void *ctx, const char *line) {
+    struct mounts *m = ctx;
+    char point[POINT];
+    const char *root = line, *text, *rest = line;
+    size_t root_length = 0, n;
+    for (int i = 0; i < 4; i++) /* id, parent, device, root */
+        root = field(&rest, &root_length);
+    text = field(&rest, &n);
+    if (!decode(text, n, point))
+        return true;
+    n = wc_str_length(point);
+    if (!covers(point, n, m->path) || n < m->length)
+        return true;
+    const char *type = wc_str_find(rest, "- ");
+    bool volume = type && wc_str_starts(type + 2, "btrfs "); /* has volumes of other roots */
+    m->length = n;
+    wc_mem_copy(m->best->point, point, n + 1);
+    m->best->of_file = !m->path[n];
+    m->best->bound = m->best->of_file || (!volume && !(root_length == 1 && root[0] == '/'));
+    return true;
+}
+
+bool wc_mount_of(struct wc_reading *r, const char *path, struct wc_mount *out) {
+    struct mounts m = {path, out, 0};
+    wc_mem_set(out, 0, sizeof *out);
+    wc_reading_each(r, "/proc/self/mountinfo", "\n", consider, &m);
+    return out->bound;
+}

@@ -1,0 +1,356 @@
+/*
+ * The packages of cuDNN around a file against their own lists of files (identify.h). A wheel's list
+ * is RECORD (PyPA: "Recording installed projects"), conda's is the package's record in conda-meta;
+ * dpkg's lists have no sizes. A killed installer leaves the list without the files; a second
+ * package that owns the same path leaves the list with somebody else's files.
+ */
+#include "core/model/names.h"
+#include "distribution.h"
+#include "identify.h"
+#include "installation.h"
+
+enum { PACKAGES = 6, FILES = 24, TOLD = 12, RELATIVE = 256 };
+
+#define DPKG_INFO "/var/lib/dpkg/info"
+
+struct listed {
+    const char *path; /* as the list has it */
+    uint64_t size;    /* 0: not said */
+    bool there, changed;
+    uint64_t device, inode;
+};
+
+struct package {
+    enum wc_installation_kind kind;
+    const char *name, *version;
+    const char *environment, *list;
+    struct listed file[FILES];
+    size_t n;
+};
+
+struct looking {
+    struct wc_reading *r;
+    struct package *package[PACKAGES];
+    size_t n;
+    struct package *now;  /* whose list is being read */
+    struct listed *entry; /* the file that the next size in conda's list belongs to */
+    const char *directory;
+    const char *foreign[TOLD];
+    size_t foreigners;
+};
+
+static bool is_cudnn_library(const char *name) {
+    return wc_kind_is_cudnn(wc_name_kind_of(name));
+}
+
+static const char *text(struct looking *l, const char *s) {
+    return wc_reading_copy(l->r, s, wc_str_length(s));
+}
+
+/* NULL: no room. */
+static struct package *add_package(struct looking *l, enum wc_installation_kind kind,
+                                   const char *name, const char *version, const char *environment,
+                                   const char *list) {
+    struct package *p = l->n < PACKAGES ? wc_arena_take(&l->r->memory.arena, sizeof *p) : NULL;
+    if (!p || !list)
+        return NULL;
+    wc_mem_set(p, 0, sizeof *p);
+    p->kind = kind;
+    p->name = text(l, name);
+    p->version = text(l, version);
+    p->environment = environment;
+    p->list = list;
+    if (!p->name || !p->version)
+        return NULL;
+    l->package[l->n++] = p;
+    l->now = p;
+    l->entry = NULL;
+    return p;
+}
+
+static struct listed *find_file(struct package *p, const char *path) {
+    for (size_t i = 0; i < p->n; i++)
+        if (wc_str_compare(p->file[i].path, path) == 0)
+            return &p->file[i];
+    return NULL;
+}
+
+/* NULL: none of cuDNN's libraries, or no room. */
+static struct listed *add_file(struct looking *l, const char *path, size_t n) {
+    char copy[RELATIVE];
+    struct package *p = l->now;
+    struct listed *f;
+    if (n >= sizeof copy || p->n == FILES)
+        return NULL;
+    wc_mem_copy(copy, path, n);
+    copy[n] = 0;
+    if (!is_cudnn_library(copy))
+        return NULL;
+    f = find_file(p, copy);
+    if (f)
+        return f;
+    p->file[p->n].path = text(l, copy);
+    return p->file[p->n].path ? &p->file[p->n++] : NULL;
+}
+
+/* ---- the lists ---- */
+
+/* path,sha256=...,size */
+static bool line_of_record(void *ctx, const char *line) {
+    const char *first = wc_str_find_char(line, ','), *last = wc_str_find_last_char(line, ',');
+    struct listed *f = first ? add_file(ctx, line, (size_t)(first - line)) : NULL;
+    if (f && last != first && !wc_parse_number(last + 1, wc_str_length(last + 1), &f->size))
+        f->size = 0;
+    return true;
+}
+
+static bool line_of_dpkg(void *ctx, const char *line) {
+    add_file(ctx, line, wc_str_length(line));
+    return true;
+}
+
+/* The text behind a key, with its quotes. NULL: another key. */
+static const char *value_of(const char *piece, const char *key) {
+    const char *s = wc_str_find(piece, key);
+    if (!s)
+        return NULL;
+    s += wc_str_length(key);
+    while (*s == ' ' || *s == ':')
+        s++;
+    return s;
+}
+
+/* "files": ["lib/libcudnn.so.9"], "paths": [{"_path": "lib/libcudnn.so.9", "path_type": "softlink",
+ * "size_in_bytes": 123}]. Of a link it is the link's own size, or none. */
+static bool piece_of_conda(void *ctx, const char *piece) {
+    struct looking *l = ctx;
+    const char *path = value_of(piece, "\"_path\""), *size, *type;
+    while (!path && (*piece == ' ' || *piece == '\t'))
+        piece++;
+    if (path || *piece == '"') {
+        const char *from = path ? path : piece;
+        const char *end = *from == '"' ? wc_str_find_char(from + 1, '"') : NULL;
+        bool whole = end && (path || !wc_str_find_char(end, ':'));
+        struct listed *f = whole ? add_file(l, from + 1, (size_t)(end - from - 1)) : NULL;
+        if (path || f)
+            l->entry = path ? f : NULL;
+    }
+    type = value_of(piece, "\"path_type\"");
+    if (type && wc_str_starts(type, "\"softlink"))
+        l->entry = NULL;
+    size = value_of(piece, "\"size_in_bytes\"");
+    if (size && l->entry && !wc_parse_number(size, wc_str_length(size), &l->entry->size))
+        l->entry->size = 0;
+    return true;
+}
+
+static bool is_wheel_of_cudnn(const char *name) {
+    return wc_is_cudnn_package(WC_installation_kind_WHEEL, name);
+}
+
+static void add_wheels(struct looking *l, const char *path) {
+    struct wc_distribution *d = wc_arena_take(&l->r->memory.arena, PACKAGES * sizeof *d);
+    const char *site = wc_distribution_site(l->r, path);
+    size_t n = d && site ? wc_distributions_in(l->r, site, is_wheel_of_cudnn, d, PACKAGES) : 0;
+    for (size_t i = 0; i < n; i++) {
+        const char *list = wc_reading_join(l->r, site, "/", d[i].info, "/RECORD", NULL);
+        if (add_package(l, WC_installation_kind_WHEEL, d[i].name, d[i].version, site, list))
+            wc_reading_each(l->r, list, "\n\r", line_of_record, l);
+    }
+}
+
+static void add_conda(struct looking *l, const char *path) {
+    struct wc_conda_package *c = wc_arena_take(&l->r->memory.arena, PACKAGES * sizeof *c);
+    size_t n = c ? wc_conda_cudnn_near(l->r, path, c, PACKAGES) : 0;
+    for (size_t i = 0; i < n; i++)
+        if (add_package(l, WC_installation_kind_CONDA, c[i].name, c[i].version, c[i].prefix,
+                        c[i].record))
+            wc_reading_each(l->r, c[i].record, ",{}[]\n", piece_of_conda, l);
+}
+
+static bool collect_dpkg(void *ctx, const char *name) {
+    struct looking *l = ctx;
+    char package[RELATIVE], version[WC_VERSION_TEXT];
+    size_t n = wc_str_length(name) - wc_str_length(".list");
+    if (!wc_str_ends(name, ".list") || n >= sizeof package ||
+        !wc_is_cudnn_package(WC_installation_kind_DEBIAN, name))
+        return true;
+    wc_mem_copy(package, name, n);
+    package[n] = 0;
+    version[0] = 0;
+    add_package(l, WC_installation_kind_DEBIAN, package, version, "/",
+                wc_reading_join(l->r, DPKG_INFO "/", name, NULL));
+    return l->n < PACKAGES;
+}
+
+static void add_debian(struct looking *l) {
+    size_t first = l->n;
+    l->r->files->list(l->r->files->ctx, DPKG_INFO, collect_dpkg, l);
+    for (size_t i = first; i < l->n; i++) {
+        char version[WC_VERSION_TEXT];
+        l->now = l->package[i];
+        wc_reading_each(l->r, l->now->list, "\n", line_of_dpkg, l);
+        wc_debian_version(l->r, l->now->name, version, sizeof version);
+        l->now->version = text(l, version);
+    }
+}
+
+/* ---- against the disk ---- */
+
+static const char *absolute(struct looking *l, const struct package *p, const char *path) {
+    return path[0] == '/' ? path : wc_reading_join(l->r, p->environment, "/", path, NULL);
+}
+
+static void compare(struct looking *l, struct package *p) {
+    for (size_t i = 0; i < p->n; i++) {
+        struct listed *f = &p->file[i];
+        struct wc_file_facts facts;
+        size_t mark = l->r->memory.used;
+        const char *path = absolute(l, p, f->path);
+        f->there = path && l->r->files->facts(l->r->files->ctx, path, &facts);
+        l->r->memory.used = mark;
+        if (!f->there)
+            continue;
+        f->changed = f->size && f->size != facts.size;
+        f->device = facts.device;
+        f->inode = facts.inode;
+    }
+}
+
+/* Is it on a list, or a link to something that is? */
+static bool is_listed(const struct looking *l, const struct wc_file_facts *facts) {
+    for (size_t i = 0; i < l->n; i++)
+        for (size_t k = 0; k < l->package[i]->n; k++) {
+            const struct listed *f = &l->package[i]->file[k];
+            if (f->there && f->device == facts->device && f->inode == facts->inode)
+                return true;
+        }
+    return false;
+}
+
+static bool note_foreign(void *ctx, const char *name) {
+    struct looking *l = ctx;
+    struct wc_file_facts facts;
+    size_t mark = l->r->memory.used;
+    const char *path =
+        is_cudnn_library(name) ? wc_reading_join(l->r, l->directory, "/", name, NULL) : NULL;
+    if (path && l->r->files->facts(l->r->files->ctx, path, &facts) && !is_listed(l, &facts))
+        l->foreign[l->foreigners++] = path;
+    else
+        l->r->memory.used = mark;
+    return l->foreigners < TOLD;
+}
+
+/* In the directory of the package's first library. */
+static void find_foreign(struct looking *l, const struct package *p) {
+    const char *path = absolute(l, p, p->file[0].path);
+    l->foreigners = 0;
+    l->directory = path ? wc_reading_copy(l->r, path, wc_dir_length(path)) : NULL;
+    if (l->directory)
+        l->r->files->list(l->r->files->ctx, l->directory, note_foreign, l);
+}
+
+/* ---- what is told ---- */
+
+struct names {
+    const char *p[TOLD];
+    size_t n;
+};
+
+static void put(struct names *to, const char *name) {
+    if (name && to->n < TOLD)
+        to->p[to->n++] = name;
+}
+
+static struct wc_strings strings_of(const struct names *from) {
+    return (struct wc_strings){from->p, from->n};
+}
+
+static void find_sharing(struct looking *l, const struct package *p, struct names *out) {
+    for (size_t i = 0; i < l->n; i++) {
+        bool shares = false;
+        for (size_t k = 0; l->package[i] != p && k < p->n && !shares; k++)
+            shares = l->package[i]->kind == p->kind && find_file(l->package[i], p->file[k].path);
+        if (shares)
+            put(out, wc_reading_join(l->r, l->package[i]->name, " ", l->package[i]->version, NULL));
+    }
+}
+
+/* As installation_path of the objects in it. */
+static const char *own_path(struct looking *l, const struct package *p) {
+    const char *file = p->file[0].path;
+    size_t folder;
+    switch (p->kind) {
+    case WC_installation_kind_WHEEL:
+        folder = wc_distribution_folder(file);
+        file = wc_reading_copy(l->r, file, folder);
+        return folder && file ? wc_reading_join(l->r, p->environment, "/", file, NULL)
+                              : p->environment;
+    case WC_installation_kind_DEBIAN:
+        return wc_reading_copy(l->r, file, wc_dir_length(file));
+    default:
+        return p->environment;
+    }
+}
+
+static enum wc_package_state state_of(const struct wc_package_record *r) {
+    if (r->changed.n || r->foreign.n || r->shared_with.n)
+        return WC_package_state_MIXED;
+    return r->absent ? WC_package_state_INCOMPLETE : WC_package_state_COMPLETE;
+}
+
+static void tell_package(struct looking *l, const struct package *p,
+                         void (*tell)(void *ctx, const struct wc_package_record *package),
+                         void *ctx) {
+    struct names missing = {.n = 0}, changed = {.n = 0}, sharing = {.n = 0};
+    struct wc_record empty;
+    struct wc_package_record *r = &empty.u.package;
+    wc_record_begin(&empty, WC_KIND_package);
+    r->absent = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        r->absent += !p->file[i].there;
+        put(p->file[i].there ? &changed : &missing,
+            !p->file[i].there || p->file[i].changed ? p->file[i].path : NULL);
+    }
+    find_sharing(l, p, &sharing);
+    find_foreign(l, p);
+    r->installation_kind = p->kind;
+    r->name = p->name;
+    r->version = p->version && p->version[0] ? p->version : NULL;
+    r->path = own_path(l, p);
+    r->environment = p->environment;
+    r->list = p->list;
+    r->files = (int64_t)p->n;
+    r->missing = strings_of(&missing);
+    r->changed = strings_of(&changed);
+    r->shared_with = strings_of(&sharing);
+    r->foreign = (struct wc_strings){l->foreign, l->foreigners};
+    r->state = state_of(r);
+    tell(ctx, r);
+}
+
+void wc_packages_near(const struct wc_files *files, const char *path, void *scratch,
+                      size_t scratch_size,
+                      void (*tell)(void *ctx, const struct wc_package_record *package), void *ctx) {
+    struct wc_reading r;
+    struct looking *l;
+    if (!path || path[0] != '/')
+        return;
+    wc_reading_begin(&r, files, scratch, scratch_size);
+    l = wc_arena_take(&r.memory.arena, sizeof *l);
+    if (!l)
+        return;
+    l->r = &r;
+    add_wheels(l, path);
+    add_conda(l, path);
+    if (is_cudnn_library(path) && (wc_str_starts(path, "/usr/lib") || wc_str_starts(path, "/lib")))
+        add_debian(l);
+    for (size_t i = 0; i < l->n; i++)
+        compare(l, l->package[i]);
+    for (size_t i = 0; i < l->n; i++) {
+        size_t mark = r.memory.used;
+        if (l->package[i]->n)
+            tell_package(l, l->package[i], tell, ctx);
+        r.memory.used = mark;
+    }
+}

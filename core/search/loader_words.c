@@ -1,0 +1,88 @@
+/* See core/search/loader_words.h. */
+#include "loader_words.h"
+
+static const char *const refusals[] = {
+#define REFUSAL(words) ": " words,
+#include "core/elf/file_kinds.def"
+};
+
+static bool copy(char *to, size_t cap, const char *from, const char *end) {
+    struct wc_text t;
+
+    wc_text_begin(&t, to, cap);
+    wc_text_add_n(&t, from, (size_t)(end - from));
+    return t.n > 0 && !t.cut;
+}
+
+static bool refuses(const char *at) {
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+        if (wc_str_starts(at, refusals[i]))
+            return true;
+    return false;
+}
+
+bool wc_text_refuses(const char *text, char *out, size_t cap) {
+    const char *end = text ? wc_str_find_char(text, ':') : NULL;
+
+    for (; end; end = wc_str_find_char(end + 1, ':'))
+        if (refuses(end))
+            return copy(out, cap, text, end);
+    return false;
+}
+
+bool wc_text_not_found(const char *text, char *out, size_t cap) {
+    const char *end = text ? wc_str_find(text, ": cannot open shared object file") : NULL;
+    const char *start = end;
+    struct wc_text t;
+
+    if (!end)
+        return false;
+    /* cuDNN and frameworks put words of their own before it. */
+    while (start > text && start[-1] != '/' && start[-1] != ' ')
+        start--;
+    wc_text_begin(&t, out, cap);
+    wc_text_add_n(&t, start, (size_t)(end - start));
+    return t.n > 0 && !t.cut;
+}
+
+static bool read_node(const char *text, const char *at, const char *words, struct wc_unmet *out) {
+    static const char middle[] = "' not found (required by ";
+    const char *node = at + wc_str_length(words), *end = wc_str_find(node, middle);
+    const char *file = end ? end + sizeof middle - 1 : NULL;
+    const char *close = file ? wc_str_find_last_char(file, ')') : NULL;
+
+    return close && copy(out->library, sizeof out->library, text, at) &&
+           copy(out->node, sizeof out->node, node, end) &&
+           copy(out->file, sizeof out->file, file, close);
+}
+
+static bool read_symbol(const char *text, const char *at, const char *words, struct wc_unmet *out) {
+    static const char version[] = " version ", defined[] = " not defined in file ";
+    const char *symbol = at + wc_str_length(words), *node = wc_str_find(symbol, version);
+    const char *end = symbol + wc_str_length(symbol), *last = wc_str_find(symbol, defined);
+
+    if (node) {
+        const char *from = node + sizeof version - 1;
+        if (!copy(out->node, sizeof out->node, from, last && last > from ? last : end))
+            return false;
+        end = node[-1] == ',' ? node - 1 : node; /* older releases wrote no comma */
+    }
+    return copy(out->file, sizeof out->file, text, at) &&
+           copy(out->symbol, sizeof out->symbol, symbol, end);
+}
+
+bool wc_text_unmet(const char *text, struct wc_unmet *out) {
+    static const char version[] = ": version `",
+                      undefined[] = ": undefined symbol: ", symbol[] = ": symbol ";
+    const char *at;
+
+    out->file[0] = out->library[0] = out->node[0] = out->symbol[0] = 0;
+    if (!text)
+        return false;
+    if ((at = wc_str_find(text, version)))
+        return read_node(text, at, version, out);
+    if ((at = wc_str_find(text, undefined)))
+        return read_symbol(text, at, undefined, out);
+    at = wc_str_find(text, symbol);
+    return at && wc_str_find(at, " not defined in file ") && read_symbol(text, at, symbol, out);
+}

@@ -1,0 +1,71 @@
+/*
+ * One replay of the loader's search (core/search/search.h), kept: which file it takes, which it
+ * passes over, where it looked, what else stands there; and the records that tell it. Pure; for the
+ * shim, which replays what just happened, and for the command, which looks before or afterwards.
+ */
+#ifndef WHICHCUDNN_REPLAY_H
+#define WHICHCUDNN_REPLAY_H
+
+#include "core/packages/identify.h"
+#include "search.h"
+
+#define WC_REPLAY_SEARCHED 64   /* directories told of one search */
+#define WC_REPLAY_CANDIDATES 16 /* of one search */
+#define WC_REPLAY_SITES 8
+
+struct wc_replay_file {
+    struct wc_candidate c; /* its texts are kept */
+    struct wc_file_facts facts;
+};
+
+/* Too large for a stack. All of it is valid until the next wc_replay_run. */
+struct wc_replay {
+    const struct wc_files *files;
+    struct wc_buffer_arena memory;
+    const char *searched[WC_REPLAY_SEARCHED];
+    const char *directory[WC_REPLAY_SEARCHED]; /* the same, bare; NULL: it is not there */
+    enum wc_search_rule rule[WC_REPLAY_SEARCHED];
+    size_t searched_count, searched_more;
+    struct wc_replay_file taken, other[WC_REPLAY_CANDIDATES];
+    bool found;
+    size_t others, others_more;
+    const char *site[WC_REPLAY_SITES + 1], *conda[2], *cuda[3]; /* roots, for wc_replay_copies */
+    struct wc_identity identity;
+    char room[WC_SEARCH_PATH + 64], soname[256], version[WC_VERSION_TEXT];
+    char texts[64 << 10];
+};
+
+/* world: with `whole`. scratch: as for wc_search. */
+void wc_replay_run(struct wc_replay *r, const struct wc_search_world *world,
+                   const struct wc_search_object *caller, const char *name, void *scratch,
+                   size_t scratch_size);
+/* The file that it takes; NULL: none. The i-th one that it passes over or ends at, the i-th
+ * directory that it looked into; NULL past the last. */
+const char *wc_replay_taken(const struct wc_replay *r);
+const char *wc_replay_passed(const struct wc_replay *r, size_t i);
+const char *wc_replay_directory(const struct wc_replay *r, size_t i, enum wc_search_rule *rule);
+bool wc_replay_takes(const struct wc_replay *r, const char *path, uint64_t device, uint64_t inode);
+
+/* Copies that the loader does not look at: what a host wants and does not find may be installed all
+ * the same. First the roots that variables ("NAME=value") and paths of mapped files give, then the
+ * copies, among them one beside the caller. */
+void wc_replay_root(struct wc_replay *r, const char *variable);
+void wc_replay_site(struct wc_replay *r, const char *path);
+void wc_replay_copies(struct wc_replay *r, const char *name, const char *caller);
+
+/* Where the records go, and how a file is looked into. */
+struct wc_replay_sink {
+    void *ctx;
+    void (*add)(void *ctx, struct wc_record *r);
+    /* False: it cannot be read. *image: NULL where it is no ELF file that fits. */
+    bool (*open)(void *ctx, const char *path, const struct wc_elf_image **image);
+    void (*close)(void *ctx);
+    void *scratch; /* for wc_identify */
+    size_t scratch_size;
+};
+/* search: what the record says of who asks and what came of it is set. Writes it, its `rule` where
+ * by_replay is set, and the candidates. */
+void wc_replay_tell(struct wc_replay *r, struct wc_record *search, bool by_replay,
+                    const struct wc_replay_sink *sink);
+
+#endif

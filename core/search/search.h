@@ -1,0 +1,128 @@
+/*
+ * Replay of the loader's search for one name: which files it tries, in which order and by which
+ * rule, and what stands there. The rules are those of glibc 2.17 and up (elf/dl-load.c, dl-cache.c,
+ * dl-hwcaps.c, ld.so(8)). Pure; reads through struct wc_files. No file is ever loaded.
+ */
+#ifndef WHICHCUDNN_SEARCH_H
+#define WHICHCUDNN_SEARCH_H
+
+#include "core/base/files.h"
+#include "core/elf/elf_image.h"
+#include "whichcudnn/record.h"
+
+/* An object that takes part: the caller, and those that loaded it. */
+struct wc_search_object {
+    const char *path;   /* as the loader has it; "" or NULL: the program without a known path */
+    const char *origin; /* $ORIGIN: the directory of its real path; NULL: unknown */
+    const char *rpath, *runpath, *soname; /* NULL: none */
+    bool is_program, no_default;          /* no_default: DF_1_NODEFLIB */
+    const char *const *names; /* by which it was asked for, NULL at the end; NULL: none known */
+    const struct wc_search_object *loaded_by; /* NULL: by nobody (at start, or the program) */
+};
+
+/* What is the same for all requests of a process. */
+struct wc_search_world {
+    const struct wc_files *files;
+    const char *library_path;        /* as at process start; NULL: not set */
+    const char *library_path_origin; /* $ORIGIN in it: the program's */
+    bool secure;                     /* AT_SECURE: LD_LIBRARY_PATH is not heeded */
+    struct wc_span cache;            /* the bytes of /etc/ld.so.cache; n 0: there is none */
+    const char *lib, *platform;  /* $LIB, $PLATFORM; platform NULL: the element does not count */
+    const char *const *defaults; /* directories with a '/' behind, NULL at the end */
+    /* Subdirectories of each directory, first to last, with a '/' behind, NULL at the end:
+     * "glibc-hwcaps/x86-64-v3/", then before glibc 2.37 those by the old rules. */
+    const char *const *subdirectories;
+    /* Names below glibc-hwcaps/ that this machine has, best first, NULL at the end: for the cache.
+     */
+    const char *const *hwcaps;
+    uint64_t cache_hwcap; /* bits of the old rules that this machine has */
+    uint16_t machine;     /* EM_X86_64, EM_AARCH64 */
+    bool whole;           /* go on behind the file that is taken, or that ends the search */
+    bool sparse; /* leave out subdirectories that are not there: the loader tries in them once */
+    const struct wc_search_object *program; /* NULL: unknown */
+    /* What is there already, in the loader's order, NULL at the end; NULL: not to be looked at. */
+    const struct wc_search_object *const *loaded;
+    struct wc_search_memory *memory; /* NULL: a loader that has tried nothing yet */
+};
+
+/*
+ * What the loader remembers: a directory that is not there is tried once. One for a process,
+ * cleared at the start; what finds no room is tried again.
+ */
+struct wc_search_memory {
+    struct wc_arena *arena;
+    struct wc_search_missing *missing;
+};
+
+struct wc_candidate {
+    enum wc_search_rule rule;
+    enum wc_file_state state;
+    bool beaten;       /* an earlier one was taken, or ended the search */
+    bool no_directory; /* nor is its directory there */
+    bool tried;        /* false: that was known before, and the loader does not look again */
+    bool in_subdirectory;
+    const char *path; /* the file tried; valid for the time of the call, as are all texts here */
+    const char *directory; /* of the list, with a '/' behind; NULL: no list */
+    const char *element;   /* of the variable or the tag, as written there; NULL: no list */
+    unsigned index;        /* of the element in its list, from 0, empty ones counted */
+    const struct wc_search_object *of; /* whose tag, or what is there already; NULL: nobody's */
+};
+
+/* Calls each() for every file that the loader would try, up to the one that it takes (FITS) or
+ * fails on (DAMAGED); with world->whole also for those behind it. each() may stop the search by
+ * returning false. scratch: at least WC_SEARCH_SCRATCH bytes. True: one was taken. */
+#define WC_SEARCH_SCRATCH (64u << 10)
+#define WC_SEARCH_LIST 256 /* directories of one list, the others are left out */
+bool wc_search(const struct wc_search_world *world, const struct wc_search_object *caller,
+               const char *name, void *scratch, size_t scratch_size,
+               bool (*each)(void *arg, const struct wc_candidate *candidate), void *arg);
+
+/* ---- core/search/tokens.c ---- */
+
+/* The text with $ORIGIN, $LIB and $PLATFORM (or ${...}) replaced. False: a token's value is not
+ * known, or the whole does not fit: the element does not count. Other '$' stay. */
+bool wc_search_expand(const struct wc_search_world *world, const char *origin, bool of_program,
+                      const char *text, size_t n, char *to, size_t cap);
+
+/* ---- core/search/cache.c ---- */
+
+/* The path that the cache gives for a name, in its bytes; NULL: none. */
+const char *wc_search_cache(const struct wc_search_world *world, const char *name);
+
+/* ---- core/search/places.c ---- */
+
+#define WC_SEARCH_PATH 4096
+
+/* Roots below which copies are known to lie (core/search/places.def); lists end with NULL. */
+struct wc_search_roots {
+    const char *const *site, *const *conda, *const *cuda;
+};
+/* Calls each() for every file of that name that is there, until it returns false. path: room for
+ * WC_SEARCH_PATH bytes. */
+void wc_search_places(const struct wc_files *files, const struct wc_search_roots *roots,
+                      const char *name, char *path, bool (*each)(void *arg, const char *path),
+                      void *arg);
+
+/* ---- core/search/system.c ---- */
+
+#define WC_SEARCH_DIRECTORIES 8     /* the loader's own */
+#define WC_SEARCH_SUBDIRECTORIES 32 /* of each */
+
+/* What a loader adds by itself, and looks for below each directory. */
+struct wc_search_system {
+    const char *defaults[WC_SEARCH_DIRECTORIES + 1];
+    const char *subdirectories[WC_SEARCH_SUBDIRECTORIES + 1];
+    const char *hwcaps[4];
+    char lib[64], platform[16];
+    uint64_t cache_hwcap;
+    char text[4096]; /* of the lists */
+};
+/* Of the machine that this code runs on. glibc_minor: 36 for 2.36; platform, hwcap: AT_PLATFORM
+ * (NULL: unknown) and AT_HWCAP; loader: the dynamic loader, NULL if unknown: then there are no
+ * defaults. */
+void wc_search_system_read(struct wc_search_system *out, unsigned glibc_minor, const char *platform,
+                           uint64_t hwcap, const struct wc_elf_image *loader);
+/* Puts them into a world. */
+void wc_search_system_use(const struct wc_search_system *system, struct wc_search_world *world);
+
+#endif

@@ -1,0 +1,195 @@
+/* The version of a file, source after source (version_sources.def). */
+#include "file_version.h"
+
+#include "core/elf/elf_inside.h"
+#include "core/model/names.h"
+#include "version_code.h"
+
+enum { LINE = 64, BUILD_TEXT_LENGTH = 64 };
+
+/* The texts lie near the beginning of .rodata, which follows .fini in every release seen. */
+#define BUILD_TEXT_WITHIN (4u << 20)
+
+int32_t wc_major_by_names(const struct wc_elf_image *image, const char *path) {
+    const char *const names[] = {image ? wc_elf_defined_node(image) : NULL,
+                                 image ? wc_elf_soname(image) : NULL, path};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct wc_name name;
+        wc_name_read(names[i], &name);
+        if (wc_kind_is_cudnn(name.kind) && wc_version_known(name.version))
+            return name.version.major;
+    }
+    return -1;
+}
+
+static bool data_symbol_name(const char *name) {
+    return name && wc_str_starts(name, "cudnn_") && wc_str_ends(name, "_version");
+}
+
+static struct wc_version by_data_symbol(const struct wc_version_question *q) {
+    const struct wc_elf_image *e = q->image;
+    struct wc_elf_symbol s;
+    for (uint32_t i = e ? e->first_defined : 0; e && i < e->symbols; i++) {
+        if (!data_symbol_name(wc_elf_symbol_name(e, i)) || !wc_elf_symbol_at(e, i, &s))
+            continue;
+        uint32_t packed;
+        const void *value = s.defined && s.type == STT_OBJECT && s.size == sizeof packed
+                                ? wc_elf_at(e, s.value, sizeof packed)
+                                : NULL;
+        if (!value)
+            continue;
+        wc_mem_copy(&packed, value, sizeof packed);
+        return wc_version_from_packed(packed);
+    }
+    return WC_VERSION_NONE;
+}
+
+static struct wc_version by_asked_names(const struct wc_version_question *q) {
+    return q->image && q->facade && q->major > 0 ? wc_version_in_names(q->image, q->major)
+                                                 : WC_VERSION_NONE;
+}
+
+static struct wc_version by_code(const struct wc_version_question *q) {
+    static const char *const functions[] = {
+#define NUMBER_IN(function) function,
+#include "version_sources.def"
+    };
+    for (size_t i = 0; q->image && q->major > 0 && i < sizeof functions / sizeof *functions; i++) {
+        struct wc_version v = wc_version_in_function(q->image, functions[i], q->major);
+        if (wc_version_known(v))
+            return v;
+    }
+    return WC_VERSION_NONE;
+}
+
+/* Does s[0..n) begin with shape? Its numbers go to number[0..3). */
+static bool has_shape(const char *s, size_t n, const char *shape, uint64_t number[3]) {
+    size_t at = 0, numbers = 0;
+    for (; *shape; shape++) {
+        size_t used = 1;
+        if (*shape == '#')
+            used = numbers < 3 ? wc_parse_number(s + at, n - at, &number[numbers++]) : 0;
+        else if (at >= n || s[at] != *shape)
+            used = 0;
+        if (!used)
+            return false;
+        at += used;
+    }
+    return numbers == 3;
+}
+
+static struct wc_version build_text(const char *s, size_t n, int32_t major) {
+    static const char *const shapes[] = {
+#define BUILD_TEXT(shape) shape,
+#include "version_sources.def"
+    };
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        uint64_t number[3];
+        if (has_shape(s, n, shapes[i], number) && number[0] == (uint64_t)major && number[1] < 100 &&
+            number[2] < 100)
+            return (struct wc_version){major, (int32_t)number[1], (int32_t)number[2], -1};
+    }
+    return WC_VERSION_NONE;
+}
+
+static struct wc_version by_build_string(const struct wc_version_question *q) {
+    static const char start[] = "cudnn_version";
+    const size_t length = sizeof start - 1;
+    uint64_t at = q->image ? q->image->fini : 0, end = at + BUILD_TEXT_WITHIN, found;
+    while (q->image && q->major > 0 && at < end &&
+           (found = wc_elf_find_bytes(q->image, start, length, &at, (size_t)(end - at)))) {
+        uint64_t room = wc_elf_room(q->image, found + length);
+        size_t n = room < BUILD_TEXT_LENGTH ? room : BUILD_TEXT_LENGTH;
+        const char *s = wc_elf_at(q->image, found + length, n);
+        struct wc_version v = s ? build_text(s, n, q->major) : WC_VERSION_NONE;
+        if (wc_version_known(v))
+            return v;
+    }
+    return WC_VERSION_NONE;
+}
+
+static struct wc_version by_file_name(const struct wc_version_question *q) {
+    struct wc_name name;
+    wc_name_read(q->path, &name);
+    return name.version;
+}
+
+static struct wc_version by_package(const struct wc_version_question *q) {
+    return q->package;
+}
+
+static int32_t macro(struct wc_reading *r, const char *header, const char *start) {
+    char line[LINE];
+    uint64_t number;
+    if (!wc_reading_value(r, header, start, line, sizeof line))
+        return -1;
+    const char *s = line;
+    while (*s == ' ' || *s == '\t')
+        s++;
+    return wc_parse_number(s, wc_str_length(s), &number) && number < 1000 ? (int32_t)number : -1;
+}
+
+struct wc_version wc_header_version(struct wc_reading *r, const char *header) {
+    struct wc_version v = {macro(r, header, "#define CUDNN_MAJOR "), -1, -1, -1};
+    if (v.major > 0)
+        v.minor = macro(r, header, "#define CUDNN_MINOR ");
+    if (v.minor >= 0)
+        v.patch = macro(r, header, "#define CUDNN_PATCHLEVEL ");
+    return v.patch >= 0 ? v : WC_VERSION_NONE;
+}
+
+static struct wc_version by_header(const struct wc_version_question *q) {
+    static const struct {
+        int up;
+        const char *below;
+    } headers[] = {
+#define HEADER(up, below) {up, below},
+#include "version_sources.def"
+    };
+    struct wc_version v = WC_VERSION_NONE;
+    for (size_t i = 0; i < sizeof headers / sizeof *headers && !wc_version_known(v); i++) {
+        size_t mark = q->r->memory.used, n = wc_dir_length(q->path);
+        for (int up = 0; up < headers[i].up && n > 1; up++) {
+            while (n && q->path[n - 1] != '/')
+                n--;
+            n -= n > 0;
+        }
+        const char *dir = wc_reading_copy(q->r, q->path, n);
+        const char *header = wc_reading_join(q->r, dir ? dir : "", headers[i].below, NULL);
+        if (dir && header)
+            v = wc_header_version(q->r, header);
+        q->r->memory.used = mark;
+    }
+    /* A header of another major was left by another installation. */
+    return q->major > 0 && v.major != q->major ? WC_VERSION_NONE : v;
+}
+
+/* A ceiling of 9.4 holds for all its patches. */
+bool wc_version_in_bounds(const struct wc_version_question *q, struct wc_version v) {
+    return (!wc_version_known(q->floor) || wc_version_compare(v, q->floor) >= 0) &&
+           (!wc_version_known(q->ceiling) || wc_version_agree(v, q->ceiling) ||
+            wc_version_compare(v, q->ceiling) <= 0);
+}
+
+struct wc_version wc_file_version(const struct wc_version_question *q,
+                                  enum wc_version_source *source) {
+    static const struct {
+        enum wc_version_source source;
+        bool inside;
+        struct wc_version (*read)(const struct wc_version_question *q);
+    } sources[] = {
+#define SOURCE(source, function, inside) {WC_version_source_##source, inside, function},
+#include "version_sources.def"
+    };
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        struct wc_version v = sources[i].read(q);
+        v.build = -1; /* of the package, not of cuDNN */
+        *source = sources[i].source;
+        /* The ceiling refutes nothing: a library may be cut down. */
+        bool refuted = wc_version_known(q->floor) && wc_version_compare(v, q->floor) < 0;
+        if (v.patch >= 0 && (sources[i].inside || !refuted))
+            return v;
+    }
+    *source = WC_version_source_UNKNOWN;
+    return WC_VERSION_NONE;
+}

@@ -1,0 +1,30 @@
+/*
+ * The version of a cuDNN file. For core/ alone.
+ */
+#ifndef WHICHCUDNN_CORE_FILE_VERSION_H
+#define WHICHCUDNN_CORE_FILE_VERSION_H
+
+#include "core/base/reading.h"
+#include "core/elf/elf_image.h"
+#include "core/packages/identify.h"
+
+struct wc_version_question {
+    struct wc_reading *r;
+    const char *path;                 /* real path */
+    const struct wc_elf_image *image; /* NULL: not readable */
+    struct wc_version package;        /* what its package states; NONE: nothing */
+    int32_t major;                    /* by its version node, SONAME or name; -1: unknown */
+    bool facade;
+    struct wc_version floor, ceiling; /* by its exports; NONE: no bound */
+};
+/* The major that node, SONAME and name tell; -1: none does. */
+int32_t wc_major_by_names(const struct wc_elf_image *image, const char *path);
+/* The first source that knows major, minor and patch; NONE and UNKNOWN: none does. */
+struct wc_version wc_file_version(const struct wc_version_question *q,
+                                  enum wc_version_source *source);
+/* Could a file of this version export what this one does? */
+bool wc_version_in_bounds(const struct wc_version_question *q, struct wc_version v);
+/* CUDNN_MAJOR, CUDNN_MINOR and CUDNN_PATCHLEVEL of a header; NONE: not all there. */
+struct wc_version wc_header_version(struct wc_reading *r, const char *header);
+
+#endif

@@ -1,0 +1,223 @@
+/*
+ * Sets of versions as package metadata and WHICHCUDNN_EXPECT state them (version.h). The rules are
+ * PEP 440's; what cuDNN adds is that a version often has fields that nobody knows, so that the
+ * answer has three values.
+ */
+#include "version.h"
+
+enum { CUDNN_FIELDS = 3, FIELDS = 4 };
+
+/* ---- text to clauses ---- */
+
+static const struct {
+    char sign[4];
+    enum wc_spec_op op;
+} signs[] = {
+    /* A sign stands before those that it begins with. */
+    {"===", WC_EQ}, {"==", WC_EQ}, {"!=", WC_NE}, {">=", WC_GE},
+    {"<=", WC_LE},  {">", WC_GT},  {"<", WC_LT},  {"~=", WC_COMPATIBLE},
+};
+
+static bool blank(char c) {
+    return c == ' ' || c == '\t';
+}
+
+static void trim(const char **s, size_t *n) {
+    while (*n && blank((*s)[0])) {
+        (*s)++;
+        (*n)--;
+    }
+    while (*n && blank((*s)[*n - 1]))
+        (*n)--;
+}
+
+static bool ends(const char *s, size_t n, const char *end) {
+    size_t m = wc_str_length(end);
+    return n >= m && wc_mem_compare(s + n - m, end, m) == 0;
+}
+
+/* Takes the sign off the front. None means WC_EQ_PREFIX: "9.1" for people is every 9.1.x. */
+static enum wc_spec_op take_sign(const char **s, size_t *n) {
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+        size_t m = wc_str_length(signs[i].sign);
+        if (*n < m || wc_mem_compare(*s, signs[i].sign, m) != 0)
+            continue;
+        *s += m;
+        *n -= m;
+        return signs[i].op;
+    }
+    return WC_EQ_PREFIX;
+}
+
+static bool parse_clause(const char *s, size_t n, enum wc_spec_op *op, struct wc_version *v) {
+    trim(&s, &n);
+    *op = take_sign(&s, &n);
+    trim(&s, &n);
+    if (ends(s, n, ".*")) {
+        if (*op != WC_EQ && *op != WC_NE && *op != WC_EQ_PREFIX)
+            return false;
+        *op = *op == WC_NE ? WC_NE_PREFIX : WC_EQ_PREFIX;
+        n -= 2;
+    } else if ((*op == WC_LT || *op == WC_GE) && ends(s, n, "a0")) {
+        /* conda's pins say "<10.0a0", below even the first preview of 10.0. There are no previews
+         * of cuDNN, so that it is the same as without. */
+        n -= 2;
+    }
+    if (!wc_version_parse(s, n, v))
+        return false;
+    return *op != WC_COMPATIBLE || v->minor >= 0; /* PEP 440: ~= needs two fields */
+}
+
+bool wc_spec_parse(const char *s, size_t n, struct wc_spec *out) {
+    out->n = 0;
+    trim(&s, &n);
+    if (n >= 2 && s[0] == '(' && s[n - 1] == ')') { /* the style of metadata 1.x */
+        s++;
+        n -= 2;
+        trim(&s, &n);
+    }
+    while (n) {
+        size_t end = 0;
+        while (end < n && s[end] != ',')
+            end++;
+        if (out->n == sizeof out->clause / sizeof *out->clause ||
+            !parse_clause(s, end, &out->clause[out->n].op, &out->clause[out->n].version) ||
+            end == n - 1) {
+            out->n = 0;
+            return false;
+        }
+        out->n++;
+        end += end < n;
+        s += end;
+        n -= end;
+    }
+    return true;
+}
+
+/* ---- does a version satisfy them ---- */
+
+/* v stands for every version between low and high, compared in `width` fields. */
+struct candidates {
+    int32_t low[FIELDS], high[FIELDS];
+    size_t width;
+};
+
+static struct candidates candidates_of(struct wc_version v) {
+    int32_t field[FIELDS] = {v.major, v.minor, v.patch, v.build};
+    struct candidates c = {.width = v.build >= 0 ? FIELDS : CUDNN_FIELDS};
+    for (size_t i = 0; i < FIELDS; i++) {
+        c.low[i] = field[i] >= 0 ? field[i] : 0;
+        c.high[i] = field[i] >= 0 ? field[i] : INT32_MAX;
+    }
+    return c;
+}
+
+static int compare(const int32_t *a, const int32_t *b, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (a[i] != b[i])
+            return a[i] < b[i] ? -1 : 1;
+    }
+    return 0;
+}
+
+static size_t known_fields(struct wc_version v) {
+    return v.major < 0 ? 0 : v.minor < 0 ? 1 : v.patch < 0 ? 2 : v.build < 0 ? 3 : 4;
+}
+
+static enum wc_answer opposite(enum wc_answer a) {
+    return a == WC_UNKNOWN ? a : a == WC_YES ? WC_NO : WC_YES;
+}
+
+/* Do all, none or some of the candidates compare with the bound as `wanted` says (-1 or 1)? */
+static enum wc_answer beyond(const struct candidates *c, const int32_t *bound, int wanted) {
+    bool low = compare(c->low, bound, c->width) == wanted;
+    bool high = compare(c->high, bound, c->width) == wanted;
+    return low != high ? WC_UNKNOWN : low ? WC_YES : WC_NO;
+}
+
+/* Do they equal the first n fields of the bound? */
+static enum wc_answer equal(const struct candidates *c, const int32_t *bound, size_t n) {
+    if (n > c->width)
+        n = c->width;
+    int low = compare(c->low, bound, n), high = compare(c->high, bound, n);
+    if (low > 0 || high < 0)
+        return WC_NO;
+    return low == 0 && high == 0 ? WC_YES : WC_UNKNOWN;
+}
+
+static enum wc_answer both(enum wc_answer a, enum wc_answer b) {
+    if (a == WC_NO || b == WC_NO)
+        return WC_NO;
+    return a == WC_UNKNOWN ? a : b;
+}
+
+static enum wc_answer clause_accepts(enum wc_spec_op op, struct wc_version limit,
+                                     const struct candidates *c) {
+    /* Fields that the clause leaves out are 0 (PEP 440), but not part of its prefix. */
+    size_t fields = known_fields(limit);
+    int32_t bound[FIELDS] = {limit.major, limit.minor, limit.patch, limit.build};
+    for (size_t i = fields; i < FIELDS; i++)
+        bound[i] = 0;
+    switch (op) {
+    case WC_EQ:
+        return equal(c, bound, FIELDS);
+    case WC_NE:
+        return opposite(equal(c, bound, FIELDS));
+    case WC_EQ_PREFIX:
+        return equal(c, bound, fields);
+    case WC_NE_PREFIX:
+        return opposite(equal(c, bound, fields));
+    case WC_GE:
+        return opposite(beyond(c, bound, -1));
+    case WC_LT:
+        return beyond(c, bound, -1);
+    case WC_LE:
+        return opposite(beyond(c, bound, 1));
+    case WC_GT:
+        return beyond(c, bound, 1);
+    case WC_COMPATIBLE:
+        return both(opposite(beyond(c, bound, -1)), equal(c, bound, fields - 1));
+    }
+    return WC_UNKNOWN;
+}
+
+enum wc_answer wc_spec_accepts(const struct wc_spec *spec, struct wc_version v) {
+    enum wc_answer answer = WC_YES;
+    struct candidates c = candidates_of(v);
+    for (size_t i = 0; i < spec->n; i++)
+        answer = both(answer, clause_accepts(spec->clause[i].op, spec->clause[i].version, &c));
+    return answer;
+}
+
+/* ---- its lower end ---- */
+
+static struct wc_version next_version(struct wc_version v) {
+    int32_t *last = v.build >= 0 ? &v.build : &v.patch;
+    if (v.minor < 0)
+        v.minor = 0;
+    if (*last < INT32_MAX)
+        *last = *last < 0 ? 1 : *last + 1;
+    return v;
+}
+
+struct wc_version wc_spec_floor(const struct wc_spec *spec) {
+    struct wc_version floor = WC_VERSION_NONE;
+    for (size_t i = 0; i < spec->n; i++) {
+        struct wc_version v = spec->clause[i].version;
+        switch (spec->clause[i].op) {
+        case WC_NE:
+        case WC_NE_PREFIX:
+        case WC_LE:
+        case WC_LT:
+            continue;
+        case WC_GT:
+            v = next_version(v);
+            break;
+        default:
+            break;
+        }
+        if (!wc_version_known(floor) || wc_version_compare(v, floor) > 0)
+            floor = v;
+    }
+    return floor;
+}

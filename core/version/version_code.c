@@ -1,0 +1,223 @@
+/*
+ * Constants in machine code (version_code.h). No disassembler: the few shapes that compilers give
+ * to "put this number there" are looked for, and an answer counts only if all that is found agrees.
+ */
+#include "version_code.h"
+
+#include "core/elf/elf_inside.h"
+
+enum {
+    NEAR = 64,        /* bytes around an argument in which the others of its call are, */
+    PUSH_BEFORE = 32, /* and in which the pushed one is */
+    PUSH_BEHIND = 48,
+    NEAR_WORDS = 12, /* the same in instructions, aarch64 */
+    MOST_PART = 100, /* minor and patch are smaller: CUDNN_VERSION has two digits for them, */
+    MOST_PATCH = 20, /* and no patch was ever above 9 */
+    MOST_CODE = 8 << 20,
+    MOST_FUNCTION = 8192,
+};
+
+struct found {
+    struct wc_version version;
+    bool any, differs;
+};
+
+static void add(struct found *f, struct wc_version v) {
+    if (f->any && wc_version_compare(f->version, v) != 0)
+        f->differs = true;
+    f->version = v;
+    f->any = true;
+}
+
+static struct wc_version agreed(const struct found *f) {
+    return f->any && !f->differs ? f->version : WC_VERSION_NONE;
+}
+
+static uint32_t word(const unsigned char *p) {
+    return WC_LAX_AT(uint32_t, p);
+}
+
+/* ---- x86-64: the 5th argument in r8d, the 6th in r9d, the 7th pushed ---- */
+
+static uint64_t back(uint64_t i, uint64_t by) {
+    return i > by ? i - by : 0;
+}
+
+static uint64_t ahead(uint64_t i, uint64_t by, uint64_t n) {
+    return n - i > by ? i + by : n;
+}
+
+static uint64_t distance(uint64_t a, uint64_t b) {
+    return a > b ? a - b : b - a;
+}
+
+/* mov $minor,%r9d or xor %r9d,%r9d nearest to `at`; -1: neither. */
+static int32_t minor_near(const unsigned char *p, uint64_t from, uint64_t to, uint64_t at) {
+    int32_t minor = -1;
+    uint64_t best = UINT64_MAX;
+    for (uint64_t i = from; i + 6 <= to; i++) {
+        bool zero = p[i] == 0x45 && p[i + 1] == 0x31 && p[i + 2] == 0xc9;
+        bool number = p[i] == 0x41 && p[i + 1] == 0xb9 && word(p + i + 2) < MOST_PART;
+        if ((!zero && !number) || distance(i, at) >= best)
+            continue;
+        best = distance(i, at);
+        minor = zero ? 0 : (int32_t)word(p + i + 2);
+    }
+    return minor;
+}
+
+/* push $patch, the only one of a small number there; -1: none, or several that differ. */
+static int32_t pushed(const unsigned char *p, uint64_t from, uint64_t to) {
+    int32_t patch = -1;
+    for (uint64_t i = from; i + 2 <= to; i++) {
+        if (p[i] != 0x6a || p[i + 1] >= MOST_PATCH)
+            continue;
+        if (patch >= 0 && patch != p[i + 1])
+            return -1;
+        patch = p[i + 1];
+    }
+    return patch;
+}
+
+static void names_x86_64(const unsigned char *p, uint64_t n, int32_t major, struct found *f) {
+    for (uint64_t i = 0; i + 6 <= n; i++) {
+        i = wc_elf_skip_to(p + 1, i, n - 1, 0xb8);
+        if (i + 6 > n)
+            break;
+        if (p[i] != 0x41 || p[i + 1] != 0xb8 || word(p + i + 2) != (uint32_t)major)
+            continue;
+        int32_t minor = minor_near(p, back(i, NEAR), ahead(i, NEAR, n), i);
+        int32_t patch = pushed(p, back(i, PUSH_BEFORE), ahead(i, PUSH_BEHIND, n));
+        if (minor >= 0 && patch >= 0)
+            add(f, (struct wc_version){major, minor, patch, -1});
+    }
+}
+
+/* ---- aarch64: w4, w5, w6 ---- */
+
+/* mov wREG, #number; -1: another instruction. */
+static int32_t moved(uint32_t instruction, uint32_t reg) {
+    if ((instruction & 0xffe0001f) != (0x52800000 | reg))
+        return -1;
+    return (int32_t)(instruction >> 5 & 0xffff);
+}
+
+/* mov wREG, wOTHER; -1: another instruction. */
+static int32_t copied(uint32_t instruction, uint32_t reg) {
+    if ((instruction & 0xffe0ffff) != (0x2a0003e0 | reg))
+        return -1;
+    return (int32_t)(instruction >> 16 & 31);
+}
+
+/* Where a register gets its number within the words around `at`, not across a call; n: nowhere. */
+static uint64_t set_near(const unsigned char *p, uint64_t n, uint64_t at, uint32_t reg) {
+    for (int way = -1; way <= 1; way += 2) {
+        for (uint64_t k = 1; k <= NEAR_WORDS; k++) {
+            uint64_t i = way < 0 ? at - 4 * k : at + 4 * k;
+            if (i >= n || n - i < 4 || (word(p + i) & 0xfc000000) == 0x94000000)
+                break;
+            if (moved(word(p + i), reg) >= 0 || copied(word(p + i), reg) >= 0)
+                return i;
+        }
+    }
+    return n;
+}
+
+/* Equal arguments are loaded once and copied. */
+static int32_t moved_near(const unsigned char *p, uint64_t n, uint64_t at, uint32_t reg) {
+    for (int copies = 0; copies < 2; copies++) {
+        uint64_t i = set_near(p, n, at, reg);
+        if (i == n)
+            return -1;
+        int32_t number = moved(word(p + i), reg);
+        if (number >= 0)
+            return number < MOST_PART ? number : -1;
+        reg = (uint32_t)copied(word(p + i), reg);
+        if (reg == 4)
+            return moved(word(p + at), 4);
+    }
+    return -1;
+}
+
+static void names_aarch64(const unsigned char *p, uint64_t n, int32_t major, struct found *f) {
+    for (uint64_t i = 0; i + 4 <= n; i += 4) {
+        if (moved(word(p + i), 4) != major)
+            continue;
+        int32_t minor = moved_near(p, n, i, 5), patch = moved_near(p, n, i, 6);
+        if (minor >= 0 && patch >= 0 && patch < MOST_PATCH)
+            add(f, (struct wc_version){major, minor, patch, -1});
+    }
+}
+
+/* ---- both ---- */
+
+static uint16_t machine(const struct wc_elf_image *e) {
+#if defined __x86_64__
+    const uint16_t own = EM_X86_64;
+#elif defined __aarch64__
+    const uint16_t own = EM_AARCH64;
+#else
+    const uint16_t own = 0;
+#endif
+    return e->machine ? e->machine : own;
+}
+
+struct wc_version wc_version_in_names(const struct wc_elf_image *e, int32_t major) {
+    static const char format[] = "%s.%d.%d.%d";
+    struct found f = {.any = false};
+    uint64_t at = 0;
+    if (!wc_elf_find_bytes(e, format, sizeof format, &at, MOST_CODE))
+        return WC_VERSION_NONE;
+    for (size_t i = 0; i < e->loads; i++) {
+        uint64_t n = e->load[i].readable < MOST_CODE ? e->load[i].readable : MOST_CODE;
+        if (!(e->load[i].flags & PF_X) || !wc_elf_fetched(e, e->load[i].at, n))
+            continue;
+        if (machine(e) == EM_X86_64)
+            names_x86_64(e->load[i].at, n, major, &f);
+        else if (machine(e) == EM_AARCH64)
+            names_aarch64(e->load[i].at, n, major, &f);
+    }
+    return agreed(&f);
+}
+
+/* Bytes of a store of a constant to the stack before that constant; 0: another instruction. */
+static size_t stored(const unsigned char *p) {
+    if (p[0] != 0xc7)
+        return 0;
+    switch (p[1]) {
+    case 0x45:
+        return 3; /* disp8(%rbp) */
+    case 0x85:
+        return 6; /* disp32(%rbp) */
+    case 0x44:
+        return p[2] == 0x24 ? 4 : 0; /* disp8(%rsp) */
+    case 0x84:
+        return p[2] == 0x24 ? 7 : 0; /* disp32(%rsp) */
+    default:
+        return 0;
+    }
+}
+
+static void add_number(struct found *f, uint32_t number, int32_t major) {
+    struct wc_version v = wc_version_from_number(number);
+    if (v.major == major && major > 0)
+        add(f, v);
+}
+
+struct wc_version wc_version_in_function(const struct wc_elf_image *e, const char *name,
+                                         int32_t major) {
+    struct wc_elf_symbol s;
+    struct found f = {.any = false};
+    if (machine(e) != EM_X86_64 || !wc_elf_find_defined(e, name, &s) || s.type != STT_FUNC)
+        return WC_VERSION_NONE;
+    uint64_t n = s.size < MOST_FUNCTION ? s.size : MOST_FUNCTION;
+    const unsigned char *p = wc_elf_at(e, s.value, n);
+    if (!p)
+        return WC_VERSION_NONE;
+    if (n >= 6 && p[0] == 0xb8 && p[5] == 0xc3) /* mov $number,%eax; ret */
+        add_number(&f, word(p + 1), major);
+    for (uint64_t i = 0; i + 11 <= n; i++)
+        if (stored(p + i))
+            add_number(&f, word(p + i + stored(p + i)), major);
+    return agreed(&f);
+}

@@ -1,0 +1,20 @@
+/*
+ * Version numbers that stand in machine code as constants. For core/ alone.
+ */
+#ifndef WHICHCUDNN_CORE_VERSION_CODE_H
+#define WHICHCUDNN_CORE_VERSION_CODE_H
+
+#include "core/elf/elf_image.h"
+#include "version.h"
+
+/*
+ * The version in the names that a facade of this major makes with
+ * snprintf(to, n, "%s.%d.%d.%d", part, major, minor, patch): all such calls must agree. NONE: no
+ * call found, or another architecture than x86-64 and aarch64.
+ */
+struct wc_version wc_version_in_names(const struct wc_elf_image *e, int32_t major);
+/* CUDNN_VERSION as a constant in a function's body, of this major; all must agree. x86-64 only. */
+struct wc_version wc_version_in_function(const struct wc_elf_image *e, const char *name,
+                                         int32_t major);
+
+#endif

@@ -1,0 +1,301 @@
+#include "failed_files.h"
+
+#include "arch.h"
+#include "core/elf/file_check.h"
+#include "core/model/names.h"
+#include "core/search/loader_words.h"
+#include "demands.h"
+#include "files.h"
+#include "identity.h"
+#include "journal.h"
+#include "loaders.h"
+#include "searches.h"
+#include "sys.h"
+#include "view.h"
+
+#define BESIDE_MOST 8 /* files told of one directory */
+#define NEEDS_MOST 4
+#define MAJORS_MOST 20 /* above those that there are */
+
+static char refused[SYS_PATH], link_of_file[SYS_PATH], real_path[SYS_PATH];
+
+static bool is_told(const struct request *r, const char *path) {
+    const struct wc_stack *s = journal_stack();
+    for (size_t i = 0; i < s->files.n; i++)
+        if (s->files.p[i].r.request == r->number && wc_str_same(s->files.p[i].r.path, path))
+            return true;
+    return false;
+}
+
+/* What is no library has an installation all the same: its package puts it back. */
+static void add_identity(const char *path, const struct wc_elf_image *e, struct wc_file_record *f) {
+    static char version[WC_VERSION_TEXT];
+    const struct wc_identity *id = identity_of(path, e, wc_name_kind_of(path) == WC_NAME_FACADE);
+    if (!id)
+        return;
+    WC_TAKE_INSTALLATION(f, id);
+    if (e) {
+        f->version = wc_version_text(id->version, version);
+        f->version_source = id->version_source;
+    }
+}
+
+/* Written while the file is in view: its SONAME points into that. */
+static void tell_contents(struct wc_record *r) {
+    static struct view v;
+    struct wc_file_record *f = &r->u.file;
+    const char *path = f->real_path ? f->real_path : f->path;
+    bool open = !f->fault && view_open(&v, path);
+    const struct wc_elf_image *e = open ? view_image(&v, 0) : NULL;
+    f->soname = e ? wc_elf_soname(e) : NULL;
+    add_identity(path, open && !v.damaged ? e : NULL, f);
+    journal_add(r);
+    if (open)
+        view_close(&v);
+}
+
+/* False: nothing stands there, and nothing is told. */
+static bool question_file(const struct request *r, const char *path, enum wc_search_rule rule) {
+    static struct wc_file_look look;
+    struct wc_record record;
+    struct wc_file_record *f = &record.u.file;
+    if (is_told(r, path))
+        return true;
+    if (!wc_file_look(&shim_files, path, ARCH_MACHINE, &look))
+        return false;
+    wc_record_begin(&record, WC_KIND_file);
+    f->path = path;
+    if (shim_files.real_path(NULL, path, real_path, sizeof real_path))
+        f->real_path = real_path;
+    if (files_read_link(path, link_of_file, sizeof link_of_file))
+        f->link = link_of_file;
+    f->request = r->number;
+    f->rule = rule;
+    f->fault = look.fault;
+    f->what = wc_str_or_null(look.what);
+    f->size = look.size;
+    f->needs = look.needs;
+    tell_contents(&record);
+    return true;
+}
+
+/* ---- other names of the same library, in a directory that was searched ---- */
+
+struct beside {
+    const struct request *request;
+    struct wc_name wanted;
+    const char *name, *directory;
+    enum wc_search_rule rule;
+    size_t length, told;
+};
+
+static bool look_beside(void *arg, const char *entry) {
+    static char path[SYS_PATH];
+    struct beside *b = arg;
+    struct wc_name name;
+    struct wc_text t;
+    wc_name_read(entry, &name);
+    if (name.kind != b->wanted.kind || !wc_str_same(name.part, b->wanted.part) ||
+        wc_str_same(entry, b->name))
+        return true;
+    wc_text_begin(&t, path, sizeof path);
+    wc_text_add_n(&t, b->directory, b->length);
+    wc_text_join(&t, "/", entry, NULL);
+    if (!t.cut)
+        question_file(b->request, path, b->rule);
+    return ++b->told < BESIDE_MOST;
+}
+
+static void question_beside(const struct request *r, const char *name, const char *directory,
+                            size_t length, enum wc_search_rule rule) {
+    static char text[SYS_PATH];
+    struct beside b = {
+        .request = r, .name = name, .directory = text, .rule = rule, .length = length};
+    struct wc_text t;
+    wc_name_read(name, &b.wanted);
+    wc_text_begin(&t, text, sizeof text);
+    wc_text_add_n(&t, length ? directory : ".", length ? length : 1);
+    /* cuDNN tries names with whole versions before the one that its parts have. */
+    if (b.wanted.kind != WC_NAME_OTHER && b.wanted.version.minor < 0 && !t.cut)
+        shim_files.list(NULL, text, look_beside, &b);
+}
+
+/* ---- where the loader looked ---- */
+
+/* A link that leads nowhere stands there like nothing, and other names are beside it. */
+static void look_into(const struct request *r, const char *directory, const char *name,
+                      enum wc_search_rule rule) {
+    static char path[SYS_PATH];
+    size_t n = wc_str_length(directory);
+    struct wc_text t;
+    while (n > 1 && directory[n - 1] == '/')
+        n--;
+    wc_text_begin(&t, path, sizeof path);
+    wc_text_add_n(&t, directory, n);
+    wc_text_join(&t, "/", name, NULL);
+    if (!t.cut && !question_file(r, path, rule))
+        question_beside(r, name, directory, n, rule);
+}
+
+/* What stands beside a file under a name that the cache does not know: ldconfig enters a copy by
+ * its SONAME alone. */
+static void look_at_copy(const struct request *r, const char *cached, const char *name) {
+    static char path[SYS_PATH];
+    static struct wc_file_look look;
+    struct wc_text t;
+    wc_text_begin(&t, path, sizeof path);
+    wc_text_add_n(&t, cached, (size_t)(wc_base_name(cached) - cached));
+    wc_text_add(&t, name);
+    if (!t.cut && wc_file_look(&shim_files, path, ARCH_MACHINE, &look) && !look.fault)
+        question_file(r, path, WC_search_rule_CACHE);
+}
+
+/* The cache has names with a number: is one of them what was asked for without? */
+static void look_into_cache(const struct request *r, const char *name) {
+    char numbered[64];
+    struct wc_name read;
+    struct wc_text t;
+    wc_name_read(name, &read);
+    if ((read.kind != WC_NAME_FACADE && read.kind != WC_NAME_DRIVER) || read.version.major >= 0)
+        return;
+    for (int major = 1; major < MAJORS_MOST; major++) {
+        wc_text_begin(&t, numbered, sizeof numbered);
+        wc_text_join(&t, name, ".", NULL);
+        wc_text_add_int(&t, major);
+        const char *path = t.cut ? NULL : searches_cached(numbered);
+        if (path && question_file(r, path, WC_search_rule_CACHE))
+            look_at_copy(r, path, name);
+    }
+}
+
+/* found: the loader takes what the replay takes; else it found nothing, whatever that says. */
+static void look_for(const struct request *r, const char *name, bool found) {
+    enum wc_search_rule rule = WC_search_rule_UNKNOWN;
+    const char *place;
+    if (searches_taken())
+        question_file(r, searches_taken(), rule);
+    for (size_t i = 0; (place = searches_passed(i)); i++)
+        question_file(r, place, rule);
+    if (found && searches_taken())
+        return;
+    for (size_t i = 0; (place = searches_directory(i, &rule)); i++)
+        look_into(r, place, name, rule);
+    look_into_cache(r, name);
+}
+
+void question_places(const struct request *r) {
+    look_for(r, r->name, false);
+}
+
+/* ---- what a file needs that was not loaded ---- */
+
+struct needs {
+    struct wc_search_object object;
+    const char *name[NEEDS_MOST];
+    size_t names;
+    struct wc_buffer_arena memory;
+    char texts[8 << 10];
+};
+
+static bool is_needed(const char *name, const char *wanted) {
+    return wc_str_same(name, wanted) || wc_kind_is_cudnn(wc_name_kind_of(name));
+}
+
+static void copy_needs(struct needs *n, const char *file, const char *wanted,
+                       const struct wc_elf_image *e) {
+    struct wc_arena *a = &n->memory.arena;
+    const char *name;
+    if (shim_files.real_path(NULL, file, real_path, sizeof real_path))
+        n->object.origin = wc_arena_string_n(a, real_path, wc_dir_length(real_path));
+    n->object.path = file;
+    n->object.rpath = wc_arena_string(a, wc_elf_rpath(e));
+    n->object.runpath = wc_arena_string(a, wc_elf_runpath(e));
+    n->object.soname = wc_arena_string(a, wc_elf_soname(e));
+    n->object.no_default = (e->flags_1 & DF_1_NODEFLIB) != 0;
+    for (size_t i = 0; (name = wc_elf_needed(e, i)) && n->names < NEEDS_MOST; i++)
+        if (is_needed(name, wanted))
+            n->name[n->names++] = wc_arena_string(a, name);
+}
+
+/* One view at a time: what the file says is copied before others are looked at. */
+static bool read_needs(struct needs *n, const char *file, const char *wanted) {
+    static struct view v;
+    wc_mem_set(&n->object, 0, sizeof n->object);
+    n->names = 0;
+    wc_buffer_arena_begin(&n->memory, n->texts, sizeof n->texts);
+    if (!view_open(&v, file))
+        return false;
+    const struct wc_elf_image *e = view_image(&v, ARCH_MACHINE);
+    if (e)
+        copy_needs(n, file, wanted, e);
+    view_close(&v);
+    return e && !v.damaged;
+}
+
+/* What the file would find of cuDNN, and of another library that it needs, by its own search path:
+ * one that was found (wanted), or one that was not (missing). */
+static void question_needs(const struct request *r, const char *file, const char *wanted,
+                           const char *missing) {
+    static struct needs needs;
+    if (!read_needs(&needs, file, missing ? missing : wanted))
+        return;
+    if (missing)
+        searches_tell_missing(r, &needs.object, missing);
+    for (size_t i = 0; i < needs.names; i++)
+        if (needs.name[i] && searches_replay(&needs.object, needs.name[i]))
+            look_for(r, needs.name[i], !wc_str_same(needs.name[i], missing));
+}
+
+/* The library that was asked for is there, one that it needs is not. */
+static void question_missing(const struct request *r, const char *missing) {
+    static char file[SYS_PATH];
+    struct wc_text t;
+    wc_text_begin(&t, file, sizeof file);
+    if (wc_str_find_char(r->name, '/'))
+        wc_text_add(&t, r->name);
+    else if (searches_replay(chain_of(r->caller), r->name))
+        wc_text_add(&t, searches_taken());
+    if (!t.n || t.cut)
+        return;
+    question_needs(r, file, NULL, missing);
+    if (wc_name_kind_of(missing) == WC_NAME_FACADE)
+        demands_tell_file(WC_NULL, file);
+}
+
+void question_ahead(const struct request *r) {
+    static struct wc_file_look look;
+    struct wc_file_facts facts;
+    const char *path = r->name;
+    if (!r->logged || !wc_kind_is_cudnn(wc_name_kind_of(r->name)))
+        return;
+    if (!wc_str_find_char(path, '/'))
+        path = searches_replay(chain_of(r->caller), r->name) ? searches_taken() : NULL;
+    /* Of what is not there the whole directory would be looked through. */
+    if (path && shim_files.facts(NULL, path, &facts) &&
+        wc_file_look(&shim_files, path, ARCH_MACHINE, &look) && look.fault == WC_file_fault_CUT)
+        question_file(r, path, WC_search_rule_UNKNOWN);
+}
+
+void question_failed(const struct request *r, const char *text) {
+    static struct wc_unmet unmet;
+    static char missing[256];
+    const enum wc_search_rule named = WC_search_rule_UNKNOWN;
+    if (wc_text_refuses(text, refused, sizeof refused)) {
+        if (wc_str_find_char(refused, '/'))
+            question_file(r, refused, named);
+    } else if (wc_text_unmet(text, &unmet)) {
+        if (wc_str_find_char(unmet.library, '/'))
+            question_file(r, unmet.library, named);
+        else if (wc_str_find_char(unmet.file, '/'))
+            question_needs(r, unmet.file, unmet.node, NULL);
+        if (wc_str_starts(unmet.symbol, "cudnn"))
+            demands_tell_file(WC_NULL, unmet.file);
+    } else if (wc_text_not_found(text, missing, sizeof missing) &&
+               !wc_str_same(missing, wc_base_name(r->name))) {
+        question_missing(r, missing);
+    } else if (wc_str_find_char(r->name, '/') && !question_file(r, r->name, named)) {
+        question_beside(r, wc_base_name(r->name), r->name, wc_dir_length(r->name), named);
+    }
+    if (wc_name_kind_of(r->name) == WC_NAME_FACADE)
+        demands_tell_file(r->caller_object, r->caller);
+}

@@ -1,0 +1,141 @@
+#include "loaders.h"
+
+#include "files.h"
+#include "hash.h"
+#include "memory.h"
+#include "objects.h"
+#include "sys.h"
+
+/* What is beyond is not known to have loaded anything. */
+#define LINKS_MOST 4096
+#define HASHED_MOST 8192
+
+struct link {
+    struct wc_search_object object;
+    int needed_by; /* the first on the list, -1: none */
+    bool climbed;
+};
+
+/* Who needs a name first. */
+struct needed {
+    uint64_t name; /* its hash, 0: free */
+    int by;
+};
+
+static struct chain {
+    struct link link[LINKS_MOST];
+    struct needed needed[HASHED_MOST];
+    size_t links, names;
+    struct wc_buffer_arena text;
+    char texts[1 << 20];
+} * chain;
+
+void chain_begin(void) {
+    if (!chain && !(chain = sys_map(sizeof *chain)))
+        return;
+    chain->links = 0;
+    if (chain->names)
+        wc_mem_set(chain->needed, 0, sizeof chain->needed);
+    chain->names = 0;
+    wc_buffer_arena_begin(&chain->text, chain->texts, sizeof chain->texts);
+}
+
+static struct needed *find_needed(const char *name) {
+    uint64_t hash = hash_text(HASH_START, name) | 1;
+    size_t at = hash % HASHED_MOST;
+    while (chain->needed[at].name && chain->needed[at].name != hash)
+        at = (at + 1) % HASHED_MOST;
+    if (!chain->needed[at].name && chain->names < (size_t)HASHED_MOST / 4 * 3) {
+        chain->needed[at] = (struct needed){hash, -1};
+        chain->names++;
+    }
+    return &chain->needed[at];
+}
+
+static int who_needs(const char *name) {
+    const struct needed *n = name ? find_needed(name) : NULL;
+    return n && n->name ? n->by : -1;
+}
+
+static const char *keep(const char *text) {
+    return wc_arena_string(&chain->text.arena, text);
+}
+
+void chain_see(const struct dl_phdr_info *info, const struct wc_elf_image *e) {
+    const char *needed;
+    if (!chain || chain->links == LINKS_MOST)
+        return;
+    int number = (int)chain->links++;
+    struct link *l = &chain->link[number];
+    bool program = !info->dlpi_name || !info->dlpi_name[0];
+    *l = (struct link){.needed_by = -1};
+    l->object.path = keep(program ? objects_path_of(info) : info->dlpi_name);
+    l->object.soname = keep(wc_elf_soname(e));
+    l->object.rpath = keep(wc_elf_rpath(e));
+    l->object.runpath = keep(wc_elf_runpath(e));
+    l->object.is_program = program && number == 0;
+    if (!program) {
+        int by_soname = who_needs(l->object.soname);
+        int by_file = who_needs(wc_base_name(info->dlpi_name));
+        l->needed_by = by_soname < 0 || (by_file >= 0 && by_file < by_soname) ? by_file : by_soname;
+    }
+    for (size_t i = 0; (needed = wc_elf_needed(e, i)); i++) {
+        struct needed *n = find_needed(needed);
+        if (n->name && n->by < 0)
+            n->by = number;
+    }
+}
+
+static struct link *find(const char *path) {
+    for (size_t i = 0; path && chain && i < chain->links; i++)
+        if (wc_str_same(chain->link[i].object.path, path))
+            return &chain->link[i];
+    return NULL;
+}
+
+/* $ORIGIN is the directory of the path by which the loader has it, below the working directory
+ * where that is a relative one. */
+static const char *origin_of(const char *path) {
+    static char origin[SYS_PATH];
+    size_t n = path ? wc_dir_length(path) : 0;
+    struct wc_text t;
+    if (!n)
+        return NULL;
+    wc_text_begin(&t, origin, sizeof origin);
+    if (path[0] != '/') {
+        long here = sys_getcwd(origin, sizeof origin);
+        if (here <= 1 || origin[0] != '/')
+            return NULL;
+        t.n = (size_t)here - 1;
+        wc_text_add(&t, "/");
+    }
+    wc_text_add_n(&t, path, n);
+    return t.cut ? NULL : keep(origin);
+}
+
+/* What nobody needs was opened: the loader's search does not go on to who opened it. */
+static const struct wc_search_object *climb(struct link *l) {
+    for (struct link *at = l; at && !at->climbed;) {
+        struct link *by = at->needed_by >= 0 ? &chain->link[at->needed_by] : NULL;
+        at->climbed = true;
+        at->object.origin = origin_of(at->object.path);
+        at->object.loaded_by = by ? &by->object : NULL;
+        at = by;
+    }
+    return l ? &l->object : NULL;
+}
+
+const struct wc_search_object *chain_of(const char *path) {
+    return climb(find(path));
+}
+
+const struct wc_search_object *chain_program(void) {
+    return chain && chain->links && chain->link[0].object.is_program ? climb(&chain->link[0])
+                                                                     : NULL;
+}
+
+const char *chain_path(size_t i) {
+    if (!chain || i >= chain->links)
+        return NULL;
+    return chain->link[i].object.path ? chain->link[i].object.path : "";
+}

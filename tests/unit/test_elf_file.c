@@ -1,0 +1,297 @@
+/* What is on disk: the tree below another root, and what a library there says of itself. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "support_elf.h"
+#include "support_tree.h"
+#include "tools/elf/elf_file.h"
+#include "tools/elf/elf_prescan.h"
+#include "tools/log/source.h"
+
+struct setting {
+    struct tree tree;
+    struct disk disk;
+};
+
+static int begin(void **state) {
+    struct setting *s = must_allocate(sizeof(*s));
+
+    tree_begin(&s->tree);
+    disk_begin(&s->disk, s->tree.root);
+    *state = s;
+    return 0;
+}
+
+static int end(void **state) {
+    struct setting *s = *state;
+
+    tree_end(&s->tree);
+    disk_end(&s->disk);
+    free(s);
+    return 0;
+}
+
+static void link_to(const struct setting *s, const char *target, const char *path) {
+    char real[PATH_MAX];
+
+    tree_path(&s->tree, path, real);
+    assert_int_equal(symlink(target, real), 0);
+}
+
+static void assert_leads(const struct setting *s, const char *path, const char *expected) {
+    char found[PATH_MAX];
+
+    assert_true(s->disk.files.real_path(s->disk.files.ctx, path, found, sizeof(found)));
+    assert_string_equal(found, expected);
+}
+
+static void assert_leads_nowhere(const struct setting *s, const char *path, int error) {
+    char found[PATH_MAX];
+
+    assert_false(s->disk.files.real_path(s->disk.files.ctx, path, found, sizeof(found)));
+    assert_int_equal(errno, error);
+}
+
+static void links_stay_below_the_root(void **state) {
+    struct setting *s = *state;
+
+    tree_write(&s->tree, "/usr/lib/libx.so.1", "x");
+    tree_write(&s->tree, "/usr/lib/deep/y", "y");
+    link_to(s, "/usr/lib", "/lib");
+    link_to(s, "libx.so.1", "/usr/lib/libx.so");
+    link_to(s, "../../../../../../usr/lib/libx.so", "/usr/lib/up");
+    link_to(s, "../deep/../libx.so", "/usr/lib/deep/back");
+    assert_leads(s, "/lib/libx.so", "/usr/lib/libx.so.1");
+    assert_leads(s, "/lib/up", "/usr/lib/libx.so.1");
+    assert_leads(s, "/../..//usr/./lib/deep/back", "/usr/lib/libx.so.1");
+    assert_leads(s, "/", "/");
+    assert_leads(s, "/..", "/");
+    assert_leads(s, "/lib/", "/usr/lib");
+}
+
+static void what_leads_nowhere_is_told(void **state) {
+    struct setting *s = *state;
+
+    tree_write(&s->tree, "/file", "x");
+    link_to(s, "b", "/a");
+    link_to(s, "a", "/b");
+    link_to(s, "/etc/passwd", "/passwd"); /* it is there outside of the root alone */
+    assert_leads_nowhere(s, "/a", ELOOP);
+    assert_leads_nowhere(s, "/passwd", ENOENT);
+    assert_leads_nowhere(s, "/file/below", ENOTDIR);
+}
+
+static void only_regular_files_are_opened(void **state) {
+    struct setting *s = *state;
+    char real[PATH_MAX], byte;
+    struct stat facts;
+    size_t n;
+
+    tree_write(&s->tree, "/d/file", "x");
+    tree_path(&s->tree, "/fifo", real);
+    assert_int_equal(mkfifo(real, 0600), 0);
+    assert_int_equal(disk_open(&s->disk, "/d", &facts), -1);
+    assert_int_equal(errno, EISDIR);
+    assert_int_equal(disk_open(&s->disk, "/fifo", &facts), -1); /* it does not wait for a writer */
+    assert_int_equal(errno, EINVAL);
+    assert_false(s->disk.files.read(s->disk.files.ctx, "/fifo", 0, &byte, 1, &n));
+    assert_true(s->disk.files.read(s->disk.files.ctx, "/d/file", 0, &byte, 1, &n));
+    assert_int_equal(n, 1);
+    assert_true(s->disk.files.read(s->disk.files.ctx, "/d/file", 9, &byte, 1, &n));
+    assert_int_equal(n, 0);
+}
+
+/* ---- libraries ---- */
+
+static void put_library(struct setting *s, const char *path, const char *soname, const char *needed,
+                        const char *imported) {
+    struct elf_maker *m = must_allocate(sizeof(*m));
+
+    elf_begin(m);
+    if (soname)
+        elf_dynamic(m, DT_SONAME, elf_string(m, soname));
+    if (needed)
+        elf_dynamic(m, DT_NEEDED, elf_string(m, needed));
+    elf_dynamic(m, DT_RUNPATH, elf_string(m, "$ORIGIN/../lib"));
+    if (imported)
+        elf_symbol(m, imported, STT_FUNC | STB_GLOBAL << 4, 0, 0, 0, 1);
+    elf_hash(m);
+    elf_symbol_table(m);
+    elf_end(m, 0, 0);
+    tree_put(&s->tree, path, m->bytes, m->n);
+    free(m);
+}
+
+static void add(void *source, struct wc_record *r) {
+    source_add(source, r);
+}
+
+static void a_host_is_what_imports_cudnn(void **state) {
+    struct setting *s = *state;
+    struct source *source = source_new(SOURCE_SCAN, s->tree.root);
+    struct wc_record r;
+    struct look *l;
+
+    put_library(s, "/opt/app/lib/libhost.so", "libhost.so.1", "libcudnn.so.9", "cudnnCreate");
+    link_to(s, "libhost.so", "/opt/app/lib/link.so");
+    l = look_open(&s->disk, "/opt/app/lib/link.so");
+    assert_non_null(l);
+    assert_int_equal(l->error, WC_ELF_OK);
+    look_object(l, &r);
+    assert_int_equal(r.u.object.role, WC_role_HOST);
+    assert_true(r.u.object.is_host);
+    assert_string_equal(r.u.object.path, "/opt/app/lib/link.so");
+    assert_string_equal(r.u.object.real_path, "/opt/app/lib/libhost.so");
+    assert_string_equal(r.u.object.soname, "libhost.so.1");
+    assert_string_equal(r.u.object.runpath, "$ORIGIN/../lib");
+    assert_int_equal(r.u.object.needed.n, 1);
+    assert_string_equal(r.u.object.needed.p[0], "libcudnn.so.9");
+    assert_null(r.u.object.version);
+    look_demands(l, 7, add, source);
+    assert_int_equal(source->stack.demands.n, 2);
+    assert_int_equal(source->stack.demands.p[0].r.host, 7);
+    assert_int_equal(source->stack.demands.p[0].r.demand_kind, WC_demand_kind_NEEDED);
+    assert_string_equal(source->stack.demands.p[0].r.spec, "==9.*");
+    assert_int_equal(source->stack.demands.p[1].r.demand_kind, WC_demand_kind_SYMBOLS);
+    look_close(l);
+    source_free(source);
+}
+
+static void a_copy_tells_its_version_and_installation(void **state) {
+    struct setting *s = *state;
+    struct wc_record r;
+    struct look *l;
+
+    put_library(s, "/opt/cuda-12.4/lib64/libcudnn.so.9.3.1", "libcudnn.so.9", NULL, NULL);
+    link_to(s, "libcudnn.so.9.3.1", "/opt/cuda-12.4/lib64/libcudnn.so.9");
+    l = look_open(&s->disk, "/opt/cuda-12.4/lib64/libcudnn.so.9");
+    assert_non_null(l);
+    look_object(l, &r);
+    assert_int_equal(r.u.object.role, WC_role_FACADE);
+    assert_false(r.u.object.is_host);
+    assert_string_equal(r.u.object.version, "9.3.1");
+    assert_int_equal(r.u.object.version_source, WC_version_source_FILE_NAME);
+    assert_string_equal(r.u.object.installation, "cuda-12.4");
+    look_close(l);
+}
+
+static void what_is_no_library_is_told_by_its_name_alone(void **state) {
+    struct setting *s = *state;
+    char real[PATH_MAX];
+    struct wc_record r;
+    struct look *l;
+
+    tree_write(&s->tree, "/libcudnn_ops.so.9", "version https://git-lfs");
+    l = look_open(&s->disk, "/libcudnn_ops.so.9");
+    assert_non_null(l);
+    assert_int_equal(l->error, WC_ELF_NOT_ELF);
+    look_object(l, &r);
+    assert_int_equal(r.u.object.role, WC_role_PART);
+    assert_string_equal(r.u.object.part, "ops");
+    assert_null(r.u.object.soname);
+    look_close(l);
+
+    tree_write(&s->tree, "/libcudnn.so.9", "");
+    l = look_open(&s->disk, "/libcudnn.so.9");
+    assert_int_equal(l->error, WC_ELF_EMPTY);
+    look_close(l);
+    tree_path(&s->tree, "/libcudnn.so.9", real);
+    assert_int_equal(truncate(real, (off_t)1 << 42), 0); /* holes alone: nothing of it is read */
+    l = look_open(&s->disk, "/libcudnn.so.9");
+    assert_int_equal(l->error, WC_ELF_NOT_ELF);
+    look_object(l, &r);
+    assert_int_equal(r.u.object.role, WC_role_FACADE);
+    look_close(l);
+    assert_null(look_open(&s->disk, "/nothing"));
+}
+
+/* Its segment is longer than what is left of it. */
+static void a_file_that_is_cut_meanwhile_is_damaged(void **state) {
+    struct setting *s = *state;
+    char real[PATH_MAX];
+    struct wc_record r;
+    struct look *l;
+
+    put_library(s, "/libcudnn.so.9", "libcudnn.so.9", NULL, NULL);
+    l = look_open(&s->disk, "/libcudnn.so.9");
+    assert_int_equal(l->error, WC_ELF_OK);
+    tree_path(&s->tree, "/libcudnn.so.9", real);
+    assert_int_equal(truncate(real, 0), 0);
+    look_object(l, &r); /* which touches what was never read before */
+    assert_int_equal(r.u.object.role, WC_role_FACADE);
+    look_close(l);
+    l = look_open(&s->disk, "/libcudnn.so.9");
+    assert_int_equal(l->error, WC_ELF_EMPTY);
+    look_close(l);
+}
+
+/* ---- glances ---- */
+
+static enum glance_answer glance(const struct setting *s, struct glance *g, const char *path) {
+    struct stat facts;
+    int fd = disk_open(&s->disk, path, &facts);
+    enum glance_answer answer;
+
+    assert_true(fd >= 0);
+    answer = glance_at(g, fd, (uint64_t)facts.st_size, false);
+    close(fd);
+    return answer;
+}
+
+static void a_glance_finds_what_may_matter(void **state) {
+    struct setting *s = *state;
+    struct glance g;
+
+    glance_begin(&g);
+    put_library(s, "/needs.so", NULL, "libcudnn.so.9", NULL);
+    put_library(s, "/imports.so", NULL, "libc.so.6", "cudnnCreate");
+    put_library(s, "/mangled.so", NULL, "libc.so.6", "_ZN5cudnn4callE");
+    put_library(s, "/opens.so", "x", "libc.so.6", "dlopen");
+    assert_int_equal(glance(s, &g, "/needs.so"), GLANCE_NAMES);
+    assert_int_equal(glance(s, &g, "/imports.so"), GLANCE_NAMES);
+    assert_int_equal(glance(s, &g, "/mangled.so"), GLANCE_NOTHING);
+    assert_int_equal(glance(s, &g, "/opens.so"), GLANCE_NOTHING); /* but nothing of cuDNN */
+    tree_write(&s->tree, "/text.so", "INPUT(libx.so.1)");
+    assert_int_equal(glance(s, &g, "/text.so"), GLANCE_NOTHING);
+    glance_end(&g);
+}
+
+/* Cut anywhere, it is nothing or damaged, or the cut is behind all that counts. */
+static void a_cut_file_is_no_danger(void **state) {
+    struct setting *s = *state;
+    char real[PATH_MAX];
+    struct wc_file_facts facts;
+    struct glance g;
+    size_t damaged = 0;
+
+    glance_begin(&g);
+    put_library(s, "/needs.so", NULL, "libcudnn.so.9", "dlopen");
+    assert_true(s->disk.files.facts(&s->disk, "/needs.so", &facts));
+    tree_path(&s->tree, "/needs.so", real);
+    for (off_t n = (off_t)facts.size; n-- > 0;) {
+        assert_int_equal(truncate(real, n), 0);
+        damaged += glance(s, &g, "/needs.so") == GLANCE_DAMAGED;
+    }
+    assert_true(damaged > 500);
+    glance_end(&g);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(links_stay_below_the_root, begin, end),
+        cmocka_unit_test_setup_teardown(what_leads_nowhere_is_told, begin, end),
+        cmocka_unit_test_setup_teardown(only_regular_files_are_opened, begin, end),
+        cmocka_unit_test_setup_teardown(a_host_is_what_imports_cudnn, begin, end),
+        cmocka_unit_test_setup_teardown(a_copy_tells_its_version_and_installation, begin, end),
+        cmocka_unit_test_setup_teardown(what_is_no_library_is_told_by_its_name_alone, begin, end),
+        cmocka_unit_test_setup_teardown(a_file_that_is_cut_meanwhile_is_damaged, begin, end),
+        cmocka_unit_test_setup_teardown(a_glance_finds_what_may_matter, begin, end),
+        cmocka_unit_test_setup_teardown(a_cut_file_is_no_danger, begin, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,243 @@
+/* What a file is that stands where a library was looked for. */
+#include <elf.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "core/elf/file_check.h"
+#include "support_tree.h"
+
+static struct tree tree;
+static struct wc_file_look look;
+
+static int begin(void **state) {
+    (void)state;
+    tree_begin(&tree);
+    tree_write(&tree, "/d/neighbour", "");
+    return 0;
+}
+
+static int end(void **state) {
+    (void)state;
+    tree_end(&tree);
+    return 0;
+}
+
+static void expect(enum wc_file_fault fault, const char *what, int64_t size, int64_t needs) {
+    assert_true(wc_file_look(&tree.files, "/d/lib.so", EM_X86_64, &look));
+    assert_string_equal(look.what, what);
+    assert_int_equal(look.fault, fault);
+    assert_int_equal(look.size, size);
+    assert_int_equal(look.needs, needs);
+}
+
+static void expect_text(const char *bytes, size_t n, enum wc_file_fault fault, const char *what) {
+    tree_put(&tree, "/d/lib.so", bytes, n);
+    expect(fault, what, (int64_t)n, WC_NULL);
+}
+
+/* ---- ELF ---- */
+
+enum { SEGMENT = 3000, END = 4000 };
+
+struct library {
+    Elf64_Ehdr header;
+    Elf64_Phdr segment[3];
+    char rest[END - sizeof(Elf64_Ehdr) - 3 * sizeof(Elf64_Phdr)];
+};
+
+static struct library library(void) {
+    struct library l;
+    memset(&l, 0, sizeof l);
+    memcpy(l.header.e_ident, ELFMAG, SELFMAG);
+    l.header.e_ident[EI_CLASS] = ELFCLASS64;
+    l.header.e_ident[EI_DATA] = ELFDATA2LSB;
+    l.header.e_type = ET_DYN;
+    l.header.e_machine = EM_X86_64;
+    l.header.e_phoff = sizeof l.header;
+    l.header.e_phentsize = sizeof(Elf64_Phdr);
+    l.header.e_phnum = 3;
+    l.segment[0] = (Elf64_Phdr){.p_type = PT_LOAD, .p_filesz = SEGMENT};
+    l.segment[1] = (Elf64_Phdr){.p_type = PT_LOAD, .p_offset = SEGMENT, .p_filesz = END - SEGMENT};
+    l.segment[2] = (Elf64_Phdr){.p_type = PT_NOTE, .p_offset = END, .p_filesz = 50};
+    return l;
+}
+
+static void put(const struct library *l, size_t n) {
+    tree_put(&tree, "/d/lib.so", l, n);
+}
+
+static void a_whole_library_has_no_fault(void **state) {
+    (void)state;
+    struct library l = library();
+    put(&l, END);
+    expect(WC_file_fault_UNKNOWN, "a library", END, WC_NULL);
+}
+
+/* By its segments; what lies behind them (section headers) does not count. */
+static void one_that_is_cut_short_tells_how_much_is_there(void **state) {
+    (void)state;
+    struct library l = library();
+    size_t headers = sizeof l.header + sizeof l.segment;
+    put(&l, END - 1);
+    expect(WC_file_fault_CUT, "a library that is cut short: 3999 of 4000 bytes are there", END - 1,
+           END);
+    put(&l, headers);
+    expect(WC_file_fault_CUT, "a library that is cut short: 232 of 4000 bytes are there",
+           (int64_t)headers, END);
+    put(&l, headers - 1);
+    expect(WC_file_fault_CUT, "a library that is cut short: 231 bytes are there",
+           (int64_t)headers - 1, WC_NULL);
+    put(&l, sizeof l.header - 1);
+    expect(WC_file_fault_CUT, "a library that is cut short: 63 bytes are there",
+           sizeof l.header - 1, WC_NULL);
+    put(&l, 4);
+    expect(WC_file_fault_CUT, "a library that is cut short: 4 bytes are there", 4, WC_NULL);
+}
+
+static void one_for_another_process_tells_for_which(void **state) {
+    (void)state;
+    struct library l = library();
+    l.header.e_machine = EM_AARCH64;
+    put(&l, END);
+    expect(WC_file_fault_OTHER_MACHINE,
+           "a 64-bit library for aarch64, in a 64-bit process for x86-64", END, WC_NULL);
+    l.header.e_machine = 4711;
+    put(&l, END);
+    expect(WC_file_fault_OTHER_MACHINE,
+           "a 64-bit library for machine 4711, in a 64-bit process for x86-64", END, WC_NULL);
+    l.header.e_machine = EM_386;
+    l.header.e_ident[EI_CLASS] = ELFCLASS32;
+    put(&l, END);
+    expect(WC_file_fault_OTHER_CLASS, "a 32-bit library for i386, in a 64-bit process for x86-64",
+           END, WC_NULL);
+    l = library();
+    l.header.e_ident[EI_DATA] = ELFDATA2MSB;
+    l.header.e_machine = EM_PPC64 << 8;
+    put(&l, END);
+    expect(
+        WC_file_fault_OTHER_BYTE_ORDER,
+        "a 64-bit library of big-endian byte order for PowerPC 64, in a 64-bit process for x86-64",
+        END, WC_NULL);
+}
+
+static void what_is_no_library_is_called_by_its_name(void **state) {
+    (void)state;
+    struct library l = library();
+    l.header.e_type = ET_REL;
+    put(&l, END);
+    expect(WC_file_fault_NOT_A_LIBRARY, "an object file that was not linked", END, WC_NULL);
+    l.header.e_type = ET_EXEC;
+    put(&l, END);
+    expect(WC_file_fault_NOT_A_LIBRARY, "a program", END, WC_NULL);
+    l.header.e_type = ET_CORE;
+    put(&l, END);
+    expect(WC_file_fault_NOT_A_LIBRARY, "an ELF file, but no library", END, WC_NULL);
+    l = library();
+    l.header.e_phnum = 0;
+    put(&l, END);
+    expect(WC_file_fault_MALFORMED, "a library whose header makes no sense", END, WC_NULL);
+    l = library();
+    l.header.e_phentsize = 8;
+    put(&l, END);
+    expect(WC_file_fault_MALFORMED, "a library whose header makes no sense", END, WC_NULL);
+}
+
+/* Numbers out of a hostile file neither wrap around nor ask for reads without end. */
+static void numbers_that_make_no_sense_do_no_harm(void **state) {
+    (void)state;
+    struct library l = library();
+    l.segment[0].p_filesz = UINT64_MAX;
+    l.segment[0].p_offset = 2;
+    put(&l, END);
+    expect(WC_file_fault_UNKNOWN, "a library", END, WC_NULL);
+    l.segment[0].p_filesz = INT64_MAX;
+    put(&l, END);
+    assert_true(wc_file_look(&tree.files, "/d/lib.so", EM_X86_64, &look));
+    assert_int_equal(look.fault, WC_file_fault_CUT);
+    assert_int_equal(look.needs, INT64_MAX);
+    l = library();
+    l.header.e_phoff = UINT64_MAX - 8;
+    l.header.e_phnum = UINT16_MAX;
+    put(&l, END);
+    long before = tree.calls;
+    assert_true(wc_file_look(&tree.files, "/d/lib.so", EM_X86_64, &look));
+    assert_in_range(tree.calls - before, 1, 140);
+}
+
+/* ---- other files ---- */
+
+static void a_pointer_of_git_lfs_tells_the_size_of_the_file(void **state) {
+    (void)state;
+    static const char pointer[] = "version https://git-lfs.github.com/spec/v1\n"
+                                  "oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daa\n"
+                                  "size 73728\n";
+    tree_write(&tree, "/d/lib.so", pointer);
+    expect(WC_file_fault_POINTER, "a git-LFS pointer to a file of 73728 bytes", sizeof pointer - 1,
+           73728);
+    expect_text(pointer, 50, WC_file_fault_POINTER, "a git-LFS pointer");
+}
+
+static void files_of_other_kinds_are_called_by_their_name(void **state) {
+    (void)state;
+    expect_text("/* GNU ld script */\n", 20, WC_file_fault_NOT_ELF, "a linker script");
+    expect_text("<!DOCTYPE html><html>", 21, WC_file_fault_NOT_ELF, "an HTML page");
+    expect_text("PK\x03\x04zip", 7, WC_file_fault_NOT_ELF, "a zip archive");
+    expect_text("\xfd"
+                "7zXZ\0",
+                6, WC_file_fault_NOT_ELF, "an xz archive");
+    expect_text("!<arch>\nx", 9, WC_file_fault_NOT_ELF, "a static archive");
+    expect_text("404: Not Found\n", 15, WC_file_fault_NOT_ELF, "text");
+    expect_text("\0\0\0\0\0\0\0\0", 8, WC_file_fault_NOT_ELF, "zeros");
+    expect_text("abc\0\x01\x7f", 6, WC_file_fault_NOT_ELF, "no ELF file");
+    expect_text("", 0, WC_file_fault_EMPTY, "empty");
+}
+
+static void what_is_no_file_is_told_too(void **state) {
+    (void)state;
+    char path[PATH_MAX];
+    tree_path(&tree, "/d/lib.so", path);
+    assert_false(wc_file_look(&tree.files, "/d/lib.so", EM_X86_64, &look));
+    assert_false(wc_file_look(&tree.files, "/no/such/directory/lib.so", EM_X86_64, &look));
+    assert_int_equal(symlink("nowhere", path), 0);
+    expect(WC_file_fault_DANGLING, "a link that leads nowhere", WC_NULL, WC_NULL);
+    unlink(path);
+    assert_int_equal(symlink("neighbour", path), 0);
+    expect(WC_file_fault_EMPTY, "empty", 0, WC_NULL);
+    unlink(path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    expect(WC_file_fault_NOT_ELF, "no regular file", 0, WC_NULL);
+    unlink(path);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_true(wc_file_look(&tree.files, "/d/lib.so", EM_X86_64, &look));
+    assert_int_equal(look.fault, WC_file_fault_DIRECTORY);
+    assert_string_equal(look.what, "a directory");
+}
+
+/* stat tells of it, open does not open it. */
+static void one_that_may_not_be_read_is_told(void **state) {
+    (void)state;
+    struct library l = library();
+    put(&l, END);
+    tree.fails_at = tree.calls + 2;
+    expect(WC_file_fault_UNREADABLE, "a file that this process may not read", END, WC_NULL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+        TEST(a_whole_library_has_no_fault),
+        TEST(one_that_is_cut_short_tells_how_much_is_there),
+        TEST(one_for_another_process_tells_for_which),
+        TEST(what_is_no_library_is_called_by_its_name),
+        TEST(numbers_that_make_no_sense_do_no_harm),
+        TEST(a_pointer_of_git_lfs_tells_the_size_of_the_file),
+        TEST(files_of_other_kinds_are_called_by_their_name),
+        TEST(what_is_no_file_is_told_too),
+        TEST(one_that_may_not_be_read_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

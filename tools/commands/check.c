@@ -1,0 +1,320 @@
+/* whichcudnn check: is a process still what a lock says? */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "input.h"
+#include "options.h"
+#include "tools/lock/lock.h"
+#include "tools/log/newest_log.h"
+#include "tools/log/record_json.h"
+#include "tools/report/library.h"
+#include "tools/report/render.h"
+#include "tools/report/render_diff.h"
+
+static const char usage[] =
+    "Usage: whichcudnn check [--json] [--color=WHEN] LOCK [LOG|PID|-- COMMAND...]\n"
+    "\n"
+    "Says what is no longer as `whichcudnn lock` kept it, cause first. Checked is\n"
+    "each process of a log or a directory of logs, a running process, your newest log\n"
+    "where nothing is named, or COMMAND, which is started and watched as by\n"
+    "`whichcudnn run`. What LOCK does not say is not checked: a line that may change\n"
+    "can be taken out. Parts and CUDA libraries that were not asked for this time are\n"
+    "told, and are no drift.\n"
+    "\n"
+    "  --json        as JSON (docs/lock.md)\n"
+    "  --color=WHEN  auto (on a terminal, unless NO_COLOR is set), always, never\n"
+    "  -h, --help    this text\n"
+    "\n"
+    "Exit status: 0 as locked, 1 drifted, 2 usage or unreadable, 3 nothing observed;\n"
+    "with COMMAND its own, where that is not 0. What is said of COMMAND goes to\n"
+    "standard error, JSON to standard output behind what COMMAND prints.\n";
+
+struct checked {
+    const struct source *source;
+    struct report report;
+    struct comparison drift, not_loaded;
+};
+
+/* ---- what counts ---- */
+
+static bool was_refused(const struct wc_stack *s, const char *name) {
+    for (size_t i = 0; i < s->failures.n; i++) {
+        const char *asked = s->failures.p[i].r.name;
+        if (asked && strcmp(wc_base_name(asked), name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Parts and companions are loaded when the first call wants them: a short run has fewer. */
+static bool is_loaded_late(const struct wc_stack *lock, const char *name) {
+    for (size_t i = 0; i < lock->objects.n; i++) {
+        const struct wc_object_record *o = &lock->objects.p[i].r;
+        if ((o->role == WC_role_PART || o->role == WC_role_COMPANION) &&
+            strcmp(library_name(o), name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_missed(const struct source *lock, const struct source *now,
+                      const struct difference *d) {
+    return d->kind != DIFFERENCE_LIBRARY || d->attribute || d->b ||
+           !is_loaded_late(&lock->stack, d->what) || was_refused(&now->stack, d->what);
+}
+
+static void check_one(struct checked *k, const struct source *lock, const struct source *now) {
+    struct comparison all;
+
+    k->source = now;
+    report_make(&k->report, now);
+    compare(&all, lock, now);
+    k->drift.p = must_allocate((all.n + 1) * sizeof(*all.p));
+    k->not_loaded.p = must_allocate((all.n + 1) * sizeof(*all.p));
+    for (size_t i = 0; i < all.n; i++) {
+        struct comparison *to = is_missed(lock, now, &all.p[i]) ? &k->drift : &k->not_loaded;
+        to->p[to->n++] = all.p[i];
+    }
+    free(all.p);
+}
+
+static void checked_end(struct checked *k) {
+    comparison_end(&k->drift);
+    comparison_end(&k->not_loaded);
+    report_end(&k->report);
+}
+
+static bool was_observed(const struct checked *k) {
+    return report_exit_code(&k->report) != EXIT_NOTHING_OBSERVED;
+}
+
+/* ---- what is said ---- */
+
+static void print_one(struct layout *l, const struct checked *k) {
+    if (k->drift.n > 0) {
+        render_first_difference(l, "drifted", &k->drift);
+    } else {
+        layout_line(l, 0, 4);
+        layout_painted(l, "as locked", PAINT_OK);
+        layout_end(l);
+    }
+    render_side(l, "now", &k->report);
+    render_differences(l, &k->drift, "lock", "now");
+    if (k->not_loaded.n > 0)
+        fputs("\nnot loaded this time, so not checked\n", l->to);
+    for (size_t i = 0; i < k->not_loaded.n; i++) {
+        layout_line(l, 2, 4);
+        layout_words(l, "%s", k->not_loaded.p[i].what);
+        layout_end(l);
+    }
+}
+
+static json_t *one_json(const struct checked *k) {
+    json_t *object = json_object(), *names = json_array();
+
+    for (size_t i = 0; i < k->not_loaded.n; i++)
+        json_array_append_new(names, text_to_json(k->not_loaded.p[i].what));
+    json_object_set_new(object, "now", side_json(&k->report));
+    json_object_set_new(object, "differences", differences_json(&k->drift));
+    json_object_set_new(object, "not_loaded", names);
+    return object;
+}
+
+static void print_json(const struct source *lock, const struct checked *p, size_t n, bool drifted) {
+    json_t *object = json_object(), *processes = json_array();
+
+    for (size_t i = 0; i < n; i++)
+        if (was_observed(&p[i]))
+            json_array_append_new(processes, one_json(&p[i]));
+    json_object_set_new(object, "drifted", json_boolean(drifted));
+    json_object_set_new(object, "lock", text_to_json(lock->path));
+    json_object_set_new(object, "processes", processes);
+    json_dumpf(object, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(object);
+}
+
+static void print_checks(const struct checked *p, size_t n, bool colour, FILE *to) {
+    struct layout l = {.to = to, .colour = colour};
+    size_t told = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (!was_observed(&p[i]))
+            continue;
+        if (told++ > 0)
+            putc('\n', to);
+        print_one(&l, &p[i]);
+    }
+}
+
+static void say_nothing_observed(const struct checked *p, size_t n, FILE *to) {
+    struct layout l = {.to = to, .whole = true};
+
+    fputs("whichcudnn: ", to);
+    if (n > 0)
+        render_verdict_words(&l, &p[0].report);
+    else
+        fputs("nothing observed: no cuDNN was loaded or asked for", to);
+    layout_end(&l);
+}
+
+static enum exit_code tell(const struct source *lock, const struct checked *p, size_t n,
+                           const struct options_common *options, FILE *to) {
+    size_t observed = 0, drifted = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        observed += was_observed(&p[i]);
+        drifted += was_observed(&p[i]) && p[i].drift.n > 0;
+    }
+    if (observed == 0) {
+        say_nothing_observed(p, n, stderr);
+        return EXIT_NOTHING_OBSERVED;
+    }
+    if (options->json)
+        print_json(lock, p, n, drifted > 0);
+    else
+        print_checks(p, n, options->colour, to);
+    return drifted > 0 ? EXIT_ERRORS_FOUND : EXIT_NOTHING_WRONG;
+}
+
+static enum exit_code check(const struct source *lock, const struct logs *logs,
+                            const struct options_common *options, FILE *to) {
+    size_t n = logs->process_count;
+    struct checked *p = must_allocate((n + 1) * sizeof(*p));
+    enum exit_code answer;
+
+    for (size_t i = 0; i < n; i++)
+        check_one(&p[i], lock, logs->processes[i]);
+    answer = tell(lock, p, n, options, to);
+    for (size_t i = 0; i < n; i++)
+        checked_end(&p[i]);
+    free(p);
+    return answer;
+}
+
+/* ---- what is checked ---- */
+
+static int is_file(const struct dirent *entry) {
+    return entry->d_name[0] != '.';
+}
+
+/* NULL where reading is all that is wanted of them. */
+static void take_away_logs(struct logs *logs, const char *directory) {
+    struct dirent **entries;
+    int n = scandir(directory, &entries, is_file, alphasort);
+
+    for (int i = 0; i < n; i++) {
+        char *path = must_format("%s/%s", directory, entries[i]->d_name), *trouble = NULL;
+        if (!logs_read(logs, path, &trouble))
+            complain("%s: %s", path, trouble);
+        free(trouble);
+        unlink(path);
+        free(path);
+        free(entries[i]);
+    }
+    if (n >= 0)
+        free(entries);
+    rmdir(directory);
+}
+
+/* `run`, with its logs in a place of ours. */
+static int run_command(char **command, int n, char *directory) {
+    static char name[] = "whichcudnn run", log[] = "--log", quiet[] = "--quiet", end[] = "--";
+    char *const head[] = {name, quiet, log, directory, end};
+    int heads = (int)(sizeof(head) / sizeof(head[0])), answer;
+    char **argv = must_allocate((size_t)(heads + n + 1) * sizeof(*argv));
+
+    memcpy(argv, head, sizeof(head));
+    memcpy(argv + heads, command, (size_t)n * sizeof(*argv));
+    optind = 0;
+    answer = cmd_run(heads + n, argv);
+    free(argv);
+    return answer;
+}
+
+static int check_command(const struct source *lock, char **command, int n,
+                         const struct options_common *options) {
+    const char *place = getenv("TMPDIR");
+    char *directory = must_format("%s/whichcudnn-check-XXXXXX", place && *place ? place : "/tmp");
+    struct logs logs = {.files = NULL};
+    int status, found;
+
+    if (!mkdtemp(directory)) {
+        complain("%s: %s", directory, strerror(errno));
+        free(directory);
+        return EXIT_USAGE;
+    }
+    status = run_command(command, n, directory);
+    take_away_logs(&logs, directory);
+    found = (int)check(lock, &logs, options, stderr);
+    logs_end(&logs);
+    free(directory);
+    return status ? status : found;
+}
+
+static enum exit_code check_logs(const struct source *lock, const char *argument,
+                                 const struct options_common *options) {
+    char *looked = NULL, *newest = argument ? NULL : newest_log(&looked);
+    struct subjects now = {.troubles = NULL};
+    enum exit_code answer = EXIT_USAGE;
+
+    if (!argument && !newest)
+        complain("no log of yours in %s", looked);
+    else if (subject_read(&now, argument ? argument : newest))
+        answer = check(lock, &now.logs, options, stdout);
+    subjects_complain(&now);
+    subjects_end(&now);
+    free(newest);
+    free(looked);
+    return answer;
+}
+
+/* Where the command begins: behind the first "--". */
+static int command_place(int argc, char **argv) {
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--") == 0)
+            return i;
+    return argc;
+}
+
+int cmd_check(int argc, char **argv) {
+    static const struct option known[] = {OPTIONS_JSON, OPTIONS_ALL};
+    int at = command_place(argc, argv);
+    bool has_command = at < argc;
+    const struct options_kind kind = {usage,
+                                      "h",
+                                      known,
+                                      NULL,
+                                      has_command ? stderr : stdout,
+                                      1,
+                                      has_command ? 1 : 2,
+                                      has_command ? "a lock before --"
+                                                  : "a lock and one log or process"};
+    struct options_common options = {false, false};
+    int answer = options_read(at, argv, &kind, &options, NULL);
+    char *trouble = NULL;
+    struct source *lock;
+
+    if (answer >= 0)
+        return answer;
+    if (has_command && at + 1 == argc) {
+        complain("a command is expected behind --");
+        return EXIT_USAGE;
+    }
+    lock = lock_read(argv[optind], &trouble);
+    if (!lock) {
+        complain("%s: %s", argv[optind], trouble);
+        free(trouble);
+        return EXIT_USAGE;
+    }
+    if (has_command)
+        answer = check_command(lock, argv + at + 1, argc - at - 1, &options);
+    else
+        answer = (int)check_logs(lock, optind + 1 < at ? argv[optind + 1] : NULL, &options);
+    source_free(lock);
+    return answer;
+}

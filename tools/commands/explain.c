@@ -1,0 +1,193 @@
+/* whichcudnn explain: the page of a finding. */
+#include <jansson.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "core/findings/diagnose.h"
+#include "options.h"
+#include "tools/explain/explain_text.h"
+#include "tools/explain/page.h"
+#include "tools/log/record_json.h"
+#include "tools/util/memory.h"
+#include "tools/util/terminal.h"
+
+#define NEAREST_MOST 2
+#define ID_MOST 64
+
+static const char usage[] =
+    "Usage: whichcudnn explain [--json] [--color=WHEN] [ID | --text FILE]\n"
+    "\n"
+    "The page of a finding: what it means, how it is seen, why it comes about, what\n"
+    "to do, how to check that it is repaired. Without ID: all findings.\n"
+    "\n"
+    "  --text FILE   a saved error text or traceback (- for standard input): which\n"
+    "                messages it has, whether they are fatal or noise, which findings\n"
+    "                fit, what to run next\n"
+    "  --json        id, severity, title, page (as in docs/findings.md); of a text\n"
+    "                its messages and the findings that fit\n"
+    "  --color=WHEN  auto (on a terminal, unless NO_COLOR is set), always, never\n"
+    "  --help        this text\n"
+    "\n"
+    "Exit status: 0; 2 usage, an unknown id, a text that cannot be read; 3 a text in\n"
+    "which nothing is known.\n";
+
+static const char *word_of(const struct wc_finding_kind *kind) {
+    return wc_enum_word(WC_ENUM_severity, kind->severity);
+}
+
+/* ---- an id that is none ---- */
+
+static size_t least(size_t a, size_t b, size_t c) {
+    size_t m = a < b ? a : b;
+
+    return m < c ? m : c;
+}
+
+/* How many letters must be put in, left out or changed (Levenshtein). b: at most ID_MOST. */
+static size_t distance(const char *a, const char *b) {
+    size_t row[ID_MOST + 1], n = strlen(b);
+
+    for (size_t k = 0; k <= n; k++)
+        row[k] = k;
+    for (size_t i = 0; a[i]; i++) {
+        size_t before = row[0];
+        row[0] = i + 1;
+        for (size_t k = 0; k < n; k++) {
+            size_t above = row[k + 1];
+            row[k + 1] = least(row[k] + 1, above + 1, before + (a[i] != b[k]));
+            before = above;
+        }
+    }
+    return row[n];
+}
+
+/* An id that has all of what was given is as near as one that differs by one letter. */
+static size_t how_far(const char *given, const char *id) {
+    return *given && strstr(id, given) ? 1 : distance(given, id);
+}
+
+/* At most a third of its letters may be wrong. */
+static bool is_near(const char *given, const char *id, size_t *far) {
+    *far = how_far(given, id);
+    return *far <= strlen(id) / 3;
+}
+
+/* The nearest one that `taken` does not hold, with its mark made there. NULL: none is near. */
+static const char *nearest(const char *given, bool *taken) {
+    size_t n, far, best = SIZE_MAX, least_far = SIZE_MAX;
+    const struct wc_finding_kind *kind = wc_finding_kinds(&n);
+
+    for (size_t i = 0; i < n; i++)
+        if (!taken[i] && is_near(given, kind[i].id, &far) && far < least_far) {
+            least_far = far;
+            best = i;
+        }
+    if (best == SIZE_MAX)
+        return NULL;
+    taken[best] = true;
+    return kind[best].id;
+}
+
+static enum exit_code unknown(const char *given) {
+    size_t n;
+    const char *near[NEAREST_MOST];
+    bool *taken;
+
+    wc_finding_kinds(&n);
+    taken = must_allocate(n * sizeof(*taken));
+    for (size_t i = 0; i < NEAREST_MOST; i++)
+        near[i] = nearest(given, taken);
+    free(taken);
+    if (!near[0])
+        complain("explain: no finding is called %s; whichcudnn explain lists them", given);
+    else if (!near[1])
+        complain("explain: no finding is called %s; did you mean %s?", given, near[0]);
+    else
+        complain("explain: no finding is called %s; did you mean %s or %s?", given, near[0],
+                 near[1]);
+    return EXIT_USAGE;
+}
+
+/* ---- what is printed ---- */
+
+static json_t *finding_json(const struct wc_finding_kind *kind) {
+    json_t *object = json_object();
+
+    json_object_set_new(object, "id", text_to_json(kind->id));
+    json_object_set_new(object, "severity", text_to_json(word_of(kind)));
+    json_object_set_new(object, "title", text_to_json(kind->title));
+    json_object_set_new(object, "page", text_to_json(page_of(kind->id)));
+    return object;
+}
+
+static enum exit_code print_json(json_t *value) {
+    json_dumpf(value, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(value);
+    return EXIT_NOTHING_WRONG;
+}
+
+static enum exit_code list(const struct options_common *options) {
+    static const enum paint paints[] = {
+        [WC_severity_NOTE] = PAINT_NOTE,
+        [WC_severity_WARNING] = PAINT_WARNING,
+        [WC_severity_ERROR] = PAINT_ERROR,
+    };
+    size_t n;
+    const struct wc_finding_kind *kind = wc_finding_kinds(&n);
+    json_t *array = options->json ? json_array() : NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        if (array)
+            json_array_append_new(array, finding_json(&kind[i]));
+        else
+            printf("%s%-7s%s  %s\n           %s\n",
+                   paint_begin(options->colour, paints[kind[i].severity]), word_of(&kind[i]),
+                   paint_end(options->colour), kind[i].id, kind[i].title);
+    }
+    return array ? print_json(array) : EXIT_NOTHING_WRONG;
+}
+
+static enum exit_code explain(const char *id, const struct options_common *options) {
+    size_t n;
+    const struct wc_finding_kind *kind = wc_finding_kinds(&n);
+
+    while (n > 0 && strcmp(kind->id, id) != 0)
+        kind++, n--;
+    if (n == 0)
+        return unknown(id);
+    if (options->json)
+        return print_json(finding_json(kind));
+    printf("%s%s%s\n\n", paint_begin(options->colour, PAINT_BOLD), id, paint_end(options->colour));
+    page_print(stdout, page_of(id), options->colour);
+    return EXIT_NOTHING_WRONG;
+}
+
+static bool take_option(int c, char *value, void *own) {
+    const char **text = own;
+
+    (void)c; /* --text is all there is */
+    *text = value;
+    return true;
+}
+
+int cmd_explain(int argc, char **argv) {
+    static const struct option known[] = {
+        {"text", required_argument, NULL, 't'}, OPTIONS_JSON, OPTIONS_ALL};
+    const struct options_kind kind = {usage, "h", known, take_option, stdout, 0, 1, "one id"};
+    struct options_common options = {false, false};
+    const char *text = NULL;
+    int answer = options_read(argc, argv, &kind, &options, &text);
+
+    if (answer >= 0)
+        return answer;
+    if (text && optind < argc) {
+        complain("either an id or --text FILE is expected; see %s --help", argv[0]);
+        return EXIT_USAGE;
+    }
+    if (text)
+        return explain_text(text, &options);
+    return optind < argc ? explain(argv[optind], &options) : list(&options);
+}

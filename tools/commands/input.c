@@ -1,0 +1,176 @@
+/* See subject.h. */
+#include "input.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "command.h"
+#include "tools/inspect/inspect.h"
+#include "tools/lock/lock.h"
+#include "tools/util/terminal.h"
+
+#define LOG_NAMES "whichcudnn-*.jsonl*"
+#define NAMED_MOST 8 /* processes that a complaint names */
+
+static int is_log_name(const struct dirent *entry) {
+    return fnmatch(LOG_NAMES, entry->d_name, 0) == 0;
+}
+
+/* Takes trouble. */
+static bool note_trouble(struct subjects *s, const char *path, char *trouble) {
+    s->troubles = must_grow(s->troubles, (s->trouble_count + 1) * sizeof(*s->troubles));
+    s->troubles[s->trouble_count++] = must_format("%s: %s", path, trouble);
+    free(trouble);
+    return false;
+}
+
+static bool read_lock(struct subjects *s, const char *path) {
+    char *trouble = NULL;
+    struct source *lock = lock_read(path, &trouble);
+
+    if (!lock)
+        return note_trouble(s, path, trouble);
+    logs_add(&s->logs, lock);
+    return true;
+}
+
+static bool read_file(struct subjects *s, const char *path) {
+    char *trouble = NULL;
+
+    if (lock_begins(path))
+        return read_lock(s, path);
+    return logs_read(&s->logs, path, &trouble) || note_trouble(s, path, trouble);
+}
+
+static bool read_directory(struct subjects *s, const char *directory) {
+    struct dirent **entries;
+    int n = scandir(directory, &entries, is_log_name, alphasort);
+    bool good = n > 0;
+
+    if (n <= 0)
+        note_trouble(s, directory,
+                     must_copy(n < 0 ? strerror(errno) : "no logs in this directory"));
+    for (int i = 0; i < n; i++) {
+        char *path = must_format("%s/%s", directory, entries[i]->d_name);
+        good = read_file(s, path) && good;
+        free(path);
+        free(entries[i]);
+    }
+    if (n >= 0)
+        free(entries);
+    return good;
+}
+
+bool subject_read_files(struct subjects *s, const char *argument) {
+    struct stat facts;
+
+    if (stat(argument, &facts) == 0 && S_ISDIR(facts.st_mode))
+        return read_directory(s, argument);
+    return read_file(s, argument);
+}
+
+/* ---- one process ---- */
+
+static bool read_pid(const char *text, int64_t *pid) {
+    uint64_t number;
+    size_t n = strlen(text);
+
+    if (n == 0 || wc_parse_number(text, n, &number) != n || number == 0 || number > INT32_MAX)
+        return false;
+    *pid = (int64_t)number;
+    return true;
+}
+
+static bool read_running(struct subjects *s, const char *argument, int64_t pid) {
+    char *trouble = NULL;
+    struct source *process = inspect_process(pid, &trouble);
+
+    if (!process)
+        return note_trouble(s, argument, trouble);
+    free(trouble);
+    logs_add(&s->logs, process);
+    return true;
+}
+
+/* "DIR:4711", where no file is called so. */
+static char *split(const char *argument, int64_t *pid) {
+    const char *colon = strrchr(argument, ':');
+    struct stat facts;
+
+    if (!colon || !read_pid(colon + 1, pid) || lstat(argument, &facts) == 0)
+        return NULL;
+    return must_format("%.*s", (int)(colon - argument), argument);
+}
+
+static size_t keep_one(struct logs *logs, size_t from, int64_t pid) {
+    size_t kept = from;
+
+    for (size_t i = from; i < logs->process_count; i++)
+        if (logs->processes[i]->pid == pid)
+            logs->processes[kept++] = logs->processes[i];
+        else
+            source_free(logs->processes[i]);
+    logs->process_count = kept;
+    return kept - from;
+}
+
+bool subject_read(struct subjects *s, const char *argument) {
+    size_t before = s->logs.process_count;
+    int64_t pid = 0;
+    char *path;
+    bool good;
+
+    if (read_pid(argument, &pid))
+        return read_running(s, argument, pid);
+    path = split(argument, &pid);
+    good = subject_read_files(s, path ? path : argument);
+    if (good && path && keep_one(&s->logs, before, pid) == 0)
+        good = note_trouble(s, path, must_format("no process %lld in there", (long long)pid));
+    free(path);
+    return good;
+}
+
+static void complain_of_several(const struct logs *logs, size_t from, const char *argument) {
+    size_t n = logs->process_count - from;
+    struct sink names;
+    FILE *to = sink_begin(&names);
+    char *text;
+
+    for (size_t i = 0; i < n && i < NAMED_MOST; i++)
+        fprintf(to, "%s%lld", i > 0 ? ", " : "", (long long)logs->processes[from + i]->pid);
+    if (n > NAMED_MOST)
+        fputs(", ...", to);
+    text = sink_end(&names);
+    complain("%s: %zu processes (%s) where one is expected; name it, as in %s:%lld", argument, n,
+             text, argument, (long long)logs->processes[from]->pid);
+    free(text);
+}
+
+struct source *subject_read_one(struct subjects *s, const char *argument) {
+    size_t before = s->logs.process_count;
+
+    if (!subject_read(s, argument)) {
+        subjects_complain(s);
+        return NULL;
+    }
+    if (s->logs.process_count - before == 1)
+        return s->logs.processes[before];
+    complain_of_several(&s->logs, before, argument);
+    return NULL;
+}
+
+void subjects_complain(const struct subjects *s) {
+    for (size_t i = 0; i < s->trouble_count; i++)
+        complain("%s", s->troubles[i]);
+}
+
+void subjects_end(struct subjects *s) {
+    for (size_t i = 0; i < s->trouble_count; i++)
+        free(s->troubles[i]);
+    free(s->troubles);
+    logs_end(&s->logs);
+}

@@ -1,0 +1,26 @@
+/*
+ * What an argument of a subcommand names: a log, a directory of logs, a lock, a running process.
+ */
+#ifndef WHICHCUDNN_TOOLS_SUBJECT_H
+#define WHICHCUDNN_TOOLS_SUBJECT_H
+
+#include "tools/log/log_reader.h"
+
+struct subjects {     /* all zero: none yet */
+    struct logs logs; /* what was read, however */
+    char **troubles;  /* "PATH: why it could not be read" */
+    size_t trouble_count;
+};
+
+/* Adds what a log, a directory of logs or a lock holds. False: something of it could not be read,
+ * and is among the troubles; what could be read is there. */
+bool subject_read_files(struct subjects *s, const char *argument);
+/* The same; a number is a running process, and behind a path ":PID" takes one process alone. */
+bool subject_read(struct subjects *s, const char *argument);
+/* The one process that the argument names. NULL: there is none, or more than one, and that was
+ * complained of. It lives as long as the subjects. */
+struct source *subject_read_one(struct subjects *s, const char *argument);
+void subjects_complain(const struct subjects *s);
+void subjects_end(struct subjects *s);
+
+#endif

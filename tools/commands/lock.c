@@ -1,0 +1,180 @@
+/* whichcudnn lock: what lasts of a process, into a file. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "input.h"
+#include "options.h"
+#include "tools/lock/lock.h"
+#include "tools/log/newest_log.h"
+#include "tools/report/report.h"
+#include "tools/scan/scan.h"
+#include "tools/util/terminal.h"
+
+static const char usage[] =
+    "Usage: whichcudnn lock [option]... [LOG|LOCK|PID]\n"
+    "\n"
+    "Keeps which cuDNN a process got in a small file to be kept with a project:\n"
+    "hosts, libraries, versions, build-ids, rules, installations, the driver; one\n"
+    "fact a line, the same for the same stack (docs/lock.md). `whichcudnn check` says\n"
+    "what is no longer so; diff and report read it, too. Without LOG: your newest.\n"
+    "DIR:PID takes one process of a directory of logs.\n"
+    "\n"
+    "  -o, --output FILE  instead of standard output\n"
+    "  --scan DIR         of what would be loaded there, before anything runs\n"
+    "  --paths            with directories of this computer, and the environment\n"
+    "  --requirements     instead of the lock: what pip installs to get the same\n"
+    "  --color=WHEN       auto, always, never\n"
+    "  -h, --help         this text\n"
+    "\n"
+    "Exit status: 0 written, 1 written though errors were found, 2 usage, unreadable,\n"
+    "or not written, 3 nothing written: nothing was observed, or nothing is of pip.\n";
+
+struct options {
+    struct options_common common;
+    const char *output, *scan;
+    bool paths, requirements;
+};
+
+static bool take_option(int c, char *value, void *own) {
+    struct options *options = own;
+
+    if (c == 'o')
+        options->output = value;
+    if (c == 's')
+        options->scan = value;
+    options->paths = options->paths || c == 'p';
+    options->requirements = options->requirements || c == 'r';
+    return true;
+}
+
+/* NULL: not made. The caller frees. */
+static char *make_text(const struct source *source, const struct options *options) {
+    struct sink text;
+    FILE *to = sink_begin(&text);
+    size_t n = 1;
+
+    if (options->requirements)
+        n = lock_write_requirements(to, source);
+    else
+        lock_write(to, source, options->paths);
+    if (n > 0)
+        return sink_end(&text);
+    free(sink_end(&text));
+    complain("%s: nothing in it comes from pip", source->path);
+    return NULL;
+}
+
+static bool write_text(const char *text, const char *path) {
+    FILE *to = path ? fopen(path, "we") : stdout;
+    bool good = to && fputs(text, to) >= 0;
+
+    if (path && to)
+        good = fclose(to) == 0 && good;
+    if (!good)
+        complain("%s: %s", path ? path : "standard output", strerror(errno));
+    return good;
+}
+
+static enum exit_code lock(const struct source *source, const struct report *r,
+                           const struct options *options) {
+    enum exit_code found = report_exit_code(r);
+    char *text;
+    bool good;
+
+    if (found == EXIT_NOTHING_OBSERVED) {
+        complain("%s: nothing was observed in it", source->path);
+        return found;
+    }
+    text = make_text(source, options);
+    if (!text)
+        return EXIT_NOTHING_OBSERVED;
+    good = write_text(text, options->output);
+    free(text);
+    if (found == EXIT_ERRORS_FOUND)
+        complain("errors were found in what is kept; the first: %s", r->findings.p[0].title);
+    return good ? found : EXIT_USAGE;
+}
+
+static struct source *read_newest(struct subjects *s) {
+    char *looked, *path = newest_log(&looked);
+    struct source *source = path ? subject_read_one(s, path) : NULL;
+
+    if (!path)
+        complain("no log of yours in %s", looked);
+    free(path);
+    free(looked);
+    return source;
+}
+
+/* What an environment would get. *scan must not move. */
+static struct source *scan_one(struct scan *scan, const char *path) {
+    char *trouble = NULL;
+
+    scan_begin(scan, NULL, path, environ);
+    if (!scan_add(scan, path, &trouble)) {
+        complain("%s: %s", path, trouble);
+        free(trouble);
+        return NULL;
+    }
+    scan_make(scan);
+    if (scan->process_count == 1)
+        return scan->processes[0];
+    if (scan->process_count == 0)
+        complain("%s: no host in it wants cuDNN", path);
+    else
+        complain("%s: %zu environments (%s, %s%s) where one is expected", path, scan->process_count,
+                 scan->processes[0]->path, scan->processes[1]->path,
+                 scan->process_count > 2 ? ", ..." : "");
+    return NULL;
+}
+
+static int lock_one(const struct source *source, const struct options *options) {
+    struct report report;
+    int answer;
+
+    if (!source)
+        return EXIT_USAGE;
+    report_make(&report, source);
+    answer = (int)lock(source, &report, options);
+    report_end(&report);
+    return answer;
+}
+
+static int lock_scan(const struct options *options) {
+    struct scan *scan = must_allocate(sizeof(*scan));
+    int answer = lock_one(scan_one(scan, options->scan), options);
+
+    scan_end(scan);
+    free(scan);
+    return answer;
+}
+
+int cmd_lock(int argc, char **argv) {
+    static const struct option known[] = {{"output", required_argument, NULL, 'o'},
+                                          {"scan", required_argument, NULL, 's'},
+                                          {"paths", no_argument, NULL, 'p'},
+                                          {"requirements", no_argument, NULL, 'r'},
+                                          OPTIONS_ALL};
+    const struct options_kind kind = {usage,  "ho:", known, take_option,
+                                      stdout, 0,     1,     "one process"};
+    struct options options = {.output = NULL};
+    struct subjects subjects = {.troubles = NULL};
+    int answer = options_read(argc, argv, &kind, &options.common, &options);
+
+    if (answer >= 0)
+        return answer;
+    if (options.scan && optind < argc) {
+        complain("--scan and %s are two stacks; one of them is expected", argv[optind]);
+        return EXIT_USAGE;
+    }
+    if (options.scan)
+        return lock_scan(&options);
+    answer =
+        lock_one(optind < argc ? subject_read_one(&subjects, argv[optind]) : read_newest(&subjects),
+                 &options);
+    subjects_end(&subjects);
+    return answer;
+}

@@ -1,0 +1,431 @@
+/* whichcudnn probe: does the cuDNN that this environment gives work? Tried in another process. */
+#include <errno.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "core/version/version.h"
+#include "options.h"
+#include "tools/log/record_json.h"
+#include "tools/probe/probe_child.h"
+#include "tools/probe/probe_like.h"
+#include "tools/probe/trial.h"
+#include "tools/report/render.h"
+#include "tools/run/preload.h"
+#include "tools/util/terminal.h"
+
+#define PATIENCE 120 /* seconds; a first convolution may compile for a while */
+#define DIFFERENCES_MOST 16
+#define SAID_MOST 8 /* lines */
+
+static const char usage[] =
+    "Usage: whichcudnn probe [option]... [-- COMMAND [argument...]]\n"
+    "\n"
+    "Loads the cuDNN that this environment gives, in a process of its own, creates a\n"
+    "handle and computes one small convolution: does it work, or where does it stop?\n"
+    "\n"
+    "  -- COMMAND     the cuDNN that COMMAND loads, as in:\n"
+    "                 -- python -c 'import torch; torch.backends.cudnn.version()'\n"
+    "  --like LOG     that of the process of this log (or directory of logs), with\n"
+    "                 its environment; says which files are no longer what they were\n"
+    "  --timeout SEC  120; then what was tried is said to hang\n"
+    "  --json         as JSON\n"
+    "  --color=WHEN   auto, always, never\n"
+    "  --help         this text\n"
+    "\n"
+    "Without either: the first of libcudnn.so.9, .8, .7, libcudnn.so that is found.\n"
+    "\n"
+    "Exit status: 0 it works, 1 it does not, 2 usage or a LOG that cannot be read,\n"
+    "3 there is no GPU to try on, or nothing loaded cuDNN.\n";
+
+struct options {
+    const char *like;
+    int timeout;
+    struct options_common common;
+};
+
+enum answer { ANSWER_WORKS, ANSWER_STOPS, ANSWER_NO_GPU };
+
+struct probed {
+    enum answer answer;
+    struct trial trial;
+    char *step, *words, *name, *gpu, *no_gpu; /* NULL: not told; in the child's output */
+    struct wc_version version;
+    bool works;
+    struct logs logs; /* its log */
+    struct report report;
+    bool has_report;
+};
+
+/* ---- the child ---- */
+
+struct environment {
+    const struct like *like; /* NULL: the present one */
+    const char *preload, *log;
+};
+
+static void set_environment(void *arg) {
+    const struct environment *e = arg;
+
+    if (e->like)
+        like_set_environment(e->like);
+    unsetenv("WHICHCUDNN_RUN_PID");
+    setenv("WHICHCUDNN_STDERR", "off", 1);
+    setenv("WHICHCUDNN_LOG", e->log, 1);
+    setenv("LD_PRELOAD", e->preload, 1);
+}
+
+static void take_line(struct probed *p, char *line) {
+    char *rest = strchr(line, ' ');
+
+    if (!rest)
+        return;
+    *rest++ = '\0';
+    if (strcmp(line, "step") == 0)
+        p->step = rest;
+    else if (strcmp(line, "failed") == 0)
+        p->words = rest;
+    else if (strcmp(line, "name") == 0)
+        p->name = rest;
+    else if (strcmp(line, "gpu") == 0)
+        p->gpu = rest;
+    else if (strcmp(line, "nogpu") == 0)
+        p->no_gpu = rest;
+    else if (strcmp(line, "works") == 0)
+        p->works = true;
+    else if (strcmp(line, "version") == 0)
+        p->version = wc_version_from_number(strtoull(rest, NULL, 10));
+}
+
+/* What follows from there being no driver, and no GPU. */
+static bool is_of_driver(const char *id) {
+    return strncmp(id, "driver-", 7) == 0 || strcmp(id, "init-failed") == 0;
+}
+
+static bool has_other_error(const struct probed *p) {
+    for (size_t i = 0; p->has_report && i < p->report.findings.n; i++)
+        if (p->report.findings.p[i].severity == WC_severity_ERROR &&
+            !is_of_driver(p->report.findings.p[i].id))
+            return true;
+    return false;
+}
+
+/* Without a GPU nobody knows whether cuDNN would have gone on, unless its files say that it would
+ * not. */
+static enum answer judge(const struct probed *p) {
+    bool whole =
+        !p->trial.timed_out && WIFEXITED(p->trial.status) && WEXITSTATUS(p->trial.status) == 0;
+
+    if (whole && p->works)
+        return ANSWER_WORKS;
+    return p->no_gpu && !has_other_error(p) ? ANSWER_NO_GPU : ANSWER_STOPS;
+}
+
+static void read_log(struct probed *p, const char *path) {
+    char *trouble = NULL;
+
+    if (logs_read(&p->logs, path, &trouble) && p->logs.process_count > 0) {
+        report_make(&p->report, p->logs.processes[0]);
+        p->has_report = true;
+    }
+    free(trouble);
+}
+
+static bool probe(struct probed *p, const struct like *like, const char *shim,
+                  const char *directory, const struct options *options) {
+    char *path = like ? must_copy(like->facade->r.path) : NULL;
+    char *arguments[] = {"whichcudnn", "probe", "--child", path, NULL};
+    char *log = must_format("%s/log.jsonl", directory), *save, *line;
+    char *preload = preload_list(getenv("LD_PRELOAD"), shim);
+    struct environment environment = {like, preload, log};
+    bool good;
+
+    p->trial = (struct trial){.arguments = arguments,
+                              .prepare = set_environment,
+                              .arg = &environment,
+                              .patience = options->timeout};
+    p->version = WC_VERSION_NONE;
+    good = trial_run(&p->trial);
+    if (good) {
+        for (char *at = p->trial.output; (line = strtok_r(at, "\n", &save)); at = NULL)
+            take_line(p, line);
+        read_log(p, log);
+        p->answer = judge(p);
+    } else {
+        complain("no process could be made: %s", strerror(errno));
+    }
+    free(preload);
+    free(log);
+    free(path);
+    return good;
+}
+
+static void probed_end(struct probed *p) {
+    if (p->has_report)
+        report_end(&p->report);
+    logs_end(&p->logs);
+    trial_end(&p->trial);
+}
+
+/* ---- the answer ---- */
+
+/* "cudnnCreate returned ...", "cudnnCreate: it was ended by SIGSEGV". The caller frees. */
+static char *stopped_text(const struct probed *p) {
+    const char *step = p->step ? p->step : "the start of the process";
+
+    if (p->trial.timed_out)
+        return must_format("%s did not come back in time", step);
+    if (WIFSIGNALED(p->trial.status))
+        return must_format("%s: signal %d (%s) ended the process", step, WTERMSIG(p->trial.status),
+                           strsignal(WTERMSIG(p->trial.status)));
+    if (p->words)
+        return must_format("%s %s", step, p->words);
+    if (WEXITSTATUS(p->trial.status) != 0)
+        return must_format("%s: the process ended with status %d", step,
+                           WEXITSTATUS(p->trial.status));
+    return NULL;
+}
+
+static char *answer_text(const struct probed *p) {
+    char version[WC_VERSION_TEXT], *stopped = stopped_text(p), *text;
+
+    wc_version_format(p->version, version);
+    if (p->answer == ANSWER_WORKS)
+        text = must_format("cuDNN works here: %s, a convolution on %s gave the right values",
+                           version, p->gpu);
+    else if (p->answer == ANSWER_NO_GPU)
+        text = must_format("no GPU to try on: %s; cuDNN %s is loaded%s%s", p->no_gpu, version,
+                           stopped ? ", " : "", stopped ? stopped : "");
+    else
+        text = must_format("cuDNN does not work here: %s", stopped ? stopped : "it ended early");
+    free(stopped);
+    return text;
+}
+
+static void print_objects(const struct wc_stack *s) {
+    for (size_t i = 0; i < s->objects.n; i++) {
+        const struct wc_object_record *o = &s->objects.p[i].r;
+        if (o->role != WC_role_FACADE && o->role != WC_role_PART)
+            continue;
+        print_format(stdout, "  %s ", o->role == WC_role_FACADE ? "facade  " : "part    ");
+        print_format(stdout, "%s %s", o->real_path ? o->real_path : o->path,
+                     o->version ? o->version : "");
+        if (o->installation)
+            print_format(stdout, "  (%s %s)", o->installation,
+                         o->installation_version ? o->installation_version : "");
+        putchar('\n');
+    }
+}
+
+/* That there is no driver is the answer already. */
+static bool is_worth_saying(const struct probed *p, const struct wc_finding_record *f) {
+    return f->severity >= WC_severity_WARNING && !(p->no_gpu && is_of_driver(f->id));
+}
+
+static void print_findings(const struct probed *p) {
+    for (size_t i = 0; p->has_report && i < p->report.findings.n; i++) {
+        const struct wc_finding_record *f = &p->report.findings.p[i];
+        if (!is_worth_saying(p, f))
+            continue;
+        print_format(stdout, "  %s %s\n",
+                     f->severity == WC_severity_ERROR ? "error   " : "warning ", f->title);
+        if (f->fix.n > 0)
+            print_format(stdout, "  fix      %s\n",
+                         f->fix.p[0].command ? f->fix.p[0].command : f->fix.p[0].text);
+        print_format(stdout, "  more     whichcudnn explain %s\n", f->id);
+    }
+}
+
+/* What somebody said himself before he gave up. */
+static void print_said(FILE *to, char *text) {
+    char *save, *line, *at = text;
+
+    for (int i = 0; i < SAID_MOST && (line = strtok_r(at, "\n", &save)); i++, at = NULL)
+        print_format(to, "  said     %s\n", line);
+}
+
+static void print_hint(const struct probed *p) {
+    if (p->answer == ANSWER_STOPS && !p->name)
+        puts("  hint     frameworks find theirs by a search path of their own:\n"
+             "           whichcudnn probe -- python -c 'import torch; "
+             "torch.backends.cudnn.version()'");
+}
+
+static void print_answer(const struct probed *p, const struct like *like, char **differences,
+                         size_t n, bool colour) {
+    static const char *const words[] = {"ok", "error", "nothing tried"};
+    static const enum paint paints[] = {PAINT_OK, PAINT_ERROR, PAINT_NOTE};
+    char *text = answer_text(p);
+
+    printf("%s%s%s", paint_begin(colour, paints[p->answer]), words[p->answer], paint_end(colour));
+    print_format(stdout, ": %s\n", text);
+    if (p->has_report)
+        print_objects(&p->report.source->stack);
+    if (like)
+        print_format(stdout, "  like     %s: %s\n", like->process->path,
+                     n > 0 ? "not the same files" : "the same files");
+    for (size_t i = 0; i < n; i++)
+        print_format(stdout, "           %s\n", differences[i]);
+    print_findings(p);
+    print_said(stdout, p->trial.errors);
+    if (!like)
+        print_hint(p);
+    free(text);
+}
+
+static void print_json(const struct probed *p, const struct like *like, char **differences,
+                       size_t n) {
+    static const char *const words[] = {"works", "stops", "no-gpu"};
+    char version[WC_VERSION_TEXT], *text = answer_text(p), *stopped = stopped_text(p);
+    json_t *whole = json_object(), *list = json_array();
+
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(list, text_to_json(differences[i]));
+    json_object_set_new(whole, "verdict", json_string(words[p->answer]));
+    json_object_set_new(whole, "text", text_to_json(text));
+    json_object_set_new(whole, "step", text_to_json(p->answer == ANSWER_WORKS ? NULL : p->step));
+    json_object_set_new(whole, "stopped", text_to_json(p->answer == ANSWER_WORKS ? NULL : stopped));
+    json_object_set_new(whole, "version", text_to_json(wc_version_text(p->version, version)));
+    json_object_set_new(whole, "gpu", text_to_json(p->gpu));
+    json_object_set_new(whole, "like", text_to_json(like ? like->process->path : NULL));
+    json_object_set_new(whole, "differences", list);
+    json_object_set_new(whole, "said", text_to_json(p->trial.errors));
+    json_object_set_new(whole, "report", p->has_report ? render_json(&p->report) : json_null());
+    json_dumpf(whole, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(whole);
+    free(stopped);
+    free(text);
+}
+
+static int probe_and_say(const struct like *like, const char *shim, const char *directory,
+                         const struct options *options) {
+    static const enum exit_code codes[] = {EXIT_NOTHING_WRONG, EXIT_ERRORS_FOUND,
+                                           EXIT_NOTHING_OBSERVED};
+    char *differences[DIFFERENCES_MOST];
+    struct probed p = {.works = false};
+    size_t n = 0;
+
+    if (!probe(&p, like, shim, directory, options))
+        return EXIT_USAGE;
+    if (like)
+        n = like_differences(like, p.has_report ? &p.report.source->stack : NULL, differences,
+                             DIFFERENCES_MOST);
+    if (options->common.json)
+        print_json(&p, like, differences, n);
+    else
+        print_answer(&p, like, differences, n, options->common.colour);
+    for (size_t i = 0; i < n; i++)
+        free(differences[i]);
+    probed_end(&p);
+    return (int)codes[p.answer];
+}
+
+/* ---- like what? ---- */
+
+static int probe_like(const char *place, const char *shim, const char *directory,
+                      const struct options *options) {
+    struct like like;
+    char *trouble;
+    int answer = EXIT_NOTHING_OBSERVED;
+
+    if (!like_read(&like, place, &trouble)) {
+        complain("%s: %s", place, trouble);
+        free(trouble);
+        return EXIT_USAGE;
+    }
+    if (like.process)
+        answer = probe_and_say(&like, shim, directory, options);
+    else
+        complain("%s: no cuDNN was loaded there", options->like ? options->like : "the command");
+    like_end(&like);
+    return answer;
+}
+
+/* The command's own output is not ours to show, unless it comes to nothing. */
+static int probe_command(char **command, const char *shim, const char *directory,
+                         const struct options *options) {
+    char *place = must_format("%s/command/", directory);
+    size_t n = 0;
+    char **arguments;
+    struct trial trial = {.patience = options->timeout};
+    int answer = EXIT_USAGE;
+
+    while (command[n])
+        n++;
+    arguments = must_allocate((n + 7) * sizeof(*arguments));
+    memcpy(arguments, (char *[]){"whichcudnn", "run", "--quiet", "--log", place, "--"},
+           6 * sizeof(*arguments));
+    memcpy(arguments + 6, command, n * sizeof(*arguments));
+    trial.arguments = arguments;
+    if (trial_run(&trial)) {
+        answer = probe_like(place, shim, directory, options);
+        if (answer == EXIT_NOTHING_OBSERVED && trial.status != 0)
+            print_said(stderr, trial.errors);
+        trial_end(&trial);
+    } else {
+        complain("no process could be made: %s", strerror(errno));
+    }
+    free(arguments);
+    trial_directory_end(place);
+    return answer;
+}
+
+static int run_probe(char **command, const struct options *options) {
+    char *shim = preload_find_shim(), *directory = shim ? trial_directory() : NULL;
+    int answer = EXIT_USAGE;
+
+    if (shim && !directory)
+        complain("no directory can be made for the log: %s", strerror(errno));
+    else if (shim && options->like)
+        answer = probe_like(options->like, shim, directory, options);
+    else if (shim && *command)
+        answer = probe_command(command, shim, directory, options);
+    else if (shim)
+        answer = probe_and_say(NULL, shim, directory, options);
+    if (directory)
+        trial_directory_end(directory);
+    free(shim);
+    return answer;
+}
+
+static bool take_option(int c, char *value, void *own) {
+    struct options *options = own;
+    char *end;
+
+    if (c == 'l') {
+        options->like = value;
+        return true;
+    }
+    options->timeout = (int)strtol(value, &end, 10);
+    if (*value && !*end && options->timeout > 0 && options->timeout <= 24 * 3600)
+        return true;
+    complain("--timeout takes seconds, not %s", value);
+    return false;
+}
+
+int cmd_probe(int argc, char **argv) {
+    static const struct option known[] = {{"like", required_argument, NULL, 'l'},
+                                          {"timeout", required_argument, NULL, 't'},
+                                          OPTIONS_JSON,
+                                          OPTIONS_ALL};
+    const struct options_kind kind = {usage, "+h", known, take_option, stdout, 0, -1, "a command"};
+    struct options options = {.timeout = PATIENCE};
+    int answer;
+
+    if (argc >= 2 && strcmp(argv[1], "--child") == 0) /* see probe */
+        return probe_child(argc > 2 ? argv[2] : NULL);
+    answer = options_read(argc, argv, &kind, &options.common, &options);
+    if (answer >= 0)
+        return answer;
+    if (options.like && argv[optind]) {
+        complain("either --like or a command, not both");
+        return EXIT_USAGE;
+    }
+    return run_probe(argv + optind, &options);
+}

@@ -1,0 +1,285 @@
+/* whichcudnn scan: what is there, and what who would get, before anything runs. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "options.h"
+#include "tools/report/render_scan.h"
+#include "tools/util/terminal.h"
+
+static const char usage[] =
+    "Usage: whichcudnn scan [--root DIR] [--env FILE] [--ld-library-path PATHS]\n"
+    "                       [--all] [-v] [--json] [--color=WHEN]\n"
+    "                       [DIR|PROGRAM|LIBRARY]...\n"
+    "\n"
+    "Before anything runs: every copy of cuDNN below DIR, and what every host there\n"
+    "would get by the loader's rules, with the findings of a run. DIR: a virtual\n"
+    "environment, an unpacked image, any directory. Default: $VIRTUAL_ENV,\n"
+    "$CONDA_PREFIX, or here.\n"
+    "\n"
+    "  --root DIR   paths are inside of this image: its loader cache, its links; the\n"
+    "               environment is empty then, but for --env\n"
+    "  --env FILE   variables in place of the own ones: NAME=value, a line or a NUL\n"
+    "               each, as `env` or /proc/PID/environ gives them\n"
+    "  --ld-library-path PATHS   in place of LD_LIBRARY_PATH\n"
+    "  --all        the whole computer, but for file systems that are no disk of it\n"
+    "  -v, --verbose   nothing is shortened; all that is known\n"
+    "  --json       as JSON (docs/scan.schema.json)\n"
+    "  --color=WHEN  auto (on a terminal, unless NO_COLOR is set), always, never\n"
+    "  --help       this text\n"
+    "\n"
+    "Exit status: 0 nothing wrong, 1 errors found, 2 usage or unreadable, 3 nothing\n"
+    "of cuDNN there.\n";
+
+struct settings {
+    const char *root, *variables, *library_path;
+    bool all, whole;
+};
+
+static bool take_option(int c, char *value, void *own) {
+    struct settings *o = own;
+
+    switch (c) {
+    case 'r':
+        o->root = value;
+        return true;
+    case 'e':
+        o->variables = value;
+        return true;
+    case 'l':
+        o->library_path = value;
+        return true;
+    case 'a':
+        o->all = true;
+        return true;
+    case 'v':
+        o->whole = true;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---- the environment ---- */
+
+struct variables {
+    char **list; /* NULL at the end; each of its own */
+    size_t n;
+};
+
+static void add_variable(struct variables *v, const char *text) {
+    v->list = must_grow(v->list, (v->n + 2) * sizeof(*v->list));
+    v->list[v->n++] = must_copy(text);
+    v->list[v->n] = NULL;
+}
+
+static void end_variables(struct variables *v) {
+    for (size_t i = 0; i < v->n; i++)
+        free(v->list[i]);
+    free(v->list);
+}
+
+/* With a NUL anywhere it is /proc/PID/environ, or `env -0`. */
+static bool read_variables(struct variables *v, const char *path) {
+    FILE *from = fopen(path, "re");
+    char *text = NULL;
+    size_t room = 0;
+    ssize_t n = from ? getdelim(&text, &room, EOF, from) : -1;
+    bool good = from && !ferror(from), has_nul = n > 0 && memchr(text, '\0', (size_t)n);
+
+    for (char *at = text; n > 0 && at < text + n;) {
+        size_t length = has_nul ? strnlen(at, (size_t)(text + n - at)) : strcspn(at, "\n");
+        char *one = must_format("%.*s", (int)length, at);
+        if (strchr(one, '='))
+            add_variable(v, one);
+        free(one);
+        at += length + 1;
+    }
+    free(text);
+    if (!good)
+        complain("%s: %s", path, strerror(errno));
+    if (from)
+        fclose(from);
+    return good;
+}
+
+static bool make_variables(const struct settings *o, struct variables *v) {
+    static const char name[] = "LD_LIBRARY_PATH=";
+
+    v->list = must_allocate(sizeof(*v->list));
+    if (o->variables && !read_variables(v, o->variables))
+        return false;
+    for (char **e = environ; !o->variables && !o->root && *e; e++)
+        add_variable(v, *e);
+    for (size_t i = 0; o->library_path && i < v->n; i++)
+        if (strncmp(v->list[i], name, sizeof(name) - 1) == 0)
+            stpcpy(v->list[i], "="); /* of no name */
+    if (o->library_path) {
+        char *text = must_format("%s%s", name, o->library_path);
+        add_variable(v, text);
+        free(text);
+    }
+    return true;
+}
+
+/* ---- on the way ---- */
+
+#define BAR_WIDTH 30
+static bool bar_shown;
+
+static void show_progress(size_t done, size_t known) {
+    static struct timespec last;
+    struct timespec now;
+    int full = known ? (int)(BAR_WIDTH * done / known) : 0;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (now.tv_sec == last.tv_sec && now.tv_nsec - last.tv_nsec < 100000000)
+        return;
+    last = now;
+    fprintf(stderr, "\r[%.*s%*s] %zu of %zu directories", full, "##############################",
+            BAR_WIDTH - full, "", done, known);
+    bar_shown = true;
+}
+
+static void end_progress(void) {
+    if (bar_shown)
+        fputs("\r\x1b[K", stderr);
+    bar_shown = false;
+}
+
+/* ---- what to scan ---- */
+
+struct scans {
+    struct scan **list;
+    size_t n;
+    struct variables inside; /* of images */
+};
+
+static struct scan *new_scan(struct scans *all, const char *root, const char *path,
+                             const struct variables *v) {
+    struct scan *s = must_allocate(sizeof(*s));
+
+    scan_begin(s, root, path, v->list);
+    if (isatty(STDERR_FILENO))
+        s->progress = show_progress;
+    all->list = must_grow(all->list, (all->n + 1) * sizeof(struct scan *));
+    all->list[all->n++] = s;
+    return s;
+}
+
+/* An image unpacked into a directory: it has a loader's cache, or says what system it is. */
+static bool is_image(const char *path) {
+    static const char *const marks[] = {"etc/ld.so.cache", "etc/os-release", "usr/lib/os-release"};
+    char real[PATH_MAX];
+    bool found = false;
+
+    if (!realpath(path, real) || strcmp(real, "/") == 0)
+        return false;
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]) && !found; i++) {
+        char *mark = must_format("%s/%s", real, marks[i]);
+        found = access(mark, F_OK) == 0;
+        free(mark);
+    }
+    return found;
+}
+
+static bool add_path(struct scan *s, const char *path) {
+    char *trouble = NULL;
+
+    if (scan_add(s, path, &trouble))
+        return true;
+    end_progress();
+    complain("%s: %s", path, trouble);
+    free(trouble);
+    return false;
+}
+
+static bool add_image(struct scans *all, const char *path, const struct settings *o) {
+    struct settings inside = *o;
+
+    inside.root = path;
+    if (!all->inside.list && !make_variables(&inside, &all->inside))
+        return false;
+    return add_path(new_scan(all, path, path, &all->inside), "/");
+}
+
+static const char *default_path(void) {
+    static const char *const names[] = {"VIRTUAL_ENV", "CONDA_PREFIX"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *value = getenv(names[i]);
+        if (value && *value)
+            return value;
+    }
+    return ".";
+}
+
+static bool add_all(struct scans *all, int n, char **paths, const struct settings *o,
+                    const struct variables *v) {
+    const char *standard = o->root || o->all ? "/" : default_path();
+    struct scan *own = NULL;
+    bool good = true;
+
+    for (int i = 0; i < n || (i == 0 && n == 0); i++) {
+        const char *path = n > 0 ? paths[i] : standard;
+        if (!o->root && !o->all && is_image(path)) {
+            good = add_image(all, path, o) && good;
+            continue;
+        }
+        if (!own)
+            own = new_scan(all, o->root, o->root ? o->root : path, v);
+        good = add_path(own, path) && good;
+    }
+    return good;
+}
+
+/* ---- all of it ---- */
+
+static int scan_and_print(int argc, char **argv, const struct settings *o,
+                          const struct options_common *common, const struct variables *v) {
+    struct scans all = {NULL, 0, {NULL, 0}};
+    bool good = add_all(&all, argc, argv, o, v);
+    enum exit_code answer;
+
+    for (size_t i = 0; i < all.n; i++)
+        scan_make(all.list[i]);
+    end_progress();
+    answer = render_scans(stdout, all.list, all.n, common, o->whole);
+    for (size_t i = 0; i < all.n; i++) {
+        scan_end(all.list[i]);
+        free(all.list[i]);
+    }
+    free(all.list);
+    end_variables(&all.inside);
+    return good ? answer : EXIT_USAGE;
+}
+
+int cmd_scan(int argc, char **argv) {
+    static const struct option known[] = {{"root", required_argument, NULL, 'r'},
+                                          {"env", required_argument, NULL, 'e'},
+                                          {"ld-library-path", required_argument, NULL, 'l'},
+                                          {"all", no_argument, NULL, 'a'},
+                                          {"verbose", no_argument, NULL, 'v'},
+                                          OPTIONS_JSON,
+                                          OPTIONS_ALL};
+    const struct options_kind kind = {usage, "hv", known, take_option, stdout, 0, -1, NULL};
+    struct options_common options = {false, false};
+    struct settings own = {NULL, NULL, NULL, false, false};
+    struct variables variables = {NULL, 0};
+    int answer = options_read(argc, argv, &kind, &options, &own);
+
+    if (answer >= 0)
+        return answer;
+    if (own.all && (own.root || optind < argc)) {
+        complain("--all takes neither --root nor a directory; see %s --help", argv[0]);
+        return EXIT_USAGE;
+    }
+    answer = EXIT_USAGE;
+    if (make_variables(&own, &variables))
+        answer = scan_and_print(argc - optind, argv + optind, &own, &options, &variables);
+    end_variables(&variables);
+    return answer;
+}

@@ -1,0 +1,43 @@
+/*
+ * Messages of frameworks, of cuDNN and of the loader in a text that somebody saved or pasted. The
+ * table: messages.def.
+ */
+#ifndef WHICHCUDNN_TOOLS_MESSAGES_H
+#define WHICHCUDNN_TOOLS_MESSAGES_H
+
+#include "core/version/version.h"
+
+#define MESSAGES_TEXT_MOST ((size_t)4 << 20) /* bytes of a text */
+
+enum message_effect { EFFECT_FATAL, EFFECT_FALLBACK, EFFECT_NOISE, EFFECT_DEPENDS };
+
+struct message {
+    const char *id;
+    enum message_effect effect;
+    const char *pattern, *means, *findings, *next; /* see messages.def */
+    size_t library, wanted, found;                 /* groups of the pattern; 0: it has none */
+};
+
+struct message_match {
+    const struct message *message;
+    size_t at, line, times;         /* where it is first, the line from 1; how often */
+    char *text;                     /* the words that were recognized, blanks made one */
+    char *library, *wanted, *found; /* as the text has them; NULL: it does not say */
+    struct wc_version wanted_version, found_version; /* what they mean; may be NONE */
+    char *findings; /* ids that fit, causes first, one space between them; "": none */
+};
+
+struct messages {
+    struct message_match *p; /* in the order of the text */
+    size_t n;
+};
+
+/* n bytes at text, at most MESSAGES_TEXT_MOST. */
+void messages_find(const char *text, size_t n, struct messages *found);
+void messages_end(struct messages *m);
+
+const char *message_effect_word(enum message_effect effect); /* "fatal", "fallback", ... */
+/* The table, for tests and lists. */
+const struct message *messages_all(size_t *n);
+
+#endif

@@ -1,0 +1,253 @@
+/* See bindings.h; the shim does the same from inside (shim/slots.c). */
+#include "bindings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/model/symbols.h"
+#include "whichcudnn/wrappers.h"
+
+#define SLOTS_MOST 4096
+#define WRAPPERS_MOST 65536
+#define INSTANCE_MOST 4096
+
+/* ---- the shim's wrappers ---- */
+
+static bool is_shim(const struct mapped *m) {
+    const struct wc_elf_image *e = mapped_image(m);
+
+    return e && wc_elf_soname(e) && strcmp(wc_elf_soname(e), "libwhichcudnn.so") == 0;
+}
+
+/* Of which version the shim may be: what it says of itself has to make sense. */
+static bool find_mark(const struct mapped *m, struct wc_wrappers *out, uint64_t *at) {
+    const struct wc_elf_image *e = mapped_image(m);
+    uint64_t from = 0, found;
+    const void *mark;
+
+    found = wc_elf_find_bytes(e, WC_WRAPPERS_MARK, sizeof(out->mark), &from, SIZE_MAX);
+    if (!found || !(mark = wc_elf_at(e, found, sizeof(*out))))
+        return false;
+    memcpy(out, mark, sizeof(*out));
+    *at = m->base + found;
+    return out->count > 0 && out->count <= WRAPPERS_MOST && out->size <= INSTANCE_MOST &&
+           out->size >= sizeof(uint64_t) && out->target <= out->size - sizeof(uint64_t);
+}
+
+static void read_wrappers(struct wrappers *w, const struct process *p, const struct mapped *m) {
+    struct wc_wrappers shim;
+    unsigned char *instances;
+    uint64_t at;
+
+    if (!find_mark(m, &shim, &at))
+        return;
+    instances = must_allocate((size_t)shim.count * shim.size);
+    w->wrapper = must_allocate(shim.count * sizeof(*w->wrapper));
+    w->target = must_allocate(shim.count * sizeof(*w->target));
+    if (process_read(p, at + offsetof(struct wc_wrappers, wrappers) + (uint64_t)shim.wrappers,
+                     w->wrapper, shim.count * sizeof(*w->wrapper)) &&
+        process_read(p, at + offsetof(struct wc_wrappers, instances) + (uint64_t)shim.instances,
+                     instances, (size_t)shim.count * shim.size))
+        w->n = shim.count;
+    for (size_t i = 0; i < w->n; i++)
+        memcpy(&w->target[i], instances + i * shim.size + shim.target, sizeof(*w->target));
+    free(instances);
+}
+
+void wrappers_find(struct wrappers *w, const struct process *p, const struct mapped_list *list) {
+    *w = (struct wrappers){NULL, NULL, 0};
+    for (size_t i = 0; i < list->n && w->n == 0; i++)
+        if (is_shim(list->p[i]))
+            read_wrappers(w, p, list->p[i]);
+}
+
+void wrappers_end(struct wrappers *w) {
+    free(w->wrapper);
+    free(w->target);
+}
+
+/* 0: it is no wrapper. */
+static uint64_t behind_wrapper(const struct wrappers *w, uint64_t address) {
+    for (size_t i = 0; i < w->n; i++)
+        if (w->wrapper[i] == address)
+            return w->target[i];
+    return 0;
+}
+
+/* ---- one slot ---- */
+
+struct slot {
+    const char *function;
+    bool jump, defined; /* defined: by the host itself */
+    uint64_t address;
+    enum wc_binding_how how;
+    uint64_t target;
+    const struct mapped *library; /* NULL: it leads into none */
+    bool wrapped, told;
+};
+
+struct reading {
+    const struct mapped *host;
+    const struct process *p;
+    const struct mapped_list *list;
+    const struct wrappers *wrappers;
+    struct slot *slots;
+    size_t n;
+};
+
+enum { X86_64_ABSOLUTE = 1, X86_64_GLOB_DAT = 6, X86_64_JUMP_SLOT = 7 };
+enum { AARCH64_ABSOLUTE = 257, AARCH64_GLOB_DAT = 1025, AARCH64_JUMP_SLOT = 1026 };
+
+static bool is_slot(const struct wc_elf_image *e, const struct wc_elf_reloc *r, bool *jump) {
+    bool arm = e->machine == EM_AARCH64;
+
+    *jump = r->type == (arm ? AARCH64_JUMP_SLOT : X86_64_JUMP_SLOT);
+    /* A jump slot's addend is no part of its value on x86-64 (-z mark-plt). */
+    if (r->addend != 0 && !(*jump && !arm))
+        return false;
+    return *jump || r->type == (arm ? AARCH64_GLOB_DAT : X86_64_GLOB_DAT) ||
+           r->type == (arm ? AARCH64_ABSOLUTE : X86_64_ABSOLUTE);
+}
+
+static bool read_reloc(const struct mapped *m, size_t i, struct slot *out, bool *is_one) {
+    const struct wc_elf_image *e = mapped_image(m);
+    struct wc_elf_symbol symbol;
+    struct wc_elf_reloc r;
+    int function;
+
+    *is_one = false;
+    if (!wc_elf_reloc_at(e, i, &r))
+        return false;
+    if (!r.symbol || !is_slot(e, &r, &out->jump) || (m->base + r.slot) % sizeof(uint64_t) != 0 ||
+        !wc_elf_symbol_at(e, r.symbol, &symbol) || !wc_str_starts(symbol.name, "cudnn") ||
+        (function = wc_function_find(symbol.name)) == WC_NO_FUNCTION)
+        return true;
+    out->function = wc_function_name(function);
+    out->defined = symbol.defined;
+    out->address = m->base + r.slot;
+    *is_one = true;
+    return true;
+}
+
+static void find_slots(struct reading *r) {
+    struct slot one;
+    bool is_one;
+
+    for (size_t i = 0; r->n < SLOTS_MOST; i++) {
+        memset(&one, 0, sizeof(one));
+        if (!read_reloc(r->host, i, &one, &is_one))
+            return;
+        if (!is_one)
+            continue;
+        r->slots = must_grow(r->slots, (r->n + 1) * sizeof(*r->slots));
+        r->slots[r->n++] = one;
+    }
+}
+
+static void read_value(const struct reading *r, const struct mapped *in, struct slot *s,
+                       uint64_t value) {
+    uint64_t behind = behind_wrapper(r->wrappers, value);
+
+    s->target = behind ? behind : value;
+    s->wrapped = behind != 0;
+    s->library = mapped_at(r->list, s->target);
+    if (value == 0)
+        s->how = WC_binding_how_UNDEFINED;
+    else if (s->library == in)
+        s->how = s->defined ? WC_binding_how_ITSELF : WC_binding_how_LAZY;
+    else
+        s->how = WC_binding_how_SLOT;
+}
+
+/* In a program that is not position independent the address of a function is its PLT entry: what
+ * it is bound to stands in the program's own slot. */
+static void go_through_program(const struct reading *r, struct slot *s) {
+    const struct mapped *program = s->library;
+    struct slot own;
+    uint64_t value;
+    bool is_one;
+
+    if (s->how != WC_binding_how_SLOT || !program || !program->program || program == r->host)
+        return;
+    for (size_t i = 0; read_reloc(program, i, &own, &is_one); i++)
+        if (is_one && own.jump && !own.defined && strcmp(own.function, s->function) == 0 &&
+            process_read(r->p, own.address, &value, sizeof(value))) {
+            read_value(r, program, s, value);
+            return;
+        }
+}
+
+static bool read_slots(struct reading *r) {
+    uint64_t value;
+
+    for (size_t i = 0; i < r->n; i++) {
+        if (!process_read(r->p, r->slots[i].address, &value, sizeof(value)))
+            return false;
+        read_value(r, r->host, &r->slots[i], value);
+        go_through_program(r, &r->slots[i]);
+    }
+    return true;
+}
+
+/* ---- telling ---- */
+
+static bool has_name(const char *const *names, size_t n, const char *name) {
+    for (size_t i = 0; i < n; i++)
+        if (names[i] == name)
+            return true;
+    return false;
+}
+
+static bool same_group(const struct slot *a, const struct slot *b) {
+    return a->how == b->how && (a->how != WC_binding_how_SLOT || a->library == b->library);
+}
+
+/* All that lead where the first of them leads, as one record. */
+static void tell_group(struct reading *r, size_t first, struct source *to) {
+    const char **names = must_allocate(r->n * sizeof(*names));
+    const struct slot *s = &r->slots[first];
+    const struct mapped *target = s->how == WC_binding_how_SLOT     ? s->library
+                                  : s->how == WC_binding_how_ITSELF ? r->host
+                                                                    : NULL;
+    struct wc_record record;
+    struct wc_binding_record *b = &record.u.binding;
+    int64_t wrapped = 0;
+    size_t n = 0;
+
+    for (size_t i = first; i < r->n; i++) {
+        struct slot *other = &r->slots[i];
+        if (other->told || !same_group(s, other))
+            continue;
+        wrapped += other->wrapped;
+        if (!has_name(names, n, other->function))
+            names[n++] = other->function;
+        other->told = true;
+    }
+    wc_record_begin(&record, WC_KIND_binding);
+    b->host = r->host->number;
+    b->host_path = r->host->name;
+    b->target = target ? target->number : WC_NULL;
+    b->target_path = target ? target->name : NULL;
+    b->how = s->how;
+    b->functions = (struct wc_strings){names, n};
+    b->wrapped = wrapped;
+    source_add(to, &record);
+    free(names);
+}
+
+bool bindings_tell(const struct mapped *host, const struct process *p,
+                   const struct mapped_list *list, const struct wrappers *wrappers,
+                   struct source *to) {
+    struct reading r = {host, p, list, wrappers, NULL, 0};
+    bool good = true;
+
+    if (mapped_image(host)) {
+        find_slots(&r);
+        good = read_slots(&r);
+    }
+    for (size_t i = 0; i < r.n && good; i++)
+        if (!r.slots[i].told)
+            tell_group(&r, i, to);
+    free(r.slots);
+    return good;
+}

@@ -1,0 +1,23 @@
+/*
+ * What the cuDNN imports of a host in another process are bound to, by the slots that the loader
+ * filled there. The shim's wrappers are looked through.
+ */
+#ifndef WHICHCUDNN_TOOLS_BINDINGS_H
+#define WHICHCUDNN_TOOLS_BINDINGS_H
+
+#include "process_library.h"
+#include "tools/log/source.h"
+
+struct wrappers { /* all zero: the process has no shim */
+    uint64_t *wrapper, *target;
+    size_t n;
+};
+void wrappers_find(struct wrappers *w, const struct process *p, const struct mapped_list *list);
+void wrappers_end(struct wrappers *w);
+
+/* As binding records. False: its memory cannot be read. */
+bool bindings_tell(const struct mapped *host, const struct process *p,
+                   const struct mapped_list *list, const struct wrappers *wrappers,
+                   struct source *to);
+
+#endif

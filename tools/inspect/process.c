@@ -1,0 +1,335 @@
+/* See process.h. */
+#include "process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/model/process_facts.h"
+#include "tools/util/memory.h"
+
+#define KERNEL_THREAD 0x00200000 /* PF_KTHREAD of the kernel's include/linux/sched.h */
+#define TEXT_MOST ((size_t)64 << 20)
+
+/* ---- its files ---- */
+
+const char *process_path(const struct process *p, const char *path) {
+    size_t n = strlen(p->root);
+
+    return n > 0 && strncmp(path, p->root, n) == 0 && path[n] == '/' ? path + n : path;
+}
+
+bool process_absolute(const struct process *p, const char *path, char to[PATH_MAX]) {
+    const char *directory = p->working_directory ? process_path(p, p->working_directory) : "";
+    int n = snprintf(to, PATH_MAX, "%s%s%s", path[0] == '/' ? "" : directory,
+                     path[0] == '/' ? "" : "/", path);
+
+    return n >= 0 && n < PATH_MAX && (path[0] == '/' || *directory);
+}
+
+static bool read_at(void *ctx, const char *path, uint64_t offset, void *to, size_t cap, size_t *n) {
+    const struct process *p = ctx;
+    char whole[PATH_MAX];
+
+    *n = 0;
+    return process_absolute(p, path, whole) &&
+           p->disk.files.read(p->disk.files.ctx, whole, offset, to, cap, n);
+}
+
+static bool facts_of(void *ctx, const char *path, struct wc_file_facts *out) {
+    const struct process *p = ctx;
+    char whole[PATH_MAX];
+
+    return process_absolute(p, path, whole) && p->disk.files.facts(p->disk.files.ctx, whole, out);
+}
+
+static bool list(void *ctx, const char *path, bool (*each)(void *arg, const char *name),
+                 void *arg) {
+    const struct process *p = ctx;
+    char whole[PATH_MAX];
+
+    return process_absolute(p, path, whole) &&
+           p->disk.files.list(p->disk.files.ctx, whole, each, arg);
+}
+
+static bool real_path(void *ctx, const char *path, char *to, size_t cap) {
+    const struct process *p = ctx;
+    char whole[PATH_MAX];
+
+    return process_absolute(p, path, whole) &&
+           p->disk.files.real_path(p->disk.files.ctx, whole, to, cap);
+}
+
+static void set_files(struct process *p) {
+    p->files = (struct wc_files){p, read_at, facts_of, list, real_path};
+}
+
+/* ---- texts of /proc ---- */
+
+static struct process_text read_file(const struct process *p, const char *name) {
+    struct process_text t = {NULL, 0};
+    int fd = openat(p->handle, name, O_RDONLY | O_CLOEXEC);
+    size_t room = 4096;
+    ssize_t got = -1;
+
+    if (fd < 0)
+        return t;
+    t.p = must_allocate(room);
+    while (t.n < TEXT_MOST &&
+           ((got = read(fd, t.p + t.n, room - t.n - 1)) > 0 || (got < 0 && errno == EINTR))) {
+        t.n += got > 0 ? (size_t)got : 0;
+        if (room - t.n < 2)
+            t.p = must_grow(t.p, room *= 2);
+    }
+    if (got < 0) {
+        got = errno;
+        free(t.p);
+        t.p = NULL;
+        errno = (int)got;
+    } else {
+        t.p[t.n] = '\0';
+    }
+    close(fd);
+    return t;
+}
+
+static char *read_link(const struct process *p, const char *name) {
+    char to[PATH_MAX];
+    ssize_t n = readlinkat(p->handle, name, to, sizeof(to) - 1);
+
+    if (n < 0)
+        return NULL;
+    to[n] = '\0';
+    return must_copy(to);
+}
+
+/* The n-th field of stat, from 3 on: the second may hold anything. */
+static const char *stat_field(const char *stat, int n) {
+    const char *s = strrchr(stat, ')');
+
+    for (int i = 2; s && i < n; i++)
+        s = strchr(s + 1, ' ');
+    return s ? s + 1 : "";
+}
+
+static bool is_same(const struct process *p, const char *name) {
+    char own[64];
+    struct stat a, b;
+
+    snprintf(own, sizeof(own), "/proc/self/%s", name);
+    return stat(own, &a) == 0 && fstatat(p->handle, name, &b, 0) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
+/* ---- may it be looked at? ---- */
+
+static char *refused(int error) {
+    if (error == EACCES || error == EPERM)
+        return must_copy("may not be looked at: it is another user's, or protected; try as root");
+    if (error == ESRCH || error == ENOENT)
+        return must_copy("it ended while it was looked at");
+    return must_copy(strerror(error));
+}
+
+static enum process_state empty(char **trouble, const char *why) {
+    *trouble = must_copy(why);
+    return PROCESS_EMPTY;
+}
+
+static enum process_state read_state(struct process *p, char **trouble) {
+    struct process_text stat = read_file(p, "stat");
+    enum process_state state = PROCESS_READ;
+
+    if (!stat.p) {
+        *trouble = refused(errno);
+        return PROCESS_UNREADABLE;
+    }
+    p->parent = strtoll(stat_field(stat.p, 4), NULL, 10);
+    p->start_ticks = wc_start_ticks(stat.p);
+    if (strchr("ZXx", *stat_field(stat.p, 3)))
+        state = empty(trouble, "it has ended: what is left is its status, for its parent to fetch");
+    else if (strtoull(stat_field(stat.p, 9), NULL, 10) & KERNEL_THREAD)
+        state = empty(trouble, "it is a thread of the kernel");
+    free(stat.p);
+    return state;
+}
+
+static bool read_maps(struct process *p) {
+    struct process_text text = read_file(p, "maps");
+
+    if (!text.p)
+        return false;
+    maps_end(&p->maps);
+    maps_read(&p->maps, text.p, text.n);
+    free(text.p);
+    return true;
+}
+
+/* Of another class or machine nothing could be understood; what qemu runs is a program of ours. */
+static const char *foreign(const struct process *p) {
+    Elf64_Ehdr own, other;
+    int fd = openat(p->handle, "exe", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    const char *why = NULL;
+
+    if (fd >= 0 && self >= 0 && pread(fd, &other, sizeof(other), 0) == sizeof(other) &&
+        pread(self, &own, sizeof(own), 0) == sizeof(own)) {
+        if (other.e_ident[EI_CLASS] != own.e_ident[EI_CLASS])
+            why = "its program is a 32-bit one";
+        else if (other.e_machine != own.e_machine)
+            why = "its program is for another architecture";
+    }
+    if (fd >= 0)
+        close(fd);
+    if (self >= 0)
+        close(self);
+    return why;
+}
+
+static void read_auxv(struct process *p) {
+    struct process_text t = read_file(p, "auxv");
+    size_t n = t.n / sizeof(p->auxv[0]);
+
+    if (t.p)
+        memcpy(p->auxv, t.p, (n < PROCESS_AUXV ? n : PROCESS_AUXV) * sizeof(p->auxv[0]));
+    free(t.p);
+}
+
+static void read_root(struct process *p) {
+    char *root = must_format("%s/root", p->directory), *place = read_link(p, "root");
+    bool same_mounts = is_same(p, "ns/mnt");
+    bool elsewhere = same_mounts && place && strcmp(place, "/") != 0;
+
+    p->same_node = is_same(p, "ns/uts");
+    free(p->root);
+    p->root = must_copy(elsewhere ? place : "");
+    disk_end(&p->disk);
+    disk_begin(&p->disk, same_mounts && !elsewhere ? NULL : root);
+    free(place);
+    free(root);
+}
+
+static enum process_state read_all(struct process *p, char **trouble) {
+    const char *why;
+
+    if (!read_maps(p)) {
+        *trouble = refused(errno);
+        return PROCESS_UNREADABLE;
+    }
+    if (p->maps.n == 0)
+        return empty(trouble, "nothing is mapped in it: it is about to end");
+    if ((why = foreign(p)))
+        return empty(trouble, why);
+    p->executable = read_link(p, "exe");
+    p->working_directory = read_link(p, "cwd");
+    p->environment = read_file(p, "environ");
+    p->arguments = read_file(p, "cmdline");
+    read_auxv(p);
+    p->memory = openat(p->handle, "mem", O_RDONLY | O_CLOEXEC);
+    p->memory_error = p->memory < 0 ? errno : 0;
+    return PROCESS_READ;
+}
+
+enum process_state process_begin(struct process *p, int64_t pid, char **trouble) {
+    enum process_state state;
+
+    memset(p, 0, sizeof(*p));
+    p->pid = pid;
+    p->root = must_copy("");
+    set_files(p);
+    p->memory = -1;
+    p->parent = p->start_ticks = WC_NULL;
+    p->directory = must_format("/proc/%lld", (long long)pid);
+    p->handle = open(p->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    disk_begin(&p->disk, NULL);
+    if (p->handle < 0) {
+        *trouble =
+            must_copy(access("/proc/self", F_OK) == 0 ? "no such process" : "/proc is not mounted");
+        return PROCESS_UNREADABLE;
+    }
+    state = read_state(p, trouble);
+    if (state != PROCESS_READ)
+        return state;
+    read_root(p);
+    return read_all(p, trouble);
+}
+
+void process_end(struct process *p) {
+    if (p->handle >= 0)
+        close(p->handle);
+    if (p->memory >= 0)
+        close(p->memory);
+    disk_end(&p->disk);
+    maps_end(&p->maps);
+    free(p->directory);
+    free(p->root);
+    free(p->executable);
+    free(p->working_directory);
+    free(p->environment.p);
+    free(p->arguments.p);
+}
+
+bool process_is_as_it_was(const struct process *p) {
+    struct process now = {.handle = p->handle};
+    bool same = read_maps(&now) && maps_same(&p->maps, &now.maps);
+
+    maps_end(&now.maps);
+    return same;
+}
+
+/* ---- its memory ---- */
+
+bool process_read(const struct process *p, uint64_t address, void *to, size_t n) {
+    size_t done = 0;
+    ssize_t got = 1;
+
+    if (p->memory < 0 || address > INT64_MAX)
+        return false;
+    while (done < n && got > 0) {
+        got = pread(p->memory, (char *)to + done, n - done, (off_t)(address + done));
+        if (got < 0 && errno == EINTR)
+            got = 1;
+        else
+            done += got > 0 ? (size_t)got : 0;
+    }
+    return done == n;
+}
+
+/* By pages: what is behind its page may not be there. */
+bool process_read_text(const struct process *p, uint64_t address, char *to, size_t cap) {
+    size_t n = 0, piece;
+
+    while (n + 1 < cap) {
+        piece = 256 - (address + n) % 256;
+        if (piece > cap - 1 - n)
+            piece = cap - 1 - n;
+        if (!process_read(p, address + n, to + n, piece))
+            return false;
+        if (memchr(to + n, '\0', piece))
+            return true;
+        n += piece;
+    }
+    to[n] = '\0';
+    return false;
+}
+
+uint64_t process_auxv(const struct process *p, uint64_t type) {
+    for (size_t i = 0; i < PROCESS_AUXV && p->auxv[i].a_type != AT_NULL; i++)
+        if (p->auxv[i].a_type == type)
+            return p->auxv[i].a_un.a_val;
+    return 0;
+}
+
+const char *process_variable(const struct process *p, const char *name) {
+    size_t length = strlen(name);
+
+    for (size_t at = 0; at < p->environment.n; at += strlen(p->environment.p + at) + 1)
+        if (strncmp(p->environment.p + at, name, length) == 0 &&
+            p->environment.p[at + length] == '=')
+            return p->environment.p + at + length + 1;
+    return NULL;
+}

@@ -1,0 +1,68 @@
+/*
+ * A running process as /proc tells it. It is only read: never stopped, never traced, nothing is
+ * written to it. What needs more rights than the rest is its memory (PTRACE_MODE_ATTACH; all else
+ * PTRACE_MODE_READ).
+ */
+#ifndef WHICHCUDNN_TOOLS_PROCESS_H
+#define WHICHCUDNN_TOOLS_PROCESS_H
+
+#include <elf.h>
+
+#include "maps.h"
+#include "tools/util/disk.h"
+#include "whichcudnn/record.h"
+
+#define PROCESS_AUXV 64
+
+struct process_text {
+    char *p; /* with a NUL behind; NULL: it could not be read */
+    size_t n;
+};
+
+struct process {
+    int64_t pid;
+    int64_t parent, start_ticks;
+    char *directory; /* "/proc/PID" */
+    int handle;      /* that directory: stays the same process's when the number is given anew */
+    struct wc_files files; /* the same files; relative paths begin at its working directory */
+    struct disk disk;      /* its files: below its root */
+    char *root;            /* where that is for us, without a '/' at its end; "": the same root */
+    bool same_node;        /* it has the same host name as we do */
+    char *executable;      /* NULL: not known */
+    char *working_directory;
+    struct process_text environment, arguments; /* as in /proc: each text ends with a NUL */
+    Elf64_auxv_t auxv[PROCESS_AUXV + 1];        /* the last one is AT_NULL */
+    struct maps maps;
+    int memory; /* -1: it may not be read, memory_error says why */
+    int memory_error;
+};
+
+enum process_state {
+    PROCESS_READ,
+    PROCESS_EMPTY,     /* there is one, and nothing is to be seen of it */
+    PROCESS_UNREADABLE /* there is none, or we may not look at it */
+};
+/* *trouble: why it is empty or unreadable; the caller frees. Of an empty one pid, parent and
+ * start_ticks are known. process_end in all cases. */
+enum process_state process_begin(struct process *p, int64_t pid, char **trouble);
+void process_end(struct process *p);
+
+/* Are its files mapped as they were when it was read, and is it still there? */
+bool process_is_as_it_was(const struct process *p);
+
+/* A path of the kernel's, which begin at our root, as one below the process's root. */
+const char *process_path(const struct process *p, const char *path);
+/* The path as one that does not depend on the working directory. False: it is too long. */
+bool process_absolute(const struct process *p, const char *path, char to[PATH_MAX]);
+
+/* The value of a variable as it was at its start; NULL: not set. */
+const char *process_variable(const struct process *p, const char *name);
+
+/* n bytes at an address of its memory. False: they are not there, or may not be read. */
+bool process_read(const struct process *p, uint64_t address, void *to, size_t n);
+/* The text at an address, up to cap - 1 bytes. */
+bool process_read_text(const struct process *p, uint64_t address, char *to, size_t cap);
+/* 0: it has no such entry. */
+uint64_t process_auxv(const struct process *p, uint64_t type);
+
+#endif

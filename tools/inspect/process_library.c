@@ -1,0 +1,379 @@
+/* See mapped.h. */
+#include "process_library.h"
+
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#define HEADERS_MOST 64
+#define LIST_MOST 65536 /* of the loader's list: it may be damaged, and has no end then */
+#define PAGE_BITS 12    /* segments begin at pages, of whatever size: none is smaller */
+
+const struct wc_elf_image *mapped_image(const struct mapped *m) {
+    return m->look && m->look->error == WC_ELF_OK ? &m->look->image : NULL;
+}
+
+struct mapped *mapped_at(const struct mapped_list *list, uint64_t address) {
+    for (size_t i = 0; i < list->n; i++)
+        if (address >= list->p[i]->low && address < list->p[i]->high)
+            return list->p[i];
+    return NULL;
+}
+
+struct mapped *mapped_program(const struct mapped_list *list) {
+    for (size_t i = 0; i < list->n; i++)
+        if (list->p[i]->program)
+            return list->p[i];
+    return NULL;
+}
+
+bool mapped_answers(const struct mapped *m, const char *name) {
+    const struct wc_elf_image *e = mapped_image(m);
+
+    if (!name || !*name)
+        return false;
+    return strcmp(name, m->name) == 0 || strcmp(wc_base_name(name), wc_base_name(m->name)) == 0 ||
+           (e && wc_elf_soname(e) && strcmp(wc_base_name(name), wc_elf_soname(e)) == 0);
+}
+
+/* ---- its file ---- */
+
+static bool is_file(const struct process *p, const struct mapping *m, const char *path) {
+    struct wc_file_facts facts;
+
+    /* Of the device there are two numbers where one file system lies over another (overlayfs). */
+    return p->disk.files.facts(p->disk.files.ctx, path, &facts) && facts.regular &&
+           facts.inode == m->inode;
+}
+
+/* Which reading of the path is right: the one whose file is mapped; else one by which it is gone.
+ */
+static void find_file(const struct process *p, struct mapped *m) {
+    char *name[MAPS_NAMES];
+    bool gone[MAPS_NAMES];
+    size_t n = maps_names(m->first->path, name, gone), best = 0;
+    bool found = false;
+
+    for (size_t i = 0; i < n && !found; i++)
+        if (!gone[i] && (found = is_file(p, m->first, process_path(p, name[i]))))
+            best = i;
+    for (size_t i = 0; i < n && !found; i++)
+        if (gone[i] && !gone[best])
+            best = i;
+    m->file = found ? MAPPED_FILE : gone[best] ? MAPPED_GONE : MAPPED_CHANGED;
+    m->path = must_copy(process_path(p, name[best]));
+    for (size_t i = 0; i < n; i++)
+        free(name[i]);
+}
+
+/* ---- its memory ---- */
+
+static bool read_memory(const void *process, uint64_t address, void *to, size_t n) {
+    return process_read(process, address, to, n);
+}
+
+/* The load bias by the segment that the file begins with. */
+static bool bias_of(const Elf64_Phdr *headers, size_t n, uint64_t start, uint64_t *base) {
+    const uint64_t in_page = ((uint64_t)1 << PAGE_BITS) - 1;
+
+    for (size_t i = 0; i < n; i++)
+        if (headers[i].p_type == PT_LOAD && (headers[i].p_offset & ~in_page) == 0) {
+            *base = start - (headers[i].p_vaddr - headers[i].p_offset);
+            return true;
+        }
+    return false;
+}
+
+static size_t read_headers(const struct process *p, struct mapped *m) {
+    Elf64_Ehdr e;
+
+    if (!process_read(p, m->first->start, &e, sizeof(e)) ||
+        memcmp(e.e_ident, ELFMAG, SELFMAG) != 0 || e.e_ident[EI_CLASS] != ELFCLASS64 ||
+        e.e_ident[EI_DATA] != ELFDATA2LSB || e.e_phentsize != sizeof(Elf64_Phdr) ||
+        e.e_phnum > HEADERS_MOST || e.e_phoff > m->first->end - m->first->start)
+        return 0;
+    m->headers = must_allocate((e.e_phnum + 1) * sizeof(*m->headers));
+    return process_read(p, m->first->start + e.e_phoff, m->headers, e.e_phnum * sizeof(*m->headers))
+               ? e.e_phnum
+               : 0;
+}
+
+static struct look *look_at_memory(const struct process *p, struct mapped *m) {
+    struct look_memory memory = {.device = (int64_t)m->first->device,
+                                 .inode = (int64_t)m->first->inode,
+                                 .read = read_memory,
+                                 .owner = p};
+    size_t n = read_headers(p, m);
+
+    if (!bias_of(m->headers, n, m->first->start, &memory.base))
+        return NULL;
+    memory.headers = m->headers;
+    memory.header_count = n;
+    return look_open_memory(&p->disk, m->path, &memory);
+}
+
+/* ---- where it is ---- */
+
+static void set_range(struct mapped *m) {
+    const struct wc_elf_image *e = mapped_image(m);
+    const uint64_t in_page = ((uint64_t)1 << PAGE_BITS) - 1;
+    uint64_t low = UINT64_MAX, high = 0;
+
+    m->low = m->first->start;
+    m->high = m->first->end;
+    for (size_t i = 0; e && i < e->loads; i++) {
+        uint64_t vaddr = e->load[i].vaddr;
+        if ((e->load[i].offset & ~in_page) == 0 && !m->base)
+            m->base = m->first->start - (vaddr - e->load[i].offset);
+        low = vaddr < low ? vaddr : low;
+        high = vaddr + e->load[i].memsz > high ? vaddr + e->load[i].memsz : high;
+    }
+    if (high > low && m->base + high > m->low) {
+        m->low = m->base + low < m->low ? m->base + low : m->low;
+        m->high = m->base + high;
+    }
+}
+
+/* A library that is only read as a file has no code mapped. */
+static bool has_code(const struct maps *maps, const struct mapping *first) {
+    for (size_t i = 0; i < maps->n; i++)
+        if (maps->p[i].executable && maps->p[i].path && maps->p[i].inode == first->inode &&
+            maps->p[i].device == first->device)
+            return true;
+    return false;
+}
+
+static bool is_within_last(const struct mapped_list *list, const struct mapping *m) {
+    const struct mapped *last = list->n > 0 ? list->p[list->n - 1] : NULL;
+
+    return last && m->start < last->high && last->first->inode == m->inode &&
+           last->first->device == m->device;
+}
+
+static void mapped_free(struct mapped *m) {
+    look_close(m->look);
+    free(m->headers);
+    free(m->path);
+    free(m->name);
+    free(m);
+}
+
+/* NULL: it is no ELF object. */
+static struct mapped *read_one(const struct process *p, const struct mapping *first) {
+    struct mapped *m = must_allocate(sizeof(*m));
+
+    m->first = first;
+    m->number = WC_NULL;
+    m->executable = has_code(&p->maps, first);
+    find_file(p, m);
+    m->name = must_copy(m->path);
+    m->look = m->file == MAPPED_FILE ? look_open(&p->disk, m->path) : look_at_memory(p, m);
+    if (m->look && m->look->error == WC_ELF_NOT_ELF) {
+        mapped_free(m);
+        return NULL;
+    }
+    set_range(m);
+    return m;
+}
+
+/* One descriptor for each library: usual limits are for less. */
+static void allow_descriptors(void) {
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static bool may_be_library(const struct process *p, const struct mapping *m) {
+    return m->path && m->offset == 0 && m->inode &&
+           (has_code(&p->maps, m) || wc_name_kind_of(m->path) != WC_NAME_OTHER);
+}
+
+static void read_objects(struct mapped_list *list, const struct process *p) {
+    struct mapped *m;
+
+    for (size_t i = 0; i < p->maps.n; i++) {
+        const struct mapping *first = &p->maps.p[i];
+        if (!may_be_library(p, first) || is_within_last(list, first) || !(m = read_one(p, first)))
+            continue;
+        list->p = must_grow(list->p, (list->n + 1) * sizeof(struct mapped *));
+        list->p[list->n++] = m;
+    }
+}
+
+/* ---- the loader's list ---- */
+
+/* Of whoever has a DT_DEBUG that the loader filled: the program, however it was started. */
+static uint64_t debug_address(const struct process *p, struct mapped *m) {
+    const struct wc_elf_image *e = mapped_image(m);
+    Elf64_Dyn d;
+
+    for (size_t i = 0; e && e->program && i < e->dynamic_entries; i++)
+        if (process_read(p, m->base + e->dynamic + i * sizeof(d), &d, sizeof(d)) &&
+            d.d_tag == DT_DEBUG)
+            return d.d_un.d_ptr;
+    return 0;
+}
+
+static void take_name(const struct process *p, struct mapped *m, uint64_t address) {
+    char name[PATH_MAX];
+
+    if (!process_read_text(p, address, name, sizeof(name)) || !name[0])
+        return;
+    free(m->name);
+    m->name = must_copy(name);
+    if (m->look && wc_name_kind_of(name) != WC_NAME_OTHER) /* it was asked for as that */
+        wc_relevance_read(&m->look->image, name, &m->look->relevance);
+}
+
+static void read_link_map(struct mapped_list *list, const struct process *p, uint64_t first,
+                          size_t *place) {
+    struct link_map at;
+    struct mapped *m;
+
+    for (uint64_t next = first; next && *place < LIST_MOST; next = (uintptr_t)at.l_next) {
+        if (!process_read(p, next, &at, sizeof(at)))
+            return;
+        m = mapped_at(list, (uintptr_t)at.l_ld);
+        ++*place;
+        if (!m || m->place)
+            continue;
+        m->place = *place;
+        take_name(p, m, (uintptr_t)at.l_name);
+    }
+}
+
+/* Further name spaces hang behind the first one since glibc 2.35 (link.h, r_version 2). */
+static void read_list(struct mapped_list *list, const struct process *p) {
+    struct {
+        struct r_debug first;
+        uint64_t next;
+    } debug;
+    uint64_t address = 0;
+    size_t place = 0;
+
+    for (size_t i = 0; i < list->n && !address; i++) {
+        address = debug_address(p, list->p[i]);
+        list->p[i]->program = address != 0;
+    }
+    for (int spaces = 0; address && spaces < 64; spaces++, address = debug.next) {
+        debug.next = 0;
+        if (!process_read(p, address, &debug.first, sizeof(debug.first)))
+            return;
+        if (debug.first.r_version >= 2 && !process_read(p, address, &debug, sizeof(debug)))
+            return;
+        read_link_map(list, p, (uintptr_t)debug.first.r_map, &place);
+    }
+    list->in_order = place > 0;
+}
+
+/* What is not on the list stands behind what is. */
+static int by_place(const void *a, const void *b) {
+    const struct mapped *x = *(struct mapped *const *)a, *y = *(struct mapped *const *)b;
+    size_t i = x->place - 1, k = y->place - 1;
+
+    if (i != k)
+        return i < k ? -1 : 1;
+    return x->low < y->low ? -1 : x->low > y->low;
+}
+
+/* ---- who needs whom ---- */
+
+/* What an object needs is appended behind it. Without an order only one that needs it is sure. */
+static bool may_have_loaded(const struct mapped_list *list, const struct mapped *by,
+                            const struct mapped *m) {
+    return by != m && (!list->in_order || (by->place && by->place < m->place));
+}
+
+static void note_needed(struct mapped_list *list, struct mapped *by, const char *name,
+                        bool *several) {
+    for (size_t i = 0; i < list->n; i++) {
+        struct mapped *m = list->p[i];
+        if (m->program || !may_have_loaded(list, by, m) || !mapped_answers(m, name))
+            continue;
+        m->needed = true;
+        if (m->needed_by && m->needed_by != by && !list->in_order)
+            several[i] = true;
+        if (m->needed_by)
+            continue;
+        m->needed_by = by;
+        m->needed_as = name;
+    }
+}
+
+static void find_needed(struct mapped_list *list) {
+    bool *several = must_allocate(list->n + 1);
+    const char *name;
+
+    for (size_t i = 0; i < list->n; i++) {
+        const struct wc_elf_image *e = mapped_image(list->p[i]);
+        for (size_t k = 0; e && (name = wc_elf_needed(e, k)); k++)
+            note_needed(list, list->p[i], name, several);
+    }
+    for (size_t i = 0; i < list->n; i++)
+        if (several[i])
+            list->p[i]->needed_by = NULL;
+    free(several);
+}
+
+/* $ORIGIN is the directory of the loader's path, below the working directory where that is a
+ * relative one. */
+static const char *origin_of(struct mapped_list *list, const struct process *p, const char *name) {
+    size_t n = wc_dir_length(name);
+    char *origin, *kept;
+
+    if (name[0] != '/' && !p->working_directory)
+        return NULL;
+    if (name[0] != '/')
+        origin = must_format("%s%s%.*s", p->working_directory, n > 0 ? "/" : "", (int)n, name);
+    else
+        origin = must_format("%.*s", (int)n, name);
+    kept = wc_arena_string(&list->memory.arena, origin);
+    free(origin);
+    return kept;
+}
+
+static void set_search(struct mapped_list *list, const struct process *p, struct mapped *m) {
+    const struct wc_elf_image *e = mapped_image(m);
+
+    m->search.path = m->name;
+    m->search.origin = origin_of(list, p, m->name);
+    m->search.is_program = m->program;
+    m->search.loaded_by = m->needed_by ? &m->needed_by->search : NULL;
+    if (!e)
+        return;
+    m->search.rpath = wc_elf_rpath(e);
+    m->search.runpath = wc_elf_runpath(e);
+    m->search.soname = wc_elf_soname(e);
+    m->search.no_default = (e->flags_1 & DF_1_NODEFLIB) != 0;
+}
+
+/* Where the loader's list cannot be read, the program is what /proc says. */
+static void find_program(struct mapped_list *list, const struct process *p) {
+    for (size_t i = 0; i < list->n && p->executable && !mapped_program(list); i++)
+        list->p[i]->program = strcmp(list->p[i]->path, process_path(p, p->executable)) == 0;
+}
+
+void mapped_read(struct mapped_list *list, const struct process *p) {
+    *list = (struct mapped_list){.p = NULL};
+    heap_arena_begin(&list->memory);
+    allow_descriptors();
+    read_objects(list, p);
+    read_list(list, p);
+    find_program(list, p);
+    if (list->n > 0)
+        qsort(list->p, list->n, sizeof(struct mapped *), by_place);
+    find_needed(list);
+    for (size_t i = 0; i < list->n; i++)
+        set_search(list, p, list->p[i]);
+}
+
+void mapped_end(struct mapped_list *list) {
+    for (size_t i = 0; i < list->n; i++)
+        mapped_free(list->p[i]);
+    free(list->p);
+    heap_arena_end(&list->memory);
+}

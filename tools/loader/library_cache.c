@@ -1,0 +1,387 @@
+/* See world.h. */
+#include "library_cache.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "core/findings/diagnose.h"
+#include "core/model/process_facts.h"
+
+#define LOOKS_MOST 256 /* descriptors */
+#define CACHE_MOST ((size_t)8 << 20)
+/* A part may be larger; the names that it opens are in its constants, which are searched alone. */
+#define OPENS_MOST_BYTES ((uint64_t)64 << 20)
+
+#ifdef __aarch64__
+#define OWN_MACHINE EM_AARCH64
+#define OWN_INTERPRETER "/lib/ld-linux-aarch64.so.1"
+#else
+#define OWN_MACHINE EM_X86_64
+#define OWN_INTERPRETER "/lib64/ld-linux-x86-64.so.2"
+#endif
+
+static const char *keep(struct world *w, const char *text) {
+    return text ? wc_arena_string(&w->memory.arena, text) : NULL;
+}
+
+static const char **keep_list(struct world *w, const char *const *list, size_t n) {
+    const char **kept = wc_arena_take(&w->memory.arena, (n + 1) * sizeof(*kept));
+
+    for (size_t i = 0; kept && i < n; i++)
+        kept[i] = keep(w, list[i]);
+    return kept;
+}
+
+/* ---- files that were looked up ---- */
+
+#define HEADER_SIZE 64 /* what a search reads of a file */
+
+struct world_entry {
+    const char *path;
+    struct wc_file_facts facts;
+    bool there, has_header;
+    unsigned char header[HEADER_SIZE];
+    UT_hash_handle hh;
+};
+
+static struct world_entry *entry_of(struct world *w, const char *path) {
+    struct world_entry *e;
+
+    HASH_FIND_STR(w->entries, path, e);
+    if (e || !(e = wc_arena_take(&w->memory.arena, sizeof(*e))))
+        return e;
+    memset(e, 0, sizeof(*e));
+    e->path = keep(w, path);
+    e->there = w->disk.files.facts(&w->disk, path, &e->facts);
+    HASH_ADD_KEYPTR(hh, w->entries, e->path, strlen(e->path), e);
+    return e;
+}
+
+static bool known_facts(void *world, const char *path, struct wc_file_facts *out) {
+    const struct world_entry *e = entry_of(world, path);
+
+    if (e && e->there)
+        *out = e->facts;
+    return e && e->there;
+}
+
+static bool known_read(void *world, const char *path, uint64_t offset, void *to, size_t cap,
+                       size_t *n) {
+    struct world *w = world;
+    struct world_entry *e = offset == 0 && cap <= HEADER_SIZE ? entry_of(w, path) : NULL;
+
+    if (!e || !e->there || !e->facts.regular)
+        return w->disk.files.read(&w->disk, path, offset, to, cap, n);
+    if (!e->has_header) {
+        if (!w->disk.files.read(&w->disk, path, 0, e->header, HEADER_SIZE, n) || *n < HEADER_SIZE)
+            return w->disk.files.read(&w->disk, path, offset, to, cap, n);
+        e->has_header = true;
+    }
+    memcpy(to, e->header, cap);
+    *n = cap;
+    return true;
+}
+
+static bool list(void *world, const char *dir, bool (*each)(void *arg, const char *name),
+                 void *arg) {
+    struct world *w = world;
+
+    return w->disk.files.list(&w->disk, dir, each, arg);
+}
+
+static bool real_path(void *world, const char *path, char *to, size_t cap) {
+    struct world *w = world;
+
+    return w->disk.files.real_path(&w->disk, path, to, cap);
+}
+
+/* ---- one library ---- */
+
+static void read_needed(struct world *w, struct library *b, const struct wc_elf_image *e) {
+    enum { MOST = 1024 };
+    const char *needed[MOST], *name;
+    size_t n = 0;
+
+    while (n < MOST && (name = wc_elf_needed(e, n)))
+        needed[n++] = name;
+    b->needed = keep_list(w, needed, n);
+    for (size_t i = 0; i < n; i++)
+        b->needs_cudnn = b->needs_cudnn || wc_kind_is_cudnn(wc_name_kind_of(needed[i]));
+}
+
+static const char *read_interpreter(struct world *w, struct look *l) {
+    struct wc_elf_image *e = &l->image;
+    Elf64_Ehdr h;
+    Elf64_Phdr p;
+
+    memcpy(&h, e->file, sizeof(h));
+    for (size_t i = 0; i < h.e_phnum; i++) {
+        memcpy(&p, e->file + h.e_phoff + i * sizeof(p), sizeof(p));
+        if (p.p_type == PT_INTERP && p.p_filesz > 1 && p.p_filesz < PATH_MAX) {
+            const char *text = wc_elf_at(e, p.p_vaddr, p.p_filesz);
+            return text && !text[p.p_filesz - 1] ? keep(w, text) : NULL;
+        }
+    }
+    return NULL;
+}
+
+static void take_opens(struct world *w, struct library *b, enum wc_name_kind kind) {
+    const char *names[WORLD_OPENS_MOST];
+    size_t n = 0;
+
+    for (size_t i = 0; i < w->glance.names && n < WORLD_OPENS_MOST; i++)
+        if (wc_name_kind_of(w->glance.name[i]) == kind)
+            names[n++] = w->glance.name[i];
+    b->opens = keep_list(w, names, n);
+}
+
+/* Those are opened by the facade, and by the part that it hands cudnnGetVersion on to. */
+static bool opens_parts(const struct library *b) {
+    struct wc_name name;
+
+    wc_name_read(b->soname ? b->soname : b->path, &name);
+    return b->role == WC_role_FACADE ||
+           (b->role == WC_role_PART &&
+            wc_str_same(name.part, wc_answering_part(name.version.major)));
+}
+
+static bool imports_dlopen(const struct wc_elf_image *e) {
+    uint32_t end = wc_elf_imports_end(e);
+    const char *name;
+
+    for (uint32_t i = 1; i < end; i++)
+        if ((name = wc_elf_symbol_name(e, i)) && strcmp(name, "dlopen") == 0)
+            return true;
+    return false;
+}
+
+/* That "libcudnn" stood in its search path alone makes it no less one that opens it. */
+static void take_constants(struct world *w, struct library *b, int fd, uint64_t size) {
+    if (size > GLANCE_CONSTANTS_MOST && !w->named)
+        return;
+    glance_constants(&w->glance, fd, size, OPENS_MOST_BYTES);
+    take_opens(w, b, WC_NAME_FACADE);
+    if (b->opens && b->opens[0])
+        b->role = WC_role_HOST;
+}
+
+/* Of a library of cuDNN's, the parts; of another one, the facade, which makes it a host. */
+static void take_glance(struct world *w, struct library *b, enum glance_answer answer,
+                        const struct wc_elf_image *image, int fd, uint64_t size) {
+    if (opens_parts(b)) {
+        glance_constants(&w->glance, fd, size, OPENS_MOST_BYTES);
+        take_opens(w, b, WC_NAME_PART);
+    } else if (b->role == WC_role_HOST && !b->needs_cudnn) {
+        glance_constants(&w->glance, fd, size, OPENS_MOST_BYTES);
+        take_opens(w, b, WC_NAME_FACADE);
+    } else if (answer == GLANCE_OPENS) {
+        take_opens(w, b, WC_NAME_FACADE);
+        b->role = WC_role_HOST;
+    } else if (answer == GLANCE_NAMES && b->role == WC_role_OTHER && imports_dlopen(image)) {
+        take_constants(w, b, fd, size);
+    }
+}
+
+void world_add_open(struct world *w, struct library *b, const char *name) {
+    size_t n = 0;
+
+    while (b->opens && b->opens[n])
+        if (strcmp(b->opens[n++], name) == 0)
+            return;
+    const char **list = must_allocate((n + 1) * sizeof(*list));
+    for (size_t i = 0; i < n; i++)
+        list[i] = b->opens[i];
+    list[n] = name;
+    b->opens = keep_list(w, list, n + 1);
+    free(list);
+}
+
+static void read_image(struct world *w, struct library *b, struct look *l) {
+    const struct wc_elf_image *e = &l->image;
+
+    b->machine = e->machine;
+    b->soname = keep(w, wc_elf_soname(e));
+    b->rpath = keep(w, wc_elf_rpath(e));
+    b->runpath = keep(w, wc_elf_runpath(e));
+    b->no_default = (e->flags_1 & DF_1_NODEFLIB) != 0;
+    b->interpreter = read_interpreter(w, l);
+    read_needed(w, b, e);
+    if (b->role == WC_role_HOST && !l->relevance.imports && !l->relevance.defines &&
+        !b->needs_cudnn)
+        b->role = WC_role_OTHER;
+    b->defines = l->relevance.defines;
+    b->framework = l->relevance.framework;
+}
+
+/* What is told of later stays open: its symbols are asked for again. */
+static bool is_kept(const struct world *w, const struct library *b) {
+    return b->is_elf && w->looks < LOOKS_MOST &&
+           (b->role == WC_role_HOST || b->role == WC_role_FACADE || b->role == WC_role_PART);
+}
+
+static struct library *new_library(struct world *w, const char *path, struct look *l) {
+    struct library *b = wc_arena_take(&w->memory.arena, sizeof(*b));
+
+    if (!b)
+        return NULL;
+    memset(b, 0, sizeof(*b));
+    b->key = (struct library_key){l->facts.device, l->facts.inode};
+    b->path = keep(w, path);
+    b->real_path = l->real_path ? keep(w, l->real_path) : b->path;
+    b->role = wc_role_of(&l->relevance);
+    b->is_elf = l->error == WC_ELF_OK;
+    b->needed = keep_list(w, NULL, 0);
+    if (b->is_elf)
+        read_image(w, b, l);
+    else if (b->role == WC_role_HOST)
+        b->role = WC_role_OTHER;
+    return b;
+}
+
+/* What look.h would tell of it: most have no symbol of cuDNN's, which a glance shows. */
+static struct library *read_library(struct world *w, const char *path,
+                                    const enum glance_answer *known) {
+    bool is_other = wc_name_kind_of(path) == WC_NAME_OTHER;
+    enum glance_answer answer = known ? *known : GLANCE_NAMES;
+    struct library *b = NULL;
+    struct stat facts;
+    int fd = disk_open(&w->disk, path, &facts);
+    struct look *l;
+
+    if (fd < 0)
+        return NULL;
+    if (is_other && !known)
+        answer = glance_at(&w->glance, fd, (uint64_t)facts.st_size, w->named);
+    l = is_other && (answer == GLANCE_NOTHING || answer == GLANCE_OPENS)
+            ? look_open_other(&w->disk, path)
+            : look_open(&w->disk, path);
+    if (l)
+        b = new_library(w, path, l);
+    if (b && b->is_elf)
+        take_glance(w, b, answer, &l->image, fd, (uint64_t)facts.st_size);
+    close(fd);
+    if (b && is_kept(w, b)) {
+        b->look = l;
+        w->looks++;
+    } else {
+        look_close(l);
+    }
+    return b;
+}
+
+struct look *world_look(struct world *w, const struct library *b) {
+    return b->look ? b->look : look_open(&w->disk, b->path);
+}
+
+void world_look_end(const struct library *b, struct look *l) {
+    if (!b->look)
+        look_close(l);
+}
+
+static struct library *find_library(struct world *w, const char *path,
+                                    const enum glance_answer *answer) {
+    struct wc_file_facts facts;
+    struct library_key key;
+    struct library *b;
+
+    if (!known_facts(w, path, &facts)) {
+        errno = ENOENT;
+        return NULL;
+    }
+    memset(&key, 0, sizeof(key));
+    key = (struct library_key){facts.device, facts.inode};
+    HASH_FIND(hh, w->libraries, &key, sizeof(key), b);
+    if (b || !(b = read_library(w, path, answer)))
+        return b;
+    HASH_ADD(hh, w->libraries, key, sizeof(b->key), b);
+    return b;
+}
+
+struct library *world_library(struct world *w, const char *path) {
+    return find_library(w, path, NULL);
+}
+
+struct library *world_library_after(struct world *w, const char *path, enum glance_answer answer) {
+    return find_library(w, path, &answer);
+}
+
+/* ---- the loader ---- */
+
+static unsigned read_glibc(struct world *w, const char *const *directories) {
+    struct look *l = NULL;
+
+    w->glibc[0] = '\0';
+    for (size_t i = 0; directories[i] && !l; i++) {
+        char *path = must_format("%slibc.so.6", directories[i]);
+        l = look_open(&w->disk, path);
+        free(path);
+    }
+    if (l && l->error == WC_ELF_OK)
+        wc_glibc_release(&l->image, w->glibc);
+    look_close(l);
+    return wc_glibc_minor(w->glibc);
+}
+
+static void read_system(struct world *w, const char *interpreter) {
+    const char *platform = (const char *)getauxval(AT_PLATFORM);
+    struct look *l = look_open(&w->disk, interpreter);
+    const struct wc_elf_image *loader = l && l->error == WC_ELF_OK ? &l->image : NULL;
+    unsigned minor;
+
+    free(w->interpreter);
+    w->interpreter = must_copy(interpreter);
+    wc_search_system_read(&w->system, 0, platform, getauxval(AT_HWCAP), loader);
+    minor = read_glibc(w, w->system.defaults);
+    wc_search_system_read(&w->system, minor, platform, getauxval(AT_HWCAP), loader);
+    look_close(l);
+}
+
+static void read_cache(struct world *w) {
+    struct stat facts;
+    int fd = disk_open(&w->disk, "/etc/ld.so.cache", &facts);
+
+    if (fd < 0)
+        return;
+    if (facts.st_size > 0 && (uint64_t)facts.st_size <= CACHE_MOST) {
+        w->cache = must_allocate((size_t)facts.st_size);
+        w->cache_size = disk_read(fd, 0, w->cache, (size_t)facts.st_size);
+    }
+    close(fd);
+}
+
+void world_use(struct world *w, const char *interpreter, struct wc_search_world *search) {
+    if (!interpreter)
+        interpreter = OWN_INTERPRETER;
+    if (!w->interpreter || strcmp(w->interpreter, interpreter) != 0)
+        read_system(w, interpreter);
+    wc_search_system_use(&w->system, search);
+    search->files = &w->files;
+    search->cache = (struct wc_span){w->cache, w->cache_size};
+    search->whole = search->sparse = true;
+}
+
+void world_begin(struct world *w, const char *root) {
+    memset(w, 0, sizeof(*w));
+    disk_begin(&w->disk, root);
+    w->files = (struct wc_files){w, known_read, known_facts, list, real_path};
+    heap_arena_begin(&w->memory);
+    glance_begin(&w->glance);
+    read_cache(w);
+}
+
+void world_end(struct world *w) {
+    for (struct library *b = w->libraries; b; b = b->hh.next)
+        look_close(b->look);
+    HASH_CLEAR(hh, w->libraries);
+    HASH_CLEAR(hh, w->entries);
+    free(w->cache);
+    free(w->interpreter);
+    glance_end(&w->glance);
+    heap_arena_end(&w->memory);
+    disk_end(&w->disk);
+}

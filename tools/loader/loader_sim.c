@@ -1,0 +1,311 @@
+/*
+ * See loading.h. The order is that of glibc's _dl_map_object_deps: the program, what is preloaded,
+ * then each object's DT_NEEDED, breadth first.
+ */
+#include "loader_sim.h"
+
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/findings/diagnose.h"
+
+#define OBJECTS_MOST 4096
+
+#ifdef __aarch64__
+#define OWN_MACHINE EM_AARCH64
+#else
+#define OWN_MACHINE EM_X86_64
+#endif
+
+const char *loading_variable(const struct loading *g, const char *name) {
+    size_t n = strlen(name);
+
+    for (char *const *v = g->environment; *v; v++)
+        if (strncmp(*v, name, n) == 0 && (*v)[n] == '=')
+            return *v + n + 1;
+    return NULL;
+}
+
+static const char *keep(struct loading *g, const char *text) {
+    return text ? wc_arena_string(&g->memory.arena, text) : NULL;
+}
+
+/* ---- what is loaded ---- */
+
+/* Below the working directory where the loader has it by a relative path. */
+static const char *origin_of(struct loading *g, const char *path) {
+    size_t n = wc_dir_length(path);
+    char *origin;
+    const char *kept;
+
+    if (!n || (path[0] != '/' && !g->directory))
+        return path[0] == '/' ? "/" : g->directory;
+    origin = path[0] == '/' ? must_format("%.*s", (int)n, path)
+                            : must_format("%s/%.*s", g->directory, (int)n, path);
+    kept = keep(g, origin);
+    free(origin);
+    return kept;
+}
+
+static void note_name(struct loading *g, struct loaded *o, const char *name) {
+    size_t n = 0;
+
+    while (o->names && o->names[n])
+        n++;
+    o->names = must_grow(o->names, (n + 2) * sizeof(*o->names));
+    o->names[n] = keep(g, name);
+    o->names[n + 1] = NULL;
+    o->search.names = o->names;
+}
+
+static struct loaded *add(struct loading *g, const char *path, const struct library *library,
+                          const char *name, const struct loaded *by, enum wc_operation how) {
+    struct loaded *o;
+
+    if (g->n == OBJECTS_MOST)
+        return NULL;
+    o = must_allocate(sizeof(*o));
+    o->library = library;
+    o->asked_name = keep(g, name);
+    o->by = by;
+    o->how = how;
+    o->number = WC_NULL;
+    o->search.path = keep(g, path);
+    o->search.origin = origin_of(g, o->search.path);
+    o->search.loaded_by = by && how == WC_operation_NEEDED ? &by->search : NULL;
+    o->search.rpath = library->rpath;
+    o->search.runpath = library->runpath;
+    o->search.soname = library->soname;
+    o->search.no_default = library->no_default;
+    g->objects = must_grow(g->objects, (g->n + 1) * sizeof(struct loaded *));
+    g->loaded = must_grow(g->loaded, (g->n + 2) * sizeof(struct wc_search_object *));
+    g->objects[g->n] = o;
+    g->loaded[g->n++] = &o->search;
+    g->loaded[g->n] = NULL;
+    g->search.loaded = g->loaded;
+    return o;
+}
+
+static struct loaded *find(const struct loading *g, const struct library *library) {
+    for (size_t i = 0; i < g->n; i++)
+        if (g->objects[i]->library == library)
+            return g->objects[i];
+    return NULL;
+}
+
+const struct loaded *loading_of(const struct loading *g, const struct library *library) {
+    return find(g, library);
+}
+
+/* The same file by another name is the same object. NULL: it is missing. */
+static struct loaded *want(struct loading *g, const char *name, const struct loaded *by,
+                           enum wc_operation how) {
+    const struct library *library;
+    struct loaded *o;
+    const char *path;
+
+    wc_replay_run(g->replay, &g->search, by ? &by->search : NULL, name, g->scratch,
+                  WC_SEARCH_SCRATCH);
+    path = wc_replay_taken(g->replay);
+    library = path ? world_library(g->world, path) : NULL;
+    if (!library)
+        return NULL;
+    o = find(g, library);
+    if (!o)
+        o = add(g, path, library, name, by, how);
+    if (o)
+        note_name(g, o, name);
+    return o;
+}
+
+static void note_missing(struct loading *g, const char *name, const struct loaded *by,
+                         enum wc_operation how) {
+    for (size_t i = 0; i < g->missing_count; i++)
+        if (strcmp(g->missing[i].name, name) == 0)
+            return;
+    g->missing = must_grow(g->missing, (g->missing_count + 1) * sizeof(*g->missing));
+    g->missing[g->missing_count++] = (struct loading_missing){keep(g, name), by, how};
+}
+
+static void load_needed(struct loading *g, size_t from) {
+    for (size_t i = from; i < g->n; i++)
+        for (const char **name = g->objects[i]->library->needed; *name; name++)
+            if (!want(g, *name, g->objects[i], WC_operation_NEEDED))
+                note_missing(g, *name, g->objects[i], WC_operation_NEEDED);
+}
+
+/* ---- what these open in turn ---- */
+
+/* The file's own version, for the names that a facade makes of it. */
+static struct wc_version version_of(struct loading *g, const struct loaded *o) {
+    struct wc_version version = WC_VERSION_NONE;
+    struct look *l = world_look(g->world, o->library);
+    struct wc_record r;
+
+    if (l) {
+        look_object(l, &r);
+        if (r.u.object.version)
+            wc_version_parse(r.u.object.version, strlen(r.u.object.version), &version);
+        world_look_end(o->library, l);
+    }
+    if (!wc_version_known(version)) {
+        struct wc_name name;
+        wc_name_read(o->library->soname ? o->library->soname : o->search.path, &name);
+        version = name.version;
+    }
+    return version;
+}
+
+/* cuDNN 9 has "libcudnn_ops.so" and adds .MAJOR.MINOR.PATCH, .MAJOR.MINOR, .MAJOR and nothing in
+ * turn; 8 has the name with its major. */
+static const struct loaded *open_part(struct loading *g, const char *name, const struct loaded *by,
+                                      struct wc_version version) {
+    const int32_t fields[] = {version.major, version.minor, version.patch};
+    const struct loaded *o = NULL;
+    struct wc_name read;
+    int known = 0;
+
+    wc_name_read(name, &read);
+    if (wc_version_known(read.version))
+        return want(g, name, by, WC_operation_DLOPEN);
+    while (known < 3 && fields[known] >= 0)
+        known++;
+    for (int n = known; n >= 0 && !o; n--) {
+        char full[128];
+        int at = snprintf(full, sizeof(full), "%s", name);
+        for (int i = 0; i < n; i++)
+            at += snprintf(full + at, sizeof(full) - (size_t)at, ".%d", (int)fields[i]);
+        o = want(g, full, by, WC_operation_DLOPEN);
+    }
+    return o;
+}
+
+/* A flavour of cuDNN may leave parts out and never ask for them. What cudnnGetVersion is handed on
+ * to is always asked for. */
+static void note_part(struct loading *g, const char *name, const struct loaded *by,
+                      struct wc_version version) {
+    const char *answering = wc_answering_part(version.major);
+    struct wc_name read;
+
+    wc_name_read(name, &read);
+    if (answering && strcmp(read.part, answering) == 0) {
+        char *asked = wc_version_known(read.version) ? must_copy(name)
+                                                     : must_format("%s.%d", name, version.major);
+        note_missing(g, asked, by, WC_operation_DLOPEN);
+        free(asked);
+    }
+}
+
+static void open_parts(struct loading *g, const struct loaded *by) {
+    struct wc_version version = version_of(g, by);
+
+    for (const char **name = by->library->opens; *name; name++)
+        if (!by->library->soname || strcmp(*name, by->library->soname) != 0)
+            if (!open_part(g, *name, by, version))
+                note_part(g, *name, by, version);
+}
+
+/* It takes the first that is there. */
+static void open_facade(struct loading *g, const struct loaded *by) {
+    const char **names = by->library->opens;
+
+    for (const char **name = names; *name; name++)
+        if (want(g, *name, by, WC_operation_DLOPEN))
+            return;
+    if (*names)
+        note_missing(g, *names, by, WC_operation_DLOPEN);
+}
+
+static void load_rest(struct loading *g, size_t from) {
+    load_needed(g, from);
+    for (size_t i = from; i < g->n; i++) {
+        size_t before = g->n;
+        if (!g->objects[i]->library->opens)
+            continue;
+        if (g->objects[i]->library->role == WC_role_HOST)
+            open_facade(g, g->objects[i]);
+        else
+            open_parts(g, g->objects[i]);
+        load_needed(g, before);
+    }
+}
+
+const struct loaded *loading_open(struct loading *g, const char *name, const struct loaded *by) {
+    size_t before = g->n;
+    const struct loaded *o = want(g, name, by, WC_operation_DLOPEN);
+
+    if (!o)
+        note_missing(g, name, by, WC_operation_DLOPEN);
+    load_rest(g, before);
+    return o;
+}
+
+/* ---- the start ---- */
+
+/* One that is not found is passed over. */
+static void preload(struct loading *g) {
+    const char *list = loading_variable(g, "LD_PRELOAD");
+    char *copy = must_copy(list ? list : ""), *rest = copy, *name;
+
+    while ((name = strsep(&rest, " :")))
+        if (*name)
+            want(g, name, NULL, WC_operation_NEEDED);
+    free(copy);
+}
+
+static bool start(struct loading *g, const char *program) {
+    const struct library *library = world_library(g->world, program);
+    struct loaded *o;
+
+    if (!library || !library->is_elf || library->machine != OWN_MACHINE || !library->interpreter ||
+        strstr(library->interpreter, "ld-musl"))
+        return false;
+    world_use(g->world, library->interpreter, &g->search);
+    o = add(g, library->real_path, library, NULL, NULL, WC_operation_START);
+    o->search.is_program = true;
+    g->program = o;
+    g->search.program = &o->search;
+    g->search.library_path_origin = o->search.origin;
+    return true;
+}
+
+bool loading_begin(struct loading *g, struct world *world, const char *program,
+                   char *const *environment) {
+    memset(g, 0, sizeof(*g));
+    heap_arena_begin(&g->memory);
+    g->world = world;
+    g->environment = environment;
+    g->directory = world->disk.root[0] ? NULL : getcwd(NULL, 0);
+    g->replay = must_allocate(sizeof(*g->replay));
+    g->scratch = must_allocate(WC_SEARCH_SCRATCH);
+    g->search.library_path = loading_variable(g, "LD_LIBRARY_PATH");
+    g->search.machine = OWN_MACHINE;
+    g->tried.arena = &g->memory.arena;
+    g->search.memory = &g->tried;
+    if (!program) {
+        world_use(world, NULL, &g->search);
+    } else if (!start(g, program)) {
+        loading_end(g);
+        return false;
+    }
+    preload(g);
+    load_rest(g, 0);
+    return true;
+}
+
+void loading_end(struct loading *g) {
+    for (size_t i = 0; i < g->n; i++) {
+        free(g->objects[i]->names);
+        free(g->objects[i]);
+    }
+    free(g->objects);
+    free(g->loaded);
+    free(g->missing);
+    free(g->replay);
+    free(g->scratch);
+    free(g->directory);
+    heap_arena_end(&g->memory);
+}

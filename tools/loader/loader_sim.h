@@ -1,0 +1,76 @@
+/*
+ * What the loader would do, replayed over files: which libraries come in at the start of a program
+ * and by each dlopen after it, by whose DT_NEEDED, and what is missing. For programs that ended
+ * before the shim woke in them, and for those that have not been started yet. Nothing is loaded.
+ */
+#ifndef WHICHCUDNN_TOOLS_LOADING_H
+#define WHICHCUDNN_TOOLS_LOADING_H
+
+#include "core/search/replay.h"
+#include "library_cache.h"
+
+struct loaded {
+    struct wc_search_object search;
+    const struct library *library;
+    const char *asked_name;  /* NULL: the program */
+    const struct loaded *by; /* who needs or opens it; NULL: the program, a preload, unknown */
+    enum wc_operation how;   /* NEEDED, DLOPEN, START */
+    const char **names;      /* all by which it was asked for, NULL at the end */
+    int64_t number;          /* of its object record; WC_NULL: it has none */
+};
+
+struct loading_missing {
+    const char *name;
+    const struct loaded *by;
+    enum wc_operation how;
+};
+
+struct loading {
+    struct heap_arena memory;
+    struct world *world;
+    struct wc_search_world search;
+    struct wc_search_memory tried;
+    struct wc_replay *replay;
+    void *scratch;
+    char *const *environment;     /* the caller's */
+    char *directory;              /* working directory; NULL: unknown */
+    const struct loaded *program; /* NULL: unknown */
+    struct loaded **objects;      /* in the loader's order */
+    size_t n;
+    const struct wc_search_object **loaded;
+    struct loading_missing *missing;
+    size_t missing_count;
+};
+
+/* program: path of an ELF file, NULL: unknown. environment: NAME=value as it is given, NULL at the
+ * end; it has to live as long as *g. False: it is none that a loader of this machine starts; there
+ * is nothing to end then. */
+bool loading_begin(struct loading *g, struct world *world, const char *program,
+                   char *const *environment);
+void loading_end(struct loading *g);
+
+/* As dlopen(name) in that object (NULL: in nobody that is known), with all that comes with it, and
+ * all that these open in turn. NULL: not found, or no library. */
+const struct loaded *loading_open(struct loading *g, const char *name, const struct loaded *by);
+/* The object that a file is; NULL: it is not loaded. */
+const struct loaded *loading_of(const struct loading *g, const struct library *library);
+const char *loading_variable(const struct loading *g, const char *name);
+
+/* Records of several loadings into one place: what is the same file is one object. All zero: none
+ * yet. */
+struct loading_told;
+struct loading_teller {
+    void (*add)(void *ctx, struct wc_record *r);
+    void *ctx;
+    int64_t objects, searches, requests;
+    struct loading_told *told;
+    char **environments; /* whose packages are told */
+    size_t environment_count;
+};
+/* What is known by that, as records without a head: each library of cuDNN or CUDA and each object
+ * that wants cuDNN, with its demands; what is missing, where it was looked for, and copies that are
+ * elsewhere. */
+void loading_tell(struct loading *g, struct loading_teller *t);
+void loading_teller_end(struct loading_teller *t);
+
+#endif

@@ -1,0 +1,104 @@
+/* See startup_source.h. */
+#include "startup_source.h"
+
+#include <errno.h>
+#include <gnu/libc-version.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/model/names.h"
+#include "loader_sim.h"
+#include "tools/commands/command.h"
+#include "tools/log/first_records.h"
+#include "tools/run/outcome.h"
+
+static const char preload_name[] = "LD_PRELOAD=";
+
+/* Our own environment with that LD_PRELOAD. The caller frees the list and its first element. */
+static char **environment_with(const char *preload) {
+    size_t n = 0, to = 1;
+    char **list;
+
+    while (environ[n])
+        n++;
+    list = must_allocate((n + 2) * sizeof(*list));
+    list[0] = must_format("%s%s", preload_name, preload);
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(environ[i], preload_name, sizeof(preload_name) - 1) != 0)
+            list[to++] = environ[i];
+    return list;
+}
+
+/* ---- records ---- */
+
+struct writing {
+    struct source *source;
+    bool written; /* the file is there, and has all so far */
+};
+
+/* The first record begins the file. */
+static void add(void *ctx, struct wc_record *r) {
+    struct writing *w = ctx;
+
+    source_add(w->source, r);
+    if (r->kind == WC_KIND_process) {
+        w->written = w->source->path[0] && outcome_leave(w->source->path, r);
+    } else if (w->written && !outcome_write(w->source->path, r)) {
+        complain("%s: %s", w->source->path, strerror(errno));
+        w->written = false;
+    }
+}
+
+/* ---- what has a part in it ---- */
+
+static bool is_relevant(const struct loading *s) {
+    for (size_t i = 0; i < s->missing_count; i++)
+        if (wc_name_kind_of(s->missing[i].name) != WC_NAME_OTHER)
+            return true;
+    return false;
+}
+
+static void say_missing(const struct loading *s, char **reason) {
+    if (s->missing_count > 0)
+        *reason = must_format("it ended in the loader: %s, which %s needs, was not found",
+                              s->missing[0].name, s->missing[0].by->search.path);
+}
+
+static struct source *make(struct loading *loading, const char *program, int64_t child,
+                           const char *path) {
+    struct writing w = {NULL, false};
+    struct loading_teller teller = {.add = add, .ctx = &w};
+    char *real = realpath(program, NULL);
+    const struct first_records first = {NULL, real ? real : program, gnu_get_libc_version(),
+                                        loading->environment, child};
+
+    w.source = source_new(SOURCE_LOG, path ? path : "");
+    w.source->pid = child;
+    first_records_tell(&first, add, &w);
+    free(real);
+    loading_tell(loading, &teller);
+    loading_teller_end(&teller);
+    return w.source;
+}
+
+struct source *startup_source(const char *program, const char *preload, int64_t child,
+                              const char *path, char **reason) {
+    char **environment = environment_with(preload);
+    struct source *source = NULL;
+    struct loading loading;
+    struct world world;
+
+    world_begin(&world, NULL);
+    if (loading_begin(&loading, &world, program, environment)) {
+        if (is_relevant(&loading))
+            source = make(&loading, program, child, path);
+        else
+            say_missing(&loading, reason);
+        loading_end(&loading);
+    }
+    world_end(&world);
+    free(environment[0]);
+    free(environment);
+    return source;
+}

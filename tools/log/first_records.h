@@ -1,0 +1,20 @@
+/*
+ * The first two records of what the command tells itself: the process as it would be started, or
+ * was, and this computer.
+ */
+#ifndef WHICHCUDNN_TOOLS_FIRST_RECORDS_H
+#define WHICHCUDNN_TOOLS_FIRST_RECORDS_H
+
+#include "tools/elf/elf_file.h"
+#include "tools/util/disk.h"
+
+struct first_records {
+    const struct disk *disk;  /* NULL: this computer's */
+    const char *program;      /* NULL: unknown */
+    const char *glibc;        /* "2.36"; NULL: unknown */
+    char *const *environment; /* as the process is given it */
+    int64_t run_pid;          /* WC_NULL: it was not started by `run` */
+};
+void first_records_tell(const struct first_records *f, look_add *add, void *ctx);
+
+#endif

@@ -1,0 +1,159 @@
+/* See in_flight.h. */
+#include "in_flight.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "tools/util/memory.h"
+
+struct flight {
+    int64_t tid, seq;
+    int64_t request;             /* its number; WC_NULL: it is a call */
+    char *what;                  /* of a request: made when it is asked for */
+    enum wc_operation operation; /* of a request, as its record has it */
+    char *name, *caller;
+    int64_t caller_object, flags;
+    UT_hash_handle hh;
+};
+
+static void forget(struct in_flight *f, struct flight *one) {
+    HASH_DEL(f->by_thread, one);
+    free(one->what);
+    free(one->name);
+    free(one->caller);
+    free(one);
+}
+
+static struct flight *find(const struct in_flight *f, int64_t tid) {
+    struct flight *one;
+
+    HASH_FIND(hh, f->by_thread, &tid, sizeof(tid), one);
+    return one;
+}
+
+static struct flight *begin(struct in_flight *f, const struct wc_record *r, int64_t request,
+                            char *what) {
+    struct flight *one = find(f, r->tid);
+
+    if (one)
+        forget(f, one);
+    one = must_allocate(sizeof(*one));
+    one->tid = r->tid;
+    one->what = what;
+    one->seq = r->seq;
+    one->request = request;
+    HASH_ADD(hh, f->by_thread, tid, sizeof(one->tid), one);
+    return one;
+}
+
+static void note_request(struct in_flight *f, const struct wc_record *r) {
+    const struct wc_request_record *q = &r->u.request;
+    struct flight *one = begin(f, r, q->request, NULL);
+
+    one->operation = q->operation;
+    one->name = q->name ? must_copy(q->name) : NULL;
+    one->caller = q->caller ? must_copy(q->caller) : NULL;
+    one->caller_object = q->caller_object;
+    one->flags = q->flags;
+}
+
+static void note_call(struct in_flight *f, const struct wc_record *r) {
+    const char *function = r->u.call.function ? r->u.call.function : "call";
+    struct flight *one = find(f, r->tid);
+
+    if (r->u.call.phase == WC_phase_BEFORE)
+        begin(f, r, WC_NULL, must_copy(function));
+    else if (one && one->request == WC_NULL && one->what && strcmp(one->what, function) == 0)
+        forget(f, one);
+}
+
+static void note_failure(struct in_flight *f, const struct wc_record *r) {
+    struct flight *one, *next;
+
+    if (r->u.failure.request == WC_NULL)
+        return;
+    HASH_ITER(hh, f->by_thread, one, next) {
+        if (one->request == r->u.failure.request)
+            forget(f, one);
+    }
+}
+
+void in_flight_note(struct in_flight *f, const struct wc_record *r) {
+    switch (r->kind) {
+    case WC_KIND_request:
+        note_request(f, r);
+        break;
+    case WC_KIND_call:
+        note_call(f, r);
+        break;
+    case WC_KIND_failure:
+        note_failure(f, r);
+        break;
+    case WC_KIND_summary:
+        in_flight_end(f);
+        break;
+    default:
+        break;
+    }
+}
+
+static struct flight *newest(const struct in_flight *f) {
+    struct flight *last = NULL;
+
+    for (struct flight *one = f->by_thread; one; one = one->hh.next)
+        if (!last || one->seq > last->seq)
+            last = one;
+    return last;
+}
+
+const char *in_flight_last(const struct in_flight *f, int64_t *seq) {
+    struct flight *last = newest(f);
+    const char *operation = last ? wc_enum_word(WC_ENUM_operation, last->operation) : NULL;
+
+    *seq = last ? last->seq : WC_NULL;
+    if (last && !last->what)
+        last->what = must_format("%s %s", operation ? operation : "request",
+                                 last->name ? last->name : "of the program itself");
+    return last ? last->what : NULL;
+}
+
+bool in_flight_failure(const struct in_flight *f, struct wc_record *out) {
+    const struct flight *last = newest(f);
+
+    if (!last || last->request == WC_NULL || !last->name || (last->flags & RTLD_NOLOAD))
+        return false;
+    wc_record_begin(out, WC_KIND_failure);
+    out->u.failure.request = last->request;
+    out->u.failure.operation = last->operation;
+    out->u.failure.name = last->name;
+    out->u.failure.caller = last->caller;
+    out->u.failure.caller_object = last->caller_object;
+    out->u.failure.inferred = true;
+    return true;
+}
+
+static void rewrite(char **text, char *(*change)(void *arg, const char *text), void *arg) {
+    char *other = *text ? change(arg, *text) : NULL;
+
+    free(*text);
+    *text = other;
+}
+
+void in_flight_rewrite(struct in_flight *f, char *(*change)(void *arg, const char *text),
+                       void *arg) {
+    for (struct flight *one = f->by_thread; one; one = one->hh.next) {
+        rewrite(&one->what, change, arg);
+        rewrite(&one->name, change, arg);
+        rewrite(&one->caller, change, arg);
+    }
+}
+
+void in_flight_end(struct in_flight *f) {
+    struct flight *one, *next;
+
+    HASH_ITER(hh, f->by_thread, one, next) {
+        forget(f, one);
+    }
+}

@@ -1,0 +1,271 @@
+/* See log_reader.h. */
+#include "log_reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/model/names.h"
+#include "record_json.h"
+#include "record_line.h"
+
+/* Longer lines than any record are no records; they are passed over without being kept. */
+#define LINE_MOST ((size_t)4 * WC_RECORD_MAX)
+#define BLOCK (8 * LINE_MOST)
+/* A file without one record in so many lines is something else. */
+#define PATIENCE 1000
+
+enum line { LINE_WHOLE, LINE_OPEN, LINE_TOO_LONG, LINE_NONE };
+
+struct reading {
+    int fd, error;
+    bool at_end;
+    struct logs *logs;
+    struct log_file *file;
+    struct source *process;  /* NULL: no record yet */
+    struct heap_arena lists; /* of the records being read */
+    bool newer;
+    const char *line;
+    size_t n;
+    size_t from, to; /* of the block, what is not taken yet */
+};
+
+/* For one file after the other: ten thousand of them need not fetch this much from the system. */
+static char room[LINE_MOST + 1]; /* texts of a line */
+static char block[BLOCK + 1];
+
+static void fill_block(struct reading *in) {
+    ssize_t n;
+
+    memmove(block, block + in->from, in->to - in->from);
+    in->to -= in->from;
+    in->from = 0;
+    do
+        n = read(in->fd, block + in->to, BLOCK - in->to);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        in->error = errno;
+    in->at_end = n <= 0;
+    in->to += n > 0 ? (size_t)n : 0;
+    block[in->to] = '\0';
+}
+
+/* The line is in->line for in->n bytes, and ends with a newline or a NUL. */
+static enum line read_line(struct reading *in) {
+    const char *newline;
+    bool too_long = false;
+
+    for (;;) {
+        in->line = block + in->from;
+        in->n = in->to - in->from;
+        newline = memchr(in->line, '\n', in->n);
+        if (newline || in->at_end)
+            break;
+        if (in->n > LINE_MOST) {
+            too_long = true;
+            in->from = in->to;
+        }
+        fill_block(in);
+    }
+    if (newline)
+        in->n = (size_t)(newline - in->line);
+    in->from += in->n + (newline != NULL);
+    if (!newline && in->n == 0 && !too_long)
+        return LINE_NONE;
+    in->file->open_end = !newline;
+    if (too_long || in->n > LINE_MOST)
+        return LINE_TOO_LONG;
+    return newline ? LINE_WHOLE : LINE_OPEN;
+}
+
+static void note_damage(struct log_file *file, const char *reason) {
+    if (file->damaged_lines < LOG_DAMAGED_TOLD) {
+        file->damaged[file->damaged_lines].line = file->lines;
+        file->damaged[file->damaged_lines].reason = must_copy(reason);
+    }
+    file->damaged_lines++;
+}
+
+void logs_add(struct logs *logs, struct source *process) {
+    logs->processes =
+        must_grow(logs->processes, (logs->process_count + 1) * sizeof(*logs->processes));
+    logs->processes[logs->process_count++] = process;
+}
+
+static struct source *add_process(struct logs *logs, const struct log_file *file) {
+    struct source *p = source_new(SOURCE_LOG, file->path);
+
+    p->file = file;
+    p->keep_events = logs->keep_events;
+    logs_add(logs, p);
+    return p;
+}
+
+static void take_record(struct reading *in, const struct wc_record *r) {
+    if (!in->process || (r->kind == WC_KIND_process && in->process->records > 0))
+        in->process = add_process(in->logs, in->file);
+    in->file->records++;
+    source_take(in->process, r);
+}
+
+static enum record_read read_record(struct reading *in, struct wc_record *r,
+                                    char trouble[RECORD_TROUBLE], json_t **json) {
+    json_error_t error;
+
+    *json = NULL;
+    if (record_from_line(in->line, in->n, room, &in->lists.arena, r))
+        return RECORD_READ;
+    *json = json_loadb(in->line, in->n, JSON_REJECT_DUPLICATES, &error);
+    if (*json)
+        return record_from_json(*json, &in->lists.arena, r, trouble);
+    snprintf(trouble, RECORD_TROUBLE, "%s", error.text);
+    return RECORD_DAMAGED;
+}
+
+static void take_line(struct reading *in, enum line how) {
+    char trouble[RECORD_TROUBLE];
+    struct wc_record r;
+    json_t *json;
+
+    if (how == LINE_TOO_LONG) {
+        note_damage(in->file, "longer than any record");
+        return;
+    }
+    switch (read_record(in, &r, trouble, &json)) {
+    case RECORD_READ:
+        take_record(in, &r);
+        break;
+    case RECORD_NEWER:
+        in->newer = true;
+        break;
+    case RECORD_DAMAGED:
+        note_damage(in->file, how == LINE_OPEN && !json ? "cut off" : trouble);
+        break;
+    }
+    json_decref(json);
+    heap_arena_clear(&in->lists);
+}
+
+static void take_lines(struct reading *in) {
+    struct log_file *file = in->file;
+    enum line how;
+
+    while (!in->newer && (how = read_line(in)) != LINE_NONE) {
+        file->lines++;
+        take_line(in, how);
+        if (file->records == 0 && file->damaged_lines >= PATIENCE)
+            return;
+    }
+}
+
+static void free_file(struct log_file *file) {
+    for (size_t i = 0; i < LOG_DAMAGED_TOLD; i++)
+        free(file->damaged[i].reason);
+    free(file->path);
+    free(file);
+}
+
+/* Why nothing of the file counts; NULL: it is a log. */
+static char *complaint(const struct reading *in) {
+    const struct log_file *file = in->file;
+
+    if (in->newer)
+        return must_format("written by a newer whichcudnn (this one reads format %d)",
+                           WC_LOG_VERSION);
+    if (in->error)
+        return must_copy(strerror(in->error));
+    if (file->lines == 0)
+        return must_copy("empty");
+    if (file->records == 0)
+        return must_format("not a log of whichcudnn (line %zu: %s)", file->damaged[0].line,
+                           file->damaged[0].reason);
+    return NULL;
+}
+
+static bool answers(const struct wc_object_record *o, const char *name) {
+    const char *const names[] = {o->soname, o->path, o->real_path, o->asked_name};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (names[i] && strcmp(wc_base_name(names[i]), wc_base_name(name)) == 0)
+            return true;
+    return false;
+}
+
+/* cuDNN aborts where a library that it asked for is not there, without another word to the loader:
+ * the shim could not learn any more that the request had failed. Of libraries of CUDA whatever
+ * comes in is in the log. */
+static void infer_failure(struct source *p) {
+    struct wc_record r;
+    struct wc_name name;
+
+    if (p->stack.has_summary || (p->pid > 0 && (kill((pid_t)p->pid, 0) == 0 || errno == EPERM)) ||
+        !in_flight_failure(&p->in_flight, &r))
+        return; /* it ended as others do, or goes on */
+    wc_name_read(r.u.failure.name, &name);
+    if (name.kind == WC_NAME_OTHER)
+        return;
+    for (size_t i = 0; i < p->stack.objects.n; i++)
+        if (answers(&p->stack.objects.p[i].r, r.u.failure.name))
+            return;
+    r.seq = p->last_seq;
+    wc_stack_apply(&p->stack, &r);
+}
+
+static bool read_file(struct logs *logs, int fd, const char *path, char **trouble) {
+    struct reading *in = must_allocate(sizeof(*in));
+    size_t before = logs->process_count;
+
+    in->fd = fd;
+    in->logs = logs;
+    heap_arena_begin(&in->lists);
+    in->file = must_allocate(sizeof(*in->file));
+    in->file->path = must_copy(path);
+    take_lines(in);
+    *trouble = complaint(in);
+    if (*trouble) {
+        while (logs->process_count > before)
+            source_free(logs->processes[--logs->process_count]);
+        free_file(in->file);
+    } else {
+        logs->files = must_grow(logs->files, (logs->file_count + 1) * sizeof(*logs->files));
+        logs->files[logs->file_count++] = in->file;
+        for (size_t i = before; i < logs->process_count; i++)
+            infer_failure(logs->processes[i]);
+    }
+    heap_arena_end(&in->lists);
+    free(in);
+    return !*trouble;
+}
+
+bool logs_read(struct logs *logs, const char *path, char **trouble) {
+    struct stat facts;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    bool good = false;
+
+    if (fd < 0 || fstat(fd, &facts) != 0)
+        *trouble = must_copy(strerror(errno));
+    else if (S_ISDIR(facts.st_mode))
+        *trouble = must_copy(strerror(EISDIR));
+    else if (!S_ISREG(facts.st_mode))
+        *trouble = must_copy("not a regular file");
+    else
+        good = read_file(logs, fd, path, trouble);
+    if (fd >= 0)
+        close(fd);
+    return good;
+}
+
+void logs_end(struct logs *logs) {
+    for (size_t i = 0; i < logs->process_count; i++)
+        source_free(logs->processes[i]);
+    for (size_t i = 0; i < logs->file_count; i++)
+        free_file(logs->files[i]);
+    free(logs->processes);
+    free(logs->files);
+    memset(logs, 0, sizeof(*logs));
+}

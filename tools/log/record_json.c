@@ -1,0 +1,217 @@
+/* See record_json.h. */
+#include "record_json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/json_text.h"
+#include "tools/util/memory.h"
+
+_Static_assert(sizeof(struct wc_fact) == 3 * sizeof(char *), "a fact is three texts");
+_Static_assert(sizeof(struct wc_fix) == 3 * sizeof(char *), "a fix is three texts");
+static const char *const fact_keys[] = {"name", "value", "source"};
+static const char *const fix_keys[] = {"action", "text", "command"};
+
+/* ---- from JSON ---- */
+
+static bool read_text(const json_t *value, const char **out) {
+    *out = json_string_value(value);
+    return *out || json_is_null(value);
+}
+
+static bool read_int(const json_t *value, int64_t *out) {
+    *out = json_is_integer(value) ? (int64_t)json_integer_value(value) : WC_NULL;
+    return json_is_integer(value) || json_is_null(value);
+}
+
+static bool read_enum(const json_t *value, enum wc_enumeration e, void *out) {
+    unsigned v = wc_enum_value(e, json_string_value(value));
+
+    memcpy(out, &v, sizeof(v));
+    return v > 0 || json_is_null(value);
+}
+
+static bool read_strings(const json_t *value, struct wc_arena *arena, struct wc_strings *out) {
+    const char **p;
+
+    if (!json_is_array(value))
+        return false;
+    out->n = json_array_size(value);
+    out->p = p = wc_arena_take(arena, (out->n + 1) * sizeof(*p));
+    for (size_t i = 0; p && i < out->n; i++)
+        if (!(p[i] = json_string_value(json_array_get(value, i))))
+            return false;
+    return p != NULL;
+}
+
+static bool read_triples(const json_t *value, struct wc_arena *arena, const char *const keys[3],
+                         const void **out, size_t *n) {
+    const char **p;
+
+    if (!json_is_array(value))
+        return false;
+    *n = json_array_size(value);
+    *out = p = wc_arena_take(arena, (*n + 1) * 3 * sizeof(*p));
+    for (size_t i = 0; p && i < *n * 3; i++)
+        if (!read_text(json_object_get(json_array_get(value, i / 3), keys[i % 3]), &p[i]))
+            return false;
+    return p != NULL;
+}
+
+bool record_field_from_json(const json_t *value, const struct wc_field *f, struct wc_arena *arena,
+                            void *out) {
+    struct wc_facts *facts = out;
+    struct wc_fixes *fixes = out;
+    const void *p = NULL;
+    bool good;
+
+    switch (f->type) {
+    case WC_FIELD_STR:
+        return read_text(value, out);
+    case WC_FIELD_INT:
+        return read_int(value, out);
+    case WC_FIELD_BOOL:
+        *(bool *)out = json_is_true(value);
+        return json_is_boolean(value);
+    case WC_FIELD_STRS:
+        return read_strings(value, arena, out);
+    case WC_FIELD_ENUM:
+        return read_enum(value, f->enumeration, out);
+    case WC_FIELD_FACTS:
+        good = read_triples(value, arena, fact_keys, &p, &facts->n);
+        facts->p = p;
+        return good;
+    case WC_FIELD_FIXES:
+        good = read_triples(value, arena, fix_keys, &p, &fixes->n);
+        fixes->p = p;
+        return good;
+    }
+    return false;
+}
+
+static enum record_read damaged(char trouble[RECORD_TROUBLE], const char *key, const char *what) {
+    snprintf(trouble, RECORD_TROUBLE, "%s%s%s", key, *key ? ": " : "", what);
+    return RECORD_DAMAGED;
+}
+
+static enum record_read read_head(const json_t *line, struct wc_record *out,
+                                  char trouble[RECORD_TROUBLE]) {
+    static const char *const keys[] = {"time", "seq", "pid", "tid", "cut"};
+    const json_t *v = json_object_get(line, "v");
+    int64_t *to[] = {&out->time, &out->seq, &out->pid, &out->tid, &out->cut};
+    enum wc_kind kind;
+
+    if (!json_is_integer(v))
+        return damaged(trouble, "v", "missing, so this is no record");
+    if (json_integer_value(v) > WC_LOG_VERSION)
+        return RECORD_NEWER;
+    kind = wc_kind_from_name(json_string_value(json_object_get(line, "kind")));
+    if (json_integer_value(v) != WC_LOG_VERSION || kind == WC_KIND_NONE)
+        return damaged(trouble, "kind", "missing or not known");
+    wc_record_begin(out, kind);
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+        if (!read_int(json_object_get(line, keys[i]), to[i]) || *to[i] == WC_NULL)
+            return damaged(trouble, keys[i], "missing or not a number");
+    return RECORD_READ;
+}
+
+enum record_read record_from_json(const json_t *line, struct wc_arena *arena, struct wc_record *out,
+                                  char trouble[RECORD_TROUBLE]) {
+    enum record_read answer = read_head(line, out, trouble);
+    const struct wc_field *fields;
+    const json_t *value;
+    size_t n;
+
+    if (answer != RECORD_READ)
+        return answer;
+    fields = wc_kind_fields(out->kind, &n);
+    for (size_t i = 0; i < n; i++) {
+        value = json_object_get(line, fields[i].name);
+        if (!value)
+            return damaged(trouble, fields[i].name, "missing");
+        if (!record_field_from_json(value, &fields[i], arena, (char *)&out->u + fields[i].offset))
+            return damaged(trouble, fields[i].name, "not what belongs there");
+    }
+    return RECORD_READ;
+}
+
+/* ---- to JSON ---- */
+
+json_t *text_to_json(const char *s) {
+    struct wc_json j = {NULL, 0, 0, 0};
+    json_t *value;
+
+    if (!s || (value = json_string(s)))
+        return s ? value : json_null();
+    /* Not UTF-8: through the spelling of our own writer. */
+    wc_json_add_string(&j, s, SIZE_MAX / 4);
+    j = (struct wc_json){must_allocate(j.n + 1), j.n, 0, 0};
+    wc_json_add_string(&j, s, SIZE_MAX / 4);
+    value = json_loadb(j.p, j.n, JSON_DECODE_ANY, NULL);
+    free(j.p);
+    return value;
+}
+
+static json_t *int_to_json(int64_t v) {
+    return v == WC_NULL ? json_null() : json_integer(v);
+}
+
+static json_t *strings_to_json(const struct wc_strings *list) {
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < list->n; i++)
+        json_array_append_new(array, text_to_json(list->p[i]));
+    return array;
+}
+
+static json_t *triples_to_json(const void *p, size_t n, const char *const keys[3]) {
+    json_t *array = json_array(), *one;
+    const char *texts[3];
+
+    for (size_t i = 0; i < n; i++) {
+        memcpy(texts, (const char *)p + i * sizeof(texts), sizeof(texts));
+        one = json_object();
+        for (int k = 0; k < 3; k++)
+            json_object_set_new(one, keys[k], text_to_json(texts[k]));
+        json_array_append_new(array, one);
+    }
+    return array;
+}
+
+static json_t *field_to_json(const struct wc_field *f, const void *value) {
+    unsigned v;
+
+    switch (f->type) {
+    case WC_FIELD_STR:
+        return text_to_json(*(const char *const *)value);
+    case WC_FIELD_INT:
+        return int_to_json(*(const int64_t *)value);
+    case WC_FIELD_BOOL:
+        return json_boolean(*(const bool *)value);
+    case WC_FIELD_STRS:
+        return strings_to_json(value);
+    case WC_FIELD_ENUM:
+        memcpy(&v, value, sizeof(v));
+        return text_to_json(wc_enum_word(f->enumeration, v));
+    case WC_FIELD_FACTS:
+        return triples_to_json(((const struct wc_facts *)value)->p,
+                               ((const struct wc_facts *)value)->n, fact_keys);
+    case WC_FIELD_FIXES:
+        return triples_to_json(((const struct wc_fixes *)value)->p,
+                               ((const struct wc_fixes *)value)->n, fix_keys);
+    }
+    return json_null();
+}
+
+json_t *record_to_json(enum wc_kind kind, const void *fields, const char *without) {
+    size_t n;
+    const struct wc_field *f = wc_kind_fields(kind, &n);
+    json_t *object = json_object();
+
+    for (; n > 0; n--, f++)
+        if (!without || strcmp(f->name, without) != 0)
+            json_object_set_new(object, f->name,
+                                field_to_json(f, (const char *)fields + f->offset));
+    return object;
+}

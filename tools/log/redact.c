@@ -1,0 +1,339 @@
+/* See redact.h. */
+#include "redact.h"
+
+#include <ctype.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/model/names.h"
+
+struct name {
+    char *text, *placeholder;
+    size_t n;
+    bool node;    /* else a user */
+    bool guarded; /* a word that means something else, too: only where it must be the name */
+};
+
+struct redaction {
+    struct name *names; /* longest first: node-70 before node-7 */
+    size_t n, users, nodes;
+};
+
+/* ---- where names stand ---- */
+
+/* Directories that hold homes. */
+static const char *const homes[] = {"/home/", "/Users/", "/users/", "/scratch/"};
+#define LOG_START "whichcudnn-"
+
+static bool ends_name(char c) {
+    return !c || strchr("/:;,\"'`()[]{}<>|=\\ \t\n\r", c);
+}
+
+static bool in_word(char c) {
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Does text, which begins at start, end with s before p? */
+static bool stands_behind(const char *start, const char *p, const char *s) {
+    size_t n = strlen(s);
+
+    return (size_t)(p - start) >= n && memcmp(p - n, s, n) == 0;
+}
+
+static bool behind_home(const char *start, const char *p) {
+    for (size_t i = 0; i < sizeof(homes) / sizeof(homes[0]); i++)
+        if (stands_behind(start, p, homes[i]))
+            return true;
+    return false;
+}
+
+static bool stands_here(const struct name *name, const char *start, const char *p) {
+    if (strncmp(p, name->text, name->n) != 0 || in_word(p[name->n]) ||
+        (p > start && in_word(p[-1])))
+        return false;
+    if (!name->guarded)
+        return true;
+    if (name->node)
+        return stands_behind(start, p, LOG_START) || (p == start && !p[name->n]);
+    return behind_home(start, p) && ends_name(p[name->n]);
+}
+
+static const struct name *name_at(const struct redaction *r, const char *start, const char *p) {
+    for (size_t i = 0; i < r->n; i++)
+        if (stands_here(&r->names[i], start, p))
+            return &r->names[i];
+    return NULL;
+}
+
+/* ---- learning ---- */
+
+/* A user called nvidia or a node called cuda must not change what paths mean. */
+static bool is_common(const char *name) {
+    static const char *const words[] = {
+        "lib",  "lib64", "usr",   "bin",   "opt",           "etc",       "var",    "tmp",  "home",
+        "root", "user",  "users", "local", "share",         "data",      "python", "venv", "env",
+        "envs", "app",   "work",  "src",   "site-packages", "localhost", "node",   "conda"};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strcmp(name, words[i]) == 0)
+            return true;
+    return strlen(name) < 3 || strspn(name, "0123456789.") == strlen(name) || wc_name_hints(name) ||
+           strncmp(name, "python", 6) == 0 || strncmp(name, "lib", 3) == 0;
+}
+
+static int longer_first(const void *a, const void *b) {
+    const struct name *x = a, *y = b;
+
+    return (x->n < y->n) - (x->n > y->n);
+}
+
+static void learn(struct redaction *r, const char *text, size_t n, bool node,
+                  const char *placeholder) {
+    struct name *one;
+
+    for (size_t i = 0; i < r->n; i++)
+        if (r->names[i].n == n && memcmp(r->names[i].text, text, n) == 0)
+            return;
+    if (n == 0)
+        return;
+    r->names = must_grow(r->names, (r->n + 1) * sizeof(*r->names));
+    one = &r->names[r->n++];
+    *one = (struct name){.text = must_format("%.*s", (int)n, text), .n = n, .node = node};
+    if (placeholder)
+        one->placeholder = must_copy(placeholder);
+    else
+        one->placeholder =
+            node ? must_format("node%zu", ++r->nodes) : must_format("user%zu", ++r->users);
+    one->guarded = is_common(one->text);
+    qsort(r->names, r->n, sizeof(*r->names), longer_first);
+}
+
+static void learn_user(struct redaction *r, const char *name) {
+    if (name && *name && strcmp(name, "root") != 0)
+        learn(r, name, strlen(name), false, NULL);
+}
+
+/* With and without its domain it is one computer. */
+static void learn_node(struct redaction *r, const char *node) {
+    size_t n = strcspn(node, ".");
+    const char *placeholder = NULL;
+
+    learn(r, node, n, true, NULL);
+    for (size_t i = 0; node[n] && i < r->n; i++)
+        if (r->names[i].n == n && memcmp(r->names[i].text, node, n) == 0)
+            placeholder = r->names[i].placeholder;
+    if (placeholder)
+        learn(r, node, strlen(node), true, placeholder);
+}
+
+static void learn_text(struct redaction *r, const char *text) {
+    for (size_t i = 0; text && i < sizeof(homes) / sizeof(homes[0]); i++)
+        for (const char *p = strstr(text, homes[i]); p; p = strstr(p + 1, homes[i])) {
+            const char *name = p + strlen(homes[i]);
+            size_t n = 0;
+            while (!ends_name(name[n]))
+                n++;
+            learn(r, name, n, false, NULL);
+        }
+}
+
+/* The last directory of a home that has another place. */
+static void learn_home(struct redaction *r, const char *home) {
+    if (home && strchr(home, '/'))
+        learn_user(r, wc_base_name(home));
+}
+
+struct redaction *redaction_of_nobody(void) {
+    return must_allocate(sizeof(struct redaction));
+}
+
+struct redaction *redaction_new(void) {
+    struct redaction *r = redaction_of_nobody();
+    const struct passwd *user = getpwuid(getuid());
+
+    learn_user(r, user ? user->pw_name : NULL);
+    learn_user(r, getenv("USER"));
+    learn_user(r, getenv("LOGNAME"));
+    learn_user(r, getenv("SUDO_USER"));
+    learn_home(r, user ? user->pw_dir : NULL);
+    learn_home(r, getenv("HOME"));
+    return r;
+}
+
+void redaction_free(struct redaction *r) {
+    for (size_t i = 0; i < r->n; i++) {
+        free(r->names[i].text);
+        free(r->names[i].placeholder);
+    }
+    free(r->names);
+    free(r);
+}
+
+/* ---- changing ---- */
+
+/* NULL: there is nothing to change. */
+static char *changed(const struct redaction *r, const char *text) {
+    const char *plain = text;
+    const struct name *name;
+    char *all = NULL, *longer;
+
+    for (const char *p = text; *p;) {
+        name = (p == text || !in_word(p[-1])) ? name_at(r, text, p) : NULL;
+        if (!name) {
+            p++;
+            continue;
+        }
+        longer =
+            must_format("%s%.*s%s", all ? all : "", (int)(p - plain), plain, name->placeholder);
+        free(all);
+        all = longer;
+        p += name->n;
+        plain = p;
+    }
+    if (!all)
+        return NULL;
+    longer = must_format("%s%s", all, plain);
+    free(all);
+    return longer;
+}
+
+char *redaction_text(const struct redaction *r, const char *text) {
+    char *other = changed(r, text);
+
+    return other ? other : must_copy(text);
+}
+
+static char *text_for(void *redaction, const char *text) {
+    return redaction_text(redaction, text);
+}
+
+/* ---- all texts of a source ---- */
+
+/* What to do with each: NULL leaves it. */
+typedef const char *visit(void *arg, const char *text);
+
+static const void *visit_list(struct wc_arena *arena, const void *list, size_t n, visit *each,
+                              void *arg) {
+    const char *const *from = list;
+    const char **to = n > 0 ? wc_arena_take(arena, n * sizeof(*to)) : NULL;
+
+    for (size_t i = 0; to && i < n; i++) {
+        const char *other = from[i] ? each(arg, from[i]) : NULL;
+        to[i] = other ? other : from[i];
+    }
+    return to;
+}
+
+static void visit_record(struct wc_arena *arena, enum wc_kind kind, void *record, visit *each,
+                         void *arg) {
+    size_t n;
+    const struct wc_field *f = wc_kind_fields(kind, &n);
+
+    for (; n > 0; n--, f++) {
+        void *value = (char *)record + f->offset;
+        struct wc_strings *strings = value;
+        struct wc_facts *facts = value;
+        struct wc_fixes *fixes = value;
+
+        if (f->type == WC_FIELD_STR) {
+            const char **text = value;
+            const char *other = *text ? each(arg, *text) : NULL;
+            *text = other ? other : *text;
+        } else if (f->type == WC_FIELD_STRS) {
+            strings->p = visit_list(arena, strings->p, strings->n, each, arg);
+        } else if (f->type == WC_FIELD_FACTS) {
+            facts->p = visit_list(arena, facts->p, facts->n * 3, each, arg);
+        } else if (f->type == WC_FIELD_FIXES) {
+            fixes->p = visit_list(arena, fixes->p, fixes->n * 3, each, arg);
+        }
+    }
+}
+
+#define VISIT_LIST(list, kind)                                                                     \
+    for (size_t i_ = 0; i_ < s->stack.list.n; i_++)                                                \
+    visit_record(&s->memory.arena, kind, &s->stack.list.p[i_].r, each, arg)
+#define VISIT_ONE(kind)                                                                            \
+    if (s->stack.has_##kind)                                                                       \
+    visit_record(&s->memory.arena, WC_KIND_##kind, &s->stack.kind, each, arg)
+
+static void visit_source(struct source *s, visit *each, void *arg) {
+    VISIT_ONE(process);
+    VISIT_ONE(machine);
+    VISIT_ONE(summary);
+    VISIT_ONE(outcome);
+    VISIT_LIST(objects, WC_KIND_object);
+    VISIT_LIST(packages, WC_KIND_package);
+    VISIT_LIST(demands, WC_KIND_demand);
+    VISIT_LIST(bindings, WC_KIND_binding);
+    VISIT_LIST(failures, WC_KIND_failure);
+    VISIT_LIST(searches, WC_KIND_search);
+    VISIT_LIST(candidates, WC_KIND_candidate);
+    VISIT_LIST(files, WC_KIND_file);
+    VISIT_LIST(calls, WC_KIND_call);
+    VISIT_LIST(blinds, WC_KIND_blind);
+    VISIT_LIST(findings, WC_KIND_finding);
+    for (size_t i = 0; i < s->events.n; i++)
+        visit_record(&s->memory.arena, s->events.p[i].kind, &s->events.p[i].u, each, arg);
+}
+
+static const char *learn_each(void *arg, const char *text) {
+    learn_text(arg, text);
+    return NULL;
+}
+
+struct applying {
+    const struct redaction *r;
+    struct source *s;
+};
+
+static const char *change_each(void *arg, const char *text) {
+    const struct applying *a = arg;
+    char *other = changed(a->r, text);
+    const char *kept = other ? wc_arena_string(&a->s->memory.arena, other) : NULL;
+
+    free(other);
+    return kept;
+}
+
+void redaction_learn(struct redaction *r, const struct source *s) {
+    if (s->stack.has_process && s->stack.process.node)
+        learn_node(r, s->stack.process.node);
+    learn_text(r, s->path);
+    visit_source((struct source *)(uintptr_t)s, learn_each, r);
+}
+
+void redaction_apply(const struct redaction *r, struct source *s) {
+    struct applying a = {r, s};
+    char *path = redaction_text(r, s->path);
+
+    visit_source(s, change_each, &a);
+    in_flight_rewrite(&s->in_flight, text_for, (void *)(uintptr_t)r);
+    free(s->path);
+    s->path = path;
+}
+
+static void apply_to_file(const struct redaction *r, struct log_file *file) {
+    char *other = redaction_text(r, file->path);
+
+    free(file->path);
+    file->path = other;
+    for (size_t i = 0; i < file->damaged_lines && i < LOG_DAMAGED_TOLD; i++) {
+        other = redaction_text(r, file->damaged[i].reason);
+        free(file->damaged[i].reason);
+        file->damaged[i].reason = other;
+    }
+}
+
+struct redaction *redact_logs(struct logs *logs) {
+    struct redaction *r = redaction_new();
+
+    for (size_t i = 0; i < logs->process_count; i++)
+        redaction_learn(r, logs->processes[i]);
+    for (size_t i = 0; i < logs->process_count; i++)
+        redaction_apply(r, logs->processes[i]);
+    for (size_t i = 0; i < logs->file_count; i++)
+        apply_to_file(r, logs->files[i]);
+    return r;
+}

@@ -1,0 +1,79 @@
+/* See source.h. */
+#include "source.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "core/model/stack_keep.h"
+#include "log_reader.h"
+
+struct source *source_new(enum source_type type, const char *path) {
+    struct source *s = must_allocate(sizeof(*s));
+
+    s->type = type;
+    s->path = must_copy(path);
+    heap_arena_begin(&s->memory);
+    wc_stack_begin(&s->stack, &s->memory.arena);
+    s->stack.keep_findings = true;
+    s->stack.replayed = type == SOURCE_SCAN;
+    return s;
+}
+
+void source_free(struct source *s) {
+    in_flight_end(&s->in_flight);
+    heap_arena_end(&s->memory);
+    free(s->events.p);
+    free(s->path);
+    free(s);
+}
+
+/* Texts go where those of the stack are. */
+static void keep_event(struct source *s, const struct wc_record *r) {
+    struct source_events *e = &s->events;
+
+    if (e->n == e->room) {
+        e->room = e->room ? e->room * 2 : 64;
+        e->p = must_grow(e->p, e->room * sizeof(*e->p));
+    }
+    e->p[e->n] = *r;
+    if (wc_stack_keep(&s->stack, r->kind, &e->p[e->n].u, NULL))
+        e->n++;
+}
+
+void source_take(struct source *s, const struct wc_record *r) {
+    if (s->records++ == 0) {
+        s->pid = r->pid;
+        s->first_time = r->time;
+    }
+    s->last_time = r->time;
+    if (r->seq > s->last_seq)
+        s->last_seq = r->seq;
+    if (r->cut > 0 && s->cut <= INT64_MAX - r->cut)
+        s->cut += r->cut;
+    if (s->keep_events)
+        keep_event(s, r);
+    in_flight_note(&s->in_flight, r);
+    wc_stack_apply(&s->stack, r);
+}
+
+void source_add(struct source *s, struct wc_record *r) {
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    r->seq = s->last_seq + 1;
+    r->time = (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+    r->pid = r->tid = s->pid;
+    source_take(s, r);
+}
+
+int64_t source_missing(const struct source *s) {
+    int64_t there = (int64_t)s->records + (s->file ? (int64_t)s->file->damaged_lines : 0);
+
+    return s->type == SOURCE_LOG && s->last_seq > there ? s->last_seq - there : 0;
+}
+
+const char *source_type_word(enum source_type type) {
+    static const char *const words[] = {"log", "process", "scan", "lock"};
+
+    return words[type];
+}

@@ -1,0 +1,53 @@
+/*
+ * Where what is known of one process comes from, and the model made of it: a log, a running
+ * process, a tree that was scanned, a lock. Everything after it (reports, comparisons) reads this
+ * and does not ask which it was.
+ */
+#ifndef WHICHCUDNN_TOOLS_SOURCE_H
+#define WHICHCUDNN_TOOLS_SOURCE_H
+
+#include "core/model/stack.h"
+#include "in_flight.h"
+#include "tools/util/memory.h"
+
+struct log_file;
+
+enum source_type { SOURCE_LOG, SOURCE_PROCESS, SOURCE_SCAN, SOURCE_LOCK };
+
+struct source_events { /* every record as it came, for the timeline */
+    struct wc_record *p;
+    size_t n, room;
+};
+
+struct source {
+    enum source_type type;
+    char *path;                  /* the log; /proc/PID; what was scanned; the lock */
+    const struct log_file *file; /* of a log: its damage; else NULL */
+    struct heap_arena memory;    /* of the stack */
+    struct wc_stack stack;
+    struct in_flight in_flight;
+    size_t records;
+    int64_t pid; /* of its first record; of the process */
+    int64_t first_time, last_time;
+    int64_t last_seq;
+    int64_t cut; /* list elements and bytes of text that the writer left out */
+    bool keep_events;
+    struct source_events events; /* empty unless keep_events */
+};
+
+/* Never NULL; the path is copied. */
+struct source *source_new(enum source_type type, const char *path);
+void source_free(struct source *s);
+
+/* Takes the record, which has its head, into the model. */
+void source_take(struct source *s, const struct wc_record *r);
+/* The same for a record that the command itself makes: gives it the next number, the time, and the
+ * source's pid. */
+void source_add(struct source *s, struct wc_record *r);
+
+/* Records that were written, by their numbers, and are not there, damaged ones not counted. */
+int64_t source_missing(const struct source *s);
+
+const char *source_type_word(enum source_type type); /* "log", "process", "scan", "lock" */
+
+#endif

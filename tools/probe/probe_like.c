@@ -1,0 +1,141 @@
+/* See probe_like.h. */
+#include "probe_like.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/model/names.h"
+#include "core/model/process_facts.h"
+
+static const struct wc_object *facade_of(const struct wc_stack *s) {
+    for (size_t i = 0; i < s->objects.n; i++)
+        if (s->objects.p[i].r.role == WC_role_FACADE && s->objects.p[i].r.path)
+            return &s->objects.p[i];
+    return NULL;
+}
+
+/* Of several the one that came first: what it started may have ended early. */
+static void choose(struct like *l) {
+    for (size_t i = 0; i < l->logs.process_count; i++) {
+        const struct wc_object *facade = facade_of(&l->logs.processes[i]->stack);
+        if (facade && (!l->process || l->logs.processes[i]->first_time < l->process->first_time)) {
+            l->process = l->logs.processes[i];
+            l->facade = facade;
+        }
+    }
+}
+
+static void read_directory(struct logs *logs, DIR *directory, const char *path) {
+    struct dirent *e;
+    char *whole, *trouble;
+
+    while ((e = readdir(directory)))
+        if (strncmp(e->d_name, "whichcudnn-", 11) == 0) {
+            whole = must_format("%s/%s", path, e->d_name);
+            if (!logs_read(logs, whole, &trouble))
+                free(trouble); /* something else under such a name */
+            free(whole);
+        }
+}
+
+bool like_read(struct like *l, const char *place, char **trouble) {
+    DIR *directory = opendir(place);
+    bool good = true;
+
+    memset(l, 0, sizeof(*l));
+    *trouble = NULL;
+    if (directory) {
+        read_directory(&l->logs, directory, place);
+        closedir(directory);
+    } else {
+        good = logs_read(&l->logs, place, trouble);
+    }
+    choose(l);
+    return good;
+}
+
+void like_end(struct like *l) {
+    logs_end(&l->logs);
+}
+
+/* LD_PRELOAD is the caller's to set: the shim of this command, not that of the log. */
+static bool is_taken_over(const char *variable) {
+    return wc_variable_is_logged(variable) && strncmp(variable, "LD_PRELOAD=", 11) != 0 &&
+           strncmp(variable, "WHICHCUDNN_", 11) != 0;
+}
+
+static void unset(const char *variable) {
+    char *name = must_copy(variable);
+
+    name[strcspn(name, "=")] = '\0';
+    unsetenv(name);
+    free(name);
+}
+
+void like_set_environment(const struct like *l) {
+    const struct wc_process_record *p = &l->process->stack.process;
+
+    for (size_t i = 0; environ[i];) {
+        if (is_taken_over(environ[i]))
+            unset(environ[i]); /* the next one is in its place */
+        else
+            i++;
+    }
+    for (size_t i = 0; i < p->environment.n; i++)
+        if (is_taken_over(p->environment.p[i]))
+            putenv(must_copy(p->environment.p[i]));
+    if (p->directory && chdir(p->directory) != 0)
+        return; /* relative paths of the variables lead elsewhere; the files are compared */
+}
+
+static char *file_difference(const struct wc_object_record *o) {
+    const char *path = o->real_path ? o->real_path : o->path;
+    struct stat facts;
+
+    if (!path)
+        return NULL;
+    if (stat(path, &facts) != 0)
+        return must_format("%s: %s", path, strerror(errno));
+    if ((o->size > 0 && facts.st_size != o->size) || (o->mtime > 0 && facts.st_mtime != o->mtime))
+        return must_format("%s is another file than it was", path);
+    return NULL;
+}
+
+static bool is_same_library(const struct wc_object_record *a, const struct wc_object_record *b) {
+    return a->role == b->role && a->mapped == b->mapped && a->role != WC_role_HOST &&
+           (a->part ? b->part && strcmp(a->part, b->part) == 0 : !b->part);
+}
+
+static char *place_difference(const struct wc_object_record *o, const struct wc_stack *now) {
+    const char *was = o->real_path ? o->real_path : o->path, *is;
+
+    for (size_t i = 0; now && i < now->objects.n; i++) {
+        const struct wc_object_record *other = &now->objects.p[i].r;
+        is = other->real_path ? other->real_path : other->path;
+        if (is_same_library(o, other) && was && is && strcmp(was, is) != 0)
+            return must_format("%s is %s now, was %s", wc_base_name(o->path ? o->path : was), is,
+                               was);
+    }
+    return NULL;
+}
+
+size_t like_differences(const struct like *l, const struct wc_stack *now, char **out, size_t most) {
+    const struct wc_stack *s = &l->process->stack;
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->objects.n && n < most; i++) {
+        const struct wc_object_record *o = &s->objects.p[i].r;
+        if (o->role != WC_role_FACADE && o->role != WC_role_PART)
+            continue;
+        out[n] = file_difference(o);
+        if (!out[n])
+            out[n] = place_difference(o, now);
+        if (out[n])
+            n++;
+    }
+    return n;
+}

@@ -1,0 +1,25 @@
+/*
+ * What `probe --like LOG` takes over from a process: its environment, and which files it had.
+ */
+#ifndef WHICHCUDNN_TOOLS_PROBE_LIKE_H
+#define WHICHCUDNN_TOOLS_PROBE_LIKE_H
+
+#include "tools/log/log_reader.h"
+
+struct like {
+    struct logs logs;
+    const struct source *process; /* the one with a cuDNN; NULL: there is none in it */
+    const struct wc_object *facade;
+};
+
+/* place: a log, or a directory of them. False: it cannot be read, *trouble (the caller frees). */
+bool like_read(struct like *l, const char *place, char **trouble);
+void like_end(struct like *l);
+
+/* In the child: the variables that logs keep are as they were there, and so is the directory. */
+void like_set_environment(const struct like *l);
+/* What is not as it was: files that are gone or changed, and, where `now` is not NULL, parts that
+ * came from elsewhere this time. A text for each; returns how many. The caller frees them. */
+size_t like_differences(const struct like *l, const struct wc_stack *now, char **out, size_t most);
+
+#endif

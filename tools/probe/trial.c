@@ -1,0 +1,138 @@
+/* See trial.h. */
+#include "trial.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tools/util/memory.h"
+
+#define TEXT_MOST ((size_t)64 * 1024)
+
+static int64_t milliseconds(void) {
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static _Noreturn void become(const struct trial *t, const int *to) {
+    int nothing = open("/dev/null", O_RDONLY);
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (t->prepare)
+        t->prepare(t->arg);
+    if (nothing >= 0)
+        dup2(nothing, 0);
+    dup2(to[0], 1);
+    dup2(to[1], 2);
+    execv("/proc/self/exe", t->arguments);
+    _exit(127);
+}
+
+/* What does not fit is read and forgotten. False: the end. */
+static bool read_some(int from, char *text, size_t *n) {
+    char beyond[512];
+    bool fits = *n < TEXT_MOST;
+    ssize_t got = fits ? read(from, text + *n, TEXT_MOST - *n) : read(from, beyond, sizeof(beyond));
+
+    if (got > 0 && fits)
+        *n += (size_t)got;
+    return got > 0 || (got < 0 && errno == EINTR);
+}
+
+/* Something that it started may hold the pipes open longer than it lives. */
+static bool has_ended(pid_t child, int *status) {
+    return waitpid(child, status, WNOHANG) == child;
+}
+
+static void attend(struct trial *t, pid_t child, int out, int err) {
+    struct pollfd ends[] = {{.fd = out, .events = POLLIN}, {.fd = err, .events = POLLIN}};
+    char *texts[] = {t->output, t->errors};
+    int64_t deadline = milliseconds() + (int64_t)t->patience * 1000;
+    size_t n[] = {0, 0};
+    bool gone = false;
+
+    while (!gone || poll(ends, 2, 0) > 0) {
+        if (!gone)
+            poll(ends, 2, 50);
+        for (int i = 0; i < 2; i++)
+            if (ends[i].revents && !read_some(ends[i].fd, texts[i], &n[i]))
+                ends[i].fd = -1;
+        gone = gone || has_ended(child, &t->status);
+        if (milliseconds() < deadline)
+            continue;
+        t->timed_out = !gone;
+        if (!gone && kill(child, SIGKILL) == 0)
+            waitpid(child, &t->status, 0);
+        return;
+    }
+}
+
+bool trial_run(struct trial *t) {
+    int out[2], err[2];
+    pid_t child;
+
+    t->timed_out = false;
+    if (pipe2(out, O_CLOEXEC) != 0)
+        return false;
+    if (pipe2(err, O_CLOEXEC) != 0) {
+        close(out[0]);
+        close(out[1]);
+        return false;
+    }
+    child = fork();
+    if (child == 0)
+        become(t, (const int[]){out[1], err[1]});
+    close(out[1]);
+    close(err[1]);
+    t->output = must_allocate(TEXT_MOST + 1);
+    t->errors = must_allocate(TEXT_MOST + 1);
+    if (child > 0)
+        attend(t, child, out[0], err[0]);
+    close(out[0]);
+    close(err[0]);
+    return child > 0;
+}
+
+void trial_end(struct trial *t) {
+    free(t->output);
+    free(t->errors);
+    t->output = t->errors = NULL;
+}
+
+char *trial_directory(void) {
+    const char *temporary = getenv("TMPDIR");
+    const char *const places[] = {temporary ? temporary : "/tmp", "/tmp", "/dev/shm", "."};
+
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        char *path = must_format("%s/whichcudnn-XXXXXX", places[i]);
+        char *whole = mkdtemp(path) ? realpath(path, NULL) : NULL;
+        free(path);
+        if (whole)
+            return whole;
+    }
+    return NULL;
+}
+
+void trial_directory_end(char *directory) {
+    DIR *entries = opendir(directory);
+    struct dirent *e;
+
+    while (entries && (e = readdir(entries)))
+        if (e->d_name[0] != '.')
+            unlinkat(dirfd(entries), e->d_name, 0);
+    if (entries)
+        closedir(entries);
+    rmdir(directory);
+    free(directory);
+}

@@ -1,0 +1,178 @@
+/* See layout.h. */
+#include "layout.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/util/memory.h"
+
+#define GAP "..."
+#define GAP_LENGTH (sizeof(GAP) - 1)
+
+static bool continues(char c) {
+    return ((unsigned char)c & 0xC0) == 0x80;
+}
+
+/* Characters, each taken for one column. The text is well-formed. */
+static size_t columns(const char *s) {
+    size_t n = 0;
+
+    for (; *s; s++)
+        n += !continues(*s);
+    return n;
+}
+
+/* Bytes of the first n characters. */
+static size_t bytes_of(const char *s, size_t n) {
+    size_t i = 0;
+
+    while (s[i] && (n > 0 || continues(s[i])))
+        n -= !continues(s[i++]);
+    return i;
+}
+
+static char *without_middle(const char *s, size_t width) {
+    size_t all = columns(s), head = (width - GAP_LENGTH) / 2;
+    size_t tail = width - GAP_LENGTH - head;
+
+    if (all <= width)
+        return must_copy(s);
+    return must_format("%.*s%s%s", (int)bytes_of(s, head), s, GAP, s + bytes_of(s, all - tail));
+}
+
+/* The first directory, so that it is known whose it is, and as many of the last as fit. */
+char *layout_shortened(const char *s, size_t width) {
+    const char *second = strchr(s + (*s == '/'), '/'), *tail;
+    size_t head = second ? (size_t)(second - s) + 1 : 0;
+
+    if (columns(s) <= width)
+        return must_copy(s);
+    tail = strrchr(s, '/');
+    if (!second || GAP_LENGTH + columns(tail) > width)
+        return without_middle(second ? tail + 1 : s, width);
+    if (head + GAP_LENGTH + columns(tail) > width)
+        return must_format("%s%s", GAP, tail);
+    for (tail = second + 1; head + GAP_LENGTH + columns(tail - 1) > width;)
+        tail = strchr(tail, '/') + 1;
+    return must_format("%.*s%s%s", (int)head, s, GAP, tail - 1);
+}
+
+void layout_line(struct layout *l, int indent, int hang) {
+    fprintf(l->to, "%*s", indent, "");
+    l->column = l->indent = indent;
+    l->hang = hang;
+}
+
+void layout_end(struct layout *l) {
+    putc('\n', l->to);
+    l->column = 0;
+}
+
+static char *harmless(const char *s) {
+    struct sink sink;
+
+    print_text(sink_begin(&sink), s);
+    return sink_end(&sink);
+}
+
+static bool at_start(const struct layout *l) {
+    return l->column == l->indent;
+}
+
+static void wrap(struct layout *l) {
+    putc('\n', l->to);
+    layout_line(l, l->hang, l->hang);
+}
+
+/* text is harmless. */
+static void put(struct layout *l, const char *text, const char *before, const char *after) {
+    int start = at_start(l) && l->indent > l->hang ? l->indent : l->hang;
+    size_t room = (size_t)(LAYOUT_WIDTH - start);
+    char *fits = l->whole ? must_copy(text) : layout_shortened(text, room);
+    int n = (int)columns(fits);
+
+    if (!l->whole && !at_start(l) && l->column + 1 + n > LAYOUT_WIDTH)
+        wrap(l);
+    if (!at_start(l)) {
+        putc(' ', l->to);
+        l->column++;
+    }
+    fprintf(l->to, "%s%s%s", before, fits, after);
+    l->column += n;
+    free(fits);
+}
+
+static void put_untrusted(struct layout *l, const char *text, const char *before,
+                          const char *after) {
+    char *safe = harmless(text);
+
+    if (*safe)
+        put(l, safe, before, after);
+    free(safe);
+}
+
+void layout_word(struct layout *l, const char *text) {
+    if (text)
+        put_untrusted(l, text, "", "");
+}
+
+#define PATH_LEAST 40
+
+void layout_path(struct layout *l, const char *path, int reserve) {
+    char *safe = harmless(path), *fits;
+    int room = LAYOUT_WIDTH - l->column - 1 - reserve;
+
+    fits = l->whole || room < PATH_LEAST ? must_copy(safe) : layout_shortened(safe, (size_t)room);
+    put(l, fits, "", "");
+    free(fits);
+    free(safe);
+}
+
+void layout_painted(struct layout *l, const char *text, enum paint p) {
+    if (text)
+        put_untrusted(l, text, paint_begin(l->colour, p), paint_end(l->colour));
+}
+
+void layout_stick(struct layout *l, const char *mark) {
+    fputs(mark, l->to);
+    l->column += (int)strlen(mark);
+}
+
+/* Takes the text. */
+static void put_words(struct layout *l, char *text, bool together) {
+    char *safe = harmless(text), *rest = safe, *word;
+
+    if (l->whole || (together && columns(safe) <= (size_t)(LAYOUT_WIDTH - l->hang))) {
+        if (*safe)
+            put(l, safe, "", "");
+    } else {
+        while ((word = strsep(&rest, " ")))
+            if (*word)
+                put(l, word, "", "");
+    }
+    free(safe);
+    free(text);
+}
+
+void layout_words(struct layout *l, const char *format, ...) {
+    va_list args;
+
+    va_start(args, format);
+    put_words(l, must_format_list(format, args), false);
+    va_end(args);
+}
+
+void layout_together(struct layout *l, const char *format, ...) {
+    va_list args;
+
+    va_start(args, format);
+    put_words(l, must_format_list(format, args), true);
+    va_end(args);
+}
+
+void layout_command(struct layout *l, int indent, const char *command) {
+    layout_line(l, indent, indent);
+    print_text(l->to, command);
+    layout_end(l);
+}

@@ -1,0 +1,40 @@
+/*
+ * Lines of a report for a terminal of 80 columns: words are filled up to there, what is too long
+ * for a line is shortened in the middle. With `whole`, nothing is wrapped or shortened.
+ */
+#ifndef WHICHCUDNN_TOOLS_LAYOUT_H
+#define WHICHCUDNN_TOOLS_LAYOUT_H
+
+#include "tools/util/terminal.h"
+
+#define LAYOUT_WIDTH 80
+
+struct layout {
+    FILE *to;
+    bool colour, whole;
+    int column, indent, hang; /* of the line that is being made */
+};
+
+/* A new line at `indent` columns; what follows on further lines begins at `hang`. */
+void layout_line(struct layout *l, int indent, int hang);
+/* One thing that is kept together; untrusted, as in print_text. NULL adds nothing. */
+void layout_word(struct layout *l, const char *text);
+/* The same of a path, shortened rather than put on another line; `reserve` columns stay free. */
+void layout_path(struct layout *l, const char *path, int reserve);
+void layout_painted(struct layout *l, const char *text, enum paint p);
+/* A mark that follows the last word without a space; there must be room, as near a line's start. */
+void layout_stick(struct layout *l, const char *mark);
+/* Untrusted words between spaces, arguments as in print_format. */
+void layout_words(struct layout *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same, on one line if a line can hold it. */
+void layout_together(struct layout *l, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Something to paste: a line of its own, never wrapped. */
+void layout_command(struct layout *l, int indent, const char *command);
+void layout_end(struct layout *l);
+
+/* s with whole directories, then characters, left out of its middle: at most `width` columns, of
+ * which there are 8 at least. The caller frees. */
+char *layout_shortened(const char *s, size_t width);
+
+#endif

@@ -1,0 +1,75 @@
+/* See library.h. */
+#include "library.h"
+
+#include <stdlib.h>
+
+#include "tools/util/memory.h"
+
+const char *library_path(const struct wc_object_record *o) {
+    if (o->real_path || o->path)
+        return o->real_path ? o->real_path : o->path;
+    return o->soname ? o->soname : "a file whose name is not known";
+}
+
+const char *library_label(const struct wc_object_record *o) {
+    const char *role = wc_enum_word(WC_ENUM_role, o->role);
+
+    return o->part ? o->part : role ? role : "object";
+}
+
+const char *library_name(const struct wc_object_record *o) {
+    return wc_base_name(o->soname && o->role != WC_role_HOST ? o->soname : library_path(o));
+}
+
+bool library_counts(const struct wc_object_record *o) {
+    return o->role != WC_role_OTHER || o->is_host;
+}
+
+bool library_is_host(const struct wc_object_record *o) {
+    return o->role == WC_role_HOST || o->is_host;
+}
+
+char *library_version(const struct wc_object_record *o) {
+    if (o->version)
+        return must_copy(o->version);
+    if (o->version_floor && o->version_ceiling)
+        return must_format("%s to %s", o->version_floor, o->version_ceiling);
+    if (o->version_floor || o->version_ceiling)
+        return must_format("not %s than %s", o->version_floor ? "older" : "newer",
+                           o->version_floor ? o->version_floor : o->version_ceiling);
+    return NULL;
+}
+
+/* Only where the replay of the loader's rules led to this very file. A search that found the
+ * object loaded tells less than the one that loaded it. */
+const struct wc_search_record *library_search(const struct wc_stack *s,
+                                              const struct wc_object_record *o) {
+    for (size_t i = 0; i < s->searches.n; i++) {
+        const struct wc_search_record *f = &s->searches.p[i].r;
+        if (f->object != WC_NULL && f->object == o->object && f->rule &&
+            f->rule != WC_search_rule_LOADED)
+            return f;
+    }
+    return NULL;
+}
+
+char *library_rule(const struct wc_stack *s, const struct wc_object_record *o, bool element) {
+    const struct wc_search_record *f = library_search(s, o);
+
+    if (!f)
+        return NULL;
+    return must_format("%s%s%s%s%s", wc_enum_word(WC_ENUM_search_rule, f->rule),
+                       f->of ? " of " : "", f->of ? wc_base_name(f->of) : "",
+                       element && f->element ? ": " : "", element && f->element ? f->element : "");
+}
+
+char *library_installation(const struct wc_object_record *o) {
+    const char *kind = wc_enum_word(WC_ENUM_installation_kind, o->installation_kind);
+
+    if (!kind && !o->installation)
+        return NULL;
+    return must_format("%s%s%s%s%s", kind ? kind : "", kind && o->installation ? " " : "",
+                       o->installation ? o->installation : "",
+                       o->installation && o->installation_version ? " " : "",
+                       o->installation && o->installation_version ? o->installation_version : "");
+}

@@ -1,0 +1,123 @@
+/* See render_diff.h. */
+#include "render_diff.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "render.h"
+#include "tools/log/record_json.h"
+
+#define SIDES 9 /* columns of "  A      " */
+
+static void begin_side(struct layout *l, int indent, int hang, const char *name) {
+    fprintf(l->to, "%*s%-*s", indent, "", hang - indent, name);
+    layout_line(l, 0, hang);
+    l->column = l->indent = hang;
+}
+
+void render_side(struct layout *l, const char *name, const struct report *r) {
+    const struct source *s = r->source;
+    const struct wc_process_record *p = &s->stack.process;
+
+    begin_side(l, 2, SIDES, name);
+    render_verdict_words(l, r);
+    layout_end(l);
+    begin_side(l, 2, SIDES, "");
+    layout_words(l, "%s", source_type_word(s->type));
+    layout_path(l, s->path, 0);
+    layout_end(l);
+    if (s->type == SOURCE_LOCK || !s->stack.has_process)
+        return;
+    begin_side(l, 2, SIDES, "");
+    layout_words(l, "process %lld", (long long)s->pid);
+    if (p->node)
+        layout_words(l, "on %s", p->node);
+    if (p->arguments.n > 0)
+        layout_words(l, "(%s%s%s)", p->arguments.p[0], p->arguments.n > 1 ? " " : "",
+                     p->arguments.n > 1 ? p->arguments.p[1] : "");
+    layout_end(l);
+}
+
+static const char *heading(enum difference_kind kind) {
+    static const char *const headings[] = {
+        [DIFFERENCE_ENVIRONMENT] = "environment",
+        [DIFFERENCE_PACKAGE] = "packages",
+        [DIFFERENCE_HOST] = "hosts, and what they want",
+        [DIFFERENCE_FOUND] = "how libraries were found, and whose they are",
+        [DIFFERENCE_LIBRARY] = "libraries",
+        [DIFFERENCE_BINDING] = "who uses which",
+        [DIFFERENCE_DRIVER] = "driver and GPUs",
+        [DIFFERENCE_FAILURE] = "asked for in vain",
+        [DIFFERENCE_CALL] = "calls",
+        [DIFFERENCE_SURROUNDINGS] = "computer",
+    };
+
+    return headings[kind];
+}
+
+static void print_value(struct layout *l, const char *name, const char *value) {
+    begin_side(l, 4, 4 + SIDES - 2, name);
+    layout_words(l, "%s", !value ? "none" : *value ? value : "empty");
+    layout_end(l);
+}
+
+void render_differences(struct layout *l, const struct comparison *c, const char *a,
+                        const char *b) {
+    for (size_t i = 0; i < c->n; i++) {
+        const struct difference *d = &c->p[i];
+        if (i == 0 || d->kind != c->p[i - 1].kind)
+            fprintf(l->to, "\n%s\n", heading(d->kind));
+        layout_line(l, 2, 4);
+        layout_words(l, "%s%s%s", d->attribute ? d->attribute : "", d->attribute ? " of " : "",
+                     d->what);
+        layout_end(l);
+        print_value(l, a, d->a);
+        print_value(l, b, d->b);
+    }
+}
+
+void render_first_difference(struct layout *l, const char *word, const struct comparison *c) {
+    char *text = difference_text(&c->p[0]);
+
+    layout_line(l, 0, 4);
+    layout_painted(l, word, PAINT_ERROR);
+    layout_stick(l, ":");
+    layout_words(l, "%s", text);
+    if (c->n > 1)
+        layout_together(l, "(and %zu more)", c->n - 1);
+    layout_end(l);
+    free(text);
+}
+
+/* ---- JSON ---- */
+
+json_t *side_json(const struct report *r) {
+    const struct source *s = r->source;
+    const struct wc_finding_record *f = r->findings.n > 0 ? &r->findings.p[0] : NULL;
+    bool running = s->type != SOURCE_LOCK && s->stack.has_process;
+    json_t *object = json_object();
+
+    json_object_set_new(object, "type", json_string(source_type_word(s->type)));
+    json_object_set_new(object, "path", text_to_json(s->path));
+    json_object_set_new(object, "pid", running ? json_integer(s->pid) : json_null());
+    json_object_set_new(object, "node", text_to_json(running ? s->stack.process.node : NULL));
+    json_object_set_new(object, "verdict",
+                        text_to_json(wc_enum_word_raw(WC_ENUM_verdict, r->verdict)));
+    json_object_set_new(object, "first_finding", text_to_json(f ? f->id : NULL));
+    return object;
+}
+
+json_t *differences_json(const struct comparison *c) {
+    json_t *array = json_array(), *one;
+
+    for (size_t i = 0; i < c->n; i++) {
+        one = json_object();
+        json_object_set_new(one, "kind", json_string(difference_word(c->p[i].kind)));
+        json_object_set_new(one, "what", text_to_json(c->p[i].what));
+        json_object_set_new(one, "attribute", text_to_json(c->p[i].attribute));
+        json_object_set_new(one, "a", text_to_json(c->p[i].a));
+        json_object_set_new(one, "b", text_to_json(c->p[i].b));
+        json_array_append_new(array, one);
+    }
+    return array;
+}

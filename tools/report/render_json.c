@@ -1,0 +1,114 @@
+/* A report as JSON: docs/report.schema.json, made from record.def as this is. */
+#include "render.h"
+#include "tools/log/log_reader.h"
+#include "tools/log/record_json.h"
+
+static json_t *number_or_null(int64_t v) {
+    return v == WC_NULL ? json_null() : json_integer(v);
+}
+
+/* What replaces what matters in a log; in a report everything holds. */
+static json_t *findings_json(const struct wc_findings *findings) {
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < findings->n; i++)
+        json_array_append_new(array,
+                              record_to_json(WC_KIND_finding, &findings->p[i], "supersedes"));
+    return array;
+}
+
+static void append(json_t *array, enum wc_kind kind, const void *fields, int64_t seq) {
+    json_t *one = record_to_json(kind, fields, NULL);
+
+    json_object_set_new(one, "seq", number_or_null(seq));
+    json_array_append_new(array, one);
+}
+
+#define LIST(stack, object, key, list, kind)                                                       \
+    do {                                                                                           \
+        json_t *array_ = json_array();                                                             \
+        for (size_t i_ = 0; i_ < (stack)->list.n; i_++)                                            \
+            append(array_, kind, &(stack)->list.p[i_].r, (stack)->list.p[i_].seq);                 \
+        json_object_set_new(object, key, array_);                                                  \
+    } while (0)
+#define SINGLE(stack, object, kind)                                                                \
+    json_object_set_new(object, #kind,                                                             \
+                        (stack)->has_##kind ? record_to_json(WC_KIND_##kind, &(stack)->kind, NULL) \
+                                            : json_null())
+
+static json_t *stack_json(const struct report *r) {
+    const struct wc_stack *s = &r->source->stack;
+    json_t *object = json_object();
+
+    json_object_set_new(object, "fingerprint", text_to_json(r->fingerprint));
+    SINGLE(s, object, process);
+    SINGLE(s, object, machine);
+    LIST(s, object, "objects", objects, WC_KIND_object);
+    LIST(s, object, "searches", searches, WC_KIND_search);
+    LIST(s, object, "candidates", candidates, WC_KIND_candidate);
+    LIST(s, object, "packages", packages, WC_KIND_package);
+    LIST(s, object, "demands", demands, WC_KIND_demand);
+    LIST(s, object, "bindings", bindings, WC_KIND_binding);
+    LIST(s, object, "failures", failures, WC_KIND_failure);
+    LIST(s, object, "files", files, WC_KIND_file);
+    LIST(s, object, "calls", calls, WC_KIND_call);
+    LIST(s, object, "blind", blinds, WC_KIND_blind);
+    SINGLE(s, object, outcome);
+    json_object_set_new(object, "requests", json_integer(s->requests));
+    json_object_set_new(object, "dropped", json_integer(s->dropped));
+    return object;
+}
+
+/* file: NULL for a source that is no log. */
+static json_t *damaged_json(const struct log_file *file) {
+    json_t *array = json_array(), *one;
+
+    for (size_t i = 0; file && i < file->damaged_lines && i < LOG_DAMAGED_TOLD; i++) {
+        one = json_object();
+        json_object_set_new(one, "line", json_integer((json_int_t)file->damaged[i].line));
+        json_object_set_new(one, "reason", text_to_json(file->damaged[i].reason));
+        json_array_append_new(array, one);
+    }
+    return array;
+}
+
+static json_t *source_json(const struct source *s) {
+    json_t *object = json_object();
+    int64_t seq;
+
+    json_object_set_new(object, "type", json_string(source_type_word(s->type)));
+    json_object_set_new(object, "path", text_to_json(s->path));
+    json_object_set_new(object, "pid", json_integer(s->pid));
+    json_object_set_new(object, "first_time", json_integer(s->first_time));
+    json_object_set_new(object, "last_time", json_integer(s->last_time));
+    json_object_set_new(object, "records", json_integer((json_int_t)s->records));
+    json_object_set_new(object, "in_flight", text_to_json(in_flight_last(&s->in_flight, &seq)));
+    json_object_set_new(object, "damaged_lines",
+                        json_integer(s->file ? (json_int_t)s->file->damaged_lines : 0));
+    json_object_set_new(object, "damaged", damaged_json(s->file));
+    json_object_set_new(object, "missing", json_integer(source_missing(s)));
+    json_object_set_new(object, "cut", json_integer(s->cut));
+    return object;
+}
+
+json_t *render_json(const struct report *r) {
+    json_t *object = json_object(), *sources = json_array();
+    const struct wc_stack *s = &r->source->stack;
+
+    json_object_set_new(object, "verdict",
+                        text_to_json(wc_enum_word_raw(WC_ENUM_verdict, r->verdict)));
+    json_object_set_new(object, "findings", findings_json(&r->findings));
+    json_object_set_new(object, "stack", stack_json(r));
+    json_object_set_new(object, "node", text_to_json(s->has_process ? s->process.node : NULL));
+    json_array_append_new(sources, source_json(r->source));
+    json_object_set_new(object, "sources", sources);
+    return object;
+}
+
+json_t *render_merged_json(const struct merged *m) {
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < m->n; i++)
+        json_array_append_new(array, render_json(m->p[i].report));
+    return array;
+}

@@ -1,0 +1,214 @@
+/* See render_scan.h. */
+#include "render_scan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "layout.h"
+#include "library.h"
+#include "render.h"
+#include "tools/log/record_json.h"
+#include "tools/util/terminal.h"
+
+struct result {
+    const struct scan *scan;
+    struct report *reports;
+};
+
+/* ---- text ---- */
+
+static void print_copy(FILE *to, const struct wc_object_record *o, bool whole) {
+    char *version = library_version(o);
+    const char *source = wc_enum_word(WC_ENUM_version_source, o->version_source);
+
+    print_format(to, "    %s %s  %s", library_label(o), wc_base_name(library_path(o)),
+                 version ? version : "version not known");
+    if (version && source)
+        print_format(to, " (%s)", source);
+    if (o->soname && strcmp(o->soname, wc_base_name(library_path(o))) != 0)
+        print_format(to, ", SONAME %s", o->soname);
+    if (o->build_id && whole)
+        print_format(to, ", build-id %s", o->build_id);
+    putc('\n', to);
+    free(version);
+}
+
+static bool same_directory(const struct wc_object_record *a, const struct wc_object_record *b) {
+    const char *x = library_path(a), *y = library_path(b);
+    size_t n = wc_dir_length(x);
+
+    return n == wc_dir_length(y) && strncmp(x, y, n) == 0;
+}
+
+static bool is_first_there(const struct wc_stack *s, size_t i) {
+    for (size_t k = 0; k < i; k++)
+        if (same_directory(&s->objects.p[k].r, &s->objects.p[i].r))
+            return false;
+    return true;
+}
+
+static void print_directory(FILE *to, const struct wc_stack *s, size_t first, bool whole) {
+    const struct wc_object_record *o = &s->objects.p[first].r;
+    char *installation = library_installation(o);
+    char *directory = must_format("%.*s", (int)wc_dir_length(library_path(o)), library_path(o));
+
+    print_format(to, "  %s%s%s\n", directory, installation ? ": " : "",
+                 installation ? installation : "");
+    for (int facades = 1; facades >= 0; facades--)
+        for (size_t i = first; i < s->objects.n; i++)
+            if (same_directory(&s->objects.p[i].r, o) &&
+                (s->objects.p[i].r.role == WC_role_FACADE) == facades)
+                print_copy(to, &s->objects.p[i].r, whole);
+    free(directory);
+    free(installation);
+}
+
+static void print_copies(FILE *to, const struct scan *scan, bool whole) {
+    const struct wc_stack *s = &scan->copies->stack;
+
+    if (s->objects.n > 0)
+        fputs("\ncopies of cuDNN\n", to);
+    for (size_t i = 0; i < s->objects.n; i++)
+        if (is_first_there(s, i))
+            print_directory(to, s, i, whole);
+    if (s->dropped)
+        print_format(to, "  and %lld that found no room\n", (long long)s->dropped);
+}
+
+static void print_notes(FILE *to, const struct scan *scan) {
+    if (scan->note_count > 0)
+        fputs("\npassed over\n", to);
+    for (size_t i = 0; i < scan->note_count; i++)
+        print_format(to, "  %s: %s\n", scan->notes[i].path, scan->notes[i].why);
+}
+
+static void print_count(FILE *to, size_t n, const char *one, const char *many) {
+    print_format(to, "%zu %s", n, n == 1 ? one : many);
+}
+
+/* A framework's main library that has no part in cuDNN is none. */
+static void print_summary(FILE *to, const struct scan *scan) {
+    size_t hosts = 0;
+
+    for (size_t i = 0; i < scan->host_count; i++)
+        hosts += scan->hosts[i].library->role == WC_role_HOST;
+    print_format(to, "scan of %s: ", scan->copies->path);
+    print_count(to, scan->copies->stack.objects.n, "library of cuDNN's", "libraries of cuDNN's");
+    fputs(", ", to);
+    print_count(to, hosts, "host", "hosts");
+    fputs(", ", to);
+    print_count(to, scan->files, "file seen", "files seen");
+    putc('\n', to);
+}
+
+static void print_text_of(struct layout *l, const struct result *r) {
+    print_summary(l->to, r->scan);
+    print_copies(l->to, r->scan, l->whole);
+    for (size_t i = 0; i < r->scan->process_count; i++) {
+        print_format(l->to, "\n%s\n", r->reports[i].source->path);
+        render_text(l, &r->reports[i]);
+    }
+    print_notes(l->to, r->scan);
+}
+
+/* ---- JSON ---- */
+
+static json_t *notes_json(const struct scan *scan) {
+    json_t *array = json_array(), *one;
+
+    for (size_t i = 0; i < scan->note_count; i++) {
+        one = json_object();
+        json_object_set_new(one, "path", text_to_json(scan->notes[i].path));
+        json_object_set_new(one, "why", text_to_json(scan->notes[i].why));
+        json_array_append_new(array, one);
+    }
+    return array;
+}
+
+static json_t *copies_json(const struct scan *scan) {
+    const struct wc_stack *s = &scan->copies->stack;
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < s->objects.n; i++)
+        json_array_append_new(array, record_to_json(WC_KIND_object, &s->objects.p[i].r, NULL));
+    return array;
+}
+
+static json_t *scan_json(const struct result *r) {
+    json_t *object = json_object(), *reports = json_array();
+
+    for (size_t i = 0; i < r->scan->process_count; i++)
+        json_array_append_new(reports, render_json(&r->reports[i]));
+    json_object_set_new(object, "path", text_to_json(r->scan->copies->path));
+    json_object_set_new(object, "files", json_integer((json_int_t)r->scan->files));
+    json_object_set_new(object, "libraries", json_integer((json_int_t)r->scan->libraries));
+    json_object_set_new(object, "copies", copies_json(r->scan));
+    json_object_set_new(object, "reports", reports);
+    json_object_set_new(object, "passed_over", notes_json(r->scan));
+    return object;
+}
+
+static void print_json(FILE *to, const struct result *results, size_t n) {
+    json_t *value = n == 1 ? scan_json(&results[0]) : json_array();
+
+    for (size_t i = 0; i < n && n != 1; i++)
+        json_array_append_new(value, scan_json(&results[i]));
+    json_dumpf(value, to, JSON_INDENT(2));
+    putc('\n', to);
+    json_decref(value);
+}
+
+/* ---- both ---- */
+
+static enum exit_code answer_of(const struct result *r) {
+    enum exit_code answer =
+        r->scan->copies->stack.objects.n > 0 ? EXIT_NOTHING_WRONG : EXIT_NOTHING_OBSERVED;
+
+    for (size_t i = 0; i < r->scan->process_count; i++) {
+        enum exit_code one = report_exit_code(&r->reports[i]);
+        if (one == EXIT_ERRORS_FOUND)
+            return one;
+        if (one == EXIT_NOTHING_WRONG)
+            answer = one;
+    }
+    return answer;
+}
+
+static void begin_result(struct result *r, const struct scan *scan) {
+    r->scan = scan;
+    r->reports = must_allocate((scan->process_count + 1) * sizeof(*r->reports));
+    for (size_t i = 0; i < scan->process_count; i++)
+        report_make(&r->reports[i], scan->processes[i]);
+}
+
+static void end_result(struct result *r) {
+    for (size_t i = 0; i < r->scan->process_count; i++)
+        report_end(&r->reports[i]);
+    free(r->reports);
+}
+
+enum exit_code render_scans(FILE *to, struct scan *const *scans, size_t n,
+                            const struct options_common *options, bool whole) {
+    struct result *results = must_allocate((n + 1) * sizeof(*results));
+    struct layout l = {.to = to, .colour = options->colour, .whole = whole};
+    enum exit_code answer = EXIT_NOTHING_OBSERVED;
+
+    for (size_t i = 0; i < n; i++) {
+        enum exit_code one;
+        begin_result(&results[i], scans[i]);
+        one = answer_of(&results[i]);
+        if (one == EXIT_ERRORS_FOUND || answer == EXIT_NOTHING_OBSERVED)
+            answer = one;
+    }
+    if (options->json)
+        print_json(to, results, n);
+    for (size_t i = 0; i < n && !options->json; i++) {
+        if (i > 0)
+            putc('\n', to);
+        print_text_of(&l, &results[i]);
+    }
+    for (size_t i = 0; i < n; i++)
+        end_result(&results[i]);
+    free(results);
+    return answer;
+}

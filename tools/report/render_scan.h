@@ -1,0 +1,17 @@
+/*
+ * The faces of a scan.
+ */
+#ifndef WHICHCUDNN_TOOLS_RENDER_SCAN_H
+#define WHICHCUDNN_TOOLS_RENDER_SCAN_H
+
+#include <stdio.h>
+
+#include "report.h"
+#include "tools/commands/options.h"
+#include "tools/scan/scan.h"
+
+/* whole: nothing is shortened. As text, or as JSON in the shape of docs/scan.schema.json. */
+enum exit_code render_scans(FILE *to, struct scan *const *scans, size_t n,
+                            const struct options_common *options, bool whole);
+
+#endif

@@ -1,0 +1,284 @@
+/* A report for people: see render.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "dump.h"
+#include "layout.h"
+#include "render.h"
+#include "timeline.h"
+#include "tools/log/log_reader.h"
+
+static enum paint paint_of(enum wc_severity severity) {
+    static const enum paint paints[] = {
+        [WC_severity_NONE] = PAINT_NOTE,
+        [WC_severity_NOTE] = PAINT_NOTE,
+        [WC_severity_WARNING] = PAINT_WARNING,
+        [WC_severity_ERROR] = PAINT_ERROR,
+    };
+
+    return severity < WC_severity_COUNT ? paints[severity] : PAINT_NOTE;
+}
+
+/* ---- the verdict ---- */
+
+/* Why there is nothing: `run` may know; else what the shim could not see. */
+static const char *reason_for_nothing(const struct wc_stack *s) {
+    if (s->has_outcome && s->outcome.reason)
+        return s->outcome.reason;
+    if (s->blinds.n > 0 && s->blinds.p[0].r.why)
+        return s->blinds.p[0].r.why;
+    return "no cuDNN was loaded or asked for";
+}
+
+void render_verdict_words(struct layout *l, const struct report *r) {
+    const struct wc_finding_record *f = r->findings.n > 0 ? &r->findings.p[0] : NULL;
+
+    if (f && r->verdict != WC_verdict_NOTHING_OBSERVED) {
+        layout_painted(l, wc_enum_word_raw(WC_ENUM_severity, f->severity), paint_of(f->severity));
+        layout_stick(l, ":");
+        layout_words(l, "%s", f->title ? f->title : f->id);
+    } else if (r->verdict == WC_verdict_OK) {
+        layout_painted(l, "ok", PAINT_OK);
+        layout_stick(l, ":");
+        layout_words(l, "everything seen fits together");
+    } else {
+        layout_words(l, "nothing observed: %s", reason_for_nothing(&r->source->stack));
+    }
+}
+
+static void print_verdict(struct layout *l, const struct report *r) {
+    layout_line(l, 0, 4);
+    render_verdict_words(l, r);
+    layout_end(l);
+}
+
+void render_verdict(FILE *to, const struct report *r, bool colour) {
+    struct layout l = {.to = to, .colour = colour, .whole = true};
+
+    print_verdict(&l, r);
+}
+
+/* ---- where it comes from ---- */
+
+#define KEYS 11 /* columns of "  process  " */
+
+static void key(struct layout *l, const char *word) {
+    fprintf(l->to, "  %-*s", KEYS - 2, word);
+    layout_line(l, 0, KEYS);
+    l->column = l->indent = KEYS;
+}
+
+static void print_process(struct layout *l, const struct report *r) {
+    const struct wc_process_record *p = &r->source->stack.process;
+
+    key(l, "process");
+    if (r->source->pid > 0)
+        layout_words(l, "%lld%s%s%s", (long long)r->source->pid, p->node ? " on " : "",
+                     p->node ? p->node : "", p->arguments.n > 0 || p->executable ? ":" : "");
+    for (size_t i = 0; i < p->arguments.n; i++)
+        layout_word(l, p->arguments.p[i]);
+    if (p->arguments.n == 0)
+        layout_word(l, p->executable);
+    layout_end(l);
+}
+
+static char *damage_gap(const struct log_file *file, size_t i) {
+    if (i < file->damaged_lines && i < LOG_DAMAGED_TOLD)
+        return must_format("line %zu could not be read: %s", file->damaged[i].line,
+                           file->damaged[i].reason);
+    if (i == LOG_DAMAGED_TOLD && file->damaged_lines > LOG_DAMAGED_TOLD)
+        return must_format("and %zu lines more", file->damaged_lines - LOG_DAMAGED_TOLD);
+    return NULL;
+}
+
+static size_t count_damage(const struct log_file *file) {
+    size_t told = file ? file->damaged_lines : 0;
+
+    return told > LOG_DAMAGED_TOLD ? LOG_DAMAGED_TOLD + 1 : told;
+}
+
+char *render_gap(const struct report *r, size_t i) {
+    const struct source *s = r->source;
+    size_t damage = count_damage(s->file);
+    const int64_t counts[] = {source_missing(s), s->cut, s->stack.dropped};
+    static const char *const texts[] = {
+        "%lld of its records are missing, by their numbers",
+        "%lld list elements and bytes of text were too long for it",
+        "%lld facts found no room",
+    };
+
+    if (i < damage)
+        return damage_gap(s->file, i);
+    i -= damage;
+    for (size_t k = 0; k < sizeof(counts) / sizeof(counts[0]); k++)
+        if (counts[k] > 0 && i-- == 0)
+            return must_format(texts[k], (long long)counts[k]);
+    return NULL;
+}
+
+static void print_gaps(struct layout *l, const struct report *r) {
+    char *gap;
+
+    for (size_t i = 0; (gap = render_gap(r, i)); i++) {
+        layout_line(l, KEYS, KEYS);
+        layout_words(l, "%s", gap);
+        layout_end(l);
+        free(gap);
+    }
+}
+
+/* The page of what comes first. */
+static void print_more(FILE *to, const struct report *r) {
+    if (r->findings.n > 0)
+        print_format(to, "  more     whichcudnn explain %s\n", r->findings.p[0].id);
+}
+
+static void print_origin(struct layout *l, const struct report *r) {
+    const struct source *s = r->source;
+    char *ending = report_ending(r);
+
+    if (s->stack.has_process && s->type != SOURCE_LOCK)
+        print_process(l, r);
+    if (ending) {
+        key(l, "ended");
+        layout_words(l, "%s", ending);
+        layout_end(l);
+    }
+    free(ending);
+    if (s->stack.outcome.reason && r->findings.n > 0) {
+        key(l, "mind");
+        layout_words(l, "%s", s->stack.outcome.reason);
+        layout_end(l);
+    }
+    key(l, source_type_word(s->type));
+    layout_word(l, s->path);
+    layout_words(l, "(%zu records)", s->records);
+    layout_end(l);
+    print_gaps(l, r);
+    print_more(l->to, r);
+}
+
+/* ---- findings ---- */
+
+#define FACTS 7 /* columns before a finding's facts */
+
+static void print_fix(struct layout *l, const struct wc_fix *fix) {
+    layout_line(l, FACTS, FACTS + 5);
+    layout_words(l, "fix: %s", fix->text ? fix->text : fix->action);
+    layout_end(l);
+    if (fix->command)
+        layout_command(l, FACTS + 5, fix->command);
+}
+
+static void print_facts(struct layout *l, const struct wc_facts *facts) {
+    for (size_t i = 0; i < facts->n; i++) {
+        layout_line(l, FACTS, FACTS + 2);
+        layout_words(l, "%s: %s", facts->p[i].name,
+                     facts->p[i].value ? facts->p[i].value : "not known");
+        if (facts->p[i].source)
+            layout_together(l, "(%s)", facts->p[i].source);
+        layout_end(l);
+    }
+}
+
+static void print_finding(struct layout *l, const struct wc_finding_record *f, size_t number) {
+    layout_line(l, 2, FACTS);
+    layout_words(l, "%zu.", number);
+    layout_painted(l, wc_enum_word_raw(WC_ENUM_severity, f->severity), paint_of(f->severity));
+    layout_words(l, "%s: %s%s", f->id, f->title, f->predicted ? " (predicted)" : "");
+    layout_end(l);
+    print_facts(l, &f->facts);
+    if (f->explained_by) {
+        layout_line(l, FACTS, FACTS);
+        layout_words(l, "explained by: %s", f->explained_by);
+        layout_end(l);
+    }
+    for (size_t i = 0; i < f->fix.n; i++)
+        print_fix(l, &f->fix.p[i]);
+}
+
+static void print_blind(struct layout *l, const struct wc_stack *s) {
+    if (s->blinds.n > 0)
+        fputs("\nnot observed\n", l->to);
+    for (size_t i = 0; i < s->blinds.n; i++) {
+        const struct wc_blind_record *b = &s->blinds.p[i].r;
+        layout_line(l, 2, 4);
+        layout_words(l, "%s: %s%s%s%s", b->what ? b->what : "something", b->why ? b->why : "?",
+                     b->path ? " (" : "", b->path ? b->path : "", b->path ? ")" : "");
+        layout_end(l);
+    }
+}
+
+/* ---- what happened when ---- */
+
+static bool has_threads(const struct timeline *t) {
+    for (size_t i = 1; i < t->n; i++)
+        if (t->p[i].tid != t->p[0].tid)
+            return true;
+    return false;
+}
+
+static void print_moment(struct layout *l, const struct moment *m, int64_t start, bool threads) {
+    int64_t passed;
+
+    layout_line(l, 2, 16);
+    if (__builtin_sub_overflow(m->time, start, &passed))
+        passed = 0;
+    fprintf(l->to, "%+12.6f", (double)passed / 1e6);
+    l->column += 12;
+    if (threads)
+        layout_words(l, "%lld", (long long)m->tid);
+    if (m->severity != WC_severity_NONE)
+        layout_painted(l, wc_enum_word(WC_ENUM_severity, m->severity), paint_of(m->severity));
+    layout_words(l, "%s", m->text);
+    layout_end(l);
+}
+
+void render_timeline(struct layout *l, const struct report *r) {
+    struct timeline t;
+
+    timeline_make(&t, r->source);
+    if (t.n > 0)
+        fprintf(l->to, "\ntime line: seconds%s, what happened\n",
+                has_threads(&t) ? ", thread" : "");
+    for (size_t i = 0; i < t.n; i++)
+        print_moment(l, &t.p[i], t.p[0].time, has_threads(&t));
+    timeline_end(&t);
+}
+
+void render_text(struct layout *l, const struct report *r) {
+    print_verdict(l, r);
+    print_origin(l, r);
+    render_tree(l, r);
+    if (r->findings.n > 0)
+        fputs("\nfindings, cause first\n", l->to);
+    for (size_t i = 0; i < r->findings.n; i++)
+        print_finding(l, &r->findings.p[i], i + 1);
+    print_blind(l, &r->source->stack);
+    if (l->whole) {
+        render_timeline(l, r);
+        fputs("\neverything that is known, as in --json\n", l->to);
+        facts_print(l->to, r);
+    }
+}
+
+void render_brief(FILE *to, const struct report *r, bool colour) {
+    struct layout l = {.to = to, .colour = colour, .whole = true};
+
+    render_verdict(to, r, colour);
+    for (size_t i = 0; i < r->findings.n; i++) {
+        const struct wc_finding_record *f = &r->findings.p[i];
+        if (i > 0) {
+            key(&l, "also");
+            layout_painted(&l, wc_enum_word_raw(WC_ENUM_severity, f->severity),
+                           paint_of(f->severity));
+            layout_stick(&l, ":");
+            layout_words(&l, "%s", f->title);
+            layout_end(&l);
+        }
+        if (f->fix.n > 0)
+            print_format(to, "  fix      %s\n",
+                         f->fix.p[0].command ? f->fix.p[0].command : f->fix.p[0].text);
+    }
+    print_more(to, r);
+}

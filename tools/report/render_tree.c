@@ -1,0 +1,243 @@
+/*
+ * What was resolved, as a tree: each host, the facade that it got, the parts of that; then what
+ * hangs on nothing, the companions, and what was asked for in vain. A library is a line: path,
+ * version, by which rule it was found, whose installation.
+ */
+#include <stdlib.h>
+
+#include "core/model/names.h"
+#include "layout.h"
+#include "library.h"
+#include "render.h"
+
+struct tree {
+    struct layout *l;
+    const struct report *r;
+    const struct wc_stack *s;
+    bool *shown; /* one for each object */
+};
+
+static void line(const struct tree *t, int depth) {
+    layout_line(t->l, 2 + 2 * depth, 4 + 2 * depth);
+}
+
+/* Of the worst that is said of this object. */
+static enum paint paint_of(const struct tree *t, const struct wc_object_record *o) {
+    enum wc_severity worst = WC_severity_NONE;
+
+    for (size_t i = 0; i < t->r->findings.n; i++) {
+        const struct wc_finding_record *f = &t->r->findings.p[i];
+        if (f->object != WC_NULL && f->object == o->object && f->severity > worst)
+            worst = f->severity;
+    }
+    return worst == WC_severity_ERROR     ? PAINT_ERROR
+           : worst == WC_severity_WARNING ? PAINT_WARNING
+                                          : PAINT_BOLD;
+}
+
+/* A host's own version is its package's, so only libraries of cuDNN and CUDA tell theirs. */
+static void add_version(const struct tree *t, const struct wc_object_record *o) {
+    char *version = library_version(o);
+    const char *source = wc_enum_word(WC_ENUM_version_source, o->version_source);
+
+    if (version)
+        layout_painted(t->l, version, paint_of(t, o));
+    else if (o->role == WC_role_FACADE || o->role == WC_role_PART)
+        layout_words(t->l, "version not known");
+    if (t->l->whole && o->version && source)
+        layout_words(t->l, "(%s)", source);
+    free(version);
+}
+
+static void add_rule(const struct tree *t, const struct wc_object_record *o) {
+    char *rule = library_rule(t->s, o, t->l->whole);
+
+    if (rule)
+        layout_together(t->l, "[%s]", rule);
+    free(rule);
+}
+
+static void add_installation(const struct tree *t, const struct wc_object_record *o) {
+    char *installation = library_installation(o);
+
+    if (installation)
+        layout_together(t->l, "%s", installation);
+    free(installation);
+}
+
+static void add_asker(const struct tree *t, const struct wc_object_record *o, int depth) {
+    const char *how = wc_enum_word(WC_ENUM_operation, o->asked_how);
+
+    if (!t->l->whole || (!o->asked_name && !o->asked_by))
+        return;
+    line(t, depth);
+    layout_words(t->l, "asked for%s%s%s%s%s%s%s", o->asked_name ? " as " : "",
+                 o->asked_name ? o->asked_name : "", o->asked_by ? " by " : "",
+                 o->asked_by ? o->asked_by : "", how ? " (" : "", how ? how : "", how ? ")" : "");
+    layout_end(t->l);
+}
+
+#define VERSION_ROOM 12 /* columns that nearly every version fits in */
+
+static void print_object(const struct tree *t, size_t i, int depth) {
+    const struct wc_object_record *o = &t->s->objects.p[i].r;
+
+    line(t, depth);
+    layout_word(t->l, library_label(o));
+    layout_path(t->l, library_path(o), VERSION_ROOM);
+    if (t->shown[i]) {
+        layout_words(t->l, "(see above)");
+    } else {
+        add_version(t, o);
+        add_rule(t, o);
+        add_installation(t, o);
+    }
+    if (!o->mapped)
+        layout_words(t->l, "(unloaded again)");
+    layout_end(t->l);
+    if (!t->shown[i])
+        add_asker(t, o, depth + 1);
+    t->shown[i] = true;
+}
+
+static size_t count_facades(const struct wc_stack *s) {
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->objects.n; i++)
+        n += s->objects.p[i].r.role == WC_role_FACADE;
+    return n;
+}
+
+/* The one that asked for it, else the one it was installed with, else the only one there is. */
+static bool belongs_to(const struct wc_stack *s, const struct wc_object *part,
+                       const struct wc_object *facade) {
+    const struct wc_object *asker = wc_stack_object(s, part->r.asked_by_object);
+
+    if (asker && asker->r.role == WC_role_FACADE)
+        return asker == facade;
+    return wc_same_installation(part, facade) || count_facades(s) == 1;
+}
+
+static void print_facade(const struct tree *t, size_t facade, int depth) {
+    bool again = t->shown[facade];
+
+    print_object(t, facade, depth);
+    for (size_t i = 0; i < t->s->objects.n && !again; i++)
+        if (t->s->objects.p[i].r.role == WC_role_PART && !t->shown[i] &&
+            belongs_to(t->s, &t->s->objects.p[i], &t->s->objects.p[facade]))
+            print_object(t, i, depth + 1);
+}
+
+static bool is_bound(const struct wc_stack *s, int64_t host, int64_t target) {
+    for (size_t i = 0; i < s->bindings.n; i++)
+        if (s->bindings.p[i].r.host == host && s->bindings.p[i].r.target == target)
+            return true;
+    return false;
+}
+
+static bool uses(const struct wc_stack *s, const struct wc_object *host,
+                 const struct wc_object *facade) {
+    return is_bound(s, host->r.object, facade->r.object) ||
+           (facade->r.asked_by_object != WC_NULL && facade->r.asked_by_object == host->r.object);
+}
+
+static void print_demands(const struct tree *t, const struct wc_object *host, int depth) {
+    for (size_t i = 0; i < t->s->demands.n; i++) {
+        const struct wc_demand_record *d = &t->s->demands.p[i].r;
+        if (d->host != host->r.object || !(d->spec || d->built))
+            continue;
+        line(t, depth);
+        layout_words(t->l, "wants%s%s%s%s%s%s%s%s", d->spec ? " " : "", d->spec ? d->spec : "",
+                     d->spec && d->built ? "," : "", d->built ? " built with " : "",
+                     d->built ? d->built : "", d->source ? " (" : "", d->source ? d->source : "",
+                     d->source ? ")" : "");
+        layout_end(t->l);
+    }
+}
+
+static void print_host(const struct tree *t, size_t host) {
+    const struct wc_object *objects = t->s->objects.p;
+    bool got = false;
+
+    print_object(t, host, 0);
+    print_demands(t, &objects[host], 1);
+    for (size_t i = 0; i < t->s->objects.n; i++) {
+        if (objects[i].r.role != WC_role_FACADE || !uses(t->s, &objects[host], &objects[i]))
+            continue;
+        print_facade(t, i, 1);
+        got = true;
+    }
+    if (!got) {
+        line(t, 1);
+        layout_words(t->l, "got no cuDNN that was seen");
+        layout_end(t->l);
+    }
+}
+
+static void print_rest(const struct tree *t, enum wc_role role) {
+    for (size_t i = 0; i < t->s->objects.n; i++) {
+        if (t->s->objects.p[i].r.role != role || t->shown[i])
+            continue;
+        if (role == WC_role_FACADE)
+            print_facade(t, i, 0);
+        else
+            print_object(t, i, 0);
+    }
+}
+
+/* A facade asks for each part by several names in turn: where one of them was answered, the others
+ * are no failures. */
+static bool was_answered(const struct wc_stack *s, const struct wc_failure_record *f) {
+    struct wc_name name;
+
+    wc_name_read(f->name, &name);
+    for (size_t i = 0; name.kind == WC_NAME_PART && !f->function && i < s->objects.n; i++) {
+        const struct wc_object_record *o = &s->objects.p[i].r;
+        if (o->role == WC_role_PART && wc_str_same(o->part, name.part) &&
+            wc_str_same(o->asked_by, f->caller))
+            return true;
+    }
+    return false;
+}
+
+static void print_failure(const struct tree *t, const struct wc_failure_record *f) {
+    line(t, 0);
+    layout_words(t->l, "%s%s%s", f->function ? f->function : "",
+                 f->function && f->name ? " in " : "",
+                 f->name       ? f->name
+                 : f->function ? ""
+                               : "?");
+    if (f->caller)
+        layout_words(t->l, "by %s:", f->caller);
+    layout_words(t->l, "%s", f->text ? f->text : "nothing answers to that name");
+    layout_end(t->l);
+}
+
+static void print_failures(const struct tree *t) {
+    bool any = false;
+
+    for (size_t i = 0; i < t->s->failures.n; i++) {
+        if (was_answered(t->s, &t->s->failures.p[i].r))
+            continue;
+        if (!any)
+            fputs("\nasked for in vain\n", t->l->to);
+        any = true;
+        print_failure(t, &t->s->failures.p[i].r);
+    }
+}
+
+void render_tree(struct layout *l, const struct report *r) {
+    const struct wc_stack *s = &r->source->stack;
+    struct tree t = {l, r, s, must_allocate(s->objects.n + 1)};
+
+    if (s->objects.n > 0)
+        fputs("\nlibraries: path, version, [rule by which it was found], installation\n", l->to);
+    for (size_t i = 0; i < s->objects.n; i++)
+        if (library_is_host(&s->objects.p[i].r))
+            print_host(&t, i);
+    print_rest(&t, WC_role_FACADE);
+    print_rest(&t, WC_role_PART);
+    print_rest(&t, WC_role_COMPANION);
+    print_failures(&t);
+    free(t.shown);
+}

@@ -1,0 +1,29 @@
+/*
+ * What there is to say about one process: its stack, what diagnose() finds in the whole of it, the
+ * verdict. Every renderer reads this and nothing else.
+ */
+#ifndef WHICHCUDNN_TOOLS_REPORT_H
+#define WHICHCUDNN_TOOLS_REPORT_H
+
+#include "core/findings/diagnose.h"
+#include "tools/commands/command.h"
+#include "tools/log/source.h"
+
+struct report {
+    const struct source *source;
+    struct heap_arena memory; /* of the findings */
+    struct wc_findings findings;
+    enum wc_verdict verdict;
+    char fingerprint[17];
+};
+
+/* *r must not move until report_end. */
+void report_make(struct report *r, const struct source *source);
+void report_end(struct report *r);
+enum exit_code report_exit_code(const struct report *r);
+
+/* "killed by SIGSEGV, during cudnnCreate", "with status 1", "normally"; NULL: the source is no log,
+ * nothing has ended. The caller frees. */
+char *report_ending(const struct report *r);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * What happened, in time order: requests and their answers, calls, findings as they were said.
+ */
+#ifndef WHICHCUDNN_TOOLS_TIMELINE_H
+#define WHICHCUDNN_TOOLS_TIMELINE_H
+
+#include "tools/log/source.h"
+
+struct moment {
+    int64_t time, seq, tid;
+    enum wc_kind kind;
+    enum wc_severity severity; /* of a finding; else NONE */
+    char *text;                /* untrusted */
+};
+
+struct timeline {
+    struct moment *p;
+    size_t n;
+};
+
+/* Needs a source that kept its events; else there is none. */
+void timeline_make(struct timeline *t, const struct source *s);
+void timeline_end(struct timeline *t);
+
+#endif

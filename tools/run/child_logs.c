@@ -1,0 +1,110 @@
+/* See child_logs.h. */
+#include "child_logs.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/model/names.h"
+
+#define SECOND 1000000
+
+static bool could_be_new(const char *path, int64_t start) {
+    struct stat facts;
+
+    /* A file's time comes from a coarser clock than ours. */
+    return stat(path, &facts) == 0 && S_ISREG(facts.st_mode) &&
+           facts.st_mtim.tv_sec + 1 >= start / SECOND;
+}
+
+/* The mark is inherited: a process that the child started has its own pid and the child's mark. */
+static bool belongs(const struct source *p, pid_t child, int64_t start) {
+    return p->first_time >= start - SECOND &&
+           (p->pid == child || (p->stack.has_process && p->stack.process.run_pid == child));
+}
+
+static int older_first(const void *a, const void *b) {
+    const struct source *x = *(struct source *const *)a;
+    const struct source *y = *(struct source *const *)b;
+
+    return (x->first_time > y->first_time) - (x->first_time < y->first_time);
+}
+
+static void read_new(struct logs *logs, const struct log_place *place, int64_t start) {
+    DIR *directory = opendir(place->directory);
+    struct dirent *entry;
+    char *path, *trouble;
+
+    while (directory && (entry = readdir(directory))) {
+        if (strncmp(entry->d_name, place->prefix, strlen(place->prefix)) != 0)
+            continue;
+        path = must_format("%s/%s", place->directory, entry->d_name);
+        if (could_be_new(path, start) && !logs_read(logs, path, &trouble))
+            free(trouble); /* something else under such a name */
+        free(path);
+    }
+    if (directory)
+        closedir(directory);
+}
+
+static void find_own(struct child_logs *c, pid_t child) {
+    c->own = NULL;
+    for (size_t i = 0; i < c->n; i++)
+        if (c->found[i]->pid == child)
+            c->own = c->found[i];
+}
+
+void child_logs_find(struct child_logs *c, const struct log_place *place, pid_t child,
+                     int64_t start) {
+    memset(c, 0, sizeof(*c));
+    if (place->directory)
+        read_new(&c->all, place, start);
+    c->found = must_allocate(c->all.process_count * sizeof(struct source *));
+    for (size_t i = 0; i < c->all.process_count; i++)
+        if (belongs(c->all.processes[i], child, start))
+            c->found[c->n++] = c->all.processes[i];
+    qsort(c->found, c->n, sizeof(struct source *), older_first);
+    find_own(c, child);
+}
+
+/* As the shim judges it: a library of cuDNN or CUDA, or a name that hints at one. */
+static bool is_relevant(const struct wc_failure_record *f) {
+    struct wc_name name;
+
+    wc_name_read(f->name, &name);
+    return f->function || name.kind != WC_NAME_OTHER || wc_name_hints(f->name) ||
+           wc_name_hints(f->text);
+}
+
+/* A file that holds more than this one process is not ours to remove. */
+static bool came_to_nothing(const struct source *p) {
+    const struct wc_stack *s = &p->stack;
+
+    if (!s->process.eager || p->file->records != p->records || p->file->damaged_lines > 0)
+        return false;
+    for (size_t i = 0; i < s->failures.n; i++)
+        if (is_relevant(&s->failures.p[i].r))
+            return false;
+    return s->objects.n + s->demands.n + s->bindings.n + s->calls.n + s->blinds.n == 0;
+}
+
+void child_logs_drop_empty(struct child_logs *c, pid_t child, bool signaled) {
+    size_t kept = 0;
+
+    for (size_t i = 0; i < c->n; i++) {
+        struct source *p = c->found[i];
+        if (p->pid == child && came_to_nothing(p) && !(signaled && p == c->own) &&
+            unlink(p->path) == 0)
+            continue;
+        c->found[kept++] = p;
+    }
+    c->n = kept;
+    find_own(c, child);
+}
+
+void child_logs_end(struct child_logs *c) {
+    free(c->found);
+    logs_end(&c->all);
+}

@@ -1,0 +1,28 @@
+/*
+ * The logs that a child of `run`, and what it started, has left.
+ */
+#ifndef WHICHCUDNN_TOOLS_CHILD_LOGS_H
+#define WHICHCUDNN_TOOLS_CHILD_LOGS_H
+
+#include <sys/types.h>
+
+#include "preload.h"
+#include "tools/log/log_reader.h"
+
+struct child_logs {
+    struct logs all; /* files read */
+    struct source **found;
+    size_t n;           /* those that belong to the child, oldest first */
+    struct source *own; /* the child itself (its last program); NULL: it left none */
+};
+
+/* start: microseconds since the epoch, older logs are of others. */
+void child_logs_find(struct child_logs *c, const struct log_place *place, pid_t child,
+                     int64_t start);
+/* Removes what is left of programs that came to nothing: `run` has the child log from its first
+ * request on, and a program that gives way to another by exec has no end at which to clean up. The
+ * last log is kept if a signal ended the child. */
+void child_logs_drop_empty(struct child_logs *c, pid_t child, bool signaled);
+void child_logs_end(struct child_logs *c);
+
+#endif

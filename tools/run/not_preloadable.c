@@ -1,0 +1,152 @@
+/* See unobserved.h. */
+#include "not_preloadable.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "tools/util/memory.h"
+
+#define HEAD_SIZE 4096 /* a kernel reads the program headers from the first page, too */
+#define SCRIPT_DEPTH 4 /* as deep as the kernel goes (fs/exec.c) */
+
+#ifdef __aarch64__
+#define OWN_MACHINE EM_AARCH64
+#else
+#define OWN_MACHINE EM_X86_64
+#endif
+
+struct head {
+    unsigned char bytes[HEAD_SIZE + 1];
+    size_t n;
+};
+
+static bool is_program(const char *path) {
+    struct stat facts;
+
+    return stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && access(path, X_OK) == 0;
+}
+
+/* As execvp finds it. NULL: it does not. */
+static char *find_program(const char *command) {
+    const char *list = getenv("PATH");
+    char *copy, *rest, *directory, *path = NULL;
+
+    if (strchr(command, '/'))
+        return is_program(command) ? must_copy(command) : NULL;
+    copy = rest = must_copy(list ? list : "/bin:/usr/bin");
+    while (!path && (directory = strsep(&rest, ":"))) {
+        path = must_format("%s/%s", *directory ? directory : ".", command);
+        if (!is_program(path)) {
+            free(path);
+            path = NULL;
+        }
+    }
+    free(copy);
+    return path;
+}
+
+static bool read_head(const char *path, struct head *head) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : pread(fd, head->bytes, HEAD_SIZE, 0);
+
+    if (fd >= 0)
+        close(fd);
+    head->n = n > 0 ? (size_t)n : 0;
+    head->bytes[head->n] = '\0';
+    return n >= 0;
+}
+
+/* The loader of a program; "" if it has none, NULL if the headers are not whole. */
+static const char *interpreter(const struct head *head) {
+    Elf64_Ehdr e;
+    Elf64_Phdr p;
+
+    memcpy(&e, head->bytes, sizeof(e));
+    for (size_t i = 0; i < e.e_phnum; i++) {
+        if (e.e_phoff > head->n || head->n - e.e_phoff < (i + 1) * sizeof(p))
+            return NULL;
+        memcpy(&p, head->bytes + e.e_phoff + i * sizeof(p), sizeof(p));
+        if (p.p_type == PT_INTERP)
+            return p.p_offset < head->n ? (const char *)head->bytes + p.p_offset : NULL;
+    }
+    return "";
+}
+
+static char *elf_reason(const char *path, const struct head *head) {
+    Elf64_Ehdr e;
+    const char *loader;
+
+    memcpy(&e, head->bytes, sizeof(e));
+    if (e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_machine != OWN_MACHINE)
+        return must_format("%s is a program for another architecture than the shim", path);
+    loader = interpreter(head);
+    if (loader && !*loader)
+        return must_format("%s is linked statically: no dynamic loader preloads anything into it",
+                           path);
+    if (loader && strstr(loader, "ld-musl"))
+        return must_format("%s is a program for musl, and the shim is for glibc", path);
+    return NULL;
+}
+
+/* The loader ignores LD_PRELOAD with a path where the kernel says AT_SECURE. */
+static char *privilege_reason(const char *path) {
+    struct stat facts;
+
+    if (getuid() == 0 || stat(path, &facts) != 0)
+        return NULL;
+    if ((facts.st_mode & S_ISUID && facts.st_uid != getuid()) ||
+        (facts.st_mode & S_ISGID && facts.st_mode & S_IXGRP && facts.st_gid != getgid()))
+        return must_format("%s runs with another user's or group's rights (set-id): the loader "
+                           "preloads nothing into it",
+                           path);
+    if (getxattr(path, "security.capability", NULL, 0) > 0)
+        return must_format("%s has file capabilities: the loader preloads nothing into it", path);
+    return NULL;
+}
+
+/* The interpreter of a script's first line, NULL if it is none. The caller frees. */
+static char *script_interpreter(const struct head *head) {
+    const char *line = (const char *)head->bytes;
+    size_t from, n;
+
+    if (head->n < 2 || memcmp(line, "#!", 2) != 0)
+        return NULL;
+    from = 2 + strspn(line + 2, " \t");
+    n = strcspn(line + from, " \t\n");
+    return must_format("%.*s", (int)n, line + from);
+}
+
+static char *file_reason(const char *path, char **next) {
+    struct head *head = must_allocate(sizeof(*head));
+    char *reason = NULL;
+
+    *next = NULL;
+    if (read_head(path, head)) {
+        if (head->n >= sizeof(Elf64_Ehdr) && memcmp(head->bytes, ELFMAG, SELFMAG) == 0)
+            reason = elf_reason(path, head);
+        else
+            *next = script_interpreter(head);
+    }
+    free(head);
+    return reason || *next ? reason : privilege_reason(path);
+}
+
+char *unobserved_reason(const char *command, char **program) {
+    char *path = find_program(command), *next, *reason = NULL;
+
+    *program = NULL;
+    for (int depth = 0; path && !reason && depth <= SCRIPT_DEPTH; depth++) {
+        reason = file_reason(path, &next);
+        free(*program);
+        *program = path;
+        path = next;
+    }
+    free(path);
+    return reason;
+}

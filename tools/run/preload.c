@@ -1,0 +1,199 @@
+/* See preload.h. */
+#include "preload.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/model/names.h"
+#include "tools/commands/command.h"
+#include "tools/util/memory.h"
+
+#ifndef WHICHCUDNN_LIBDIR
+#define WHICHCUDNN_LIBDIR "/usr/local/lib"
+#endif
+#define SHIM_NAME "libwhichcudnn.so"
+
+/* Directory of this program, without a slash at its end; "" if it cannot be told. */
+static char *own_directory(void) {
+    char path[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    char *slash;
+
+    path[n > 0 ? n : 0] = '\0';
+    slash = strrchr(path, '/');
+    if (slash)
+        *slash = '\0';
+    return must_copy(slash ? path : "");
+}
+
+/* The canonical path if a file is there. */
+static char *try_path(char *candidate) {
+    char *path = realpath(candidate, NULL);
+
+    free(candidate);
+    return path;
+}
+
+static char *search_shim(void) {
+    static const char *const beside[] = {"", "/../lib", "/../lib64"};
+    const char *given = getenv("WHICHCUDNN_SHIM");
+    char *own, *found = NULL;
+
+    if (given && *given)
+        return try_path(must_copy(given));
+    own = own_directory();
+    for (size_t i = 0; !found && i < sizeof(beside) / sizeof(beside[0]); i++)
+        found = try_path(must_format("%s%s/%s", own, beside[i], SHIM_NAME));
+    free(own);
+    return found ? found : try_path(must_format("%s/%s", WHICHCUDNN_LIBDIR, SHIM_NAME));
+}
+
+char *preload_search_shim(char **trouble) {
+    char *shim = search_shim();
+
+    *trouble = NULL;
+    if (!shim) {
+        *trouble = must_format("%s is not beside this program nor in %s; WHICHCUDNN_SHIM can name "
+                               "it",
+                               SHIM_NAME, WHICHCUDNN_LIBDIR);
+    } else if (strpbrk(shim, " :\t\n")) {
+        *trouble =
+            must_format("%s cannot be preloaded: LD_PRELOAD splits at spaces and colons", shim);
+        free(shim);
+        return NULL;
+    }
+    return shim;
+}
+
+char *preload_find_shim(void) {
+    char *trouble, *shim = preload_search_shim(&trouble);
+
+    if (trouble)
+        complain("%s", trouble);
+    free(trouble);
+    return shim;
+}
+
+static bool in_list(const char *list, const char *name) {
+    size_t n = strlen(name), length;
+
+    for (; *list; list += length) {
+        list += strspn(list, " :");
+        length = strcspn(list, " :");
+        if (length == n && memcmp(list, name, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+char *preload_list(const char *before, const char *shim) {
+    if (!before || !*before)
+        return must_copy(shim);
+    return in_list(before, shim) ? must_copy(before) : must_format("%s:%s", before, shim);
+}
+
+char *preload_without(const char *list, const char *shim) {
+    const char *ours = wc_base_name(shim);
+    char *copy = must_copy(list ? list : ""), *rest = NULL, *longer, *at, *one, *save;
+
+    for (at = copy; (one = strtok_r(at, " :", &save)); at = NULL)
+        if (strcmp(wc_base_name(one), ours) != 0) {
+            longer = preload_list(rest, one);
+            free(rest);
+            rest = longer;
+        }
+    free(copy);
+    return rest;
+}
+
+static bool is_directory(const char *path) {
+    struct stat facts;
+
+    return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
+}
+
+static bool can_write_in(const char *directory) {
+    return directory && *directory && is_directory(directory) &&
+           access(directory, W_OK | X_OK) == 0;
+}
+
+static char *absolute(const char *path) {
+    char *here, *whole;
+
+    if (path[0] == '/' || !(here = getcwd(NULL, 0)))
+        return must_copy(path);
+    whole = must_format("%s/%s", here, path);
+    free(here);
+    return whole;
+}
+
+static char *default_place(void) {
+    char *here = getcwd(NULL, 0);
+    const char *temporary = getenv("TMPDIR");
+
+    if (can_write_in(here))
+        return here;
+    free(here);
+    return must_copy(can_write_in(temporary) ? temporary : "/tmp");
+}
+
+static void make_directory(const char *path) {
+    if (path[strlen(path) - 1] == '/' && mkdir(path, 0777) != 0 && errno != EEXIST)
+        complain("%s: %s", path, strerror(errno));
+}
+
+/* A value is a directory or a file name, in which %p, %n and %r stand for what the process puts
+ * there: up to the first of them the name is known. */
+static void split(struct log_place *place) {
+    char *slash, *percent;
+
+    if (is_directory(place->value)) {
+        place->directory = must_copy(place->value);
+        place->prefix = must_copy("whichcudnn-");
+        return;
+    }
+    place->directory = must_copy(place->value);
+    slash = strrchr(place->directory, '/');
+    place->prefix = must_copy(slash ? slash + 1 : "");
+    if (slash)
+        slash[slash == place->directory] = '\0';
+    percent = strchr(place->prefix, '%');
+    if (percent)
+        *percent = '\0';
+    if (strchr(place->directory, '%')) {
+        free(place->directory);
+        place->directory = NULL;
+    }
+}
+
+void log_place_choose(struct log_place *place, const char *given) {
+    if (!given)
+        given = getenv("WHICHCUDNN_LOG");
+    place->named = given && *given;
+    place->value = place->named ? absolute(given) : default_place();
+    if (place->named)
+        make_directory(place->value);
+    split(place);
+    if (place->directory && !log_place_is_good(place))
+        complain("%s: logs cannot be written here", place->directory);
+}
+
+void log_place_read(struct log_place *place, const char *given) {
+    place->named = true;
+    place->value = absolute(given);
+    split(place);
+}
+
+bool log_place_is_good(const struct log_place *place) {
+    return can_write_in(place->directory);
+}
+
+void log_place_end(struct log_place *place) {
+    free(place->value);
+    free(place->directory);
+    free(place->prefix);
+}

@@ -1,0 +1,332 @@
+/* See run_end.h. */
+#include "run_end.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "child_logs.h"
+#include "not_preloadable.h"
+#include "outcome.h"
+#include "tools/loader/startup_source.h"
+#include "tools/probe/gpus.h"
+#include "tools/report/render.h"
+#include "tools/util/terminal.h"
+
+#define REPORTS_SHOWN 8
+#define LOADER_STATUS 127 /* with which glibc's loader ends a program that it cannot start */
+#define VERDICT_MOST 4096 /* a pod's termination message is cut there */
+
+/* ---- the outcome, where it is kept ---- */
+
+static char *outcome_path(const struct log_place *place, int64_t child) {
+    struct utsname node;
+
+    if (strcmp(place->value, place->directory) != 0)
+        return must_copy(place->value);
+    if (uname(&node) != 0)
+        return NULL;
+    return must_format("%s/whichcudnn-%s-%lld-outcome.jsonl", place->directory, node.nodename,
+                       (long long)child);
+}
+
+/* Where the place of logs was named, somebody will look there for the reason. */
+static void leave_outcome(const struct log_place *place, struct wc_record *r, const char *reason) {
+    char *path, *other;
+
+    if (!place->named || !place->directory || strchr(place->value, '%'))
+        return;
+    r->u.outcome.reason = reason;
+    path = outcome_path(place, r->u.outcome.child);
+    if (path && !outcome_leave(path, r)) {
+        other = must_format("%s.%lld", path, (long long)r->u.outcome.child);
+        if (errno != EEXIST || !outcome_leave(other, r))
+            complain("%s: %s", path, strerror(errno));
+        free(other);
+    }
+    free(path);
+}
+
+static bool has_cudnn(const struct wc_stack *s) {
+    for (size_t i = 0; i < s->objects.n; i++)
+        if (s->objects.p[i].r.role == WC_role_FACADE)
+            return true;
+    return false;
+}
+
+/* Which GPUs there are matters to whoever got a cuDNN, and costs a start of the driver. A process
+ * that still runs numbers its records itself. */
+static void add_gpus(const struct child_logs *logs) {
+    struct gpus gpus = {.n = 0};
+    bool asked = false;
+
+    for (size_t i = 0; i < logs->n; i++) {
+        struct source *log = logs->found[i];
+        struct wc_record r;
+        if (!log->stack.has_machine || !has_cudnn(&log->stack) ||
+            (log != logs->own && !log->stack.has_summary))
+            continue;
+        if (!asked)
+            gpus_ask(&gpus);
+        asked = true;
+        wc_record_begin(&r, WC_KIND_machine);
+        r.u.machine = log->stack.machine;
+        r.u.machine.gpus = (struct wc_strings){gpus.name, gpus.n};
+        if (gpus.n && !outcome_append(log, &r))
+            complain("%s: %s", log->path, strerror(errno));
+    }
+}
+
+/* ---- what is said ---- */
+
+/* A status of its own says all; a loader that gives up within a call ends the process, too. Of
+ * what the command started the end is not known: without a summary it was no normal one. */
+static bool ended_within(const struct wc_stack *s) {
+    const struct wc_outcome_record *o = &s->outcome;
+
+    if (!s->has_outcome)
+        return !s->has_summary;
+    return o->ending == WC_ending_SIGNALED ||
+           (o->ending == WC_ending_EXITED && o->status != 0 && o->during && !s->has_summary);
+}
+
+static void print_end(const struct run *run, const struct report *r) {
+    const struct source *log = r->source;
+    char *ending = report_ending(r);
+
+    if (run->live.stopped && log->pid == run->child.pid)
+        print_format(stderr, "  ended    by --stop-on, %s\n", ending);
+    else if (ended_within(&log->stack))
+        print_format(stderr, "  ended    %s\n", ending);
+    if (log->stack.outcome.reason)
+        print_format(stderr, "  mind     %s\n", log->stack.outcome.reason);
+    if (log->path[0])
+        print_format(stderr, "  log      %s\n", log->path);
+    free(ending);
+}
+
+static void print_report(struct run *run, const struct report *r, bool told) {
+    const struct wc_finding_record *first = r->findings.p;
+
+    fputs("whichcudnn: ", stderr);
+    if (told)
+        print_format(stderr, "%s: told above (%s)\n",
+                     wc_enum_word(WC_ENUM_severity, first->severity), first->id);
+    else
+        render_brief(stderr, r, run->colour);
+    print_end(run, r);
+    for (size_t i = 0; i < r->findings.n; i++)
+        live_tell(&run->live, r->findings.p[i].title);
+}
+
+/* What a shim that speaks for itself, as somebody wished, has said. */
+static void note_said_by_shim(struct run *run, const struct source *log) {
+    const char *says = getenv("WHICHCUDNN_STDERR");
+    const struct wc_noted_finding *f = log->stack.findings.p;
+    bool all = says && strcmp(says, "all") == 0;
+
+    if (!says || strcmp(says, "off") == 0)
+        return;
+    for (size_t i = 0; i < log->stack.findings.n; i++)
+        if (all || f[i].r.severity == WC_severity_ERROR)
+            live_tell(&run->live, f[i].r.title);
+}
+
+/* Ranks of one job find the same: it is said once. */
+static void print_reports(struct run *run, const struct report *reports, size_t n) {
+    size_t shown = 0, same = 0;
+
+    for (size_t i = 0; i < n; i++)
+        note_said_by_shim(run, reports[i].source);
+    for (size_t i = 0; i < n && shown < REPORTS_SHOWN; i++) {
+        bool told = live_was_told(&run->live, &reports[i]);
+        if (told && shown > 0 && reports[i].source->pid != run->child.pid) {
+            same++;
+        } else {
+            print_report(run, &reports[i], told);
+            shown++;
+        }
+    }
+    if (same > 0)
+        complain("the same in %zu more logs of processes that it started", same);
+    if (n > shown + same)
+        complain("%zu more logs of processes that it started", n - shown - same);
+}
+
+static bool is_disabled(void) {
+    const char *disabled = getenv("WHICHCUDNN_DISABLE");
+
+    return disabled && strcmp(disabled, "1") == 0;
+}
+
+/* No log: either nothing of cuDNN was in it, or the shim could not be. */
+static const char *reason_of_silence(const struct child *child, const char *reason) {
+    if (reason)
+        return reason;
+    if (is_disabled())
+        return "WHICHCUDNN_DISABLE is set";
+    return outcome_exit_code(child) > 128 ? "it ended before anything was asked for"
+                                          : "no cuDNN was loaded or asked for";
+}
+
+/* ---- the verdict's file ---- */
+
+static void write_verdict(const struct run *run, char *text, size_t n) {
+    int fd = open(run->verdict_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0644);
+
+    if (n > VERDICT_MOST)
+        n = VERDICT_MOST;
+    text[n - 1] = '\n';
+    if (fd < 0 || write(fd, text, n) != (ssize_t)n)
+        complain("%s: %s", run->verdict_file, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+}
+
+static void print_verdict(FILE *to, const struct report *r) {
+    const struct wc_fix *fix = r->findings.n > 0 ? r->findings.p[0].fix.p : NULL;
+    char *ending = report_ending(r);
+
+    render_verdict(to, r, false);
+    fseek(to, -1, SEEK_CUR); /* over its newline */
+    if (fix && r->findings.p[0].fix.n > 0)
+        print_format(to, "; fix: %s", fix->command ? fix->command : fix->text);
+    if (ended_within(&r->source->stack))
+        print_format(to, "; ended %s", ending);
+    if (r->source->path[0])
+        print_format(to, "; log: %s", r->source->path);
+    fputc('\n', to);
+    free(ending);
+}
+
+/* worst: NULL where there is no report; then the text says why. */
+static void leave_verdict(const struct run *run, const struct report *worst, const char *text) {
+    char *line = NULL;
+    size_t n = 0;
+    FILE *to = run->verdict_file ? open_memstream(&line, &n) : NULL;
+
+    if (!to)
+        return;
+    if (worst)
+        print_verdict(to, worst);
+    else
+        print_format(to, "%s\n", text);
+    if (fclose(to) == 0)
+        write_verdict(run, line, n);
+    free(line);
+}
+
+static enum wc_severity severity_of(const struct report *r) {
+    enum wc_severity worst = WC_severity_NONE;
+
+    for (size_t i = 0; i < r->findings.n; i++)
+        if (r->findings.p[i].severity > worst)
+            worst = r->findings.p[i].severity;
+    return worst;
+}
+
+/* ---- the end ---- */
+
+static enum wc_severity say_reports(struct run *run, struct source *const *logs, size_t n) {
+    struct report *reports = must_allocate(n * sizeof(*reports)), *worst = reports;
+    enum wc_severity severity;
+
+    for (size_t i = 0; i < n; i++) {
+        report_make(&reports[i], logs[i]);
+        if (severity_of(&reports[i]) > severity_of(worst))
+            worst = &reports[i];
+    }
+    severity = severity_of(worst);
+    if (!run->quiet)
+        print_reports(run, reports, n);
+    leave_verdict(run, worst, NULL);
+    for (size_t i = 0; i < n; i++)
+        report_end(&reports[i]);
+    free(reports);
+    return severity;
+}
+
+/* The shim never woke, nor did the program: what its files say of that. A program that the loader
+ * refuses ends with status 127. */
+static struct source *look_at_start(const struct run *run, const char *program, struct wc_record *r,
+                                    char **reason) {
+    const struct log_place *place = &run->place;
+    struct wc_outcome_record *o = &r->u.outcome;
+    struct source *started;
+    char *path;
+
+    if (!program || o->ending != WC_ending_EXITED || o->status != LOADER_STATUS || is_disabled())
+        return NULL;
+    path = place->directory && !strchr(place->value, '%') ? outcome_path(place, o->child) : NULL;
+    started = startup_source(program, run->preload, o->child, path, reason);
+    free(path);
+    if (!started)
+        return NULL;
+    o->reason = "it ended in the loader, before anything of it ran: this is what its files say";
+    if (!outcome_add(started, r))
+        complain("%s: %s", started->path, strerror(errno));
+    return started;
+}
+
+static void say_nothing_observed(const struct run *run, struct wc_record *outcome,
+                                 const char *reason) {
+    char *text;
+
+    if (reason)
+        leave_outcome(&run->place, outcome, reason);
+    text = must_format("nothing observed: %s", reason_of_silence(&run->child, reason));
+    if (!run->quiet)
+        complain("%s", text);
+    leave_verdict(run, NULL, text);
+    free(text);
+}
+
+/* No log was left. */
+static enum wc_severity conclude_unobserved(struct run *run, struct wc_record *outcome) {
+    char *program = NULL, *reason = unobserved_reason(run->command, &program);
+    struct source *started = reason ? NULL : look_at_start(run, program, outcome, &reason);
+    enum wc_severity worst = WC_severity_NONE;
+
+    if (!started && !reason && run->live.preload_gone && !is_disabled())
+        reason = must_copy("the command went on without the library: something took LD_PRELOAD out "
+                           "of its environment (env -i, sudo, a launcher)");
+    if (started) {
+        worst = say_reports(run, &started, 1);
+        source_free(started);
+    } else {
+        say_nothing_observed(run, outcome, reason);
+    }
+    free(program);
+    free(reason);
+    return worst;
+}
+
+enum wc_severity run_conclude(struct run *run) {
+    enum wc_severity worst;
+    struct child_logs logs;
+    struct wc_record r;
+
+    child_logs_find(&logs, &run->place, run->child.pid, run->start);
+    outcome_begin(&r, &run->child);
+    child_logs_drop_empty(&logs, run->child.pid, r.u.outcome.ending == WC_ending_SIGNALED);
+    add_gpus(&logs);
+    if (logs.own && !outcome_add(logs.own, &r))
+        complain("%s: %s", logs.own->path, strerror(errno));
+    worst = logs.n > 0 ? say_reports(run, logs.found, logs.n) : conclude_unobserved(run, &r);
+    child_logs_end(&logs);
+    return worst;
+}
+
+void run_not_started(const struct run *run) {
+    char *text = must_format("%s: %s", run->command, strerror(run->child.exec_error));
+    struct wc_record r;
+
+    complain("%s", text);
+    leave_verdict(run, NULL, text);
+    outcome_begin(&r, &run->child);
+    leave_outcome(&run->place, &r, strerror(run->child.exec_error));
+    free(text);
+}

@@ -1,0 +1,27 @@
+/*
+ * The end of a command under `run`: what it left in its logs, and what is said of it.
+ */
+#ifndef WHICHCUDNN_TOOLS_RUN_END_H
+#define WHICHCUDNN_TOOLS_RUN_END_H
+
+#include "preload.h"
+#include "run_monitor.h"
+#include "supervise.h"
+
+struct run {
+    const char *command;
+    const char *preload; /* LD_PRELOAD of the command */
+    int64_t start;       /* microseconds since the epoch */
+    struct log_place place;
+    struct child child;
+    struct live live;
+    const char *verdict_file; /* NULL: none */
+    bool quiet, colour;
+};
+
+/* Adds the end to the command's log, says what was found, writes the verdict. The worst of it. */
+enum wc_severity run_conclude(struct run *run);
+/* The same of a command that could not be started. */
+void run_not_started(const struct run *run);
+
+#endif

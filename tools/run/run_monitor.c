@@ -1,0 +1,205 @@
+/* See live.h. */
+#include "run_monitor.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "child_logs.h"
+#include "core/model/process_facts.h"
+#include "tools/inspect/preloaded.h"
+#include "tools/util/terminal.h"
+
+#define SECOND INT64_C(1000000)
+#define HOUR (3600 * SECOND)
+/* Most commands that an error ends have ended by then. */
+#define SOON (3 * SECOND)
+#define WATCH_AFTER (SECOND / 2)
+#define LOOK_FIRST (SECOND / 50)
+#define LOOK_RARER 5 /* times */
+/* To write a checkpoint and go; then it is killed. */
+#define STOP_PATIENCE (10 * SECOND)
+
+static int64_t now(void) {
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * SECOND + t.tv_nsec / 1000;
+}
+
+/* To end a watch takes the kernel 10 ms and more: short commands have none. */
+void live_begin(struct live *l) {
+    l->readable = -1;
+    l->look_after = LOOK_FIRST;
+    l->look_at = now() + l->look_after;
+    if (l->stop || l->say)
+        l->watch_at = now() + WATCH_AFTER;
+}
+
+/* What was written before is looked at once. */
+static void begin_watch(struct live *l) {
+    l->watch_at = 0;
+    l->watch = watch_begin(l->place);
+    if (l->watch) {
+        l->readable = watch_descriptor(l->watch);
+        l->judge_at = now();
+    } else if (l->stop) {
+        complain("the place of logs cannot be watched: --stop-on does nothing");
+    }
+}
+
+static bool is_told(const struct live *l, const char *title) {
+    for (size_t i = 0; i < l->told_count; i++)
+        if (strcmp(l->told[i], title) == 0)
+            return true;
+    return false;
+}
+
+void live_tell(struct live *l, const char *title) {
+    if (is_told(l, title))
+        return;
+    l->told = must_grow(l->told, (l->told_count + 1) * sizeof(*l->told));
+    l->told[l->told_count++] = must_copy(title);
+}
+
+bool live_was_told(const struct live *l, const struct report *r) {
+    for (size_t i = 0; i < r->findings.n; i++)
+        if (r->findings.p[i].severity >= WC_severity_WARNING && !is_told(l, r->findings.p[i].title))
+            return false;
+    return r->findings.n > 0 && r->findings.p[0].severity >= WC_severity_WARNING;
+}
+
+/* The i-th finding of a log, if it is an error and still holds. */
+static const struct wc_noted_finding *error_at(const struct wc_stack *s, size_t i) {
+    const struct wc_noted_finding *f = &s->findings.p[i];
+
+    for (size_t k = i + 1; k < s->findings.n; k++)
+        if (s->findings.p[k].r.supersedes == f->seq)
+            return NULL;
+    return f->r.severity == WC_severity_ERROR ? f : NULL;
+}
+
+static bool has_error(const struct source *log) {
+    for (size_t i = 0; i < log->stack.findings.n; i++)
+        if (error_at(&log->stack, i))
+            return true;
+    return false;
+}
+
+/* A number of a log may be another process by now, or mean something else here (namespaces). */
+static bool still_runs(const struct source *log) {
+    char *path = must_format("/proc/%lld/stat", (long long)log->pid), text[1024];
+    FILE *from = fopen(path, "re");
+    size_t n = from ? fread(text, 1, sizeof(text) - 1, from) : 0;
+
+    text[n] = '\0';
+    free(path);
+    if (from)
+        fclose(from);
+    return log->stack.has_process && wc_start_ticks(text) != WC_NULL &&
+           wc_start_ticks(text) == log->stack.process.start_ticks;
+}
+
+/* The command, and those of its processes that have the error: they may not be its children. */
+static void end_command(const struct child_logs *logs, pid_t child, int signal) {
+    kill(child, signal);
+    for (size_t i = 0; i < logs->n; i++)
+        if (logs->found[i]->pid != child && has_error(logs->found[i]) && still_runs(logs->found[i]))
+            kill((pid_t)logs->found[i]->pid, signal);
+}
+
+static void say(struct live *l, const struct source *log, const struct wc_finding_record *f) {
+    live_tell(l, f->title);
+    fflush(stdout);
+    print_format(stderr, "whichcudnn: ");
+    fprintf(stderr, "%serror%s", paint_begin(l->colour, PAINT_ERROR), paint_end(l->colour));
+    print_format(stderr, ": %s\n", f->title);
+    if (f->fix.n > 0)
+        print_format(stderr, "  fix      %s\n",
+                     f->fix.p[0].command ? f->fix.p[0].command : f->fix.p[0].text);
+    print_format(stderr, "  more     whichcudnn explain %s\n  log      %s\n", f->id, log->path);
+}
+
+static void consider(struct live *l, const struct source *log, const struct wc_noted_finding *f) {
+    if (is_told(l, f->r.title))
+        return;
+    if (f->time + SOON <= now())
+        say(l, log, &f->r);
+    else if (!l->judge_at || f->time + SOON < l->judge_at)
+        l->judge_at = f->time + SOON;
+}
+
+static void judge(struct live *l, pid_t child) {
+    struct child_logs logs;
+
+    l->judge_at = 0;
+    child_logs_find(&logs, l->place, child, l->start);
+    for (size_t i = 0; i < logs.n; i++) {
+        if (l->stop && !l->stopped && has_error(logs.found[i])) {
+            l->stopped = true;
+            l->kill_at = now() + STOP_PATIENCE;
+            end_command(&logs, child, SIGTERM);
+        }
+        for (size_t k = 0; l->say && !l->stop && k < logs.found[i]->stack.findings.n; k++) {
+            const struct wc_noted_finding *f = error_at(&logs.found[i]->stack, k);
+            if (f)
+                consider(l, logs.found[i], f);
+        }
+    }
+    child_logs_end(&logs);
+    l->judged_at = now();
+}
+
+static void kill_now(struct live *l, pid_t child) {
+    struct child_logs logs;
+
+    l->kill_at = 0;
+    child_logs_find(&logs, l->place, child, l->start);
+    end_command(&logs, child, SIGKILL);
+    child_logs_end(&logs);
+}
+
+/* env -i, a launcher: what the command has become may be without the shim. */
+static void look_at_preload(struct live *l, pid_t child) {
+    l->preload_gone = preload_is_gone(child, l->shim);
+    l->look_after *= LOOK_RARER;
+    l->look_at = l->preload_gone ? 0 : now() + l->look_after;
+}
+
+static int64_t sooner(int64_t a, int64_t b) {
+    return a && (!b || a < b) ? a : b;
+}
+
+int live_look(void *arg, pid_t child, bool is_readable) {
+    struct live *l = arg;
+    int64_t next, left;
+
+    if (l->look_at && l->look_at <= now())
+        look_at_preload(l, child);
+    if (l->watch_at && l->watch_at <= now())
+        begin_watch(l);
+    /* Where logs grow and grow they are read once a second at most. */
+    if (is_readable && watch_read(l->watch, child) && !l->stopped)
+        l->judge_at =
+            sooner(l->judged_at + SECOND > now() ? l->judged_at + SECOND : now(), l->judge_at);
+    if (l->judge_at && l->judge_at <= now())
+        judge(l, child);
+    if (l->kill_at && l->kill_at <= now())
+        kill_now(l, child);
+    next = sooner(sooner(l->look_at, l->watch_at), sooner(l->judge_at, l->kill_at));
+    left = next - now();
+    if (!next)
+        return -1;
+    if (left > HOUR)
+        left = HOUR; /* poll takes an int */
+    return left < 0 ? 0 : (int)(left / 1000) + 1;
+}
+
+void live_end(struct live *l) {
+    watch_end(l->watch);
+    for (size_t i = 0; i < l->told_count; i++)
+        free(l->told[i]);
+    free(l->told);
+}

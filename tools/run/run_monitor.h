@@ -1,0 +1,38 @@
+/*
+ * What `run` does about findings while its command still runs: says the errors among them, or ends
+ * the command. A command that ends by itself soon after is left to the words at its end.
+ */
+#ifndef WHICHCUDNN_TOOLS_LIVE_H
+#define WHICHCUDNN_TOOLS_LIVE_H
+
+#include "log_watch.h"
+#include "tools/report/report.h"
+
+struct live {
+    const struct log_place *place;
+    const char *shim;  /* its path */
+    int64_t start;     /* microseconds since the epoch */
+    bool stop, say;    /* what is wanted */
+    bool colour;       /* of what is said */
+    bool preload_gone; /* when last looked at, the command had it no longer */
+    bool stopped;      /* the command was ended by us */
+    struct watch *watch;
+    int readable;                                 /* its descriptor, -1: nothing is watched */
+    int64_t look_at, watch_at, judge_at, kill_at; /* 0: not at all */
+    int64_t look_after;
+    int64_t judged_at;
+    char **told; /* titles */
+    size_t told_count;
+};
+
+/* The fields above `preload_gone` are the caller's; the others are zero. */
+void live_begin(struct live *l);
+/* As `meanwhile` of struct supervision; arg is the struct live. */
+int live_look(void *arg, pid_t child, bool is_readable);
+/* Has every error or warning of this report been said already? False if it has none. */
+bool live_was_told(const struct live *l, const struct report *r);
+/* From now on it has. */
+void live_tell(struct live *l, const char *title);
+void live_end(struct live *l);
+
+#endif

@@ -1,0 +1,273 @@
+/* What there is: see scan.h. */
+#include "scan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/model/frameworks.h"
+#include "scan_inside.h"
+#include "tools/run/not_preloadable.h"
+#include "tree_walk.h"
+
+#define NOTES_MOST 1000 /* a damaged disk has more, and nobody reads them */
+
+static void note(struct scan *s, const char *path, const char *why) {
+    if (s->note_count == NOTES_MOST)
+        return;
+    s->notes = must_grow(s->notes, (s->note_count + 1) * sizeof(*s->notes));
+    s->notes[s->note_count++] = (struct scan_note){must_copy(path), must_copy(why)};
+}
+
+static void walk_trouble(void *ctx, const char *path, const char *why) {
+    note(ctx, path, why);
+}
+
+static void add_record(void *source, struct wc_record *r) {
+    source_add(source, r);
+}
+
+/* ---- copies ---- */
+
+static void add_copy(struct scan *s, struct library *b, const char *path) {
+    if (b->listed)
+        return;
+    b->listed = true;
+    if (!b->is_elf) {
+        note(s, path, "named like a library of cuDNN, and is no sound ELF file");
+        return;
+    }
+    s->found = must_grow(s->found, (s->found_count + 1) * sizeof(*s->found));
+    s->found[s->found_count++] = (struct scan_copy){b, must_copy(path)};
+}
+
+static void tell_copy(struct scan *s, const struct scan_copy *c) {
+    struct look *l = world_look(&s->world, c->library);
+    struct wc_record r;
+
+    if (!l)
+        return;
+    look_object(l, &r);
+    r.u.object.path = c->path;
+    r.u.object.object = (int64_t)s->copies->stack.objects.n + 1;
+    r.u.object.role = c->library->role;
+    r.u.object.mapped = false;
+    add_record(s->copies, &r);
+    world_look_end(c->library, l);
+}
+
+/* ---- hosts ---- */
+
+static void add_host(struct scan *s, struct library *b, const char *path, bool is_program) {
+    size_t n = is_program ? strlen(path) : wc_environment_length(path);
+
+    if (b->listed && !is_program)
+        return;
+    b->listed = true;
+    s->hosts = must_grow(s->hosts, (s->host_count + 1) * sizeof(*s->hosts));
+    s->hosts[s->host_count++] =
+        (struct scan_host){b, must_copy(path), must_format("%.*s", (int)n, path), is_program};
+}
+
+static bool is_cudnn(const struct library *b) {
+    return b->role == WC_role_FACADE || b->role == WC_role_PART;
+}
+
+static void consider(struct scan *s, const char *path, enum glance_answer answer) {
+    struct library *b = world_library_after(&s->world, path, answer);
+
+    if (!b) {
+        note(s, path, strerror(errno));
+        return;
+    }
+    if (b->is_elf && wc_framework_opens_cudnn(path))
+        b->role = WC_role_HOST;
+    if (is_cudnn(b))
+        add_copy(s, b, path);
+    else if (b->is_elf && (b->role == WC_role_HOST || b->framework))
+        add_host(s, b, path, false);
+}
+
+/* ---- a tree ---- */
+
+static int open_entry(struct scan *s, const char *path, int at, const char *name, bool is_link,
+                      struct stat *facts) {
+    int fd;
+
+    if (is_link)
+        return disk_open(&s->world.disk, path, facts);
+    fd = openat(at, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    if (fd >= 0 && (fstat(fd, facts) != 0 || !S_ISREG(facts->st_mode))) {
+        close(fd);
+        errno = EINVAL;
+        return -1;
+    }
+    return fd;
+}
+
+static void look_at_entry(struct scan *s, const char *path, int at, const char *name,
+                          bool is_link) {
+    bool is_known = wc_framework_of(name) || wc_framework_opens_cudnn(name);
+    enum glance_answer answer;
+    struct stat facts;
+    int fd = open_entry(s, path, at, name, is_link, &facts);
+
+    if (fd < 0 && is_link)
+        return; /* it leads nowhere, or to a directory */
+    if (fd < 0) {
+        note(s, path, strerror(errno));
+        return;
+    }
+    s->libraries++;
+    answer = glance_at(&s->world.glance, fd, (uint64_t)facts.st_size, false);
+    close(fd);
+    if (answer == GLANCE_DAMAGED)
+        note(s, path, s->world.glance.why);
+    else if (answer != GLANCE_NOTHING || is_known)
+        consider(s, path, answer);
+}
+
+static void walk_file(void *ctx, const char *path, int at, const char *name, bool is_link) {
+    struct scan *s = ctx;
+
+    scan_names_add(s, path);
+    switch (wc_name_kind_of(name)) {
+    case WC_NAME_FACADE:
+    case WC_NAME_PART:
+        s->libraries++;
+        consider(s, path, GLANCE_NAMES);
+        break;
+    case WC_NAME_OTHER:
+        look_at_entry(s, path, at, name, is_link);
+        break;
+    default: /* CUDA's other libraries: who needs one finds it */
+        break;
+    }
+}
+
+static void walk_progress(void *ctx, size_t done, size_t known) {
+    struct scan *s = ctx;
+
+    if (s->progress)
+        s->progress(done, known);
+}
+
+static bool add_tree(struct scan *s, const char *path, char **trouble) {
+    struct tree_walk w = {.disk = &s->world.disk,
+                          .file = walk_file,
+                          .trouble = walk_trouble,
+                          .progress = walk_progress,
+                          .ctx = s};
+
+    if (!tree_walk(&w, path)) {
+        *trouble = must_copy(strerror(errno));
+        return false;
+    }
+    s->files += w.files;
+    return true;
+}
+
+/* ---- a file that was named ---- */
+
+/* As far as `run` would know it, too: a static program has no loader. */
+char *scan_why_not(const struct scan *s, const char *path, const char *otherwise) {
+    char *program = NULL, *reason;
+
+    reason = s->world.disk.root[0] ? NULL : unobserved_reason(path, &program);
+    free(program);
+    return reason ? reason : must_copy(otherwise);
+}
+
+static bool add_file(struct scan *s, const char *path, char **trouble) {
+    struct library *b;
+
+    s->world.named = true;
+    b = world_library(&s->world, path);
+    s->world.named = false;
+    if (!b || !b->is_elf) {
+        *trouble =
+            b ? scan_why_not(s, path, "neither a directory nor a program or library (ELF, 64 bits)")
+              : must_copy(strerror(errno));
+        return false;
+    }
+    s->libraries++;
+    if (is_cudnn(b))
+        add_copy(s, b, path);
+    else
+        add_host(s, b, path, b->interpreter && !strstr(wc_base_name(b->real_path), ".so"));
+    return true;
+}
+
+bool scan_add(struct scan *s, const char *path, char **trouble) {
+    char real_path[PATH_MAX];
+    struct wc_file_facts facts;
+
+    if (!s->world.disk.files.real_path(&s->world.disk, path, real_path, sizeof(real_path)) ||
+        !s->world.disk.files.facts(&s->world.disk, real_path, &facts)) {
+        *trouble = must_copy(strerror(errno));
+        return false;
+    }
+    return facts.directory ? add_tree(s, real_path, trouble) : add_file(s, real_path, trouble);
+}
+
+/* A directory gives its files in no order. */
+static int by_path(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int by_copy(const void *a, const void *b) {
+    return by_path(&((const struct scan_copy *)a)->path, &((const struct scan_copy *)b)->path);
+}
+
+static int by_host(const void *a, const void *b) {
+    return by_path(&((const struct scan_host *)a)->path, &((const struct scan_host *)b)->path);
+}
+
+static int by_note(const void *a, const void *b) {
+    return by_path(&((const struct scan_note *)a)->path, &((const struct scan_note *)b)->path);
+}
+
+static void sort(void *list, size_t n, size_t size, int (*order)(const void *, const void *)) {
+    if (n > 0)
+        qsort(list, n, size, order);
+}
+
+void scan_make(struct scan *s) {
+    sort(s->found, s->found_count, sizeof(*s->found), by_copy);
+    sort(s->hosts, s->host_count, sizeof(*s->hosts), by_host);
+    sort(s->notes, s->note_count, sizeof(*s->notes), by_note);
+    for (size_t i = 0; i < s->found_count; i++)
+        tell_copy(s, &s->found[i]);
+    scan_make_processes(s);
+}
+
+void scan_begin(struct scan *s, const char *root, const char *path, char *const *environment) {
+    memset(s, 0, sizeof(*s));
+    world_begin(&s->world, root);
+    s->environment = environment;
+    s->copies = source_new(SOURCE_SCAN, path);
+}
+
+void scan_end(struct scan *s) {
+    for (size_t i = 0; i < s->process_count; i++)
+        source_free(s->processes[i]);
+    for (size_t i = 0; i < s->host_count; i++) {
+        free(s->hosts[i].path);
+        free(s->hosts[i].environment);
+    }
+    for (size_t i = 0; i < s->found_count; i++)
+        free(s->found[i].path);
+    free(s->found);
+    for (size_t i = 0; i < s->note_count; i++) {
+        free(s->notes[i].path);
+        free(s->notes[i].why);
+    }
+    scan_names_end(s);
+    free(s->processes);
+    free(s->hosts);
+    free(s->notes);
+    source_free(s->copies);
+    world_end(&s->world);
+}

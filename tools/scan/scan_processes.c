@@ -1,0 +1,295 @@
+/*
+ * What the hosts of each environment would get: see scan.h. Each host is loaded by itself, so that
+ * what comes out is its own search and not who came first; what is the same file is one object.
+ */
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/model/frameworks.h"
+#include "core/version/version.h"
+#include "scan_inside.h"
+#include "tools/loader/loader_sim.h"
+#include "tools/log/first_records.h"
+
+#define ROUNDS_MOST 4 /* of packages that others rely on */
+
+/* ---- libraries by name ---- */
+
+struct scan_name {
+    char *path;
+    const char *name;
+    UT_hash_handle hh;
+};
+
+static bool is_site(const char *environment) {
+    const char *name = wc_base_name(environment);
+
+    return strcmp(name, "site-packages") == 0 || strcmp(name, "dist-packages") == 0;
+}
+
+void scan_names_add(struct scan *s, const char *path) {
+    const char *name = wc_base_name(path);
+    struct scan_name *n;
+
+    if (!strstr(path, "/site-packages/") && !strstr(path, "/dist-packages/"))
+        return;
+    HASH_FIND_STR(s->names, name, n);
+    if (n)
+        return;
+    n = must_allocate(sizeof(*n));
+    n->path = must_copy(path);
+    n->name = wc_base_name(n->path);
+    HASH_ADD_KEYPTR(hh, s->names, n->name, strlen(n->name), n);
+}
+
+void scan_names_end(struct scan *s) {
+    struct scan_name *n, *next;
+
+    HASH_ITER(hh, s->names, n, next) {
+        HASH_DEL(s->names, n);
+        free(n->path);
+        free(n);
+    }
+}
+
+/* NULL: the environment has none of that name. */
+static const char *path_in(const struct scan *s, const char *environment, const char *name) {
+    size_t length = strlen(environment);
+    struct scan_name *n;
+
+    HASH_FIND_STR(s->names, name, n);
+    return n && strncmp(n->path, environment, length) == 0 && n->path[length] == '/' ? n->path
+                                                                                     : NULL;
+}
+
+/* ---- the program ---- */
+
+/* PREFIX/lib/python3.12/site-packages is of PREFIX/bin/python3.12; Debian's dist-packages below
+ * /usr/local are of the one in /usr. NULL: not known. */
+static char *interpreter_of(struct scan *s, const char *environment) {
+    char *prefix = must_copy(environment), *version, *end, *path = NULL;
+
+    if ((end = strrchr(prefix, '/')))
+        *end = '\0';
+    version = must_copy(wc_base_name(prefix));
+    for (int i = 0; i < 2; i++)
+        if ((end = strrchr(prefix, '/')))
+            *end = '\0';
+    const char *const roots[] = {prefix, "/usr"}, *const names[] = {version, "python3", "python"};
+    for (size_t i = 0; i < 6 && !path; i++) {
+        const struct library *b;
+        path = must_format("%s/bin/%s", roots[i / 3], names[i % 3]);
+        b = world_library(&s->world, path);
+        if (!b || !b->interpreter) {
+            free(path);
+            path = NULL;
+        }
+    }
+    free(version);
+    free(prefix);
+    return path;
+}
+
+/* ---- what a host opens by itself ---- */
+
+/* The major that its package or its own symbols demand; -1: not known. */
+static int32_t major_of(const struct source *source, int64_t host) {
+    for (size_t i = 0; i < source->stack.demands.n; i++) {
+        const struct wc_demand_record *d = &source->stack.demands.p[i].r;
+        struct wc_version v = WC_VERSION_NONE;
+        struct wc_spec spec;
+        if (d->host != host)
+            continue;
+        if (d->built)
+            wc_version_parse(d->built, strlen(d->built), &v);
+        else if (d->spec && wc_spec_parse(d->spec, strlen(d->spec), &spec))
+            v = wc_spec_floor(&spec).major >= 0 ? wc_spec_floor(&spec)
+                : spec.n                        ? spec.clause[0].version
+                                                : v;
+        if (v.major > 0)
+            return v.major;
+    }
+    return -1;
+}
+
+static void add_record(void *source, struct wc_record *r) {
+    source_add(source, r);
+}
+
+/* Stubs open the library of the major that they were built for, by a name that is put together when
+ * they run. */
+static void name_what_it_opens(struct scan *s, struct library *b) {
+    struct source *demands;
+    struct look *l;
+    int32_t major;
+    char *name;
+
+    if (b->needs_cudnn || (b->opens && b->opens[0]) ||
+        !(b->defines || wc_framework_opens_cudnn(b->path)) || !(l = world_look(&s->world, b)))
+        return;
+    demands = source_new(SOURCE_SCAN, b->path);
+    look_demands(l, 1, add_record, demands);
+    major = major_of(demands, 1);
+    if (major > 0) {
+        name = must_format("libcudnn.so.%d", major);
+        world_add_open(&s->world, b, name);
+        free(name);
+    }
+    source_free(demands);
+    world_look_end(b, l);
+}
+
+/* ---- one host ---- */
+
+/* The first component below site-packages. */
+static size_t folder_length(const char *below) {
+    return strcspn(below, "/");
+}
+
+static void preload_files(struct loading *g, const char *site, const char *pattern) {
+    struct world *w = g->world;
+    char *full = must_format("%s%s/%s", w->disk.root, site, pattern);
+    glob_t found;
+
+    if (glob(full, 0, NULL, &found) == 0 && found.gl_pathc > 0)
+        loading_open(g, found.gl_pathv[0] + strlen(w->disk.root), NULL);
+    globfree(&found);
+    free(full);
+}
+
+static void preload(struct loading *g, const struct scan_host *h, bool if_missing) {
+    size_t length = strlen(h->environment);
+    const char *below = h->path + length + 1, *file;
+
+    if (!is_site(h->environment))
+        return;
+    for (size_t i = 0; (file = wc_framework_preload(below, folder_length(below), if_missing, i));
+         i++)
+        preload_files(g, h->environment, file);
+}
+
+/* Libraries of the environment that this one relies on, which other packages load. */
+struct before {
+    const char **path;
+    size_t n;
+};
+
+static bool is_before(const struct before *b, const char *path) {
+    for (size_t i = 0; i < b->n; i++)
+        if (strcmp(b->path[i], path) == 0)
+            return true;
+    return false;
+}
+
+static bool note_before(struct scan *s, const struct loading *g, const struct scan_host *h,
+                        struct before *b) {
+    size_t n = b->n;
+
+    for (size_t i = 0; i < g->missing_count && is_site(h->environment); i++) {
+        const char *path = path_in(s, h->environment, g->missing[i].name);
+        if (wc_name_kind_of(g->missing[i].name) != WC_NAME_OTHER || !path || is_before(b, path) ||
+            strcmp(path, h->path) == 0)
+            continue;
+        b->path = must_grow(b->path, (b->n + 1) * sizeof(*b->path));
+        b->path[b->n++] = path;
+    }
+    return b->n > n;
+}
+
+static bool load(struct scan *s, const struct scan_host *h, const char *program,
+                 const struct before *b, bool if_missing, struct loading *g) {
+    if (!loading_begin(g, &s->world, h->is_program ? h->path : program, s->environment))
+        return false;
+    preload(g, h, false);
+    if (if_missing)
+        preload(g, h, true);
+    for (size_t i = b->n; i > 0; i--)
+        loading_open(g, b->path[i - 1], NULL);
+    if (!h->is_program)
+        loading_open(g, h->path, NULL);
+    return true;
+}
+
+static bool has_preloads(const struct scan_host *h) {
+    const char *below = h->path + strlen(h->environment) + 1;
+
+    return is_site(h->environment) && wc_framework_preload(below, folder_length(below), true, 0);
+}
+
+/* Why no loader of this machine takes it. */
+static void tell_blind(struct scan *s, const struct scan_host *h, struct loading_teller *teller) {
+    static const char otherwise[] = "it is for another architecture, or another C library";
+    char *reason = h->is_program ? scan_why_not(s, h->path, otherwise) : must_copy(otherwise);
+    struct wc_record r;
+
+    wc_record_begin(&r, WC_KIND_blind);
+    r.u.blind.what = "what it would get";
+    r.u.blind.why = reason;
+    r.u.blind.path = h->path;
+    teller->add(teller->ctx, &r);
+    free(reason);
+}
+
+static void tell_host(struct scan *s, const struct scan_host *h, const char *program,
+                      struct loading_teller *teller) {
+    struct before b = {NULL, 0};
+    bool if_missing = false, again, loaded = false;
+    struct loading g;
+
+    for (int round = 0; load(s, h, program, &b, if_missing, &g); round++) {
+        bool more = note_before(s, &g, h, &b);
+        again = round < ROUNDS_MOST && g.missing_count > 0 &&
+                (more || (!if_missing && has_preloads(h)));
+        if_missing = g.missing_count > 0;
+        if (!again) {
+            loaded = loading_of(&g, h->library) != NULL;
+            loading_tell(&g, teller);
+        }
+        loading_end(&g);
+        if (!again)
+            break;
+    }
+    if (!loaded)
+        tell_blind(s, h, teller);
+    free(b.path);
+}
+
+/* ---- an environment ---- */
+
+static bool is_told(const struct scan *s, size_t i) {
+    for (size_t k = 0; k < i; k++)
+        if (strcmp(s->hosts[k].environment, s->hosts[i].environment) == 0)
+            return true;
+    return false;
+}
+
+static void make_process(struct scan *s, size_t first) {
+    const char *environment = s->hosts[first].environment;
+    struct source *source = source_new(SOURCE_SCAN, environment);
+    struct loading_teller teller = {.add = add_record, .ctx = source};
+    char *program = s->hosts[first].is_program ? must_copy(s->hosts[first].library->real_path)
+                    : is_site(environment)     ? interpreter_of(s, environment)
+                                               : NULL;
+    struct wc_search_world unused = {.files = NULL};
+    struct first_records records = {&s->world.disk, program, NULL, s->environment, WC_NULL};
+
+    world_use(&s->world, NULL, &unused);
+    records.glibc = s->world.glibc[0] ? s->world.glibc : NULL;
+    first_records_tell(&records, add_record, source);
+    for (size_t i = first; i < s->host_count; i++)
+        if (strcmp(s->hosts[i].environment, environment) == 0) {
+            name_what_it_opens(s, s->hosts[i].library);
+            tell_host(s, &s->hosts[i], program, &teller);
+        }
+    loading_teller_end(&teller);
+    free(program);
+    s->processes = must_grow(s->processes, (s->process_count + 1) * sizeof(*s->processes));
+    s->processes[s->process_count++] = source;
+}
+
+void scan_make_processes(struct scan *s) {
+    for (size_t i = 0; i < s->host_count; i++)
+        if (!is_told(s, i))
+            make_process(s, i);
+}

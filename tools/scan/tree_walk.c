@@ -1,0 +1,210 @@
+/* See tree_walk.h. */
+#include "tree_walk.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/util/memory.h"
+
+/* Which file systems hold no files of this computer's. From the kernel's documentation of them. */
+static const char *const elsewhere[] = {
+    "proc",        "sysfs",      "devtmpfs",   "devpts",       "cgroup",
+    "cgroup2",     "securityfs", "debugfs",    "tracefs",      "bpf",
+    "mqueue",      "hugetlbfs",  "pstore",     "configfs",     "efivarfs",
+    "binfmt_misc", "autofs",     "rpc_pipefs", "nsfs",         "fusectl",
+    "nfs",         "nfs4",       "cifs",       "smb3",         "ceph",
+    "lustre",      "gpfs",       "beegfs",     "afs",          "9p",
+    "glusterfs",   "fuse.sshfs", "fuse.s3fs",  "fuse.gcsfuse", "fuse.glusterfs",
+};
+
+/* Directories still to be read: the newest first, so that few wait at a time. */
+struct waiting {
+    char **path;
+    size_t n, room;
+};
+
+struct mounts {
+    char **path;
+    size_t n;
+};
+
+struct walking {
+    struct tree_walk *w;
+    struct waiting waiting;
+    struct mounts mounts;
+    size_t done;
+};
+
+bool tree_walk_is_library(const char *name) {
+    for (const char *s = name; (s = strstr(s, ".so")); s += 3)
+        if (s[3] == '\0' || s[3] == '.')
+            return s != name;
+    return false;
+}
+
+/* ---- mounts ---- */
+
+static bool is_elsewhere(const char *type) {
+    for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++)
+        if (strcmp(type, elsewhere[i]) == 0)
+            return true;
+    return false;
+}
+
+/* The kernel writes blanks and backslashes as \ooo. */
+static void unescape(char *s) {
+    char *to = s;
+
+    for (; *s; s++) {
+        if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] && s[3]) {
+            *to++ = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
+            s += 3;
+        } else {
+            *to++ = *s;
+        }
+    }
+    *to = '\0';
+}
+
+/* proc(5): fields before " - ", the fifth of which is the mount point, then the type. */
+static void take_mount(struct mounts *m, char *line) {
+    char *type = strstr(line, " - "), *rest = line, *field = NULL;
+
+    if (!type)
+        return;
+    *type = '\0';
+    type += 3;
+    type[strcspn(type, " ")] = '\0';
+    for (int i = 0; i < 5 && rest; i++)
+        field = strsep(&rest, " ");
+    if (!field || !is_elsewhere(type))
+        return;
+    unescape(field);
+    m->path = must_grow(m->path, (m->n + 1) * sizeof(*m->path));
+    m->path[m->n++] = must_copy(field);
+}
+
+static void read_mounts(struct mounts *m) {
+    FILE *from = fopen("/proc/self/mountinfo", "re");
+    char *line = NULL;
+    size_t room = 0;
+
+    while (from && getline(&line, &room, from) > 0)
+        take_mount(m, line);
+    free(line);
+    if (from)
+        fclose(from);
+}
+
+static bool is_mount(const struct mounts *m, const char *path) {
+    for (size_t i = 0; i < m->n; i++)
+        if (strcmp(m->path[i], path) == 0)
+            return true;
+    return false;
+}
+
+/* ---- directories ---- */
+
+static void wait_for(struct waiting *list, char *path) {
+    if (list->n == list->room) {
+        list->room = list->room ? 2 * list->room : 256;
+        list->path = must_grow(list->path, list->room * sizeof(*list->path));
+    }
+    list->path[list->n++] = path;
+}
+
+static char *join(const char *directory, const char *name) {
+    char *path = must_allocate(strlen(directory) + strlen(name) + 2), *end;
+
+    end = stpcpy(path, directory);
+    if (end == path || end[-1] != '/')
+        *end++ = '/';
+    stpcpy(end, name);
+    return path;
+}
+
+static void add_directory(struct walking *g, const char *directory, const char *name) {
+    char *path = join(directory, name);
+
+    if (strlen(path) + strlen(g->w->disk->root) + NAME_MAX + 2 >= PATH_MAX)
+        g->w->trouble(g->w->ctx, path, "its path is too long");
+    else if (!is_mount(&g->mounts, path))
+        wait_for(&g->waiting, must_copy(path));
+    free(path);
+}
+
+static unsigned char type_of(int at, const struct dirent *entry) {
+    struct stat facts;
+
+    if (entry->d_type != DT_UNKNOWN)
+        return entry->d_type;
+    if (fstatat(at, entry->d_name, &facts, AT_SYMLINK_NOFOLLOW) != 0)
+        return DT_UNKNOWN;
+    return (unsigned char)IFTODT(facts.st_mode);
+}
+
+static void see(struct walking *g, const char *directory, int at, const struct dirent *entry) {
+    bool is_library = tree_walk_is_library(entry->d_name);
+    unsigned char type = entry->d_type;
+    char *path;
+
+    g->w->files++;
+    if (type == DT_UNKNOWN)
+        type = type_of(at, entry);
+    if (type == DT_DIR) {
+        add_directory(g, directory, entry->d_name);
+    } else if (is_library && (type == DT_REG || type == DT_LNK)) {
+        path = join(directory, entry->d_name);
+        g->w->file(g->w->ctx, path, at, entry->d_name, type == DT_LNK);
+        free(path);
+    }
+}
+
+static bool read_directory(struct walking *g, const char *path) {
+    char *outside = must_format("%s%s", g->w->disk->root, path);
+    int fd = open(outside, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+
+    free(outside);
+    if (!d) {
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    for (struct dirent *e; (e = readdir(d));)
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            see(g, path, fd, e);
+    closedir(d);
+    return true;
+}
+
+bool tree_walk(struct tree_walk *w, const char *directory) {
+    struct walking g = {.w = w};
+    bool good = true;
+
+    if (!w->disk->root[0])
+        read_mounts(&g.mounts);
+    wait_for(&g.waiting, must_copy(directory));
+    while (g.waiting.n > 0) {
+        char *path = g.waiting.path[--g.waiting.n];
+        bool readable = read_directory(&g, path);
+        if (!readable && g.done == 0)
+            good = false;
+        else if (!readable)
+            w->trouble(w->ctx, path, strerror(errno));
+        free(path);
+        g.done++;
+        if (w->progress)
+            w->progress(w->ctx, g.done, g.done + g.waiting.n);
+    }
+    for (size_t i = 0; i < g.mounts.n; i++)
+        free(g.mounts.path[i]);
+    free(g.mounts.path);
+    free(g.waiting.path);
+    return good;
+}

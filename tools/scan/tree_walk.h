@@ -1,0 +1,29 @@
+/*
+ * Every library-like file below a directory. Links to directories are not followed, so that the
+ * walk ends; nor does it go into file systems that are no disk: /proc, /sys, what lies on other
+ * computers.
+ */
+#ifndef WHICHCUDNN_TOOLS_TREE_WALK_H
+#define WHICHCUDNN_TOOLS_TREE_WALK_H
+
+#include "tools/util/disk.h"
+
+struct tree_walk {
+    const struct disk *disk;
+    /* A regular file, or a link, whose name looks like a shared library's. path is inside of the
+     * disk's root; at: the directory, open, and the name in it. */
+    void (*file)(void *ctx, const char *path, int at, const char *name, bool is_link);
+    void (*trouble)(void *ctx, const char *path, const char *why); /* it is passed over */
+    /* Between directories: of how many that are known, how many are done. NULL: not wanted. */
+    void (*progress)(void *ctx, size_t done, size_t known);
+    void *ctx;
+    size_t files; /* entries seen */
+};
+
+/* False: the directory itself cannot be read (errno). */
+bool tree_walk(struct tree_walk *w, const char *directory);
+
+/* "libx.so", "libx.so.1.2", "_C.cpython-313-x86_64-linux-gnu.so". */
+bool tree_walk_is_library(const char *name);
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * The file system as core/ reads it: the machine's own, or a tree below another root (an image
+ * unpacked somewhere, /proc/PID/root), in which absolute links lead to that root. Only regular
+ * files are ever opened to be read, so that no pipe or device can hold the command up.
+ */
+#ifndef WHICHCUDNN_TOOLS_DISK_H
+#define WHICHCUDNN_TOOLS_DISK_H
+
+#include <limits.h>
+#include <sys/stat.h>
+
+#include "core/base/files.h"
+#include "core/elf/elf_image.h"
+
+extern const struct wc_files disk_files; /* of this computer */
+
+struct disk {
+    struct wc_files files; /* its ctx points back here: the disk must not move */
+    char *root;            /* without a '/' at its end; "": the machine's own */
+};
+
+/* root: NULL or "/" is the machine's own. */
+void disk_begin(struct disk *d, const char *root);
+void disk_end(struct disk *d);
+
+/* Opens a regular file to be read; d NULL: of this computer. Negative: errno says why (EISDIR,
+ * EINVAL: another kind). */
+int disk_open(const struct disk *d, const char *path, struct stat *facts);
+/* Up to n bytes from offset, less only at the end or after an error. */
+size_t disk_read(int fd, uint64_t offset, void *to, size_t n);
+/* The path by which this machine has it; below another root with all links followed. False: errno.
+ */
+bool disk_outside(const struct disk *d, const char *path, char to[PATH_MAX]);
+
+/* The whole of a file for as long as it is open. */
+struct disk_file {
+    void *bytes;
+    size_t n;
+    struct wc_elf_image image; /* where is_elf */
+    bool is_elf;               /* one of 64 bits, little-endian, whole as far as its tables go */
+};
+/* False: no regular file with bytes in it that can be read. */
+bool disk_file_open(struct disk_file *f, const char *path);
+void disk_file_close(struct disk_file *f);
+
+#endif

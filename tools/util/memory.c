@@ -1,0 +1,111 @@
+/* See memory.h. */
+#include "memory.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/commands/command.h"
+
+/* The first chunk and the largest that is not asked for: of many logs most are small. */
+#define CHUNK_FIRST ((size_t)16 * 1024)
+#define CHUNK_LAST ((size_t)256 * 1024)
+#define ALIGNMENT 16U
+
+struct chunk {
+    struct chunk *older;
+    size_t size;
+    _Alignas(ALIGNMENT) unsigned char p[];
+};
+
+static void *more(void *owner, size_t n) {
+    struct heap_arena *h = owner;
+    size_t wanted = (n + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1), size;
+    struct chunk *c;
+
+    if (wanted < n)
+        return NULL;
+    if (!h->chunks || h->chunks->size - h->used < wanted) {
+        size = !h->chunks                     ? CHUNK_FIRST
+               : h->chunks->size < CHUNK_LAST ? h->chunks->size * 2
+                                              : CHUNK_LAST;
+        size = wanted > size ? wanted : size;
+        c = size + sizeof(*c) > size ? malloc(sizeof(*c) + size) : NULL;
+        if (!c)
+            return NULL;
+        c->older = h->chunks;
+        c->size = size;
+        h->chunks = c;
+        h->used = 0;
+    }
+    h->used += wanted;
+    return memset(h->chunks->p + h->used - wanted, 0, wanted);
+}
+
+void heap_arena_begin(struct heap_arena *h) {
+    memset(h, 0, sizeof(*h));
+    h->arena.more = more;
+    h->arena.owner = h;
+}
+
+void heap_arena_end(struct heap_arena *h) {
+    struct chunk *c;
+
+    while ((c = h->chunks)) {
+        h->chunks = c->older;
+        free(c);
+    }
+    h->used = 0;
+}
+
+void heap_arena_clear(struct heap_arena *h) {
+    struct chunk *kept = h->chunks;
+
+    if (!kept)
+        return;
+    h->chunks = kept->older;
+    heap_arena_end(h);
+    kept->older = NULL;
+    h->chunks = kept;
+}
+
+void must_fail(void) {
+    complain("out of memory");
+    exit(EXIT_USAGE);
+}
+
+static void *must(void *p) {
+    if (!p)
+        must_fail();
+    return p;
+}
+
+void *must_allocate(size_t n) {
+    return must(calloc(1, n ? n : 1));
+}
+
+void *must_grow(void *p, size_t n) {
+    return must(realloc(p, n));
+}
+
+char *must_copy(const char *s) {
+    return must(strdup(s));
+}
+
+char *must_format_list(const char *format, va_list args) {
+    char *text = NULL;
+    int n = vasprintf(&text, format, args);
+
+    return must(n < 0 ? NULL : text);
+}
+
+char *must_format(const char *format, ...) {
+    va_list args;
+    char *text;
+
+    va_start(args, format);
+    text = must_format_list(format, args);
+    va_end(args);
+    return text;
+}

@@ -1,0 +1,34 @@
+/*
+ * Memory of the command: an arena that grows as long as malloc gives, and allocation that ends the
+ * program when there is no more (a command that cannot show its result is of no use).
+ */
+#ifndef WHICHCUDNN_TOOLS_MEMORY_H
+#define WHICHCUDNN_TOOLS_MEMORY_H
+
+#include <stdarg.h>
+
+#include "core/base/base.h"
+
+struct chunk;
+struct heap_arena {
+    struct wc_arena arena; /* hand out &h->arena; it points back to h, so h must not move */
+    struct chunk *chunks;
+    size_t used; /* of the newest chunk */
+};
+
+void heap_arena_begin(struct heap_arena *h);
+void heap_arena_end(struct heap_arena *h); /* everything taken from it is gone */
+/* The same, to begin anew: keeps a chunk for that. */
+void heap_arena_clear(struct heap_arena *h);
+
+/* Says that there is no more memory, and ends the program. */
+void must_fail(void) __attribute__((noreturn));
+/* Never NULL. */
+void *must_allocate(size_t n); /* zeroed */
+void *must_grow(void *p, size_t n);
+char *must_copy(const char *s);
+/* As asprintf; the caller frees. */
+char *must_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+char *must_format_list(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
+
+#endif

@@ -1,0 +1,129 @@
+/* See terminal.h. */
+#include "terminal.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/json_text.h"
+#include "memory.h"
+#include "tools/commands/command.h"
+
+static uint32_t decode(const char *s, size_t n) {
+    static const unsigned char first_bits[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
+    uint32_t c = (unsigned char)s[0] & first_bits[n];
+
+    for (size_t i = 1; i < n; i++)
+        c = c << 6 | ((unsigned char)s[i] & 0x3F);
+    return c;
+}
+
+/* Controls, line separators, and the marks that change the order in which text is shown (Unicode's
+ * UAX #9): a file name must not be able to rewrite the line it is on. */
+uint32_t text_order(const char *s, size_t n) {
+    uint32_t c = decode(s, n);
+    bool order = c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x61C || c == 0x200E || c == 0x200F ||
+                 (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
+
+    return order ? c : 0;
+}
+
+void print_text(FILE *to, const char *s) {
+    uint32_t order;
+    size_t n;
+
+    for (; s && *s; s += n ? n : 1) {
+        n = wc_utf8_length(s);
+        order = n > 0 ? text_order(s, n) : 0;
+        if (n == 0 || (n == 1 && order))
+            fprintf(to, "\\x%02x", (unsigned char)*s);
+        else if (order)
+            fprintf(to, "\\u%04x", (unsigned)order);
+        else
+            fwrite(s, 1, n, to);
+    }
+}
+
+static const char *print_argument(FILE *to, const char *conversion, va_list *args) {
+    switch (*conversion) {
+    case 's':
+        print_text(to, va_arg(*args, const char *));
+        return conversion + 1;
+    case 'd':
+        fprintf(to, "%d", va_arg(*args, int));
+        return conversion + 1;
+    case 'z':
+        fprintf(to, "%zu", va_arg(*args, size_t));
+        return conversion + 2;
+    case 'l':
+        fprintf(to, "%lld", va_arg(*args, long long));
+        return conversion + 3;
+    default:
+        putc(*conversion, to);
+        return conversion + 1;
+    }
+}
+
+static void print_arguments(FILE *to, const char *format, va_list *args) {
+    const char *percent;
+
+    while ((percent = strchr(format, '%')) && percent[1]) {
+        fwrite(format, 1, (size_t)(percent - format), to);
+        format = print_argument(to, percent + 1, args);
+    }
+    fputs(format, to);
+}
+
+void print_format(FILE *to, const char *format, ...) {
+    va_list args;
+
+    va_start(args, format);
+    print_arguments(to, format, &args);
+    va_end(args);
+}
+
+void complain(const char *format, ...) {
+    va_list args;
+
+    fflush(stdout);
+    fputs("whichcudnn: ", stderr);
+    va_start(args, format);
+    print_arguments(stderr, format, &args);
+    va_end(args);
+    putc('\n', stderr);
+}
+
+FILE *sink_begin(struct sink *s) {
+    s->text = NULL;
+    s->to = open_memstream(&s->text, &s->n);
+    if (!s->to)
+        must_fail();
+    return s->to;
+}
+
+char *sink_end(struct sink *s) {
+    if (fclose(s->to) != 0 || !s->text)
+        must_fail();
+    return s->text;
+}
+
+bool colour_choose(const char *when, FILE *to, bool *colour) {
+    const char *no_color = getenv("NO_COLOR");
+
+    *colour = strcmp(when, "always") == 0;
+    if (strcmp(when, "auto") == 0)
+        *colour = isatty(fileno(to)) && !(no_color && *no_color);
+    return strcmp(when, "auto") == 0 || strcmp(when, "always") == 0 || strcmp(when, "never") == 0;
+}
+
+const char *paint_begin(bool colour, enum paint p) {
+    static const char *const sequences[] = {"\x1b[1;31m", "\x1b[1;33m", "\x1b[36m", "\x1b[1;32m",
+                                            "\x1b[1m"};
+
+    return colour ? sequences[p] : "";
+}
+
+const char *paint_end(bool colour) {
+    return colour ? "\x1b[0m" : "";
+}
