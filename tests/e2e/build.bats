@@ -32,7 +32,7 @@ setup() {
 }
 
 @test "an object is made anew for other flags, and only then" {
-    local object=$BATS_TEST_TMPDIR/obj/command/core/version.o
+    local object=$BATS_TEST_TMPDIR/obj/command/core/version/version.o
     run make O="$BATS_TEST_TMPDIR" OPT=-O2 "$object"
     [[ $output == *core/version/version.c* ]]
     run make O="$BATS_TEST_TMPDIR" OPT=-O2 "$object"

@@ -79,8 +79,8 @@ says() {
     SOURCE_DATE_EPOCH=86400 python3 "$WC_ROOT/tools/man/generate_man.py" other "$CMD"
     diff -r one other
     is "$(head -n 1 one/whichcudnn.1)" ".TH WHICHCUDNN 1 1970-01-02 \"$("$CMD" --version)\""
-    mkdir tools
-    cp "$WC_ROOT"/tools/{generate_man.py,man.lua} tools/
+    mkdir -p tools/man
+    cp "$WC_ROOT"/tools/man/{generate_man.py,man.lua} tools/man/
     cp -r "$WC_ROOT"/{README.md,docs} .
     printf '## X\n<!-- man: whichcudnn-nothing.1 -->\n' >>README.md
     run -1 python3 tools/man/generate_man.py pages "$CMD"
