@@ -157,7 +157,7 @@ static void *const wrappers[ROWS][CALL_INSTANCES] __asm__("shim_wrappers") = {
 
 /* struct wc_wrappers. Distances, since the page is read-only and nothing may be relocated in it;
  * only the assembler has them as constants. Never called. */
-__attribute__((used, noinline)) static void tell_outside(void) {
+__attribute__((used, noinline)) static void emit_outside(void) {
     __asm__(".pushsection .rodata\n"
             "\t.p2align 2\n"
             "\t.ascii \"" WC_WRAPPERS_MARK "\"\n"
@@ -226,21 +226,21 @@ static void lead_to(struct instance *in, uintptr_t target, uintptr_t entry) {
 /* of: the library or the lazy host that it is for, NULL: not known. What is opened and closed again
  * and again would fill the disk with its first calls. */
 static struct instance *take_instance(int row, uintptr_t target, const struct object *of) {
-    bool told_enough = of && object_is_told_enough(of);
+    bool emitted_enough = of && object_is_emitted_enough(of);
     for (unsigned k = 0; k < CALL_INSTANCES; k++) {
         struct instance *in = &instances[row][k];
         if (in->target)
             continue;
-        in->call = told_enough ? SEEN : FRESH;
-        in->failures = told_enough ? FAILURE_KINDS : 0;
-        set_heed(in, !told_enough);
+        in->call = emitted_enough ? SEEN : FRESH;
+        in->failures = emitted_enough ? FAILURE_KINDS : 0;
+        set_heed(in, !emitted_enough);
         in->lazy = false;
         in->slot = 0;
         in->library = in->host = WC_NULL;
         lead_to(in, target, target);
         return in;
     }
-    journal_blind(watched[row].name, "no wrapper instance is left for another target", NULL);
+    journal_unobserved(watched[row].name, "no wrapper instance is left for another target", NULL);
     return NULL;
 }
 
@@ -315,7 +315,7 @@ static void begin_record(struct wc_record *r, const struct call *c, enum wc_phas
     }
 }
 
-static void tell_first_call(const struct call *c) {
+static void emit_first_call(const struct call *c) {
     struct wc_record r;
     c->in->call = FIRST_CALL_UNDERWAY;
     c->in->first_thread = sys_gettid();
@@ -332,7 +332,7 @@ static void heed_call_before(enum row row, unsigned k, uintptr_t return_address)
     /* Other threads wait here, too, until the record is written. */
     if (state_take()) {
         if (c.in->call == FRESH)
-            tell_first_call(&c);
+            emit_first_call(&c);
         state_leave();
     }
     thread_leave();
@@ -372,8 +372,8 @@ static void resolve_lazy(const struct call *c) {
     c->in->lazy = false;
     const struct instance *in = instance_for_good(c, target);
     __atomic_store_n((uintptr_t *)c->in->slot, address_of(c->row, in), __ATOMIC_RELEASE);
-    if (first && !object_is_told_enough(host))
-        slots_tell_resolved(host, library, watched[c->row].name);
+    if (first && !object_is_emitted_enough(host))
+        slots_emit_resolved(host, library, watched[c->row].name);
 }
 
 static bool is_new_failure(struct instance *in, int64_t status) {
@@ -386,7 +386,7 @@ static bool is_new_failure(struct instance *in, int64_t status) {
     return true;
 }
 
-static void tell_result(const struct call *c, int64_t value) {
+static void emit_result(const struct call *c, int64_t value) {
     const struct object *library = library_of(c->in);
     struct wc_record r;
     begin_record(&r, c, WC_phase_AFTER);
@@ -409,7 +409,7 @@ static void after(const struct call *c, int64_t value) {
     if (first)
         c->in->call = SEEN;
     if (first || told)
-        tell_result(c, value);
+        emit_result(c, value);
     set_heed(c->in, c->in->lazy || c->in->call != SEEN);
 }
 

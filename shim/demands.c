@@ -13,7 +13,7 @@ static void add(void *ctx, struct wc_record *demand) {
     journal_add(demand);
 }
 
-/* Of a library that nobody loaded, by what it holds or is called. False: it does not tell. */
+/* Of a library that nobody loaded, by what it holds or is called. False: it does not emit. */
 static bool version_of_file(void *ctx, const char *path, char version[WC_VERSION_TEXT]) {
     static struct view v;
     bool is_facade = wc_name_kind_of(path) == WC_NAME_FACADE;
@@ -26,20 +26,20 @@ static bool version_of_file(void *ctx, const char *path, char version[WC_VERSION
     return id && !v.damaged && wc_version_text(id->version, version);
 }
 
-void demands_tell(int64_t number, const char *path, const char *real_path,
+void demands_emit(int64_t number, const char *path, const char *real_path,
                   const struct wc_elf_image *e) {
     static struct wc_metadata_demand found[4];
     const struct wc_host host = {number, path, add, NULL};
-    const struct wc_package_look look = {
+    const struct wc_package_reader elf_file = {
         &shim_files, memory_scratch_file(),        SCRATCH_FILE,
         found,       sizeof found / sizeof *found, version_of_file};
     if (e)
         wc_host_demands_of_image(&host, e);
-    if (look.scratch)
-        wc_host_demands_of_package(&host, &look, real_path);
+    if (elf_file.scratch)
+        wc_host_demands_of_package(&host, &elf_file, real_path);
 }
 
-static bool are_told(const char *path) {
+static bool are_emitted(const char *path) {
     const struct wc_stack *s = journal_stack();
     for (size_t i = 0; i < s->demands.n; i++)
         if (wc_str_same(s->demands.p[i].r.host_path, path))
@@ -47,13 +47,14 @@ static bool are_told(const char *path) {
     return false;
 }
 
-void demands_tell_file(int64_t number, const char *path) {
+void demands_emit_file(int64_t number, const char *path) {
     static char real_path[SYS_PATH];
     static struct view v;
-    if (!path || are_told(path) || wc_kind_is_cudnn(wc_name_kind_of(path)) || !view_open(&v, path))
+    if (!path || are_emitted(path) || wc_kind_is_cudnn(wc_name_kind_of(path)) ||
+        !view_open(&v, path))
         return;
     const struct wc_elf_image *e = view_image(&v, 0);
     bool known = shim_files.real_path(NULL, path, real_path, sizeof real_path);
-    demands_tell(number, path, known ? real_path : path, v.damaged ? NULL : e);
+    demands_emit(number, path, known ? real_path : path, v.damaged ? NULL : e);
     view_close(&v);
 }

@@ -9,10 +9,10 @@
 #include "core/elf/elf_image.h"
 
 /* e NULL: its file cannot be read. */
-void demands_tell(int64_t number, const char *path, const char *real_path,
+void demands_emit(int64_t number, const char *path, const char *real_path,
                   const struct wc_elf_image *e);
 /* All of it, of a library that is no host of this process: it asked for a cuDNN in vain, or was
  * itself refused. Nothing if that was told, if it is cuDNN itself, or NULL. */
-void demands_tell_file(int64_t number, const char *path);
+void demands_emit_file(int64_t number, const char *path);
 
 #endif

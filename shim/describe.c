@@ -57,7 +57,7 @@ static void attribute(struct object *o, const char **candidates, size_t *n) {
 /* ---- the object's record ---- */
 
 static void add_file_facts(struct object *o, struct wc_object_record *r) {
-    struct wc_file_facts facts;
+    struct wc_file_stat facts;
     if (shim_files.real_path(NULL, o->path, real_path, sizeof real_path))
         r->real_path = real_path;
     if (!shim_files.facts(NULL, o->path, &facts))
@@ -133,7 +133,7 @@ static void add_object(struct object *o, const struct wc_elf_image *e) {
     }
     journal_add(&r);
     if (o->role != WC_role_OTHER)
-        searches_tell_object(o);
+        searches_emit_object(o);
 }
 
 static void add_unmapped(const struct object *o) {
@@ -158,8 +158,8 @@ static void describe_with(struct object *o, const struct wc_elf_image *e) {
     if (!o->is_host)
         return;
     if (e)
-        searches_tell_needed(o, e);
-    demands_tell(o->number, o->path, known && known->r.real_path ? known->r.real_path : o->path, e);
+        searches_emit_needed(o, e);
+    demands_emit(o->number, o->path, known && known->r.real_path ? known->r.real_path : o->path, e);
 }
 
 /* Where the mapped object may vanish meanwhile. */
@@ -175,7 +175,7 @@ static void describe_from_file(struct object *o) {
 /* What a segment is to have and the file does not is a SIGBUS to whoever touches it. The loader
  * maps it all the same. */
 static bool is_whole(const struct object *o) {
-    struct wc_file_facts facts;
+    struct wc_file_stat facts;
     if (!shim_files.facts(NULL, o->path, &facts))
         return true; /* removed since: what is mapped stays */
     for (size_t i = 0; i < o->image.loads; i++)
@@ -187,14 +187,14 @@ static bool is_whole(const struct object *o) {
 
 static void describe(struct object *o, bool memory_stays) {
     o->described = true;
-    if (object_is_told_enough(o))
+    if (object_is_emitted_enough(o))
         return;
     o->told++;
     if (!o->mapped) {
         add_unmapped(o);
     } else if (!is_whole(o)) {
         describe_with(o, NULL);
-        journal_blind("what is in a library", "it is damaged", o->path);
+        journal_unobserved("what is in a library", "it is damaged", o->path);
     } else if (memory_stays) {
         describe_with(o, &o->image);
     } else {
@@ -214,7 +214,7 @@ void describe_news(bool memory_stays) {
     for (size_t i = 0; (o = objects_get(i)); i++)
         if (!o->described)
             describe(o, memory_stays);
-    objects_told();
+    objects_emitted();
 }
 
 void describe_asked_version(struct object *facade, const char *asked) {

@@ -19,7 +19,7 @@
 
 static char refused[SYS_PATH], link_of_file[SYS_PATH], real_path[SYS_PATH];
 
-static bool is_told(const struct request *r, const char *path) {
+static bool is_emitted(const struct request *r, const char *path) {
     const struct wc_stack *s = journal_stack();
     for (size_t i = 0; i < s->files.n; i++)
         if (s->files.p[i].r.request == r->number && wc_str_same(s->files.p[i].r.path, path))
@@ -41,7 +41,7 @@ static void add_identity(const char *path, const struct wc_elf_image *e, struct 
 }
 
 /* Written while the file is in view: its SONAME points into that. */
-static void tell_contents(struct wc_record *r) {
+static void emit_contents(struct wc_record *r) {
     static struct view v;
     struct wc_file_record *f = &r->u.file;
     const char *path = f->real_path ? f->real_path : f->path;
@@ -55,13 +55,13 @@ static void tell_contents(struct wc_record *r) {
 }
 
 /* False: nothing stands there, and nothing is told. */
-static bool question_file(const struct request *r, const char *path, enum wc_search_rule rule) {
-    static struct wc_file_look look;
+static bool examine_file(const struct request *r, const char *path, enum wc_search_rule rule) {
+    static struct wc_file_check elf_file;
     struct wc_record record;
     struct wc_file_record *f = &record.u.file;
-    if (is_told(r, path))
+    if (is_emitted(r, path))
         return true;
-    if (!wc_file_look(&shim_files, path, ARCH_MACHINE, &look))
+    if (!wc_file_check(&shim_files, path, ARCH_MACHINE, &elf_file))
         return false;
     wc_record_begin(&record, WC_KIND_file);
     f->path = path;
@@ -71,11 +71,11 @@ static bool question_file(const struct request *r, const char *path, enum wc_sea
         f->link = link_of_file;
     f->request = r->number;
     f->rule = rule;
-    f->fault = look.fault;
-    f->what = wc_str_or_null(look.what);
-    f->size = look.size;
-    f->needs = look.needs;
-    tell_contents(&record);
+    f->fault = elf_file.fault;
+    f->what = wc_str_or_null(elf_file.what);
+    f->size = elf_file.size;
+    f->needs = elf_file.needs;
+    emit_contents(&record);
     return true;
 }
 
@@ -102,12 +102,12 @@ static bool look_beside(void *arg, const char *entry) {
     wc_text_add_n(&t, b->directory, b->length);
     wc_text_join(&t, "/", entry, NULL);
     if (!t.cut)
-        question_file(b->request, path, b->rule);
+        examine_file(b->request, path, b->rule);
     return ++b->told < BESIDE_MOST;
 }
 
-static void question_beside(const struct request *r, const char *name, const char *directory,
-                            size_t length, enum wc_search_rule rule) {
+static void examine_beside(const struct request *r, const char *name, const char *directory,
+                           size_t length, enum wc_search_rule rule) {
     static char text[SYS_PATH];
     struct beside b = {
         .request = r, .name = name, .directory = text, .rule = rule, .length = length};
@@ -133,21 +133,21 @@ static void look_into(const struct request *r, const char *directory, const char
     wc_text_begin(&t, path, sizeof path);
     wc_text_add_n(&t, directory, n);
     wc_text_join(&t, "/", name, NULL);
-    if (!t.cut && !question_file(r, path, rule))
-        question_beside(r, name, directory, n, rule);
+    if (!t.cut && !examine_file(r, path, rule))
+        examine_beside(r, name, directory, n, rule);
 }
 
 /* What stands beside a file under a name that the cache does not know: ldconfig enters a copy by
  * its SONAME alone. */
 static void look_at_copy(const struct request *r, const char *cached, const char *name) {
     static char path[SYS_PATH];
-    static struct wc_file_look look;
+    static struct wc_file_check elf_file;
     struct wc_text t;
     wc_text_begin(&t, path, sizeof path);
     wc_text_add_n(&t, cached, (size_t)(wc_base_name(cached) - cached));
     wc_text_add(&t, name);
-    if (!t.cut && wc_file_look(&shim_files, path, ARCH_MACHINE, &look) && !look.fault)
-        question_file(r, path, WC_search_rule_CACHE);
+    if (!t.cut && wc_file_check(&shim_files, path, ARCH_MACHINE, &elf_file) && !elf_file.fault)
+        examine_file(r, path, WC_search_rule_CACHE);
 }
 
 /* The cache has names with a number: is one of them what was asked for without? */
@@ -163,7 +163,7 @@ static void look_into_cache(const struct request *r, const char *name) {
         wc_text_join(&t, name, ".", NULL);
         wc_text_add_int(&t, major);
         const char *path = t.cut ? NULL : searches_cached(numbered);
-        if (path && question_file(r, path, WC_search_rule_CACHE))
+        if (path && examine_file(r, path, WC_search_rule_CACHE))
             look_at_copy(r, path, name);
     }
 }
@@ -173,9 +173,9 @@ static void look_for(const struct request *r, const char *name, bool found) {
     enum wc_search_rule rule = WC_search_rule_UNKNOWN;
     const char *place;
     if (searches_taken())
-        question_file(r, searches_taken(), rule);
+        examine_file(r, searches_taken(), rule);
     for (size_t i = 0; (place = searches_passed(i)); i++)
-        question_file(r, place, rule);
+        examine_file(r, place, rule);
     if (found && searches_taken())
         return;
     for (size_t i = 0; (place = searches_directory(i, &rule)); i++)
@@ -183,7 +183,7 @@ static void look_for(const struct request *r, const char *name, bool found) {
     look_into_cache(r, name);
 }
 
-void question_places(const struct request *r) {
+void failed_files_in_search(const struct request *r) {
     look_for(r, r->name, false);
 }
 
@@ -234,68 +234,69 @@ static bool read_needs(struct needs *n, const char *file, const char *wanted) {
 
 /* What the file would find of cuDNN, and of another library that it needs, by its own search path:
  * one that was found (wanted), or one that was not (missing). */
-static void question_needs(const struct request *r, const char *file, const char *wanted,
-                           const char *missing) {
+static void examine_needs(const struct request *r, const char *file, const char *wanted,
+                          const char *missing) {
     static struct needs needs;
     if (!read_needs(&needs, file, missing ? missing : wanted))
         return;
     if (missing)
-        searches_tell_missing(r, &needs.object, missing);
+        searches_emit_missing(r, &needs.object, missing);
     for (size_t i = 0; i < needs.names; i++)
         if (needs.name[i] && searches_replay(&needs.object, needs.name[i]))
             look_for(r, needs.name[i], !wc_str_same(needs.name[i], missing));
 }
 
 /* The library that was asked for is there, one that it needs is not. */
-static void question_missing(const struct request *r, const char *missing) {
+static void examine_missing(const struct request *r, const char *missing) {
     static char file[SYS_PATH];
     struct wc_text t;
     wc_text_begin(&t, file, sizeof file);
     if (wc_str_find_char(r->name, '/'))
         wc_text_add(&t, r->name);
-    else if (searches_replay(chain_of(r->caller), r->name))
+    else if (searches_replay(loaders_of(r->caller), r->name))
         wc_text_add(&t, searches_taken());
     if (!t.n || t.cut)
         return;
-    question_needs(r, file, NULL, missing);
+    examine_needs(r, file, NULL, missing);
     if (wc_name_kind_of(missing) == WC_NAME_FACADE)
-        demands_tell_file(WC_NULL, file);
+        demands_emit_file(WC_NULL, file);
 }
 
-void question_ahead(const struct request *r) {
-    static struct wc_file_look look;
-    struct wc_file_facts facts;
+void failed_files_ahead(const struct request *r) {
+    static struct wc_file_check elf_file;
+    struct wc_file_stat facts;
     const char *path = r->name;
     if (!r->logged || !wc_kind_is_cudnn(wc_name_kind_of(r->name)))
         return;
     if (!wc_str_find_char(path, '/'))
-        path = searches_replay(chain_of(r->caller), r->name) ? searches_taken() : NULL;
+        path = searches_replay(loaders_of(r->caller), r->name) ? searches_taken() : NULL;
     /* Of what is not there the whole directory would be looked through. */
     if (path && shim_files.facts(NULL, path, &facts) &&
-        wc_file_look(&shim_files, path, ARCH_MACHINE, &look) && look.fault == WC_file_fault_CUT)
-        question_file(r, path, WC_search_rule_UNKNOWN);
+        wc_file_check(&shim_files, path, ARCH_MACHINE, &elf_file) &&
+        elf_file.fault == WC_file_fault_CUT)
+        examine_file(r, path, WC_search_rule_UNKNOWN);
 }
 
-void question_failed(const struct request *r, const char *text) {
+void failed_files_after_failure(const struct request *r, const char *text) {
     static struct wc_unmet unmet;
     static char missing[256];
     const enum wc_search_rule named = WC_search_rule_UNKNOWN;
     if (wc_text_refuses(text, refused, sizeof refused)) {
         if (wc_str_find_char(refused, '/'))
-            question_file(r, refused, named);
+            examine_file(r, refused, named);
     } else if (wc_text_unmet(text, &unmet)) {
         if (wc_str_find_char(unmet.library, '/'))
-            question_file(r, unmet.library, named);
+            examine_file(r, unmet.library, named);
         else if (wc_str_find_char(unmet.file, '/'))
-            question_needs(r, unmet.file, unmet.node, NULL);
+            examine_needs(r, unmet.file, unmet.node, NULL);
         if (wc_str_starts(unmet.symbol, "cudnn"))
-            demands_tell_file(WC_NULL, unmet.file);
+            demands_emit_file(WC_NULL, unmet.file);
     } else if (wc_text_not_found(text, missing, sizeof missing) &&
                !wc_str_same(missing, wc_base_name(r->name))) {
-        question_missing(r, missing);
-    } else if (wc_str_find_char(r->name, '/') && !question_file(r, r->name, named)) {
-        question_beside(r, wc_base_name(r->name), r->name, wc_dir_length(r->name), named);
+        examine_missing(r, missing);
+    } else if (wc_str_find_char(r->name, '/') && !examine_file(r, r->name, named)) {
+        examine_beside(r, wc_base_name(r->name), r->name, wc_dir_length(r->name), named);
     }
     if (wc_name_kind_of(r->name) == WC_NAME_FACADE)
-        demands_tell_file(r->caller_object, r->caller);
+        demands_emit_file(r->caller_object, r->caller);
 }

@@ -9,10 +9,10 @@
 
 /* Before the loader opens it: is the library that the name leads to cut short? Mapping it may end
  * the process, and then nobody has words for it. */
-void question_ahead(const struct request *r);
+void failed_files_ahead(const struct request *r);
 /* The file that the loader's words name (text, NULL: nobody asked for them), or that stands where
  * the request's own path leads, or beside that. */
-void question_failed(const struct request *r, const char *text);
+void failed_files_after_failure(const struct request *r, const char *text);
 /* What stands where the last replay of searches.h looked for the request's name. */
-void question_places(const struct request *r);
+void failed_files_in_search(const struct request *r);
 #endif

@@ -44,7 +44,7 @@ static bool read_at(void *ctx, const char *path, uint64_t offset, void *to, size
     return good;
 }
 
-static bool facts_of(void *ctx, const char *path, struct wc_file_facts *out) {
+static bool facts_of(void *ctx, const char *path, struct wc_file_stat *out) {
     struct stat st;
     (void)ctx;
     if (sys_stat(path, &st) != 0)

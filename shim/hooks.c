@@ -33,24 +33,24 @@ bool thread_others;
 /* Will a search be replayed for it? Not again and again for a host that asks for ever. */
 static bool wants_chain(const struct request *r, bool over, const char *text) {
     return searches_matter(r->name) &&
-           !(over ? searches_answer_is_told(r) : requests_failure_is_told(r, text));
+           !(over ? searches_answer_is_emitted(r) : requests_failure_is_emitted(r, text));
 }
 
 /* text: as for conclude(). */
-static void tell_end(int64_t number, bool answered, const char *text) {
+static void emit_end(int64_t number, bool answered, const char *text) {
     if (!state_take())
         return;
     struct request *r = requests_find(number);
     bool over = answered || (r && !text && requests_same_file(r));
     if (r && wants_chain(r, over, text)) {
         state_leave();
-        settle_note_chain();
+        rescan_note_loaders();
         if (!state_take())
             return;
         r = requests_find(number);
     }
     if (r && answered)
-        searches_tell_answered(r);
+        searches_emit_answered(r);
     if (r && over)
         r->ended = true;
     else if (r)
@@ -82,12 +82,12 @@ static void conclude_request(const char *text) {
     state_leave();
     if (!matters)
         return;
-    tell_end(number, settle_answers(name), text);
+    emit_end(number, rescan_answers(name), text);
 }
 
 static void conclude_lookup(const char *text) {
     char caller[1024];
-    bool known = settle_path_at((uintptr_t)this_thread.lookup_caller, caller, sizeof caller);
+    bool known = rescan_path_at((uintptr_t)this_thread.lookup_caller, caller, sizeof caller);
     this_thread.lookup_failed = false;
     if (!state_take())
         return;
@@ -109,9 +109,9 @@ static void conclude(const char *text) {
 /* At every dl* call that takes the loader's lock itself: waiting for it here adds no wait. */
 static void catch_up(void) {
     conclude(NULL);
-    if (this_thread.loads_since_settled && next_may_walk()) {
-        this_thread.loads_since_settled = false;
-        settle_second_chance();
+    if (this_thread.loads_since_rescan && next_may_walk()) {
+        this_thread.loads_since_rescan = false;
+        rescan_second_chance();
     }
 }
 
@@ -121,9 +121,9 @@ static void before_open(enum wc_operation operation, const char *name, int flags
                         uintptr_t return_address) {
     char caller[1024];
     bool known = false, hints = wc_name_hints(name);
-    settle_note_start();
+    rescan_note_start();
     if (hints || journal_is_open()) /* it will be written ahead */
-        known = settle_path_at(return_address, caller, sizeof caller);
+        known = rescan_path_at(return_address, caller, sizeof caller);
     if (!state_take())
         return;
     journal_open_if_eager();
@@ -133,9 +133,9 @@ static void before_open(enum wc_operation operation, const char *name, int flags
     if (by && by->role == WC_role_FACADE && name)
         describe_asked_version(by, name);
     if (operation == WC_operation_DLMOPEN)
-        journal_blind("another namespace", "the loader shows it only to those inside", name);
+        journal_unobserved("another namespace", "the loader shows it only to those inside", name);
     else if (name)
-        question_ahead(r);
+        failed_files_ahead(r);
     this_thread.request = r->number;
     state_leave();
 }
@@ -160,7 +160,7 @@ static uintptr_t watched_value(const struct object *host, const struct object *l
                                const struct lookup *l, uintptr_t value) {
     int row = config.calls ? call_row(l->name, library->major) : NOT_WATCHED;
     uintptr_t wrapper = row == NOT_WATCHED ? 0 : call_wrapper(row, value, library);
-    slots_tell_lookup(host, library, l->name, wrapper != 0);
+    slots_emit_lookup(host, library, l->name, wrapper != 0);
     return wrapper ? wrapper : value;
 }
 
@@ -173,10 +173,10 @@ static uintptr_t substitute(const struct lookup *l, uintptr_t value) {
         return value;
     const struct object *library = objects_at(value);
     const struct object *host = objects_at(l->return_address);
-    if (!library && (settle_is_outdated() || !next_may_walk())) {
+    if (!library && (rescan_is_outdated() || !next_may_walk())) {
         journal_open_relevant();
-        journal_blind("what the parent process had loaded",
-                      "other threads were at work when this process was forked", NULL);
+        journal_unobserved("what the parent process had loaded",
+                           "other threads were at work when this process was forked", NULL);
     }
     bool ours = library && object_is_cudnn(library) && !(host && object_is_cudnn(host));
     promote = ours && !(host && host->is_host);
@@ -185,7 +185,7 @@ static uintptr_t substitute(const struct lookup *l, uintptr_t value) {
     state_leave();
     if (!promote)
         return result;
-    int64_t number = settle_promote(l->return_address);
+    int64_t number = rescan_promote(l->return_address);
     if (!state_take())
         return value;
     host = objects_number(number);
@@ -239,7 +239,7 @@ struct entry_answer shim_hook(unsigned entry, const uintptr_t *arguments,
     if (!thread_enter()) {
         /* A signal handler that interrupted a hook: what it loads is seen later. */
         if (entry == ENTRY_DLOPEN || entry == ENTRY_DLMOPEN || entry == ENTRY_DLCLOSE)
-            this_thread.loads_since_settled = true;
+            this_thread.loads_since_rescan = true;
         return answer;
     }
     config_load(NULL);
@@ -250,15 +250,15 @@ struct entry_answer shim_hook(unsigned entry, const uintptr_t *arguments,
     case ENTRY_DLOPEN:
         before_open(WC_operation_DLOPEN, (const char *)arguments[0], (int)arguments[1],
                     return_address);
-        this_thread.loads_since_settled = true;
+        this_thread.loads_since_rescan = true;
         break;
     case ENTRY_DLMOPEN:
         before_open(WC_operation_DLMOPEN, (const char *)arguments[1], (int)arguments[2],
                     return_address);
-        this_thread.loads_since_settled = true;
+        this_thread.loads_since_rescan = true;
         break;
     case ENTRY_DLCLOSE:
-        this_thread.loads_since_settled = true;
+        this_thread.loads_since_rescan = true;
         break;
     case ENTRY_DLSYM:
     case ENTRY_DLVSYM: {
@@ -305,7 +305,7 @@ EXPORT int dladdr1(const void *address, Dl_info *info, void **extra, int flags) 
 
 EXPORT void __gmon_start__(void);
 EXPORT void __gmon_start__(void) {
-    settle_in_initialisation((uintptr_t)__builtin_return_address(0));
+    rescan_in_initialisation((uintptr_t)__builtin_return_address(0));
 }
 
 /* ---- our own beginning and end ---- */
@@ -318,7 +318,7 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
     if (config.off || !thread_enter())
         return;
     log_note_standard_error();
-    settle_if_never();
+    rescan_if_never();
     if (config.run_pid && state_take()) {
         journal_open_if_eager();
         state_leave();
@@ -328,7 +328,7 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
 
 /* Most processes have nothing to end; a sandbox may allow no more than exit_group by now. */
 static bool is_anything_open(void) {
-    return this_thread.request || this_thread.lookup_failed || this_thread.loads_since_settled ||
+    return this_thread.request || this_thread.lookup_failed || this_thread.loads_since_rescan ||
            journal_is_open();
 }
 

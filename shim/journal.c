@@ -72,7 +72,7 @@ static void create_log(void) {
 }
 
 /* A full disk may have room again, a full table of descriptors, too. */
-static bool tell_loss(void) {
+static bool emit_loss(void) {
     struct wc_record first, second;
     const char *why = log_trouble();
     if (log_may_come())
@@ -85,9 +85,9 @@ static bool tell_loss(void) {
             return false;
         has_first = true;
     }
-    wc_record_begin(&first, WC_KIND_blind);
-    first.u.blind.what = "records of this log";
-    first.u.blind.why = why;
+    wc_record_begin(&first, WC_KIND_unobserved);
+    first.u.unobserved.what = "records of this log";
+    first.u.unobserved.why = why;
     if (!put_line(&first))
         return false;
     lost_in_all += lost;
@@ -96,7 +96,7 @@ static bool tell_loss(void) {
 }
 
 static void write_line(struct wc_record *r) {
-    if ((lost && !tell_loss()) || !put_line(r)) {
+    if ((lost && !emit_loss()) || !put_line(r)) {
         seq++;
         lost++;
     }
@@ -117,16 +117,17 @@ void journal_leave_out(enum wc_kind kind, int n) {
     left_out[kind] += n;
 }
 
-void journal_blind(const char *what, const char *why, const char *path) {
+void journal_unobserved(const char *what, const char *why, const char *path) {
     const struct wc_stack *s = journal_stack();
     struct wc_record r;
-    for (size_t i = 0; i < s->blinds.n; i++)
-        if (wc_str_same(s->blinds.p[i].r.what, what) && wc_str_same(s->blinds.p[i].r.path, path))
+    for (size_t i = 0; i < s->unobserved.n; i++)
+        if (wc_str_same(s->unobserved.p[i].r.what, what) &&
+            wc_str_same(s->unobserved.p[i].r.path, path))
             return;
-    wc_record_begin(&r, WC_KIND_blind);
-    r.u.blind.what = what;
-    r.u.blind.why = why;
-    r.u.blind.path = path;
+    wc_record_begin(&r, WC_KIND_unobserved);
+    r.u.unobserved.what = what;
+    r.u.unobserved.why = why;
+    r.u.unobserved.path = path;
     journal_add(&r);
 }
 
@@ -141,7 +142,7 @@ static void add_expectation(void) {
     if (!n)
         return;
     if (config.expect[0] == '@' || !wc_spec_parse(config.expect, n, &spec)) {
-        journal_blind("WHICHCUDNN_EXPECT", "its value is not understood", NULL);
+        journal_unobserved("WHICHCUDNN_EXPECT", "its value is not understood", NULL);
         return;
     }
     wc_record_begin(&r, WC_KIND_demand);
@@ -177,7 +178,7 @@ static void write_snapshot(void) {
     SNAPSHOT(files, file);
     SNAPSHOT(failures, failure);
     SNAPSHOT(calls, call);
-    SNAPSHOT(blinds, blind);
+    SNAPSHOT(unobserved, unobserved);
 }
 
 static void add_first_records(void) {
@@ -224,54 +225,54 @@ void journal_open_relevant(void) {
     journal_open();
 }
 
-/* What has been said already: one entry per finding and its subject. */
+/* What has been printed already: one entry per finding and its subject. */
 #define SAID_MOST 256
-static struct said {
+static struct printed {
     uint64_t id, title;
     int64_t object, host, seq;
     enum wc_severity severity;
-} said[SAID_MOST];
-static size_t said_count;
+} printed[SAID_MOST];
+static size_t formatted_count;
 
 /* A subject that was not known at first may be known later: it is the same finding. */
-static bool same_subject(int64_t a, int64_t b) {
+static bool same_input(int64_t a, int64_t b) {
     return a == b || a == WC_NULL || b == WC_NULL;
 }
 
-static struct said as_said(const struct wc_finding_record *f) {
+static struct printed as_logged(const struct wc_finding_record *f) {
     uint64_t how = (uint64_t)f->predicted << 8 | f->severity;
-    return (struct said){hash_text(HASH_START, f->id),
-                         hash_text(HASH_START ^ how, f->title),
-                         f->object,
-                         f->host,
-                         0,
-                         f->severity};
+    return (struct printed){hash_text(HASH_START, f->id),
+                            hash_text(HASH_START ^ how, f->title),
+                            f->object,
+                            f->host,
+                            0,
+                            f->severity};
 }
 
-static bool same_finding(const struct said *a, const struct said *b) {
-    return a->id == b->id && same_subject(a->object, b->object) && same_subject(a->host, b->host);
+static bool same_finding(const struct printed *a, const struct printed *b) {
+    return a->id == b->id && same_input(a->object, b->object) && same_input(a->host, b->host);
 }
 
-static bool holds(const struct said *s, const struct wc_findings *now) {
+static bool holds(const struct printed *s, const struct wc_findings *now) {
     for (size_t i = 0; i < now->n; i++) {
-        struct said other = as_said(&now->p[i]);
+        struct printed other = as_logged(&now->p[i]);
         if (other.title == s->title && same_finding(s, &other))
             return true;
     }
     return false;
 }
 
-/* What was said of the same subject: the same words, else what holds no longer. Of one library and
- * host there may be several at a time: functions that failed. */
-static struct said *said_of(const struct said *f, const struct wc_findings *now,
-                            bool *subject_known) {
-    struct said *past = NULL;
-    *subject_known = false;
-    for (size_t i = 0; i < said_count; i++) {
-        struct said *s = &said[i];
+/* What was printed of the same subject: the same words, else what holds no longer. Of one library
+ * and host there may be several at a time: functions that failed. */
+static struct printed *formatted_of(const struct printed *f, const struct wc_findings *now,
+                                    bool *input_known) {
+    struct printed *past = NULL;
+    *input_known = false;
+    for (size_t i = 0; i < formatted_count; i++) {
+        struct printed *s = &printed[i];
         if (!same_finding(s, f))
             continue;
-        *subject_known = true;
+        *input_known = true;
         if (s->title == f->title)
             return s;
         if (!past && !holds(s, now))
@@ -309,7 +310,7 @@ static void make_harmless(char *p, size_t n) {
             p[i] = '?';
 }
 
-static void say(const struct wc_finding_record *f) {
+static void print(const struct wc_finding_record *f) {
     static char text[4096];
     struct wc_text t;
     bool wanted = config.standard_error == STDERR_ALL ||
@@ -324,10 +325,10 @@ static void say(const struct wc_finding_record *f) {
 
 /* Where there is no room to remember it, it is not written either: it would be, again and again. */
 static void note_finding(const struct wc_finding_record *f, const struct wc_findings *now) {
-    bool subject_known, worse = false;
-    struct said new = as_said(f), *old = said_of(&new, now, &subject_known);
+    bool input_known, worse = false;
+    struct printed new = as_logged(f), *old = formatted_of(&new, now, &input_known);
     struct wc_record r;
-    if ((old && old->title == new.title) || (!old && said_count == SAID_MOST))
+    if ((old && old->title == new.title) || (!old && formatted_count == SAID_MOST))
         return;
     wc_record_begin(&r, WC_KIND_finding);
     r.u.finding = *f;
@@ -335,13 +336,13 @@ static void note_finding(const struct wc_finding_record *f, const struct wc_find
     if (journal_is_open())
         write_line(&r);
     if (!old)
-        old = &said[said_count++];
+        old = &printed[formatted_count++];
     else
         worse = f->severity > old->severity;
     new.seq = seq;
     *old = new;
-    if (!subject_known || worse)
-        say(f);
+    if (!input_known || worse)
+        print(f);
 }
 
 static void find(struct wc_findings *out) {
@@ -355,7 +356,8 @@ static void find(struct wc_findings *out) {
 }
 
 /* A library that is asked for in vain may be one of several names and copies that the host tries:
- * it is said only when the process ends. What is wrong with a cuDNN that is in it is said at once.
+ * it is printed only when the process ends. What is wrong with a cuDNN that is in it is printed at
+ * once.
  */
 static bool may_be_a_probe(const struct wc_finding_record *f) {
     static const char *const ids[] = {"bad-file", "wrong-name", "version-node-not-found",

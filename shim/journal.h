@@ -28,8 +28,8 @@ void journal_open_relevant(void);
 void journal_add(struct wc_record *r);
 /* A request or a failure that is not written, counted in the summary; -1: it is, after all. */
 void journal_leave_out(enum wc_kind kind, int n);
-/* One `blind` record per what and path. */
-void journal_blind(const char *what, const char *why, const char *path);
+/* One `unobserved` record per what and path. */
+void journal_unobserved(const char *what, const char *why, const char *path);
 
 /* Runs diagnose() if the model changed since, and writes the findings that are new or changed. */
 void journal_diagnose(void);

@@ -30,7 +30,7 @@ static struct chain {
     char texts[1 << 20];
 } * chain;
 
-void chain_begin(void) {
+void loaders_begin(void) {
     if (!chain && !(chain = sys_map(sizeof *chain)))
         return;
     chain->links = 0;
@@ -61,7 +61,7 @@ static const char *keep(const char *text) {
     return wc_arena_string(&chain->text.arena, text);
 }
 
-void chain_see(const struct dl_phdr_info *info, const struct wc_elf_image *e) {
+void loaders_see(const struct dl_phdr_info *info, const struct wc_elf_image *e) {
     const char *needed;
     if (!chain || chain->links == LINKS_MOST)
         return;
@@ -125,16 +125,16 @@ static const struct wc_search_object *climb(struct link *l) {
     return l ? &l->object : NULL;
 }
 
-const struct wc_search_object *chain_of(const char *path) {
+const struct wc_search_object *loaders_of(const char *path) {
     return climb(find(path));
 }
 
-const struct wc_search_object *chain_program(void) {
+const struct wc_search_object *loaders_program(void) {
     return chain && chain->links && chain->link[0].object.is_program ? climb(&chain->link[0])
                                                                      : NULL;
 }
 
-const char *chain_path(size_t i) {
+const char *loaders_path(size_t i) {
     if (!chain || i >= chain->links)
         return NULL;
     return chain->link[i].object.path ? chain->link[i].object.path : "";

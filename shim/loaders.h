@@ -11,14 +11,14 @@
 #include "core/search/search.h"
 
 /* A walk over all objects: what was known before is forgotten. (callback) */
-void chain_begin(void);
-void chain_see(const struct dl_phdr_info *info, const struct wc_elf_image *e);
+void loaders_begin(void);
+void loaders_see(const struct dl_phdr_info *info, const struct wc_elf_image *e);
 
 /* The object with that path as the last walk saw it, with those that loaded it; NULL: not seen.
  * What it points to stays until the next walk. */
-const struct wc_search_object *chain_of(const char *path);
-const struct wc_search_object *chain_program(void);
+const struct wc_search_object *loaders_of(const char *path);
+const struct wc_search_object *loaders_program(void);
 /* The path of the i-th object of that walk; NULL past the last. */
-const char *chain_path(size_t i);
+const char *loaders_path(size_t i);
 
 #endif

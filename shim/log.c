@@ -176,7 +176,7 @@ static void add_absolute(struct wc_text *t, const char *name) {
 }
 
 static bool is_directory(const char *name) {
-    struct wc_file_facts facts;
+    struct wc_file_stat facts;
     return shim_files.facts(NULL, name, &facts) && facts.directory;
 }
 
@@ -303,7 +303,7 @@ static bool is_standard_error(void) {
            error.st_ino == output.st_ino;
 }
 
-/* A pipe that nobody empties would hold up the host; one that takes a page takes all we say. */
+/* A pipe that nobody empties would hold up the host; one that takes a page takes all we print. */
 static bool would_wait(void) {
     struct {
         int fd;

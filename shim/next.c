@@ -38,7 +38,7 @@ static uintptr_t defined_in(const struct wc_elf_image *image, const char *name) 
     return symbol.type == STT_FUNC ? (uintptr_t)(image->base + symbol.value) : 0;
 }
 
-static int look(struct dl_phdr_info *info, size_t size, void *argument) {
+static int elf_file(struct dl_phdr_info *info, size_t size, void *argument) {
     struct search *s = argument;
     struct wc_elf_image image;
     (void)size;
@@ -67,7 +67,7 @@ uintptr_t next_definition(unsigned entry) {
         return shim_hook_unrelocated(entry, NULL, 0).jump;
     struct search s = {entry, false, 0};
     this_thread.searching = true;
-    next_walk(look, &s);
+    next_walk(elf_file, &s);
     this_thread.searching = false;
     __atomic_store_n(&found[entry], s.result, __ATOMIC_RELAXED);
     return s.result;

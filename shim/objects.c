@@ -42,9 +42,9 @@ bool object_is_cudnn(const struct object *o) {
     return o->role == WC_role_FACADE || o->role == WC_role_PART;
 }
 
-#define TOLD_MOST 16
-bool object_is_told_enough(const struct object *o) {
-    return o->told >= TOLD_MOST;
+#define EMITTED_MOST 16
+bool object_is_emitted_enough(const struct object *o) {
+    return o->told >= EMITTED_MOST;
 }
 
 struct object *objects_get(size_t i) {
@@ -141,7 +141,7 @@ static bool has_all_strings(const struct tables *t) {
 }
 
 /* An image without program headers: those tables, and the dynamic section. Only good for a first
- * look; anything relevant is looked at again in full. */
+ * elf_file; anything relevant is looked at again in full. */
 static bool image_of_tables(struct wc_elf_image *e, const struct link_map *m) {
     struct tables t;
     find_tables(&t, m);
@@ -210,7 +210,7 @@ static bool is_another_file(const struct object *o, const struct dl_phdr_info *i
            hash_strings(&e) != o->strings;
 }
 
-/* Nothing is read from an image whose tables are damaged; its name may still say what it is. */
+/* Nothing is read from an image whose tables are damaged; its name may still print what it is. */
 static void read_image(struct wc_elf_image *e, const struct dl_phdr_info *info) {
     if (wc_elf_from_memory(e, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) != WC_ELF_OK)
         wc_elf_from_memory(e, info->dlpi_addr, NULL, 0);
@@ -274,7 +274,7 @@ static int demanded_major(const struct wc_elf_image *e) {
 
 /* Of a cuDNN library: by SONAME, node or name. */
 static int own_major(const struct wc_elf_image *e, const char *path) {
-    const char *sources[3] = {wc_elf_soname(e), wc_elf_defined_node(e), path};
+    const char *sources[3] = {wc_elf_soname(e), wc_elf_defined_symbol_version(e), path};
     for (size_t i = 0; i < 3; i++) {
         struct wc_name name;
         if (!sources[i])
@@ -301,7 +301,7 @@ static struct object *unmapped_twin(const char *path, const struct wc_elf_image 
 static struct object *new_object(const struct dl_phdr_info *info, const struct wc_elf_image *e) {
     struct object *o = object_count < OBJECTS_MOST ? wc_arena_take(&memory_arena, sizeof *o) : NULL;
     if (!o) {
-        journal_blind("further objects", "there is no room for more", NULL);
+        journal_unobserved("further objects", "there is no room for more", NULL);
         return NULL;
     }
     objects[object_count++] = o;
@@ -431,13 +431,13 @@ bool objects_have_news(void) {
     return news;
 }
 
-void objects_told(void) {
+void objects_emitted(void) {
     news = false;
 }
 
 bool objects_have_relevant_news(void) {
     for (size_t i = 0; news && i < object_count; i++)
-        if (!objects[i]->described && objects[i]->role != WC_role_COMPANION &&
+        if (!objects[i]->described && objects[i]->role != WC_role_CUDA_DEPENDENCY &&
             objects[i]->role != WC_role_OTHER)
             return true;
     return false;

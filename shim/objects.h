@@ -53,7 +53,7 @@ struct object *objects_get(size_t i);
 /* Is it a cuDNN library: facade or part? */
 bool object_is_cudnn(const struct object *o);
 /* Was its file mapped so often that more of the same would only fill the disk? */
-bool object_is_told_enough(const struct object *o);
+bool object_is_emitted_enough(const struct object *o);
 
 /* Could the object be relevant? From its dynamic section alone. (callback) */
 bool objects_may_matter(const struct link_map *m);
@@ -76,7 +76,7 @@ const char *objects_program_path(uintptr_t inside);
 /* Is there anything relevant that has no records yet? */
 bool objects_have_news(void);
 /* All of it has records now. */
-void objects_told(void);
+void objects_emitted(void);
 /* Is there news that makes the log appear (a cuDNN library or a host)? */
 bool objects_have_relevant_news(void);
 /* Is a framework's main library among the news? */

@@ -23,7 +23,7 @@ static bool is_new(const char *path) {
     return true;
 }
 
-static void tell(void *ctx, const struct wc_package_record *package) {
+static void emit(void *ctx, const struct wc_package_record *package) {
     struct wc_record r;
     (void)ctx;
     wc_record_begin(&r, WC_KIND_package);
@@ -37,7 +37,7 @@ void packages_note(const char *path) {
         return;
     scratch = memory_scratch_file();
     if (scratch)
-        wc_packages_near(&shim_files, path, scratch, SCRATCH_FILE, tell, NULL);
+        wc_packages_near(&shim_files, path, scratch, SCRATCH_FILE, emit, NULL);
 }
 
 void packages_note_failure(const char *name, const char *caller, const char *text) {

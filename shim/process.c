@@ -42,7 +42,7 @@ static void describe_arguments(struct wc_process_record *out) {
     shim_files.read(NULL, "/proc/self/cmdline", 0, text, sizeof text - 1, &n);
     text[n] = 0;
     out->arguments.p = list;
-    out->arguments.n = wc_arguments_told(text, n, config.whole_arguments, list, MOST_STRINGS);
+    out->arguments.n = wc_arguments_kept(text, n, config.whole_arguments, list, MOST_STRINGS);
 }
 
 void process_describe(struct wc_process_record *out) {
@@ -87,7 +87,7 @@ void process_note_object(const struct dl_phdr_info *info) {
     }
 }
 
-static const char *newest_glibc_node(void) {
+static const char *newest_glibc_version(void) {
     static char newest[16];
     struct wc_elf_image image;
     if (!libc_phdr || wc_elf_from_memory(&image, libc_base, libc_phdr, libc_phnum) != WC_ELF_OK)
@@ -96,13 +96,13 @@ static const char *newest_glibc_node(void) {
 }
 
 unsigned process_glibc_minor(void) {
-    return wc_glibc_minor(newest_glibc_node());
+    return wc_glibc_minor(newest_glibc_version());
 }
 
 void process_describe_machine(struct wc_machine_record *out) {
     static struct wc_machine_texts texts;
     out->kernel = wc_str_or_null(kernel()->release);
     out->architecture = ARCH_NAME;
-    out->glibc = newest_glibc_node();
+    out->glibc = newest_glibc_version();
     wc_machine_read(&shim_files, &texts, out);
 }

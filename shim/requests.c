@@ -63,7 +63,7 @@ static bool is_enough(const struct counted *c, bool matters) {
 }
 
 /* Counts one more, up to REPEATS_TOLD. */
-static bool is_told_enough(enum wc_kind kind, uint64_t what, bool matters) {
+static bool is_emitted_enough(enum wc_kind kind, uint64_t what, bool matters) {
     struct counted *c = find_counted(what);
     if (is_enough(c, matters)) {
         journal_leave_out(kind, 1);
@@ -141,7 +141,7 @@ struct request *requests_note(enum wc_operation operation, const char *name, int
     r->cut = t.cut;
     if (hints)
         journal_open_relevant();
-    r->left_out = journal_is_open() && is_told_enough(WC_KIND_request, hash_request(r), hints);
+    r->left_out = journal_is_open() && is_emitted_enough(WC_KIND_request, hash_request(r), hints);
     if (!journal_is_open() || r->left_out)
         r->time = sys_time();
     else
@@ -179,7 +179,7 @@ bool requests_name_fits(const char *asked, const char *path, const char *soname)
 
 static bool leads_to(const struct object *o, const char *asked) {
     static char beside[SYS_PATH];
-    struct wc_file_facts facts;
+    struct wc_file_stat facts;
     struct wc_text t;
     const char *base = wc_base_name(o->path);
     wc_text_begin(&t, beside, sizeof beside);
@@ -205,7 +205,7 @@ static bool is_worth_a_log(const char *name, const char *text) {
     return read.kind != WC_NAME_OTHER || wc_name_hints(name) || (text && wc_name_hints(text));
 }
 
-bool requests_failure_is_told(const struct request *r, const char *text) {
+bool requests_failure_is_emitted(const struct request *r, const char *text) {
     return is_enough(find_counted(hash_failure(r, text)), true);
 }
 
@@ -218,7 +218,7 @@ void requests_failed(struct request *r, const char *text) {
         journal_open_relevant();
     else if (!journal_is_open())
         return;
-    if (is_told_enough(WC_KIND_failure, hash_failure(r, text), worth_a_log))
+    if (is_emitted_enough(WC_KIND_failure, hash_failure(r, text), worth_a_log))
         return;
     requests_log(r);
     wc_record_begin(&record, WC_KIND_failure);
@@ -230,10 +230,11 @@ void requests_failed(struct request *r, const char *text) {
     f->text = text;
     f->inferred = !text;
     journal_add(&record);
-    question_failed(r, text); /* may take long, or never end, on another computer's disk */
+    failed_files_after_failure(r,
+                               text); /* may take long, or never end, on another computer's disk */
     packages_note_failure(r->name, r->caller, text);
-    if (searches_tell_failed(r))
-        question_places(r);
+    if (searches_emit_failed(r))
+        failed_files_in_search(r);
     if (worth_a_log) /* a host may try thousands of other names */
         journal_diagnose();
 }
@@ -244,7 +245,7 @@ void requests_lookup_failed(const char *function, const char *caller, int64_t ca
     struct wc_failure_record *f = &record.u.failure;
     journal_open_relevant();
     uint64_t what = hash_asked(WC_operation_DLSYM, function, 0, caller_object);
-    if (is_told_enough(WC_KIND_failure, hash_text(what, text), true))
+    if (is_emitted_enough(WC_KIND_failure, hash_text(what, text), true))
         return;
     wc_record_begin(&record, WC_KIND_failure);
     f->operation = WC_operation_DLSYM;

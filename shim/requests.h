@@ -51,7 +51,7 @@ bool requests_same_file(const struct request *r);
 /* Was such a failure, of a library that matters (searches_matter), told often enough in those
  * words?
  */
-bool requests_failure_is_told(const struct request *r, const char *text);
+bool requests_failure_is_emitted(const struct request *r, const char *text);
 /* The loader's words for a failed request, or NULL: nothing answers to its name. */
 void requests_failed(struct request *r, const char *text);
 /* A dlsym of a cuDNN name that gave NULL. */

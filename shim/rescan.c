@@ -188,11 +188,11 @@ static int attribute_each(struct dl_phdr_info *info, size_t size, void *argument
         if (!(a->locked = state_take()))
             return 1;
         find_askers(a);
-        chain_begin();
+        loaders_begin();
     }
     if (wc_elf_from_memory(&e, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) == WC_ELF_OK) {
         note_needed(info, &e);
-        chain_see(info, &e);
+        loaders_see(info, &e);
     }
     by = objects_find(info);
     for (size_t i = 0; !by && i < a->asker_count; i++)
@@ -230,13 +230,13 @@ static int attend_each(struct dl_phdr_info *info, size_t size, void *argument) {
     return 0;
 }
 
-static void tell_bindings(void) {
+static void emit_bindings(void) {
     struct object *o;
     if (!state_take())
         return;
     for (size_t i = 0; (o = objects_get(i)); i++)
         if (o->is_host && o->mapped)
-            slots_tell(o);
+            slots_emit(o);
     journal_diagnose();
     state_leave();
 }
@@ -248,7 +248,7 @@ static bool attend(const struct walk *before) {
     if (w.locked) {
         settled.attended = !w.unfinished;
         state_leave();
-        tell_bindings();
+        emit_bindings();
     }
     return !w.stale;
 }
@@ -257,13 +257,13 @@ static bool attend(const struct walk *before) {
  * that asks for dlsym by its version passes on nothing) is not seen. */
 static const char *dlsym_in_front;
 
-static void tell_news(bool memory_stays) {
+static void emit_news(bool memory_stays) {
     attribute();
     if (!state_take())
         return;
     if (dlsym_in_front)
-        journal_blind("lookups with dlsym", "another preload has a dlsym in front of ours",
-                      dlsym_in_front);
+        journal_unobserved("lookups with dlsym", "another preload has a dlsym in front of ours",
+                           dlsym_in_front);
     describe_news(memory_stays);
     state_leave();
 }
@@ -293,7 +293,7 @@ static bool walk_once(struct walk *w) {
 }
 
 /* False: the list changed since the barrier. */
-static bool settle_once(struct walk *w, bool memory_stays) {
+static bool rescan_once(struct walk *w, bool memory_stays) {
     bool news = walk_once(w);
     if (w->stale || (!news && !w->attend))
         return !w->stale;
@@ -301,14 +301,14 @@ static bool settle_once(struct walk *w, bool memory_stays) {
     if (config.off)
         return true;
     if (news)
-        tell_news(memory_stays);
+        emit_news(memory_stays);
     return !w->attend || attend(w);
 }
 
 /* Where this thread holds the loader's lock, or looks at nothing but start-up objects. */
-static void settle_here(bool start_only) {
+static void rescan_here(bool start_only) {
     struct walk w = {.start_only = start_only};
-    settle_once(&w, true);
+    rescan_once(&w, true);
 }
 
 /* Waits until no object is half relocated: dladdr takes the loader's lock. */
@@ -319,7 +319,7 @@ static void barrier(void) {
         next((const void *)barrier, &info);
 }
 
-void settle_second_chance(void) {
+void rescan_second_chance(void) {
     for (int i = 0; i < TRIES_MOST; i++) {
         struct mark now;
         next_walk(read_mark, &now);
@@ -327,11 +327,12 @@ void settle_second_chance(void) {
             return;
         barrier();
         struct walk w = {.checked = true, .adds = now.adds};
-        if (settle_once(&w, false))
+        if (rescan_once(&w, false))
             return;
     }
     if (state_take()) {
-        journal_blind("objects loaded meanwhile", "the loader's list never came to rest", NULL);
+        journal_unobserved("objects loaded meanwhile", "the loader's list never came to rest",
+                           NULL);
         state_leave();
     }
 }
@@ -396,7 +397,7 @@ static _Atomic bool noted;
 
 /* Constructors that come before ours, and preinit_array, may start threads that open libraries:
  * what was there at start is asked before the first dlopen. */
-void settle_note_start(void) {
+void rescan_note_start(void) {
     bool begun = false;
     if (noted)
         return;
@@ -406,23 +407,23 @@ void settle_note_start(void) {
 
 /* No barrier: the thread that is in a dlopen may be waiting for this one. What was there at start
  * is relocated when the first constructor runs; the rest comes with the next dl call. */
-void settle_if_never(void) {
+void rescan_if_never(void) {
     if (started)
         return;
-    settle_note_start();
-    settle_here(true);
-    this_thread.loads_since_settled = true;
+    rescan_note_start();
+    rescan_here(true);
+    this_thread.loads_since_rescan = true;
 }
 
-void settle_in_initialisation(uintptr_t return_address) {
+void rescan_in_initialisation(uintptr_t return_address) {
     if (started && was_there_at_start(return_address))
         return;
     if (!next_is_glibc() || !thread_enter())
         return;
     signals_hold();
-    settle_note_start();
+    rescan_note_start();
     started = true;
-    settle_here(was_there_at_start(return_address));
+    rescan_here(was_there_at_start(return_address));
     if (!config.loaded && config.off) /* what is wanted is not known before our constructor */
         started = settled.known = false;
     signals_release();
@@ -431,7 +432,7 @@ void settle_in_initialisation(uintptr_t return_address) {
 
 /* ---- questions ---- */
 
-bool settle_is_outdated(void) {
+bool rescan_is_outdated(void) {
     return settled.known && settled.epoch != state_epoch();
 }
 
@@ -465,7 +466,7 @@ static int promote_it(struct dl_phdr_info *info, size_t size, void *argument) {
     return 1;
 }
 
-int64_t settle_promote(uintptr_t address) {
+int64_t rescan_promote(uintptr_t address) {
     struct question q = {.address = address, .number = WC_NULL};
     ask(promote_it, &q);
     if (q.number != WC_NULL && state_take()) {
@@ -487,7 +488,7 @@ static int path_at(struct dl_phdr_info *info, size_t size, void *argument) {
     return 1;
 }
 
-bool settle_path_at(uintptr_t address, char *to, size_t cap) {
+bool rescan_path_at(uintptr_t address, char *to, size_t cap) {
     struct question q = {.address = address, .to = to, .cap = cap};
     ask(path_at, &q);
     const char *program = q.yes && !to[0] ? objects_program_path(address) : NULL;
@@ -515,7 +516,7 @@ static int answers_by_soname(struct dl_phdr_info *info, size_t size, void *argum
     return q->yes;
 }
 
-bool settle_answers(const char *name) {
+bool rescan_answers(const char *name) {
     struct question q = {.name = name};
     if (!ask(answers_by_path, &q))
         return true; /* perhaps */
@@ -532,14 +533,14 @@ static int note_each(struct dl_phdr_info *info, size_t size, void *argument) {
         q->started = true;
         if (!(q->locked = state_take()))
             return 1;
-        chain_begin();
+        loaders_begin();
     }
     if (wc_elf_from_memory(&e, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) == WC_ELF_OK)
-        chain_see(info, &e);
+        loaders_see(info, &e);
     return 0;
 }
 
-void settle_note_chain(void) {
+void rescan_note_loaders(void) {
     struct question q = {.started = false};
     ask(note_each, &q);
     if (q.locked)

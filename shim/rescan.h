@@ -12,27 +12,27 @@
 
 /* Out of __gmon_start__, which every object's _init calls when all that came with it is relocated
  * and none of it has run. */
-void settle_in_initialisation(uintptr_t return_address);
+void rescan_in_initialisation(uintptr_t return_address);
 /* Out of a dl* hook: waits for the loader first. */
-void settle_second_chance(void);
+void rescan_second_chance(void);
 
 /* Out of our own constructor: takes what was there at start, if no object's initialisation ever
  * called us (a -pg program's __gmon_start__ hides ours). Waits for nothing: a thread of a start-up
  * constructor may be in a dlopen that waits for this one. */
-void settle_if_never(void);
+void rescan_if_never(void);
 /* Before the process's first dlopen: whatever is listed now was there at start. */
-void settle_note_start(void);
+void rescan_note_start(void);
 
 /* What was known of the objects is forgotten: it was half done when this process was forked. The
  * caller holds the lock. */
-bool settle_is_outdated(void);
+bool rescan_is_outdated(void);
 /* Number of the object at that address, made a host if it is none of cuDNN; WC_NULL: unknown. */
-int64_t settle_promote(uintptr_t address);
+int64_t rescan_promote(uintptr_t address);
 /* Path of the object that an address lies in. False: none does. */
-bool settle_path_at(uintptr_t address, char *to, size_t cap);
-/* Does any mapped object answer to that name, as far as paths and SONAMEs tell? */
-bool settle_answers(const char *name);
-/* Looks at who loaded whom anew (chain.h): objects without news of ours may have come. */
-void settle_note_chain(void);
+bool rescan_path_at(uintptr_t address, char *to, size_t cap);
+/* Does any mapped object answer to that name, as far as paths and SONAMEs emit? */
+bool rescan_answers(const char *name);
+/* Looks at who loaded whom anew (loaders.h): objects without news of ours may have come. */
+void rescan_note_loaders(void);
 
 #endif

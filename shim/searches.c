@@ -17,9 +17,9 @@
 #define QUESTIONS_MOST 256 /* different ones of a process */
 #define CACHE_MOST (8 << 20)
 
-/* ---- the loader's world ---- */
+/* ---- the loader's library_cache ---- */
 
-static struct wc_search_world world;
+static struct wc_search_context library_cache;
 static struct wc_search_memory missing = {&memory_arena, NULL};
 
 static void take_library_path(void *arg, const char *variable) {
@@ -49,25 +49,25 @@ static void read_cache(void) {
     void *bytes =
         fd >= 0 && st.st_size > 0 && st.st_size <= CACHE_MOST ? sys_map((size_t)st.st_size) : NULL;
     if (bytes && files_read(fd, 0, bytes, (size_t)st.st_size, &n))
-        world.cache = (struct wc_span){bytes, n};
+        library_cache.cache = (struct wc_span){bytes, n};
     if (fd >= 0)
         sys_close(fd);
 }
 
-static void begin_world(void) {
+static void begin_library_cache(void) {
     static struct wc_search_system system;
     static struct wc_elf_image loader;
-    if (world.files)
+    if (library_cache.files)
         return;
     bool known = read_loader(&loader);
     wc_search_system_read(&system, process_glibc_minor(), (const char *)auxv_value(AT_PLATFORM),
                           auxv_value(AT_HWCAP), known ? &loader : NULL);
-    wc_search_system_use(&system, &world);
-    config_each_logged(take_library_path, &world.library_path);
+    wc_search_system_use(&system, &library_cache);
+    config_each_logged(take_library_path, &library_cache.library_path);
     read_cache();
-    world.machine = ARCH_MACHINE;
-    world.sparse = true;
-    world.files = &shim_files;
+    library_cache.machine = ARCH_MACHINE;
+    library_cache.sparse = true;
+    library_cache.files = &shim_files;
 }
 
 /* ---- one replay ---- */
@@ -80,16 +80,17 @@ static bool run(const struct wc_search_object *caller, const char *name,
     void *scratch = memory_scratch_search();
     if (!caller || !scratch || (!replay && !(replay = sys_map(sizeof *replay))))
         return false;
-    begin_world();
-    world.memory = memory;
-    world.whole = whole;
-    world.program = chain_program();
-    world.library_path_origin = world.program ? world.program->origin : NULL;
-    wc_replay_run(replay, &world, caller, name, scratch, WC_SEARCH_SCRATCH);
+    begin_library_cache();
+    library_cache.memory = memory;
+    library_cache.whole = whole;
+    library_cache.program = loaders_program();
+    library_cache.library_path_origin =
+        library_cache.program ? library_cache.program->origin : NULL;
+    wc_replay_run(replay, &library_cache, caller, name, scratch, WC_SEARCH_SCRATCH);
     return true;
 }
 
-/* What the loader has tried is not for these to say: it may have asked for something else. */
+/* What the loader has tried is not for these to print: it may have asked for something else. */
 bool searches_replay(const struct wc_search_object *caller, const char *name) {
     return run(caller, name, NULL, false);
 }
@@ -107,7 +108,7 @@ const char *searches_directory(size_t i, enum wc_search_rule *rule) {
 }
 
 const char *searches_cached(const char *name) {
-    return wc_search_cache(&world, name);
+    return wc_search_cache(&library_cache, name);
 }
 
 /* ---- its records ---- */
@@ -138,7 +139,7 @@ static void add_search(struct wc_record *r, bool by_replay) {
         NULL, add, open_file, close_file, memory_scratch_file(), SCRATCH_FILE};
     static int64_t searches;
     r->u.search.search = ++searches;
-    wc_replay_tell(replay, r, by_replay, &sink);
+    wc_replay_emit(replay, r, by_replay, &sink);
 }
 
 static bool is_taken(const struct object *o) {
@@ -154,7 +155,7 @@ static void note_copies(const char *name, const char *caller) {
     const char *path;
     config_each_logged(take_root, NULL);
     wc_replay_site(replay, caller);
-    for (size_t i = 0; (path = chain_path(i)); i++)
+    for (size_t i = 0; (path = loaders_path(i)); i++)
         wc_replay_site(replay, path);
     wc_replay_copies(replay, name, caller);
 }
@@ -166,42 +167,42 @@ static bool is_facade(const char *name) {
 }
 
 static uint64_t told[QUESTIONS_MOST];
-static size_t told_count;
+static size_t emitted_count;
 
 struct question {
     const char *name, *caller;
     int64_t caller_object, request;
 };
 
-static uint64_t hash_question(const struct question *q, const struct object *o) {
+static uint64_t hash_query(const struct question *q, const struct object *o) {
     uint64_t hash = hash_text(hash_text(HASH_START, q->name), q->caller);
     return hash_word(hash, (uint64_t)(o ? o->number : WC_NULL));
 }
 
 /* A host may ask for ever. */
-static bool is_told(const struct question *q, const struct object *o) {
-    uint64_t hash = hash_question(q, o);
-    for (size_t i = 0; i < told_count; i++)
+static bool is_emitted(const struct question *q, const struct object *o) {
+    uint64_t hash = hash_query(q, o);
+    for (size_t i = 0; i < emitted_count; i++)
         if (told[i] == hash)
             return true;
-    return told_count == QUESTIONS_MOST;
+    return emitted_count == QUESTIONS_MOST;
 }
 
 void searches_forget(void) {
-    told_count = 0;
+    emitted_count = 0;
 }
 
 bool searches_matter(const char *name) {
     return wc_name_kind_of(name) != WC_NAME_OTHER && !wc_str_find_char(name, '/');
 }
 
-static bool tell_from(const struct question *q, const struct wc_search_object *from,
+static bool emit_from(const struct question *q, const struct wc_search_object *from,
                       struct wc_search_memory *memory, const struct object *o, bool is_new) {
     struct wc_record r;
     struct wc_search_record *s = &r.u.search;
-    if (!searches_matter(q->name) || is_told(q, o))
+    if (!searches_matter(q->name) || is_emitted(q, o))
         return false;
-    told[told_count++] = hash_question(q, o);
+    told[emitted_count++] = hash_query(q, o);
     if (!run(from, q->name, memory, true))
         return false;
     wc_record_begin(&r, WC_KIND_search);
@@ -219,15 +220,15 @@ static bool tell_from(const struct question *q, const struct wc_search_object *f
     return true;
 }
 
-static bool tell(const char *name, const char *caller, int64_t caller_object, int64_t request,
+static bool emit(const char *name, const char *caller, int64_t caller_object, int64_t request,
                  const struct object *o, bool is_new) {
     struct question q = {name, caller, caller_object, request};
-    return tell_from(&q, chain_of(caller), &missing, o, is_new);
+    return emit_from(&q, loaders_of(caller), &missing, o, is_new);
 }
 
-void searches_tell_object(const struct object *o) {
+void searches_emit_object(const struct object *o) {
     if (o->asked_name && o->asked_by)
-        tell(o->asked_name, o->asked_by, o->asked_by_object, o->request, o, true);
+        emit(o->asked_name, o->asked_by, o->asked_by_object, o->request, o, true);
 }
 
 /* NULL: nothing of cuDNN that is mapped has that name. */
@@ -239,12 +240,12 @@ static const struct object *object_named(const char *name) {
     return NULL;
 }
 
-void searches_tell_needed(const struct object *host, const struct wc_elf_image *e) {
+void searches_emit_needed(const struct object *host, const struct wc_elf_image *e) {
     const char *needed;
     for (size_t i = 0; (needed = wc_elf_needed(e, i)); i++) {
         const struct object *o = is_facade(needed) ? object_named(needed) : NULL;
         if (o && o->asked_by_object != host->number)
-            tell(needed, host->path, host->number, WC_NULL, o, false);
+            emit(needed, host->path, host->number, WC_NULL, o, false);
     }
 }
 
@@ -254,16 +255,16 @@ static const struct object *answer_to(const struct request *r) {
     return o && o->request != r->number ? o : NULL;
 }
 
-bool searches_answer_is_told(const struct request *r) {
+bool searches_answer_is_emitted(const struct request *r) {
     struct question q = {r->name, r->caller, r->caller_object, r->number};
     const struct object *o = answer_to(r);
-    return !o || is_told(&q, o);
+    return !o || is_emitted(&q, o);
 }
 
-void searches_tell_answered(const struct request *r) {
+void searches_emit_answered(const struct request *r) {
     const struct object *o = answer_to(r);
     if (o)
-        tell(r->name, r->caller, r->caller_object, r->number, o, false);
+        emit(r->name, r->caller, r->caller_object, r->number, o, false);
 }
 
 /* A facade asks for each part by four names and most often has to: that with the major alone is
@@ -274,13 +275,13 @@ static bool is_one_of_many(const char *name) {
     return read.kind == WC_NAME_PART && (read.version.major < 0 || read.version.minor >= 0);
 }
 
-bool searches_tell_failed(const struct request *r) {
+bool searches_emit_failed(const struct request *r) {
     return !is_one_of_many(r->name) &&
-           tell(r->name, r->caller, r->caller_object, r->number, NULL, false);
+           emit(r->name, r->caller, r->caller_object, r->number, NULL, false);
 }
 
-void searches_tell_missing(const struct request *r, const struct wc_search_object *file,
+void searches_emit_missing(const struct request *r, const struct wc_search_object *file,
                            const char *name) {
     struct question q = {name, file->path, WC_NULL, r->number};
-    tell_from(&q, file, NULL, NULL, false);
+    emit_from(&q, file, NULL, NULL, false);
 }

@@ -10,18 +10,18 @@
 #include "requests.h"
 
 /* A new object that somebody asked for or needs, by a bare name. */
-void searches_tell_object(const struct object *o);
+void searches_emit_object(const struct object *o);
 /* What a new host needs of cuDNN was there before it came. e: its image. */
-void searches_tell_needed(const struct object *host, const struct wc_elf_image *e);
+void searches_emit_needed(const struct object *host, const struct wc_elf_image *e);
 /* A request that brought nothing new: what answers to it was there before. */
-void searches_tell_answered(const struct request *r);
-/* Would that tell nothing more? */
-bool searches_answer_is_told(const struct request *r);
+void searches_emit_answered(const struct request *r);
+/* Would that emit nothing more? */
+bool searches_answer_is_emitted(const struct request *r);
 /* A request that failed. True: it was replayed, and the questions below are about it. */
-bool searches_tell_failed(const struct request *r);
+bool searches_emit_failed(const struct request *r);
 
 /* A request that failed since a file, which need not be mapped, does not find what it needs. */
-void searches_tell_missing(const struct request *r, const struct wc_search_object *file,
+void searches_emit_missing(const struct request *r, const struct wc_search_object *file,
                            const char *name);
 
 /* A replay that is not told, for an object that need not be mapped. False: no memory. */

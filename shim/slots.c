@@ -235,15 +235,15 @@ static void rewrite(struct object *host, struct slot *s) {
         return;
     s->wrapped = write_slot(host, s->address, wrapper);
     if (!s->wrapped)
-        journal_blind("calls through a slot", "its page cannot be written", host->path);
+        journal_unobserved("calls through a slot", "its page cannot be written", host->path);
 }
 
 /* A table of function pointers: what it leads to is told, calls through it are not seen. */
 static void note_tables(const struct object *host) {
     for (size_t i = 0; i < host->slot_count; i++)
         if (host->slots[i].kind == SLOT_TABLE && host->slots[i].state == SLOT_BOUND) {
-            journal_blind("calls through a table of function pointers",
-                          "only jump slots and addresses are rewritten", host->path);
+            journal_unobserved("calls through a table of function pointers",
+                               "only jump slots and addresses are rewritten", host->path);
             return;
         }
 }
@@ -259,7 +259,7 @@ void slots_attend(struct object *host) {
         rewrite(host, &host->slots[i]);
 }
 
-/* ---- telling ---- */
+/* ---- emitting ---- */
 
 static enum wc_binding_how how_of(enum slot_state state) {
     switch (state) {
@@ -306,7 +306,7 @@ static void add_binding(const struct object *host, const struct object *library,
 }
 
 /* All untold slots that lead where the first of them leads, as one record. */
-static void tell_group(struct object *host, size_t first) {
+static void emit_group(struct object *host, size_t first) {
     static const char *names[512];
     struct slot *s = &host->slots[first];
     int64_t wrapped = 0;
@@ -330,16 +330,16 @@ static void tell_group(struct object *host, size_t first) {
                 how_of(s->state), names, n, wrapped);
 }
 
-void slots_tell(struct object *host) {
-    if (object_is_told_enough(host))
+void slots_emit(struct object *host) {
+    if (object_is_emitted_enough(host))
         return;
     for (size_t i = 0; i < host->slot_count; i++)
         if (!host->slots[i].told && host->slots[i].state != SLOT_UNREAD)
-            tell_group(host, i);
+            emit_group(host, i);
     note_tables(host);
 }
 
-static void tell_resolved(const struct object *host, const struct object *library,
+static void emit_resolved(const struct object *host, const struct object *library,
                           const char *function) {
     bool news = false;
     for (size_t i = 0; i < host->slot_count; i++) {
@@ -354,16 +354,16 @@ static void tell_resolved(const struct object *host, const struct object *librar
         add_binding(host, library, WC_binding_how_SLOT, &function, 1, 1);
 }
 
-void slots_tell_resolved(const struct object *host, const struct object *library,
+void slots_emit_resolved(const struct object *host, const struct object *library,
                          const char *function) {
     const struct object *o;
-    tell_resolved(host, library, function);
+    emit_resolved(host, library, function);
     for (size_t i = 0; host->program && (o = objects_get(i)); i++)
         if (o != host && o->mapped && o->is_host)
-            tell_resolved(o, library, function);
+            emit_resolved(o, library, function);
 }
 
-/* Some hosts look a function up anew for each call. */
+/* Some hosts elf_file a function up anew for each call. */
 static bool was_lookup_told(const struct object *host, const struct object *library,
                             const char *function) {
     const struct wc_stack *s = journal_stack();
@@ -379,7 +379,7 @@ static bool was_lookup_told(const struct object *host, const struct object *libr
     return false;
 }
 
-void slots_tell_lookup(const struct object *host, const struct object *library,
+void slots_emit_lookup(const struct object *host, const struct object *library,
                        const char *function, bool wrapped) {
     if (!was_lookup_told(host, library, function))
         add_binding(host, library, WC_binding_how_DLSYM, &function, 1, wrapped);

@@ -41,12 +41,12 @@ bool slots_are_unfinished(const struct object *host);
  * dl_iterate_phdr callback: the host stays mapped, everything listed is relocated. */
 void slots_attend(struct object *host);
 /* Writes binding records for what changed since. Outside of callbacks. */
-void slots_tell(struct object *host);
+void slots_emit(struct object *host);
 /* A lazy slot got its target. */
-void slots_tell_resolved(const struct object *host, const struct object *library,
+void slots_emit_resolved(const struct object *host, const struct object *library,
                          const char *function);
 /* dlsym gave the host a function of the library. */
-void slots_tell_lookup(const struct object *host, const struct object *library,
+void slots_emit_lookup(const struct object *host, const struct object *library,
                        const char *function, bool wrapped);
 
 #endif

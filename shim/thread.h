@@ -14,11 +14,11 @@ struct thread {
     unsigned holds;   /* of signals (signals.h); then whether the kernel did so, and what was */
     bool held;        /* blocked before */
     uint64_t host_mask;
-    bool loads_since_settled; /* a dlopen or dlclose of this thread went by */
-    bool lookup_failed;       /* the last dl call was a dlsym of a cuDNN name that gave NULL */
-    int64_t request;          /* last dlopen of this thread, 0: none or its end is known */
-    int64_t lookup_caller;    /* return address of that dlsym */
-    char lookup[64];          /* the name */
+    bool loads_since_rescan; /* a dlopen or dlclose of this thread went by */
+    bool lookup_failed;      /* the last dl call was a dlsym of a cuDNN name that gave NULL */
+    int64_t request;         /* last dlopen of this thread, 0: none or its end is known */
+    int64_t lookup_caller;   /* return address of that dlsym */
+    char lookup[64];         /* the name */
 };
 
 extern __thread struct thread this_thread __attribute__((tls_model("initial-exec")));
@@ -42,8 +42,8 @@ static inline bool thread_enter(void) {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     if (this_thread.inside && here < this_thread.inside)
         return false;
-    if (this_thread.inside) /* what that hook was about to look at is still to be looked at */
-        this_thread.loads_since_settled = true;
+    if (this_thread.inside) /* what that hook was about to elf_file at is still to be looked at */
+        this_thread.loads_since_rescan = true;
     thread_note();
     this_thread.inside = here;
     __asm__ volatile("" ::: "memory"); /* a signal handler of this thread must see it */

@@ -62,7 +62,7 @@ void wc_text_join(struct wc_text *t, ...) __attribute__((sentinel));
 /*
  * Memory that only grows and is given back as a whole. The owner supplies `more`, which returns
  * zeroed memory of at least n bytes aligned to 16, or NULL when there is no more: callers then
- * drop what they wanted to keep and say so.
+ * drop what they wanted to keep and print so.
  */
 struct wc_arena {
     void *(*more)(void *owner, size_t n);

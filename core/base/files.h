@@ -7,7 +7,7 @@
 
 #include "base.h"
 
-struct wc_file_facts {
+struct wc_file_stat {
     uint64_t device, inode, size;
     int64_t mtime; /* seconds */
     bool regular, directory;
@@ -17,7 +17,7 @@ struct wc_files {
     void *ctx;
     /* Up to cap bytes from offset; *n: how many were there. False: cannot be read. */
     bool (*read)(void *ctx, const char *path, uint64_t offset, void *to, size_t cap, size_t *n);
-    bool (*facts)(void *ctx, const char *path, struct wc_file_facts *out); /* follows links */
+    bool (*facts)(void *ctx, const char *path, struct wc_file_stat *out); /* follows links */
     /* Calls each(arg, name) for every entry but . and .. until it returns false. */
     bool (*list)(void *ctx, const char *dir, bool (*each)(void *arg, const char *name), void *arg);
     /* Canonical path into to (cap bytes). False: not there, or it does not fit. */

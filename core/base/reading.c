@@ -35,7 +35,7 @@ char *wc_reading_join(struct wc_reading *r, ...) {
 }
 
 bool wc_reading_exists(struct wc_reading *r, const char *path) {
-    struct wc_file_facts facts;
+    struct wc_file_stat facts;
     return path && r->files->facts(r->files->ctx, path, &facts);
 }
 

@@ -119,7 +119,7 @@ const char *wc_elf_symbol_name(const struct wc_elf_image *e, uint32_t index);
 bool wc_elf_find_defined(const struct wc_elf_image *e, const char *name, struct wc_elf_symbol *out);
 /* The first version node it defines that is not the base entry; else the base entry's name
  * (SONAME); NULL: none. */
-const char *wc_elf_defined_node(const struct wc_elf_image *e);
+const char *wc_elf_defined_symbol_version(const struct wc_elf_image *e);
 
 /* DT_JMPREL first, then DT_RELA without its leading relative ones. symbol is 0 where a relocation
  * names none. False: past the last. */

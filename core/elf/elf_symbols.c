@@ -32,7 +32,7 @@ static const char *defined_version(const struct wc_elf_image *e, unsigned index)
     return NULL;
 }
 
-const char *wc_elf_defined_node(const struct wc_elf_image *e) {
+const char *wc_elf_defined_symbol_version(const struct wc_elf_image *e) {
     const char *base = NULL;
     uint64_t at = 0;
     Elf64_Verdef d;
@@ -167,7 +167,7 @@ static uint32_t find_by_hash(const struct wc_elf_image *e, const struct wc_elf_h
                              const char *name) {
     uint32_t found = 0;
     uint32_t i = WC_LAX_AT(uint32_t, h->buckets + 4ull * (hash_of(name) % h->bucket_count));
-    for (uint64_t steps = 0; i && i < h->chain_room && steps < h->chain_room; steps++) {
+    for (uint64_t steps = 0; i && i < h->loader_entry && steps < h->loader_entry; steps++) {
         if (consider(e, i, name, &found))
             break;
         i = WC_LAX_AT(uint32_t, h->chains + 4ull * i);

@@ -8,7 +8,7 @@
 #include "core/base/files.h"
 #include "whichcudnn/record.h"
 
-struct wc_file_look {
+struct wc_file_check {
     enum wc_file_fault fault; /* UNKNOWN: nothing that was found */
     char what[160];      /* "a git-LFS pointer to a file of 4096 bytes"; "": nothing is there */
     int64_t size, needs; /* bytes; WC_NULL: not known. needs: of a whole file */
@@ -16,7 +16,7 @@ struct wc_file_look {
 
 /* machine: the ELF machine of the process (EM_X86_64). Header and program headers are read, no
  * more. False: nothing stands there, as far as can be seen. */
-bool wc_file_look(const struct wc_files *files, const char *path, uint16_t machine,
-                  struct wc_file_look *out);
+bool wc_file_check(const struct wc_files *files, const char *path, uint16_t machine,
+                   struct wc_file_check *out);
 
 #endif

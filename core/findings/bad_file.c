@@ -34,9 +34,9 @@ static bool is_bad(const struct wc_stack *s, const struct wc_failure *f, struct 
 /* ---- what to do ---- */
 
 static const char *command_on(struct wc_case *c, const char *command, const char *path) {
-    const char *quoted = path && path[0] == '/' ? wc_say_quoted(c, path) : NULL;
+    const char *quoted = path && path[0] == '/' ? wc_format_quoted(c, path) : NULL;
 
-    return quoted ? wc_say(c, command, quoted, NULL) : NULL;
+    return quoted ? wc_format(c, command, quoted, NULL) : NULL;
 }
 
 static void fix_pointer(struct wc_case *c, const struct wc_object *o) {
@@ -47,7 +47,7 @@ static void fix_pointer(struct wc_case *c, const struct wc_object *o) {
         c, WC_ACTION_REINSTALL,
         "fetch the file itself: the copy was made without git-LFS, which has only a pointer "
         "to it",
-        in ? wc_say(c, in, " lfs pull", NULL) : NULL);
+        in ? wc_format(c, in, " lfs pull", NULL) : NULL);
 }
 
 static bool is_for_another_process(enum wc_file_fault fault) {
@@ -66,8 +66,9 @@ static void fix_by_hand(struct wc_case *c, enum wc_file_fault fault) {
                     NULL);
     else if (is_for_another_process(fault))
         wc_case_fix(c, WC_ACTION_INSTALL,
-                    wc_say(c, "put the build there that is made for ",
-                           m->architecture ? m->architecture : "this machine", ", 64 bits", NULL),
+                    wc_format(c, "put the build there that is made for ",
+                              m->architecture ? m->architecture : "this machine", ", 64 bits",
+                              NULL),
                     NULL);
     else
         wc_case_fix(c, WC_ACTION_REINSTALL, "copy the file anew, whole, from where it came", NULL);
@@ -109,19 +110,19 @@ static void fixes(struct wc_case *c, const struct wc_bad_file *bad) {
 
 static const char *title(struct wc_case *c, const struct wc_failure *f,
                          const struct wc_bad_file *bad) {
-    const char *name = wc_say_name(c, bad->name), *is = what_it_is(bad);
+    const char *name = wc_format_name(c, bad->name), *is = what_it_is(bad);
     bool itself = f->r.name && wc_str_same(wc_base_name(bad->name), wc_base_name(f->r.name));
 
-    return wc_say(c, itself ? wc_say_caller(c, f) : wc_say_name(c, f->r.name),
-                  itself ? " asked for " : " needs ", name,
-                  is ? ", which is " : ", a file that the loader refuses", is ? is : "", NULL);
+    return wc_format(c, itself ? wc_format_caller(c, f) : wc_format_name(c, f->r.name),
+                     itself ? " asked for " : " needs ", name,
+                     is ? ", which is " : ", a file that the loader refuses", is ? is : "", NULL);
 }
 
 static void file_facts(struct wc_case *c, const struct wc_bad_file *bad) {
     const struct wc_file_record *f = bad->file;
     struct wc_object o = wc_file_as_object(bad->file, path_of(bad));
 
-    wc_case_fact(c, "file", wc_say(c, path_of(bad), NULL),
+    wc_case_fact(c, "file", wc_format(c, path_of(bad), NULL),
                  bad->refused ? "dlerror" : "loader request");
     if (!f)
         return;
@@ -130,11 +131,11 @@ static void file_facts(struct wc_case *c, const struct wc_bad_file *bad) {
         wc_case_fact(c, "real path", f->real_path, "file");
     wc_case_fact(c, "is", f->what, "file");
     if (f->size != WC_NULL)
-        wc_case_fact(c, "size", wc_say(c, wc_say_number(c, f->size), " bytes", NULL), "file");
-    wc_case_fact(c, "installation", wc_say_installation(c, &o), "files beside it");
+        wc_case_fact(c, "size", wc_format(c, wc_format_number(c, f->size), " bytes", NULL), "file");
+    wc_case_fact(c, "installation", wc_format_installation(c, &o), "files beside it");
 }
 
-static void tell(struct wc_diagnosis *d, const struct wc_failure *f,
+static void emit(struct wc_diagnosis *d, const struct wc_failure *f,
                  const struct wc_bad_file *bad) {
     const struct wc_object *caller = wc_object_of(d->s, f->r.caller_object, f->r.caller);
     struct wc_case c;
@@ -160,6 +161,6 @@ void wc_find_bad_file(struct wc_diagnosis *d) {
     struct wc_bad_file bad;
 
     for (size_t i = 0; i < d->s->failures.n && d->out->n < WC_FINDINGS_MOST; i++)
-        if (is_bad(d->s, &d->s->failures.p[i], &bad) && !wc_told_before(d, path_of(&bad)))
-            tell(d, &d->s->failures.p[i], &bad);
+        if (is_bad(d->s, &d->s->failures.p[i], &bad) && !wc_reported_before(d, path_of(&bad)))
+            emit(d, &d->s->failures.p[i], &bad);
 }

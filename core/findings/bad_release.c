@@ -21,17 +21,18 @@ static const struct bad *bad_release(struct wc_version v) {
     return NULL;
 }
 
-static void tell(struct wc_diagnosis *d, const struct wc_object *facade,
+static void emit(struct wc_diagnosis *d, const struct wc_object *facade,
                  const struct wc_runtime *runtime, const struct bad *bad) {
     struct wc_case c;
 
     wc_case_begin(&c, d);
-    c.r.title = wc_say(&c, wc_say_name(&c, wc_name_of(facade)), " is cuDNN ", bad->release,
-                       ", a release with a known defect", NULL);
+    c.r.title = wc_format(&c, wc_format_name(&c, wc_name_of(facade)), " is cuDNN ", bad->release,
+                          ", a release with a known defect", NULL);
     c.r.object = facade->r.object;
     c.r.predicted = runtime->predicted;
     wc_case_library(&c, "cuDNN", facade);
-    wc_case_fact(&c, "runtime version", wc_say_range(&c, &runtime->range), runtime->range.source);
+    wc_case_fact(&c, "runtime version", wc_format_range(&c, &runtime->range),
+                 runtime->range.source);
     wc_case_fact(&c, "defect", bad->what, bad->source);
     wc_fix_install(&c, NULL, facade, bad->instead, NULL);
     wc_case_end(&c);
@@ -50,6 +51,6 @@ void wc_find_known_bad_release(struct wc_diagnosis *d) {
         runtime = wc_runtime_of(d->s, o);
         bad = runtime.range.exact ? bad_release(runtime.range.low) : NULL;
         if (bad)
-            tell(d, o, &runtime, bad);
+            emit(d, o, &runtime, bad);
     }
 }

@@ -25,7 +25,7 @@ static bool failed(const struct wc_stack *s, const struct wc_call_record *r) {
 }
 
 /* driver-missing carries these calls as its own facts. */
-static bool told_by_driver(const struct wc_diagnosis *d, const struct wc_call_record *r) {
+static bool reported_by_driver(const struct wc_diagnosis *d, const struct wc_call_record *r) {
     return wc_status_sort(r->status, major_of(d->s, r)) == WC_STATUS_NOT_INITIALIZED &&
            wc_found_before(d, WC_NULL, "driver-missing", NULL);
 }
@@ -70,7 +70,8 @@ static void facts(struct wc_case *c, const struct wc_call_record *r) {
     const char *name = status_of(s, r);
 
     wc_case_fact(c, "call", r->function, "watched call");
-    wc_case_fact(c, "status", wc_say(c, wc_say_number(c, r->status), name ? " " : "", name, NULL),
+    wc_case_fact(c, "status",
+                 wc_format(c, wc_format_number(c, r->status), name ? " " : "", name, NULL),
                  "returned status");
     wc_case_fact(c, "host", r->host_path, "watched call");
     if (target)
@@ -84,7 +85,7 @@ static void facts(struct wc_case *c, const struct wc_call_record *r) {
 static void fixes(struct wc_case *c, const struct wc_call_record *r) {
     if (c->r.explained_by) {
         wc_case_fix(c, WC_ACTION_CHECK,
-                    wc_say(c, "repair what ", c->r.explained_by, " says first", NULL), NULL);
+                    wc_format(c, "repair what ", c->r.explained_by, " says first", NULL), NULL);
         return;
     }
     if (creates(r))
@@ -97,14 +98,15 @@ static void fixes(struct wc_case *c, const struct wc_call_record *r) {
                                           : "export CUDNN_LOGINFO_DBG=1 CUDNN_LOGDEST_DBG=stderr");
 }
 
-static void tell(struct wc_diagnosis *d, const struct wc_call_record *r) {
+static void emit(struct wc_diagnosis *d, const struct wc_call_record *r) {
     const char *name = status_of(d->s, r);
     struct wc_case c;
 
     wc_case_begin(&c, d);
-    c.r.title = wc_say(&c, r->function ? wc_say_name(&c, r->function) : "a call", ", called by ",
-                       r->host_path ? wc_say_name(&c, r->host_path) : "the host", ", returned ",
-                       name ? name : wc_say_number(&c, r->status), NULL);
+    c.r.title =
+        wc_format(&c, r->function ? wc_format_name(&c, r->function) : "a call", ", called by ",
+                  r->host_path ? wc_format_name(&c, r->host_path) : "the host", ", returned ",
+                  name ? name : wc_format_number(&c, r->status), NULL);
     c.r.host = r->host;
     c.r.object = r->target;
     c.r.explained_by = cause_of(d, r);
@@ -113,20 +115,20 @@ static void tell(struct wc_diagnosis *d, const struct wc_call_record *r) {
     wc_case_end(&c);
 }
 
-static void tell_all(struct wc_diagnosis *d, bool creation) {
+static void emit_all(struct wc_diagnosis *d, bool creation) {
     const struct wc_stack *s = d->s;
 
     for (size_t i = 0; i < s->calls.n && d->out->n < WC_FINDINGS_MOST; i++) {
         const struct wc_call_record *r = &s->calls.p[i].r;
-        if (creates(r) == creation && failed(s, r) && !told_by_driver(d, r) && !told(s, i))
-            tell(d, r);
+        if (creates(r) == creation && failed(s, r) && !reported_by_driver(d, r) && !told(s, i))
+            emit(d, r);
     }
 }
 
 void wc_find_init_failed(struct wc_diagnosis *d) {
-    tell_all(d, true);
+    emit_all(d, true);
 }
 
 void wc_find_call_failed(struct wc_diagnosis *d) {
-    tell_all(d, false);
+    emit_all(d, false);
 }

@@ -7,7 +7,7 @@
 enum { FACADES_MOST = 16 };
 
 static void each_facade(struct wc_diagnosis *d,
-                        void (*look)(struct wc_diagnosis *, const struct wc_object *)) {
+                        void (*elf_file)(struct wc_diagnosis *, const struct wc_object *)) {
     size_t facades = 0;
 
     for (size_t i = 0; i < d->s->objects.n && facades < FACADES_MOST; i++) {
@@ -15,7 +15,7 @@ static void each_facade(struct wc_diagnosis *d,
         if (o->r.role != WC_role_FACADE || !o->r.mapped)
             continue;
         facades++;
-        look(d, o);
+        elf_file(d, o);
     }
 }
 
@@ -64,12 +64,12 @@ static void look_at_hosts(const struct wc_stack *s, const struct wc_object *faca
     }
 }
 
-static void look_at_companions(const struct wc_stack *s, struct majors *m) {
+static void look_at_cuda_dependencies(const struct wc_stack *s, struct majors *m) {
     int32_t cuda;
 
     for (size_t i = 0; i < s->objects.n; i++) {
         const struct wc_object *o = &s->objects.p[i];
-        if (!wc_is_companion(o, &cuda))
+        if (!wc_is_cuda_dependency(o, &cuda))
             continue;
         if (cuda == m->made_for.major) {
             m->own = o;
@@ -92,16 +92,16 @@ static bool asked_in_vain(const struct wc_stack *s, int32_t major) {
     return false;
 }
 
-static void companion_facts(struct wc_case *c) {
+static void cuda_dependency_facts(struct wc_case *c) {
     const struct wc_stack *s = c->d->s;
     int32_t cuda;
 
     for (size_t i = 0; i < s->objects.n; i++)
-        if (wc_is_companion(&s->objects.p[i], &cuda)) {
-            const char *installation = wc_say_installation(c, &s->objects.p[i]);
+        if (wc_is_cuda_dependency(&s->objects.p[i], &cuda)) {
+            const char *installation = wc_format_installation(c, &s->objects.p[i]);
             wc_case_fact(c, s->objects.p[i].r.part ? s->objects.p[i].r.part : "companion",
-                         wc_say(c, wc_path_of(&s->objects.p[i]), installation ? "  " : "",
-                                installation, NULL),
+                         wc_format(c, wc_path_of(&s->objects.p[i]), installation ? "  " : "",
+                                   installation, NULL),
                          "link map");
         }
 }
@@ -113,29 +113,30 @@ static void major_facts(struct wc_case *c, const struct wc_object *facade, const
     wc_case_cuda(c, facade);
     if (m->host)
         wc_case_fact(c, "host",
-                     wc_say(c, wc_path_of(m->host), ", CUDA ", wc_say_number(c, m->of_host.major),
-                            ": ", m->of_host.by, NULL),
+                     wc_format(c, wc_path_of(m->host), ", CUDA ",
+                               wc_format_number(c, m->of_host.major), ": ", m->of_host.by, NULL),
                      m->of_host.source);
-    companion_facts(c);
+    cuda_dependency_facts(c);
     for (size_t i = 0; i < s->failures.n; i++)
         if (is_vain(s, &s->failures.p[i], m->made_for.major))
             wc_case_request(c, &s->failures.p[i]);
 }
 
-static void tell_majors(struct wc_diagnosis *d, const struct wc_object *facade,
-                        const struct majors *m) {
+static void report_majors(struct wc_diagnosis *d, const struct wc_object *facade,
+                          const struct majors *m) {
     const struct wc_object *against = m->host ? m->host : m->other;
     int32_t cuda = m->host ? m->of_host.major : m->cuda;
     struct wc_case c;
 
     wc_case_begin(&c, d);
-    /* Its own companions came in beside those of the host: works as long as both are found. */
+    /* Its own cuda_dependencies came in beside those of the host: works as long as both are found.
+     */
     if (m->own)
         c.r.severity = WC_severity_WARNING;
-    c.r.title =
-        wc_say(&c, wc_say_name(&c, wc_name_of(facade)), " is made for CUDA ",
-               wc_say_number(&c, m->made_for.major), ", ", wc_say_name(&c, wc_path_of(against)),
-               " is of CUDA ", wc_say_number(&c, cuda), NULL);
+    c.r.title = wc_format(&c, wc_format_name(&c, wc_name_of(facade)), " is made for CUDA ",
+                          wc_format_number(&c, m->made_for.major), ", ",
+                          wc_format_name(&c, wc_path_of(against)), " is of CUDA ",
+                          wc_format_number(&c, cuda), NULL);
     c.r.object = facade->r.object;
     c.r.host = m->host ? m->host->r.object : WC_NULL;
     c.r.predicted = !m->own && !asked_in_vain(d->s, m->made_for.major);
@@ -144,22 +145,23 @@ static void tell_majors(struct wc_diagnosis *d, const struct wc_object *facade,
     wc_fix_cuda(&c, facade, cuda);
     if (!m->host)
         wc_fix_search_path(&c, m->other);
-    wc_fix_companion(&c, "cublasLt", m->made_for.major,
-                     wc_say(&c, "libcublasLt.so.", wc_say_number(&c, m->made_for.major), NULL));
+    wc_fix_cuda_dependency(
+        &c, "cublasLt", m->made_for.major,
+        wc_format(&c, "libcublasLt.so.", wc_format_number(&c, m->made_for.major), NULL));
     wc_case_end(&c);
 }
 
-/* Two hosts of two CUDA majors may each have its own cuDNN: companions of another major say
- * nothing where the hosts of this one agree with it. */
+/* Two hosts of two CUDA majors may each have its own cuDNN: cuda_dependencies of another major
+ * print nothing where the hosts of this one agree with it. */
 static void compare_majors(struct wc_diagnosis *d, const struct wc_object *facade) {
     struct majors m = {.made_for = wc_cuda_of_set(d->s, facade)};
 
     if (m.made_for.major <= 0)
         return;
     look_at_hosts(d->s, facade, &m);
-    look_at_companions(d->s, &m);
+    look_at_cuda_dependencies(d->s, &m);
     if (m.host || (m.other && !m.own && !m.host_agrees))
-        tell_majors(d, facade, &m);
+        report_majors(d, facade, &m);
 }
 
 void wc_find_cuda_major_differs(struct wc_diagnosis *d) {
@@ -170,7 +172,7 @@ void wc_find_cuda_major_differs(struct wc_diagnosis *d) {
 
 static bool came_in(const struct wc_stack *s, const char *part) {
     for (size_t i = 0; i < s->objects.n; i++)
-        if (s->objects.p[i].r.role == WC_role_COMPANION && s->objects.p[i].r.mapped &&
+        if (s->objects.p[i].r.role == WC_role_CUDA_DEPENDENCY && s->objects.p[i].r.mapped &&
             wc_str_same(s->objects.p[i].r.part, part))
             return true;
     return false;
@@ -192,12 +194,12 @@ static bool is_missing(const struct wc_stack *s, const struct wc_failure *f, str
     char other[128];
 
     wc_name_read(f->r.name, n);
-    return n->kind == WC_NAME_COMPANION && wc_is_load(f) && wc_asked_by_cudnn(s, f) &&
+    return n->kind == WC_NAME_CUDA_DEPENDENCY && wc_is_load(f) && wc_asked_by_cudnn(s, f) &&
            !wc_failed_dependency(f, other, sizeof other) &&
            (!came_in(s, n->part) || (is_optional(n->part) && aborted(s)));
 }
 
-static bool missing_told(const struct wc_stack *s, size_t i, const char *part) {
+static bool missing_reported(const struct wc_stack *s, size_t i, const char *part) {
     struct wc_name n;
 
     for (size_t k = 0; k < i; k++)
@@ -211,19 +213,20 @@ static void fix_name(struct wc_case *c, const char *part, const char *wanted) {
     for (size_t i = 0; i < c->d->s->objects.n; i++) {
         const struct wc_object *o = &c->d->s->objects.p[i];
         const char *path = wc_path_of(o), *from, *to;
-        if (o->r.role != WC_role_COMPANION || !path || !wc_str_same(o->r.part, part))
+        if (o->r.role != WC_role_CUDA_DEPENDENCY || !path || !wc_str_same(o->r.part, part))
             continue;
-        from = wc_say_quoted(c, path);
-        to = wc_say(c, wc_directory_of(c, o), "/", wc_base_name(wanted), NULL);
-        to = to ? wc_say_quoted(c, to) : NULL;
-        wc_case_fix(c, WC_ACTION_INSTALL,
-                    wc_say(c, "give ", path, " the name ", wc_say_name(c, wanted), ", too", NULL),
-                    from && to ? wc_say(c, "ln -s ", from, " ", to, NULL) : NULL);
+        from = wc_format_quoted(c, path);
+        to = wc_format(c, wc_directory_of(c, o), "/", wc_base_name(wanted), NULL);
+        to = to ? wc_format_quoted(c, to) : NULL;
+        wc_case_fix(
+            c, WC_ACTION_INSTALL,
+            wc_format(c, "give ", path, " the name ", wc_format_name(c, wanted), ", too", NULL),
+            from && to ? wc_format(c, "ln -s ", from, " ", to, NULL) : NULL);
         return;
     }
 }
 
-static void tell_missing(struct wc_diagnosis *d, size_t i, const char *part) {
+static void emit_missing(struct wc_diagnosis *d, size_t i, const char *part) {
     const struct wc_stack *s = d->s;
     const struct wc_failure *f = &s->failures.p[i];
     const struct wc_object *by = wc_object_of(s, f->r.caller_object, f->r.caller);
@@ -235,8 +238,8 @@ static void tell_missing(struct wc_diagnosis *d, size_t i, const char *part) {
     wc_case_begin(&c, d);
     if (is_optional(part) && !wc_a_call_failed(s) && !aborted(s))
         c.r.severity = WC_severity_WARNING;
-    c.r.title = wc_say(&c, wc_say_caller(&c, f), " asked for ", wc_say_name(&c, f->r.name),
-                       ", which was not found", NULL);
+    c.r.title = wc_format(&c, wc_format_caller(&c, f), " asked for ", wc_format_name(&c, f->r.name),
+                          ", which was not found", NULL);
     c.r.object = facade ? facade->r.object : by ? by->r.object : WC_NULL;
     for (size_t k = i; k < s->failures.n; k++)
         if (is_missing(s, &s->failures.p[k], &n) && wc_str_same(n.part, part)) {
@@ -249,10 +252,10 @@ static void tell_missing(struct wc_diagnosis *d, size_t i, const char *part) {
         wc_case_cuda(&c, facade);
         cuda = cuda < 0 ? wc_cuda_of_set(s, facade).major : cuda;
     }
-    companion_facts(&c);
+    cuda_dependency_facts(&c);
     fix_name(&c, part, f->r.name);
-    wc_fix_companion_path(&c, facade, part, f->r.name);
-    wc_fix_companion(&c, part, cuda, f->r.name);
+    wc_fix_cuda_dependency_path(&c, facade, part, f->r.name);
+    wc_fix_cuda_dependency(&c, part, cuda, f->r.name);
     wc_case_fix(&c, WC_ACTION_SET_VARIABLE,
                 "and let LD_LIBRARY_PATH name its directory before the process starts", NULL);
     wc_case_end(&c);
@@ -320,7 +323,7 @@ static bool host_lives_there(const struct wc_stack *s, const struct wc_object *f
     return false;
 }
 
-/* The library whose installation the companions should be of. */
+/* The library whose installation the cuda_dependencies should be of. */
 static const struct wc_object *reference(const struct wc_stack *s, const struct wc_object *facade,
                                          int32_t major) {
     const struct wc_object *other = NULL;
@@ -328,7 +331,7 @@ static const struct wc_object *reference(const struct wc_stack *s, const struct 
 
     for (size_t i = 0; i < s->objects.n; i++) {
         const struct wc_object *o = &s->objects.p[i];
-        if (!wc_is_companion(o, &cuda) || (major > 0 && cuda != major))
+        if (!wc_is_cuda_dependency(o, &cuda) || (major > 0 && cuda != major))
             continue;
         if (is_environment(o))
             return o;
@@ -340,7 +343,7 @@ static const struct wc_object *reference(const struct wc_stack *s, const struct 
     return other;
 }
 
-/* Is it of another installation, as far as that can be said? */
+/* Is it of another installation, as far as that can be printed? */
 static bool is_foreign(const struct wc_stack *s, const struct wc_object *o,
                        const struct wc_object *of) {
     struct home home = home_of(o);
@@ -364,7 +367,7 @@ static bool pair_is_torn(const struct wc_stack *s, const struct wc_object *forei
     for (size_t i = 0; is_of_pair(foreign) && i < s->objects.n; i++) {
         const struct wc_object *o = &s->objects.p[i];
         if (is_of_pair(o) && !wc_str_same(o->r.part, foreign->r.part) &&
-            wc_is_companion(o, &other) && other == cuda &&
+            wc_is_cuda_dependency(o, &other) && other == cuda &&
             o->r.installation_kind != WC_installation_kind_BUNDLED && !same_home(home_of(o), home))
             return true;
     }
@@ -401,8 +404,8 @@ static bool may_be_meant(const struct wc_stack *s, const struct wc_object *forei
     return !pair_is_torn(s, foreign) && !wc_a_call_failed(s) && !crashed(s);
 }
 
-static void tell_foreign(struct wc_diagnosis *d, const struct wc_object *facade,
-                         const struct wc_object *foreign, const struct wc_object *of) {
+static void report_foreign(struct wc_diagnosis *d, const struct wc_object *facade,
+                           const struct wc_object *foreign, const struct wc_object *of) {
     const struct wc_candidate_record *own = own_of(d->s, foreign, home_of(of));
     bool meant = !own && may_be_meant(d->s, foreign);
     const char *directory;
@@ -411,13 +414,13 @@ static void tell_foreign(struct wc_diagnosis *d, const struct wc_object *facade,
     wc_case_begin(&c, d);
     c.r.severity = meant ? WC_severity_NOTE : WC_severity_WARNING;
     directory = wc_directory_of(&c, foreign);
-    c.r.title = wc_say(&c, wc_say_name(&c, wc_path_of(foreign)), " beside ",
-                       wc_say_name(&c, wc_name_of(facade)),
-                       " comes from another installation: ", directory ? directory : "?", NULL);
+    c.r.title = wc_format(&c, wc_format_name(&c, wc_path_of(foreign)), " beside ",
+                          wc_format_name(&c, wc_name_of(facade)),
+                          " comes from another installation: ", directory ? directory : "?", NULL);
     c.r.object = facade->r.object;
     wc_case_library(&c, "cuDNN", facade);
     wc_case_cuda(&c, facade);
-    companion_facts(&c);
+    cuda_dependency_facts(&c);
     wc_case_fact(&c, "LD_LIBRARY_PATH", wc_variable(d->s, "LD_LIBRARY_PATH"),
                  "environment at process start");
     wc_case_fact(&c, "stands before", own ? own->path : NULL, "the loader's rules");
@@ -426,12 +429,12 @@ static void tell_foreign(struct wc_diagnosis *d, const struct wc_object *facade,
                      NULL);
     wc_fix_search_path(&c, foreign);
     if (is_environment(of) && !own)
-        wc_fix_companion(&c, foreign->r.part, wc_name_cuda(wc_path_of(foreign)),
-                         wc_path_of(foreign));
-    wc_case_fix(
-        &c, WC_ACTION_REMOVE,
-        wc_say(&c, "or take it away from where the loader finds it: ", wc_path_of(foreign), NULL),
-        NULL);
+        wc_fix_cuda_dependency(&c, foreign->r.part, wc_name_cuda(wc_path_of(foreign)),
+                               wc_path_of(foreign));
+    wc_case_fix(&c, WC_ACTION_REMOVE,
+                wc_format(&c, "or take it away from where the loader finds it: ",
+                          wc_path_of(foreign), NULL),
+                NULL);
     wc_case_end(&c);
 }
 
@@ -441,20 +444,20 @@ static void compare_homes(struct wc_diagnosis *d, const struct wc_object *facade
 
     for (size_t i = 0; of && i < d->s->objects.n; i++) {
         const struct wc_object *o = &d->s->objects.p[i];
-        if (o == of || !wc_is_companion(o, &cuda) || (major > 0 && cuda != major) ||
+        if (o == of || !wc_is_cuda_dependency(o, &cuda) || (major > 0 && cuda != major) ||
             !is_foreign(d->s, o, of))
             continue;
-        tell_foreign(d, facade, o, of);
+        report_foreign(d, facade, o, of);
         return;
     }
 }
 
-void wc_find_companion_differs(struct wc_diagnosis *d) {
+void wc_find_cuda_dependency_differs(struct wc_diagnosis *d) {
     struct wc_name n;
 
     for (size_t i = 0; i < d->s->failures.n && d->out->n < WC_FINDINGS_MOST; i++)
-        if (is_missing(d->s, &d->s->failures.p[i], &n) && !missing_told(d->s, i, n.part) &&
+        if (is_missing(d->s, &d->s->failures.p[i], &n) && !missing_reported(d->s, i, n.part) &&
             !wc_found_before(d, WC_NULL, "cuda-major-differs", NULL))
-            tell_missing(d, i, n.part);
+            emit_missing(d, i, n.part);
     each_facade(d, compare_homes);
 }

@@ -1,6 +1,6 @@
 /*
- * demands-conflict: two hosts of one process that no release of cuDNN suits both. Nothing is said
- * where each got a library that it accepts: two majors in one process are two libraries.
+ * demands-conflict: two hosts of one process that no release of cuDNN suits both. Nothing is
+ * printed where each got a library that it accepts: two majors in one process are two libraries.
  */
 #include "finding.h"
 
@@ -64,7 +64,7 @@ static int32_t major_accepted(const struct wc_stack *s, const struct wc_object *
     return wc_common_releases(s, &one, &low, &high) ? low.major : -1;
 }
 
-static void tell_host(struct wc_case *c, const struct wc_object *host) {
+static void emit_host(struct wc_case *c, const struct wc_object *host) {
     const struct wc_stack *s = c->d->s;
     const struct wc_hosts one = {{host}, 1};
     struct wc_version low, high;
@@ -74,27 +74,27 @@ static void tell_host(struct wc_case *c, const struct wc_object *host) {
     for (size_t i = 0; i < s->demands.n; i++) {
         const struct wc_demand_record *r = &s->demands.p[i].r;
         if (wc_means(host, r->host, r->host_path) && r->demand_kind != WC_demand_kind_EXPECTATION)
-            wc_case_fact(c, "wants", wc_say_demand_whole(c, r), wc_say_demand_source(c, r));
+            wc_case_fact(c, "wants", wc_format_demand_whole(c, r), wc_format_demand_source(c, r));
     }
     if (wc_common_releases(s, &one, &low, &high))
-        wc_case_fact(c, "accepts", wc_say_common(c, low, high), "all of these");
+        wc_case_fact(c, "accepts", wc_format_common(c, low, high), "all of these");
     wc_uses_of(s, host, &uses);
     for (size_t i = 0; i < uses.n; i++)
-        wc_case_fact(
-            c, is_refused(c->d, host) ? "got, and refuses" : "got",
-            wc_say(c, wc_say_own(c, uses.library[i]), "  ", wc_path_of(uses.library[i]), NULL),
-            "bindings");
+        wc_case_fact(c, is_refused(c->d, host) ? "got, and refuses" : "got",
+                     wc_format(c, wc_format_own(c, uses.library[i]), "  ",
+                               wc_path_of(uses.library[i]), NULL),
+                     "bindings");
 }
 
-static const char *say_framework(struct wc_case *c, const struct wc_object *host) {
+static const char *format_framework(struct wc_case *c, const struct wc_object *host) {
     const struct wc_stack *s = c->d->s;
 
     for (size_t i = 0; i < s->demands.n; i++) {
         const struct wc_demand_record *r = &s->demands.p[i].r;
         if (r->framework && wc_means(host, r->host, r->host_path))
-            return wc_say_name(c, r->framework);
+            return wc_format_name(c, r->framework);
     }
-    return wc_say_name(c, wc_path_of(host));
+    return wc_format_name(c, wc_path_of(host));
 }
 
 static void fixes(struct wc_case *c, const struct wc_object *a, const struct wc_object *b) {
@@ -102,29 +102,29 @@ static void fixes(struct wc_case *c, const struct wc_object *a, const struct wc_
 
     if (x >= 0 && y >= 0 && x != y)
         wc_case_fix(c, WC_ACTION_INSTALL,
-                    wc_say(c, "let each find a cuDNN of its own: those of major ",
-                           wc_say_number(c, x), " and ", wc_say_number(c, y),
-                           " have different names and can be in one process", NULL),
+                    wc_format(c, "let each find a cuDNN of its own: those of major ",
+                              wc_format_number(c, x), " and ", wc_format_number(c, y),
+                              " have different names and can be in one process", NULL),
                     NULL);
     wc_case_fix(c, WC_ACTION_UPGRADE_HOST,
-                wc_say(c, x != y ? "or take" : "take", " a release of ", say_framework(c, a),
-                       " or of ", say_framework(c, b), " that accepts what the other one does",
-                       NULL),
+                wc_format(c, x != y ? "or take" : "take", " a release of ", format_framework(c, a),
+                          " or of ", format_framework(c, b),
+                          " that accepts what the other one does", NULL),
                 NULL);
     wc_case_fix(c, WC_ACTION_INSTALL,
                 "or run the two in processes of their own, each with an environment of its own",
                 NULL);
 }
 
-static void tell(struct wc_diagnosis *d, const struct wc_object *a, const struct wc_object *b) {
+static void emit(struct wc_diagnosis *d, const struct wc_object *a, const struct wc_object *b) {
     struct wc_case c;
 
     wc_case_begin(&c, d);
-    c.r.title = wc_say(&c, "no release of cuDNN suits both ", wc_say_name(&c, wc_path_of(a)),
-                       " and ", wc_say_name(&c, wc_path_of(b)), NULL);
+    c.r.title = wc_format(&c, "no release of cuDNN suits both ", wc_format_name(&c, wc_path_of(a)),
+                          " and ", wc_format_name(&c, wc_path_of(b)), NULL);
     c.r.host = is_refused(d, a) ? a->r.object : b->r.object;
-    tell_host(&c, a);
-    tell_host(&c, b);
+    emit_host(&c, a);
+    emit_host(&c, b);
     fixes(&c, a, b);
     wc_case_end(&c);
 }
@@ -143,7 +143,7 @@ void wc_find_demands_conflict(struct wc_diagnosis *d) {
             if (!(is_refused(d, hosts.p[i]) || is_refused(d, hosts.p[k])) || !alone ||
                 wc_common_releases(d->s, &pair, &low, &high))
                 continue;
-            tell(d, hosts.p[k], hosts.p[i]);
+            emit(d, hosts.p[k], hosts.p[i]);
             told++;
         }
 }

@@ -52,7 +52,7 @@ static void driver_facts(struct wc_case *c, const struct wc_object *libcuda, str
     if (libcuda) {
         wc_case_fact(c, "libcuda", wc_path_of(libcuda), "link map");
         wc_case_fact(c, "its release", library.text,
-                     wc_say(c, "file name, ", libcuda->r.real_path, NULL));
+                     wc_format(c, "file name, ", libcuda->r.real_path, NULL));
     }
     wc_case_fact(c, "kernel module", module.text, "/proc/driver/nvidia/version");
 }
@@ -71,8 +71,8 @@ void wc_find_driver_mixed(struct wc_diagnosis *d) {
     if (!order || (order > 0 && is_forward_compatible(libcuda)))
         return;
     wc_case_begin(&c, d);
-    c.r.title = wc_say(&c, "libcuda is of driver ", library.text, ", the kernel module is ",
-                       module.text, NULL);
+    c.r.title = wc_format(&c, "libcuda is of driver ", library.text, ", the kernel module is ",
+                          module.text, NULL);
     c.r.object = libcuda->r.object;
     driver_facts(&c, libcuda, library, module);
     if (d->s->has_machine)
@@ -80,14 +80,15 @@ void wc_find_driver_mixed(struct wc_diagnosis *d) {
     wc_fix_search_path(&c, libcuda);
     if (d->s->has_machine && d->s->machine.container)
         wc_case_fix(&c, WC_ACTION_REMOVE,
-                    wc_say(&c, "take libcuda out of the image, the container gets the computer's: ",
-                           wc_path_of(libcuda), NULL),
+                    wc_format(&c,
+                              "take libcuda out of the image, the container gets the computer's: ",
+                              wc_path_of(libcuda), NULL),
                     NULL);
     wc_case_fix(&c, WC_ACTION_DRIVER,
-                wc_say(&c,
-                       "after an update of the driver: restart the computer, or load the new "
-                       "kernel module; else install the driver's libraries of release ",
-                       module.text, NULL),
+                wc_format(&c,
+                          "after an update of the driver: restart the computer, or load the new "
+                          "kernel module; else install the driver's libraries of release ",
+                          module.text, NULL),
                 NULL);
     wc_case_fix(&c, WC_ACTION_CHECK,
                 "it says \"Driver/library version mismatch\" as long as they "
@@ -134,7 +135,7 @@ static void demand_more(const struct wc_stack *s, struct use *most, struct wc_ve
         *most = u;
 }
 
-static struct wc_version cuda_of_companion(const struct wc_object *o, int32_t major) {
+static struct wc_version cuda_of_dependency(const struct wc_object *o, int32_t major) {
     struct wc_name n;
 
     wc_name_read(o->r.soname, &n);
@@ -142,15 +143,15 @@ static struct wc_version cuda_of_companion(const struct wc_object *o, int32_t ma
     return (struct wc_version){major, major < 11 ? n.version.minor : -1, -1, -1};
 }
 
-/* The CUDA that wants the newest driver: of the loaded companions, and of each cuDNN. */
+/* The CUDA that wants the newest driver: of the loaded cuda_dependencies, and of each cuDNN. */
 static struct use newest_use(const struct wc_stack *s) {
     struct use most = {.by = NULL};
     int32_t major;
 
     for (size_t i = 0; i < s->objects.n; i++) {
         const struct wc_object *o = &s->objects.p[i];
-        if (wc_is_companion(o, &major))
-            demand_more(s, &most, cuda_of_companion(o, major), o,
+        if (wc_is_cuda_dependency(o, &major))
+            demand_more(s, &most, cuda_of_dependency(o, major), o,
                         o->r.soname ? o->r.soname : wc_path_of(o), "SONAME");
         if (o->r.role == WC_role_FACADE && o->r.mapped) {
             struct wc_cuda cuda = wc_cuda_of_set(s, o);
@@ -162,28 +163,29 @@ static struct use newest_use(const struct wc_stack *s) {
     return most;
 }
 
-static void tell_too_old(struct wc_diagnosis *d, const struct use *use,
-                         const struct wc_object *libcuda, struct release driver) {
+static void report_too_old(struct wc_diagnosis *d, const struct use *use,
+                           const struct wc_object *libcuda, struct release driver) {
     struct release library = of_library(libcuda), module = of_module(d->s);
     const char *cuda;
     struct wc_case c;
 
     wc_case_begin(&c, d);
-    cuda = wc_say_version(&c, use->cuda);
-    c.r.title = wc_say(&c, "the driver is ", driver.text, ", CUDA ", cuda, " needs ",
-                       use->least.text, " or newer", NULL);
+    cuda = wc_format_version(&c, use->cuda);
+    c.r.title = wc_format(&c, "the driver is ", driver.text, ", CUDA ", cuda, " needs ",
+                          use->least.text, " or newer", NULL);
     c.r.object = libcuda ? libcuda->r.object : WC_NULL;
     c.r.predicted = !libcuda;
     driver_facts(&c, libcuda, library, module);
     wc_case_fact(&c, "CUDA in use",
-                 wc_say(&c, cuda, ": ", use->what, ", ", wc_path_of(use->by), NULL), use->source);
+                 wc_format(&c, cuda, ": ", use->what, ", ", wc_path_of(use->by), NULL),
+                 use->source);
     wc_case_fact(&c, "least driver", use->least.text, "NVIDIA, CUDA Compatibility");
     wc_case_fact(&c, "mind",
                  "nvidia-smi's \"CUDA Version\" is the newest that the driver can do, "
                  "not the one that is installed",
                  NULL);
     wc_case_fix(&c, WC_ACTION_DRIVER,
-                wc_say(&c, "install driver ", use->least.text, " or newer", NULL), NULL);
+                wc_format(&c, "install driver ", use->least.text, " or newer", NULL), NULL);
     wc_case_fix(&c, WC_ACTION_UPGRADE_HOST,
                 "or take builds of the host and of cuDNN for the CUDA that this driver can do",
                 "nvidia-smi");
@@ -200,5 +202,5 @@ void wc_find_driver_too_old(struct wc_diagnosis *d) {
         return;
     use = newest_use(d->s);
     if (use.least.text && wc_version_compare(driver.v, use.least.v) < 0)
-        tell_too_old(d, &use, libcuda, driver);
+        report_too_old(d, &use, libcuda, driver);
 }

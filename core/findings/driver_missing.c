@@ -40,7 +40,7 @@ static void note_asker(const struct wc_stack *s, const struct wc_failure *f, str
 }
 
 /* What cuDNN answers without a GPU: its version, the text of a status. */
-static bool is_question(const char *function) {
+static bool is_query(const char *function) {
     return wc_str_starts(function, "cudnnGet") || wc_str_ends(function, "VersionCheck");
 }
 
@@ -50,7 +50,7 @@ static void read_failures(const struct wc_stack *s, struct signs *signs) {
 
     for (size_t i = 0; i < s->failures.n; i++) {
         const struct wc_failure *f = &s->failures.p[i];
-        /* bad-file and wrong-name tell it */
+        /* bad-file and wrong-name emit it */
         if (!wc_is_load(f) || wc_failed_for_file(s, f, &bad) || wc_failed_for_name(s, f))
             continue;
         if (is_driver(f->r.name)) {
@@ -67,7 +67,7 @@ static void read_failures(const struct wc_stack *s, struct signs *signs) {
 static void read_calls(const struct wc_stack *s, struct signs *signs) {
     for (size_t i = 0; i < s->calls.n; i++) {
         const struct wc_call *call = &s->calls.p[i];
-        if (call->r.function && !is_question(call->r.function))
+        if (call->r.function && !is_query(call->r.function))
             signs->gpu_wanted = true;
         if (!signs->call && not_initialized(s, call))
             signs->call = call;
@@ -87,7 +87,7 @@ static void machine_facts(struct wc_case *c) {
     wc_case_fact(c, "kernel module", m->driver ? m->driver : "none loaded",
                  "/proc/driver/nvidia/version");
     if (m->gpu_devices != WC_NULL)
-        wc_case_fact(c, "GPU devices", wc_say_number(c, m->gpu_devices), "/dev/nvidia*");
+        wc_case_fact(c, "GPU devices", wc_format_number(c, m->gpu_devices), "/dev/nvidia*");
     wc_case_fact(c, "container", m->container, "marks of a container");
 }
 
@@ -98,10 +98,10 @@ static void call_facts(struct wc_case *c) {
         const struct wc_call_record *r = &s->calls.p[i].r;
         if (not_initialized(s, &s->calls.p[i]))
             wc_case_fact(c, "init-failed",
-                         wc_say(c, r->function ? r->function : "a call", " returned ",
-                                wc_say_number(c, r->status), " ",
-                                r->status_name ? r->status_name : "CUDNN_STATUS_NOT_INITIALIZED",
-                                NULL),
+                         wc_format(c, r->function ? r->function : "a call", " returned ",
+                                   wc_format_number(c, r->status), " ",
+                                   r->status_name ? r->status_name : "CUDNN_STATUS_NOT_INITIALIZED",
+                                   NULL),
                          "returned status");
     }
 }
@@ -118,20 +118,21 @@ static void fixes(struct wc_case *c, const struct wc_object *stub) {
     const char *driver = s->has_machine ? s->machine.driver : NULL;
 
     if (stub && !wc_fix_search_path(c, stub))
-        wc_case_fix(c, WC_ACTION_REMOVE,
-                    wc_say(c, "take the stub out of the loader's search: ", wc_path_of(stub), NULL),
-                    NULL);
+        wc_case_fix(
+            c, WC_ACTION_REMOVE,
+            wc_format(c, "take the stub out of the loader's search: ", wc_path_of(stub), NULL),
+            NULL);
     if (s->has_machine && s->machine.container)
         wc_case_fix(c, WC_ACTION_DRIVER,
                     "start the container with its GPUs: docker and podman --gpus all, Kubernetes a "
                     "limit of nvidia.com/gpu, Apptainer --nv",
                     NULL);
     if (driver)
-        wc_case_fix(c, WC_ACTION_DRIVER,
-                    wc_say(c,
-                           "install the driver's libraries of the release of the kernel module, ",
-                           driver, NULL),
-                    NULL);
+        wc_case_fix(
+            c, WC_ACTION_DRIVER,
+            wc_format(c, "install the driver's libraries of the release of the kernel module, ",
+                      driver, NULL),
+            NULL);
     else
         wc_case_fix(c, WC_ACTION_DRIVER,
                     "on a computer with an NVIDIA GPU: install NVIDIA's driver; without one there "
@@ -144,17 +145,18 @@ static const char *title(struct wc_case *c, const struct signs *signs) {
     const struct wc_call_record *r = signs->call ? &signs->call->r : NULL;
 
     if (signs->stub)
-        return wc_say(c, "no NVIDIA driver: the libcuda that is loaded is a stub for linking, ",
-                      wc_path_of(signs->stub), NULL);
+        return wc_format(c, "no NVIDIA driver: the libcuda that is loaded is a stub for linking, ",
+                         wc_path_of(signs->stub), NULL);
     if (signs->victim)
-        return wc_say(c, wc_say_name(c, signs->victim->r.name),
-                      " could not be loaded: no NVIDIA driver, libcuda.so.1 was not found", NULL);
+        return wc_format(c, wc_format_name(c, signs->victim->r.name),
+                         " could not be loaded: no NVIDIA driver, libcuda.so.1 was not found",
+                         NULL);
     if (r)
-        return wc_say(c, "no NVIDIA driver here: ", r->function ? r->function : "a call",
-                      ", called by ", r->host_path ? wc_say_name(c, r->host_path) : "the host",
-                      ", failed", NULL);
-    return wc_say(c, "no NVIDIA driver: ", wc_say_caller(c, signs->request), " asked for ",
-                  wc_say_name(c, signs->request->r.name), ", which was not found", NULL);
+        return wc_format(
+            c, "no NVIDIA driver here: ", r->function ? r->function : "a call", ", called by ",
+            r->host_path ? wc_format_name(c, r->host_path) : "the host", ", failed", NULL);
+    return wc_format(c, "no NVIDIA driver: ", wc_format_caller(c, signs->request), " asked for ",
+                     wc_format_name(c, signs->request->r.name), ", which was not found", NULL);
 }
 
 void wc_find_driver_missing(struct wc_diagnosis *d) {

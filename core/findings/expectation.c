@@ -1,31 +1,33 @@
 /* expectation-not-met: WHICHCUDNN_EXPECT says what should be in use, and something else is. */
 #include "finding.h"
 
-static const char *say_expected(struct wc_case *c, const struct wc_demand_record *r) {
+static const char *format_expected(struct wc_case *c, const struct wc_demand_record *r) {
     if (r->spec)
         return r->spec;
-    return wc_say(c, r->built, " or what goes with it", NULL);
+    return wc_format(c, r->built, " or what goes with it", NULL);
 }
 
-static void tell(struct wc_diagnosis *d, const struct wc_demand_record *r,
+static void emit(struct wc_diagnosis *d, const struct wc_demand_record *r,
                  const struct wc_object *facade, const struct wc_runtime *runtime) {
     bool path_first = wc_next_fits(d->s, facade, r);
     struct wc_case c;
 
     wc_case_begin(&c, d);
-    c.r.title =
-        wc_say(&c, wc_say_name(&c, wc_name_of(facade)), " is cuDNN ",
-               wc_say_range(&c, &runtime->range), ", expected was ", say_expected(&c, r), NULL);
+    c.r.title = wc_format(&c, wc_format_name(&c, wc_name_of(facade)), " is cuDNN ",
+                          wc_format_range(&c, &runtime->range), ", expected was ",
+                          format_expected(&c, r), NULL);
     c.r.object = facade->r.object;
     c.r.predicted = runtime->predicted;
     c.r.explained_by =
         wc_found_before(d, facade->r.object, "facade-and-parts-differ", "parts-differ", NULL);
     wc_case_library(&c, "got", facade);
-    wc_case_fact(&c, "runtime version", wc_say_range(&c, &runtime->range), runtime->range.source);
-    wc_case_fact(&c, "expected", say_expected(&c, r), r->source ? r->source : "WHICHCUDNN_EXPECT");
+    wc_case_fact(&c, "runtime version", wc_format_range(&c, &runtime->range),
+                 runtime->range.source);
+    wc_case_fact(&c, "expected", format_expected(&c, r),
+                 r->source ? r->source : "WHICHCUDNN_EXPECT");
     if (r->built)
         wc_case_fact(&c, "check", wc_rule_explanation(wc_rule_for(r)),
-                     wc_say(&c, "rule ", wc_rule_name(wc_rule_for(r)), NULL));
+                     wc_format(&c, "rule ", wc_rule_name(wc_rule_for(r)), NULL));
     if (path_first)
         wc_fix_search_path(&c, facade);
     wc_fix_install(&c, NULL, facade, r->spec, NULL);
@@ -45,7 +47,7 @@ static void compare(struct wc_diagnosis *d, const struct wc_demand_record *r) {
         runtime = wc_runtime_of(d->s, facade);
         fit = wc_demand_fit(r, &runtime.range, &runtime.range);
         if (fit != WC_FITS && fit != WC_FIT_UNKNOWN)
-            tell(d, r, facade, &runtime);
+            emit(d, r, facade, &runtime);
     }
 }
 

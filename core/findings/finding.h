@@ -60,14 +60,14 @@ struct wc_case {
 void wc_case_begin(struct wc_case *c, struct wc_diagnosis *d);
 /* A text in the scratch arena made of the arguments up to the first NULL; NULL when memory ended
  * (then the whole finding is counted as lost). */
-const char *wc_say(struct wc_case *c, ...) __attribute__((sentinel));
-const char *wc_say_number(struct wc_case *c, int64_t n);
-const char *wc_say_version(struct wc_case *c, struct wc_version v);
+const char *wc_format(struct wc_case *c, ...) __attribute__((sentinel));
+const char *wc_format_number(struct wc_case *c, int64_t n);
+const char *wc_format_version(struct wc_case *c, struct wc_version v);
 /* The last element of a path for a sentence: short, no control characters; "?" for NULL. */
-const char *wc_say_name(struct wc_case *c, const char *path);
+const char *wc_format_name(struct wc_case *c, const char *path);
 /* For a command line: as it is, or quoted. NULL if no terminal should get it pasted. */
-const char *wc_say_quoted(struct wc_case *c, const char *text);
-/* Nothing is copied: text from the stack, from wc_say or literal. A NULL value is left out. */
+const char *wc_format_quoted(struct wc_case *c, const char *text);
+/* Nothing is copied: text from the stack, from wc_format or literal. A NULL value is left out. */
 void wc_case_fact(struct wc_case *c, const char *name, const char *value, const char *source);
 void wc_case_fix(struct wc_case *c, enum wc_action action, const char *text, const char *command);
 void wc_case_end(struct wc_case *c);
@@ -78,7 +78,7 @@ const char *wc_found_before(const struct wc_diagnosis *d, int64_t object, ...)
     __attribute__((sentinel));
 
 /* Is there a finding of this kind with that value as its first fact? */
-bool wc_told_before(const struct wc_diagnosis *d, const char *first_fact);
+bool wc_reported_before(const struct wc_diagnosis *d, const char *first_fact);
 
 /* ---- objects (core/findings/shared/objects.c) ---- */
 
@@ -91,7 +91,7 @@ bool wc_means(const struct wc_object *o, int64_t object, const char *path);
 const char *wc_path_of(const struct wc_object *o); /* real path, else path, else asked name */
 const char *wc_name_of(const struct wc_object *o); /* for sentences: SONAME, else file name */
 const char *wc_directory_of(struct wc_case *c, const struct wc_object *o); /* NULL: unknown */
-const char *wc_say_directory(struct wc_case *c, const char *path);         /* of a file */
+const char *wc_format_directory(struct wc_case *c, const char *path);      /* of a file */
 /* From version, bounds, SONAME or node, whichever tells; -1: unknown. */
 int32_t wc_major_of(const struct wc_object *o);
 /* Was o, or what asked for it and so on, asked for by that object (number, or path where who asked
@@ -125,10 +125,10 @@ struct wc_range wc_own_range(const struct wc_object *o);
 struct wc_range wc_seen_range(const struct wc_object *o);
 /* Can both be one release? True where too little is known. */
 bool wc_ranges_meet(const struct wc_range *a, const struct wc_range *b);
-const char *wc_say_range(struct wc_case *c, const struct wc_range *r);
-const char *wc_say_own(struct wc_case *c, const struct wc_object *o);
+const char *wc_format_range(struct wc_case *c, const struct wc_range *r);
+const char *wc_format_own(struct wc_case *c, const struct wc_object *o);
 
-/* What cudnnGetVersion says, or would say, to who calls this library. */
+/* What cudnnGetVersion says, or would print, to who calls this library. */
 struct wc_runtime {
     struct wc_range range;
     const struct wc_object *decided_by; /* NULL: the call itself */
@@ -162,12 +162,12 @@ struct wc_cuda {
 };
 /* What a facade and its parts are made for, by their own words before those of a package. */
 struct wc_cuda wc_cuda_of_set(const struct wc_stack *s, const struct wc_object *facade);
-/* What a host is made for: it names its own companions, or its package says so. */
+/* What a host is made for: it names its own cuda_dependencies, or its package says so. */
 struct wc_cuda wc_cuda_of_host(const struct wc_object *host);
 /* All of it as facts. */
 void wc_case_cuda(struct wc_case *c, const struct wc_object *facade);
 /* A mapped companion whose name tells CUDA's major. */
-bool wc_is_companion(const struct wc_object *o, int32_t *cuda);
+bool wc_is_cuda_dependency(const struct wc_object *o, int32_t *cuda);
 bool wc_asked_by_cudnn(const struct wc_stack *s, const struct wc_failure *f);
 
 /* ---- demands (core/findings/shared/judge.c) ---- */
@@ -177,10 +177,10 @@ struct wc_judgement {
     const struct wc_demand *strongest; /* of those that fail as `fit` says */
     enum wc_fit fit;
     struct wc_runtime runtime;
-    bool by_symbols_alone; /* nothing else fails */
-    bool own_would_fit;    /* the facade's own version is accepted; what it runs with is not */
-    bool told_elsewhere;   /* another host with the same demand tells it */
-    int64_t weight;        /* functions that the host uses */
+    bool by_symbols_alone;   /* nothing else fails */
+    bool own_would_fit;      /* the facade's own version is accepted; what it runs with is not */
+    bool reported_elsewhere; /* another host with the same demand tells it */
+    int64_t weight;          /* functions that the host uses */
 };
 void wc_judge_all(struct wc_diagnosis *d);
 enum wc_fit wc_demand_fit(const struct wc_demand_record *r, const struct wc_range *runtime,
@@ -206,12 +206,12 @@ bool wc_spec_pins(const char *spec, struct wc_version *out);
 /* Facts of `host` about all its demands, refused ones first. */
 void wc_case_demands(struct wc_case *c, const struct wc_judgement *j);
 /* "its wheel requires 9.26.0": for a title. */
-const char *wc_say_demand(struct wc_case *c, const struct wc_demand_record *r);
+const char *wc_format_demand(struct wc_case *c, const struct wc_demand_record *r);
 
 /* A set of releases that the demand surely accepts, for a package manager; NULL: not known. */
-const char *wc_say_acceptable(struct wc_case *c, const struct wc_demand_record *r);
-const char *wc_say_demand_whole(struct wc_case *c, const struct wc_demand_record *r);
-const char *wc_say_demand_source(struct wc_case *c, const struct wc_demand_record *r);
+const char *wc_format_acceptable(struct wc_case *c, const struct wc_demand_record *r);
+const char *wc_format_demand_whole(struct wc_case *c, const struct wc_demand_record *r);
+const char *wc_format_demand_source(struct wc_case *c, const struct wc_demand_record *r);
 
 /* ---- what several hosts accept (core/findings/shared/agreement.c) ---- */
 
@@ -224,7 +224,7 @@ struct wc_hosts {
  * False: there are none, or nothing is demanded. */
 bool wc_common_releases(const struct wc_stack *s, const struct wc_hosts *hosts,
                         struct wc_version *low, struct wc_version *high);
-const char *wc_say_common(struct wc_case *c, struct wc_version low, struct wc_version high);
+const char *wc_format_common(struct wc_case *c, struct wc_version low, struct wc_version high);
 bool wc_demand_refuses(const struct wc_demand_record *r, struct wc_version v);
 
 /* ---- facts and fixes that several findings give (core/findings/shared/common.c) ---- */
@@ -233,29 +233,29 @@ bool wc_demand_refuses(const struct wc_demand_record *r, struct wc_version v);
 void wc_case_library(struct wc_case *c, const char *name, const struct wc_object *o);
 /* Who asked for it, and by which name. */
 void wc_case_asker(struct wc_case *c, const struct wc_object *o);
-/* A file as if it were an object: what is said of an installation is said of both. f NULL: nobody
- * looked at it, and its path is all that is known. */
+/* A file as if it were an object: what is printed of an installation is printed of both. f NULL:
+ * nobody looked at it, and its path is all that is known. */
 struct wc_object wc_file_as_object(const struct wc_file_record *f, const char *path);
 /* Path, link, SONAME, version and installation of a file that is not loaded, under `name`. */
 void wc_case_file(struct wc_case *c, const char *name, const struct wc_file_record *f,
                   const char *source);
 /* "nvidia-cudnn-cu12 9.1.0.70"; NULL: unknown. */
-const char *wc_say_installation(struct wc_case *c, const struct wc_object *o);
+const char *wc_format_installation(struct wc_case *c, const struct wc_object *o);
 /* Packages that satisfy a demand of `host` in place of `library`. spec: PEP 440; package: the
  * distribution that the demand names, NULL: none. */
 void wc_fix_install(struct wc_case *c, const struct wc_object *host,
                     const struct wc_object *library, const char *spec, const char *package);
-/* Does its package's name say that it is made for another CUDA major than this one (-1: none)? */
+/* Does its package's name print that it is made for another CUDA major than this one (-1: none)? */
 bool wc_is_for_other_cuda(const struct wc_object *library, int32_t cuda);
 /* The CUDA major in the name or version of a package: "cu12", "cuda12.1", "cuda-13.0"; -1: none. */
 int32_t wc_cuda_in_package(const char *text);
 /* The CUDA major of the cudart or cublas that is loaded; -1: none. */
-int32_t wc_cuda_of_companions(const struct wc_stack *s);
+int32_t wc_cuda_of_dependencies(const struct wc_stack *s);
 /* Install what has a companion ("cublasLt", "libcublasLt.so.12"); cuda -1: of an unknown CUDA. */
-void wc_fix_companion(struct wc_case *c, const char *part, int32_t cuda, const char *library);
+void wc_fix_cuda_dependency(struct wc_case *c, const char *part, int32_t cuda, const char *library);
 /* Search it where NVIDIA's wheels put it, beside cuDNN's. Nothing where cuDNN is of no wheel. */
-void wc_fix_companion_path(struct wc_case *c, const struct wc_object *cudnn, const char *part,
-                           const char *library);
+void wc_fix_cuda_dependency_path(struct wc_case *c, const struct wc_object *cudnn, const char *part,
+                                 const char *library);
 /* Put the cuDNN for that CUDA major in the place of this one. */
 void wc_fix_cuda(struct wc_case *c, const struct wc_object *facade, int32_t cuda);
 /* Put the set of this library back into one piece. */
@@ -282,10 +282,10 @@ const struct wc_searched *wc_search_of(const struct wc_stack *s, const struct wc
 const struct wc_searched *wc_own_search_of(const struct wc_stack *s, const struct wc_object *host,
                                            const struct wc_object *library);
 /* A library that would load: that with the path, or (NULL) the first behind the one taken. */
-const struct wc_beside *wc_candidate_of(const struct wc_stack *s, const struct wc_searched *f,
-                                        const char *path);
-const char *wc_say_found(struct wc_case *c, const struct wc_searched *f);
-const char *wc_say_candidate(struct wc_case *c, const struct wc_beside *b);
+const struct wc_candidate *wc_candidate_of(const struct wc_stack *s, const struct wc_searched *f,
+                                           const char *path);
+const char *wc_format_found(struct wc_case *c, const struct wc_searched *f);
+const char *wc_format_candidate(struct wc_case *c, const struct wc_candidate *b);
 /* By which rule o was found, and for a facade what else stands where the loader looks. */
 void wc_case_found(struct wc_case *c, const struct wc_object *o);
 void wc_case_candidates(struct wc_case *c, const struct wc_searched *f);
@@ -328,7 +328,8 @@ const struct wc_file_record *wc_failed_for_name(const struct wc_stack *s,
 const struct wc_file_record *wc_false_file(const struct wc_stack *s, const struct wc_failure *f);
 /* Was it refused because a library lacks a version node, or a function of one? (Among parts of one
  * cuDNN wc_refused_for_symbol tells.) (core/findings/symbol_version.c) */
-bool wc_failed_for_node(const struct wc_stack *s, const struct wc_failure *f, struct wc_unmet *u);
+bool wc_failed_for_symbol_version(const struct wc_stack *s, const struct wc_failure *f,
+                                  struct wc_unmet *u);
 /* Frameworks try several names and copies: did what f asked for, or the library of this file's
  * name, come in behind that failure? */
 bool wc_came_in_later(const struct wc_stack *s, const struct wc_failure *f, const char *file);
@@ -336,6 +337,6 @@ bool wc_is_load(const struct wc_failure *f); /* a library was asked for, not a s
 /* What was asked for, and the loader's words. */
 void wc_case_request(struct wc_case *c, const struct wc_failure *f);
 /* Path of who asked, for a sentence. */
-const char *wc_say_caller(struct wc_case *c, const struct wc_failure *f);
+const char *wc_format_caller(struct wc_case *c, const struct wc_failure *f);
 
 #endif

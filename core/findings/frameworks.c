@@ -15,7 +15,7 @@ static bool has_cudnn(const struct wc_stack *s) {
 }
 
 static void each_framework(struct wc_diagnosis *d,
-                           void (*look)(struct wc_diagnosis *, const struct wc_object *)) {
+                           void (*elf_file)(struct wc_diagnosis *, const struct wc_object *)) {
     const char *seen[FRAMEWORKS_MOST];
     size_t n = 0;
 
@@ -31,20 +31,20 @@ static void each_framework(struct wc_diagnosis *d,
         if (told)
             continue;
         seen[n++] = o->r.framework;
-        look(d, o);
+        elf_file(d, o);
     }
 }
 
 static void framework_facts(struct wc_case *c, const struct wc_object *o) {
     wc_case_fact(c, "framework", wc_path_of(o), "link map");
-    wc_case_fact(c, "installation", wc_say_installation(c, o), "files beside it");
+    wc_case_fact(c, "installation", wc_format_installation(c, o), "files beside it");
 }
 
 /* "torch 2.5.1+cpu" */
-static const char *say_framework(struct wc_case *c, const struct wc_object *o) {
+static const char *format_framework(struct wc_case *c, const struct wc_object *o) {
     const char *version = o->r.installation_version;
 
-    return wc_say(c, o->r.framework, version ? " " : "", version, NULL);
+    return wc_format(c, o->r.framework, version ? " " : "", version, NULL);
 }
 
 /* ---- gpu-stack-not-reached ---- */
@@ -76,14 +76,14 @@ static bool stopped(const struct wc_stack *s, const struct wc_failure *f,
 }
 
 /* What an error says already needs no second finding. */
-static bool is_told(const struct wc_diagnosis *d) {
+static bool is_emitted(const struct wc_diagnosis *d) {
     for (size_t i = 0; i < d->out->n; i++)
         if (d->out->p[i].severity == WC_severity_ERROR)
             return true;
     return false;
 }
 
-static void tell_stopped(struct wc_diagnosis *d, const struct wc_object *main, size_t first) {
+static void report_stopped(struct wc_diagnosis *d, const struct wc_object *main, size_t first) {
     const struct wc_stack *s = d->s;
     const struct wc_failure *f = &s->failures.p[first];
     char missing[MISSING_NAME];
@@ -96,9 +96,9 @@ static void tell_stopped(struct wc_diagnosis *d, const struct wc_object *main, s
         wc_text_add(&t, wc_base_name(f->r.name));
     }
     wc_case_begin(&c, d);
-    c.r.title =
-        wc_say(&c, say_framework(&c, main), " has loaded no cuDNN: ", wc_say_name(&c, missing),
-               ", which it asked for, could not be loaded", NULL);
+    c.r.title = wc_format(&c, format_framework(&c, main),
+                          " has loaded no cuDNN: ", wc_format_name(&c, missing),
+                          ", which it asked for, could not be loaded", NULL);
     c.r.object = main->r.object;
     framework_facts(&c, main);
     wc_case_fact(&c, "library for GPUs", main->r.gpu_library, "files beside it");
@@ -112,21 +112,22 @@ static void tell_stopped(struct wc_diagnosis *d, const struct wc_object *main, s
     wc_case_fact(&c, "CUDA_VISIBLE_DEVICES", wc_variable(s, "CUDA_VISIBLE_DEVICES"),
                  "environment at process start");
     wc_name_read(missing, &n);
-    if (n.kind == WC_NAME_COMPANION)
-        wc_fix_companion(&c, n.part, wc_name_cuda(missing), wc_say(&c, missing, NULL));
+    if (n.kind == WC_NAME_CUDA_DEPENDENCY)
+        wc_fix_cuda_dependency(&c, n.part, wc_name_cuda(missing), wc_format(&c, missing, NULL));
     wc_case_fix(&c, WC_ACTION_SET_VARIABLE,
-                wc_say(&c, c.fixes ? "or " : "", "let LD_LIBRARY_PATH name the directory that has ",
-                       wc_say_name(&c, missing), " before the process starts", NULL),
+                wc_format(&c, c.fixes ? "or " : "",
+                          "let LD_LIBRARY_PATH name the directory that has ",
+                          wc_format_name(&c, missing), " before the process starts", NULL),
                 NULL);
     wc_case_end(&c);
 }
 
 static void look_for_what_stopped(struct wc_diagnosis *d, const struct wc_object *main) {
-    if (!main->r.gpu_library || is_told(d))
+    if (!main->r.gpu_library || is_emitted(d))
         return;
     for (size_t i = 0; i < d->s->failures.n; i++)
         if (stopped(d->s, &d->s->failures.p[i], main)) {
-            tell_stopped(d, main, i);
+            report_stopped(d, main, i);
             return;
         }
 }
@@ -145,32 +146,32 @@ static const char *same_release(struct wc_case *c, const struct wc_object *o) {
     if (!wc_str_same(o->r.framework, o->r.installation) || !version ||
         !wc_version_parse_start(version, wc_str_length(version), &v) || v.patch < 0)
         return "";
-    return wc_say(c, "==", wc_say_version(c, v), NULL);
+    return wc_format(c, "==", wc_format_version(c, v), NULL);
 }
 
 static void fix_build(struct wc_case *c, const struct wc_object *o) {
     const char *package, *install, *command = NULL;
 
     if (wc_framework_gpu_build(o->r.framework, &package, &install))
-        command = wc_say(c, *package ? "pip uninstall -y " : "", package, *package ? " && " : "",
-                         "pip install '", install,
-                         wc_str_same(package, install) ? same_release(c, o) : "", "'", NULL);
+        command = wc_format(c, *package ? "pip uninstall -y " : "", package, *package ? " && " : "",
+                            "pip install '", install,
+                            wc_str_same(package, install) ? same_release(c, o) : "", "'", NULL);
     wc_case_fix(c, WC_ACTION_INSTALL,
-                wc_say(c, "install a build of ", o->r.framework,
-                       " with CUDA; where the CPU is to do the work there is nothing to repair",
-                       NULL),
+                wc_format(c, "install a build of ", o->r.framework,
+                          " with CUDA; where the CPU is to do the work there is nothing to repair",
+                          NULL),
                 command);
 }
 
-static void tell_build(struct wc_diagnosis *d, const struct wc_object *o) {
+static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
     const char *beside;
     struct wc_case c;
 
     if (o->r.gpu_library)
         return;
     wc_case_begin(&c, d);
-    c.r.title =
-        wc_say(&c, say_framework(&c, o), " is a build without CUDA: it never loads cuDNN", NULL);
+    c.r.title = wc_format(&c, format_framework(&c, o),
+                          " is a build without CUDA: it never loads cuDNN", NULL);
     c.r.object = o->r.object;
     framework_facts(&c, o);
     for (size_t i = 0; (beside = wc_framework_gpu_library(o->r.framework, i)); i++)
@@ -181,5 +182,5 @@ static void tell_build(struct wc_diagnosis *d, const struct wc_object *o) {
 }
 
 void wc_find_cpu_only_build(struct wc_diagnosis *d) {
-    each_framework(d, tell_build);
+    each_framework(d, report_build);
 }

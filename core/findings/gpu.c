@@ -75,8 +75,8 @@ static struct fit fit_of(const struct wc_stack *s, const struct row *row) {
     return f;
 }
 
-static const char *say_range(struct wc_case *c, const struct row *row) {
-    return wc_say(c, row->least, *row->most ? " to " : " and later", row->most, NULL);
+static const char *format_range(struct wc_case *c, const struct row *row) {
+    return wc_format(c, row->least, *row->most ? " to " : " and later", row->most, NULL);
 }
 
 /* The releases of this major, on the side of this one where they must be, that know the GPU. */
@@ -99,7 +99,7 @@ static const char *releases_for(struct wc_case *c, struct wc_version release, st
         end = parsed(high->last);
         end.minor++;
     }
-    return wc_say(c, ">=", low->first, ",<", wc_say_version(c, end), NULL);
+    return wc_format(c, ">=", low->first, ",<", wc_format_version(c, end), NULL);
 }
 
 static void fixes(struct wc_case *c, const struct wc_object *facade, struct wc_version release,
@@ -109,11 +109,12 @@ static void fixes(struct wc_case *c, const struct wc_object *facade, struct wc_v
     if (spec)
         wc_fix_install(c, NULL, facade, spec, NULL);
     wc_case_fix(c, WC_ACTION_UPGRADE_HOST,
-                wc_say(c, spec ? "or take" : "take",
-                       f->new ? " a newer release of the host, with a cuDNN that knows this GPU"
+                wc_format(c, spec ? "or take" : "take",
+                          f->new
+                              ? " a newer release of the host, with a cuDNN that knows this GPU"
                               : " an older release of the host, with a cuDNN that still has code "
                                 "for this GPU",
-                       NULL),
+                          NULL),
                 NULL);
     if (f->old + f->new < f->known)
         wc_case_fix(c, WC_ACTION_SET_VARIABLE,
@@ -121,7 +122,7 @@ static void fixes(struct wc_case *c, const struct wc_object *facade, struct wc_v
                     "nvidia-smi -L");
 }
 
-static void tell(struct wc_diagnosis *d, const struct wc_object *facade,
+static void emit(struct wc_diagnosis *d, const struct wc_object *facade,
                  const struct wc_runtime *runtime, const struct row *row, const struct fit *f) {
     const struct wc_stack *s = d->s;
     struct wc_case c;
@@ -130,14 +131,15 @@ static void tell(struct wc_diagnosis *d, const struct wc_object *facade,
     /* One of several, or a GPU on which part of it runs: it may not be felt. */
     if (f->old + f->new < f->known || (!f->old && row->goes_on && !wc_a_call_failed(s)))
         c.r.severity = WC_severity_WARNING;
-    c.r.title = wc_say(&c, "cuDNN ", wc_say_range(&c, &runtime->range), " has no code",
-                       f->old || !row->goes_on ? "" : " of its own", " for ", f->first,
-                       ": it is made for ", say_range(&c, row), NULL);
+    c.r.title = wc_format(&c, "cuDNN ", wc_format_range(&c, &runtime->range), " has no code",
+                          f->old || !row->goes_on ? "" : " of its own", " for ", f->first,
+                          ": it is made for ", format_range(&c, row), NULL);
     c.r.object = facade->r.object;
     c.r.predicted = runtime->predicted;
     wc_case_library(&c, "cuDNN", facade);
-    wc_case_fact(&c, "runtime version", wc_say_range(&c, &runtime->range), runtime->range.source);
-    wc_case_fact(&c, "compute capability", say_range(&c, row), "NVIDIA, cuDNN support matrix");
+    wc_case_fact(&c, "runtime version", wc_format_range(&c, &runtime->range),
+                 runtime->range.source);
+    wc_case_fact(&c, "compute capability", format_range(&c, row), "NVIDIA, cuDNN support matrix");
     for (size_t i = 0; i < s->machine.gpus.n; i++)
         wc_case_fact(&c, "GPU", s->machine.gpus.p[i], "NVML");
     wc_case_fact(&c, "CUDA_VISIBLE_DEVICES", wc_variable(s, "CUDA_VISIBLE_DEVICES"),
@@ -146,7 +148,7 @@ static void tell(struct wc_diagnosis *d, const struct wc_object *facade,
     wc_case_end(&c);
 }
 
-static void look(struct wc_diagnosis *d, const struct wc_object *facade) {
+static void elf_file(struct wc_diagnosis *d, const struct wc_object *facade) {
     struct wc_runtime runtime = wc_runtime_of(d->s, facade);
     const struct row *row = runtime.range.exact ? row_of(runtime.range.low) : NULL;
     struct fit f;
@@ -155,7 +157,7 @@ static void look(struct wc_diagnosis *d, const struct wc_object *facade) {
         return;
     f = fit_of(d->s, row);
     if (f.first)
-        tell(d, facade, &runtime, row, &f);
+        emit(d, facade, &runtime, row, &f);
 }
 
 void wc_find_gpu_unsupported(struct wc_diagnosis *d) {
@@ -167,6 +169,6 @@ void wc_find_gpu_unsupported(struct wc_diagnosis *d) {
         if (d->s->objects.p[i].r.role != WC_role_FACADE || !d->s->objects.p[i].r.mapped)
             continue;
         facades++;
-        look(d, &d->s->objects.p[i]);
+        elf_file(d, &d->s->objects.p[i]);
     }
 }

@@ -31,14 +31,14 @@ static const char *lacking(struct search *s, const char *function) {
     if (wc_version_known(first) && wc_version_compare(first, s->own.high) > 0) {
         if (wc_version_compare(first, s->since) > 0)
             s->since = first;
-        return wc_say(&s->c, "came with ", wc_version_format(first, text), NULL);
+        return wc_format(&s->c, "came with ", wc_version_format(first, text), NULL);
     }
     if (wc_version_known(last) && last.patch < 0)
         last.patch = INT32_MAX; /* a two-part last covers all its patches */
     if (wc_version_known(last) && wc_version_compare(last, s->own.low) < 0) {
         if (!wc_version_known(s->until) || last.major < s->until.major)
             s->until = wc_function_last(f);
-        return wc_say(&s->c, "last in ", wc_version_format(wc_function_last(f), text), NULL);
+        return wc_format(&s->c, "last in ", wc_version_format(wc_function_last(f), text), NULL);
     }
     return NULL;
 }
@@ -49,7 +49,7 @@ static void note(struct search *s, const char *function, const char *why, bool u
     s->undefined += undefined;
     s->expected += !undefined;
     if (!s->first)
-        s->first = wc_say_name(&s->c, function);
+        s->first = wc_format_name(&s->c, function);
     if (s->undefined + s->expected <= NAMED_MOST)
         wc_case_fact(&s->c, function, why, undefined ? "slot, function table" : "function table");
     else
@@ -97,7 +97,7 @@ static void in_demand(struct search *s, const struct wc_demand_record *r) {
     }
 }
 
-static void look(struct search *s) {
+static void elf_file(struct search *s) {
     const struct wc_stack *stack = s->c.d->s;
 
     for (size_t i = 0; i < stack->bindings.n; i++)
@@ -114,24 +114,24 @@ static const char *release_for(struct search *s) {
     char text[WC_VERSION_TEXT];
 
     if (wc_version_known(s->until))
-        return wc_say(&s->c, "==", wc_say_number(&s->c, s->until.major), ".*", NULL);
+        return wc_format(&s->c, "==", wc_format_number(&s->c, s->until.major), ".*", NULL);
     if (!wc_version_known(s->since))
         return NULL;
-    return wc_say(&s->c, ">=", wc_version_format(s->since, text), ",<",
-                  wc_say_number(&s->c, s->since.major + 1), NULL);
+    return wc_format(&s->c, ">=", wc_version_format(s->since, text), ",<",
+                     wc_format_number(&s->c, s->since.major + 1), NULL);
 }
 
-static void tell(struct search *s) {
+static void emit(struct search *s) {
     struct wc_case *c = &s->c;
     size_t n = s->undefined + s->expected;
 
-    c->r.title = n == 1 ? wc_say(c, wc_say_name(c, wc_path_of(s->host)), " imports ", s->first,
-                                 ", which ", wc_say_name(c, wc_name_of(s->library)), " ",
-                                 wc_say_range(c, &s->own), " does not have", NULL)
-                        : wc_say(c, wc_say_name(c, wc_path_of(s->host)), " imports ",
-                                 wc_say_number(c, (int64_t)n), " functions that ",
-                                 wc_say_name(c, wc_name_of(s->library)), " ",
-                                 wc_say_range(c, &s->own), " does not have", NULL);
+    c->r.title = n == 1 ? wc_format(c, wc_format_name(c, wc_path_of(s->host)), " imports ",
+                                    s->first, ", which ", wc_format_name(c, wc_name_of(s->library)),
+                                    " ", wc_format_range(c, &s->own), " does not have", NULL)
+                        : wc_format(c, wc_format_name(c, wc_path_of(s->host)), " imports ",
+                                    wc_format_number(c, (int64_t)n), " functions that ",
+                                    wc_format_name(c, wc_name_of(s->library)), " ",
+                                    wc_format_range(c, &s->own), " does not have", NULL);
     c->r.host = s->host->r.object;
     c->r.object = s->library->r.object;
     c->r.predicted = s->undefined == 0;
@@ -181,16 +181,17 @@ static const struct wc_demand_record *linked_with_older(const struct wc_stack *s
 static void fix_torn(struct search *s, const char *file, const struct wc_demand_record *linked) {
     struct wc_case *c = &s->c;
 
-    wc_case_fact(c, "linked with", wc_say_demand_whole(c, linked), linked->source);
-    wc_case_fix(c, WC_ACTION_UPGRADE_HOST,
-                wc_say(c, "build ", wc_say_name(c, wc_say(c, file, NULL)),
-                       " again, with header and library of one release, or take one that is made "
-                       "for cuDNN ",
-                       wc_say_version(c, s->since), " or newer", NULL),
-                NULL);
+    wc_case_fact(c, "linked with", wc_format_demand_whole(c, linked), linked->source);
+    wc_case_fix(
+        c, WC_ACTION_UPGRADE_HOST,
+        wc_format(c, "build ", wc_format_name(c, wc_format(c, file, NULL)),
+                  " again, with header and library of one release, or take one that is made "
+                  "for cuDNN ",
+                  wc_format_version(c, s->since), " or newer", NULL),
+        NULL);
 }
 
-static void tell_refused(struct wc_diagnosis *d, const struct wc_failure *f,
+static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f,
                          const struct wc_unmet *u) {
     const struct wc_file_record *file = wc_file_like(d->s, f, "libcudnn.so");
     const struct wc_object *by = wc_object_of(d->s, f->r.caller_object, f->r.caller);
@@ -202,14 +203,14 @@ static void tell_refused(struct wc_diagnosis *d, const struct wc_failure *f,
 
     s.library = file ? &found : only_facade(d->s);
     wc_case_begin(c, d);
-    c->r.title = wc_say(c, wc_say_name(c, wc_say(c, u->file, NULL)), " imports ",
-                        wc_say_name(c, wc_say(c, u->symbol, NULL)),
-                        ", which the cuDNN that it found does not have", NULL);
+    c->r.title = wc_format(c, wc_format_name(c, wc_format(c, u->file, NULL)), " imports ",
+                           wc_format_name(c, wc_format(c, u->symbol, NULL)),
+                           ", which the cuDNN that it found does not have", NULL);
     c->r.host = by && !wc_is_cudnn(by) ? by->r.object : WC_NULL;
     c->r.object = s.library && !file ? s.library->r.object : WC_NULL;
-    wc_case_fact(c, "host", wc_say(c, u->file, NULL), "dlerror");
-    wc_case_fact(c, wc_say(c, u->symbol, NULL),
-                 wc_say(c, "came with ", wc_say_version(c, s.since), NULL), "function table");
+    wc_case_fact(c, "host", wc_format(c, u->file, NULL), "dlerror");
+    wc_case_fact(c, wc_format(c, u->symbol, NULL),
+                 wc_format(c, "came with ", wc_format_version(c, s.since), NULL), "function table");
     if (file)
         wc_case_file(c, "library", file, "replay of the search");
     else if (s.library)
@@ -229,8 +230,8 @@ static void find_refused(struct wc_diagnosis *d) {
     struct wc_unmet u;
 
     for (size_t i = 0; i < d->s->failures.n && d->out->n < WC_FINDINGS_MOST; i++)
-        if (is_refused(d->s, &d->s->failures.p[i], &u) && !wc_told_before(d, u.file))
-            tell_refused(d, &d->s->failures.p[i], &u);
+        if (is_refused(d->s, &d->s->failures.p[i], &u) && !wc_reported_before(d, u.file))
+            emit_refused(d, &d->s->failures.p[i], &u);
 }
 
 void wc_find_missing_symbols(struct wc_diagnosis *d) {
@@ -252,9 +253,9 @@ void wc_find_missing_symbols(struct wc_diagnosis *d) {
                             .until = WC_VERSION_NONE};
         s.own = wc_own_range(s.library);
         wc_case_begin(&s.c, d);
-        look(&s);
+        elf_file(&s);
         if (s.undefined + s.expected)
-            tell(&s);
+            emit(&s);
     }
     find_refused(d);
 }

@@ -45,7 +45,7 @@ static bool bound_later(const struct wc_stack *s, const struct wc_failure *f) {
 
 /* ---- library-not-found ---- */
 
-/* Does f say that a facade did not come in? The facade's name in out. */
+/* Does f print that a facade did not come in? The facade's name in out. */
 static bool facade_not_loaded(const struct wc_stack *s, const struct wc_failure *f, char *out) {
     struct wc_text t;
 
@@ -108,15 +108,16 @@ static const struct wc_demand_record *best_demand(const struct wc_stack *s, cons
 static const char *wanted(struct wc_case *c, const char *host, const char *name,
                           const char **package) {
     const struct wc_demand_record *best = best_demand(c->d->s, host);
-    const char *spec = best ? wc_say_acceptable(c, best) : NULL;
+    const char *spec = best ? wc_format_acceptable(c, best) : NULL;
     struct wc_name n;
 
     *package = best ? best->package : NULL;
     if (spec)
         return spec;
     wc_name_read(name, &n);
-    return n.version.major > 0 ? wc_say(c, "==", wc_say_number(c, n.version.major), ".*", NULL)
-                               : NULL;
+    return n.version.major > 0
+               ? wc_format(c, "==", wc_format_number(c, n.version.major), ".*", NULL)
+               : NULL;
 }
 
 /* Where the loader looked, for the first of the caller's requests of which that is known. */
@@ -134,13 +135,13 @@ static bool is_refused(const struct wc_stack *s, const char *host, struct wc_ver
     return false;
 }
 
-/* A copy that the loader does not look at, which the host would take. */
-static const struct wc_beside *copy_for(const struct wc_stack *s, const struct wc_failure *f,
-                                        const char *missing) {
+/* A copy that the loader does not elf_file at, which the host would take. */
+static const struct wc_candidate *copy_for(const struct wc_stack *s, const struct wc_failure *f,
+                                           const char *missing) {
     const struct wc_searched *searched = search_of(s, f);
 
     for (size_t i = 0; searched && i < s->candidates.n; i++) {
-        const struct wc_beside *b = &s->candidates.p[i];
+        const struct wc_candidate *b = &s->candidates.p[i];
         if (b->r.search == searched->r.search && b->r.rule == WC_search_rule_NOT_SEARCHED &&
             !is_refused(s, host_of(f, missing), b->version))
             return b;
@@ -148,7 +149,7 @@ static const struct wc_beside *copy_for(const struct wc_stack *s, const struct w
     return NULL;
 }
 
-static void fix_with_copy(struct wc_case *c, const struct wc_beside *b) {
+static void fix_with_copy(struct wc_case *c, const struct wc_candidate *b) {
     wc_fix_with_copy(c, b->r.path, b->r.version ? b->r.version : "a copy");
 }
 
@@ -166,7 +167,7 @@ static void demand_facts(struct wc_case *c, const char *host) {
     for (size_t i = 0; i < s->demands.n; i++) {
         const struct wc_demand_record *r = &s->demands.p[i].r;
         if (wc_is_demand_of(r, host))
-            wc_case_fact(c, "wanted", wc_say_demand_whole(c, r), wc_say_demand_source(c, r));
+            wc_case_fact(c, "wanted", wc_format_demand_whole(c, r), wc_format_demand_source(c, r));
     }
 }
 
@@ -183,7 +184,7 @@ static void not_found_facts(struct wc_case *c, size_t i, const char *missing) {
             continue;
         wc_case_request(c, f);
         if (!wc_str_same(name, f->r.name ? wc_base_name(f->r.name) : NULL))
-            wc_case_fact(c, "which needs", wc_say_name(c, name), "dlerror");
+            wc_case_fact(c, "which needs", wc_format_name(c, name), "dlerror");
     }
     searched = search_of(s, &s->failures.p[i]);
     if (searched) {
@@ -204,7 +205,7 @@ static void not_found_fixes(struct wc_case *c, const struct wc_failure *f, const
     const struct wc_object *host = wc_object_of(c->d->s, f->r.caller_object, f->r.caller);
     const struct wc_file_record *other = other_major(c->d->s, f);
     const struct wc_object beside = wc_file_as_object(other, NULL);
-    const struct wc_beside *copy = copy_for(c->d->s, f, name);
+    const struct wc_candidate *copy = copy_for(c->d->s, f, name);
     const char *package, *spec = wanted(c, host_of(f, name), name, &package);
 
     if (copy)
@@ -212,12 +213,12 @@ static void not_found_fixes(struct wc_case *c, const struct wc_failure *f, const
     wc_fix_install(c, host, other ? &beside : NULL, spec, package);
     if (!copy)
         wc_case_fix(c, WC_ACTION_SET_VARIABLE,
-                    wc_say(c, "or let LD_LIBRARY_PATH name the directory that has ",
-                           wc_say_name(c, name), NULL),
+                    wc_format(c, "or let LD_LIBRARY_PATH name the directory that has ",
+                              wc_format_name(c, name), NULL),
                     NULL);
 }
 
-static void tell_not_found(struct wc_diagnosis *d, size_t i, const char *name) {
+static void report_not_found(struct wc_diagnosis *d, size_t i, const char *name) {
     const struct wc_failure *f = &d->s->failures.p[i];
     const struct wc_object *host = wc_object_of(d->s, f->r.caller_object, f->r.caller);
     struct wc_case c;
@@ -225,13 +226,13 @@ static void tell_not_found(struct wc_diagnosis *d, size_t i, const char *name) {
     wc_case_begin(&c, d);
     if (wc_str_same(name, f->r.name ? wc_base_name(f->r.name) : NULL))
         c.r.title =
-            wc_say(&c, wc_say_caller(&c, f),
-                   f->r.operation == WC_operation_NEEDED ? " needs " : " asked for ",
-                   wc_say_name(&c, name),
-                   refused(f) ? ", which could not be loaded" : ", which was not found", NULL);
+            wc_format(&c, wc_format_caller(&c, f),
+                      f->r.operation == WC_operation_NEEDED ? " needs " : " asked for ",
+                      wc_format_name(&c, name),
+                      refused(f) ? ", which could not be loaded" : ", which was not found", NULL);
     else
-        c.r.title = wc_say(&c, wc_say_name(&c, f->r.name), " needs ", wc_say_name(&c, name),
-                           ", which was not found", NULL);
+        c.r.title = wc_format(&c, wc_format_name(&c, f->r.name), " needs ",
+                              wc_format_name(&c, name), ", which was not found", NULL);
     if (host)
         c.r.host = host->r.object;
     c.r.explained_by = wc_found_before(d, WC_NULL, "installation-incomplete", NULL);
@@ -248,14 +249,14 @@ static void tell_not_found(struct wc_diagnosis *d, size_t i, const char *name) {
 
 /* A file was there for this caller: that is the cause, and bad-file, wrong-name or
  * version-node-not-found tells it. */
-static bool told_by_file(const struct wc_diagnosis *d, const struct wc_failure *f) {
+static bool reported_by_file(const struct wc_diagnosis *d, const struct wc_failure *f) {
     const struct wc_object *caller = wc_object_of(d->s, f->r.caller_object, f->r.caller);
     int64_t host = caller ? caller->r.object : WC_NULL;
     struct wc_bad_file bad;
     struct wc_unmet unmet;
 
     if (wc_failed_for_file(d->s, f, &bad) || wc_failed_for_name(d->s, f) ||
-        wc_failed_for_node(d->s, f, &unmet))
+        wc_failed_for_symbol_version(d->s, f, &unmet))
         return true;
     for (size_t i = 0; i < d->out->n; i++) {
         const struct wc_finding_record *r = &d->out->p[i];
@@ -272,8 +273,8 @@ void wc_find_library_not_found(struct wc_diagnosis *d) {
 
     for (size_t i = 0; i < d->s->failures.n && d->out->n < WC_FINDINGS_MOST; i++)
         if (facade_not_loaded(d->s, &d->s->failures.p[i], name) && !told(d->s, i) &&
-            !told_by_file(d, &d->s->failures.p[i]))
-            tell_not_found(d, i, name);
+            !reported_by_file(d, &d->s->failures.p[i]))
+            report_not_found(d, i, name);
 }
 
 /* ---- dependency-missing ---- */
@@ -294,7 +295,7 @@ static bool dependency_not_found(const struct wc_stack *s, const struct wc_failu
     return !got_later(s, f, answers, f->r.name) && !got_later(s, f, answers, out);
 }
 
-static bool dependency_told(const struct wc_stack *s, size_t i, const char *missing) {
+static bool dependency_reported(const struct wc_stack *s, size_t i, const char *missing) {
     char name[MISSING_NAME];
     const char *asked = s->failures.p[i].r.name;
 
@@ -311,9 +312,9 @@ static bool dependency_told(const struct wc_stack *s, size_t i, const char *miss
  * is. */
 static void fix_made_for_other_cuda(struct wc_case *c, const char *missing) {
     wc_case_fix(c, WC_ACTION_INSTALL,
-                wc_say(c, c->fixes ? "or " : "",
-                       "take a cuDNN made for the CUDA that is installed: this one wants ",
-                       wc_say_name(c, missing), NULL),
+                wc_format(c, c->fixes ? "or " : "",
+                          "take a cuDNN made for the CUDA that is installed: this one wants ",
+                          wc_format_name(c, missing), NULL),
                 NULL);
 }
 
@@ -321,37 +322,37 @@ static void fix_made_for_other_cuda(struct wc_case *c, const char *missing) {
  * package is made for did not come with that package. */
 static void dependency_fixes(struct wc_case *c, const struct wc_failure *f, const char *missing,
                              const struct wc_object *library) {
-    int32_t wants = wc_name_cuda(missing), there = wc_cuda_of_companions(c->d->s);
+    int32_t wants = wc_name_cuda(missing), there = wc_cuda_of_dependencies(c->d->s);
     bool cudnn = library || wc_kind_is_cudnn(wc_name_kind_of(f->r.name));
     struct wc_name n;
 
     wc_name_read(missing, &n);
     if (library && wc_is_for_other_cuda(library, wants))
         wc_fix_reinstall(c, library);
-    if (n.kind == WC_NAME_COMPANION && wants > 0) {
+    if (n.kind == WC_NAME_CUDA_DEPENDENCY && wants > 0) {
         if (cudnn && there > 0 && there != wants)
             fix_made_for_other_cuda(c, missing);
-        wc_fix_companion(c, n.part, wants, missing);
+        wc_fix_cuda_dependency(c, n.part, wants, missing);
         if (cudnn && there < 0)
             fix_made_for_other_cuda(c, missing);
         return;
     }
     wc_case_fix(c, WC_ACTION_INSTALL,
-                wc_say(c, c->fixes ? "or " : "", "install the package that has ",
-                       wc_say_name(c, missing), " where the loader finds it", NULL),
+                wc_format(c, c->fixes ? "or " : "", "install the package that has ",
+                          wc_format_name(c, missing), " where the loader finds it", NULL),
                 NULL);
 }
 
-static void tell_dependency(struct wc_diagnosis *d, const struct wc_failure *f,
-                            const char *missing) {
+static void report_dependency(struct wc_diagnosis *d, const struct wc_failure *f,
+                              const char *missing) {
     const struct wc_object *caller = wc_object_of(d->s, f->r.caller_object, f->r.caller);
     const struct wc_searched *searched = search_of(d->s, f);
-    const struct wc_beside *copy = copy_for(d->s, f, missing);
+    const struct wc_candidate *copy = copy_for(d->s, f, missing);
     struct wc_case c;
 
     wc_case_begin(&c, d);
-    c.r.title = wc_say(&c, wc_say_name(&c, f->r.name), " could not be loaded: it needs ",
-                       wc_say_name(&c, missing), ", which was not found", NULL);
+    c.r.title = wc_format(&c, wc_format_name(&c, f->r.name), " could not be loaded: it needs ",
+                          wc_format_name(&c, missing), ", which was not found", NULL);
     if (caller && wc_is_cudnn(caller))
         c.r.object =
             wc_facade_of(d->s, caller) ? wc_facade_of(d->s, caller)->r.object : caller->r.object;
@@ -359,7 +360,7 @@ static void tell_dependency(struct wc_diagnosis *d, const struct wc_failure *f,
         c.r.host = caller->r.object;
     c.r.explained_by = wc_found_before(d, c.r.object, "cuda-major-differs", NULL);
     wc_case_request(&c, f);
-    wc_case_fact(&c, "missing", wc_say(&c, missing, NULL), "dlerror");
+    wc_case_fact(&c, "missing", wc_format(&c, missing, NULL), "dlerror");
     if (searched && wc_str_same(searched->r.name, missing))
         wc_case_fact(&c, "needed by", searched->r.caller, "DT_NEEDED");
     wc_case_fact(&c, "asked by", f->r.caller, "loader request");
@@ -381,7 +382,7 @@ void wc_find_dependency_missing(struct wc_diagnosis *d) {
 
     for (size_t i = 0; i < d->s->failures.n && d->out->n < WC_FINDINGS_MOST; i++)
         if (dependency_not_found(d->s, &d->s->failures.p[i], missing) &&
-            !dependency_told(d->s, i, missing) &&
+            !dependency_reported(d->s, i, missing) &&
             !wc_failed_for_file(d->s, &d->s->failures.p[i], &bad))
-            tell_dependency(d, &d->s->failures.p[i], missing);
+            report_dependency(d, &d->s->failures.p[i], missing);
 }

@@ -5,16 +5,17 @@ void wc_find_not_observed(struct wc_diagnosis *d) {
     const struct wc_stack *s = d->s;
     struct wc_case c;
 
-    if (!s->blinds.n)
+    if (!s->unobserved.n)
         return;
     wc_case_begin(&c, d);
     c.on_disk = true;
-    c.r.title = s->blinds.n == 1 ? wc_say(&c, "not observed: ",
-                                          s->blinds.p[0].r.what ? s->blinds.p[0].r.what : "?", NULL)
-                                 : wc_say(&c, wc_say_number(&c, (int64_t)s->blinds.n),
-                                          " things were not observed", NULL);
-    for (size_t i = 0; i < s->blinds.n; i++) {
-        const struct wc_blind_record *r = &s->blinds.p[i].r;
+    c.r.title = s->unobserved.n == 1
+                    ? wc_format(&c, "not observed: ",
+                                s->unobserved.p[0].r.what ? s->unobserved.p[0].r.what : "?", NULL)
+                    : wc_format(&c, wc_format_number(&c, (int64_t)s->unobserved.n),
+                                " things were not observed", NULL);
+    for (size_t i = 0; i < s->unobserved.n; i++) {
+        const struct wc_unobserved_record *r = &s->unobserved.p[i].r;
         wc_case_fact(&c, r->what ? r->what : "not observed", r->why ? r->why : "reason unknown",
                      r->path);
     }

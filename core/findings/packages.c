@@ -1,6 +1,6 @@
 /*
  * installation-incomplete, installation-mixed: the packages of cuDNN around the hosts against their
- * own lists of files, as package records tell it, and against what the mapped files say of
+ * own lists of files, as package records emit it, and against what the mapped files print of
  * themselves. Told only of packages that this process had to do with.
  */
 #include "finding.h"
@@ -43,9 +43,9 @@ static bool has_host(const struct wc_stack *s, const struct wc_package_record *p
     return false;
 }
 
-static const char *say_package(struct wc_case *c, const struct wc_package_record *p) {
-    return wc_say(c, p->name ? wc_say_name(c, p->name) : "?", p->version ? " " : "",
-                  p->version ? wc_say_name(c, p->version) : "", NULL);
+static const char *format_package(struct wc_case *c, const struct wc_package_record *p) {
+    return wc_format(c, p->name ? wc_format_name(c, p->name) : "?", p->version ? " " : "",
+                     p->version ? wc_format_name(c, p->version) : "", NULL);
 }
 
 static void name_files(struct wc_case *c, const char *what, const struct wc_strings *files,
@@ -55,7 +55,7 @@ static void name_files(struct wc_case *c, const char *what, const struct wc_stri
     if (files->n > NAMED)
         wc_case_fact(
             c, what,
-            wc_say(c, "and ", wc_say_number(c, (int64_t)(files->n - NAMED)), " more", NULL),
+            wc_format(c, "and ", wc_format_number(c, (int64_t)(files->n - NAMED)), " more", NULL),
             source);
 }
 
@@ -66,8 +66,8 @@ static void package_facts(struct wc_case *c, const struct wc_package_record *p) 
     if (o)
         c->r.object = o->r.object;
     wc_case_fact(c, "package",
-                 wc_say(c, say_package(c, p), kind ? " (" : "", kind ? kind : "", kind ? ")" : "",
-                        p->environment ? " in " : "", p->environment, NULL),
+                 wc_format(c, format_package(c, p), kind ? " (" : "", kind ? kind : "",
+                           kind ? ")" : "", p->environment ? " in " : "", p->environment, NULL),
                  p->list);
 }
 
@@ -123,8 +123,8 @@ static const struct wc_object *stands_in(const struct wc_stack *s,
     return NULL;
 }
 
-static void tell_incomplete(struct wc_diagnosis *d, const struct wc_package_record *p,
-                            const struct wc_failure *f) {
+static void report_incomplete(struct wc_diagnosis *d, const struct wc_package_record *p,
+                              const struct wc_failure *f) {
     const struct wc_object *instead = stands_in(d->s, p);
     bool all = p->absent == p->files;
     struct wc_case c;
@@ -134,11 +134,11 @@ static void tell_incomplete(struct wc_diagnosis *d, const struct wc_package_reco
     if (!f && !instead)
         c.r.severity = WC_severity_WARNING; /* nothing has failed for want of it, by luck */
     c.r.title =
-        all ? wc_say(&c, say_package(&c, p), " counts as installed, but none of its ",
-                     wc_say_number(&c, p->files), " cuDNN libraries is there", NULL)
-            : wc_say(&c, wc_say_number(&c, p->absent), " of the ", wc_say_number(&c, p->files),
-                     " cuDNN libraries of ", say_package(&c, p), p->absent == 1 ? " is" : " are",
-                     " not there", NULL);
+        all ? wc_format(&c, format_package(&c, p), " counts as installed, but none of its ",
+                        wc_format_number(&c, p->files), " cuDNN libraries is there", NULL)
+            : wc_format(&c, wc_format_number(&c, p->absent), " of the ",
+                        wc_format_number(&c, p->files), " cuDNN libraries of ",
+                        format_package(&c, p), p->absent == 1 ? " is" : " are", " not there", NULL);
     package_facts(&c, p);
     name_files(&c, "missing", &p->missing, "list of the package");
     if (f)
@@ -157,7 +157,7 @@ void wc_find_installation_incomplete(struct wc_diagnosis *d) {
         const struct wc_package_record *p = &d->s->packages.p[i].r;
         const struct wc_failure *f = failed_for(d->s, p);
         if (p->missing.n && (f || mapped_of(d->s, p) || has_host(d->s, p)))
-            tell_incomplete(d, p, f);
+            report_incomplete(d, p, f);
     }
 }
 
@@ -247,22 +247,22 @@ static const char *to_go(const struct wc_stack *s, const struct wc_package_recor
 static const char *mixed_title(struct wc_case *c, const struct wc_package_record *p,
                                const struct wc_object *o) {
     if (p->shared_with.n)
-        return wc_say(c, say_package(c, p), " and ", wc_say_name(c, p->shared_with.p[0]),
-                      " are installed into the same files", NULL);
+        return wc_format(c, format_package(c, p), " and ", wc_format_name(c, p->shared_with.p[0]),
+                         " are installed into the same files", NULL);
     if (p->changed.n)
-        return wc_say(c, wc_say_number(c, (int64_t)p->changed.n), " of the ",
-                      wc_say_number(c, p->files), " cuDNN libraries of ", say_package(c, p),
-                      p->changed.n == 1 ? " is not the one" : " are not those",
-                      " that it installed", NULL);
+        return wc_format(
+            c, wc_format_number(c, (int64_t)p->changed.n), " of the ",
+            wc_format_number(c, p->files), " cuDNN libraries of ", format_package(c, p),
+            p->changed.n == 1 ? " is not the one" : " are not those", " that it installed", NULL);
     if (o)
-        return wc_say(c, wc_say_name(c, wc_name_of(o)), " of ", say_package(c, p), " is cuDNN ",
-                      wc_say_own(c, o), NULL);
-    return wc_say(c, "beside the files of ", say_package(c, p), " lies ",
-                  wc_say_name(c, p->foreign.p[0]), ", which no package installed", NULL);
+        return wc_format(c, wc_format_name(c, wc_name_of(o)), " of ", format_package(c, p),
+                         " is cuDNN ", wc_format_own(c, o), NULL);
+    return wc_format(c, "beside the files of ", format_package(c, p), " lies ",
+                     wc_format_name(c, p->foreign.p[0]), ", which no package installed", NULL);
 }
 
-static void tell_mixed(struct wc_diagnosis *d, const struct wc_package_record *p,
-                       const struct wc_object *o, const char *other) {
+static void report_mixed(struct wc_diagnosis *d, const struct wc_package_record *p,
+                         const struct wc_object *o, const char *other) {
     struct wc_case c;
 
     wc_case_begin(&c, d);
@@ -277,7 +277,7 @@ static void tell_mixed(struct wc_diagnosis *d, const struct wc_package_record *p
     if (o)
         wc_case_library(&c, "says another version", o);
     for (size_t i = 0; i < p->foreign.n && i < NAMED; i++)
-        wc_case_fix(&c, WC_ACTION_REMOVE, wc_say(&c, "take away ", p->foreign.p[i], NULL), NULL);
+        wc_case_fix(&c, WC_ACTION_REMOVE, wc_format(&c, "take away ", p->foreign.p[i], NULL), NULL);
     if (p->foreign.n == 0 || p->changed.n || other || o)
         wc_fix_package(&c, p, other);
     wc_case_end(&c);
@@ -288,10 +288,10 @@ void wc_find_installation_mixed(struct wc_diagnosis *d) {
         const struct wc_package_record *p = &d->s->packages.p[i].r;
         /* That the mapped ones differ among themselves is told as such. */
         const struct wc_object *o = is_torn(d->s, p) ? NULL : disagrees(d->s, p);
-        bool told_with_another;
-        const char *other = to_go(d->s, p, &told_with_another);
-        if (!told_with_another && mapped_of(d->s, p) &&
+        bool reported_with_another;
+        const char *other = to_go(d->s, p, &reported_with_another);
+        if (!reported_with_another && mapped_of(d->s, p) &&
             (o || p->shared_with.n || p->changed.n || p->foreign.n))
-            tell_mixed(d, p, o, other);
+            report_mixed(d, p, o, other);
     }
 }

@@ -54,8 +54,8 @@ static bool loaded(const struct wc_stack *s, const char *part, const struct wc_o
 /* The part's file is there. Something that it needs is not: dependency-missing tells it. Or it does
  * not fit the others: parts-differ does. Or it is none that can be loaded, or has another name:
  * bad-file and wrong-name do. */
-static bool told_elsewhere(const struct wc_stack *s, const char *part,
-                           const struct wc_object *facade) {
+static bool reported_elsewhere(const struct wc_stack *s, const char *part,
+                               const struct wc_object *facade) {
     struct wc_refusal refusal;
     struct wc_bad_file bad;
     struct wc_unmet unmet;
@@ -66,7 +66,7 @@ static bool told_elsewhere(const struct wc_stack *s, const char *part,
         const struct wc_failure *f = &s->failures.p[i];
         if (is_request(s, f, facade, &n) && wc_str_same(n.part, part) &&
             (wc_failed_dependency(f, missing, sizeof missing) || wc_failed_for_file(s, f, &bad) ||
-             wc_failed_for_name(s, f) || wc_failed_for_node(s, f, &unmet) ||
+             wc_failed_for_name(s, f) || wc_failed_for_symbol_version(s, f, &unmet) ||
              (facade && wc_refused_for_symbol(f, &refusal))))
             return true;
     }
@@ -96,7 +96,7 @@ static bool listed(const struct missing *m, const char *part) {
     return false;
 }
 
-static void look(struct wc_case *c, const struct wc_object *facade, struct missing *m) {
+static void elf_file(struct wc_case *c, const struct wc_object *facade, struct missing *m) {
     const struct wc_stack *s = c->d->s;
     bool wanted = a_call_wanted_a_part(s, facade);
     struct wc_name n;
@@ -105,9 +105,9 @@ static void look(struct wc_case *c, const struct wc_object *facade, struct missi
     for (size_t i = 0; i < s->failures.n && m->n < PARTS_NAMED; i++) {
         if (!is_request(s, &s->failures.p[i], facade, &n) || !last_name(&n) || listed(m, n.part) ||
             !(needed_at_once(&n) || wanted) || loaded(s, n.part, facade) ||
-            told_elsewhere(s, n.part, facade))
+            reported_elsewhere(s, n.part, facade))
             continue;
-        m->part[m->n++] = wc_say(c, n.part, NULL);
+        m->part[m->n++] = wc_format(c, n.part, NULL);
     }
 }
 
@@ -137,26 +137,26 @@ static bool refused(const struct wc_stack *s, const struct wc_object *facade,
     return false;
 }
 
-static const char *say_parts(struct wc_case *c, const struct missing *m) {
-    const char *said = m->part[0];
+static const char *format_parts(struct wc_case *c, const struct missing *m) {
+    const char *printed = m->part[0];
 
     for (size_t i = 1; i < m->n; i++)
-        said = wc_say(c, said, ", ", m->part[i], NULL);
-    return said;
+        printed = wc_format(c, printed, ", ", m->part[i], NULL);
+    return printed;
 }
 
-static void look_and_tell(struct wc_diagnosis *d, const struct wc_object *facade) {
+static void check_and_report(struct wc_diagnosis *d, const struct wc_object *facade) {
     struct wc_case c;
     struct missing m;
     const char *directory = NULL;
 
     wc_case_begin(&c, d);
-    look(&c, facade, &m);
+    elf_file(&c, facade, &m);
     if (!m.n)
         return;
-    c.r.title = wc_say(&c, facade ? wc_say_name(&c, wc_name_of(facade)) : "cuDNN",
-                       refused(d->s, facade, &m) ? " could not load its " : " found no ",
-                       say_parts(&c, &m), m.n == 1 ? " part" : " parts", NULL);
+    c.r.title = wc_format(&c, facade ? wc_format_name(&c, wc_name_of(facade)) : "cuDNN",
+                          refused(d->s, facade, &m) ? " could not load its " : " found no ",
+                          format_parts(&c, &m), m.n == 1 ? " part" : " parts", NULL);
     if (facade) {
         c.r.object = facade->r.object;
         directory = wc_directory_of(&c, facade);
@@ -180,7 +180,7 @@ void wc_find_part_missing(struct wc_diagnosis *d) {
         if (d->s->objects.p[i].r.role != WC_role_FACADE)
             continue;
         facades++;
-        look_and_tell(d, &d->s->objects.p[i]);
+        check_and_report(d, &d->s->objects.p[i]);
     }
-    look_and_tell(d, NULL);
+    check_and_report(d, NULL);
 }

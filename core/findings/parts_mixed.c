@@ -62,14 +62,14 @@ static struct set set_of(const struct wc_stack *s, const struct wc_object *facad
 static void row(struct wc_case *c, const struct wc_object *o) {
     struct wc_range own = wc_own_range(o);
     const char *directory = wc_directory_of(c, o);
-    const char *installation = wc_say_installation(c, o);
+    const char *installation = wc_format_installation(c, o);
 
     wc_case_fact(c,
                  o->r.role == WC_role_FACADE ? "facade"
                  : o->r.part                 ? o->r.part
                                              : "part",
-                 wc_say(c, wc_say_range(c, &own), "  ", directory ? directory : "?",
-                        installation ? "  " : "", installation, NULL),
+                 wc_format(c, wc_format_range(c, &own), "  ", directory ? directory : "?",
+                           installation ? "  " : "", installation, NULL),
                  own.source);
 }
 
@@ -115,8 +115,8 @@ static bool first_refusal(const struct wc_stack *s, const struct wc_object *faca
     return false;
 }
 
-/* What the parts said of each other when they did not fit: a part that the loader refused, a lookup
- * that failed inside cuDNN. */
+/* What the parts printed of each other when they did not fit: a part that the loader refused, a
+ * lookup that failed inside cuDNN. */
 static void lookups(struct wc_case *c, const struct wc_object *facade) {
     const struct wc_stack *s = c->d->s;
     struct wc_refusal refusal;
@@ -133,7 +133,7 @@ static void lookups(struct wc_case *c, const struct wc_object *facade) {
 /* Would the facade's own part come in, if that one were not found? */
 static bool own_is_behind(const struct wc_stack *s, const struct wc_searched *f,
                           const struct wc_object *facade) {
-    const struct wc_beside *b = f ? wc_candidate_of(s, f, NULL) : NULL;
+    const struct wc_candidate *b = f ? wc_candidate_of(s, f, NULL) : NULL;
     const char *own = wc_path_of(facade);
     size_t n = own ? wc_dir_length(own) : 0;
 
@@ -143,9 +143,9 @@ static bool own_is_behind(const struct wc_stack *s, const struct wc_searched *f,
 
 static void fix_away(struct wc_case *c, const struct wc_object *wrong) {
     wc_case_fix(c, WC_ACTION_REMOVE,
-                wc_say(c, c->fixes ? "or " : "",
-                       "take the other cuDNN away from where the loader finds it: ",
-                       wc_path_of(wrong), NULL),
+                wc_format(c, c->fixes ? "or " : "",
+                          "take the other cuDNN away from where the loader finds it: ",
+                          wc_path_of(wrong), NULL),
                 NULL);
 }
 
@@ -169,8 +169,9 @@ static void fixes(struct wc_case *c, const struct set *set, const struct wc_obje
 
 /* ---- the findings ---- */
 
-static const char *say_part(struct wc_case *c, const struct wc_object *o) {
-    return wc_say(c, o->r.part ? wc_say_name(c, o->r.part) : "?", " ", wc_say_own(c, o), NULL);
+static const char *format_part(struct wc_case *c, const struct wc_object *o) {
+    return wc_format(c, o->r.part ? wc_format_name(c, o->r.part) : "?", " ", wc_format_own(c, o),
+                     NULL);
 }
 
 /* All known parts are of another version than the facade: it is the facade that stands alone. */
@@ -181,30 +182,30 @@ static void facade_differs(struct wc_diagnosis *d, const struct set *set) {
     if (!set->differ || set->agree)
         return;
     wc_case_begin(&c, d);
-    c.r.title = wc_say(
-        &c, wc_say_name(&c, wc_name_of(set->facade)), " is cuDNN ", wc_say_range(&c, &set->own),
-        set->differ > 1 ? ", its parts are not: " : ", its part is not: ", say_part(&c, set->other),
-        NULL);
+    c.r.title = wc_format(&c, wc_format_name(&c, wc_name_of(set->facade)), " is cuDNN ",
+                          wc_format_range(&c, &set->own),
+                          set->differ > 1 ? ", its parts are not: " : ", its part is not: ",
+                          format_part(&c, set->other), NULL);
     c.r.object = set->facade->r.object;
     c.r.explained_by =
         wc_found_before(d, c.r.object, "installation-mixed", "installation-incomplete", NULL);
     matrix(&c, set);
     if (answering)
         wc_case_fact(&c, "mind",
-                     wc_say(&c, "cudnnGetVersion returns the ", answering,
-                            " part's number, not the facade's", NULL),
+                     wc_format(&c, "cudnnGetVersion returns the ", answering,
+                               " part's number, not the facade's", NULL),
                      NULL);
     lookups(&c, set->facade);
     fixes(&c, set, set->foreign ? set->foreign : set->other);
     wc_case_end(&c);
 }
 
-static void say_refusal(struct wc_case *c, const struct set *set, const struct wc_refusal *r) {
-    c->r.title =
-        wc_say(c, wc_say_name(c, wc_say(c, r->file, NULL)), " does not fit the other parts of ",
-               wc_say_name(c, wc_name_of(set->facade)), ": it wants a function that ",
-               wc_say_name(c, wc_say(c, r->part, NULL)), " does not have", NULL);
-    wc_case_fact(c, "refused", wc_say(c, r->file, NULL), "dlerror");
+static void format_refusal(struct wc_case *c, const struct set *set, const struct wc_refusal *r) {
+    c->r.title = wc_format(
+        c, wc_format_name(c, wc_format(c, r->file, NULL)), " does not fit the other parts of ",
+        wc_format_name(c, wc_name_of(set->facade)), ": it wants a function that ",
+        wc_format_name(c, wc_format(c, r->part, NULL)), " does not have", NULL);
+    wc_case_fact(c, "refused", wc_format(c, r->file, NULL), "dlerror");
 }
 
 /* A refused file of another directory came in because the facade's own has none. */
@@ -214,10 +215,10 @@ static void fix_refusal(struct wc_case *c, const struct set *set, const struct w
 
     if (n && home && (wc_str_length(home) != n || wc_mem_compare(home, r->file, n) != 0))
         wc_case_fix(c, WC_ACTION_REMOVE,
-                    wc_say(c,
-                           "if that does not help: take the other cuDNN away from where the "
-                           "loader finds it: ",
-                           r->file, NULL),
+                    wc_format(c,
+                              "if that does not help: take the other cuDNN away from where the "
+                              "loader finds it: ",
+                              r->file, NULL),
                     NULL);
 }
 
@@ -231,11 +232,11 @@ static void parts_differ(struct wc_diagnosis *d, const struct set *set) {
         return;
     wc_case_begin(&c, d);
     if (differ)
-        c.r.title = wc_say(&c, "the parts of ", wc_say_name(&c, wc_name_of(set->facade)),
-                           " are of different releases: ", say_part(&c, set->oldest), ", ",
-                           say_part(&c, set->newest), NULL);
+        c.r.title = wc_format(&c, "the parts of ", wc_format_name(&c, wc_name_of(set->facade)),
+                              " are of different releases: ", format_part(&c, set->oldest), ", ",
+                              format_part(&c, set->newest), NULL);
     else
-        say_refusal(&c, set, &refusal);
+        format_refusal(&c, set, &refusal);
     c.r.object = set->facade->r.object;
     c.r.explained_by =
         wc_found_before(d, c.r.object, "installation-mixed", "installation-incomplete", NULL);
@@ -255,9 +256,9 @@ static void other_installation(struct wc_diagnosis *d, const struct set *set) {
         return;
     wc_case_begin(&c, d);
     directory = wc_directory_of(&c, set->foreign);
-    c.r.title = wc_say(&c, wc_say_name(&c, wc_name_of(set->facade)), " runs with part ",
-                       set->foreign->r.part ? wc_say_name(&c, set->foreign->r.part) : "?",
-                       " of another installation, in ", directory ? directory : "?", NULL);
+    c.r.title = wc_format(&c, wc_format_name(&c, wc_name_of(set->facade)), " runs with part ",
+                          set->foreign->r.part ? wc_format_name(&c, set->foreign->r.part) : "?",
+                          " of another installation, in ", directory ? directory : "?", NULL);
     c.r.object = set->facade->r.object;
     matrix(&c, set);
     fixes(&c, set, set->foreign);
@@ -265,7 +266,7 @@ static void other_installation(struct wc_diagnosis *d, const struct set *set) {
 }
 
 static void each_set(struct wc_diagnosis *d,
-                     void (*tell)(struct wc_diagnosis *, const struct set *)) {
+                     void (*emit)(struct wc_diagnosis *, const struct set *)) {
     size_t facades = 0;
 
     for (size_t i = 0; i < d->s->objects.n && facades < FACADES_MOST; i++) {
@@ -274,7 +275,7 @@ static void each_set(struct wc_diagnosis *d,
             continue;
         facades++;
         set = set_of(d->s, &d->s->objects.p[i]);
-        tell(d, &set);
+        emit(d, &set);
     }
 }
 

@@ -34,7 +34,7 @@ static size_t element_length(const char *list) {
     return n;
 }
 
-static const char *say_element(struct wc_case *c, const char *element, size_t n) {
+static const char *format_element(struct wc_case *c, const char *element, size_t n) {
     const char *text = n ? wc_arena_string_n(c->d->scratch, element, n) : NULL;
 
     return n ? text : "an empty element: the working directory";
@@ -55,10 +55,10 @@ void wc_find_search_path_suspect(struct wc_diagnosis *d) {
         size_t n = element_length(p);
         if (is_relative(p, n)) {
             relative++;
-            wc_case_fact(&c, "relative", say_element(&c, p, n), "LD_LIBRARY_PATH");
+            wc_case_fact(&c, "relative", format_element(&c, p, n), "LD_LIBRARY_PATH");
         } else if (failed && leads_nowhere(d->s, p, n)) {
             nowhere++;
-            wc_case_fact(&c, "no such directory", say_element(&c, p, n), "LD_LIBRARY_PATH");
+            wc_case_fact(&c, "no such directory", format_element(&c, p, n), "LD_LIBRARY_PATH");
         }
         p += n;
         if (!*p)

@@ -5,11 +5,11 @@
  */
 #include "finding.h"
 
-/* cuDNN's libraries and its companions; of others nothing is known. */
+/* cuDNN's libraries and its cuda_dependencies; of others nothing is known. */
 static bool is_ours(const char *name) {
     enum wc_name_kind kind = wc_name_kind_of(name);
 
-    return wc_kind_is_cudnn(kind) || kind == WC_NAME_COMPANION;
+    return wc_kind_is_cudnn(kind) || kind == WC_NAME_CUDA_DEPENDENCY;
 }
 
 /* What has to have the node: the file, or the library that gave the node its name. */
@@ -17,12 +17,13 @@ static const char *library_of(const struct wc_unmet *u) {
     return u->library[0] ? u->library : u->node;
 }
 
-/* cuDNN's own needs count, too: an old libstdc++, say. */
+/* cuDNN's own needs count, too: an old libstdc++, print. */
 static bool is_relevant(const struct wc_unmet *u) {
     return is_ours(library_of(u)) || is_ours(u->file) || wc_name_hints(wc_base_name(u->file));
 }
 
-bool wc_failed_for_node(const struct wc_stack *s, const struct wc_failure *f, struct wc_unmet *u) {
+bool wc_failed_for_symbol_version(const struct wc_stack *s, const struct wc_failure *f,
+                                  struct wc_unmet *u) {
     struct wc_refusal among_parts;
 
     return wc_is_load(f) && wc_text_unmet(f->r.text, u) && u->node[0] && is_relevant(u) &&
@@ -42,12 +43,12 @@ static const struct wc_object *loaded(const struct wc_stack *s, const char *name
 static void symbol_facts(struct wc_case *c, const struct wc_unmet *u) {
     int function = wc_function_find(u->symbol);
 
-    wc_case_fact(c, "wanted version node", wc_say(c, u->node, NULL), "dlerror");
+    wc_case_fact(c, "wanted version node", wc_format(c, u->node, NULL), "dlerror");
     if (!u->symbol[0])
         return;
-    wc_case_fact(c, "wanted function", wc_say(c, u->symbol, NULL), "dlerror");
+    wc_case_fact(c, "wanted function", wc_format(c, u->symbol, NULL), "dlerror");
     if (function != WC_NO_FUNCTION)
-        wc_case_fact(c, "came with", wc_say_version(c, wc_function_first(function)),
+        wc_case_fact(c, "came with", wc_format_version(c, wc_function_first(function)),
                      "function table");
 }
 
@@ -61,10 +62,11 @@ static const char *wanted(struct wc_case *c, const struct wc_unmet *u) {
 
     wc_name_read(u->node, &n);
     if (wc_version_known(first) && (n.version.major < 0 || first.major == n.version.major))
-        return wc_say(c, ">=", wc_version_format(first, text), ",<",
-                      wc_say_number(c, first.major + 1), NULL);
-    return n.version.major > 0 ? wc_say(c, "==", wc_say_number(c, n.version.major), ".*", NULL)
-                               : NULL;
+        return wc_format(c, ">=", wc_version_format(first, text), ",<",
+                         wc_format_number(c, first.major + 1), NULL);
+    return n.version.major > 0
+               ? wc_format(c, "==", wc_format_number(c, n.version.major), ".*", NULL)
+               : NULL;
 }
 
 static void fixes(struct wc_case *c, const struct wc_unmet *u, const struct wc_object *host,
@@ -78,8 +80,9 @@ static void fixes(struct wc_case *c, const struct wc_unmet *u, const struct wc_o
     if (!wc_kind_is_cudnn(wc_name_kind_of(library_of(u))))
         wc_case_fix(
             c, WC_ACTION_INSTALL,
-            wc_say(c, "install a ", wc_say_name(c, wc_say(c, library_of(u), NULL)), " that has ",
-                   wc_say_name(c, wc_say(c, u->symbol[0] ? u->symbol : u->node, NULL)), NULL),
+            wc_format(
+                c, "install a ", wc_format_name(c, wc_format(c, library_of(u), NULL)), " that has ",
+                wc_format_name(c, wc_format(c, u->symbol[0] ? u->symbol : u->node, NULL)), NULL),
             NULL);
     else if (wc_kind_is_cudnn(wc_name_kind_of(u->file)) && library)
         wc_fix_reinstall(c, library);
@@ -89,16 +92,17 @@ static void fixes(struct wc_case *c, const struct wc_unmet *u, const struct wc_o
 
 static const char *title(struct wc_case *c, const struct wc_unmet *u,
                          const struct wc_file_record *file) {
-    const char *who = wc_say_name(c, wc_say(c, u->file, NULL));
-    const char *library = wc_say_name(c, wc_say(c, library_of(u), NULL));
+    const char *who = wc_format_name(c, wc_format(c, u->file, NULL));
+    const char *library = wc_format_name(c, wc_format(c, library_of(u), NULL));
 
-    return wc_say(c, who, " was linked with another ", library, " than it found: ",
-                  u->symbol[0] ? wc_say_name(c, wc_say(c, u->symbol, NULL)) : "version node ",
-                  u->symbol[0] ? "" : wc_say_name(c, wc_say(c, u->node, NULL)), " is not in ",
-                  file && file->version ? file->version : "it", NULL);
+    return wc_format(c, who, " was linked with another ", library, " than it found: ",
+                     u->symbol[0] ? wc_format_name(c, wc_format(c, u->symbol, NULL))
+                                  : "version node ",
+                     u->symbol[0] ? "" : wc_format_name(c, wc_format(c, u->node, NULL)),
+                     " is not in ", file && file->version ? file->version : "it", NULL);
 }
 
-static void tell(struct wc_diagnosis *d, const struct wc_failure *f, const struct wc_unmet *u) {
+static void emit(struct wc_diagnosis *d, const struct wc_failure *f, const struct wc_unmet *u) {
     const struct wc_object *library = loaded(d->s, library_of(u));
     const struct wc_file_record *file = wc_file_like(d->s, f, library_of(u));
     const struct wc_object *by = wc_object_of(d->s, f->r.caller_object, f->r.caller);
@@ -108,7 +112,7 @@ static void tell(struct wc_diagnosis *d, const struct wc_failure *f, const struc
     c.r.title = title(&c, u, library ? NULL : file);
     c.r.object = library ? library->r.object : WC_NULL;
     c.r.host = by && !wc_is_cudnn(by) ? by->r.object : WC_NULL;
-    wc_case_fact(&c, "refused", wc_say(&c, u->file, NULL), "dlerror");
+    wc_case_fact(&c, "refused", wc_format(&c, u->file, NULL), "dlerror");
     symbol_facts(&c, u);
     if (library)
         wc_case_library(&c, "library", library);
@@ -120,13 +124,13 @@ static void tell(struct wc_diagnosis *d, const struct wc_failure *f, const struc
     wc_case_end(&c);
 }
 
-void wc_find_version_node_not_found(struct wc_diagnosis *d) {
+void wc_find_symbol_version_not_found(struct wc_diagnosis *d) {
     struct wc_unmet u;
 
     for (size_t i = 0; i < d->s->failures.n && d->out->n < WC_FINDINGS_MOST; i++) {
         const struct wc_failure *f = &d->s->failures.p[i];
-        if (wc_failed_for_node(d->s, f, &u) && !wc_told_before(d, u.file) &&
+        if (wc_failed_for_symbol_version(d->s, f, &u) && !wc_reported_before(d, u.file) &&
             !wc_false_file(d->s, f) && !wc_came_in_later(d->s, f, u.file))
-            tell(d, f, &u);
+            emit(d, f, &u);
     }
 }

@@ -44,19 +44,19 @@ static void users(struct wc_case *c, const struct wc_object *facade) {
     }
 }
 
-static void tell(struct wc_diagnosis *d, const struct facades *f) {
+static void emit(struct wc_diagnosis *d, const struct facades *f) {
     struct wc_case c;
     const char *versions;
 
     wc_case_begin(&c, d);
     if (!f->differ)
         c.r.severity = WC_severity_NOTE;
-    versions = wc_say_own(&c, f->p[0]);
+    versions = wc_format_own(&c, f->p[0]);
     for (size_t i = 1; i < f->n; i++)
-        versions =
-            wc_say(&c, versions, i + 1 < f->n ? ", " : " and ", wc_say_own(&c, f->p[i]), NULL);
-    c.r.title = wc_say(&c, wc_say_number(&c, (int64_t)f->n),
-                       " cuDNN facades in one process: ", versions, NULL);
+        versions = wc_format(&c, versions, i + 1 < f->n ? ", " : " and ",
+                             wc_format_own(&c, f->p[i]), NULL);
+    c.r.title = wc_format(&c, wc_format_number(&c, (int64_t)f->n),
+                          " cuDNN facades in one process: ", versions, NULL);
     for (size_t i = 0; i < f->n; i++) {
         wc_case_library(&c, "facade", f->p[i]);
         users(&c, f->p[i]);
@@ -79,5 +79,5 @@ void wc_find_two_copies_loaded(struct wc_diagnosis *d) {
             add(&f, o);
     }
     if (f.n > 1)
-        tell(d, &f);
+        emit(d, &f);
 }

@@ -10,21 +10,21 @@ enum { MISSING_NAME = 128 };
 /* ---- loaded under a name that is not its own ---- */
 
 static bool is_ours(const struct wc_name *n) {
-    return wc_kind_is_cudnn(n->kind) || n->kind == WC_NAME_COMPANION;
+    return wc_kind_is_cudnn(n->kind) || n->kind == WC_NAME_CUDA_DEPENDENCY;
 }
 
 /* Does the SONAME belong to another library than this name, or to another major of it? */
 static bool is_other(const char *name, const char *soname) {
-    struct wc_name said, is;
+    struct wc_name printed, is;
 
-    wc_name_read(name, &said);
+    wc_name_read(name, &printed);
     wc_name_read(soname, &is);
-    if (!is_ours(&said))
+    if (!is_ours(&printed))
         return false;
-    if (said.kind != is.kind || !wc_str_same(said.part, is.part))
+    if (printed.kind != is.kind || !wc_str_same(printed.part, is.part))
         return true;
-    return said.version.major >= 0 && is.version.major >= 0 &&
-           said.version.major != is.version.major;
+    return printed.version.major >= 0 && is.version.major >= 0 &&
+           printed.version.major != is.version.major;
 }
 
 /* A stand-in of another maker may be called as it likes, as long as it has cuDNN's functions. */
@@ -53,38 +53,40 @@ static bool is_link(const struct wc_object *o) {
 /* A link is gone with rm; a file may be the only copy of what it is. */
 static void fix_false(struct wc_case *c, const struct wc_object *o, const char *name,
                       const struct wc_object *host) {
-    const char *quoted = is_link(o) ? wc_say_quoted(c, o->r.path) : NULL;
-    struct wc_name said;
+    const char *quoted = is_link(o) ? wc_format_quoted(c, o->r.path) : NULL;
+    struct wc_name printed;
 
-    wc_name_read(name, &said);
+    wc_name_read(name, &printed);
     if (is_link(o))
         wc_case_fix(c, WC_ACTION_REMOVE,
-                    wc_say(c, "remove the link ", o->r.path, ", so that it is not taken for ",
-                           wc_say_name(c, name), NULL),
-                    quoted && o->r.path[0] == '/' ? wc_say(c, "rm ", quoted, NULL) : NULL);
+                    wc_format(c, "remove the link ", o->r.path, ", so that it is not taken for ",
+                              wc_format_name(c, name), NULL),
+                    quoted && o->r.path[0] == '/' ? wc_format(c, "rm ", quoted, NULL) : NULL);
     else
         wc_case_fix(c, WC_ACTION_REMOVE,
-                    wc_say(c, "give ", wc_path_of(o), " the name that it has by its SONAME, ",
-                           o->r.soname, NULL),
+                    wc_format(c, "give ", wc_path_of(o), " the name that it has by its SONAME, ",
+                              o->r.soname, NULL),
                     NULL);
-    if (said.kind == WC_NAME_FACADE && said.version.major > 0)
+    if (printed.kind == WC_NAME_FACADE && printed.version.major > 0)
         wc_fix_install(c, host, NULL,
-                       wc_say(c, "==", wc_say_number(c, said.version.major), ".*", NULL), NULL);
+                       wc_format(c, "==", wc_format_number(c, printed.version.major), ".*", NULL),
+                       NULL);
     else
-        wc_case_fix(c, WC_ACTION_INSTALL,
-                    wc_say(c, "install the library that is really ", wc_say_name(c, name), NULL),
-                    NULL);
+        wc_case_fix(
+            c, WC_ACTION_INSTALL,
+            wc_format(c, "install the library that is really ", wc_format_name(c, name), NULL),
+            NULL);
 }
 
-static void tell_false(struct wc_diagnosis *d, const struct wc_object *o, const char *name) {
+static void report_false(struct wc_diagnosis *d, const struct wc_object *o, const char *name) {
     const struct wc_object *by = wc_object_of(d->s, o->r.asked_by_object, o->r.asked_by);
     const char *verb = o->r.asked_how == WC_operation_NEEDED ? " needs " : " asked for ";
     struct wc_case c;
 
     wc_case_begin(&c, d);
-    c.r.title = wc_say(&c, o->r.asked_by ? wc_say_name(&c, o->r.asked_by) : "the program", verb,
-                       wc_say_name(&c, name), " and got ", wc_say_name(&c, o->r.soname),
-                       " under that name", NULL);
+    c.r.title = wc_format(&c, o->r.asked_by ? wc_format_name(&c, o->r.asked_by) : "the program",
+                          verb, wc_format_name(&c, name), " and got ",
+                          wc_format_name(&c, o->r.soname), " under that name", NULL);
     c.r.object = o->r.object;
     if (by && !wc_is_cudnn(by))
         c.r.host = by->r.object;
@@ -113,7 +115,7 @@ const struct wc_file_record *wc_false_file(const struct wc_stack *s, const struc
     return NULL;
 }
 
-static void tell_refused(struct wc_diagnosis *d, const struct wc_failure *f,
+static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f,
                          const struct wc_file_record *file) {
     const struct wc_object *by = wc_object_of(d->s, f->r.caller_object, f->r.caller);
     struct wc_object o = wc_file_as_object(file, file->path);
@@ -122,9 +124,9 @@ static void tell_refused(struct wc_diagnosis *d, const struct wc_failure *f,
 
     wc_case_begin(&c, d);
     (void)wc_text_unmet(f->r.text, &unmet);
-    c.r.title = wc_say(&c, wc_say_name(&c, wc_say(&c, unmet.file, NULL)), " needs ",
-                       wc_say_name(&c, file->path), " and found ", wc_say_name(&c, file->soname),
-                       " under that name", NULL);
+    c.r.title = wc_format(&c, wc_format_name(&c, wc_format(&c, unmet.file, NULL)), " needs ",
+                          wc_format_name(&c, file->path), " and found ",
+                          wc_format_name(&c, file->soname), " under that name", NULL);
     if (by && !wc_is_cudnn(by))
         c.r.host = by->r.object;
     wc_case_file(&c, "found", file, "dlerror");
@@ -198,20 +200,20 @@ static bool is_sound_file(const struct wc_stack *s, const char *path) {
 
 static void fix_link(struct wc_case *c, const char *path, const char *asked,
                      const struct wc_file_record *file) {
-    const char *to = path[0] == '/' ? wc_say_quoted(c, path) : NULL;
-    const char *quoted = wc_say_quoted(c, wc_base_name(file->path));
+    const char *to = path[0] == '/' ? wc_format_quoted(c, path) : NULL;
+    const char *quoted = wc_format_quoted(c, wc_base_name(file->path));
 
     wc_case_fix(c, WC_ACTION_REINSTALL,
-                wc_say(c, "let a link in that directory lead from ", asked, " to ",
-                       wc_say_name(c, file->path), NULL),
-                to && quoted ? wc_say(c, "ln -s ", quoted, " ", to, NULL) : NULL);
+                wc_format(c, "let a link in that directory lead from ", asked, " to ",
+                          wc_format_name(c, file->path), NULL),
+                to && quoted ? wc_format(c, "ln -s ", quoted, " ", to, NULL) : NULL);
     if (file->rule == WC_search_rule_CACHE)
         wc_case_fix(c, WC_ACTION_REINSTALL, "then let the loader's cache know of it", "ldconfig");
 }
 
 static void fix_missing(struct wc_case *c, const char *who, const char *asked,
                         const struct wc_file_record *file) {
-    const char *there = wc_say_name(c, file->path);
+    const char *there = wc_format_name(c, file->path);
     char path[600];
     struct wc_text t;
 
@@ -220,21 +222,21 @@ static void fix_missing(struct wc_case *c, const char *who, const char *asked,
     wc_text_add(&t, asked);
     if (!t.cut && is_sound_file(c->d->s, path)) {
         wc_case_fact(c, "mind",
-                     wc_say(c, path,
-                            " is there, too: the loader's cache has a file that is no "
-                            "link under its SONAME alone",
-                            NULL),
+                     wc_format(c, path,
+                               " is there, too: the loader's cache has a file that is no "
+                               "link under its SONAME alone",
+                               NULL),
                      "file");
         wc_fix_with_copy(c, path, asked);
     } else {
         fix_link(c, t.cut ? "" : path, asked, file);
     }
     if (wc_str_same(there, file->soname))
-        wc_case_fix(c, WC_ACTION_UPGRADE_HOST, wc_say(c, "or let ", who, " ask for ", there, NULL),
-                    NULL);
+        wc_case_fix(c, WC_ACTION_UPGRADE_HOST,
+                    wc_format(c, "or let ", who, " ask for ", there, NULL), NULL);
 }
 
-static void tell_missing(struct wc_diagnosis *d, const struct wc_failure *f,
+static void emit_missing(struct wc_diagnosis *d, const struct wc_failure *f,
                          const struct wc_file_record *file) {
     const struct wc_object *by = wc_object_of(d->s, f->r.caller_object, f->r.caller);
     char missing[MISSING_NAME];
@@ -244,10 +246,10 @@ static void tell_missing(struct wc_diagnosis *d, const struct wc_failure *f,
     bool driver = wc_name_kind_of(asked) == WC_NAME_DRIVER;
 
     wc_case_begin(&c, d);
-    asked = wc_say_name(&c, asked);
-    who = itself ? wc_say_caller(&c, f) : wc_say_name(&c, f->r.name);
-    c.r.title = wc_say(&c, who, itself ? " asked for " : " needs ", asked,
-                       ", which is there under the name ", wc_say_name(&c, file->path), NULL);
+    asked = wc_format_name(&c, asked);
+    who = itself ? wc_format_caller(&c, f) : wc_format_name(&c, f->r.name);
+    c.r.title = wc_format(&c, who, itself ? " asked for " : " needs ", asked,
+                          ", which is there under the name ", wc_format_name(&c, file->path), NULL);
     if (by && wc_is_cudnn(by) && !driver)
         c.r.object = by->r.object;
     else if (by && !wc_is_cudnn(by))
@@ -271,12 +273,12 @@ static void look_at_failure(struct wc_diagnosis *d, const struct wc_failure *f) 
     const struct wc_file_record *refused = wc_false_file(d->s, f);
     const struct wc_file_record *file = missing ? missing : refused;
 
-    if (!file || wc_told_before(d, file->path) || wc_came_in_later(d->s, f, file->path))
+    if (!file || wc_reported_before(d, file->path) || wc_came_in_later(d->s, f, file->path))
         return;
     if (missing)
-        tell_missing(d, f, file);
+        emit_missing(d, f, file);
     else
-        tell_refused(d, f, file);
+        emit_refused(d, f, file);
 }
 
 void wc_find_wrong_name(struct wc_diagnosis *d) {
@@ -285,7 +287,7 @@ void wc_find_wrong_name(struct wc_diagnosis *d) {
     for (size_t i = 0; i < s->objects.n && d->out->n < WC_FINDINGS_MOST; i++) {
         const char *name = false_name(&s->objects.p[i]);
         if (name)
-            tell_false(d, &s->objects.p[i], name);
+            report_false(d, &s->objects.p[i], name);
     }
     for (size_t i = 0; i < s->failures.n && d->out->n < WC_FINDINGS_MOST; i++)
         look_at_failure(d, &s->failures.p[i]);

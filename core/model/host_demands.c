@@ -13,8 +13,8 @@ static void begin(struct wc_record *r, const struct wc_host *host, enum wc_deman
     r->u.demand.source_path = host->path;
 }
 
-static void tell_major(const struct wc_host *host, enum wc_demand_kind kind, const char *source,
-                       const char *name) {
+static void report_major(const struct wc_host *host, enum wc_demand_kind kind, const char *source,
+                         const char *name) {
     char spec[32];
     struct wc_text t;
     struct wc_name read;
@@ -29,7 +29,7 @@ static void tell_major(const struct wc_host *host, enum wc_demand_kind kind, con
     wc_text_add(&t, ".*");
     begin(&r, host, kind, source);
     r.u.demand.spec = spec;
-    host->tell(host->ctx, &r);
+    host->emit(host->ctx, &r);
 }
 
 struct imports {
@@ -69,7 +69,7 @@ static void read_imports(const struct wc_elf_image *e, struct imports *in) {
     }
 }
 
-static void tell_symbols(const struct wc_host *host, const struct imports *in) {
+static void report_symbols(const struct wc_host *host, const struct imports *in) {
     char spec[WC_VERSION_TEXT + 4], version[WC_VERSION_TEXT];
     struct wc_text t;
     struct wc_record r;
@@ -80,22 +80,22 @@ static void tell_symbols(const struct wc_host *host, const struct imports *in) {
     r.u.demand.functions = in->functions;
     r.u.demand.newest_functions.p = in->newest;
     r.u.demand.newest_functions.n = in->newest_count;
-    host->tell(host->ctx, &r);
+    host->emit(host->ctx, &r);
 }
 
 void wc_host_demands_of_image(const struct wc_host *host, const struct wc_elf_image *e) {
     struct imports in;
     const char *needed;
     for (size_t i = 0; (needed = wc_elf_needed(e, i)); i++)
-        tell_major(host, WC_demand_kind_NEEDED, "DT_NEEDED", needed);
+        report_major(host, WC_demand_kind_NEEDED, "DT_NEEDED", needed);
     read_imports(e, &in);
     if (in.node)
-        tell_major(host, WC_demand_kind_NODE, "version node of its imports", in.node);
+        report_major(host, WC_demand_kind_NODE, "version node of its imports", in.node);
     if (in.functions)
-        tell_symbols(host, &in);
+        report_symbols(host, &in);
 }
 
-static void tell_metadata(const struct wc_host *host, const struct wc_metadata_demand *d) {
+static void report_metadata(const struct wc_host *host, const struct wc_metadata_demand *d) {
     struct wc_version framework = WC_VERSION_NONE;
     struct wc_record r;
     begin(&r, host, d->kind, d->source);
@@ -107,15 +107,16 @@ static void tell_metadata(const struct wc_host *host, const struct wc_metadata_d
     r.u.demand.source_path = wc_str_or_null(d->source_path);
     wc_version_parse_start(d->framework_version, wc_str_length(d->framework_version), &framework);
     r.u.demand.rule = wc_rule_name(wc_rule_of_framework(d->framework, framework));
-    host->tell(host->ctx, &r);
+    host->emit(host->ctx, &r);
 }
 
-void wc_host_demands_of_package(const struct wc_host *host, const struct wc_package_look *look,
-                                const char *real_path) {
-    size_t n = wc_metadata_demands(look->files, real_path, look->scratch, look->scratch_size,
-                                   look->found, look->most);
+void wc_host_demands_of_package(const struct wc_host *host,
+                                const struct wc_package_reader *elf_file, const char *real_path) {
+    size_t n = wc_metadata_demands(elf_file->files, real_path, elf_file->scratch,
+                                   elf_file->scratch_size, elf_file->found, elf_file->most);
     for (size_t i = 0; i < n; i++)
-        if (!look->found[i].by_file ||
-            look->version_of(host->ctx, look->found[i].source_path, look->found[i].built))
-            tell_metadata(host, &look->found[i]);
+        if (!elf_file->found[i].by_file ||
+            elf_file->version_of(host->ctx, elf_file->found[i].source_path,
+                                 elf_file->found[i].built))
+            report_metadata(host, &elf_file->found[i]);
 }

@@ -6,8 +6,8 @@ enum numbered { ITSELF, BY_CUDA };
 static const struct {
     const char *stem;
     enum numbered numbered;
-} companions[] = {
-#define COMPANION(stem, numbered) {stem, numbered},
+} cuda_dependencies[] = {
+#define CUDA_DEPENDENCY(stem, numbered) {stem, numbered},
 #include "names.def"
 };
 
@@ -64,9 +64,9 @@ static bool read_stem(const char *stem, size_t n, struct wc_name *out) {
     } else if (n > 6 && is(stem, 6, "cudnn_")) {
         keep(out, WC_NAME_PART, stem + 6, n - 6);
     } else {
-        for (size_t i = 0; i < sizeof companions / sizeof *companions; i++)
-            if (is(stem, n, companions[i].stem))
-                keep(out, WC_NAME_COMPANION, stem, n);
+        for (size_t i = 0; i < sizeof cuda_dependencies / sizeof *cuda_dependencies; i++)
+            if (is(stem, n, cuda_dependencies[i].stem))
+                keep(out, WC_NAME_CUDA_DEPENDENCY, stem, n);
     }
     return out->kind != WC_NAME_OTHER;
 }
@@ -99,9 +99,9 @@ bool wc_kind_is_cudnn(enum wc_name_kind kind) {
 int32_t wc_name_cuda(const char *name) {
     struct wc_name n;
     wc_name_read(name, &n);
-    for (size_t i = 0; i < sizeof companions / sizeof *companions; i++)
-        if (n.kind == WC_NAME_COMPANION && companions[i].numbered == BY_CUDA &&
-            wc_str_compare(n.part, companions[i].stem) == 0)
+    for (size_t i = 0; i < sizeof cuda_dependencies / sizeof *cuda_dependencies; i++)
+        if (n.kind == WC_NAME_CUDA_DEPENDENCY && cuda_dependencies[i].numbered == BY_CUDA &&
+            wc_str_compare(n.part, cuda_dependencies[i].stem) == 0)
             return n.version.major;
     return -1;
 }

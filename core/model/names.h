@@ -10,10 +10,10 @@
 
 enum wc_name_kind {
     WC_NAME_OTHER,
-    WC_NAME_FACADE,    /* libcudnn.so[.N[.M[.P]]], libcudnn-<hash>.so* */
-    WC_NAME_PART,      /* libcudnn_<part>.so*, libcudnn_<part>-<hash>.so* */
-    WC_NAME_COMPANION, /* libcudart, libcublas, libcublasLt, libcufft, ..., libnccl */
-    WC_NAME_DRIVER     /* libcuda.so* */
+    WC_NAME_FACADE,          /* libcudnn.so[.N[.M[.P]]], libcudnn-<hash>.so* */
+    WC_NAME_PART,            /* libcudnn_<part>.so*, libcudnn_<part>-<hash>.so* */
+    WC_NAME_CUDA_DEPENDENCY, /* libcudart, libcublas, libcublasLt, libcufft, ..., libnccl */
+    WC_NAME_DRIVER           /* libcuda.so* */
 };
 struct wc_name {
     enum wc_name_kind kind;

@@ -31,7 +31,7 @@ static void read_name(const struct wc_elf_image *e, const char *path, struct wc_
     wc_name_read(path, out);
     if (out->kind == WC_NAME_OTHER && wc_elf_soname(e))
         wc_name_read(wc_elf_soname(e), out);
-    if (out->kind == WC_NAME_OTHER && (node = wc_elf_defined_node(e)))
+    if (out->kind == WC_NAME_OTHER && (node = wc_elf_defined_symbol_version(e)))
         wc_name_read(node, out);
 }
 
@@ -54,9 +54,9 @@ enum wc_role wc_role_of(const struct wc_relevance *r) {
         return WC_role_FACADE;
     case WC_NAME_PART:
         return WC_role_PART;
-    case WC_NAME_COMPANION:
+    case WC_NAME_CUDA_DEPENDENCY:
     case WC_NAME_DRIVER:
-        return WC_role_COMPANION;
+        return WC_role_CUDA_DEPENDENCY;
     default:
         return r->framework && !r->imports && !r->defines ? WC_role_OTHER : WC_role_HOST;
     }
@@ -82,7 +82,7 @@ void wc_object_take_image(struct wc_object_record *r, const struct wc_elf_image 
     r->needed.p = room->needed;
     r->needed.n = n;
     r->soname = wc_elf_soname(e);
-    r->node = wc_elf_defined_node(e);
+    r->node = wc_elf_defined_symbol_version(e);
     r->rpath = wc_elf_rpath(e);
     r->runpath = wc_elf_runpath(e);
     r->build_id = hexadecimal(e->build_id, e->build_id_size, room->build_id, sizeof room->build_id);
@@ -103,7 +103,7 @@ void wc_object_take_identity(struct wc_object_record *r, const struct wc_identit
 void wc_object_take_framework(struct wc_object_record *r, const char *framework,
                               const struct wc_files *files, const char *path,
                               struct wc_object_room *room) {
-    struct wc_file_facts facts;
+    struct wc_file_stat facts;
     const char *name;
     struct wc_text t;
     r->framework = framework;

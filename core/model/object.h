@@ -43,13 +43,14 @@ void wc_object_take_framework(struct wc_object_record *r, const char *framework,
 struct wc_host {
     int64_t number; /* of its object record; WC_NULL: it has none */
     const char *path;
-    void (*tell)(void *ctx, struct wc_record *demand);
+    void (*emit)(void *ctx, struct wc_record *demand);
     void *ctx;
 };
 /* By what it is linked with and imports. */
 void wc_host_demands_of_image(const struct wc_host *host, const struct wc_elf_image *e);
-/* What is needed to look at its package: scratch as for wc_identify, and room for what is found. */
-struct wc_package_look {
+/* What is needed to elf_file at its package: scratch as for wc_identify, and room for what is
+ * found. */
+struct wc_package_reader {
     const struct wc_files *files;
     void *scratch;
     size_t scratch_size;
@@ -59,7 +60,7 @@ struct wc_package_look {
     bool (*version_of)(void *ctx, const char *path, char version[WC_VERSION_TEXT]);
 };
 /* By the metadata of its package. */
-void wc_host_demands_of_package(const struct wc_host *host, const struct wc_package_look *look,
-                                const char *real_path);
+void wc_host_demands_of_package(const struct wc_host *host,
+                                const struct wc_package_reader *elf_file, const char *real_path);
 
 #endif

@@ -28,7 +28,7 @@ struct arguments {
 };
 
 /* False: what follows is not told. */
-static bool tell_argument(struct arguments *a, const char *s) {
+static bool report_argument(struct arguments *a, const char *s) {
     bool first = a->n == 0, option = s[0] == '-' && !a->module;
     bool code = option && wc_str_compare(s, "-c") == 0;
     bool module = option && wc_str_compare(s, "-m") == 0;
@@ -40,10 +40,10 @@ static bool tell_argument(struct arguments *a, const char *s) {
     return a->whole || module || (first && is_interpreter(s));
 }
 
-size_t wc_arguments_told(const char *text, size_t size, bool whole, const char **out, size_t most) {
+size_t wc_arguments_kept(const char *text, size_t size, bool whole, const char **out, size_t most) {
     struct arguments a = {out, 0, most, whole, false};
     for (size_t at = 0; at < size; at += wc_str_length(text + at) + 1)
-        if (!tell_argument(&a, text + at))
+        if (!report_argument(&a, text + at))
             break;
     return a.n;
 }
@@ -126,7 +126,7 @@ static const struct {
 };
 
 static const char *container(const struct wc_files *files) {
-    struct wc_file_facts facts;
+    struct wc_file_stat facts;
     for (size_t i = 0; i < sizeof container_marks / sizeof *container_marks; i++)
         if (files->facts(files->ctx, container_marks[i].path, &facts))
             return container_marks[i].kind;

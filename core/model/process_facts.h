@@ -1,5 +1,5 @@
 /*
- * What the first two records of a log say of a process and its computer, read out of texts that
+ * What the first two records of a log print of a process and its computer, read out of texts that
  * the kernel and the system give. Pure; for the shim in its own process, for the command in
  * others.
  */
@@ -16,7 +16,7 @@ bool wc_variable_is_logged(const char *variable);
 /* Of a command line as /proc/PID/cmdline has it (each argument ends with a NUL; text[size] is
  * one, too): program and script or module, since what follows may be private. whole: all of it.
  * Puts pointers into text into out, and returns how many. */
-size_t wc_arguments_told(const char *text, size_t size, bool whole, const char **out, size_t most);
+size_t wc_arguments_kept(const char *text, size_t size, bool whole, const char **out, size_t most);
 
 /* Field 22 of /proc/PID/stat; WC_NULL: it is not there. */
 int64_t wc_start_ticks(const char *stat);

@@ -120,7 +120,7 @@ static struct wc_binding *find_binding(const struct wc_stack *s,
     return NULL;
 }
 
-/* Only functions that were not told before can add to the count. A log may say any number. */
+/* Only functions that were not told before can add to the count. A log may print any number. */
 static int64_t wrapped_together(const struct wc_binding_record *old,
                                 const struct wc_binding_record *more) {
     int64_t fresh = 0, sum;
@@ -206,7 +206,7 @@ static bool apply_search(struct wc_stack *s, const struct wc_record *r) {
 
 static bool apply_candidate(struct wc_stack *s, const struct wc_record *r) {
     struct wc_candidate_record copy = r->u.candidate;
-    struct wc_beside *one;
+    struct wc_candidate *one;
 
     if (!wc_stack_keep(s, r->kind, &copy, NULL) || !(one = GROW(s, s->candidates)))
         return false;
@@ -252,13 +252,13 @@ static bool apply_call(struct wc_stack *s, const struct wc_record *r) {
     return true;
 }
 
-static bool apply_blind(struct wc_stack *s, const struct wc_record *r) {
-    struct wc_blind_record copy = r->u.blind;
-    struct wc_blind *b;
+static bool apply_unobserved(struct wc_stack *s, const struct wc_record *r) {
+    struct wc_unobserved_record copy = r->u.unobserved;
+    struct wc_unobserved *b;
 
-    if (!wc_stack_keep(s, r->kind, &copy, NULL) || !(b = GROW(s, s->blinds)))
+    if (!wc_stack_keep(s, r->kind, &copy, NULL) || !(b = GROW(s, s->unobserved)))
         return false;
-    s->blinds.n++;
+    s->unobserved.n++;
     b->r = copy;
     b->seq = r->seq;
     return true;
@@ -321,8 +321,8 @@ static bool apply(struct wc_stack *s, const struct wc_record *r) {
         return apply_file(s, r);
     case WC_KIND_call:
         return apply_call(s, r);
-    case WC_KIND_blind:
-        return apply_blind(s, r);
+    case WC_KIND_unobserved:
+        return apply_unobserved(s, r);
     case WC_KIND_finding:
         return apply_finding(s, r);
     case WC_KIND_request:

@@ -34,7 +34,7 @@ struct wc_searched {
     struct wc_search_record r;
     int64_t seq;
 };
-struct wc_beside { /* a candidate that was not taken */
+struct wc_candidate { /* a candidate that was not taken */
     struct wc_candidate_record r;
     int64_t seq;
     struct wc_version version; /* parsed from r */
@@ -47,11 +47,11 @@ struct wc_call {
     struct wc_call_record r;
     int64_t seq, tid;
 };
-struct wc_blind {
-    struct wc_blind_record r;
+struct wc_unobserved {
+    struct wc_unobserved_record r;
     int64_t seq;
 };
-struct wc_noted_finding { /* as an earlier diagnose() said it live; not input of diagnose() */
+struct wc_noted_finding { /* as an earlier diagnose() printed it live; not input of diagnose() */
     struct wc_finding_record r;
     int64_t seq, time;
 };
@@ -80,10 +80,10 @@ struct wc_stack {
     WC_LIST(wc_binding, bindings);
     WC_LIST(wc_failure, failures);
     WC_LIST(wc_searched, searches);
-    WC_LIST(wc_beside, candidates);
+    WC_LIST(wc_candidate, candidates);
     WC_LIST(wc_file, files);
     WC_LIST(wc_call, calls);
-    WC_LIST(wc_blind, blinds);
+    WC_LIST(wc_unobserved, unobserved);
     WC_LIST(wc_noted_finding, findings);
     int64_t requests; /* request records applied */
     int64_t dropped;  /* facts that found no memory, or more than the limits below */
@@ -103,7 +103,7 @@ const struct wc_object *wc_stack_object(const struct wc_stack *s, int64_t object
 /* Do two objects lie in one installation? By installation_path where both have one, else by the
  * directory of their real paths; true where neither is known: nothing says that they differ. */
 bool wc_same_installation(const struct wc_object *a, const struct wc_object *b);
-/* 64-bit mark of the stack as hexadecimal: hosts, facade, parts, companions with versions,
+/* 64-bit mark of the stack as hexadecimal: hosts, facade, parts, cuda_dependencies with versions,
  * build-ids, bindings; no pids, times, addresses, absolute prefixes. */
 void wc_stack_fingerprint(const struct wc_stack *s, char out[17]);
 

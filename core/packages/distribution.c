@@ -144,7 +144,7 @@ static void take(struct wc_distribution *out, const char *site, const char *info
 
 /* RECORD: path,hash,size. */
 static bool other_size(struct wc_reading *r, const char *path, const char *line) {
-    struct wc_file_facts facts;
+    struct wc_file_stat facts;
     const char *comma = wc_str_find_last_char(line, ',');
     uint64_t size;
     return comma && wc_parse_number(comma + 1, wc_str_length(comma + 1), &size) &&
@@ -298,7 +298,7 @@ bool wc_distribution_installer(struct wc_reading *r, const struct wc_distributio
                                size_t cap) {
     size_t mark = r->memory.used;
     const char *path = wc_reading_join(r, d->site, "/", d->info, "/INSTALLER", NULL);
-    bool said = wc_reading_line(r, path, 0, to, cap) && to[0];
+    bool printed = wc_reading_line(r, path, 0, to, cap) && to[0];
     r->memory.used = mark;
-    return said;
+    return printed;
 }

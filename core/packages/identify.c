@@ -19,7 +19,7 @@ static bool is_cudnn(const char *path, const struct wc_elf_image *image, bool fa
     return facade || wc_kind_is_cudnn(name.kind);
 }
 
-static void read_bounds(const struct wc_elf_image *image, struct wc_version_question *q) {
+static void read_bounds(const struct wc_elf_image *image, struct wc_version_query *q) {
     struct wc_release_range range = {WC_VERSION_NONE, WC_VERSION_NONE};
     /* Nothing is changed through the context. */
     wc_release_range_exports(&range, has_export, (void *)(uintptr_t)image);
@@ -30,7 +30,7 @@ static void read_bounds(const struct wc_elf_image *image, struct wc_version_ques
 void wc_identify(const struct wc_files *files, const char *path, const struct wc_elf_image *image,
                  bool facade, void *scratch, size_t scratch_size, struct wc_identity *out) {
     struct wc_reading r;
-    struct wc_version_question q = {.r = &r, .path = path, .image = image, .facade = facade};
+    struct wc_version_query q = {.r = &r, .path = path, .image = image, .facade = facade};
     wc_mem_set(out, 0, sizeof *out);
     out->version = out->floor = out->ceiling = q.floor = q.ceiling = WC_VERSION_NONE;
     if (!path) /* of a program, where /proc is not readable */

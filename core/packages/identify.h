@@ -20,7 +20,7 @@ struct wc_identity {
     char mount[256]; /* mount point that brings the file in from elsewhere; "" none, or a wheel's */
 };
 
-/* What records say of it alike. id must live as long. */
+/* What records print of it alike. id must live as long. */
 #define WC_TAKE_INSTALLATION(record, id)                                                           \
     ((record)->installation_kind = (id)->installation_kind,                                        \
      (record)->installation = wc_str_or_null((id)->installation),                                  \
@@ -40,11 +40,11 @@ void wc_identify(const struct wc_files *files, const char *path, const struct wc
  * The packages of cuDNN in the environment of a file (site-packages, conda prefix, dpkg's), each
  * compared with its own list of files: what is missing, what another one put there, what is on no
  * list. Only names and sizes of cuDNN's own libraries are looked at. The texts live for the time of
- * the call of tell(). Stack and scratch as for wc_identify; 64 KiB of scratch hold what is usual.
+ * the call of emit(). Stack and scratch as for wc_identify; 64 KiB of scratch hold what is usual.
  */
 void wc_packages_near(const struct wc_files *files, const char *path, void *scratch,
                       size_t scratch_size,
-                      void (*tell)(void *ctx, const struct wc_package_record *package), void *ctx);
+                      void (*emit)(void *ctx, const struct wc_package_record *package), void *ctx);
 /* Length of the part of a path that names the environment: files that have it in common are near
  * the same packages. */
 size_t wc_environment_length(const char *path);
@@ -61,10 +61,10 @@ struct wc_metadata_demand {
     char source_path[1024];
 };
 /*
- * All that the packages around a host's file say (the table is core/packages/metadata_sources.def):
- * the dist-info of the distribution that owns the file (RECORD names it, or its top-level
- * directory), torch pin, tensorflow build_info, paddle/version, cupy _wheel.json, jaxlib version
- * suffix. Returns how many were written (at most most).
+ * All that the packages around a host's file print (the table is
+ * core/packages/metadata_sources.def): the dist-info of the distribution that owns the file (RECORD
+ * names it, or its top-level directory), torch pin, tensorflow build_info, paddle/version, cupy
+ * _wheel.json, jaxlib version suffix. Returns how many were written (at most most).
  */
 size_t wc_metadata_demands(const struct wc_files *files, const char *host_path, void *scratch,
                            size_t scratch_size, struct wc_metadata_demand *out, size_t most);

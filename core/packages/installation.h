@@ -27,7 +27,7 @@ bool wc_mount_of(struct wc_reading *r, const char *path, struct wc_mount *out);
 bool wc_is_cudnn_package(enum wc_installation_kind kind, const char *name);
 
 /* The conda package that lists a file: its name and version (cap bytes each), and its record's path
- * in r's memory. fits: which file names of conda-meta to look at. */
+ * in r's memory. fits: which file names of conda-meta to elf_file at. */
 struct wc_conda_package {
     const char *prefix; /* the environment */
     const char *record; /* prefix/conda-meta/name-version-build.json */

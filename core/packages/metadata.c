@@ -92,7 +92,7 @@ static struct wc_metadata_demand *begin(struct asking *a, const struct package *
     return d;
 }
 
-/* Two rows that say the same are one: the same pin for two machines. */
+/* Two rows that print the same are one: the same pin for two machines. */
 static void end(struct asking *a) {
     const struct wc_metadata_demand *d = &a->out[a->n];
     for (size_t i = 0; i < a->n; i++)

@@ -15,7 +15,7 @@ enum { PACKAGES = 6, FILES = 24, TOLD = 12, RELATIVE = 256 };
 
 struct listed {
     const char *path; /* as the list has it */
-    uint64_t size;    /* 0: not said */
+    uint64_t size;    /* 0: not printed */
     bool there, changed;
     uint64_t device, inode;
 };
@@ -204,7 +204,7 @@ static const char *absolute(struct looking *l, const struct package *p, const ch
 static void compare(struct looking *l, struct package *p) {
     for (size_t i = 0; i < p->n; i++) {
         struct listed *f = &p->file[i];
-        struct wc_file_facts facts;
+        struct wc_file_stat facts;
         size_t mark = l->r->memory.used;
         const char *path = absolute(l, p, f->path);
         f->there = path && l->r->files->facts(l->r->files->ctx, path, &facts);
@@ -218,7 +218,7 @@ static void compare(struct looking *l, struct package *p) {
 }
 
 /* Is it on a list, or a link to something that is? */
-static bool is_listed(const struct looking *l, const struct wc_file_facts *facts) {
+static bool is_listed(const struct looking *l, const struct wc_file_stat *facts) {
     for (size_t i = 0; i < l->n; i++)
         for (size_t k = 0; k < l->package[i]->n; k++) {
             const struct listed *f = &l->package[i]->file[k];
@@ -230,7 +230,7 @@ static bool is_listed(const struct looking *l, const struct wc_file_facts *facts
 
 static bool note_foreign(void *ctx, const char *name) {
     struct looking *l = ctx;
-    struct wc_file_facts facts;
+    struct wc_file_stat facts;
     size_t mark = l->r->memory.used;
     const char *path =
         is_cudnn_library(name) ? wc_reading_join(l->r, l->directory, "/", name, NULL) : NULL;
@@ -299,8 +299,8 @@ static enum wc_package_state state_of(const struct wc_package_record *r) {
     return r->absent ? WC_package_state_INCOMPLETE : WC_package_state_COMPLETE;
 }
 
-static void tell_package(struct looking *l, const struct package *p,
-                         void (*tell)(void *ctx, const struct wc_package_record *package),
+static void emit_package(struct looking *l, const struct package *p,
+                         void (*emit)(void *ctx, const struct wc_package_record *package),
                          void *ctx) {
     struct names missing = {.n = 0}, changed = {.n = 0}, sharing = {.n = 0};
     struct wc_record empty;
@@ -326,12 +326,12 @@ static void tell_package(struct looking *l, const struct package *p,
     r->shared_with = strings_of(&sharing);
     r->foreign = (struct wc_strings){l->foreign, l->foreigners};
     r->state = state_of(r);
-    tell(ctx, r);
+    emit(ctx, r);
 }
 
 void wc_packages_near(const struct wc_files *files, const char *path, void *scratch,
                       size_t scratch_size,
-                      void (*tell)(void *ctx, const struct wc_package_record *package), void *ctx) {
+                      void (*emit)(void *ctx, const struct wc_package_record *package), void *ctx) {
     struct wc_reading r;
     struct looking *l;
     if (!path || path[0] != '/')
@@ -350,7 +350,7 @@ void wc_packages_near(const struct wc_files *files, const char *path, void *scra
     for (size_t i = 0; i < l->n; i++) {
         size_t mark = r.memory.used;
         if (l->package[i]->n)
-            tell_package(l, l->package[i], tell, ctx);
+            emit_package(l, l->package[i], emit, ctx);
         r.memory.used = mark;
     }
 }

@@ -136,8 +136,8 @@ static const char *hwcaps_name(const struct cache *c, uint32_t index) {
     return NULL;
 }
 
-/* Its place on the world's list, from 1; 0: this machine has it not. */
-static unsigned priority(const struct cache *c, const struct wc_search_world *w, uint64_t hwcap) {
+/* Its place on the library_cache's list, from 1; 0: this machine has it not. */
+static unsigned priority(const struct cache *c, const struct wc_search_context *w, uint64_t hwcap) {
     const char *name = hwcaps_name(c, (uint32_t)hwcap);
     for (unsigned k = 0; name && w->hwcaps && w->hwcaps[k]; k++)
         if (wc_str_compare(w->hwcaps[k], name) == 0)
@@ -145,11 +145,11 @@ static unsigned priority(const struct cache *c, const struct wc_search_world *w,
     return 0;
 }
 
-static uint32_t flags_wanted(const struct wc_search_world *w) {
+static uint32_t flags_wanted(const struct wc_search_context *w) {
     return w->machine == EM_X86_64 ? 0x0303 : w->machine == EM_AARCH64 ? 0x0a03 : 0x0003;
 }
 
-static bool kind_fits(uint32_t flags, const struct wc_search_world *w) {
+static bool kind_fits(uint32_t flags, const struct wc_search_context *w) {
     return flags == 1 /* ELF, any libc */ || flags == flags_wanted(w);
 }
 
@@ -184,13 +184,13 @@ static bool has_name(const struct cache *c, uint32_t i, const char *name, struct
     return text && compare_names(name, text) == 0;
 }
 
-static bool old_rules_allow(const struct entry *e, const struct wc_search_world *w) {
+static bool old_rules_allow(const struct entry *e, const struct wc_search_context *w) {
     return (e->hwcap & ~w->cache_hwcap) == 0;
 }
 
 /* Is it better than the best so far, of which the number says how good it is? */
-static bool is_better(const struct cache *c, const struct entry *e, const struct wc_search_world *w,
-                      bool any, unsigned *best) {
+static bool is_better(const struct cache *c, const struct entry *e,
+                      const struct wc_search_context *w, bool any, unsigned *best) {
     unsigned p = priority(c, w, e->hwcap);
     if (!p || (any && p >= *best))
         return false;
@@ -199,7 +199,7 @@ static bool is_better(const struct cache *c, const struct entry *e, const struct
 }
 
 /* Entries with named capabilities come first; then the first of the others that is allowed. */
-const char *wc_search_cache(const struct wc_search_world *w, const char *name) {
+const char *wc_search_cache(const struct wc_search_context *w, const char *name) {
     struct cache c;
     struct entry e, best = {0};
     uint32_t i;

@@ -45,7 +45,8 @@ bool wc_text_not_found(const char *text, char *out, size_t cap) {
     return t.n > 0 && !t.cut;
 }
 
-static bool read_node(const char *text, const char *at, const char *words, struct wc_unmet *out) {
+static bool read_symbol_version(const char *text, const char *at, const char *words,
+                                struct wc_unmet *out) {
     static const char middle[] = "' not found (required by ";
     const char *node = at + wc_str_length(words), *end = wc_str_find(node, middle);
     const char *file = end ? end + sizeof middle - 1 : NULL;
@@ -80,7 +81,7 @@ bool wc_text_unmet(const char *text, struct wc_unmet *out) {
     if (!text)
         return false;
     if ((at = wc_str_find(text, version)))
-        return read_node(text, at, version, out);
+        return read_symbol_version(text, at, version, out);
     if ((at = wc_str_find(text, undefined)))
         return read_symbol(text, at, undefined, out);
     at = wc_str_find(text, symbol);

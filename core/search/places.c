@@ -23,7 +23,7 @@ struct looking {
 };
 
 static void look_below(struct looking *l, const char *parent, const char *root, enum root kind) {
-    struct wc_file_facts facts;
+    struct wc_file_stat facts;
     struct wc_text t;
     for (size_t i = 0; i < sizeof places / sizeof *places && !l->over; i++) {
         if (places[i].root != kind)

@@ -7,7 +7,7 @@ static const char *keep(struct wc_replay *r, const char *text) {
     return wc_arena_string(&r->memory.arena, text);
 }
 
-static void note_directory(struct wc_replay *r, const struct wc_candidate *c) {
+static void note_directory(struct wc_replay *r, const struct wc_search_candidate *c) {
     struct wc_text t;
     if (!c->directory || c->in_subdirectory)
         return;
@@ -25,12 +25,12 @@ static void note_directory(struct wc_replay *r, const struct wc_candidate *c) {
     r->searched[r->searched_count++] = keep(r, r->room);
 }
 
-static bool same_file(const struct wc_file_facts *a, const struct wc_file_facts *b) {
+static bool same_file(const struct wc_file_stat *a, const struct wc_file_stat *b) {
     return a->inode == b->inode && a->device == b->device;
 }
 
 /* By another way to the same file it is no other candidate. */
-static bool is_noted(const struct wc_replay *r, const struct wc_file_facts *facts) {
+static bool is_noted(const struct wc_replay *r, const struct wc_file_stat *facts) {
     if (r->found && same_file(&r->taken.facts, facts))
         return true;
     for (size_t i = 0; i < r->others; i++)
@@ -39,15 +39,16 @@ static bool is_noted(const struct wc_replay *r, const struct wc_file_facts *fact
     return false;
 }
 
-static void keep_file(struct wc_replay *r, struct wc_replay_file *f, const struct wc_candidate *c) {
+static void keep_file(struct wc_replay *r, struct wc_replay_file *f,
+                      const struct wc_search_candidate *c) {
     f->c = *c;
     f->c.path = keep(r, c->path);
     f->c.element = keep(r, c->element);
 }
 
-static bool note_candidate(void *replay, const struct wc_candidate *c) {
+static bool note_candidate(void *replay, const struct wc_search_candidate *c) {
     struct wc_replay *r = replay;
-    struct wc_file_facts facts;
+    struct wc_file_stat facts;
     if (!c->beaten)
         note_directory(r, c);
     if (c->state == WC_file_state_NOTHING || !r->files->facts(r->files->ctx, c->path, &facts))
@@ -68,17 +69,17 @@ static bool note_candidate(void *replay, const struct wc_candidate *c) {
     return true;
 }
 
-void wc_replay_run(struct wc_replay *r, const struct wc_search_world *world,
+void wc_replay_run(struct wc_replay *r, const struct wc_search_context *library_cache,
                    const struct wc_search_object *caller, const char *name, void *scratch,
                    size_t scratch_size) {
-    r->files = world->files;
+    r->files = library_cache->files;
     wc_buffer_arena_begin(&r->memory, r->texts, sizeof r->texts);
     r->searched_count = r->searched_more = r->others = r->others_more = 0;
     r->found = false;
     wc_mem_set(r->site, 0, sizeof r->site);
     wc_mem_set(r->conda, 0, sizeof r->conda);
     wc_mem_set(r->cuda, 0, sizeof r->cuda);
-    wc_search(world, caller, name, scratch, scratch_size, note_candidate, r);
+    wc_search(library_cache, caller, name, scratch, scratch_size, note_candidate, r);
 }
 
 const char *wc_replay_taken(const struct wc_replay *r) {
@@ -87,7 +88,7 @@ const char *wc_replay_taken(const struct wc_replay *r) {
 
 const char *wc_replay_passed(const struct wc_replay *r, size_t i) {
     for (size_t k = 0; k < r->others; k++) {
-        const struct wc_candidate *c = &r->other[k].c;
+        const struct wc_search_candidate *c = &r->other[k].c;
         if (!c->beaten && c->state != WC_file_state_FITS && i-- == 0)
             return c->path;
     }
@@ -109,7 +110,7 @@ bool wc_replay_takes(const struct wc_replay *r, const char *path, uint64_t devic
             (inode && r->taken.facts.inode == inode && r->taken.facts.device == device));
 }
 
-/* ---- copies that the loader does not look at ---- */
+/* ---- copies that the loader does not elf_file at ---- */
 
 static void take_variable(struct wc_replay *r, const char **list, size_t most, const char *name,
                           const char *variable) {
@@ -140,13 +141,14 @@ void wc_replay_site(struct wc_replay *r, const char *path) {
 }
 
 static bool note_copy(void *replay, const char *path) {
-    struct wc_candidate c = {.rule = WC_search_rule_NOT_SEARCHED, .state = WC_file_state_FITS};
+    struct wc_search_candidate c = {.rule = WC_search_rule_NOT_SEARCHED,
+                                    .state = WC_file_state_FITS};
     c.path = path;
     return note_candidate(replay, &c);
 }
 
 static void note_beside(struct wc_replay *r, const char *name, const char *caller, char *room) {
-    struct wc_file_facts facts;
+    struct wc_file_stat facts;
     struct wc_text t;
     size_t n = wc_dir_length(caller);
     wc_text_begin(&t, room, WC_SEARCH_PATH);
@@ -208,14 +210,14 @@ static void add_candidate(struct wc_replay *r, int64_t search, const struct wc_r
     sink->add(sink->ctx, &record);
 }
 
-static void set_rule(struct wc_search_record *s, const struct wc_candidate *c) {
+static void set_rule(struct wc_search_record *s, const struct wc_search_candidate *c) {
     s->rule = c->rule;
     s->element = c->element;
     s->index = c->element ? (int64_t)c->index : WC_NULL;
     s->of = c->of ? c->of->path : NULL;
 }
 
-void wc_replay_tell(struct wc_replay *r, struct wc_record *search, bool by_replay,
+void wc_replay_emit(struct wc_replay *r, struct wc_record *search, bool by_replay,
                     const struct wc_replay_sink *sink) {
     struct wc_search_record *s = &search->u.search;
     if (by_replay && r->found)

@@ -1,6 +1,6 @@
 /*
  * One replay of the loader's search (core/search/search.h), kept: which file it takes, which it
- * passes over, where it looked, what else stands there; and the records that tell it. Pure; for the
+ * passes over, where it looked, what else stands there; and the records that emit it. Pure; for the
  * shim, which replays what just happened, and for the command, which looks before or afterwards.
  */
 #ifndef WHICHCUDNN_REPLAY_H
@@ -14,8 +14,8 @@
 #define WC_REPLAY_SITES 8
 
 struct wc_replay_file {
-    struct wc_candidate c; /* its texts are kept */
-    struct wc_file_facts facts;
+    struct wc_search_candidate c; /* its texts are kept */
+    struct wc_file_stat facts;
 };
 
 /* Too large for a stack. All of it is valid until the next wc_replay_run. */
@@ -35,8 +35,8 @@ struct wc_replay {
     char texts[64 << 10];
 };
 
-/* world: with `whole`. scratch: as for wc_search. */
-void wc_replay_run(struct wc_replay *r, const struct wc_search_world *world,
+/* library_cache: with `whole`. scratch: as for wc_search. */
+void wc_replay_run(struct wc_replay *r, const struct wc_search_context *library_cache,
                    const struct wc_search_object *caller, const char *name, void *scratch,
                    size_t scratch_size);
 /* The file that it takes; NULL: none. The i-th one that it passes over or ends at, the i-th
@@ -46,9 +46,9 @@ const char *wc_replay_passed(const struct wc_replay *r, size_t i);
 const char *wc_replay_directory(const struct wc_replay *r, size_t i, enum wc_search_rule *rule);
 bool wc_replay_takes(const struct wc_replay *r, const char *path, uint64_t device, uint64_t inode);
 
-/* Copies that the loader does not look at: what a host wants and does not find may be installed all
- * the same. First the roots that variables ("NAME=value") and paths of mapped files give, then the
- * copies, among them one beside the caller. */
+/* Copies that the loader does not elf_file at: what a host wants and does not find may be installed
+ * all the same. First the roots that variables ("NAME=value") and paths of mapped files give, then
+ * the copies, among them one beside the caller. */
 void wc_replay_root(struct wc_replay *r, const char *variable);
 void wc_replay_site(struct wc_replay *r, const char *path);
 void wc_replay_copies(struct wc_replay *r, const char *name, const char *caller);
@@ -65,7 +65,7 @@ struct wc_replay_sink {
 };
 /* search: what the record says of who asks and what came of it is set. Writes it, its `rule` where
  * by_replay is set, and the candidates. */
-void wc_replay_tell(struct wc_replay *r, struct wc_record *search, bool by_replay,
+void wc_replay_emit(struct wc_replay *r, struct wc_record *search, bool by_replay,
                     const struct wc_replay_sink *sink);
 
 #endif

@@ -18,13 +18,13 @@ struct wc_search_missing {
 };
 
 struct search {
-    const struct wc_search_world *world;
+    const struct wc_search_context *library_cache;
     const char *name;
-    bool (*each)(void *arg, const struct wc_candidate *candidate);
+    bool (*each)(void *arg, const struct wc_search_candidate *candidate);
     void *arg;
     struct wc_buffer_arena memory;
     char path[WC_SEARCH_PATH], expanded[WC_SEARCH_PATH];
-    struct wc_candidate candidate;
+    struct wc_search_candidate candidate;
     bool over, found;
     bool decided; /* a file was taken, or ended the search */
 };
@@ -45,9 +45,9 @@ static enum wc_file_state state_of_header(const unsigned char *h, size_t n, uint
                                                                        : WC_file_state_DAMAGED;
 }
 
-static enum wc_file_state state_of(const struct wc_search_world *w, const char *path) {
+static enum wc_file_state state_of(const struct wc_search_context *w, const char *path) {
     _Alignas(Elf64_Ehdr) unsigned char header[sizeof(Elf64_Ehdr)];
-    struct wc_file_facts facts;
+    struct wc_file_stat facts;
     size_t n = 0;
     if (!w->files->facts(w->files->ctx, path, &facts))
         return WC_file_state_NOTHING;
@@ -58,7 +58,7 @@ static enum wc_file_state state_of(const struct wc_search_world *w, const char *
 
 /* ---- one file ---- */
 
-static void tell(struct search *s, const char *path, enum wc_file_state state) {
+static void emit(struct search *s, const char *path, enum wc_file_state state) {
     s->candidate.path = path;
     s->candidate.state = state;
     s->candidate.beaten = s->decided;
@@ -67,13 +67,13 @@ static void tell(struct search *s, const char *path, enum wc_file_state state) {
         return;
     s->found = s->candidate.state == WC_file_state_FITS;
     s->decided = s->found || s->candidate.state == WC_file_state_DAMAGED;
-    s->over = s->over || (s->decided && !s->world->whole);
+    s->over = s->over || (s->decided && !s->library_cache->whole);
 }
 
 /* ---- a list of directories ---- */
 
 static bool is_missing(const struct search *s, const char *path, size_t base) {
-    const struct wc_search_memory *m = s->world->memory;
+    const struct wc_search_memory *m = s->library_cache->memory;
     size_t n = m && m->missing ? wc_str_length(path) : 0;
     for (const struct wc_search_missing *d = m ? m->missing : NULL; d; d = d->next)
         if (d->n == n && d->base == base && wc_mem_compare(d->path, path, n) == 0)
@@ -82,12 +82,13 @@ static bool is_missing(const struct search *s, const char *path, size_t base) {
 }
 
 static bool is_there(const struct search *s, const char *directory) {
-    struct wc_file_facts facts;
-    return s->world->files->facts(s->world->files->ctx, directory, &facts) && facts.directory;
+    struct wc_file_stat facts;
+    return s->library_cache->files->facts(s->library_cache->files->ctx, directory, &facts) &&
+           facts.directory;
 }
 
 static void note_missing(struct search *s, const char *path, size_t base) {
-    struct wc_search_memory *m = s->world->memory;
+    struct wc_search_memory *m = s->library_cache->memory;
     if (!m)
         return;
     size_t n = wc_str_length(path);
@@ -104,7 +105,7 @@ static void note_missing(struct search *s, const char *path, size_t base) {
 /* Where nothing was found the loader looks whether the directory is there at all. One that is not
  * absolute it takes to be there. */
 static void try_in(struct search *s, size_t base) {
-    enum wc_file_state state = state_of(s->world, s->path);
+    enum wc_file_state state = state_of(s->library_cache, s->path);
     if (state == WC_file_state_NOTHING && s->path[0] == '/') {
         char *name = s->path + wc_str_length(s->path) - wc_str_length(s->name);
         *name = 0;
@@ -113,13 +114,13 @@ static void try_in(struct search *s, size_t base) {
             note_missing(s, s->path, base);
         *name = s->name[0];
     }
-    tell(s, s->path, state);
+    emit(s, s->path, state);
 }
 
-static void tell_missing(struct search *s, bool known) {
+static void emit_missing(struct search *s, bool known) {
     s->candidate.no_directory = true;
     s->candidate.tried = !known;
-    tell(s, s->path, WC_file_state_NOTHING);
+    emit(s, s->path, WC_file_state_NOTHING);
     s->candidate.tried = true;
 }
 
@@ -134,7 +135,7 @@ static bool leads_nowhere(struct search *s, const char *directory, const char *s
                           const char *before) {
     struct wc_text t;
     size_t n = first_part(sub);
-    if (!s->world->sparse || directory[0] != '/')
+    if (!s->library_cache->sparse || directory[0] != '/')
         return false;
     if (before && first_part(before) == n && wc_mem_compare(before, sub, n) == 0)
         return true;
@@ -159,29 +160,29 @@ static void try_subdirectory(struct search *s, const char *directory, const char
     s->candidate.in_subdirectory = sub[0] != 0;
     s->candidate.no_directory = false;
     if (!t.cut && missing && !sub[0])
-        tell_missing(s, true);
+        emit_missing(s, true);
     else if (!t.cut && !missing)
         try_in(s, base);
 }
 
-/* Where it is not there nothing is below it, either: one look instead of one for each. */
+/* Where it is not there nothing is below it, either: one elf_file instead of one for each. */
 static bool is_nowhere(struct search *s, const char *directory) {
     struct wc_text t;
     size_t n = wc_str_length(directory);
     bool known = is_missing(s, directory, n);
-    if (!s->world->sparse || directory[0] != '/' || (!known && is_there(s, directory)))
+    if (!s->library_cache->sparse || directory[0] != '/' || (!known && is_there(s, directory)))
         return false;
     if (!known)
         note_missing(s, directory, n);
     wc_text_begin(&t, s->path, sizeof s->path);
     wc_text_join(&t, directory, s->name, NULL);
     if (!t.cut)
-        tell_missing(s, known);
+        emit_missing(s, known);
     return true;
 }
 
 static void try_directory(struct search *s, const char *directory) {
-    const char *const *sub = s->world->subdirectories;
+    const char *const *sub = s->library_cache->subdirectories;
     s->candidate.directory = directory;
     const char *missing = NULL;
     bool nowhere = is_nowhere(s, directory);
@@ -232,7 +233,7 @@ static void split(struct search *s, struct list *l, const char *text, const char
         while (p[n] && !wc_str_find_char(separators, p[n]))
             n++;
         char *element = wc_arena_string_n(&s->memory.arena, p, n);
-        if (wc_search_expand(s->world, origin, of && of->is_program, p, n, s->expanded,
+        if (wc_search_expand(s->library_cache, origin, of && of->is_program, p, n, s->expanded,
                              sizeof s->expanded))
             add_directory(s, l, s->expanded, element, index); /* empty: the working directory */
         p = p[n] ? p + n + 1 : NULL;
@@ -276,11 +277,11 @@ static bool answers(const struct wc_search_object *o, const char *name) {
 }
 
 static void by_name(struct search *s) {
-    for (const struct wc_search_object *const *o = s->world->loaded; o && *o; o++)
+    for (const struct wc_search_object *const *o = s->library_cache->loaded; o && *o; o++)
         if (answers(*o, s->name)) {
             s->candidate.rule = WC_search_rule_LOADED;
             s->candidate.of = *o;
-            tell(s, (*o)->path, WC_file_state_FITS);
+            emit(s, (*o)->path, WC_file_state_FITS);
             s->candidate.of = NULL;
             return;
         }
@@ -297,13 +298,13 @@ static void by_rpaths(struct search *s, const struct wc_search_object *caller) {
         return;
     for (const struct wc_search_object *o = caller; o && !s->over; o = o->loaded_by) {
         by_rpath(s, o);
-        program_done = program_done || o == s->world->program;
+        program_done = program_done || o == s->library_cache->program;
     }
-    if (!program_done && s->world->program && !s->over)
-        by_rpath(s, s->world->program);
+    if (!program_done && s->library_cache->program && !s->over)
+        by_rpath(s, s->library_cache->program);
 }
 
-static bool is_below_default(const struct wc_search_world *w, const char *path) {
+static bool is_below_default(const struct wc_search_context *w, const char *path) {
     for (size_t i = 0; w->defaults && w->defaults[i]; i++)
         if (wc_str_starts(path, w->defaults[i]))
             return true;
@@ -311,32 +312,34 @@ static bool is_below_default(const struct wc_search_world *w, const char *path) 
 }
 
 static void by_cache(struct search *s, bool no_default) {
-    const char *path = s->over ? NULL : wc_search_cache(s->world, s->name);
-    if (!path || (no_default && is_below_default(s->world, path)))
+    const char *path = s->over ? NULL : wc_search_cache(s->library_cache, s->name);
+    if (!path || (no_default && is_below_default(s->library_cache, path)))
         return;
     s->candidate.rule = WC_search_rule_CACHE;
-    tell(s, path, state_of(s->world, path));
+    emit(s, path, state_of(s->library_cache, path));
 }
 
 static void by_default(struct search *s) {
     s->candidate.rule = WC_search_rule_DEFAULT;
-    for (size_t i = 0; s->world->defaults && s->world->defaults[i] && !s->over; i++) {
+    for (size_t i = 0; s->library_cache->defaults && s->library_cache->defaults[i] && !s->over;
+         i++) {
         s->candidate.index = (unsigned)i;
-        s->candidate.element = s->world->defaults[i];
-        try_directory(s, s->world->defaults[i]);
+        s->candidate.element = s->library_cache->defaults[i];
+        try_directory(s, s->library_cache->defaults[i]);
     }
 }
 
 static void by_path(struct search *s, const struct wc_search_object *caller) {
     s->candidate.rule = WC_search_rule_PATH;
-    if (wc_search_expand(s->world, caller ? caller->origin : NULL, caller && caller->is_program,
-                         s->name, wc_str_length(s->name), s->path, sizeof s->path))
-        tell(s, s->path, state_of(s->world, s->path));
+    if (wc_search_expand(s->library_cache, caller ? caller->origin : NULL,
+                         caller && caller->is_program, s->name, wc_str_length(s->name), s->path,
+                         sizeof s->path))
+        emit(s, s->path, state_of(s->library_cache, s->path));
 }
 
 static void search_all(struct search *s, const struct wc_search_object *caller) {
-    const struct wc_search_world *world = s->world;
-    const struct wc_search_object *asks = caller ? caller : world->program;
+    const struct wc_search_context *library_cache = s->library_cache;
+    const struct wc_search_object *asks = caller ? caller : library_cache->program;
     bool no_default = asks && asks->no_default;
     by_name(s);
     if (s->over)
@@ -346,9 +349,9 @@ static void search_all(struct search *s, const struct wc_search_object *caller) 
         return;
     }
     by_rpaths(s, caller);
-    if (!world->secure)
-        try_list(s, WC_search_rule_LIBRARY_PATH, world->library_path, ":;", NULL,
-                 world->library_path_origin);
+    if (!library_cache->secure)
+        try_list(s, WC_search_rule_LIBRARY_PATH, library_cache->library_path, ":;", NULL,
+                 library_cache->library_path_origin);
     if (caller)
         try_list(s, WC_search_rule_RUNPATH, caller->runpath, ":", caller, caller->origin);
     by_cache(s, no_default);
@@ -357,16 +360,16 @@ static void search_all(struct search *s, const struct wc_search_object *caller) 
 }
 
 /* All that is large lies in scratch: a thread of the host may have little stack. */
-bool wc_search(const struct wc_search_world *world, const struct wc_search_object *caller,
+bool wc_search(const struct wc_search_context *library_cache, const struct wc_search_object *caller,
                const char *name, void *scratch, size_t scratch_size,
-               bool (*each)(void *arg, const struct wc_candidate *candidate), void *arg) {
+               bool (*each)(void *arg, const struct wc_search_candidate *candidate), void *arg) {
     struct wc_buffer_arena memory;
     wc_buffer_arena_begin(&memory, scratch, scratch_size);
     struct search *s = wc_arena_take(&memory.arena, sizeof *s);
     if (!s)
         return false;
     wc_mem_set(s, 0, sizeof *s);
-    s->world = world;
+    s->library_cache = library_cache;
     s->name = name;
     s->each = each;
     s->arg = arg;

@@ -21,7 +21,7 @@ struct wc_search_object {
 };
 
 /* What is the same for all requests of a process. */
-struct wc_search_world {
+struct wc_search_context {
     const struct wc_files *files;
     const char *library_path;        /* as at process start; NULL: not set */
     const char *library_path_origin; /* $ORIGIN in it: the program's */
@@ -54,12 +54,12 @@ struct wc_search_memory {
     struct wc_search_missing *missing;
 };
 
-struct wc_candidate {
+struct wc_search_candidate {
     enum wc_search_rule rule;
     enum wc_file_state state;
     bool beaten;       /* an earlier one was taken, or ended the search */
     bool no_directory; /* nor is its directory there */
-    bool tried;        /* false: that was known before, and the loader does not look again */
+    bool tried;        /* false: that was known before, and the loader does not elf_file again */
     bool in_subdirectory;
     const char *path; /* the file tried; valid for the time of the call, as are all texts here */
     const char *directory; /* of the list, with a '/' behind; NULL: no list */
@@ -69,25 +69,25 @@ struct wc_candidate {
 };
 
 /* Calls each() for every file that the loader would try, up to the one that it takes (FITS) or
- * fails on (DAMAGED); with world->whole also for those behind it. each() may stop the search by
- * returning false. scratch: at least WC_SEARCH_SCRATCH bytes. True: one was taken. */
+ * fails on (DAMAGED); with library_cache->whole also for those behind it. each() may stop the
+ * search by returning false. scratch: at least WC_SEARCH_SCRATCH bytes. True: one was taken. */
 #define WC_SEARCH_SCRATCH (64u << 10)
 #define WC_SEARCH_LIST 256 /* directories of one list, the others are left out */
-bool wc_search(const struct wc_search_world *world, const struct wc_search_object *caller,
+bool wc_search(const struct wc_search_context *library_cache, const struct wc_search_object *caller,
                const char *name, void *scratch, size_t scratch_size,
-               bool (*each)(void *arg, const struct wc_candidate *candidate), void *arg);
+               bool (*each)(void *arg, const struct wc_search_candidate *candidate), void *arg);
 
 /* ---- core/search/tokens.c ---- */
 
 /* The text with $ORIGIN, $LIB and $PLATFORM (or ${...}) replaced. False: a token's value is not
  * known, or the whole does not fit: the element does not count. Other '$' stay. */
-bool wc_search_expand(const struct wc_search_world *world, const char *origin, bool of_program,
-                      const char *text, size_t n, char *to, size_t cap);
+bool wc_search_expand(const struct wc_search_context *library_cache, const char *origin,
+                      bool of_program, const char *text, size_t n, char *to, size_t cap);
 
 /* ---- core/search/cache.c ---- */
 
 /* The path that the cache gives for a name, in its bytes; NULL: none. */
-const char *wc_search_cache(const struct wc_search_world *world, const char *name);
+const char *wc_search_cache(const struct wc_search_context *library_cache, const char *name);
 
 /* ---- core/search/places.c ---- */
 
@@ -122,7 +122,8 @@ struct wc_search_system {
  * defaults. */
 void wc_search_system_read(struct wc_search_system *out, unsigned glibc_minor, const char *platform,
                            uint64_t hwcap, const struct wc_elf_image *loader);
-/* Puts them into a world. */
-void wc_search_system_use(const struct wc_search_system *system, struct wc_search_world *world);
+/* Puts them into a library_cache. */
+void wc_search_system_use(const struct wc_search_system *system,
+                          struct wc_search_context *library_cache);
 
 #endif

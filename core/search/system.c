@@ -223,11 +223,12 @@ void wc_search_system_read(struct wc_search_system *out, unsigned glibc_minor, c
         add_words(&l, &p);
 }
 
-void wc_search_system_use(const struct wc_search_system *system, struct wc_search_world *world) {
-    world->lib = system->lib;
-    world->platform = system->platform[0] ? system->platform : NULL;
-    world->defaults = system->defaults;
-    world->subdirectories = system->subdirectories;
-    world->hwcaps = system->hwcaps;
-    world->cache_hwcap = system->cache_hwcap;
+void wc_search_system_use(const struct wc_search_system *system,
+                          struct wc_search_context *library_cache) {
+    library_cache->lib = system->lib;
+    library_cache->platform = system->platform[0] ? system->platform : NULL;
+    library_cache->defaults = system->defaults;
+    library_cache->subdirectories = system->subdirectories;
+    library_cache->hwcaps = system->hwcaps;
+    library_cache->cache_hwcap = system->cache_hwcap;
 }

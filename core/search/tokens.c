@@ -19,18 +19,19 @@ static size_t token_length(const char *s, size_t n, const char *name) {
 
 /* In the tags of a program with the rights of another, $ORIGIN leads to the loader's own
  * directories alone. */
-static bool is_trusted(const struct wc_search_world *world, const char *path) {
-    for (size_t i = 0; world->defaults && world->defaults[i]; i++)
-        if (wc_str_starts(path, world->defaults[i]) && !wc_str_find(path, "/../"))
+static bool is_trusted(const struct wc_search_context *library_cache, const char *path) {
+    for (size_t i = 0; library_cache->defaults && library_cache->defaults[i]; i++)
+        if (wc_str_starts(path, library_cache->defaults[i]) && !wc_str_find(path, "/../"))
             return true;
     return false;
 }
 
-bool wc_search_expand(const struct wc_search_world *world, const char *origin, bool of_program,
-                      const char *text, size_t n, char *to, size_t cap) {
+bool wc_search_expand(const struct wc_search_context *library_cache, const char *origin,
+                      bool of_program, const char *text, size_t n, char *to, size_t cap) {
     const struct {
         const char *name, *value;
-    } tokens[] = {{"ORIGIN", origin}, {"PLATFORM", world->platform}, {"LIB", world->lib}};
+    } tokens[] = {
+        {"ORIGIN", origin}, {"PLATFORM", library_cache->platform}, {"LIB", library_cache->lib}};
     struct wc_text t;
     bool from_origin = false;
     wc_text_begin(&t, to, cap);
@@ -48,6 +49,6 @@ bool wc_search_expand(const struct wc_search_world *world, const char *origin, b
             wc_text_add_char(&t, text[i]);
         i += length ? length + 1 : 1;
     }
-    bool restricted = from_origin && world->secure && of_program;
-    return !t.cut && (!restricted || is_trusted(world, to));
+    bool restricted = from_origin && library_cache->secure && of_program;
+    return !t.cut && (!restricted || is_trusted(library_cache, to));
 }

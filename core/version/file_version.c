@@ -11,7 +11,7 @@ enum { LINE = 64, BUILD_TEXT_LENGTH = 64 };
 #define BUILD_TEXT_WITHIN (4u << 20)
 
 int32_t wc_major_by_names(const struct wc_elf_image *image, const char *path) {
-    const char *const names[] = {image ? wc_elf_defined_node(image) : NULL,
+    const char *const names[] = {image ? wc_elf_defined_symbol_version(image) : NULL,
                                  image ? wc_elf_soname(image) : NULL, path};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct wc_name name;
@@ -26,7 +26,7 @@ static bool data_symbol_name(const char *name) {
     return name && wc_str_starts(name, "cudnn_") && wc_str_ends(name, "_version");
 }
 
-static struct wc_version by_data_symbol(const struct wc_version_question *q) {
+static struct wc_version by_data_symbol(const struct wc_version_query *q) {
     const struct wc_elf_image *e = q->image;
     struct wc_elf_symbol s;
     for (uint32_t i = e ? e->first_defined : 0; e && i < e->symbols; i++) {
@@ -44,12 +44,12 @@ static struct wc_version by_data_symbol(const struct wc_version_question *q) {
     return WC_VERSION_NONE;
 }
 
-static struct wc_version by_asked_names(const struct wc_version_question *q) {
+static struct wc_version by_asked_names(const struct wc_version_query *q) {
     return q->image && q->facade && q->major > 0 ? wc_version_in_names(q->image, q->major)
                                                  : WC_VERSION_NONE;
 }
 
-static struct wc_version by_code(const struct wc_version_question *q) {
+static struct wc_version by_code(const struct wc_version_query *q) {
     static const char *const functions[] = {
 #define NUMBER_IN(function) function,
 #include "version_sources.def"
@@ -92,7 +92,7 @@ static struct wc_version build_text(const char *s, size_t n, int32_t major) {
     return WC_VERSION_NONE;
 }
 
-static struct wc_version by_build_string(const struct wc_version_question *q) {
+static struct wc_version by_build_string(const struct wc_version_query *q) {
     static const char start[] = "cudnn_version";
     const size_t length = sizeof start - 1;
     uint64_t at = q->image ? q->image->fini : 0, end = at + BUILD_TEXT_WITHIN, found;
@@ -108,13 +108,13 @@ static struct wc_version by_build_string(const struct wc_version_question *q) {
     return WC_VERSION_NONE;
 }
 
-static struct wc_version by_file_name(const struct wc_version_question *q) {
+static struct wc_version by_file_name(const struct wc_version_query *q) {
     struct wc_name name;
     wc_name_read(q->path, &name);
     return name.version;
 }
 
-static struct wc_version by_package(const struct wc_version_question *q) {
+static struct wc_version by_package(const struct wc_version_query *q) {
     return q->package;
 }
 
@@ -138,7 +138,7 @@ struct wc_version wc_header_version(struct wc_reading *r, const char *header) {
     return v.patch >= 0 ? v : WC_VERSION_NONE;
 }
 
-static struct wc_version by_header(const struct wc_version_question *q) {
+static struct wc_version by_header(const struct wc_version_query *q) {
     static const struct {
         int up;
         const char *below;
@@ -165,18 +165,18 @@ static struct wc_version by_header(const struct wc_version_question *q) {
 }
 
 /* A ceiling of 9.4 holds for all its patches. */
-bool wc_version_in_bounds(const struct wc_version_question *q, struct wc_version v) {
+bool wc_version_in_bounds(const struct wc_version_query *q, struct wc_version v) {
     return (!wc_version_known(q->floor) || wc_version_compare(v, q->floor) >= 0) &&
            (!wc_version_known(q->ceiling) || wc_version_agree(v, q->ceiling) ||
             wc_version_compare(v, q->ceiling) <= 0);
 }
 
-struct wc_version wc_file_version(const struct wc_version_question *q,
+struct wc_version wc_file_version(const struct wc_version_query *q,
                                   enum wc_version_source *source) {
     static const struct {
         enum wc_version_source source;
         bool inside;
-        struct wc_version (*read)(const struct wc_version_question *q);
+        struct wc_version (*read)(const struct wc_version_query *q);
     } sources[] = {
 #define SOURCE(source, function, inside) {WC_version_source_##source, inside, function},
 #include "version_sources.def"

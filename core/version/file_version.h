@@ -8,7 +8,7 @@
 #include "core/elf/elf_image.h"
 #include "core/packages/identify.h"
 
-struct wc_version_question {
+struct wc_version_query {
     struct wc_reading *r;
     const char *path;                 /* real path */
     const struct wc_elf_image *image; /* NULL: not readable */
@@ -17,13 +17,12 @@ struct wc_version_question {
     bool facade;
     struct wc_version floor, ceiling; /* by its exports; NONE: no bound */
 };
-/* The major that node, SONAME and name tell; -1: none does. */
+/* The major that node, SONAME and name emit; -1: none does. */
 int32_t wc_major_by_names(const struct wc_elf_image *image, const char *path);
 /* The first source that knows major, minor and patch; NONE and UNKNOWN: none does. */
-struct wc_version wc_file_version(const struct wc_version_question *q,
-                                  enum wc_version_source *source);
+struct wc_version wc_file_version(const struct wc_version_query *q, enum wc_version_source *source);
 /* Could a file of this version export what this one does? */
-bool wc_version_in_bounds(const struct wc_version_question *q, struct wc_version v);
+bool wc_version_in_bounds(const struct wc_version_query *q, struct wc_version v);
 /* CUDNN_MAJOR, CUDNN_MINOR and CUDNN_PATCHLEVEL of a header; NONE: not all there. */
 struct wc_version wc_header_version(struct wc_reading *r, const char *header);
 

@@ -149,7 +149,7 @@ for number, text in enumerate(TEXTS, 1):
                       "caller": text}))
     print(json.dumps({"kind": "call", "function": text, "phase": "after", "status": 7,
                       "status_name": text, "host": 1, "target": number}))
-    print(json.dumps({"kind": "blind", "what": text, "why": text, "path": text}))
+    print(json.dumps({"kind": "unobserved", "what": text, "why": text, "path": text}))
 END
 }
 

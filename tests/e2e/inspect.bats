@@ -140,14 +140,14 @@ facade libcudnn.so.9 $PWD/host dlopen
 part libcudnn_graph.so.9 $FIXED/9.1/libcudnn.so.9 dlopen"
     is "$(json '.stack.searches[] | "\(.name) \(.rule)"')" \
         $'libcudnn.so.9 LD_LIBRARY_PATH\nlibcudnn_graph.so.9 LD_LIBRARY_PATH'
-    is "$(json '.stack.blind | length')" 0
+    is "$(json '.stack.unobserved | length')" 0
     run -0 inspect "$pid"
     go_on
     # By its path, which stands in no library.
     build_host dlopen-path "$FIXED/9.1" host
     hold ./host "$FIXED/9.1/libcudnn.so.9"
     is "$(json '.stack.objects[] | select(.role == "facade") | .asked_by')" null
-    is "$(json '.stack.blind[] | "\(.what): \(.path)"')" \
+    is "$(json '.stack.unobserved[] | "\(.what): \(.path)"')" \
         "by which rule a library was found: $FIXED/9.1/libcudnn.so.9"
     run -0 inspect "$pid"
     go_on
@@ -162,7 +162,7 @@ part libcudnn_graph.so.9 $FIXED/9.1/libcudnn.so.9 dlopen"
     is "$(json '.stack.objects[] | select(.role != "host") | "\(.path) \(.version) \(.size)"')" \
         "$PWD/set/libcudnn.so.9 9.1.0 null"$'\n'"$PWD/set/libcudnn_graph.so.9 9.1.0 null"
     is "$(json '.stack.bindings[0].target_path')" "$PWD/set/libcudnn.so.9"
-    is "$(json '.stack.blind[0] | .what + ": " + .why + ": " + .path')" \
+    is "$(json '.stack.unobserved[0] | .what + ": " + .why + ": " + .path')" \
         "the file of a library that is mapped: it was deleted or replaced since it was loaded; what is told of it is what is mapped: $PWD/set/libcudnn.so.9"
     run -0 inspect "$pid"
     [[ $output == *"9.1.0"* && $output != *"9.8.0"* ]]
@@ -187,7 +187,7 @@ part libcudnn_graph.so.9 $FIXED/9.1/libcudnn.so.9 dlopen"
         if [ "$name" != $'\xff\xfe' ]; then
             is "$(jq -r '.stack.objects[] | select(.role == "facade") | .real_path' now)" \
                 "$PWD/d/$name/libcudnn.so.9"
-            is "$(jq -r '.stack.blind | length' now)" 0
+            is "$(jq -r '.stack.unobserved | length' now)" 0
         fi
         go_on
         rm d/*/libcudnn.so.9
@@ -203,7 +203,7 @@ part libcudnn_graph.so.9 $FIXED/9.1/libcudnn.so.9 dlopen"
     is "$(json '.stack.objects[] | select(.role == "facade") | "\(.path) \(.real_path)"')" \
         "set/libcudnn.so.9 $PWD/here/set/libcudnn.so.9"
     is "$(json '.stack.searches[0] | "\(.rule) \(.element)"')" "LD_LIBRARY_PATH set"
-    is "$(json '.stack.blind | length')" 0
+    is "$(json '.stack.unobserved | length')" 0
     go_on
 }
 
@@ -219,7 +219,7 @@ part libcudnn_graph.so.9 $FIXED/9.1/libcudnn.so.9 dlopen"
     is "$(json '.stack.objects[] | select(.role == "facade") | "\(.path) \(.version)"')" \
         "$PWD/hidden/libcudnn.so.9 9.1.0"
     is "$(json '.stack.searches[0] | "\(.name) \(.rule)"')" "libcudnn.so.9 LD_LIBRARY_PATH"
-    is "$(json '.stack.blind | length')" 0
+    is "$(json '.stack.unobserved | length')" 0
     go_on
 }
 
@@ -239,7 +239,7 @@ part libcudnn_graph.so.9 $FIXED/9.1/libcudnn.so.9 dlopen"
     is "$(json '.stack.objects[] | select(.role == "facade") | "\(.path) \(.real_path) \(.version)"')" \
         "/cudnn/libcudnn.so.9 /cudnn/libcudnn.so.9 9.1.0"
     is "$(json '.stack.searches[0] | "\(.rule) \(.element)"')" "LD_LIBRARY_PATH /cudnn"
-    is "$(json '.stack.blind | length')" 0
+    is "$(json '.stack.unobserved | length')" 0
     go_on
 }
 
@@ -262,7 +262,7 @@ END
     is "$(jq -r '.stack.objects[] | "\(.role) \(.version)"' now | sort)" $'facade 9.1.0\nhost null\npart 9.1.0'
     is "$(jq -r '.stack.bindings | length' now)" 0
     is "$(jq -r '.stack.searches[] | .rule' now)" $'DT_RUNPATH\nDT_RUNPATH'
-    [[ "$(jq -r '.stack.blind[0].why' now)" == "its memory may not be read"* ]]
+    [[ "$(jq -r '.stack.unobserved[0].why' now)" == "its memory may not be read"* ]]
     go_on
 }
 

@@ -61,11 +61,11 @@ everything() { # deep|flat
 
 blind_but_well() {
     as_bare ./looks-up ./libcudnn.so.9 && as_bare ./opens ./host-lazy.so &&
-        as_bare ./looks-up ./libcudnn.so.9 && [ "$(field blind path "$(the_log "$BATS_TEST_TMPDIR/logs")")" = \
+        as_bare ./looks-up ./libcudnn.so.9 && [ "$(field unobserved path "$(the_log "$BATS_TEST_TMPDIR/logs")")" = \
             ./wraps-by-version.so ]
 }
 
-@test "a preload in front that passes our dlsym over: said to be a blind spot" {
+@test "a preload in front that passes our dlsym over: said to be a unobserved spot" {
     between ./wraps-by-version.so '' blind_but_well
     between '' ./wraps-by-version.so everything deep
 }

@@ -201,7 +201,7 @@ golden() { # NAME
 @test "layout: 80 columns, with and without colour, and Markdown" {
     stack_with 9.1.0 '{"kind":"search","search":1,"object":2,"name":"libcudnn.so.9","rule":"DT_RUNPATH",
         "element":"$ORIGIN/../nvidia/cudnn/lib","of":"/v/plugin/_versions.so"}' \
-        '{"kind":"blind","what":"calls","why":"no instance left"}' | tr -d '\n' | sed 's/}{/}\n{/g' |
+        '{"kind":"unobserved","what":"calls","why":"no instance left"}' | tr -d '\n' | sed 's/}{/}\n{/g' |
         sed 's|"/v/|"/data/projects/vision/environments/2026-03/venv/|g' | make_log log.jsonl
     report log.jsonl >narrow || true
     golden narrow
@@ -430,7 +430,7 @@ rank() { # RANK VERSION [LINE...]
 }
 
 @test "a log cannot give orders to the terminal" {
-    stack_with 9.8.0 "$(printf '{"kind":"blind","what":"a\\u001b[31mred\\u0007","why":"%s"}' \
+    stack_with 9.8.0 "$(printf '{"kind":"unobserved","what":"a\\u001b[31mred\\u0007","why":"%s"}' \
         'c1 \u009b bidi \u202e separator \u2028 del \u007f accent é')" | make_log log.jsonl
     run report log.jsonl
     [[ $output == *'a\x1b[31mred\x07: c1 \u009b bidi \u202e separator \u2028 del \x7f accent é'* ]]

@@ -11,7 +11,7 @@ setup() {
 # The shim's own writer on a record of every kind: empty, full, and far too long.
 write_samples() {
     "${CC:-gcc}" -std=gnu11 -I"$WC_ROOT/include" -I"$WC_ROOT" -o samples \
-        "$WC_ROOT"/tests/schema/write_samples.c "$WC_ROOT"/core/{record,json_text,text}.c
+        "$WC_ROOT"/tests/schema/write_samples.c "$WC_ROOT"/core/{model/record,base/json_text,base/text}.c
     ./samples >samples.jsonl
 }
 

@@ -39,7 +39,7 @@ no_log() { [ -z "$log" ] && is "$(ls logs)" ''; }
 calls() {
     records call "$log" | jq -r '"\(.function) \(.phase) \(.status // .version // "")"'
 }
-blinds() { records blind "$log" | jq -r '.what + ": " + .why'; }
+unobserved_ones() { records unobserved "$log" | jq -r '.what + ": " + .why'; }
 
 # A cuDNN whose cudnnCreate answers another status each time, as does cudnnOpsVersionCheck, whose first
 # call does not return before the second one; cudnnSetStream says how many of these began.
@@ -149,7 +149,7 @@ END
     as_bare 0 ./host "$cudnn"
     is "$output" 90100
     is "$(records request "$log" | jq -r '.operation + " " + .name')" "dlmopen $cudnn"
-    is "$(blinds)" 'another namespace: the loader shows it only to those inside'
+    is "$(unobserved_ones)" 'another namespace: the loader shows it only to those inside'
     is "$(records object "$log")" ''
 }
 
@@ -208,7 +208,7 @@ END
     as_bare 0 ./host
     is "$output" 'version 90100 create 1001'
     is "$(records binding "$log" | jq -c '[.how, .target_path, .wrapped]')" "[\"slot\",\"$cudnn\",0]"
-    [[ $(blinds) == 'calls through a table of function pointers: '* ]]
+    [[ $(unobserved_ones) == 'calls through a table of function pointers: '* ]]
     is "$(calls)" ''
 }
 
@@ -245,11 +245,11 @@ END
     opens_and_asks host
     as_bare 0 ./host set/{1..8}/libcudnn.so.9
     is "$(calls | grep -c after)" 8
-    is "$(blinds)" ''
+    is "$(unobserved_ones)" ''
     rm logs/*
     as_bare 0 ./host set/{1..10}/libcudnn.so.9
     is "$(calls | grep -c after)" 8
-    is "$(blinds)" 'cudnnGetVersion: no wrapper instance is left for another target'
+    is "$(unobserved_ones)" 'cudnnGetVersion: no wrapper instance is left for another target'
 }
 
 @test "unobserved: calls of other threads through a lazy slot while one thread's call is resolving it" {

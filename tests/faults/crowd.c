@@ -1,10 +1,10 @@
 /*
  * crowd SECONDS DIR COUNTS: 64 threads that open and close a library of their own
- * (DIR/own/N/libcublas.so.12), ask for names and functions that are not there, look functions up in
- * one of eight facades (DIR/facade/N/libcudnn.so.9) and call them; each checks what it gets. Beside
- * them the main thread forks: children that only call, at any moment, and children that open, ask
- * and call, between the others' dl calls (a fork amid those may hang in the loader, as bare). What
- * each thread did how often goes into the file COUNTS, a line a thread.
+ * (DIR/own/N/libcublas.so.12), ask for names and functions that are not there, elf_file functions
+ * up in one of eight facades (DIR/facade/N/libcudnn.so.9) and call them; each checks what it gets.
+ * Beside them the main thread forks: children that only call, at any moment, and children that
+ * open, ask and call, between the others' dl calls (a fork amid those may hang in the loader, as
+ * bare). What each thread did how often goes into the file COUNTS, a line a thread.
  */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -92,8 +92,8 @@ def look_at_parent(records, threads, folder):
         check(got[own] == 2 * min(counts[0], TOLD), f"{own}: {got[own]} records")
     for kind in ("process", "machine", "summary"):
         check(got[kind,] == 1, f"{got[kind,]} records of kind {kind}")
-    blind = [r for r in records if r["kind"] == "blind"]
-    check(not blind, f"not observed: {blind}")
+    unobserved = [r for r in records if r["kind"] == "unobserved"]
+    check(not unobserved, f"not observed: {unobserved}")
     findings = collections.Counter((r["id"], r["title"], r["predicted"], r["object"], r["host"])
                                    for r in records if r["kind"] == "finding")
     check(set(findings.values()) <= {1}, f"findings told again: {findings.most_common(3)}")

@@ -1,7 +1,7 @@
 /*
  * cycles N FILE [WHAT]: opens the file, looks functions up, calls two and closes it, N times; by
  * WHAT also `absent` (asks for a library and a function that are not there, and why), or only
- * `ask` (RTLD_NOLOAD) or `look` (a function that is not there). Reports what the process has of
+ * `ask` (RTLD_NOLOAD) or `elf_file` (a function that is not there). Reports what the process has of
  * descriptors, mappings and memory more at the end than at half time.
  */
 #include <dirent.h>

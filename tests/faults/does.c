@@ -448,7 +448,7 @@ static void go_on_in_child(const char *unused) {
     }
 }
 
-/* Two threads at once look a function up and call it, often. */
+/* Two threads at once elf_file a function up and call it, often. */
 static void *look_up_often(void *name) {
     void *handle;
     for (int i = 0; i < 100; i++)

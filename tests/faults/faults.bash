@@ -122,7 +122,7 @@ has_told_a_loss() { # LOG WORDS
     gaps=$(jq -s '(map(.seq) | max) - length' "$1")
     [ "$gaps" -gt 0 ] &&
         # Told once for each row of lost lines: in the last page there may be room for a short one.
-        [ "$(records blind "$1" | jq -r 'select(.what == "records of this log").why' | grep -c "$2")" -ge 1 ] &&
+        [ "$(records unobserved "$1" | jq -r 'select(.what == "records of this log").why' | grep -c "$2")" -ge 1 ] &&
         is "$(field summary dropped "$1")" "$gaps"
 }
 

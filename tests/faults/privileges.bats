@@ -50,7 +50,7 @@ refused() { # CALL
     openat | close | fstat) echo none ;;                                # no file without these
     write | rt_sigprocmask | rt_sigpending | rt_sigtimedwait) echo none ;; # no line
     getpid) echo none ;;                                                # whose lock, whose log?
-    mprotect) echo whole '.kind == "blind" and .why == "its page cannot be written"' ;;
+    mprotect) echo whole '.kind == "unobserved" and .why == "its page cannot be written"' ;;
     getppid) echo whole '.kind == "process" and .parent_pid == null' ;;
     getcwd) echo whole '.kind == "process" and .directory == null' ;;
     uname) echo whole '.kind == "process" and .node == null' ;;
@@ -89,7 +89,7 @@ only_blinds() { # CALL FILTER FATE
     log_is ${fate%% *} "${fate#* }"
 }
 
-@test "seccomp: each published system call refused to the shim only blinds it" {
+@test "seccomp: each published system call refused to the shim only unobserved_ones it" {
     local errno call before
     [ "$(published | wc -l)" -ge 30 ]
     for errno in 1 $(part '' 38); do # EPERM, ENOSYS
@@ -534,7 +534,7 @@ many() {
     said "open-all opened $n" "${well[@]}"
     is "$(records call "$log" | jq -r '.function + " " + .phase')" "$(printf '%s\n' "${whole[@]}")"
     is "$(records object "$log" | jq -r .object | sort -un | wc -l)" "$most"
-    is "$(records blind "$log" | jq -r 'select(.what == "further objects").why')" 'there is no room for more'
+    is "$(records unobserved "$log" | jq -r 'select(.what == "further objects").why')" 'there is no room for more'
 }
 
 @test "hundreds of hosts: each is told with what it is bound to" {

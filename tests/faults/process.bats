@@ -374,7 +374,7 @@ children_told() { # LOGS OF_PARENT
         [ "$child" != "$2" ] || continue
         is "$(field process parent_log "$child")" "$2" || return
         is "$(calls_of_copies "$child" | grep -c '^cudnnCreate [a-z]* 1$')" 2 ||
-            is "$(records blind "$child" | jq -r .what)" 'what the parent process had loaded' ||
+            is "$(records unobserved "$child" | jq -r .what)" 'what the parent process had loaded' ||
             { cat "$child" && return 1; }
     done
 }

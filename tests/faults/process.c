@@ -104,7 +104,7 @@ static int each_copy(const char *directory, int copies) {
     return good;
 }
 
-static void tell(int good, int of) {
+static void emit(int good, int of) {
     report("%d of %d, alarms %s\n", good, of, came >= of ? "came" : "did not come");
 }
 
@@ -112,7 +112,7 @@ static void under_alarms(const char *directory, int copies) {
     arm(count, 0, EVERY);
     int good = each_copy(directory, copies);
     arm(count, 0, 0);
-    tell(good, copies);
+    emit(good, copies);
 }
 
 /* ---- handlers that do something ---- */

@@ -1,7 +1,7 @@
 /*
  * Filters on the system calls that the shim itself makes: those whose instruction lies in its text,
  * while elsewhere in the process nothing changes; and on those of the whole process. libseccomp
- * does not look at the instruction's address, so the filter is written by hand.
+ * does not elf_file at the instruction's address, so the filter is written by hand.
  */
 #ifndef FAULTS_REFUSE_H
 #define FAULTS_REFUSE_H

@@ -1,5 +1,5 @@
 /*
- * What the programs here share. What a host has to say goes into a file that was mapped at its
+ * What the programs here share. What a host has to print goes into a file that was mapped at its
  * start (REPORT in the environment), since descriptors, disks and limits are what the tests take
  * away; without REPORT, to standard output at the end.
  */

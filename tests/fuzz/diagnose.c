@@ -33,8 +33,8 @@ static unsigned below(struct maker *m, unsigned n) {
     return next(m) % n;
 }
 
-__attribute__((format(printf, 2, 3))) static const char *say(struct maker *m, const char *format,
-                                                             ...) {
+__attribute__((format(printf, 2, 3))) static const char *print(struct maker *m, const char *format,
+                                                               ...) {
     char *to = m->texts[m->text++ % TEXTS];
     va_list arguments;
     va_start(arguments, format);
@@ -48,7 +48,7 @@ static const char *a_version(struct maker *m) {
                                            "9",     "8.9",    "7.6.5", "9.10.0", "9.10.2.21"};
     unsigned k = below(m, 14);
     return k < 10   ? versions[k]
-           : k < 12 ? say(m, "%u.%u.%u", below(m, 12), next(m), next(m))
+           : k < 12 ? print(m, "%u.%u.%u", below(m, 12), next(m), next(m))
            : k < 13 ? NULL
                     : "9.1.x";
 }
@@ -72,9 +72,9 @@ static const char *a_library(struct maker *m) {
                                         "_adv_train", "_engines_tensor_ir"};
     unsigned major = 7 + below(m, 4), kind = below(m, 20);
     if (kind < 7)
-        return say(m, "libcudnn.so.%u", major);
+        return print(m, "libcudnn.so.%u", major);
     if (kind < 17)
-        return say(m, "libcudnn%s.so.%u%s", parts[kind - 7], major, next(m) & 64 ? ".1.0" : "");
+        return print(m, "libcudnn%s.so.%u%s", parts[kind - 7], major, next(m) & 64 ? ".1.0" : "");
     static const char *const others[] = {"libtorch_cuda.so",
                                          "libtorch_cpu.so",
                                          "libcuda.so.550.54.14",
@@ -88,7 +88,7 @@ static const char *a_library(struct maker *m) {
 
 static const char *a_path(struct maker *m) {
     const char *directory = a_directory(m);
-    return say(m, "%s/%s", directory, a_library(m));
+    return print(m, "%s/%s", directory, a_library(m));
 }
 
 static const char *a_function(struct maker *m) {
@@ -109,33 +109,33 @@ static const char *a_text(struct maker *m) {
     case 2:
         return a_version(m);
     case 3:
-        return say(m, "==%s", a_version(m));
+        return print(m, "==%s", a_version(m));
     case 4:
-        return say(m, ">=%s,<%s", a_version(m), a_version(m));
+        return print(m, ">=%s,<%s", a_version(m), a_version(m));
     case 5:
-        return say(m, "%s: cannot open shared object file: No such file or directory",
-                   a_library(m));
+        return print(m, "%s: cannot open shared object file: No such file or directory",
+                     a_library(m));
     case 6:
-        return say(m, "%s: undefined symbol: %s, version %s", a_path(m), a_function(m),
-                   a_library(m));
+        return print(m, "%s: undefined symbol: %s, version %s", a_path(m), a_function(m),
+                     a_library(m));
     case 7:
-        return say(m, "%s: symbol %s, version %s not defined in file %s with link time reference",
-                   a_path(m), a_function(m), a_library(m), a_library(m));
+        return print(m, "%s: symbol %s, version %s not defined in file %s with link time reference",
+                     a_path(m), a_function(m), a_library(m), a_library(m));
     case 8:
-        return say(m, "%s: version `%s' not found (required by %s)", a_path(m), a_library(m),
-                   a_path(m));
+        return print(m, "%s: version `%s' not found (required by %s)", a_path(m), a_library(m),
+                     a_path(m));
     case 9:
-        return say(m, "LD_LIBRARY_PATH=%s:%s", a_directory(m), a_directory(m));
+        return print(m, "LD_LIBRARY_PATH=%s:%s", a_directory(m), a_directory(m));
     case 10:
-        return say(m, "WHICHCUDNN_EXPECT=%s", a_version(m));
+        return print(m, "WHICHCUDNN_EXPECT=%s", a_version(m));
     case 11:
-        return say(m, "/%0*d/%s", 1 + (int)(next(m) * 6), 7, a_library(m));
+        return print(m, "/%0*d/%s", 1 + (int)(next(m) * 6), 7, a_library(m));
     case 12:
         return a_path(m);
     case 13:
         return a_library(m);
     case 14:
-        return say(m, "%.*s", (int)(m->n < 40 ? m->n : 40), (const char *)m->p);
+        return print(m, "%.*s", (int)(m->n < 40 ? m->n : 40), (const char *)m->p);
     default:
         return "torch";
     }
@@ -199,10 +199,10 @@ static void make_object(struct maker *m, struct wc_object_record *o) {
     o->role = role;
     o->is_host = role == WC_role_HOST;
     o->mapped = (next(m) & 7) != 0;
-    o->path = o->real_path = say(m, "%s/%s", a_directory(m), name);
+    o->path = o->real_path = print(m, "%s/%s", a_directory(m), name);
     o->soname = o->asked_name = name;
     o->part = wc_str_starts(name, "libcudnn_")
-                  ? say(m, "%.*s", (int)strcspn(name + 9, "."), name + 9)
+                  ? print(m, "%.*s", (int)strcspn(name + 9, "."), name + 9)
                   : NULL;
     o->device = 1;
     o->inode = next(m);
@@ -247,7 +247,7 @@ static void make_demand(struct maker *m, struct wc_demand_record *d) {
     host = wc_stack_object(&m->stack, d->host);
     d->host_path = host ? host->r.path : a_path(m);
     d->demand_kind = below(m, WC_demand_kind_COUNT);
-    d->spec = say(m, "%s%s", next(m) & 1 ? ">=" : "==", a_version(m));
+    d->spec = print(m, "%s%s", next(m) & 1 ? ">=" : "==", a_version(m));
     d->built = a_version(m);
     d->framework = frameworks[below(m, 5)];
     d->framework_version = a_version(m);
@@ -285,8 +285,8 @@ static void make_failure(struct maker *m, struct wc_failure_record *f) {
     f->caller = by ? by->r.path : a_path(m);
     f->text = a_text(m);
     if (f->operation == WC_operation_DLOPEN && f->text && !f->text[0]) {
-        f->name = say(m, "%s/libhost.so", a_directory(m));
-        f->text = say(m, "%s: undefined symbol: %s", f->name, a_function(m));
+        f->name = print(m, "%s/libhost.so", a_directory(m));
+        f->text = print(m, "%s: undefined symbol: %s", f->name, a_function(m));
     }
     f->inferred = !f->text;
 }
@@ -302,7 +302,7 @@ static void make_search(struct maker *m, struct wc_search_record *s) {
     s->object = next(m) & 3 ? an_object(m) : WC_NULL;
     s->rule = below(m, WC_search_rule_COUNT);
     if (s->rule == WC_search_rule_DEFAULT)
-        s->rule = WC_search_rule_RPATH; /* of which more is said */
+        s->rule = WC_search_rule_RPATH; /* of which more is printed */
     s->element = a_directory(m);
     s->index = below(m, 4);
     s->of = next(m) & 1 ? s->caller : NULL;
@@ -346,11 +346,11 @@ static void make_file(struct maker *m, struct wc_file_record *f) {
 }
 
 static const char *a_gpu(struct maker *m) {
-    return say(m, "GPU %u, %u.%u", next(m), below(m, 14), below(m, 10));
+    return print(m, "GPU %u, %u.%u", next(m), below(m, 14), below(m, 10));
 }
 
 static void make_machine(struct maker *m, struct wc_machine_record *r) {
-    r->driver = say(m, "%u.%u.%02u", below(m, 250) * 3, next(m), below(m, 100));
+    r->driver = print(m, "%u.%u.%02u", below(m, 250) * 3, next(m), below(m, 100));
     r->gpu_devices = below(m, 3);
     r->gpus = a_list(m, a_gpu);
     r->architecture = next(m) & 1 ? "x86_64" : "aarch64";
@@ -368,11 +368,11 @@ static void make_call(struct maker *m, struct wc_call_record *c) {
 
 static void add_record(struct maker *m) {
     static const enum wc_kind kinds[] = {
-        WC_KIND_object,  WC_KIND_object,    WC_KIND_object,    WC_KIND_object,  WC_KIND_demand,
-        WC_KIND_demand,  WC_KIND_binding,   WC_KIND_binding,   WC_KIND_failure, WC_KIND_failure,
-        WC_KIND_call,    WC_KIND_call,      WC_KIND_blind,     WC_KIND_machine, WC_KIND_process,
-        WC_KIND_outcome, WC_KIND_summary,   WC_KIND_request,   WC_KIND_package, WC_KIND_search,
-        WC_KIND_search,  WC_KIND_candidate, WC_KIND_candidate, WC_KIND_file,    WC_KIND_package};
+        WC_KIND_object,  WC_KIND_object,    WC_KIND_object,     WC_KIND_object,  WC_KIND_demand,
+        WC_KIND_demand,  WC_KIND_binding,   WC_KIND_binding,    WC_KIND_failure, WC_KIND_failure,
+        WC_KIND_call,    WC_KIND_call,      WC_KIND_unobserved, WC_KIND_machine, WC_KIND_process,
+        WC_KIND_outcome, WC_KIND_summary,   WC_KIND_request,    WC_KIND_package, WC_KIND_search,
+        WC_KIND_search,  WC_KIND_candidate, WC_KIND_candidate,  WC_KIND_file,    WC_KIND_package};
     struct wc_record r;
     wc_record_begin(&r, kinds[below(m, sizeof kinds / sizeof *kinds)]);
     if (r.kind == WC_KIND_object)

@@ -1,6 +1,6 @@
 /*
  * core/elf_*.c over a file: the input is the file. Once as a whole, and once so that only those
- * bytes may be touched that the view asked for before; both must say the same.
+ * bytes may be touched that the view asked for before; both must print the same.
  */
 #include <sanitizer/asan_interface.h>
 
@@ -33,7 +33,7 @@ static void ask_pieces(const struct wc_elf_image *whole, enum wc_elf_error error
         ask_everything(&e);
         MUST(e.symbols == whole->symbols && e.first_defined == whole->first_defined);
         MUST(wc_str_same(wc_elf_soname(&e), wc_elf_soname(whole)));
-        MUST(wc_str_same(wc_elf_defined_node(&e), wc_elf_defined_node(whole)));
+        MUST(wc_str_same(wc_elf_defined_symbol_version(&e), wc_elf_defined_symbol_version(whole)));
     }
     ASAN_UNPOISON_MEMORY_REGION(p.copy, size);
     free(p.copy);

@@ -6,12 +6,12 @@
 enum { RELOCATED = 1, NOT_AT_ZERO = 2 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static struct mapped m;
+    static struct process_library m;
     static struct wc_elf_image e;
     unsigned how = size ? data[size - 1] : 0;
     if (!m.at)
         mapped_begin(&m, 0x200000000000);
-    if (!mapped_file(&m, data, size, how & NOT_AT_ZERO ? 0x400000 : 0, how & RELOCATED))
+    if (!process_library_file(&m, data, size, how & NOT_AT_ZERO ? 0x400000 : 0, how & RELOCATED))
         return 0;
     mapped_poison(&m);
     if (wc_elf_from_memory(&e, m.base, m.phdr, m.phnum) == WC_ELF_OK)

@@ -1,6 +1,6 @@
 /*
  * core/packages/metadata.c, distribution.c, conda.c, installation.c, reading.c: what packages
- * around a file say. The input is a file system (support_paths.h), of which the first file is the
+ * around a file print. The input is a file system (support_paths.h), of which the first file is the
  * host, then a setting: the call at which the file system breaks down.
  */
 #include "core/packages/identify.h"

@@ -18,10 +18,10 @@ static unsigned kind_of(const char *path) {
     return hash >> 5 & 15;
 }
 
-static bool facts(void *ctx, const char *path, struct wc_file_facts *out) {
+static bool facts(void *ctx, const char *path, struct wc_file_stat *out) {
     unsigned kind = kind_of(path);
     (void)ctx;
-    *out = (struct wc_file_facts){1, kind, 64, 0, kind < 6, kind >= 6 && kind < 10};
+    *out = (struct wc_file_stat){1, kind, 64, 0, kind < 6, kind >= 6 && kind < 10};
     return kind < 10;
 }
 
@@ -59,7 +59,7 @@ struct seen {
     bool decided;
 };
 
-static bool see(void *arg, const struct wc_candidate *c) {
+static bool see(void *arg, const struct wc_search_candidate *c) {
     struct seen *s = arg;
     MUST(c->path && strlen(c->path) < 1 << 16);
     MUST(c->rule > WC_search_rule_UNKNOWN && c->rule < WC_search_rule_NOT_SEARCHED);
@@ -108,25 +108,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                       .runpath = size & 1 && text[2][0] ? text[2] : NULL,
                                       .loaded_by = &program};
     const struct wc_search_object *const loaded[] = {&program, NULL};
-    struct wc_search_world world = {.files = &files,
-                                    .library_path = text[3],
-                                    .library_path_origin = "/opt",
-                                    .secure = size % 7 == 0,
-                                    .cache = {cache, size - 2 - n},
-                                    .lib = "lib64",
-                                    .platform = size & 2 ? "haswell" : NULL,
-                                    .defaults = defaults,
-                                    .subdirectories = subdirectories,
-                                    .hwcaps = hwcaps,
-                                    .cache_hwcap = 6,
-                                    .machine = EM_X86_64,
-                                    .whole = size & 4,
-                                    .sparse = size & 8,
-                                    .program = &program,
-                                    .loaded = loaded,
-                                    .memory = &memory};
+    struct wc_search_context library_cache = {.files = &files,
+                                              .library_path = text[3],
+                                              .library_path_origin = "/opt",
+                                              .secure = size % 7 == 0,
+                                              .cache = {cache, size - 2 - n},
+                                              .lib = "lib64",
+                                              .platform = size & 2 ? "haswell" : NULL,
+                                              .defaults = defaults,
+                                              .subdirectories = subdirectories,
+                                              .hwcaps = hwcaps,
+                                              .cache_hwcap = 6,
+                                              .machine = EM_X86_64,
+                                              .whole = size & 4,
+                                              .sparse = size & 8,
+                                              .program = &program,
+                                              .loaded = loaded,
+                                              .memory = &memory};
     struct seen seen = {0, false};
-    wc_search(&world, &caller, text[0], scratch, WC_SEARCH_SCRATCH, see, &seen);
+    wc_search(&library_cache, &caller, text[0], scratch, WC_SEARCH_SCRATCH, see, &seen);
     const char *const roots[] = {text[1], NULL};
     const struct wc_search_roots places_of = {roots, roots, roots};
     wc_search_places(&files, &places_of, text[0], path, see_place, &places);

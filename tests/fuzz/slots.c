@@ -30,7 +30,7 @@ enum {
 #define WRAPPERS ((uintptr_t)0x310000000000)
 enum { LIBRARY_SIZE = 1 << 20 };
 
-static struct mapped host_at, program_at;
+static struct process_library host_at, program_at;
 static struct object library, host, program;
 static struct piecewise memory;
 static unsigned char *before;
@@ -92,11 +92,11 @@ bool object_is_cudnn(const struct object *o) {
     return o == &library;
 }
 
-bool object_is_told_enough(const struct object *o) {
+bool object_is_emitted_enough(const struct object *o) {
     return o->told > 250;
 }
 
-void journal_blind(const char *what, const char *why, const char *path) {
+void journal_unobserved(const char *what, const char *why, const char *path) {
     MUST(what && why && path);
     records++;
 }
@@ -119,7 +119,7 @@ void journal_add(struct wc_record *r) {
 
 /* ---- the process ---- */
 
-static bool make_host(struct object *o, struct mapped *m, const char *path, unsigned how) {
+static bool make_host(struct object *o, struct process_library *m, const char *path, unsigned how) {
     memset(o, 0, sizeof *o);
     if (wc_elf_from_memory(&o->image, m->base, m->phdr, m->phnum) != WC_ELF_OK)
         return false;
@@ -181,7 +181,7 @@ static bool listed_at(const struct object *o, uint64_t slot) {
     return false;
 }
 
-static void check_writes(const struct object *o, const struct mapped *m) {
+static void check_writes(const struct object *o, const struct process_library *m) {
     for (size_t i = 0; i < MAPPED_SIZE; i += sizeof(uintptr_t)) {
         uintptr_t old, now;
         memcpy(&old, before + i, sizeof old);
@@ -203,7 +203,7 @@ static void check_slots(const struct object *o) {
     }
 }
 
-static void attend(struct object *o, struct mapped *m) {
+static void attend(struct object *o, struct process_library *m) {
     ASAN_UNPOISON_MEMORY_REGION(m->at, MAPPED_SIZE);
     memcpy(before, m->at, MAPPED_SIZE);
     mapped_poison(m);
@@ -215,14 +215,14 @@ static void attend(struct object *o, struct mapped *m) {
     mapped_poison(m);
 }
 
-static void tell(struct object *o) {
-    slots_tell(o);
+static void emit(struct object *o) {
+    slots_emit(o);
     for (size_t i = 0; i < o->slot_count; i++)
-        MUST(o->slots[i].told || object_is_told_enough(o));
+        MUST(o->slots[i].told || object_is_emitted_enough(o));
     for (size_t i = 0; i < o->slot_count && i < 4; i++)
-        slots_tell_resolved(o, &library, wc_function_name(o->slots[i].function));
+        slots_emit_resolved(o, &library, wc_function_name(o->slots[i].function));
     if (o->slot_count)
-        slots_tell_lookup(o, &library, wc_function_name(o->slots[0].function), true);
+        slots_emit_lookup(o, &library, wc_function_name(o->slots[0].function), true);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -248,21 +248,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     wc_stack_begin(&stack, &memory_arena);
     memset(&program, 0, sizeof program);
     memset(&host, 0, sizeof host);
-    if (settings & PROGRAM_TOO && mapped_file(&program_at, data, size, low, false) &&
+    if (settings & PROGRAM_TOO && process_library_file(&program_at, data, size, low, false) &&
         make_host(&program, &program_at, "/p/program", settings)) {
         resolve(&c, &program);
         attend(&program, &program_at);
     }
-    if (mapped_file(&host_at, data, size, low, true) &&
+    if (process_library_file(&host_at, data, size, low, true) &&
         make_host(&host, &host_at, "/h/host", settings)) {
         resolve(&c, &host);
         attend(&host, &host_at);
-        tell(&host);
+        emit(&host);
         ASAN_UNPOISON_MEMORY_REGION(host_at.at, MAPPED_SIZE);
         mprotect(host_at.at, MAPPED_SIZE, PROT_READ | PROT_WRITE);
         resolve(&c, &host); /* meanwhile the loader resolved some more */
         attend(&host, &host_at);
-        tell(&host);
+        emit(&host);
     }
     ASAN_UNPOISON_MEMORY_REGION(host_at.at, MAPPED_SIZE);
     ASAN_UNPOISON_MEMORY_REGION(program_at.at, MAPPED_SIZE);

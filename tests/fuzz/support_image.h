@@ -38,7 +38,7 @@ static inline void ask_symbols(const struct wc_elf_image *e) {
     MUST(wc_elf_imports_end(e) <= e->symbols);
     wc_elf_find_defined(e, "cudnnGetVersion", &s);
     wc_elf_find_defined(e, "", &s);
-    reads(wc_elf_defined_node(e));
+    reads(wc_elf_defined_symbol_version(e));
 }
 
 static inline void ask_relocs(const struct wc_elf_image *e) {

@@ -1,7 +1,7 @@
 /*
- * A loader that maps a damaged file: its segments lie where they say, within a place of fixed size,
- * and every byte that is in none of them is poisoned. What the real loader would not have mapped
- * cannot come: its kernel refuses segments outside of the file and of the address space.
+ * A loader that maps a damaged file: its segments lie where they print, within a place of fixed
+ * size, and every byte that is in none of them is poisoned. What the real loader would not have
+ * mapped cannot come: its kernel refuses segments outside of the file and of the address space.
  */
 #ifndef WHICHCUDNN_TESTS_SUPPORT_MAPPED_H
 #define WHICHCUDNN_TESTS_SUPPORT_MAPPED_H
@@ -14,7 +14,7 @@
 
 enum { MAPPED_SIZE = 128 << 10, MAPPED_PHDRS = 24 };
 
-struct mapped {
+struct process_library {
     unsigned char *at; /* MAPPED_SIZE bytes */
     uint64_t base;     /* load bias: at is the address of link-time `low` */
     uint64_t low;
@@ -23,14 +23,15 @@ struct mapped {
 };
 
 /* The same addresses in every run. */
-static inline void mapped_begin(struct mapped *m, uintptr_t place) {
+static inline void mapped_begin(struct process_library *m, uintptr_t place) {
     m->at = mmap((void *)place, MAPPED_SIZE, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     MUST(m->at == (void *)place);
 }
 
 /* Cuts a segment to the place and copies its bytes. */
-static inline void mapped_load(struct mapped *m, const uint8_t *file, size_t size, Elf64_Phdr *p) {
+static inline void mapped_load(struct process_library *m, const uint8_t *file, size_t size,
+                               Elf64_Phdr *p) {
     if (p->p_vaddr < m->low || p->p_vaddr - m->low >= MAPPED_SIZE)
         p->p_vaddr = m->low + p->p_vaddr % MAPPED_SIZE;
     p->p_vaddr &= ~(uint64_t)7; /* a sanitizer marks eights */
@@ -47,7 +48,7 @@ static inline void mapped_load(struct mapped *m, const uint8_t *file, size_t siz
 }
 
 /* What glibc adds the bias to, in place. */
-static inline void mapped_relocate(struct mapped *m, const Elf64_Phdr *dynamic) {
+static inline void mapped_relocate(struct process_library *m, const Elf64_Phdr *dynamic) {
     uint64_t in = dynamic->p_vaddr - m->low;
     for (; in % 8 == 0 && in <= MAPPED_SIZE - sizeof(Elf64_Dyn); in += sizeof(Elf64_Dyn)) {
         Elf64_Dyn *d = (Elf64_Dyn *)(void *)(m->at + in);
@@ -71,8 +72,8 @@ static inline void mapped_relocate(struct mapped *m, const Elf64_Phdr *dynamic) 
 }
 
 /* True: there are program headers. */
-static inline bool mapped_file(struct mapped *m, const uint8_t *file, size_t size, uint64_t low,
-                               bool relocate) {
+static inline bool process_library_file(struct process_library *m, const uint8_t *file, size_t size,
+                                        uint64_t low, bool relocate) {
     Elf64_Ehdr h;
     ASAN_UNPOISON_MEMORY_REGION(m->at, MAPPED_SIZE);
     MUST(mprotect(m->at, MAPPED_SIZE, PROT_READ | PROT_WRITE) == 0);
@@ -97,7 +98,7 @@ static inline bool mapped_file(struct mapped *m, const uint8_t *file, size_t siz
     return m->phnum > 0;
 }
 
-static inline void mapped_poison(const struct mapped *m) {
+static inline void mapped_poison(const struct process_library *m) {
     ASAN_POISON_MEMORY_REGION(m->at, MAPPED_SIZE);
     for (size_t i = 0; i < m->phnum; i++)
         if (m->phdr[i].p_type == PT_LOAD && m->phdr[i].p_flags & PF_R)

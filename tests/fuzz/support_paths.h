@@ -66,12 +66,12 @@ static inline bool paths_read(void *ctx, const char *path, uint64_t offset, void
     return true;
 }
 
-static inline bool paths_facts(void *ctx, const char *path, struct wc_file_facts *out) {
+static inline bool paths_facts(void *ctx, const char *path, struct wc_file_stat *out) {
     struct paths *p = ctx;
     int i = paths_find(p, path);
     if (paths_down(p) || i < 0)
         return false;
-    *out = (struct wc_file_facts){1, (uint64_t)i + 1, p->file[i].n, 1, true, false};
+    *out = (struct wc_file_stat){1, (uint64_t)i + 1, p->file[i].n, 1, true, false};
     return true;
 }
 

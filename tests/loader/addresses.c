@@ -3,7 +3,7 @@
 
 extern int cudnnCreate(void **handle);
 
-static void tell(const char *file) {
+static void emit(const char *file) {
     void *library = open_library(file);
     void *(*address)(void) = (void *(*)(void))need(dlsym(library, "host_address"), file);
     void *found = dlsym(RTLD_DEFAULT, "cudnnCreate");
@@ -13,6 +13,6 @@ static void tell(const char *file) {
 }
 
 int main(void) {
-    tell("./host-gold.so");
+    emit("./host-gold.so");
     return 0;
 }

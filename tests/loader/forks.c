@@ -7,9 +7,9 @@
  *   forks become FILE    the parent itself does
  *   forks spawn          vfork, posix_spawn and system
  *   forks share FILE N   threads open, call and close the file (as below) while N children that
- * share our memory (vfork) look a function up and call it; then the parent does forks storm FILE N
- * threads open, call and close the file (%d: the thread's number) while N children are forked, each
- * of which makes a first call
+ * share our memory (vfork) elf_file a function up and call it; then the parent does forks storm
+ * FILE N threads open, call and close the file (%d: the thread's number) while N children are
+ * forked, each of which makes a first call
  */
 #include <signal.h>
 #include <spawn.h>

@@ -49,10 +49,10 @@ as_bare() { # COMMAND...
 counted() { run_under counted "$before $SHIM $after" env COUNTS=1 "$@"; }
 counts() { grep '^watched' "$work/counted.out"; }
 
-# Besides, all calls that return a status came through a wrapper, and no blind spot was told.
+# Besides, all calls that return a status came through a wrapper, and no unobserved spot was told.
 all_watched() { # COMMAND...
     as_bare "$@" && counted "$@" && counts && ! grep -vE '^watched [1-9][0-9]* direct 0$' <(counts) &&
-        [ -z "$(records blind "$(the_log "$logs")")" ]
+        [ -z "$(records unobserved "$(the_log "$logs")")" ]
 }
 
 # From here on the shim is one that lacks that protection.

@@ -1,7 +1,7 @@
 /*
- * A preload as others write them: C functions around the dl functions, which look up the next ones.
- * BY_VERSION: dlsym is found through dlvsym by its version, as HAMi-core does; an unversioned one
- * is passed over then.
+ * A preload as others write them: C functions around the dl functions, which elf_file up the next
+ * ones. BY_VERSION: dlsym is found through dlvsym by its version, as HAMi-core does; an unversioned
+ * one is passed over then.
  */
 #include <dlfcn.h>
 #include <stddef.h>

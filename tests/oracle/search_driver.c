@@ -2,7 +2,7 @@
  * Answers what the loader would try, for search_oracle.py. One line a request, fields split by
  * tabs:
  *
- *   world FIELD VALUE        library_path, origin, machine, cache, secure
+ *   library_cache FIELD VALUE        library_path, origin, machine, cache, secure
  *   system LOADER GLIBC_MINOR PLATFORM HWCAP
  *                            uses what core/search/system.c says of this machine, and prints
  *                            "default|subdirectory|hwcap|lib|platform TEXT" lines, then "end"
@@ -35,19 +35,19 @@ static bool file_read(void *ctx, const char *path, uint64_t offset, void *to, si
     *n = (size_t)got;
     return true;
 }
-static bool file_facts(void *ctx, const char *path, struct wc_file_facts *out) {
+static bool file_facts(void *ctx, const char *path, struct wc_file_stat *out) {
     struct stat st;
     (void)ctx;
     if (stat(path[0] ? path : ".", &st) != 0)
         return false;
-    *out = (struct wc_file_facts){st.st_dev,   st.st_ino,           (uint64_t)st.st_size,
-                                  st.st_mtime, S_ISREG(st.st_mode), S_ISDIR(st.st_mode)};
+    *out = (struct wc_file_stat){st.st_dev,   st.st_ino,           (uint64_t)st.st_size,
+                                 st.st_mtime, S_ISREG(st.st_mode), S_ISDIR(st.st_mode)};
     return true;
 }
 static const struct wc_files files = {NULL, file_read, file_facts, NULL, NULL};
 
 #define MOST 1024
-static struct wc_search_world world;
+static struct wc_search_context library_cache;
 static struct wc_search_object objects[MOST];
 static const struct wc_search_object *loaded[MOST];
 static const char *names[MOST][MOST];
@@ -91,7 +91,7 @@ static void add_loaded(int id, char **f) {
                                    .names = names[id],
                                    .loaded_by = strcmp(f[6], "-") ? &objects[atoi(f[6])] : NULL};
     if (o->is_program)
-        world.program = o;
+        library_cache.program = o;
     while (loaded[i])
         i++;
     loaded[i] = o;
@@ -102,7 +102,7 @@ struct outcome {
     char text[1 << 20];
     size_t n;
 };
-static bool note(void *outcome, const struct wc_candidate *c) {
+static bool note(void *outcome, const struct wc_search_candidate *c) {
     struct outcome *o = outcome;
     if (c->state != WC_file_state_NOTHING || !c->in_subdirectory)
         o->n += (size_t)snprintf(o->text + o->n, sizeof o->text - o->n, "%d %d %d %s\n", c->rule,
@@ -110,7 +110,7 @@ static bool note(void *outcome, const struct wc_candidate *c) {
     return o->n < sizeof o->text;
 }
 
-static bool tell(void *outcome, const struct wc_candidate *c) {
+static bool emit(void *outcome, const struct wc_search_candidate *c) {
     note(outcome, c);
     if (!c->tried)
         return true;
@@ -121,22 +121,22 @@ static bool tell(void *outcome, const struct wc_candidate *c) {
 
 static void read_cache(const char *name) {
     static unsigned char bytes[4 << 20];
-    world.cache.p = bytes;
-    if (!file_read(NULL, name, 0, bytes, sizeof bytes, &world.cache.n))
-        world.cache.n = 0;
+    library_cache.cache.p = bytes;
+    if (!file_read(NULL, name, 0, bytes, sizeof bytes, &library_cache.cache.n))
+        library_cache.cache.n = 0;
 }
 
 static void set_world(const char *field, const char *value) {
     if (strcmp(field, "library_path") == 0)
-        world.library_path = keep(value);
+        library_cache.library_path = keep(value);
     else if (strcmp(field, "origin") == 0)
-        world.library_path_origin = keep(value);
+        library_cache.library_path_origin = keep(value);
     else if (strcmp(field, "machine") == 0)
-        world.machine = (uint16_t)atoi(value);
+        library_cache.machine = (uint16_t)atoi(value);
     else if (strcmp(field, "cache") == 0)
         read_cache(value);
     else if (strcmp(field, "secure") == 0)
-        world.secure = atoi(value);
+        library_cache.secure = atoi(value);
     else
         exit(2);
 }
@@ -157,7 +157,7 @@ static void use_system(const char *loader, const char *minor, const char *platfo
         exit(2);
     wc_search_system_read(&system, (unsigned)atoi(minor), platform, strtoull(hwcap, NULL, 0),
                           &image);
-    wc_search_system_use(&system, &world);
+    wc_search_system_use(&system, &library_cache);
     say_each("default", system.defaults);
     say_each("subdirectory", system.subdirectories);
     say_each("hwcap", system.hwcaps);
@@ -168,9 +168,9 @@ static void use_system(const char *loader, const char *minor, const char *platfo
 static void answer(const struct wc_search_object *by, const char *name) {
     static struct outcome all, sparse;
     static char scratch[256 << 10];
-    struct wc_search_world other = world;
+    struct wc_search_context other = library_cache;
     all.n = sparse.n = 0;
-    wc_search(&world, by, name, scratch, sizeof scratch, tell, &all);
+    wc_search(&library_cache, by, name, scratch, sizeof scratch, emit, &all);
     other.sparse = true;
     other.memory = &sparse_memory;
     wc_search(&other, by, name, scratch, sizeof scratch, note, &sparse);
@@ -182,9 +182,9 @@ static void answer(const struct wc_search_object *by, const char *name) {
 
 int main(void) {
     static char line[1 << 16];
-    world.files = &files;
-    world.memory = &memory;
-    world.loaded = loaded;
+    library_cache.files = &files;
+    library_cache.memory = &memory;
+    library_cache.loaded = loaded;
     memory.arena = sparse_memory.arena = &arena;
     while (fgets(line, sizeof line, stdin)) {
         char *f[10] = {0}, *rest = line;

@@ -99,7 +99,7 @@ def report_schema():
         "failures": entries("failure"),
         "files": entries("file"),
         "calls": entries("call"),
-        "blind": entries("blind"),
+        "unobserved": entries("unobserved"),
         "outcome": single("outcome"),
         "requests": {"description": "requests seen", **count},
         "dropped": {"description": "facts that found no room", **count},

@@ -68,7 +68,7 @@ def kinds():
 
 def logged_variables():
     """(names, beginnings of names) of the environment variables that the log keeps."""
-    text = "\n".join(lines_of(ROOT / "core" / "logged_variables.def"))
+    text = "\n".join(lines_of(ROOT / "core" / "model" / "logged_variables.def"))
     return (re.findall(r'^LOGGED\("(\w+)"\)$', text, re.MULTILINE),
             re.findall(r'^LOGGED_ALL\("(\w+)"\)$', text, re.MULTILINE))
 
@@ -76,7 +76,7 @@ def logged_variables():
 def hints():
     """{"ANYWHERE": [word, ...], "PACKAGE": [...]}: words that let a path hint at CUDA."""
     found = {"ANYWHERE": [], "PACKAGE": []}
-    for line in lines_of(ROOT / "core" / "names.def"):
+    for line in lines_of(ROOT / "core" / "model" / "names.def"):
         match = re.match(r'HINT\("(\w+)", (\w+), (PREFIX|WHOLE)\)$', line)
         if match:
             found[match[2]].append(match[1] + ("..." if match[3] == "PREFIX" else ""))

@@ -29,7 +29,7 @@
 struct scene {
     unsigned char memory[1 << 20], scratch[64 << 10], text[128 << 10];
     size_t text_used;
-    struct wc_buffer_arena kept, said;
+    struct wc_buffer_arena kept, printed;
     struct wc_stack stack;
     struct wc_findings found;
     int64_t seq, objects, requests;
@@ -70,8 +70,8 @@ __attribute__((unused)) static struct wc_version other_minor(struct wc_version v
 
 /* ---- text that lives as long as the scene ---- */
 
-__attribute__((unused, format(printf, 2, 3))) static const char *say(struct scene *s,
-                                                                     const char *format, ...) {
+__attribute__((unused, format(printf, 2, 3))) static const char *print(struct scene *s,
+                                                                       const char *format, ...) {
     char *to = (char *)s->text + s->text_used;
     va_list arguments;
     va_start(arguments, format);
@@ -84,7 +84,7 @@ __attribute__((unused, format(printf, 2, 3))) static const char *say(struct scen
 
 __attribute__((unused)) static const char *text_of(struct scene *s, struct wc_version v) {
     char buffer[WC_VERSION_TEXT];
-    return say(s, "%s", wc_version_format(v, buffer));
+    return print(s, "%s", wc_version_format(v, buffer));
 }
 
 /* ---- records ---- */
@@ -170,7 +170,7 @@ __attribute__((unused)) static int64_t add_file(struct scene *s, const struct fi
 __attribute__((unused)) static int64_t add_facade(struct scene *s, const char *directory,
                                                   struct wc_version v, int64_t asked_by) {
     struct file f = {.role = WC_role_FACADE,
-                     .path = say(s, "%s/libcudnn.so.%d", directory, v.major),
+                     .path = print(s, "%s/libcudnn.so.%d", directory, v.major),
                      .version = v,
                      .source = WC_version_source_ASKED_NAMES,
                      .asked_by = asked_by,
@@ -185,7 +185,7 @@ __attribute__((unused)) static int64_t add_part(struct scene *s, const char *dir
     const struct wc_object *by = wc_stack_object(&s->stack, facade);
     int major = by ? by->version.major : v.major;
     struct file f = {.role = WC_role_PART,
-                     .path = say(s, "%s/libcudnn_%s.so.%d", directory, part, major),
+                     .path = print(s, "%s/libcudnn_%s.so.%d", directory, part, major),
                      .part = part,
                      .version = v,
                      .source = WC_version_source_DATA_SYMBOL,
@@ -221,7 +221,7 @@ __attribute__((unused)) static void add_package(struct scene *s, const struct bo
     p->version = b->version;
     p->path = b->path;
     p->environment = b->environment;
-    p->list = say(s, "%s/%s-%s.dist-info/RECORD", b->environment, b->name, b->version);
+    p->list = print(s, "%s/%s-%s.dist-info/RECORD", b->environment, b->name, b->version);
     p->files = b->files;
     p->missing = strings_in(b->missing, 4);
     p->changed = strings_in(b->changed, 4);
@@ -380,7 +380,7 @@ __attribute__((unused)) static void add_looked_at(struct scene *s, const struct 
 }
 
 __attribute__((unused)) static const char *not_found(struct scene *s, const char *name) {
-    return say(s, "%s: cannot open shared object file: No such file or directory", name);
+    return print(s, "%s: cannot open shared object file: No such file or directory", name);
 }
 
 /* cuDNN asks for a part by each name that it knows; none is there. */
@@ -388,10 +388,10 @@ __attribute__((unused)) static void add_failed_part(struct scene *s, int64_t fac
                                                     const char *part, struct wc_version v,
                                                     size_t names) {
     const char *name[] = {
-        say(s, "libcudnn_%s.so.%d.%d.%d", part, v.major, v.minor, v.patch),
-        say(s, "libcudnn_%s.so.%d.%d", part, v.major, v.minor),
-        say(s, "libcudnn_%s.so.%d", part, v.major),
-        say(s, "libcudnn_%s.so", part),
+        print(s, "libcudnn_%s.so.%d.%d.%d", part, v.major, v.minor, v.patch),
+        print(s, "libcudnn_%s.so.%d.%d", part, v.major, v.minor),
+        print(s, "libcudnn_%s.so.%d", part, v.major),
+        print(s, "libcudnn_%s.so", part),
     };
     for (size_t i = v.major < 9 ? 2 : 0; i < (v.major < 9 ? 3 : names); i++)
         add_failure(s, facade, NULL, name[i], not_found(s, name[i]));
@@ -443,9 +443,9 @@ __attribute__((unused)) static void add_variable(struct scene *s, const char *va
 }
 
 __attribute__((unused)) static void add_blind(struct scene *s, const char *what, const char *why) {
-    struct wc_record r = begin(WC_KIND_blind);
-    r.u.blind.what = what;
-    r.u.blind.why = why;
+    struct wc_record r = begin(WC_KIND_unobserved);
+    r.u.unobserved.what = what;
+    r.u.unobserved.why = why;
     apply(s, &r);
 }
 
@@ -514,18 +514,18 @@ __attribute__((unused)) static void diagnose(struct scene *s) {
     AT_AN_END(2, bindings);
     AT_AN_END(3, failures);
     AT_AN_END(4, calls);
-    AT_AN_END(5, blinds);
+    AT_AN_END(5, unobserved);
     AT_AN_END(6, files);
     AT_AN_END(7, packages);
 #undef AT_AN_END
     memset(s->scratch, 0, sizeof s->scratch);
-    wc_buffer_arena_begin(&s->said, s->scratch, sizeof s->scratch);
-    wc_diagnose(&stack, &s->said.arena, &s->found);
+    wc_buffer_arena_begin(&s->printed, s->scratch, sizeof s->scratch);
+    wc_diagnose(&stack, &s->printed.arena, &s->found);
     assert_int_equal(s->found.lost, 0);
     assert_sound(&s->found);
 }
 
-/* For a failed assertion: everything that was said. */
+/* For a failed assertion: everything that was printed. */
 __attribute__((unused)) static void print_findings(const struct scene *s) {
     for (size_t i = 0; i < s->found.n; i++) {
         const struct wc_finding_record *r = &s->found.p[i];

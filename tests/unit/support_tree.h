@@ -53,19 +53,19 @@ static inline bool tree_read(void *ctx, const char *path, uint64_t offset, void 
     return got >= 0;
 }
 
-static inline bool tree_facts(void *ctx, const char *path, struct wc_file_facts *out) {
+static inline bool tree_facts(void *ctx, const char *path, struct wc_file_stat *out) {
     struct tree *t = ctx;
     char real[PATH_MAX];
     struct stat st;
     tree_path(t, path, real);
     if (tree_down(t) || stat(real, &st) != 0)
         return false;
-    *out = (struct wc_file_facts){.device = st.st_dev,
-                                  .inode = st.st_ino,
-                                  .size = (uint64_t)st.st_size,
-                                  .mtime = st.st_mtime,
-                                  .regular = S_ISREG(st.st_mode),
-                                  .directory = S_ISDIR(st.st_mode)};
+    *out = (struct wc_file_stat){.device = st.st_dev,
+                                 .inode = st.st_ino,
+                                 .size = (uint64_t)st.st_size,
+                                 .mtime = st.st_mtime,
+                                 .regular = S_ISREG(st.st_mode),
+                                 .directory = S_ISDIR(st.st_mode)};
     return true;
 }
 

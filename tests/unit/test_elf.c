@@ -133,7 +133,7 @@ static void assert_made(const struct wc_elf_image *e) {
     assert_string_equal(wc_elf_needed(e, 0), "libcudnn.so.9");
     assert_string_equal(wc_elf_needed(e, 1), "libc.so.6");
     assert_null(wc_elf_needed(e, 2));
-    assert_string_equal(wc_elf_defined_node(e), "MADE_1");
+    assert_string_equal(wc_elf_defined_symbol_version(e), "MADE_1");
     assert_int_equal(e->symbols, 7);
     assert_symbol(e, 1, "cudnnCreate", "libcudnn.so.9", "libcudnn.so.9");
     assert_symbol(e, 2, "puts", NULL, NULL);
@@ -420,7 +420,7 @@ static size_t exercise(const struct wc_elf_image *e) {
     sum += (name = wc_elf_soname(e)) ? strlen(name) : 0;
     sum += (name = wc_elf_rpath(e)) ? strlen(name) : 0;
     sum += (name = wc_elf_runpath(e)) ? strlen(name) : 0;
-    sum += (name = wc_elf_defined_node(e)) ? strlen(name) : 0;
+    sum += (name = wc_elf_defined_symbol_version(e)) ? strlen(name) : 0;
     sum += wc_elf_find_defined(e, "twice", &s) + wc_elf_find_defined(e, "nothing", &s);
     uint64_t at = 0;
     while (wc_elf_find_bytes(e, "twice", 5, &at, 4096))

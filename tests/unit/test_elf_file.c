@@ -134,14 +134,14 @@ static void a_host_is_what_imports_cudnn(void **state) {
     struct setting *s = *state;
     struct source *source = source_new(SOURCE_SCAN, s->tree.root);
     struct wc_record r;
-    struct look *l;
+    struct elf_file *l;
 
     put_library(s, "/opt/app/lib/libhost.so", "libhost.so.1", "libcudnn.so.9", "cudnnCreate");
     link_to(s, "libhost.so", "/opt/app/lib/link.so");
-    l = look_open(&s->disk, "/opt/app/lib/link.so");
+    l = elf_file_open(&s->disk, "/opt/app/lib/link.so");
     assert_non_null(l);
     assert_int_equal(l->error, WC_ELF_OK);
-    look_object(l, &r);
+    elf_file_object(l, &r);
     assert_int_equal(r.u.object.role, WC_role_HOST);
     assert_true(r.u.object.is_host);
     assert_string_equal(r.u.object.path, "/opt/app/lib/link.so");
@@ -151,62 +151,62 @@ static void a_host_is_what_imports_cudnn(void **state) {
     assert_int_equal(r.u.object.needed.n, 1);
     assert_string_equal(r.u.object.needed.p[0], "libcudnn.so.9");
     assert_null(r.u.object.version);
-    look_demands(l, 7, add, source);
+    elf_file_demands(l, 7, add, source);
     assert_int_equal(source->stack.demands.n, 2);
     assert_int_equal(source->stack.demands.p[0].r.host, 7);
     assert_int_equal(source->stack.demands.p[0].r.demand_kind, WC_demand_kind_NEEDED);
     assert_string_equal(source->stack.demands.p[0].r.spec, "==9.*");
     assert_int_equal(source->stack.demands.p[1].r.demand_kind, WC_demand_kind_SYMBOLS);
-    look_close(l);
+    elf_file_close(l);
     source_free(source);
 }
 
 static void a_copy_tells_its_version_and_installation(void **state) {
     struct setting *s = *state;
     struct wc_record r;
-    struct look *l;
+    struct elf_file *l;
 
     put_library(s, "/opt/cuda-12.4/lib64/libcudnn.so.9.3.1", "libcudnn.so.9", NULL, NULL);
     link_to(s, "libcudnn.so.9.3.1", "/opt/cuda-12.4/lib64/libcudnn.so.9");
-    l = look_open(&s->disk, "/opt/cuda-12.4/lib64/libcudnn.so.9");
+    l = elf_file_open(&s->disk, "/opt/cuda-12.4/lib64/libcudnn.so.9");
     assert_non_null(l);
-    look_object(l, &r);
+    elf_file_object(l, &r);
     assert_int_equal(r.u.object.role, WC_role_FACADE);
     assert_false(r.u.object.is_host);
     assert_string_equal(r.u.object.version, "9.3.1");
     assert_int_equal(r.u.object.version_source, WC_version_source_FILE_NAME);
     assert_string_equal(r.u.object.installation, "cuda-12.4");
-    look_close(l);
+    elf_file_close(l);
 }
 
 static void what_is_no_library_is_told_by_its_name_alone(void **state) {
     struct setting *s = *state;
     char real[PATH_MAX];
     struct wc_record r;
-    struct look *l;
+    struct elf_file *l;
 
     tree_write(&s->tree, "/libcudnn_ops.so.9", "version https://git-lfs");
-    l = look_open(&s->disk, "/libcudnn_ops.so.9");
+    l = elf_file_open(&s->disk, "/libcudnn_ops.so.9");
     assert_non_null(l);
     assert_int_equal(l->error, WC_ELF_NOT_ELF);
-    look_object(l, &r);
+    elf_file_object(l, &r);
     assert_int_equal(r.u.object.role, WC_role_PART);
     assert_string_equal(r.u.object.part, "ops");
     assert_null(r.u.object.soname);
-    look_close(l);
+    elf_file_close(l);
 
     tree_write(&s->tree, "/libcudnn.so.9", "");
-    l = look_open(&s->disk, "/libcudnn.so.9");
+    l = elf_file_open(&s->disk, "/libcudnn.so.9");
     assert_int_equal(l->error, WC_ELF_EMPTY);
-    look_close(l);
+    elf_file_close(l);
     tree_path(&s->tree, "/libcudnn.so.9", real);
     assert_int_equal(truncate(real, (off_t)1 << 42), 0); /* holes alone: nothing of it is read */
-    l = look_open(&s->disk, "/libcudnn.so.9");
+    l = elf_file_open(&s->disk, "/libcudnn.so.9");
     assert_int_equal(l->error, WC_ELF_NOT_ELF);
-    look_object(l, &r);
+    elf_file_object(l, &r);
     assert_int_equal(r.u.object.role, WC_role_FACADE);
-    look_close(l);
-    assert_null(look_open(&s->disk, "/nothing"));
+    elf_file_close(l);
+    assert_null(elf_file_open(&s->disk, "/nothing"));
 }
 
 /* Its segment is longer than what is left of it. */
@@ -214,70 +214,71 @@ static void a_file_that_is_cut_meanwhile_is_damaged(void **state) {
     struct setting *s = *state;
     char real[PATH_MAX];
     struct wc_record r;
-    struct look *l;
+    struct elf_file *l;
 
     put_library(s, "/libcudnn.so.9", "libcudnn.so.9", NULL, NULL);
-    l = look_open(&s->disk, "/libcudnn.so.9");
+    l = elf_file_open(&s->disk, "/libcudnn.so.9");
     assert_int_equal(l->error, WC_ELF_OK);
     tree_path(&s->tree, "/libcudnn.so.9", real);
     assert_int_equal(truncate(real, 0), 0);
-    look_object(l, &r); /* which touches what was never read before */
+    elf_file_object(l, &r); /* which touches what was never read before */
     assert_int_equal(r.u.object.role, WC_role_FACADE);
-    look_close(l);
-    l = look_open(&s->disk, "/libcudnn.so.9");
+    elf_file_close(l);
+    l = elf_file_open(&s->disk, "/libcudnn.so.9");
     assert_int_equal(l->error, WC_ELF_EMPTY);
-    look_close(l);
+    elf_file_close(l);
 }
 
 /* ---- glances ---- */
 
-static enum glance_answer glance(const struct setting *s, struct glance *g, const char *path) {
+static enum elf_prescan_answer glance(const struct setting *s, struct elf_prescan *g,
+                                      const char *path) {
     struct stat facts;
     int fd = disk_open(&s->disk, path, &facts);
-    enum glance_answer answer;
+    enum elf_prescan_answer answer;
 
     assert_true(fd >= 0);
-    answer = glance_at(g, fd, (uint64_t)facts.st_size, false);
+    answer = elf_prescan_at(g, fd, (uint64_t)facts.st_size, false);
     close(fd);
     return answer;
 }
 
 static void a_glance_finds_what_may_matter(void **state) {
     struct setting *s = *state;
-    struct glance g;
+    struct elf_prescan g;
 
-    glance_begin(&g);
+    elf_prescan_begin(&g);
     put_library(s, "/needs.so", NULL, "libcudnn.so.9", NULL);
     put_library(s, "/imports.so", NULL, "libc.so.6", "cudnnCreate");
     put_library(s, "/mangled.so", NULL, "libc.so.6", "_ZN5cudnn4callE");
     put_library(s, "/opens.so", "x", "libc.so.6", "dlopen");
-    assert_int_equal(glance(s, &g, "/needs.so"), GLANCE_NAMES);
-    assert_int_equal(glance(s, &g, "/imports.so"), GLANCE_NAMES);
-    assert_int_equal(glance(s, &g, "/mangled.so"), GLANCE_NOTHING);
-    assert_int_equal(glance(s, &g, "/opens.so"), GLANCE_NOTHING); /* but nothing of cuDNN */
+    assert_int_equal(glance(s, &g, "/needs.so"), ELF_PRESCAN_NAMES);
+    assert_int_equal(glance(s, &g, "/imports.so"), ELF_PRESCAN_NAMES);
+    assert_int_equal(glance(s, &g, "/mangled.so"), ELF_PRESCAN_NOTHING);
+    assert_int_equal(glance(s, &g, "/opens.so"), ELF_PRESCAN_NOTHING); /* but nothing of cuDNN */
     tree_write(&s->tree, "/text.so", "INPUT(libx.so.1)");
-    assert_int_equal(glance(s, &g, "/text.so"), GLANCE_NOTHING);
-    glance_end(&g);
+    assert_int_equal(glance(s, &g, "/text.so"), ELF_PRESCAN_NOTHING);
+    elf_prescan_end(&g);
 }
 
 /* Cut anywhere, it is nothing or damaged, or the cut is behind all that counts. */
 static void a_cut_file_is_no_danger(void **state) {
     struct setting *s = *state;
     char real[PATH_MAX];
-    struct wc_file_facts facts;
-    struct glance g;
+    struct wc_file_stat facts;
+    struct elf_prescan g;
     size_t damaged = 0;
 
-    glance_begin(&g);
+    elf_prescan_begin(&g);
     put_library(s, "/needs.so", NULL, "libcudnn.so.9", "dlopen");
     assert_true(s->disk.files.facts(&s->disk, "/needs.so", &facts));
     tree_path(&s->tree, "/needs.so", real);
     for (off_t n = (off_t)facts.size; n-- > 0;) {
         assert_int_equal(truncate(real, n), 0);
-        damaged += glance(s, &g, "/needs.so") == GLANCE_DAMAGED;
+        damaged += glance(s, &g, "/needs.so") == ELF_PRESCAN_DAMAGED;
     }
     assert_true(damaged > 500);
-    glance_end(&g);
+    elf_prescan_end(&g);
 }
 
 int main(void) {

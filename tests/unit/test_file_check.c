@@ -11,7 +11,7 @@
 #include "support_tree.h"
 
 static struct tree tree;
-static struct wc_file_look look;
+static struct wc_file_check elf_file;
 
 static int begin(void **state) {
     (void)state;
@@ -27,11 +27,11 @@ static int end(void **state) {
 }
 
 static void expect(enum wc_file_fault fault, const char *what, int64_t size, int64_t needs) {
-    assert_true(wc_file_look(&tree.files, "/d/lib.so", EM_X86_64, &look));
-    assert_string_equal(look.what, what);
-    assert_int_equal(look.fault, fault);
-    assert_int_equal(look.size, size);
-    assert_int_equal(look.needs, needs);
+    assert_true(wc_file_check(&tree.files, "/d/lib.so", EM_X86_64, &elf_file));
+    assert_string_equal(elf_file.what, what);
+    assert_int_equal(elf_file.fault, fault);
+    assert_int_equal(elf_file.size, size);
+    assert_int_equal(elf_file.needs, needs);
 }
 
 static void expect_text(const char *bytes, size_t n, enum wc_file_fault fault, const char *what) {
@@ -156,15 +156,15 @@ static void numbers_that_make_no_sense_do_no_harm(void **state) {
     expect(WC_file_fault_UNKNOWN, "a library", END, WC_NULL);
     l.segment[0].p_filesz = INT64_MAX;
     put(&l, END);
-    assert_true(wc_file_look(&tree.files, "/d/lib.so", EM_X86_64, &look));
-    assert_int_equal(look.fault, WC_file_fault_CUT);
-    assert_int_equal(look.needs, INT64_MAX);
+    assert_true(wc_file_check(&tree.files, "/d/lib.so", EM_X86_64, &elf_file));
+    assert_int_equal(elf_file.fault, WC_file_fault_CUT);
+    assert_int_equal(elf_file.needs, INT64_MAX);
     l = library();
     l.header.e_phoff = UINT64_MAX - 8;
     l.header.e_phnum = UINT16_MAX;
     put(&l, END);
     long before = tree.calls;
-    assert_true(wc_file_look(&tree.files, "/d/lib.so", EM_X86_64, &look));
+    assert_true(wc_file_check(&tree.files, "/d/lib.so", EM_X86_64, &elf_file));
     assert_in_range(tree.calls - before, 1, 140);
 }
 
@@ -200,8 +200,8 @@ static void what_is_no_file_is_told_too(void **state) {
     (void)state;
     char path[PATH_MAX];
     tree_path(&tree, "/d/lib.so", path);
-    assert_false(wc_file_look(&tree.files, "/d/lib.so", EM_X86_64, &look));
-    assert_false(wc_file_look(&tree.files, "/no/such/directory/lib.so", EM_X86_64, &look));
+    assert_false(wc_file_check(&tree.files, "/d/lib.so", EM_X86_64, &elf_file));
+    assert_false(wc_file_check(&tree.files, "/no/such/directory/lib.so", EM_X86_64, &elf_file));
     assert_int_equal(symlink("nowhere", path), 0);
     expect(WC_file_fault_DANGLING, "a link that leads nowhere", WC_NULL, WC_NULL);
     unlink(path);
@@ -212,9 +212,9 @@ static void what_is_no_file_is_told_too(void **state) {
     expect(WC_file_fault_NOT_ELF, "no regular file", 0, WC_NULL);
     unlink(path);
     assert_int_equal(mkdir(path, 0700), 0);
-    assert_true(wc_file_look(&tree.files, "/d/lib.so", EM_X86_64, &look));
-    assert_int_equal(look.fault, WC_file_fault_DIRECTORY);
-    assert_string_equal(look.what, "a directory");
+    assert_true(wc_file_check(&tree.files, "/d/lib.so", EM_X86_64, &elf_file));
+    assert_int_equal(elf_file.fault, WC_file_fault_DIRECTORY);
+    assert_string_equal(elf_file.what, "a directory");
 }
 
 /* stat tells of it, open does not open it. */

@@ -58,7 +58,7 @@ static void with_a_driver_a_failed_create_stands_alone(void **state) {
     add_call(p.s, "cudnnCreate", p.host, p.facade, 1001, WC_NULL);
     assert_finds(p.s, "init-failed");
     p = sound(9, NULL, 0);
-    struct file cuda = {.role = WC_role_COMPANION,
+    struct file cuda = {.role = WC_role_CUDA_DEPENDENCY,
                         .part = "cuda",
                         .path = "/wsl/lib/libcuda.so.1",
                         .version = WC_VERSION_NONE,
@@ -103,7 +103,7 @@ static void a_request_for_libcuda_that_failed(void **state) {
     /* One name did not work, another one did. */
     p = sound(9, "535.104.05", 1);
     add_failure(p.s, p.host, NULL, "libcuda.so", not_found(p.s, "libcuda.so"));
-    struct file cuda = {.role = WC_role_COMPANION,
+    struct file cuda = {.role = WC_role_CUDA_DEPENDENCY,
                         .part = "cuda",
                         .path = "/lib/libcuda.so.1",
                         .version = WC_VERSION_NONE,

@@ -11,7 +11,7 @@ static int64_t host_of(struct scene *s, const char *path, const char *framework,
                      .built = text_of(s, built),
                      .rule = rule_of(framework, release),
                      .framework = framework,
-                     .source = say(s, "build of %s %s", framework, release)};
+                     .source = print(s, "build of %s %s", framework, release)};
     add_demand(s, &w);
     return host;
 }
@@ -58,7 +58,7 @@ static void an_exact_check_conflicts_with_a_newer_build(void **state) {
         assert_true(has_fact(r, "wants", text_of(s, v)));
         assert_true(has_fact(r, "wants", text_of(s, w)));
         assert_string_equal(r->facts.p[1].source, "build of mxnet 1.9");
-        assert_true(has_fact(r, "accepts", say(s, ">=%d.%d,<9", w.major, w.minor)));
+        assert_true(has_fact(r, "accepts", print(s, ">=%d.%d,<9", w.major, w.minor)));
         assert_string_equal(r->fix.p[0].action, "upgrade-host");
         assert_true(fact_index(r, "got, and refuses") > 0);
     }
@@ -88,14 +88,14 @@ static void the_fix_takes_the_others_into_account(void **state) {
     struct wc_version v = version_of(9, draw(10, 20), 0), w = version_of(9, draw(30, 40), 0);
     struct wc_version got = version_of(9, draw(2, 9), 0);
     int64_t one = add_host(s, "/a/libone.so"), two = add_host(s, "/a/libtwo.so");
-    require(s, one, say(s, ">=%s,<10", text_of(s, v)), "METADATA of one 1.0");
-    require(s, two, say(s, ">=%s,<10", text_of(s, w)), "METADATA of two 1.0");
+    require(s, one, print(s, ">=%s,<10", text_of(s, v)), "METADATA of one 1.0");
+    require(s, two, print(s, ">=%s,<10", text_of(s, w)), "METADATA of two 1.0");
     shared(s, got, one, two);
     diagnose(s);
-    const char *range = say(s, ">=9.%d,<10", w.minor);
+    const char *range = print(s, ">=9.%d,<10", w.minor);
     assert_string_equal(s->found.p[0].id, "runtime-too-old");
     assert_true(has_fact(&s->found.p[0], "suits all hosts of it", range));
-    assert_true(has_command(&s->found.p[0], say(s, "pip install 'nvidia-cudnn-cu12%s'", range)));
+    assert_true(has_command(&s->found.p[0], print(s, "pip install 'nvidia-cudnn-cu12%s'", range)));
     assert_null(finding(s, "demands-conflict"));
 }
 
@@ -129,7 +129,7 @@ static void hosts_of_one_wheel_are_one(void **state) {
     int64_t one = host_of(s, "/a/libmxnet.so", "mxnet", "1.9", v);
     int64_t two = host_of(s, "/a/libtorch_cuda.so", "torch", "1.13", w);
     for (int i = 0; i < 20; i++)
-        shared(s, v, one, host_of(s, say(s, "/a/libtorch_%d.so", i), "torch", "1.13", w));
+        shared(s, v, one, host_of(s, print(s, "/a/libtorch_%d.so", i), "torch", "1.13", w));
     (void)two;
     size_t n = 0;
     diagnose(s);
@@ -148,7 +148,8 @@ static void sources_that_disagree_are_shown(void **state) {
         pin.minor = disagree ? draw(10, 19) : built.minor;
         got.minor = draw(1, 9);
         int64_t host = host_of(s, "/a/libpaddle.so", "paddle", "3.3.1", built);
-        require(s, host, say(s, "==%s.17", text_of(s, pin)), "METADATA of paddlepaddle-gpu 3.3.1");
+        require(s, host, print(s, "==%s.17", text_of(s, pin)),
+                "METADATA of paddlepaddle-gpu 3.3.1");
         int64_t facade = add_facade(s, "/opt/cudnn", got, host);
         add_part(s, "/opt/cudnn", "graph", got, facade);
         diagnose(s);
@@ -169,8 +170,8 @@ static void assert_common(struct scene *s, size_t n, const char *range) {
     bool any = wc_common_releases(&s->stack, &hosts, &low, &high);
     assert_int_equal(any, range != NULL);
     if (range)
-        assert_string_equal(say(s, "%s %s", wc_version_format(low, a),
-                                wc_version_known(high) ? wc_version_format(high, b) : "-"),
+        assert_string_equal(print(s, "%s %s", wc_version_format(low, a),
+                                  wc_version_known(high) ? wc_version_format(high, b) : "-"),
                             range);
 }
 
@@ -213,7 +214,7 @@ static void sets_of_versions_have_theirs(void **state) {
     assert_common(s, 1, NULL); /* nothing is demanded */
 }
 
-/* The range and the rules say the same of any release. */
+/* The range and the rules print the same of any release. */
 static void the_range_is_what_the_rules_accept(void **state) {
     static const char *const framework[] = {"torch", "tensorflow", "mxnet", "paddle", "opencv"};
     (void)state;

@@ -15,12 +15,12 @@ static struct majors draw_majors(void) {
 
 static int64_t add_cudnn_wheel(struct scene *s, int cuda, struct wc_version v, int64_t by) {
     struct file f = {.role = WC_role_FACADE,
-                     .path = say(s, "%s/nvidia/cudnn/lib/libcudnn.so.%d", site, v.major),
+                     .path = print(s, "%s/nvidia/cudnn/lib/libcudnn.so.%d", site, v.major),
                      .version = v,
                      .source = WC_version_source_PACKAGE_METADATA,
-                     .installation = say(s, "nvidia-cudnn-cu%d", cuda),
+                     .installation = print(s, "nvidia-cudnn-cu%d", cuda),
                      .installation_version = text_of(s, v),
-                     .installation_path = say(s, "%s/nvidia/cudnn", site),
+                     .installation_path = print(s, "%s/nvidia/cudnn", site),
                      .kind = WC_installation_kind_WHEEL,
                      .asked_by = by,
                      .how = WC_operation_DLOPEN};
@@ -31,12 +31,12 @@ static int64_t add_cudnn_wheel(struct scene *s, int cuda, struct wc_version v, i
 static int64_t add_companion(struct scene *s, const char *part, int cuda, const char *directory,
                              enum wc_installation_kind kind, int64_t by) {
     struct file f = {
-        .role = WC_role_COMPANION,
-        .path = directory ? say(s, "%s/lib%s.so.%d", directory, part, cuda)
-                          : say(s, "%s/nvidia/%s/lib/lib%s.so.%d", site, part, part, cuda),
+        .role = WC_role_CUDA_DEPENDENCY,
+        .path = directory ? print(s, "%s/lib%s.so.%d", directory, part, cuda)
+                          : print(s, "%s/nvidia/%s/lib/lib%s.so.%d", site, part, part, cuda),
         .part = part,
-        .installation = say(s, "of-%s", part),
-        .installation_path = directory ? directory : say(s, "%s/nvidia/%s", site, part),
+        .installation = print(s, "of-%s", part),
+        .installation_path = directory ? directory : print(s, "%s/nvidia/%s", site, part),
         .kind = kind,
         .asked_by = by,
         .how = WC_operation_NEEDED};
@@ -49,10 +49,10 @@ static int64_t add_wheel(struct scene *s, const char *part, int cuda, int64_t by
 
 static int64_t add_framework(struct scene *s, int cuda, const char *needed) {
     struct file f = {.role = WC_role_HOST,
-                     .path = say(s, "%s/torch/lib/libtorch_cuda.so", site),
+                     .path = print(s, "%s/torch/lib/libtorch_cuda.so", site),
                      .installation = "torch",
-                     .installation_version = say(s, "2.9.1+cu%d%d", cuda, draw(0, 9)),
-                     .installation_path = say(s, "%s/torch", site),
+                     .installation_version = print(s, "2.9.1+cu%d%d", cuda, draw(0, 9)),
+                     .installation_path = print(s, "%s/torch", site),
                      .kind = WC_installation_kind_WHEEL,
                      .asked_by = NOBODY,
                      .needed = needed};
@@ -64,7 +64,7 @@ static void one_cuda_major_is_no_finding(void **state) {
     for (int i = 0; i < 20; i++) {
         struct scene *s = new_scene();
         int cuda = draw(11, 13);
-        int64_t host = add_framework(s, cuda, say(s, "libcudart.so.%d", cuda));
+        int64_t host = add_framework(s, cuda, print(s, "libcudart.so.%d", cuda));
         int64_t facade = add_cudnn_wheel(s, cuda, draw_release(9), host);
         assert_finds(s, "");
         add_wheel(s, "cudart", cuda, host);
@@ -91,22 +91,22 @@ static void cudnn_for_another_cuda_than_its_host(void **state) {
         assert_int_equal(r->object, facade);
         assert_int_equal(r->host, host);
         assert_true(r->predicted);
-        assert_non_null(strstr(r->title, say(s, "is made for CUDA %d", m.cuda)));
-        assert_non_null(strstr(r->title, say(s, "is of CUDA %d", m.other)));
-        assert_true(has_fact(r, "made for", say(s, "nvidia-cudnn-cu%d", m.cuda)));
-        assert_true(has_command(r, say(s,
-                                       "pip uninstall -y nvidia-cudnn-cu%d && pip install "
-                                       "--force-reinstall --no-deps 'nvidia-cudnn-cu%d==9.*'",
-                                       m.cuda, m.other)));
+        assert_non_null(strstr(r->title, print(s, "is made for CUDA %d", m.cuda)));
+        assert_non_null(strstr(r->title, print(s, "is of CUDA %d", m.other)));
+        assert_true(has_fact(r, "made for", print(s, "nvidia-cudnn-cu%d", m.cuda)));
+        assert_true(has_command(r, print(s,
+                                         "pip uninstall -y nvidia-cudnn-cu%d && pip install "
+                                         "--force-reinstall --no-deps 'nvidia-cudnn-cu%d==9.*'",
+                                         m.cuda, m.other)));
         struct want w = {host, WC_demand_kind_REQUIRED, .spec = ">=9.1",
-                         .package = say(s, "nvidia-cudnn-cu%d", m.other), .source = "METADATA"};
+                         .package = print(s, "nvidia-cudnn-cu%d", m.other), .source = "METADATA"};
         add_demand(s, &w);
         assert_finds(s, "cuda-major-differs");
-        assert_true(
-            has_command(&s->found.p[0], say(s,
-                                            "pip uninstall -y nvidia-cudnn-cu%d && pip install "
-                                            "--force-reinstall --no-deps 'nvidia-cudnn-cu%d>=9.1'",
-                                            m.cuda, m.other)));
+        assert_true(has_command(&s->found.p[0],
+                                print(s,
+                                      "pip uninstall -y nvidia-cudnn-cu%d && pip install "
+                                      "--force-reinstall --no-deps 'nvidia-cudnn-cu%d>=9.1'",
+                                      m.cuda, m.other)));
         /* With what it is made for beside it, it works. */
         add_wheel(s, "cublasLt", m.cuda, facade);
         assert_finds(s, "cuda-major-differs");
@@ -123,7 +123,7 @@ static void its_own_companions_are_asked_for_in_vain(void **state) {
     int64_t facade = add_facade(s, "/opt/cudnn", draw_release(9), host);
     add_companion(s, "cudart", m.other, "/opt/cuda/lib64", WC_installation_kind_DIRECTORY, host);
     assert_finds(s, ""); /* nothing says what this cuDNN is for */
-    const char *name = say(s, "libcublasLt.so.%d", m.cuda);
+    const char *name = print(s, "libcublasLt.so.%d", m.cuda);
     add_failure(s, facade, NULL, name, not_found(s, name));
     assert_finds(s, "cuda-major-differs");
     const struct wc_finding_record *r = &s->found.p[0];
@@ -132,8 +132,8 @@ static void its_own_companions_are_asked_for_in_vain(void **state) {
     assert_true(has_fact(r, "made for", name));
     assert_true(has_fact(r, "cudart", "/opt/cuda/lib64"));
     /* A dependency that is not found, too, is then its consequence. */
-    const char *dependency = say(s, "libcublas.so.%d", m.cuda);
-    add_failure(s, facade, NULL, say(s, "libcudnn_ops.so.9"), not_found(s, dependency));
+    const char *dependency = print(s, "libcublas.so.%d", m.cuda);
+    add_failure(s, facade, NULL, print(s, "libcudnn_ops.so.9"), not_found(s, dependency));
     assert_finds(s, "cuda-major-differs dependency-missing");
     assert_string_equal(s->found.p[1].explained_by, "cuda-major-differs");
 }
@@ -152,16 +152,16 @@ static void other_sources_of_the_major(void **state) {
                          .how = WC_operation_NEEDED};
         if (way == 0) { /* Debian, cuDNN 8 and 9 */
             f.installation = "libcudnn8";
-            f.installation_version = say(s, "8.9.3.28-1+cuda%d.1", m.cuda);
+            f.installation_version = print(s, "8.9.3.28-1+cuda%d.1", m.cuda);
             f.kind = WC_installation_kind_DEBIAN;
         } else if (way == 1) {
-            f.installation = say(s, "libcudnn9-cuda-%d", m.cuda);
+            f.installation = print(s, "libcudnn9-cuda-%d", m.cuda);
             f.kind = WC_installation_kind_DEBIAN;
         } else if (way == 2) {
-            f.installation = say(s, "cuda-%d.2", m.cuda);
+            f.installation = print(s, "cuda-%d.2", m.cuda);
             f.kind = WC_installation_kind_CUDA_TOOLKIT;
         } else {
-            f.needed = say(s, "libcublas.so.%d", m.cuda);
+            f.needed = print(s, "libcublas.so.%d", m.cuda);
         }
         add_file(s, &f);
         assert_finds(s, "");
@@ -203,7 +203,7 @@ static void cudnn_finds_no_cublas(void **state) {
     assert_int_equal(r->severity, WC_severity_ERROR);
     assert_true(has_fact(r, "asked for", "libcublasLt.so.12"));
     /* Its wheel puts it beside cuDNN's, where cuDNN does not search. */
-    assert_true(has_command(r, say(s, "export LD_LIBRARY_PATH=%s/nvidia/cublas/lib", site)));
+    assert_true(has_command(r, print(s, "export LD_LIBRARY_PATH=%s/nvidia/cublas/lib", site)));
     assert_true(has_command(r, "pip install nvidia-cublas-cu12"));
     add_wheel(s, "cublasLt", 12, host);
     assert_finds(s, "");
@@ -217,7 +217,7 @@ static void wheels_of_cuda_13_have_no_number(void **state) {
     assert_finds(s, "companion-differs");
     assert_true(has_command(&s->found.p[0], "pip install 'nvidia-cuda-nvrtc==13.*'"));
     assert_true(
-        has_command(&s->found.p[0], say(s, "export LD_LIBRARY_PATH=%s/nvidia/cu13/lib", site)));
+        has_command(&s->found.p[0], print(s, "export LD_LIBRARY_PATH=%s/nvidia/cu13/lib", site)));
 }
 
 /* The compiler is wanted late, and not by everybody. */
@@ -268,7 +268,7 @@ static void a_name_of_the_compiler_that_is_missing_kills(void **state) {
 static int64_t add_elsewhere(struct scene *s, const char *directory, enum wc_installation_kind kind,
                              bool named, bool cudart) {
     if (named)
-        add_variable(s, say(s, "LD_LIBRARY_PATH=/opt/x:%s", directory));
+        add_variable(s, print(s, "LD_LIBRARY_PATH=/opt/x:%s", directory));
     int64_t host = add_framework(s, 12, NULL);
     add_cudnn_wheel(s, 12, draw_release(9), host);
     if (cudart)
@@ -294,10 +294,10 @@ static void cublas_from_elsewhere(void **state) {
                                                WC_installation_kind_DIRECTORY};
     for (int i = 0; i < 4; i++) {
         struct scene *s = new_scene();
-        const char *directory = say(s, "/opt/cuda-12.%d/lib64", draw(0, 9));
+        const char *directory = print(s, "/opt/cuda-12.%d/lib64", draw(0, 9));
         bool named = i >= 2;
         int64_t cublas = add_elsewhere(s, directory, kinds[i % 2], named, i % 2);
-        add_cublas_behind(s, cublas, say(s, "%s/nvidia/cublas/lib/libcublas.so.12", site));
+        add_cublas_behind(s, cublas, print(s, "%s/nvidia/cublas/lib/libcublas.so.12", site));
         /* Where nothing but its place tells, it must have been named. */
         if (!named && kinds[i % 2] == WC_installation_kind_DIRECTORY) {
             assert_finds(s, "");
@@ -307,7 +307,7 @@ static void cublas_from_elsewhere(void **state) {
         const struct wc_finding_record *r = &s->found.p[0];
         assert_int_equal(r->severity, WC_severity_WARNING);
         assert_int_equal(r->object, 2);
-        assert_non_null(strstr(r->title, say(s, "libcublas.so.12 beside libcudnn.so.9")));
+        assert_non_null(strstr(r->title, print(s, "libcublas.so.12 beside libcudnn.so.9")));
         assert_non_null(strstr(r->title, directory));
         assert_int_equal(named, has_command(r, "export LD_LIBRARY_PATH=/opt/x"));
         assert_false(has_fact(r, "mind", ""));
@@ -374,10 +374,10 @@ static void installations_that_go_together(void **state) {
     assert_finds(s, "");
     /* What lies in the environment without being of a package of its own. */
     s = new_scene();
-    add_variable(s, say(s, "LD_LIBRARY_PATH=%s/nvidia/cublas/lib", site));
+    add_variable(s, print(s, "LD_LIBRARY_PATH=%s/nvidia/cublas/lib", site));
     host = add_framework(s, 12, NULL);
     add_cudnn_wheel(s, 12, draw_release(9), host);
-    add_companion(s, "cublas", 12, say(s, "%s/nvidia/cublas/lib", site),
+    add_companion(s, "cublas", 12, print(s, "%s/nvidia/cublas/lib", site),
                   WC_installation_kind_DIRECTORY, host);
     assert_finds(s, "");
     /* Two toolkits do not. */

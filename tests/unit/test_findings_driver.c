@@ -5,7 +5,7 @@
 #include "support_stack.h"
 
 static int64_t add_libcuda(struct scene *s, const char *real) {
-    struct file f = {.role = WC_role_COMPANION,
+    struct file f = {.role = WC_role_CUDA_DEPENDENCY,
                      .path = real,
                      .soname = "libcuda.so.1",
                      .asked_by = NOBODY,
@@ -14,8 +14,8 @@ static int64_t add_libcuda(struct scene *s, const char *real) {
 }
 
 static void add_cuda(struct scene *s, const char *soname) {
-    struct file f = {.role = WC_role_COMPANION,
-                     .path = say(s, "/opt/cuda/lib64/%s", soname),
+    struct file f = {.role = WC_role_CUDA_DEPENDENCY,
+                     .path = print(s, "/opt/cuda/lib64/%s", soname),
                      .part = "cudart",
                      .asked_by = NOBODY,
                      .how = WC_operation_NEEDED};
@@ -34,7 +34,7 @@ static struct scene *computer(const char *driver, const char *architecture) {
 }
 
 static const char *library(struct scene *s, const char *driver) {
-    return say(s, "/usr/lib/x86_64-linux-gnu/libcuda.so.%s", driver);
+    return print(s, "/usr/lib/x86_64-linux-gnu/libcuda.so.%s", driver);
 }
 
 /* ---- driver-mixed ---- */
@@ -43,17 +43,17 @@ static void one_release_of_the_driver(void **state) {
     (void)state;
     for (int i = 0; i < 10; i++) {
         struct scene *s = computer(NULL, "x86_64");
-        const char *driver = say(s, "%d.%d.%02d", draw(450, 599), draw(10, 199), draw(1, 9));
+        const char *driver = print(s, "%d.%d.%02d", draw(450, 599), draw(10, 199), draw(1, 9));
         s->stack.machine.driver = driver;
         assert_finds(s, "");
         int64_t libcuda = add_libcuda(s, library(s, driver));
         assert_finds(s, "");
-        s->stack.machine.driver = say(s, "%d.10.01", draw(600, 650));
+        s->stack.machine.driver = print(s, "%d.10.01", draw(600, 650));
         assert_finds(s, "driver-mixed");
         assert_int_equal(s->found.p[0].object, libcuda);
         assert_true(has_fact(&s->found.p[0], "its release", driver));
         assert_true(has_fact(&s->found.p[0], "kernel module", s->stack.machine.driver));
-        s->stack.machine.driver = say(s, "%d.10.01", draw(400, 449));
+        s->stack.machine.driver = print(s, "%d.10.01", draw(400, 449));
         assert_finds(s, "driver-mixed");
         s->stack.machine.driver = NULL;
         assert_finds(s, "");
@@ -114,7 +114,7 @@ static void the_least_driver_of_each_cuda(void **state) {
                 drivers[0] = rows[i].driver;
                 drivers[1] = before(s, rows[i].driver);
                 s->stack.machine.driver = drivers[old];
-                add_cuda(s, say(s, "libcudart.so.%s", rows[i].cuda));
+                add_cuda(s, print(s, "libcudart.so.%s", rows[i].cuda));
                 if (loaded)
                     add_libcuda(s, library(s, drivers[old]));
                 assert_finds(s, old ? "driver-too-old" : "");
@@ -196,7 +196,7 @@ static void a_library_for_linking_is_no_driver(void **state) {
     apply(s, &r);
     int64_t host = add_host(s, "/opt/app/libhost.so");
     int64_t facade = add_facade(s, "/opt/cudnn", draw_release(9), host);
-    struct file f = {.role = WC_role_COMPANION,
+    struct file f = {.role = WC_role_CUDA_DEPENDENCY,
                      .path = "/usr/local/cuda/lib64/stubs/libcuda.so",
                      .soname = "libcuda.so.1",
                      .asked_by = facade,

@@ -1,6 +1,6 @@
 /*
  * Files that are not what their name says, or not of the release that is wanted: bad-file,
- * wrong-name, version-node-not-found, and missing-symbols where the loader's words tell it.
+ * wrong-name, version-node-not-found, and missing-symbols where the loader's words emit it.
  */
 #include "support_stack.h"
 
@@ -10,7 +10,7 @@ static const char a_library[] = "libcudnn.so.9";
 static void fail_for(struct scene *s, int64_t by, const char *name, const char *words,
                      struct looked_at l) {
     add_looked_at(s, &l);
-    add_failure(s, by, NULL, name, words ? say(s, "%s: %s", l.path, words) : not_found(s, name));
+    add_failure(s, by, NULL, name, words ? print(s, "%s: %s", l.path, words) : not_found(s, name));
 }
 
 static void a_refused_file_is_told_alone_with_what_it_is(void **state) {
@@ -204,7 +204,7 @@ static void a_path_that_nobody_would_type_gets_no_command(void **state) {
             .path = paths[i], .fault = WC_file_fault_POINTER, .what = "a pointer"};
         fail_for(s, add_host(s, "/opt/app/libhost.so"), paths[i], "invalid ELF header", l);
         l.fault = WC_file_fault_UNREADABLE;
-        l.path = say(s, "%s.1", paths[i]);
+        l.path = print(s, "%s.1", paths[i]);
         fail_for(s, 1, l.path, "cannot open shared object file: Permission denied", l);
         assert_finds(s, "bad-file bad-file");
         assert_null(s->found.p[0].fix.p[0].command);
@@ -244,7 +244,7 @@ static void a_file_is_known_by_its_soname(void **state) {
         {WC_role_FACADE, "libcudnn.so.8", "/x/libcudnn.so.8", "libother.so", "wrong-name"},
         {WC_role_PART, "libcudnn_ops.so.9", "/x/libcudnn_ops.so.9", "libcudnn_cnn.so.9",
          "wrong-name"},
-        {WC_role_COMPANION, "libcublas.so.11", "/x/libcublas.so.11", "libcublas.so.12",
+        {WC_role_CUDA_DEPENDENCY, "libcublas.so.11", "/x/libcublas.so.11", "libcublas.so.12",
          "wrong-name"},
         /* Right ones. */
         {WC_role_FACADE, "libcudnn.so", "/x/libcudnn.so", "libcudnn.so.9", ""},
@@ -253,8 +253,8 @@ static void a_file_is_known_by_its_soname(void **state) {
         {WC_role_FACADE, "libcudnn.so.8", "/x/libcudnn.so.8", "", ""},
         {WC_role_FACADE, "libcudnn-1a2b3c4d.so.8.9.2", "/x/libcudnn-1a2b3c4d.so.8.9.2",
          "libcudnn-1a2b3c4d.so.8.9.2", ""},
-        {WC_role_COMPANION, "libnvrtc.so.11.8.89", "/x/libnvrtc.so.11.8.89", "libnvrtc.so.11.2",
-         ""},
+        {WC_role_CUDA_DEPENDENCY, "libnvrtc.so.11.8.89", "/x/libnvrtc.so.11.8.89",
+         "libnvrtc.so.11.2", ""},
         {WC_role_HOST, "libcuda.so.535.104.05", "/x/libcuda.so.535.104.05", "libcuda.so.1", ""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -341,7 +341,7 @@ static void the_right_file_has_another_name(void **state) {
         if (strcmp(rows[i].found, "wrong-name") != 0)
             continue;
         assert_true(has_command(&s->found.p[0],
-                                say(s, "ln -s %s /x/%s", rows[i].there + 3, rows[i].asked)));
+                                print(s, "ln -s %s /x/%s", rows[i].there + 3, rows[i].asked)));
         add_facade(s, "/y", draw_release(9), host);
         assert_finds(s, "");
     }
@@ -401,10 +401,10 @@ static void the_driver_has_another_name(void **state) {
         if (strcmp(rows[i].found, "wrong-name") != 0)
             continue;
         assert_true(has_command(&s->found.p[0],
-                                say(s, "ln -s %s /wsl/%s", rows[i].there + 5, rows[i].asked)));
+                                print(s, "ln -s %s /wsl/%s", rows[i].there + 5, rows[i].asked)));
         assert_int_equal(s->found.p[0].severity, WC_severity_ERROR);
         assert_int_equal(s->found.p[0].host, host);
-        struct file f = {.role = WC_role_COMPANION, .path = rows[i].there, .asked_by = host};
+        struct file f = {.role = WC_role_CUDA_DEPENDENCY, .path = rows[i].there, .asked_by = host};
         add_file(s, &f);
         assert_finds(s, "");
     }
@@ -493,7 +493,7 @@ static void a_part_of_another_name_is_not_missing(void **state) {
     struct scene *s = new_scene();
     struct wc_version v = draw_release(9);
     int64_t facade = add_facade(s, "/opt/cudnn", v, add_host(s, "/opt/app/host"));
-    struct looked_at l = {.path = say(s, "/opt/cudnn/libcudnn_ops.so.%s", text_of(s, v)),
+    struct looked_at l = {.path = print(s, "/opt/cudnn/libcudnn_ops.so.%s", text_of(s, v)),
                           .soname = "libcudnn_ops.so.9"};
     add_failed_part(s, facade, "ops", other_minor(v, 1), 2);
     fail_for(s, facade, "libcudnn_ops.so.9", NULL, l);
@@ -550,12 +550,12 @@ static void a_function_of_a_node_is_told_with_its_release(void **state) {
         struct scene *s = new_scene();
         add_facade(s, "/opt/cudnn", version_of(major, 0, 1), add_host(s, "/opt/app/other"));
         add_failure(s, NOBODY, python, "/opt/libhost.so",
-                    say(s, words[i], wc_function_name(f), major, major));
+                    print(s, words[i], wc_function_name(f), major, major));
         assert_finds(s, "version-node-not-found");
         const struct wc_finding_record *r = &s->found.p[0];
         assert_true(has_fact(r, "came with", first));
         assert_true(has_fact(r, "library", "/opt/cudnn/libcudnn.so.8"));
-        assert_non_null(strstr(r->fix.p[0].text, say(s, ">=%s,<%d", first, major + 1)));
+        assert_non_null(strstr(r->fix.p[0].text, print(s, ">=%s,<%d", first, major + 1)));
     }
 }
 
@@ -571,10 +571,10 @@ static void nodes_of_other_libraries_count_for_cudnn_and_frameworks(void **state
         struct scene *s = new_scene();
         add_host(s, "/opt/app/host");
         add_failure(s, NOBODY, python, rows[i].file,
-                    say(s,
-                        "/lib/libstdc++.so.6: version `GLIBCXX_3.4.30' not found (required by "
-                        "%s)",
-                        rows[i].file));
+                    print(s,
+                          "/lib/libstdc++.so.6: version `GLIBCXX_3.4.30' not found (required by "
+                          "%s)",
+                          rows[i].file));
         assert_finds(s, rows[i].found);
         if (*rows[i].found)
             assert_string_equal(s->found.p[0].fix.p[0].text,
@@ -594,7 +594,7 @@ static void a_function_without_a_node_is_a_missing_symbol(void **state) {
     assert_finds(s, "missing-symbols");
     const struct wc_finding_record *r = &s->found.p[0];
     assert_true(has_fact(r, "cudnnSetConvolutionGroupCount", first));
-    assert_non_null(strstr(r->fix.p[0].text, say(s, ">=%s", first)));
+    assert_non_null(strstr(r->fix.p[0].text, print(s, ">=%s", first)));
     assert_false(r->predicted);
     /* With the file that its search leads to. */
     struct looked_at l = {

@@ -23,7 +23,7 @@ static const struct wc_finding_record *advice(const struct refused *r) {
     copy.facade.asked_by = copy.want.host;
     add_file(s, &copy.facade);
     if (r->cudart) {
-        struct file cuda = {.role = WC_role_COMPANION,
+        struct file cuda = {.role = WC_role_CUDA_DEPENDENCY,
                             .part = "cudart",
                             .path = "/cuda/lib.so",
                             .soname = r->cudart,
@@ -245,7 +245,7 @@ static void another_cuda_in_the_process_makes_cudnn_the_wrong_one(void **state) 
     (void)state;
     for (int loaded = 0; loaded < 2; loaded++) {
         struct scene *s = new_scene();
-        struct file cudart = {.role = WC_role_COMPANION,
+        struct file cudart = {.role = WC_role_CUDA_DEPENDENCY,
                               .part = "cudart",
                               .path = "/opt/cuda/lib64/libcudart.so.12",
                               .soname = "libcudart.so.12",
@@ -277,7 +277,7 @@ static void an_installation_is_named_once(void **state) {
 static const char *set_variable(const char *value) {
     struct scene *s = new_scene();
     struct wc_version v = draw_release(9);
-    const char *alone = say(s, "LD_LIBRARY_PATH=%s", value);
+    const char *alone = print(s, "LD_LIBRARY_PATH=%s", value);
     struct wc_record r = begin(WC_KIND_process);
     static int times;
     if (times++ % 2) {

@@ -47,17 +47,17 @@ static void main_libraries(void **state) {
 static void a_build_without_cuda(void **state) {
     (void)state;
     struct scene *s = new_scene();
-    const char *version = say(s, "2.%d.%d", draw(1, 20), draw(1, 9));
-    int64_t main =
-        add_framework(s, "/v/torch/lib/libtorch_cpu.so", "torch", say(s, "%s+cpu", version), NULL);
+    const char *version = print(s, "2.%d.%d", draw(1, 20), draw(1, 9));
+    int64_t main = add_framework(s, "/v/torch/lib/libtorch_cpu.so", "torch",
+                                 print(s, "%s+cpu", version), NULL);
     assert_finds(s, "cpu-only-build");
     const struct wc_finding_record *r = &s->found.p[0];
     assert_int_equal(r->severity, WC_severity_WARNING);
     assert_int_equal(r->object, main);
-    assert_non_null(strstr(r->title, say(s, "torch %s+cpu", version)));
+    assert_non_null(strstr(r->title, print(s, "torch %s+cpu", version)));
     assert_true(has_fact(r, "is not there", "libtorch_cuda.so"));
     assert_true(
-        has_command(r, say(s, "pip uninstall -y torch && pip install 'torch==%s'", version)));
+        has_command(r, print(s, "pip uninstall -y torch && pip install 'torch==%s'", version)));
     assert_int_equal(wc_verdict_of(&s->stack, &s->found), WC_verdict_WARNINGS);
     /* Another framework brought a cuDNN: the process is no process without CUDA. */
     add_facade(s, "/opt/cudnn", draw_release(9), NOBODY);
@@ -88,7 +88,7 @@ static void what_stopped_it(void **state) {
     (void)state;
     static const char main[] = "/v/tensorflow/libtensorflow_framework.so.2";
     struct scene *s = new_scene();
-    const char *missing = say(s, "libcublas.so.%d", draw(11, 13));
+    const char *missing = print(s, "libcublas.so.%d", draw(11, 13));
     int64_t object = add_framework(s, main, "tensorflow", "2.21.0", main);
     add_failure(s, NOBODY, main, missing, not_found(s, missing));
     assert_finds(s, "gpu-stack-not-reached");
@@ -99,7 +99,7 @@ static void what_stopped_it(void **state) {
     assert_true(has_fact(r, "asked for", missing));
     /* It came in by another name of its directory, or cuDNN did after all. */
     struct file f = {
-        .role = WC_role_COMPANION, .path = say(s, "/cuda/%s", missing), .asked_by = NOBODY};
+        .role = WC_role_CUDA_DEPENDENCY, .path = print(s, "/cuda/%s", missing), .asked_by = NOBODY};
     add_file(s, &f);
     assert_finds(s, "");
 }

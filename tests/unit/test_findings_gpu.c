@@ -50,7 +50,7 @@ static void releases_and_capabilities(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof triples / sizeof *triples; i++) {
         struct scene *s = new_scene();
-        const char *gpu = say(s, "GPU of somebody, Inc., %s", triples[i].gpu);
+        const char *gpu = print(s, "GPU of somebody, Inc., %s", triples[i].gpu);
         struct wc_version v = version_of(triples[i].major, triples[i].minor, triples[i].patch);
         int64_t facade = cudnn_and_gpus(s, v, &gpu, 1);
         bool none = triples[i].severity == WC_severity_NONE;

@@ -30,7 +30,7 @@ static const char *any_name(struct scene *s) {
     int k = draw(0, (int)(sizeof names / sizeof *names) + 2);
     if (k < (int)(sizeof names / sizeof *names))
         return names[k];
-    return k % 2 ? NULL : say(s, "/%0*d/lib%d.so", draw(1, 1500), 7, draw(0, 9));
+    return k % 2 ? NULL : print(s, "/%0*d/lib%d.so", draw(1, 1500), 7, draw(0, 9));
 }
 
 static const char *any_text(struct scene *s) {
@@ -40,10 +40,10 @@ static const char *any_text(struct scene *s) {
     case 1:
         return "<10.0,>=9.8";
     case 2:
-        return say(s, "==%d.%d.%d.%d", draw(-1, 11), draw(0, 12), draw(0, 300), draw(0, 99));
+        return print(s, "==%d.%d.%d.%d", draw(-1, 11), draw(0, 12), draw(0, 300), draw(0, 99));
     case 3:
-        return say(s, draw(0, 1) ? "%s: cannot open shared object file" : "%s: file too short",
-                   any_name(s) ? any_name(s) : "x");
+        return print(s, draw(0, 1) ? "%s: cannot open shared object file" : "%s: file too short",
+                     any_name(s) ? any_name(s) : "x");
     case 4:
         return any_name(s);
     default:
@@ -96,7 +96,7 @@ static void make_plausible(struct wc_record *r) {
 static void add_random_record(struct scene *s) {
     static const enum wc_kind kinds[] = {
         WC_KIND_object,  WC_KIND_object,  WC_KIND_object,  WC_KIND_demand, WC_KIND_demand,
-        WC_KIND_binding, WC_KIND_failure, WC_KIND_failure, WC_KIND_call,   WC_KIND_blind,
+        WC_KIND_binding, WC_KIND_failure, WC_KIND_failure, WC_KIND_call,   WC_KIND_unobserved,
         WC_KIND_machine, WC_KIND_process, WC_KIND_file,    WC_KIND_package};
     struct wc_record r = begin(kinds[draw(0, sizeof kinds / sizeof *kinds - 1)]);
     fill(s, &r);
@@ -116,7 +116,7 @@ static void assert_same(const struct wc_findings *a, const struct wc_findings *b
 static void random_stacks_give_sound_findings(void **state) {
     (void)state;
     static unsigned char memory[1 << 20];
-    size_t said = 0;
+    size_t printed = 0;
     for (int i = 0; i < STACKS; i++) {
         struct scene *s = new_scene();
         struct wc_buffer_arena more;
@@ -130,14 +130,14 @@ static void random_stacks_give_sound_findings(void **state) {
         for (size_t k = 0; k < again.n; k++)
             assert_true(printable(again.p[k].title));
         wc_verdict_of(&s->stack, &again);
-        wc_buffer_arena_begin(&s->said, s->scratch, sizeof s->scratch);
+        wc_buffer_arena_begin(&s->printed, s->scratch, sizeof s->scratch);
         memset(s->scratch, 0, sizeof s->scratch);
-        wc_diagnose(&s->stack, &s->said.arena, &s->found);
+        wc_diagnose(&s->stack, &s->printed.arena, &s->found);
         if (!s->found.lost && !again.lost)
             assert_same(&s->found, &again);
-        said += again.n;
+        printed += again.n;
     }
-    assert_true(said > STACKS); /* the random records are not all beside the point */
+    assert_true(printed > STACKS); /* the random records are not all beside the point */
 }
 
 static struct scene *a_full_stack(void) {
@@ -160,13 +160,13 @@ static void too_little_memory_loses_whole_findings(void **state) {
     (void)state;
     struct scene *s = a_full_stack();
     diagnose(s);
-    size_t all = s->found.n, used = s->said.used;
+    size_t all = s->found.n, used = s->printed.used;
     assert_true(all >= 5);
     for (size_t cap = 0; cap <= used; cap += draw(1, 40)) {
         struct wc_findings found;
         memset(s->scratch, 0, sizeof s->scratch);
-        wc_buffer_arena_begin(&s->said, s->scratch, cap);
-        wc_diagnose(&s->stack, &s->said.arena, &found);
+        wc_buffer_arena_begin(&s->printed, s->scratch, cap);
+        wc_diagnose(&s->stack, &s->printed.arena, &found);
         assert_true(found.n <= all);
         assert_true(found.n == all || found.lost > 0);
         for (size_t i = 0; i < found.n; i++)
@@ -182,7 +182,7 @@ static void many_findings_are_cut_and_counted(void **state) {
     struct scene *s = new_scene();
     struct wc_buffer_arena more;
     for (int i = 0; i < 200; i++) {
-        int64_t host = add_host(s, say(s, "/opt/%d/libhost.so", i));
+        int64_t host = add_host(s, print(s, "/opt/%d/libhost.so", i));
         add_failure(s, host, NULL, "libcudnn.so.9", NULL);
     }
     add_blind(s, "a slot", "its page cannot be written");
@@ -197,7 +197,7 @@ static void harmful_names_stay_out_of_titles_and_commands(void **state) {
     (void)state;
     struct scene *s = new_scene();
     struct wc_version v = draw_release(9);
-    const char *long_path = say(s, "/opt/%0900d/lib%0400d.so", 1, 2);
+    const char *long_path = print(s, "/opt/%0900d/lib%0400d.so", 1, 2);
     int64_t host = add_host(s, long_path);
     struct file f = {.role = WC_role_FACADE,
                      .path = "/opt/a'; reboot #/libcudnn.so.9",

@@ -117,11 +117,11 @@ static void what_was_not_loaded_wants_something_all_the_same(void **state) {
     int minor = draw(1, 20), major = draw(8, 9);
     for (int refused = 0; refused < 3; refused++) {
         struct scene *s = new_scene();
-        const char *name = say(s, "libcudnn.so.%d", major);
+        const char *name = print(s, "libcudnn.so.%d", major);
         const char *asked[] = {name, plugin, wc_base_name(plugin)};
         struct want w = {NOBODY,
                          WC_demand_kind_REQUIRED,
-                         .spec = say(s, ">=%d.%d,<%d", major, minor, major + 1),
+                         .spec = print(s, ">=%d.%d,<%d", major, minor, major + 1),
                          .package = "nvidia-cudnn-cu12",
                          .source = "METADATA of plugin 1",
                          .host_path = plugin};
@@ -134,7 +134,7 @@ static void what_was_not_loaded_wants_something_all_the_same(void **state) {
         assert_true(has_fact(&s->found.p[0], "wanted", w.spec));
         assert_false(has_fact(&s->found.p[0], "wanted", "7.1.4"));
         assert_true(
-            has_command(&s->found.p[0], say(s, "pip install 'nvidia-cudnn-cu12%s'", w.spec)));
+            has_command(&s->found.p[0], print(s, "pip install 'nvidia-cudnn-cu12%s'", w.spec)));
     }
 }
 
@@ -148,7 +148,7 @@ static void what_it_was_built_with_is_to_be_installed(void **state) {
     add_demand(s, &w);
     add_failure(s, NOBODY, w.host_path, "libcudnn.so.9", not_found(s, "libcudnn.so.9"));
     assert_finds(s, "library-not-found");
-    assert_non_null(strstr(s->found.p[0].fix.p[0].text, say(s, "==%s.*", w.built)));
+    assert_non_null(strstr(s->found.p[0].fix.p[0].text, print(s, "==%s.*", w.built)));
 }
 
 /* A wheel of another major lies where it was searched: for its CUDA there is one of this major. */
@@ -193,7 +193,7 @@ static void a_need_outside_of_cudnn(void **state) {
     assert_finds(s, "dependency-missing");
     assert_non_null(strstr(s->found.p[0].title, "libcublasLt.so.13"));
     /* Somebody else's copy later does not undo it; one that the same caller loads does. */
-    struct file lt = {.role = WC_role_COMPANION,
+    struct file lt = {.role = WC_role_CUDA_DEPENDENCY,
                       .part = "cublasLt",
                       .path = "/cuda/libcublasLt.so.13",
                       .version = WC_VERSION_NONE,
@@ -325,7 +325,7 @@ static void what_is_unknown_does_not_differ(void **state) {
     add_file(s, &f);
     assert_finds(s, "");
     /* Bounds that exclude the others' release count. */
-    f.floor = say(s, "9.%d.0", v.minor + 1);
+    f.floor = print(s, "9.%d.0", v.minor + 1);
     f.path = "/opt/cudnn/libcudnn_ops.so.9";
     f.part = "ops";
     add_file(s, &f);
@@ -343,7 +343,7 @@ static void a_part_that_the_loader_refused_differs(void **state) {
         add_part(s, "/opt/cudnn", "graph", v, facade);
         add_failed_part(s, facade, "cnn", v, 2);
         add_failure(s, facade, NULL, "libcudnn_cnn.so.9",
-                    say(s, "%s: undefined symbol: _Z1f, version libcudnn_graph.so.9", file));
+                    print(s, "%s: undefined symbol: _Z1f, version libcudnn_graph.so.9", file));
         add_failure(s, facade, NULL, "libcudnn_cnn.so", not_found(s, "libcudnn_cnn.so"));
         assert_finds(s, "parts-differ");
         assert_string_equal(s->found.p[0].title,

@@ -65,7 +65,7 @@ static void the_healthy_twin_of_a_mixed_set(void **state) {
 static int64_t add_toolkit_part(struct scene *s, const char *part, struct wc_version v,
                                 int64_t facade) {
     struct file f = {.role = WC_role_PART,
-                     .path = say(s, "%s/libcudnn_%s.so.%d", toolkit, part, v.major),
+                     .path = print(s, "%s/libcudnn_%s.so.%d", toolkit, part, v.major),
                      .part = part,
                      .version = v,
                      .source = WC_version_source_DATA_SYMBOL,
@@ -189,7 +189,7 @@ struct torch {
 static struct torch add_torch(struct scene *s) {
     static const char *const functions[] = {"cudnnCreate", "cudnnGetVersion", "cudnnSetStream"};
     struct torch t = {.built = draw_release(9)};
-    const char *pin = say(s, "==%s.51", text_of(s, t.built));
+    const char *pin = print(s, "==%s.51", text_of(s, t.built));
     t.python = add_host(s, "/venv/lib/python3.11/site-packages/torch/lib/libtorch_python.so");
     t.host = add_host(s, "/venv/lib/python3.11/site-packages/torch/lib/libtorch_cuda.so");
     for (int i = 0; i < 2; i++) {
@@ -211,7 +211,7 @@ static struct torch add_torch(struct scene *s) {
 
 static int64_t add_wheel_facade(struct scene *s, struct wc_version v, int64_t by) {
     struct file f = {.role = WC_role_FACADE,
-                     .path = say(s, "%s/libcudnn.so.%d", wheel, v.major),
+                     .path = print(s, "%s/libcudnn.so.%d", wheel, v.major),
                      .version = v,
                      .source = WC_version_source_ASKED_NAMES,
                      .installation = "nvidia-cudnn-cu13",
@@ -226,7 +226,7 @@ static int64_t add_wheel_facade(struct scene *s, struct wc_version v, int64_t by
 static int64_t add_wheel_part(struct scene *s, const char *part, struct wc_version v,
                               enum wc_version_source source, int64_t facade) {
     struct file f = {.role = WC_role_PART,
-                     .path = say(s, "%s/libcudnn_%s.so.%d", wheel, part, v.major),
+                     .path = print(s, "%s/libcudnn_%s.so.%d", wheel, part, v.major),
                      .part = part,
                      .version = v,
                      .source = source,
@@ -252,14 +252,15 @@ static void torch_over_an_older_set_in_its_own_place(void **state) {
         assert_finds(s, "runtime-too-old");
         const struct wc_finding_record *r = &s->found.p[0];
         assert_false(r->predicted);
-        assert_string_equal(r->title, say(s, "libtorch_cuda.so got cuDNN %s, its wheel requires %s",
-                                          text_of(s, v), text_of(s, t.built)));
+        assert_string_equal(r->title,
+                            print(s, "libtorch_cuda.so got cuDNN %s, its wheel requires %s",
+                                  text_of(s, v), text_of(s, t.built)));
         assert_int_equal(r->host, t.host);
         assert_int_equal(r->object, facade);
         assert_true(has_fact(r, "also wanted by", "libtorch_python.so"));
         if (t.built.minor >= 12) /* the first wheel for CUDA 13 */
             assert_true(has_command(
-                r, say(s, "pip install nvidia-cudnn-cu13==%s.51", text_of(s, t.built))));
+                r, print(s, "pip install nvidia-cudnn-cu13==%s.51", text_of(s, t.built))));
     }
 }
 
@@ -270,7 +271,7 @@ static void torch_over_the_toolkit(void **state) {
         struct torch t = add_torch(s);
         struct wc_version v = other_minor(t.built, -1);
         struct file f = {.role = WC_role_FACADE,
-                         .path = say(s, "%s/libcudnn.so.9", toolkit),
+                         .path = print(s, "%s/libcudnn.so.9", toolkit),
                          .version = v,
                          .source = WC_version_source_ASKED_NAMES,
                          .installation = "cuda-13.0",
@@ -324,7 +325,7 @@ static struct jax add_jax(struct scene *s) {
     j.host = add_file(s, &f);
     struct want range = {j.host,
                          WC_demand_kind_REQUIRED,
-                         .spec = say(s, "<10.0,>=9.%d", j.built.minor),
+                         .spec = print(s, "<10.0,>=9.%d", j.built.minor),
                          .rule = rule_of("jax", "0.10.2"),
                          .framework = "jax",
                          .source = "METADATA of jax-cuda12-plugin 0.10.2"};
@@ -353,13 +354,13 @@ static void jax_over_an_older_minor(void **state) {
         add_call(s, "cudnnGetVersion", j.host, facade, WC_NULL, (int64_t)wc_version_to_number(v));
         assert_finds(s, "runtime-too-old");
         const struct wc_finding_record *r = &s->found.p[0];
-        assert_true(has_fact(r, "wanted", say(s, ">=9.%d", j.built.minor)));
+        assert_true(has_fact(r, "wanted", print(s, ">=9.%d", j.built.minor)));
         assert_true(has_fact(r, "satisfied", text_of(s, j.built)));
         assert_true(has_fact(r, "check", "never fires"));
         assert_true(fact_index(r, "wanted") < fact_index(r, "satisfied"));
         assert_true(has_fact(r, "runtime version", text_of(s, v)));
         assert_true(
-            has_command(r, say(s, "pip install 'nvidia-cudnn-cu12<10.0,>=9.%d'", j.built.minor)));
+            has_command(r, print(s, "pip install 'nvidia-cudnn-cu12<10.0,>=9.%d'", j.built.minor)));
         /* The twin: the lower bound itself, whatever its patch. */
         s = new_scene();
         j = add_jax(s);

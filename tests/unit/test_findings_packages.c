@@ -10,7 +10,7 @@ static const char directory[] = SITE "/nvidia/cudnn";
 static struct bought bought(struct scene *s, struct wc_version v) {
     return (struct bought){.kind = WC_installation_kind_WHEEL,
                            .name = wheel,
-                           .version = say(s, "%s.70", text_of(s, v)),
+                           .version = print(s, "%s.70", text_of(s, v)),
                            .path = directory,
                            .environment = SITE,
                            .files = 2};
@@ -19,13 +19,13 @@ static struct bought bought(struct scene *s, struct wc_version v) {
 static int64_t of_wheel(struct scene *s, const char *part, struct wc_version v, const char *name,
                         struct wc_version stated, int64_t by) {
     struct file f = {.role = part ? WC_role_PART : WC_role_FACADE,
-                     .path = part ? say(s, "%s/lib/libcudnn_%s.so.%d", directory, part, v.major)
-                                  : say(s, "%s/lib/libcudnn.so.%d", directory, v.major),
+                     .path = part ? print(s, "%s/lib/libcudnn_%s.so.%d", directory, part, v.major)
+                                  : print(s, "%s/lib/libcudnn.so.%d", directory, v.major),
                      .part = part,
                      .version = v,
                      .source = part ? WC_version_source_DATA_SYMBOL : WC_version_source_ASKED_NAMES,
                      .installation = name,
-                     .installation_version = say(s, "%s.70", text_of(s, stated)),
+                     .installation_version = print(s, "%s.70", text_of(s, stated)),
                      .installation_path = directory,
                      .kind = WC_installation_kind_WHEEL,
                      .asked_by = by,
@@ -46,7 +46,7 @@ static void assert_command(const struct wc_finding_record *r, const char *comman
 /* ---- installation-incomplete ---- */
 
 static const char *again(struct scene *s, struct wc_version v) {
-    return say(s, "pip install --force-reinstall --no-deps %s==%s.70", wheel, text_of(s, v));
+    return print(s, "pip install --force-reinstall --no-deps %s==%s.70", wheel, text_of(s, v));
 }
 
 static void what_is_listed_and_gone_is_why_the_load_failed(void **state) {
@@ -64,10 +64,10 @@ static void what_is_listed_and_gone_is_why_the_load_failed(void **state) {
     assert_non_null(r);
     assert_ptr_equal(r, &s->found.p[0]);
     assert_int_equal(r->severity, WC_severity_ERROR);
-    assert_string_equal(r->title, say(s,
-                                      "%s %s.70 counts as installed, but none of its 2 cuDNN "
-                                      "libraries is there",
-                                      wheel, text_of(s, v)));
+    assert_string_equal(r->title, print(s,
+                                        "%s %s.70 counts as installed, but none of its 2 cuDNN "
+                                        "libraries is there",
+                                        wheel, text_of(s, v)));
     assert_true(has_fact(r, "missing", LIB "libcudnn_graph.so.9"));
     assert_command(r, again(s, v));
     r = finding(s, "library-not-found");
@@ -89,8 +89,8 @@ static void a_part_that_is_gone_explains_why_none_was_found(void **state) {
     assert_non_null(r);
     assert_ptr_equal(r, &s->found.p[0]);
     assert_int_equal(r->severity, WC_severity_ERROR);
-    assert_string_equal(r->title, say(s, "1 of the 2 cuDNN libraries of %s %s.70 is not there",
-                                      wheel, text_of(s, v)));
+    assert_string_equal(r->title, print(s, "1 of the 2 cuDNN libraries of %s %s.70 is not there",
+                                        wheel, text_of(s, v)));
     assert_command(r, again(s, v));
     assert_string_equal(finding(s, "part-missing")->explained_by, "installation-incomplete");
 }
@@ -145,14 +145,14 @@ static void a_plain_install_is_not_offered_where_it_does_nothing(void **state) {
     struct wc_version v = draw_release(9);
     struct bought b = bought(s, v);
     int64_t host = torch(s);
-    struct want w = {host, WC_demand_kind_REQUIRED, .spec = say(s, "==%s.70", text_of(s, v)),
+    struct want w = {host, WC_demand_kind_REQUIRED, .spec = print(s, "==%s.70", text_of(s, v)),
                      .package = wheel, .source = "METADATA of torch 2.0"};
     add_demand(s, &w);
     b.missing[0] = LIB "libcudnn.so.9";
     add_failure(s, host, NULL, "libcudnn.so.9", not_found(s, "libcudnn.so.9"));
     diagnose(s);
     assert_string_equal(finding(s, "library-not-found")->fix.p[0].command,
-                        say(s, "pip install %s==%s.70", wheel, text_of(s, v)));
+                        print(s, "pip install %s==%s.70", wheel, text_of(s, v)));
     add_package(s, &b);
     diagnose(s);
     assert_command(finding(s, "library-not-found"), again(s, v));
@@ -226,8 +226,8 @@ static void of_two_owners_one_goes(void **state) {
                             .package = wanted ? "nvidia-cudnn-cu11" : wheel,
                             .source = "METADATA of torch 2.0"};
         other.name = "nvidia-cudnn-cu11";
-        b.shared_with[0] = say(s, "nvidia-cudnn-cu11 %s", other.version);
-        other.shared_with[0] = say(s, "%s %s", wheel, b.version);
+        b.shared_with[0] = print(s, "nvidia-cudnn-cu11 %s", other.version);
+        other.shared_with[0] = print(s, "%s %s", wheel, b.version);
         add_demand(s, &want);
         of_wheel(s, NULL, v, wheel, v, host);
         add_package(s, &b);
@@ -237,11 +237,11 @@ static void of_two_owners_one_goes(void **state) {
         assert_int_equal(s->found.n, 1);
         assert_command(finding(s, "installation-mixed"),
                        wanted
-                           ? say(s,
-                                 "pip uninstall -y %s && pip install --force-reinstall --no-deps "
-                                 "nvidia-cudnn-cu11==%s",
-                                 wheel, other.version)
-                           : say(s, "pip uninstall -y nvidia-cudnn-cu11 && %s", again(s, v)));
+                           ? print(s,
+                                   "pip uninstall -y %s && pip install --force-reinstall --no-deps "
+                                   "nvidia-cudnn-cu11==%s",
+                                   wheel, other.version)
+                           : print(s, "pip uninstall -y nvidia-cudnn-cu11 && %s", again(s, v)));
     }
 }
 
@@ -272,7 +272,7 @@ static void a_torn_set_is_explained_by_two_owners(void **state) {
         if (how)
             b.changed[0] = LIB "libcudnn_graph.so.9";
         if (how > 1)
-            b.shared_with[0] = say(s, "nvidia-cudnn-cu11 %s.1", text_of(s, w));
+            b.shared_with[0] = print(s, "nvidia-cudnn-cu11 %s.1", text_of(s, w));
         int64_t facade = of_wheel(s, NULL, v, wheel, v, torch(s));
         of_wheel(s, "graph", w, wheel, v, facade);
         add_package(s, &b);

@@ -40,8 +40,8 @@ static int64_t torch(struct scene *s) {
 
 static int64_t of_toolkit(struct scene *s, const char *part, struct wc_version v, int64_t by) {
     struct file f = {.role = part ? WC_role_PART : WC_role_FACADE,
-                     .path = part ? say(s, "%s/lib64/libcudnn_%s.so.9", cuda13, part)
-                                  : say(s, "%s/lib64/libcudnn.so.9", cuda13),
+                     .path = part ? print(s, "%s/lib64/libcudnn_%s.so.9", cuda13, part)
+                                  : print(s, "%s/lib64/libcudnn.so.9", cuda13),
                      .part = part,
                      .version = v,
                      .source = part ? WC_version_source_DATA_SYMBOL : WC_version_source_ASKED_NAMES,
@@ -56,13 +56,13 @@ static int64_t of_toolkit(struct scene *s, const char *part, struct wc_version v
 static int64_t of_wheel(struct scene *s, const char *part, struct wc_version v, int64_t by) {
     static const char directory[] = "/venv/lib/python3.12/site-packages/nvidia/cudnn";
     struct file f = {.role = part ? WC_role_PART : WC_role_FACADE,
-                     .path = part ? say(s, "%s/lib/libcudnn_%s.so.%d", directory, part, v.major)
-                                  : say(s, "%s/lib/libcudnn.so.%d", directory, v.major),
+                     .path = part ? print(s, "%s/lib/libcudnn_%s.so.%d", directory, part, v.major)
+                                  : print(s, "%s/lib/libcudnn.so.%d", directory, v.major),
                      .part = part,
                      .version = v,
                      .source = part ? WC_version_source_DATA_SYMBOL : WC_version_source_ASKED_NAMES,
                      .installation = "nvidia-cudnn-cu12",
-                     .installation_version = say(s, "%s.70", text_of(s, v)),
+                     .installation_version = print(s, "%s.70", text_of(s, v)),
                      .installation_path = directory,
                      .kind = WC_installation_kind_WHEEL,
                      .asked_by = by,
@@ -111,7 +111,7 @@ static void bad_file(struct scene *s) {
                           .size = 131};
     add_variable(s, "LD_LIBRARY_PATH=/opt/models/lib:/usr/local/cuda/lib64");
     add_looked_at(s, &l);
-    add_failure(s, host, NULL, "libcudnn.so.9", say(s, "%s: invalid ELF header", l.path));
+    add_failure(s, host, NULL, "libcudnn.so.9", print(s, "%s: invalid ELF header", l.path));
 }
 
 static void wrong_name(struct scene *s) {
@@ -131,7 +131,7 @@ static void wrong_name(struct scene *s) {
     apply(s, &r);
 }
 
-static void version_node_not_found(struct scene *s) {
+static void symbol_version_not_found(struct scene *s) {
     struct looked_at l = {.path = "/opt/cudnn/lib/libcudnn.so.8",
                           .soname = "libcudnn.so.8",
                           .version = "8.5.0",
@@ -151,8 +151,8 @@ static void library_not_found(struct scene *s) {
 
 static int64_t of_cuda(struct scene *s, const char *part, const char *directory, const char *name,
                        enum wc_installation_kind kind, int cuda, int64_t by) {
-    struct file f = {.role = WC_role_COMPANION,
-                     .path = say(s, "%s/lib%s.so.%d", directory, part, cuda),
+    struct file f = {.role = WC_role_CUDA_DEPENDENCY,
+                     .path = print(s, "%s/lib%s.so.%d", directory, part, cuda),
                      .part = part,
                      .installation = name,
                      .installation_path = directory,
@@ -170,7 +170,7 @@ static void cuda_major_differs(struct scene *s) {
     add_failure(s, facade, NULL, "libcublasLt.so.12", not_found(s, "libcublasLt.so.12"));
 }
 
-static void companion_differs(struct scene *s) {
+static void cuda_dependency_differs(struct scene *s) {
     add_variable(s, "LD_LIBRARY_PATH=/usr/local/cuda-12.1/lib64");
     int64_t host = torch(s);
     of_wheel(s, NULL, version_of(9, 26, 0), host);
@@ -326,7 +326,7 @@ static void two_copies_loaded(struct scene *s) {
 }
 
 static void driver_mixed(struct scene *s) {
-    struct file f = {.role = WC_role_COMPANION,
+    struct file f = {.role = WC_role_CUDA_DEPENDENCY,
                      .path = "/usr/lib/x86_64-linux-gnu/libcuda.so.550.54.14",
                      .soname = "libcuda.so.1",
                      .asked_by = NOBODY};

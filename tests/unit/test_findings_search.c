@@ -8,7 +8,7 @@ static const char wheel[] = "/venv/lib/python3.12/site-packages/nvidia/cudnn/lib
 
 static int64_t add_pinned_host(struct scene *s, struct wc_version v) {
     int64_t host = add_host(s, "/opt/app/libhost.so");
-    struct want w = {host, WC_demand_kind_REQUIRED, .spec = say(s, "==%s", text_of(s, v)),
+    struct want w = {host, WC_demand_kind_REQUIRED, .spec = print(s, "==%s", text_of(s, v)),
                      .package = "nvidia-cudnn-cu12", .source = "METADATA of host 1.0"};
     add_demand(s, &w);
     return host;
@@ -83,7 +83,7 @@ static void a_copy_behind_that_is_no_better_is_no_way(void **state) {
     assert_string_equal(s->found.p[0].fix.p[0].action, "install");
 }
 
-/* A facade of cuDNN 8 does not tell its release; the part beside it, by which the host's demand is
+/* A facade of cuDNN 8 does not emit its release; the part beside it, by which the host's demand is
  * known, does. */
 static void what_the_demand_was_read_from_meets_it(void **state) {
     (void)state;
@@ -118,7 +118,7 @@ static void what_is_expected_may_stand_behind(void **state) {
     struct scene *s = new_scene();
     struct wc_version wanted = draw_release(9);
     struct want w = {WC_NULL, WC_demand_kind_EXPECTATION,
-                     .spec = say(s, "==%s", text_of(s, wanted))};
+                     .spec = print(s, "==%s", text_of(s, wanted))};
     add_variable(s, "LD_LIBRARY_PATH=/opt/first");
     add_demand(s, &w);
     add_shadowing(s, add_host(s, "/opt/app/libhost.so"), other_minor(wanted, -1), wanted,
@@ -271,11 +271,11 @@ static void a_package_behind_in_the_hosts_own_search_path_is_noted(void **state)
     assert_string_equal(r->fix.p[0].command, "rm '/opt/my first'/libcudnn*.so*");
     assert_string_equal(r->fix.p[1].action, "upgrade-host");
     /* Not where the host would not take the other one. */
-    struct want w = {1, WC_demand_kind_REQUIRED, .spec = say(s, "==%s", text_of(s, v)),
+    struct want w = {1, WC_demand_kind_REQUIRED, .spec = print(s, "==%s", text_of(s, v)),
                      .source = "METADATA of host 1.0"};
     b.version = other_minor(v, -1);
     s = search_path_of_host(v, &b);
-    w.spec = say(s, "==%s", text_of(s, v));
+    w.spec = print(s, "==%s", text_of(s, v));
     add_demand(s, &w);
     assert_finds(s, "shadowed-copy");
     assert_string_equal(s->found.p[0].fix.p[0].action, "upgrade-host");
@@ -372,7 +372,7 @@ static void a_host_that_refuses_it_is_told_first_with_the_order_of_loading(void 
     struct scene *s = new_scene();
     struct wc_version v = draw_release(9), wanted = other_minor(v, 1);
     struct want w = {add_second(s, v, wanted), WC_demand_kind_REQUIRED,
-                     .spec = say(s, "==%s", text_of(s, wanted)), .source = "METADATA of two 1.0"};
+                     .spec = print(s, "==%s", text_of(s, wanted)), .source = "METADATA of two 1.0"};
     add_demand(s, &w);
     assert_finds(s, "runtime-too-old already-loaded-by-soname");
     assert_int_equal(s->found.p[1].severity, WC_severity_WARNING);
@@ -427,7 +427,7 @@ static void a_copy_that_the_host_would_refuse_is_no_way(void **state) {
     assert_true(has_fact(&s->found.p[0], "a copy is in", wheel));
 }
 
-/* A program that ended in the loader, as its files tell it. */
+/* A program that ended in the loader, as its files emit it. */
 static void what_a_host_needs_is_not_asked_for(void **state) {
     (void)state;
     struct scene *s = new_scene();
@@ -453,7 +453,7 @@ static void what_depends_on_the_working_directory_is_noted(void **state) {
                                           "."};
     for (size_t i = 0; i < sizeof suspect / sizeof *suspect; i++) {
         struct scene *s = new_scene();
-        add_variable(s, say(s, "LD_LIBRARY_PATH=%s", suspect[i]));
+        add_variable(s, print(s, "LD_LIBRARY_PATH=%s", suspect[i]));
         add_host(s, "/opt/app/libhost.so");
         assert_finds(s, "search-path-suspect");
     }

@@ -79,8 +79,8 @@ static void old_tensorflow_compares_its_compatibility_numbers(void **state) {
     assert_finds(s, "runtime-too-old");
     int have = 5000 + 100 * got.minor + got.patch, want = 5000 + 100 * built.minor + built.patch;
     assert_true(has_fact(&s->found.p[0], "numbers",
-                         say(s, "runtime %d (compatibility %d), built %d (compatibility %d)", have,
-                             have / 100 * 100, want, want / 100 * 100)));
+                         print(s, "runtime %d (compatibility %d), built %d (compatibility %d)",
+                               have, have / 100 * 100, want, want / 100 * 100)));
 }
 
 static void a_range_is_judged_by_itself(void **state) {
@@ -105,7 +105,7 @@ static void a_range_is_judged_by_itself(void **state) {
     assert_required("no range at all", version_of(9, 11, 0), "");
 }
 
-/* The wheel's fourth field says nothing about what cuDNN itself can tell. */
+/* The wheel's fourth field says nothing about what cuDNN itself can emit. */
 static void a_pin_is_judged_by_the_rule(void **state) {
     (void)state;
     struct wc_version v = draw_release(9);
@@ -124,13 +124,13 @@ static void only_the_major_of_a_node_counts(void **state) {
         int wanted = draw(4, 8), got = draw(wanted + 1, 10);
         struct scene *s = host_with(draw_release(round % 2 ? got : wanted), &host);
         struct want w = {host, WC_demand_kind_NODE,
-                         .spec = say(s, "==%d.*", round % 2 ? wanted : got)};
+                         .spec = print(s, "==%d.*", round % 2 ? wanted : got)};
         add_demand(s, &w);
         assert_finds(s, "major-differs");
         assert_false(s->found.p[0].predicted);
         assert_non_null(strstr(s->found.p[0].title, "its imports demand cuDNN"));
         s = host_with(draw_release(got), &host);
-        w = (struct want){host, WC_demand_kind_NEEDED, .spec = say(s, "==%d.*", got)};
+        w = (struct want){host, WC_demand_kind_NEEDED, .spec = print(s, "==%d.*", got)};
         add_demand(s, &w);
         assert_finds(s, "");
     }
@@ -143,7 +143,8 @@ static void another_major_counts_before_an_older_minor(void **state) {
         int64_t host;
         struct wc_version v = draw_release(9);
         struct scene *s = host_with(v, &host);
-        struct want range = {host, WC_demand_kind_REQUIRED, .spec = say(s, ">=9.%d", v.minor + 1)};
+        struct want range = {host, WC_demand_kind_REQUIRED,
+                             .spec = print(s, ">=9.%d", v.minor + 1)};
         struct want node = {host, WC_demand_kind_NODE, .spec = "==8.*"};
         add_demand(s, first ? &range : &node);
         add_demand(s, first ? &node : &range);
@@ -256,8 +257,8 @@ static void it_is_predicted_before_that_part_is_loaded(void **state) {
         assert_finds(s, "runtime-too-old");
         assert_int_equal(s->found.p[0].predicted, major > 7);
         if (major > 7) {
-            const char *said = say(s, "what the %s part is", answering(major));
-            assert_true(has_fact(&s->found.p[0], "predicted", said));
+            const char *printed = print(s, "what the %s part is", answering(major));
+            assert_true(has_fact(&s->found.p[0], "predicted", printed));
             add_part(s, "/opt/cudnn", answering(major), old, facade);
             assert_finds(s, "runtime-too-old");
             assert_false(s->found.p[0].predicted);
@@ -344,7 +345,7 @@ static void functions_that_the_release_does_not_have(void **state) {
         int64_t host;
         old = version_of(9, first.minor - 1, draw(0, 9));
         struct scene *s = host_with(old, &host);
-        struct want w = {host, WC_demand_kind_SYMBOLS, .spec = say(s, ">=%s", text_of(s, first)),
+        struct want w = {host, WC_demand_kind_SYMBOLS, .spec = print(s, ">=%s", text_of(s, first)),
                          .newest = {name}, .functions = draw(1, 90)};
         add_demand(s, &w);
         assert_finds(s, "missing-symbols");
@@ -356,7 +357,7 @@ static void functions_that_the_release_does_not_have(void **state) {
         assert_false(s->found.p[0].predicted);
         s = host_with(first, &host);
         w.host = host;
-        w.spec = say(s, ">=%s", text_of(s, first));
+        w.spec = print(s, ">=%s", text_of(s, first));
         add_demand(s, &w);
         assert_finds(s, "");
     }
@@ -373,7 +374,7 @@ static void a_lazy_slot_foretells_what_a_bound_one_denies(void **state) {
     assert_true(s->found.p[0].predicted);
     s = host_with(version_of(9, first.minor - 1, 0), &host);
     add_binding(s, host, 2, WC_binding_how_SLOT, &name, 1);
-    struct want w = {host, WC_demand_kind_SYMBOLS, .spec = say(s, ">=%s", text_of(s, first)),
+    struct want w = {host, WC_demand_kind_SYMBOLS, .spec = print(s, ">=%s", text_of(s, first)),
                      .newest = {name}};
     add_demand(s, &w);
     assert_finds(s, ""); /* it has it: the table or the version is wrong, not the host */
@@ -418,13 +419,13 @@ static void an_older_release_explains_missing_functions(void **state) {
     add_binding(s, host, NOBODY, WC_binding_how_UNDEFINED, &name, 1);
     assert_finds(s, "runtime-too-old missing-symbols");
     assert_string_equal(s->found.p[1].explained_by, "runtime-too-old");
-    w = (struct want){host, WC_demand_kind_SYMBOLS, .spec = say(s, ">=%s", text_of(s, first)),
+    w = (struct want){host, WC_demand_kind_SYMBOLS, .spec = print(s, ">=%s", text_of(s, first)),
                       .newest = {name}};
     add_demand(s, &w);
     assert_finds(s, "runtime-too-old missing-symbols");
     assert_true(
         has_fact(&s->found.p[0], "wanted",
-                 say(s, "imports functions that came with %s: %s", text_of(s, first), name)));
+                 print(s, "imports functions that came with %s: %s", text_of(s, first), name)));
 }
 
 static void a_function_removed_since_is_missing(void **state) {
@@ -467,7 +468,7 @@ static void each_host_is_judged_by_its_own_library(void **state) {
     assert_finds(s, "runtime-too-old two-copies-loaded");
     assert_int_equal(s->found.p[0].host, two);
     assert_int_equal(s->found.p[0].object, old_one);
-    /* What the slots say beats who asked. */
+    /* What the slots print beats who asked. */
     add_binding(s, one, old_one, WC_binding_how_SLOT, create, 1);
     add_binding(s, two, new_one, WC_binding_how_DLSYM, create, 1);
     assert_finds(s, "runtime-too-old two-copies-loaded");
@@ -508,7 +509,7 @@ static void two_hosts_of_one_package(void **state) {
         add_demand(s, &w);
         w.host = two;
         if (kind == 2)
-            w.built = say(s, "%s", text_of(s, version_of(9, v.minor, v.patch + 1)));
+            w.built = print(s, "%s", text_of(s, version_of(9, v.minor, v.patch + 1)));
         add_demand(s, &w);
         assert_finds(s, kind == 0   ? "runtime-too-old"
                         : kind == 1 ? "runtime-too-old runtime-too-old two-copies-loaded"
@@ -570,13 +571,13 @@ static void a_host_that_found_none_has_none(void **state) {
     assert_finds(s, "library-not-found library-not-found");
 }
 
-/* Whoever only stands by is no host, whatever is said of it; a stub layer is one. */
+/* Whoever only stands by is no host, whatever is printed of it; a stub layer is one. */
 static void only_hosts_are_judged(void **state) {
     (void)state;
     for (int kind = 0; kind < 3; kind++) {
         struct scene *s = new_scene();
         struct wc_version v = draw_release(9);
-        struct file f = {.role = kind == 0 ? WC_role_COMPANION : WC_role_OTHER,
+        struct file f = {.role = kind == 0 ? WC_role_CUDA_DEPENDENCY : WC_role_OTHER,
                          .path = "/opt/app/libcublas.so.12",
                          .part = "cublas",
                          .is_host = kind == 2,

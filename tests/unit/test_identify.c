@@ -812,8 +812,8 @@ static void long_paths_and_many_packages_fit(void **state) {
 #define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, begin_tree, end_tree)
 
 static void a_ceiling_holds_for_all_its_patches(void **state) {
-    const struct wc_version_question q = {.floor = {9, 1, 0, -1}, .ceiling = {9, 4, -1, -1}},
-                                     none = {.floor = WC_VERSION_NONE, .ceiling = WC_VERSION_NONE};
+    const struct wc_version_query q = {.floor = {9, 1, 0, -1}, .ceiling = {9, 4, -1, -1}},
+                                  none = {.floor = WC_VERSION_NONE, .ceiling = WC_VERSION_NONE};
     (void)state;
     assert_false(wc_version_in_bounds(&q, (struct wc_version){9, 0, 9, -1}));
     assert_true(wc_version_in_bounds(&q, (struct wc_version){9, 1, 0, -1}));

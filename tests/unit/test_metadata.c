@@ -74,7 +74,7 @@ static void assert_demand(size_t i, enum wc_demand_kind kind, const char *spec, 
     assert_string_equal(found[i].framework, framework);
     assert_string_equal(found[i].framework_version, version);
     assert_string_equal(found[i].source, source);
-    struct wc_file_facts facts;
+    struct wc_file_stat facts;
     assert_true(tree.files.facts(&tree, found[i].source_path, &facts));
 }
 
@@ -230,20 +230,20 @@ static void cupy_says_it_in_json_or_in_its_header(void **state) {
 
 static void jaxlib_says_it_in_its_version(void **state) {
     (void)state;
-    static const char *const said[][2] = {
+    static const char *const printed[][2] = {
         {"0.4.11+cuda11.cudnn86", "8.6"}, {"0.3.0+cuda11.cudnn805", "8.0.5"},
         {"0.4.20+cuda12.cudnn89", "8.9"}, {"0.1.0+cuda11.cudnn8", "8"},
         {"0.1.0+cuda12", NULL},           {"0.1.0+cudnnx", NULL}};
-    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+    for (size_t i = 0; i < sizeof printed / sizeof *printed; i++) {
         char source[128];
         end_tree(NULL);
         begin_tree(NULL);
-        add("jaxlib", said[i][0], "jaxlib/xla_extension.so", "");
+        add("jaxlib", printed[i][0], "jaxlib/xla_extension.so", "");
         ask(SITE "/jaxlib/xla_extension.so");
-        assert_int_equal(count, said[i][1] != NULL);
-        snprintf(source, sizeof source, "version of jaxlib %s", said[i][0]);
-        if (said[i][1])
-            assert_demand(0, WC_demand_kind_BUILT, "", said[i][1], "jax", said[i][0], source);
+        assert_int_equal(count, printed[i][1] != NULL);
+        snprintf(source, sizeof source, "version of jaxlib %s", printed[i][0]);
+        if (printed[i][1])
+            assert_demand(0, WC_demand_kind_BUILT, "", printed[i][1], "jax", printed[i][0], source);
     }
 }
 

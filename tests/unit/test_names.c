@@ -1,4 +1,4 @@
-/* core/model/names.c: what names say, and which paths hint at CUDA. */
+/* core/model/names.c: what names print, and which paths hint at CUDA. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,10 +48,10 @@ static void parts(void **state) {
 
 static void companions_and_driver(void **state) {
     (void)state;
-    assert_name("libcublasLt.so.13", WC_NAME_COMPANION, "cublasLt", "13");
-    assert_name("libcublas-37d11411.so.11", WC_NAME_COMPANION, "cublas", "11");
-    assert_name("libnvrtc-builtins.so.13.0", WC_NAME_COMPANION, "nvrtc-builtins", "13.0");
-    assert_name("libcufft.so.11.3.0.4", WC_NAME_COMPANION, "cufft", "11.3.0.4");
+    assert_name("libcublasLt.so.13", WC_NAME_CUDA_DEPENDENCY, "cublasLt", "13");
+    assert_name("libcublas-37d11411.so.11", WC_NAME_CUDA_DEPENDENCY, "cublas", "11");
+    assert_name("libnvrtc-builtins.so.13.0", WC_NAME_CUDA_DEPENDENCY, "nvrtc-builtins", "13.0");
+    assert_name("libcufft.so.11.3.0.4", WC_NAME_CUDA_DEPENDENCY, "cufft", "11.3.0.4");
     assert_name("/usr/lib/libcuda.so.580.65.06", WC_NAME_DRIVER, "", "580.65.6");
 }
 

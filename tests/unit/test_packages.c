@@ -79,7 +79,7 @@ static void look_with(const char *path, size_t size) {
     free(scratch);
 }
 
-static void look(const char *path) {
+static void elf_file(const char *path) {
     look_with(path, SCRATCH);
 }
 
@@ -118,7 +118,7 @@ static void a_wheel_as_it_was_installed_is_complete(void **state) {
     add_file(LIB "libcudnn.so.9", 5);
     add_file(LIB "libcudnn_graph.so.9", 7);
     add_file(LIB "__init__.py", 1);
-    look(SITE "/torch/lib/libtorch_cuda.so");
+    elf_file(SITE "/torch/lib/libtorch_cuda.so");
     assert_int_equal(count, 1);
     assert_int_equal(told[0].kind, WC_installation_kind_WHEEL);
     assert_int_equal(told[0].state, WC_package_state_COMPLETE);
@@ -138,12 +138,12 @@ static void a_wheel_as_it_was_installed_is_complete(void **state) {
 static void files_that_are_gone_are_missing(void **state) {
     (void)state;
     add_record("nvidia_cudnn_cu12", "9.1.0.70", both);
-    look(SITE "/torch/lib/libtorch_cuda.so");
+    elf_file(SITE "/torch/lib/libtorch_cuda.so");
     assert_int_equal(told[0].state, WC_package_state_INCOMPLETE);
     assert_int_equal(told[0].absent, 2);
     assert_string_equal(told[0].missing, LIB "libcudnn.so.9 " LIB "libcudnn_graph.so.9");
     add_file(LIB "libcudnn.so.9", 5);
-    look(SITE "/torch/lib/libtorch_cuda.so");
+    elf_file(SITE "/torch/lib/libtorch_cuda.so");
     assert_int_equal(told[0].state, WC_package_state_INCOMPLETE);
     assert_int_equal(told[0].absent, 1);
     assert_string_equal(told[0].missing, LIB "libcudnn_graph.so.9");
@@ -154,14 +154,14 @@ static void another_size_is_another_file(void **state) {
     add_record("nvidia_cudnn_cu12", "9.1.0.70", both);
     add_file(LIB "libcudnn.so.9", 5);
     add_file(LIB "libcudnn_graph.so.9", 8);
-    look(SITE "/x.so");
+    elf_file(SITE "/x.so");
     assert_int_equal(told[0].state, WC_package_state_MIXED);
     assert_string_equal(told[0].changed, LIB "libcudnn_graph.so.9");
     assert_string_equal(told[0].missing, "");
     /* A RECORD may leave sizes out. */
     add_record("nvidia_cudnn_cu12", "9.1.0.70",
                LIB "libcudnn.so.9,,\n" LIB "libcudnn_graph.so.9,sha256=b,\n");
-    look(SITE "/x.so");
+    elf_file(SITE "/x.so");
     assert_int_equal(told[0].state, WC_package_state_COMPLETE);
     assert_int_equal(told[0].files, 2);
 }
@@ -173,7 +173,7 @@ static void two_wheels_may_own_one_path(void **state) {
                LIB "libcudnn.so.9,sha256=a,6\n" LIB "libcudnn_graph.so.9,sha256=b,7\n");
     add_file(LIB "libcudnn.so.9", 5);
     add_file(LIB "libcudnn_graph.so.9", 7);
-    look(SITE "/x.so");
+    elf_file(SITE "/x.so");
     assert_int_equal(count, 2);
     assert_string_equal(package("nvidia-cudnn-cu11")->shared_with, "nvidia-cudnn-cu12 9.1.0.70");
     assert_string_equal(package("nvidia-cudnn-cu12")->shared_with, "nvidia-cudnn-cu11 9.2.0.1");
@@ -193,7 +193,7 @@ static void wheels_without_a_common_file_are_complete(void **state) {
     add_file(LIB "libcudnn.so.8", 5);
     add_file(LIB "libcudnn.so.9", 6);
     add_file("nvidia/cudnn_jit/lib/libcudnn.so.9", 7);
-    look(SITE "/x.so");
+    elf_file(SITE "/x.so");
     assert_int_equal(count, 3);
     for (size_t i = 0; i < count; i++)
         assert_int_equal(told[i].state, WC_package_state_COMPLETE);
@@ -210,11 +210,11 @@ static void what_is_on_no_list_is_foreign(void **state) {
     tree_path(&tree, SITE "/" LIB "libcudnn.so.9", real);
     tree_path(&tree, SITE "/" LIB "libcudnn.so", link);
     assert_int_equal(symlink(real, link), 0);
-    look(SITE "/x.so");
+    elf_file(SITE "/x.so");
     assert_int_equal(told[0].state, WC_package_state_COMPLETE);
     add_file(LIB "libcudnn_ext.so.9", 7);
     add_file(LIB "libother.so.9", 7);
-    look(SITE "/x.so");
+    elf_file(SITE "/x.so");
     assert_int_equal(told[0].state, WC_package_state_MIXED);
     assert_string_equal(told[0].foreign, SITE "/" LIB "libcudnn_ext.so.9");
 }
@@ -224,17 +224,17 @@ static void other_packages_are_not_told(void **state) {
     add_record("torch", "2.0", "torch/lib/libcudnn.so.9,sha256=a,1\n");
     add_record("nvidia_cublas_cu12", "12.1", "nvidia/cublas/lib/libcublas.so.12,sha256=a,1\n");
     add_record("nvidia_cudnn_cu12", "9.1.0.70", ""); /* lists no library */
-    look(SITE "/torch/lib/libtorch_cuda.so");
+    elf_file(SITE "/torch/lib/libtorch_cuda.so");
     assert_int_equal(count, 0);
-    look("relative.so");
-    look(NULL);
+    elf_file("relative.so");
+    elf_file(NULL);
     assert_int_equal(count, 0);
 }
 
 static void a_target_directory_is_an_environment_too(void **state) {
     (void)state;
     tree_write(&tree, "/opt/app/nvidia_cudnn_cu12-9.1.0.70.dist-info/RECORD", both);
-    look("/opt/app/torch/lib/libtorch.so");
+    elf_file("/opt/app/torch/lib/libtorch.so");
     assert_int_equal(count, 1);
     assert_string_equal(told[0].environment, "/opt/app");
     assert_int_equal(told[0].absent, 2);
@@ -260,7 +260,7 @@ static void a_long_record_is_read_to_its_end(void **state) {
     strcpy(text + LINES * WIDTH / 2, "libcudnn_cnn.so.9,sha256=x,1\n");
     strcat(text, both);
     tree_write(&tree, SITE "/nvidia_cudnn_cu12-9.1.0.70.dist-info/RECORD", text);
-    look(SITE "/x.so");
+    elf_file(SITE "/x.so");
     assert_int_equal(told[0].files, 2);
     free(text);
 }
@@ -288,7 +288,7 @@ static void conda_has_names_and_sizes(void **state) {
         tree_write(&tree, "/conda/conda-meta/cudnn-9.1.0.70-h1_0.json", compact ? text : conda);
         tree_write(&tree, "/conda/lib/libcudnn.so.9", "12345678");
         tree_write(&tree, "/conda/lib/libcudnn.so.9.1.0", "123456");
-        look("/conda/lib/python3.10/site-packages/torch/lib/libtorch_cuda.so");
+        elf_file("/conda/lib/python3.10/site-packages/torch/lib/libtorch_cuda.so");
         assert_int_equal(count, 1);
         assert_int_equal(told[0].kind, WC_installation_kind_CONDA);
         assert_string_equal(told[0].name, "cudnn");
@@ -297,7 +297,7 @@ static void conda_has_names_and_sizes(void **state) {
         assert_int_equal(told[0].files, 2);
         assert_int_equal(told[0].state, WC_package_state_COMPLETE);
         tree_write(&tree, "/conda/lib/libcudnn.so.9.1.0", "1234567");
-        look("/conda/lib/libcudnn.so.9.1.0");
+        elf_file("/conda/lib/libcudnn.so.9.1.0");
         assert_string_equal(told[0].changed, "lib/libcudnn.so.9.1.0");
     }
 }
@@ -311,13 +311,13 @@ static void dpkg_has_names(void **state) {
                "/usr/lib/x86_64-linux-gnu/libcudnn_ops.so.9\n");
     tree_write(&tree, "/var/lib/dpkg/info/libcudnn9-cuda-12.md5sums", "x");
     tree_write(&tree, "/usr/lib/x86_64-linux-gnu/libcudnn.so.9", "12345");
-    look("/usr/lib/x86_64-linux-gnu/libcudnn.so.9");
+    elf_file("/usr/lib/x86_64-linux-gnu/libcudnn.so.9");
     assert_int_equal(count, 1);
     assert_int_equal(told[0].kind, WC_installation_kind_DEBIAN);
     assert_string_equal(told[0].version, "9.1.0.70-1");
     assert_string_equal(told[0].path, "/usr/lib/x86_64-linux-gnu");
     assert_string_equal(told[0].missing, "/usr/lib/x86_64-linux-gnu/libcudnn_ops.so.9");
-    look("/usr/lib/x86_64-linux-gnu/libhost.so"); /* not for every library of the system */
+    elf_file("/usr/lib/x86_64-linux-gnu/libhost.so"); /* not for every library of the system */
     assert_int_equal(count, 0);
 }
 
@@ -334,12 +334,12 @@ static void a_file_system_that_fails_at_any_call_is_survived(void **state) {
     (void)state;
     everything();
     tree.calls = 0;
-    look(SITE "/x.so");
+    elf_file(SITE "/x.so");
     assert_int_equal(count, 3);
     long calls = tree.calls;
     for (tree.fails_at = 1; tree.fails_at <= calls; tree.fails_at++) {
         tree.calls = 0;
-        look(SITE "/x.so");
+        elf_file(SITE "/x.so");
         assert_true(count <= 3);
     }
 }
@@ -364,7 +364,7 @@ static void noise_is_survived(void **state) {
                    i % 2 ? "\n\"_path\":\"libcudnn.so.9\"," : "\nx/libcudnn_ops.so.9,a,1", 24);
         tree_put(&tree, SITE "/nvidia_cudnn_cu12-9.1.0.70.dist-info/RECORD", noise, n);
         tree_put(&tree, "/venv/conda-meta/cudnn-9.1.0.70-h1_0.json", noise, n);
-        look(SITE "/x.so");
+        elf_file(SITE "/x.so");
     }
 }
 

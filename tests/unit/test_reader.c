@@ -539,7 +539,7 @@ static size_t failures_of(struct text *t, const char *name, int64_t flags, const
 
 static void the_last_request_of_who_died_has_failed_if_nothing_answers(void **state) {
     enum { GONE = 99999999 }; /* no process has such a number */
-    const enum wc_kind nothing = WC_KIND_blind, summary = WC_KIND_summary;
+    const enum wc_kind nothing = WC_KIND_unobserved, summary = WC_KIND_summary;
     const char *name = "libcublasLt.so.12";
 
     assert_int_equal(failures_of(*state, name, RTLD_NOW, NULL, nothing, GONE), 1);

@@ -186,8 +186,8 @@ static void assert_spelled(const char *text, const char *expected) {
     struct line *l = new_line();
     struct wc_record r;
 
-    wc_record_begin(&r, WC_KIND_blind);
-    r.u.blind.path = text;
+    wc_record_begin(&r, WC_KIND_unobserved);
+    r.u.unobserved.path = text;
     write_record(&r, WC_RECORD_MAX, l);
     assert_string_equal(text_of(l, "path"), expected);
     assert_int_equal(int_of(l, "cut"), 0);
@@ -386,13 +386,13 @@ static void what_just_fits_is_not_cut(void **state) {
     size_t rest;
     (void)state;
 
-    wc_record_begin(&r, WC_KIND_blind);
-    r.u.blind.path = "";
+    wc_record_begin(&r, WC_KIND_unobserved);
+    r.u.unobserved.path = "";
     write_record(&r, WC_RECORD_MAX, l);
     rest = WC_RECORD_MAX - l->n;
     json_decref(l->json);
     memset(text, 'y', LONG);
-    r.u.blind.path = text;
+    r.u.unobserved.path = text;
     text[rest] = '\0';
     write_record(&r, WC_RECORD_MAX, l);
     assert_int_equal(l->n, WC_RECORD_MAX);
@@ -418,8 +418,8 @@ static void a_character_is_never_split(void **state) {
         memset(text, 'a', shift);
         for (size_t i = shift; i + 4 <= LONG; i += 4)
             memcpy(text + i, "\xF0\x9F\x98\x80", 5);
-        wc_record_begin(&r, WC_KIND_blind);
-        r.u.blind.path = text;
+        wc_record_begin(&r, WC_KIND_unobserved);
+        r.u.unobserved.path = text;
         write_record(&r, 2048, l);
         assert_null(strstr(text_of(l, "path"), "\xEF\xBF\xBD"));
         assert_int_equal((strlen(text_of(l, "path")) - shift) % 4, 0);
@@ -494,7 +494,7 @@ static void what_the_caller_left_out_is_counted_too(void **state) {
     struct wc_record r;
     (void)state;
 
-    wc_record_begin(&r, WC_KIND_blind);
+    wc_record_begin(&r, WC_KIND_unobserved);
     r.cut = 7;
     write_record(&r, WC_RECORD_MAX, l);
     assert_int_equal(int_of(l, "cut"), 7);

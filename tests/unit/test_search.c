@@ -13,7 +13,7 @@
 
 static uint64_t bytes_read;
 
-static bool facts_of_nothing(void *ctx, const char *path, struct wc_file_facts *out) {
+static bool facts_of_nothing(void *ctx, const char *path, struct wc_file_stat *out) {
     (void)ctx, (void)path, (void)out;
     return false;
 }
@@ -28,7 +28,7 @@ static bool read_without_end(void *ctx, const char *path, uint64_t offset, void 
 
 static const struct wc_files files = {.read = read_without_end, .facts = facts_of_nothing};
 
-static bool count_directory(void *count, const struct wc_candidate *c) {
+static bool count_directory(void *count, const struct wc_search_candidate *c) {
     *(unsigned *)count += c->directory != NULL;
     return true;
 }
@@ -41,7 +41,7 @@ static void a_list_is_not_read_behind_its_bound(void **state) {
     char *memory =
         mmap(NULL, (PAGES + 1) * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     char *list = memory + PAGES * PAGE - DIRECTORIES * ELEMENT;
-    struct wc_search_world world = {.files = &files};
+    struct wc_search_context library_cache = {.files = &files};
     struct wc_search_object caller = {.path = "/caller", .runpath = list};
     unsigned count = 0;
     (void)state;
@@ -53,8 +53,8 @@ static void a_list_is_not_read_behind_its_bound(void **state) {
         memcpy(list + i * ELEMENT + 2, digits, 3);
         list[i * ELEMENT + 5] = ':';
     }
-    assert_false(
-        wc_search(&world, &caller, "name", scratch, sizeof scratch, count_directory, &count));
+    assert_false(wc_search(&library_cache, &caller, "name", scratch, sizeof scratch,
+                           count_directory, &count));
     assert_int_equal(count, WC_SEARCH_LIST);
     munmap(memory, (PAGES + 1) * PAGE);
 }

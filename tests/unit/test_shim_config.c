@@ -129,7 +129,7 @@ static void the_listed_variables_are_kept_and_no_other(void **state) {
     assert_string_equal(of(others), "");
 }
 
-/* The program once more, with an environment of its own, which only the kernel can tell of. */
+/* The program once more, with an environment of its own, which only the kernel can emit of. */
 static void again(const char *size, char *const *envp, int expected) {
     char command[4096] = "";
     char *const arguments[] = {"again", (char *)size, NULL};

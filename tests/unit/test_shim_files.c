@@ -74,7 +74,7 @@ static void what_is_no_regular_file_is_not_read(void **state) {
 }
 
 static void facts_are_those_of_stat(void **state) {
-    struct wc_file_facts facts;
+    struct wc_file_stat facts;
     struct stat st;
     (void)state;
     put("file", "text");
@@ -174,7 +174,7 @@ static void a_small_text_is_read_whole_or_cut(void **state) {
     assert_string_equal(to, "");
 }
 
-/* A file whose path is longer than what one look at the list holds. */
+/* A file whose path is longer than what one elf_file at the list holds. */
 static void *map_deep_file(int *top) {
     char name[201];
     void *p;
@@ -223,7 +223,7 @@ static void the_mapped_file_at_an_address_is_found(void **state) {
 static void no_descriptor_is_left_open(void **state) {
     char to[PATH_MAX];
     size_t n;
-    struct wc_file_facts facts;
+    struct wc_file_stat facts;
     (void)state;
     put("file", "text");
     int input = fcntl(0, F_DUPFD, 10);

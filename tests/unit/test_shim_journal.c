@@ -23,7 +23,7 @@
 
 static char log_name[128];
 static json_t *lines;
-static char said[8192]; /* on standard error */
+static char printed[8192]; /* on standard error */
 static pid_t child;
 
 static int enter(void **state) {
@@ -72,7 +72,7 @@ static void play(void (*scene)(void)) {
     assert_int_equal(status, 0);
     FILE *f = fopen("stderr", "r");
     assert_non_null(f);
-    said[fread(said, 1, sizeof(said) - 1, f)] = 0;
+    printed[fread(printed, 1, sizeof(printed) - 1, f)] = 0;
     fclose(f);
     if (access(log_name, F_OK) == 0)
         read_log(log_name);
@@ -238,7 +238,7 @@ static void what_is_expected_is_a_demand(void **state) {
     assert_null(text(line(2), "built"));
     unlink(log_name);
     play(expect_nonsense);
-    kinds_are("process machine blind");
+    kinds_are("process machine unobserved");
     assert_string_equal(text(line(2), "what"), "WHICHCUDNN_EXPECT");
     assert_string_equal(text(line(2), "why"), "its value is not understood");
     unlink(log_name);
@@ -252,18 +252,18 @@ static void what_is_expected_is_a_demand(void **state) {
 
 static void be_blind(void) {
     journal_open_relevant();
-    journal_blind("this", "because", "/a");
-    journal_blind("this", "again", "/a");
-    journal_blind("this", "because", "/b");
-    journal_blind("that", "because", "/b");
-    journal_blind("that", "because", NULL);
-    journal_blind("that", "because", NULL);
+    journal_unobserved("this", "because", "/a");
+    journal_unobserved("this", "again", "/a");
+    journal_unobserved("this", "because", "/b");
+    journal_unobserved("that", "because", "/b");
+    journal_unobserved("that", "because", NULL);
+    journal_unobserved("that", "because", NULL);
 }
 
 static void a_blind_spot_is_told_once_for_each_thing_and_path(void **state) {
     (void)state;
     play(be_blind);
-    kinds_are("process machine blind blind blind blind");
+    kinds_are("process machine unobserved unobserved unobserved unobserved");
     assert_string_equal(text(line(2), "path"), "/a");
     assert_string_equal(text(line(3), "path"), "/b");
     assert_string_equal(text(line(4), "what"), "that");
@@ -289,7 +289,7 @@ static void a_finding_is_told_once_and_again_in_other_words(void **state) {
     assert_true(json_is_null(json_object_get(line(4), "supersedes")));
     assert_non_null(strstr(text(line(7), "title"), "9.1.1"));
     assert_int_equal(number(line(7), "supersedes"), 5);
-    assert_string_equal(said, ""); /* config.standard_error is off */
+    assert_string_equal(printed, ""); /* config.standard_error is off */
 }
 
 static void find_about_two(void) {
@@ -398,7 +398,7 @@ static void a_name_that_was_not_found_is_told_at_the_end(void **state) {
     play(fail_to_find);
     kinds_are("process machine failure finding summary");
     assert_string_equal(text(line(3), "id"), "library-not-found");
-    assert_non_null(strstr(said, text(line(3), "title")));
+    assert_non_null(strstr(printed, text(line(3), "title")));
 }
 
 /* ---- standard error ---- */
@@ -441,7 +441,7 @@ static void expect_said(const json_t *finding, const char *last) {
     sprintf(expected + strlen(expected), "  fix: %s%s%s\n  more: whichcudnn explain %s\n%s",
             text(fix, "text"), command ? ": " : "", command ? command : "", text(finding, "id"),
             last);
-    assert_string_equal(said, expected);
+    assert_string_equal(printed, expected);
 }
 
 static void a_finding_is_said_with_its_facts_and_the_log(void **state) {
@@ -459,16 +459,16 @@ static void a_finding_is_said_with_its_facts_and_the_log(void **state) {
 static void without_a_log_the_reason_is_said(void **state) {
     (void)state;
     play(say_without_a_log);
-    assert_int_equal(strncmp(said, "whichcudnn: error: ", 19), 0);
-    assert_non_null(strstr(said, "\n  no log: the log file cannot be created\n"));
-    assert_null(strstr(said, "whichcudnn report"));
+    assert_int_equal(strncmp(printed, "whichcudnn: error: ", 19), 0);
+    assert_non_null(strstr(printed, "\n  no log: the log file cannot be created\n"));
+    assert_null(strstr(printed, "whichcudnn report"));
 }
 
 static void a_path_moves_no_cursor(void **state) {
     (void)state;
     play(say_with_odd_characters);
-    assert_non_null(strstr(said, "/a?[31m b?c?d\x80/libcudnn.so.9"));
-    assert_null(strpbrk(said, "\033\177\t"));
+    assert_non_null(strstr(printed, "/a?[31m b?c?d\x80/libcudnn.so.9"));
+    assert_null(strpbrk(printed, "\033\177\t"));
 }
 
 /* ---- a forked child ---- */
@@ -489,12 +489,12 @@ static void fork_a_child(void) {
     int status;
     disappoint();
     search();
-    journal_blind("this", "because", "/a");
+    journal_unobserved("this", "because", "/a");
     pid_t inner = fork();
     if (inner == 0) {
         if (journal_is_open())
             _exit(1);
-        journal_blind("not", "written", NULL);
+        journal_unobserved("not", "written", NULL);
         journal_open();
         add_object(0, WC_role_HOST, "/there/libhost.so", NULL);
         _exit(journal_is_open() ? 0 : 1);
@@ -511,10 +511,10 @@ static void a_child_begins_with_what_was_known(void **state) {
     char inner[256];
     (void)state;
     play(fork_a_child);
-    kinds_are("process machine demand object finding search candidate blind");
+    kinds_are("process machine demand object finding search candidate unobserved");
     snprintf(inner, sizeof(inner), "%s/inner", place);
     read_log(inner);
-    kinds_are("process machine object demand search candidate blind blind object");
+    kinds_are("process machine object demand search candidate unobserved unobserved object");
     assert_string_equal(text(line(0), "parent_log"), log_name);
     assert_int_equal(number(line(0), "parent_pid"), child);
     assert_string_equal(text(line(2), "version"), "9.1.0");
@@ -545,13 +545,13 @@ static void what_was_forgotten_is_not_told(void **state) {
 
 static void lose_two_lines(void) {
     journal_open_relevant();
-    journal_blind("first", "because", NULL);
+    journal_unobserved("first", "because", NULL);
     rename(log_name, "aside");
-    journal_blind("second", "because", NULL);
-    journal_blind("third", "because", NULL);
+    journal_unobserved("second", "because", NULL);
+    journal_unobserved("third", "because", NULL);
     rename("aside", log_name);
-    journal_blind("fourth", "because", NULL);
-    journal_blind("fifth", "because", NULL);
+    journal_unobserved("fourth", "because", NULL);
+    journal_unobserved("fifth", "because", NULL);
     journal_close();
 }
 
@@ -559,7 +559,7 @@ static void what_was_lost_is_told(void **state) {
     static const int numbers[] = {1, 2, 3, 6, 7, 8, 9, 10};
     (void)state;
     play(lose_two_lines);
-    kinds_are("process machine blind blind blind blind finding summary");
+    kinds_are("process machine unobserved unobserved unobserved unobserved finding summary");
     for (size_t i = 0; i < 8; i++)
         assert_int_equal(number(line(i), "seq"), numbers[i]);
     assert_string_equal(text(line(2), "what"), "first");
@@ -577,23 +577,24 @@ static void begin_without_descriptors(void) {
     none.rlim_cur = 0;
     setrlimit(RLIMIT_NOFILE, &none);
     journal_open_relevant();
-    journal_blind("first", "because", NULL);
+    journal_unobserved("first", "because", NULL);
     if (log_path()[0])
         _exit(1);
     setrlimit(RLIMIT_NOFILE, &all);
-    journal_blind("second", "because", NULL);
-    journal_blind("third", "because", NULL);
+    journal_unobserved("second", "because", NULL);
+    journal_unobserved("third", "because", NULL);
     rename(log_name, "aside");
-    journal_blind("fourth", "because", NULL);
+    journal_unobserved("fourth", "because", NULL);
     rename("aside", log_name);
-    journal_blind("fifth", "because", NULL);
+    journal_unobserved("fifth", "because", NULL);
     journal_close();
 }
 
 static void a_log_that_comes_late_begins_as_others_do(void **state) {
     (void)state;
     play(begin_without_descriptors);
-    kinds_are("process machine blind blind blind blind blind finding summary");
+    kinds_are(
+        "process machine unobserved unobserved unobserved unobserved unobserved finding summary");
     assert_string_equal(text(line(2), "what"), "records of this log");
     assert_string_equal(text(line(2), "why"), "the log file cannot be created");
     assert_string_equal(text(line(3), "what"), "second");

@@ -34,18 +34,18 @@ static void see(const char *path, const char *soname, int first, int count) {
     }
     elf_end(&maker, 0, 0);
     assert_int_equal(wc_elf_from_file(&image, maker.bytes, maker.n, 0), WC_ELF_OK);
-    chain_see(&info, &image);
+    loaders_see(&info, &image);
 }
 
 static const char *loaded_by(const char *path) {
-    const struct wc_search_object *o = chain_of(path);
+    const struct wc_search_object *o = loaders_of(path);
     assert_non_null(o);
     return o->loaded_by ? o->loaded_by->path : NULL;
 }
 
 static void the_first_that_needs_it_has_loaded_it(void **state) {
     (void)state;
-    chain_begin();
+    loaders_begin();
     see("", NULL, 1, 2);
     see("/lib/lib1.so", NULL, 3, 1);
     see("/lib/another-name.so", "lib2.so", 3, 1);
@@ -55,32 +55,32 @@ static void the_first_that_needs_it_has_loaded_it(void **state) {
     assert_string_equal(loaded_by("/lib/another-name.so"), "/bin/program");
     assert_string_equal(loaded_by("/lib/lib3.so"), "/lib/lib1.so");
     assert_null(loaded_by("/lib/opened.so"));
-    assert_string_equal(chain_of("/lib/lib3.so")->origin, "/lib");
-    assert_true(chain_program()->is_program);
-    assert_null(chain_of("/lib/lib4.so"));
+    assert_string_equal(loaders_of("/lib/lib3.so")->origin, "/lib");
+    assert_true(loaders_program()->is_program);
+    assert_null(loaders_of("/lib/lib4.so"));
 }
 
 static void links_are_bounded(void **state) {
     char path[32];
     (void)state;
-    chain_begin();
+    loaders_begin();
     for (int i = 0; i <= LINKS; i++) {
         snprintf(path, sizeof path, "/lib/lib%d.so", i);
         see(path, NULL, 0, 0);
     }
-    assert_non_null(chain_of("/lib/lib4095.so"));
-    assert_null(chain_of("/lib/lib4096.so"));
-    assert_non_null(chain_path(LINKS - 1));
-    assert_null(chain_path(LINKS));
-    chain_begin();
-    assert_null(chain_of("/lib/lib4095.so"));
+    assert_non_null(loaders_of("/lib/lib4095.so"));
+    assert_null(loaders_of("/lib/lib4096.so"));
+    assert_non_null(loaders_path(LINKS - 1));
+    assert_null(loaders_path(LINKS));
+    loaders_begin();
+    assert_null(loaders_of("/lib/lib4095.so"));
 }
 
 /* All hosts have one base name, which takes one place. */
 static void names_are_bounded(void **state) {
     char path[32];
     (void)state;
-    chain_begin();
+    loaders_begin();
     for (int i = 0; i * NEEDS < NAMES + NEEDS; i++) {
         snprintf(path, sizeof path, "/%d/host", i);
         see(path, NULL, i * NEEDS, NEEDS);
@@ -91,7 +91,7 @@ static void names_are_bounded(void **state) {
     snprintf(path, sizeof path, "/lib/lib%d.so", NAMES - 1);
     see(path, NULL, 0, 0);
     assert_null(loaded_by(path));
-    chain_begin();
+    loaders_begin();
     see("/1/host", NULL, NAMES - 1, 1);
     see(path, NULL, 0, 0);
     assert_string_equal(loaded_by(path), "/1/host");

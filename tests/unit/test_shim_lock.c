@@ -17,7 +17,7 @@
 #include "shim/lock.h"
 #include "shim/thread.h"
 
-/* Its own look after a child is not made for one in our memory. */
+/* Its own elf_file after a child is not made for one in our memory. */
 #if defined __SANITIZE_THREAD__
 #define WITH_TSAN 1
 #elif defined __has_feature

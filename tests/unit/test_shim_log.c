@@ -277,7 +277,7 @@ static size_t arrived(int fd) {
     return n > 0 ? (size_t)n : 0;
 }
 
-static void say(void) {
+static void print(void) {
     log_to_standard_error("word\n", 5);
 }
 
@@ -290,28 +290,28 @@ static void standard_error_is_written_to_while_it_is_that(void **state) {
     assert_int_equal(pipe2(second, O_NONBLOCK | O_CLOEXEC), 0);
     dup2(first[1], 2);
     log_note_standard_error();
-    say();
+    print();
     n[0] = arrived(first[0]);
     dup2(second[1], 2); /* the host's own use of that number */
     log_note_standard_error();
-    say();
+    print();
     n[1] = arrived(second[0]);
     dup2(second[1], 1); /* 2>&1 */
-    say();
+    print();
     n[2] = arrived(second[0]);
     close(2);
-    say();
+    print();
     dup2(first[1], 2);
     while (write(2, "x", 1) == 1)
         continue;
-    say(); /* nobody empties it: not waited for */
+    print(); /* nobody empties it: not waited for */
     for (n[3] = 0; (n[4] = arrived(first[0]));)
         n[3] += n[4];
     close(first[0]);
-    say(); /* no reader: no SIGPIPE */
+    print(); /* no reader: no SIGPIPE */
     close(1);
     dup2(second[1], 2);
-    say();
+    print();
     n[5] = arrived(second[0]);
     dup2(kept[0], 1);
     dup2(kept[1], 2);

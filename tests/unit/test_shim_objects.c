@@ -19,7 +19,7 @@
 
 static int64_t numbers;
 static const struct object *forgotten;
-static const char *blind;
+static const char *unobserved;
 
 int64_t journal_new_object(void) {
     return ++numbers;
@@ -27,9 +27,9 @@ int64_t journal_new_object(void) {
 void calls_forget_object(const struct object *o) {
     forgotten = o;
 }
-void journal_blind(const char *what, const char *why, const char *path) {
+void journal_unobserved(const char *what, const char *why, const char *path) {
     (void)why, (void)path;
-    blind = what;
+    unobserved = what;
 }
 
 /* ---- making and loading ---- */
@@ -175,7 +175,7 @@ static void names_make_cudnn_and_its_companions(void **state) {
          "ops_infer",
          8},
         {{.path = "/x/libcublasLt.so.12", .soname = "libcublasLt.so.12"},
-         WC_role_COMPANION,
+         WC_role_CUDA_DEPENDENCY,
          "cublasLt",
          12},
     };
@@ -188,14 +188,14 @@ static void names_make_cudnn_and_its_companions(void **state) {
         assert_string_equal(o->part, cases[i].part);
         assert_int_equal(o->major, cases[i].major);
         assert_string_equal(o->path, cases[i].l.path);
-        assert_int_equal(object_is_cudnn(o), cases[i].role != WC_role_COMPANION);
+        assert_int_equal(object_is_cudnn(o), cases[i].role != WC_role_CUDA_DEPENDENCY);
         assert_true(o->mapped && !o->is_host && !o->described && !o->program);
         assert_true(!o->imports && !o->defines);
         if (cases[i].l.soname)
             assert_string_equal(o->soname, cases[i].l.soname);
         else
             assert_null(o->soname);
-        assert_int_equal(objects_have_relevant_news(), cases[i].role != WC_role_COMPANION);
+        assert_int_equal(objects_have_relevant_news(), cases[i].role != WC_role_CUDA_DEPENDENCY);
     }
 }
 
@@ -325,7 +325,7 @@ static void what_is_not_seen_any_more_is_gone(void **state) {
     walk(3);
     struct object *facade = objects_get(0), *host = objects_get(1);
     facade->described = host->described = true;
-    objects_told();
+    objects_emitted();
     assert_false(objects_have_news() || objects_have_relevant_news());
     walk(3);
     assert_false(objects_have_news());
@@ -335,7 +335,7 @@ static void what_is_not_seen_any_more_is_gone(void **state) {
     assert_ptr_equal(forgotten, host);
     assert_true(facade->mapped && facade->described && !host->mapped && !host->described);
     assert_null(objects_find(&place[1].info));
-    objects_told();
+    objects_emitted();
     walk(3);
     assert_ptr_equal(objects_find(&place[1].info), host); /* the same entry again */
     assert_true(host->mapped && objects_have_news());
@@ -436,18 +436,18 @@ static void objects_come_and_go_for_ever(void **state) {
 static void more_than_there_is_room_for_are_told(void **state) {
     static char path[32];
     (void)state;
-    blind = NULL;
+    unobserved = NULL;
     for (int i = 0; i < 1024; i++) {
         snprintf(path, sizeof(path), "/%d/libcudnn.so.9", i);
         load(0, &(struct library){.path = path, .id = i + 1});
         walk(1);
         assert_non_null(objects_find(&place[0].info));
-        assert_null(blind);
+        assert_null(unobserved);
     }
     load(0, &(struct library){.path = "/x/libcudnn.so.9", .id = 5000});
     walk(1);
     assert_null(objects_find(&place[0].info));
-    assert_string_equal(blind, "further objects");
+    assert_string_equal(unobserved, "further objects");
 }
 
 static void all_is_new_once_it_was_forgotten(void **state) {

@@ -1,4 +1,4 @@
-/* What the log says of its process and computer, beside what libc and /proc say of them. */
+/* What the log says of its process and computer, beside what libc and /proc print of them. */
 #include <elf.h>
 #include <fcntl.h>
 #include <gnu/libc-version.h>
@@ -182,7 +182,7 @@ static void the_computer_is_described(void **state) {
     int own_minor = -1, told_minor = -1;
     (void)state;
     process_describe_machine(&m);
-    assert_null(m.glibc); /* nobody has said yet where it lies */
+    assert_null(m.glibc); /* nobody has printed yet where it lies */
     dl_iterate_phdr(each_object, NULL);
     process_describe_machine(&m);
     assert_int_equal(uname(&kernel), 0);

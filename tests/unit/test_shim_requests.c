@@ -49,18 +49,18 @@ void journal_add(struct wc_record *r) {
 void journal_leave_out(enum wc_kind kind, int n) {
     journal.left_out[kind] += n;
 }
-/* Behind the failure: to look at the file may take for ever. */
-void question_failed(const struct request *r, const char *text) {
+/* Behind the failure: to elf_file at the file may take for ever. */
+void failed_files_after_failure(const struct request *r, const char *text) {
     (void)text;
     assert_true(r->logged && r->ended);
     assert_int_equal(++journal.questions, journal.failures);
 }
-bool searches_tell_failed(const struct request *r) {
+bool searches_emit_failed(const struct request *r) {
     (void)r;
     return ++journal.searches % 2 == 1;
 }
 /* What was replayed, and only that. */
-void question_places(const struct request *r) {
+void failed_files_in_search(const struct request *r) {
     assert_true(r->ended);
     assert_int_equal(journal.searches % 2, 1);
 }
@@ -229,7 +229,7 @@ static void the_same_is_told_so_many_times(void **state) {
     (void)state;
     for (int i = 0; i < 2000; i++) { /* however often, it is one name */
         struct request *r = ask("libcudnn-again.so.9", true);
-        assert_int_equal(requests_failure_is_told(r, "not there"), i >= REPEATS_TOLD);
+        assert_int_equal(requests_failure_is_emitted(r, "not there"), i >= REPEATS_TOLD);
         requests_failed(r, "not there");
     }
     assert_int_equal(journal.requests, REPEATS_TOLD);
@@ -251,7 +251,7 @@ static void a_failure_in_other_words_is_told_with_its_request(void **state) {
         requests_failed(ask("libcudnn-words.so.9", true), "not there");
     struct request *r = ask("libcudnn-words.so.9", true);
     assert_false(r->logged);
-    assert_false(requests_failure_is_told(r, "file too short"));
+    assert_false(requests_failure_is_emitted(r, "file too short"));
     requests_failed(r, "file too short");
     assert_true(r->logged);
     assert_string_equal(journal.failure.text, "file too short");

@@ -60,16 +60,16 @@ static int enter(void **state) {
 }
 
 /* What a hook does: pass on what it calls itself, notice the news. */
-static void settle(void) {
+static void rescan(void) {
     if (!thread_enter())
         return;
-    settle_second_chance();
+    rescan_second_chance();
     thread_leave();
 }
 
 static bool is_answered(const char *path) {
     char found[256] = "";
-    return settle_answers(path) && settle_path_at((uintptr_t)is_answered, found, sizeof(found)) &&
+    return rescan_answers(path) && rescan_path_at((uintptr_t)is_answered, found, sizeof(found)) &&
            strstr(found, "test_shim_rescan");
 }
 
@@ -78,9 +78,9 @@ static void *open_and_close(void *arg) {
     pthread_barrier_wait(&together);
     for (size_t i = 0; i < ROUNDS; i++) {
         const char *path = library[(thread + i) % LIBRARIES];
-        settle();
+        rescan();
         void *handle = dlopen(path, RTLD_NOW);
-        settle();
+        rescan();
         if (!handle || !is_answered(path) || dlclose(handle) != 0)
             return (void *)1;
     }
@@ -116,7 +116,7 @@ static void threads_settle_at_once(void **state) {
     void *failed;
     (void)state;
     assert_true(thread_enter());
-    settle_if_never();
+    rescan_if_never();
     thread_leave();
     assert_int_equal(pthread_barrier_init(&together, NULL, THREADS), 0);
     for (size_t i = 0; i < THREADS; i++)
@@ -129,7 +129,7 @@ static void threads_settle_at_once(void **state) {
     assert_true(thread_others);
     void *last = dlopen(library[0], RTLD_NOW);
     assert_non_null(last);
-    settle();
+    rescan();
     struct lines n = read_log();
     assert_true(n.objects >= 2);
     assert_int_equal(n.others, 0);

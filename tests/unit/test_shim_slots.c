@@ -54,7 +54,7 @@ static struct {
     struct wc_binding_record bindings[8];
     char functions[8][256];
     size_t count;
-    const char *blind, *blind_path;
+    const char *unobserved, *blind_path;
 } told;
 static struct wc_stack stack;
 static uintptr_t lazy_slot;
@@ -69,9 +69,9 @@ void journal_add(struct wc_record *r) {
         strcat(strcat(told.functions[told.count], i ? " " : ""), b->functions.p[i]);
     told.bindings[told.count++] = *b;
 }
-void journal_blind(const char *what, const char *why, const char *path) {
+void journal_unobserved(const char *what, const char *why, const char *path) {
     (void)why;
-    told.blind = what;
+    told.unobserved = what;
     told.blind_path = path;
 }
 struct wc_stack *journal_stack(void) {
@@ -90,7 +90,7 @@ struct object *objects_at(uintptr_t address) {
 bool object_is_cudnn(const struct object *o) {
     return o == &library;
 }
-bool object_is_told_enough(const struct object *o) {
+bool object_is_emitted_enough(const struct object *o) {
     return o->told >= 16;
 }
 int call_row(const char *function, int major) {
@@ -212,8 +212,8 @@ static int begin(void **state) {
     return memory == MAP_FAILED ? -1 : 0;
 }
 
-static void is_told(size_t i, enum wc_binding_how how, const char *functions,
-                    const struct object *target, int64_t wrapped) {
+static void is_emitted(size_t i, enum wc_binding_how how, const char *functions,
+                       const struct object *target, int64_t wrapped) {
     assert_in_range(i, 0, told.count - 1);
     const struct wc_binding_record *b = &told.bindings[i];
     assert_int_equal(b->how, how);
@@ -237,17 +237,17 @@ static void jump_slots_lead_to_wrappers(void **state) {
          {"cudnnSetStream", JUMP_SLOT, DATA + 16, LIBRARY + 48, false, 0},
          {"free", JUMP_SLOT, DATA + 24, LIBRARY + 64, false, 0});
     slots_attend(&host);
-    slots_tell(&host);
+    slots_emit(&host);
     assert_int_equal(host.slot_count, 3);
     assert_int_equal(*slot(DATA), WRAPPERS + LIBRARY + 16);
     assert_int_equal(*slot(DATA + 8), WRAPPERS + LIBRARY + 32);
     assert_int_equal(*slot(DATA + 16), LIBRARY + 48); /* not watched */
     assert_int_equal(*slot(DATA + 24), LIBRARY + 64); /* none of cuDNN's */
     assert_int_equal(told.count, 1);
-    is_told(0, WC_binding_how_SLOT, "cudnnCreate cudnnDestroy cudnnSetStream", &library, 2);
-    assert_null(told.blind);
+    is_emitted(0, WC_binding_how_SLOT, "cudnnCreate cudnnDestroy cudnnSetStream", &library, 2);
+    assert_null(told.unobserved);
     slots_attend(&host); /* looked through, and not wrapped again */
-    slots_tell(&host);
+    slots_emit(&host);
     assert_int_equal(*slot(DATA), WRAPPERS + LIBRARY + 16);
     assert_int_equal(told.count, 1);
 }
@@ -257,9 +257,9 @@ static void nothing_is_rewritten_where_calls_are_not_wanted(void **state) {
     config.calls = false;
     LOAD({"cudnnCreate", JUMP_SLOT, DATA, LIBRARY, false, 0});
     slots_attend(&host);
-    slots_tell(&host);
+    slots_emit(&host);
     assert_int_equal(*slot(DATA), LIBRARY);
-    is_told(0, WC_binding_how_SLOT, "cudnnCreate", &library, 0);
+    is_emitted(0, WC_binding_how_SLOT, "cudnnCreate", &library, 0);
 }
 
 static void nor_where_no_wrapper_is_left(void **state) {
@@ -268,7 +268,7 @@ static void nor_where_no_wrapper_is_left(void **state) {
     LOAD({"cudnnCreate", JUMP_SLOT, DATA, LIBRARY, false, 0});
     slots_attend(&host);
     assert_int_equal(*slot(DATA), LIBRARY);
-    assert_null(told.blind);
+    assert_null(told.unobserved);
 }
 
 static void an_address_is_rewritten_where_it_is_the_only_way(void **state) {
@@ -286,10 +286,10 @@ static void tables_are_told_and_left(void **state) {
     (void)state;
     LOAD({"cudnnCreate", ABSOLUTE, DATA, LIBRARY, false, 0});
     slots_attend(&host);
-    slots_tell(&host);
+    slots_emit(&host);
     assert_int_equal(*slot(DATA), LIBRARY);
-    is_told(0, WC_binding_how_SLOT, "cudnnCreate", &library, 0);
-    assert_string_equal(told.blind, "calls through a table of function pointers");
+    is_emitted(0, WC_binding_how_SLOT, "cudnnCreate", &library, 0);
+    assert_string_equal(told.unobserved, "calls through a table of function pointers");
     assert_string_equal(told.blind_path, host.path);
 }
 
@@ -300,7 +300,7 @@ static void what_is_no_slot_is_left(void **state) {
          {"cudnnGetVersion", ABSOLUTE, DATA + 24, LIBRARY, false, 8}, /* behind it */
          {"cudnnGetStream", GLOB_DAT, END, LIBRARY, false, 0});
     slots_attend(&host);
-    slots_tell(&host);
+    slots_emit(&host);
     assert_int_equal(host.slot_count, 0);
     assert_int_equal(told.count, 0);
 }
@@ -320,13 +320,13 @@ static void each_state_is_told(void **state) {
          {"cudnnGetStream", JUMP_SLOT, DATA + 24, NOWHERE, false, 0},
          {"cudnnSetTensor", JUMP_SLOT, DATA + 32, PLT, true, 0});
     slots_attend(&host);
-    slots_tell(&host);
+    slots_emit(&host);
     assert_int_equal(told.count, 5);
-    is_told(0, WC_binding_how_LAZY, "cudnnCreate", NULL, 1);
-    is_told(1, WC_binding_how_UNDEFINED, "cudnnDestroy", NULL, 0);
-    is_told(2, WC_binding_how_SLOT, "cudnnGetVersion", &other, 0);
-    is_told(3, WC_binding_how_SLOT, "cudnnGetStream", NULL, 0);
-    is_told(4, WC_binding_how_ITSELF, "cudnnSetTensor", &host, 0);
+    is_emitted(0, WC_binding_how_LAZY, "cudnnCreate", NULL, 1);
+    is_emitted(1, WC_binding_how_UNDEFINED, "cudnnDestroy", NULL, 0);
+    is_emitted(2, WC_binding_how_SLOT, "cudnnGetVersion", &other, 0);
+    is_emitted(3, WC_binding_how_SLOT, "cudnnGetStream", NULL, 0);
+    is_emitted(4, WC_binding_how_ITSELF, "cudnnSetTensor", &host, 0);
     assert_int_equal(*slot(DATA), LAZY + (uintptr_t)memory + 0x40);
     assert_int_equal(lazy_slot, (uintptr_t)slot(DATA));
     assert_int_equal(*slot(DATA + 8), 0);
@@ -338,21 +338,21 @@ static void what_changes_is_told_again(void **state) {
     (void)state;
     LOAD({"cudnnCreate", JUMP_SLOT, DATA, OTHER, false, 0});
     slots_attend(&host);
-    slots_tell(&host);
+    slots_emit(&host);
     *slot(DATA) = OTHER + 8;
     slots_attend(&host);
-    slots_tell(&host);
+    slots_emit(&host);
     *slot(DATA) = LIBRARY;
     slots_attend(&host);
-    slots_tell(&host);
-    slots_tell(&host);
+    slots_emit(&host);
+    slots_emit(&host);
     assert_int_equal(told.count, 3);
-    is_told(1, WC_binding_how_SLOT, "cudnnCreate", &other, 0);
-    is_told(2, WC_binding_how_SLOT, "cudnnCreate", &library, 1);
+    is_emitted(1, WC_binding_how_SLOT, "cudnnCreate", &other, 0);
+    is_emitted(2, WC_binding_how_SLOT, "cudnnCreate", &library, 1);
     *slot(DATA) = OTHER;
     slots_attend(&host);
     host.told = 16; /* it came and went often enough */
-    slots_tell(&host);
+    slots_emit(&host);
     assert_int_equal(told.count, 3);
 }
 
@@ -395,7 +395,7 @@ static void a_page_gets_its_protection_back(void **state) {
     assert_int_equal(*slot(DATA), WRAPPERS + LIBRARY);
     assert_false(is_page_writable(RELRO));
     assert_true(is_page_writable(DATA)); /* the region's end is rounded down */
-    assert_null(told.blind);
+    assert_null(told.unobserved);
 }
 
 static void pages_that_are_writable_yet_are_being_relocated(void **state) {
@@ -415,7 +415,7 @@ static void a_slot_in_a_read_only_segment_is_a_blind_spot(void **state) {
     LOAD({"cudnnCreate", JUMP_SLOT, 0x80, LIBRARY, false, 0});
     slots_attend(&host);
     assert_int_equal(*slot(0x80), LIBRARY);
-    assert_string_equal(told.blind, "calls through a slot");
+    assert_string_equal(told.unobserved, "calls through a slot");
     assert_string_equal(told.blind_path, host.path);
 }
 
@@ -438,16 +438,16 @@ static void an_address_in_the_program_is_what_its_own_slot_says(void **state) {
     LOAD({"cudnnCreate", JUMP_SLOT, DATA, NOWHERE + 8, false, 0},
          {"cudnnDestroy", JUMP_SLOT, DATA + 8, NOWHERE + 16, false, 0});
     slots_attend(&host);
-    slots_tell(&host);
-    is_told(0, WC_binding_how_SLOT, "cudnnCreate", &library, 1);
-    is_told(1, WC_binding_how_SLOT, "cudnnDestroy", &program, 0);
+    slots_emit(&host);
+    is_emitted(0, WC_binding_how_SLOT, "cudnnCreate", &library, 1);
+    is_emitted(1, WC_binding_how_SLOT, "cudnnDestroy", &program, 0);
     assert_int_equal(*slot(DATA), NOWHERE + 8); /* seen where it arrives */
     own[1].state = SLOT_LAZY;
     own[1].target = NOWHERE + 8;
     own[1].wrapped = false;
     slots_attend(&host);
-    slots_tell(&host);
-    is_told(2, WC_binding_how_LAZY, "cudnnCreate", NULL, 0);
+    slots_emit(&host);
+    is_emitted(2, WC_binding_how_LAZY, "cudnnCreate", NULL, 0);
 }
 
 /* ---- later ---- */
@@ -457,18 +457,18 @@ static void a_lazy_slot_that_got_its_target_is_told_once(void **state) {
     LOAD({"cudnnCreate", JUMP_SLOT, DATA, PLT, false, 0},
          {"cudnnDestroy", JUMP_SLOT, DATA + 8, PLT, false, 0});
     slots_attend(&host);
-    slots_tell(&host);
+    slots_emit(&host);
     assert_int_equal(told.count, 1);
-    slots_tell_resolved(&host, &library, "cudnnCreate"); /* not yet */
+    slots_emit_resolved(&host, &library, "cudnnCreate"); /* not yet */
     assert_int_equal(told.count, 1);
     *slot(DATA) = WRAPPERS + LIBRARY;
-    slots_tell_resolved(&host, &library, "cudnnDestroy");
+    slots_emit_resolved(&host, &library, "cudnnDestroy");
     assert_int_equal(told.count, 1);
-    slots_tell_resolved(&host, &library, "cudnnCreate");
+    slots_emit_resolved(&host, &library, "cudnnCreate");
     assert_int_equal(told.count, 2);
-    is_told(1, WC_binding_how_SLOT, "cudnnCreate", &library, 1);
-    slots_tell_resolved(&host, &library, "cudnnCreate");
-    slots_tell(&host);
+    is_emitted(1, WC_binding_how_SLOT, "cudnnCreate", &library, 1);
+    slots_emit_resolved(&host, &library, "cudnnCreate");
+    slots_emit(&host);
     assert_int_equal(told.count, 2);
 }
 
@@ -476,26 +476,26 @@ static void a_lookup_is_told_once_for_each_target(void **state) {
     static struct wc_binding known;
     static const char *functions[] = {"cudnnGetVersion"};
     (void)state;
-    slots_tell_lookup(&host, &library, "cudnnCreate", true);
-    is_told(0, WC_binding_how_DLSYM, "cudnnCreate", &library, 1);
+    slots_emit_lookup(&host, &library, "cudnnCreate", true);
+    is_emitted(0, WC_binding_how_DLSYM, "cudnnCreate", &library, 1);
     known.r = (struct wc_binding_record){.how = WC_binding_how_DLSYM,
                                          .host = host.number,
                                          .target = library.number,
                                          .functions = {functions, 1}};
     stack.bindings.p = &known;
     stack.bindings.n = 1;
-    slots_tell_lookup(&host, &library, "cudnnGetVersion", true);
+    slots_emit_lookup(&host, &library, "cudnnGetVersion", true);
     assert_int_equal(told.count, 1);
-    slots_tell_lookup(&host, &library, "cudnnDestroy", false);
-    is_told(1, WC_binding_how_DLSYM, "cudnnDestroy", &library, 0);
-    slots_tell_lookup(&host, &other, "cudnnGetVersion", true);
-    is_told(2, WC_binding_how_DLSYM, "cudnnGetVersion", &other, 1);
+    slots_emit_lookup(&host, &library, "cudnnDestroy", false);
+    is_emitted(1, WC_binding_how_DLSYM, "cudnnDestroy", &library, 0);
+    slots_emit_lookup(&host, &other, "cudnnGetVersion", true);
+    is_emitted(2, WC_binding_how_DLSYM, "cudnnGetVersion", &other, 1);
     known.r.how = WC_binding_how_SLOT;
-    slots_tell_lookup(&host, &library, "cudnnGetVersion", true);
+    slots_emit_lookup(&host, &library, "cudnnGetVersion", true);
     assert_int_equal(told.count, 4);
     known.r.how = WC_binding_how_DLSYM;
     known.r.host = 99;
-    slots_tell_lookup(&host, &library, "cudnnGetVersion", true);
+    slots_emit_lookup(&host, &library, "cudnnGetVersion", true);
     assert_int_equal(told.count, 5);
     stack.bindings.n = 0;
 }

@@ -72,23 +72,23 @@ struct object *objects_number(int64_t number) {
 struct object *objects_get(size_t i) {
     return i == 0 ? &host : i == 1 ? &library : NULL;
 }
-bool object_is_told_enough(const struct object *o) {
+bool object_is_emitted_enough(const struct object *o) {
     (void)o;
     return false;
 }
 void objects_forget(void) {}
 void searches_forget(void) {}
-bool searches_tell_failed(const struct request *r) {
+bool searches_emit_failed(const struct request *r) {
     (void)r;
     return false;
 }
-void question_failed(const struct request *r, const char *text) {
+void failed_files_after_failure(const struct request *r, const char *text) {
     (void)r, (void)text;
 }
-void question_places(const struct request *r) {
+void failed_files_in_search(const struct request *r) {
     (void)r;
 }
-void slots_tell_resolved(const struct object *o, const struct object *to, const char *function) {
+void slots_emit_resolved(const struct object *o, const struct object *to, const char *function) {
     (void)o, (void)to, (void)function;
     resolved++;
 }

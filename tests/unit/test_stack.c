@@ -95,7 +95,7 @@ static const void *stored(const struct wc_stack *s, enum wc_kind kind) {
         LIST(failure, failures);
         LIST(file, files);
         LIST(call, calls);
-        LIST(blind, blinds);
+        LIST(unobserved, unobserved);
         LIST(finding, findings);
 #undef LIST
     case WC_KIND_process:
@@ -292,7 +292,7 @@ static void bindings_gather_functions(void **state) {
     assert_string_equal(s->bindings.p[0].r.functions.p[100], "cudnnFunction99");
 }
 
-/* A log may say any number. */
+/* A log may print any number. */
 static void wrapped_functions_are_added_up_as_far_as_numbers_go(void **state) {
     static const int64_t told[] = {INT64_MAX, 5, INT64_MIN + 1, INT64_MIN + 1, 1};
     struct wc_stack *s = &((struct model *)*state)->s;
@@ -558,7 +558,7 @@ static void lists_are_bounded(void **state) {
     assert_false(wc_stack_apply(s, &r));
     assert_int_equal(s->calls.n, WC_STACK_MOST);
     assert_int_equal(s->dropped, 1);
-    wc_record_begin(&r, WC_KIND_blind); /* other lists go on */
+    wc_record_begin(&r, WC_KIND_unobserved); /* other lists go on */
     assert_true(wc_stack_apply(s, &r));
 }
 

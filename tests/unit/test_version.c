@@ -281,7 +281,7 @@ static void the_sets_of_real_wheels_are_understood(void **state) {
     assert_int_equal(ask("<=9.3.0", V(9, 3, 1, -1)), WC_NO);
 }
 
-/* cuDNN does not tell the fourth field of its wheels. */
+/* cuDNN does not emit the fourth field of its wheels. */
 static void without_a_build_three_fields_are_compared(void **state) {
     (void)state;
     assert_int_equal(ask("==9.26.0.51", V(9, 26, 0, -1)), WC_YES);

@@ -50,11 +50,11 @@ static bool was_refused(const struct wc_stack *s, const char *name) {
     return false;
 }
 
-/* Parts and companions are loaded when the first call wants them: a short run has fewer. */
+/* Parts and cuda_dependencies are loaded when the first call wants them: a short run has fewer. */
 static bool is_loaded_late(const struct wc_stack *lock, const char *name) {
     for (size_t i = 0; i < lock->objects.n; i++) {
         const struct wc_object_record *o = &lock->objects.p[i].r;
-        if ((o->role == WC_role_PART || o->role == WC_role_COMPANION) &&
+        if ((o->role == WC_role_PART || o->role == WC_role_CUDA_DEPENDENCY) &&
             strcmp(library_name(o), name) == 0)
             return true;
     }
@@ -92,7 +92,7 @@ static bool was_observed(const struct checked *k) {
     return report_exit_code(&k->report) != EXIT_NOTHING_OBSERVED;
 }
 
-/* ---- what is said ---- */
+/* ---- what is printed ---- */
 
 static void print_one(struct layout *l, const struct checked *k) {
     if (k->drift.n > 0) {
@@ -151,7 +151,7 @@ static void print_checks(const struct checked *p, size_t n, bool colour, FILE *t
     }
 }
 
-static void say_nothing_observed(const struct checked *p, size_t n, FILE *to) {
+static void print_nothing_observed(const struct checked *p, size_t n, FILE *to) {
     struct layout l = {.to = to, .whole = true};
 
     fputs("whichcudnn: ", to);
@@ -162,7 +162,7 @@ static void say_nothing_observed(const struct checked *p, size_t n, FILE *to) {
     layout_end(&l);
 }
 
-static enum exit_code tell(const struct source *lock, const struct checked *p, size_t n,
+static enum exit_code emit(const struct source *lock, const struct checked *p, size_t n,
                            const struct options_common *options, FILE *to) {
     size_t observed = 0, drifted = 0;
 
@@ -171,7 +171,7 @@ static enum exit_code tell(const struct source *lock, const struct checked *p, s
         drifted += was_observed(&p[i]) && p[i].drift.n > 0;
     }
     if (observed == 0) {
-        say_nothing_observed(p, n, stderr);
+        print_nothing_observed(p, n, stderr);
         return EXIT_NOTHING_OBSERVED;
     }
     if (options->json)
@@ -189,7 +189,7 @@ static enum exit_code check(const struct source *lock, const struct logs *logs,
 
     for (size_t i = 0; i < n; i++)
         check_one(&p[i], lock, logs->processes[i]);
-    answer = tell(lock, p, n, options, to);
+    answer = emit(lock, p, n, options, to);
     for (size_t i = 0; i < n; i++)
         checked_end(&p[i]);
     free(p);
@@ -259,15 +259,15 @@ static int check_command(const struct source *lock, char **command, int n,
 static enum exit_code check_logs(const struct source *lock, const char *argument,
                                  const struct options_common *options) {
     char *looked = NULL, *newest = argument ? NULL : newest_log(&looked);
-    struct subjects now = {.troubles = NULL};
+    struct inputs now = {.troubles = NULL};
     enum exit_code answer = EXIT_USAGE;
 
     if (!argument && !newest)
         complain("no log of yours in %s", looked);
-    else if (subject_read(&now, argument ? argument : newest))
+    else if (input_read(&now, argument ? argument : newest))
         answer = check(lock, &now.logs, options, stdout);
-    subjects_complain(&now);
-    subjects_end(&now);
+    inputs_complain(&now);
+    inputs_end(&now);
     free(newest);
     free(looked);
     return answer;

@@ -86,15 +86,15 @@ int cmd_diff(int argc, char **argv) {
     const struct options_kind kind = {usage,  "h", known, NULL,
                                       stdout, 2,   2,     "two logs, locks or processes"};
     struct options_common options = {false, false};
-    struct subjects subjects = {.troubles = NULL};
+    struct inputs inputs = {.troubles = NULL};
     int answer = options_read(argc, argv, &kind, &options, NULL);
     struct source *a, *b;
 
     if (answer >= 0)
         return answer;
-    a = subject_read_one(&subjects, argv[optind]);
-    b = a ? subject_read_one(&subjects, argv[optind + 1]) : NULL;
+    a = input_read_one(&inputs, argv[optind]);
+    b = a ? input_read_one(&inputs, argv[optind + 1]) : NULL;
     answer = a && b ? (int)diff(a, b, &options) : EXIT_USAGE;
-    subjects_end(&subjects);
+    inputs_end(&inputs);
     return answer;
 }

@@ -163,7 +163,7 @@ static void tried_end(struct tried *t) {
     free(t->words);
 }
 
-static void tell_refused(struct checks *c, const struct tried *t, const char *shim,
+static void emit_refused(struct checks *c, const struct tried *t, const char *shim,
                          char *directory) {
     struct tried alone;
 
@@ -182,7 +182,7 @@ static void tell_refused(struct checks *c, const struct tried *t, const char *sh
     tried_end(&alone);
 }
 
-static void tell_tried(struct checks *c, const struct tried *t) {
+static void report_tried(struct checks *c, const struct tried *t) {
     if (t->version && strcmp(t->version, WHICHCUDNN_VERSION) != 0)
         checks_add(c, "preload", CHECK_WARNING,
                    must_format("the library is whichcudnn %s, the command %s", t->version,
@@ -210,9 +210,9 @@ static void check_preload(struct checks *c, const char *shim, bool *has_libcuda)
     try_preload(&t, list, directory);
     *has_libcuda = t.has_libcuda;
     if (t.awake)
-        tell_tried(c, &t);
+        report_tried(c, &t);
     else
-        tell_refused(c, &t, shim, directory);
+        emit_refused(c, &t, shim, directory);
     tried_end(&t);
     free(list);
     trial_directory_end(directory);
@@ -382,11 +382,11 @@ static void check_process(struct checks *c, const struct source *log) {
     const struct wc_stack *s = &log->stack;
     size_t before = c->n;
 
-    for (size_t i = 0; i < s->blinds.n; i++)
-        checks_add(
-            c, "log", CHECK_WARNING,
-            must_format("%s: %s: %s", log->path, s->blinds.p[i].r.what, s->blinds.p[i].r.why),
-            NULL);
+    for (size_t i = 0; i < s->unobserved.n; i++)
+        checks_add(c, "log", CHECK_WARNING,
+                   must_format("%s: %s: %s", log->path, s->unobserved.p[i].r.what,
+                               s->unobserved.p[i].r.why),
+                   NULL);
     if (s->has_summary && s->summary.dropped > 0)
         checks_add(c, "log", CHECK_WARNING,
                    must_format("%s: %lld facts or records found no room", log->path,

@@ -1,4 +1,4 @@
-/* See subject.h. */
+/* See input.h. */
 #include "input.h"
 
 #include <dirent.h>
@@ -21,14 +21,14 @@ static int is_log_name(const struct dirent *entry) {
 }
 
 /* Takes trouble. */
-static bool note_trouble(struct subjects *s, const char *path, char *trouble) {
+static bool note_trouble(struct inputs *s, const char *path, char *trouble) {
     s->troubles = must_grow(s->troubles, (s->trouble_count + 1) * sizeof(*s->troubles));
     s->troubles[s->trouble_count++] = must_format("%s: %s", path, trouble);
     free(trouble);
     return false;
 }
 
-static bool read_lock(struct subjects *s, const char *path) {
+static bool read_lock(struct inputs *s, const char *path) {
     char *trouble = NULL;
     struct source *lock = lock_read(path, &trouble);
 
@@ -38,7 +38,7 @@ static bool read_lock(struct subjects *s, const char *path) {
     return true;
 }
 
-static bool read_file(struct subjects *s, const char *path) {
+static bool read_file(struct inputs *s, const char *path) {
     char *trouble = NULL;
 
     if (lock_begins(path))
@@ -46,7 +46,7 @@ static bool read_file(struct subjects *s, const char *path) {
     return logs_read(&s->logs, path, &trouble) || note_trouble(s, path, trouble);
 }
 
-static bool read_directory(struct subjects *s, const char *directory) {
+static bool read_directory(struct inputs *s, const char *directory) {
     struct dirent **entries;
     int n = scandir(directory, &entries, is_log_name, alphasort);
     bool good = n > 0;
@@ -65,7 +65,7 @@ static bool read_directory(struct subjects *s, const char *directory) {
     return good;
 }
 
-bool subject_read_files(struct subjects *s, const char *argument) {
+bool input_read_files(struct inputs *s, const char *argument) {
     struct stat facts;
 
     if (stat(argument, &facts) == 0 && S_ISDIR(facts.st_mode))
@@ -85,7 +85,7 @@ static bool read_pid(const char *text, int64_t *pid) {
     return true;
 }
 
-static bool read_running(struct subjects *s, const char *argument, int64_t pid) {
+static bool read_running(struct inputs *s, const char *argument, int64_t pid) {
     char *trouble = NULL;
     struct source *process = inspect_process(pid, &trouble);
 
@@ -118,7 +118,7 @@ static size_t keep_one(struct logs *logs, size_t from, int64_t pid) {
     return kept - from;
 }
 
-bool subject_read(struct subjects *s, const char *argument) {
+bool input_read(struct inputs *s, const char *argument) {
     size_t before = s->logs.process_count;
     int64_t pid = 0;
     char *path;
@@ -127,7 +127,7 @@ bool subject_read(struct subjects *s, const char *argument) {
     if (read_pid(argument, &pid))
         return read_running(s, argument, pid);
     path = split(argument, &pid);
-    good = subject_read_files(s, path ? path : argument);
+    good = input_read_files(s, path ? path : argument);
     if (good && path && keep_one(&s->logs, before, pid) == 0)
         good = note_trouble(s, path, must_format("no process %lld in there", (long long)pid));
     free(path);
@@ -150,11 +150,11 @@ static void complain_of_several(const struct logs *logs, size_t from, const char
     free(text);
 }
 
-struct source *subject_read_one(struct subjects *s, const char *argument) {
+struct source *input_read_one(struct inputs *s, const char *argument) {
     size_t before = s->logs.process_count;
 
-    if (!subject_read(s, argument)) {
-        subjects_complain(s);
+    if (!input_read(s, argument)) {
+        inputs_complain(s);
         return NULL;
     }
     if (s->logs.process_count - before == 1)
@@ -163,12 +163,12 @@ struct source *subject_read_one(struct subjects *s, const char *argument) {
     return NULL;
 }
 
-void subjects_complain(const struct subjects *s) {
+void inputs_complain(const struct inputs *s) {
     for (size_t i = 0; i < s->trouble_count; i++)
         complain("%s", s->troubles[i]);
 }
 
-void subjects_end(struct subjects *s) {
+void inputs_end(struct inputs *s) {
     for (size_t i = 0; i < s->trouble_count; i++)
         free(s->troubles[i]);
     free(s->troubles);

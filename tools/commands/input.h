@@ -6,7 +6,7 @@
 
 #include "tools/log/log_reader.h"
 
-struct subjects {     /* all zero: none yet */
+struct inputs {       /* all zero: none yet */
     struct logs logs; /* what was read, however */
     char **troubles;  /* "PATH: why it could not be read" */
     size_t trouble_count;
@@ -14,13 +14,13 @@ struct subjects {     /* all zero: none yet */
 
 /* Adds what a log, a directory of logs or a lock holds. False: something of it could not be read,
  * and is among the troubles; what could be read is there. */
-bool subject_read_files(struct subjects *s, const char *argument);
+bool input_read_files(struct inputs *s, const char *argument);
 /* The same; a number is a running process, and behind a path ":PID" takes one process alone. */
-bool subject_read(struct subjects *s, const char *argument);
+bool input_read(struct inputs *s, const char *argument);
 /* The one process that the argument names. NULL: there is none, or more than one, and that was
- * complained of. It lives as long as the subjects. */
-struct source *subject_read_one(struct subjects *s, const char *argument);
-void subjects_complain(const struct subjects *s);
-void subjects_end(struct subjects *s);
+ * complained of. It lives as long as the inputs. */
+struct source *input_read_one(struct inputs *s, const char *argument);
+void inputs_complain(const struct inputs *s);
+void inputs_end(struct inputs *s);
 
 #endif

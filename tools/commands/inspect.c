@@ -68,7 +68,7 @@ static enum exit_code worse(enum exit_code a, enum exit_code b) {
 }
 
 /* Adds it to the list where JSON is wanted, else prints it. */
-static enum exit_code tell(const struct source *source, const struct options_common *options,
+static enum exit_code emit(const struct source *source, const struct options_common *options,
                            bool verbose, json_t *list) {
     struct layout layout = {.to = stdout, .colour = options->colour, .whole = verbose};
     struct report report;
@@ -110,7 +110,7 @@ int cmd_inspect(int argc, char **argv) {
             continue;
         if (told++ > 0 && !options.json)
             putchar('\n');
-        found = worse(found, tell(source, &options, verbose, list));
+        found = worse(found, emit(source, &options, verbose, list));
         source_free(source);
     }
     if (options.json && told > 0)

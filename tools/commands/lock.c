@@ -98,9 +98,9 @@ static enum exit_code lock(const struct source *source, const struct report *r,
     return good ? found : EXIT_USAGE;
 }
 
-static struct source *read_newest(struct subjects *s) {
+static struct source *read_newest(struct inputs *s) {
     char *looked, *path = newest_log(&looked);
-    struct source *source = path ? subject_read_one(s, path) : NULL;
+    struct source *source = path ? input_read_one(s, path) : NULL;
 
     if (!path)
         complain("no log of yours in %s", looked);
@@ -161,7 +161,7 @@ int cmd_lock(int argc, char **argv) {
     const struct options_kind kind = {usage,  "ho:", known, take_option,
                                       stdout, 0,     1,     "one process"};
     struct options options = {.output = NULL};
-    struct subjects subjects = {.troubles = NULL};
+    struct inputs inputs = {.troubles = NULL};
     int answer = options_read(argc, argv, &kind, &options.common, &options);
 
     if (answer >= 0)
@@ -172,9 +172,8 @@ int cmd_lock(int argc, char **argv) {
     }
     if (options.scan)
         return lock_scan(&options);
-    answer =
-        lock_one(optind < argc ? subject_read_one(&subjects, argv[optind]) : read_newest(&subjects),
-                 &options);
-    subjects_end(&subjects);
+    answer = lock_one(optind < argc ? input_read_one(&inputs, argv[optind]) : read_newest(&inputs),
+                      &options);
+    inputs_end(&inputs);
     return answer;
 }

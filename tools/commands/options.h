@@ -33,7 +33,7 @@ struct options_common {
     bool json, colour;
 };
 
-/* -1: go on, the arguments begin at argv[optind]; else the exit code, all said. */
+/* -1: go on, the arguments begin at argv[optind]; else the exit code, all printed. */
 int options_read(int argc, char **argv, const struct options_kind *kind,
                  struct options_common *common, void *own);
 

@@ -115,7 +115,7 @@ static bool has_other_error(const struct probed *p) {
     return false;
 }
 
-/* Without a GPU nobody knows whether cuDNN would have gone on, unless its files say that it would
+/* Without a GPU nobody knows whether cuDNN would have gone on, unless its files print that it would
  * not. */
 static enum answer judge(const struct probed *p) {
     bool whole =
@@ -223,14 +223,14 @@ static void print_objects(const struct wc_stack *s) {
 }
 
 /* That there is no driver is the answer already. */
-static bool is_worth_saying(const struct probed *p, const struct wc_finding_record *f) {
+static bool is_worth_printing(const struct probed *p, const struct wc_finding_record *f) {
     return f->severity >= WC_severity_WARNING && !(p->no_gpu && is_of_driver(f->id));
 }
 
 static void print_findings(const struct probed *p) {
     for (size_t i = 0; p->has_report && i < p->report.findings.n; i++) {
         const struct wc_finding_record *f = &p->report.findings.p[i];
-        if (!is_worth_saying(p, f))
+        if (!is_worth_printing(p, f))
             continue;
         print_format(stdout, "  %s %s\n",
                      f->severity == WC_severity_ERROR ? "error   " : "warning ", f->title);
@@ -241,8 +241,8 @@ static void print_findings(const struct probed *p) {
     }
 }
 
-/* What somebody said himself before he gave up. */
-static void print_said(FILE *to, char *text) {
+/* What somebody printed himself before he gave up. */
+static void print_as_logged(FILE *to, char *text) {
     char *save, *line, *at = text;
 
     for (int i = 0; i < SAID_MOST && (line = strtok_r(at, "\n", &save)); i++, at = NULL)
@@ -272,7 +272,7 @@ static void print_answer(const struct probed *p, const struct like *like, char *
     for (size_t i = 0; i < n; i++)
         print_format(stdout, "           %s\n", differences[i]);
     print_findings(p);
-    print_said(stdout, p->trial.errors);
+    print_as_logged(stdout, p->trial.errors);
     if (!like)
         print_hint(p);
     free(text);
@@ -303,8 +303,8 @@ static void print_json(const struct probed *p, const struct like *like, char **d
     free(text);
 }
 
-static int probe_and_say(const struct like *like, const char *shim, const char *directory,
-                         const struct options *options) {
+static int probe_and_print(const struct like *like, const char *shim, const char *directory,
+                           const struct options *options) {
     static const enum exit_code codes[] = {EXIT_NOTHING_WRONG, EXIT_ERRORS_FOUND,
                                            EXIT_NOTHING_OBSERVED};
     char *differences[DIFFERENCES_MOST];
@@ -340,7 +340,7 @@ static int probe_like(const char *place, const char *shim, const char *directory
         return EXIT_USAGE;
     }
     if (like.process)
-        answer = probe_and_say(&like, shim, directory, options);
+        answer = probe_and_print(&like, shim, directory, options);
     else
         complain("%s: no cuDNN was loaded there", options->like ? options->like : "the command");
     like_end(&like);
@@ -366,7 +366,7 @@ static int probe_command(char **command, const char *shim, const char *directory
     if (trial_run(&trial)) {
         answer = probe_like(place, shim, directory, options);
         if (answer == EXIT_NOTHING_OBSERVED && trial.status != 0)
-            print_said(stderr, trial.errors);
+            print_as_logged(stderr, trial.errors);
         trial_end(&trial);
     } else {
         complain("no process could be made: %s", strerror(errno));
@@ -387,7 +387,7 @@ static int run_probe(char **command, const struct options *options) {
     else if (shim && *command)
         answer = probe_command(command, shim, directory, options);
     else if (shim)
-        answer = probe_and_say(NULL, shim, directory, options);
+        answer = probe_and_print(NULL, shim, directory, options);
     if (directory)
         trial_directory_end(directory);
     free(shim);

@@ -77,7 +77,7 @@ static bool write_html(const char *path, const struct report *one, const struct 
     return good;
 }
 
-/* False: it could not be written, which is said. */
+/* False: it could not be written, which is printed. */
 static bool print_all(struct report *reports, size_t n, const struct options *options) {
     struct merged merged, *m = n > 1 ? &merged : NULL;
     bool good = true;
@@ -136,7 +136,7 @@ static bool take_option(int c, char *value, void *own) {
     return true;
 }
 
-static void tell_troubles(const struct subjects *in, const struct redaction *names) {
+static void report_troubles(const struct inputs *in, const struct redaction *names) {
     for (size_t i = 0; i < in->trouble_count; i++) {
         char *text = names ? redaction_text(names, in->troubles[i]) : must_copy(in->troubles[i]);
         complain("%s", text);
@@ -144,11 +144,11 @@ static void tell_troubles(const struct subjects *in, const struct redaction *nam
     }
 }
 
-static enum exit_code report(struct subjects *in, const struct options *options) {
+static enum exit_code report(struct inputs *in, const struct options *options) {
     struct redaction *names = options->redact ? redact_logs(&in->logs) : NULL;
     enum exit_code answer = EXIT_USAGE;
 
-    tell_troubles(in, names);
+    report_troubles(in, names);
     if (in->logs.process_count > 0)
         answer = report_all(&in->logs, options);
     if (names)
@@ -157,12 +157,12 @@ static enum exit_code report(struct subjects *in, const struct options *options)
 }
 
 /* No log named: the newest one. */
-static enum exit_code report_newest(struct subjects *in, const struct options *options) {
+static enum exit_code report_newest(struct inputs *in, const struct options *options) {
     char *looked, *path = newest_log(&looked);
     enum exit_code answer = EXIT_NOTHING_OBSERVED;
 
     if (path) {
-        subject_read_files(in, path);
+        input_read_files(in, path);
         answer = report(in, options);
     } else {
         complain("nothing observed: no log of yours in %s", looked);
@@ -181,7 +181,7 @@ int cmd_report(int argc, char **argv) {
                                           OPTIONS_ALL};
     const struct options_kind kind = {usage, "hv", known, take_option, stdout, 0, -1, ""};
     struct options options = {.verbose = false};
-    struct subjects in = {.troubles = NULL};
+    struct inputs in = {.troubles = NULL};
     int answer = options_read(argc, argv, &kind, &options.common, &options);
 
     if (answer >= 0)
@@ -192,8 +192,8 @@ int cmd_report(int argc, char **argv) {
     }
     in.logs.keep_events = options.verbose || options.markdown || options.html;
     for (int i = optind; i < argc; i++)
-        subject_read_files(&in, argv[i]);
+        input_read_files(&in, argv[i]);
     answer = optind < argc ? report(&in, &options) : report_newest(&in, &options);
-    subjects_end(&in);
+    inputs_end(&in);
     return answer;
 }

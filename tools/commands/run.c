@@ -55,7 +55,7 @@ static int64_t now(void) {
 }
 
 /* In the child: its own pid is the mark by which the shim knows the process that was asked for.
- * What it finds is ours to say, unless somebody told it to speak. */
+ * What it finds is ours to print, unless somebody told it to speak. */
 static void set_environment(void *arg) {
     const struct environment *e = arg;
     char pid[24];
@@ -72,7 +72,7 @@ static void set_environment(void *arg) {
 
 struct started { /* what the callbacks of supervise want */
     struct environment *environment;
-    struct live *live;
+    struct run_monitor *live;
 };
 
 static void prepare(void *arg) {
@@ -80,7 +80,7 @@ static void prepare(void *arg) {
 }
 
 static int meanwhile(void *arg, pid_t child, bool is_readable) {
-    return live_look(((struct started *)arg)->live, child, is_readable);
+    return run_monitor_check(((struct started *)arg)->live, child, is_readable);
 }
 
 static bool start_and_wait(struct run *run, char **command, struct environment *environment) {
@@ -88,7 +88,7 @@ static bool start_and_wait(struct run *run, char **command, struct environment *
     const struct supervision with = {prepare, meanwhile, &run->live.readable, &started};
     bool good;
 
-    live_begin(&run->live);
+    run_monitor_begin(&run->live);
     fflush(NULL);
     good = supervise(command, &with, &run->child);
     if (!good)
@@ -130,11 +130,11 @@ static int run_command(char **command, const char *shim, const struct options *o
     run.live.shim = shim;
     run.live.start = run.start;
     run.live.stop = options->stop_on != WC_severity_NONE;
-    run.live.say = !run.quiet && !getenv("WHICHCUDNN_STDERR");
+    run.live.print = !run.quiet && !getenv("WHICHCUDNN_STDERR");
     run.live.colour = run.colour;
     if (start_and_wait(&run, command, &environment))
         answer = finish(&run, options);
-    live_end(&run.live);
+    run_monitor_end(&run.live);
     log_place_end(&run.place);
     free(environment.preload);
     return answer;

@@ -1,4 +1,4 @@
-/* See look.h. */
+/* See elf_file.h. */
 #include "elf_file.h"
 
 #include <errno.h>
@@ -20,16 +20,16 @@
 #define SEARCH_LEAST ((uint64_t)1 << 20) /* what is asked for at once, and searched */
 #define DEMANDS_MOST 4
 
-struct look_file {
-    bool mapped;               /* the file; else memory, read as it is asked for */
-    struct look_memory memory; /* where there is no file */
-    uint64_t low;              /* address of the first byte there */
+struct elf_file_contents {
+    bool mapped;                   /* the file; else memory, read as it is asked for */
+    struct elf_file_memory memory; /* where there is no file */
+    uint64_t low;                  /* address of the first byte there */
     unsigned char *bytes;
     size_t size;
     uint64_t read; /* bytes so far */
     unsigned block_bits;
-    volatile sig_atomic_t damaged; /* it is not any more what it was */
-    struct look_file *older;       /* of those that are mapped */
+    volatile sig_atomic_t damaged;   /* it is not any more what it was */
+    struct elf_file_contents *older; /* of those that are mapped */
     unsigned char have[BLOCKS / 8];
     unsigned char scratch[SCRATCH_SIZE];
     struct wc_identity identity;
@@ -39,13 +39,13 @@ struct look_file {
 
 /* ---- the bytes ---- */
 
-static bool has_block(const struct look_file *f, uint64_t i) {
+static bool has_block(const struct elf_file_contents *f, uint64_t i) {
     return f->have[i / 8] >> (i % 8) & 1;
 }
 
 /* By pages: between two segments some may be missing, of which nothing is asked for. */
-static bool read_memory(const struct look_file *f, uint64_t from, size_t n) {
-    const struct look_memory *m = &f->memory;
+static bool read_memory(const struct elf_file_contents *f, uint64_t from, size_t n) {
+    const struct elf_file_memory *m = &f->memory;
     bool some = false;
 
     if (m->read(m->owner, f->low + from, f->bytes + from, n))
@@ -57,7 +57,7 @@ static bool read_memory(const struct look_file *f, uint64_t from, size_t n) {
     return some;
 }
 
-static bool read_blocks(struct look_file *f, uint64_t first, uint64_t last) {
+static bool read_blocks(struct elf_file_contents *f, uint64_t first, uint64_t last) {
     uint64_t from = first << f->block_bits, end = (last + 1) << f->block_bits;
 
     if (end > f->size)
@@ -71,7 +71,7 @@ static bool read_blocks(struct look_file *f, uint64_t first, uint64_t last) {
 }
 
 static bool fetch_memory(void *owner, uint64_t offset, uint64_t n) {
-    struct look_file *f = owner;
+    struct elf_file_contents *f = owner;
     uint64_t last = n > 0 ? (offset + n - 1) >> f->block_bits : 0;
 
     for (uint64_t i = offset >> f->block_bits, end; n > 0 && i <= last && !f->damaged; i = end) {
@@ -85,7 +85,7 @@ static bool fetch_memory(void *owner, uint64_t offset, uint64_t n) {
     return !f->damaged;
 }
 
-static void open_memory(struct look_file *f, uint64_t size) {
+static void open_memory(struct elf_file_contents *f, uint64_t size) {
     void *bytes = size > 0 && size <= SIZE_MAX / 2
                       ? mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
@@ -101,13 +101,13 @@ static void open_memory(struct look_file *f, uint64_t size) {
 
 /* ---- a file, mapped ---- */
 
-static struct look_file *mapped;
+static struct elf_file_contents *mapped;
 
 /* Whoever cuts a file while it is looked at takes pages away: they read as zero from then on, and
  * the file counts as damaged. Anybody else's fault ends the command, as it would without this. */
 static void lost_page(int signal, siginfo_t *info, void *context) {
     unsigned char *page = (void *)((uintptr_t)info->si_addr & ~(uintptr_t)(PAGE - 1));
-    struct look_file *f = mapped;
+    struct elf_file_contents *f = mapped;
 
     (void)context;
     while (f && !(page >= f->bytes && page < f->bytes + f->size))
@@ -118,7 +118,7 @@ static void lost_page(int signal, siginfo_t *info, void *context) {
         sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
 }
 
-static void map_file(struct look_file *f, int fd, uint64_t size) {
+static void map_file(struct elf_file_contents *f, int fd, uint64_t size) {
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART};
     void *bytes = size > 0 && size <= SIZE_MAX / 2
                       ? mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0)
@@ -137,7 +137,7 @@ static void map_file(struct look_file *f, int fd, uint64_t size) {
 
 /* What a search asks for is read through, and some files have no end. */
 static bool fetch_file(void *owner, uint64_t offset, uint64_t n) {
-    struct look_file *f = owner;
+    struct elf_file_contents *f = owner;
 
     (void)offset;
     if (n >= SEARCH_LEAST)
@@ -145,8 +145,8 @@ static bool fetch_file(void *owner, uint64_t offset, uint64_t n) {
     return !f->damaged && n <= BYTES_MOST && f->read <= 4 * BYTES_MOST;
 }
 
-static void unmap(struct look_file *f) {
-    struct look_file **at = &mapped;
+static void unmap(struct elf_file_contents *f) {
+    struct elf_file_contents **at = &mapped;
 
     if (f->bytes)
         munmap(f->bytes, f->size);
@@ -158,12 +158,12 @@ static void unmap(struct look_file *f) {
 
 /* ---- opening ---- */
 
-static const char *best_path(const struct look *l) {
+static const char *best_path(const struct elf_file *l) {
     return l->real_path ? l->real_path : l->path;
 }
 
-static void image_of_file(struct look *l, int fd) {
-    struct look_file *f = l->file;
+static void image_of_file(struct elf_file *l, int fd) {
+    struct elf_file_contents *f = l->file;
 
     map_file(f, fd, l->facts.size);
     l->error = l->facts.size > 0 ? WC_ELF_TRUNCATED : WC_ELF_EMPTY;
@@ -171,9 +171,9 @@ static void image_of_file(struct look *l, int fd) {
         l->error = wc_elf_from_pieces(&l->image, f->bytes, f->size, 0, fetch_file, f);
 }
 
-static void image_of_memory(struct look *l) {
-    struct look_file *f = l->file;
-    const struct look_memory *m = &f->memory;
+static void image_of_memory(struct elf_file *l) {
+    struct elf_file_contents *f = l->file;
+    const struct elf_file_memory *m = &f->memory;
     uint64_t low = UINT64_MAX, high = 0;
 
     for (size_t i = 0; i < m->header_count; i++) {
@@ -193,14 +193,14 @@ static void image_of_memory(struct look *l) {
                                          low, f->size, fetch_memory, f);
 }
 
-static void read_other(struct look *l) {
+static void read_other(struct elf_file *l) {
     wc_name_read(l->path, &l->relevance.name);
     if (l->relevance.name.kind == WC_NAME_OTHER)
         wc_name_read(wc_elf_soname(&l->image), &l->relevance.name);
     l->relevance.framework = wc_framework_of(best_path(l));
 }
 
-static void read_image(struct look *l, bool other) {
+static void read_image(struct elf_file *l, bool other) {
     if (l->error != WC_ELF_OK)
         memset(&l->image, 0, sizeof(l->image));
     if (other)
@@ -211,11 +211,11 @@ static void read_image(struct look *l, bool other) {
         wc_name_read(l->real_path, &l->relevance.name);
 }
 
-static struct look *open_look(const struct disk *disk, const char *path, bool other) {
+static struct elf_file *open_look(const struct disk *disk, const char *path, bool other) {
     char real_path[PATH_MAX];
     struct stat facts;
     int fd = disk_open(disk, path, &facts);
-    struct look *l;
+    struct elf_file *l;
 
     if (fd < 0)
         return NULL;
@@ -224,11 +224,11 @@ static struct look *open_look(const struct disk *disk, const char *path, bool ot
     l->path = must_copy(path);
     if (disk->files.real_path(disk->files.ctx, path, real_path, sizeof(real_path)))
         l->real_path = must_copy(real_path);
-    l->facts = (struct wc_file_facts){.device = facts.st_dev,
-                                      .inode = facts.st_ino,
-                                      .size = (uint64_t)facts.st_size,
-                                      .mtime = facts.st_mtime,
-                                      .regular = true};
+    l->facts = (struct wc_file_stat){.device = facts.st_dev,
+                                     .inode = facts.st_ino,
+                                     .size = (uint64_t)facts.st_size,
+                                     .mtime = facts.st_mtime,
+                                     .regular = true};
     l->file = must_allocate(sizeof(*l->file));
     image_of_file(l, fd);
     close(fd);
@@ -236,17 +236,17 @@ static struct look *open_look(const struct disk *disk, const char *path, bool ot
     return l;
 }
 
-struct look *look_open(const struct disk *disk, const char *path) {
+struct elf_file *elf_file_open(const struct disk *disk, const char *path) {
     return open_look(disk, path, false);
 }
 
-struct look *look_open_other(const struct disk *disk, const char *path) {
+struct elf_file *elf_file_open_other(const struct disk *disk, const char *path) {
     return open_look(disk, path, true);
 }
 
-struct look *look_open_memory(const struct disk *disk, const char *path,
-                              const struct look_memory *memory) {
-    struct look *l = must_allocate(sizeof(*l));
+struct elf_file *elf_file_open_memory(const struct disk *disk, const char *path,
+                                      const struct elf_file_memory *memory) {
+    struct elf_file *l = must_allocate(sizeof(*l));
 
     l->disk = disk;
     l->path = must_copy(path);
@@ -260,7 +260,7 @@ struct look *look_open_memory(const struct disk *disk, const char *path,
     return l;
 }
 
-void look_close(struct look *l) {
+void elf_file_close(struct elf_file *l) {
     if (!l)
         return;
     unmap(l->file);
@@ -272,7 +272,7 @@ void look_close(struct look *l) {
 
 /* ---- what is told ---- */
 
-static const struct wc_elf_image *image_of(const struct look *l) {
+static const struct wc_elf_image *image_of(const struct elf_file *l) {
     return l->error == WC_ELF_OK && !l->file->damaged ? &l->image : NULL;
 }
 
@@ -286,7 +286,7 @@ static void forget_package(struct wc_identity *id) {
     }
 }
 
-static void identify(struct look *l) {
+static void identify(struct elf_file *l) {
     if (l->file->identified)
         return;
     l->file->identified = true;
@@ -297,7 +297,7 @@ static void identify(struct look *l) {
         forget_package(&l->file->identity);
 }
 
-void look_object(struct look *l, struct wc_record *out) {
+void elf_file_object(struct elf_file *l, struct wc_record *out) {
     struct wc_object_record *o = &out->u.object;
 
     wc_record_begin(out, WC_KIND_object);
@@ -320,21 +320,21 @@ void look_object(struct look *l, struct wc_record *out) {
                                  &l->file->room);
 }
 
-struct telling {
-    struct look *l;
-    look_add *add;
+struct emitting {
+    struct elf_file *l;
+    record_sink *add;
     void *ctx;
 };
 
-static void tell(void *ctx, struct wc_record *demand) {
-    struct telling *t = ctx;
+static void emit(void *ctx, struct wc_record *demand) {
+    struct emitting *t = ctx;
 
     t->add(t->ctx, demand);
 }
 
 static bool version_of(void *ctx, const char *path, char version[WC_VERSION_TEXT]) {
-    struct telling *t = ctx;
-    struct look *other = look_open(t->l->disk, path);
+    struct emitting *t = ctx;
+    struct elf_file *other = elf_file_open(t->l->disk, path);
     bool known = false;
 
     if (!other)
@@ -343,25 +343,25 @@ static bool version_of(void *ctx, const char *path, char version[WC_VERSION_TEXT
     known = image_of(other) && wc_version_known(other->file->identity.version);
     if (known)
         wc_version_format(other->file->identity.version, version);
-    look_close(other);
+    elf_file_close(other);
     return known;
 }
 
-void look_demands(struct look *l, int64_t host, look_add *add, void *ctx) {
+void elf_file_demands(struct elf_file *l, int64_t host, record_sink *add, void *ctx) {
     struct wc_metadata_demand *found = must_allocate(DEMANDS_MOST * sizeof(*found));
-    struct telling t = {l, add, ctx};
-    const struct wc_host h = {host, l->path, tell, &t};
-    const struct wc_package_look look = {&l->disk->files, l->file->scratch, SCRATCH_SIZE,
-                                         found,           DEMANDS_MOST,     version_of};
+    struct emitting t = {l, add, ctx};
+    const struct wc_host h = {host, l->path, emit, &t};
+    const struct wc_package_reader elf_file = {&l->disk->files, l->file->scratch, SCRATCH_SIZE,
+                                               found,           DEMANDS_MOST,     version_of};
 
     if (image_of(l))
         wc_host_demands_of_image(&h, &l->image);
-    wc_host_demands_of_package(&h, &look, best_path(l));
+    wc_host_demands_of_package(&h, &elf_file, best_path(l));
     free(found);
 }
 
-static void tell_package(void *ctx, const struct wc_package_record *package) {
-    struct telling *t = ctx;
+static void emit_package(void *ctx, const struct wc_package_record *package) {
+    struct emitting *t = ctx;
     struct wc_record r;
 
     wc_record_begin(&r, WC_KIND_package);
@@ -369,9 +369,9 @@ static void tell_package(void *ctx, const struct wc_package_record *package) {
     t->add(t->ctx, &r);
 }
 
-void look_packages(struct look *l, look_add *add, void *ctx) {
-    struct telling t = {l, add, ctx};
+void elf_file_packages(struct elf_file *l, record_sink *add, void *ctx) {
+    struct emitting t = {l, add, ctx};
 
-    wc_packages_near(&l->disk->files, best_path(l), l->file->scratch, SCRATCH_SIZE, tell_package,
+    wc_packages_near(&l->disk->files, best_path(l), l->file->scratch, SCRATCH_SIZE, emit_package,
                      &t);
 }

@@ -1,4 +1,4 @@
-/* See glance.h. */
+/* See elf_prescan.h. */
 #include "elf_prescan.h"
 
 #include <elf.h>
@@ -12,7 +12,9 @@
 #define HEAD ((size_t)4096)      /* headers of most files lie there */
 #define HEADERS_MOST 64
 #define DYNAMIC_MOST ((size_t)64 << 10)
-#define STRINGS_MOST ((uint64_t)16 << 20) /* of names; with more, to look up some is cheaper */
+#define STRINGS_MOST                                                                               \
+    ((uint64_t)16 << 20)     /* of names; with more, to elf_file up some is cheaper                \
+                              */
 #define OVERLAP ((size_t)64) /* so much of a piece is looked at again with the next one */
 
 struct segment {
@@ -21,7 +23,7 @@ struct segment {
 };
 
 struct glancing {
-    struct glance *g;
+    struct elf_prescan *g;
     int fd;
     uint64_t size;
     struct segment segment[HEADERS_MOST];
@@ -29,26 +31,26 @@ struct glancing {
     uint64_t dynamic, dynamic_size; /* in the file */
 };
 
-static enum glance_answer damaged(struct glance *g, const char *why) {
+static enum elf_prescan_answer damaged(struct elf_prescan *g, const char *why) {
     g->why = why;
-    return GLANCE_DAMAGED;
+    return ELF_PRESCAN_DAMAGED;
 }
 
 static bool read_at(const struct glancing *s, uint64_t offset, void *to, size_t n) {
     return offset <= s->size && n <= s->size - offset && disk_read(s->fd, offset, to, n) == n;
 }
 
-static enum glance_answer read_headers(struct glancing *s) {
+static enum elf_prescan_answer read_headers(struct glancing *s) {
     size_t n = disk_read(s->fd, 0, s->g->room, s->size < HEAD ? (size_t)s->size : HEAD);
     const unsigned char *headers;
     Elf64_Ehdr e;
     Elf64_Phdr p;
 
     if (n < sizeof(e) || memcmp(s->g->room, ELFMAG, SELFMAG) != 0)
-        return GLANCE_NOTHING; /* text that a linker reads, a pointer to a large file, ... */
+        return ELF_PRESCAN_NOTHING; /* text that a linker reads, a pointer to a large file, ... */
     memcpy(&e, s->g->room, sizeof(e));
     if (e.e_ident[EI_CLASS] != ELFCLASS64 || e.e_ident[EI_DATA] != ELFDATA2LSB)
-        return GLANCE_NOTHING;
+        return ELF_PRESCAN_NOTHING;
     if (e.e_phentsize != sizeof(p) || e.e_phnum == 0 || e.e_phnum > HEADERS_MOST)
         return damaged(s->g, "its program headers are damaged");
     headers = s->g->room;
@@ -67,7 +69,7 @@ static enum glance_answer read_headers(struct glancing *s) {
             s->dynamic_size = p.p_filesz;
         }
     }
-    return GLANCE_NAMES;
+    return ELF_PRESCAN_NAMES;
 }
 
 /* Where .dynstr is in the file. */
@@ -136,18 +138,18 @@ static bool see_names(void *ctx, const unsigned char *p, size_t n) {
     return !names->cudnn;
 }
 
-static void add_name(struct glance *g, const char *name) {
+static void add_name(struct elf_prescan *g, const char *name) {
     for (size_t i = 0; i < g->names; i++)
         if (strcmp(g->name[i], name) == 0)
             return;
-    if (g->names < GLANCE_NAME_MOST && wc_kind_is_cudnn(wc_name_kind_of(name)))
+    if (g->names < ELF_PRESCAN_NAME_MOST && wc_kind_is_cudnn(wc_name_kind_of(name)))
         stpcpy(g->name[g->names++], name);
 }
 
 /* The whole of a constant is its name: "libcudnn.so.9", not the text of a message. */
 static bool see_constants(void *ctx, const unsigned char *p, size_t n) {
     static const char stem[] = "libcudnn";
-    struct glance *g = ctx;
+    struct elf_prescan *g = ctx;
     const unsigned char *at = p;
 
     while ((at = memmem(at, n - (size_t)(at - p), stem, sizeof(stem) - 1))) {
@@ -215,47 +217,47 @@ static void search_constants(const struct glancing *s, uint64_t most) {
     }
 }
 
-void glance_constants(struct glance *g, int fd, uint64_t size, uint64_t most) {
+void elf_prescan_constants(struct elf_prescan *g, int fd, uint64_t size, uint64_t most) {
     struct glancing s = {.g = g, .fd = fd, .size = size};
 
     g->names = 0;
-    if (read_headers(&s) == GLANCE_NAMES)
+    if (read_headers(&s) == ELF_PRESCAN_NAMES)
         search_constants(&s, most);
 }
 
-static bool has_facade(const struct glance *g) {
+static bool has_facade(const struct elf_prescan *g) {
     for (size_t i = 0; i < g->names; i++)
         if (wc_name_kind_of(g->name[i]) == WC_NAME_FACADE)
             return true;
     return false;
 }
 
-enum glance_answer glance_at(struct glance *g, int fd, uint64_t size, bool all) {
+enum elf_prescan_answer elf_prescan_at(struct elf_prescan *g, int fd, uint64_t size, bool all) {
     struct glancing s = {.g = g, .fd = fd, .size = size};
-    enum glance_answer answer = read_headers(&s);
+    enum elf_prescan_answer answer = read_headers(&s);
     struct names names = {false, false};
     uint64_t offset, length;
 
     g->names = 0;
-    if (answer != GLANCE_NAMES || !s.dynamic_size)
-        return answer == GLANCE_NAMES ? GLANCE_NOTHING : answer;
+    if (answer != ELF_PRESCAN_NAMES || !s.dynamic_size)
+        return answer == ELF_PRESCAN_NAMES ? ELF_PRESCAN_NOTHING : answer;
     if (find_strings(&s, &offset, &length) && length > STRINGS_MOST)
-        return GLANCE_NAMES;
+        return ELF_PRESCAN_NAMES;
     if (!length || !read_pieces(&s, offset, length, see_names, &names))
         return damaged(g, "its dynamic section is damaged, or reaches beyond its end");
     if (names.cudnn)
-        return GLANCE_NAMES;
-    if (!names.dlopen || (size > GLANCE_CONSTANTS_MOST && !all))
-        return GLANCE_NOTHING;
+        return ELF_PRESCAN_NAMES;
+    if (!names.dlopen || (size > ELF_PRESCAN_CONSTANTS_MOST && !all))
+        return ELF_PRESCAN_NOTHING;
     search_constants(&s, size);
-    return has_facade(g) ? GLANCE_OPENS : GLANCE_NOTHING;
+    return has_facade(g) ? ELF_PRESCAN_OPENS : ELF_PRESCAN_NOTHING;
 }
 
-void glance_begin(struct glance *g) {
+void elf_prescan_begin(struct elf_prescan *g) {
     memset(g, 0, sizeof(*g));
     g->room = must_allocate(ROOM);
 }
 
-void glance_end(struct glance *g) {
+void elf_prescan_end(struct elf_prescan *g) {
     free(g->room);
 }

@@ -143,7 +143,7 @@ static const char *findings_of_library(const char *library) {
     case WC_NAME_PART:
         return "installation-incomplete bad-file library-not-found dependency-missing "
                "part-missing";
-    case WC_NAME_COMPANION:
+    case WC_NAME_CUDA_DEPENDENCY:
         return "installation-incomplete cuda-major-differs dependency-missing companion-differs";
     case WC_NAME_DRIVER:
         return "bad-file wrong-name driver-missing";
@@ -186,7 +186,7 @@ static void add(struct messages *found, const struct message *message, const str
     m->findings = must_copy(findings_of(m));
 }
 
-/* The same words again say nothing new; other words of the same row (another library) do. */
+/* The same words again print nothing new; other words of the same row (another library) do. */
 static bool count_again(struct messages *found, size_t from, const struct flat *flat,
                         const regmatch_t *span) {
     size_t n = (size_t)(span->rm_eo - span->rm_so);

@@ -22,7 +22,7 @@ struct message_match {
     const struct message *message;
     size_t at, line, times;         /* where it is first, the line from 1; how often */
     char *text;                     /* the words that were recognized, blanks made one */
-    char *library, *wanted, *found; /* as the text has them; NULL: it does not say */
+    char *library, *wanted, *found; /* as the text has them; NULL: it does not print */
     struct wc_version wanted_version, found_version; /* what they mean; may be NONE */
     char *findings; /* ids that fit, causes first, one space between them; "": none */
 };

@@ -13,15 +13,15 @@
 
 /* ---- the shim's wrappers ---- */
 
-static bool is_shim(const struct mapped *m) {
-    const struct wc_elf_image *e = mapped_image(m);
+static bool is_shim(const struct process_library *m) {
+    const struct wc_elf_image *e = process_library_image(m);
 
     return e && wc_elf_soname(e) && strcmp(wc_elf_soname(e), "libwhichcudnn.so") == 0;
 }
 
 /* Of which version the shim may be: what it says of itself has to make sense. */
-static bool find_mark(const struct mapped *m, struct wc_wrappers *out, uint64_t *at) {
-    const struct wc_elf_image *e = mapped_image(m);
+static bool find_mark(const struct process_library *m, struct wc_wrappers *out, uint64_t *at) {
+    const struct wc_elf_image *e = process_library_image(m);
     uint64_t from = 0, found;
     const void *mark;
 
@@ -34,7 +34,8 @@ static bool find_mark(const struct mapped *m, struct wc_wrappers *out, uint64_t 
            out->size >= sizeof(uint64_t) && out->target <= out->size - sizeof(uint64_t);
 }
 
-static void read_wrappers(struct wrappers *w, const struct process *p, const struct mapped *m) {
+static void read_wrappers(struct wrappers *w, const struct process *p,
+                          const struct process_library *m) {
     struct wc_wrappers shim;
     unsigned char *instances;
     uint64_t at;
@@ -54,7 +55,8 @@ static void read_wrappers(struct wrappers *w, const struct process *p, const str
     free(instances);
 }
 
-void wrappers_find(struct wrappers *w, const struct process *p, const struct mapped_list *list) {
+void wrappers_find(struct wrappers *w, const struct process *p,
+                   const struct process_libraries *list) {
     *w = (struct wrappers){NULL, NULL, 0};
     for (size_t i = 0; i < list->n && w->n == 0; i++)
         if (is_shim(list->p[i]))
@@ -82,14 +84,14 @@ struct slot {
     uint64_t address;
     enum wc_binding_how how;
     uint64_t target;
-    const struct mapped *library; /* NULL: it leads into none */
+    const struct process_library *library; /* NULL: it leads into none */
     bool wrapped, told;
 };
 
 struct reading {
-    const struct mapped *host;
+    const struct process_library *host;
     const struct process *p;
-    const struct mapped_list *list;
+    const struct process_libraries *list;
     const struct wrappers *wrappers;
     struct slot *slots;
     size_t n;
@@ -109,8 +111,8 @@ static bool is_slot(const struct wc_elf_image *e, const struct wc_elf_reloc *r, 
            r->type == (arm ? AARCH64_ABSOLUTE : X86_64_ABSOLUTE);
 }
 
-static bool read_reloc(const struct mapped *m, size_t i, struct slot *out, bool *is_one) {
-    const struct wc_elf_image *e = mapped_image(m);
+static bool read_reloc(const struct process_library *m, size_t i, struct slot *out, bool *is_one) {
+    const struct wc_elf_image *e = process_library_image(m);
     struct wc_elf_symbol symbol;
     struct wc_elf_reloc r;
     int function;
@@ -144,13 +146,13 @@ static void find_slots(struct reading *r) {
     }
 }
 
-static void read_value(const struct reading *r, const struct mapped *in, struct slot *s,
+static void read_value(const struct reading *r, const struct process_library *in, struct slot *s,
                        uint64_t value) {
     uint64_t behind = behind_wrapper(r->wrappers, value);
 
     s->target = behind ? behind : value;
     s->wrapped = behind != 0;
-    s->library = mapped_at(r->list, s->target);
+    s->library = process_library_at(r->list, s->target);
     if (value == 0)
         s->how = WC_binding_how_UNDEFINED;
     else if (s->library == in)
@@ -162,7 +164,7 @@ static void read_value(const struct reading *r, const struct mapped *in, struct 
 /* In a program that is not position independent the address of a function is its PLT entry: what
  * it is bound to stands in the program's own slot. */
 static void go_through_program(const struct reading *r, struct slot *s) {
-    const struct mapped *program = s->library;
+    const struct process_library *program = s->library;
     struct slot own;
     uint64_t value;
     bool is_one;
@@ -189,7 +191,7 @@ static bool read_slots(struct reading *r) {
     return true;
 }
 
-/* ---- telling ---- */
+/* ---- emitting ---- */
 
 static bool has_name(const char *const *names, size_t n, const char *name) {
     for (size_t i = 0; i < n; i++)
@@ -203,12 +205,12 @@ static bool same_group(const struct slot *a, const struct slot *b) {
 }
 
 /* All that lead where the first of them leads, as one record. */
-static void tell_group(struct reading *r, size_t first, struct source *to) {
+static void emit_group(struct reading *r, size_t first, struct source *to) {
     const char **names = must_allocate(r->n * sizeof(*names));
     const struct slot *s = &r->slots[first];
-    const struct mapped *target = s->how == WC_binding_how_SLOT     ? s->library
-                                  : s->how == WC_binding_how_ITSELF ? r->host
-                                                                    : NULL;
+    const struct process_library *target = s->how == WC_binding_how_SLOT     ? s->library
+                                           : s->how == WC_binding_how_ITSELF ? r->host
+                                                                             : NULL;
     struct wc_record record;
     struct wc_binding_record *b = &record.u.binding;
     int64_t wrapped = 0;
@@ -235,19 +237,19 @@ static void tell_group(struct reading *r, size_t first, struct source *to) {
     free(names);
 }
 
-bool bindings_tell(const struct mapped *host, const struct process *p,
-                   const struct mapped_list *list, const struct wrappers *wrappers,
+bool bindings_emit(const struct process_library *host, const struct process *p,
+                   const struct process_libraries *list, const struct wrappers *wrappers,
                    struct source *to) {
     struct reading r = {host, p, list, wrappers, NULL, 0};
     bool good = true;
 
-    if (mapped_image(host)) {
+    if (process_library_image(host)) {
         find_slots(&r);
         good = read_slots(&r);
     }
     for (size_t i = 0; i < r.n && good; i++)
         if (!r.slots[i].told)
-            tell_group(&r, i, to);
+            emit_group(&r, i, to);
     free(r.slots);
     return good;
 }

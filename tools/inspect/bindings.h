@@ -12,12 +12,13 @@ struct wrappers { /* all zero: the process has no shim */
     uint64_t *wrapper, *target;
     size_t n;
 };
-void wrappers_find(struct wrappers *w, const struct process *p, const struct mapped_list *list);
+void wrappers_find(struct wrappers *w, const struct process *p,
+                   const struct process_libraries *list);
 void wrappers_end(struct wrappers *w);
 
 /* As binding records. False: its memory cannot be read. */
-bool bindings_tell(const struct mapped *host, const struct process *p,
-                   const struct mapped_list *list, const struct wrappers *wrappers,
+bool bindings_emit(const struct process_library *host, const struct process *p,
+                   const struct process_libraries *list, const struct wrappers *wrappers,
                    struct source *to);
 
 #endif

@@ -19,23 +19,25 @@ void inspect_add(void *inspection, struct wc_record *r) {
     source_add(in->source, r);
 }
 
-void inspect_blind(struct inspection *in, const char *what, const char *why, const char *path) {
+void inspect_unobserved(struct inspection *in, const char *what, const char *why,
+                        const char *path) {
     const struct wc_stack *s = &in->source->stack;
     struct wc_record r;
 
-    for (size_t i = 0; i < s->blinds.n; i++)
-        if (wc_str_same(s->blinds.p[i].r.what, what) && wc_str_same(s->blinds.p[i].r.path, path))
+    for (size_t i = 0; i < s->unobserved.n; i++)
+        if (wc_str_same(s->unobserved.p[i].r.what, what) &&
+            wc_str_same(s->unobserved.p[i].r.path, path))
             return;
-    wc_record_begin(&r, WC_KIND_blind);
-    r.u.blind.what = what;
-    r.u.blind.why = why;
-    r.u.blind.path = path;
+    wc_record_begin(&r, WC_KIND_unobserved);
+    r.u.unobserved.what = what;
+    r.u.unobserved.why = why;
+    r.u.unobserved.path = path;
     source_add(in->source, &r);
 }
 
 /* ---- the process and its computer ---- */
 
-void inspect_tell_process(struct inspection *in) {
+void inspect_emit_process(struct inspection *in) {
     const struct process *p = &in->process;
     const char *variables[TEXTS_MOST], *arguments[TEXTS_MOST];
     struct utsname names;
@@ -55,7 +57,7 @@ void inspect_tell_process(struct inspection *in) {
     out->directory = p->working_directory;
     out->environment = (struct wc_strings){variables, n};
     out->arguments.p = arguments;
-    out->arguments.n = p->arguments.p ? wc_arguments_told(p->arguments.p, p->arguments.n, false,
+    out->arguments.n = p->arguments.p ? wc_arguments_kept(p->arguments.p, p->arguments.n, false,
                                                           arguments, TEXTS_MOST)
                                       : 0;
     source_add(in->source, &r);
@@ -63,13 +65,13 @@ void inspect_tell_process(struct inspection *in) {
 
 static void read_glibc(struct inspection *in) {
     for (size_t i = 0; i < in->list.n && !in->glibc[0]; i++) {
-        const struct wc_elf_image *e = mapped_image(in->list.p[i]);
+        const struct wc_elf_image *e = process_library_image(in->list.p[i]);
         if (e && wc_str_same(wc_elf_soname(e), "libc.so.6"))
             wc_glibc_release(e, in->glibc);
     }
 }
 
-void inspect_tell_machine(struct inspection *in) {
+void inspect_emit_machine(struct inspection *in) {
     struct wc_machine_texts *texts = must_allocate(sizeof(*texts));
     struct utsname names;
     struct wc_record r;
@@ -87,35 +89,38 @@ void inspect_tell_machine(struct inspection *in) {
 
 /* ---- objects ---- */
 
-static enum wc_name_kind kind_of(const struct mapped *m) {
-    return m->look && m->look->relevance.name.kind != WC_NAME_OTHER ? m->look->relevance.name.kind
-                                                                    : wc_name_kind_of(m->name);
+static enum wc_name_kind kind_of(const struct process_library *m) {
+    return m->elf_file && m->elf_file->relevance.name.kind != WC_NAME_OTHER
+               ? m->elf_file->relevance.name.kind
+               : wc_name_kind_of(m->name);
 }
 
-static bool is_cudnn(const struct mapped *m) {
+static bool is_cudnn(const struct process_library *m) {
     return wc_kind_is_cudnn(kind_of(m));
 }
 
-static bool is_host(const struct mapped *m) {
-    return m->look && kind_of(m) == WC_NAME_OTHER &&
-           (m->opens || m->look->relevance.imports || m->look->relevance.defines);
+static bool is_host(const struct process_library *m) {
+    return m->elf_file && kind_of(m) == WC_NAME_OTHER &&
+           (m->opens || m->elf_file->relevance.imports || m->elf_file->relevance.defines);
 }
 
-static bool is_relevant(const struct mapped *m) {
-    return kind_of(m) != WC_NAME_OTHER || is_host(m) || (m->look && m->look->relevance.framework);
+static bool is_relevant(const struct process_library *m) {
+    return kind_of(m) != WC_NAME_OTHER || is_host(m) ||
+           (m->elf_file && m->elf_file->relevance.framework);
 }
 
 /* What another program only reads, or an emulator runs, its loader knows nothing of. */
-static bool is_loaded(struct inspection *in, const struct mapped *m) {
-    const struct mapped *program = mapped_program(&in->list);
-    const struct wc_elf_image *own = program ? mapped_image(program) : NULL, *e = mapped_image(m);
+static bool is_loaded(struct inspection *in, const struct process_library *m) {
+    const struct process_library *program = process_library_program(&in->list);
+    const struct wc_elf_image *own = program ? process_library_image(program) : NULL,
+                              *e = process_library_image(m);
 
     if (own && e && own->machine && e->machine && own->machine != e->machine)
-        inspect_blind(in, "a library for another architecture",
-                      "an emulator runs it, or it is only read", m->path);
+        inspect_unobserved(in, "a library for another architecture",
+                           "an emulator runs it, or it is only read", m->path);
     else if (!m->executable)
-        inspect_blind(in, "a library without code",
-                      "no part of it is mapped to be run: it is only read", m->path);
+        inspect_unobserved(in, "a library without code",
+                           "no part of it is mapped to be run: it is only read", m->path);
     else
         return true;
     return false;
@@ -131,8 +136,9 @@ static void number_objects(struct inspection *in) {
 
 /* ---- who opened what nobody needs ---- */
 
-static bool may_open(struct inspection *in, const struct mapped *by, const struct mapped *m) {
-    if (by == m || kind_of(m) == WC_NAME_COMPANION)
+static bool may_open(struct inspection *in, const struct process_library *by,
+                     const struct process_library *m) {
+    if (by == m || kind_of(m) == WC_NAME_CUDA_DEPENDENCY)
         return false;
     if (kind_of(m) == WC_NAME_PART)
         return kind_of(by) == WC_NAME_FACADE;
@@ -140,18 +146,18 @@ static bool may_open(struct inspection *in, const struct mapped *by, const struc
 }
 
 /* By the name under which libraries of that kind are asked for: its SONAME, else its file's. */
-static const char *usual_name(const struct mapped *m) {
-    const struct wc_elf_image *e = mapped_image(m);
+static const char *usual_name(const struct process_library *m) {
+    const struct wc_elf_image *e = process_library_image(m);
 
     return e && wc_elf_soname(e) ? wc_elf_soname(e) : wc_base_name(m->name);
 }
 
 /* The only one for whom the loader would take just this file. */
-static struct mapped *opener_of(struct inspection *in, const struct mapped *m) {
-    struct mapped *found = NULL;
+static struct process_library *opener_of(struct inspection *in, const struct process_library *m) {
+    struct process_library *found = NULL;
 
     for (size_t i = 0; i < in->list.n; i++) {
-        struct mapped *by = in->list.p[i];
+        struct process_library *by = in->list.p[i];
         if (!may_open(in, by, m) || !inspect_leads_to(in, by, usual_name(m), m))
             continue;
         if (found)
@@ -163,7 +169,7 @@ static struct mapped *opener_of(struct inspection *in, const struct mapped *m) {
 
 static void find_openers(struct inspection *in) {
     for (size_t i = 0; i < in->list.n; i++) {
-        struct mapped *m = in->list.p[i];
+        struct process_library *m = in->list.p[i];
         if (is_cudnn(m) && !m->needed && m->executable)
             m->opener = opener_of(in, m);
         if (m->opener)
@@ -173,7 +179,7 @@ static void find_openers(struct inspection *in) {
 
 /* ---- records ---- */
 
-static enum wc_role role_by_name(const struct mapped *m) {
+static enum wc_role role_by_name(const struct process_library *m) {
     struct wc_relevance r = {.framework = NULL};
 
     wc_name_read(m->name, &r.name);
@@ -181,7 +187,8 @@ static enum wc_role role_by_name(const struct mapped *m) {
 }
 
 /* Neither file nor memory: what its name says. */
-static void object_by_name(const struct mapped *m, struct wc_record *r, struct wc_name *name) {
+static void object_by_name(const struct process_library *m, struct wc_record *r,
+                           struct wc_name *name) {
     wc_record_begin(r, WC_KIND_object);
     wc_name_read(m->name, name);
     r->u.object.role = role_by_name(m);
@@ -192,14 +199,14 @@ static void object_by_name(const struct mapped *m, struct wc_record *r, struct w
     r->u.object.inode = (int64_t)m->first->inode;
 }
 
-static void tell_object(struct inspection *in, const struct mapped *m) {
+static void emit_object(struct inspection *in, const struct process_library *m) {
     char base[24];
     struct wc_name name;
     struct wc_record r;
     struct wc_object_record *o = &r.u.object;
 
-    if (m->look)
-        look_object(m->look, &r);
+    if (m->elf_file)
+        elf_file_object(m->elf_file, &r);
     else
         object_by_name(m, &r, &name);
     o->object = m->number;
@@ -228,7 +235,7 @@ static bool is_new_environment(const struct inspection *in, size_t end, const ch
     size_t n = wc_environment_length(path);
 
     for (size_t i = 0; i < end; i++) {
-        const struct mapped *m = in->list.p[i];
+        const struct process_library *m = in->list.p[i];
         if (m->number != WC_NULL && (is_host(m) || is_cudnn(m)) &&
             wc_environment_length(m->path) == n && strncmp(m->path, path, n) == 0)
             return false;
@@ -236,60 +243,61 @@ static bool is_new_environment(const struct inspection *in, size_t end, const ch
     return true;
 }
 
-static void tell_searches(struct inspection *in, const struct mapped *m) {
-    const struct wc_elf_image *e = mapped_image(m);
+static void emit_searches(struct inspection *in, const struct process_library *m) {
+    const struct wc_elf_image *e = process_library_image(m);
     const char *name;
 
     if (m->needed_by)
-        inspect_tell_search(in, m->needed_by, m->needed_as, m, true);
+        inspect_emit_search(in, m->needed_by, m->needed_as, m, true);
     else if (m->opener)
-        inspect_tell_search(in, m->opener, usual_name(m), m, true);
+        inspect_emit_search(in, m->opener, usual_name(m), m, true);
     else if (is_cudnn(m) && !m->needed)
-        inspect_blind(in, "by which rule a library was found",
-                      "no library needs it: it was opened, and by whom is not to be seen from "
-                      "outside",
-                      m->path);
+        inspect_unobserved(in, "by which rule a library was found",
+                           "no library needs it: it was opened, and by whom is not to be seen from "
+                           "outside",
+                           m->path);
     for (size_t i = 0; is_host(m) && e && (name = wc_elf_needed(e, i)); i++)
         for (size_t k = 0; wc_name_kind_of(name) == WC_NAME_FACADE && k < in->list.n; k++) {
-            const struct mapped *got = in->list.p[k];
-            if (got->number != WC_NULL && got->needed_by != m && mapped_answers(got, name))
-                inspect_tell_search(in, m, name, got, false);
+            const struct process_library *got = in->list.p[k];
+            if (got->number != WC_NULL && got->needed_by != m && process_library_answers(got, name))
+                inspect_emit_search(in, m, name, got, false);
         }
 }
 
-static void tell_file(struct inspection *in, const struct mapped *m) {
-    if (m->file == MAPPED_FILE)
+static void emit_file(struct inspection *in, const struct process_library *m) {
+    if (m->file == PROCESS_LIBRARY_FILE)
         return;
-    inspect_blind(in,
-                  m->file == MAPPED_GONE ? "the file of a library that is mapped"
-                                         : "the file of a library: another one has its name",
-                  m->look ? "it was deleted or replaced since it was loaded; what is told of it is "
-                            "what is mapped"
-                          : "it was deleted or replaced since it was loaded, and the memory of the "
-                            "process may not be read",
-                  m->path);
+    inspect_unobserved(
+        in,
+        m->file == PROCESS_LIBRARY_GONE ? "the file of a library that is mapped"
+                                        : "the file of a library: another one has its name",
+        m->elf_file ? "it was deleted or replaced since it was loaded; what is told of it is "
+                      "what is mapped"
+                    : "it was deleted or replaced since it was loaded, and the memory of the "
+                      "process may not be read",
+        m->path);
 }
 
-static void tell_host(struct inspection *in, const struct mapped *m) {
-    look_demands(m->look, m->number, inspect_add, in);
+static void emit_host(struct inspection *in, const struct process_library *m) {
+    elf_file_demands(m->elf_file, m->number, inspect_add, in);
     if (in->process.memory >= 0 &&
-        !bindings_tell(m, &in->process, &in->list, &in->wrappers, in->source))
-        inspect_blind(in, "what its functions are bound to", "its memory could not be read",
-                      m->path);
+        !bindings_emit(m, &in->process, &in->list, &in->wrappers, in->source))
+        inspect_unobserved(in, "what its functions are bound to", "its memory could not be read",
+                           m->path);
 }
 
-static void tell_objects(struct inspection *in) {
+static void emit_objects(struct inspection *in) {
     for (size_t i = 0; i < in->list.n; i++) {
-        const struct mapped *m = in->list.p[i];
+        const struct process_library *m = in->list.p[i];
         if (m->number == WC_NULL)
             continue;
-        tell_object(in, m);
-        tell_file(in, m);
-        if (m->look && (is_host(m) || is_cudnn(m)) && is_new_environment(in, i, m->path))
-            look_packages(m->look, inspect_add, in);
-        tell_searches(in, m);
+        emit_object(in, m);
+        emit_file(in, m);
+        if (m->elf_file && (is_host(m) || is_cudnn(m)) && is_new_environment(in, i, m->path))
+            elf_file_packages(m->elf_file, inspect_add, in);
+        emit_searches(in, m);
         if (is_host(m))
-            tell_host(in, m);
+            emit_host(in, m);
     }
 }
 
@@ -302,42 +310,44 @@ static bool has_hosts(const struct inspection *in) {
     return false;
 }
 
-static void tell_memory(struct inspection *in) {
+static void emit_memory(struct inspection *in) {
     if (in->process.memory < 0 && has_hosts(in))
-        inspect_blind(in, "what hosts are bound to, and in which order libraries came",
-                      "its memory may not be read by this user: root may, or its parent", NULL);
+        inspect_unobserved(in, "what hosts are bound to, and in which order libraries came",
+                           "its memory may not be read by this user: root may, or its parent",
+                           NULL);
 }
 
 /* Where nothing of cuDNN is there, one may want to know whether it could be. */
-static void tell_static(struct inspection *in) {
+static void emit_static(struct inspection *in) {
     for (size_t i = 0; i < in->list.n; i++) {
-        const struct wc_elf_image *e = mapped_image(in->list.p[i]);
+        const struct wc_elf_image *e = process_library_image(in->list.p[i]);
         if (!in->list.p[i]->program && e && e->dynamic && !e->program)
             return; /* the loader, if nothing else */
     }
-    inspect_blind(in, "what is linked into the program",
-                  "it is linked statically: it has no libraries, and a cuDNN in it has no name",
-                  in->process.executable);
+    inspect_unobserved(
+        in, "what is linked into the program",
+        "it is linked statically: it has no libraries, and a cuDNN in it has no name",
+        in->process.executable);
 }
 
-static void tell_all(struct inspection *in) {
-    mapped_read(&in->list, &in->process);
+static void emit_all(struct inspection *in) {
+    process_library_read(&in->list, &in->process);
     read_glibc(in);
-    inspect_tell_process(in);
-    inspect_tell_machine(in);
+    inspect_emit_process(in);
+    inspect_emit_machine(in);
     inspect_begin_searches(in);
     find_openers(in);
     number_objects(in);
     wrappers_find(&in->wrappers, &in->process, &in->list);
-    tell_objects(in);
-    tell_memory(in);
-    tell_static(in);
+    emit_objects(in);
+    emit_memory(in);
+    emit_static(in);
 }
 
 static void inspection_end(struct inspection *in) {
     inspect_end_searches(in);
     wrappers_end(&in->wrappers);
-    mapped_end(&in->list);
+    process_library_end(&in->list);
     process_end(&in->process);
     free(in);
 }
@@ -355,14 +365,14 @@ static bool inspect_once(int64_t pid, bool last, struct source **out, char **tro
         in->source->pid = pid;
     }
     if (state == PROCESS_EMPTY) {
-        inspect_tell_process(in);
-        inspect_blind(in, "the process", *trouble, NULL);
+        inspect_emit_process(in);
+        inspect_unobserved(in, "the process", *trouble, NULL);
     } else if (state == PROCESS_READ) {
-        tell_all(in);
+        emit_all(in);
         same = process_is_as_it_was(&in->process);
         if (!same && last)
-            inspect_blind(in, "what was mapped meanwhile",
-                          "libraries came and went while it was looked at", NULL);
+            inspect_unobserved(in, "what was mapped meanwhile",
+                               "libraries came and went while it was looked at", NULL);
     }
     if (same || last) {
         *out = in->source;

@@ -1,6 +1,6 @@
 /*
- * A running process into the model: what a log would say of it, but for what is over (requests that
- * failed, calls, their order).
+ * A running process into the model: what a log would print of it, but for what is over (requests
+ * that failed, calls, their order).
  */
 #ifndef WHICHCUDNN_TOOLS_INSPECT_H
 #define WHICHCUDNN_TOOLS_INSPECT_H

@@ -12,39 +12,41 @@
 
 struct inspection {
     struct process process;
-    struct mapped_list list;
+    struct process_libraries list;
     struct source *source;
     struct wrappers wrappers;
     char glibc[16]; /* "": not known */
 
-    bool replays;       /* the rules are known by which its loader looks */
-    struct world files; /* what its loader adds to a search, and who opens cuDNN by a name */
-    struct wc_search_world search;
+    bool replays; /* the rules are known by which its loader looks */
+    struct library_cache
+        files; /* what its loader adds to a search, and who opens cuDNN by a name */
+    struct wc_search_context search;
     struct wc_replay replay;
     struct wc_replay_sink sink;
-    struct look *candidate; /* that the replay looks into */
+    struct elf_file *candidate; /* that the replay looks into */
     unsigned char search_scratch[WC_SEARCH_SCRATCH], file_scratch[64 << 10];
     int64_t searches;
 };
 
 void inspect_add(void *inspection, struct wc_record *r);
-void inspect_blind(struct inspection *in, const char *what, const char *why, const char *path);
+void inspect_unobserved(struct inspection *in, const char *what, const char *why, const char *path);
 
 /* The process and its computer, as records. */
-void inspect_tell_process(struct inspection *in);
-void inspect_tell_machine(struct inspection *in);
+void inspect_emit_process(struct inspection *in);
+void inspect_emit_machine(struct inspection *in);
 
 /* ---- inspect_search.c: by which rule each was found ---- */
 
 void inspect_begin_searches(struct inspection *in);
 void inspect_end_searches(struct inspection *in);
 /* Has the library that name in its constants? Then it may open it. */
-bool inspect_opens(struct inspection *in, const struct mapped *by, const struct mapped *m);
+bool inspect_opens(struct inspection *in, const struct process_library *by,
+                   const struct process_library *m);
 /* Would the loader take what is mapped, where `by` asks for it by that name? */
-bool inspect_leads_to(struct inspection *in, const struct mapped *by, const char *name,
-                      const struct mapped *m);
+bool inspect_leads_to(struct inspection *in, const struct process_library *by, const char *name,
+                      const struct process_library *m);
 /* What `by` got by that name: m. is_new: it was loaded for that. */
-void inspect_tell_search(struct inspection *in, const struct mapped *by, const char *name,
-                         const struct mapped *m, bool is_new);
+void inspect_emit_search(struct inspection *in, const struct process_library *by, const char *name,
+                         const struct process_library *m, bool is_new);
 
 #endif

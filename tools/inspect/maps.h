@@ -14,7 +14,7 @@ struct mapping {
     bool readable, executable;
     /* Of the file, as the kernel has it; NULL: no file. It spells a newline \012 and puts
      * " (deleted)" behind the name of a file that has no name any more, and a file's own name may
-     * hold both: which it is, only the file can tell. */
+     * hold both: which it is, only the file can emit. */
     char *path;
 };
 

@@ -40,7 +40,7 @@ static bool read_at(void *ctx, const char *path, uint64_t offset, void *to, size
            p->disk.files.read(p->disk.files.ctx, whole, offset, to, cap, n);
 }
 
-static bool facts_of(void *ctx, const char *path, struct wc_file_facts *out) {
+static bool facts_of(void *ctx, const char *path, struct wc_file_stat *out) {
     const struct process *p = ctx;
     char whole[PATH_MAX];
 

@@ -1,4 +1,4 @@
-/* See mapped.h. */
+/* See process_library.h. */
 #include "process_library.h"
 
 #include <link.h>
@@ -10,26 +10,26 @@
 #define LIST_MOST 65536 /* of the loader's list: it may be damaged, and has no end then */
 #define PAGE_BITS 12    /* segments begin at pages, of whatever size: none is smaller */
 
-const struct wc_elf_image *mapped_image(const struct mapped *m) {
-    return m->look && m->look->error == WC_ELF_OK ? &m->look->image : NULL;
+const struct wc_elf_image *process_library_image(const struct process_library *m) {
+    return m->elf_file && m->elf_file->error == WC_ELF_OK ? &m->elf_file->image : NULL;
 }
 
-struct mapped *mapped_at(const struct mapped_list *list, uint64_t address) {
+struct process_library *process_library_at(const struct process_libraries *list, uint64_t address) {
     for (size_t i = 0; i < list->n; i++)
         if (address >= list->p[i]->low && address < list->p[i]->high)
             return list->p[i];
     return NULL;
 }
 
-struct mapped *mapped_program(const struct mapped_list *list) {
+struct process_library *process_library_program(const struct process_libraries *list) {
     for (size_t i = 0; i < list->n; i++)
         if (list->p[i]->program)
             return list->p[i];
     return NULL;
 }
 
-bool mapped_answers(const struct mapped *m, const char *name) {
-    const struct wc_elf_image *e = mapped_image(m);
+bool process_library_answers(const struct process_library *m, const char *name) {
+    const struct wc_elf_image *e = process_library_image(m);
 
     if (!name || !*name)
         return false;
@@ -40,7 +40,7 @@ bool mapped_answers(const struct mapped *m, const char *name) {
 /* ---- its file ---- */
 
 static bool is_file(const struct process *p, const struct mapping *m, const char *path) {
-    struct wc_file_facts facts;
+    struct wc_file_stat facts;
 
     /* Of the device there are two numbers where one file system lies over another (overlayfs). */
     return p->disk.files.facts(p->disk.files.ctx, path, &facts) && facts.regular &&
@@ -49,7 +49,7 @@ static bool is_file(const struct process *p, const struct mapping *m, const char
 
 /* Which reading of the path is right: the one whose file is mapped; else one by which it is gone.
  */
-static void find_file(const struct process *p, struct mapped *m) {
+static void find_file(const struct process *p, struct process_library *m) {
     char *name[MAPS_NAMES];
     bool gone[MAPS_NAMES];
     size_t n = maps_names(m->first->path, name, gone), best = 0;
@@ -61,7 +61,9 @@ static void find_file(const struct process *p, struct mapped *m) {
     for (size_t i = 0; i < n && !found; i++)
         if (gone[i] && !gone[best])
             best = i;
-    m->file = found ? MAPPED_FILE : gone[best] ? MAPPED_GONE : MAPPED_CHANGED;
+    m->file = found        ? PROCESS_LIBRARY_FILE
+              : gone[best] ? PROCESS_LIBRARY_GONE
+                           : PROCESS_LIBRARY_CHANGED;
     m->path = must_copy(process_path(p, name[best]));
     for (size_t i = 0; i < n; i++)
         free(name[i]);
@@ -85,7 +87,7 @@ static bool bias_of(const Elf64_Phdr *headers, size_t n, uint64_t start, uint64_
     return false;
 }
 
-static size_t read_headers(const struct process *p, struct mapped *m) {
+static size_t read_headers(const struct process *p, struct process_library *m) {
     Elf64_Ehdr e;
 
     if (!process_read(p, m->first->start, &e, sizeof(e)) ||
@@ -99,24 +101,24 @@ static size_t read_headers(const struct process *p, struct mapped *m) {
                : 0;
 }
 
-static struct look *look_at_memory(const struct process *p, struct mapped *m) {
-    struct look_memory memory = {.device = (int64_t)m->first->device,
-                                 .inode = (int64_t)m->first->inode,
-                                 .read = read_memory,
-                                 .owner = p};
+static struct elf_file *look_at_memory(const struct process *p, struct process_library *m) {
+    struct elf_file_memory memory = {.device = (int64_t)m->first->device,
+                                     .inode = (int64_t)m->first->inode,
+                                     .read = read_memory,
+                                     .owner = p};
     size_t n = read_headers(p, m);
 
     if (!bias_of(m->headers, n, m->first->start, &memory.base))
         return NULL;
     memory.headers = m->headers;
     memory.header_count = n;
-    return look_open_memory(&p->disk, m->path, &memory);
+    return elf_file_open_memory(&p->disk, m->path, &memory);
 }
 
 /* ---- where it is ---- */
 
-static void set_range(struct mapped *m) {
-    const struct wc_elf_image *e = mapped_image(m);
+static void set_range(struct process_library *m) {
+    const struct wc_elf_image *e = process_library_image(m);
     const uint64_t in_page = ((uint64_t)1 << PAGE_BITS) - 1;
     uint64_t low = UINT64_MAX, high = 0;
 
@@ -144,15 +146,15 @@ static bool has_code(const struct maps *maps, const struct mapping *first) {
     return false;
 }
 
-static bool is_within_last(const struct mapped_list *list, const struct mapping *m) {
-    const struct mapped *last = list->n > 0 ? list->p[list->n - 1] : NULL;
+static bool is_within_last(const struct process_libraries *list, const struct mapping *m) {
+    const struct process_library *last = list->n > 0 ? list->p[list->n - 1] : NULL;
 
     return last && m->start < last->high && last->first->inode == m->inode &&
            last->first->device == m->device;
 }
 
-static void mapped_free(struct mapped *m) {
-    look_close(m->look);
+static void process_library_free(struct process_library *m) {
+    elf_file_close(m->elf_file);
     free(m->headers);
     free(m->path);
     free(m->name);
@@ -160,17 +162,18 @@ static void mapped_free(struct mapped *m) {
 }
 
 /* NULL: it is no ELF object. */
-static struct mapped *read_one(const struct process *p, const struct mapping *first) {
-    struct mapped *m = must_allocate(sizeof(*m));
+static struct process_library *read_one(const struct process *p, const struct mapping *first) {
+    struct process_library *m = must_allocate(sizeof(*m));
 
     m->first = first;
     m->number = WC_NULL;
     m->executable = has_code(&p->maps, first);
     find_file(p, m);
     m->name = must_copy(m->path);
-    m->look = m->file == MAPPED_FILE ? look_open(&p->disk, m->path) : look_at_memory(p, m);
-    if (m->look && m->look->error == WC_ELF_NOT_ELF) {
-        mapped_free(m);
+    m->elf_file =
+        m->file == PROCESS_LIBRARY_FILE ? elf_file_open(&p->disk, m->path) : look_at_memory(p, m);
+    if (m->elf_file && m->elf_file->error == WC_ELF_NOT_ELF) {
+        process_library_free(m);
         return NULL;
     }
     set_range(m);
@@ -192,14 +195,14 @@ static bool may_be_library(const struct process *p, const struct mapping *m) {
            (has_code(&p->maps, m) || wc_name_kind_of(m->path) != WC_NAME_OTHER);
 }
 
-static void read_objects(struct mapped_list *list, const struct process *p) {
-    struct mapped *m;
+static void read_objects(struct process_libraries *list, const struct process *p) {
+    struct process_library *m;
 
     for (size_t i = 0; i < p->maps.n; i++) {
         const struct mapping *first = &p->maps.p[i];
         if (!may_be_library(p, first) || is_within_last(list, first) || !(m = read_one(p, first)))
             continue;
-        list->p = must_grow(list->p, (list->n + 1) * sizeof(struct mapped *));
+        list->p = must_grow(list->p, (list->n + 1) * sizeof(struct process_library *));
         list->p[list->n++] = m;
     }
 }
@@ -207,8 +210,8 @@ static void read_objects(struct mapped_list *list, const struct process *p) {
 /* ---- the loader's list ---- */
 
 /* Of whoever has a DT_DEBUG that the loader filled: the program, however it was started. */
-static uint64_t debug_address(const struct process *p, struct mapped *m) {
-    const struct wc_elf_image *e = mapped_image(m);
+static uint64_t debug_address(const struct process *p, struct process_library *m) {
+    const struct wc_elf_image *e = process_library_image(m);
     Elf64_Dyn d;
 
     for (size_t i = 0; e && e->program && i < e->dynamic_entries; i++)
@@ -218,26 +221,26 @@ static uint64_t debug_address(const struct process *p, struct mapped *m) {
     return 0;
 }
 
-static void take_name(const struct process *p, struct mapped *m, uint64_t address) {
+static void take_name(const struct process *p, struct process_library *m, uint64_t address) {
     char name[PATH_MAX];
 
     if (!process_read_text(p, address, name, sizeof(name)) || !name[0])
         return;
     free(m->name);
     m->name = must_copy(name);
-    if (m->look && wc_name_kind_of(name) != WC_NAME_OTHER) /* it was asked for as that */
-        wc_relevance_read(&m->look->image, name, &m->look->relevance);
+    if (m->elf_file && wc_name_kind_of(name) != WC_NAME_OTHER) /* it was asked for as that */
+        wc_relevance_read(&m->elf_file->image, name, &m->elf_file->relevance);
 }
 
-static void read_link_map(struct mapped_list *list, const struct process *p, uint64_t first,
+static void read_link_map(struct process_libraries *list, const struct process *p, uint64_t first,
                           size_t *place) {
     struct link_map at;
-    struct mapped *m;
+    struct process_library *m;
 
     for (uint64_t next = first; next && *place < LIST_MOST; next = (uintptr_t)at.l_next) {
         if (!process_read(p, next, &at, sizeof(at)))
             return;
-        m = mapped_at(list, (uintptr_t)at.l_ld);
+        m = process_library_at(list, (uintptr_t)at.l_ld);
         ++*place;
         if (!m || m->place)
             continue;
@@ -247,7 +250,7 @@ static void read_link_map(struct mapped_list *list, const struct process *p, uin
 }
 
 /* Further name spaces hang behind the first one since glibc 2.35 (link.h, r_version 2). */
-static void read_list(struct mapped_list *list, const struct process *p) {
+static void read_list(struct process_libraries *list, const struct process *p) {
     struct {
         struct r_debug first;
         uint64_t next;
@@ -272,7 +275,8 @@ static void read_list(struct mapped_list *list, const struct process *p) {
 
 /* What is not on the list stands behind what is. */
 static int by_place(const void *a, const void *b) {
-    const struct mapped *x = *(struct mapped *const *)a, *y = *(struct mapped *const *)b;
+    const struct process_library *x = *(struct process_library *const *)a,
+                                 *y = *(struct process_library *const *)b;
     size_t i = x->place - 1, k = y->place - 1;
 
     if (i != k)
@@ -283,16 +287,16 @@ static int by_place(const void *a, const void *b) {
 /* ---- who needs whom ---- */
 
 /* What an object needs is appended behind it. Without an order only one that needs it is sure. */
-static bool may_have_loaded(const struct mapped_list *list, const struct mapped *by,
-                            const struct mapped *m) {
+static bool may_have_loaded(const struct process_libraries *list, const struct process_library *by,
+                            const struct process_library *m) {
     return by != m && (!list->in_order || (by->place && by->place < m->place));
 }
 
-static void note_needed(struct mapped_list *list, struct mapped *by, const char *name,
-                        bool *several) {
+static void note_needed(struct process_libraries *list, struct process_library *by,
+                        const char *name, bool *several) {
     for (size_t i = 0; i < list->n; i++) {
-        struct mapped *m = list->p[i];
-        if (m->program || !may_have_loaded(list, by, m) || !mapped_answers(m, name))
+        struct process_library *m = list->p[i];
+        if (m->program || !may_have_loaded(list, by, m) || !process_library_answers(m, name))
             continue;
         m->needed = true;
         if (m->needed_by && m->needed_by != by && !list->in_order)
@@ -304,12 +308,12 @@ static void note_needed(struct mapped_list *list, struct mapped *by, const char 
     }
 }
 
-static void find_needed(struct mapped_list *list) {
+static void find_needed(struct process_libraries *list) {
     bool *several = must_allocate(list->n + 1);
     const char *name;
 
     for (size_t i = 0; i < list->n; i++) {
-        const struct wc_elf_image *e = mapped_image(list->p[i]);
+        const struct wc_elf_image *e = process_library_image(list->p[i]);
         for (size_t k = 0; e && (name = wc_elf_needed(e, k)); k++)
             note_needed(list, list->p[i], name, several);
     }
@@ -321,7 +325,8 @@ static void find_needed(struct mapped_list *list) {
 
 /* $ORIGIN is the directory of the loader's path, below the working directory where that is a
  * relative one. */
-static const char *origin_of(struct mapped_list *list, const struct process *p, const char *name) {
+static const char *origin_of(struct process_libraries *list, const struct process *p,
+                             const char *name) {
     size_t n = wc_dir_length(name);
     char *origin, *kept;
 
@@ -336,8 +341,9 @@ static const char *origin_of(struct mapped_list *list, const struct process *p, 
     return kept;
 }
 
-static void set_search(struct mapped_list *list, const struct process *p, struct mapped *m) {
-    const struct wc_elf_image *e = mapped_image(m);
+static void set_search(struct process_libraries *list, const struct process *p,
+                       struct process_library *m) {
+    const struct wc_elf_image *e = process_library_image(m);
 
     m->search.path = m->name;
     m->search.origin = origin_of(list, p, m->name);
@@ -352,28 +358,28 @@ static void set_search(struct mapped_list *list, const struct process *p, struct
 }
 
 /* Where the loader's list cannot be read, the program is what /proc says. */
-static void find_program(struct mapped_list *list, const struct process *p) {
-    for (size_t i = 0; i < list->n && p->executable && !mapped_program(list); i++)
+static void find_program(struct process_libraries *list, const struct process *p) {
+    for (size_t i = 0; i < list->n && p->executable && !process_library_program(list); i++)
         list->p[i]->program = strcmp(list->p[i]->path, process_path(p, p->executable)) == 0;
 }
 
-void mapped_read(struct mapped_list *list, const struct process *p) {
-    *list = (struct mapped_list){.p = NULL};
+void process_library_read(struct process_libraries *list, const struct process *p) {
+    *list = (struct process_libraries){.p = NULL};
     heap_arena_begin(&list->memory);
     allow_descriptors();
     read_objects(list, p);
     read_list(list, p);
     find_program(list, p);
     if (list->n > 0)
-        qsort(list->p, list->n, sizeof(struct mapped *), by_place);
+        qsort(list->p, list->n, sizeof(struct process_library *), by_place);
     find_needed(list);
     for (size_t i = 0; i < list->n; i++)
         set_search(list, p, list->p[i]);
 }
 
-void mapped_end(struct mapped_list *list) {
+void process_library_end(struct process_libraries *list) {
     for (size_t i = 0; i < list->n; i++)
-        mapped_free(list->p[i]);
+        process_library_free(list->p[i]);
     free(list->p);
     heap_arena_end(&list->memory);
 }

@@ -1,4 +1,4 @@
-/* See world.h. */
+/* See library_cache.h. */
 #include "library_cache.h"
 
 #include <elf.h>
@@ -25,11 +25,11 @@
 #define OWN_INTERPRETER "/lib64/ld-linux-x86-64.so.2"
 #endif
 
-static const char *keep(struct world *w, const char *text) {
+static const char *keep(struct library_cache *w, const char *text) {
     return text ? wc_arena_string(&w->memory.arena, text) : NULL;
 }
 
-static const char **keep_list(struct world *w, const char *const *list, size_t n) {
+static const char **keep_list(struct library_cache *w, const char *const *list, size_t n) {
     const char **kept = wc_arena_take(&w->memory.arena, (n + 1) * sizeof(*kept));
 
     for (size_t i = 0; kept && i < n; i++)
@@ -41,16 +41,16 @@ static const char **keep_list(struct world *w, const char *const *list, size_t n
 
 #define HEADER_SIZE 64 /* what a search reads of a file */
 
-struct world_entry {
+struct cache_entry {
     const char *path;
-    struct wc_file_facts facts;
+    struct wc_file_stat facts;
     bool there, has_header;
     unsigned char header[HEADER_SIZE];
     UT_hash_handle hh;
 };
 
-static struct world_entry *entry_of(struct world *w, const char *path) {
-    struct world_entry *e;
+static struct cache_entry *entry_of(struct library_cache *w, const char *path) {
+    struct cache_entry *e;
 
     HASH_FIND_STR(w->entries, path, e);
     if (e || !(e = wc_arena_take(&w->memory.arena, sizeof(*e))))
@@ -62,18 +62,18 @@ static struct world_entry *entry_of(struct world *w, const char *path) {
     return e;
 }
 
-static bool known_facts(void *world, const char *path, struct wc_file_facts *out) {
-    const struct world_entry *e = entry_of(world, path);
+static bool known_facts(void *library_cache, const char *path, struct wc_file_stat *out) {
+    const struct cache_entry *e = entry_of(library_cache, path);
 
     if (e && e->there)
         *out = e->facts;
     return e && e->there;
 }
 
-static bool known_read(void *world, const char *path, uint64_t offset, void *to, size_t cap,
+static bool known_read(void *library_cache, const char *path, uint64_t offset, void *to, size_t cap,
                        size_t *n) {
-    struct world *w = world;
-    struct world_entry *e = offset == 0 && cap <= HEADER_SIZE ? entry_of(w, path) : NULL;
+    struct library_cache *w = library_cache;
+    struct cache_entry *e = offset == 0 && cap <= HEADER_SIZE ? entry_of(w, path) : NULL;
 
     if (!e || !e->there || !e->facts.regular)
         return w->disk.files.read(&w->disk, path, offset, to, cap, n);
@@ -87,22 +87,22 @@ static bool known_read(void *world, const char *path, uint64_t offset, void *to,
     return true;
 }
 
-static bool list(void *world, const char *dir, bool (*each)(void *arg, const char *name),
+static bool list(void *library_cache, const char *dir, bool (*each)(void *arg, const char *name),
                  void *arg) {
-    struct world *w = world;
+    struct library_cache *w = library_cache;
 
     return w->disk.files.list(&w->disk, dir, each, arg);
 }
 
-static bool real_path(void *world, const char *path, char *to, size_t cap) {
-    struct world *w = world;
+static bool real_path(void *library_cache, const char *path, char *to, size_t cap) {
+    struct library_cache *w = library_cache;
 
     return w->disk.files.real_path(&w->disk, path, to, cap);
 }
 
 /* ---- one library ---- */
 
-static void read_needed(struct world *w, struct library *b, const struct wc_elf_image *e) {
+static void read_needed(struct library_cache *w, struct library *b, const struct wc_elf_image *e) {
     enum { MOST = 1024 };
     const char *needed[MOST], *name;
     size_t n = 0;
@@ -114,7 +114,7 @@ static void read_needed(struct world *w, struct library *b, const struct wc_elf_
         b->needs_cudnn = b->needs_cudnn || wc_kind_is_cudnn(wc_name_kind_of(needed[i]));
 }
 
-static const char *read_interpreter(struct world *w, struct look *l) {
+static const char *read_interpreter(struct library_cache *w, struct elf_file *l) {
     struct wc_elf_image *e = &l->image;
     Elf64_Ehdr h;
     Elf64_Phdr p;
@@ -130,7 +130,7 @@ static const char *read_interpreter(struct world *w, struct look *l) {
     return NULL;
 }
 
-static void take_opens(struct world *w, struct library *b, enum wc_name_kind kind) {
+static void take_opens(struct library_cache *w, struct library *b, enum wc_name_kind kind) {
     const char *names[WORLD_OPENS_MOST];
     size_t n = 0;
 
@@ -161,33 +161,33 @@ static bool imports_dlopen(const struct wc_elf_image *e) {
 }
 
 /* That "libcudnn" stood in its search path alone makes it no less one that opens it. */
-static void take_constants(struct world *w, struct library *b, int fd, uint64_t size) {
-    if (size > GLANCE_CONSTANTS_MOST && !w->named)
+static void take_constants(struct library_cache *w, struct library *b, int fd, uint64_t size) {
+    if (size > ELF_PRESCAN_CONSTANTS_MOST && !w->named)
         return;
-    glance_constants(&w->glance, fd, size, OPENS_MOST_BYTES);
+    elf_prescan_constants(&w->glance, fd, size, OPENS_MOST_BYTES);
     take_opens(w, b, WC_NAME_FACADE);
     if (b->opens && b->opens[0])
         b->role = WC_role_HOST;
 }
 
 /* Of a library of cuDNN's, the parts; of another one, the facade, which makes it a host. */
-static void take_glance(struct world *w, struct library *b, enum glance_answer answer,
+static void take_glance(struct library_cache *w, struct library *b, enum elf_prescan_answer answer,
                         const struct wc_elf_image *image, int fd, uint64_t size) {
     if (opens_parts(b)) {
-        glance_constants(&w->glance, fd, size, OPENS_MOST_BYTES);
+        elf_prescan_constants(&w->glance, fd, size, OPENS_MOST_BYTES);
         take_opens(w, b, WC_NAME_PART);
     } else if (b->role == WC_role_HOST && !b->needs_cudnn) {
-        glance_constants(&w->glance, fd, size, OPENS_MOST_BYTES);
+        elf_prescan_constants(&w->glance, fd, size, OPENS_MOST_BYTES);
         take_opens(w, b, WC_NAME_FACADE);
-    } else if (answer == GLANCE_OPENS) {
+    } else if (answer == ELF_PRESCAN_OPENS) {
         take_opens(w, b, WC_NAME_FACADE);
         b->role = WC_role_HOST;
-    } else if (answer == GLANCE_NAMES && b->role == WC_role_OTHER && imports_dlopen(image)) {
+    } else if (answer == ELF_PRESCAN_NAMES && b->role == WC_role_OTHER && imports_dlopen(image)) {
         take_constants(w, b, fd, size);
     }
 }
 
-void world_add_open(struct world *w, struct library *b, const char *name) {
+void library_cache_add_open(struct library_cache *w, struct library *b, const char *name) {
     size_t n = 0;
 
     while (b->opens && b->opens[n])
@@ -201,7 +201,7 @@ void world_add_open(struct world *w, struct library *b, const char *name) {
     free(list);
 }
 
-static void read_image(struct world *w, struct library *b, struct look *l) {
+static void read_image(struct library_cache *w, struct library *b, struct elf_file *l) {
     const struct wc_elf_image *e = &l->image;
 
     b->machine = e->machine;
@@ -219,12 +219,12 @@ static void read_image(struct world *w, struct library *b, struct look *l) {
 }
 
 /* What is told of later stays open: its symbols are asked for again. */
-static bool is_kept(const struct world *w, const struct library *b) {
+static bool is_kept(const struct library_cache *w, const struct library *b) {
     return b->is_elf && w->looks < LOOKS_MOST &&
            (b->role == WC_role_HOST || b->role == WC_role_FACADE || b->role == WC_role_PART);
 }
 
-static struct library *new_library(struct world *w, const char *path, struct look *l) {
+static struct library *new_library(struct library_cache *w, const char *path, struct elf_file *l) {
     struct library *b = wc_arena_take(&w->memory.arena, sizeof(*b));
 
     if (!b)
@@ -243,49 +243,49 @@ static struct library *new_library(struct world *w, const char *path, struct loo
     return b;
 }
 
-/* What look.h would tell of it: most have no symbol of cuDNN's, which a glance shows. */
-static struct library *read_library(struct world *w, const char *path,
-                                    const enum glance_answer *known) {
+/* What elf_file.h would emit of it: most have no symbol of cuDNN's, which a glance shows. */
+static struct library *read_library(struct library_cache *w, const char *path,
+                                    const enum elf_prescan_answer *known) {
     bool is_other = wc_name_kind_of(path) == WC_NAME_OTHER;
-    enum glance_answer answer = known ? *known : GLANCE_NAMES;
+    enum elf_prescan_answer answer = known ? *known : ELF_PRESCAN_NAMES;
     struct library *b = NULL;
     struct stat facts;
     int fd = disk_open(&w->disk, path, &facts);
-    struct look *l;
+    struct elf_file *l;
 
     if (fd < 0)
         return NULL;
     if (is_other && !known)
-        answer = glance_at(&w->glance, fd, (uint64_t)facts.st_size, w->named);
-    l = is_other && (answer == GLANCE_NOTHING || answer == GLANCE_OPENS)
-            ? look_open_other(&w->disk, path)
-            : look_open(&w->disk, path);
+        answer = elf_prescan_at(&w->glance, fd, (uint64_t)facts.st_size, w->named);
+    l = is_other && (answer == ELF_PRESCAN_NOTHING || answer == ELF_PRESCAN_OPENS)
+            ? elf_file_open_other(&w->disk, path)
+            : elf_file_open(&w->disk, path);
     if (l)
         b = new_library(w, path, l);
     if (b && b->is_elf)
         take_glance(w, b, answer, &l->image, fd, (uint64_t)facts.st_size);
     close(fd);
     if (b && is_kept(w, b)) {
-        b->look = l;
+        b->elf_file = l;
         w->looks++;
     } else {
-        look_close(l);
+        elf_file_close(l);
     }
     return b;
 }
 
-struct look *world_look(struct world *w, const struct library *b) {
-    return b->look ? b->look : look_open(&w->disk, b->path);
+struct elf_file *library_cache_elf_file(struct library_cache *w, const struct library *b) {
+    return b->elf_file ? b->elf_file : elf_file_open(&w->disk, b->path);
 }
 
-void world_look_end(const struct library *b, struct look *l) {
-    if (!b->look)
-        look_close(l);
+void library_cache_elf_file_end(const struct library *b, struct elf_file *l) {
+    if (!b->elf_file)
+        elf_file_close(l);
 }
 
-static struct library *find_library(struct world *w, const char *path,
-                                    const enum glance_answer *answer) {
-    struct wc_file_facts facts;
+static struct library *find_library(struct library_cache *w, const char *path,
+                                    const enum elf_prescan_answer *answer) {
+    struct wc_file_stat facts;
     struct library_key key;
     struct library *b;
 
@@ -302,34 +302,35 @@ static struct library *find_library(struct world *w, const char *path,
     return b;
 }
 
-struct library *world_library(struct world *w, const char *path) {
+struct library *library_cache_get(struct library_cache *w, const char *path) {
     return find_library(w, path, NULL);
 }
 
-struct library *world_library_after(struct world *w, const char *path, enum glance_answer answer) {
+struct library *library_cache_get_after(struct library_cache *w, const char *path,
+                                        enum elf_prescan_answer answer) {
     return find_library(w, path, &answer);
 }
 
 /* ---- the loader ---- */
 
-static unsigned read_glibc(struct world *w, const char *const *directories) {
-    struct look *l = NULL;
+static unsigned read_glibc(struct library_cache *w, const char *const *directories) {
+    struct elf_file *l = NULL;
 
     w->glibc[0] = '\0';
     for (size_t i = 0; directories[i] && !l; i++) {
         char *path = must_format("%slibc.so.6", directories[i]);
-        l = look_open(&w->disk, path);
+        l = elf_file_open(&w->disk, path);
         free(path);
     }
     if (l && l->error == WC_ELF_OK)
         wc_glibc_release(&l->image, w->glibc);
-    look_close(l);
+    elf_file_close(l);
     return wc_glibc_minor(w->glibc);
 }
 
-static void read_system(struct world *w, const char *interpreter) {
+static void read_system(struct library_cache *w, const char *interpreter) {
     const char *platform = (const char *)getauxval(AT_PLATFORM);
-    struct look *l = look_open(&w->disk, interpreter);
+    struct elf_file *l = elf_file_open(&w->disk, interpreter);
     const struct wc_elf_image *loader = l && l->error == WC_ELF_OK ? &l->image : NULL;
     unsigned minor;
 
@@ -338,10 +339,10 @@ static void read_system(struct world *w, const char *interpreter) {
     wc_search_system_read(&w->system, 0, platform, getauxval(AT_HWCAP), loader);
     minor = read_glibc(w, w->system.defaults);
     wc_search_system_read(&w->system, minor, platform, getauxval(AT_HWCAP), loader);
-    look_close(l);
+    elf_file_close(l);
 }
 
-static void read_cache(struct world *w) {
+static void read_cache(struct library_cache *w) {
     struct stat facts;
     int fd = disk_open(&w->disk, "/etc/ld.so.cache", &facts);
 
@@ -354,7 +355,8 @@ static void read_cache(struct world *w) {
     close(fd);
 }
 
-void world_use(struct world *w, const char *interpreter, struct wc_search_world *search) {
+void library_cache_use(struct library_cache *w, const char *interpreter,
+                       struct wc_search_context *search) {
     if (!interpreter)
         interpreter = OWN_INTERPRETER;
     if (!w->interpreter || strcmp(w->interpreter, interpreter) != 0)
@@ -365,23 +367,23 @@ void world_use(struct world *w, const char *interpreter, struct wc_search_world 
     search->whole = search->sparse = true;
 }
 
-void world_begin(struct world *w, const char *root) {
+void library_cache_begin(struct library_cache *w, const char *root) {
     memset(w, 0, sizeof(*w));
     disk_begin(&w->disk, root);
     w->files = (struct wc_files){w, known_read, known_facts, list, real_path};
     heap_arena_begin(&w->memory);
-    glance_begin(&w->glance);
+    elf_prescan_begin(&w->glance);
     read_cache(w);
 }
 
-void world_end(struct world *w) {
+void library_cache_end(struct library_cache *w) {
     for (struct library *b = w->libraries; b; b = b->hh.next)
-        look_close(b->look);
+        elf_file_close(b->elf_file);
     HASH_CLEAR(hh, w->libraries);
     HASH_CLEAR(hh, w->entries);
     free(w->cache);
     free(w->interpreter);
-    glance_end(&w->glance);
+    elf_prescan_end(&w->glance);
     heap_arena_end(&w->memory);
     disk_end(&w->disk);
 }

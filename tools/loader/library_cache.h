@@ -32,18 +32,18 @@ struct library {
     /* cuDNN's libraries that it has the names of in its constants, "libcudnn.so.9",
      * "libcudnn_graph.so": it opens them itself. NULL at the end. */
     const char **opens;
-    struct look *look; /* kept open: it will be told of; NULL: not kept */
-    bool listed;       /* by a scan, as a copy or a host */
+    struct elf_file *elf_file; /* kept open: it will be told of; NULL: not kept */
+    bool listed;               /* by a scan, as a copy or a host */
     UT_hash_handle hh;
 };
 
-struct world {
+struct library_cache {
     struct disk disk;
     struct wc_files files; /* the disk's, with what was looked up kept: a search asks again */
-    struct world_entry *entries;
+    struct cache_entry *entries;
     struct heap_arena memory;
     struct library *libraries;
-    struct glance glance;
+    struct elf_prescan glance;
     unsigned char *cache;
     size_t cache_size;
     char *interpreter; /* of which `system` is */
@@ -54,18 +54,20 @@ struct world {
 };
 
 /* *w must not move. root: as for disk_begin. */
-void world_begin(struct world *w, const char *root);
-void world_end(struct world *w);
+void library_cache_begin(struct library_cache *w, const char *root);
+void library_cache_end(struct library_cache *w);
 
-/* NULL: no regular file that can be read (errno). Lives as long as the world. */
-struct library *world_library(struct world *w, const char *path);
+/* NULL: no regular file that can be read (errno). Lives as long as the library_cache. */
+struct library *library_cache_get(struct library_cache *w, const char *path);
 /* The same where a glance has been taken already. */
-struct library *world_library_after(struct world *w, const char *path, enum glance_answer answer);
+struct library *library_cache_get_after(struct library_cache *w, const char *path,
+                                        enum elf_prescan_answer answer);
 /* All of it, to be told; to be given back. NULL: it cannot be read any more. */
-struct look *world_look(struct world *w, const struct library *b);
-void world_look_end(const struct library *b, struct look *l);
-void world_add_open(struct world *w, struct library *b, const char *name);
+struct elf_file *library_cache_elf_file(struct library_cache *w, const struct library *b);
+void library_cache_elf_file_end(const struct library *b, struct elf_file *l);
+void library_cache_add_open(struct library_cache *w, struct library *b, const char *name);
 /* Fills in what a loader adds: interpreter is the path of ld.so, NULL: that of the own machine. */
-void world_use(struct world *w, const char *interpreter, struct wc_search_world *search);
+void library_cache_use(struct library_cache *w, const char *interpreter,
+                       struct wc_search_context *search);
 
 #endif

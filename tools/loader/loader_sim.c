@@ -1,6 +1,6 @@
 /*
- * See loading.h. The order is that of glibc's _dl_map_object_deps: the program, what is preloaded,
- * then each object's DT_NEEDED, breadth first.
+ * See loader_sim.h. The order is that of glibc's _dl_map_object_deps: the program, what is
+ * preloaded, then each object's DT_NEEDED, breadth first.
  */
 #include "loader_sim.h"
 
@@ -20,7 +20,7 @@
 #define OWN_MACHINE EM_X86_64
 #endif
 
-const char *loading_variable(const struct loading *g, const char *name) {
+const char *loader_sim_variable(const struct loader_sim *g, const char *name) {
     size_t n = strlen(name);
 
     for (char *const *v = g->environment; *v; v++)
@@ -29,14 +29,14 @@ const char *loading_variable(const struct loading *g, const char *name) {
     return NULL;
 }
 
-static const char *keep(struct loading *g, const char *text) {
+static const char *keep(struct loader_sim *g, const char *text) {
     return text ? wc_arena_string(&g->memory.arena, text) : NULL;
 }
 
 /* ---- what is loaded ---- */
 
 /* Below the working directory where the loader has it by a relative path. */
-static const char *origin_of(struct loading *g, const char *path) {
+static const char *origin_of(struct loader_sim *g, const char *path) {
     size_t n = wc_dir_length(path);
     char *origin;
     const char *kept;
@@ -50,7 +50,7 @@ static const char *origin_of(struct loading *g, const char *path) {
     return kept;
 }
 
-static void note_name(struct loading *g, struct loaded *o, const char *name) {
+static void note_name(struct loader_sim *g, struct loaded *o, const char *name) {
     size_t n = 0;
 
     while (o->names && o->names[n])
@@ -61,7 +61,7 @@ static void note_name(struct loading *g, struct loaded *o, const char *name) {
     o->search.names = o->names;
 }
 
-static struct loaded *add(struct loading *g, const char *path, const struct library *library,
+static struct loaded *add(struct loader_sim *g, const char *path, const struct library *library,
                           const char *name, const struct loaded *by, enum wc_operation how) {
     struct loaded *o;
 
@@ -89,19 +89,19 @@ static struct loaded *add(struct loading *g, const char *path, const struct libr
     return o;
 }
 
-static struct loaded *find(const struct loading *g, const struct library *library) {
+static struct loaded *find(const struct loader_sim *g, const struct library *library) {
     for (size_t i = 0; i < g->n; i++)
         if (g->objects[i]->library == library)
             return g->objects[i];
     return NULL;
 }
 
-const struct loaded *loading_of(const struct loading *g, const struct library *library) {
+const struct loaded *loader_sim_of(const struct loader_sim *g, const struct library *library) {
     return find(g, library);
 }
 
 /* The same file by another name is the same object. NULL: it is missing. */
-static struct loaded *want(struct loading *g, const char *name, const struct loaded *by,
+static struct loaded *want(struct loader_sim *g, const char *name, const struct loaded *by,
                            enum wc_operation how) {
     const struct library *library;
     struct loaded *o;
@@ -110,7 +110,7 @@ static struct loaded *want(struct loading *g, const char *name, const struct loa
     wc_replay_run(g->replay, &g->search, by ? &by->search : NULL, name, g->scratch,
                   WC_SEARCH_SCRATCH);
     path = wc_replay_taken(g->replay);
-    library = path ? world_library(g->world, path) : NULL;
+    library = path ? library_cache_get(g->library_cache, path) : NULL;
     if (!library)
         return NULL;
     o = find(g, library);
@@ -121,16 +121,16 @@ static struct loaded *want(struct loading *g, const char *name, const struct loa
     return o;
 }
 
-static void note_missing(struct loading *g, const char *name, const struct loaded *by,
+static void note_missing(struct loader_sim *g, const char *name, const struct loaded *by,
                          enum wc_operation how) {
     for (size_t i = 0; i < g->missing_count; i++)
         if (strcmp(g->missing[i].name, name) == 0)
             return;
     g->missing = must_grow(g->missing, (g->missing_count + 1) * sizeof(*g->missing));
-    g->missing[g->missing_count++] = (struct loading_missing){keep(g, name), by, how};
+    g->missing[g->missing_count++] = (struct loader_sim_missing){keep(g, name), by, how};
 }
 
-static void load_needed(struct loading *g, size_t from) {
+static void load_needed(struct loader_sim *g, size_t from) {
     for (size_t i = from; i < g->n; i++)
         for (const char **name = g->objects[i]->library->needed; *name; name++)
             if (!want(g, *name, g->objects[i], WC_operation_NEEDED))
@@ -140,16 +140,16 @@ static void load_needed(struct loading *g, size_t from) {
 /* ---- what these open in turn ---- */
 
 /* The file's own version, for the names that a facade makes of it. */
-static struct wc_version version_of(struct loading *g, const struct loaded *o) {
+static struct wc_version version_of(struct loader_sim *g, const struct loaded *o) {
     struct wc_version version = WC_VERSION_NONE;
-    struct look *l = world_look(g->world, o->library);
+    struct elf_file *l = library_cache_elf_file(g->library_cache, o->library);
     struct wc_record r;
 
     if (l) {
-        look_object(l, &r);
+        elf_file_object(l, &r);
         if (r.u.object.version)
             wc_version_parse(r.u.object.version, strlen(r.u.object.version), &version);
-        world_look_end(o->library, l);
+        library_cache_elf_file_end(o->library, l);
     }
     if (!wc_version_known(version)) {
         struct wc_name name;
@@ -161,8 +161,8 @@ static struct wc_version version_of(struct loading *g, const struct loaded *o) {
 
 /* cuDNN 9 has "libcudnn_ops.so" and adds .MAJOR.MINOR.PATCH, .MAJOR.MINOR, .MAJOR and nothing in
  * turn; 8 has the name with its major. */
-static const struct loaded *open_part(struct loading *g, const char *name, const struct loaded *by,
-                                      struct wc_version version) {
+static const struct loaded *open_part(struct loader_sim *g, const char *name,
+                                      const struct loaded *by, struct wc_version version) {
     const int32_t fields[] = {version.major, version.minor, version.patch};
     const struct loaded *o = NULL;
     struct wc_name read;
@@ -185,7 +185,7 @@ static const struct loaded *open_part(struct loading *g, const char *name, const
 
 /* A flavour of cuDNN may leave parts out and never ask for them. What cudnnGetVersion is handed on
  * to is always asked for. */
-static void note_part(struct loading *g, const char *name, const struct loaded *by,
+static void note_part(struct loader_sim *g, const char *name, const struct loaded *by,
                       struct wc_version version) {
     const char *answering = wc_answering_part(version.major);
     struct wc_name read;
@@ -199,7 +199,7 @@ static void note_part(struct loading *g, const char *name, const struct loaded *
     }
 }
 
-static void open_parts(struct loading *g, const struct loaded *by) {
+static void open_parts(struct loader_sim *g, const struct loaded *by) {
     struct wc_version version = version_of(g, by);
 
     for (const char **name = by->library->opens; *name; name++)
@@ -209,7 +209,7 @@ static void open_parts(struct loading *g, const struct loaded *by) {
 }
 
 /* It takes the first that is there. */
-static void open_facade(struct loading *g, const struct loaded *by) {
+static void open_facade(struct loader_sim *g, const struct loaded *by) {
     const char **names = by->library->opens;
 
     for (const char **name = names; *name; name++)
@@ -219,7 +219,7 @@ static void open_facade(struct loading *g, const struct loaded *by) {
         note_missing(g, *names, by, WC_operation_DLOPEN);
 }
 
-static void load_rest(struct loading *g, size_t from) {
+static void load_rest(struct loader_sim *g, size_t from) {
     load_needed(g, from);
     for (size_t i = from; i < g->n; i++) {
         size_t before = g->n;
@@ -233,7 +233,8 @@ static void load_rest(struct loading *g, size_t from) {
     }
 }
 
-const struct loaded *loading_open(struct loading *g, const char *name, const struct loaded *by) {
+const struct loaded *loader_sim_open(struct loader_sim *g, const char *name,
+                                     const struct loaded *by) {
     size_t before = g->n;
     const struct loaded *o = want(g, name, by, WC_operation_DLOPEN);
 
@@ -246,8 +247,8 @@ const struct loaded *loading_open(struct loading *g, const char *name, const str
 /* ---- the start ---- */
 
 /* One that is not found is passed over. */
-static void preload(struct loading *g) {
-    const char *list = loading_variable(g, "LD_PRELOAD");
+static void preload(struct loader_sim *g) {
+    const char *list = loader_sim_variable(g, "LD_PRELOAD");
     char *copy = must_copy(list ? list : ""), *rest = copy, *name;
 
     while ((name = strsep(&rest, " :")))
@@ -256,14 +257,14 @@ static void preload(struct loading *g) {
     free(copy);
 }
 
-static bool start(struct loading *g, const char *program) {
-    const struct library *library = world_library(g->world, program);
+static bool start(struct loader_sim *g, const char *program) {
+    const struct library *library = library_cache_get(g->library_cache, program);
     struct loaded *o;
 
     if (!library || !library->is_elf || library->machine != OWN_MACHINE || !library->interpreter ||
         strstr(library->interpreter, "ld-musl"))
         return false;
-    world_use(g->world, library->interpreter, &g->search);
+    library_cache_use(g->library_cache, library->interpreter, &g->search);
     o = add(g, library->real_path, library, NULL, NULL, WC_operation_START);
     o->search.is_program = true;
     g->program = o;
@@ -272,23 +273,23 @@ static bool start(struct loading *g, const char *program) {
     return true;
 }
 
-bool loading_begin(struct loading *g, struct world *world, const char *program,
-                   char *const *environment) {
+bool loader_sim_begin(struct loader_sim *g, struct library_cache *library_cache,
+                      const char *program, char *const *environment) {
     memset(g, 0, sizeof(*g));
     heap_arena_begin(&g->memory);
-    g->world = world;
+    g->library_cache = library_cache;
     g->environment = environment;
-    g->directory = world->disk.root[0] ? NULL : getcwd(NULL, 0);
+    g->directory = library_cache->disk.root[0] ? NULL : getcwd(NULL, 0);
     g->replay = must_allocate(sizeof(*g->replay));
     g->scratch = must_allocate(WC_SEARCH_SCRATCH);
-    g->search.library_path = loading_variable(g, "LD_LIBRARY_PATH");
+    g->search.library_path = loader_sim_variable(g, "LD_LIBRARY_PATH");
     g->search.machine = OWN_MACHINE;
     g->tried.arena = &g->memory.arena;
     g->search.memory = &g->tried;
     if (!program) {
-        world_use(world, NULL, &g->search);
+        library_cache_use(library_cache, NULL, &g->search);
     } else if (!start(g, program)) {
-        loading_end(g);
+        loader_sim_end(g);
         return false;
     }
     preload(g);
@@ -296,7 +297,7 @@ bool loading_begin(struct loading *g, struct world *world, const char *program,
     return true;
 }
 
-void loading_end(struct loading *g) {
+void loader_sim_end(struct loader_sim *g) {
     for (size_t i = 0; i < g->n; i++) {
         free(g->objects[i]->names);
         free(g->objects[i]);

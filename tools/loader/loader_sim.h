@@ -19,16 +19,16 @@ struct loaded {
     int64_t number;          /* of its object record; WC_NULL: it has none */
 };
 
-struct loading_missing {
+struct loader_sim_missing {
     const char *name;
     const struct loaded *by;
     enum wc_operation how;
 };
 
-struct loading {
+struct loader_sim {
     struct heap_arena memory;
-    struct world *world;
-    struct wc_search_world search;
+    struct library_cache *library_cache;
+    struct wc_search_context search;
     struct wc_search_memory tried;
     struct wc_replay *replay;
     void *scratch;
@@ -38,39 +38,40 @@ struct loading {
     struct loaded **objects;      /* in the loader's order */
     size_t n;
     const struct wc_search_object **loaded;
-    struct loading_missing *missing;
+    struct loader_sim_missing *missing;
     size_t missing_count;
 };
 
 /* program: path of an ELF file, NULL: unknown. environment: NAME=value as it is given, NULL at the
  * end; it has to live as long as *g. False: it is none that a loader of this machine starts; there
  * is nothing to end then. */
-bool loading_begin(struct loading *g, struct world *world, const char *program,
-                   char *const *environment);
-void loading_end(struct loading *g);
+bool loader_sim_begin(struct loader_sim *g, struct library_cache *library_cache,
+                      const char *program, char *const *environment);
+void loader_sim_end(struct loader_sim *g);
 
 /* As dlopen(name) in that object (NULL: in nobody that is known), with all that comes with it, and
  * all that these open in turn. NULL: not found, or no library. */
-const struct loaded *loading_open(struct loading *g, const char *name, const struct loaded *by);
+const struct loaded *loader_sim_open(struct loader_sim *g, const char *name,
+                                     const struct loaded *by);
 /* The object that a file is; NULL: it is not loaded. */
-const struct loaded *loading_of(const struct loading *g, const struct library *library);
-const char *loading_variable(const struct loading *g, const char *name);
+const struct loaded *loader_sim_of(const struct loader_sim *g, const struct library *library);
+const char *loader_sim_variable(const struct loader_sim *g, const char *name);
 
 /* Records of several loadings into one place: what is the same file is one object. All zero: none
  * yet. */
-struct loading_told;
-struct loading_teller {
+struct emitted_object;
+struct loader_sim_emitter {
     void (*add)(void *ctx, struct wc_record *r);
     void *ctx;
     int64_t objects, searches, requests;
-    struct loading_told *told;
+    struct emitted_object *told;
     char **environments; /* whose packages are told */
     size_t environment_count;
 };
 /* What is known by that, as records without a head: each library of cuDNN or CUDA and each object
  * that wants cuDNN, with its demands; what is missing, where it was looked for, and copies that are
  * elsewhere. */
-void loading_tell(struct loading *g, struct loading_teller *t);
-void loading_teller_end(struct loading_teller *t);
+void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t);
+void loader_sim_emitter_end(struct loader_sim_emitter *t);
 
 #endif

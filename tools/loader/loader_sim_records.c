@@ -1,4 +1,4 @@
-/* The records of a replayed loading: see loading.h. */
+/* The records of a replayed loading: see loader_sim.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,17 +8,17 @@
 
 #define SCRATCH_SIZE ((size_t)64 << 10) /* what wc_identify asks for */
 
-struct loading_told {
+struct emitted_object {
     struct library_key key;
     int64_t number;
     UT_hash_handle hh;
 };
 
-struct telling {
-    struct loading *g;
-    struct loading_teller *t;
+struct emitting {
+    struct loader_sim *g;
+    struct loader_sim_emitter *t;
     struct wc_replay_sink sink;
-    struct look *candidate;
+    struct elf_file *candidate;
 };
 
 /* ---- objects ---- */
@@ -28,7 +28,7 @@ static bool matters(const struct library *b) {
 }
 
 /* The packages near files of one environment are the same. */
-static bool is_new_environment(struct loading_teller *t, const char *path) {
+static bool is_new_environment(struct loader_sim_emitter *t, const char *path) {
     size_t n = wc_environment_length(path);
 
     for (size_t i = 0; i < t->environment_count; i++)
@@ -41,22 +41,22 @@ static bool is_new_environment(struct loading_teller *t, const char *path) {
 }
 
 /* Nothing of it is mapped any more, or yet; but that is where it is when it is. */
-static void tell_object(struct telling *s, struct loaded *o) {
-    struct loading_told *told;
+static void emit_object(struct emitting *s, struct loaded *o) {
+    struct emitted_object *told;
     struct wc_object_record *r;
     struct wc_record record;
-    struct look *l;
+    struct elf_file *l;
 
     HASH_FIND(hh, s->t->told, &o->library->key, sizeof(o->library->key), told);
     if (told) {
         o->number = told->number;
         return;
     }
-    l = world_look(s->g->world, o->library);
+    l = library_cache_elf_file(s->g->library_cache, o->library);
     if (!l)
         return;
     o->number = ++s->t->objects;
-    look_object(l, &record);
+    elf_file_object(l, &record);
     r = &record.u.object;
     r->object = o->number;
     r->role = o->library->role;
@@ -68,11 +68,11 @@ static void tell_object(struct telling *s, struct loaded *o) {
     r->asked_how = o->how;
     s->t->add(s->t->ctx, &record);
     if (r->is_host)
-        look_demands(l, o->number, s->t->add, s->t->ctx);
+        elf_file_demands(l, o->number, s->t->add, s->t->ctx);
     if ((r->is_host || wc_kind_is_cudnn(wc_name_kind_of(o->search.path))) &&
         is_new_environment(s->t, o->library->real_path))
-        look_packages(l, s->t->add, s->t->ctx);
-    world_look_end(o->library, l);
+        elf_file_packages(l, s->t->add, s->t->ctx);
+    library_cache_elf_file_end(o->library, l);
     told = must_allocate(sizeof(*told));
     told->key = o->library->key;
     told->number = o->number;
@@ -81,11 +81,11 @@ static void tell_object(struct telling *s, struct loaded *o) {
 
 /* ---- searches ---- */
 
-static void tell_search(struct telling *s, const char *name, const struct loaded *by,
+static void emit_search(struct emitting *s, const char *name, const struct loaded *by,
                         const struct loaded *got, int64_t request) {
     struct wc_record record;
     struct wc_search_record *r = &record.u.search;
-    struct loading *g = s->g;
+    struct loader_sim *g = s->g;
 
     /* That the loader has tried a directory in vain counts for its own search alone. */
     g->search.memory = NULL;
@@ -106,7 +106,7 @@ static void tell_search(struct telling *s, const char *name, const struct loaded
             wc_replay_site(g->replay, g->objects[i]->search.path);
         wc_replay_copies(g->replay, name, by ? by->search.path : "");
     }
-    wc_replay_tell(g->replay, &record, got != NULL, &s->sink);
+    wc_replay_emit(g->replay, &record, got != NULL, &s->sink);
 }
 
 /* ---- what is missing ---- */
@@ -116,23 +116,23 @@ static const char *or_null(const char *s) {
 }
 
 /* The loader ends at a file that is damaged, and passes over one for another machine. */
-static void tell_file(struct telling *s, const char *path, int64_t request) {
-    struct wc_file_look look;
+static void emit_file(struct emitting *s, const char *path, int64_t request) {
+    struct wc_file_check elf_file;
     struct wc_record record;
 
-    if (!wc_file_look(&s->g->world->disk.files, path, s->g->search.machine, &look))
+    if (!wc_file_check(&s->g->library_cache->disk.files, path, s->g->search.machine, &elf_file))
         return;
     wc_record_begin(&record, WC_KIND_file);
     record.u.file.path = path;
     record.u.file.request = request;
-    record.u.file.fault = look.fault;
-    record.u.file.what = or_null(look.what);
-    record.u.file.size = look.size;
-    record.u.file.needs = look.needs;
+    record.u.file.fault = elf_file.fault;
+    record.u.file.what = or_null(elf_file.what);
+    record.u.file.size = elf_file.size;
+    record.u.file.needs = elf_file.needs;
     s->t->add(s->t->ctx, &record);
 }
 
-static void tell_missing(struct telling *s, const struct loading_missing *m) {
+static void emit_missing(struct emitting *s, const struct loader_sim_missing *m) {
     int64_t request = ++s->t->requests;
     struct wc_record record;
     const char *passed;
@@ -145,17 +145,17 @@ static void tell_missing(struct telling *s, const struct loading_missing *m) {
     record.u.failure.caller_object = m->by ? m->by->number : WC_NULL;
     record.u.failure.inferred = true;
     s->t->add(s->t->ctx, &record);
-    tell_search(s, m->name, m->by, NULL, request);
+    emit_search(s, m->name, m->by, NULL, request);
     for (size_t i = 0; (passed = wc_replay_passed(s->g->replay, i)); i++)
-        tell_file(s, passed, request);
+        emit_file(s, passed, request);
 }
 
 /* ---- all of it ---- */
 
 static bool open_candidate(void *ctx, const char *path, const struct wc_elf_image **image) {
-    struct telling *s = ctx;
+    struct emitting *s = ctx;
 
-    s->candidate = look_open(&s->g->world->disk, path);
+    s->candidate = elf_file_open(&s->g->library_cache->disk, path);
     if (!s->candidate)
         return false;
     *image = s->candidate->error == WC_ELF_OK ? &s->candidate->image : NULL;
@@ -163,17 +163,17 @@ static bool open_candidate(void *ctx, const char *path, const struct wc_elf_imag
 }
 
 static void close_candidate(void *ctx) {
-    look_close(((struct telling *)ctx)->candidate);
+    elf_file_close(((struct emitting *)ctx)->candidate);
 }
 
 static void add(void *ctx, struct wc_record *r) {
-    struct telling *s = ctx;
+    struct emitting *s = ctx;
 
     s->t->add(s->t->ctx, r);
 }
 
 /* Which facade it gets: what it needs or opens by name, else the first that its process has. */
-static const struct loaded *facade_of(const struct loading *g, const struct loaded *host) {
+static const struct loaded *facade_of(const struct loader_sim *g, const struct loaded *host) {
     const char **const lists[] = {host->library->needed, host->library->opens};
 
     for (size_t k = 0; k < 2; k++)
@@ -194,7 +194,7 @@ static const struct loaded *facade_of(const struct loading *g, const struct load
     return NULL;
 }
 
-static void tell_binding(struct telling *s, const struct loaded *host) {
+static void emit_binding(struct emitting *s, const struct loaded *host) {
     const struct loaded *facade = facade_of(s->g, host);
     struct wc_record record;
 
@@ -208,31 +208,31 @@ static void tell_binding(struct telling *s, const struct loaded *host) {
     s->t->add(s->t->ctx, &record);
 }
 
-void loading_tell(struct loading *g, struct loading_teller *t) {
-    struct telling s = {.g = g, .t = t};
+void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t) {
+    struct emitting s = {.g = g, .t = t};
     int64_t known = t->objects;
 
     s.sink = (struct wc_replay_sink){
         &s, add, open_candidate, close_candidate, must_allocate(SCRATCH_SIZE), SCRATCH_SIZE};
     for (size_t i = 0; i < g->n; i++)
         if (matters(g->objects[i]->library))
-            tell_object(&s, g->objects[i]);
+            emit_object(&s, g->objects[i]);
     for (size_t i = 0; i < g->n; i++)
         if (g->objects[i]->number > known && g->objects[i]->asked_name &&
             !strchr(g->objects[i]->asked_name, '/'))
-            tell_search(&s, g->objects[i]->asked_name, g->objects[i]->by, g->objects[i], WC_NULL);
+            emit_search(&s, g->objects[i]->asked_name, g->objects[i]->by, g->objects[i], WC_NULL);
     for (size_t i = 0; i < g->n; i++)
         if (g->objects[i]->number > known && g->objects[i]->library->role == WC_role_HOST)
-            tell_binding(&s, g->objects[i]);
+            emit_binding(&s, g->objects[i]);
     for (size_t i = 0; i < g->missing_count; i++)
         if (wc_name_kind_of(g->missing[i].name) != WC_NAME_OTHER ||
             (g->missing[i].by && g->missing[i].by->library->role != WC_role_OTHER))
-            tell_missing(&s, &g->missing[i]);
+            emit_missing(&s, &g->missing[i]);
     free(s.sink.scratch);
 }
 
-void loading_teller_end(struct loading_teller *t) {
-    struct loading_told *told, *next;
+void loader_sim_emitter_end(struct loader_sim_emitter *t) {
+    struct emitted_object *told, *next;
 
     HASH_ITER(hh, t->told, told, next) {
         HASH_DEL(t->told, told);

@@ -52,33 +52,33 @@ static void add(void *ctx, struct wc_record *r) {
 
 /* ---- what has a part in it ---- */
 
-static bool is_relevant(const struct loading *s) {
+static bool is_relevant(const struct loader_sim *s) {
     for (size_t i = 0; i < s->missing_count; i++)
         if (wc_name_kind_of(s->missing[i].name) != WC_NAME_OTHER)
             return true;
     return false;
 }
 
-static void say_missing(const struct loading *s, char **reason) {
+static void print_missing(const struct loader_sim *s, char **reason) {
     if (s->missing_count > 0)
         *reason = must_format("it ended in the loader: %s, which %s needs, was not found",
                               s->missing[0].name, s->missing[0].by->search.path);
 }
 
-static struct source *make(struct loading *loading, const char *program, int64_t child,
+static struct source *make(struct loader_sim *loading, const char *program, int64_t child,
                            const char *path) {
     struct writing w = {NULL, false};
-    struct loading_teller teller = {.add = add, .ctx = &w};
+    struct loader_sim_emitter teller = {.add = add, .ctx = &w};
     char *real = realpath(program, NULL);
     const struct first_records first = {NULL, real ? real : program, gnu_get_libc_version(),
                                         loading->environment, child};
 
     w.source = source_new(SOURCE_LOG, path ? path : "");
     w.source->pid = child;
-    first_records_tell(&first, add, &w);
+    first_records_emit(&first, add, &w);
     free(real);
-    loading_tell(loading, &teller);
-    loading_teller_end(&teller);
+    loader_sim_emit(loading, &teller);
+    loader_sim_emitter_end(&teller);
     return w.source;
 }
 
@@ -86,18 +86,18 @@ struct source *startup_source(const char *program, const char *preload, int64_t 
                               const char *path, char **reason) {
     char **environment = environment_with(preload);
     struct source *source = NULL;
-    struct loading loading;
-    struct world world;
+    struct loader_sim loading;
+    struct library_cache library_cache;
 
-    world_begin(&world, NULL);
-    if (loading_begin(&loading, &world, program, environment)) {
+    library_cache_begin(&library_cache, NULL);
+    if (loader_sim_begin(&loading, &library_cache, program, environment)) {
         if (is_relevant(&loading))
             source = make(&loading, program, child, path);
         else
-            say_missing(&loading, reason);
-        loading_end(&loading);
+            print_missing(&loading, reason);
+        loader_sim_end(&loading);
     }
-    world_end(&world);
+    library_cache_end(&library_cache);
     free(environment[0]);
     free(environment);
     return source;

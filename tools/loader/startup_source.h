@@ -1,5 +1,5 @@
 /*
- * A program that ended in the loader, as its files explain it (loading.h): a source like a log.
+ * A program that ended in the loader, as its files explain it (loader_sim.h): a source like a log.
  */
 #ifndef WHICHCUDNN_TOOLS_STARTUP_SOURCE_H
 #define WHICHCUDNN_TOOLS_STARTUP_SOURCE_H

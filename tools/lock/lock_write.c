@@ -190,7 +190,7 @@ static int place_of(const struct wc_object_record *o) {
     static const int places[] = {[WC_role_HOST] = 0,
                                  [WC_role_FACADE] = 1,
                                  [WC_role_PART] = 2,
-                                 [WC_role_COMPANION] = 3,
+                                 [WC_role_CUDA_DEPENDENCY] = 3,
                                  [WC_role_OTHER] = 4};
 
     return (unsigned)o->role < sizeof(places) / sizeof(places[0]) ? places[o->role] : 4;
@@ -509,7 +509,7 @@ static void print_others(FILE *to, const struct wc_stack *s) {
         char *version = library_version(o), *installation = library_installation(o);
         struct requirement r;
         if ((o->role == WC_role_FACADE || o->role == WC_role_PART ||
-             o->role == WC_role_COMPANION) &&
+             o->role == WC_role_CUDA_DEPENDENCY) &&
             add_requirement(&r, 0, o->installation_kind, o->installation,
                             o->installation_version) == 0)
             print_format(to, "# not from pip: %s%s%s (%s)\n", library_name(o), version ? " " : "",

@@ -13,8 +13,8 @@ static bool is_own(const struct first_records *f) {
     return !f->disk || !f->disk->root[0];
 }
 
-static void tell_process(const struct first_records *f, const struct utsname *computer,
-                         look_add *add, void *ctx) {
+static void report_process(const struct first_records *f, const struct utsname *computer,
+                           record_sink *add, void *ctx) {
     char *directory = is_own(f) ? getcwd(NULL, 0) : NULL;
     const char *logged[64];
     struct wc_record r;
@@ -35,8 +35,8 @@ static void tell_process(const struct first_records *f, const struct utsname *co
     free(directory);
 }
 
-static void tell_machine(const struct first_records *f, const struct utsname *computer,
-                         look_add *add, void *ctx) {
+static void report_machine(const struct first_records *f, const struct utsname *computer,
+                           record_sink *add, void *ctx) {
     struct wc_machine_texts *texts = must_allocate(sizeof(*texts));
     struct wc_record r;
 
@@ -49,11 +49,11 @@ static void tell_machine(const struct first_records *f, const struct utsname *co
     free(texts);
 }
 
-void first_records_tell(const struct first_records *f, look_add *add, void *ctx) {
+void first_records_emit(const struct first_records *f, record_sink *add, void *ctx) {
     struct utsname computer;
 
     if (uname(&computer) != 0)
         return;
-    tell_process(f, &computer, add, ctx);
-    tell_machine(f, &computer, add, ctx);
+    report_process(f, &computer, add, ctx);
+    report_machine(f, &computer, add, ctx);
 }

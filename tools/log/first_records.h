@@ -15,6 +15,6 @@ struct first_records {
     char *const *environment; /* as the process is given it */
     int64_t run_pid;          /* WC_NULL: it was not started by `run` */
 };
-void first_records_tell(const struct first_records *f, look_add *add, void *ctx);
+void first_records_emit(const struct first_records *f, record_sink *add, void *ctx);
 
 #endif

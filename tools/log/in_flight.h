@@ -1,7 +1,7 @@
 /*
  * What each thread had begun when a log ends: its last request or watched call that nothing later
  * shows as over. For a call that is exact. A request is followed by no record when it succeeds
- * with nothing relevant, so "it was the last one asked for" is all that can be said.
+ * with nothing relevant, so "it was the last one asked for" is all that can be printed.
  */
 #ifndef WHICHCUDNN_TOOLS_IN_FLIGHT_H
 #define WHICHCUDNN_TOOLS_IN_FLIGHT_H

@@ -272,7 +272,7 @@ static void visit_source(struct source *s, visit *each, void *arg) {
     VISIT_LIST(candidates, WC_KIND_candidate);
     VISIT_LIST(files, WC_KIND_file);
     VISIT_LIST(calls, WC_KIND_call);
-    VISIT_LIST(blinds, WC_KIND_blind);
+    VISIT_LIST(unobserved, WC_KIND_unobserved);
     VISIT_LIST(findings, WC_KIND_finding);
     for (size_t i = 0; i < s->events.n; i++)
         visit_record(&s->memory.arena, s->events.p[i].kind, &s->events.p[i].u, each, arg);

@@ -16,7 +16,7 @@ struct redaction *redaction_new(void);
 struct redaction *redaction_of_nobody(void);
 void redaction_free(struct redaction *r);
 
-/* Takes up the names in it: its node, and whoever's home directories its texts tell of. All sources
+/* Takes up the names in it: its node, and whoever's home directories its texts emit of. All sources
  * first, then the changes. */
 void redaction_learn(struct redaction *r, const struct source *s);
 void redaction_apply(const struct redaction *r, struct source *s);

@@ -42,7 +42,7 @@ static bool load(struct nvml *n) {
            look_up(library, "nvmlDeviceGetCudaComputeCapability", &n->capability);
 }
 
-static void tell_device(const struct nvml *n, unsigned i, int to) {
+static void report_device(const struct nvml *n, unsigned i, int to) {
     char name[NAME_MOST] = "", line[NAME_MOST + 16];
     void *device;
     int major, minor, length;
@@ -57,7 +57,7 @@ static void tell_device(const struct nvml *n, unsigned i, int to) {
         _exit(1);
 }
 
-/* What NVML may have to say itself goes nowhere. */
+/* What NVML may have to print itself goes nowhere. */
 static void be_silent(void) {
     int nowhere = open("/dev/null", O_RDWR);
 
@@ -72,7 +72,7 @@ _Noreturn static void ask(int to) {
     be_silent();
     if (load(&n) && n.init() == 0 && n.count(&count) == 0)
         for (unsigned i = 0; i < count && i < GPUS_MOST; i++)
-            tell_device(&n, i, to);
+            report_device(&n, i, to);
     _exit(0);
 }
 
@@ -110,7 +110,7 @@ static size_t read_all(int from, char *to, size_t cap) {
     return n;
 }
 
-/* Whole lines only: who was cut off in one has not said it. */
+/* Whole lines only: who was cut off in one has not printed it. */
 static void split(struct gpus *g, size_t n) {
     char *line = g->text, *end;
 

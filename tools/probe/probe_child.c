@@ -37,7 +37,7 @@ struct probe {
     cudnnStatus_t status;
 };
 
-static void say(const char *word, const char *rest) {
+static void print(const char *word, const char *rest) {
     printf("%s %s\n", word, rest);
     fflush(stdout); /* what comes next may not come back */
 }
@@ -56,7 +56,7 @@ static bool load(struct probe *p, const char *path) {
     char first[512] = "";
     const char *name = path, *words;
 
-    say("step", "dlopen");
+    print("step", "dlopen");
     if (path)
         p->cudnn = dlopen(path, RTLD_LAZY);
     for (size_t i = 0; !path && !p->cudnn && i < sizeof(names) / sizeof(names[0]); i++) {
@@ -68,24 +68,24 @@ static bool load(struct probe *p, const char *path) {
     }
     if (!p->cudnn) {
         words = *first ? first : dlerror();
-        say("failed", words ? words : "no words");
+        print("failed", words ? words : "no words");
         return false;
     }
-    say("name", name);
+    print("name", name);
     return true;
 }
 
 static bool find_functions(struct probe *p) {
-    say("step", "dlsym");
+    print("step", "dlsym");
 #define CUDNN(name, arguments)                                                                     \
     if (!look_up(p->cudnn, #name, &p->call.name)) {                                                \
-        say("failed", "it has no " #name);                                                         \
+        print("failed", "it has no " #name);                                                       \
         return false;                                                                              \
     }
 #define CUDA(name, arguments)
 #include "probe_calls.def"
     if (!look_up(p->cudnn, "cudnnGetVersion", &p->call.cudnnGetVersion)) {
-        say("failed", "it has no cudnnGetVersion");
+        print("failed", "it has no cudnnGetVersion");
         return false;
     }
     return true;
@@ -95,11 +95,11 @@ static void ask_version(struct probe *p) {
     char text[32];
     size_t number;
 
-    say("step", "cudnnGetVersion");
+    print("step", "cudnnGetVersion");
     number = p->call.cudnnGetVersion();
     p->major = wc_version_from_number(number).major;
     snprintf(text, sizeof(text), "%zu", number);
-    say("version", text);
+    print("version", text);
 }
 
 /* ---- is there a GPU? ---- */
@@ -107,13 +107,13 @@ static void ask_version(struct probe *p) {
 static bool find_driver(struct probe *p) {
     p->cuda = dlopen("libcuda.so.1", RTLD_LAZY);
     if (!p->cuda) {
-        say("nogpu", "libcuda.so.1, the driver's library, cannot be loaded");
+        print("nogpu", "libcuda.so.1, the driver's library, cannot be loaded");
         return false;
     }
 #define CUDNN(name, arguments)
 #define CUDA(name, arguments)                                                                      \
     if (!look_up(p->cuda, #name, &p->call.name)) {                                                 \
-        say("nogpu", "libcuda.so.1 has no " #name);                                                \
+        print("nogpu", "libcuda.so.1 has no " #name);                                              \
         return false;                                                                              \
     }
 #include "probe_calls.def"
@@ -125,20 +125,20 @@ static bool has_gpu(struct probe *p) {
     int count = 0, result;
     CUdevice device;
 
-    say("step", "cuInit");
+    print("step", "cuInit");
     if (!find_driver(p))
         return false;
     result = p->call.cuInit(0);
     if (result != 0 || p->call.cuDeviceGetCount(&count) != 0 || count == 0) {
         snprintf(text, sizeof(text), result ? "cuInit returned %d" : "the driver has no GPU",
                  result);
-        say("nogpu", text);
+        print("nogpu", text);
         return false;
     }
     if (p->call.cuDeviceGet(&device, 0) == 0)
         p->call.cuDeviceGetName(text, sizeof(text) - 1, device);
     text[strcspn(text, "\n")] = '\0';
-    say("gpu", text);
+    print("gpu", text);
     return true;
 }
 
@@ -151,7 +151,7 @@ static bool succeeds(const struct probe *p, cudnnStatus_t status) {
     if (status == 0)
         return true;
     snprintf(text, sizeof(text), "returned %s (%d)", name ? name : "an unknown status", status);
-    say("failed", text);
+    print("failed", text);
     return false;
 }
 
@@ -161,12 +161,12 @@ static bool cuda_succeeds(CUresult result) {
     if (result == 0)
         return true;
     snprintf(text, sizeof(text), "returned CUresult %d", result);
-    say("failed", text);
+    print("failed", text);
     return false;
 }
 
-#define TRY(p, name, ...) (say("step", #name), succeeds(p, (p)->call.name(__VA_ARGS__)))
-#define TRY_CUDA(p, name, ...) (say("step", #name), cuda_succeeds((p)->call.name(__VA_ARGS__)))
+#define TRY(p, name, ...) (print("step", #name), succeeds(p, (p)->call.name(__VA_ARGS__)))
+#define TRY_CUDA(p, name, ...) (print("step", #name), cuda_succeeds((p)->call.name(__VA_ARGS__)))
 
 static bool make_context(struct probe *p) {
     CUcontext context;
@@ -235,10 +235,10 @@ static bool compute(struct probe *p) {
     expect(x, w, right);
     if (!describe(p) || !convolve(p, x, w, y))
         return false;
-    say("step", "the result");
+    print("step", "the result");
     for (int i = 0; i < RESULT * RESULT; i++)
         if (!(y[i] >= right[i] && y[i] <= right[i])) { /* it may be no number */
-            say("failed", "the convolution gave wrong values");
+            print("failed", "the convolution gave wrong values");
             return false;
         }
     return true;
@@ -255,7 +255,7 @@ int probe_child(const char *path) {
     if ((gpu && !make_context(&p)) || !TRY(&p, cudnnCreate, &p.handle) || !gpu || !compute(&p) ||
         !TRY(&p, cudnnDestroy, p.handle))
         return 0;
-    say("works", "");
-    say("step", "the end of the process"); /* with what the library does there */
+    print("works", "");
+    print("step", "the end of the process"); /* with what the library does there */
     return 0;
 }

@@ -103,7 +103,7 @@ static const char *value_in(const struct wc_strings *environment, const char *va
     return NULL;
 }
 
-/* These say which process of a run it is, and so differ where all is well. */
+/* These print which process of a run it is, and so differ where all is well. */
 bool compare_passes_over(const char *variable) {
     static const char *const starts[] = {
         "RANK=", "LOCAL_RANK=", "WORLD_SIZE=", "GROUP_RANK=", "SLURM_", "OMPI_COMM_WORLD_", "PMI_"};

@@ -32,7 +32,7 @@ struct difference {
 struct comparison {
     struct difference *p;
     size_t n;
-    bool a_in_part, b_in_part; /* a lock: what it does not say of a thing is not compared */
+    bool a_in_part, b_in_part; /* a lock: what it does not print of a thing is not compared */
 };
 
 void compare(struct comparison *c, const struct source *a, const struct source *b);

@@ -10,13 +10,13 @@
 #include "report.h"
 
 /* A heading ("objects 2"), or a fact; values are untrusted. */
-typedef void facts_head(void *arg, const char *list, size_t number);
-typedef void facts_one(void *arg, const char *key, const char *value);
+typedef void dump_head(void *arg, const char *list, size_t number);
+typedef void dump_one(void *arg, const char *key, const char *value);
 
 /* Nothing is told of what is null or an empty list. */
-void facts_each(const struct report *r, facts_head *head, facts_one *one, void *arg);
+void dump_each(const struct report *r, dump_head *head, dump_one *one, void *arg);
 
 /* All of it as lines of text. */
-void facts_print(FILE *to, const struct report *r);
+void dump_print(FILE *to, const struct report *r);
 
 #endif

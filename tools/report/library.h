@@ -1,5 +1,5 @@
 /*
- * What is said of one object in a few words, the same in every report and comparison.
+ * What is printed of one object in a few words, the same in every report and comparison.
  */
 #ifndef WHICHCUDNN_TOOLS_LIBRARY_H
 #define WHICHCUDNN_TOOLS_LIBRARY_H
@@ -21,7 +21,7 @@ bool library_is_host(const struct wc_object_record *o);
 const struct wc_search_record *library_search(const struct wc_stack *s,
                                               const struct wc_object_record *o);
 
-/* The caller frees these; NULL where there is nothing to say. */
+/* The caller frees these; NULL where there is nothing to print. */
 char *library_version(const struct wc_object_record *o); /* "9.1.0", "not older than 9.2.0" */
 /* By which rule the loader found it, and in which element of the list that the rule reads. */
 char *library_rule(const struct wc_stack *s, const struct wc_object_record *o, bool element);

@@ -332,14 +332,14 @@ static char *name_processes(const struct merged *m, size_t group) {
     return sink_end(&t);
 }
 
-static void name_group(struct merged *m, size_t group, bool by_rank, bool by_node) {
+static void name_group(struct merged *m, size_t group, bool by_rank, bool by_symbol_version) {
     size_t n = 0;
     int64_t *ranks = by_rank ? ranks_of(m, group, &n) : NULL;
     struct merged_group *g = &m->groups[group];
 
     if (n > 0)
         g->who = name_ranks(ranks, n);
-    else if (!by_rank && by_node)
+    else if (!by_rank && by_symbol_version)
         g->who = name_nodes(m, group);
     else
         g->who = name_processes(m, group);
@@ -360,7 +360,7 @@ char *merged_agreement(const struct merged *m, size_t i) {
 }
 
 void merge(struct merged *m, struct report *reports, size_t n) {
-    bool by_rank, by_node;
+    bool by_rank, by_symbol_version;
 
     *m = (struct merged){.n = n};
     m->p = must_allocate(n * sizeof(*m->p));
@@ -374,9 +374,9 @@ void merge(struct merged *m, struct report *reports, size_t n) {
     into_tree(m);
     make_groups(m);
     by_rank = ranks_name(m);
-    by_node = nodes_name(m);
+    by_symbol_version = nodes_name(m);
     for (size_t g = 0; g < m->group_count; g++) {
-        name_group(m, g, by_rank, by_node);
+        name_group(m, g, by_rank, by_symbol_version);
         if (g > 0)
             compare(&m->groups[g].differences, source_of(&m->p[m->groups[0].first]),
                     source_of(&m->p[m->groups[g].first]));

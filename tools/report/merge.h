@@ -1,6 +1,7 @@
 /*
  * Reports of several processes as one: in the order of node, rank and process tree, and in groups
- * of those that agree, which is to say that they got the same libraries and show the same findings.
+ * of those that agree, which is to print that they got the same libraries and show the same
+ * findings.
  */
 #ifndef WHICHCUDNN_TOOLS_MERGE_H
 #define WHICHCUDNN_TOOLS_MERGE_H

@@ -191,12 +191,12 @@ static void put_findings(FILE *to, const struct report *r) {
     fputs("</section>\n", to);
 }
 
-static void put_blind(FILE *to, const struct wc_stack *s) {
-    if (s->blinds.n == 0)
+static void put_unobserved(FILE *to, const struct wc_stack *s) {
+    if (s->unobserved.n == 0)
         return;
-    fputs("<section class=\"blind\"><h2>Not observed</h2><dl class=\"facts\">\n", to);
-    for (size_t i = 0; i < s->blinds.n; i++) {
-        const struct wc_blind_record *b = &s->blinds.p[i].r;
+    fputs("<section class=\"unobserved\"><h2>Not observed</h2><dl class=\"facts\">\n", to);
+    for (size_t i = 0; i < s->unobserved.n; i++) {
+        const struct wc_unobserved_record *b = &s->unobserved.p[i].r;
         element(to, "dt", "%s", b->what ? b->what : "something");
         element(to, "dd", "%s%s%s%s", b->why ? b->why : "?", b->path ? " (" : "",
                 b->path ? b->path : "", b->path ? ")" : "");
@@ -258,7 +258,7 @@ static void put_everything(FILE *to, const struct report *r) {
     fputs("<details class=\"everything\"><summary>Everything that is known, as in --json</summary>"
           "<dl>",
           to);
-    facts_each(r, put_head, put_one, to);
+    dump_each(r, put_head, put_one, to);
     fputs("</dl></details>\n", to);
 }
 
@@ -271,7 +271,7 @@ static void put_report(FILE *to, const struct report *r, size_t i) {
           "in words.</p></noscript>\n",
           to);
     put_findings(to, r);
-    put_blind(to, &r->source->stack);
+    put_unobserved(to, &r->source->stack);
     put_timeline(to, r);
     put_everything(to, r);
     fputs("</article>\n", to);

@@ -52,7 +52,7 @@ static json_t *stack_json(const struct report *r) {
     LIST(s, object, "failures", failures, WC_KIND_failure);
     LIST(s, object, "files", files, WC_KIND_file);
     LIST(s, object, "calls", calls, WC_KIND_call);
-    LIST(s, object, "blind", blinds, WC_KIND_blind);
+    LIST(s, object, "unobserved", unobserved, WC_KIND_unobserved);
     SINGLE(s, object, outcome);
     json_object_set_new(object, "requests", json_integer(s->requests));
     json_object_set_new(object, "dropped", json_integer(s->dropped));

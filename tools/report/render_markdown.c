@@ -85,16 +85,16 @@ static void details(FILE *to, const char *what, char *text) {
 struct cell {
     FILE *to;
     const char *name;
-    char *said[64];
+    char *printed[64];
     size_t n;
 };
 
 static void cell_add(struct cell *c, const char *text) {
     for (size_t i = 0; i < c->n; i++)
-        if (strcmp(c->said[i], text) == 0)
+        if (strcmp(c->printed[i], text) == 0)
             return;
-    if (c->n < sizeof(c->said) / sizeof(c->said[0]))
-        c->said[c->n++] = must_copy(text);
+    if (c->n < sizeof(c->printed) / sizeof(c->printed[0]))
+        c->printed[c->n++] = must_copy(text);
 }
 
 static void cell_add_pair(struct cell *c, const char *a, const char *between, const char *b) {
@@ -112,8 +112,8 @@ static void cell_end(struct cell *c, const char *else_text) {
     for (size_t i = 0; i < c->n; i++) {
         if (i > 0)
             fputs("<br>", c->to);
-        print_code(c->to, c->said[i], true);
-        free(c->said[i]);
+        print_code(c->to, c->printed[i], true);
+        free(c->printed[i]);
     }
     if (c->n == 0)
         fputs(else_text, c->to);
@@ -152,7 +152,7 @@ static void cuda_row(FILE *to, const struct wc_stack *s) {
     for (size_t i = 0; i < s->objects.n; i++) {
         const struct wc_object_record *o = &s->objects.p[i].r;
         char *installation = library_installation(o);
-        if (o->role == WC_role_COMPANION)
+        if (o->role == WC_role_CUDA_DEPENDENCY)
             cell_add_pair(&c, wc_base_name(library_path(o)), " of ", installation);
         free(installation);
     }
@@ -316,7 +316,7 @@ static void print_details(FILE *to, const struct report *r) {
     l = block_layout(&sink);
     render_timeline(&l, r);
     details(to, "Time line", sink_end(&sink));
-    facts_print(sink_begin(&sink), r);
+    dump_print(sink_begin(&sink), r);
     details(to, "Everything that is known, as in --json", sink_end(&sink));
 }
 

@@ -25,8 +25,8 @@ static enum paint paint_of(enum wc_severity severity) {
 static const char *reason_for_nothing(const struct wc_stack *s) {
     if (s->has_outcome && s->outcome.reason)
         return s->outcome.reason;
-    if (s->blinds.n > 0 && s->blinds.p[0].r.why)
-        return s->blinds.p[0].r.why;
+    if (s->unobserved.n > 0 && s->unobserved.p[0].r.why)
+        return s->unobserved.p[0].r.why;
     return "no cuDNN was loaded or asked for";
 }
 
@@ -197,11 +197,11 @@ static void print_finding(struct layout *l, const struct wc_finding_record *f, s
         print_fix(l, &f->fix.p[i]);
 }
 
-static void print_blind(struct layout *l, const struct wc_stack *s) {
-    if (s->blinds.n > 0)
+static void print_unobserved(struct layout *l, const struct wc_stack *s) {
+    if (s->unobserved.n > 0)
         fputs("\nnot observed\n", l->to);
-    for (size_t i = 0; i < s->blinds.n; i++) {
-        const struct wc_blind_record *b = &s->blinds.p[i].r;
+    for (size_t i = 0; i < s->unobserved.n; i++) {
+        const struct wc_unobserved_record *b = &s->unobserved.p[i].r;
         layout_line(l, 2, 4);
         layout_words(l, "%s: %s%s%s%s", b->what ? b->what : "something", b->why ? b->why : "?",
                      b->path ? " (" : "", b->path ? b->path : "", b->path ? ")" : "");
@@ -254,11 +254,11 @@ void render_text(struct layout *l, const struct report *r) {
         fputs("\nfindings, cause first\n", l->to);
     for (size_t i = 0; i < r->findings.n; i++)
         print_finding(l, &r->findings.p[i], i + 1);
-    print_blind(l, &r->source->stack);
+    print_unobserved(l, &r->source->stack);
     if (l->whole) {
         render_timeline(l, r);
         fputs("\neverything that is known, as in --json\n", l->to);
-        facts_print(l->to, r);
+        dump_print(l->to, r);
     }
 }
 

@@ -1,7 +1,7 @@
 /*
  * What was resolved, as a tree: each host, the facade that it got, the parts of that; then what
- * hangs on nothing, the companions, and what was asked for in vain. A library is a line: path,
- * version, by which rule it was found, whose installation.
+ * hangs on nothing, the cuda_dependencies, and what was asked for in vain. A library is a line:
+ * path, version, by which rule it was found, whose installation.
  */
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@ static void line(const struct tree *t, int depth) {
     layout_line(t->l, 2 + 2 * depth, 4 + 2 * depth);
 }
 
-/* Of the worst that is said of this object. */
+/* Of the worst that is printed of this object. */
 static enum paint paint_of(const struct tree *t, const struct wc_object_record *o) {
     enum wc_severity worst = WC_severity_NONE;
 
@@ -35,7 +35,7 @@ static enum paint paint_of(const struct tree *t, const struct wc_object_record *
                                           : PAINT_BOLD;
 }
 
-/* A host's own version is its package's, so only libraries of cuDNN and CUDA tell theirs. */
+/* A host's own version is its package's, so only libraries of cuDNN and CUDA emit theirs. */
 static void add_version(const struct tree *t, const struct wc_object_record *o) {
     char *version = library_version(o);
     const char *source = wc_enum_word(WC_ENUM_version_source, o->version_source);
@@ -237,7 +237,7 @@ void render_tree(struct layout *l, const struct report *r) {
             print_host(&t, i);
     print_rest(&t, WC_role_FACADE);
     print_rest(&t, WC_role_PART);
-    print_rest(&t, WC_role_COMPANION);
+    print_rest(&t, WC_role_CUDA_DEPENDENCY);
     print_failures(&t);
     free(t.shown);
 }

@@ -1,6 +1,6 @@
 /*
- * What there is to say about one process: its stack, what diagnose() finds in the whole of it, the
- * verdict. Every renderer reads this and nothing else.
+ * What there is to print about one process: its stack, what diagnose() finds in the whole of it,
+ * the verdict. Every renderer reads this and nothing else.
  */
 #ifndef WHICHCUDNN_TOOLS_REPORT_H
 #define WHICHCUDNN_TOOLS_REPORT_H

@@ -109,8 +109,8 @@ static char *text_of(const struct wc_record *r) {
         return call_text(&r->u.call);
     case WC_KIND_finding:
         return must_format("%s: %s", or_unknown(r->u.finding.id), or_unknown(r->u.finding.title));
-    case WC_KIND_blind:
-        return must_format("not observed: %s", or_unknown(r->u.blind.what));
+    case WC_KIND_unobserved:
+        return must_format("not observed: %s", or_unknown(r->u.unobserved.what));
     case WC_KIND_process:
         return must_format("start of %s", or_unknown(r->u.process.executable));
     case WC_KIND_summary:

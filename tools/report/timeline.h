@@ -1,5 +1,5 @@
 /*
- * What happened, in time order: requests and their answers, calls, findings as they were said.
+ * What happened, in time order: requests and their answers, calls, findings as they were printed.
  */
 #ifndef WHICHCUDNN_TOOLS_TIMELINE_H
 #define WHICHCUDNN_TOOLS_TIMELINE_H

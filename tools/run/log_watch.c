@@ -1,4 +1,4 @@
-/* See watch.h. */
+/* See log_watch.h. */
 #include "log_watch.h"
 
 #include <fcntl.h>
@@ -22,15 +22,15 @@ struct grown {
     UT_hash_handle hh;
 };
 
-struct watch {
+struct log_watch {
     int fd;
     const struct log_place *place;
     struct grown *files;
     char chunk[CHUNK + 1];
 };
 
-struct watch *watch_begin(const struct log_place *place) {
-    struct watch *w;
+struct log_watch *log_watch_begin(const struct log_place *place) {
+    struct log_watch *w;
     int fd = place->directory ? inotify_init1(IN_CLOEXEC | IN_NONBLOCK) : -1;
 
     if (fd < 0)
@@ -45,11 +45,11 @@ struct watch *watch_begin(const struct log_place *place) {
     return w;
 }
 
-int watch_descriptor(const struct watch *w) {
+int log_watch_descriptor(const struct log_watch *w) {
     return w->fd;
 }
 
-static struct grown *file_of(struct watch *w, const char *name) {
+static struct grown *file_of(struct log_watch *w, const char *name) {
     struct grown *file;
 
     HASH_FIND_STR(w->files, name, file);
@@ -68,13 +68,13 @@ static bool has_number(const char *line, const char *key, pid_t number) {
 }
 
 /* The first record says whose log it is; where one file was named, it may hold several. */
-static bool is_foreign(const struct watch *w, pid_t child) {
+static bool is_foreign(const struct log_watch *w, pid_t child) {
     return strcmp(w->place->prefix, "whichcudnn-") == 0 && strchr(w->chunk, '\n') &&
            !has_number(w->chunk, "\"pid\":", child) && !has_number(w->chunk, "\"run_pid\":", child);
 }
 
 /* A mark may lie across two reads: the next one begins a little before the end of the last. */
-static bool read_on(struct watch *w, struct grown *file, int fd, pid_t child) {
+static bool read_on(struct log_watch *w, struct grown *file, int fd, pid_t child) {
     const ssize_t overlap = sizeof(FINDING) - 2;
     bool found = false;
     ssize_t n;
@@ -90,7 +90,7 @@ static bool read_on(struct watch *w, struct grown *file, int fd, pid_t child) {
     return found;
 }
 
-static bool has_news(struct watch *w, const char *name, pid_t child) {
+static bool has_news(struct log_watch *w, const char *name, pid_t child) {
     struct grown *file = file_of(w, name);
     struct stat facts;
     bool found = false;
@@ -110,7 +110,7 @@ static bool has_news(struct watch *w, const char *name, pid_t child) {
     return found;
 }
 
-bool watch_read(struct watch *w, pid_t child) {
+bool log_watch_read(struct log_watch *w, pid_t child) {
     _Alignas(struct inotify_event) char events[8192];
     const struct inotify_event *e, *before;
     bool found = false;
@@ -131,7 +131,7 @@ bool watch_read(struct watch *w, pid_t child) {
     return found;
 }
 
-void watch_end(struct watch *w) {
+void log_watch_end(struct log_watch *w) {
     struct grown *file, *next;
 
     if (!w)

@@ -9,13 +9,13 @@
 
 #include "preload.h"
 
-struct watch;
+struct log_watch;
 
 /* NULL: the directory is not known, or the kernel will not watch it. The place must outlive it. */
-struct watch *watch_begin(const struct log_place *place);
-int watch_descriptor(const struct watch *w); /* readable when something happened there */
+struct log_watch *log_watch_begin(const struct log_place *place);
+int log_watch_descriptor(const struct log_watch *w); /* readable when something happened there */
 /* Reads what happened. True: a log of this child, or of what it started, has a finding more. */
-bool watch_read(struct watch *w, pid_t child);
-void watch_end(struct watch *w);
+bool log_watch_read(struct log_watch *w, pid_t child);
+void log_watch_end(struct log_watch *w);
 
 #endif

@@ -33,7 +33,7 @@ static char *outcome_path(const struct log_place *place, int64_t child) {
                        (long long)child);
 }
 
-/* Where the place of logs was named, somebody will look there for the reason. */
+/* Where the place of logs was named, somebody will elf_file there for the reason. */
 static void leave_outcome(const struct log_place *place, struct wc_record *r, const char *reason) {
     char *path, *other;
 
@@ -80,7 +80,7 @@ static void add_gpus(const struct child_logs *logs) {
     }
 }
 
-/* ---- what is said ---- */
+/* ---- what is printed ---- */
 
 /* A status of its own says all; a loader that gives up within a call ends the process, too. Of
  * what the command started the end is not known: without a summary it was no normal one. */
@@ -119,11 +119,11 @@ static void print_report(struct run *run, const struct report *r, bool told) {
         render_brief(stderr, r, run->colour);
     print_end(run, r);
     for (size_t i = 0; i < r->findings.n; i++)
-        live_tell(&run->live, r->findings.p[i].title);
+        run_monitor_report(&run->live, r->findings.p[i].title);
 }
 
-/* What a shim that speaks for itself, as somebody wished, has said. */
-static void note_said_by_shim(struct run *run, const struct source *log) {
+/* What a shim that speaks for itself, as somebody wished, has printed. */
+static void note_told_by_shim(struct run *run, const struct source *log) {
     const char *says = getenv("WHICHCUDNN_STDERR");
     const struct wc_noted_finding *f = log->stack.findings.p;
     bool all = says && strcmp(says, "all") == 0;
@@ -132,17 +132,17 @@ static void note_said_by_shim(struct run *run, const struct source *log) {
         return;
     for (size_t i = 0; i < log->stack.findings.n; i++)
         if (all || f[i].r.severity == WC_severity_ERROR)
-            live_tell(&run->live, f[i].r.title);
+            run_monitor_report(&run->live, f[i].r.title);
 }
 
-/* Ranks of one job find the same: it is said once. */
+/* Ranks of one job find the same: it is printed once. */
 static void print_reports(struct run *run, const struct report *reports, size_t n) {
     size_t shown = 0, same = 0;
 
     for (size_t i = 0; i < n; i++)
-        note_said_by_shim(run, reports[i].source);
+        note_told_by_shim(run, reports[i].source);
     for (size_t i = 0; i < n && shown < REPORTS_SHOWN; i++) {
-        bool told = live_was_told(&run->live, &reports[i]);
+        bool told = run_monitor_reported(&run->live, &reports[i]);
         if (told && shown > 0 && reports[i].source->pid != run->child.pid) {
             same++;
         } else {
@@ -230,7 +230,8 @@ static enum wc_severity severity_of(const struct report *r) {
 
 /* ---- the end ---- */
 
-static enum wc_severity say_reports(struct run *run, struct source *const *logs, size_t n) {
+static enum wc_severity print_merged_reports(struct run *run, struct source *const *logs,
+                                             size_t n) {
     struct report *reports = must_allocate(n * sizeof(*reports)), *worst = reports;
     enum wc_severity severity;
 
@@ -249,7 +250,7 @@ static enum wc_severity say_reports(struct run *run, struct source *const *logs,
     return severity;
 }
 
-/* The shim never woke, nor did the program: what its files say of that. A program that the loader
+/* The shim never woke, nor did the program: what its files print of that. A program that the loader
  * refuses ends with status 127. */
 static struct source *look_at_start(const struct run *run, const char *program, struct wc_record *r,
                                     char **reason) {
@@ -271,8 +272,8 @@ static struct source *look_at_start(const struct run *run, const char *program, 
     return started;
 }
 
-static void say_nothing_observed(const struct run *run, struct wc_record *outcome,
-                                 const char *reason) {
+static void print_nothing_observed(const struct run *run, struct wc_record *outcome,
+                                   const char *reason) {
     char *text;
 
     if (reason)
@@ -294,10 +295,10 @@ static enum wc_severity conclude_unobserved(struct run *run, struct wc_record *o
         reason = must_copy("the command went on without the library: something took LD_PRELOAD out "
                            "of its environment (env -i, sudo, a launcher)");
     if (started) {
-        worst = say_reports(run, &started, 1);
+        worst = print_merged_reports(run, &started, 1);
         source_free(started);
     } else {
-        say_nothing_observed(run, outcome, reason);
+        print_nothing_observed(run, outcome, reason);
     }
     free(program);
     free(reason);
@@ -315,7 +316,8 @@ enum wc_severity run_conclude(struct run *run) {
     add_gpus(&logs);
     if (logs.own && !outcome_add(logs.own, &r))
         complain("%s: %s", logs.own->path, strerror(errno));
-    worst = logs.n > 0 ? say_reports(run, logs.found, logs.n) : conclude_unobserved(run, &r);
+    worst =
+        logs.n > 0 ? print_merged_reports(run, logs.found, logs.n) : conclude_unobserved(run, &r);
     child_logs_end(&logs);
     return worst;
 }

@@ -1,5 +1,5 @@
 /*
- * The end of a command under `run`: what it left in its logs, and what is said of it.
+ * The end of a command under `run`: what it left in its logs, and what is printed of it.
  */
 #ifndef WHICHCUDNN_TOOLS_RUN_END_H
 #define WHICHCUDNN_TOOLS_RUN_END_H
@@ -14,7 +14,7 @@ struct run {
     int64_t start;       /* microseconds since the epoch */
     struct log_place place;
     struct child child;
-    struct live live;
+    struct run_monitor live;
     const char *verdict_file; /* NULL: none */
     bool quiet, colour;
 };

@@ -1,4 +1,4 @@
-/* See live.h. */
+/* See run_monitor.h. */
 #include "run_monitor.h"
 
 #include <signal.h>
@@ -30,43 +30,44 @@ static int64_t now(void) {
 }
 
 /* To end a watch takes the kernel 10 ms and more: short commands have none. */
-void live_begin(struct live *l) {
+void run_monitor_begin(struct run_monitor *l) {
     l->readable = -1;
     l->look_after = LOOK_FIRST;
     l->look_at = now() + l->look_after;
-    if (l->stop || l->say)
+    if (l->stop || l->print)
         l->watch_at = now() + WATCH_AFTER;
 }
 
 /* What was written before is looked at once. */
-static void begin_watch(struct live *l) {
+static void begin_watch(struct run_monitor *l) {
     l->watch_at = 0;
-    l->watch = watch_begin(l->place);
+    l->watch = log_watch_begin(l->place);
     if (l->watch) {
-        l->readable = watch_descriptor(l->watch);
+        l->readable = log_watch_descriptor(l->watch);
         l->judge_at = now();
     } else if (l->stop) {
         complain("the place of logs cannot be watched: --stop-on does nothing");
     }
 }
 
-static bool is_told(const struct live *l, const char *title) {
-    for (size_t i = 0; i < l->told_count; i++)
+static bool is_emitted(const struct run_monitor *l, const char *title) {
+    for (size_t i = 0; i < l->emitted_count; i++)
         if (strcmp(l->told[i], title) == 0)
             return true;
     return false;
 }
 
-void live_tell(struct live *l, const char *title) {
-    if (is_told(l, title))
+void run_monitor_report(struct run_monitor *l, const char *title) {
+    if (is_emitted(l, title))
         return;
-    l->told = must_grow(l->told, (l->told_count + 1) * sizeof(*l->told));
-    l->told[l->told_count++] = must_copy(title);
+    l->told = must_grow(l->told, (l->emitted_count + 1) * sizeof(*l->told));
+    l->told[l->emitted_count++] = must_copy(title);
 }
 
-bool live_was_told(const struct live *l, const struct report *r) {
+bool run_monitor_reported(const struct run_monitor *l, const struct report *r) {
     for (size_t i = 0; i < r->findings.n; i++)
-        if (r->findings.p[i].severity >= WC_severity_WARNING && !is_told(l, r->findings.p[i].title))
+        if (r->findings.p[i].severity >= WC_severity_WARNING &&
+            !is_emitted(l, r->findings.p[i].title))
             return false;
     return r->findings.n > 0 && r->findings.p[0].severity >= WC_severity_WARNING;
 }
@@ -110,8 +111,9 @@ static void end_command(const struct child_logs *logs, pid_t child, int signal) 
             kill((pid_t)logs->found[i]->pid, signal);
 }
 
-static void say(struct live *l, const struct source *log, const struct wc_finding_record *f) {
-    live_tell(l, f->title);
+static void print(struct run_monitor *l, const struct source *log,
+                  const struct wc_finding_record *f) {
+    run_monitor_report(l, f->title);
     fflush(stdout);
     print_format(stderr, "whichcudnn: ");
     fprintf(stderr, "%serror%s", paint_begin(l->colour, PAINT_ERROR), paint_end(l->colour));
@@ -122,16 +124,17 @@ static void say(struct live *l, const struct source *log, const struct wc_findin
     print_format(stderr, "  more     whichcudnn explain %s\n  log      %s\n", f->id, log->path);
 }
 
-static void consider(struct live *l, const struct source *log, const struct wc_noted_finding *f) {
-    if (is_told(l, f->r.title))
+static void consider(struct run_monitor *l, const struct source *log,
+                     const struct wc_noted_finding *f) {
+    if (is_emitted(l, f->r.title))
         return;
     if (f->time + SOON <= now())
-        say(l, log, &f->r);
+        print(l, log, &f->r);
     else if (!l->judge_at || f->time + SOON < l->judge_at)
         l->judge_at = f->time + SOON;
 }
 
-static void judge(struct live *l, pid_t child) {
+static void judge(struct run_monitor *l, pid_t child) {
     struct child_logs logs;
 
     l->judge_at = 0;
@@ -142,7 +145,7 @@ static void judge(struct live *l, pid_t child) {
             l->kill_at = now() + STOP_PATIENCE;
             end_command(&logs, child, SIGTERM);
         }
-        for (size_t k = 0; l->say && !l->stop && k < logs.found[i]->stack.findings.n; k++) {
+        for (size_t k = 0; l->print && !l->stop && k < logs.found[i]->stack.findings.n; k++) {
             const struct wc_noted_finding *f = error_at(&logs.found[i]->stack, k);
             if (f)
                 consider(l, logs.found[i], f);
@@ -152,7 +155,7 @@ static void judge(struct live *l, pid_t child) {
     l->judged_at = now();
 }
 
-static void kill_now(struct live *l, pid_t child) {
+static void kill_now(struct run_monitor *l, pid_t child) {
     struct child_logs logs;
 
     l->kill_at = 0;
@@ -162,7 +165,7 @@ static void kill_now(struct live *l, pid_t child) {
 }
 
 /* env -i, a launcher: what the command has become may be without the shim. */
-static void look_at_preload(struct live *l, pid_t child) {
+static void look_at_preload(struct run_monitor *l, pid_t child) {
     l->preload_gone = preload_is_gone(child, l->shim);
     l->look_after *= LOOK_RARER;
     l->look_at = l->preload_gone ? 0 : now() + l->look_after;
@@ -172,8 +175,8 @@ static int64_t sooner(int64_t a, int64_t b) {
     return a && (!b || a < b) ? a : b;
 }
 
-int live_look(void *arg, pid_t child, bool is_readable) {
-    struct live *l = arg;
+int run_monitor_check(void *arg, pid_t child, bool is_readable) {
+    struct run_monitor *l = arg;
     int64_t next, left;
 
     if (l->look_at && l->look_at <= now())
@@ -181,7 +184,7 @@ int live_look(void *arg, pid_t child, bool is_readable) {
     if (l->watch_at && l->watch_at <= now())
         begin_watch(l);
     /* Where logs grow and grow they are read once a second at most. */
-    if (is_readable && watch_read(l->watch, child) && !l->stopped)
+    if (is_readable && log_watch_read(l->watch, child) && !l->stopped)
         l->judge_at =
             sooner(l->judged_at + SECOND > now() ? l->judged_at + SECOND : now(), l->judge_at);
     if (l->judge_at && l->judge_at <= now())
@@ -197,9 +200,9 @@ int live_look(void *arg, pid_t child, bool is_readable) {
     return left < 0 ? 0 : (int)(left / 1000) + 1;
 }
 
-void live_end(struct live *l) {
-    watch_end(l->watch);
-    for (size_t i = 0; i < l->told_count; i++)
+void run_monitor_end(struct run_monitor *l) {
+    log_watch_end(l->watch);
+    for (size_t i = 0; i < l->emitted_count; i++)
         free(l->told[i]);
     free(l->told);
 }

@@ -8,31 +8,31 @@
 #include "log_watch.h"
 #include "tools/report/report.h"
 
-struct live {
+struct run_monitor {
     const struct log_place *place;
     const char *shim;  /* its path */
     int64_t start;     /* microseconds since the epoch */
-    bool stop, say;    /* what is wanted */
-    bool colour;       /* of what is said */
+    bool stop, print;  /* what is wanted */
+    bool colour;       /* of what is printed */
     bool preload_gone; /* when last looked at, the command had it no longer */
     bool stopped;      /* the command was ended by us */
-    struct watch *watch;
+    struct log_watch *watch;
     int readable;                                 /* its descriptor, -1: nothing is watched */
     int64_t look_at, watch_at, judge_at, kill_at; /* 0: not at all */
     int64_t look_after;
     int64_t judged_at;
     char **told; /* titles */
-    size_t told_count;
+    size_t emitted_count;
 };
 
 /* The fields above `preload_gone` are the caller's; the others are zero. */
-void live_begin(struct live *l);
-/* As `meanwhile` of struct supervision; arg is the struct live. */
-int live_look(void *arg, pid_t child, bool is_readable);
-/* Has every error or warning of this report been said already? False if it has none. */
-bool live_was_told(const struct live *l, const struct report *r);
+void run_monitor_begin(struct run_monitor *l);
+/* As `meanwhile` of struct supervision; arg is the struct run_monitor. */
+int run_monitor_check(void *arg, pid_t child, bool is_readable);
+/* Has every error or warning of this report been printed already? False if it has none. */
+bool run_monitor_reported(const struct run_monitor *l, const struct report *r);
 /* From now on it has. */
-void live_tell(struct live *l, const char *title);
-void live_end(struct live *l);
+void run_monitor_report(struct run_monitor *l, const char *title);
+void run_monitor_end(struct run_monitor *l);
 
 #endif

@@ -43,12 +43,12 @@ static void die_with(pid_t parent) {
         _exit(128 + SIGKILL);
 }
 
-static _Noreturn void become(char **argv, int tell) {
+static _Noreturn void become(char **argv, int emit) {
     int error;
 
     execvp(argv[0], argv);
     error = errno;
-    while (write(tell, &error, sizeof(error)) < 0 && errno == EINTR)
+    while (write(emit, &error, sizeof(error)) < 0 && errno == EINTR)
         ;
     _exit(error == ENOENT ? 127 : 126);
 }

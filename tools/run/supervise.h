@@ -24,7 +24,7 @@ struct supervision {
 };
 
 /* False: no child could be made (errno). argv is searched for in PATH. Signals stay held back in
- * the caller: what it has to say at the end is said, whatever comes. */
+ * the caller: what it has to print at the end is printed, whatever comes. */
 bool supervise(char **argv, const struct supervision *with, struct child *out);
 
 #endif

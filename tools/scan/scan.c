@@ -43,19 +43,19 @@ static void add_copy(struct scan *s, struct library *b, const char *path) {
     s->found[s->found_count++] = (struct scan_copy){b, must_copy(path)};
 }
 
-static void tell_copy(struct scan *s, const struct scan_copy *c) {
-    struct look *l = world_look(&s->world, c->library);
+static void report_copy(struct scan *s, const struct scan_copy *c) {
+    struct elf_file *l = library_cache_elf_file(&s->library_cache, c->library);
     struct wc_record r;
 
     if (!l)
         return;
-    look_object(l, &r);
+    elf_file_object(l, &r);
     r.u.object.path = c->path;
     r.u.object.object = (int64_t)s->copies->stack.objects.n + 1;
     r.u.object.role = c->library->role;
     r.u.object.mapped = false;
     add_record(s->copies, &r);
-    world_look_end(c->library, l);
+    library_cache_elf_file_end(c->library, l);
 }
 
 /* ---- hosts ---- */
@@ -75,8 +75,8 @@ static bool is_cudnn(const struct library *b) {
     return b->role == WC_role_FACADE || b->role == WC_role_PART;
 }
 
-static void consider(struct scan *s, const char *path, enum glance_answer answer) {
-    struct library *b = world_library_after(&s->world, path, answer);
+static void consider(struct scan *s, const char *path, enum elf_prescan_answer answer) {
+    struct library *b = library_cache_get_after(&s->library_cache, path, answer);
 
     if (!b) {
         note(s, path, strerror(errno));
@@ -97,7 +97,7 @@ static int open_entry(struct scan *s, const char *path, int at, const char *name
     int fd;
 
     if (is_link)
-        return disk_open(&s->world.disk, path, facts);
+        return disk_open(&s->library_cache.disk, path, facts);
     fd = openat(at, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
     if (fd >= 0 && (fstat(fd, facts) != 0 || !S_ISREG(facts->st_mode))) {
         close(fd);
@@ -110,7 +110,7 @@ static int open_entry(struct scan *s, const char *path, int at, const char *name
 static void look_at_entry(struct scan *s, const char *path, int at, const char *name,
                           bool is_link) {
     bool is_known = wc_framework_of(name) || wc_framework_opens_cudnn(name);
-    enum glance_answer answer;
+    enum elf_prescan_answer answer;
     struct stat facts;
     int fd = open_entry(s, path, at, name, is_link, &facts);
 
@@ -121,11 +121,11 @@ static void look_at_entry(struct scan *s, const char *path, int at, const char *
         return;
     }
     s->libraries++;
-    answer = glance_at(&s->world.glance, fd, (uint64_t)facts.st_size, false);
+    answer = elf_prescan_at(&s->library_cache.glance, fd, (uint64_t)facts.st_size, false);
     close(fd);
-    if (answer == GLANCE_DAMAGED)
-        note(s, path, s->world.glance.why);
-    else if (answer != GLANCE_NOTHING || is_known)
+    if (answer == ELF_PRESCAN_DAMAGED)
+        note(s, path, s->library_cache.glance.why);
+    else if (answer != ELF_PRESCAN_NOTHING || is_known)
         consider(s, path, answer);
 }
 
@@ -137,7 +137,7 @@ static void walk_file(void *ctx, const char *path, int at, const char *name, boo
     case WC_NAME_FACADE:
     case WC_NAME_PART:
         s->libraries++;
-        consider(s, path, GLANCE_NAMES);
+        consider(s, path, ELF_PRESCAN_NAMES);
         break;
     case WC_NAME_OTHER:
         look_at_entry(s, path, at, name, is_link);
@@ -155,7 +155,7 @@ static void walk_progress(void *ctx, size_t done, size_t known) {
 }
 
 static bool add_tree(struct scan *s, const char *path, char **trouble) {
-    struct tree_walk w = {.disk = &s->world.disk,
+    struct tree_walk w = {.disk = &s->library_cache.disk,
                           .file = walk_file,
                           .trouble = walk_trouble,
                           .progress = walk_progress,
@@ -175,7 +175,7 @@ static bool add_tree(struct scan *s, const char *path, char **trouble) {
 char *scan_why_not(const struct scan *s, const char *path, const char *otherwise) {
     char *program = NULL, *reason;
 
-    reason = s->world.disk.root[0] ? NULL : unobserved_reason(path, &program);
+    reason = s->library_cache.disk.root[0] ? NULL : unobserved_reason(path, &program);
     free(program);
     return reason ? reason : must_copy(otherwise);
 }
@@ -183,9 +183,9 @@ char *scan_why_not(const struct scan *s, const char *path, const char *otherwise
 static bool add_file(struct scan *s, const char *path, char **trouble) {
     struct library *b;
 
-    s->world.named = true;
-    b = world_library(&s->world, path);
-    s->world.named = false;
+    s->library_cache.named = true;
+    b = library_cache_get(&s->library_cache, path);
+    s->library_cache.named = false;
     if (!b || !b->is_elf) {
         *trouble =
             b ? scan_why_not(s, path, "neither a directory nor a program or library (ELF, 64 bits)")
@@ -202,10 +202,11 @@ static bool add_file(struct scan *s, const char *path, char **trouble) {
 
 bool scan_add(struct scan *s, const char *path, char **trouble) {
     char real_path[PATH_MAX];
-    struct wc_file_facts facts;
+    struct wc_file_stat facts;
 
-    if (!s->world.disk.files.real_path(&s->world.disk, path, real_path, sizeof(real_path)) ||
-        !s->world.disk.files.facts(&s->world.disk, real_path, &facts)) {
+    if (!s->library_cache.disk.files.real_path(&s->library_cache.disk, path, real_path,
+                                               sizeof(real_path)) ||
+        !s->library_cache.disk.files.facts(&s->library_cache.disk, real_path, &facts)) {
         *trouble = must_copy(strerror(errno));
         return false;
     }
@@ -239,13 +240,13 @@ void scan_make(struct scan *s) {
     sort(s->hosts, s->host_count, sizeof(*s->hosts), by_host);
     sort(s->notes, s->note_count, sizeof(*s->notes), by_note);
     for (size_t i = 0; i < s->found_count; i++)
-        tell_copy(s, &s->found[i]);
+        report_copy(s, &s->found[i]);
     scan_make_processes(s);
 }
 
 void scan_begin(struct scan *s, const char *root, const char *path, char *const *environment) {
     memset(s, 0, sizeof(*s));
-    world_begin(&s->world, root);
+    library_cache_begin(&s->library_cache, root);
     s->environment = environment;
     s->copies = source_new(SOURCE_SCAN, path);
 }
@@ -269,5 +270,5 @@ void scan_end(struct scan *s) {
     free(s->hosts);
     free(s->notes);
     source_free(s->copies);
-    world_end(&s->world);
+    library_cache_end(&s->library_cache);
 }

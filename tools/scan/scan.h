@@ -26,7 +26,7 @@ struct scan_host {
 };
 
 struct scan {
-    struct world world;
+    struct library_cache library_cache;
     char *const *environment; /* variables: NAME=value, NULL at the end; the caller's */
     void (*progress)(size_t done, size_t known); /* of directories; NULL: not wanted */
     struct scan_copy *found;                     /* each library of cuDNN's, where it lies */

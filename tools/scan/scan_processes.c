@@ -80,7 +80,7 @@ static char *interpreter_of(struct scan *s, const char *environment) {
     for (size_t i = 0; i < 6 && !path; i++) {
         const struct library *b;
         path = must_format("%s/bin/%s", roots[i / 3], names[i % 3]);
-        b = world_library(&s->world, path);
+        b = library_cache_get(&s->library_cache, path);
         if (!b || !b->interpreter) {
             free(path);
             path = NULL;
@@ -121,23 +121,24 @@ static void add_record(void *source, struct wc_record *r) {
  * they run. */
 static void name_what_it_opens(struct scan *s, struct library *b) {
     struct source *demands;
-    struct look *l;
+    struct elf_file *l;
     int32_t major;
     char *name;
 
     if (b->needs_cudnn || (b->opens && b->opens[0]) ||
-        !(b->defines || wc_framework_opens_cudnn(b->path)) || !(l = world_look(&s->world, b)))
+        !(b->defines || wc_framework_opens_cudnn(b->path)) ||
+        !(l = library_cache_elf_file(&s->library_cache, b)))
         return;
     demands = source_new(SOURCE_SCAN, b->path);
-    look_demands(l, 1, add_record, demands);
+    elf_file_demands(l, 1, add_record, demands);
     major = major_of(demands, 1);
     if (major > 0) {
         name = must_format("libcudnn.so.%d", major);
-        world_add_open(&s->world, b, name);
+        library_cache_add_open(&s->library_cache, b, name);
         free(name);
     }
     source_free(demands);
-    world_look_end(b, l);
+    library_cache_elf_file_end(b, l);
 }
 
 /* ---- one host ---- */
@@ -147,18 +148,18 @@ static size_t folder_length(const char *below) {
     return strcspn(below, "/");
 }
 
-static void preload_files(struct loading *g, const char *site, const char *pattern) {
-    struct world *w = g->world;
+static void preload_files(struct loader_sim *g, const char *site, const char *pattern) {
+    struct library_cache *w = g->library_cache;
     char *full = must_format("%s%s/%s", w->disk.root, site, pattern);
     glob_t found;
 
     if (glob(full, 0, NULL, &found) == 0 && found.gl_pathc > 0)
-        loading_open(g, found.gl_pathv[0] + strlen(w->disk.root), NULL);
+        loader_sim_open(g, found.gl_pathv[0] + strlen(w->disk.root), NULL);
     globfree(&found);
     free(full);
 }
 
-static void preload(struct loading *g, const struct scan_host *h, bool if_missing) {
+static void preload(struct loader_sim *g, const struct scan_host *h, bool if_missing) {
     size_t length = strlen(h->environment);
     const char *below = h->path + length + 1, *file;
 
@@ -182,7 +183,7 @@ static bool is_before(const struct before *b, const char *path) {
     return false;
 }
 
-static bool note_before(struct scan *s, const struct loading *g, const struct scan_host *h,
+static bool note_before(struct scan *s, const struct loader_sim *g, const struct scan_host *h,
                         struct before *b) {
     size_t n = b->n;
 
@@ -198,16 +199,16 @@ static bool note_before(struct scan *s, const struct loading *g, const struct sc
 }
 
 static bool load(struct scan *s, const struct scan_host *h, const char *program,
-                 const struct before *b, bool if_missing, struct loading *g) {
-    if (!loading_begin(g, &s->world, h->is_program ? h->path : program, s->environment))
+                 const struct before *b, bool if_missing, struct loader_sim *g) {
+    if (!loader_sim_begin(g, &s->library_cache, h->is_program ? h->path : program, s->environment))
         return false;
     preload(g, h, false);
     if (if_missing)
         preload(g, h, true);
     for (size_t i = b->n; i > 0; i--)
-        loading_open(g, b->path[i - 1], NULL);
+        loader_sim_open(g, b->path[i - 1], NULL);
     if (!h->is_program)
-        loading_open(g, h->path, NULL);
+        loader_sim_open(g, h->path, NULL);
     return true;
 }
 
@@ -218,24 +219,25 @@ static bool has_preloads(const struct scan_host *h) {
 }
 
 /* Why no loader of this machine takes it. */
-static void tell_blind(struct scan *s, const struct scan_host *h, struct loading_teller *teller) {
+static void report_unobserved(struct scan *s, const struct scan_host *h,
+                              struct loader_sim_emitter *teller) {
     static const char otherwise[] = "it is for another architecture, or another C library";
     char *reason = h->is_program ? scan_why_not(s, h->path, otherwise) : must_copy(otherwise);
     struct wc_record r;
 
-    wc_record_begin(&r, WC_KIND_blind);
-    r.u.blind.what = "what it would get";
-    r.u.blind.why = reason;
-    r.u.blind.path = h->path;
+    wc_record_begin(&r, WC_KIND_unobserved);
+    r.u.unobserved.what = "what it would get";
+    r.u.unobserved.why = reason;
+    r.u.unobserved.path = h->path;
     teller->add(teller->ctx, &r);
     free(reason);
 }
 
-static void tell_host(struct scan *s, const struct scan_host *h, const char *program,
-                      struct loading_teller *teller) {
+static void emit_host(struct scan *s, const struct scan_host *h, const char *program,
+                      struct loader_sim_emitter *teller) {
     struct before b = {NULL, 0};
     bool if_missing = false, again, loaded = false;
-    struct loading g;
+    struct loader_sim g;
 
     for (int round = 0; load(s, h, program, &b, if_missing, &g); round++) {
         bool more = note_before(s, &g, h, &b);
@@ -243,21 +245,21 @@ static void tell_host(struct scan *s, const struct scan_host *h, const char *pro
                 (more || (!if_missing && has_preloads(h)));
         if_missing = g.missing_count > 0;
         if (!again) {
-            loaded = loading_of(&g, h->library) != NULL;
-            loading_tell(&g, teller);
+            loaded = loader_sim_of(&g, h->library) != NULL;
+            loader_sim_emit(&g, teller);
         }
-        loading_end(&g);
+        loader_sim_end(&g);
         if (!again)
             break;
     }
     if (!loaded)
-        tell_blind(s, h, teller);
+        report_unobserved(s, h, teller);
     free(b.path);
 }
 
 /* ---- an environment ---- */
 
-static bool is_told(const struct scan *s, size_t i) {
+static bool is_emitted(const struct scan *s, size_t i) {
     for (size_t k = 0; k < i; k++)
         if (strcmp(s->hosts[k].environment, s->hosts[i].environment) == 0)
             return true;
@@ -267,22 +269,22 @@ static bool is_told(const struct scan *s, size_t i) {
 static void make_process(struct scan *s, size_t first) {
     const char *environment = s->hosts[first].environment;
     struct source *source = source_new(SOURCE_SCAN, environment);
-    struct loading_teller teller = {.add = add_record, .ctx = source};
+    struct loader_sim_emitter teller = {.add = add_record, .ctx = source};
     char *program = s->hosts[first].is_program ? must_copy(s->hosts[first].library->real_path)
                     : is_site(environment)     ? interpreter_of(s, environment)
                                                : NULL;
-    struct wc_search_world unused = {.files = NULL};
-    struct first_records records = {&s->world.disk, program, NULL, s->environment, WC_NULL};
+    struct wc_search_context unused = {.files = NULL};
+    struct first_records records = {&s->library_cache.disk, program, NULL, s->environment, WC_NULL};
 
-    world_use(&s->world, NULL, &unused);
-    records.glibc = s->world.glibc[0] ? s->world.glibc : NULL;
-    first_records_tell(&records, add_record, source);
+    library_cache_use(&s->library_cache, NULL, &unused);
+    records.glibc = s->library_cache.glibc[0] ? s->library_cache.glibc : NULL;
+    first_records_emit(&records, add_record, source);
     for (size_t i = first; i < s->host_count; i++)
         if (strcmp(s->hosts[i].environment, environment) == 0) {
             name_what_it_opens(s, s->hosts[i].library);
-            tell_host(s, &s->hosts[i], program, &teller);
+            emit_host(s, &s->hosts[i], program, &teller);
         }
-    loading_teller_end(&teller);
+    loader_sim_emitter_end(&teller);
     free(program);
     s->processes = must_grow(s->processes, (s->process_count + 1) * sizeof(*s->processes));
     s->processes[s->process_count++] = source;
@@ -290,6 +292,6 @@ static void make_process(struct scan *s, size_t first) {
 
 void scan_make_processes(struct scan *s) {
     for (size_t i = 0; i < s->host_count; i++)
-        if (!is_told(s, i))
+        if (!is_emitted(s, i))
             make_process(s, i);
 }

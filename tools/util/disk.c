@@ -157,18 +157,18 @@ static bool read_at(void *ctx, const char *path, uint64_t offset, void *to, size
     return *n > 0 || errno == 0;
 }
 
-static bool facts_of(void *ctx, const char *path, struct wc_file_facts *out) {
+static bool facts_of(void *ctx, const char *path, struct wc_file_stat *out) {
     char outside[PATH_MAX];
     struct stat facts;
 
     if (!disk_outside(ctx, path, outside) || stat(outside[0] ? outside : ".", &facts) != 0)
         return false;
-    *out = (struct wc_file_facts){.device = facts.st_dev,
-                                  .inode = facts.st_ino,
-                                  .size = (uint64_t)facts.st_size,
-                                  .mtime = facts.st_mtime,
-                                  .regular = S_ISREG(facts.st_mode),
-                                  .directory = S_ISDIR(facts.st_mode)};
+    *out = (struct wc_file_stat){.device = facts.st_dev,
+                                 .inode = facts.st_ino,
+                                 .size = (uint64_t)facts.st_size,
+                                 .mtime = facts.st_mtime,
+                                 .regular = S_ISREG(facts.st_mode),
+                                 .directory = S_ISDIR(facts.st_mode)};
     return true;
 }
 

@@ -99,15 +99,15 @@ bool wc_common_releases(const struct wc_stack *s, const struct wc_hosts *hosts,
 }
 
 /* 10.0.0 as "10", 9.8.0 as "9.8". */
-static const char *say_short(struct wc_case *c, struct wc_version v) {
+static const char *format_short(struct wc_case *c, struct wc_version v) {
     if (v.patch == 0)
         v.patch = -1;
     if (v.patch < 0 && v.minor == 0)
         v.minor = -1;
-    return wc_say_version(c, v);
+    return wc_format_version(c, v);
 }
 
-const char *wc_say_common(struct wc_case *c, struct wc_version low, struct wc_version high) {
-    return wc_say(c, ">=", say_short(c, low), wc_version_known(high) ? ",<" : "",
-                  wc_version_known(high) ? say_short(c, high) : "", NULL);
+const char *wc_format_common(struct wc_case *c, struct wc_version low, struct wc_version high) {
+    return wc_format(c, ">=", format_short(c, low), wc_version_known(high) ? ",<" : "",
+                     wc_version_known(high) ? format_short(c, high) : "", NULL);
 }

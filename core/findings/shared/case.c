@@ -35,7 +35,7 @@ static const char *keep(struct wc_case *c, const struct wc_text *t) {
     return kept;
 }
 
-const char *wc_say(struct wc_case *c, ...) {
+const char *wc_format(struct wc_case *c, ...) {
     char buffer[SAY_MOST];
     struct wc_text t;
     const char *piece;
@@ -53,7 +53,7 @@ const char *wc_say(struct wc_case *c, ...) {
     return keep(c, &t);
 }
 
-const char *wc_say_number(struct wc_case *c, int64_t n) {
+const char *wc_format_number(struct wc_case *c, int64_t n) {
     char buffer[24];
     struct wc_text t;
 
@@ -62,10 +62,10 @@ const char *wc_say_number(struct wc_case *c, int64_t n) {
     return keep(c, &t);
 }
 
-const char *wc_say_version(struct wc_case *c, struct wc_version v) {
+const char *wc_format_version(struct wc_case *c, struct wc_version v) {
     char buffer[WC_VERSION_TEXT];
 
-    return wc_say(c, wc_version_format(v, buffer), NULL);
+    return wc_format(c, wc_version_format(v, buffer), NULL);
 }
 
 static bool moves_a_cursor(char ch) {
@@ -86,7 +86,7 @@ static const char *harmless(struct wc_case *c, const char *title) {
     return harm ? keep(c, &t) : title;
 }
 
-const char *wc_say_name(struct wc_case *c, const char *path) {
+const char *wc_format_name(struct wc_case *c, const char *path) {
     char buffer[NAME_MOST];
     struct wc_text t;
 
@@ -106,7 +106,7 @@ static bool plain(char ch) {
            (ch && wc_str_find_char("_@%+=:,./-", ch));
 }
 
-const char *wc_say_quoted(struct wc_case *c, const char *text) {
+const char *wc_format_quoted(struct wc_case *c, const char *text) {
     char buffer[SAY_MOST];
     struct wc_text t;
     bool quote = !*text;
@@ -166,7 +166,7 @@ static bool make_room(struct wc_diagnosis *d) {
 }
 
 /* Nothing is mapped yet: what a process would have is what the replay of its loading has. */
-static void say_predicted(struct wc_case *c) {
+static void format_predicted(struct wc_case *c) {
     c->r.predicted = c->r.predicted || !c->on_disk;
     for (size_t i = 0; i < c->facts; i++)
         if (wc_str_same(c->fact[i].source, "link map"))
@@ -177,10 +177,10 @@ void wc_case_end(struct wc_case *c) {
     struct wc_findings *out = c->d->out;
 
     if (c->more)
-        c->fact[c->facts++] = (struct wc_fact){"not listed", wc_say_number(c, c->more), NULL};
+        c->fact[c->facts++] = (struct wc_fact){"not listed", wc_format_number(c, c->more), NULL};
     c->r.title = harmless(c, c->r.title);
     if (c->d->s->replayed)
-        say_predicted(c);
+        format_predicted(c);
     c->r.facts.p = copy(c, c->fact, c->facts * sizeof *c->fact);
     c->r.facts.n = c->facts;
     c->r.fix.p = copy(c, c->fix, c->fixes * sizeof *c->fix);
@@ -208,7 +208,7 @@ const char *wc_found_before(const struct wc_diagnosis *d, int64_t object, ...) {
     return found;
 }
 
-bool wc_told_before(const struct wc_diagnosis *d, const char *first_fact) {
+bool wc_reported_before(const struct wc_diagnosis *d, const char *first_fact) {
     for (size_t i = 0; i < d->out->n; i++)
         if (wc_str_same(d->out->p[i].id, d->kind->id) &&
             wc_str_same(d->out->p[i].facts.p[0].value, first_fact))

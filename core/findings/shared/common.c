@@ -1,7 +1,7 @@
 /* Facts that several findings give about a library. */
 #include "core/findings/finding.h"
 
-const char *wc_say_installation(struct wc_case *c, const struct wc_object *o) {
+const char *wc_format_installation(struct wc_case *c, const struct wc_object *o) {
     const char *kind = wc_enum_word(WC_ENUM_installation_kind, o->r.installation_kind);
     const char *name = o->r.installation, *version = o->r.installation_version;
 
@@ -9,21 +9,21 @@ const char *wc_say_installation(struct wc_case *c, const struct wc_object *o) {
         return o->r.installation_kind == WC_installation_kind_DIRECTORY ? NULL : kind;
     if (version && wc_str_ends(name, version)) /* cuda-13.0 */
         version = NULL;
-    return wc_say(c, name, version ? " " : "", version ? version : "", kind ? " (" : "",
-                  kind ? kind : "", kind ? ")" : "", NULL);
+    return wc_format(c, name, version ? " " : "", version ? version : "", kind ? " (" : "",
+                     kind ? kind : "", kind ? ")" : "", NULL);
 }
 
 /* Who asked for it, and by which name. */
-static const char *say_asker(struct wc_case *c, const struct wc_object *o) {
+static const char *format_asker(struct wc_case *c, const struct wc_object *o) {
     const char *how = o->r.asked_how == WC_operation_NEEDED ? " needs " : " asked for ";
 
     if (!o->r.asked_by)
         return NULL;
-    return wc_say(c, o->r.asked_by, how, o->r.asked_name ? o->r.asked_name : "it", NULL);
+    return wc_format(c, o->r.asked_by, how, o->r.asked_name ? o->r.asked_name : "it", NULL);
 }
 
 void wc_case_asker(struct wc_case *c, const struct wc_object *o) {
-    wc_case_fact(c, "asked by", say_asker(c, o),
+    wc_case_fact(c, "asked by", format_asker(c, o),
                  o->r.asked_how == WC_operation_NEEDED ? "DT_NEEDED" : "loader request");
 }
 
@@ -33,8 +33,8 @@ void wc_case_library(struct wc_case *c, const char *name, const struct wc_object
     wc_case_fact(c, name, wc_path_of(o), "link map");
     if (o->r.path && o->r.real_path && wc_str_compare(o->r.path, o->r.real_path) != 0)
         wc_case_fact(c, "real path", o->r.real_path, "link map");
-    wc_case_fact(c, "version", wc_say_range(c, &own), own.source);
-    wc_case_fact(c, "installation", wc_say_installation(c, o), "files beside it");
+    wc_case_fact(c, "version", wc_format_range(c, &own), own.source);
+    wc_case_fact(c, "installation", wc_format_installation(c, o), "files beside it");
     wc_case_fact(c, "mounted from elsewhere", o->r.mount, "/proc/self/mountinfo");
     wc_case_asker(c, o);
     wc_case_found(c, o);
@@ -68,5 +68,5 @@ void wc_case_file(struct wc_case *c, const char *name, const struct wc_file_reco
         wc_case_fact(c, "real path", f->real_path, "file");
     wc_case_fact(c, "SONAME", f->soname, "dynamic section");
     wc_case_fact(c, "version", f->version, wc_enum_word(WC_ENUM_version_source, f->version_source));
-    wc_case_fact(c, "installation", wc_say_installation(c, &o), "files beside it");
+    wc_case_fact(c, "installation", wc_format_installation(c, &o), "files beside it");
 }

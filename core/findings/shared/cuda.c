@@ -1,14 +1,14 @@
 /*
- * For which CUDA major a cuDNN or a host is made: the companions that it names, those that it asked
- * for, its package. Companions tell theirs by their names (core/model/names.def).
+ * For which CUDA major a cuDNN or a host is made: the cuda_dependencies that it names, those that
+ * it asked for, its package. Companions emit theirs by their names (core/model/names.def).
  */
 #include "core/findings/finding.h"
 
 static const char needed[] = "DT_NEEDED", asked[] = "names it asked for", package[] = "package";
 
-bool wc_is_companion(const struct wc_object *o, int32_t *cuda) {
+bool wc_is_cuda_dependency(const struct wc_object *o, int32_t *cuda) {
     *cuda = -1;
-    if (o->r.role != WC_role_COMPANION || !o->r.mapped)
+    if (o->r.role != WC_role_CUDA_DEPENDENCY || !o->r.mapped)
         return false;
     *cuda = wc_name_cuda(o->r.soname);
     if (*cuda < 0)
@@ -38,7 +38,7 @@ static struct wc_cuda by_needed(const struct wc_object *o) {
 static struct wc_cuda by_asking(const struct wc_stack *s, const struct wc_object *o) {
     for (size_t i = 0; i < s->objects.n; i++) {
         const struct wc_object_record *r = &s->objects.p[i].r;
-        if (r->role == WC_role_COMPANION && wc_means(o, r->asked_by_object, r->asked_by) &&
+        if (r->role == WC_role_CUDA_DEPENDENCY && wc_means(o, r->asked_by_object, r->asked_by) &&
             r->asked_how != WC_operation_NEEDED && wc_name_cuda(r->asked_name) > 0)
             return claim(wc_name_cuda(r->asked_name), r->asked_name, o, asked);
     }
@@ -108,8 +108,8 @@ void wc_case_cuda(struct wc_case *c, const struct wc_object *facade) {
                 continue;
             told = cuda.by;
             wc_case_fact(c, "made for",
-                         wc_say(c, "CUDA ", wc_say_number(c, cuda.major), ": ", cuda.by, ", ",
-                                wc_say_name(c, wc_path_of(o)), NULL),
+                         wc_format(c, "CUDA ", wc_format_number(c, cuda.major), ": ", cuda.by, ", ",
+                                   wc_format_name(c, wc_path_of(o)), NULL),
                          cuda.source);
         }
     }

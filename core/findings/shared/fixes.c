@@ -48,11 +48,11 @@ bool wc_is_for_other_cuda(const struct wc_object *library, int32_t cuda) {
     return made_for >= 0 && cuda >= 0 && made_for != cuda;
 }
 
-int32_t wc_cuda_of_companions(const struct wc_stack *s) {
+int32_t wc_cuda_of_dependencies(const struct wc_stack *s) {
     int32_t cuda;
 
     for (size_t i = 0; i < s->objects.n; i++)
-        if (wc_is_companion(&s->objects.p[i], &cuda))
+        if (wc_is_cuda_dependency(&s->objects.p[i], &cuda))
             return cuda;
     return -1;
 }
@@ -65,7 +65,7 @@ static int32_t cuda_for(const struct wc_stack *s, const struct wc_object *host,
         cuda = wc_cuda_in_package(host->r.installation_version);
     if (cuda < 0 && library)
         cuda = wc_cuda_in_package(library->r.installation);
-    return cuda < 0 ? wc_cuda_of_companions(s) : cuda;
+    return cuda < 0 ? wc_cuda_of_dependencies(s) : cuda;
 }
 
 /* "nvidia-cudnn-cu13" where the demand itself names it. */
@@ -136,11 +136,11 @@ static bool in_conda(const struct wc_object *o) {
 }
 
 static void by_conda(struct wc_case *c, const char *spec) {
-    const char *package = wc_say(c, "cudnn", spec, NULL);
-    const char *quoted = package ? wc_say_quoted(c, package) : NULL;
+    const char *package = wc_format(c, "cudnn", spec, NULL);
+    const char *quoted = package ? wc_format_quoted(c, package) : NULL;
 
     wc_case_fix(c, WC_ACTION_INSTALL, "install a cuDNN that fits into the conda environment",
-                quoted ? wc_say(c, "conda install ", quoted, NULL) : NULL);
+                quoted ? wc_format(c, "conda install ", quoted, NULL) : NULL);
 }
 
 void wc_fix_install(struct wc_case *c, const struct wc_object *host,
@@ -156,65 +156,68 @@ void wc_fix_install(struct wc_case *c, const struct wc_object *host,
         by_conda(c, bare);
     if (!distribution(c->d->s, host, library, package, bare, name)) {
         wc_case_fix(c, WC_ACTION_INSTALL,
-                    wc_say(c, "install a cuDNN that satisfies ", bare,
-                           ", where the host looks for it", NULL),
+                    wc_format(c, "install a cuDNN that satisfies ", bare,
+                              ", where the host looks for it", NULL),
                     NULL);
         return;
     }
-    wheel = wc_say(c, name, bare, NULL);
-    quoted = wheel ? wc_say_quoted(c, wheel) : NULL;
+    wheel = wc_format(c, name, bare, NULL);
+    quoted = wheel ? wc_format_quoted(c, wheel) : NULL;
     if (wc_incomplete_package(c->d->s, name)) { /* pip takes it for installed */
-        wc_case_fix(c, WC_ACTION_REINSTALL, wc_say(c, "reinstall ", name, bare, NULL),
-                    quoted ? wc_say(c, "pip install --force-reinstall --no-deps ", quoted, NULL)
+        wc_case_fix(c, WC_ACTION_REINSTALL, wc_format(c, "reinstall ", name, bare, NULL),
+                    quoted ? wc_format(c, "pip install --force-reinstall --no-deps ", quoted, NULL)
                            : NULL);
         return;
     }
-    wc_case_fix(c, WC_ACTION_INSTALL, wc_say(c, "install ", name, bare, NULL),
-                quoted ? wc_say(c, "pip install ", quoted, NULL) : NULL);
+    wc_case_fix(c, WC_ACTION_INSTALL, wc_format(c, "install ", name, bare, NULL),
+                quoted ? wc_format(c, "pip install ", quoted, NULL) : NULL);
 }
 
 /* ---- for which CUDA ---- */
 
-static const struct companion_wheel {
+static const struct cuda_dependency_wheel {
     const char *part, *wheel, *directory;
-} companion_wheels[] = {
-#define COMPANION_WHEEL(part, wheel, directory) {part, wheel, directory},
+} cuda_dependency_wheels[] = {
+#define CUDA_DEPENDENCY_WHEEL(part, wheel, directory) {part, wheel, directory},
 #include "wheels.def"
 };
 
 /* Wheels have the numbered names alone. NULL: none has it. */
-static const struct companion_wheel *companion_wheel(const char *part, const char *library) {
+static const struct cuda_dependency_wheel *cuda_dependency_wheel(const char *part,
+                                                                 const char *library) {
     if (wc_name_cuda(library) < 11)
         return NULL;
-    for (size_t i = 0; i < sizeof companion_wheels / sizeof *companion_wheels; i++)
-        if (wc_str_same(part, companion_wheels[i].part))
-            return &companion_wheels[i];
+    for (size_t i = 0; i < sizeof cuda_dependency_wheels / sizeof *cuda_dependency_wheels; i++)
+        if (wc_str_same(part, cuda_dependency_wheels[i].part))
+            return &cuda_dependency_wheels[i];
     return NULL;
 }
 
-/* Up to CUDA 12 the wheels are numbered, since 13 their names tell no CUDA. */
-static const char *pip_companion(struct wc_case *c, const struct companion_wheel *w, int32_t cuda) {
-    const char *number = wc_say_number(c, cuda);
+/* Up to CUDA 12 the wheels are numbered, since 13 their names emit no CUDA. */
+static const char *pip_cuda_dependency(struct wc_case *c, const struct cuda_dependency_wheel *w,
+                                       int32_t cuda) {
+    const char *number = wc_format_number(c, cuda);
 
     if (cuda < 13)
-        return wc_say(c, "pip install ", w->wheel, "-cu", number, NULL);
-    return wc_say(c, "pip install '", w->wheel, "==", number, ".*'", NULL);
+        return wc_format(c, "pip install ", w->wheel, "-cu", number, NULL);
+    return wc_format(c, "pip install '", w->wheel, "==", number, ".*'", NULL);
 }
 
-void wc_fix_companion(struct wc_case *c, const char *part, int32_t cuda, const char *library) {
-    const struct companion_wheel *wheel = companion_wheel(part, library);
-    const char *number = cuda > 0 ? wc_say_number(c, cuda) : NULL;
+void wc_fix_cuda_dependency(struct wc_case *c, const char *part, int32_t cuda,
+                            const char *library) {
+    const struct cuda_dependency_wheel *wheel = cuda_dependency_wheel(part, library);
+    const char *number = cuda > 0 ? wc_format_number(c, cuda) : NULL;
 
     wc_case_fix(c, WC_ACTION_INSTALL,
-                wc_say(c, c->fixes ? "or " : "", "install the package that has ",
-                       wc_say_name(c, library), " where the loader finds it",
-                       number ? ", for CUDA " : "", number, NULL),
-                wheel ? pip_companion(c, wheel, wc_name_cuda(library)) : NULL);
+                wc_format(c, c->fixes ? "or " : "", "install the package that has ",
+                          wc_format_name(c, library), " where the loader finds it",
+                          number ? ", for CUDA " : "", number, NULL),
+                wheel ? pip_cuda_dependency(c, wheel, wc_name_cuda(library)) : NULL);
 }
 
-void wc_fix_companion_path(struct wc_case *c, const struct wc_object *cudnn, const char *part,
-                           const char *library) {
-    const struct companion_wheel *wheel = companion_wheel(part, library);
+void wc_fix_cuda_dependency_path(struct wc_case *c, const struct wc_object *cudnn, const char *part,
+                                 const char *library) {
+    const struct cuda_dependency_wheel *wheel = cuda_dependency_wheel(part, library);
     const char *path = cudnn && cudnn->r.installation_kind == WC_installation_kind_WHEEL
                            ? cudnn->r.installation_path
                            : NULL;
@@ -229,15 +232,16 @@ void wc_fix_companion_path(struct wc_case *c, const struct wc_object *cudnn, con
     wc_text_add_n(&t, path, at ? (size_t)(at - path) : 0);
     if (!wheel || !t.n || t.cut)
         return;
-    directory = cuda < 13 ? wc_say(c, site, "/nvidia/", wheel->directory, "/lib", NULL)
-                          : wc_say(c, site, "/nvidia/cu", wc_say_number(c, cuda), "/lib", NULL);
-    list = wc_say(c, directory, old && *old ? ":" : "", old ? old : "", NULL);
-    list = list ? wc_say_quoted(c, list) : NULL;
+    directory = cuda < 13
+                    ? wc_format(c, site, "/nvidia/", wheel->directory, "/lib", NULL)
+                    : wc_format(c, site, "/nvidia/cu", wc_format_number(c, cuda), "/lib", NULL);
+    list = wc_format(c, directory, old && *old ? ":" : "", old ? old : "", NULL);
+    list = list ? wc_format_quoted(c, list) : NULL;
     wc_case_fix(c, WC_ACTION_SET_VARIABLE,
-                wc_say(c, "let LD_LIBRARY_PATH name the directory that has ",
-                       wc_say_name(c, library), ": ", directory,
-                       ", if its wheel is installed beside that of cuDNN", NULL),
-                list ? wc_say(c, "export LD_LIBRARY_PATH=", list, NULL) : NULL);
+                wc_format(c, "let LD_LIBRARY_PATH name the directory that has ",
+                          wc_format_name(c, library), ": ", directory,
+                          ", if its wheel is installed beside that of cuDNN", NULL),
+                list ? wc_format(c, "export LD_LIBRARY_PATH=", list, NULL) : NULL);
 }
 
 /* ---- put back into one piece ---- */
@@ -250,7 +254,7 @@ static const char *bare_name(struct wc_case *c, const char *package) {
     wc_text_begin(&t, name, sizeof name);
     for (const char *p = package; *p && *p != ' '; p++)
         wc_text_add_char(&t, *p);
-    return t.n && !t.cut && name[0] != '-' && of_alphabet(name, "-_.+:") ? wc_say(c, name, NULL)
+    return t.n && !t.cut && name[0] != '-' && of_alphabet(name, "-_.+:") ? wc_format(c, name, NULL)
                                                                          : NULL;
 }
 
@@ -261,12 +265,13 @@ static const char *again(struct wc_case *c, const struct wc_package_record *p, c
 
     switch (name ? p->installation_kind : WC_installation_kind_UNKNOWN) {
     case WC_installation_kind_WHEEL:
-        return wc_say(c, "pip install --force-reinstall --no-deps ", name, exact ? "==" : "",
-                      version, NULL);
+        return wc_format(c, "pip install --force-reinstall --no-deps ", name, exact ? "==" : "",
+                         version, NULL);
     case WC_installation_kind_CONDA:
-        return wc_say(c, "conda install --force-reinstall ", name, exact ? "=" : "", version, NULL);
+        return wc_format(c, "conda install --force-reinstall ", name, exact ? "=" : "", version,
+                         NULL);
     case WC_installation_kind_DEBIAN:
-        return wc_say(c, "apt-get install --reinstall ", name, exact ? "=" : "", version, NULL);
+        return wc_format(c, "apt-get install --reinstall ", name, exact ? "=" : "", version, NULL);
     default:
         return NULL;
     }
@@ -276,10 +281,10 @@ static const char *again(struct wc_case *c, const struct wc_package_record *p, c
 static const char *by_its_package(struct wc_case *c, const struct wc_object *o) {
     struct wc_package_record p = {.installation_kind = o->r.installation_kind,
                                   .version = o->r.installation_version};
-    const char *path = o->r.real_path ? wc_say_quoted(c, o->r.real_path) : NULL;
+    const char *path = o->r.real_path ? wc_format_quoted(c, o->r.real_path) : NULL;
 
     if (o->r.installation_kind == WC_installation_kind_RPM)
-        return path ? wc_say(c, "dnf reinstall \"$(rpm -qf --qf '%{NAME}' ", path, ")\"", NULL)
+        return path ? wc_format(c, "dnf reinstall \"$(rpm -qf --qf '%{NAME}' ", path, ")\"", NULL)
                     : NULL;
     if (o->r.installation_kind == WC_installation_kind_WHEEL || !o->r.installation)
         return NULL;
@@ -303,22 +308,22 @@ static const char *spec_for_cuda(struct wc_case *c, const struct wc_object *faca
             wc_cuda_in_package(r->package) == cuda && bare_spec(r->spec))
             return bare_spec(r->spec);
     }
-    return wc_say(c, "==", wc_say_number(c, wc_major_of(facade)), ".*", NULL);
+    return wc_format(c, "==", wc_format_number(c, wc_major_of(facade)), ".*", NULL);
 }
 
 void wc_fix_cuda(struct wc_case *c, const struct wc_object *facade, int32_t cuda) {
-    const char *number = wc_say_number(c, cuda), *command = NULL;
+    const char *number = wc_format_number(c, cuda), *command = NULL;
     const char *spec = spec_for_cuda(c, facade, cuda);
     struct wc_spec wanted;
 
     if (is_wheel_of_nvidia(facade) && spec && wc_spec_parse(spec, wc_str_length(spec), &wanted) &&
         offered(cuda, &wanted))
-        command = wc_say(c, "pip uninstall -y ", facade->r.installation,
-                         " && pip install --force-reinstall --no-deps 'nvidia-cudnn-cu", number,
-                         spec, "'", NULL);
+        command = wc_format(c, "pip uninstall -y ", facade->r.installation,
+                            " && pip install --force-reinstall --no-deps 'nvidia-cudnn-cu", number,
+                            spec, "'", NULL);
     wc_case_fix(c, WC_ACTION_INSTALL,
-                wc_say(c, "install the cuDNN that is made for CUDA ", number,
-                       " in place of this one", NULL),
+                wc_format(c, "install the cuDNN that is made for CUDA ", number,
+                          " in place of this one", NULL),
                 command);
 }
 
@@ -326,35 +331,37 @@ static const char *pip_again(struct wc_case *c, const struct wc_object *o) {
     const char *version = o->r.installation_version;
     bool exact = version && of_alphabet(version, ".+");
 
-    return wc_say(c, "pip install --force-reinstall --no-deps ", o->r.installation,
-                  exact ? "==" : "", exact ? version : "", NULL);
+    return wc_format(c, "pip install --force-reinstall --no-deps ", o->r.installation,
+                     exact ? "==" : "", exact ? version : "", NULL);
 }
 
 void wc_fix_reinstall(struct wc_case *c, const struct wc_object *library) {
     const char *directory = wc_directory_of(c, library);
-    const char *installation = wc_say_installation(c, library);
+    const char *installation = wc_format_installation(c, library);
 
     if (is_wheel_of_nvidia(library)) {
         wc_case_fix(c, WC_ACTION_REINSTALL,
-                    wc_say(c, "reinstall ", library->r.installation,
-                           ", which puts facade and parts of one release into one directory", NULL),
+                    wc_format(c, "reinstall ", library->r.installation,
+                              ", which puts facade and parts of one release into one directory",
+                              NULL),
                     pip_again(c, library));
         return;
     }
     if (library->r.installation_kind == WC_installation_kind_CONTAINER_MOUNT) {
-        wc_case_fix(c, WC_ACTION_REMOVE,
-                    wc_say(c, "start the container without the mount of ",
-                           library->r.mount ? library->r.mount : "this file",
-                           ", or put one whole release there on the host: inside the container the "
-                           "file cannot be changed",
-                           NULL),
-                    NULL);
+        wc_case_fix(
+            c, WC_ACTION_REMOVE,
+            wc_format(c, "start the container without the mount of ",
+                      library->r.mount ? library->r.mount : "this file",
+                      ", or put one whole release there on the host: inside the container the "
+                      "file cannot be changed",
+                      NULL),
+            NULL);
         return;
     }
     wc_case_fix(c, WC_ACTION_REINSTALL,
-                wc_say(c, "reinstall the cuDNN in ", directory ? directory : "its directory",
-                       installation ? ", " : "", installation ? installation : "",
-                       ", so that facade and parts of one release lie there together", NULL),
+                wc_format(c, "reinstall the cuDNN in ", directory ? directory : "its directory",
+                          installation ? ", " : "", installation ? installation : "",
+                          ", so that facade and parts of one release lie there together", NULL),
                 by_its_package(c, library));
 }
 
@@ -366,15 +373,15 @@ void wc_fix_package(struct wc_case *c, const struct wc_package_record *p, const 
 
     if (other)
         wc_case_fix(c, WC_ACTION_REINSTALL,
-                    wc_say(c, "uninstall ", wc_say_name(c, other), ", then put the files of ",
-                           wc_say_name(c, p->name), " back, which went with it", NULL),
+                    wc_format(c, "uninstall ", wc_format_name(c, other), ", then put the files of ",
+                              wc_format_name(c, p->name), " back, which went with it", NULL),
                     command && first && wheel
-                        ? wc_say(c, "pip uninstall -y ", first, " && ", command, NULL)
+                        ? wc_format(c, "pip uninstall -y ", first, " && ", command, NULL)
                         : NULL);
     else
         wc_case_fix(c, WC_ACTION_REINSTALL,
-                    wc_say(c, "install ", wc_say_name(c, p->name),
-                           " once more, even though it counts as installed", NULL),
+                    wc_format(c, "install ", wc_format_name(c, p->name),
+                              " once more, even though it counts as installed", NULL),
                     command);
 }
 
@@ -430,15 +437,15 @@ bool wc_in_search_path(const struct wc_stack *s, const struct wc_object *o) {
 }
 
 /* rest: the list without it; next: what is found then, NULL: not known. */
-static void tell_without(struct wc_case *c, const char *what, const struct wc_text *rest,
-                         const char *text, const char *next) {
-    const char *quoted = rest->cut ? NULL : wc_say_quoted(c, text);
+static void report_without(struct wc_case *c, const char *what, const struct wc_text *rest,
+                           const char *text, const char *next) {
+    const char *quoted = rest->cut ? NULL : wc_format_quoted(c, text);
 
     wc_case_fix(c, WC_ACTION_SET_VARIABLE,
-                wc_say(c, "take ", what, " out of LD_LIBRARY_PATH",
-                       next ? ": then the loader finds " : "", next, NULL),
+                wc_format(c, "take ", what, " out of LD_LIBRARY_PATH",
+                          next ? ": then the loader finds " : "", next, NULL),
                 !rest->n && !rest->cut ? "unset LD_LIBRARY_PATH"
-                : quoted               ? wc_say(c, "export LD_LIBRARY_PATH=", quoted, NULL)
+                : quoted               ? wc_format(c, "export LD_LIBRARY_PATH=", quoted, NULL)
                                        : NULL);
 }
 
@@ -449,7 +456,7 @@ static bool take_out(struct wc_case *c, const char *path, const char *next) {
     wc_text_begin(&t, rest, sizeof rest);
     if (!search_path_without(c->d->s, path, &t, directory))
         return false;
-    tell_without(c, directory, &t, rest, next);
+    report_without(c, directory, &t, rest, next);
     return true;
 }
 
@@ -463,39 +470,40 @@ static bool take_out_empty(struct wc_case *c, const struct wc_searched *f, const
         return false;
     wc_text_begin(&t, rest, sizeof rest);
     without(list, "", &t);
-    tell_without(c, "the empty element", &t, rest, next);
+    report_without(c, "the empty element", &t, rest, next);
     return true;
 }
 
 bool wc_fix_search_path(struct wc_case *c, const struct wc_object *o) {
     const struct wc_searched *f = wc_search_of(c->d->s, o);
-    const struct wc_beside *b = f ? wc_candidate_of(c->d->s, f, NULL) : NULL;
-    const char *next = b ? wc_say_candidate(c, b) : NULL;
+    const struct wc_candidate *b = f ? wc_candidate_of(c->d->s, f, NULL) : NULL;
+    const char *next = b ? wc_format_candidate(c, b) : NULL;
 
     return take_out_empty(c, f, next) || take_out(c, o->r.path, next) ||
            take_out(c, o->r.real_path, next);
 }
 
 void wc_fix_with_copy(struct wc_case *c, const char *path, const char *what) {
-    const char *directory = wc_say_directory(c, path);
-    const char *quoted = directory ? wc_say_quoted(c, directory) : NULL;
+    const char *directory = wc_format_directory(c, path);
+    const char *quoted = directory ? wc_format_quoted(c, directory) : NULL;
 
     wc_case_fix(c, WC_ACTION_SET_VARIABLE,
-                wc_say(c, "let LD_LIBRARY_PATH name ", directory ? directory : "?", ", where ",
-                       what, " is", NULL),
-                quoted ? wc_say(c, "export LD_LIBRARY_PATH=", quoted,
-                                "${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}", NULL)
+                wc_format(c, "let LD_LIBRARY_PATH name ", directory ? directory : "?", ", where ",
+                          what, " is", NULL),
+                quoted ? wc_format(c, "export LD_LIBRARY_PATH=", quoted,
+                                   "${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}", NULL)
                        : NULL);
 }
 
 /* ---- the order of loading ---- */
 
 void wc_fix_load_order(struct wc_case *c, const char *host, const struct wc_object *o) {
-    wc_case_fix(c, WC_ACTION_LOAD_ORDER,
-                wc_say(c, "load ", wc_say_name(c, host), " before ",
-                       o->r.asked_by ? wc_say_name(c, o->r.asked_by) : "what loaded the other one",
-                       " (import its package first), so that its own search decides", NULL),
-                NULL);
+    wc_case_fix(
+        c, WC_ACTION_LOAD_ORDER,
+        wc_format(c, "load ", wc_format_name(c, host), " before ",
+                  o->r.asked_by ? wc_format_name(c, o->r.asked_by) : "what loaded the other one",
+                  " (import its package first), so that its own search decides", NULL),
+        NULL);
     wc_case_fix(c, WC_ACTION_REMOVE,
                 "or let both find one copy: remove the other, or install releases that share one",
                 NULL);

@@ -188,9 +188,9 @@ static bool in_directory_of(const char *path, const char *file) {
     return n && wc_dir_length(path) == n && wc_mem_compare(path, file, n) == 0;
 }
 
-/* What the host was built with was read from that very set: its own facade need not tell its
+/* What the host was built with was read from that very set: its own facade need not emit its
  * release. */
-static bool is_read_from(const struct wc_demand_record *r, const struct wc_beside *b) {
+static bool is_read_from(const struct wc_demand_record *r, const struct wc_candidate *b) {
     return r->demand_kind == WC_demand_kind_BUILT &&
            wc_kind_is_cudnn(wc_name_kind_of(r->source_path)) &&
            (in_directory_of(b->r.path, r->source_path) ||
@@ -200,7 +200,7 @@ static bool is_read_from(const struct wc_demand_record *r, const struct wc_besid
 bool wc_next_fits(const struct wc_stack *s, const struct wc_object *library,
                   const struct wc_demand_record *r) {
     const struct wc_searched *f = wc_search_of(s, library);
-    const struct wc_beside *b = f ? wc_candidate_of(s, f, NULL) : NULL;
+    const struct wc_candidate *b = f ? wc_candidate_of(s, f, NULL) : NULL;
     struct wc_range range = {.exact = true};
 
     if (!b || f->r.rule != WC_search_rule_LIBRARY_PATH)
@@ -281,13 +281,13 @@ static void fold(struct wc_diagnosis *d) {
     for (size_t i = 0; i < d->judgements; i++) {
         for (size_t k = 0; k < i; k++) {
             struct wc_judgement *a = &d->judged[k], *b = &d->judged[i];
-            if (a->told_elsewhere || a->strongest->r.source == NULL || !same_demand(a, b))
+            if (a->reported_elsewhere || a->strongest->r.source == NULL || !same_demand(a, b))
                 continue;
             if (a->weight >= b->weight)
-                b->told_elsewhere = true;
+                b->reported_elsewhere = true;
             else
-                a->told_elsewhere = true;
-            if (b->told_elsewhere)
+                a->reported_elsewhere = true;
+            if (b->reported_elsewhere)
                 break;
         }
     }

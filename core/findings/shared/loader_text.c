@@ -1,5 +1,5 @@
 /*
- * What the loader said about a failed request. glibc's text is "NAME: WHAT", where NAME is the
+ * What the loader printed about a failed request. glibc's text is "NAME: WHAT", where NAME is the
  * library that stopped it, which need not be the one that was asked for.
  */
 #include "core/findings/finding.h"
@@ -144,10 +144,10 @@ void wc_case_request(struct wc_case *c, const struct wc_failure *f) {
     wc_case_fact(c, "loader said", f->r.text, "dlerror");
 }
 
-const char *wc_say_caller(struct wc_case *c, const struct wc_failure *f) {
+const char *wc_format_caller(struct wc_case *c, const struct wc_failure *f) {
     const struct wc_object *o = wc_object_of(c->d->s, f->r.caller_object, f->r.caller);
 
     if (!o && !f->r.caller)
         return "the program";
-    return wc_say_name(c, o ? wc_name_of(o) : f->r.caller);
+    return wc_format_name(c, o ? wc_name_of(o) : f->r.caller);
 }

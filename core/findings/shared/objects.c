@@ -34,7 +34,7 @@ const char *wc_name_of(const struct wc_object *o) {
     return wc_is_cudnn(o) && o->r.soname ? o->r.soname : wc_path_of(o);
 }
 
-const char *wc_say_directory(struct wc_case *c, const char *path) {
+const char *wc_format_directory(struct wc_case *c, const char *path) {
     char buffer[512];
     struct wc_text t;
     size_t n = path ? wc_dir_length(path) : 0;
@@ -43,11 +43,11 @@ const char *wc_say_directory(struct wc_case *c, const char *path) {
         return NULL;
     wc_text_begin(&t, buffer, sizeof buffer);
     wc_text_add_n(&t, path, n);
-    return wc_say(c, buffer, t.cut ? "..." : "", NULL);
+    return wc_format(c, buffer, t.cut ? "..." : "", NULL);
 }
 
 const char *wc_directory_of(struct wc_case *c, const struct wc_object *o) {
-    return wc_say_directory(c, o->r.real_path ? o->r.real_path : o->r.path);
+    return wc_format_directory(c, o->r.real_path ? o->r.real_path : o->r.path);
 }
 
 /* From cuDNN 4 on a SONAME ends in the major alone; libcudnn.so.6.5 and .7.0 of the releases before

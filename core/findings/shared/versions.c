@@ -1,5 +1,5 @@
 /*
- * Versions of libraries as ranges: what a file is, and what cudnnGetVersion would say. Unknown
+ * Versions of libraries as ranges: what a file is, and what cudnnGetVersion would print. Unknown
  * fields make a range wide, never a guess.
  */
 #include "core/findings/finding.h"
@@ -94,7 +94,7 @@ static bool only_major(struct wc_version v) {
     return v.minor < 0;
 }
 
-const char *wc_say_range(struct wc_case *c, const struct wc_range *r) {
+const char *wc_format_range(struct wc_case *c, const struct wc_range *r) {
     char low[WC_VERSION_TEXT], high[WC_VERSION_TEXT];
 
     wc_version_format(r->floor, low);
@@ -102,20 +102,20 @@ const char *wc_say_range(struct wc_case *c, const struct wc_range *r) {
     if (!wc_version_known(r->low))
         return "unknown";
     if (only_major(r->floor) && only_major(r->ceiling))
-        return wc_say(c, low, " (which release is unknown)", NULL);
+        return wc_format(c, low, " (which release is unknown)", NULL);
     if (wc_str_same(low, high))
-        return wc_say(c, low, NULL);
+        return wc_format(c, low, NULL);
     if (only_major(r->ceiling))
-        return wc_say(c, low, " or newer", NULL);
+        return wc_format(c, low, " or newer", NULL);
     if (only_major(r->floor))
-        return wc_say(c, high, " or older", NULL);
-    return wc_say(c, "between ", low, " and ", high, NULL);
+        return wc_format(c, high, " or older", NULL);
+    return wc_format(c, "between ", low, " and ", high, NULL);
 }
 
-const char *wc_say_own(struct wc_case *c, const struct wc_object *o) {
+const char *wc_format_own(struct wc_case *c, const struct wc_object *o) {
     struct wc_range own = wc_own_range(o);
 
-    return wc_say_range(c, &own);
+    return wc_format_range(c, &own);
 }
 
 /* ---- what cudnnGetVersion says ---- */

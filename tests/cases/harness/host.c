@@ -1,6 +1,6 @@
 /*
- * A framework's library, as far as cuDNN sees it: it does what its words say, one after another,
- * and says what that framework says where something is wrong. world.py compiles it, with
+ * A framework's library, as far as cuDNN sees it: it does what its words print, one after another,
+ * and says what that framework says where something is wrong. library_cache.py compiles it, with
  * HOST_LINKED where it imports cuDNN's functions (HOST_IMPORTS: CALL(name) for those without
  * arguments), and program.c opens it.
  *
@@ -162,7 +162,7 @@ static int check(char *what) {
 
 /* ---- loading ---- */
 
-static void say(const char *words, const char *name, const char *error) {
+static void print(const char *words, const char *name, const char *error) {
     while (*words) {
         if (!strncmp(words, "{name}", 6))
             fputs(name, stderr), words += 6;
@@ -184,7 +184,7 @@ static int load(char *what, int must) {
     if (handle)
         library = handle;
     else if (must)
-        say(words ? words : "{error}", what, dlerror());
+        print(words ? words : "{error}", what, dlerror());
     else
         dlerror(); /* as who wants to try the next one */
     return !handle && must;

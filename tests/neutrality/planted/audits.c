@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void tell(const char *what, const char *name, const char *more) {
+static void emit(const char *what, const char *name, const char *more) {
     char line[8192];
     const char *path = getenv("NEUTRALITY_AUDIT");
     int fd = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644) : -1;
@@ -32,19 +32,19 @@ unsigned la_version(unsigned version) {
 
 unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *cookie) {
     *cookie = (uintptr_t)map;
-    tell("opened", map->l_name, namespace == LM_ID_BASE ? "" : " elsewhere");
+    emit("opened", map->l_name, namespace == LM_ID_BASE ? "" : " elsewhere");
     return LA_FLG_BINDTO | LA_FLG_BINDFROM;
 }
 
 char *la_objsearch(const char *name, uintptr_t *cookie, unsigned flag) {
     (void)cookie;
-    tell("looked for", name, flag == LA_SER_ORIG ? " as asked" : "");
+    emit("looked for", name, flag == LA_SER_ORIG ? " as asked" : "");
     return (char *)name;
 }
 
 void la_activity(uintptr_t *cookie, unsigned flag) {
     (void)cookie;
-    tell("list is",
+    emit("list is",
          flag == LA_ACT_ADD      ? "to grow"
          : flag == LA_ACT_DELETE ? "to shrink"
                                  : "at rest",
@@ -52,7 +52,7 @@ void la_activity(uintptr_t *cookie, unsigned flag) {
 }
 
 unsigned la_objclose(uintptr_t *cookie) {
-    tell("closed", name_of(cookie), "");
+    emit("closed", name_of(cookie), "");
     return 0;
 }
 
@@ -63,7 +63,7 @@ uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned index, uintptr_t *from, uintp
     if (!strncmp(name, "cudnn", 5)) {
         snprintf(more, sizeof more, " of '%.400s' to '%.400s'%s", name_of(from), name_of(to),
                  *flags & LA_SYMB_DLSYM ? ", looked up" : "");
-        tell("bound", name, more);
+        emit("bound", name, more);
     }
     return symbol->st_value;
 }

@@ -16,7 +16,7 @@ void *forwards_to(int which) {
     return next[which];
 }
 
-/* Arguments are kept over the look-up, and the frame is gone again at the jump. */
+/* Arguments are kept over the elf_file-up, and the frame is gone again at the jump. */
 #ifdef __x86_64__
 #define FORWARD(name, which)                                                                       \
     __asm__(".text\n.globl " name "\n.type " name ", @function\n" name ":\n"                       \

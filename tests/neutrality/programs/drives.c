@@ -1,6 +1,6 @@
 /*
  * drives [now|lazy|global|local|nodelete|deep|keep|call|NAME]...: opens each host named with the
- * flags said before it (lazy local), runs and closes it, and says whether it is gone. keep: does
+ * flags printed before it (lazy local), runs and closes it, and says whether it is gone. keep: does
  * not close those that follow.
  */
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * names_it names|whole|backtrace|frames: what dladdr, dladdr1 and a backtrace say of functions of
+ * names_it names|whole|backtrace|frames: what dladdr, dladdr1 and a backtrace print of functions of
  * cuDNN, of those looked up, and of what is below within a call.
  */
 #include <execinfo.h>

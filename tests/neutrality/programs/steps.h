@@ -265,9 +265,9 @@ static inline void steps_close(struct steps *s, const char *h) {
 static inline void steps_error(struct steps *s) {
     char text[8192];
     errno = s->preset;
-    const char *said = dlerror();
+    const char *printed = dlerror();
     steps_tell_errno(s);
-    see("dlerror", "%s", said ? steps_short(s, said, text, sizeof text) : "none");
+    see("dlerror", "%s", printed ? steps_short(s, printed, text, sizeof text) : "none");
 }
 
 static inline void steps_noload(struct steps *s, const char *name) {
