@@ -117,6 +117,14 @@ def outputs():
     left, right = (run(stdout=text, stdout_sorted=True) for text in ("a\nb\n", "b\na\n"))
     if compare.of_plain(left, right, case):
         wrong.append("the order of threads is told")
+    bound = [f"     77:\tbinding file ./program [0] to /lib/libc.so.6 [0]: normal symbol `{name}'\n"
+             for name in ("free", "open")]
+    for threads in (False, True):
+        left, right = (run(trace="".join(lines), threads=threads) for lines in (bound, bound[::-1]))
+        if bool(compare.of_traces(left, right, ["libwhichcudnn"])) == threads:
+            wrong.append(f"bindings in another order, of several threads: {threads}")
+    if not compare.of_traces(left, run(trace=bound[0], threads=True), ["libwhichcudnn"]):
+        wrong.append("not told: a binding that is not there, of several threads")
     return "\n".join(wrong)
 
 

@@ -25,6 +25,7 @@ class Outcome:
     valgrind: object = None
     said: str = ""        # command line, for whoever wants to repeat it
     stdout_sorted: bool = False
+    threads: bool = False  # the program has several
     binds_once: bool = True  # no LD_BIND_NOT
 
     @property
@@ -102,6 +103,7 @@ class Runner:
             return data.decode(errors="backslashreplace").replace(str(cwd), "{dir}")
         return Outcome(
             status, text(out), self.target.errors(text(err)), stdout_sorted=case.stdout_sorted,
+            threads="threads" in case.needs,
             log=read_all(work / "logs", "*"), trace=by_process(text(read_all(work, "trace*").encode())),
             audit=text(read_all(work, "audit*").encode()) if self.row.observer == "audit" else None,
             valgrind=read_all(work, "valgrind.*") if self.row.observer == "valgrind" else None,
