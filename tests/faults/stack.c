@@ -1,7 +1,7 @@
 /*
  * stack WHERE CUDNN: how much stack the dl functions and calls take, in bytes, one line each.
  * WHERE: thread (a stack of its own, painted), or handler=BYTES (a signal handler on a stack of
- * that size beside the kernel's own frame, which ends at a page that nobody may touch).
+ * that size beside the kernel's own frame, which ends where nobody may touch anything).
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -102,18 +102,19 @@ static void *in_thread(void *unused) {
     return unused;
 }
 
-static void *take_stack(size_t size) {
+/* SIZE bytes, below them as many that nobody may touch. */
+static unsigned char *take_stack(void) {
     unsigned char *p =
-        mmap(NULL, size + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED || mprotect(p, 4096, PROT_NONE))
+        mmap(NULL, 2 * SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED || mprotect(p, SIZE, PROT_NONE))
         abort();
-    return p + 4096;
+    return p + SIZE;
 }
 
 static void measure_in_thread(void) {
     pthread_attr_t attributes;
     pthread_t thread;
-    stack = take_stack(SIZE);
+    stack = take_stack();
     pthread_attr_init(&attributes);
     if (pthread_attr_setstack(&attributes, stack, SIZE) ||
         pthread_create(&thread, &attributes, in_thread, NULL))
@@ -131,14 +132,31 @@ static void handle(int number) {
     operations[next_operation].does();
 }
 
-static void run_in_handler(size_t beside) {
-    stack_t alternative = {.ss_size = (size_t)sysconf(_SC_MINSIGSTKSZ) + beside};
-    struct sigaction action = {.sa_handler = handle, .sa_flags = SA_ONSTACK};
-    size_t pages = (alternative.ss_size + 4095) & ~(size_t)4095;
-    /* Its lower end is where nobody may write. */
-    alternative.ss_sp = take_stack(pages);
-    if (sigaltstack(&alternative, NULL) || sigaction(SIGUSR1, &action, NULL))
+static unsigned char *top;
+static size_t kernels;
+static void measure_kernels(int number) {
+    (void)number;
+    kernels = (size_t)(top - (unsigned char *)__builtin_frame_address(0));
+}
+
+/* SIGUSR1 is handled where so many bytes may be used. */
+static void handle_on(size_t room, void (*handler)(int)) {
+    unsigned char *lowest = take_stack();
+    size_t size = (room + 63) & ~(size_t)63; /* so that the kernel aligns its frame alike */
+    stack_t alternative = {.ss_sp = lowest - SIZE, .ss_size = SIZE + size};
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_ONSTACK};
+    top = lowest + size;
+    if (size > SIZE || sigaltstack(&alternative, NULL) || sigaction(SIGUSR1, &action, NULL))
         abort();
+}
+
+/* The kernel's frame is measured: AT_MINSIGSTKSZ depends on the processor in another way. It may be
+ * less than the kernel accepts as the size of a stack (1776 without AVX-512, MINSIGSTKSZ is 2048),
+ * or 8 KiB more than the frame (AMX, whose registers only those have who ask for them). */
+static void run_in_handler(size_t beside) {
+    handle_on(SIZE, measure_kernels);
+    raise(SIGUSR1);
+    handle_on(kernels + beside, handle);
     for (size_t i = 0; i < OPERATIONS; i++) {
         next_operation = (int)i;
         raise(SIGUSR1);
