@@ -12,8 +12,11 @@
 
 struct wc_search_missing {
     struct wc_search_missing *next;
-    size_t base; /* length of the directory before its subdirectory: the loader keeps them apart */
-    size_t n;    /* of the path */
+    /* What the loader keeps apart: the directory, by its length; the place in the list of its
+     * subdirectories, where one may stand twice (NULL: the directory itself). */
+    size_t base;
+    const char *const *sub;
+    size_t n; /* of the path */
     char path[];
 };
 
@@ -72,11 +75,12 @@ static void emit(struct search *s, const char *path, enum wc_file_state state) {
 
 /* ---- a list of directories ---- */
 
-static bool is_missing(const struct search *s, const char *path, size_t base) {
+static bool is_missing(const struct search *s, const char *path, size_t base,
+                       const char *const *sub) {
     const struct wc_search_memory *m = s->library_cache->memory;
     size_t n = m && m->missing ? wc_str_length(path) : 0;
     for (const struct wc_search_missing *d = m ? m->missing : NULL; d; d = d->next)
-        if (d->n == n && d->base == base && wc_mem_compare(d->path, path, n) == 0)
+        if (d->n == n && d->base == base && d->sub == sub && wc_mem_compare(d->path, path, n) == 0)
             return true;
     return false;
 }
@@ -87,7 +91,7 @@ static bool is_there(const struct search *s, const char *directory) {
            facts.directory;
 }
 
-static void note_missing(struct search *s, const char *path, size_t base) {
+static void note_missing(struct search *s, const char *path, size_t base, const char *const *sub) {
     struct wc_search_memory *m = s->library_cache->memory;
     if (!m)
         return;
@@ -98,20 +102,21 @@ static void note_missing(struct search *s, const char *path, size_t base) {
     wc_mem_copy(d->path, path, n + 1);
     d->n = n;
     d->base = base;
+    d->sub = sub;
     d->next = m->missing;
     m->missing = d;
 }
 
 /* Where nothing was found the loader looks whether the directory is there at all. One that is not
  * absolute it takes to be there. */
-static void try_in(struct search *s, size_t base) {
+static void try_in(struct search *s, size_t base, const char *const *sub) {
     enum wc_file_state state = state_of(s->library_cache, s->path);
     if (state == WC_file_state_NOTHING && s->path[0] == '/') {
         char *name = s->path + wc_str_length(s->path) - wc_str_length(s->name);
         *name = 0;
         s->candidate.no_directory = !is_there(s, s->path);
         if (s->candidate.no_directory)
-            note_missing(s, s->path, base);
+            note_missing(s, s->path, base, sub);
         *name = s->name[0];
     }
     emit(s, s->path, state);
@@ -142,38 +147,39 @@ static bool leads_nowhere(struct search *s, const char *directory, const char *s
     wc_text_begin(&t, s->path, sizeof s->path);
     wc_text_add(&t, directory);
     wc_text_add_n(&t, sub, n);
-    if (t.cut || is_missing(s, s->path, 0))
+    if (t.cut || is_missing(s, s->path, 0, NULL))
         return true;
     if (is_there(s, s->path))
         return false;
-    note_missing(s, s->path, 0);
+    note_missing(s, s->path, 0, NULL);
     return true;
 }
 
-static void try_subdirectory(struct search *s, const char *directory, const char *sub) {
+/* sub: of the list; NULL: the directory itself. */
+static void try_subdirectory(struct search *s, const char *directory, const char *const *sub) {
     struct wc_text t;
     size_t base = wc_str_length(directory);
     wc_text_begin(&t, s->path, sizeof s->path);
-    wc_text_join(&t, directory, sub, NULL);
-    bool missing = is_missing(s, s->path, base);
+    wc_text_join(&t, directory, sub ? *sub : "", NULL);
+    bool missing = is_missing(s, s->path, base, sub);
     wc_text_add(&t, s->name);
-    s->candidate.in_subdirectory = sub[0] != 0;
+    s->candidate.in_subdirectory = sub != NULL;
     s->candidate.no_directory = false;
-    if (!t.cut && missing && !sub[0])
+    if (!t.cut && missing && !sub)
         emit_missing(s, true);
     else if (!t.cut && !missing)
-        try_in(s, base);
+        try_in(s, base, sub);
 }
 
-/* Where it is not there nothing is below it, either: one elf_file instead of one for each. */
+/* Where it is not there nothing is below it, either: one look instead of one for each. */
 static bool is_nowhere(struct search *s, const char *directory) {
     struct wc_text t;
     size_t n = wc_str_length(directory);
-    bool known = is_missing(s, directory, n);
+    bool known = is_missing(s, directory, n, NULL);
     if (!s->library_cache->sparse || directory[0] != '/' || (!known && is_there(s, directory)))
         return false;
     if (!known)
-        note_missing(s, directory, n);
+        note_missing(s, directory, n, NULL);
     wc_text_begin(&t, s->path, sizeof s->path);
     wc_text_join(&t, directory, s->name, NULL);
     if (!t.cut)
@@ -190,9 +196,9 @@ static void try_directory(struct search *s, const char *directory) {
         if (leads_nowhere(s, directory, *sub, missing))
             missing = *sub;
         else
-            try_subdirectory(s, directory, *sub);
+            try_subdirectory(s, directory, sub);
     if (!nowhere && !s->over)
-        try_subdirectory(s, directory, "");
+        try_subdirectory(s, directory, NULL);
     s->candidate.directory = NULL;
     s->candidate.in_subdirectory = s->candidate.no_directory = false;
 }

@@ -30,7 +30,8 @@ struct wc_search_context {
     const char *lib, *platform;  /* $LIB, $PLATFORM; platform NULL: the element does not count */
     const char *const *defaults; /* directories with a '/' behind, NULL at the end */
     /* Subdirectories of each directory, first to last, with a '/' behind, NULL at the end:
-     * "glibc-hwcaps/x86-64-v3/", then before glibc 2.37 those by the old rules. */
+     * "glibc-hwcaps/x86-64-v3/", then before glibc 2.37 those by the old rules, of which the same
+     * one may stand there twice. */
     const char *const *subdirectories;
     /* Names below glibc-hwcaps/ that this machine has, best first, NULL at the end: for the cache.
      */
@@ -117,9 +118,19 @@ struct wc_search_system {
     uint64_t cache_hwcap;
     char text[4096]; /* of the lists */
 };
-/* Of the machine that this code runs on. glibc_minor: 36 for 2.36; platform, hwcap: AT_PLATFORM
- * (NULL: unknown) and AT_HWCAP; loader: the dynamic loader, NULL if unknown: then there are no
- * defaults. */
+/* What the loader heeds of a processor. */
+struct wc_search_processor {
+    unsigned level;       /* of x86-64-vN; 1: none above */
+    const char *platform; /* glibc's own word for it, "haswell" or "xeon_phi"; NULL: none */
+    bool avx512_1;        /* glibc's word for what x86-64-v4 has, on an Intel processor */
+};
+void wc_search_processor_read(struct wc_search_processor *out);
+/* Of that processor; of the one that this code runs on. glibc_minor: 36 for 2.36; platform, hwcap:
+ * AT_PLATFORM (NULL: unknown) and AT_HWCAP; loader: the dynamic loader, NULL if unknown: then there
+ * are no defaults. */
+void wc_search_system_of(struct wc_search_system *out, const struct wc_search_processor *processor,
+                         unsigned glibc_minor, const char *platform, uint64_t hwcap,
+                         const struct wc_elf_image *loader);
 void wc_search_system_read(struct wc_search_system *out, unsigned glibc_minor, const char *platform,
                            uint64_t hwcap, const struct wc_elf_image *loader);
 /* Puts them into a library_cache. */

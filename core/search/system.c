@@ -1,7 +1,20 @@
 /*
  * What the loader adds to a search by itself: the directories built into it, and the subdirectories
- * that it tries in each (glibc's _dl_important_hwcaps: below glibc-hwcaps/ since 2.33; the older
- * ones, made of words, up to 2.36).
+ * that it tries in each. glibc's _dl_important_hwcaps makes two lists of those:
+ *
+ * glibc-hwcaps/ (2.33 and later; RHEL has it in 2.28): x86-64-v4 to -v2, those that the processor
+ * has.
+ *
+ * Words (until 2.36): all sets but the empty one of "tls", the platform, and the important
+ * capabilities, greatest bit first. A word may stand there twice: the loader tries what comes of it
+ * as often, and so does the replay.
+ *   x86-64   platform      haswell or xeon_phi where an Intel processor is one (2.26 and later),
+ *                          otherwise AT_PLATFORM, which is x86_64
+ *            capabilities  2.26 and later: avx512_1 on an Intel processor; x86_64 on any
+ *   aarch64  platform      AT_PLATFORM
+ *            capabilities  cpuid (2.26, 2.27) or atomics (2.28 and later) if AT_HWCAP has it
+ *
+ * (2.26 as its release branch has it: 2.26.0 itself knew neither AT_PLATFORM nor x86_64.)
  */
 #include "search.h"
 
@@ -9,18 +22,17 @@
 #include <cpuid.h>
 #endif
 
-enum { HWCAPS_SINCE = 33, WORDS_UNTIL = 36, X86_WORDS_SINCE = 26, WORDS_MOST = 4 };
+enum { HWCAPS_SINCE = 33, WORDS_UNTIL = 36, CACHE_WORDS_UNTIL = 39, CAPABILITIES_SINCE = 26 };
+enum { WORDS_MOST = 4 };
 
+/* Bits of entries in ld.so.cache. */
 #define TLS_BIT ((uint64_t)1 << 63)
+#define HASWELL_BIT ((uint64_t)1 << 50)
+#define XEON_PHI_BIT ((uint64_t)1 << 51)
+#define X86_64_BIT ((uint64_t)1 << 1)
+#define AVX512_1_BIT ((uint64_t)1 << 2)
 
 /* ---- the processor ---- */
-
-struct processor {
-    unsigned level;       /* of x86-64-vN; 1: none above */
-    const char *platform; /* where glibc overrules the kernel's word, NULL */
-    const char *words[2]; /* of glibc's own list, greatest bit first */
-    uint64_t hwcap;       /* bits in ld.so.cache: of these, and of the platform */
-};
 
 #ifdef __x86_64__
 struct leaf {
@@ -46,57 +58,82 @@ static unsigned saved_registers(const struct leaf *basic) {
     return low;
 }
 
-/* Of _dl_x86_platforms, from bit 48 on. */
-#define HASWELL_BIT ((uint64_t)1 << 50)
-#define XEON_PHI_BIT ((uint64_t)1 << 51)
+static bool is_intel(void) {
+    struct leaf vendor = leaf(0, 0);
+    return vendor.b == signature_INTEL_ebx && vendor.c == signature_INTEL_ecx &&
+           vendor.d == signature_INTEL_edx;
+}
 
 /* Levels as the x86-64 psABI defines them; the words by glibc's init_cpu_features. */
-static void read_processor(struct processor *p) {
+void wc_search_processor_read(struct wc_search_processor *out) {
     enum { AVX_SAVED = 0x6, AVX512_SAVED = 0xe6, LZCNT = 1 << 5, LAHF = 1 };
-    struct leaf vendor = leaf(0, 0), basic = leaf(1, 0), more = leaf(7, 0),
-                far = leaf(0x80000001, 0);
+    const unsigned ER = 1u << 27, PF = 1u << 26;
+    struct leaf basic = leaf(1, 0), more = leaf(7, 0), far = leaf(0x80000001, 0);
     unsigned saved = saved_registers(&basic);
-    bool intel = vendor.b == signature_INTEL_ebx;
-    bool avx = all(saved, AVX_SAVED), avx512 = all(saved, AVX512_SAVED);
+    bool avx = all(saved, AVX_SAVED) && all(basic.c, bit_AVX);
     bool v2 = all(basic.c,
                   bit_CMPXCHG16B | bit_POPCNT | bit_SSE3 | bit_SSE4_1 | bit_SSE4_2 | bit_SSSE3) &&
               all(far.c, LAHF);
-    bool fast = avx && all(basic.c, bit_FMA | bit_MOVBE | bit_POPCNT) &&
-                all(more.b, bit_AVX2 | bit_BMI | bit_BMI2) && all(far.c, LZCNT);
-    bool v3 = v2 && fast && all(basic.c, bit_AVX | bit_F16C);
-    bool wide = avx512 && all(more.b, bit_AVX512CD);
-    bool one = wide && all(more.b, bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL);
-    bool phi = wide && all(more.b, 1u << 27 /* ER */ | 1u << 26 /* PF */);
-    p->level = v3 && one && all(more.b, bit_AVX512F) ? 4 : v3 ? 3 : v2 ? 2 : 1;
-    p->platform = !intel ? NULL : phi ? "xeon_phi" : fast ? "haswell" : NULL;
-    p->hwcap = 2 | (fast && intel && !phi ? HASWELL_BIT : 0) | (phi && intel ? XEON_PHI_BIT : 0);
-    p->words[0] = "x86_64";
-    if (intel && one && !(more.b & 1u << 27)) {
-        p->hwcap |= 4;
-        p->words[0] = "avx512_1";
-        p->words[1] = "x86_64";
-    }
+    bool haswell = avx && all(basic.c, bit_FMA | bit_MOVBE | bit_POPCNT) &&
+                   all(more.b, bit_AVX2 | bit_BMI | bit_BMI2) && all(far.c, LZCNT);
+    bool v3 = v2 && haswell && all(basic.c, bit_F16C);
+    bool avx512 = avx && all(saved, AVX512_SAVED) && all(more.b, bit_AVX512F | bit_AVX512CD);
+    bool v4 = avx512 && all(more.b, bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL);
+    bool phi = avx512 && all(more.b, ER | PF);
+    bool intel = is_intel();
+    *out = (struct wc_search_processor){.level = v3 && v4 ? 4
+                                                 : v3     ? 3
+                                                 : v2     ? 2
+                                                          : 1,
+                                        .platform = !intel    ? NULL
+                                                    : phi     ? "xeon_phi"
+                                                    : haswell ? "haswell"
+                                                              : NULL,
+                                        .avx512_1 = intel && v4 && !(more.b & ER)};
+}
+#else
+void wc_search_processor_read(struct wc_search_processor *out) {
+    *out = (struct wc_search_processor){.level = 1};
 }
 #endif
 
-static void read_words(struct processor *p, unsigned glibc_minor, uint64_t hwcap) {
-    *p = (struct processor){1, NULL, {NULL, NULL}, 0};
+/* What the older subdirectories are made of. */
+struct words {
+    const char *platform; /* NULL: none */
+    const char *capabilities[3];
+    uint64_t hwcap; /* their bits in ld.so.cache */
+};
+
 #ifdef __x86_64__
+static void read_words(struct words *w, const struct wc_search_processor *p, unsigned glibc_minor,
+                       uint64_t hwcap) {
     (void)hwcap;
-    read_processor(p);
-    if (glibc_minor < X86_WORDS_SINCE) {
-        p->platform = NULL;
-        p->words[0] = p->words[1] = NULL;
+    unsigned n = 0;
+    if (glibc_minor < CAPABILITIES_SINCE)
+        return;
+    if (p->platform) {
+        w->platform = p->platform;
+        w->hwcap |= p->platform[0] == 'h' ? HASWELL_BIT : XEON_PHI_BIT;
     }
-#else
-    enum { ATOMICS = 1 << 8 };
-    (void)glibc_minor;
-    if (hwcap & ATOMICS) {
-        p->words[0] = "atomics";
-        p->hwcap = ATOMICS;
+    if (p->avx512_1) {
+        w->capabilities[n++] = "avx512_1";
+        w->hwcap |= AVX512_1_BIT;
     }
-#endif
+    w->capabilities[n] = "x86_64";
+    w->hwcap |= X86_64_BIT;
 }
+#else
+static void read_words(struct words *w, const struct wc_search_processor *p, unsigned glibc_minor,
+                       uint64_t hwcap) {
+    enum { ATOMICS_SINCE = 28, ATOMICS = 1 << 8, CPUID = 1 << 11 };
+    (void)p;
+    if (glibc_minor < CAPABILITIES_SINCE)
+        return;
+    w->hwcap = hwcap & (glibc_minor < ATOMICS_SINCE ? CPUID : ATOMICS);
+    if (w->hwcap)
+        w->capabilities[0] = w->hwcap == CPUID ? "cpuid" : "atomics";
+}
+#endif
 
 /* ---- lists of texts ---- */
 
@@ -126,6 +163,13 @@ static void add_subdirectory(struct lists *l, const char *const *pieces) {
     add(l, l->out->subdirectories, WC_SEARCH_SUBDIRECTORIES, pieces);
 }
 
+static bool knows_hwcaps(unsigned glibc_minor, const struct wc_elf_image *loader) {
+    static const char list[] = "x86-64-v4:x86-64-v3:x86-64-v2";
+    uint64_t at = 0;
+    return glibc_minor >= HWCAPS_SINCE ||
+           (loader && wc_elf_find_bytes(loader, list, sizeof list, &at, SIZE_MAX));
+}
+
 static void add_hwcaps(struct lists *l, unsigned level) {
     static const char *const names[] = {"x86-64-v2", "x86-64-v3", "x86-64-v4"};
     for (; level >= 2; level--) {
@@ -149,13 +193,13 @@ static void add_sets(struct lists *l, const char *const *words, unsigned n) {
     }
 }
 
-static void add_words(struct lists *l, const struct processor *p) {
+static void add_words(struct lists *l, const struct words *w) {
     const char *words[WORDS_MOST] = {"tls"};
     unsigned n = 1;
-    if (l->out->platform[0])
-        words[n++] = l->out->platform;
-    for (unsigned i = 0; i < 2 && p->words[i]; i++)
-        words[n++] = p->words[i];
+    if (w->platform && w->platform[0])
+        words[n++] = w->platform;
+    for (unsigned i = 0; w->capabilities[i]; i++)
+        words[n++] = w->capabilities[i];
     add_sets(l, words, n);
 }
 
@@ -204,23 +248,31 @@ static void read_lib(struct wc_search_system *out) {
         wc_text_add_n(&t, first + 1, wc_str_length(first) - 2);
 }
 
-void wc_search_system_read(struct wc_search_system *out, unsigned glibc_minor, const char *platform,
-                           uint64_t hwcap, const struct wc_elf_image *loader) {
+void wc_search_system_of(struct wc_search_system *out, const struct wc_search_processor *processor,
+                         unsigned glibc_minor, const char *platform, uint64_t hwcap,
+                         const struct wc_elf_image *loader) {
     struct lists l = {out, 0};
-    struct processor p;
+    struct words w = {.platform = platform};
     struct wc_text t;
     wc_mem_set(out, 0, sizeof *out);
-    read_words(&p, glibc_minor, hwcap);
+    read_words(&w, processor, glibc_minor, hwcap);
     wc_text_begin(&t, out->platform, sizeof out->platform);
-    wc_text_add(&t, p.platform ? p.platform : platform);
-    out->cache_hwcap = glibc_minor <= WORDS_UNTIL ? p.hwcap | TLS_BIT : 0;
+    wc_text_add(&t, w.platform);
+    out->cache_hwcap = glibc_minor <= CACHE_WORDS_UNTIL ? w.hwcap | TLS_BIT : 0;
     if (loader)
         add_defaults(&l, loader);
     read_lib(out);
-    if (glibc_minor >= HWCAPS_SINCE)
-        add_hwcaps(&l, p.level);
+    if (knows_hwcaps(glibc_minor, loader))
+        add_hwcaps(&l, processor->level);
     if (glibc_minor <= WORDS_UNTIL)
-        add_words(&l, &p);
+        add_words(&l, &w);
+}
+
+void wc_search_system_read(struct wc_search_system *out, unsigned glibc_minor, const char *platform,
+                           uint64_t hwcap, const struct wc_elf_image *loader) {
+    struct wc_search_processor processor;
+    wc_search_processor_read(&processor);
+    wc_search_system_of(out, &processor, glibc_minor, platform, hwcap, loader);
 }
 
 void wc_search_system_use(const struct wc_search_system *system,

@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # core/search against the loader itself (LD_DEBUG=libs): the whole list of files that are tried, in
 # order, over drawn set-ups and over the fixtures; tests/real/check_measured.py asks the same of real
-# files and frameworks. A failing run prints WC_SEED. WC_SETUPS: how many; 500 in `make test-cases`.
+# files and frameworks. A failing run prints WC_SEED. WC_SETUPS: how many; 500 in `make test-cases`, and
+# there on more processors.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -11,9 +12,9 @@ setup_file() {
     "$WC_ROOT/tests/oracle/build-search-driver" "$WC_ROOT/core" "$DRIVER"
 }
 
-ask() { # DRIVER SET-UPS
+ask() { # DRIVER SET-UPS [PROCESSOR]...
     "$PY" -B "$WC_ROOT/tests/oracle/search_oracle.py" "$1" \
-        "$BATS_TEST_TMPDIR/set-ups" "$2"
+        "$BATS_TEST_TMPDIR/set-ups" "${@:2}"
 }
 
 @test "the replay tries what the loader tries, in its order" {
@@ -21,6 +22,69 @@ ask() { # DRIVER SET-UPS
     echo "$output"
     [ "$status" -eq 0 ]
     [[ "$output" == *" set-ups, 0 differ"* ]]
+}
+
+# One of each list of subdirectories that qemu-user can be made to give: AMD's, on which a word stands
+# twice, and Intel's, with no level, x86-64-v2 and -v3; haswell without them.
+processors=(qemu64 EPYC Nehalem Haswell Haswell,-cx16)
+[ -z "${WC_SETUPS:-}" ] ||
+    processors+=(Opteron_G5 EPYC,-lahf-lm EPYC,vendor=GenuineIntel Dhyana core2duo Haswell,-avx
+        Haswell,-movbe Haswell,-xsave Haswell,-f16c Haswell,vendor=CentaurHauls Skylake-Server
+        KnightsMill max)
+
+@test "the same on other processors" {
+    [ "$(uname -m)" = x86_64 ] || skip 'models of x86-64 processors'
+    run ask "$DRIVER" "$((${WC_SETUPS:-25} / 5))" "${processors[@]}"
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ "$output" == *" set-ups, 0 differ"* ]]
+}
+
+# on MODEL COMMAND...: on that processor; qemu's word on what it leaves out of the model is left out.
+on() { qemu-x86_64 -cpu "$@" 2> >(grep -v "^qemu.*doesn't support requested" >&2); }
+taken() { jq -rs '[.[] | select(.name == "libcudnn.so.9") | .takes] | unique[]'; }
+
+# Which of the copies below a directory is taken, the loader says.
+@test "on other processors shim and scan tell which copy the loader takes" {
+    [ "$(uname -m)" = x86_64 ] || skip 'models of x86-64 processors'
+    cd "$BATS_TEST_TMPDIR"
+    local model below place version number=0
+    local -A copy seen
+    for below in . x86_64 x86_64/x86_64 haswell/x86_64 glibc-hwcaps/x86-64-{v2,v3}; do
+        number=$((number + 1))
+        make_standin "9.$number.0" "all/$below"
+        copy[90${number}00]=$below
+    done
+    cp -r all words
+    rm -r words/glibc-hwcaps
+    build_host lazy all/. host
+    for model in "${processors[@]}"; do
+        for place in all words; do
+            export LD_LIBRARY_PATH=$PWD/$place
+            version=$(on "$model" ./host version)
+            version=${version#version }
+            echo "$model, $place: ${copy[$version]}"
+            seen[${copy[$version]}]=1
+            rm -rf logs && mkdir logs
+            is "$(WHICHCUDNN_LOG=$PWD/logs WHICHCUDNN_STDERR=off on "$model" -E LD_PRELOAD="$SHIM" \
+                ./host version)" "version $version"
+            is "$(realpath "$(records search logs/* | taken)")" \
+                "$(realpath "$place/${copy[$version]}/libcudnn.so.9")"
+            is "$(realpath "$(on "$model" "$CMD" scan --json host | jq -c '.reports[].stack.searches[]' | taken)")" \
+                "$(realpath "$place/${copy[$version]}/libcudnn.so.9")"
+            unset LD_LIBRARY_PATH
+        done
+    done
+    is "${#seen[@]}" 4
+}
+
+@test "an older glibc with glibc-hwcaps, as RHEL 8 has it, is known by its loader" {
+    [ "$(uname -m)" = x86_64 ] || skip 'models of x86-64 processors'
+    local loader
+    loader=$(readelf -lW "$PY" | sed -n 's/.*interpreter: \(.*\)]/\1/p')
+    run -0 on Haswell "$DRIVER" <<<"system"$'\t'"$loader"$'\t'28
+    is "$(grep -m 3 subdirectory <<<"$output" | cut -f 2 | xargs)" \
+        'glibc-hwcaps/x86-64-v3/ glibc-hwcaps/x86-64-v2/ tls/haswell/x86_64/'
 }
 
 # observed PROGRAM ARGUMENT...: what its loader tries is what the replay does; $tried counts it.
@@ -103,13 +167,13 @@ END
 }
 
 # Each rule broken once: the comparison must see it.
-breaks() { # FILE ANCHOR REPLACEMENT
+breaks() { # FILE ANCHOR REPLACEMENT [PROCESSOR]
     cp -r "$WC_ROOT/core" "$WC_ROOT/include" "$BATS_TEST_TMPDIR/"
     grep -qF "$2" "$BATS_TEST_TMPDIR/core/search/$1"
-    python3 -c 'import sys; p, a, b = sys.argv[1:]; s = open(p).read(); assert s.count(a) == 1
+    python3 -c 'import sys; p, a, b = sys.argv[1:4]; s = open(p).read(); assert s.count(a) == 1
 open(p, "w").write(s.replace(a, b))' "$BATS_TEST_TMPDIR/core/search/$1" "$2" "$3"
     "$WC_ROOT/tests/oracle/build-search-driver" "$BATS_TEST_TMPDIR/core" "$BATS_TEST_TMPDIR/driver"
-    WC_SEED=5 run ask "$BATS_TEST_TMPDIR/driver" 20
+    WC_SEED=5 run ask "$BATS_TEST_TMPDIR/driver" 20 "${@:4}"
     echo "$output"
     [ "$status" -eq 1 ]
     [[ "$output" == *"in the replay, from number"* ]]
@@ -120,15 +184,19 @@ open(p, "w").write(s.replace(a, b))' "$BATS_TEST_TMPDIR/core/search/$1" "$2" "$3
 }
 
 @test "a replay that forgets which directories are missing is noticed" {
-    breaks search.c 'bool missing = is_missing(s, s->path, base);' \
-        'bool missing = is_missing(s, s->path, base) && s->over;'
+    breaks search.c 'bool missing = is_missing(s, s->path, base, sub);' \
+        'bool missing = is_missing(s, s->path, base, sub) && s->over;'
 }
 
 @test "a replay that leaves out the subdirectories is noticed" {
-    breaks search.c 'const char *const *sub = s->world->subdirectories;' \
+    breaks search.c 'const char *const *sub = s->library_cache->subdirectories;' \
         'const char *const *sub = NULL;'
 }
 
 @test "a replay that does not know \$LIB is noticed" {
-    breaks tokens.c '{"LIB", world->lib}' '{"LIBS", world->lib}'
+    breaks tokens.c '{"LIB", library_cache->lib}' '{"LIBS", library_cache->lib}'
+}
+
+@test "a replay that tries a subdirectory once that the list has twice is noticed" {
+    breaks search.c 'd->sub == sub' '(d->sub == sub || sub)' qemu64
 }

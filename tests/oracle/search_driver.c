@@ -2,8 +2,8 @@
  * Answers what the loader would try, for search_oracle.py. One line a request, fields split by
  * tabs:
  *
- *   library_cache FIELD VALUE        library_path, origin, machine, cache, secure
- *   system LOADER GLIBC_MINOR PLATFORM HWCAP
+ *   world FIELD VALUE        library_path, origin, machine, cache, secure
+ *   system LOADER GLIBC_MINOR
  *                            uses what core/search/system.c says of this machine, and prints
  *                            "default|subdirectory|hwcap|lib|platform TEXT" lines, then "end"
  *   object ID PATH ORIGIN RPATH RUNPATH SONAME FLAGS LOADED_BY
@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -146,8 +147,7 @@ static void say_each(const char *what, const char *const *list) {
         printf("%s\t%s\n", what, *list);
 }
 
-static void use_system(const char *loader, const char *minor, const char *platform,
-                       const char *hwcap) {
+static void use_system(const char *loader, const char *minor) {
     static struct wc_search_system system;
     static unsigned char bytes[8 << 20];
     struct wc_elf_image image;
@@ -155,8 +155,8 @@ static void use_system(const char *loader, const char *minor, const char *platfo
     if (!file_read(NULL, loader, 0, bytes, sizeof bytes, &n) ||
         wc_elf_from_file(&image, bytes, n, 0) != WC_ELF_OK)
         exit(2);
-    wc_search_system_read(&system, (unsigned)atoi(minor), platform, strtoull(hwcap, NULL, 0),
-                          &image);
+    wc_search_system_read(&system, (unsigned)atoi(minor), (const char *)getauxval(AT_PLATFORM),
+                          getauxval(AT_HWCAP), &image);
     wc_search_system_use(&system, &library_cache);
     say_each("default", system.defaults);
     say_each("subdirectory", system.subdirectories);
@@ -203,7 +203,7 @@ int main(void) {
             const struct wc_search_object *by = strcmp(f[1], "-") ? &objects[atoi(f[1])] : NULL;
             answer(by, f[2]);
         } else if (strcmp(f[0], "system") == 0) {
-            use_system(f[1], f[2], f[3], f[4]);
+            use_system(f[1], f[2]);
         } else {
             return 2;
         }

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-from search_oracle import LOADER, Gone, Opened, Replay, differ
+from search_oracle import LOADER, Gone, Opened, Processor, Replay, differ
 
 OPENED = re.compile(r"file=(.*) \[0\];  dynamically loaded by (.*) \[0\]$")
 GONE = re.compile(r"file=(.*) \[0\];  destroying link map$")
@@ -61,7 +61,7 @@ class Run:
 
 def main():
     run = Run(sys.argv[2:])
-    replay = Replay(sys.argv[1], run)
+    replay = Replay(sys.argv[1], run, Processor())
     wrong = differ(" ".join(sys.argv[2:])[:200], replay.run(), run.tried)
     opened = sum(isinstance(event, Opened) for event in run.events)
     print(f"{opened} opened, {replay.count} objects, {len(run.tried)} files tried, "

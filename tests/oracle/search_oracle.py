@@ -1,7 +1,8 @@
-"""search_oracle.py DRIVER DIR N: N random set-ups (seed printed, WC_SEED= repeats one). What
-core/search says that the loader tries against what the loader says (LD_DEBUG=libs; of setuid
-programs, where it is silent, what it opens): the full list, in order. Root's rights are needed:
-caches are mounted."""
+"""search_oracle.py DRIVER DIR N [PROCESSOR]...: N random set-ups (seed printed, WC_SEED= repeats one).
+What core/search says that the loader tries against what the loader says (LD_DEBUG=libs; of setuid
+programs, where it is silent, what it opens): the full list, in order. Each set-up is tried on every
+PROCESSOR, a model of qemu-user's (loader and replay both run under it); without one, on this
+computer's. Root's rights are needed: caches are mounted."""
 
 import collections
 import os
@@ -10,7 +11,6 @@ import platform
 import random
 import re
 import shutil
-import struct
 import subprocess
 import sys
 
@@ -32,46 +32,50 @@ void *open_here(const char *name) { void *p = dlopen(name, RTLD_NOW); __asm__(""
 """
 
 
-def subdirectories():
-    """Of the loader's own --help, which prints the older words without their order: tls first, then
-    the platform, then those of the processor, the greatest bit first; all sets of them."""
-    named = re.findall(r"^  (x86-64-v\d) \(supported, searched\)", LOADER_HELP, re.M)
-    found_platform = re.search(r"^  (\w+) \(AT_PLATFORM; supported, searched\)", LOADER_HELP, re.M)
-    words = ["tls", found_platform[1]] if found_platform else []
-    words += [w for w in ("avx512_1", "x86_64") if
-              re.search(rf"^  {w} \(supported, searched\)", LOADER_HELP, re.M)]
-    found = [f"glibc-hwcaps/{name}/" for name in named]
-    for mask in range((1 << len(words)) - 1, 0, -1):
-        found.append("".join(w + "/" for i, w in enumerate(words)
-                             if mask >> (len(words) - 1 - i) & 1))
-    return found, named, found_platform[1] if found_platform else None
+class Processor:
+    """What its loader tries in each directory, by its own --help, which prints the older words
+    without their order: tls first, then the platform, then those of the processor, the greatest bit
+    first; all sets of them."""
 
+    def __init__(self, model=None):
+        self.model = model
+        self.emulator = ["qemu-x86_64", "-cpu", model] if model else []
+        # qemu says there which features of the model it leaves out.
+        self.errors = subprocess.DEVNULL if model else None
+        told = subprocess.run([*self.emulator, LOADER, "--help"], text=True, check=True,
+                              stdout=subprocess.PIPE, stderr=self.errors).stdout
+        self.hwcaps = re.findall(r"^  (x86-64-v\d) \(supported, searched\)", told, re.M)
+        self.defaults = [d + "/" for d in
+                         re.findall(r"^  (/\S+) \(system search path\)", told, re.M)]
+        found = re.search(r"^  (\w+) \(AT_PLATFORM; supported, searched\)", told, re.M)
+        self.platform = found[1] if found else None
+        words = ["tls", self.platform] if found else []
+        words += [w for w in ("avx512_1", "x86_64") if
+                  re.search(rf"^  {w} \(supported, searched\)", told, re.M)]
+        self.subdirectories = [f"glibc-hwcaps/{name}/" for name in self.hwcaps]
+        for mask in range((1 << len(words)) - 1, 0, -1):
+            self.subdirectories.append("".join(w + "/" for i, w in enumerate(words)
+                                               if mask >> (len(words) - 1 - i) & 1))
 
-def defaults():
-    return [d + "/" for d in re.findall(r"^  (/\S+) \(system search path\)", LOADER_HELP, re.M)]
-
-
-def auxiliary(number):
-    """AT_HWCAP and the like, of this process."""
-    text = pathlib.Path("/proc/self/auxv").read_bytes()
-    for kind, value in struct.iter_unpack("QQ", text):
-        if kind == number:
-            return value
-    return 0
+    def command(self, variables, command):
+        """With those variables for the program, not for the emulator."""
+        if not self.model:
+            return ["env", *variables, *command]
+        return [*self.emulator, *[word for v in variables for word in ("-E", v)], *command]
 
 
 def check_system(replay):
     """What core/search says the loader adds by itself is what the loader prints."""
-    minor = platform.libc_ver()[1].split(".")[1]
-    replay.tell("system", LOADER, minor, platform.machine(), str(auxiliary(16)))
+    processor = replay.processor
+    replay.tell("system", LOADER, platform.libc_ver()[1].split(".")[1])
     said = collections.defaultdict(list)
     while (line := replay.driver.stdout.readline().rstrip("\n")) != "end":
         what, text = line.split("\t")
         said[what].append(text)
-    assert said["default"] == DEFAULTS, (said, DEFAULTS)
-    assert said["subdirectory"] == SUBDIRECTORIES, (said, SUBDIRECTORIES)
-    assert said["hwcap"] == HWCAPS, (said, HWCAPS)
-    assert PLATFORM is None or said["platform"] == [PLATFORM], (said, PLATFORM)
+    assert said["default"] == processor.defaults, (said, processor.defaults)
+    assert said["subdirectory"] == processor.subdirectories, (said, processor.subdirectories)
+    assert said["hwcap"] == processor.hwcaps, (said, processor.hwcaps)
+    assert processor.platform is None or said["platform"] == [processor.platform], said
 
 
 FEATURES = ["$LIB", "$ORIGIN", "$PLATFORM", "DT_RPATH", "DT_RPATH of one that loaded the caller",
@@ -85,8 +89,9 @@ Library = collections.namedtuple("Library", "file soname rpath runpath needed no
 class Setup:
     """Directories, libraries in them, a program; below `top`, which is the working directory."""
 
-    def __init__(self, top, draw, features):
+    def __init__(self, top, draw, features, subdirectories):
         self.top, self.draw, self.features = top, draw, features
+        self.subdirectories = subdirectories
         self.directories = ["one", "two", "deep/lib/x86_64-linux-gnu", "three"]
         self.names = [f"lib{c}.so" for c in "abcdefg"]
         self.libraries = {}
@@ -179,7 +184,7 @@ class Setup:
                       ["-shared", "-nostdlib", f"-Wl,-soname,{name}"])
         for at, name in enumerate(self.names):
             for place in draw.sample(self.directories, draw.choice([0, 1, 1, 2])):
-                sub = draw.choice(["", "", "", *SUBDIRECTORIES])
+                sub = draw.choice(["", "", "", *self.subdirectories])
                 if sub:
                     self.note("glibc-hwcaps" if "hwcaps" in sub else "legacy subdirectory")
                 file = self.top / place / sub / name
@@ -215,9 +220,11 @@ class Setup:
         self.program = self.top / "program"
         self.cache = self.make_cache() if draw.random() < .7 else "/etc/ld.so.cache"
         self.secure = draw.random() < .12
-        if self.secure:
-            self.note("setuid")
-            (self.top / "program").chmod(0o4755)
+
+    def make_secure(self):
+        """No emulator runs it as that."""
+        self.note("setuid")
+        self.program.chmod(0o4755)
 
     def by_path(self):
         """The names with a '/', as the loader opens them: those are not searched for."""
@@ -264,10 +271,11 @@ Gone = collections.namedtuple("Gone", "path")
 class Replay:
     """Loads as the loader does, with every search done by the driver."""
 
-    def __init__(self, driver, setup):
-        self.setup = setup
-        self.driver = subprocess.Popen([driver], text=True, cwd=setup.top, stdin=subprocess.PIPE,
-                                       stdout=subprocess.PIPE)
+    def __init__(self, driver, setup, processor):
+        self.setup, self.processor = setup, processor
+        self.driver = subprocess.Popen([*processor.emulator, driver], text=True, cwd=setup.top,
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                       stderr=processor.errors)
         self.tried, self.objects, self.count = [], [], 0
         self.tell("world", "machine", "62")
         self.tell("world", "origin", str(setup.top))
@@ -369,7 +377,7 @@ class Replay:
         return self.tried
 
 
-def really(setup):
+def really(setup, processor):
     """What the loader tries, by its own words; by its system calls where it does not speak."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("LD_")}
     variables = ["LD_DEBUG=libs"]
@@ -378,10 +386,11 @@ def really(setup):
     trace = setup.top / "trace"
     command = ["./program", *setup.asked]
     if setup.secure:
+        setup.make_secure()
         command = ["strace", "-o", trace, "-e", "trace=openat", "-u", "nobody",
                    *[word for v in variables for word in ("-E", v)], *command]
     else:
-        command = ["env", *variables, *command]
+        command = processor.command(variables, command)
     if setup.cache != "/etc/ld.so.cache":
         command = ["unshare", "-m", "sh", "-c", 'mount --bind "$0" /etc/ld.so.cache && exec "$@"',
                    setup.cache, *command]
@@ -405,6 +414,15 @@ def differ(what, got, wanted):
     return True
 
 
+def agrees(what, driver, setup, processor):
+    wanted = really(setup, processor)
+    got = Replay(driver, setup, processor).run()
+    if setup.secure:  # system calls do not tell a search from a name with a path
+        by_path = setup.by_path()
+        got, wanted = ([f for f in tried if f not in by_path] for tried in (got, wanted))
+    return not differ(f"{what}{processor.model and f' on {processor.model}' or ''}", got, wanted)
+
+
 def main():
     driver, top = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
     count = int(sys.argv[3])
@@ -416,19 +434,17 @@ def main():
     for name, source in (("empty", "int nothing_here;"), ("opener", OPENER)):
         subprocess.run(["gcc", "-c", "-fPIC", "-o", top / f"{name}.o", "-xc", "-"], input=source,
                        text=True, check=True)
+    processors = [Processor(model) for model in sys.argv[4:]] or [Processor()]
+    subdirectories = list(dict.fromkeys(s for p in processors for s in p.subdirectories))
     for i in range(count):
         here = (top / str(i)).resolve()
         here.mkdir()
-        setup = Setup(here, draw, features)
+        setup = Setup(here, draw, features, subdirectories)
         setup.make(top.resolve())
-        wanted = really(setup)
-        got = Replay(driver, setup).run()
-        if setup.secure:  # system calls do not tell a search from a name with a path
-            by_path = setup.by_path()
-            got, wanted = ([f for f in tried if f not in by_path] for tried in (got, wanted))
-        if differ(f"set-up {i}", got, wanted):
-            wrong += 1
-        else:
+        setup.secure = setup.secure and processors[0].model is None
+        agreed = [agrees(f"set-up {i}", driver, setup, processor) for processor in processors]
+        wrong += not all(agreed)
+        if all(agreed):
             shutil.rmtree(here)
     for feature in FEATURES:
         print(f"# {feature}: {features[feature]}")
@@ -441,9 +457,5 @@ def main():
 
 LOADER = re.search(r"interpreter: (\S+)\]", subprocess.run(
     ["readelf", "-lW", sys.executable], text=True, check=True, stdout=subprocess.PIPE).stdout)[1]
-LOADER_HELP = subprocess.run([LOADER, "--help"], text=True, check=True,
-                             stdout=subprocess.PIPE).stdout
-SUBDIRECTORIES, HWCAPS, PLATFORM = subdirectories()
-DEFAULTS = defaults()
 if __name__ == "__main__":
     main()

@@ -78,10 +78,76 @@ static void a_file_without_end_is_read_to_a_bound(void **state) {
     assert_in_range(bytes_read, bound, bound + bound / 16);
 }
 
+#ifdef __x86_64__
+#define TLS_BIT ((uint64_t)1 << 63)
+#define HASWELL_BIT ((uint64_t)1 << 50)
+#define XEON_PHI_BIT ((uint64_t)1 << 51)
+
+/* What the oracle cannot ask a loader here: other releases of glibc, processors that qemu-user has
+ * not. By glibc's elf/dl-hwcaps.c, elf/dl-cache.c and sysdeps/x86/cpu-features.c. */
+static void subdirectories_follow_from_processor_and_release(void **state) {
+    static const struct {
+        unsigned minor;
+        const char *at_platform;
+        struct wc_search_processor processor;
+        const char *subdirectories;
+        uint64_t in_cache;
+    } rows[] = {
+        {25, "x86_64", {3, "haswell", false}, "tls/x86_64/ tls/ x86_64/ ", TLS_BIT},
+        {28,
+         "x86_64",
+         {3, NULL, false},
+         "tls/x86_64/x86_64/ tls/x86_64/ tls/x86_64/ tls/ x86_64/x86_64/ x86_64/ x86_64/ ",
+         TLS_BIT | 2},
+        {28, NULL, {3, NULL, false}, "tls/x86_64/ tls/ x86_64/ ", TLS_BIT | 2},
+        {31,
+         "x86_64",
+         {3, "haswell", false},
+         "tls/haswell/x86_64/ tls/haswell/ tls/x86_64/ tls/ haswell/x86_64/ haswell/ x86_64/ ",
+         TLS_BIT | HASWELL_BIT | 2},
+        {31,
+         "x86_64",
+         {3, "xeon_phi", false},
+         "tls/xeon_phi/x86_64/ tls/xeon_phi/ tls/x86_64/ tls/ xeon_phi/x86_64/ xeon_phi/ x86_64/ ",
+         TLS_BIT | XEON_PHI_BIT | 2},
+        {32,
+         "x86_64",
+         {4, "haswell", true},
+         "tls/haswell/avx512_1/x86_64/ tls/haswell/avx512_1/ tls/haswell/x86_64/ tls/haswell/ "
+         "tls/avx512_1/x86_64/ tls/avx512_1/ tls/x86_64/ tls/ "
+         "haswell/avx512_1/x86_64/ haswell/avx512_1/ haswell/x86_64/ haswell/ "
+         "avx512_1/x86_64/ avx512_1/ x86_64/ ",
+         TLS_BIT | HASWELL_BIT | 6},
+        {36,
+         "x86_64",
+         {4, NULL, false},
+         "glibc-hwcaps/x86-64-v4/ glibc-hwcaps/x86-64-v3/ glibc-hwcaps/x86-64-v2/ "
+         "tls/x86_64/x86_64/ tls/x86_64/ tls/x86_64/ tls/ x86_64/x86_64/ x86_64/ x86_64/ ",
+         TLS_BIT | 2},
+        {39, "x86_64", {2, NULL, false}, "glibc-hwcaps/x86-64-v2/ ", TLS_BIT | 2},
+        {40, "x86_64", {1, NULL, false}, "", 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct wc_search_system system;
+        char list[1024] = "";
+        wc_search_system_of(&system, &rows[i].processor, rows[i].minor, rows[i].at_platform, 0,
+                            NULL);
+        for (const char **s = system.subdirectories; *s; s++)
+            strcat(strcat(list, *s), " ");
+        assert_string_equal(list, rows[i].subdirectories);
+        assert_int_equal(system.cache_hwcap, rows[i].in_cache);
+    }
+}
+#endif
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_list_is_not_read_behind_its_bound),
         cmocka_unit_test(a_file_without_end_is_read_to_a_bound),
+#ifdef __x86_64__
+        cmocka_unit_test(subdirectories_follow_from_processor_and_release),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
