@@ -167,13 +167,13 @@ END
 }
 
 # Each rule broken once: the comparison must see it.
-breaks() { # FILE ANCHOR REPLACEMENT [PROCESSOR]
+breaks() { # FILE ANCHOR REPLACEMENT [SET-UPS PROCESSOR]
     cp -r "$WC_ROOT/core" "$WC_ROOT/include" "$BATS_TEST_TMPDIR/"
     grep -qF "$2" "$BATS_TEST_TMPDIR/core/search/$1"
     python3 -c 'import sys; p, a, b = sys.argv[1:4]; s = open(p).read(); assert s.count(a) == 1
 open(p, "w").write(s.replace(a, b))' "$BATS_TEST_TMPDIR/core/search/$1" "$2" "$3"
     "$WC_ROOT/tests/oracle/build-search-driver" "$BATS_TEST_TMPDIR/core" "$BATS_TEST_TMPDIR/driver"
-    WC_SEED=5 run ask "$BATS_TEST_TMPDIR/driver" 20 "${@:4}"
+    WC_SEED=5 run ask "$BATS_TEST_TMPDIR/driver" "${4:-20}" "${@:5}"
     echo "$output"
     [ "$status" -eq 1 ]
     [[ "$output" == *"in the replay, from number"* ]]
@@ -198,5 +198,5 @@ open(p, "w").write(s.replace(a, b))' "$BATS_TEST_TMPDIR/core/search/$1" "$2" "$3
 }
 
 @test "a replay that tries a subdirectory once that the list has twice is noticed" {
-    breaks search.c 'd->sub == sub' '(d->sub == sub || sub)' qemu64
+    breaks search.c 'd->sub == sub' '(d->sub == sub || sub)' 3 qemu64
 }
