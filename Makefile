@@ -309,9 +309,13 @@ tidied    := $(patsubst %,$(O)/tidy/%.ok,$(core_sources) $(tools_sources) $(filt
 lint:
 	$(call prepare,lint)
 	$(Q)rm -f $(tap)/lint.tap; $(MAKE) --no-print-directory -k -j2 run-tidy; tidy=$$?; \
-	    tests/setup/lint $(tap)/lint.tap $$tidy $(c_files); tests/setup/summary $(tap)/lint.tap
+	    $(MAKE) --no-print-directory circles; \
+    tests/setup/lint $(tap)/lint.tap $$tidy $(c_files); tests/setup/summary $(tap)/lint.tap
 
-.PHONY: run-tidy
+# Files that need one another in a circle, in either product.
+.PHONY: circles run-tidy
+circles: $(shim_objects) $(command_objects)
+	$(Q)tests/setup/circles $(shim_objects); tests/setup/circles $(command_objects)
 run-tidy: $(tidied)
 $(O)/tidy/%.c.ok: %.c .clang-tidy $(wildcard include/whichcudnn/* core/*/*.h tools/*/*.h) | $(generated) $(pages) nvidia-headers
 	$(say) TIDY $<
