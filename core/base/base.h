@@ -6,6 +6,7 @@
 #ifndef WHICHCUDNN_BASE_H
 #define WHICHCUDNN_BASE_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,18 +43,27 @@ size_t wc_dir_length(const char *path);
 size_t wc_parse_number(const char *s, size_t n, uint64_t *out);
 
 /*
- * Text built into a fixed buffer. Always NUL-terminated; what does not fit is cut and `cut` set.
- * cap must be at least 1.
+ * Text built into a fixed buffer. Always NUL-terminated; what does not fit is cut. cap must be at
+ * least 1.
  */
 struct wc_text {
     char *p;
     size_t cap, n;
-    bool cut;
+    size_t cut; /* bytes that found no room */
 };
 void wc_text_begin(struct wc_text *t, char *buffer, size_t cap);
 void wc_text_add(struct wc_text *t, const char *s); /* NULL adds nothing */
 void wc_text_add_n(struct wc_text *t, const char *s, size_t n);
 void wc_text_add_char(struct wc_text *t, char c);
+/*
+ * Adds what printf would print, of this part of its language: %s (NULL adds nothing), %.*s, %c, %%,
+ * and %d, %u, %x of int, l, ll, z and j. int64_t is %jd, uint64_t %ju or %jx. Of a format that has
+ * anything else all from there on is added as it stands.
+ */
+void wc_text_format(struct wc_text *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void wc_text_format_list(struct wc_text *t, const char *format, va_list list)
+    __attribute__((format(printf, 2, 0)));
 void wc_text_add_int(struct wc_text *t, int64_t v);
 void wc_text_add_hex(struct wc_text *t, uint64_t v); /* lower case, without 0x */
 /* Adds each argument up to the first NULL: wc_text_join(&t, "a", "b", NULL). */
@@ -71,6 +81,11 @@ struct wc_arena {
 void *wc_arena_take(struct wc_arena *a, size_t n);
 char *wc_arena_string(struct wc_arena *a, const char *s);             /* NULL in, NULL out */
 char *wc_arena_string_n(struct wc_arena *a, const char *s, size_t n); /* copies n bytes + NUL */
+/* What wc_text_format would add, whole; NULL: no memory. */
+char *wc_arena_format(struct wc_arena *a, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+char *wc_arena_format_list(struct wc_arena *a, const char *format, va_list list)
+    __attribute__((format(printf, 2, 0)));
 
 /* An arena over one buffer of the caller. `used` may be reset to 0 to begin again. */
 struct wc_buffer_arena {

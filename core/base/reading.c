@@ -1,6 +1,4 @@
 /* Reading text files in pieces (reading.h). */
-#include <stdarg.h>
-
 #include "reading.h"
 
 void wc_reading_begin(struct wc_reading *r, const struct wc_files *files, void *scratch,
@@ -13,6 +11,14 @@ void wc_reading_begin(struct wc_reading *r, const struct wc_files *files, void *
 
 char *wc_reading_copy(struct wc_reading *r, const char *s, size_t n) {
     return wc_arena_string_n(&r->memory.arena, s, n);
+}
+
+char *wc_reading_format(struct wc_reading *r, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    char *text = wc_arena_format_list(&r->memory.arena, format, list);
+    va_end(list);
+    return text;
 }
 
 char *wc_reading_join(struct wc_reading *r, ...) {

@@ -6,8 +6,6 @@
  * straight back here. OPAQUE hides a pointer's way through the loop, so that no such pattern is
  * seen, in gcc and clang alike, whatever the flags.
  */
-#include <stdarg.h>
-
 #include "base.h"
 
 #define OPAQUE(p) __asm__("" : "+r"(p))
@@ -183,8 +181,8 @@ void wc_text_begin(struct wc_text *t, char *buffer, size_t cap) {
 void wc_text_add_n(struct wc_text *t, const char *s, size_t n) {
     size_t room = t->cap - 1 - t->n;
     if (n > room) {
+        t->cut += n - room;
         n = room;
-        t->cut = true;
     }
     if (n)
         wc_mem_copy(t->p + t->n, s, n);
@@ -221,6 +219,63 @@ void wc_text_add_hex(struct wc_text *t, uint64_t v) {
     add_digits(t, v, 16, false);
 }
 
+_Static_assert(sizeof(long) == 8 && sizeof(size_t) == 8, "l, ll, j and z are one length");
+
+struct arguments {
+    va_list list; /* a struct, since a parameter of the bare type may be a pointer */
+};
+
+/* The conversion at p, behind its '%'. Returns what follows it; NULL: it is none of ours. */
+static const char *convert(struct wc_text *t, const char *p, struct arguments *a) {
+    bool wide = *p == 'l' || *p == 'j' || *p == 'z';
+    size_t most = SIZE_MAX;
+    if (wide) {
+        p += wc_str_starts(p, "ll") ? 2 : 1;
+    } else if (wc_str_starts(p, ".*s")) {
+        most = (size_t)va_arg(a->list, int); /* a negative one is no bound */
+        p += 2;
+    }
+    if (*p == 'd') {
+        wc_text_add_int(t, wide ? va_arg(a->list, int64_t) : va_arg(a->list, int));
+    } else if (*p == 'u' || *p == 'x') {
+        uint64_t v = wide ? va_arg(a->list, uint64_t) : va_arg(a->list, unsigned);
+        add_digits(t, v, *p == 'u' ? 10 : 16, false);
+    } else if (*p == 's' && !wide) {
+        const char *s = va_arg(a->list, const char *);
+        size_t n = 0;
+        while (s && n < most && s[n])
+            n++;
+        wc_text_add_n(t, s, n);
+    } else if (*p == 'c' && !wide) {
+        wc_text_add_char(t, (char)va_arg(a->list, int));
+    } else if (*p == '%' && !wide) {
+        wc_text_add_char(t, '%');
+    } else {
+        return NULL;
+    }
+    return p + 1;
+}
+
+void wc_text_format_list(struct wc_text *t, const char *format, va_list list) {
+    struct arguments a;
+    const char *percent, *behind = format;
+    va_copy(a.list, list);
+    while (behind && (percent = wc_str_find_char(format, '%'))) {
+        wc_text_add_n(t, format, (size_t)(percent - format));
+        behind = convert(t, percent + 1, &a);
+        format = behind ? behind : percent;
+    }
+    wc_text_add(t, format);
+    va_end(a.list);
+}
+
+void wc_text_format(struct wc_text *t, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    wc_text_format_list(t, format, list);
+    va_end(list);
+}
+
 void wc_text_join(struct wc_text *t, ...) {
     va_list list;
     const char *s;
@@ -247,6 +302,28 @@ char *wc_arena_string_n(struct wc_arena *a, const char *s, size_t n) {
 
 char *wc_arena_string(struct wc_arena *a, const char *s) {
     return s ? wc_arena_string_n(a, s, wc_str_length(s)) : NULL;
+}
+
+char *wc_arena_format_list(struct wc_arena *a, const char *format, va_list list) {
+    char nothing[1];
+    struct wc_text t;
+    wc_text_begin(&t, nothing, sizeof nothing);
+    wc_text_format_list(&t, format, list);
+    size_t size = t.cut + 1;
+    char *text = wc_arena_take(a, size);
+    if (!text)
+        return NULL;
+    wc_text_begin(&t, text, size);
+    wc_text_format_list(&t, format, list);
+    return text;
+}
+
+char *wc_arena_format(struct wc_arena *a, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    char *text = wc_arena_format_list(a, format, list);
+    va_end(list);
+    return text;
 }
 
 static void *more_of_buffer(void *owner, size_t n) {
