@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# SIGKILL at every system call of a run: each log is whole lines, and the last request or call in it
-# is the one that was in flight.
+# SIGKILL at any system call of a run: what is in the log by then is whole lines, and the last request
+# or call in it is the one that was in flight.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -19,20 +19,18 @@ setup() {
     export PYTHONHASHSEED=0
 }
 
-# kill_at_each COMMAND... < STEPS: half of the runs at a time beside the other half.
+# kill_at_each STEP COMMAND... < STEPS
 kill_at_each() {
-    local command=("LD_PRELOAD=$SHIM" WHICHCUDNN_STDERR=off "$@")
-    "$built/kill_each" 2 2 0 "$PWD/runs" "${command[@]}" >even &
-    local even=$!
-    "$built/kill_each" 1 2 0 "$PWD/runs" "${command[@]}" >odd
-    wait "$even"
+    local step=$1
+    shift
+    "$built/kill_each" "$step" "$PWD/runs" "LD_PRELOAD=$SHIM" WHICHCUDNN_STDERR=off "$@"
     "$PY" "$neutrality/check_kills.py" runs
 }
 
 @test "the JAX line, killed at each of its system calls" {
     local site
     site=$("$neutrality/jax-site" 9.1.0.70)
-    kill_at_each PYTHONPATH="$site" "$PY" -c '
+    kill_at_each 40 PYTHONPATH="$site" "$PY" -c '
 from jax_cuda12_plugin import _versions as v
 print("built with", v.cudnn_build_version(), "runs with", v.cudnn_get_version())' <<'END'
 request _versions.so             opened
@@ -48,7 +46,7 @@ END
 @test "a C host that opens a real cuDNN and calls cudnnCreate, killed at each of its system calls" {
     [ ! -e /proc/driver/nvidia/version ] || skip "with a driver cudnnCreate starts threads"
     build_host dlopen "$(fetch_cudnn 9.1.0.70 --print lib)" host
-    kill_at_each ./host version create <<'END'
+    kill_at_each 20 ./host version create <<'END'
 request libcudnn.so.9            opened
 before cudnnGetVersion
 request libcudnn_graph.so.9.1.0  opened
@@ -67,7 +65,7 @@ END
 @test "a linked host, killed at each of its system calls" {
     make_standin 8.9.2 set
     build_host lazy set host
-    kill_at_each ./host version create <<'END'
+    kill_at_each 20 ./host version create <<'END'
 before cudnnGetVersion
 request libcudnn_ops_infer.so.8  opened
 after cudnnGetVersion            written version 8902

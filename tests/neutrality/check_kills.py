@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_kills.py DIR < STEPS: what the runs of kill_each left in DIR.
+"""check_kills.py DIR < STEPS: what kill_each left in DIR.
 
 STEPS are the requests and calls of a whole run, in order, one a line:
 
@@ -8,10 +8,11 @@ STEPS are the requests and calls of a whole run, in order, one a line:
     after cudnnGetVersion  written 90100
 
 What follows is how the run itself shows that it has got there: the loader opened a file of that
-name, or the host wrote that text. Of each killed run's log this holds:
+name, or the host wrote that text. At each system call of the whole run, and of each killed run, this
+holds of the log as it was then:
 
 - every line is whole and valid by docs/log.schema.json, and numbered without a gap;
-- it is the beginning of the log of the run that was not killed;
+- it is the beginning of the whole run's log at its end;
 - its requests and calls are the first of STEPS, down to the step that the run shows (or further,
   but not past the next one that would show): the last of them is what was in flight.
 """
@@ -62,14 +63,23 @@ def steps_of(records):
     return said
 
 
-def bounds(steps, trace):
-    """How many steps the log must have at least, and at most."""
-    waiting = [i for i, step in enumerate(steps) if step.shows()]
-    least = 0
-    for line in trace:
-        if waiting and steps[waiting[0]].shown_by(line):
-            least = waiting.pop(0) + 1
-    return least, waiting[0] + 1 if waiting else len(steps)
+class Progress:
+    """How many steps a log must have at least, and at most, behind the calls of a trace so far."""
+
+    def __init__(self, steps):
+        self.steps, self.waiting, self.least = steps, [i for i, s in enumerate(steps) if s.shows()], 0
+
+    def goes_on(self, line):
+        if self.waiting and self.steps[self.waiting[0]].shown_by(line):
+            self.least = self.waiting.pop(0) + 1
+
+    def check(self, said):
+        most = self.waiting[0] + 1 if self.waiting else len(self.steps)
+        expected = [step.text for step in self.steps]
+        if said != expected[:len(said)] or not self.least <= len(said) <= most:
+            raise Bad(f"in flight: {expected[self.least - 1] if self.least else 'nothing'}; "
+                      f"the log says {said}")
+        return said[-1] if said else "nothing"
 
 
 class Logs:
@@ -82,9 +92,8 @@ class Logs:
             self.valid[plain] = validate.line_errors(self.schema, line, set())
         return self.valid[plain]
 
-    def read(self, directory):
-        """(records, lines without what varies) of the log in a run's directory; of none: empty."""
-        files = list(directory.iterdir())
+    def read(self, files, directory):
+        """(records, lines without what varies) of a run's log, if there is one."""
         if len(files) > 1:
             raise Bad(f"{len(files)} files")
         lines = files[0].read_bytes().splitlines(keepends=True) if files else []
@@ -99,58 +108,82 @@ class Logs:
         return records, plain
 
 
-def check_killed(run, steps, whole):
-    records, plain = run.log
-    if plain != whole[:len(plain)]:
-        raise Bad("not the beginning of the whole log: " +
-                  next((a.decode() for a, b in zip(plain, whole) if a != b), "longer"))
-    said = steps_of(records)
-    expected = [step.text for step in steps]
-    least, most = bounds(steps, run.trace)
-    if said != expected[:len(said)] or not least <= len(said) <= most:
-        raise Bad(f"in flight: {expected[least - 1] if least else 'nothing'}; the log says {said}")
-    return said[-1] if said else "nothing"
+class Kills:
+    """What the whole run, and those that were killed, left in a directory."""
+
+    def __init__(self, directory, steps):
+        self.logs, self.steps, self.whole = Logs(), steps, directory / "whole"
+        records, self.lines = self.logs.read(list(self.whole.iterdir()), self.whole)
+        self.check_end(records)
+
+    def check_end(self, records):
+        end = self.trace(self.whole)[-1]
+        if end != "end 0":
+            raise Bad(end)
+        if steps_of(records) != [step.text for step in self.steps]:
+            raise Bad(f"the whole run says {steps_of(records)}")
+        if not records or records[-1]["kind"] != "summary":
+            raise Bad("no summary at its end")
+
+    @staticmethod
+    def trace(run):
+        text = run.with_suffix(".trace").read_text(encoding="utf-8", errors="replace")
+        return text.splitlines()
+
+    def said(self, files, directory):
+        records, plain = self.logs.read(files, directory)
+        if plain != self.lines[:len(plain)]:
+            raise Bad("not the beginning of the whole log: " + next(
+                (a.decode() for a, b in zip(plain, self.lines) if a != b), "longer"))
+        return steps_of(records)
+
+    def at_each_call(self):
+        """(number of a call, what was in flight) in the whole run."""
+        progress, number, last, said = Progress(self.steps), 0, "0", []
+        for line in self.trace(self.whole):
+            if not line.startswith("call "):
+                progress.goes_on(line)
+                continue
+            number, log = number + 1, line.split()[1]
+            if log != last:
+                last, said = log, self.said([self.whole.with_name(f"whole.{log}")], self.whole)
+            try:
+                yield number, progress.check(said)
+            except Bad as bad:
+                raise Bad(f"system call {number}: {bad}") from bad
+
+    def killed(self, run):
+        """What was in flight when that one was killed."""
+        progress = Progress(self.steps)
+        for line in self.trace(run):
+            progress.goes_on(line)
+        return progress.check(self.said(list(run.iterdir()), run))
 
 
-def check_whole(run, steps):
-    records, _ = run.log
-    if run.trace[-1] != "end 0":
-        raise Bad(run.trace[-1])
-    if steps_of(records) != [step.text for step in steps]:
-        raise Bad(f"the whole run says {steps_of(records)}")
-    if not records or records[-1]["kind"] != "summary":
-        raise Bad("no summary at its end")
-
-
-Run = collections.namedtuple("Run", "n trace log")
+def check(directory, steps):
+    kills = Kills(directory, steps)
+    in_flight = dict(kills.at_each_call())
+    runs = [p for p in directory.iterdir() if p.is_dir() and p != kills.whole]
+    for run in runs:
+        try:
+            kills.killed(run)
+        except Bad as bad:
+            raise Bad(f"killed at system call {run.name}: {bad}") from bad
+    last_words = collections.Counter(in_flight.values())
+    missing = [step.text for step in steps if not last_words[step.text]]
+    if missing:
+        raise Bad(f"never the last word of a log: {missing}")
+    if not runs:
+        raise Bad("no run was killed")
+    print(f"{len(in_flight)} system calls, killed at {len(runs)}; " +
+          ", ".join(f"{n} after '{s}'" for s, n in last_words.items()))
 
 
 def main():
-    directory = pathlib.Path(sys.argv[1])
-    steps = [Step(line) for line in sys.stdin if line.strip()]
-    logs, runs, errors = Logs(), [], []
-    for file in sorted(directory.glob("*.trace"), key=lambda f: int(f.stem)):
-        try:
-            trace = file.read_text(encoding="utf-8", errors="replace").splitlines()
-            runs.append(Run(int(file.stem), trace, logs.read(file.with_suffix(""))))
-        except Bad as bad:
-            errors.append(f"{file.stem}: {bad}")
-    whole = [run for run in runs if run.trace and run.trace[-1].startswith("end ")]
-    if not whole:
-        sys.exit("\n".join(errors + ["no run came to its end"]))
-    last_words = collections.Counter()
-    for run in runs:
-        try:
-            if run in whole:
-                check_whole(run, steps)
-            else:
-                last_words[check_killed(run, steps, whole[0].log[1])] += 1
-        except Bad as bad:
-            errors.append(f"killed at system call {run.n}: {bad}")
-    errors += [f"no run was killed with '{step.text}' as its last word" for step in steps
-               if not last_words[step.text]]
-    print(f"{len(runs)} runs; " + ", ".join(f"{n} after '{s}'" for s, n in last_words.items()))
-    sys.exit("\n".join(errors[:20]) or 0)
+    try:
+        check(pathlib.Path(sys.argv[1]), [Step(line) for line in sys.stdin if line.strip()])
+    except Bad as bad:
+        sys.exit(str(bad))
 
 
 if __name__ == "__main__":

@@ -1,15 +1,20 @@
 /*
- * kill_each FIRST STEP TO DIR [NAME=VALUE]... COMMAND...: runs a command again and again, kills it
- * with SIGKILL when it is about to make its n-th system call, for n = FIRST, FIRST + STEP, ... up
- * to TO (0: until a run gets to its end). strace can inject a signal too, but counts each kind of
- * system call for itself.
+ * kill_each STEP DIR [NAME=VALUE]... COMMAND...: what a command has written down when SIGKILL comes
+ * at its n-th system call, for every n.
  *
- * DIR/n is an empty directory for that run, which WHICHCUDNN_LOG names; DIR/n.trace has what that
- * very run did before: "open FLAGS PATH" and "write TEXT" for each such call, "end STATUS" if it
- * was not killed. Prints the number of runs. The command must be one thread of one process: status
- * 3 if it is not.
+ * The first run comes to its end. DIR/whole is an empty directory for it, which WHICHCUDNN_LOG
+ * names; before each of its system calls the file in there is what a kill at that moment would
+ * leave, and is copied to DIR/whole.LOG, LOG counting how often it changed. DIR/whole.trace has a
+ * line "call LOG" for each system call, behind it "open FLAGS PATH" or "write TEXT" if it is one,
+ * and "end STATUS" at last. Further runs show that a kill leaves just that: each STEP-th call has a
+ * run which is killed there, with DIR/n and DIR/n.trace. strace can inject a signal too, but counts
+ * each kind of system call for itself.
+ *
+ * Prints the number of system calls. The command must be one thread of one process: status 3 if it
+ * is not.
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -25,6 +30,7 @@
 #include <unistd.h>
 
 #define TEXT_MOST 400
+#define LOG_MOST (1 << 20)
 
 static void fail(const char *what) {
     fprintf(stderr, "kill_each: %s: %s\n", what, strerror(errno));
@@ -50,6 +56,44 @@ static const char *text_at(pid_t pid, unsigned long long address, size_t n) {
     text[got] = 0;
     text[strcspn(text, "\n")] = 0;
     return text;
+}
+
+/* Of the one file in a directory, "" of none: up to as many bytes as there is room for. */
+static size_t content_of(const char *directory, char *to, size_t room) {
+    size_t got = 0;
+    DIR *entries = opendir(directory);
+    if (!entries)
+        fail(directory);
+    for (struct dirent *entry; (entry = readdir(entries));) {
+        if (entry->d_name[0] == '.')
+            continue;
+        int file = openat(dirfd(entries), entry->d_name, O_RDONLY);
+        ssize_t n = file < 0 ? -1 : read(file, to, room);
+        if (n < 0 || got || (size_t)n == room)
+            fail(entry->d_name);
+        got = (size_t)n;
+        close(file);
+    }
+    closedir(entries);
+    return got;
+}
+
+/* Copies the log if it is another one than at the last call; returns its number. */
+static int keep_log(const char *directory) {
+    static char last[LOG_MOST], now[LOG_MOST];
+    static size_t length;
+    static int number;
+    size_t n = content_of(directory, now, sizeof now);
+    if (n == length && memcmp(now, last, n) == 0)
+        return number;
+    char name[4096 + 16];
+    snprintf(name, sizeof name, "%s.%d", directory, ++number);
+    FILE *copy = fopen(name, "w");
+    if (!copy || fwrite(now, 1, n, copy) != n || fclose(copy))
+        fail(name);
+    memcpy(last, now, n);
+    length = n;
+    return number;
 }
 
 static void note(FILE *trace, pid_t pid, const struct __ptrace_syscall_info *call) {
@@ -88,8 +132,11 @@ static pid_t start(char **command, const char *directory) {
     return pid;
 }
 
-/* False: it came to its end before. */
-static int run_until(pid_t pid, long n, FILE *trace) {
+/*
+ * Kills it at the n-th call; 0: never, its log is kept. Returns how many calls there were before,
+ * or in all.
+ */
+static long run_until(pid_t pid, long n, FILE *trace, const char *directory) {
     long calls = 0;
     int status, signal = 0;
     for (;;) {
@@ -99,7 +146,7 @@ static int run_until(pid_t pid, long n, FILE *trace) {
         signal = 0;
         if (WIFEXITED(status) || WIFSIGNALED(status)) {
             fprintf(trace, "end %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));
-            return 0;
+            return calls;
         }
         if (status >> 16) {
             fprintf(stderr, "kill_each: a second thread or process: that is not counted\n");
@@ -113,32 +160,41 @@ static int run_until(pid_t pid, long n, FILE *trace) {
             fail("PTRACE_GET_SYSCALL_INFO");
         if (call.op != PTRACE_SYSCALL_INFO_ENTRY)
             continue;
-        if (++calls == n) {
+        if (calls + 1 == n) {
             kill(pid, SIGKILL);
             waitpid(pid, &status, 0);
-            return 1;
+            return calls;
         }
+        calls++;
+        if (n == 0)
+            fprintf(trace, "call %d\n", keep_log(directory));
         note(trace, pid, &call);
     }
 }
 
+static long run(char **argv, const char *name, long n) {
+    char directory[4096], file[4096 + 8];
+    snprintf(directory, sizeof directory, "%s/%s", argv[2], name);
+    snprintf(file, sizeof file, "%s.trace", directory);
+    if (mkdir(directory, 0755))
+        fail(directory);
+    FILE *trace = fopen(file, "w");
+    if (!trace)
+        fail(file);
+    long calls = run_until(start(argv + 3, directory), n, trace, directory);
+    fclose(trace);
+    return calls;
+}
+
 int main(int argc, char **argv) {
-    if (argc < 6)
+    if (argc < 4)
         return 2;
-    long first = atol(argv[1]), step = atol(argv[2]), to = atol(argv[3]), runs = 0;
-    int killed = 1;
-    for (long n = first; killed && (to == 0 || n <= to); n += step, runs++) {
-        char directory[4096], name[4096 + 8];
-        snprintf(directory, sizeof directory, "%s/%ld", argv[4], n);
-        snprintf(name, sizeof name, "%s.trace", directory);
-        if (mkdir(directory, 0755))
-            fail(directory);
-        FILE *trace = fopen(name, "w");
-        if (!trace)
-            fail(name);
-        killed = run_until(start(argv + 5, directory), n, trace);
-        fclose(trace);
+    long step = atol(argv[1]), calls = run(argv, "whole", 0);
+    for (long n = step; n <= calls; n += step) {
+        char name[32];
+        snprintf(name, sizeof name, "%ld", n);
+        run(argv, name, n);
     }
-    printf("%ld\n", runs);
+    printf("%ld\n", calls);
     return 0;
 }
