@@ -17,9 +17,9 @@ load ../setup/helper
 
 # changed NAME OLD NEW: check_table.py over the cases, one of which states something else.
 changed() {
-    cp -r "$WC_ROOT"/tests/cases/[CA]* "$BATS_TEST_TMPDIR"
-    grep -qF "$2" "$BATS_TEST_TMPDIR"/"$1"-*/case.py
-    sed -i "s/$2/$3/" "$BATS_TEST_TMPDIR"/"$1"-*/case.py
+    cp "$WC_ROOT"/tests/cases/situations/*.py "$BATS_TEST_TMPDIR"
+    sed -i "/^@case(\"$1\"/,/^@case/ s/$2/$3/" "$BATS_TEST_TMPDIR"/*.py
+    ! diff -r -x __pycache__ "$WC_ROOT/tests/cases/situations" "$BATS_TEST_TMPDIR"
     run "$WC_PYTHON" "$WC_ROOT/tests/cases/check_table.py" findings "$BATS_TEST_TMPDIR"
     echo "$output"
     [ "$status" -eq 1 ]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """check_table.py field|open|findings|literals: what must hold of the cases without playing them.
 
-field: each case of field.tsv is a folder or left out for a reason of the closed list, not both.
-open: open.tsv names folders only, each with what is told instead.
+field: each case of field.tsv is re-created or left out for a reason of the closed list, not both.
+open: open.tsv names cases only, each with what is told instead.
 findings [FOLDER]: core/findings/findings.def, what the cases (of FOLDER) expect and the table of
     docs/findings.md speak of the same. What comes first nowhere stands in not-first.tsv, with a
     reason of the closed list.
@@ -26,6 +26,9 @@ NOT_FIRST = {"behind-its-cause", "note"}
 KNOWN = {"", "torch", "tensorflow", "ctranslate2"}  # the model speaks of them by these names
 FIXED = {"cudnnGetVersion", "cudnnCreate", "cudnnBackendFinalize", "libcuda.so.1", "ld.so-1.7.0"}
 sys.dont_write_bytecode = True
+sys.path.insert(0, str(HERE))
+
+from harness import confusion, healthy, pairs, rows, world  # noqa: E402
 
 
 def table(name, columns):
@@ -38,25 +41,21 @@ def table(name, columns):
     return rows
 
 
-def folders():
-    return [p.parent.name for p in HERE.glob("[CA]*-*/case.py")]
-
-
 def check_field():
     known = {row[0] for row in table("field.tsv", 6)}
     left_out = {row[0]: row[1] for row in table("left-out.tsv", 3)}
-    played = {name.partition("-")[0] for name in folders() if name[0] == "C"}
+    played = {name.partition("-")[0] for name in rows.cases() if name[0] == "C"}
     bad = [f"{i}: neither re-created nor left out" for i in known - played - set(left_out)]
     bad += [f"{i}: not in field.tsv" for i in (played | set(left_out)) - known]
     bad += [f"{i}: re-created and left out" for i in played & set(left_out)]
     bad += [f"{i}: {why} is no reason" for i, why in left_out.items() if why not in REASONS]
     bad += [f"{len(left_out)} are left out"] if len(left_out) > LEFT_OUT_MOST else []
-    bad += [f"{name}: not told by a sentence" for name in folders() if name.count("-") < 2]
+    bad += [f"{name}: not told by a sentence" for name in rows.cases() if name.count("-") < 2]
     return bad
 
 
 def check_open():
-    ids = {name.partition("-")[0] for name in folders()}
+    ids = {name.partition("-")[0] for name in rows.cases()}
     return [f"{row[0]}: no such case" for row in table("open.tsv", 2) if row[0] not in ids]
 
 
@@ -68,48 +67,29 @@ def severities():
     return dict(re.findall(r'^FINDING\(\w+, "([a-z-]+)", ([A-Z]+),', text, re.M))
 
 
-def told_by(path):
-    """(id of the first finding or "none", other ids) that a case states, with its fault."""
-    first, others = None, []
-    for node in ast.walk(ast.parse(path.read_text())):
-        name = node.func.attr if isinstance(node, ast.Call) and \
-            isinstance(node.func, ast.Attribute) else None
-        if name == "finds":
-            stated = node.args[0].body if isinstance(node.args[0], ast.IfExp) else node.args[0]
-            assert first is None, f"{path}: states two first findings"
-            first = ast.literal_eval(stated) or "none"
-        elif name in ("hides", "leaves"):
-            others += [ast.literal_eval(argument) for argument in node.args]
-    return first, others
-
-
 def table_of_page():
     """(seed, rows) between the markers: expected, played, told as such, told instead."""
-    from harness import confusion
-
     text = (ROOT / "docs/findings.md").read_text().partition(confusion.BEGIN)[2]
     text = text.partition(confusion.END)[0]
     lines = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("|")]
-    rows = [[field.strip().strip("`") for field in line] for line in lines[2:]]
-    return int(re.search(r"Seed (\d+):", text)[1]), rows
+    fields = [[field.strip().strip("`") for field in line] for line in lines[2:]]
+    return int(re.search(r"Seed (\d+):", text)[1]), fields
 
 
 def check_page(first, known):
     """The table counts what the cases state, the pairs and the healthy set-ups of its seed."""
-    from harness import healthy, pairs
-
     options = (HERE / "run").read_text()
     most = {name: int(re.search(rf'"--{name}", type=int, default=(\d+)', options)[1])
             for name in ("pairs", "healthy")}
-    seed, rows = table_of_page()
+    seed, lines = table_of_page()
     wanted = collections.Counter(first.values())
     wanted.update(pairs.expected(name)[1][0] for name in pairs.pairs(seed, most["pairs"]))
     wanted["none"] += len(healthy.names(most["healthy"]))
-    on_page = {row[0]: int(row[1]) for row in rows}
+    on_page = {line[0]: int(line[1]) for line in lines}
     bad = [f"docs/findings.md: {on_page.get(i, 0)} played that expect {i}, the cases have "
            f"{wanted[i]}; make confusion writes it anew"
            for i in sorted(wanted.keys() | on_page) if on_page.get(i, 0) != wanted[i]]
-    for expected, played, same, instead in rows:
+    for expected, played, same, instead in lines:
         others = re.findall(r"([a-z-]+(?: [a-z]+)*) (\d+)", instead)
         if int(same) + sum(int(n) for _, n in others) != int(played):
             bad.append(f"docs/findings.md: {expected}: the numbers do not add up")
@@ -118,12 +98,9 @@ def check_page(first, known):
     return bad
 
 
-def check_findings(folder=HERE):
-    sys.path.insert(0, str(HERE))
-    from harness import pairs
-
+def check_findings(folder=rows.SITUATIONS):
     known, not_first = severities(), {row[0]: row[1:] for row in table("not-first.tsv", 4)}
-    told = {p.parent.name: told_by(p) for p in pathlib.Path(folder).glob("[CA]*-*/case.py")}
+    told = {row[0]: rows.told_by(*row) for row in rows.sources(folder)}
     first = {name: stated for name, (stated, _) in told.items()}
     expected = set(first.values()) | set(pairs.FAULTS.values())
     named = expected | set(pairs.ORDER) | {i for _, others in told.values() for i in others}
@@ -150,19 +127,16 @@ def strings_of_c(path):
     return re.findall(r'"((?:[^"\\\n]|\\.)*)"', text)
 
 
-def strings_of_case(path):
+def strings_of_python(path):
     return {node.value for node in ast.walk(ast.parse(path.read_text()))
             if isinstance(node, ast.Constant) and isinstance(node.value, str)}
 
 
 def literals():
-    sys.path.insert(0, str(HERE))
-    from harness import world
-
     found = {row[0].rpartition("/")[2] for row in world.FRAMEWORKS.values()}
     found |= {row[1] for row in world.FRAMEWORKS.values()} - KNOWN
-    for path in HERE.glob("[CA]*-*/case.py"):
-        for text in strings_of_case(path):
+    for path in rows.SITUATIONS.glob("*.py"):
+        for text in strings_of_python(path):
             found |= set(re.findall(r"lib\w+\.so\.[\d.]*\d", text))
             found |= set(re.findall(r"\b\d+\.\d+\.\d+(?:\.\d+)?\b", text))
             found |= set(re.findall(r"\b_Z\w+|\bcudnn[A-Z]\w+", text))

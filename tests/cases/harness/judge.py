@@ -1,6 +1,5 @@
 """Runs one case: the situation bare and watched, the fix that the first finding gives, the twin."""
 
-import importlib.util
 import os
 import pathlib
 import re
@@ -10,11 +9,10 @@ import subprocess
 import tempfile
 import traceback
 
-from . import fixes, healthy, held, pairs
+from . import fixes, healthy, held, pairs, rows
 from .releases import watch
 from .world import World
 
-HERE = pathlib.Path(__file__).resolve().parent
 NO_GPU = ("driver-missing", "gpu-stack-not-reached")  # true of a computer without one
 NOT_HERE = 125  # of with-cache: no mount namespace
 
@@ -31,13 +29,6 @@ def must(holds, what):
 class Outcome:
     def __init__(self, name):
         self.name, self.expected, self.got, self.failure, self.skipped = name, "", "", "", ""
-
-
-def load(folder):
-    spec = importlib.util.spec_from_file_location(folder.name.replace("-", "_"), folder / "case.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def run(world, watched):
@@ -156,9 +147,9 @@ def follow(world, finding):
 
 def play_case(outcome, name, seed, root):
     """A case of the field, or of the articles."""
-    module = load(HERE.parent / name)
+    build = rows.cases()[name]
     world = World(name, seed, root / "a")
-    module.case(world)
+    build(world)
     outcome.expected = world.first or "none"
     findings = check_fault(world)
     if findings is None:
@@ -177,7 +168,7 @@ def play_case(outcome, name, seed, root):
         follow(world, first)
     check_healthy(world, "repaired", world.left)
     twin = World(name, seed, root / "b", faulty=False)
-    module.case(twin)
+    build(twin)
     check_healthy(twin, "the healthy twin")
 
 
@@ -205,7 +196,7 @@ def play_healthy(outcome, name, seed, root):
 def agree_case(name, seed, root):
     for label, place, faulty in (("", "a", True), ("twin", "b", False)):
         world = World(name, seed, root / place, faulty=faulty)
-        load(HERE.parent / name).case(world)
+        rows.cases()[name](world)
         yield held.play(world, label)
 
 
