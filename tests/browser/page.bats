@@ -12,7 +12,7 @@ setup() {
 }
 
 report() { "$CMD" report "$@"; }
-check_page() { python3 "$WC_ROOT/tests/browser/check_page.py" "$@"; }
+check_page() { "$PY" "$WC_ROOT/tests/browser/check_page.py" "$@"; }
 
 # render LOG...: page.html and report.json, which must say the same by their exit status
 render() {
@@ -24,7 +24,7 @@ render() {
 
 # A stack with all that the picture has: two installations, losers, a name asked for in vain.
 stack() { # VERSION-OF-OPS RANK
-    python3 - "$@" <<'END'
+    "$PY" - "$@" <<'END'
 import json
 import sys
 
@@ -105,7 +105,7 @@ END
 }
 
 @test "drawn logs: each page holds what its JSON holds, and nothing harmful" {
-    python3 "$WC_ROOT/tests/schema/draw_logs.py" logs 5 ${WC_SEED:+"$WC_SEED"}
+    "$PY" "$WC_ROOT/tests/schema/draw_logs.py" logs 5 ${WC_SEED:+"$WC_SEED"}
     validate_log logs/*
     local log
     for log in logs logs/*-0-1.jsonl logs/*-1-1.jsonl; do
@@ -128,7 +128,7 @@ END
 
 # Each harmful text where people see it: title, fact, command, path, installation, version.
 hostile() {
-    python3 - <<'END'
+    "$PY" - <<'END'
 import json
 
 TEXTS = ["<script>alert(1)</script>", "</script><script>alert(2)</script>", "<!--<script>", "]]>",
@@ -194,7 +194,7 @@ END
 }
 
 @test "redacted, no user and no node is in the page" {
-    python3 "$WC_ROOT/tests/schema/draw_logs.py" logs 4 ${WC_SEED:+"$WC_SEED"}
+    "$PY" "$WC_ROOT/tests/schema/draw_logs.py" logs 4 ${WC_SEED:+"$WC_SEED"}
     local names='alice|smith|bobby|carol|gpu-node|cluster|wn0815'
     render logs
     grep -qE "$names" page.html

@@ -9,7 +9,7 @@ text() { "$CMD" explain --text "$@"; }
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
 @test "each text from the field: the rows that know it, and the finding by which its case is judged" {
-    run -0 python3 "$WC_ROOT/tests/messages/check.py" "$CMD"
+    run -0 "$PY" "$WC_ROOT/tests/messages/check.py" "$CMD"
     [[ ${lines[-1]} =~ ^([0-9]+)" sources, "([0-9]+)" judged" ]]
     (( BASH_REMATCH[1] >= 100 && BASH_REMATCH[2] >= 80 ))
 }

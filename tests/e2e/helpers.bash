@@ -15,10 +15,7 @@ validate_log() { "$PY" "$WC_ROOT/tests/schema/validate.py" log "$@"; }
 validate_report() { "$PY" "$WC_ROOT/tests/schema/validate.py" report "$@"; }
 
 # make_log FILE < PARTIAL: a valid log from JSON lines that hold only what matters.
-make_log() {
-    python3 "$WC_ROOT/tests/schema/complete.py" >"$1"
-    validate_log "$1"
-}
+make_log() { "$PY" "$WC_ROOT/tests/schema/complete.py" "$1"; }
 
 # records KIND FILE...: all records of that kind, one a line; last_record: the last of them.
 records() {
@@ -52,7 +49,7 @@ make_child() {
 #!/bin/bash
 eval "\${3:-}"
 sed "s/^{/{\"pid\":\$\$,\"tid\":\$\$,\"time\":\$(date +%s%6N),/; s/RUN_PID/\$WHICHCUDNN_RUN_PID/" "\$1" |
-    python3 '$WC_ROOT/tests/schema/complete.py' |
+    '$PY' '$WC_ROOT/tests/schema/complete.py' |
     dd status=none obs=1M >"\$WHICHCUDNN_LOG/whichcudnn-n-\$\$-1.jsonl"
 eval "\$2"
 END

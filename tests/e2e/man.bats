@@ -7,7 +7,7 @@ load usage
 
 setup_file() {
     export PAGES=$BATS_FILE_TMPDIR/man
-    python3 "$WC_ROOT/tools/man/generate_man.py" "$PAGES" "$WC_BUILD/whichcudnn"
+    "$PY" "$WC_ROOT/tools/man/generate_man.py" "$PAGES" "$WC_BUILD/whichcudnn"
 }
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
@@ -75,8 +75,8 @@ says() {
 }
 
 @test "made anew they are the same, dated as asked; a mark of a page that is not there is refused" {
-    SOURCE_DATE_EPOCH=86400 python3 "$WC_ROOT/tools/man/generate_man.py" one "$CMD"
-    SOURCE_DATE_EPOCH=86400 python3 "$WC_ROOT/tools/man/generate_man.py" other "$CMD"
+    SOURCE_DATE_EPOCH=86400 "$PY" "$WC_ROOT/tools/man/generate_man.py" one "$CMD"
+    SOURCE_DATE_EPOCH=86400 "$PY" "$WC_ROOT/tools/man/generate_man.py" other "$CMD"
     diff -r one other
     is "$(head -n 1 one/whichcudnn.1)" ".TH WHICHCUDNN 1 1970-01-02 \"$("$CMD" --version)\""
     mkdir -p tools/man

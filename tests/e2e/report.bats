@@ -138,7 +138,7 @@ report() { "$CMD" report "$@"; }
 
 # ---- forms ----
 
-check() { python3 "$WC_ROOT/tests/schema/check_report.py" "$@"; }
+check() { "$PY" "$WC_ROOT/tests/schema/check_report.py" "$@"; }
 
 # All forms of the report on what is there, into report.json, whole, narrow and markdown.
 render() { # [OPTION] LOG...
@@ -149,7 +149,7 @@ render() { # [OPTION] LOG...
 }
 
 @test "drawn logs: every fact of json is in the text and in Markdown, and nothing harmful in any" {
-    python3 "$WC_ROOT/tests/schema/draw_logs.py" logs 12 ${WC_SEED:+"$WC_SEED"}
+    "$PY" "$WC_ROOT/tests/schema/draw_logs.py" logs 12 ${WC_SEED:+"$WC_SEED"}
     validate_log logs/*
     local log
     for log in logs/* logs; do
@@ -177,7 +177,7 @@ render() { # [OPTION] LOG...
 findings_of() { jq -c '[.. | .findings? | arrays | map([.id, .severity])] | sort' "$1"; }
 
 @test "drawn logs, redacted: no user and no node in any form, and the same findings" {
-    python3 "$WC_ROOT/tests/schema/draw_logs.py" logs 8 ${WC_SEED:+"$WC_SEED"}
+    "$PY" "$WC_ROOT/tests/schema/draw_logs.py" logs 8 ${WC_SEED:+"$WC_SEED"}
     local log names='alice|smith|bobby|carol|gpu-node|cluster|wn0815'
     for log in logs/* logs; do
         render "$log"

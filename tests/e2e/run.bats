@@ -248,7 +248,7 @@ END
 @test "an old log is not the child's, although it has its number" {
     make_child
     run -0 run_it -- bash -c "sed \"s/RUN_PID/\$\$/\" sick |
-        python3 '$WC_ROOT/tests/schema/complete.py' >whichcudnn-n-1-1.jsonl"
+        '$PY' '$WC_ROOT/tests/schema/complete.py' >whichcudnn-n-1-1.jsonl"
     [[ $(jq .run_pid whichcudnn-n-1-1.jsonl | head -n 1) =~ ^[0-9]+$ ]]
     [[ $output == "whichcudnn: nothing observed: "* ]]
     is "$(records outcome whichcudnn-n-1-1.jsonl)" ""

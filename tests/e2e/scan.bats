@@ -86,8 +86,8 @@ make_environment() { # VERSION REQUIRED
     for seed in $base $((base + 1)) $((base + 2)) $((base + 3)); do
         echo "seed $seed"
         mkdir "tree$seed"
-        python3 "$WC_ROOT/tests/oracle/scan_oracle.py" --make "$seed" "$POOL/all" "tree$seed"
-        python3 "$WC_ROOT/tests/oracle/scan_oracle.py" "tree$seed" "$CMD"
+        "$PY" "$WC_ROOT/tests/oracle/scan_oracle.py" --make "$seed" "$POOL/all" "tree$seed"
+        "$PY" "$WC_ROOT/tests/oracle/scan_oracle.py" "tree$seed" "$CMD"
     done
 }
 
@@ -98,10 +98,10 @@ make_environment() { # VERSION REQUIRED
 END
     chmod +x less
     cp -r "$POOL/9.3.0" t
-    run -1 python3 "$WC_ROOT/tests/oracle/scan_oracle.py" t ./less
+    run -1 "$PY" "$WC_ROOT/tests/oracle/scan_oracle.py" t ./less
     [[ $output == *"copy "*"scan None"* ]]
     sed -i 's/\.copies.*/.reports |= map(.stack.objects |= map(select(.role != "host")))'"'"'/' less
-    run -1 python3 "$WC_ROOT/tests/oracle/scan_oracle.py" t ./less
+    run -1 "$PY" "$WC_ROOT/tests/oracle/scan_oracle.py" t ./less
     [[ $output == *"host "*"not told"* ]]
 }
 

@@ -4,26 +4,28 @@
 bats_require_minimum_version 1.5.0
 load helpers
 
-setup() {
-    cd "$BATS_TEST_TMPDIR" || return
-}
-
-# The shim's own writer on a record of every kind: empty, full, and far too long.
-write_samples() {
-    "${CC:-gcc}" -std=gnu11 -I"$WC_ROOT/include" -I"$WC_ROOT" -o samples \
+# samples.jsonl: the shim's own writer on a record of every kind: empty, full, and far too long.
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return
+    "${CC:-gcc}" -std=gnu11 -O2 -I"$WC_ROOT/include" -I"$WC_ROOT" -o samples \
         "$WC_ROOT"/tests/schema/write_samples.c "$WC_ROOT"/core/{model/record,base/json_text,base/text}.c
     ./samples >samples.jsonl
 }
 
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    cp "$BATS_FILE_TMPDIR/samples.jsonl" .
+}
+
 @test "what docs holds of record.def is what is in it" {
-    python3 "$WC_ROOT/tests/schema/generate.py" log | diff "$WC_ROOT/docs/log.schema.json" -
-    python3 "$WC_ROOT/tests/schema/generate.py" report | diff "$WC_ROOT/docs/report.schema.json" -
-    python3 "$WC_ROOT/tests/schema/generate.py" scan | diff "$WC_ROOT/docs/scan.schema.json" -
-    python3 "$WC_ROOT/tests/schema/generate.py" page | diff "$WC_ROOT/docs/log.md" -
+    "$PY" "$WC_ROOT/tests/schema/generate.py" log | diff "$WC_ROOT/docs/log.schema.json" -
+    "$PY" "$WC_ROOT/tests/schema/generate.py" report | diff "$WC_ROOT/docs/report.schema.json" -
+    "$PY" "$WC_ROOT/tests/schema/generate.py" scan | diff "$WC_ROOT/docs/scan.schema.json" -
+    "$PY" "$WC_ROOT/tests/schema/generate.py" page | diff "$WC_ROOT/docs/log.md" -
+    "$PY" "$WC_ROOT/tests/schema/validate.py" schemas
 }
 
 @test "the writer's record of every kind is valid, however long its texts are" {
-    write_samples
     is "$(wc -l <samples.jsonl)" $(($(grep -c '^KIND(' "$WC_ROOT/include/whichcudnn/record.def") * 3))
     # The samples begin with the process record of the table, so they are a whole log, too.
     validate_log samples.jsonl
@@ -32,13 +34,11 @@ write_samples() {
 }
 
 @test "a removed, renamed, added or mistyped key of any kind of record is refused" {
-    write_samples
     run -0 "$PY" "$WC_ROOT/tests/schema/mutate.py" samples.jsonl
     [[ $output =~ ^[1-9][0-9]{3}" mutants"$ ]]
 }
 
 @test "the mutants are refused by the schema's tightness, not by the test" {
-    write_samples
     mkdir -p loose/docs loose/tests
     cp -r "$WC_ROOT/tests/schema" loose/tests/
     cp -r "$WC_ROOT/include" loose/
@@ -53,7 +53,6 @@ write_samples() {
 }
 
 @test "the validator sees lines that are cut, too long, doubled, or out of place" {
-    write_samples
     local process machine
     process=$(records process samples.jsonl | head -n 1)
     machine=$(records machine samples.jsonl | head -n 1)

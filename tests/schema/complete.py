@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """complete.py < PARTIAL > LOG: a log from records that hold only what matters to a test.
+complete.py LOG < PARTIAL: likewise; and it is held against the schema.
 
 Each line of PARTIAL is a JSON object with a kind and some keys; all others get the value for "not
 known". Blank lines and lines that begin with # are passed over.
 """
 
 import json
+import pathlib
 import sys
 
 import record_def
@@ -26,13 +28,24 @@ def complete(partial, seq):
     return {**record, **partial}
 
 
-def main():
+def lines_of(partials):
     seq = 0
-    for line in sys.stdin:
+    for line in partials:
         if line.strip() and not line.startswith("#"):
             seq += 1
             record = complete(json.loads(line), seq)
-            print(json.dumps(record, separators=(",", ":"), ensure_ascii=False))
+            yield json.dumps(record, separators=(",", ":"), ensure_ascii=False) + "\n"
+
+
+def main():
+    if len(sys.argv) == 1:
+        return sys.stdout.writelines(lines_of(sys.stdin))
+    import validate  # what it needs takes longer than the rest
+
+    log = pathlib.Path(sys.argv[1])
+    log.write_text("".join(lines_of(sys.stdin)), encoding="utf-8")
+    errors = validate.log_errors(validate.validator("log"), log)
+    sys.exit("\n".join(errors) or None)
 
 
 if __name__ == "__main__":

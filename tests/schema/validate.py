@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """validate.py log FILE...      every line against docs/log.schema.json, and the whole files
 validate.py report FILE...   JSON documents against docs/report.schema.json; scan: likewise
+validate.py schemas          these three against what a schema has to be
 
 Says what is wrong, and fails then. Needs jsonschema.
 """
@@ -17,9 +18,7 @@ LINE_MOST = 16384
 
 def validator(name):
     schema = json.loads((DOCS / f"{name}.schema.json").read_text(encoding="utf-8"))
-    kind = jsonschema.validators.validator_for(schema)
-    kind.check_schema(schema)
-    return kind(schema)
+    return jsonschema.validators.validator_for(schema)(schema)
 
 
 def branch(log, record):
@@ -89,7 +88,15 @@ def report_errors(report, path):
             for error in report.iter_errors(document)]
 
 
+def check_schemas():
+    for name in ("log", "report", "scan"):
+        checked = validator(name)
+        checked.check_schema(checked.schema)
+
+
 def main():
+    if sys.argv[1:] == ["schemas"]:
+        return check_schemas()
     if len(sys.argv) < 3 or sys.argv[1] not in ("log", "report", "scan"):
         sys.exit(__doc__)
     schema = validator(sys.argv[1])
@@ -97,8 +104,8 @@ def main():
     errors = [e for name in sys.argv[2:] for e in check(schema, pathlib.Path(name))]
     for error in errors:
         print(error)
-    sys.exit(bool(errors))
+    return bool(errors)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
