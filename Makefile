@@ -201,25 +201,27 @@ $(O)/obj/command/tools/explain/page.o $(O)/obj/command/tools/report/render_html.
 -include $(every_object:.o=.d)
 
 # What every test finds in its environment. RELEASE= adds a release of cuDNN to the real ones; the
-# build's own settings are there for tests that call make.
+# build's own settings are there for tests that call make, which is none of this one's jobs.
 test_env = WC_ROOT='$(CURDIR)' WC_BUILD='$(abspath $(O))' WC_CACHE='$(abspath $(CACHE))' \
            WC_PYTHON='$(abspath $(O)/venv/bin/python)' WC_RELEASE='$(RELEASE)' CC='$(CC)' \
            SAN='$(SAN)' COVERAGE='$(COVERAGE)' OPT='$(OPT)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
-           CUDNN_INCLUDE='$(CUDNN_INCLUDE)' CUDA_INCLUDE='$(CUDA_INCLUDE)'
+           CUDNN_INCLUDE='$(CUDNN_INCLUDE)' CUDA_INCLUDE='$(CUDA_INCLUDE)' \
+           MAKEFLAGS= MFLAGS= MAKELEVEL=
 tap = $(O)/tap
 
 # These targets, unlike plain `make`, install packages and use the network where something is missing.
 prepare = +$(Q)tests/setup/install build $(1) && \
           $(MAKE) -s $(O)/venv/.ready $(if $(have_headers),,headers)
 
-# Each suite writes TAP files; `summary` adds them up and fails if anything failed or nothing ran.
+# Each suite writes TAP files; `summary` adds them up and fails if anything failed or nothing ran. JOBS
+# of them run side by side, each as whole output; long ones begin first.
+JOBS ?= $(shell nproc)
 test:
 	$(Q)rm -rf $(tap)
 	$(call prepare,test neutral faults fuzz)
-	$(Q)$(MAKE) --no-print-directory all
-	$(Q)$(MAKE) --no-print-directory -k run-unit run-e2e run-real; \
-	    $(MAKE) --no-print-directory -k run-cases run-agreement run-neutral run-faults run-fuzz \
-	    PART=small; \
+	$(Q)$(MAKE) --no-print-directory -j$(JOBS) all
+	$(Q)$(MAKE) --no-print-directory -k -j$(JOBS) -Otarget PART=small \
+	    run-cases run-agreement run-neutral run-faults run-fuzz run-real run-e2e run-unit; \
 	    tests/setup/summary $(tap)/*.tap
 
 suite = +$(Q)rm -f $(tap)/$(1)*.tap; $(MAKE) --no-print-directory run-$(1); \
@@ -287,10 +289,15 @@ unit-programs: $(unit_programs)
 run-unit:
 	$(Q)$(MAKE) --no-print-directory -k unit-programs; \
 	    $(test_env) tests/setup/run-unit $(tap) $$? $(unit_programs)
-run-e2e: all $(O)/venv/.ready
-	$(Q)$(test_env) tests/setup/run-bats $(tap)/e2e \
-	    $(filter-out tests/real/% tests/measured/% tests/faults/% \
-	    tests/neutrality/userlands.bats tests/neutrality/aarch64.bats,$(sort $(wildcard tests/*/*.bats)))
+# One target a file of bats, so that they can run side by side: run-e2e/report.
+e2e_files := $(filter-out tests/real/% tests/measured/% tests/faults/% \
+               tests/neutrality/userlands.bats tests/neutrality/aarch64.bats,$(wildcard tests/*/*.bats))
+e2e_runs  := $(addprefix run-e2e/,$(sort $(basename $(notdir $(e2e_files)))))
+.PHONY: $(e2e_runs)
+run-e2e: $(e2e_runs)
+$(e2e_runs): run-e2e/%: all $(O)/venv/.ready
+	$(Q)$(test_env) tests/setup/run-bats $(tap)/e2e $(filter %/$*.bats,$(e2e_files))
+# One behind the other: they share what make demo leaves.
 run-real: all $(O)/venv/.ready
 	$(Q)$(test_env) tests/setup/run-bats $(tap)/real $(wildcard tests/real/*.bats)
 # MEASURED=small leaves out the whole frameworks; what is left is in run-real, too.

@@ -13,7 +13,18 @@ between() {
     "$@"
 }
 
-build_programs() { "$WC_ROOT/tests/loader/build" "$BATS_FILE_TMPDIR/built"; }
+# A copy of what is built once for all files, while this folder stays as it is.
+build_programs() {
+    local kept=$WC_BUILD/loader sources
+    mkdir -p "$kept"
+    (
+        flock 9
+        sources=$(cat "$WC_ROOT"/tests/loader/* | sha256sum)
+        [ "$sources" = "$(cat "$kept/sources" 2>/dev/null)" ] && exit
+        rm -rf "$kept/built"
+        "$WC_ROOT/tests/loader/build" "$kept/built" && echo "$sources" >"$kept/sources"
+    ) 9>"$kept/.lock" && cp -r "$kept/built" "$BATS_FILE_TMPDIR/built"
+}
 
 enter_programs() {
     ulimit -c 0
