@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "tests/unit/support_elf.h"
-#include "whichcudnn/record.h"
+#include "tests/unit/support_record.h"
 
 enum { FUNC = STT_FUNC | STB_GLOBAL << 4, OBJECT = STT_OBJECT | STB_GLOBAL << 4 };
 
@@ -303,32 +303,6 @@ static const struct wc_fact facts[] = {{"host", "libtorch.so", "slot"}, {"x", "y
 static const struct wc_fix fixes[] = {{"install", "Install it.", "pip install x"},
                                       {"a", "b", NULL}};
 
-static void fill_field(const struct wc_field *f, void *value, unsigned i) {
-    switch (f->type) {
-    case WC_FIELD_STR:
-        *(const char **)value = texts[i % 3];
-        break;
-    case WC_FIELD_INT:
-        *(int64_t *)value = (int64_t)(i % 3) + 1;
-        break;
-    case WC_FIELD_BOOL:
-        *(bool *)value = i & 1;
-        break;
-    case WC_FIELD_STRS:
-        *(struct wc_strings *)value = (struct wc_strings){texts, 3};
-        break;
-    case WC_FIELD_ENUM:
-        *(unsigned *)value = i % wc_enum_count(f->enumeration);
-        break;
-    case WC_FIELD_FACTS:
-        *(struct wc_facts *)value = (struct wc_facts){facts, 2};
-        break;
-    case WC_FIELD_FIXES:
-        *(struct wc_fixes *)value = (struct wc_fixes){fixes, 2};
-        break;
-    }
-}
-
 static size_t put_record(size_t at, enum wc_kind kind, unsigned variant, bool empty) {
     static int64_t seq;
     struct wc_record r;
@@ -338,8 +312,17 @@ static size_t put_record(size_t at, enum wc_kind kind, unsigned variant, bool em
     r.seq = ++seq;
     r.time = 1700000000000000;
     r.pid = r.tid = 4711;
-    for (size_t i = 0; i < n && !empty; i++)
-        fill_field(&f[i], (char *)&r.u + f[i].offset, variant + (unsigned)i);
+    for (size_t i = 0; i < n && !empty; i++) {
+        unsigned drawn = variant + (unsigned)i;
+        const struct sample s = {.text = texts[drawn % 3],
+                                 .number = drawn % 3 + 1,
+                                 .flag = drawn & 1,
+                                 .word = drawn % words_of(&f[i]),
+                                 .texts = {texts, 3},
+                                 .facts = {facts, 2},
+                                 .fixes = {fixes, 2}};
+        fill_field(&r, &f[i], &s);
+    }
     return at + wc_record_write(&r, (char *)input + at, WC_RECORD_MAX);
 }
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "whichcudnn/record.h"
+#include "tests/unit/support_record.h"
 
 #define LONG_TEXT 20000
 #define LONG_LIST 3000
@@ -23,34 +23,6 @@ static void fill_tables(const char *text) {
     }
 }
 
-static void fill_field(const struct wc_field *f, void *value, const char *text, size_t n) {
-    unsigned last = f->type == WC_FIELD_ENUM ? wc_enum_count(f->enumeration) - 1 : 0;
-
-    switch (f->type) {
-    case WC_FIELD_STR:
-        *(const char **)value = text;
-        break;
-    case WC_FIELD_INT:
-        *(int64_t *)value = INT64_MAX;
-        break;
-    case WC_FIELD_BOOL:
-        *(bool *)value = true;
-        break;
-    case WC_FIELD_STRS:
-        *(struct wc_strings *)value = (struct wc_strings){texts, n};
-        break;
-    case WC_FIELD_ENUM:
-        memcpy(value, &last, sizeof(last));
-        break;
-    case WC_FIELD_FACTS:
-        *(struct wc_facts *)value = (struct wc_facts){facts, n};
-        break;
-    case WC_FIELD_FIXES:
-        *(struct wc_fixes *)value = (struct wc_fixes){fixes, n};
-        break;
-    }
-}
-
 static bool print_record(enum wc_kind kind, const char *text, size_t n) {
     static int64_t seq;
     char line[WC_RECORD_MAX];
@@ -62,8 +34,16 @@ static bool print_record(enum wc_kind kind, const char *text, size_t n) {
     r.time = 1700000000000000;
     r.seq = ++seq;
     r.pid = r.tid = 4711;
-    for (size_t i = 0; text && i < fields; i++)
-        fill_field(&f[i], (char *)&r.u + f[i].offset, text, n);
+    for (size_t i = 0; text && i < fields; i++) {
+        const struct sample s = {.text = text,
+                                 .number = INT64_MAX,
+                                 .flag = true,
+                                 .word = words_of(&f[i]) - 1,
+                                 .texts = {texts, n},
+                                 .facts = {facts, n},
+                                 .fixes = {fixes, n}};
+        fill_field(&r, &f[i], &s);
+    }
     length = wc_record_write(&r, line, sizeof(line));
     return length > 0 && fwrite(line, 1, length, stdout) == length;
 }

@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "core/elf/elf_image.h"
 #include "support_elf.h"
+#include "support_seed.h"
 
 enum hash { GNU, SYSV, BOTH, NO_HASH };
 enum { FUNC = STT_FUNC | STB_GLOBAL << 4, OBJECT = STT_OBJECT | STB_GLOBAL << 4 };
@@ -627,10 +627,7 @@ static void definitions_are_found_by_their_system_v_hash(void **state) {
 }
 
 int main(void) {
-    const char *given = getenv("WC_SEED");
-    unsigned seed = given ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);
-    print_message("# WC_SEED=%u\n", seed);
-    srand(seed);
+    seed_draws();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_is_read),
         cmocka_unit_test(a_file_read_in_pieces_says_the_same),

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -14,29 +13,17 @@
 #include "core/packages/identify.h"
 #include "core/version/file_version.h"
 #include "support_elf.h"
-#include "support_tree.h"
+#include "support_own_tree.h"
+#include "support_seed.h"
 
 enum { FUNC = STT_FUNC | STB_GLOBAL << 4, OBJECT = STT_OBJECT | STB_GLOBAL << 4, SCRATCH = 16384 };
 
 #define SITE "/venv/lib/python3.12/site-packages"
 #define WHEEL SITE "/nvidia/cudnn/lib/"
 
-static struct tree tree;
 static struct elf_maker made;
 static struct wc_elf_image image;
 static struct wc_identity id;
-
-static int begin_tree(void **state) {
-    (void)state;
-    tree_begin(&tree);
-    return 0;
-}
-
-static int end_tree(void **state) {
-    (void)state;
-    tree_end(&tree);
-    return 0;
-}
 
 /* ---- a made library: begin(), add_*(), then identify() ---- */
 
@@ -809,8 +796,6 @@ static void long_paths_and_many_packages_fit(void **state) {
                 id.installation_kind == WC_installation_kind_DIRECTORY);
 }
 
-#define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, begin_tree, end_tree)
-
 static void a_ceiling_holds_for_all_its_patches(void **state) {
     const struct wc_version_query q = {.floor = {9, 1, 0, -1}, .ceiling = {9, 4, -1, -1}},
                                   none = {.floor = WC_VERSION_NONE, .ceiling = WC_VERSION_NONE};
@@ -824,10 +809,7 @@ static void a_ceiling_holds_for_all_its_patches(void **state) {
 }
 
 int main(void) {
-    const char *given = getenv("WC_SEED");
-    unsigned seed = given ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);
-    print_message("# WC_SEED=%u\n", seed);
-    srand(seed);
+    seed_draws();
     const struct CMUnitTest tests[] = {
         WITH_TREE(a_data_symbol_tells),
         WITH_TREE(other_symbols_do_not),

@@ -8,32 +8,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
 #include "core/packages/identify.h"
-#include "support_tree.h"
+#include "support_own_tree.h"
+#include "support_seed.h"
 
 enum { SCRATCH = 16384, MOST = 6 };
 
 #define SITE "/venv/lib/python3.12/site-packages"
 
-static struct tree tree;
 static struct wc_metadata_demand found[MOST];
 static size_t count;
-
-static int begin_tree(void **state) {
-    (void)state;
-    tree_begin(&tree);
-    return 0;
-}
-
-static int end_tree(void **state) {
-    (void)state;
-    tree_end(&tree);
-    return 0;
-}
 
 static void ask_for(const char *host, size_t most) {
     unsigned char *scratch = malloc(SCRATCH);
@@ -403,13 +390,8 @@ static void a_file_system_that_fails_at_any_call_is_survived(void **state) {
     }
 }
 
-#define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, begin_tree, end_tree)
-
 int main(void) {
-    const char *given = getenv("WC_SEED");
-    unsigned seed = given ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);
-    print_message("# WC_SEED=%u\n", seed);
-    srand(seed);
+    seed_draws();
     const struct CMUnitTest tests[] = {
         WITH_TREE(a_torch_pin_is_what_it_was_built_with),
         WITH_TREE(ranges_stay_ranges),

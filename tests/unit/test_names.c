@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
 #include "core/model/names.h"
+#include "support_seed.h"
 
 static struct wc_name read_name(const char *name) {
     struct wc_name n;
@@ -163,10 +163,7 @@ static void the_cuda_in_a_name(void **state) {
 }
 
 int main(void) {
-    const char *given = getenv("WC_SEED");
-    unsigned seed = given ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);
-    print_message("# WC_SEED=%u\n", seed);
-    srand(seed);
+    seed_draws();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(facades),        cmocka_unit_test(the_cuda_in_a_name),
         cmocka_unit_test(parts),          cmocka_unit_test(companions_and_driver),

@@ -6,19 +6,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
 #include "core/packages/identify.h"
-#include "support_tree.h"
+#include "support_own_tree.h"
+#include "support_seed.h"
 
 enum { SCRATCH = 64 << 10, TOLD = 8 };
 
 #define SITE "/venv/lib/python3.12/site-packages"
 #define LIB "nvidia/cudnn/lib/"
-
-static struct tree tree;
 
 /* What was told, as text that outlives the call. */
 static struct told {
@@ -29,18 +27,6 @@ static struct told {
     int64_t files, absent;
 } told[TOLD];
 static size_t count;
-
-static int begin_tree(void **state) {
-    (void)state;
-    tree_begin(&tree);
-    return 0;
-}
-
-static int end_tree(void **state) {
-    (void)state;
-    tree_end(&tree);
-    return 0;
-}
 
 static void join(char *to, size_t cap, const struct wc_strings *from) {
     to[0] = 0;
@@ -378,13 +364,8 @@ static void environments_are_told_apart_by_their_path(void **state) {
                      strlen("/usr/lib/python3/dist-packages"));
 }
 
-#define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, begin_tree, end_tree)
-
 int main(void) {
-    const char *given = getenv("WC_SEED");
-    unsigned seed = given ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);
-    print_message("# WC_SEED=%u\n", seed);
-    srand(seed);
+    seed_draws();
     const struct CMUnitTest tests[] = {
         WITH_TREE(a_wheel_as_it_was_installed_is_complete),
         WITH_TREE(files_that_are_gone_are_missing),

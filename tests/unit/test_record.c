@@ -10,6 +10,7 @@
 #include <jansson.h>
 
 #include "core/base/json_text.h"
+#include "support_record.h"
 #include "tools/log/record_json.h"
 #include "tools/util/memory.h"
 #include "whichcudnn/record.h"
@@ -57,10 +58,6 @@ static const char *text_of(const struct line *l, const char *key) {
 static long long int_of(const struct line *l, const char *key) {
     assert_true(json_is_integer(json_object_get(l->json, key)));
     return json_integer_value(json_object_get(l->json, key));
-}
-
-static void *field_at(struct wc_record *r, const struct wc_field *f) {
-    return (char *)&r->u + f->offset;
 }
 
 /* ---- keys ---- */
@@ -290,35 +287,6 @@ static const char *const sample_texts[] = {"one", "", "tw\xC3\xB6 \"2\""};
 static const struct wc_fact sample_facts[] = {{"n", "v", "s"}, {"n2", NULL, NULL}};
 static const struct wc_fix sample_fixes[] = {{"a", "t", "c"}, {"a2", "t2", NULL}};
 
-static void fill(struct wc_record *r, const struct wc_field *f, unsigned salt) {
-    void *value = field_at(r, f);
-    unsigned word = f->type == WC_FIELD_ENUM ? 1 + salt % (wc_enum_count(f->enumeration) - 1) : 0;
-
-    switch (f->type) {
-    case WC_FIELD_STR:
-        *(const char **)value = f->name;
-        break;
-    case WC_FIELD_INT:
-        *(int64_t *)value = 1000 + salt;
-        break;
-    case WC_FIELD_BOOL:
-        *(bool *)value = true;
-        break;
-    case WC_FIELD_STRS:
-        *(struct wc_strings *)value = (struct wc_strings){sample_texts, 3};
-        break;
-    case WC_FIELD_ENUM:
-        memcpy(value, &word, sizeof(word));
-        break;
-    case WC_FIELD_FACTS:
-        *(struct wc_facts *)value = (struct wc_facts){sample_facts, 2};
-        break;
-    case WC_FIELD_FIXES:
-        *(struct wc_fixes *)value = (struct wc_fixes){sample_fixes, 2};
-        break;
-    }
-}
-
 static void every_field_comes_back_as_it_was(void **state) {
     struct line *l = new_line(), *again = new_line();
     char trouble[RECORD_TROUBLE];
@@ -333,8 +301,17 @@ static void every_field_comes_back_as_it_was(void **state) {
 
         wc_record_begin(&r, kind);
         r.time = 1, r.seq = 2, r.pid = 3, r.tid = 4, r.cut = 5;
-        for (unsigned i = 0; i < n; i++)
-            fill(&r, &fields[i], i);
+        for (unsigned i = 0; i < n; i++) {
+            unsigned words = words_of(&fields[i]);
+            const struct sample s = {.text = fields[i].name,
+                                     .number = 1000 + i,
+                                     .flag = true,
+                                     .word = words > 1 ? 1 + i % (words - 1) : 0,
+                                     .texts = {sample_texts, 3},
+                                     .facts = {sample_facts, 2},
+                                     .fixes = {sample_fixes, 2}};
+            fill_field(&r, &fields[i], &s);
+        }
         write_record(&r, WC_RECORD_MAX, l);
         assert_int_equal(record_from_json(l->json, &lists.arena, &back, trouble), RECORD_READ);
         write_record(&back, WC_RECORD_MAX, again);
@@ -523,17 +500,15 @@ static void every_kind_fits_into_the_least_room(void **state) {
 
         wc_record_begin(&r, kind);
         for (unsigned i = 0; i < n; i++) {
-            fill(&r, &fields[i], wc_enum_count(fields[i].enumeration));
-            if (fields[i].type == WC_FIELD_STR)
-                *(const char **)field_at(&r, &fields[i]) = text;
-            else if (fields[i].type == WC_FIELD_INT)
-                *(int64_t *)field_at(&r, &fields[i]) = INT64_MIN + 1;
-            else if (fields[i].type == WC_FIELD_STRS)
-                *(struct wc_strings *)field_at(&r, &fields[i]) = (struct wc_strings){texts, 300};
-            else if (fields[i].type == WC_FIELD_FACTS)
-                *(struct wc_facts *)field_at(&r, &fields[i]) = (struct wc_facts){facts, 300};
-            else if (fields[i].type == WC_FIELD_FIXES)
-                *(struct wc_fixes *)field_at(&r, &fields[i]) = (struct wc_fixes){fixes, 300};
+            unsigned words = words_of(&fields[i]);
+            const struct sample s = {.text = text,
+                                     .number = INT64_MIN + 1,
+                                     .flag = true,
+                                     .word = words > 2 ? 2 : words - 1,
+                                     .texts = {texts, 300},
+                                     .facts = {facts, 300},
+                                     .fixes = {fixes, 300}};
+            fill_field(&r, &fields[i], &s);
         }
         write_record(&r, 1024, l);
         assert_keys(kind, l->json);

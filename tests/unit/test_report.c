@@ -6,10 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
+#include "support_record.h"
+#include "support_seed.h"
 #include "tools/log/record_json.h"
 #include "tools/log/record_line.h"
 #include "tools/log/redact.h"
@@ -66,32 +67,15 @@ static const char *draw_text(void) {
     return texts[rand() % TEXTS];
 }
 
-static void draw_field(const struct wc_field *f, void *value, const char **list) {
-    unsigned word = f->type == WC_FIELD_ENUM ? (unsigned)rand() % wc_enum_count(f->enumeration) : 0;
-
-    switch (f->type) {
-    case WC_FIELD_STR:
-        *(const char **)value = rand() % 4 ? draw_text() : NULL;
-        break;
-    case WC_FIELD_INT:
-        *(int64_t *)value = rand() % 4 ? rand() - RAND_MAX / 2 : WC_NULL;
-        break;
-    case WC_FIELD_BOOL:
-        *(bool *)value = rand() % 2;
-        break;
-    case WC_FIELD_STRS:
-        *(struct wc_strings *)value = (struct wc_strings){list, (size_t)(rand() % 40)};
-        break;
-    case WC_FIELD_ENUM:
-        memcpy(value, &word, sizeof(word));
-        break;
-    case WC_FIELD_FACTS:
-        *(struct wc_facts *)value = (struct wc_facts){(void *)list, (size_t)(rand() % 13)};
-        break;
-    case WC_FIELD_FIXES:
-        *(struct wc_fixes *)value = (struct wc_fixes){(void *)list, (size_t)(rand() % 13)};
-        break;
-    }
+static void draw_field(struct wc_record *r, const struct wc_field *f, const char **list) {
+    const struct sample s = {.text = rand() % 4 ? draw_text() : NULL,
+                             .number = rand() % 4 ? rand() - RAND_MAX / 2 : WC_NULL,
+                             .flag = rand() % 2,
+                             .word = (unsigned)rand() % words_of(f),
+                             .texts = {list, (size_t)(rand() % 40)},
+                             .facts = {(void *)list, (size_t)(rand() % 13)},
+                             .fixes = {(void *)list, (size_t)(rand() % 13)}};
+    fill_field(r, f, &s);
 }
 
 static size_t draw_line(void) {
@@ -108,7 +92,7 @@ static size_t draw_line(void) {
     r.pid = r.tid = 1;
     f = wc_kind_fields(r.kind, &fields);
     for (size_t i = 0; i < fields; i++)
-        draw_field(&f[i], (char *)&r.u + f[i].offset, list);
+        draw_field(&r, &f[i], list);
     n = wc_record_write(&r, line, WC_RECORD_MAX);
     assert_true(n > 0);
     return n - 1;
@@ -235,10 +219,6 @@ int main(void) {
         cmocka_unit_test(no_text_makes_a_line_longer),
         cmocka_unit_test(a_name_is_changed_where_it_is_one),
     };
-    const char *given = getenv("WC_SEED");
-    unsigned seed = given ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);
-
-    print_message("# WC_SEED=%u\n", seed);
-    srand(seed);
+    seed_draws();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

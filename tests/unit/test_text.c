@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
 #include "core/base/base.h"
+#include "support_seed.h"
 
 enum { MOST = 96, CANARY = 0xa5, ROUNDS = 4000 };
 
@@ -349,10 +349,7 @@ static void an_arena_is_used_to_its_last_byte(void **state) {
 }
 
 int main(void) {
-    const char *given = getenv("WC_SEED");
-    unsigned seed = given ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);
-    fprintf(stderr, "WC_SEED=%u\n", seed);
-    srand(seed);
+    seed_draws();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copy_and_set_touch_only_their_bytes),
         cmocka_unit_test(move_handles_every_overlap),

@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
 #include "core/version/version.h"
+#include "support_seed.h"
 
 #define V(...) ((struct wc_version){__VA_ARGS__})
 
@@ -365,10 +365,7 @@ static void the_floor_is_the_highest_lower_bound(void **state) {
 }
 
 int main(void) {
-    const char *given = getenv("WC_SEED");
-    unsigned seed = given ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);
-    fprintf(stderr, "WC_SEED=%u\n", seed);
-    srand(seed);
+    seed_draws();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_number_a_release_can_have_comes_back),
         cmocka_unit_test(numbers_that_no_release_has_are_no_version),
