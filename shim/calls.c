@@ -9,22 +9,11 @@
 #include "state.h"
 #include "sys.h"
 #include "thread.h"
+#include "watched.h"
 #include "whichcudnn/wrappers.h"
 
 /* ---- the table ---- */
 
-enum row {
-#define WATCH(name, result, parameters, arguments, first, last) ROW_##name,
-#define WATCH_8 WATCH
-#define WATCH_9 WATCH
-#include "watched.def"
-#undef WATCH
-#undef WATCH_8
-#undef WATCH_9
-    ROWS
-};
-
-enum result { STATUS, VERSION, TEXT, NOTHING };
 #define TYPE_STATUS cudnnStatus_t
 #define TYPE_VERSION size_t
 #define TYPE_TEXT const char *
@@ -36,55 +25,18 @@ enum result { STATUS, VERSION, TEXT, NOTHING };
                    "the prototype of " #name " differs from cudnn.h");
 #if CUDNN_MAJOR >= 9
 #define WATCH_8(name, result, parameters, arguments, first, last)
-#define WATCH_9 WATCH
 #else
-#define WATCH_8 WATCH
 #define WATCH_9(name, result, parameters, arguments, first, last)
 #endif
 #include "watched.def"
-#undef WATCH
-#undef WATCH_8
-#undef WATCH_9
 
-static const struct watched {
-    char name[56];
-    unsigned char result, first_major, last_major;
-} watched[ROWS] = {
-#define WATCH(name, result, parameters, arguments, first, last) {#name, result, first, last},
-#define WATCH_8 WATCH
-#define WATCH_9 WATCH
-#include "watched.def"
-#undef WATCH
-#undef WATCH_8
-#undef WATCH_9
-};
-
-/* ---- instances ---- */
-
-enum { FRESH, FIRST_CALL_UNDERWAY, SEEN };
-
-/* The first three are also read without the lock: changed atomically. */
-struct instance {
-    uintptr_t entry;        /* what the wrapper calls: the target, or what leads to a lazy one */
-    uintptr_t target;       /* 0: free */
-    bool heed;              /* the slow path is wanted: first call not over, or slot still lazy */
-    unsigned char call;     /* FRESH, ... */
-    unsigned char failures; /* kinds of failure told */
-    short failure[4];
-    int64_t first_thread; /* that makes the first call */
-    int64_t library;      /* object number of the target's, WC_NULL while lazy */
-    int64_t host;         /* whose lazy slot it watches, else WC_NULL */
-    uintptr_t slot;       /* that slot; 0: any slot of the target may lead here */
-    bool lazy;            /* the target is still the slot's PLT entry */
-};
-
-static struct instance instances[ROWS][CALL_INSTANCES] __asm__("shim_instances");
+/* ---- the wrappers ---- */
 
 static void heed_call_before(enum row row, unsigned k, uintptr_t return_address);
 static void heed_call_after(enum row row, unsigned k, int64_t value, uintptr_t return_address);
 
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
-#define WRAPPER __attribute__((noinline, section("watch_wrappers")))
+#define WRAPPER __attribute__((noinline))
 #define RETURN_ADDRESS ((uintptr_t)__builtin_return_address(0))
 
 #define FORWARD(name, result, parameters)                                                          \
@@ -135,24 +87,14 @@ static void heed_call_after(enum row row, unsigned k, int64_t value, uintptr_t r
                     WRAP_##result(name, 5, parameters, arguments)                                  \
                         WRAP_##result(name, 6, parameters, arguments)                              \
                             WRAP_##result(name, 7, parameters, arguments)
-#define WATCH_8 WATCH
-#define WATCH_9 WATCH
 #include "watched.def"
-#undef WATCH
-#undef WATCH_8
-#undef WATCH_9
 
 static void *const wrappers[ROWS][CALL_INSTANCES] __asm__("shim_wrappers") = {
 #define WATCH(name, result, parameters, arguments, first, last)                                    \
     {(void *)wrap_##name##_0, (void *)wrap_##name##_1, (void *)wrap_##name##_2,                    \
      (void *)wrap_##name##_3, (void *)wrap_##name##_4, (void *)wrap_##name##_5,                    \
      (void *)wrap_##name##_6, (void *)wrap_##name##_7},
-#define WATCH_8 WATCH
-#define WATCH_9 WATCH
 #include "watched.def"
-#undef WATCH
-#undef WATCH_8
-#undef WATCH_9
 };
 
 /* struct wc_wrappers. Distances, since the page is read-only and nothing may be relocated in it;
@@ -170,90 +112,25 @@ __attribute__((used, noinline)) static void emit_outside(void) {
               "i"(offsetof(struct instance, target)));
 }
 
-static uintptr_t wrapper_of(enum row row, unsigned k) {
-    return (uintptr_t)wrappers[row][k];
+/* Gives an instance out. */
+static uintptr_t wrapper_of(int row, struct instance *in) {
+    uintptr_t wrapper = (uintptr_t)wrappers[row][in - instances[row]];
+    __atomic_store_n(&in->wrapper, wrapper, __ATOMIC_RELAXED);
+    return wrapper;
 }
-
-/* All wrappers lie in one section. */
-extern __attribute__((visibility("hidden"))) const char __start_watch_wrappers[];
-extern __attribute__((visibility("hidden"))) const char __stop_watch_wrappers[];
-
-static struct instance *instance_at(uintptr_t address) {
-    if (address < (uintptr_t)__start_watch_wrappers || address >= (uintptr_t)__stop_watch_wrappers)
-        return NULL;
-    for (unsigned row = 0; row < ROWS; row++)
-        for (unsigned k = 0; k < CALL_INSTANCES; k++)
-            if (wrapper_of(row, k) == address)
-                return &instances[row][k];
-    return NULL;
-}
-
-uintptr_t call_target_of(uintptr_t address) {
-    const struct instance *in = instance_at(address);
-    return in ? __atomic_load_n(&in->target, __ATOMIC_RELAXED) : 0;
-}
-
-int call_row(const char *function, int major) {
-    for (int row = 0; row < ROWS; row++)
-        if (wc_str_compare(watched[row].name, function) == 0)
-            return major >= watched[row].first_major && major <= watched[row].last_major
-                       ? row
-                       : NOT_WATCHED;
-    return NOT_WATCHED;
-}
-
-static void set_heed(struct instance *in, bool heed) {
-    __atomic_store_n(&in->heed, heed, __ATOMIC_RELEASE);
-}
-
-static struct instance *instance_of_target(int row, uintptr_t target) {
-    for (unsigned k = 0; k < CALL_INSTANCES; k++) {
-        struct instance *in = &instances[row][k];
-        if (!in->slot && in->target == target)
-            return in;
-    }
-    return NULL;
-}
-
-/* The wrapper may be entered as soon as a slot leads to it: its entry comes last. */
-static void lead_to(struct instance *in, uintptr_t target, uintptr_t entry) {
-    __atomic_store_n(&in->target, target, __ATOMIC_RELAXED);
-    __atomic_store_n(&in->entry, entry, __ATOMIC_RELEASE);
-}
-
-#define FAILURE_KINDS (sizeof instances[0][0].failure / sizeof *instances[0][0].failure)
 
 /* of: the library or the lazy host that it is for, NULL: not known. What is opened and closed again
  * and again would fill the disk with its first calls. */
 static struct instance *take_instance(int row, uintptr_t target, const struct object *of) {
-    bool emitted_enough = of && object_is_emitted_enough(of);
-    for (unsigned k = 0; k < CALL_INSTANCES; k++) {
-        struct instance *in = &instances[row][k];
-        if (in->target)
-            continue;
-        in->call = emitted_enough ? SEEN : FRESH;
-        in->failures = emitted_enough ? FAILURE_KINDS : 0;
-        set_heed(in, !emitted_enough);
-        in->lazy = false;
-        in->slot = 0;
-        in->library = in->host = WC_NULL;
-        lead_to(in, target, target);
-        return in;
-    }
-    journal_unobserved(watched[row].name, "no wrapper instance is left for another target", NULL);
-    return NULL;
-}
-
-static uintptr_t address_of(int row, const struct instance *in) {
-    return wrapper_of(row, (unsigned)(in - instances[row]));
+    return watched_take(row, target, of && object_is_emitted_enough(of));
 }
 
 uintptr_t call_wrapper(int row, uintptr_t target, const struct object *library) {
-    struct instance *in = instance_of_target(row, target);
+    struct instance *in = watched_instance_of(row, target);
     if (!in && !(in = take_instance(row, target, library)))
         return 0;
     in->library = library->number;
-    return address_of(row, in);
+    return wrapper_of(row, in);
 }
 
 static struct instance *instance_of_slot(int row, uintptr_t slot) {
@@ -270,20 +147,10 @@ uintptr_t call_wrapper_lazy(int row, uintptr_t plt, uintptr_t slot, const struct
     in->slot = slot;
     in->host = host->number;
     in->lazy = true;
-    set_heed(in, true);
+    watched_heed(in, true);
     /* The host may have been loaded anew. */
-    lead_to(in, plt, arch_lazy_entry((unsigned)(in - instances[0]), plt, slot));
-    return address_of(row, in);
-}
-
-void calls_forget_object(const struct object *o) {
-    for (unsigned row = 0; row < ROWS; row++)
-        for (unsigned k = 0; k < CALL_INSTANCES; k++) {
-            struct instance *in = &instances[row][k];
-            bool into = in->library == o->number || (in->slot && in->host == o->number);
-            if (in->target && into)
-                __atomic_store_n(&in->target, 0, __ATOMIC_RELEASE);
-        }
+    watched_lead_to(in, plt, arch_lazy_entry((unsigned)(in - instances[0]), plt, slot));
+    return wrapper_of(row, in);
 }
 
 /* ---- the slow path ---- */
@@ -341,12 +208,12 @@ static void heed_call_before(enum row row, unsigned k, uintptr_t return_address)
 /* The wrapper that a resolved slot gets: the one of its target, for the host's own instance has to
  * stay as it is while the host does: threads may be on their way into it. */
 static struct instance *instance_for_good(const struct call *c, uintptr_t target) {
-    struct instance *in = instance_of_target((int)c->row, target);
+    struct instance *in = watched_instance_of((int)c->row, target);
     if (!in && !(in = take_instance((int)c->row, target, objects_number(c->in->library))))
         return c->in;
     if (c->in->call == FIRST_CALL_UNDERWAY && in->call == FRESH) {
         in->call = SEEN; /* this very call was told, and how it failed */
-        set_heed(in, false);
+        watched_heed(in, false);
         in->failures = c->in->failures;
         wc_mem_copy(in->failure, c->in->failure, sizeof in->failure);
     }
@@ -360,18 +227,18 @@ static void resolve_lazy(const struct call *c) {
     const struct object *host = objects_number(c->in->host);
     uintptr_t target = __atomic_load_n((uintptr_t *)c->in->slot, __ATOMIC_ACQUIRE);
     /* A load inside of the call had all slots looked at: this one is told and ours again. */
-    const struct instance *there = instance_at(target);
+    const struct instance *there = watched_instance_at(target);
     bool told = there && there != c->in && !there->lazy;
     target = told ? there->target : target;
-    if (!host || instance_at(target) || target - host->low < host->high - host->low)
+    if (!host || watched_instance_at(target) || target - host->low < host->high - host->low)
         return;
     const struct object *library = objects_at(target);
     bool first = c->in->lazy && !told;
     c->in->library = library ? library->number : WC_NULL;
-    lead_to(c->in, target, target);
+    watched_lead_to(c->in, target, target);
     c->in->lazy = false;
-    const struct instance *in = instance_for_good(c, target);
-    __atomic_store_n((uintptr_t *)c->in->slot, address_of(c->row, in), __ATOMIC_RELEASE);
+    struct instance *in = instance_for_good(c, target);
+    __atomic_store_n((uintptr_t *)c->in->slot, wrapper_of(c->row, in), __ATOMIC_RELEASE);
     if (first && !object_is_emitted_enough(host))
         slots_emit_resolved(host, library, watched[c->row].name);
 }
@@ -410,7 +277,7 @@ static void after(const struct call *c, int64_t value) {
         c->in->call = SEEN;
     if (first || told)
         emit_result(c, value);
-    set_heed(c->in, c->in->lazy || c->in->call != SEEN);
+    watched_heed(c->in, c->in->lazy || c->in->call != SEEN);
 }
 
 static void heed_call_after(enum row row, unsigned k, int64_t value, uintptr_t return_address) {

@@ -25,7 +25,7 @@ static struct request *request_that_fits(const struct object *o, const char **ca
     struct request *r, *found = NULL;
     *n = 0;
     for (size_t i = 0; (r = requests_recent(i)); i++) {
-        if (r->ended || !requests_name_fits(r->name, o->path, o->soname))
+        if (r->ended || !wc_name_fits(r->name, o->path, o->soname))
             continue;
         found = r;
         if (*n < 4)
@@ -38,7 +38,7 @@ static void attribute(struct object *o, const char **candidates, size_t *n) {
     struct request *own = requests_open_of_thread(sys_gettid());
     struct request *r = own;
     *n = 0;
-    if (!r || !requests_name_fits(r->name, o->path, o->soname))
+    if (!r || !wc_name_fits(r->name, o->path, o->soname))
         r = request_that_fits(o, candidates, n);
     if (r) {
         *n = 0;

@@ -10,6 +10,7 @@
 #include "describe.h"
 #include "entry.h"
 #include "failed_files.h"
+#include "failures.h"
 #include "journal.h"
 #include "log.h"
 #include "next.h"
@@ -21,19 +22,16 @@
 #include "state.h"
 #include "sys.h"
 #include "thread.h"
+#include "watched.h"
 
 #define EXPORT __attribute__((visibility("default")))
-
-__thread struct thread this_thread;
-struct thread *thread_first;
-bool thread_others;
 
 /* ---- what became of this thread's last request ---- */
 
 /* Will a search be replayed for it? Not again and again for a host that asks for ever. */
 static bool wants_chain(const struct request *r, bool over, const char *text) {
     return searches_matter(r->name) &&
-           !(over ? searches_answer_is_emitted(r) : requests_failure_is_emitted(r, text));
+           !(over ? searches_answer_is_emitted(r) : failures_are_enough(r, text));
 }
 
 /* text: as for conclude(). */
@@ -54,7 +52,7 @@ static void emit_end(int64_t number, bool answered, const char *text) {
     if (r && over)
         r->ended = true;
     else if (r)
-        requests_failed(r, text);
+        failures_emit_request(r, text);
     state_leave();
 }
 
@@ -92,8 +90,8 @@ static void conclude_lookup(const char *text) {
     if (!state_take())
         return;
     const struct object *by = objects_at((uintptr_t)this_thread.lookup_caller);
-    requests_lookup_failed(this_thread.lookup, known ? caller : NULL, by ? by->number : WC_NULL,
-                           text);
+    failures_emit_lookup(this_thread.lookup, known ? caller : NULL, by ? by->number : WC_NULL,
+                         text);
     state_leave();
 }
 
@@ -158,7 +156,7 @@ static void *look_up(const struct lookup *l, uintptr_t next) {
 
 static uintptr_t watched_value(const struct object *host, const struct object *library,
                                const struct lookup *l, uintptr_t value) {
-    int row = config.calls ? call_row(l->name, library->major) : NOT_WATCHED;
+    int row = config.calls ? watched_row(l->name, library->major) : NOT_WATCHED;
     uintptr_t wrapper = row == NOT_WATCHED ? 0 : call_wrapper(row, value, library);
     slots_emit_lookup(host, library, l->name, wrapper != 0);
     return wrapper ? wrapper : value;
@@ -289,7 +287,7 @@ EXPORT char *dlerror(void) {
 
 /* Asked about one of our wrappers, they answer for the function behind it. */
 static const void *behind(const void *address) {
-    uintptr_t target = call_target_of((uintptr_t)address);
+    uintptr_t target = watched_target_of((uintptr_t)address);
     return target ? (const void *)target : address;
 }
 

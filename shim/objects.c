@@ -11,7 +11,6 @@
 #include <uthash.h>
 
 #include "auxv.h"
-#include "calls.h"
 #include "core/model/object.h"
 #include "files.h"
 #include "hash.h"
@@ -348,7 +347,7 @@ void objects_walk_begin(void) {
 static void unmap(struct object *o) {
     o->mapped = false;
     o->described = false;
-    calls_forget_object(o);
+    o->gone = true;
     news = true;
 }
 

@@ -21,6 +21,7 @@ struct object {
     bool imports; /* imports listed functions */
     bool defines; /* defines listed functions */
     bool mapped;
+    bool gone;                 /* was unmapped since the last walk, mapped again or not */
     bool described;            /* its records are written */
     bool program;              /* the main program */
     unsigned char told;        /* how often mapping and unmapping were written */

@@ -2,15 +2,11 @@
 
 #include <dlfcn.h>
 
-#include "core/model/names.h"
-#include "failed_files.h"
 #include "files.h"
-#include "hash.h"
 #include "journal.h"
 #include "memory.h"
 #include "objects.h"
-#include "packages.h"
-#include "searches.h"
+#include "repeats.h"
 #include "sys.h"
 
 static struct request kept[REQUESTS_KEPT];
@@ -40,54 +36,8 @@ static struct request *make_room(void) {
     return renew(kept_count++);
 }
 
-/* A host may ask for ever, in vain or not: how often each was told. */
-#define COUNTED_MOST 4096
-static struct counted {
-    uint64_t what; /* a hash, 0: free */
-    unsigned char told;
-} counted[COUNTED_MOST];
-static unsigned counted_in_all;
-
-static struct counted *find_counted(uint64_t what) {
-    size_t at = (what | 1) % COUNTED_MOST;
-    while (counted[at].what && counted[at].what != (what | 1))
-        at = (at + 1) % COUNTED_MOST;
-    return &counted[at];
-}
-
-/* What has to do with cuDNN or CUDA finds room where a host has asked for thousands of others. */
-static bool is_enough(const struct counted *c, bool matters) {
-    if (c->what)
-        return c->told == REPEATS_TOLD;
-    return counted_in_all >= (matters ? COUNTED_MOST / 4 * 3 : COUNTED_MOST / 2);
-}
-
-/* Counts one more, up to REPEATS_TOLD. */
-static bool is_emitted_enough(enum wc_kind kind, uint64_t what, bool matters) {
-    struct counted *c = find_counted(what);
-    if (is_enough(c, matters)) {
-        journal_leave_out(kind, 1);
-        return true;
-    }
-    counted_in_all += !c->what;
-    c->what = what | 1;
-    c->told++;
-    return false;
-}
-
-static uint64_t hash_asked(enum wc_operation operation, const char *name, int flags,
-                           int64_t caller_object) {
-    uint64_t hash = hash_word(hash_text(HASH_START, name), (uint64_t)flags);
-    return hash_word(hash_word(hash, operation), (uint64_t)caller_object);
-}
-
-static uint64_t hash_request(const struct request *r) {
-    return hash_asked(r->operation, r->name, r->flags, r->caller_object);
-}
-
-/* In other words it is another failure. */
-static uint64_t hash_failure(const struct request *r, const char *text) {
-    return hash_text(hash_request(r), text);
+uint64_t requests_hash(const struct request *r) {
+    return repeats_hash(r->operation, r->name, r->flags, r->caller_object);
 }
 
 void requests_log(struct request *r) {
@@ -141,7 +91,7 @@ struct request *requests_note(enum wc_operation operation, const char *name, int
     r->cut = t.cut;
     if (hints)
         journal_open_relevant();
-    r->left_out = journal_is_open() && is_emitted_enough(WC_KIND_request, hash_request(r), hints);
+    r->left_out = journal_is_open() && repeats_leave_out(WC_KIND_request, requests_hash(r), hints);
     if (!journal_is_open() || r->left_out)
         r->time = sys_time();
     else
@@ -168,15 +118,6 @@ struct request *requests_open_of_thread(int64_t tid) {
     return NULL;
 }
 
-bool requests_name_fits(const char *asked, const char *path, const char *soname) {
-    if (!asked || !asked[0] || !path)
-        return false;
-    if (wc_str_find_char(asked, '/'))
-        return wc_str_same(asked, path) || wc_str_same(wc_base_name(asked), wc_base_name(path)) ||
-               wc_str_same(wc_base_name(asked), soname);
-    return wc_str_same(asked, wc_base_name(path)) || wc_str_same(asked, soname);
-}
-
 static bool leads_to(const struct object *o, const char *asked) {
     static char beside[SYS_PATH];
     struct wc_file_stat facts;
@@ -196,64 +137,4 @@ bool requests_same_file(const struct request *r) {
         if (o->mapped && o->inode && o->path && leads_to(o, r->name))
             return true;
     return false;
-}
-
-/* Libraries of CUDA and what hints at them are worth a log of their own when they fail. */
-static bool is_worth_a_log(const char *name, const char *text) {
-    struct wc_name read;
-    wc_name_read(name, &read);
-    return read.kind != WC_NAME_OTHER || wc_name_hints(name) || (text && wc_name_hints(text));
-}
-
-bool requests_failure_is_emitted(const struct request *r, const char *text) {
-    return is_enough(find_counted(hash_failure(r, text)), true);
-}
-
-void requests_failed(struct request *r, const char *text) {
-    struct wc_record record;
-    struct wc_failure_record *f = &record.u.failure;
-    r->ended = true;
-    bool worth_a_log = is_worth_a_log(r->name, text);
-    if (worth_a_log)
-        journal_open_relevant();
-    else if (!journal_is_open())
-        return;
-    if (is_emitted_enough(WC_KIND_failure, hash_failure(r, text), worth_a_log))
-        return;
-    requests_log(r);
-    wc_record_begin(&record, WC_KIND_failure);
-    f->request = r->number;
-    f->operation = r->operation;
-    f->name = r->name;
-    f->caller = r->caller;
-    f->caller_object = r->caller_object;
-    f->text = text;
-    f->inferred = !text;
-    journal_add(&record);
-    failed_files_after_failure(r,
-                               text); /* may take long, or never end, on another computer's disk */
-    packages_note_failure(r->name, r->caller, text);
-    if (searches_emit_failed(r))
-        failed_files_in_search(r);
-    if (worth_a_log) /* a host may try thousands of other names */
-        journal_diagnose();
-}
-
-void requests_lookup_failed(const char *function, const char *caller, int64_t caller_object,
-                            const char *text) {
-    struct wc_record record;
-    struct wc_failure_record *f = &record.u.failure;
-    journal_open_relevant();
-    uint64_t what = hash_asked(WC_operation_DLSYM, function, 0, caller_object);
-    if (is_emitted_enough(WC_KIND_failure, hash_text(what, text), true))
-        return;
-    wc_record_begin(&record, WC_KIND_failure);
-    f->operation = WC_operation_DLSYM;
-    f->function = function;
-    f->caller = caller;
-    f->caller_object = caller_object;
-    f->text = text;
-    f->inferred = !text;
-    journal_add(&record);
-    journal_diagnose();
 }

@@ -1,6 +1,6 @@
 /*
- * What this process asked the loader for: which request a new object belongs to, and which requests
- * failed. The shim's lock is held in all functions.
+ * What this process asked the loader for, and which request a new object belongs to. The shim's
+ * lock is held in all functions.
  */
 #ifndef SHIM_REQUESTS_H
 #define SHIM_REQUESTS_H
@@ -9,7 +9,6 @@
 
 #define REQUESTS_KEPT 128 /* at most 256 */
 #define REQUEST_NAME 512
-#define REPEATS_TOLD 16 /* how often the same request, or failure, is told */
 
 struct request {
     int64_t number; /* 0: free entry */
@@ -40,22 +39,11 @@ struct request *requests_find(int64_t number);
 struct request *requests_open_of_thread(int64_t tid);
 /* The i-th kept entry, newest first; NULL past the last. */
 struct request *requests_recent(size_t i);
+uint64_t requests_hash(const struct request *r);
 /* Writes it if it was not written ahead. */
 void requests_log(struct request *r);
-/* Could this name have brought an object with that path and SONAME? */
-bool requests_name_fits(const char *asked, const char *path, const char *soname);
-
 /* Is there a library of cuDNN or CUDA beside which the request's name leads to the very same file?
  * Then the loader took that one, which keeps the name that it was first loaded by. */
 bool requests_same_file(const struct request *r);
-/* Was such a failure, of a library that matters (searches_matter), told often enough in those
- * words?
- */
-bool requests_failure_is_emitted(const struct request *r, const char *text);
-/* The loader's words for a failed request, or NULL: nothing answers to its name. */
-void requests_failed(struct request *r, const char *text);
-/* A dlsym of a cuDNN name that gave NULL. */
-void requests_lookup_failed(const char *function, const char *caller, int64_t caller_object,
-                            const char *text);
 
 #endif

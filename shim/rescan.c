@@ -4,6 +4,7 @@
 #include <link.h>
 
 #include "config.h"
+#include "core/model/names.h"
 #include "describe.h"
 #include "journal.h"
 #include "loaders.h"
@@ -13,11 +14,13 @@
 #include "objects.h"
 #include "process.h"
 #include "requests.h"
+#include "rewrite.h"
 #include "signals.h"
 #include "slots.h"
 #include "state.h"
 #include "sys.h"
 #include "thread.h"
+#include "watched.h"
 
 static _Atomic bool started; /* the start-up objects were taken */
 
@@ -144,7 +147,7 @@ static void find_askers(struct attribution *a) {
         if (o->described || !o->mapped || o->role != WC_role_FACADE)
             continue;
         for (size_t k = 0; (r = requests_recent(k)); k++)
-            if (!r->ended && a->asker_count < 8 && requests_name_fits(r->name, o->path, o->soname))
+            if (!r->ended && a->asker_count < 8 && wc_name_fits(r->name, o->path, o->soname))
                 a->askers[a->asker_count++] = r->return_address;
     }
 }
@@ -155,7 +158,7 @@ static void note_needed(const struct dl_phdr_info *info, const struct wc_elf_ima
     for (size_t i = 0; (needed = wc_elf_needed(e, i)); i++)
         for (size_t k = 0; (o = objects_get(k)); k++) {
             if (o->described || !o->mapped || o->asked_by ||
-                !requests_name_fits(needed, o->path, o->soname))
+                !wc_name_fits(needed, o->path, o->soname))
                 continue;
             const struct object *by = objects_find(info);
             o->asked_how = WC_operation_NEEDED;
@@ -223,10 +226,10 @@ static int attend_each(struct dl_phdr_info *info, size_t size, void *argument) {
             return 1;
     }
     struct object *o = objects_find(info);
-    if (o && w->checked && o->is_host && o->mapped && slots_are_unfinished(o))
+    if (o && w->checked && o->is_host && o->mapped && rewrite_is_too_early(o))
         w->unfinished = true;
     else if (o)
-        slots_attend(o);
+        rewrite_slots(o);
     return 0;
 }
 
@@ -278,13 +281,24 @@ static bool has_hosts(void) {
     return false;
 }
 
+static void forget_wrappers_of_gone(void) {
+    struct object *o;
+    for (size_t i = 0; (o = objects_get(i)); i++) {
+        if (o->gone)
+            watched_forget(o);
+        o->gone = false;
+    }
+}
+
 /* True: something relevant came or went. */
 static bool walk_once(struct walk *w) {
     next_walk(look_at_each, w);
     if (!w->locked)
         return false;
-    if (w->full)
+    if (w->full) {
         objects_walk_end();
+        forget_wrappers_of_gone();
+    }
     bool news = w->full && objects_have_news();
     settled.attended = settled.attended || !has_hosts();
     w->attend = !settled.attended;
@@ -503,7 +517,7 @@ bool rescan_path_at(uintptr_t address, char *to, size_t cap) {
 static int answers_by_path(struct dl_phdr_info *info, size_t size, void *argument) {
     struct question *q = argument;
     (void)size;
-    q->yes = requests_name_fits(q->name, info->dlpi_name, NULL);
+    q->yes = wc_name_fits(q->name, info->dlpi_name, NULL);
     return q->yes;
 }
 
@@ -512,7 +526,7 @@ static int answers_by_soname(struct dl_phdr_info *info, size_t size, void *argum
     struct wc_elf_image e;
     (void)size;
     if (wc_elf_from_memory(&e, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) == WC_ELF_OK)
-        q->yes = requests_name_fits(q->name, "", wc_elf_soname(&e));
+        q->yes = wc_name_fits(q->name, "", wc_elf_soname(&e));
     return q->yes;
 }
 

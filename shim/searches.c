@@ -235,7 +235,7 @@ void searches_emit_object(const struct object *o) {
 static const struct object *object_named(const char *name) {
     const struct object *o;
     for (size_t i = 0; (o = objects_get(i)); i++)
-        if (o->mapped && requests_name_fits(name, o->path, o->soname))
+        if (o->mapped && wc_name_fits(name, o->path, o->soname))
             return o;
     return NULL;
 }

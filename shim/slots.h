@@ -1,6 +1,6 @@
 /*
- * The slots through which hosts call cuDNN: what the loader put there is the binding; watched ones
- * are rewritten to wrappers. The shim's lock is held in all functions.
+ * The slots through which hosts call cuDNN: what the loader put there is the binding. The shim's
+ * lock is held in all functions; that marked (callback) runs inside dl_iterate_phdr.
  */
 #ifndef SHIM_SLOTS_H
 #define SHIM_SLOTS_H
@@ -33,13 +33,8 @@ struct slot {
     bool told, wrapped;
 };
 
-/* Is the loader still at it? Its pages that are read-only after relocation are writable until then.
- * An indirect function's resolver may call us from there, in the thread that holds the loader's
- * lock, which so waits for nothing. */
-bool slots_are_unfinished(const struct object *host);
-/* Reads the slots of a mapped host and rewrites those of watched functions. Runs inside a
- * dl_iterate_phdr callback: the host stays mapped, everything listed is relocated. */
-void slots_attend(struct object *host);
+/* Finds and reads the slots of a mapped host. (callback) */
+void slots_read(struct object *host);
 /* Writes binding records for what changed since. Outside of callbacks. */
 void slots_emit(struct object *host);
 /* A lazy slot got its target. */

@@ -161,3 +161,12 @@ bool wc_name_hints(const char *name) {
     }
     return false;
 }
+
+bool wc_name_fits(const char *asked, const char *path, const char *soname) {
+    if (!asked || !asked[0] || !path)
+        return false;
+    if (wc_str_find_char(asked, '/'))
+        return wc_str_same(asked, path) || wc_str_same(wc_base_name(asked), wc_base_name(path)) ||
+               wc_str_same(wc_base_name(asked), soname);
+    return wc_str_same(asked, wc_base_name(path)) || wc_str_same(asked, soname);
+}

@@ -7,7 +7,7 @@ FUZZ_CC ?= clang
 targets := $(shell sed -n 's/^\([a-z_]*\)  .*/\1/p' tests/fuzz/targets)
 programs := $(addprefix $(OUT)/,$(targets))
 ARCH := $(firstword $(subst -, ,$(shell $(FUZZ_CC) -dumpmachine)))
-sources := $(sort $(shell find core tools -name '*.c' -not -path 'core/data/*')) shim/slots.c
+sources := $(sort $(shell find core tools -name '*.c' -not -path 'core/data/*')) shim/slots.c shim/rewrite.c
 objects := $(patsubst %.c,$(OUT)/obj/%.o,$(sources))
 
 flags := -std=gnu11 -g -O1 -Wall -Wextra -Werror -D_GNU_SOURCE= -Iinclude -I. -I$(GEN) -Ishim/arch/$(ARCH) \

@@ -1,8 +1,8 @@
 /*
- * shim/slots.c over a damaged host. The input is the host's file, then what the loader is to have
- * put into its slots. What it calls in the rest of the shim is told here; the pages are real, and
- * so are the calls that protect them. Nothing may be written but slots of functions that are
- * listed, and nothing into them but wrappers.
+ * shim/slots.c and shim/rewrite.c over a damaged host. The input is the host's file, then what the
+ * loader is to have put into its slots. What it calls in the rest of the shim is told here; the
+ * pages are real, and so are the calls that protect them. Nothing may be written but slots of
+ * functions that are listed, and nothing into them but wrappers.
  */
 #include "shim/slots.h"
 
@@ -12,7 +12,9 @@
 #include "shim/journal.h"
 #include "shim/memory.h"
 #include "shim/objects.h"
+#include "shim/rewrite.h"
 #include "shim/sys.h"
+#include "shim/watched.h"
 #include "support_mapped.h"
 
 enum {
@@ -52,7 +54,7 @@ void *memory_scratch_file(void) {
     return settings & LITTLE_MEMORY && records % 3 == 1 ? NULL : scratch;
 }
 
-int call_row(const char *function, int major) {
+int watched_row(const char *function, int major) {
     MUST(function && major < 100);
     return strstr(function, "Create") ? 1 : NOT_WATCHED;
 }
@@ -71,7 +73,7 @@ uintptr_t call_wrapper_lazy(int row, uintptr_t plt, uintptr_t slot, const struct
     return wrapper(plt);
 }
 
-uintptr_t call_target_of(uintptr_t address) {
+uintptr_t watched_target_of(uintptr_t address) {
     return address - WRAPPERS < LIBRARY_SIZE ? LIBRARY + (address - WRAPPERS) : 0;
 }
 
@@ -207,8 +209,8 @@ static void attend(struct object *o, struct process_library *m) {
     ASAN_UNPOISON_MEMORY_REGION(m->at, MAPPED_SIZE);
     memcpy(before, m->at, MAPPED_SIZE);
     mapped_poison(m);
-    slots_are_unfinished(o);
-    slots_attend(o);
+    rewrite_is_too_early(o);
+    rewrite_slots(o);
     ASAN_UNPOISON_MEMORY_REGION(m->at, MAPPED_SIZE);
     check_writes(o, m);
     check_slots(o);

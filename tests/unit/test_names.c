@@ -162,13 +162,32 @@ static void the_cuda_in_a_name(void **state) {
     assert_int_equal(wc_name_cuda(NULL), -1);
 }
 
+static void a_name_fits_by_path_base_or_soname(void **state) {
+    (void)state;
+    assert_true(wc_name_fits("liba.so.1", "/x/liba.so.1", NULL));
+    assert_true(wc_name_fits("liba.so.1", "/x/other", "liba.so.1"));
+    assert_false(wc_name_fits("liba.so.1", "/x/liba.so.2", "liba.so.2"));
+    assert_true(wc_name_fits("/x/liba.so", "/x/liba.so", NULL));
+    assert_true(wc_name_fits("./liba.so", "/y/liba.so", NULL));
+    assert_true(wc_name_fits("/y/liba.so.1", "/x/real.so", "liba.so.1"));
+    assert_false(wc_name_fits("/y/libb.so", "/x/liba.so", "liba.so"));
+    assert_false(wc_name_fits(NULL, "/x/liba.so", NULL));
+    assert_false(wc_name_fits("", "/x/liba.so", ""));
+    assert_false(wc_name_fits("liba.so", NULL, "liba.so"));
+}
+
 int main(void) {
     seed_draws();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(facades),        cmocka_unit_test(the_cuda_in_a_name),
-        cmocka_unit_test(parts),          cmocka_unit_test(companions_and_driver),
-        cmocka_unit_test(others),         cmocka_unit_test(a_long_part_is_cut),
-        cmocka_unit_test(drawn_versions), cmocka_unit_test(hints),
+        cmocka_unit_test(facades),
+        cmocka_unit_test(the_cuda_in_a_name),
+        cmocka_unit_test(parts),
+        cmocka_unit_test(companions_and_driver),
+        cmocka_unit_test(others),
+        cmocka_unit_test(a_long_part_is_cut),
+        cmocka_unit_test(drawn_versions),
+        cmocka_unit_test(hints),
+        cmocka_unit_test(a_name_fits_by_path_base_or_soname),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,8 +14,10 @@
 #include <cmocka.h>
 
 #include "shim/failed_files.h"
+#include "shim/failures.h"
 #include "shim/journal.h"
 #include "shim/objects.h"
+#include "shim/repeats.h"
 #include "shim/requests.h"
 #include "shim/searches.h"
 
@@ -157,20 +159,6 @@ static void what_is_over_makes_room_first(void **state) {
     assert_ptr_not_equal(requests_open_of_thread(gettid()), open);
 }
 
-static void a_name_fits_by_path_base_or_soname(void **state) {
-    (void)state;
-    assert_true(requests_name_fits("liba.so.1", "/x/liba.so.1", NULL));
-    assert_true(requests_name_fits("liba.so.1", "/x/other", "liba.so.1"));
-    assert_false(requests_name_fits("liba.so.1", "/x/liba.so.2", "liba.so.2"));
-    assert_true(requests_name_fits("/x/liba.so", "/x/liba.so", NULL));
-    assert_true(requests_name_fits("./liba.so", "/y/liba.so", NULL));
-    assert_true(requests_name_fits("/y/liba.so.1", "/x/real.so", "liba.so.1"));
-    assert_false(requests_name_fits("/y/libb.so", "/x/liba.so", "liba.so"));
-    assert_false(requests_name_fits(NULL, "/x/liba.so", NULL));
-    assert_false(requests_name_fits("", "/x/liba.so", ""));
-    assert_false(requests_name_fits("liba.so", NULL, "liba.so"));
-}
-
 static void another_name_of_the_same_file(void **state) {
     char place[] = "/tmp/whichcudnn-test-XXXXXX", path[64], link[64];
     struct stat st;
@@ -199,14 +187,14 @@ static void another_name_of_the_same_file(void **state) {
 static void a_failure_of_another_library_opens_no_log(void **state) {
     (void)state;
     struct request *r = ask("libother-x.so", false);
-    requests_failed(r, "libother-x.so: cannot open shared object file");
+    failures_emit_request(r, "libother-x.so: cannot open shared object file");
     assert_true(r->ended && !journal.open);
     assert_int_equal(journal.failures + journal.diagnoses, 0);
 }
 
 static void a_failure_that_matters_does(void **state) {
     (void)state;
-    requests_failed(ask("libcudnn.so.9", false), "not there");
+    failures_emit_request(ask("libcudnn.so.9", false), "not there");
     assert_true(journal.open);
     assert_int_equal(journal.requests, 1);
     assert_int_equal(journal.failures, 1);
@@ -216,10 +204,10 @@ static void a_failure_that_matters_does(void **state) {
     assert_false(journal.failure.inferred);
     /* The loader's words alone may name cuDNN. */
     journal.open = false;
-    requests_failed(ask("libplain-y.so", false), "libcudnn.so.9: cannot open");
+    failures_emit_request(ask("libplain-y.so", false), "libcudnn.so.9: cannot open");
     assert_true(journal.open);
     /* With a log, others are told too; nobody asked for the words. */
-    requests_failed(ask("libplain-z.so", false), NULL);
+    failures_emit_request(ask("libplain-z.so", false), NULL);
     assert_int_equal(journal.failures, 3);
     assert_int_equal(journal.diagnoses, 2);
     assert_true(journal.failure.inferred);
@@ -229,18 +217,18 @@ static void the_same_is_told_so_many_times(void **state) {
     (void)state;
     for (int i = 0; i < 2000; i++) { /* however often, it is one name */
         struct request *r = ask("libcudnn-again.so.9", true);
-        assert_int_equal(requests_failure_is_emitted(r, "not there"), i >= REPEATS_TOLD);
-        requests_failed(r, "not there");
+        assert_int_equal(failures_are_enough(r, "not there"), i >= REPEATS_TOLD);
+        failures_emit_request(r, "not there");
     }
     assert_int_equal(journal.requests, REPEATS_TOLD);
     assert_int_equal(journal.failures, REPEATS_TOLD);
     assert_int_equal(journal.searches, REPEATS_TOLD);
     assert_int_equal(journal.left_out[WC_KIND_request], 2000 - REPEATS_TOLD);
     assert_int_equal(journal.left_out[WC_KIND_failure], 2000 - REPEATS_TOLD);
-    requests_failed(ask("libcudnn-once.so.9", true), "not there");
+    failures_emit_request(ask("libcudnn-once.so.9", true), "not there");
     assert_int_equal(journal.failures, REPEATS_TOLD + 1);
     for (int i = 0; i < 3 * REPEATS_TOLD; i++)
-        requests_lookup_failed("cudnnAgain", NULL, 5, "not there");
+        failures_emit_lookup("cudnnAgain", NULL, 5, "not there");
     assert_int_equal(journal.failures, 2 * REPEATS_TOLD + 1);
     assert_int_equal(journal.left_out[WC_KIND_failure], 2000 + REPEATS_TOLD);
 }
@@ -248,17 +236,17 @@ static void the_same_is_told_so_many_times(void **state) {
 static void a_failure_in_other_words_is_told_with_its_request(void **state) {
     (void)state;
     for (int i = 0; i < 2 * REPEATS_TOLD; i++)
-        requests_failed(ask("libcudnn-words.so.9", true), "not there");
+        failures_emit_request(ask("libcudnn-words.so.9", true), "not there");
     struct request *r = ask("libcudnn-words.so.9", true);
     assert_false(r->logged);
-    assert_false(requests_failure_is_emitted(r, "file too short"));
-    requests_failed(r, "file too short");
+    assert_false(failures_are_enough(r, "file too short"));
+    failures_emit_request(r, "file too short");
     assert_true(r->logged);
     assert_string_equal(journal.failure.text, "file too short");
     assert_int_equal(journal.requests, REPEATS_TOLD + 1);
     assert_int_equal(journal.left_out[WC_KIND_request], REPEATS_TOLD);
-    requests_lookup_failed("cudnnWords", NULL, 5, "not there");
-    requests_lookup_failed("cudnnWords", NULL, 5, "wrong version");
+    failures_emit_lookup("cudnnWords", NULL, 5, "not there");
+    failures_emit_lookup("cudnnWords", NULL, 5, "wrong version");
     assert_int_equal(journal.failures, REPEATS_TOLD + 3);
 }
 
@@ -275,11 +263,11 @@ static void who_asks_for_ever_is_kept_once(void **state) {
 
 static void a_failed_lookup_is_told(void **state) {
     (void)state;
-    requests_lookup_failed("cudnnNew", "/bin/program", WC_NULL, NULL);
+    failures_emit_lookup("cudnnNew", "/bin/program", WC_NULL, NULL);
     assert_true(journal.open && journal.failure.inferred);
     assert_string_equal(journal.failure.function, "cudnnNew");
     assert_int_equal(journal.failure.operation, WC_operation_DLSYM);
-    requests_lookup_failed("cudnnNew", NULL, 5, "undefined symbol: cudnnNew");
+    failures_emit_lookup("cudnnNew", NULL, 5, "undefined symbol: cudnnNew");
     assert_false(journal.failure.inferred);
     assert_int_equal(journal.failure.caller_object, 5);
     assert_int_equal(journal.diagnoses, 2);
@@ -314,7 +302,6 @@ int main(void) {
         cmocka_unit_test_setup(a_long_name_is_cut, begin),
         cmocka_unit_test_setup(the_newest_are_found, begin),
         cmocka_unit_test_setup(what_is_over_makes_room_first, begin),
-        cmocka_unit_test_setup(a_name_fits_by_path_base_or_soname, begin),
         cmocka_unit_test_setup(another_name_of_the_same_file, begin),
         cmocka_unit_test_setup(a_failure_of_another_library_opens_no_log, begin),
         cmocka_unit_test_setup(a_failure_that_matters_does, begin),

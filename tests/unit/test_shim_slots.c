@@ -18,7 +18,9 @@
 #include "shim/config.h"
 #include "shim/journal.h"
 #include "shim/objects.h"
+#include "shim/rewrite.h"
 #include "shim/slots.h"
+#include "shim/watched.h"
 #include "support_elf.h"
 
 enum { FUNC = STT_FUNC | STB_GLOBAL << 4 };
@@ -93,7 +95,7 @@ bool object_is_cudnn(const struct object *o) {
 bool object_is_emitted_enough(const struct object *o) {
     return o->told >= 16;
 }
-int call_row(const char *function, int major) {
+int watched_row(const char *function, int major) {
     return major == 9 && strcmp(function, "cudnnSetStream") != 0 ? 7 : NOT_WATCHED;
 }
 uintptr_t call_wrapper(int row, uintptr_t target, const struct object *of) {
@@ -107,7 +109,7 @@ uintptr_t call_wrapper_lazy(int row, uintptr_t plt, uintptr_t slot, const struct
     lazy_slot = slot;
     return LAZY + plt;
 }
-uintptr_t call_target_of(uintptr_t address) {
+uintptr_t watched_target_of(uintptr_t address) {
     if (address >= WRAPPERS + LIBRARY && address < WRAPPERS + NOWHERE)
         return address - WRAPPERS;
     return address >= LAZY + host.low && address < LAZY + host.high && address > LAZY
@@ -236,7 +238,7 @@ static void jump_slots_lead_to_wrappers(void **state) {
          {"cudnnDestroy", JUMP_SLOT, DATA + 8, LIBRARY + 32, false, 0},
          {"cudnnSetStream", JUMP_SLOT, DATA + 16, LIBRARY + 48, false, 0},
          {"free", JUMP_SLOT, DATA + 24, LIBRARY + 64, false, 0});
-    slots_attend(&host);
+    rewrite_slots(&host);
     slots_emit(&host);
     assert_int_equal(host.slot_count, 3);
     assert_int_equal(*slot(DATA), WRAPPERS + LIBRARY + 16);
@@ -246,7 +248,7 @@ static void jump_slots_lead_to_wrappers(void **state) {
     assert_int_equal(told.count, 1);
     is_emitted(0, WC_binding_how_SLOT, "cudnnCreate cudnnDestroy cudnnSetStream", &library, 2);
     assert_null(told.unobserved);
-    slots_attend(&host); /* looked through, and not wrapped again */
+    rewrite_slots(&host); /* looked through, and not wrapped again */
     slots_emit(&host);
     assert_int_equal(*slot(DATA), WRAPPERS + LIBRARY + 16);
     assert_int_equal(told.count, 1);
@@ -256,7 +258,7 @@ static void nothing_is_rewritten_where_calls_are_not_wanted(void **state) {
     (void)state;
     config.calls = false;
     LOAD({"cudnnCreate", JUMP_SLOT, DATA, LIBRARY, false, 0});
-    slots_attend(&host);
+    rewrite_slots(&host);
     slots_emit(&host);
     assert_int_equal(*slot(DATA), LIBRARY);
     is_emitted(0, WC_binding_how_SLOT, "cudnnCreate", &library, 0);
@@ -266,7 +268,7 @@ static void nor_where_no_wrapper_is_left(void **state) {
     (void)state;
     are_wrappers_left = false;
     LOAD({"cudnnCreate", JUMP_SLOT, DATA, LIBRARY, false, 0});
-    slots_attend(&host);
+    rewrite_slots(&host);
     assert_int_equal(*slot(DATA), LIBRARY);
     assert_null(told.unobserved);
 }
@@ -276,7 +278,7 @@ static void an_address_is_rewritten_where_it_is_the_only_way(void **state) {
     LOAD({"cudnnCreate", GLOB_DAT, DATA, LIBRARY, false, 0},
          {"cudnnDestroy", GLOB_DAT, DATA + 8, LIBRARY, false, 0},
          {"cudnnDestroy", JUMP_SLOT, DATA + 16, LIBRARY, false, 0});
-    slots_attend(&host);
+    rewrite_slots(&host);
     assert_int_equal(*slot(DATA), WRAPPERS + LIBRARY);
     assert_int_equal(*slot(DATA + 8), LIBRARY); /* it may be compared with another's */
     assert_int_equal(*slot(DATA + 16), WRAPPERS + LIBRARY);
@@ -285,7 +287,7 @@ static void an_address_is_rewritten_where_it_is_the_only_way(void **state) {
 static void tables_are_told_and_left(void **state) {
     (void)state;
     LOAD({"cudnnCreate", ABSOLUTE, DATA, LIBRARY, false, 0});
-    slots_attend(&host);
+    rewrite_slots(&host);
     slots_emit(&host);
     assert_int_equal(*slot(DATA), LIBRARY);
     is_emitted(0, WC_binding_how_SLOT, "cudnnCreate", &library, 0);
@@ -299,7 +301,7 @@ static void what_is_no_slot_is_left(void **state) {
          {"cudnnDestroy", GLOB_DAT, DATA + 12, LIBRARY, false, 0},    /* crooked */
          {"cudnnGetVersion", ABSOLUTE, DATA + 24, LIBRARY, false, 8}, /* behind it */
          {"cudnnGetStream", GLOB_DAT, END, LIBRARY, false, 0});
-    slots_attend(&host);
+    rewrite_slots(&host);
     slots_emit(&host);
     assert_int_equal(host.slot_count, 0);
     assert_int_equal(told.count, 0);
@@ -308,7 +310,7 @@ static void what_is_no_slot_is_left(void **state) {
 static void a_marked_plt_is_no_addend(void **state) {
     (void)state;
     LOAD({"cudnnCreate", JUMP_SLOT, DATA, LIBRARY, false, MARKS_PLT});
-    slots_attend(&host);
+    rewrite_slots(&host);
     assert_int_equal(*slot(DATA), WRAPPERS + LIBRARY);
 }
 
@@ -319,7 +321,7 @@ static void each_state_is_told(void **state) {
          {"cudnnGetVersion", JUMP_SLOT, DATA + 16, OTHER, false, 0},
          {"cudnnGetStream", JUMP_SLOT, DATA + 24, NOWHERE, false, 0},
          {"cudnnSetTensor", JUMP_SLOT, DATA + 32, PLT, true, 0});
-    slots_attend(&host);
+    rewrite_slots(&host);
     slots_emit(&host);
     assert_int_equal(told.count, 5);
     is_emitted(0, WC_binding_how_LAZY, "cudnnCreate", NULL, 1);
@@ -337,20 +339,20 @@ static void each_state_is_told(void **state) {
 static void what_changes_is_told_again(void **state) {
     (void)state;
     LOAD({"cudnnCreate", JUMP_SLOT, DATA, OTHER, false, 0});
-    slots_attend(&host);
+    rewrite_slots(&host);
     slots_emit(&host);
     *slot(DATA) = OTHER + 8;
-    slots_attend(&host);
+    rewrite_slots(&host);
     slots_emit(&host);
     *slot(DATA) = LIBRARY;
-    slots_attend(&host);
+    rewrite_slots(&host);
     slots_emit(&host);
     slots_emit(&host);
     assert_int_equal(told.count, 3);
     is_emitted(1, WC_binding_how_SLOT, "cudnnCreate", &other, 0);
     is_emitted(2, WC_binding_how_SLOT, "cudnnCreate", &library, 1);
     *slot(DATA) = OTHER;
-    slots_attend(&host);
+    rewrite_slots(&host);
     host.told = 16; /* it came and went often enough */
     slots_emit(&host);
     assert_int_equal(told.count, 3);
@@ -360,10 +362,10 @@ static void who_is_none_or_gone_is_left(void **state) {
     (void)state;
     LOAD({"cudnnCreate", JUMP_SLOT, DATA, LIBRARY, false, 0});
     host.is_host = false;
-    slots_attend(&host);
+    rewrite_slots(&host);
     host.is_host = true;
     host.mapped = false;
-    slots_attend(&host);
+    rewrite_slots(&host);
     assert_false(host.slots_known);
     assert_int_equal(*slot(DATA), LIBRARY);
 }
@@ -388,8 +390,8 @@ static void a_page_gets_its_protection_back(void **state) {
     LOAD({"cudnnCreate", JUMP_SLOT, RELRO + 8, LIBRARY, false, 0},
          {"cudnnDestroy", JUMP_SLOT, DATA - 8, LIBRARY, false, 0},
          {"cudnnGetVersion", JUMP_SLOT, DATA, LIBRARY, false, 0});
-    assert_false(is_page_writable(RELRO) || slots_are_unfinished(&host));
-    slots_attend(&host);
+    assert_false(is_page_writable(RELRO) || rewrite_is_too_early(&host));
+    rewrite_slots(&host);
     assert_int_equal(*slot(RELRO + 8), WRAPPERS + LIBRARY);
     assert_int_equal(*slot(DATA - 8), WRAPPERS + LIBRARY);
     assert_int_equal(*slot(DATA), WRAPPERS + LIBRARY);
@@ -401,19 +403,19 @@ static void a_page_gets_its_protection_back(void **state) {
 static void pages_that_are_writable_yet_are_being_relocated(void **state) {
     (void)state;
     LOAD({"cudnnCreate", JUMP_SLOT, RELRO, LIBRARY, false, 0});
-    assert_false(slots_are_unfinished(&host));
+    assert_false(rewrite_is_too_early(&host));
     mprotect(memory + RELRO, PAGE, PROT_READ | PROT_WRITE);
-    assert_true(slots_are_unfinished(&host));
+    assert_true(rewrite_is_too_early(&host));
     host.image.relro_size = 0; /* nothing to wait for */
-    assert_false(slots_are_unfinished(&host));
+    assert_false(rewrite_is_too_early(&host));
     host.image.relro_size = PAGE - 8; /* less than a page: none is protected */
-    assert_false(slots_are_unfinished(&host));
+    assert_false(rewrite_is_too_early(&host));
 }
 
 static void a_slot_in_a_read_only_segment_is_a_blind_spot(void **state) {
     (void)state;
     LOAD({"cudnnCreate", JUMP_SLOT, 0x80, LIBRARY, false, 0});
-    slots_attend(&host);
+    rewrite_slots(&host);
     assert_int_equal(*slot(0x80), LIBRARY);
     assert_string_equal(told.unobserved, "calls through a slot");
     assert_string_equal(told.blind_path, host.path);
@@ -437,7 +439,7 @@ static void an_address_in_the_program_is_what_its_own_slot_says(void **state) {
     program.slot_count = 3;
     LOAD({"cudnnCreate", JUMP_SLOT, DATA, NOWHERE + 8, false, 0},
          {"cudnnDestroy", JUMP_SLOT, DATA + 8, NOWHERE + 16, false, 0});
-    slots_attend(&host);
+    rewrite_slots(&host);
     slots_emit(&host);
     is_emitted(0, WC_binding_how_SLOT, "cudnnCreate", &library, 1);
     is_emitted(1, WC_binding_how_SLOT, "cudnnDestroy", &program, 0);
@@ -445,7 +447,7 @@ static void an_address_in_the_program_is_what_its_own_slot_says(void **state) {
     own[1].state = SLOT_LAZY;
     own[1].target = NOWHERE + 8;
     own[1].wrapped = false;
-    slots_attend(&host);
+    rewrite_slots(&host);
     slots_emit(&host);
     is_emitted(2, WC_binding_how_LAZY, "cudnnCreate", NULL, 0);
 }
@@ -456,7 +458,7 @@ static void a_lazy_slot_that_got_its_target_is_told_once(void **state) {
     (void)state;
     LOAD({"cudnnCreate", JUMP_SLOT, DATA, PLT, false, 0},
          {"cudnnDestroy", JUMP_SLOT, DATA + 8, PLT, false, 0});
-    slots_attend(&host);
+    rewrite_slots(&host);
     slots_emit(&host);
     assert_int_equal(told.count, 1);
     slots_emit_resolved(&host, &library, "cudnnCreate"); /* not yet */

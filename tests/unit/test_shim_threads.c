@@ -28,6 +28,7 @@
 #include "shim/slots.h"
 #include "shim/state.h"
 #include "shim/thread.h"
+#include "shim/watched.h"
 #include "support_place.h"
 
 enum {
@@ -245,13 +246,13 @@ static void *call_wrapper_often(void *arg) {
     (void)arg;
     pthread_barrier_wait(&together);
     for (int i = 0; i < CALLS; i++)
-        if (call(wrapper) != 90100 || call_target_of(wrapper) != (uintptr_t)version_0)
+        if (call(wrapper) != 90100 || watched_target_of(wrapper) != (uintptr_t)version_0)
             return (void *)1;
     return NULL;
 }
 
 static void first_calls_at_once_are_told_once(void **state) {
-    int row = call_row("cudnnGetVersion", 9);
+    int row = watched_row("cudnnGetVersion", 9);
     (void)state;
     assert_true(state_take());
     journal_open_relevant();
@@ -267,9 +268,9 @@ static void first_calls_at_once_are_told_once(void **state) {
         assert_int_equal(now.before - before.before, 1);
         assert_int_equal(now.after - before.after, 1);
         assert_true(state_take());
-        calls_forget_object(&library);
+        watched_forget(&library);
         state_leave();
-        assert_int_equal(call_target_of(wrapper), 0);
+        assert_int_equal(watched_target_of(wrapper), 0);
     }
 }
 
@@ -291,7 +292,7 @@ static void *call_through_slot(void *arg) {
 }
 
 static void a_slot_that_all_resolve_at_once_is_watched_again(void **state) {
-    int row = call_row("cudnnGetVersion", 9);
+    int row = watched_row("cudnnGetVersion", 9);
     (void)state;
     for (int i = 0; i < TARGETS; i++) {
         assert_true(state_take());
@@ -304,12 +305,12 @@ static void a_slot_that_all_resolve_at_once_is_watched_again(void **state) {
         run_threads(call_through_slot);
         now = read_log();
         assert_int_equal(resolved, 1);
-        assert_int_equal(call_target_of(slot), (uintptr_t)version_1);
+        assert_int_equal(watched_target_of(slot), (uintptr_t)version_1);
         assert_int_equal(now.before - before.before, 1);
         assert_int_equal(now.after - before.after, 1);
         assert_true(state_take());
-        calls_forget_object(&library);
-        calls_forget_object(&host);
+        watched_forget(&library);
+        watched_forget(&host);
         state_leave();
     }
 }

@@ -3,7 +3,7 @@
  * would have left it, and on to the first PLT entry, which hands x16 to the loader's resolver. One
  * for each instance of each watched function, in the order of watched.def; all else is data.
  */
-#include "../../calls.h"
+#include "../../watched.h"
 #include "lazy.h"
 
         .text
@@ -27,8 +27,6 @@
 shim_lazy_entries:
         .cfi_startproc
 #define WATCH(name, result, parameters, arguments, first, last) LAZY_ENTRIES
-#define WATCH_8 WATCH
-#define WATCH_9 WATCH
 #include "../../watched.def"
         .cfi_endproc
         .size   shim_lazy_entries, . - shim_lazy_entries

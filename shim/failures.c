@@ -1,0 +1,73 @@
+#include "failures.h"
+
+#include "core/model/names.h"
+#include "failed_files.h"
+#include "hash.h"
+#include "journal.h"
+#include "packages.h"
+#include "repeats.h"
+#include "searches.h"
+
+/* In other words it is another failure. */
+static uint64_t hash_failure(const struct request *r, const char *text) {
+    return hash_text(requests_hash(r), text);
+}
+
+/* Libraries of CUDA and what hints at them are worth a log of their own when they fail. */
+static bool is_worth_a_log(const char *name, const char *text) {
+    struct wc_name read;
+    wc_name_read(name, &read);
+    return read.kind != WC_NAME_OTHER || wc_name_hints(name) || (text && wc_name_hints(text));
+}
+
+bool failures_are_enough(const struct request *r, const char *text) {
+    return repeats_are_enough(hash_failure(r, text), true);
+}
+
+void failures_emit_request(struct request *r, const char *text) {
+    struct wc_record record;
+    struct wc_failure_record *f = &record.u.failure;
+    r->ended = true;
+    bool worth_a_log = is_worth_a_log(r->name, text);
+    if (worth_a_log)
+        journal_open_relevant();
+    else if (!journal_is_open())
+        return;
+    if (repeats_leave_out(WC_KIND_failure, hash_failure(r, text), worth_a_log))
+        return;
+    requests_log(r);
+    wc_record_begin(&record, WC_KIND_failure);
+    f->request = r->number;
+    f->operation = r->operation;
+    f->name = r->name;
+    f->caller = r->caller;
+    f->caller_object = r->caller_object;
+    f->text = text;
+    f->inferred = !text;
+    journal_add(&record);
+    failed_files_after_failure(r, text); /* may never end, on another computer's disk */
+    packages_note_failure(r->name, r->caller, text);
+    if (searches_emit_failed(r))
+        failed_files_in_search(r);
+    if (worth_a_log) /* a host may try thousands of other names */
+        journal_diagnose();
+}
+
+void failures_emit_lookup(const char *function, const char *caller, int64_t caller_object,
+                          const char *text) {
+    struct wc_record record;
+    struct wc_failure_record *f = &record.u.failure;
+    journal_open_relevant();
+    uint64_t what = repeats_hash(WC_operation_DLSYM, function, 0, caller_object);
+    if (repeats_leave_out(WC_KIND_failure, hash_text(what, text), true))
+        return;
+    wc_record_begin(&record, WC_KIND_failure);
+    f->operation = WC_operation_DLSYM;
+    f->function = function;
+    f->caller = caller;
+    f->caller_object = caller_object;
+    f->text = text;
+    f->inferred = !text;
+    journal_add(&record);
+    journal_diagnose();
+}

@@ -1,0 +1,19 @@
+/*
+ * What the loader refused: its words, and what is known of why. The shim's lock is held in all
+ * functions.
+ */
+#ifndef SHIM_FAILURES_H
+#define SHIM_FAILURES_H
+
+#include "requests.h"
+
+/* Was such a failure, of a library that matters (searches_matter), told often enough in those
+ * words? */
+bool failures_are_enough(const struct request *r, const char *text);
+/* The loader's words for a failed request, or NULL: nothing answers to its name. */
+void failures_emit_request(struct request *r, const char *text);
+/* A dlsym of a cuDNN name that gave NULL. */
+void failures_emit_lookup(const char *function, const char *caller, int64_t caller_object,
+                          const char *text);
+
+#endif

@@ -1,0 +1,43 @@
+#include "repeats.h"
+
+#include "hash.h"
+#include "journal.h"
+
+#define COUNTED_MOST 4096
+static struct counted {
+    uint64_t what; /* a hash, 0: free */
+    unsigned char told;
+} counted[COUNTED_MOST];
+static unsigned counted_in_all;
+
+uint64_t repeats_hash(enum wc_operation operation, const char *name, int flags,
+                      int64_t caller_object) {
+    uint64_t hash = hash_word(hash_text(HASH_START, name), (uint64_t)flags);
+    return hash_word(hash_word(hash, operation), (uint64_t)caller_object);
+}
+
+static struct counted *find(uint64_t what) {
+    size_t at = (what | 1) % COUNTED_MOST;
+    while (counted[at].what && counted[at].what != (what | 1))
+        at = (at + 1) % COUNTED_MOST;
+    return &counted[at];
+}
+
+bool repeats_are_enough(uint64_t what, bool matters) {
+    const struct counted *c = find(what);
+    if (c->what)
+        return c->told == REPEATS_TOLD;
+    return counted_in_all >= (matters ? COUNTED_MOST / 4 * 3 : COUNTED_MOST / 2);
+}
+
+bool repeats_leave_out(enum wc_kind kind, uint64_t what, bool matters) {
+    struct counted *c = find(what);
+    if (repeats_are_enough(what, matters)) {
+        journal_leave_out(kind, 1);
+        return true;
+    }
+    counted_in_all += !c->what;
+    c->what = what | 1;
+    c->told++;
+    return false;
+}

@@ -1,0 +1,84 @@
+#include "rewrite.h"
+
+#include "auxv.h"
+#include "calls.h"
+#include "config.h"
+#include "core/model/symbols.h"
+#include "journal.h"
+#include "objects.h"
+#include "slots.h"
+#include "sys.h"
+#include "watched.h"
+
+/* glibc protects whole pages from PT_GNU_RELRO, both ends rounded down. */
+static bool is_read_only_after_relocation(const struct object *host, uintptr_t address) {
+    uintptr_t start = host->base + host->image.relro_vaddr;
+    uintptr_t end = start + host->image.relro_size;
+    uintptr_t page = auxv_page_size();
+    return address >= (start & ~(page - 1)) && address < (end & ~(page - 1));
+}
+
+bool rewrite_is_too_early(const struct object *host) {
+    uintptr_t page = auxv_page_size();
+    uintptr_t start = (host->base + host->image.relro_vaddr) & ~(page - 1);
+    return host->image.relro_size && is_read_only_after_relocation(host, start) &&
+           sys_is_writable((const void *)start);
+}
+
+static bool is_writable_segment(const struct object *host, uintptr_t address) {
+    for (size_t i = 0; i < host->image.loads; i++) {
+        uint64_t at = address - host->base - host->image.load[i].vaddr;
+        if (at < host->image.load[i].memsz)
+            return (host->image.load[i].flags & PF_W) != 0;
+    }
+    return false;
+}
+
+static bool write_slot(const struct object *host, uintptr_t address, uintptr_t value) {
+    uintptr_t page = auxv_page_size();
+    void *start = (void *)(address & ~(page - 1));
+    bool protected = is_read_only_after_relocation(host, address);
+    if (!is_writable_segment(host, address))
+        return false;
+    if (protected && sys_protect(start, page, 3 /* read, write */) != 0)
+        return false;
+    __atomic_store_n((uintptr_t *)address, value, __ATOMIC_RELEASE);
+    if (protected)
+        sys_protect(start, page, 1 /* read */);
+    return true;
+}
+
+static uintptr_t wrapper_for(const struct object *host, const struct slot *s) {
+    const char *function = wc_function_name(s->function);
+    const struct object *library = objects_at(s->target);
+    if (s->state == SLOT_LAZY && s->kind == SLOT_JUMP && ARCH_LAZY_CALLABLE) {
+        int row = watched_row(function, host->major);
+        return row == NOT_WATCHED ? 0 : call_wrapper_lazy(row, s->target, s->address, host);
+    }
+    if (s->state != SLOT_BOUND || !library || !object_is_cudnn(library))
+        return 0;
+    int row = watched_row(function, library->major);
+    return row == NOT_WATCHED ? 0 : call_wrapper(row, s->target, library);
+}
+
+/* Not what leads through the program: its calls are seen there, and the host's idea of the
+ * function's address stays everybody's. */
+static void rewrite(struct object *host, struct slot *s) {
+    if (s->wrapped || s->through_program ||
+        !(s->kind == SLOT_JUMP || (s->kind == SLOT_ADDRESS && s->only)))
+        return;
+    uintptr_t wrapper = wrapper_for(host, s);
+    if (!wrapper)
+        return;
+    s->wrapped = write_slot(host, s->address, wrapper);
+    if (!s->wrapped)
+        journal_unobserved("calls through a slot", "its page cannot be written", host->path);
+}
+
+void rewrite_slots(struct object *host) {
+    if (!host->is_host || !host->mapped)
+        return;
+    slots_read(host);
+    for (size_t i = 0; config.calls && i < host->slot_count; i++)
+        rewrite(host, &host->slots[i]);
+}
