@@ -316,13 +316,14 @@ tidied    := $(patsubst %,$(O)/tidy/%.ok,$(core_sources) $(tools_sources) $(filt
 lint:
 	$(call prepare,lint)
 	$(Q)rm -f $(tap)/lint.tap; $(MAKE) --no-print-directory -k -j2 run-tidy; tidy=$$?; \
-	    $(MAKE) --no-print-directory circles; \
-    tests/setup/lint $(tap)/lint.tap $$tidy $(c_files); tests/setup/summary $(tap)/lint.tap
+	    $(MAKE) --no-print-directory circles; circles=$$?; \
+    tests/setup/lint $(tap)/lint.tap $$tidy $$circles $(c_files); tests/setup/summary $(tap)/lint.tap
 
 # Files that need one another in a circle, in either product.
 .PHONY: circles run-tidy
 circles: $(shim_objects) $(command_objects)
-	$(Q)tests/setup/circles $(shim_objects); tests/setup/circles $(command_objects)
+	$(Q)tests/setup/circles $(shim_objects); shim=$$?; \
+	    tests/setup/circles $(command_objects) && [ $$shim -eq 0 ]
 run-tidy: $(tidied)
 $(O)/tidy/%.c.ok: %.c .clang-tidy $(wildcard include/whichcudnn/* core/*/*.h tools/*/*.h) | $(generated) $(pages) nvidia-headers
 	$(say) TIDY $<
@@ -399,7 +400,7 @@ help:
 	@echo 'make mutants     does the suite notice MUTANTS=240 changes of shim/ and core/?'
 	@echo 'make coverage    lines and branches of shim/ and core/ that the tests reach'
 	@echo 'make test-all    all of these'
-	@echo 'make lint        clang-format, clang-tidy, shellcheck, python syntax'
+	@echo 'make lint        clang-format, clang-tidy, no circle of files, shellcheck, python syntax'
 	@echo 'make demo        watch a real framework get the wrong cuDNN (CUDNN=9.1.0 FRAMEWORK=jax|torch)'
 	@echo 'make bench       what it costs, beside LD_DEBUG and LD_AUDIT: $(O)/bench/results.txt'
 	@echo 'make tour        docs/tour.md, out of a repair of PyTorch (fetches up to 6 GB)'

@@ -37,6 +37,8 @@ const char *wc_str_or_null(const char *s);
 const char *wc_base_name(const char *path);
 /* Length of the directory part without its last '/', 0 if there is none, 1 for "/". */
 size_t wc_dir_length(const char *path);
+/* The same of path[0..n), for going up; 0 from "/" on. */
+size_t wc_dir_above(const char *path, size_t n);
 
 /* Decimal number at s[0..n); stops at the first other character. Returns the characters used
  * (0: no digit, or more than fits in 63 bits). */
@@ -64,6 +66,9 @@ void wc_text_format(struct wc_text *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void wc_text_format_list(struct wc_text *t, const char *format, va_list list)
     __attribute__((format(printf, 2, 0)));
+/* What that would add, in a buffer of its own. False: it was cut. */
+bool wc_str_format(char *to, size_t cap, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 void wc_text_add_int(struct wc_text *t, int64_t v);
 void wc_text_add_hex(struct wc_text *t, uint64_t v); /* lower case, without 0x */
 /* Adds each argument up to the first NULL: wc_text_join(&t, "a", "b", NULL). */

@@ -159,6 +159,12 @@ size_t wc_dir_length(const char *path) {
     return slash == path ? 1 : (size_t)(slash - path);
 }
 
+size_t wc_dir_above(const char *path, size_t n) {
+    while (n && path[n - 1] != '/')
+        n--;
+    return n ? n - 1 : 0;
+}
+
 size_t wc_parse_number(const char *s, size_t n, uint64_t *out) {
     uint64_t v = 0;
     size_t i = 0;
@@ -274,6 +280,16 @@ void wc_text_format(struct wc_text *t, const char *format, ...) {
     va_start(list, format);
     wc_text_format_list(t, format, list);
     va_end(list);
+}
+
+bool wc_str_format(char *to, size_t cap, const char *format, ...) {
+    struct wc_text t;
+    va_list list;
+    wc_text_begin(&t, to, cap);
+    va_start(list, format);
+    wc_text_format_list(&t, format, list);
+    va_end(list);
+    return !t.cut;
 }
 
 void wc_text_join(struct wc_text *t, ...) {

@@ -12,14 +12,14 @@ bool wc_elf_open_gnu_hash(const struct wc_elf_image *e, struct wc_elf_hash *h) {
     h->first = WC_LAX_AT(uint32_t, p + 4);
     h->bloom_count = WC_LAX_AT(uint32_t, p + 8);
     h->bloom_shift = WC_LAX_AT(uint32_t, p + 12);
-    uint64_t before_loaders = 16 + 8ull * h->bloom_count + 4ull * h->bucket_count;
-    if (!h->bucket_count || !h->bloom_count || before_loaders > room ||
-        !wc_elf_fetched(e, p, before_loaders))
+    uint64_t before_chains = 16 + 8ull * h->bloom_count + 4ull * h->bucket_count;
+    if (!h->bucket_count || !h->bloom_count || before_chains > room ||
+        !wc_elf_fetched(e, p, before_chains))
         return false;
     h->bloom = p + 16;
     h->buckets = h->bloom + 8ull * h->bloom_count;
-    h->chains = p + before_loaders;
-    h->loader_entry = (room - before_loaders) / 4;
+    h->chains = p + before_chains;
+    h->chain_entries = (room - before_chains) / 4;
     return true;
 }
 
@@ -29,8 +29,8 @@ bool wc_elf_open_hash(const struct wc_elf_image *e, struct wc_elf_hash *h) {
     if (!p)
         return false;
     h->bucket_count = WC_LAX_AT(uint32_t, p);
-    h->loader_entry = WC_LAX_AT(uint32_t, p + 4);
-    uint64_t size = 8 + 4ull * h->bucket_count + 4 * h->loader_entry;
+    h->chain_entries = WC_LAX_AT(uint32_t, p + 4);
+    uint64_t size = 8 + 4ull * h->bucket_count + 4 * h->chain_entries;
     if (!h->bucket_count || size > room || !wc_elf_fetched(e, p, size))
         return false;
     h->first = 0;
@@ -80,7 +80,7 @@ void wc_elf_count_symbols(struct wc_elf_image *e) {
         if (!count)
             first = (uint32_t)(count = first > 1 ? first : most);
     } else if (wc_elf_open_hash(e, &h)) {
-        count = h.loader_entry;
+        count = h.chain_entries;
     }
     if (count > most)
         count = most;

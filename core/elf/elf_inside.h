@@ -46,7 +46,7 @@ void wc_elf_count_symbols(struct wc_elf_image *e);
 /* DT_GNU_HASH or DT_HASH, opened. */
 struct wc_elf_hash {
     const unsigned char *bloom, *buckets, *chains;
-    uint64_t loader_entry; /* chain entries that are readable */
+    uint64_t chain_entries; /* chain entries that are readable */
     uint32_t bucket_count, first, bloom_count, bloom_shift;
 };
 bool wc_elf_open_gnu_hash(const struct wc_elf_image *e, struct wc_elf_hash *h);
@@ -54,7 +54,7 @@ bool wc_elf_open_hash(const struct wc_elf_image *e, struct wc_elf_hash *h);
 /* Is there an i-th chain entry? DT_GNU_HASH does not print how many it has. */
 static inline bool wc_elf_has_chain(const struct wc_elf_image *e, const struct wc_elf_hash *h,
                                     uint64_t i) {
-    return i < h->loader_entry && wc_elf_fetched(e, h->chains + 4 * i, 4);
+    return i < h->chain_entries && wc_elf_fetched(e, h->chains + 4 * i, 4);
 }
 
 /* Where to go on looking for a byte in p[0..n): i, or further, with none of it in between. Most of

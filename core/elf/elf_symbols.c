@@ -167,7 +167,7 @@ static uint32_t find_by_hash(const struct wc_elf_image *e, const struct wc_elf_h
                              const char *name) {
     uint32_t found = 0;
     uint32_t i = WC_LAX_AT(uint32_t, h->buckets + 4ull * (hash_of(name) % h->bucket_count));
-    for (uint64_t steps = 0; i && i < h->loader_entry && steps < h->loader_entry; steps++) {
+    for (uint64_t steps = 0; i && i < h->chain_entries && steps < h->chain_entries; steps++) {
         if (consider(e, i, name, &found))
             break;
         i = WC_LAX_AT(uint32_t, h->chains + 4ull * i);

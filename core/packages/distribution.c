@@ -233,9 +233,7 @@ bool wc_distribution_of(struct wc_reading *r, const char *path, struct wc_distri
             return true;
         if (any)
             return false;
-        while (length && path[length - 1] != '/')
-            length--;
-        length -= length > 0;
+        length = wc_dir_above(path, length);
     }
     return false;
 }
@@ -273,9 +271,7 @@ const char *wc_distribution_site(struct wc_reading *r, const char *path) {
         if (site && r->files->list(r->files->ctx, site, is_info, &found) && found)
             return site;
         r->memory.used = mark;
-        while (length && path[length - 1] != '/')
-            length--;
-        length -= length > 0;
+        length = wc_dir_above(path, length);
     }
     return NULL;
 }

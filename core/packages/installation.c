@@ -283,9 +283,7 @@ static bool in_toolkit(struct wc_reading *r, const char *path, struct wc_identit
             set_path(out, path, length);
             return true;
         }
-        while (length && path[length - 1] != '/')
-            length--;
-        length -= length > 0;
+        length = wc_dir_above(path, length);
     }
     return false;
 }

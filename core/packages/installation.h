@@ -27,7 +27,7 @@ bool wc_mount_of(struct wc_reading *r, const char *path, struct wc_mount *out);
 bool wc_is_cudnn_package(enum wc_installation_kind kind, const char *name);
 
 /* The conda package that lists a file: its name and version (cap bytes each), and its record's path
- * in r's memory. fits: which file names of conda-meta to elf_file at. */
+ * in r's memory. fits: which file names of conda-meta to look at. */
 struct wc_conda_package {
     const char *prefix; /* the environment */
     const char *record; /* prefix/conda-meta/name-version-build.json */
@@ -36,9 +36,11 @@ struct wc_conda_package {
 bool wc_conda_package_of(struct wc_reading *r, const char *path,
                          bool (*fits)(void *ctx, const char *record), void *ctx,
                          struct wc_conda_package *out);
-/* The packages of cuDNN in the conda environment around a path. How many, up to most. */
-size_t wc_conda_cudnn_near(struct wc_reading *r, const char *path, struct wc_conda_package *out,
-                           size_t most);
+/* The packages whose records fit in the nearest conda environment around a path. How many, up to
+ * most. */
+size_t wc_conda_packages_near(struct wc_reading *r, const char *path,
+                              bool (*fits)(void *ctx, const char *record),
+                              struct wc_conda_package *out, size_t most);
 /* Of a Debian package ("name" or "name:architecture") by dpkg's status file; "" unknown. */
 void wc_debian_version(struct wc_reading *r, const char *package, char *to, size_t cap);
 

@@ -159,9 +159,14 @@ static void add_wheels(struct looking *l, const char *path) {
     }
 }
 
+static bool is_conda_record_of_cudnn(void *ctx, const char *record) {
+    (void)ctx;
+    return wc_is_cudnn_package(WC_installation_kind_CONDA, record);
+}
+
 static void add_conda(struct looking *l, const char *path) {
     struct wc_conda_package *c = wc_arena_take(&l->r->memory.arena, PACKAGES * sizeof *c);
-    size_t n = c ? wc_conda_cudnn_near(l->r, path, c, PACKAGES) : 0;
+    size_t n = c ? wc_conda_packages_near(l->r, path, is_conda_record_of_cudnn, c, PACKAGES) : 0;
     for (size_t i = 0; i < n; i++)
         if (add_package(l, WC_installation_kind_CONDA, c[i].name, c[i].version, c[i].prefix,
                         c[i].record))

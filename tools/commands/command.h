@@ -36,5 +36,7 @@ int cmd_scan(int argc, char **argv);
 
 /* "whichcudnn: ..." and a newline on stderr, with control characters of the arguments escaped. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Says that there is no more memory, and ends the program. */
+void must_fail(void) __attribute__((noreturn));
 
 #endif

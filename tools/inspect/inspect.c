@@ -13,12 +13,6 @@
 #define TRIES_MOST 4
 #define TEXTS_MOST 64
 
-void inspect_add(void *inspection, struct wc_record *r) {
-    struct inspection *in = inspection;
-
-    source_add(in->source, r);
-}
-
 void inspect_unobserved(struct inspection *in, const char *what, const char *why,
                         const char *path) {
     const struct wc_stack *s = &in->source->stack;

@@ -34,6 +34,12 @@ static void close_file(void *ctx) {
 }
 
 /* The rules are glibc's. */
+void inspect_add(void *inspection, struct wc_record *r) {
+    struct inspection *in = inspection;
+
+    source_add(in->source, r);
+}
+
 void inspect_begin_searches(struct inspection *in) {
     struct wc_search_context *w = &in->search;
     const struct process_library *loader = loader_of(in),

@@ -9,7 +9,6 @@
 
 #include "core/model/frameworks.h"
 #include "scan_inside.h"
-#include "tools/run/not_preloadable.h"
 #include "tree_walk.h"
 
 #define NOTES_MOST 1000 /* a damaged disk has more, and nobody reads them */
@@ -170,15 +169,6 @@ static bool add_tree(struct scan *s, const char *path, char **trouble) {
 }
 
 /* ---- a file that was named ---- */
-
-/* As far as `run` would know it, too: a static program has no loader. */
-char *scan_why_not(const struct scan *s, const char *path, const char *otherwise) {
-    char *program = NULL, *reason;
-
-    reason = s->library_cache.disk.root[0] ? NULL : unobserved_reason(path, &program);
-    free(program);
-    return reason ? reason : must_copy(otherwise);
-}
 
 static bool add_file(struct scan *s, const char *path, char **trouble) {
     struct library *b;

@@ -11,6 +11,7 @@
 #include "scan_inside.h"
 #include "tools/loader/loader_sim.h"
 #include "tools/log/first_records.h"
+#include "tools/run/not_preloadable.h"
 
 #define ROUNDS_MOST 4 /* of packages that others rely on */
 
@@ -216,6 +217,15 @@ static bool has_preloads(const struct scan_host *h) {
     const char *below = h->path + strlen(h->environment) + 1;
 
     return is_site(h->environment) && wc_framework_preload(below, folder_length(below), true, 0);
+}
+
+/* As far as `run` would know it, too: a static program has no loader. */
+char *scan_why_not(const struct scan *s, const char *path, const char *otherwise) {
+    char *program = NULL, *reason;
+
+    reason = s->library_cache.disk.root[0] ? NULL : unobserved_reason(path, &program);
+    free(program);
+    return reason ? reason : must_copy(otherwise);
 }
 
 /* Why no loader of this machine takes it. */

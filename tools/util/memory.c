@@ -70,11 +70,6 @@ void heap_arena_clear(struct heap_arena *h) {
     h->chunks = kept;
 }
 
-void must_fail(void) {
-    complain("out of memory");
-    exit(EXIT_USAGE);
-}
-
 static void *must(void *p) {
     if (!p)
         must_fail();

@@ -21,8 +21,6 @@ void heap_arena_end(struct heap_arena *h); /* everything taken from it is gone *
 /* The same, to begin anew: keeps a chunk for that. */
 void heap_arena_clear(struct heap_arena *h);
 
-/* Says that there is no more memory, and ends the program. */
-void must_fail(void) __attribute__((noreturn));
 /* Never NULL. */
 void *must_allocate(size_t n); /* zeroed */
 void *must_grow(void *p, size_t n);

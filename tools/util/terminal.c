@@ -94,6 +94,11 @@ void complain(const char *format, ...) {
     putc('\n', stderr);
 }
 
+void must_fail(void) {
+    complain("out of memory");
+    exit(EXIT_USAGE);
+}
+
 FILE *sink_begin(struct sink *s) {
     s->text = NULL;
     s->to = open_memstream(&s->text, &s->n);

@@ -6,6 +6,23 @@
 
 static const char needed[] = "DT_NEEDED", asked[] = "names it asked for", package[] = "package";
 
+#define LEAST_WITH_MINOR 65 /* cu65 was 6.5: from here on the last digit is the minor */
+
+int32_t wc_cuda_in_package(const char *text) {
+    const char *p = text;
+
+    while (p && (p = wc_str_find(p, "cu"))) {
+        uint64_t n;
+        size_t digits;
+        p += wc_str_starts(p, "cuda") ? 4 : 2;
+        p += *p == '-';
+        digits = wc_parse_number(p, wc_str_length(p), &n);
+        if (digits == 2 || digits == 3)
+            return (int32_t)(n < LEAST_WITH_MINOR ? n : n / 10);
+    }
+    return -1;
+}
+
 bool wc_is_cuda_dependency(const struct wc_object *o, int32_t *cuda) {
     *cuda = -1;
     if (o->r.role != WC_role_CUDA_DEPENDENCY || !o->r.mapped)

@@ -7,7 +7,6 @@
 enum {
     NAME_MOST = 48,
     SPEC_MOST = 96,
-    LEAST_WITH_MINOR = 65 /* cu65 was 6.5: from here on the last digit is the minor */
 };
 
 static const struct {
@@ -26,21 +25,6 @@ static bool of_alphabet(const char *s, const char *also) {
 }
 
 /* ---- which distribution ---- */
-
-int32_t wc_cuda_in_package(const char *text) {
-    const char *p = text;
-
-    while (p && (p = wc_str_find(p, "cu"))) {
-        uint64_t n;
-        size_t digits;
-        p += wc_str_starts(p, "cuda") ? 4 : 2;
-        p += *p == '-';
-        digits = wc_parse_number(p, wc_str_length(p), &n);
-        if (digits == 2 || digits == 3)
-            return (int32_t)(n < LEAST_WITH_MINOR ? n : n / 10);
-    }
-    return -1;
-}
 
 bool wc_is_for_other_cuda(const struct wc_object *library, int32_t cuda) {
     int32_t made_for = wc_cuda_in_package(library->r.installation);

@@ -1,0 +1,184 @@
+/*
+ * The two views of an ELF object, mapped and in a file: segments, header, notes.
+ */
+#include "elf_inside.h"
+
+#define NOTE_BYTES 65536 /* of one PT_NOTE looked through for the build-id */
+
+static void begin(struct wc_elf_image *e) {
+    wc_mem_set(e, 0, offsetof(struct wc_elf_image, load));
+}
+
+static bool add_segment(struct wc_elf_image *e, const Elf64_Phdr *p, const unsigned char *at,
+                        uint64_t readable) {
+    if (p->p_vaddr + p->p_memsz < p->p_vaddr)
+        return false;
+    if (!(p->p_flags & PF_R) || !readable || e->loads == WC_ELF_SEGMENTS)
+        return true;
+    e->load[e->loads].vaddr = p->p_vaddr;
+    e->load[e->loads].memsz = p->p_memsz;
+    e->load[e->loads].offset = p->p_offset;
+    e->load[e->loads].filesz = p->p_filesz;
+    e->load[e->loads].at = at;
+    e->load[e->loads].readable = readable;
+    e->load[e->loads].flags = p->p_flags;
+    e->loads++;
+    return true;
+}
+
+static uint64_t aligned(uint64_t n, uint64_t to) {
+    return (n + to - 1) & ~(to - 1);
+}
+
+/* gABI: name and descriptor are padded to the segment's alignment, 4 or 8. */
+static void read_notes(struct wc_elf_image *e, const Elf64_Phdr *p) {
+    uint64_t room = wc_elf_room(e, p->p_vaddr), pad = p->p_align == 8 ? 8 : 4;
+    uint64_t n = p->p_memsz < room ? p->p_memsz : room;
+    if (n > NOTE_BYTES)
+        n = NOTE_BYTES;
+    const unsigned char *note = n ? wc_elf_at(e, p->p_vaddr, n) : NULL;
+    while (note && n >= sizeof(Elf64_Nhdr) && !e->build_id_size) {
+        const Elf64_Nhdr h = WC_LAX_AT(Elf64_Nhdr, note);
+        uint64_t name = sizeof h, desc = aligned(name + h.n_namesz, pad);
+        uint64_t next = aligned(desc + h.n_descsz, pad);
+        if (desc + h.n_descsz > n)
+            return;
+        if (h.n_type == NT_GNU_BUILD_ID && h.n_namesz == 4 &&
+            wc_mem_compare(note + name, "GNU", 4) == 0 && h.n_descsz <= sizeof e->build_id) {
+            wc_mem_copy(e->build_id, note + desc, h.n_descsz);
+            e->build_id_size = h.n_descsz;
+        }
+        if (next >= n)
+            return;
+        note += next;
+        n -= next;
+    }
+}
+
+/* All but PT_LOAD: these need the segments. */
+static enum wc_elf_error read_rest(struct wc_elf_image *e, const void *phdrs, size_t phnum) {
+    uint64_t dynamic = 0, size = 0;
+    bool has_dynamic = false;
+    for (size_t i = 0; i < phnum; i++) {
+        const Elf64_Phdr p = WC_LAX_AT(Elf64_Phdr, (const unsigned char *)phdrs + i * sizeof p);
+        if (p.p_type == PT_GNU_RELRO) {
+            e->relro_vaddr = p.p_vaddr;
+            e->relro_size = p.p_memsz;
+        } else if (p.p_type == PT_NOTE) {
+            if (!e->note_size) {
+                e->note_vaddr = p.p_vaddr;
+                e->note_size = p.p_memsz;
+            }
+            if (!e->build_id_size)
+                read_notes(e, &p);
+        } else if (p.p_type == PT_DYNAMIC) {
+            has_dynamic = true;
+            dynamic = p.p_vaddr;
+            size = p.p_memsz;
+        }
+    }
+    return has_dynamic ? wc_elf_read_dynamic(e, dynamic, size) : WC_ELF_NO_DYNAMIC;
+}
+
+static uint16_t mapped_machine(const struct wc_elf_image *e) {
+    for (size_t i = 0; i < e->loads; i++)
+        if (e->load[i].offset == 0 && e->load[i].readable >= sizeof(Elf64_Ehdr) &&
+            wc_elf_fetched(e, e->load[i].at, sizeof(Elf64_Ehdr)) &&
+            wc_mem_compare(e->load[i].at, ELFMAG, SELFMAG) == 0)
+            return WC_LAX_AT(Elf64_Ehdr, e->load[i].at).e_machine;
+    return 0;
+}
+
+/* at: where the byte of the link-time address 0 is, or would be. */
+static enum wc_elf_error read_mapped(struct wc_elf_image *e, uintptr_t at, const Elf64_Phdr *phdr,
+                                     size_t phnum) {
+    e->in_memory = true;
+    for (size_t i = 0; i < phnum; i++)
+        if (phdr[i].p_type == PT_LOAD &&
+            !add_segment(e, &phdr[i], (const unsigned char *)(at + phdr[i].p_vaddr),
+                         phdr[i].p_memsz))
+            return WC_ELF_MALFORMED;
+    e->machine = mapped_machine(e);
+    return read_rest(e, phdr, phnum);
+}
+
+enum wc_elf_error wc_elf_from_memory(struct wc_elf_image *e, uint64_t base, const Elf64_Phdr *phdr,
+                                     size_t phnum) {
+    begin(e);
+    e->base = base;
+    return read_mapped(e, (uintptr_t)base, phdr, phnum);
+}
+
+enum wc_elf_error wc_elf_from_elsewhere(struct wc_elf_image *e, uint64_t base,
+                                        const Elf64_Phdr *phdr, size_t phnum, const void *bytes,
+                                        uint64_t low, size_t n, wc_elf_fetch *fetch, void *owner) {
+    begin(e);
+    e->base = base;
+    e->file = bytes;
+    e->file_size = n;
+    e->fetch = fetch;
+    e->fetch_owner = owner;
+    for (size_t i = 0; i < phnum; i++)
+        if (phdr[i].p_type == PT_LOAD && (phdr[i].p_vaddr < low || phdr[i].p_vaddr - low > n ||
+                                          phdr[i].p_memsz > n - (phdr[i].p_vaddr - low)))
+            return WC_ELF_MALFORMED;
+    return read_mapped(e, (uintptr_t)bytes - low, phdr, phnum);
+}
+
+static enum wc_elf_error check_header(const struct wc_elf_image *e, uint16_t machine) {
+    const unsigned char *bytes = e->file;
+    size_t n = e->file_size;
+    if (n == 0)
+        return WC_ELF_EMPTY;
+    if (!wc_elf_fetched(e, bytes, n < sizeof(Elf64_Ehdr) ? n : sizeof(Elf64_Ehdr)))
+        return WC_ELF_TRUNCATED;
+    if (wc_mem_compare(bytes, ELFMAG, n < SELFMAG ? n : SELFMAG) != 0)
+        return WC_ELF_NOT_ELF;
+    if (n < EI_NIDENT)
+        return WC_ELF_TRUNCATED;
+    if (bytes[EI_CLASS] != ELFCLASS64)
+        return WC_ELF_WRONG_CLASS;
+    if (bytes[EI_DATA] != ELFDATA2LSB)
+        return WC_ELF_WRONG_BYTE_ORDER;
+    if (n < sizeof(Elf64_Ehdr))
+        return WC_ELF_TRUNCATED;
+    const Elf64_Ehdr h = WC_LAX_AT(Elf64_Ehdr, bytes);
+    if (machine && h.e_machine != machine)
+        return WC_ELF_WRONG_MACHINE;
+    if (h.e_phnum && h.e_phentsize != sizeof(Elf64_Phdr))
+        return WC_ELF_MALFORMED;
+    size_t size = h.e_phnum * sizeof(Elf64_Phdr);
+    if (h.e_phoff > n || size > n - h.e_phoff || !wc_elf_fetched(e, bytes + h.e_phoff, size))
+        return WC_ELF_TRUNCATED;
+    return WC_ELF_OK;
+}
+
+enum wc_elf_error wc_elf_from_file(struct wc_elf_image *e, const void *bytes, size_t n,
+                                   uint16_t machine) {
+    return wc_elf_from_pieces(e, bytes, n, machine, NULL, NULL);
+}
+
+enum wc_elf_error wc_elf_from_pieces(struct wc_elf_image *e, const void *bytes, size_t n,
+                                     uint16_t machine, wc_elf_fetch *fetch, void *owner) {
+    begin(e);
+    e->file = bytes;
+    e->file_size = n;
+    e->fetch = fetch;
+    e->fetch_owner = owner;
+    enum wc_elf_error error = check_header(e, machine);
+    if (error)
+        return error;
+    const Elf64_Ehdr h = WC_LAX_AT(Elf64_Ehdr, e->file);
+    const unsigned char *phdrs = e->file + h.e_phoff;
+    e->machine = h.e_machine;
+    for (size_t i = 0; i < h.e_phnum; i++) {
+        const Elf64_Phdr p = WC_LAX_AT(Elf64_Phdr, phdrs + i * sizeof p);
+        if (p.p_type != PT_LOAD)
+            continue;
+        if (p.p_offset > n || p.p_filesz > n - p.p_offset)
+            return WC_ELF_TRUNCATED;
+        if (p.p_filesz > p.p_memsz || !add_segment(e, &p, e->file + p.p_offset, p.p_filesz))
+            return WC_ELF_MALFORMED;
+    }
+    return read_rest(e, phdrs, h.e_phnum);
+}
