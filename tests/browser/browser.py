@@ -35,13 +35,15 @@ class Browser:
                                     "CHROMIUM")
         to_it, self.out = os.pipe()
         self.into, from_it = os.pipe()
-        self.home = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        # Chromium makes sockets in both; their paths have a bound of 107 bytes.
+        place = "/tmp" if len(tempfile.gettempdir()) > 40 else None
+        self.home = tempfile.TemporaryDirectory(dir=place, ignore_cleanup_errors=True)
         no_sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
         self.child = subprocess.Popen(
             ["bash", "-c", f'exec "$@" 3<&{to_it} 4>&{from_it}', "chromium", path, *FLAGS,
              *no_sandbox, f"--user-data-dir={self.home.name}", "about:blank"],
-            pass_fds=(to_it, from_it), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL)
+            pass_fds=(to_it, from_it), env={**os.environ, "TMPDIR": self.home.name},
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(to_it)
         os.close(from_it)
         target = next(t for t in self.call("Target.getTargets", session=None)["targetInfos"]

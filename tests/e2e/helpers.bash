@@ -6,9 +6,6 @@
 
 export BUILD=$WC_BUILD CMD=$WHICHCUDNN PY=$WC_PYTHON
 export PYTHONDONTWRITEBYTECODE=1
-# A person's own settings are not the tests'.
-unset WHICHCUDNN_LOG WHICHCUDNN_STDERR WHICHCUDNN_CALLS WHICHCUDNN_EXPECT WHICHCUDNN_ARGV \
-    WHICHCUDNN_DISABLE WHICHCUDNN_RUN_PID WHICHCUDNN_SHIM NO_COLOR
 
 # Every line valid by docs/log.schema.json, whole, the process first.
 validate_log() { "$PY" "$WC_ROOT/tests/schema/validate.py" log "$@"; }

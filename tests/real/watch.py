@@ -50,10 +50,12 @@ class Checks:
 
 
 def clean_environment(**more):
-    """Ours without a person's own settings of whichcudnn and of the loader."""
+    """Ours without a person's own settings, as in tests/setup/helper.bash."""
     kept = {name: value for name, value in os.environ.items()
-            if not name.startswith(("WHICHCUDNN_", "LD_", "CUDNN_LOG", "PYTHON"))}
-    return {**kept, "PYTHONDONTWRITEBYTECODE": "1", **more}
+            if not name.startswith(("WHICHCUDNN_", "LD_", "CUDNN_LOG", "CONDA_", "PYTHON"))
+            and name not in ("CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES", "VIRTUAL_ENV",
+                             "GLIBC_TUNABLES", "NO_COLOR")}
+    return {**kept, "LC_ALL": "C", "PYTHONDONTWRITEBYTECODE": "1", **more}
 
 
 class Run:

@@ -9,6 +9,13 @@ WC_PYTHON=${WC_PYTHON:-$WC_BUILD/venv/bin/python}
 export WC_ROOT WC_BUILD WC_CACHE WC_PYTHON
 export SHIM=$WC_BUILD/libwhichcudnn.so WHICHCUDNN=$WC_BUILD/whichcudnn
 
+# A person's own settings are not the tests': of whichcudnn, the loader, CUDA, Python, shells, and the
+# language in which other programs speak.
+unset "${!WHICHCUDNN_@}" "${!LD_@}" "${!CUDNN_LOG@}" "${!CONDA_@}" CUDA_HOME CUDA_PATH \
+    CUDA_VISIBLE_DEVICES VIRTUAL_ENV PYTHONPATH PYTHONHOME GLIBC_TUNABLES NO_COLOR CDPATH BASH_ENV ENV
+export LC_ALL=C
+umask 022
+
 # Real releases: fetch_cudnn 9.1.0 --print lib (see --help).
 fetch_cudnn() { "$WC_PYTHON" "$WC_ROOT/tests/setup/fetch_cudnn.py" "$@"; }
 
