@@ -261,7 +261,7 @@ static void emit_result(const struct call *c, int64_t value) {
         r.u.call.status = value;
         r.u.call.status_name = wc_status_name(value, library ? library->major : -1);
     } else if (c->row == ROW_cudnnGetVersion) {
-        r.u.call.version = value;
+        r.u.call.returned_version = value;
     }
     journal_add(&r);
     journal_diagnose();

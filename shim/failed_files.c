@@ -72,7 +72,7 @@ static bool examine_file(const struct request *r, const char *path, enum wc_sear
     f->request = r->number;
     f->rule = rule;
     f->fault = elf_file.fault;
-    f->what = wc_str_or_null(elf_file.what);
+    f->content = wc_str_or_null(elf_file.what);
     f->size = elf_file.size;
     f->needs = elf_file.needs;
     emit_contents(&record);
@@ -288,7 +288,7 @@ void failed_files_after_failure(const struct request *r, const char *text) {
         if (wc_str_find_char(unmet.library, '/'))
             examine_file(r, unmet.library, named);
         else if (wc_str_find_char(unmet.file, '/'))
-            examine_needs(r, unmet.file, unmet.node, NULL);
+            examine_needs(r, unmet.file, unmet.version, NULL);
         if (wc_str_starts(unmet.symbol, "cudnn"))
             demands_emit_file(WC_NULL, unmet.file);
     } else if (wc_text_not_found(text, missing, sizeof missing) &&

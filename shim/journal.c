@@ -360,7 +360,7 @@ static void find(struct wc_findings *out) {
  * once.
  */
 static bool may_be_a_probe(const struct wc_finding_record *f) {
-    static const char *const ids[] = {"bad-file", "wrong-name", "version-node-not-found",
+    static const char *const ids[] = {"bad-file", "wrong-name", "symbol-version-not-found",
                                       "missing-symbols"};
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
         if (f->object == WC_NULL && wc_str_same(f->id, ids[i]))

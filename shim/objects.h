@@ -25,7 +25,7 @@ struct object {
     bool described;            /* its records are written */
     bool program;              /* the main program */
     unsigned char told;        /* how often mapping and unmapping were written */
-    char part[40];             /* part or companion */
+    char part[40];             /* part or CUDA dependency */
     const char *framework;     /* whose main library it is, NULL: none's */
     int major;                 /* of cuDNN: a library's own, a host's demand; -1 unknown */
     uintptr_t base, low, high; /* load bias and mapped range [low, high) */

@@ -15,7 +15,7 @@ void process_describe_machine(struct wc_machine_record *out);
 /* 36 for glibc 2.36; 0: not known. */
 unsigned process_glibc_minor(void);
 
-/* Keeps where libc.so.6 lies, for its newest version node; called while the start-up objects are
+/* Keeps where libc.so.6 lies, for its newest symbol version; called while the start-up objects are
  * walked (libc is never unloaded). */
 void process_note_object(const struct dl_phdr_info *info);
 

@@ -7,7 +7,7 @@
 
 /* NULL: nothing that was seen. */
 static const char *what_it_is(const struct wc_bad_file *bad) {
-    return bad->file && bad->file->fault ? bad->file->what : NULL;
+    return bad->file && bad->file->fault ? bad->file->content : NULL;
 }
 
 static const char *path_of(const struct wc_bad_file *bad) {
@@ -83,8 +83,8 @@ static void fix_package(struct wc_case *c, const struct wc_object *o) {
         return;
     }
     wc_record_begin(&empty, WC_KIND_package);
-    p->name = o->r.installation;
-    p->version = o->r.installation_version;
+    p->package = o->r.installation;
+    p->package_version = o->r.installation_version;
     p->installation_kind = o->r.installation_kind;
     wc_fix_package(c, p, NULL);
 }
@@ -129,7 +129,7 @@ static void file_facts(struct wc_case *c, const struct wc_bad_file *bad) {
     wc_case_fact(c, "leads to", f->link, "symbolic link");
     if (f->real_path && !wc_str_same(f->real_path, f->path))
         wc_case_fact(c, "real path", f->real_path, "file");
-    wc_case_fact(c, "is", f->what, "file");
+    wc_case_fact(c, "is", f->content, "file");
     if (f->size != WC_NULL)
         wc_case_fact(c, "size", wc_format(c, wc_format_number(c, f->size), " bytes", NULL), "file");
     wc_case_fact(c, "installation", wc_format_installation(c, &o), "files beside it");

@@ -36,11 +36,11 @@ static const char *cause_of(const struct wc_diagnosis *d, const struct wc_call_r
         return wc_found_before(d, r->target, "facade-and-parts-differ", "parts-differ", NULL);
     case WC_STATUS_PART_UNAVAILABLE:
         return wc_found_before(d, r->target, "part-missing", "cuda-major-differs",
-                               "dependency-missing", "companion-differs", "facade-and-parts-differ",
-                               "parts-differ", NULL);
+                               "dependency-missing", "cuda-dependency-differs",
+                               "facade-and-parts-differ", "parts-differ", NULL);
     default:
         return wc_found_before(d, r->target, "cuda-major-differs", "dependency-missing",
-                               "companion-differs", "part-missing", "major-differs",
+                               "cuda-dependency-differs", "part-missing", "major-differs",
                                "facade-and-parts-differ", "parts-differ", "missing-symbols",
                                "driver-missing", "driver-mixed", "driver-too-old",
                                "gpu-unsupported", NULL);

@@ -1,6 +1,6 @@
 /*
- * cuda-major-differs, companion-differs: the CUDA libraries beside cuDNN. A cuDNN of the right
- * release may be made for another CUDA than its host, or get its cuBLAS from elsewhere.
+ * cuda-major-differs, cuda-dependency-differs: the CUDA libraries beside cuDNN. A cuDNN of the
+ * right release may be made for another CUDA than its host, or get its cuBLAS from elsewhere.
  */
 #include "finding.h"
 
@@ -36,7 +36,7 @@ struct majors {
     struct wc_cuda made_for;       /* cuDNN */
     const struct wc_object *host;  /* uses it and is made for another one */
     struct wc_cuda of_host;        /* what that host says */
-    const struct wc_object *own;   /* a companion of cuDNN's own major */
+    const struct wc_object *own;   /* a CUDA dependency of cuDNN's own major */
     const struct wc_object *other; /* one of another */
     int32_t cuda;                  /* the other major */
     bool host_agrees;
@@ -99,7 +99,7 @@ static void cuda_dependency_facts(struct wc_case *c) {
     for (size_t i = 0; i < s->objects.n; i++)
         if (wc_is_cuda_dependency(&s->objects.p[i], &cuda)) {
             const char *installation = wc_format_installation(c, &s->objects.p[i]);
-            wc_case_fact(c, s->objects.p[i].r.part ? s->objects.p[i].r.part : "companion",
+            wc_case_fact(c, s->objects.p[i].r.part ? s->objects.p[i].r.part : "CUDA dependency",
                          wc_format(c, wc_path_of(&s->objects.p[i]), installation ? "  " : "",
                                    installation, NULL),
                          "link map");
@@ -168,7 +168,7 @@ void wc_find_cuda_major_differs(struct wc_diagnosis *d) {
     each_facade(d, compare_majors);
 }
 
-/* ---- companion-differs: missing ---- */
+/* ---- cuda-dependency-differs: missing ---- */
 
 static bool came_in(const struct wc_stack *s, const char *part) {
     for (size_t i = 0; i < s->objects.n; i++)
@@ -188,8 +188,8 @@ static bool aborted(const struct wc_stack *s) {
            wc_str_same(s->outcome.signal_name, "SIGABRT");
 }
 
-/* A companion that cuDNN itself asked for, and that nobody brought. cuDNN 8 tries two names of the
- * compiler, took the loader's words on the first for its own failure, and aborted (C18). */
+/* A CUDA dependency that cuDNN itself asked for, and that nobody brought. cuDNN 8 tries two names
+ * of the compiler, took the loader's words on the first for its own failure, and aborted (C18). */
 static bool is_missing(const struct wc_stack *s, const struct wc_failure *f, struct wc_name *n) {
     char other[128];
 
@@ -261,7 +261,7 @@ static void emit_missing(struct wc_diagnosis *d, size_t i, const char *part) {
     wc_case_end(&c);
 }
 
-/* ---- companion-differs: from elsewhere ---- */
+/* ---- cuda-dependency-differs: from elsewhere ---- */
 
 /* Where an installation of many packages begins: site-packages, the conda environment, the toolkit.
  * NULL: one library's own directory tells nothing. */

@@ -15,7 +15,8 @@ static bool is_refused(const struct wc_diagnosis *d, const struct wc_object *hos
 
 static bool wants_the_same(const struct wc_demand_record *a, const struct wc_demand_record *b) {
     return a->demand_kind == b->demand_kind && wc_str_same(a->spec, b->spec) &&
-           wc_str_same(a->built, b->built) && wc_str_same(a->rule, b->rule) &&
+           wc_str_same(a->built, b->built) &&
+           wc_str_same(a->compatibility_rule, b->compatibility_rule) &&
            wc_str_same(a->framework, b->framework);
 }
 

@@ -177,7 +177,8 @@ void wc_find_driver_missing(struct wc_diagnosis *d) {
         return; /* a part asks when it is loaded, long before anybody needs the driver */
     wc_case_begin(&c, d);
     c.r.title = title(&c, &signs);
-    /* A companion's question whether there is a GPU, after which the host goes on: worth knowing.
+    /* A CUDA dependency's question whether there is a GPU, after which the host goes on: worth
+     * knowing.
      */
     if (!felt)
         c.r.severity = WC_severity_NOTE;

@@ -166,7 +166,7 @@ struct wc_cuda wc_cuda_of_set(const struct wc_stack *s, const struct wc_object *
 struct wc_cuda wc_cuda_of_host(const struct wc_object *host);
 /* All of it as facts. */
 void wc_case_cuda(struct wc_case *c, const struct wc_object *facade);
-/* A mapped companion whose name tells CUDA's major. */
+/* A mapped CUDA dependency whose name tells CUDA's major. */
 bool wc_is_cuda_dependency(const struct wc_object *o, int32_t *cuda);
 bool wc_asked_by_cudnn(const struct wc_stack *s, const struct wc_failure *f);
 
@@ -251,7 +251,8 @@ bool wc_is_for_other_cuda(const struct wc_object *library, int32_t cuda);
 int32_t wc_cuda_in_package(const char *text);
 /* The CUDA major of the cudart or cublas that is loaded; -1: none. */
 int32_t wc_cuda_of_dependencies(const struct wc_stack *s);
-/* Install what has a companion ("cublasLt", "libcublasLt.so.12"); cuda -1: of an unknown CUDA. */
+/* Install what has a CUDA dependency ("cublasLt", "libcublasLt.so.12"); cuda -1: of an unknown
+ * CUDA. */
 void wc_fix_cuda_dependency(struct wc_case *c, const char *part, int32_t cuda, const char *library);
 /* Search it where NVIDIA's wheels put it, beside cuDNN's. Nothing where cuDNN is of no wheel. */
 void wc_fix_cuda_dependency_path(struct wc_case *c, const struct wc_object *cudnn, const char *part,
@@ -323,11 +324,11 @@ bool wc_failed_for_file(const struct wc_stack *s, const struct wc_failure *f,
  * none was seen. (core/findings/wrong_name.c) */
 const struct wc_file_record *wc_failed_for_name(const struct wc_stack *s,
                                                 const struct wc_failure *f);
-/* The file that the loader refused for its version nodes because it is another library than its
+/* The file that the loader refused for its symbol versions because it is another library than its
  * name says. NULL: it is not, or nobody looked. (core/findings/wrong_name.c) */
 const struct wc_file_record *wc_false_file(const struct wc_stack *s, const struct wc_failure *f);
-/* Was it refused because a library lacks a version node, or a function of one? (Among parts of one
- * cuDNN wc_refused_for_symbol tells.) (core/findings/symbol_version.c) */
+/* Was it refused because a library lacks a symbol version, or a function of one? (Among parts of
+ * one cuDNN wc_refused_for_symbol tells.) (core/findings/symbol_version.c) */
 bool wc_failed_for_symbol_version(const struct wc_stack *s, const struct wc_failure *f,
                                   struct wc_unmet *u);
 /* Frameworks try several names and copies: did what f asked for, or the library of this file's

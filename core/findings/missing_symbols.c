@@ -146,10 +146,10 @@ static void emit(struct search *s) {
 
 /* ---- hosts that did not come in ---- */
 
-/* Its words name one function, the first that was missed; with a version node
- * version-node-not-found tells it. */
+/* Its words name one function, the first that was missed; with a symbol version
+ * symbol-version-not-found tells it. */
 static bool is_refused(const struct wc_stack *s, const struct wc_failure *f, struct wc_unmet *u) {
-    if (!wc_is_load(f) || !wc_text_unmet(f->r.text, u) || u->node[0] ||
+    if (!wc_is_load(f) || !wc_text_unmet(f->r.text, u) || u->version[0] ||
         wc_function_find(u->symbol) == WC_NO_FUNCTION)
         return false;
     return !wc_kind_is_cudnn(wc_name_kind_of(u->file)) && !wc_came_in_later(s, f, u->file);

@@ -248,7 +248,7 @@ static void report_not_found(struct wc_diagnosis *d, size_t i, const char *name)
 }
 
 /* A file was there for this caller: that is the cause, and bad-file, wrong-name or
- * version-node-not-found tells it. */
+ * symbol-version-not-found tells it. */
 static bool reported_by_file(const struct wc_diagnosis *d, const struct wc_failure *f) {
     const struct wc_object *caller = wc_object_of(d->s, f->r.caller_object, f->r.caller);
     int64_t host = caller ? caller->r.object : WC_NULL;

@@ -18,8 +18,8 @@ static const char *real_path(const struct wc_object *o) {
 }
 
 static bool belongs_to(const struct wc_object *o, const struct wc_package_record *p) {
-    return wc_is_cudnn(o) && o->r.installation_path && p->path &&
-           wc_str_same(o->r.installation_path, p->path);
+    return wc_is_cudnn(o) && o->r.installation_path && p->installation_path &&
+           wc_str_same(o->r.installation_path, p->installation_path);
 }
 
 /* A mapped file of it, its facade if that is mapped; NULL: none. */
@@ -37,15 +37,15 @@ static const struct wc_object *mapped_of(const struct wc_stack *s,
 
 static bool has_host(const struct wc_stack *s, const struct wc_package_record *p) {
     for (size_t i = 0; i < s->objects.n; i++)
-        if (wc_wants_cudnn(&s->objects.p[i]) &&
-            is_below(real_path(&s->objects.p[i]), p->environment))
+        if (wc_wants_cudnn(&s->objects.p[i]) && is_below(real_path(&s->objects.p[i]), p->prefix))
             return true;
     return false;
 }
 
 static const char *format_package(struct wc_case *c, const struct wc_package_record *p) {
-    return wc_format(c, p->name ? wc_format_name(c, p->name) : "?", p->version ? " " : "",
-                     p->version ? wc_format_name(c, p->version) : "", NULL);
+    return wc_format(c, p->package ? wc_format_name(c, p->package) : "?",
+                     p->package_version ? " " : "",
+                     p->package_version ? wc_format_name(c, p->package_version) : "", NULL);
 }
 
 static void name_files(struct wc_case *c, const char *what, const struct wc_strings *files,
@@ -67,7 +67,7 @@ static void package_facts(struct wc_case *c, const struct wc_package_record *p) 
         c->r.object = o->r.object;
     wc_case_fact(c, "package",
                  wc_format(c, format_package(c, p), kind ? " (" : "", kind ? kind : "",
-                           kind ? ")" : "", p->environment ? " in " : "", p->environment, NULL),
+                           kind ? ")" : "", p->prefix ? " in " : "", p->prefix, NULL),
                  p->list);
 }
 
@@ -126,7 +126,7 @@ static const struct wc_object *stands_in(const struct wc_stack *s,
 static void report_incomplete(struct wc_diagnosis *d, const struct wc_package_record *p,
                               const struct wc_failure *f) {
     const struct wc_object *instead = stands_in(d->s, p);
-    bool all = p->absent == p->files;
+    bool all = p->missing_count == p->file_count;
     struct wc_case c;
 
     wc_case_begin(&c, d);
@@ -135,10 +135,11 @@ static void report_incomplete(struct wc_diagnosis *d, const struct wc_package_re
         c.r.severity = WC_severity_WARNING; /* nothing has failed for want of it, by luck */
     c.r.title =
         all ? wc_format(&c, format_package(&c, p), " counts as installed, but none of its ",
-                        wc_format_number(&c, p->files), " cuDNN libraries is there", NULL)
-            : wc_format(&c, wc_format_number(&c, p->absent), " of the ",
-                        wc_format_number(&c, p->files), " cuDNN libraries of ",
-                        format_package(&c, p), p->absent == 1 ? " is" : " are", " not there", NULL);
+                        wc_format_number(&c, p->file_count), " cuDNN libraries is there", NULL)
+            : wc_format(&c, wc_format_number(&c, p->missing_count), " of the ",
+                        wc_format_number(&c, p->file_count), " cuDNN libraries of ",
+                        format_package(&c, p), p->missing_count == 1 ? " is" : " are", " not there",
+                        NULL);
     package_facts(&c, p);
     name_files(&c, "missing", &p->missing, "list of the package");
     if (f)
@@ -168,14 +169,15 @@ static const struct wc_object *disagrees(const struct wc_stack *s,
                                          const struct wc_package_record *p) {
     struct wc_version stated;
 
-    if (!p->version || !wc_version_parse_start(p->version, wc_str_length(p->version), &stated))
+    if (!p->package_version ||
+        !wc_version_parse_start(p->package_version, wc_str_length(p->package_version), &stated))
         return NULL;
     stated.build = -1;
     for (size_t i = 0; i < s->objects.n; i++) {
         const struct wc_object *o = &s->objects.p[i];
         bool sure = o->r.version_source == WC_version_source_DATA_SYMBOL ||
                     o->r.version_source == WC_version_source_ASKED_NAMES;
-        if (sure && o->r.mapped && belongs_to(o, p) && wc_str_same(o->r.installation, p->name) &&
+        if (sure && o->r.mapped && belongs_to(o, p) && wc_str_same(o->r.installation, p->package) &&
             stated.patch >= 0 && o->version.patch >= 0 &&
             wc_version_compare(o->version, stated) != 0)
             return o;
@@ -206,23 +208,23 @@ static bool is_torn(const struct wc_stack *s, const struct wc_package_record *p)
 
 static bool wanted_by_a_host(const struct wc_stack *s, const struct wc_package_record *p) {
     for (size_t i = 0; i < s->demands.n; i++)
-        if (s->demands.p[i].r.package && wc_str_same(s->demands.p[i].r.package, p->name))
+        if (s->demands.p[i].r.package && wc_str_same(s->demands.p[i].r.package, p->package))
             return true;
     return false;
 }
 
 /* "nvidia-cudnn-cu12" is the name of "nvidia-cudnn-cu12 9.1.0.70". */
 static bool names(const char *text, const struct wc_package_record *p) {
-    size_t n = p->name ? wc_str_length(p->name) : 0;
+    size_t n = p->package ? wc_str_length(p->package) : 0;
 
-    return n && text && wc_str_starts(text, p->name) && (text[n] == ' ' || !text[n]);
+    return n && text && wc_str_starts(text, p->package) && (text[n] == ' ' || !text[n]);
 }
 
 static const struct wc_package_record *sharer(const struct wc_stack *s,
                                               const struct wc_package_record *p, size_t k) {
     for (size_t i = 0; i < s->packages.n; i++)
         if (names(p->shared_with.p[k], &s->packages.p[i].r) &&
-            wc_str_same(s->packages.p[i].r.environment, p->environment))
+            wc_str_same(s->packages.p[i].r.prefix, p->prefix))
             return &s->packages.p[i].r;
     return NULL;
 }
@@ -252,7 +254,7 @@ static const char *mixed_title(struct wc_case *c, const struct wc_package_record
     if (p->changed.n)
         return wc_format(
             c, wc_format_number(c, (int64_t)p->changed.n), " of the ",
-            wc_format_number(c, p->files), " cuDNN libraries of ", format_package(c, p),
+            wc_format_number(c, p->file_count), " cuDNN libraries of ", format_package(c, p),
             p->changed.n == 1 ? " is not the one" : " are not those", " that it installed", NULL);
     if (o)
         return wc_format(c, wc_format_name(c, wc_name_of(o)), " of ", format_package(c, p),

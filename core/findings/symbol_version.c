@@ -1,23 +1,23 @@
 /*
- * version-node-not-found: a library could not be loaded, because it was linked against another
- * release of a library than it found: there is no such version node in it, or the node has no such
+ * symbol-version-not-found: a library could not be loaded, because it was linked against another
+ * release of a library than it found: there is no such symbol version in it, or that has no such
  * function. (Among parts of one cuDNN parts-differ tells it, behind a false name wrong-name does.)
  */
 #include "finding.h"
 
-/* cuDNN's libraries and its cuda_dependencies; of others nothing is known. */
+/* cuDNN's libraries and its CUDA dependencies; of others nothing is known. */
 static bool is_ours(const char *name) {
     enum wc_name_kind kind = wc_name_kind_of(name);
 
     return wc_kind_is_cudnn(kind) || kind == WC_NAME_CUDA_DEPENDENCY;
 }
 
-/* What has to have the node: the file, or the library that gave the node its name. */
+/* What has to have the symbol version: the file, or the library that it is named after. */
 static const char *library_of(const struct wc_unmet *u) {
-    return u->library[0] ? u->library : u->node;
+    return u->library[0] ? u->library : u->version;
 }
 
-/* cuDNN's own needs count, too: an old libstdc++, print. */
+/* cuDNN's own needs count, too: an old libstdc++, say. */
 static bool is_relevant(const struct wc_unmet *u) {
     return is_ours(library_of(u)) || is_ours(u->file) || wc_name_hints(wc_base_name(u->file));
 }
@@ -26,7 +26,7 @@ bool wc_failed_for_symbol_version(const struct wc_stack *s, const struct wc_fail
                                   struct wc_unmet *u) {
     struct wc_refusal among_parts;
 
-    return wc_is_load(f) && wc_text_unmet(f->r.text, u) && u->node[0] && is_relevant(u) &&
+    return wc_is_load(f) && wc_text_unmet(f->r.text, u) && u->version[0] && is_relevant(u) &&
            !(wc_refused_for_symbol(f, &among_parts) &&
              wc_is_cudnn(wc_object_of(s, f->r.caller_object, f->r.caller)));
 }
@@ -43,7 +43,7 @@ static const struct wc_object *loaded(const struct wc_stack *s, const char *name
 static void symbol_facts(struct wc_case *c, const struct wc_unmet *u) {
     int function = wc_function_find(u->symbol);
 
-    wc_case_fact(c, "wanted version node", wc_format(c, u->node, NULL), "dlerror");
+    wc_case_fact(c, "wanted symbol version", wc_format(c, u->version, NULL), "dlerror");
     if (!u->symbol[0])
         return;
     wc_case_fact(c, "wanted function", wc_format(c, u->symbol, NULL), "dlerror");
@@ -52,7 +52,7 @@ static void symbol_facts(struct wc_case *c, const struct wc_unmet *u) {
                      "function table");
 }
 
-/* Releases that have the function, or the major of the node. */
+/* Releases that have the function, or the major of the symbol version. */
 static const char *wanted(struct wc_case *c, const struct wc_unmet *u) {
     int function = wc_function_find(u->symbol);
     struct wc_version first =
@@ -60,7 +60,7 @@ static const char *wanted(struct wc_case *c, const struct wc_unmet *u) {
     char text[WC_VERSION_TEXT];
     struct wc_name n;
 
-    wc_name_read(u->node, &n);
+    wc_name_read(u->version, &n);
     if (wc_version_known(first) && (n.version.major < 0 || first.major == n.version.major))
         return wc_format(c, ">=", wc_version_format(first, text), ",<",
                          wc_format_number(c, first.major + 1), NULL);
@@ -82,7 +82,7 @@ static void fixes(struct wc_case *c, const struct wc_unmet *u, const struct wc_o
             c, WC_ACTION_INSTALL,
             wc_format(
                 c, "install a ", wc_format_name(c, wc_format(c, library_of(u), NULL)), " that has ",
-                wc_format_name(c, wc_format(c, u->symbol[0] ? u->symbol : u->node, NULL)), NULL),
+                wc_format_name(c, wc_format(c, u->symbol[0] ? u->symbol : u->version, NULL)), NULL),
             NULL);
     else if (wc_kind_is_cudnn(wc_name_kind_of(u->file)) && library)
         wc_fix_reinstall(c, library);
@@ -97,8 +97,8 @@ static const char *title(struct wc_case *c, const struct wc_unmet *u,
 
     return wc_format(c, who, " was linked with another ", library, " than it found: ",
                      u->symbol[0] ? wc_format_name(c, wc_format(c, u->symbol, NULL))
-                                  : "version node ",
-                     u->symbol[0] ? "" : wc_format_name(c, wc_format(c, u->node, NULL)),
+                                  : "symbol version ",
+                     u->symbol[0] ? "" : wc_format_name(c, wc_format(c, u->version, NULL)),
                      " is not in ", file && file->version ? file->version : "it", NULL);
 }
 

@@ -99,7 +99,7 @@ static void report_false(struct wc_diagnosis *d, const struct wc_object *o, cons
     wc_case_end(&c);
 }
 
-/* The loader found a file by its name and refused it, since it has other version nodes: those of
+/* The loader found a file by its name and refused it, since it has other symbol versions: those of
  * the library that it really is. */
 const struct wc_file_record *wc_false_file(const struct wc_stack *s, const struct wc_failure *f) {
     struct wc_unmet unmet;

@@ -35,7 +35,7 @@ static void report_major(const struct wc_host *host, enum wc_demand_kind kind, c
 struct imports {
     int functions;
     struct wc_release_range range;
-    const char *node; /* version node that they ask for */
+    const char *symbol_version; /* that they ask for */
     const char *newest[8];
     size_t newest_count;
 };
@@ -64,7 +64,7 @@ static void read_imports(const struct wc_elf_image *e, struct imports *in) {
             s.defined)
             continue;
         in->functions++;
-        in->node = in->node ? in->node : s.version;
+        in->symbol_version = in->symbol_version ? in->symbol_version : s.version;
         note_newest(in, function);
     }
 }
@@ -77,7 +77,7 @@ static void report_symbols(const struct wc_host *host, const struct imports *in)
     wc_text_begin(&t, spec, sizeof spec);
     wc_text_join(&t, ">=", wc_version_format(in->range.floor, version), NULL);
     r.u.demand.spec = wc_version_known(in->range.floor) ? spec : NULL;
-    r.u.demand.functions = in->functions;
+    r.u.demand.function_count = in->functions;
     r.u.demand.newest_functions.p = in->newest;
     r.u.demand.newest_functions.n = in->newest_count;
     host->emit(host->ctx, &r);
@@ -89,8 +89,9 @@ void wc_host_demands_of_image(const struct wc_host *host, const struct wc_elf_im
     for (size_t i = 0; (needed = wc_elf_needed(e, i)); i++)
         report_major(host, WC_demand_kind_NEEDED, "DT_NEEDED", needed);
     read_imports(e, &in);
-    if (in.node)
-        report_major(host, WC_demand_kind_NODE, "version node of its imports", in.node);
+    if (in.symbol_version)
+        report_major(host, WC_demand_kind_SYMBOL_VERSION, "symbol version of its imports",
+                     in.symbol_version);
     if (in.functions)
         report_symbols(host, &in);
 }
@@ -106,7 +107,7 @@ static void report_metadata(const struct wc_host *host, const struct wc_metadata
     r.u.demand.framework_version = wc_str_or_null(d->framework_version);
     r.u.demand.source_path = wc_str_or_null(d->source_path);
     wc_version_parse_start(d->framework_version, wc_str_length(d->framework_version), &framework);
-    r.u.demand.rule = wc_rule_name(wc_rule_of_framework(d->framework, framework));
+    r.u.demand.compatibility_rule = wc_rule_name(wc_rule_of_framework(d->framework, framework));
     host->emit(host->ctx, &r);
 }
 

@@ -1,6 +1,6 @@
 /*
- * What a file name, SONAME or version node says: facade, part, companion, driver, framework.
- * Tables: core/model/names.def.
+ * What a file name, SONAME or symbol version says: facade, part, CUDA dependency, driver,
+ * framework. Tables: core/model/names.def.
  */
 #ifndef WHICHCUDNN_NAMES_H
 #define WHICHCUDNN_NAMES_H
@@ -17,7 +17,7 @@ enum wc_name_kind {
 };
 struct wc_name {
     enum wc_name_kind kind;
-    char part[40];             /* part or companion: "graph", "ops_infer", "cublasLt"; else "" */
+    char part[40]; /* part or CUDA dependency: "graph", "ops_infer", "cublasLt"; else "" */
     struct wc_version version; /* behind ".so.", NONE if nothing is there */
 };
 /* name: a path or a bare name (its last element counts); NULL is OTHER. */
@@ -25,7 +25,8 @@ void wc_name_read(const char *name, struct wc_name *out);
 enum wc_name_kind wc_name_kind_of(const char *name);
 /* A library of cuDNN itself, facade or part. */
 bool wc_kind_is_cudnn(enum wc_name_kind kind);
-/* The CUDA major that a companion's name tells: 12 in "libcublas.so.12"; -1: it tells none. */
+/* The CUDA major that a CUDA dependency's name tells: 12 in "libcublas.so.12"; -1: it tells none.
+ */
 int32_t wc_name_cuda(const char *name);
 /* Does this path or name hint at CUDA or at a framework that uses cuDNN? (the list of docs/log.md)
  */

@@ -27,12 +27,12 @@ static bool imports_cudnn(const struct wc_elf_image *e) {
 }
 
 static void read_name(const struct wc_elf_image *e, const char *path, struct wc_name *out) {
-    const char *node;
+    const char *version;
     wc_name_read(path, out);
     if (out->kind == WC_NAME_OTHER && wc_elf_soname(e))
         wc_name_read(wc_elf_soname(e), out);
-    if (out->kind == WC_NAME_OTHER && (node = wc_elf_defined_symbol_version(e)))
-        wc_name_read(node, out);
+    if (out->kind == WC_NAME_OTHER && (version = wc_elf_defined_symbol_version(e)))
+        wc_name_read(version, out);
 }
 
 bool wc_relevance_read(const struct wc_elf_image *e, const char *path, struct wc_relevance *out) {
@@ -82,7 +82,7 @@ void wc_object_take_image(struct wc_object_record *r, const struct wc_elf_image 
     r->needed.p = room->needed;
     r->needed.n = n;
     r->soname = wc_elf_soname(e);
-    r->node = wc_elf_defined_symbol_version(e);
+    r->symbol_version = wc_elf_defined_symbol_version(e);
     r->rpath = wc_elf_rpath(e);
     r->runpath = wc_elf_runpath(e);
     r->build_id = hexadecimal(e->build_id, e->build_id_size, room->build_id, sizeof room->build_id);

@@ -11,7 +11,7 @@
 
 /* Why an object matters. */
 struct wc_relevance {
-    struct wc_name name;   /* by file name, else by SONAME, else by the version node it defines */
+    struct wc_name name;   /* by file name, else by SONAME, else by the symbol version it defines */
     bool imports, defines; /* cuDNN's functions; asked only where the name says nothing */
     const char *framework; /* that it is the main library of; NULL: none */
 };

@@ -21,7 +21,7 @@ size_t wc_arguments_kept(const char *text, size_t size, bool whole, const char *
 /* Field 22 of /proc/PID/stat; WC_NULL: it is not there. */
 int64_t wc_start_ticks(const char *stat);
 
-/* "2.36": the newest release that libc.so.6 defines a version node for. NULL: not known. */
+/* "2.36": the newest release that libc.so.6 defines a symbol version for. NULL: not known. */
 const char *wc_glibc_release(const struct wc_elf_image *libc, char out[16]);
 /* 36 of "2.36"; 0: not known. */
 unsigned wc_glibc_minor(const char *release);

@@ -54,7 +54,7 @@ static struct wc_package *find_package(const struct wc_stack *s,
                                        const struct wc_package_record *p) {
     for (size_t i = 0; i < s->packages.n; i++) {
         const struct wc_package_record *e = &s->packages.p[i].r;
-        if (wc_str_same(e->name, p->name) && wc_str_same(e->environment, p->environment))
+        if (wc_str_same(e->package, p->package) && wc_str_same(e->prefix, p->prefix))
             return &s->packages.p[i];
     }
     return NULL;

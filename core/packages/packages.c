@@ -301,7 +301,7 @@ static const char *own_path(struct looking *l, const struct package *p) {
 static enum wc_package_state state_of(const struct wc_package_record *r) {
     if (r->changed.n || r->foreign.n || r->shared_with.n)
         return WC_package_state_MIXED;
-    return r->absent ? WC_package_state_INCOMPLETE : WC_package_state_COMPLETE;
+    return r->missing_count ? WC_package_state_INCOMPLETE : WC_package_state_COMPLETE;
 }
 
 static void emit_package(struct looking *l, const struct package *p,
@@ -311,26 +311,26 @@ static void emit_package(struct looking *l, const struct package *p,
     struct wc_record empty;
     struct wc_package_record *r = &empty.u.package;
     wc_record_begin(&empty, WC_KIND_package);
-    r->absent = 0;
+    r->missing_count = 0;
     for (size_t i = 0; i < p->n; i++) {
-        r->absent += !p->file[i].there;
+        r->missing_count += !p->file[i].there;
         put(p->file[i].there ? &changed : &missing,
             !p->file[i].there || p->file[i].changed ? p->file[i].path : NULL);
     }
     find_sharing(l, p, &sharing);
     find_foreign(l, p);
     r->installation_kind = p->kind;
-    r->name = p->name;
-    r->version = p->version && p->version[0] ? p->version : NULL;
-    r->path = own_path(l, p);
-    r->environment = p->environment;
+    r->package = p->name;
+    r->package_version = p->version && p->version[0] ? p->version : NULL;
+    r->installation_path = own_path(l, p);
+    r->prefix = p->environment;
     r->list = p->list;
-    r->files = (int64_t)p->n;
+    r->file_count = (int64_t)p->n;
     r->missing = strings_of(&missing);
     r->changed = strings_of(&changed);
     r->shared_with = strings_of(&sharing);
     r->foreign = (struct wc_strings){l->foreign, l->foreigners};
-    r->state = state_of(r);
+    r->package_state = state_of(r);
     emit(ctx, r);
 }
 

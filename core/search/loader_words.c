@@ -48,25 +48,25 @@ bool wc_text_not_found(const char *text, char *out, size_t cap) {
 static bool read_symbol_version(const char *text, const char *at, const char *words,
                                 struct wc_unmet *out) {
     static const char middle[] = "' not found (required by ";
-    const char *node = at + wc_str_length(words), *end = wc_str_find(node, middle);
+    const char *wanted = at + wc_str_length(words), *end = wc_str_find(wanted, middle);
     const char *file = end ? end + sizeof middle - 1 : NULL;
     const char *close = file ? wc_str_find_last_char(file, ')') : NULL;
 
     return close && copy(out->library, sizeof out->library, text, at) &&
-           copy(out->node, sizeof out->node, node, end) &&
+           copy(out->version, sizeof out->version, wanted, end) &&
            copy(out->file, sizeof out->file, file, close);
 }
 
 static bool read_symbol(const char *text, const char *at, const char *words, struct wc_unmet *out) {
     static const char version[] = " version ", defined[] = " not defined in file ";
-    const char *symbol = at + wc_str_length(words), *node = wc_str_find(symbol, version);
+    const char *symbol = at + wc_str_length(words), *middle = wc_str_find(symbol, version);
     const char *end = symbol + wc_str_length(symbol), *last = wc_str_find(symbol, defined);
 
-    if (node) {
-        const char *from = node + sizeof version - 1;
-        if (!copy(out->node, sizeof out->node, from, last && last > from ? last : end))
+    if (middle) {
+        const char *from = middle + sizeof version - 1;
+        if (!copy(out->version, sizeof out->version, from, last && last > from ? last : end))
             return false;
-        end = node[-1] == ',' ? node - 1 : node; /* older releases wrote no comma */
+        end = middle[-1] == ',' ? middle - 1 : middle; /* older releases wrote no comma */
     }
     return copy(out->file, sizeof out->file, text, at) &&
            copy(out->symbol, sizeof out->symbol, symbol, end);
@@ -77,7 +77,7 @@ bool wc_text_unmet(const char *text, struct wc_unmet *out) {
                       undefined[] = ": undefined symbol: ", symbol[] = ": symbol ";
     const char *at;
 
-    out->file[0] = out->library[0] = out->node[0] = out->symbol[0] = 0;
+    out->file[0] = out->library[0] = out->version[0] = out->symbol[0] = 0;
     if (!text)
         return false;
     if ((at = wc_str_find(text, version)))

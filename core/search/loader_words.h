@@ -18,14 +18,15 @@ bool wc_text_refuses(const char *text, char *out, size_t cap);
 /* A file that wants what another one does not have. */
 struct wc_unmet {
     char file[512];    /* which wants it, as the loader has it */
-    char library[512]; /* the file that lacks the version node; "": the words do not name it */
-    char node[96];     /* version node that is wanted; "": none */
-    char symbol[160];  /* function that is wanted; "": the node as a whole */
+    char library[512]; /* the file that lacks the symbol version; "": the words do not name it */
+    char version[96];  /* symbol version that is wanted; "": none */
+    char symbol[160];  /* function that is wanted; "": the symbol version as a whole */
 };
 /*
- * "LIBRARY: version `NODE' not found (required by FILE)" (elf/dl-version.c), and of elf/dl-lookup.c
- * "FILE: undefined symbol: SYMBOL", the same with ", version NODE", and "FILE: symbol SYMBOL,
- * version NODE not defined in file NAME with link time reference". False: other words.
+ * "LIBRARY: version `VERSION' not found (required by FILE)" (elf/dl-version.c), and of
+ * elf/dl-lookup.c "FILE: undefined symbol: SYMBOL", the same with ", version VERSION", and "FILE:
+ * symbol SYMBOL, version VERSION not defined in file NAME with link time reference". False: other
+ * words.
  */
 bool wc_text_unmet(const char *text, struct wc_unmet *out);
 

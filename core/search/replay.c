@@ -204,7 +204,7 @@ static void add_candidate(struct wc_replay *r, int64_t search, const struct wc_r
     c->index = f->c.element ? (int64_t)f->c.index : WC_NULL;
     c->of = f->c.of ? f->c.of->path : NULL;
     c->beaten = f->c.beaten;
-    c->state = f->c.state;
+    c->file_state = f->c.state;
     if (wc_name_kind_of(f->c.path) == WC_NAME_FACADE)
         identify(r, f, sink, c);
     sink->add(sink->ctx, &record);

@@ -13,7 +13,7 @@ struct wc_version_query {
     const char *path;                 /* real path */
     const struct wc_elf_image *image; /* NULL: not readable */
     struct wc_version package;        /* what its package states; NONE: nothing */
-    int32_t major;                    /* by its version node, SONAME or name; -1: unknown */
+    int32_t major;                    /* by its symbol version, SONAME or name; -1: unknown */
     bool facade;
     struct wc_version floor, ceiling; /* by its exports; NONE: no bound */
 };

@@ -7,7 +7,7 @@
 
 #include "core/base/base.h"
 
-#define WC_LOG_VERSION 1
+#define WC_LOG_VERSION 2
 #define WC_RECORD_MAX 16384 /* bytes of a line with its newline */
 #define WC_NULL INT64_MIN   /* an INT that is not known */
 

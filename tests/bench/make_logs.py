@@ -14,7 +14,7 @@ SITE = "/opt/venv/lib/python3.11/site-packages"
 FACADE = f"{SITE}/nvidia/cudnn/lib/libcudnn.so.9"
 HOST = f"{SITE}/torch/lib/libtorch_cuda.so"
 PARTS = ["graph", "ops", "cnn", "adv", "heuristic", "engines_precompiled", "engines_runtime_compiled"]
-COMPANIONS = ["cudart", "cublas", "cublasLt", "cufft", "curand", "nvrtc", "nccl"]
+CUDA_DEPENDENCIES = ["cudart", "cublas", "cublasLt", "cufft", "curand", "nvrtc", "nccl"]
 
 
 def library(number, role, path, version, **more):
@@ -34,8 +34,8 @@ def libraries(version):
     yield library(2, "facade", FACADE, version, asked_by=HOST, asked_by_object=1)
     for i, part in enumerate(PARTS, 3):
         yield library(i, "part", f"{SITE}/nvidia/cudnn/lib/libcudnn_{part}.so.9", version, part=part)
-    for i, name in enumerate(COMPANIONS, 3 + len(PARTS)):
-        yield library(i, "companion", f"{SITE}/nvidia/{name}/lib/lib{name}.so.12", "12.4.127", part=name,
+    for i, name in enumerate(CUDA_DEPENDENCIES, 3 + len(PARTS)):
+        yield library(i, "cuda-dependency", f"{SITE}/nvidia/{name}/lib/lib{name}.so.12", "12.4.127", part=name,
                       installation=f"nvidia-{name}-cu12", installation_path=f"{SITE}/nvidia/{name}")
 
 
@@ -47,7 +47,7 @@ def records(version, rank):
            "gpu_devices": 8, "operating_system": "Debian GNU/Linux 12 (bookworm)"}
     yield from libraries(version)
     yield {"kind": "demand", "host": 1, "host_path": HOST, "demand_kind": "required", "spec": "==9.8.0.*",
-           "package": "nvidia-cudnn-cu12", "source": "METADATA of torch 2.7.0", "rule": "torch",
+           "package": "nvidia-cudnn-cu12", "source": "METADATA of torch 2.7.0", "compatibility_rule": "torch",
            "framework": "torch", "framework_version": "2.7.0"}
     yield {"kind": "search", "search": 1, "name": "libcudnn.so.9", "caller": HOST, "caller_object": 1, "object": 2,
            "rule": "DT_RUNPATH", "element": "$ORIGIN/../../nvidia/cudnn/lib", "index": 0, "of": HOST, "takes": FACADE}

@@ -71,11 +71,11 @@ for number, part in enumerate(["graph", "engines_precompiled", "engines_runtime_
     tell("candidate", search=number, path=f"/usr/local/cuda/lib64/libcudnn_{part}.so.9", index=1,
          rule="ld.so.cache", beaten=True, state="fits", version="9.1.1", installation="cuda",
          installation_kind="cuda-toolkit", installation_path="/usr/local/cuda")
-library(20, "companion", f"{SITE}/nvidia/cublas/lib/libcublas.so.12", 1, part="cublas",
+library(20, "cuda-dependency", f"{SITE}/nvidia/cublas/lib/libcublas.so.12", 1, part="cublas",
         asked_how="needed", version="12.8.4.1", **CUBLAS)
-library(21, "companion", f"{SITE}/nvidia/cublas/lib/libcublasLt.so.12", 20, part="cublasLt",
+library(21, "cuda-dependency", f"{SITE}/nvidia/cublas/lib/libcublasLt.so.12", 20, part="cublasLt",
         asked_how="needed", version="12.8.4.1", **CUBLAS)
-library(22, "companion", f"{SYSTEM}/nvidia/libcuda.so.580.65.06", 1, part="cuda",
+library(22, "cuda-dependency", f"{SYSTEM}/nvidia/libcuda.so.580.65.06", 1, part="cuda",
         soname="libcuda.so.1", asked_how="dlopen", version="580.65.06")
 tell("failure", operation="dlopen", name="libnvrtc.so.12", caller_object=3, text="no such file")
 tell("demand", host=1, host_path=TORCH, demand_kind="built", spec="==9.10.2.21", rule="nvidia")

@@ -3,7 +3,7 @@
 
 Holds what `whichcudnn report --json` says of a process (from its log) against what `inspect --json`
 says of it (held at its end) and, if it is given, what `scan --json` foretold: facade, parts and
-companions, their versions and installations. Prints each difference; status 1 if there is one.
+CUDA dependencies, their versions and installations. Prints each difference; status 1 if there is one.
 What may differ is what only a log can know: requests that failed, calls, their order. A scan may
 foretell parts that nobody had asked for yet.
 
@@ -17,7 +17,7 @@ import sys
 
 KEYS = ("role", "part", "path", "version", "installation_kind", "installation",
         "installation_version", "installation_path")
-ROLES = ("facade", "part", "companion")
+ROLES = ("facade", "part", "cuda-dependency")
 
 
 def best_path(o):

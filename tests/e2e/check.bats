@@ -53,7 +53,7 @@ make_lock() {
     local change
     for change in s/bb02/cc03/ s/570.86.15/535.1/ s/2.36/2.28/ 's/"soname":"libcudnn.so.9"/"soname":"libcudnn.so.8"/' \
         's/"installation":"jax-cuda12-plugin"/"installation":"jax-cuda13-plugin"/' 's/>=9.8"/>=9.7"/' \
-        's/"state":"complete"/"state":"mixed"/' 's/"target":2,"target_path":[^,]*/"target":3,"target_path":"x"/' \
+        's/"package_state":"complete"/"package_state":"mixed"/' 's/"target":2,"target_path":[^,]*/"target":3,"target_path":"x"/' \
         '/libcudnn_graph/s/"facade"/"part"/; /_versions.so","build/d' 's/DT_RUNPATH/DT_RPATH/'; do
         stack | sed "$change" | make_log b.jsonl
         echo "$change"

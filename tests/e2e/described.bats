@@ -40,10 +40,10 @@ facts() { # FILE
             '[.real_path, .device, .inode, .size, .mtime, .build_id, .needed, .runpath]')" \
             "$(facts "$file")"
     done
-    is "$(told object '.role != "host"' '[.role, .part, .soname, .node, .version, .is_host]')" \
+    is "$(told object '.role != "host"' '[.role, .part, .soname, .symbol_version, .version, .is_host]')" \
         '["facade",null,"libcudnn.so.9","libcudnn.so.9","9.1.0",false]
 ["part","graph","libcudnn_graph.so.9","libcudnn_graph.so.9","9.1.0",false]'
-    is "$(told object '.role == "host"' '[.part, .soname, .node, .version, .version_source]')" \
+    is "$(told object '.role == "host"' '[.part, .soname, .symbol_version, .version, .version_source]')" \
         '[null,null,null,null,null]'
 }
 
@@ -59,12 +59,12 @@ facts() { # FILE
         "[\"libcudnn_graph.so.9\",\"dlopen\",\"$PWD/set/libcudnn.so.9\",2]"
 }
 
-@test "what a host wants, by its needs, its imports' node and their age" {
+@test "what a host wants, by its needs, its imports' symbol version and their age" {
     build_host now set host
     observed ./host version create
-    is "$(told demand 'true' '[.host, .demand_kind, .spec, .source, .functions]')" \
+    is "$(told demand 'true' '[.host, .demand_kind, .spec, .source, .function_count]')" \
         "[1,\"needed\",\"==9.*\",\"DT_NEEDED\",null]
-[1,\"node\",\"==9.*\",\"version node of its imports\",null]
+[1,\"symbol-version\",\"==9.*\",\"symbol version of its imports\",null]
 [1,\"symbols\",\">=8.0.0\",\"imported functions\",$(readelf --dyn-syms -W host |
             grep -c 'UND cudnn')]"
 }

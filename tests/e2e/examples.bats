@@ -33,7 +33,7 @@ make_healthy_host() { # OUT
     log=$(the_log whichcudnn-logs)
     validate_log "$log"
     is "$(records finding "$log" | jq -r .id | head -n 1)" facade-and-parts-differ
-    is "$(field outcome status "$log")" 0
+    is "$(field outcome exit_status "$log")" 0
     run -7 "$examples/prefix.sh" sh -c 'exit 7'
     is "$(echo in | "$examples/prefix.sh" cat 2>/dev/null)" in
 }

@@ -21,7 +21,7 @@ each_build() {
     done
 }
 
-@test "exports the nine and nothing else, without a version node" {
+@test "exports the nine and nothing else, without a symbol version" {
     each_build exports_the_nine
 }
 

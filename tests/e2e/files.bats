@@ -35,7 +35,7 @@ refused() { # WORDS OF WHAT IT IS: for bad/libcudnn.so.9, which the host then fi
 bad-file
 host asked for libcudnn.so.9, which is $1
 unset LD_LIBRARY_PATH"
-    is "$(records file logs/* | jq -r '[.path, .what] | join(" ")')" "$PWD/bad/libcudnn.so.9 $1"
+    is "$(records file logs/* | jq -r '[.path, .content] | join(" ")')" "$PWD/bad/libcudnn.so.9 $1"
     run -0 without_cache ./host version
     is "$output" "version 90100"
 }
@@ -257,7 +257,7 @@ ln -s libcudnn.so.9.1.0 $PWD/bad/libcudnn.so.9"
     is "$(told | sed -n 2p)" library-not-found
 }
 
-# ---- version nodes ----
+# ---- symbol versions ----
 
 # A library linked against one cuDNN 8 is opened where another one is found.
 opens() { # what it finds in the directory bad
@@ -279,7 +279,7 @@ END
     opens
     [[ $output == *"cudnnBackendFinalize, version libcudnn.so.8"* ]]
     is "$(told)" "1
-version-node-not-found
+symbol-version-not-found
 engine.so was linked with another libcudnn.so.8 than it found: cudnnBackendFinalize is not in it
 unset LD_LIBRARY_PATH"
     run -0 python3 opens.py "$PWD/engine.so"

@@ -57,7 +57,7 @@ END
 {"kind":"request","request":1,"operation":"dlopen","name":"libcudnn.so.9"}
 {"kind":"object","object":1,"role":"host","mapped":true,"path":"/v/_versions.so"}
 {"kind":"object","object":2,"role":"facade","mapped":true,"path":"/v/libcudnn.so.9","version":"9.1.0","version_source":"data symbol","asked_by_object":1,"request":1}
-{"kind":"demand","host":1,"demand_kind":"required","spec":">=9.8","rule":"nvidia","source":"METADATA of x 1"}
+{"kind":"demand","host":1,"demand_kind":"required","spec":">=9.8","compatibility_rule":"nvidia","source":"METADATA of x 1"}
 {"kind":"binding","host":1,"target":2,"how":"dlsym","functions":["cudnnCreate"]}
 {"kind":"call","function":"cudnnCreate","phase":"before","host":1,"target":2}
 END
@@ -70,12 +70,12 @@ stack() {
     cat <<END_OF_STACK
 {"kind":"process","node":"node7","arguments":["python","train.py"],"environment":["LD_LIBRARY_PATH=${element#\$ORIGIN}","RANK=3","LD_PRELOAD=/opt/other.so:/opt/libwhichcudnn.so"],"shim_path":"/opt/libwhichcudnn.so"}
 {"kind":"machine","driver":"570.86.15","architecture":"x86_64","glibc":"2.36","kernel":"6.1.0","operating_system":"Debian"}
-{"kind":"package","installation_kind":"wheel","name":"nvidia-cudnn-cu12","version":"$version.70","state":"complete","environment":"/v/site-packages"}
+{"kind":"package","installation_kind":"wheel","package":"nvidia-cudnn-cu12","package_version":"$version.70","package_state":"complete","prefix":"/v/site-packages"}
 {"kind":"object","object":1,"role":"host","mapped":true,"path":"/v/plugin/_versions.so","build_id":"aa01","installation_kind":"wheel","installation":"jax-cuda12-plugin","installation_version":"0.10.2"}
 {"kind":"object","object":2,"role":"facade","mapped":true,"soname":"libcudnn.so.9","path":"/v/cudnn/libcudnn.so.9","version":"$version","version_source":"data symbol","build_id":"bb02","asked_by_object":1,"installation_kind":"wheel","installation":"nvidia-cudnn-cu12","installation_version":"$version.70","installation_path":"/v/cudnn"}
 {"kind":"object","object":3,"role":"part","part":"graph","mapped":true,"soname":"libcudnn_graph.so.9","path":"/v/cudnn/libcudnn_graph.so.9","version":"$version","version_source":"data symbol","asked_by_object":2,"installation_kind":"wheel","installation":"nvidia-cudnn-cu12","installation_version":"$version.70","installation_path":"/v/cudnn"}
 {"kind":"search","search":1,"name":"libcudnn.so.9","object":2,"rule":"$rule","element":"$element"}
-{"kind":"demand","host":1,"host_path":"/v/plugin/_versions.so","demand_kind":"required","spec":">=9.8","rule":"nvidia","source":"METADATA of jax-cuda12-plugin 0.10.2"}
+{"kind":"demand","host":1,"host_path":"/v/plugin/_versions.so","demand_kind":"required","spec":">=9.8","compatibility_rule":"nvidia","source":"METADATA of jax-cuda12-plugin 0.10.2"}
 {"kind":"binding","host":1,"host_path":"/v/plugin/_versions.so","target":2,"target_path":"/v/cudnn/libcudnn.so.9","how":"dlsym","functions":["cudnnCreate"]}
 END_OF_STACK
 }

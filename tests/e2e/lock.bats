@@ -23,8 +23,8 @@ machine.architecture = "x86_64"
 machine.glibc = "2.36"
 machine.driver = "570.86.15"
 package."nvidia-cudnn-cu12".installation_kind = "wheel"
-package."nvidia-cudnn-cu12".version = "9.8.0.70"
-package."nvidia-cudnn-cu12".state = "complete"
+package."nvidia-cudnn-cu12".package_version = "9.8.0.70"
+package."nvidia-cudnn-cu12".package_state = "complete"
 object."_versions.so".role = "host"
 object."_versions.so".build_id = "aa01"
 object."_versions.so".installation_kind = "wheel"
@@ -53,7 +53,7 @@ object."libcudnn_graph.so.9".asked_by = "libcudnn.so.9"
 demand."_versions.so required".host_path = "_versions.so"
 demand."_versions.so required".demand_kind = "required"
 demand."_versions.so required".spec = ">=9.8"
-demand."_versions.so required".rule = "nvidia"
+demand."_versions.so required".compatibility_rule = "nvidia"
 demand."_versions.so required".source = "METADATA of jax-cuda12-plugin 0.10.2"
 binding."_versions.so".host_path = "_versions.so"
 binding."_versions.so".target_path = "libcudnn.so.9"
@@ -117,8 +117,8 @@ environment."LD_PRELOAD" = "/opt/other.so"'* ]]
 @test "requirements for pip: each wheel once, what is not of pip in a comment, nothing that pip could misread" {
     { stack
         echo '{"kind":"object","object":4,"role":"host","path":"/v/t.so","mapped":true,"installation_kind":"bundled","installation":"torch","installation_version":"2.6.0+cu124"}'
-        echo '{"kind":"object","object":5,"role":"companion","part":"cublas","soname":"libcublas.so.12","mapped":true,"version":"12.4","installation_kind":"debian","installation":"libcublas-12-4","installation_version":"12.4.5.8-1"}'
-        printf '%s\n' '{"kind":"object","object":6,"role":"companion","part":"cufft","soname":"libcufft\n-r evil","mapped":true,"installation_kind":"wheel","installation":"x\n--index-url=y","installation_version":"1"}'
+        echo '{"kind":"object","object":5,"role":"cuda-dependency","part":"cublas","soname":"libcublas.so.12","mapped":true,"version":"12.4","installation_kind":"debian","installation":"libcublas-12-4","installation_version":"12.4.5.8-1"}'
+        printf '%s\n' '{"kind":"object","object":6,"role":"cuda-dependency","part":"cufft","soname":"libcufft\n-r evil","mapped":true,"installation_kind":"wheel","installation":"x\n--index-url=y","installation_version":"1"}'
     } | make_log a.jsonl
     run -0 --separate-stderr lock --requirements a.jsonl
     is "$output" 'jax-cuda12-plugin==0.10.2

@@ -26,14 +26,14 @@ watched() { # STATUS COMMAND...
 
 first_finding() { field summary first_finding "$log"; }
 findings() { field summary findings "$log" | jq -c .; }
-of_package() { records package "$log" | jq -c --arg name "$1" "select(.name == \$name) | $2"; }
+of_package() { records package "$log" | jq -c --arg name "$1" "select(.package == \$name) | $2"; }
 of_finding() { records finding "$log" | jq -r --arg id "$1" "select(.id == \$id) | $2"; }
 
 @test "a wheel that is whole is told once and is no finding" {
     build_host opened-now "$site/nvidia/cudnn/lib" host
     watched 0 ./host version create
     is "$(records package "$log" | wc -l)" 1
-    is "$(of_package nvidia-cudnn-cu12 '[.state, .version, .absent, .missing, .changed, .foreign]')" \
+    is "$(of_package nvidia-cudnn-cu12 '[.package_state, .package_version, .missing_count, .missing, .changed, .foreign]')" \
         '["complete","9.1.0.70",0,[],[],[]]'
     is "$(findings)" '["driver-missing"]'
 }
@@ -42,7 +42,7 @@ of_finding() { records finding "$log" | jq -r --arg id "$1" "select(.id == \$id)
     build_host opened-now "$site/nvidia/cudnn/lib" "$site/engine/host"
     mv "$site/nvidia" away
     watched 1 without_cache "$site/engine/host" version create
-    is "$(of_package nvidia-cudnn-cu12 '[.state, .absent == .files]')" '["incomplete",true]'
+    is "$(of_package nvidia-cudnn-cu12 '[.package_state, .missing_count == .file_count]')" '["incomplete",true]'
     is "$(first_finding)" installation-incomplete
     is "$(of_finding installation-incomplete .severity | tail -n 1)" error
     is "$(of_finding library-not-found .explained_by | tail -n 1)" installation-incomplete

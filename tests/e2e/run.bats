@@ -192,7 +192,7 @@ END
     echo '{"kind":"call","function":"cudnnCreate","phase":"after","status":1001}' >>sick
     run -4 --separate-stderr run_it -- ./child sick 'exit 4'
     is "$(field outcome ending whichcudnn-*.jsonl)" exited
-    is "$(last_record outcome whichcudnn-*.jsonl | jq -c '[.status, .signal, .during, .observed]')" \
+    is "$(last_record outcome whichcudnn-*.jsonl | jq -c '[.exit_status, .signal, .during, .observed]')" \
         '[4,null,null,true]'
     validate_log whichcudnn-*.jsonl
     is "$(tail -n 1 whichcudnn-*.jsonl | jq -r .kind)" outcome
@@ -204,7 +204,7 @@ END
     make_child
     run -137 --separate-stderr run_it -- ./child sick 'kill -9 $$'
     is "$(last_record outcome whichcudnn-*.jsonl |
-        jq -c '[.ending, .signal, .signal_name, .status, .during, .during_seq]')" \
+        jq -c '[.ending, .signal, .signal_name, .exit_status, .during, .during_seq]')" \
         '["signaled",9,"SIGKILL",null,"cudnnCreate",8]'
     validate_log whichcudnn-*.jsonl
     [[ $stderr == *"error: "*"9.1.0"* ]]
@@ -355,7 +355,7 @@ make_stopped() {
     echo 'int main(void) { return 3; }' | "${CC:-gcc}" -static -x c - -o static
     mkdir logs
     run -3 run_it --quiet --log logs -- ./static
-    is "$(jq -c '[.ending, .status, .observed]' logs/whichcudnn-*-outcome.jsonl)" '["exited",3,false]'
+    is "$(jq -c '[.ending, .exit_status, .observed]' logs/whichcudnn-*-outcome.jsonl)" '["exited",3,false]'
     validate_log logs/*
     run -3 "$CMD" report logs
     [[ $output == "nothing observed: "*"/static is linked statically"* ]]
@@ -392,7 +392,7 @@ real_shim() { cp "$SHIM" empty.so; }
     log=$(the_log)
     validate_log "$log"
     is "$(head -n 1 "$log" | jq -c '[.kind, .eager, .run_pid == .pid]')" '["process",true,true]'
-    is "$(last_record outcome "$log" | jq -c '[.status, .observed, .during]')" '[0,true,null]'
+    is "$(last_record outcome "$log" | jq -c '[.exit_status, .observed, .during]')" '[0,true,null]'
     is "$(records object "$log" | jq -r 'select(.role == "facade") | .real_path' | tail -n 1)" \
         "$PWD/cudnn/libcudnn.so.9"
     [[ $stderr == *"log      $log"* || $stderr == *"log      $PWD/${log#./}"* ]]
@@ -405,7 +405,7 @@ real_shim() { cp "$SHIM" empty.so; }
     run -0 --separate-stderr run_it -- bash -c 'exec env bash -c "exec ./host version"'
     validate_log "$(the_log)"
     is "$(field process executable "$(the_log)")" "$PWD/host"
-    is "$(field outcome status "$(the_log)")" 0
+    is "$(field outcome exit_status "$(the_log)")" 0
     is "$(grep -c '^whichcudnn: ' <<<"$stderr")" 1
     rm whichcudnn-*
     # A signal ends the last program: its log is kept, although it came to nothing.

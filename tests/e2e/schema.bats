@@ -76,3 +76,26 @@ setup() {
     : >empty
     run -1 validate_log empty
 }
+
+@test "each key has one type and one meaning: a directory of logs loads into one table" {
+    python3 "$WC_ROOT/tests/schema/draw_logs.py" drawn 60
+    python3 "$WC_ROOT/tests/schema/one_table.py" drawn
+}
+
+@test "a key with two types or two meanings is seen, in the definition and in the logs" {
+    mkdir -p two/tests
+    cp -r "$WC_ROOT/tests/schema" two/tests/
+    cp -r "$WC_ROOT/include" "$WC_ROOT/core" two/
+    python3 two/tests/schema/draw_logs.py drawn 60
+    sed -i 's/^INT(demand, function_count,/INT(demand, functions,/' two/include/whichcudnn/record.def
+    run -1 python3 two/tests/schema/one_table.py drawn
+    [[ $output == *"functions: ('INT', None, 'number of listed functions imported') in demand"* ]]
+    cp "$WC_ROOT/include/whichcudnn/record.def" two/include/whichcudnn/
+    sed -i 's/^STR(object, symbol_version,.*/STR(object, node, "the symbol version it defines")/' two/include/whichcudnn/record.def
+    run -1 python3 two/tests/schema/one_table.py drawn
+    [[ $output == *"node: ('STR', None, 'the symbol version it defines') in object"* ]]
+    cp "$WC_ROOT/include/whichcudnn/record.def" two/include/whichcudnn/
+    sed -i '$s/"pid":[0-9]*/"pid":"one"/' drawn/whichcudnn-n-7-1.jsonl
+    run -1 python3 two/tests/schema/one_table.py drawn
+    [[ $output == *"pid: text in "* ]]
+}

@@ -57,7 +57,7 @@ observed() { # COMMAND...
 search_of() { # NAME KEYS
     jq -c --arg name "$1" "select(.kind == \"search\" and .name == \$name) | $2" "$log"
 }
-candidates() { jq -c 'select(.kind == "candidate") | [.path, .rule, .element, .index, .beaten, .state, .version]' "$log"; }
+candidates() { jq -c 'select(.kind == "candidate") | [.path, .rule, .element, .index, .beaten, .file_state, .version]' "$log"; }
 finding() { jq -r 'select(.kind == "finding") | .id' "$log" | sort -u | paste -sd ' '; }
 
 @test "DT_RUNPATH, with a copy of the default search behind it" {

@@ -230,7 +230,7 @@ END
     # shellcheck disable=SC2016
     run -0 bash -c '{ "$0" run -- ./child sick "exit 6" 2>&1; echo $? >status; } | true' "$CMD"
     is "$(cat status)" 6
-    is "$(field outcome status whichcudnn-*.jsonl)" 6
+    is "$(field outcome exit_status whichcudnn-*.jsonl)" 6
 }
 
 @test "limits are handed on, a core file is written" {

@@ -1,7 +1,7 @@
 # Checks of the shim by its own tables: `load helpers`, `load tables`.
 # shellcheck shell=bash
 
-# Names of dynamic symbols: "defined" or "undefined", binding, name as printed (with its version node).
+# Names of dynamic symbols: "defined" or "undefined", binding, name as printed (with its symbol version).
 # Local ones are sections, which nobody can be bound to.
 symbols() { # LIBRARY
     readelf -W --dyn-syms "$1" | awk 'NR > 3 && $1 ~ /^[0-9]+:$/ && $8 && $5 != "LOCAL" {
@@ -10,7 +10,7 @@ symbols() { # LIBRARY
 
 # The checks are used where bash does not stop at the first failure, so each says so itself.
 exports_the_nine() {
-    # A defined name with an @ would have a version node.
+    # A defined name with an @ would have a symbol version.
     is "$(symbols "$1" | awk '$1 == "defined" { print $3 }' | tr '\n' ' ')" \
         "__gmon_start__ dladdr dladdr1 dlclose dlerror dlmopen dlopen dlsym dlvsym " || return
     is "$(symbols "$1" | awk '$1 == "defined" { print $2 }' | sort -u)" GLOBAL || return

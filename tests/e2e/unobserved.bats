@@ -37,7 +37,7 @@ as_bare() { # STATUS COMMAND...
 }
 no_log() { [ -z "$log" ] && is "$(ls logs)" ''; }
 calls() {
-    records call "$log" | jq -r '"\(.function) \(.phase) \(.status // .version // "")"'
+    records call "$log" | jq -r '"\(.function) \(.phase) \(.status // .returned_version // "")"'
 }
 unobserved_ones() { records unobserved "$log" | jq -r '.what + ": " + .why'; }
 

@@ -80,7 +80,7 @@ libraries() {
 findings() { records finding "$log" | jq -r 'select(.id != "driver-missing") | .id' | uniq; }
 answers() { # FUNCTION: what it returned
     records call "$log" | jq -r --arg f "$1" 'select(.function == $f and .phase == "after")
-        | "\(.version // .status) \(.target_path)"'
+        | "\(.returned_version // .status) \(.target_path)"'
 }
 
 each_build() { # CHECK

@@ -149,7 +149,7 @@ def check_run(checks, host, words, facade, environment, check_one, wanted, names
         return None
     called = {"cudnnGetVersion"} | ({"cudnnCreate"} if "create" in words else set())
     check_bindings(checks, log, host, told, wanted or called | extra_lookups(words), called)
-    check_call(checks, log, host, told, "cudnnGetVersion", {"version": number})
+    check_call(checks, log, host, told, "cudnnGetVersion", {"returned_version": number})
     failed = "create" in words and status != 0
     if "create" in words:
         check_call(checks, log, host, told, "cudnnCreate",

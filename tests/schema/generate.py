@@ -53,7 +53,7 @@ def fields_of(kind, enums, without=()):
 def log_schema():
     enums, kinds = record_def.enums(), record_def.kinds()
     common = {
-        "v": {"const": 1},
+        "v": {"const": 2},
         "time": {"type": "integer", "minimum": 0},
         "seq": {"type": "integer", "minimum": 1},
         "pid": {"type": "integer", "minimum": 1},

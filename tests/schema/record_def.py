@@ -6,7 +6,7 @@ import re
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INCLUDE = ROOT / "include" / "whichcudnn"
 COMMON = {
-    "v": "format of the log: 1",
+    "v": "format of the log: 2",
     "kind": "what the record says",
     "time": "microseconds since 1970, UTC",
     "seq": "number of the record in its file, from 1",

@@ -54,7 +54,7 @@ static inline void elf_begin(struct elf_maker *m) {
     m->gap = ELF_SHIFT;
 }
 
-/* Imports first, then definitions. version: index of a version node, 0x8000 added: hidden. */
+/* Imports first, then definitions. version: index of a symbol version, 0x8000 added: hidden. */
 static inline size_t elf_symbol(struct elf_maker *m, const char *name, unsigned info, int defined,
                                 uint64_t value, uint64_t size, unsigned version) {
     Elf64_Sym *s = &m->symbol[m->symbols];

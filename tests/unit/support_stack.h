@@ -217,17 +217,17 @@ __attribute__((unused)) static void add_package(struct scene *s, const struct bo
     struct wc_record r = begin(WC_KIND_package);
     struct wc_package_record *p = &r.u.package;
     p->installation_kind = b->kind;
-    p->name = b->name;
-    p->version = b->version;
-    p->path = b->path;
-    p->environment = b->environment;
+    p->package = b->name;
+    p->package_version = b->version;
+    p->installation_path = b->path;
+    p->prefix = b->environment;
     p->list = print(s, "%s/%s-%s.dist-info/RECORD", b->environment, b->name, b->version);
-    p->files = b->files;
+    p->file_count = b->files;
     p->missing = strings_in(b->missing, 4);
     p->changed = strings_in(b->changed, 4);
     p->foreign = strings_in(b->foreign, 4);
     p->shared_with = strings_in(b->shared_with, 2);
-    p->absent = (int64_t)p->missing.n;
+    p->missing_count = (int64_t)p->missing.n;
     apply(s, &r);
 }
 
@@ -282,7 +282,7 @@ __attribute__((unused)) static void add_beside(struct scene *s, int64_t search,
     c->installation = b->installation;
     c->installation_kind = b->kind;
     c->beaten = !b->passed_over;
-    c->state = b->state ? b->state : WC_file_state_FITS;
+    c->file_state = b->state ? b->state : WC_file_state_FITS;
     if (b->version.major > 0) {
         c->version = text_of(s, b->version);
         c->version_source = WC_version_source_ASKED_NAMES;
@@ -309,11 +309,11 @@ __attribute__((unused)) static void add_demand(struct scene *s, const struct wan
     d->spec = w->spec;
     d->package = w->package;
     d->built = w->built;
-    d->rule = w->rule;
+    d->compatibility_rule = w->rule;
     d->framework = w->framework;
     d->source = w->source;
     d->source_path = w->source_path;
-    d->functions = w->functions ? w->functions : WC_NULL;
+    d->function_count = w->functions ? w->functions : WC_NULL;
     d->newest_functions.p = w->newest;
     while (d->newest_functions.n < 4 && w->newest[d->newest_functions.n])
         d->newest_functions.n++;
@@ -368,7 +368,7 @@ __attribute__((unused)) static void add_looked_at(struct scene *s, const struct 
     f->path = f->real_path = l->path;
     f->link = l->link;
     f->fault = l->fault;
-    f->what = l->what;
+    f->content = l->what;
     f->soname = l->soname;
     f->version = l->version;
     f->version_source = l->version_source;
@@ -423,7 +423,7 @@ __attribute__((unused)) static void add_call(struct scene *s, const char *functi
     r.u.call.phase = WC_phase_AFTER;
     r.u.call.status = status;
     r.u.call.status_name = status == WC_NULL ? NULL : wc_status_name(status, -1);
-    r.u.call.version = version;
+    r.u.call.returned_version = version;
     apply(s, &r);
 }
 

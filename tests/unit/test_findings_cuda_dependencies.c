@@ -1,4 +1,4 @@
-/* The CUDA libraries beside cuDNN: cuda-major-differs, companion-differs. */
+/* The CUDA libraries beside cuDNN: cuda-major-differs, cuda-dependency-differs. */
 #include "support_stack.h"
 
 static const char site[] = "/venv/lib/python3.12/site-packages";
@@ -28,8 +28,9 @@ static int64_t add_cudnn_wheel(struct scene *s, int cuda, struct wc_version v, i
 }
 
 /* directory NULL: of a wheel in site-packages. */
-static int64_t add_companion(struct scene *s, const char *part, int cuda, const char *directory,
-                             enum wc_installation_kind kind, int64_t by) {
+static int64_t add_cuda_dependency(struct scene *s, const char *part, int cuda,
+                                   const char *directory, enum wc_installation_kind kind,
+                                   int64_t by) {
     struct file f = {
         .role = WC_role_CUDA_DEPENDENCY,
         .path = directory ? print(s, "%s/lib%s.so.%d", directory, part, cuda)
@@ -44,7 +45,7 @@ static int64_t add_companion(struct scene *s, const char *part, int cuda, const 
 }
 
 static int64_t add_wheel(struct scene *s, const char *part, int cuda, int64_t by) {
-    return add_companion(s, part, cuda, NULL, WC_installation_kind_WHEEL, by);
+    return add_cuda_dependency(s, part, cuda, NULL, WC_installation_kind_WHEEL, by);
 }
 
 static int64_t add_framework(struct scene *s, int cuda, const char *needed) {
@@ -115,13 +116,14 @@ static void cudnn_for_another_cuda_than_its_host(void **state) {
 }
 
 /* C10, C11: only libraries of another CUDA are there, and cuDNN finds that out. */
-static void its_own_companions_are_asked_for_in_vain(void **state) {
+static void its_own_cuda_dependencies_are_asked_for_in_vain(void **state) {
     (void)state;
     struct scene *s = new_scene();
     struct majors m = draw_majors();
     int64_t host = add_host(s, "/opt/app/libhost.so");
     int64_t facade = add_facade(s, "/opt/cudnn", draw_release(9), host);
-    add_companion(s, "cudart", m.other, "/opt/cuda/lib64", WC_installation_kind_DIRECTORY, host);
+    add_cuda_dependency(s, "cudart", m.other, "/opt/cuda/lib64", WC_installation_kind_DIRECTORY,
+                        host);
     assert_finds(s, ""); /* nothing says what this cuDNN is for */
     const char *name = print(s, "libcublasLt.so.%d", m.cuda);
     add_failure(s, facade, NULL, name, not_found(s, name));
@@ -165,9 +167,9 @@ static void other_sources_of_the_major(void **state) {
         }
         add_file(s, &f);
         assert_finds(s, "");
-        add_companion(s, "cudart", m.cuda, "/opt/a", WC_installation_kind_DIRECTORY, host);
+        add_cuda_dependency(s, "cudart", m.cuda, "/opt/a", WC_installation_kind_DIRECTORY, host);
         assert_finds(s, "");
-        add_companion(s, "cudart", m.other, "/opt/b", WC_installation_kind_DIRECTORY, host);
+        add_cuda_dependency(s, "cudart", m.other, "/opt/b", WC_installation_kind_DIRECTORY, host);
         assert_finds(s, ""); /* somebody else's */
         s->stack.objects.p[2].r.mapped = false;
         assert_finds(s, "cuda-major-differs");
@@ -178,17 +180,17 @@ static void other_sources_of_the_major(void **state) {
 }
 
 /* Two hosts, each with its own: what one of them brought says nothing about the other's cuDNN. */
-static void companions_of_another_host_say_nothing(void **state) {
+static void cuda_dependencies_of_another_host_say_nothing(void **state) {
     (void)state;
     struct scene *s = new_scene();
     struct majors m = draw_majors();
     int64_t host = add_framework(s, m.cuda, NULL), other = add_host(s, "/opt/app/libother.so");
-    add_companion(s, "cudart", m.other, "/opt/b", WC_installation_kind_DIRECTORY, other);
+    add_cuda_dependency(s, "cudart", m.other, "/opt/b", WC_installation_kind_DIRECTORY, other);
     add_cudnn_wheel(s, m.cuda, draw_release(9), host);
     assert_finds(s, "");
 }
 
-/* ---- companion-differs ---- */
+/* ---- cuda-dependency-differs ---- */
 
 static void cudnn_finds_no_cublas(void **state) {
     (void)state;
@@ -198,7 +200,7 @@ static void cudnn_finds_no_cublas(void **state) {
     add_failure(s, host, NULL, "libcublasLt.so.12", not_found(s, "libcublasLt.so.12"));
     assert_finds(s, ""); /* somebody else asked */
     add_failure(s, facade, NULL, "libcublasLt.so.12", not_found(s, "libcublasLt.so.12"));
-    assert_finds(s, "companion-differs");
+    assert_finds(s, "cuda-dependency-differs");
     const struct wc_finding_record *r = &s->found.p[0];
     assert_int_equal(r->severity, WC_severity_ERROR);
     assert_true(has_fact(r, "asked for", "libcublasLt.so.12"));
@@ -214,7 +216,7 @@ static void wheels_of_cuda_13_have_no_number(void **state) {
     struct scene *s = new_scene();
     int64_t facade = add_cudnn_wheel(s, 13, draw_release(9), add_host(s, "/opt/app/libhost.so"));
     add_failure(s, facade, NULL, "libnvrtc.so.13", not_found(s, "libnvrtc.so.13"));
-    assert_finds(s, "companion-differs");
+    assert_finds(s, "cuda-dependency-differs");
     assert_true(has_command(&s->found.p[0], "pip install 'nvidia-cuda-nvrtc==13.*'"));
     assert_true(
         has_command(&s->found.p[0], print(s, "export LD_LIBRARY_PATH=%s/nvidia/cu13/lib", site)));
@@ -228,13 +230,13 @@ static void a_compiler_that_is_missing_warns_until_a_call_fails(void **state) {
     int64_t facade = add_cudnn_wheel(s, 12, draw_release(9), host);
     add_failure(s, facade, NULL, "libnvrtc.so.12", not_found(s, "libnvrtc.so.12"));
     add_failure(s, facade, NULL, "libnvrtc.so", not_found(s, "libnvrtc.so"));
-    assert_finds(s, "companion-differs");
+    assert_finds(s, "cuda-dependency-differs");
     assert_int_equal(s->found.p[0].severity, WC_severity_WARNING);
     add_call(s, "cudnnCreate", host, facade, 0, WC_NULL);
     add_call(s, "cudnnBackendFinalize", host, facade, 5000, WC_NULL);
-    assert_finds(s, "companion-differs call-failed");
+    assert_finds(s, "cuda-dependency-differs call-failed");
     assert_int_equal(s->found.p[0].severity, WC_severity_ERROR);
-    assert_string_equal(s->found.p[1].explained_by, "companion-differs");
+    assert_string_equal(s->found.p[1].explained_by, "cuda-dependency-differs");
 }
 
 static void add_end(struct scene *s, const char *signal) {
@@ -251,11 +253,12 @@ static void a_name_of_the_compiler_that_is_missing_kills(void **state) {
     for (int i = 0; i < 3; i++) {
         struct scene *s = new_scene();
         int64_t host = add_host(s, "/opt/app/libhost.so");
-        add_companion(s, "nvrtc", 11, "/opt/cuda/lib64", WC_installation_kind_DIRECTORY, host);
+        add_cuda_dependency(s, "nvrtc", 11, "/opt/cuda/lib64", WC_installation_kind_DIRECTORY,
+                            host);
         int64_t facade = add_facade(s, "/opt/cudnn", draw_release(8), host);
         add_failure(s, facade, NULL, "libnvrtc.so", not_found(s, "libnvrtc.so"));
         add_end(s, ends[i]);
-        assert_finds(s, i < 2 ? "" : "companion-differs");
+        assert_finds(s, i < 2 ? "" : "cuda-dependency-differs");
         if (i < 2)
             continue;
         assert_int_equal(s->found.p[0].severity, WC_severity_ERROR);
@@ -273,7 +276,7 @@ static int64_t add_elsewhere(struct scene *s, const char *directory, enum wc_ins
     add_cudnn_wheel(s, 12, draw_release(9), host);
     if (cudart)
         add_wheel(s, "cudart", 12, host);
-    return add_companion(s, "cublas", 12, directory, kind, host);
+    return add_cuda_dependency(s, "cublas", 12, directory, kind, host);
 }
 
 static void add_cublas_behind(struct scene *s, int64_t cublas, const char *path) {
@@ -303,7 +306,7 @@ static void cublas_from_elsewhere(void **state) {
             assert_finds(s, "");
             continue;
         }
-        assert_finds(s, "companion-differs");
+        assert_finds(s, "cuda-dependency-differs");
         const struct wc_finding_record *r = &s->found.p[0];
         assert_int_equal(r->severity, WC_severity_WARNING);
         assert_int_equal(r->object, 2);
@@ -324,7 +327,7 @@ static void a_toolkit_that_is_meant_is_a_note(void **state) {
         struct scene *s = new_scene();
         add_elsewhere(s, toolkit, kind, true, true);
         add_end(s, ends[i]);
-        assert_finds(s, "companion-differs");
+        assert_finds(s, "cuda-dependency-differs");
         assert_int_equal(s->found.p[0].severity, i < 2 ? WC_severity_NOTE : WC_severity_WARNING);
         assert_int_equal(has_fact(&s->found.p[0], "mind", "no call failed"), i < 2);
     }
@@ -332,22 +335,22 @@ static void a_toolkit_that_is_meant_is_a_note(void **state) {
     struct scene *s = new_scene();
     int64_t cublas = add_elsewhere(s, toolkit, kind, true, true);
     add_cublas_behind(s, cublas, "/venv/lib/python3.12x/libcublas.so.12");
-    assert_finds(s, "companion-differs");
+    assert_finds(s, "cuda-dependency-differs");
     assert_int_equal(s->found.p[0].severity, WC_severity_NOTE);
     /* Its other half is from the same toolkit, or it is not. */
-    add_companion(s, "cublasLt", 12, toolkit, kind, 1);
-    assert_finds(s, "companion-differs");
+    add_cuda_dependency(s, "cublasLt", 12, toolkit, kind, 1);
+    assert_finds(s, "cuda-dependency-differs");
     assert_int_equal(s->found.p[0].severity, WC_severity_NOTE);
     s = new_scene();
     add_elsewhere(s, toolkit, kind, true, true);
     add_wheel(s, "cublasLt", 12, 1);
-    assert_finds(s, "companion-differs");
+    assert_finds(s, "cuda-dependency-differs");
     assert_int_equal(s->found.p[0].severity, WC_severity_WARNING);
     /* A failed call. */
     s = new_scene();
     add_elsewhere(s, toolkit, kind, true, true);
     add_call(s, "cudnnBackendExecute", 1, 2, 5000, WC_NULL);
-    assert_finds(s, "call-failed companion-differs");
+    assert_finds(s, "call-failed cuda-dependency-differs");
     assert_int_equal(s->found.p[1].severity, WC_severity_WARNING);
 }
 
@@ -358,45 +361,49 @@ static void installations_that_go_together(void **state) {
     struct scene *s = new_scene();
     int64_t host = add_host(s, "/opt/app/libhost.so");
     add_cudnn_wheel(s, 12, draw_release(9), host);
-    add_companion(s, "cudart", 12, "/usr/local/cuda-12.4", WC_installation_kind_CUDA_TOOLKIT, host);
-    add_companion(s, "cublas", 12, "/usr/local/cuda-12.4", WC_installation_kind_CUDA_TOOLKIT, host);
-    add_companion(s, "nvrtc", 12, "/nix/store/nvrtc", WC_installation_kind_DIRECTORY, host);
+    add_cuda_dependency(s, "cudart", 12, "/usr/local/cuda-12.4", WC_installation_kind_CUDA_TOOLKIT,
+                        host);
+    add_cuda_dependency(s, "cublas", 12, "/usr/local/cuda-12.4", WC_installation_kind_CUDA_TOOLKIT,
+                        host);
+    add_cuda_dependency(s, "nvrtc", 12, "/nix/store/nvrtc", WC_installation_kind_DIRECTORY, host);
     assert_finds(s, "");
     s = new_scene();
     host = add_framework(s, 12, NULL);
     add_cudnn_wheel(s, 12, draw_release(9), host);
-    add_companion(s, "cudart", 12, "/venv/lib/python3.12/site-packages/faiss.libs",
-                  WC_installation_kind_BUNDLED, host);
+    add_cuda_dependency(s, "cudart", 12, "/venv/lib/python3.12/site-packages/faiss.libs",
+                        WC_installation_kind_BUNDLED, host);
     add_wheel(s, "cublas", 12, host);
     assert_finds(s, "");
-    add_companion(s, "cublasLt", 13, "/usr/local/cuda-13.0", WC_installation_kind_CUDA_TOOLKIT,
-                  host); /* of another major: another host's */
+    add_cuda_dependency(s, "cublasLt", 13, "/usr/local/cuda-13.0",
+                        WC_installation_kind_CUDA_TOOLKIT,
+                        host); /* of another major: another host's */
     assert_finds(s, "");
     /* What lies in the environment without being of a package of its own. */
     s = new_scene();
     add_variable(s, print(s, "LD_LIBRARY_PATH=%s/nvidia/cublas/lib", site));
     host = add_framework(s, 12, NULL);
     add_cudnn_wheel(s, 12, draw_release(9), host);
-    add_companion(s, "cublas", 12, print(s, "%s/nvidia/cublas/lib", site),
-                  WC_installation_kind_DIRECTORY, host);
+    add_cuda_dependency(s, "cublas", 12, print(s, "%s/nvidia/cublas/lib", site),
+                        WC_installation_kind_DIRECTORY, host);
     assert_finds(s, "");
     /* Two toolkits do not. */
     s = new_scene();
     host = add_host(s, "/opt/app/libhost.so");
     add_facade(s, "/opt/cudnn", draw_release(9), host);
-    add_companion(s, "cublas", 12, "/usr/local/cuda-12.4", WC_installation_kind_CUDA_TOOLKIT, host);
-    add_companion(s, "cublasLt", 12, "/usr/local/cuda-12.1", WC_installation_kind_CUDA_TOOLKIT,
-                  host);
-    assert_finds(s, "companion-differs");
+    add_cuda_dependency(s, "cublas", 12, "/usr/local/cuda-12.4", WC_installation_kind_CUDA_TOOLKIT,
+                        host);
+    add_cuda_dependency(s, "cublasLt", 12, "/usr/local/cuda-12.1",
+                        WC_installation_kind_CUDA_TOOLKIT, host);
+    assert_finds(s, "cuda-dependency-differs");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_cuda_major_is_no_finding),
         cmocka_unit_test(cudnn_for_another_cuda_than_its_host),
-        cmocka_unit_test(its_own_companions_are_asked_for_in_vain),
+        cmocka_unit_test(its_own_cuda_dependencies_are_asked_for_in_vain),
         cmocka_unit_test(other_sources_of_the_major),
-        cmocka_unit_test(companions_of_another_host_say_nothing),
+        cmocka_unit_test(cuda_dependencies_of_another_host_say_nothing),
         cmocka_unit_test(cudnn_finds_no_cublas),
         cmocka_unit_test(wheels_of_cuda_13_have_no_number),
         cmocka_unit_test(a_compiler_that_is_missing_warns_until_a_call_fails),

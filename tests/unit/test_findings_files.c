@@ -1,6 +1,6 @@
 /*
  * Files that are not what their name says, or not of the release that is wanted: bad-file,
- * wrong-name, version-node-not-found, and missing-symbols where the loader's words emit it.
+ * wrong-name, symbol-version-not-found, and missing-symbols where the loader's words emit it.
  */
 #include "support_stack.h"
 
@@ -178,7 +178,7 @@ static void what_to_do_follows_from_what_it_is(void **state) {
     }
 }
 
-static void a_companion_is_brought_back_by_its_own_package(void **state) {
+static void a_cuda_dependency_is_brought_back_by_its_own_package(void **state) {
     (void)state;
     struct scene *s = new_scene();
     struct looked_at l = {.path = "/v/nvidia/cublas/lib/libcublas.so.12",
@@ -306,8 +306,8 @@ static void another_major_under_a_false_name_explains_the_host(void **state) {
     (void)state;
     struct scene *s = new_scene();
     int64_t host = add_host(s, "/opt/app/libhost.so");
-    struct want w = {host, WC_demand_kind_NODE, .spec = "==8.*",
-                     .source = "version node of its imports"};
+    struct want w = {host, WC_demand_kind_SYMBOL_VERSION, .spec = "==8.*",
+                     .source = "symbol version of its imports"};
     add_demand(s, &w);
     struct file f = {.role = WC_role_FACADE,
                      .path = "/x/libcudnn.so.8",
@@ -502,11 +502,11 @@ static void a_part_of_another_name_is_not_missing(void **state) {
     assert_int_equal(s->found.p[0].object, facade);
 }
 
-/* ---- version-node-not-found ---- */
+/* ---- symbol-version-not-found ---- */
 
 static const char python[] = "/usr/lib/python3.11/lib-dynload/_ctypes.so";
 
-static void a_node_that_is_not_there_is_told_with_the_file(void **state) {
+static void a_symbol_version_that_is_not_there_is_told_with_the_file(void **state) {
     (void)state;
     struct scene *s = new_scene();
     struct looked_at l = {
@@ -515,10 +515,10 @@ static void a_node_that_is_not_there_is_told_with_the_file(void **state) {
     add_failure(
         s, NOBODY, python, "/opt/libhost.so",
         "/x/libcudnn.so.7: version `libcudnn.so.8' not found (required by /opt/libhost.so)");
-    assert_finds(s, "version-node-not-found");
+    assert_finds(s, "symbol-version-not-found");
     const struct wc_finding_record *r = &s->found.p[0];
     assert_string_equal(r->title, "libhost.so was linked with another libcudnn.so.7 than it found: "
-                                  "version node libcudnn.so.8 is not in 7.6.5");
+                                  "symbol version libcudnn.so.8 is not in 7.6.5");
     assert_true(has_fact(r, "library", "/x/libcudnn.so.7"));
     assert_non_null(strstr(r->fix.p[0].text, "==8.*"));
     /* Behind a false name that is the cause. */
@@ -551,7 +551,7 @@ static void a_function_of_a_node_is_told_with_its_release(void **state) {
         add_facade(s, "/opt/cudnn", version_of(major, 0, 1), add_host(s, "/opt/app/other"));
         add_failure(s, NOBODY, python, "/opt/libhost.so",
                     print(s, words[i], wc_function_name(f), major, major));
-        assert_finds(s, "version-node-not-found");
+        assert_finds(s, "symbol-version-not-found");
         const struct wc_finding_record *r = &s->found.p[0];
         assert_true(has_fact(r, "came with", first));
         assert_true(has_fact(r, "library", "/opt/cudnn/libcudnn.so.8"));
@@ -564,8 +564,8 @@ static void nodes_of_other_libraries_count_for_cudnn_and_frameworks(void **state
     (void)state;
     static const struct {
         const char *file, *found;
-    } rows[] = {{"/x/libcudnn_graph.so.9", "version-node-not-found"},
-                {"/v/torch/lib/libtorch_cuda.so", "version-node-not-found"},
+    } rows[] = {{"/x/libcudnn_graph.so.9", "symbol-version-not-found"},
+                {"/v/torch/lib/libtorch_cuda.so", "symbol-version-not-found"},
                 {"/usr/lib/libQt5Core.so.5", ""}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct scene *s = new_scene();
@@ -652,7 +652,7 @@ int main(void) {
         cmocka_unit_test(a_part_that_is_bad_is_not_missing),
         cmocka_unit_test(words_alone_are_enough),
         cmocka_unit_test(what_to_do_follows_from_what_it_is),
-        cmocka_unit_test(a_companion_is_brought_back_by_its_own_package),
+        cmocka_unit_test(a_cuda_dependency_is_brought_back_by_its_own_package),
         cmocka_unit_test(a_path_that_nobody_would_type_gets_no_command),
         cmocka_unit_test(a_file_is_known_by_its_soname),
         cmocka_unit_test(a_false_link_is_to_be_removed),
@@ -667,7 +667,7 @@ int main(void) {
         cmocka_unit_test(the_same_question_again_has_the_same_answer),
         cmocka_unit_test(another_major_that_is_there_is_no_wrong_name),
         cmocka_unit_test(a_part_of_another_name_is_not_missing),
-        cmocka_unit_test(a_node_that_is_not_there_is_told_with_the_file),
+        cmocka_unit_test(a_symbol_version_that_is_not_there_is_told_with_the_file),
         cmocka_unit_test(a_function_of_a_node_is_told_with_its_release),
         cmocka_unit_test(nodes_of_other_libraries_count_for_cudnn_and_frameworks),
         cmocka_unit_test(a_function_without_a_node_is_a_missing_symbol),

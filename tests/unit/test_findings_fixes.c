@@ -320,7 +320,7 @@ static void the_hosts_own_requirement_is_what_to_install(void **state) {
                      .installation = "jax-cuda12-plugin"};
     int64_t host = add_file(s, &f), other = add_host(s, "/opt/b/libother.so");
     struct want elses = {other, WC_demand_kind_REQUIRED, .spec = "==9.1.0"};
-    struct want node = {host, WC_demand_kind_NODE, .spec = "==8.*"};
+    struct want node = {host, WC_demand_kind_SYMBOL_VERSION, .spec = "==8.*"};
     struct want w = {host, WC_demand_kind_REQUIRED, .spec = ">=9.8,<10"};
     add_demand(s, &elses);
     add_demand(s, &node);

@@ -364,9 +364,9 @@ static void a_refusal_that_is_not_among_parts_is_another_finding(void **state) {
         const char *words, *found;
     } rows[] = {
         {"/opt/cudnn/libcudnn_ops.so.9: undefined symbol: f, version libcublasLt.so.12",
-         "version-node-not-found"},
+         "symbol-version-not-found"},
         {"/opt/cuda/libcublas.so.12: undefined symbol: f, version libcudnn_graph.so.9",
-         "version-node-not-found"},
+         "symbol-version-not-found"},
         {"/opt/cudnn/libcudnn_ops.so.9: undefined symbol: f", "part-missing"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

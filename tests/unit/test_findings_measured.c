@@ -194,7 +194,8 @@ static struct torch add_torch(struct scene *s) {
     t.host = add_host(s, "/venv/lib/python3.11/site-packages/torch/lib/libtorch_cuda.so");
     for (int i = 0; i < 2; i++) {
         int64_t host = i ? t.python : t.host;
-        struct want node = {host, WC_demand_kind_NODE, .spec = "==9.*", .source = "version node"};
+        struct want node = {host, WC_demand_kind_SYMBOL_VERSION, .spec = "==9.*",
+                            .source = "symbol version"};
         struct want pinned = {host,
                               WC_demand_kind_REQUIRED,
                               .spec = pin,

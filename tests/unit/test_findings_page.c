@@ -201,8 +201,8 @@ static void part_missing(struct scene *s) {
 
 static void major_differs(struct scene *s) {
     int64_t host = add_host(s, "/venv/lib/python3.12/site-packages/old/libold.so");
-    struct want w = {host, WC_demand_kind_NODE, .spec = "==8.*",
-                     .source = "version node of its imports"};
+    struct want w = {host, WC_demand_kind_SYMBOL_VERSION, .spec = "==8.*",
+                     .source = "symbol version of its imports"};
     add_demand(s, &w);
     of_wheel(s, NULL, version_of(9, 1, 0), host);
 }

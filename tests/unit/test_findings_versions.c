@@ -123,7 +123,7 @@ static void only_the_major_of_a_node_counts(void **state) {
         int64_t host;
         int wanted = draw(4, 8), got = draw(wanted + 1, 10);
         struct scene *s = host_with(draw_release(round % 2 ? got : wanted), &host);
-        struct want w = {host, WC_demand_kind_NODE,
+        struct want w = {host, WC_demand_kind_SYMBOL_VERSION,
                          .spec = print(s, "==%d.*", round % 2 ? wanted : got)};
         add_demand(s, &w);
         assert_finds(s, "major-differs");
@@ -145,7 +145,7 @@ static void another_major_counts_before_an_older_minor(void **state) {
         struct scene *s = host_with(v, &host);
         struct want range = {host, WC_demand_kind_REQUIRED,
                              .spec = print(s, ">=9.%d", v.minor + 1)};
-        struct want node = {host, WC_demand_kind_NODE, .spec = "==8.*"};
+        struct want node = {host, WC_demand_kind_SYMBOL_VERSION, .spec = "==8.*"};
         add_demand(s, first ? &range : &node);
         add_demand(s, first ? &node : &range);
         assert_finds(s, "major-differs");
@@ -164,7 +164,7 @@ static void a_bare_soname_tells_the_major(void **state) {
                      .version = WC_VERSION_NONE,
                      .asked_by = host};
     add_file(s, &f);
-    struct want w = {host, WC_demand_kind_NODE, .spec = "==9.*"};
+    struct want w = {host, WC_demand_kind_SYMBOL_VERSION, .spec = "==9.*"};
     struct want exact = {host, WC_demand_kind_BUILT, .built = "9.7.1", .rule = "torch"};
     add_demand(s, &w);
     add_demand(s, &exact);
@@ -178,7 +178,7 @@ static void a_bare_soname_tells_the_major(void **state) {
     f.path = "/opt/x/libcudnn.so.7.0";
     f.asked_by = host;
     add_file(s, &f);
-    w = (struct want){host, WC_demand_kind_NODE, .spec = "==7.*"};
+    w = (struct want){host, WC_demand_kind_SYMBOL_VERSION, .spec = "==7.*"};
     add_demand(s, &w);
     w = (struct want){host, WC_demand_kind_NEEDED, .spec = "==3.*"};
     add_demand(s, &w);

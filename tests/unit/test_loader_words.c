@@ -41,7 +41,7 @@ static void words_that_refuse_a_file_name_it(void **state) {
 static void what_is_unmet_is_taken_apart(void **state) {
     (void)state;
     static const struct {
-        const char *text, *file, *library, *node, *symbol;
+        const char *text, *file, *library, *version, *symbol;
     } rows[] = {
         {"/a/libcudnn.so.8: version `libcudnn.so.8' not found (required by /b (x)/libhost.so)",
          "/b (x)/libhost.so", "/a/libcudnn.so.8", "libcudnn.so.8", ""},
@@ -60,7 +60,7 @@ static void what_is_unmet_is_taken_apart(void **state) {
         assert_true(wc_text_unmet(rows[i].text, &u));
         assert_string_equal(u.file, rows[i].file);
         assert_string_equal(u.library, rows[i].library);
-        assert_string_equal(u.node, rows[i].node);
+        assert_string_equal(u.version, rows[i].version);
         assert_string_equal(u.symbol, rows[i].symbol);
     }
 }

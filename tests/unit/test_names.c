@@ -46,7 +46,7 @@ static void parts(void **state) {
     assert_name("libcudnn_ops_infer-81cab37b.so.8.6.0", WC_NAME_PART, "ops_infer", "8.6.0");
 }
 
-static void companions_and_driver(void **state) {
+static void cuda_dependencies_and_driver(void **state) {
     (void)state;
     assert_name("libcublasLt.so.13", WC_NAME_CUDA_DEPENDENCY, "cublasLt", "13");
     assert_name("libcublas-37d11411.so.11", WC_NAME_CUDA_DEPENDENCY, "cublas", "11");
@@ -182,7 +182,7 @@ int main(void) {
         cmocka_unit_test(facades),
         cmocka_unit_test(the_cuda_in_a_name),
         cmocka_unit_test(parts),
-        cmocka_unit_test(companions_and_driver),
+        cmocka_unit_test(cuda_dependencies_and_driver),
         cmocka_unit_test(others),
         cmocka_unit_test(a_long_part_is_cut),
         cmocka_unit_test(drawn_versions),

@@ -288,13 +288,13 @@ static void damaged_lines_are_passed_over_and_told(void **state) {
         "{}",
         "[1]",
         "null",
-        "{\"v\":1}",
+        "{\"v\":2}",
         "{\"v\":\"1\",\"kind\":\"process\"}",
         "not json",
-        "{\"v\":1,\"kind\":\"wonder\"}",
+        "{\"v\":2,\"kind\":\"wonder\"}",
         "{\"v\":0,\"kind\":\"process\"}",
-        "{\"v\":1,\"kind\":\"machine\",\"time\":1,\"seq\":1,\"pid\":1,\"tid\":1,\"cut\":0}",
-        "{\"v\":1,\"v\":1}",
+        "{\"v\":2,\"kind\":\"machine\",\"time\":1,\"seq\":1,\"pid\":1,\"tid\":1,\"cut\":0}",
+        "{\"v\":2,\"v\":2}",
         "{\"v\":99999999999999999999}",
         "\xFF\xFE",
     };
@@ -388,7 +388,8 @@ static void changed_bytes_do_no_harm(void **state) {
 static void what_is_no_log_is_refused_with_the_reason(void **state) {
     struct text *t = *state;
     char *deep = must_allocate(50000);
-    const char *newer = "{\"v\":2,\"kind\":\"process\"}\n";
+    const char *newer = "{\"v\":3,\"kind\":\"process\"}\n";
+    const char *older = "{\"v\":1,\"kind\":\"process\"}\n";
 
     assert_refused(t, "", 0, "empty");
     assert_refused(t, "root:x:0:0\n", 11, "line 1");
@@ -396,18 +397,27 @@ static void what_is_no_log_is_refused_with_the_reason(void **state) {
                    "\x7f"
                    "ELF\0\0\0\0",
                    8, "not a log");
-    assert_refused(t, newer, strlen(newer), "newer");
+    assert_refused(t, newer, strlen(newer),
+                   "a log of version 3, written by a newer libwhichcudnn; this command reads "
+                   "version 2");
+    assert_refused(t, older, strlen(older),
+                   "a log of version 1, written by an older libwhichcudnn; this command reads "
+                   "version 2 (run the program again)");
     memset(deep, '[', 50000);
     assert_refused(t, deep, 50000, "not a log");
     free(deep);
 }
 
-static void a_newer_line_anywhere_refuses_the_file(void **state) {
+static void a_line_of_another_version_anywhere_refuses_the_file(void **state) {
     struct text *t = *state;
+    size_t n;
 
     usual_log(t);
-    t->n += (size_t)sprintf(t->bytes + t->n, "{\"v\":2}\n");
+    n = t->n;
+    t->n += (size_t)sprintf(t->bytes + n, "{\"v\":3}\n");
     assert_refused(t, t->bytes, t->n, "newer");
+    t->n = n + (size_t)sprintf(t->bytes + n, "{\"v\":1}\n");
+    assert_refused(t, t->bytes, t->n, "older");
 }
 
 static void endless_lines_take_no_memory_and_end(void **state) {
@@ -568,7 +578,7 @@ int main(void) {
         cmocka_unit_test(every_key_is_asked_for),
         TEST(changed_bytes_do_no_harm),
         TEST(what_is_no_log_is_refused_with_the_reason),
-        TEST(a_newer_line_anywhere_refuses_the_file),
+        TEST(a_line_of_another_version_anywhere_refuses_the_file),
         TEST(endless_lines_take_no_memory_and_end),
         cmocka_unit_test(directories_and_nothing_are_refused),
         TEST(the_last_thing_begun_and_not_over_is_in_flight),

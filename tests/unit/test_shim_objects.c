@@ -148,7 +148,7 @@ static struct object *the_object(const struct library *l) {
 
 /* ---- what they are ---- */
 
-static void names_make_cudnn_and_its_companions(void **state) {
+static void names_make_cudnn_and_its_cuda_dependencies(void **state) {
     static const struct {
         struct library l;
         enum wc_role role;
@@ -462,7 +462,7 @@ static void all_is_new_once_it_was_forgotten(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup(name, begin)
     const struct CMUnitTest tests[] = {
-        TEST(names_make_cudnn_and_its_companions),
+        TEST(names_make_cudnn_and_its_cuda_dependencies),
         TEST(functions_make_hosts),
         TEST(others_are_none_of_ours),
         TEST(a_table_that_cannot_be_bounded_is_looked_at_in_full),

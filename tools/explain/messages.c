@@ -144,7 +144,8 @@ static const char *findings_of_library(const char *library) {
         return "installation-incomplete bad-file library-not-found dependency-missing "
                "part-missing";
     case WC_NAME_CUDA_DEPENDENCY:
-        return "installation-incomplete cuda-major-differs dependency-missing companion-differs";
+        return "installation-incomplete cuda-major-differs dependency-missing "
+               "cuda-dependency-differs";
     case WC_NAME_DRIVER:
         return "bad-file wrong-name driver-missing";
     default:

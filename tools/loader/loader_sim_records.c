@@ -126,7 +126,7 @@ static void emit_file(struct emitting *s, const char *path, int64_t request) {
     record.u.file.path = path;
     record.u.file.request = request;
     record.u.file.fault = elf_file.fault;
-    record.u.file.what = or_null(elf_file.what);
+    record.u.file.content = or_null(elf_file.what);
     record.u.file.size = elf_file.size;
     record.u.file.needs = elf_file.needs;
     s->t->add(s->t->ctx, &record);

@@ -303,10 +303,10 @@ static void complete(const struct reading *in, struct thing *t, int64_t place) {
         r->u.object.asked_by_object = number_of(in, r->u.object.asked_by);
         break;
     case WC_KIND_package:
-        if (!r->u.package.name)
-            r->u.package.name = t->name;
-        else if (strcmp(r->u.package.name, t->name) != 0)
-            r->u.package.environment = t->name; /* a second one: the model asks where it is */
+        if (!r->u.package.package)
+            r->u.package.package = t->name;
+        else if (strcmp(r->u.package.package, t->name) != 0)
+            r->u.package.prefix = t->name; /* a second one: the model asks where it is */
         break;
     case WC_KIND_search:
         r->u.search.search = place;

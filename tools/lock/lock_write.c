@@ -259,22 +259,22 @@ static void write_environment(const struct writing *w) {
 static int packages_in_order(const void *a, const void *b) {
     const struct wc_package_record *x = *(const struct wc_package_record *const *)a;
     const struct wc_package_record *y = *(const struct wc_package_record *const *)b;
-    int order = strcmp(x->name, y->name);
+    int order = strcmp(x->package, y->package);
 
     if (order == 0)
         order = (int)x->installation_kind - (int)y->installation_kind;
     if (order == 0)
-        order = compare_known(x->version, y->version);
-    return order ? order : compare_known(x->path, y->path);
+        order = compare_known(x->package_version, y->package_version);
+    return order ? order : compare_known(x->installation_path, y->installation_path);
 }
 
 static void write_package(struct writing *w, struct wc_package_record p) {
-    char *key = new_key(w, WC_KIND_package, p.name);
+    char *key = new_key(w, WC_KIND_package, p.package);
 
-    if (strcmp(key, p.name) == 0 && p.version)
-        p.name = NULL;
+    if (strcmp(key, p.package) == 0 && p.package_version)
+        p.package = NULL;
     if (!w->paths)
-        p.path = NULL;
+        p.installation_path = NULL;
     print_record(w, WC_KIND_package, key, &p);
     free(key);
 }
@@ -285,7 +285,7 @@ static void write_packages(struct writing *w) {
     size_t n = 0;
 
     for (size_t i = 0; i < s->packages.n; i++)
-        if (s->packages.p[i].r.name)
+        if (s->packages.p[i].r.package)
             sorted[n++] = &s->packages.p[i].r;
     qsort(sorted, n, sizeof(*sorted), packages_in_order);
     for (size_t i = 0; i < n; i++)

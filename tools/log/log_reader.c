@@ -29,7 +29,7 @@ struct reading {
     struct log_file *file;
     struct source *process;  /* NULL: no record yet */
     struct heap_arena lists; /* of the records being read */
-    bool newer;
+    char *other_version;     /* what is said of a log that has another; NULL: none yet */
     const char *line;
     size_t n;
     size_t from, to; /* of the block, what is not taken yet */
@@ -140,8 +140,8 @@ static void take_line(struct reading *in, enum line how) {
     case RECORD_READ:
         take_record(in, &r);
         break;
-    case RECORD_NEWER:
-        in->newer = true;
+    case RECORD_OTHER_VERSION:
+        in->other_version = must_copy(trouble);
         break;
     case RECORD_DAMAGED:
         note_damage(in->file, how == LINE_OPEN && !json ? "cut off" : trouble);
@@ -155,7 +155,7 @@ static void take_lines(struct reading *in) {
     struct log_file *file = in->file;
     enum line how;
 
-    while (!in->newer && (how = read_line(in)) != LINE_NONE) {
+    while (!in->other_version && (how = read_line(in)) != LINE_NONE) {
         file->lines++;
         take_line(in, how);
         if (file->records == 0 && file->damaged_lines >= PATIENCE)
@@ -174,9 +174,8 @@ static void free_file(struct log_file *file) {
 static char *complaint(const struct reading *in) {
     const struct log_file *file = in->file;
 
-    if (in->newer)
-        return must_format("written by a newer whichcudnn (this one reads format %d)",
-                           WC_LOG_VERSION);
+    if (in->other_version)
+        return must_copy(in->other_version);
     if (in->error)
         return must_copy(strerror(in->error));
     if (file->lines == 0)
@@ -238,6 +237,7 @@ static bool read_file(struct logs *logs, int fd, const char *path, char **troubl
             infer_failure(logs->processes[i]);
     }
     heap_arena_end(&in->lists);
+    free(in->other_version);
     free(in);
     return !*trouble;
 }

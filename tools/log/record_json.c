@@ -95,6 +95,16 @@ static enum record_read damaged(char trouble[RECORD_TROUBLE], const char *key, c
     return RECORD_DAMAGED;
 }
 
+static enum record_read other_version(char trouble[RECORD_TROUBLE], json_int_t version) {
+    bool older = version < WC_LOG_VERSION;
+
+    snprintf(trouble, RECORD_TROUBLE,
+             "a log of version %lld, written by %s libwhichcudnn; this command reads version %d%s",
+             (long long)version, older ? "an older" : "a newer", WC_LOG_VERSION,
+             older ? " (run the program again)" : "");
+    return RECORD_OTHER_VERSION;
+}
+
 static enum record_read read_head(const json_t *line, struct wc_record *out,
                                   char trouble[RECORD_TROUBLE]) {
     static const char *const keys[] = {"time", "seq", "pid", "tid", "cut"};
@@ -104,8 +114,8 @@ static enum record_read read_head(const json_t *line, struct wc_record *out,
 
     if (!json_is_integer(v))
         return damaged(trouble, "v", "missing, so this is no record");
-    if (json_integer_value(v) > WC_LOG_VERSION)
-        return RECORD_NEWER;
+    if (json_integer_value(v) > 0 && json_integer_value(v) != WC_LOG_VERSION)
+        return other_version(trouble, json_integer_value(v));
     kind = wc_kind_from_name(json_string_value(json_object_get(line, "kind")));
     if (json_integer_value(v) != WC_LOG_VERSION || kind == WC_KIND_NONE)
         return damaged(trouble, "kind", "missing or not known");

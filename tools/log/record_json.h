@@ -8,12 +8,12 @@
 
 #include "whichcudnn/record.h"
 
-#define RECORD_TROUBLE 160 /* bytes that any reason fits in */
+#define RECORD_TROUBLE 192 /* bytes that any reason fits in */
 
 enum record_read {
     RECORD_READ,
-    RECORD_NEWER,  /* written by a later format version */
-    RECORD_DAMAGED /* not a record, or not a whole one; trouble says what */
+    RECORD_OTHER_VERSION, /* of the log; trouble says which */
+    RECORD_DAMAGED        /* not a record, or not a whole one; trouble says what */
 };
 /* Texts of *out point into `line`, lists into the arena. */
 enum record_read record_from_json(const json_t *line, struct wc_arena *arena, struct wc_record *out,

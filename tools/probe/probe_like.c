@@ -29,17 +29,22 @@ static void choose(struct like *l) {
     }
 }
 
-static void read_directory(struct logs *logs, DIR *directory, const char *path) {
+/* Something else may have such a name: that is told where there is no log beside it. */
+static bool read_directory(struct logs *logs, DIR *directory, const char *path, char **trouble) {
     struct dirent *e;
-    char *whole, *trouble;
+    char *whole, *why;
 
     while ((e = readdir(directory)))
         if (strncmp(e->d_name, "whichcudnn-", 11) == 0) {
             whole = must_format("%s/%s", path, e->d_name);
-            if (!logs_read(logs, whole, &trouble))
-                free(trouble); /* something else under such a name */
+            if (!logs_read(logs, whole, &why)) {
+                free(*trouble);
+                *trouble = must_format("%s: %s", e->d_name, why);
+                free(why);
+            }
             free(whole);
         }
+    return logs->file_count > 0 || !*trouble;
 }
 
 bool like_read(struct like *l, const char *place, char **trouble) {
@@ -49,10 +54,14 @@ bool like_read(struct like *l, const char *place, char **trouble) {
     memset(l, 0, sizeof(*l));
     *trouble = NULL;
     if (directory) {
-        read_directory(&l->logs, directory, place);
+        good = read_directory(&l->logs, directory, place, trouble);
         closedir(directory);
     } else {
         good = logs_read(&l->logs, place, trouble);
+    }
+    if (good) {
+        free(*trouble);
+        *trouble = NULL;
     }
     choose(l);
     return good;

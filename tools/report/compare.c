@@ -206,24 +206,26 @@ static const struct wc_package_record *package_at(const struct wc_stack *s, size
 
 static bool like_package(const struct wc_stack *a, size_t i, const struct wc_stack *b, size_t j) {
     return package_at(a, i)->installation_kind == package_at(b, j)->installation_kind &&
-           wc_str_same(package_at(a, i)->name, package_at(b, j)->name);
+           wc_str_same(package_at(a, i)->package, package_at(b, j)->package);
 }
 
 static bool same_package(const struct wc_stack *a, size_t i, const struct wc_stack *b, size_t j) {
-    return like_package(a, i, b, j) && package_at(a, i)->state == package_at(b, j)->state &&
-           wc_str_same(package_at(a, i)->version, package_at(b, j)->version);
+    return like_package(a, i, b, j) &&
+           package_at(a, i)->package_state == package_at(b, j)->package_state &&
+           wc_str_same(package_at(a, i)->package_version, package_at(b, j)->package_version);
 }
 
 static void compare_package(struct comparison *c, const struct wc_package_record *x,
                             const struct wc_package_record *y) {
-    hold_fact_texts(c, DIFFERENCE_PACKAGE, x->name, "version", x->version, y->version);
-    hold_fact_texts(c, DIFFERENCE_PACKAGE, x->name, "state",
-                    wc_enum_word(WC_ENUM_package_state, x->state),
-                    wc_enum_word(WC_ENUM_package_state, y->state));
+    hold_fact_texts(c, DIFFERENCE_PACKAGE, x->package, "version", x->package_version,
+                    y->package_version);
+    hold_fact_texts(c, DIFFERENCE_PACKAGE, x->package, "state",
+                    wc_enum_word(WC_ENUM_package_state, x->package_state),
+                    wc_enum_word(WC_ENUM_package_state, y->package_state));
 }
 
 static char *package_there(const struct wc_package_record *p) {
-    return must_copy(p->version ? p->version : "there");
+    return must_copy(p->package_version ? p->package_version : "there");
 }
 
 /* One without a name is none that could be told apart. */
@@ -234,14 +236,14 @@ static void compare_packages(struct comparison *c, const struct wc_stack *a,
     pair_up(&pairs, a, a->packages.n, b, b->packages.n, same_package, like_package);
     for (size_t i = 0; i < a->packages.n; i++) {
         const struct wc_package_record *x = package_at(a, i);
-        if (x->name && pairs.of_a[i] != NO_PARTNER)
+        if (x->package && pairs.of_a[i] != NO_PARTNER)
             compare_package(c, x, package_at(b, pairs.of_a[i]));
-        else if (x->name)
-            hold(c, DIFFERENCE_PACKAGE, x->name, NULL, package_there(x), NULL);
+        else if (x->package)
+            hold(c, DIFFERENCE_PACKAGE, x->package, NULL, package_there(x), NULL);
     }
     for (size_t j = 0; j < b->packages.n; j++)
-        if (!pairs.has_b[j] && package_at(b, j)->name)
-            hold(c, DIFFERENCE_PACKAGE, package_at(b, j)->name, NULL, NULL,
+        if (!pairs.has_b[j] && package_at(b, j)->package)
+            hold(c, DIFFERENCE_PACKAGE, package_at(b, j)->package, NULL, NULL,
                  package_there(package_at(b, j)));
     pairs_end(&pairs);
 }

@@ -8,7 +8,7 @@
 
 /* Canonical path, else the loader's, else the SONAME. Never NULL. */
 const char *library_path(const struct wc_object_record *o);
-/* "host", "facade", "graph", "cublasLt": its role, or which part or companion it is. */
+/* "host", "facade", "graph", "cublasLt": its role, or which part or CUDA dependency it is. */
 const char *library_label(const struct wc_object_record *o);
 /* By which it is the same in another process: SONAME without directories, of a host the file's.
  * Never NULL. */

@@ -202,7 +202,7 @@ static void distributions_row(FILE *to, const struct wc_stack *s) {
     struct cell c = {.to = to, .name = "nvidia-* distributions"};
 
     for (size_t i = 0; i < s->packages.n; i++)
-        add_distribution(&c, s->packages.p[i].r.name, s->packages.p[i].r.version);
+        add_distribution(&c, s->packages.p[i].r.package, s->packages.p[i].r.package_version);
     for (size_t i = 0; i < s->objects.n; i++)
         add_distribution(&c, s->objects.p[i].r.installation,
                          s->objects.p[i].r.installation_version);

@@ -44,8 +44,8 @@ static char *outcome_text(const struct wc_outcome_record *o) {
         text = must_copy("never started");
     else if (o->ending == WC_ending_SIGNALED)
         text = must_format("killed by %s%s", o->signal_name ? o->signal_name : "a signal", during);
-    else if (o->ending == WC_ending_EXITED && o->status != WC_NULL)
-        text = must_format("with status %lld%s", (long long)o->status, during);
+    else if (o->ending == WC_ending_EXITED && o->exit_status != WC_NULL)
+        text = must_format("with status %lld%s", (long long)o->exit_status, during);
     free(during);
     return text ? text : must_copy("in a way that is not known");
 }

@@ -70,8 +70,9 @@ static char *binding_text(const struct wc_binding_record *b) {
 static char *call_text(const struct wc_call_record *c) {
     if (c->phase == WC_phase_BEFORE)
         return must_format("calls %s in %s", or_unknown(c->function), or_unknown(c->target_path));
-    if (c->version != WC_NULL)
-        return must_format("%s returned %lld", or_unknown(c->function), (long long)c->version);
+    if (c->returned_version != WC_NULL)
+        return must_format("%s returned %lld", or_unknown(c->function),
+                           (long long)c->returned_version);
     if (c->status_name)
         return must_format("%s returned %s", or_unknown(c->function), c->status_name);
     if (c->status == WC_NULL)
@@ -99,8 +100,8 @@ static char *text_of(const struct wc_record *r) {
     case WC_KIND_file:
         return must_format("in question: %s", or_unknown(r->u.file.path));
     case WC_KIND_package:
-        return must_format("package %s %s", or_unknown(r->u.package.name),
-                           r->u.package.version ? r->u.package.version : "");
+        return must_format("package %s %s", or_unknown(r->u.package.package),
+                           r->u.package.package_version ? r->u.package.package_version : "");
     case WC_KIND_demand:
         return demand_text(&r->u.demand);
     case WC_KIND_binding:

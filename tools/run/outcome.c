@@ -48,7 +48,7 @@ void outcome_begin(struct wc_record *r, const struct child *child) {
         o->signal_name = name_of_signal(WTERMSIG(child->status));
     } else {
         o->ending = WC_ending_EXITED;
-        o->status = WEXITSTATUS(child->status);
+        o->exit_status = WEXITSTATUS(child->status);
     }
 }
 

@@ -90,7 +90,7 @@ static bool ended_within(const struct wc_stack *s) {
     if (!s->has_outcome)
         return !s->has_summary;
     return o->ending == WC_ending_SIGNALED ||
-           (o->ending == WC_ending_EXITED && o->status != 0 && o->during && !s->has_summary);
+           (o->ending == WC_ending_EXITED && o->exit_status != 0 && o->during && !s->has_summary);
 }
 
 static void print_end(const struct run *run, const struct report *r) {
@@ -259,7 +259,8 @@ static struct source *look_at_start(const struct run *run, const char *program, 
     struct source *started;
     char *path;
 
-    if (!program || o->ending != WC_ending_EXITED || o->status != LOADER_STATUS || is_disabled())
+    if (!program || o->ending != WC_ending_EXITED || o->exit_status != LOADER_STATUS ||
+        is_disabled())
         return NULL;
     path = place->directory && !strchr(place->value, '%') ? outcome_path(place, o->child) : NULL;
     started = startup_source(program, run->preload, o->child, path, reason);

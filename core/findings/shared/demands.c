@@ -38,7 +38,7 @@ const char *wc_format_demand(struct wc_case *c, const struct wc_demand_record *r
                          r->spec ? format_spec(c, r->spec) : "?", NULL);
     case WC_demand_kind_SYMBOLS:
         return wc_format(c, "it imports functions of ", format_floor(c, r), NULL);
-    case WC_demand_kind_NODE:
+    case WC_demand_kind_SYMBOL_VERSION:
         return wc_format(c, "its imports demand cuDNN ", wc_format_number(c, wc_major_wanted(r)),
                          NULL);
     case WC_demand_kind_NEEDED:
@@ -80,7 +80,7 @@ const char *wc_format_demand_whole(struct wc_case *c, const struct wc_demand_rec
 /* A range in metadata is no rule's business; what was built with, or pinned, is. */
 static const char *format_rule(struct wc_case *c, const struct wc_demand_record *r,
                                enum wc_fit fit) {
-    enum wc_rule rule = wc_rule_from_name(r->rule);
+    enum wc_rule rule = wc_rule_from_name(r->compatibility_rule);
     struct wc_version pin;
     bool judged = r->demand_kind == WC_demand_kind_BUILT || wc_spec_pins(r->spec, &pin);
 
@@ -94,7 +94,8 @@ static const char *format_rule(struct wc_case *c, const struct wc_demand_record 
 static const char *format_numbers(struct wc_case *c, const struct wc_demand_record *r,
                                   const struct wc_range *runtime) {
     struct wc_version built;
-    bool compatibility = wc_rule_from_name(r->rule) == WC_RULE_TENSORFLOW_COMPATIBILITY;
+    bool compatibility =
+        wc_rule_from_name(r->compatibility_rule) == WC_RULE_TENSORFLOW_COMPATIBILITY;
 
     if (r->demand_kind != WC_demand_kind_BUILT || !runtime->exact || !r->built ||
         !wc_version_parse(r->built, wc_str_length(r->built), &built) || built.patch < 0)
@@ -114,7 +115,7 @@ const char *wc_format_acceptable(struct wc_case *c, const struct wc_demand_recor
     struct wc_version v;
     char text[WC_VERSION_TEXT];
 
-    if (r->demand_kind == WC_demand_kind_NODE || r->demand_kind == WC_demand_kind_NEEDED)
+    if (r->demand_kind == WC_demand_kind_SYMBOL_VERSION || r->demand_kind == WC_demand_kind_NEEDED)
         return wc_format(c, "==", wc_format_number(c, wc_major_wanted(r)), ".*", NULL);
     if (r->demand_kind != WC_demand_kind_BUILT || !r->built ||
         !wc_version_parse(r->built, wc_str_length(r->built), &v))
@@ -134,7 +135,9 @@ static void one_demand(struct wc_case *c, const struct wc_demand_record *r, enum
     const char *name = fit == WC_FITS          ? "satisfied"
                        : fit == WC_FIT_UNKNOWN ? "undecided"
                                                : "wanted";
-    const char *rule = r->rule ? wc_format(c, "rule ", wc_format_name(c, r->rule), NULL) : NULL;
+    const char *rule = r->compatibility_rule
+                           ? wc_format(c, "rule ", wc_format_name(c, r->compatibility_rule), NULL)
+                           : NULL;
 
     wc_case_fact(c, name, wc_format_demand_whole(c, r), wc_format_demand_source(c, r));
     if (fit == WC_FIT_UNKNOWN)

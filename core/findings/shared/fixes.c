@@ -244,8 +244,8 @@ static const char *bare_name(struct wc_case *c, const char *package) {
 
 /* By what put it there. NULL: not known, or not for a command. */
 static const char *again(struct wc_case *c, const struct wc_package_record *p, const char *name) {
-    bool exact = p->version && of_alphabet(p->version, ".+-~");
-    const char *version = exact ? p->version : "";
+    bool exact = p->package_version && of_alphabet(p->package_version, ".+-~");
+    const char *version = exact ? p->package_version : "";
 
     switch (name ? p->installation_kind : WC_installation_kind_UNKNOWN) {
     case WC_installation_kind_WHEEL:
@@ -264,7 +264,7 @@ static const char *again(struct wc_case *c, const struct wc_package_record *p, c
 /* RPM itself says whose file it is. NULL: there is no such command. */
 static const char *by_its_package(struct wc_case *c, const struct wc_object *o) {
     struct wc_package_record p = {.installation_kind = o->r.installation_kind,
-                                  .version = o->r.installation_version};
+                                  .package_version = o->r.installation_version};
     const char *path = o->r.real_path ? wc_format_quoted(c, o->r.real_path) : NULL;
 
     if (o->r.installation_kind == WC_installation_kind_RPM)
@@ -350,7 +350,7 @@ void wc_fix_reinstall(struct wc_case *c, const struct wc_object *library) {
 }
 
 void wc_fix_package(struct wc_case *c, const struct wc_package_record *p, const char *other) {
-    const char *name = p->name ? bare_name(c, p->name) : NULL;
+    const char *name = p->package ? bare_name(c, p->package) : NULL;
     const char *first = other ? bare_name(c, other) : NULL;
     const char *command = again(c, p, name);
     bool wheel = p->installation_kind == WC_installation_kind_WHEEL;
@@ -358,20 +358,20 @@ void wc_fix_package(struct wc_case *c, const struct wc_package_record *p, const 
     if (other)
         wc_case_fix(c, WC_ACTION_REINSTALL,
                     wc_format(c, "uninstall ", wc_format_name(c, other), ", then put the files of ",
-                              wc_format_name(c, p->name), " back, which went with it", NULL),
+                              wc_format_name(c, p->package), " back, which went with it", NULL),
                     command && first && wheel
                         ? wc_format(c, "pip uninstall -y ", first, " && ", command, NULL)
                         : NULL);
     else
         wc_case_fix(c, WC_ACTION_REINSTALL,
-                    wc_format(c, "install ", wc_format_name(c, p->name),
+                    wc_format(c, "install ", wc_format_name(c, p->package),
                               " once more, even though it counts as installed", NULL),
                     command);
 }
 
 const struct wc_package_record *wc_incomplete_package(const struct wc_stack *s, const char *name) {
     for (size_t i = 0; i < s->packages.n; i++)
-        if (s->packages.p[i].r.missing.n && wc_str_same(s->packages.p[i].r.name, name))
+        if (s->packages.p[i].r.missing.n && wc_str_same(s->packages.p[i].r.package, name))
             return &s->packages.p[i].r;
     return NULL;
 }

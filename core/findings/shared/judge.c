@@ -1,7 +1,7 @@
 /*
  * What a host wants against what it got. A framework's own check decides where it is known
  * (core/findings/shared/rules.def), a range in package metadata decides by itself, the oldest
- * release with all imported functions and the major of a version node are bounds. A range of
+ * release with all imported functions and the major of a symbol version are bounds. A range of
  * possible versions fails only when both its ends fail in the same way.
  */
 #include "core/findings/finding.h"
@@ -87,7 +87,7 @@ enum wc_fit wc_spec_fit(const struct wc_spec *spec, const struct wc_range *range
 /* ---- one demand ---- */
 
 enum wc_rule wc_rule_for(const struct wc_demand_record *r) {
-    enum wc_rule rule = wc_rule_from_name(r->rule);
+    enum wc_rule rule = wc_rule_from_name(r->compatibility_rule);
 
     return rule == WC_RULE_NONE ? WC_RULE_NVIDIA : rule;
 }
@@ -174,7 +174,7 @@ enum wc_fit wc_demand_fit(const struct wc_demand_record *r, const struct wc_rang
         return by_metadata(r, runtime);
     case WC_demand_kind_SYMBOLS:
         return by_functions(r, own);
-    case WC_demand_kind_NODE:
+    case WC_demand_kind_SYMBOL_VERSION:
     case WC_demand_kind_NEEDED:
         return by_major(r, own);
     default:
@@ -242,8 +242,8 @@ static bool judge(const struct wc_stack *s, struct wc_judgement *j) {
         enum wc_fit fit;
         if (!is_of(d, j->host))
             continue;
-        if (d->r.functions > j->weight)
-            j->weight = d->r.functions;
+        if (d->r.function_count > j->weight)
+            j->weight = d->r.function_count;
         fit = wc_demand_fit(&d->r, &j->runtime.range, &own);
         if (!refuses(fit))
             continue;

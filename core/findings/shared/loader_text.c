@@ -14,12 +14,12 @@ bool wc_refused_for_symbol(const struct wc_failure *f, struct wc_refusal *out) {
     struct wc_unmet unmet;
     struct wc_text t;
 
-    if (!wc_text_unmet(f->r.text, &unmet) || !unmet.symbol[0] || !unmet.node[0])
+    if (!wc_text_unmet(f->r.text, &unmet) || !unmet.symbol[0] || !unmet.version[0])
         return false;
     wc_text_begin(&t, out->file, sizeof out->file);
     wc_text_add(&t, unmet.file);
     wc_name_read(unmet.file, &wants);
-    wc_name_read(unmet.node, &has);
+    wc_name_read(unmet.version, &has);
     wc_text_begin(&t, out->part, sizeof out->part);
     wc_text_add(&t, has.kind == WC_NAME_PART ? has.part : "facade");
     return wc_kind_is_cudnn(wants.kind) && wc_kind_is_cudnn(has.kind);

@@ -69,7 +69,7 @@ int32_t wc_major_of(const struct wc_object *o) {
     if (wc_version_known(o->floor) && o->floor.major == o->ceiling.major)
         return o->floor.major;
     major = major_in(o->r.soname);
-    return major >= 0 ? major : major_in(o->r.node);
+    return major >= 0 ? major : major_in(o->r.symbol_version);
 }
 
 bool wc_brought_by(const struct wc_stack *s, const struct wc_object *o, int64_t by,

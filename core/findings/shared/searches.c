@@ -26,7 +26,7 @@ const struct wc_candidate *wc_candidate_of(const struct wc_stack *s, const struc
                                            const char *path) {
     for (size_t i = 0; i < s->candidates.n; i++) {
         const struct wc_candidate *b = &s->candidates.p[i];
-        if (b->r.search == f->r.search && b->r.state == WC_file_state_FITS &&
+        if (b->r.search == f->r.search && b->r.file_state == WC_file_state_FITS &&
             (path ? wc_str_same(b->r.path, path) : b->r.beaten))
             return b;
     }
@@ -48,8 +48,9 @@ const char *wc_format_found(struct wc_case *c, const struct wc_searched *f) {
 }
 
 const char *wc_format_candidate(struct wc_case *c, const struct wc_candidate *b) {
-    const char *state =
-        b->r.state == WC_file_state_FITS ? NULL : wc_enum_word(WC_ENUM_file_state, b->r.state);
+    const char *state = b->r.file_state == WC_file_state_FITS
+                            ? NULL
+                            : wc_enum_word(WC_ENUM_file_state, b->r.file_state);
 
     return wc_format(c, b->r.path, b->r.version ? "  " : "", b->r.version ? b->r.version : "",
                      state ? "  " : "", state ? state : "", b->r.installation ? "  " : "",

@@ -124,10 +124,10 @@ const char *wc_format_own(struct wc_case *c, const struct wc_object *o) {
 static struct wc_version returned_by(const struct wc_stack *s, const struct wc_object *library) {
     for (size_t i = s->calls.n; i > 0; i--) {
         const struct wc_call_record *r = &s->calls.p[i - 1].r;
-        if (r->phase == WC_phase_AFTER && r->version > 0 &&
+        if (r->phase == WC_phase_AFTER && r->returned_version > 0 &&
             wc_str_same(r->function, "cudnnGetVersion") &&
             wc_means(library, r->target, r->target_path))
-            return wc_version_from_number((uint64_t)r->version);
+            return wc_version_from_number((uint64_t)r->returned_version);
     }
     return WC_VERSION_NONE;
 }

@@ -7,7 +7,7 @@ import random
 
 ORDER = ["library-not-found", "cuda-major-differs", "dependency-missing", "installation-mixed",
          "facade-and-parts-differ", "parts-differ", "runtime-too-old", "runtime-too-new",
-         "driver-missing", "call-failed", "expectation-not-met", "companion-differs",
+         "driver-missing", "call-failed", "expectation-not-met", "cuda-dependency-differs",
          "two-copies-loaded"]
 
 

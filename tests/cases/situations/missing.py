@@ -28,7 +28,7 @@ def a_function_of_a_newer_release_is_imported(w):
     host = w.host("plain", built, search=[lib], imports=[new])
     host.does("version", "create")
     w.says(f"undefined symbol: {new}", ends=1)
-    w.finds("version-node-not-found", new, "8.6", lib / "libcudnn.so.8")
+    w.finds("symbol-version-not-found", new, "8.6", lib / "libcudnn.so.8")
     w.repairs("install", maps=lib / "libcudnn.so.8")
 
 
@@ -459,7 +459,7 @@ def a_fake_cublaslt_without_the_versioned_functions(w):
                "try:libcudnn.so.9", "create")
     w.environment["LD_LIBRARY_PATH"] = f"{tool}:{own}" if w.faulty else own
     w.says(f"{symbol}, version libcublasLt.so.12", ends=1)
-    w.finds("version-node-not-found", symbol, tool / "libcublasLt.so.12")
+    w.finds("symbol-version-not-found", symbol, tool / "libcublasLt.so.12")
     w.repairs("set-variable", maps=own / "libcublasLt.so.12")
 
 

@@ -6,7 +6,7 @@
 "use strict";
 (() => {
 const SVG = "http://www.w3.org/2000/svg";
-const COLUMNS = ["hosts", "facades", "parts", "companions and driver"];
+const COLUMNS = ["hosts", "facades", "parts", "CUDA dependencies and driver"];
 const HUES = [212, 28, 140, 285, 345, 178, 62, 0, 250, 100];
 const reports = [].concat(JSON.parse(document.getElementById("data").textContent));
 const drawer = document.getElementById("details");
@@ -109,7 +109,7 @@ class Model {
     this.ids.set(o, there(o.object) ? `object ${o.object}` : `object without a number ${i}`);
     this.node(this.ids.get(o), () => ({
       kind: o.role || "other",
-      column: {host: 0, facade: 1, part: 2, companion: 3}[o.role] ?? 0,
+      column: {host: 0, facade: 1, part: 2, "cuda-dependency": 3}[o.role] ?? 0,
       name: o.part || base(o.real_path || o.path || o.soname) || "a file without a name",
       more: [[versionText(o), o.part && base(o.path || o.real_path)].filter(Boolean).join("  ") ||
              o.framework || folder(o.real_path || o.path)],
@@ -169,7 +169,7 @@ class Model {
     const node = this.node(id, () => ({
       kind: "candidate", lost: true, after: beside,
       column: target ? target.column : columnOfName(c.path),
-      name: base(c.path), more: [[c.version, c.state !== "fits" && c.state, folder(c.path)]
+      name: base(c.path), more: [[c.version, c.file_state !== "fits" && c.file_state, folder(c.path)]
         .filter(Boolean).join("  ")],
       installation: this.install(c),
     }));
@@ -212,7 +212,7 @@ class Model {
   addFile(f, i) {
     this.node(`file ${i}`, () => ({
       kind: "file", lost: true, column: columnOfName(f.path || f.real_path), name: base(f.path),
-      more: [f.fault || f.version || f.what || folder(f.path)], installation: this.install(f),
+      more: [f.fault || f.version || f.content || folder(f.path)], installation: this.install(f),
       records: [["file in question", f]],
     }));
   }
@@ -251,7 +251,7 @@ class Model {
         .forEach((c) => node.records.push(["candidate that was not taken", c]));
       add("binding", s.bindings.filter((b) => about("host")(b) || about("target")(b)));
       add("call", s.calls.filter((c) => about("host")(c) || about("target")(c)));
-      add("package", s.packages.filter((p) => p.path && p.path === o.installation_path));
+      add("package", s.packages.filter((p) => p.installation_path && p.installation_path === o.installation_path));
     }
     const findings = this.report.findings.filter((f) => about("object")(f) || about("host")(f));
     add("finding", findings.map((f) => ({severity: f.severity, id: f.id, title: f.title})));

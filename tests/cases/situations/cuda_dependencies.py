@@ -49,7 +49,7 @@ def cublaslt_of_another_toolkit_comes_first(w):
     if w.faulty:
         w.environment["LD_LIBRARY_PATH"] = toolkit
     w.says("Invalid handle. Cannot load symbol cublasLtCreate", ends="SIGABRT")
-    w.finds("companion-differs", toolkit / "libcublasLt.so.12", lib)
+    w.finds("cuda-dependency-differs", toolkit / "libcublasLt.so.12", lib)
     w.repairs("set-variable", maps=own / "libcublasLt.so.12")
 
 
@@ -65,7 +65,7 @@ def cublaslt_cannot_give_a_function(w):
         w.environment["LD_LIBRARY_PATH"] = own
     w.has_it = own
     w.says("Invalid handle. Cannot load symbol cublasLtCreate", ends="SIGABRT")
-    w.finds("companion-differs", "libcublasLt.so.12", lib / "libcudnn.so.9")
+    w.finds("cuda-dependency-differs", "libcublasLt.so.12", lib / "libcudnn.so.9")
     w.repairs("set-variable", maps=own / "libcublasLt.so.12")
 
 
@@ -86,7 +86,7 @@ def nvrtc_is_missing_and_a_part_is_blamed(w, first, last):
     w.environment["LD_LIBRARY_PATH"] = nvrtc
     w.says("Could not load library libcudnn_cnn_infer.so.8. Error: libnvrtc.so: cannot open shared "
            "object file", ends="SIGABRT")
-    w.finds("companion-differs", "libnvrtc.so", lib / "libcudnn_cnn_infer.so.8", release)
+    w.finds("cuda-dependency-differs", "libnvrtc.so", lib / "libcudnn_cnn_infer.so.8", release)
     w.repairs("install", maps=nvrtc / "libnvrtc.so")
 
 
@@ -103,7 +103,7 @@ def nvrtc_is_wanted_late(w):
         w.environment["LD_LIBRARY_PATH"] = nvrtc
     w.has_it = nvrtc
     w.says("Cannot load symbol nvrtcCreateProgram", ends="SIGABRT")
-    w.finds("companion-differs", "libnvrtc.so.12", lib / "libcudnn.so.9")
+    w.finds("cuda-dependency-differs", "libnvrtc.so.12", lib / "libcudnn.so.9")
     w.repairs("set-variable", maps=nvrtc / "libnvrtc.so.12")
 
 
@@ -120,5 +120,5 @@ def cudnn_is_right_and_cublas_is_not(w):
     if w.faulty:
         w.environment["LD_LIBRARY_PATH"] = toolkit
     w.says(f"version {release.number}", ends=0)
-    w.finds("companion-differs", toolkit / "libcublas.so.12", lib)
+    w.finds("cuda-dependency-differs", toolkit / "libcublas.so.12", lib)
     w.repairs("set-variable", maps=own / "libcublas.so.12")

@@ -1,0 +1,73 @@
+#!/usr/bin/env bats
+# A log of another version: whoever reads logs says so, and status 2.
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    mkdir old new
+    stack | make_log good.jsonl
+    sed 's/^{"v":2/{"v":1/' good.jsonl >old/whichcudnn-n-4711-88.jsonl
+    sed 's/^{"v":2/{"v":3/' good.jsonl >new/whichcudnn-n-4711-88.jsonl
+    "$CMD" lock -o good.lock good.jsonl
+    older="whichcudnn-n-4711-88.jsonl: a log of version 1, written by an older libwhichcudnn; this command reads version 2 (run the program again)"
+    newer="whichcudnn-n-4711-88.jsonl: a log of version 3, written by a newer libwhichcudnn; this command reads version 2"
+}
+
+# refuses COMMAND...: OLD stands for the log of version 1, then for that of version 3.
+refuses() {
+    run -2 --separate-stderr "$CMD" "${@/OLD/old}"
+    is "$output" ""
+    [[ $stderr == "whichcudnn: old"[:/]*"$older" ]]
+    run -2 --separate-stderr "$CMD" "${@/OLD/new}"
+    is "$output" ""
+    [[ $stderr == "whichcudnn: new"[:/]*"$newer" ]]
+}
+
+log=whichcudnn-n-4711-88.jsonl
+
+@test "report: of a log, and of a directory" {
+    refuses report OLD/$log
+    refuses report --json OLD
+    refuses report -v OLD
+    refuses report --html page.html OLD
+}
+
+@test "report: the other logs of the directory are reported, and the status is 2" {
+    cp good.jsonl old/whichcudnn-n-1-1.jsonl
+    run -2 --separate-stderr "$CMD" report old
+    is "$stderr" "whichcudnn: old/$older"
+    is "${lines[0]}" "ok: everything seen fits together"
+}
+
+@test "report without a log: the newest" {
+    cd old
+    run -2 --separate-stderr env -u TMPDIR WHICHCUDNN_LOG="$PWD" "$CMD" report
+    [[ $stderr == *"$older" ]]
+}
+
+@test "diff: on either side" {
+    refuses diff OLD/$log good.jsonl
+    refuses diff good.jsonl OLD/$log
+    refuses diff good.lock OLD
+}
+
+@test "lock" {
+    refuses lock OLD/$log
+    refuses lock --requirements OLD/$log
+}
+
+@test "check: against a lock" {
+    refuses check good.lock OLD/$log
+}
+
+@test "probe --like: a log, and a directory" {
+    refuses probe --like OLD/$log
+    refuses probe --like OLD
+}
+
+@test "doctor" {
+    run -2 --separate-stderr "$CMD" doctor old/$log
+    [[ $output == *"a log of version 1"* ]]
+}
