@@ -224,7 +224,7 @@ test:
 	    run-cases run-agreement run-neutral run-faults run-fuzz run-real run-e2e run-unit; \
 	    tests/setup/summary $(tap)/*.tap
 
-suite = +$(Q)rm -f $(tap)/$(1)*.tap; $(MAKE) --no-print-directory run-$(1); \
+suite = +$(Q)rm -f $(tap)/$(1)*.tap; $(MAKE) --no-print-directory -k -j$(JOBS) -Otarget run-$(1); \
         tests/setup/summary $(tap)/$(1)*.tap
 test-unit:     ; $(call suite,unit)
 test-e2e:      ; $(call suite,e2e)
@@ -315,7 +315,7 @@ tidied    := $(patsubst %,$(O)/tidy/%.ok,$(core_sources) $(tools_sources) $(filt
 
 lint:
 	$(call prepare,lint)
-	$(Q)rm -f $(tap)/lint.tap; $(MAKE) --no-print-directory -k -j2 run-tidy; tidy=$$?; \
+	$(Q)rm -f $(tap)/lint.tap; $(MAKE) --no-print-directory -k -j$(JOBS) run-tidy; tidy=$$?; \
 	    $(MAKE) --no-print-directory circles; circles=$$?; \
     tests/setup/lint $(tap)/lint.tap $$tidy $$circles $(c_files); tests/setup/summary $(tap)/lint.tap
 
@@ -413,4 +413,4 @@ help:
 	@echo 'make clean       what was built; distclean: the fetched files too'
 	@echo
 	@echo 'Settings: V=1  O=dir  CC=gcc|clang  OPT=-O2  SAN=address|undefined|thread  COVERAGE=1'
-	@echo '          CUDA_INCLUDE=dir  CUDNN_INCLUDE=dir  CACHE=dir (fetched cuDNN files)'
+	@echo '          CUDA_INCLUDE=dir  CUDNN_INCLUDE=dir  CACHE=dir (fetched cuDNN files)  JOBS=2 (suites at once)'
