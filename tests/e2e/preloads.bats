@@ -65,7 +65,7 @@ blind_but_well() {
             ./wraps-by-version.so ]
 }
 
-@test "a preload in front that passes our dlsym over: said to be a unobserved spot" {
+@test "a preload in front that passes our dlsym over: said to be unobserved" {
     between ./wraps-by-version.so '' blind_but_well
     between '' ./wraps-by-version.so everything deep
 }

@@ -89,7 +89,7 @@ only_blinds() { # CALL FILTER FATE
     log_is ${fate%% *} "${fate#* }"
 }
 
-@test "seccomp: each published system call refused to the shim only unobserved_ones it" {
+@test "seccomp: each published system call refused to the shim only blinds it" {
     local errno call before
     [ "$(published | wc -l)" -ge 30 ]
     for errno in 1 $(part '' 38); do # EPERM, ENOSYS
