@@ -51,7 +51,7 @@ struct wc_elf_hash {
 };
 bool wc_elf_open_gnu_hash(const struct wc_elf_image *e, struct wc_elf_hash *h);
 bool wc_elf_open_hash(const struct wc_elf_image *e, struct wc_elf_hash *h);
-/* Is there an i-th chain entry? DT_GNU_HASH does not print how many it has. */
+/* Is there an i-th chain entry? DT_GNU_HASH does not say how many it has. */
 static inline bool wc_elf_has_chain(const struct wc_elf_image *e, const struct wc_elf_hash *h,
                                     uint64_t i) {
     return i < h->chain_entries && wc_elf_fetched(e, h->chains + 4 * i, 4);

@@ -26,7 +26,7 @@ static const struct {
 #include "file_kinds.def"
 };
 
-struct elf_file {
+struct checked {
     const struct wc_files *files;
     const char *path;
     uint16_t machine;
@@ -36,19 +36,19 @@ struct elf_file {
     unsigned char beginning[BEGINNING];
 };
 
-static void conclude(struct elf_file *l, enum wc_file_fault fault, const char *what) {
+static void conclude(struct checked *l, enum wc_file_fault fault, const char *what) {
     l->out->fault = fault;
     wc_text_add(&l->what, what);
 }
 
 /* ---- what is no ELF file ---- */
 
-static bool begins(const struct elf_file *l, const char *bytes, size_t n) {
+static bool begins(const struct checked *l, const char *bytes, size_t n) {
     return n <= l->n && wc_mem_compare(l->beginning, bytes, n) == 0;
 }
 
 /* The pointer format of git-LFS: "version https://git-lfs...", "oid ...", "size N". */
-static bool is_pointer(struct elf_file *l) {
+static bool is_pointer(struct checked *l) {
     static const char version[] = "version https://git-lfs", size[] = "\nsize ";
     char text[BEGINNING + 1];
     const char *at;
@@ -62,14 +62,12 @@ static bool is_pointer(struct elf_file *l) {
     conclude(l, WC_file_fault_POINTER, "a git-LFS pointer");
     if (at && wc_parse_number(at + sizeof size - 1, sizeof text, &bytes)) {
         l->out->needs = (int64_t)bytes;
-        wc_text_add(&l->what, " to a file of ");
-        wc_text_add_int(&l->what, l->out->needs);
-        wc_text_add(&l->what, " bytes");
+        wc_text_format(&l->what, " to a file of %jd bytes", (intmax_t)bytes);
     }
     return true;
 }
 
-static const char *other_kind(const struct elf_file *l) {
+static const char *other_kind(const struct checked *l) {
     size_t zeros = 0, printable = 0;
 
     for (size_t i = 0; i < sizeof magics / sizeof *magics; i++)
@@ -85,36 +83,35 @@ static const char *other_kind(const struct elf_file *l) {
 
 /* ---- ELF files ---- */
 
-static uint16_t half_at(const struct elf_file *l, size_t offset) {
+static uint16_t half_at(const struct checked *l, size_t offset) {
     const unsigned char *p = l->beginning + offset;
 
     return l->beginning[EI_DATA] == ELFDATA2MSB ? (uint16_t)(p[0] << 8 | p[1])
                                                 : (uint16_t)(p[1] << 8 | p[0]);
 }
 
-static void add_machine(struct elf_file *l, uint16_t machine) {
+static void add_machine(struct checked *l, uint16_t machine) {
     for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
         if (machines[i].number == machine) {
             wc_text_add(&l->what, machines[i].name);
             return;
         }
-    wc_text_add(&l->what, "machine ");
-    wc_text_add_int(&l->what, machine);
+    wc_text_format(&l->what, "machine %d", machine);
 }
 
-/* "a 32-bit library for i386, in a process for x86-64" */
-static void conclude_foreign(struct elf_file *l, enum wc_file_fault fault) {
-    conclude(l, fault,
-             l->beginning[EI_CLASS] == ELFCLASS32 ? "a 32-bit library" : "a 64-bit library");
-    wc_text_add(&l->what, l->beginning[EI_DATA] == ELFDATA2MSB ? " of big-endian byte order" : "");
-    wc_text_add(&l->what, " for ");
+/* "a 32-bit library for i386, in a 64-bit process for x86-64" */
+static void conclude_foreign(struct checked *l, enum wc_file_fault fault) {
+    conclude(l, fault, "a ");
+    wc_text_format(&l->what, "%d-bit library%s for ",
+                   l->beginning[EI_CLASS] == ELFCLASS32 ? 32 : 64,
+                   l->beginning[EI_DATA] == ELFDATA2MSB ? " of big-endian byte order" : "");
     add_machine(l, half_at(l, offsetof(Elf64_Ehdr, e_machine)));
     wc_text_add(&l->what, ", in a 64-bit process for ");
     add_machine(l, l->machine);
 }
 
 /* How many bytes the segments reach up to; -1: the program headers themselves are cut off. */
-static int64_t end_of_segments(struct elf_file *l, const Elf64_Ehdr *h) {
+static int64_t end_of_segments(struct checked *l, const Elf64_Ehdr *h) {
     uint64_t end = h->e_phoff + (uint64_t)h->e_phnum * sizeof(Elf64_Phdr);
     Elf64_Phdr p;
     size_t n;
@@ -130,18 +127,17 @@ static int64_t end_of_segments(struct elf_file *l, const Elf64_Ehdr *h) {
     return end > INT64_MAX ? INT64_MAX : (int64_t)end;
 }
 
-static void conclude_cut(struct elf_file *l, int64_t needs) {
+static void conclude_cut(struct checked *l, int64_t needs) {
     conclude(l, WC_file_fault_CUT, "a library that is cut short: ");
-    wc_text_add_int(&l->what, l->out->size);
+    wc_text_format(&l->what, "%jd", (intmax_t)l->out->size);
     if (needs > 0) {
         l->out->needs = needs;
-        wc_text_add(&l->what, " of ");
-        wc_text_add_int(&l->what, needs);
+        wc_text_format(&l->what, " of %jd", (intmax_t)needs);
     }
     wc_text_add(&l->what, " bytes are there");
 }
 
-static void look_at_library(struct elf_file *l) {
+static void look_at_library(struct checked *l) {
     Elf64_Ehdr h;
     int64_t needs;
 
@@ -160,7 +156,7 @@ static void look_at_library(struct elf_file *l) {
         conclude(l, WC_file_fault_UNKNOWN, "a library");
 }
 
-static void look_at_elf(struct elf_file *l) {
+static void look_at_elf(struct checked *l) {
     if (l->n < sizeof(Elf32_Ehdr) ||
         (l->n < sizeof(Elf64_Ehdr) && l->beginning[EI_CLASS] == ELFCLASS64))
         conclude_cut(l, -1);
@@ -189,20 +185,18 @@ static bool is_entry(void *arg, const char *name) {
 }
 
 /* Its directory names it, and there is nothing behind the name. */
-static bool is_dangling(struct elf_file *l) {
+static bool is_dangling(struct checked *l) {
     char directory[1024];
     struct entry e = {wc_base_name(l->path), false};
-    size_t n = wc_dir_length(l->path);
-    struct wc_text t;
+    int n = (int)wc_dir_length(l->path);
 
-    wc_text_begin(&t, directory, sizeof directory);
-    wc_text_add_n(&t, n ? l->path : ".", n ? n : 1);
-    return !t.cut && l->files->list(l->files->ctx, directory, is_entry, &e) && e.there;
+    return wc_str_format(directory, sizeof directory, "%.*s", n ? n : 1, n ? l->path : ".") &&
+           l->files->list(l->files->ctx, directory, is_entry, &e) && e.there;
 }
 
 bool wc_file_check(const struct wc_files *files, const char *path, uint16_t machine,
                    struct wc_file_check *out) {
-    struct elf_file l = {.files = files, .path = path, .machine = machine, .out = out};
+    struct checked l = {.files = files, .path = path, .machine = machine, .out = out};
     struct wc_file_stat facts;
 
     out->fault = WC_file_fault_UNKNOWN;

@@ -129,7 +129,6 @@ static void take(struct wc_distribution *out, const char *site, const char *info
                  const char *relative) {
     const char *dash = wc_str_find_char(info, '-');
     size_t version = wc_str_length(dash + 1) - wc_str_length(".dist-info");
-    struct wc_text t;
     out->site = site;
     out->info = info;
     out->relative = relative;
@@ -138,8 +137,7 @@ static void take(struct wc_distribution *out, const char *site, const char *info
     for (char *p = out->name; *p; p++)
         if (*p == '_')
             *p = '-';
-    wc_text_begin(&t, out->version, sizeof out->version);
-    wc_text_add_n(&t, dash + 1, version);
+    wc_str_format(out->version, sizeof out->version, "%.*s", (int)version, dash + 1);
 }
 
 /* RECORD: path,hash,size. */
@@ -156,8 +154,8 @@ static bool listed(struct wc_reading *r, const char *path, const struct wc_distr
                    bool likely, bool *changed) {
     char line[LINE];
     size_t mark = r->memory.used;
-    const char *record = wc_reading_join(r, d->site, "/", d->info, "/RECORD", NULL);
-    const char *key = wc_reading_join(r, d->relative, ",", NULL);
+    const char *record = wc_reading_format(r, "%s/%s/RECORD", d->site, d->info);
+    const char *key = wc_reading_format(r, "%s,", d->relative);
     bool found = likely;
     *changed = false;
     if (record && wc_reading_exists(r, record)) {
@@ -293,8 +291,8 @@ size_t wc_distributions_in(struct wc_reading *r, const char *site, bool (*fits)(
 bool wc_distribution_installer(struct wc_reading *r, const struct wc_distribution *d, char *to,
                                size_t cap) {
     size_t mark = r->memory.used;
-    const char *path = wc_reading_join(r, d->site, "/", d->info, "/INSTALLER", NULL);
-    bool printed = wc_reading_line(r, path, 0, to, cap) && to[0];
+    const char *path = wc_reading_format(r, "%s/%s/INSTALLER", d->site, d->info);
+    bool says = wc_reading_line(r, path, 0, to, cap) && to[0];
     r->memory.used = mark;
-    return printed;
+    return says;
 }

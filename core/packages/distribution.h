@@ -30,7 +30,7 @@ size_t wc_distributions_in(struct wc_reading *r, const char *site, bool (*fits)(
 /* Another distribution of the same site by the beginning of its normalised name ("jax_cuda12_"). */
 bool wc_distribution_named(struct wc_reading *r, const char *site, const char *prefix,
                            struct wc_distribution *out);
-/* What put it there: "pip", "uv", "conda". False: it does not print. */
+/* What put it there: "pip", "uv", "conda". False: it does not say. */
 bool wc_distribution_installer(struct wc_reading *r, const struct wc_distribution *d, char *to,
                                size_t cap);
 /* Length of the part of `relative` that is the distribution's own folder: "nvidia/cudnn". */

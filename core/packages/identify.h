@@ -20,7 +20,7 @@ struct wc_identity {
     char mount[256]; /* mount point that brings the file in from elsewhere; "" none, or a wheel's */
 };
 
-/* What records print of it alike. id must live as long. */
+/* What records say of it alike. id must live as long. */
 #define WC_TAKE_INSTALLATION(record, id)                                                           \
     ((record)->installation_kind = (id)->installation_kind,                                        \
      (record)->installation = wc_str_or_null((id)->installation),                                  \
@@ -61,7 +61,7 @@ struct wc_metadata_demand {
     char source_path[1024];
 };
 /*
- * All that the packages around a host's file print (the table is
+ * All that the packages around a host's file say (the table is
  * core/packages/metadata_sources.def): the dist-info of the distribution that owns the file (RECORD
  * names it, or its top-level directory), torch pin, tensorflow build_info, paddle/version, cupy
  * _wheel.json, jaxlib version suffix. Returns how many were written (at most most).

@@ -28,22 +28,15 @@ static const char *const rpm_databases[] = {
 #include "installations.def"
 };
 
-static void put(char *to, size_t cap, const char *s, size_t n) {
-    struct wc_text t;
-    wc_text_begin(&t, to, cap);
-    wc_text_add_n(&t, s, n);
-}
-
 static void set_name(struct wc_identity *out, enum wc_installation_kind kind, const char *name,
                      const char *version) {
     out->installation_kind = kind;
-    put(out->installation, sizeof out->installation, name, wc_str_length(name));
-    put(out->installation_version, sizeof out->installation_version, version,
-        wc_str_length(version));
+    wc_str_format(out->installation, sizeof out->installation, "%s", name);
+    wc_str_format(out->installation_version, sizeof out->installation_version, "%s", version);
 }
 
 static void set_path(struct wc_identity *out, const char *path, size_t n) {
-    put(out->installation_path, sizeof out->installation_path, path, n);
+    wc_str_format(out->installation_path, sizeof out->installation_path, "%.*s", (int)n, path);
 }
 
 static bool begins(const char *name, const char *prefix) {
@@ -72,8 +65,9 @@ static struct wc_version stated(const struct wc_identity *id) {
 
 /* ---- a wheel, or a framework's own copy in one ---- */
 
+/* *changed: the file is not the one that the wheel installed. */
 static bool in_wheel(struct wc_reading *r, const char *path, bool is_library,
-                     struct wc_identity *out, struct wc_version *cudnn) {
+                     struct wc_identity *out, bool *changed) {
     struct wc_distribution d;
     if (!wc_distribution_of(r, path, &d))
         return false;
@@ -88,7 +82,7 @@ static bool in_wheel(struct wc_reading *r, const char *path, bool is_library,
              d.name, d.version);
     size_t site = wc_str_length(d.site), folder = wc_distribution_folder(d.relative);
     set_path(out, path, folder ? site + 1 + folder : site);
-    *cudnn = d.changed ? WC_VERSION_NONE : stated(out);
+    *changed = d.changed;
     return true;
 }
 
@@ -102,21 +96,19 @@ static void library_stem(const char *path, char stem[STEM]) {
         name += 3;
     while (n + 1 < STEM && name[n] >= 'a' && name[n] <= 'z')
         n++;
-    put(stem, STEM, name, n);
+    wc_str_format(stem, STEM, "%.*s", (int)n, name);
 }
 
 static bool names_stem(void *ctx, const char *record) {
     return wc_str_find(record, ctx) != NULL;
 }
 
-static bool in_conda(struct wc_reading *r, const char *path, char *stem, struct wc_identity *out,
-                     struct wc_version *cudnn) {
+static bool in_conda(struct wc_reading *r, const char *path, char *stem, struct wc_identity *out) {
     struct wc_conda_package p;
     if (!stem[0] || !wc_conda_package_of(r, path, names_stem, stem, &p))
         return false;
     set_name(out, WC_installation_kind_CONDA, p.name, p.version);
     set_path(out, p.prefix, wc_str_length(p.prefix));
-    *cudnn = stated(out);
     return true;
 }
 
@@ -136,35 +128,35 @@ static bool collect_list(void *arg, const char *name) {
     return true;
 }
 
+static bool has_line(struct wc_reading *r, const char *list, const char *path, bool *begins) {
+    char rest[2];
+    uint64_t at = wc_reading_find(r, list, 0, path, true);
+    *begins = at != WC_NOWHERE;
+    return *begins &&
+           (!wc_reading_line(r, list, at + wc_str_length(path), rest, sizeof rest) || !rest[0]);
+}
+
 /* dpkg's lists may name a file of /usr/lib by its old place, /lib. */
 static bool lists(struct wc_reading *r, const char *list, const char *path) {
-    char line[2];
-    const char *shorter = wc_str_starts(path, "/usr/") ? path + 4 : path;
-    uint64_t at = wc_reading_find(r, list, 0, path, true);
-    if (at != WC_NOWHERE)
-        return !wc_reading_line(r, list, at + wc_str_length(path), line, sizeof line) || !line[0];
-    at = wc_reading_find(r, list, 0, shorter, true);
-    return at != WC_NOWHERE &&
-           (!wc_reading_line(r, list, at + wc_str_length(shorter), line, sizeof line) || !line[0]);
+    bool begins, has = has_line(r, list, path, &begins);
+    return begins ? has
+                  : has_line(r, list, wc_str_starts(path, "/usr/") ? path + 4 : path, &begins);
 }
 
 void wc_debian_version(struct wc_reading *r, const char *package, char *to, size_t cap) {
     const char *colon = wc_str_find_char(package, ':');
-    const char *name =
-        wc_reading_copy(r, package, colon ? (size_t)(colon - package) : wc_str_length(package));
-    const char *key = wc_reading_join(r, "Package: ", name ? name : "", "\n", NULL);
+    size_t n = colon ? (size_t)(colon - package) : wc_str_length(package);
+    const char *key = wc_reading_format(r, "Package: %.*s\n", (int)n, package);
     uint64_t at = key ? wc_reading_find(r, DPKG "/status", 0, key, true) : WC_NOWHERE;
-    to[0] = 0;
-    if (at == WC_NOWHERE)
-        return;
-    at = wc_reading_find(r, DPKG "/status", at + 1, "Version: ", true);
+    if (at != WC_NOWHERE)
+        at = wc_reading_find(r, DPKG "/status", at + 1, "Version: ", true);
     if (at == WC_NOWHERE ||
         !wc_reading_line(r, DPKG "/status", at + wc_str_length("Version: "), to, cap))
         to[0] = 0;
 }
 
 static bool in_debian(struct wc_reading *r, const char *path, const char *stem,
-                      struct wc_identity *out, struct wc_version *cudnn) {
+                      struct wc_identity *out) {
     char version[LINE];
     size_t mark = r->memory.used;
     struct package_lists *l = wc_arena_take(&r->memory.arena, sizeof *l);
@@ -175,13 +167,12 @@ static bool in_debian(struct wc_reading *r, const char *path, const char *stem,
     l->stem = stem;
     r->files->list(r->files->ctx, DPKG "/info", collect_list, l);
     for (size_t i = 0; i < l->n && !found; i++) {
-        const char *list = wc_reading_join(r, DPKG "/info/", l->name[i], ".list", NULL);
+        const char *list = wc_reading_format(r, DPKG "/info/%s.list", l->name[i]);
         if (!list || !lists(r, list, path))
             continue;
         wc_debian_version(r, l->name[i], version, sizeof version);
         set_name(out, WC_installation_kind_DEBIAN, l->name[i], version);
         set_path(out, path, wc_dir_length(path));
-        *cudnn = stated(out);
         found = true;
     }
     r->memory.used = mark;
@@ -211,7 +202,7 @@ static bool is_mounted(struct wc_reading *r, const char *path, struct wc_identit
     struct wc_mount m;
     if (!wc_mount_of(r, path, &m))
         return false;
-    put(out->mount, sizeof out->mount, m.point, wc_str_length(m.point));
+    wc_str_format(out->mount, sizeof out->mount, "%s", m.point);
     if (!m.of_file)
         return false;
     set_name(out, WC_installation_kind_CONTAINER_MOUNT, "", "");
@@ -221,11 +212,14 @@ static bool is_mounted(struct wc_reading *r, const char *path, struct wc_identit
 
 /* ---- a CUDA toolkit, a framework's folder, a directory ---- */
 
+static bool digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
 /* version.json of CUDA 11 and later: "cuda" : { "name" : ..., "version" : "13.0.2" } */
 static bool version_of_toolkit(struct wc_reading *r, const char *root, char *to, size_t cap) {
     char line[LINE];
-    struct wc_text t;
-    const char *json = wc_reading_join(r, root, "/version.json", NULL);
+    const char *json = wc_reading_format(r, "%s/version.json", root);
     uint64_t at = wc_reading_find(r, json, 0, "\"cuda\"", false);
     if (at != WC_NOWHERE)
         at = wc_reading_find(r, json, at, "\"version\"", false);
@@ -234,14 +228,11 @@ static bool version_of_toolkit(struct wc_reading *r, const char *root, char *to,
     const char *from = line;
     while (*from == ' ' || *from == ':' || *from == '"')
         from++;
-    wc_text_begin(&t, to, cap);
-    while ((*from >= '0' && *from <= '9') || *from == '.')
-        wc_text_add_char(&t, *from++);
-    return t.n != 0;
-}
-
-static bool digit(char c) {
-    return c >= '0' && c <= '9';
+    int n = 0;
+    while (digit(from[n]) || from[n] == '.')
+        n++;
+    wc_str_format(to, cap, "%.*s", n, from);
+    return n != 0;
 }
 
 /* A directory named cuda-13.0, or any with a toolkit's version.json, or "cuda" with a compiler. */
@@ -252,23 +243,19 @@ static bool is_toolkit(struct wc_reading *r, const char *root, char *version, si
     if (version_of_toolkit(r, root, version, cap))
         return true;
     if (numbered)
-        put(version, cap, name + 5, wc_str_length(name + 5));
+        wc_str_format(version, cap, "%s", name + 5);
     return numbered || (wc_str_compare(name, "cuda") == 0 &&
-                        (wc_reading_exists(r, wc_reading_join(r, root, "/bin/nvcc", NULL)) ||
-                         wc_reading_exists(r, wc_reading_join(r, root, "/version.txt", NULL))));
+                        (wc_reading_exists(r, wc_reading_format(r, "%s/bin/nvcc", root)) ||
+                         wc_reading_exists(r, wc_reading_format(r, "%s/version.txt", root))));
 }
 
 /* "cuda-13.0" of 13.0.2: how NVIDIA names the directory. */
 static void toolkit_name(const char *version, struct wc_identity *out) {
-    struct wc_text t;
     const char *dot = wc_str_find_char(version, '.');
     dot = dot ? wc_str_find_char(dot + 1, '.') : NULL;
-    out->installation_kind = WC_installation_kind_CUDA_TOOLKIT;
-    put(out->installation_version, sizeof out->installation_version, version,
-        wc_str_length(version));
-    wc_text_begin(&t, out->installation, sizeof out->installation);
-    wc_text_join(&t, "cuda", version[0] ? "-" : "", NULL);
-    wc_text_add_n(&t, version, dot ? (size_t)(dot - version) : wc_str_length(version));
+    set_name(out, WC_installation_kind_CUDA_TOOLKIT, "", version);
+    wc_str_format(out->installation, sizeof out->installation, "cuda%s%.*s", version[0] ? "-" : "",
+                  (int)(dot ? (size_t)(dot - version) : wc_str_length(version)), version);
 }
 
 static bool in_toolkit(struct wc_reading *r, const char *path, struct wc_identity *out) {
@@ -288,8 +275,8 @@ static bool in_toolkit(struct wc_reading *r, const char *path, struct wc_identit
     return false;
 }
 
-static bool in_bundle(const char *path, bool is_library, struct wc_identity *out) {
-    for (size_t i = 0; is_library && i < sizeof bundles / sizeof *bundles; i++) {
+static bool in_bundle(const char *path, struct wc_identity *out) {
+    for (size_t i = 0; i < sizeof bundles / sizeof *bundles; i++) {
         const char *at = wc_str_find(path, bundles[i].within);
         if (!at)
             continue;
@@ -304,16 +291,15 @@ static bool in_bundle(const char *path, bool is_library, struct wc_identity *out
 void wc_installation_of(struct wc_reading *r, const char *path, struct wc_identity *out,
                         struct wc_version *cudnn) {
     char stem[STEM];
-    struct wc_name name;
-    wc_name_read(path, &name);
-    bool is_library = name.kind != WC_NAME_OTHER;
+    bool is_library = wc_name_kind_of(path) != WC_NAME_OTHER, changed = false;
     library_stem(path, stem);
-    *cudnn = WC_VERSION_NONE;
-    if (in_wheel(r, path, is_library, out, cudnn) || (is_library && is_mounted(r, path, out)) ||
-        (is_library && in_conda(r, path, stem, out, cudnn)) || in_toolkit(r, path, out) ||
-        (is_library && in_debian(r, path, stem, out, cudnn)) || in_bundle(path, is_library, out) ||
-        (is_library && in_rpm(r, path, out)))
-        return;
-    set_name(out, WC_installation_kind_DIRECTORY, "", "");
-    set_path(out, path, wc_dir_length(path));
+    if (!in_wheel(r, path, is_library, out, &changed) &&
+        !(is_library && is_mounted(r, path, out)) &&
+        !(is_library && in_conda(r, path, stem, out)) && !in_toolkit(r, path, out) &&
+        !(is_library &&
+          (in_debian(r, path, stem, out) || in_bundle(path, out) || in_rpm(r, path, out)))) {
+        set_name(out, WC_installation_kind_DIRECTORY, "", "");
+        set_path(out, path, wc_dir_length(path));
+    }
+    *cudnn = changed ? WC_VERSION_NONE : stated(out);
 }

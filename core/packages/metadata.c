@@ -69,30 +69,22 @@ struct package {
     bool floor_is_built;
 };
 
-static void put(char *to, size_t cap, const char *s) {
-    struct wc_text t;
-    wc_text_begin(&t, to, cap);
-    wc_text_add(&t, s);
-}
-
 /* Room for one more demand, its sources filled in: "METADATA of torch 2.15.0". NULL: no room. */
 static struct wc_metadata_demand *begin(struct asking *a, const struct package *p, const char *what,
                                         const char *path) {
     struct wc_metadata_demand *d = &a->out[a->n];
-    struct wc_text t;
     if (a->n == a->most)
         return NULL;
     wc_mem_set(d, 0, sizeof *d);
-    put(d->framework, sizeof d->framework, p->framework);
+    wc_str_format(d->framework, sizeof d->framework, "%s", p->framework);
     if (p->framework)
-        put(d->framework_version, sizeof d->framework_version, p->version);
-    wc_text_begin(&t, d->source, sizeof d->source);
-    wc_text_join(&t, what, " of ", p->name, " ", p->version, NULL);
-    put(d->source_path, sizeof d->source_path, path);
+        wc_str_format(d->framework_version, sizeof d->framework_version, "%s", p->version);
+    wc_str_format(d->source, sizeof d->source, "%s of %s %s", what, p->name, p->version);
+    wc_str_format(d->source_path, sizeof d->source_path, "%s", path);
     return d;
 }
 
-/* Two rows that print the same are one: the same pin for two machines. */
+/* Two rows that say the same are one: the same pin for two machines. */
 static void end(struct asking *a) {
     const struct wc_metadata_demand *d = &a->out[a->n];
     for (size_t i = 0; i < a->n; i++)
@@ -181,7 +173,7 @@ static void read_requirements(struct asking *a, const struct package *p, const c
                               const char *info) {
     static const char key[] = "Requires-Dist: ";
     const size_t before = sizeof key - 1;
-    const char *path = wc_reading_join(a->r, site, "/", info, "/METADATA", NULL);
+    const char *path = wc_reading_format(a->r, "%s/%s/METADATA", site, info);
     uint64_t at = 0;
     while (path && a->n < a->most &&
            (at = wc_reading_find(a->r, path, at, key, true)) != WC_NOWHERE) {
@@ -215,7 +207,7 @@ static void read_files(struct asking *a, const struct package *p, const char *si
         size_t mark = a->r->memory.used;
         if (!wc_str_same(p->framework, files_with_version[i].framework))
             continue;
-        const char *path = wc_reading_join(a->r, site, "/", files_with_version[i].path, NULL);
+        const char *path = wc_reading_format(a->r, "%s/%s", site, files_with_version[i].path);
         struct wc_version v = !path ? WC_VERSION_NONE
                               : files_with_version[i].marker
                                   ? version_behind(a->r, path, files_with_version[i].marker)
@@ -262,7 +254,7 @@ static bool consider_copy(void *arg, const char *name) {
         if (wc_str_compare(read.part, answering[i]) == 0)
             worth = 2;
     if (worth > best->worth && wc_str_length(name) < sizeof best->name) {
-        put(best->name, sizeof best->name, name);
+        wc_str_format(best->name, sizeof best->name, "%s", name);
         best->worth = worth;
     }
     return true;
@@ -273,12 +265,12 @@ static void read_bundled(struct asking *a, const struct package *p, const char *
         size_t mark = a->r->memory.used;
         struct copy best = {"", 0};
         const char *directory = wc_str_same(p->framework, bundled[i].framework)
-                                    ? wc_reading_join(a->r, site, "/", bundled[i].directory, NULL)
+                                    ? wc_reading_format(a->r, "%s/%s", site, bundled[i].directory)
                                     : NULL;
         if (directory)
             a->r->files->list(a->r->files->ctx, directory, consider_copy, &best);
         const char *path =
-            best.worth ? wc_reading_join(a->r, directory, "/", best.name, NULL) : NULL;
+            best.worth ? wc_reading_format(a->r, "%s/%s", directory, best.name) : NULL;
         struct wc_metadata_demand *d = path ? begin(a, p, best.name, path) : NULL;
         a->r->memory.used = mark;
         if (!d)
@@ -328,7 +320,7 @@ static void read_distribution(struct asking *a, const struct wc_distribution *d)
     const struct framework *f = framework_of(normal);
     struct package p = {f ? f->name : NULL, d->name, d->version, f && f->floor_is_built};
     read_files(a, &p, d->site);
-    const char *info = wc_reading_join(a->r, d->site, "/", d->info, NULL);
+    const char *info = wc_reading_format(a->r, "%s/%s", d->site, d->info);
     if (info)
         read_version_suffix(a, &p, info);
     read_requirements(a, &p, d->site, d->info);

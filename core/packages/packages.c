@@ -15,7 +15,7 @@ enum { PACKAGES = 6, FILES = 24, TOLD = 12, RELATIVE = 256 };
 
 struct listed {
     const char *path; /* as the list has it */
-    uint64_t size;    /* 0: not printed */
+    uint64_t size;    /* 0: not stated */
     bool there, changed;
     uint64_t device, inode;
 };
@@ -80,11 +80,8 @@ static struct listed *add_file(struct looking *l, const char *path, size_t n) {
     char copy[RELATIVE];
     struct package *p = l->now;
     struct listed *f;
-    if (n >= sizeof copy || p->n == FILES)
-        return NULL;
-    wc_mem_copy(copy, path, n);
-    copy[n] = 0;
-    if (!is_cudnn_library(copy))
+    if (p->n == FILES || !wc_str_format(copy, sizeof copy, "%.*s", (int)n, path) ||
+        !is_cudnn_library(copy))
         return NULL;
     f = find_file(p, copy);
     if (f)
@@ -153,7 +150,7 @@ static void add_wheels(struct looking *l, const char *path) {
     const char *site = wc_distribution_site(l->r, path);
     size_t n = d && site ? wc_distributions_in(l->r, site, is_wheel_of_cudnn, d, PACKAGES) : 0;
     for (size_t i = 0; i < n; i++) {
-        const char *list = wc_reading_join(l->r, site, "/", d[i].info, "/RECORD", NULL);
+        const char *list = wc_reading_format(l->r, "%s/%s/RECORD", site, d[i].info);
         if (add_package(l, WC_installation_kind_WHEEL, d[i].name, d[i].version, site, list))
             wc_reading_each(l->r, list, "\n\r", line_of_record, l);
     }
@@ -175,16 +172,12 @@ static void add_conda(struct looking *l, const char *path) {
 
 static bool collect_dpkg(void *ctx, const char *name) {
     struct looking *l = ctx;
-    char package[RELATIVE], version[WC_VERSION_TEXT];
-    size_t n = wc_str_length(name) - wc_str_length(".list");
-    if (!wc_str_ends(name, ".list") || n >= sizeof package ||
-        !wc_is_cudnn_package(WC_installation_kind_DEBIAN, name))
-        return true;
-    wc_mem_copy(package, name, n);
-    package[n] = 0;
-    version[0] = 0;
-    add_package(l, WC_installation_kind_DEBIAN, package, version, "/",
-                wc_reading_join(l->r, DPKG_INFO "/", name, NULL));
+    char package[RELATIVE];
+    int n = (int)(wc_str_length(name) - wc_str_length(".list"));
+    if (wc_str_ends(name, ".list") && wc_is_cudnn_package(WC_installation_kind_DEBIAN, name) &&
+        wc_str_format(package, sizeof package, "%.*s", n, name))
+        add_package(l, WC_installation_kind_DEBIAN, package, "", "/",
+                    wc_reading_format(l->r, DPKG_INFO "/%s", name));
     return l->n < PACKAGES;
 }
 
@@ -203,7 +196,7 @@ static void add_debian(struct looking *l) {
 /* ---- against the disk ---- */
 
 static const char *absolute(struct looking *l, const struct package *p, const char *path) {
-    return path[0] == '/' ? path : wc_reading_join(l->r, p->environment, "/", path, NULL);
+    return path[0] == '/' ? path : wc_reading_format(l->r, "%s/%s", p->environment, path);
 }
 
 static void compare(struct looking *l, struct package *p) {
@@ -238,7 +231,7 @@ static bool note_foreign(void *ctx, const char *name) {
     struct wc_file_stat facts;
     size_t mark = l->r->memory.used;
     const char *path =
-        is_cudnn_library(name) ? wc_reading_join(l->r, l->directory, "/", name, NULL) : NULL;
+        is_cudnn_library(name) ? wc_reading_format(l->r, "%s/%s", l->directory, name) : NULL;
     if (path && l->r->files->facts(l->r->files->ctx, path, &facts) && !is_listed(l, &facts))
         l->foreign[l->foreigners++] = path;
     else
@@ -277,7 +270,7 @@ static void find_sharing(struct looking *l, const struct package *p, struct name
         for (size_t k = 0; l->package[i] != p && k < p->n && !shares; k++)
             shares = l->package[i]->kind == p->kind && find_file(l->package[i], p->file[k].path);
         if (shares)
-            put(out, wc_reading_join(l->r, l->package[i]->name, " ", l->package[i]->version, NULL));
+            put(out, wc_reading_format(l->r, "%s %s", l->package[i]->name, l->package[i]->version));
     }
 }
 
@@ -288,9 +281,8 @@ static const char *own_path(struct looking *l, const struct package *p) {
     switch (p->kind) {
     case WC_installation_kind_WHEEL:
         folder = wc_distribution_folder(file);
-        file = wc_reading_copy(l->r, file, folder);
-        return folder && file ? wc_reading_join(l->r, p->environment, "/", file, NULL)
-                              : p->environment;
+        return folder ? wc_reading_format(l->r, "%s/%.*s", p->environment, (int)folder, file)
+                      : p->environment;
     case WC_installation_kind_DEBIAN:
         return wc_reading_copy(l->r, file, wc_dir_length(file));
     default:

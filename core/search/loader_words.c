@@ -7,11 +7,7 @@ static const char *const refusals[] = {
 };
 
 static bool copy(char *to, size_t cap, const char *from, const char *end) {
-    struct wc_text t;
-
-    wc_text_begin(&t, to, cap);
-    wc_text_add_n(&t, from, (size_t)(end - from));
-    return t.n > 0 && !t.cut;
+    return end > from && wc_str_format(to, cap, "%.*s", (int)(end - from), from);
 }
 
 static bool refuses(const char *at) {
@@ -33,16 +29,13 @@ bool wc_text_refuses(const char *text, char *out, size_t cap) {
 bool wc_text_not_found(const char *text, char *out, size_t cap) {
     const char *end = text ? wc_str_find(text, ": cannot open shared object file") : NULL;
     const char *start = end;
-    struct wc_text t;
 
     if (!end)
         return false;
     /* cuDNN and frameworks put words of their own before it. */
     while (start > text && start[-1] != '/' && start[-1] != ' ')
         start--;
-    wc_text_begin(&t, out, cap);
-    wc_text_add_n(&t, start, (size_t)(end - start));
-    return t.n > 0 && !t.cut;
+    return copy(out, cap, start, end);
 }
 
 static bool read_symbol_version(const char *text, const char *at, const char *words,

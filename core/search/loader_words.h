@@ -9,7 +9,7 @@
 #include "core/base/base.h"
 
 /* "libfoo.so.1: cannot open shared object file: ..." names libfoo.so.1: its base name in out.
- * False: the text does not print that a library was not found. */
+ * False: the text does not say that a library was not found. */
 bool wc_text_not_found(const char *text, char *out, size_t cap);
 /* Do the words refuse a file for what it is? Its name in out, as the loader has it: a path, or the
  * bare name where it went on searching and found no other. */

@@ -24,16 +24,12 @@ struct looking {
 
 static void look_below(struct looking *l, const char *parent, const char *root, enum root kind) {
     struct wc_file_stat facts;
-    struct wc_text t;
-    for (size_t i = 0; i < sizeof places / sizeof *places && !l->over; i++) {
-        if (places[i].root != kind)
-            continue;
-        wc_text_begin(&t, l->path, WC_SEARCH_PATH);
-        wc_text_join(&t, parent, root, wc_str_ends(root, "/") ? "" : "/", places[i].below, l->name,
-                     NULL);
-        if (!t.cut && l->files->facts(l->files->ctx, l->path, &facts) && facts.regular)
+    for (size_t i = 0; i < sizeof places / sizeof *places && !l->over; i++)
+        if (places[i].root == kind &&
+            wc_str_format(l->path, WC_SEARCH_PATH, "%s%s%s%s%s", parent, root,
+                          wc_str_ends(root, "/") ? "" : "/", places[i].below, l->name) &&
+            l->files->facts(l->files->ctx, l->path, &facts) && facts.regular)
             l->over = !l->each(l->arg, l->path);
-    }
 }
 
 static bool each_local(void *arg, const char *name) {

@@ -8,19 +8,16 @@ static const char *keep(struct wc_replay *r, const char *text) {
 }
 
 static void note_directory(struct wc_replay *r, const struct wc_search_candidate *c) {
-    struct wc_text t;
+    const char *directory = c->directory && c->directory[0] ? c->directory : ".";
     if (!c->directory || c->in_subdirectory)
         return;
     if (r->searched_count == WC_REPLAY_SEARCHED) {
         r->searched_more++;
         return;
     }
-    wc_text_begin(&t, r->room, sizeof r->room);
-    wc_text_join(&t, wc_enum_word(WC_ENUM_search_rule, c->rule), " ",
-                 c->directory[0] ? c->directory : "./", c->no_directory ? " (not there)" : "",
-                 NULL);
-    r->directory[r->searched_count] =
-        c->no_directory ? NULL : keep(r, c->directory[0] ? c->directory : ".");
+    wc_str_format(r->room, sizeof r->room, "%s %s%s", wc_enum_word(WC_ENUM_search_rule, c->rule),
+                  c->directory[0] ? directory : "./", c->no_directory ? " (not there)" : "");
+    r->directory[r->searched_count] = c->no_directory ? NULL : keep(r, directory);
     r->rule[r->searched_count] = c->rule;
     r->searched[r->searched_count++] = keep(r, r->room);
 }
@@ -69,17 +66,17 @@ static bool note_candidate(void *replay, const struct wc_search_candidate *c) {
     return true;
 }
 
-void wc_replay_run(struct wc_replay *r, const struct wc_search_context *library_cache,
+void wc_replay_run(struct wc_replay *r, const struct wc_search_context *context,
                    const struct wc_search_object *caller, const char *name, void *scratch,
                    size_t scratch_size) {
-    r->files = library_cache->files;
+    r->files = context->files;
     wc_buffer_arena_begin(&r->memory, r->texts, sizeof r->texts);
     r->searched_count = r->searched_more = r->others = r->others_more = 0;
     r->found = false;
     wc_mem_set(r->site, 0, sizeof r->site);
     wc_mem_set(r->conda, 0, sizeof r->conda);
     wc_mem_set(r->cuda, 0, sizeof r->cuda);
-    wc_search(library_cache, caller, name, scratch, scratch_size, note_candidate, r);
+    wc_search(context, caller, name, scratch, scratch_size, note_candidate, r);
 }
 
 const char *wc_replay_taken(const struct wc_replay *r) {
@@ -110,7 +107,7 @@ bool wc_replay_takes(const struct wc_replay *r, const char *path, uint64_t devic
             (inode && r->taken.facts.inode == inode && r->taken.facts.device == device));
 }
 
-/* ---- copies that the loader does not elf_file at ---- */
+/* ---- copies that the loader does not look at ---- */
 
 static void take_variable(struct wc_replay *r, const char **list, size_t most, const char *name,
                           const char *variable) {
@@ -149,12 +146,9 @@ static bool note_copy(void *replay, const char *path) {
 
 static void note_beside(struct wc_replay *r, const char *name, const char *caller, char *room) {
     struct wc_file_stat facts;
-    struct wc_text t;
     size_t n = wc_dir_length(caller);
-    wc_text_begin(&t, room, WC_SEARCH_PATH);
-    wc_text_add_n(&t, caller, n);
-    wc_text_join(&t, n ? "/" : "./", name, NULL);
-    if (!t.cut && r->files->facts(r->files->ctx, room, &facts) && facts.regular)
+    if (wc_str_format(room, WC_SEARCH_PATH, "%.*s%s%s", (int)n, caller, n ? "/" : "./", name) &&
+        r->files->facts(r->files->ctx, room, &facts) && facts.regular)
         note_copy(r, room);
 }
 
@@ -174,15 +168,13 @@ static void identify(struct wc_replay *r, const struct wc_replay_file *f,
                      const struct wc_replay_sink *sink, struct wc_candidate_record *c) {
     const struct wc_elf_image *image;
     struct wc_identity *id = &r->identity;
-    struct wc_text t;
     if (!sink->scratch || !sink->open(sink->ctx, f->c.path, &image))
         return;
     if (f->c.state != WC_file_state_FITS)
         image = NULL;
     wc_identify(r->files, c->real_path ? c->real_path : f->c.path, image, true, sink->scratch,
                 sink->scratch_size, id);
-    wc_text_begin(&t, r->soname, sizeof r->soname);
-    wc_text_add(&t, image ? wc_elf_soname(image) : NULL);
+    wc_str_format(r->soname, sizeof r->soname, "%s", image ? wc_elf_soname(image) : NULL);
     sink->close(sink->ctx);
     c->soname = wc_str_or_null(r->soname);
     c->version = wc_version_text(id->version, r->version);

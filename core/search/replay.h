@@ -1,6 +1,6 @@
 /*
  * One replay of the loader's search (core/search/search.h), kept: which file it takes, which it
- * passes over, where it looked, what else stands there; and the records that emit it. Pure; for the
+ * passes over, where it looked, what else stands there; and the records that tell it. Pure; for the
  * shim, which replays what just happened, and for the command, which looks before or afterwards.
  */
 #ifndef WHICHCUDNN_REPLAY_H
@@ -35,8 +35,8 @@ struct wc_replay {
     char texts[64 << 10];
 };
 
-/* library_cache: with `whole`. scratch: as for wc_search. */
-void wc_replay_run(struct wc_replay *r, const struct wc_search_context *library_cache,
+/* context: with `whole`. scratch: as for wc_search. */
+void wc_replay_run(struct wc_replay *r, const struct wc_search_context *context,
                    const struct wc_search_object *caller, const char *name, void *scratch,
                    size_t scratch_size);
 /* The file that it takes; NULL: none. The i-th one that it passes over or ends at, the i-th
@@ -46,7 +46,7 @@ const char *wc_replay_passed(const struct wc_replay *r, size_t i);
 const char *wc_replay_directory(const struct wc_replay *r, size_t i, enum wc_search_rule *rule);
 bool wc_replay_takes(const struct wc_replay *r, const char *path, uint64_t device, uint64_t inode);
 
-/* Copies that the loader does not elf_file at: what a host wants and does not find may be installed
+/* Copies that the loader does not look at: what a host wants and does not find may be installed
  * all the same. First the roots that variables ("NAME=value") and paths of mapped files give, then
  * the copies, among them one beside the caller. */
 void wc_replay_root(struct wc_replay *r, const char *variable);

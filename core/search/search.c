@@ -21,7 +21,7 @@ struct wc_search_missing {
 };
 
 struct search {
-    const struct wc_search_context *library_cache;
+    const struct wc_search_context *context;
     const char *name;
     bool (*each)(void *arg, const struct wc_search_candidate *candidate);
     void *arg;
@@ -70,14 +70,14 @@ static void emit(struct search *s, const char *path, enum wc_file_state state) {
         return;
     s->found = s->candidate.state == WC_file_state_FITS;
     s->decided = s->found || s->candidate.state == WC_file_state_DAMAGED;
-    s->over = s->over || (s->decided && !s->library_cache->whole);
+    s->over = s->over || (s->decided && !s->context->whole);
 }
 
 /* ---- a list of directories ---- */
 
 static bool is_missing(const struct search *s, const char *path, size_t base,
                        const char *const *sub) {
-    const struct wc_search_memory *m = s->library_cache->memory;
+    const struct wc_search_memory *m = s->context->memory;
     size_t n = m && m->missing ? wc_str_length(path) : 0;
     for (const struct wc_search_missing *d = m ? m->missing : NULL; d; d = d->next)
         if (d->n == n && d->base == base && d->sub == sub && wc_mem_compare(d->path, path, n) == 0)
@@ -87,12 +87,11 @@ static bool is_missing(const struct search *s, const char *path, size_t base,
 
 static bool is_there(const struct search *s, const char *directory) {
     struct wc_file_stat facts;
-    return s->library_cache->files->facts(s->library_cache->files->ctx, directory, &facts) &&
-           facts.directory;
+    return s->context->files->facts(s->context->files->ctx, directory, &facts) && facts.directory;
 }
 
 static void note_missing(struct search *s, const char *path, size_t base, const char *const *sub) {
-    struct wc_search_memory *m = s->library_cache->memory;
+    struct wc_search_memory *m = s->context->memory;
     if (!m)
         return;
     size_t n = wc_str_length(path);
@@ -110,7 +109,7 @@ static void note_missing(struct search *s, const char *path, size_t base, const 
 /* Where nothing was found the loader looks whether the directory is there at all. One that is not
  * absolute it takes to be there. */
 static void try_in(struct search *s, size_t base, const char *const *sub) {
-    enum wc_file_state state = state_of(s->library_cache, s->path);
+    enum wc_file_state state = state_of(s->context, s->path);
     if (state == WC_file_state_NOTHING && s->path[0] == '/') {
         char *name = s->path + wc_str_length(s->path) - wc_str_length(s->name);
         *name = 0;
@@ -138,16 +137,13 @@ static size_t first_part(const char *sub) {
  * behind the other; `before` led nowhere. */
 static bool leads_nowhere(struct search *s, const char *directory, const char *sub,
                           const char *before) {
-    struct wc_text t;
     size_t n = first_part(sub);
-    if (!s->library_cache->sparse || directory[0] != '/')
+    if (!s->context->sparse || directory[0] != '/')
         return false;
     if (before && first_part(before) == n && wc_mem_compare(before, sub, n) == 0)
         return true;
-    wc_text_begin(&t, s->path, sizeof s->path);
-    wc_text_add(&t, directory);
-    wc_text_add_n(&t, sub, n);
-    if (t.cut || is_missing(s, s->path, 0, NULL))
+    if (!wc_str_format(s->path, sizeof s->path, "%s%.*s", directory, (int)n, sub) ||
+        is_missing(s, s->path, 0, NULL))
         return true;
     if (is_there(s, s->path))
         return false;
@@ -160,7 +156,7 @@ static void try_subdirectory(struct search *s, const char *directory, const char
     struct wc_text t;
     size_t base = wc_str_length(directory);
     wc_text_begin(&t, s->path, sizeof s->path);
-    wc_text_join(&t, directory, sub ? *sub : "", NULL);
+    wc_text_format(&t, "%s%s", directory, sub ? *sub : "");
     bool missing = is_missing(s, s->path, base, sub);
     wc_text_add(&t, s->name);
     s->candidate.in_subdirectory = sub != NULL;
@@ -173,22 +169,19 @@ static void try_subdirectory(struct search *s, const char *directory, const char
 
 /* Where it is not there nothing is below it, either: one look instead of one for each. */
 static bool is_nowhere(struct search *s, const char *directory) {
-    struct wc_text t;
     size_t n = wc_str_length(directory);
     bool known = is_missing(s, directory, n, NULL);
-    if (!s->library_cache->sparse || directory[0] != '/' || (!known && is_there(s, directory)))
+    if (!s->context->sparse || directory[0] != '/' || (!known && is_there(s, directory)))
         return false;
     if (!known)
         note_missing(s, directory, n, NULL);
-    wc_text_begin(&t, s->path, sizeof s->path);
-    wc_text_join(&t, directory, s->name, NULL);
-    if (!t.cut)
+    if (wc_str_format(s->path, sizeof s->path, "%s%s", directory, s->name))
         emit_missing(s, known);
     return true;
 }
 
 static void try_directory(struct search *s, const char *directory) {
-    const char *const *sub = s->library_cache->subdirectories;
+    const char *const *sub = s->context->subdirectories;
     s->candidate.directory = directory;
     const char *missing = NULL;
     bool nowhere = is_nowhere(s, directory);
@@ -215,11 +208,7 @@ static void add_directory(struct search *s, struct list *l, const char *p, const
     size_t n = wc_str_length(p);
     while (n > 1 && p[n - 1] == '/')
         n--;
-    struct wc_text t;
-    wc_text_begin(&t, s->path, sizeof s->path);
-    wc_text_add_n(&t, p, n);
-    if (n && p[n - 1] != '/')
-        wc_text_add_char(&t, '/');
+    wc_str_format(s->path, sizeof s->path, "%.*s%s", (int)n, p, n && p[n - 1] != '/' ? "/" : "");
     for (size_t i = 0; i < l->n; i++)
         if (wc_str_compare(l->directory[i], s->path) == 0)
             return;
@@ -239,7 +228,7 @@ static void split(struct search *s, struct list *l, const char *text, const char
         while (p[n] && !wc_str_find_char(separators, p[n]))
             n++;
         char *element = wc_arena_string_n(&s->memory.arena, p, n);
-        if (wc_search_expand(s->library_cache, origin, of && of->is_program, p, n, s->expanded,
+        if (wc_search_expand(s->context, origin, of && of->is_program, p, n, s->expanded,
                              sizeof s->expanded))
             add_directory(s, l, s->expanded, element, index); /* empty: the working directory */
         p = p[n] ? p + n + 1 : NULL;
@@ -283,7 +272,7 @@ static bool answers(const struct wc_search_object *o, const char *name) {
 }
 
 static void by_name(struct search *s) {
-    for (const struct wc_search_object *const *o = s->library_cache->loaded; o && *o; o++)
+    for (const struct wc_search_object *const *o = s->context->loaded; o && *o; o++)
         if (answers(*o, s->name)) {
             s->candidate.rule = WC_search_rule_LOADED;
             s->candidate.of = *o;
@@ -304,10 +293,10 @@ static void by_rpaths(struct search *s, const struct wc_search_object *caller) {
         return;
     for (const struct wc_search_object *o = caller; o && !s->over; o = o->loaded_by) {
         by_rpath(s, o);
-        program_done = program_done || o == s->library_cache->program;
+        program_done = program_done || o == s->context->program;
     }
-    if (!program_done && s->library_cache->program && !s->over)
-        by_rpath(s, s->library_cache->program);
+    if (!program_done && s->context->program && !s->over)
+        by_rpath(s, s->context->program);
 }
 
 static bool is_below_default(const struct wc_search_context *w, const char *path) {
@@ -318,34 +307,32 @@ static bool is_below_default(const struct wc_search_context *w, const char *path
 }
 
 static void by_cache(struct search *s, bool no_default) {
-    const char *path = s->over ? NULL : wc_search_cache(s->library_cache, s->name);
-    if (!path || (no_default && is_below_default(s->library_cache, path)))
+    const char *path = s->over ? NULL : wc_search_cache(s->context, s->name);
+    if (!path || (no_default && is_below_default(s->context, path)))
         return;
     s->candidate.rule = WC_search_rule_CACHE;
-    emit(s, path, state_of(s->library_cache, path));
+    emit(s, path, state_of(s->context, path));
 }
 
 static void by_default(struct search *s) {
     s->candidate.rule = WC_search_rule_DEFAULT;
-    for (size_t i = 0; s->library_cache->defaults && s->library_cache->defaults[i] && !s->over;
-         i++) {
+    for (size_t i = 0; s->context->defaults && s->context->defaults[i] && !s->over; i++) {
         s->candidate.index = (unsigned)i;
-        s->candidate.element = s->library_cache->defaults[i];
-        try_directory(s, s->library_cache->defaults[i]);
+        s->candidate.element = s->context->defaults[i];
+        try_directory(s, s->context->defaults[i]);
     }
 }
 
 static void by_path(struct search *s, const struct wc_search_object *caller) {
     s->candidate.rule = WC_search_rule_PATH;
-    if (wc_search_expand(s->library_cache, caller ? caller->origin : NULL,
-                         caller && caller->is_program, s->name, wc_str_length(s->name), s->path,
-                         sizeof s->path))
-        emit(s, s->path, state_of(s->library_cache, s->path));
+    if (wc_search_expand(s->context, caller ? caller->origin : NULL, caller && caller->is_program,
+                         s->name, wc_str_length(s->name), s->path, sizeof s->path))
+        emit(s, s->path, state_of(s->context, s->path));
 }
 
 static void search_all(struct search *s, const struct wc_search_object *caller) {
-    const struct wc_search_context *library_cache = s->library_cache;
-    const struct wc_search_object *asks = caller ? caller : library_cache->program;
+    const struct wc_search_context *context = s->context;
+    const struct wc_search_object *asks = caller ? caller : context->program;
     bool no_default = asks && asks->no_default;
     by_name(s);
     if (s->over)
@@ -355,9 +342,9 @@ static void search_all(struct search *s, const struct wc_search_object *caller) 
         return;
     }
     by_rpaths(s, caller);
-    if (!library_cache->secure)
-        try_list(s, WC_search_rule_LIBRARY_PATH, library_cache->library_path, ":;", NULL,
-                 library_cache->library_path_origin);
+    if (!context->secure)
+        try_list(s, WC_search_rule_LIBRARY_PATH, context->library_path, ":;", NULL,
+                 context->library_path_origin);
     if (caller)
         try_list(s, WC_search_rule_RUNPATH, caller->runpath, ":", caller, caller->origin);
     by_cache(s, no_default);
@@ -366,7 +353,7 @@ static void search_all(struct search *s, const struct wc_search_object *caller) 
 }
 
 /* All that is large lies in scratch: a thread of the host may have little stack. */
-bool wc_search(const struct wc_search_context *library_cache, const struct wc_search_object *caller,
+bool wc_search(const struct wc_search_context *context, const struct wc_search_object *caller,
                const char *name, void *scratch, size_t scratch_size,
                bool (*each)(void *arg, const struct wc_search_candidate *candidate), void *arg) {
     struct wc_buffer_arena memory;
@@ -375,7 +362,7 @@ bool wc_search(const struct wc_search_context *library_cache, const struct wc_se
     if (!s)
         return false;
     wc_mem_set(s, 0, sizeof *s);
-    s->library_cache = library_cache;
+    s->context = context;
     s->name = name;
     s->each = each;
     s->arg = arg;

@@ -60,7 +60,7 @@ struct wc_search_candidate {
     enum wc_file_state state;
     bool beaten;       /* an earlier one was taken, or ended the search */
     bool no_directory; /* nor is its directory there */
-    bool tried;        /* false: that was known before, and the loader does not elf_file again */
+    bool tried;        /* false: that was known before, and the loader does not look again */
     bool in_subdirectory;
     const char *path; /* the file tried; valid for the time of the call, as are all texts here */
     const char *directory; /* of the list, with a '/' behind; NULL: no list */
@@ -70,11 +70,11 @@ struct wc_search_candidate {
 };
 
 /* Calls each() for every file that the loader would try, up to the one that it takes (FITS) or
- * fails on (DAMAGED); with library_cache->whole also for those behind it. each() may stop the
+ * fails on (DAMAGED); with context->whole also for those behind it. each() may stop the
  * search by returning false. scratch: at least WC_SEARCH_SCRATCH bytes. True: one was taken. */
 #define WC_SEARCH_SCRATCH (64u << 10)
 #define WC_SEARCH_LIST 256 /* directories of one list, the others are left out */
-bool wc_search(const struct wc_search_context *library_cache, const struct wc_search_object *caller,
+bool wc_search(const struct wc_search_context *context, const struct wc_search_object *caller,
                const char *name, void *scratch, size_t scratch_size,
                bool (*each)(void *arg, const struct wc_search_candidate *candidate), void *arg);
 
@@ -82,13 +82,13 @@ bool wc_search(const struct wc_search_context *library_cache, const struct wc_se
 
 /* The text with $ORIGIN, $LIB and $PLATFORM (or ${...}) replaced. False: a token's value is not
  * known, or the whole does not fit: the element does not count. Other '$' stay. */
-bool wc_search_expand(const struct wc_search_context *library_cache, const char *origin,
-                      bool of_program, const char *text, size_t n, char *to, size_t cap);
+bool wc_search_expand(const struct wc_search_context *context, const char *origin, bool of_program,
+                      const char *text, size_t n, char *to, size_t cap);
 
 /* ---- core/search/cache.c ---- */
 
 /* The path that the cache gives for a name, in its bytes; NULL: none. */
-const char *wc_search_cache(const struct wc_search_context *library_cache, const char *name);
+const char *wc_search_cache(const struct wc_search_context *context, const char *name);
 
 /* ---- core/search/places.c ---- */
 
@@ -133,8 +133,7 @@ void wc_search_system_of(struct wc_search_system *out, const struct wc_search_pr
                          const struct wc_elf_image *loader);
 void wc_search_system_read(struct wc_search_system *out, unsigned glibc_minor, const char *platform,
                            uint64_t hwcap, const struct wc_elf_image *loader);
-/* Puts them into a library_cache. */
-void wc_search_system_use(const struct wc_search_system *system,
-                          struct wc_search_context *library_cache);
+/* Puts them into a context. */
+void wc_search_system_use(const struct wc_search_system *system, struct wc_search_context *context);
 
 #endif

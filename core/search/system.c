@@ -239,13 +239,10 @@ static void add_defaults(struct lists *l, const struct wc_elf_image *loader) {
 
 /* $LIB is what the first of them has behind the root: "lib64", "lib/x86_64-linux-gnu". */
 static void read_lib(struct wc_search_system *out) {
-    struct wc_text t;
     const char *first = out->defaults[0];
-    wc_text_begin(&t, out->lib, sizeof out->lib);
     if (!first || !wc_str_starts(first, "/lib"))
-        wc_text_add(&t, "lib");
-    else
-        wc_text_add_n(&t, first + 1, wc_str_length(first) - 2);
+        first = "/lib/";
+    wc_str_format(out->lib, sizeof out->lib, "%.*s", (int)wc_str_length(first) - 2, first + 1);
 }
 
 void wc_search_system_of(struct wc_search_system *out, const struct wc_search_processor *processor,
@@ -253,11 +250,9 @@ void wc_search_system_of(struct wc_search_system *out, const struct wc_search_pr
                          const struct wc_elf_image *loader) {
     struct lists l = {out, 0};
     struct words w = {.platform = platform};
-    struct wc_text t;
     wc_mem_set(out, 0, sizeof *out);
     read_words(&w, processor, glibc_minor, hwcap);
-    wc_text_begin(&t, out->platform, sizeof out->platform);
-    wc_text_add(&t, w.platform);
+    wc_str_format(out->platform, sizeof out->platform, "%s", w.platform);
     out->cache_hwcap = glibc_minor <= CACHE_WORDS_UNTIL ? w.hwcap | TLS_BIT : 0;
     if (loader)
         add_defaults(&l, loader);
@@ -276,11 +271,11 @@ void wc_search_system_read(struct wc_search_system *out, unsigned glibc_minor, c
 }
 
 void wc_search_system_use(const struct wc_search_system *system,
-                          struct wc_search_context *library_cache) {
-    library_cache->lib = system->lib;
-    library_cache->platform = system->platform[0] ? system->platform : NULL;
-    library_cache->defaults = system->defaults;
-    library_cache->subdirectories = system->subdirectories;
-    library_cache->hwcaps = system->hwcaps;
-    library_cache->cache_hwcap = system->cache_hwcap;
+                          struct wc_search_context *context) {
+    context->lib = system->lib;
+    context->platform = system->platform[0] ? system->platform : NULL;
+    context->defaults = system->defaults;
+    context->subdirectories = system->subdirectories;
+    context->hwcaps = system->hwcaps;
+    context->cache_hwcap = system->cache_hwcap;
 }

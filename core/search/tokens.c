@@ -19,19 +19,18 @@ static size_t token_length(const char *s, size_t n, const char *name) {
 
 /* In the tags of a program with the rights of another, $ORIGIN leads to the loader's own
  * directories alone. */
-static bool is_trusted(const struct wc_search_context *library_cache, const char *path) {
-    for (size_t i = 0; library_cache->defaults && library_cache->defaults[i]; i++)
-        if (wc_str_starts(path, library_cache->defaults[i]) && !wc_str_find(path, "/../"))
+static bool is_trusted(const struct wc_search_context *context, const char *path) {
+    for (size_t i = 0; context->defaults && context->defaults[i]; i++)
+        if (wc_str_starts(path, context->defaults[i]) && !wc_str_find(path, "/../"))
             return true;
     return false;
 }
 
-bool wc_search_expand(const struct wc_search_context *library_cache, const char *origin,
-                      bool of_program, const char *text, size_t n, char *to, size_t cap) {
+bool wc_search_expand(const struct wc_search_context *context, const char *origin, bool of_program,
+                      const char *text, size_t n, char *to, size_t cap) {
     const struct {
         const char *name, *value;
-    } tokens[] = {
-        {"ORIGIN", origin}, {"PLATFORM", library_cache->platform}, {"LIB", library_cache->lib}};
+    } tokens[] = {{"ORIGIN", origin}, {"PLATFORM", context->platform}, {"LIB", context->lib}};
     struct wc_text t;
     bool from_origin = false;
     wc_text_begin(&t, to, cap);
@@ -49,6 +48,6 @@ bool wc_search_expand(const struct wc_search_context *library_cache, const char 
             wc_text_add_char(&t, text[i]);
         i += length ? length + 1 : 1;
     }
-    bool restricted = from_origin && library_cache->secure && of_program;
-    return !t.cut && (!restricted || is_trusted(library_cache, to));
+    bool restricted = from_origin && context->secure && of_program;
+    return !t.cut && (!restricted || is_trusted(context, to));
 }

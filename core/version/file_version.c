@@ -149,14 +149,10 @@ static struct wc_version by_header(const struct wc_version_query *q) {
     struct wc_version v = WC_VERSION_NONE;
     for (size_t i = 0; i < sizeof headers / sizeof *headers && !wc_version_known(v); i++) {
         size_t mark = q->r->memory.used, n = wc_dir_length(q->path);
-        for (int up = 0; up < headers[i].up && n > 1; up++) {
-            while (n && q->path[n - 1] != '/')
-                n--;
-            n -= n > 0;
-        }
-        const char *dir = wc_reading_copy(q->r, q->path, n);
-        const char *header = wc_reading_join(q->r, dir ? dir : "", headers[i].below, NULL);
-        if (dir && header)
+        for (int up = 0; up < headers[i].up && n > 1; up++)
+            n = wc_dir_above(q->path, n);
+        const char *header = wc_reading_format(q->r, "%.*s%s", (int)n, q->path, headers[i].below);
+        if (header)
             v = wc_header_version(q->r, header);
         q->r->memory.used = mark;
     }

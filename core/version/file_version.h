@@ -17,7 +17,7 @@ struct wc_version_query {
     bool facade;
     struct wc_version floor, ceiling; /* by its exports; NONE: no bound */
 };
-/* The major that node, SONAME and name emit; -1: none does. */
+/* The major that symbol version, SONAME and name tell; -1: none does. */
 int32_t wc_major_by_names(const struct wc_elf_image *image, const char *path);
 /* The first source that knows major, minor and patch; NONE and UNKNOWN: none does. */
 struct wc_version wc_file_version(const struct wc_version_query *q, enum wc_version_source *source);

@@ -59,7 +59,7 @@ static bool parse_clause(const char *s, size_t n, enum wc_spec_op *op, struct wc
         *op = *op == WC_NE ? WC_NE_PREFIX : WC_EQ_PREFIX;
         n -= 2;
     } else if ((*op == WC_LT || *op == WC_GE) && ends(s, n, "a0")) {
-        /* conda's pins print "<10.0a0", below even the first preview of 10.0. There are no previews
+        /* conda's pins say "<10.0a0", below even the first preview of 10.0. There are no previews
          * of cuDNN, so that it is the same as without. */
         n -= 2;
     }

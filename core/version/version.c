@@ -77,11 +77,8 @@ char *wc_version_format(struct wc_version v, char out[WC_VERSION_TEXT]) {
     struct wc_text t;
     to_fields(v, field);
     wc_text_begin(&t, out, WC_VERSION_TEXT);
-    for (size_t i = 0; i < FIELDS && field[i] >= 0; i++) {
-        if (i)
-            wc_text_add_char(&t, '.');
-        wc_text_add_int(&t, field[i]);
-    }
+    for (size_t i = 0; i < FIELDS && field[i] >= 0; i++)
+        wc_text_format(&t, i ? ".%d" : "%d", field[i]);
     if (!t.n)
         wc_text_add(&t, "unknown");
     return out;
