@@ -10,7 +10,7 @@
 void auxv_note_environment(const char *const *envp);
 /* Value of an AT_ type, 0 if it is not there or cannot be read. */
 uint64_t auxv_value(uint64_t type);
-/* Bytes of a page; 4096 if the kernel does not print. */
+/* Bytes of a page; 4096 if the kernel does not say. */
 uintptr_t auxv_page_size(void);
 
 #endif

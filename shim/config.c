@@ -24,10 +24,7 @@ static bool is_text(const char *value, const char *word) {
 }
 
 static void copy_value(char *to, size_t cap, const char *value) {
-    struct wc_text t;
-    wc_text_begin(&t, to, cap);
-    wc_text_add(&t, value);
-    if (t.cut)
+    if (!wc_str_format(to, cap, "%s", value))
         to[0] = 0; /* half a path is no path */
 }
 

@@ -1,5 +1,5 @@
 /*
- * The numbers by which the assembly entries (shim/arch/<arch>/entry.S) emit the hook which function
+ * The numbers by which the assembly entries (shim/arch/<arch>/entry.S) tell the hook which function
  * the host called, and what the hook answers. Included by assembly, too.
  */
 #ifndef SHIM_ENTRY_H

@@ -100,13 +100,10 @@ bool files_read_link(const char *path, char *to, size_t cap) {
 static bool real_path(void *ctx, const char *path, char *to, size_t cap) {
     int fd = sys_open(path, O_PATH | O_CLOEXEC, 0);
     char name[40];
-    struct wc_text t;
     (void)ctx;
     if (fd < 0)
         return false;
-    wc_text_begin(&t, name, sizeof name);
-    wc_text_add(&t, "/proc/self/fd/");
-    wc_text_add_int(&t, fd);
+    wc_str_format(name, sizeof name, "/proc/self/fd/%d", fd);
     bool good = files_read_link(name, to, cap) && to[0] == '/';
     sys_close(fd);
     return good;
@@ -141,11 +138,8 @@ static bool line_covers(const char *line, uintptr_t address) {
 }
 
 static bool take_path(const char *line, char *to, size_t cap) {
-    struct wc_text t;
     const char *path = wc_str_find_char(line, '/');
-    wc_text_begin(&t, to, cap);
-    wc_text_add(&t, path ? path : "");
-    return t.n > 0 && !t.cut;
+    return path && wc_str_format(to, cap, "%s", path);
 }
 
 /* A line that does not fit is passed over in pieces, none of which begins with an address. */

@@ -67,9 +67,7 @@ static void conclude_request(const char *text) {
         return;
     struct request *r = requests_find(number);
     if (r && !r->ended) {
-        struct wc_text t;
-        wc_text_begin(&t, name, sizeof name);
-        wc_text_add(&t, r->name);
+        wc_str_format(name, sizeof name, "%s", r->name);
         open_ended = r->named && r->name[0] && !r->no_load;
         /* Nobody outside of another namespace sees what was loaded into it. */
         if (!text && (r->operation == WC_operation_DLMOPEN || r->cut))
@@ -195,9 +193,7 @@ static uintptr_t substitute(const struct lookup *l, uintptr_t value) {
 }
 
 static void note_failed_lookup(const struct lookup *l) {
-    struct wc_text t;
-    wc_text_begin(&t, this_thread.lookup, sizeof this_thread.lookup);
-    wc_text_add(&t, l->name);
+    wc_str_format(this_thread.lookup, sizeof this_thread.lookup, "%s", l->name);
     this_thread.lookup_caller = (int64_t)l->return_address;
     this_thread.lookup_failed = true;
 }

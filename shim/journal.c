@@ -198,9 +198,7 @@ void journal_open(void) {
     if (config.off || journal_is_open())
         return;
     bool child = begun && pid != 0 && pid != now;
-    struct wc_text t;
-    wc_text_begin(&t, parent_log, sizeof parent_log);
-    wc_text_add(&t, child ? log_path() : "");
+    wc_str_format(parent_log, sizeof parent_log, "%s", child ? log_path() : "");
     if (!child)
         log_note_standard_error();
     pid = now;
@@ -282,25 +280,22 @@ static struct printed *formatted_of(const struct printed *f, const struct wc_fin
 }
 
 static void add_finding_text(struct wc_text *t, const struct wc_finding_record *f) {
-    wc_text_join(t, "whichcudnn: ", wc_enum_word(WC_ENUM_severity, f->severity), ": ", f->title,
-                 "\n", NULL);
+    wc_text_format(t, "whichcudnn: %s: %s\n", wc_enum_word(WC_ENUM_severity, f->severity),
+                   f->title);
     for (size_t i = 0; i < f->facts.n; i++) {
-        wc_text_join(t, "  ", f->facts.p[i].name, ": ", f->facts.p[i].value, NULL);
+        wc_text_format(t, "  %s: %s", f->facts.p[i].name, f->facts.p[i].value);
         if (f->facts.p[i].source)
-            wc_text_join(t, " (", f->facts.p[i].source, ")", NULL);
+            wc_text_format(t, " (%s)", f->facts.p[i].source);
         wc_text_add_char(t, '\n');
     }
-    if (f->fix.n) {
-        wc_text_join(t, "  fix: ", f->fix.p[0].text, NULL);
-        if (f->fix.p[0].command)
-            wc_text_join(t, ": ", f->fix.p[0].command, NULL);
-        wc_text_add_char(t, '\n');
-    }
-    wc_text_join(t, "  more: whichcudnn explain ", f->id, "\n", NULL);
+    if (f->fix.n)
+        wc_text_format(t, "  fix: %s%s%s\n", f->fix.p[0].text, f->fix.p[0].command ? ": " : "",
+                       f->fix.p[0].command);
+    wc_text_format(t, "  more: whichcudnn explain %s\n", f->id);
     if (log_path()[0])
-        wc_text_join(t, "  more: whichcudnn report ", log_path(), "\n", NULL);
+        wc_text_format(t, "  more: whichcudnn report %s\n", log_path());
     else if (log_trouble())
-        wc_text_join(t, "  no log: ", log_trouble(), "\n", NULL);
+        wc_text_format(t, "  no log: %s\n", log_trouble());
 }
 
 /* Titles and facts carry paths: what would move a terminal's cursor becomes '?'. */

@@ -96,21 +96,15 @@ static struct link *find(const char *path) {
 /* $ORIGIN is the directory of the path by which the loader has it, below the working directory
  * where that is a relative one. */
 static const char *origin_of(const char *path) {
-    static char origin[SYS_PATH];
+    static char origin[SYS_PATH], here[SYS_PATH];
     size_t n = path ? wc_dir_length(path) : 0;
-    struct wc_text t;
-    if (!n)
+    bool relative = n && path[0] != '/';
+    if (!n || (relative && (sys_getcwd(here, sizeof here) <= 1 || here[0] != '/')))
         return NULL;
-    wc_text_begin(&t, origin, sizeof origin);
-    if (path[0] != '/') {
-        long here = sys_getcwd(origin, sizeof origin);
-        if (here <= 1 || origin[0] != '/')
-            return NULL;
-        t.n = (size_t)here - 1;
-        wc_text_add(&t, "/");
-    }
-    wc_text_add_n(&t, path, n);
-    return t.cut ? NULL : keep(origin);
+    return wc_str_format(origin, sizeof origin, "%s%s%.*s", relative ? here : "",
+                         relative ? "/" : "", (int)n, path)
+               ? keep(origin)
+               : NULL;
 }
 
 /* What nobody needs was opened: the loader's search does not go on to who opened it. */

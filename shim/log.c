@@ -82,11 +82,8 @@ static bool try_create(const char *candidate) {
         return false;
     }
     user = st.st_uid;
-    if (candidate != path) {
-        struct wc_text t;
-        wc_text_begin(&t, path, sizeof path);
-        wc_text_add(&t, candidate);
-    }
+    if (candidate != path)
+        wc_str_format(path, sizeof path, "%s", candidate);
     trouble = NULL;
     return true;
 }
@@ -95,14 +92,7 @@ static bool try_create(const char *candidate) {
 static bool try_with_numbers(const char *name) {
     static char candidate[SYS_PATH];
     for (int i = 1; i < 10; i++) {
-        struct wc_text t;
-        wc_text_begin(&t, candidate, sizeof candidate);
-        wc_text_add(&t, name);
-        if (i > 1) {
-            wc_text_add_char(&t, '.');
-            wc_text_add_int(&t, i);
-        }
-        if (t.cut)
+        if (!wc_str_format(candidate, sizeof candidate, i > 1 ? "%s.%d" : "%s", name, i))
             break;
         if (try_create(candidate))
             return true;
@@ -144,11 +134,8 @@ struct name_parts {
 };
 
 static void add_default_name(struct wc_text *t, const struct name_parts *parts) {
-    wc_text_join(t, "whichcudnn-", parts->node, "-", NULL);
-    wc_text_add_int(t, parts->pid);
-    wc_text_add_char(t, '-');
-    wc_text_add_int(t, parts->start_ticks > 0 ? parts->start_ticks : 0);
-    wc_text_add(t, ".jsonl");
+    wc_text_format(t, "whichcudnn-%s-%jd-%jd.jsonl", parts->node, (intmax_t)parts->pid,
+                   (intmax_t)(parts->start_ticks > 0 ? parts->start_ticks : 0));
 }
 
 /* %p %n %r in what the user gave. */
@@ -169,9 +156,7 @@ static void add_expanded(struct wc_text *t, const char *pattern, const struct na
 static void add_absolute(struct wc_text *t, const char *name) {
     static char directory[SYS_PATH];
     if (name[0] != '/' && sys_getcwd(directory, sizeof directory) > 0 && directory[0] == '/') {
-        wc_text_add(t, directory);
-        if (!wc_str_ends(directory, "/"))
-            wc_text_add_char(t, '/');
+        wc_text_format(t, "%s%s", directory, wc_str_ends(directory, "/") ? "" : "/");
     }
 }
 
@@ -186,7 +171,7 @@ static bool create_in(const char *directory, const struct name_parts *parts) {
     wc_text_begin(&t, candidate, sizeof candidate);
     add_absolute(&t, directory);
     if (directory[0])
-        wc_text_join(&t, directory, wc_str_ends(directory, "/") ? "" : "/", NULL);
+        wc_text_format(&t, "%s%s", directory, wc_str_ends(directory, "/") ? "" : "/");
     add_default_name(&t, parts);
     return !t.cut && try_with_numbers(candidate);
 }
@@ -209,8 +194,7 @@ static bool create_named(const char *pattern, const struct name_parts *parts) {
         return true;
     if (t.cut || wc_str_compare(trouble, "the name is taken") != 0)
         return false;
-    wc_text_add_char(&t, '.');
-    wc_text_add_int(&t, parts->pid);
+    wc_text_format(&t, ".%jd", (intmax_t)parts->pid);
     return !t.cut && try_with_numbers(candidate);
 }
 

@@ -3,7 +3,7 @@
 #include <link.h>
 
 #include "auxv.h"
-#include "core/elf/elf_image.h"
+#include "listed.h"
 #include "signals.h"
 #include "sys.h"
 #include "thread.h"
@@ -22,15 +22,6 @@ struct search {
     uintptr_t result;
 };
 
-static bool contains(const struct dl_phdr_info *info, uintptr_t address) {
-    for (size_t i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        if (p->p_type == PT_LOAD && address - (info->dlpi_addr + p->p_vaddr) < p->p_memsz)
-            return true;
-    }
-    return false;
-}
-
 static uintptr_t defined_in(const struct wc_elf_image *image, const char *name) {
     struct wc_elf_symbol symbol;
     if (!wc_elf_find_defined(image, name, &symbol))
@@ -38,15 +29,15 @@ static uintptr_t defined_in(const struct wc_elf_image *image, const char *name) 
     return symbol.type == STT_FUNC ? (uintptr_t)(image->base + symbol.value) : 0;
 }
 
-static int elf_file(struct dl_phdr_info *info, size_t size, void *argument) {
+static int look(struct dl_phdr_info *info, size_t size, void *argument) {
     struct search *s = argument;
     struct wc_elf_image image;
     (void)size;
     if (!s->behind_us) {
-        s->behind_us = contains(info, (uintptr_t)&__ehdr_start);
+        s->behind_us = listed_contains(info, (uintptr_t)&__ehdr_start);
         return 0;
     }
-    if (wc_elf_from_memory(&image, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) == WC_ELF_OK)
+    if (listed_image(info, &image))
         s->result = defined_in(&image, entry_names[s->entry]);
     return s->result != 0;
 }
@@ -67,7 +58,7 @@ uintptr_t next_definition(unsigned entry) {
         return shim_hook_unrelocated(entry, NULL, 0).jump;
     struct search s = {entry, false, 0};
     this_thread.searching = true;
-    next_walk(elf_file, &s);
+    next_walk(look, &s);
     this_thread.searching = false;
     __atomic_store_n(&found[entry], s.result, __ATOMIC_RELAXED);
     return s.result;
@@ -129,16 +120,7 @@ static const struct link_map *first_link_map(void) {
             base = (uintptr_t)phdr - phdr[i].p_vaddr;
             based = true;
         }
-    if (!based)
-        return list_of_loader(phdr, n);
-    for (size_t i = 0; i < n; i++) {
-        if (phdr[i].p_type != PT_DYNAMIC)
-            continue;
-        for (const ElfW(Dyn) *d = (const void *)(base + phdr[i].p_vaddr); d->d_tag; d++)
-            if (d->d_tag == DT_DEBUG && d->d_un.d_ptr)
-                return ((const struct r_debug *)d->d_un.d_ptr)->r_map;
-    }
-    return NULL;
+    return based ? listed_by(base, phdr, n) : list_of_loader(phdr, n);
 }
 
 /* The headers of a mapped library, where its first segment begins with the ELF header. A load bias
@@ -165,9 +147,7 @@ static bool is_other_libc; /* known before a walk is, and the same for every thr
 static int look_for_glibc(struct dl_phdr_info *info, size_t size, void *argument) {
     struct wc_elf_image image;
     (void)size, (void)argument;
-    return wc_elf_from_memory(&image, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) ==
-               WC_ELF_OK &&
-           wc_str_same(wc_elf_soname(&image), "libc.so.6");
+    return listed_image(info, &image) && wc_str_same(wc_elf_soname(&image), "libc.so.6");
 }
 
 /* Where it cannot be found: whatever the name leads to. The libc may be another, which answers to

@@ -15,6 +15,7 @@
 #include "files.h"
 #include "hash.h"
 #include "journal.h"
+#include "listed.h"
 #include "sys.h"
 
 /* Every object that was looked at in a full walk, relevant or not. Neither the load address nor the
@@ -64,15 +65,6 @@ struct object *objects_number(int64_t number) {
     return NULL;
 }
 
-bool objects_contains(const struct dl_phdr_info *info, uintptr_t address) {
-    for (size_t i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        if (p->p_type == PT_LOAD && address - (info->dlpi_addr + p->p_vaddr) < p->p_memsz)
-            return true;
-    }
-    return false;
-}
-
 /* A program that the loader was started with ("ld.so PROGRAM") is not what /proc/self/exe names;
  * the kernel then knew of no loader besides. Without /proc: what execve was given. */
 const char *objects_program_path(uintptr_t inside) {
@@ -82,11 +74,8 @@ const char *objects_program_path(uintptr_t inside) {
     if (auxv_value(AT_BASE) != 0 || !files_mapped_at(inside, path, sizeof path))
         files_read_link("/proc/self/exe", path, sizeof path);
     const char *started = (const char *)auxv_value(AT_EXECFN);
-    if (!path[0] && auxv_value(AT_BASE) != 0 && started && started[0] == '/') {
-        struct wc_text t;
-        wc_text_begin(&t, path, sizeof path);
-        wc_text_add(&t, started);
-    }
+    if (!path[0] && auxv_value(AT_BASE) != 0 && started && started[0] == '/')
+        wc_str_format(path, sizeof path, "%s", started);
     return path[0] ? path : NULL;
 }
 
@@ -140,7 +129,7 @@ static bool has_all_strings(const struct tables *t) {
 }
 
 /* An image without program headers: those tables, and the dynamic section. Only good for a first
- * elf_file; anything relevant is looked at again in full. */
+ * look; anything relevant is looked at again in full. */
 static bool image_of_tables(struct wc_elf_image *e, const struct link_map *m) {
     struct tables t;
     find_tables(&t, m);
@@ -203,15 +192,12 @@ static uint64_t hash_strings(const struct wc_elf_image *e) {
 
 static bool is_another_file(const struct object *o, const struct dl_phdr_info *info) {
     struct wc_elf_image e;
-    return !o->image.build_id_size &&
-           wc_elf_from_memory(&e, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) ==
-               WC_ELF_OK &&
-           hash_strings(&e) != o->strings;
+    return !o->image.build_id_size && listed_image(info, &e) && hash_strings(&e) != o->strings;
 }
 
-/* Nothing is read from an image whose tables are damaged; its name may still print what it is. */
+/* Nothing is read from an image whose tables are damaged; its name may still tell what it is. */
 static void read_image(struct wc_elf_image *e, const struct dl_phdr_info *info) {
-    if (wc_elf_from_memory(e, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) != WC_ELF_OK)
+    if (!listed_image(info, e))
         wc_elf_from_memory(e, info->dlpi_addr, NULL, 0);
 }
 
@@ -227,20 +213,6 @@ static struct known *known_add(const struct known_key *key) {
     k->key = *key;
     HASH_ADD(hh, known_table, key, sizeof k->key, k);
     return k->hh.tbl ? k : NULL;
-}
-
-static void set_range(struct object *o, const struct dl_phdr_info *info) {
-    o->base = info->dlpi_addr;
-    o->low = UINTPTR_MAX;
-    o->high = 0;
-    for (size_t i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        uintptr_t start = info->dlpi_addr + p->p_vaddr;
-        if (p->p_type != PT_LOAD)
-            continue;
-        o->low = start < o->low ? start : o->low;
-        o->high = start + p->p_memsz > o->high ? start + p->p_memsz : o->high;
-    }
 }
 
 /* SONAMEs before cuDNN 4 were numbered after CUDA: libcudnn.so.7.0 is cuDNN 3. Later ones have the
@@ -315,7 +287,6 @@ static struct object *new_object(const struct dl_phdr_info *info, const struct w
 static struct object *add(const struct dl_phdr_info *info, const struct wc_elf_image *e,
                           const struct wc_relevance *r) {
     struct object *o = unmapped_twin(info->dlpi_name, e);
-    struct wc_text t;
     if (!o && !(o = new_object(info, e)))
         return NULL;
     o->image = *e;
@@ -331,9 +302,9 @@ static struct object *add(const struct dl_phdr_info *info, const struct wc_elf_i
     o->asked_how = WC_operation_UNKNOWN;
     o->asked_by = o->asked_name = NULL;
     o->asked_by_object = o->request = WC_NULL;
-    wc_text_begin(&t, o->part, sizeof o->part);
-    wc_text_add(&t, r->name.part);
-    set_range(o, info);
+    wc_str_format(o->part, sizeof o->part, "%s", r->name.part);
+    o->base = info->dlpi_addr;
+    listed_range(info, &o->low, &o->high);
     news = true;
     return o;
 }
@@ -417,7 +388,7 @@ struct object *objects_promote(const struct dl_phdr_info *info) {
     HASH_FIND(hh, known_table, &key, sizeof key, k);
     if (k && k->object)
         return made_host(k->object);
-    if (wc_elf_from_memory(&e, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) != WC_ELF_OK)
+    if (!listed_image(info, &e))
         return NULL;
     if (!k && !(k = known_add(&key)))
         return NULL;

@@ -67,8 +67,6 @@ struct object *objects_find(const struct dl_phdr_info *info);
 /* Makes the object at an address a host, whatever its imports (it loads cuDNN with dlopen or looks
  * its functions up). (callback) */
 struct object *objects_promote(const struct dl_phdr_info *info);
-/* Does info's object contain the address? */
-bool objects_contains(const struct dl_phdr_info *info, uintptr_t address);
 /* Its path in our memory. (callback) */
 const char *objects_path_of(const struct dl_phdr_info *info);
 /* The program's, which has no name in the loader's list; inside: an address in it. NULL: not known.

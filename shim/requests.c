@@ -71,7 +71,6 @@ static const char *keep_caller(const char *path) {
 struct request *requests_note(enum wc_operation operation, const char *name, int flags,
                               uintptr_t return_address, const char *caller, bool hints) {
     struct request *r = make_room();
-    struct wc_text t;
     const struct object *by = objects_at(return_address);
     r->number = journal_new_request();
     r->tid = sys_gettid();
@@ -86,9 +85,7 @@ struct request *requests_note(enum wc_operation operation, const char *name, int
     r->return_address = return_address;
     r->caller = by ? by->path : keep_caller(caller);
     r->caller_object = by ? by->number : WC_NULL;
-    wc_text_begin(&t, r->name, sizeof r->name);
-    wc_text_add(&t, name);
-    r->cut = t.cut;
+    r->cut = !wc_str_format(r->name, sizeof r->name, "%s", name);
     if (hints)
         journal_open_relevant();
     r->left_out = journal_is_open() && repeats_leave_out(WC_KIND_request, requests_hash(r), hints);
@@ -121,13 +118,9 @@ struct request *requests_open_of_thread(int64_t tid) {
 static bool leads_to(const struct object *o, const char *asked) {
     static char beside[SYS_PATH];
     struct wc_file_stat facts;
-    struct wc_text t;
-    const char *base = wc_base_name(o->path);
-    wc_text_begin(&t, beside, sizeof beside);
-    if (!wc_str_find_char(asked, '/'))
-        wc_text_add_n(&t, o->path, (size_t)(base - o->path));
-    wc_text_add(&t, asked);
-    return !t.cut && shim_files.facts(NULL, beside, &facts) && facts.device == o->device &&
+    int n = wc_str_find_char(asked, '/') ? 0 : (int)(wc_base_name(o->path) - o->path);
+    return wc_str_format(beside, sizeof beside, "%.*s%s", n, o->path, asked) &&
+           shim_files.facts(NULL, beside, &facts) && facts.device == o->device &&
            facts.inode == o->inode;
 }
 

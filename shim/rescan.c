@@ -7,6 +7,7 @@
 #include "core/model/names.h"
 #include "describe.h"
 #include "journal.h"
+#include "listed.h"
 #include "loaders.h"
 #include "lock.h"
 #include "memory.h"
@@ -55,19 +56,6 @@ static bool is_known(const struct mark *m) {
     return settled.known && m->adds == settled.adds && m->subs == settled.subs;
 }
 
-/* The first object listed is the program, whose DT_DEBUG leads to the loader's list. */
-static const struct link_map *first_link_map(const struct dl_phdr_info *program) {
-    for (size_t i = 0; i < program->dlpi_phnum; i++) {
-        if (program->dlpi_phdr[i].p_type != PT_DYNAMIC)
-            continue;
-        const ElfW(Dyn) *d = (const void *)(program->dlpi_addr + program->dlpi_phdr[i].p_vaddr);
-        for (; d->d_tag != DT_NULL; d++)
-            if (d->d_tag == DT_DEBUG && d->d_un.d_ptr)
-                return ((const struct r_debug *)d->d_un.d_ptr)->r_map;
-    }
-    return NULL;
-}
-
 /* Objects are appended; as long as none was taken away, what is behind the last known one is new.
  */
 static bool only_irrelevant_since(const struct link_map *tail) {
@@ -111,7 +99,7 @@ static bool begin_walk(struct walk *w, const struct dl_phdr_info *first) {
     settled.subs = now.subs;
     if (!w->full)
         return false;
-    settled.tail = first_link_map(first);
+    settled.tail = listed_by(first->dlpi_addr, first->dlpi_phdr, first->dlpi_phnum);
     while (settled.tail && settled.tail->l_next)
         settled.tail = settled.tail->l_next;
     objects_walk_begin();
@@ -172,7 +160,7 @@ static void note_needed(const struct dl_phdr_info *info, const struct wc_elf_ima
 static void note_callers(const struct dl_phdr_info *info, const struct object *by) {
     struct request *r;
     for (size_t i = 0; (r = requests_recent(i)); i++) {
-        if (r->ended || !objects_contains(info, r->return_address))
+        if (r->ended || !listed_contains(info, r->return_address))
             continue;
         if (!r->caller)
             r->caller = by ? by->path : objects_path_of(info);
@@ -193,13 +181,13 @@ static int attribute_each(struct dl_phdr_info *info, size_t size, void *argument
         find_askers(a);
         loaders_begin();
     }
-    if (wc_elf_from_memory(&e, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) == WC_ELF_OK) {
+    if (listed_image(info, &e)) {
         note_needed(info, &e);
         loaders_see(info, &e);
     }
     by = objects_find(info);
     for (size_t i = 0; !by && i < a->asker_count; i++)
-        if (objects_contains(info, a->askers[i]))
+        if (listed_contains(info, a->askers[i]))
             by = objects_promote(info);
     note_callers(info, by);
     return 0;
@@ -354,22 +342,21 @@ void rescan_second_chance(void) {
 /* ---- the start ---- */
 
 #define START_MOST 1024
-static struct { uintptr_t low, high; } at_start[START_MOST];
+static struct range { uintptr_t low, high; } at_start[START_MOST];
 static size_t at_start_count;
 
 static void look_for_dlsym(const struct dl_phdr_info *info) {
     static bool behind_us;
     struct wc_elf_image e;
     struct wc_elf_symbol s;
-    behind_us = behind_us || objects_contains(info, (uintptr_t)&dlsym_in_front);
-    if (!behind_us && info->dlpi_name && info->dlpi_name[0] &&
-        wc_elf_from_memory(&e, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) == WC_ELF_OK &&
+    behind_us = behind_us || listed_contains(info, (uintptr_t)&dlsym_in_front);
+    if (!behind_us && info->dlpi_name && info->dlpi_name[0] && listed_image(info, &e) &&
         wc_elf_find_defined(&e, "dlsym", &s))
         dlsym_in_front = info->dlpi_name; /* a start-up object's, never freed */
 }
 
 static int note_at_start(struct dl_phdr_info *info, size_t size, void *argument) {
-    uintptr_t low = UINTPTR_MAX, high = 0;
+    uintptr_t low, high;
     bool *begun = argument;
     (void)size;
     if (!*begun && at_start_count) /* another thread's walk did */
@@ -377,19 +364,9 @@ static int note_at_start(struct dl_phdr_info *info, size_t size, void *argument)
     *begun = true;
     process_note_object(info);
     look_for_dlsym(info);
-    for (size_t i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        uintptr_t start = info->dlpi_addr + p->p_vaddr;
-        if (p->p_type != PT_LOAD)
-            continue;
-        low = start < low ? start : low;
-        high = start + p->p_memsz > high ? start + p->p_memsz : high;
-    }
-    if (high && at_start_count < START_MOST) {
-        at_start[at_start_count].low = low;
-        at_start[at_start_count].high = high;
-        at_start_count++;
-    }
+    listed_range(info, &low, &high);
+    if (high && at_start_count < START_MOST)
+        at_start[at_start_count++] = (struct range){low, high};
     return 0;
 }
 
@@ -470,7 +447,7 @@ static bool ask(int (*each)(struct dl_phdr_info *, size_t, void *), struct quest
 static int promote_it(struct dl_phdr_info *info, size_t size, void *argument) {
     struct question *q = argument;
     (void)size;
-    if (!objects_contains(info, q->address))
+    if (!listed_contains(info, q->address))
         return 0;
     if (state_take()) {
         const struct object *o = objects_promote(info);
@@ -492,12 +469,10 @@ int64_t rescan_promote(uintptr_t address) {
 
 static int path_at(struct dl_phdr_info *info, size_t size, void *argument) {
     struct question *q = argument;
-    struct wc_text t;
     (void)size;
-    if (!objects_contains(info, q->address))
+    if (!listed_contains(info, q->address))
         return 0;
-    wc_text_begin(&t, q->to, q->cap);
-    wc_text_add(&t, info->dlpi_name);
+    wc_str_format(q->to, q->cap, "%s", info->dlpi_name);
     q->yes = true;
     return 1;
 }
@@ -506,11 +481,8 @@ bool rescan_path_at(uintptr_t address, char *to, size_t cap) {
     struct question q = {.address = address, .to = to, .cap = cap};
     ask(path_at, &q);
     const char *program = q.yes && !to[0] ? objects_program_path(address) : NULL;
-    if (program) {
-        struct wc_text t;
-        wc_text_begin(&t, to, cap);
-        wc_text_add(&t, program);
-    }
+    if (program)
+        wc_str_format(to, cap, "%s", program);
     return q.yes && to[0];
 }
 
@@ -525,7 +497,7 @@ static int answers_by_soname(struct dl_phdr_info *info, size_t size, void *argum
     struct question *q = argument;
     struct wc_elf_image e;
     (void)size;
-    if (wc_elf_from_memory(&e, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) == WC_ELF_OK)
+    if (listed_image(info, &e))
         q->yes = wc_name_fits(q->name, "", wc_elf_soname(&e));
     return q->yes;
 }
@@ -549,7 +521,7 @@ static int note_each(struct dl_phdr_info *info, size_t size, void *argument) {
             return 1;
         loaders_begin();
     }
-    if (wc_elf_from_memory(&e, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) == WC_ELF_OK)
+    if (listed_image(info, &e))
         loaders_see(info, &e);
     return 0;
 }

@@ -30,7 +30,7 @@ bool rescan_is_outdated(void);
 int64_t rescan_promote(uintptr_t address);
 /* Path of the object that an address lies in. False: none does. */
 bool rescan_path_at(uintptr_t address, char *to, size_t cap);
-/* Does any mapped object answer to that name, as far as paths and SONAMEs emit? */
+/* Does any mapped object answer to that name, as far as paths and SONAMEs tell? */
 bool rescan_answers(const char *name);
 /* Looks at who loaded whom anew (loaders.h): objects without news of ours may have come. */
 void rescan_note_loaders(void);

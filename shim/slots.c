@@ -290,7 +290,7 @@ void slots_emit_resolved(const struct object *host, const struct object *library
             emit_resolved(o, library, function);
 }
 
-/* Some hosts elf_file a function up anew for each call. */
+/* Some hosts look a function up anew for each call. */
 static bool was_lookup_told(const struct object *host, const struct object *library,
                             const char *function) {
     const struct wc_stack *s = journal_stack();

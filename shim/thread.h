@@ -42,7 +42,7 @@ static inline bool thread_enter(void) {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     if (this_thread.inside && here < this_thread.inside)
         return false;
-    if (this_thread.inside) /* what that hook was about to elf_file at is still to be looked at */
+    if (this_thread.inside) /* what that hook was about to look at is still to be looked at */
         this_thread.loads_since_rescan = true;
     thread_note();
     this_thread.inside = here;

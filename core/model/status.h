@@ -10,7 +10,7 @@
 enum wc_status_sort {
     WC_STATUS_UNLISTED, /* not in the table: a failure that nobody has named yet */
     WC_STATUS_SUCCESS,
-    WC_STATUS_ANSWER,          /* a "no" that hosts expect while they elf_file for an algorithm */
+    WC_STATUS_ANSWER,          /* a "no" that hosts expect while they look for an algorithm */
     WC_STATUS_NOT_INITIALIZED, /* what cudnnCreate says without a driver, among other causes */
     WC_STATUS_VERSIONS_DIFFER, /* cuDNN's own check of its parts failed */
     WC_STATUS_PART_UNAVAILABLE,

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "shim/listed.h"
 #include "shim/memory.h"
 #include "shim/objects.h"
 #include "support_elf.h"
@@ -292,10 +293,10 @@ static void addresses_lead_to_them(void **state) {
     assert_ptr_equal(objects_number(2), host);
     assert_null(objects_number(3));
     assert_null(objects_number(WC_NULL));
-    assert_true(objects_contains(&place[0].info, low));
-    assert_true(objects_contains(&place[0].info, high - 1));
-    assert_false(objects_contains(&place[0].info, high));
-    assert_false(objects_contains(&place[0].info, low + place[0].phdr[0].p_memsz)); /* between */
+    assert_true(listed_contains(&place[0].info, low));
+    assert_true(listed_contains(&place[0].info, high - 1));
+    assert_false(listed_contains(&place[0].info, high));
+    assert_false(listed_contains(&place[0].info, low + place[0].phdr[0].p_memsz)); /* between */
     walk(2);
     assert_null(objects_at(low)); /* it is gone */
 }

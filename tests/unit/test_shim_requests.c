@@ -51,7 +51,7 @@ void journal_add(struct wc_record *r) {
 void journal_leave_out(enum wc_kind kind, int n) {
     journal.left_out[kind] += n;
 }
-/* Behind the failure: to elf_file at the file may take for ever. */
+/* Behind the failure: to look at the file may take for ever. */
 void failed_files_after_failure(const struct request *r, const char *text) {
     (void)text;
     assert_true(r->logged && r->ended);
