@@ -232,7 +232,7 @@ bool log_append(const char *line, size_t n) {
     if (!good)
         trouble = "the log file takes no more";
     if (written > 0 && !good)
-        arch_syscall(__NR_ftruncate, fd, st.st_size, 0, 0, 0, 0);
+        sys_call(__NR_ftruncate, fd, st.st_size);
     sys_close(fd);
     return good;
 }
@@ -293,10 +293,8 @@ static bool would_wait(void) {
         int fd;
         short events, revents;
     } ask = {2, 4 /* POLLOUT */, 0};
-    struct {
-        int64_t seconds, nanoseconds;
-    } none = {0, 0};
-    return arch_syscall(__NR_ppoll, (long)&ask, 1, (long)&none, 0, 8, 0) != 1;
+    const struct sys_time none = {0, 0};
+    return sys_call(__NR_ppoll, &ask, 1, &none, 0, 8) != 1;
 }
 
 void log_to_standard_error(const char *text, size_t n) {

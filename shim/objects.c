@@ -42,9 +42,9 @@ bool object_is_cudnn(const struct object *o) {
     return o->role == WC_role_FACADE || o->role == WC_role_PART;
 }
 
-#define EMITTED_MOST 16
+#define TOLD_MOST 16
 bool object_is_emitted_enough(const struct object *o) {
-    return o->told >= EMITTED_MOST;
+    return o->told >= TOLD_MOST;
 }
 
 struct object *objects_get(size_t i) {

@@ -44,85 +44,89 @@ static inline int sys_filled(void *p, size_t n, long result) {
 /* Where close is refused, one descriptor stays open and no other is opened. */
 extern __attribute__((visibility("hidden"))) bool sys_cannot_close;
 
+/* Arguments that are left out are 0. */
+#define SYS_SIX(n, a, b, c, d, e, f, ...)                                                          \
+    arch_syscall(n, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+#define sys_call(...) SYS_SIX(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
+
+struct sys_time {
+    int64_t seconds, nanoseconds;
+};
+
 static inline int sys_open(const char *path, int flags, int mode) {
     if (sys_cannot_close)
         return -1;
-    return (int)arch_syscall(__NR_openat, AT_FDCWD, (long)path, flags, mode, 0, 0);
+    return (int)sys_call(__NR_openat, AT_FDCWD, path, flags, mode);
 }
 static inline void sys_close(int fd) {
-    long result = arch_syscall(__NR_close, fd, 0, 0, 0, 0, 0);
+    long result = sys_call(__NR_close, fd);
     if (result == -1 /* EPERM */ || result == -13 /* EACCES */ || result == -38 /* ENOSYS */)
         sys_cannot_close = true;
 }
 static inline long sys_pread(int fd, void *to, size_t n, uint64_t offset) {
-    return sys_wrote(to, arch_syscall(__NR_pread64, fd, (long)to, (long)n, (long)offset, 0, 0));
+    return sys_wrote(to, sys_call(__NR_pread64, fd, to, n, offset));
 }
 static inline long sys_write(int fd, const void *from, size_t n) {
     SYS_READS(from, n);
-    return arch_syscall(__NR_write, fd, (long)from, (long)n, 0, 0, 0);
+    return sys_call(__NR_write, fd, from, n);
 }
 static inline int sys_fcntl(int fd, int command, long argument) {
-    return (int)arch_syscall(__NR_fcntl, fd, command, argument, 0, 0, 0);
+    return (int)sys_call(__NR_fcntl, fd, command, argument);
 }
 static inline int sys_fstat(int fd, struct stat *out) {
-    return sys_filled(out, sizeof *out, arch_syscall(__NR_fstat, fd, (long)out, 0, 0, 0, 0));
+    return sys_filled(out, sizeof *out, sys_call(__NR_fstat, fd, out));
 }
 static inline int sys_stat(const char *path, struct stat *out) {
-    return sys_filled(out, sizeof *out,
-                      arch_syscall(__NR_newfstatat, AT_FDCWD, (long)path, (long)out, 0, 0, 0));
+    return sys_filled(out, sizeof *out, sys_call(__NR_newfstatat, AT_FDCWD, path, out));
 }
 static inline int sys_unlink(const char *path) {
-    return (int)arch_syscall(__NR_unlinkat, AT_FDCWD, (long)path, 0, 0, 0, 0);
+    return (int)sys_call(__NR_unlinkat, AT_FDCWD, path);
 }
 static inline long sys_readlink(const char *path, char *to, size_t n) {
-    return sys_wrote(to,
-                     arch_syscall(__NR_readlinkat, AT_FDCWD, (long)path, (long)to, (long)n, 0, 0));
+    return sys_wrote(to, sys_call(__NR_readlinkat, AT_FDCWD, path, to, n));
 }
 static inline long sys_list(int fd, void *to, size_t n) {
-    return sys_wrote(to, arch_syscall(__NR_getdents64, fd, (long)to, (long)n, 0, 0, 0));
+    return sys_wrote(to, sys_call(__NR_getdents64, fd, to, n));
 }
 static inline long sys_getcwd(char *to, size_t n) {
-    return sys_wrote(to, arch_syscall(__NR_getcwd, (long)to, (long)n, 0, 0, 0, 0));
+    return sys_wrote(to, sys_call(__NR_getcwd, to, n));
 }
 static inline void *sys_map(size_t n) {
-    long p = arch_syscall(__NR_mmap, 0, (long)n, 3 /* read, write */, 0x22 /* private, anonymous */,
-                          -1, 0);
+    long p = sys_call(__NR_mmap, 0, n, 3 /* read, write */, 0x22 /* private, anonymous */, -1);
     return p < 0 && p > -4096 ? NULL : (void *)p;
 }
 /* Address space that reads as zeros and counts as nobody's memory until it is made writable. */
 static inline void *sys_reserve(size_t n) {
-    long p = arch_syscall(__NR_mmap, 0, (long)n, 1 /* read */,
-                          0x4022 /* private, anonymous, noreserve */, -1, 0);
+    long p =
+        sys_call(__NR_mmap, 0, n, 1 /* read */, 0x4022 /* private, anonymous, noreserve */, -1);
     return p < 0 && p > -4096 ? NULL : (void *)p;
 }
 static inline int sys_advise(void *p, size_t n, int advice) {
-    return (int)arch_syscall(__NR_madvise, (long)p, (long)n, advice, 0, 0, 0);
+    return (int)sys_call(__NR_madvise, p, n, advice);
 }
 static inline void sys_unmap(void *p, size_t n) {
-    arch_syscall(__NR_munmap, (long)p, (long)n, 0, 0, 0, 0);
+    sys_call(__NR_munmap, p, n);
 }
 static inline int sys_protect(void *p, size_t n, int protection) {
-    return (int)arch_syscall(__NR_mprotect, (long)p, (long)n, protection, 0, 0, 0);
+    return (int)sys_call(__NR_mprotect, p, n, protection);
 }
 static inline int sys_getpid(void) {
-    return (int)arch_syscall(__NR_getpid, 0, 0, 0, 0, 0, 0);
+    return (int)sys_call(__NR_getpid);
 }
 static inline int sys_gettid(void) {
-    int tid = (int)arch_syscall(__NR_gettid, 0, 0, 0, 0, 0, 0);
+    int tid = (int)sys_call(__NR_gettid);
     return tid > 0 ? tid : sys_getpid(); /* where it is refused */
 }
 static inline int sys_getppid(void) {
-    return (int)arch_syscall(__NR_getppid, 0, 0, 0, 0, 0, 0);
+    return (int)sys_call(__NR_getppid);
 }
 /* Does the process have other rights than the user who started it? */
 static inline bool sys_has_other_rights(void) {
-    return arch_syscall(__NR_getuid, 0, 0, 0, 0, 0, 0) !=
-               arch_syscall(__NR_geteuid, 0, 0, 0, 0, 0, 0) ||
-           arch_syscall(__NR_getgid, 0, 0, 0, 0, 0, 0) !=
-               arch_syscall(__NR_getegid, 0, 0, 0, 0, 0, 0);
+    return sys_call(__NR_getuid) != sys_call(__NR_geteuid) ||
+           sys_call(__NR_getgid) != sys_call(__NR_getegid);
 }
 static inline int sys_uname(void *out, size_t size) {
-    return sys_filled(out, size, arch_syscall(__NR_uname, (long)out, 0, 0, 0, 0, 0));
+    return sys_filled(out, size, sys_call(__NR_uname, out));
 }
 /* Asks the kernel, which reads a path from there: an ELF header or the end of a table, no file's.
  */
@@ -132,38 +136,31 @@ static inline bool sys_is_readable(const void *p) {
 }
 /* Asks the kernel to add 0 to the word there, which it refuses where nobody may write. */
 static inline bool sys_is_writable(const void *p) {
-    return arch_syscall(__NR_futex, (long)p, 5 | 128 /* FUTEX_WAKE_OP, private */, 0, 0, (long)p,
-                        1 << 28 /* FUTEX_OP_ADD */) >= 0;
+    return sys_call(__NR_futex, p, 5 | 128 /* FUTEX_WAKE_OP, private */, 0, 0, p,
+                    1 << 28 /* FUTEX_OP_ADD */) >= 0;
 }
 /* Microseconds since the epoch. */
 static inline int64_t sys_time(void) {
-    struct {
-        int64_t seconds, nanoseconds;
-    } now = {0, 0};
-    arch_syscall(__NR_clock_gettime, 0 /* CLOCK_REALTIME */, (long)&now, 0, 0, 0, 0);
+    struct sys_time now = {0, 0};
+    sys_call(__NR_clock_gettime, 0 /* CLOCK_REALTIME */, &now);
     return now.seconds * 1000000 + now.nanoseconds / 1000;
 }
 static inline void sys_sleep_microseconds(int64_t n) {
-    struct {
-        int64_t seconds, nanoseconds;
-    } time = {0, n * 1000};
-    arch_syscall(__NR_nanosleep, (long)&time, 0, 0, 0, 0, 0);
+    const struct sys_time time = {0, n * 1000};
+    sys_call(__NR_nanosleep, &time);
 }
 /* Signal sets are the kernel's: one bit a signal, bit 0 is signal 1. */
 #define SIGNAL_BIT(signal) ((uint64_t)1 << ((signal)-1))
 static inline int sys_signal_mask(int how, const uint64_t *set, uint64_t *old) {
-    return sys_filled(old, sizeof *old,
-                      arch_syscall(__NR_rt_sigprocmask, how, (long)set, (long)old, 8, 0, 0));
+    return sys_filled(old, sizeof *old, sys_call(__NR_rt_sigprocmask, how, set, old, 8));
 }
 static inline int sys_signal_pending(uint64_t *out) {
-    return sys_filled(out, sizeof *out, arch_syscall(__NR_rt_sigpending, (long)out, 8, 0, 0, 0, 0));
+    return sys_filled(out, sizeof *out, sys_call(__NR_rt_sigpending, out, 8));
 }
 /* Takes one pending signal of the set, without waiting. */
 static inline int sys_signal_take(const uint64_t *set) {
-    struct {
-        int64_t seconds, nanoseconds;
-    } none = {0, 0};
-    return (int)arch_syscall(__NR_rt_sigtimedwait, (long)set, 0, (long)&none, 8, 0, 0);
+    const struct sys_time none = {0, 0};
+    return (int)sys_call(__NR_rt_sigtimedwait, set, 0, &none, 8);
 }
 
 #endif
