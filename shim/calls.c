@@ -47,30 +47,25 @@ static void heed_call_after(enum row row, unsigned k, int64_t value, uintptr_t r
     if (UNLIKELY(heed))                                                                            \
     heed_call_before(ROW_##name, k, RETURN_ADDRESS)
 
-#define WRAP_STATUS(name, k, parameters, arguments)                                                \
-    WRAPPER static cudnnStatus_t wrap_##name##_##k parameters {                                    \
+/* What is wrong with a result, and what its record has of it. */
+#define FAILED_STATUS(r) ((r) != CUDNN_STATUS_SUCCESS)
+#define FAILED_VERSION(r) false
+#define FAILED_TEXT(r) false
+#define VALUE_STATUS(r) ((int64_t)(r))
+#define VALUE_VERSION(r) ((int64_t)(r))
+#define VALUE_TEXT(r) WC_NULL
+
+#define WRAP(name, k, result, parameters, arguments)                                               \
+    WRAPPER static TYPE_##result wrap_##name##_##k parameters {                                    \
         BEFORE(name, k);                                                                           \
-        cudnnStatus_t result_ = FORWARD(name, STATUS, parameters) arguments;                       \
-        if (UNLIKELY(heed | (result_ != CUDNN_STATUS_SUCCESS)))                                    \
-            heed_call_after(ROW_##name, k, (int64_t)result_, RETURN_ADDRESS);                      \
+        TYPE_##result result_ = FORWARD(name, result, parameters) arguments;                       \
+        if (UNLIKELY(heed | FAILED_##result(result_)))                                             \
+            heed_call_after(ROW_##name, k, VALUE_##result(result_), RETURN_ADDRESS);               \
         return result_;                                                                            \
     }
-#define WRAP_VERSION(name, k, parameters, arguments)                                               \
-    WRAPPER static size_t wrap_##name##_##k parameters {                                           \
-        BEFORE(name, k);                                                                           \
-        size_t result_ = FORWARD(name, VERSION, parameters) arguments;                             \
-        if (UNLIKELY(heed))                                                                        \
-            heed_call_after(ROW_##name, k, (int64_t)result_, RETURN_ADDRESS);                      \
-        return result_;                                                                            \
-    }
-#define WRAP_TEXT(name, k, parameters, arguments)                                                  \
-    WRAPPER static const char *wrap_##name##_##k parameters {                                      \
-        BEFORE(name, k);                                                                           \
-        const char *result_ = FORWARD(name, TEXT, parameters) arguments;                           \
-        if (UNLIKELY(heed))                                                                        \
-            heed_call_after(ROW_##name, k, WC_NULL, RETURN_ADDRESS);                               \
-        return result_;                                                                            \
-    }
+#define WRAP_STATUS(name, k, parameters, arguments) WRAP(name, k, STATUS, parameters, arguments)
+#define WRAP_VERSION(name, k, parameters, arguments) WRAP(name, k, VERSION, parameters, arguments)
+#define WRAP_TEXT(name, k, parameters, arguments) WRAP(name, k, TEXT, parameters, arguments)
 #define WRAP_NOTHING(name, k, parameters, arguments)                                               \
     WRAPPER static void wrap_##name##_##k parameters {                                             \
         BEFORE(name, k);                                                                           \

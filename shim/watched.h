@@ -22,7 +22,7 @@ enum row {
 #define NOT_WATCHED (-1)
 
 enum result { STATUS, VERSION, TEXT, NOTHING };
-extern const struct watched {
+extern __attribute__((visibility("hidden"))) const struct watched {
     char name[56];
     unsigned char result, first_major, last_major;
 } watched[ROWS];
@@ -45,7 +45,8 @@ struct instance {
     uintptr_t slot;       /* that slot; 0: any slot of the target may lead here */
     bool lazy;            /* the target is still the slot's PLT entry */
 };
-extern struct instance instances[ROWS][CALL_INSTANCES] __asm__("shim_instances");
+extern __attribute__((visibility("hidden"))) struct instance
+    instances[ROWS][CALL_INSTANCES] __asm__("shim_instances");
 
 /* NOT_WATCHED if the function has no row or its prototype is not known to hold for that major. */
 int watched_row(const char *function, int major);

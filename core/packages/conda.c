@@ -83,10 +83,10 @@ bool wc_conda_package_of(struct wc_reading *r, const char *path,
 }
 
 size_t wc_conda_packages_near(struct wc_reading *r, const char *path,
-                              bool (*fits)(void *ctx, const char *record),
+                              bool (*fits)(void *ctx, const char *record), void *ctx,
                               struct wc_conda_package *out, size_t most) {
     size_t mark = r->memory.used, length = wc_dir_length(path), n = 0;
-    struct search *s = begin(r, fits, NULL);
+    struct search *s = begin(r, fits, ctx);
     size_t inner = r->memory.used;
     bool found = false;
     for (int level = 0; s && level < LEVELS && length > 1 && !found; level++) {

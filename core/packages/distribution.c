@@ -60,13 +60,12 @@ struct candidate {
 
 struct candidates {
     struct wc_reading *r;
-    const char *relative; /* of the file; NULL: prefix counts */
-    const char *prefix;   /* of a normalised name, or */
-    bool (*fits)(const char *name);
+    const char *relative; /* of the file; NULL: fits() decides */
+    bool (*fits)(void *ctx, const char *name);
+    void *ctx;
     char top[NAME], sub[NAME]; /* normalised first and second component */
     struct candidate p[CANDIDATES];
     size_t n;
-    bool any; /* a dist-info of whatever name */
 };
 
 static int likeness_of_owner(const char *top, const char *name) {
@@ -82,7 +81,7 @@ static int likeness_of_owner(const char *top, const char *name) {
 
 static int likeness(const struct candidates *c, const char *name) {
     if (!c->relative)
-        return c->fits ? c->fits(name) : wc_str_starts(name, c->prefix);
+        return c->fits(c->ctx, name);
     int like = likeness_of_owner(c->top, name);
     return like == 2 && c->sub[0] && wc_str_find(name, c->sub) ? 3 : like;
 }
@@ -93,7 +92,6 @@ static bool consider(void *arg, const char *info) {
     char name[NAME];
     if (!dash || !wc_str_ends(info, ".dist-info"))
         return true;
-    c->any = true;
     wc_distribution_normalise(info, (size_t)(dash - info), name, sizeof name);
     int like = likeness(c, name);
     if (!like || c->n == CANDIDATES)
@@ -183,24 +181,6 @@ static bool choose(struct candidates *c, const char *site, const char *path,
     return any;
 }
 
-static bool in_site(struct wc_reading *r, const char *path, size_t length,
-                    struct wc_distribution *out, bool *any) {
-    size_t mark = r->memory.used;
-    const char *site = wc_reading_copy(r, path, length);
-    struct candidates *c = wc_arena_take(&r->memory.arena, sizeof *c);
-    bool found = false;
-    *any = false;
-    if (site && c) {
-        c->r = r;
-        prepare(c, path + length + 1);
-        found = r->files->list(r->files->ctx, site, consider, c) && choose(c, site, path, out);
-        *any = c->any;
-    }
-    if (!found)
-        r->memory.used = mark;
-    return found;
-}
-
 /* Length of the part of path that ends in a directory so named; 0: none. */
 static size_t up_to(const char *path, const char *directory) {
     size_t found = 0, n = wc_str_length(directory);
@@ -219,39 +199,6 @@ size_t wc_environment_length(const char *path) {
     return length ? length : wc_dir_length(path);
 }
 
-bool wc_distribution_of(struct wc_reading *r, const char *path, struct wc_distribution *out) {
-    bool any;
-    size_t length = site_by_name(path);
-    if (length)
-        return in_site(r, path, length, out, &any);
-    /* pip install --target, a cache of unpacked wheels: the nearest directory with dist-infos. */
-    length = wc_dir_length(path);
-    for (int level = 0; level < LEVELS && length > 1; level++) {
-        if (in_site(r, path, length, out, &any))
-            return true;
-        if (any)
-            return false;
-        length = wc_dir_above(path, length);
-    }
-    return false;
-}
-
-bool wc_distribution_named(struct wc_reading *r, const char *site, const char *prefix,
-                           struct wc_distribution *out) {
-    size_t mark = r->memory.used;
-    struct candidates *c = wc_arena_take(&r->memory.arena, sizeof *c);
-    if (!c)
-        return false;
-    c->r = r;
-    c->prefix = prefix;
-    if (r->files->list(r->files->ctx, site, consider, c) && c->n) {
-        take(out, site, c->p[0].info, "");
-        return true;
-    }
-    r->memory.used = mark;
-    return false;
-}
-
 static bool is_info(void *arg, const char *name) {
     bool *found = arg;
     *found = wc_str_ends(name, ".dist-info");
@@ -262,6 +209,7 @@ const char *wc_distribution_site(struct wc_reading *r, const char *path) {
     size_t length = site_by_name(path), mark = r->memory.used;
     if (length)
         return wc_reading_copy(r, path, length);
+    /* pip install --target, a cache of unpacked wheels: the nearest directory with dist-infos. */
     length = wc_dir_length(path);
     for (int level = 0; level < LEVELS && length > 1; level++) {
         bool found = false;
@@ -274,7 +222,23 @@ const char *wc_distribution_site(struct wc_reading *r, const char *path) {
     return NULL;
 }
 
-size_t wc_distributions_in(struct wc_reading *r, const char *site, bool (*fits)(const char *name),
+bool wc_distribution_of(struct wc_reading *r, const char *path, struct wc_distribution *out) {
+    size_t mark = r->memory.used;
+    const char *site = wc_distribution_site(r, path);
+    struct candidates *c = site ? wc_arena_take(&r->memory.arena, sizeof *c) : NULL;
+    bool found = false;
+    if (c) {
+        c->r = r;
+        prepare(c, path + wc_str_length(site) + 1);
+        found = r->files->list(r->files->ctx, site, consider, c) && choose(c, site, path, out);
+    }
+    if (!found)
+        r->memory.used = mark;
+    return found;
+}
+
+size_t wc_distributions_in(struct wc_reading *r, const char *site,
+                           bool (*fits)(void *ctx, const char *name), void *ctx,
                            struct wc_distribution *out, size_t most) {
     struct candidates *c = wc_arena_take(&r->memory.arena, sizeof *c);
     size_t n = 0;
@@ -282,6 +246,7 @@ size_t wc_distributions_in(struct wc_reading *r, const char *site, bool (*fits)(
         return 0;
     c->r = r;
     c->fits = fits;
+    c->ctx = ctx;
     r->files->list(r->files->ctx, site, consider, c);
     for (; n < c->n && n < most; n++)
         take(&out[n], site, c->p[n].info, "");

@@ -24,12 +24,11 @@ bool wc_distribution_of(struct wc_reading *r, const char *path, struct wc_distri
 /* The site that a file lies in, by the directory's name or as the nearest one with distributions,
  * in r's memory; NULL: none. */
 const char *wc_distribution_site(struct wc_reading *r, const char *path);
-/* The distributions of a site whose names fits() takes. How many, up to most. */
-size_t wc_distributions_in(struct wc_reading *r, const char *site, bool (*fits)(const char *name),
+/* The distributions of a site whose normalised names ("jax_cuda12_plugin") fits() takes. How many,
+ * up to most. */
+size_t wc_distributions_in(struct wc_reading *r, const char *site,
+                           bool (*fits)(void *ctx, const char *name), void *ctx,
                            struct wc_distribution *out, size_t most);
-/* Another distribution of the same site by the beginning of its normalised name ("jax_cuda12_"). */
-bool wc_distribution_named(struct wc_reading *r, const char *site, const char *prefix,
-                           struct wc_distribution *out);
 /* What put it there: "pip", "uv", "conda". False: it does not say. */
 bool wc_distribution_installer(struct wc_reading *r, const struct wc_distribution *d, char *to,
                                size_t cap);

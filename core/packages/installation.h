@@ -39,7 +39,7 @@ bool wc_conda_package_of(struct wc_reading *r, const char *path,
 /* The packages whose records fit in the nearest conda environment around a path. How many, up to
  * most. */
 size_t wc_conda_packages_near(struct wc_reading *r, const char *path,
-                              bool (*fits)(void *ctx, const char *record),
+                              bool (*fits)(void *ctx, const char *record), void *ctx,
                               struct wc_conda_package *out, size_t most);
 /* Of a Debian package ("name" or "name:architecture") by dpkg's status file; "" unknown. */
 void wc_debian_version(struct wc_reading *r, const char *package, char *to, size_t cap);

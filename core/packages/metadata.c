@@ -314,6 +314,10 @@ static const struct framework *framework_of(const char *distribution) {
     return NULL;
 }
 
+static bool begins(void *prefix, const char *name) {
+    return wc_str_starts(name, prefix);
+}
+
 static void read_distribution(struct asking *a, const struct wc_distribution *d) {
     char normal[NAME];
     wc_distribution_normalise(d->name, wc_str_length(d->name), normal, sizeof normal);
@@ -327,7 +331,7 @@ static void read_distribution(struct asking *a, const struct wc_distribution *d)
     for (size_t i = 0; i < sizeof related / sizeof *related; i++) {
         struct wc_distribution other;
         if (wc_str_compare(normal, related[i].distribution) == 0 &&
-            wc_distribution_named(a->r, d->site, related[i].other, &other)) {
+            wc_distributions_in(a->r, d->site, begins, (void *)related[i].other, &other, 1)) {
             struct package q = {p.framework, other.name, other.version, p.floor_is_built};
             read_requirements(a, &q, other.site, other.info);
         }

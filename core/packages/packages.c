@@ -141,32 +141,28 @@ static bool piece_of_conda(void *ctx, const char *piece) {
     return true;
 }
 
-static bool is_wheel_of_cudnn(const char *name) {
-    return wc_is_cudnn_package(WC_installation_kind_WHEEL, name);
+static bool is_of_cudnn(void *kind, const char *name) {
+    return wc_is_cudnn_package(*(enum wc_installation_kind *)kind, name);
 }
 
 static void add_wheels(struct looking *l, const char *path) {
     struct wc_distribution *d = wc_arena_take(&l->r->memory.arena, PACKAGES * sizeof *d);
     const char *site = wc_distribution_site(l->r, path);
-    size_t n = d && site ? wc_distributions_in(l->r, site, is_wheel_of_cudnn, d, PACKAGES) : 0;
+    enum wc_installation_kind kind = WC_installation_kind_WHEEL;
+    size_t n = d && site ? wc_distributions_in(l->r, site, is_of_cudnn, &kind, d, PACKAGES) : 0;
     for (size_t i = 0; i < n; i++) {
         const char *list = wc_reading_format(l->r, "%s/%s/RECORD", site, d[i].info);
-        if (add_package(l, WC_installation_kind_WHEEL, d[i].name, d[i].version, site, list))
+        if (add_package(l, kind, d[i].name, d[i].version, site, list))
             wc_reading_each(l->r, list, "\n\r", line_of_record, l);
     }
 }
 
-static bool is_conda_record_of_cudnn(void *ctx, const char *record) {
-    (void)ctx;
-    return wc_is_cudnn_package(WC_installation_kind_CONDA, record);
-}
-
 static void add_conda(struct looking *l, const char *path) {
     struct wc_conda_package *c = wc_arena_take(&l->r->memory.arena, PACKAGES * sizeof *c);
-    size_t n = c ? wc_conda_packages_near(l->r, path, is_conda_record_of_cudnn, c, PACKAGES) : 0;
+    enum wc_installation_kind kind = WC_installation_kind_CONDA;
+    size_t n = c ? wc_conda_packages_near(l->r, path, is_of_cudnn, &kind, c, PACKAGES) : 0;
     for (size_t i = 0; i < n; i++)
-        if (add_package(l, WC_installation_kind_CONDA, c[i].name, c[i].version, c[i].prefix,
-                        c[i].record))
+        if (add_package(l, kind, c[i].name, c[i].version, c[i].prefix, c[i].record))
             wc_reading_each(l->r, c[i].record, ",{}[]\n", piece_of_conda, l);
 }
 
