@@ -17,6 +17,17 @@ struct wc_span {
     size_t n;
 };
 
+/* Goes through anything that has p and n: WC_EACH(o, stack->objects) use(o); */
+#define WC_EACH(item, list)                                                                        \
+    for (const __typeof__(*(list).p) *item = (list).p,                                             \
+                                     *item##_end = item ? item + (list).n : item;                  \
+         item != item##_end; item++)
+
+/* Through an array of known length: WC_EACH_ROW(row, table) use(row); */
+#define WC_EACH_ROW(row, table)                                                                    \
+    for (const __typeof__((table)[0]) *row = (table);                                              \
+         row < (table) + sizeof(table) / sizeof(table)[0]; row++)
+
 /* As their libc namesakes. */
 void wc_mem_copy(void *to, const void *from, size_t n);
 void wc_mem_move(void *to, const void *from, size_t n);

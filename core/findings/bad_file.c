@@ -5,17 +5,8 @@
  */
 #include "finding.h"
 
-/* NULL: nothing that was seen. */
-static const char *what_it_is(const struct wc_bad_file *bad) {
-    return bad->file && bad->file->fault ? bad->file->content : NULL;
-}
-
 static const char *path_of(const struct wc_bad_file *bad) {
     return bad->file ? bad->file->path : bad->name;
-}
-
-static enum wc_file_fault fault_of(const struct wc_bad_file *bad) {
-    return bad->file ? bad->file->fault : WC_file_fault_UNKNOWN;
 }
 
 /* A framework's own library counts, too; the many others that a program tries do not. */
@@ -33,23 +24,6 @@ static bool is_bad(const struct wc_stack *s, const struct wc_failure *f, struct 
 
 /* ---- what to do ---- */
 
-static const char *command_on(struct wc_case *c, const char *command, const char *path) {
-    const char *quoted = path && path[0] == '/' ? wc_format_quoted(c, path) : NULL;
-
-    return quoted ? wc_format(c, command, quoted, NULL) : NULL;
-}
-
-static void fix_pointer(struct wc_case *c, const struct wc_object *o) {
-    const char *directory = wc_directory_of(c, o);
-    const char *in = directory ? command_on(c, "git -C ", directory) : NULL;
-
-    wc_case_fix(
-        c, WC_ACTION_REINSTALL,
-        "fetch the file itself: the copy was made without git-LFS, which has only a pointer "
-        "to it",
-        in ? wc_format(c, in, " lfs pull", NULL) : NULL);
-}
-
 static bool is_for_another_process(enum wc_file_fault fault) {
     return fault == WC_file_fault_OTHER_CLASS || fault == WC_file_fault_OTHER_MACHINE ||
            fault == WC_file_fault_OTHER_BYTE_ORDER;
@@ -60,18 +34,14 @@ static void fix_by_hand(struct wc_case *c, enum wc_file_fault fault) {
     const struct wc_machine_record *m = &c->d->s->machine;
 
     if (fault == WC_file_fault_DANGLING)
-        wc_case_fix(c, WC_ACTION_REMOVE, "remove the link, or put back what it leads to", NULL);
+        wc_case_advice(c, WC_ACTION_REMOVE, "remove the link, or put back what it leads to");
     else if (fault == WC_file_fault_DIRECTORY)
-        wc_case_fix(c, WC_ACTION_REMOVE, "move the directory away, the library belongs there",
-                    NULL);
+        wc_case_advice(c, WC_ACTION_REMOVE, "move the directory away, the library belongs there");
     else if (is_for_another_process(fault))
-        wc_case_fix(c, WC_ACTION_INSTALL,
-                    wc_format(c, "put the build there that is made for ",
-                              m->architecture ? m->architecture : "this machine", ", 64 bits",
-                              NULL),
-                    NULL);
+        wc_case_advice(c, WC_ACTION_INSTALL, "put the build there that is made for %s, 64 bits",
+                       m->architecture ? m->architecture : "this machine");
     else
-        wc_case_fix(c, WC_ACTION_REINSTALL, "copy the file anew, whole, from where it came", NULL);
+        wc_case_advice(c, WC_ACTION_REINSTALL, "copy the file anew, whole, from where it came");
 }
 
 static void fix_package(struct wc_case *c, const struct wc_object *o) {
@@ -92,13 +62,18 @@ static void fix_package(struct wc_case *c, const struct wc_object *o) {
 /* Best first: what brings the file back by a command, then another road to the library. */
 static void fixes(struct wc_case *c, const struct wc_bad_file *bad) {
     struct wc_object o = wc_file_as_object(bad->file, path_of(bad));
-    enum wc_file_fault fault = fault_of(bad);
+    enum wc_file_fault fault = bad->file ? bad->file->fault : WC_file_fault_UNKNOWN;
+    bool absolute = o.r.path && o.r.path[0] == '/';
 
     if (fault == WC_file_fault_UNREADABLE)
         wc_case_fix(c, WC_ACTION_REINSTALL, "let everybody read it",
-                    command_on(c, "chmod a+r ", path_of(bad)));
+                    absolute ? wc_format_command(c, "chmod a+r ", o.r.path, NULL) : NULL);
     else if (fault == WC_file_fault_POINTER)
-        fix_pointer(c, &o);
+        wc_case_fix(
+            c, WC_ACTION_REINSTALL,
+            "fetch the file itself: the copy was made without git-LFS, which has only a pointer to "
+            "it",
+            absolute ? wc_format_command(c, "git -C ", wc_directory_of(c, &o), " lfs pull") : NULL);
     else if (o.r.installation)
         fix_package(c, &o);
     wc_fix_search_path(c, &o);
@@ -110,19 +85,24 @@ static void fixes(struct wc_case *c, const struct wc_bad_file *bad) {
 
 static const char *title(struct wc_case *c, const struct wc_failure *f,
                          const struct wc_bad_file *bad) {
-    const char *name = wc_format_name(c, bad->name), *is = what_it_is(bad);
-    bool itself = f->r.name && wc_str_same(wc_base_name(bad->name), wc_base_name(f->r.name));
+    const char *name = wc_format_name(c, bad->name);
+    const char *is = bad->file && bad->file->fault ? bad->file->content : NULL;
 
-    return wc_format(c, itself ? wc_format_caller(c, f) : wc_format_name(c, f->r.name),
-                     itself ? " asked for " : " needs ", name,
-                     is ? ", which is " : ", a file that the loader refuses", is ? is : "", NULL);
+    if (f->r.name && wc_str_same(wc_base_name(bad->name), wc_base_name(f->r.name)))
+        return wc_format(c,
+                         is ? "%s asked for %s, which is %s"
+                            : "%s asked for %s, a file that the loader refuses%s",
+                         wc_format_caller(c, f), name, is);
+    return wc_format(
+        c, is ? "%s needs %s, which is %s" : "%s needs %s, a file that the loader refuses%s",
+        wc_format_name(c, f->r.name), name, is);
 }
 
 static void file_facts(struct wc_case *c, const struct wc_bad_file *bad) {
     const struct wc_file_record *f = bad->file;
     struct wc_object o = wc_file_as_object(bad->file, path_of(bad));
 
-    wc_case_fact(c, "file", wc_format(c, path_of(bad), NULL),
+    wc_case_fact(c, "file", wc_format(c, "%s", path_of(bad)),
                  bad->refused ? "dlerror" : "loader request");
     if (!f)
         return;
@@ -131,28 +111,23 @@ static void file_facts(struct wc_case *c, const struct wc_bad_file *bad) {
         wc_case_fact(c, "real path", f->real_path, "file");
     wc_case_fact(c, "is", f->content, "file");
     if (f->size != WC_NULL)
-        wc_case_fact(c, "size", wc_format(c, wc_format_number(c, f->size), " bytes", NULL), "file");
+        wc_case_fact(c, "size", wc_format(c, "%jd bytes", f->size), "file");
     wc_case_fact(c, "installation", wc_format_installation(c, &o), "files beside it");
 }
 
 static void emit(struct wc_diagnosis *d, const struct wc_failure *f,
                  const struct wc_bad_file *bad) {
-    const struct wc_object *caller = wc_object_of(d->s, f->r.caller_object, f->r.caller);
     struct wc_case c;
 
     wc_case_begin(&c, d);
     c.r.title = title(&c, f, bad);
-    if (caller && wc_is_cudnn(caller))
-        c.r.object = caller->r.object;
-    else if (caller)
-        c.r.host = caller->r.object;
+    wc_case_about(&c, wc_caller_of(d->s, f));
     file_facts(&c, bad);
     wc_case_request(&c, f);
     if (!bad->refused)
         wc_case_fact(&c, "mind", "the loader passes such a file over without a word", NULL);
-    wc_case_fact(&c, "asked by", f->r.caller, "loader request");
-    wc_case_fact(&c, "LD_LIBRARY_PATH", wc_variable(d->s, "LD_LIBRARY_PATH"),
-                 "environment at process start");
+    wc_case_asked_by(&c, f);
+    wc_case_variable(&c, "LD_LIBRARY_PATH");
     fixes(&c, bad);
     wc_case_end(&c);
 }
@@ -160,7 +135,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f,
 void wc_find_bad_file(struct wc_diagnosis *d) {
     struct wc_bad_file bad;
 
-    for (size_t i = 0; i < d->s->failures.n && d->out->n < WC_FINDINGS_MOST; i++)
-        if (is_bad(d->s, &d->s->failures.p[i], &bad) && !wc_reported_before(d, path_of(&bad)))
-            emit(d, &d->s->failures.p[i], &bad);
+    WC_EACH(f, d->s->failures)
+        if (is_bad(d->s, f, &bad) && !wc_reported_before(d, path_of(&bad)))
+            emit(d, f, &bad);
 }

@@ -14,24 +14,14 @@ static int32_t major_of(const struct wc_stack *s, const struct wc_call_record *r
     return target ? wc_major_of(target) : -1;
 }
 
-/* Functions that return text or a number have no status in the record. */
-static bool failed(const struct wc_stack *s, const struct wc_call_record *r) {
-    enum wc_status_sort sort;
-
-    if (r->phase != WC_phase_AFTER || r->status == WC_NULL)
-        return false;
-    sort = wc_status_sort(r->status, major_of(s, r));
-    return sort != WC_STATUS_SUCCESS && sort != WC_STATUS_ANSWER;
-}
-
 /* driver-missing carries these calls as its own facts. */
 static bool reported_by_driver(const struct wc_diagnosis *d, const struct wc_call_record *r) {
-    return wc_status_sort(r->status, major_of(d->s, r)) == WC_STATUS_NOT_INITIALIZED &&
+    return wc_sort_of_call(d->s, r) == WC_STATUS_NOT_INITIALIZED &&
            wc_found_before(d, WC_NULL, "driver-missing", NULL);
 }
 
 static const char *cause_of(const struct wc_diagnosis *d, const struct wc_call_record *r) {
-    switch (wc_status_sort(r->status, major_of(d->s, r))) {
+    switch (wc_sort_of_call(d->s, r)) {
     case WC_STATUS_VERSIONS_DIFFER:
         return wc_found_before(d, r->target, "facade-and-parts-differ", "parts-differ", NULL);
     case WC_STATUS_PART_UNAVAILABLE:
@@ -48,11 +38,9 @@ static const char *cause_of(const struct wc_diagnosis *d, const struct wc_call_r
 }
 
 /* The same function of the same library with the same status is told once. */
-static bool told(const struct wc_stack *s, size_t i) {
-    const struct wc_call_record *a = &s->calls.p[i].r, *b;
-
-    for (size_t k = 0; k < i; k++) {
-        b = &s->calls.p[k].r;
+static bool told(const struct wc_stack *s, const struct wc_call *call) {
+    for (const struct wc_call *before = s->calls.p; before < call; before++) {
+        const struct wc_call_record *a = &before->r, *b = &call->r;
         if (b->phase == a->phase && b->status == a->status && b->target == a->target &&
             wc_str_same(a->function, b->function))
             return true;
@@ -70,22 +58,19 @@ static void facts(struct wc_case *c, const struct wc_call_record *r) {
     const char *name = status_of(s, r);
 
     wc_case_fact(c, "call", r->function, "watched call");
-    wc_case_fact(c, "status",
-                 wc_format(c, wc_format_number(c, r->status), name ? " " : "", name, NULL),
+    wc_case_fact(c, "status", wc_format(c, "%jd%s%s", r->status, name ? " " : "", name),
                  "returned status");
     wc_case_fact(c, "host", r->host_path, "watched call");
     if (target)
         wc_case_library(c, "library", target);
     if (s->has_machine)
         wc_case_fact(c, "driver", s->machine.driver, "/proc/driver/nvidia/version");
-    wc_case_fact(c, "CUDA_VISIBLE_DEVICES", wc_variable(s, "CUDA_VISIBLE_DEVICES"),
-                 "environment at process start");
+    wc_case_variable(c, "CUDA_VISIBLE_DEVICES");
 }
 
 static void fixes(struct wc_case *c, const struct wc_call_record *r) {
     if (c->r.explained_by) {
-        wc_case_fix(c, WC_ACTION_CHECK,
-                    wc_format(c, "repair what ", c->r.explained_by, " says first", NULL), NULL);
+        wc_case_advice(c, WC_ACTION_CHECK, "repair what %s says first", c->r.explained_by);
         return;
     }
     if (creates(r))
@@ -103,10 +88,10 @@ static void emit(struct wc_diagnosis *d, const struct wc_call_record *r) {
     struct wc_case c;
 
     wc_case_begin(&c, d);
-    c.r.title =
-        wc_format(&c, r->function ? wc_format_name(&c, r->function) : "a call", ", called by ",
-                  r->host_path ? wc_format_name(&c, r->host_path) : "the host", ", returned ",
-                  name ? name : wc_format_number(&c, r->status), NULL);
+    c.r.title = wc_format(&c, "%s, called by %s, returned %s",
+                          r->function ? wc_format_name(&c, r->function) : "a call",
+                          r->host_path ? wc_format_name(&c, r->host_path) : "the host",
+                          name ? name : wc_format(&c, "%jd", r->status));
     c.r.host = r->host;
     c.r.object = r->target;
     c.r.explained_by = cause_of(d, r);
@@ -116,12 +101,11 @@ static void emit(struct wc_diagnosis *d, const struct wc_call_record *r) {
 }
 
 static void emit_all(struct wc_diagnosis *d, bool creation) {
-    const struct wc_stack *s = d->s;
-
-    for (size_t i = 0; i < s->calls.n && d->out->n < WC_FINDINGS_MOST; i++) {
-        const struct wc_call_record *r = &s->calls.p[i].r;
-        if (creates(r) == creation && failed(s, r) && !reported_by_driver(d, r) && !told(s, i))
-            emit(d, r);
+    WC_EACH(call, d->s->calls) {
+        enum wc_status_sort sort = wc_sort_of_call(d->s, &call->r);
+        if (creates(&call->r) == creation && sort != WC_STATUS_SUCCESS &&
+            sort != WC_STATUS_ANSWER && !reported_by_driver(d, &call->r) && !told(d->s, call))
+            emit(d, &call->r);
     }
 }
 

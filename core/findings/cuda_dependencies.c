@@ -4,32 +4,6 @@
  */
 #include "finding.h"
 
-enum { FACADES_MOST = 16 };
-
-static void each_facade(struct wc_diagnosis *d,
-                        void (*elf_file)(struct wc_diagnosis *, const struct wc_object *)) {
-    size_t facades = 0;
-
-    for (size_t i = 0; i < d->s->objects.n && facades < FACADES_MOST; i++) {
-        const struct wc_object *o = &d->s->objects.p[i];
-        if (o->r.role != WC_role_FACADE || !o->r.mapped)
-            continue;
-        facades++;
-        elf_file(d, o);
-    }
-}
-
-static bool uses(const struct wc_stack *s, const struct wc_object *host,
-                 const struct wc_object *facade) {
-    struct wc_uses used;
-
-    wc_uses_of(s, host, &used);
-    for (size_t i = 0; i < used.n; i++)
-        if (wc_facade_of(s, used.library[i]) == facade)
-            return true;
-    return false;
-}
-
 /* ---- cuda-major-differs ---- */
 
 struct majors {
@@ -42,23 +16,16 @@ struct majors {
     bool host_agrees;
 };
 
-static void look_at_hosts(const struct wc_stack *s, const struct wc_object *facade,
+static void look_at_hosts(const struct wc_diagnosis *d, const struct wc_object *facade,
                           struct majors *m) {
-    size_t hosts = 0;
-
-    for (size_t i = 0; i < s->objects.n && hosts < WC_HOSTS_MOST; i++) {
-        const struct wc_object *host = &s->objects.p[i];
-        struct wc_cuda cuda;
-        if (!wc_wants_cudnn(host))
-            continue;
-        hosts++;
-        cuda = wc_cuda_of_host(host);
-        if (cuda.major <= 0 || !uses(s, host, facade))
+    WC_EACH(use, d->uses) {
+        struct wc_cuda cuda = wc_cuda_of_host(use->host);
+        if (cuda.major <= 0 || wc_facade_of(d->s, use->library) != facade)
             continue;
         if (cuda.major == m->made_for.major) {
             m->host_agrees = true;
         } else if (!m->host) {
-            m->host = host;
+            m->host = use->host;
             m->of_host = cuda;
         }
     }
@@ -67,8 +34,7 @@ static void look_at_hosts(const struct wc_stack *s, const struct wc_object *faca
 static void look_at_cuda_dependencies(const struct wc_stack *s, struct majors *m) {
     int32_t cuda;
 
-    for (size_t i = 0; i < s->objects.n; i++) {
-        const struct wc_object *o = &s->objects.p[i];
+    WC_EACH(o, s->objects) {
         if (!wc_is_cuda_dependency(o, &cuda))
             continue;
         if (cuda == m->made_for.major) {
@@ -86,40 +52,37 @@ static bool is_vain(const struct wc_stack *s, const struct wc_failure *f, int32_
 }
 
 static bool asked_in_vain(const struct wc_stack *s, int32_t major) {
-    for (size_t i = 0; i < s->failures.n; i++)
-        if (is_vain(s, &s->failures.p[i], major))
+    WC_EACH(f, s->failures)
+        if (is_vain(s, f, major))
             return true;
     return false;
 }
 
 static void cuda_dependency_facts(struct wc_case *c) {
-    const struct wc_stack *s = c->d->s;
     int32_t cuda;
 
-    for (size_t i = 0; i < s->objects.n; i++)
-        if (wc_is_cuda_dependency(&s->objects.p[i], &cuda)) {
-            const char *installation = wc_format_installation(c, &s->objects.p[i]);
-            wc_case_fact(c, s->objects.p[i].r.part ? s->objects.p[i].r.part : "CUDA dependency",
-                         wc_format(c, wc_path_of(&s->objects.p[i]), installation ? "  " : "",
-                                   installation, NULL),
-                         "link map");
+    WC_EACH(o, c->d->s->objects)
+        if (wc_is_cuda_dependency(o, &cuda)) {
+            const char *installation = wc_format_installation(c, o);
+            wc_case_fact(
+                c, o->r.part ? o->r.part : "CUDA dependency",
+                wc_format(c, "%s%s%s", wc_path_of(o), installation ? "  " : "", installation),
+                "link map");
         }
 }
 
 static void major_facts(struct wc_case *c, const struct wc_object *facade, const struct majors *m) {
-    const struct wc_stack *s = c->d->s;
-
     wc_case_library(c, "cuDNN", facade);
     wc_case_cuda(c, facade);
     if (m->host)
-        wc_case_fact(c, "host",
-                     wc_format(c, wc_path_of(m->host), ", CUDA ",
-                               wc_format_number(c, m->of_host.major), ": ", m->of_host.by, NULL),
-                     m->of_host.source);
+        wc_case_fact(
+            c, "host",
+            wc_format(c, "%s, CUDA %d: %s", wc_path_of(m->host), m->of_host.major, m->of_host.by),
+            m->of_host.source);
     cuda_dependency_facts(c);
-    for (size_t i = 0; i < s->failures.n; i++)
-        if (is_vain(s, &s->failures.p[i], m->made_for.major))
-            wc_case_request(c, &s->failures.p[i]);
+    WC_EACH(f, c->d->s->failures)
+        if (is_vain(c->d->s, f, m->made_for.major))
+            wc_case_request(c, f);
 }
 
 static void report_majors(struct wc_diagnosis *d, const struct wc_object *facade,
@@ -129,14 +92,13 @@ static void report_majors(struct wc_diagnosis *d, const struct wc_object *facade
     struct wc_case c;
 
     wc_case_begin(&c, d);
-    /* Its own cuda_dependencies came in beside those of the host: works as long as both are found.
+    /* Its own CUDA dependencies came in beside those of the host: works as long as both are found.
      */
     if (m->own)
         c.r.severity = WC_severity_WARNING;
-    c.r.title = wc_format(&c, wc_format_name(&c, wc_name_of(facade)), " is made for CUDA ",
-                          wc_format_number(&c, m->made_for.major), ", ",
-                          wc_format_name(&c, wc_path_of(against)), " is of CUDA ",
-                          wc_format_number(&c, cuda), NULL);
+    c.r.title = wc_format(&c, "%s is made for CUDA %d, %s is of CUDA %d",
+                          wc_format_name(&c, wc_name_of(facade)), m->made_for.major,
+                          wc_format_name(&c, wc_path_of(against)), cuda);
     c.r.object = facade->r.object;
     c.r.host = m->host ? m->host->r.object : WC_NULL;
     c.r.predicted = !m->own && !asked_in_vain(d->s, m->made_for.major);
@@ -145,35 +107,33 @@ static void report_majors(struct wc_diagnosis *d, const struct wc_object *facade
     wc_fix_cuda(&c, facade, cuda);
     if (!m->host)
         wc_fix_search_path(&c, m->other);
-    wc_fix_cuda_dependency(
-        &c, "cublasLt", m->made_for.major,
-        wc_format(&c, "libcublasLt.so.", wc_format_number(&c, m->made_for.major), NULL));
+    wc_fix_cuda_dependency(&c, "cublasLt", m->made_for.major,
+                           wc_format(&c, "libcublasLt.so.%d", m->made_for.major));
     wc_case_end(&c);
 }
 
-/* Two hosts of two CUDA majors may each have its own cuDNN: cuda_dependencies of another major
+/* Two hosts of two CUDA majors may each have its own cuDNN: CUDA dependencies of another major
  * print nothing where the hosts of this one agree with it. */
 static void compare_majors(struct wc_diagnosis *d, const struct wc_object *facade) {
     struct majors m = {.made_for = wc_cuda_of_set(d->s, facade)};
 
     if (m.made_for.major <= 0)
         return;
-    look_at_hosts(d->s, facade, &m);
+    look_at_hosts(d, facade, &m);
     look_at_cuda_dependencies(d->s, &m);
     if (m.host || (m.other && !m.own && !m.host_agrees))
         report_majors(d, facade, &m);
 }
 
 void wc_find_cuda_major_differs(struct wc_diagnosis *d) {
-    each_facade(d, compare_majors);
+    wc_each_facade(d, true, compare_majors);
 }
 
 /* ---- cuda-dependency-differs: missing ---- */
 
 static bool came_in(const struct wc_stack *s, const char *part) {
-    for (size_t i = 0; i < s->objects.n; i++)
-        if (s->objects.p[i].r.role == WC_role_CUDA_DEPENDENCY && s->objects.p[i].r.mapped &&
-            wc_str_same(s->objects.p[i].r.part, part))
+    WC_EACH(o, s->objects)
+        if (o->r.role == WC_role_CUDA_DEPENDENCY && o->r.mapped && wc_str_same(o->r.part, part))
             return true;
     return false;
 }
@@ -199,54 +159,55 @@ static bool is_missing(const struct wc_stack *s, const struct wc_failure *f, str
            (!came_in(s, n->part) || (is_optional(n->part) && aborted(s)));
 }
 
-static bool missing_reported(const struct wc_stack *s, size_t i, const char *part) {
+static bool is_missing_part(const struct wc_stack *s, const struct wc_failure *f,
+                            const char *part) {
     struct wc_name n;
 
-    for (size_t k = 0; k < i; k++)
-        if (is_missing(s, &s->failures.p[k], &n) && wc_str_same(n.part, part))
-            return true;
-    return false;
+    return is_missing(s, f, &n) && wc_str_same(n.part, part);
+}
+
+static bool is_first(const struct wc_stack *s, const struct wc_failure *f, const char *part) {
+    const struct wc_failure *first = s->failures.p;
+
+    while (first < f && !is_missing_part(s, first, part))
+        first++;
+    return first == f;
 }
 
 /* It is there under its numbered name alone: link it. */
 static void fix_name(struct wc_case *c, const char *part, const char *wanted) {
-    for (size_t i = 0; i < c->d->s->objects.n; i++) {
-        const struct wc_object *o = &c->d->s->objects.p[i];
+    WC_EACH(o, c->d->s->objects) {
         const char *path = wc_path_of(o), *from, *to;
         if (o->r.role != WC_role_CUDA_DEPENDENCY || !path || !wc_str_same(o->r.part, part))
             continue;
         from = wc_format_quoted(c, path);
-        to = wc_format(c, wc_directory_of(c, o), "/", wc_base_name(wanted), NULL);
-        to = to ? wc_format_quoted(c, to) : NULL;
-        wc_case_fix(
-            c, WC_ACTION_INSTALL,
-            wc_format(c, "give ", path, " the name ", wc_format_name(c, wanted), ", too", NULL),
-            from && to ? wc_format(c, "ln -s ", from, " ", to, NULL) : NULL);
+        to =
+            wc_format_quoted(c, wc_format(c, "%s/%s", wc_directory_of(c, o), wc_base_name(wanted)));
+        wc_case_fix(c, WC_ACTION_INSTALL,
+                    wc_format(c, "give %s the name %s, too", path, wc_format_name(c, wanted)),
+                    from && to ? wc_format(c, "ln -s %s %s", from, to) : NULL);
         return;
     }
 }
 
-static void emit_missing(struct wc_diagnosis *d, size_t i, const char *part) {
+static void emit_missing(struct wc_diagnosis *d, const struct wc_failure *f, const char *part) {
     const struct wc_stack *s = d->s;
-    const struct wc_failure *f = &s->failures.p[i];
-    const struct wc_object *by = wc_object_of(s, f->r.caller_object, f->r.caller);
-    const struct wc_object *facade = by ? wc_facade_of(s, by) : NULL;
-    struct wc_name n;
+    const struct wc_object *by = wc_caller_of(s, f), *facade = wc_facade_of(s, by);
     int32_t cuda = -1;
     struct wc_case c;
 
     wc_case_begin(&c, d);
     if (is_optional(part) && !wc_a_call_failed(s) && !aborted(s))
         c.r.severity = WC_severity_WARNING;
-    c.r.title = wc_format(&c, wc_format_caller(&c, f), " asked for ", wc_format_name(&c, f->r.name),
-                          ", which was not found", NULL);
+    c.r.title = wc_format(&c, "%s asked for %s, which was not found", wc_format_caller(&c, f),
+                          wc_format_name(&c, f->r.name));
     c.r.object = facade ? facade->r.object : by ? by->r.object : WC_NULL;
-    for (size_t k = i; k < s->failures.n; k++)
-        if (is_missing(s, &s->failures.p[k], &n) && wc_str_same(n.part, part)) {
-            wc_case_request(&c, &s->failures.p[k]);
-            cuda = cuda < 0 ? wc_name_cuda(s->failures.p[k].r.name) : cuda;
+    WC_EACH(other, s->failures)
+        if (is_missing_part(s, other, part)) {
+            wc_case_request(&c, other);
+            cuda = cuda < 0 ? wc_name_cuda(other->r.name) : cuda;
         }
-    wc_case_fact(&c, "asked by", f->r.caller, "loader request");
+    wc_case_asked_by(&c, f);
     if (facade) {
         wc_case_library(&c, "cuDNN", facade);
         wc_case_cuda(&c, facade);
@@ -256,8 +217,8 @@ static void emit_missing(struct wc_diagnosis *d, size_t i, const char *part) {
     fix_name(&c, part, f->r.name);
     wc_fix_cuda_dependency_path(&c, facade, part, f->r.name);
     wc_fix_cuda_dependency(&c, part, cuda, f->r.name);
-    wc_case_fix(&c, WC_ACTION_SET_VARIABLE,
-                "and let LD_LIBRARY_PATH name its directory before the process starts", NULL);
+    wc_case_advice(&c, WC_ACTION_SET_VARIABLE,
+                   "and let LD_LIBRARY_PATH name its directory before the process starts");
     wc_case_end(&c);
 }
 
@@ -273,7 +234,7 @@ struct home {
 static struct home home_of(const struct wc_object *o) {
     static const char *const roots[] = {"/site-packages/", "/dist-packages/"};
     static const char system[] = "package manager";
-    const char *path = o->r.real_path ? o->r.real_path : o->r.path;
+    const char *path = wc_real_path_of(o);
 
     switch (o->r.installation_kind) {
     case WC_installation_kind_WHEEL:
@@ -306,31 +267,28 @@ static bool is_environment(const struct wc_object *o) {
            o->r.installation_kind == WC_installation_kind_CONDA;
 }
 
-static bool lies_in(const struct wc_object *o, struct home home) {
-    const char *path = o->r.real_path ? o->r.real_path : o->r.path;
-
+static bool is_below(const char *path, struct home home) {
     return home.p && path && wc_str_length(path) > home.n &&
            wc_mem_compare(path, home.p, home.n) == 0 && path[home.n] == '/';
 }
 
-static bool host_lives_there(const struct wc_stack *s, const struct wc_object *facade) {
+static bool host_lives_there(const struct wc_diagnosis *d, const struct wc_object *facade) {
     struct home home = home_of(facade);
 
-    for (size_t i = 0; i < s->objects.n; i++)
-        if (wc_wants_cudnn(&s->objects.p[i]) && lies_in(&s->objects.p[i], home) &&
-            uses(s, &s->objects.p[i], facade))
+    WC_EACH(use, d->uses)
+        if (is_below(wc_real_path_of(use->host), home) &&
+            wc_facade_of(d->s, use->library) == facade)
             return true;
     return false;
 }
 
-/* The library whose installation the cuda_dependencies should be of. */
-static const struct wc_object *reference(const struct wc_stack *s, const struct wc_object *facade,
-                                         int32_t major) {
+/* The library whose installation the CUDA dependencies should be of. */
+static const struct wc_object *reference(const struct wc_diagnosis *d,
+                                         const struct wc_object *facade, int32_t major) {
     const struct wc_object *other = NULL;
     int32_t cuda;
 
-    for (size_t i = 0; i < s->objects.n; i++) {
-        const struct wc_object *o = &s->objects.p[i];
+    WC_EACH(o, d->s->objects) {
         if (!wc_is_cuda_dependency(o, &cuda) || (major > 0 && cuda != major))
             continue;
         if (is_environment(o))
@@ -338,7 +296,7 @@ static const struct wc_object *reference(const struct wc_stack *s, const struct 
         if (!other && home_of(o).p)
             other = o;
     }
-    if (is_environment(facade) && host_lives_there(s, facade))
+    if (is_environment(facade) && host_lives_there(d, facade))
         return facade;
     return other;
 }
@@ -348,7 +306,8 @@ static bool is_foreign(const struct wc_stack *s, const struct wc_object *o,
                        const struct wc_object *of) {
     struct home home = home_of(o);
 
-    if (o->r.installation_kind == WC_installation_kind_BUNDLED || lies_in(o, home_of(of)))
+    if (o->r.installation_kind == WC_installation_kind_BUNDLED ||
+        is_below(wc_real_path_of(o), home_of(of)))
         return false; /* a framework's own, under a name of its own; or nobody's, but there */
     if (home.p)
         return !same_home(home, home_of(of));
@@ -364,13 +323,11 @@ static bool pair_is_torn(const struct wc_stack *s, const struct wc_object *forei
     int32_t cuda = wc_name_cuda(wc_path_of(foreign)), other;
     struct home home = home_of(foreign);
 
-    for (size_t i = 0; is_of_pair(foreign) && i < s->objects.n; i++) {
-        const struct wc_object *o = &s->objects.p[i];
-        if (is_of_pair(o) && !wc_str_same(o->r.part, foreign->r.part) &&
+    WC_EACH(o, s->objects)
+        if (is_of_pair(foreign) && is_of_pair(o) && !wc_str_same(o->r.part, foreign->r.part) &&
             wc_is_cuda_dependency(o, &other) && other == cuda &&
             o->r.installation_kind != WC_installation_kind_BUNDLED && !same_home(home_of(o), home))
             return true;
-    }
     return false;
 }
 
@@ -379,13 +336,10 @@ static const struct wc_candidate_record *own_of(const struct wc_stack *s,
                                                 const struct wc_object *foreign, struct home home) {
     const struct wc_searched *f = wc_search_of(s, foreign);
 
-    for (size_t i = 0; f && home.p && i < s->candidates.n; i++) {
-        const struct wc_candidate_record *r = &s->candidates.p[i].r;
-        const char *path = r->real_path ? r->real_path : r->path;
-        if (r->search == f->r.search && r->beaten && path && wc_str_length(path) > home.n &&
-            wc_mem_compare(path, home.p, home.n) == 0 && path[home.n] == '/')
-            return r;
-    }
+    WC_EACH(b, s->candidates)
+        if (f && b->r.search == f->r.search && b->r.beaten &&
+            is_below(b->r.real_path ? b->r.real_path : b->r.path, home))
+            return &b->r;
     return NULL;
 }
 
@@ -414,15 +368,14 @@ static void report_foreign(struct wc_diagnosis *d, const struct wc_object *facad
     wc_case_begin(&c, d);
     c.r.severity = meant ? WC_severity_NOTE : WC_severity_WARNING;
     directory = wc_directory_of(&c, foreign);
-    c.r.title = wc_format(&c, wc_format_name(&c, wc_path_of(foreign)), " beside ",
-                          wc_format_name(&c, wc_name_of(facade)),
-                          " comes from another installation: ", directory ? directory : "?", NULL);
+    c.r.title = wc_format(&c, "%s beside %s comes from another installation: %s",
+                          wc_format_name(&c, wc_path_of(foreign)),
+                          wc_format_name(&c, wc_name_of(facade)), directory ? directory : "?");
     c.r.object = facade->r.object;
     wc_case_library(&c, "cuDNN", facade);
     wc_case_cuda(&c, facade);
     cuda_dependency_facts(&c);
-    wc_case_fact(&c, "LD_LIBRARY_PATH", wc_variable(d->s, "LD_LIBRARY_PATH"),
-                 "environment at process start");
+    wc_case_variable(&c, "LD_LIBRARY_PATH");
     wc_case_fact(&c, "stands before", own ? own->path : NULL, "the loader's rules");
     if (meant)
         wc_case_fact(&c, "mind", "no other one was seen that it stands before, and no call failed",
@@ -431,33 +384,29 @@ static void report_foreign(struct wc_diagnosis *d, const struct wc_object *facad
     if (is_environment(of) && !own)
         wc_fix_cuda_dependency(&c, foreign->r.part, wc_name_cuda(wc_path_of(foreign)),
                                wc_path_of(foreign));
-    wc_case_fix(&c, WC_ACTION_REMOVE,
-                wc_format(&c, "or take it away from where the loader finds it: ",
-                          wc_path_of(foreign), NULL),
-                NULL);
+    wc_case_advice(&c, WC_ACTION_REMOVE, "or take it away from where the loader finds it: %s",
+                   wc_path_of(foreign));
     wc_case_end(&c);
 }
 
 static void compare_homes(struct wc_diagnosis *d, const struct wc_object *facade) {
     int32_t major = wc_cuda_of_set(d->s, facade).major, cuda;
-    const struct wc_object *of = reference(d->s, facade, major);
+    const struct wc_object *of = reference(d, facade, major);
 
-    for (size_t i = 0; of && i < d->s->objects.n; i++) {
-        const struct wc_object *o = &d->s->objects.p[i];
-        if (o == of || !wc_is_cuda_dependency(o, &cuda) || (major > 0 && cuda != major) ||
-            !is_foreign(d->s, o, of))
-            continue;
-        report_foreign(d, facade, o, of);
-        return;
-    }
+    WC_EACH(o, d->s->objects)
+        if (of && o != of && wc_is_cuda_dependency(o, &cuda) && (major <= 0 || cuda == major) &&
+            is_foreign(d->s, o, of)) {
+            report_foreign(d, facade, o, of);
+            return;
+        }
 }
 
 void wc_find_cuda_dependency_differs(struct wc_diagnosis *d) {
     struct wc_name n;
 
-    for (size_t i = 0; i < d->s->failures.n && d->out->n < WC_FINDINGS_MOST; i++)
-        if (is_missing(d->s, &d->s->failures.p[i], &n) && !missing_reported(d->s, i, n.part) &&
+    WC_EACH(f, d->s->failures)
+        if (is_missing(d->s, f, &n) && is_first(d->s, f, n.part) &&
             !wc_found_before(d, WC_NULL, "cuda-major-differs", NULL))
-            emit_missing(d, i, n.part);
-    each_facade(d, compare_homes);
+            emit_missing(d, f, n.part);
+    wc_each_facade(d, true, compare_homes);
 }

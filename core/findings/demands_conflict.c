@@ -6,13 +6,6 @@
 
 enum { HOSTS_MOST = 16, PAIRS_TOLD = 4 };
 
-static bool is_refused(const struct wc_diagnosis *d, const struct wc_object *host) {
-    for (size_t i = 0; i < d->judgements; i++)
-        if (d->judged[i].host == host)
-            return true;
-    return false;
-}
-
 static bool wants_the_same(const struct wc_demand_record *a, const struct wc_demand_record *b) {
     return a->demand_kind == b->demand_kind && wc_str_same(a->spec, b->spec) &&
            wc_str_same(a->built, b->built) &&
@@ -22,18 +15,16 @@ static bool wants_the_same(const struct wc_demand_record *a, const struct wc_dem
 
 static bool has_demand(const struct wc_stack *s, const struct wc_object *host,
                        const struct wc_demand_record *like) {
-    for (size_t i = 0; i < s->demands.n; i++)
-        if (wc_means(host, s->demands.p[i].r.host, s->demands.p[i].r.host_path) &&
-            (!like || wants_the_same(&s->demands.p[i].r, like)))
+    WC_EACH(demand, s->demands)
+        if (wc_is_demand_by(demand, host) && (!like || wants_the_same(&demand->r, like)))
             return true;
     return false;
 }
 
 /* Does a want all that b wants? Libraries of one wheel do. */
 static bool covers(const struct wc_stack *s, const struct wc_object *a, const struct wc_object *b) {
-    for (size_t i = 0; i < s->demands.n; i++)
-        if (wc_means(b, s->demands.p[i].r.host, s->demands.p[i].r.host_path) &&
-            !has_demand(s, a, &s->demands.p[i].r))
+    WC_EACH(demand, s->demands)
+        if (wc_is_demand_by(demand, b) && !has_demand(s, a, &demand->r))
             return false;
     return true;
 }
@@ -43,14 +34,13 @@ static void collect(const struct wc_diagnosis *d, struct wc_hosts *out) {
     const struct wc_stack *s = d->s;
 
     out->n = 0;
-    for (size_t i = 0; i < s->objects.n; i++) {
-        const struct wc_object *o = &s->objects.p[i];
+    WC_EACH(o, s->objects) {
         bool like = false;
         if (!wc_wants_cudnn(o) || !has_demand(s, o, NULL))
             continue;
         for (size_t k = 0; k < out->n && !like; k++) {
             like = covers(s, out->p[k], o) && covers(s, o, out->p[k]);
-            if (like && is_refused(d, o) && !is_refused(d, out->p[k]))
+            if (like && wc_is_refused(d, o) && !wc_is_refused(d, out->p[k]))
                 out->p[k] = o;
         }
         if (!like && out->n < HOSTS_MOST)
@@ -66,35 +56,27 @@ static int32_t major_accepted(const struct wc_stack *s, const struct wc_object *
 }
 
 static void emit_host(struct wc_case *c, const struct wc_object *host) {
-    const struct wc_stack *s = c->d->s;
     const struct wc_hosts one = {{host}, 1};
     struct wc_version low, high;
-    struct wc_uses uses;
 
     wc_case_fact(c, "host", wc_path_of(host), "link map");
-    for (size_t i = 0; i < s->demands.n; i++) {
-        const struct wc_demand_record *r = &s->demands.p[i].r;
-        if (wc_means(host, r->host, r->host_path) && r->demand_kind != WC_demand_kind_EXPECTATION)
-            wc_case_fact(c, "wants", wc_format_demand_whole(c, r), wc_format_demand_source(c, r));
-    }
-    if (wc_common_releases(s, &one, &low, &high))
+    WC_EACH(demand, c->d->s->demands)
+        if (wc_is_demand_by(demand, host))
+            wc_case_demand(c, "wants", &demand->r);
+    if (wc_common_releases(c->d->s, &one, &low, &high))
         wc_case_fact(c, "accepts", wc_format_common(c, low, high), "all of these");
-    wc_uses_of(s, host, &uses);
-    for (size_t i = 0; i < uses.n; i++)
-        wc_case_fact(c, is_refused(c->d, host) ? "got, and refuses" : "got",
-                     wc_format(c, wc_format_own(c, uses.library[i]), "  ",
-                               wc_path_of(uses.library[i]), NULL),
-                     "bindings");
+    WC_EACH(use, c->d->uses)
+        if (use->host == host)
+            wc_case_fact(
+                c, wc_is_refused(c->d, host) ? "got, and refuses" : "got",
+                wc_format(c, "%s  %s", wc_format_own(c, use->library), wc_path_of(use->library)),
+                "bindings");
 }
 
 static const char *format_framework(struct wc_case *c, const struct wc_object *host) {
-    const struct wc_stack *s = c->d->s;
-
-    for (size_t i = 0; i < s->demands.n; i++) {
-        const struct wc_demand_record *r = &s->demands.p[i].r;
-        if (r->framework && wc_means(host, r->host, r->host_path))
-            return wc_format_name(c, r->framework);
-    }
+    WC_EACH(demand, c->d->s->demands)
+        if (demand->r.framework && wc_is_demand_by(demand, host))
+            return wc_format_name(c, demand->r.framework);
     return wc_format_name(c, wc_path_of(host));
 }
 
@@ -102,32 +84,38 @@ static void fixes(struct wc_case *c, const struct wc_object *a, const struct wc_
     int32_t x = major_accepted(c->d->s, a), y = major_accepted(c->d->s, b);
 
     if (x >= 0 && y >= 0 && x != y)
-        wc_case_fix(c, WC_ACTION_INSTALL,
-                    wc_format(c, "let each find a cuDNN of its own: those of major ",
-                              wc_format_number(c, x), " and ", wc_format_number(c, y),
-                              " have different names and can be in one process", NULL),
-                    NULL);
-    wc_case_fix(c, WC_ACTION_UPGRADE_HOST,
-                wc_format(c, x != y ? "or take" : "take", " a release of ", format_framework(c, a),
-                          " or of ", format_framework(c, b),
-                          " that accepts what the other one does", NULL),
-                NULL);
-    wc_case_fix(c, WC_ACTION_INSTALL,
-                "or run the two in processes of their own, each with an environment of its own",
-                NULL);
+        wc_case_advice(c, WC_ACTION_INSTALL,
+                       "let each find a cuDNN of its own: those of major %d and %d have "
+                       "different names and can be in one process",
+                       x, y);
+    wc_case_advice(c, WC_ACTION_UPGRADE_HOST,
+                   "or take a release of %s or of %s that accepts what the other one does",
+                   format_framework(c, a), format_framework(c, b));
+    wc_case_advice(c, WC_ACTION_INSTALL,
+                   "or run the two in processes of their own, each with an environment of its own");
 }
 
 static void emit(struct wc_diagnosis *d, const struct wc_object *a, const struct wc_object *b) {
     struct wc_case c;
 
     wc_case_begin(&c, d);
-    c.r.title = wc_format(&c, "no release of cuDNN suits both ", wc_format_name(&c, wc_path_of(a)),
-                          " and ", wc_format_name(&c, wc_path_of(b)), NULL);
-    c.r.host = is_refused(d, a) ? a->r.object : b->r.object;
+    c.r.title = wc_format(&c, "no release of cuDNN suits both %s and %s",
+                          wc_format_name(&c, wc_path_of(a)), wc_format_name(&c, wc_path_of(b)));
+    c.r.host = wc_is_refused(d, a) ? a->r.object : b->r.object;
     emit_host(&c, a);
     emit_host(&c, b);
     fixes(&c, a, b);
     wc_case_end(&c);
+}
+
+/* Each finds releases that suit it, and none suits both. */
+static bool is_conflict(const struct wc_diagnosis *d, const struct wc_object *a,
+                        const struct wc_object *b) {
+    const struct wc_hosts pair = {{a, b}, 2};
+    struct wc_version low, high;
+
+    return (wc_is_refused(d, a) || wc_is_refused(d, b)) && major_accepted(d->s, a) >= 0 &&
+           major_accepted(d->s, b) >= 0 && !wc_common_releases(d->s, &pair, &low, &high);
 }
 
 void wc_find_demands_conflict(struct wc_diagnosis *d) {
@@ -136,15 +124,9 @@ void wc_find_demands_conflict(struct wc_diagnosis *d) {
 
     collect(d, &hosts);
     for (size_t i = 0; i < hosts.n; i++)
-        for (size_t k = 0; k < i && told < PAIRS_TOLD; k++) {
-            const struct wc_hosts pair = {{hosts.p[k], hosts.p[i]}, 2};
-            struct wc_version low, high;
-            bool alone =
-                major_accepted(d->s, hosts.p[k]) >= 0 && major_accepted(d->s, hosts.p[i]) >= 0;
-            if (!(is_refused(d, hosts.p[i]) || is_refused(d, hosts.p[k])) || !alone ||
-                wc_common_releases(d->s, &pair, &low, &high))
-                continue;
-            emit(d, hosts.p[k], hosts.p[i]);
-            told++;
-        }
+        for (size_t k = 0; k < i && told < PAIRS_TOLD; k++)
+            if (is_conflict(d, hosts.p[k], hosts.p[i])) {
+                emit(d, hosts.p[k], hosts.p[i]);
+                told++;
+            }
 }

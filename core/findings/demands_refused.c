@@ -11,23 +11,10 @@ static bool reported_by_functions(const struct wc_judgement *j) {
 }
 
 static void also_wanted(struct wc_case *c, const struct wc_judgement *j) {
-    for (size_t i = 0; i < c->d->judgements; i++) {
-        const struct wc_judgement *o = &c->d->judged[i];
+    WC_EACH(o, c->d->judged)
         if (o->reported_elsewhere && o->library == j->library && o->fit == j->fit &&
             wc_str_same(o->strongest->r.source, j->strongest->r.source))
             wc_case_fact(c, "also wanted by", wc_path_of(o->host), o->strongest->r.source);
-    }
-}
-
-/* It never searched: another one had loaded a library of that name. */
-static void own_search(struct wc_case *c, const struct wc_judgement *j) {
-    const struct wc_searched *f = wc_own_search_of(c->d->s, j->host, j->library);
-    const struct wc_candidate *own = f ? wc_candidate_of(c->d->s, f, f->r.takes) : NULL;
-
-    if (f)
-        wc_case_fact(c, "its own search finds",
-                     own ? wc_format_candidate(c, own) : wc_format(c, f->r.takes, NULL),
-                     "the loader's rules");
 }
 
 static void got(struct wc_case *c, const struct wc_judgement *j) {
@@ -35,49 +22,39 @@ static void got(struct wc_case *c, const struct wc_judgement *j) {
     const char *part = wc_answering_part(wc_major_of(j->library));
 
     wc_case_library(c, "got", j->library);
-    if (!decider) {
+    if (!decider)
+        wc_case_runtime(c, &j->runtime);
+    else if (decider != j->library)
         wc_case_fact(c, "runtime version", wc_format_range(c, &j->runtime.range),
-                     j->runtime.range.source);
-    } else if (decider != j->library) {
-        wc_case_fact(c, "runtime version", wc_format_range(c, &j->runtime.range),
-                     wc_format(c, j->runtime.range.source, " of ", wc_path_of(decider), NULL));
-    }
+                     wc_format(c, "%s of %s", j->runtime.range.source, wc_path_of(decider)));
     if (c->r.predicted && part)
         wc_case_fact(
             c, "predicted",
-            wc_format(c, "cudnnGetVersion will say what the ", part,
-                      " part is, which is not loaded yet; this is the facade's own version", NULL),
+            wc_format(c,
+                      "cudnnGetVersion will say what the %s part is, which is not loaded yet; "
+                      "this is the facade's own version",
+                      part),
             NULL);
     wc_case_fact(c, "host", wc_path_of(j->host), "link map");
-    own_search(c, j);
+    /* It never searched: another one had loaded a library of that name. */
+    wc_case_own_search(c, wc_own_search_of(c->d->s, j->host, j->library));
     wc_case_demands(c, j);
     also_wanted(c, j);
 }
 
-static void users_of(const struct wc_stack *s, const struct wc_object *library,
+static void users_of(const struct wc_diagnosis *d, const struct wc_object *library,
                      struct wc_hosts *out) {
-    const size_t most = sizeof out->p / sizeof *out->p;
-
     out->n = 0;
-    for (size_t i = 0; i < s->objects.n && out->n < most; i++) {
-        struct wc_uses uses;
-        if (!wc_wants_cudnn(&s->objects.p[i]))
-            continue;
-        wc_uses_of(s, &s->objects.p[i], &uses);
-        for (size_t k = 0; k < uses.n; k++)
-            if (uses.library[k] == library) {
-                out->p[out->n++] = &s->objects.p[i];
-                break;
-            }
-    }
+    WC_EACH(use, d->uses)
+        if (use->library == library && out->n < sizeof out->p / sizeof *out->p)
+            out->p[out->n++] = use->host;
 }
 
 static bool refused_by_another(const struct wc_stack *s, const struct wc_hosts *users,
                                struct wc_version v) {
-    for (size_t i = 0; i < s->demands.n; i++)
-        for (size_t k = 0; k < users->n; k++)
-            if (wc_means(users->p[k], s->demands.p[i].r.host, s->demands.p[i].r.host_path) &&
-                wc_demand_refuses(&s->demands.p[i].r, v))
+    WC_EACH(demand, s->demands)
+        for (size_t i = 0; i < users->n; i++)
+            if (wc_is_demand_by(demand, users->p[i]) && wc_demand_refuses(&demand->r, v))
                 return true;
     return false;
 }
@@ -90,17 +67,17 @@ static const char *to_install(struct wc_case *c, const struct wc_judgement *j) {
     struct wc_hosts users;
     struct wc_spec spec;
 
-    if (!own || !wc_spec_parse(own, wc_str_length(own), &spec))
+    if (!wc_spec_read(own, &spec))
         return own;
-    users_of(c->d->s, j->library, &users);
+    users_of(c->d, j->library, &users);
     floor = wc_spec_floor(&spec);
     floor.build = -1;
     if (users.n < 2 || !wc_version_known(floor) || !refused_by_another(c->d->s, &users, floor) ||
         !wc_common_releases(c->d->s, &users, &low, &high))
         return own;
-    wc_case_fact(c, "suits all hosts of it", wc_format_common(c, low, high),
-                 "their demands together");
-    return wc_format_common(c, low, high);
+    own = wc_format_common(c, low, high);
+    wc_case_fact(c, "suits all hosts of it", own, "their demands together");
+    return own;
 }
 
 static void fixes(struct wc_case *c, const struct wc_judgement *j) {
@@ -114,21 +91,18 @@ static void fixes(struct wc_case *c, const struct wc_judgement *j) {
     wc_fix_install(c, j->host, j->library, to_install(c, j), r->package);
     if (!path_first)
         wc_fix_search_path(c, j->library);
-    wc_case_fix(c, WC_ACTION_UPGRADE_HOST,
-                wc_format(c, "or take a release of ",
-                          r->framework ? wc_format_name(c, r->framework)
-                                       : wc_format_name(c, wc_path_of(j->host)),
-                          " that is made for cuDNN ", wc_format_range(c, &j->runtime.range), NULL),
-                NULL);
+    wc_case_advice(c, WC_ACTION_UPGRADE_HOST, "or take a release of %s that is made for cuDNN %s",
+                   wc_format_name(c, r->framework ? r->framework : wc_path_of(j->host)),
+                   wc_format_range(c, &j->runtime.range));
 }
 
 static void emit(struct wc_diagnosis *d, const struct wc_judgement *j) {
     struct wc_case c;
 
     wc_case_begin(&c, d);
-    c.r.title = wc_format(&c, wc_format_name(&c, wc_path_of(j->host)), " got cuDNN ",
-                          wc_format_range(&c, &j->runtime.range), ", ",
-                          wc_format_demand(&c, &j->strongest->r), NULL);
+    c.r.title =
+        wc_format(&c, "%s got cuDNN %s, %s", wc_format_name(&c, wc_path_of(j->host)),
+                  wc_format_range(&c, &j->runtime.range), wc_format_demand(&c, &j->strongest->r));
     c.r.host = j->host->r.object;
     c.r.object = j->library->r.object;
     c.r.predicted = j->runtime.predicted && j->fit != WC_OTHER_MAJOR;
@@ -143,11 +117,9 @@ static void emit(struct wc_diagnosis *d, const struct wc_judgement *j) {
 }
 
 static void emit_all(struct wc_diagnosis *d, enum wc_fit fit) {
-    for (size_t i = 0; i < d->judgements; i++) {
-        const struct wc_judgement *j = &d->judged[i];
+    WC_EACH(j, d->judged)
         if (j->fit == fit && !j->reported_elsewhere && !reported_by_functions(j))
             emit(d, j);
-    }
 }
 
 void wc_find_major_differs(struct wc_diagnosis *d) {

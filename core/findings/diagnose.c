@@ -34,6 +34,7 @@ void wc_diagnose(const struct wc_stack *s, struct wc_arena *scratch, struct wc_f
     struct wc_diagnosis d = {.s = s, .scratch = scratch, .out = out};
 
     *out = (struct wc_findings){NULL, 0, 0};
+    wc_find_uses(&d);
     wc_judge_all(&d);
     for (size_t i = 0; i < KINDS; i++) {
         d.kind = &kinds[i];
@@ -43,9 +44,8 @@ void wc_diagnose(const struct wc_stack *s, struct wc_arena *scratch, struct wc_f
 }
 
 static bool observed(const struct wc_stack *s) {
-    for (size_t i = 0; i < s->objects.n; i++)
-        if (wc_is_cudnn(&s->objects.p[i]) || wc_wants_cudnn(&s->objects.p[i]) ||
-            s->objects.p[i].r.framework)
+    WC_EACH(o, s->objects)
+        if (wc_is_cudnn(o) || wc_wants_cudnn(o) || o->r.framework)
             return true;
     return s->failures.n > 0;
 }

@@ -20,10 +20,9 @@ struct release {
 };
 
 static struct release release_of(const char *text) {
-    struct release r = {text, WC_VERSION_NONE};
+    struct release r = {text, wc_version_of(text)};
 
-    if (!text || !wc_version_parse(text, wc_str_length(text), &r.v) || r.v.major < DRIVER_LEAST ||
-        r.v.minor < 0)
+    if (r.v.major < DRIVER_LEAST || r.v.minor < 0)
         r.text = NULL;
     return r;
 }
@@ -52,7 +51,7 @@ static void driver_facts(struct wc_case *c, const struct wc_object *libcuda, str
     if (libcuda) {
         wc_case_fact(c, "libcuda", wc_path_of(libcuda), "link map");
         wc_case_fact(c, "its release", library.text,
-                     wc_format(c, "file name, ", libcuda->r.real_path, NULL));
+                     wc_format(c, "file name, %s", libcuda->r.real_path));
     }
     wc_case_fact(c, "kernel module", module.text, "/proc/driver/nvidia/version");
 }
@@ -71,25 +70,21 @@ void wc_find_driver_mixed(struct wc_diagnosis *d) {
     if (!order || (order > 0 && is_forward_compatible(libcuda)))
         return;
     wc_case_begin(&c, d);
-    c.r.title = wc_format(&c, "libcuda is of driver ", library.text, ", the kernel module is ",
-                          module.text, NULL);
+    c.r.title = wc_format(&c, "libcuda is of driver %s, the kernel module is %s", library.text,
+                          module.text);
     c.r.object = libcuda->r.object;
     driver_facts(&c, libcuda, library, module);
     if (d->s->has_machine)
         wc_case_fact(&c, "container", d->s->machine.container, "marks of a container");
     wc_fix_search_path(&c, libcuda);
     if (d->s->has_machine && d->s->machine.container)
-        wc_case_fix(&c, WC_ACTION_REMOVE,
-                    wc_format(&c,
-                              "take libcuda out of the image, the container gets the computer's: ",
-                              wc_path_of(libcuda), NULL),
-                    NULL);
-    wc_case_fix(&c, WC_ACTION_DRIVER,
-                wc_format(&c,
-                          "after an update of the driver: restart the computer, or load the new "
-                          "kernel module; else install the driver's libraries of release ",
-                          module.text, NULL),
-                NULL);
+        wc_case_advice(&c, WC_ACTION_REMOVE,
+                       "take libcuda out of the image, the container gets the computer's: %s",
+                       wc_path_of(libcuda));
+    wc_case_advice(&c, WC_ACTION_DRIVER,
+                   "after an update of the driver: restart the computer, or load the new "
+                   "kernel module; else install the driver's libraries of release %s",
+                   module.text);
     wc_case_fix(&c, WC_ACTION_CHECK,
                 "it says \"Driver/library version mismatch\" as long as they "
                 "differ",
@@ -117,10 +112,9 @@ static struct release least_driver(const struct wc_stack *s, struct wc_version c
     struct release least = {NULL, WC_VERSION_NONE};
 
     for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++) {
-        struct wc_version row;
         struct release r = release_of(drivers[i].driver);
-        if (wc_version_parse(drivers[i].cuda, wc_str_length(drivers[i].cuda), &row) &&
-            wc_version_agree(row, cuda) && is_for(drivers[i].architecture, s) &&
+        if (wc_version_agree(wc_version_of(drivers[i].cuda), cuda) &&
+            is_for(drivers[i].architecture, s) &&
             (!least.text || wc_version_compare(r.v, least.v) < 0))
             least = r;
     }
@@ -143,13 +137,12 @@ static struct wc_version cuda_of_dependency(const struct wc_object *o, int32_t m
     return (struct wc_version){major, major < 11 ? n.version.minor : -1, -1, -1};
 }
 
-/* The CUDA that wants the newest driver: of the loaded cuda_dependencies, and of each cuDNN. */
+/* The CUDA that wants the newest driver: of the loaded CUDA dependencies, and of each cuDNN. */
 static struct use newest_use(const struct wc_stack *s) {
     struct use most = {.by = NULL};
     int32_t major;
 
-    for (size_t i = 0; i < s->objects.n; i++) {
-        const struct wc_object *o = &s->objects.p[i];
+    WC_EACH(o, s->objects) {
         if (wc_is_cuda_dependency(o, &major))
             demand_more(s, &most, cuda_of_dependency(o, major), o,
                         o->r.soname ? o->r.soname : wc_path_of(o), "SONAME");
@@ -171,21 +164,19 @@ static void report_too_old(struct wc_diagnosis *d, const struct use *use,
 
     wc_case_begin(&c, d);
     cuda = wc_format_version(&c, use->cuda);
-    c.r.title = wc_format(&c, "the driver is ", driver.text, ", CUDA ", cuda, " needs ",
-                          use->least.text, " or newer", NULL);
+    c.r.title = wc_format(&c, "the driver is %s, CUDA %s needs %s or newer", driver.text, cuda,
+                          use->least.text);
     c.r.object = libcuda ? libcuda->r.object : WC_NULL;
     c.r.predicted = !libcuda;
     driver_facts(&c, libcuda, library, module);
     wc_case_fact(&c, "CUDA in use",
-                 wc_format(&c, cuda, ": ", use->what, ", ", wc_path_of(use->by), NULL),
-                 use->source);
+                 wc_format(&c, "%s: %s, %s", cuda, use->what, wc_path_of(use->by)), use->source);
     wc_case_fact(&c, "least driver", use->least.text, "NVIDIA, CUDA Compatibility");
     wc_case_fact(&c, "mind",
                  "nvidia-smi's \"CUDA Version\" is the newest that the driver can do, "
                  "not the one that is installed",
                  NULL);
-    wc_case_fix(&c, WC_ACTION_DRIVER,
-                wc_format(&c, "install driver ", use->least.text, " or newer", NULL), NULL);
+    wc_case_advice(&c, WC_ACTION_DRIVER, "install driver %s or newer", use->least.text);
     wc_case_fix(&c, WC_ACTION_UPGRADE_HOST,
                 "or take builds of the host and of cuDNN for the CUDA that this driver can do",
                 "nvidia-smi");

@@ -17,26 +17,11 @@ struct signs {
     bool gpu_wanted;                  /* a call was made that needs a GPU */
 };
 
-static bool is_driver(const char *name) {
-    struct wc_name n;
-
-    wc_name_read(name, &n);
-    return n.kind == WC_NAME_DRIVER;
-}
-
-static bool not_initialized(const struct wc_stack *s, const struct wc_call *call) {
-    const struct wc_object *target = wc_object_of(s, call->r.target, call->r.target_path);
-
-    return call->r.phase == WC_phase_AFTER && call->r.status != WC_NULL &&
-           wc_status_sort(call->r.status, target ? wc_major_of(target) : -1) ==
-               WC_STATUS_NOT_INITIALIZED;
-}
-
 static void note_asker(const struct wc_stack *s, const struct wc_failure *f, struct signs *signs) {
-    const struct wc_object *o = wc_object_of(s, f->r.caller_object, f->r.caller);
+    const struct wc_object *o = wc_caller_of(s, f);
 
-    signs->by_cudnn = signs->by_cudnn || (o && wc_is_cudnn(o));
-    signs->by_host = signs->by_host || (o && !wc_is_cudnn(o) && wc_wants_cudnn(o));
+    signs->by_cudnn = signs->by_cudnn || wc_is_cudnn(o);
+    signs->by_host = signs->by_host || (o && wc_wants_cudnn(o));
 }
 
 /* What cuDNN answers without a GPU: its version, the text of a status. */
@@ -48,28 +33,26 @@ static void read_failures(const struct wc_stack *s, struct signs *signs) {
     char missing[MISSING_NAME];
     struct wc_bad_file bad;
 
-    for (size_t i = 0; i < s->failures.n; i++) {
-        const struct wc_failure *f = &s->failures.p[i];
+    WC_EACH(f, s->failures) {
         /* bad-file and wrong-name emit it */
         if (!wc_is_load(f) || wc_failed_for_file(s, f, &bad) || wc_failed_for_name(s, f))
             continue;
-        if (is_driver(f->r.name)) {
+        if (wc_name_kind_of(f->r.name) == WC_NAME_DRIVER) {
             if (!signs->request)
                 signs->request = f;
             note_asker(s, f, signs);
         } else if (!signs->victim && wc_failed_dependency(f, missing, sizeof missing) &&
-                   is_driver(missing)) {
+                   wc_name_kind_of(missing) == WC_NAME_DRIVER) {
             signs->victim = f;
         }
     }
 }
 
 static void read_calls(const struct wc_stack *s, struct signs *signs) {
-    for (size_t i = 0; i < s->calls.n; i++) {
-        const struct wc_call *call = &s->calls.p[i];
+    WC_EACH(call, s->calls) {
         if (call->r.function && !is_query(call->r.function))
             signs->gpu_wanted = true;
-        if (!signs->call && not_initialized(s, call))
+        if (!signs->call && wc_sort_of_call(s, &call->r) == WC_STATUS_NOT_INITIALIZED)
             signs->call = call;
     }
 }
@@ -87,22 +70,19 @@ static void machine_facts(struct wc_case *c) {
     wc_case_fact(c, "kernel module", m->driver ? m->driver : "none loaded",
                  "/proc/driver/nvidia/version");
     if (m->gpu_devices != WC_NULL)
-        wc_case_fact(c, "GPU devices", wc_format_number(c, m->gpu_devices), "/dev/nvidia*");
+        wc_case_fact(c, "GPU devices", wc_format(c, "%jd", m->gpu_devices), "/dev/nvidia*");
     wc_case_fact(c, "container", m->container, "marks of a container");
 }
 
 static void call_facts(struct wc_case *c) {
-    const struct wc_stack *s = c->d->s;
-
-    for (size_t i = 0; i < s->calls.n; i++) {
-        const struct wc_call_record *r = &s->calls.p[i].r;
-        if (not_initialized(s, &s->calls.p[i]))
-            wc_case_fact(c, "init-failed",
-                         wc_format(c, r->function ? r->function : "a call", " returned ",
-                                   wc_format_number(c, r->status), " ",
-                                   r->status_name ? r->status_name : "CUDNN_STATUS_NOT_INITIALIZED",
-                                   NULL),
-                         "returned status");
+    WC_EACH(call, c->d->s->calls) {
+        const struct wc_call_record *r = &call->r;
+        if (wc_sort_of_call(c->d->s, r) == WC_STATUS_NOT_INITIALIZED)
+            wc_case_fact(
+                c, "init-failed",
+                wc_format(c, "%s returned %jd %s", r->function ? r->function : "a call", r->status,
+                          r->status_name ? r->status_name : "CUDNN_STATUS_NOT_INITIALIZED"),
+                "returned status");
     }
 }
 
@@ -110,7 +90,7 @@ static void failure_facts(struct wc_case *c, const struct wc_failure *f) {
     if (!f)
         return;
     wc_case_request(c, f);
-    wc_case_fact(c, "asked by", f->r.caller, "loader request");
+    wc_case_asked_by(c, f);
 }
 
 static void fixes(struct wc_case *c, const struct wc_object *stub) {
@@ -118,26 +98,22 @@ static void fixes(struct wc_case *c, const struct wc_object *stub) {
     const char *driver = s->has_machine ? s->machine.driver : NULL;
 
     if (stub && !wc_fix_search_path(c, stub))
-        wc_case_fix(
-            c, WC_ACTION_REMOVE,
-            wc_format(c, "take the stub out of the loader's search: ", wc_path_of(stub), NULL),
-            NULL);
+        wc_case_advice(c, WC_ACTION_REMOVE, "take the stub out of the loader's search: %s",
+                       wc_path_of(stub));
     if (s->has_machine && s->machine.container)
-        wc_case_fix(c, WC_ACTION_DRIVER,
-                    "start the container with its GPUs: docker and podman --gpus all, Kubernetes a "
-                    "limit of nvidia.com/gpu, Apptainer --nv",
-                    NULL);
-    if (driver)
-        wc_case_fix(
+        wc_case_advice(
             c, WC_ACTION_DRIVER,
-            wc_format(c, "install the driver's libraries of the release of the kernel module, ",
-                      driver, NULL),
-            NULL);
+            "start the container with its GPUs: docker and podman --gpus all, Kubernetes a "
+            "limit of nvidia.com/gpu, Apptainer --nv");
+    if (driver)
+        wc_case_advice(c, WC_ACTION_DRIVER,
+                       "install the driver's libraries of the release of the kernel module, %s",
+                       driver);
     else
-        wc_case_fix(c, WC_ACTION_DRIVER,
-                    "on a computer with an NVIDIA GPU: install NVIDIA's driver; without one there "
-                    "is nothing to repair, cuDNN cannot run here",
-                    NULL);
+        wc_case_advice(
+            c, WC_ACTION_DRIVER,
+            "on a computer with an NVIDIA GPU: install NVIDIA's driver; without one there "
+            "is nothing to repair, cuDNN cannot run here");
     wc_case_fix(c, WC_ACTION_CHECK, "ask the driver what it sees", "nvidia-smi");
 }
 
@@ -145,18 +121,19 @@ static const char *title(struct wc_case *c, const struct signs *signs) {
     const struct wc_call_record *r = signs->call ? &signs->call->r : NULL;
 
     if (signs->stub)
-        return wc_format(c, "no NVIDIA driver: the libcuda that is loaded is a stub for linking, ",
-                         wc_path_of(signs->stub), NULL);
+        return wc_format(c,
+                         "no NVIDIA driver: the libcuda that is loaded is a stub for linking, %s",
+                         wc_path_of(signs->stub));
     if (signs->victim)
-        return wc_format(c, wc_format_name(c, signs->victim->r.name),
-                         " could not be loaded: no NVIDIA driver, libcuda.so.1 was not found",
-                         NULL);
+        return wc_format(c, "%s could not be loaded: no NVIDIA driver, libcuda.so.1 was not found",
+                         wc_format_name(c, signs->victim->r.name));
     if (r)
-        return wc_format(
-            c, "no NVIDIA driver here: ", r->function ? r->function : "a call", ", called by ",
-            r->host_path ? wc_format_name(c, r->host_path) : "the host", ", failed", NULL);
-    return wc_format(c, "no NVIDIA driver: ", wc_format_caller(c, signs->request), " asked for ",
-                     wc_format_name(c, signs->request->r.name), ", which was not found", NULL);
+        return wc_format(c, "no NVIDIA driver here: %s, called by %s, failed",
+                         r->function ? r->function : "a call",
+                         r->host_path ? wc_format_name(c, r->host_path) : "the host");
+    return wc_format(c, "no NVIDIA driver: %s asked for %s, which was not found",
+                     wc_format_caller(c, signs->request),
+                     wc_format_name(c, signs->request->r.name));
 }
 
 void wc_find_driver_missing(struct wc_diagnosis *d) {
@@ -164,8 +141,7 @@ void wc_find_driver_missing(struct wc_diagnosis *d) {
     struct wc_case c;
 
     signs.stub = wc_driver_library(d->s);
-    if (signs.stub &&
-        !wc_is_stub(signs.stub->r.real_path ? signs.stub->r.real_path : signs.stub->r.path))
+    if (signs.stub && !wc_is_stub(wc_real_path_of(signs.stub)))
         return;
     read_failures(d->s, &signs);
     read_calls(d->s, &signs);

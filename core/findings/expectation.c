@@ -4,7 +4,7 @@
 static const char *format_expected(struct wc_case *c, const struct wc_demand_record *r) {
     if (r->spec)
         return r->spec;
-    return wc_format(c, r->built, " or what goes with it", NULL);
+    return wc_format(c, "%s or what goes with it", r->built);
 }
 
 static void emit(struct wc_diagnosis *d, const struct wc_demand_record *r,
@@ -13,46 +13,44 @@ static void emit(struct wc_diagnosis *d, const struct wc_demand_record *r,
     struct wc_case c;
 
     wc_case_begin(&c, d);
-    c.r.title = wc_format(&c, wc_format_name(&c, wc_name_of(facade)), " is cuDNN ",
-                          wc_format_range(&c, &runtime->range), ", expected was ",
-                          format_expected(&c, r), NULL);
+    c.r.title =
+        wc_format(&c, "%s is cuDNN %s, expected was %s", wc_format_name(&c, wc_name_of(facade)),
+                  wc_format_range(&c, &runtime->range), format_expected(&c, r));
     c.r.object = facade->r.object;
     c.r.predicted = runtime->predicted;
     c.r.explained_by =
         wc_found_before(d, facade->r.object, "facade-and-parts-differ", "parts-differ", NULL);
     wc_case_library(&c, "got", facade);
-    wc_case_fact(&c, "runtime version", wc_format_range(&c, &runtime->range),
-                 runtime->range.source);
+    wc_case_runtime(&c, runtime);
     wc_case_fact(&c, "expected", format_expected(&c, r),
                  r->source ? r->source : "WHICHCUDNN_EXPECT");
     if (r->built)
         wc_case_fact(&c, "check", wc_rule_explanation(wc_rule_for(r)),
-                     wc_format(&c, "rule ", wc_rule_name(wc_rule_for(r)), NULL));
+                     wc_format(&c, "rule %s", wc_rule_name(wc_rule_for(r))));
     if (path_first)
         wc_fix_search_path(&c, facade);
     wc_fix_install(&c, NULL, facade, r->spec, NULL);
     if (!path_first)
         wc_fix_search_path(&c, facade);
-    wc_case_fix(&c, WC_ACTION_SET_VARIABLE, "or change what is expected: WHICHCUDNN_EXPECT", NULL);
+    wc_case_advice(&c, WC_ACTION_SET_VARIABLE, "or change what is expected: WHICHCUDNN_EXPECT");
     wc_case_end(&c);
 }
 
 static void compare(struct wc_diagnosis *d, const struct wc_demand_record *r) {
-    for (size_t i = 0; i < d->s->objects.n && d->out->n < WC_FINDINGS_MOST; i++) {
-        const struct wc_object *facade = &d->s->objects.p[i];
+    WC_EACH(facade, d->s->objects) {
         struct wc_runtime runtime;
         enum wc_fit fit;
         if (facade->r.role != WC_role_FACADE)
             continue;
         runtime = wc_runtime_of(d->s, facade);
         fit = wc_demand_fit(r, &runtime.range, &runtime.range);
-        if (fit != WC_FITS && fit != WC_FIT_UNKNOWN)
+        if (wc_refuses(fit))
             emit(d, r, facade, &runtime);
     }
 }
 
 void wc_find_expectation_not_met(struct wc_diagnosis *d) {
-    for (size_t i = 0; i < d->s->demands.n; i++)
-        if (d->s->demands.p[i].r.demand_kind == WC_demand_kind_EXPECTATION)
-            compare(d, &d->s->demands.p[i].r);
+    WC_EACH(demand, d->s->demands)
+        if (demand->r.demand_kind == WC_demand_kind_EXPECTATION)
+            compare(d, &demand->r);
 }

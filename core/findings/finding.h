@@ -18,7 +18,9 @@
 #define WC_FINDINGS_MOST 64
 #define WC_HOSTS_MOST 256
 
-struct wc_judgement;
+struct wc_use { /* a host's calls of cuDNN end in this library */
+    const struct wc_object *host, *library;
+};
 
 struct wc_diagnosis {
     const struct wc_stack *s;
@@ -26,8 +28,8 @@ struct wc_diagnosis {
     struct wc_findings *out;
     const struct wc_finding_kind *kind; /* the row whose function runs */
     size_t room;                        /* of out->p */
-    struct wc_judgement *judged; /* every refused pair of host and library, by wc_judge_all */
-    size_t judgements;
+    WC_LIST(wc_use, uses);
+    WC_LIST(wc_judgement, judged); /* every refused one of the uses */
 };
 
 #define FINDING(name, id, severity, title) void wc_find_##name(struct wc_diagnosis *d);
@@ -58,25 +60,35 @@ struct wc_case {
 
 /* Severity and id are those of the row. */
 void wc_case_begin(struct wc_case *c, struct wc_diagnosis *d);
-/* A text in the scratch arena made of the arguments up to the first NULL; NULL when memory ended
- * (then the whole finding is counted as lost). */
-const char *wc_format(struct wc_case *c, ...) __attribute__((sentinel));
-const char *wc_format_number(struct wc_case *c, int64_t n);
+/* A text in the scratch arena, by wc_text_format; NULL when memory ended (then the whole finding is
+ * counted as lost). */
+const char *wc_format(struct wc_case *c, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 const char *wc_format_version(struct wc_case *c, struct wc_version v);
 /* The last element of a path for a sentence: short, no control characters; "?" for NULL. */
 const char *wc_format_name(struct wc_case *c, const char *path);
-/* For a command line: as it is, or quoted. NULL if no terminal should get it pasted. */
+/* For a command line: as it is, or quoted. NULL if no terminal should get it pasted; NULL of NULL.
+ */
 const char *wc_format_quoted(struct wc_case *c, const char *text);
+/* "git -C 'a b' lfs pull" of "git -C ", "a b" and " lfs pull"; NULL where the text is none to
+ * quote. */
+const char *wc_format_command(struct wc_case *c, const char *before, const char *text,
+                              const char *after);
 /* Nothing is copied: text from the stack, from wc_format or literal. A NULL value is left out. */
 void wc_case_fact(struct wc_case *c, const char *name, const char *value, const char *source);
+/* The first fix of a case loses an "or " that its text begins with. */
 void wc_case_fix(struct wc_case *c, enum wc_action action, const char *text, const char *command);
+/* A fix for which there is no command. */
+void wc_case_advice(struct wc_case *c, enum wc_action action, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* It is about this library of cuDNN, or else about this host; NULL: neither. */
+void wc_case_about(struct wc_case *c, const struct wc_object *o);
 void wc_case_end(struct wc_case *c);
 
 /* An error found before, one of `ids` (up to NULL), about `object` or about nothing in particular:
  * its id, NULL if there is none. object WC_NULL: about anything. */
 const char *wc_found_before(const struct wc_diagnosis *d, int64_t object, ...)
     __attribute__((sentinel));
-
 /* Is there a finding of this kind with that value as its first fact? */
 bool wc_reported_before(const struct wc_diagnosis *d, const char *first_fact);
 
@@ -84,29 +96,41 @@ bool wc_reported_before(const struct wc_diagnosis *d, const char *first_fact);
 
 bool wc_is_cudnn(const struct wc_object *o); /* facade or part; NULL is none */
 bool wc_wants_cudnn(const struct wc_object *o);
-/* By number, else by path; NULL: not known. */
+/* Calls look() for each facade, at most 16. */
+void wc_each_facade(struct wc_diagnosis *d, bool mapped,
+                    void (*look)(struct wc_diagnosis *d, const struct wc_object *facade));
+/* A record names an object by number, and by path where it has none. NULL: not known. */
 const struct wc_object *wc_object_of(const struct wc_stack *s, int64_t object, const char *path);
-/* Does number, or path where there is no number, mean this object? */
 bool wc_means(const struct wc_object *o, int64_t object, const char *path);
-const char *wc_path_of(const struct wc_object *o); /* real path, else path, else asked name */
-const char *wc_name_of(const struct wc_object *o); /* for sentences: SONAME, else file name */
+const struct wc_object *wc_caller_of(const struct wc_stack *s, const struct wc_failure *f);
+bool wc_is_demand_by(const struct wc_demand *demand, const struct wc_object *host);
+bool wc_is_binding_of(const struct wc_binding *binding, const struct wc_object *host);
+const char *wc_path_of(const struct wc_object *o);      /* real path, else path, else asked name */
+const char *wc_name_of(const struct wc_object *o);      /* for sentences: SONAME, else file name */
+const char *wc_real_path_of(const struct wc_object *o); /* else path */
 const char *wc_directory_of(struct wc_case *c, const struct wc_object *o); /* NULL: unknown */
 const char *wc_format_directory(struct wc_case *c, const char *path);      /* of a file */
+/* Does a path name a file of this very directory (`length` bytes)? */
+bool wc_lies_in(const char *path, const char *directory, size_t length);
 /* From version, bounds, SONAME or node, whichever tells; -1: unknown. */
 int32_t wc_major_of(const struct wc_object *o);
-/* Was o, or what asked for it and so on, asked for by that object (number, or path where who asked
- * is none of the stack's objects)? */
+/* Was o, or what asked for it and so on, asked for by that object? */
 bool wc_brought_by(const struct wc_stack *s, const struct wc_object *o, int64_t by,
                    const char *path);
-/* Does this object answer to a name: file name, asked name or SONAME? */
+/* By file name, asked name or SONAME? */
 bool wc_answers_to(const struct wc_object *o, const char *name);
+/* What is mapped and does so; NULL: nothing. */
+const struct wc_object *wc_mapped_as(const struct wc_stack *s, const char *name);
 /* Toolkits keep a libcuda that is only good for linking in a directory of that name. */
 bool wc_is_stub(const char *libcuda);
-/* Is libcuda mapped? */
+/* The libcuda that is mapped; NULL: none. */
 const struct wc_object *wc_driver_library(const struct wc_stack *s);
 /* Did the loader take it in after that failure? */
 bool wc_came_after(const struct wc_object *o, const struct wc_failure *f);
 const char *wc_variable(const struct wc_stack *s, const char *name); /* NULL: not set, not known */
+void wc_case_variable(struct wc_case *c, const char *name);
+/* What a call of cuDNN returned; SUCCESS where that is not known. */
+enum wc_status_sort wc_sort_of_call(const struct wc_stack *s, const struct wc_call_record *r);
 /* Did a call of cuDNN fail, and not for want of a driver or a GPU? */
 bool wc_a_call_failed(const struct wc_stack *s);
 
@@ -119,6 +143,7 @@ struct wc_range {
     bool exact;
     const char *source; /* of what is known */
 };
+struct wc_range wc_exactly(struct wc_version v);
 /* Of this very file. A package's claim counts unless the file's own functions contradict it. */
 struct wc_range wc_own_range(const struct wc_object *o);
 /* The same without what only a package claims: files get replaced, their metadata stays. */
@@ -135,16 +160,12 @@ struct wc_runtime {
     bool predicted;                     /* the deciding part is not loaded yet */
 };
 struct wc_runtime wc_runtime_of(const struct wc_stack *s, const struct wc_object *library);
+void wc_case_runtime(struct wc_case *c, const struct wc_runtime *runtime);
 
 /* ---- who belongs to whom (core/findings/shared/sets.c) ---- */
 
-#define WC_USES_MOST 4
-/* The libraries that a host's cuDNN calls end in. */
-struct wc_uses {
-    const struct wc_object *library[WC_USES_MOST];
-    size_t n;
-};
-void wc_uses_of(const struct wc_stack *s, const struct wc_object *host, struct wc_uses *out);
+/* Fills d->uses. */
+void wc_find_uses(struct wc_diagnosis *d);
 /* Is the part one of this facade's set? */
 bool wc_in_set(const struct wc_stack *s, const struct wc_object *part,
                const struct wc_object *facade);
@@ -155,23 +176,28 @@ const struct wc_object *wc_facade_of(const struct wc_stack *s, const struct wc_o
 
 /* One thing that says which CUDA major a library is made for. */
 struct wc_cuda {
-    int32_t major;              /* -1: nothing says it */
-    const char *by;             /* libcublas.so.12, nvidia-cudnn-cu12: lives as long as the stack */
-    const struct wc_object *of; /* the library of the set that says so */
+    int32_t major;  /* -1: nothing says it */
+    const char *by; /* libcublas.so.12, nvidia-cudnn-cu12: lives as long as the stack */
     const char *source;
+    const struct wc_object *of; /* the library of the set that says so */
 };
 /* What a facade and its parts are made for, by their own words before those of a package. */
 struct wc_cuda wc_cuda_of_set(const struct wc_stack *s, const struct wc_object *facade);
-/* What a host is made for: it names its own cuda_dependencies, or its package says so. */
+/* What a host is made for: it names its own CUDA dependencies, or its package says so. */
 struct wc_cuda wc_cuda_of_host(const struct wc_object *host);
 /* All of it as facts. */
 void wc_case_cuda(struct wc_case *c, const struct wc_object *facade);
 /* A mapped CUDA dependency whose name tells CUDA's major. */
 bool wc_is_cuda_dependency(const struct wc_object *o, int32_t *cuda);
+/* The CUDA major of the first one; -1: none. */
+int32_t wc_cuda_of_dependencies(const struct wc_stack *s);
+/* The CUDA major in the name or version of a package: "cu12", "cuda12.1", "cuda-13.0"; -1: none. */
+int32_t wc_cuda_in_package(const char *text);
 bool wc_asked_by_cudnn(const struct wc_stack *s, const struct wc_failure *f);
 
-/* ---- demands (core/findings/shared/judge.c) ---- */
+/* ---- demands (core/findings/shared/judge.c, in words core/findings/shared/demands.c) ---- */
 
+/* A use that a demand of the host refuses. */
 struct wc_judgement {
     const struct wc_object *host, *library;
     const struct wc_demand *strongest; /* of those that fail as `fit` says */
@@ -183,8 +209,11 @@ struct wc_judgement {
     int64_t weight;          /* functions that the host uses */
 };
 void wc_judge_all(struct wc_diagnosis *d);
+bool wc_is_refused(const struct wc_diagnosis *d, const struct wc_object *host);
 enum wc_fit wc_demand_fit(const struct wc_demand_record *r, const struct wc_range *runtime,
                           const struct wc_range *own);
+bool wc_refuses(enum wc_fit fit);
+bool wc_demand_refuses(const struct wc_demand_record *r, struct wc_version v);
 /* Without the directory of LD_LIBRARY_PATH that the library was found in, would one come in that
  * meets the demand? */
 bool wc_next_fits(const struct wc_stack *s, const struct wc_object *library,
@@ -203,15 +232,19 @@ const struct wc_demand_record *wc_demand_of(const struct wc_stack *s, const char
 int32_t wc_major_wanted(const struct wc_demand_record *r);
 /* True and the version for "==9.1.0", a pin. */
 bool wc_spec_pins(const char *spec, struct wc_version *out);
+
 /* Facts of `host` about all its demands, refused ones first. */
 void wc_case_demands(struct wc_case *c, const struct wc_judgement *j);
 /* "its wheel requires 9.26.0": for a title. */
 const char *wc_format_demand(struct wc_case *c, const struct wc_demand_record *r);
-
-/* A set of releases that the demand surely accepts, for a package manager; NULL: not known. */
-const char *wc_format_acceptable(struct wc_case *c, const struct wc_demand_record *r);
+/* One demand as its source has it. */
+void wc_case_demand(struct wc_case *c, const char *name, const struct wc_demand_record *r);
 const char *wc_format_demand_whole(struct wc_case *c, const struct wc_demand_record *r);
-const char *wc_format_demand_source(struct wc_case *c, const struct wc_demand_record *r);
+/* Sets of releases, for a package manager: that which the demand surely accepts, NULL if that is
+ * not known; "==9.*"; ">=9.8,<10". */
+const char *wc_format_acceptable(struct wc_case *c, const struct wc_demand_record *r);
+const char *wc_format_major(struct wc_case *c, int32_t major);
+const char *wc_format_from(struct wc_case *c, struct wc_version first);
 
 /* ---- what several hosts accept (core/findings/shared/agreement.c) ---- */
 
@@ -225,34 +258,26 @@ struct wc_hosts {
 bool wc_common_releases(const struct wc_stack *s, const struct wc_hosts *hosts,
                         struct wc_version *low, struct wc_version *high);
 const char *wc_format_common(struct wc_case *c, struct wc_version low, struct wc_version high);
-bool wc_demand_refuses(const struct wc_demand_record *r, struct wc_version v);
 
-/* ---- facts and fixes that several findings give (core/findings/shared/common.c) ---- */
+/* ---- facts and fixes that several findings give (core/findings/shared/common.c, fixes.c) ---- */
 
 /* Path, version, installation and who asked for it, under `name`. */
 void wc_case_library(struct wc_case *c, const char *name, const struct wc_object *o);
 /* Who asked for it, and by which name. */
 void wc_case_asker(struct wc_case *c, const struct wc_object *o);
-/* A file as if it were an object: what is printed of an installation is printed of both. f NULL:
- * nobody looked at it, and its path is all that is known. */
-struct wc_object wc_file_as_object(const struct wc_file_record *f, const char *path);
-/* Path, link, SONAME, version and installation of a file that is not loaded, under `name`. */
+/* Path, what it really is and its installation, of a file that was looked at. */
 void wc_case_file(struct wc_case *c, const char *name, const struct wc_file_record *f,
                   const char *source);
-/* "nvidia-cudnn-cu12 9.1.0.70"; NULL: unknown. */
+/* The same file as an object, for what asks objects alone; f NULL: known by its path alone. */
+struct wc_object wc_file_as_object(const struct wc_file_record *f, const char *path);
+/* "nvidia-cudnn-cu12 9.1.0.70 (wheel)"; NULL: unknown. */
 const char *wc_format_installation(struct wc_case *c, const struct wc_object *o);
-/* Packages that satisfy a demand of `host` in place of `library`. spec: PEP 440; package: the
- * distribution that the demand names, NULL: none. */
+
+/* Install a cuDNN that satisfies spec (a PEP 440 set, or "name==9.1"; NULL: any that the host
+ * accepts). host may be NULL. package: NULL, or the distribution to install. */
 void wc_fix_install(struct wc_case *c, const struct wc_object *host,
                     const struct wc_object *library, const char *spec, const char *package);
-/* Does its package's name print that it is made for another CUDA major than this one (-1: none)? */
-bool wc_is_for_other_cuda(const struct wc_object *library, int32_t cuda);
-/* The CUDA major in the name or version of a package: "cu12", "cuda12.1", "cuda-13.0"; -1: none. */
-int32_t wc_cuda_in_package(const char *text);
-/* The CUDA major of the cudart or cublas that is loaded; -1: none. */
-int32_t wc_cuda_of_dependencies(const struct wc_stack *s);
-/* Install what has a CUDA dependency ("cublasLt", "libcublasLt.so.12"); cuda -1: of an unknown
- * CUDA. */
+/* Install what has a CUDA dependency ("cublasLt", "libcublasLt.so.12"); cuda -1: of an unknown CUDA. */
 void wc_fix_cuda_dependency(struct wc_case *c, const char *part, int32_t cuda, const char *library);
 /* Search it where NVIDIA's wheels put it, beside cuDNN's. Nothing where cuDNN is of no wheel. */
 void wc_fix_cuda_dependency_path(struct wc_case *c, const struct wc_object *cudnn, const char *part,
@@ -264,8 +289,6 @@ void wc_fix_reinstall(struct wc_case *c, const struct wc_object *library);
 /* Install this package once more. other: a package (name version) that owns the same files and has
  * to go first; NULL: none. */
 void wc_fix_package(struct wc_case *c, const struct wc_package_record *p, const char *other);
-/* The record of a package so named whose files are not all there; NULL: none. */
-const struct wc_package_record *wc_incomplete_package(const struct wc_stack *s, const char *name);
 /* If LD_LIBRARY_PATH names the directory of o: take it out. True if so. */
 bool wc_fix_search_path(struct wc_case *c, const struct wc_object *o);
 bool wc_in_search_path(const struct wc_stack *s, const struct wc_object *o);
@@ -282,15 +305,17 @@ const struct wc_searched *wc_search_of(const struct wc_stack *s, const struct wc
 /* The one that host would have led to another file than the library that was there; NULL: none. */
 const struct wc_searched *wc_own_search_of(const struct wc_stack *s, const struct wc_object *host,
                                            const struct wc_object *library);
-/* A library that would load: that with the path, or (NULL) the first behind the one taken. */
+/* A library that would load: that with the path, or (NULL) the first behind the one taken. Of no
+ * search there is none. */
 const struct wc_candidate *wc_candidate_of(const struct wc_stack *s, const struct wc_searched *f,
                                            const char *path);
-const char *wc_format_found(struct wc_case *c, const struct wc_searched *f);
+
 const char *wc_format_candidate(struct wc_case *c, const struct wc_candidate *b);
 /* By which rule o was found, and for a facade what else stands where the loader looks. */
 void wc_case_found(struct wc_case *c, const struct wc_object *o);
-void wc_case_candidates(struct wc_case *c, const struct wc_searched *f);
-/* Each directory that was looked into. */
+/* What the object that never searched would have found; f NULL: nothing. */
+void wc_case_own_search(struct wc_case *c, const struct wc_searched *f);
+/* Each directory that was looked into, and what stands there; f NULL: nothing. */
 void wc_case_searched(struct wc_case *c, const struct wc_searched *f);
 
 /* ---- the loader's words (core/findings/shared/loader_text.c) ---- */
@@ -337,6 +362,7 @@ bool wc_came_in_later(const struct wc_stack *s, const struct wc_failure *f, cons
 bool wc_is_load(const struct wc_failure *f); /* a library was asked for, not a symbol */
 /* What was asked for, and the loader's words. */
 void wc_case_request(struct wc_case *c, const struct wc_failure *f);
+void wc_case_asked_by(struct wc_case *c, const struct wc_failure *f);
 /* Path of who asked, for a sentence. */
 const char *wc_format_caller(struct wc_case *c, const struct wc_failure *f);
 

@@ -4,8 +4,6 @@
  */
 #include "finding.h"
 
-enum { FACADES_MOST = 16 };
-
 static const struct row {
     const char *first, *last, *least, *most;
     bool goes_on;
@@ -14,21 +12,14 @@ static const struct row {
 #include "core/findings/shared/gpus.def"
 };
 
-static struct wc_version parsed(const char *text) {
-    struct wc_version v = WC_VERSION_NONE;
-
-    wc_version_parse(text, wc_str_length(text), &v);
-    return v;
-}
-
 /* A last release of two fields has all its patches. */
 static const struct row *row_of(struct wc_version release) {
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct wc_version last = parsed(rows[i].last);
-        if (wc_version_compare(release, parsed(rows[i].first)) >= 0 &&
-            (!*rows[i].last || wc_version_agree(release, last) ||
+    WC_EACH_ROW(row, rows) {
+        struct wc_version last = wc_version_of(row->last);
+        if (wc_version_compare(release, wc_version_of(row->first)) >= 0 &&
+            (!*row->last || wc_version_agree(release, last) ||
              wc_version_compare(release, last) < 0))
-            return &rows[i];
+            return row;
     }
     return NULL;
 }
@@ -40,15 +31,15 @@ static struct wc_version capability_of(const char *gpu) {
     for (const char *p = gpu; p && *p; p++)
         if (p[0] == ',' && p[1] == ' ')
             at = p + 2;
-    return at ? parsed(at) : WC_VERSION_NONE;
+    return wc_version_of(at);
 }
 
 static bool is_too_old(const struct row *row, struct wc_version gpu) {
-    return wc_version_compare(gpu, parsed(row->least)) < 0;
+    return wc_version_compare(gpu, wc_version_of(row->least)) < 0;
 }
 
 static bool is_too_new(const struct row *row, struct wc_version gpu) {
-    return *row->most && gpu.major > parsed(row->most).major;
+    return *row->most && gpu.major > wc_version_of(row->most).major;
 }
 
 struct fit {
@@ -59,24 +50,22 @@ struct fit {
 static struct fit fit_of(const struct wc_stack *s, const struct row *row) {
     struct fit f = {.known = 0};
 
-    for (size_t i = 0; i < s->machine.gpus.n; i++) {
-        struct wc_version gpu = capability_of(s->machine.gpus.p[i]);
-        bool old, new;
+    WC_EACH(text, s->machine.gpus) {
+        struct wc_version gpu = capability_of(*text);
+        bool old = is_too_old(row, gpu), new = is_too_new(row, gpu);
         if (gpu.minor < 0)
             continue;
-        old = is_too_old(row, gpu);
-        new = is_too_new(row, gpu);
         f.known++;
         f.old += old;
         f.new += new;
         if ((old || new) && !f.first)
-            f.first = s->machine.gpus.p[i];
+            f.first = *text;
     }
     return f;
 }
 
 static const char *format_range(struct wc_case *c, const struct row *row) {
-    return wc_format(c, row->least, *row->most ? " to " : " and later", row->most, NULL);
+    return wc_format(c, *row->most ? "%s to %s" : "%s and later%s", row->least, row->most);
 }
 
 /* The releases of this major, on the side of this one where they must be, that know the GPU. */
@@ -85,21 +74,21 @@ static const char *releases_for(struct wc_case *c, struct wc_version release, st
     const struct row *low = NULL, *high = NULL;
     struct wc_version end = {release.major + 1, -1, -1, -1};
 
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct wc_version first = parsed(rows[i].first);
-        if (first.major != release.major || is_too_old(&rows[i], gpu) ||
-            is_too_new(&rows[i], gpu) || (wc_version_compare(first, release) > 0) != newer)
+    WC_EACH_ROW(row, rows) {
+        struct wc_version first = wc_version_of(row->first);
+        if (first.major != release.major || is_too_old(row, gpu) || is_too_new(row, gpu) ||
+            (wc_version_compare(first, release) > 0) != newer)
             continue;
-        low = low ? low : &rows[i];
-        high = &rows[i];
+        low = low ? low : row;
+        high = row;
     }
     if (!low)
         return NULL;
     if (*high->last) {
-        end = parsed(high->last);
+        end = wc_version_of(high->last);
         end.minor++;
     }
-    return wc_format(c, ">=", low->first, ",<", wc_format_version(c, end), NULL);
+    return wc_format(c, ">=%s,<%s", low->first, wc_format_version(c, end));
 }
 
 static void fixes(struct wc_case *c, const struct wc_object *facade, struct wc_version release,
@@ -108,14 +97,13 @@ static void fixes(struct wc_case *c, const struct wc_object *facade, struct wc_v
 
     if (spec)
         wc_fix_install(c, NULL, facade, spec, NULL);
-    wc_case_fix(c, WC_ACTION_UPGRADE_HOST,
-                wc_format(c, spec ? "or take" : "take",
-                          f->new
-                              ? " a newer release of the host, with a cuDNN that knows this GPU"
-                              : " an older release of the host, with a cuDNN that still has code "
-                                "for this GPU",
-                          NULL),
-                NULL);
+    if (f->new)
+        wc_case_advice(c, WC_ACTION_UPGRADE_HOST,
+                       "or take a newer release of the host, with a cuDNN that knows this GPU");
+    else
+        wc_case_advice(c, WC_ACTION_UPGRADE_HOST,
+                       "or take an older release of the host, with a cuDNN that still has code for "
+                       "this GPU");
     if (f->old + f->new < f->known)
         wc_case_fix(c, WC_ACTION_SET_VARIABLE,
                     "or let the process see the other GPUs alone: CUDA_VISIBLE_DEVICES",
@@ -131,44 +119,34 @@ static void emit(struct wc_diagnosis *d, const struct wc_object *facade,
     /* One of several, or a GPU on which part of it runs: it may not be felt. */
     if (f->old + f->new < f->known || (!f->old && row->goes_on && !wc_a_call_failed(s)))
         c.r.severity = WC_severity_WARNING;
-    c.r.title = wc_format(&c, "cuDNN ", wc_format_range(&c, &runtime->range), " has no code",
-                          f->old || !row->goes_on ? "" : " of its own", " for ", f->first,
-                          ": it is made for ", format_range(&c, row), NULL);
+    c.r.title = wc_format(&c,
+                          f->old || !row->goes_on
+                              ? "cuDNN %s has no code for %s: it is made for %s"
+                              : "cuDNN %s has no code of its own for %s: it is made for %s",
+                          wc_format_range(&c, &runtime->range), f->first, format_range(&c, row));
     c.r.object = facade->r.object;
     c.r.predicted = runtime->predicted;
     wc_case_library(&c, "cuDNN", facade);
-    wc_case_fact(&c, "runtime version", wc_format_range(&c, &runtime->range),
-                 runtime->range.source);
+    wc_case_runtime(&c, runtime);
     wc_case_fact(&c, "compute capability", format_range(&c, row), "NVIDIA, cuDNN support matrix");
-    for (size_t i = 0; i < s->machine.gpus.n; i++)
-        wc_case_fact(&c, "GPU", s->machine.gpus.p[i], "NVML");
-    wc_case_fact(&c, "CUDA_VISIBLE_DEVICES", wc_variable(s, "CUDA_VISIBLE_DEVICES"),
-                 "environment at process start");
+    WC_EACH(gpu, s->machine.gpus)
+        wc_case_fact(&c, "GPU", *gpu, "NVML");
+    wc_case_variable(&c, "CUDA_VISIBLE_DEVICES");
     fixes(&c, facade, runtime->range.low, f);
     wc_case_end(&c);
 }
 
-static void elf_file(struct wc_diagnosis *d, const struct wc_object *facade) {
+static void look(struct wc_diagnosis *d, const struct wc_object *facade) {
     struct wc_runtime runtime = wc_runtime_of(d->s, facade);
     const struct row *row = runtime.range.exact ? row_of(runtime.range.low) : NULL;
-    struct fit f;
+    struct fit f = {.known = 0};
 
-    if (!row)
-        return;
-    f = fit_of(d->s, row);
+    if (row && d->s->has_machine)
+        f = fit_of(d->s, row);
     if (f.first)
         emit(d, facade, &runtime, row, &f);
 }
 
 void wc_find_gpu_unsupported(struct wc_diagnosis *d) {
-    size_t facades = 0;
-
-    if (!d->s->has_machine)
-        return;
-    for (size_t i = 0; i < d->s->objects.n && facades < FACADES_MOST; i++) {
-        if (d->s->objects.p[i].r.role != WC_role_FACADE || !d->s->objects.p[i].r.mapped)
-            continue;
-        facades++;
-        elf_file(d, &d->s->objects.p[i]);
-    }
+    wc_each_facade(d, true, look);
 }

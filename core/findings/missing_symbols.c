@@ -22,7 +22,6 @@ struct search {
 static const char *lacking(struct search *s, const char *function) {
     int f = wc_function_find(function);
     struct wc_version first, last;
-    char text[WC_VERSION_TEXT];
 
     if (f == WC_NO_FUNCTION || !wc_version_known(s->own.low))
         return NULL;
@@ -31,14 +30,14 @@ static const char *lacking(struct search *s, const char *function) {
     if (wc_version_known(first) && wc_version_compare(first, s->own.high) > 0) {
         if (wc_version_compare(first, s->since) > 0)
             s->since = first;
-        return wc_format(&s->c, "came with ", wc_version_format(first, text), NULL);
+        return wc_format(&s->c, "came with %s", wc_format_version(&s->c, first));
     }
     if (wc_version_known(last) && last.patch < 0)
         last.patch = INT32_MAX; /* a two-part last covers all its patches */
     if (wc_version_known(last) && wc_version_compare(last, s->own.low) < 0) {
         if (!wc_version_known(s->until) || last.major < s->until.major)
             s->until = wc_function_last(f);
-        return wc_format(&s->c, "last in ", wc_version_format(wc_function_last(f), text), NULL);
+        return wc_format(&s->c, "last in %s", wc_format_version(&s->c, wc_function_last(f)));
     }
     return NULL;
 }
@@ -63,28 +62,22 @@ static bool leads_to(const struct search *s, const struct wc_binding_record *b) 
 }
 
 static void in_binding(struct search *s, const struct wc_binding_record *b) {
-    for (size_t i = 0; i < b->functions.n; i++) {
-        const char *name = b->functions.p[i];
-        const char *why = name ? lacking(s, name) : NULL;
+    WC_EACH(name, b->functions) {
+        const char *why = *name ? lacking(s, *name) : NULL;
         if (b->how == WC_binding_how_UNDEFINED)
-            note(s, name, why ? why : "no library in the process has it", true);
+            note(s, *name, why ? why : "no library in the process has it", true);
         else if (b->how == WC_binding_how_LAZY && why && leads_to(s, b))
-            note(s, name, why, false);
+            note(s, *name, why, false);
     }
 }
 
 /* Is the function in a binding of the host, whatever it says? Then in_binding has judged it. */
 static bool bound(const struct search *s, const char *function) {
-    const struct wc_stack *stack = s->c.d->s;
-
-    for (size_t i = 0; i < stack->bindings.n; i++) {
-        const struct wc_binding_record *b = &stack->bindings.p[i].r;
-        if (!wc_means(s->host, b->host, b->host_path))
-            continue;
-        for (size_t k = 0; k < b->functions.n; k++)
-            if (wc_str_same(b->functions.p[k], function))
-                return true;
-    }
+    WC_EACH(b, s->c.d->s->bindings)
+        if (wc_is_binding_of(b, s->host))
+            WC_EACH(name, b->r.functions)
+                if (wc_str_same(*name, function))
+                    return true;
     return false;
 }
 
@@ -97,41 +90,35 @@ static void in_demand(struct search *s, const struct wc_demand_record *r) {
     }
 }
 
-static void elf_file(struct search *s) {
+static void look(struct search *s) {
     const struct wc_stack *stack = s->c.d->s;
 
-    for (size_t i = 0; i < stack->bindings.n; i++)
-        if (wc_means(s->host, stack->bindings.p[i].r.host, stack->bindings.p[i].r.host_path))
-            in_binding(s, &stack->bindings.p[i].r);
-    for (size_t i = 0; i < stack->demands.n; i++)
-        if (stack->demands.p[i].r.demand_kind == WC_demand_kind_SYMBOLS &&
-            wc_means(s->host, stack->demands.p[i].r.host, stack->demands.p[i].r.host_path))
-            in_demand(s, &stack->demands.p[i].r);
+    WC_EACH(b, stack->bindings)
+        if (wc_is_binding_of(b, s->host))
+            in_binding(s, &b->r);
+    WC_EACH(demand, stack->demands)
+        if (demand->r.demand_kind == WC_demand_kind_SYMBOLS && wc_is_demand_by(demand, s->host))
+            in_demand(s, &demand->r);
 }
 
 /* What would have them all, as far as the table knows: a newer minor, or an older major. */
 static const char *release_for(struct search *s) {
-    char text[WC_VERSION_TEXT];
-
     if (wc_version_known(s->until))
-        return wc_format(&s->c, "==", wc_format_number(&s->c, s->until.major), ".*", NULL);
-    if (!wc_version_known(s->since))
-        return NULL;
-    return wc_format(&s->c, ">=", wc_version_format(s->since, text), ",<",
-                     wc_format_number(&s->c, s->since.major + 1), NULL);
+        return wc_format_major(&s->c, s->until.major);
+    return wc_version_known(s->since) ? wc_format_from(&s->c, s->since) : NULL;
 }
 
 static void emit(struct search *s) {
     struct wc_case *c = &s->c;
     size_t n = s->undefined + s->expected;
+    const char *host = wc_format_name(c, wc_path_of(s->host));
+    const char *library = wc_format_name(c, wc_name_of(s->library));
+    const char *version = wc_format_range(c, &s->own);
 
-    c->r.title = n == 1 ? wc_format(c, wc_format_name(c, wc_path_of(s->host)), " imports ",
-                                    s->first, ", which ", wc_format_name(c, wc_name_of(s->library)),
-                                    " ", wc_format_range(c, &s->own), " does not have", NULL)
-                        : wc_format(c, wc_format_name(c, wc_path_of(s->host)), " imports ",
-                                    wc_format_number(c, (int64_t)n), " functions that ",
-                                    wc_format_name(c, wc_name_of(s->library)), " ",
-                                    wc_format_range(c, &s->own), " does not have", NULL);
+    c->r.title = n == 1 ? wc_format(c, "%s imports %s, which %s %s does not have", host, s->first,
+                                    library, version)
+                        : wc_format(c, "%s imports %zu functions that %s %s does not have", host, n,
+                                    library, version);
     c->r.host = s->host->r.object;
     c->r.object = s->library->r.object;
     c->r.predicted = s->undefined == 0;
@@ -158,8 +145,7 @@ static bool is_refused(const struct wc_stack *s, const struct wc_failure *f, str
 static const struct wc_object *only_facade(const struct wc_stack *s) {
     const struct wc_object *facade = NULL;
 
-    for (size_t i = 0; i < s->objects.n; i++) {
-        const struct wc_object *o = &s->objects.p[i];
+    WC_EACH(o, s->objects) {
         if (o->r.role != WC_role_FACADE || !o->r.mapped)
             continue;
         if (facade)
@@ -182,19 +168,16 @@ static void fix_torn(struct search *s, const char *file, const struct wc_demand_
     struct wc_case *c = &s->c;
 
     wc_case_fact(c, "linked with", wc_format_demand_whole(c, linked), linked->source);
-    wc_case_fix(
-        c, WC_ACTION_UPGRADE_HOST,
-        wc_format(c, "build ", wc_format_name(c, wc_format(c, file, NULL)),
-                  " again, with header and library of one release, or take one that is made "
-                  "for cuDNN ",
-                  wc_format_version(c, s->since), " or newer", NULL),
-        NULL);
+    wc_case_advice(c, WC_ACTION_UPGRADE_HOST,
+                   "build %s again, with header and library of one release, or take one "
+                   "that is made for cuDNN %s or newer",
+                   wc_format_name(c, file), wc_format_version(c, s->since));
 }
 
 static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f,
                          const struct wc_unmet *u) {
     const struct wc_file_record *file = wc_file_like(d->s, f, "libcudnn.so");
-    const struct wc_object *by = wc_object_of(d->s, f->r.caller_object, f->r.caller);
+    const struct wc_object *by = wc_caller_of(d->s, f);
     struct wc_object found = wc_file_as_object(file, NULL);
     struct search s = {.since = wc_function_first(wc_function_find(u->symbol)),
                        .until = WC_VERSION_NONE};
@@ -203,20 +186,19 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f,
 
     s.library = file ? &found : only_facade(d->s);
     wc_case_begin(c, d);
-    c->r.title = wc_format(c, wc_format_name(c, wc_format(c, u->file, NULL)), " imports ",
-                           wc_format_name(c, wc_format(c, u->symbol, NULL)),
-                           ", which the cuDNN that it found does not have", NULL);
+    c->r.title = wc_format(c, "%s imports %s, which the cuDNN that it found does not have",
+                           wc_format_name(c, u->file), wc_format_name(c, u->symbol));
     c->r.host = by && !wc_is_cudnn(by) ? by->r.object : WC_NULL;
     c->r.object = s.library && !file ? s.library->r.object : WC_NULL;
-    wc_case_fact(c, "host", wc_format(c, u->file, NULL), "dlerror");
-    wc_case_fact(c, wc_format(c, u->symbol, NULL),
-                 wc_format(c, "came with ", wc_format_version(c, s.since), NULL), "function table");
+    wc_case_fact(c, "host", wc_format(c, "%s", u->file), "dlerror");
+    wc_case_fact(c, wc_format(c, "%s", u->symbol),
+                 wc_format(c, "came with %s", wc_format_version(c, s.since)), "function table");
     if (file)
         wc_case_file(c, "library", file, "replay of the search");
     else if (s.library)
         wc_case_library(c, "library", s.library);
     wc_case_request(c, f);
-    wc_case_fact(c, "asked by", f->r.caller, "loader request");
+    wc_case_asked_by(c, f);
     if (linked)
         fix_torn(&s, u->file, linked);
     else
@@ -229,31 +211,25 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f,
 static void find_refused(struct wc_diagnosis *d) {
     struct wc_unmet u;
 
-    for (size_t i = 0; i < d->s->failures.n && d->out->n < WC_FINDINGS_MOST; i++)
-        if (is_refused(d->s, &d->s->failures.p[i], &u) && !wc_reported_before(d, u.file))
-            emit_refused(d, &d->s->failures.p[i], &u);
+    WC_EACH(f, d->s->failures)
+        if (is_refused(d->s, f, &u) && !wc_reported_before(d, u.file))
+            emit_refused(d, f, &u);
 }
 
 void wc_find_missing_symbols(struct wc_diagnosis *d) {
-    size_t hosts = 0;
+    const struct wc_object *last = NULL;
 
-    for (size_t i = 0; i < d->s->objects.n && hosts < WC_HOSTS_MOST; i++) {
-        const struct wc_object *host = &d->s->objects.p[i];
-        struct wc_uses uses;
-        struct search s;
-        if (!wc_wants_cudnn(host))
+    WC_EACH(use, d->uses) {
+        struct search s = {.host = use->host,
+                           .library = use->library,
+                           .own = wc_own_range(use->library),
+                           .since = WC_VERSION_NONE,
+                           .until = WC_VERSION_NONE};
+        if (use->host == last) /* its first library tells */
             continue;
-        hosts++;
-        wc_uses_of(d->s, host, &uses);
-        if (!uses.n)
-            continue;
-        s = (struct search){.host = host,
-                            .library = uses.library[0],
-                            .since = WC_VERSION_NONE,
-                            .until = WC_VERSION_NONE};
-        s.own = wc_own_range(s.library);
+        last = use->host;
         wc_case_begin(&s.c, d);
-        elf_file(&s);
+        look(&s);
         if (s.undefined + s.expected)
             emit(&s);
     }

@@ -10,17 +10,15 @@ void wc_find_not_observed(struct wc_diagnosis *d) {
     wc_case_begin(&c, d);
     c.on_disk = true;
     c.r.title = s->unobserved.n == 1
-                    ? wc_format(&c, "not observed: ",
-                                s->unobserved.p[0].r.what ? s->unobserved.p[0].r.what : "?", NULL)
-                    : wc_format(&c, wc_format_number(&c, (int64_t)s->unobserved.n),
-                                " things were not observed", NULL);
-    for (size_t i = 0; i < s->unobserved.n; i++) {
-        const struct wc_unobserved_record *r = &s->unobserved.p[i].r;
+                    ? wc_format(&c, "not observed: %s",
+                                s->unobserved.p[0].r.what ? s->unobserved.p[0].r.what : "?")
+                    : wc_format(&c, "%zu things were not observed", s->unobserved.n);
+    WC_EACH(u, s->unobserved) {
+        const struct wc_unobserved_record *r = &u->r;
         wc_case_fact(&c, r->what ? r->what : "not observed", r->why ? r->why : "reason unknown",
                      r->path);
     }
-    wc_case_fix(&c, WC_ACTION_CHECK,
-                "what is told of the rest still holds; docs/findings.md says what lies behind",
-                NULL);
+    wc_case_advice(&c, WC_ACTION_CHECK,
+                   "what is told of the rest still holds; docs/findings.md says what lies behind");
     wc_case_end(&c);
 }

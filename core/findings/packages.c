@@ -13,10 +13,6 @@ static bool is_below(const char *path, const char *directory) {
     return path && n > 1 && wc_str_starts(path, directory) && path[n] == '/';
 }
 
-static const char *real_path(const struct wc_object *o) {
-    return o->r.real_path ? o->r.real_path : o->r.path;
-}
-
 static bool belongs_to(const struct wc_object *o, const struct wc_package_record *p) {
     return wc_is_cudnn(o) && o->r.installation_path && p->installation_path &&
            wc_str_same(o->r.installation_path, p->installation_path);
@@ -27,25 +23,22 @@ static const struct wc_object *mapped_of(const struct wc_stack *s,
                                          const struct wc_package_record *p) {
     const struct wc_object *found = NULL;
 
-    for (size_t i = 0; i < s->objects.n; i++) {
-        const struct wc_object *o = &s->objects.p[i];
+    WC_EACH(o, s->objects)
         if (o->r.mapped && belongs_to(o, p) && (!found || found->r.role != WC_role_FACADE))
             found = o;
-    }
     return found;
 }
 
 static bool has_host(const struct wc_stack *s, const struct wc_package_record *p) {
-    for (size_t i = 0; i < s->objects.n; i++)
-        if (wc_wants_cudnn(&s->objects.p[i]) && is_below(real_path(&s->objects.p[i]), p->prefix))
+    WC_EACH(o, s->objects)
+        if (wc_wants_cudnn(o) && is_below(wc_real_path_of(o), p->prefix))
             return true;
     return false;
 }
 
 static const char *format_package(struct wc_case *c, const struct wc_package_record *p) {
-    return wc_format(c, p->package ? wc_format_name(c, p->package) : "?",
-                     p->package_version ? " " : "",
-                     p->package_version ? wc_format_name(c, p->package_version) : "", NULL);
+    return wc_format(c, "%s%s%s", p->package ? wc_format_name(c, p->package) : "?", p->package_version ? " " : "",
+                     p->package_version ? wc_format_name(c, p->package_version) : "");
 }
 
 static void name_files(struct wc_case *c, const char *what, const struct wc_strings *files,
@@ -53,10 +46,7 @@ static void name_files(struct wc_case *c, const char *what, const struct wc_stri
     for (size_t i = 0; i < files->n && i < NAMED; i++)
         wc_case_fact(c, what, files->p[i], source);
     if (files->n > NAMED)
-        wc_case_fact(
-            c, what,
-            wc_format(c, "and ", wc_format_number(c, (int64_t)(files->n - NAMED)), " more", NULL),
-            source);
+        wc_case_fact(c, what, wc_format(c, "and %zu more", files->n - NAMED), source);
 }
 
 static void package_facts(struct wc_case *c, const struct wc_package_record *p) {
@@ -66,8 +56,8 @@ static void package_facts(struct wc_case *c, const struct wc_package_record *p) 
     if (o)
         c->r.object = o->r.object;
     wc_case_fact(c, "package",
-                 wc_format(c, format_package(c, p), kind ? " (" : "", kind ? kind : "",
-                           kind ? ")" : "", p->prefix ? " in " : "", p->prefix, NULL),
+                 wc_format(c, "%s%s%s%s%s%s", format_package(c, p), kind ? " (" : "", kind,
+                           kind ? ")" : "", p->prefix ? " in " : "", p->prefix),
                  p->list);
 }
 
@@ -84,8 +74,8 @@ static bool would_answer(const char *file, const char *asked) {
 }
 
 static bool came_in(const struct wc_stack *s, const char *file) {
-    for (size_t i = 0; i < s->objects.n; i++)
-        if (wc_is_cudnn(&s->objects.p[i]) && would_answer(file, real_path(&s->objects.p[i])))
+    WC_EACH(o, s->objects)
+        if (wc_is_cudnn(o) && would_answer(file, wc_real_path_of(o)))
             return true;
     return false;
 }
@@ -95,11 +85,10 @@ static const struct wc_failure *failed_for(const struct wc_stack *s,
                                            const struct wc_package_record *p) {
     char missing[128];
 
-    for (size_t i = 0; i < s->failures.n; i++) {
-        const struct wc_failure *f = &s->failures.p[i];
+    WC_EACH(f, s->failures) {
         const char *asked = wc_failed_dependency(f, missing, sizeof missing) ? missing : f->r.name;
-        for (size_t k = 0; wc_is_load(f) && asked && k < p->missing.n; k++)
-            if (would_answer(p->missing.p[k], asked) && !came_in(s, p->missing.p[k]))
+        WC_EACH(file, p->missing)
+            if (wc_is_load(f) && asked && would_answer(*file, asked) && !came_in(s, *file))
                 return f;
     }
     return NULL;
@@ -108,38 +97,43 @@ static const struct wc_failure *failed_for(const struct wc_stack *s,
 /* A part of another installation and release that took the place of a missing one. */
 static const struct wc_object *stands_in(const struct wc_stack *s,
                                          const struct wc_package_record *p) {
-    for (size_t i = 0; i < s->objects.n; i++) {
-        const struct wc_object *o = &s->objects.p[i], *facade;
+    WC_EACH(o, s->objects) {
+        const struct wc_object *facade = wc_facade_of(s, o);
         struct wc_range a, b;
-        if (o->r.role != WC_role_PART || !o->r.mapped || belongs_to(o, p))
+        if (o->r.role != WC_role_PART || !o->r.mapped || belongs_to(o, p) || !facade ||
+            !belongs_to(facade, p))
             continue;
-        facade = wc_facade_of(s, o);
         a = wc_own_range(o);
-        b = facade ? wc_own_range(facade) : a;
-        for (size_t k = 0; facade && belongs_to(facade, p) && k < p->missing.n; k++)
-            if (would_answer(p->missing.p[k], real_path(o)) && !wc_ranges_meet(&a, &b))
+        b = wc_own_range(facade);
+        WC_EACH(missing, p->missing)
+            if (would_answer(*missing, wc_real_path_of(o)) && !wc_ranges_meet(&a, &b))
                 return o;
     }
     return NULL;
 }
 
+static const char *incomplete_title(struct wc_case *c, const struct wc_package_record *p) {
+    const char *package = format_package(c, p);
+
+    if (p->missing_count == p->file_count)
+        return wc_format(c, "%s counts as installed, but none of its %jd cuDNN libraries is there",
+                         package, p->file_count);
+    return wc_format(c,
+                     p->missing_count == 1 ? "%jd of the %jd cuDNN libraries of %s is not there"
+                                    : "%jd of the %jd cuDNN libraries of %s are not there",
+                     p->missing_count, p->file_count, package);
+}
+
 static void report_incomplete(struct wc_diagnosis *d, const struct wc_package_record *p,
                               const struct wc_failure *f) {
     const struct wc_object *instead = stands_in(d->s, p);
-    bool all = p->missing_count == p->file_count;
     struct wc_case c;
 
     wc_case_begin(&c, d);
     c.on_disk = true;
     if (!f && !instead)
         c.r.severity = WC_severity_WARNING; /* nothing has failed for want of it, by luck */
-    c.r.title =
-        all ? wc_format(&c, format_package(&c, p), " counts as installed, but none of its ",
-                        wc_format_number(&c, p->file_count), " cuDNN libraries is there", NULL)
-            : wc_format(&c, wc_format_number(&c, p->missing_count), " of the ",
-                        wc_format_number(&c, p->file_count), " cuDNN libraries of ",
-                        format_package(&c, p), p->missing_count == 1 ? " is" : " are", " not there",
-                        NULL);
+    c.r.title = incomplete_title(&c, p);
     package_facts(&c, p);
     name_files(&c, "missing", &p->missing, "list of the package");
     if (f)
@@ -173,8 +167,7 @@ static const struct wc_object *disagrees(const struct wc_stack *s,
         !wc_version_parse_start(p->package_version, wc_str_length(p->package_version), &stated))
         return NULL;
     stated.build = -1;
-    for (size_t i = 0; i < s->objects.n; i++) {
-        const struct wc_object *o = &s->objects.p[i];
+    WC_EACH(o, s->objects) {
         bool sure = o->r.version_source == WC_version_source_DATA_SYMBOL ||
                     o->r.version_source == WC_version_source_ASKED_NAMES;
         if (sure && o->r.mapped && belongs_to(o, p) && wc_str_same(o->r.installation, p->package) &&
@@ -189,8 +182,7 @@ static const struct wc_object *disagrees(const struct wc_stack *s,
 static bool is_torn(const struct wc_stack *s, const struct wc_package_record *p) {
     const struct wc_object *first = NULL;
 
-    for (size_t i = 0; i < s->objects.n; i++) {
-        const struct wc_object *o = &s->objects.p[i];
+    WC_EACH(o, s->objects) {
         struct wc_range a, b;
         if (!o->r.mapped || !belongs_to(o, p) || wc_major_of(o) < 0)
             continue;
@@ -207,8 +199,8 @@ static bool is_torn(const struct wc_stack *s, const struct wc_package_record *p)
 }
 
 static bool wanted_by_a_host(const struct wc_stack *s, const struct wc_package_record *p) {
-    for (size_t i = 0; i < s->demands.n; i++)
-        if (s->demands.p[i].r.package && wc_str_same(s->demands.p[i].r.package, p->package))
+    WC_EACH(demand, s->demands)
+        if (demand->r.package && wc_str_same(demand->r.package, p->package))
             return true;
     return false;
 }
@@ -221,11 +213,10 @@ static bool names(const char *text, const struct wc_package_record *p) {
 }
 
 static const struct wc_package_record *sharer(const struct wc_stack *s,
-                                              const struct wc_package_record *p, size_t k) {
-    for (size_t i = 0; i < s->packages.n; i++)
-        if (names(p->shared_with.p[k], &s->packages.p[i].r) &&
-            wc_str_same(s->packages.p[i].r.prefix, p->prefix))
-            return &s->packages.p[i].r;
+                                              const struct wc_package_record *p, const char *name) {
+    WC_EACH(package, s->packages)
+        if (names(name, &package->r) && wc_str_same(package->r.prefix, p->prefix))
+            return &package->r;
     return NULL;
 }
 
@@ -238,8 +229,8 @@ static int64_t worth(const struct wc_stack *s, const struct wc_package_record *p
 /* The sharing package that is to go; NULL: p itself is, or none is known. */
 static const char *to_go(const struct wc_stack *s, const struct wc_package_record *p, bool *told) {
     *told = false;
-    for (size_t k = 0; k < p->shared_with.n; k++) {
-        const struct wc_package_record *other = sharer(s, p, k);
+    WC_EACH(name, p->shared_with) {
+        const struct wc_package_record *other = sharer(s, p, *name);
         *told = *told || (other && (worth(s, other) > worth(s, p) ||
                                     (worth(s, other) == worth(s, p) && other < p)));
     }
@@ -248,19 +239,23 @@ static const char *to_go(const struct wc_stack *s, const struct wc_package_recor
 
 static const char *mixed_title(struct wc_case *c, const struct wc_package_record *p,
                                const struct wc_object *o) {
+    const char *package = format_package(c, p);
+
     if (p->shared_with.n)
-        return wc_format(c, format_package(c, p), " and ", wc_format_name(c, p->shared_with.p[0]),
-                         " are installed into the same files", NULL);
+        return wc_format(c, "%s and %s are installed into the same files", package,
+                         wc_format_name(c, p->shared_with.p[0]));
     if (p->changed.n)
         return wc_format(
-            c, wc_format_number(c, (int64_t)p->changed.n), " of the ",
-            wc_format_number(c, p->file_count), " cuDNN libraries of ", format_package(c, p),
-            p->changed.n == 1 ? " is not the one" : " are not those", " that it installed", NULL);
+            c,
+            p->changed.n == 1
+                ? "%zu of the %jd cuDNN libraries of %s is not the one that it installed"
+                : "%zu of the %jd cuDNN libraries of %s are not those that it installed",
+            p->changed.n, p->file_count, package);
     if (o)
-        return wc_format(c, wc_format_name(c, wc_name_of(o)), " of ", format_package(c, p),
-                         " is cuDNN ", wc_format_own(c, o), NULL);
-    return wc_format(c, "beside the files of ", format_package(c, p), " lies ",
-                     wc_format_name(c, p->foreign.p[0]), ", which no package installed", NULL);
+        return wc_format(c, "%s of %s is cuDNN %s", wc_format_name(c, wc_name_of(o)), package,
+                         wc_format_own(c, o));
+    return wc_format(c, "beside the files of %s lies %s, which no package installed", package,
+                     wc_format_name(c, p->foreign.p[0]));
 }
 
 static void report_mixed(struct wc_diagnosis *d, const struct wc_package_record *p,
@@ -279,7 +274,7 @@ static void report_mixed(struct wc_diagnosis *d, const struct wc_package_record 
     if (o)
         wc_case_library(&c, "says another version", o);
     for (size_t i = 0; i < p->foreign.n && i < NAMED; i++)
-        wc_case_fix(&c, WC_ACTION_REMOVE, wc_format(&c, "take away ", p->foreign.p[i], NULL), NULL);
+        wc_case_advice(&c, WC_ACTION_REMOVE, "take away %s", p->foreign.p[i]);
     if (p->foreign.n == 0 || p->changed.n || other || o)
         wc_fix_package(&c, p, other);
     wc_case_end(&c);

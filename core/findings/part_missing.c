@@ -5,7 +5,7 @@
  */
 #include "finding.h"
 
-enum { FOUR_NAMES = 9, PARTS_NAMED = 8, FACADES_MOST = 16 };
+enum { FOUR_NAMES = 9, PARTS_NAMED = 8 };
 
 /* Parts of cuDNN 9 without which nothing works; engines, heuristics and what later releases add are
  * loaded when needed, and some wheels come without them. */
@@ -24,30 +24,21 @@ static bool last_name(const struct wc_name *n) {
     return n->version.major < FOUR_NAMES; /* -1: the bare name */
 }
 
-/* Who asked, as the facade of its set; NULL with *cudnn false: not a cuDNN library. */
-static const struct wc_object *asking_set(const struct wc_stack *s, const struct wc_failure *f,
-                                          bool *cudnn) {
-    const struct wc_object *o = wc_object_of(s, f->r.caller_object, f->r.caller);
-
-    *cudnn = wc_asked_by_cudnn(s, f);
-    return wc_is_cudnn(o) ? wc_facade_of(s, o) : NULL;
-}
-
+/* Did a library of this facade's set ask for a part? facade NULL: one of no known set. */
 static bool is_request(const struct wc_stack *s, const struct wc_failure *f,
                        const struct wc_object *facade, struct wc_name *n) {
-    bool cudnn;
+    const struct wc_object *caller = wc_caller_of(s, f);
 
     wc_name_read(f->r.name, n);
-    return n->kind == WC_NAME_PART && wc_is_load(f) && asking_set(s, f, &cudnn) == facade && cudnn;
+    return n->kind == WC_NAME_PART && wc_is_load(f) && wc_asked_by_cudnn(s, f) &&
+           wc_facade_of(s, wc_is_cudnn(caller) ? caller : NULL) == facade;
 }
 
 static bool loaded(const struct wc_stack *s, const char *part, const struct wc_object *facade) {
-    for (size_t i = 0; i < s->objects.n; i++) {
-        const struct wc_object *o = &s->objects.p[i];
+    WC_EACH(o, s->objects)
         if (o->r.role == WC_role_PART && wc_str_same(o->r.part, part) &&
             (!facade || wc_in_set(s, o, facade) || !o->r.mapped))
             return true;
-    }
     return false;
 }
 
@@ -62,20 +53,18 @@ static bool reported_elsewhere(const struct wc_stack *s, const char *part,
     char missing[128];
     struct wc_name n;
 
-    for (size_t i = 0; i < s->failures.n; i++) {
-        const struct wc_failure *f = &s->failures.p[i];
+    WC_EACH(f, s->failures)
         if (is_request(s, f, facade, &n) && wc_str_same(n.part, part) &&
             (wc_failed_dependency(f, missing, sizeof missing) || wc_failed_for_file(s, f, &bad) ||
              wc_failed_for_name(s, f) || wc_failed_for_symbol_version(s, f, &unmet) ||
              (facade && wc_refused_for_symbol(f, &refusal))))
             return true;
-    }
     return false;
 }
 
 static bool a_call_wanted_a_part(const struct wc_stack *s, const struct wc_object *facade) {
-    for (size_t i = 0; i < s->calls.n; i++) {
-        const struct wc_call_record *r = &s->calls.p[i].r;
+    WC_EACH(call, s->calls) {
+        const struct wc_call_record *r = &call->r;
         if (r->phase == WC_phase_AFTER && r->status != WC_NULL &&
             wc_status_sort(r->status, facade ? wc_major_of(facade) : -1) ==
                 WC_STATUS_PART_UNAVAILABLE)
@@ -96,30 +85,17 @@ static bool listed(const struct missing *m, const char *part) {
     return false;
 }
 
-static void elf_file(struct wc_case *c, const struct wc_object *facade, struct missing *m) {
+static void look(struct wc_case *c, const struct wc_object *facade, struct missing *m) {
     const struct wc_stack *s = c->d->s;
     bool wanted = a_call_wanted_a_part(s, facade);
     struct wc_name n;
 
     m->n = 0;
-    for (size_t i = 0; i < s->failures.n && m->n < PARTS_NAMED; i++) {
-        if (!is_request(s, &s->failures.p[i], facade, &n) || !last_name(&n) || listed(m, n.part) ||
-            !(needed_at_once(&n) || wanted) || loaded(s, n.part, facade) ||
-            reported_elsewhere(s, n.part, facade))
-            continue;
-        m->part[m->n++] = wc_format(c, n.part, NULL);
-    }
-}
-
-static void asked(struct wc_case *c, const struct wc_object *facade, const struct missing *m) {
-    const struct wc_stack *s = c->d->s;
-    struct wc_name n;
-
-    for (size_t i = 0; i < s->failures.n; i++) {
-        const struct wc_failure *f = &s->failures.p[i];
-        if (is_request(s, f, facade, &n) && listed(m, n.part))
-            wc_case_request(c, f);
-    }
+    WC_EACH(f, s->failures)
+        if (m->n < PARTS_NAMED && is_request(s, f, facade, &n) && last_name(&n) &&
+            !listed(m, n.part) && (needed_at_once(&n) || wanted) && !loaded(s, n.part, facade) &&
+            !reported_elsewhere(s, n.part, facade))
+            m->part[m->n++] = wc_format(c, "%s", n.part);
 }
 
 /* A file was there, and the loader did not take it. */
@@ -128,12 +104,10 @@ static bool refused(const struct wc_stack *s, const struct wc_object *facade,
     char missing[128];
     struct wc_name n;
 
-    for (size_t i = 0; i < s->failures.n; i++) {
-        const struct wc_failure *f = &s->failures.p[i];
+    WC_EACH(f, s->failures)
         if (is_request(s, f, facade, &n) && listed(m, n.part) && f->r.text &&
             !wc_text_not_found(f->r.text, missing, sizeof missing))
             return true;
-    }
     return false;
 }
 
@@ -141,46 +115,50 @@ static const char *format_parts(struct wc_case *c, const struct missing *m) {
     const char *printed = m->part[0];
 
     for (size_t i = 1; i < m->n; i++)
-        printed = wc_format(c, printed, ", ", m->part[i], NULL);
+        printed = wc_format(c, "%s, %s", printed, m->part[i]);
     return printed;
 }
 
-static void check_and_report(struct wc_diagnosis *d, const struct wc_object *facade) {
+static const char *title(struct wc_case *c, const struct wc_object *facade,
+                         const struct missing *m) {
+    const char *who = facade ? wc_format_name(c, wc_name_of(facade)) : "cuDNN";
+    const char *parts = format_parts(c, m);
+
+    if (refused(c->d->s, facade, m))
+        return wc_format(
+            c, m->n == 1 ? "%s could not load its %s part" : "%s could not load its %s parts", who,
+            parts);
+    return wc_format(c, m->n == 1 ? "%s found no %s part" : "%s found no %s parts", who, parts);
+}
+
+static void check(struct wc_diagnosis *d, const struct wc_object *facade) {
     struct wc_case c;
     struct missing m;
-    const char *directory = NULL;
+    struct wc_name n;
 
     wc_case_begin(&c, d);
-    elf_file(&c, facade, &m);
+    look(&c, facade, &m);
     if (!m.n)
         return;
-    c.r.title = wc_format(&c, facade ? wc_format_name(&c, wc_name_of(facade)) : "cuDNN",
-                          refused(d->s, facade, &m) ? " could not load its " : " found no ",
-                          format_parts(&c, &m), m.n == 1 ? " part" : " parts", NULL);
+    c.r.title = title(&c, facade, &m);
     if (facade) {
         c.r.object = facade->r.object;
-        directory = wc_directory_of(&c, facade);
         wc_case_library(&c, "facade", facade);
-        wc_case_fact(&c, "parts belong into", directory, "directory of the facade");
+        wc_case_fact(&c, "parts belong into", wc_directory_of(&c, facade),
+                     "directory of the facade");
     }
-    c.r.explained_by =
-        wc_found_before(d, facade ? facade->r.object : WC_NULL, "installation-incomplete", NULL);
-    asked(&c, facade, &m);
+    c.r.explained_by = wc_found_before(d, c.r.object, "installation-incomplete", NULL);
+    WC_EACH(f, d->s->failures)
+        if (is_request(d->s, f, facade, &n) && listed(&m, n.part))
+            wc_case_request(&c, f);
     if (facade)
         wc_fix_reinstall(&c, facade);
-    wc_case_fix(&c, WC_ACTION_CHECK,
-                "or put all files of one cuDNN release into the facade's directory", NULL);
+    wc_case_advice(&c, WC_ACTION_CHECK,
+                   "or put all files of one cuDNN release into the facade's directory");
     wc_case_end(&c);
 }
 
 void wc_find_part_missing(struct wc_diagnosis *d) {
-    size_t facades = 0;
-
-    for (size_t i = 0; i < d->s->objects.n && facades < FACADES_MOST; i++) {
-        if (d->s->objects.p[i].r.role != WC_role_FACADE)
-            continue;
-        facades++;
-        check_and_report(d, &d->s->objects.p[i]);
-    }
-    check_and_report(d, NULL);
+    wc_each_facade(d, false, check);
+    check(d, NULL);
 }

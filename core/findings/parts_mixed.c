@@ -4,8 +4,6 @@
  */
 #include "finding.h"
 
-enum { FACADES_MOST = 16 };
-
 struct set {
     const struct wc_object *facade;
     struct wc_range own;
@@ -17,10 +15,6 @@ struct set {
     const struct wc_object *newest, *oldest;
     struct wc_range newest_range, oldest_range;
 };
-
-static bool is_part(const struct wc_stack *s, size_t i, const struct wc_object *facade) {
-    return s->objects.p[i].r.role == WC_role_PART && wc_in_set(s, &s->objects.p[i], facade);
-}
 
 /* In one directory a package's claim about one file says nothing against another file: whoever
  * replaced some of them left the metadata as it was. Across installations it is all there is. */
@@ -51,9 +45,9 @@ static void add(struct set *set, const struct wc_object *part) {
 static struct set set_of(const struct wc_stack *s, const struct wc_object *facade) {
     struct set set = {.facade = facade, .own = wc_own_range(facade)};
 
-    for (size_t i = 0; i < s->objects.n; i++)
-        if (is_part(s, i, facade))
-            add(&set, &s->objects.p[i]);
+    WC_EACH(o, s->objects)
+        if (wc_in_set(s, o, facade))
+            add(&set, o);
     return set;
 }
 
@@ -68,8 +62,8 @@ static void row(struct wc_case *c, const struct wc_object *o) {
                  o->r.role == WC_role_FACADE ? "facade"
                  : o->r.part                 ? o->r.part
                                              : "part",
-                 wc_format(c, wc_format_range(c, &own), "  ", directory ? directory : "?",
-                           installation ? "  " : "", installation, NULL),
+                 wc_format(c, "%s  %s%s%s", wc_format_range(c, &own), directory ? directory : "?",
+                           installation ? "  " : "", installation),
                  own.source);
 }
 
@@ -77,9 +71,8 @@ static void matrix(struct wc_case *c, const struct set *set) {
     const struct wc_stack *s = c->d->s;
 
     row(c, set->facade);
-    for (size_t i = 0; i < s->objects.n; i++) {
-        const struct wc_object *o = &s->objects.p[i];
-        if (!is_part(s, i, set->facade))
+    WC_EACH(o, s->objects) {
+        if (!wc_in_set(s, o, set->facade))
             continue;
         row(c, o);
         /* Not the facade's doing: it found the part there. */
@@ -92,8 +85,8 @@ static bool has_part(const struct wc_stack *s, const struct wc_object *facade, c
     struct wc_name n;
 
     wc_name_read(name, &n);
-    for (size_t i = 0; i < s->objects.n; i++)
-        if (is_part(s, i, facade) && wc_str_same(s->objects.p[i].r.part, n.part))
+    WC_EACH(o, s->objects)
+        if (wc_in_set(s, o, facade) && wc_str_same(o->r.part, n.part))
             return true;
     return false;
 }
@@ -101,7 +94,7 @@ static bool has_part(const struct wc_stack *s, const struct wc_object *facade, c
 /* A part that did not come in because it wants what another one, of another release, lacks. */
 static bool is_refusal(const struct wc_stack *s, const struct wc_object *facade,
                        const struct wc_failure *f, struct wc_refusal *out) {
-    const struct wc_object *caller = wc_object_of(s, f->r.caller_object, f->r.caller);
+    const struct wc_object *caller = wc_caller_of(s, f);
 
     return wc_is_load(f) && wc_is_cudnn(caller) && wc_facade_of(s, caller) == facade &&
            wc_refused_for_symbol(f, out) && !has_part(s, facade, f->r.name);
@@ -109,8 +102,8 @@ static bool is_refusal(const struct wc_stack *s, const struct wc_object *facade,
 
 static bool first_refusal(const struct wc_stack *s, const struct wc_object *facade,
                           struct wc_refusal *out) {
-    for (size_t i = 0; i < s->failures.n; i++)
-        if (is_refusal(s, facade, &s->failures.p[i], out))
+    WC_EACH(f, s->failures)
+        if (is_refusal(s, facade, f, out))
             return true;
     return false;
 }
@@ -121,8 +114,7 @@ static void lookups(struct wc_case *c, const struct wc_object *facade) {
     const struct wc_stack *s = c->d->s;
     struct wc_refusal refusal;
 
-    for (size_t i = 0; i < s->failures.n; i++) {
-        const struct wc_failure *f = &s->failures.p[i];
+    WC_EACH(f, s->failures) {
         if (is_refusal(s, facade, f, &refusal))
             wc_case_request(c, f);
         if (!wc_is_load(f) && f->r.function && wc_means(facade, f->r.caller_object, f->r.caller))
@@ -133,20 +125,16 @@ static void lookups(struct wc_case *c, const struct wc_object *facade) {
 /* Would the facade's own part come in, if that one were not found? */
 static bool own_is_behind(const struct wc_stack *s, const struct wc_searched *f,
                           const struct wc_object *facade) {
-    const struct wc_candidate *b = f ? wc_candidate_of(s, f, NULL) : NULL;
+    const struct wc_candidate *b = wc_candidate_of(s, f, NULL);
     const char *own = wc_path_of(facade);
-    size_t n = own ? wc_dir_length(own) : 0;
 
-    return b && b->r.path && n && wc_dir_length(b->r.path) == n &&
-           wc_mem_compare(b->r.path, own, n) == 0;
+    return b && own && wc_lies_in(b->r.path, own, wc_dir_length(own));
 }
 
 static void fix_away(struct wc_case *c, const struct wc_object *wrong) {
-    wc_case_fix(c, WC_ACTION_REMOVE,
-                wc_format(c, c->fixes ? "or " : "",
-                          "take the other cuDNN away from where the loader finds it: ",
-                          wc_path_of(wrong), NULL),
-                NULL);
+    wc_case_advice(c, WC_ACTION_REMOVE,
+                   "or take the other cuDNN away from where the loader finds it: %s",
+                   wc_path_of(wrong));
 }
 
 /* Where the facade's own part is there, only found too late, no new installation helps. Where that
@@ -170,30 +158,32 @@ static void fixes(struct wc_case *c, const struct set *set, const struct wc_obje
 /* ---- the findings ---- */
 
 static const char *format_part(struct wc_case *c, const struct wc_object *o) {
-    return wc_format(c, o->r.part ? wc_format_name(c, o->r.part) : "?", " ", wc_format_own(c, o),
-                     NULL);
+    return wc_format(c, "%s %s", o->r.part ? wc_format_name(c, o->r.part) : "?",
+                     wc_format_own(c, o));
 }
 
 /* All known parts are of another version than the facade: it is the facade that stands alone. */
-static void facade_differs(struct wc_diagnosis *d, const struct set *set) {
+static void facade_differs(struct wc_diagnosis *d, const struct wc_object *facade) {
+    struct set of = set_of(d->s, facade), *set = &of;
     const char *answering = wc_answering_part(wc_major_of(set->facade));
     struct wc_case c;
 
     if (!set->differ || set->agree)
         return;
     wc_case_begin(&c, d);
-    c.r.title = wc_format(&c, wc_format_name(&c, wc_name_of(set->facade)), " is cuDNN ",
-                          wc_format_range(&c, &set->own),
-                          set->differ > 1 ? ", its parts are not: " : ", its part is not: ",
-                          format_part(&c, set->other), NULL);
+    c.r.title = wc_format(&c,
+                          set->differ > 1 ? "%s is cuDNN %s, its parts are not: %s"
+                                          : "%s is cuDNN %s, its part is not: %s",
+                          wc_format_name(&c, wc_name_of(set->facade)),
+                          wc_format_range(&c, &set->own), format_part(&c, set->other));
     c.r.object = set->facade->r.object;
     c.r.explained_by =
         wc_found_before(d, c.r.object, "installation-mixed", "installation-incomplete", NULL);
     matrix(&c, set);
     if (answering)
         wc_case_fact(&c, "mind",
-                     wc_format(&c, "cudnnGetVersion returns the ", answering,
-                               " part's number, not the facade's", NULL),
+                     wc_format(&c, "cudnnGetVersion returns the %s part's number, not the facade's",
+                               answering),
                      NULL);
     lookups(&c, set->facade);
     fixes(&c, set, set->foreign ? set->foreign : set->other);
@@ -202,10 +192,10 @@ static void facade_differs(struct wc_diagnosis *d, const struct set *set) {
 
 static void format_refusal(struct wc_case *c, const struct set *set, const struct wc_refusal *r) {
     c->r.title = wc_format(
-        c, wc_format_name(c, wc_format(c, r->file, NULL)), " does not fit the other parts of ",
-        wc_format_name(c, wc_name_of(set->facade)), ": it wants a function that ",
-        wc_format_name(c, wc_format(c, r->part, NULL)), " does not have", NULL);
-    wc_case_fact(c, "refused", wc_format(c, r->file, NULL), "dlerror");
+        c, "%s does not fit the other parts of %s: it wants a function that %s does not have",
+        wc_format_name(c, r->file), wc_format_name(c, wc_name_of(set->facade)),
+        wc_format_name(c, r->part));
+    wc_case_fact(c, "refused", wc_format(c, "%s", r->file), "dlerror");
 }
 
 /* A refused file of another directory came in because the facade's own has none. */
@@ -214,15 +204,14 @@ static void fix_refusal(struct wc_case *c, const struct set *set, const struct w
     size_t n = wc_dir_length(r->file);
 
     if (n && home && (wc_str_length(home) != n || wc_mem_compare(home, r->file, n) != 0))
-        wc_case_fix(c, WC_ACTION_REMOVE,
-                    wc_format(c,
-                              "if that does not help: take the other cuDNN away from where the "
-                              "loader finds it: ",
-                              r->file, NULL),
-                    NULL);
+        wc_case_advice(c, WC_ACTION_REMOVE,
+                       "if that does not help: take the other cuDNN away from where the "
+                       "loader finds it: %s",
+                       r->file);
 }
 
-static void parts_differ(struct wc_diagnosis *d, const struct set *set) {
+static void parts_differ(struct wc_diagnosis *d, const struct wc_object *facade) {
+    struct set of = set_of(d->s, facade), *set = &of;
     bool differ = set->newest && !wc_ranges_meet(&set->newest_range, &set->oldest_range);
     struct wc_refusal refusal;
     bool refused = first_refusal(d->s, set->facade, &refusal);
@@ -232,9 +221,9 @@ static void parts_differ(struct wc_diagnosis *d, const struct set *set) {
         return;
     wc_case_begin(&c, d);
     if (differ)
-        c.r.title = wc_format(&c, "the parts of ", wc_format_name(&c, wc_name_of(set->facade)),
-                              " are of different releases: ", format_part(&c, set->oldest), ", ",
-                              format_part(&c, set->newest), NULL);
+        c.r.title = wc_format(&c, "the parts of %s are of different releases: %s, %s",
+                              wc_format_name(&c, wc_name_of(set->facade)),
+                              format_part(&c, set->oldest), format_part(&c, set->newest));
     else
         format_refusal(&c, set, &refusal);
     c.r.object = set->facade->r.object;
@@ -248,7 +237,8 @@ static void parts_differ(struct wc_diagnosis *d, const struct set *set) {
     wc_case_end(&c);
 }
 
-static void other_installation(struct wc_diagnosis *d, const struct set *set) {
+static void other_installation(struct wc_diagnosis *d, const struct wc_object *facade) {
+    struct set of = set_of(d->s, facade), *set = &of;
     struct wc_case c;
     const char *directory;
 
@@ -256,37 +246,24 @@ static void other_installation(struct wc_diagnosis *d, const struct set *set) {
         return;
     wc_case_begin(&c, d);
     directory = wc_directory_of(&c, set->foreign);
-    c.r.title = wc_format(&c, wc_format_name(&c, wc_name_of(set->facade)), " runs with part ",
+    c.r.title = wc_format(&c, "%s runs with part %s of another installation, in %s",
+                          wc_format_name(&c, wc_name_of(set->facade)),
                           set->foreign->r.part ? wc_format_name(&c, set->foreign->r.part) : "?",
-                          " of another installation, in ", directory ? directory : "?", NULL);
+                          directory ? directory : "?");
     c.r.object = set->facade->r.object;
     matrix(&c, set);
     fixes(&c, set, set->foreign);
     wc_case_end(&c);
 }
 
-static void each_set(struct wc_diagnosis *d,
-                     void (*emit)(struct wc_diagnosis *, const struct set *)) {
-    size_t facades = 0;
-
-    for (size_t i = 0; i < d->s->objects.n && facades < FACADES_MOST; i++) {
-        struct set set;
-        if (d->s->objects.p[i].r.role != WC_role_FACADE)
-            continue;
-        facades++;
-        set = set_of(d->s, &d->s->objects.p[i]);
-        emit(d, &set);
-    }
-}
-
 void wc_find_facade_and_parts_differ(struct wc_diagnosis *d) {
-    each_set(d, facade_differs);
+    wc_each_facade(d, false, facade_differs);
 }
 
 void wc_find_parts_differ(struct wc_diagnosis *d) {
-    each_set(d, parts_differ);
+    wc_each_facade(d, false, parts_differ);
 }
 
 void wc_find_part_from_other_installation(struct wc_diagnosis *d) {
-    each_set(d, other_installation);
+    wc_each_facade(d, false, other_installation);
 }

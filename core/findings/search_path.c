@@ -10,19 +10,17 @@ static bool is_relative(const char *element, size_t n) {
 
 /* Did a replay see that no such directory is there? */
 static bool leads_nowhere(const struct wc_stack *s, const char *element, size_t n) {
-    static const char rule[] = "LD_LIBRARY_PATH ", missing[] = "/ (not there)";
+    char missing[1024];
 
     while (n > 1 && element[n - 1] == '/')
         n--;
-    for (size_t i = 0; i < s->searches.n; i++)
-        for (size_t k = 0; k < s->searches.p[i].r.searched.n; k++) {
-            const char *text = s->searches.p[i].r.searched.p[k];
-            if (wc_str_starts(text, rule) &&
-                wc_str_length(text) == sizeof rule - 1 + n + sizeof missing - 1 &&
-                wc_mem_compare(text + sizeof rule - 1, element, n) == 0 &&
-                wc_str_ends(text, missing))
+    if (!wc_str_format(missing, sizeof missing, "LD_LIBRARY_PATH %.*s/ (not there)", (int)n,
+                       element))
+        return false;
+    WC_EACH(search, s->searches)
+        WC_EACH(text, search->r.searched)
+            if (wc_str_same(*text, missing))
                 return true;
-        }
     return false;
 }
 
@@ -35,9 +33,7 @@ static size_t element_length(const char *list) {
 }
 
 static const char *format_element(struct wc_case *c, const char *element, size_t n) {
-    const char *text = n ? wc_arena_string_n(c->d->scratch, element, n) : NULL;
-
-    return n ? text : "an empty element: the working directory";
+    return n ? wc_format(c, "%.*s", (int)n, element) : "an empty element: the working directory";
 }
 
 void wc_find_search_path_suspect(struct wc_diagnosis *d) {
@@ -68,7 +64,7 @@ void wc_find_search_path_suspect(struct wc_diagnosis *d) {
         return;
     c.r.title = relative ? "LD_LIBRARY_PATH makes what is loaded depend on the working directory"
                          : "LD_LIBRARY_PATH names directories that are not there";
-    wc_case_fix(&c, WC_ACTION_SET_VARIABLE,
-                "write LD_LIBRARY_PATH without them, each directory by its absolute path", NULL);
+    wc_case_advice(&c, WC_ACTION_SET_VARIABLE,
+                   "write LD_LIBRARY_PATH without them, each directory by its absolute path");
     wc_case_end(&c);
 }

@@ -27,26 +27,16 @@ bool wc_failed_for_symbol_version(const struct wc_stack *s, const struct wc_fail
     struct wc_refusal among_parts;
 
     return wc_is_load(f) && wc_text_unmet(f->r.text, u) && u->version[0] && is_relevant(u) &&
-           !(wc_refused_for_symbol(f, &among_parts) &&
-             wc_is_cudnn(wc_object_of(s, f->r.caller_object, f->r.caller)));
-}
-
-/* The library of that name that is in the process: the one that does not have it, where it was
- * there before. */
-static const struct wc_object *loaded(const struct wc_stack *s, const char *name) {
-    for (size_t i = 0; i < s->objects.n; i++)
-        if (s->objects.p[i].r.mapped && wc_answers_to(&s->objects.p[i], name))
-            return &s->objects.p[i];
-    return NULL;
+           !(wc_refused_for_symbol(f, &among_parts) && wc_is_cudnn(wc_caller_of(s, f)));
 }
 
 static void symbol_facts(struct wc_case *c, const struct wc_unmet *u) {
     int function = wc_function_find(u->symbol);
 
-    wc_case_fact(c, "wanted symbol version", wc_format(c, u->version, NULL), "dlerror");
+    wc_case_fact(c, "wanted symbol version", wc_format(c, "%s", u->version), "dlerror");
     if (!u->symbol[0])
         return;
-    wc_case_fact(c, "wanted function", wc_format(c, u->symbol, NULL), "dlerror");
+    wc_case_fact(c, "wanted function", wc_format(c, "%s", u->symbol), "dlerror");
     if (function != WC_NO_FUNCTION)
         wc_case_fact(c, "came with", wc_format_version(c, wc_function_first(function)),
                      "function table");
@@ -57,16 +47,12 @@ static const char *wanted(struct wc_case *c, const struct wc_unmet *u) {
     int function = wc_function_find(u->symbol);
     struct wc_version first =
         function == WC_NO_FUNCTION ? WC_VERSION_NONE : wc_function_first(function);
-    char text[WC_VERSION_TEXT];
     struct wc_name n;
 
     wc_name_read(u->version, &n);
     if (wc_version_known(first) && (n.version.major < 0 || first.major == n.version.major))
-        return wc_format(c, ">=", wc_version_format(first, text), ",<",
-                         wc_format_number(c, first.major + 1), NULL);
-    return n.version.major > 0
-               ? wc_format(c, "==", wc_format_number(c, n.version.major), ".*", NULL)
-               : NULL;
+        return wc_format_from(c, first);
+    return n.version.major > 0 ? wc_format_major(c, n.version.major) : NULL;
 }
 
 static void fixes(struct wc_case *c, const struct wc_unmet *u, const struct wc_object *host,
@@ -78,48 +64,43 @@ static void fixes(struct wc_case *c, const struct wc_unmet *u, const struct wc_o
     if (library)
         wc_fix_search_path(c, library);
     if (!wc_kind_is_cudnn(wc_name_kind_of(library_of(u))))
-        wc_case_fix(
-            c, WC_ACTION_INSTALL,
-            wc_format(
-                c, "install a ", wc_format_name(c, wc_format(c, library_of(u), NULL)), " that has ",
-                wc_format_name(c, wc_format(c, u->symbol[0] ? u->symbol : u->version, NULL)), NULL),
-            NULL);
+        wc_case_advice(c, WC_ACTION_INSTALL, "install a %s that has %s",
+                       wc_format_name(c, library_of(u)),
+                       wc_format_name(c, u->symbol[0] ? u->symbol : u->version));
     else if (wc_kind_is_cudnn(wc_name_kind_of(u->file)) && library)
         wc_fix_reinstall(c, library);
     else
         wc_fix_install(c, host, library, wanted(c, u), NULL);
 }
 
-static const char *title(struct wc_case *c, const struct wc_unmet *u,
-                         const struct wc_file_record *file) {
-    const char *who = wc_format_name(c, wc_format(c, u->file, NULL));
-    const char *library = wc_format_name(c, wc_format(c, library_of(u), NULL));
-
-    return wc_format(c, who, " was linked with another ", library, " than it found: ",
-                     u->symbol[0] ? wc_format_name(c, wc_format(c, u->symbol, NULL))
-                                  : "symbol version ",
-                     u->symbol[0] ? "" : wc_format_name(c, wc_format(c, u->version, NULL)),
-                     " is not in ", file && file->version ? file->version : "it", NULL);
+static const char *title(struct wc_case *c, const struct wc_unmet *u, const char *version) {
+    return wc_format(c,
+                     u->symbol[0] ? "%s was linked with another %s than it found: %s is not in %s"
+                                  : "%s was linked with another %s than it found: symbol version %s "
+                                    "is not in %s",
+                     wc_format_name(c, u->file), wc_format_name(c, library_of(u)),
+                     wc_format_name(c, u->symbol[0] ? u->symbol : u->version), version);
 }
 
 static void emit(struct wc_diagnosis *d, const struct wc_failure *f, const struct wc_unmet *u) {
-    const struct wc_object *library = loaded(d->s, library_of(u));
+    /* The one that does not have it, where it was there before. */
+    const struct wc_object *library = wc_mapped_as(d->s, library_of(u));
     const struct wc_file_record *file = wc_file_like(d->s, f, library_of(u));
-    const struct wc_object *by = wc_object_of(d->s, f->r.caller_object, f->r.caller);
+    const struct wc_object *by = wc_caller_of(d->s, f);
     struct wc_case c;
 
     wc_case_begin(&c, d);
-    c.r.title = title(&c, u, library ? NULL : file);
+    c.r.title = title(&c, u, !library && file && file->version ? file->version : "it");
     c.r.object = library ? library->r.object : WC_NULL;
     c.r.host = by && !wc_is_cudnn(by) ? by->r.object : WC_NULL;
-    wc_case_fact(&c, "refused", wc_format(&c, u->file, NULL), "dlerror");
+    wc_case_fact(&c, "refused", wc_format(&c, "%s", u->file), "dlerror");
     symbol_facts(&c, u);
     if (library)
         wc_case_library(&c, "library", library);
     else if (file)
         wc_case_file(&c, "library", file, u->library[0] ? "dlerror" : "replay of the search");
     wc_case_request(&c, f);
-    wc_case_fact(&c, "asked by", f->r.caller, "loader request");
+    wc_case_asked_by(&c, f);
     fixes(&c, u, by, library, file);
     wc_case_end(&c);
 }
@@ -127,10 +108,8 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f, const struc
 void wc_find_symbol_version_not_found(struct wc_diagnosis *d) {
     struct wc_unmet u;
 
-    for (size_t i = 0; i < d->s->failures.n && d->out->n < WC_FINDINGS_MOST; i++) {
-        const struct wc_failure *f = &d->s->failures.p[i];
+    WC_EACH(f, d->s->failures)
         if (wc_failed_for_symbol_version(d->s, f, &u) && !wc_reported_before(d, u.file) &&
             !wc_false_file(d->s, f) && !wc_came_in_later(d->s, f, u.file))
             emit(d, f, &u);
-    }
 }

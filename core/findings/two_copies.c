@@ -28,22 +28,6 @@ static void add(struct facades *f, const struct wc_object *o) {
         f->p[f->n++] = o;
 }
 
-static void users(struct wc_case *c, const struct wc_object *facade) {
-    const struct wc_stack *s = c->d->s;
-    size_t hosts = 0;
-
-    for (size_t i = 0; i < s->objects.n && hosts < WC_HOSTS_MOST; i++) {
-        struct wc_uses uses;
-        if (!wc_wants_cudnn(&s->objects.p[i]))
-            continue;
-        hosts++;
-        wc_uses_of(s, &s->objects.p[i], &uses);
-        for (size_t k = 0; k < uses.n; k++)
-            if (uses.library[k] == facade)
-                wc_case_fact(c, "used by", wc_path_of(&s->objects.p[i]), "bindings");
-    }
-}
-
 static void emit(struct wc_diagnosis *d, const struct facades *f) {
     struct wc_case c;
     const char *versions;
@@ -53,31 +37,30 @@ static void emit(struct wc_diagnosis *d, const struct facades *f) {
         c.r.severity = WC_severity_NOTE;
     versions = wc_format_own(&c, f->p[0]);
     for (size_t i = 1; i < f->n; i++)
-        versions = wc_format(&c, versions, i + 1 < f->n ? ", " : " and ",
-                             wc_format_own(&c, f->p[i]), NULL);
-    c.r.title = wc_format(&c, wc_format_number(&c, (int64_t)f->n),
-                          " cuDNN facades in one process: ", versions, NULL);
+        versions = wc_format(&c, "%s%s%s", versions, i + 1 < f->n ? ", " : " and ",
+                             wc_format_own(&c, f->p[i]));
+    c.r.title = wc_format(&c, "%zu cuDNN facades in one process: %s", f->n, versions);
     for (size_t i = 0; i < f->n; i++) {
         wc_case_library(&c, "facade", f->p[i]);
-        users(&c, f->p[i]);
+        WC_EACH(use, d->uses)
+            if (use->library == f->p[i])
+                wc_case_fact(&c, "used by", wc_path_of(use->host), "bindings");
     }
     wc_case_fact(&c, "mind", "what asks for parts by name alone may get those of the other copy",
                  NULL);
-    wc_case_fix(&c, WC_ACTION_REMOVE,
-                "let all hosts find one copy: remove the others, or install releases of the hosts "
-                "that share one",
-                NULL);
+    wc_case_advice(
+        &c, WC_ACTION_REMOVE,
+        "let all hosts find one copy: remove the others, or install releases of the hosts "
+        "that share one");
     wc_case_end(&c);
 }
 
 void wc_find_two_copies_loaded(struct wc_diagnosis *d) {
     struct facades f = {.n = 0};
 
-    for (size_t i = 0; i < d->s->objects.n; i++) {
-        const struct wc_object *o = &d->s->objects.p[i];
+    WC_EACH(o, d->s->objects)
         if (o->r.role == WC_role_FACADE && o->r.mapped)
             add(&f, o);
-    }
     if (f.n > 1)
         emit(d, &f);
 }

@@ -29,10 +29,8 @@ static bool is_other(const char *name, const char *soname) {
 
 /* A stand-in of another maker may be called as it likes, as long as it has cuDNN's functions. */
 static bool stands_in(const struct wc_object *o) {
-    struct wc_name is;
-
-    wc_name_read(o->r.soname, &is);
-    return is.kind == WC_NAME_OTHER && (wc_version_known(o->floor) || wc_version_known(o->version));
+    return wc_name_kind_of(o->r.soname) == WC_NAME_OTHER &&
+           (wc_version_known(o->floor) || wc_version_known(o->version));
 }
 
 /* The name under which it was taken for what it is not; NULL: none. */
@@ -53,40 +51,36 @@ static bool is_link(const struct wc_object *o) {
 /* A link is gone with rm; a file may be the only copy of what it is. */
 static void fix_false(struct wc_case *c, const struct wc_object *o, const char *name,
                       const struct wc_object *host) {
-    const char *quoted = is_link(o) ? wc_format_quoted(c, o->r.path) : NULL;
     struct wc_name printed;
 
     wc_name_read(name, &printed);
     if (is_link(o))
         wc_case_fix(c, WC_ACTION_REMOVE,
-                    wc_format(c, "remove the link ", o->r.path, ", so that it is not taken for ",
-                              wc_format_name(c, name), NULL),
-                    quoted && o->r.path[0] == '/' ? wc_format(c, "rm ", quoted, NULL) : NULL);
+                    wc_format(c, "remove the link %s, so that it is not taken for %s", o->r.path,
+                              wc_format_name(c, name)),
+                    o->r.path[0] == '/' ? wc_format_command(c, "rm ", o->r.path, NULL) : NULL);
     else
-        wc_case_fix(c, WC_ACTION_REMOVE,
-                    wc_format(c, "give ", wc_path_of(o), " the name that it has by its SONAME, ",
-                              o->r.soname, NULL),
-                    NULL);
+        wc_case_advice(c, WC_ACTION_REMOVE, "give %s the name that it has by its SONAME, %s",
+                       wc_path_of(o), o->r.soname);
     if (printed.kind == WC_NAME_FACADE && printed.version.major > 0)
-        wc_fix_install(c, host, NULL,
-                       wc_format(c, "==", wc_format_number(c, printed.version.major), ".*", NULL),
-                       NULL);
+        wc_fix_install(c, host, NULL, wc_format_major(c, printed.version.major), NULL);
     else
-        wc_case_fix(
-            c, WC_ACTION_INSTALL,
-            wc_format(c, "install the library that is really ", wc_format_name(c, name), NULL),
-            NULL);
+        wc_case_advice(c, WC_ACTION_INSTALL, "install the library that is really %s",
+                       wc_format_name(c, name));
 }
 
 static void report_false(struct wc_diagnosis *d, const struct wc_object *o, const char *name) {
     const struct wc_object *by = wc_object_of(d->s, o->r.asked_by_object, o->r.asked_by);
-    const char *verb = o->r.asked_how == WC_operation_NEEDED ? " needs " : " asked for ";
+    const char *who;
     struct wc_case c;
 
     wc_case_begin(&c, d);
-    c.r.title = wc_format(&c, o->r.asked_by ? wc_format_name(&c, o->r.asked_by) : "the program",
-                          verb, wc_format_name(&c, name), " and got ",
-                          wc_format_name(&c, o->r.soname), " under that name", NULL);
+    who = o->r.asked_by ? wc_format_name(&c, o->r.asked_by) : "the program";
+    c.r.title = wc_format(&c,
+                          o->r.asked_how == WC_operation_NEEDED
+                              ? "%s needs %s and got %s under that name"
+                              : "%s asked for %s and got %s under that name",
+                          who, wc_format_name(&c, name), wc_format_name(&c, o->r.soname));
     c.r.object = o->r.object;
     if (by && !wc_is_cudnn(by))
         c.r.host = by->r.object;
@@ -106,8 +100,8 @@ const struct wc_file_record *wc_false_file(const struct wc_stack *s, const struc
 
     if (!wc_is_load(f) || !wc_text_unmet(f->r.text, &unmet) || !unmet.library[0])
         return NULL;
-    for (size_t i = 0; i < s->files.n; i++) {
-        const struct wc_file_record *r = &s->files.p[i].r;
+    WC_EACH(file, s->files) {
+        const struct wc_file_record *r = &file->r;
         if (wc_str_same(r->path, unmet.library) && r->soname && is_other(r->path, r->soname) &&
             wc_file_belongs(s, r, f))
             return r;
@@ -117,21 +111,21 @@ const struct wc_file_record *wc_false_file(const struct wc_stack *s, const struc
 
 static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f,
                          const struct wc_file_record *file) {
-    const struct wc_object *by = wc_object_of(d->s, f->r.caller_object, f->r.caller);
+    const struct wc_object *by = wc_caller_of(d->s, f);
     struct wc_object o = wc_file_as_object(file, file->path);
     struct wc_unmet unmet;
     struct wc_case c;
 
     wc_case_begin(&c, d);
     (void)wc_text_unmet(f->r.text, &unmet);
-    c.r.title = wc_format(&c, wc_format_name(&c, wc_format(&c, unmet.file, NULL)), " needs ",
-                          wc_format_name(&c, file->path), " and found ",
-                          wc_format_name(&c, file->soname), " under that name", NULL);
+    c.r.title =
+        wc_format(&c, "%s needs %s and found %s under that name", wc_format_name(&c, unmet.file),
+                  wc_format_name(&c, file->path), wc_format_name(&c, file->soname));
     if (by && !wc_is_cudnn(by))
         c.r.host = by->r.object;
     wc_case_file(&c, "found", file, "dlerror");
     wc_case_request(&c, f);
-    wc_case_fact(&c, "asked by", f->r.caller, "loader request");
+    wc_case_asked_by(&c, f);
     fix_false(&c, &o, file->path, by);
     wc_fix_search_path(&c, &o);
     wc_case_end(&c);
@@ -168,8 +162,8 @@ static const struct wc_file_record *right_file(const struct wc_stack *s, const s
                                                const char *asked) {
     const struct wc_file_record *best = NULL;
 
-    for (size_t i = 0; i < s->files.n; i++) {
-        const struct wc_file_record *r = &s->files.p[i].r;
+    WC_EACH(file, s->files) {
+        const struct wc_file_record *r = &file->r;
         if (!r->path || !is_right(r, asked) || !wc_file_belongs(s, r, f) ||
             wc_str_same(wc_base_name(r->path), asked))
             continue;
@@ -192,9 +186,9 @@ const struct wc_file_record *wc_failed_for_name(const struct wc_stack *s,
 }
 
 static bool is_sound_file(const struct wc_stack *s, const char *path) {
-    for (size_t i = 0; i < s->files.n; i++)
-        if (wc_str_same(s->files.p[i].r.path, path))
-            return !s->files.p[i].r.fault;
+    WC_EACH(file, s->files)
+        if (wc_str_same(file->r.path, path))
+            return !file->r.fault;
     return false;
 }
 
@@ -204,9 +198,9 @@ static void fix_link(struct wc_case *c, const char *path, const char *asked,
     const char *quoted = wc_format_quoted(c, wc_base_name(file->path));
 
     wc_case_fix(c, WC_ACTION_REINSTALL,
-                wc_format(c, "let a link in that directory lead from ", asked, " to ",
-                          wc_format_name(c, file->path), NULL),
-                to && quoted ? wc_format(c, "ln -s ", quoted, " ", to, NULL) : NULL);
+                wc_format(c, "let a link in that directory lead from %s to %s", asked,
+                          wc_format_name(c, file->path)),
+                to && quoted ? wc_format(c, "ln -s %s %s", quoted, to) : NULL);
     if (file->rule == WC_search_rule_CACHE)
         wc_case_fix(c, WC_ACTION_REINSTALL, "then let the loader's cache know of it", "ldconfig");
 }
@@ -222,23 +216,22 @@ static void fix_missing(struct wc_case *c, const char *who, const char *asked,
     wc_text_add(&t, asked);
     if (!t.cut && is_sound_file(c->d->s, path)) {
         wc_case_fact(c, "mind",
-                     wc_format(c, path,
-                               " is there, too: the loader's cache has a file that is no "
-                               "link under its SONAME alone",
-                               NULL),
+                     wc_format(c,
+                               "%s is there, too: the loader's cache has a file that is no link "
+                               "under its SONAME alone",
+                               path),
                      "file");
         wc_fix_with_copy(c, path, asked);
     } else {
         fix_link(c, t.cut ? "" : path, asked, file);
     }
     if (wc_str_same(there, file->soname))
-        wc_case_fix(c, WC_ACTION_UPGRADE_HOST,
-                    wc_format(c, "or let ", who, " ask for ", there, NULL), NULL);
+        wc_case_advice(c, WC_ACTION_UPGRADE_HOST, "or let %s ask for %s", who, there);
 }
 
 static void emit_missing(struct wc_diagnosis *d, const struct wc_failure *f,
                          const struct wc_file_record *file) {
-    const struct wc_object *by = wc_object_of(d->s, f->r.caller_object, f->r.caller);
+    const struct wc_object *by = wc_caller_of(d->s, f);
     char missing[MISSING_NAME];
     const char *asked = missing_name(f, missing, sizeof missing), *who;
     struct wc_case c;
@@ -248,12 +241,12 @@ static void emit_missing(struct wc_diagnosis *d, const struct wc_failure *f,
     wc_case_begin(&c, d);
     asked = wc_format_name(&c, asked);
     who = itself ? wc_format_caller(&c, f) : wc_format_name(&c, f->r.name);
-    c.r.title = wc_format(&c, who, itself ? " asked for " : " needs ", asked,
-                          ", which is there under the name ", wc_format_name(&c, file->path), NULL);
-    if (by && wc_is_cudnn(by) && !driver)
-        c.r.object = by->r.object;
-    else if (by && !wc_is_cudnn(by))
-        c.r.host = by->r.object;
+    c.r.title = wc_format(&c,
+                          itself ? "%s asked for %s, which is there under the name %s"
+                                 : "%s needs %s, which is there under the name %s",
+                          who, asked, wc_format_name(&c, file->path));
+    if (!driver || !wc_is_cudnn(by))
+        wc_case_about(&c, by);
     /* Others may ask whether there is a GPU, and go on without. */
     if (driver && itself && !(by && (wc_is_cudnn(by) || wc_wants_cudnn(by))))
         c.r.severity = WC_severity_WARNING;
@@ -261,7 +254,7 @@ static void emit_missing(struct wc_diagnosis *d, const struct wc_failure *f,
                  file->rule ? wc_enum_word(WC_ENUM_search_rule, file->rule)
                             : "directory asked for");
     wc_case_request(&c, f);
-    wc_case_fact(&c, "asked by", f->r.caller, "loader request");
+    wc_case_asked_by(&c, f);
     fix_missing(&c, who, asked, file);
     wc_case_end(&c);
 }
@@ -282,13 +275,11 @@ static void look_at_failure(struct wc_diagnosis *d, const struct wc_failure *f) 
 }
 
 void wc_find_wrong_name(struct wc_diagnosis *d) {
-    const struct wc_stack *s = d->s;
-
-    for (size_t i = 0; i < s->objects.n && d->out->n < WC_FINDINGS_MOST; i++) {
-        const char *name = false_name(&s->objects.p[i]);
+    WC_EACH(o, d->s->objects) {
+        const char *name = false_name(o);
         if (name)
-            report_false(d, &s->objects.p[i], name);
+            report_false(d, o, name);
     }
-    for (size_t i = 0; i < s->failures.n && d->out->n < WC_FINDINGS_MOST; i++)
-        look_at_failure(d, &s->failures.p[i]);
+    WC_EACH(f, d->s->failures)
+        look_at_failure(d, f);
 }

@@ -11,14 +11,6 @@ void wc_stack_begin(struct wc_stack *s, struct wc_arena *arena) {
     s->arena = arena;
 }
 
-static struct wc_version version_of(const char *text) {
-    struct wc_version v = WC_VERSION_NONE;
-
-    if (!text || !wc_version_parse(text, wc_str_length(text), &v))
-        v = WC_VERSION_NONE;
-    return v;
-}
-
 static struct wc_object *find_object(const struct wc_stack *s, int64_t object) {
     for (size_t i = 0; object != WC_NULL && i < s->objects.n; i++)
         if (s->objects.p[i].r.object == object)
@@ -39,9 +31,9 @@ static bool apply_object(struct wc_stack *s, const struct wc_record *r) {
     s->objects.n += !old;
     o->r = copy;
     o->seq = r->seq;
-    o->version = version_of(copy.version);
-    o->floor = version_of(copy.version_floor);
-    o->ceiling = version_of(copy.version_ceiling);
+    o->version = wc_version_of(copy.version);
+    o->floor = wc_version_of(copy.version_floor);
+    o->ceiling = wc_version_of(copy.version_ceiling);
     return true;
 }
 
@@ -213,7 +205,7 @@ static bool apply_candidate(struct wc_stack *s, const struct wc_record *r) {
     s->candidates.n++;
     one->r = copy;
     one->seq = r->seq;
-    one->version = version_of(copy.version);
+    one->version = wc_version_of(copy.version);
     return true;
 }
 

@@ -94,6 +94,10 @@ bool wc_spec_parse(const char *s, size_t n, struct wc_spec *out) {
     return true;
 }
 
+bool wc_spec_read(const char *text, struct wc_spec *out) {
+    return text && wc_spec_parse(text, wc_str_length(text), out);
+}
+
 /* ---- does a version satisfy them ---- */
 
 /* v stands for every version between low and high, compared in `width` fields. */

@@ -46,6 +46,11 @@ struct wc_version wc_version_from_packed(uint32_t packed) {
     return (struct wc_version){major, (int32_t)(packed >> 8 & 0xff), (int32_t)(packed & 0xff), -1};
 }
 
+struct wc_version wc_version_of(const char *text) {
+    struct wc_version v;
+    return text && wc_version_parse(text, wc_str_length(text), &v) ? v : WC_VERSION_NONE;
+}
+
 size_t wc_version_parse_start(const char *s, size_t n, struct wc_version *out) {
     int32_t field[FIELDS] = {-1, -1, -1, -1};
     size_t used = 0;

@@ -27,6 +27,8 @@ struct wc_version wc_version_from_packed(uint32_t packed);
 
 /* "9", "9.1", "9.1.0", "9.1.0.70"; n bytes at s, all of them. False: not a version. */
 bool wc_version_parse(const char *s, size_t n, struct wc_version *out);
+/* All of a text; NONE: it is NULL, or no version. */
+struct wc_version wc_version_of(const char *text);
 /* The version that s begins with: "2.3.1" of "2.3.1+cu121", "2.16.0" of "2.16.0rc1", "9.1" of
  * "9.1.dev1". Returns the characters used, 0 and NONE if there is none. */
 size_t wc_version_parse_start(const char *s, size_t n, struct wc_version *out);
@@ -64,6 +66,7 @@ enum wc_answer { WC_NO, WC_YES, WC_UNKNOWN };
 
 /* "<10.0,>=9.8", "==9.26.0.51", "~=9.0", "9.1" (bare: that prefix). False: not understood. */
 bool wc_spec_parse(const char *s, size_t n, struct wc_spec *out);
+bool wc_spec_read(const char *text, struct wc_spec *out); /* all of it; false of NULL, too */
 /* UNKNOWN when the fields that v lacks could decide either way. A clause with more fields than the
  * three that cuDNN itself reveals (the wheel's fourth, its build) is compared in three when v has
  * no build. */

@@ -227,16 +227,16 @@ static void make_package(struct maker *m, struct wc_package_record *p) {
     static const char *const packages[] = {"nvidia-cudnn-cu12", "nvidia-cudnn-cu13", "cudnn"};
     static const char *const sharing[] = {"nvidia-cudnn-cu12 9.1.0.70", "nvidia-cudnn-cu13"};
     p->installation_kind = below(m, WC_installation_kind_COUNT);
-    p->name = packages[below(m, 3)];
-    p->version = a_version(m);
-    p->path = a_directory(m);
-    p->environment = next(m) & 1 ? a_directory(m) : "/opt";
+    p->package = packages[below(m, 3)];
+    p->package_version = a_version(m);
+    p->installation_path = a_directory(m);
+    p->prefix = next(m) & 1 ? a_directory(m) : "/opt";
     p->missing = a_list(m, a_library);
     p->changed = a_list(m, a_library);
     p->foreign = a_list(m, a_path);
     p->shared_with = (struct wc_strings){sharing, below(m, 3)};
-    p->absent = (int64_t)p->missing.n;
-    p->files = next(m) & 1 ? p->absent : 8;
+    p->missing_count = (int64_t)p->missing.n;
+    p->file_count = next(m) & 1 ? p->missing_count : 8;
 }
 
 static void make_demand(struct maker *m, struct wc_demand_record *d) {
@@ -253,12 +253,12 @@ static void make_demand(struct maker *m, struct wc_demand_record *d) {
     d->framework_version = a_version(m);
     if (d->framework_version)
         wc_version_parse(d->framework_version, strlen(d->framework_version), &v);
-    d->rule = wc_rule_name(wc_rule_of_framework(d->framework, v));
+    d->compatibility_rule = wc_rule_name(wc_rule_of_framework(d->framework, v));
     d->package = next(m) & 1 ? "nvidia-cudnn-cu12" : NULL;
     d->source = next(m) & 1 ? "METADATA of torch 2.15.0" : a_library(m);
     d->source_path = a_path(m);
     d->newest_functions = a_list(m, a_function);
-    d->functions = next(m);
+    d->function_count = next(m);
 }
 
 static void make_binding(struct maker *m, struct wc_binding_record *b) {
@@ -318,7 +318,7 @@ static void make_candidate(struct maker *m, struct wc_candidate_record *c) {
     c->rule = below(m, WC_search_rule_COUNT);
     c->element = a_directory(m);
     c->beaten = next(m) & 1;
-    c->state = next(m) & 3 ? WC_file_state_FITS : below(m, WC_file_state_COUNT);
+    c->file_state = next(m) & 3 ? WC_file_state_FITS : below(m, WC_file_state_COUNT);
     c->version = a_version(m);
     c->version_source = below(m, WC_version_source_COUNT);
     c->installation_kind = below(m, WC_installation_kind_COUNT);
@@ -336,7 +336,7 @@ static void make_file(struct maker *m, struct wc_file_record *f) {
     f->link = next(m) & 3 ? NULL : a_library(m);
     f->request = m->requests + (next(m) & 1);
     f->fault = below(m, WC_file_fault_COUNT);
-    f->what = next(m) & 1 ? "text" : NULL;
+    f->content = next(m) & 1 ? "text" : NULL;
     f->soname = a_library(m);
     f->size = a_number(m);
     f->version = a_version(m);
@@ -363,7 +363,7 @@ static void make_call(struct maker *m, struct wc_call_record *c) {
     c->phase = below(m, WC_phase_COUNT);
     c->status = a_number(m);
     c->status_name = c->status == WC_NULL ? NULL : wc_status_name(c->status, -1);
-    c->version = next(m) & 1 ? 90100 : WC_NULL;
+    c->returned_version = next(m) & 1 ? 90100 : WC_NULL;
 }
 
 static void add_record(struct maker *m) {

@@ -8,27 +8,17 @@
 
 enum { NEAR = 6 };
 
-static bool counts(const struct wc_demand_record *r, const struct wc_hosts *hosts) {
+static bool counts(const struct wc_demand *demand, const struct wc_hosts *hosts) {
     for (size_t i = 0; i < hosts->n; i++)
-        if (wc_means(hosts->p[i], r->host, r->host_path))
-            return r->demand_kind != WC_demand_kind_EXPECTATION;
+        if (wc_is_demand_by(demand, hosts->p[i]))
+            return true;
     return false;
-}
-
-static bool refuses(enum wc_fit fit) {
-    return fit == WC_OTHER_MAJOR || fit == WC_TOO_OLD || fit == WC_TOO_NEW;
-}
-
-bool wc_demand_refuses(const struct wc_demand_record *r, struct wc_version v) {
-    struct wc_range exactly = {.low = v, .high = v, .floor = v, .ceiling = v, .exact = true};
-
-    return refuses(wc_demand_fit(r, &exactly, &exactly));
 }
 
 static bool all_accept(const struct wc_stack *s, const struct wc_hosts *hosts,
                        struct wc_version v) {
-    for (size_t i = 0; i < s->demands.n; i++)
-        if (counts(&s->demands.p[i].r, hosts) && wc_demand_refuses(&s->demands.p[i].r, v))
+    WC_EACH(demand, s->demands)
+        if (counts(demand, hosts) && wc_demand_refuses(&demand->r, v))
             return false;
     return true;
 }
@@ -54,7 +44,7 @@ static void take_near(const char *text, struct wc_version after, struct wc_versi
     struct wc_spec spec;
     struct wc_version v[NEAR];
 
-    if (!text || !wc_spec_parse(text, wc_str_length(text), &spec))
+    if (!wc_spec_read(text, &spec))
         return;
     for (size_t i = 0; i < spec.n; i++) {
         if (spec.clause[i].version.major > WC_MAJOR_MOST)
@@ -71,12 +61,11 @@ static struct wc_version next(const struct wc_stack *s, const struct wc_hosts *h
                               struct wc_version after) {
     struct wc_version least = WC_VERSION_NONE;
 
-    for (size_t i = 0; i < s->demands.n; i++) {
-        const struct wc_demand_record *r = &s->demands.p[i].r;
-        if (!counts(r, hosts))
+    WC_EACH(demand, s->demands) {
+        if (!counts(demand, hosts))
             continue;
-        take_near(r->spec, after, &least);
-        take_near(r->built, after, &least);
+        take_near(demand->r.spec, after, &least);
+        take_near(demand->r.built, after, &least);
     }
     return least;
 }
@@ -108,6 +97,7 @@ static const char *format_short(struct wc_case *c, struct wc_version v) {
 }
 
 const char *wc_format_common(struct wc_case *c, struct wc_version low, struct wc_version high) {
-    return wc_format(c, ">=", format_short(c, low), wc_version_known(high) ? ",<" : "",
-                     wc_version_known(high) ? format_short(c, high) : "", NULL);
+    if (!wc_version_known(high))
+        return wc_format(c, ">=%s", format_short(c, low));
+    return wc_format(c, ">=%s,<%s", format_short(c, low), format_short(c, high));
 }

@@ -1,9 +1,7 @@
 /* Building one finding in the scratch arena: see core/findings/finding.h. */
-#include <stdarg.h>
-
 #include "core/findings/finding.h"
 
-enum { SAY_MOST = 900, NAME_MOST = 72 };
+enum { TEXT_MOST = 900, NAME_MOST = 72 };
 
 static const char *const actions[WC_ACTIONS] = {
 #define ACTION(name, word, what) [WC_ACTION_##name] = word,
@@ -35,17 +33,12 @@ static const char *keep(struct wc_case *c, const struct wc_text *t) {
     return kept;
 }
 
-const char *wc_format(struct wc_case *c, ...) {
-    char buffer[SAY_MOST];
+static const char *format_list(struct wc_case *c, const char *format, va_list list) {
+    char buffer[TEXT_MOST];
     struct wc_text t;
-    const char *piece;
-    va_list pieces;
 
     wc_text_begin(&t, buffer, sizeof buffer);
-    va_start(pieces, c);
-    while ((piece = va_arg(pieces, const char *)))
-        wc_text_add(&t, piece);
-    va_end(pieces);
+    wc_text_format_list(&t, format, list);
     if (t.cut) {
         t.n -= 3;
         wc_text_add(&t, "...");
@@ -53,19 +46,19 @@ const char *wc_format(struct wc_case *c, ...) {
     return keep(c, &t);
 }
 
-const char *wc_format_number(struct wc_case *c, int64_t n) {
-    char buffer[24];
-    struct wc_text t;
+const char *wc_format(struct wc_case *c, const char *format, ...) {
+    va_list list;
 
-    wc_text_begin(&t, buffer, sizeof buffer);
-    wc_text_add_int(&t, n);
-    return keep(c, &t);
+    va_start(list, format);
+    const char *text = format_list(c, format, list);
+    va_end(list);
+    return text;
 }
 
 const char *wc_format_version(struct wc_case *c, struct wc_version v) {
     char buffer[WC_VERSION_TEXT];
 
-    return wc_format(c, wc_version_format(v, buffer), NULL);
+    return wc_format(c, "%s", wc_version_format(v, buffer));
 }
 
 static bool moves_a_cursor(char ch) {
@@ -74,7 +67,7 @@ static bool moves_a_cursor(char ch) {
 
 /* Titles get printed by whoever reads a log: no control characters, whatever they were made of. */
 static const char *harmless(struct wc_case *c, const char *title) {
-    char buffer[SAY_MOST];
+    char buffer[TEXT_MOST];
     struct wc_text t;
     bool harm = false;
 
@@ -107,18 +100,27 @@ static bool plain(char ch) {
 }
 
 const char *wc_format_quoted(struct wc_case *c, const char *text) {
-    char buffer[SAY_MOST];
+    char buffer[TEXT_MOST];
     struct wc_text t;
-    bool quote = !*text;
+    bool quote = text && !*text;
 
+    if (!text)
+        return NULL;
     wc_text_begin(&t, buffer, sizeof buffer);
     for (const char *p = text; *p; p++) {
         if (moves_a_cursor(*p) || *p == '\'')
             return NULL; /* nobody names a directory so but to trick the reader */
         quote = quote || !plain(*p);
     }
-    wc_text_join(&t, quote ? "'" : "", text, quote ? "'" : "", NULL);
+    wc_text_format(&t, quote ? "'%s'" : "%s", text);
     return t.cut ? NULL : keep(c, &t);
+}
+
+const char *wc_format_command(struct wc_case *c, const char *before, const char *text,
+                              const char *after) {
+    const char *quoted = wc_format_quoted(c, text);
+
+    return quoted ? wc_format(c, "%s%s%s", before, quoted, after) : NULL;
 }
 
 void wc_case_fact(struct wc_case *c, const char *name, const char *value, const char *source) {
@@ -132,8 +134,18 @@ void wc_case_fact(struct wc_case *c, const char *name, const char *value, const 
 }
 
 void wc_case_fix(struct wc_case *c, enum wc_action action, const char *text, const char *command) {
+    if (text && c->fixes == 0 && wc_str_starts(text, "or "))
+        text += 3;
     if (text && c->fixes < WC_CASE_FIXES)
         c->fix[c->fixes++] = (struct wc_fix){wc_action_word(action), text, command};
+}
+
+void wc_case_advice(struct wc_case *c, enum wc_action action, const char *format, ...) {
+    va_list list;
+
+    va_start(list, format);
+    wc_case_fix(c, action, format_list(c, format, list), NULL);
+    va_end(list);
 }
 
 static void *copy(struct wc_case *c, const void *list, size_t size) {
@@ -177,7 +189,7 @@ void wc_case_end(struct wc_case *c) {
     struct wc_findings *out = c->d->out;
 
     if (c->more)
-        c->fact[c->facts++] = (struct wc_fact){"not listed", wc_format_number(c, c->more), NULL};
+        c->fact[c->facts++] = (struct wc_fact){"not listed", wc_format(c, "%jd", c->more), NULL};
     c->r.title = harmless(c, c->r.title);
     if (c->d->s->replayed)
         format_predicted(c);
@@ -191,27 +203,30 @@ void wc_case_end(struct wc_case *c) {
         out->p[out->n++] = c->r;
 }
 
+static bool is_error(const struct wc_diagnosis *d, int64_t object, const char *id) {
+    WC_EACH(r, *d->out) {
+        bool about = object == WC_NULL || r->object == WC_NULL || r->object == object;
+        if (about && r->severity == WC_severity_ERROR && wc_str_same(r->id, id))
+            return true;
+    }
+    return false;
+}
+
 const char *wc_found_before(const struct wc_diagnosis *d, int64_t object, ...) {
-    const char *found = NULL, *id;
+    const char *id;
     va_list ids;
 
     va_start(ids, object);
-    while (!found && (id = va_arg(ids, const char *))) {
-        for (size_t i = 0; !found && i < d->out->n; i++) {
-            const struct wc_finding_record *r = &d->out->p[i];
-            bool about = object == WC_NULL || r->object == WC_NULL || r->object == object;
-            if (about && r->severity == WC_severity_ERROR && wc_str_same(r->id, id))
-                found = r->id;
-        }
-    }
+    do
+        id = va_arg(ids, const char *);
+    while (id && !is_error(d, object, id));
     va_end(ids);
-    return found;
+    return id;
 }
 
 bool wc_reported_before(const struct wc_diagnosis *d, const char *first_fact) {
-    for (size_t i = 0; i < d->out->n; i++)
-        if (wc_str_same(d->out->p[i].id, d->kind->id) &&
-            wc_str_same(d->out->p[i].facts.p[0].value, first_fact))
+    WC_EACH(r, *d->out)
+        if (wc_str_same(r->id, d->kind->id) && wc_str_same(r->facts.p[0].value, first_fact))
             return true;
     return false;
 }

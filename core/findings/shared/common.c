@@ -9,22 +9,20 @@ const char *wc_format_installation(struct wc_case *c, const struct wc_object *o)
         return o->r.installation_kind == WC_installation_kind_DIRECTORY ? NULL : kind;
     if (version && wc_str_ends(name, version)) /* cuda-13.0 */
         version = NULL;
-    return wc_format(c, name, version ? " " : "", version ? version : "", kind ? " (" : "",
-                     kind ? kind : "", kind ? ")" : "", NULL);
-}
-
-/* Who asked for it, and by which name. */
-static const char *format_asker(struct wc_case *c, const struct wc_object *o) {
-    const char *how = o->r.asked_how == WC_operation_NEEDED ? " needs " : " asked for ";
-
-    if (!o->r.asked_by)
-        return NULL;
-    return wc_format(c, o->r.asked_by, how, o->r.asked_name ? o->r.asked_name : "it", NULL);
+    return wc_format(c, "%s%s%s%s%s%s", name, version ? " " : "", version, kind ? " (" : "", kind,
+                     kind ? ")" : "");
 }
 
 void wc_case_asker(struct wc_case *c, const struct wc_object *o) {
-    wc_case_fact(c, "asked by", format_asker(c, o),
-                 o->r.asked_how == WC_operation_NEEDED ? "DT_NEEDED" : "loader request");
+    const char *name = o->r.asked_name ? o->r.asked_name : "it";
+
+    if (!o->r.asked_by)
+        return;
+    if (o->r.asked_how == WC_operation_NEEDED)
+        wc_case_fact(c, "asked by", wc_format(c, "%s needs %s", o->r.asked_by, name), "DT_NEEDED");
+    else
+        wc_case_fact(c, "asked by", wc_format(c, "%s asked for %s", o->r.asked_by, name),
+                     "loader request");
 }
 
 void wc_case_library(struct wc_case *c, const char *name, const struct wc_object *o) {

@@ -43,22 +43,14 @@ const char *wc_rule_explanation(enum wc_rule rule) {
 /* An open end holds for an unknown version, too; a bound needs every version that v could be on
  * its side. */
 static bool from_on(const char *from, struct wc_version v) {
-    struct wc_version bound;
-    if (!*from)
-        return true;
-    return wc_version_parse(from, wc_str_length(from), &bound) && wc_version_known(v) &&
-           wc_version_compare(v, bound) >= 0;
+    return !*from || (wc_version_known(v) && wc_version_compare(v, wc_version_of(from)) >= 0);
 }
 
 static bool before(const char *to, struct wc_version v) {
-    struct wc_version bound;
-    if (!*to)
-        return true;
-    if (!wc_version_parse(to, wc_str_length(to), &bound) || !wc_version_known(v))
-        return false;
+    bool known = wc_version_known(v);
     if (v.minor < 0)
         v.minor = INT32_MAX;
-    return wc_version_compare(v, bound) < 0;
+    return !*to || (known && wc_version_compare(v, wc_version_of(to)) < 0);
 }
 
 enum wc_rule wc_rule_of_framework(const char *framework, struct wc_version version) {

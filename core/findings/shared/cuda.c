@@ -1,12 +1,31 @@
 /*
- * For which CUDA major a cuDNN or a host is made: the cuda_dependencies that it names, those that
+ * For which CUDA major a cuDNN or a host is made: the CUDA dependencies that it names, those that
  * it asked for, its package. CUDA dependencies emit theirs by their names (core/model/names.def).
  */
 #include "core/findings/finding.h"
 
+enum { LEAST_WITH_MINOR = 65 }; /* cu65 was 6.5: from here on the last digit is the minor */
+
 static const char needed[] = "DT_NEEDED", asked[] = "names it asked for", package[] = "package";
 
-#define LEAST_WITH_MINOR 65 /* cu65 was 6.5: from here on the last digit is the minor */
+bool wc_is_cuda_dependency(const struct wc_object *o, int32_t *cuda) {
+    *cuda = -1;
+    if (o->r.role != WC_role_CUDA_DEPENDENCY || !o->r.mapped)
+        return false;
+    *cuda = wc_name_cuda(o->r.soname);
+    if (*cuda < 0)
+        *cuda = wc_name_cuda(o->r.path);
+    return *cuda > 0;
+}
+
+int32_t wc_cuda_of_dependencies(const struct wc_stack *s) {
+    int32_t cuda;
+
+    WC_EACH(o, s->objects)
+        if (wc_is_cuda_dependency(o, &cuda))
+            return cuda;
+    return -1;
+}
 
 int32_t wc_cuda_in_package(const char *text) {
     const char *p = text;
@@ -23,49 +42,36 @@ int32_t wc_cuda_in_package(const char *text) {
     return -1;
 }
 
-bool wc_is_cuda_dependency(const struct wc_object *o, int32_t *cuda) {
-    *cuda = -1;
-    if (o->r.role != WC_role_CUDA_DEPENDENCY || !o->r.mapped)
-        return false;
-    *cuda = wc_name_cuda(o->r.soname);
-    if (*cuda < 0)
-        *cuda = wc_name_cuda(o->r.path);
-    return *cuda > 0;
-}
-
 bool wc_asked_by_cudnn(const struct wc_stack *s, const struct wc_failure *f) {
-    const struct wc_object *o = wc_object_of(s, f->r.caller_object, f->r.caller);
+    const struct wc_object *o = wc_caller_of(s, f);
 
     return o ? wc_is_cudnn(o) : wc_kind_is_cudnn(wc_name_kind_of(f->r.caller));
 }
 
-static struct wc_cuda claim(int32_t major, const char *by, const struct wc_object *of,
-                            const char *source) {
-    return (struct wc_cuda){major > 0 ? major : -1, by, of, source};
+static struct wc_cuda claim(int32_t major, const char *by, const char *source) {
+    return (struct wc_cuda){.major = major > 0 ? major : -1, .by = by, .source = source};
 }
 
 static struct wc_cuda by_needed(const struct wc_object *o) {
-    for (size_t i = 0; i < o->r.needed.n; i++)
-        if (wc_name_cuda(o->r.needed.p[i]) > 0)
-            return claim(wc_name_cuda(o->r.needed.p[i]), o->r.needed.p[i], o, needed);
-    return claim(-1, NULL, o, needed);
+    WC_EACH(name, o->r.needed)
+        if (wc_name_cuda(*name) > 0)
+            return claim(wc_name_cuda(*name), *name, needed);
+    return claim(-1, NULL, needed);
 }
 
 /* Asked for by it and loaded, or in vain. */
 static struct wc_cuda by_asking(const struct wc_stack *s, const struct wc_object *o) {
-    for (size_t i = 0; i < s->objects.n; i++) {
-        const struct wc_object_record *r = &s->objects.p[i].r;
+    WC_EACH(other, s->objects) {
+        const struct wc_object_record *r = &other->r;
         if (r->role == WC_role_CUDA_DEPENDENCY && wc_means(o, r->asked_by_object, r->asked_by) &&
             r->asked_how != WC_operation_NEEDED && wc_name_cuda(r->asked_name) > 0)
-            return claim(wc_name_cuda(r->asked_name), r->asked_name, o, asked);
+            return claim(wc_name_cuda(r->asked_name), r->asked_name, asked);
     }
-    for (size_t i = 0; i < s->failures.n; i++) {
-        const struct wc_failure *f = &s->failures.p[i];
+    WC_EACH(f, s->failures)
         if (wc_is_load(f) && wc_means(o, f->r.caller_object, f->r.caller) &&
             wc_name_cuda(f->r.name) > 0)
-            return claim(wc_name_cuda(f->r.name), f->r.name, o, asked);
-    }
-    return claim(-1, NULL, o, asked);
+            return claim(wc_name_cuda(f->r.name), f->r.name, asked);
+    return claim(-1, NULL, asked);
 }
 
 /* Debian's package of cuDNN 8 has it in the version: 8.9.3.28-1+cuda12.1; so has PyTorch. */
@@ -73,35 +79,31 @@ static struct wc_cuda by_package(const struct wc_object *o) {
     int32_t major = wc_cuda_in_package(o->r.installation);
 
     if (major > 0)
-        return claim(major, o->r.installation, o, package);
-    return claim(wc_cuda_in_package(o->r.installation_version), o->r.installation_version, o,
-                 package);
-}
-
-/* The i-th way of the three. */
-static struct wc_cuda claim_of(const struct wc_stack *s, const struct wc_object *o, int way) {
-    return way == 0 ? by_needed(o) : way == 1 ? by_asking(s, o) : by_package(o);
+        return claim(major, o->r.installation, package);
+    return claim(wc_cuda_in_package(o->r.installation_version), o->r.installation_version, package);
 }
 
 enum { WAYS = 3 };
 
-static bool of_set(const struct wc_stack *s, const struct wc_object *o,
-                   const struct wc_object *facade) {
-    return o == facade || (o->r.role == WC_role_PART && wc_in_set(s, o, facade));
+/* What o says by the i-th of the ways, if it is the facade or one of its set. */
+static struct wc_cuda claim_of(const struct wc_stack *s, const struct wc_object *o,
+                               const struct wc_object *facade, int way) {
+    struct wc_cuda cuda = claim(-1, NULL, package);
+
+    if (o == facade || (o->r.role == WC_role_PART && wc_in_set(s, o, facade)))
+        cuda = way == 0 ? by_needed(o) : way == 1 ? by_asking(s, o) : by_package(o);
+    cuda.of = o;
+    return cuda;
 }
 
 struct wc_cuda wc_cuda_of_set(const struct wc_stack *s, const struct wc_object *facade) {
-    for (int way = 0; way < WAYS; way++) {
-        for (size_t i = 0; i < s->objects.n; i++) {
-            struct wc_cuda cuda;
-            if (!of_set(s, &s->objects.p[i], facade))
-                continue;
-            cuda = claim_of(s, &s->objects.p[i], way);
+    for (int way = 0; way < WAYS; way++)
+        WC_EACH(o, s->objects) {
+            struct wc_cuda cuda = claim_of(s, o, facade, way);
             if (cuda.major > 0)
                 return cuda;
         }
-    }
-    return claim(-1, NULL, facade, package);
+    return claim(-1, NULL, package);
 }
 
 struct wc_cuda wc_cuda_of_host(const struct wc_object *host) {
@@ -111,23 +113,17 @@ struct wc_cuda wc_cuda_of_host(const struct wc_object *host) {
 }
 
 void wc_case_cuda(struct wc_case *c, const struct wc_object *facade) {
-    const struct wc_stack *s = c->d->s;
     const char *told = NULL;
 
-    for (int way = 0; way < WAYS; way++) {
-        for (size_t i = 0; i < s->objects.n; i++) {
-            const struct wc_object *o = &s->objects.p[i];
-            struct wc_cuda cuda;
-            if (!of_set(s, o, facade))
-                continue;
-            cuda = claim_of(s, o, way);
+    for (int way = 0; way < WAYS; way++)
+        WC_EACH(o, c->d->s->objects) {
+            struct wc_cuda cuda = claim_of(c->d->s, o, facade, way);
             if (cuda.major <= 0 || wc_str_same(told, cuda.by))
                 continue;
             told = cuda.by;
             wc_case_fact(c, "made for",
-                         wc_format(c, "CUDA ", wc_format_number(c, cuda.major), ": ", cuda.by, ", ",
-                                   wc_format_name(c, wc_path_of(o)), NULL),
+                         wc_format(c, "CUDA %d: %s, %s", cuda.major, cuda.by,
+                                   wc_format_name(c, wc_path_of(o))),
                          cuda.source);
         }
-    }
 }

@@ -6,23 +6,10 @@
  */
 #include "core/findings/finding.h"
 
-static struct wc_version parsed(const char *text) {
-    struct wc_version v;
-
-    if (!text || !wc_version_parse(text, wc_str_length(text), &v))
-        return WC_VERSION_NONE;
-    v.build = -1; /* the wheel's own: no rule looks at it */
-    return v;
-}
-
-static bool parse_spec(const char *text, struct wc_spec *out) {
-    return text && *text && wc_spec_parse(text, wc_str_length(text), out) && out->n > 0;
-}
-
 bool wc_spec_pins(const char *spec, struct wc_version *out) {
     struct wc_spec s;
 
-    if (!parse_spec(spec, &s) || s.n != 1 || s.clause[0].op != WC_EQ)
+    if (!wc_spec_read(spec, &s) || s.n != 1 || s.clause[0].op != WC_EQ)
         return false;
     *out = s.clause[0].version;
     return true;
@@ -103,7 +90,7 @@ static enum wc_fit by_rule(const struct wc_demand_record *r, struct wc_version b
 
 /* The version that a rule compares with: what was built with, or what is pinned. NONE: a range. */
 static struct wc_version built_by(const struct wc_demand_record *r) {
-    struct wc_version v = parsed(r->built), pin;
+    struct wc_version v = wc_version_of(r->built), pin;
 
     if (r->demand_kind != WC_demand_kind_REQUIRED && wc_version_known(v))
         return v;
@@ -116,7 +103,7 @@ static enum wc_fit by_metadata(const struct wc_demand_record *r, const struct wc
 
     if (wc_version_known(built))
         return by_rule(r, built, range);
-    return parse_spec(r->spec, &spec) ? wc_spec_fit(&spec, range) : WC_FIT_UNKNOWN;
+    return wc_spec_read(r->spec, &spec) && spec.n ? wc_spec_fit(&spec, range) : WC_FIT_UNKNOWN;
 }
 
 /* A newer major may have all functions of a set: only the floor counts. */
@@ -124,7 +111,7 @@ static enum wc_fit by_functions(const struct wc_demand_record *r, const struct w
     struct wc_spec spec;
     struct wc_version floor;
 
-    if (!parse_spec(r->spec, &spec) || !wc_version_known(own->low))
+    if (!wc_spec_read(r->spec, &spec) || !spec.n || !wc_version_known(own->low))
         return WC_FIT_UNKNOWN;
     floor = wc_spec_floor(&spec);
     if (!wc_version_known(floor) || wc_version_compare(own->low, floor) >= 0)
@@ -141,17 +128,17 @@ bool wc_is_demand_of(const struct wc_demand_record *r, const char *file) {
 
 const struct wc_demand_record *wc_demand_of(const struct wc_stack *s, const char *file,
                                             enum wc_demand_kind kind) {
-    for (size_t i = 0; i < s->demands.n; i++)
-        if (s->demands.p[i].r.demand_kind == kind && wc_is_demand_of(&s->demands.p[i].r, file))
-            return &s->demands.p[i].r;
+    WC_EACH(demand, s->demands)
+        if (demand->r.demand_kind == kind && wc_is_demand_of(&demand->r, file))
+            return &demand->r;
     return NULL;
 }
 
 int32_t wc_major_wanted(const struct wc_demand_record *r) {
-    struct wc_version v = parsed(r->built);
+    struct wc_version v = wc_version_of(r->built);
     struct wc_spec spec;
 
-    if (!wc_version_known(v) && parse_spec(r->spec, &spec) && spec.n == 1)
+    if (!wc_version_known(v) && wc_spec_read(r->spec, &spec) && spec.n == 1)
         v = spec.clause[0].version;
     /* Names before cuDNN 4 are numbered after CUDA: libcudnn.so.6.5, libcudnn.so.7.0. */
     return v.minor >= 0 ? -1 : v.major;
@@ -182,42 +169,42 @@ enum wc_fit wc_demand_fit(const struct wc_demand_record *r, const struct wc_rang
     }
 }
 
-static bool in_directory_of(const char *path, const char *file) {
-    size_t n = path && file ? wc_dir_length(file) : 0;
+bool wc_refuses(enum wc_fit fit) {
+    return fit != WC_FITS && fit != WC_FIT_UNKNOWN;
+}
 
-    return n && wc_dir_length(path) == n && wc_mem_compare(path, file, n) == 0;
+bool wc_demand_refuses(const struct wc_demand_record *r, struct wc_version v) {
+    struct wc_range exactly = wc_exactly(v);
+
+    return wc_refuses(wc_demand_fit(r, &exactly, &exactly));
 }
 
 /* What the host was built with was read from that very set: its own facade need not emit its
  * release. */
 static bool is_read_from(const struct wc_demand_record *r, const struct wc_candidate *b) {
+    size_t n = r->source_path ? wc_dir_length(r->source_path) : 0;
+
     return r->demand_kind == WC_demand_kind_BUILT &&
            wc_kind_is_cudnn(wc_name_kind_of(r->source_path)) &&
-           (in_directory_of(b->r.path, r->source_path) ||
-            in_directory_of(b->r.real_path, r->source_path));
+           (wc_lies_in(b->r.path, r->source_path, n) ||
+            wc_lies_in(b->r.real_path, r->source_path, n));
 }
 
 bool wc_next_fits(const struct wc_stack *s, const struct wc_object *library,
                   const struct wc_demand_record *r) {
     const struct wc_searched *f = wc_search_of(s, library);
-    const struct wc_candidate *b = f ? wc_candidate_of(s, f, NULL) : NULL;
-    struct wc_range range = {.exact = true};
+    const struct wc_candidate *b = wc_candidate_of(s, f, NULL);
+    struct wc_range range;
 
     if (!b || f->r.rule != WC_search_rule_LIBRARY_PATH)
         return false;
     if (is_read_from(r, b))
         return true;
-    if (!wc_version_known(b->version))
-        return false;
-    range.low = range.high = b->version;
-    return wc_demand_fit(r, &range, &range) == WC_FITS;
+    range = wc_exactly(b->version);
+    return wc_version_known(b->version) && wc_demand_fit(r, &range, &range) == WC_FITS;
 }
 
 /* ---- all demands of all hosts ---- */
-
-static bool refuses(enum wc_fit fit) {
-    return fit == WC_OTHER_MAJOR || fit == WC_TOO_OLD || fit == WC_TOO_NEW;
-}
 
 /* enums.def lists the kinds of demand strongest first. */
 static bool stronger(enum wc_fit fit, const struct wc_demand *d, const struct wc_judgement *j) {
@@ -226,45 +213,34 @@ static bool stronger(enum wc_fit fit, const struct wc_demand *d, const struct wc
     return d->r.demand_kind < j->strongest->r.demand_kind;
 }
 
-static bool is_of(const struct wc_demand *d, const struct wc_object *host) {
-    return d->r.demand_kind != WC_demand_kind_EXPECTATION &&
-           wc_means(host, d->r.host, d->r.host_path);
-}
-
 /* False: nothing refuses this library. */
 static bool judge(const struct wc_stack *s, struct wc_judgement *j) {
     struct wc_range own = wc_own_range(j->library);
+    int64_t bound = 0;
 
     j->runtime = wc_runtime_of(s, j->library);
     j->by_symbols_alone = true;
-    for (size_t i = 0; i < s->demands.n; i++) {
-        const struct wc_demand *d = &s->demands.p[i];
+    WC_EACH(b, s->bindings)
+        bound += wc_is_binding_of(b, j->host) ? (int64_t)b->r.functions.n : 0;
+    j->weight = bound;
+    WC_EACH(demand, s->demands) {
         enum wc_fit fit;
-        if (!is_of(d, j->host))
+        if (!wc_is_demand_by(demand, j->host))
             continue;
-        if (d->r.function_count > j->weight)
-            j->weight = d->r.function_count;
-        fit = wc_demand_fit(&d->r, &j->runtime.range, &own);
-        if (!refuses(fit))
+        if (demand->r.function_count > j->weight)
+            j->weight = demand->r.function_count;
+        fit = wc_demand_fit(&demand->r, &j->runtime.range, &own);
+        if (!wc_refuses(fit))
             continue;
-        if (d->r.demand_kind != WC_demand_kind_SYMBOLS)
+        if (demand->r.demand_kind != WC_demand_kind_SYMBOLS)
             j->by_symbols_alone = false;
-        if (!j->strongest || stronger(fit, d, j)) {
-            j->strongest = d;
+        if (!j->strongest || stronger(fit, demand, j)) {
+            j->strongest = demand;
             j->fit = fit;
-            j->own_would_fit = wc_demand_fit(&d->r, &own, &own) == WC_FITS;
+            j->own_would_fit = wc_demand_fit(&demand->r, &own, &own) == WC_FITS;
         }
     }
     return j->strongest != NULL;
-}
-
-static int64_t functions_bound(const struct wc_stack *s, const struct wc_object *host) {
-    int64_t n = 0;
-
-    for (size_t i = 0; i < s->bindings.n; i++)
-        if (wc_means(host, s->bindings.p[i].r.host, s->bindings.p[i].r.host_path))
-            n += (int64_t)s->bindings.p[i].r.functions.n;
-    return n;
 }
 
 static bool same_demand(const struct wc_judgement *a, const struct wc_judgement *b) {
@@ -278,48 +254,34 @@ static bool same_demand(const struct wc_judgement *a, const struct wc_judgement 
 /* Two libraries of one wheel want the same by the same line of its metadata: the one that uses more
  * of cuDNN tells it for both. */
 static void fold(struct wc_diagnosis *d) {
-    for (size_t i = 0; i < d->judgements; i++) {
-        for (size_t k = 0; k < i; k++) {
-            struct wc_judgement *a = &d->judged[k], *b = &d->judged[i];
-            if (a->reported_elsewhere || a->strongest->r.source == NULL || !same_demand(a, b))
-                continue;
-            if (a->weight >= b->weight)
-                b->reported_elsewhere = true;
-            else
-                a->reported_elsewhere = true;
-            if (b->reported_elsewhere)
-                break;
+    for (size_t i = 0; i < d->judged.n; i++) {
+        struct wc_judgement *b = &d->judged.p[i];
+        for (size_t k = 0; k < i && !b->reported_elsewhere; k++) {
+            struct wc_judgement *a = &d->judged.p[k];
+            if (!a->reported_elsewhere && a->strongest->r.source && same_demand(a, b))
+                *(a->weight >= b->weight ? &b->reported_elsewhere : &a->reported_elsewhere) = true;
         }
     }
-}
-
-static void keep(struct wc_diagnosis *d, const struct wc_judgement *j) {
-    if (!d->judged)
-        d->judged = wc_arena_take(d->scratch, WC_FINDINGS_MOST * sizeof *d->judged);
-    if (d->judged && d->judgements < WC_FINDINGS_MOST)
-        d->judged[d->judgements++] = *j;
-    else
-        d->out->lost++;
 }
 
 void wc_judge_all(struct wc_diagnosis *d) {
-    size_t hosts = 0;
-
-    for (size_t i = 0; i < d->s->objects.n && hosts < WC_HOSTS_MOST; i++) {
-        const struct wc_object *host = &d->s->objects.p[i];
-        struct wc_uses uses;
-        if (!wc_wants_cudnn(host))
+    WC_EACH(use, d->uses) {
+        struct wc_judgement j = {.host = use->host, .library = use->library};
+        if (!judge(d->s, &j))
             continue;
-        hosts++;
-        wc_uses_of(d->s, host, &uses);
-        for (size_t k = 0; k < uses.n; k++) {
-            struct wc_judgement j = {.host = host, .library = uses.library[k]};
-            if (!judge(d->s, &j))
-                continue;
-            if (functions_bound(d->s, host) > j.weight)
-                j.weight = functions_bound(d->s, host);
-            keep(d, &j);
-        }
+        if (!d->judged.p)
+            d->judged.p = wc_arena_take(d->scratch, WC_FINDINGS_MOST * sizeof *d->judged.p);
+        if (d->judged.p && d->judged.n < WC_FINDINGS_MOST)
+            d->judged.p[d->judged.n++] = j;
+        else
+            d->out->lost++;
     }
     fold(d);
+}
+
+bool wc_is_refused(const struct wc_diagnosis *d, const struct wc_object *host) {
+    WC_EACH(j, d->judged)
+        if (j->host == host)
+            return true;
+    return false;
 }

@@ -16,10 +16,10 @@ bool wc_refused_for_symbol(const struct wc_failure *f, struct wc_refusal *out) {
 
     if (!wc_text_unmet(f->r.text, &unmet) || !unmet.symbol[0] || !unmet.version[0])
         return false;
-    wc_text_begin(&t, out->file, sizeof out->file);
-    wc_text_add(&t, unmet.file);
     wc_name_read(unmet.file, &wants);
     wc_name_read(unmet.version, &has);
+    wc_text_begin(&t, out->file, sizeof out->file);
+    wc_text_add(&t, unmet.file);
     wc_text_begin(&t, out->part, sizeof out->part);
     wc_text_add(&t, has.kind == WC_NAME_PART ? has.part : "facade");
     return wc_kind_is_cudnn(wants.kind) && wc_kind_is_cudnn(has.kind);
@@ -30,9 +30,9 @@ bool wc_file_belongs(const struct wc_stack *s, const struct wc_file_record *file
                      const struct wc_failure *f) {
     if (file->request == f->r.request)
         return true;
-    for (size_t i = 0; file->request != WC_NULL && i < s->searches.n; i++) {
-        const struct wc_search_record *r = &s->searches.p[i].r;
-        if (r->request == file->request)
+    WC_EACH(search, s->searches) {
+        const struct wc_search_record *r = &search->r;
+        if (file->request != WC_NULL && r->request == file->request)
             return wc_str_same(r->name, f->r.name) && r->caller_object == f->r.caller_object &&
                    wc_str_same(r->caller, f->r.caller);
     }
@@ -44,8 +44,8 @@ const struct wc_file_record *wc_file_like(const struct wc_stack *s, const struct
     struct wc_name wanted, is;
 
     wc_name_read(name, &wanted);
-    for (size_t i = 0; i < s->files.n; i++) {
-        const struct wc_file_record *r = &s->files.p[i].r;
+    WC_EACH(file, s->files) {
+        const struct wc_file_record *r = &file->r;
         wc_name_read(r->path, &is);
         if (r->path && !r->fault && wc_file_belongs(s, r, f) &&
             (wanted.kind == WC_NAME_OTHER
@@ -63,8 +63,8 @@ static const struct wc_file_record *looked_at(const struct wc_stack *s, const st
     bool bare = !wc_str_find_char(bad->name, '/');
     const struct wc_file_record *found = NULL;
 
-    for (size_t i = 0; i < s->files.n; i++) {
-        const struct wc_file_record *r = &s->files.p[i].r;
+    WC_EACH(file, s->files) {
+        const struct wc_file_record *r = &file->r;
         if (!r->path || !wc_str_same(bare ? wc_base_name(r->path) : r->path, bad->name) ||
             !wc_file_belongs(s, r, f))
             continue;
@@ -120,11 +120,9 @@ static bool is_same_library(const struct wc_object *o, const char *name) {
 }
 
 bool wc_came_in_later(const struct wc_stack *s, const struct wc_failure *f, const char *file) {
-    for (size_t i = 0; i < s->objects.n; i++) {
-        const struct wc_object *o = &s->objects.p[i];
+    WC_EACH(o, s->objects)
         if (wc_came_after(o, f) && (is_same_library(o, f->r.name) || is_same_library(o, file)))
             return true;
-    }
     return false;
 }
 
@@ -144,8 +142,12 @@ void wc_case_request(struct wc_case *c, const struct wc_failure *f) {
     wc_case_fact(c, "loader said", f->r.text, "dlerror");
 }
 
+void wc_case_asked_by(struct wc_case *c, const struct wc_failure *f) {
+    wc_case_fact(c, "asked by", f->r.caller, "loader request");
+}
+
 const char *wc_format_caller(struct wc_case *c, const struct wc_failure *f) {
-    const struct wc_object *o = wc_object_of(c->d->s, f->r.caller_object, f->r.caller);
+    const struct wc_object *o = wc_caller_of(c->d->s, f);
 
     if (!o && !f->r.caller)
         return "the program";

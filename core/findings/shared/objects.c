@@ -1,7 +1,10 @@
 /* Questions about single objects of a stack: see core/findings/finding.h. */
 #include "core/findings/finding.h"
 
-enum { CHAIN_MOST = 8 }; /* who asked for whom: longer ones are damaged records */
+enum {
+    CHAIN_MOST = 8, /* who asked for whom: longer ones are damaged records */
+    FACADES_MOST = 16
+};
 
 bool wc_is_cudnn(const struct wc_object *o) {
     return o && (o->r.role == WC_role_FACADE || o->r.role == WC_role_PART);
@@ -18,10 +21,32 @@ bool wc_means(const struct wc_object *o, int64_t object, const char *path) {
 }
 
 const struct wc_object *wc_object_of(const struct wc_stack *s, int64_t object, const char *path) {
-    for (size_t i = 0; i < s->objects.n; i++)
-        if (wc_means(&s->objects.p[i], object, path))
-            return &s->objects.p[i];
+    WC_EACH(o, s->objects)
+        if (wc_means(o, object, path))
+            return o;
     return NULL;
+}
+
+const struct wc_object *wc_caller_of(const struct wc_stack *s, const struct wc_failure *f) {
+    return wc_object_of(s, f->r.caller_object, f->r.caller);
+}
+
+bool wc_is_demand_by(const struct wc_demand *demand, const struct wc_object *host) {
+    return demand->r.demand_kind != WC_demand_kind_EXPECTATION &&
+           wc_means(host, demand->r.host, demand->r.host_path);
+}
+
+bool wc_is_binding_of(const struct wc_binding *binding, const struct wc_object *host) {
+    return wc_means(host, binding->r.host, binding->r.host_path);
+}
+
+void wc_each_facade(struct wc_diagnosis *d, bool mapped,
+                    void (*look)(struct wc_diagnosis *d, const struct wc_object *facade)) {
+    size_t facades = 0;
+
+    WC_EACH(o, d->s->objects)
+        if (o->r.role == WC_role_FACADE && (o->r.mapped || !mapped) && facades++ < FACADES_MOST)
+            look(d, o);
 }
 
 const char *wc_path_of(const struct wc_object *o) {
@@ -34,6 +59,10 @@ const char *wc_name_of(const struct wc_object *o) {
     return wc_is_cudnn(o) && o->r.soname ? o->r.soname : wc_path_of(o);
 }
 
+const char *wc_real_path_of(const struct wc_object *o) {
+    return o->r.real_path ? o->r.real_path : o->r.path;
+}
+
 const char *wc_format_directory(struct wc_case *c, const char *path) {
     char buffer[512];
     struct wc_text t;
@@ -43,11 +72,16 @@ const char *wc_format_directory(struct wc_case *c, const char *path) {
         return NULL;
     wc_text_begin(&t, buffer, sizeof buffer);
     wc_text_add_n(&t, path, n);
-    return wc_format(c, buffer, t.cut ? "..." : "", NULL);
+    return wc_format(c, t.cut ? "%s..." : "%s", buffer);
 }
 
 const char *wc_directory_of(struct wc_case *c, const struct wc_object *o) {
-    return wc_format_directory(c, o->r.real_path ? o->r.real_path : o->r.path);
+    return wc_format_directory(c, wc_real_path_of(o));
+}
+
+bool wc_lies_in(const char *path, const char *directory, size_t length) {
+    return path && length && wc_dir_length(path) == length &&
+           wc_mem_compare(path, directory, length) == 0;
 }
 
 /* From cuDNN 4 on a SONAME ends in the major alone; libcudnn.so.6.5 and .7.0 of the releases before
@@ -93,11 +127,11 @@ bool wc_answers_to(const struct wc_object *o, const char *name) {
            same_base(o->r.real_path, name) || same_base(o->r.asked_name, name);
 }
 
-static bool named_driver(const char *name) {
-    struct wc_name n;
-
-    wc_name_read(name, &n);
-    return n.kind == WC_NAME_DRIVER;
+const struct wc_object *wc_mapped_as(const struct wc_stack *s, const char *name) {
+    WC_EACH(o, s->objects)
+        if (o->r.mapped && wc_answers_to(o, name))
+            return o;
+    return NULL;
 }
 
 bool wc_is_stub(const char *libcuda) {
@@ -107,11 +141,10 @@ bool wc_is_stub(const char *libcuda) {
 }
 
 const struct wc_object *wc_driver_library(const struct wc_stack *s) {
-    for (size_t i = 0; i < s->objects.n; i++) {
-        const struct wc_object *o = &s->objects.p[i];
-        if (o->r.mapped && (named_driver(o->r.soname) || named_driver(o->r.path)))
+    WC_EACH(o, s->objects)
+        if (o->r.mapped && (wc_name_kind_of(o->r.soname) == WC_NAME_DRIVER ||
+                            wc_name_kind_of(o->r.path) == WC_NAME_DRIVER))
             return o;
-    }
     return NULL;
 }
 
@@ -124,22 +157,35 @@ bool wc_came_after(const struct wc_object *o, const struct wc_failure *f) {
 const char *wc_variable(const struct wc_stack *s, const char *name) {
     size_t n = wc_str_length(name);
 
-    for (size_t i = 0; i < s->process.environment.n; i++) {
-        const char *e = s->process.environment.p[i];
-        if (e && wc_str_starts(e, name) && e[n] == '=')
-            return e + n + 1;
-    }
+    WC_EACH(e, s->process.environment)
+        if (*e && wc_str_starts(*e, name) && (*e)[n] == '=')
+            return *e + n + 1;
     return NULL;
 }
 
+void wc_case_variable(struct wc_case *c, const char *name) {
+    wc_case_fact(c, name, wc_variable(c->d->s, name), "environment at process start");
+}
+
+void wc_case_about(struct wc_case *c, const struct wc_object *o) {
+    if (wc_is_cudnn(o))
+        c->r.object = o->r.object;
+    else if (o)
+        c->r.host = o->r.object;
+}
+
+/* Functions that return text or a number have no status in the record. */
+enum wc_status_sort wc_sort_of_call(const struct wc_stack *s, const struct wc_call_record *r) {
+    const struct wc_object *target = wc_object_of(s, r->target, r->target_path);
+
+    if (r->phase != WC_phase_AFTER || r->status == WC_NULL)
+        return WC_STATUS_SUCCESS;
+    return wc_status_sort(r->status, target ? wc_major_of(target) : -1);
+}
+
 bool wc_a_call_failed(const struct wc_stack *s) {
-    for (size_t i = 0; i < s->calls.n; i++) {
-        const struct wc_call_record *r = &s->calls.p[i].r;
-        const struct wc_object *target = wc_object_of(s, r->target, r->target_path);
-        enum wc_status_sort sort;
-        if (r->phase != WC_phase_AFTER || r->status == WC_NULL)
-            continue;
-        sort = wc_status_sort(r->status, target ? wc_major_of(target) : -1);
+    WC_EACH(call, s->calls) {
+        enum wc_status_sort sort = wc_sort_of_call(s, &call->r);
         if (sort != WC_STATUS_SUCCESS && sort != WC_STATUS_ANSWER &&
             sort != WC_STATUS_NOT_INITIALIZED)
             return true;

@@ -4,7 +4,7 @@
  */
 #include "core/findings/finding.h"
 
-enum { LAYERS_MOST = 4, CHAIN_MOST = 8 };
+enum { LAYERS_MOST = 4, CHAIN_MOST = 8, USES_MOST = 4 };
 
 /* ---- a facade's parts ---- */
 
@@ -28,11 +28,9 @@ static const struct wc_object *asking_facade(const struct wc_stack *s, const str
 static size_t rivals(const struct wc_stack *s, const struct wc_object *part, bool near) {
     size_t n = 0;
 
-    for (size_t i = 0; i < s->objects.n; i++) {
-        const struct wc_object *o = &s->objects.p[i];
+    WC_EACH(o, s->objects)
         n += o->r.role == WC_role_FACADE && o->r.mapped && same_major(o, part) &&
              (!near || wc_same_installation(o, part));
-    }
     return n;
 }
 
@@ -59,15 +57,18 @@ const struct wc_object *wc_facade_of(const struct wc_stack *s, const struct wc_o
     asking = asking_facade(s, library);
     if (asking)
         return asking;
-    for (size_t i = 0; i < s->objects.n; i++) {
-        const struct wc_object *o = &s->objects.p[i];
+    WC_EACH(o, s->objects)
         if (o->r.role == WC_role_FACADE && wc_in_set(s, library, o))
             return o;
-    }
     return NULL;
 }
 
 /* ---- a host's libraries ---- */
+
+struct uses {
+    const struct wc_object *library[USES_MOST];
+    size_t n;
+};
 
 /* A facade that is still mapped beats one that is gone, a facade beats a part: what is weaker than
  * what is there is not taken, what is stronger replaces it. */
@@ -75,7 +76,7 @@ static int strength(const struct wc_object *o) {
     return 2 * o->r.mapped + (o->r.role == WC_role_FACADE);
 }
 
-static void add(struct wc_uses *out, const struct wc_object *library) {
+static void add(struct uses *out, const struct wc_object *library) {
     for (size_t i = 0; i < out->n; i++)
         if (out->library[i] == library)
             return;
@@ -83,38 +84,39 @@ static void add(struct wc_uses *out, const struct wc_object *library) {
         out->n = 0;
     if (out->n && strength(library) < strength(out->library[0]))
         return;
-    if (out->n < WC_USES_MOST)
+    if (out->n < USES_MOST)
         out->library[out->n++] = library;
 }
 
 /* host -> its framework's stubs -> facade: follows up to LAYERS_MOST layers. */
 static void by_bindings(const struct wc_stack *s, const struct wc_object *host, int layers,
-                        struct wc_uses *out) {
+                        struct uses *out) {
     const struct wc_object *via = NULL;
 
-    for (size_t i = 0; i < s->bindings.n; i++) {
-        const struct wc_binding_record *b = &s->bindings.p[i].r;
+    WC_EACH(b, s->bindings) {
         const struct wc_object *target;
-        if (!wc_means(host, b->host, b->host_path))
+        if (!wc_is_binding_of(b, host))
             continue;
-        target = wc_object_of(s, b->target, b->target_path);
+        target = wc_object_of(s, b->r.target, b->r.target_path);
         if (wc_is_cudnn(target))
             add(out, target);
         else if (target && target != host)
             via = target;
     }
-    if (!out->n && via && layers > 0)
+    if (out->n || !via)
+        return;
+    if (layers > 0)
         by_bindings(s, via, layers - 1, out);
-    for (size_t i = 0; via && !out->n && i < s->objects.n; i++)
+    for (size_t i = 0; !out->n && i < s->objects.n; i++)
         if (wc_is_cudnn(&s->objects.p[i]) &&
             wc_brought_by(s, &s->objects.p[i], via->r.object, via->r.path))
             add(out, &s->objects.p[i]);
 }
 
 static bool needs(const struct wc_object *host, const struct wc_object *library) {
-    for (size_t i = 0; i < host->r.needed.n; i++)
-        if (host->r.needed.p[i] && (wc_str_same(host->r.needed.p[i], library->r.soname) ||
-                                    wc_str_same(host->r.needed.p[i], library->r.asked_name)))
+    WC_EACH(name, host->r.needed)
+        if (*name &&
+            (wc_str_same(*name, library->r.soname) || wc_str_same(*name, library->r.asked_name)))
             return true;
     return false;
 }
@@ -124,40 +126,34 @@ static bool asked_for(const struct wc_object *host, const struct wc_object *libr
 }
 
 static void all_that(bool (*test)(const struct wc_object *, const struct wc_object *),
-                     const struct wc_stack *s, const struct wc_object *host, struct wc_uses *out) {
-    for (size_t i = 0; i < s->objects.n; i++)
-        if (wc_is_cudnn(&s->objects.p[i]) && test(host, &s->objects.p[i]))
-            add(out, &s->objects.p[i]);
+                     const struct wc_stack *s, const struct wc_object *host, struct uses *out) {
+    WC_EACH(o, s->objects)
+        if (wc_is_cudnn(o) && test(host, o))
+            add(out, o);
 }
 
 /* cuDNN linked into the host itself, or asked for in vain: another one's facade is none of its
  * business. */
 static bool has_none_of_its_own(const struct wc_stack *s, const struct wc_object *host) {
-    struct wc_name n;
-
-    for (size_t i = 0; i < s->bindings.n; i++) {
-        const struct wc_binding_record *b = &s->bindings.p[i].r;
-        if (b->how == WC_binding_how_ITSELF && wc_means(host, b->host, b->host_path))
+    WC_EACH(b, s->bindings)
+        if (b->r.how == WC_binding_how_ITSELF && wc_is_binding_of(b, host))
             return true;
-    }
-    for (size_t i = 0; i < s->failures.n; i++) {
-        const struct wc_failure_record *f = &s->failures.p[i].r;
-        wc_name_read(f->name, &n);
-        if (n.kind == WC_NAME_FACADE && wc_means(host, f->caller_object, f->caller))
+    WC_EACH(f, s->failures)
+        if (wc_name_kind_of(f->r.name) == WC_NAME_FACADE &&
+            wc_means(host, f->r.caller_object, f->r.caller))
             return true;
-    }
     return false;
 }
 
-static void the_only_one(const struct wc_stack *s, struct wc_uses *out) {
-    for (size_t i = 0; i < s->objects.n; i++)
-        if (s->objects.p[i].r.role == WC_role_FACADE)
-            add(out, &s->objects.p[i]);
+static void the_only_one(const struct wc_stack *s, struct uses *out) {
+    WC_EACH(o, s->objects)
+        if (o->r.role == WC_role_FACADE)
+            add(out, o);
     if (out->n > 1)
         out->n = 0;
 }
 
-void wc_uses_of(const struct wc_stack *s, const struct wc_object *host, struct wc_uses *out) {
+static void uses_of(const struct wc_stack *s, const struct wc_object *host, struct uses *out) {
     out->n = 0;
     by_bindings(s, host, LAYERS_MOST, out);
     if (!out->n)
@@ -166,4 +162,24 @@ void wc_uses_of(const struct wc_stack *s, const struct wc_object *host, struct w
         all_that(needs, s, host, out);
     if (!out->n && !has_none_of_its_own(s, host))
         the_only_one(s, out);
+}
+
+void wc_find_uses(struct wc_diagnosis *d) {
+    size_t hosts = 0;
+
+    WC_EACH(o, d->s->objects)
+        hosts += wc_wants_cudnn(o);
+    hosts = hosts < WC_HOSTS_MOST ? hosts : WC_HOSTS_MOST;
+    d->uses.p = hosts ? wc_arena_take(d->scratch, hosts * USES_MOST * sizeof *d->uses.p) : NULL;
+    d->out->lost += hosts && !d->uses.p;
+    for (size_t i = 0; d->uses.p && hosts && i < d->s->objects.n; i++) {
+        const struct wc_object *host = &d->s->objects.p[i];
+        struct uses uses;
+        if (!wc_wants_cudnn(host))
+            continue;
+        hosts--;
+        uses_of(d->s, host, &uses);
+        for (size_t k = 0; k < uses.n; k++)
+            d->uses.p[d->uses.n++] = (struct wc_use){host, uses.library[k]};
+    }
 }

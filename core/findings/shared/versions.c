@@ -37,6 +37,10 @@ static struct wc_range range_between(struct wc_version low, struct wc_version hi
     return r;
 }
 
+struct wc_range wc_exactly(struct wc_version v) {
+    return (struct wc_range){.low = v, .high = v, .floor = v, .ceiling = v, .exact = true};
+}
+
 static const char *source_word(enum wc_version_source source) {
     return wc_enum_word(WC_ENUM_version_source, source);
 }
@@ -90,26 +94,23 @@ bool wc_ranges_meet(const struct wc_range *a, const struct wc_range *b) {
     return wc_version_compare(a->low, b->high) <= 0 && wc_version_compare(b->low, a->high) <= 0;
 }
 
-static bool only_major(struct wc_version v) {
-    return v.minor < 0;
-}
-
 const char *wc_format_range(struct wc_case *c, const struct wc_range *r) {
     char low[WC_VERSION_TEXT], high[WC_VERSION_TEXT];
+    bool no_least = r->floor.minor < 0, no_greatest = r->ceiling.minor < 0;
 
     wc_version_format(r->floor, low);
     wc_version_format(r->ceiling, high);
     if (!wc_version_known(r->low))
         return "unknown";
-    if (only_major(r->floor) && only_major(r->ceiling))
-        return wc_format(c, low, " (which release is unknown)", NULL);
+    if (no_least && no_greatest)
+        return wc_format(c, "%s (which release is unknown)", low);
     if (wc_str_same(low, high))
-        return wc_format(c, low, NULL);
-    if (only_major(r->ceiling))
-        return wc_format(c, low, " or newer", NULL);
-    if (only_major(r->floor))
-        return wc_format(c, high, " or older", NULL);
-    return wc_format(c, "between ", low, " and ", high, NULL);
+        return wc_format(c, "%s", low);
+    if (no_greatest)
+        return wc_format(c, "%s or newer", low);
+    if (no_least)
+        return wc_format(c, "%s or older", high);
+    return wc_format(c, "between %s and %s", low, high);
 }
 
 const char *wc_format_own(struct wc_case *c, const struct wc_object *o) {
@@ -143,9 +144,9 @@ static bool answers(const struct wc_object *part, const struct wc_object *facade
 
 static const struct wc_object *answering_part_of(const struct wc_stack *s,
                                                  const struct wc_object *facade) {
-    for (size_t i = 0; facade && i < s->objects.n; i++)
-        if (answers(&s->objects.p[i], facade) && wc_in_set(s, &s->objects.p[i], facade))
-            return &s->objects.p[i];
+    WC_EACH(o, s->objects)
+        if (facade && answers(o, facade) && wc_in_set(s, o, facade))
+            return o;
     return NULL;
 }
 
@@ -169,4 +170,8 @@ struct wc_runtime wc_runtime_of(const struct wc_stack *s, const struct wc_object
     r.predicted =
         wc_answering_part(wc_major_of(r.decided_by)) && !answers(r.decided_by, r.decided_by);
     return r;
+}
+
+void wc_case_runtime(struct wc_case *c, const struct wc_runtime *runtime) {
+    wc_case_fact(c, "runtime version", wc_format_range(c, &runtime->range), runtime->range.source);
 }
