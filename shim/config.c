@@ -19,17 +19,14 @@ static const char *value_of(const char *variable, const char *name) {
     return wc_str_starts(variable, name) && variable[n] == '=' ? variable + n + 1 : NULL;
 }
 
-static bool is_text(const char *value, const char *word) {
-    return wc_str_compare(value, word) == 0;
-}
-
 static void copy_value(char *to, size_t cap, const char *value) {
     if (!wc_str_format(to, cap, "%s", value))
         to[0] = 0; /* half a path is no path */
 }
 
-static void take(const char *variable) {
+static void take(void *arg, const char *variable) {
     const char *v;
+    (void)arg;
     if (!wc_str_starts(variable, "WHICHCUDNN_"))
         return;
     if ((v = value_of(variable, "WHICHCUDNN_LOG")))
@@ -37,15 +34,15 @@ static void take(const char *variable) {
     else if ((v = value_of(variable, "WHICHCUDNN_EXPECT")))
         copy_value(config.expect, sizeof config.expect, v);
     else if ((v = value_of(variable, "WHICHCUDNN_STDERR")))
-        config.standard_error = is_text(v, "off")   ? STDERR_OFF
-                                : is_text(v, "all") ? STDERR_ALL
-                                                    : STDERR_FINDING;
+        config.standard_error = wc_str_same(v, "off")   ? STDERR_OFF
+                                : wc_str_same(v, "all") ? STDERR_ALL
+                                                        : STDERR_FINDING;
     else if ((v = value_of(variable, "WHICHCUDNN_CALLS")))
-        config.calls = !is_text(v, "off");
+        config.calls = !wc_str_same(v, "off");
     else if ((v = value_of(variable, "WHICHCUDNN_ARGV")))
-        config.whole_arguments = is_text(v, "1");
+        config.whole_arguments = wc_str_same(v, "1");
     else if ((v = value_of(variable, "WHICHCUDNN_DISABLE")))
-        config.off = config.off || is_text(v, "1");
+        config.off = config.off || wc_str_same(v, "1");
     else if ((v = value_of(variable, "WHICHCUDNN_RUN_PID"))) {
         uint64_t pid;
         if (wc_parse_number(v, wc_str_length(v), &pid))
@@ -58,11 +55,6 @@ static void each_variable(void (*each)(void *arg, const char *variable), void *a
         each(arg, environment[i]);
     for (size_t at = 0; !environment && at < copied_size; at += wc_str_length(copied + at) + 1)
         each(arg, copied + at);
-}
-
-static void take_each(void *arg, const char *variable) {
-    (void)arg;
-    take(variable);
 }
 
 /* Most fit into what comes with the library; a shell that exports functions makes large ones. */
@@ -106,7 +98,7 @@ void config_load(const char *const *envp) {
         auxv_note_environment(envp);
     config.secure = is_secure();
     if (!config.secure)
-        each_variable(take_each, NULL);
+        each_variable(take, NULL);
     config.off = config.off || config.secure;
     __atomic_store_n(&config.loaded, true, __ATOMIC_RELEASE);
 }

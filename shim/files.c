@@ -125,7 +125,7 @@ bool files_read_text(const char *path, char *to, size_t cap) {
 
 static uintptr_t hexadecimal(const char **p) {
     uintptr_t n = 0;
-    for (char c = **p; (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); c = *++*p)
+    for (char c = **p; wc_is_digit(c) || (c >= 'a' && c <= 'f'); c = *++*p)
         n = n << 4 | (uintptr_t)(c <= '9' ? c - '0' : c - 'a' + 10);
     return n;
 }

@@ -29,7 +29,7 @@
 /* ---- what became of this thread's last request ---- */
 
 /* Will a search be replayed for it? Not again and again for a host that asks for ever. */
-static bool wants_chain(const struct request *r, bool over, const char *text) {
+static bool wants_loaders(const struct request *r, bool over, const char *text) {
     return searches_matter(r->name) &&
            !(over ? searches_answer_is_emitted(r) : failures_are_enough(r, text));
 }
@@ -40,7 +40,7 @@ static void emit_end(int64_t number, bool answered, const char *text) {
         return;
     struct request *r = requests_find(number);
     bool over = answered || (r && !text && requests_same_file(r));
-    if (r && wants_chain(r, over, text)) {
+    if (r && wants_loaders(r, over, text)) {
         state_leave();
         rescan_note_loaders();
         if (!state_take())

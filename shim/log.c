@@ -133,11 +133,6 @@ struct name_parts {
     int64_t pid, start_ticks;
 };
 
-static void add_default_name(struct wc_text *t, const struct name_parts *parts) {
-    wc_text_format(t, "whichcudnn-%s-%jd-%jd.jsonl", parts->node, (intmax_t)parts->pid,
-                   (intmax_t)(parts->start_ticks > 0 ? parts->start_ticks : 0));
-}
-
 /* %p %n %r in what the user gave. */
 static void add_expanded(struct wc_text *t, const char *pattern, const struct name_parts *parts) {
     for (const char *s = pattern; *s; s++) {
@@ -172,7 +167,8 @@ static bool create_in(const char *directory, const struct name_parts *parts) {
     add_absolute(&t, directory);
     if (directory[0])
         wc_text_format(&t, "%s%s", directory, wc_str_ends(directory, "/") ? "" : "/");
-    add_default_name(&t, parts);
+    wc_text_format(&t, "whichcudnn-%s-%jd-%jd.jsonl", parts->node, (intmax_t)parts->pid,
+                   (intmax_t)(parts->start_ticks > 0 ? parts->start_ticks : 0));
     return !t.cut && try_with_numbers(candidate);
 }
 

@@ -42,6 +42,12 @@ bool wc_str_starts(const char *s, const char *start);
 bool wc_str_ends(const char *s, const char *end);
 /* True when both are equal, or both NULL. */
 bool wc_str_same(const char *a, const char *b);
+static inline bool wc_is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+static inline bool wc_is_alphanumeric(char c) {
+    return wc_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
 /* NULL where it is "". */
 const char *wc_str_or_null(const char *s);
 /* The part behind the last '/', or the whole name. */

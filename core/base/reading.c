@@ -21,25 +21,6 @@ char *wc_reading_format(struct wc_reading *r, const char *format, ...) {
     return text;
 }
 
-char *wc_reading_join(struct wc_reading *r, ...) {
-    size_t n = 1;
-    const char *s;
-    va_list list;
-    va_start(list, r);
-    while ((s = va_arg(list, const char *)))
-        n += wc_str_length(s);
-    va_end(list);
-    char *text = wc_arena_take(&r->memory.arena, n), *end = text;
-    va_start(list, r);
-    while (text && (s = va_arg(list, const char *))) {
-        size_t length = wc_str_length(s);
-        wc_mem_copy(end, s, length);
-        end += length;
-    }
-    va_end(list);
-    return text;
-}
-
 bool wc_reading_exists(struct wc_reading *r, const char *path) {
     struct wc_file_stat facts;
     return path && r->files->facts(r->files->ctx, path, &facts);

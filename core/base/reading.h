@@ -23,8 +23,6 @@ void wc_reading_begin(struct wc_reading *r, const struct wc_files *files, void *
 /* As wc_arena_format, in r's memory. */
 char *wc_reading_format(struct wc_reading *r, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* The arguments up to NULL as one text in r's memory; NULL: no room. */
-char *wc_reading_join(struct wc_reading *r, ...) __attribute__((sentinel));
 char *wc_reading_copy(struct wc_reading *r, const char *s, size_t n);
 
 bool wc_reading_exists(struct wc_reading *r, const char *path);

@@ -168,7 +168,7 @@ size_t wc_dir_above(const char *path, size_t n) {
 size_t wc_parse_number(const char *s, size_t n, uint64_t *out) {
     uint64_t v = 0;
     size_t i = 0;
-    for (; i < n && s[i] >= '0' && s[i] <= '9'; i++) {
+    for (; i < n && wc_is_digit(s[i]); i++) {
         uint64_t digit = (uint64_t)(s[i] - '0');
         if (v > ((uint64_t)INT64_MAX - digit) / 10)
             return 0;

@@ -22,98 +22,40 @@ struct raw {
     uint64_t relacount, relaent, syment;
 };
 
+#define TAKE(tag, field, value)                                                                    \
+    case tag:                                                                                      \
+        field = value;                                                                             \
+        break
+
 static void take(struct wc_elf_image *e, struct raw *raw, const Elf64_Dyn *d) {
     uint64_t v = d->d_un.d_val;
     switch (d->d_tag) {
-    case DT_SYMTAB:
-        e->symtab = relocated(e, v);
-        break;
-    case DT_STRTAB:
-        e->strtab = relocated(e, v);
-        break;
-    case DT_STRSZ:
-        e->strsz = v;
-        break;
-    case DT_HASH:
-        e->hash = relocated(e, v);
-        break;
-    case DT_GNU_HASH:
-        e->gnu_hash = relocated(e, v);
-        break;
-    case DT_VERSYM:
-        e->versym = relocated(e, v);
-        break;
-    case DT_VERDEF:
-        e->verdef = link_time(e, v);
-        break;
-    case DT_VERDEFNUM:
-        e->verdefnum = (uint32_t)v;
-        break;
-    case DT_VERNEED:
-        e->verneed = link_time(e, v);
-        break;
-    case DT_VERNEEDNUM:
-        e->verneednum = (uint32_t)v;
-        break;
-    case DT_RELA:
-        e->rela = relocated(e, v);
-        break;
-    case DT_RELASZ:
-        e->relasz = v;
-        break;
-    case DT_RELAENT:
-        raw->relaent = v;
-        break;
-    case DT_RELACOUNT:
-        raw->relacount = v;
-        break;
-    case DT_SYMENT:
-        raw->syment = v;
-        break;
-    case DT_JMPREL:
-        e->jmprel = relocated(e, v);
-        break;
-    case DT_PLTRELSZ:
-        e->pltrelsz = v;
-        break;
-    case 36 /* DT_RELR, absent from older elf.h */:
-        e->relr = link_time(e, v);
-        break;
-    case 35 /* DT_RELRSZ */:
-        e->relrsz = v;
-        break;
-    case DT_PLTGOT:
-        e->pltgot = relocated(e, v);
-        break;
-    case DT_DEBUG:
-        e->program = true;
-        break;
-    case DT_INIT:
-        e->init = link_time(e, v);
-        break;
-    case DT_FINI:
-        e->fini = link_time(e, v);
-        break;
-    case DT_SONAME:
-        e->soname = (uint32_t)v, e->has_soname = true;
-        break;
-    case DT_RPATH:
-        e->rpath = (uint32_t)v, e->has_rpath = true;
-        break;
-    case DT_RUNPATH:
-        e->runpath = (uint32_t)v, e->has_runpath = true;
-        break;
-    case DT_FLAGS:
-        e->flags = v;
-        break;
-    case DT_FLAGS_1:
-        e->flags_1 = v;
-        break;
-    case DT_BIND_NOW:
-        e->bind_now = true;
-        break;
-    default:
-        break;
+        TAKE(DT_SYMTAB, e->symtab, relocated(e, v));
+        TAKE(DT_STRTAB, e->strtab, relocated(e, v));
+        TAKE(DT_STRSZ, e->strsz, v);
+        TAKE(DT_HASH, e->hash, relocated(e, v));
+        TAKE(DT_GNU_HASH, e->gnu_hash, relocated(e, v));
+        TAKE(DT_VERSYM, e->versym, relocated(e, v));
+        TAKE(DT_VERDEF, e->verdef, link_time(e, v));
+        TAKE(DT_VERNEED, e->verneed, link_time(e, v));
+        TAKE(DT_RELA, e->rela, relocated(e, v));
+        TAKE(DT_RELASZ, e->relasz, v);
+        TAKE(DT_RELAENT, raw->relaent, v);
+        TAKE(DT_RELACOUNT, raw->relacount, v);
+        TAKE(DT_SYMENT, raw->syment, v);
+        TAKE(DT_JMPREL, e->jmprel, relocated(e, v));
+        TAKE(DT_PLTRELSZ, e->pltrelsz, v);
+        TAKE(36 /* DT_RELR, absent from older elf.h */, e->relr, link_time(e, v));
+        TAKE(DT_PLTGOT, e->pltgot, relocated(e, v));
+        TAKE(DT_DEBUG, e->program, true);
+        TAKE(DT_INIT, e->init, link_time(e, v));
+        TAKE(DT_FINI, e->fini, link_time(e, v));
+        TAKE(DT_SONAME, e->soname, v);
+        TAKE(DT_RPATH, e->rpath, v);
+        TAKE(DT_RUNPATH, e->runpath, v);
+        TAKE(DT_FLAGS, e->flags, v);
+        TAKE(DT_FLAGS_1, e->flags_1, v);
+        TAKE(DT_BIND_NOW, e->bind_now, true);
     }
 }
 
@@ -166,6 +108,7 @@ enum wc_elf_error wc_elf_read_dynamic(struct wc_elf_image *e, uint64_t vaddr, ui
     if (!wc_elf_room(e, vaddr))
         return WC_ELF_MALFORMED;
     e->dynamic = vaddr;
+    e->soname = e->rpath = e->runpath = UINT64_MAX;
     while (e->dynamic_entries < most && entry(e, e->dynamic_entries, &d) && d.d_tag != DT_NULL) {
         take(e, &raw, &d);
         e->dynamic_entries++;
@@ -185,15 +128,15 @@ const char *wc_elf_string(const struct wc_elf_image *e, uint64_t offset) {
 }
 
 const char *wc_elf_soname(const struct wc_elf_image *e) {
-    return e->has_soname ? wc_elf_string(e, e->soname) : NULL;
+    return wc_elf_string(e, e->soname);
 }
 
 const char *wc_elf_rpath(const struct wc_elf_image *e) {
-    return e->has_rpath ? wc_elf_string(e, e->rpath) : NULL;
+    return wc_elf_string(e, e->rpath);
 }
 
 const char *wc_elf_runpath(const struct wc_elf_image *e) {
-    return e->has_runpath ? wc_elf_string(e, e->runpath) : NULL;
+    return wc_elf_string(e, e->runpath);
 }
 
 const char *wc_elf_needed(const struct wc_elf_image *e, size_t i) {

@@ -3,21 +3,6 @@
  */
 #include "elf_inside.h"
 
-const char *wc_elf_error_text(enum wc_elf_error e) {
-    static const char *const text[] = {
-        [WC_ELF_OK] = "no error",
-        [WC_ELF_EMPTY] = "empty file",
-        [WC_ELF_NOT_ELF] = "not an ELF object",
-        [WC_ELF_TRUNCATED] = "truncated",
-        [WC_ELF_WRONG_CLASS] = "not a 64-bit object",
-        [WC_ELF_WRONG_BYTE_ORDER] = "not a little-endian object",
-        [WC_ELF_WRONG_MACHINE] = "built for another architecture",
-        [WC_ELF_NO_DYNAMIC] = "no dynamic section",
-        [WC_ELF_MALFORMED] = "malformed",
-    };
-    return (unsigned)e < sizeof text / sizeof *text ? text[e] : "unknown error";
-}
-
 const void *wc_elf_at(const struct wc_elf_image *e, uint64_t vaddr, size_t n) {
     for (size_t i = 0; i < e->loads; i++) {
         uint64_t in = vaddr - e->load[i].vaddr, readable = e->load[i].readable;

@@ -23,7 +23,6 @@ enum wc_elf_error {
     WC_ELF_NO_DYNAMIC,
     WC_ELF_MALFORMED
 };
-const char *wc_elf_error_text(enum wc_elf_error e);
 
 /* Makes n bytes of a file from offset on readable. False: they cannot be read, and count as outside
  * of the image from then on. What it made readable once stays as it was. */
@@ -31,25 +30,22 @@ typedef bool wc_elf_fetch(void *owner, uint64_t offset, uint64_t n);
 
 /* Cleared and filled by wc_elf_from_*; const from then on, free to be copied. */
 struct wc_elf_image {
-    uint64_t base; /* load bias; 0 for a file */
-    bool in_memory;
+    uint64_t base;             /* load bias; 0 for a file */
     const unsigned char *file; /* where there is a fetch, and of a file: the bytes */
     size_t file_size;
     wc_elf_fetch *fetch; /* makes bytes readable; NULL: all are */
     void *fetch_owner;
     size_t loads;                     /* segments in load[], at the end of this struct */
     uint64_t relro_vaddr, relro_size; /* PT_GNU_RELRO; size 0: none */
-    uint64_t note_vaddr, note_size;   /* all PT_NOTE are looked through for the build-id */
     unsigned char build_id[32];
     size_t build_id_size; /* 0: none found */
 
     /* From PT_DYNAMIC; addresses are link-time (without base); 0: absent. */
     uint64_t dynamic, symtab, strtab, strsz, hash, gnu_hash, versym, verdef, verneed;
-    uint64_t rela, relasz, jmprel, pltrelsz, relr, relrsz, pltgot;
-    uint32_t verdefnum, verneednum;
+    uint64_t rela, relasz, jmprel, pltrelsz, relr, pltgot;
     uint64_t init, fini, flags, flags_1;
-    uint32_t soname, rpath, runpath; /* offsets into strtab; 0: absent */
-    bool has_soname, has_rpath, has_runpath, bind_now;
+    uint64_t soname, rpath, runpath; /* offsets into strtab; beyond its end: absent */
+    bool bind_now;
     bool program;           /* has DT_DEBUG: an executable */
     uint32_t symbols;       /* number of .dynsym entries */
     uint32_t first_defined; /* entries below it are imports (DT_GNU_HASH; 0: it has none); not all,
@@ -105,7 +101,7 @@ struct wc_elf_symbol {
     const char *version; /* symbol version, NULL: none (import: demanded; definition: defined) */
     const char *version_file; /* imports: the file of the verneed entry; else NULL */
     uint64_t value, size;     /* value: link-time address */
-    unsigned type, bind;
+    unsigned type;
     bool defined, hidden_version;
 };
 /* False: index out of range or damaged entry. */

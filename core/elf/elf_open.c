@@ -64,13 +64,8 @@ static enum wc_elf_error read_rest(struct wc_elf_image *e, const void *phdrs, si
         if (p.p_type == PT_GNU_RELRO) {
             e->relro_vaddr = p.p_vaddr;
             e->relro_size = p.p_memsz;
-        } else if (p.p_type == PT_NOTE) {
-            if (!e->note_size) {
-                e->note_vaddr = p.p_vaddr;
-                e->note_size = p.p_memsz;
-            }
-            if (!e->build_id_size)
-                read_notes(e, &p);
+        } else if (p.p_type == PT_NOTE && !e->build_id_size) {
+            read_notes(e, &p);
         } else if (p.p_type == PT_DYNAMIC) {
             has_dynamic = true;
             dynamic = p.p_vaddr;
@@ -92,7 +87,6 @@ static uint16_t mapped_machine(const struct wc_elf_image *e) {
 /* at: where the byte of the link-time address 0 is, or would be. */
 static enum wc_elf_error read_mapped(struct wc_elf_image *e, uintptr_t at, const Elf64_Phdr *phdr,
                                      size_t phnum) {
-    e->in_memory = true;
     for (size_t i = 0; i < phnum; i++)
         if (phdr[i].p_type == PT_LOAD &&
             !add_segment(e, &phdr[i], (const unsigned char *)(at + phdr[i].p_vaddr),

@@ -27,13 +27,8 @@ static char lower(char c) {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-static bool alphanumeric(char c) {
-    c = lower(c);
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-
 static bool hexadecimal(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+    return wc_is_digit(c) || (c >= 'a' && c <= 'f');
 }
 
 /* auditwheel puts "-" and at least 8 hexadecimal digits behind the name of what it copies. */
@@ -111,15 +106,15 @@ static bool word_at(const char *s, const char *word, enum end end) {
         s++;
         word++;
     }
-    return !*word && (end == PREFIX || !alphanumeric(*s));
+    return !*word && (end == PREFIX || !wc_is_alphanumeric(*s));
 }
 
 /* Does s[0..] begin a word? `start` is the beginning of the whole text. */
 static bool word_begins(const char *start, const char *s) {
-    if (s == start || !alphanumeric(s[-1]))
+    if (s == start || !wc_is_alphanumeric(s[-1]))
         return true;
     return s - start >= 3 && wc_mem_compare(s - 3, "lib", 3) == 0 &&
-           (s - start == 3 || !alphanumeric(s[-4]));
+           (s - start == 3 || !wc_is_alphanumeric(s[-4]));
 }
 
 /* Where the part of a path begins in which the words of packages count. */

@@ -212,10 +212,6 @@ static bool is_mounted(struct wc_reading *r, const char *path, struct wc_identit
 
 /* ---- a CUDA toolkit, a framework's folder, a directory ---- */
 
-static bool digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
 /* version.json of CUDA 11 and later: "cuda" : { "name" : ..., "version" : "13.0.2" } */
 static bool version_of_toolkit(struct wc_reading *r, const char *root, char *to, size_t cap) {
     char line[LINE];
@@ -229,7 +225,7 @@ static bool version_of_toolkit(struct wc_reading *r, const char *root, char *to,
     while (*from == ' ' || *from == ':' || *from == '"')
         from++;
     int n = 0;
-    while (digit(from[n]) || from[n] == '.')
+    while (wc_is_digit(from[n]) || from[n] == '.')
         n++;
     wc_str_format(to, cap, "%.*s", n, from);
     return n != 0;
@@ -238,7 +234,7 @@ static bool version_of_toolkit(struct wc_reading *r, const char *root, char *to,
 /* A directory named cuda-13.0, or any with a toolkit's version.json, or "cuda" with a compiler. */
 static bool is_toolkit(struct wc_reading *r, const char *root, char *version, size_t cap) {
     const char *name = wc_base_name(root);
-    bool numbered = wc_str_starts(name, "cuda-") && digit(name[5]);
+    bool numbered = wc_str_starts(name, "cuda-") && wc_is_digit(name[5]);
     version[0] = 0;
     if (version_of_toolkit(r, root, version, cap))
         return true;

@@ -130,11 +130,6 @@ static void add_required(struct asking *a, const struct package *p, const char *
 
 /* ---- Requires-Dist (PEP 508): name[extras] (spec) ; marker ---- */
 
-static bool name_char(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_' || c == '.';
-}
-
 static bool names_cudnn(const char *name, size_t n) {
     char normal[NAME];
     wc_distribution_normalise(name, n, normal, sizeof normal);
@@ -150,7 +145,7 @@ static bool for_another_system(const char *marker) {
 static void read_requirement(struct asking *a, const struct package *p, const char *path,
                              const char *line) {
     size_t n = 0, length = 0;
-    while (name_char(line[n]))
+    while (wc_is_alphanumeric(line[n]) || (line[n] && wc_str_find_char("-_.", line[n])))
         n++;
     if (!names_cudnn(line, n))
         return;
@@ -227,7 +222,7 @@ static void read_version_suffix(struct asking *a, const struct package *p, const
         return;
     s += 5;
     v.major = s[0] - '0';
-    if (s[1] >= '0' && s[1] <= '9') {
+    if (wc_is_digit(s[1])) {
         v.minor = s[1] - '0';
         if (wc_parse_number(s + 2, wc_str_length(s + 2), &patch) && patch < 100)
             v.patch = (int32_t)patch;

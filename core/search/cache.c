@@ -102,7 +102,7 @@ static bool entry_at(const struct cache *c, uint32_t i, struct entry *e) {
 /* As glibc's: runs of digits count as numbers. */
 static int compare_names(const char *a, const char *b) {
     while (*a) {
-        bool da = *a >= '0' && *a <= '9', db = *b >= '0' && *b <= '9';
+        bool da = wc_is_digit(*a), db = wc_is_digit(*b);
         if (da && db) {
             uint64_t x = 0, y = 0;
             a += wc_parse_number(a, wc_str_length(a), &x);

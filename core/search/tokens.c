@@ -1,10 +1,6 @@
 /* $ORIGIN, $LIB and $PLATFORM (ld.so(8), "Dynamic string tokens"; glibc's _dl_dst_substitute). */
 #include "search.h"
 
-static bool is_name_character(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 /* Length of the token at s[0..n) behind its '$' if it is `name`, plain or in braces; 0: it is not.
  */
 static size_t token_length(const char *s, size_t n, const char *name) {
@@ -14,7 +10,7 @@ static size_t token_length(const char *s, size_t n, const char *name) {
         return 0;
     if (braced)
         return s[length + 1] == '}' ? length + 2 : 0;
-    return n > length && is_name_character(s[length]) ? 0 : length;
+    return n > length && (wc_is_alphanumeric(s[length]) || s[length] == '_') ? 0 : length;
 }
 
 /* In the tags of a program with the rights of another, $ORIGIN leads to the loader's own

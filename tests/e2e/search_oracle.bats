@@ -189,12 +189,12 @@ open(p, "w").write(s.replace(a, b))' "$BATS_TEST_TMPDIR/core/search/$1" "$2" "$3
 }
 
 @test "a replay that leaves out the subdirectories is noticed" {
-    breaks search.c 'const char *const *sub = s->library_cache->subdirectories;' \
+    breaks search.c 'const char *const *sub = s->context->subdirectories;' \
         'const char *const *sub = NULL;'
 }
 
 @test "a replay that does not know \$LIB is noticed" {
-    breaks tokens.c '{"LIB", library_cache->lib}' '{"LIBS", library_cache->lib}'
+    breaks tokens.c '{"LIB", context->lib}' '{"LIBS", library_cache->lib}'
 }
 
 @test "a replay that tries a subdirectory once that the list has twice is noticed" {

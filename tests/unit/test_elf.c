@@ -367,9 +367,6 @@ static void wrong_headers_have_their_reason(void **state) {
     make(GNU);
     made.bytes[offsetof(Elf64_Ehdr, e_machine)] = EM_AARCH64;
     assert_int_equal(wc_elf_from_file(&e, made.bytes, made.n, 0), WC_ELF_OK);
-    for (int i = WC_ELF_OK; i <= WC_ELF_MALFORMED; i++)
-        assert_true(strlen(wc_elf_error_text(i)) > 3);
-    assert_string_equal(wc_elf_error_text(99), "unknown error");
 }
 
 static void a_string_table_ends_at_its_last_nul(void **state) {
