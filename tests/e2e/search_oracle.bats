@@ -194,7 +194,7 @@ open(p, "w").write(s.replace(a, b))' "$BATS_TEST_TMPDIR/core/search/$1" "$2" "$3
 }
 
 @test "a replay that does not know \$LIB is noticed" {
-    breaks tokens.c '{"LIB", context->lib}' '{"LIBS", library_cache->lib}'
+    breaks tokens.c '{"LIB", context->lib}' '{"LIBS", context->lib}'
 }
 
 @test "a replay that tries a subdirectory once that the list has twice is noticed" {
