@@ -23,6 +23,19 @@ struct wc_span {
                                      *item##_end = item ? item + (list).n : item;                  \
          item != item##_end; item++)
 
+/* The first one of which that holds, NULL: none; and whether there is one. */
+#define WC_FIRST(item, list, holds)                                                                \
+    ({                                                                                             \
+        const __typeof__(*(list).p) *first_ = NULL;                                                \
+        WC_EACH(item, list)                                                                        \
+            if (holds) {                                                                           \
+                first_ = item;                                                                     \
+                break;                                                                             \
+            }                                                                                      \
+        first_;                                                                                    \
+    })
+#define WC_ANY(item, list, holds) (WC_FIRST(item, list, holds) != NULL)
+
 /* Through an array of known length: WC_EACH_ROW(row, table) use(row); */
 #define WC_EACH_ROW(row, table)                                                                    \
     for (const __typeof__((table)[0]) *row = (table);                                              \

@@ -52,10 +52,7 @@ static bool is_vain(const struct wc_stack *s, const struct wc_failure *f, int32_
 }
 
 static bool asked_in_vain(const struct wc_stack *s, int32_t major) {
-    WC_EACH(f, s->failures)
-        if (is_vain(s, f, major))
-            return true;
-    return false;
+    return WC_ANY(f, s->failures, is_vain(s, f, major));
 }
 
 static void cuda_dependency_facts(struct wc_case *c) {
@@ -132,10 +129,9 @@ void wc_find_cuda_major_differs(struct wc_diagnosis *d) {
 /* ---- cuda-dependency-differs: missing ---- */
 
 static bool came_in(const struct wc_stack *s, const char *part) {
-    WC_EACH(o, s->objects)
-        if (o->r.role == WC_role_CUDA_DEPENDENCY && o->r.mapped && wc_str_same(o->r.part, part))
-            return true;
-    return false;
+    return WC_ANY(o, s->objects,
+                  o->r.role == WC_role_CUDA_DEPENDENCY && o->r.mapped &&
+                      wc_str_same(o->r.part, part));
 }
 
 /* cuDNN looks for the compiler when it needs it, and goes on without where it can. */
@@ -275,11 +271,9 @@ static bool is_below(const char *path, struct home home) {
 static bool host_lives_there(const struct wc_diagnosis *d, const struct wc_object *facade) {
     struct home home = home_of(facade);
 
-    WC_EACH(use, d->uses)
-        if (is_below(wc_real_path_of(use->host), home) &&
-            wc_facade_of(d->s, use->library) == facade)
-            return true;
-    return false;
+    return WC_ANY(use, d->uses,
+                  is_below(wc_real_path_of(use->host), home) &&
+                      wc_facade_of(d->s, use->library) == facade);
 }
 
 /* The library whose installation the CUDA dependencies should be of. */
@@ -323,12 +317,11 @@ static bool pair_is_torn(const struct wc_stack *s, const struct wc_object *forei
     int32_t cuda = wc_name_cuda(wc_path_of(foreign)), other;
     struct home home = home_of(foreign);
 
-    WC_EACH(o, s->objects)
-        if (is_of_pair(foreign) && is_of_pair(o) && !wc_str_same(o->r.part, foreign->r.part) &&
+    return WC_ANY(
+        o, s->objects,
+        is_of_pair(foreign) && is_of_pair(o) && !wc_str_same(o->r.part, foreign->r.part) &&
             wc_is_cuda_dependency(o, &other) && other == cuda &&
-            o->r.installation_kind != WC_installation_kind_BUNDLED && !same_home(home_of(o), home))
-            return true;
-    return false;
+            o->r.installation_kind != WC_installation_kind_BUNDLED && !same_home(home_of(o), home));
 }
 
 /* The library of the environment itself, which the search would have found next; NULL: none. */

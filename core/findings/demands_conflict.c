@@ -15,18 +15,13 @@ static bool wants_the_same(const struct wc_demand_record *a, const struct wc_dem
 
 static bool has_demand(const struct wc_stack *s, const struct wc_object *host,
                        const struct wc_demand_record *like) {
-    WC_EACH(demand, s->demands)
-        if (wc_is_demand_by(demand, host) && (!like || wants_the_same(&demand->r, like)))
-            return true;
-    return false;
+    return WC_ANY(demand, s->demands,
+                  wc_is_demand_by(demand, host) && (!like || wants_the_same(&demand->r, like)));
 }
 
 /* Does a want all that b wants? Libraries of one wheel do. */
 static bool covers(const struct wc_stack *s, const struct wc_object *a, const struct wc_object *b) {
-    WC_EACH(demand, s->demands)
-        if (wc_is_demand_by(demand, b) && !has_demand(s, a, &demand->r))
-            return false;
-    return true;
+    return !WC_ANY(demand, s->demands, wc_is_demand_by(demand, b) && !has_demand(s, a, &demand->r));
 }
 
 /* Hosts with demands, one of those that want the same. A refused one goes before its like. */

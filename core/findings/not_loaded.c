@@ -11,11 +11,9 @@ static bool got_later(const struct wc_stack *s, const struct wc_failure *f,
                       bool (*test)(const struct wc_object *, const char *), const char *name) {
     bool known = f->r.caller_object != WC_NULL || f->r.caller;
 
-    WC_EACH(o, s->objects)
-        if (test(o, name) && wc_came_after(o, f) &&
-            (!known || wc_brought_by(s, o, f->r.caller_object, f->r.caller)))
-            return true;
-    return false;
+    return WC_ANY(o, s->objects,
+                  test(o, name) && wc_came_after(o, f) &&
+                      (!known || wc_brought_by(s, o, f->r.caller_object, f->r.caller)));
 }
 
 static bool is_facade(const struct wc_object *o, const char *name) {
@@ -32,11 +30,9 @@ static bool answers(const struct wc_object *o, const char *name) {
 static bool bound_later(const struct wc_stack *s, const struct wc_failure *f) {
     const struct wc_object *caller = wc_caller_of(s, f);
 
-    WC_EACH(b, s->bindings)
-        if (caller && b->seq > f->seq && wc_is_binding_of(b, caller) &&
-            wc_is_cudnn(wc_object_of(s, b->r.target, b->r.target_path)))
-            return true;
-    return false;
+    return WC_ANY(b, s->bindings,
+                  caller && b->seq > f->seq && wc_is_binding_of(b, caller) &&
+                      wc_is_cudnn(wc_object_of(s, b->r.target, b->r.target_path)));
 }
 
 /* ---- library-not-found ---- */
@@ -112,19 +108,15 @@ static const char *wanted(struct wc_case *c, const char *host, const char *name,
 
 /* Where the loader looked for it; NULL: not known. */
 static const struct wc_searched *search_of(const struct wc_stack *s, const struct wc_failure *f) {
-    WC_EACH(search, s->searches)
-        if (f->r.request != WC_NULL && search->r.request == f->r.request &&
-            search->r.object == WC_NULL)
-            return search;
-    return NULL;
+    return WC_FIRST(search, s->searches,
+                    f->r.request != WC_NULL && search->r.request == f->r.request &&
+                        search->r.object == WC_NULL);
 }
 
 static bool is_refused(const struct wc_stack *s, const char *host, struct wc_version v) {
-    WC_EACH(demand, s->demands)
-        if (wc_version_known(v) && wc_is_demand_of(&demand->r, host) &&
-            wc_demand_refuses(&demand->r, v))
-            return true;
-    return false;
+    return WC_ANY(demand, s->demands,
+                  wc_version_known(v) && wc_is_demand_of(&demand->r, host) &&
+                      wc_demand_refuses(&demand->r, v));
 }
 
 /* A copy that the loader does not look at, which the host would take. */
@@ -132,12 +124,10 @@ static const struct wc_candidate *copy_for(const struct wc_stack *s, const struc
                                            const char *missing) {
     const struct wc_searched *searched = search_of(s, f);
 
-    WC_EACH(b, s->candidates)
-        if (searched && b->r.search == searched->r.search &&
-            b->r.rule == WC_search_rule_NOT_SEARCHED &&
-            !is_refused(s, host_of(f, missing), b->version))
-            return b;
-    return NULL;
+    return WC_FIRST(b, s->candidates,
+                    searched && b->r.search == searched->r.search &&
+                        b->r.rule == WC_search_rule_NOT_SEARCHED &&
+                        !is_refused(s, host_of(f, missing), b->version));
 }
 
 static void fix_with_copy(struct wc_case *c, const struct wc_candidate *b) {

@@ -30,14 +30,12 @@ static const struct wc_object *mapped_of(const struct wc_stack *s,
 }
 
 static bool has_host(const struct wc_stack *s, const struct wc_package_record *p) {
-    WC_EACH(o, s->objects)
-        if (wc_wants_cudnn(o) && is_below(wc_real_path_of(o), p->prefix))
-            return true;
-    return false;
+    return WC_ANY(o, s->objects, wc_wants_cudnn(o) && is_below(wc_real_path_of(o), p->prefix));
 }
 
 static const char *format_package(struct wc_case *c, const struct wc_package_record *p) {
-    return wc_format(c, "%s%s%s", p->package ? wc_format_name(c, p->package) : "?", p->package_version ? " " : "",
+    return wc_format(c, "%s%s%s", p->package ? wc_format_name(c, p->package) : "?",
+                     p->package_version ? " " : "",
                      p->package_version ? wc_format_name(c, p->package_version) : "");
 }
 
@@ -74,10 +72,7 @@ static bool would_answer(const char *file, const char *asked) {
 }
 
 static bool came_in(const struct wc_stack *s, const char *file) {
-    WC_EACH(o, s->objects)
-        if (wc_is_cudnn(o) && would_answer(file, wc_real_path_of(o)))
-            return true;
-    return false;
+    return WC_ANY(o, s->objects, wc_is_cudnn(o) && would_answer(file, wc_real_path_of(o)));
 }
 
 /* The load that failed for want of one of the package's files. */
@@ -120,7 +115,7 @@ static const char *incomplete_title(struct wc_case *c, const struct wc_package_r
                          package, p->file_count);
     return wc_format(c,
                      p->missing_count == 1 ? "%jd of the %jd cuDNN libraries of %s is not there"
-                                    : "%jd of the %jd cuDNN libraries of %s are not there",
+                                           : "%jd of the %jd cuDNN libraries of %s are not there",
                      p->missing_count, p->file_count, package);
 }
 
@@ -199,10 +194,8 @@ static bool is_torn(const struct wc_stack *s, const struct wc_package_record *p)
 }
 
 static bool wanted_by_a_host(const struct wc_stack *s, const struct wc_package_record *p) {
-    WC_EACH(demand, s->demands)
-        if (demand->r.package && wc_str_same(demand->r.package, p->package))
-            return true;
-    return false;
+    return WC_ANY(demand, s->demands,
+                  demand->r.package && wc_str_same(demand->r.package, p->package));
 }
 
 /* "nvidia-cudnn-cu12" is the name of "nvidia-cudnn-cu12 9.1.0.70". */

@@ -35,11 +35,9 @@ static bool is_request(const struct wc_stack *s, const struct wc_failure *f,
 }
 
 static bool loaded(const struct wc_stack *s, const char *part, const struct wc_object *facade) {
-    WC_EACH(o, s->objects)
-        if (o->r.role == WC_role_PART && wc_str_same(o->r.part, part) &&
-            (!facade || wc_in_set(s, o, facade) || !o->r.mapped))
-            return true;
-    return false;
+    return WC_ANY(o, s->objects,
+                  o->r.role == WC_role_PART && wc_str_same(o->r.part, part) &&
+                      (!facade || wc_in_set(s, o, facade) || !o->r.mapped));
 }
 
 /* The part's file is there. Something that it needs is not: dependency-missing tells it. Or it does
@@ -53,13 +51,12 @@ static bool reported_elsewhere(const struct wc_stack *s, const char *part,
     char missing[128];
     struct wc_name n;
 
-    WC_EACH(f, s->failures)
-        if (is_request(s, f, facade, &n) && wc_str_same(n.part, part) &&
-            (wc_failed_dependency(f, missing, sizeof missing) || wc_failed_for_file(s, f, &bad) ||
-             wc_failed_for_name(s, f) || wc_failed_for_symbol_version(s, f, &unmet) ||
-             (facade && wc_refused_for_symbol(f, &refusal))))
-            return true;
-    return false;
+    return WC_ANY(f, s->failures,
+                  is_request(s, f, facade, &n) && wc_str_same(n.part, part) &&
+                      (wc_failed_dependency(f, missing, sizeof missing) ||
+                       wc_failed_for_file(s, f, &bad) || wc_failed_for_name(s, f) ||
+                       wc_failed_for_symbol_version(s, f, &unmet) ||
+                       (facade && wc_refused_for_symbol(f, &refusal))));
 }
 
 static bool a_call_wanted_a_part(const struct wc_stack *s, const struct wc_object *facade) {
@@ -104,11 +101,9 @@ static bool refused(const struct wc_stack *s, const struct wc_object *facade,
     char missing[128];
     struct wc_name n;
 
-    WC_EACH(f, s->failures)
-        if (is_request(s, f, facade, &n) && listed(m, n.part) && f->r.text &&
-            !wc_text_not_found(f->r.text, missing, sizeof missing))
-            return true;
-    return false;
+    return WC_ANY(f, s->failures,
+                  is_request(s, f, facade, &n) && listed(m, n.part) && f->r.text &&
+                      !wc_text_not_found(f->r.text, missing, sizeof missing));
 }
 
 static const char *format_parts(struct wc_case *c, const struct missing *m) {

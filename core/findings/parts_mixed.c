@@ -85,10 +85,7 @@ static bool has_part(const struct wc_stack *s, const struct wc_object *facade, c
     struct wc_name n;
 
     wc_name_read(name, &n);
-    WC_EACH(o, s->objects)
-        if (wc_in_set(s, o, facade) && wc_str_same(o->r.part, n.part))
-            return true;
-    return false;
+    return WC_ANY(o, s->objects, wc_in_set(s, o, facade) && wc_str_same(o->r.part, n.part));
 }
 
 /* A part that did not come in because it wants what another one, of another release, lacks. */
@@ -102,10 +99,7 @@ static bool is_refusal(const struct wc_stack *s, const struct wc_object *facade,
 
 static bool first_refusal(const struct wc_stack *s, const struct wc_object *facade,
                           struct wc_refusal *out) {
-    WC_EACH(f, s->failures)
-        if (is_refusal(s, facade, f, out))
-            return true;
-    return false;
+    return WC_ANY(f, s->failures, is_refusal(s, facade, f, out));
 }
 
 /* What the parts printed of each other when they did not fit: a part that the loader refused, a

@@ -75,9 +75,10 @@ static void fixes(struct wc_case *c, const struct wc_unmet *u, const struct wc_o
 
 static const char *title(struct wc_case *c, const struct wc_unmet *u, const char *version) {
     return wc_format(c,
-                     u->symbol[0] ? "%s was linked with another %s than it found: %s is not in %s"
-                                  : "%s was linked with another %s than it found: symbol version %s "
-                                    "is not in %s",
+                     u->symbol[0]
+                         ? "%s was linked with another %s than it found: %s is not in %s"
+                         : "%s was linked with another %s than it found: symbol version %s "
+                           "is not in %s",
                      wc_format_name(c, u->file), wc_format_name(c, library_of(u)),
                      wc_format_name(c, u->symbol[0] ? u->symbol : u->version), version);
 }

@@ -17,10 +17,7 @@ static bool counts(const struct wc_demand *demand, const struct wc_hosts *hosts)
 
 static bool all_accept(const struct wc_stack *s, const struct wc_hosts *hosts,
                        struct wc_version v) {
-    WC_EACH(demand, s->demands)
-        if (counts(demand, hosts) && wc_demand_refuses(&demand->r, v))
-            return false;
-    return true;
+    return !WC_ANY(demand, s->demands, counts(demand, hosts) && wc_demand_refuses(&demand->r, v));
 }
 
 /* ---- the versions at which an answer may change ---- */

@@ -225,8 +225,6 @@ const char *wc_found_before(const struct wc_diagnosis *d, int64_t object, ...) {
 }
 
 bool wc_reported_before(const struct wc_diagnosis *d, const char *first_fact) {
-    WC_EACH(r, *d->out)
-        if (wc_str_same(r->id, d->kind->id) && wc_str_same(r->facts.p[0].value, first_fact))
-            return true;
-    return false;
+    return WC_ANY(r, *d->out,
+                  wc_str_same(r->id, d->kind->id) && wc_str_same(r->facts.p[0].value, first_fact));
 }

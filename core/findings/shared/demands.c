@@ -122,7 +122,9 @@ void wc_case_demand(struct wc_case *c, const char *name, const struct wc_demand_
 
 static void one_demand(struct wc_case *c, const struct wc_demand_record *r, enum wc_fit fit,
                        const struct wc_range *runtime) {
-    const char *rule = r->compatibility_rule ? wc_format(c, "rule %s", wc_format_name(c, r->compatibility_rule)) : NULL;
+    const char *rule = r->compatibility_rule
+                           ? wc_format(c, "rule %s", wc_format_name(c, r->compatibility_rule))
+                           : NULL;
 
     wc_case_demand(c,
                    fit == WC_FITS          ? "satisfied"

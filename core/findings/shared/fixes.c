@@ -107,10 +107,7 @@ static bool in_conda(const struct wc_object *o) {
 }
 
 static bool is_incomplete(const struct wc_stack *s, const char *package) {
-    WC_EACH(p, s->packages)
-        if (p->r.missing.n && wc_str_same(p->r.package, package))
-            return true;
-    return false;
+    return WC_ANY(p, s->packages, p->r.missing.n && wc_str_same(p->r.package, package));
 }
 
 void wc_fix_install(struct wc_case *c, const struct wc_object *host,

@@ -280,8 +280,5 @@ void wc_judge_all(struct wc_diagnosis *d) {
 }
 
 bool wc_is_refused(const struct wc_diagnosis *d, const struct wc_object *host) {
-    WC_EACH(j, d->judged)
-        if (j->host == host)
-            return true;
-    return false;
+    return WC_ANY(j, d->judged, j->host == host);
 }

@@ -120,10 +120,9 @@ static bool is_same_library(const struct wc_object *o, const char *name) {
 }
 
 bool wc_came_in_later(const struct wc_stack *s, const struct wc_failure *f, const char *file) {
-    WC_EACH(o, s->objects)
-        if (wc_came_after(o, f) && (is_same_library(o, f->r.name) || is_same_library(o, file)))
-            return true;
-    return false;
+    return WC_ANY(o, s->objects,
+                  wc_came_after(o, f) &&
+                      (is_same_library(o, f->r.name) || is_same_library(o, file)));
 }
 
 bool wc_is_load(const struct wc_failure *f) {

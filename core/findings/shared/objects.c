@@ -21,10 +21,7 @@ bool wc_means(const struct wc_object *o, int64_t object, const char *path) {
 }
 
 const struct wc_object *wc_object_of(const struct wc_stack *s, int64_t object, const char *path) {
-    WC_EACH(o, s->objects)
-        if (wc_means(o, object, path))
-            return o;
-    return NULL;
+    return WC_FIRST(o, s->objects, wc_means(o, object, path));
 }
 
 const struct wc_object *wc_caller_of(const struct wc_stack *s, const struct wc_failure *f) {
@@ -128,10 +125,7 @@ bool wc_answers_to(const struct wc_object *o, const char *name) {
 }
 
 const struct wc_object *wc_mapped_as(const struct wc_stack *s, const char *name) {
-    WC_EACH(o, s->objects)
-        if (o->r.mapped && wc_answers_to(o, name))
-            return o;
-    return NULL;
+    return WC_FIRST(o, s->objects, o->r.mapped && wc_answers_to(o, name));
 }
 
 bool wc_is_stub(const char *libcuda) {
@@ -141,11 +135,9 @@ bool wc_is_stub(const char *libcuda) {
 }
 
 const struct wc_object *wc_driver_library(const struct wc_stack *s) {
-    WC_EACH(o, s->objects)
-        if (o->r.mapped && (wc_name_kind_of(o->r.soname) == WC_NAME_DRIVER ||
-                            wc_name_kind_of(o->r.path) == WC_NAME_DRIVER))
-            return o;
-    return NULL;
+    return WC_FIRST(o, s->objects,
+                    o->r.mapped && (wc_name_kind_of(o->r.soname) == WC_NAME_DRIVER ||
+                                    wc_name_kind_of(o->r.path) == WC_NAME_DRIVER));
 }
 
 bool wc_came_after(const struct wc_object *o, const struct wc_failure *f) {

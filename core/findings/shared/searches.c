@@ -2,29 +2,24 @@
 #include "core/findings/finding.h"
 
 const struct wc_searched *wc_search_of(const struct wc_stack *s, const struct wc_object *o) {
-    WC_EACH(f, s->searches)
-        if (o->r.object != WC_NULL && f->r.object == o->r.object &&
-            f->r.rule != WC_search_rule_UNKNOWN && f->r.rule != WC_search_rule_LOADED)
-            return f;
-    return NULL;
+    return WC_FIRST(f, s->searches,
+                    o->r.object != WC_NULL && f->r.object == o->r.object &&
+                        f->r.rule != WC_search_rule_UNKNOWN && f->r.rule != WC_search_rule_LOADED);
 }
 
 const struct wc_searched *wc_own_search_of(const struct wc_stack *s, const struct wc_object *host,
                                            const struct wc_object *library) {
-    WC_EACH(f, s->searches)
-        if (f->r.rule == WC_search_rule_LOADED && f->r.takes && f->r.object != WC_NULL &&
-            f->r.object == library->r.object && wc_means(host, f->r.caller_object, f->r.caller))
-            return f;
-    return NULL;
+    return WC_FIRST(f, s->searches,
+                    f->r.rule == WC_search_rule_LOADED && f->r.takes && f->r.object != WC_NULL &&
+                        f->r.object == library->r.object &&
+                        wc_means(host, f->r.caller_object, f->r.caller));
 }
 
 const struct wc_candidate *wc_candidate_of(const struct wc_stack *s, const struct wc_searched *f,
                                            const char *path) {
-    WC_EACH(b, s->candidates)
-        if (f && b->r.search == f->r.search && b->r.file_state == WC_file_state_FITS &&
-            (path ? wc_str_same(b->r.path, path) : b->r.beaten))
-            return b;
-    return NULL;
+    return WC_FIRST(b, s->candidates,
+                    f && b->r.search == f->r.search && b->r.file_state == WC_file_state_FITS &&
+                        (path ? wc_str_same(b->r.path, path) : b->r.beaten));
 }
 
 /* "LD_LIBRARY_PATH, /opt/lib", "DT_RPATH of libhost.so, $ORIGIN/lib", "ld.so.cache". */
@@ -38,8 +33,9 @@ static const char *format_rule(struct wc_case *c, enum wc_search_rule rule, cons
 }
 
 const char *wc_format_candidate(struct wc_case *c, const struct wc_candidate *b) {
-    const char *state =
-        b->r.file_state == WC_file_state_FITS ? NULL : wc_enum_word(WC_ENUM_file_state, b->r.file_state);
+    const char *state = b->r.file_state == WC_file_state_FITS
+                            ? NULL
+                            : wc_enum_word(WC_ENUM_file_state, b->r.file_state);
     const char *installation = b->r.installation ? wc_format_name(c, b->r.installation) : NULL;
 
     return wc_format(c, "%s%s%s%s%s%s%s", b->r.path, b->r.version ? "  " : "", b->r.version,

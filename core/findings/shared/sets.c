@@ -57,10 +57,7 @@ const struct wc_object *wc_facade_of(const struct wc_stack *s, const struct wc_o
     asking = asking_facade(s, library);
     if (asking)
         return asking;
-    WC_EACH(o, s->objects)
-        if (o->r.role == WC_role_FACADE && wc_in_set(s, library, o))
-            return o;
-    return NULL;
+    return WC_FIRST(o, s->objects, o->r.role == WC_role_FACADE && wc_in_set(s, library, o));
 }
 
 /* ---- a host's libraries ---- */
@@ -114,11 +111,9 @@ static void by_bindings(const struct wc_stack *s, const struct wc_object *host, 
 }
 
 static bool needs(const struct wc_object *host, const struct wc_object *library) {
-    WC_EACH(name, host->r.needed)
-        if (*name &&
-            (wc_str_same(*name, library->r.soname) || wc_str_same(*name, library->r.asked_name)))
-            return true;
-    return false;
+    return WC_ANY(name, host->r.needed,
+                  *name && (wc_str_same(*name, library->r.soname) ||
+                            wc_str_same(*name, library->r.asked_name)));
 }
 
 static bool asked_for(const struct wc_object *host, const struct wc_object *library) {
@@ -138,11 +133,9 @@ static bool has_none_of_its_own(const struct wc_stack *s, const struct wc_object
     WC_EACH(b, s->bindings)
         if (b->r.how == WC_binding_how_ITSELF && wc_is_binding_of(b, host))
             return true;
-    WC_EACH(f, s->failures)
-        if (wc_name_kind_of(f->r.name) == WC_NAME_FACADE &&
-            wc_means(host, f->r.caller_object, f->r.caller))
-            return true;
-    return false;
+    return WC_ANY(f, s->failures,
+                  wc_name_kind_of(f->r.name) == WC_NAME_FACADE &&
+                      wc_means(host, f->r.caller_object, f->r.caller));
 }
 
 static void the_only_one(const struct wc_stack *s, struct uses *out) {

@@ -144,10 +144,7 @@ static bool answers(const struct wc_object *part, const struct wc_object *facade
 
 static const struct wc_object *answering_part_of(const struct wc_stack *s,
                                                  const struct wc_object *facade) {
-    WC_EACH(o, s->objects)
-        if (facade && answers(o, facade) && wc_in_set(s, o, facade))
-            return o;
-    return NULL;
+    return WC_FIRST(o, s->objects, facade && answers(o, facade) && wc_in_set(s, o, facade));
 }
 
 struct wc_runtime wc_runtime_of(const struct wc_stack *s, const struct wc_object *library) {
