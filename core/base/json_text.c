@@ -56,20 +56,9 @@ void wc_json_add_text(struct wc_json *j, const char *s) {
 
 void wc_json_add_int(struct wc_json *j, int64_t v) {
     char digits[24];
-    size_t at = sizeof(digits);
-    uint64_t left = v < 0 ? -(uint64_t)v : (uint64_t)v;
 
-    if (v == WC_NULL) {
-        wc_json_add_text(j, "null");
-        return;
-    }
-    do {
-        digits[--at] = (char)('0' + left % 10);
-        left /= 10;
-    } while (left);
-    if (v < 0)
-        digits[--at] = '-';
-    wc_json_add(j, digits + at, sizeof(digits) - at);
+    wc_str_format(digits, sizeof digits, "%jd", v);
+    wc_json_add_text(j, v == WC_NULL ? "null" : digits);
 }
 
 static char short_escape(char c) {

@@ -9,9 +9,9 @@ static const struct bad {
 };
 
 static const struct bad *bad_release(struct wc_version v) {
-    for (size_t i = 0; i < sizeof bad_releases / sizeof *bad_releases; i++)
-        if (wc_version_compare(v, wc_version_of(bad_releases[i].release)) == 0)
-            return &bad_releases[i];
+    WC_EACH_ROW(bad, bad_releases)
+        if (wc_version_compare(v, wc_version_of(bad->release)) == 0)
+            return bad;
     return NULL;
 }
 

@@ -234,8 +234,8 @@ static struct home home_of(const struct wc_object *o) {
 
     switch (o->r.installation_kind) {
     case WC_installation_kind_WHEEL:
-        for (size_t i = 0; path && i < sizeof roots / sizeof *roots; i++) {
-            const char *at = wc_str_find(path, roots[i]);
+        WC_EACH_ROW(root, roots) {
+            const char *at = path ? wc_str_find(path, *root) : NULL;
             if (at)
                 return (struct home){path, (size_t)(at - path)};
         }
@@ -339,9 +339,9 @@ static const struct wc_candidate_record *own_of(const struct wc_stack *s,
 static bool crashed(const struct wc_stack *s) {
     static const char *const signals[] = {"SIGABRT", "SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL"};
 
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+    WC_EACH_ROW(name, signals)
         if (s->has_outcome && s->outcome.ending == WC_ending_SIGNALED &&
-            wc_str_same(s->outcome.signal_name, signals[i]))
+            wc_str_same(s->outcome.signal_name, *name))
             return true;
     return false;
 }

@@ -3,19 +3,12 @@
 #include "finding.h"
 
 static const struct wc_finding_kind kinds[] = {
-#define FINDING(name, id, severity, title) {id, WC_severity_##severity, title},
+#define FINDING(name, id, severity, title) {id, WC_severity_##severity, title, wc_find_##name},
 #include "findings.def"
 };
-
-static void (*const find[])(struct wc_diagnosis *) = {
-#define FINDING(name, id, severity, title) wc_find_##name,
-#include "findings.def"
-};
-
-enum { KINDS = sizeof kinds / sizeof *kinds };
 
 const struct wc_finding_kind *wc_finding_kinds(size_t *n) {
-    *n = KINDS;
+    *n = sizeof kinds / sizeof *kinds;
     return kinds;
 }
 
@@ -36,9 +29,9 @@ void wc_diagnose(const struct wc_stack *s, struct wc_arena *scratch, struct wc_f
     *out = (struct wc_findings){NULL, 0, 0};
     wc_find_uses(&d);
     wc_judge_all(&d);
-    for (size_t i = 0; i < KINDS; i++) {
-        d.kind = &kinds[i];
-        find[i](&d);
+    WC_EACH_ROW(kind, kinds) {
+        d.kind = kind;
+        kind->find(&d);
     }
     worst_first(out);
 }

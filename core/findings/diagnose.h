@@ -24,10 +24,12 @@ enum wc_verdict wc_verdict_of(const struct wc_stack *s, const struct wc_findings
  * NULL: the facade answers itself. */
 const char *wc_answering_part(int32_t major);
 
+struct wc_diagnosis;
 struct wc_finding_kind {
     const char *id;
     enum wc_severity severity; /* the usual one; a finding may carry a lesser one */
     const char *title;         /* general sentence */
+    void (*find)(struct wc_diagnosis *d);
 };
 const struct wc_finding_kind *wc_finding_kinds(size_t *n);
 

@@ -111,10 +111,9 @@ static bool is_for(const char *architecture, const struct wc_stack *s) {
 static struct release least_driver(const struct wc_stack *s, struct wc_version cuda) {
     struct release least = {NULL, WC_VERSION_NONE};
 
-    for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++) {
-        struct release r = release_of(drivers[i].driver);
-        if (wc_version_agree(wc_version_of(drivers[i].cuda), cuda) &&
-            is_for(drivers[i].architecture, s) &&
+    WC_EACH_ROW(row, drivers) {
+        struct release r = release_of(row->driver);
+        if (wc_version_agree(wc_version_of(row->cuda), cuda) && is_for(row->architecture, s) &&
             (!least.text || wc_version_compare(r.v, least.v) < 0))
             least = r;
     }

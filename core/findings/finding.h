@@ -40,7 +40,6 @@ enum wc_action {
 #include "findings.def"
     WC_ACTIONS
 };
-const char *wc_action_word(enum wc_action action);
 
 /* ---- a finding in the making (core/findings/shared/case.c) ---- */
 
@@ -218,8 +217,6 @@ bool wc_demand_refuses(const struct wc_demand_record *r, struct wc_version v);
  * meets the demand? */
 bool wc_next_fits(const struct wc_stack *s, const struct wc_object *library,
                   const struct wc_demand_record *r);
-/* Does a range of versions satisfy a PEP 440 set, and if not, on which side is it? */
-enum wc_fit wc_spec_fit(const struct wc_spec *spec, const struct wc_range *range);
 /* The rule that a demand names, NVIDIA's if it names none. */
 enum wc_rule wc_rule_for(const struct wc_demand_record *r);
 /* Is it one of that file's, which need not be an object? file: a path, or a bare name where no more
@@ -277,7 +274,8 @@ const char *wc_format_installation(struct wc_case *c, const struct wc_object *o)
  * accepts). host may be NULL. package: NULL, or the distribution to install. */
 void wc_fix_install(struct wc_case *c, const struct wc_object *host,
                     const struct wc_object *library, const char *spec, const char *package);
-/* Install what has a CUDA dependency ("cublasLt", "libcublasLt.so.12"); cuda -1: of an unknown CUDA. */
+/* Install what has a CUDA dependency ("cublasLt", "libcublasLt.so.12"); cuda -1: of an unknown
+ * CUDA. */
 void wc_fix_cuda_dependency(struct wc_case *c, const char *part, int32_t cuda, const char *library);
 /* Search it where NVIDIA's wheels put it, beside cuDNN's. Nothing where cuDNN is of no wheel. */
 void wc_fix_cuda_dependency_path(struct wc_case *c, const struct wc_object *cudnn, const char *part,

@@ -14,8 +14,8 @@ static bool needed_at_once(const struct wc_name *n) {
 
     if (n->version.major >= 0 && n->version.major < FOUR_NAMES)
         return true;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (wc_str_same(n->part, parts[i]))
+    WC_EACH_ROW(part, parts)
+        if (wc_str_same(n->part, *part))
             return true;
     return false;
 }

@@ -37,9 +37,9 @@ static bool stands_in(const struct wc_object *o) {
 static const char *false_name(const struct wc_object *o) {
     const char *names[] = {o->r.asked_name, o->r.path};
 
-    for (size_t i = 0; o->r.soname && i < sizeof names / sizeof *names; i++)
-        if (names[i] && is_other(names[i], o->r.soname) && !stands_in(o))
-            return names[i];
+    WC_EACH_ROW(name, names)
+        if (o->r.soname && *name && is_other(*name, o->r.soname) && !stands_in(o))
+            return *name;
     return NULL;
 }
 

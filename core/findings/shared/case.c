@@ -8,10 +8,6 @@ static const char *const actions[WC_ACTIONS] = {
 #include "core/findings/findings.def"
 };
 
-const char *wc_action_word(enum wc_action action) {
-    return action < WC_ACTIONS ? actions[action] : NULL;
-}
-
 void wc_case_begin(struct wc_case *c, struct wc_diagnosis *d) {
     struct wc_record empty;
 
@@ -137,7 +133,7 @@ void wc_case_fix(struct wc_case *c, enum wc_action action, const char *text, con
     if (text && c->fixes == 0 && wc_str_starts(text, "or "))
         text += 3;
     if (text && c->fixes < WC_CASE_FIXES)
-        c->fix[c->fixes++] = (struct wc_fix){wc_action_word(action), text, command};
+        c->fix[c->fixes++] = (struct wc_fix){actions[action], text, command};
 }
 
 void wc_case_advice(struct wc_case *c, enum wc_action action, const char *format, ...) {

@@ -54,8 +54,7 @@ static bool before(const char *to, struct wc_version v) {
 }
 
 enum wc_rule wc_rule_of_framework(const char *framework, struct wc_version version) {
-    for (size_t i = 0; i < sizeof eras / sizeof *eras; i++) {
-        const struct era *e = &eras[i];
+    WC_EACH_ROW(e, eras) {
         if (wc_str_same(framework, e->framework) && from_on(e->from, version) &&
             before(e->to, version))
             return e->rule;

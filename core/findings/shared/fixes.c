@@ -62,11 +62,11 @@ static bool offered(int32_t cuda, const char *spec) {
     if (!wc_spec_read(spec, &wanted))
         return false;
     floor = wc_spec_floor(&wanted);
-    for (size_t i = 0; i < sizeof wheels / sizeof *wheels; i++) {
-        if (wheels[i].cuda != cuda)
+    WC_EACH_ROW(wheel, wheels) {
+        if (wheel->cuda != cuda)
             continue;
-        first = wc_version_of(wheels[i].first);
-        last = wc_version_of(wheels[i].last);
+        first = wc_version_of(wheel->first);
+        last = wc_version_of(wheel->last);
         if (wc_version_known(last) && wc_version_compare(floor, last) > 0)
             return false;
         return wc_spec_accepts(&wanted, first) == WC_YES || wc_version_compare(floor, first) > 0;
@@ -150,9 +150,9 @@ static const struct cuda_dependency_wheel *cuda_dependency_wheel(const char *par
                                                                  const char *library) {
     if (wc_name_cuda(library) < 11)
         return NULL;
-    for (size_t i = 0; i < sizeof cuda_dependency_wheels / sizeof *cuda_dependency_wheels; i++)
-        if (wc_str_same(part, cuda_dependency_wheels[i].part))
-            return &cuda_dependency_wheels[i];
+    WC_EACH_ROW(wheel, cuda_dependency_wheels)
+        if (wc_str_same(part, wheel->part))
+            return wheel;
     return NULL;
 }
 

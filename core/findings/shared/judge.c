@@ -65,7 +65,7 @@ static enum wc_fit both(enum wc_fit low, enum wc_fit high) {
     return low == high ? low : WC_FIT_UNKNOWN;
 }
 
-enum wc_fit wc_spec_fit(const struct wc_spec *spec, const struct wc_range *range) {
+static enum wc_fit spec_fit(const struct wc_spec *spec, const struct wc_range *range) {
     if (!wc_version_known(range->low))
         return WC_FIT_UNKNOWN;
     return both(spec_fit_of(spec, range->low), spec_fit_of(spec, range->high));
@@ -103,7 +103,7 @@ static enum wc_fit by_metadata(const struct wc_demand_record *r, const struct wc
 
     if (wc_version_known(built))
         return by_rule(r, built, range);
-    return wc_spec_read(r->spec, &spec) && spec.n ? wc_spec_fit(&spec, range) : WC_FIT_UNKNOWN;
+    return wc_spec_read(r->spec, &spec) && spec.n ? spec_fit(&spec, range) : WC_FIT_UNKNOWN;
 }
 
 /* A newer major may have all functions of a set: only the floor counts. */
