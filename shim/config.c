@@ -1,7 +1,7 @@
 #include "config.h"
 
 #include "auxv.h"
-#include "core/model/process_facts.h"
+#include "core/records/process.h"
 #include "files.h"
 #include "sys.h"
 

@@ -1,6 +1,6 @@
 /*
  * What the user set: the WHICHCUDNN_* variables as they were at process start, and the other
- * variables that the log keeps (core/model/logged_variables.def).
+ * variables that the log keeps (core/records/logged_variables.def).
  */
 #ifndef SHIM_CONFIG_H
 #define SHIM_CONFIG_H

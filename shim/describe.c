@@ -1,22 +1,15 @@
 #include "describe.h"
 
-#include "core/model/names.h"
-#include "core/model/object.h"
-#include "core/packages/identify.h"
-#include "demands.h"
+#include "core/records/emit.h"
 #include "files.h"
-#include "identity.h"
 #include "journal.h"
 #include "memory.h"
 #include "objects.h"
 #include "packages.h"
+#include "reader.h"
 #include "requests.h"
 #include "searches.h"
 #include "sys.h"
-#include "view.h"
-
-static char real_path[SYS_PATH];
-static struct wc_object_room room;
 
 /* ---- who asked ---- */
 
@@ -56,82 +49,60 @@ static void attribute(struct object *o, const char **candidates, size_t *n) {
 
 /* ---- the object's record ---- */
 
-static void add_file_facts(struct object *o, struct wc_object_record *r) {
-    struct wc_file_stat facts;
+static void fill(struct wc_library *l, struct object *o, const struct wc_elf_image *e) {
+    static char real_path[SYS_PATH];
+    struct wc_file_stat file;
+    struct wc_text part;
+    wc_library_begin(l, o->path);
+    l->number = o->number;
+    l->role = o->role;
+    l->framework = o->framework;
+    wc_text_begin(&part, l->name.part, sizeof l->name.part);
+    wc_text_add(&part, o->part);
+    l->mapped = o->mapped;
+    l->asked_how = o->asked_how;
+    l->asked_name = o->asked_name;
+    l->asked_by = o->asked_by;
+    l->asked_by_object = o->asked_by_object;
+    l->request = o->request;
+    l->image = e;
+    if (e)
+        l->base = o->base;
     if (shim_files.real_path(NULL, o->path, real_path, sizeof real_path))
-        r->real_path = real_path;
-    if (!shim_files.facts(NULL, o->path, &facts))
+        l->real_path = real_path;
+    if (shim_files.facts(NULL, o->path, &file)) {
+        wc_library_set_stat(l, &file);
+        o->device = file.device;
+        o->inode = file.inode;
+        o->file_size = file.size;
+        o->mtime = file.mtime;
+    }
+}
+
+static void identify(struct wc_library *l, struct object *o) {
+    static struct wc_identity id;
+    wc_library_identify(l, reader(), &id);
+    if (!l->identity || !object_is_cudnn(o))
         return;
-    r->device = (int64_t)(o->device = facts.device);
-    r->inode = (int64_t)(o->inode = facts.inode);
-    r->size = (int64_t)(o->file_size = facts.size);
-    r->mtime = o->mtime = facts.mtime;
-}
-
-static void add_identity(struct object *o, const struct wc_elf_image *e,
-                         struct wc_object_record *r) {
-    struct wc_identity *id =
-        identity_of(r->real_path ? r->real_path : o->path, e, o->role == WC_role_FACADE);
-    if (!id)
-        return;
-    if (object_is_cudnn(o)) {
-        if (!wc_version_known(id->version) && wc_version_known(o->asked_version)) {
-            id->version = o->asked_version;
-            id->version_source = WC_version_source_ASKED_NAMES;
-        }
-        if (o->major < 0 && id->version.major > 0)
-            o->major = id->version.major;
+    if (!wc_version_known(id.version) && wc_version_known(o->asked_version)) {
+        id.version = o->asked_version;
+        id.version_source = WC_version_source_ASKED_NAMES;
     }
-    wc_object_take_identity(r, id, &room);
+    if (o->major < 0 && id.version.major > 0)
+        o->major = id.version.major;
 }
 
-static void add_base(const struct object *o, struct wc_object_record *r) {
-    static char base[24];
-    struct wc_text t;
-    wc_text_begin(&t, base, sizeof base);
-    wc_text_add(&t, "0x");
-    wc_text_add_hex(&t, o->base);
-    r->base = base;
-}
-
-static void begin_object(const struct object *o, struct wc_record *r) {
-    wc_record_begin(r, WC_KIND_object);
-    struct wc_object_record *out = &r->u.object;
-    out->object = o->number;
-    out->role = o->role;
-    out->is_host = o->is_host;
-    out->part = wc_str_or_null(o->part);
-    out->mapped = o->mapped;
-    out->path = o->path;
-    out->asked_name = o->asked_name;
-    out->asked_by = o->asked_by;
-    out->asked_by_object = o->asked_by_object;
-    out->asked_how = o->asked_how;
-    out->request = o->request;
-}
-
-static void add_object(struct object *o, const struct wc_elf_image *e) {
-    const char *candidates[4];
-    size_t n;
-    struct wc_record r;
-    attribute(o, candidates, &n);
-    begin_object(o, &r);
-    if (n > 1) {
-        r.u.object.candidates.p = candidates;
-        r.u.object.candidates.n = n;
-    }
-    add_file_facts(o, &r.u.object);
-    if (e) {
-        wc_object_take_image(&r.u.object, e, &room);
-        add_base(o, &r.u.object);
-    }
-    add_identity(o, e, &r.u.object);
-    if (o->framework) {
-        wc_object_take_framework(&r.u.object, o->framework, &shim_files,
-                                 r.u.object.real_path ? r.u.object.real_path : o->path, &room);
+static void add_object(struct wc_library *l, struct object *o, const struct wc_elf_image *e) {
+    static char gpu_library[SYS_PATH];
+    const char *names[4];
+    struct wc_strings candidates = {names, 0};
+    attribute(o, names, &candidates.n);
+    fill(l, o, e);
+    identify(l, o);
+    wc_library_find_gpu(l, &shim_files, gpu_library, sizeof gpu_library);
+    if (o->framework)
         journal_open_relevant();
-    }
-    journal_add(&r);
+    wc_emit_object(&journal_sink, l, candidates.n > 1 ? &candidates : NULL);
     if (o->role != WC_role_OTHER)
         searches_emit_object(o);
 }
@@ -150,26 +121,25 @@ static void add_unmapped(const struct object *o) {
 /* ---- all of them ---- */
 
 static void describe_with(struct object *o, const struct wc_elf_image *e) {
-    const struct wc_object *known;
-    add_object(o, e);
-    known = wc_stack_object(journal_stack(), o->number);
+    static struct wc_library l;
+    add_object(&l, o, e);
     if (o->is_host || object_is_cudnn(o))
-        packages_note(known && known->r.real_path ? known->r.real_path : o->path);
+        packages_note(wc_library_file(&l));
     if (!o->is_host)
         return;
     if (e)
         searches_emit_needed(o, e);
-    demands_emit(o->number, o->path, known && known->r.real_path ? known->r.real_path : o->path, e);
+    wc_emit_demands(&journal_sink, &l, reader());
 }
 
 /* Where the mapped object may vanish meanwhile. */
 static void describe_from_file(struct object *o) {
-    static struct view v;
-    bool open = view_open(&v, o->path);
-    const struct wc_elf_image *e = open ? view_image(&v, 0) : NULL;
-    describe_with(o, open && !v.damaged ? e : NULL);
+    const struct wc_reader *files = reader();
+    struct wc_library file;
+    bool open = files->open(files->ctx, o->path, &file);
+    describe_with(o, open ? file.image : NULL);
     if (open)
-        view_close(&v);
+        files->close(files->ctx);
 }
 
 /* What a segment is to have and the file does not is a SIGBUS to whoever touches it. The loader

@@ -1,17 +1,15 @@
 #include "failed_files.h"
 
 #include "arch.h"
-#include "core/elf/file_check.h"
-#include "core/model/names.h"
+#include "core/records/emit.h"
 #include "core/search/loader_words.h"
 #include "demands.h"
 #include "files.h"
-#include "identity.h"
 #include "journal.h"
 #include "loaders.h"
+#include "reader.h"
 #include "searches.h"
 #include "sys.h"
-#include "view.h"
 
 #define BESIDE_MOST 8 /* files told of one directory */
 #define NEEDS_MOST 4
@@ -27,55 +25,38 @@ static bool is_emitted(const struct request *r, const char *path) {
     return false;
 }
 
-/* What is no library has an installation all the same: its package puts it back. */
-static void add_identity(const char *path, const struct wc_elf_image *e, struct wc_file_record *f) {
-    static char version[WC_VERSION_TEXT];
-    const struct wc_identity *id = identity_of(path, e, wc_name_kind_of(path) == WC_NAME_FACADE);
-    if (!id)
-        return;
-    WC_TAKE_INSTALLATION(f, id);
-    if (e) {
-        f->version = wc_version_text(id->version, version);
-        f->version_source = id->version_source;
-    }
-}
-
-/* Written while the file is in view: its SONAME points into that. */
-static void emit_contents(struct wc_record *r) {
-    static struct view v;
-    struct wc_file_record *f = &r->u.file;
-    const char *path = f->real_path ? f->real_path : f->path;
-    bool open = !f->fault && view_open(&v, path);
-    const struct wc_elf_image *e = open ? view_image(&v, 0) : NULL;
-    f->soname = e ? wc_elf_soname(e) : NULL;
-    add_identity(path, open && !v.damaged ? e : NULL, f);
-    journal_add(r);
+/* Written while the file is open: its SONAME points into that. What is no library has an
+ * installation all the same: its package puts it back. */
+static void emit_contents(struct wc_library *l, const struct wc_file_check *check,
+                          enum wc_search_rule rule) {
+    static struct wc_identity id;
+    const struct wc_reader *files = reader();
+    const char *path = wc_library_file(l);
+    struct wc_library file;
+    bool open = !check->fault && files->open(files->ctx, path, &file);
+    l->image = open ? file.image : NULL;
+    l->role = wc_name_kind_of(path) == WC_NAME_FACADE ? WC_role_FACADE : WC_role_OTHER;
+    wc_library_identify(l, files, &id);
+    wc_emit_file(&journal_sink, l, check, rule);
     if (open)
-        view_close(&v);
+        files->close(files->ctx);
 }
 
 /* False: nothing stands there, and nothing is told. */
 static bool examine_file(const struct request *r, const char *path, enum wc_search_rule rule) {
-    static struct wc_file_check elf_file;
-    struct wc_record record;
-    struct wc_file_record *f = &record.u.file;
+    static struct wc_file_check check;
+    struct wc_library l;
     if (is_emitted(r, path))
         return true;
-    if (!wc_file_check(&shim_files, path, ARCH_MACHINE, &elf_file))
+    if (!wc_file_check(&shim_files, path, ARCH_MACHINE, &check))
         return false;
-    wc_record_begin(&record, WC_KIND_file);
-    f->path = path;
+    wc_library_begin(&l, path);
     if (shim_files.real_path(NULL, path, real_path, sizeof real_path))
-        f->real_path = real_path;
+        l.real_path = real_path;
     if (files_read_link(path, link_of_file, sizeof link_of_file))
-        f->link = link_of_file;
-    f->request = r->number;
-    f->rule = rule;
-    f->fault = elf_file.fault;
-    f->content = wc_str_or_null(elf_file.what);
-    f->size = elf_file.size;
-    f->needs = elf_file.needs;
-    emit_contents(&record);
+        l.link = link_of_file;
+    l.request = r->number;
+    emit_contents(&l, &check, rule);
     return true;
 }
 
@@ -141,12 +122,12 @@ static void look_into(const struct request *r, const char *directory, const char
  * its SONAME alone. */
 static void look_at_copy(const struct request *r, const char *cached, const char *name) {
     static char path[SYS_PATH];
-    static struct wc_file_check elf_file;
+    static struct wc_file_check check;
     struct wc_text t;
     wc_text_begin(&t, path, sizeof path);
     wc_text_add_n(&t, cached, (size_t)(wc_base_name(cached) - cached));
     wc_text_add(&t, name);
-    if (!t.cut && wc_file_check(&shim_files, path, ARCH_MACHINE, &elf_file) && !elf_file.fault)
+    if (!t.cut && wc_file_check(&shim_files, path, ARCH_MACHINE, &check) && !check.fault)
         examine_file(r, path, WC_search_rule_CACHE);
 }
 
@@ -217,19 +198,19 @@ static void copy_needs(struct needs *n, const char *file, const char *wanted,
             n->name[n->names++] = wc_arena_string(a, name);
 }
 
-/* One view at a time: what the file says is copied before others are looked at. */
-static bool read_needs(struct needs *n, const char *file, const char *wanted) {
-    static struct view v;
+/* What the file says is copied before others are looked at. */
+static bool read_needs(struct needs *n, const char *path, const char *wanted) {
+    const struct wc_reader *files = reader();
+    struct wc_library l;
     wc_mem_set(&n->object, 0, sizeof n->object);
     n->names = 0;
     wc_buffer_arena_begin(&n->memory, n->texts, sizeof n->texts);
-    if (!view_open(&v, file))
+    if (!files->open(files->ctx, path, &l))
         return false;
-    const struct wc_elf_image *e = view_image(&v, ARCH_MACHINE);
-    if (e)
-        copy_needs(n, file, wanted, e);
-    view_close(&v);
-    return e && !v.damaged;
+    bool fits = l.image && l.image->machine == ARCH_MACHINE;
+    if (fits)
+        copy_needs(n, path, wanted, l.image);
+    return files->close(files->ctx) && fits;
 }
 
 /* What the file would find of cuDNN, and of another library that it needs, by its own search path:
@@ -263,7 +244,7 @@ static void examine_missing(const struct request *r, const char *missing) {
 }
 
 void failed_files_ahead(const struct request *r) {
-    static struct wc_file_check elf_file;
+    static struct wc_file_check check;
     struct wc_file_stat facts;
     const char *path = r->name;
     if (!r->logged || !wc_kind_is_cudnn(wc_name_kind_of(r->name)))
@@ -272,8 +253,7 @@ void failed_files_ahead(const struct request *r) {
         path = searches_replay(loaders_of(r->caller), r->name) ? searches_taken() : NULL;
     /* Of what is not there the whole directory would be looked through. */
     if (path && shim_files.facts(NULL, path, &facts) &&
-        wc_file_check(&shim_files, path, ARCH_MACHINE, &elf_file) &&
-        elf_file.fault == WC_file_fault_CUT)
+        wc_file_check(&shim_files, path, ARCH_MACHINE, &check) && check.fault == WC_file_fault_CUT)
         examine_file(r, path, WC_search_rule_UNKNOWN);
 }
 

@@ -3,6 +3,7 @@
 #include "config.h"
 #include "core/findings/diagnose.h"
 #include "core/findings/shared/compat.h"
+#include "core/records/emit.h"
 #include "hash.h"
 #include "log.h"
 #include "memory.h"
@@ -57,38 +58,40 @@ static bool put_line(struct wc_record *r) {
     return true;
 }
 
-static void describe_first(struct wc_record *process, struct wc_record *machine) {
-    wc_record_begin(process, WC_KIND_process);
-    process_describe(&process->u.process);
-    process->u.process.parent_log = parent_log[0] ? parent_log : NULL;
-    wc_record_begin(machine, WC_KIND_machine);
-    process_describe_machine(&machine->u.machine);
+static void emit_first(const struct wc_sink *to) {
+    struct wc_process process;
+    process_describe(&process);
+    process.parent_log = wc_str_or_null(parent_log);
+    wc_emit_process(to, &process);
+    process_emit_machine(to);
 }
 
 static void create_log(void) {
-    static struct wc_process_record process;
+    struct wc_process process;
     process_describe(&process);
     log_create(process.node, pid, process.start_ticks);
 }
 
+static void try_line(void *good, struct wc_record *r) {
+    *(bool *)good = *(bool *)good && put_line(r);
+}
+
 /* A full disk may have room again, a full table of descriptors, too. */
 static bool emit_loss(void) {
-    struct wc_record first, second;
     const char *why = log_trouble();
+    bool good = true;
+    const struct wc_sink to = {try_line, &good};
     if (log_may_come())
         create_log();
     if (!log_path()[0])
         return false;
     if (!has_first) {
-        describe_first(&first, &second);
-        if (!put_line(&first) || !put_line(&second))
-            return false;
-        has_first = true;
+        emit_first(&to);
+        has_first = good;
     }
-    wc_record_begin(&first, WC_KIND_unobserved);
-    first.u.unobserved.what = "records of this log";
-    first.u.unobserved.why = why;
-    if (!put_line(&first))
+    if (good)
+        wc_emit_unobserved(&to, "records of this log", why, NULL);
+    if (!good)
         return false;
     lost_in_all += lost;
     lost = 0;
@@ -113,29 +116,25 @@ void journal_add(struct wc_record *r) {
     changed = true;
 }
 
+static void add(void *ctx, struct wc_record *r) {
+    (void)ctx;
+    journal_add(r);
+}
+const struct wc_sink journal_sink = {add, NULL};
+
 void journal_leave_out(enum wc_kind kind, int n) {
     left_out[kind] += n;
 }
 
 void journal_unobserved(const char *what, const char *why, const char *path) {
-    const struct wc_stack *s = journal_stack();
-    struct wc_record r;
-    for (size_t i = 0; i < s->unobserved.n; i++)
-        if (wc_str_same(s->unobserved.p[i].r.what, what) &&
-            wc_str_same(s->unobserved.p[i].r.path, path))
-            return;
-    wc_record_begin(&r, WC_KIND_unobserved);
-    r.u.unobserved.what = what;
-    r.u.unobserved.why = why;
-    r.u.unobserved.path = path;
-    journal_add(&r);
+    if (!wc_stack_has_unobserved(journal_stack(), what, path))
+        wc_emit_unobserved(&journal_sink, what, why, path);
 }
 
 /* WHICHCUDNN_EXPECT: a number as cudnnGetVersion gives it is what somebody built with; anything
  * else is a set of versions. */
 static void add_expectation(void) {
-    static char built[WC_VERSION_TEXT];
-    struct wc_record r;
+    char built[WC_VERSION_TEXT];
     struct wc_spec spec;
     uint64_t number;
     size_t n = wc_str_length(config.expect);
@@ -145,16 +144,11 @@ static void add_expectation(void) {
         journal_unobserved("WHICHCUDNN_EXPECT", "its value is not understood", NULL);
         return;
     }
-    wc_record_begin(&r, WC_KIND_demand);
-    r.u.demand.demand_kind = WC_demand_kind_EXPECTATION;
-    r.u.demand.source = "WHICHCUDNN_EXPECT";
-    if (wc_parse_number(config.expect, n, &number) == n && number >= 1000) {
-        wc_version_format(wc_version_from_number(number), built);
-        r.u.demand.built = built;
-    } else {
-        r.u.demand.spec = config.expect;
-    }
-    journal_add(&r);
+    if (wc_parse_number(config.expect, n, &number) == n && number >= 1000)
+        wc_emit_expectation(&journal_sink, "WHICHCUDNN_EXPECT", NULL,
+                            wc_version_format(wc_version_from_number(number), built));
+    else
+        wc_emit_expectation(&journal_sink, "WHICHCUDNN_EXPECT", config.expect, NULL);
 }
 
 static void write_snapshot_record(enum wc_kind kind, const void *entry, size_t size) {
@@ -182,13 +176,10 @@ static void write_snapshot(void) {
 }
 
 static void add_first_records(void) {
-    struct wc_record process, machine;
-    describe_first(&process, &machine);
     lost = lost_in_all = 0;
     wc_mem_set(left_out, 0, sizeof left_out);
     has_first = false;
-    journal_add(&process);
-    journal_add(&machine);
+    emit_first(&journal_sink);
     has_first = has_first || !lost;
 }
 

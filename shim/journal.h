@@ -26,6 +26,7 @@ void journal_open_relevant(void);
 /* Fills the common keys, takes the record into the model and writes its line if the log is open.
  * time 0: now. */
 void journal_add(struct wc_record *r);
+extern const struct wc_sink journal_sink; /* the same, for core/records/emit.h */
 /* A request or a failure that is not written, counted in the summary; -1: it is, after all. */
 void journal_leave_out(enum wc_kind kind, int n);
 /* One `unobserved` record per what and path. */

@@ -15,7 +15,7 @@ extern struct wc_arena memory_arena;
 void memory_forget(void);
 
 /* Zeroed scratch memory for one operation at a time, NULL if the kernel gives none. */
-enum { SCRATCH_FILE = 64 << 10, SCRATCH_DIAGNOSE = 256 << 10 };
+enum { SCRATCH_FILE = 72 << 10, SCRATCH_DIAGNOSE = 256 << 10 };
 void *memory_scratch_file(void);
 void *memory_scratch_diagnose(void);
 void *memory_scratch_search(void); /* WC_SEARCH_SCRATCH bytes */

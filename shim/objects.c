@@ -11,7 +11,7 @@
 #include <uthash.h>
 
 #include "auxv.h"
-#include "core/model/object.h"
+#include "core/records/library.h"
 #include "files.h"
 #include "hash.h"
 #include "journal.h"
@@ -151,10 +151,8 @@ static bool image_of_tables(struct wc_elf_image *e, const struct link_map *m) {
 
 bool objects_may_matter(const struct link_map *m) {
     struct wc_elf_image e;
-    struct wc_relevance r;
-    if (!image_of_tables(&e, m))
-        return true;
-    return wc_relevance_read(&e, m->l_name, &r);
+    struct wc_library l;
+    return !image_of_tables(&e, m) || wc_library_read(&l, &e, m->l_name);
 }
 
 /* ---- entries ---- */
@@ -285,16 +283,16 @@ static struct object *new_object(const struct dl_phdr_info *info, const struct w
 }
 
 static struct object *add(const struct dl_phdr_info *info, const struct wc_elf_image *e,
-                          const struct wc_relevance *r) {
+                          const struct wc_library *l) {
     struct object *o = unmapped_twin(info->dlpi_name, e);
     if (!o && !(o = new_object(info, e)))
         return NULL;
     o->image = *e;
     o->strings = hash_strings(e);
-    o->role = wc_role_of(r);
-    o->framework = r->framework;
-    o->imports = r->imports;
-    o->defines = r->defines;
+    o->role = l->role;
+    o->framework = l->framework;
+    o->imports = l->imports;
+    o->defines = l->defines;
     o->is_host = o->role == WC_role_HOST;
     o->major = o->is_host ? demanded_major(e) : own_major(e, o->path);
     o->mapped = true;
@@ -302,7 +300,7 @@ static struct object *add(const struct dl_phdr_info *info, const struct wc_elf_i
     o->asked_how = WC_operation_UNKNOWN;
     o->asked_by = o->asked_name = NULL;
     o->asked_by_object = o->request = WC_NULL;
-    wc_str_format(o->part, sizeof o->part, "%s", r->name.part);
+    wc_str_format(o->part, sizeof o->part, "%s", l->name.part);
     o->base = info->dlpi_addr;
     listed_range(info, &o->low, &o->high);
     news = true;
@@ -334,7 +332,7 @@ void objects_walk_see(const struct dl_phdr_info *info) {
     struct known_key key = key_of(info);
     struct known *k;
     struct wc_elf_image e;
-    struct wc_relevance r;
+    struct wc_library l;
     HASH_FIND(hh, known_table, &key, sizeof key, k);
     if (k && !(k->object && is_another_file(k->object, info))) {
         k->generation = generation;
@@ -345,12 +343,12 @@ void objects_walk_see(const struct dl_phdr_info *info) {
     if (k)
         forget(k);
     read_image(&e, info);
-    bool matters = wc_relevance_read(&e, info->dlpi_name, &r);
+    bool matters = wc_library_read(&l, &e, info->dlpi_name);
     k = known_add(&key);
     if (!k)
         return;
     k->generation = generation;
-    k->object = matters ? add(info, &e, &r) : NULL;
+    k->object = matters ? add(info, &e, &l) : NULL;
 }
 
 void objects_walk_end(void) {
@@ -384,7 +382,7 @@ struct object *objects_promote(const struct dl_phdr_info *info) {
     struct known_key key = key_of(info);
     struct known *k;
     struct wc_elf_image e;
-    struct wc_relevance r = {.imports = false};
+    const struct wc_library host = {.role = WC_role_HOST};
     HASH_FIND(hh, known_table, &key, sizeof key, k);
     if (k && k->object)
         return made_host(k->object);
@@ -393,7 +391,7 @@ struct object *objects_promote(const struct dl_phdr_info *info) {
     if (!k && !(k = known_add(&key)))
         return NULL;
     k->generation = generation;
-    k->object = add(info, &e, &r);
+    k->object = add(info, &e, &host);
     return k->object;
 }
 

@@ -1,43 +1,13 @@
 #include "packages.h"
 
-#include "core/packages/identify.h"
-#include "files.h"
-#include "hash.h"
+#include "core/records/emit.h"
 #include "journal.h"
-#include "memory.h"
+#include "reader.h"
 
-#define ENVIRONMENTS_MOST 32 /* more of them are not looked at */
-
-static uint64_t looked_at[ENVIRONMENTS_MOST];
-static size_t environments;
-
-/* False: it was, or there are too many. */
-static bool is_new(const char *path) {
-    uint64_t hash = hash_bytes(HASH_START, path, wc_environment_length(path));
-    for (size_t i = 0; i < environments; i++)
-        if (looked_at[i] == hash)
-            return false;
-    if (environments == ENVIRONMENTS_MOST)
-        return false;
-    looked_at[environments++] = hash;
-    return true;
-}
-
-static void emit(void *ctx, const struct wc_package_record *package) {
-    struct wc_record r;
-    (void)ctx;
-    wc_record_begin(&r, WC_KIND_package);
-    r.u.package = *package;
-    journal_add(&r);
-}
+static struct wc_environments told;
 
 void packages_note(const char *path) {
-    void *scratch;
-    if (!path || path[0] != '/' || !is_new(path))
-        return;
-    scratch = memory_scratch_file();
-    if (scratch)
-        wc_packages_near(&shim_files, path, scratch, SCRATCH_FILE, emit, NULL);
+    wc_emit_packages(&journal_sink, &told, path, reader());
 }
 
 void packages_note_failure(const char *name, const char *caller, const char *text) {
@@ -46,5 +16,5 @@ void packages_note_failure(const char *name, const char *caller, const char *tex
 }
 
 void packages_forget(void) {
-    environments = 0;
+    told.n = 0;
 }

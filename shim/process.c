@@ -3,24 +3,19 @@
 #include <sys/utsname.h>
 
 #include "config.h"
-#include "core/model/process_facts.h"
 #include "files.h"
 #include "sys.h"
 
-#define MOST_STRINGS 64
+#define MOST_VARIABLES 64
 
 extern __attribute__((visibility("hidden"))) const ElfW(Ehdr) __ehdr_start;
 static char shim_path[SYS_PATH];
+static const char *variables[MOST_VARIABLES + 1];
 
-struct string_list {
-    const char *p[MOST_STRINGS];
-    size_t n;
-};
-
-static void add_string(void *list, const char *s) {
-    struct string_list *l = list;
-    if (l->n < MOST_STRINGS)
-        l->p[l->n++] = s;
+static void add_variable(void *count, const char *variable) {
+    size_t *n = count;
+    if (*n < MOST_VARIABLES)
+        variables[(*n)++] = variable;
 }
 
 static const struct utsname *kernel(void) {
@@ -35,36 +30,29 @@ static int64_t start_ticks(void) {
     return files_read_text("/proc/self/stat", text, sizeof text) ? wc_start_ticks(text) : WC_NULL;
 }
 
-static void describe_arguments(struct wc_process_record *out) {
-    static char text[8192];
-    static const char *list[MOST_STRINGS];
-    size_t n = 0;
-    shim_files.read(NULL, "/proc/self/cmdline", 0, text, sizeof text - 1, &n);
-    text[n] = 0;
-    out->arguments.p = list;
-    out->arguments.n = wc_arguments_kept(text, n, config.whole_arguments, list, MOST_STRINGS);
-}
-
-void process_describe(struct wc_process_record *out) {
-    static char executable[SYS_PATH], directory[SYS_PATH];
-    static struct string_list environment;
-    out->node = wc_str_or_null(kernel()->nodename);
-    out->start_ticks = start_ticks();
+void process_describe(struct wc_process *out) {
+    static char executable[SYS_PATH], directory[SYS_PATH], arguments[8192];
     int parent = sys_getppid();
-    out->parent_pid = parent < 0 ? WC_NULL : parent;
+    size_t n = 0;
+    config_each_logged(add_variable, &n);
+    variables[n] = NULL;
+    *out = (struct wc_process){.node = wc_str_or_null(kernel()->nodename),
+                               .start_ticks = start_ticks(),
+                               .parent_pid = parent < 0 ? WC_NULL : parent,
+                               .arguments = arguments,
+                               .all_arguments = config.whole_arguments,
+                               .environment = variables,
+                               .shim_version = WHICHCUDNN_VERSION,
+                               .shim_path = wc_str_or_null(shim_path),
+                               .eager = config.run_pid == sys_getpid(),
+                               .run_pid = config.run_pid ? config.run_pid : WC_NULL};
     if (files_read_link("/proc/self/exe", executable, sizeof executable))
         out->executable = executable;
     if (sys_getcwd(directory, sizeof directory) > 0)
         out->directory = directory;
-    describe_arguments(out);
-    environment.n = 0;
-    config_each_logged(add_string, &environment);
-    out->environment.p = environment.p;
-    out->environment.n = environment.n;
-    out->shim_version = WHICHCUDNN_VERSION;
-    out->shim_path = shim_path[0] ? shim_path : NULL;
-    out->run_pid = config.run_pid ? config.run_pid : WC_NULL;
-    out->eager = config.run_pid == sys_getpid();
+    shim_files.read(NULL, "/proc/self/cmdline", 0, arguments, sizeof arguments - 1, &n);
+    arguments[n] = 0;
+    out->arguments_size = n;
 }
 
 static uint64_t libc_base;
@@ -99,10 +87,10 @@ unsigned process_glibc_minor(void) {
     return wc_glibc_minor(newest_glibc_version());
 }
 
-void process_describe_machine(struct wc_machine_record *out) {
-    static struct wc_machine_texts texts;
-    out->kernel = wc_str_or_null(kernel()->release);
-    out->architecture = ARCH_NAME;
-    out->glibc = newest_glibc_version();
-    wc_machine_read(&shim_files, &texts, out);
+void process_emit_machine(const struct wc_sink *to) {
+    static struct wc_machine machine;
+    machine.kernel = wc_str_or_null(kernel()->release);
+    machine.architecture = ARCH_NAME;
+    machine.glibc = newest_glibc_version();
+    wc_emit_machine(to, &shim_files, &machine);
 }

@@ -6,11 +6,11 @@
 
 #include <link.h>
 
-#include "whichcudnn/record.h"
+#include "core/records/process.h"
 
 /* Read anew after a fork. Strings are static and stay until the next call. */
-void process_describe(struct wc_process_record *out);
-void process_describe_machine(struct wc_machine_record *out);
+void process_describe(struct wc_process *out);
+void process_emit_machine(const struct wc_sink *to);
 
 /* 36 for glibc 2.36; 0: not known. */
 unsigned process_glibc_minor(void);

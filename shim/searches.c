@@ -3,21 +3,20 @@
 #include "arch.h"
 #include "auxv.h"
 #include "config.h"
-#include "core/model/names.h"
-#include "core/search/replay.h"
+#include "core/records/emit.h"
 #include "files.h"
 #include "hash.h"
 #include "journal.h"
 #include "loaders.h"
 #include "memory.h"
 #include "process.h"
+#include "reader.h"
 #include "sys.h"
-#include "view.h"
 
 #define QUESTIONS_MOST 256 /* different ones of a process */
 #define CACHE_MOST (8 << 20)
 
-/* ---- the loader's library_cache ---- */
+/* ---- what its loader adds ---- */
 
 static struct wc_search_context library_cache;
 static struct wc_search_memory missing = {&memory_arena, NULL};
@@ -111,41 +110,6 @@ const char *searches_cached(const char *name) {
     return wc_search_cache(&library_cache, name);
 }
 
-/* ---- its records ---- */
-
-static struct view file;
-
-static void add(void *ctx, struct wc_record *r) {
-    (void)ctx;
-    journal_add(r);
-}
-
-static bool open_file(void *ctx, const char *path, const struct wc_elf_image **image) {
-    (void)ctx;
-    if (!view_open(&file, path))
-        return false;
-    *image = view_image(&file, 0);
-    return true;
-}
-
-static void close_file(void *ctx) {
-    (void)ctx;
-    view_close(&file);
-}
-
-/* What the record says of who asks and what came of it is set; the replay is over. */
-static void add_search(struct wc_record *r, bool by_replay) {
-    const struct wc_replay_sink sink = {
-        NULL, add, open_file, close_file, memory_scratch_file(), SCRATCH_FILE};
-    static int64_t searches;
-    r->u.search.search = ++searches;
-    wc_replay_emit(replay, r, by_replay, &sink);
-}
-
-static bool is_taken(const struct object *o) {
-    return wc_replay_takes(replay, o->path, o->device, o->inode);
-}
-
 static void take_root(void *arg, const char *variable) {
     (void)arg;
     wc_replay_root(replay, variable);
@@ -169,18 +133,13 @@ static bool is_facade(const char *name) {
 static uint64_t told[QUESTIONS_MOST];
 static size_t emitted_count;
 
-struct question {
-    const char *name, *caller;
-    int64_t caller_object, request;
-};
-
-static uint64_t hash_query(const struct question *q, const struct object *o) {
+static uint64_t hash_query(const struct wc_search_question *q, const struct object *o) {
     uint64_t hash = hash_text(hash_text(HASH_START, q->name), q->caller);
     return hash_word(hash, (uint64_t)(o ? o->number : WC_NULL));
 }
 
 /* A host may ask for ever. */
-static bool is_emitted(const struct question *q, const struct object *o) {
+static bool is_emitted(const struct wc_search_question *q, const struct object *o) {
     uint64_t hash = hash_query(q, o);
     for (size_t i = 0; i < emitted_count; i++)
         if (told[i] == hash)
@@ -196,39 +155,40 @@ bool searches_matter(const char *name) {
     return wc_name_kind_of(name) != WC_NAME_OTHER && !wc_str_find_char(name, '/');
 }
 
-static bool emit_from(const struct question *q, const struct wc_search_object *from,
-                      struct wc_search_memory *memory, const struct object *o, bool is_new) {
-    struct wc_record r;
-    struct wc_search_record *s = &r.u.search;
+/* o: what it got; NULL: nothing. */
+static bool emit_from(struct wc_search_question *q, const struct wc_search_object *from,
+                      struct wc_search_memory *memory, const struct object *o) {
+    static int64_t searches;
     if (!searches_matter(q->name) || is_emitted(q, o))
         return false;
     told[emitted_count++] = hash_query(q, o);
     if (!run(from, q->name, memory, true))
         return false;
-    wc_record_begin(&r, WC_KIND_search);
-    s->name = q->name;
-    s->caller = q->caller;
-    s->caller_object = q->caller_object;
-    s->request = q->request;
-    s->object = o ? o->number : WC_NULL;
+    bool taken = o && wc_replay_takes(replay, o->path, o->device, o->inode);
+    if (taken && q->was_loaded) /* else it would have got the same */
+        return true;
     if (!o && !searches_taken() && wc_kind_is_cudnn(wc_name_kind_of(q->name)))
         note_copies(q->name, q->caller);
-    if (o && !is_new)
-        s->rule = WC_search_rule_LOADED;
-    if (is_new || !o || !is_taken(o)) /* else it would have got the same */
-        add_search(&r, o && is_new && is_taken(o));
+    q->search = ++searches;
+    q->object = o ? o->number : WC_NULL;
+    q->by_replay = taken;
+    wc_emit_search(&journal_sink, q, replay, reader());
     return true;
 }
 
 static bool emit(const char *name, const char *caller, int64_t caller_object, int64_t request,
-                 const struct object *o, bool is_new) {
-    struct question q = {name, caller, caller_object, request};
-    return emit_from(&q, loaders_of(caller), &missing, o, is_new);
+                 const struct object *o, bool was_loaded) {
+    struct wc_search_question q = {.name = name,
+                                   .caller = caller,
+                                   .caller_object = caller_object,
+                                   .request = request,
+                                   .was_loaded = was_loaded};
+    return emit_from(&q, loaders_of(caller), &missing, o);
 }
 
 void searches_emit_object(const struct object *o) {
     if (o->asked_name && o->asked_by)
-        emit(o->asked_name, o->asked_by, o->asked_by_object, o->request, o, true);
+        emit(o->asked_name, o->asked_by, o->asked_by_object, o->request, o, false);
 }
 
 /* NULL: nothing of cuDNN that is mapped has that name. */
@@ -245,7 +205,7 @@ void searches_emit_needed(const struct object *host, const struct wc_elf_image *
     for (size_t i = 0; (needed = wc_elf_needed(e, i)); i++) {
         const struct object *o = is_facade(needed) ? object_named(needed) : NULL;
         if (o && o->asked_by_object != host->number)
-            emit(needed, host->path, host->number, WC_NULL, o, false);
+            emit(needed, host->path, host->number, WC_NULL, o, true);
     }
 }
 
@@ -256,7 +216,7 @@ static const struct object *answer_to(const struct request *r) {
 }
 
 bool searches_answer_is_emitted(const struct request *r) {
-    struct question q = {r->name, r->caller, r->caller_object, r->number};
+    struct wc_search_question q = {.name = r->name, .caller = r->caller};
     const struct object *o = answer_to(r);
     return !o || is_emitted(&q, o);
 }
@@ -264,7 +224,7 @@ bool searches_answer_is_emitted(const struct request *r) {
 void searches_emit_answered(const struct request *r) {
     const struct object *o = answer_to(r);
     if (o)
-        emit(r->name, r->caller, r->caller_object, r->number, o, false);
+        emit(r->name, r->caller, r->caller_object, r->number, o, true);
 }
 
 /* A facade asks for each part by four names and most often has to: that with the major alone is
@@ -282,6 +242,7 @@ bool searches_emit_failed(const struct request *r) {
 
 void searches_emit_missing(const struct request *r, const struct wc_search_object *file,
                            const char *name) {
-    struct question q = {name, file->path, WC_NULL, r->number};
-    emit_from(&q, file, NULL, NULL, false);
+    struct wc_search_question q = {
+        .name = name, .caller = file->path, .caller_object = WC_NULL, .request = r->number};
+    emit_from(&q, file, NULL, NULL);
 }

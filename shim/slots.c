@@ -2,6 +2,7 @@
 
 #include "arch.h"
 #include "core/model/symbols.h"
+#include "core/records/emit.h"
 #include "journal.h"
 #include "memory.h"
 #include "objects.h"
@@ -218,18 +219,13 @@ static bool has_name(const char *const *names, size_t n, const char *name) {
 static void add_binding(const struct object *host, const struct object *library,
                         enum wc_binding_how how, const char *const *functions, size_t n,
                         int64_t wrapped) {
-    struct wc_record r;
-    struct wc_binding_record *b = &r.u.binding;
-    wc_record_begin(&r, WC_KIND_binding);
-    b->host = host->number;
-    b->host_path = host->path;
-    b->target = library ? library->number : WC_NULL;
-    b->target_path = library ? library->path : NULL;
-    b->how = how;
-    b->functions.p = functions;
-    b->functions.n = n;
-    b->wrapped = wrapped;
-    journal_add(&r);
+    const struct wc_library from = {.number = host->number, .path = host->path};
+    struct wc_library to = {.number = WC_NULL};
+    if (library) {
+        to.number = library->number;
+        to.path = library->path;
+    }
+    wc_emit_binding(&journal_sink, &from, &to, how, &(struct wc_strings){functions, n}, wrapped);
 }
 
 /* All untold slots that lead where the first of them leads, as one record. */

@@ -70,9 +70,8 @@ bool view_fetch(void *view, uint64_t offset, uint64_t n) {
     return !v->damaged;
 }
 
-const struct wc_elf_image *view_image(struct view *v, uint16_t machine) {
-    enum wc_elf_error error =
-        wc_elf_from_pieces(&v->image, v->bytes, v->size, machine, view_fetch, v);
+const struct wc_elf_image *view_image(struct view *v) {
+    enum wc_elf_error error = wc_elf_from_pieces(&v->image, v->bytes, v->size, 0, view_fetch, v);
     return error == WC_ELF_OK ? &v->image : NULL;
 }
 

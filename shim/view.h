@@ -29,8 +29,8 @@ struct view {
 
 /* False: no regular file with bytes in it, or no room for them. */
 bool view_open(struct view *v, const char *path);
-/* The file as an ELF image, machine 0: any. NULL: it is none. Valid while the view is open. */
-const struct wc_elf_image *view_image(struct view *v, uint16_t machine);
+/* The file as an ELF image. NULL: it is none. Valid while the view is open. */
+const struct wc_elf_image *view_image(struct view *v);
 /* A wc_elf_fetch over a view. */
 bool view_fetch(void *view, uint64_t offset, uint64_t n);
 void view_close(struct view *v);

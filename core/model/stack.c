@@ -336,6 +336,14 @@ const struct wc_object *wc_stack_object(const struct wc_stack *s, int64_t object
     return find_object(s, object);
 }
 
+bool wc_stack_has_unobserved(const struct wc_stack *s, const char *what, const char *path) {
+    for (size_t i = 0; i < s->unobserved.n; i++)
+        if (wc_str_same(s->unobserved.p[i].r.what, what) &&
+            wc_str_same(s->unobserved.p[i].r.path, path))
+            return true;
+    return false;
+}
+
 static const char *real_path_of(const struct wc_object *o) {
     return o->r.real_path ? o->r.real_path : o->r.path;
 }

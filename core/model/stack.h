@@ -100,6 +100,8 @@ void wc_stack_begin(struct wc_stack *s, struct wc_arena *arena);
 bool wc_stack_apply(struct wc_stack *s, const struct wc_record *r);
 
 const struct wc_object *wc_stack_object(const struct wc_stack *s, int64_t object); /* NULL */
+/* Was it written already that this was not observed? */
+bool wc_stack_has_unobserved(const struct wc_stack *s, const char *what, const char *path);
 /* Do two objects lie in one installation? By installation_path where both have one, else by the
  * directory of their real paths; true where neither is known: nothing says that they differ. */
 bool wc_same_installation(const struct wc_object *a, const struct wc_object *b);

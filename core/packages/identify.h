@@ -20,13 +20,6 @@ struct wc_identity {
     char mount[256]; /* mount point that brings the file in from elsewhere; "" none, or a wheel's */
 };
 
-/* What records say of it alike. id must live as long. */
-#define WC_TAKE_INSTALLATION(record, id)                                                           \
-    ((record)->installation_kind = (id)->installation_kind,                                        \
-     (record)->installation = wc_str_or_null((id)->installation),                                  \
-     (record)->installation_version = wc_str_or_null((id)->installation_version),                  \
-     (record)->installation_path = wc_str_or_null((id)->installation_path))
-
 /*
  * path: the real path. image: of the mapped object or of the file's bytes; NULL: not readable.
  * facade: whether it is the facade (only then floor/ceiling come from the whole export list; a part
@@ -39,12 +32,11 @@ void wc_identify(const struct wc_files *files, const char *path, const struct wc
 /*
  * The packages of cuDNN in the environment of a file (site-packages, conda prefix, dpkg's), each
  * compared with its own list of files: what is missing, what another one put there, what is on no
- * list. Only names and sizes of cuDNN's own libraries are looked at. The texts live for the time of
- * the call of emit(). Stack and scratch as for wc_identify; 64 KiB of scratch hold what is usual.
+ * list, as records. Only names and sizes of cuDNN's own libraries are looked at. Stack and scratch
+ * as for wc_identify; 64 KiB of scratch hold what is usual.
  */
 void wc_packages_near(const struct wc_files *files, const char *path, void *scratch,
-                      size_t scratch_size,
-                      void (*emit)(void *ctx, const struct wc_package_record *package), void *ctx);
+                      size_t scratch_size, const struct wc_sink *to);
 /* Length of the part of a path that names the environment: files that have it in common are near
  * the same packages. */
 size_t wc_environment_length(const char *path);

@@ -292,13 +292,11 @@ static enum wc_package_state state_of(const struct wc_package_record *r) {
     return r->missing_count ? WC_package_state_INCOMPLETE : WC_package_state_COMPLETE;
 }
 
-static void emit_package(struct looking *l, const struct package *p,
-                         void (*emit)(void *ctx, const struct wc_package_record *package),
-                         void *ctx) {
+static void emit_package(struct looking *l, const struct package *p, const struct wc_sink *to) {
     struct names missing = {.n = 0}, changed = {.n = 0}, sharing = {.n = 0};
-    struct wc_record empty;
-    struct wc_package_record *r = &empty.u.package;
-    wc_record_begin(&empty, WC_KIND_package);
+    struct wc_record record;
+    struct wc_package_record *r = &record.u.package;
+    wc_record_begin(&record, WC_KIND_package);
     r->missing_count = 0;
     for (size_t i = 0; i < p->n; i++) {
         r->missing_count += !p->file[i].there;
@@ -319,12 +317,11 @@ static void emit_package(struct looking *l, const struct package *p,
     r->shared_with = strings_of(&sharing);
     r->foreign = (struct wc_strings){l->foreign, l->foreigners};
     r->package_state = state_of(r);
-    emit(ctx, r);
+    to->add(to->ctx, &record);
 }
 
 void wc_packages_near(const struct wc_files *files, const char *path, void *scratch,
-                      size_t scratch_size,
-                      void (*emit)(void *ctx, const struct wc_package_record *package), void *ctx) {
+                      size_t scratch_size, const struct wc_sink *to) {
     struct wc_reading r;
     struct looking *l;
     if (!path || path[0] != '/')
@@ -343,7 +340,7 @@ void wc_packages_near(const struct wc_files *files, const char *path, void *scra
     for (size_t i = 0; i < l->n; i++) {
         size_t mark = r.memory.used;
         if (l->package[i]->n)
-            emit_package(l, l->package[i], emit, ctx);
+            emit_package(l, l->package[i], to);
         r.memory.used = mark;
     }
 }

@@ -1,7 +1,7 @@
 /*
  * One replay of the loader's search (core/search/search.h), kept: which file it takes, which it
- * passes over, where it looked, what else stands there; and the records that tell it. Pure; for the
- * shim, which replays what just happened, and for the command, which looks before or afterwards.
+ * passes over, where it looked, what else stands there. Pure; for the shim, which replays what just
+ * happened, and for the command, which looks before or afterwards.
  */
 #ifndef WHICHCUDNN_REPLAY_H
 #define WHICHCUDNN_REPLAY_H
@@ -52,20 +52,5 @@ bool wc_replay_takes(const struct wc_replay *r, const char *path, uint64_t devic
 void wc_replay_root(struct wc_replay *r, const char *variable);
 void wc_replay_site(struct wc_replay *r, const char *path);
 void wc_replay_copies(struct wc_replay *r, const char *name, const char *caller);
-
-/* Where the records go, and how a file is looked into. */
-struct wc_replay_sink {
-    void *ctx;
-    void (*add)(void *ctx, struct wc_record *r);
-    /* False: it cannot be read. *image: NULL where it is no ELF file that fits. */
-    bool (*open)(void *ctx, const char *path, const struct wc_elf_image **image);
-    void (*close)(void *ctx);
-    void *scratch; /* for wc_identify */
-    size_t scratch_size;
-};
-/* search: what the record says of who asks and what came of it is set. Writes it, its `rule` where
- * by_replay is set, and the candidates. */
-void wc_replay_emit(struct wc_replay *r, struct wc_record *search, bool by_replay,
-                    const struct wc_replay_sink *sink);
 
 #endif

@@ -99,6 +99,12 @@ struct wc_record {
 /* An empty record: all INT are WC_NULL, everything else NULL, false, empty. */
 void wc_record_begin(struct wc_record *r, enum wc_kind kind);
 
+/* Where records go: it gives them their head. */
+struct wc_sink {
+    void (*add)(void *ctx, struct wc_record *r);
+    void *ctx;
+};
+
 enum wc_field_type {
     WC_FIELD_STR,
     WC_FIELD_INT,

@@ -32,7 +32,8 @@ static void check_strings(const struct wc_strings *s) {
         MUST(s->p[i] && strlen(s->p[i]) < PATH * 2);
 }
 
-static void check_package(void *ctx, const struct wc_package_record *p) {
+static void check_package(void *ctx, struct wc_record *record) {
+    const struct wc_package_record *p = &record->u.package;
     (void)ctx;
     MUST(p->name && p->environment && p->list && p->files > 0 && p->absent <= p->files);
     MUST(p->state > WC_package_state_UNKNOWN && p->state < WC_package_state_COUNT);
@@ -66,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     wc_identify(&files, path, NULL, size & 1, scratch, SCRATCH, &id);
     check_identity(&id);
     p.calls = 0;
-    wc_packages_near(&files, path, scratch, SCRATCH, check_package, NULL);
+    wc_packages_near(&files, path, scratch, SCRATCH, &(struct wc_sink){check_package, NULL});
     free(scratch);
     return 0;
 }

@@ -107,7 +107,8 @@ struct wc_stack *journal_stack(void) {
     return &stack;
 }
 
-void journal_add(struct wc_record *r) {
+static void add_record(void *ctx, struct wc_record *r) {
+    (void)ctx;
     static char line[WC_RECORD_MAX];
     const struct wc_binding_record *b = &r->u.binding;
     MUST(r->kind == WC_KIND_binding && b->functions.n > 0);
@@ -118,6 +119,7 @@ void journal_add(struct wc_record *r) {
     wc_stack_apply(&stack, r);
     records++;
 }
+const struct wc_sink journal_sink = {add_record, NULL};
 
 /* ---- the process ---- */
 

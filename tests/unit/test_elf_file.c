@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "core/records/emit.h"
 #include "support_elf.h"
 #include "support_tree.h"
 #include "tools/elf/elf_file.h"
@@ -126,14 +127,29 @@ static void put_library(struct setting *s, const char *path, const char *soname,
     free(m);
 }
 
-static void add(void *source, struct wc_record *r) {
-    source_add(source, r);
+static struct wc_object_record object;
+static char version[WC_VERSION_TEXT], needed[64];
+
+static void keep(void *ctx, struct wc_record *r) {
+    (void)ctx;
+    object = r->u.object;
+    snprintf(version, sizeof(version), "%s", object.version ? object.version : "");
+    snprintf(needed, sizeof(needed), "%s", object.needed.n > 0 ? object.needed.p[0] : "");
+}
+
+/* As it is logged, but for texts that live no longer. */
+static void log_object(struct elf_file *l) {
+    const struct wc_library library = elf_file_identify(l);
+
+    wc_emit_object(&(struct wc_sink){keep, NULL}, &library, NULL);
 }
 
 static void a_host_is_what_imports_cudnn(void **state) {
     struct setting *s = *state;
     struct source *source = source_new(SOURCE_SCAN, s->tree.root);
-    struct wc_record r;
+    const struct wc_sink to = source_sink(source);
+    struct elf_reader reader;
+    struct wc_library host;
     struct elf_file *l;
 
     put_library(s, "/opt/app/lib/libhost.so", "libhost.so.1", "libcudnn.so.9", "cudnnCreate");
@@ -141,17 +157,20 @@ static void a_host_is_what_imports_cudnn(void **state) {
     l = elf_file_open(&s->disk, "/opt/app/lib/link.so");
     assert_non_null(l);
     assert_int_equal(l->error, WC_ELF_OK);
-    elf_file_object(l, &r);
-    assert_int_equal(r.u.object.role, WC_role_HOST);
-    assert_true(r.u.object.is_host);
-    assert_string_equal(r.u.object.path, "/opt/app/lib/link.so");
-    assert_string_equal(r.u.object.real_path, "/opt/app/lib/libhost.so");
-    assert_string_equal(r.u.object.soname, "libhost.so.1");
-    assert_string_equal(r.u.object.runpath, "$ORIGIN/../lib");
-    assert_int_equal(r.u.object.needed.n, 1);
-    assert_string_equal(r.u.object.needed.p[0], "libcudnn.so.9");
-    assert_null(r.u.object.version);
-    elf_file_demands(l, 7, add, source);
+    log_object(l);
+    assert_int_equal(object.role, WC_role_HOST);
+    assert_true(object.is_host);
+    assert_string_equal(object.path, "/opt/app/lib/link.so");
+    assert_string_equal(object.real_path, "/opt/app/lib/libhost.so");
+    assert_string_equal(object.soname, "libhost.so.1");
+    assert_string_equal(object.runpath, "$ORIGIN/../lib");
+    assert_int_equal(object.needed.n, 1);
+    assert_string_equal(needed, "libcudnn.so.9");
+    assert_null(object.version);
+    host = elf_file_identify(l);
+    host.number = 7;
+    elf_reader_begin(&reader, &s->disk);
+    wc_emit_demands(&to, &host, &reader.reader);
     assert_int_equal(source->stack.demands.n, 2);
     assert_int_equal(source->stack.demands.p[0].r.host, 7);
     assert_int_equal(source->stack.demands.p[0].r.demand_kind, WC_demand_kind_NEEDED);
@@ -163,36 +182,34 @@ static void a_host_is_what_imports_cudnn(void **state) {
 
 static void a_copy_tells_its_version_and_installation(void **state) {
     struct setting *s = *state;
-    struct wc_record r;
     struct elf_file *l;
 
     put_library(s, "/opt/cuda-12.4/lib64/libcudnn.so.9.3.1", "libcudnn.so.9", NULL, NULL);
     link_to(s, "libcudnn.so.9.3.1", "/opt/cuda-12.4/lib64/libcudnn.so.9");
     l = elf_file_open(&s->disk, "/opt/cuda-12.4/lib64/libcudnn.so.9");
     assert_non_null(l);
-    elf_file_object(l, &r);
-    assert_int_equal(r.u.object.role, WC_role_FACADE);
-    assert_false(r.u.object.is_host);
-    assert_string_equal(r.u.object.version, "9.3.1");
-    assert_int_equal(r.u.object.version_source, WC_version_source_FILE_NAME);
-    assert_string_equal(r.u.object.installation, "cuda-12.4");
+    log_object(l);
+    assert_int_equal(object.role, WC_role_FACADE);
+    assert_false(object.is_host);
+    assert_string_equal(version, "9.3.1");
+    assert_int_equal(object.version_source, WC_version_source_FILE_NAME);
+    assert_string_equal(object.installation, "cuda-12.4");
     elf_file_close(l);
 }
 
 static void what_is_no_library_is_told_by_its_name_alone(void **state) {
     struct setting *s = *state;
     char real[PATH_MAX];
-    struct wc_record r;
     struct elf_file *l;
 
     tree_write(&s->tree, "/libcudnn_ops.so.9", "version https://git-lfs");
     l = elf_file_open(&s->disk, "/libcudnn_ops.so.9");
     assert_non_null(l);
     assert_int_equal(l->error, WC_ELF_NOT_ELF);
-    elf_file_object(l, &r);
-    assert_int_equal(r.u.object.role, WC_role_PART);
-    assert_string_equal(r.u.object.part, "ops");
-    assert_null(r.u.object.soname);
+    log_object(l);
+    assert_int_equal(object.role, WC_role_PART);
+    assert_string_equal(object.part, "ops");
+    assert_null(object.soname);
     elf_file_close(l);
 
     tree_write(&s->tree, "/libcudnn.so.9", "");
@@ -203,8 +220,8 @@ static void what_is_no_library_is_told_by_its_name_alone(void **state) {
     assert_int_equal(truncate(real, (off_t)1 << 42), 0); /* holes alone: nothing of it is read */
     l = elf_file_open(&s->disk, "/libcudnn.so.9");
     assert_int_equal(l->error, WC_ELF_NOT_ELF);
-    elf_file_object(l, &r);
-    assert_int_equal(r.u.object.role, WC_role_FACADE);
+    log_object(l);
+    assert_int_equal(object.role, WC_role_FACADE);
     elf_file_close(l);
     assert_null(elf_file_open(&s->disk, "/nothing"));
 }
@@ -213,7 +230,6 @@ static void what_is_no_library_is_told_by_its_name_alone(void **state) {
 static void a_file_that_is_cut_meanwhile_is_damaged(void **state) {
     struct setting *s = *state;
     char real[PATH_MAX];
-    struct wc_record r;
     struct elf_file *l;
 
     put_library(s, "/libcudnn.so.9", "libcudnn.so.9", NULL, NULL);
@@ -221,8 +237,8 @@ static void a_file_that_is_cut_meanwhile_is_damaged(void **state) {
     assert_int_equal(l->error, WC_ELF_OK);
     tree_path(&s->tree, "/libcudnn.so.9", real);
     assert_int_equal(truncate(real, 0), 0);
-    elf_file_object(l, &r); /* which touches what was never read before */
-    assert_int_equal(r.u.object.role, WC_role_FACADE);
+    log_object(l); /* which touches what was never read before */
+    assert_int_equal(object.role, WC_role_FACADE);
     elf_file_close(l);
     l = elf_file_open(&s->disk, "/libcudnn.so.9");
     assert_int_equal(l->error, WC_ELF_EMPTY);

@@ -38,7 +38,8 @@ static void copy(char *to, size_t cap, const char *from) {
     snprintf(to, cap, "%s", from ? from : "");
 }
 
-static void keep(void *ctx, const struct wc_package_record *p) {
+static void keep(void *ctx, struct wc_record *record) {
+    const struct wc_package_record *p = &record->u.package;
     assert_ptr_equal(ctx, &tree);
     assert_true(count < TOLD);
     struct told *t = &told[count++];
@@ -61,7 +62,7 @@ static void look_with(const char *path, size_t size) {
     unsigned char *scratch = malloc(size); /* so that a sanitizer sees its ends */
     assert_non_null(scratch);
     count = 0;
-    wc_packages_near(&tree.files, path, scratch, size, keep, &tree);
+    wc_packages_near(&tree.files, path, scratch, size, &(struct wc_sink){keep, &tree});
     free(scratch);
 }
 

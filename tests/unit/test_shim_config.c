@@ -104,7 +104,7 @@ static const char *of(const char *const *envp) {
 #define LOGGED(name) name "=1",
 #define LOGGED_ALL(prefix) prefix "=1", prefix "LEVEL_DBG=2",
 static const char *const all_logged[] = {
-#include "core/model/logged_variables.def"
+#include "core/records/logged_variables.def"
     NULL};
 #undef LOGGED
 #undef LOGGED_ALL

@@ -19,16 +19,42 @@
 #include "shim/config.h"
 #include "shim/process.h"
 
+/* As it is logged. The texts of lists are kept, the lists themselves are the producer's. */
+static struct wc_record logged;
+
+static void keep_list(struct wc_strings *list, const char **room) {
+    memcpy(room, list->p, list->n * sizeof(*room));
+    list->p = room;
+}
+
+static void keep(void *ctx, struct wc_record *r) {
+    static const char *arguments[64], *environment[64];
+    (void)ctx;
+    logged = *r;
+    if (r->kind == WC_KIND_process) {
+        keep_list(&logged.u.process.arguments, arguments);
+        keep_list(&logged.u.process.environment, environment);
+    }
+}
+static const struct wc_sink kept = {keep, NULL};
+
+static struct wc_process_record described(void) {
+    struct wc_process p;
+    process_describe(&p);
+    wc_emit_process(&kept, &p);
+    return logged.u.process;
+}
+
 static void the_process_is_described(void **state) {
     char directory[4096], executable[4096] = "";
-    struct wc_process_record p = {.node = NULL};
+    struct wc_process_record p;
     struct utsname kernel;
     (void)state;
     config.run_pid = 0;
     assert_int_equal(uname(&kernel), 0);
     assert_non_null(getcwd(directory, sizeof(directory)));
     assert_true(readlink("/proc/self/exe", executable, sizeof(executable) - 1) > 0);
-    process_describe(&p);
+    p = described();
     assert_string_equal(p.node, kernel.nodename);
     assert_int_equal(p.parent_pid, getppid());
     assert_string_equal(p.executable, executable);
@@ -37,11 +63,11 @@ static void the_process_is_described(void **state) {
     assert_int_equal(p.run_pid, WC_NULL);
     assert_false(p.eager);
     config.run_pid = getpid();
-    process_describe(&p);
+    p = described();
     assert_int_equal(p.run_pid, getpid());
     assert_true(p.eager);
     config.run_pid = getpid() + 1;
-    process_describe(&p);
+    p = described();
     assert_int_equal(p.run_pid, getpid() + 1);
     assert_false(p.eager);
     config.run_pid = 0;
@@ -49,14 +75,14 @@ static void the_process_is_described(void **state) {
 
 /* Clock ticks since the computer started: between the uptime now and the second before that. */
 static void its_start_is_told(void **state) {
-    struct wc_process_record p = {.node = NULL};
+    struct wc_process_record p;
     double uptime;
     (void)state;
     FILE *f = fopen("/proc/uptime", "r");
     assert_non_null(f);
     assert_int_equal(fscanf(f, "%lf", &uptime), 1);
     fclose(f);
-    process_describe(&p);
+    p = described();
     assert_in_range(p.start_ticks, (uint64_t)((uptime - 60) * (double)sysconf(_SC_CLK_TCK)),
                     (uint64_t)((uptime + 1) * (double)sysconf(_SC_CLK_TCK)));
 }
@@ -66,12 +92,12 @@ static void note_variable(void *list, const char *variable) {
 }
 
 static void the_logged_variables_are_listed(void **state) {
-    struct wc_process_record p = {.node = NULL};
+    struct wc_process_record p;
     char listed[4096] = "", expected[4096] = "";
     (void)state;
     config_each_logged(note_variable, expected);
     assert_non_null(strstr(expected, "LD_LIBRARY_PATH=/there "));
-    process_describe(&p);
+    p = described();
     for (size_t i = 0; i < p.environment.n; i++)
         note_variable(listed, p.environment.p[i]);
     assert_string_equal(listed, expected);
@@ -80,9 +106,9 @@ static void the_logged_variables_are_listed(void **state) {
 /* ---- arguments: this very program under another name ---- */
 
 static void print_arguments(void) {
-    struct wc_process_record p = {.node = NULL};
+    struct wc_process_record p;
     config.whole_arguments = getenv("WHOLE") != NULL;
-    process_describe(&p);
+    p = described();
     for (size_t i = 0; i < p.arguments.n; i++)
         printf("%s|", p.arguments.p[i]);
 }
@@ -176,48 +202,48 @@ static void os_release(char *pretty) {
 }
 
 static void the_computer_is_described(void **state) {
-    struct wc_machine_record m = {.kernel = NULL};
+    const struct wc_machine_record *m = &logged.u.machine;
     struct utsname kernel;
     char pretty[128] = "";
     int own_minor = -1, told_minor = -1;
     (void)state;
-    process_describe_machine(&m);
-    assert_null(m.glibc); /* nobody has printed yet where it lies */
+    process_emit_machine(&kept);
+    assert_null(m->glibc); /* nobody has printed yet where it lies */
     dl_iterate_phdr(each_object, NULL);
-    process_describe_machine(&m);
+    process_emit_machine(&kept);
     assert_int_equal(uname(&kernel), 0);
-    assert_string_equal(m.kernel, kernel.release);
-    assert_string_equal(m.architecture, kernel.machine);
+    assert_string_equal(m->kernel, kernel.release);
+    assert_string_equal(m->architecture, kernel.machine);
     os_release(pretty);
     if (pretty[0])
-        assert_string_equal(m.operating_system, pretty);
+        assert_string_equal(m->operating_system, pretty);
     /* The newest node: not every release has one. */
     assert_int_equal(sscanf(gnu_get_libc_version(), "2.%d", &own_minor), 1);
-    assert_int_equal(sscanf(m.glibc, "2.%d", &told_minor), 1);
+    assert_int_equal(sscanf(m->glibc, "2.%d", &told_minor), 1);
     assert_in_range(told_minor, own_minor - 3, own_minor);
     if (access("/proc/driver/nvidia/version", F_OK) != 0)
-        assert_null(m.driver);
+        assert_null(m->driver);
     if (access("/dev/nvidia0", F_OK) != 0)
-        assert_int_equal(m.gpu_devices, 0);
+        assert_int_equal(m->gpu_devices, 0);
     bool contained = access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0 ||
                      access("/var/run/secrets/kubernetes.io", F_OK) == 0 ||
                      access("/.singularity.d", F_OK) == 0;
-    assert_int_equal(m.container != NULL, contained);
+    assert_int_equal(m->container != NULL, contained);
 }
 
 /* The program is not the library: its path is known only where the loader says it of the object
  * that has our header. */
 static void the_shims_own_path_is_the_loaders_word(void **state) {
     extern const char __ehdr_start;
-    struct wc_process_record p = {.node = NULL};
+    struct wc_process_record p;
     struct dl_phdr_info other = {.dlpi_addr = 1, .dlpi_name = "/lib/other.so"},
                         own = {.dlpi_addr = (uintptr_t)&__ehdr_start, .dlpi_name = "/lib/own.so"};
     (void)state;
     process_note_object(&other);
-    process_describe(&p);
+    p = described();
     assert_null(p.shim_path);
     process_note_object(&own);
-    process_describe(&p);
+    p = described();
     assert_string_equal(p.shim_path, "/lib/own.so");
 }
 

@@ -62,7 +62,8 @@ static struct wc_stack stack;
 static uintptr_t lazy_slot;
 static bool are_wrappers_left;
 
-void journal_add(struct wc_record *r) {
+static void add_record(void *ctx, struct wc_record *r) {
+    (void)ctx;
     assert_int_equal(r->kind, WC_KIND_binding);
     assert_in_range(told.count, 0, 7);
     const struct wc_binding_record *b = &r->u.binding;
@@ -71,6 +72,7 @@ void journal_add(struct wc_record *r) {
         strcat(strcat(told.functions[told.count], i ? " " : ""), b->functions.p[i]);
     told.bindings[told.count++] = *b;
 }
+const struct wc_sink journal_sink = {add_record, NULL};
 void journal_unobserved(const char *what, const char *why, const char *path) {
     (void)why;
     told.unobserved = what;

@@ -13,7 +13,7 @@
 #include "checks.h"
 #include "command.h"
 #include "core/model/names.h"
-#include "core/model/process_facts.h"
+#include "core/records/process.h"
 #include "core/version/version.h"
 #include "options.h"
 #include "tools/log/log_reader.h"
@@ -434,13 +434,13 @@ static bool check_logs(struct checks *c, int n, char **paths) {
 /* ---- all of it ---- */
 
 static bool check_all(struct checks *c, int n, char **logs) {
-    struct wc_machine_texts texts;
+    struct wc_machine machine = {.kernel = NULL};
     struct wc_record r;
     bool has_libcuda = false;
     char *shim = check_library(c);
 
     wc_record_begin(&r, WC_KIND_machine);
-    wc_machine_read(&disk_files, &texts, &r.u.machine);
+    wc_machine_read(&disk_files, &machine, &r.u.machine);
     if (shim)
         check_preload(c, shim, &has_libcuda);
     check_others(c, shim);

@@ -11,17 +11,15 @@
 #include "core/model/frameworks.h"
 #include "tools/util/memory.h"
 
-#define SCRATCH_SIZE ((size_t)64 << 10) /* what core/ asks for */
 #define BLOCKS 65536
 #define BLOCK_BITS 14       /* of memory that is not ours */
 #define PAGE ((size_t)4096) /* the smallest there is */
 /* Nothing that core/ asks of a library is that much; a file without an end may be a trap. */
 #define BYTES_MOST ((uint64_t)256 << 20)
 #define SEARCH_LEAST ((uint64_t)1 << 20) /* what is asked for at once, and searched */
-#define DEMANDS_MOST 4
 
 struct elf_file_contents {
-    bool mapped;                   /* the file; else memory, read as it is asked for */
+    const struct disk *disk;
     struct elf_file_memory memory; /* where there is no file */
     uint64_t low;                  /* address of the first byte there */
     unsigned char *bytes;
@@ -31,11 +29,11 @@ struct elf_file_contents {
     volatile sig_atomic_t damaged;   /* it is not any more what it was */
     struct elf_file_contents *older; /* of those that are mapped */
     unsigned char have[BLOCKS / 8];
-    unsigned char scratch[SCRATCH_SIZE];
     struct wc_identity identity;
-    bool identified;
-    struct wc_object_room room;
+    char path[PATH_MAX], real_path[PATH_MAX], gpu_library[PATH_MAX];
 };
+
+static unsigned char scratch[72 << 10]; /* for what core/ asks */
 
 /* ---- the bytes ---- */
 
@@ -128,7 +126,6 @@ static void map_file(struct elf_file_contents *f, int fd, uint64_t size) {
         return;
     action.sa_sigaction = lost_page;
     sigaction(SIGBUS, &action, NULL);
-    f->mapped = true;
     f->bytes = bytes;
     f->size = (size_t)size;
     f->older = mapped;
@@ -158,21 +155,17 @@ static void unmap(struct elf_file_contents *f) {
 
 /* ---- opening ---- */
 
-static const char *best_path(const struct elf_file *l) {
-    return l->real_path ? l->real_path : l->path;
-}
-
 static void image_of_file(struct elf_file *l, int fd) {
-    struct elf_file_contents *f = l->file;
+    struct elf_file_contents *f = l->contents;
 
-    map_file(f, fd, l->facts.size);
-    l->error = l->facts.size > 0 ? WC_ELF_TRUNCATED : WC_ELF_EMPTY;
+    map_file(f, fd, (uint64_t)l->library.size);
+    l->error = l->library.size > 0 ? WC_ELF_TRUNCATED : WC_ELF_EMPTY;
     if (f->bytes)
         l->error = wc_elf_from_pieces(&l->image, f->bytes, f->size, 0, fetch_file, f);
 }
 
 static void image_of_memory(struct elf_file *l) {
-    struct elf_file_contents *f = l->file;
+    struct elf_file_contents *f = l->contents;
     const struct elf_file_memory *m = &f->memory;
     uint64_t low = UINT64_MAX, high = 0;
 
@@ -193,43 +186,50 @@ static void image_of_memory(struct elf_file *l) {
                                          low, f->size, fetch_memory, f);
 }
 
-static void read_other(struct elf_file *l) {
-    wc_name_read(l->path, &l->relevance.name);
-    if (l->relevance.name.kind == WC_NAME_OTHER)
-        wc_name_read(wc_elf_soname(&l->image), &l->relevance.name);
-    l->relevance.framework = wc_framework_of(best_path(l));
-}
-
 static void read_image(struct elf_file *l, bool other) {
+    struct wc_library *b = &l->library;
+
     if (l->error != WC_ELF_OK)
         memset(&l->image, 0, sizeof(l->image));
-    if (other)
-        read_other(l);
-    else
-        wc_relevance_read(&l->image, l->path, &l->relevance); /* as the loader knows it */
-    if (l->relevance.name.kind == WC_NAME_OTHER && l->real_path)
-        wc_name_read(l->real_path, &l->relevance.name);
+    if (!other) {
+        wc_library_read(b, &l->image, b->path); /* as the loader knows it */
+    } else {
+        wc_name_read(b->path, &b->name);
+        if (b->name.kind == WC_NAME_OTHER)
+            wc_name_read(wc_elf_soname(&l->image), &b->name);
+        b->framework = wc_framework_of(wc_library_file(b));
+    }
+    if (b->name.kind == WC_NAME_OTHER && b->real_path)
+        wc_name_read(b->real_path, &b->name);
+    b->role = wc_library_role(b);
 }
 
-static struct elf_file *open_look(const struct disk *disk, const char *path, bool other) {
+static struct elf_file *new_file(const struct disk *disk, const char *path, const char *real_path) {
+    struct elf_file *l = must_allocate(sizeof(*l));
+
+    l->contents = must_allocate(sizeof(*l->contents));
+    l->contents->disk = disk;
+    wc_library_begin(&l->library, stpcpy(l->contents->path, path) - strlen(path));
+    if (real_path)
+        l->library.real_path = stpcpy(l->contents->real_path, real_path) - strlen(real_path);
+    return l;
+}
+
+static struct elf_file *open_file(const struct disk *disk, const char *path, bool other) {
     char real_path[PATH_MAX];
     struct stat facts;
     int fd = disk_open(disk, path, &facts);
     struct elf_file *l;
+    bool known;
 
     if (fd < 0)
         return NULL;
-    l = must_allocate(sizeof(*l));
-    l->disk = disk;
-    l->path = must_copy(path);
-    if (disk->files.real_path(disk->files.ctx, path, real_path, sizeof(real_path)))
-        l->real_path = must_copy(real_path);
-    l->facts = (struct wc_file_stat){.device = facts.st_dev,
-                                     .inode = facts.st_ino,
-                                     .size = (uint64_t)facts.st_size,
-                                     .mtime = facts.st_mtime,
-                                     .regular = true};
-    l->file = must_allocate(sizeof(*l->file));
+    known = disk->files.real_path(disk->files.ctx, path, real_path, sizeof(real_path));
+    l = new_file(disk, path, known ? real_path : NULL);
+    l->library.device = (int64_t)facts.st_dev;
+    l->library.inode = (int64_t)facts.st_ino;
+    l->library.size = facts.st_size;
+    l->library.mtime = facts.st_mtime;
     image_of_file(l, fd);
     close(fd);
     read_image(l, other);
@@ -237,24 +237,20 @@ static struct elf_file *open_look(const struct disk *disk, const char *path, boo
 }
 
 struct elf_file *elf_file_open(const struct disk *disk, const char *path) {
-    return open_look(disk, path, false);
+    return open_file(disk, path, false);
 }
 
 struct elf_file *elf_file_open_other(const struct disk *disk, const char *path) {
-    return open_look(disk, path, true);
+    return open_file(disk, path, true);
 }
 
 struct elf_file *elf_file_open_memory(const struct disk *disk, const char *path,
                                       const struct elf_file_memory *memory) {
-    struct elf_file *l = must_allocate(sizeof(*l));
+    struct elf_file *l = new_file(disk, path, path);
 
-    l->disk = disk;
-    l->path = must_copy(path);
-    l->real_path = must_copy(path);
-    l->facts.device = (uint64_t)memory->device;
-    l->facts.inode = (uint64_t)memory->inode;
-    l->file = must_allocate(sizeof(*l->file));
-    l->file->memory = *memory;
+    l->library.device = memory->device;
+    l->library.inode = memory->inode;
+    l->contents->memory = *memory;
     image_of_memory(l);
     read_image(l, false);
     return l;
@@ -263,17 +259,16 @@ struct elf_file *elf_file_open_memory(const struct disk *disk, const char *path,
 void elf_file_close(struct elf_file *l) {
     if (!l)
         return;
-    unmap(l->file);
-    free(l->file);
-    free(l->path);
-    free(l->real_path);
+    unmap(l->contents);
+    free(l->contents);
     free(l);
 }
 
-/* ---- what is told ---- */
+/* ---- what it is ---- */
 
-static const struct wc_elf_image *image_of(const struct elf_file *l) {
-    return l->error == WC_ELF_OK && !l->file->damaged ? &l->image : NULL;
+static void begin_reader(struct wc_reader *r, const struct disk *disk) {
+    *r = (struct wc_reader){
+        .files = &disk->files, .scratch = scratch, .scratch_size = sizeof(scratch)};
 }
 
 /* What lies beside it now says nothing of what lay there then. */
@@ -286,92 +281,47 @@ static void forget_package(struct wc_identity *id) {
     }
 }
 
-static void identify(struct elf_file *l) {
-    if (l->file->identified)
-        return;
-    l->file->identified = true;
-    wc_identify(&l->disk->files, best_path(l), image_of(l),
-                l->relevance.name.kind == WC_NAME_FACADE, l->file->scratch, SCRATCH_SIZE,
-                &l->file->identity);
-    if (l->file->memory.read)
-        forget_package(&l->file->identity);
+struct wc_library elf_file_identify(struct elf_file *l) {
+    struct elf_file_contents *f = l->contents;
+    struct wc_library *b = &l->library;
+    struct wc_reader reader;
+
+    b->image = l->error == WC_ELF_OK && !f->damaged ? &l->image : NULL;
+    if (b->identity)
+        return *b;
+    begin_reader(&reader, f->disk);
+    wc_library_identify(b, &reader, &f->identity);
+    if (f->memory.read)
+        forget_package(&f->identity);
+    wc_library_find_gpu(b, &f->disk->files, f->gpu_library, sizeof(f->gpu_library));
+    return *b;
 }
 
-void elf_file_object(struct elf_file *l, struct wc_record *out) {
-    struct wc_object_record *o = &out->u.object;
+/* ---- for core/ ---- */
 
-    wc_record_begin(out, WC_KIND_object);
-    o->role = wc_role_of(&l->relevance);
-    o->is_host = o->role == WC_role_HOST;
-    o->part = l->relevance.name.part[0] ? l->relevance.name.part : NULL;
-    o->mapped = true;
-    o->path = l->path;
-    o->real_path = l->real_path;
-    o->device = (int64_t)l->facts.device;
-    o->inode = (int64_t)l->facts.inode;
-    o->size = l->file->memory.read ? WC_NULL : (int64_t)l->facts.size;
-    o->mtime = l->file->memory.read ? WC_NULL : l->facts.mtime;
-    if (image_of(l))
-        wc_object_take_image(o, &l->image, &l->file->room);
-    identify(l);
-    wc_object_take_identity(o, &l->file->identity, &l->file->room);
-    if (l->relevance.framework)
-        wc_object_take_framework(o, l->relevance.framework, &l->disk->files, best_path(l),
-                                 &l->file->room);
-}
+static bool open_one(void *reader, const char *path, struct wc_library *out) {
+    struct elf_reader *r = reader;
 
-struct emitting {
-    struct elf_file *l;
-    record_sink *add;
-    void *ctx;
-};
-
-static void emit(void *ctx, struct wc_record *demand) {
-    struct emitting *t = ctx;
-
-    t->add(t->ctx, demand);
-}
-
-static bool version_of(void *ctx, const char *path, char version[WC_VERSION_TEXT]) {
-    struct emitting *t = ctx;
-    struct elf_file *other = elf_file_open(t->l->disk, path);
-    bool known = false;
-
-    if (!other)
+    r->open = elf_file_open(r->disk, path);
+    if (!r->open)
         return false;
-    identify(other);
-    known = image_of(other) && wc_version_known(other->file->identity.version);
-    if (known)
-        wc_version_format(other->file->identity.version, version);
-    elf_file_close(other);
-    return known;
+    *out = r->open->library;
+    out->image = r->open->error == WC_ELF_OK ? &r->open->image : NULL;
+    return true;
 }
 
-void elf_file_demands(struct elf_file *l, int64_t host, record_sink *add, void *ctx) {
-    struct wc_metadata_demand *found = must_allocate(DEMANDS_MOST * sizeof(*found));
-    struct emitting t = {l, add, ctx};
-    const struct wc_host h = {host, l->path, emit, &t};
-    const struct wc_package_reader elf_file = {&l->disk->files, l->file->scratch, SCRATCH_SIZE,
-                                               found,           DEMANDS_MOST,     version_of};
+static bool close_one(void *reader) {
+    struct elf_reader *r = reader;
+    bool good = !r->open->contents->damaged;
 
-    if (image_of(l))
-        wc_host_demands_of_image(&h, &l->image);
-    wc_host_demands_of_package(&h, &elf_file, best_path(l));
-    free(found);
+    elf_file_close(r->open);
+    return good;
 }
 
-static void emit_package(void *ctx, const struct wc_package_record *package) {
-    struct emitting *t = ctx;
-    struct wc_record r;
-
-    wc_record_begin(&r, WC_KIND_package);
-    r.u.package = *package;
-    t->add(t->ctx, &r);
-}
-
-void elf_file_packages(struct elf_file *l, record_sink *add, void *ctx) {
-    struct emitting t = {l, add, ctx};
-
-    wc_packages_near(&l->disk->files, best_path(l), l->file->scratch, SCRATCH_SIZE, emit_package,
-                     &t);
+void elf_reader_begin(struct elf_reader *r, const struct disk *disk) {
+    begin_reader(&r->reader, disk);
+    r->reader.open = open_one;
+    r->reader.close = close_one;
+    r->reader.ctx = r;
+    r->disk = disk;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/model/symbols.h"
+#include "core/records/emit.h"
 #include "whichcudnn/wrappers.h"
 
 #define SLOTS_MOST 4096
@@ -205,14 +206,14 @@ static bool same_group(const struct slot *a, const struct slot *b) {
 }
 
 /* All that lead where the first of them leads, as one record. */
-static void emit_group(struct reading *r, size_t first, struct source *to) {
+static void emit_group(struct reading *r, size_t first, const struct wc_sink *to) {
     const char **names = must_allocate(r->n * sizeof(*names));
     const struct slot *s = &r->slots[first];
     const struct process_library *target = s->how == WC_binding_how_SLOT     ? s->library
                                            : s->how == WC_binding_how_ITSELF ? r->host
                                                                              : NULL;
-    struct wc_record record;
-    struct wc_binding_record *b = &record.u.binding;
+    const struct wc_library host = {.number = r->host->number, .path = r->host->name};
+    struct wc_library library = {.number = WC_NULL};
     int64_t wrapped = 0;
     size_t n = 0;
 
@@ -225,21 +226,17 @@ static void emit_group(struct reading *r, size_t first, struct source *to) {
             names[n++] = other->function;
         other->told = true;
     }
-    wc_record_begin(&record, WC_KIND_binding);
-    b->host = r->host->number;
-    b->host_path = r->host->name;
-    b->target = target ? target->number : WC_NULL;
-    b->target_path = target ? target->name : NULL;
-    b->how = s->how;
-    b->functions = (struct wc_strings){names, n};
-    b->wrapped = wrapped;
-    source_add(to, &record);
+    if (target) {
+        library.number = target->number;
+        library.path = target->name;
+    }
+    wc_emit_binding(to, &host, &library, s->how, &(struct wc_strings){names, n}, wrapped);
     free(names);
 }
 
 bool bindings_emit(const struct process_library *host, const struct process *p,
                    const struct process_libraries *list, const struct wrappers *wrappers,
-                   struct source *to) {
+                   const struct wc_sink *to) {
     struct reading r = {host, p, list, wrappers, NULL, 0};
     bool good = true;
 

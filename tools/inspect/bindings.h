@@ -6,7 +6,6 @@
 #define WHICHCUDNN_TOOLS_BINDINGS_H
 
 #include "process_library.h"
-#include "tools/log/source.h"
 
 struct wrappers { /* all zero: the process has no shim */
     uint64_t *wrapper, *target;
@@ -19,6 +18,6 @@ void wrappers_end(struct wrappers *w);
 /* As binding records. False: its memory cannot be read. */
 bool bindings_emit(const struct process_library *host, const struct process *p,
                    const struct process_libraries *list, const struct wrappers *wrappers,
-                   struct source *to);
+                   const struct wc_sink *to);
 
 #endif

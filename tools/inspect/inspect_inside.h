@@ -5,7 +5,7 @@
 #define WHICHCUDNN_TOOLS_INSPECT_INSIDE_H
 
 #include "bindings.h"
-#include "core/search/replay.h"
+#include "core/records/emit.h"
 #include "inspect.h"
 #include "process_library.h"
 #include "tools/loader/library_cache.h"
@@ -14,6 +14,9 @@ struct inspection {
     struct process process;
     struct process_libraries list;
     struct source *source;
+    struct wc_sink to; /* the same */
+    struct elf_reader reader;
+    struct wc_environments environments;
     struct wrappers wrappers;
     char glibc[16]; /* "": not known */
 
@@ -22,18 +25,9 @@ struct inspection {
         files; /* what its loader adds to a search, and who opens cuDNN by a name */
     struct wc_search_context search;
     struct wc_replay replay;
-    struct wc_replay_sink sink;
-    struct elf_file *candidate; /* that the replay looks into */
-    unsigned char search_scratch[WC_SEARCH_SCRATCH], file_scratch[64 << 10];
+    unsigned char scratch[WC_SEARCH_SCRATCH];
     int64_t searches;
 };
-
-void inspect_add(void *inspection, struct wc_record *r);
-void inspect_unobserved(struct inspection *in, const char *what, const char *why, const char *path);
-
-/* The process and its computer, as records. */
-void inspect_emit_process(struct inspection *in);
-void inspect_emit_machine(struct inspection *in);
 
 /* ---- inspect_search.c: by which rule each was found ---- */
 

@@ -14,25 +14,6 @@ static const struct process_library *loader_of(const struct inspection *in) {
     return process_library_at(&in->list, base ? base : process_auxv(&in->process, AT_PHDR));
 }
 
-static bool open_file(void *ctx, const char *path, const struct wc_elf_image **image) {
-    struct inspection *in = ctx;
-    char whole[PATH_MAX];
-
-    in->candidate = process_absolute(&in->process, path, whole)
-                        ? elf_file_open(&in->process.disk, whole)
-                        : NULL;
-    if (!in->candidate)
-        return false;
-    *image = in->candidate->error == WC_ELF_OK ? &in->candidate->image : NULL;
-    return true;
-}
-
-static void close_file(void *ctx) {
-    struct inspection *in = ctx;
-
-    elf_file_close(in->candidate);
-}
-
 /* The rules are glibc's. */
 void inspect_add(void *inspection, struct wc_record *r) {
     struct inspection *in = inspection;
@@ -51,14 +32,12 @@ void inspect_begin_searches(struct inspection *in) {
     if (!in->replays)
         return;
     library_cache_use(&in->files, loader->path, w);
-    w->files = &in->process.files;
-    w->library_path = process_variable(&in->process, "LD_LIBRARY_PATH");
+    w->files = &in->process.disk.files;
+    w->library_path = loader_variable(in->process.environment, "LD_LIBRARY_PATH");
     w->secure = process_auxv(&in->process, AT_SECURE) != 0;
     w->machine = e->machine;
     w->program = &program->search;
     w->library_path_origin = program->search.origin;
-    in->sink = (struct wc_replay_sink){in,         inspect_add,      open_file,
-                                       close_file, in->file_scratch, sizeof(in->file_scratch)};
 }
 
 void inspect_end_searches(struct inspection *in) {
@@ -82,15 +61,15 @@ bool inspect_opens(struct inspection *in, const struct process_library *by,
 /* ---- one search ---- */
 
 static bool is_taken(const struct inspection *in, const struct process_library *m) {
-    uint64_t device = m->elf_file ? m->elf_file->facts.device : 0;
-    uint64_t inode = m->elf_file && m->file == PROCESS_LIBRARY_FILE ? m->elf_file->facts.inode : 0;
+    const struct wc_library *l = m->elf_file ? &m->elf_file->library : NULL;
 
-    return m->file == PROCESS_LIBRARY_FILE && wc_replay_takes(&in->replay, m->name, device, inode);
+    return m->file == PROCESS_LIBRARY_FILE &&
+           wc_replay_takes(&in->replay, m->name, l ? (uint64_t)l->device : 0,
+                           l ? (uint64_t)l->inode : 0);
 }
 
 static void run(struct inspection *in, const struct process_library *by, const char *name) {
-    wc_replay_run(&in->replay, &in->search, &by->search, name, in->search_scratch,
-                  sizeof(in->search_scratch));
+    wc_replay_run(&in->replay, &in->search, &by->search, name, in->scratch, sizeof(in->scratch));
 }
 
 bool inspect_leads_to(struct inspection *in, const struct process_library *by, const char *name,
@@ -103,8 +82,6 @@ bool inspect_leads_to(struct inspection *in, const struct process_library *by, c
 
 void inspect_emit_search(struct inspection *in, const struct process_library *by, const char *name,
                          const struct process_library *m, bool is_new) {
-    struct wc_record r;
-    struct wc_search_record *s = &r.u.search;
     bool taken;
 
     if (!in->replays || strchr(name, '/') || wc_name_kind_of(name) == WC_NAME_OTHER)
@@ -113,13 +90,14 @@ void inspect_emit_search(struct inspection *in, const struct process_library *by
     taken = is_taken(in, m);
     if (taken && !is_new) /* it would have got the same */
         return;
-    wc_record_begin(&r, WC_KIND_search);
-    s->search = ++in->searches;
-    s->name = name;
-    s->caller = by->name;
-    s->caller_object = by->number;
-    s->object = m->number;
-    if (!is_new)
-        s->rule = WC_search_rule_LOADED;
-    wc_replay_emit(&in->replay, &r, is_new && taken, &in->sink);
+    wc_emit_search(&in->to,
+                   &(struct wc_search_question){.search = ++in->searches,
+                                                .name = name,
+                                                .caller = by->name,
+                                                .caller_object = by->number,
+                                                .request = WC_NULL,
+                                                .object = m->number,
+                                                .was_loaded = !is_new,
+                                                .by_replay = taken},
+                   &in->replay, &in->reader.reader);
 }

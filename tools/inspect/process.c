@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/model/process_facts.h"
+#include "core/records/process.h"
 #include "tools/util/memory.h"
 
 #define KERNEL_THREAD 0x00200000 /* PF_KTHREAD of the kernel's include/linux/sched.h */
@@ -21,51 +21,6 @@ const char *process_path(const struct process *p, const char *path) {
     size_t n = strlen(p->root);
 
     return n > 0 && strncmp(path, p->root, n) == 0 && path[n] == '/' ? path + n : path;
-}
-
-bool process_absolute(const struct process *p, const char *path, char to[PATH_MAX]) {
-    const char *directory = p->working_directory ? process_path(p, p->working_directory) : "";
-    int n = snprintf(to, PATH_MAX, "%s%s%s", path[0] == '/' ? "" : directory,
-                     path[0] == '/' ? "" : "/", path);
-
-    return n >= 0 && n < PATH_MAX && (path[0] == '/' || *directory);
-}
-
-static bool read_at(void *ctx, const char *path, uint64_t offset, void *to, size_t cap, size_t *n) {
-    const struct process *p = ctx;
-    char whole[PATH_MAX];
-
-    *n = 0;
-    return process_absolute(p, path, whole) &&
-           p->disk.files.read(p->disk.files.ctx, whole, offset, to, cap, n);
-}
-
-static bool facts_of(void *ctx, const char *path, struct wc_file_stat *out) {
-    const struct process *p = ctx;
-    char whole[PATH_MAX];
-
-    return process_absolute(p, path, whole) && p->disk.files.facts(p->disk.files.ctx, whole, out);
-}
-
-static bool list(void *ctx, const char *path, bool (*each)(void *arg, const char *name),
-                 void *arg) {
-    const struct process *p = ctx;
-    char whole[PATH_MAX];
-
-    return process_absolute(p, path, whole) &&
-           p->disk.files.list(p->disk.files.ctx, whole, each, arg);
-}
-
-static bool real_path(void *ctx, const char *path, char *to, size_t cap) {
-    const struct process *p = ctx;
-    char whole[PATH_MAX];
-
-    return process_absolute(p, path, whole) &&
-           p->disk.files.real_path(p->disk.files.ctx, whole, to, cap);
-}
-
-static void set_files(struct process *p) {
-    p->files = (struct wc_files){p, read_at, facts_of, list, real_path};
 }
 
 /* ---- texts of /proc ---- */
@@ -190,6 +145,18 @@ static const char *foreign(const struct process *p) {
     return why;
 }
 
+static void read_environment(struct process *p) {
+    size_t n = 0;
+
+    p->environment_text = read_file(p, "environ");
+    for (size_t at = 0; at < p->environment_text.n; at += strlen(p->environment_text.p + at) + 1)
+        n++;
+    p->environment = must_allocate((n + 1) * sizeof(*p->environment));
+    n = 0;
+    for (size_t at = 0; at < p->environment_text.n; at += strlen(p->environment_text.p + at) + 1)
+        p->environment[n++] = p->environment_text.p + at;
+}
+
 static void read_auxv(struct process *p) {
     struct process_text t = read_file(p, "auxv");
     size_t n = t.n / sizeof(p->auxv[0]);
@@ -226,7 +193,8 @@ static enum process_state read_all(struct process *p, char **trouble) {
         return empty(trouble, why);
     p->executable = read_link(p, "exe");
     p->working_directory = read_link(p, "cwd");
-    p->environment = read_file(p, "environ");
+    p->disk.directory = p->working_directory ? process_path(p, p->working_directory) : "";
+    read_environment(p);
     p->arguments = read_file(p, "cmdline");
     read_auxv(p);
     p->memory = openat(p->handle, "mem", O_RDONLY | O_CLOEXEC);
@@ -240,7 +208,6 @@ enum process_state process_begin(struct process *p, int64_t pid, char **trouble)
     memset(p, 0, sizeof(*p));
     p->pid = pid;
     p->root = must_copy("");
-    set_files(p);
     p->memory = -1;
     p->parent = p->start_ticks = WC_NULL;
     p->directory = must_format("/proc/%lld", (long long)pid);
@@ -269,7 +236,8 @@ void process_end(struct process *p) {
     free(p->root);
     free(p->executable);
     free(p->working_directory);
-    free(p->environment.p);
+    free(p->environment);
+    free(p->environment_text.p);
     free(p->arguments.p);
 }
 
@@ -322,14 +290,4 @@ uint64_t process_auxv(const struct process *p, uint64_t type) {
         if (p->auxv[i].a_type == type)
             return p->auxv[i].a_un.a_val;
     return 0;
-}
-
-const char *process_variable(const struct process *p, const char *name) {
-    size_t length = strlen(name);
-
-    for (size_t at = 0; at < p->environment.n; at += strlen(p->environment.p + at) + 1)
-        if (strncmp(p->environment.p + at, name, length) == 0 &&
-            p->environment.p[at + length] == '=')
-            return p->environment.p + at + length + 1;
-    return NULL;
 }

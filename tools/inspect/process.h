@@ -22,16 +22,16 @@ struct process_text {
 struct process {
     int64_t pid;
     int64_t parent, start_ticks;
-    char *directory; /* "/proc/PID" */
-    int handle;      /* that directory: stays the same process's when the number is given anew */
-    struct wc_files files; /* the same files; relative paths begin at its working directory */
-    struct disk disk;      /* its files: below its root */
-    char *root;            /* where that is for us, without a '/' at its end; "": the same root */
-    bool same_node;        /* it has the same host name as we do */
-    char *executable;      /* NULL: not known */
+    char *directory;  /* "/proc/PID" */
+    int handle;       /* that directory: stays the same process's when the number is given anew */
+    struct disk disk; /* its files: below its root; relative paths begin at its working directory */
+    char *root;       /* where that is for us, without a '/' at its end; "": the same root */
+    bool same_node;   /* it has the same host name as we do */
+    char *executable; /* NULL: not known */
     char *working_directory;
-    struct process_text environment, arguments; /* as in /proc: each text ends with a NUL */
-    Elf64_auxv_t auxv[PROCESS_AUXV + 1];        /* the last one is AT_NULL */
+    char **environment;                              /* NAME=value, NULL at the end */
+    struct process_text environment_text, arguments; /* as in /proc: each text ends with a NUL */
+    Elf64_auxv_t auxv[PROCESS_AUXV + 1];             /* the last one is AT_NULL */
     struct maps maps;
     int memory; /* -1: it may not be read, memory_error says why */
     int memory_error;
@@ -52,11 +52,6 @@ bool process_is_as_it_was(const struct process *p);
 
 /* A path of the kernel's, which begin at our root, as one below the process's root. */
 const char *process_path(const struct process *p, const char *path);
-/* The path as one that does not depend on the working directory. False: it is too long. */
-bool process_absolute(const struct process *p, const char *path, char to[PATH_MAX]);
-
-/* The value of a variable as it was at its start; NULL: not set. */
-const char *process_variable(const struct process *p, const char *name);
 
 /* n bytes at an address of its memory. False: they are not there, or may not be read. */
 bool process_read(const struct process *p, uint64_t address, void *to, size_t n);

@@ -4,7 +4,6 @@
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #define HEADERS_MOST 64
 #define LIST_MOST 65536 /* of the loader's list: it may be damaged, and has no end then */
@@ -180,16 +179,6 @@ static struct process_library *read_one(const struct process *p, const struct ma
     return m;
 }
 
-/* One descriptor for each library: usual limits are for less. */
-static void allow_descriptors(void) {
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-        limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
-
 static bool may_be_library(const struct process *p, const struct mapping *m) {
     return m->path && m->offset == 0 && m->inode &&
            (has_code(&p->maps, m) || wc_name_kind_of(m->path) != WC_NAME_OTHER);
@@ -229,7 +218,7 @@ static void take_name(const struct process *p, struct process_library *m, uint64
     free(m->name);
     m->name = must_copy(name);
     if (m->elf_file && wc_name_kind_of(name) != WC_NAME_OTHER) /* it was asked for as that */
-        wc_relevance_read(&m->elf_file->image, name, &m->elf_file->relevance);
+        wc_library_read(&m->elf_file->library, &m->elf_file->image, name);
 }
 
 static void read_link_map(struct process_libraries *list, const struct process *p, uint64_t first,
@@ -366,7 +355,6 @@ static void find_program(struct process_libraries *list, const struct process *p
 void process_library_read(struct process_libraries *list, const struct process *p) {
     *list = (struct process_libraries){.p = NULL};
     heap_arena_begin(&list->memory);
-    allow_descriptors();
     read_objects(list, p);
     read_list(list, p);
     find_program(list, p);

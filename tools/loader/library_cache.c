@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "core/findings/diagnose.h"
-#include "core/model/process_facts.h"
+#include "core/records/process.h"
 
 #define LOOKS_MOST 256 /* descriptors */
 #define CACHE_MOST ((size_t)8 << 20)
@@ -211,11 +211,10 @@ static void read_image(struct library_cache *w, struct library *b, struct elf_fi
     b->no_default = (e->flags_1 & DF_1_NODEFLIB) != 0;
     b->interpreter = read_interpreter(w, l);
     read_needed(w, b, e);
-    if (b->role == WC_role_HOST && !l->relevance.imports && !l->relevance.defines &&
-        !b->needs_cudnn)
+    if (b->role == WC_role_HOST && !l->library.imports && !l->library.defines && !b->needs_cudnn)
         b->role = WC_role_OTHER;
-    b->defines = l->relevance.defines;
-    b->framework = l->relevance.framework;
+    b->defines = l->library.defines;
+    b->framework = l->library.framework;
 }
 
 /* What is told of later stays open: its symbols are asked for again. */
@@ -230,10 +229,10 @@ static struct library *new_library(struct library_cache *w, const char *path, st
     if (!b)
         return NULL;
     memset(b, 0, sizeof(*b));
-    b->key = (struct library_key){l->facts.device, l->facts.inode};
+    b->key = (struct library_key){(uint64_t)l->library.device, (uint64_t)l->library.inode};
     b->path = keep(w, path);
-    b->real_path = l->real_path ? keep(w, l->real_path) : b->path;
-    b->role = wc_role_of(&l->relevance);
+    b->real_path = l->library.real_path ? keep(w, l->library.real_path) : b->path;
+    b->role = l->library.role;
     b->is_elf = l->error == WC_ELF_OK;
     b->needed = keep_list(w, NULL, 0);
     if (b->is_elf)
@@ -312,6 +311,15 @@ struct library *library_cache_get_after(struct library_cache *w, const char *pat
 }
 
 /* ---- the loader ---- */
+
+const char *loader_variable(char *const *environment, const char *name) {
+    size_t n = strlen(name);
+
+    for (char *const *v = environment; *v; v++)
+        if (strncmp(*v, name, n) == 0 && (*v)[n] == '=')
+            return *v + n + 1;
+    return NULL;
+}
 
 static unsigned read_glibc(struct library_cache *w, const char *const *directories) {
     struct elf_file *l = NULL;

@@ -66,6 +66,8 @@ struct library *library_cache_get_after(struct library_cache *w, const char *pat
 struct elf_file *library_cache_elf_file(struct library_cache *w, const struct library *b);
 void library_cache_elf_file_end(const struct library *b, struct elf_file *l);
 void library_cache_add_open(struct library_cache *w, struct library *b, const char *name);
+/* Of variables, NAME=value with NULL at the end; NULL: not set. */
+const char *loader_variable(char *const *environment, const char *name);
 /* Fills in what a loader adds: interpreter is the path of ld.so, NULL: that of the own machine. */
 void library_cache_use(struct library_cache *w, const char *interpreter,
                        struct wc_search_context *search);

@@ -20,15 +20,6 @@
 #define OWN_MACHINE EM_X86_64
 #endif
 
-const char *loader_sim_variable(const struct loader_sim *g, const char *name) {
-    size_t n = strlen(name);
-
-    for (char *const *v = g->environment; *v; v++)
-        if (strncmp(*v, name, n) == 0 && (*v)[n] == '=')
-            return *v + n + 1;
-    return NULL;
-}
-
 static const char *keep(struct loader_sim *g, const char *text) {
     return text ? wc_arena_string(&g->memory.arena, text) : NULL;
 }
@@ -143,12 +134,11 @@ static void load_needed(struct loader_sim *g, size_t from) {
 static struct wc_version version_of(struct loader_sim *g, const struct loaded *o) {
     struct wc_version version = WC_VERSION_NONE;
     struct elf_file *l = library_cache_elf_file(g->library_cache, o->library);
-    struct wc_record r;
 
     if (l) {
-        elf_file_object(l, &r);
-        if (r.u.object.version)
-            wc_version_parse(r.u.object.version, strlen(r.u.object.version), &version);
+        struct wc_library b = elf_file_identify(l);
+        if (wc_library_is_cudnn(&b))
+            version = b.identity->version;
         library_cache_elf_file_end(o->library, l);
     }
     if (!wc_version_known(version)) {
@@ -248,7 +238,7 @@ const struct loaded *loader_sim_open(struct loader_sim *g, const char *name,
 
 /* One that is not found is passed over. */
 static void preload(struct loader_sim *g) {
-    const char *list = loader_sim_variable(g, "LD_PRELOAD");
+    const char *list = loader_variable(g->environment, "LD_PRELOAD");
     char *copy = must_copy(list ? list : ""), *rest = copy, *name;
 
     while ((name = strsep(&rest, " :")))
@@ -282,7 +272,7 @@ bool loader_sim_begin(struct loader_sim *g, struct library_cache *library_cache,
     g->directory = library_cache->disk.root[0] ? NULL : getcwd(NULL, 0);
     g->replay = must_allocate(sizeof(*g->replay));
     g->scratch = must_allocate(WC_SEARCH_SCRATCH);
-    g->search.library_path = loader_sim_variable(g, "LD_LIBRARY_PATH");
+    g->search.library_path = loader_variable(g->environment, "LD_LIBRARY_PATH");
     g->search.machine = OWN_MACHINE;
     g->tried.arena = &g->memory.arena;
     g->search.memory = &g->tried;

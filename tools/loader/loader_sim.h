@@ -6,7 +6,7 @@
 #ifndef WHICHCUDNN_TOOLS_LOADING_H
 #define WHICHCUDNN_TOOLS_LOADING_H
 
-#include "core/search/replay.h"
+#include "core/records/emit.h"
 #include "library_cache.h"
 
 struct loaded {
@@ -55,18 +55,15 @@ const struct loaded *loader_sim_open(struct loader_sim *g, const char *name,
                                      const struct loaded *by);
 /* The object that a file is; NULL: it is not loaded. */
 const struct loaded *loader_sim_of(const struct loader_sim *g, const struct library *library);
-const char *loader_sim_variable(const struct loader_sim *g, const char *name);
 
 /* Records of several loadings into one place: what is the same file is one object. All zero: none
  * yet. */
 struct emitted_object;
 struct loader_sim_emitter {
-    void (*add)(void *ctx, struct wc_record *r);
-    void *ctx;
+    struct wc_sink to;
     int64_t objects, searches, requests;
     struct emitted_object *told;
-    char **environments; /* whose packages are told */
-    size_t environment_count;
+    struct wc_environments environments;
 };
 /* What is known by that, as records without a head: each library of cuDNN or CUDA and each object
  * that wants cuDNN, with its demands; what is missing, where it was looked for, and copies that are

@@ -2,11 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/elf/file_check.h"
-#include "core/model/names.h"
 #include "loader_sim.h"
-
-#define SCRATCH_SIZE ((size_t)64 << 10) /* what wc_identify asks for */
 
 struct emitted_object {
     struct library_key key;
@@ -17,8 +13,7 @@ struct emitted_object {
 struct emitting {
     struct loader_sim *g;
     struct loader_sim_emitter *t;
-    struct wc_replay_sink sink;
-    struct elf_file *candidate;
+    struct elf_reader reader;
 };
 
 /* ---- objects ---- */
@@ -27,52 +22,39 @@ static bool matters(const struct library *b) {
     return b->role != WC_role_OTHER || b->framework;
 }
 
-/* The packages near files of one environment are the same. */
-static bool is_new_environment(struct loader_sim_emitter *t, const char *path) {
-    size_t n = wc_environment_length(path);
-
-    for (size_t i = 0; i < t->environment_count; i++)
-        if (strlen(t->environments[i]) == n && strncmp(t->environments[i], path, n) == 0)
-            return false;
-    t->environments =
-        must_grow(t->environments, (t->environment_count + 1) * sizeof(*t->environments));
-    t->environments[t->environment_count++] = must_format("%.*s", (int)n, path);
-    return true;
-}
-
 /* Nothing of it is mapped any more, or yet; but that is where it is when it is. */
 static void emit_object(struct emitting *s, struct loaded *o) {
+    const struct wc_reader *reader = &s->reader.reader;
     struct emitted_object *told;
-    struct wc_object_record *r;
-    struct wc_record record;
-    struct elf_file *l;
+    struct wc_library l;
+    struct elf_file *file;
 
     HASH_FIND(hh, s->t->told, &o->library->key, sizeof(o->library->key), told);
     if (told) {
         o->number = told->number;
         return;
     }
-    l = library_cache_elf_file(s->g->library_cache, o->library);
-    if (!l)
+    file = library_cache_elf_file(s->g->library_cache, o->library);
+    if (!file)
         return;
-    o->number = ++s->t->objects;
-    elf_file_object(l, &record);
-    r = &record.u.object;
-    r->object = o->number;
-    r->role = o->library->role;
-    r->is_host = r->role == WC_role_HOST;
-    r->path = o->search.path;
-    r->asked_name = o->by ? o->asked_name : NULL;
-    r->asked_by = o->by ? o->by->search.path : NULL;
-    r->asked_by_object = o->by ? o->by->number : WC_NULL;
-    r->asked_how = o->how;
-    s->t->add(s->t->ctx, &record);
-    if (r->is_host)
-        elf_file_demands(l, o->number, s->t->add, s->t->ctx);
-    if ((r->is_host || wc_kind_is_cudnn(wc_name_kind_of(o->search.path))) &&
-        is_new_environment(s->t, o->library->real_path))
-        elf_file_packages(l, s->t->add, s->t->ctx);
-    library_cache_elf_file_end(o->library, l);
+    l = elf_file_identify(file);
+    l.number = o->number = ++s->t->objects;
+    l.role = o->library->role;
+    l.mapped = true;
+    l.path = o->search.path;
+    l.asked_how = o->how;
+    if (o->by) {
+        l.asked_name = o->asked_name;
+        l.asked_by = o->by->search.path;
+        l.asked_by_object = o->by->number;
+    }
+    wc_emit_object(&s->t->to, &l, NULL);
+    l.path = file->library.path;
+    if (l.role == WC_role_HOST)
+        wc_emit_demands(&s->t->to, &l, reader);
+    if (l.role == WC_role_HOST || wc_kind_is_cudnn(wc_name_kind_of(o->search.path)))
+        wc_emit_packages(&s->t->to, &s->t->environments, wc_library_file(&l), reader);
+    library_cache_elf_file_end(o->library, file);
     told = must_allocate(sizeof(*told));
     told->key = o->library->key;
     told->number = o->number;
@@ -83,22 +65,20 @@ static void emit_object(struct emitting *s, struct loaded *o) {
 
 static void emit_search(struct emitting *s, const char *name, const struct loaded *by,
                         const struct loaded *got, int64_t request) {
-    struct wc_record record;
-    struct wc_search_record *r = &record.u.search;
     struct loader_sim *g = s->g;
+    const struct wc_search_question q = {.search = ++s->t->searches,
+                                         .name = name,
+                                         .caller = by ? by->search.path : NULL,
+                                         .caller_object = by ? by->number : WC_NULL,
+                                         .request = request,
+                                         .object = got ? got->number : WC_NULL,
+                                         .by_replay = got != NULL};
 
     /* That the loader has tried a directory in vain counts for its own search alone. */
     g->search.memory = NULL;
     g->search.loaded = NULL;
     wc_replay_run(g->replay, &g->search, by ? &by->search : NULL, name, g->scratch,
                   WC_SEARCH_SCRATCH);
-    wc_record_begin(&record, WC_KIND_search);
-    r->search = ++s->t->searches;
-    r->name = name;
-    r->caller = by ? by->search.path : NULL;
-    r->caller_object = by ? by->number : WC_NULL;
-    r->request = request;
-    r->object = got ? got->number : WC_NULL;
     if (!got && wc_kind_is_cudnn(wc_name_kind_of(name))) {
         for (char *const *v = g->environment; *v; v++)
             wc_replay_root(g->replay, *v);
@@ -106,30 +86,21 @@ static void emit_search(struct emitting *s, const char *name, const struct loade
             wc_replay_site(g->replay, g->objects[i]->search.path);
         wc_replay_copies(g->replay, name, by ? by->search.path : "");
     }
-    wc_replay_emit(g->replay, &record, got != NULL, &s->sink);
+    wc_emit_search(&s->t->to, &q, g->replay, &s->reader.reader);
 }
 
 /* ---- what is missing ---- */
 
-static const char *or_null(const char *s) {
-    return s[0] ? s : NULL;
-}
-
 /* The loader ends at a file that is damaged, and passes over one for another machine. */
 static void emit_file(struct emitting *s, const char *path, int64_t request) {
-    struct wc_file_check elf_file;
-    struct wc_record record;
+    struct wc_file_check check;
+    struct wc_library l;
 
-    if (!wc_file_check(&s->g->library_cache->disk.files, path, s->g->search.machine, &elf_file))
+    if (!wc_file_check(&s->g->library_cache->disk.files, path, s->g->search.machine, &check))
         return;
-    wc_record_begin(&record, WC_KIND_file);
-    record.u.file.path = path;
-    record.u.file.request = request;
-    record.u.file.fault = elf_file.fault;
-    record.u.file.content = or_null(elf_file.what);
-    record.u.file.size = elf_file.size;
-    record.u.file.needs = elf_file.needs;
-    s->t->add(s->t->ctx, &record);
+    wc_library_begin(&l, path);
+    l.request = request;
+    wc_emit_file(&s->t->to, &l, &check, WC_search_rule_UNKNOWN);
 }
 
 static void emit_missing(struct emitting *s, const struct loader_sim_missing *m) {
@@ -144,33 +115,13 @@ static void emit_missing(struct emitting *s, const struct loader_sim_missing *m)
     record.u.failure.caller = m->by ? m->by->search.path : NULL;
     record.u.failure.caller_object = m->by ? m->by->number : WC_NULL;
     record.u.failure.inferred = true;
-    s->t->add(s->t->ctx, &record);
+    s->t->to.add(s->t->to.ctx, &record);
     emit_search(s, m->name, m->by, NULL, request);
     for (size_t i = 0; (passed = wc_replay_passed(s->g->replay, i)); i++)
         emit_file(s, passed, request);
 }
 
 /* ---- all of it ---- */
-
-static bool open_candidate(void *ctx, const char *path, const struct wc_elf_image **image) {
-    struct emitting *s = ctx;
-
-    s->candidate = elf_file_open(&s->g->library_cache->disk, path);
-    if (!s->candidate)
-        return false;
-    *image = s->candidate->error == WC_ELF_OK ? &s->candidate->image : NULL;
-    return true;
-}
-
-static void close_candidate(void *ctx) {
-    elf_file_close(((struct emitting *)ctx)->candidate);
-}
-
-static void add(void *ctx, struct wc_record *r) {
-    struct emitting *s = ctx;
-
-    s->t->add(s->t->ctx, r);
-}
 
 /* Which facade it gets: what it needs or opens by name, else the first that its process has. */
 static const struct loaded *facade_of(const struct loader_sim *g, const struct loaded *host) {
@@ -196,24 +147,20 @@ static const struct loaded *facade_of(const struct loader_sim *g, const struct l
 
 static void emit_binding(struct emitting *s, const struct loaded *host) {
     const struct loaded *facade = facade_of(s->g, host);
-    struct wc_record record;
 
     if (!facade || facade->number == WC_NULL)
         return;
-    wc_record_begin(&record, WC_KIND_binding);
-    record.u.binding.host = host->number;
-    record.u.binding.host_path = host->search.path;
-    record.u.binding.target = facade->number;
-    record.u.binding.target_path = facade->search.path;
-    s->t->add(s->t->ctx, &record);
+    wc_emit_binding(&s->t->to,
+                    &(struct wc_library){.number = host->number, .path = host->search.path},
+                    &(struct wc_library){.number = facade->number, .path = facade->search.path},
+                    WC_binding_how_UNKNOWN, NULL, WC_NULL);
 }
 
 void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t) {
     struct emitting s = {.g = g, .t = t};
     int64_t known = t->objects;
 
-    s.sink = (struct wc_replay_sink){
-        &s, add, open_candidate, close_candidate, must_allocate(SCRATCH_SIZE), SCRATCH_SIZE};
+    elf_reader_begin(&s.reader, &g->library_cache->disk);
     for (size_t i = 0; i < g->n; i++)
         if (matters(g->objects[i]->library))
             emit_object(&s, g->objects[i]);
@@ -228,7 +175,6 @@ void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t) {
         if (wc_name_kind_of(g->missing[i].name) != WC_NAME_OTHER ||
             (g->missing[i].by && g->missing[i].by->library->role != WC_role_OTHER))
             emit_missing(&s, &g->missing[i]);
-    free(s.sink.scratch);
 }
 
 void loader_sim_emitter_end(struct loader_sim_emitter *t) {
@@ -238,7 +184,4 @@ void loader_sim_emitter_end(struct loader_sim_emitter *t) {
         HASH_DEL(t->told, told);
         free(told);
     }
-    for (size_t i = 0; i < t->environment_count; i++)
-        free(t->environments[i]);
-    free(t->environments);
 }

@@ -68,17 +68,17 @@ static void print_missing(const struct loader_sim *s, char **reason) {
 static struct source *make(struct loader_sim *loading, const char *program, int64_t child,
                            const char *path) {
     struct writing w = {NULL, false};
-    struct loader_sim_emitter teller = {.add = add, .ctx = &w};
+    struct loader_sim_emitter emitter = {.to = {add, &w}};
     char *real = realpath(program, NULL);
     const struct first_records first = {NULL, real ? real : program, gnu_get_libc_version(),
                                         loading->environment, child};
 
     w.source = source_new(SOURCE_LOG, path ? path : "");
     w.source->pid = child;
-    first_records_emit(&first, add, &w);
+    first_records_emit(&first, &emitter.to);
     free(real);
-    loader_sim_emit(loading, &teller);
-    loader_sim_emitter_end(&teller);
+    loader_sim_emit(loading, &emitter);
+    loader_sim_emitter_end(&emitter);
     return w.source;
 }
 

@@ -5,7 +5,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "core/model/process_facts.h"
+#include "core/records/process.h"
 #include "tools/commands/command.h"
 #include "tools/util/memory.h"
 
@@ -13,47 +13,27 @@ static bool is_own(const struct first_records *f) {
     return !f->disk || !f->disk->root[0];
 }
 
-static void report_process(const struct first_records *f, const struct utsname *computer,
-                           record_sink *add, void *ctx) {
+void first_records_emit(const struct first_records *f, const struct wc_sink *to) {
+    const struct wc_files *files = f->disk ? &f->disk->files : &disk_files;
     char *directory = is_own(f) ? getcwd(NULL, 0) : NULL;
-    const char *logged[64];
-    struct wc_record r;
-    size_t n = 0;
-
-    for (char *const *v = f->environment; *v && n < sizeof(logged) / sizeof(logged[0]); v++)
-        if (wc_variable_is_logged(*v))
-            logged[n++] = *v;
-    wc_record_begin(&r, WC_KIND_process);
-    r.u.process.node = is_own(f) ? computer->nodename : NULL;
-    r.u.process.parent_pid = f->run_pid == WC_NULL ? WC_NULL : getpid();
-    r.u.process.executable = f->program;
-    r.u.process.directory = directory;
-    r.u.process.environment = (struct wc_strings){logged, n};
-    r.u.process.shim_version = WHICHCUDNN_VERSION;
-    r.u.process.run_pid = f->run_pid;
-    add(ctx, &r);
-    free(directory);
-}
-
-static void report_machine(const struct first_records *f, const struct utsname *computer,
-                           record_sink *add, void *ctx) {
-    struct wc_machine_texts *texts = must_allocate(sizeof(*texts));
-    struct wc_record r;
-
-    wc_record_begin(&r, WC_KIND_machine);
-    r.u.machine.kernel = is_own(f) ? computer->release : NULL;
-    r.u.machine.architecture = computer->machine;
-    r.u.machine.glibc = f->glibc;
-    wc_machine_read(f->disk ? &f->disk->files : &disk_files, texts, &r.u.machine);
-    add(ctx, &r);
-    free(texts);
-}
-
-void first_records_emit(const struct first_records *f, record_sink *add, void *ctx) {
+    struct wc_machine *machine = must_allocate(sizeof(*machine));
     struct utsname computer;
 
-    if (uname(&computer) != 0)
-        return;
-    report_process(f, &computer, add, ctx);
-    report_machine(f, &computer, add, ctx);
+    if (uname(&computer) == 0) {
+        wc_emit_process(
+            to, &(struct wc_process){.node = is_own(f) ? computer.nodename : NULL,
+                                     .start_ticks = WC_NULL,
+                                     .parent_pid = f->run_pid == WC_NULL ? WC_NULL : getpid(),
+                                     .executable = f->program,
+                                     .directory = directory,
+                                     .environment = (const char *const *)f->environment,
+                                     .shim_version = WHICHCUDNN_VERSION,
+                                     .run_pid = f->run_pid});
+        machine->kernel = is_own(f) ? computer.release : NULL;
+        machine->architecture = computer.machine;
+        machine->glibc = f->glibc;
+        wc_emit_machine(to, files, machine);
+    }
+    free(machine);
+    free(directory);
 }

@@ -5,8 +5,8 @@
 #ifndef WHICHCUDNN_TOOLS_FIRST_RECORDS_H
 #define WHICHCUDNN_TOOLS_FIRST_RECORDS_H
 
-#include "tools/elf/elf_file.h"
 #include "tools/util/disk.h"
+#include "whichcudnn/record.h"
 
 struct first_records {
     const struct disk *disk;  /* NULL: this computer's */
@@ -15,6 +15,6 @@ struct first_records {
     char *const *environment; /* as the process is given it */
     int64_t run_pid;          /* WC_NULL: it was not started by `run` */
 };
-void first_records_emit(const struct first_records *f, record_sink *add, void *ctx);
+void first_records_emit(const struct first_records *f, const struct wc_sink *to);
 
 #endif

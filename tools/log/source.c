@@ -66,6 +66,14 @@ void source_add(struct source *s, struct wc_record *r) {
     source_take(s, r);
 }
 
+static void add(void *source, struct wc_record *r) {
+    source_add(source, r);
+}
+
+struct wc_sink source_sink(struct source *s) {
+    return (struct wc_sink){add, s};
+}
+
 int64_t source_missing(const struct source *s) {
     int64_t there = (int64_t)s->records + (s->file ? (int64_t)s->file->damaged_lines : 0);
 

@@ -45,6 +45,9 @@ void source_take(struct source *s, const struct wc_record *r);
  * source's pid. */
 void source_add(struct source *s, struct wc_record *r);
 
+/* The same, for core/records/emit.h. */
+struct wc_sink source_sink(struct source *s);
+
 /* Records that were written, by their numbers, and are not there, damaged ones not counted. */
 int64_t source_missing(const struct source *s);
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "core/model/names.h"
-#include "core/model/process_facts.h"
+#include "core/records/process.h"
 
 static const struct wc_object *facade_of(const struct wc_stack *s) {
     for (size_t i = 0; i < s->objects.n; i++)

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "child_logs.h"
-#include "core/model/process_facts.h"
+#include "core/records/process.h"
 #include "tools/inspect/preloaded.h"
 #include "tools/util/terminal.h"
 

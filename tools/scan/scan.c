@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/model/frameworks.h"
+#include "core/records/emit.h"
 #include "scan_inside.h"
 #include "tree_walk.h"
 
@@ -22,10 +23,6 @@ static void note(struct scan *s, const char *path, const char *why) {
 
 static void walk_trouble(void *ctx, const char *path, const char *why) {
     note(ctx, path, why);
-}
-
-static void add_record(void *source, struct wc_record *r) {
-    source_add(source, r);
 }
 
 /* ---- copies ---- */
@@ -43,18 +40,18 @@ static void add_copy(struct scan *s, struct library *b, const char *path) {
 }
 
 static void report_copy(struct scan *s, const struct scan_copy *c) {
-    struct elf_file *l = library_cache_elf_file(&s->library_cache, c->library);
-    struct wc_record r;
+    struct elf_file *file = library_cache_elf_file(&s->library_cache, c->library);
+    const struct wc_sink to = source_sink(s->copies);
+    struct wc_library l;
 
-    if (!l)
+    if (!file)
         return;
-    elf_file_object(l, &r);
-    r.u.object.path = c->path;
-    r.u.object.object = (int64_t)s->copies->stack.objects.n + 1;
-    r.u.object.role = c->library->role;
-    r.u.object.mapped = false;
-    add_record(s->copies, &r);
-    library_cache_elf_file_end(c->library, l);
+    l = elf_file_identify(file);
+    l.path = c->path;
+    l.number = (int64_t)s->copies->stack.objects.n + 1;
+    l.role = c->library->role;
+    wc_emit_object(&to, &l, NULL);
+    library_cache_elf_file_end(c->library, file);
 }
 
 /* ---- hosts ---- */

@@ -114,14 +114,13 @@ static int32_t major_of(const struct source *source, int64_t host) {
     return -1;
 }
 
-static void add_record(void *source, struct wc_record *r) {
-    source_add(source, r);
-}
-
 /* Stubs open the library of the major that they were built for, by a name that is put together when
  * they run. */
 static void name_what_it_opens(struct scan *s, struct library *b) {
+    struct elf_reader reader;
     struct source *demands;
+    struct wc_library host;
+    struct wc_sink to;
     struct elf_file *l;
     int32_t major;
     char *name;
@@ -131,7 +130,11 @@ static void name_what_it_opens(struct scan *s, struct library *b) {
         !(l = library_cache_elf_file(&s->library_cache, b)))
         return;
     demands = source_new(SOURCE_SCAN, b->path);
-    elf_file_demands(l, 1, add_record, demands);
+    to = source_sink(demands);
+    host = elf_file_identify(l);
+    host.number = 1;
+    elf_reader_begin(&reader, &s->library_cache.disk);
+    wc_emit_demands(&to, &host, &reader.reader);
     major = major_of(demands, 1);
     if (major > 0) {
         name = must_format("libcudnn.so.%d", major);
@@ -230,21 +233,16 @@ char *scan_why_not(const struct scan *s, const char *path, const char *otherwise
 
 /* Why no loader of this machine takes it. */
 static void report_unobserved(struct scan *s, const struct scan_host *h,
-                              struct loader_sim_emitter *teller) {
+                              struct loader_sim_emitter *emitter) {
     static const char otherwise[] = "it is for another architecture, or another C library";
     char *reason = h->is_program ? scan_why_not(s, h->path, otherwise) : must_copy(otherwise);
-    struct wc_record r;
 
-    wc_record_begin(&r, WC_KIND_unobserved);
-    r.u.unobserved.what = "what it would get";
-    r.u.unobserved.why = reason;
-    r.u.unobserved.path = h->path;
-    teller->add(teller->ctx, &r);
+    wc_emit_unobserved(&emitter->to, "what it would get", reason, h->path);
     free(reason);
 }
 
 static void emit_host(struct scan *s, const struct scan_host *h, const char *program,
-                      struct loader_sim_emitter *teller) {
+                      struct loader_sim_emitter *emitter) {
     struct before b = {NULL, 0};
     bool if_missing = false, again, loaded = false;
     struct loader_sim g;
@@ -256,14 +254,14 @@ static void emit_host(struct scan *s, const struct scan_host *h, const char *pro
         if_missing = g.missing_count > 0;
         if (!again) {
             loaded = loader_sim_of(&g, h->library) != NULL;
-            loader_sim_emit(&g, teller);
+            loader_sim_emit(&g, emitter);
         }
         loader_sim_end(&g);
         if (!again)
             break;
     }
     if (!loaded)
-        report_unobserved(s, h, teller);
+        report_unobserved(s, h, emitter);
     free(b.path);
 }
 
@@ -279,7 +277,7 @@ static bool is_emitted(const struct scan *s, size_t i) {
 static void make_process(struct scan *s, size_t first) {
     const char *environment = s->hosts[first].environment;
     struct source *source = source_new(SOURCE_SCAN, environment);
-    struct loader_sim_emitter teller = {.add = add_record, .ctx = source};
+    struct loader_sim_emitter emitter = {.to = source_sink(source)};
     char *program = s->hosts[first].is_program ? must_copy(s->hosts[first].library->real_path)
                     : is_site(environment)     ? interpreter_of(s, environment)
                                                : NULL;
@@ -288,13 +286,13 @@ static void make_process(struct scan *s, size_t first) {
 
     library_cache_use(&s->library_cache, NULL, &unused);
     records.glibc = s->library_cache.glibc[0] ? s->library_cache.glibc : NULL;
-    first_records_emit(&records, add_record, source);
+    first_records_emit(&records, &emitter.to);
     for (size_t i = first; i < s->host_count; i++)
         if (strcmp(s->hosts[i].environment, environment) == 0) {
             name_what_it_opens(s, s->hosts[i].library);
-            emit_host(s, &s->hosts[i], program, &teller);
+            emit_host(s, &s->hosts[i], program, &emitter);
         }
-    loader_sim_emitter_end(&teller);
+    loader_sim_emitter_end(&emitter);
     free(program);
     s->processes = must_grow(s->processes, (s->process_count + 1) * sizeof(*s->processes));
     s->processes[s->process_count++] = source;

@@ -96,16 +96,19 @@ static const char *root_of(const struct disk *d) {
 
 bool disk_outside(const struct disk *d, const char *path, char to[PATH_MAX]) {
     struct walk w = {.root = root_of(d)};
-    size_t n = strlen(path);
+    const char *directory = d && path[0] != '/' ? d->directory : NULL;
 
-    if (n >= PATH_MAX || strlen(w.root) >= PATH_MAX)
+    if (directory && !directory[0])
+        return fail(ENOENT);
+    if (strlen(path) + (directory ? strlen(directory) + 1 : 0) >= PATH_MAX ||
+        strlen(w.root) >= PATH_MAX)
         return fail(ENAMETOOLONG);
+    stpcpy(directory ? stpcpy(stpcpy(w.rest, directory), "/") : w.rest, path);
     if (!w.root[0]) {
-        memcpy(to, path, n + 1);
+        stpcpy(to, w.rest);
         return true;
     }
     stpcpy(w.at, w.root);
-    stpcpy(w.rest, path);
     if (!go(&w))
         return false;
     stpcpy(to, w.at);
@@ -188,9 +191,10 @@ static bool list(void *ctx, const char *dir, bool (*each)(void *arg, const char 
 
 static bool real_path(void *ctx, const char *path, char *to, size_t cap) {
     const char *root = root_of(ctx), *inside;
-    char found[PATH_MAX];
+    char outside[PATH_MAX], found[PATH_MAX];
 
-    if (root[0] ? !disk_outside(ctx, path, found) : !realpath(path, found))
+    if (!disk_outside(ctx, path, root[0] ? found : outside) ||
+        (!root[0] && !realpath(outside, found)))
         return false;
     inside = found[strlen(root)] ? found + strlen(root) : "/";
     if (strlen(inside) >= cap)
@@ -204,6 +208,7 @@ const struct wc_files disk_files = {NULL, read_at, facts_of, list, real_path};
 void disk_begin(struct disk *d, const char *root) {
     size_t n;
 
+    d->directory = NULL;
     d->root = must_copy(root ? root : "");
     for (n = strlen(d->root); n > 0 && d->root[n - 1] == '/'; n--)
         d->root[n - 1] = '\0';

@@ -17,6 +17,8 @@ extern const struct wc_files disk_files; /* of this computer */
 struct disk {
     struct wc_files files; /* its ctx points back here: the disk must not move */
     char *root;            /* without a '/' at its end; "": the machine's own */
+    /* Below the root, where relative paths begin; NULL: where ours do, "": not known. */
+    const char *directory;
 };
 
 /* root: NULL or "/" is the machine's own. */

@@ -1,5 +1,7 @@
-/* See core/model/process_facts.h. */
-#include "process_facts.h"
+/* See process.h. */
+#include "process.h"
+
+#define TEXTS_MOST 64 /* of a list */
 
 bool wc_variable_is_logged(const char *variable) {
 #define LOGGED(name)                                                                               \
@@ -27,8 +29,8 @@ struct arguments {
     bool whole, module;
 };
 
-/* False: what follows is not told. */
-static bool report_argument(struct arguments *a, const char *s) {
+/* False: what follows is not logged. */
+static bool keep_argument(struct arguments *a, const char *s) {
     bool first = a->n == 0, option = s[0] == '-' && !a->module;
     bool code = option && wc_str_compare(s, "-c") == 0;
     bool module = option && wc_str_compare(s, "-m") == 0;
@@ -40,12 +42,32 @@ static bool report_argument(struct arguments *a, const char *s) {
     return a->whole || module || (first && is_interpreter(s));
 }
 
-size_t wc_arguments_kept(const char *text, size_t size, bool whole, const char **out, size_t most) {
-    struct arguments a = {out, 0, most, whole, false};
-    for (size_t at = 0; at < size; at += wc_str_length(text + at) + 1)
-        if (!report_argument(&a, text + at))
+void wc_emit_process(const struct wc_sink *to, const struct wc_process *p) {
+    const char *arguments[TEXTS_MOST], *variables[TEXTS_MOST];
+    struct arguments a = {arguments, 0, TEXTS_MOST, p->all_arguments, false};
+    size_t n = 0;
+    struct wc_record r;
+    struct wc_process_record *out = &r.u.process;
+    for (size_t at = 0; at < p->arguments_size; at += wc_str_length(p->arguments + at) + 1)
+        if (!keep_argument(&a, p->arguments + at))
             break;
-    return a.n;
+    for (const char *const *v = p->environment; v && *v && n < TEXTS_MOST; v++)
+        if (wc_variable_is_logged(*v))
+            variables[n++] = *v;
+    wc_record_begin(&r, WC_KIND_process);
+    out->node = p->node;
+    out->start_ticks = p->start_ticks;
+    out->parent_pid = p->parent_pid;
+    out->parent_log = p->parent_log;
+    out->executable = p->executable;
+    out->arguments = (struct wc_strings){arguments, a.n};
+    out->directory = p->directory;
+    out->environment = (struct wc_strings){variables, n};
+    out->shim_version = p->shim_version;
+    out->shim_path = p->shim_path;
+    out->eager = p->eager;
+    out->run_pid = p->run_pid;
+    to->add(to->ctx, &r);
 }
 
 /* The second field, the command, may hold blanks and brackets. */
@@ -87,17 +109,17 @@ unsigned wc_glibc_minor(const char *release) {
 
 /* ---- the computer ---- */
 
-static bool read_text(const struct wc_files *files, struct wc_machine_texts *t, const char *path) {
+static bool read_text(const struct wc_files *files, struct wc_machine *m, const char *path) {
     size_t n = 0;
-    bool good = files->read(files->ctx, path, 0, t->read, sizeof t->read - 1, &n);
-    t->read[n] = 0;
+    bool good = files->read(files->ctx, path, 0, m->read, sizeof m->read - 1, &n);
+    m->read[n] = 0;
     return good && n;
 }
 
 /* The value of KEY="value" or KEY=value in os-release. */
-static const char *operating_system(const struct wc_files *files, struct wc_machine_texts *t) {
+static const char *operating_system(const struct wc_files *files, struct wc_machine *m) {
     static const char key[] = "PRETTY_NAME=";
-    const char *s = read_text(files, t, "/etc/os-release") ? t->read : NULL;
+    const char *s = read_text(files, m, "/etc/os-release") ? m->read : NULL;
     while (s && !wc_str_starts(s, key)) {
         s = wc_str_find_char(s, '\n');
         s = s ? s + 1 : NULL;
@@ -111,9 +133,9 @@ static const char *operating_system(const struct wc_files *files, struct wc_mach
     while (s[n] && s[n] != quote && s[n] != '\n')
         n++;
     struct wc_text out;
-    wc_text_begin(&out, t->operating_system, sizeof t->operating_system);
+    wc_text_begin(&out, m->operating_system, sizeof m->operating_system);
     wc_text_add_n(&out, s, n);
-    return t->operating_system;
+    return m->operating_system;
 }
 
 static const struct {
@@ -135,18 +157,18 @@ static const char *container(const struct wc_files *files) {
 
 /* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu ...": the first word that is a
  * dotted number. */
-static const char *driver_release(const struct wc_files *files, struct wc_machine_texts *t) {
-    if (!read_text(files, t, "/proc/driver/nvidia/version"))
+static const char *driver_release(const struct wc_files *files, struct wc_machine *m) {
+    if (!read_text(files, m, "/proc/driver/nvidia/version"))
         return NULL;
-    for (const char *s = t->read; *s; s++) {
+    for (const char *s = m->read; *s; s++) {
         size_t n = 0, dots = 0;
         while ((s[n] >= '0' && s[n] <= '9') || s[n] == '.')
             dots += s[n++] == '.';
-        if (n && dots && (s == t->read || s[-1] == ' ')) {
+        if (n && dots && (s == m->read || s[-1] == ' ')) {
             struct wc_text out;
-            wc_text_begin(&out, t->driver, sizeof t->driver);
+            wc_text_begin(&out, m->driver, sizeof m->driver);
             wc_text_add_n(&out, s, n);
-            return t->driver;
+            return m->driver;
         }
     }
     return NULL;
@@ -161,12 +183,22 @@ static bool count_gpu(void *count, const char *name) {
     return true;
 }
 
-void wc_machine_read(const struct wc_files *files, struct wc_machine_texts *t,
+void wc_machine_read(const struct wc_files *files, struct wc_machine *m,
                      struct wc_machine_record *out) {
-    out->operating_system = operating_system(files, t);
+    out->kernel = m->kernel;
+    out->architecture = m->architecture;
+    out->glibc = m->glibc;
+    out->operating_system = operating_system(files, m);
     out->container = container(files);
-    out->driver = driver_release(files, t);
+    out->driver = driver_release(files, m);
     out->gpu_devices = 0;
     if (!files->list(files->ctx, "/dev", count_gpu, &out->gpu_devices))
         out->gpu_devices = WC_NULL;
+}
+
+void wc_emit_machine(const struct wc_sink *to, const struct wc_files *files, struct wc_machine *m) {
+    struct wc_record r;
+    wc_record_begin(&r, WC_KIND_machine);
+    wc_machine_read(files, m, &r.u.machine);
+    to->add(to->ctx, &r);
 }

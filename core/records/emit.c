@@ -1,0 +1,224 @@
+/* See emit.h. */
+#include "emit.h"
+
+#define NEEDED_MOST 48
+
+void wc_emit_unobserved(const struct wc_sink *to, const char *what, const char *why,
+                        const char *path) {
+    struct wc_record r;
+    wc_record_begin(&r, WC_KIND_unobserved);
+    r.u.unobserved.what = what;
+    r.u.unobserved.why = why;
+    r.u.unobserved.path = path;
+    to->add(to->ctx, &r);
+}
+
+/* ---- libraries ---- */
+
+/* Fields that three kinds of records have alike. */
+#define SET_INSTALLATION(record, id)                                                               \
+    ((record)->installation_kind = (id)->installation_kind,                                        \
+     (record)->installation = wc_str_or_null((id)->installation),                                  \
+     (record)->installation_version = wc_str_or_null((id)->installation_version),                  \
+     (record)->installation_path = wc_str_or_null((id)->installation_path))
+#define SET_VERSION(record, id, text)                                                              \
+    ((record)->version = wc_version_text((id)->version, text),                                     \
+     (record)->version_source = (id)->version_source)
+
+static const char *hexadecimal(const unsigned char *p, size_t n, char *to, size_t cap) {
+    struct wc_text t;
+    wc_text_begin(&t, to, cap);
+    for (size_t i = 0; i < n; i++) {
+        wc_text_add_char(&t, "0123456789abcdef"[p[i] >> 4]);
+        wc_text_add_char(&t, "0123456789abcdef"[p[i] & 15]);
+    }
+    return n ? to : NULL;
+}
+
+void wc_emit_object(const struct wc_sink *to, const struct wc_library *l,
+                    const struct wc_strings *candidates) {
+    const struct wc_elf_image *e = l->image;
+    const struct wc_identity *id = l->identity;
+    char build_id[72], base[24], version[3][WC_VERSION_TEXT];
+    const char *needed[NEEDED_MOST];
+    struct wc_text t;
+    struct wc_record r;
+    struct wc_object_record *o = &r.u.object;
+    wc_record_begin(&r, WC_KIND_object);
+    o->object = l->number;
+    o->role = l->role;
+    o->is_host = l->role == WC_role_HOST;
+    o->part = wc_str_or_null(l->name.part);
+    o->mapped = l->mapped;
+    o->path = l->path;
+    o->real_path = l->real_path;
+    o->device = l->device;
+    o->inode = l->inode;
+    o->size = l->size;
+    o->mtime = l->mtime;
+    if (e) {
+        o->needed.p = needed;
+        while (o->needed.n < NEEDED_MOST && (needed[o->needed.n] = wc_elf_needed(e, o->needed.n)))
+            o->needed.n++;
+        o->soname = wc_elf_soname(e);
+        o->symbol_version = wc_elf_defined_symbol_version(e);
+        o->rpath = wc_elf_rpath(e);
+        o->runpath = wc_elf_runpath(e);
+        o->build_id = hexadecimal(e->build_id, e->build_id_size, build_id, sizeof build_id);
+    }
+    if (l->base != WC_NO_ADDRESS) {
+        wc_text_begin(&t, base, sizeof base);
+        wc_text_add(&t, "0x");
+        wc_text_add_hex(&t, l->base);
+        o->base = base;
+    }
+    if (id && wc_library_is_cudnn(l)) {
+        SET_VERSION(o, id, version[0]);
+        o->version_floor = wc_version_text(id->floor, version[1]);
+        o->version_ceiling = wc_version_text(id->ceiling, version[2]);
+    }
+    if (id) {
+        SET_INSTALLATION(o, id);
+        o->mount = wc_str_or_null(id->mount);
+    }
+    o->framework = l->framework;
+    o->gpu_library = l->gpu_library;
+    o->asked_how = l->asked_how;
+    o->asked_name = l->asked_name;
+    o->asked_by = l->asked_by;
+    o->asked_by_object = l->asked_by_object;
+    o->request = l->request;
+    if (candidates)
+        o->candidates = *candidates;
+    to->add(to->ctx, &r);
+}
+
+void wc_emit_file(const struct wc_sink *to, const struct wc_library *l,
+                  const struct wc_file_check *check, enum wc_search_rule rule) {
+    char version[WC_VERSION_TEXT];
+    struct wc_record r;
+    struct wc_file_record *f = &r.u.file;
+    wc_record_begin(&r, WC_KIND_file);
+    f->path = l->path;
+    f->real_path = l->real_path;
+    f->link = l->link;
+    f->request = l->request;
+    f->rule = rule;
+    f->fault = check->fault;
+    f->content = wc_str_or_null(check->what);
+    f->size = check->size;
+    f->needs = check->needs;
+    f->soname = l->image ? wc_elf_soname(l->image) : NULL;
+    if (l->identity)
+        SET_INSTALLATION(f, l->identity);
+    if (l->identity && l->image)
+        SET_VERSION(f, l->identity, version);
+    to->add(to->ctx, &r);
+}
+
+void wc_emit_binding(const struct wc_sink *to, const struct wc_library *host,
+                     const struct wc_library *target, enum wc_binding_how how,
+                     const struct wc_strings *functions, int64_t wrapped) {
+    struct wc_record r;
+    struct wc_binding_record *b = &r.u.binding;
+    wc_record_begin(&r, WC_KIND_binding);
+    b->host = host->number;
+    b->host_path = host->path;
+    b->target = target ? target->number : WC_NULL;
+    b->target_path = target ? target->path : NULL;
+    b->how = how;
+    if (functions)
+        b->functions = *functions;
+    b->wrapped = wrapped;
+    to->add(to->ctx, &r);
+}
+
+/* ---- searches ---- */
+
+/* What a facade is, as far as that can be read without loading it. Parts lie beside theirs. */
+static void identify(struct wc_replay *r, const struct wc_reader *reader,
+                     struct wc_candidate_record *c) {
+    struct wc_library l;
+    struct wc_text t;
+    if (!reader->scratch || !reader->open(reader->ctx, c->path, &l))
+        return;
+    if (c->file_state != WC_file_state_FITS)
+        l.image = NULL;
+    wc_identify(r->files, c->real_path ? c->real_path : c->path, l.image, true, reader->scratch,
+                reader->scratch_size, &r->identity);
+    wc_text_begin(&t, r->soname, sizeof r->soname);
+    wc_text_add(&t, l.image ? wc_elf_soname(l.image) : NULL);
+    reader->close(reader->ctx);
+    c->soname = wc_str_or_null(r->soname);
+    SET_VERSION(c, &r->identity, r->version);
+    SET_INSTALLATION(c, &r->identity);
+}
+
+static void emit_candidate(const struct wc_sink *to, struct wc_replay *r, int64_t search,
+                           const struct wc_search_candidate *found,
+                           const struct wc_reader *reader) {
+    struct wc_record record;
+    struct wc_candidate_record *c = &record.u.candidate;
+    wc_record_begin(&record, WC_KIND_candidate);
+    if (r->files->real_path(r->files->ctx, found->path, r->room, WC_SEARCH_PATH))
+        c->real_path = r->room;
+    c->search = search;
+    c->path = found->path;
+    c->rule = found->rule;
+    c->element = found->element;
+    c->index = found->element ? (int64_t)found->index : WC_NULL;
+    c->of = found->of ? found->of->path : NULL;
+    c->beaten = found->beaten;
+    c->file_state = found->state;
+    if (wc_name_kind_of(found->path) == WC_NAME_FACADE)
+        identify(r, reader, c);
+    to->add(to->ctx, &record);
+}
+
+void wc_emit_search(const struct wc_sink *to, const struct wc_search_question *q,
+                    struct wc_replay *replay, const struct wc_reader *reader) {
+    const struct wc_search_candidate *taken = replay->found ? &replay->taken.c : NULL;
+    struct wc_record r;
+    struct wc_search_record *s = &r.u.search;
+    wc_record_begin(&r, WC_KIND_search);
+    s->search = q->search;
+    s->name = q->name;
+    s->caller = q->caller;
+    s->caller_object = q->caller_object;
+    s->request = q->request;
+    s->object = q->object;
+    if (q->was_loaded) {
+        s->rule = WC_search_rule_LOADED;
+    } else if (q->by_replay && taken) {
+        s->rule = taken->rule;
+        s->element = taken->element;
+        s->index = taken->element ? (int64_t)taken->index : WC_NULL;
+        s->of = taken->of ? taken->of->path : NULL;
+    }
+    s->takes = taken ? taken->path : NULL;
+    s->searched = (struct wc_strings){replay->searched, replay->searched_count};
+    r.cut = (int64_t)(replay->searched_more + replay->others_more);
+    to->add(to->ctx, &r);
+    if (q->was_loaded && taken)
+        emit_candidate(to, replay, q->search, taken, reader);
+    for (size_t i = 0; i < replay->others; i++)
+        emit_candidate(to, replay, q->search, &replay->other[i].c, reader);
+}
+
+/* ---- packages ---- */
+
+void wc_emit_packages(const struct wc_sink *to, struct wc_environments *told, const char *path,
+                      const struct wc_reader *reader) {
+    uint64_t hash = 0xCBF29CE484222325U;
+    size_t n = path ? wc_environment_length(path) : 0;
+    for (size_t i = 0; i < n; i++)
+        hash = (hash ^ (unsigned char)path[i]) * 0x100000001B3U;
+    for (size_t i = 0; i < told->n; i++)
+        if (told->told[i] == hash)
+            return;
+    if (!path || path[0] != '/' || told->n == WC_ENVIRONMENTS)
+        return;
+    told->told[told->n++] = hash;
+    if (reader->scratch)
+        wc_packages_near(reader->files, path, reader->scratch, reader->scratch_size, to);
+}

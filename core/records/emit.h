@@ -1,0 +1,57 @@
+/*
+ * The producer of records: what is known of a library, a search, a package becomes a record here
+ * and nowhere else, whoever saw it. Each function makes its records and hands them to the sink;
+ * nothing of them is kept.
+ */
+#ifndef WHICHCUDNN_EMIT_H
+#define WHICHCUDNN_EMIT_H
+
+#include "core/elf/file_check.h"
+#include "core/search/replay.h"
+#include "library.h"
+
+void wc_emit_unobserved(const struct wc_sink *to, const char *what, const char *why,
+                        const char *path);
+
+/* candidates: names of requests that it may belong to; NULL: that is known. */
+void wc_emit_object(const struct wc_sink *to, const struct wc_library *l,
+                    const struct wc_strings *candidates);
+/* A file in question, for its request; rule: by which the loader looks into its directory. */
+void wc_emit_file(const struct wc_sink *to, const struct wc_library *l,
+                  const struct wc_file_check *check, enum wc_search_rule rule);
+/* target NULL: the functions lead into no library that is known. wrapped WC_NULL: not known. */
+void wc_emit_binding(const struct wc_sink *to, const struct wc_library *host,
+                     const struct wc_library *target, enum wc_binding_how how,
+                     const struct wc_strings *functions, int64_t wrapped);
+
+struct wc_search_question {
+    int64_t search; /* its number */
+    const char *name, *caller;
+    int64_t caller_object, request;
+    int64_t object;  /* what it got; WC_NULL: nothing */
+    bool was_loaded; /* the object was there before */
+    bool by_replay;  /* it got what the replay takes */
+};
+/* What the last run of a replay found, with the candidates that were not taken. */
+void wc_emit_search(const struct wc_sink *to, const struct wc_search_question *q,
+                    struct wc_replay *replay, const struct wc_reader *reader);
+
+/* What a library wants as a host: by what it is linked with and imports, and by the metadata of its
+ * package. */
+void wc_emit_demands(const struct wc_sink *to, const struct wc_library *host,
+                     const struct wc_reader *reader);
+/* What somebody wrote down that it shall be: versions, or the one it was built with. */
+void wc_emit_expectation(const struct wc_sink *to, const char *source, const char *spec,
+                         const char *built);
+
+/* Environments whose packages are told: those of two files in one are the same. All zero: none. */
+#define WC_ENVIRONMENTS 32 /* more of them are not looked at */
+struct wc_environments {
+    uint64_t told[WC_ENVIRONMENTS];
+    size_t n;
+};
+/* The packages of cuDNN in the environment of a file, once. */
+void wc_emit_packages(const struct wc_sink *to, struct wc_environments *told, const char *path,
+                      const struct wc_reader *reader);
+
+#endif

@@ -1,0 +1,106 @@
+/* See library.h. */
+#include "library.h"
+
+#include "core/model/frameworks.h"
+#include "core/model/symbols.h"
+
+void wc_library_begin(struct wc_library *l, const char *path) {
+    wc_mem_set(l, 0, sizeof *l);
+    l->path = path;
+    l->device = l->inode = l->size = l->mtime = WC_NULL;
+    l->number = l->asked_by_object = l->request = WC_NULL;
+    l->base = WC_NO_ADDRESS;
+}
+
+const char *wc_library_file(const struct wc_library *l) {
+    return l->real_path ? l->real_path : l->path;
+}
+
+void wc_library_set_stat(struct wc_library *l, const struct wc_file_stat *file) {
+    l->device = (int64_t)file->device;
+    l->inode = (int64_t)file->inode;
+    l->size = (int64_t)file->size;
+    l->mtime = file->mtime;
+}
+
+/* A library that has these is cuDNN, or a host that has cuDNN or stubs of it inside. */
+static bool defines_cudnn(const struct wc_elf_image *e) {
+    struct wc_elf_symbol s;
+    return wc_elf_find_defined(e, "cudnnCreate", &s) ||
+           wc_elf_find_defined(e, "cudnnGetVersion", &s) ||
+           wc_elf_find_defined(e, "cudnnBackendFinalize", &s);
+}
+
+static bool imports_cudnn(const struct wc_elf_image *e) {
+    uint32_t end = wc_elf_imports_end(e);
+    for (uint32_t i = 1; i < end; i++) {
+        const char *name = wc_elf_symbol_name(e, i);
+        struct wc_elf_symbol s;
+        if (name && name[0] == 'c' && wc_str_starts(name, "cudnn") &&
+            wc_function_find(name) != WC_NO_FUNCTION && wc_elf_symbol_at(e, i, &s) && !s.defined)
+            return true;
+    }
+    return false;
+}
+
+static void read_name(const struct wc_elf_image *e, const char *path, struct wc_name *out) {
+    wc_name_read(path, out);
+    if (out->kind == WC_NAME_OTHER && wc_elf_soname(e))
+        wc_name_read(wc_elf_soname(e), out);
+    if (out->kind == WC_NAME_OTHER && wc_elf_defined_symbol_version(e))
+        wc_name_read(wc_elf_defined_symbol_version(e), out);
+}
+
+bool wc_library_read(struct wc_library *l, const struct wc_elf_image *e, const char *path) {
+    read_name(e, path, &l->name);
+    bool other = l->name.kind == WC_NAME_OTHER;
+    l->defines = other && defines_cudnn(e);
+    l->imports = other && imports_cudnn(e);
+    l->framework = other ? wc_framework_of(path) : NULL;
+    l->role = wc_library_role(l);
+    return !other || l->imports || l->defines || l->framework;
+}
+
+enum wc_role wc_library_role(const struct wc_library *l) {
+    switch (l->name.kind) {
+    case WC_NAME_FACADE:
+        return WC_role_FACADE;
+    case WC_NAME_PART:
+        return WC_role_PART;
+    case WC_NAME_CUDA_DEPENDENCY:
+    case WC_NAME_DRIVER:
+        return WC_role_CUDA_DEPENDENCY;
+    default:
+        return l->framework && !l->imports && !l->defines ? WC_role_OTHER : WC_role_HOST;
+    }
+}
+
+bool wc_library_is_cudnn(const struct wc_library *l) {
+    return l->role == WC_role_FACADE || l->role == WC_role_PART;
+}
+
+void wc_library_find_gpu(struct wc_library *l, const struct wc_files *files, char *room,
+                         size_t cap) {
+    const char *path = wc_library_file(l), *name;
+    struct wc_file_stat facts;
+    struct wc_text t;
+    l->gpu_library = l->framework && l->role == WC_role_HOST ? path : NULL;
+    for (size_t i = 0; l->framework && path && !l->gpu_library &&
+                       (name = wc_framework_gpu_library(l->framework, i));
+         i++) {
+        wc_text_begin(&t, room, cap);
+        wc_text_add_n(&t, path, (size_t)(wc_base_name(path) - path));
+        wc_text_add(&t, name);
+        if (*name && !t.cut && files->facts(files->ctx, room, &facts))
+            l->gpu_library = room;
+    }
+}
+
+void wc_library_identify(struct wc_library *l, const struct wc_reader *reader,
+                         struct wc_identity *identity) {
+    if (!reader->scratch)
+        return;
+    wc_identify(reader->files, wc_library_file(l), l->image, l->role == WC_role_FACADE,
+                reader->scratch, reader->scratch_size, identity);
+    l->identity = identity;
+}

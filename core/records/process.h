@@ -1,0 +1,47 @@
+/*
+ * The first two records of a log, the process and its computer, out of texts that the kernel and
+ * the system give. Pure; for the shim in its own process, for the command in others.
+ */
+#ifndef WHICHCUDNN_RECORDS_PROCESS_H
+#define WHICHCUDNN_RECORDS_PROCESS_H
+
+#include "core/base/files.h"
+#include "core/elf/elf_image.h"
+#include "whichcudnn/record.h"
+
+/* "NAME=value": is it one of core/records/logged_variables.def? */
+bool wc_variable_is_logged(const char *variable);
+
+/* What is not known is NULL or WC_NULL. */
+struct wc_process {
+    const char *node;
+    int64_t start_ticks, parent_pid;
+    const char *parent_log, *executable, *directory;
+    const char *arguments; /* as /proc/PID/cmdline has them, with a NUL behind */
+    size_t arguments_size;
+    bool all_arguments;             /* else program and script or module: the rest may be private */
+    const char *const *environment; /* NAME=value, NULL at the end; the listed ones are logged */
+    const char *shim_version, *shim_path;
+    bool eager;
+    int64_t run_pid;
+};
+void wc_emit_process(const struct wc_sink *to, const struct wc_process *p);
+
+/* Field 22 of /proc/PID/stat; WC_NULL: it is not there. */
+int64_t wc_start_ticks(const char *stat);
+
+/* "2.36": the newest release that libc.so.6 defines a symbol version for. NULL: not known. */
+const char *wc_glibc_release(const struct wc_elf_image *libc, char out[16]);
+/* 36 of "2.36"; 0: not known. */
+unsigned wc_glibc_minor(const char *release);
+
+struct wc_machine {
+    const char *kernel, *architecture, *glibc;
+    char operating_system[128], driver[48], read[4096]; /* room */
+};
+/* Sets the operating system, container, driver and number of GPUs; the texts live in m. */
+void wc_machine_read(const struct wc_files *files, struct wc_machine *m,
+                     struct wc_machine_record *out);
+void wc_emit_machine(const struct wc_sink *to, const struct wc_files *files, struct wc_machine *m);
+
+#endif
