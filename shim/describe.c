@@ -107,17 +107,6 @@ static void add_object(struct wc_library *l, struct object *o, const struct wc_e
         searches_emit_object(o);
 }
 
-static void add_unmapped(const struct object *o) {
-    const struct wc_object *known = wc_stack_object(journal_stack(), o->number);
-    struct wc_record r;
-    if (!known)
-        return;
-    wc_record_begin(&r, WC_KIND_object);
-    r.u.object = known->r;
-    r.u.object.mapped = false;
-    journal_add(&r);
-}
-
 /* ---- all of them ---- */
 
 static void describe_with(struct object *o, const struct wc_elf_image *e) {
@@ -161,7 +150,9 @@ static void describe(struct object *o, bool memory_stays) {
         return;
     o->told++;
     if (!o->mapped) {
-        add_unmapped(o);
+        const struct wc_object *known = wc_stack_object(journal_stack(), o->number);
+        if (known)
+            wc_emit_unmapped(&journal_sink, &known->r);
     } else if (!is_whole(o)) {
         describe_with(o, NULL);
         journal_unobserved("what is in a library", "it is damaged", o->path);
@@ -189,19 +180,12 @@ void describe_news(bool memory_stays) {
 
 void describe_asked_version(struct object *facade, const char *asked) {
     const struct wc_object *known = wc_stack_object(journal_stack(), facade->number);
-    char text[WC_VERSION_TEXT];
     struct wc_name name;
-    struct wc_record r;
     wc_name_read(asked, &name);
     if (name.kind != WC_NAME_PART || name.version.patch < 0 ||
         wc_version_known(facade->asked_version))
         return;
     facade->asked_version = name.version;
-    if (!known || known->r.version)
-        return;
-    wc_record_begin(&r, WC_KIND_object);
-    r.u.object = known->r;
-    r.u.object.version = wc_version_format(name.version, text);
-    r.u.object.version_source = WC_version_source_ASKED_NAMES;
-    journal_add(&r);
+    if (known && !known->r.version)
+        wc_emit_asked_version(&journal_sink, &known->r, name.version);
 }

@@ -1,7 +1,7 @@
 /* See emit.h. */
 #include "emit.h"
 
-#define NEEDED_MOST 48
+#define WC_NEEDED_MOST 48
 
 void wc_emit_unobserved(const struct wc_sink *to, const char *what, const char *why,
                         const char *path) {
@@ -40,7 +40,7 @@ void wc_emit_object(const struct wc_sink *to, const struct wc_library *l,
     const struct wc_elf_image *e = l->image;
     const struct wc_identity *id = l->identity;
     char build_id[72], base[24], version[3][WC_VERSION_TEXT];
-    const char *needed[NEEDED_MOST];
+    const char *needed[WC_NEEDED_MOST];
     struct wc_text t;
     struct wc_record r;
     struct wc_object_record *o = &r.u.object;
@@ -58,7 +58,7 @@ void wc_emit_object(const struct wc_sink *to, const struct wc_library *l,
     o->mtime = l->mtime;
     if (e) {
         o->needed.p = needed;
-        while (o->needed.n < NEEDED_MOST && (needed[o->needed.n] = wc_elf_needed(e, o->needed.n)))
+        while (o->needed.n < WC_NEEDED_MOST && (needed[o->needed.n] = wc_elf_needed(e, o->needed.n)))
             o->needed.n++;
         o->soname = wc_elf_soname(e);
         o->symbol_version = wc_elf_defined_symbol_version(e);
@@ -90,6 +90,25 @@ void wc_emit_object(const struct wc_sink *to, const struct wc_library *l,
     o->request = l->request;
     if (candidates)
         o->candidates = *candidates;
+    to->add(to->ctx, &r);
+}
+
+void wc_emit_unmapped(const struct wc_sink *to, const struct wc_object_record *known) {
+    struct wc_record r;
+    wc_record_begin(&r, WC_KIND_object);
+    r.u.object = *known;
+    r.u.object.mapped = false;
+    to->add(to->ctx, &r);
+}
+
+void wc_emit_asked_version(const struct wc_sink *to, const struct wc_object_record *known,
+                           struct wc_version version) {
+    char text[WC_VERSION_TEXT];
+    struct wc_record r;
+    wc_record_begin(&r, WC_KIND_object);
+    r.u.object = *known;
+    r.u.object.version = wc_version_format(version, text);
+    r.u.object.version_source = WC_version_source_ASKED_NAMES;
     to->add(to->ctx, &r);
 }
 
@@ -216,7 +235,7 @@ void wc_emit_packages(const struct wc_sink *to, struct wc_environments *told, co
     for (size_t i = 0; i < told->n; i++)
         if (told->told[i] == hash)
             return;
-    if (!path || path[0] != '/' || told->n == WC_ENVIRONMENTS)
+    if (!path || path[0] != '/' || told->n == WC_ENVIRONMENTS_MOST)
         return;
     told->told[told->n++] = hash;
     if (reader->scratch)

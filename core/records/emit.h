@@ -16,6 +16,11 @@ void wc_emit_unobserved(const struct wc_sink *to, const char *what, const char *
 /* candidates: names of requests that it may belong to; NULL: that is known. */
 void wc_emit_object(const struct wc_sink *to, const struct wc_library *l,
                     const struct wc_strings *candidates);
+/* What was emitted before, that it is no longer mapped, or of which version it is: known by the
+ * names that it asked for. */
+void wc_emit_unmapped(const struct wc_sink *to, const struct wc_object_record *known);
+void wc_emit_asked_version(const struct wc_sink *to, const struct wc_object_record *known,
+                           struct wc_version version);
 /* A file in question, for its request; rule: by which the loader looks into its directory. */
 void wc_emit_file(const struct wc_sink *to, const struct wc_library *l,
                   const struct wc_file_check *check, enum wc_search_rule rule);
@@ -45,9 +50,9 @@ void wc_emit_expectation(const struct wc_sink *to, const char *source, const cha
                          const char *built);
 
 /* Environments whose packages are told: those of two files in one are the same. All zero: none. */
-#define WC_ENVIRONMENTS 32 /* more of them are not looked at */
+#define WC_ENVIRONMENTS_MOST 32 /* more of them are not looked at */
 struct wc_environments {
-    uint64_t told[WC_ENVIRONMENTS];
+    uint64_t told[WC_ENVIRONMENTS_MOST];
     size_t n;
 };
 /* The packages of cuDNN in the environment of a file, once. */

@@ -99,3 +99,18 @@ setup() {
     run -1 python3 two/tests/schema/one_table.py drawn
     [[ $output == *"pid: text in "* ]]
 }
+
+@test "each field of what is known of a process and its libraries has one writer" {
+    run -0 "$PY" "$WC_ROOT/tests/schema/one_writer.py"
+    [ -z "$output" ]
+    mkdir -p twice && cp -r "$WC_ROOT"/{core,shim,tools} twice
+    cat >>twice/shim/describe.c <<'END'
+static void twice(struct wc_object_record *o) {
+    o->soname = NULL;
+}
+END
+    sed -i 's/r.u.unobserved.why = why;//' twice/core/records/emit.c
+    run -1 "$PY" "$WC_ROOT/tests/schema/one_writer.py" twice
+    is "$output" 'object.soname: core/records/emit.c, shim/describe.c
+unobserved.why: nobody'
+}

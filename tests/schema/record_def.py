@@ -68,7 +68,7 @@ def kinds():
 
 def logged_variables():
     """(names, beginnings of names) of the environment variables that the log keeps."""
-    text = "\n".join(lines_of(ROOT / "core" / "model" / "logged_variables.def"))
+    text = "\n".join(lines_of(ROOT / "core" / "records" / "logged_variables.def"))
     return (re.findall(r'^LOGGED\("(\w+)"\)$', text, re.MULTILINE),
             re.findall(r'^LOGGED_ALL\("(\w+)"\)$', text, re.MULTILINE))
 
