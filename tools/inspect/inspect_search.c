@@ -15,11 +15,6 @@ static const struct process_library *loader_of(const struct inspection *in) {
 }
 
 /* The rules are glibc's. */
-void inspect_add(void *inspection, struct wc_record *r) {
-    struct inspection *in = inspection;
-
-    source_add(in->source, r);
-}
 
 void inspect_begin_searches(struct inspection *in) {
     struct wc_search_context *w = &in->search;
