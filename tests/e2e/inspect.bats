@@ -62,7 +62,7 @@ json() { inspect --json "$pid" | jq -rc "${1:-.}"; }
     is "$(awk 'length($0) > 80' <<<"$output")" ""
     [[ $output == *"process  $pid on "* ]]
     run -0 --separate-stderr inspect -v "$pid"
-    [[ $output == *"process  /proc/$pid ("* ]]
+    [[ $output == *"seen in  /proc/$pid ("* ]]
     [[ $output == *"host $FIXED/host"* ]]
     [[ $output == *"facade $FIXED/9.1/libcudnn.so.9 9.1.0 "*"[DT_RUNPATH of host: $FIXED/9.1]"* ]]
     [[ $output == *"asked for as libcudnn.so.9 by $FIXED/host (needed)"* ]]
@@ -405,7 +405,7 @@ int main(void) { return pause(); }' 2>/dev/null && ./small 3>&- &
     sleep 100 3>&- &
     held+=("$!")
     run -0 --separate-stderr inspect "$first" "$!"
-    is "$(grep -c '^  process  /proc' <<<"$output")" 2
+    is "$(grep -c '^  seen in  /proc' <<<"$output")" 2
     run -0 --separate-stderr inspect --json "$first" "$!"
     is "$(jq -r '.[] | .verdict' <<<"$output")" $'ok\nnothing-observed'
     run -2 --separate-stderr inspect --json "$first" 999999999

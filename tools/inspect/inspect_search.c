@@ -4,7 +4,7 @@
 
 #include "inspect_inside.h"
 
-/* ---- the loader's library_cache ---- */
+/* ---- what its loader adds ---- */
 
 /* Started by the kernel, or as a program ("ld.so PROGRAM"): then the program's headers are its own.
  */
@@ -14,8 +14,7 @@ static const struct process_library *loader_of(const struct inspection *in) {
     return process_library_at(&in->list, base ? base : process_auxv(&in->process, AT_PHDR));
 }
 
-/* The rules are glibc's. */
-
+/* The rules are those of glibc. */
 void inspect_begin_searches(struct inspection *in) {
     struct wc_search_context *w = &in->search;
     const struct process_library *loader = loader_of(in),

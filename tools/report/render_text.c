@@ -150,7 +150,7 @@ static void print_origin(struct layout *l, const struct report *r) {
         layout_words(l, "%s", s->stack.outcome.reason);
         layout_end(l);
     }
-    key(l, source_type_word(s->type));
+    key(l, s->type == SOURCE_PROCESS ? "seen in" : source_type_word(s->type));
     layout_word(l, s->path);
     layout_words(l, "(%zu records)", s->records);
     layout_end(l);
