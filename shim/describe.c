@@ -52,13 +52,11 @@ static void attribute(struct object *o, const char **candidates, size_t *n) {
 static void fill(struct wc_library *l, struct object *o, const struct wc_elf_image *e) {
     static char real_path[SYS_PATH];
     struct wc_file_stat file;
-    struct wc_text part;
     wc_library_begin(l, o->path);
     l->number = o->number;
     l->role = o->role;
     l->framework = o->framework;
-    wc_text_begin(&part, l->name.part, sizeof l->name.part);
-    wc_text_add(&part, o->part);
+    wc_str_format(l->name.part, sizeof l->name.part, "%s", o->part);
     l->mapped = o->mapped;
     l->asked_how = o->asked_how;
     l->asked_name = o->asked_name;

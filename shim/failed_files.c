@@ -74,15 +74,11 @@ static bool look_beside(void *arg, const char *entry) {
     static char path[SYS_PATH];
     struct beside *b = arg;
     struct wc_name name;
-    struct wc_text t;
     wc_name_read(entry, &name);
     if (name.kind != b->wanted.kind || !wc_str_same(name.part, b->wanted.part) ||
         wc_str_same(entry, b->name))
         return true;
-    wc_text_begin(&t, path, sizeof path);
-    wc_text_add_n(&t, b->directory, b->length);
-    wc_text_join(&t, "/", entry, NULL);
-    if (!t.cut)
+    if (wc_str_format(path, sizeof path, "%.*s/%s", (int)b->length, b->directory, entry))
         examine_file(b->request, path, b->rule);
     return ++b->told < BESIDE_MOST;
 }
@@ -92,12 +88,11 @@ static void examine_beside(const struct request *r, const char *name, const char
     static char text[SYS_PATH];
     struct beside b = {
         .request = r, .name = name, .directory = text, .rule = rule, .length = length};
-    struct wc_text t;
     wc_name_read(name, &b.wanted);
-    wc_text_begin(&t, text, sizeof text);
-    wc_text_add_n(&t, length ? directory : ".", length ? length : 1);
     /* cuDNN tries names with whole versions before the one that its parts have. */
-    if (b.wanted.kind != WC_NAME_OTHER && b.wanted.version.minor < 0 && !t.cut)
+    if (b.wanted.kind != WC_NAME_OTHER && b.wanted.version.minor < 0 &&
+        wc_str_format(text, sizeof text, "%.*s", (int)(length ? length : 1),
+                      length ? directory : "."))
         shim_files.list(NULL, text, look_beside, &b);
 }
 
@@ -108,13 +103,10 @@ static void look_into(const struct request *r, const char *directory, const char
                       enum wc_search_rule rule) {
     static char path[SYS_PATH];
     size_t n = wc_str_length(directory);
-    struct wc_text t;
     while (n > 1 && directory[n - 1] == '/')
         n--;
-    wc_text_begin(&t, path, sizeof path);
-    wc_text_add_n(&t, directory, n);
-    wc_text_join(&t, "/", name, NULL);
-    if (!t.cut && !examine_file(r, path, rule))
+    if (wc_str_format(path, sizeof path, "%.*s/%s", (int)n, directory, name) &&
+        !examine_file(r, path, rule))
         examine_beside(r, name, directory, n, rule);
 }
 
@@ -123,11 +115,9 @@ static void look_into(const struct request *r, const char *directory, const char
 static void look_at_copy(const struct request *r, const char *cached, const char *name) {
     static char path[SYS_PATH];
     static struct wc_file_check check;
-    struct wc_text t;
-    wc_text_begin(&t, path, sizeof path);
-    wc_text_add_n(&t, cached, (size_t)(wc_base_name(cached) - cached));
-    wc_text_add(&t, name);
-    if (!t.cut && wc_file_check(&shim_files, path, ARCH_MACHINE, &check) && !check.fault)
+    if (wc_str_format(path, sizeof path, "%.*s%s", (int)(wc_base_name(cached) - cached), cached,
+                      name) &&
+        wc_file_check(&shim_files, path, ARCH_MACHINE, &check) && !check.fault)
         examine_file(r, path, WC_search_rule_CACHE);
 }
 
@@ -135,15 +125,13 @@ static void look_at_copy(const struct request *r, const char *cached, const char
 static void look_into_cache(const struct request *r, const char *name) {
     char numbered[64];
     struct wc_name read;
-    struct wc_text t;
     wc_name_read(name, &read);
     if ((read.kind != WC_NAME_FACADE && read.kind != WC_NAME_DRIVER) || read.version.major >= 0)
         return;
     for (int major = 1; major < MAJORS_MOST; major++) {
-        wc_text_begin(&t, numbered, sizeof numbered);
-        wc_text_join(&t, name, ".", NULL);
-        wc_text_add_int(&t, major);
-        const char *path = t.cut ? NULL : searches_cached(numbered);
+        const char *path = wc_str_format(numbered, sizeof numbered, "%s.%d", name, major)
+                               ? searches_cached(numbered)
+                               : NULL;
         if (path && examine_file(r, path, WC_search_rule_CACHE))
             look_at_copy(r, path, name);
     }
@@ -230,13 +218,10 @@ static void examine_needs(const struct request *r, const char *file, const char 
 /* The library that was asked for is there, one that it needs is not. */
 static void examine_missing(const struct request *r, const char *missing) {
     static char file[SYS_PATH];
-    struct wc_text t;
-    wc_text_begin(&t, file, sizeof file);
-    if (wc_str_find_char(r->name, '/'))
-        wc_text_add(&t, r->name);
-    else if (searches_replay(loaders_of(r->caller), r->name))
-        wc_text_add(&t, searches_taken());
-    if (!t.n || t.cut)
+    const char *path = r->name;
+    if (!wc_str_find_char(path, '/'))
+        path = searches_replay(loaders_of(r->caller), path) ? searches_taken() : NULL;
+    if (!path || !wc_str_format(file, sizeof file, "%s", path))
         return;
     examine_needs(r, file, NULL, missing);
     if (wc_name_kind_of(missing) == WC_NAME_FACADE)

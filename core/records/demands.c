@@ -18,17 +18,13 @@ static void begin(struct wc_record *r, const struct wc_library *host, enum wc_de
 static void emit_major(const struct wc_sink *to, const struct wc_library *host,
                        enum wc_demand_kind kind, const char *source, const char *name) {
     char spec[32];
-    struct wc_text t;
     struct wc_name read;
     struct wc_record r;
     wc_name_read(name, &read);
     /* libcudnn.so.7.0 is cuDNN 3, numbered after CUDA. */
     if (read.kind != WC_NAME_FACADE || read.version.major <= 0 || read.version.minor >= 0)
         return;
-    wc_text_begin(&t, spec, sizeof spec);
-    wc_text_add(&t, "==");
-    wc_text_add_int(&t, read.version.major);
-    wc_text_add(&t, ".*");
+    wc_str_format(spec, sizeof spec, "==%d.*", (int)read.version.major);
     begin(&r, host, kind, source);
     r.u.demand.spec = spec;
     to->add(to->ctx, &r);
@@ -74,11 +70,9 @@ static void read_imports(const struct wc_elf_image *e, struct imports *in) {
 static void emit_symbols(const struct wc_sink *to, const struct wc_library *host,
                          const struct imports *in) {
     char spec[WC_VERSION_TEXT + 4], version[WC_VERSION_TEXT];
-    struct wc_text t;
     struct wc_record r;
     begin(&r, host, WC_demand_kind_SYMBOLS, "imported functions");
-    wc_text_begin(&t, spec, sizeof spec);
-    wc_text_join(&t, ">=", wc_version_format(in->range.floor, version), NULL);
+    wc_str_format(spec, sizeof spec, ">=%s", wc_version_format(in->range.floor, version));
     r.u.demand.spec = wc_version_known(in->range.floor) ? spec : NULL;
     r.u.demand.function_count = in->functions;
     r.u.demand.newest_functions = (struct wc_strings){in->newest, in->newest_count};
@@ -92,7 +86,8 @@ static void emit_of_image(const struct wc_sink *to, const struct wc_library *hos
         emit_major(to, host, WC_demand_kind_NEEDED, "DT_NEEDED", needed);
     read_imports(host->image, &in);
     if (in.symbol_version)
-        emit_major(to, host, WC_demand_kind_SYMBOL_VERSION, "symbol version of its imports", in.symbol_version);
+        emit_major(to, host, WC_demand_kind_SYMBOL_VERSION, "symbol version of its imports",
+                   in.symbol_version);
     if (in.functions)
         emit_symbols(to, host, &in);
 }

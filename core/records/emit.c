@@ -41,7 +41,6 @@ void wc_emit_object(const struct wc_sink *to, const struct wc_library *l,
     const struct wc_identity *id = l->identity;
     char build_id[72], base[24], version[3][WC_VERSION_TEXT];
     const char *needed[WC_NEEDED_MOST];
-    struct wc_text t;
     struct wc_record r;
     struct wc_object_record *o = &r.u.object;
     wc_record_begin(&r, WC_KIND_object);
@@ -58,7 +57,8 @@ void wc_emit_object(const struct wc_sink *to, const struct wc_library *l,
     o->mtime = l->mtime;
     if (e) {
         o->needed.p = needed;
-        while (o->needed.n < WC_NEEDED_MOST && (needed[o->needed.n] = wc_elf_needed(e, o->needed.n)))
+        while (o->needed.n < WC_NEEDED_MOST &&
+               (needed[o->needed.n] = wc_elf_needed(e, o->needed.n)))
             o->needed.n++;
         o->soname = wc_elf_soname(e);
         o->symbol_version = wc_elf_defined_symbol_version(e);
@@ -67,9 +67,7 @@ void wc_emit_object(const struct wc_sink *to, const struct wc_library *l,
         o->build_id = hexadecimal(e->build_id, e->build_id_size, build_id, sizeof build_id);
     }
     if (l->base != WC_NO_ADDRESS) {
-        wc_text_begin(&t, base, sizeof base);
-        wc_text_add(&t, "0x");
-        wc_text_add_hex(&t, l->base);
+        wc_str_format(base, sizeof base, "0x%jx", l->base);
         o->base = base;
     }
     if (id && wc_library_is_cudnn(l)) {
@@ -158,15 +156,13 @@ void wc_emit_binding(const struct wc_sink *to, const struct wc_library *host,
 static void identify(struct wc_replay *r, const struct wc_reader *reader,
                      struct wc_candidate_record *c) {
     struct wc_library l;
-    struct wc_text t;
     if (!reader->scratch || !reader->open(reader->ctx, c->path, &l))
         return;
     if (c->file_state != WC_file_state_FITS)
         l.image = NULL;
     wc_identify(r->files, c->real_path ? c->real_path : c->path, l.image, true, reader->scratch,
                 reader->scratch_size, &r->identity);
-    wc_text_begin(&t, r->soname, sizeof r->soname);
-    wc_text_add(&t, l.image ? wc_elf_soname(l.image) : NULL);
+    wc_str_format(r->soname, sizeof r->soname, "%s", l.image ? wc_elf_soname(l.image) : NULL);
     reader->close(reader->ctx);
     c->soname = wc_str_or_null(r->soname);
     SET_VERSION(c, &r->identity, r->version);

@@ -83,17 +83,14 @@ void wc_library_find_gpu(struct wc_library *l, const struct wc_files *files, cha
                          size_t cap) {
     const char *path = wc_library_file(l), *name;
     struct wc_file_stat facts;
-    struct wc_text t;
     l->gpu_library = l->framework && l->role == WC_role_HOST ? path : NULL;
     for (size_t i = 0; l->framework && path && !l->gpu_library &&
                        (name = wc_framework_gpu_library(l->framework, i));
-         i++) {
-        wc_text_begin(&t, room, cap);
-        wc_text_add_n(&t, path, (size_t)(wc_base_name(path) - path));
-        wc_text_add(&t, name);
-        if (*name && !t.cut && files->facts(files->ctx, room, &facts))
+         i++)
+        if (*name &&
+            wc_str_format(room, cap, "%.*s%s", (int)(wc_base_name(path) - path), path, name) &&
+            files->facts(files->ctx, room, &facts))
             l->gpu_library = room;
-    }
 }
 
 void wc_library_identify(struct wc_library *l, const struct wc_reader *reader,

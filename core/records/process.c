@@ -91,10 +91,8 @@ const char *wc_glibc_release(const struct wc_elf_image *libc, char out[16]) {
         uint64_t minor = 0;
         size_t digits = wc_parse_number(s + 8, wc_str_length(s + 8), &minor);
         if (digits && minor >= best && !s[8 + digits]) {
-            struct wc_text t;
             best = minor;
-            wc_text_begin(&t, out, 16);
-            wc_text_add(&t, s + 6);
+            wc_str_format(out, 16, "%s", s + 6);
         }
     }
     return out[0] ? out : NULL;
@@ -132,9 +130,7 @@ static const char *operating_system(const struct wc_files *files, struct wc_mach
     size_t n = 0;
     while (s[n] && s[n] != quote && s[n] != '\n')
         n++;
-    struct wc_text out;
-    wc_text_begin(&out, m->operating_system, sizeof m->operating_system);
-    wc_text_add_n(&out, s, n);
+    wc_str_format(m->operating_system, sizeof m->operating_system, "%.*s", (int)n, s);
     return m->operating_system;
 }
 
@@ -165,9 +161,7 @@ static const char *driver_release(const struct wc_files *files, struct wc_machin
         while ((s[n] >= '0' && s[n] <= '9') || s[n] == '.')
             dots += s[n++] == '.';
         if (n && dots && (s == m->read || s[-1] == ' ')) {
-            struct wc_text out;
-            wc_text_begin(&out, m->driver, sizeof m->driver);
-            wc_text_add_n(&out, s, n);
+            wc_str_format(m->driver, sizeof m->driver, "%.*s", (int)n, s);
             return m->driver;
         }
     }
