@@ -70,6 +70,58 @@ make_lock() {
     run -0 check stack.lock b.jsonl
 }
 
+@test "a lock with one version, written by hand: no drift with that version, drift with another" {
+    echo '{"whichcudnn-lock": 2, "objects": {"libcudnn.so.9": {"version": "9.1.0"}}}' >one.lock
+    stack 9.1.0 | make_log a.jsonl
+    run -0 check one.lock a.jsonl
+    is "${lines[0]}" "as locked"
+    stack 9.8.0 | make_log b.jsonl
+    run -1 check --json one.lock b.jsonl
+    is "$(jq -c '.processes[0].differences[] | [.kind, .what, .attribute, .a, .b]' <<<"$output")" \
+        '["library","libcudnn.so.9","version","9.1.0","9.8.0"]'
+    grep -v cudnn.so.9 a.jsonl >c.jsonl
+    run -1 check one.lock c.jsonl
+    is "${lines[0]}" "drifted: libcudnn.so.9: none, not 9.1.0, libcudnn.so.9"
+}
+
+@test "whatever is taken out of a lock that does not drift, the rest does not, either" {
+    make_lock
+    "$CMD" lock --paths -o paths.lock a.jsonl
+    "$PY" "$WC_ROOT/tests/schema/part_locks.py" stack.lock parts
+    "$PY" "$WC_ROOT/tests/schema/part_locks.py" paths.lock more
+    local part count=0
+    for part in parts/* more/*; do
+        check "$part" a.jsonl >out || { diff paths.lock "$part"; cat out; return 1; }
+        count=$((count + 1))
+    done
+    [ "$count" -gt 80 ]
+    # What is left is still checked.
+    stack 9.1.0 LD_LIBRARY_PATH /old | make_log b.jsonl
+    run -1 check paths.lock b.jsonl
+    jq 'del(.machine, .complete)' paths.lock >left.lock
+    run -1 check --json left.lock b.jsonl
+    is "$(jq '.processes[0].differences | length' <<<"$output")" 7
+}
+
+@test "drawn logs: no part of a lock of theirs differs from them" {
+    run -0 "$PY" "$WC_ROOT/tests/schema/draw_logs.py" logs 25
+    echo "$output"
+    local log part options count=0
+    for log in logs/*; do
+        for options in "" --paths; do
+            # shellcheck disable=SC2086
+            "$CMD" lock $options -o one "$log" 2>/dev/null || [ $? -eq 1 ] || continue
+            rm -rf parts
+            "$PY" "$WC_ROOT/tests/schema/part_locks.py" one parts 8
+            for part in parts/*; do
+                "$CMD" diff "$part" "$log" >out || { cat "$part" out; return 1; }
+                count=$((count + 1))
+            done
+        done
+    done
+    [ "$count" -gt 100 ]
+}
+
 @test "a part that was not asked for is told, one that was refused is drift, another copy is drift" {
     make_lock
     stack | grep -v '"part"' | make_log b.jsonl
@@ -149,7 +201,7 @@ make_lock() {
     [[ $stderr == *"a lock before -- is expected"* ]]
     run -2 check --no stack.lock
     run -2 --separate-stderr check a.jsonl a.jsonl
-    [[ $stderr == "whichcudnn: a.jsonl: not a lock of whichcudnn (line 1: "* ]]
+    is "$stderr" "whichcudnn: a.jsonl: not a lock of whichcudnn"
     run -2 --separate-stderr check stack.lock nothing
     is "$stderr" "whichcudnn: nothing: No such file or directory"
     run -0 check --help

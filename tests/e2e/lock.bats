@@ -10,56 +10,82 @@ setup() {
 
 lock() { "$CMD" lock "$@"; }
 
-# Any reader of TOML reads it.
-is_toml() { "$PY" -c 'import sys, tomllib; tomllib.load(open(sys.argv[1], "rb"))' "$1"; }
+# JSON with sorted keys, as any other program would write it, and as the schema has it.
+is_sorted() {
+    jq -aS . "$1" | diff - <(sed -E 's/\\u[0-9A-F]{4}/\L&/g' "$1")
+    "$PY" "$WC_ROOT/tests/schema/validate.py" lock "$1"
+}
 
 @test "one fact a line: machine, packages, hosts, what they got, what they want" {
     stack | make_log a.jsonl
     run -0 --separate-stderr lock a.jsonl
     is "$stderr" ""
-    is "$output" '# Which cuDNN a process got; `whichcudnn check` compares another with it.
-whichcudnn-lock = 1
-machine.architecture = "x86_64"
-machine.glibc = "2.36"
-machine.driver = "570.86.15"
-package."nvidia-cudnn-cu12".installation_kind = "wheel"
-package."nvidia-cudnn-cu12".package_version = "9.8.0.70"
-package."nvidia-cudnn-cu12".package_state = "complete"
-object."_versions.so".role = "host"
-object."_versions.so".build_id = "aa01"
-object."_versions.so".installation_kind = "wheel"
-object."_versions.so".installation = "jax-cuda12-plugin"
-object."_versions.so".installation_version = "0.10.2"
-object."libcudnn.so.9".role = "facade"
-object."libcudnn.so.9".soname = "libcudnn.so.9"
-object."libcudnn.so.9".version = "9.8.0"
-object."libcudnn.so.9".version_source = "data symbol"
-object."libcudnn.so.9".build_id = "bb02"
-object."libcudnn.so.9".installation_kind = "wheel"
-object."libcudnn.so.9".installation = "nvidia-cudnn-cu12"
-object."libcudnn.so.9".installation_version = "9.8.0.70"
-object."libcudnn.so.9".asked_by = "_versions.so"
-search."libcudnn.so.9".rule = "DT_RUNPATH"
-search."libcudnn.so.9".element = "$ORIGIN"
-object."libcudnn_graph.so.9".role = "part"
-object."libcudnn_graph.so.9".part = "graph"
-object."libcudnn_graph.so.9".soname = "libcudnn_graph.so.9"
-object."libcudnn_graph.so.9".version = "9.8.0"
-object."libcudnn_graph.so.9".version_source = "data symbol"
-object."libcudnn_graph.so.9".installation_kind = "wheel"
-object."libcudnn_graph.so.9".installation = "nvidia-cudnn-cu12"
-object."libcudnn_graph.so.9".installation_version = "9.8.0.70"
-object."libcudnn_graph.so.9".asked_by = "libcudnn.so.9"
-demand."_versions.so required".host_path = "_versions.so"
-demand."_versions.so required".demand_kind = "required"
-demand."_versions.so required".spec = ">=9.8"
-demand."_versions.so required".compatibility_rule = "nvidia"
-demand."_versions.so required".source = "METADATA of jax-cuda12-plugin 0.10.2"
-binding."_versions.so".host_path = "_versions.so"
-binding."_versions.so".target_path = "libcudnn.so.9"
-end = true'
+    is "$output" '{
+  "bindings": {
+    "_versions.so": {
+      "libcudnn.so.9": true
+    }
+  },
+  "complete": {
+    "bindings": 1,
+    "demands": 1,
+    "objects": 3,
+    "packages": 1
+  },
+  "demands": {
+    "_versions.so": {
+      "required": {
+        "compatibility_rule": "nvidia",
+        "source": "METADATA of jax-cuda12-plugin 0.10.2",
+        "spec": ">=9.8"
+      }
+    }
+  },
+  "machine": {
+    "architecture": "x86_64",
+    "driver": "570.86.15",
+    "glibc": "2.36"
+  },
+  "objects": {
+    "_versions.so": {
+      "build_id": "aa01",
+      "installation": "jax-cuda12-plugin",
+      "installation_kind": "wheel",
+      "installation_version": "0.10.2"
+    },
+    "libcudnn.so.9": {
+      "asked_by": "_versions.so",
+      "build_id": "bb02",
+      "installation": "nvidia-cudnn-cu12",
+      "installation_kind": "wheel",
+      "installation_version": "9.8.0.70",
+      "search": {
+        "element": "$ORIGIN",
+        "rule": "DT_RUNPATH"
+      },
+      "version": "9.8.0",
+      "version_source": "data symbol"
+    },
+    "libcudnn_graph.so.9": {
+      "asked_by": "libcudnn.so.9",
+      "installation": "nvidia-cudnn-cu12",
+      "installation_kind": "wheel",
+      "installation_version": "9.8.0.70",
+      "version": "9.8.0",
+      "version_source": "data symbol"
+    }
+  },
+  "packages": {
+    "nvidia-cudnn-cu12": {
+      "installation_kind": "wheel",
+      "package_state": "complete",
+      "package_version": "9.8.0.70"
+    }
+  },
+  "whichcudnn-lock": 2
+}'
     echo "$output" >a.lock
-    is_toml a.lock
+    is_sorted a.lock
 }
 
 @test "the same stack, loaded in another order under other numbers and paths, gives the same lock" {
@@ -70,7 +96,8 @@ end = true'
     lock -o a.lock a.jsonl
     lock -o b.lock b.jsonl
     diff a.lock b.lock
-    grep -q 'object."libcudnn.so.9 (2)".version = "9.8.0"' a.lock
+    is "$(jq -c '.objects | map_values(.version)' a.lock)" \
+        '{"_versions.so":null,"libcudnn.so.9":"9.3.0","libcudnn.so.9 (2)":"9.8.0","libcudnn_graph.so.9":"9.8.0"}'
 }
 
 @test "read back it is the same stack: diff, report, lock" {
@@ -97,17 +124,14 @@ end = true'
 @test "no path of the computer, unless --paths: then these and the environment" {
     stack 9.8.0 LD_LIBRARY_PATH /old | make_log a.jsonl
     run -0 lock a.jsonl
-    [[ $output == *'search."libcudnn.so.9".rule = "LD_LIBRARY_PATH"'* ]]
+    is "$(jq -c '[.environment, .objects["libcudnn.so.9"].search]' <<<"$output")" '[null,{"rule":"LD_LIBRARY_PATH"}]'
     run -1 grep -e '"/' -e ' /' <<<"$output"
-    run -0 lock --paths a.jsonl
-    [[ $output == *'environment."LD_LIBRARY_PATH" = "/old"
-environment."LD_PRELOAD" = "/opt/other.so"'* ]]
-    [[ $output == *'object."libcudnn.so.9".path = "/v/cudnn/libcudnn.so.9"'* ]]
-    [[ $output == *'search."libcudnn.so.9".element = "/old"'* ]]
-    [[ $output == *'object."libcudnn.so.9".installation_path = "/v/cudnn"'* ]]
-    run -1 grep RANK <<<"$output"
     lock --paths -o a.lock a.jsonl
-    is_toml a.lock
+    is "$(jq -c '.environment' a.lock)" '{"LD_LIBRARY_PATH":"/old","LD_PRELOAD":"/opt/other.so"}'
+    is "$(jq -c '.objects["libcudnn.so.9"] | [.path, .installation_path, .search.element]' a.lock)" \
+        '["/v/cudnn/libcudnn.so.9","/v/cudnn","/old"]'
+    run -1 grep RANK a.lock
+    is_sorted a.lock
     run -0 "$CMD" diff a.lock a.jsonl
     stack 9.8.0 LD_LIBRARY_PATH /new | make_log b.jsonl
     run -1 "$CMD" diff a.lock b.jsonl
@@ -141,7 +165,7 @@ CODE
     [ ! -e none ]
 }
 
-@test "drawn logs: each lock is TOML, reads back as what it was made of, and gives itself again" {
+@test "drawn logs: each lock is sorted JSON, reads back as what it was made of, and gives itself again" {
     run -0 "$PY" "$WC_ROOT/tests/schema/draw_logs.py" logs 40
     echo "$output"
     local log options kept=0 status
@@ -152,7 +176,7 @@ CODE
             lock $options -o one "$log" 2>/dev/null || status=$?
             [ "$status" -ne 3 ] || continue
             [ "$status" -le 1 ]
-            is_toml one
+            is_sorted one
             is "$(LC_ALL=C grep -c '[[:cntrl:]]' one)" 0
             echo "$log $options"
             "$CMD" diff one "$log" >out || { cat out; return 1; }
@@ -174,7 +198,7 @@ CODE
         build_host "$mode" "$PWD/lib" host
         LD_LIBRARY_PATH=$PWD/lib "$CMD" run --quiet --log logs/ -- ./host >/dev/null || true
         lock -o one logs || [ $? -eq 1 ]
-        is_toml one
+        is_sorted one
         run -0 "$CMD" diff one logs
         rm -rf again && mkdir again
         LD_LIBRARY_PATH=$PWD/lib LD_PRELOAD=$SHIM WHICHCUDNN_LOG=$PWD/again WHICHCUDNN_STDERR=off ./host >/dev/null || true
@@ -190,8 +214,7 @@ CODE
     mkdir -p tree/a tree/b empty
     cp host.so tree/a
     run -0 lock --scan tree -o scanned
-    grep -q 'object."libcudnn.so.9".version = "9.8.0"' scanned
-    grep -q 'object."host.so".role = "host"' scanned
+    is "$(jq -c '.objects | [has("host.so"), .["libcudnn.so.9"].version]' scanned)" '[true,"9.8.0"]'
     run -1 grep "$PWD" scanned
     run -0 "$CMD" report scanned
     cp host.so tree/b
@@ -233,55 +256,59 @@ CODE
     is "$(awk 'length($0) > 80' <<<"$output")$([ "${#lines[@]}" -le 24 ] || echo long)" ""
 }
 
-@test "damaged, foreign and newer locks are refused, with the line" {
+@test "damaged, foreign, older and newer locks are refused, with the line" {
     stack | make_log a.jsonl
     lock -o good a.jsonl
-    refused() { # LINE-OR-EMPTY WHY
+    refused() { # WHY
         run -2 --separate-stderr "$CMD" check bad a.jsonl
         [ -z "$output" ]
         is "$stderr" "whichcudnn: bad: $1"
+        run -2 --separate-stderr "$CMD" report bad
+        [[ $stderr == "whichcudnn: bad: ${2-$1}"* ]]
     }
     head -n 20 good >bad
-    refused "line 20: cut off here: the last line is end = true"
+    refused "line 21: '}' expected near end of file"
     head -c 400 good >bad
     [ "$(tail -c 1 bad)" != "" ]
     run -2 "$CMD" check bad a.jsonl
     [[ $output == "whichcudnn: bad: line "* ]]
-    sed 's/^whichcudnn-lock = 1/whichcudnn-lock = 2/' good >bad
-    refused "line 2: a newer format than this whichcudnn reads"
-    run -2 "$CMD" report bad
-    is "$output" "whichcudnn: bad: line 2: a newer format than this whichcudnn reads"
-    echo '{"v":1}' >bad
-    refused "not a lock of whichcudnn (line 1: no fact; \`key = value\` is expected, with a value of one line)"
+    sed 's/"whichcudnn-lock": 2/"whichcudnn-lock": 3/' good >bad
+    refused "line $(grep -n whichcudnn-lock good | cut -d: -f1): whichcudnn-lock: a newer format than this whichcudnn reads"
+    printf '%s\n' '# Which cuDNN a process got' 'whichcudnn-lock = 1' 'end = true' >bad
+    refused "a lock in the format of an older whichcudnn, which is read no longer; \`whichcudnn lock -o FILE LOG\` makes a new one"
+    echo '{}' >bad
+    refused "not a lock of whichcudnn" "not a log of whichcudnn"
     : >bad
-    refused "not a lock of whichcudnn (line 0: whichcudnn-lock is expected)"
+    refused "not a lock of whichcudnn" ""
     sed '10i <<<<<<< HEAD' good >bad
-    refused "line 10: no fact; \`key = value\` is expected, with a value of one line"
-    sed '10p' good >bad
-    refused "line 11: told a second time"
-    sed '9s/"host"/"hosts"/' good >bad
-    refused "line 9: not what belongs there"
+    refused "line 10: string or '}' expected near '<'"
+    sed '/"compatibility_rule"/p' good >bad
+    refused "line 17: duplicate object key near '\"compatibility_rule\"'"
+    sed 's/"wheel"/"wheels"/' good >bad
+    refused "line 58: packages: nvidia-cudnn-cu12: installation_kind: one of these is expected: wheel, conda, debian, rpm, cuda-toolkit, bundled, container-mount, directory"
     sed 's/build_id/built_id/' good >bad
-    refused "line 10: a fact of that name is not known"
-    { cat good; echo 'machine.kernel = "1"'; } >bad
-    refused "line $(($(wc -l <good) + 1)): behind the end"
+    run -2 "$CMD" check bad a.jsonl
+    [[ $output == "whichcudnn: bad: line 29: objects: _versions.so: built_id: no fact of that name is known; there are path, real_path, role,"* ]]
+    { cat good; echo '{}'; } >bad
+    refused "line $(($(wc -l <good) + 1)): end of file expected near '{'"
     run -2 "$CMD" check . a.jsonl
     is "$output" "whichcudnn: .: Is a directory"
     run -2 "$CMD" check nothing a.jsonl
     is "$output" "whichcudnn: nothing: No such file or directory"
 }
 
-@test "people may write comments, blank lines and other line ends" {
+@test "people may write it by hand, on one line, in another order, with other line ends" {
     stack | make_log a.jsonl
     lock -o good a.jsonl
-    { echo '# ours'; echo; sed 's/^\(machine.driver = .*\)/  \1   # since May/; s/$/\r/' good; echo '# end'; } >edited
+    jq -c 'to_entries | reverse | from_entries' good | sed 's/$/\r/' >edited
     run -0 "$CMD" diff edited a.jsonl
     run -0 "$CMD" diff good edited
+    is "$(lock edited)" "$(<good)"
 }
 
 @test "docs/lock.md tells every fact that a lock keeps" {
     local row
     while read -r row; do
         grep -qF "\`$row\`" "$WC_ROOT/docs/lock.md" || { echo "$row is not told"; return 1; }
-    done < <(sed -n 's/^LOCKED(\([a-z]*\), \([a-z_]*\))/\1.\2/p' "$WC_ROOT/tools/lock/lock.def" | sed 's/^\(package\|object\|search\|demand\|binding\)\./\1.NAME./')
+    done < <(sed -n 's/^LOCKED([a-z]*, \([a-z_]*\))/\1/p' "$WC_ROOT/tools/lock/lock.def")
 }

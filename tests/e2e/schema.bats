@@ -21,6 +21,7 @@ setup() {
     "$PY" "$WC_ROOT/tests/schema/generate.py" log | diff "$WC_ROOT/docs/log.schema.json" -
     "$PY" "$WC_ROOT/tests/schema/generate.py" report | diff "$WC_ROOT/docs/report.schema.json" -
     "$PY" "$WC_ROOT/tests/schema/generate.py" scan | diff "$WC_ROOT/docs/scan.schema.json" -
+    "$PY" "$WC_ROOT/tests/schema/generate.py" lock | diff "$WC_ROOT/docs/lock.schema.json" -
     "$PY" "$WC_ROOT/tests/schema/generate.py" page | diff "$WC_ROOT/docs/log.md" -
     "$PY" "$WC_ROOT/tests/schema/validate.py" schemas
 }

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""generate.py log|report|scan|page: what docs/ holds of record.def, on stdout.
+"""generate.py log|report|scan|lock|page: what docs/ holds of record.def, on stdout.
 
 log     docs/log.schema.json
 report  docs/report.schema.json
 scan    docs/scan.schema.json
+lock    docs/lock.schema.json
 page    docs/log.md, its sections between marks made anew
 write   all of them into docs/
 """
@@ -163,6 +164,46 @@ def scan_schema():
     }
 
 
+def lock_schema():
+    enums, kinds, locked = record_def.enums(), record_def.kinds(), record_def.locked()
+    count = {"type": "integer", "minimum": 0}
+
+    def value(one):
+        schema = field(one, enums)
+        if one["type"] == "ENUM":
+            return {**schema, "enum": enums[one["enum"]][1:]}
+        return {"description": one["doc"], "type": "boolean" if one["type"] == "BOOL" else "string"}
+
+    def optional(properties):
+        return {"type": "object", "additionalProperties": False, "properties": properties}
+
+    def facts(kind, **more):
+        properties = {f["name"]: value(f) for f in kinds[kind]["fields"] if f["name"] in locked[kind]}
+        return optional({**properties, **more})
+
+    def each(entry, doc):
+        return {"description": doc, "type": "object", "additionalProperties": entry}
+
+    objects = facts("object", search=facts("search"))
+    return {
+        "$schema": DRAFT,
+        "title": "a lock of whichcudnn",
+        **optional({
+            "whichcudnn-lock": {"description": "the format", "const": 2},
+            "machine": facts("machine"),
+            "environment": each({"type": "string"}, "variables"),
+            "packages": each(facts("package"), "by name"),
+            "objects": each(objects, "hosts and libraries, by name"),
+            "unloaded": each(objects, "those that were unloaded again"),
+            "demands": each(each(facts("demand"), "by kind"), "what hosts want, by host"),
+            "bindings": each(each({"const": True}, "libraries"), "what hosts use, by host"),
+            "complete": {"description": "as long as there are as many, there are no others", **optional(
+                {name: count for name in ("environment", "packages", "objects", "demands", "bindings")})},
+        }),
+        "required": ["whichcudnn-lock"],
+    }
+
+
 def type_words(one, enums):
     if one["type"] == "ENUM":
         return " ".join(f"`{word}`" for word in enums[one["enum"]][1:]) + " or null"
@@ -245,10 +286,11 @@ FILES = {
     "log.schema.json": lambda: as_json(log_schema()),
     "report.schema.json": lambda: as_json(report_schema()),
     "scan.schema.json": lambda: as_json(scan_schema()),
+    "lock.schema.json": lambda: as_json(lock_schema()),
     "log.md": log_page,
 }
 COMMANDS = {"log": "log.schema.json", "report": "report.schema.json",
-            "scan": "scan.schema.json", "page": "log.md"}
+            "scan": "scan.schema.json", "lock": "lock.schema.json", "page": "log.md"}
 
 
 def main():

@@ -66,6 +66,15 @@ def kinds():
     return found
 
 
+def locked():
+    """{kind: {field, ...}}: what a lock keeps."""
+    found = {}
+    for line in lines_of(ROOT / "tools" / "lock" / "lock.def"):
+        kind, name = re.fullmatch(r"LOCKED\((\w+), (\w+)\)", line).groups()
+        found.setdefault(kind, set()).add(name)
+    return found
+
+
 def logged_variables():
     """(names, beginnings of names) of the environment variables that the log keeps."""
     text = "\n".join(lines_of(ROOT / "core" / "records" / "logged_variables.def"))

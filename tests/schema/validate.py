@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """validate.py log FILE...      every line against docs/log.schema.json, and the whole files
-validate.py report FILE...   JSON documents against docs/report.schema.json; scan: likewise
-validate.py schemas          these three against what a schema has to be
+validate.py report FILE...   JSON documents against docs/report.schema.json; scan, lock: likewise
+validate.py schemas          these four against what a schema has to be
 
 Says what is wrong, and fails then. Needs jsonschema.
 """
@@ -89,7 +89,7 @@ def report_errors(report, path):
 
 
 def check_schemas():
-    for name in ("log", "report", "scan"):
+    for name in ("log", "report", "scan", "lock"):
         checked = validator(name)
         checked.check_schema(checked.schema)
 
@@ -97,7 +97,7 @@ def check_schemas():
 def main():
     if sys.argv[1:] == ["schemas"]:
         return check_schemas()
-    if len(sys.argv) < 3 or sys.argv[1] not in ("log", "report", "scan"):
+    if len(sys.argv) < 3 or sys.argv[1] not in ("log", "report", "scan", "lock"):
         sys.exit(__doc__)
     schema = validator(sys.argv[1])
     check = log_errors if sys.argv[1] == "log" else report_errors

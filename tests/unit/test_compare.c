@@ -176,12 +176,30 @@ static void a_scan_has_no_calls_to_lack(void **state) {
     assert_told(p, NULL, 0);
 }
 
+static void what_a_lock_does_not_say_fits_whatever_is_left(void **state) {
+    struct pair *p = *state;
+
+    source_free(p->a);
+    p->a = source_new(SOURCE_LOCK, "a.lock");
+    p->a->in_part.objects = true;
+    add_facade(p->a, 1, "libcudnn.so.9", NULL);
+    add_facade(p->a, 2, "libcudnn.so.9", "9.8.0");
+    add_facade(p->b, 1, "/a/libcudnn.so.9", "9.8.0");
+    add_facade(p->b, 2, "/b/libcudnn.so.9", "9.1.0");
+    add_facade(p->b, 3, "/c/libcudnn.so.9", "9.2.0");
+    assert_told(p, NULL, 0);
+    comparison_end(&p->c);
+    p->a->in_part.objects = false;
+    TOLD(p, "library: libcudnn.so.9: 9.2.0, /c/libcudnn.so.9, not none");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(paths_and_ranks_alone_are_no_difference, begin, end),
         cmocka_unit_test_setup_teardown(the_cause_comes_before_what_follows_from_it, begin, end),
         cmocka_unit_test_setup_teardown(another_major_is_the_same_library, begin, end),
         cmocka_unit_test_setup_teardown(what_only_one_has_is_told, begin, end),
+        cmocka_unit_test_setup_teardown(what_a_lock_does_not_say_fits_whatever_is_left, begin, end),
         cmocka_unit_test_setup_teardown(a_scan_has_no_calls_to_lack, begin, end),
     };
 

@@ -129,35 +129,110 @@ static void changed_bytes_are_refused_or_read(void **state) {
     free(text);
 }
 
-#define HEAD "whichcudnn-lock = 1\n"
+#define LOCK(rest) "{\n\"whichcudnn-lock\": 2" rest "\n}\n"
+#define OBJECT(facts) LOCK(",\n\"objects\": {\n\"libcudnn.so.9\": {\n" facts "\n}}")
+#define FOREIGN "not a lock of whichcudnn"
 
 static void each_mistake_is_told_with_its_line(void **state) {
     struct place *p = *state;
 
-    assert_refused(p, "", "not a lock of whichcudnn (line 0: whichcudnn-lock is expected)");
-    assert_refused(p, "end = true\n",
-                   "not a lock of whichcudnn (line 1: whichcudnn-lock is expected first)");
-    assert_refused(p, "whichcudnn-lock = 9\nx\n",
-                   "line 1: a newer format than this whichcudnn reads");
-    assert_refused(p, "whichcudnn-lock = \"1\"\n",
-                   "not a lock of whichcudnn (line 1: whichcudnn-lock: a number is expected)");
-    assert_refused(p, HEAD "object.a.role = \"facade\"\nobject.a.role = \"part\"\n",
-                   "line 3: told a second time");
-    assert_refused(p, HEAD "object.a.role = 3\n", "line 2: not what belongs there");
-    assert_refused(p, HEAD "object.a.role = null\n", "line 2: not what belongs there");
-    assert_refused(p, HEAD "object.a.base = \"1\"\n", "line 2: a fact of that name is not known");
-    assert_refused(p, HEAD "object.role = \"part\"\n", "line 2: a fact of that name is not known");
-    assert_refused(p, HEAD "call.a.status = 1\n", "line 2: a fact of that name is not known");
-    assert_refused(p, HEAD "environment.A = 1\n", "line 2: a text is expected");
-    assert_refused(p, HEAD "environment.A = \"1\"\nenvironment.A = \"2\"\n",
-                   "line 3: told a second time");
-    assert_refused(p, HEAD "end = false\n", "line 2: not what belongs there");
-    assert_refused(p, HEAD "machine.gpus = [1]\n", "line 2: not what belongs there");
-    assert_refused(p, HEAD "a.b.c.d = 1\n",
-                   "line 2: no fact; `key = value` is expected, with a value of one line");
-    assert_refused(p, HEAD "end = true x\n",
-                   "line 2: no fact; `key = value` is expected, with a value of one line");
-    assert_null(read_bytes(p, HEAD "end = true\0\n", sizeof(HEAD "end = true\0\n") - 1));
+    assert_refused(p, "", FOREIGN);
+    assert_refused(p, "{}", FOREIGN);
+    assert_refused(p, "{\"v\": 1}\n", FOREIGN);
+    assert_refused(p, "{\"objects\": {}}\n", "line 1: \"whichcudnn-lock\": 2 is missing");
+    assert_refused(p, "{\n\"whichcudnn-lock\": 9}\n",
+                   "line 2: whichcudnn-lock: a newer format than this whichcudnn reads");
+    assert_refused(p, "{\"whichcudnn-lock\": \"2\"}\n",
+                   "line 1: whichcudnn-lock: a number is expected");
+    assert_refused(p, LOCK("\n<<<<<<< HEAD"), "line 3: '}' expected near '<'");
+    assert_refused(p, OBJECT("\"version\": \"9.8\",\n\"version\": \"9.8\""),
+                   "line 6: duplicate object key near '\"version\"'");
+    assert_refused(p, OBJECT("\"version\": null"),
+                   "line 5: objects: libcudnn.so.9: version: a text is expected");
+    assert_refused(p, OBJECT("\"build_id\": \"version\",\n\"version\": {}"),
+                   "line 6: objects: libcudnn.so.9: version: a text is expected");
+    assert_refused(p, OBJECT("\"is_host\": \"true\""),
+                   "line 5: objects: libcudnn.so.9: is_host: true or false is expected");
+    assert_refused(p, OBJECT("\"role\": \"hosts\""),
+                   "line 5: objects: libcudnn.so.9: role: one of these is expected: facade, part, "
+                   "cuda-dependency, host");
+    assert_refused(p, OBJECT("\"search\": {\n\"index\": \"1\"}"),
+                   "line 6: objects: libcudnn.so.9: search: index: no fact of that name is known; "
+                   "there are rule, of, element");
+    assert_refused(p, LOCK(",\n\"objects\": {\"a\": {}},\n\"unloaded\": {\n\"a\": {}}"),
+                   "line 5: unloaded: a: stands among the objects and among those that were "
+                   "unloaded");
+    assert_refused(p, LOCK(",\n\"objects\": []"),
+                   "line 3: objects: an object is expected: {\"key\": value, ...}");
+    assert_refused(p, LOCK(",\n\"machine\": {\n\"gpus\": [\"A\"]}"),
+                   "line 4: machine: gpus: a text is expected");
+    assert_refused(p, LOCK(",\n\"environment\": {\n\"A\": 1}"),
+                   "line 4: environment: A: a text is expected");
+    assert_refused(p, LOCK(",\n\"bindings\": {\"a\": {\n\"b\": false}}"),
+                   "line 4: bindings: a: b: true is expected");
+    assert_refused(p, LOCK(",\n\"complete\": {\n\"calls\": 1}"),
+                   "line 4: complete: calls: nothing of that name is counted");
+    assert_refused(p, LOCK(",\n\"complete\": {\n\"objects\": true}"),
+                   "line 4: complete: objects: a number is expected");
+    assert_refused(p, LOCK(",\n\"calls\": {}"),
+                   "line 3: calls: a lock has bindings, complete, demands, environment, machine, "
+                   "objects, packages, unloaded and whichcudnn-lock");
+    assert_refused(p, LOCK("") "{}", "line 4: end of file expected near '{'");
+    assert_null(read_bytes(p, LOCK("") "\0", sizeof(LOCK("") "\0") - 1));
+}
+
+static void an_older_format_is_told_with_the_way_out(void **state) {
+    struct place *p = *state;
+
+    assert_refused(p, "# Which cuDNN\nwhichcudnn-lock = 1\nend = true\n",
+                   "a lock in the format of an older whichcudnn, which is read no longer; "
+                   "`whichcudnn lock -o FILE LOG` makes a new one");
+    assert_true(lock_begins(p->path));
+}
+
+static void one_of_a_few_lines_by_hand_is_read(void **state) {
+    struct place *p = *state;
+    const char text[] =
+        "{ \"objects\": {\"libcudnn_graph.so.9 (2)\": {\"version\": \"9.1.0\"}, \"a.so\": {}},\r\n"
+        "  \"machine\": {\"gpus\": \"A; B\"},\n  \"whichcudnn-lock\": 2}";
+    struct source *s = read_bytes(p, text, sizeof(text) - 1);
+    const struct wc_object_record *o;
+
+    assert_non_null(s);
+    assert_true(lock_begins(p->path));
+    o = &s->stack.objects.p[0].r;
+    assert_int_equal(o->role, WC_role_PART);
+    assert_string_equal(o->part, "graph");
+    assert_string_equal(o->soname, "libcudnn_graph.so.9");
+    assert_string_equal(o->version, "9.1.0");
+    assert_true(o->mapped);
+    assert_int_equal(s->stack.objects.p[1].r.role, WC_role_HOST);
+    assert_int_equal(s->stack.machine.gpus.n, 2);
+    assert_string_equal(s->stack.machine.gpus.p[1], "B");
+    assert_true(s->in_part.objects && s->in_part.packages && s->in_part.demands);
+    source_free(s);
+}
+
+static void what_is_counted_is_complete_until_something_is_taken_out(void **state) {
+    static const struct {
+        const char *text;
+        bool in_part;
+    } locks[] = {
+        {LOCK(", \"complete\": {\"objects\": 2}, \"objects\": {\"a\": {}, \"b\": {}}"), false},
+        {LOCK(", \"complete\": {\"objects\": 2}, \"objects\": {\"a\": {}}, "
+              "\"unloaded\": {\"b\": {}}"),
+         false},
+        {LOCK(", \"complete\": {\"objects\": 2}, \"objects\": {\"a\": {}}"), true},
+        {LOCK(", \"complete\": {}, \"objects\": {\"a\": {}}"), true}};
+    struct place *p = *state;
+    struct source *s;
+
+    for (size_t i = 0; i < sizeof(locks) / sizeof(locks[0]); i++) {
+        s = read_bytes(p, locks[i].text, strlen(locks[i].text));
+        assert_non_null(s);
+        assert_int_equal(s->in_part.objects, locks[i].in_part);
+        source_free(s);
+    }
 }
 
 static void more_than_a_process_can_have_is_refused(void **state) {
@@ -165,13 +240,13 @@ static void more_than_a_process_can_have_is_refused(void **state) {
     FILE *to = fopen(p->path, "w");
     char *trouble = NULL;
 
-    fputs(HEAD, to);
+    fputs("{\"whichcudnn-lock\": 2, \"objects\": {", to);
     for (int i = 0; i <= WC_STACK_MOST; i++)
-        fprintf(to, "object.a%d.role = \"part\"\n", i);
-    fputs("end = true\n", to);
+        fprintf(to, "%s\n\"a%d\": {}", i > 0 ? "," : "", i);
+    fputs("}}\n", to);
     fclose(to);
     assert_null(lock_read(p->path, &trouble));
-    assert_string_equal(trouble, "more than a process can have");
+    assert_string_equal(trouble, "line 4098: objects: a4096: more than a process can have");
     free(trouble);
 }
 
@@ -181,6 +256,10 @@ int main(void) {
         cmocka_unit_test_setup_teardown(one_that_was_cut_is_refused_wherever, begin, end),
         cmocka_unit_test_setup_teardown(changed_bytes_are_refused_or_read, begin, end),
         cmocka_unit_test_setup_teardown(each_mistake_is_told_with_its_line, begin, end),
+        cmocka_unit_test_setup_teardown(an_older_format_is_told_with_the_way_out, begin, end),
+        cmocka_unit_test_setup_teardown(one_of_a_few_lines_by_hand_is_read, begin, end),
+        cmocka_unit_test_setup_teardown(what_is_counted_is_complete_until_something_is_taken_out,
+                                        begin, end),
         cmocka_unit_test_setup_teardown(more_than_a_process_can_have_is_refused, begin, end),
     };
 

@@ -1,7 +1,7 @@
 /*
  * Locks: what lasts of a process (versions, build-ids, rules, installations), in a file that is
- * kept with a project, read by people and compared by `git diff`: one fact a line, in an order that
- * does not depend on the run, each line a line of TOML. docs/lock.md is its page.
+ * kept with a project, read by people and compared by `git diff`: JSON with sorted keys, one fact a
+ * line, the same for the same stack. docs/lock.md is its page.
  */
 #ifndef WHICHCUDNN_TOOLS_LOCK_H
 #define WHICHCUDNN_TOOLS_LOCK_H
@@ -10,9 +10,10 @@
 
 #include "tools/log/source.h"
 
-#define LOCK_FORMAT 1
-#define LOCK_VERSION_KEY "whichcudnn-lock"
-#define LOCK_END_KEY "end"
+#define LOCK_FORMAT 2 /* 1 had lines of TOML */
+#define LOCK_FORMAT_KEY "whichcudnn-lock"
+#define LOCK_SEPARATOR "; " /* in the text of a list: GPUs */
+#define LOCK_PART 40        /* bytes */
 
 /* paths: with directories of this computer, and the environment, which is made of such. */
 void lock_write(FILE *to, const struct source *source, bool paths);
@@ -20,9 +21,12 @@ void lock_write(FILE *to, const struct source *source, bool paths);
  * told in comments. Number of requirements. */
 size_t lock_write_requirements(FILE *to, const struct source *source);
 
-/* Its first line that says something is that of a lock. */
+/* It begins as a lock does, be it of an older format. */
 bool lock_begins(const char *path);
 /* NULL: it cannot be read, and *trouble (the caller frees) says why, and in which line. */
 struct source *lock_read(const char *path, char **trouble);
+
+/* Role and part of an object by its name; the lock has a line where that is not so. */
+void lock_identity_of(const char *name, enum wc_role *role, char part[LOCK_PART]);
 
 #endif

@@ -5,387 +5,470 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <uthash.h>
 
+#include "core/model/object.h"
 #include "lock.h"
 #include "tools/log/record_json.h"
+#include "tools/report/library.h"
+#include "tools/util/terminal.h"
 
 #define SIZE_MOST ((size_t)16 << 20) /* hundreds of times the lock of a large stack */
-#define THINGS_MOST ((size_t)5 * WC_STACK_MOST)
 #define VARIABLES_MOST 1024
-#define BEGIN_MOST 4096 /* within which the version line stands */
-
-struct thing { /* what several lines in a row are about */
-    char *key; /* kind and name */
-    enum wc_kind kind;
-    const char *name;
-    struct wc_record r;
-    uint64_t seen; /* fields, by their place in record.def */
-    struct thing *next;
-    UT_hash_handle hh;
-};
+#define DEPTH_MOST 4 /* objects, NAME, search, rule */
+#define BLANKS " \t\r\n"
+#define OLDER_FORMAT                                                                               \
+    "a lock in the format of an older whichcudnn, which is read no longer; `whichcudnn lock -o "   \
+    "FILE LOG` makes a new one"
+#define BEGIN_MOST 4096 /* within which the first key stands */
 
 struct reading {
-    const char *p; /* what is left of the line */
-    size_t line;   /* from 1 */
-    char *trouble; /* NULL: none yet */
-    bool has_version, has_end;
-    json_t *values;                      /* texts of records point into them */
-    struct thing *things, *first, *last; /* by key, and in their order */
-    size_t thing_count;
-    const char **variables; /* NAME=value; the values' own */
+    const char *text;
+    const char *place[DEPTH_MOST]; /* the keys that lead to what is being read */
+    size_t depth;
+    char *trouble;   /* NULL: none yet */
+    json_t *numbers; /* of objects, by their names in the lock */
+    struct heap_arena texts;
+    struct source *source;
+    int64_t searches;
+    const char *variables[VARIABLES_MOST]; /* NAME=value */
     size_t variable_count;
-    bool is_newer;
-    struct heap_arena lists;
 };
 
+/* ---- what is wrong, and where ---- */
+
+static const char *string_end(const char *p) {
+    for (p++; *p != '"'; p++)
+        p += *p == '\\';
+    return p + 1;
+}
+
+/* Of the fact at in->place. The text is JSON. */
+static size_t line_of_place(const struct reading *in) {
+    size_t line = 1, depth = 0, found = 0, n;
+
+    for (const char *p = in->text, *end; *p && found < in->depth; p = end) {
+        end = *p == '"' ? string_end(p) : p + 1;
+        line += *p == '\n';
+        depth += *p == '{' || *p == '[';
+        depth -= *p == '}' || *p == ']';
+        n = strlen(in->place[found]);
+        if (*p == '"' && depth == found + 1 && end[strspn(end, BLANKS)] == ':' &&
+            (size_t)(end - p) == n + 2 && memcmp(p + 1, in->place[found], n) == 0)
+            found++;
+    }
+    return line;
+}
+
 static bool fail(struct reading *in, const char *what) {
-    if (!in->trouble)
-        in->trouble = must_format("line %zu: %s", in->line, what);
+    struct sink trouble;
+    FILE *to = sink_begin(&trouble);
+
+    fprintf(to, "line %zu: ", line_of_place(in));
+    for (size_t i = 0; i < in->depth; i++)
+        fprintf(to, "%s: ", in->place[i]);
+    fputs(what, to);
+    in->trouble = sink_end(&trouble);
     return false;
 }
 
-/* ---- one line ---- */
-
-static void skip_blanks(struct reading *in) {
-    in->p += strspn(in->p, " \t");
+/* Takes what. */
+static bool fail_freeing(struct reading *in, char *what) {
+    fail(in, what);
+    free(what);
+    return false;
 }
 
-/* New reference, kept by in->values. NULL: none. */
-static json_t *take_value(struct reading *in) {
-    json_error_t error;
-    json_t *value = json_loads(in->p, JSON_DECODE_ANY | JSON_DISABLE_EOF_CHECK, &error);
+static bool fail_word(struct reading *in, enum wc_enumeration e) {
+    struct sink words;
+    FILE *to = sink_begin(&words);
 
-    if (!value)
-        return NULL;
-    in->p += error.position;
-    json_array_append_new(in->values, value);
-    return value;
+    for (unsigned v = 1; v < wc_enum_count(e); v++)
+        fprintf(to, "%s%s", v > 1 ? ", " : "one of these is expected: ", wc_enum_word(e, v));
+    return fail_freeing(in, sink_end(&words));
 }
 
-/* A bare or quoted part of a key. */
-static const char *take_name(struct reading *in) {
-    static const char bare[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
-    size_t n = strspn(in->p, bare);
+static const struct locked {
+    enum wc_kind kind;
+    const char *field;
+} locked[] = {
+#define LOCKED(kind, field) {WC_KIND_##kind, #field},
+#include "lock.def"
+};
+#define LOCKED_COUNT (sizeof(locked) / sizeof(locked[0]))
+
+static bool fail_field(struct reading *in, enum wc_kind kind) {
+    struct sink names;
+    FILE *to = sink_begin(&names);
+
+    fputs("no fact of that name is known; there are", to);
+    for (size_t i = 0; i < LOCKED_COUNT; i++)
+        if (locked[i].kind == kind)
+            fprintf(to, "%s %s", i > 0 && locked[i - 1].kind == kind ? "," : "", locked[i].field);
+    return fail_freeing(in, sink_end(&names));
+}
+
+/* ---- facts ---- */
+
+typedef bool take_entry(struct reading *in, const char *key, const json_t *value);
+
+/* Hands each entry of an object to `take`, with its key as the last of in->place. */
+static bool each(struct reading *in, const json_t *object, take_entry *take) {
+    const char *key;
     json_t *value;
 
-    if (*in->p == '"')
-        return json_string_value(take_value(in));
-    if (n == 0)
-        return NULL;
-    value = json_stringn(in->p, n);
-    json_array_append_new(in->values, value);
-    in->p += n;
-    return json_string_value(value);
-}
-
-#define KEY_PARTS 3
-
-/* "object", "libcudnn.so.9", "version"; how many. 0: no key. */
-static size_t take_key(struct reading *in, const char *part[KEY_PARTS]) {
-    for (size_t n = 0; n < KEY_PARTS; n++) {
-        part[n] = take_name(in);
-        if (!part[n])
-            return 0;
-        if (*in->p != '.')
-            return n + 1;
-        in->p++;
+    if (!json_is_object(object))
+        return fail(in, "an object is expected: {\"key\": value, ...}");
+    json_object_foreach((json_t *)object, key, value) {
+        in->place[in->depth++] = key;
+        if (!take(in, key, value))
+            return false;
+        in->depth--;
     }
-    return 0;
-}
-
-static json_t *take_fact(struct reading *in, const char *part[KEY_PARTS], size_t *n) {
-    json_t *value = NULL;
-
-    *n = take_key(in, part);
-    skip_blanks(in);
-    if (*n > 0 && *in->p == '=') {
-        in->p++;
-        skip_blanks(in);
-        value = take_value(in);
-        skip_blanks(in);
-    }
-    if (!value || (*in->p && *in->p != '#')) {
-        fail(in, "no fact; `key = value` is expected, with a value of one line");
-        return NULL;
-    }
-    return value;
-}
-
-/* ---- what it says ---- */
-
-static bool take_version(struct reading *in, const char *key, const json_t *value) {
-    if (strcmp(key, LOCK_VERSION_KEY) != 0)
-        return fail(in, LOCK_VERSION_KEY " is expected first");
-    if (!json_is_integer(value) || json_integer_value(value) < 1)
-        return fail(in, LOCK_VERSION_KEY ": a number is expected");
-    in->is_newer = json_integer_value(value) > LOCK_FORMAT;
-    if (in->is_newer)
-        return fail(in, "a newer format than this whichcudnn reads");
-    in->has_version = true;
     return true;
 }
 
-static bool take_variable(struct reading *in, const char *name, const json_t *value) {
-    char *text;
-    json_t *kept;
+static char *keep(struct reading *in, const char *text, size_t n) {
+    char *kept = wc_arena_take(&in->texts.arena, n + 1);
 
+    memcpy(kept, text, n);
+    kept[n] = '\0';
+    return kept;
+}
+
+/* Without the number that tells several of one name apart. */
+static const char *name_of_key(struct reading *in, const char *key) {
+    size_t n = strlen(key), digits = 0;
+
+    if (n > 0 && key[n - 1] == ')')
+        while (digits < n - 1 && key[n - 2 - digits] >= '0' && key[n - 2 - digits] <= '9')
+            digits++;
+    if (digits == 0 || n < digits + 3 || memcmp(key + n - digits - 3, " (", 2) != 0)
+        return key;
+    return keep(in, key, n - digits - 3);
+}
+
+static struct wc_strings split_list(struct reading *in, const char *text) {
+    struct wc_strings list = {NULL, 1};
+    const char **p;
+
+    for (const char *at = text; (at = strstr(at, LOCK_SEPARATOR)); at += strlen(LOCK_SEPARATOR))
+        list.n++;
+    list.p = p = wc_arena_take(&in->texts.arena, list.n * sizeof(*p));
+    for (size_t i = 0; i < list.n; i++) {
+        const char *end = strstr(text, LOCK_SEPARATOR);
+        p[i] = keep(in, text, end ? (size_t)(end - text) : strlen(text));
+        text = end ? end + strlen(LOCK_SEPARATOR) : text;
+    }
+    return list;
+}
+
+static bool take_fact(struct reading *in, struct wc_record *r, const char *key,
+                      const json_t *value) {
+    const struct wc_field *f;
+    size_t n, i = 0;
+    void *to;
+
+    while (i < LOCKED_COUNT && (locked[i].kind != r->kind || strcmp(locked[i].field, key) != 0))
+        i++;
+    if (i == LOCKED_COUNT)
+        return fail_field(in, r->kind);
+    for (f = wc_kind_fields(r->kind, &n); strcmp(f->name, key) != 0; f++)
+        ;
+    to = (char *)&r->u + f->offset;
+    if (f->type == WC_FIELD_BOOL) {
+        *(bool *)to = json_is_true(value);
+        return json_is_boolean(value) || fail(in, "true or false is expected");
+    }
     if (!json_is_string(value))
         return fail(in, "a text is expected");
-    text = must_format("%s=%s", name, json_string_value(value));
-    kept = json_string(text);
-    free(text);
-    json_array_append_new(in->values, kept);
-    for (size_t i = 0; i < in->variable_count; i++)
-        if (strncmp(in->variables[i], name, strlen(name)) == 0 &&
-            in->variables[i][strlen(name)] == '=')
-            return fail(in, "told a second time");
-    if (in->variable_count == VARIABLES_MOST)
-        return fail(in, "more variables than a lock has");
-    in->variables = must_grow(in->variables, (in->variable_count + 1) * sizeof(*in->variables));
-    in->variables[in->variable_count++] = json_string_value(kept);
+    if (f->type == WC_FIELD_STRS)
+        *(struct wc_strings *)to = split_list(in, json_string_value(value));
+    else if (!record_field_from_json(value, f, &in->texts.arena, to))
+        return fail_word(in, f->enumeration);
     return true;
 }
 
-static struct thing *add_thing(struct reading *in, enum wc_kind kind, const char *name, char *key) {
-    struct thing *t = must_allocate(sizeof(*t));
-
-    t->key = key;
-    t->kind = kind;
-    t->name = name;
-    wc_record_begin(&t->r, kind);
-    if (kind == WC_KIND_object)
-        t->r.u.object.mapped = true;
-    HASH_ADD_KEYPTR(hh, in->things, t->key, strlen(t->key), t);
-    *(in->last ? &in->last->next : &in->first) = t;
-    in->last = t;
-    return t;
-}
-
-static struct thing *find_thing(const struct reading *in, enum wc_kind kind, const char *name) {
-    char *key = must_format("%d %s", (int)kind, name);
-    struct thing *t;
-
-    HASH_FIND_STR(in->things, key, t);
-    free(key);
-    return t;
-}
-
-/* NULL: no more of them. */
-static struct thing *thing_of(struct reading *in, enum wc_kind kind, const char *name) {
-    struct thing *t = find_thing(in, kind, name);
-
-    if (t || in->thing_count == THINGS_MOST)
-        return t;
-    in->thing_count++;
-    return add_thing(in, kind, name, must_format("%d %s", (int)kind, name));
-}
-
-static bool is_locked(enum wc_kind kind, const char *field) {
-#define LOCKED(k, f)                                                                               \
-    if (kind == WC_KIND_##k && strcmp(field, #f) == 0)                                             \
-        return true;
-#include "lock.def"
-    return false;
-}
-
-static bool take_field(struct reading *in, enum wc_kind kind, const char *name, const char *field,
-                       const json_t *value) {
-    size_t n, i = 0;
-    const struct wc_field *f = wc_kind_fields(kind, &n);
-    struct thing *t;
-
-    if (!is_locked(kind, field))
-        return fail(in, "a fact of that name is not known");
-    while (strcmp(f[i].name, field) != 0)
-        i++;
-    t = thing_of(in, kind, name);
-    if (!t)
-        return fail(in, "more than a process can have");
-    if (t->seen & (uint64_t)1 << i)
-        return fail(in, "told a second time");
-    t->seen |= (uint64_t)1 << i;
-    if (json_is_null(value) ||
-        !record_field_from_json(value, &f[i], &in->lists.arena, (char *)&t->r.u + f[i].offset))
-        return fail(in, "not what belongs there");
-    return true;
-}
-
-static bool take_end(struct reading *in, const json_t *value) {
-    in->has_end = json_is_true(value);
-    return in->has_end || fail(in, "not what belongs there");
-}
-
-static bool take_known(struct reading *in, const char *part[KEY_PARTS], size_t n,
-                       const json_t *value) {
-    enum wc_kind kind = wc_kind_from_name(part[0]);
-
-    if (n == 1 && strcmp(part[0], LOCK_END_KEY) == 0)
-        return take_end(in, value);
-    if (n == 2 && strcmp(part[0], "environment") == 0)
-        return take_variable(in, part[1], value);
-    if (n == 2 && kind == WC_KIND_machine)
-        return take_field(in, kind, "", part[1], value);
-    if (n == 3 && kind != WC_KIND_machine && kind != WC_KIND_NONE)
-        return take_field(in, kind, part[1], part[2], value);
-    return fail(in, "a fact of that name is not known");
-}
-
-static bool take_line(struct reading *in) {
-    const char *part[KEY_PARTS];
+/* All but the one that is an object of its own. */
+static bool take_facts(struct reading *in, struct wc_record *r, const json_t *facts) {
+    const char *key;
     json_t *value;
-    size_t n;
 
-    skip_blanks(in);
-    if (!*in->p || *in->p == '#')
-        return true;
-    if (in->has_end)
-        return fail(in, "behind the end");
-    value = take_fact(in, part, &n);
-    if (!value)
-        return false;
-    if (!in->has_version)
-        return take_version(in, part[0], value);
-    return take_known(in, part, n, value);
-}
-
-/* Cuts the line off. */
-static bool begin_line(struct reading *in, char *at, char *end) {
-    if (end > at && end[-1] == '\r')
-        end--;
-    *end = '\0';
-    in->line++;
-    in->p = at;
-    return strlen(at) == (size_t)(end - at) || fail(in, "a NUL in it");
-}
-
-/* The text has n bytes and a NUL. */
-static bool take_lines(struct reading *in, char *text, size_t n) {
-    char *newline;
-
-    for (char *at = text; at < text + n; at = newline + 1) {
-        newline = memchr(at, '\n', (size_t)(text + n - at));
-        if (!newline)
-            newline = text + n;
-        if (!begin_line(in, at, newline) || !take_line(in))
+    if (!json_is_object(facts))
+        return fail(in, "an object is expected: {\"fact\": \"text\", ...}");
+    json_object_foreach((json_t *)facts, key, value) {
+        in->place[in->depth++] = key;
+        if ((r->kind != WC_KIND_object || strcmp(key, "search") != 0) &&
+            !take_fact(in, r, key, value))
             return false;
+        in->depth--;
     }
-    if (!in->has_version)
-        return fail(in, LOCK_VERSION_KEY " is expected");
-    return in->has_end || fail(in, "cut off here: the last line is " LOCK_END_KEY " = true");
-}
-
-/* ---- into the model ---- */
-
-static int64_t number_of(const struct reading *in, const char *name) {
-    const struct thing *t = name ? find_thing(in, WC_KIND_object, name) : NULL;
-
-    return t ? t->r.u.object.object : WC_NULL;
-}
-
-static void number_objects(const struct reading *in) {
-    int64_t n = 0;
-
-    for (struct thing *t = in->first; t; t = t->next)
-        if (t->kind == WC_KIND_object) {
-            t->r.u.object.object = ++n;
-            if (!t->r.u.object.path)
-                t->r.u.object.path = t->name;
-        }
-}
-
-/* What is named becomes what is numbered. */
-static void complete(const struct reading *in, struct thing *t, int64_t place) {
-    struct wc_record *r = &t->r;
-
-    switch (t->kind) {
-    case WC_KIND_object:
-        r->u.object.asked_by_object = number_of(in, r->u.object.asked_by);
-        break;
-    case WC_KIND_package:
-        if (!r->u.package.package)
-            r->u.package.package = t->name;
-        else if (strcmp(r->u.package.package, t->name) != 0)
-            r->u.package.prefix = t->name; /* a second one: the model asks where it is */
-        break;
-    case WC_KIND_search:
-        r->u.search.search = place;
-        r->u.search.name = t->name;
-        r->u.search.object = number_of(in, t->name);
-        break;
-    case WC_KIND_demand:
-        r->u.demand.host = number_of(in, r->u.demand.host_path);
-        break;
-    case WC_KIND_binding:
-        r->u.binding.host = number_of(in, r->u.binding.host_path);
-        r->u.binding.target = number_of(in, r->u.binding.target_path);
-        break;
-    default:
-        break;
-    }
+    return true;
 }
 
 /* Of no time: a lock is the same whenever it is read. */
-static void add_record(struct source *s, struct wc_record *r) {
-    r->seq = s->last_seq + 1;
-    source_take(s, r);
+static bool add_record(struct reading *in, struct wc_record *r) {
+    r->seq = in->source->last_seq + 1;
+    source_take(in->source, r);
+    return in->source->stack.dropped == 0 || fail(in, "more than a process can have");
 }
 
-static struct source *make_source(const struct reading *in, const char *path) {
-    struct source *s = source_new(SOURCE_LOCK, path);
-    struct wc_record r;
-    int64_t place = 0;
+/* ---- objects ---- */
 
+static int64_t number_of(const struct reading *in, const char *key) {
+    const json_t *number = key ? json_object_get(in->numbers, key) : NULL;
+
+    return number ? (int64_t)json_integer_value(number) : WC_NULL;
+}
+
+static bool number_object(struct reading *in, const char *key, const json_t *value) {
+    (void)value;
+    if (number_of(in, key) != WC_NULL)
+        return fail(in, "stands among the objects and among those that were unloaded");
+    json_object_set_new(in->numbers, key,
+                        json_integer((json_int_t)json_object_size(in->numbers) + 1));
+    return true;
+}
+
+void lock_identity_of(const char *name, enum wc_role *role, char part[LOCK_PART]) {
+    struct wc_relevance r = {.framework = NULL};
+
+    wc_name_read(name, &r.name);
+    *role = wc_role_of(&r);
+    snprintf(part, LOCK_PART, "%s", r.name.part);
+}
+
+static void complete_object(struct reading *in, struct wc_object_record *o, const char *name) {
+    char part[LOCK_PART];
+    enum wc_role role;
+
+    lock_identity_of(name, &role, part);
+    if (!o->role && !o->is_host)
+        o->role = role;
+    if (!o->part && !o->is_host && o->role == role && *part)
+        o->part = keep(in, part, strlen(part));
+    o->path = o->path ? o->path : name;
+    o->soname = o->role == WC_role_HOST ? NULL : name;
+    if (strcmp(library_name(o), name) != 0)
+        o->path = o->real_path = name;
+    o->asked_by_object = number_of(in, o->asked_by);
+}
+
+static bool take_search(struct reading *in, const json_t *facts, int64_t object, const char *name) {
+    struct wc_record r;
+
+    if (!facts)
+        return true;
+    wc_record_begin(&r, WC_KIND_search);
+    in->place[in->depth++] = "search";
+    if (!take_facts(in, &r, facts))
+        return false;
+    in->depth--;
+    r.u.search.search = ++in->searches;
+    r.u.search.name = name;
+    r.u.search.object = object;
+    return add_record(in, &r);
+}
+
+static bool take_object(struct reading *in, const char *key, const json_t *facts) {
+    const char *name = name_of_key(in, key);
+    struct wc_record r;
+
+    wc_record_begin(&r, WC_KIND_object);
+    if (!take_facts(in, &r, facts))
+        return false;
+    r.u.object.object = number_of(in, key);
+    r.u.object.mapped = strcmp(in->place[0], "unloaded") != 0;
+    complete_object(in, &r.u.object, name);
+    return add_record(in, &r) &&
+           take_search(in, json_object_get(facts, "search"), r.u.object.object, name);
+}
+
+/* ---- what else there is ---- */
+
+static bool take_package(struct reading *in, const char *key, const json_t *facts) {
+    struct wc_record r;
+
+    wc_record_begin(&r, WC_KIND_package);
+    r.u.package.package = name_of_key(in, key);
+    if (r.u.package.package != key)
+        r.u.package.prefix = key; /* a second one: the model asks where it is */
+    return take_facts(in, &r, facts) && add_record(in, &r);
+}
+
+/* Below the key of its host. */
+static bool take_demand(struct reading *in, const char *key, const json_t *facts) {
+    const char *kind = name_of_key(in, key), *host = in->place[1];
+    struct wc_record r;
+    struct wc_demand_record *d = &r.u.demand;
+
+    wc_record_begin(&r, WC_KIND_demand);
+    d->demand_kind = wc_enum_value(WC_ENUM_demand_kind, kind);
+    if (!d->demand_kind && *kind)
+        return fail_word(in, WC_ENUM_demand_kind);
+    d->host = number_of(in, host);
+    d->host_path = *host ? name_of_key(in, host) : NULL;
+    if (!take_facts(in, &r, facts))
+        return false;
+    if (!d->source && kind != key)
+        d->source = key; /* a second one: the model asks where it is written */
+    return add_record(in, &r);
+}
+
+static bool take_demands(struct reading *in, const char *host, const json_t *demands) {
+    (void)host;
+    return each(in, demands, take_demand);
+}
+
+/* Below the key of its host. */
+static bool take_binding(struct reading *in, const char *target, const json_t *value) {
+    const char *host = in->place[1];
+    struct wc_record r;
+
+    if (!json_is_true(value))
+        return fail(in, "true is expected");
+    wc_record_begin(&r, WC_KIND_binding);
+    r.u.binding.host = number_of(in, host);
+    r.u.binding.host_path = *host ? name_of_key(in, host) : NULL;
+    r.u.binding.target = number_of(in, target);
+    r.u.binding.target_path = name_of_key(in, target);
+    return add_record(in, &r);
+}
+
+static bool take_bindings(struct reading *in, const char *host, const json_t *targets) {
+    (void)host;
+    return each(in, targets, take_binding);
+}
+
+static bool take_variable(struct reading *in, const char *name, const json_t *value) {
+    const char *text = json_string_value(value);
+    char *variable;
+
+    if (!text)
+        return fail(in, "a text is expected");
+    if (in->variable_count == VARIABLES_MOST)
+        return fail(in, "more variables than a lock has");
+    variable = wc_arena_take(&in->texts.arena, strlen(name) + strlen(text) + 2);
+    sprintf(variable, "%s=%s", name, text);
+    in->variables[in->variable_count++] = variable;
+    return true;
+}
+
+static bool take_count(struct reading *in, const char *section, const json_t *value) {
+    struct source *s = in->source;
+    const struct {
+        const char *section;
+        size_t there;
+        bool *in_part;
+    } counts[] = {{"environment", in->variable_count, &s->in_part.environment},
+                  {"packages", s->stack.packages.n, &s->in_part.packages},
+                  {"objects", s->stack.objects.n, &s->in_part.objects},
+                  {"demands", s->stack.demands.n, &s->in_part.demands},
+                  {"bindings", s->stack.bindings.n, &s->in_part.bindings}};
+
+    if (!json_is_integer(value))
+        return fail(in, "a number is expected");
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+        if (strcmp(counts[i].section, section) == 0) {
+            *counts[i].in_part = (size_t)json_integer_value(value) != counts[i].there;
+            return true;
+        }
+    return fail(in, "nothing of that name is counted");
+}
+
+/* ---- the whole ---- */
+
+static bool take_machine(struct reading *in, const json_t *section) {
+    struct wc_record r;
+
+    wc_record_begin(&r, WC_KIND_machine);
+    return take_facts(in, &r, section) && add_record(in, &r);
+}
+
+static bool take_environment(struct reading *in, const json_t *section) {
+    struct wc_record r;
+
+    if (!each(in, section, take_variable))
+        return false;
     wc_record_begin(&r, WC_KIND_process);
     r.u.process.environment = (struct wc_strings){in->variables, in->variable_count};
-    if (in->variable_count > 0)
-        add_record(s, &r);
-    number_objects(in);
-    for (struct thing *t = in->first; t; t = t->next) {
-        complete(in, t, ++place);
-        add_record(s, &t->r);
+    return add_record(in, &r);
+}
+
+static bool take_format(struct reading *in, const json_t *value) {
+    if (!json_is_integer(value) || json_integer_value(value) < 1)
+        return fail(in, "a number is expected");
+    return json_integer_value(value) == LOCK_FORMAT ||
+           fail(in, json_integer_value(value) < LOCK_FORMAT
+                        ? OLDER_FORMAT
+                        : "a newer format than this whichcudnn reads");
+}
+
+/* In this order: objects are numbered before they are referred to, and all is there when it is
+ * counted. A section is handed over whole, or entry by entry. */
+static const struct {
+    const char *name;
+    bool (*whole)(struct reading *in, const json_t *section);
+    take_entry *entry;
+} sections[] = {
+    {LOCK_FORMAT_KEY, take_format, NULL},    {"machine", take_machine, NULL},
+    {"environment", take_environment, NULL}, {"packages", NULL, take_package},
+    {"objects", NULL, number_object},        {"unloaded", NULL, number_object},
+    {"objects", NULL, take_object},          {"unloaded", NULL, take_object},
+    {"demands", NULL, take_demands},         {"bindings", NULL, take_bindings},
+    {"complete", NULL, take_count},
+};
+#define SECTIONS (sizeof(sections) / sizeof(sections[0]))
+
+static bool is_section(const char *name, size_t n) {
+    for (size_t i = 0; i < SECTIONS; i++)
+        if (strlen(sections[i].name) == n && memcmp(sections[i].name, name, n) == 0)
+            return true;
+    return false;
+}
+
+static bool check_section(struct reading *in, const char *name, const json_t *value) {
+    (void)value;
+    return is_section(name, strlen(name)) ||
+           fail(in, "a lock has bindings, complete, demands, environment, machine, objects, "
+                    "packages, unloaded and " LOCK_FORMAT_KEY);
+}
+
+static bool take_all(struct reading *in, const json_t *lock) {
+    const json_t *section;
+
+    if (!each(in, lock, check_section))
+        return false;
+    if (!json_object_get(lock, LOCK_FORMAT_KEY))
+        return fail(in, "\"" LOCK_FORMAT_KEY "\": 2 is missing");
+    for (size_t i = 0; i < SECTIONS; i++) {
+        section = json_object_get(lock, sections[i].name);
+        in->place[in->depth++] = sections[i].name;
+        if (section && !(sections[i].entry ? each(in, section, sections[i].entry)
+                                           : sections[i].whole(in, section)))
+            return false;
+        in->depth--;
     }
-    return s;
+    return true;
+}
+
+static struct source *read_json(const char *text, const json_t *lock, const char *path,
+                                char **trouble) {
+    struct reading in = {
+        .text = text, .numbers = json_object(), .source = source_new(SOURCE_LOCK, path)};
+
+    in.source->in_part = (struct source_in_part){true, true, true, true, true};
+    heap_arena_begin(&in.texts);
+    if (!take_all(&in, lock)) {
+        *trouble = in.trouble;
+        source_free(in.source);
+        in.source = NULL;
+    }
+    heap_arena_end(&in.texts);
+    json_decref(in.numbers);
+    return in.source;
 }
 
 /* ---- the file ---- */
-
-static void reading_end(struct reading *in) {
-    for (struct thing *t = in->first, *next; t; t = next) {
-        next = t->next;
-        free(t->key);
-    }
-    HASH_CLEAR(hh, in->things);
-    for (struct thing *t = in->first, *next; t; t = next) {
-        next = t->next;
-        free(t);
-    }
-    free(in->variables);
-    json_decref(in->values);
-    heap_arena_end(&in->lists);
-}
-
-static struct source *read_text(char *text, size_t n, const char *path, char **trouble) {
-    struct reading in = {.values = json_array()};
-    struct source *s = NULL;
-
-    heap_arena_begin(&in.lists);
-    if (take_lines(&in, text, n)) {
-        s = make_source(&in, path);
-        if (s->stack.dropped > 0) {
-            in.trouble = must_copy("more than a process can have");
-            source_free(s);
-            s = NULL;
-        }
-    }
-    *trouble = in.trouble;
-    if (in.trouble && !in.has_version && !in.is_newer) {
-        *trouble = must_format("not a lock of whichcudnn (%s)", in.trouble);
-        free(in.trouble);
-    }
-    reading_end(&in);
-    return s;
-}
 
 /* At most `most` bytes and a NUL. NULL: errno. The caller frees. */
 static char *read_file(const char *path, size_t most, size_t *n) {
@@ -414,17 +497,48 @@ static char *read_file(const char *path, size_t most, size_t *n) {
     return text;
 }
 
-bool lock_begins(const char *path) {
-    size_t n, key = strlen(LOCK_VERSION_KEY);
-    char *text = read_file(path, BEGIN_MOST, &n), *at = text;
-    bool begins;
+/* The format by what comes first, a comment aside; 0: it is no lock. */
+static int format_of(const char *text) {
+    size_t n;
 
-    while (at && (*at == '#' || (*at && strchr(" \t\r\n", *at)))) {
-        at += *at == '#' ? strcspn(at, "\n") : 1;
-    }
-    begins = at && strncmp(at, LOCK_VERSION_KEY, key) == 0;
+    while (*text == '#' || (*text && strchr(BLANKS, *text)))
+        text += *text == '#' ? strcspn(text, "\n") : 1;
+    if (strncmp(text, LOCK_FORMAT_KEY, strlen(LOCK_FORMAT_KEY)) == 0)
+        return 1;
+    if (*text != '{')
+        return 0;
+    text += 1 + strspn(text + 1, BLANKS);
+    n = *text == '"' ? strcspn(text + 1, "\"") : 0;
+    return is_section(text + 1, n) ? LOCK_FORMAT : 0;
+}
+
+bool lock_begins(const char *path) {
+    size_t n;
+    char *text = read_file(path, BEGIN_MOST, &n);
+    bool begins = text && format_of(text) > 0;
+
     free(text);
     return begins;
+}
+
+static struct source *read_text(const char *text, size_t n, const char *path, char **trouble) {
+    int format = format_of(text);
+    json_error_t error;
+    json_t *lock;
+    struct source *s;
+
+    if (format != LOCK_FORMAT) {
+        *trouble = must_copy(format ? OLDER_FORMAT : "not a lock of whichcudnn");
+        return NULL;
+    }
+    lock = json_loadb(text, n, JSON_REJECT_DUPLICATES, &error);
+    if (!lock) {
+        *trouble = must_format("line %d: %s", error.line, error.text);
+        return NULL;
+    }
+    s = read_json(text, lock, path, trouble);
+    json_decref(lock);
+    return s;
 }
 
 struct source *lock_read(const char *path, char **trouble) {

@@ -1,10 +1,9 @@
 /* A process into a lock: see lock.h. */
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
-#include "core/base/json_text.h"
 #include "lock.h"
+#include "tools/log/record_json.h"
 #include "tools/report/compare.h"
 #include "tools/report/library.h"
 #include "tools/util/terminal.h"
@@ -14,186 +13,96 @@ struct named { /* an object that counts, and how the lock calls it */
     char *key;
 };
 
-struct used_key {
-    char *text; /* kind and name */
-    UT_hash_handle hh;
-};
-
 struct writing {
-    FILE *to;
+    json_t *lock;
+    const struct source *source;
     const struct wc_stack *s;
     bool paths;
-    struct named *objects; /* in the order of the lock */
+    struct named *objects;
     size_t n;
-    struct used_key *used;
 };
 
-/* ---- spelling ---- */
+/* ---- facts ---- */
 
-/* As JSON and TOML both have it. */
-static void print_string(FILE *to, const char *s) {
-    uint32_t order;
-    size_t n;
+static json_t *list_to_text(const json_t *list) {
+    struct sink text;
+    FILE *to = sink_begin(&text);
+    json_t *value;
+    char *all;
 
-    putc('"', to);
-    for (; *s; s += n ? n : 1) {
-        n = wc_utf8_length(s);
-        order = n > 0 ? text_order(s, n) : 0;
-        if (n == 0)
-            fputs("\xEF\xBF\xBD", to); /* U+FFFD */
-        else if (order)
-            fprintf(to, "\\u%04x", (unsigned)order);
-        else
-            fprintf(to, *s == '"' || *s == '\\' ? "\\%.*s" : "%.*s", (int)n, s);
-    }
-    putc('"', to);
+    for (size_t i = 0; i < json_array_size(list); i++)
+        fprintf(to, "%s%s", i > 0 ? LOCK_SEPARATOR : "",
+                json_string_value(json_array_get(list, i)));
+    all = sink_end(&text);
+    value = json_string(all);
+    free(all);
+    return value;
 }
 
-static void print_strings(FILE *to, const struct wc_strings *list) {
-    putc('[', to);
-    for (size_t i = 0; i < list->n; i++) {
-        fputs(i > 0 ? ", " : "", to);
-        print_string(to, list->p[i]);
-    }
-    putc(']', to);
+static void add_fact(json_t *facts, const json_t *record, const char *field) {
+    json_t *value = json_object_get(record, field);
+
+    if (json_is_string(value) || json_is_true(value))
+        json_object_set(facts, field, value);
+    else if (json_array_size(value) > 0)
+        json_object_set_new(facts, field, list_to_text(value));
 }
 
-static void print_key(FILE *to, const char *kind, const char *name) {
-    fputs(kind, to);
-    if (name) {
-        putc('.', to);
-        print_string(to, name);
-    }
-}
+/* What is known of it and lasts. New reference. */
+static json_t *facts_of(enum wc_kind kind, const void *record) {
+    json_t *all = record_to_json(kind, record, NULL), *facts = json_object();
 
-static unsigned value_of_enum(const void *at) {
-    unsigned v;
-
-    memcpy(&v, at, sizeof(v));
-    return v;
-}
-
-/* Not known, or as it is with nearly all. */
-static bool goes_without_saying(const struct wc_field *f, const void *at) {
-    switch (f->type) {
-    case WC_FIELD_STR:
-        return !*(const char *const *)at;
-    case WC_FIELD_BOOL:
-        return *(const bool *)at == (strcmp(f->name, "mapped") == 0);
-    case WC_FIELD_STRS:
-        return ((const struct wc_strings *)at)->n == 0;
-    case WC_FIELD_ENUM:
-        return !wc_enum_word(f->enumeration, value_of_enum(at));
-    default:
-        return true;
-    }
-}
-
-static void print_value(FILE *to, const struct wc_field *f, const void *at) {
-    switch (f->type) {
-    case WC_FIELD_STR:
-        print_string(to, *(const char *const *)at);
-        break;
-    case WC_FIELD_BOOL:
-        fputs(*(const bool *)at ? "true" : "false", to);
-        break;
-    case WC_FIELD_STRS:
-        print_strings(to, at);
-        break;
-    default:
-        print_string(to, wc_enum_word(f->enumeration, value_of_enum(at)));
-        break;
-    }
-}
-
-static void print_field(const struct writing *w, enum wc_kind kind, const char *name,
-                        const void *record, const char *field) {
-    size_t n;
-    const struct wc_field *f = wc_kind_fields(kind, &n);
-
-    while (strcmp(f->name, field) != 0)
-        f++;
-    record = (const char *)record + f->offset;
-    if (goes_without_saying(f, record))
-        return;
-    print_key(w->to, wc_kind_name(kind), name);
-    fprintf(w->to, ".%s = ", field);
-    print_value(w->to, f, record);
-    putc('\n', w->to);
-}
-
-static void print_record(const struct writing *w, enum wc_kind kind, const char *name,
-                         const void *record) {
-    static const struct {
-        enum wc_kind kind;
-        const char *field;
-    } locked[] = {
-#define LOCKED(kind, field) {WC_KIND_##kind, #field},
+#define LOCKED(k, field)                                                                           \
+    if (kind == WC_KIND_##k)                                                                       \
+        add_fact(facts, all, #field);
 #include "lock.def"
-    };
+    json_decref(all);
+    return facts;
+}
 
-    for (size_t i = 0; i < sizeof(locked) / sizeof(locked[0]); i++)
-        if (locked[i].kind == kind)
-            print_field(w, kind, name, record, locked[i].field);
+/* The object that stands there, made where there is none. */
+static json_t *object_in(json_t *object, const char *key) {
+    if (!json_object_get(object, key))
+        json_object_set_new(object, key, json_object());
+    return json_object_get(object, key);
+}
+
+/* As long as the lock has as many of them, there are no others. */
+static void add_count(const struct writing *w, const char *section, size_t n, bool in_part) {
+    if (!in_part)
+        json_object_set_new(object_in(w->lock, "complete"), section, json_integer((json_int_t)n));
 }
 
 /* ---- names ---- */
 
-static bool use_key(struct writing *w, enum wc_kind kind, const char *key) {
-    char *text = must_format("%d %s", (int)kind, key);
-    struct used_key *one;
+static bool has_number(const char *name) {
+    const char *open = strrchr(name, '(');
+    size_t digits = open ? strspn(open + 1, "0123456789") : 0;
 
-    HASH_FIND_STR(w->used, text, one);
-    if (one) {
-        free(text);
-        return false;
-    }
-    one = must_allocate(sizeof(*one));
-    one->text = text;
-    HASH_ADD_KEYPTR(hh, w->used, one->text, strlen(one->text), one);
-    return true;
+    return digits > 0 && open > name && open[-1] == ' ' && strcmp(open + 1 + digits, ")") == 0;
 }
 
-/* "libcudnn.so.9", and "libcudnn.so.9 (2)" for the next of that name. The caller frees. */
-static char *new_key(struct writing *w, enum wc_kind kind, const char *name) {
-    char *key = must_copy(name);
+/* "libcudnn.so.9", and "libcudnn.so.9 (2)" for the next of that name: the last number is none of
+ * the name, so one that ends so gets one, too. The caller frees. */
+static char *new_key(const json_t *taken, const json_t *also_taken, const char *name) {
+    json_t *text = text_to_json(name);
+    const char *sound = json_string_value(text);
+    char *key = has_number(sound) ? must_format("%s (1)", sound) : must_copy(sound);
 
-    for (size_t i = 2; !use_key(w, kind, key); i++) {
+    for (size_t i = 2; json_object_get(taken, key) || json_object_get(also_taken, key); i++) {
         free(key);
-        key = must_format("%s (%zu)", name, i);
+        key = must_format("%s (%zu)", sound, i);
     }
+    json_decref(text);
     return key;
 }
 
-static void keys_end(struct writing *w) {
-    struct used_key *one, *next;
-
-    HASH_ITER(hh, w->used, one, next) {
-        HASH_DEL(w->used, one);
-        free(one->text);
-        free(one);
-    }
-    for (size_t i = 0; i < w->n; i++)
-        free(w->objects[i].key);
-    free(w->objects);
-}
-
-static const char *key_of(const struct writing *w, int64_t object, const char *path) {
+/* The caller frees; NULL: nothing is known of it. */
+static char *key_of(const struct writing *w, int64_t object, const char *path) {
     for (size_t i = 0; object != WC_NULL && i < w->n; i++)
         if (w->objects[i].o->object == object)
-            return w->objects[i].key;
-    return path ? wc_base_name(path) : NULL;
-}
-
-/* Hosts, what they got, what that brought along. */
-static int place_of(const struct wc_object_record *o) {
-    static const int places[] = {[WC_role_HOST] = 0,
-                                 [WC_role_FACADE] = 1,
-                                 [WC_role_PART] = 2,
-                                 [WC_role_CUDA_DEPENDENCY] = 3,
-                                 [WC_role_OTHER] = 4};
-
-    return (unsigned)o->role < sizeof(places) / sizeof(places[0]) ? places[o->role] : 4;
+            return must_copy(w->objects[i].key);
+    return path ? new_key(NULL, NULL, wc_base_name(path)) : NULL;
 }
 
 static int compare_known(const char *a, const char *b) {
@@ -209,49 +118,127 @@ static int objects_in_order(const void *a, const void *b) {
                                     {x->installation, y->installation},
                                     {x->installation_version, y->installation_version},
                                     {library_path(x), library_path(y)}};
-    int order = place_of(x) - place_of(y);
+    int order = 0;
 
     for (size_t i = 0; order == 0 && i < sizeof(pairs) / sizeof(pairs[0]); i++)
         order = compare_known(pairs[i][0], pairs[i][1]);
+    if (order == 0)
+        order = (int)x->role - (int)y->role;
     return order ? order : (x->object > y->object) - (x->object < y->object);
 }
 
-static void name_objects(struct writing *w) {
-    size_t n = 0;
+/* ---- objects ---- */
+
+/* $ORIGIN leads to the same place on every computer. */
+static bool is_bound_to_computer(const char *directory) {
+    return directory && *directory != '$';
+}
+
+static void add_search(const struct writing *w, json_t *facts, const struct wc_object_record *o) {
+    const struct wc_search_record *found = library_search(w->s, o);
+    struct wc_search_record f;
+    json_t *search;
+
+    if (!found)
+        return;
+    f = *found;
+    if (!w->paths) {
+        f.of = f.of ? wc_base_name(f.of) : NULL;
+        f.element = is_bound_to_computer(f.element) ? NULL : f.element;
+    }
+    search = facts_of(WC_KIND_search, &f);
+    if (json_object_size(search) > 0)
+        json_object_set(facts, "search", search);
+    json_decref(search);
+}
+
+/* What is a host, too, is told whole: its name does not say that. */
+static void leave_out_identity(struct wc_object_record *o, const char *name) {
+    char part[LOCK_PART];
+    enum wc_role role;
+
+    lock_identity_of(name, &role, part);
+    if (o->role != role || o->is_host)
+        return;
+    o->role = WC_role_OTHER;
+    if (wc_str_same(o->part, part))
+        o->part = NULL;
+}
+
+static json_t *object_facts(const struct writing *w, const struct named *library) {
+    struct wc_object_record o = *library->o;
+    char *asked_by = key_of(w, o.asked_by_object, o.asked_by);
+    json_t *facts;
+
+    leave_out_identity(&o, library_name(library->o));
+    if (!w->paths) {
+        o.path = o.real_path = o.installation_path = NULL;
+        o.gpu_library = o.gpu_library ? wc_base_name(o.gpu_library) : NULL;
+    }
+    if (wc_str_same(o.path, library_name(library->o)))
+        o.path = NULL;
+    if (o.version)
+        o.version_floor = o.version_ceiling = NULL;
+    else
+        o.version_source = WC_version_source_UNKNOWN;
+    o.asked_by = asked_by;
+    facts = facts_of(WC_KIND_object, &o);
+    add_search(w, facts, library->o);
+    free(asked_by);
+    return facts;
+}
+
+/* All have a name before one is told that refers to another. */
+static void add_objects(struct writing *w) {
+    json_t *loaded = object_in(w->lock, "objects"), *unloaded = json_object();
 
     w->objects = must_allocate((w->s->objects.n + 1) * sizeof(*w->objects));
     for (size_t i = 0; i < w->s->objects.n; i++)
         if (library_counts(&w->s->objects.p[i].r))
-            w->objects[n++].o = &w->s->objects.p[i].r;
-    qsort(w->objects, n, sizeof(*w->objects), objects_in_order);
-    for (; w->n < n; w->n++)
-        w->objects[w->n].key = new_key(w, WC_KIND_object, library_name(w->objects[w->n].o));
+            w->objects[w->n++].o = &w->s->objects.p[i].r;
+    qsort(w->objects, w->n, sizeof(*w->objects), objects_in_order);
+    for (size_t i = 0; i < w->n; i++) {
+        struct named *library = &w->objects[i];
+        library->key = new_key(loaded, unloaded, library_name(library->o));
+        json_object_set_new(library->o->mapped ? loaded : unloaded, library->key, json_null());
+    }
+    for (size_t i = 0; i < w->n; i++)
+        json_object_set_new(w->objects[i].o->mapped ? loaded : unloaded, w->objects[i].key,
+                            object_facts(w, &w->objects[i]));
+    if (json_object_size(unloaded) > 0)
+        json_object_set(w->lock, "unloaded", unloaded);
+    json_decref(unloaded);
+    add_count(w, "objects", w->n, w->source->in_part.objects);
 }
 
 /* ---- the computer ---- */
 
-static void write_environment(const struct writing *w) {
-    const struct wc_process_record *p = &w->s->process;
-    const struct wc_strings *list = &p->environment;
+/* The first of that name counts, and those that differ where all is well do not. */
+static void add_variable(const struct writing *w, json_t *environment, const char *variable) {
+    size_t n = strcspn(variable, "=");
+    json_t *name = json_stringn_nocheck(variable, n);
+    const char *value = variable[n] ? variable + n + 1 : "";
+    char *told = strcmp(json_string_value(name), "LD_PRELOAD") == 0
+                     ? compare_preloads(&w->s->process, value)
+                     : must_copy(value);
 
-    for (size_t i = 0; w->paths && w->s->has_process && i < list->n; i++) {
-        size_t n = strcspn(list->p[i], "=");
-        char *name = must_format("%.*s", (int)n, list->p[i]);
-        const char *value = list->p[i][n] ? list->p[i] + n + 1 : "";
-        char *told =
-            strcmp(name, "LD_PRELOAD") == 0 ? compare_preloads(p, value) : must_copy(value);
-        bool again = false;
-        for (size_t k = 0; k < i; k++)
-            again = again || (strncmp(list->p[k], name, n) == 0 && strcspn(list->p[k], "=") == n);
-        if (told && !again && !compare_passes_over(list->p[i])) {
-            print_key(w->to, "environment", name);
-            fputs(" = ", w->to);
-            print_string(w->to, told);
-            putc('\n', w->to);
-        }
-        free(told);
-        free(name);
-    }
+    if (told && !compare_passes_over(variable) &&
+        !json_object_get(environment, json_string_value(name)))
+        json_object_set_new(environment, json_string_value(name), text_to_json(told));
+    free(told);
+    json_decref(name);
+}
+
+static void add_environment(const struct writing *w) {
+    const struct wc_strings *list = &w->s->process.environment;
+    json_t *environment;
+
+    if (!w->paths || !w->s->has_process)
+        return;
+    environment = object_in(w->lock, "environment");
+    for (size_t i = 0; i < list->n; i++)
+        add_variable(w, environment, list->p[i]);
+    add_count(w, "environment", json_object_size(environment), w->source->in_part.environment);
 }
 
 /* ---- packages ---- */
@@ -268,20 +255,19 @@ static int packages_in_order(const void *a, const void *b) {
     return order ? order : compare_known(x->installation_path, y->installation_path);
 }
 
-static void write_package(struct writing *w, struct wc_package_record p) {
-    char *key = new_key(w, WC_KIND_package, p.package);
+static void add_package(const struct writing *w, json_t *packages, struct wc_package_record p) {
+    char *key = new_key(packages, NULL, p.package);
 
-    if (strcmp(key, p.package) == 0 && p.package_version)
-        p.package = NULL;
     if (!w->paths)
         p.installation_path = NULL;
-    print_record(w, WC_KIND_package, key, &p);
+    json_object_set_new(packages, key, facts_of(WC_KIND_package, &p));
     free(key);
 }
 
-static void write_packages(struct writing *w) {
+static void add_packages(const struct writing *w) {
     const struct wc_stack *s = w->s;
     const struct wc_package_record **sorted = must_allocate((s->packages.n + 1) * sizeof(*sorted));
+    json_t *packages = object_in(w->lock, "packages");
     size_t n = 0;
 
     for (size_t i = 0; i < s->packages.n; i++)
@@ -289,36 +275,23 @@ static void write_packages(struct writing *w) {
             sorted[n++] = &s->packages.p[i].r;
     qsort(sorted, n, sizeof(*sorted), packages_in_order);
     for (size_t i = 0; i < n; i++)
-        write_package(w, *sorted[i]);
+        add_package(w, packages, *sorted[i]);
     free(sorted);
+    add_count(w, "packages", n, w->source->in_part.packages);
 }
 
 /* ---- what hosts want and use ---- */
 
-struct line_of { /* a demand or a binding */
-    char *key;   /* which it would have as the only one */
-    const void *record;
-    char *order; /* all that tells it from others */
-};
+static int demands_in_order(const void *a, const void *b) {
+    const struct wc_demand_record *x = *(const struct wc_demand_record *const *)a;
+    const struct wc_demand_record *y = *(const struct wc_demand_record *const *)b;
+    const char *const pairs[][2] = {
+        {x->source, y->source}, {x->spec, y->spec}, {x->built, y->built}, {x->package, y->package}};
+    int order = 0;
 
-static int lines_in_order(const void *a, const void *b) {
-    const struct line_of *x = a, *y = b;
-    int order = strcmp(x->key, y->key);
-
-    return order ? order : strcmp(x->order, y->order);
-}
-
-static void lines_end(struct line_of *lines, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        free(lines[i].key);
-        free(lines[i].order);
-    }
-    free(lines);
-}
-
-static char *text_of_demand(const struct wc_demand_record *d) {
-    return must_format("%s\n%s\n%s\n%s", d->source ? d->source : "", d->spec ? d->spec : "",
-                       d->built ? d->built : "", d->package ? d->package : "");
+    for (size_t i = 0; order == 0 && i < sizeof(pairs) / sizeof(pairs[0]); i++)
+        order = compare_known(pairs[i][0], pairs[i][1]);
+    return order;
 }
 
 /* What was expected of this run is no property of the stack. */
@@ -326,126 +299,88 @@ static bool lasts(const struct wc_demand_record *d) {
     return (d->spec || d->built) && d->demand_kind != WC_demand_kind_EXPECTATION;
 }
 
-static void write_demand(struct writing *w, const struct line_of *line) {
-    struct wc_demand_record d = *(const struct wc_demand_record *)line->record;
-    char *key = new_key(w, WC_KIND_demand, line->key);
+static void add_demand(const struct writing *w, json_t *demands, struct wc_demand_record d) {
+    const char *kind = wc_enum_word(WC_ENUM_demand_kind, d.demand_kind);
+    char *host = key_of(w, d.host, d.host_path);
+    json_t *of_host = object_in(demands, host ? host : "");
+    char *key = new_key(of_host, NULL, kind ? kind : "");
 
-    d.host_path = key_of(w, d.host, d.host_path);
-    print_record(w, WC_KIND_demand, key, &d);
+    if (wc_str_same(d.source, key))
+        d.source = NULL;
+    json_object_set_new(of_host, key, facts_of(WC_KIND_demand, &d));
     free(key);
+    free(host);
 }
 
-static void write_demands(struct writing *w) {
+static void add_demands(const struct writing *w) {
     const struct wc_stack *s = w->s;
-    struct line_of *lines = must_allocate((s->demands.n + 1) * sizeof(*lines));
+    const struct wc_demand_record **sorted = must_allocate((s->demands.n + 1) * sizeof(*sorted));
+    json_t *demands = object_in(w->lock, "demands");
     size_t n = 0;
 
-    for (size_t i = 0; i < s->demands.n; i++) {
-        const struct wc_demand_record *d = &s->demands.p[i].r;
-        const char *kind = wc_enum_word(WC_ENUM_demand_kind, d->demand_kind);
-        const char *host = key_of(w, d->host, d->host_path);
-        if (lasts(d))
-            lines[n++] = (struct line_of){
-                must_format("%s%s%s", host ? host : "", host && kind ? " " : "", kind ? kind : ""),
-                d, text_of_demand(d)};
-    }
-    qsort(lines, n, sizeof(*lines), lines_in_order);
+    for (size_t i = 0; i < s->demands.n; i++)
+        if (lasts(&s->demands.p[i].r))
+            sorted[n++] = &s->demands.p[i].r;
+    qsort(sorted, n, sizeof(*sorted), demands_in_order);
     for (size_t i = 0; i < n; i++)
-        write_demand(w, &lines[i]);
-    lines_end(lines, n);
+        add_demand(w, demands, *sorted[i]);
+    free(sorted);
+    add_count(w, "demands", n, w->source->in_part.demands);
 }
 
-static void write_binding(struct writing *w, const struct line_of *line) {
-    struct wc_binding_record b = *(const struct wc_binding_record *)line->record;
-    char *key = new_key(w, WC_KIND_binding, line->key);
-
-    b.host_path = key_of(w, b.host, b.host_path);
-    b.target_path = key_of(w, b.target, b.target_path);
-    print_record(w, WC_KIND_binding, key, &b);
-    free(key);
-}
-
-/* How it was bound differs from run to run; a host that is bound in two ways is told once. */
-static void write_bindings(struct writing *w) {
+/* How it was bound differs from run to run. */
+static void add_bindings(const struct writing *w) {
     const struct wc_stack *s = w->s;
-    struct line_of *lines = must_allocate((s->bindings.n + 1) * sizeof(*lines));
+    json_t *bindings = object_in(w->lock, "bindings"), *of_host;
     size_t n = 0;
 
     for (size_t i = 0; i < s->bindings.n; i++) {
         const struct wc_binding_record *b = &s->bindings.p[i].r;
-        const char *host = key_of(w, b->host, b->host_path);
-        const char *target = key_of(w, b->target, b->target_path);
-        if (target)
-            lines[n++] = (struct line_of){must_copy(host ? host : ""), b, must_copy(target)};
+        char *host = key_of(w, b->host, b->host_path);
+        char *target = key_of(w, b->target, b->target_path);
+        if (target) {
+            of_host = object_in(bindings, host ? host : "");
+            n += !json_object_get(of_host, target);
+            json_object_set_new(of_host, target, json_true());
+        }
+        free(target);
+        free(host);
     }
-    qsort(lines, n, sizeof(*lines), lines_in_order);
-    for (size_t i = 0; i < n; i++)
-        if (i == 0 || lines_in_order(&lines[i], &lines[i - 1]) != 0)
-            write_binding(w, &lines[i]);
-    lines_end(lines, n);
+    add_count(w, "bindings", n, w->source->in_part.bindings);
 }
 
-/* ---- libraries ---- */
+/* ---- the whole ---- */
 
-/* $ORIGIN leads to the same place on every computer. */
-static bool is_bound_to_computer(const char *directory) {
-    return directory && *directory != '$';
-}
+/* In ASCII: nothing in it reorders text or is taken as an order by a terminal. */
+static void print_lock(FILE *to, const json_t *lock) {
+    char *text = json_dumps(lock, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_ENSURE_ASCII);
 
-static void write_search(const struct writing *w, const struct named *library) {
-    const struct wc_search_record *found = library_search(w->s, library->o);
-    struct wc_search_record f;
-
-    if (!found)
-        return;
-    f = *found;
-    if (!w->paths) {
-        f.of = f.of ? wc_base_name(f.of) : NULL;
-        f.element = is_bound_to_computer(f.element) ? NULL : f.element;
-    }
-    print_record(w, WC_KIND_search, library->key, &f);
-}
-
-/* The name is the line's own, where that is enough to know it again. */
-static void write_object(const struct writing *w, const struct named *library) {
-    struct wc_object_record o = *library->o;
-
-    if (!w->paths) {
-        o.path = library_name(&o);
-        o.real_path = NULL;
-        o.installation_path = NULL;
-        o.gpu_library = o.gpu_library ? wc_base_name(o.gpu_library) : NULL;
-    }
-    if (o.path && strcmp(o.path, library->key) == 0)
-        o.path = NULL;
-    if (o.version)
-        o.version_floor = o.version_ceiling = NULL;
-    if (!o.version)
-        o.version_source = WC_version_source_UNKNOWN;
-    o.asked_by = key_of(w, o.asked_by_object, o.asked_by);
-    print_record(w, WC_KIND_object, library->key, &o);
+    for (const char *p = text; *p; p++)
+        if (*p == '\x7f')
+            fputs("\\u007f", to);
+        else
+            putc(*p, to);
+    putc('\n', to);
+    free(text);
 }
 
 void lock_write(FILE *to, const struct source *source, bool paths) {
-    struct writing w = {.to = to, .s = &source->stack, .paths = paths};
+    struct writing w = {
+        .lock = json_object(), .source = source, .s = &source->stack, .paths = paths};
 
-    fputs("# Which cuDNN a process got; `whichcudnn check` compares another with "
-          "it.\n" LOCK_VERSION_KEY " = ",
-          to);
-    fprintf(to, "%d\n", LOCK_FORMAT);
-    name_objects(&w);
-    write_environment(&w);
-    if (source->stack.has_machine)
-        print_record(&w, WC_KIND_machine, NULL, &source->stack.machine);
-    write_packages(&w);
-    for (size_t i = 0; i < w.n; i++) {
-        write_object(&w, &w.objects[i]);
-        write_search(&w, &w.objects[i]);
-    }
-    write_demands(&w);
-    write_bindings(&w);
-    fputs(LOCK_END_KEY " = true\n", to);
-    keys_end(&w);
+    json_object_set_new(w.lock, LOCK_FORMAT_KEY, json_integer(LOCK_FORMAT));
+    if (w.s->has_machine)
+        json_object_set_new(w.lock, "machine", facts_of(WC_KIND_machine, &w.s->machine));
+    add_environment(&w);
+    add_packages(&w);
+    add_objects(&w);
+    add_demands(&w);
+    add_bindings(&w);
+    print_lock(to, w.lock);
+    for (size_t i = 0; i < w.n; i++)
+        free(w.objects[i].key);
+    free(w.objects);
+    json_decref(w.lock);
 }
 
 /* ---- requirements ---- */

@@ -7,7 +7,7 @@
 #include "library.h"
 #include "tools/run/preload.h"
 
-#define NO_PARTNER SIZE_MAX
+#define NO_PARTNER SIZE_MAX /* all bits set */
 
 static char *copy_or_null(const char *s) {
     return s ? must_copy(s) : NULL;
@@ -35,55 +35,137 @@ static void hold_texts(struct comparison *c, enum difference_kind kind, const ch
     hold(c, kind, what, attribute, copy_or_null(a), copy_or_null(b));
 }
 
-/* The same of what is known, not of what is there. */
-static void hold_fact(struct comparison *c, enum difference_kind kind, const char *what,
-                      const char *attribute, char *a, char *b) {
-    if ((!a && c->a_in_part) || (!b && c->b_in_part)) {
-        free(a);
-        free(b);
-        return;
-    }
-    hold(c, kind, what, attribute, a, b);
+/* ---- what a lock does not say ---- */
+
+struct sides {
+    const struct source *a, *b;
+};
+
+static bool is_lock(const struct source *s) {
+    return s->type == SOURCE_LOCK;
 }
 
-static void hold_fact_texts(struct comparison *c, enum difference_kind kind, const char *what,
-                            const char *attribute, const char *a, const char *b) {
-    hold_fact(c, kind, what, attribute, copy_or_null(a), copy_or_null(b));
+static void forget_field(const struct wc_field *f, const void *said, void *other) {
+    static const int64_t not_known = WC_NULL;
+    unsigned word;
+
+    switch (f->type) {
+    case WC_FIELD_STR:
+        if (!*(const char *const *)said)
+            *(const char **)other = NULL;
+        break;
+    case WC_FIELD_INT:
+        if (memcmp(said, &not_known, sizeof(not_known)) == 0)
+            *(int64_t *)other = WC_NULL;
+        break;
+    case WC_FIELD_ENUM:
+        memcpy(&word, said, sizeof(word));
+        if (word == 0)
+            memset(other, 0, sizeof(word));
+        break;
+    case WC_FIELD_STRS:
+        if (((const struct wc_strings *)said)->n == 0)
+            *(struct wc_strings *)other = (struct wc_strings){NULL, 0};
+        break;
+    default:
+        break;
+    }
 }
+
+/* Takes from the other side what a lock does not say. */
+static void forget(enum wc_kind kind, const void *said, void *other) {
+    size_t n;
+    const struct wc_field *f = wc_kind_fields(kind, &n);
+
+    for (; n > 0; n--, f++)
+        forget_field(f, (const char *)said + f->offset, (char *)other + f->offset);
+}
+
+/* Copies x and y without what the other side, a lock, does not say. */
+#define COMPARABLE(sides, kind, x, y, x_copy, y_copy)                                              \
+    struct wc_##kind##_record x_copy = *(x), y_copy = *(y);                                        \
+    if (is_lock((sides)->a))                                                                       \
+        forget(WC_KIND_##kind, x, &(y_copy));                                                      \
+    if (is_lock((sides)->b))                                                                       \
+    forget(WC_KIND_##kind, y, &(x_copy))
 
 /* ---- which of the one belongs to which of the other ---- */
 
-typedef bool alike(const struct wc_stack *a, size_t i, const struct wc_stack *b, size_t j);
-
-struct pairs {
-    size_t *of_a; /* what belongs to each of a; NO_PARTNER */
-    bool *has_b;  /* for each of b */
+struct things { /* packages, objects: what there may be several of */
+    size_t n, m;
+    bool (*counterparts)(const struct sides *s, size_t i, size_t j);
+    void (*compare)(struct comparison *c, const struct sides *s, size_t i, size_t j);
 };
 
-static void pair_up_by(struct pairs *p, const struct wc_stack *a, size_t n,
-                       const struct wc_stack *b, size_t m, alike *fits) {
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; p->of_a[i] == NO_PARTNER && j < m; j++)
-            if (!p->has_b[j] && fits(a, i, b, j)) {
-                p->of_a[i] = j;
-                p->has_b[j] = true;
-            }
+struct pairs {
+    const struct things *things;
+    const struct sides *s;
+    size_t *of_a, *of_b; /* what belongs to each; NO_PARTNER */
+    bool *tried;         /* of b */
+};
+
+static void pair(struct pairs *p, size_t i, size_t j) {
+    p->of_a[i] = j;
+    p->of_b[j] = i;
 }
 
-/* Of several that are counterparts, the same ones first: in which order they came says nothing. */
-static void pair_up(struct pairs *p, const struct wc_stack *a, size_t n, const struct wc_stack *b,
-                    size_t m, alike *same, alike *counterpart) {
-    p->of_a = must_allocate((n + 1) * sizeof(*p->of_a));
-    p->has_b = must_allocate((m + 1) * sizeof(*p->has_b));
-    for (size_t i = 0; i < n; i++)
-        p->of_a[i] = NO_PARTNER;
-    pair_up_by(p, a, n, b, m, same);
-    pair_up_by(p, a, n, b, m, counterpart);
+static bool are_same(const struct pairs *p, size_t i, size_t j) {
+    struct comparison c = {NULL, 0};
+    bool same;
+
+    if (!p->things->counterparts(p->s, i, j))
+        return false;
+    p->things->compare(&c, p->s, i, j);
+    same = c.n == 0;
+    comparison_end(&c);
+    return same;
+}
+
+/* What has i may be moved to another that is the same: a lock with few facts fits several. */
+static bool find_same(struct pairs *p, size_t i) {
+    for (size_t j = 0; j < p->things->m; j++)
+        if (p->of_b[j] == NO_PARTNER && are_same(p, i, j)) {
+            pair(p, i, j);
+            return true;
+        }
+    for (size_t j = 0; j < p->things->m; j++) {
+        if (p->tried[j] || !are_same(p, i, j))
+            continue;
+        p->tried[j] = true;
+        if (find_same(p, p->of_b[j])) {
+            pair(p, i, j);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void find_counterpart(struct pairs *p, size_t i) {
+    for (size_t j = 0; p->of_a[i] == NO_PARTNER && j < p->things->m; j++)
+        if (p->of_b[j] == NO_PARTNER && p->things->counterparts(p->s, i, j))
+            pair(p, i, j);
+}
+
+/* Of several that are counterparts, the same ones first: in which order they came says nothing.
+ * What was tried in vain stays tried, until something is moved. */
+static void pair_up(struct pairs *p, const struct things *things, const struct sides *s) {
+    *p = (struct pairs){things, s, NULL, NULL, NULL};
+    p->of_a = must_allocate(things->n * sizeof(*p->of_a));
+    p->of_b = must_allocate(things->m * sizeof(*p->of_b));
+    p->tried = must_allocate(things->m);
+    memset(p->of_a, 0xff, things->n * sizeof(*p->of_a));
+    memset(p->of_b, 0xff, things->m * sizeof(*p->of_b));
+    for (size_t i = 0; i < things->n; i++)
+        if (find_same(p, i))
+            memset(p->tried, 0, things->m);
+    for (size_t i = 0; i < things->n; i++)
+        find_counterpart(p, i);
 }
 
 static void pairs_end(struct pairs *p) {
     free(p->of_a);
-    free(p->has_b);
+    free(p->of_b);
+    free(p->tried);
 }
 
 /* ---- the environment ---- */
@@ -118,46 +200,53 @@ static bool chooses_devices(const char *name) {
     return strcmp(name, "CUDA_VISIBLE_DEVICES") == 0 || strcmp(name, "NVIDIA_VISIBLE_DEVICES") == 0;
 }
 
-static void compare_variable(struct comparison *c, const char *variable, const char *a,
-                             const char *b) {
-    char *name = must_format("%.*s", (int)name_length(variable), variable);
-
-    if (!compare_passes_over(variable))
-        hold_texts(c, chooses_devices(name) ? DIFFERENCE_DRIVER : DIFFERENCE_ENVIRONMENT, name,
-                   NULL, a, b);
-    free(name);
-}
-
 char *compare_preloads(const struct wc_process_record *p, const char *list) {
     return list ? preload_without(list, p->shim_path ? p->shim_path : "libwhichcudnn.so") : NULL;
-}
-
-/* Whether we looked on is no difference. */
-static void compare_preload_lists(struct comparison *c, const struct wc_process_record *a,
-                                  const struct wc_process_record *b) {
-    hold(c, DIFFERENCE_ENVIRONMENT, "LD_PRELOAD", NULL,
-         compare_preloads(a, value_in(&a->environment, "LD_PRELOAD")),
-         compare_preloads(b, value_in(&b->environment, "LD_PRELOAD")));
 }
 
 static bool is_preload_list(const char *variable) {
     return strcmp(variable, "LD_PRELOAD") == 0 || strncmp(variable, "LD_PRELOAD=", 11) == 0;
 }
 
-static void compare_environments(struct comparison *c, const struct wc_stack *a,
-                                 const struct wc_stack *b) {
-    const struct wc_strings *ours = &a->process.environment, *theirs = &b->process.environment;
+/* Whether we looked on is no difference. */
+static char *value_to_compare(const struct wc_process_record *p, const char *variable) {
+    const char *value = value_in(&p->environment, variable);
 
-    if (!a->has_process || !b->has_process)
+    if (is_preload_list(variable))
+        return compare_preloads(p, value);
+    return copy_or_null(value);
+}
+
+static void compare_variable(struct comparison *c, const struct sides *s, const char *variable) {
+    const struct source *a = s->a, *b = s->b;
+    char *name = must_format("%.*s", (int)name_length(variable), variable);
+    char *ours = value_to_compare(&a->stack.process, variable);
+    char *theirs = value_to_compare(&b->stack.process, variable);
+
+    if (compare_passes_over(variable) || (!ours && a->in_part.environment) ||
+        (!theirs && b->in_part.environment)) {
+        free(ours);
+        free(theirs);
+    } else {
+        hold(c, chooses_devices(name) ? DIFFERENCE_DRIVER : DIFFERENCE_ENVIRONMENT, name, NULL,
+             ours, theirs);
+    }
+    free(name);
+}
+
+static void compare_environments(struct comparison *c, const struct sides *s) {
+    const struct wc_strings *ours = &s->a->stack.process.environment;
+    const struct wc_strings *theirs = &s->b->stack.process.environment;
+
+    if (!s->a->stack.has_process || !s->b->stack.has_process)
         return;
-    compare_preload_lists(c, &a->process, &b->process);
+    compare_variable(c, s, "LD_PRELOAD");
     for (size_t i = 0; i < ours->n; i++)
         if (!is_preload_list(ours->p[i]))
-            compare_variable(c, ours->p[i], value_in(ours, ours->p[i]),
-                             value_in(theirs, ours->p[i]));
+            compare_variable(c, s, ours->p[i]);
     for (size_t i = 0; i < theirs->n; i++)
         if (!is_preload_list(theirs->p[i]) && !value_in(ours, theirs->p[i]))
-            compare_variable(c, theirs->p[i], NULL, value_in(theirs, theirs->p[i]));
+            compare_variable(c, s, theirs->p[i]);
 }
 
 /* ---- the computer ---- */
@@ -177,74 +266,70 @@ static char *count_text(int64_t n) {
     return n == WC_NULL ? NULL : must_format("%lld", (long long)n);
 }
 
-static void compare_drivers(struct comparison *c, const struct wc_machine_record *a,
-                            const struct wc_machine_record *b) {
-    hold_fact_texts(c, DIFFERENCE_DRIVER, "driver", NULL, a->driver, b->driver);
-    /* Only `run` asks for names, so a list may be missing where GPUs are. */
-    if (a->gpus.n > 0 && b->gpus.n > 0)
-        hold_fact(c, DIFFERENCE_DRIVER, "GPUs", NULL, list_text(&a->gpus), list_text(&b->gpus));
-    hold_fact(c, DIFFERENCE_DRIVER, "number of GPU devices", NULL, count_text(a->gpu_devices),
-              count_text(b->gpu_devices));
-}
+static void compare_machines(struct comparison *c, const struct sides *s) {
+    COMPARABLE(s, machine, &s->a->stack.machine, &s->b->stack.machine, a, b);
 
-static void compare_surroundings(struct comparison *c, const struct wc_machine_record *a,
-                                 const struct wc_machine_record *b) {
-    hold_fact_texts(c, DIFFERENCE_SURROUNDINGS, "architecture", NULL, a->architecture,
-                    b->architecture);
-    hold_fact_texts(c, DIFFERENCE_SURROUNDINGS, "container", NULL, a->container, b->container);
-    hold_fact_texts(c, DIFFERENCE_SURROUNDINGS, "glibc", NULL, a->glibc, b->glibc);
-    hold_fact_texts(c, DIFFERENCE_SURROUNDINGS, "operating system", NULL, a->operating_system,
-                    b->operating_system);
-    hold_fact_texts(c, DIFFERENCE_SURROUNDINGS, "kernel", NULL, a->kernel, b->kernel);
+    if (!s->a->stack.has_machine || !s->b->stack.has_machine)
+        return;
+    hold_texts(c, DIFFERENCE_DRIVER, "driver", NULL, a.driver, b.driver);
+    /* Only `run` asks for names, so a list may be missing where GPUs are. */
+    if (a.gpus.n > 0 && b.gpus.n > 0)
+        hold(c, DIFFERENCE_DRIVER, "GPUs", NULL, list_text(&a.gpus), list_text(&b.gpus));
+    hold(c, DIFFERENCE_DRIVER, "number of GPU devices", NULL, count_text(a.gpu_devices),
+         count_text(b.gpu_devices));
+    hold_texts(c, DIFFERENCE_SURROUNDINGS, "architecture", NULL, a.architecture, b.architecture);
+    hold_texts(c, DIFFERENCE_SURROUNDINGS, "container", NULL, a.container, b.container);
+    hold_texts(c, DIFFERENCE_SURROUNDINGS, "glibc", NULL, a.glibc, b.glibc);
+    hold_texts(c, DIFFERENCE_SURROUNDINGS, "operating system", NULL, a.operating_system,
+               b.operating_system);
+    hold_texts(c, DIFFERENCE_SURROUNDINGS, "kernel", NULL, a.kernel, b.kernel);
 }
 
 /* ---- packages ---- */
 
-static const struct wc_package_record *package_at(const struct wc_stack *s, size_t i) {
-    return &s->packages.p[i].r;
+static const struct wc_package_record *package_at(const struct source *s, size_t i) {
+    return &s->stack.packages.p[i].r;
 }
 
-static bool like_package(const struct wc_stack *a, size_t i, const struct wc_stack *b, size_t j) {
-    return package_at(a, i)->installation_kind == package_at(b, j)->installation_kind &&
-           wc_str_same(package_at(a, i)->package, package_at(b, j)->package);
+/* One without a name is none that could be told apart. */
+static bool packages_are_counterparts(const struct sides *s, size_t i, size_t j) {
+    COMPARABLE(s, package, package_at(s->a, i), package_at(s->b, j), x, y);
+
+    return x.package && wc_str_same(x.package, y.package) &&
+           x.installation_kind == y.installation_kind;
 }
 
-static bool same_package(const struct wc_stack *a, size_t i, const struct wc_stack *b, size_t j) {
-    return like_package(a, i, b, j) &&
-           package_at(a, i)->package_state == package_at(b, j)->package_state &&
-           wc_str_same(package_at(a, i)->package_version, package_at(b, j)->package_version);
-}
+static void compare_package(struct comparison *c, const struct sides *s, size_t i, size_t j) {
+    COMPARABLE(s, package, package_at(s->a, i), package_at(s->b, j), x, y);
 
-static void compare_package(struct comparison *c, const struct wc_package_record *x,
-                            const struct wc_package_record *y) {
-    hold_fact_texts(c, DIFFERENCE_PACKAGE, x->package, "version", x->package_version,
-                    y->package_version);
-    hold_fact_texts(c, DIFFERENCE_PACKAGE, x->package, "state",
-                    wc_enum_word(WC_ENUM_package_state, x->package_state),
-                    wc_enum_word(WC_ENUM_package_state, y->package_state));
+    hold_texts(c, DIFFERENCE_PACKAGE, x.package, "version", x.package_version, y.package_version);
+    hold_texts(c, DIFFERENCE_PACKAGE, x.package, "state",
+               wc_enum_word(WC_ENUM_package_state, x.package_state),
+               wc_enum_word(WC_ENUM_package_state, y.package_state));
 }
 
 static char *package_there(const struct wc_package_record *p) {
     return must_copy(p->package_version ? p->package_version : "there");
 }
 
-/* One without a name is none that could be told apart. */
-static void compare_packages(struct comparison *c, const struct wc_stack *a,
-                             const struct wc_stack *b) {
+static void compare_packages(struct comparison *c, const struct sides *s) {
+    const struct things packages = {s->a->stack.packages.n, s->b->stack.packages.n,
+                                    packages_are_counterparts, compare_package};
     struct pairs pairs;
 
-    pair_up(&pairs, a, a->packages.n, b, b->packages.n, same_package, like_package);
-    for (size_t i = 0; i < a->packages.n; i++) {
-        const struct wc_package_record *x = package_at(a, i);
-        if (x->package && pairs.of_a[i] != NO_PARTNER)
-            compare_package(c, x, package_at(b, pairs.of_a[i]));
-        else if (x->package)
+    pair_up(&pairs, &packages, s);
+    for (size_t i = 0; i < packages.n; i++) {
+        const struct wc_package_record *x = package_at(s->a, i);
+        if (pairs.of_a[i] != NO_PARTNER)
+            compare_package(c, s, i, pairs.of_a[i]);
+        else if (x->package && !s->b->in_part.packages)
             hold(c, DIFFERENCE_PACKAGE, x->package, NULL, package_there(x), NULL);
     }
-    for (size_t j = 0; j < b->packages.n; j++)
-        if (!pairs.has_b[j] && package_at(b, j)->package)
-            hold(c, DIFFERENCE_PACKAGE, package_at(b, j)->package, NULL, NULL,
-                 package_there(package_at(b, j)));
+    for (size_t j = 0; j < packages.m; j++) {
+        const struct wc_package_record *y = package_at(s->b, j);
+        if (pairs.of_b[j] == NO_PARTNER && y->package && !s->a->in_part.packages)
+            hold(c, DIFFERENCE_PACKAGE, y->package, NULL, NULL, package_there(y));
+    }
     pairs_end(&pairs);
 }
 
@@ -259,35 +344,20 @@ static bool same_stem(const struct wc_object_record *a, const struct wc_object_r
     return n == (y_end ? (size_t)(y_end - y) : strlen(y)) && memcmp(x, y, n) == 0;
 }
 
-static bool counterparts(const struct wc_object_record *a, const struct wc_object_record *b) {
-    return a->role == b->role && wc_str_same(a->part, b->part) &&
-           (a->role == WC_role_FACADE || a->part || same_stem(a, b));
+static const struct wc_object_record *object_at(const struct source *s, size_t i) {
+    return &s->stack.objects.p[i].r;
 }
 
-static const struct wc_object_record *object_at(const struct wc_stack *s, size_t i) {
-    return &s->objects.p[i].r;
-}
+/* A lock may not say what an object is, but it has its name. */
+static bool objects_are_counterparts(const struct sides *s, size_t i, size_t j) {
+    const struct wc_object_record *x = object_at(s->a, i), *y = object_at(s->b, j);
+    bool same_part = x->role == y->role && wc_str_same(x->part, y->part);
 
-static bool like_object(const struct wc_stack *a, size_t i, const struct wc_stack *b, size_t j) {
-    return library_counts(object_at(a, i)) && library_counts(object_at(b, j)) &&
-           counterparts(object_at(a, i), object_at(b, j));
-}
-
-static bool same_installation(const struct wc_object_record *x, const struct wc_object_record *y) {
-    char *one = library_installation(x), *other = library_installation(y);
-    bool same = wc_str_same(one, other);
-
-    free(one);
-    free(other);
-    return same;
-}
-
-static bool same_object(const struct wc_stack *a, size_t i, const struct wc_stack *b, size_t j) {
-    const struct wc_object_record *x = object_at(a, i), *y = object_at(b, j);
-
-    return like_object(a, i, b, j) && strcmp(library_name(x), library_name(y)) == 0 &&
-           wc_str_same(x->version, y->version) && wc_str_same(x->build_id, y->build_id) &&
-           same_installation(x, y);
+    if (!library_counts(x) || !library_counts(y))
+        return false;
+    if (same_part && (x->role == WC_role_FACADE || x->part))
+        return true;
+    return (same_part || is_lock(s->a) || is_lock(s->b)) && same_stem(x, y);
 }
 
 static enum difference_kind kind_of(const struct wc_object_record *o) {
@@ -304,59 +374,62 @@ static char *presence(const struct wc_object_record *o) {
     return text;
 }
 
-static bool has_element(const struct wc_stack *s, const struct wc_object_record *o) {
-    const struct wc_search_record *f = library_search(s, o);
-
-    return f && f->element;
-}
-
-/* A lock has no directories of the computer that it was made on. */
-static void compare_searches(struct comparison *c, const struct wc_stack *a,
-                             const struct wc_object_record *x, const struct wc_stack *b,
-                             const struct wc_object_record *y) {
-    bool element = (has_element(a, x) || !c->a_in_part) && (has_element(b, y) || !c->b_in_part);
-
-    hold_fact(c, DIFFERENCE_FOUND, library_name(x), "rule", library_rule(a, x, element),
-              library_rule(b, y, element));
-    hold_fact(c, DIFFERENCE_FOUND, library_name(x), "installation", library_installation(x),
-              library_installation(y));
+static void compare_searches(struct comparison *c, const struct sides *s, const char *name,
+                             const struct wc_search_record *x, const struct wc_search_record *y) {
+    if (x && y) {
+        COMPARABLE(s, search, x, y, a, b);
+        hold(c, DIFFERENCE_FOUND, name, "rule", library_rule(&a, true), library_rule(&b, true));
+    } else if ((x && !is_lock(s->b)) || (y && !is_lock(s->a))) {
+        hold(c, DIFFERENCE_FOUND, name, "rule", library_rule(x, true), library_rule(y, true));
+    }
 }
 
 /* A build is told apart only where the version is the same. */
-static void compare_objects(struct comparison *c, const struct wc_object_record *x,
-                            const struct wc_object_record *y) {
-    size_t before = c->n;
+static void compare_object(struct comparison *c, const struct sides *s, size_t i, size_t j) {
+    const struct wc_object_record *a = object_at(s->a, i), *b = object_at(s->b, j);
+    const char *name = library_name(a);
+    size_t before;
 
-    hold_fact_texts(c, kind_of(x), library_name(x), "SONAME", x->soname, y->soname);
-    hold_fact(c, kind_of(x), library_name(x), "version", library_version(x), library_version(y));
-    if (c->n == before && x->build_id && y->build_id)
-        hold_texts(c, kind_of(x), library_name(x), "build-id", x->build_id, y->build_id);
+    COMPARABLE(s, object, a, b, x, y);
+    /* Not older, not newer than: of a version that is not known, and then in its place. */
+    if (is_lock(s->a) && (a->version_floor || a->version_ceiling))
+        y.version = b->version;
+    if (is_lock(s->b) && (b->version_floor || b->version_ceiling))
+        x.version = a->version;
+    compare_searches(c, s, name, library_search(&s->a->stack, a), library_search(&s->b->stack, b));
+    hold(c, DIFFERENCE_FOUND, name, "installation", library_installation(&x),
+         library_installation(&y));
+    before = c->n;
+    if (strcmp(name, library_name(b)) != 0)
+        hold_texts(c, kind_of(a), name, "SONAME", x.soname, y.soname);
+    hold(c, kind_of(a), name, "version", library_version(&x), library_version(&y));
+    if (c->n == before && x.build_id && y.build_id)
+        hold_texts(c, kind_of(a), name, "build-id", x.build_id, y.build_id);
 }
 
-/* What was unloaded again, only a log can know. */
+/* Whether s would have it, were it there: what was unloaded again, only a log can know. */
 static bool could_see(const struct source *s, const struct wc_object_record *o) {
-    return o->mapped || s->type == SOURCE_LOG || s->type == SOURCE_LOCK;
+    if (is_lock(s))
+        return !s->in_part.objects;
+    return o->mapped || s->type == SOURCE_LOG;
 }
 
-static void compare_libraries(struct comparison *c, const struct source *left,
-                              const struct source *right) {
-    const struct wc_stack *a = &left->stack, *b = &right->stack;
+static void compare_objects(struct comparison *c, const struct sides *s) {
+    const struct things objects = {s->a->stack.objects.n, s->b->stack.objects.n,
+                                   objects_are_counterparts, compare_object};
     struct pairs pairs;
 
-    pair_up(&pairs, a, a->objects.n, b, b->objects.n, same_object, like_object);
-    for (size_t i = 0; i < a->objects.n; i++) {
-        const struct wc_object_record *x = object_at(a, i), *y;
-        if (pairs.of_a[i] != NO_PARTNER) {
-            y = object_at(b, pairs.of_a[i]);
-            compare_searches(c, a, x, b, y);
-            compare_objects(c, x, y);
-        } else if (library_counts(x) && could_see(right, x)) {
+    pair_up(&pairs, &objects, s);
+    for (size_t i = 0; i < objects.n; i++) {
+        const struct wc_object_record *x = object_at(s->a, i);
+        if (pairs.of_a[i] != NO_PARTNER)
+            compare_object(c, s, i, pairs.of_a[i]);
+        else if (library_counts(x) && could_see(s->b, x))
             hold(c, kind_of(x), library_name(x), NULL, presence(x), NULL);
-        }
     }
-    for (size_t j = 0; j < b->objects.n; j++) {
-        const struct wc_object_record *y = object_at(b, j);
-        if (!pairs.has_b[j] && library_counts(y) && could_see(left, y))
+    for (size_t j = 0; j < objects.m; j++) {
+        const struct wc_object_record *y = object_at(s->b, j);
+        if (pairs.of_b[j] == NO_PARTNER && library_counts(y) && could_see(s->a, y))
             hold(c, kind_of(y), library_name(y), NULL, NULL, presence(y));
     }
     pairs_end(&pairs);
@@ -364,48 +437,74 @@ static void compare_libraries(struct comparison *c, const struct source *left,
 
 /* ---- what each source may have several of, compared as texts ---- */
 
+struct text {
+    char *what, *text;
+    const struct wc_demand_record *demand; /* that it tells of; else NULL */
+};
+
 struct texts {
-    char **p; /* what, text, what, text */
+    const struct source *of;
+    struct text *p;
     size_t n;
 };
 
-static void add_text(struct texts *t, char *what, char *text) {
-    t->p = must_grow(t->p, (t->n + 2) * sizeof(*t->p));
-    t->p[t->n++] = what;
-    t->p[t->n++] = text;
+/* Takes what and text. */
+static void add_text(struct texts *t, char *what, char *text,
+                     const struct wc_demand_record *demand) {
+    t->p = must_grow(t->p, (t->n + 1) * sizeof(*t->p));
+    t->p[t->n++] = (struct text){what, text, demand};
 }
 
-static bool has_text(const struct texts *t, const char *what, const char *text) {
-    for (size_t i = 0; i < t->n; i += 2)
-        if (strcmp(t->p[i], what) == 0 && strcmp(t->p[i + 1], text) == 0)
+static char *demand_text(const struct wc_demand_record *d) {
+    return must_format("%s%s%s", d->spec ? d->spec : "", d->built ? " built with " : "",
+                       d->built ? d->built : "");
+}
+
+static bool same_demand(const struct sides *s, const struct wc_demand_record *a,
+                        const struct wc_demand_record *b) {
+    COMPARABLE(s, demand, a, b, x, y);
+
+    return wc_str_same(x.spec, y.spec) && wc_str_same(x.built, y.built);
+}
+
+static bool has_text(const struct texts *t, const struct text *x, const struct source *of) {
+    const struct sides s = {of, t->of};
+
+    for (size_t i = 0; i < t->n; i++)
+        if (strcmp(t->p[i].what, x->what) == 0 &&
+            (x->demand ? same_demand(&s, x->demand, t->p[i].demand)
+                       : strcmp(t->p[i].text, x->text) == 0))
             return true;
     return false;
 }
 
 static const char *other_text(const struct texts *t, const struct texts *than, const char *what) {
-    for (size_t i = 0; i < t->n; i += 2)
-        if (strcmp(t->p[i], what) == 0 && !has_text(than, what, t->p[i + 1]))
-            return t->p[i + 1];
+    for (size_t i = 0; i < t->n; i++)
+        if (strcmp(t->p[i].what, what) == 0 && !has_text(than, &t->p[i], t->of))
+            return t->p[i].text;
     return NULL;
 }
 
 static void texts_end(struct texts *t) {
-    for (size_t i = 0; i < t->n; i++)
-        free(t->p[i]);
+    for (size_t i = 0; i < t->n; i++) {
+        free(t->p[i].what);
+        free(t->p[i].text);
+    }
     free(t->p);
 }
 
 /* What is on one side alone; where both have another text of the same thing, these two. */
-static void compare_texts(struct comparison *c, enum difference_kind kind, struct texts *a,
-                          struct texts *b) {
-    for (size_t i = 0; i < a->n; i += 2)
-        if (!has_text(b, a->p[i], a->p[i + 1]))
-            hold_texts(c, kind, a->p[i], NULL, a->p[i + 1], other_text(b, a, a->p[i]));
-    for (size_t i = 0; i < b->n; i += 2)
-        if (!has_text(a, b->p[i], b->p[i + 1]) && !other_text(a, b, b->p[i]))
-            hold_texts(c, kind, b->p[i], NULL, NULL, b->p[i + 1]);
-    texts_end(a);
-    texts_end(b);
+static void compare_texts(struct comparison *c, enum difference_kind kind, const struct texts *a,
+                          const struct texts *b, bool a_in_part, bool b_in_part) {
+    const char *other;
+
+    for (size_t i = 0; i < a->n; i++)
+        if (!has_text(b, &a->p[i], a->of) &&
+            ((other = other_text(b, a, a->p[i].what)) || !b_in_part))
+            hold_texts(c, kind, a->p[i].what, NULL, a->p[i].text, other);
+    for (size_t i = 0; i < b->n && !a_in_part; i++)
+        if (!has_text(a, &b->p[i], b->of) && !other_text(a, b, b->p[i].what))
+            hold_texts(c, kind, b->p[i].what, NULL, NULL, b->p[i].text);
 }
 
 /* By its path where it is no object, or not a known one; NULL: not known. */
@@ -417,22 +516,23 @@ static const char *name_of(const struct wc_stack *s, int64_t object, const char 
     return path ? wc_base_name(path) : NULL;
 }
 
-static struct texts demands_of(const struct wc_stack *s) {
-    struct texts t = {NULL, 0};
+static struct texts demands_of(const struct source *source) {
+    const struct wc_stack *s = &source->stack;
+    struct texts t = {source, NULL, 0};
 
     for (size_t i = 0; i < s->demands.n; i++) {
         const struct wc_demand_record *d = &s->demands.p[i].r;
         const char *host = name_of(s, d->host, d->host_path);
-        if ((d->spec || d->built) && d->demand_kind != WC_demand_kind_EXPECTATION)
-            add_text(&t, must_format("what %s wants", host ? host : "a host"),
-                     must_format("%s%s%s", d->spec ? d->spec : "", d->built ? " built with " : "",
-                                 d->built ? d->built : ""));
+        if ((d->spec || d->built || is_lock(source)) &&
+            d->demand_kind != WC_demand_kind_EXPECTATION)
+            add_text(&t, must_format("what %s wants", host ? host : "a host"), demand_text(d), d);
     }
     return t;
 }
 
-static struct texts bindings_of(const struct wc_stack *s) {
-    struct texts t = {NULL, 0};
+static struct texts bindings_of(const struct source *source) {
+    const struct wc_stack *s = &source->stack;
+    struct texts t = {source, NULL, 0};
 
     for (size_t i = 0; i < s->bindings.n; i++) {
         const struct wc_binding_record *b = &s->bindings.p[i].r;
@@ -440,13 +540,14 @@ static struct texts bindings_of(const struct wc_stack *s) {
         const char *target = name_of(s, b->target, b->target_path);
         if (target)
             add_text(&t, must_format("what %s is bound to", host ? host : "a host"),
-                     must_copy(target));
+                     must_copy(target), NULL);
     }
     return t;
 }
 
-static struct texts failures_of(const struct wc_stack *s) {
-    struct texts t = {NULL, 0};
+static struct texts failures_of(const struct source *source) {
+    const struct wc_stack *s = &source->stack;
+    struct texts t = {source, NULL, 0};
 
     for (size_t i = 0; i < s->failures.n; i++) {
         const struct wc_failure_record *f = &s->failures.p[i].r;
@@ -456,13 +557,14 @@ static struct texts failures_of(const struct wc_stack *s) {
                              f->name       ? wc_base_name(f->name)
                              : f->function ? ""
                                            : "the program itself"),
-                 must_copy("asked for in vain"));
+                 must_copy("asked for in vain"), NULL);
     }
     return t;
 }
 
-static struct texts calls_of(const struct wc_stack *s) {
-    struct texts t = {NULL, 0};
+static struct texts calls_of(const struct source *source) {
+    const struct wc_stack *s = &source->stack;
+    struct texts t = {source, NULL, 0};
 
     for (size_t i = 0; i < s->calls.n; i++) {
         const struct wc_call_record *e = &s->calls.p[i].r;
@@ -470,17 +572,21 @@ static struct texts calls_of(const struct wc_stack *s) {
             continue;
         add_text(&t, must_copy(e->function),
                  e->status_name ? must_copy(e->status_name)
-                                : must_format("status %lld", (long long)e->status));
+                                : must_format("status %lld", (long long)e->status),
+                 NULL);
     }
     return t;
 }
 
-static void compare_lists(struct comparison *c, enum difference_kind kind,
-                          struct texts (*list)(const struct wc_stack *s), const struct wc_stack *a,
-                          const struct wc_stack *b) {
-    struct texts ours = list(a), theirs = list(b);
+static void compare_lists(struct comparison *c, const struct sides *s, enum difference_kind kind,
+                          struct texts (*list)(const struct source *source)) {
+    bool of_demands = kind == DIFFERENCE_HOST;
+    struct texts a = list(s->a), b = list(s->b);
 
-    compare_texts(c, kind, &ours, &theirs);
+    compare_texts(c, kind, &a, &b, of_demands ? s->a->in_part.demands : s->a->in_part.bindings,
+                  of_demands ? s->b->in_part.demands : s->b->in_part.bindings);
+    texts_end(&a);
+    texts_end(&b);
 }
 
 /* ---- all of it ---- */
@@ -503,23 +609,19 @@ static bool sees_bindings(const struct source *s) {
 }
 
 void compare(struct comparison *c, const struct source *a, const struct source *b) {
-    const struct wc_stack *x = &a->stack, *y = &b->stack;
+    const struct sides s = {a, b};
 
-    *c = (struct comparison){.a_in_part = a->type == SOURCE_LOCK,
-                             .b_in_part = b->type == SOURCE_LOCK};
-    compare_environments(c, x, y);
-    compare_packages(c, x, y);
-    compare_libraries(c, a, b);
-    compare_lists(c, DIFFERENCE_HOST, demands_of, x, y);
-    if (x->has_machine && y->has_machine) {
-        compare_drivers(c, &x->machine, &y->machine);
-        compare_surroundings(c, &x->machine, &y->machine);
-    }
+    *c = (struct comparison){NULL, 0};
+    compare_environments(c, &s);
+    compare_packages(c, &s);
+    compare_objects(c, &s);
+    compare_lists(c, &s, DIFFERENCE_HOST, demands_of);
+    compare_machines(c, &s);
     if (sees_bindings(a) && sees_bindings(b))
-        compare_lists(c, DIFFERENCE_BINDING, bindings_of, x, y);
+        compare_lists(c, &s, DIFFERENCE_BINDING, bindings_of);
     if (a->type == SOURCE_LOG && b->type == SOURCE_LOG) {
-        compare_lists(c, DIFFERENCE_FAILURE, failures_of, x, y);
-        compare_lists(c, DIFFERENCE_CALL, calls_of, x, y);
+        compare_lists(c, &s, DIFFERENCE_FAILURE, failures_of);
+        compare_lists(c, &s, DIFFERENCE_CALL, calls_of);
     }
     in_order(c);
 }

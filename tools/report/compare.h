@@ -1,7 +1,7 @@
 /*
  * Two processes beside each other: what differs, cause first. For ranks of one run, and for runs
  * that should have been the same. What only one of the sources can know (a scan sees no calls) is
- * not compared; paths alone are no difference.
+ * not compared, nor is what a lock does not say; paths alone are no difference.
  */
 #ifndef WHICHCUDNN_TOOLS_COMPARE_H
 #define WHICHCUDNN_TOOLS_COMPARE_H
@@ -32,7 +32,6 @@ struct difference {
 struct comparison {
     struct difference *p;
     size_t n;
-    bool a_in_part, b_in_part; /* a lock: what it does not print of a thing is not compared */
 };
 
 void compare(struct comparison *c, const struct source *a, const struct source *b);

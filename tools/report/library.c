@@ -46,21 +46,21 @@ const struct wc_search_record *library_search(const struct wc_stack *s,
                                               const struct wc_object_record *o) {
     for (size_t i = 0; i < s->searches.n; i++) {
         const struct wc_search_record *f = &s->searches.p[i].r;
-        if (f->object != WC_NULL && f->object == o->object && f->rule &&
-            f->rule != WC_search_rule_LOADED)
+        if (f->object != WC_NULL && f->object == o->object && f->rule != WC_search_rule_LOADED &&
+            (f->rule || f->of || f->element))
             return f;
     }
     return NULL;
 }
 
-char *library_rule(const struct wc_stack *s, const struct wc_object_record *o, bool element) {
-    const struct wc_search_record *f = library_search(s, o);
+char *library_rule(const struct wc_search_record *f, bool element) {
+    const char *rule = f ? wc_enum_word(WC_ENUM_search_rule, f->rule) : NULL;
 
     if (!f)
         return NULL;
-    return must_format("%s%s%s%s%s", wc_enum_word(WC_ENUM_search_rule, f->rule),
-                       f->of ? " of " : "", f->of ? wc_base_name(f->of) : "",
-                       element && f->element ? ": " : "", element && f->element ? f->element : "");
+    return must_format("%s%s%s%s%s", rule ? rule : "", f->of ? " of " : "",
+                       f->of ? wc_base_name(f->of) : "", element && f->element ? ": " : "",
+                       element && f->element ? f->element : "");
 }
 
 char *library_installation(const struct wc_object_record *o) {

@@ -50,7 +50,7 @@ static void add_version(const struct tree *t, const struct wc_object_record *o) 
 }
 
 static void add_rule(const struct tree *t, const struct wc_object_record *o) {
-    char *rule = library_rule(t->s, o, t->l->whole);
+    char *rule = library_rule(library_search(t->s, o), t->l->whole);
 
     if (rule)
         layout_together(t->l, "[%s]", rule);

@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""part_locks.py LOCK DIRECTORY [N [SEED]]: parts of a lock, each a file of its own.
+
+Without N: LOCK without each of its facts, sections and groups in turn. With it: N parts, drawn.
+Each is of the lock's own format: what is left out is not said.
+"""
+
+import copy
+import json
+import pathlib
+import random
+import sys
+
+FORMAT = "whichcudnn-lock"
+
+
+def places(value, at=()):
+    """The keys that lead to each entry that may be left out."""
+    for key, inner in value.items():
+        if key != FORMAT:
+            yield (*at, key)
+            if isinstance(inner, dict):
+                yield from places(inner, (*at, key))
+
+
+def without(lock, *some):
+    left = copy.deepcopy(lock)
+    for *way, last in some:
+        inner = left
+        for key in way:
+            inner = inner.get(key, {})
+        inner.pop(last, None)
+    return left
+
+
+def drawn(lock, dice):
+    everything = list(places(lock))
+    share = dice.choice([0.02, 0.1, 0.3, 0.6, 0.9])
+    return without(lock, *(place for place in everything if dice.random() < share))
+
+
+def main():
+    lock = json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))
+    directory = pathlib.Path(sys.argv[2])
+    directory.mkdir(parents=True, exist_ok=True)
+    if len(sys.argv) > 3:
+        dice = random.Random(int(sys.argv[4]) if len(sys.argv) > 4 else None)
+        parts = [drawn(lock, dice) for _ in range(int(sys.argv[3]))]
+    else:
+        parts = [without(lock, place) for place in places(lock)]
+    for number, part in enumerate(parts):
+        text = json.dumps(part, indent=2, sort_keys=True) + "\n"
+        (directory / f"{number}.lock").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
