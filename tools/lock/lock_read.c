@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/model/object.h"
+#include "core/records/library.h"
 #include "lock.h"
 #include "tools/log/record_json.h"
 #include "tools/report/library.h"
@@ -230,11 +230,12 @@ static bool number_object(struct reading *in, const char *key, const json_t *val
 }
 
 void lock_identity_of(const char *name, enum wc_role *role, char part[LOCK_PART]) {
-    struct wc_relevance r = {.framework = NULL};
+    struct wc_library l;
 
-    wc_name_read(name, &r.name);
-    *role = wc_role_of(&r);
-    snprintf(part, LOCK_PART, "%s", r.name.part);
+    wc_library_begin(&l, name);
+    wc_name_read(name, &l.name);
+    *role = wc_library_role(&l);
+    snprintf(part, LOCK_PART, "%s", l.name.part);
 }
 
 static void complete_object(struct reading *in, struct wc_object_record *o, const char *name) {
