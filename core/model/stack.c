@@ -3,8 +3,25 @@
 
 #include "stack_keep.h"
 
-#define GROW(s, list)                                                                              \
-    wc_stack_grow(s, (void **)(void *)&(list).p, (list).n, &(list).room, sizeof(*(list).p))
+/* A copy of a record into its entry, which begins with it: `old`, else a new one at the list's end.
+ * NULL: no memory, and what was there stays. */
+static void *put(struct wc_stack *s, enum wc_kind kind, void *copy, size_t copy_size, void *old,
+                 void **list, size_t *n, size_t *room, size_t size) {
+    void *entry;
+
+    if (!wc_stack_keep(s, kind, copy, old))
+        return NULL;
+    entry = old ? old : wc_stack_grow(s, list, *n, room, size);
+    if (!entry)
+        return NULL;
+    *n += !old;
+    wc_mem_copy(entry, copy, copy_size);
+    return entry;
+}
+#define PUT(entry, s, list, record, copy, old)                                                     \
+    ((entry = put(s, (record)->kind, copy, sizeof(*(copy)), old, (void **)(void *)&(s)->list.p,    \
+                  &(s)->list.n, &(s)->list.room, sizeof(*(s)->list.p))) &&                         \
+     ((entry)->seq = (record)->seq, true))
 
 void wc_stack_begin(struct wc_stack *s, struct wc_arena *arena) {
     wc_mem_set(s, 0, sizeof(*s));
@@ -20,17 +37,10 @@ static struct wc_object *find_object(const struct wc_stack *s, int64_t object) {
 
 static bool apply_object(struct wc_stack *s, const struct wc_record *r) {
     struct wc_object_record copy = r->u.object;
-    struct wc_object *old = find_object(s, copy.object);
     struct wc_object *o;
 
-    if (!wc_stack_keep(s, r->kind, &copy, old ? &old->r : NULL))
+    if (!PUT(o, s, objects, r, &copy, find_object(s, copy.object)))
         return false;
-    o = old ? old : GROW(s, s->objects);
-    if (!o)
-        return false;
-    s->objects.n += !old;
-    o->r = copy;
-    o->seq = r->seq;
     o->version = wc_version_of(copy.version);
     o->floor = wc_version_of(copy.version_floor);
     o->ceiling = wc_version_of(copy.version_ceiling);
@@ -54,17 +64,9 @@ static struct wc_package *find_package(const struct wc_stack *s,
 
 static bool apply_package(struct wc_stack *s, const struct wc_record *r) {
     struct wc_package_record copy = r->u.package;
-    struct wc_package *old = find_package(s, &copy), *p;
+    struct wc_package *p;
 
-    if (!wc_stack_keep(s, r->kind, &copy, old ? &old->r : NULL))
-        return false;
-    p = old ? old : GROW(s, s->packages);
-    if (!p)
-        return false;
-    s->packages.n += !old;
-    p->r = copy;
-    p->seq = r->seq;
-    return true;
+    return PUT(p, s, packages, r, &copy, find_package(s, &copy));
 }
 
 /* A host is no object yet when its first request fails. */
@@ -85,20 +87,11 @@ static struct wc_demand *find_demand(const struct wc_stack *s, const struct wc_d
 
 static bool apply_demand(struct wc_stack *s, const struct wc_record *r) {
     struct wc_demand_record copy = r->u.demand;
-    struct wc_demand *old = find_demand(s, &copy);
-    struct wc_demand *d;
+    struct wc_demand *old = find_demand(s, &copy), *d;
 
     if (old && copy.host == WC_NULL)
         copy.host = old->r.host;
-    if (!wc_stack_keep(s, r->kind, &copy, old ? &old->r : NULL))
-        return false;
-    d = old ? old : GROW(s, s->demands);
-    if (!d)
-        return false;
-    s->demands.n += !old;
-    d->r = copy;
-    d->seq = r->seq;
-    return true;
+    return PUT(d, s, demands, r, &copy, old);
 }
 
 static struct wc_binding *find_binding(const struct wc_stack *s,
@@ -127,17 +120,13 @@ static int64_t wrapped_together(const struct wc_binding_record *old,
 
 static bool apply_binding(struct wc_stack *s, const struct wc_record *r) {
     struct wc_binding_record copy = r->u.binding;
-    struct wc_binding *b = find_binding(s, &copy);
+    struct wc_binding *old = find_binding(s, &copy), *b;
 
-    copy.functions = b ? b->r.functions : (struct wc_strings){NULL, 0};
-    if (b)
-        copy.wrapped = wrapped_together(&b->r, &r->u.binding);
-    if (!wc_stack_keep(s, r->kind, &copy, b ? &b->r : NULL) || (!b && !(b = GROW(s, s->bindings))))
-        return false;
-    s->bindings.n += b == s->bindings.p + s->bindings.n;
-    b->r = copy;
-    b->seq = r->seq;
-    return wc_stack_add_texts(s, &b->r.functions, &r->u.binding.functions);
+    copy.functions = old ? old->r.functions : (struct wc_strings){NULL, 0};
+    if (old)
+        copy.wrapped = wrapped_together(&old->r, &r->u.binding);
+    return PUT(b, s, bindings, r, &copy, old) &&
+           wc_stack_add_texts(s, &b->r.functions, &r->u.binding.functions);
 }
 
 /* What was first inferred and is then told in the loader's words is one failure; so is the same
@@ -159,17 +148,10 @@ static struct wc_failure *find_failure(const struct wc_stack *s,
 
 static bool apply_failure(struct wc_stack *s, const struct wc_record *r) {
     struct wc_failure_record copy = r->u.failure;
-    struct wc_failure *old = find_failure(s, &copy);
     struct wc_failure *f;
 
-    if (!wc_stack_keep(s, r->kind, &copy, old ? &old->r : NULL))
+    if (!PUT(f, s, failures, r, &copy, find_failure(s, &copy)))
         return false;
-    f = old ? old : GROW(s, s->failures);
-    if (!f)
-        return false;
-    s->failures.n += !old;
-    f->r = copy;
-    f->seq = r->seq;
     f->tid = r->tid;
     return true;
 }
@@ -183,29 +165,18 @@ static struct wc_searched *find_search(const struct wc_stack *s, int64_t search)
 
 static bool apply_search(struct wc_stack *s, const struct wc_record *r) {
     struct wc_search_record copy = r->u.search;
-    struct wc_searched *old = find_search(s, copy.search), *one;
+    struct wc_searched *one;
 
-    if (!wc_stack_keep(s, r->kind, &copy, old ? &old->r : NULL))
-        return false;
-    one = old ? old : GROW(s, s->searches);
-    if (!one)
-        return false;
-    s->searches.n += !old;
-    one->r = copy;
-    one->seq = r->seq;
-    return true;
+    return PUT(one, s, searches, r, &copy, find_search(s, copy.search));
 }
 
 static bool apply_candidate(struct wc_stack *s, const struct wc_record *r) {
     struct wc_candidate_record copy = r->u.candidate;
-    struct wc_candidate *one;
+    struct wc_candidate *c;
 
-    if (!wc_stack_keep(s, r->kind, &copy, NULL) || !(one = GROW(s, s->candidates)))
+    if (!PUT(c, s, candidates, r, &copy, NULL))
         return false;
-    s->candidates.n++;
-    one->r = copy;
-    one->seq = r->seq;
-    one->version = wc_version_of(copy.version);
+    c->version = wc_version_of(copy.version);
     return true;
 }
 
@@ -218,42 +189,26 @@ static struct wc_file *find_file(const struct wc_stack *s, const struct wc_file_
 
 static bool apply_file(struct wc_stack *s, const struct wc_record *r) {
     struct wc_file_record copy = r->u.file;
-    struct wc_file *old = find_file(s, &copy), *f;
+    struct wc_file *f;
 
-    if (!wc_stack_keep(s, r->kind, &copy, old ? &old->r : NULL))
-        return false;
-    f = old ? old : GROW(s, s->files);
-    if (!f)
-        return false;
-    s->files.n += !old;
-    f->r = copy;
-    f->seq = r->seq;
-    return true;
+    return PUT(f, s, files, r, &copy, find_file(s, &copy));
 }
 
 static bool apply_call(struct wc_stack *s, const struct wc_record *r) {
     struct wc_call_record copy = r->u.call;
     struct wc_call *c;
 
-    if (!wc_stack_keep(s, r->kind, &copy, NULL) || !(c = GROW(s, s->calls)))
+    if (!PUT(c, s, calls, r, &copy, NULL))
         return false;
-    s->calls.n++;
-    c->r = copy;
-    c->seq = r->seq;
     c->tid = r->tid;
     return true;
 }
 
 static bool apply_unobserved(struct wc_stack *s, const struct wc_record *r) {
     struct wc_unobserved_record copy = r->u.unobserved;
-    struct wc_unobserved *b;
+    struct wc_unobserved *u;
 
-    if (!wc_stack_keep(s, r->kind, &copy, NULL) || !(b = GROW(s, s->unobserved)))
-        return false;
-    s->unobserved.n++;
-    b->r = copy;
-    b->seq = r->seq;
-    return true;
+    return PUT(u, s, unobserved, r, &copy, NULL);
 }
 
 static bool apply_finding(struct wc_stack *s, const struct wc_record *r) {
@@ -262,11 +217,8 @@ static bool apply_finding(struct wc_stack *s, const struct wc_record *r) {
 
     if (!s->keep_findings)
         return true;
-    if (!wc_stack_keep(s, r->kind, &copy, NULL) || !(f = GROW(s, s->findings)))
+    if (!PUT(f, s, findings, r, &copy, NULL))
         return false;
-    s->findings.n++;
-    f->r = copy;
-    f->seq = r->seq;
     f->time = r->time;
     return true;
 }
