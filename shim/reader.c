@@ -15,7 +15,7 @@ static bool open_file(void *ctx, const char *path, struct wc_library *out) {
     open_views++;
     wc_library_begin(out, path);
     const struct wc_elf_image *e = view_image(v);
-    out->image = v->damaged ? NULL : e;
+    out->image = v->blocks.damaged ? NULL : e;
     return true;
 }
 
@@ -23,7 +23,7 @@ static bool close_file(void *ctx) {
     struct view *v = &views[--open_views];
     (void)ctx;
     view_close(v);
-    return !v->damaged;
+    return !v->blocks.damaged;
 }
 
 const struct wc_reader *reader(void) {

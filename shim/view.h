@@ -10,20 +10,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/elf/blocks.h"
 #include "core/elf/elf_image.h"
 
-#define VIEW_BLOCKS 65536
 #define VIEW_MOST ((size_t)65536 << 20) /* then blocks are of 1 MiB */
 
 /* Too large for a stack. */
 struct view {
     const char *path; /* the caller's, for as long as the view is open */
     unsigned char *bytes;
-    size_t size;
     uint64_t device, inode;
-    bool damaged; /* the file is not any more what it was when the view was opened */
-    unsigned block_bits;
-    unsigned char have[VIEW_BLOCKS / 8]; /* which blocks were read */
+    struct wc_blocks blocks; /* damaged: it is not any more what it was when it was opened */
     struct wc_elf_image image;
 };
 

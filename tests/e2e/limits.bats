@@ -311,5 +311,5 @@ opens() {
     done
     opens "$PWD"/{1..40}/site-packages/nvidia/cudnn/lib/libcudnn.so.9
     is "$(records object "$log" | jq -r 'select(.role == "facade").path' | sort -u | wc -l)" 40
-    is "$(records package "$log" | jq -r .path | grep -c "^$PWD/.*/site-packages/")" 31
+    is "$(records package "$log" | jq -r .installation_path | grep -c "^$PWD/.*/site-packages/")" 31
 }

@@ -42,15 +42,15 @@ static void what_is_asked_for_is_read(void **state) {
     (void)state;
     put("file", 0, 3 * BLOCK + 100, 'a');
     assert_true(view_open(&v, "file"));
-    assert_int_equal(v.size, 3 * BLOCK + 100);
+    assert_int_equal(v.blocks.size, 3 * BLOCK + 100);
     assert_true(view_fetch(&v, 5, 0));
-    assert_int_equal(count(&v, 0, v.size, 0), v.size);
+    assert_int_equal(count(&v, 0, v.blocks.size, 0), v.blocks.size);
     assert_true(view_fetch(&v, BLOCK + 7, 1));
     assert_int_equal(count(&v, 0, BLOCK, 0), BLOCK);
     assert_int_equal(count(&v, BLOCK, BLOCK, 'a'), BLOCK);
     assert_int_equal(count(&v, 2 * BLOCK, BLOCK + 100, 0), BLOCK + 100);
     assert_true(view_fetch(&v, BLOCK - 1, 2 * BLOCK + 101)); /* to its last byte */
-    assert_int_equal(count(&v, 0, v.size, 'a'), v.size);
+    assert_int_equal(count(&v, 0, v.blocks.size, 'a'), v.blocks.size);
     view_close(&v);
 }
 
@@ -104,9 +104,9 @@ static void a_file_cut_before_it_is_read_kills_nobody(void **state) {
     put("file", 0, 4 * BLOCK, 'a');
     assert_true(view_open(&v, "file"));
     assert_int_equal(truncate("file", 0), 0);
-    assert_int_equal(count(&v, 0, v.size, 0), v.size); /* a mapped file would raise SIGBUS here */
+    assert_int_equal(count(&v, 0, v.blocks.size, 0), v.blocks.size); /* a mapped file would raise SIGBUS here */
     assert_false(view_fetch(&v, 0, 1));
-    assert_true(v.damaged);
+    assert_true(v.blocks.damaged);
     put("file", 0, 4 * BLOCK, 'a');
     assert_false(view_fetch(&v, 0, 1)); /* once and for all */
     view_close(&v);
@@ -122,7 +122,7 @@ static void a_file_cut_while_it_is_read_kills_nobody(void **state) {
         assert_int_equal(truncate("file", (off_t)left), 0);
         assert_false(view_fetch(&v, 0, 4 * BLOCK));
         assert_int_equal(count(&v, BLOCK, BLOCK, 'a'), BLOCK);
-        assert_int_equal(count(&v, 0, v.size, 'a') + count(&v, 0, v.size, 0), v.size);
+        assert_int_equal(count(&v, 0, v.blocks.size, 'a') + count(&v, 0, v.blocks.size, 0), v.blocks.size);
         view_close(&v);
     }
 }
@@ -196,10 +196,10 @@ static void a_library_is_read_through_it(void **state) {
     (void)state;
     put_library("library");
     assert_true(view_open(&v, "library"));
-    assert_int_equal(wc_elf_from_pieces(&e, v.bytes, v.size, 0, view_fetch, &v), WC_ELF_OK);
+    assert_int_equal(wc_elf_from_pieces(&e, v.bytes, v.blocks.size, 0, view_fetch, &v), WC_ELF_OK);
     assert_string_equal(wc_elf_soname(&e), "libmade.so.1");
     assert_true(wc_elf_find_defined(&e, "cudnnCreate", &s));
-    assert_false(v.damaged);
+    assert_false(v.blocks.damaged);
     view_close(&v);
 }
 
@@ -210,8 +210,8 @@ static void a_library_that_is_cut_is_refused(void **state) {
     put_library("library");
     assert_true(view_open(&v, "library"));
     assert_int_equal(truncate("library", 64), 0);
-    assert_int_equal(wc_elf_from_pieces(&e, v.bytes, v.size, 0, view_fetch, &v), WC_ELF_TRUNCATED);
-    assert_true(v.damaged);
+    assert_int_equal(wc_elf_from_pieces(&e, v.bytes, v.blocks.size, 0, view_fetch, &v), WC_ELF_TRUNCATED);
+    assert_true(v.blocks.damaged);
     view_close(&v);
 }
 

@@ -16,12 +16,12 @@
 #include "core/records/process.h"
 #include "core/version/version.h"
 #include "options.h"
+#include "tools/elf/elf_file.h"
 #include "tools/log/log_reader.h"
 #include "tools/log/newest_log.h"
 #include "tools/probe/gpus.h"
 #include "tools/probe/trial.h"
 #include "tools/run/preload.h"
-#include "tools/util/disk.h"
 
 #ifdef __aarch64__
 #define OWN_MACHINE EM_AARCH64
@@ -57,18 +57,20 @@ static const char usage[] =
 /* ---- the library ---- */
 
 static bool check_architecture(struct checks *c, const char *shim) {
-    struct disk_file file;
+    struct elf_file *file;
+    struct disk disk;
     char *text = NULL;
 
-    if (!disk_file_open(&file, shim)) {
+    disk_begin(&disk, NULL);
+    file = elf_file_open_other(&disk, shim);
+    if (!file)
         text = must_format("%s cannot be read: %s", shim, strerror(errno));
-    } else {
-        if (!file.is_elf)
-            text = must_format("%s is no library of 64 bits, or is cut off", shim);
-        else if (file.image.machine != OWN_MACHINE)
-            text = must_format("%s is for another processor than this one, " OWN_NAME, shim);
-        disk_file_close(&file);
-    }
+    else if (file->error != WC_ELF_OK)
+        text = must_format("%s is no library of 64 bits, or is cut off", shim);
+    else if (file->image.machine != OWN_MACHINE)
+        text = must_format("%s is for another processor than this one, " OWN_NAME, shim);
+    elf_file_close(file);
+    disk_end(&disk);
     if (text)
         checks_add(c, "library", CHECK_ERROR, text,
                    must_copy("install the whichcudnn that is built for this computer"));

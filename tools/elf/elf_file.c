@@ -8,10 +8,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "core/elf/blocks.h"
 #include "core/model/frameworks.h"
 #include "tools/util/memory.h"
 
-#define BLOCKS 65536
 #define BLOCK_BITS 14       /* of memory that is not ours */
 #define PAGE ((size_t)4096) /* the smallest there is */
 /* Nothing that core/ asks of a library is that much; a file without an end may be a trap. */
@@ -24,11 +24,10 @@ struct elf_file_contents {
     uint64_t low;                  /* address of the first byte there */
     unsigned char *bytes;
     size_t size;
-    uint64_t read; /* bytes so far */
-    unsigned block_bits;
+    uint64_t read;                   /* bytes so far */
     volatile sig_atomic_t damaged;   /* it is not any more what it was */
     struct elf_file_contents *older; /* of those that are mapped */
-    unsigned char have[BLOCKS / 8];
+    struct wc_blocks blocks;
     struct wc_identity identity;
     char path[PATH_MAX], real_path[PATH_MAX], gpu_library[PATH_MAX];
 };
@@ -37,15 +36,15 @@ static unsigned char scratch[72 << 10]; /* for what core/ asks */
 
 /* ---- the bytes ---- */
 
-static bool has_block(const struct elf_file_contents *f, uint64_t i) {
-    return f->have[i / 8] >> (i % 8) & 1;
-}
-
 /* By pages: between two segments some may be missing, of which nothing is asked for. */
-static bool read_memory(const struct elf_file_contents *f, uint64_t from, size_t n) {
+static bool read_memory(void *contents, uint64_t from, uint64_t n) {
+    struct elf_file_contents *f = contents;
     const struct elf_file_memory *m = &f->memory;
     bool some = false;
 
+    f->read += n;
+    if (f->read > BYTES_MOST)
+        return false;
     if (m->read(m->owner, f->low + from, f->bytes + from, n))
         return true;
     for (size_t at = 0, piece; at < n; at += piece) {
@@ -55,31 +54,10 @@ static bool read_memory(const struct elf_file_contents *f, uint64_t from, size_t
     return some;
 }
 
-static bool read_blocks(struct elf_file_contents *f, uint64_t first, uint64_t last) {
-    uint64_t from = first << f->block_bits, end = (last + 1) << f->block_bits;
+static bool fetch_memory(void *contents, uint64_t offset, uint64_t n) {
+    struct elf_file_contents *f = contents;
 
-    if (end > f->size)
-        end = f->size;
-    f->read += end - from;
-    if (f->read > BYTES_MOST || !read_memory(f, from, end - from))
-        return false;
-    for (uint64_t i = first; i <= last; i++)
-        f->have[i / 8] |= (unsigned char)(1 << (i % 8));
-    return true;
-}
-
-static bool fetch_memory(void *owner, uint64_t offset, uint64_t n) {
-    struct elf_file_contents *f = owner;
-    uint64_t last = n > 0 ? (offset + n - 1) >> f->block_bits : 0;
-
-    for (uint64_t i = offset >> f->block_bits, end; n > 0 && i <= last && !f->damaged; i = end) {
-        end = i + 1;
-        if (has_block(f, i))
-            continue;
-        while (end <= last && !has_block(f, end))
-            end++;
-        f->damaged = !read_blocks(f, i, end - 1);
-    }
+    f->damaged = !wc_blocks_fetch(&f->blocks, offset, n);
     return !f->damaged;
 }
 
@@ -93,8 +71,7 @@ static void open_memory(struct elf_file_contents *f, uint64_t size) {
         return;
     f->bytes = bytes;
     f->size = (size_t)size;
-    for (f->block_bits = BLOCK_BITS; (size - 1) >> f->block_bits >= BLOCKS;)
-        f->block_bits++;
+    wc_blocks_begin(&f->blocks, size, BLOCK_BITS, read_memory, f);
 }
 
 /* ---- a file, mapped ---- */

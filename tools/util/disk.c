@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "memory.h"
@@ -217,27 +216,4 @@ void disk_begin(struct disk *d, const char *root) {
 
 void disk_end(struct disk *d) {
     free(d->root);
-}
-
-/* ---- as a whole ---- */
-
-bool disk_file_open(struct disk_file *f, const char *path) {
-    struct stat st;
-    int fd = disk_open(NULL, path, &st);
-    void *bytes = MAP_FAILED;
-
-    if (fd >= 0 && st.st_size > 0)
-        bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (fd >= 0)
-        close(fd);
-    if (bytes == MAP_FAILED)
-        return false;
-    f->bytes = bytes;
-    f->n = (size_t)st.st_size;
-    f->is_elf = wc_elf_from_file(&f->image, f->bytes, f->n, 0) == WC_ELF_OK;
-    return true;
-}
-
-void disk_file_close(struct disk_file *f) {
-    munmap(f->bytes, f->n);
 }

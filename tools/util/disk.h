@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 
 #include "core/base/files.h"
-#include "core/elf/elf_image.h"
 
 extern const struct wc_files disk_files; /* of this computer */
 
@@ -33,16 +32,5 @@ size_t disk_read(int fd, uint64_t offset, void *to, size_t n);
 /* The path by which this machine has it; below another root with all links followed. False: errno.
  */
 bool disk_outside(const struct disk *d, const char *path, char to[PATH_MAX]);
-
-/* The whole of a file for as long as it is open. */
-struct disk_file {
-    void *bytes;
-    size_t n;
-    struct wc_elf_image image; /* where is_elf */
-    bool is_elf;               /* one of 64 bits, little-endian, whole as far as its tables go */
-};
-/* False: no regular file with bytes in it that can be read. */
-bool disk_file_open(struct disk_file *f, const char *path);
-void disk_file_close(struct disk_file *f);
 
 #endif
