@@ -3,6 +3,7 @@
 #include <elf.h>
 
 #include "files.h"
+#include "sys.h"
 
 static const Elf64_auxv_t *vector;
 
@@ -34,11 +35,17 @@ void auxv_note_environment(const char *const *envp) {
         vector = NULL;
 }
 
-/* In one read: every process pays for it. What cannot be read is an empty vector. */
+/* In one read: every process pays for it. What cannot be read is an empty vector. Not by way of
+ * shim_files, whose pointers are not right before we are relocated. */
 static const Elf64_auxv_t *copy_from_proc(void) {
     static Elf64_auxv_t copy[64]; /* the last one stays AT_NULL */
+    struct stat st;
     size_t n;
-    shim_files.read(NULL, "/proc/self/auxv", 0, copy, sizeof copy - sizeof *copy, &n);
+    int fd = files_open("/proc/self/auxv", &st);
+    if (fd < 0)
+        return copy;
+    files_read(fd, 0, copy, sizeof copy - sizeof *copy, &n);
+    sys_close(fd);
     return copy;
 }
 

@@ -64,33 +64,6 @@ uintptr_t next_definition(unsigned entry) {
     return s.result;
 }
 
-/*
- * Before our own relocation no import works and no pointer in our data is right. The loader's list
- * is reached through the program's DT_DEBUG, the program's headers through /proc/self/auxv; those
- * are the loader's where it was started with the program as an argument, and it defines _r_debug.
- * Start-up objects stand first in it and never leave it: up to the C library it can be read without
- * a lock.
- */
-static const ElfW(Phdr) * program_headers(size_t *n) {
-    ElfW(auxv_t) entry;
-    const ElfW(Phdr) *phdr = NULL;
-    int fd = sys_open("/proc/self/auxv", O_RDONLY | O_CLOEXEC, 0);
-    *n = 0;
-    if (fd < 0)
-        return NULL;
-    for (uint64_t at = 0; sys_pread(fd, &entry, sizeof entry, at) == sizeof entry;
-         at += sizeof entry) {
-        if (entry.a_type == AT_NULL)
-            break;
-        if (entry.a_type == AT_PHDR)
-            phdr = (const void *)entry.a_un.a_val;
-        if (entry.a_type == AT_PHNUM)
-            *n = entry.a_un.a_val;
-    }
-    sys_close(fd);
-    return phdr;
-}
-
 /* phdr are the loader's own headers: it was started with the program as an argument. */
 static const struct link_map *list_of_loader(const ElfW(Phdr) * phdr, size_t n) {
     struct wc_elf_image image;
@@ -104,15 +77,16 @@ static const struct link_map *list_of_loader(const ElfW(Phdr) * phdr, size_t n) 
     return ((const struct r_debug *)((uintptr_t)header + list.value))->r_map;
 }
 
+/*
+ * Before our own relocation no import works and no pointer in our data is right. The loader's list
+ * is reached through the program's DT_DEBUG, the program's headers through the auxiliary vector;
+ * those are the loader's where it was started with the program as an argument, and it defines
+ * _r_debug. Start-up objects stand first in it and never leave it: up to the C library it can be
+ * read without a lock.
+ */
 static const struct link_map *first_link_map(void) {
-    size_t n = 0;
-    const ElfW(Phdr) *phdr = NULL;
-    if (!next_are_we_relocated()) {
-        phdr = program_headers(&n);
-    } else {
-        phdr = (const void *)auxv_value(AT_PHDR);
-        n = auxv_value(AT_PHNUM);
-    }
+    const ElfW(Phdr) *phdr = (const void *)auxv_value(AT_PHDR);
+    size_t n = auxv_value(AT_PHNUM);
     uint64_t base = 0;
     bool based = false; /* a program that has an interpreter has PT_PHDR, the loader has it not */
     for (size_t i = 0; phdr && i < n; i++)
