@@ -35,8 +35,10 @@ static void check_strings(const struct wc_strings *s) {
 static void check_package(void *ctx, struct wc_record *record) {
     const struct wc_package_record *p = &record->u.package;
     (void)ctx;
-    MUST(p->name && p->environment && p->list && p->files > 0 && p->absent <= p->files);
-    MUST(p->state > WC_package_state_UNKNOWN && p->state < WC_package_state_COUNT);
+    MUST(p->package && p->prefix && p->list && p->file_count > 0);
+    MUST(p->missing_count <= p->file_count);
+    MUST(p->package_state > WC_package_state_UNKNOWN);
+    MUST(p->package_state < WC_package_state_COUNT);
     check_strings(&p->missing);
     check_strings(&p->changed);
     check_strings(&p->foreign);
