@@ -22,7 +22,11 @@ static int read_page(void **state) {
     return 0;
 }
 
-/* ---- the stacks of the examples ---- */
+/* ---- the stacks of the examples: example_NAME(), by the first word of a row of the table ---- */
+
+#define FINDING(name, id, severity, title)                                                         \
+    void example_##name(struct scene *s) __attribute__((weak)); /* NULL: somebody forgot it */
+#include "core/findings/findings.def"
 
 static const char cuda13[] = "/usr/local/cuda-13.0";
 
@@ -79,7 +83,7 @@ static struct bought cudnn_of_wheel(void) {
                            .files = 8};
 }
 
-static void installation_incomplete(struct scene *s) {
+void example_installation_incomplete(struct scene *s) {
     struct bought b = cudnn_of_wheel();
     add_failure(s, NOBODY, "/usr/lib/python3.12/lib-dynload/_ctypes.so",
                 "/venv/lib/python3.12/site-packages/torch/lib/libtorch_global_deps.so",
@@ -89,7 +93,7 @@ static void installation_incomplete(struct scene *s) {
     add_package(s, &b);
 }
 
-static void installation_mixed(struct scene *s) {
+void example_installation_mixed(struct scene *s) {
     struct bought b = cudnn_of_wheel(), other = cudnn_of_wheel();
     other.name = "nvidia-cudnn-cu11";
     other.version = "9.10.2.21";
@@ -103,7 +107,7 @@ static void installation_mixed(struct scene *s) {
     of_wheel(s, NULL, version_of(9, 1, 0), add_host(s, "/opt/app/host"));
 }
 
-static void bad_file(struct scene *s) {
+void example_bad_file(struct scene *s) {
     int64_t host = add_host(s, "/opt/app/libengine.so");
     struct looked_at l = {.path = "/opt/models/lib/libcudnn.so.9",
                           .fault = WC_file_fault_POINTER,
@@ -114,7 +118,7 @@ static void bad_file(struct scene *s) {
     add_failure(s, host, NULL, "libcudnn.so.9", print(s, "%s: invalid ELF header", l.path));
 }
 
-static void wrong_name(struct scene *s) {
+void example_wrong_name(struct scene *s) {
     int64_t host = add_host(s, "/opt/app/libengine.so");
     struct wc_record r = begin(WC_KIND_object);
     struct wc_object_record *o = &r.u.object;
@@ -131,7 +135,7 @@ static void wrong_name(struct scene *s) {
     apply(s, &r);
 }
 
-static void symbol_version_not_found(struct scene *s) {
+void example_symbol_version_not_found(struct scene *s) {
     struct looked_at l = {.path = "/opt/cudnn/lib/libcudnn.so.8",
                           .soname = "libcudnn.so.8",
                           .version = "8.5.0",
@@ -143,7 +147,7 @@ static void symbol_version_not_found(struct scene *s) {
                 "libcudnn.so.8");
 }
 
-static void library_not_found(struct scene *s) {
+void example_library_not_found(struct scene *s) {
     int64_t host = add_host(s, "/opt/app/libengine.so");
     add_failure(s, host, NULL, "libcudnn.so.9", not_found(s, "libcudnn.so.9"));
     add_failure(s, host, NULL, "libcudnn.so", not_found(s, "libcudnn.so"));
@@ -162,7 +166,7 @@ static int64_t of_cuda(struct scene *s, const char *part, const char *directory,
     return add_file(s, &f);
 }
 
-static void cuda_major_differs(struct scene *s) {
+void example_cuda_major_differs(struct scene *s) {
     int64_t host = add_host(s, "/opt/app/host");
     of_cuda(s, "cudart", "/usr/local/cuda-13.0/lib64", "cuda-13.0",
             WC_installation_kind_CUDA_TOOLKIT, 13, host);
@@ -170,7 +174,7 @@ static void cuda_major_differs(struct scene *s) {
     add_failure(s, facade, NULL, "libcublasLt.so.12", not_found(s, "libcublasLt.so.12"));
 }
 
-static void cuda_dependency_differs(struct scene *s) {
+void example_cuda_dependency_differs(struct scene *s) {
     add_variable(s, "LD_LIBRARY_PATH=/usr/local/cuda-12.1/lib64");
     int64_t host = torch(s);
     of_wheel(s, NULL, version_of(9, 26, 0), host);
@@ -189,17 +193,17 @@ static void cuda_dependency_differs(struct scene *s) {
     add_beside(s, add_search(s, &f), &own);
 }
 
-static void dependency_missing(struct scene *s) {
+void example_dependency_missing(struct scene *s) {
     int64_t facade = of_wheel(s, NULL, version_of(8, 9, 2), add_host(s, "/opt/app/host"));
     add_failure(s, facade, NULL, "libcudnn_ops_infer.so.8", not_found(s, "libcublas.so.11"));
 }
 
-static void part_missing(struct scene *s) {
+void example_part_missing(struct scene *s) {
     int64_t facade = of_wheel(s, NULL, version_of(9, 1, 0), add_host(s, "/opt/app/host"));
     add_failed_part(s, facade, "graph", version_of(9, 1, 0), 4);
 }
 
-static void major_differs(struct scene *s) {
+void example_major_differs(struct scene *s) {
     int64_t host = add_host(s, "/venv/lib/python3.12/site-packages/old/libold.so");
     struct want w = {host, WC_demand_kind_SYMBOL_VERSION, .spec = "==8.*",
                      .source = "symbol version of its imports"};
@@ -207,24 +211,24 @@ static void major_differs(struct scene *s) {
     of_wheel(s, NULL, version_of(9, 1, 0), host);
 }
 
-static void facade_and_parts_differ(struct scene *s) {
+void example_facade_and_parts_differ(struct scene *s) {
     add_variable(s, "LD_LIBRARY_PATH=/usr/local/cuda-13.0/lib64");
     int64_t facade = of_wheel(s, NULL, version_of(9, 1, 0), add_host(s, "/opt/app/host"));
     of_toolkit(s, "graph", version_of(9, 19, 0), facade);
 }
 
-static void parts_differ(struct scene *s) {
+void example_parts_differ(struct scene *s) {
     int64_t facade = of_wheel(s, NULL, version_of(9, 1, 0), add_host(s, "/opt/app/host"));
     of_wheel(s, "graph", version_of(9, 1, 0), facade);
     of_wheel(s, "ops", version_of(9, 28, 0), facade);
 }
 
-static void runtime_too_old(struct scene *s) {
+void example_runtime_too_old(struct scene *s) {
     int64_t facade = of_toolkit(s, NULL, version_of(9, 19, 0), torch(s));
     of_toolkit(s, "graph", version_of(9, 19, 0), facade);
 }
 
-static void runtime_too_new(struct scene *s) {
+void example_runtime_too_new(struct scene *s) {
     int64_t host = add_host(s, "/venv/lib/python3.8/site-packages/mxnet/libmxnet.so");
     struct want w = {host,
                      WC_demand_kind_BUILT,
@@ -242,7 +246,7 @@ static void runtime_too_new(struct scene *s) {
     add_file(s, &f);
 }
 
-static void missing_symbols(struct scene *s) {
+void example_missing_symbols(struct scene *s) {
     static const char *const name[] = {"cudnnGetMaxDeviceVersion"};
     int64_t host = add_host(s, "/opt/app/libengine.so");
     struct file f = {.role = WC_role_FACADE,
@@ -255,7 +259,7 @@ static void missing_symbols(struct scene *s) {
     add_binding(s, host, NOBODY, WC_binding_how_UNDEFINED, name, 1);
 }
 
-static void driver_missing(struct scene *s) {
+void example_driver_missing(struct scene *s) {
     int64_t host = add_host(s, "/opt/app/host");
     int64_t facade = of_wheel(s, NULL, version_of(9, 1, 0), host);
     int64_t graph = of_wheel(s, "graph", version_of(9, 1, 0), facade);
@@ -264,14 +268,14 @@ static void driver_missing(struct scene *s) {
     add_call(s, "cudnnCreate", host, facade, 1001, WC_NULL);
 }
 
-static void init_failed(struct scene *s) {
+void example_init_failed(struct scene *s) {
     int64_t host = add_host(s, "/opt/app/host");
     int64_t facade = of_wheel(s, NULL, version_of(9, 1, 0), host);
     add_machine(s, "535.104.05", 1);
     add_call(s, "cudnnCreate", host, facade, 1001, WC_NULL);
 }
 
-static void call_failed(struct scene *s) {
+void example_call_failed(struct scene *s) {
     int64_t host = add_host(s, "/opt/app/host");
     int64_t facade = of_wheel(s, NULL, version_of(9, 1, 0), host);
     of_wheel(s, "graph", version_of(9, 1, 0), facade);
@@ -279,7 +283,7 @@ static void call_failed(struct scene *s) {
     add_call(s, "cudnnOpsVersionCheck", host, facade, 1002, WC_NULL);
 }
 
-static void expectation_not_met(struct scene *s) {
+void example_expectation_not_met(struct scene *s) {
     struct want w = {NOBODY, WC_demand_kind_EXPECTATION, .spec = ">=9.8,<10",
                      .source = "WHICHCUDNN_EXPECT"};
     add_demand(s, &w);
@@ -287,7 +291,7 @@ static void expectation_not_met(struct scene *s) {
     of_wheel(s, "graph", version_of(9, 1, 0), facade);
 }
 
-static void demands_conflict(struct scene *s) {
+void example_demands_conflict(struct scene *s) {
     int64_t one = add_host(s, "/opt/conda/lib/libopencv_dnn.so.4.5.5");
     int64_t two =
         add_host(s, "/opt/conda/lib/python3.10/site-packages/torch/lib/libtorch_cuda_cpp.so");
@@ -315,17 +319,17 @@ static void demands_conflict(struct scene *s) {
     add_file(s, &f);
 }
 
-static void part_from_other_installation(struct scene *s) {
+void example_part_from_other_installation(struct scene *s) {
     int64_t facade = of_wheel(s, NULL, version_of(9, 19, 0), add_host(s, "/opt/app/host"));
     of_toolkit(s, "graph", version_of(9, 19, 0), facade);
 }
 
-static void two_copies_loaded(struct scene *s) {
+void example_two_copies_loaded(struct scene *s) {
     of_wheel(s, NULL, version_of(9, 1, 0), add_host(s, "/opt/app/libone.so"));
     of_toolkit(s, NULL, version_of(9, 19, 0), add_host(s, "/opt/app/libtwo.so"));
 }
 
-static void driver_mixed(struct scene *s) {
+void example_driver_mixed(struct scene *s) {
     struct file f = {.role = WC_role_CUDA_DEPENDENCY,
                      .path = "/usr/lib/x86_64-linux-gnu/libcuda.so.550.54.14",
                      .soname = "libcuda.so.1",
@@ -334,14 +338,14 @@ static void driver_mixed(struct scene *s) {
     add_file(s, &f);
 }
 
-static void driver_too_old(struct scene *s) {
+void example_driver_too_old(struct scene *s) {
     int64_t host = add_host(s, "/opt/app/host");
     add_machine(s, "470.57.02", 1);
     of_cuda(s, "cudart", "/venv/lib/python3.12/site-packages/nvidia/cuda_runtime/lib",
             "nvidia-cuda-runtime-cu12", WC_installation_kind_WHEEL, 12, host);
 }
 
-static void gpu_unsupported(struct scene *s) {
+void example_gpu_unsupported(struct scene *s) {
     static const char *const gpus[] = {"NVIDIA GeForce GTX 1080 Ti, 6.1"};
     struct wc_record r = begin(WC_KIND_machine);
     r.u.machine.gpus = (struct wc_strings){gpus, 1};
@@ -365,26 +369,26 @@ static void of_framework(struct scene *s, const char *framework, const char *pat
     apply(s, &r);
 }
 
-static void gpu_stack_not_reached(struct scene *s) {
+void example_gpu_stack_not_reached(struct scene *s) {
     static const char main[] =
         "/venv/lib/python3.12/site-packages/tensorflow/libtensorflow_framework.so.2";
     of_framework(s, "tensorflow", main, "tensorflow", "2.21.0", main);
     add_failure(s, NOBODY, main, "libcublas.so.12", not_found(s, "libcublas.so.12"));
 }
 
-static void cpu_only_build(struct scene *s) {
+void example_cpu_only_build(struct scene *s) {
     of_framework(s, "torch", "/venv/lib/python3.12/site-packages/torch/lib/libtorch_cpu.so",
                  "torch", "2.5.1+cpu", NULL);
 }
 
-static void known_bad_release(struct scene *s) {
+void example_known_bad_release(struct scene *s) {
     int64_t facade = of_wheel(s, NULL, version_of(9, 10, 0), add_host(s, "/opt/app/host"));
     of_wheel(s, "graph", version_of(9, 10, 0), facade);
 }
 
 static const char wheel_s[] = "/venv/lib/python3.12/site-packages/nvidia/cudnn/lib/libcudnn.so.9";
 
-static void already_loaded_by_soname(struct scene *s) {
+void example_already_loaded_by_soname(struct scene *s) {
     int64_t facade = of_toolkit(s, NULL, version_of(9, 19, 0), add_host(s, "/opt/app/libone.so"));
     struct sought f = {.name = "libcudnn.so.9",
                        .by = add_host(s, "/opt/app/libtwo.so"),
@@ -398,7 +402,7 @@ static void already_loaded_by_soname(struct scene *s) {
     add_beside(s, add_search(s, &f), &b);
 }
 
-static void shadowed_copy(struct scene *s) {
+void example_shadowed_copy(struct scene *s) {
     add_variable(s, "LD_LIBRARY_PATH=/usr/local/cuda-13.0/lib64");
     int64_t host = add_host(s, "/opt/app/host");
     struct sought f = {.name = "libcudnn.so.9",
@@ -413,12 +417,12 @@ static void shadowed_copy(struct scene *s) {
     add_beside(s, add_search(s, &f), &b);
 }
 
-static void search_path_suspect(struct scene *s) {
+void example_search_path_suspect(struct scene *s) {
     add_variable(s, "LD_LIBRARY_PATH=:/usr/local/cuda-13.0/lib64");
     add_host(s, "/opt/app/host");
 }
 
-static void not_observed(struct scene *s) {
+void example_not_observed(struct scene *s) {
     add_host(s, "/opt/app/host");
     add_blind(s, "another namespace", "the loader shows it only to those inside");
 }
@@ -427,7 +431,7 @@ static const struct {
     const char *id;
     void (*make)(struct scene *);
 } examples[] = {
-#define FINDING(name, id, severity, title) {id, name},
+#define FINDING(name, id, severity, title) {id, example_##name},
 #include "core/findings/findings.def"
 };
 
@@ -538,6 +542,8 @@ static void each_example_is_what_diagnose_says(void **state) {
     static char text[16 << 10], block[17 << 10];
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
         struct scene *s = new_scene();
+        if (!examples[i].make)
+            fail_msg("%s has no example here: a stack in which it is found", examples[i].id);
         examples[i].make(s);
         diagnose(s);
         if (!finding(s, examples[i].id))
