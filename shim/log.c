@@ -137,7 +137,7 @@ struct name_parts {
 static void add_expanded(struct wc_text *t, const char *pattern, const struct name_parts *parts) {
     for (const char *s = pattern; *s; s++) {
         if (s[0] == '%' && s[1] == 'p')
-            wc_text_add_int(t, parts->pid), s++;
+            wc_text_format(t, "%jd", (intmax_t)parts->pid), s++;
         else if (s[0] == '%' && s[1] == 'n')
             wc_text_add(t, parts->node), s++;
         else if (s[0] == '%' && s[1] == 'r')

@@ -99,10 +99,6 @@ void wc_text_format_list(struct wc_text *t, const char *format, va_list list)
 /* What that would add, in a buffer of its own. False: it was cut. */
 bool wc_str_format(char *to, size_t cap, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void wc_text_add_int(struct wc_text *t, int64_t v);
-void wc_text_add_hex(struct wc_text *t, uint64_t v); /* lower case, without 0x */
-/* Adds each argument up to the first NULL: wc_text_join(&t, "a", "b", NULL). */
-void wc_text_join(struct wc_text *t, ...) __attribute__((sentinel));
 
 /*
  * Memory that only grows and is given back as a whole. The owner supplies `more`, which returns

@@ -217,14 +217,6 @@ static void add_digits(struct wc_text *t, uint64_t v, unsigned base, bool negati
     wc_text_add_n(t, p, (size_t)(digits + sizeof digits - p));
 }
 
-void wc_text_add_int(struct wc_text *t, int64_t v) {
-    add_digits(t, v < 0 ? -(uint64_t)v : (uint64_t)v, 10, v < 0);
-}
-
-void wc_text_add_hex(struct wc_text *t, uint64_t v) {
-    add_digits(t, v, 16, false);
-}
-
 _Static_assert(sizeof(long) == 8 && sizeof(size_t) == 8, "l, ll, j and z are one length");
 
 struct arguments {
@@ -242,7 +234,8 @@ static const char *convert(struct wc_text *t, const char *p, struct arguments *a
         p += 2;
     }
     if (*p == 'd') {
-        wc_text_add_int(t, wide ? va_arg(a->list, int64_t) : va_arg(a->list, int));
+        int64_t v = wide ? va_arg(a->list, int64_t) : va_arg(a->list, int);
+        add_digits(t, v < 0 ? -(uint64_t)v : (uint64_t)v, 10, v < 0);
     } else if (*p == 'u' || *p == 'x') {
         uint64_t v = wide ? va_arg(a->list, uint64_t) : va_arg(a->list, unsigned);
         add_digits(t, v, *p == 'u' ? 10 : 16, false);
@@ -290,15 +283,6 @@ bool wc_str_format(char *to, size_t cap, const char *format, ...) {
     wc_text_format_list(&t, format, list);
     va_end(list);
     return !t.cut;
-}
-
-void wc_text_join(struct wc_text *t, ...) {
-    va_list list;
-    const char *s;
-    va_start(list, t);
-    while ((s = va_arg(list, const char *)))
-        wc_text_add(t, s);
-    va_end(list);
 }
 
 void *wc_arena_take(struct wc_arena *a, size_t n) {

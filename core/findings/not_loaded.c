@@ -39,8 +39,6 @@ static bool bound_later(const struct wc_stack *s, const struct wc_failure *f) {
 
 /* Does f print that a facade did not come in? The facade's name in out. */
 static bool facade_not_loaded(const struct wc_stack *s, const struct wc_failure *f, char *out) {
-    struct wc_text t;
-
     if (!wc_is_load(f) || wc_asked_by_cudnn(s, f))
         return false;
     if (wc_failed_dependency(f, out, MISSING_NAME))
@@ -48,8 +46,7 @@ static bool facade_not_loaded(const struct wc_stack *s, const struct wc_failure 
                !got_later(s, f, is_facade, NULL);
     if (wc_name_kind_of(f->r.name) != WC_NAME_FACADE)
         return false;
-    wc_text_begin(&t, out, MISSING_NAME);
-    wc_text_add(&t, wc_base_name(f->r.name));
+    wc_str_format(out, MISSING_NAME, "%s", wc_base_name(f->r.name));
     return !got_later(s, f, is_facade, NULL) && !bound_later(s, f);
 }
 

@@ -209,12 +209,10 @@ static void fix_missing(struct wc_case *c, const char *who, const char *asked,
                         const struct wc_file_record *file) {
     const char *there = wc_format_name(c, file->path);
     char path[600];
-    struct wc_text t;
+    int directory = (int)(wc_base_name(file->path) - file->path);
+    bool whole = wc_str_format(path, sizeof path, "%.*s%s", directory, file->path, asked);
 
-    wc_text_begin(&t, path, sizeof path);
-    wc_text_add_n(&t, file->path, (size_t)(wc_base_name(file->path) - file->path));
-    wc_text_add(&t, asked);
-    if (!t.cut && is_sound_file(c->d->s, path)) {
+    if (whole && is_sound_file(c->d->s, path)) {
         wc_case_fact(c, "mind",
                      wc_format(c,
                                "%s is there, too: the loader's cache has a file that is no link "
@@ -223,7 +221,7 @@ static void fix_missing(struct wc_case *c, const char *who, const char *asked,
                      "file");
         wc_fix_with_copy(c, path, asked);
     } else {
-        fix_link(c, t.cut ? "" : path, asked, file);
+        fix_link(c, whole ? path : "", asked, file);
     }
     if (wc_str_same(there, file->soname))
         wc_case_advice(c, WC_ACTION_UPGRADE_HOST, "or let %s ask for %s", who, there);

@@ -78,14 +78,12 @@ static bool offered(int32_t cuda, const char *spec) {
 static bool distribution(const struct wc_stack *s, const struct wc_object *host,
                          const struct wc_object *library, const char *package, const char *spec,
                          char out[NAME_MOST]) {
-    struct wc_text t;
     int32_t cuda;
 
     if (named_in(package, out))
         return true;
     cuda = cuda_for(s, host, library);
-    wc_text_begin(&t, out, NAME_MOST);
-    wc_text_format(&t, "nvidia-cudnn-cu%d", cuda);
+    wc_str_format(out, NAME_MOST, "nvidia-cudnn-cu%d", cuda);
     return cuda >= 0 && offered(cuda, spec);
 }
 
@@ -349,11 +347,9 @@ static bool without(const char *list, const char *element, struct wc_text *out) 
 }
 
 static bool directory_of(const char *path, char out[DIRECTORY_MOST]) {
-    struct wc_text t;
+    int n = path ? (int)wc_dir_length(path) : 0;
 
-    wc_text_begin(&t, out, DIRECTORY_MOST);
-    wc_text_add_n(&t, path, path ? wc_dir_length(path) : 0);
-    return t.n && !t.cut;
+    return n > 0 && wc_str_format(out, DIRECTORY_MOST, "%.*s", n, path);
 }
 
 bool wc_in_search_path(const struct wc_stack *s, const struct wc_object *o) {

@@ -12,16 +12,13 @@ bool wc_failed_dependency(const struct wc_failure *f, char *out, size_t cap) {
 bool wc_refused_for_symbol(const struct wc_failure *f, struct wc_refusal *out) {
     struct wc_name wants, has;
     struct wc_unmet unmet;
-    struct wc_text t;
-
     if (!wc_text_unmet(f->r.text, &unmet) || !unmet.symbol[0] || !unmet.version[0])
         return false;
     wc_name_read(unmet.file, &wants);
     wc_name_read(unmet.version, &has);
-    wc_text_begin(&t, out->file, sizeof out->file);
-    wc_text_add(&t, unmet.file);
-    wc_text_begin(&t, out->part, sizeof out->part);
-    wc_text_add(&t, has.kind == WC_NAME_PART ? has.part : "facade");
+    wc_str_format(out->file, sizeof out->file, "%s", unmet.file);
+    wc_str_format(out->part, sizeof out->part, "%s",
+                  has.kind == WC_NAME_PART ? has.part : "facade");
     return wc_kind_is_cudnn(wants.kind) && wc_kind_is_cudnn(has.kind);
 }
 
@@ -77,30 +74,21 @@ static const struct wc_file_record *looked_at(const struct wc_stack *s, const st
 
 /* The library that was not found: the one asked for, by the path it was asked for, or the one that
  * it needs. False: the loader had other words. */
-static bool missing_name(const struct wc_failure *f, struct wc_text *t) {
-    char missing[sizeof((struct wc_bad_file *)NULL)->name];
-
-    if (f->r.text && !wc_text_not_found(f->r.text, missing, sizeof missing))
+static bool missing_name(const struct wc_failure *f, char *out, size_t cap) {
+    if (f->r.text && !wc_text_not_found(f->r.text, out, cap))
         return false;
-    if (f->r.text && !wc_str_same(missing, f->r.name ? wc_base_name(f->r.name) : NULL))
-        wc_text_add(t, missing);
-    else
-        wc_text_add(t, f->r.name);
-    return t->n > 0 && !t->cut;
+    if (f->r.text && !wc_str_same(out, f->r.name ? wc_base_name(f->r.name) : NULL))
+        return *out;
+    return wc_str_format(out, cap, "%s", f->r.name) && *out;
 }
 
 bool wc_failed_for_file(const struct wc_stack *s, const struct wc_failure *f,
                         struct wc_bad_file *out) {
-    struct wc_text t;
-
     if (!wc_is_load(f))
         return false;
     out->refused = wc_text_refuses(f->r.text, out->name, sizeof out->name);
-    if (!out->refused) {
-        wc_text_begin(&t, out->name, sizeof out->name);
-        if (!missing_name(f, &t))
-            return false;
-    }
+    if (!out->refused && !missing_name(f, out->name, sizeof out->name))
+        return false;
     out->file = looked_at(s, f, out);
     return out->refused || (out->file && out->file->fault);
 }

@@ -3,7 +3,8 @@
 
 enum {
     CHAIN_MOST = 8, /* who asked for whom: longer ones are damaged records */
-    FACADES_MOST = 16
+    FACADES_MOST = 16,
+    DIRECTORY_MOST = 511
 };
 
 bool wc_is_cudnn(const struct wc_object *o) {
@@ -61,15 +62,11 @@ const char *wc_real_path_of(const struct wc_object *o) {
 }
 
 const char *wc_format_directory(struct wc_case *c, const char *path) {
-    char buffer[512];
-    struct wc_text t;
     size_t n = path ? wc_dir_length(path) : 0;
 
-    if (!n)
-        return NULL;
-    wc_text_begin(&t, buffer, sizeof buffer);
-    wc_text_add_n(&t, path, n);
-    return wc_format(c, t.cut ? "%s..." : "%s", buffer);
+    if (n > DIRECTORY_MOST)
+        return wc_format(c, "%.*s...", DIRECTORY_MOST, path);
+    return n ? wc_format(c, "%.*s", (int)n, path) : NULL;
 }
 
 const char *wc_directory_of(struct wc_case *c, const struct wc_object *o) {
