@@ -177,10 +177,7 @@ static void copy_needs(struct needs *n, const char *file, const char *wanted,
     if (shim_files.real_path(NULL, file, real_path, sizeof real_path))
         n->object.origin = wc_arena_string_n(a, real_path, wc_dir_length(real_path));
     n->object.path = file;
-    n->object.rpath = wc_arena_string(a, wc_elf_rpath(e));
-    n->object.runpath = wc_arena_string(a, wc_elf_runpath(e));
-    n->object.soname = wc_arena_string(a, wc_elf_soname(e));
-    n->object.no_default = (e->flags_1 & DF_1_NODEFLIB) != 0;
+    wc_search_object_read(&n->object, e, a);
     for (size_t i = 0; (name = wc_elf_needed(e, i)) && n->names < NEEDS_MOST; i++)
         if (is_needed(name, wanted))
             n->name[n->names++] = wc_arena_string(a, name);

@@ -70,9 +70,7 @@ void loaders_see(const struct dl_phdr_info *info, const struct wc_elf_image *e) 
     bool program = !info->dlpi_name || !info->dlpi_name[0];
     *l = (struct link){.needed_by = -1};
     l->object.path = keep(program ? objects_path_of(info) : info->dlpi_name);
-    l->object.soname = keep(wc_elf_soname(e));
-    l->object.rpath = keep(wc_elf_rpath(e));
-    l->object.runpath = keep(wc_elf_runpath(e));
+    wc_search_object_read(&l->object, e, &chain->text.arena);
     l->object.is_program = program && number == 0;
     if (!program) {
         int by_soname = who_needs(l->object.soname);
@@ -93,18 +91,10 @@ static struct link *find(const char *path) {
     return NULL;
 }
 
-/* $ORIGIN is the directory of the path by which the loader has it, below the working directory
- * where that is a relative one. */
 static const char *origin_of(const char *path) {
-    static char origin[SYS_PATH], here[SYS_PATH];
-    size_t n = path ? wc_dir_length(path) : 0;
-    bool relative = n && path[0] != '/';
-    if (!n || (relative && (sys_getcwd(here, sizeof here) <= 1 || here[0] != '/')))
-        return NULL;
-    return wc_str_format(origin, sizeof origin, "%s%s%.*s", relative ? here : "",
-                         relative ? "/" : "", (int)n, path)
-               ? keep(origin)
-               : NULL;
+    static char here[SYS_PATH];
+    bool known = path && path[0] != '/' && sys_getcwd(here, sizeof here) > 0 && here[0] == '/';
+    return wc_search_origin(&chain->text.arena, path, known ? here : NULL);
 }
 
 /* What nobody needs was opened: the loader's search does not go on to who opened it. */

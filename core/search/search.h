@@ -20,6 +20,13 @@ struct wc_search_object {
     const struct wc_search_object *loaded_by; /* NULL: by nobody (at start, or the program) */
 };
 
+/* What its image says of it, in memory of that arena. */
+void wc_search_object_read(struct wc_search_object *o, const struct wc_elf_image *e,
+                           struct wc_arena *arena);
+/* $ORIGIN: the directory of the path by which the loader has it, below the working directory where
+ * that is a relative one. NULL: not known. */
+const char *wc_search_origin(struct wc_arena *arena, const char *path, const char *directory);
+
 /* What is the same for all requests of a process. */
 struct wc_search_context {
     const struct wc_files *files;

@@ -312,38 +312,16 @@ static void find_needed(struct process_libraries *list) {
     free(several);
 }
 
-/* $ORIGIN is the directory of the loader's path, below the working directory where that is a
- * relative one. */
-static const char *origin_of(struct process_libraries *list, const struct process *p,
-                             const char *name) {
-    size_t n = wc_dir_length(name);
-    char *origin, *kept;
-
-    if (name[0] != '/' && !p->working_directory)
-        return NULL;
-    if (name[0] != '/')
-        origin = must_format("%s%s%.*s", p->working_directory, n > 0 ? "/" : "", (int)n, name);
-    else
-        origin = must_format("%.*s", (int)n, name);
-    kept = wc_arena_string(&list->memory.arena, origin);
-    free(origin);
-    return kept;
-}
-
 static void set_search(struct process_libraries *list, const struct process *p,
                        struct process_library *m) {
     const struct wc_elf_image *e = process_library_image(m);
 
     m->search.path = m->name;
-    m->search.origin = origin_of(list, p, m->name);
+    m->search.origin = wc_search_origin(&list->memory.arena, m->name, p->working_directory);
     m->search.is_program = m->program;
     m->search.loaded_by = m->needed_by ? &m->needed_by->search : NULL;
-    if (!e)
-        return;
-    m->search.rpath = wc_elf_rpath(e);
-    m->search.runpath = wc_elf_runpath(e);
-    m->search.soname = wc_elf_soname(e);
-    m->search.no_default = (e->flags_1 & DF_1_NODEFLIB) != 0;
+    if (e)
+        wc_search_object_read(&m->search, e, &list->memory.arena);
 }
 
 /* Where the loader's list cannot be read, the program is what /proc says. */

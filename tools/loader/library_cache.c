@@ -144,7 +144,7 @@ static void take_opens(struct library_cache *w, struct library *b, enum wc_name_
 static bool opens_parts(const struct library *b) {
     struct wc_name name;
 
-    wc_name_read(b->soname ? b->soname : b->path, &name);
+    wc_name_read(b->search.soname ? b->search.soname : b->path, &name);
     return b->role == WC_role_FACADE ||
            (b->role == WC_role_PART &&
             wc_str_same(name.part, wc_answering_part(name.version.major)));
@@ -205,10 +205,7 @@ static void read_image(struct library_cache *w, struct library *b, struct elf_fi
     const struct wc_elf_image *e = &l->image;
 
     b->machine = e->machine;
-    b->soname = keep(w, wc_elf_soname(e));
-    b->rpath = keep(w, wc_elf_rpath(e));
-    b->runpath = keep(w, wc_elf_runpath(e));
-    b->no_default = (e->flags_1 & DF_1_NODEFLIB) != 0;
+    wc_search_object_read(&b->search, e, &w->memory.arena);
     b->interpreter = read_interpreter(w, l);
     read_needed(w, b, e);
     if (b->role == WC_role_HOST && !l->library.imports && !l->library.defines && !b->needs_cudnn)

@@ -23,12 +23,12 @@ struct library {
     const char *path, *real_path; /* by which it was first read; canonical, else the same */
     bool is_elf;               /* of 64 bits, with a dynamic section, whole as far as looked at */
     bool needs_cudnn, defines; /* a facade or a part; cuDNN's functions, or stubs of them */
-    bool no_default;
     uint16_t machine;
     enum wc_role role; /* HOST: it needs, imports, defines or opens cuDNN */
     const char *framework;
-    const char *soname, *rpath, *runpath, *interpreter; /* NULL: none */
-    const char **needed;                                /* NULL at the end */
+    struct wc_search_object search; /* as far as its image says */
+    const char *interpreter;        /* NULL: none */
+    const char **needed;            /* NULL at the end */
     /* cuDNN's libraries that it has the names of in its constants, "libcudnn.so.9",
      * "libcudnn_graph.so": it opens them itself. NULL at the end. */
     const char **opens;

@@ -26,21 +26,6 @@ static const char *keep(struct loader_sim *g, const char *text) {
 
 /* ---- what is loaded ---- */
 
-/* Below the working directory where the loader has it by a relative path. */
-static const char *origin_of(struct loader_sim *g, const char *path) {
-    size_t n = wc_dir_length(path);
-    char *origin;
-    const char *kept;
-
-    if (!n || (path[0] != '/' && !g->directory))
-        return path[0] == '/' ? "/" : g->directory;
-    origin = path[0] == '/' ? must_format("%.*s", (int)n, path)
-                            : must_format("%s/%.*s", g->directory, (int)n, path);
-    kept = keep(g, origin);
-    free(origin);
-    return kept;
-}
-
 static void note_name(struct loader_sim *g, struct loaded *o, const char *name) {
     size_t n = 0;
 
@@ -64,13 +49,10 @@ static struct loaded *add(struct loader_sim *g, const char *path, const struct l
     o->by = by;
     o->how = how;
     o->number = WC_NULL;
+    o->search = library->search;
     o->search.path = keep(g, path);
-    o->search.origin = origin_of(g, o->search.path);
+    o->search.origin = wc_search_origin(&g->memory.arena, path, g->directory);
     o->search.loaded_by = by && how == WC_operation_NEEDED ? &by->search : NULL;
-    o->search.rpath = library->rpath;
-    o->search.runpath = library->runpath;
-    o->search.soname = library->soname;
-    o->search.no_default = library->no_default;
     g->objects = must_grow(g->objects, (g->n + 1) * sizeof(struct loaded *));
     g->loaded = must_grow(g->loaded, (g->n + 2) * sizeof(struct wc_search_object *));
     g->objects[g->n] = o;
@@ -143,7 +125,7 @@ static struct wc_version version_of(struct loader_sim *g, const struct loaded *o
     }
     if (!wc_version_known(version)) {
         struct wc_name name;
-        wc_name_read(o->library->soname ? o->library->soname : o->search.path, &name);
+        wc_name_read(o->library->search.soname ? o->library->search.soname : o->search.path, &name);
         version = name.version;
     }
     return version;
@@ -193,7 +175,7 @@ static void open_parts(struct loader_sim *g, const struct loaded *by) {
     struct wc_version version = version_of(g, by);
 
     for (const char **name = by->library->opens; *name; name++)
-        if (!by->library->soname || strcmp(*name, by->library->soname) != 0)
+        if (!by->library->search.soname || strcmp(*name, by->library->search.soname) != 0)
             if (!open_part(g, *name, by, version))
                 note_part(g, *name, by, version);
 }
