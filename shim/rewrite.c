@@ -51,11 +51,11 @@ static bool write_slot(const struct object *host, uintptr_t address, uintptr_t v
 static uintptr_t wrapper_for(const struct object *host, const struct slot *s) {
     const char *function = wc_function_name(s->function);
     const struct object *library = objects_at(s->target);
-    if (s->state == SLOT_LAZY && s->kind == SLOT_JUMP && ARCH_LAZY_CALLABLE) {
+    if (s->how == WC_binding_how_LAZY && s->kind == SLOT_JUMP && ARCH_LAZY_CALLABLE) {
         int row = watched_row(function, host->major);
         return row == NOT_WATCHED ? 0 : call_wrapper_lazy(row, s->target, s->address, host);
     }
-    if (s->state != SLOT_BOUND || !library || !object_is_cudnn(library))
+    if (s->how != WC_binding_how_SLOT || !library || !object_is_cudnn(library))
         return 0;
     int row = watched_row(function, library->major);
     return row == NOT_WATCHED ? 0 : call_wrapper(row, s->target, library);

@@ -147,10 +147,10 @@ static const struct slot *program_slot(uintptr_t address, int function) {
 static void read_outside(struct slot *s) {
     const struct slot *further = program_slot(s->target, s->function);
     s->through_program = further != NULL;
-    s->state = SLOT_BOUND;
+    s->how = WC_binding_how_SLOT;
     if (!further)
         return;
-    s->state = further->state;
+    s->how = further->how;
     s->target = further->target;
     s->wrapped = further->wrapped;
 }
@@ -162,18 +162,18 @@ static void read_slot(const struct object *host, struct slot *s) {
     s->target = behind ? behind : value;
     s->wrapped = behind != 0;
     if (value == 0)
-        s->state = SLOT_UNDEFINED;
+        s->how = WC_binding_how_UNDEFINED;
     else if (lies_in(host, s->target))
-        s->state = s->defined ? SLOT_ITSELF : SLOT_LAZY;
+        s->how = s->defined ? WC_binding_how_ITSELF : WC_binding_how_LAZY;
     else
         read_outside(s);
-    s->told = s->told && before.state == s->state && before.target == s->target;
+    s->told = s->told && before.how == s->how && before.target == s->target;
 }
 
 /* A table of function pointers: what it leads to is told, calls through it are not seen. */
 static void note_tables(const struct object *host) {
     for (size_t i = 0; i < host->slot_count; i++)
-        if (host->slots[i].kind == SLOT_TABLE && host->slots[i].state == SLOT_BOUND) {
+        if (host->slots[i].kind == SLOT_TABLE && host->slots[i].how == WC_binding_how_SLOT) {
             journal_unobserved("calls through a table of function pointers",
                                "only jump slots and addresses are rewritten", host->path);
             return;
@@ -189,24 +189,9 @@ void slots_read(struct object *host) {
 
 /* ---- emitting ---- */
 
-static enum wc_binding_how how_of(enum slot_state state) {
-    switch (state) {
-    case SLOT_BOUND:
-        return WC_binding_how_SLOT;
-    case SLOT_LAZY:
-        return WC_binding_how_LAZY;
-    case SLOT_ITSELF:
-        return WC_binding_how_ITSELF;
-    case SLOT_UNDEFINED:
-        return WC_binding_how_UNDEFINED;
-    default:
-        return WC_binding_how_UNKNOWN;
-    }
-}
-
 static bool same_group(const struct slot *a, const struct slot *b) {
-    return a->state == b->state &&
-           (a->state != SLOT_BOUND || objects_at(a->target) == objects_at(b->target));
+    return a->how == b->how &&
+           (a->how != WC_binding_how_SLOT || objects_at(a->target) == objects_at(b->target));
 }
 
 static bool has_name(const char *const *names, size_t n, const char *name) {
@@ -247,17 +232,17 @@ static void emit_group(struct object *host, size_t first) {
     }
     s->told = true;
     add_binding(host,
-                s->state == SLOT_BOUND    ? objects_at(s->target)
-                : s->state == SLOT_ITSELF ? host
-                                          : NULL,
-                how_of(s->state), names, n, wrapped);
+                s->how == WC_binding_how_SLOT     ? objects_at(s->target)
+                : s->how == WC_binding_how_ITSELF ? host
+                                                  : NULL,
+                s->how, names, n, wrapped);
 }
 
 void slots_emit(struct object *host) {
     if (object_is_emitted_enough(host))
         return;
     for (size_t i = 0; i < host->slot_count; i++)
-        if (!host->slots[i].told && host->slots[i].state != SLOT_UNREAD)
+        if (!host->slots[i].told && host->slots[i].how != WC_binding_how_UNKNOWN)
             emit_group(host, i);
     note_tables(host);
 }
@@ -267,11 +252,11 @@ static void emit_resolved(const struct object *host, const struct object *librar
     bool news = false;
     for (size_t i = 0; i < host->slot_count; i++) {
         struct slot *s = &host->slots[i];
-        if (s->state != SLOT_LAZY || !wc_str_same(wc_function_name(s->function), function))
+        if (s->how != WC_binding_how_LAZY || !wc_str_same(wc_function_name(s->function), function))
             continue;
         read_slot(host, s);
-        news = news || s->state == SLOT_BOUND;
-        s->told = s->told || s->state == SLOT_BOUND;
+        news = news || s->how == WC_binding_how_SLOT;
+        s->told = s->told || s->how == WC_binding_how_SLOT;
     }
     if (news)
         add_binding(host, library, WC_binding_how_SLOT, &function, 1, 1);

@@ -5,21 +5,13 @@
 #ifndef SHIM_SLOTS_H
 #define SHIM_SLOTS_H
 
+#include "whichcudnn/record.h"
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 struct object;
 
 enum slot_kind { SLOT_JUMP, SLOT_ADDRESS, SLOT_TABLE };
-enum slot_state {
-    SLOT_UNREAD,
-    SLOT_BOUND,     /* to `target`, an address outside of the host */
-    SLOT_LAZY,      /* still leads into the host's PLT */
-    SLOT_ITSELF,    /* to the host's own definition */
-    SLOT_UNDEFINED, /* 0: a weak import that found nothing */
-};
-
 /* One slot of a host that a listed function is bound through. */
 struct slot {
     int function; /* index of the symbol table (core/model/symbols.h) */
@@ -27,7 +19,9 @@ struct slot {
     bool defined; /* the host itself defines the function */
     bool only;    /* there is no SLOT_JUMP for this function in this host */
     uintptr_t address;
-    enum slot_state state;
+    /* SLOT: bound to `target`, an address outside of the host; LAZY: it still leads into the host's
+     * PLT; UNDEFINED: 0, a weak import that found nothing; UNKNOWN: not read. */
+    enum wc_binding_how how;
     uintptr_t target;     /* what it is bound to, wrappers looked through */
     bool through_program; /* by way of the program's PLT, so that the program's slot says it */
     bool told, wrapped;

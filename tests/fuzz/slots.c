@@ -201,7 +201,7 @@ static void check_slots(const struct object *o) {
     for (size_t i = 0; i < o->slot_count; i++) {
         const struct slot *s = &o->slots[i];
         MUST(s->function >= 0 && s->function < wc_function_count());
-        MUST(s->state != SLOT_UNREAD || !o->slots_known);
+        MUST(s->how != WC_binding_how_UNKNOWN || !o->slots_known);
         MUST(s->address % sizeof(uintptr_t) == 0); /* they are read and written at once */
         MUST(!s->wrapped || s->target);
     }

@@ -427,9 +427,9 @@ static void a_slot_in_a_read_only_segment_is_a_blind_spot(void **state) {
 
 static void an_address_in_the_program_is_what_its_own_slot_says(void **state) {
     struct slot own[] = {
-        {.kind = SLOT_ADDRESS, .state = SLOT_BOUND, .target = OTHER},
-        {.kind = SLOT_JUMP, .state = SLOT_BOUND, .target = LIBRARY + 16, .wrapped = true},
-        {.kind = SLOT_JUMP, .state = SLOT_BOUND, .target = OTHER, .defined = true},
+        {.kind = SLOT_ADDRESS, .how = WC_binding_how_SLOT, .target = OTHER},
+        {.kind = SLOT_JUMP, .how = WC_binding_how_SLOT, .target = LIBRARY + 16, .wrapped = true},
+        {.kind = SLOT_JUMP, .how = WC_binding_how_SLOT, .target = OTHER, .defined = true},
     };
     (void)state;
     own[0].function = own[1].function = wc_function_find("cudnnCreate");
@@ -446,7 +446,7 @@ static void an_address_in_the_program_is_what_its_own_slot_says(void **state) {
     is_emitted(0, WC_binding_how_SLOT, "cudnnCreate", &library, 1);
     is_emitted(1, WC_binding_how_SLOT, "cudnnDestroy", &program, 0);
     assert_int_equal(*slot(DATA), NOWHERE + 8); /* seen where it arrives */
-    own[1].state = SLOT_LAZY;
+    own[1].how = WC_binding_how_LAZY;
     own[1].target = NOWHERE + 8;
     own[1].wrapped = false;
     rewrite_slots(&host);
