@@ -139,6 +139,16 @@ $(O)/obj/command/%.o: %.c
 	$(Q)mkdir -p $(@D) && $(CC) $(base_flags) $(CFLAGS) $(command_flags) -MMD -MP -c $< -o $@
 
 $(filter $(O)/obj/shim/shim/%,$(shim_objects)): | nvidia-headers
+$(filter $(O)/obj/command/tools/%,$(command_objects)): | $(O)/libraries
+
+# Asked once, and again with other flags.
+$(O)/libraries: $(O)/flags
+	$(Q)for header in jansson.h uthash.h; do \
+	    echo "#include <$$header>" | $(CC) $(base_flags) $(CFLAGS) -E -x c - >/dev/null 2>&1 || { \
+	        echo "$$header was not found, which the command whichcudnn is built with. Debian, Ubuntu:"; \
+	        echo "apt install libjansson-dev uthash-dev; Fedora: dnf install jansson-devel uthash-devel;"; \
+	        echo "elsewhere: CFLAGS=-I and LDFLAGS=-L with its directories."; exit 1; }; done >&2
+	$(Q)touch $@
 
 .PHONY: nvidia-headers
 nvidia-headers:
@@ -380,7 +390,7 @@ install: all $(if $(PANDOC),man)
 	    echo 'man pages are left out: pandoc is not there' >&2)
 
 clean:
-	rm -rf $(O)/obj $(O)/gen $(O)/unit $(O)/tap $(O)/tidy $(O)/man $(O)/flags $(O)/libdir $(O)/*.a \
+	rm -rf $(O)/obj $(O)/gen $(O)/unit $(O)/tap $(O)/tidy $(O)/man $(O)/flags $(O)/libraries $(O)/libdir $(O)/*.a \
 	    $(O)/libwhichcudnn.so $(O)/whichcudnn
 distclean:
 	rm -rf $(O)

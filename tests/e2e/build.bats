@@ -31,6 +31,21 @@ setup() {
     [[ $output != *LINK* && $output != *SHIM* && $output != *CC* ]]
 }
 
+@test "without jansson or uthash: a sentence that names the packages, not a compiler error" {
+    local header include=$BATS_TEST_TMPDIR/include
+    local flags="-nostdinc -isystem $($CC -print-file-name=include) -isystem $include -isystem /usr/include/$($CC -print-multiarch)"
+    for header in jansson.h uthash.h; do
+        rm -rf "$include"
+        mkdir "$include"
+        ln -s /usr/include/* "$include"
+        rm "$include/$header"
+        run make O="$BATS_TEST_TMPDIR/o" CFLAGS="$flags" "$BATS_TEST_TMPDIR/o/whichcudnn"
+        [ "$status" -ne 0 ]
+        [[ $output == *"$header was not found, "*"apt install libjansson-dev uthash-dev; Fedora: dnf install jansson-devel uthash-devel;"* ]]
+        [[ $output != *"error:"* ]]
+    done
+}
+
 @test "an object is made anew for other flags, and only then" {
     local object=$BATS_TEST_TMPDIR/obj/command/core/version/version.o
     run make O="$BATS_TEST_TMPDIR" OPT=-O2 "$object"
