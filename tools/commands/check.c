@@ -9,7 +9,6 @@
 #include "input.h"
 #include "options.h"
 #include "tools/lock/lock.h"
-#include "tools/log/newest_log.h"
 #include "tools/log/record_json.h"
 #include "tools/report/library.h"
 #include "tools/report/render.h"
@@ -114,28 +113,22 @@ static void print_one(struct layout *l, const struct checked *k) {
 }
 
 static json_t *one_json(const struct checked *k) {
-    json_t *object = json_object(), *names = json_array();
+    json_t *names = json_array();
 
     for (size_t i = 0; i < k->not_loaded.n; i++)
         json_array_append_new(names, text_to_json(k->not_loaded.p[i].what));
-    json_object_set_new(object, "now", side_json(&k->report));
-    json_object_set_new(object, "differences", differences_json(&k->drift));
-    json_object_set_new(object, "not_loaded", names);
-    return object;
+    return json_pack("{s:o, s:o, s:o}", "now", side_json(&k->report), "differences",
+                     differences_json(&k->drift), "not_loaded", names);
 }
 
 static void print_json(const struct source *lock, const struct checked *p, size_t n, bool drifted) {
-    json_t *object = json_object(), *processes = json_array();
+    json_t *processes = json_array();
 
     for (size_t i = 0; i < n; i++)
         if (was_observed(&p[i]))
             json_array_append_new(processes, one_json(&p[i]));
-    json_object_set_new(object, "drifted", json_boolean(drifted));
-    json_object_set_new(object, "lock", text_to_json(lock->path));
-    json_object_set_new(object, "processes", processes);
-    json_dumpf(object, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(object);
+    json_print(stdout, json_pack("{s:b, s:o, s:o}", "drifted", drifted, "lock",
+                                 text_to_json(lock->path), "processes", processes));
 }
 
 static void print_checks(const struct checked *p, size_t n, bool colour, FILE *to) {
@@ -258,18 +251,13 @@ static int check_command(const struct source *lock, char **command, int n,
 
 static enum exit_code check_logs(const struct source *lock, const char *argument,
                                  const struct options_common *options) {
-    char *looked = NULL, *newest = argument ? NULL : newest_log(&looked);
     struct inputs now = {.troubles = NULL};
     enum exit_code answer = EXIT_USAGE;
 
-    if (!argument && !newest)
-        complain("no log of yours in %s", looked);
-    else if (input_read(&now, argument ? argument : newest))
+    if (input_read(&now, argument))
         answer = check(lock, &now.logs, options, stdout);
     inputs_complain(&now);
     inputs_end(&now);
-    free(newest);
-    free(looked);
     return answer;
 }
 

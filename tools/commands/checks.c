@@ -41,19 +41,14 @@ void checks_print(const struct checks *c, bool colour) {
 }
 
 json_t *checks_json(const struct checks *c) {
-    json_t *list = json_array(), *whole = json_object();
+    json_t *list = json_array();
 
-    for (size_t i = 0; i < c->n; i++) {
-        json_t *one = json_object();
-        json_object_set_new(one, "name", json_string(c->p[i].name));
-        json_object_set_new(one, "state", json_string(words[c->p[i].state]));
-        json_object_set_new(one, "text", text_to_json(c->p[i].text));
-        json_object_set_new(one, "fix", text_to_json(c->p[i].fix));
-        json_array_append_new(list, one);
-    }
-    json_object_set_new(whole, "verdict", json_string(verdicts[checks_worst(c)]));
-    json_object_set_new(whole, "checks", list);
-    return whole;
+    for (size_t i = 0; i < c->n; i++)
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s, s:o, s:o}", "name", c->p[i].name, "state",
+                                        words[c->p[i].state], "text", text_to_json(c->p[i].text),
+                                        "fix", text_to_json(c->p[i].fix)));
+    return json_pack("{s:s, s:o}", "verdict", verdicts[checks_worst(c)], "checks", list);
 }
 
 void checks_end(struct checks *c) {

@@ -3,6 +3,7 @@
 
 #include "input.h"
 #include "options.h"
+#include "tools/log/record_json.h"
 #include "tools/report/render_diff.h"
 
 static const char usage[] =
@@ -40,18 +41,6 @@ static void print_diff(const struct report *side, const struct comparison *c, bo
     render_differences(&l, c, "A", "B");
 }
 
-static void print_json(const struct report *side, const struct comparison *c) {
-    json_t *object = json_object();
-
-    json_object_set_new(object, "same", json_boolean(c->n == 0));
-    json_object_set_new(object, "a", side_json(&side[0]));
-    json_object_set_new(object, "b", side_json(&side[1]));
-    json_object_set_new(object, "differences", differences_json(c));
-    json_dumpf(object, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(object);
-}
-
 static bool observed_nothing(const struct report *r) {
     return report_exit_code(r) == EXIT_NOTHING_OBSERVED;
 }
@@ -70,7 +59,9 @@ static enum exit_code diff(const struct source *a, const struct source *b,
         answer = EXIT_NOTHING_OBSERVED;
     } else {
         if (options->json)
-            print_json(side, &c);
+            json_print(stdout,
+                       json_pack("{s:b, s:o, s:o, s:o}", "same", c.n == 0, "a", side_json(&side[0]),
+                                 "b", side_json(&side[1]), "differences", differences_json(&c)));
         else
             print_diff(side, &c, options->colour);
         answer = c.n > 0 ? EXIT_ERRORS_FOUND : EXIT_NOTHING_WRONG;

@@ -19,6 +19,7 @@
 #include "tools/elf/elf_file.h"
 #include "tools/log/log_reader.h"
 #include "tools/log/newest_log.h"
+#include "tools/log/record_json.h"
 #include "tools/probe/gpus.h"
 #include "tools/probe/trial.h"
 #include "tools/run/preload.h"
@@ -460,7 +461,6 @@ int cmd_doctor(int argc, char **argv) {
     struct checks checks = {.n = 0};
     struct options_common common = {.json = false};
     bool all_read;
-    json_t *json;
     int answer;
 
     if (argc == 2 && strcmp(argv[1], "--child") == 0) /* see try_preload */
@@ -469,14 +469,10 @@ int cmd_doctor(int argc, char **argv) {
     if (answer >= 0)
         return answer;
     all_read = check_all(&checks, argc - optind, argv + optind);
-    if (common.json) {
-        json = checks_json(&checks);
-        json_dumpf(json, stdout, JSON_INDENT(2));
-        putchar('\n');
-        json_decref(json);
-    } else {
+    if (common.json)
+        json_print(stdout, checks_json(&checks));
+    else
         checks_print(&checks, common.colour);
-    }
     answer = checks_worst(&checks) == CHECK_ERROR ? EXIT_ERRORS_FOUND : EXIT_NOTHING_WRONG;
     checks_end(&checks);
     return all_read ? answer : EXIT_USAGE;

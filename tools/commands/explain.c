@@ -113,20 +113,8 @@ static enum exit_code unknown(const char *given) {
 /* ---- what is printed ---- */
 
 static json_t *finding_json(const struct wc_finding_kind *kind) {
-    json_t *object = json_object();
-
-    json_object_set_new(object, "id", text_to_json(kind->id));
-    json_object_set_new(object, "severity", text_to_json(word_of(kind)));
-    json_object_set_new(object, "title", text_to_json(kind->title));
-    json_object_set_new(object, "page", text_to_json(page_of(kind->id)));
-    return object;
-}
-
-static enum exit_code print_json(json_t *value) {
-    json_dumpf(value, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(value);
-    return EXIT_NOTHING_WRONG;
+    return json_pack("{s:s, s:s, s:s, s:o}", "id", kind->id, "severity", word_of(kind), "title",
+                     kind->title, "page", text_to_json(page_of(kind->id)));
 }
 
 static enum exit_code list(const struct options_common *options) {
@@ -147,7 +135,9 @@ static enum exit_code list(const struct options_common *options) {
                    paint_begin(options->colour, paints[kind[i].severity]), word_of(&kind[i]),
                    paint_end(options->colour), kind[i].id, kind[i].title);
     }
-    return array ? print_json(array) : EXIT_NOTHING_WRONG;
+    if (array)
+        json_print(stdout, array);
+    return EXIT_NOTHING_WRONG;
 }
 
 static enum exit_code explain(const char *id, const struct options_common *options) {
@@ -158,8 +148,10 @@ static enum exit_code explain(const char *id, const struct options_common *optio
         kind++, n--;
     if (n == 0)
         return unknown(id);
-    if (options->json)
-        return print_json(finding_json(kind));
+    if (options->json) {
+        json_print(stdout, finding_json(kind));
+        return EXIT_NOTHING_WRONG;
+    }
     printf("%s%s%s\n\n", paint_begin(options->colour, PAINT_BOLD), id, paint_end(options->colour));
     page_print(stdout, page_of(id), options->colour);
     return EXIT_NOTHING_WRONG;

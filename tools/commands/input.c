@@ -11,6 +11,7 @@
 #include "command.h"
 #include "tools/inspect/inspect.h"
 #include "tools/lock/lock.h"
+#include "tools/log/newest_log.h"
 #include "tools/util/terminal.h"
 
 #define LOG_NAMES "whichcudnn-*.jsonl*"
@@ -20,10 +21,16 @@ static int is_log_name(const struct dirent *entry) {
     return fnmatch(LOG_NAMES, entry->d_name, 0) == 0;
 }
 
+/* Takes text. */
+static bool add_trouble(struct inputs *s, char *text) {
+    s->troubles = must_grow(s->troubles, (s->trouble_count + 1) * sizeof(*s->troubles));
+    s->troubles[s->trouble_count++] = text;
+    return false;
+}
+
 /* Takes trouble. */
 static bool note_trouble(struct inputs *s, const char *path, char *trouble) {
-    s->troubles = must_grow(s->troubles, (s->trouble_count + 1) * sizeof(*s->troubles));
-    s->troubles[s->trouble_count++] = must_format("%s: %s", path, trouble);
+    add_trouble(s, must_format("%s: %s", path, trouble));
     free(trouble);
     return false;
 }
@@ -75,7 +82,7 @@ bool input_read_files(struct inputs *s, const char *argument) {
 
 /* ---- one process ---- */
 
-static bool read_pid(const char *text, int64_t *pid) {
+bool input_read_pid(const char *text, int64_t *pid) {
     uint64_t number;
     size_t n = strlen(text);
 
@@ -101,7 +108,7 @@ static char *split(const char *argument, int64_t *pid) {
     const char *colon = strrchr(argument, ':');
     struct stat facts;
 
-    if (!colon || !read_pid(colon + 1, pid) || lstat(argument, &facts) == 0)
+    if (!colon || !input_read_pid(colon + 1, pid) || lstat(argument, &facts) == 0)
         return NULL;
     return must_format("%.*s", (int)(colon - argument), argument);
 }
@@ -118,13 +125,25 @@ static size_t keep_one(struct logs *logs, size_t from, int64_t pid) {
     return kept - from;
 }
 
+static bool read_newest(struct inputs *s) {
+    char *looked, *path = newest_log(&looked);
+    bool good =
+        path ? read_file(s, path) : add_trouble(s, must_format("no log of yours in %s", looked));
+
+    free(path);
+    free(looked);
+    return good;
+}
+
 bool input_read(struct inputs *s, const char *argument) {
     size_t before = s->logs.process_count;
     int64_t pid = 0;
     char *path;
     bool good;
 
-    if (read_pid(argument, &pid))
+    if (!argument)
+        return read_newest(s);
+    if (input_read_pid(argument, &pid))
         return read_running(s, argument, pid);
     path = split(argument, &pid);
     good = input_read_files(s, path ? path : argument);
@@ -159,7 +178,7 @@ struct source *input_read_one(struct inputs *s, const char *argument) {
     }
     if (s->logs.process_count - before == 1)
         return s->logs.processes[before];
-    complain_of_several(&s->logs, before, argument);
+    complain_of_several(&s->logs, before, argument ? argument : s->logs.processes[before]->path);
     return NULL;
 }
 

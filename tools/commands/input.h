@@ -1,10 +1,13 @@
 /*
  * What an argument of a subcommand names: a log, a directory of logs, a lock, a running process.
  */
-#ifndef WHICHCUDNN_TOOLS_SUBJECT_H
-#define WHICHCUDNN_TOOLS_SUBJECT_H
+#ifndef WHICHCUDNN_TOOLS_INPUT_H
+#define WHICHCUDNN_TOOLS_INPUT_H
 
 #include "tools/log/log_reader.h"
+
+/* A number of a process; false: it is none. */
+bool input_read_pid(const char *text, int64_t *pid);
 
 struct inputs {       /* all zero: none yet */
     struct logs logs; /* what was read, however */
@@ -15,7 +18,8 @@ struct inputs {       /* all zero: none yet */
 /* Adds what a log, a directory of logs or a lock holds. False: something of it could not be read,
  * and is among the troubles; what could be read is there. */
 bool input_read_files(struct inputs *s, const char *argument);
-/* The same; a number is a running process, and behind a path ":PID" takes one process alone. */
+/* The same; a number is a running process, and behind a path ":PID" takes one process alone. NULL:
+ * the newest log of this user. */
 bool input_read(struct inputs *s, const char *argument);
 /* The one process that the argument names. NULL: there is none, or more than one, and that was
  * complained of. It lives as long as the inputs. */

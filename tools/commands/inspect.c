@@ -1,10 +1,11 @@
 /* whichcudnn inspect: running processes into text or JSON. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "input.h"
 #include "options.h"
 #include "tools/inspect/inspect.h"
+#include "tools/log/record_json.h"
 #include "tools/report/layout.h"
 #include "tools/report/render.h"
 
@@ -35,21 +36,12 @@ static bool take_option(int c, char *value, void *verbose) {
     return true;
 }
 
-static bool read_pid(const char *text, int64_t *pid) {
-    char *end;
-
-    errno = 0;
-    *pid = strtoll(text, &end, 10);
-    return errno == 0 && end != text && *end == '\0' && *pid > 0 && text[0] >= '0' &&
-           text[0] <= '9';
-}
-
 static struct source *inspect_argument(const char *text) {
     struct source *source;
     char *trouble;
     int64_t pid;
 
-    if (!read_pid(text, &pid)) {
+    if (!input_read_pid(text, &pid)) {
         complain("%s: the number of a process is expected", text);
         return NULL;
     }
@@ -84,12 +76,6 @@ static enum exit_code emit(const struct source *source, const struct options_com
     return answer;
 }
 
-/* One that was asked for is an object, several are a list. */
-static void print_json(json_t *list, bool several) {
-    json_dumpf(several ? list : json_array_get(list, 0), stdout, JSON_INDENT(2));
-    putchar('\n');
-}
-
 int cmd_inspect(int argc, char **argv) {
     static const struct option known[] = {
         {"verbose", no_argument, NULL, 'v'}, OPTIONS_JSON, OPTIONS_ALL};
@@ -113,8 +99,9 @@ int cmd_inspect(int argc, char **argv) {
         found = worse(found, emit(source, &options, verbose, list));
         source_free(source);
     }
+    /* One that was asked for is an object, several are a list. */
     if (options.json && told > 0)
-        print_json(list, argc - optind > 1);
+        json_print(stdout, json_incref(argc - optind > 1 ? list : json_array_get(list, 0)));
     json_decref(list);
     return told == argc - optind ? found : EXIT_USAGE;
 }

@@ -8,7 +8,6 @@
 #include "input.h"
 #include "options.h"
 #include "tools/lock/lock.h"
-#include "tools/log/newest_log.h"
 #include "tools/report/report.h"
 #include "tools/scan/scan.h"
 #include "tools/util/terminal.h"
@@ -98,17 +97,6 @@ static enum exit_code lock(const struct source *source, const struct report *r,
     return good ? found : EXIT_USAGE;
 }
 
-static struct source *read_newest(struct inputs *s) {
-    char *looked, *path = newest_log(&looked);
-    struct source *source = path ? input_read_one(s, path) : NULL;
-
-    if (!path)
-        complain("no log of yours in %s", looked);
-    free(path);
-    free(looked);
-    return source;
-}
-
 /* What an environment would get. *scan must not move. */
 static struct source *scan_one(struct scan *scan, const char *path) {
     char *trouble = NULL;
@@ -172,8 +160,7 @@ int cmd_lock(int argc, char **argv) {
     }
     if (options.scan)
         return lock_scan(&options);
-    answer = lock_one(optind < argc ? input_read_one(&inputs, argv[optind]) : read_newest(&inputs),
-                      &options);
+    answer = lock_one(input_read_one(&inputs, argv[optind]), &options);
     inputs_end(&inputs);
     return answer;
 }

@@ -296,9 +296,7 @@ static void print_json(const struct probed *p, const struct like *like, char **d
     json_object_set_new(whole, "differences", list);
     json_object_set_new(whole, "said", text_to_json(p->trial.errors));
     json_object_set_new(whole, "report", p->has_report ? render_json(&p->report) : json_null());
-    json_dumpf(whole, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(whole);
+    json_print(stdout, whole);
     free(stopped);
     free(text);
 }

@@ -7,6 +7,7 @@
 #include "options.h"
 #include "tools/log/log_reader.h"
 #include "tools/log/newest_log.h"
+#include "tools/log/record_json.h"
 #include "tools/log/redact.h"
 #include "tools/report/layout.h"
 #include "tools/report/render.h"
@@ -54,15 +55,6 @@ static void print_markdown(const struct report *one, const struct merged *m) {
         render_markdown(stdout, one);
 }
 
-/* One report is an object, several are a list of them. */
-static void print_json(const struct report *one, const struct merged *m) {
-    json_t *value = m ? render_merged_json(m) : render_json(one);
-
-    json_dumpf(value, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(value);
-}
-
 static bool write_html(const char *path, const struct report *one, const struct merged *m) {
     FILE *to = fopen(path, "we");
     bool good = to != NULL;
@@ -87,7 +79,7 @@ static bool print_all(struct report *reports, size_t n, const struct options *op
     if (options->html)
         good = write_html(options->html, reports, m);
     else if (options->common.json)
-        print_json(reports, m);
+        json_print(stdout, m ? render_merged_json(m) : render_json(reports));
     else if (options->markdown)
         print_markdown(reports, m);
     else

@@ -1,7 +1,6 @@
 /* See record_json.h. */
 #include "record_json.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -224,4 +223,10 @@ json_t *record_to_json(enum wc_kind kind, const void *fields, const char *withou
             json_object_set_new(object, f->name,
                                 field_to_json(f, (const char *)fields + f->offset));
     return object;
+}
+
+void json_print(FILE *to, json_t *value) {
+    json_dumpf(value, to, JSON_INDENT(2));
+    putc('\n', to);
+    json_decref(value);
 }

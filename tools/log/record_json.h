@@ -5,6 +5,7 @@
 #define WHICHCUDNN_TOOLS_RECORD_JSON_H
 
 #include <jansson.h>
+#include <stdio.h>
 
 #include "whichcudnn/record.h"
 
@@ -29,5 +30,8 @@ json_t *record_to_json(enum wc_kind kind, const void *fields, const char *withou
 
 /* JSON string; bytes that are no UTF-8 become U+FFFD. NULL is null. New reference. */
 json_t *text_to_json(const char *s);
+
+/* Prints it on lines of its own, and lets it go. */
+void json_print(FILE *to, json_t *value);
 
 #endif
