@@ -1,5 +1,4 @@
 /* whichcudnn check: is a process still what a lock says? */
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include "options.h"
 #include "tools/lock/lock.h"
 #include "tools/log/record_json.h"
+#include "tools/probe/trial.h"
 #include "tools/report/library.h"
 #include "tools/report/render.h"
 #include "tools/report/render_diff.h"
@@ -191,29 +191,6 @@ static enum exit_code check(const struct source *lock, const struct logs *logs,
 
 /* ---- what is checked ---- */
 
-static int is_file(const struct dirent *entry) {
-    return entry->d_name[0] != '.';
-}
-
-/* NULL where reading is all that is wanted of them. */
-static void take_away_logs(struct logs *logs, const char *directory) {
-    struct dirent **entries;
-    int n = scandir(directory, &entries, is_file, alphasort);
-
-    for (int i = 0; i < n; i++) {
-        char *path = must_format("%s/%s", directory, entries[i]->d_name), *trouble = NULL;
-        if (!logs_read(logs, path, &trouble))
-            complain("%s: %s", path, trouble);
-        free(trouble);
-        unlink(path);
-        free(path);
-        free(entries[i]);
-    }
-    if (n >= 0)
-        free(entries);
-    rmdir(directory);
-}
-
 /* `run`, with its logs in a place of ours. */
 static int run_command(char **command, int n, char *directory) {
     static char name[] = "whichcudnn run", log[] = "--log", quiet[] = "--quiet", end[] = "--";
@@ -231,21 +208,21 @@ static int run_command(char **command, int n, char *directory) {
 
 static int check_command(const struct source *lock, char **command, int n,
                          const struct options_common *options) {
-    const char *place = getenv("TMPDIR");
-    char *directory = must_format("%s/whichcudnn-check-XXXXXX", place && *place ? place : "/tmp");
-    struct logs logs = {.files = NULL};
+    char *directory = trial_directory();
+    struct inputs now = {.troubles = NULL};
     int status, found;
 
-    if (!mkdtemp(directory)) {
-        complain("%s: %s", directory, strerror(errno));
-        free(directory);
+    if (!directory) {
+        complain("no directory can be made for the logs: %s", strerror(errno));
         return EXIT_USAGE;
     }
     status = run_command(command, n, directory);
-    take_away_logs(&logs, directory);
-    found = (int)check(lock, &logs, options, stderr);
-    logs_end(&logs);
-    free(directory);
+    if (rmdir(directory) != 0) /* it is not empty */
+        input_read_files(&now, directory);
+    inputs_complain(&now);
+    found = (int)check(lock, &now.logs, options, stderr);
+    inputs_end(&now);
+    trial_directory_end(directory);
     return status ? status : found;
 }
 

@@ -117,10 +117,7 @@ static void set_environment(void *arg) {
 
     unsetenv("WHICHCUDNN_DISABLE");
     unsetenv("WHICHCUDNN_EXPECT");
-    unsetenv("WHICHCUDNN_RUN_PID");
-    setenv("WHICHCUDNN_STDERR", "off", 1);
-    setenv("WHICHCUDNN_LOG", s->log, 1);
-    setenv("LD_PRELOAD", s->preload, 1);
+    trial_watch(s->preload, s->log);
 }
 
 struct tried {

@@ -74,10 +74,7 @@ static void set_environment(void *arg) {
 
     if (e->like)
         like_set_environment(e->like);
-    unsetenv("WHICHCUDNN_RUN_PID");
-    setenv("WHICHCUDNN_STDERR", "off", 1);
-    setenv("WHICHCUDNN_LOG", e->log, 1);
-    setenv("LD_PRELOAD", e->preload, 1);
+    trial_watch(e->preload, e->log);
 }
 
 static void take_line(struct probed *p, char *line) {

@@ -12,8 +12,7 @@
 
 #define LOCK_FORMAT 2 /* 1 had lines of TOML */
 #define LOCK_FORMAT_KEY "whichcudnn-lock"
-#define LOCK_SEPARATOR "; " /* in the text of a list: GPUs */
-#define LOCK_PART 40        /* bytes */
+#define LOCK_PART 40 /* bytes */
 
 /* paths: with directories of this computer, and the environment, which is made of such. */
 void lock_write(FILE *to, const struct source *source, bool paths);

@@ -9,6 +9,7 @@
 #include "core/records/library.h"
 #include "lock.h"
 #include "tools/log/record_json.h"
+#include "tools/report/compare.h"
 #include "tools/report/library.h"
 #include "tools/util/terminal.h"
 
@@ -151,13 +152,14 @@ static struct wc_strings split_list(struct reading *in, const char *text) {
     struct wc_strings list = {NULL, 1};
     const char **p;
 
-    for (const char *at = text; (at = strstr(at, LOCK_SEPARATOR)); at += strlen(LOCK_SEPARATOR))
+    for (const char *at = text; (at = strstr(at, COMPARE_SEPARATOR));
+         at += strlen(COMPARE_SEPARATOR))
         list.n++;
     list.p = p = wc_arena_take(&in->texts.arena, list.n * sizeof(*p));
     for (size_t i = 0; i < list.n; i++) {
-        const char *end = strstr(text, LOCK_SEPARATOR);
+        const char *end = strstr(text, COMPARE_SEPARATOR);
         p[i] = keep(in, text, end ? (size_t)(end - text) : strlen(text));
-        text = end ? end + strlen(LOCK_SEPARATOR) : text;
+        text = end ? end + strlen(COMPARE_SEPARATOR) : text;
     }
     return list;
 }

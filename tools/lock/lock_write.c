@@ -24,28 +24,11 @@ struct writing {
 
 /* ---- facts ---- */
 
-static json_t *list_to_text(const json_t *list) {
-    struct sink text;
-    FILE *to = sink_begin(&text);
-    json_t *value;
-    char *all;
-
-    for (size_t i = 0; i < json_array_size(list); i++)
-        fprintf(to, "%s%s", i > 0 ? LOCK_SEPARATOR : "",
-                json_string_value(json_array_get(list, i)));
-    all = sink_end(&text);
-    value = json_string(all);
-    free(all);
-    return value;
-}
-
 static void add_fact(json_t *facts, const json_t *record, const char *field) {
     json_t *value = json_object_get(record, field);
 
     if (json_is_string(value) || json_is_true(value))
         json_object_set(facts, field, value);
-    else if (json_array_size(value) > 0)
-        json_object_set_new(facts, field, list_to_text(value));
 }
 
 /* What is known of it and lasts. New reference. */
@@ -57,6 +40,16 @@ static json_t *facts_of(enum wc_kind kind, const void *record) {
         add_fact(facts, all, #field);
 #include "lock.def"
     json_decref(all);
+    return facts;
+}
+
+static json_t *machine_facts(const struct wc_machine_record *machine) {
+    json_t *facts = facts_of(WC_KIND_machine, machine);
+    char *gpus = compare_list_text(&machine->gpus);
+
+    if (gpus)
+        json_object_set_new(facts, "gpus", text_to_json(gpus));
+    free(gpus);
     return facts;
 }
 
@@ -370,7 +363,7 @@ void lock_write(FILE *to, const struct source *source, bool paths) {
 
     json_object_set_new(w.lock, LOCK_FORMAT_KEY, json_integer(LOCK_FORMAT));
     if (w.s->has_machine)
-        json_object_set_new(w.lock, "machine", facts_of(WC_KIND_machine, &w.s->machine));
+        json_object_set_new(w.lock, "machine", machine_facts(&w.s->machine));
     add_environment(&w);
     add_packages(&w);
     add_objects(&w);

@@ -110,6 +110,13 @@ void trial_end(struct trial *t) {
     t->output = t->errors = NULL;
 }
 
+void trial_watch(const char *preload, const char *log) {
+    unsetenv("WHICHCUDNN_RUN_PID");
+    setenv("WHICHCUDNN_STDERR", "off", 1);
+    setenv("WHICHCUDNN_LOG", log, 1);
+    setenv("LD_PRELOAD", preload, 1);
+}
+
 char *trial_directory(void) {
     const char *temporary = getenv("TMPDIR");
     const char *const places[] = {temporary ? temporary : "/tmp", "/tmp", "/dev/shm", "."};

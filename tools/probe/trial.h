@@ -22,7 +22,10 @@ struct trial {
 bool trial_run(struct trial *t);
 void trial_end(struct trial *t);
 
-/* A directory that only this user can elf_file into, for what a trial writes. NULL: none can be
+/* For `prepare`: has the process watched, with its log there and nothing said. */
+void trial_watch(const char *preload, const char *log);
+
+/* A directory that only this user can look into, for what a trial writes. NULL: none can be
  * made (errno). The caller frees it with trial_directory_end, which removes what is in it. */
 char *trial_directory(void);
 void trial_directory_end(char *directory);

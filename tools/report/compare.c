@@ -251,11 +251,11 @@ static void compare_environments(struct comparison *c, const struct sides *s) {
 
 /* ---- the computer ---- */
 
-static char *list_text(const struct wc_strings *list) {
+char *compare_list_text(const struct wc_strings *list) {
     char *all = NULL, *longer;
 
     for (size_t i = 0; i < list->n; i++) {
-        longer = must_format("%s%s%s", all ? all : "", all ? "; " : "", list->p[i]);
+        longer = must_format("%s%s%s", all ? all : "", all ? COMPARE_SEPARATOR : "", list->p[i]);
         free(all);
         all = longer;
     }
@@ -274,7 +274,8 @@ static void compare_machines(struct comparison *c, const struct sides *s) {
     hold_texts(c, DIFFERENCE_DRIVER, "driver", NULL, a.driver, b.driver);
     /* Only `run` asks for names, so a list may be missing where GPUs are. */
     if (a.gpus.n > 0 && b.gpus.n > 0)
-        hold(c, DIFFERENCE_DRIVER, "GPUs", NULL, list_text(&a.gpus), list_text(&b.gpus));
+        hold(c, DIFFERENCE_DRIVER, "GPUs", NULL, compare_list_text(&a.gpus),
+             compare_list_text(&b.gpus));
     hold(c, DIFFERENCE_DRIVER, "number of GPU devices", NULL, count_text(a.gpu_devices),
          count_text(b.gpu_devices));
     hold_texts(c, DIFFERENCE_SURROUNDINGS, "architecture", NULL, a.architecture, b.architecture);
