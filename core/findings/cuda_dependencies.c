@@ -110,7 +110,7 @@ static void report_majors(struct wc_diagnosis *d, const struct wc_object *facade
 }
 
 /* Two hosts of two CUDA majors may each have its own cuDNN: CUDA dependencies of another major
- * print nothing where the hosts of this one agree with it. */
+ * say nothing where the hosts of this one agree with it. */
 static void compare_majors(struct wc_diagnosis *d, const struct wc_object *facade) {
     struct majors m = {.made_for = wc_cuda_of_set(d->s, facade)};
 
@@ -295,7 +295,7 @@ static const struct wc_object *reference(const struct wc_diagnosis *d,
     return other;
 }
 
-/* Is it of another installation, as far as that can be printed? */
+/* Is it of another installation, as far as that can be said? */
 static bool is_foreign(const struct wc_stack *s, const struct wc_object *o,
                        const struct wc_object *of) {
     struct home home = home_of(o);

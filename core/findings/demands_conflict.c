@@ -1,6 +1,6 @@
 /*
  * demands-conflict: two hosts of one process that no release of cuDNN suits both. Nothing is
- * printed where each got a library that it accepts: two majors in one process are two libraries.
+ * told where each got a library that it accepts: two majors in one process are two libraries.
  */
 #include "finding.h"
 

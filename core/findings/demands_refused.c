@@ -5,7 +5,7 @@
  */
 #include "finding.h"
 
-/* Does missing-symbols emit it better, function by function? */
+/* Does missing-symbols say it better, function by function? */
 static bool reported_by_functions(const struct wc_judgement *j) {
     return j->by_symbols_alone && j->strongest->r.newest_functions.n > 0;
 }

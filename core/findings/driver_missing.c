@@ -34,7 +34,7 @@ static void read_failures(const struct wc_stack *s, struct signs *signs) {
     struct wc_bad_file bad;
 
     WC_EACH(f, s->failures) {
-        /* bad-file and wrong-name emit it */
+        /* bad-file and wrong-name tell it */
         if (!wc_is_load(f) || wc_failed_for_file(s, f, &bad) || wc_failed_for_name(s, f))
             continue;
         if (wc_name_kind_of(f->r.name) == WC_NAME_DRIVER) {

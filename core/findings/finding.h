@@ -152,7 +152,7 @@ bool wc_ranges_meet(const struct wc_range *a, const struct wc_range *b);
 const char *wc_format_range(struct wc_case *c, const struct wc_range *r);
 const char *wc_format_own(struct wc_case *c, const struct wc_object *o);
 
-/* What cudnnGetVersion says, or would print, to who calls this library. */
+/* What cudnnGetVersion says, or would say, to who calls this library. */
 struct wc_runtime {
     struct wc_range range;
     const struct wc_object *decided_by; /* NULL: the call itself */

@@ -37,7 +37,7 @@ static bool bound_later(const struct wc_stack *s, const struct wc_failure *f) {
 
 /* ---- library-not-found ---- */
 
-/* Does f print that a facade did not come in? The facade's name in out. */
+/* Does f say that a facade did not come in? The facade's name in out. */
 static bool facade_not_loaded(const struct wc_stack *s, const struct wc_failure *f, char *out) {
     if (!wc_is_load(f) || wc_asked_by_cudnn(s, f))
         return false;

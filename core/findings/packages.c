@@ -1,6 +1,6 @@
 /*
  * installation-incomplete, installation-mixed: the packages of cuDNN around the hosts against their
- * own lists of files, as package records emit it, and against what the mapped files print of
+ * own lists of files, as package records say it, and against what the mapped files say of
  * themselves. Told only of packages that this process had to do with.
  */
 #include "finding.h"

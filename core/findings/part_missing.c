@@ -107,11 +107,11 @@ static bool refused(const struct wc_stack *s, const struct wc_object *facade,
 }
 
 static const char *format_parts(struct wc_case *c, const struct missing *m) {
-    const char *printed = m->part[0];
+    const char *list = m->part[0];
 
     for (size_t i = 1; i < m->n; i++)
-        printed = wc_format(c, "%s, %s", printed, m->part[i]);
-    return printed;
+        list = wc_format(c, "%s, %s", list, m->part[i]);
+    return list;
 }
 
 static const char *title(struct wc_case *c, const struct wc_object *facade,

@@ -102,7 +102,7 @@ static bool first_refusal(const struct wc_stack *s, const struct wc_object *faca
     return WC_ANY(f, s->failures, is_refusal(s, facade, f, out));
 }
 
-/* What the parts printed of each other when they did not fit: a part that the loader refused, a
+/* What the parts say of each other when they did not fit: a part that the loader refused, a
  * lookup that failed inside cuDNN. */
 static void lookups(struct wc_case *c, const struct wc_object *facade) {
     const struct wc_stack *s = c->d->s;

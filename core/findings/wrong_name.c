@@ -15,16 +15,16 @@ static bool is_ours(const struct wc_name *n) {
 
 /* Does the SONAME belong to another library than this name, or to another major of it? */
 static bool is_other(const char *name, const char *soname) {
-    struct wc_name printed, is;
+    struct wc_name called, is;
 
-    wc_name_read(name, &printed);
+    wc_name_read(name, &called);
     wc_name_read(soname, &is);
-    if (!is_ours(&printed))
+    if (!is_ours(&called))
         return false;
-    if (printed.kind != is.kind || !wc_str_same(printed.part, is.part))
+    if (called.kind != is.kind || !wc_str_same(called.part, is.part))
         return true;
-    return printed.version.major >= 0 && is.version.major >= 0 &&
-           printed.version.major != is.version.major;
+    return called.version.major >= 0 && is.version.major >= 0 &&
+           called.version.major != is.version.major;
 }
 
 /* A stand-in of another maker may be called as it likes, as long as it has cuDNN's functions. */
@@ -51,9 +51,9 @@ static bool is_link(const struct wc_object *o) {
 /* A link is gone with rm; a file may be the only copy of what it is. */
 static void fix_false(struct wc_case *c, const struct wc_object *o, const char *name,
                       const struct wc_object *host) {
-    struct wc_name printed;
+    struct wc_name called;
 
-    wc_name_read(name, &printed);
+    wc_name_read(name, &called);
     if (is_link(o))
         wc_case_fix(c, WC_ACTION_REMOVE,
                     wc_format(c, "remove the link %s, so that it is not taken for %s", o->r.path,
@@ -62,8 +62,8 @@ static void fix_false(struct wc_case *c, const struct wc_object *o, const char *
     else
         wc_case_advice(c, WC_ACTION_REMOVE, "give %s the name that it has by its SONAME, %s",
                        wc_path_of(o), o->r.soname);
-    if (printed.kind == WC_NAME_FACADE && printed.version.major > 0)
-        wc_fix_install(c, host, NULL, wc_format_major(c, printed.version.major), NULL);
+    if (called.kind == WC_NAME_FACADE && called.version.major > 0)
+        wc_fix_install(c, host, NULL, wc_format_major(c, called.version.major), NULL);
     else
         wc_case_advice(c, WC_ACTION_INSTALL, "install the library that is really %s",
                        wc_format_name(c, name));

@@ -105,7 +105,7 @@ static struct wc_binding *find_binding(const struct wc_stack *s,
     return NULL;
 }
 
-/* Only functions that were not told before can add to the count. A log may print any number. */
+/* Only functions that were not told before can add to the count. A log may name any number. */
 static int64_t wrapped_together(const struct wc_binding_record *old,
                                 const struct wc_binding_record *more) {
     int64_t fresh = 0, sum;

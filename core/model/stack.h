@@ -51,7 +51,7 @@ struct wc_unobserved {
     struct wc_unobserved_record r;
     int64_t seq;
 };
-struct wc_noted_finding { /* as an earlier diagnose() printed it live; not input of diagnose() */
+struct wc_noted_finding { /* as an earlier diagnose() gave it live; not input of diagnose() */
     struct wc_finding_record r;
     int64_t seq, time;
 };

@@ -10,7 +10,7 @@
 
 /* One row of core/findings/shared/rules.def each: WC_RULE_<ID>. */
 enum wc_rule {
-    WC_RULE_NONE, /* no rule applies: nothing can be printed */
+    WC_RULE_NONE, /* no rule applies: nothing can be said */
 #define RULE(id, name, what, source) WC_RULE_##id,
 #include "rules.def"
 #undef RULE
@@ -28,7 +28,7 @@ const char *wc_rule_explanation(enum wc_rule rule); /* one sentence */
  * framework or version: NVIDIA's rule (WC_RULE_NVIDIA). */
 enum wc_rule wc_rule_of_framework(const char *framework, struct wc_version version);
 
-/* built: what the host was compiled with; runtime: what cudnnGetVersion would print.
+/* built: what the host was compiled with; runtime: what cudnnGetVersion would say.
  * FIT_UNKNOWN when a field that the rule needs is unknown. */
 enum wc_fit wc_rule_check(enum wc_rule rule, struct wc_version built, struct wc_version runtime);
 /* For old TensorFlow's message: (v/100)*100 of the version number. */

@@ -41,12 +41,12 @@ const char *wc_format_demand(struct wc_case *c, const struct wc_demand_record *r
 }
 
 static const char *format_functions(struct wc_case *c, const struct wc_strings *names) {
-    const char *printed = NULL;
+    const char *list = NULL;
 
     for (size_t i = 0; i < names->n && i < NAMED_FUNCTIONS; i++)
-        printed = printed ? wc_format(c, "%s, %s", printed, wc_format_name(c, names->p[i]))
-                          : wc_format_name(c, names->p[i]);
-    return printed;
+        list = list ? wc_format(c, "%s, %s", list, wc_format_name(c, names->p[i]))
+                    : wc_format_name(c, names->p[i]);
+    return list;
 }
 
 /* What the source says, in full. */

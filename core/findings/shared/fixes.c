@@ -154,7 +154,7 @@ static const struct cuda_dependency_wheel *cuda_dependency_wheel(const char *par
     return NULL;
 }
 
-/* Up to CUDA 12 the wheels are numbered, since 13 their names emit no CUDA. */
+/* Up to CUDA 12 the wheels are numbered, since 13 their names say no CUDA. */
 static const char *pip_cuda_dependency(struct wc_case *c, const struct cuda_dependency_wheel *w,
                                        int32_t cuda) {
     return wc_format(c, cuda < 13 ? "pip install %s-cu%d" : "pip install '%s==%d.*'", w->wheel,

@@ -179,7 +179,7 @@ bool wc_demand_refuses(const struct wc_demand_record *r, struct wc_version v) {
     return wc_refuses(wc_demand_fit(r, &exactly, &exactly));
 }
 
-/* What the host was built with was read from that very set: its own facade need not emit its
+/* What the host was built with was read from that very set: its own facade need not tell its
  * release. */
 static bool is_read_from(const struct wc_demand_record *r, const struct wc_candidate *b) {
     size_t n = r->source_path ? wc_dir_length(r->source_path) : 0;

@@ -1,5 +1,5 @@
 /*
- * What the loader printed about a failed request. glibc's text is "NAME: WHAT", where NAME is the
+ * What the loader said of a failed request. glibc's text is "NAME: WHAT", where NAME is the
  * library that stopped it, which need not be the one that was asked for.
  */
 #include "core/findings/finding.h"

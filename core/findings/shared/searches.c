@@ -1,4 +1,4 @@
-/* What the replays of the loader's search print about an object, and what stood beside it. */
+/* What the replays of the loader's search say of an object, and what stood beside it. */
 #include "core/findings/finding.h"
 
 const struct wc_searched *wc_search_of(const struct wc_stack *s, const struct wc_object *o) {

@@ -1,5 +1,5 @@
 /*
- * Versions of libraries as ranges: what a file is, and what cudnnGetVersion would print. Unknown
+ * Versions of libraries as ranges: what a file is, and what cudnnGetVersion would say. Unknown
  * fields make a range wide, never a guess.
  */
 #include "core/findings/finding.h"
