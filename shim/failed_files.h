@@ -2,8 +2,8 @@
  * Files in question: not loaded, and the reason may lie in what they are. Each is looked at where
  * it lies and told once. The shim's lock is held in all functions.
  */
-#ifndef SHIM_QUESTION_H
-#define SHIM_QUESTION_H
+#ifndef SHIM_FAILED_FILES_H
+#define SHIM_FAILED_FILES_H
 
 #include "requests.h"
 

@@ -3,8 +3,8 @@
  * into of all that led to an object. It follows from the loader's list: what an object needs is
  * appended behind it before anything else is. The shim's lock is held in all functions.
  */
-#ifndef SHIM_CHAIN_H
-#define SHIM_CHAIN_H
+#ifndef SHIM_LOADERS_H
+#define SHIM_LOADERS_H
 
 #include <link.h>
 

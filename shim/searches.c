@@ -18,7 +18,7 @@
 
 /* ---- what its loader adds ---- */
 
-static struct wc_search_context library_cache;
+static struct wc_search_context context;
 static struct wc_search_memory missing = {&memory_arena, NULL};
 
 static void take_library_path(void *arg, const char *variable) {
@@ -48,25 +48,25 @@ static void read_cache(void) {
     void *bytes =
         fd >= 0 && st.st_size > 0 && st.st_size <= CACHE_MOST ? sys_map((size_t)st.st_size) : NULL;
     if (bytes && files_read(fd, 0, bytes, (size_t)st.st_size, &n))
-        library_cache.cache = (struct wc_span){bytes, n};
+        context.cache = (struct wc_span){bytes, n};
     if (fd >= 0)
         sys_close(fd);
 }
 
-static void begin_library_cache(void) {
+static void begin_context(void) {
     static struct wc_search_system system;
     static struct wc_elf_image loader;
-    if (library_cache.files)
+    if (context.files)
         return;
     bool known = read_loader(&loader);
     wc_search_system_read(&system, process_glibc_minor(), (const char *)auxv_value(AT_PLATFORM),
                           auxv_value(AT_HWCAP), known ? &loader : NULL);
-    wc_search_system_use(&system, &library_cache);
-    config_each_logged(take_library_path, &library_cache.library_path);
+    wc_search_system_use(&system, &context);
+    config_each_logged(take_library_path, &context.library_path);
     read_cache();
-    library_cache.machine = ARCH_MACHINE;
-    library_cache.sparse = true;
-    library_cache.files = &shim_files;
+    context.machine = ARCH_MACHINE;
+    context.sparse = true;
+    context.files = &shim_files;
 }
 
 /* ---- one replay ---- */
@@ -79,13 +79,12 @@ static bool run(const struct wc_search_object *caller, const char *name,
     void *scratch = memory_scratch_search();
     if (!caller || !scratch || (!replay && !(replay = sys_map(sizeof *replay))))
         return false;
-    begin_library_cache();
-    library_cache.memory = memory;
-    library_cache.whole = whole;
-    library_cache.program = loaders_program();
-    library_cache.library_path_origin =
-        library_cache.program ? library_cache.program->origin : NULL;
-    wc_replay_run(replay, &library_cache, caller, name, scratch, WC_SEARCH_SCRATCH);
+    begin_context();
+    context.memory = memory;
+    context.whole = whole;
+    context.program = loaders_program();
+    context.library_path_origin = context.program ? context.program->origin : NULL;
+    wc_replay_run(replay, &context, caller, name, scratch, WC_SEARCH_SCRATCH);
     return true;
 }
 
@@ -107,7 +106,7 @@ const char *searches_directory(size_t i, enum wc_search_rule *rule) {
 }
 
 const char *searches_cached(const char *name) {
-    return wc_search_cache(&library_cache, name);
+    return wc_search_cache(&context, name);
 }
 
 static void take_root(void *arg, const char *variable) {

@@ -12,9 +12,8 @@
 #define HEAD ((size_t)4096)      /* headers of most files lie there */
 #define HEADERS_MOST 64
 #define DYNAMIC_MOST ((size_t)64 << 10)
-#define STRINGS_MOST                                                                               \
-    ((uint64_t)16 << 20)     /* of names; with more, to elf_file up some is cheaper                \
-                              */
+/* Of names; with more, to look some up is cheaper. */
+#define STRINGS_MOST ((uint64_t)16 << 20)
 #define OVERLAP ((size_t)64) /* so much of a piece is looked at again with the next one */
 
 struct segment {
@@ -22,7 +21,7 @@ struct segment {
     uint32_t flags;
 };
 
-struct glancing {
+struct prescan {
     struct elf_prescan *g;
     int fd;
     uint64_t size;
@@ -36,11 +35,11 @@ static enum elf_prescan_answer damaged(struct elf_prescan *g, const char *why) {
     return ELF_PRESCAN_DAMAGED;
 }
 
-static bool read_at(const struct glancing *s, uint64_t offset, void *to, size_t n) {
+static bool read_at(const struct prescan *s, uint64_t offset, void *to, size_t n) {
     return offset <= s->size && n <= s->size - offset && disk_read(s->fd, offset, to, n) == n;
 }
 
-static enum elf_prescan_answer read_headers(struct glancing *s) {
+static enum elf_prescan_answer read_headers(struct prescan *s) {
     size_t n = disk_read(s->fd, 0, s->g->room, s->size < HEAD ? (size_t)s->size : HEAD);
     const unsigned char *headers;
     Elf64_Ehdr e;
@@ -73,7 +72,7 @@ static enum elf_prescan_answer read_headers(struct glancing *s) {
 }
 
 /* Where .dynstr is in the file. */
-static bool find_strings(const struct glancing *s, uint64_t *offset, uint64_t *size) {
+static bool find_strings(const struct prescan *s, uint64_t *offset, uint64_t *size) {
     size_t n = s->dynamic_size < DYNAMIC_MOST ? (size_t)s->dynamic_size : DYNAMIC_MOST;
     uint64_t address = 0;
     Elf64_Dyn d;
@@ -103,7 +102,7 @@ static bool find_strings(const struct glancing *s, uint64_t *offset, uint64_t *s
 }
 
 /* Pieces of a part of the file, until `each` has seen enough. False: it cannot be read. */
-static bool read_pieces(const struct glancing *s, uint64_t offset, uint64_t size,
+static bool read_pieces(const struct prescan *s, uint64_t offset, uint64_t size,
                         bool (*each)(void *ctx, const unsigned char *p, size_t n), void *ctx) {
     size_t kept = 0;
 
@@ -170,13 +169,13 @@ struct sections {
     Elf64_Shdr names;
 };
 
-static bool read_section(const struct glancing *s, const struct sections *t, size_t i,
+static bool read_section(const struct prescan *s, const struct sections *t, size_t i,
                          Elf64_Shdr *to) {
     return t->e.e_shentsize == sizeof(*to) && t->e.e_shoff <= s->size &&
            read_at(s, t->e.e_shoff + i * sizeof(*to), to, sizeof(*to));
 }
 
-static bool is_constants(const struct glancing *s, const struct sections *t, const Elf64_Shdr *h) {
+static bool is_constants(const struct prescan *s, const struct sections *t, const Elf64_Shdr *h) {
     static const char wanted[] = ".rodata";
     char name[sizeof(wanted) - 1];
 
@@ -186,7 +185,7 @@ static bool is_constants(const struct glancing *s, const struct sections *t, con
 }
 
 /* False: it has none, or they cannot be read. */
-static bool search_sections(const struct glancing *s, uint64_t *most) {
+static bool search_sections(const struct prescan *s, uint64_t *most) {
     struct sections t;
     bool any = false;
     Elf64_Shdr h;
@@ -204,7 +203,7 @@ static bool search_sections(const struct glancing *s, uint64_t *most) {
     return any;
 }
 
-static void search_constants(const struct glancing *s, uint64_t most) {
+static void search_constants(const struct prescan *s, uint64_t most) {
     if (search_sections(s, &most))
         return;
     for (size_t i = 0; i < s->segments && most > 0; i++) {
@@ -218,7 +217,7 @@ static void search_constants(const struct glancing *s, uint64_t most) {
 }
 
 void elf_prescan_constants(struct elf_prescan *g, int fd, uint64_t size, uint64_t most) {
-    struct glancing s = {.g = g, .fd = fd, .size = size};
+    struct prescan s = {.g = g, .fd = fd, .size = size};
 
     g->names = 0;
     if (read_headers(&s) == ELF_PRESCAN_NAMES)
@@ -233,7 +232,7 @@ static bool has_facade(const struct elf_prescan *g) {
 }
 
 enum elf_prescan_answer elf_prescan_at(struct elf_prescan *g, int fd, uint64_t size, bool all) {
-    struct glancing s = {.g = g, .fd = fd, .size = size};
+    struct prescan s = {.g = g, .fd = fd, .size = size};
     enum elf_prescan_answer answer = read_headers(&s);
     struct names names = {false, false};
     uint64_t offset, length;

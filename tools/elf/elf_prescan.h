@@ -1,11 +1,11 @@
 /*
- * A first elf_file at a file: can it have to do with cuDNN? Of most files the ELF header, the
+ * A first look at a file: can it have to do with cuDNN? Of most files the ELF header, the
  * dynamic section and the names in .dynstr are read, and nothing else: a tree has thousands of
  * libraries, and what is read of them is what a scan costs. elf_file.h tells all of the few that
  * remain.
  */
-#ifndef WHICHCUDNN_TOOLS_GLANCE_H
-#define WHICHCUDNN_TOOLS_GLANCE_H
+#ifndef WHICHCUDNN_TOOLS_ELF_PRESCAN_H
+#define WHICHCUDNN_TOOLS_ELF_PRESCAN_H
 
 #include "tools/util/disk.h"
 
@@ -22,14 +22,14 @@ enum elf_prescan_answer {
 struct elf_prescan {
     unsigned char *room;
     const char *why; /* DAMAGED: a literal */
-    /* Of cuDNN's libraries: "libcudnn.so.9", "libcudnn_graph.so"; until the next glance. */
+    /* Of cuDNN's libraries: "libcudnn.so.9", "libcudnn_graph.so"; until the next prescan. */
     char name[ELF_PRESCAN_NAME_MOST][64];
     size_t names;
 };
 
 void elf_prescan_begin(struct elf_prescan *g);
 void elf_prescan_end(struct elf_prescan *g);
-/* all: elf_file for constants even in a file so large that it would cost much. */
+/* all: look for constants even in a file so large that it would cost much. */
 enum elf_prescan_answer elf_prescan_at(struct elf_prescan *g, int fd, uint64_t size, bool all);
 /* Fills in the names of cuDNN's libraries that are constants of the file, of at most `most` bytes
  * of them. Nothing of a damaged file. */

@@ -40,7 +40,7 @@ struct process {
 enum process_state {
     PROCESS_READ,
     PROCESS_EMPTY,     /* there is one, and nothing is to be seen of it */
-    PROCESS_UNREADABLE /* there is none, or we may not elf_file at it */
+    PROCESS_UNREADABLE /* there is none, or we may not look at it */
 };
 /* *trouble: why it is empty or unreadable; the caller frees. Of an empty one pid, parent and
  * start_ticks are known. process_end in all cases. */

@@ -2,8 +2,8 @@
  * The ELF objects of a running process: which files are mapped where, under which names the loader
  * has them, and who needs whom.
  */
-#ifndef WHICHCUDNN_TOOLS_MAPPED_H
-#define WHICHCUDNN_TOOLS_MAPPED_H
+#ifndef WHICHCUDNN_TOOLS_PROCESS_LIBRARY_H
+#define WHICHCUDNN_TOOLS_PROCESS_LIBRARY_H
 
 #include "core/search/search.h"
 #include "process.h"

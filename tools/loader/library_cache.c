@@ -131,12 +131,12 @@ static const char *read_interpreter(struct library_cache *w, struct elf_file *l)
 }
 
 static void take_opens(struct library_cache *w, struct library *b, enum wc_name_kind kind) {
-    const char *names[WORLD_OPENS_MOST];
+    const char *names[LIBRARY_OPENS_MOST];
     size_t n = 0;
 
-    for (size_t i = 0; i < w->glance.names && n < WORLD_OPENS_MOST; i++)
-        if (wc_name_kind_of(w->glance.name[i]) == kind)
-            names[n++] = w->glance.name[i];
+    for (size_t i = 0; i < w->prescan.names && n < LIBRARY_OPENS_MOST; i++)
+        if (wc_name_kind_of(w->prescan.name[i]) == kind)
+            names[n++] = w->prescan.name[i];
     b->opens = keep_list(w, names, n);
 }
 
@@ -164,20 +164,20 @@ static bool imports_dlopen(const struct wc_elf_image *e) {
 static void take_constants(struct library_cache *w, struct library *b, int fd, uint64_t size) {
     if (size > ELF_PRESCAN_CONSTANTS_MOST && !w->named)
         return;
-    elf_prescan_constants(&w->glance, fd, size, OPENS_MOST_BYTES);
+    elf_prescan_constants(&w->prescan, fd, size, OPENS_MOST_BYTES);
     take_opens(w, b, WC_NAME_FACADE);
     if (b->opens && b->opens[0])
         b->role = WC_role_HOST;
 }
 
 /* Of a library of cuDNN's, the parts; of another one, the facade, which makes it a host. */
-static void take_glance(struct library_cache *w, struct library *b, enum elf_prescan_answer answer,
-                        const struct wc_elf_image *image, int fd, uint64_t size) {
+static void take_prescan(struct library_cache *w, struct library *b, enum elf_prescan_answer answer,
+                         const struct wc_elf_image *image, int fd, uint64_t size) {
     if (opens_parts(b)) {
-        elf_prescan_constants(&w->glance, fd, size, OPENS_MOST_BYTES);
+        elf_prescan_constants(&w->prescan, fd, size, OPENS_MOST_BYTES);
         take_opens(w, b, WC_NAME_PART);
     } else if (b->role == WC_role_HOST && !b->needs_cudnn) {
-        elf_prescan_constants(&w->glance, fd, size, OPENS_MOST_BYTES);
+        elf_prescan_constants(&w->prescan, fd, size, OPENS_MOST_BYTES);
         take_opens(w, b, WC_NAME_FACADE);
     } else if (answer == ELF_PRESCAN_OPENS) {
         take_opens(w, b, WC_NAME_FACADE);
@@ -239,7 +239,7 @@ static struct library *new_library(struct library_cache *w, const char *path, st
     return b;
 }
 
-/* What elf_file.h would emit of it: most have no symbol of cuDNN's, which a glance shows. */
+/* What elf_file.h knows of it: most have no symbol of cuDNN's, which a prescan shows. */
 static struct library *read_library(struct library_cache *w, const char *path,
                                     const enum elf_prescan_answer *known) {
     bool is_other = wc_name_kind_of(path) == WC_NAME_OTHER;
@@ -252,14 +252,14 @@ static struct library *read_library(struct library_cache *w, const char *path,
     if (fd < 0)
         return NULL;
     if (is_other && !known)
-        answer = elf_prescan_at(&w->glance, fd, (uint64_t)facts.st_size, w->named);
+        answer = elf_prescan_at(&w->prescan, fd, (uint64_t)facts.st_size, w->named);
     l = is_other && (answer == ELF_PRESCAN_NOTHING || answer == ELF_PRESCAN_OPENS)
             ? elf_file_open_other(&w->disk, path)
             : elf_file_open(&w->disk, path);
     if (l)
         b = new_library(w, path, l);
     if (b && b->is_elf)
-        take_glance(w, b, answer, &l->image, fd, (uint64_t)facts.st_size);
+        take_prescan(w, b, answer, &l->image, fd, (uint64_t)facts.st_size);
     close(fd);
     if (b && is_kept(w, b)) {
         b->elf_file = l;
@@ -377,7 +377,7 @@ void library_cache_begin(struct library_cache *w, const char *root) {
     disk_begin(&w->disk, root);
     w->files = (struct wc_files){w, known_read, known_facts, list, real_path};
     heap_arena_begin(&w->memory);
-    elf_prescan_begin(&w->glance);
+    elf_prescan_begin(&w->prescan);
     read_cache(w);
 }
 
@@ -388,7 +388,7 @@ void library_cache_end(struct library_cache *w) {
     HASH_CLEAR(hh, w->entries);
     free(w->cache);
     free(w->interpreter);
-    elf_prescan_end(&w->glance);
+    elf_prescan_end(&w->prescan);
     heap_arena_end(&w->memory);
     disk_end(&w->disk);
 }

@@ -2,8 +2,8 @@
  * The files that a loader would see, each read once: libraries, and what the loader itself adds to
  * a search (ld.so.cache, its own directories). Of this computer, or below another root.
  */
-#ifndef WHICHCUDNN_TOOLS_WORLD_H
-#define WHICHCUDNN_TOOLS_WORLD_H
+#ifndef WHICHCUDNN_TOOLS_LIBRARY_CACHE_H
+#define WHICHCUDNN_TOOLS_LIBRARY_CACHE_H
 
 #include <uthash.h>
 
@@ -12,7 +12,7 @@
 #include "tools/elf/elf_prescan.h"
 #include "tools/util/memory.h"
 
-#define WORLD_OPENS_MOST 24
+#define LIBRARY_OPENS_MOST 24
 
 struct library_key {
     uint64_t device, inode;
@@ -43,7 +43,7 @@ struct library_cache {
     struct cache_entry *entries;
     struct heap_arena memory;
     struct library *libraries;
-    struct elf_prescan glance;
+    struct elf_prescan prescan;
     unsigned char *cache;
     size_t cache_size;
     char *interpreter; /* of which `system` is */
@@ -59,7 +59,7 @@ void library_cache_end(struct library_cache *w);
 
 /* NULL: no regular file that can be read (errno). Lives as long as the library_cache. */
 struct library *library_cache_get(struct library_cache *w, const char *path);
-/* The same where a glance has been taken already. */
+/* The same where a prescan was made already. */
 struct library *library_cache_get_after(struct library_cache *w, const char *path,
                                         enum elf_prescan_answer answer);
 /* All of it, to be told; to be given back. NULL: it cannot be read any more. */

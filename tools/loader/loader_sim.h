@@ -3,8 +3,8 @@
  * and by each dlopen after it, by whose DT_NEEDED, and what is missing. For programs that ended
  * before the shim woke in them, and for those that have not been started yet. Nothing is loaded.
  */
-#ifndef WHICHCUDNN_TOOLS_LOADING_H
-#define WHICHCUDNN_TOOLS_LOADING_H
+#ifndef WHICHCUDNN_TOOLS_LOADER_SIM_H
+#define WHICHCUDNN_TOOLS_LOADER_SIM_H
 
 #include "core/records/emit.h"
 #include "library_cache.h"

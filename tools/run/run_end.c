@@ -33,7 +33,7 @@ static char *outcome_path(const struct log_place *place, int64_t child) {
                        (long long)child);
 }
 
-/* Where the place of logs was named, somebody will elf_file there for the reason. */
+/* Where the place of logs was named, somebody will look there for the reason. */
 static void leave_outcome(const struct log_place *place, struct wc_record *r, const char *reason) {
     char *path, *other;
 

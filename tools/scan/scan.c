@@ -117,10 +117,10 @@ static void look_at_entry(struct scan *s, const char *path, int at, const char *
         return;
     }
     s->libraries++;
-    answer = elf_prescan_at(&s->library_cache.glance, fd, (uint64_t)facts.st_size, false);
+    answer = elf_prescan_at(&s->library_cache.prescan, fd, (uint64_t)facts.st_size, false);
     close(fd);
     if (answer == ELF_PRESCAN_DAMAGED)
-        note(s, path, s->library_cache.glance.why);
+        note(s, path, s->library_cache.prescan.why);
     else if (answer != ELF_PRESCAN_NOTHING || is_known)
         consider(s, path, answer);
 }
