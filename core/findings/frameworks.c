@@ -134,7 +134,8 @@ static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
     const char *beside;
     struct wc_case c;
 
-    if (o->r.gpu_library)
+    /* A framework of which nobody knows what its builds for CUDA have cannot lack it. */
+    if (o->r.gpu_library || !wc_framework_gpu_library(o->r.framework, 0))
         return;
     wc_case_begin(&c, d);
     c.r.title =

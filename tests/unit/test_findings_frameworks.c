@@ -63,6 +63,9 @@ static void a_build_without_cuda(void **state) {
     add_facade(s, "/opt/cudnn", draw_release(9), NOBODY);
     assert_finds(s, "");
     s = new_scene();
+    add_framework(s, "/v/nobody/lib/libnobody.so", "nobody", version, NULL);
+    assert_finds(s, ""); /* what its builds for CUDA have is not known */
+    s = new_scene();
     add_framework(s, "/v/onnxruntime/capi/onnxruntime_pybind11_state.so", "onnxruntime", "1.20.1",
                   NULL);
     add_framework(s, "/v/onnxruntime/capi/libonnxruntime.so.1.20.1", "onnxruntime", "1.20.1", NULL);
