@@ -15,11 +15,13 @@ struct flight {
     enum wc_operation operation; /* of a request, as its record has it */
     char *name, *caller;
     int64_t caller_object, flags;
-    UT_hash_handle hh;
+    UT_hash_handle hh, in_requests; /* the latter of a request with a number */
 };
 
 static void forget(struct in_flight *f, struct flight *one) {
     HASH_DEL(f->by_thread, one);
+    if (one->request != WC_NULL)
+        HASH_DELETE(in_requests, f->by_request, one);
     free(one->what);
     free(one->name);
     free(one->caller);
@@ -45,6 +47,8 @@ static struct flight *begin(struct in_flight *f, const struct wc_record *r, int6
     one->seq = r->seq;
     one->request = request;
     HASH_ADD(hh, f->by_thread, tid, sizeof(one->tid), one);
+    if (request != WC_NULL)
+        HASH_ADD(in_requests, f->by_request, request, sizeof(one->request), one);
     return one;
 }
 
@@ -70,13 +74,13 @@ static void note_call(struct in_flight *f, const struct wc_record *r) {
 }
 
 static void note_failure(struct in_flight *f, const struct wc_record *r) {
-    struct flight *one, *next;
+    const int64_t *request = &r->u.failure.request;
+    struct flight *one;
 
-    if (r->u.failure.request == WC_NULL)
-        return;
-    HASH_ITER(hh, f->by_thread, one, next) {
-        if (one->request == r->u.failure.request)
-            forget(f, one);
+    HASH_FIND(in_requests, f->by_request, request, sizeof(*request), one);
+    while (one) { /* a damaged log may give a number twice */
+        forget(f, one);
+        HASH_FIND(in_requests, f->by_request, request, sizeof(*request), one);
     }
 }
 

@@ -10,7 +10,7 @@
 
 struct flight;
 struct in_flight { /* all zero: nothing noted yet */
-    struct flight *by_thread;
+    struct flight *by_thread, *by_request;
 };
 
 void in_flight_note(struct in_flight *f, const struct wc_record *r);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <uthash.h>
 
 #include "core/model/names.h"
 
@@ -14,12 +15,21 @@ struct name {
     size_t n;
     bool node;    /* else a user */
     bool guarded; /* a word that means something else, too: only where it must be the name */
+    UT_hash_handle hh;
 };
 
 struct redaction {
-    struct name *names; /* longest first: node-70 before node-7 */
-    size_t n, users, nodes;
+    struct name *names; /* by text */
+    size_t *lengths;    /* that names have, the largest first: node-70 before node-7 */
+    size_t length_count, users, nodes;
 };
+
+static struct name *find(const struct redaction *r, const char *text, size_t n) {
+    struct name *one;
+
+    HASH_FIND(hh, r->names, text, n, one);
+    return one;
+}
 
 /* ---- where names stand ---- */
 
@@ -50,8 +60,7 @@ static bool behind_home(const char *start, const char *p) {
 }
 
 static bool stands_here(const struct name *name, const char *start, const char *p) {
-    if (strncmp(p, name->text, name->n) != 0 || in_word(p[name->n]) ||
-        (p > start && in_word(p[-1])))
+    if (in_word(p[name->n]) || (p > start && in_word(p[-1])))
         return false;
     if (!name->guarded)
         return true;
@@ -61,9 +70,13 @@ static bool stands_here(const struct name *name, const char *start, const char *
 }
 
 static const struct name *name_at(const struct redaction *r, const char *start, const char *p) {
-    for (size_t i = 0; i < r->n; i++)
-        if (stands_here(&r->names[i], start, p))
-            return &r->names[i];
+    size_t rest = r->length_count > 0 ? strnlen(p, r->lengths[0]) : 0;
+
+    for (size_t i = 0; i < r->length_count; i++) {
+        const struct name *name = r->lengths[i] <= rest ? find(r, p, r->lengths[i]) : NULL;
+        if (name && stands_here(name, start, p))
+            return name;
+    }
     return NULL;
 }
 
@@ -83,23 +96,26 @@ static bool is_common(const char *name) {
            strncmp(name, "python", 6) == 0 || strncmp(name, "lib", 3) == 0;
 }
 
-static int longer_first(const void *a, const void *b) {
-    const struct name *x = a, *y = b;
+static void note_length(struct redaction *r, size_t n) {
+    size_t i = 0;
 
-    return (x->n < y->n) - (x->n > y->n);
+    while (i < r->length_count && r->lengths[i] > n)
+        i++;
+    if (i < r->length_count && r->lengths[i] == n)
+        return;
+    r->lengths = must_grow(r->lengths, (r->length_count + 1) * sizeof(*r->lengths));
+    memmove(r->lengths + i + 1, r->lengths + i, (r->length_count - i) * sizeof(*r->lengths));
+    r->lengths[i] = n;
+    r->length_count++;
 }
 
 static void learn(struct redaction *r, const char *text, size_t n, bool node,
                   const char *placeholder) {
     struct name *one;
 
-    for (size_t i = 0; i < r->n; i++)
-        if (r->names[i].n == n && memcmp(r->names[i].text, text, n) == 0)
-            return;
-    if (n == 0)
+    if (n == 0 || find(r, text, n))
         return;
-    r->names = must_grow(r->names, (r->n + 1) * sizeof(*r->names));
-    one = &r->names[r->n++];
+    one = must_allocate(sizeof(*one));
     *one = (struct name){.text = must_format("%.*s", (int)n, text), .n = n, .node = node};
     if (placeholder)
         one->placeholder = must_copy(placeholder);
@@ -107,7 +123,8 @@ static void learn(struct redaction *r, const char *text, size_t n, bool node,
         one->placeholder =
             node ? must_format("node%zu", ++r->nodes) : must_format("user%zu", ++r->users);
     one->guarded = is_common(one->text);
-    qsort(r->names, r->n, sizeof(*r->names), longer_first);
+    HASH_ADD_KEYPTR(hh, r->names, one->text, n, one);
+    note_length(r, n);
 }
 
 static void learn_user(struct redaction *r, const char *name) {
@@ -118,14 +135,12 @@ static void learn_user(struct redaction *r, const char *name) {
 /* With and without its domain it is one computer. */
 static void learn_node(struct redaction *r, const char *node) {
     size_t n = strcspn(node, ".");
-    const char *placeholder = NULL;
+    const struct name *host;
 
     learn(r, node, n, true, NULL);
-    for (size_t i = 0; node[n] && i < r->n; i++)
-        if (r->names[i].n == n && memcmp(r->names[i].text, node, n) == 0)
-            placeholder = r->names[i].placeholder;
-    if (placeholder)
-        learn(r, node, strlen(node), true, placeholder);
+    host = find(r, node, n);
+    if (node[n] && host)
+        learn(r, node, strlen(node), true, host->placeholder);
 }
 
 static void learn_text(struct redaction *r, const char *text) {
@@ -163,11 +178,15 @@ struct redaction *redaction_new(void) {
 }
 
 void redaction_free(struct redaction *r) {
-    for (size_t i = 0; i < r->n; i++) {
-        free(r->names[i].text);
-        free(r->names[i].placeholder);
+    struct name *one, *next;
+
+    HASH_ITER(hh, r->names, one, next) {
+        HASH_DEL(r->names, one);
+        free(one->text);
+        free(one->placeholder);
+        free(one);
     }
-    free(r->names);
+    free(r->lengths);
     free(r);
 }
 

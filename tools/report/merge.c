@@ -52,66 +52,60 @@ static int in_order(const void *a, const void *b) {
 
 /* ---- the process tree ---- */
 
-struct by_pid {
-    const struct merged_process *process;
-    size_t index;
+/* Processes of one number on one node: numbers come again. */
+struct same_pid {
+    char *key;
+    size_t *processes, n;
+    UT_hash_handle hh;
 };
 
-static int pids_in_order(const void *a, const void *b) {
-    const struct merged_process *x = ((const struct by_pid *)a)->process;
-    const struct merged_process *y = ((const struct by_pid *)b)->process;
-    int nodes = compare_texts(x->node, y->node);
+static struct same_pid *find_pid(struct same_pid **all, const char *node, int64_t pid) {
+    char *key = must_format("%lld %s", (long long)pid, node ? node : "");
+    struct same_pid *one;
 
-    if (nodes != 0)
-        return nodes;
-    if (source_of(x)->pid != source_of(y)->pid)
-        return source_of(x)->pid < source_of(y)->pid ? -1 : 1;
-    return (x > y) - (x < y);
-}
-
-static int64_t parent_pid(const struct merged_process *p) {
-    const struct wc_stack *s = &source_of(p)->stack;
-
-    return s->has_process ? s->process.parent_pid : WC_NULL;
-}
-
-/* The newest process of the parent's number that began before it: numbers come again. */
-static size_t find_parent(const struct by_pid *all, size_t n, const struct merged_process *child) {
-    size_t low = 0, high = n, found = MERGED_NONE;
-    int64_t pid = parent_pid(child), newest = INT64_MIN;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct merged_process *p = all[middle].process;
-        int nodes = compare_texts(p->node, child->node);
-        if (nodes < 0 || (nodes == 0 && source_of(p)->pid < pid))
-            low = middle + 1;
-        else
-            high = middle;
+    HASH_FIND_STR(*all, key, one);
+    if (!one) {
+        one = must_allocate(sizeof(*one));
+        one->key = key;
+        HASH_ADD_KEYPTR(hh, *all, key, strlen(key), one);
+    } else {
+        free(key);
     }
-    for (; low < n; low++) {
-        const struct merged_process *p = all[low].process;
-        int64_t time = source_of(p)->first_time;
-        if (compare_texts(p->node, child->node) != 0 || source_of(p)->pid != pid)
-            break;
-        if (time < source_of(child)->first_time && time >= newest) {
-            newest = time;
-            found = all[low].index;
-        }
+    return one;
+}
+
+/* The newest of them that began before their child. */
+static size_t newest_before(const struct merged *m, const struct same_pid *some, int64_t time) {
+    size_t found = MERGED_NONE;
+
+    for (size_t i = 0; i < some->n; i++) {
+        int64_t began = source_of(&m->p[some->processes[i]])->first_time;
+        if (began < time && (found == MERGED_NONE || began >= source_of(&m->p[found])->first_time))
+            found = some->processes[i];
     }
     return found;
 }
 
 static void find_parents(struct merged *m) {
-    struct by_pid *all = must_allocate(m->n * sizeof(*all));
+    struct same_pid *all = NULL, *one, *next;
 
-    for (size_t i = 0; i < m->n; i++)
-        all[i] = (struct by_pid){&m->p[i], i};
-    qsort(all, m->n, sizeof(*all), pids_in_order);
-    for (size_t i = 0; i < m->n; i++)
-        m->p[i].parent =
-            parent_pid(&m->p[i]) == WC_NULL ? MERGED_NONE : find_parent(all, m->n, &m->p[i]);
-    free(all);
+    for (size_t i = 0; i < m->n; i++) {
+        one = find_pid(&all, m->p[i].node, source_of(&m->p[i])->pid);
+        one->processes = must_grow(one->processes, (one->n + 1) * sizeof(*one->processes));
+        one->processes[one->n++] = i;
+    }
+    for (size_t i = 0; i < m->n; i++) {
+        const struct wc_stack *s = &source_of(&m->p[i])->stack;
+        if (s->has_process && s->process.parent_pid != WC_NULL)
+            m->p[i].parent = newest_before(m, find_pid(&all, m->p[i].node, s->process.parent_pid),
+                                           source_of(&m->p[i])->first_time);
+    }
+    HASH_ITER(hh, all, one, next) {
+        HASH_DEL(all, one);
+        free(one->processes);
+        free(one->key);
+        free(one);
+    }
 }
 
 /* Children behind their parent, otherwise as they are. A parent is older than its child, so there
@@ -202,6 +196,20 @@ static int larger_first(const void *a, const void *b) {
     return (x->first > y->first) - (x->first < y->first);
 }
 
+static void list_members(struct merged *m) {
+    size_t *end = m->members = must_allocate(m->n * sizeof(*m->members));
+
+    for (size_t g = 0; g < m->group_count; g++) {
+        m->groups[g].members = end;
+        end += m->groups[g].n;
+        m->groups[g].n = 0;
+    }
+    for (size_t i = 0; i < m->n; i++) {
+        struct merged_group *g = &m->groups[m->p[i].group];
+        m->members[g->members - m->members + g->n++] = i;
+    }
+}
+
 static void make_groups(struct merged *m) {
     struct seen_group *seen = NULL, *one, *next;
     size_t *renamed;
@@ -220,6 +228,7 @@ static void make_groups(struct merged *m) {
     for (size_t i = 0; i < m->n; i++)
         m->p[i].group = renamed[m->p[i].group];
     free(renamed);
+    list_members(m);
 }
 
 /* ---- names of groups ---- */
@@ -237,22 +246,24 @@ static int numbers_in_order(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The ranks of a group (MERGED_NONE: of all), sorted. The caller frees. */
-static int64_t *ranks_of(const struct merged *m, size_t group, size_t *n) {
-    int64_t *ranks = must_allocate(m->n * sizeof(*ranks));
+/* Of n processes (members NULL: of all), sorted; how many. The caller frees *ranks. */
+static size_t ranks_of(const struct merged *m, const size_t *members, size_t n, int64_t **ranks) {
+    size_t found = 0;
 
-    *n = 0;
-    for (size_t i = 0; i < m->n; i++)
-        if (is_rank(m, i) && (group == MERGED_NONE || m->p[i].group == group))
-            ranks[(*n)++] = m->p[i].rank;
-    qsort(ranks, *n, sizeof(*ranks), numbers_in_order);
-    return ranks;
+    *ranks = must_allocate(n * sizeof(**ranks));
+    for (size_t i = 0; i < n; i++) {
+        size_t process = members ? members[i] : i;
+        if (is_rank(m, process))
+            (*ranks)[found++] = m->p[process].rank;
+    }
+    qsort(*ranks, found, sizeof(**ranks), numbers_in_order);
+    return found;
 }
 
 /* Each rank once: else there are several runs, and a rank names nobody. */
 static bool ranks_name(const struct merged *m) {
-    size_t n;
-    int64_t *ranks = ranks_of(m, MERGED_NONE, &n);
+    int64_t *ranks;
+    size_t n = ranks_of(m, NULL, m->n, &ranks);
     bool once = n > 0;
 
     for (size_t i = 1; i < n; i++)
@@ -296,54 +307,48 @@ static bool nodes_name(const struct merged *m) {
     return several;
 }
 
-/* Processes of a node stand together, so a node is named at its first one. */
-static char *name_nodes(const struct merged *m, size_t group) {
+/* By node, or by number. Processes of a node stand together, so a node is named at its first. */
+static char *name_processes(const struct merged *m, const struct merged_group *g, bool by_node) {
+    const char *last = NULL;
     struct sink t;
     FILE *to = sink_begin(&t);
-    const char *last = NULL;
     size_t n = 0;
+    char *names, *all;
 
-    for (size_t i = 0; i < m->n; i++) {
-        if (m->p[i].group != group || (last && strcmp(last, m->p[i].node) == 0))
+    for (size_t i = 0; i < g->n; i++) {
+        const struct merged_process *p = &m->p[g->members[i]];
+        if (by_node && last && strcmp(last, p->node) == 0)
             continue;
-        last = m->p[i].node;
-        if (n < NAMED_MOST)
-            fprintf(to, "%s %s", n > 0 ? "," : "", last);
-        n++;
+        last = p->node;
+        if (n++ >= NAMED_MOST)
+            continue;
+        fputs(n > 1 ? ", " : " ", to);
+        if (by_node)
+            fputs(p->node, to);
+        else
+            fprintf(to, "%lld", (long long)source_of(p)->pid);
     }
     if (n > NAMED_MOST)
         fprintf(to, " and %zu more", n - NAMED_MOST);
-    char *names = sink_end(&t), *all = must_format("node%s%s", n > 1 ? "s" : "", names);
+    names = sink_end(&t);
+    all = must_format("%s%s%s", by_node ? "node" : "process",
+                      n == 1    ? ""
+                      : by_node ? "s"
+                                : "es",
+                      names);
     free(names);
     return all;
 }
 
-static char *name_processes(const struct merged *m, size_t group) {
-    struct sink t;
-    FILE *to = sink_begin(&t);
-    size_t n = m->groups[group].n, named = 0;
+static char *name_group(const struct merged *m, const struct merged_group *g, bool by_rank,
+                        bool by_node) {
+    int64_t *ranks;
+    size_t n = ranks_of(m, g->members, g->n, &ranks);
+    char *name =
+        by_rank && n > 0 ? name_ranks(ranks, n) : name_processes(m, g, !by_rank && by_node);
 
-    fprintf(to, "process%s", n > 1 ? "es" : "");
-    for (size_t i = 0; i < m->n && named < NAMED_MOST; i++)
-        if (m->p[i].group == group)
-            fprintf(to, "%s %lld", named++ > 0 ? "," : "", (long long)source_of(&m->p[i])->pid);
-    if (n > named)
-        fprintf(to, " and %zu more", n - named);
-    return sink_end(&t);
-}
-
-static void name_group(struct merged *m, size_t group, bool by_rank, bool by_symbol_version) {
-    size_t n = 0;
-    int64_t *ranks = by_rank ? ranks_of(m, group, &n) : NULL;
-    struct merged_group *g = &m->groups[group];
-
-    if (n > 0)
-        g->who = name_ranks(ranks, n);
-    else if (!by_rank && by_symbol_version)
-        g->who = name_nodes(m, group);
-    else
-        g->who = name_processes(m, group);
     free(ranks);
+    return name;
 }
 
 char *merged_agreement(const struct merged *m, size_t i) {
@@ -360,7 +365,7 @@ char *merged_agreement(const struct merged *m, size_t i) {
 }
 
 void merge(struct merged *m, struct report *reports, size_t n) {
-    bool by_rank, by_symbol_version;
+    bool by_rank, by_node;
 
     *m = (struct merged){.n = n};
     m->p = must_allocate(n * sizeof(*m->p));
@@ -374,9 +379,9 @@ void merge(struct merged *m, struct report *reports, size_t n) {
     into_tree(m);
     make_groups(m);
     by_rank = ranks_name(m);
-    by_symbol_version = nodes_name(m);
+    by_node = nodes_name(m);
     for (size_t g = 0; g < m->group_count; g++) {
-        name_group(m, g, by_rank, by_symbol_version);
+        m->groups[g].who = name_group(m, &m->groups[g], by_rank, by_node);
         if (g > 0)
             compare(&m->groups[g].differences, source_of(&m->p[m->groups[0].first]),
                     source_of(&m->p[m->groups[g].first]));
@@ -389,5 +394,6 @@ void merged_end(struct merged *m) {
         comparison_end(&m->groups[g].differences);
     }
     free(m->groups);
+    free(m->members);
     free(m->p);
 }

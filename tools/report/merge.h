@@ -21,6 +21,7 @@ struct merged_process {
 
 struct merged_group {
     size_t first, n;               /* the process that stands for it, how many there are */
+    const size_t *members;         /* n indices of processes */
     char *who;                     /* "ranks 0-6", "process 4711" */
     struct comparison differences; /* to the first group; empty there */
 };
@@ -30,6 +31,7 @@ struct merged {
     size_t n;
     struct merged_group *groups; /* the largest first */
     size_t group_count;
+    size_t *members; /* of all groups */
 };
 
 /* The reports must outlive it. n at least 1. */

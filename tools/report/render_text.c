@@ -236,13 +236,14 @@ static void print_moment(struct layout *l, const struct moment *m, int64_t start
 
 void render_timeline(struct layout *l, const struct report *r) {
     struct timeline t;
+    bool threads;
 
     timeline_make(&t, r->source);
+    threads = has_threads(&t);
     if (t.n > 0)
-        fprintf(l->to, "\ntime line: seconds%s, what happened\n",
-                has_threads(&t) ? ", thread" : "");
+        fprintf(l->to, "\ntime line: seconds%s, what happened\n", threads ? ", thread" : "");
     for (size_t i = 0; i < t.n; i++)
-        print_moment(l, &t.p[i], t.p[0].time, has_threads(&t));
+        print_moment(l, &t.p[i], t.p[0].time, threads);
     timeline_end(&t);
 }
 

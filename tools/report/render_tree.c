@@ -10,11 +10,18 @@
 #include "library.h"
 #include "render.h"
 
+struct pair {
+    int64_t host, target;
+};
+
 struct tree {
     struct layout *l;
     const struct report *r;
     const struct wc_stack *s;
-    bool *shown; /* one for each object */
+    size_t facades;                 /* how many there are */
+    const struct wc_object **asker; /* of each object; NULL: not known */
+    struct pair *bound;             /* hosts and targets, sorted */
+    bool *shown;                    /* one for each object */
 };
 
 static void line(const struct tree *t, int depth) {
@@ -100,22 +107,13 @@ static void print_object(const struct tree *t, size_t i, int depth) {
     t->shown[i] = true;
 }
 
-static size_t count_facades(const struct wc_stack *s) {
-    size_t n = 0;
-
-    for (size_t i = 0; i < s->objects.n; i++)
-        n += s->objects.p[i].r.role == WC_role_FACADE;
-    return n;
-}
-
 /* The one that asked for it, else the one it was installed with, else the only one there is. */
-static bool belongs_to(const struct wc_stack *s, const struct wc_object *part,
-                       const struct wc_object *facade) {
-    const struct wc_object *asker = wc_stack_object(s, part->r.asked_by_object);
+static bool belongs_to(const struct tree *t, size_t part, const struct wc_object *facade) {
+    const struct wc_object *asker = t->asker[part];
 
     if (asker && asker->r.role == WC_role_FACADE)
         return asker == facade;
-    return wc_same_installation(part, facade) || count_facades(s) == 1;
+    return wc_same_installation(&t->s->objects.p[part], facade) || t->facades == 1;
 }
 
 static void print_facade(const struct tree *t, size_t facade, int depth) {
@@ -124,20 +122,23 @@ static void print_facade(const struct tree *t, size_t facade, int depth) {
     print_object(t, facade, depth);
     for (size_t i = 0; i < t->s->objects.n && !again; i++)
         if (t->s->objects.p[i].r.role == WC_role_PART && !t->shown[i] &&
-            belongs_to(t->s, &t->s->objects.p[i], &t->s->objects.p[facade]))
+            belongs_to(t, i, &t->s->objects.p[facade]))
             print_object(t, i, depth + 1);
 }
 
-static bool is_bound(const struct wc_stack *s, int64_t host, int64_t target) {
-    for (size_t i = 0; i < s->bindings.n; i++)
-        if (s->bindings.p[i].r.host == host && s->bindings.p[i].r.target == target)
-            return true;
-    return false;
+static int pairs_in_order(const void *a, const void *b) {
+    const struct pair *x = a, *y = b;
+
+    if (x->host != y->host)
+        return x->host < y->host ? -1 : 1;
+    return (x->target > y->target) - (x->target < y->target);
 }
 
-static bool uses(const struct wc_stack *s, const struct wc_object *host,
+static bool uses(const struct tree *t, const struct wc_object *host,
                  const struct wc_object *facade) {
-    return is_bound(s, host->r.object, facade->r.object) ||
+    const struct pair wanted = {host->r.object, facade->r.object};
+
+    return bsearch(&wanted, t->bound, t->s->bindings.n, sizeof(wanted), pairs_in_order) ||
            (facade->r.asked_by_object != WC_NULL && facade->r.asked_by_object == host->r.object);
 }
 
@@ -162,7 +163,7 @@ static void print_host(const struct tree *t, size_t host) {
     print_object(t, host, 0);
     print_demands(t, &objects[host], 1);
     for (size_t i = 0; i < t->s->objects.n; i++) {
-        if (objects[i].r.role != WC_role_FACADE || !uses(t->s, &objects[host], &objects[i]))
+        if (objects[i].r.role != WC_role_FACADE || !uses(t, &objects[host], &objects[i]))
             continue;
         print_facade(t, i, 1);
         got = true;
@@ -226,10 +227,33 @@ static void print_failures(const struct tree *t) {
     }
 }
 
+/* What is asked of each pair of objects is looked up once: a log may hold thousands of them. */
+static void tree_begin(struct tree *t) {
+    const struct wc_stack *s = t->s;
+
+    t->shown = must_allocate(s->objects.n);
+    t->asker = must_allocate(s->objects.n * sizeof(*t->asker));
+    t->bound = must_allocate(s->bindings.n * sizeof(*t->bound));
+    for (size_t i = 0; i < s->objects.n; i++) {
+        t->facades += s->objects.p[i].r.role == WC_role_FACADE;
+        t->asker[i] = wc_stack_object(s, s->objects.p[i].r.asked_by_object);
+    }
+    for (size_t i = 0; i < s->bindings.n; i++)
+        t->bound[i] = (struct pair){s->bindings.p[i].r.host, s->bindings.p[i].r.target};
+    qsort(t->bound, s->bindings.n, sizeof(*t->bound), pairs_in_order);
+}
+
+static void tree_end(struct tree *t) {
+    free(t->shown);
+    free(t->asker);
+    free(t->bound);
+}
+
 void render_tree(struct layout *l, const struct report *r) {
     const struct wc_stack *s = &r->source->stack;
-    struct tree t = {l, r, s, must_allocate(s->objects.n + 1)};
+    struct tree t = {.l = l, .r = r, .s = s};
 
+    tree_begin(&t);
     if (s->objects.n > 0)
         fputs("\nlibraries: path, version, [rule by which it was found], installation\n", l->to);
     for (size_t i = 0; i < s->objects.n; i++)
@@ -239,5 +263,5 @@ void render_tree(struct layout *l, const struct report *r) {
     print_rest(&t, WC_role_PART);
     print_rest(&t, WC_role_CUDA_DEPENDENCY);
     print_failures(&t);
-    free(t.shown);
+    tree_end(&t);
 }
