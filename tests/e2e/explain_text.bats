@@ -71,9 +71,9 @@ END
 }
 
 @test "what a text contains cannot order the terminal" {
-    printf '\e]0;t\a \e[2JCould not load library libcudnn_\u202e\x9b<\x07x.so.8. Error: \x9bh\n' > log.txt
+    printf '\e]0;t\a \e[2JCould not load library libcudnn_\xe2\x80\xae\x9b<\x07x.so.8. Error: \x9bh\n' > log.txt
     run -3 text log.txt
-    printf 'Could not load library libcudnn_\u202e\x9b<x.so.8. Error: \x9bh\n' > log.txt
+    printf 'Could not load library libcudnn_\xe2\x80\xae\x9b<x.so.8. Error: \x9bh\n' > log.txt
     run -0 text log.txt
     [[ $output == *'libcudnn_\u202e\x9b<x.so.8'* ]]
 }

@@ -480,6 +480,58 @@ rank() { # RANK VERSION [LINE...]
     [[ $output == *"could not be written"* ]]
 }
 
+# Twice the records are to cost about twice the time; a step that asks all of them for each costs four
+# times as much. Lines that hold 77777 have each a number of their own there.
+numbered() { # N: that many records of the kinds on stdin
+    python3 "$WC_ROOT/tests/schema/complete.py" | python3 -c '
+import re, sys
+lines = sys.stdin.read().splitlines()
+for i in range(1, int(sys.argv[1]) + 1):
+    line = lines[(i - 1) % len(lines)].replace("77777", str(i))
+    print(re.sub("\"seq\":[0-9]+", f"\"seq\":{i}", line))' "$1"
+}
+
+user_time() { # COMMAND...: the least of three, in milliseconds
+    local TIMEFORMAT=%3U
+    for _ in 1 2 3; do { time "$@" >out 2>&1 || true; } 2>&1; done | sort -n | sed -n '1s/[.]//p'
+}
+
+grows_with() { # SMALL LARGE [OPTION...]
+    local small large
+    small=$(user_time "$CMD" report "${@:3}" "$1")
+    large=$(user_time "$CMD" report "${@:3}" "$2")
+    echo "report ${*:3}: $small ms, twice as many: $large ms"
+    ((10#$large < 3 * (10#$small > 100 ? 10#$small : 100))) # less is within the clock's own error
+}
+
+@test "a log twice as long takes about twice the time, in every form" {
+    local n
+    for n in 40000 80000; do
+        printf '%s\n' '{"kind":"request","request":77777,"tid":77777,"name":"/home/u77777/a.so"}' \
+            '{"kind":"failure","request":99977777,"name":"libcudnn.so.9","text":"none"}' |
+            numbered $n >$n.jsonl
+    done
+    grows_with 40000.jsonl 80000.jsonl
+    grows_with 40000.jsonl 80000.jsonl -v
+    grows_with 40000.jsonl 80000.jsonl -v --redact
+    grows_with 40000.jsonl 80000.jsonl --json
+    grows_with 40000.jsonl 80000.jsonl --markdown
+    grows_with 40000.jsonl 80000.jsonl --html page.html
+}
+
+@test "twice as many processes, each on a node of its own and no two alike, take about twice the time" {
+    local n
+    for n in 2000 4000; do
+        printf '%s\n' '{"kind":"process","pid":77777,"node":"n77777","parent_pid":1}' \
+            '{"kind":"object","object":1,"role":"facade","version":"9.77777.0","path":"/o/libcudnn.so.9"}' |
+            numbered $n >$n.jsonl
+    done
+    grows_with 2000.jsonl 4000.jsonl
+    grows_with 2000.jsonl 4000.jsonl -v --redact
+    grows_with 2000.jsonl 4000.jsonl --json
+    grows_with 2000.jsonl 4000.jsonl --html page.html
+}
+
 @test "a log that is no regular file is refused, and nobody waits for it" {
     mkfifo "$BATS_TEST_TMPDIR/fifo"
     run timeout 10 "$CMD" report "$BATS_TEST_TMPDIR/fifo"

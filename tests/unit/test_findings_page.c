@@ -522,6 +522,7 @@ static void each_page_is_in_the_command(void **state) {
     }
     assert_null(page_id(n));
     assert_null(page_of("no-such-finding"));
+    assert_false(page_print(stdout, "no-such-finding", false));
 }
 
 static void no_section_is_of_an_unknown_finding(void **state) {

@@ -152,8 +152,12 @@ static enum exit_code explain(const char *id, const struct options_common *optio
         json_print(stdout, finding_json(kind));
         return EXIT_NOTHING_WRONG;
     }
+    if (!page_of(id)) {
+        complain("explain: %s has no page; docs/findings.md wants a section `%s`", id, id);
+        return EXIT_USAGE;
+    }
     printf("%s%s%s\n\n", paint_begin(options->colour, PAINT_BOLD), id, paint_end(options->colour));
-    page_print(stdout, page_of(id), options->colour);
+    page_print(stdout, id, options->colour);
     return EXIT_NOTHING_WRONG;
 }
 

@@ -8,12 +8,11 @@
 
 #include "core/findings/diagnose.h"
 #include "messages.h"
-#include "page.h"
 #include "tools/log/record_json.h"
+#include "tools/report/layout.h"
 #include "tools/util/memory.h"
 #include "tools/util/terminal.h"
 
-#define LABEL 11       /* columns before the words that belong to it */
 #define QUOTE_MOST 300 /* bytes of the text that are shown */
 
 /* ---- reading ---- */
@@ -100,47 +99,32 @@ static enum paint paint_of(enum message_effect effect) {
     return paints[effect];
 }
 
-/* Our own words, filled up to PAGE_WIDTH columns behind a label. */
-static void print_filled(const char *label, const char *text) {
-    size_t column = LABEL, n;
+/* Nothing where there is no text. What the text itself says stays whole. */
+static void print_row(const char *key, const char *text, bool whole) {
+    struct layout l = {.to = stdout, .whole = whole};
 
-    printf("  %-*s", LABEL - 2, label);
-    for (bool first = true; *text; text += n, first = false) {
-        text += strspn(text, " ");
-        n = strcspn(text, " ");
-        if (!first && column + 1 + n > PAGE_WIDTH) {
-            printf("\n%*s", LABEL, "");
-            column = LABEL;
-        } else if (!first) {
-            putchar(' ');
-            column++;
-        }
-        printf("%.*s", (int)n, text);
-        column += n;
-    }
-    putchar('\n');
-}
-
-/* What the text itself says. */
-static void print_quoted(const char *label, const char *text) {
-    if (text)
-        print_format(stdout, "  %s%s\n", label, text);
+    if (!text)
+        return;
+    layout_key(&l, key);
+    layout_words(&l, "%s", text);
+    layout_end(&l);
 }
 
 /* 5005 is what cudnnGetVersion gives for 5.0.5. */
-static void print_version(const char *label, const char *text, struct wc_version v) {
+static void print_version(const char *key, const char *text, struct wc_version v) {
     char plain[WC_VERSION_TEXT];
+    char *both = text && wc_version_known(v)
+                     ? must_format("%s (%s)", text, wc_version_format(v, plain))
+                     : NULL;
 
-    if (text && wc_version_known(v))
-        print_format(stdout, "  %s%s (%s)\n", label, text, wc_version_format(v, plain));
-    else
-        print_quoted(label, text);
+    print_row(key, both ? both : text, true);
+    free(both);
 }
 
 static void print_next(const char *next) {
     for (const char *label = "next"; *next; label = "") {
         size_t n = strcspn(next, "\n");
-        printf("  %-*s%.*s\n", LABEL - 2, label, (int)n, next);
+        printf("  %-*s%.*s\n", LAYOUT_KEYS - 2, label, (int)n, next);
         next += n + (next[n] == '\n');
     }
 }
@@ -154,14 +138,14 @@ static void print_match(const struct message_match *m, bool colour) {
         printf(" (%zu times)", m->times);
     print_format(stdout, ": %s%s\n", quote, strlen(m->text) > QUOTE_MOST ? " ..." : "");
     free(quote);
-    printf("  %-*s%s%.*s%s%s\n", LABEL - 2, "effect",
+    printf("  %-*s%s%.*s%s%s\n", LAYOUT_KEYS - 2, "effect",
            paint_begin(colour, paint_of(m->message->effect)), (int)strcspn(text, ":"), text,
            paint_end(colour), text + strcspn(text, ":"));
-    print_filled("means", m->message->means);
-    print_quoted("library  ", m->library);
-    print_version("wanted   ", m->wanted, m->wanted_version);
-    print_version("found    ", m->found, m->found_version);
-    print_filled("findings", *m->findings ? m->findings : "none: not a matter of which cuDNN");
+    print_row("means", m->message->means, false);
+    print_row("library", m->library, true);
+    print_version("wanted", m->wanted, m->wanted_version);
+    print_version("found", m->found, m->found_version);
+    print_row("findings", *m->findings ? m->findings : "none: not a matter of which cuDNN", false);
     print_next(m->message->next);
 }
 

@@ -69,13 +69,6 @@ void layout_end(struct layout *l) {
     l->column = 0;
 }
 
-static char *harmless(const char *s) {
-    struct sink sink;
-
-    print_text(sink_begin(&sink), s);
-    return sink_end(&sink);
-}
-
 static bool at_start(const struct layout *l) {
     return l->column == l->indent;
 }
@@ -105,7 +98,7 @@ static void put(struct layout *l, const char *text, const char *before, const ch
 
 static void put_untrusted(struct layout *l, const char *text, const char *before,
                           const char *after) {
-    char *safe = harmless(text);
+    char *safe = harmless_text(text);
 
     if (*safe)
         put(l, safe, before, after);
@@ -120,7 +113,7 @@ void layout_word(struct layout *l, const char *text) {
 #define PATH_LEAST 40
 
 void layout_path(struct layout *l, const char *path, int reserve) {
-    char *safe = harmless(path), *fits;
+    char *safe = harmless_text(path), *fits;
     int room = LAYOUT_WIDTH - l->column - 1 - reserve;
 
     fits = l->whole || room < PATH_LEAST ? must_copy(safe) : layout_shortened(safe, (size_t)room);
@@ -141,7 +134,7 @@ void layout_stick(struct layout *l, const char *mark) {
 
 /* Takes the text. */
 static void put_words(struct layout *l, char *text, bool together) {
-    char *safe = harmless(text), *rest = safe, *word;
+    char *safe = harmless_text(text), *rest = safe, *word;
 
     if (l->whole || (together && columns(safe) <= (size_t)(LAYOUT_WIDTH - l->hang))) {
         if (*safe)
@@ -169,6 +162,21 @@ void layout_together(struct layout *l, const char *format, ...) {
     va_start(args, format);
     put_words(l, must_format_list(format, args), true);
     va_end(args);
+}
+
+void layout_row(struct layout *l, int indent, int hang, const char *format, ...) {
+    va_list args;
+
+    layout_line(l, indent, hang);
+    va_start(args, format);
+    put_words(l, must_format_list(format, args), false);
+    va_end(args);
+    layout_end(l);
+}
+
+void layout_key(struct layout *l, const char *word) {
+    fprintf(l->to, "  %-*s", LAYOUT_KEYS - 2, word);
+    l->column = l->indent = l->hang = LAYOUT_KEYS;
 }
 
 void layout_command(struct layout *l, int indent, const char *command) {

@@ -32,6 +32,12 @@ void layout_together(struct layout *l, const char *format, ...)
 /* Something to paste: a line of its own, never wrapped. */
 void layout_command(struct layout *l, int indent, const char *command);
 void layout_end(struct layout *l);
+/* A line of words alone. */
+void layout_row(struct layout *l, int indent, int hang, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* A line that begins with a word of ours; what belongs to it stands from LAYOUT_KEYS on. */
+void layout_key(struct layout *l, const char *word);
+#define LAYOUT_KEYS 11
 
 /* s with whole directories, then characters, left out of its middle: at most `width` columns, of
  * which there are 8 at least. The caller frees. */

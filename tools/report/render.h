@@ -28,6 +28,8 @@ void render_html(FILE *to, const struct report *one, const struct merged *m);
 void render_brief(FILE *to, const struct report *r, bool colour);
 /* The verdict's line alone: "error: libtorch_cuda.so got cuDNN 9.1.0, ...". */
 void render_verdict(FILE *to, const struct report *r, bool colour);
+/* Without its colour and its newline. The caller frees. */
+char *render_verdict_text(const struct report *r);
 
 /* Parts of these. */
 void render_verdict_words(struct layout *l, const struct report *r); /* within a line */

@@ -30,11 +30,8 @@ static void put_escaped(FILE *to, const char *s) {
 
 /* Controls and marks that reorder text are spelled out, as on a terminal. */
 static void put_text(FILE *to, const char *s) {
-    struct sink sink;
-    char *spelled;
+    char *spelled = harmless_text(s);
 
-    print_text(sink_begin(&sink), s);
-    spelled = sink_end(&sink);
     put_escaped(to, spelled);
     free(spelled);
 }
@@ -65,16 +62,6 @@ static const char *severity_word(enum wc_severity severity) {
     return wc_enum_word_raw(WC_ENUM_severity, severity);
 }
 
-static char *verdict_text(const struct report *r) {
-    struct sink sink;
-    char *text;
-
-    render_verdict(sink_begin(&sink), r, false);
-    text = sink_end(&sink);
-    text[strcspn(text, "\n")] = '\0';
-    return text;
-}
-
 static const char *verdict_word(const struct report *r) {
     return wc_enum_word_raw(WC_ENUM_verdict, r->verdict);
 }
@@ -88,7 +75,7 @@ static void put_fix(FILE *to, const char *tag, const struct wc_fix *fix) {
 }
 
 static void put_verdict(FILE *to, const struct report *r) {
-    char *text = verdict_text(r);
+    char *text = render_verdict_text(r);
 
     fprintf(to, "<div class=\"verdict %s\">", verdict_word(r));
     element(to, "h1", "%s", text);
@@ -305,7 +292,7 @@ static void put_agreement(FILE *to, const struct merged *m) {
     }
     for (size_t g = 0; g < m->group_count; g++) {
         const struct report *r = m->p[m->groups[g].first].report;
-        char *text = verdict_text(r);
+        char *text = render_verdict_text(r);
         fprintf(to, "<p class=\"%s\">", verdict_word(r));
         element(to, "span class=\"severity\"", "%s", m->groups[g].who);
         element(to, "span", ": %s", text);
@@ -372,7 +359,7 @@ struct page {
 
 static void fill_title(FILE *to, const struct page *page) {
     char *text = page->m ? merged_agreement(page->m, page->m->group_count > 1 ? 1 : 0)
-                         : verdict_text(page->one);
+                         : render_verdict_text(page->one);
 
     fputs("whichcudnn: ", to);
     put_text(to, text);

@@ -26,17 +26,10 @@ static void repeat(FILE *to, char c, size_t n) {
         putc(c, to);
 }
 
-static char *spelled(const char *s) {
-    struct sink sink;
-
-    print_text(sink_begin(&sink), s);
-    return sink_end(&sink);
-}
-
 /* A pipe would end the cell of a table, in code too, and what a backslash before it does, is
  * another question with each reader. */
 static void print_code(FILE *to, const char *s, bool in_table) {
-    char *text = spelled(s);
+    char *text = harmless_text(s);
     size_t ticks = longest_run(text, '`') + 1;
     bool pad = text[0] == '`' || text[0] == ' ' || !text[0] || text[strlen(text) - 1] == '`';
 
@@ -295,12 +288,8 @@ static void print_finding(FILE *to, const struct wc_finding_record *f, size_t nu
 /* ---- all of it ---- */
 
 static void print_verdict(FILE *to, const struct report *r) {
-    struct sink sink;
-    char *verdict;
+    char *verdict = render_verdict_text(r);
 
-    render_verdict(sink_begin(&sink), r, false);
-    verdict = sink_end(&sink);
-    verdict[strcspn(verdict, "\n")] = '\0';
     fputs("### ", to);
     print_code(to, verdict, false);
     putc('\n', to);

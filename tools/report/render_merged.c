@@ -24,16 +24,12 @@ static void print_differences(struct layout *l, const struct merged *m, size_t g
 
     for (size_t i = 0; i < told; i++) {
         char *text = difference_text(&c->p[i]);
-        layout_line(l, 2, 4);
-        layout_words(l, "%s", text);
-        layout_end(l);
+        layout_row(l, 2, 4, "%s", text);
         free(text);
     }
     print_left_out(l, 2, c->n, told);
     if (c->n == 0) {
-        layout_line(l, 2, 4);
-        layout_words(l, "in what was found about it, not in its libraries");
-        layout_end(l);
+        layout_row(l, 2, 4, "in what was found about it, not in its libraries");
     }
 }
 
@@ -42,9 +38,7 @@ void render_agreement(struct layout *l, const struct merged *m) {
 
     for (size_t g = m->group_count > 1 ? 1 : 0; g < told; g++) {
         char *text = merged_agreement(m, g);
-        layout_line(l, 0, 2);
-        layout_words(l, "%s%s", text, g > 0 ? ":" : "");
-        layout_end(l);
+        layout_row(l, 0, 2, "%s%s", text, g > 0 ? ":" : "");
         free(text);
         if (g > 0)
             print_differences(l, m, g);
@@ -87,9 +81,7 @@ void render_processes(struct layout *l, const struct merged *m) {
     fputs("\nprocesses\n", l->to);
     for (size_t i = 0; i < told; i++) {
         if (i == 0 || !wc_str_same(m->p[i].node, m->p[i - 1].node)) {
-            layout_line(l, 2, 4);
-            layout_words(l, "node %s", m->p[i].node ? m->p[i].node : "not known");
-            layout_end(l);
+            layout_row(l, 2, 4, "node %s", m->p[i].node ? m->p[i].node : "not known");
         }
         print_process(l, &m->p[i]);
     }

@@ -58,20 +58,20 @@ void render_verdict(FILE *to, const struct report *r, bool colour) {
     print_verdict(&l, r);
 }
 
-/* ---- where it comes from ---- */
+char *render_verdict_text(const struct report *r) {
+    struct sink sink;
+    struct layout l = {.to = sink_begin(&sink), .whole = true};
 
-#define KEYS 11 /* columns of "  process  " */
-
-static void key(struct layout *l, const char *word) {
-    fprintf(l->to, "  %-*s", KEYS - 2, word);
-    layout_line(l, 0, KEYS);
-    l->column = l->indent = KEYS;
+    render_verdict_words(&l, r);
+    return sink_end(&sink);
 }
+
+/* ---- where it comes from ---- */
 
 static void print_process(struct layout *l, const struct report *r) {
     const struct wc_process_record *p = &r->source->stack.process;
 
-    key(l, "process");
+    layout_key(l, "process");
     if (r->source->pid > 0)
         layout_words(l, "%lld%s%s%s", (long long)r->source->pid, p->node ? " on " : "",
                      p->node ? p->node : "", p->arguments.n > 0 || p->executable ? ":" : "");
@@ -82,34 +82,23 @@ static void print_process(struct layout *l, const struct report *r) {
     layout_end(l);
 }
 
-static char *damage_gap(const struct log_file *file, size_t i) {
-    if (i < file->damaged_lines && i < LOG_DAMAGED_TOLD)
-        return must_format("line %zu could not be read: %s", file->damaged[i].line,
-                           file->damaged[i].reason);
-    if (i == LOG_DAMAGED_TOLD && file->damaged_lines > LOG_DAMAGED_TOLD)
-        return must_format("and %zu lines more", file->damaged_lines - LOG_DAMAGED_TOLD);
-    return NULL;
-}
-
-static size_t count_damage(const struct log_file *file) {
-    size_t told = file ? file->damaged_lines : 0;
-
-    return told > LOG_DAMAGED_TOLD ? LOG_DAMAGED_TOLD + 1 : told;
-}
-
 char *render_gap(const struct report *r, size_t i) {
     const struct source *s = r->source;
-    size_t damage = count_damage(s->file);
-    const int64_t counts[] = {source_missing(s), s->cut, s->stack.dropped};
+    size_t damaged = s->file ? s->file->damaged_lines : 0;
+    size_t told = damaged < LOG_DAMAGED_TOLD ? damaged : LOG_DAMAGED_TOLD;
+    const int64_t counts[] = {(int64_t)(damaged - told), source_missing(s), s->cut,
+                              s->stack.dropped};
     static const char *const texts[] = {
+        "and %lld lines more",
         "%lld of its records are missing, by their numbers",
         "%lld list elements and bytes of text were too long for it",
         "%lld facts found no room",
     };
 
-    if (i < damage)
-        return damage_gap(s->file, i);
-    i -= damage;
+    if (i < told)
+        return must_format("line %zu could not be read: %s", s->file->damaged[i].line,
+                           s->file->damaged[i].reason);
+    i -= told;
     for (size_t k = 0; k < sizeof(counts) / sizeof(counts[0]); k++)
         if (counts[k] > 0 && i-- == 0)
             return must_format(texts[k], (long long)counts[k]);
@@ -120,9 +109,7 @@ static void print_gaps(struct layout *l, const struct report *r) {
     char *gap;
 
     for (size_t i = 0; (gap = render_gap(r, i)); i++) {
-        layout_line(l, KEYS, KEYS);
-        layout_words(l, "%s", gap);
-        layout_end(l);
+        layout_row(l, LAYOUT_KEYS, LAYOUT_KEYS, "%s", gap);
         free(gap);
     }
 }
@@ -140,17 +127,17 @@ static void print_origin(struct layout *l, const struct report *r) {
     if (s->stack.has_process && s->type != SOURCE_LOCK)
         print_process(l, r);
     if (ending) {
-        key(l, "ended");
+        layout_key(l, "ended");
         layout_words(l, "%s", ending);
         layout_end(l);
     }
     free(ending);
     if (s->stack.outcome.reason && r->findings.n > 0) {
-        key(l, "mind");
+        layout_key(l, "mind");
         layout_words(l, "%s", s->stack.outcome.reason);
         layout_end(l);
     }
-    key(l, s->type == SOURCE_PROCESS ? "seen in" : source_type_word(s->type));
+    layout_key(l, s->type == SOURCE_PROCESS ? "seen in" : source_type_word(s->type));
     layout_word(l, s->path);
     layout_words(l, "(%zu records)", s->records);
     layout_end(l);
@@ -163,9 +150,7 @@ static void print_origin(struct layout *l, const struct report *r) {
 #define FACTS 7 /* columns before a finding's facts */
 
 static void print_fix(struct layout *l, const struct wc_fix *fix) {
-    layout_line(l, FACTS, FACTS + 5);
-    layout_words(l, "fix: %s", fix->text ? fix->text : fix->action);
-    layout_end(l);
+    layout_row(l, FACTS, FACTS + 5, "fix: %s", fix->text ? fix->text : fix->action);
     if (fix->command)
         layout_command(l, FACTS + 5, fix->command);
 }
@@ -189,9 +174,7 @@ static void print_finding(struct layout *l, const struct wc_finding_record *f, s
     layout_end(l);
     print_facts(l, &f->facts);
     if (f->explained_by) {
-        layout_line(l, FACTS, FACTS);
-        layout_words(l, "explained by: %s", f->explained_by);
-        layout_end(l);
+        layout_row(l, FACTS, FACTS, "explained by: %s", f->explained_by);
     }
     for (size_t i = 0; i < f->fix.n; i++)
         print_fix(l, &f->fix.p[i]);
@@ -202,10 +185,8 @@ static void print_unobserved(struct layout *l, const struct wc_stack *s) {
         fputs("\nnot observed\n", l->to);
     for (size_t i = 0; i < s->unobserved.n; i++) {
         const struct wc_unobserved_record *b = &s->unobserved.p[i].r;
-        layout_line(l, 2, 4);
-        layout_words(l, "%s: %s%s%s%s", b->what ? b->what : "something", b->why ? b->why : "?",
-                     b->path ? " (" : "", b->path ? b->path : "", b->path ? ")" : "");
-        layout_end(l);
+        layout_row(l, 2, 4, "%s: %s%s%s%s", b->what ? b->what : "something", b->why ? b->why : "?",
+                   b->path ? " (" : "", b->path ? b->path : "", b->path ? ")" : "");
     }
 }
 
@@ -270,7 +251,7 @@ void render_brief(FILE *to, const struct report *r, bool colour) {
     for (size_t i = 0; i < r->findings.n; i++) {
         const struct wc_finding_record *f = &r->findings.p[i];
         if (i > 0) {
-            key(&l, "also");
+            layout_key(&l, "also");
             layout_painted(&l, wc_enum_word_raw(WC_ENUM_severity, f->severity),
                            paint_of(f->severity));
             layout_stick(&l, ":");

@@ -45,6 +45,13 @@ void print_text(FILE *to, const char *s) {
     }
 }
 
+char *harmless_text(const char *s) {
+    struct sink sink;
+
+    print_text(sink_begin(&sink), s);
+    return sink_end(&sink);
+}
+
 static const char *print_argument(FILE *to, const char *conversion, va_list *args) {
     switch (*conversion) {
     case 's':

@@ -14,6 +14,8 @@
  * prints nothing.
  */
 void print_text(FILE *to, const char *s);
+/* What print_text prints of it. The caller frees. */
+char *harmless_text(const char *s);
 /* The character of n bytes (wc_utf8_length) at s if a terminal could take it as an order; else 0.
  */
 uint32_t text_order(const char *s, size_t n);
