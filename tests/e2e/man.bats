@@ -52,13 +52,13 @@ says() {
     find "$PAGES" -type f ! -name whichcudnn.1 -printf '%f\n' | sed 's/\(.*\)\.\(.\)/\1(\2)/' | says whichcudnn.1
 }
 
-@test "each row of the tables of docs/log.md is in its page: keys of the log, variables of the library" {
+@test "each row of the tables is in its page: keys of the log (docs/log.md), variables of the library (README.md)" {
     row() { sed -n 's/^| \(`.*\) |$/\1/p' | sed 's/`//g; s/ | / /; s/ | /: /'; }
     grep -v WHICHCUDNN_ "$WC_ROOT/docs/log.md" | row >rows
     [ "$(wc -l <rows)" -ge 100 ]
     says whichcudnn-log.5 <rows
     sed -n 's/^### //p' "$WC_ROOT/docs/log.md" | tr -d '`' | says whichcudnn-log.5
-    grep '^| `WHICHCUDNN_' "$WC_ROOT/docs/log.md" | row | says libwhichcudnn.7
+    grep '^| `WHICHCUDNN_' "$WC_ROOT/README.md" | row | says libwhichcudnn.7
     grep -o '"WHICHCUDNN_[A-Z_]*"' "$WC_ROOT/shim/config.c" | tr -d '"' | says libwhichcudnn.7
 }
 

@@ -9,11 +9,15 @@ setup() {
     unset MAKEFLAGS MFLAGS MAKELEVEL # of the make that runs these tests
 }
 
-@test "README.md says in five lines what it is" {
-    local lines
-    lines=$(awk '/^## / { exit } NR > 1 && NF' README.md | wc -l)
-    echo "$lines lines"
-    [ "$lines" -ge 3 ] && [ "$lines" -le 5 ]
+@test "README.md's first screen: one sentence, a run in six lines, install, five uses, limits" {
+    local screen
+    screen=$(awk '/^## / { exit } { print }' README.md)
+    [ "$(wc -l <<<"$screen")" -le 36 ]
+    [[ $(sed -n 3p <<<"$screen") =~ ^[A-Z][^.?]*[.?]$ ]]
+    is "$(sed -n '/^```$/,/^```$/p' <<<"$screen" | grep -vc '^```')" 6
+    [[ $screen == *$'\n$ whichcudnn run -- python train.py\n'* ]]
+    [[ $screen == *'make install'* && $screen == *'(docs/limits.md)'* ]]
+    is "$(grep -c '^- ' <<<"$screen")" 5
 }
 
 @test "every make target and subcommand in README.md is there, and every subcommand is in README.md" {

@@ -23,14 +23,22 @@ shape() {
     run ! grep -nE '/(home|root|work|tmp|Users)/' "$WC_ROOT/README.md"
 }
 
-@test "make readme changes nothing but the verdict" {
+@test "the first lines in README.md are those of a fresh run" {
+    first() { sed -n '/^\$/,/^```$/p' | sed -E '/^```$/d; s/-[0-9]+-[0-9]+\.jsonl/-N-N.jsonl/'; }
+    sed -n '/^<!-- run: begin/,/^<!-- run: end/p' "$WC_ROOT/README.md" | first >"$BATS_TEST_TMPDIR/there"
+    "$WC_ROOT/tests/setup/readme" print run | first >"$BATS_TEST_TMPDIR/fresh"
+    grep -q '^whichcudnn: error: ' "$BATS_TEST_TMPDIR/fresh"
+    diff "$BATS_TEST_TMPDIR/there" "$BATS_TEST_TMPDIR/fresh"
+}
+
+@test "make readme changes nothing but what it made" {
     mkdir "$BATS_TEST_TMPDIR/tree"
     cp "$WC_ROOT/README.md" "$BATS_TEST_TMPDIR/tree"
     ln -s "$WC_ROOT"/{examples,tests} "$BATS_TEST_TMPDIR/tree"
     sed -i 's/runtime-too-old/nothing/' "$BATS_TEST_TMPDIR/tree/README.md"
     WC_ROOT=$BATS_TEST_TMPDIR/tree "$BATS_TEST_TMPDIR/tree/tests/setup/readme" write
-    outside() { sed '/^<!-- verdict: begin/,/^<!-- verdict: end/d' "$1"; }
+    outside() { sed '/^<!-- verdict: begin/,/^<!-- verdict: end/d; /^<!-- run: begin/,/^<!-- run: end/d' "$1"; }
     diff <(outside "$WC_ROOT/README.md") <(outside "$BATS_TEST_TMPDIR/tree/README.md")
     diff <(shape <"$WC_ROOT/README.md") <(shape <"$BATS_TEST_TMPDIR/tree/README.md")
-    [ "$(grep -c '^```$' "$BATS_TEST_TMPDIR/tree/README.md")" -eq 2 ]
+    [ "$(grep -c '^```$' "$BATS_TEST_TMPDIR/tree/README.md")" -eq 4 ]
 }

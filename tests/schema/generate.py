@@ -11,6 +11,7 @@ write   all of them into docs/
 
 import json
 import sys
+import textwrap
 
 import record_def
 
@@ -204,23 +205,49 @@ def lock_schema():
     }
 
 
-def type_words(one, enums):
-    if one["type"] == "ENUM":
-        return " ".join(f"`{word}`" for word in enums[one["enum"]][1:]) + " or null"
+def type_words(one):
     return {
-        "STR": "text or null", "INT": "number or null", "BOOL": "true or false",
-        "STRS": "list of texts", "FACTS": "list of {`name`, `value`, `source`}",
+        "ENUM": f"`{one['enum']}`", "STR": "text", "INT": "number", "BOOL": "boolean",
+        "STRS": "texts", "FACTS": "list of {`name`, `value`, `source`}",
         "FIXES": "list of {`action`, `text`, `command`}",
     }[one["type"]]
 
 
+def table(rows):
+    return ["| key | is | says |", "|---|---|---|", *rows, ""]
+
+
+def shared_keys(kinds):
+    """{key: [(kind, field), ...]}, of keys that several kinds have."""
+    found = {}
+    for name, kind in kinds.items():
+        for f in kind["fields"]:
+            found.setdefault(f["name"], []).append((name, f))
+    return {key: fields for key, fields in found.items() if len(fields) > 1}
+
+
+def shared_row(key, fields):
+    """One sentence, and behind it what each kind adds to it."""
+    first, *_ = fields[0][1]["doc"].split("; ")
+    more = [f"{part} (`{kind}`)" for kind, f in fields for part in f["doc"].split("; ")[1:]]
+    return f"| `{key}` | {type_words(fields[0][1])} | {'; '.join([first, *more])} |"
+
+
 def kinds_section():
-    enums, out = record_def.enums(), []
-    for name, kind in record_def.kinds().items():
-        out += [f"### `{name}`: {kind['doc']}", "", "| key | is | says |", "|---|---|---|"]
-        out += [f"| `{f['name']}` | {type_words(f, enums)} | {f['doc']} |" for f in kind["fields"]]
-        out.append("")
-    return "\n".join(out)
+    kinds, out = record_def.kinds(), []
+    shared = shared_keys(kinds)
+    for name, kind in kinds.items():
+        own = [f for f in kind["fields"] if f["name"] not in shared]
+        others = [f"`{f['name']}`" for f in kind["fields"] if f["name"] in shared]
+        out += [f"### `{name}`: {kind['doc']}", ""]
+        out += table(f"| `{f['name']}` | {type_words(f)} | {f['doc']} |" for f in own) if own else []
+        out += textwrap.wrap("And of the shared keys: " + " ".join(others) + ".", 118) + [""] if others else []
+    out += ["### Keys that several kinds share", ""]
+    out += table(shared_row(key, fields) for key, fields in shared.items())
+    out += ["### Words: what a key of a set has", "", "| set | words |", "|---|---|"]
+    used = dict.fromkeys(f["enum"] for kind in kinds.values() for f in kind["fields"] if f["enum"])
+    out += [f"| `{enum}` | {', '.join(f'`{word}`' for word in record_def.enums()[enum][1:])} |" for enum in used]
+    return "\n".join(out) + "\n\n"
 
 
 def pretty(value, indent=0):
@@ -251,15 +278,20 @@ def listed(words):
     return ", ".join(f"`{word}`" for word in words)
 
 
+def wrapped(text):
+    return "\n".join(textwrap.wrap(text, 118, break_long_words=False, break_on_hyphens=False))
+
+
 def variables_section():
     one, more = record_def.logged_variables()
-    return f"\n{listed(one)}, and all that begin with {listed(more)}.\n\n"
+    return "\n" + wrapped(f"{listed(one)}, and all that begin with {listed(more)}.") + "\n\n"
 
 
 def hints_section():
     words = record_def.hints()
-    return (f"\nin any directory or file name: {listed(words['ANYWHERE'])};\n"
-            f"in a file name, or a directory below `site-packages`: {listed(words['PACKAGE'])}.\n\n")
+    anywhere, package = listed(words["ANYWHERE"]), listed(words["PACKAGE"])
+    return "\n" + wrapped(f"in any directory or file name: {anywhere}; in a file name, or a "
+                          f"directory below `site-packages`: {package}.") + "\n\n"
 
 
 def between(page, mark, text):
