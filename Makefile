@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # whichcudnn: two products from three rooms.
 #   libwhichcudnn.so  = shim/ + core/   compiled to live in somebody else's process
 #   whichcudnn        = tools/ + core/  compiled as an ordinary program

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Completion for bash. Subcommands, options, and what their values and the arguments are, come from
 # --help at the time of the key: this file knows only what can be offered for a word such as PID.
 # shellcheck shell=bash

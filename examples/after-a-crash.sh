@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # After a crash of a process that had the shim in it: finds the newest log, says what it shows and
 # what to do about it.
 #   examples/after-a-crash.sh [DIRECTORY]

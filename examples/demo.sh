@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # A real framework with the wrong cuDNN, watched. `make demo` calls this; by hand:
 #   CUDNN=9.1.0 FRAMEWORK=jax examples/demo.sh
 # CUDNN: any release on the package index. FRAMEWORK: jax (58 MB on disk), or torch (over 5 GB).

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # A container's entrypoint that watches whatever the container runs:
 #   COPY libwhichcudnn.so /usr/local/lib/
 #   COPY entrypoint.sh /

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Put before a command that fails, or that may have the wrong cuDNN:
 #   examples/prefix.sh python train.py
 #

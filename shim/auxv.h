@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the kernel told the process at its start (the auxiliary vector).
  */
-#ifndef SHIM_AUXV_H
-#define SHIM_AUXV_H
+#pragma once
 
 #include <stdint.h>
 
@@ -12,5 +12,3 @@ void auxv_note_environment(const char *const *envp);
 uint64_t auxv_value(uint64_t type);
 /* Bytes of a page; 4096 if the kernel does not say. */
 uintptr_t auxv_page_size(void);
-
-#endif

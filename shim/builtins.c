@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the compiler itself emits calls to. Hidden, so that neither side of the process sees the
  * other's: a preloaded libasan would otherwise get our copies of structs.

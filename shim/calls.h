@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Watching calls: typed wrappers that forward to what a slot held, or to what dlsym returned. The
  * shim's lock is held in both functions.
  */
-#ifndef SHIM_CALLS_H
-#define SHIM_CALLS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -14,5 +14,3 @@ uintptr_t call_wrapper(int row, uintptr_t target, const struct object *library);
 /* The wrapper for a lazy slot of `host` that still leads to its PLT: after each call it looks
  * whether the loader has put the target there. 0: no instance is left. */
 uintptr_t call_wrapper_lazy(int row, uintptr_t plt, uintptr_t slot, const struct object *host);
-
-#endif

@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the user set: the WHICHCUDNN_* variables as they were at process start, and the other
  * variables that the log keeps (core/records/logged_variables.def).
  */
-#ifndef SHIM_CONFIG_H
-#define SHIM_CONFIG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +32,3 @@ void config_load(const char *const *envp);
 
 /* Calls each(arg, "NAME=value") for the logged variables that are set. */
 void config_each_logged(void (*each)(void *arg, const char *variable), void *arg);
-
-#endif

@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From an object to its records: facts of the file, version, installation, who asked for it, and
  * for a host what it demands. The shim's lock is held; nothing here calls the loader.
  */
-#ifndef SHIM_DESCRIBE_H
-#define SHIM_DESCRIBE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -17,5 +17,3 @@ struct object;
 void describe_news(bool memory_stays);
 /* A facade asked for a part by a name with a version in it: that is the facade's own. */
 void describe_asked_version(struct object *facade, const char *asked);
-
-#endif

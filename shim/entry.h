@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The numbers by which the assembly entries (shim/arch/<arch>/entry.S) tell the hook which function
  * the host called, and what the hook answers. Included by assembly, too.
  */
-#ifndef SHIM_ENTRY_H
-#define SHIM_ENTRY_H
+#pragma once
 
 #define ENTRY_DLOPEN 0
 #define ENTRY_DLMOPEN 1
@@ -29,6 +29,4 @@ shim_hook(unsigned entry, const uintptr_t *arguments, uintptr_t return_address);
 /* The same before the loader has relocated us: no import works, nothing is observed. */
 __attribute__((visibility("hidden"))) struct entry_answer
 shim_hook_unrelocated(unsigned entry, const uintptr_t *arguments, uintptr_t return_address);
-#endif
-
 #endif

@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Files in question: not loaded, and the reason may lie in what they are. Each is looked at where
  * it lies and told once. The shim's lock is held in all functions.
  */
-#ifndef SHIM_FAILED_FILES_H
-#define SHIM_FAILED_FILES_H
+#pragma once
 
 #include "requests.h"
 
@@ -15,4 +15,3 @@ void failed_files_ahead(const struct request *r);
 void failed_files_after_failure(const struct request *r, const char *text);
 /* What stands where the last replay of searches.h looked for the request's name. */
 void failed_files_in_search(const struct request *r);
-#endif

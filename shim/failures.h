@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the loader refused: its words, and what is known of why. The shim's lock is held in all
  * functions.
  */
-#ifndef SHIM_FAILURES_H
-#define SHIM_FAILURES_H
+#pragma once
 
 #include "requests.h"
 
@@ -15,5 +15,3 @@ void failures_emit_request(struct request *r, const char *text);
 /* A dlsym of a cuDNN name that gave NULL. */
 void failures_emit_lookup(const char *function, const char *caller, int64_t caller_object,
                           const char *text);
-
-#endif

@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The read-only view of the file system for core/, over raw system calls.
  */
-#ifndef SHIM_FILES_H
-#define SHIM_FILES_H
+#pragma once
 
 #include <sys/stat.h>
 
@@ -21,5 +21,3 @@ bool files_read_text(const char *path, char *to, size_t cap);
 bool files_mapped_at(uintptr_t address, char *to, size_t cap);
 /* Where a link points, NUL-terminated. False: no link, or it does not fit. */
 bool files_read_link(const char *path, char *to, size_t cap);
-
-#endif

@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Hashes of what the shim keeps tables by. They stay within the process.
  */
-#ifndef SHIM_HASH_H
-#define SHIM_HASH_H
+#pragma once
 
 #include "core/base/base.h"
 
@@ -29,5 +29,3 @@ static inline uint64_t hash_bytes(uint64_t hash, const void *p, size_t n) {
 static inline uint64_t hash_text(uint64_t hash, const char *s) {
     return hash_bytes(hash, s, s ? wc_str_length(s) : 0);
 }
-
-#endif

@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is known of this process (the model), what was written of it (the log), and what was found.
  * All functions want the shim's lock held; none calls the loader.
  */
-#ifndef SHIM_JOURNAL_H
-#define SHIM_JOURNAL_H
+#pragma once
 
 #include "core/model/stack.h"
 
@@ -38,5 +38,3 @@ void journal_diagnose(void);
 void journal_close(void);
 /* The model may be half changed (a fork in the middle): begin anew. */
 void journal_forget(void);
-
-#endif

@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An object as dl_iterate_phdr gives it.
  */
-#ifndef SHIM_LISTED_H
-#define SHIM_LISTED_H
+#pragma once
 
 #include <link.h>
 
@@ -46,5 +46,3 @@ static inline const struct link_map *listed_by(uintptr_t base, const ElfW(Phdr) 
     }
     return NULL;
 }
-
-#endif

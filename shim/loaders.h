@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who loaded whom. The loader keeps that to itself, and its search needs it: DT_RPATH is looked
  * into of all that led to an object. It follows from the loader's list: what an object needs is
  * appended behind it before anything else is. The shim's lock is held in all functions.
  */
-#ifndef SHIM_LOADERS_H
-#define SHIM_LOADERS_H
+#pragma once
 
 #include <link.h>
 
@@ -20,5 +20,3 @@ const struct wc_search_object *loaders_of(const char *path);
 const struct wc_search_object *loaders_program(void);
 /* The path of the i-th object of that walk; NULL past the last. */
 const char *loaders_path(size_t i);
-
-#endif

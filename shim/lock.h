@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The one lock of the shim, over its model, tables and log. Order: the loader's locks first, ours
  * last; whoever holds it makes no call that could take a lock of the loader.
  */
-#ifndef SHIM_LOCK_H
-#define SHIM_LOCK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -16,5 +16,3 @@ void lock_release(void);
 int lock_holder(void);
 /* A lock was taken over: what its owner was changing may be half done. Cleared by the call. */
 bool lock_was_inherited(void);
-
-#endif

@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The log file: one line, one write; opened for each and closed again, since hosts close and reuse
  * descriptors. Callers hold the shim's lock.
  */
-#ifndef SHIM_LOG_H
-#define SHIM_LOG_H
+#pragma once
 
 #include "core/base/base.h"
 
@@ -24,5 +24,3 @@ void log_remove(void);
 void log_to_standard_error(const char *text, size_t n);
 /* Remembers what standard error is; the first call counts. */
 void log_note_standard_error(void);
-
-#endif

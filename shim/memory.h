@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The shim's own memory: pages from the kernel that are never given back, in a bounded amount.
  * Callers hold the shim's lock.
  */
-#ifndef SHIM_MEMORY_H
-#define SHIM_MEMORY_H
+#pragma once
 
 #include "core/base/base.h"
 
@@ -19,5 +19,3 @@ enum { SCRATCH_FILE = 72 << 10, SCRATCH_DIAGNOSE = 256 << 10 };
 void *memory_scratch_file(void);
 void *memory_scratch_diagnose(void);
 void *memory_scratch_search(void); /* WC_SEARCH_SCRATCH bytes */
-
-#endif

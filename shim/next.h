@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The definitions of the dl functions that come after ours in the loader's order: another preload's
  * or the C library's.
  */
-#ifndef SHIM_NEXT_H
-#define SHIM_NEXT_H
+#pragma once
 
 #include <link.h>
 #include <stdbool.h>
@@ -32,5 +32,3 @@ bool next_is_glibc(void);
 /* False while the loader has not relocated us: an IFUNC resolver of the host calls, and nothing
  * that needs an import, thread-local storage or a pointer in our data works. */
 bool next_are_we_relocated(void);
-
-#endif

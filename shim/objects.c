@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "objects.h"
 
 #define HASH_NONFATAL_OOM 1

@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The objects of this process: which of them have to do with cuDNN, what they are, where they lie.
  * The shim's lock is held in all functions; those marked (callback) run inside dl_iterate_phdr.
  */
-#ifndef SHIM_OBJECTS_H
-#define SHIM_OBJECTS_H
+#pragma once
 
 #include <link.h>
 
@@ -83,5 +83,3 @@ bool objects_have_framework_news(void);
 
 /* Everything is to be looked at anew (the tables may be half changed). */
 void objects_forget(void);
-
-#endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "packages.h"
 
 #include "core/records/emit.h"

@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The packages of cuDNN near what was loaded, or could not be: each environment is looked at once.
  */
-#ifndef SHIM_PACKAGES_H
-#define SHIM_PACKAGES_H
+#pragma once
 
 /* Adds a record for each package of cuDNN in the environment of this file. Nothing if that was done
  * before, or path is none. */
@@ -11,5 +11,3 @@ void packages_note(const char *path);
 void packages_note_failure(const char *name, const char *caller, const char *text);
 /* After a fork: the child's log has what was known, the tables may be half changed. */
 void packages_forget(void);
-
-#endif

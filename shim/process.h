@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Facts about the process and the computer for the first two records of a log.
  */
-#ifndef SHIM_PROCESS_H
-#define SHIM_PROCESS_H
+#pragma once
 
 #include <link.h>
 
@@ -18,5 +18,3 @@ unsigned process_glibc_minor(void);
 /* Keeps where libc.so.6 lies, for its newest symbol version; called while the start-up objects are
  * walked (libc is never unloaded). */
 void process_note_object(const struct dl_phdr_info *info);
-
-#endif

@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A host may ask for ever, in vain or not: how often each question and each failure was told. The
  * shim's lock is held in all functions.
  */
-#ifndef SHIM_REPEATS_H
-#define SHIM_REPEATS_H
+#pragma once
 
 #include "whichcudnn/record.h"
 
@@ -16,5 +16,3 @@ uint64_t repeats_hash(enum wc_operation operation, const char *name, int flags,
 bool repeats_are_enough(uint64_t what, bool matters);
 /* The same; if not, it is counted as told once more, else as a record of that kind left out. */
 bool repeats_leave_out(enum wc_kind kind, uint64_t what, bool matters);
-
-#endif

@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What this process asked the loader for, and which request a new object belongs to. The shim's
  * lock is held in all functions.
  */
-#ifndef SHIM_REQUESTS_H
-#define SHIM_REQUESTS_H
+#pragma once
 
 #include "whichcudnn/record.h"
 
@@ -45,5 +45,3 @@ void requests_log(struct request *r);
 /* Is there a library of cuDNN or CUDA beside which the request's name leads to the very same file?
  * Then the loader took that one, which keeps the name that it was first loaded by. */
 bool requests_same_file(const struct request *r);
-
-#endif

@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Settling: noticing that the loader's list of objects changed, reading the new ones once,
  * rewriting their slots. Where and how, no other way (docs/design.md, "settling"). The shim's lock
  * is not held by callers: these functions call the loader.
  */
-#ifndef SHIM_SETTLE_H
-#define SHIM_SETTLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,5 +34,3 @@ bool rescan_path_at(uintptr_t address, char *to, size_t cap);
 bool rescan_answers(const char *name);
 /* Looks at who loaded whom anew (loaders.h): objects without news of ours may have come. */
 void rescan_note_loaders(void);
-
-#endif

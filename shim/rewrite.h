@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rewriting slots: those of watched functions lead to wrappers. The shim's lock is held in both
  * functions.
  */
-#ifndef SHIM_REWRITE_H
-#define SHIM_REWRITE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -16,5 +16,3 @@ bool rewrite_is_too_early(const struct object *host);
 /* Reads the slots of a mapped host and rewrites those of watched functions. Runs inside a
  * dl_iterate_phdr callback: the host stays mapped, everything listed is relocated. */
 void rewrite_slots(struct object *host);
-
-#endif

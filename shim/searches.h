@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where the loader looked for a library of cuDNN or CUDA, and what else stands there: replayed by
  * its rules (core/search/search.h) and written down. The shim's lock is held in all functions.
  */
-#ifndef SHIM_SEARCHES_H
-#define SHIM_SEARCHES_H
+#pragma once
 
 #include "core/search/search.h"
 #include "objects.h"
@@ -39,5 +39,3 @@ bool searches_matter(const char *name);
 
 /* What was told is not known any more. */
 void searches_forget(void);
-
-#endif

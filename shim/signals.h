@@ -1,11 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Keeping the host's signal handlers out for a while: one that interrupts us might never come back
  * (siglongjmp), or wait for a lock of the loader that another thread holds while it waits for ours.
  * Holds nest and may cross: the first of a thread asks the kernel, the last to be released undoes
  * it.
  */
-#ifndef SHIM_SIGNALS_H
-#define SHIM_SIGNALS_H
+#pragma once
 
 #include <signal.h>
 
@@ -28,5 +28,3 @@ static inline void signals_release(void) {
     if (--this_thread.holds == 0 && this_thread.held)
         sys_signal_mask(2 /* SIG_SETMASK */, &this_thread.host_mask, NULL);
 }
-
-#endif

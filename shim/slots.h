@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The slots through which hosts call cuDNN: what the loader put there is the binding. The shim's
  * lock is held in all functions; that marked (callback) runs inside dl_iterate_phdr.
  */
-#ifndef SHIM_SLOTS_H
-#define SHIM_SLOTS_H
+#pragma once
 
 #include "whichcudnn/record.h"
 #include <stdbool.h>
@@ -37,5 +37,3 @@ void slots_emit_resolved(const struct object *host, const struct object *library
 /* dlsym gave the host a function of the library. */
 void slots_emit_lookup(const struct object *host, const struct object *library,
                        const char *function, bool wrapped);
-
-#endif

@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Entering and leaving what the lock guards: the tables, the model, the log. Everybody takes the
  * lock through here, since a lock inherited over a fork means that all of it must be begun anew.
  */
-#ifndef SHIM_STATE_H
-#define SHIM_STATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,5 +13,3 @@ bool state_take(void);
 void state_leave(void);
 /* Changes whenever everything was begun anew. The lock must be held. */
 uint64_t state_epoch(void);
-
-#endif

@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The system calls that the shim makes, without libc: nobody can interpose them and errno stays the
  * host's. Each returns what the kernel does: a result, or a negative errno number. docs/limits.md
  * lists them.
  */
-#ifndef SHIM_SYS_H
-#define SHIM_SYS_H
+#pragma once
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -162,5 +162,3 @@ static inline int sys_signal_take(const uint64_t *set) {
     const struct sys_time none = {0, 0};
     return (int)sys_call(__NR_rt_sigtimedwait, set, 0, &none, 8);
 }
-
-#endif

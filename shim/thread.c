@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "thread.h"
 
 __thread struct thread this_thread;

@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a thread remembers, and the guard that keeps the shim from observing itself. Initial-exec
  * thread-local storage: no call, no allocation, usable from the first hook on.
  */
-#ifndef SHIM_THREAD_H
-#define SHIM_THREAD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -54,5 +54,3 @@ static inline void thread_leave(void) {
     __asm__ volatile("" ::: "memory");
     this_thread.inside = 0;
 }
-
-#endif

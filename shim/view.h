@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A library's file for the time of one description: private memory of the file's size, filled in as
  * the ELF view asks for it. The file itself is never mapped: another process may cut it, and
  * touching what is gone then is a SIGBUS of the host's. The shim's lock is held.
  */
-#ifndef SHIM_VIEW_H
-#define SHIM_VIEW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +31,3 @@ const struct wc_elf_image *view_image(struct view *v);
 /* A wc_elf_fetch over a view. */
 bool view_fetch(void *view, uint64_t offset, uint64_t n);
 void view_close(struct view *v);
-
-#endif

@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The functions whose calls are watched (watched.def) and the instances of their wrappers: a fixed
  * number per function, made by the compiler (calls.c). Which target an instance forwards to is data
  * and lies here. The shim's lock is held in all functions but watched_target_of.
  */
-#ifndef SHIM_WATCHED_H
-#define SHIM_WATCHED_H
+#pragma once
 
 #define CALL_INSTANCES 8 /* per function */
 
@@ -64,6 +64,4 @@ void watched_lead_to(struct instance *in, uintptr_t target, uintptr_t entry);
 void watched_heed(struct instance *in, bool heed);
 /* An object is gone: instances that forward into it, or watch its slots, are free again. */
 void watched_forget(const struct object *o);
-#endif
-
 #endif

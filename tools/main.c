@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* whichcudnn: the command. Each subcommand is a row here and a file in commands/. */
 #include "tools/commands/command.h"
 

@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The ground that every room stands on: spans, and memory and string functions that nobody can
  * interpose. core/ and shim/ use these and no libc function (libasan, jemalloc and other preloads
  * replace libc's, and would call back into the shim; docs/design.md, "freestanding").
  */
-#ifndef WHICHCUDNN_BASE_H
-#define WHICHCUDNN_BASE_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -125,5 +125,3 @@ struct wc_buffer_arena {
     size_t cap, used;
 };
 void wc_buffer_arena_begin(struct wc_buffer_arena *b, void *buffer, size_t cap);
-
-#endif

@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The small read-only view of the file system through which core/ reads. The shim fills it with raw
  * system calls, the command with the same or with a view below another root.
  */
-#ifndef WHICHCUDNN_FILES_H
-#define WHICHCUDNN_FILES_H
+#pragma once
 
 #include "base.h"
 
@@ -23,5 +23,3 @@ struct wc_files {
     /* Canonical path into to (cap bytes). False: not there, or it does not fit. */
     bool (*real_path)(void *ctx, const char *path, char *to, size_t cap);
 };
-
-#endif

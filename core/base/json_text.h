@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * JSON text without memory: a sink that counts what it is given and keeps what fits, and the
  * spelling of strings. For core/model/record.c; the command's terminal escaping shares
  * wc_utf8_length.
  */
-#ifndef WHICHCUDNN_CORE_JSON_TEXT_H
-#define WHICHCUDNN_CORE_JSON_TEXT_H
+#pragma once
 
 #include "base.h"
 
@@ -26,5 +26,3 @@ void wc_json_add_int(struct wc_json *j, int64_t v);
 /* Quoted; NULL is null. Between the quotes stand at most `most` bytes: what is over is left out at
  * a character's end, and its bytes are counted in cut. */
 void wc_json_add_string(struct wc_json *j, const char *s, size_t most);
-
-#endif

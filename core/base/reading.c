@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reading text files in pieces (reading.h). */
 #include "reading.h"
 

@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reading other people's text files through struct wc_files, with the caller's scratch memory and
  * nothing else. For core/ alone.
  */
-#ifndef WHICHCUDNN_CORE_READING_H
-#define WHICHCUDNN_CORE_READING_H
+#pragma once
 
 #include "files.h"
 
@@ -40,5 +40,3 @@ bool wc_reading_value(struct wc_reading *r, const char *path, const char *text, 
  * not read through r. False: the file cannot be read. */
 bool wc_reading_each(struct wc_reading *r, const char *path, const char *separators,
                      bool (*each)(void *ctx, const char *piece), void *ctx);
-
-#endif

@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A file, or another process's memory, that is read by blocks as it is asked for: which of them
  * were. What is there once is never read again, and stays as it was.
  */
-#ifndef WHICHCUDNN_BLOCKS_H
-#define WHICHCUDNN_BLOCKS_H
+#pragma once
 
 #include "core/base/base.h"
 
@@ -23,5 +23,3 @@ void wc_blocks_begin(struct wc_blocks *b, uint64_t size, unsigned bits,
                      bool (*read)(void *owner, uint64_t from, uint64_t n), void *owner);
 /* False: damaged, once and for all. */
 bool wc_blocks_fetch(struct wc_blocks *b, uint64_t offset, uint64_t n);
-
-#endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The dynamic section: where the tables are, how large they may be taken to be, and its strings.
  */

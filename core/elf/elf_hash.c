@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * DT_GNU_HASH and DT_HASH: how many symbols there are, and finding one.
  */

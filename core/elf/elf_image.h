@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A bounds-checked view of one ELF object, either as the loader mapped it or as it lies in a file.
  * Nothing is trusted: every access is checked against the mapped segments (memory) or the bytes
  * given (file). 64-bit little-endian objects only; others are refused with a reason.
  */
-#ifndef WHICHCUDNN_ELF_IMAGE_H
-#define WHICHCUDNN_ELF_IMAGE_H
+#pragma once
 
 #include <elf.h>
 
@@ -131,5 +131,3 @@ bool wc_elf_reloc_at(const struct wc_elf_image *e, size_t i, struct wc_elf_reloc
  * to begin). Returns the address found, with *at behind its first byte; 0: not there. */
 uint64_t wc_elf_find_bytes(const struct wc_elf_image *e, const char *bytes, size_t n, uint64_t *at,
                            size_t limit);
-
-#endif

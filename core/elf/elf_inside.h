@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Inside of the ELF reader: for core/elf_*.c alone.
  */
-#ifndef WHICHCUDNN_CORE_ELF_INSIDE_H
-#define WHICHCUDNN_CORE_ELF_INSIDE_H
+#pragma once
 
 #include "elf_image.h"
 
@@ -69,5 +69,3 @@ static inline uint64_t wc_elf_skip_to(const unsigned char *p, uint64_t i, uint64
     }
     return i;
 }
-
-#endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The two views of an ELF object, mapped and in a file: segments, header, notes.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a file is that is no library, or none for this process: see core/elf/file_check.h. */
 #include "file_check.h"
 

@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What stands where a library was looked for, without loading it: what the loader refuses a file
  * for, and what it passes over without a word.
  */
-#ifndef WHICHCUDNN_FILE_LOOK_H
-#define WHICHCUDNN_FILE_LOOK_H
+#pragma once
 
 #include "core/base/files.h"
 #include "whichcudnn/record.h"
@@ -18,5 +18,3 @@ struct wc_file_check {
  * more. False: nothing stands there, as far as can be seen. */
 bool wc_file_check(const struct wc_files *files, const char *path, uint16_t machine,
                    struct wc_file_check *out);
-
-#endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * already-loaded-by-soname: what a host asked for was never searched for, since a library of that
  * name was there. Its own search would have found another file.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* known-bad-release: this release of cuDNN has a defect that is written down somewhere. */
 #include "finding.h"
 

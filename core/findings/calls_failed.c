@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * init-failed, call-failed: what a call returned. A symptom most of the time: explained by what was
  * found before it, told alone where nothing explains it. Answers ("not supported") are no failures.

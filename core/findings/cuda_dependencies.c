@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cuda-major-differs, cuda-dependency-differs: the CUDA libraries beside cuDNN. A cuDNN of the
  * right release may be made for another CUDA than its host, or get its cuBLAS from elsewhere.

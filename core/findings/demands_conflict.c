@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * demands-conflict: two hosts of one process that no release of cuDNN suits both. Nothing is
  * told where each got a library that it accepts: two majors in one process are two libraries.

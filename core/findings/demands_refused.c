@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * major-differs, runtime-too-old, runtime-too-new: a host refuses the cuDNN that it got, by its
  * framework's rule, its package's requirement, its functions or its symbol version

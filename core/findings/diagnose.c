@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* All findings over a stack, in the order of core/findings/findings.def: see
  * core/findings/diagnose.h. */
 #include "finding.h"

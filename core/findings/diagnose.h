@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rules: what in a stack does not match. One row of core/findings/findings.def and one function
  * in core/findings/ per finding.
  */
-#ifndef WHICHCUDNN_DIAGNOSE_H
-#define WHICHCUDNN_DIAGNOSE_H
+#pragma once
 
 #include "core/model/stack.h"
 
@@ -32,5 +32,3 @@ struct wc_finding_kind {
     void (*find)(struct wc_diagnosis *d);
 };
 const struct wc_finding_kind *wc_finding_kinds(size_t *n);
-
-#endif

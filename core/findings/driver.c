@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * driver-mixed, driver-too-old: libcuda against the kernel module, and both against the CUDA in
  * use. libcuda's release is in its real file name, the module's in /proc/driver/nvidia/version.

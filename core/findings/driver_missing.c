@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * driver-missing: libcuda, which comes with NVIDIA's driver, cannot be had. Told by the loader, or
  * by cudnnCreate on a computer that shows no driver and no GPU. Then the failed cudnnCreate is no

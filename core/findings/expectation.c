@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* expectation-not-met: WHICHCUDNN_EXPECT says what should be in use, and something else is. */
 #include "finding.h"
 

@@ -1,11 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the findings share: how one is built in the scratch arena, and the questions that several of
  * them put to the stack. For core/findings/ only.
  *
  * All text is bounded: names in a stack come from files and may hold anything.
  */
-#ifndef CORE_FINDINGS_FINDING_H
-#define CORE_FINDINGS_FINDING_H
+#pragma once
 
 #include "core/findings/shared/compat.h"
 #include "core/model/names.h"
@@ -363,5 +363,3 @@ void wc_case_request(struct wc_case *c, const struct wc_failure *f);
 void wc_case_asked_by(struct wc_case *c, const struct wc_failure *f);
 /* Path of who asked, for a sentence. */
 const char *wc_format_caller(struct wc_case *c, const struct wc_failure *f);
-
-#endif

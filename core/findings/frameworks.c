@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gpu-stack-not-reached, cpu-only-build: a framework is in the process and no cuDNN is. Either it
  * is a build without CUDA, or something that it asked for was not there and it goes on without.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gpu-unsupported: the computer's GPUs against what the release of cuDNN in use has code for. The
  * GPUs are known only where `whichcudnn run` has asked NVML for them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * missing-symbols: functions that a host imports and its library does not have. Either the loader
  * left the slot without a target, or a slot is still lazy and the table of functions says that this

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * library-not-found, dependency-missing: a library that was asked for did not come in. Frameworks
  * try several names and copies; a miss before the one that worked is no finding.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* not-observed: what the shim could not see, so that silence is not taken for health. */
 #include "finding.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * installation-incomplete, installation-mixed: the packages of cuDNN around the hosts against their
  * own lists of files, as package records say it, and against what the mapped files say of

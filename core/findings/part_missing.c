@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * part-missing: cuDNN asked for a part by every name that it knows and got none. cuDNN 9 tries up
  * to four names in turn, the bare one last; before 9 there is one name. A few parts are optional:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * facade-and-parts-differ, parts-differ, part-from-other-installation: what works together in one
  * set. cudnnGetVersion hands out a part's number, so that a mixed set looks sound from outside.

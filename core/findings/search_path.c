@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * search-path-suspect: elements of LD_LIBRARY_PATH that make what is found depend on the working
  * directory; where a library was not found, also those that lead nowhere.

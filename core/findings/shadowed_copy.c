@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * shadowed-copy: one copy stands before another of another release. LD_LIBRARY_PATH puts it there,
  * or the host's own search path, which has a package's copy behind: then to upgrade that package

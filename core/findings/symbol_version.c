@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * symbol-version-not-found: a library could not be loaded, because it was linked against another
  * release of a library than it found: there is no such symbol version in it, or that has no such

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* two-copies-loaded: more than one facade in the process, and who uses which. */
 #include "finding.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * wrong-name: the name of a file says one library, what it is (its SONAME) another. Either it was
  * loaded under a name that is not its own, as through a forged link, or it was not found for it:

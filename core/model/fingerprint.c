@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The mark of a stack: see wc_stack_fingerprint. Entries are added up, since the order in which
  * threads load objects and bind slots is not part of what a process got; each counts once, however

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See core/model/frameworks.h. */
 #include "frameworks.h"
 

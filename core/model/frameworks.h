@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which framework a library is the main one of, and what its builds for CUDA have beside it. The
  * table is core/model/frameworks.def.
  */
-#ifndef WHICHCUDNN_FRAMEWORKS_H
-#define WHICHCUDNN_FRAMEWORKS_H
+#pragma once
 
 #include "core/base/base.h"
 
@@ -20,5 +20,3 @@ bool wc_framework_opens_cudnn(const char *path);
 /* The i-th file, from site-packages, that the Python package in this folder (length bytes) opens
  * before its own libraries, or where one of those could not be loaded; NULL past the last. */
 const char *wc_framework_preload(const char *folder, size_t length, bool if_missing, size_t i);
-
-#endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a name says (names.h); the words are in names.def. */
 #include "names.h"
 

@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a file name, SONAME or symbol version says: facade, part, CUDA dependency, driver,
  * framework. Tables: core/model/names.def.
  */
-#ifndef WHICHCUDNN_NAMES_H
-#define WHICHCUDNN_NAMES_H
+#pragma once
 
 #include "core/base/base.h"
 #include "core/version/version.h"
@@ -33,5 +33,3 @@ int32_t wc_name_cuda(const char *name);
 bool wc_name_hints(const char *name);
 /* Could this name have brought an object with that path and SONAME? */
 bool wc_name_fits(const char *asked, const char *path, const char *soname);
-
-#endif

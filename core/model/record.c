@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tables of record.def and enums.def, and the writer of a record's line: see record.h. */
 #include "whichcudnn/record.h"
 

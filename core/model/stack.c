@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Records into the model: see core/model/stack.h. */
 #include "stack.h"
 

@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The model: what is known of one process. Every reader (the shim, a log, later a directory tree or
  * a running process) makes records and applies them here; diagnose() reads it.
  */
-#ifndef WHICHCUDNN_STACK_H
-#define WHICHCUDNN_STACK_H
+#pragma once
 
 #include "core/version/version.h"
 #include "whichcudnn/record.h"
@@ -108,5 +108,3 @@ bool wc_same_installation(const struct wc_object *a, const struct wc_object *b);
 /* 64-bit mark of the stack as hexadecimal: hosts, facade, parts, cuda_dependencies with versions,
  * build-ids, bindings; no pids, times, addresses, absolute prefixes. */
 void wc_stack_fingerprint(const struct wc_stack *s, char out[17]);
-
-#endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Copies into the arena of a stack: see stack_keep.h. */
 #include "stack_keep.h"
 

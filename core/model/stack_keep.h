@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How a stack keeps what is applied to it: copies in its arena, lists that grow. For
  * core/model/stack.c.
  */
-#ifndef WHICHCUDNN_CORE_STACK_KEEP_H
-#define WHICHCUDNN_CORE_STACK_KEEP_H
+#pragma once
 
 #include "stack.h"
 
@@ -21,5 +21,3 @@ bool wc_has_text(const struct wc_strings *list, const char *text);
  * one where a host looks each up: the list grows by doubling, in place while there is room. False:
  * not all found room. */
 bool wc_stack_add_texts(struct wc_stack *s, struct wc_strings *to, const struct wc_strings *from);
-
-#endif

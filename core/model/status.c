@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Statuses by era: see core/model/status.h. */
 #include "status.h"
 

@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cudnnStatus_t, era by era: names and what kind of news a value is. The numbers changed with
  * cuDNN 9; core/model/status.def is the table.
  */
-#ifndef WHICHCUDNN_STATUS_H
-#define WHICHCUDNN_STATUS_H
+#pragma once
 
 #include "core/base/base.h"
 
@@ -21,5 +21,3 @@ enum wc_status_sort {
  * means the same in all majors. NULL: not a value of that major. */
 const char *wc_status_name(int64_t status, int32_t major);
 enum wc_status_sort wc_status_sort(int64_t status, int32_t major);
-
-#endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The table of cuDNN's functions and what it tells about a host or a library (symbols.h). */
 #include "symbols.h"
 

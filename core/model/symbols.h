@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The cuDNN functions that exist, and from which release to which. The table is generated at build
  * time from core/data/cudnn_symbols.tsv.
  */
-#ifndef WHICHCUDNN_SYMBOLS_H
-#define WHICHCUDNN_SYMBOLS_H
+#pragma once
 
 #include "core/version/version.h"
 
@@ -30,5 +30,3 @@ void wc_release_range_imports(struct wc_release_range *r, int function);
  * below the `first` of what it lacks or at the `last` of what it has. has(ctx, function). */
 void wc_release_range_exports(struct wc_release_range *r, bool (*has)(void *ctx, int function),
                               void *ctx);
-
-#endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Conda environments (installation.h): PREFIX/conda-meta/NAME-VERSION-BUILD.json lists the files.
  */
 #include "installation.h"

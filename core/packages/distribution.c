@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Python distributions (distribution.h). PyPA: "Recording installed projects". */
 #include "distribution.h"
 

@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The Python distribution that owns a file. For core/ alone.
  */
-#ifndef WHICHCUDNN_CORE_DISTRIBUTION_H
-#define WHICHCUDNN_CORE_DISTRIBUTION_H
+#pragma once
 
 #include "core/base/reading.h"
 #include "core/version/version.h"
@@ -36,5 +36,3 @@ bool wc_distribution_installer(struct wc_reading *r, const struct wc_distributio
 size_t wc_distribution_folder(const char *relative);
 /* PEP 503 with '_': lower case, runs of -_. become one; NUL-terminated, cut to cap. */
 void wc_distribution_normalise(const char *name, size_t n, char *to, size_t cap);
-
-#endif

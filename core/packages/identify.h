@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a file is: its version without calling it, the installation it belongs to, what its host's
  * package metadata demands. Pure; reads through struct wc_files.
  */
-#ifndef WHICHCUDNN_IDENTIFY_H
-#define WHICHCUDNN_IDENTIFY_H
+#pragma once
 
 #include "core/base/files.h"
 #include "core/elf/elf_image.h"
@@ -60,5 +60,3 @@ struct wc_metadata_demand {
  */
 size_t wc_metadata_demands(const struct wc_files *files, const char *host_path, void *scratch,
                            size_t scratch_size, struct wc_metadata_demand *out, size_t most);
-
-#endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* To which installation does a file belong? (installation.h) */
 #include "installation.h"
 

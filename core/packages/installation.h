@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The installation that a file belongs to. For core/ alone.
  */
-#ifndef WHICHCUDNN_CORE_INSTALLATION_H
-#define WHICHCUDNN_CORE_INSTALLATION_H
+#pragma once
 
 #include "core/base/reading.h"
 #include "identify.h"
@@ -43,5 +43,3 @@ size_t wc_conda_packages_near(struct wc_reading *r, const char *path,
                               struct wc_conda_package *out, size_t most);
 /* Of a Debian package ("name" or "name:architecture") by dpkg's status file; "" unknown. */
 void wc_debian_version(struct wc_reading *r, const char *package, char *to, size_t cap);
-
-#endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a host's package metadata demands (identify.h); the sources are in metadata_sources.def. */
 #include "core/model/names.h"
 #include "core/version/file_version.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Is a file brought in by a mount of its own? Container runtimes bind the driver's libraries, on
  * Jetson CUDA's and cuDNN's too, from the host over what the image has: the image's package list

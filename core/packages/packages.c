@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The packages of cuDNN around a file against their own lists of files (identify.h). A wheel's list
  * is RECORD (PyPA: "Recording installed projects"), conda's is the package's record in conda-meta;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a host wants, as demand records: see emit.h. */
 #include "core/findings/shared/compat.h"
 #include "core/model/symbols.h"

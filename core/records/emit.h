@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The producer of records: what is known of a library, a search, a package becomes a record here
  * and nowhere else, whoever saw it. Each function makes its records and hands them to the sink;
  * nothing of them is kept.
  */
-#ifndef WHICHCUDNN_EMIT_H
-#define WHICHCUDNN_EMIT_H
+#pragma once
 
 #include "core/elf/file_check.h"
 #include "core/search/replay.h"
@@ -58,5 +58,3 @@ struct wc_environments {
 /* The packages of cuDNN in the environment of a file, once. */
 void wc_emit_packages(const struct wc_sink *to, struct wc_environments *told, const char *path,
                       const struct wc_reader *reader);
-
-#endif

@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is known of one library, file or mapping: the same for the shim, for a look from outside and
  * for a replay. They fill it in, core/records/emit.h makes the records of it. Texts are the
  * caller's.
  */
-#ifndef WHICHCUDNN_LIBRARY_H
-#define WHICHCUDNN_LIBRARY_H
+#pragma once
 
 #include "core/elf/elf_image.h"
 #include "core/model/names.h"
@@ -62,5 +62,3 @@ struct wc_reader {
 /* Of an identity of the caller's. Nothing without scratch. */
 void wc_library_identify(struct wc_library *l, const struct wc_reader *reader,
                          struct wc_identity *identity);
-
-#endif

@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The first two records of a log, the process and its computer, out of texts that the kernel and
  * the system give. Pure; for the shim in its own process, for the command in others.
  */
-#ifndef WHICHCUDNN_RECORDS_PROCESS_H
-#define WHICHCUDNN_RECORDS_PROCESS_H
+#pragma once
 
 #include "core/base/files.h"
 #include "core/elf/elf_image.h"
@@ -43,5 +43,3 @@ struct wc_machine {
 void wc_machine_read(const struct wc_files *files, struct wc_machine *m,
                      struct wc_machine_record *out);
 void wc_emit_machine(const struct wc_sink *to, const struct wc_files *files, struct wc_machine *m);
-
-#endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ld.so.cache. The new format ("glibc-ld.so.cache1.1") alone or behind the old one ("ld.so-1.7.0");
  * entries in the order of glibc's _dl_cache_libcmp, greatest first. What is read is bounded by the

@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What glibc says of a library that it did not load, taken apart. The texts are those of dlerror,
  * "FILE: WORDS"; the words are not translated by anybody who matters (dlerror's are English in the
  * locale that frameworks run in; others are left as they are).
  */
-#ifndef WHICHCUDNN_LOADER_WORDS_H
-#define WHICHCUDNN_LOADER_WORDS_H
+#pragma once
 
 #include "core/base/base.h"
 
@@ -29,5 +29,3 @@ struct wc_unmet {
  * words.
  */
 bool wc_text_unmet(const char *text, struct wc_unmet *out);
-
-#endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Copies in the places of core/search/places.def. */
 #include "search.h"
 

@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One replay of the loader's search (core/search/search.h), kept: which file it takes, which it
  * passes over, where it looked, what else stands there. Pure; for the shim, which replays what just
  * happened, and for the command, which looks before or afterwards.
  */
-#ifndef WHICHCUDNN_REPLAY_H
-#define WHICHCUDNN_REPLAY_H
+#pragma once
 
 #include "core/packages/identify.h"
 #include "search.h"
@@ -52,5 +52,3 @@ bool wc_replay_takes(const struct wc_replay *r, const char *path, uint64_t devic
 void wc_replay_root(struct wc_replay *r, const char *variable);
 void wc_replay_site(struct wc_replay *r, const char *path);
 void wc_replay_copies(struct wc_replay *r, const char *name, const char *caller);
-
-#endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The order of the search (glibc's _dl_map_object, open_path, fillin_rpath): an object that is
  * there already; DT_RPATH of the caller and of those that loaded it, where the caller has no

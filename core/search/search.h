@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Replay of the loader's search for one name: which files it tries, in which order and by which
  * rule, and what stands there. The rules are those of glibc 2.17 and up (elf/dl-load.c, dl-cache.c,
  * dl-hwcaps.c, ld.so(8)). Pure; reads through struct wc_files. No file is ever loaded.
  */
-#ifndef WHICHCUDNN_SEARCH_H
-#define WHICHCUDNN_SEARCH_H
+#pragma once
 
 #include "core/base/files.h"
 #include "core/elf/elf_image.h"
@@ -142,5 +142,3 @@ void wc_search_system_read(struct wc_search_system *out, unsigned glibc_minor, c
                            uint64_t hwcap, const struct wc_elf_image *loader);
 /* Puts them into a context. */
 void wc_search_system_use(const struct wc_search_system *system, struct wc_search_context *context);
-
-#endif

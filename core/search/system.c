@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the loader adds to a search by itself: the directories built into it, and the subdirectories
  * that it tries in each. glibc's _dl_important_hwcaps makes two lists of those:

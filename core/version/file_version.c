@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The version of a file, source after source (version_sources.def). */
 #include "file_version.h"
 

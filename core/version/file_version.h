@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The version of a cuDNN file. For core/ alone.
  */
-#ifndef WHICHCUDNN_CORE_FILE_VERSION_H
-#define WHICHCUDNN_CORE_FILE_VERSION_H
+#pragma once
 
 #include "core/base/reading.h"
 #include "core/elf/elf_image.h"
@@ -25,5 +25,3 @@ struct wc_version wc_file_version(const struct wc_version_query *q, enum wc_vers
 bool wc_version_in_bounds(const struct wc_version_query *q, struct wc_version v);
 /* CUDNN_MAJOR, CUDNN_MINOR and CUDNN_PATCHLEVEL of a header; NONE: not all there. */
 struct wc_version wc_header_version(struct wc_reading *r, const char *header);
-
-#endif

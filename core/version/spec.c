@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sets of versions as package metadata and WHICHCUDNN_EXPECT state them (version.h). The rules are
  * PEP 440's; what cuDNN adds is that a version often has fields that nobody knows, so that the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Version numbers and version texts (version.h). */
 #include "version.h"
 

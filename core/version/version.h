@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cuDNN versions: numbers as the library gives them, text as people write it, ranges as package
  * metadata states them. For every room.
  */
-#ifndef WHICHCUDNN_VERSION_H
-#define WHICHCUDNN_VERSION_H
+#pragma once
 
 #include "core/base/base.h"
 
@@ -73,5 +73,3 @@ bool wc_spec_read(const char *text, struct wc_spec *out); /* all of it; false of
 enum wc_answer wc_spec_accepts(const struct wc_spec *spec, struct wc_version v);
 /* The least version that satisfies all lower bounds, NONE if there is none. */
 struct wc_version wc_spec_floor(const struct wc_spec *spec);
-
-#endif

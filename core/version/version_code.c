@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Constants in machine code (version_code.h). No disassembler: the few shapes that compilers give
  * to "put this number there" are looked for, and an answer counts only if all that is found agrees.

@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Version numbers that stand in machine code as constants. For core/ alone.
  */
-#ifndef WHICHCUDNN_CORE_VERSION_CODE_H
-#define WHICHCUDNN_CORE_VERSION_CODE_H
+#pragma once
 
 #include "core/elf/elf_image.h"
 #include "version.h"
@@ -16,5 +16,3 @@ struct wc_version wc_version_in_names(const struct wc_elf_image *e, int32_t majo
 /* CUDNN_VERSION as a constant in a function's body, of this major; all must agree. x86-64 only. */
 struct wc_version wc_version_in_function(const struct wc_elf_image *e, const char *name,
                                          int32_t major);
-
-#endif

@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One record of the log: structs made from record.def, and the writer of its JSON line. The shim
  * writes them; the command reads them back with jansson through the same table.
  */
-#ifndef WHICHCUDNN_RECORD_H
-#define WHICHCUDNN_RECORD_H
+#pragma once
 
 #include "core/base/base.h"
 
@@ -140,5 +140,3 @@ unsigned wc_enum_value(enum wc_enumeration e, const char *word);
  * characters are escaped. Returns the bytes written (0: kind unknown); never partial JSON.
  */
 size_t wc_record_write(const struct wc_record *r, char *out, size_t cap);
-
-#endif

@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where the shim's wrappers are, for who looks at a process that has it from outside: slots lead to
  * them, and what they forward to is the binding. Stands once in what is read-only of the shim.
  */
-#ifndef WHICHCUDNN_WRAPPERS_H
-#define WHICHCUDNN_WRAPPERS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -17,5 +17,3 @@ struct wc_wrappers {
     uint32_t size;     /* of an instance, */
     uint32_t target;   /* and where in it the address is that it forwards to; 0: to nothing */
 };
-
-#endif

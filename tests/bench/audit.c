@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The least that an LD_AUDIT library can be: it says which interface it speaks and looks at
  * nothing. */
 #include <link.h>

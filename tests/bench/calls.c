@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * calls THREADS BATCHES CALLS: calls two functions of libcudnn.so.9 in batches and prints what one
  * call costs a thread: "MEASURE VARIANT ROUND ns VALUE" (see launch.c), the median over all batches

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A libcudnn.so.9 whose functions do nothing: what is left is the way there. */
 #include <stddef.h>
 

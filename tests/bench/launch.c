@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * launch MEASURE ROUNDS VARIANT [NAME=VALUE]... [, VARIANT [NAME=VALUE]...]... -- COMMAND...
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """make_logs.py DIRECTORY N: N logs of 100 records each, as a host of several libraries leaves them.
 
 The mix of kinds is about that of logs of frameworks: requests above all, a dozen of libraries, calls,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * opens N DIRECTORY: dlopens DIRECTORY/0.so to N-1.so one after another, and prints
  * "MEASURE VARIANT ROUND us VALUE" (see launch.c): the processor time of one dlopen.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """summarise.py MACHINE.tsv RAW.tsv RESULTS.json: medians, spreads and goals of what run measured.
 
 RAW.tsv has lines "measure, variant, round, quantity, value" (launch.c). Prints the table and writes

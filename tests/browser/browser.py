@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A headless Chromium, driven over two pipes by the DevTools protocol: no driver, no port."""
 
 import base64

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check_page.py REPORT.json PAGE.html [SCREENS]: is the page, shown by a browser, what the JSON says?
 
 Verdict, findings, nodes, edges, every fact; details by mouse and by keyboard; without a script; at

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # whichcudnn report --html, shown by a headless Chromium and held against report --json. Screenshots
 # are left in $WC_BUILD/browser.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """agreement.py [--planted] REPORT INSPECT [SCAN]
 
 Holds what `whichcudnn report --json` says of a process (from its log) against what `inspect --json`

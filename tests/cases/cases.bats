@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # What must hold of the cases without playing them.
 
 load ../setup/helper

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check_table.py field|open|findings|literals: what must hold of the cases without playing them.
 
 field: each case of field.tsv is re-created or left out for a reason of the closed list, not both.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """bars.py SUMMARY.json EXCLUDED.txt RAN OUT.tap: the table by file on stdout, the bars as TAP. RAN is
 0 where all that was run passed: a number from a run that failed says little."""
 

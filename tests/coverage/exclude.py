@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """exclude.py LIST FROM.json TO.json: a gcovr tracefile without the lines that the list excludes;
 prints how many lines there were and how many went, and each entry with its count and reason. An
 entry is PATH, PATTERN (found in the line) and REASON, by tabs; one without a reason or that fits no

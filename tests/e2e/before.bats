@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # What does not match is in the log before the call that it may break goes on to cuDNN. The
 # stand-in's cudnnCreate opens the log from inside and ends the process with 77 if no finding is
 # there.

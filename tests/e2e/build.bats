@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # What `make` builds, installs and reports.
 
 bats_require_minimum_version 1.5.0
@@ -32,8 +33,9 @@ setup() {
 }
 
 @test "without jansson or uthash: a sentence that names the packages, not a compiler error" {
-    local header include=$BATS_TEST_TMPDIR/include
-    local flags="-nostdinc -isystem $($CC -print-file-name=include) -isystem $include -isystem /usr/include/$($CC -print-multiarch)"
+    local header flags include=$BATS_TEST_TMPDIR/include
+    flags="-nostdinc -isystem $($CC -print-file-name=include) -isystem $include"
+    flags+=" -isystem /usr/include/$($CC -print-multiarch)"
     for header in jansson.h uthash.h; do
         rm -rf "$include"
         mkdir "$include"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # whichcudnn check: is a process still what a lock says?
 
 bats_require_minimum_version 1.5.0

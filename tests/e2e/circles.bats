@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # The check of `make lint` for files that need one another in a circle, on objects planted for it.
 
 load ../setup/helper

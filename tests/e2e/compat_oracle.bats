@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # core's verdicts on versions against oracles that were written without it. A failing run prints
 # WC_SEED: run again with it in the environment to ask the same questions.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # completions/whichcudnn.bash: what bash offers for the word under the cursor, without the package
 # bash-completion and with it.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # What `whichcudnn run` learns of the computer's GPUs, and a libcuda that is none: NVML and libcuda
 # are stubs made here.
 

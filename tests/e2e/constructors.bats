@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # Calls that a host makes in its constructor, before main or before dlopen returns, are seen.
 
 bats_require_minimum_version 1.5.0

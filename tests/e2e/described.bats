@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # What the log says of a host and of the libraries it got, beside what stat and readelf say of them.
 
 bats_require_minimum_version 1.5.0

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # whichcudnn diff: two processes beside each other, cause first.
 
 bats_require_minimum_version 1.5.0

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # whichcudnn doctor: one line per check, each of which can fail.
 
 bats_require_minimum_version 1.5.0

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # In a process that has nothing to do with cuDNN the shim changes nothing and leaves nothing.
 
 bats_require_minimum_version 1.5.0

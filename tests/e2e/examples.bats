@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # The scripts of examples/ do what their first lines say. (demo.sh: tests/real/demo.bats)
 
 bats_require_minimum_version 1.5.0

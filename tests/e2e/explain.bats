@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # whichcudnn explain: the pages of docs/findings.md. (That table, page and command agree is held by
 # tests/unit/test_findings_page.c.)
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # whichcudnn explain --text: what programs printed. (The table's rows: tests/unit/test_messages.c.)
 
 bats_require_minimum_version 1.5.0

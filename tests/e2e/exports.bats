@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # What the shim brings into a process, by its own tables, whichever compiler and level built it.
 
 bats_require_minimum_version 1.5.0

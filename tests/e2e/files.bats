@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # Files that are not what their name says: each is told with what it is, the first fix repairs it, and
 # the sound twin is silent.
 

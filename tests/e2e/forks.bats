@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # Forked children, other programs in their place, and many threads.
 
 bats_require_minimum_version 1.5.0

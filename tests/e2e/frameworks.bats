@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # Frameworks in a process without cuDNN: stand-ins of their main libraries, found by name.
 
 bats_require_minimum_version 1.5.0

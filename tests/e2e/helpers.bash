@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the end-to-end tests share: `load helpers`. BUILD SHIM CMD PY and functions on logs.
 # shellcheck shell=bash
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # whichcudnn inspect: running processes, as a rule without the shim, held at their end.
 
 bats_require_minimum_version 1.5.0

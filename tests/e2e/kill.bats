@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # SIGKILL at any system call of a run: what is in the log by then is whole lines, and the last request
 # or call in it is the one that was in flight.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # docs/limits.md holds what the code has: system calls, sizes of tables, names of functions.
 
 bats_require_minimum_version 1.5.0

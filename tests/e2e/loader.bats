@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # What the loader allows, and what would crash or hang the host: each situation as a program, and each
 # protection taken out once, to see that the program shows it.
 

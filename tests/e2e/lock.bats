@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # whichcudnn lock: a stack into a file that git can compare, and back.
 
 bats_require_minimum_version 1.5.0

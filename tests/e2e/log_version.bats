@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # A log of another version: whoever reads logs says so, and status 2.
 
 bats_require_minimum_version 1.5.0

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # The man pages, made of --help and docs/ (tools/man/generate_man.py).
 
 bats_require_minimum_version 1.5.0

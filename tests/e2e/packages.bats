@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # Packages of cuDNN whose files are gone or are another package's, in site-packages as pip makes
 # them. What a fix asks for is then done, and must do.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # Other preloads in front of the shim and behind it, and hosts built with sanitizers.
 
 bats_require_minimum_version 1.5.0

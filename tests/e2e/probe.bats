@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # whichcudnn probe: each way in which it can end. The driver is one of the tests' own.
 
 bats_require_minimum_version 1.5.0

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # README.md promises what there is. (Its verdict is held against a fresh one in tests/real/readme.bats.)
 
 bats_require_minimum_version 1.5.0

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # whichcudnn report: a log in, verdict, tree, findings and fixes out.
 
 bats_require_minimum_version 1.5.0

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # whichcudnn run: the child lives as without it, and its end is told.
 #
 # Most children here write their log themselves, under an empty library in the shim's place: what is

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # whichcudnn run: its options, and that what is found is said once.
 
 bats_require_minimum_version 1.5.0

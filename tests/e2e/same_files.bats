@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # The files that a process maps are the same with the shim and without, although another cuDNN is
 # where the loader would look if anybody but the host did the asking. In each test the naive wrapper
 # of tests/neutrality takes the shim's place once and must be found out.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # whichcudnn scan: what is there, and who would get what, before anything runs.
 
 bats_require_minimum_version 1.5.0

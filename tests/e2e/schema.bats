@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # docs/ and the writer agree with record.def, and the schema lets nothing else through.
 
 bats_require_minimum_version 1.5.0

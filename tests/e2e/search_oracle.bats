@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # core/search against the loader itself (LD_DEBUG=libs): the whole list of files that are tried, in
 # order, over drawn set-ups and over the fixtures; tests/real/check_measured.py asks the same of real
 # files and frameworks. A failing run prints WC_SEED. WC_SETUPS: how many; 500 in `make test-cases`, and

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # By which rule the loader found what it found, and what else stood there: what the log says against
 # where the files were put, and against the loader's own words (LD_DEBUG=libs).
 

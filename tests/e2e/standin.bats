@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # The stand-ins and the small hosts: other tests believe what these do.
 
 bats_require_minimum_version 1.5.0

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # whichcudnn run between a shell and its command: job control, other signals, process 1, core files.
 
 bats_require_minimum_version 1.5.0

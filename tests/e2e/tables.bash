@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Checks of the shim by its own tables: `load helpers`, `load tables`.
 # shellcheck shell=bash
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # What docs/limits.md says is not observed, where no other file shows it: that the host fares as
 # without the shim, that the log is silent there, and tells of the gap where the page says so.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What --help of the subcommands says, read by a test: `load usage`.
 # shellcheck shell=bash
 

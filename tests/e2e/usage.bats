@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # What holds for every subcommand that `whichcudnn --help` lists: its help fits a screen and names its
 # options; bad usage says what was wrong and what is expected, with status 2.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """calls_made.py TRACE OBJECT: the system calls that code of that object made, by their names.
 
 TRACE: of `strace -f -i -y -o TRACE`, from the start of the process on; OBJECT: how its file's path

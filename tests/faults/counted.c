@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * counted PLAN: does what a plan says and counts in shared memory (COUNTS in the environment) what
  * it has begun and what is done, for somebody who kills it. The plan has one line a step, its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * crowd SECONDS DIR COUNTS: 64 threads that open and close a library of their own
  * (DIR/own/N/libcublas.so.12), ask for names and functions that are not there, elf_file functions

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """crowd.py LOG COUNTS DIR: what the log of a crowd (crowd.c) must hold, record by record
 
 Each thing that a thread did has a name of its own, and COUNTS says how often it did it.

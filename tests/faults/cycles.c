@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cycles N FILE [WHAT]: opens the file, looks functions up, calls two and closes it, N times; by
  * WHAT also `absent` (asks for a library and a function that are not there, and why), or only

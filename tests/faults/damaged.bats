@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # Damaged cuDNN files, offered to a host that opens them and to one that is linked to them: both end
 # as bare, and the log names the file (damaged.py says by which record).
 # shellcheck disable=SC2154  # faults.bash sets work and cudnn

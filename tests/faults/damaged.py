@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """damaged.py SHIM BESIDE OFFERED LINKED FACADE WORK CUTS FLIPS [SEED]: damaged cuDNN files
 
 The FACADE, damaged in one way after the other, is offered to two hosts: one that opens it (OFFERED)

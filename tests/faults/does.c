@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * does STEP...: a host that does one thing after another and reports each with what it got and what
  * became of errno. A step is NAME or NAME=ARGUMENT (see `steps` at the end).

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # Long and hard: killed at random, 64 threads at once, the same again and again. The long versions
 # run with the first build of the shim alone (tests/faults/run), shorter ones with the others.
 # shellcheck disable=SC2034,SC2154  # run_host uses limit; faults.bash sets work, log and cudnn

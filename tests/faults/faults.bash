@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the tests of faults share: `load faults`. Every host runs twice in the same place, bare and
 # with the shim, and what it reports, prints and ends with must be the same; what it must be is said
 # by each test. FAULTS_SHIM is the shim to test, FAULTS_BESIDE a preload that both runs have.

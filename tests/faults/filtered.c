@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * filtered WHAT COMMAND...: runs it with a filter on the system calls of the whole process, from
  * its start on (refuse.h says what WHAT may be).

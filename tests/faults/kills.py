@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """kills.py SHIM COUNTED SET WORK KILLS [SEED]: SIGKILL at random moments
 
 COUNTED (counted.c) is started with the SHIM and killed KILLS times. Its threads count in shared

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # The place where the log should be: missing, full, forbidden, taken, taken away.
 # shellcheck disable=SC2317,SC2034  # run_host uses prepare, inside and variables
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * offered FILE: opens the cuDNN that it is offered, asks for its version and creates a handle; each
  * step is told as soon as it is done. Compiled with LINKED it is linked to cuDNN instead.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # Less than a process usually has: system calls refused, rights given up or never had, no /proc, no
 # memory, small stacks. And what else may stand around it: a tracer, the shim twice, 2,000 libraries.
 # shellcheck disable=SC2317,SC2034,SC2154  # run_host uses prepare, inside and variables

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # What a process does with its descriptors, signals and children while the shim is in it.
 # shellcheck disable=SC2317,SC2034,SC2154  # run_host uses prepare, inside and variables; faults.bash sets others
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Hosts whose children, threads and signals cross the shim's way. FILE is a cuDNN, DIR has copies
  * of the stand-in's set: DIR/1, DIR/2, ... (of 9, if DIR has it).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Filters on the system calls that the shim itself makes: those whose instruction lies in its text,
  * while elsewhere in the process nothing changes; and on those of the whole process. libseccomp

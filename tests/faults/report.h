@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the programs here share. What a host has to print goes into a file that was mapped at its
  * start (REPORT in the environment), since descriptors, disks and limits are what the tests take

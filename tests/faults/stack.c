@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stack WHERE CUDNN: how much stack the dl functions and calls take, in bytes, one line each.
  * WHERE: thread (a stack of its own, painted), or handler=BYTES (a signal handler on a stack of

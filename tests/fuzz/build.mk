@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Builds the fuzz targets: make -f tests/fuzz/build.mk OUT=build/fuzz GEN=build/gen. libFuzzer, AddressSanitizer and
 # UndefinedBehaviorSanitizer come with clang, and so does the coverage of lines.
 OUT   ?= build/fuzz

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * core/findings/diagnose.c, findings/, diagnosis/: the input builds a stack, record by record, as a
  * process or a hostile log could. Its records are plausible (a host, the facade that it asked for,

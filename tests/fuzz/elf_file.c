@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * core/elf_*.c over a file: the input is the file. Once as a whole, and once so that only those
  * bytes may be touched that the view asked for before; both must print the same.

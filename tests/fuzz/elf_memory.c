@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* core/elf_*.c over a mapped object: the input is the file that a loader mapped, damaged before or
  * after. */
 #include "support_image.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tools/log/log_reader.c, record_json.c, in_flight.c: the input is a log, then a setting. What was
  * read is asked for again, as the report does, and each record of it survives being written and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * core/packages/metadata.c, distribution.c, conda.c, installation.c, reading.c: what packages
  * around a file print. The input is a file system (support_paths.h), of which the first file is the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * core/search: the loader's search over lists that anybody may have written, and a cache that may
  * be damaged. The input: how long the texts are (2 bytes), the texts (name, DT_RPATH, DT_RUNPATH,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * seeds DIRECTORY: the inputs that the corpora began with, a folder for each target. What fuzzing
  * made of them, cut down to what reaches something, is tests/fuzz/corpus; this is for whoever

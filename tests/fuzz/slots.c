@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * shim/slots.c and shim/rewrite.c over a damaged host. The input is the host's file, then what the
  * loader is to have put into its slots. What it calls in the rest of the shim is told here; the

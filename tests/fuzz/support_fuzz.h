@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the fuzz targets share. A target is a function over bytes that must hold, whatever they are:
  * no report of a sanitizer, and every MUST.

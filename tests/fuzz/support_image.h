@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Asks an ELF view everything that whichcudnn asks one. A sanitizer sees what lies outside of it.
  */

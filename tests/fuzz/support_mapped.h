@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A loader that maps a damaged file: its segments lie where they print, within a place of fixed
  * size, and every byte that is in none of them is poisoned. What the real loader would not have

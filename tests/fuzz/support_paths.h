@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A file system out of bytes: "PATH\nCONTENT\xff" for each file, directories by what lies below.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * core/version/file_version.c, version_code.c: which version a library says it has. The input is
  * the library's file, then the text of a header that lies beside it, then settings.

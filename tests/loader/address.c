@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A program that is not position independent and takes cudnnCreate's address, linked to a library
  * that does so, too: for both it is an entry of the program's PLT.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two libraries and the program ask where cudnnCreate is. */
 #include "support.h"
 

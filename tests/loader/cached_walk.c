@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A preload with a dl_iterate_phdr of its own, as programs have it that throw often: it looks the
  * real one up, and then answers out of a list made before the hosts came.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * calls [TIMES]: a program that is itself a host: calls cuDNN so many times (2).
  * calls threads: 16 threads make their first calls at once; a few more calls come when these are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A cuDNN of a few functions. Those that return a status count how their calls arrived: through a
  * wrapper of the preloaded library, or straight from the host (of the others' wrappers a compiler

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fork_lookups CHILDREN: forks while other threads call dlsym all the time. Each child opens a host
  * and calls it; one that hangs is ended by its alarm.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A host that forks. Prints what became of its children; their own calls are told in their logs.
  *   forks child          the parent calls, then a child makes its first call of another function

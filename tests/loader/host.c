@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A library that calls cuDNN.
  *   CALLS_AT_START  also in its constructor

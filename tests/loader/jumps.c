@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The library (RESOLVER): an indirect function whose resolver leaves dlsym by longjmp. The program
  * lets it do so, and opens a host afterwards.

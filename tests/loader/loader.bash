@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the bats files on the loader share: `load helpers`, `load ../loader/loader`. Every check runs a
 # program bare and with the shim; fails_without runs the check once more with a shim that lacks one
 # protection.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* looks_up FILE [dlvsym]: opens cuDNN, looks its functions up and calls them, as JAX and ctypes do.
  */
 #include "support.h"

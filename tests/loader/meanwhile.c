@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One thread's dlopen is in the middle of relocating a host while another thread makes a dl* call,
  * at a time when the list of objects has changed. meanwhile      the call comes when the relocation

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * opens FILE...: opens each host and calls it. "deep:FILE": with RTLD_DEEPBIND; "close:FILE":
  * closes it again.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * reload FILE OTHER [threads]: opens the file, calls and closes it, puts the other in its place and
  * opens it again. With threads, one closes and another opens, and only then does any of them make

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A start-up library with an indirect function whose resolver calls dlsym, at a time when the
  * preloaded library is not relocated yet. With ASKS_MORE it calls dladdr and dlerror, too.

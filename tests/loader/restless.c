@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * restless CYCLES: one thread opens and closes a host that is slow to relocate, all the time, while
  * another opens, calls and closes one that is noticed in the dl* call behind it only.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pauses the loader in the middle of relocating whoever calls slow_function: its resolver sleeps,
  * or with ASKS makes a dl* call.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Seen from outside: is an object being relocated now, and for how long? */
 #ifndef LOADER_SLOW_H
 #define LOADER_SLOW_H

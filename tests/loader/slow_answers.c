@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A preload behind the shim whose dladdr takes its time in the thread that says so, after it has
  * the answer.

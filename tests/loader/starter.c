@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A start-up library whose constructor starts a thread that opens a host; it returns in the middle
  * of that host's relocation, so that the next start-up objects are initialised meanwhile.

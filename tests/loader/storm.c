@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * storm THREADS CYCLES FILE [dlsym]: each thread opens the file (%d in its name: the thread's
  * number), calls its host_run and closes it, so many times. Where the function lies is computed

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the programs share. Each prints what it saw, the same with and without a preloaded library;
  * COUNTS in the environment adds how the calls arrived at cuDNN.

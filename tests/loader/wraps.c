@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A preload as others write them: C functions around the dl functions, which elf_file up the next
  * ones. BY_VERSION: dlsym is found through dlvsym by its version, as HAMi-core does; an unversioned

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # Whole frameworks with a cuDNN that does not fit, and with one that does: the rows of
 # tests/real/measured.tsv that need gigabytes.
 

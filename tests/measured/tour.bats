@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # docs/tour.md is what happens now.
 
 bats_require_minimum_version 1.5.0

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Each text of field.tsv is recognized by the rows that it names, and what explain --text then says
 has the finding by which tests/cases judges the same case.
 

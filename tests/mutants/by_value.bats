@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # What dlsym answers is replaced by where it lies, never by its name.
 
 bats_require_minimum_version 1.5.0

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # aarch64: the tables of the cross-built shim, and real cuDNN of that architecture under qemu-user, bare
 # and with the shim. `make test-neutral` runs this; the cases of neutrality/groups run there, too.
 

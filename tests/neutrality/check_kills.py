@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check_kills.py DIR < STEPS: what kill_each left in DIR.
 
 STEPS are the requests and calls of a whole run, in order, one a line:

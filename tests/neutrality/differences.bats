@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # What a process can notice all the same, in full: docs/limits.md, "what a process could notice", names
 # it. The cases of groups/binding.toml show what stays the same beside it.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A preload that does nothing, with the segments that the shim has (code, constants that are
  * relocated, data, zeroes): what the loader itself does for a preload is not counted against the

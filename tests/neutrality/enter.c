@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * enter ROOT [--with DIR]... [--put FILE PATH]... [--set NAME=VALUE]... [--] PROGRAM ARGUMENT...
  *

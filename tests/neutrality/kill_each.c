@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kill_each STEP DIR [NAME=VALUE]... COMMAND...: what a command has written down when SIGKILL comes
  * at its n-th system call, for every n.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A host that maps parts of cuDNN: opens what its first argument names, calls the functions that
  * the others name (all take one pointer at most) and prints what they returned, then each mapped

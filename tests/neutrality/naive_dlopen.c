@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the shim must not be: a dlopen in C, which the loader takes for the caller. RPATH, RUNPATH
  * and $ORIGIN of the real caller are lost, so parts come from wherever the loader looks next. Kept

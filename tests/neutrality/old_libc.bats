@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # Under another C library: musl, and a glibc from before libdl became a part of libc.
 
 bats_require_minimum_version 1.5.0

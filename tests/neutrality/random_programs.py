@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """random_programs.py --shim FILE --empty FILE [--seed N] [--count N] [--traced N] [COMMAND...]
 
 Runs programs of the system's bin directories, drawn by a seed, with --version or --help (or the

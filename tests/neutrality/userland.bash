@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the bats files on other userlands share: `load ../e2e/helpers`, `load ../loader/loader`,
 # `load userland`. Each program runs there bare and with the shim; what it must do is stated.
 # shellcheck shell=bash

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # Whole userlands of other Debian releases: a newer glibc, and every program there with the shim in
 # /etc/ld.so.preload. `make test-neutral` runs this; old_libc.bats has the small part.
 # shellcheck disable=SC2034,SC2154  # variables that userland.bash reads and sets

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Asks core/ what an oracle asks it: one question a line on stdin, fields separated by tabs, one
  * word a line on stdout.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """compat_oracle.py DRIVER: the version checks of the frameworks, written a second time.
 
 Each check is written as its framework writes it, on the numbers that the framework sees, and knows

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Asking the driver (compat_driver.c) and comparing its answers."""
 
 import os

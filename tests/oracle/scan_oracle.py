@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """scan_oracle.py DIR WHICHCUDNN            does a scan of DIR say what find and readelf say?
 scan_oracle.py --make SEED POOL DIR      a tree drawn from the libraries in POOL: copied, linked,
                                          renamed, damaged, among files that are nothing

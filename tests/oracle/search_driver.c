@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Answers what the loader would try, for search_oracle.py. One line a request, fields split by
  * tabs:

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """search_observed.py DRIVER PROGRAM [ARGUMENT]...: any program at all. The loader says whom it loads
 for whom (LD_DEBUG=files) and which files it tries (libs); from the former alone core/search has to
 find the latter: the full list, in order."""

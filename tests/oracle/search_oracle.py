@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """search_oracle.py DRIVER DIR N [PROCESSOR]...: N random set-ups (seed printed, WC_SEED= repeats one).
 What core/search says that the loader tries against what the loader says (LD_DEBUG=libs; of setuid
 programs, where it is silent, what it opens): the full list, in order. Each set-up is tried on every

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """spec_oracle.py DRIVER: sets of versions as Python's own packaging library reads them.
 
 Whole versions and valid sets only: what is refused differs between releases of that library, and

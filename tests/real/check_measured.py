@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check_measured.py small|large [TABLE]: plays the rows of measured.tsv on real files, bare and
 watched. The small ones need a few hundred MB of cuDNN, the large ones whole frameworks.
 

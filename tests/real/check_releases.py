@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check_releases.py hosts|neutral|exports DIRECTORY...: what whichcudnn tells of real releases,
 each a directory that fetch_cudnn.py printed, held against what the hosts themselves print and what
 other tools say about the same files. No number of a release is known here.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A host in Python: what tests/fixtures/hosts/host.c does, through ctypes. Arguments: LIBRARY, then
 version, create, maps; after create also the library's own name of the status."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # `make demo`: a real framework with a cuDNN too old, and with others. The path is held against
 # /proc/PID/maps of that very run, the version against what the host itself prints, the verdict
 # against pip's own arithmetic on the wheel's own requirement.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # The fetcher: small, whole, as pip lays it out, and quiet about what it has.
 
 bats_require_minimum_version 1.5.0

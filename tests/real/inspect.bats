@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # whichcudnn inspect on a process with a real cuDNN, which was never preloaded.
 
 bats_require_minimum_version 1.5.0

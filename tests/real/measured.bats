@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # Real files that do not fit together, each with the finding that must come first, and their healthy
 # twins. The rows are those of measured.tsv; whole frameworks are in tests/measured.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Asks ONNX Runtime for a session on the GPU and prints what it got. The model is y = x."""
 
 import onnxruntime

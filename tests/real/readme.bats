@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # The verdict in README.md is what a run says now.
 
 bats_require_minimum_version 1.5.0

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
 # Real releases of cuDNN, each used by small hosts of every kind. What whichcudnn says is held
 # against what these print, what /proc/PID/maps and readelf say, and the same run without the shim.
 # `make test-real RELEASE=...` adds a release.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the log of one run must say: the files, versions, bindings, calls and findings, each held
 against what the host printed and what other tools say about the same files.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests on real files share: a program run bare and watched, its log, and the facts that
 other means tell about the same files (readelf, stat, /proc/PID/maps), to hold the log against.
 """

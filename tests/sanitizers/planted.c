@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One mistake of each kind, chosen by the argument, on memory that no compiler sees through: a
  * sanitizer that says nothing here says nothing anywhere.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check_report.py FORM REPORT.json RENDERED: what a form of the report has to be.
 
 text      every fact of the JSON is in it (RENDERED of --verbose), and nothing that a terminal obeys

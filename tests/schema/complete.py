@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """complete.py < PARTIAL > LOG: a log from records that hold only what matters to a test.
 complete.py LOG < PARTIAL: likewise; and it is held against the schema.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """draw_logs.py DIRECTORY N [SEED]: N logs of processes that could have been, drawn; prints the seed.
 
 Every kind of record and every field is drawn, wrong combinations among them: what renders a report

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """generate.py log|report|scan|lock|page: what docs/ holds of record.def, on stdout.
 
 log     docs/log.schema.json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """mutate.py LOG: shows that the schema is tight.
 
 LOG has records of every kind, all valid. Each key of each kind is removed, renamed, and given a

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """one_table.py DIRECTORY: do all its logs load into one table?
 
 A column of a table has one type and one meaning. So each key has one type over all kinds of

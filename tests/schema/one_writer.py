@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """one_writer.py [ROOT]: every field of what a library, a search, a package is logged as is assigned in
 one source file, so that it means the same whoever saw it. Copies of whole records are no assignment.
 Prints the fields with more writers, or none; status 1 if there are any."""

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """part_locks.py LOCK DIRECTORY [N [SEED]]: parts of a lock, each a file of its own.
 
 Without N: LOCK without each of its facts, sections and groups in turn. With it: N parts, drawn.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The .def tables that docs/log.md tells of, read apart from the C preprocessor."""
 
 import pathlib

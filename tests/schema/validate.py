@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """validate.py log FILE...      every line against docs/log.schema.json, and the whole files
 validate.py report FILE...   JSON documents against docs/report.schema.json; scan, lock: likewise
 validate.py schemas          these four against what a schema has to be

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes three records of every kind with the shim's own writer: nothing known, everything known,
  * and everything known but far too long. Driven by the table, so a new field is in them at once.

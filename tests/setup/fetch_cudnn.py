@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Fetches real cuDNN releases, without the hundreds of megabytes that no test needs.
 
 Each release comes out of the wheel that pip would install, laid out as pip would lay it out:

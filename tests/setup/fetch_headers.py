@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Fetches cudnn.h and what it includes into one directory, as a CUDA toolkit would have them."""
 
 import argparse

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the bats tests share: `load ../setup/helper`. make sets the WC_ variables; without make the
 # defaults are those of `make` with no settings.
 # shellcheck shell=bash

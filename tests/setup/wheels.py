@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads single files out of wheels on a package index, without downloading the wheels.
 
 A wheel is a zip and an index serves byte ranges, so the listing of a 700 MB cuDNN wheel costs a few

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A small ELF object written by hand, byte for byte, so that each field can be set wrong.
  * Layout: headers, notes, .dynsym, .gnu.version, tables, .dynstr, data (all in a read-only

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A tree for each test: WITH_TREE(test) in the list of cmocka's, and `tree` in the test.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fills the fields of a record as the table of kinds has them, so that what is tested of all kinds
  * of record is tested of a new field at once.

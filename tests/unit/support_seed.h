@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a test draws by rand() is drawn again by WC_SEED=N, which each run says.
  */

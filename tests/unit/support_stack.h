@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A stack built record by record, as the shim or a log would, for tests of diagnose(). Versions are
  * drawn from a seed that each program prints, so that no test can be met by a literal in core/.

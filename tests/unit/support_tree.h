@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A directory of its own that a test fills with files, and the view of the file system whose root
  * it is: "/usr/lib/x" is "<directory>/usr/lib/x".

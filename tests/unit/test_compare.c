@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two processes beside each other: tools/report/compare.c. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * core/findings/shared/compat.c: which rule a framework has, and what is true of every rule. The
  * verdicts themselves are compared with an independent oracle (tests/e2e/compat_oracle.bats).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* core/elf_*.c: made objects with known contents, damaged ones, and those of this very process. */
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is on disk: the tree below another root, and what a library there says of itself. */
 #include <setjmp.h>
 #include <stdarg.h>

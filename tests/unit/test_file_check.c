@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a file is that stands where a library was looked for. */
 #include <elf.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What calls returned, and why: driver-missing, init-failed, call-failed; not-observed. */
 #include "support_stack.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* core/findings/demands_conflict.c and core/findings/shared/agreement.c: what several hosts accept.
  */
 #include "core/findings/finding.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The CUDA libraries beside cuDNN: cuda-major-differs, cuda-dependency-differs. */
 #include "support_stack.h"
 

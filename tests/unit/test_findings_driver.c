@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The driver against the kernel module and against CUDA, the stub that is none, releases with a
  * known defect: driver-mixed, driver-too-old, driver-missing, known-bad-release.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Files that are not what their name says, or not of the release that is wanted: bad-file,
  * wrong-name, symbol-version-not-found, and missing-symbols where the loader's words emit it.

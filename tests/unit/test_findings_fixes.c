@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the findings advise: which package, which variable, and when there is no command to paste.
  */
 #include "support_stack.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Frameworks without cuDNN: gpu-stack-not-reached, cpu-only-build; and the table of frameworks. */
 #include "support_stack.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The computer's GPUs against the release of cuDNN: gpu-unsupported. */
 #include "support_stack.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stacks that no process has: random records, names meant to do harm, too little memory. What must
  * hold is that diagnose() ends, stays within its memory, and that what it says is sound.

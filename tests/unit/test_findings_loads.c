@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What was asked for and did not come in, and what works together: library-not-found,
  * dependency-missing, part-missing, the mixed sets, two-copies-loaded.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * diagnose() over the stacks that were measured on real releases (docs/findings.md, "Measured"):
  * each with the finding that must come first, and its healthy twin, which has none. The versions

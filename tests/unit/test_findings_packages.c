@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* core/findings/packages.c: packages whose files are missing or are another package's. */
 #include "support_stack.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * docs/findings.md against core/findings/findings.def and diagnose(): the page has one section for
  * each finding, in the order of the table, with its severity, its general sentence, and an example

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the replays of the loader's search add: already-loaded-by-soname, shadowed-copy,
  * search-path-suspect, where a library was not found, and which fix comes first.

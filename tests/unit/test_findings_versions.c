@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What hosts demand against what they got: major-differs, runtime-too-old, runtime-too-new,
  * missing-symbols, expectation-not-met, at their boundaries.

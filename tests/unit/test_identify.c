@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* core/packages/identify.c: versions of made libraries, and installations in made trees. */
 #include <setjmp.h>
 #include <stdarg.h>

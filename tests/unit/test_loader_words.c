@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The loader's words on a library that it did not load, taken apart. */
 #include <setjmp.h>
 #include <stdarg.h>

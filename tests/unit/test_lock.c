@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Locks that were cut, changed and made in bad faith: tools/lock/lock_read.c. */
 #include <setjmp.h>
 #include <stdarg.h>

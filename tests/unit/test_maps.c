@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* /proc/PID/maps, hostile names among it. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Messages in texts: the table's rows are sound, and what is found does not depend on how a text
  * was pasted. That each row knows what programs print: tests/messages. */
 #include <regex.h>

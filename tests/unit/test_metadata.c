@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* core/packages/metadata.c: what made packages demand. Each text is as that framework's packages
  * write it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* core/model/names.c: what names print, and which paths hint at CUDA. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* core/packages/packages.c: made environments, each with its lists of files. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Logs back into stacks: whole, damaged at any byte, of other makes. */
 #include <dlfcn.h>
 #include <setjmp.h>

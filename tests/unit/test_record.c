@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The writer of records: whole JSON with every key, whatever it is given and however little room.
  */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What reports are made with: lines read quickly, lines filled, names taken out. */
 #include <setjmp.h>
 #include <stdarg.h>

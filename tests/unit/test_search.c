@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The bounds of what is read for a search and for metadata. (Its order is held by oracle/.) */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the kernel told the process: read from behind the environment, else from /proc. Each test
  * runs in a child, since the vector is looked for once. */
 #include <elf.h>

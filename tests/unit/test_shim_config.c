@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the user set: variables as values, out of the constructor's environment or the kernel. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The shim's view of the file system: what is read, listed, linked, mapped, and what is not there.
  */
 #include <fcntl.h>

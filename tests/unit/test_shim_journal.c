@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is written of a process, and when: each scene is a child's journal, read back from its log
  * and its standard error. */
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who loaded whom, by the order of the loader's list, and as far as there is room. */
 #include <link.h>
 #include <setjmp.h>

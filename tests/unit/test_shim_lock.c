@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The shim's lock: one at a time, taken over from a parent, given up in another's memory. */
 #include <sched.h>
 #include <setjmp.h>

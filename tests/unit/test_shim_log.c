@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The log's file: its name, what stands in its place, what becomes of a line, and descriptor 2. */
 #include <setjmp.h>
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The shim's own memory: aligned, distinct, bounded, whole after a fork. */
 #include <setjmp.h>
 #include <stdarg.h>

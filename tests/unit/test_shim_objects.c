@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The objects of a process: which have to do with cuDNN, as what, and which is which after some
  * came and went. The objects are made here, and put where a loader would have put them. */
 #include <link.h>

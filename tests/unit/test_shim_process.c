@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the log says of its process and computer, beside what libc and /proc print of them. */
 #include <elf.h>
 #include <fcntl.h>

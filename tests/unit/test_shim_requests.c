@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What was asked of the loader: what is kept, when it is told, whose answer a file is. The journal
  * and the table of objects are the test's own. */
 #include <dlfcn.h>

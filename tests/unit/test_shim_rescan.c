@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Settling by eight threads at once, each of which opens and closes libraries, without the entries,
  * so that a sanitizer sees all of it. */
 #include <dlfcn.h>

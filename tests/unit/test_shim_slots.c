@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The slots of a host: found, read, rewritten, told. The host is made here and put where a loader
  * would have put it; wrappers, journal and the table of objects are the test's own. */
 #include <link.h>

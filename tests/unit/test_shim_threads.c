@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What threads share of the shim, without the entries, so that a sanitizer sees all of it: eight of
  * them note requests, write lines, take memory, fork, and call through wrappers at once. The table
  * of objects is the test's own. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A library's file while it is described: read as it is asked for, and never mapped, so that who
  * cuts it meanwhile kills nobody. */
 #include <setjmp.h>
@@ -104,7 +105,8 @@ static void a_file_cut_before_it_is_read_kills_nobody(void **state) {
     put("file", 0, 4 * BLOCK, 'a');
     assert_true(view_open(&v, "file"));
     assert_int_equal(truncate("file", 0), 0);
-    assert_int_equal(count(&v, 0, v.blocks.size, 0), v.blocks.size); /* a mapped file would raise SIGBUS here */
+    assert_int_equal(count(&v, 0, v.blocks.size, 0),
+                     v.blocks.size); /* a mapped file would raise SIGBUS here */
     assert_false(view_fetch(&v, 0, 1));
     assert_true(v.blocks.damaged);
     put("file", 0, 4 * BLOCK, 'a');
@@ -122,7 +124,8 @@ static void a_file_cut_while_it_is_read_kills_nobody(void **state) {
         assert_int_equal(truncate("file", (off_t)left), 0);
         assert_false(view_fetch(&v, 0, 4 * BLOCK));
         assert_int_equal(count(&v, BLOCK, BLOCK, 'a'), BLOCK);
-        assert_int_equal(count(&v, 0, v.blocks.size, 'a') + count(&v, 0, v.blocks.size, 0), v.blocks.size);
+        assert_int_equal(count(&v, 0, v.blocks.size, 'a') + count(&v, 0, v.blocks.size, 0),
+                         v.blocks.size);
         view_close(&v);
     }
 }
@@ -210,7 +213,8 @@ static void a_library_that_is_cut_is_refused(void **state) {
     put_library("library");
     assert_true(view_open(&v, "library"));
     assert_int_equal(truncate("library", 64), 0);
-    assert_int_equal(wc_elf_from_pieces(&e, v.bytes, v.blocks.size, 0, view_fetch, &v), WC_ELF_TRUNCATED);
+    assert_int_equal(wc_elf_from_pieces(&e, v.bytes, v.blocks.size, 0, view_fetch, &v),
+                     WC_ELF_TRUNCATED);
     assert_true(v.blocks.damaged);
     view_close(&v);
 }

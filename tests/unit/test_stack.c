@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The model: records in, newest wins, nothing is lost when memory ends. */
 #include <setjmp.h>
 #include <stdarg.h>

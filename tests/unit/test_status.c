@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* core/model/status.c: names and sorts of cudnnStatus_t by era. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * core/model/symbols.c against core/data/cudnn_symbols.tsv, read anew by this test, and against
  * libraries and hosts made up from that table.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* core/base/text.c against libc and against its own promises, on drawn input. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* core/version/version.c and core/version/spec.c: numbers, texts and sets of versions. */
 #include <setjmp.h>
 #include <stdarg.h>

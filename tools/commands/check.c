@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* whichcudnn check: is a process still what a lock says? */
 #include <errno.h>
 #include <stdio.h>

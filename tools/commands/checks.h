@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What `doctor` found out: one line per check.
  */
-#ifndef WHICHCUDNN_TOOLS_CHECKS_H
-#define WHICHCUDNN_TOOLS_CHECKS_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -27,5 +27,3 @@ enum check_state checks_worst(const struct checks *c);
 void checks_print(const struct checks *c, bool colour); /* standard output */
 json_t *checks_json(const struct checks *c);            /* {"verdict", "checks"}; new reference */
 void checks_end(struct checks *c);
-
-#endif

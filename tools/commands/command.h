@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a subcommand is. One file in commands/ each; main.c has the table.
  */
-#ifndef WHICHCUDNN_TOOLS_COMMAND_H
-#define WHICHCUDNN_TOOLS_COMMAND_H
+#pragma once
 
 #ifndef WHICHCUDNN_VERSION
 #define WHICHCUDNN_VERSION "unknown"
@@ -38,5 +38,3 @@ int cmd_scan(int argc, char **argv);
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Says that there is no more memory, and ends the program. */
 void must_fail(void) __attribute__((noreturn));
-
-#endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* whichcudnn diff: two processes beside each other. */
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* whichcudnn doctor: can the shim do its work here? */
 #include <dlfcn.h>
 #include <errno.h>

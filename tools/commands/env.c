@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* whichcudnn env: lines by which a shell has the shim in whatever it starts. */
 #include <stdio.h>
 #include <stdlib.h>

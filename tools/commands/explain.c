@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* whichcudnn explain: the page of a finding. */
 #include <jansson.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What an argument of a subcommand names: a log, a directory of logs, a lock, a running process.
  */
-#ifndef WHICHCUDNN_TOOLS_INPUT_H
-#define WHICHCUDNN_TOOLS_INPUT_H
+#pragma once
 
 #include "tools/log/log_reader.h"
 
@@ -26,5 +26,3 @@ bool input_read(struct inputs *s, const char *argument);
 struct source *input_read_one(struct inputs *s, const char *argument);
 void inputs_complain(const struct inputs *s);
 void inputs_end(struct inputs *s);
-
-#endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* whichcudnn inspect: running processes into text or JSON. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* whichcudnn lock: what lasts of a process, into a file. */
 #include <errno.h>
 #include <stdio.h>

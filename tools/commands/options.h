@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The options that every subcommand has, and how options are read: --help, --json, --color.
  */
-#ifndef WHICHCUDNN_TOOLS_OPTIONS_H
-#define WHICHCUDNN_TOOLS_OPTIONS_H
+#pragma once
 
 #include <getopt.h>
 #include <stdbool.h>
@@ -36,5 +36,3 @@ struct options_common {
 /* -1: go on, the arguments begin at argv[optind]; else the exit code, all printed. */
 int options_read(int argc, char **argv, const struct options_kind *kind,
                  struct options_common *common, void *own);
-
-#endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* whichcudnn probe: does the cuDNN that this environment gives work? Tried in another process. */
 #include <errno.h>
 #include <jansson.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* whichcudnn report: logs into text, JSON, Markdown or a page. */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* whichcudnn run: a command with the shim preloaded, and what was found at its end. */
 #include <errno.h>
 #include <stdio.h>

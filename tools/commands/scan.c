@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* whichcudnn scan: what is there, and what who would get, before anything runs. */
 #include <errno.h>
 #include <stdio.h>

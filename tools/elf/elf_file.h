@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A library as it lies on disk, or as another process has it mapped: the same facts as the shim has
  * of its own (core/records/library.h).
  */
-#ifndef WHICHCUDNN_TOOLS_ELF_FILE_H
-#define WHICHCUDNN_TOOLS_ELF_FILE_H
+#pragma once
 
 #include "core/records/library.h"
 #include "tools/util/disk.h"
@@ -47,5 +47,3 @@ struct elf_reader {
     struct elf_file *open;
 };
 void elf_reader_begin(struct elf_reader *r, const struct disk *disk);
-
-#endif

@@ -1,11 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A first look at a file: can it have to do with cuDNN? Of most files the ELF header, the
  * dynamic section and the names in .dynstr are read, and nothing else: a tree has thousands of
  * libraries, and what is read of them is what a scan costs. elf_file.h tells all of the few that
  * remain.
  */
-#ifndef WHICHCUDNN_TOOLS_ELF_PRESCAN_H
-#define WHICHCUDNN_TOOLS_ELF_PRESCAN_H
+#pragma once
 
 #include "tools/util/disk.h"
 
@@ -34,5 +34,3 @@ enum elf_prescan_answer elf_prescan_at(struct elf_prescan *g, int fd, uint64_t s
 /* Fills in the names of cuDNN's libraries that are constants of the file, of at most `most` bytes
  * of them. Nothing of a damaged file. */
 void elf_prescan_constants(struct elf_prescan *g, int fd, uint64_t size, uint64_t most);
-
-#endif

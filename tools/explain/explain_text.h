@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * whichcudnn explain --text: which messages a saved or pasted text has, and what to do about them.
  */
-#ifndef WHICHCUDNN_TOOLS_EXPLAIN_TEXT_H
-#define WHICHCUDNN_TOOLS_EXPLAIN_TEXT_H
+#pragma once
 
 #include "tools/commands/command.h"
 #include "tools/commands/options.h"
@@ -10,5 +10,3 @@
 /* path: a file, or "-" for standard input. 0: recognized; 3: nothing in it is known; 2: it cannot
  * be read. */
 enum exit_code explain_text(const char *path, const struct options_common *options);
-
-#endif

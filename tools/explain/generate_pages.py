@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """generate_pages.py docs/findings.md: prints the C table that tools/explain/page.c includes.
 
 Each section of the page whose heading is an id becomes a row PAGE("id", "its text", "for a terminal").

@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Messages of frameworks, of cuDNN and of the loader in a text that somebody saved or pasted. The
  * table: messages.def.
  */
-#ifndef WHICHCUDNN_TOOLS_MESSAGES_H
-#define WHICHCUDNN_TOOLS_MESSAGES_H
+#pragma once
 
 #include "core/version/version.h"
 
@@ -39,5 +39,3 @@ void messages_end(struct messages *m);
 const char *message_effect_word(enum message_effect effect); /* "fatal", "fallback", ... */
 /* The table, for tests and lists. */
 const struct message *messages_all(size_t *n);
-
-#endif

@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The pages of docs/findings.md, built into the command.
  */
-#ifndef WHICHCUDNN_TOOLS_PAGE_H
-#define WHICHCUDNN_TOOLS_PAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,5 +15,3 @@ const char *page_id(size_t i);
 
 /* The same for a terminal of 80 columns, as generate_pages.py lays it out. False: there is none. */
 bool page_print(FILE *to, const char *id, bool colour);
-
-#endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See bindings.h; the shim does the same from inside (shim/slots.c). */
 #include "bindings.h"
 

@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the cuDNN imports of a host in another process are bound to, by the slots that the loader
  * filled there. The shim's wrappers are looked through.
  */
-#ifndef WHICHCUDNN_TOOLS_BINDINGS_H
-#define WHICHCUDNN_TOOLS_BINDINGS_H
+#pragma once
 
 #include "process_library.h"
 
@@ -19,5 +19,3 @@ void wrappers_end(struct wrappers *w);
 bool bindings_emit(const struct process_library *host, const struct process *p,
                    const struct process_libraries *list, const struct wrappers *wrappers,
                    const struct wc_sink *to);
-
-#endif

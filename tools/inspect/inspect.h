@@ -1,14 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A running process into the model: what a log would print of it, but for what is over (requests
  * that failed, calls, their order).
  */
-#ifndef WHICHCUDNN_TOOLS_INSPECT_H
-#define WHICHCUDNN_TOOLS_INSPECT_H
+#pragma once
 
 #include "tools/log/source.h"
 
 /* NULL: there is no such process, or it may not be looked at; *trouble (the caller frees) says
  * which. The caller frees with source_free. */
 struct source *inspect_process(int64_t pid, char **trouble);
-
-#endif

@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Inside of inspect: for tools/inspect/ alone.
  */
-#ifndef WHICHCUDNN_TOOLS_INSPECT_INSIDE_H
-#define WHICHCUDNN_TOOLS_INSPECT_INSIDE_H
+#pragma once
 
 #include "bindings.h"
 #include "core/records/emit.h"
@@ -42,5 +42,3 @@ bool inspect_leads_to(struct inspection *in, const struct process_library *by, c
 /* What `by` got by that name: m. is_new: it was loaded for that. */
 void inspect_emit_search(struct inspection *in, const struct process_library *by, const char *name,
                          const struct process_library *m, bool is_new);
-
-#endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* By which rule the loader found what is mapped: the replay of its search, where that leads to it.
  */
 #include <string.h>

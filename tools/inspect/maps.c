@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See maps.h. The format: fs/proc/task_mmu.c of the kernel, show_map_vma. */
 #include "maps.h"
 

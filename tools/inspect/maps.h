@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * /proc/PID/maps: what is mapped where.
  */
-#ifndef WHICHCUDNN_TOOLS_MAPS_H
-#define WHICHCUDNN_TOOLS_MAPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,5 +35,3 @@ bool maps_same(const struct maps *a, const struct maps *b);
  * with newlines for \012. Returns how many there are; the caller frees each. gone[i]: that reading
  * takes the file for deleted. */
 size_t maps_names(const char *path, char *name[MAPS_NAMES], bool gone[MAPS_NAMES]);
-
-#endif

@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Is the shim in a process that runs?
  */
-#ifndef WHICHCUDNN_TOOLS_PRELOADED_H
-#define WHICHCUDNN_TOOLS_PRELOADED_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -10,5 +10,3 @@
 /* True: neither its environment has the shim (a path) any more nor its memory. False also where
  * that cannot be seen. */
 bool preload_is_gone(pid_t pid, const char *shim);
-
-#endif

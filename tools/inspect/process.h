@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A running process as /proc tells it. It is only read: never stopped, never traced, nothing is
  * written to it. What needs more rights than the rest is its memory (PTRACE_MODE_ATTACH; all else
  * PTRACE_MODE_READ).
  */
-#ifndef WHICHCUDNN_TOOLS_PROCESS_H
-#define WHICHCUDNN_TOOLS_PROCESS_H
+#pragma once
 
 #include <elf.h>
 
@@ -59,5 +59,3 @@ bool process_read(const struct process *p, uint64_t address, void *to, size_t n)
 bool process_read_text(const struct process *p, uint64_t address, char *to, size_t cap);
 /* 0: it has no such entry. */
 uint64_t process_auxv(const struct process *p, uint64_t type);
-
-#endif

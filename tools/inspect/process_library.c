@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See process_library.h. */
 #include "process_library.h"
 

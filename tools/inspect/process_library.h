@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The ELF objects of a running process: which files are mapped where, under which names the loader
  * has them, and who needs whom.
  */
-#ifndef WHICHCUDNN_TOOLS_PROCESS_LIBRARY_H
-#define WHICHCUDNN_TOOLS_PROCESS_LIBRARY_H
+#pragma once
 
 #include "core/search/search.h"
 #include "process.h"
@@ -57,5 +57,3 @@ const struct wc_elf_image *
 process_library_image(const struct process_library *m); /* NULL: it cannot be read */
 /* Does it answer to a name that was asked for? */
 bool process_library_answers(const struct process_library *m, const char *name);
-
-#endif

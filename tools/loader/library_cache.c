@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See library_cache.h. */
 #include "library_cache.h"
 

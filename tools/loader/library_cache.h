@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The files that a loader would see, each read once: libraries, and what the loader itself adds to
  * a search (ld.so.cache, its own directories). Of this computer, or below another root.
  */
-#ifndef WHICHCUDNN_TOOLS_LIBRARY_CACHE_H
-#define WHICHCUDNN_TOOLS_LIBRARY_CACHE_H
+#pragma once
 
 #include <uthash.h>
 
@@ -71,5 +71,3 @@ const char *loader_variable(char *const *environment, const char *name);
 /* Fills in what a loader adds: interpreter is the path of ld.so, NULL: that of the own machine. */
 void library_cache_use(struct library_cache *w, const char *interpreter,
                        struct wc_search_context *search);
-
-#endif

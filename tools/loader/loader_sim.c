@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * See loader_sim.h. The order is that of glibc's _dl_map_object_deps: the program, what is
  * preloaded, then each object's DT_NEEDED, breadth first.

@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the loader would do, replayed over files: which libraries come in at the start of a program
  * and by each dlopen after it, by whose DT_NEEDED, and what is missing. For programs that ended
  * before the shim woke in them, and for those that have not been started yet. Nothing is loaded.
  */
-#ifndef WHICHCUDNN_TOOLS_LOADER_SIM_H
-#define WHICHCUDNN_TOOLS_LOADER_SIM_H
+#pragma once
 
 #include "core/records/emit.h"
 #include "library_cache.h"
@@ -70,5 +70,3 @@ struct loader_sim_emitter {
  * elsewhere. */
 void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t);
 void loader_sim_emitter_end(struct loader_sim_emitter *t);
-
-#endif

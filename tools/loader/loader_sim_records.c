@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The records of a replayed loading: see loader_sim.h. */
 #include <stdlib.h>
 #include <string.h>

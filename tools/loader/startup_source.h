@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A program that ended in the loader, as its files explain it (loader_sim.h): a source like a log.
  */
-#ifndef WHICHCUDNN_TOOLS_STARTUP_SOURCE_H
-#define WHICHCUDNN_TOOLS_STARTUP_SOURCE_H
+#pragma once
 
 #include "tools/log/source.h"
 
@@ -12,5 +12,3 @@
  * one is. The caller frees with source_free. */
 struct source *startup_source(const char *program, const char *preload, int64_t child,
                               const char *path, char **reason);
-
-#endif

@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Locks: what lasts of a process (versions, build-ids, rules, installations), in a file that is
  * kept with a project, read by people and compared by `git diff`: JSON with sorted keys, one fact a
  * line, the same for the same stack. docs/lock.md is its page.
  */
-#ifndef WHICHCUDNN_TOOLS_LOCK_H
-#define WHICHCUDNN_TOOLS_LOCK_H
+#pragma once
 
 #include <stdio.h>
 
@@ -27,5 +27,3 @@ struct source *lock_read(const char *path, char **trouble);
 
 /* Role and part of an object by its name; the lock has a line where that is not so. */
 void lock_identity_of(const char *name, enum wc_role *role, char part[LOCK_PART]);
-
-#endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A lock into the model: see lock.h. */
 #include <errno.h>
 #include <fcntl.h>

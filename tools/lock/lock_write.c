@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A process into a lock: see lock.h. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The first two records of what the command tells itself: the process as it would be started, or
  * was, and this computer.
  */
-#ifndef WHICHCUDNN_TOOLS_FIRST_RECORDS_H
-#define WHICHCUDNN_TOOLS_FIRST_RECORDS_H
+#pragma once
 
 #include "tools/util/disk.h"
 #include "whichcudnn/record.h"
@@ -16,5 +16,3 @@ struct first_records {
     int64_t run_pid;          /* WC_NULL: it was not started by `run` */
 };
 void first_records_emit(const struct first_records *f, const struct wc_sink *to);
-
-#endif

@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What each thread had begun when a log ends: its last request or watched call that nothing later
  * shows as over. For a call that is exact. A request is followed by no record when it succeeds
  * with nothing relevant, so "it was the last one asked for" is all that can be printed.
  */
-#ifndef WHICHCUDNN_TOOLS_IN_FLIGHT_H
-#define WHICHCUDNN_TOOLS_IN_FLIGHT_H
+#pragma once
 
 #include "whichcudnn/record.h"
 
@@ -24,5 +24,3 @@ bool in_flight_failure(const struct in_flight *f, struct wc_record *out);
 void in_flight_rewrite(struct in_flight *f, char *(*change)(void *arg, const char *text),
                        void *arg);
 void in_flight_end(struct in_flight *f);
-
-#endif

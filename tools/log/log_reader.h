@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Logs into stacks. A file usually holds one process; where a place was shared, each `process`
  * record begins the next one. Damaged lines are counted and told, and the rest is still read.
  */
-#ifndef WHICHCUDNN_TOOLS_LOG_READER_H
-#define WHICHCUDNN_TOOLS_LOG_READER_H
+#pragma once
 
 #include "source.h"
 
@@ -36,5 +36,3 @@ bool logs_read(struct logs *logs, const char *path, char **trouble);
 /* Adds what was read in another way, and takes it. */
 void logs_add(struct logs *logs, struct source *process);
 void logs_end(struct logs *logs);
-
-#endif

@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Records as jansson values, in both directions, through the table of record.def.
  */
-#ifndef WHICHCUDNN_TOOLS_RECORD_JSON_H
-#define WHICHCUDNN_TOOLS_RECORD_JSON_H
+#pragma once
 
 #include <jansson.h>
 #include <stdio.h>
@@ -33,5 +33,3 @@ json_t *text_to_json(const char *s);
 
 /* Prints it on lines of its own, and lets it go. */
 void json_print(FILE *to, json_t *value);
-
-#endif

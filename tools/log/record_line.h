@@ -1,11 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lines as our own writer spells them (core/model/record.c: every key, in the order of record.def,
  * no space between), read without building a tree: ten times as quick as jansson, which could not
  * read half of the records that a directory of logs is to be reported in a second. What is spelled
  * in another way is left to jansson, which also has the words for what is wrong.
  */
-#ifndef WHICHCUDNN_TOOLS_RECORD_LINE_H
-#define WHICHCUDNN_TOOLS_RECORD_LINE_H
+#pragma once
 
 #include "whichcudnn/record.h"
 
@@ -15,5 +15,3 @@
  */
 bool record_from_line(const char *line, size_t n, char *room, struct wc_arena *arena,
                       struct wc_record *out);
-
-#endif

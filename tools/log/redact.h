@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Names of people and computers out of what was read, before anything is made of it: then no
  * report, in whatever form, can hold them. Each gets a word of its own (user1, node2), the same
  * everywhere, so that what belonged together still does.
  */
-#ifndef WHICHCUDNN_TOOLS_REDACT_H
-#define WHICHCUDNN_TOOLS_REDACT_H
+#pragma once
 
 #include "log_reader.h"
 
@@ -25,5 +25,3 @@ char *redaction_text(const struct redaction *r, const char *text);
 
 /* All of that; what it knows then, for other texts. */
 struct redaction *redact_logs(struct logs *logs);
-
-#endif

@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where what is known of one process comes from, and the model made of it: a log, a running
  * process, a tree that was scanned, a lock. Everything after it (reports, comparisons) reads this
  * and does not ask which it was.
  */
-#ifndef WHICHCUDNN_TOOLS_SOURCE_H
-#define WHICHCUDNN_TOOLS_SOURCE_H
+#pragma once
 
 #include "core/model/stack.h"
 #include "in_flight.h"
@@ -58,5 +58,3 @@ struct wc_sink source_sink(struct source *s);
 int64_t source_missing(const struct source *s);
 
 const char *source_type_word(enum source_type type); /* "log", "process", "scan", "lock" */
-
-#endif

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """generate_man.py DIRECTORY COMMAND: the man pages, into DIRECTORY.
 
 What they say stands elsewhere: the pages of the command are its --help, and every page has the

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- For pandoc: what docs/ has, in the ways of a man page. Code is bold, a link is its text, and a table
 -- is a list of terms: its first column is the term, the others follow. Tests of ours are left out.
 

@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The computer's GPUs, as NVML tells. Asked by `run` alone, in a process of its own that is given a
  * few seconds: a driver in trouble may hang whoever talks to it.
  */
-#ifndef WHICHCUDNN_TOOLS_GPUS_H
-#define WHICHCUDNN_TOOLS_GPUS_H
+#pragma once
 
 #include "whichcudnn/record.h"
 
@@ -16,5 +16,3 @@ struct gpus {
 };
 
 void gpus_ask(struct gpus *out);
-
-#endif

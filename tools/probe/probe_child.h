@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What `probe` tries, in the process that is there to try it: it may crash or hang, and says before
  * each step which one comes. Lines on standard output: a word, a space, the rest.
@@ -8,10 +9,7 @@
  *   failed WORDS      the step came to nothing
  *   works             the convolution gave the right values
  */
-#ifndef WHICHCUDNN_TOOLS_PROBE_CHILD_H
-#define WHICHCUDNN_TOOLS_PROBE_CHILD_H
+#pragma once
 
 /* path: the library; NULL: the first of libcudnn.so.9, .8, .7, libcudnn.so that is found. */
 int probe_child(const char *path);
-
-#endif

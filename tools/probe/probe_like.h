@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What `probe --like LOG` takes over from a process: its environment, and which files it had.
  */
-#ifndef WHICHCUDNN_TOOLS_PROBE_LIKE_H
-#define WHICHCUDNN_TOOLS_PROBE_LIKE_H
+#pragma once
 
 #include "tools/log/log_reader.h"
 
@@ -21,5 +21,3 @@ void like_set_environment(const struct like *l);
 /* What is not as it was: files that are gone or changed, and, where `now` is not NULL, parts that
  * came from elsewhere this time. A text for each; returns how many. The caller frees them. */
 size_t like_differences(const struct like *l, const struct wc_stack *now, char **out, size_t most);
-
-#endif

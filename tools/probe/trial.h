@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * This very program, started once more to try something that might not come back.
  */
-#ifndef WHICHCUDNN_TOOLS_TRIAL_H
-#define WHICHCUDNN_TOOLS_TRIAL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -29,5 +29,3 @@ void trial_watch(const char *preload, const char *log);
  * made (errno). The caller frees it with trial_directory_end, which removes what is in it. */
 char *trial_directory(void);
 void trial_directory_end(char *directory);
-
-#endif

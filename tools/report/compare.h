@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two processes beside each other: what differs, cause first. For ranks of one run, and for runs
  * that should have been the same. What only one of the sources can know (a scan sees no calls) is
  * not compared, nor is what a lock does not say; paths alone are no difference.
  */
-#ifndef WHICHCUDNN_TOOLS_COMPARE_H
-#define WHICHCUDNN_TOOLS_COMPARE_H
+#pragma once
 
 #include "tools/log/source.h"
 
@@ -49,5 +49,3 @@ char *compare_list_text(const struct wc_strings *list);
 const char *difference_word(enum difference_kind kind); /* "environment", "library" */
 /* "version of libcudnn.so.9: 9.1.0, not 9.8.0": what b has that a has not. The caller frees. */
 char *difference_text(const struct difference *d);
-
-#endif

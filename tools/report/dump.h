@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Everything that `report --json` holds, one fact after the other: what a renderer for people has
  * to show so that nothing is in one of them alone.
  */
-#ifndef WHICHCUDNN_TOOLS_FACTS_H
-#define WHICHCUDNN_TOOLS_FACTS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -18,5 +18,3 @@ void dump_each(const struct report *r, dump_head *head, dump_one *one, void *arg
 
 /* All of it as lines of text. */
 void dump_print(FILE *to, const struct report *r);
-
-#endif

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """generate_html.py PAGE.html STYLE.css SCRIPT.js: prints what tools/report/render_html.c includes.
 
 {{style}}, {{script}} and {{policy}} are filled in here; any other {{name}} is a place that the

@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lines of a report for a terminal of 80 columns: words are filled up to there, what is too long
  * for a line is shortened in the middle. With `whole`, nothing is wrapped or shortened.
  */
-#ifndef WHICHCUDNN_TOOLS_LAYOUT_H
-#define WHICHCUDNN_TOOLS_LAYOUT_H
+#pragma once
 
 #include "tools/util/terminal.h"
 
@@ -42,5 +42,3 @@ void layout_key(struct layout *l, const char *word);
 /* s with whole directories, then characters, left out of its middle: at most `width` columns, of
  * which there are 8 at least. The caller frees. */
 char *layout_shortened(const char *s, size_t width);
-
-#endif

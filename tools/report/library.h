@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is printed of one object in a few words, the same in every report and comparison.
  */
-#ifndef WHICHCUDNN_TOOLS_LIBRARY_H
-#define WHICHCUDNN_TOOLS_LIBRARY_H
+#pragma once
 
 #include "core/model/stack.h"
 
@@ -26,5 +26,3 @@ char *library_version(const struct wc_object_record *o); /* "9.1.0", "not older 
 /* By which rule the loader found it, and in which element of the list that the rule reads. */
 char *library_rule(const struct wc_search_record *found, bool element);
 char *library_installation(const struct wc_object_record *o); /* "wheel NAME VERSION" */
-
-#endif

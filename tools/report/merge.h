@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reports of several processes as one: in the order of node, rank and process tree, and in groups
  * of those that agree, which is to print that they got the same libraries and show the same
  * findings.
  */
-#ifndef WHICHCUDNN_TOOLS_MERGE_H
-#define WHICHCUDNN_TOOLS_MERGE_H
+#pragma once
 
 #include "compare.h"
 #include "report.h"
@@ -41,5 +41,3 @@ void merged_end(struct merged *m);
 /* "ranks 0-6 agree; rank 7 differs": one line for a group behind the first, and one for the first
  * alone where all agree. i: of the group. The caller frees. */
 char *merged_agreement(const struct merged *m, size_t i);
-
-#endif

@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The faces of a report.
  */
-#ifndef WHICHCUDNN_TOOLS_RENDER_H
-#define WHICHCUDNN_TOOLS_RENDER_H
+#pragma once
 
 #include <jansson.h>
 #include <stdio.h>
@@ -46,5 +46,3 @@ char *render_gap(const struct report *r, size_t i);
 /* The shape of docs/report.schema.json. New reference. */
 json_t *render_json(const struct report *r);
 json_t *render_merged_json(const struct merged *m); /* a list of them */
-
-#endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See render_diff.h. */
 #include "render_diff.h"
 

@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The faces of a comparison.
  */
-#ifndef WHICHCUDNN_TOOLS_RENDER_DIFF_H
-#define WHICHCUDNN_TOOLS_RENDER_DIFF_H
+#pragma once
 
 #include <jansson.h>
 
@@ -20,5 +20,3 @@ void render_first_difference(struct layout *l, const char *word, const struct co
 /* New references. */
 json_t *side_json(const struct report *r);
 json_t *differences_json(const struct comparison *c);
-
-#endif

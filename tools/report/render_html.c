@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A report as one page that needs nothing else: see render.h. What is written here can be read
  * without a script: verdict, findings, time line, everything that is known. The script of the page

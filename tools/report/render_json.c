@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A report as JSON: docs/report.schema.json, made from record.def as this is. */
 #include "render.h"
 #include "tools/log/log_reader.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A report to be pasted into an issue. What is untrusted stands in code: between backticks, of
  * which there are more than in the text itself, or in a block with a fence longer than any in it.

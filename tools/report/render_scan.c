@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See render_scan.h. */
 #include "render_scan.h"
 

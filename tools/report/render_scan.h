@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The faces of a scan.
  */
-#ifndef WHICHCUDNN_TOOLS_RENDER_SCAN_H
-#define WHICHCUDNN_TOOLS_RENDER_SCAN_H
+#pragma once
 
 #include <stdio.h>
 
@@ -13,5 +13,3 @@
 /* whole: nothing is shortened. As text, or as JSON in the shape of docs/scan.schema.json. */
 enum exit_code render_scans(FILE *to, struct scan *const *scans, size_t n,
                             const struct options_common *options, bool whole);
-
-#endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A report for people: see render.h. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What was resolved, as a tree: each host, the facade that it got, the parts of that; then what
  * hangs on nothing, the cuda_dependencies, and what was asked for in vain. A library is a line:

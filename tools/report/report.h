@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What there is to print about one process: its stack, what diagnose() finds in the whole of it,
  * the verdict. Every renderer reads this and nothing else.
  */
-#ifndef WHICHCUDNN_TOOLS_REPORT_H
-#define WHICHCUDNN_TOOLS_REPORT_H
+#pragma once
 
 #include "core/findings/diagnose.h"
 #include "tools/commands/command.h"
@@ -25,5 +25,3 @@ enum exit_code report_exit_code(const struct report *r);
 /* "killed by SIGSEGV, during cudnnCreate", "with status 1", "normally"; NULL: the source is no log,
  * nothing has ended. The caller frees. */
 char *report_ending(const struct report *r);
-
-#endif

@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What happened, in time order: requests and their answers, calls, findings as they were printed.
  */
-#ifndef WHICHCUDNN_TOOLS_TIMELINE_H
-#define WHICHCUDNN_TOOLS_TIMELINE_H
+#pragma once
 
 #include "tools/log/source.h"
 
@@ -21,5 +21,3 @@ struct timeline {
 /* Needs a source that kept its events; else there is none. */
 void timeline_make(struct timeline *t, const struct source *s);
 void timeline_end(struct timeline *t);
-
-#endif

@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The logs that a child of `run`, and what it started, has left.
  */
-#ifndef WHICHCUDNN_TOOLS_CHILD_LOGS_H
-#define WHICHCUDNN_TOOLS_CHILD_LOGS_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -24,5 +24,3 @@ void child_logs_find(struct child_logs *c, const struct log_place *place, pid_t 
  * last log is kept if a signal ended the child. */
 void child_logs_drop_empty(struct child_logs *c, pid_t child, bool signaled);
 void child_logs_end(struct child_logs *c);
-
-#endif

@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Logs that grow while a command runs: has a finding been written into one of them?
  */
-#ifndef WHICHCUDNN_TOOLS_WATCH_H
-#define WHICHCUDNN_TOOLS_WATCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -17,5 +17,3 @@ int log_watch_descriptor(const struct log_watch *w); /* readable when something 
 /* Reads what happened. True: a log of this child, or of what it started, has a finding more. */
 bool log_watch_read(struct log_watch *w, pid_t child);
 void log_watch_end(struct log_watch *w);
-
-#endif

@@ -1,11 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Why a preloaded library cannot wake in a program, as far as its file shows.
  */
-#ifndef WHICHCUDNN_TOOLS_UNOBSERVED_H
-#define WHICHCUDNN_TOOLS_UNOBSERVED_H
+#pragma once
 
 /* command: as given to exec. NULL: nothing in the file speaks against it. *program: the file that
  * is run, for a script its interpreter; NULL: there is none. The caller frees both. */
 char *unobserved_reason(const char *command, char **program);
-
-#endif

@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The `outcome` record: how the child of `run` ended, as only its parent knows it.
  */
-#ifndef WHICHCUDNN_TOOLS_OUTCOME_H
-#define WHICHCUDNN_TOOLS_OUTCOME_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -25,5 +25,3 @@ bool outcome_write(const char *path, const struct wc_record *r);
 
 /* Exit code of a shell for such an end: status, 128 + signal, 127 not found, 126 not started. */
 int outcome_exit_code(const struct child *child);
-
-#endif

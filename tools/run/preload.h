@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What `run` puts into its child's environment: which library, where its log goes.
  */
-#ifndef WHICHCUDNN_TOOLS_PRELOAD_H
-#define WHICHCUDNN_TOOLS_PRELOAD_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -32,5 +32,3 @@ void log_place_read(struct log_place *place, const char *given);
 /* Its files can be made, as far as is known. */
 bool log_place_is_good(const struct log_place *place);
 void log_place_end(struct log_place *place);
-
-#endif

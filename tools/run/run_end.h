@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The end of a command under `run`: what it left in its logs, and what is printed of it.
  */
-#ifndef WHICHCUDNN_TOOLS_RUN_END_H
-#define WHICHCUDNN_TOOLS_RUN_END_H
+#pragma once
 
 #include "preload.h"
 #include "run_monitor.h"
@@ -23,5 +23,3 @@ struct run {
 enum wc_severity run_conclude(struct run *run);
 /* The same of a command that could not be started. */
 void run_not_started(const struct run *run);
-
-#endif

@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What `run` does about findings while its command still runs: says the errors among them, or ends
  * the command. A command that ends by itself soon after is left to the words at its end.
  */
-#ifndef WHICHCUDNN_TOOLS_LIVE_H
-#define WHICHCUDNN_TOOLS_LIVE_H
+#pragma once
 
 #include "log_watch.h"
 #include "tools/report/report.h"
@@ -34,5 +34,3 @@ bool run_monitor_reported(const struct run_monitor *l, const struct report *r);
 /* From now on it has. */
 void run_monitor_report(struct run_monitor *l, const char *title);
 void run_monitor_end(struct run_monitor *l);
-
-#endif

@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A child run to its end, in our own process group and on our terminal, with signals handed on.
  */
-#ifndef WHICHCUDNN_TOOLS_SUPERVISE_H
-#define WHICHCUDNN_TOOLS_SUPERVISE_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -26,5 +26,3 @@ struct supervision {
 /* False: no child could be made (errno). argv is searched for in PATH. Signals stay held back in
  * the caller: what it has to print at the end is printed, whatever comes. */
 bool supervise(char **argv, const struct supervision *with, struct child *out);
-
-#endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What there is: see scan.h. */
 #include "scan.h"
 

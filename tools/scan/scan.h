@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a tree holds of cuDNN, before anything runs: every copy, every host, and for each
  * environment (a site-packages, another directory, a program) what its hosts would get, as the
  * model of a process.
  */
-#ifndef WHICHCUDNN_TOOLS_SCAN_H
-#define WHICHCUDNN_TOOLS_SCAN_H
+#pragma once
 
 #include "tools/loader/library_cache.h"
 #include "tools/log/source.h"
@@ -50,5 +50,3 @@ void scan_end(struct scan *s);
 bool scan_add(struct scan *s, const char *path, char **trouble);
 /* After all were added: fills in processes. */
 void scan_make(struct scan *s);
-
-#endif

@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Inside of a scan: for tools/scan/ alone.
  */
-#ifndef WHICHCUDNN_TOOLS_SCAN_INSIDE_H
-#define WHICHCUDNN_TOOLS_SCAN_INSIDE_H
+#pragma once
 
 #include "scan.h"
 
@@ -15,5 +15,3 @@ void scan_names_end(struct scan *s);
 char *scan_why_not(const struct scan *s, const char *path, const char *otherwise);
 /* Of hosts that are in order. */
 void scan_make_processes(struct scan *s);
-
-#endif

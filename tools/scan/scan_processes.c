@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the hosts of each environment would get: see scan.h. Each host is loaded by itself, so that
  * what comes out is its own search and not who came first; what is the same file is one object.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See tree_walk.h. */
 #include "tree_walk.h"
 

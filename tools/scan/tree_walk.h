@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every library-like file below a directory. Links to directories are not followed, so that the
  * walk ends; nor does it go into file systems that are no disk: /proc, /sys, what lies on other
  * computers.
  */
-#ifndef WHICHCUDNN_TOOLS_TREE_WALK_H
-#define WHICHCUDNN_TOOLS_TREE_WALK_H
+#pragma once
 
 #include "tools/util/disk.h"
 
@@ -25,5 +25,3 @@ bool tree_walk(struct tree_walk *w, const char *directory);
 
 /* "libx.so", "libx.so.1.2", "_C.cpython-313-x86_64-linux-gnu.so". */
 bool tree_walk_is_library(const char *name);
-
-#endif

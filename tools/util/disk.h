@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The file system as core/ reads it: the machine's own, or a tree below another root (an image
  * unpacked somewhere, /proc/PID/root), in which absolute links lead to that root. Only regular
  * files are ever opened to be read, so that no pipe or device can hold the command up.
  */
-#ifndef WHICHCUDNN_TOOLS_DISK_H
-#define WHICHCUDNN_TOOLS_DISK_H
+#pragma once
 
 #include <limits.h>
 #include <sys/stat.h>
@@ -32,5 +32,3 @@ size_t disk_read(int fd, uint64_t offset, void *to, size_t n);
 /* The path by which this machine has it; below another root with all links followed. False: errno.
  */
 bool disk_outside(const struct disk *d, const char *path, char to[PATH_MAX]);
-
-#endif

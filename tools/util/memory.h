@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory of the command: an arena that grows as long as malloc gives, and allocation that ends the
  * program when there is no more (a command that cannot show its result is of no use).
  */
-#ifndef WHICHCUDNN_TOOLS_MEMORY_H
-#define WHICHCUDNN_TOOLS_MEMORY_H
+#pragma once
 
 #include <stdarg.h>
 
@@ -28,5 +28,3 @@ char *must_copy(const char *s);
 /* As asprintf; the caller frees. */
 char *must_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *must_format_list(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
-
-#endif

@@ -1,8 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Text for people: what comes out of logs is untrusted and is shown harmless; colour where wanted.
  */
-#ifndef WHICHCUDNN_TOOLS_TERMINAL_H
-#define WHICHCUDNN_TOOLS_TERMINAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,5 +38,3 @@ bool colour_choose(const char *when, FILE *to, bool *colour);
 enum paint { PAINT_ERROR, PAINT_WARNING, PAINT_NOTE, PAINT_OK, PAINT_BOLD };
 const char *paint_begin(bool colour, enum paint p); /* escape sequence, or "" */
 const char *paint_end(bool colour);
-
-#endif

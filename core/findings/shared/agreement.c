@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which releases would suit several hosts? Every rule and every set of versions changes its answer
  * only at versions that can be told from the demand: what it names, and the beginnings of the next

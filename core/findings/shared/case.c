@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Building one finding in the scratch arena: see core/findings/finding.h. */
 #include "core/findings/finding.h"
 

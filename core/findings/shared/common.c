@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Facts that several findings give about a library. */
 #include "core/findings/finding.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The checks of core/findings/shared/rules.def (compat.h). */
 #include "compat.h"
 

@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which runtime version does a host accept that was built with another one? The frameworks' own
  * checks, era by era (core/findings/shared/rules.def is the table), and NVIDIA's promise where
  * there is no check.
  */
-#ifndef WHICHCUDNN_COMPAT_H
-#define WHICHCUDNN_COMPAT_H
+#pragma once
 
 #include "core/version/version.h"
 
@@ -33,5 +33,3 @@ enum wc_rule wc_rule_of_framework(const char *framework, struct wc_version versi
 enum wc_fit wc_rule_check(enum wc_rule rule, struct wc_version built, struct wc_version runtime);
 /* For old TensorFlow's message: (v/100)*100 of the version number. */
 uint64_t wc_compatibility_number(struct wc_version v);
-
-#endif

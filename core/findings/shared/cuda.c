@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * For which CUDA major a cuDNN or a host is made: the CUDA dependencies that it names, those that
  * it asked for, its package. CUDA dependencies say theirs by their names (core/model/names.def).

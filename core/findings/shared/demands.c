@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Demands in words: for titles and facts. */
 #include "core/findings/finding.h"
 

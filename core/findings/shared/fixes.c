@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fixes that several findings offer, as commands to paste. What stands in a command comes from
  * files that nobody has vetted: only text of a narrow alphabet gets into one.

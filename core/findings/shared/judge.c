@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a host wants against what it got. A framework's own check decides where it is known
  * (core/findings/shared/rules.def), a range in package metadata decides by itself, the oldest

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the loader said of a failed request. glibc's text is "NAME: WHAT", where NAME is the
  * library that stopped it, which need not be the one that was asked for.

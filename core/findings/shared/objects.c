@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Questions about single objects of a stack: see core/findings/finding.h. */
 #include "core/findings/finding.h"
 

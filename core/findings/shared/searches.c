@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the replays of the loader's search say of an object, and what stood beside it. */
 #include "core/findings/finding.h"
 

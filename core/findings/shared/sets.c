@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who belongs to whom: which library a host's calls end in, which parts work for which facade.
  * Several facades in one process are usual, and a framework's own stubs may stand between.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Versions of libraries as ranges: what a file is, and what cudnnGetVersion would say. Unknown
  * fields make a range wide, never a guess.

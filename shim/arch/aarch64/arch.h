@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * aarch64: system calls, relocation types, what a lazy call needs. One folder per architecture
  * holds all that differs; nothing outside of shim/arch/ names one.
  */
-#ifndef SHIM_ARCH_H
-#define SHIM_ARCH_H
+#pragma once
 
 #include <asm/unistd.h>
 #include <elf.h>
@@ -53,5 +53,3 @@ static inline long arch_syscall(long n, long a, long b, long c, long d, long e, 
 static inline void arch_relax(void) {
     __asm__ volatile("yield");
 }
-
-#endif

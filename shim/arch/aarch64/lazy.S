@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a wrapper calls while its slot is lazy: x16 = the slot's address, as the host's own PLT entry
  * would have left it, and on to the first PLT entry, which hands x16 to the loader's resolver. One

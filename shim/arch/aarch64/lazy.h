@@ -1,7 +1,5 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What lazy.S and arch.h agree on. */
-#ifndef SHIM_LAZY_H
-#define SHIM_LAZY_H
+#pragma once
 
 #define SHIM_LAZY_ENTRY_SIZE 20 /* five instructions */
-
-#endif

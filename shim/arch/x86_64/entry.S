@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The entries of the caller-sensitive dl functions: save the arguments, ask the hook where to go,
  * restore them and jump. The return address stays the host's, so that its RUNPATH, $ORIGIN,

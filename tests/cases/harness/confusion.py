@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What was expected against what was told first, over all that was played."""
 
 import collections

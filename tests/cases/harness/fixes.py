@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a person would do who follows a finding's first fix. The commands are played: the variables
 are those of the run, pip's site-packages and conda's prefix are the situation's own."""
 

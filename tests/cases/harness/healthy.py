@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A healthy set-up, drawn: release, layout, how the host finds and binds it, what else lies around.
 It must work, and nothing may be told but what is true of a computer without a GPU."""
 

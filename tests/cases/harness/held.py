@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Do a log, the process itself and a look at its files say the same? Each situation runs once more:
 held at its end, inspected, let go; then its log is reported."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A framework's library, as far as cuDNN sees it: it does what its words print, one after another,
  * and says what that framework says where something is wrong. library_cache.py compiles it, with

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs one case: the situation bare and watched, the fix that the first finding gives, the twin."""
 
 import os

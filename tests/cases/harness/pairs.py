@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two faults on one stack. Each fault says what it must be told as; ORDER is the order in which
 they have to be repaired, stated by hand: what did not come in, what is made for another CUDA or
 major, what does not fit, what the host refuses, what calls returned, what works by luck."""

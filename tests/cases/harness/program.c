@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The program: opens each library that is named, as Python opens an extension, and has it do the
  * words that follow, up to "--" and the next library. "=" as a name: what the program itself is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Releases of cuDNN: drawn ones, made as stand-ins, and real ones out of the cache."""
 
 import base64

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The cases: each function of situations/ for the row of values that stands above it, or for several.
 
     @case("C43")                                one row: its title is the function's name

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A situation: directories with cuDNN, a framework that wants one, an environment; all of it drawn
 from a seed. A case builds it twice, with its fault and without (`faulty`)."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """cuDNN is sound; what it needs of CUDA is not: cuBLAS, nvrtc, another major."""
 
 from harness.rows import case

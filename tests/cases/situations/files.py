@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A file is damaged, of another kind, or gone from its package."""
 
 from harness.rows import case

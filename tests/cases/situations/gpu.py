@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The driver, the GPU and what they can do."""
 
 from harness.rows import case

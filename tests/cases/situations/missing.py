@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Nothing is found: not installed, elsewhere, by another name, or what it needs is missing."""
 
 from harness.rows import case

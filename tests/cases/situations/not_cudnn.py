@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The stack is sound, or nothing of it is reached: the cause is elsewhere."""
 
 from harness.rows import case

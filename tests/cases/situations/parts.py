@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Facade and parts are of several releases or installations, or a part is missing."""
 
 from harness.rows import case

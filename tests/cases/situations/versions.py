@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A cuDNN of the wrong release is found: older, newer, of another major, or with a known defect."""
 
 from harness.rows import case

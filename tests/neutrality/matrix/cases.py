@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads the cases: groups/*.toml. Whatever is not known is an error, so that no typing slip lets a
 case or an exception rest."""
 

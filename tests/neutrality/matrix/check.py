@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One row: what it takes to say of a case under it what is wrong; and the file of results."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Channels: what of two runs is compared, each by a comparator that says what differs.
 
 A run (runs.Outcome) has status, stdout, stderr, and where asked the loader's own trace (LD_DEBUG), our

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Is each exception of the cases' closed lists still needed?"""
 
 import concurrent.futures

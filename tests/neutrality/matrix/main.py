@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each case under each row: bare and shimmed, plainly and with the loader's trace, and what differs."""
 
 import argparse

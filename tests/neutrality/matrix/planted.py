@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The self-test: does each comparator tell the difference that it is there for?
 
 Each library of planted/ takes the shim's place and makes one difference, which its comparator must

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows: under which settings the cases run."""
 
 import dataclasses

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs one program once, under the settings of a row."""
 
 import dataclasses

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """aarch64: programs and shim cross-built, run by qemu-user; in --part small on the libraries that the
 cross compiler brings, else on those of Debian's packages."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the cases run: this machine, an emulated one, another distribution's userland.
 
 A module target_NAME.py in this folder holds a subclass of Target named as `TARGET = Name()`, or, where

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Looks each function up a second time. */
 #include <dlfcn.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An audit library as debuggers and profilers of loading are: it writes what the loader tells it
  * into the file that NEUTRALITY_AUDIT names. It calls no function of dl*, and lives in a namespace

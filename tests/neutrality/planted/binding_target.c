@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Gives its own function's address for one of cuDNN. */
 #include <dlfcn.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stands in front of a function of cuDNN. */
 #include <dlfcn.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Knows no address. */
 #include <dlfcn.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Takes a waiting error away. */
 #include <dlfcn.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Leaves another errno behind dlclose. */
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A preload that is honest: like the shim it stands in front of the loader's functions and jumps on
  * to the next ones, so that the caller stays the caller. Every outcome under it must be as without

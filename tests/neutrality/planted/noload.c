@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Opens one library ahead, so that RTLD_NOLOAD finds it. */
 #include <dlfcn.h>
 #include <stdio.h>

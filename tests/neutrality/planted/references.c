@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps open what the host closes. */
 #include <dlfcn.h>
 

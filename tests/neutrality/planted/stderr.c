@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes a line to standard error. */
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Decides by what was never written. */
 #include <stdlib.h>
 #include <unistd.h>

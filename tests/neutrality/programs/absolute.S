@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A symbol whose value is 0, and one whose value is 5: numbers, not addresses. */
         .globl  cudnnNothing
         .type   cudnnNothing, %object

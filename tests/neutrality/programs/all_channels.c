@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Something on each channel: what the planted differences differ in (matrix/planted.py).
  */

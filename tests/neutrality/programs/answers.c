@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A cuDNN that says what arrived, and does within a call what the host wants.
  *   NUMBER     what cudnnGetVersion says         WHO        what it calls itself

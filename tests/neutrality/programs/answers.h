@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What answers.c has. Functions of cuDNN with the prototypes of cudnn.h, but for the names of
  * types.

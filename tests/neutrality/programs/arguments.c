@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * arguments [FILE]: arguments in registers, on the stack and in floating point registers, results
  * of each kind: through slots, or looked up in that file.

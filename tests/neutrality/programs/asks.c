@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * asks FILE: opens it, looks a function up and calls it, then one that is not there, opens what is
  * not there, reads dlerror twice, closes, and exits with 7.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A program that is not position independent. Functions of cuDNN are for all its entries of its
  * PLT, a variable of cuDNN is the copy in it. canonical LIBRARY...

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * compares [program] FILE|default|CUDNN=FILE...: is the address of cudnnGetVersion everywhere the
  * same? Each way to take it is compared with the first one named: in the program's code ("program";

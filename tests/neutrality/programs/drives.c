@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * drives [now|lazy|global|local|nodelete|deep|keep|call|NAME]...: opens each host named with the
  * flags printed before it (lazy local), runs and closes it, and says whether it is gone. keep: does

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuDNN refuses: the status, and the very pointers that its error texts come with. */
 #include "answers.h"
 #include "see.h"

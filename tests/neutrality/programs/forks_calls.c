@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * forks_calls fork|vfork: the child calls cuDNN, first functions that the parent has called and
  * then others; so does the parent afterwards.

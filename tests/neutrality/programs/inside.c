@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * inside WHAT: what a host may do within a call of cuDNN, and whether all is as before afterwards.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * errno around calls of cuDNN: what the host had stays, what cuDNN sets arrives; in first calls, in
  * later ones and in those that fail.

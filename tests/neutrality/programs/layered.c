@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stubs as TensorFlow has them: the library (or program: PROGRAM) defines functions of cuDNN
  * itself, and each looks the real one up when it is first called. What is inside calls the stubs.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A host whose way to cuDNN the linker lays out: as a library (host_run) or a program (PROGRAM).
  *   TABLE    through a table of function pointers that is read-only after relocation

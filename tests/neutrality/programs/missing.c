@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Linked to a cuDNN with cudnnOpsVersionCheck, run with one that lacks it. As a library: LIBRARY.
  *   (program) missing [FILE]: calls it, or opens that library, lazily and then at once

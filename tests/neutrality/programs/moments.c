@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A library, or with PROGRAM a program, that takes the steps of its moments (moments.h): "early"
  * and "begins" as constructors, "ends" as a destructor, "main". More, where it is built with

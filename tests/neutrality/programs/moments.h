@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Steps (steps.h) taken at moments: what stands in the environment variable NAME_MOMENT, divided by
  * "; ". NAME is whose moments they are; further steps:

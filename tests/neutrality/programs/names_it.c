@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * names_it names|whole|backtrace|frames: what dladdr, dladdr1 and a backtrace print of functions of
  * cuDNN, of those looked up, and of what is below within a call.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A library that wants functions of cuDNN by version nodes. BOTH: the same function by two.
  */

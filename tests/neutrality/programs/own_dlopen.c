@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A dlopen of somebody's own, which asks the next. Callers name files with a slash: who calls is
  * all the same then. */
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A malloc of the program's own, which counts how often it is asked. With ASKS_NEXT it finds the
  * next one by dlsym(RTLD_NEXT, ...) at first use and passes on; else it gives of one large array

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A library of which a case wants to know whether it is this one: WHERE is its number, which
  * DEFINES (a name) returns, too. With CALLS (a name) it calls that function from elsewhere; with

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A link of a chain: its function asks the next library that has one, and adds its own digit. */
 #include <dlfcn.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A library that takes the address of a function of cuDNN: in its code, or (IN_TABLE, IN_DATA) in a
  * table that is, or is not, read-only after relocation. CALLS: it calls the function, too.

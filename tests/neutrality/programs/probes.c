@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Is the program linked with libdl? Some ask so by weak references; before glibc 2.34 they are NULL
  * where it is not. What they lead to is called here. Then libdl comes, as it comes with a plugin of

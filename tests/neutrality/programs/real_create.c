@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* real_create [FILE]: what a real cuDNN says, called through slots or looked up in that file. */
 #include <stdlib.h>
 

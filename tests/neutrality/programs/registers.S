@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * int registers_kept(void *(*call)(void *), void *argument)
  * Calls it with all callee-saved registers, and the floating point modes, set to values of our own;

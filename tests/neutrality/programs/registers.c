@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Are the registers and modes that a call has to keep kept: in first calls, later ones, failing
  * ones, and in dl calls? */
 #include "answers.h"

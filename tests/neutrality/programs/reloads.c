@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * reloads STEP...: loads and unloads libraries, by letters for handles:
  *   a=FILE  opens it ("a=now:FILE", "a=global:FILE", "a=nodelete:FILE")   -a  closes it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the programs of the neutrality matrix see, a line each: "channel: text" on stdout, which the
  * runner compares channel by channel (matrix/compare.py). Lines go out by one write(2) each, so

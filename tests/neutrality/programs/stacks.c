@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stacks WHERE: first calls of cuDNN, and what comes after, on small stacks.
  */

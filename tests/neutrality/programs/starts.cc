@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // A library whose static object throws and catches in its constructor and destructor: its own
 // exceptions, and those of another library (FAR: that library). STARTS in the environment:
 // "uncaught" throws out of the constructor; "opens" opens another library of this kind within the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* steps STEP...: see steps.h. */
 #include "steps.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a case does, step by step, as words on the command line or in a macro; each prints what came
  * of it. Everything is static: whoever includes this is the caller that the loader sees.

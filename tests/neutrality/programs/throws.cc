@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // C++ exceptions out of a call of cuDNN, and through several; destructors run on the way.
 #include <stdexcept>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Weak references to functions of cuDNN: a library (LIBRARY: host_run) or a program. Called where
  * they lead somewhere.

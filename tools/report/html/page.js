@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * The picture of each process, out of the JSON that is embedded: who asked for which library, by
  * which rule it was found, whose installation it is, what was passed over. Everything is set as
