@@ -53,13 +53,6 @@ static struct source *inspect_argument(const char *text) {
     return source;
 }
 
-/* Errors outweigh all; nothing observed counts only where it is so for every process. */
-static enum exit_code worse(enum exit_code a, enum exit_code b) {
-    if (a == EXIT_ERRORS_FOUND || b == EXIT_ERRORS_FOUND)
-        return EXIT_ERRORS_FOUND;
-    return a == EXIT_NOTHING_WRONG ? a : b;
-}
-
 /* Adds it to the list where JSON is wanted, else prints it. */
 static enum exit_code emit(const struct source *source, const struct options_common *options,
                            bool verbose, json_t *list) {
@@ -97,7 +90,7 @@ int cmd_inspect(int argc, char **argv) {
             continue;
         if (told++ > 0 && !options.json)
             putchar('\n');
-        found = worse(found, emit(source, &options, verbose, list));
+        found = exit_code_of_both(found, emit(source, &options, verbose, list));
         source_free(source);
     }
     /* One that was asked for is an object, several are a list. */

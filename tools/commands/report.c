@@ -90,28 +90,17 @@ static bool print_all(struct report *reports, size_t n, const struct options *op
     return good;
 }
 
-/* Errors outweigh all; nothing observed counts only where it is so for every process. */
-static enum exit_code worst(const struct report *reports, size_t n) {
-    enum exit_code answer = EXIT_NOTHING_OBSERVED;
-
-    for (size_t i = 0; i < n; i++) {
-        enum exit_code one = report_exit_code(&reports[i]);
-        if (one == EXIT_ERRORS_FOUND)
-            return one;
-        if (one == EXIT_NOTHING_WRONG)
-            answer = one;
-    }
-    return answer;
-}
-
 static enum exit_code report_all(const struct logs *logs, const struct options *options) {
     size_t n = logs->process_count;
     struct report *reports = must_allocate(n * sizeof(*reports));
-    enum exit_code answer;
+    enum exit_code answer = EXIT_NOTHING_OBSERVED;
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         report_make(&reports[i], logs->processes[i]);
-    answer = print_all(reports, n, options) ? worst(reports, n) : EXIT_USAGE;
+        answer = exit_code_of_both(answer, report_exit_code(&reports[i]));
+    }
+    if (!print_all(reports, n, options))
+        answer = EXIT_USAGE;
     for (size_t i = 0; i < n; i++)
         report_end(&reports[i]);
     free(reports);

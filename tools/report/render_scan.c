@@ -165,13 +165,8 @@ static enum exit_code answer_of(const struct result *r) {
     enum exit_code answer =
         r->scan->copies->stack.objects.n > 0 ? EXIT_NOTHING_WRONG : EXIT_NOTHING_OBSERVED;
 
-    for (size_t i = 0; i < r->scan->process_count; i++) {
-        enum exit_code one = report_exit_code(&r->reports[i]);
-        if (one == EXIT_ERRORS_FOUND)
-            return one;
-        if (one == EXIT_NOTHING_WRONG)
-            answer = one;
-    }
+    for (size_t i = 0; i < r->scan->process_count; i++)
+        answer = exit_code_of_both(answer, report_exit_code(&r->reports[i]));
     return answer;
 }
 
@@ -195,11 +190,8 @@ enum exit_code render_scans(FILE *to, struct scan *const *scans, size_t n,
     enum exit_code answer = EXIT_NOTHING_OBSERVED;
 
     for (size_t i = 0; i < n; i++) {
-        enum exit_code one;
         begin_result(&results[i], scans[i]);
-        one = answer_of(&results[i]);
-        if (one == EXIT_ERRORS_FOUND || answer == EXIT_NOTHING_OBSERVED)
-            answer = one;
+        answer = exit_code_of_both(answer, answer_of(&results[i]));
     }
     if (options->json)
         print_json(to, results, n);

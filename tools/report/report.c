@@ -29,6 +29,10 @@ enum exit_code report_exit_code(const struct report *r) {
     }
 }
 
+enum exit_code exit_code_of_both(enum exit_code a, enum exit_code b) {
+    return a == EXIT_NOTHING_OBSERVED || b == EXIT_ERRORS_FOUND ? b : a;
+}
+
 /* Of a call it is known that it had not returned; of a request only that it was the last one. */
 static char *in_flight_text(const char *what) {
     if (!what)

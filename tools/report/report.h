@@ -21,6 +21,8 @@ struct report {
 void report_make(struct report *r, const struct source *source);
 void report_end(struct report *r);
 enum exit_code report_exit_code(const struct report *r);
+/* Of several: errors outweigh all; nothing observed counts only where it is so for each. */
+enum exit_code exit_code_of_both(enum exit_code a, enum exit_code b);
 
 /* "killed by SIGSEGV, during cudnnCreate", "with status 1", "normally"; NULL: the source is no log,
  * nothing has ended. The caller frees. */
