@@ -55,16 +55,6 @@
         .size   \name, . - \name
         .endm
 
-        ENTRY dlopen, ENTRY_DLOPEN
-        ENTRY dlmopen, ENTRY_DLMOPEN
-        ENTRY dlsym, ENTRY_DLSYM
-        ENTRY dlvsym, ENTRY_DLVSYM
-        ENTRY dlclose, ENTRY_DLCLOSE
-
-        .section .data.rel.ro, "aw", %progbits
-        .hidden shim_relocated
-        .p2align 3
-shim_relocated:
-        .xword  shim_relocated
+#include "../entries.inc"
 
 #include "notes.S.inc"
