@@ -60,7 +60,7 @@ library(2, "facade", FACADE, 1, soname="libcudnn.so.9", version="9.10.2", asked_
 tell("search", search=1, name="libcudnn.so.9", caller_object=1, caller=TORCH, object=2,
      rule="DT_RUNPATH", element="$ORIGIN/../../nvidia/cudnn/lib", index=0, of=TORCH)
 tell("candidate", search=1, path=f"{SYSTEM}/libcudnn.so.9", rule="ld.so.cache", beaten=True,
-     state="fits", version="9.1.0", version_source="data symbol", **DEBIAN)
+     file_state="fits", version="9.1.0", version_source="data symbol", **DEBIAN)
 for number, part in enumerate(["graph", "engines_precompiled", "engines_runtime_compiled",
                                "heuristic", "ops", "cnn", "adv"], 3):
     foreign = part == "ops" and ops != "9.10.2"
@@ -70,7 +70,7 @@ for number, part in enumerate(["graph", "engines_precompiled", "engines_runtime_
     tell("search", search=number, name=f"libcudnn_{part}.so.9", caller_object=2, caller=FACADE,
          object=number, rule="LD_LIBRARY_PATH" if foreign else "DT_RUNPATH", index=0)
     tell("candidate", search=number, path=f"/usr/local/cuda/lib64/libcudnn_{part}.so.9", index=1,
-         rule="ld.so.cache", beaten=True, state="fits", version="9.1.1", installation="cuda",
+         rule="ld.so.cache", beaten=True, file_state="fits", version="9.1.1", installation="cuda",
          installation_kind="cuda-toolkit", installation_path="/usr/local/cuda")
 library(20, "cuda-dependency", f"{SITE}/nvidia/cublas/lib/libcublas.so.12", 1, part="cublas",
         asked_how="needed", version="12.8.4.1", **CUBLAS)
@@ -79,7 +79,7 @@ library(21, "cuda-dependency", f"{SITE}/nvidia/cublas/lib/libcublasLt.so.12", 20
 library(22, "cuda-dependency", f"{SYSTEM}/nvidia/libcuda.so.580.65.06", 1, part="cuda",
         soname="libcuda.so.1", asked_how="dlopen", version="580.65.06")
 tell("failure", operation="dlopen", name="libnvrtc.so.12", caller_object=3, text="no such file")
-tell("demand", host=1, host_path=TORCH, demand_kind="built", spec="==9.10.2.21", rule="nvidia")
+tell("demand", host=1, host_path=TORCH, demand_kind="built", spec="==9.10.2.21", compatibility_rule="nvidia")
 tell("binding", host=1, target=2, how="slot", functions=["cudnnCreate", "cudnnGetVersion"])
 tell("call", function="cudnnCreate", phase="after", host=1, target=2, status=0,
      status_name="CUDNN_STATUS_SUCCESS")

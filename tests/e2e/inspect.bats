@@ -337,7 +337,9 @@ int main(void) { return pause(); }' 2>/dev/null || skip "no static libc"
 }
 
 @test "what has ended and waits for its parent" {
-    bash -c 'sleep 0 & echo $! >child; exec sleep 100' 3>&- &
+    # It ends once its parent is no shell any more, which would take its status.
+    bash -c 'bash -c "until grep -q sleep /proc/\$PPID/comm; do sleep 0.05; done" &
+        echo $! >child; exec sleep 100' 3>&- &
     held+=("$!")
     until [ -s child ]; do sleep 0.05; done
     pid=$(cat child)
