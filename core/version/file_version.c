@@ -168,23 +168,31 @@ bool wc_version_in_bounds(const struct wc_version_query *q, struct wc_version v)
             wc_version_compare(v, q->ceiling) <= 0);
 }
 
+static const struct {
+    enum wc_version_source source;
+    enum { INSIDE, NAME, BESIDE } where;
+    struct wc_version (*read)(const struct wc_version_query *q);
+} sources[] = {
+#define SOURCE(source, function, where) {WC_version_source_##source, where, function},
+#include "version_sources.def"
+};
+
+bool wc_version_is_claim(enum wc_version_source source) {
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+        if (sources[i].source == source)
+            return sources[i].where == BESIDE;
+    return false;
+}
+
 struct wc_version wc_file_version(const struct wc_version_query *q,
                                   enum wc_version_source *source) {
-    static const struct {
-        enum wc_version_source source;
-        bool inside;
-        struct wc_version (*read)(const struct wc_version_query *q);
-    } sources[] = {
-#define SOURCE(source, function, inside) {WC_version_source_##source, inside, function},
-#include "version_sources.def"
-    };
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
         struct wc_version v = sources[i].read(q);
         v.build = -1; /* of the package, not of cuDNN */
         *source = sources[i].source;
         /* The ceiling refutes nothing: a library may be cut down. */
         bool refuted = wc_version_known(q->floor) && wc_version_compare(v, q->floor) < 0;
-        if (v.patch >= 0 && (sources[i].inside || !refuted))
+        if (v.patch >= 0 && (sources[i].where == INSIDE || !refuted))
             return v;
     }
     *source = WC_version_source_UNKNOWN;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The version of a cuDNN file. For core/ alone.
+ * The version of a cuDNN file, and what kind of word it is.
  */
 #pragma once
 
@@ -21,6 +21,8 @@ struct wc_version_query {
 int32_t wc_major_by_names(const struct wc_elf_image *image, const char *path);
 /* The first source that knows major, minor and patch; NONE and UNKNOWN: none does. */
 struct wc_version wc_file_version(const struct wc_version_query *q, enum wc_version_source *source);
+/* Does another file say so, which may speak of one that was replaced since: a package, a header? */
+bool wc_version_is_claim(enum wc_version_source source);
 /* Could a file of this version export what this one does? */
 bool wc_version_in_bounds(const struct wc_version_query *q, struct wc_version v);
 /* CUDNN_MAJOR, CUDNN_MINOR and CUDNN_PATCHLEVEL of a header; NONE: not all there. */

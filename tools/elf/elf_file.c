@@ -11,6 +11,7 @@
 
 #include "core/elf/blocks.h"
 #include "core/model/frameworks.h"
+#include "core/version/file_version.h"
 #include "tools/util/memory.h"
 
 #define BLOCK_BITS 14       /* of memory that is not ours */
@@ -252,8 +253,7 @@ static void begin_reader(struct wc_reader *r, const struct disk *disk) {
 /* What lies beside it now says nothing of what lay there then. */
 static void forget_package(struct wc_identity *id) {
     id->installation_version[0] = '\0';
-    if (id->version_source == WC_version_source_PACKAGE_METADATA ||
-        id->version_source == WC_version_source_HEADER) {
+    if (wc_version_is_claim(id->version_source)) {
         id->version = WC_VERSION_NONE;
         id->version_source = WC_version_source_UNKNOWN;
     }

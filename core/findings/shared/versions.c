@@ -4,6 +4,7 @@
  * fields make a range wide, never a guess.
  */
 #include "core/findings/finding.h"
+#include "core/version/file_version.h"
 
 /* Greatest fields that CUDNN_VERSION has room for: one digit for the minor before 9, two since. */
 enum { NEW_NUMBERS = 9, PATCH_MOST = 99, MINOR_MOST = 99, OLD_MINOR_MOST = 9 };
@@ -70,23 +71,18 @@ static struct wc_range by_bounds(const struct wc_object *o) {
     return range_between(low, high, bounded ? source_word(WC_version_source_EXPORTS) : "SONAME");
 }
 
-/* What a package says of a file that somebody may have replaced since. */
-static bool is_claim(const struct wc_object *o) {
-    return o->r.version_source == WC_version_source_PACKAGE_METADATA ||
-           o->r.version_source == WC_version_source_HEADER;
-}
-
 struct wc_range wc_own_range(const struct wc_object *o) {
     struct wc_range bounds = by_bounds(o), told;
 
     if (!is_own(o))
         return bounds;
     told = range_between(o->version, o->version, source_word(o->r.version_source));
-    return is_claim(o) && !wc_ranges_meet(&told, &bounds) ? bounds : told;
+    return wc_version_is_claim(o->r.version_source) && !wc_ranges_meet(&told, &bounds) ? bounds
+                                                                                       : told;
 }
 
 struct wc_range wc_seen_range(const struct wc_object *o) {
-    return is_claim(o) ? by_bounds(o) : wc_own_range(o);
+    return wc_version_is_claim(o->r.version_source) ? by_bounds(o) : wc_own_range(o);
 }
 
 bool wc_ranges_meet(const struct wc_range *a, const struct wc_range *b) {
