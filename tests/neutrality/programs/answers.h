@@ -16,6 +16,7 @@ size_t cudnnGetVersion(void);
 size_t cudnnGetCudartVersion(void);
 int cudnnCreate(void **handle);
 int cudnnDestroy(void *handle);
+int cudnnSetStream(void *handle, void *stream); /* never watched */
 int cudnnOpsVersionCheck(void);
 int cudnnCnnVersionCheck(void);
 const char *cudnnGetErrorString(int status);
