@@ -108,7 +108,8 @@ def check_findings(folder=rows.SITUATIONS):
     bad = [f"{name}: states no first finding" for name, stated in first.items() if not stated]
     bad += [f"{i}: no finding is called so" for i in named | set(not_first) if i and
             i not in known and i != "none"]
-    bad += [f"{i}: expected first nowhere, and not in not-first.tsv"
+    bad += [f"{i}: expected first nowhere, and not in not-first.tsv: it needs a case in "
+            "tests/cases/situations/, or a row there"
             for i in known if i not in expected and i not in not_first]
     for i, (reason, file, _) in not_first.items():
         bad += [f"{i}: in not-first.tsv, and expected by a case"] if i in expected else []

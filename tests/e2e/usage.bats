@@ -11,8 +11,8 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
 
 # fits TEXT: a screen of 80 columns and 24 lines
 fits() {
-    [ "$(wc -l <<<"$1")" -le 24 ] || { echo "too many lines"; return 1; }
-    ! LC_ALL=C grep -nE '.{81}|[^ -~]' <<<"$1"
+    [ "$(wc -l <<<"$1")" -le 24 ] || { echo "more than 24 lines"; return 1; }
+    ! LC_ALL=C grep -nE '.{81}|[^ -~]' <<<"$1" || { echo "over 80 columns, or not ASCII"; return 1; }
 }
 
 # misused STATUS SUBCOMMAND: what `run --separate-stderr` of it left behind is a complaint
