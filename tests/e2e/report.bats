@@ -4,6 +4,7 @@
 
 bats_require_minimum_version 1.5.0
 load helpers
+load usage
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
@@ -172,6 +173,23 @@ render() { # [OPTION] LOG...
     run -1 check narrow report.json obeyed
     { echo '<script>'; cat markdown; } >foreign
     run -1 check markdown report.json foreign
+}
+
+# What is said to be no form here is an option for all of them. --html is drawn in browser/.
+@test "every option that is a form is drawn, above, and refused beside each other one" {
+    local forms one other
+    mapfile -t forms < <(options_of report | grep -oE '^--[a-z-]+' | grep -vxE -- '--(verbose|redact|color|help)')
+    [ ${#forms[@]} -ge 3 ]
+    for one in "${forms[@]}"; do
+        [[ $one == --html || $(declare -f render) == *"report $one "* ]] ||
+            { echo "$one: if it is a form of the report, render() should draw it, and a check read it"; return 1; }
+        for other in "${forms[@]}"; do
+            [ "$one" != "$other" ] || continue
+            echo "$one $other: one form at a time, says cmd_report"
+            run -2 --separate-stderr report "${one/%html/html=page}" "${other/%html/html=page}" .
+            [[ $stderr == *"$one"*"one of them is expected"* ]]
+        done
+    done
 }
 
 # Of each process; the names of nodes, by which these are sorted, may be others.
