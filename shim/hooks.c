@@ -68,7 +68,7 @@ static void conclude_request(const char *text) {
         return;
     struct request *r = requests_find(number);
     if (r && !r->ended) {
-        wc_str_format(name, sizeof name, "%s", r->name);
+        wc_str_copy(name, sizeof name, r->name);
         open_ended = r->named && r->name[0] && !r->no_load;
         /* Nobody outside of another namespace sees what was loaded into it. */
         if (!text && (r->operation == WC_operation_DLMOPEN || r->cut))
@@ -194,7 +194,7 @@ static uintptr_t substitute(const struct lookup *l, uintptr_t value) {
 }
 
 static void note_failed_lookup(const struct lookup *l) {
-    wc_str_format(this_thread.lookup, sizeof this_thread.lookup, "%s", l->name);
+    wc_str_copy(this_thread.lookup, sizeof this_thread.lookup, l->name);
     this_thread.lookup_caller = (int64_t)l->return_address;
     this_thread.lookup_failed = true;
 }

@@ -84,7 +84,7 @@ static bool try_create(const char *candidate) {
     }
     user = st.st_uid;
     if (candidate != path)
-        wc_str_format(path, sizeof path, "%s", candidate);
+        wc_str_copy(path, sizeof path, candidate);
     trouble = NULL;
     return true;
 }

@@ -76,7 +76,7 @@ const char *objects_program_path(uintptr_t inside) {
         files_read_link("/proc/self/exe", path, sizeof path);
     const char *started = (const char *)auxv_value(AT_EXECFN);
     if (!path[0] && auxv_value(AT_BASE) != 0 && started && started[0] == '/')
-        wc_str_format(path, sizeof path, "%s", started);
+        wc_str_copy(path, sizeof path, started);
     return path[0] ? path : NULL;
 }
 
@@ -301,7 +301,7 @@ static struct object *add(const struct dl_phdr_info *info, const struct wc_elf_i
     o->asked_how = WC_operation_UNKNOWN;
     o->asked_by = o->asked_name = NULL;
     o->asked_by_object = o->request = WC_NULL;
-    wc_str_format(o->part, sizeof o->part, "%s", l->name.part);
+    wc_str_copy(o->part, sizeof o->part, l->name.part);
     o->base = info->dlpi_addr;
     listed_range(info, &o->low, &o->high);
     news = true;

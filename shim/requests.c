@@ -86,7 +86,7 @@ struct request *requests_note(enum wc_operation operation, const char *name, int
     r->return_address = return_address;
     r->caller = by ? by->path : keep_caller(caller);
     r->caller_object = by ? by->number : WC_NULL;
-    r->cut = !wc_str_format(r->name, sizeof r->name, "%s", name);
+    r->cut = !wc_str_copy(r->name, sizeof r->name, name);
     if (hints)
         journal_open_relevant();
     r->left_out = journal_is_open() && repeats_leave_out(WC_KIND_request, requests_hash(r), hints);

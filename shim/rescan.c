@@ -473,7 +473,7 @@ static int path_at(struct dl_phdr_info *info, size_t size, void *argument) {
     (void)size;
     if (!listed_contains(info, q->address))
         return 0;
-    wc_str_format(q->to, q->cap, "%s", info->dlpi_name);
+    wc_str_copy(q->to, q->cap, info->dlpi_name);
     q->yes = true;
     return 1;
 }
@@ -483,7 +483,7 @@ bool rescan_path_at(uintptr_t address, char *to, size_t cap) {
     ask(path_at, &q);
     const char *program = q.yes && !to[0] ? objects_program_path(address) : NULL;
     if (program)
-        wc_str_format(to, cap, "%s", program);
+        wc_str_copy(to, cap, program);
     return q.yes && to[0];
 }
 

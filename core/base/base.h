@@ -96,7 +96,8 @@ void wc_text_format(struct wc_text *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void wc_text_format_list(struct wc_text *t, const char *format, va_list list)
     __attribute__((format(printf, 2, 0)));
-/* What that would add, in a buffer of its own. False: it was cut. */
+/* A text (NULL: ""), or what that would add, in a buffer of its own. False: it was cut. */
+bool wc_str_copy(char *to, size_t cap, const char *s);
 bool wc_str_format(char *to, size_t cap, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -276,6 +276,13 @@ void wc_text_format(struct wc_text *t, const char *format, ...) {
     va_end(list);
 }
 
+bool wc_str_copy(char *to, size_t cap, const char *s) {
+    struct wc_text t;
+    wc_text_begin(&t, to, cap);
+    wc_text_add(&t, s);
+    return !t.cut;
+}
+
 bool wc_str_format(char *to, size_t cap, const char *format, ...) {
     struct wc_text t;
     va_list list;
