@@ -140,8 +140,9 @@ static void keep(void *ctx, struct wc_record *r) {
 
 /* As it is logged, but for texts that live no longer. */
 static void log_object(struct elf_file *l) {
-    const struct wc_library library = elf_file_identify(l);
+    static struct wc_library library; /* its name is the record's */
 
+    library = elf_file_identify(l);
     wc_emit_object(&(struct wc_sink){keep, NULL}, &library, NULL);
 }
 
