@@ -21,7 +21,7 @@ static const char *value_of(const char *variable, const char *name) {
 }
 
 static void copy_value(char *to, size_t cap, const char *value) {
-    if (!wc_str_format(to, cap, "%s", value))
+    if (!wc_str_copy(to, cap, value))
         to[0] = 0; /* half a path is no path */
 }
 

@@ -57,7 +57,7 @@ static void fill(struct wc_library *l, struct object *o, const struct wc_elf_ima
     l->number = o->number;
     l->role = o->role;
     l->framework = o->framework;
-    wc_str_format(l->name.part, sizeof l->name.part, "%s", o->part);
+    wc_str_copy(l->name.part, sizeof l->name.part, o->part);
     l->mapped = o->mapped;
     l->asked_how = o->asked_how;
     l->asked_name = o->asked_name;

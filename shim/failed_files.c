@@ -219,7 +219,7 @@ static void examine_missing(const struct request *r, const char *missing) {
     const char *path = r->name;
     if (!wc_str_find_char(path, '/'))
         path = searches_replay(loaders_of(r->caller), path) ? searches_taken() : NULL;
-    if (!path || !wc_str_format(file, sizeof file, "%s", path))
+    if (!path || !wc_str_copy(file, sizeof file, path))
         return;
     examine_needs(r, file, NULL, missing);
     if (wc_name_kind_of(missing) == WC_NAME_FACADE)

@@ -140,7 +140,7 @@ static bool line_covers(const char *line, uintptr_t address) {
 
 static bool take_path(const char *line, char *to, size_t cap) {
     const char *path = wc_str_find_char(line, '/');
-    return path && wc_str_format(to, cap, "%s", path);
+    return path && wc_str_copy(to, cap, path);
 }
 
 /* A line that does not fit is passed over in pieces, none of which begins with an address. */

@@ -190,7 +190,7 @@ void journal_open(void) {
     if (config.off || journal_is_open())
         return;
     bool child = begun && pid != 0 && pid != now;
-    wc_str_format(parent_log, sizeof parent_log, "%s", child ? log_path() : "");
+    wc_str_copy(parent_log, sizeof parent_log, child ? log_path() : "");
     if (!child)
         log_note_standard_error();
     pid = now;

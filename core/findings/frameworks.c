@@ -64,7 +64,7 @@ static void report_stopped(struct wc_diagnosis *d, const struct wc_object *main,
     struct wc_case c;
 
     if (!wc_failed_dependency(first, missing, sizeof missing))
-        wc_str_format(missing, sizeof missing, "%s", wc_base_name(first->r.name));
+        wc_str_copy(missing, sizeof missing, wc_base_name(first->r.name));
     wc_case_begin(&c, d);
     c.r.title = wc_format(&c, "%s has loaded no cuDNN: %s, which it asked for, could not be loaded",
                           format_framework(&c, main), wc_format_name(&c, missing));

@@ -47,7 +47,7 @@ static bool facade_not_loaded(const struct wc_stack *s, const struct wc_failure 
                !got_later(s, f, is_facade, NULL);
     if (wc_name_kind_of(f->r.name) != WC_NAME_FACADE)
         return false;
-    wc_str_format(out, MISSING_NAME, "%s", wc_base_name(f->r.name));
+    wc_str_copy(out, MISSING_NAME, wc_base_name(f->r.name));
     return !got_later(s, f, is_facade, NULL) && !bound_later(s, f);
 }
 

@@ -32,8 +32,8 @@ static const char *const rpm_databases[] = {
 static void set_name(struct wc_identity *out, enum wc_installation_kind kind, const char *name,
                      const char *version) {
     out->installation_kind = kind;
-    wc_str_format(out->installation, sizeof out->installation, "%s", name);
-    wc_str_format(out->installation_version, sizeof out->installation_version, "%s", version);
+    wc_str_copy(out->installation, sizeof out->installation, name);
+    wc_str_copy(out->installation_version, sizeof out->installation_version, version);
 }
 
 static void set_path(struct wc_identity *out, const char *path, size_t n) {
@@ -203,7 +203,7 @@ static bool is_mounted(struct wc_reading *r, const char *path, struct wc_identit
     struct wc_mount m;
     if (!wc_mount_of(r, path, &m))
         return false;
-    wc_str_format(out->mount, sizeof out->mount, "%s", m.point);
+    wc_str_copy(out->mount, sizeof out->mount, m.point);
     if (!m.of_file)
         return false;
     set_name(out, WC_installation_kind_CONTAINER_MOUNT, "", "");
@@ -240,7 +240,7 @@ static bool is_toolkit(struct wc_reading *r, const char *root, char *version, si
     if (version_of_toolkit(r, root, version, cap))
         return true;
     if (numbered)
-        wc_str_format(version, cap, "%s", name + 5);
+        wc_str_copy(version, cap, name + 5);
     return numbered || (wc_str_compare(name, "cuda") == 0 &&
                         (wc_reading_exists(r, wc_reading_format(r, "%s/bin/nvcc", root)) ||
                          wc_reading_exists(r, wc_reading_format(r, "%s/version.txt", root))));

@@ -77,11 +77,11 @@ static struct wc_metadata_demand *begin(struct asking *a, const struct package *
     if (a->n == a->most)
         return NULL;
     wc_mem_set(d, 0, sizeof *d);
-    wc_str_format(d->framework, sizeof d->framework, "%s", p->framework);
+    wc_str_copy(d->framework, sizeof d->framework, p->framework);
     if (p->framework)
-        wc_str_format(d->framework_version, sizeof d->framework_version, "%s", p->version);
+        wc_str_copy(d->framework_version, sizeof d->framework_version, p->version);
     wc_str_format(d->source, sizeof d->source, "%s of %s %s", what, p->name, p->version);
-    wc_str_format(d->source_path, sizeof d->source_path, "%s", path);
+    wc_str_copy(d->source_path, sizeof d->source_path, path);
     return d;
 }
 
@@ -250,7 +250,7 @@ static bool consider_copy(void *arg, const char *name) {
         if (wc_str_compare(read.part, answering[i]) == 0)
             worth = 2;
     if (worth > best->worth && wc_str_length(name) < sizeof best->name) {
-        wc_str_format(best->name, sizeof best->name, "%s", name);
+        wc_str_copy(best->name, sizeof best->name, name);
         best->worth = worth;
     }
     return true;

@@ -163,7 +163,7 @@ static void identify(struct wc_replay *r, const struct wc_reader *reader,
         l.image = NULL;
     wc_identify(r->files, c->real_path ? c->real_path : c->path, l.image, true, reader->scratch,
                 reader->scratch_size, &r->identity);
-    wc_str_format(r->soname, sizeof r->soname, "%s", l.image ? wc_elf_soname(l.image) : NULL);
+    wc_str_copy(r->soname, sizeof r->soname, l.image ? wc_elf_soname(l.image) : NULL);
     reader->close(reader->ctx);
     c->soname = wc_str_or_null(r->soname);
     SET_VERSION(c, &r->identity, r->version);

@@ -93,7 +93,7 @@ const char *wc_glibc_release(const struct wc_elf_image *libc, char out[16]) {
         size_t digits = wc_parse_number(s + 8, wc_str_length(s + 8), &minor);
         if (digits && minor >= best && !s[8 + digits]) {
             best = minor;
-            wc_str_format(out, 16, "%s", s + 6);
+            wc_str_copy(out, 16, s + 6);
         }
     }
     return out[0] ? out : NULL;

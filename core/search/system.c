@@ -253,7 +253,7 @@ void wc_search_system_of(struct wc_search_system *out, const struct wc_search_pr
     struct words w = {.platform = platform};
     wc_mem_set(out, 0, sizeof *out);
     read_words(&w, processor, glibc_minor, hwcap);
-    wc_str_format(out->platform, sizeof out->platform, "%s", w.platform);
+    wc_str_copy(out->platform, sizeof out->platform, w.platform);
     out->cache_hwcap = glibc_minor <= CACHE_WORDS_UNTIL ? w.hwcap | TLS_BIT : 0;
     if (loader)
         add_defaults(&l, loader);

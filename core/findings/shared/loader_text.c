@@ -17,9 +17,8 @@ bool wc_refused_for_symbol(const struct wc_failure *f, struct wc_refusal *out) {
         return false;
     wc_name_read(unmet.file, &wants);
     wc_name_read(unmet.version, &has);
-    wc_str_format(out->file, sizeof out->file, "%s", unmet.file);
-    wc_str_format(out->part, sizeof out->part, "%s",
-                  has.kind == WC_NAME_PART ? has.part : "facade");
+    wc_str_copy(out->file, sizeof out->file, unmet.file);
+    wc_str_copy(out->part, sizeof out->part, has.kind == WC_NAME_PART ? has.part : "facade");
     return wc_kind_is_cudnn(wants.kind) && wc_kind_is_cudnn(has.kind);
 }
 
@@ -80,7 +79,7 @@ static bool missing_name(const struct wc_failure *f, char *out, size_t cap) {
         return false;
     if (f->r.text && !wc_str_same(out, f->r.name ? wc_base_name(f->r.name) : NULL))
         return *out;
-    return wc_str_format(out, cap, "%s", f->r.name) && *out;
+    return wc_str_copy(out, cap, f->r.name) && *out;
 }
 
 bool wc_failed_for_file(const struct wc_stack *s, const struct wc_failure *f,
