@@ -188,7 +188,7 @@ END
 begin_bound() {
     cd "$BATS_TEST_TMPDIR" || return
     before=()
-    make_standin --companion libcudnn.so.77 set
+    make_standin --empty libcudnn.so.77 set
     gcc -o opener -x c - -ldl <<'END'
 #include <dlfcn.h>
 int main(int count, char **names) {
@@ -261,7 +261,7 @@ opens() {
     for i in {1..10}; do
         mkdir -p "$i/site-packages/nvidia/cudnn/lib"
         cp set/libcudnn.so.77 "$i/site-packages/nvidia/cudnn/lib"
-        make_standin --companion libsome.so "$i/site-packages"
+        make_standin --empty libsome.so "$i/site-packages"
     done
     opens "$PWD"/{1..10}/site-packages/libsome.so libcudnn.so.77
     is "$(records candidate "$log" | jq -r '[.rule, .path] | join(" ")')" \
@@ -280,11 +280,11 @@ opens() {
 
 @test "bound: majors up to 19 are looked for in the loader's cache" {
     begin_bound
-    make_standin --companion libcudnn.so.20 set
+    make_standin --empty libcudnn.so.20 set
     with_cache
     opens libcudnn.so
     is "$(records file "$log" | jq -r .path)" ""
-    make_standin --companion libcudnn.so.19 set
+    make_standin --empty libcudnn.so.19 set
     with_cache
     opens libcudnn.so
     is "$(records file "$log" | jq -r .path)" "$PWD/set/libcudnn.so.19"
@@ -293,7 +293,7 @@ opens() {
 @test "bound: 4 libraries that a refused file needs" {
     begin_bound
     local part parts=(ops cnn adv graph ext)
-    for part in "${parts[@]}"; do make_standin --companion "libcudnn_$part.so.77" parts; done
+    for part in "${parts[@]}"; do make_standin --empty "libcudnn_$part.so.77" parts; done
     gcc -shared -o libwants.so -Wl,--no-as-needed "-Wl,-rpath,$PWD/parts" -x c /dev/null -x none \
         parts/libcudnn_{ops,cnn,adv,graph,ext}.so.77 set/libcudnn.so.77
     opens ./libwants.so

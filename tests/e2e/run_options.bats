@@ -53,7 +53,8 @@ make_host() {
     run -137 run_it --fail-on error -- ./child sick 'kill -9 $$'
     run -0 run_it --fail-on warning -- ./child well :
     run -0 run_it --fail-on error -- true
-    run -127 run_it --fail-on error -- no-such-command-anywhere
+    # A directory of PATH that may not be read would make it EACCES, and 126.
+    PATH=$(getconf PATH) run -127 run_it --fail-on error -- no-such-command-anywhere
 }
 
 @test "--fail-on: a warning is no error" {
@@ -182,7 +183,7 @@ END
     [[ $(verdict -- ./child sick 'kill -9 $$') == "error: "*"; ended killed by SIGKILL, during cudnnCreate; log: "* ]]
     [[ $(verdict -- ./child well :) == "ok: everything seen fits together; log: "* ]]
     is "$(verdict -- true)" "nothing observed: no cuDNN was loaded or asked for"
-    is "$(verdict -- no-such-command-anywhere)" "no-such-command-anywhere: No such file or directory"
+    is "$(PATH=$(getconf PATH) verdict -- no-such-command-anywhere)" "no-such-command-anywhere: No such file or directory"
     # Of several processes the worst one.
     [[ $(verdict -- bash -c './child well :; ./child sick :; ./child well :') == "error: "* ]]
 }

@@ -21,7 +21,7 @@ setup() { enter_faults; }
 # The directories that crowd.c wants.
 make_crowd() {
     local i
-    CC=gcc make_standin --companion libcublas.so.12 crowd/one
+    CC=gcc make_standin --empty libcublas.so.12 crowd/one
     for i in {0..7}; do
         mkdir -p "crowd/facade/$i"
         ln -s "$FAULTS"/set/libcudnn_* "crowd/facade/$i"

@@ -20,7 +20,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIBRARY = re.compile(r".\.so(\.|$)")
 CUDNN = re.compile(r"^libcudnn(_[a-z0-9_]+)?(-[0-9a-f]+)?\.so(\.|$)")
-COMPANION = re.compile(r"^lib(cuda|cudart|cublas|cublasLt|cufft|cufftw|curand|cusolver|cusolverMg|"
+CUDA_DEPENDENCY = re.compile(r"^lib(cuda|cudart|cublas|cublasLt|cufft|cufftw|curand|cusolver|cusolverMg|"
                        r"cusparse|cupti|nvJitLink|nvrtc|nvrtc-builtins|nvptxcompiler|nccl)"
                        r"(-[0-9a-f]+)?\.so(\.|$)")
 # core/model/frameworks.def has these by their names: nothing in them shows what they open.
@@ -88,7 +88,7 @@ def expected(directory):
     copies, hosts, known = {}, set(), functions()
     for path in libraries(directory):
         name, real = os.path.basename(path), os.path.realpath(path)
-        if COMPANION.match(name):
+        if CUDA_DEPENDENCY.match(name):
             continue
         library = Library(real)
         if not library.is_elf:

@@ -97,7 +97,7 @@ def toolkit(text, scratch):
 
 def empty(names, scratch):
     for name in names.split(","):
-        subprocess.run([str(ROOT / "tests/fixtures/standin/make-standin"), "--companion", name,
+        subprocess.run([str(ROOT / "tests/fixtures/standin/make-standin"), "--empty", name,
                         f"{scratch}/empty"], check=True)
     return f"{scratch}/empty"
 

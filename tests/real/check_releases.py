@@ -52,12 +52,12 @@ class Host:
         self.name, self.command, self.how, self.file = name, command, how, file
 
 
-def needed_companions(lib, into):
+def needed_libraries(lib, into):
     """Empty libraries of the CUDA names that the release's files need: they are not the subject."""
     for path in pathlib.Path(lib).glob("libcudnn*.so*"):
         for name in watch.dynamic("NEEDED", str(path)):
             if re.match(r"lib(cu|nv)(?!dnn)", name) and not os.path.exists(f"{into}/{name}"):
-                subprocess.run([MAKE_STANDIN, "--companion", name, into], check=True)
+                subprocess.run([MAKE_STANDIN, "--empty", name, into], check=True)
     return into
 
 
@@ -84,7 +84,7 @@ def status_names(facade, environment):
 
 
 def check_hosts(checks, release, scratch):
-    environment = {"LD_LIBRARY_PATH": needed_companions(release.lib, f"{scratch}/companions")}
+    environment = {"LD_LIBRARY_PATH": needed_libraries(release.lib, f"{scratch}/needed")}
     names = status_names(release.facade, environment)
 
     def check_one(told, number):
@@ -114,7 +114,7 @@ def place_neutral(release, into):
 
 
 def check_neutral(checks, release, scratch):
-    environment = {"LD_LIBRARY_PATH": needed_companions(release.lib, f"{scratch}/companions")}
+    environment = {"LD_LIBRARY_PATH": needed_libraries(release.lib, f"{scratch}/needed")}
     facade = place_neutral(release, f"{scratch}/only")
     names = status_names(facade, environment)
 
@@ -185,7 +185,7 @@ def is_listed(release):
 
 
 def check_exports(checks, release, scratch):
-    environment = {"LD_LIBRARY_PATH": needed_companions(release.lib, f"{scratch}/companions")}
+    environment = {"LD_LIBRARY_PATH": needed_libraries(release.lib, f"{scratch}/needed")}
     run = watch.Run(ctypes_host(release.facade).command + ["version"], **environment)
     number = watch.from_number(said(run, "version"))
     has = watch.functions(release.facade)

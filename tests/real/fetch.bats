@@ -11,7 +11,7 @@ load ../setup/helper
     while IFS=$'\t' read -r distribution version number needs; do
         lib=$(fetch_cudnn "$distribution==$version" --print lib 2>/dev/null)
         for name in ${needs//[,-]/ }; do
-            make_standin --companion "$name" "$BATS_TEST_TMPDIR/needs"
+            make_standin --empty "$name" "$BATS_TEST_TMPDIR/needs"
         done
         run env LD_LIBRARY_PATH="$BATS_TEST_TMPDIR/needs" "$BATS_TEST_TMPDIR/host" "$lib"/libcudnn.so.?
         echo "$distribution $version: $output"

@@ -12,10 +12,19 @@
 
 static char place[64];
 
+/* A name for mkstemp or mkdtemp below TMPDIR, or below /tmp where TMPDIR is longer than a name
+ * holds. */
+static inline void temporary_name(char *to, size_t cap) {
+    const char *directory = getenv("TMPDIR");
+    if (!directory || strlen(directory) + sizeof("/whichcudnn-test-XXXXXX") > cap)
+        directory = "/tmp";
+    snprintf(to, cap, "%s/whichcudnn-test-XXXXXX", directory);
+}
+
 /* A setup and a teardown of cmocka's. */
 static inline int enter_place(void **state) {
     (void)state;
-    strcpy(place, "/tmp/whichcudnn-test-XXXXXX");
+    temporary_name(place, sizeof(place));
     return mkdtemp(place) && chdir(place) == 0 ? 0 : -1;
 }
 

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "core/base/files.h"
+#include "support_place.h"
 
 struct tree {
     char root[64];
@@ -92,8 +93,7 @@ static inline bool tree_real_path(void *ctx, const char *path, char *to, size_t 
 
 static inline void tree_begin(struct tree *t) {
     memset(t, 0, sizeof *t);
-    snprintf(t->root, sizeof t->root, "%s/whichcudnn-test-XXXXXX",
-             getenv("TMPDIR") && strlen(getenv("TMPDIR")) < 30 ? getenv("TMPDIR") : "/tmp");
+    temporary_name(t->root, sizeof(t->root));
     if (!mkdtemp(t->root))
         tree_fail(t->root);
     t->files = (struct wc_files){t, tree_read, tree_facts, tree_list, tree_real_path};

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "support_place.h"
 #include "tools/lock/lock.h"
 
 #define MUTATIONS 2000
@@ -45,7 +46,7 @@ static int begin(void **state) {
     struct source *s = make_stack();
     FILE *to = open_memstream(&p->text, &p->n);
 
-    strcpy(p->path, "/tmp/test_lock-XXXXXX");
+    temporary_name(p->path, sizeof(p->path));
     close(mkstemp(p->path));
     lock_write(to, s, true);
     fclose(to);

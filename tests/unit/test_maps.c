@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "support_place.h"
 #include "tools/inspect/maps.h"
 
 static struct maps read_text(const char *text) {
@@ -222,7 +223,7 @@ static void the_kernel_spells_it_that_way(void **state) {
         char path[256], *name[MAPS_NAMES];
         bool gone[MAPS_NAMES], found = false;
         struct maps m = {NULL, 0};
-        snprintf(path, sizeof(path), "/tmp/wc-maps-%d-%s", (int)getpid(), names[i]);
+        snprintf(path, sizeof(path), "%s/%s", place, names[i]);
         size_t n = maps_names(map_file(path, &m)->path, name, gone);
         for (size_t k = 0; k < n; k++) {
             found =
@@ -246,7 +247,7 @@ int main(void) {
         cmocka_unit_test(an_address_is_found),
         cmocka_unit_test(what_counts_is_which_files_are_mapped_where),
         cmocka_unit_test(a_name_may_mean_several_files),
-        cmocka_unit_test(the_kernel_spells_it_that_way),
+        cmocka_unit_test_setup_teardown(the_kernel_spells_it_that_way, enter_place, leave_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "support_place.h"
 #include "tools/log/log_reader.h"
 #include "tools/log/record_json.h"
 
@@ -27,7 +28,7 @@ static int begin(void **state) {
     struct text *t = must_allocate(sizeof(*t));
     int fd;
 
-    strcpy(t->path, "/tmp/whichcudnn-test-XXXXXX");
+    temporary_name(t->path, sizeof(t->path));
     fd = mkstemp(t->path);
     if (fd < 0)
         return -1;

@@ -21,6 +21,7 @@
 #include "shim/repeats.h"
 #include "shim/requests.h"
 #include "shim/searches.h"
+#include "support_place.h"
 
 static struct {
     bool open;
@@ -162,9 +163,10 @@ static void what_is_over_makes_room_first(void **state) {
 }
 
 static void another_name_of_the_same_file(void **state) {
-    char place[] = "/tmp/whichcudnn-test-XXXXXX", path[64], link[64];
+    char path[80], link[80];
     struct stat st;
     (void)state;
+    temporary_name(place, sizeof(place));
     assert_non_null(mkdtemp(place));
     snprintf(path, sizeof(path), "%s/liba.so.1", place);
     snprintf(link, sizeof(link), "%s/liba.so", place);

@@ -164,13 +164,13 @@ def fact(finding, *names):
 
 def install_by_hand(world, finding, text):
     """A release that satisfies what the sentence says, where the host looked."""
-    companion = re.search(r"package that has (lib\S+) where", text)
+    needed = re.search(r"package that has (lib\S+) where", text)
     if "made for the CUDA" in text:
         raise NotPlayed(text)
-    if companion and not companion.group(1).startswith("libcudnn"):
+    if needed and not needed.group(1).startswith("libcudnn"):
         if not world.looks_in:
             raise NotPlayed(text)
-        world.companion(companion.group(1), world.looks_in)
+        world.cuda_dependency(needed.group(1), world.looks_in)
         return
     spec = re.search(r"satisfies ([^ ]+?),? where", text)
     release = choose(world, spec.group(1)) if spec else world.hosts[0].built

@@ -109,7 +109,7 @@ class Host:
             words.append(f"-Wl,-rpath,{directory}")
         words.append("-Wl,--disable-new-dtags" if o["tag"] == "rpath" else "-Wl,--enable-new-dtags")
         for name in o["needs"]:
-            words += ["-Wl,--no-as-needed", self.world.companion(name, self.world.scratch)]
+            words += ["-Wl,--no-as-needed", self.world.cuda_dependency(name, self.world.scratch)]
         if o["linked"]:
             facade = libraries(self.built, () if self.built.real else o["of"])["facade"]
             flags += ["-DHOST_LINKED",
@@ -269,10 +269,10 @@ class World:
         (meta / f"{name}.json").write_text(
             f'{{\n  "depends": [\n{wanted}\n  ],\n  "files": [\n{listed}\n  ]\n}}\n')
 
-    def companion(self, soname, directory, functions=()):
+    def cuda_dependency(self, soname, directory, functions=()):
         """A library of that name with those functions, which do nothing."""
         text = "".join(f"int {name}(void) {{ return 0; }}\n" for name in functions)
-        kept = KEPT / "companions" / hashed(soname, text)
+        kept = KEPT / "cuda_dependencies" / hashed(soname, text)
         if not kept.exists():
             kept.parent.mkdir(parents=True, exist_ok=True)
             new = kept.with_suffix(f".{os.getpid()}")
@@ -284,13 +284,13 @@ class World:
 
     def nvidia(self, name, soname, functions=()):
         """A library of one of NVIDIA's wheels beside cuDNN's: nvidia/cublas/lib, ..."""
-        return self.companion(soname, self.site / "nvidia" / name / "lib", functions).parent
+        return self.cuda_dependency(soname, self.site / "nvidia" / name / "lib", functions).parent
 
     def needing(self, name, needs):
         """A library of somebody else's with those DT_NEEDED."""
         target = self.root / "opt" / name
         link(target, "-shared", "-Wl,--no-as-needed", "-x", "c", "/dev/null", "-x", "none",
-             *(self.companion(need, self.scratch) for need in needs))
+             *(self.cuda_dependency(need, self.scratch) for need in needs))
         return target
 
     def versioned(self, soname, functions, imports=(), of=None):
@@ -323,7 +323,7 @@ class World:
         """A GPU, as NVML and libcuda's presence tell of it; its driver's release."""
         major, minor = capability.split(".")
         lib = self.root / "usr/lib/nvidia"
-        self.companion("libcuda.so.1", lib)
+        self.cuda_dependency("libcuda.so.1", lib)
         text = NVML.replace("NAME", name).replace("MAJOR", major).replace("MINOR", minor)
         link(lib / "libnvidia-ml.so.1", "-shared", "-fPIC", "-w", self.source("nvml.c", text))
         self.environment["LD_LIBRARY_PATH"] = lib

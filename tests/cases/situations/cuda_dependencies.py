@@ -43,7 +43,7 @@ def cublaslt_of_another_toolkit_comes_first(w):
     """
     release = w.release("9.1", "9.11")
     own = w.nvidia("cublas", "libcublasLt.so.12", ["cublasLtCreate"])
-    toolkit = w.companion("libcublasLt.so.12", w.root / "usr/local/cuda-12.4/lib64").parent
+    toolkit = w.cuda_dependency("libcublasLt.so.12", w.root / "usr/local/cuda-12.4/lib64").parent
     lib = w.wheel(release, options=["--asks", "libcublasLt.so.12:cublasLtCreate"])
     torch = w.host("torch", release, search=[lib, own], tag="runpath")
     torch.does("version", "open:libcublasLt.so.12", "try:libcudnn.so.9", "create")
@@ -114,7 +114,7 @@ def cudnn_is_right_and_cublas_is_not(w):
     alone gives a clean bill."""
     release = w.release("9.1", "9.11")
     own = w.nvidia("cublas", "libcublas.so.12")
-    toolkit = w.companion("libcublas.so.12", w.root / "usr/local/cuda-12.1/lib64").parent
+    toolkit = w.cuda_dependency("libcublas.so.12", w.root / "usr/local/cuda-12.1/lib64").parent
     lib = w.wheel(release)
     torch = w.host("torch", release, search=[lib, own], needs=["libcublas.so.12"])
     torch.does("version", "create")

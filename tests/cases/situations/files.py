@@ -58,14 +58,14 @@ def the_only_libcuda_is_a_32_bit_one(w):
     if w.faulty:
         w.broken(driver / "libcuda.so", "32-bit")
     else:
-        w.companion("libcuda.so.1", driver).rename(driver / "libcuda.so")
+        w.cuda_dependency("libcuda.so.1", driver).rename(driver / "libcuda.so")
     host = w.host("torch", release, search=[lib, driver], tag="rpath")
     host.does("version", "open:libcuda.so:Could not load library libcudnn_cnn_infer.so.8. Error: "
               "{error}")
     w.says("libcuda.so: wrong ELF class: ELFCLASS32", ends=1)
     w.finds("bad-file", driver / "libcuda.so", "32")
     w.repairs("install", maps=driver / "libcuda.so",
-              by=lambda: w.put(w.companion("libcuda.so.1", w.scratch), driver / "libcuda.so"))
+              by=lambda: w.put(w.cuda_dependency("libcuda.so.1", w.scratch), driver / "libcuda.so"))
 
 
 @case("C25")

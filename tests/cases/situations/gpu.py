@@ -13,11 +13,11 @@ def no_driver_at_all(w):
     host = w.host("onnxruntime", release, search=[lib, driver], linked=False, tag="rpath")
     host.does("open:libcuda.so.1", "open:libcudnn.so.9", "create")
     if not w.faulty:
-        w.companion("libcuda.so.1", driver)
+        w.cuda_dependency("libcuda.so.1", driver)
     w.says("libcuda.so.1: cannot open shared object file", ends=1)
     w.finds("driver-missing", "libcuda.so.1", host.library)
     w.repairs("driver", maps=driver / "libcuda.so.1",
-              by=lambda: w.companion("libcuda.so.1", driver))
+              by=lambda: w.cuda_dependency("libcuda.so.1", driver))
 
 
 @case("A42")
@@ -27,7 +27,7 @@ def library_and_kernel_module_of_two_drivers(w):
     release = w.release("9.1", "9.9")
     lib, driver = w.wheel(release), w.root / "usr/lib/nvidia"
     libcuda = driver / "libcuda.so.550.90.07"
-    w.companion("libcuda.so.1", driver).rename(libcuda)
+    w.cuda_dependency("libcuda.so.1", driver).rename(libcuda)
     (driver / "libcuda.so.1").symlink_to(libcuda.name)
     w.driver("550.54.14" if w.faulty else "550.90.07")
     host = w.host("onnxruntime", release, search=[lib, driver], linked=False, tag="rpath")

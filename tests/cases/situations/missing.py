@@ -113,7 +113,7 @@ def only_the_numbered_name_of_the_driver(w):
     SONAME libcuda.so.1 alone, and libcuda.so is asked for."""
     release = w.release("8.5", "8.9")
     wsl = w.root / "usr/lib/wsl/lib"
-    numbered = w.companion("libcuda.so.1", wsl)
+    numbered = w.cuda_dependency("libcuda.so.1", wsl)
     w.put(numbered, wsl / "libcuda.so")
     w.cache = [wsl]
     if not w.faulty:
@@ -131,7 +131,7 @@ def libcuda_is_missing_and_a_part_is_blamed(w):
     part."""
     release = w.release("8.5", "8.7")
     wsl = w.root / "usr/lib/wsl/lib"
-    w.companion("libcuda.so.1", wsl)
+    w.cuda_dependency("libcuda.so.1", wsl)
     if not w.faulty:
         (wsl / "libcuda.so").symlink_to("libcuda.so.1")
     lib = w.wheel(release, options=["--probes", "cnn_infer=libcuda.so"])
@@ -153,7 +153,7 @@ def the_drivers_library_under_the_name_of_cudnn(w):
     lib = w.root / "usr/lib/x86_64-linux-gnu"
     w.known.append(release)
     if w.faulty:
-        w.companion("libcuda.so.1", lib).rename(lib / "libcuda.so.515.43.04")
+        w.cuda_dependency("libcuda.so.1", lib).rename(lib / "libcuda.so.515.43.04")
         (lib / "libcudnn.so.8").symlink_to("libcuda.so.515.43.04")
     else:
         w.directory(release, lib)
@@ -416,7 +416,7 @@ def an_image_that_takes_cuda_from_its_host(w):
 def an_image_with_the_cudnn_of_another_cuda(w):
     """A wrong package slipped into the image: its cuDNN is for CUDA 8, the image's CUDA is 7.5."""
     release = w.release("5.1", "5.1")
-    cuda = w.companion("libcudart.so.7.5", w.root / "usr/local/cuda-7.5/lib64").parent
+    cuda = w.cuda_dependency("libcudart.so.7.5", w.root / "usr/local/cuda-7.5/lib64").parent
     needs = ["--needs", "libcublas.so.8.0"] if w.faulty else []
     lib = w.directory(release, options=needs)
     host = w.host("plain", release, search=[lib, cuda], linked=False, needs=["libcudart.so.7.5"])
@@ -431,7 +431,7 @@ def an_image_with_the_cudnn_of_another_cuda(w):
 def workers_start_with_another_environment(w):
     """The worker's LD_LIBRARY_PATH is an old one, in which there is no cuDNN."""
     release = w.release("8.1", "8.9")
-    lib, old = w.toolkit(release), w.companion("libcufft.so.11", w.root / "old/lib64").parent
+    lib, old = w.toolkit(release), w.cuda_dependency("libcufft.so.11", w.root / "old/lib64").parent
     w.environment["CUDA_HOME"] = lib.parent
     w.has_it = lib
     host = w.host("plain", release, linked=False)
