@@ -284,7 +284,7 @@ run-agreement: all $(O)/venv/.ready
 	    --part $(PART) $(if $(SEED),--seed $(SEED)) $(CASES)
 run-neutral: all $(O)/venv/.ready
 	$(Q)$(test_env) $(O)/venv/bin/python tests/neutrality/run $(tap)/neutral --part $(PART); \
-	    status=$$?; $(if $(filter small,$(PART)),exit $$status; )$(test_env) \
+	    status=$$?; $(if $(filter small,$(PART)),exit $$status; )$(test_env) WC_STRESS=1800 \
 	    tests/setup/run-bats $(tap)/neutral $(wildcard tests/neutrality/*.bats) && exit $$status
 run-faults: all $(O)/venv/.ready
 	$(Q)$(test_env) tests/faults/run $(tap)/faults $(PART)
