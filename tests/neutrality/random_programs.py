@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """random_programs.py --shim FILE --empty FILE [--seed N] [--count N] [--traced N] [COMMAND...]
+random_programs.py --shim FILE --empty FILE --table FILE [--only NAME]
 
 Runs programs of the system's bin directories, drawn by a seed, with --version or --help (or the
 one command that is given): bare and with the shim. Output and status must be the same and no file
@@ -10,7 +11,8 @@ what ran and what differs; fails if anything does.
 
 A program whose bare output differs from one run to the next is replaced by another, as is one that
 does not end by itself, and one that LD_DEBUG shows to ask for CUDA: there a log is right. Programs
-run as nobody where this is root.
+run as nobody where this is root. With --table each row runs (real_programs.tsv says what stands there):
+what does not end well and print something bare does not run here, and is named.
 """
 
 import argparse
@@ -87,8 +89,9 @@ Result = collections.namedtuple("Result", "status out err left")
 
 
 class Runner:
-    def __init__(self, work, nobody):
+    def __init__(self, work, nobody, timeout=TIMEOUT):
         self.work = work
+        self.timeout = timeout
         self.user = {"user": 65534, "group": 65534, "extra_groups": []} if nobody else {}
         self.count = 0
         self.lock = threading.Lock()
@@ -104,7 +107,8 @@ class Runner:
     def run(self, command, preload=None, prefix=(), variables=()):
         """Result in an empty directory of its own, None if it does not end by itself."""
         directory = self.directory()
-        environment = {"PATH": ":".join(BIN), "LC_ALL": "C", "HOME": str(directory), "TERM": "dumb"}
+        environment = {"PATH": ":".join(BIN), "LC_ALL": "C", "HOME": str(directory),
+                       "TMPDIR": str(directory), "TERM": "dumb"}
         if preload:
             # As a person would set it, but for strace itself.
             prefix = (*prefix, "/usr/bin/env", f"LD_PRELOAD={preload}")
@@ -115,7 +119,7 @@ class Runner:
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, start_new_session=True, **self.user)
         try:
-            out, err = process.communicate(timeout=TIMEOUT)
+            out, err = process.communicate(timeout=self.timeout)
         except subprocess.TimeoutExpired:
             out = None
         finally:
@@ -199,6 +203,38 @@ def compare_traces(runner, command, options):
     return command, "; ".join(wrong)
 
 
+def compare_row(runner, name, command, options):
+    """(name, what happened, what differs or "")."""
+    bare = runner.run(command)
+    if bare is None or bare.status or not bare.out:
+        return name, "does not run here", describe(bare)
+    if runner.run(command) != bare:
+        return name, "varies", "varies: " + describe(bare)
+    shimmed = runner.run(command, options.shim)
+    if shimmed != bare and all(runner.run(command) == bare for _ in range(AGAIN)):
+        return name, "differs", f"bare: {describe(bare)}\nshim: {describe(shimmed)}"
+    traced = compare_traces(runner, command, options)
+    return name, "traced" if traced else "same", traced[1] if traced else ""
+
+
+def table(options, work):
+    """Each row of the table by itself; root's where this is root."""
+    rows = [line.rstrip("\n").split("\t", 2) for line in open(options.table)
+            if not line.startswith("#")]
+    for directory in ("nobody", "root"):
+        (work / directory).mkdir()
+        (work / directory).chmod(0o777)
+    root = os.geteuid() == 0
+    runners = {user: Runner(work / user, root and user == "nobody", 90) for user in ("nobody", "root")}
+    results = [compare_row(runners[user], name, ["bash", "-c", command], options)
+               for name, user, command in rows if options.only in (None, name)]
+    for name, what, more in results:
+        print(name, what, more, sep="\t")
+    count = collections.Counter(what for _, what, _ in results)
+    print(f"{len(results)} programs: " + ", ".join(f"{n} {what}" for what, n in sorted(count.items())))
+    return any(what in ("differs", "varies") or what == "traced" and more for _, what, more in results)
+
+
 def until_enough(count, tries, action):
     """Results of `action` on the tries, in order, until there are enough of them."""
     results = []
@@ -224,6 +260,8 @@ def main():
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10 ** 9))
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--traced", type=int, default=10)
+    parser.add_argument("--table")
+    parser.add_argument("--only")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     options = parser.parse_args()
     if options.command:
@@ -238,8 +276,13 @@ def main():
         os.chmod(work, 0o755)
         for name in ("shim", "empty"):  # nobody may not be able to read where they are
             setattr(options, name, shutil.copy(getattr(options, name), f"{work}/lib{name}.so"))
-        runner = Runner(pathlib.Path(work), os.geteuid() == 0 and not options.command)
         before = logs()
+        if options.table:
+            failed = table(options, pathlib.Path(work))
+            left = sorted(logs() - before)
+            print("left in /tmp:", *left)
+            sys.exit(failed or bool(left))
+        runner = Runner(pathlib.Path(work), os.geteuid() == 0 and not options.command)
         ran = until_enough(options.count, drawn, lambda c: compare(runner, c, options.shim))
         traced = until_enough(options.traced, [command for command, _ in ran],
                               lambda c: compare_traces(runner, c, options))
