@@ -7,16 +7,17 @@
 
 /* Whoever was built with its own copy can work with this one: the same release, or a newer one of
  * the same major, as NVIDIA promises. */
-static bool stands_for(const struct wc_range *runtime, const struct wc_candidate *own) {
-    return own && wc_version_known(own->version) && runtime->exact &&
-           (wc_version_compare(runtime->low, own->version) == 0 ||
-            wc_rule_check(WC_RULE_NVIDIA, own->version, runtime->low) == WC_FITS);
+static bool stands_for(struct wc_range runtime, const struct wc_candidate *own) {
+    return own && wc_version_known(own->version) && runtime.exact &&
+           (wc_version_compare(runtime.low, own->version) == 0 ||
+            wc_rule_check(WC_RULE_NVIDIA, own->version, runtime.low) == WC_FITS);
 }
 
-/* What the host's package says of the versions that it takes. FITS: all of it agrees. */
-static enum wc_fit host_says(const struct wc_stack *s, const struct wc_object *host,
-                             const struct wc_object *o, const struct wc_range *runtime) {
-    struct wc_range own = wc_own_range(o);
+/* It works by more than luck: by what the host's package says of the versions that it takes, else
+ * by what its own copy is. */
+static bool serves(const struct wc_stack *s, const struct wc_object *host,
+                   const struct wc_object *o, const struct wc_candidate *own) {
+    struct wc_range runtime = wc_runtime_of(s, o).range;
     enum wc_fit says = WC_FIT_UNKNOWN;
 
     WC_EACH(demand, s->demands) {
@@ -25,42 +26,32 @@ static enum wc_fit host_says(const struct wc_stack *s, const struct wc_object *h
         if (!host || !wc_is_demand_by(demand, host) ||
             (kind != WC_demand_kind_BUILT && kind != WC_demand_kind_REQUIRED))
             continue;
-        fit = wc_demand_fit(&demand->r, runtime, &own);
+        fit = wc_demand_fit(&demand->r, runtime, wc_own_range(o));
         if (wc_refuses(fit))
-            return fit;
+            return false;
         says = fit == WC_FITS ? fit : says;
     }
-    return says;
-}
-
-/* It works by more than luck. */
-static bool serves(const struct wc_stack *s, const struct wc_object *host,
-                   const struct wc_object *o, const struct wc_candidate *own) {
-    struct wc_range runtime = wc_runtime_of(s, o).range;
-    enum wc_fit says = host_says(s, host, o, &runtime);
-
-    return says == WC_FITS || (says == WC_FIT_UNKNOWN && stands_for(&runtime, own));
+    return says == WC_FITS || stands_for(runtime, own);
 }
 
 static void emit(struct wc_diagnosis *d, const struct wc_searched *f, const struct wc_object *o) {
     const struct wc_candidate *own = wc_candidate_of(d->s, f, f->r.takes);
     const struct wc_object *host = wc_object_of(d->s, f->r.caller_object, f->r.caller);
-    struct wc_case c;
+    struct wc_case *c = wc_case_begin(d);
 
-    wc_case_begin(&c, d);
     if (serves(d->s, host, o, own))
-        c.r.severity = WC_severity_NOTE;
-    c.r.title =
-        wc_format(&c, "%s got the %s that was there, %s; its own search finds %s",
-                  wc_format_name(&c, f->r.caller), wc_format_name(&c, f->r.name),
-                  wc_format_own(&c, o), own && own->r.version ? own->r.version : "another file");
-    c.r.object = o->r.object;
-    c.r.host = host ? host->r.object : WC_NULL;
-    wc_case_library(&c, "got", o);
-    wc_case_fact(&c, "host", f->r.caller, "link map");
-    wc_case_own_search(&c, f);
-    wc_fix_load_order(&c, f->r.caller, o);
-    wc_case_end(&c);
+        c->r.severity = WC_severity_NOTE;
+    c->r.title =
+        wc_format(c, "%s got the %s that was there, %s; its own search finds %s",
+                  wc_format_name(c, f->r.caller), wc_format_name(c, f->r.name), wc_format_own(c, o),
+                  own && own->r.version ? own->r.version : "another file");
+    c->r.object = o->r.object;
+    c->r.host = host ? host->r.object : WC_NULL;
+    wc_case_library(c, "got", o);
+    wc_case_fact(c, "host", f->r.caller, "link map");
+    wc_case_own_search(c, f);
+    wc_fix_load_order(c, f->r.caller, o);
+    wc_case_end(c);
 }
 
 void wc_find_already_loaded_by_soname(struct wc_diagnosis *d) {

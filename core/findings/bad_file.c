@@ -118,19 +118,18 @@ static void file_facts(struct wc_case *c, const struct wc_bad_file *bad) {
 
 static void emit(struct wc_diagnosis *d, const struct wc_failure *f,
                  const struct wc_bad_file *bad) {
-    struct wc_case c;
+    struct wc_case *c = wc_case_begin(d);
 
-    wc_case_begin(&c, d);
-    c.r.title = title(&c, f, bad);
-    wc_case_about(&c, wc_caller_of(d->s, f));
-    file_facts(&c, bad);
-    wc_case_request(&c, f);
+    c->r.title = title(c, f, bad);
+    wc_case_about(c, wc_caller_of(d->s, f));
+    file_facts(c, bad);
+    wc_case_request(c, f);
     if (!bad->refused)
-        wc_case_fact(&c, "mind", "the loader passes such a file over without a word", NULL);
-    wc_case_asked_by(&c, f);
-    wc_case_variable(&c, "LD_LIBRARY_PATH");
-    fixes(&c, bad);
-    wc_case_end(&c);
+        wc_case_fact(c, "mind", "the loader passes such a file over without a word", NULL);
+    wc_case_asked_by(c, f);
+    wc_case_variable(c, "LD_LIBRARY_PATH");
+    fixes(c, bad);
+    wc_case_end(c);
 }
 
 void wc_find_bad_file(struct wc_diagnosis *d) {

@@ -19,20 +19,19 @@ static const struct bad *bad_release(struct wc_version v) {
 static void look(struct wc_diagnosis *d, const struct wc_object *facade) {
     struct wc_runtime runtime = wc_runtime_of(d->s, facade);
     const struct bad *bad = runtime.range.exact ? bad_release(runtime.range.low) : NULL;
-    struct wc_case c;
 
     if (!bad)
         return;
-    wc_case_begin(&c, d);
-    c.r.title = wc_format(&c, "%s is cuDNN %s, a release with a known defect",
-                          wc_format_name(&c, wc_name_of(facade)), bad->release);
-    c.r.object = facade->r.object;
-    c.r.predicted = runtime.predicted;
-    wc_case_library(&c, "cuDNN", facade);
-    wc_case_runtime(&c, &runtime);
-    wc_case_fact(&c, "defect", bad->what, bad->source);
-    wc_fix_install(&c, NULL, facade, bad->instead, NULL);
-    wc_case_end(&c);
+    struct wc_case *c = wc_case_begin(d);
+    c->r.title = wc_format(c, "%s is cuDNN %s, a release with a known defect",
+                           wc_format_name(c, wc_name_of(facade)), bad->release);
+    c->r.object = facade->r.object;
+    c->r.predicted = runtime.predicted;
+    wc_case_library(c, "cuDNN", facade);
+    wc_case_runtime(c, &runtime);
+    wc_case_fact(c, "defect", bad->what, bad->source);
+    wc_fix_install(c, NULL, facade, bad->instead, NULL);
+    wc_case_end(c);
 }
 
 void wc_find_known_bad_release(struct wc_diagnosis *d) {

@@ -39,34 +39,9 @@ static const char *cause_of(const struct wc_diagnosis *d, const struct wc_call_r
 }
 
 /* The same function of the same library with the same status is told once. */
-static bool told(const struct wc_stack *s, const struct wc_call *call) {
-    for (const struct wc_call *before = s->calls.p; before < call; before++) {
-        const struct wc_call_record *a = &before->r, *b = &call->r;
-        if (b->phase == a->phase && b->status == a->status && b->target == a->target &&
-            wc_str_same(a->function, b->function))
-            return true;
-    }
-    return false;
-}
-
-static const char *status_of(const struct wc_stack *s, const struct wc_call_record *r) {
-    return r->status_name ? r->status_name : wc_status_name(r->status, major_of(s, r));
-}
-
-static void facts(struct wc_case *c, const struct wc_call_record *r) {
-    const struct wc_stack *s = c->d->s;
-    const struct wc_object *target = wc_object_of(s, r->target, r->target_path);
-    const char *name = status_of(s, r);
-
-    wc_case_fact(c, "call", r->function, "watched call");
-    wc_case_fact(c, "status", wc_format(c, "%jd%s%s", r->status, name ? " " : "", name),
-                 "returned status");
-    wc_case_fact(c, "host", r->host_path, "watched call");
-    if (target)
-        wc_case_library(c, "library", target);
-    if (s->has_machine)
-        wc_case_fact(c, "driver", s->machine.driver, "/proc/driver/nvidia/version");
-    wc_case_variable(c, "CUDA_VISIBLE_DEVICES");
+static bool is_like(const struct wc_call_record *a, const struct wc_call_record *b) {
+    return b->phase == a->phase && b->status == a->status && b->target == a->target &&
+           wc_str_same(a->function, b->function);
 }
 
 static void fixes(struct wc_case *c, const struct wc_call_record *r) {
@@ -85,27 +60,36 @@ static void fixes(struct wc_case *c, const struct wc_call_record *r) {
 }
 
 static void emit(struct wc_diagnosis *d, const struct wc_call_record *r) {
-    const char *name = status_of(d->s, r);
-    struct wc_case c;
+    const struct wc_object *target = wc_object_of(d->s, r->target, r->target_path);
+    const char *name =
+        r->status_name ? r->status_name : wc_status_name(r->status, major_of(d->s, r));
+    struct wc_case *c = wc_case_begin(d);
 
-    wc_case_begin(&c, d);
-    c.r.title = wc_format(&c, "%s, called by %s, returned %s",
-                          r->function ? wc_format_name(&c, r->function) : "a call",
-                          r->host_path ? wc_format_name(&c, r->host_path) : "the host",
-                          name ? name : wc_format(&c, "%jd", r->status));
-    c.r.host = r->host;
-    c.r.object = r->target;
-    c.r.explained_by = cause_of(d, r);
-    facts(&c, r);
-    fixes(&c, r);
-    wc_case_end(&c);
+    c->r.title = wc_format(c, "%s, called by %s, returned %s",
+                           r->function ? wc_format_name(c, r->function) : "a call",
+                           r->host_path ? wc_format_name(c, r->host_path) : "the host",
+                           name ? name : wc_format(c, "%jd", r->status));
+    c->r.host = r->host;
+    c->r.object = r->target;
+    c->r.explained_by = cause_of(d, r);
+    wc_case_fact(c, "call", r->function, "watched call");
+    wc_case_fact(c, "status", wc_format(c, "%jd%s%s", r->status, name ? " " : "", name),
+                 "returned status");
+    wc_case_fact(c, "host", r->host_path, "watched call");
+    if (target)
+        wc_case_library(c, "library", target);
+    wc_case_fact(c, "driver", d->s->machine.driver, "/proc/driver/nvidia/version");
+    wc_case_variable(c, "CUDA_VISIBLE_DEVICES");
+    fixes(c, r);
+    wc_case_end(c);
 }
 
 static void emit_all(struct wc_diagnosis *d, bool creation) {
     WC_EACH(call, d->s->calls) {
         enum wc_status_sort sort = wc_sort_of_call(d->s, &call->r);
         if (creates(&call->r) == creation && sort != WC_STATUS_SUCCESS &&
-            sort != WC_STATUS_ANSWER && !reported_by_driver(d, &call->r) && !told(d->s, call))
+            sort != WC_STATUS_ANSWER && !reported_by_driver(d, &call->r) &&
+            WC_FIRST(like, d->s->calls, is_like(&like->r, &call->r)) == call)
             emit(d, &call->r);
     }
 }

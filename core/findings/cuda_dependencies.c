@@ -7,44 +7,10 @@
 
 /* ---- cuda-major-differs ---- */
 
-struct majors {
-    struct wc_cuda made_for;       /* cuDNN */
-    const struct wc_object *host;  /* uses it and is made for another one */
-    struct wc_cuda of_host;        /* what that host says */
-    const struct wc_object *own;   /* a CUDA dependency of cuDNN's own major */
-    const struct wc_object *other; /* one of another */
-    int32_t cuda;                  /* the other major */
-    bool host_agrees;
-};
-
-static void look_at_hosts(const struct wc_diagnosis *d, const struct wc_object *facade,
-                          struct majors *m) {
-    WC_EACH(use, d->uses) {
-        struct wc_cuda cuda = wc_cuda_of_host(use->host);
-        if (cuda.major <= 0 || wc_facade_of(d->s, use->library) != facade)
-            continue;
-        if (cuda.major == m->made_for.major) {
-            m->host_agrees = true;
-        } else if (!m->host) {
-            m->host = use->host;
-            m->of_host = cuda;
-        }
-    }
-}
-
-static void look_at_cuda_dependencies(const struct wc_stack *s, struct majors *m) {
-    int32_t cuda;
-
-    WC_EACH(o, s->objects) {
-        if (!wc_is_cuda_dependency(o, &cuda))
-            continue;
-        if (cuda == m->made_for.major) {
-            m->own = o;
-        } else if (!m->other) {
-            m->other = o;
-            m->cuda = cuda;
-        }
-    }
+/* The CUDA major that a host of this facade is made for; -1: not known, or it uses another one. */
+static int32_t cuda_of_use(const struct wc_diagnosis *d, const struct wc_use *use,
+                           const struct wc_object *facade) {
+    return wc_facade_of(d->s, use->library) == facade ? wc_cuda_of_host(use->host).major : -1;
 }
 
 /* Was one of its own major asked for by cuDNN in vain? */
@@ -52,15 +18,9 @@ static bool is_vain(const struct wc_stack *s, const struct wc_failure *f, int32_
     return wc_is_load(f) && wc_name_cuda(f->r.name) == major && wc_asked_by_cudnn(s, f);
 }
 
-static bool asked_in_vain(const struct wc_stack *s, int32_t major) {
-    return WC_ANY(f, s->failures, is_vain(s, f, major));
-}
-
 static void cuda_dependency_facts(struct wc_case *c) {
-    int32_t cuda;
-
     WC_EACH(o, c->d->s->objects)
-        if (wc_is_cuda_dependency(o, &cuda)) {
+        if (wc_cuda_of(o) > 0) {
             const char *installation = wc_format_installation(c, o);
             wc_case_fact(
                 c, o->r.part ? o->r.part : "CUDA dependency",
@@ -69,58 +29,65 @@ static void cuda_dependency_facts(struct wc_case *c) {
         }
 }
 
-static void major_facts(struct wc_case *c, const struct wc_object *facade, const struct majors *m) {
-    wc_case_library(c, "cuDNN", facade);
-    wc_case_cuda(c, facade);
-    if (m->host)
-        wc_case_fact(
-            c, "host",
-            wc_format(c, "%s, CUDA %d: %s", wc_path_of(m->host), m->of_host.major, m->of_host.by),
-            m->of_host.source);
-    cuda_dependency_facts(c);
-    WC_EACH(f, c->d->s->failures)
-        if (is_vain(c->d->s, f, m->made_for.major))
-            wc_case_request(c, f);
-}
+/* host: made for another CUDA than the facade, or NULL: then the CUDA dependency `other` is. */
+static void report_majors(struct wc_diagnosis *d, const struct wc_object *facade, int32_t made_for,
+                          const struct wc_object *host, const struct wc_object *other) {
+    const struct wc_object *own = WC_FIRST(o, d->s->objects, wc_cuda_of(o) == made_for);
+    struct wc_cuda of_host = host ? wc_cuda_of_host(host) : (struct wc_cuda){.major = -1};
+    int32_t cuda = host ? of_host.major : wc_cuda_of(other);
+    struct wc_case *c = wc_case_begin(d);
 
-static void report_majors(struct wc_diagnosis *d, const struct wc_object *facade,
-                          const struct majors *m) {
-    const struct wc_object *against = m->host ? m->host : m->other;
-    int32_t cuda = m->host ? m->of_host.major : m->cuda;
-    struct wc_case c;
-
-    wc_case_begin(&c, d);
     /* Its own CUDA dependencies came in beside those of the host: works as long as both are found.
      */
-    if (m->own)
-        c.r.severity = WC_severity_WARNING;
-    c.r.title = wc_format(&c, "%s is made for CUDA %d, %s is of CUDA %d",
-                          wc_format_name(&c, wc_name_of(facade)), m->made_for.major,
-                          wc_format_name(&c, wc_path_of(against)), cuda);
-    c.r.object = facade->r.object;
-    c.r.host = m->host ? m->host->r.object : WC_NULL;
-    c.r.predicted = !m->own && !asked_in_vain(d->s, m->made_for.major);
-    major_facts(&c, facade, m);
-    wc_fix_search_path(&c, facade);
-    wc_fix_cuda(&c, facade, cuda);
-    if (!m->host)
-        wc_fix_search_path(&c, m->other);
-    wc_fix_cuda_dependency(&c, "cublasLt", m->made_for.major,
-                           wc_format(&c, "libcublasLt.so.%d", m->made_for.major));
-    wc_case_end(&c);
+    if (own)
+        c->r.severity = WC_severity_WARNING;
+    c->r.title = wc_format(c, "%s is made for CUDA %d, %s is of CUDA %d",
+                           wc_format_name(c, wc_name_of(facade)), made_for,
+                           wc_format_name(c, wc_path_of(host ? host : other)), cuda);
+    c->r.object = facade->r.object;
+    c->r.host = host ? host->r.object : WC_NULL;
+    c->r.predicted = !own && !WC_ANY(f, d->s->failures, is_vain(d->s, f, made_for));
+    wc_case_library(c, "cuDNN", facade);
+    wc_case_cuda(c, facade);
+    if (host)
+        wc_case_fact(c, "host", wc_format(c, "%s, CUDA %d: %s", wc_path_of(host), cuda, of_host.by),
+                     of_host.source);
+    cuda_dependency_facts(c);
+    WC_EACH(f, d->s->failures)
+        if (is_vain(d->s, f, made_for))
+            wc_case_request(c, f);
+    wc_fix_search_path(c, facade);
+    wc_fix_cuda(c, facade, cuda);
+    if (!host)
+        wc_fix_search_path(c, other);
+    wc_fix_cuda_dependency(c, "cublasLt", made_for, wc_format(c, "libcublasLt.so.%d", made_for));
+    wc_case_end(c);
 }
 
 /* Two hosts of two CUDA majors may each have its own cuDNN: CUDA dependencies of another major
  * say nothing where the hosts of this one agree with it. */
 static void compare_majors(struct wc_diagnosis *d, const struct wc_object *facade) {
-    struct majors m = {.made_for = wc_cuda_of_set(d->s, facade)};
+    int32_t made_for = wc_cuda_of_set(d->s, facade).major;
+    const struct wc_object *other = NULL;
+    const struct wc_use *differs = NULL;
+    bool agrees = false, own = false;
 
-    if (m.made_for.major <= 0)
+    if (made_for <= 0)
         return;
-    look_at_hosts(d, facade, &m);
-    look_at_cuda_dependencies(d->s, &m);
-    if (m.host || (m.other && !m.own && !m.host_agrees))
-        report_majors(d, facade, &m);
+    WC_EACH(use, d->uses) {
+        int32_t cuda = cuda_of_use(d, use, facade);
+        agrees = agrees || cuda == made_for;
+        if (!differs && cuda > 0 && cuda != made_for)
+            differs = use;
+    }
+    WC_EACH(o, d->s->objects) {
+        int32_t cuda = wc_cuda_of(o);
+        own = own || cuda == made_for;
+        if (!other && cuda > 0 && cuda != made_for)
+            other = o;
+    }
+    if (differs || (other && !own && !agrees))
+        report_majors(d, facade, made_for, differs ? differs->host : NULL, other);
 }
 
 void wc_find_cuda_major_differs(struct wc_diagnosis *d) {
@@ -128,6 +95,11 @@ void wc_find_cuda_major_differs(struct wc_diagnosis *d) {
 }
 
 /* ---- cuda-dependency-differs: missing ---- */
+
+static bool ended_by(const struct wc_stack *s, const char *signal) {
+    return s->has_outcome && s->outcome.ending == WC_ending_SIGNALED &&
+           wc_str_same(s->outcome.signal_name, signal);
+}
 
 static bool came_in(const struct wc_stack *s, const char *part) {
     return WC_ANY(o, s->objects,
@@ -140,83 +112,72 @@ static bool is_optional(const char *part) {
     return wc_str_starts(part, "nvrtc");
 }
 
-static bool aborted(const struct wc_stack *s) {
-    return s->has_outcome && s->outcome.ending == WC_ending_SIGNALED &&
-           wc_str_same(s->outcome.signal_name, "SIGABRT");
-}
-
-/* A CUDA dependency that cuDNN itself asked for, and that nobody brought. cuDNN 8 tries two names
- * of the compiler, took the loader's words on the first for its own failure, and aborted (C18). */
-static bool is_missing(const struct wc_stack *s, const struct wc_failure *f, struct wc_name *n) {
+/* A CUDA dependency that cuDNN itself asked for, and that nobody brought; part NULL: any. cuDNN 8
+ * tries two names of the compiler, took the loader's words on the first for its own failure, and
+ * aborted (C18). */
+static bool is_missing(const struct wc_stack *s, const struct wc_failure *f, const char *part,
+                       struct wc_name *n) {
     char other[128];
 
     wc_name_read(f->r.name, n);
-    return n->kind == WC_NAME_CUDA_DEPENDENCY && wc_is_load(f) && wc_asked_by_cudnn(s, f) &&
+    return n->kind == WC_NAME_CUDA_DEPENDENCY && (!part || wc_str_same(n->part, part)) &&
+           wc_is_load(f) && wc_asked_by_cudnn(s, f) &&
            !wc_failed_dependency(f, other, sizeof other) &&
-           (!came_in(s, n->part) || (is_optional(n->part) && aborted(s)));
-}
-
-static bool is_missing_part(const struct wc_stack *s, const struct wc_failure *f,
-                            const char *part) {
-    struct wc_name n;
-
-    return is_missing(s, f, &n) && wc_str_same(n.part, part);
-}
-
-static bool is_first(const struct wc_stack *s, const struct wc_failure *f, const char *part) {
-    const struct wc_failure *first = s->failures.p;
-
-    while (first < f && !is_missing_part(s, first, part))
-        first++;
-    return first == f;
+           (!came_in(s, n->part) || (is_optional(n->part) && ended_by(s, "SIGABRT")));
 }
 
 /* It is there under its numbered name alone: link it. */
 static void fix_name(struct wc_case *c, const char *part, const char *wanted) {
-    WC_EACH(o, c->d->s->objects) {
-        const char *path = wc_path_of(o), *from, *to;
-        if (o->r.role != WC_role_CUDA_DEPENDENCY || !path || !wc_str_same(o->r.part, part))
-            continue;
-        from = wc_format_quoted(c, path);
-        to =
-            wc_format_quoted(c, wc_format(c, "%s/%s", wc_directory_of(c, o), wc_base_name(wanted)));
-        wc_case_fix(c, WC_ACTION_INSTALL,
-                    wc_format(c, "give %s the name %s, too", path, wc_format_name(c, wanted)),
-                    from && to ? wc_format(c, "ln -s %s %s", from, to) : NULL);
+    const struct wc_object *o = WC_FIRST(o, c->d->s->objects,
+                                         o->r.role == WC_role_CUDA_DEPENDENCY && wc_path_of(o) &&
+                                             wc_str_same(o->r.part, part));
+    const char *from, *to;
+
+    if (!o)
         return;
-    }
+    from = wc_format_quoted(c, wc_path_of(o));
+    to = wc_format_quoted(c, wc_format(c, "%s/%s", wc_directory_of(c, o), wc_base_name(wanted)));
+    wc_case_fix(c, WC_ACTION_INSTALL,
+                wc_format(c, "give %s the name %s, too", wc_path_of(o), wc_format_name(c, wanted)),
+                from && to ? wc_format(c, "ln -s %s %s", from, to) : NULL);
+}
+
+static bool is_first(const struct wc_stack *s, const struct wc_failure *f, const char *part) {
+    struct wc_name n;
+
+    return WC_FIRST(first, s->failures, is_missing(s, first, part, &n)) == f;
 }
 
 static void emit_missing(struct wc_diagnosis *d, const struct wc_failure *f, const char *part) {
     const struct wc_stack *s = d->s;
     const struct wc_object *by = wc_caller_of(s, f), *facade = wc_facade_of(s, by);
     int32_t cuda = -1;
-    struct wc_case c;
+    struct wc_name n;
+    struct wc_case *c = wc_case_begin(d);
 
-    wc_case_begin(&c, d);
-    if (is_optional(part) && !wc_a_call_failed(s) && !aborted(s))
-        c.r.severity = WC_severity_WARNING;
-    c.r.title = wc_format(&c, "%s asked for %s, which was not found", wc_format_caller(&c, f),
-                          wc_format_name(&c, f->r.name));
-    c.r.object = facade ? facade->r.object : by ? by->r.object : WC_NULL;
+    if (is_optional(part) && !wc_a_call_failed(s) && !ended_by(s, "SIGABRT"))
+        c->r.severity = WC_severity_WARNING;
+    c->r.title = wc_format(c, "%s asked for %s, which was not found", wc_format_caller(c, f),
+                           wc_format_name(c, f->r.name));
+    c->r.object = facade ? facade->r.object : by ? by->r.object : WC_NULL;
     WC_EACH(other, s->failures)
-        if (is_missing_part(s, other, part)) {
-            wc_case_request(&c, other);
+        if (is_missing(s, other, part, &n)) {
+            wc_case_request(c, other);
             cuda = cuda < 0 ? wc_name_cuda(other->r.name) : cuda;
         }
-    wc_case_asked_by(&c, f);
+    wc_case_asked_by(c, f);
     if (facade) {
-        wc_case_library(&c, "cuDNN", facade);
-        wc_case_cuda(&c, facade);
+        wc_case_library(c, "cuDNN", facade);
+        wc_case_cuda(c, facade);
         cuda = cuda < 0 ? wc_cuda_of_set(s, facade).major : cuda;
     }
-    cuda_dependency_facts(&c);
-    fix_name(&c, part, f->r.name);
-    wc_fix_cuda_dependency_path(&c, facade, part, f->r.name);
-    wc_fix_cuda_dependency(&c, part, cuda, f->r.name);
-    wc_case_advice(&c, WC_ACTION_SET_VARIABLE,
+    cuda_dependency_facts(c);
+    fix_name(c, part, f->r.name);
+    wc_fix_cuda_dependency_path(c, facade, part, f->r.name);
+    wc_fix_cuda_dependency(c, part, cuda, f->r.name);
+    wc_case_advice(c, WC_ACTION_SET_VARIABLE,
                    "and let LD_LIBRARY_PATH name its directory before the process starts");
-    wc_case_end(&c);
+    wc_case_end(c);
 }
 
 /* ---- cuda-dependency-differs: from elsewhere ---- */
@@ -265,8 +226,7 @@ static bool is_environment(const struct wc_object *o) {
 }
 
 static bool is_below(const char *path, struct home home) {
-    return home.p && path && wc_str_length(path) > home.n &&
-           wc_mem_compare(path, home.p, home.n) == 0 && path[home.n] == '/';
+    return home.p && wc_is_below(path, home.p, home.n);
 }
 
 static bool host_lives_there(const struct wc_diagnosis *d, const struct wc_object *facade) {
@@ -277,14 +237,18 @@ static bool host_lives_there(const struct wc_diagnosis *d, const struct wc_objec
                       wc_facade_of(d->s, use->library) == facade);
 }
 
+/* Is it a CUDA dependency of this CUDA major, or (0 or less) of any? */
+static bool is_of_major(const struct wc_object *o, int32_t major) {
+    return wc_cuda_of(o) > 0 && (major <= 0 || wc_cuda_of(o) == major);
+}
+
 /* The library whose installation the CUDA dependencies should be of. */
 static const struct wc_object *reference(const struct wc_diagnosis *d,
                                          const struct wc_object *facade, int32_t major) {
     const struct wc_object *other = NULL;
-    int32_t cuda;
 
     WC_EACH(o, d->s->objects) {
-        if (!wc_is_cuda_dependency(o, &cuda) || (major > 0 && cuda != major))
+        if (!is_of_major(o, major))
             continue;
         if (is_environment(o))
             return o;
@@ -315,91 +279,80 @@ static bool is_of_pair(const struct wc_object *o) {
 }
 
 static bool pair_is_torn(const struct wc_stack *s, const struct wc_object *foreign) {
-    int32_t cuda = wc_name_cuda(wc_path_of(foreign)), other;
     struct home home = home_of(foreign);
 
-    return WC_ANY(
-        o, s->objects,
-        is_of_pair(foreign) && is_of_pair(o) && !wc_str_same(o->r.part, foreign->r.part) &&
-            wc_is_cuda_dependency(o, &other) && other == cuda &&
-            o->r.installation_kind != WC_installation_kind_BUNDLED && !same_home(home_of(o), home));
+    return is_of_pair(foreign) &&
+           WC_ANY(o, s->objects,
+                  is_of_pair(o) && !wc_str_same(o->r.part, foreign->r.part) && wc_cuda_of(o) > 0 &&
+                      wc_cuda_of(o) == wc_name_cuda(wc_path_of(foreign)) &&
+                      o->r.installation_kind != WC_installation_kind_BUNDLED &&
+                      !same_home(home_of(o), home));
 }
 
 /* The library of the environment itself, which the search would have found next; NULL: none. */
-static const struct wc_candidate_record *own_of(const struct wc_stack *s,
-                                                const struct wc_object *foreign, struct home home) {
+static const struct wc_candidate *own_of(const struct wc_stack *s, const struct wc_object *foreign,
+                                         struct home home) {
     const struct wc_searched *f = wc_search_of(s, foreign);
 
-    WC_EACH(b, s->candidates)
-        if (f && b->r.search == f->r.search && b->r.beaten &&
-            is_below(b->r.real_path ? b->r.real_path : b->r.path, home))
-            return &b->r;
-    return NULL;
-}
-
-static bool crashed(const struct wc_stack *s) {
-    static const char *const signals[] = {"SIGABRT", "SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL"};
-
-    WC_EACH_ROW(name, signals)
-        if (s->has_outcome && s->outcome.ending == WC_ending_SIGNALED &&
-            wc_str_same(s->outcome.signal_name, *name))
-            return true;
-    return false;
+    return WC_FIRST(b, s->candidates,
+                    f && b->r.search == f->r.search && b->r.beaten &&
+                        is_below(b->r.real_path ? b->r.real_path : b->r.path, home));
 }
 
 /* Whoever has cuDNN in an environment and the rest in a toolkit, and fares well, may mean it. */
 static bool may_be_meant(const struct wc_stack *s, const struct wc_object *foreign) {
-    return !pair_is_torn(s, foreign) && !wc_a_call_failed(s) && !crashed(s);
+    static const char *const crashes[] = {"SIGABRT", "SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL"};
+
+    WC_EACH_ROW(signal, crashes)
+        if (ended_by(s, *signal))
+            return false;
+    return !pair_is_torn(s, foreign) && !wc_a_call_failed(s);
 }
 
 static void report_foreign(struct wc_diagnosis *d, const struct wc_object *facade,
                            const struct wc_object *foreign, const struct wc_object *of) {
-    const struct wc_candidate_record *own = own_of(d->s, foreign, home_of(of));
+    const struct wc_candidate *own = own_of(d->s, foreign, home_of(of));
     bool meant = !own && may_be_meant(d->s, foreign);
-    const char *directory;
-    struct wc_case c;
+    struct wc_case *c = wc_case_begin(d);
+    const char *directory = wc_directory_of(c, foreign);
 
-    wc_case_begin(&c, d);
-    c.r.severity = meant ? WC_severity_NOTE : WC_severity_WARNING;
-    directory = wc_directory_of(&c, foreign);
-    c.r.title = wc_format(&c, "%s beside %s comes from another installation: %s",
-                          wc_format_name(&c, wc_path_of(foreign)),
-                          wc_format_name(&c, wc_name_of(facade)), directory ? directory : "?");
-    c.r.object = facade->r.object;
-    wc_case_library(&c, "cuDNN", facade);
-    wc_case_cuda(&c, facade);
-    cuda_dependency_facts(&c);
-    wc_case_variable(&c, "LD_LIBRARY_PATH");
-    wc_case_fact(&c, "stands before", own ? own->path : NULL, "the loader's rules");
+    c->r.severity = meant ? WC_severity_NOTE : WC_severity_WARNING;
+    c->r.title = wc_format(c, "%s beside %s comes from another installation: %s",
+                           wc_format_name(c, wc_path_of(foreign)),
+                           wc_format_name(c, wc_name_of(facade)), directory ? directory : "?");
+    c->r.object = facade->r.object;
+    wc_case_library(c, "cuDNN", facade);
+    wc_case_cuda(c, facade);
+    cuda_dependency_facts(c);
+    wc_case_variable(c, "LD_LIBRARY_PATH");
+    wc_case_fact(c, "stands before", own ? own->r.path : NULL, "the loader's rules");
     if (meant)
-        wc_case_fact(&c, "mind", "no other one was seen that it stands before, and no call failed",
+        wc_case_fact(c, "mind", "no other one was seen that it stands before, and no call failed",
                      NULL);
-    wc_fix_search_path(&c, foreign);
+    wc_fix_search_path(c, foreign);
     if (is_environment(of) && !own)
-        wc_fix_cuda_dependency(&c, foreign->r.part, wc_name_cuda(wc_path_of(foreign)),
+        wc_fix_cuda_dependency(c, foreign->r.part, wc_name_cuda(wc_path_of(foreign)),
                                wc_path_of(foreign));
-    wc_case_advice(&c, WC_ACTION_REMOVE, "or take it away from where the loader finds it: %s",
+    wc_case_advice(c, WC_ACTION_REMOVE, "or take it away from where the loader finds it: %s",
                    wc_path_of(foreign));
-    wc_case_end(&c);
+    wc_case_end(c);
 }
 
 static void compare_homes(struct wc_diagnosis *d, const struct wc_object *facade) {
-    int32_t major = wc_cuda_of_set(d->s, facade).major, cuda;
+    int32_t major = wc_cuda_of_set(d->s, facade).major;
     const struct wc_object *of = reference(d, facade, major);
+    const struct wc_object *foreign = WC_FIRST(
+        o, d->s->objects, of && o != of && is_of_major(o, major) && is_foreign(d->s, o, of));
 
-    WC_EACH(o, d->s->objects)
-        if (of && o != of && wc_is_cuda_dependency(o, &cuda) && (major <= 0 || cuda == major) &&
-            is_foreign(d->s, o, of)) {
-            report_foreign(d, facade, o, of);
-            return;
-        }
+    if (foreign)
+        report_foreign(d, facade, foreign, of);
 }
 
 void wc_find_cuda_dependency_differs(struct wc_diagnosis *d) {
     struct wc_name n;
 
     WC_EACH(f, d->s->failures)
-        if (is_missing(d->s, f, &n) && is_first(d->s, f, n.part) &&
+        if (is_missing(d->s, f, NULL, &n) && is_first(d->s, f, n.part) &&
             !wc_found_before(d, WC_NULL, "cuda-major-differs", NULL))
             emit_missing(d, f, n.part);
     wc_each_facade(d, true, compare_homes);

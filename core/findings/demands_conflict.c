@@ -92,16 +92,15 @@ static void fixes(struct wc_case *c, const struct wc_object *a, const struct wc_
 }
 
 static void emit(struct wc_diagnosis *d, const struct wc_object *a, const struct wc_object *b) {
-    struct wc_case c;
+    struct wc_case *c = wc_case_begin(d);
 
-    wc_case_begin(&c, d);
-    c.r.title = wc_format(&c, "no release of cuDNN suits both %s and %s",
-                          wc_format_name(&c, wc_path_of(a)), wc_format_name(&c, wc_path_of(b)));
-    c.r.host = wc_is_refused(d, a) ? a->r.object : b->r.object;
-    emit_host(&c, a);
-    emit_host(&c, b);
-    fixes(&c, a, b);
-    wc_case_end(&c);
+    c->r.title = wc_format(c, "no release of cuDNN suits both %s and %s",
+                           wc_format_name(c, wc_path_of(a)), wc_format_name(c, wc_path_of(b)));
+    c->r.host = wc_is_refused(d, a) ? a->r.object : b->r.object;
+    emit_host(c, a);
+    emit_host(c, b);
+    fixes(c, a, b);
+    wc_case_end(c);
 }
 
 /* Each finds releases that suit it, and none suits both. */

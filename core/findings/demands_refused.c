@@ -26,7 +26,7 @@ static void got(struct wc_case *c, const struct wc_judgement *j) {
     if (!decider)
         wc_case_runtime(c, &j->runtime);
     else if (decider != j->library)
-        wc_case_fact(c, "runtime version", wc_format_range(c, &j->runtime.range),
+        wc_case_fact(c, "runtime version", wc_format_range(c, j->runtime.range),
                      wc_format(c, "%s of %s", j->runtime.range.source, wc_path_of(decider)));
     if (c->r.predicted && part)
         wc_case_fact(
@@ -51,15 +51,6 @@ static void users_of(const struct wc_diagnosis *d, const struct wc_object *libra
             out->p[out->n++] = use->host;
 }
 
-static bool refused_by_another(const struct wc_stack *s, const struct wc_hosts *users,
-                               struct wc_version v) {
-    WC_EACH(demand, s->demands)
-        for (size_t i = 0; i < users->n; i++)
-            if (wc_is_demand_by(demand, users->p[i]) && wc_demand_refuses(&demand->r, v))
-                return true;
-    return false;
-}
-
 /* What suits the refused host, and the others that use the same library, where there is such a
  * release. */
 static const char *to_install(struct wc_case *c, const struct wc_judgement *j) {
@@ -73,7 +64,7 @@ static const char *to_install(struct wc_case *c, const struct wc_judgement *j) {
     users_of(c->d, j->library, &users);
     floor = wc_spec_floor(&spec);
     floor.build = -1;
-    if (users.n < 2 || !wc_version_known(floor) || !refused_by_another(c->d->s, &users, floor) ||
+    if (users.n < 2 || !wc_version_known(floor) || wc_all_accept(c->d->s, &users, floor) ||
         !wc_common_releases(c->d->s, &users, &low, &high))
         return own;
     own = wc_format_common(c, low, high);
@@ -94,27 +85,26 @@ static void fixes(struct wc_case *c, const struct wc_judgement *j) {
         wc_fix_search_path(c, j->library);
     wc_case_advice(c, WC_ACTION_UPGRADE_HOST, "or take a release of %s that is made for cuDNN %s",
                    wc_format_name(c, r->framework ? r->framework : wc_path_of(j->host)),
-                   wc_format_range(c, &j->runtime.range));
+                   wc_format_range(c, j->runtime.range));
 }
 
 static void emit(struct wc_diagnosis *d, const struct wc_judgement *j) {
-    struct wc_case c;
+    struct wc_case *c = wc_case_begin(d);
 
-    wc_case_begin(&c, d);
-    c.r.title =
-        wc_format(&c, "%s got cuDNN %s, %s", wc_format_name(&c, wc_path_of(j->host)),
-                  wc_format_range(&c, &j->runtime.range), wc_format_demand(&c, &j->strongest->r));
-    c.r.host = j->host->r.object;
-    c.r.object = j->library->r.object;
-    c.r.predicted = j->runtime.predicted && j->fit != WC_OTHER_MAJOR;
+    c->r.title =
+        wc_format(c, "%s got cuDNN %s, %s", wc_format_name(c, wc_path_of(j->host)),
+                  wc_format_range(c, j->runtime.range), wc_format_demand(c, &j->strongest->r));
+    c->r.host = j->host->r.object;
+    c->r.object = j->library->r.object;
+    c->r.predicted = j->runtime.predicted && j->fit != WC_OTHER_MAJOR;
     if (j->own_would_fit)
-        c.r.explained_by =
-            wc_found_before(d, c.r.object, "facade-and-parts-differ", "parts-differ", NULL);
-    if (!c.r.explained_by)
-        c.r.explained_by = wc_found_before(d, c.r.object, "wrong-name", NULL);
-    got(&c, j);
-    fixes(&c, j);
-    wc_case_end(&c);
+        c->r.explained_by =
+            wc_found_before(d, c->r.object, "facade-and-parts-differ", "parts-differ", NULL);
+    if (!c->r.explained_by)
+        c->r.explained_by = wc_found_before(d, c->r.object, "wrong-name", NULL);
+    got(c, j);
+    fixes(c, j);
+    wc_case_end(c);
 }
 
 static void emit_all(struct wc_diagnosis *d, enum wc_fit fit) {

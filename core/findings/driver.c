@@ -36,15 +36,7 @@ static struct release of_library(const struct wc_object *libcuda) {
 }
 
 static struct release of_module(const struct wc_stack *s) {
-    return release_of(s->has_machine ? s->machine.driver : NULL);
-}
-
-/* A package of NVIDIA's with a newer libcuda for an older module; its directory is called so. */
-static bool is_forward_compatible(const struct wc_object *libcuda) {
-    const char *path = libcuda->r.real_path;
-    size_t n = path ? wc_dir_length(path) : 0;
-
-    return n > 7 && wc_mem_compare(path + n - 7, "/compat", 7) == 0;
+    return release_of(s->machine.driver);
 }
 
 static void driver_facts(struct wc_case *c, const struct wc_object *libcuda, struct release library,
@@ -63,34 +55,33 @@ void wc_find_driver_mixed(struct wc_diagnosis *d) {
     const struct wc_object *libcuda = wc_driver_library(d->s);
     struct release library = of_library(libcuda), module = of_module(d->s);
     int order;
-    struct wc_case c;
 
     if (!library.text || !module.text)
         return;
     order = wc_version_compare(library.v, module.v);
-    if (!order || (order > 0 && is_forward_compatible(libcuda)))
+    /* A package of NVIDIA's has a newer libcuda for an older module, in a directory called so. */
+    if (!order || (order > 0 && wc_lies_in_a(libcuda->r.real_path, "compat")))
         return;
-    wc_case_begin(&c, d);
-    c.r.title = wc_format(&c, "libcuda is of driver %s, the kernel module is %s", library.text,
-                          module.text);
-    c.r.object = libcuda->r.object;
-    driver_facts(&c, libcuda, library, module);
-    if (d->s->has_machine)
-        wc_case_fact(&c, "container", d->s->machine.container, "marks of a container");
-    wc_fix_search_path(&c, libcuda);
-    if (d->s->has_machine && d->s->machine.container)
-        wc_case_advice(&c, WC_ACTION_REMOVE,
+    struct wc_case *c = wc_case_begin(d);
+    c->r.title =
+        wc_format(c, "libcuda is of driver %s, the kernel module is %s", library.text, module.text);
+    c->r.object = libcuda->r.object;
+    driver_facts(c, libcuda, library, module);
+    wc_case_fact(c, "container", d->s->machine.container, "marks of a container");
+    wc_fix_search_path(c, libcuda);
+    if (d->s->machine.container)
+        wc_case_advice(c, WC_ACTION_REMOVE,
                        "take libcuda out of the image, the container gets the computer's: %s",
                        wc_path_of(libcuda));
-    wc_case_advice(&c, WC_ACTION_DRIVER,
+    wc_case_advice(c, WC_ACTION_DRIVER,
                    "after an update of the driver: restart the computer, or load the new "
                    "kernel module; else install the driver's libraries of release %s",
                    module.text);
-    wc_case_fix(&c, WC_ACTION_CHECK,
+    wc_case_fix(c, WC_ACTION_CHECK,
                 "it says \"Driver/library version mismatch\" as long as they "
                 "differ",
                 "nvidia-smi");
-    wc_case_end(&c);
+    wc_case_end(c);
 }
 
 /* ---- driver-too-old ---- */
@@ -103,18 +94,15 @@ struct use {
     struct release least;
 };
 
-static bool is_for(const char *architecture, const struct wc_stack *s) {
-    return !*architecture ||
-           wc_str_same(architecture, s->has_machine ? s->machine.architecture : NULL);
-}
-
 /* Of the rows that a version can mean, the most modest one. */
 static struct release least_driver(const struct wc_stack *s, struct wc_version cuda) {
     struct release least = {NULL, WC_VERSION_NONE};
 
     WC_EACH_ROW(row, drivers) {
         struct release r = release_of(row->driver);
-        if (wc_version_agree(wc_version_of(row->cuda), cuda) && is_for(row->architecture, s) &&
+        bool counts =
+            !*row->architecture || wc_str_same(row->architecture, s->machine.architecture);
+        if (counts && wc_version_agree(wc_version_of(row->cuda), cuda) &&
             (!least.text || wc_version_compare(r.v, least.v) < 0))
             least = r;
     }
@@ -129,28 +117,23 @@ static void demand_more(const struct wc_stack *s, struct use *most, struct wc_ve
         *most = u;
 }
 
-static struct wc_version cuda_of_dependency(const struct wc_object *o, int32_t major) {
-    struct wc_name n;
-
-    wc_name_read(o->r.soname, &n);
-    /* libcudart.so.11.0 was the name in all of CUDA 11. */
-    return (struct wc_version){major, major < 11 ? n.version.minor : -1, -1, -1};
-}
-
 /* The CUDA that wants the newest driver: of the loaded CUDA dependencies, and of each cuDNN. */
 static struct use newest_use(const struct wc_stack *s) {
     struct use most = {.by = NULL};
-    int32_t major;
 
     WC_EACH(o, s->objects) {
-        if (wc_is_cuda_dependency(o, &major))
-            demand_more(s, &most, cuda_of_dependency(o, major), o,
-                        o->r.soname ? o->r.soname : wc_path_of(o), "SONAME");
+        struct wc_version v = {wc_cuda_of(o), -1, -1, -1};
+        struct wc_name n;
+        wc_name_read(o->r.soname, &n);
+        if (v.major < 11) /* libcudart.so.11.0 was the name in all of CUDA 11 */
+            v.minor = n.version.minor;
+        if (v.major > 0)
+            demand_more(s, &most, v, o, o->r.soname ? o->r.soname : wc_path_of(o), "SONAME");
         if (o->r.role == WC_role_FACADE && o->r.mapped) {
             struct wc_cuda cuda = wc_cuda_of_set(s, o);
+            v = (struct wc_version){cuda.major, -1, -1, -1};
             if (cuda.major > 0)
-                demand_more(s, &most, (struct wc_version){cuda.major, -1, -1, -1}, cuda.of, cuda.by,
-                            cuda.source);
+                demand_more(s, &most, v, cuda.of, cuda.by, cuda.source);
         }
     }
     return most;
@@ -158,29 +141,26 @@ static struct use newest_use(const struct wc_stack *s) {
 
 static void report_too_old(struct wc_diagnosis *d, const struct use *use,
                            const struct wc_object *libcuda, struct release driver) {
-    struct release library = of_library(libcuda), module = of_module(d->s);
-    const char *cuda;
-    struct wc_case c;
+    struct wc_case *c = wc_case_begin(d);
+    const char *cuda = wc_format_version(c, use->cuda);
 
-    wc_case_begin(&c, d);
-    cuda = wc_format_version(&c, use->cuda);
-    c.r.title = wc_format(&c, "the driver is %s, CUDA %s needs %s or newer", driver.text, cuda,
-                          use->least.text);
-    c.r.object = libcuda ? libcuda->r.object : WC_NULL;
-    c.r.predicted = !libcuda;
-    driver_facts(&c, libcuda, library, module);
-    wc_case_fact(&c, "CUDA in use",
-                 wc_format(&c, "%s: %s, %s", cuda, use->what, wc_path_of(use->by)), use->source);
-    wc_case_fact(&c, "least driver", use->least.text, "NVIDIA, CUDA Compatibility");
-    wc_case_fact(&c, "mind",
+    c->r.title = wc_format(c, "the driver is %s, CUDA %s needs %s or newer", driver.text, cuda,
+                           use->least.text);
+    c->r.object = libcuda ? libcuda->r.object : WC_NULL;
+    c->r.predicted = !libcuda;
+    driver_facts(c, libcuda, of_library(libcuda), of_module(d->s));
+    wc_case_fact(c, "CUDA in use", wc_format(c, "%s: %s, %s", cuda, use->what, wc_path_of(use->by)),
+                 use->source);
+    wc_case_fact(c, "least driver", use->least.text, "NVIDIA, CUDA Compatibility");
+    wc_case_fact(c, "mind",
                  "nvidia-smi's \"CUDA Version\" is the newest that the driver can do, "
                  "not the one that is installed",
                  NULL);
-    wc_case_advice(&c, WC_ACTION_DRIVER, "install driver %s or newer", use->least.text);
-    wc_case_fix(&c, WC_ACTION_UPGRADE_HOST,
+    wc_case_advice(c, WC_ACTION_DRIVER, "install driver %s or newer", use->least.text);
+    wc_case_fix(c, WC_ACTION_UPGRADE_HOST,
                 "or take builds of the host and of cuDNN for the CUDA that this driver can do",
                 "nvidia-smi");
-    wc_case_end(&c);
+    wc_case_end(c);
 }
 
 /* libcuda is what programs talk to; while none is loaded the module tells which one will come. */

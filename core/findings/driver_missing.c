@@ -18,13 +18,6 @@ struct signs {
     bool gpu_wanted;                  /* a call was made that needs a GPU */
 };
 
-static void note_asker(const struct wc_stack *s, const struct wc_failure *f, struct signs *signs) {
-    const struct wc_object *o = wc_caller_of(s, f);
-
-    signs->by_cudnn = signs->by_cudnn || wc_is_cudnn(o);
-    signs->by_host = signs->by_host || (o && wc_wants_cudnn(o));
-}
-
 /* What cuDNN answers without a GPU: its version, the text of a status. */
 static bool is_query(const char *function) {
     return wc_str_starts(function, "cudnnGet") || wc_str_ends(function, "VersionCheck");
@@ -35,13 +28,15 @@ static void read_failures(const struct wc_stack *s, struct signs *signs) {
     struct wc_bad_file bad;
 
     WC_EACH(f, s->failures) {
+        const struct wc_object *asker = wc_caller_of(s, f);
         /* bad-file and wrong-name tell it */
         if (!wc_is_load(f) || wc_failed_for_file(s, f, &bad) || wc_failed_for_name(s, f))
             continue;
         if (wc_name_kind_of(f->r.name) == WC_NAME_DRIVER) {
             if (!signs->request)
                 signs->request = f;
-            note_asker(s, f, signs);
+            signs->by_cudnn = signs->by_cudnn || wc_is_cudnn(asker);
+            signs->by_host = signs->by_host || (asker && wc_wants_cudnn(asker));
         } else if (!signs->victim && wc_failed_dependency(f, missing, sizeof missing) &&
                    wc_name_kind_of(missing) == WC_NAME_DRIVER) {
             signs->victim = f;
@@ -56,11 +51,6 @@ static void read_calls(const struct wc_stack *s, struct signs *signs) {
         if (!signs->call && wc_sort_of_call(s, &call->r) == WC_STATUS_NOT_INITIALIZED)
             signs->call = call;
     }
-}
-
-/* Nothing of a driver or a GPU to be seen: not in the kernel, not in /dev. */
-static bool bare_machine(const struct wc_stack *s) {
-    return s->has_machine && !s->machine.driver && s->machine.gpu_devices == 0;
 }
 
 static void machine_facts(struct wc_case *c) {
@@ -96,20 +86,19 @@ static void failure_facts(struct wc_case *c, const struct wc_failure *f) {
 
 static void fixes(struct wc_case *c, const struct wc_object *stub) {
     const struct wc_stack *s = c->d->s;
-    const char *driver = s->has_machine ? s->machine.driver : NULL;
 
     if (stub && !wc_fix_search_path(c, stub))
         wc_case_advice(c, WC_ACTION_REMOVE, "take the stub out of the loader's search: %s",
                        wc_path_of(stub));
-    if (s->has_machine && s->machine.container)
+    if (s->machine.container)
         wc_case_advice(
             c, WC_ACTION_DRIVER,
             "start the container with its GPUs: docker and podman --gpus all, Kubernetes a "
             "limit of nvidia.com/gpu, Apptainer --nv");
-    if (driver)
+    if (s->machine.driver)
         wc_case_advice(c, WC_ACTION_DRIVER,
                        "install the driver's libraries of the release of the kernel module, %s",
-                       driver);
+                       s->machine.driver);
     else
         wc_case_advice(
             c, WC_ACTION_DRIVER,
@@ -138,35 +127,36 @@ static const char *title(struct wc_case *c, const struct signs *signs) {
 }
 
 void wc_find_driver_missing(struct wc_diagnosis *d) {
-    struct signs signs = {.request = NULL};
-    struct wc_case c;
+    struct signs signs = {.stub = wc_driver_library(d->s)};
+    const struct wc_machine_record *m = &d->s->machine;
+    /* Nothing of a driver or a GPU to be seen: not in the kernel, not in /dev. */
+    bool bare = d->s->has_machine && !m->driver && m->gpu_devices == 0;
 
-    signs.stub = wc_driver_library(d->s);
     if (signs.stub && !wc_is_stub(wc_real_path_of(signs.stub)))
         return;
     read_failures(d->s, &signs);
     read_calls(d->s, &signs);
-    if (!signs.stub && !signs.request && !signs.victim && !(signs.call && bare_machine(d->s)))
+    if (!signs.stub && !signs.request && !signs.victim && !(signs.call && bare))
         return;
     bool felt = signs.stub || signs.victim || signs.call || signs.by_host ||
                 (signs.by_cudnn && signs.gpu_wanted);
     if (!felt && signs.by_cudnn)
         return; /* a part asks when it is loaded, long before anybody needs the driver */
-    wc_case_begin(&c, d);
-    c.r.title = title(&c, &signs);
+    struct wc_case *c = wc_case_begin(d);
+    c->r.title = title(c, &signs);
     /* A CUDA dependency's question whether there is a GPU, after which the host goes on: worth
      * knowing.
      */
     if (!felt)
-        c.r.severity = WC_severity_NOTE;
+        c->r.severity = WC_severity_NOTE;
     if (signs.call)
-        c.r.host = signs.call->r.host;
+        c->r.host = signs.call->r.host;
     if (signs.stub)
-        wc_case_fact(&c, "libcuda", wc_path_of(signs.stub), "link map");
-    failure_facts(&c, signs.victim);
-    failure_facts(&c, signs.request);
-    machine_facts(&c);
-    call_facts(&c);
-    fixes(&c, signs.stub);
-    wc_case_end(&c);
+        wc_case_fact(c, "libcuda", wc_path_of(signs.stub), "link map");
+    failure_facts(c, signs.victim);
+    failure_facts(c, signs.request);
+    machine_facts(c);
+    call_facts(c);
+    fixes(c, signs.stub);
+    wc_case_end(c);
 }

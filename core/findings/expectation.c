@@ -11,41 +11,35 @@ static const char *format_expected(struct wc_case *c, const struct wc_demand_rec
 static void emit(struct wc_diagnosis *d, const struct wc_demand_record *r,
                  const struct wc_object *facade, const struct wc_runtime *runtime) {
     bool path_first = wc_next_fits(d->s, facade, r);
-    struct wc_case c;
+    struct wc_case *c = wc_case_begin(d);
 
-    wc_case_begin(&c, d);
-    c.r.title =
-        wc_format(&c, "%s is cuDNN %s, expected was %s", wc_format_name(&c, wc_name_of(facade)),
-                  wc_format_range(&c, &runtime->range), format_expected(&c, r));
-    c.r.object = facade->r.object;
-    c.r.predicted = runtime->predicted;
-    c.r.explained_by =
+    c->r.title =
+        wc_format(c, "%s is cuDNN %s, expected was %s", wc_format_name(c, wc_name_of(facade)),
+                  wc_format_range(c, runtime->range), format_expected(c, r));
+    c->r.object = facade->r.object;
+    c->r.predicted = runtime->predicted;
+    c->r.explained_by =
         wc_found_before(d, facade->r.object, "facade-and-parts-differ", "parts-differ", NULL);
-    wc_case_library(&c, "got", facade);
-    wc_case_runtime(&c, runtime);
-    wc_case_fact(&c, "expected", format_expected(&c, r),
-                 r->source ? r->source : "WHICHCUDNN_EXPECT");
+    wc_case_library(c, "got", facade);
+    wc_case_runtime(c, runtime);
+    wc_case_fact(c, "expected", format_expected(c, r), r->source ? r->source : "WHICHCUDNN_EXPECT");
     if (r->built)
-        wc_case_fact(&c, "check", wc_rule_explanation(wc_rule_for(r)),
-                     wc_format(&c, "rule %s", wc_rule_name(wc_rule_for(r))));
+        wc_case_fact(c, "check", wc_rule_explanation(wc_rule_for(r)),
+                     wc_format(c, "rule %s", wc_rule_name(wc_rule_for(r))));
     if (path_first)
-        wc_fix_search_path(&c, facade);
-    wc_fix_install(&c, NULL, facade, r->spec, NULL);
+        wc_fix_search_path(c, facade);
+    wc_fix_install(c, NULL, facade, r->spec, NULL);
     if (!path_first)
-        wc_fix_search_path(&c, facade);
-    wc_case_advice(&c, WC_ACTION_SET_VARIABLE, "or change what is expected: WHICHCUDNN_EXPECT");
-    wc_case_end(&c);
+        wc_fix_search_path(c, facade);
+    wc_case_advice(c, WC_ACTION_SET_VARIABLE, "or change what is expected: WHICHCUDNN_EXPECT");
+    wc_case_end(c);
 }
 
 static void compare(struct wc_diagnosis *d, const struct wc_demand_record *r) {
     WC_EACH(facade, d->s->objects) {
-        struct wc_runtime runtime;
-        enum wc_fit fit;
-        if (facade->r.role != WC_role_FACADE)
-            continue;
-        runtime = wc_runtime_of(d->s, facade);
-        fit = wc_demand_fit(r, &runtime.range, &runtime.range);
-        if (wc_refuses(fit))
+        struct wc_runtime runtime = wc_runtime_of(d->s, facade);
+        if (facade->r.role == WC_role_FACADE &&
+            wc_refuses(wc_demand_fit(r, runtime.range, runtime.range)))
             emit(d, r, facade, &runtime);
     }
 }

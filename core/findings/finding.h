@@ -18,20 +18,7 @@
 #define WC_FINDINGS_MOST 64
 #define WC_HOSTS_MOST 256
 
-struct wc_use { /* a host's calls of cuDNN end in this library */
-    const struct wc_object *host, *library;
-};
-
-struct wc_diagnosis {
-    const struct wc_stack *s;
-    struct wc_arena *scratch;
-    struct wc_findings *out;
-    const struct wc_finding_kind *kind; /* the row whose function runs */
-    size_t room;                        /* of out->p */
-    WC_LIST(wc_use, uses);
-    WC_LIST(wc_judgement, judged); /* every refused one of the uses */
-};
-
+struct wc_diagnosis;
 #define FINDING(name, id, severity, title) void wc_find_##name(struct wc_diagnosis *d);
 #include "findings.def"
 
@@ -57,8 +44,23 @@ struct wc_case {
     bool on_disk; /* it holds of files alone, whatever runs */
 };
 
+struct wc_use { /* a host's calls of cuDNN end in this library */
+    const struct wc_object *host, *library;
+};
+
+struct wc_diagnosis {
+    const struct wc_stack *s;
+    struct wc_arena *scratch;
+    struct wc_findings *out;
+    const struct wc_finding_kind *kind; /* the row whose function runs */
+    size_t room;                        /* of out->p */
+    struct wc_case making;              /* one at a time */
+    WC_LIST(wc_use, uses);
+    WC_LIST(wc_judgement, judged); /* every refused one of the uses */
+};
+
 /* Severity and id are those of the row. */
-void wc_case_begin(struct wc_case *c, struct wc_diagnosis *d);
+struct wc_case *wc_case_begin(struct wc_diagnosis *d);
 /* A text in the scratch arena, by wc_text_format; NULL when memory ended (then the whole finding is
  * counted as lost). */
 const char *wc_format(struct wc_case *c, const char *format, ...)
@@ -111,6 +113,11 @@ const char *wc_directory_of(struct wc_case *c, const struct wc_object *o); /* NU
 const char *wc_format_directory(struct wc_case *c, const char *path);      /* of a file */
 /* Does a path name a file of this very directory (`length` bytes)? */
 bool wc_lies_in(const char *path, const char *directory, size_t length);
+/* The same of that directory or one below it. */
+bool wc_is_below(const char *path, const char *directory, size_t length);
+/* Of one library, and of one major as far as both tell one? */
+bool wc_names_agree(const struct wc_name *a, const struct wc_name *b);
+bool wc_kind_is_ours(enum wc_name_kind kind); /* of cuDNN, or a CUDA dependency of it */
 /* From version, bounds, SONAME or node, whichever tells; -1: unknown. */
 int32_t wc_major_of(const struct wc_object *o);
 /* Was o, or what asked for it and so on, asked for by that object? */
@@ -120,6 +127,8 @@ bool wc_brought_by(const struct wc_stack *s, const struct wc_object *o, int64_t 
 bool wc_answers_to(const struct wc_object *o, const char *name);
 /* What is mapped and does so; NULL: nothing. */
 const struct wc_object *wc_mapped_as(const struct wc_stack *s, const char *name);
+/* In a directory of that name? */
+bool wc_lies_in_a(const char *path, const char *name);
 /* Toolkits keep a libcuda that is only good for linking in a directory of that name. */
 bool wc_is_stub(const char *libcuda);
 /* The libcuda that is mapped; NULL: none. */
@@ -148,8 +157,8 @@ struct wc_range wc_own_range(const struct wc_object *o);
 /* The same without what only a package claims: files get replaced, their metadata stays. */
 struct wc_range wc_seen_range(const struct wc_object *o);
 /* Can both be one release? True where too little is known. */
-bool wc_ranges_meet(const struct wc_range *a, const struct wc_range *b);
-const char *wc_format_range(struct wc_case *c, const struct wc_range *r);
+bool wc_ranges_meet(struct wc_range a, struct wc_range b);
+const char *wc_format_range(struct wc_case *c, struct wc_range r);
 const char *wc_format_own(struct wc_case *c, const struct wc_object *o);
 
 /* What cudnnGetVersion says, or would say, to who calls this library. */
@@ -186,8 +195,8 @@ struct wc_cuda wc_cuda_of_set(const struct wc_stack *s, const struct wc_object *
 struct wc_cuda wc_cuda_of_host(const struct wc_object *host);
 /* All of it as facts. */
 void wc_case_cuda(struct wc_case *c, const struct wc_object *facade);
-/* A mapped CUDA dependency whose name tells CUDA's major. */
-bool wc_is_cuda_dependency(const struct wc_object *o, int32_t *cuda);
+/* The CUDA major that a mapped CUDA dependency's name tells; -1: it is none, or tells none. */
+int32_t wc_cuda_of(const struct wc_object *o);
 /* The CUDA major of the first one; -1: none. */
 int32_t wc_cuda_of_dependencies(const struct wc_stack *s);
 /* The CUDA major in the name or version of a package: "cu12", "cuda12.1", "cuda-13.0"; -1: none. */
@@ -209,8 +218,8 @@ struct wc_judgement {
 };
 void wc_judge_all(struct wc_diagnosis *d);
 bool wc_is_refused(const struct wc_diagnosis *d, const struct wc_object *host);
-enum wc_fit wc_demand_fit(const struct wc_demand_record *r, const struct wc_range *runtime,
-                          const struct wc_range *own);
+enum wc_fit wc_demand_fit(const struct wc_demand_record *r, struct wc_range runtime,
+                          struct wc_range own);
 bool wc_refuses(enum wc_fit fit);
 bool wc_demand_refuses(const struct wc_demand_record *r, struct wc_version v);
 /* Without the directory of LD_LIBRARY_PATH that the library was found in, would one come in that
@@ -249,6 +258,8 @@ struct wc_hosts {
     const struct wc_object *p[16];
     size_t n;
 };
+/* Does no demand of these hosts refuse that release? */
+bool wc_all_accept(const struct wc_stack *s, const struct wc_hosts *hosts, struct wc_version v);
 #define WC_MAJOR_MOST 1000 /* a hostile log may name any */
 /* The first releases from *low to below *high (NONE: no end) that no demand of these hosts refuses.
  * False: there are none, or nothing is demanded. */

@@ -61,31 +61,30 @@ static void report_stopped(struct wc_diagnosis *d, const struct wc_object *main,
                            const struct wc_failure *first) {
     char missing[MISSING_NAME];
     struct wc_name n;
-    struct wc_case c;
 
     if (!wc_failed_dependency(first, missing, sizeof missing))
         wc_str_copy(missing, sizeof missing, wc_base_name(first->r.name));
-    wc_case_begin(&c, d);
-    c.r.title = wc_format(&c, "%s has loaded no cuDNN: %s, which it asked for, could not be loaded",
-                          format_framework(&c, main), wc_format_name(&c, missing));
-    c.r.object = main->r.object;
-    framework_facts(&c, main);
-    wc_case_fact(&c, "library for GPUs", main->r.gpu_library, "files beside it");
+    struct wc_case *c = wc_case_begin(d);
+    c->r.title = wc_format(c, "%s has loaded no cuDNN: %s, which it asked for, could not be loaded",
+                           format_framework(c, main), wc_format_name(c, missing));
+    c->r.object = main->r.object;
+    framework_facts(c, main);
+    wc_case_fact(c, "library for GPUs", main->r.gpu_library, "files beside it");
     WC_EACH(f, d->s->failures)
         if (stopped(d->s, f, main)) {
-            wc_case_request(&c, f);
-            wc_case_asked_by(&c, f);
+            wc_case_request(c, f);
+            wc_case_asked_by(c, f);
         }
-    wc_case_variable(&c, "LD_LIBRARY_PATH");
-    wc_case_variable(&c, "CUDA_VISIBLE_DEVICES");
+    wc_case_variable(c, "LD_LIBRARY_PATH");
+    wc_case_variable(c, "CUDA_VISIBLE_DEVICES");
     wc_name_read(missing, &n);
     if (n.kind == WC_NAME_CUDA_DEPENDENCY)
-        wc_fix_cuda_dependency(&c, n.part, wc_name_cuda(missing), missing);
+        wc_fix_cuda_dependency(c, n.part, wc_name_cuda(missing), missing);
     wc_case_advice(
-        &c, WC_ACTION_SET_VARIABLE,
+        c, WC_ACTION_SET_VARIABLE,
         "or let LD_LIBRARY_PATH name the directory that has %s before the process starts",
-        wc_format_name(&c, missing));
-    wc_case_end(&c);
+        wc_format_name(c, missing));
+    wc_case_end(c);
 }
 
 static void look_for_what_stopped(struct wc_diagnosis *d, const struct wc_object *main) {
@@ -133,21 +132,20 @@ static void fix_build(struct wc_case *c, const struct wc_object *o) {
 
 static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
     const char *beside;
-    struct wc_case c;
 
     /* A framework of which nobody knows what its builds for CUDA have cannot lack it. */
     if (o->r.gpu_library || !wc_framework_gpu_library(o->r.framework, 0))
         return;
-    wc_case_begin(&c, d);
-    c.r.title =
-        wc_format(&c, "%s is a build without CUDA: it never loads cuDNN", format_framework(&c, o));
-    c.r.object = o->r.object;
-    framework_facts(&c, o);
+    struct wc_case *c = wc_case_begin(d);
+    c->r.title =
+        wc_format(c, "%s is a build without CUDA: it never loads cuDNN", format_framework(c, o));
+    c->r.object = o->r.object;
+    framework_facts(c, o);
     for (size_t i = 0; (beside = wc_framework_gpu_library(o->r.framework, i)); i++)
-        wc_case_fact(&c, "is not there", *beside ? beside : "cuDNN's functions",
+        wc_case_fact(c, "is not there", *beside ? beside : "cuDNN's functions",
                      *beside ? "files beside it" : "function table");
-    fix_build(&c, o);
-    wc_case_end(&c);
+    fix_build(c, o);
+    wc_case_end(c);
 }
 
 void wc_find_cpu_only_build(struct wc_diagnosis *d) {

@@ -114,27 +114,26 @@ static void fixes(struct wc_case *c, const struct wc_object *facade, struct wc_v
 static void emit(struct wc_diagnosis *d, const struct wc_object *facade,
                  const struct wc_runtime *runtime, const struct row *row, const struct fit *f) {
     const struct wc_stack *s = d->s;
-    struct wc_case c;
+    struct wc_case *c = wc_case_begin(d);
 
-    wc_case_begin(&c, d);
     /* One of several, or a GPU on which part of it runs: it may not be felt. */
     if (f->old + f->new < f->known || (!f->old && row->goes_on && !wc_a_call_failed(s)))
-        c.r.severity = WC_severity_WARNING;
-    c.r.title = wc_format(&c,
-                          f->old || !row->goes_on
-                              ? "cuDNN %s has no code for %s: it is made for %s"
-                              : "cuDNN %s has no code of its own for %s: it is made for %s",
-                          wc_format_range(&c, &runtime->range), f->first, format_range(&c, row));
-    c.r.object = facade->r.object;
-    c.r.predicted = runtime->predicted;
-    wc_case_library(&c, "cuDNN", facade);
-    wc_case_runtime(&c, runtime);
-    wc_case_fact(&c, "compute capability", format_range(&c, row), "NVIDIA, cuDNN support matrix");
+        c->r.severity = WC_severity_WARNING;
+    c->r.title = wc_format(c,
+                           f->old || !row->goes_on
+                               ? "cuDNN %s has no code for %s: it is made for %s"
+                               : "cuDNN %s has no code of its own for %s: it is made for %s",
+                           wc_format_range(c, runtime->range), f->first, format_range(c, row));
+    c->r.object = facade->r.object;
+    c->r.predicted = runtime->predicted;
+    wc_case_library(c, "cuDNN", facade);
+    wc_case_runtime(c, runtime);
+    wc_case_fact(c, "compute capability", format_range(c, row), "NVIDIA, cuDNN support matrix");
     WC_EACH(gpu, s->machine.gpus)
-        wc_case_fact(&c, "GPU", *gpu, "NVML");
-    wc_case_variable(&c, "CUDA_VISIBLE_DEVICES");
-    fixes(&c, facade, runtime->range.low, f);
-    wc_case_end(&c);
+        wc_case_fact(c, "GPU", *gpu, "NVML");
+    wc_case_variable(c, "CUDA_VISIBLE_DEVICES");
+    fixes(c, facade, runtime->range.low, f);
+    wc_case_end(c);
 }
 
 static void look(struct wc_diagnosis *d, const struct wc_object *facade) {
@@ -142,7 +141,7 @@ static void look(struct wc_diagnosis *d, const struct wc_object *facade) {
     const struct row *row = runtime.range.exact ? row_of(runtime.range.low) : NULL;
     struct fit f = {.known = 0};
 
-    if (row && d->s->has_machine)
+    if (row)
         f = fit_of(d->s, row);
     if (f.first)
         emit(d, facade, &runtime, row, &f);

@@ -10,7 +10,7 @@
 enum { NEWEST_MOST = 64, NAMED_MOST = 20 };
 
 struct search {
-    struct wc_case c;
+    struct wc_case *c;
     const struct wc_object *host, *library;
     struct wc_range own;
     size_t undefined, expected; /* seen missing; missing by the table alone */
@@ -31,14 +31,14 @@ static const char *lacking(struct search *s, const char *function) {
     if (wc_version_known(first) && wc_version_compare(first, s->own.high) > 0) {
         if (wc_version_compare(first, s->since) > 0)
             s->since = first;
-        return wc_format(&s->c, "came with %s", wc_format_version(&s->c, first));
+        return wc_format(s->c, "came with %s", wc_format_version(s->c, first));
     }
     if (wc_version_known(last) && last.patch < 0)
         last.patch = INT32_MAX; /* a two-part last covers all its patches */
     if (wc_version_known(last) && wc_version_compare(last, s->own.low) < 0) {
         if (!wc_version_known(s->until) || last.major < s->until.major)
             s->until = wc_function_last(f);
-        return wc_format(&s->c, "last in %s", wc_format_version(&s->c, wc_function_last(f)));
+        return wc_format(s->c, "last in %s", wc_format_version(s->c, wc_function_last(f)));
     }
     return NULL;
 }
@@ -49,11 +49,11 @@ static void note(struct search *s, const char *function, const char *why, bool u
     s->undefined += undefined;
     s->expected += !undefined;
     if (!s->first)
-        s->first = wc_format_name(&s->c, function);
+        s->first = wc_format_name(s->c, function);
     if (s->undefined + s->expected <= NAMED_MOST)
-        wc_case_fact(&s->c, function, why, undefined ? "slot, function table" : "function table");
+        wc_case_fact(s->c, function, why, undefined ? "slot, function table" : "function table");
     else
-        s->c.more++;
+        s->c->more++;
 }
 
 /* A lazy slot may lead into a framework's own stubs. */
@@ -74,7 +74,7 @@ static void in_binding(struct search *s, const struct wc_binding_record *b) {
 
 /* Is the function in a binding of the host, whatever it says? Then in_binding has judged it. */
 static bool bound(const struct search *s, const char *function) {
-    WC_EACH(b, s->c.d->s->bindings)
+    WC_EACH(b, s->c->d->s->bindings)
         if (wc_is_binding_of(b, s->host))
             WC_EACH(name, b->r.functions)
                 if (wc_str_same(*name, function))
@@ -92,7 +92,7 @@ static void in_demand(struct search *s, const struct wc_demand_record *r) {
 }
 
 static void look(struct search *s) {
-    const struct wc_stack *stack = s->c.d->s;
+    const struct wc_stack *stack = s->c->d->s;
 
     WC_EACH(b, stack->bindings)
         if (wc_is_binding_of(b, s->host))
@@ -105,16 +105,16 @@ static void look(struct search *s) {
 /* What would have them all, as far as the table knows: a newer minor, or an older major. */
 static const char *release_for(struct search *s) {
     if (wc_version_known(s->until))
-        return wc_format_major(&s->c, s->until.major);
-    return wc_version_known(s->since) ? wc_format_from(&s->c, s->since) : NULL;
+        return wc_format_major(s->c, s->until.major);
+    return wc_version_known(s->since) ? wc_format_from(s->c, s->since) : NULL;
 }
 
 static void emit(struct search *s) {
-    struct wc_case *c = &s->c;
+    struct wc_case *c = s->c;
     size_t n = s->undefined + s->expected;
     const char *host = wc_format_name(c, wc_path_of(s->host));
     const char *library = wc_format_name(c, wc_name_of(s->library));
-    const char *version = wc_format_range(c, &s->own);
+    const char *version = wc_format_range(c, s->own);
 
     c->r.title = n == 1 ? wc_format(c, "%s imports %s, which %s %s does not have", host, s->first,
                                     library, version)
@@ -166,7 +166,7 @@ static const struct wc_demand_record *linked_with_older(const struct wc_stack *s
 }
 
 static void fix_torn(struct search *s, const char *file, const struct wc_demand_record *linked) {
-    struct wc_case *c = &s->c;
+    struct wc_case *c = s->c;
 
     wc_case_fact(c, "linked with", wc_format_demand_whole(c, linked), linked->source);
     wc_case_advice(c, WC_ACTION_UPGRADE_HOST,
@@ -180,13 +180,13 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f,
     const struct wc_file_record *file = wc_file_like(d->s, f, "libcudnn.so");
     const struct wc_object *by = wc_caller_of(d->s, f);
     struct wc_object found = wc_file_as_object(file, NULL);
-    struct search s = {.since = wc_function_first(wc_function_find(u->symbol)),
+    struct search s = {.c = wc_case_begin(d),
+                       .since = wc_function_first(wc_function_find(u->symbol)),
                        .until = WC_VERSION_NONE};
     const struct wc_demand_record *linked = linked_with_older(d->s, u->file, s.since);
-    struct wc_case *c = &s.c;
+    struct wc_case *c = s.c;
 
     s.library = file ? &found : only_facade(d->s);
-    wc_case_begin(c, d);
     c->r.title = wc_format(c, "%s imports %s, which the cuDNN that it found does not have",
                            wc_format_name(c, u->file), wc_format_name(c, u->symbol));
     c->r.host = by && !wc_is_cudnn(by) ? by->r.object : WC_NULL;
@@ -221,7 +221,8 @@ void wc_find_missing_symbols(struct wc_diagnosis *d) {
     const struct wc_object *last = NULL;
 
     WC_EACH(use, d->uses) {
-        struct search s = {.host = use->host,
+        struct search s = {.c = wc_case_begin(d),
+                           .host = use->host,
                            .library = use->library,
                            .own = wc_own_range(use->library),
                            .since = WC_VERSION_NONE,
@@ -229,7 +230,6 @@ void wc_find_missing_symbols(struct wc_diagnosis *d) {
         if (use->host == last) /* its first library tells */
             continue;
         last = use->host;
-        wc_case_begin(&s.c, d);
         look(&s);
         if (s.undefined + s.expected)
             emit(&s);

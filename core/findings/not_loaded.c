@@ -204,21 +204,20 @@ static const char *not_found_title(struct wc_case *c, const struct wc_failure *f
 
 static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f, const char *name) {
     const struct wc_object *host = wc_caller_of(d->s, f);
-    struct wc_case c;
+    struct wc_case *c = wc_case_begin(d);
 
-    wc_case_begin(&c, d);
-    c.r.title = not_found_title(&c, f, name);
+    c->r.title = not_found_title(c, f, name);
     if (host)
-        c.r.host = host->r.object;
-    c.r.explained_by = wc_found_before(d, WC_NULL, "installation-incomplete", NULL);
-    not_found_facts(&c, f, name);
+        c->r.host = host->r.object;
+    c->r.explained_by = wc_found_before(d, WC_NULL, "installation-incomplete", NULL);
+    not_found_facts(c, f, name);
     if (refused(f))
-        wc_case_advice(&c, WC_ACTION_CHECK,
+        wc_case_advice(c, WC_ACTION_CHECK,
                        "look at the file that the loader refused, and reinstall "
                        "the package that it belongs to");
     else
-        not_found_fixes(&c, f, name);
-    wc_case_end(&c);
+        not_found_fixes(c, f, name);
+    wc_case_end(c);
 }
 
 /* A file was there for this caller: that is the cause, and bad-file, wrong-name or
@@ -317,25 +316,24 @@ static void report_dependency(struct wc_diagnosis *d, const struct wc_failure *f
     const struct wc_object *cudnn = wc_is_cudnn(caller) ? caller : NULL;
     const struct wc_searched *searched = search_of(d->s, f);
     const struct wc_candidate *copy = copy_for(d->s, f, missing);
-    struct wc_case c;
+    struct wc_case *c = wc_case_begin(d);
 
-    wc_case_begin(&c, d);
-    c.r.title = wc_format(&c, "%s could not be loaded: it needs %s, which was not found",
-                          wc_format_name(&c, f->r.name), wc_format_name(&c, missing));
-    wc_case_about(&c, cudnn && facade ? facade : caller);
-    c.r.explained_by = wc_found_before(d, c.r.object, "cuda-major-differs", NULL);
-    wc_case_request(&c, f);
-    wc_case_fact(&c, "missing", wc_format(&c, "%s", missing), "dlerror");
+    c->r.title = wc_format(c, "%s could not be loaded: it needs %s, which was not found",
+                           wc_format_name(c, f->r.name), wc_format_name(c, missing));
+    wc_case_about(c, cudnn && facade ? facade : caller);
+    c->r.explained_by = wc_found_before(d, c->r.object, "cuda-major-differs", NULL);
+    wc_case_request(c, f);
+    wc_case_fact(c, "missing", wc_format(c, "%s", missing), "dlerror");
     if (searched && wc_str_same(searched->r.name, missing))
-        wc_case_fact(&c, "needed by", searched->r.caller, "DT_NEEDED");
-    wc_case_asked_by(&c, f);
-    wc_case_searched(&c, searched);
+        wc_case_fact(c, "needed by", searched->r.caller, "DT_NEEDED");
+    wc_case_asked_by(c, f);
+    wc_case_searched(c, searched);
     if (cudnn)
-        wc_case_library(&c, "cuDNN", cudnn);
+        wc_case_library(c, "cuDNN", cudnn);
     if (copy)
-        fix_with_copy(&c, copy);
-    dependency_fixes(&c, f, missing, cudnn);
-    wc_case_end(&c);
+        fix_with_copy(c, copy);
+    dependency_fixes(c, f, missing, cudnn);
+    wc_case_end(c);
 }
 
 void wc_find_dependency_missing(struct wc_diagnosis *d) {

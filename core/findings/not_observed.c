@@ -4,22 +4,21 @@
 
 void wc_find_not_observed(struct wc_diagnosis *d) {
     const struct wc_stack *s = d->s;
-    struct wc_case c;
 
     if (!s->unobserved.n)
         return;
-    wc_case_begin(&c, d);
-    c.on_disk = true;
-    c.r.title = s->unobserved.n == 1
-                    ? wc_format(&c, "not observed: %s",
-                                s->unobserved.p[0].r.what ? s->unobserved.p[0].r.what : "?")
-                    : wc_format(&c, "%zu things were not observed", s->unobserved.n);
+    struct wc_case *c = wc_case_begin(d);
+    c->on_disk = true;
+    c->r.title = s->unobserved.n == 1
+                     ? wc_format(c, "not observed: %s",
+                                 s->unobserved.p[0].r.what ? s->unobserved.p[0].r.what : "?")
+                     : wc_format(c, "%zu things were not observed", s->unobserved.n);
     WC_EACH(u, s->unobserved) {
         const struct wc_unobserved_record *r = &u->r;
-        wc_case_fact(&c, r->what ? r->what : "not observed", r->why ? r->why : "reason unknown",
+        wc_case_fact(c, r->what ? r->what : "not observed", r->why ? r->why : "reason unknown",
                      r->path);
     }
-    wc_case_advice(&c, WC_ACTION_CHECK,
+    wc_case_advice(c, WC_ACTION_CHECK,
                    "what is told of the rest still holds; docs/findings.md says what lies behind");
-    wc_case_end(&c);
+    wc_case_end(c);
 }

@@ -8,12 +8,6 @@
 
 enum { NAMED = 8, PACKAGES_MOST = 16 };
 
-static bool is_below(const char *path, const char *directory) {
-    size_t n = directory ? wc_str_length(directory) : 0;
-
-    return path && n > 1 && wc_str_starts(path, directory) && path[n] == '/';
-}
-
 static bool belongs_to(const struct wc_object *o, const struct wc_package_record *p) {
     return wc_is_cudnn(o) && o->r.installation_path && p->installation_path &&
            wc_str_same(o->r.installation_path, p->installation_path);
@@ -31,7 +25,10 @@ static const struct wc_object *mapped_of(const struct wc_stack *s,
 }
 
 static bool has_host(const struct wc_stack *s, const struct wc_package_record *p) {
-    return WC_ANY(o, s->objects, wc_wants_cudnn(o) && is_below(wc_real_path_of(o), p->prefix));
+    size_t n = p->prefix ? wc_str_length(p->prefix) : 0;
+
+    return WC_ANY(o, s->objects,
+                  n > 1 && wc_wants_cudnn(o) && wc_is_below(wc_real_path_of(o), p->prefix, n));
 }
 
 static const char *format_package(struct wc_case *c, const struct wc_package_record *p) {
@@ -68,8 +65,7 @@ static bool would_answer(const char *file, const char *asked) {
 
     wc_name_read(file, &a);
     wc_name_read(asked, &b);
-    return a.kind == b.kind && wc_kind_is_cudnn(b.kind) && wc_str_same(a.part, b.part) &&
-           (a.version.major < 0 || b.version.major < 0 || a.version.major == b.version.major);
+    return wc_kind_is_cudnn(b.kind) && wc_names_agree(&a, &b);
 }
 
 static bool came_in(const struct wc_stack *s, const char *file) {
@@ -91,21 +87,14 @@ static const struct wc_failure *failed_for(const struct wc_stack *s,
 }
 
 /* A part of another installation and release that took the place of a missing one. */
-static const struct wc_object *stands_in(const struct wc_stack *s,
-                                         const struct wc_package_record *p) {
-    WC_EACH(o, s->objects) {
-        const struct wc_object *facade = wc_facade_of(s, o);
-        struct wc_range a, b;
-        if (o->r.role != WC_role_PART || !o->r.mapped || belongs_to(o, p) || !facade ||
-            !belongs_to(facade, p))
-            continue;
-        a = wc_own_range(o);
-        b = wc_own_range(facade);
-        WC_EACH(missing, p->missing)
-            if (would_answer(*missing, wc_real_path_of(o)) && !wc_ranges_meet(&a, &b))
-                return o;
-    }
-    return NULL;
+static bool stands_in(const struct wc_stack *s, const struct wc_object *o,
+                      const struct wc_package_record *p) {
+    const struct wc_object *facade = wc_facade_of(s, o);
+
+    return o->r.role == WC_role_PART && o->r.mapped && !belongs_to(o, p) && facade &&
+           belongs_to(facade, p) &&
+           WC_ANY(missing, p->missing, would_answer(*missing, wc_real_path_of(o))) &&
+           !wc_ranges_meet(wc_own_range(o), wc_own_range(facade));
 }
 
 static const char *incomplete_title(struct wc_case *c, const struct wc_package_record *p) {
@@ -122,25 +111,24 @@ static const char *incomplete_title(struct wc_case *c, const struct wc_package_r
 
 static void report_incomplete(struct wc_diagnosis *d, const struct wc_package_record *p,
                               const struct wc_failure *f) {
-    const struct wc_object *instead = stands_in(d->s, p);
-    struct wc_case c;
+    const struct wc_object *instead = WC_FIRST(o, d->s->objects, stands_in(d->s, o, p));
+    struct wc_case *c = wc_case_begin(d);
 
-    wc_case_begin(&c, d);
-    c.on_disk = true;
+    c->on_disk = true;
     if (!f && !instead)
-        c.r.severity = WC_severity_WARNING; /* nothing has failed for want of it, by luck */
-    c.r.title = incomplete_title(&c, p);
-    package_facts(&c, p);
-    name_files(&c, "missing", &p->missing, "list of the package");
+        c->r.severity = WC_severity_WARNING; /* nothing has failed for want of it, by luck */
+    c->r.title = incomplete_title(c, p);
+    package_facts(c, p);
+    name_files(c, "missing", &p->missing, "list of the package");
     if (f)
-        wc_case_request(&c, f);
+        wc_case_request(c, f);
     if (instead)
-        wc_case_library(&c, "in the place of a missing one", instead);
+        wc_case_library(c, "in the place of a missing one", instead);
     if (p->installation_kind == WC_installation_kind_WHEEL)
-        wc_case_fact(&c, "mind", "pip takes it for installed: a plain pip install changes nothing",
+        wc_case_fact(c, "mind", "pip takes it for installed: a plain pip install changes nothing",
                      NULL);
-    wc_fix_package(&c, p, NULL);
-    wc_case_end(&c);
+    wc_fix_package(c, p, NULL);
+    wc_case_end(c);
 }
 
 void wc_find_installation_incomplete(struct wc_diagnosis *d) {
@@ -179,24 +167,14 @@ static bool is_torn(const struct wc_stack *s, const struct wc_package_record *p)
     const struct wc_object *first = NULL;
 
     WC_EACH(o, s->objects) {
-        struct wc_range a, b;
         if (!o->r.mapped || !belongs_to(o, p) || wc_major_of(o) < 0)
             continue;
-        if (!first || wc_major_of(first) != wc_major_of(o)) {
+        if (!first || wc_major_of(first) != wc_major_of(o))
             first = o;
-            continue;
-        }
-        a = wc_seen_range(first);
-        b = wc_seen_range(o);
-        if (!wc_ranges_meet(&a, &b))
+        else if (!wc_ranges_meet(wc_seen_range(first), wc_seen_range(o)))
             return true;
     }
     return false;
-}
-
-static bool wanted_by_a_host(const struct wc_stack *s, const struct wc_package_record *p) {
-    return WC_ANY(demand, s->demands,
-                  demand->r.package && wc_str_same(demand->r.package, p->package));
 }
 
 /* "nvidia-cudnn-cu12" is the name of "nvidia-cudnn-cu12 9.1.0.70". */
@@ -206,27 +184,22 @@ static bool names(const char *text, const struct wc_package_record *p) {
     return n && text && wc_str_starts(text, p->package) && (text[n] == ' ' || !text[n]);
 }
 
-static const struct wc_package_record *sharer(const struct wc_stack *s,
-                                              const struct wc_package_record *p, const char *name) {
-    WC_EACH(package, s->packages)
-        if (names(name, &package->r) && wc_str_same(package->r.prefix, p->prefix))
-            return &package->r;
-    return NULL;
-}
-
 /* Of two that own the same files: the one that a host requires, else the one whose files are there.
  */
 static int64_t worth(const struct wc_stack *s, const struct wc_package_record *p) {
-    return (wanted_by_a_host(s, p) ? 1000 : 0) - (int64_t)p->changed.n - (int64_t)p->missing.n;
+    bool wanted = p->package && WC_ANY(d, s->demands, wc_str_same(d->r.package, p->package));
+
+    return (wanted ? 1000 : 0) - (int64_t)p->changed.n - (int64_t)p->missing.n;
 }
 
 /* The sharing package that is to go; NULL: p itself is, or none is known. */
 static const char *to_go(const struct wc_stack *s, const struct wc_package_record *p, bool *told) {
     *told = false;
     WC_EACH(name, p->shared_with) {
-        const struct wc_package_record *other = sharer(s, p, *name);
-        *told = *told || (other && (worth(s, other) > worth(s, p) ||
-                                    (worth(s, other) == worth(s, p) && other < p)));
+        const struct wc_package *other =
+            WC_FIRST(o, s->packages, names(*name, &o->r) && wc_str_same(o->r.prefix, p->prefix));
+        int64_t more = other ? worth(s, &other->r) - worth(s, p) : -1;
+        *told = *told || more > 0 || (more == 0 && &other->r < p);
     }
     return p->shared_with.n && !*told ? p->shared_with.p[0] : NULL;
 }
@@ -254,24 +227,23 @@ static const char *mixed_title(struct wc_case *c, const struct wc_package_record
 
 static void report_mixed(struct wc_diagnosis *d, const struct wc_package_record *p,
                          const struct wc_object *o, const char *other) {
-    struct wc_case c;
+    struct wc_case *c = wc_case_begin(d);
 
-    wc_case_begin(&c, d);
-    c.on_disk = true;
+    c->on_disk = true;
     if (!p->shared_with.n || !is_torn(d->s, p))
-        c.r.severity = WC_severity_WARNING;
-    c.r.title = mixed_title(&c, p, o);
-    package_facts(&c, p);
-    name_files(&c, "shared with", &p->shared_with, "list of that package");
-    name_files(&c, "other size than listed", &p->changed, "list of the package");
-    name_files(&c, "on no list", &p->foreign, "directory of the package");
+        c->r.severity = WC_severity_WARNING;
+    c->r.title = mixed_title(c, p, o);
+    package_facts(c, p);
+    name_files(c, "shared with", &p->shared_with, "list of that package");
+    name_files(c, "other size than listed", &p->changed, "list of the package");
+    name_files(c, "on no list", &p->foreign, "directory of the package");
     if (o)
-        wc_case_library(&c, "says another version", o);
+        wc_case_library(c, "says another version", o);
     for (size_t i = 0; i < p->foreign.n && i < NAMED; i++)
-        wc_case_advice(&c, WC_ACTION_REMOVE, "take away %s", p->foreign.p[i]);
+        wc_case_advice(c, WC_ACTION_REMOVE, "take away %s", p->foreign.p[i]);
     if (p->foreign.n == 0 || p->changed.n || other || o)
-        wc_fix_package(&c, p, other);
-    wc_case_end(&c);
+        wc_fix_package(c, p, other);
+    wc_case_end(c);
 }
 
 void wc_find_installation_mixed(struct wc_diagnosis *d) {

@@ -128,30 +128,28 @@ static const char *title(struct wc_case *c, const struct wc_object *facade,
 }
 
 static void check(struct wc_diagnosis *d, const struct wc_object *facade) {
-    struct wc_case c;
+    struct wc_case *c = wc_case_begin(d);
     struct missing m;
     struct wc_name n;
 
-    wc_case_begin(&c, d);
-    look(&c, facade, &m);
+    look(c, facade, &m);
     if (!m.n)
         return;
-    c.r.title = title(&c, facade, &m);
+    c->r.title = title(c, facade, &m);
     if (facade) {
-        c.r.object = facade->r.object;
-        wc_case_library(&c, "facade", facade);
-        wc_case_fact(&c, "parts belong into", wc_directory_of(&c, facade),
-                     "directory of the facade");
+        c->r.object = facade->r.object;
+        wc_case_library(c, "facade", facade);
+        wc_case_fact(c, "parts belong into", wc_directory_of(c, facade), "directory of the facade");
     }
-    c.r.explained_by = wc_found_before(d, c.r.object, "installation-incomplete", NULL);
+    c->r.explained_by = wc_found_before(d, c->r.object, "installation-incomplete", NULL);
     WC_EACH(f, d->s->failures)
         if (is_request(d->s, f, facade, &n) && listed(&m, n.part))
-            wc_case_request(&c, f);
+            wc_case_request(c, f);
     if (facade)
-        wc_fix_reinstall(&c, facade);
-    wc_case_advice(&c, WC_ACTION_CHECK,
+        wc_fix_reinstall(c, facade);
+    wc_case_advice(c, WC_ACTION_CHECK,
                    "or put all files of one cuDNN release into the facade's directory");
-    wc_case_end(&c);
+    wc_case_end(c);
 }
 
 void wc_find_part_missing(struct wc_diagnosis *d) {

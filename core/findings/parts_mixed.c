@@ -23,7 +23,7 @@ static void add(struct set *set, const struct wc_object *part) {
     bool near = wc_same_installation(set->facade, part);
     struct wc_range range = near ? wc_seen_range(part) : wc_own_range(part);
     struct wc_range own = near ? wc_seen_range(set->facade) : set->own;
-    bool meets = wc_ranges_meet(&range, &own);
+    bool meets = wc_ranges_meet(range, own);
 
     if (!set->foreign && !near)
         set->foreign = part;
@@ -63,7 +63,7 @@ static void row(struct wc_case *c, const struct wc_object *o) {
                  o->r.role == WC_role_FACADE ? "facade"
                  : o->r.part                 ? o->r.part
                                              : "part",
-                 wc_format(c, "%s  %s%s%s", wc_format_range(c, &own), directory ? directory : "?",
+                 wc_format(c, "%s  %s%s%s", wc_format_range(c, own), directory ? directory : "?",
                            installation ? "  " : "", installation),
                  own.source);
 }
@@ -161,28 +161,27 @@ static const char *format_part(struct wc_case *c, const struct wc_object *o) {
 static void facade_differs(struct wc_diagnosis *d, const struct wc_object *facade) {
     struct set of = set_of(d->s, facade), *set = &of;
     const char *answering = wc_answering_part(wc_major_of(set->facade));
-    struct wc_case c;
 
     if (!set->differ || set->agree)
         return;
-    wc_case_begin(&c, d);
-    c.r.title = wc_format(&c,
-                          set->differ > 1 ? "%s is cuDNN %s, its parts are not: %s"
-                                          : "%s is cuDNN %s, its part is not: %s",
-                          wc_format_name(&c, wc_name_of(set->facade)),
-                          wc_format_range(&c, &set->own), format_part(&c, set->other));
-    c.r.object = set->facade->r.object;
-    c.r.explained_by =
-        wc_found_before(d, c.r.object, "installation-mixed", "installation-incomplete", NULL);
-    matrix(&c, set);
+    struct wc_case *c = wc_case_begin(d);
+    c->r.title = wc_format(c,
+                           set->differ > 1 ? "%s is cuDNN %s, its parts are not: %s"
+                                           : "%s is cuDNN %s, its part is not: %s",
+                           wc_format_name(c, wc_name_of(set->facade)), wc_format_range(c, set->own),
+                           format_part(c, set->other));
+    c->r.object = set->facade->r.object;
+    c->r.explained_by =
+        wc_found_before(d, c->r.object, "installation-mixed", "installation-incomplete", NULL);
+    matrix(c, set);
     if (answering)
-        wc_case_fact(&c, "mind",
-                     wc_format(&c, "cudnnGetVersion returns the %s part's number, not the facade's",
+        wc_case_fact(c, "mind",
+                     wc_format(c, "cudnnGetVersion returns the %s part's number, not the facade's",
                                answering),
                      NULL);
-    lookups(&c, set->facade);
-    fixes(&c, set, set->foreign ? set->foreign : set->other);
-    wc_case_end(&c);
+    lookups(c, set->facade);
+    fixes(c, set, set->foreign ? set->foreign : set->other);
+    wc_case_end(c);
 }
 
 static void format_refusal(struct wc_case *c, const struct set *set, const struct wc_refusal *r) {
@@ -207,48 +206,46 @@ static void fix_refusal(struct wc_case *c, const struct set *set, const struct w
 
 static void parts_differ(struct wc_diagnosis *d, const struct wc_object *facade) {
     struct set of = set_of(d->s, facade), *set = &of;
-    bool differ = set->newest && !wc_ranges_meet(&set->newest_range, &set->oldest_range);
+    bool differ = set->newest && !wc_ranges_meet(set->newest_range, set->oldest_range);
     struct wc_refusal refusal;
     bool refused = first_refusal(d->s, set->facade, &refusal);
-    struct wc_case c;
 
     if (!differ && !refused)
         return;
-    wc_case_begin(&c, d);
+    struct wc_case *c = wc_case_begin(d);
     if (differ)
-        c.r.title = wc_format(&c, "the parts of %s are of different releases: %s, %s",
-                              wc_format_name(&c, wc_name_of(set->facade)),
-                              format_part(&c, set->oldest), format_part(&c, set->newest));
+        c->r.title = wc_format(c, "the parts of %s are of different releases: %s, %s",
+                               wc_format_name(c, wc_name_of(set->facade)),
+                               format_part(c, set->oldest), format_part(c, set->newest));
     else
-        format_refusal(&c, set, &refusal);
-    c.r.object = set->facade->r.object;
-    c.r.explained_by =
-        wc_found_before(d, c.r.object, "installation-mixed", "installation-incomplete", NULL);
-    matrix(&c, set);
-    lookups(&c, set->facade);
-    fixes(&c, set, set->foreign ? set->foreign : set->newest);
+        format_refusal(c, set, &refusal);
+    c->r.object = set->facade->r.object;
+    c->r.explained_by =
+        wc_found_before(d, c->r.object, "installation-mixed", "installation-incomplete", NULL);
+    matrix(c, set);
+    lookups(c, set->facade);
+    fixes(c, set, set->foreign ? set->foreign : set->newest);
     if (refused)
-        fix_refusal(&c, set, &refusal);
-    wc_case_end(&c);
+        fix_refusal(c, set, &refusal);
+    wc_case_end(c);
 }
 
 static void other_installation(struct wc_diagnosis *d, const struct wc_object *facade) {
     struct set of = set_of(d->s, facade), *set = &of;
-    struct wc_case c;
     const char *directory;
 
     if (!set->foreign)
         return;
-    wc_case_begin(&c, d);
-    directory = wc_directory_of(&c, set->foreign);
-    c.r.title = wc_format(&c, "%s runs with part %s of another installation, in %s",
-                          wc_format_name(&c, wc_name_of(set->facade)),
-                          set->foreign->r.part ? wc_format_name(&c, set->foreign->r.part) : "?",
-                          directory ? directory : "?");
-    c.r.object = set->facade->r.object;
-    matrix(&c, set);
-    fixes(&c, set, set->foreign);
-    wc_case_end(&c);
+    struct wc_case *c = wc_case_begin(d);
+    directory = wc_directory_of(c, set->foreign);
+    c->r.title = wc_format(c, "%s runs with part %s of another installation, in %s",
+                           wc_format_name(c, wc_name_of(set->facade)),
+                           set->foreign->r.part ? wc_format_name(c, set->foreign->r.part) : "?",
+                           directory ? directory : "?");
+    c->r.object = set->facade->r.object;
+    matrix(c, set);
+    fixes(c, set, set->foreign);
+    wc_case_end(c);
 }
 
 void wc_find_facade_and_parts_differ(struct wc_diagnosis *d) {

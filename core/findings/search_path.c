@@ -42,20 +42,19 @@ void wc_find_search_path_suspect(struct wc_diagnosis *d) {
     bool failed = wc_found_before(d, WC_NULL, "library-not-found", "dependency-missing",
                                   "part-missing", NULL) != NULL;
     size_t relative = 0, nowhere = 0;
-    struct wc_case c;
 
     if (!list || !*list)
         return;
-    wc_case_begin(&c, d);
-    c.on_disk = true;
+    struct wc_case *c = wc_case_begin(d);
+    c->on_disk = true;
     for (const char *p = list;; p++) {
         size_t n = element_length(p);
         if (is_relative(p, n)) {
             relative++;
-            wc_case_fact(&c, "relative", format_element(&c, p, n), "LD_LIBRARY_PATH");
+            wc_case_fact(c, "relative", format_element(c, p, n), "LD_LIBRARY_PATH");
         } else if (failed && leads_nowhere(d->s, p, n)) {
             nowhere++;
-            wc_case_fact(&c, "no such directory", format_element(&c, p, n), "LD_LIBRARY_PATH");
+            wc_case_fact(c, "no such directory", format_element(c, p, n), "LD_LIBRARY_PATH");
         }
         p += n;
         if (!*p)
@@ -63,9 +62,9 @@ void wc_find_search_path_suspect(struct wc_diagnosis *d) {
     }
     if (!relative && !nowhere)
         return;
-    c.r.title = relative ? "LD_LIBRARY_PATH makes what is loaded depend on the working directory"
-                         : "LD_LIBRARY_PATH names directories that are not there";
-    wc_case_advice(&c, WC_ACTION_SET_VARIABLE,
+    c->r.title = relative ? "LD_LIBRARY_PATH makes what is loaded depend on the working directory"
+                          : "LD_LIBRARY_PATH names directories that are not there";
+    wc_case_advice(c, WC_ACTION_SET_VARIABLE,
                    "write LD_LIBRARY_PATH without them, each directory by its absolute path");
-    wc_case_end(&c);
+    wc_case_end(c);
 }

@@ -6,13 +6,6 @@
  */
 #include "finding.h"
 
-/* cuDNN's libraries and its CUDA dependencies; of others nothing is known. */
-static bool is_ours(const char *name) {
-    enum wc_name_kind kind = wc_name_kind_of(name);
-
-    return wc_kind_is_cudnn(kind) || kind == WC_NAME_CUDA_DEPENDENCY;
-}
-
 /* What has to have the symbol version: the file, or the library that it is named after. */
 static const char *library_of(const struct wc_unmet *u) {
     return u->library[0] ? u->library : u->version;
@@ -20,7 +13,8 @@ static const char *library_of(const struct wc_unmet *u) {
 
 /* cuDNN's own needs count, too: an old libstdc++, say. */
 static bool is_relevant(const struct wc_unmet *u) {
-    return is_ours(library_of(u)) || is_ours(u->file) || wc_name_hints(wc_base_name(u->file));
+    return wc_kind_is_ours(wc_name_kind_of(library_of(u))) ||
+           wc_kind_is_ours(wc_name_kind_of(u->file)) || wc_name_hints(wc_base_name(u->file));
 }
 
 bool wc_failed_for_symbol_version(const struct wc_stack *s, const struct wc_failure *f,
@@ -89,22 +83,21 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f, const struc
     const struct wc_object *library = wc_mapped_as(d->s, library_of(u));
     const struct wc_file_record *file = wc_file_like(d->s, f, library_of(u));
     const struct wc_object *by = wc_caller_of(d->s, f);
-    struct wc_case c;
+    struct wc_case *c = wc_case_begin(d);
 
-    wc_case_begin(&c, d);
-    c.r.title = title(&c, u, !library && file && file->version ? file->version : "it");
-    c.r.object = library ? library->r.object : WC_NULL;
-    c.r.host = by && !wc_is_cudnn(by) ? by->r.object : WC_NULL;
-    wc_case_fact(&c, "refused", wc_format(&c, "%s", u->file), "dlerror");
-    symbol_facts(&c, u);
+    c->r.title = title(c, u, !library && file && file->version ? file->version : "it");
+    c->r.object = library ? library->r.object : WC_NULL;
+    c->r.host = by && !wc_is_cudnn(by) ? by->r.object : WC_NULL;
+    wc_case_fact(c, "refused", wc_format(c, "%s", u->file), "dlerror");
+    symbol_facts(c, u);
     if (library)
-        wc_case_library(&c, "library", library);
+        wc_case_library(c, "library", library);
     else if (file)
-        wc_case_file(&c, "library", file, u->library[0] ? "dlerror" : "replay of the search");
-    wc_case_request(&c, f);
-    wc_case_asked_by(&c, f);
-    fixes(&c, u, by, library, file);
-    wc_case_end(&c);
+        wc_case_file(c, "library", file, u->library[0] ? "dlerror" : "replay of the search");
+    wc_case_request(c, f);
+    wc_case_asked_by(c, f);
+    fixes(c, u, by, library, file);
+    wc_case_end(c);
 }
 
 void wc_find_symbol_version_not_found(struct wc_diagnosis *d) {

@@ -17,43 +17,38 @@ static bool same_file(const struct wc_object *a, const struct wc_object *b) {
 }
 
 static void add(struct facades *f, const struct wc_object *o) {
-    struct wc_range range = wc_own_range(o), other;
-
     for (size_t i = 0; i < f->n; i++) {
         if (same_file(f->p[i], o))
             return;
-        other = wc_own_range(f->p[i]);
-        f->differ = f->differ || !wc_ranges_meet(&range, &other);
+        f->differ = f->differ || !wc_ranges_meet(wc_own_range(o), wc_own_range(f->p[i]));
     }
     if (f->n < FACADES_MOST)
         f->p[f->n++] = o;
 }
 
 static void emit(struct wc_diagnosis *d, const struct facades *f) {
-    struct wc_case c;
-    const char *versions;
+    struct wc_case *c = wc_case_begin(d);
+    const char *versions = wc_format_own(c, f->p[0]);
 
-    wc_case_begin(&c, d);
     if (!f->differ)
-        c.r.severity = WC_severity_NOTE;
-    versions = wc_format_own(&c, f->p[0]);
+        c->r.severity = WC_severity_NOTE;
     for (size_t i = 1; i < f->n; i++)
-        versions = wc_format(&c, "%s%s%s", versions, i + 1 < f->n ? ", " : " and ",
-                             wc_format_own(&c, f->p[i]));
-    c.r.title = wc_format(&c, "%zu cuDNN facades in one process: %s", f->n, versions);
+        versions = wc_format(c, "%s%s%s", versions, i + 1 < f->n ? ", " : " and ",
+                             wc_format_own(c, f->p[i]));
+    c->r.title = wc_format(c, "%zu cuDNN facades in one process: %s", f->n, versions);
     for (size_t i = 0; i < f->n; i++) {
-        wc_case_library(&c, "facade", f->p[i]);
+        wc_case_library(c, "facade", f->p[i]);
         WC_EACH(use, d->uses)
             if (use->library == f->p[i])
-                wc_case_fact(&c, "used by", wc_path_of(use->host), "bindings");
+                wc_case_fact(c, "used by", wc_path_of(use->host), "bindings");
     }
-    wc_case_fact(&c, "mind", "what asks for parts by name alone may get those of the other copy",
+    wc_case_fact(c, "mind", "what asks for parts by name alone may get those of the other copy",
                  NULL);
     wc_case_advice(
-        &c, WC_ACTION_REMOVE,
+        c, WC_ACTION_REMOVE,
         "let all hosts find one copy: remove the others, or install releases of the hosts "
         "that share one");
-    wc_case_end(&c);
+    wc_case_end(c);
 }
 
 void wc_find_two_copies_loaded(struct wc_diagnosis *d) {

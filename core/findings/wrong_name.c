@@ -10,22 +10,13 @@ enum { MISSING_NAME = 128 };
 
 /* ---- loaded under a name that is not its own ---- */
 
-static bool is_ours(const struct wc_name *n) {
-    return wc_kind_is_cudnn(n->kind) || n->kind == WC_NAME_CUDA_DEPENDENCY;
-}
-
 /* Does the SONAME belong to another library than this name, or to another major of it? */
 static bool is_other(const char *name, const char *soname) {
     struct wc_name called, is;
 
     wc_name_read(name, &called);
     wc_name_read(soname, &is);
-    if (!is_ours(&called))
-        return false;
-    if (called.kind != is.kind || !wc_str_same(called.part, is.part))
-        return true;
-    return called.version.major >= 0 && is.version.major >= 0 &&
-           called.version.major != is.version.major;
+    return wc_kind_is_ours(called.kind) && !wc_names_agree(&called, &is);
 }
 
 /* A stand-in of another maker may be called as it likes, as long as it has cuDNN's functions. */
@@ -73,25 +64,24 @@ static void fix_false(struct wc_case *c, const struct wc_object *o, const char *
 static void report_false(struct wc_diagnosis *d, const struct wc_object *o, const char *name) {
     const struct wc_object *by = wc_object_of(d->s, o->r.asked_by_object, o->r.asked_by);
     const char *who;
-    struct wc_case c;
+    struct wc_case *c = wc_case_begin(d);
 
-    wc_case_begin(&c, d);
-    who = o->r.asked_by ? wc_format_name(&c, o->r.asked_by) : "the program";
-    c.r.title = wc_format(&c,
-                          o->r.asked_how == WC_operation_NEEDED
-                              ? "%s needs %s and got %s under that name"
-                              : "%s asked for %s and got %s under that name",
-                          who, wc_format_name(&c, name), wc_format_name(&c, o->r.soname));
-    c.r.object = o->r.object;
+    who = o->r.asked_by ? wc_format_name(c, o->r.asked_by) : "the program";
+    c->r.title = wc_format(c,
+                           o->r.asked_how == WC_operation_NEEDED
+                               ? "%s needs %s and got %s under that name"
+                               : "%s asked for %s and got %s under that name",
+                           who, wc_format_name(c, name), wc_format_name(c, o->r.soname));
+    c->r.object = o->r.object;
     if (by && !wc_is_cudnn(by))
-        c.r.host = by->r.object;
-    wc_case_library(&c, "got", o);
-    wc_case_fact(&c, "SONAME", o->r.soname, "dynamic section");
+        c->r.host = by->r.object;
+    wc_case_library(c, "got", o);
+    wc_case_fact(c, "SONAME", o->r.soname, "dynamic section");
     if (o->r.role == WC_role_FACADE && !wc_version_known(o->floor) && !wc_version_known(o->version))
-        wc_case_fact(&c, "functions of cuDNN", "none", "exported functions");
-    fix_false(&c, o, name, by);
-    wc_fix_search_path(&c, o);
-    wc_case_end(&c);
+        wc_case_fact(c, "functions of cuDNN", "none", "exported functions");
+    fix_false(c, o, name, by);
+    wc_fix_search_path(c, o);
+    wc_case_end(c);
 }
 
 /* The loader found a file by its name and refused it, since it has other symbol versions: those of
@@ -115,21 +105,20 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f,
     const struct wc_object *by = wc_caller_of(d->s, f);
     struct wc_object o = wc_file_as_object(file, file->path);
     struct wc_unmet unmet;
-    struct wc_case c;
+    struct wc_case *c = wc_case_begin(d);
 
-    wc_case_begin(&c, d);
     (void)wc_text_unmet(f->r.text, &unmet);
-    c.r.title =
-        wc_format(&c, "%s needs %s and found %s under that name", wc_format_name(&c, unmet.file),
-                  wc_format_name(&c, file->path), wc_format_name(&c, file->soname));
+    c->r.title =
+        wc_format(c, "%s needs %s and found %s under that name", wc_format_name(c, unmet.file),
+                  wc_format_name(c, file->path), wc_format_name(c, file->soname));
     if (by && !wc_is_cudnn(by))
-        c.r.host = by->r.object;
-    wc_case_file(&c, "found", file, "dlerror");
-    wc_case_request(&c, f);
-    wc_case_asked_by(&c, f);
-    fix_false(&c, &o, file->path, by);
-    wc_fix_search_path(&c, &o);
-    wc_case_end(&c);
+        c->r.host = by->r.object;
+    wc_case_file(c, "found", file, "dlerror");
+    wc_case_request(c, f);
+    wc_case_asked_by(c, f);
+    fix_false(c, &o, file->path, by);
+    wc_fix_search_path(c, &o);
+    wc_case_end(c);
 }
 
 /* ---- not found for its name ---- */
@@ -233,29 +222,28 @@ static void emit_missing(struct wc_diagnosis *d, const struct wc_failure *f,
     const struct wc_object *by = wc_caller_of(d->s, f);
     char missing[MISSING_NAME];
     const char *asked = missing_name(f, missing, sizeof missing), *who;
-    struct wc_case c;
+    struct wc_case *c = wc_case_begin(d);
     bool itself = wc_str_same(asked, wc_base_name(f->r.name));
     bool driver = wc_name_kind_of(asked) == WC_NAME_DRIVER;
 
-    wc_case_begin(&c, d);
-    asked = wc_format_name(&c, asked);
-    who = itself ? wc_format_caller(&c, f) : wc_format_name(&c, f->r.name);
-    c.r.title = wc_format(&c,
-                          itself ? "%s asked for %s, which is there under the name %s"
-                                 : "%s needs %s, which is there under the name %s",
-                          who, asked, wc_format_name(&c, file->path));
+    asked = wc_format_name(c, asked);
+    who = itself ? wc_format_caller(c, f) : wc_format_name(c, f->r.name);
+    c->r.title = wc_format(c,
+                           itself ? "%s asked for %s, which is there under the name %s"
+                                  : "%s needs %s, which is there under the name %s",
+                           who, asked, wc_format_name(c, file->path));
     if (!driver || !wc_is_cudnn(by))
-        wc_case_about(&c, by);
+        wc_case_about(c, by);
     /* Others may ask whether there is a GPU, and go on without. */
     if (driver && itself && !(by && (wc_is_cudnn(by) || wc_wants_cudnn(by))))
-        c.r.severity = WC_severity_WARNING;
-    wc_case_file(&c, "file", file,
+        c->r.severity = WC_severity_WARNING;
+    wc_case_file(c, "file", file,
                  file->rule ? wc_enum_word(WC_ENUM_search_rule, file->rule)
                             : "directory asked for");
-    wc_case_request(&c, f);
-    wc_case_asked_by(&c, f);
-    fix_missing(&c, who, asked, file);
-    wc_case_end(&c);
+    wc_case_request(c, f);
+    wc_case_asked_by(c, f);
+    fix_missing(c, who, asked, file);
+    wc_case_end(c);
 }
 
 /* ---- all three ---- */

@@ -16,8 +16,7 @@ static bool counts(const struct wc_demand *demand, const struct wc_hosts *hosts)
     return false;
 }
 
-static bool all_accept(const struct wc_stack *s, const struct wc_hosts *hosts,
-                       struct wc_version v) {
+bool wc_all_accept(const struct wc_stack *s, const struct wc_hosts *hosts, struct wc_version v) {
     return !WC_ANY(demand, s->demands, counts(demand, hosts) && wc_demand_refuses(&demand->r, v));
 }
 
@@ -74,7 +73,7 @@ bool wc_common_releases(const struct wc_stack *s, const struct wc_hosts *hosts,
 
     *low = *high = WC_VERSION_NONE;
     while (wc_version_known(v = next(s, hosts, v))) {
-        bool good = all_accept(s, hosts, v);
+        bool good = wc_all_accept(s, hosts, v);
         if (good && !wc_version_known(*low))
             *low = v;
         if (!good && wc_version_known(*low)) {

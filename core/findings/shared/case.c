@@ -9,7 +9,8 @@ static const char *const actions[WC_ACTIONS] = {
 #include "core/findings/findings.def"
 };
 
-void wc_case_begin(struct wc_case *c, struct wc_diagnosis *d) {
+struct wc_case *wc_case_begin(struct wc_diagnosis *d) {
+    struct wc_case *c = &d->making;
     struct wc_record empty;
 
     wc_record_begin(&empty, WC_KIND_finding);
@@ -20,6 +21,7 @@ void wc_case_begin(struct wc_case *c, struct wc_diagnosis *d) {
     c->facts = c->fixes = 0;
     c->more = 0;
     c->lost = c->on_disk = false;
+    return c;
 }
 
 static const char *keep(struct wc_case *c, const struct wc_text *t) {

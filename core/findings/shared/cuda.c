@@ -9,23 +9,18 @@ enum { LEAST_WITH_MINOR = 65 }; /* cu65 was 6.5: from here on the last digit is 
 
 static const char needed[] = "DT_NEEDED", asked[] = "names it asked for", package[] = "package";
 
-bool wc_is_cuda_dependency(const struct wc_object *o, int32_t *cuda) {
-    *cuda = -1;
-    if (o->r.role != WC_role_CUDA_DEPENDENCY || !o->r.mapped)
-        return false;
-    *cuda = wc_name_cuda(o->r.soname);
-    if (*cuda < 0)
-        *cuda = wc_name_cuda(o->r.path);
-    return *cuda > 0;
+int32_t wc_cuda_of(const struct wc_object *o) {
+    int32_t cuda = wc_name_cuda(o->r.soname);
+
+    if (cuda < 0)
+        cuda = wc_name_cuda(o->r.path);
+    return o->r.role == WC_role_CUDA_DEPENDENCY && o->r.mapped && cuda > 0 ? cuda : -1;
 }
 
 int32_t wc_cuda_of_dependencies(const struct wc_stack *s) {
-    int32_t cuda;
+    const struct wc_object *first = WC_FIRST(o, s->objects, wc_cuda_of(o) > 0);
 
-    WC_EACH(o, s->objects)
-        if (wc_is_cuda_dependency(o, &cuda))
-            return cuda;
-    return -1;
+    return first ? wc_cuda_of(first) : -1;
 }
 
 int32_t wc_cuda_in_package(const char *text) {

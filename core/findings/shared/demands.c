@@ -122,7 +122,7 @@ void wc_case_demand(struct wc_case *c, const char *name, const struct wc_demand_
 }
 
 static void one_demand(struct wc_case *c, const struct wc_demand_record *r, enum wc_fit fit,
-                       const struct wc_range *runtime) {
+                       struct wc_range runtime) {
     const char *rule = r->compatibility_rule
                            ? wc_format(c, "rule %s", wc_format_name(c, r->compatibility_rule))
                            : NULL;
@@ -134,9 +134,9 @@ static void one_demand(struct wc_case *c, const struct wc_demand_record *r, enum
                    r);
     if (fit == WC_FIT_UNKNOWN)
         return;
-    if (r->demand_kind == WC_demand_kind_BUILT && runtime->exact &&
+    if (r->demand_kind == WC_demand_kind_BUILT && runtime.exact &&
         wc_version_of(r->built).patch >= 0)
-        wc_case_fact(c, "numbers", format_numbers(c, r, runtime->low), rule);
+        wc_case_fact(c, "numbers", format_numbers(c, r, runtime.low), rule);
     wc_case_fact(c, "check", format_rule(c, r, fit), rule);
 }
 
@@ -144,9 +144,9 @@ static void demands_of(struct wc_case *c, const struct wc_judgement *j, bool ref
     struct wc_range own = wc_own_range(j->library);
 
     WC_EACH(demand, c->d->s->demands) {
-        enum wc_fit fit = wc_demand_fit(&demand->r, &j->runtime.range, &own);
+        enum wc_fit fit = wc_demand_fit(&demand->r, j->runtime.range, own);
         if (wc_is_demand_by(demand, j->host) && wc_refuses(fit) == refused)
-            one_demand(c, &demand->r, fit, &j->runtime.range);
+            one_demand(c, &demand->r, fit, j->runtime.range);
     }
 }
 

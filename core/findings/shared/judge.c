@@ -66,10 +66,10 @@ static enum wc_fit both(enum wc_fit low, enum wc_fit high) {
     return low == high ? low : WC_FIT_UNKNOWN;
 }
 
-static enum wc_fit spec_fit(const struct wc_spec *spec, const struct wc_range *range) {
-    if (!wc_version_known(range->low))
+static enum wc_fit spec_fit(const struct wc_spec *spec, struct wc_range range) {
+    if (!wc_version_known(range.low))
         return WC_FIT_UNKNOWN;
-    return both(spec_fit_of(spec, range->low), spec_fit_of(spec, range->high));
+    return both(spec_fit_of(spec, range.low), spec_fit_of(spec, range.high));
 }
 
 /* ---- one demand ---- */
@@ -81,12 +81,12 @@ enum wc_rule wc_rule_for(const struct wc_demand_record *r) {
 }
 
 static enum wc_fit by_rule(const struct wc_demand_record *r, struct wc_version built,
-                           const struct wc_range *range) {
+                           struct wc_range range) {
     built.build = -1;
-    if (!wc_version_known(built) || !wc_version_known(range->low))
+    if (!wc_version_known(built) || !wc_version_known(range.low))
         return WC_FIT_UNKNOWN;
-    return both(wc_rule_check(wc_rule_for(r), built, range->low),
-                wc_rule_check(wc_rule_for(r), built, range->high));
+    return both(wc_rule_check(wc_rule_for(r), built, range.low),
+                wc_rule_check(wc_rule_for(r), built, range.high));
 }
 
 /* The version that a rule compares with: what was built with, or what is pinned. NONE: a range. */
@@ -98,7 +98,7 @@ static struct wc_version built_by(const struct wc_demand_record *r) {
     return wc_spec_pins(r->spec, &pin) ? pin : WC_VERSION_NONE;
 }
 
-static enum wc_fit by_metadata(const struct wc_demand_record *r, const struct wc_range *range) {
+static enum wc_fit by_metadata(const struct wc_demand_record *r, struct wc_range range) {
     struct wc_version built = built_by(r);
     struct wc_spec spec;
 
@@ -108,16 +108,16 @@ static enum wc_fit by_metadata(const struct wc_demand_record *r, const struct wc
 }
 
 /* A newer major may have all functions of a set: only the floor counts. */
-static enum wc_fit by_functions(const struct wc_demand_record *r, const struct wc_range *own) {
+static enum wc_fit by_functions(const struct wc_demand_record *r, struct wc_range own) {
     struct wc_spec spec;
     struct wc_version floor;
 
-    if (!wc_spec_read(r->spec, &spec) || !spec.n || !wc_version_known(own->low))
+    if (!wc_spec_read(r->spec, &spec) || !spec.n || !wc_version_known(own.low))
         return WC_FIT_UNKNOWN;
     floor = wc_spec_floor(&spec);
-    if (!wc_version_known(floor) || wc_version_compare(own->low, floor) >= 0)
+    if (!wc_version_known(floor) || wc_version_compare(own.low, floor) >= 0)
         return WC_FITS;
-    return wc_version_compare(own->high, floor) < 0 ? WC_TOO_OLD : WC_FIT_UNKNOWN;
+    return wc_version_compare(own.high, floor) < 0 ? WC_TOO_OLD : WC_FIT_UNKNOWN;
 }
 
 bool wc_is_demand_of(const struct wc_demand_record *r, const char *file) {
@@ -145,16 +145,16 @@ int32_t wc_major_wanted(const struct wc_demand_record *r) {
     return v.minor >= 0 ? -1 : v.major;
 }
 
-static enum wc_fit by_major(const struct wc_demand_record *r, const struct wc_range *own) {
+static enum wc_fit by_major(const struct wc_demand_record *r, struct wc_range own) {
     int32_t wanted = wc_major_wanted(r);
 
-    if (wanted < 0 || !wc_version_known(own->low) || own->low.major != own->high.major)
+    if (wanted < 0 || !wc_version_known(own.low) || own.low.major != own.high.major)
         return WC_FIT_UNKNOWN;
-    return own->low.major == wanted ? WC_FITS : WC_OTHER_MAJOR;
+    return own.low.major == wanted ? WC_FITS : WC_OTHER_MAJOR;
 }
 
-enum wc_fit wc_demand_fit(const struct wc_demand_record *r, const struct wc_range *runtime,
-                          const struct wc_range *own) {
+enum wc_fit wc_demand_fit(const struct wc_demand_record *r, struct wc_range runtime,
+                          struct wc_range own) {
     switch (r->demand_kind) {
     case WC_demand_kind_BUILT:
     case WC_demand_kind_REQUIRED:
@@ -177,7 +177,7 @@ bool wc_refuses(enum wc_fit fit) {
 bool wc_demand_refuses(const struct wc_demand_record *r, struct wc_version v) {
     struct wc_range exactly = wc_exactly(v);
 
-    return wc_refuses(wc_demand_fit(r, &exactly, &exactly));
+    return wc_refuses(wc_demand_fit(r, exactly, exactly));
 }
 
 /* What the host was built with was read from that very set: its own facade need not tell its
@@ -202,7 +202,7 @@ bool wc_next_fits(const struct wc_stack *s, const struct wc_object *library,
     if (is_read_from(r, b))
         return true;
     range = wc_exactly(b->version);
-    return wc_version_known(b->version) && wc_demand_fit(r, &range, &range) == WC_FITS;
+    return wc_version_known(b->version) && wc_demand_fit(r, range, range) == WC_FITS;
 }
 
 /* ---- all demands of all hosts ---- */
@@ -230,7 +230,7 @@ static bool judge(const struct wc_stack *s, struct wc_judgement *j) {
             continue;
         if (demand->r.function_count > j->weight)
             j->weight = demand->r.function_count;
-        fit = wc_demand_fit(&demand->r, &j->runtime.range, &own);
+        fit = wc_demand_fit(&demand->r, j->runtime.range, own);
         if (!wc_refuses(fit))
             continue;
         if (demand->r.demand_kind != WC_demand_kind_SYMBOLS)
@@ -238,7 +238,7 @@ static bool judge(const struct wc_stack *s, struct wc_judgement *j) {
         if (!j->strongest || stronger(fit, demand, j)) {
             j->strongest = demand;
             j->fit = fit;
-            j->own_would_fit = wc_demand_fit(&demand->r, &own, &own) == WC_FITS;
+            j->own_would_fit = wc_demand_fit(&demand->r, own, own) == WC_FITS;
         }
     }
     return j->strongest != NULL;

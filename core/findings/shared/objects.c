@@ -79,6 +79,20 @@ bool wc_lies_in(const char *path, const char *directory, size_t length) {
            wc_mem_compare(path, directory, length) == 0;
 }
 
+bool wc_is_below(const char *path, const char *directory, size_t length) {
+    return path && wc_str_length(path) > length && path[length] == '/' &&
+           wc_mem_compare(path, directory, length) == 0;
+}
+
+bool wc_names_agree(const struct wc_name *a, const struct wc_name *b) {
+    return a->kind == b->kind && wc_str_same(a->part, b->part) &&
+           (a->version.major < 0 || b->version.major < 0 || a->version.major == b->version.major);
+}
+
+bool wc_kind_is_ours(enum wc_name_kind kind) {
+    return wc_kind_is_cudnn(kind) || kind == WC_NAME_CUDA_DEPENDENCY;
+}
+
 /* From cuDNN 4 on a SONAME ends in the major alone; libcudnn.so.6.5 and .7.0 of the releases before
  * are numbered after the CUDA toolkit (docs/findings.md, "major"). */
 static int32_t major_in(const char *name) {
@@ -126,10 +140,15 @@ const struct wc_object *wc_mapped_as(const struct wc_stack *s, const char *name)
     return WC_FIRST(o, s->objects, o->r.mapped && wc_answers_to(o, name));
 }
 
-bool wc_is_stub(const char *libcuda) {
-    size_t n = libcuda ? wc_dir_length(libcuda) : 0;
+bool wc_lies_in_a(const char *path, const char *name) {
+    size_t n = path ? wc_dir_length(path) : 0, length = wc_str_length(name);
 
-    return n > 6 && wc_mem_compare(libcuda + n - 6, "/stubs", 6) == 0;
+    return n > length + 1 && path[n - length - 1] == '/' &&
+           wc_mem_compare(path + n - length, name, length) == 0;
+}
+
+bool wc_is_stub(const char *libcuda) {
+    return wc_lies_in_a(libcuda, "stubs");
 }
 
 const struct wc_object *wc_driver_library(const struct wc_stack *s) {

@@ -77,27 +77,27 @@ struct wc_range wc_own_range(const struct wc_object *o) {
     if (!is_own(o))
         return bounds;
     told = range_between(o->version, o->version, source_word(o->r.version_source));
-    return wc_version_is_claim(o->r.version_source) && !wc_ranges_meet(&told, &bounds) ? bounds
-                                                                                       : told;
+    return wc_version_is_claim(o->r.version_source) && !wc_ranges_meet(told, bounds) ? bounds
+                                                                                     : told;
 }
 
 struct wc_range wc_seen_range(const struct wc_object *o) {
     return wc_version_is_claim(o->r.version_source) ? by_bounds(o) : wc_own_range(o);
 }
 
-bool wc_ranges_meet(const struct wc_range *a, const struct wc_range *b) {
-    if (!wc_version_known(a->low) || !wc_version_known(b->low))
+bool wc_ranges_meet(struct wc_range a, struct wc_range b) {
+    if (!wc_version_known(a.low) || !wc_version_known(b.low))
         return true;
-    return wc_version_compare(a->low, b->high) <= 0 && wc_version_compare(b->low, a->high) <= 0;
+    return wc_version_compare(a.low, b.high) <= 0 && wc_version_compare(b.low, a.high) <= 0;
 }
 
-const char *wc_format_range(struct wc_case *c, const struct wc_range *r) {
+const char *wc_format_range(struct wc_case *c, struct wc_range r) {
     char low[WC_VERSION_TEXT], high[WC_VERSION_TEXT];
-    bool no_least = r->floor.minor < 0, no_greatest = r->ceiling.minor < 0;
+    bool no_least = r.floor.minor < 0, no_greatest = r.ceiling.minor < 0;
 
-    wc_version_format(r->floor, low);
-    wc_version_format(r->ceiling, high);
-    if (!wc_version_known(r->low))
+    wc_version_format(r.floor, low);
+    wc_version_format(r.ceiling, high);
+    if (!wc_version_known(r.low))
         return "unknown";
     if (no_least && no_greatest)
         return wc_format(c, "%s (which release is unknown)", low);
@@ -111,9 +111,7 @@ const char *wc_format_range(struct wc_case *c, const struct wc_range *r) {
 }
 
 const char *wc_format_own(struct wc_case *c, const struct wc_object *o) {
-    struct wc_range own = wc_own_range(o);
-
-    return wc_format_range(c, &own);
+    return wc_format_range(c, wc_own_range(o));
 }
 
 /* ---- what cudnnGetVersion says ---- */
@@ -167,5 +165,5 @@ struct wc_runtime wc_runtime_of(const struct wc_stack *s, const struct wc_object
 }
 
 void wc_case_runtime(struct wc_case *c, const struct wc_runtime *runtime) {
-    wc_case_fact(c, "runtime version", wc_format_range(c, &runtime->range), runtime->range.source);
+    wc_case_fact(c, "runtime version", wc_format_range(c, runtime->range), runtime->range.source);
 }
