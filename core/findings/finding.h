@@ -53,7 +53,6 @@ struct wc_diagnosis {
     struct wc_arena *scratch;
     struct wc_findings *out;
     const struct wc_finding_kind *kind; /* the row whose function runs */
-    size_t room;                        /* of out->p */
     struct wc_case making;              /* one at a time */
     WC_LIST(wc_use, uses);
     WC_LIST(wc_judgement, judged); /* every refused one of the uses */
@@ -68,6 +67,8 @@ const char *wc_format(struct wc_case *c, const char *format, ...)
 const char *wc_format_version(struct wc_case *c, struct wc_version v);
 /* The last element of a path for a sentence: short, no control characters; "?" for NULL. */
 const char *wc_format_name(struct wc_case *c, const char *path);
+/* Such names, with commas between; NULL of none. */
+const char *wc_format_list(struct wc_case *c, const char *const *names, size_t n);
 /* For a command line: as it is, or quoted. NULL if no terminal should get it pasted; NULL of NULL.
  */
 const char *wc_format_quoted(struct wc_case *c, const char *text);
@@ -115,8 +116,9 @@ const char *wc_format_directory(struct wc_case *c, const char *path);      /* of
 bool wc_lies_in(const char *path, const char *directory, size_t length);
 /* The same of that directory or one below it. */
 bool wc_is_below(const char *path, const char *directory, size_t length);
-/* Of one library, and of one major as far as both tell one? */
-bool wc_names_agree(const struct wc_name *a, const struct wc_name *b);
+/* Two names of one library of ours; and of one major, as far as both tell one? */
+bool wc_same_library(const char *a, const char *b);
+bool wc_same_library_and_major(const char *a, const char *b);
 bool wc_kind_is_ours(enum wc_name_kind kind); /* of cuDNN, or a CUDA dependency of it */
 /* From version, bounds, SONAME or node, whichever tells; -1: unknown. */
 int32_t wc_major_of(const struct wc_object *o);
@@ -151,6 +153,8 @@ struct wc_range {
     bool exact;
     const char *source; /* of what is known */
 };
+/* What it does not know is this, and it has no build; nothing of NONE. */
+struct wc_version wc_version_filled(struct wc_version v, int32_t minor, int32_t patch);
 struct wc_range wc_exactly(struct wc_version v);
 /* Of this very file. A package's claim counts unless the file's own functions contradict it. */
 struct wc_range wc_own_range(const struct wc_object *o);
@@ -365,6 +369,8 @@ const struct wc_file_record *wc_false_file(const struct wc_stack *s, const struc
  * one cuDNN wc_refused_for_symbol tells.) (core/findings/symbol_version.c) */
 bool wc_failed_for_symbol_version(const struct wc_stack *s, const struct wc_failure *f,
                                   struct wc_unmet *u);
+/* Was it refused or passed over for a file, in one of these three ways? */
+bool wc_reported_by_file(const struct wc_stack *s, const struct wc_failure *f);
 /* Frameworks try several names and copies: did what f asked for, or the library of this file's
  * name, come in behind that failure? */
 bool wc_came_in_later(const struct wc_stack *s, const struct wc_failure *f, const char *file);

@@ -7,23 +7,15 @@
 
 enum { MISSING_NAME = 128 };
 
-/* Did who asked get an object that `test` likes, later? Who is not known got whatever came. */
-static bool got_later(const struct wc_stack *s, const struct wc_failure *f,
-                      bool (*test)(const struct wc_object *, const char *), const char *name) {
+/* Did who asked get a library that answers to the name, or (NULL) any facade, later? Who is not
+ * known got whatever came. */
+static bool got_later(const struct wc_stack *s, const struct wc_failure *f, const char *name) {
     bool known = f->r.caller_object != WC_NULL || f->r.caller;
 
     return WC_ANY(o, s->objects,
-                  test(o, name) && wc_came_after(o, f) &&
+                  (name ? wc_answers_to(o, name) : o->r.role == WC_role_FACADE) &&
+                      wc_came_after(o, f) &&
                       (!known || wc_brought_by(s, o, f->r.caller_object, f->r.caller)));
-}
-
-static bool is_facade(const struct wc_object *o, const char *name) {
-    (void)name;
-    return o->r.role == WC_role_FACADE;
-}
-
-static bool answers(const struct wc_object *o, const char *name) {
-    return name && wc_answers_to(o, name);
 }
 
 /* A facade that somebody else had loaded is found without a new object: the caller's binding to it
@@ -43,12 +35,12 @@ static bool facade_not_loaded(const struct wc_stack *s, const struct wc_failure 
     if (!wc_is_load(f) || wc_asked_by_cudnn(s, f))
         return false;
     if (wc_failed_dependency(f, out, MISSING_NAME))
-        return wc_name_kind_of(out) == WC_NAME_FACADE && !got_later(s, f, answers, f->r.name) &&
-               !got_later(s, f, is_facade, NULL);
+        return wc_name_kind_of(out) == WC_NAME_FACADE && !got_later(s, f, f->r.name) &&
+               !got_later(s, f, NULL);
     if (wc_name_kind_of(f->r.name) != WC_NAME_FACADE)
         return false;
     wc_str_copy(out, MISSING_NAME, wc_base_name(f->r.name));
-    return !got_later(s, f, is_facade, NULL) && !bound_later(s, f);
+    return !got_later(s, f, NULL) && !bound_later(s, f);
 }
 
 /* Another request of the same caller for a facade; that with the name in out. */
@@ -56,15 +48,6 @@ static bool is_like(const struct wc_stack *s, const struct wc_failure *a,
                     const struct wc_failure *b, char *out) {
     return a->r.caller_object == b->r.caller_object && wc_str_same(a->r.caller, b->r.caller) &&
            facade_not_loaded(s, a, out);
-}
-
-static bool is_first(const struct wc_stack *s, const struct wc_failure *f) {
-    const struct wc_failure *first = s->failures.p;
-    char name[MISSING_NAME];
-
-    while (first < f && !is_like(s, first, f, name))
-        first++;
-    return first == f;
 }
 
 static bool is_asked_for(const struct wc_failure *f, const char *name) {
@@ -83,20 +66,16 @@ static const char *host_of(const struct wc_failure *f, const char *missing) {
     return is_asked_for(f, missing) ? f->r.caller : f->r.name;
 }
 
-/* A demand that says more than the name. */
-static const struct wc_demand_record *best_demand(const struct wc_stack *s, const char *host) {
-    const struct wc_demand_record *required = wc_demand_of(s, host, WC_demand_kind_REQUIRED);
-
-    return required && required->spec ? required : wc_demand_of(s, host, WC_demand_kind_BUILT);
-}
-
-/* What the host needs, of its demands or of the name it asked for. */
+/* What the host needs: of its demands the one that says most, else by the name it asked for. */
 static const char *wanted(struct wc_case *c, const char *host, const char *name,
                           const char **package) {
-    const struct wc_demand_record *best = best_demand(c->d->s, host);
-    const char *spec = best ? wc_format_acceptable(c, best) : NULL;
+    const struct wc_demand_record *best = wc_demand_of(c->d->s, host, WC_demand_kind_REQUIRED);
+    const char *spec;
     struct wc_name n;
 
+    if (!best || !best->spec)
+        best = wc_demand_of(c->d->s, host, WC_demand_kind_BUILT);
+    spec = best ? wc_format_acceptable(c, best) : NULL;
     *package = best ? best->package : NULL;
     if (spec)
         return spec;
@@ -111,21 +90,20 @@ static const struct wc_searched *search_of(const struct wc_stack *s, const struc
                         search->r.object == WC_NULL);
 }
 
-static bool is_refused(const struct wc_stack *s, const char *host, struct wc_version v) {
-    return WC_ANY(demand, s->demands,
-                  wc_version_known(v) && wc_is_demand_of(&demand->r, host) &&
-                      wc_demand_refuses(&demand->r, v));
-}
-
 /* A copy that the loader does not look at, which the host would take. */
 static const struct wc_candidate *copy_for(const struct wc_stack *s, const struct wc_failure *f,
                                            const char *missing) {
     const struct wc_searched *searched = search_of(s, f);
 
-    return WC_FIRST(b, s->candidates,
-                    searched && b->r.search == searched->r.search &&
-                        b->r.rule == WC_search_rule_NOT_SEARCHED &&
-                        !is_refused(s, host_of(f, missing), b->version));
+    WC_EACH(b, s->candidates)
+        if (searched && b->r.search == searched->r.search &&
+            b->r.rule == WC_search_rule_NOT_SEARCHED &&
+            !WC_ANY(demand, s->demands,
+                    wc_version_known(b->version) &&
+                        wc_is_demand_of(&demand->r, host_of(f, missing)) &&
+                        wc_demand_refuses(&demand->r, b->version)))
+            return b;
+    return NULL;
 }
 
 static void fix_with_copy(struct wc_case *c, const struct wc_candidate *b) {
@@ -186,20 +164,18 @@ static void not_found_fixes(struct wc_case *c, const struct wc_failure *f, const
 
 static const char *not_found_title(struct wc_case *c, const struct wc_failure *f,
                                    const char *name) {
+    bool itself = is_asked_for(f, name), needs = !itself || f->r.operation == WC_operation_NEEDED;
+    const char *who = itself ? wc_format_caller(c, f) : wc_format_name(c, f->r.name);
     const char *library = wc_format_name(c, name);
 
-    if (!is_asked_for(f, name))
-        return wc_format(c, "%s needs %s, which was not found", wc_format_name(c, f->r.name),
-                         library);
-    if (f->r.operation == WC_operation_NEEDED)
+    if (itself && refused(f))
         return wc_format(c,
-                         refused(f) ? "%s needs %s, which could not be loaded"
-                                    : "%s needs %s, which was not found",
-                         wc_format_caller(c, f), library);
-    return wc_format(c,
-                     refused(f) ? "%s asked for %s, which could not be loaded"
-                                : "%s asked for %s, which was not found",
-                     wc_format_caller(c, f), library);
+                         needs ? "%s needs %s, which could not be loaded"
+                               : "%s asked for %s, which could not be loaded",
+                         who, library);
+    return wc_format(
+        c, needs ? "%s needs %s, which was not found" : "%s asked for %s, which was not found", who,
+        library);
 }
 
 static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f, const char *name) {
@@ -224,27 +200,21 @@ static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f,
  * symbol-version-not-found tells it. */
 static bool reported_by_file(const struct wc_diagnosis *d, const struct wc_failure *f) {
     const struct wc_object *caller = wc_caller_of(d->s, f);
-    int64_t host = caller ? caller->r.object : WC_NULL;
-    struct wc_bad_file bad;
-    struct wc_unmet unmet;
 
-    if (wc_failed_for_file(d->s, f, &bad) || wc_failed_for_name(d->s, f) ||
-        wc_failed_for_symbol_version(d->s, f, &unmet))
-        return true;
-    WC_EACH(r, *d->out) {
-        bool by_file = wc_str_same(r->id, "bad-file") || wc_str_same(r->id, "wrong-name");
-        if (by_file && r->host == host && r->object == WC_NULL &&
-            wc_name_kind_of(r->facts.p[0].value) == WC_NAME_FACADE)
-            return true;
-    }
-    return false;
+    return wc_reported_by_file(d->s, f) ||
+           WC_ANY(r, *d->out,
+                  (wc_str_same(r->id, "bad-file") || wc_str_same(r->id, "wrong-name")) &&
+                      r->host == (caller ? caller->r.object : WC_NULL) && r->object == WC_NULL &&
+                      wc_name_kind_of(r->facts.p[0].value) == WC_NAME_FACADE);
 }
 
 void wc_find_library_not_found(struct wc_diagnosis *d) {
-    char name[MISSING_NAME];
+    char name[MISSING_NAME], other[MISSING_NAME];
 
     WC_EACH(f, d->s->failures)
-        if (facade_not_loaded(d->s, f, name) && is_first(d->s, f) && !reported_by_file(d, f))
+        if (facade_not_loaded(d->s, f, name) &&
+            WC_FIRST(like, d->s->failures, is_like(d->s, like, f, other)) == f &&
+            !reported_by_file(d, f))
             report_not_found(d, f, name);
 }
 
@@ -263,18 +233,16 @@ static bool dependency_not_found(const struct wc_stack *s, const struct wc_failu
         return false;
     if (missing == WC_NAME_OTHER && !wc_kind_is_cudnn(asked) && !wc_asked_by_cudnn(s, f))
         return false;
-    return !got_later(s, f, answers, f->r.name) && !got_later(s, f, answers, out);
+    return !got_later(s, f, f->r.name) && !got_later(s, f, out);
 }
 
 static bool is_first_without(const struct wc_stack *s, const struct wc_failure *f,
                              const char *missing) {
     char name[MISSING_NAME];
 
-    for (const struct wc_failure *a = s->failures.p; a < f; a++)
-        if (is_asked_for(a, wc_base_name(f->r.name)) && dependency_not_found(s, a, name) &&
-            wc_str_same(name, missing))
-            return false;
-    return true;
+    return WC_FIRST(a, s->failures,
+                    is_asked_for(a, wc_base_name(f->r.name)) && dependency_not_found(s, a, name) &&
+                        wc_str_same(name, missing)) == f;
 }
 
 /* A cuDNN for another CUDA is the cause where that CUDA is in the process, and a thought where none

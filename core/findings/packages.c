@@ -61,11 +61,7 @@ static void package_facts(struct wc_case *c, const struct wc_package_record *p) 
 
 /* libcudnn_graph.so.9.1.0 and libcudnn_graph.so are answered by libcudnn_graph.so.9. */
 static bool would_answer(const char *file, const char *asked) {
-    struct wc_name a, b;
-
-    wc_name_read(file, &a);
-    wc_name_read(asked, &b);
-    return wc_kind_is_cudnn(b.kind) && wc_names_agree(&a, &b);
+    return wc_kind_is_cudnn(wc_name_kind_of(asked)) && wc_same_library_and_major(file, asked);
 }
 
 static bool came_in(const struct wc_stack *s, const char *file) {

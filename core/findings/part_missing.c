@@ -47,28 +47,21 @@ static bool loaded(const struct wc_stack *s, const char *part, const struct wc_o
 static bool reported_elsewhere(const struct wc_stack *s, const char *part,
                                const struct wc_object *facade) {
     struct wc_refusal refusal;
-    struct wc_bad_file bad;
-    struct wc_unmet unmet;
     char missing[128];
     struct wc_name n;
 
     return WC_ANY(f, s->failures,
                   is_request(s, f, facade, &n) && wc_str_same(n.part, part) &&
                       (wc_failed_dependency(f, missing, sizeof missing) ||
-                       wc_failed_for_file(s, f, &bad) || wc_failed_for_name(s, f) ||
-                       wc_failed_for_symbol_version(s, f, &unmet) ||
+                       wc_reported_by_file(s, f) ||
                        (facade && wc_refused_for_symbol(f, &refusal))));
 }
 
 static bool a_call_wanted_a_part(const struct wc_stack *s, const struct wc_object *facade) {
-    WC_EACH(call, s->calls) {
-        const struct wc_call_record *r = &call->r;
-        if (r->phase == WC_phase_AFTER && r->status != WC_NULL &&
-            wc_status_sort(r->status, facade ? wc_major_of(facade) : -1) ==
-                WC_STATUS_PART_UNAVAILABLE)
-            return true;
-    }
-    return false;
+    return WC_ANY(call, s->calls,
+                  call->r.phase == WC_phase_AFTER && call->r.status != WC_NULL &&
+                      wc_status_sort(call->r.status, facade ? wc_major_of(facade) : -1) ==
+                          WC_STATUS_PART_UNAVAILABLE);
 }
 
 struct missing {
@@ -107,18 +100,10 @@ static bool refused(const struct wc_stack *s, const struct wc_object *facade,
                       !wc_text_not_found(f->r.text, missing, sizeof missing));
 }
 
-static const char *format_parts(struct wc_case *c, const struct missing *m) {
-    const char *list = m->part[0];
-
-    for (size_t i = 1; i < m->n; i++)
-        list = wc_format(c, "%s, %s", list, m->part[i]);
-    return list;
-}
-
 static const char *title(struct wc_case *c, const struct wc_object *facade,
                          const struct missing *m) {
     const char *who = facade ? wc_format_name(c, wc_name_of(facade)) : "cuDNN";
-    const char *parts = format_parts(c, m);
+    const char *parts = wc_format_list(c, m->part, m->n);
 
     if (refused(c->d->s, facade, m))
         return wc_format(

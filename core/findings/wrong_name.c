@@ -12,11 +12,7 @@ enum { MISSING_NAME = 128 };
 
 /* Does the SONAME belong to another library than this name, or to another major of it? */
 static bool is_other(const char *name, const char *soname) {
-    struct wc_name called, is;
-
-    wc_name_read(name, &called);
-    wc_name_read(soname, &is);
-    return wc_kind_is_ours(called.kind) && !wc_names_agree(&called, &is);
+    return wc_kind_is_ours(wc_name_kind_of(name)) && !wc_same_library_and_major(name, soname);
 }
 
 /* A stand-in of another maker may be called as it likes, as long as it has cuDNN's functions. */
@@ -126,14 +122,12 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f,
 /* Would this file have been the right one under the name asked for? A name without a number takes
  * any release. */
 static bool is_right(const struct wc_file_record *f, const char *asked) {
-    struct wc_name wanted, is;
+    struct wc_name wanted;
 
     wc_name_read(asked, &wanted);
-    wc_name_read(f->soname, &is);
     if (wanted.kind == WC_NAME_DRIVER && wc_is_stub(f->real_path ? f->real_path : f->path))
         return false;
-    return f->soname && !f->fault && wanted.kind != WC_NAME_OTHER && wanted.kind == is.kind &&
-           wc_str_same(wanted.part, is.part) &&
+    return f->soname && !f->fault && wc_same_library(asked, f->soname) &&
            (wanted.version.major < 0 || wc_str_same(wc_base_name(asked), f->soname));
 }
 

@@ -22,12 +22,8 @@ bool wc_all_accept(const struct wc_stack *s, const struct wc_hosts *hosts, struc
 
 /* ---- the versions at which an answer may change ---- */
 
-static struct wc_version filled(struct wc_version v) {
-    return (struct wc_version){v.major, v.minor < 0 ? 0 : v.minor, v.patch < 0 ? 0 : v.patch, -1};
-}
-
 static void near(struct wc_version v, struct wc_version out[NEAR]) {
-    v = filled(v);
+    v = wc_version_filled(v, 0, 0);
     out[0] = v;
     out[1] = (struct wc_version){v.major, v.minor, 0, -1};
     out[2] = (struct wc_version){v.major, 0, 0, -1};

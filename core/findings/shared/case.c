@@ -64,18 +64,20 @@ static bool moves_a_cursor(char ch) {
     return (unsigned char)ch < ' ' || ch == 127;
 }
 
-/* Titles get printed by whoever reads a log: no control characters, whatever they were made of. */
+/* What stands in a sentence gets printed by whoever reads a log: no control characters, whatever
+ * it was made of. */
+static void add_visible(struct wc_text *t, const char *text) {
+    for (const char *p = text; *p && !t->cut; p++)
+        wc_text_add_char(t, moves_a_cursor(*p) ? '?' : *p);
+}
+
 static const char *harmless(struct wc_case *c, const char *title) {
     char buffer[TEXT_MOST];
     struct wc_text t;
-    bool harm = false;
 
     wc_text_begin(&t, buffer, sizeof buffer);
-    for (const char *p = title; p && *p; p++) {
-        harm = harm || moves_a_cursor(*p);
-        wc_text_add_char(&t, moves_a_cursor(*p) ? '?' : *p);
-    }
-    return harm ? keep(c, &t) : title;
+    add_visible(&t, title ? title : "");
+    return wc_str_same(t.p, title) ? title : keep(c, &t);
 }
 
 const char *wc_format_name(struct wc_case *c, const char *path) {
@@ -85,12 +87,19 @@ const char *wc_format_name(struct wc_case *c, const char *path) {
     if (!path || !*wc_base_name(path))
         return "?";
     wc_text_begin(&t, buffer, sizeof buffer);
-    for (const char *p = wc_base_name(path); *p && !t.cut; p++)
-        wc_text_add_char(&t, moves_a_cursor(*p) ? '?' : *p);
+    add_visible(&t, wc_base_name(path));
     /* A cut through a character of several bytes would leave half of it. */
     while (t.cut && t.n && ((unsigned char)t.p[t.n - 1] & 0x80))
         t.p[--t.n] = '\0';
     return keep(c, &t);
+}
+
+const char *wc_format_list(struct wc_case *c, const char *const *names, size_t n) {
+    const char *list = n ? wc_format_name(c, names[0]) : NULL;
+
+    for (size_t i = 1; i < n; i++)
+        list = wc_format(c, "%s, %s", list, wc_format_name(c, names[i]));
+    return list;
 }
 
 static bool plain(char ch) {
@@ -157,25 +166,6 @@ static void *copy(struct wc_case *c, const void *list, size_t size) {
     return kept;
 }
 
-static bool make_room(struct wc_diagnosis *d) {
-    struct wc_findings *out = d->out;
-    size_t wanted = d->room ? d->room * 2 : 4;
-    struct wc_finding_record *bigger;
-
-    if (out->n < d->room)
-        return true;
-    if (out->n >= WC_FINDINGS_MOST)
-        return false;
-    bigger = wc_arena_take(d->scratch, wanted * sizeof *bigger);
-    if (!bigger)
-        return false;
-    if (out->n)
-        wc_mem_copy(bigger, out->p, out->n * sizeof *bigger);
-    out->p = bigger;
-    d->room = wanted;
-    return true;
-}
-
 /* Nothing is mapped yet: what a process would have is what the replay of its loading has. */
 static void format_predicted(struct wc_case *c) {
     c->r.predicted = c->r.predicted || !c->on_disk;
@@ -196,7 +186,9 @@ void wc_case_end(struct wc_case *c) {
     c->r.facts.n = c->facts;
     c->r.fix.p = copy(c, c->fix, c->fixes * sizeof *c->fix);
     c->r.fix.n = c->fixes;
-    if (c->lost || !c->r.title || !make_room(c->d))
+    if (!out->p)
+        out->p = wc_arena_take(c->d->scratch, WC_FINDINGS_MOST * sizeof *out->p);
+    if (c->lost || !c->r.title || !out->p || out->n == WC_FINDINGS_MOST)
         out->lost++;
     else
         out->p[out->n++] = c->r;

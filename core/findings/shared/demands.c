@@ -41,15 +41,6 @@ const char *wc_format_demand(struct wc_case *c, const struct wc_demand_record *r
     }
 }
 
-static const char *format_functions(struct wc_case *c, const struct wc_strings *names) {
-    const char *list = NULL;
-
-    for (size_t i = 0; i < names->n && i < NAMED_FUNCTIONS; i++)
-        list = list ? wc_format(c, "%s, %s", list, wc_format_name(c, names->p[i]))
-                    : wc_format_name(c, names->p[i]);
-    return list;
-}
-
 /* What the source says, in full. */
 const char *wc_format_demand_whole(struct wc_case *c, const struct wc_demand_record *r) {
     const char *newest;
@@ -61,7 +52,9 @@ const char *wc_format_demand_whole(struct wc_case *c, const struct wc_demand_rec
         return wc_format(c, "requires %s%s", r->package ? wc_format_name(c, r->package) : "",
                          r->spec ? r->spec : r->built);
     case WC_demand_kind_SYMBOLS:
-        newest = format_functions(c, &r->newest_functions);
+        newest = wc_format_list(c, r->newest_functions.p,
+                                r->newest_functions.n < NAMED_FUNCTIONS ? r->newest_functions.n
+                                                                        : NAMED_FUNCTIONS);
         return wc_format(c, "imports functions that came with %s%s%s", format_floor(c, r),
                          newest ? ": " : "", newest);
     default:

@@ -38,16 +38,13 @@ bool wc_file_belongs(const struct wc_stack *s, const struct wc_file_record *file
 
 const struct wc_file_record *wc_file_like(const struct wc_stack *s, const struct wc_failure *f,
                                           const char *name) {
-    struct wc_name wanted, is;
+    bool other = wc_name_kind_of(name) == WC_NAME_OTHER;
 
-    wc_name_read(name, &wanted);
     WC_EACH(file, s->files) {
         const struct wc_file_record *r = &file->r;
-        wc_name_read(r->path, &is);
         if (r->path && !r->fault && wc_file_belongs(s, r, f) &&
-            (wanted.kind == WC_NAME_OTHER
-                 ? wc_str_same(wc_base_name(r->path), wc_base_name(name))
-                 : wanted.kind == is.kind && wc_str_same(wanted.part, is.part)))
+            (other ? wc_str_same(wc_base_name(r->path), wc_base_name(name))
+                   : wc_same_library(r->path, name)))
             return r;
     }
     return NULL;
@@ -93,18 +90,20 @@ bool wc_failed_for_file(const struct wc_stack *s, const struct wc_failure *f,
     return out->refused || (out->file && out->file->fault);
 }
 
+bool wc_reported_by_file(const struct wc_stack *s, const struct wc_failure *f) {
+    struct wc_bad_file bad;
+    struct wc_unmet unmet;
+
+    return wc_failed_for_file(s, f, &bad) || wc_failed_for_name(s, f) ||
+           wc_failed_for_symbol_version(s, f, &unmet);
+}
+
 /* Is o what was to be had under this name: the same library, or what answers to the name? */
 static bool is_same_library(const struct wc_object *o, const char *name) {
-    struct wc_name wanted, had;
+    const char *path = wc_path_of(o);
 
-    if (!name)
-        return false;
-    wc_name_read(name, &wanted);
-    wc_name_read(wc_path_of(o), &had);
-    if (had.kind == WC_NAME_OTHER && o->r.soname)
-        wc_name_read(o->r.soname, &had);
-    return wc_answers_to(o, name) || (wanted.kind != WC_NAME_OTHER && wanted.kind == had.kind &&
-                                      wc_str_same(wanted.part, had.part));
+    return name && (wc_answers_to(o, name) || wc_same_library(path, name) ||
+                    (wc_name_kind_of(path) == WC_NAME_OTHER && wc_same_library(o->r.soname, name)));
 }
 
 bool wc_came_in_later(const struct wc_stack *s, const struct wc_failure *f, const char *file) {

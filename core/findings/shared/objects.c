@@ -84,9 +84,25 @@ bool wc_is_below(const char *path, const char *directory, size_t length) {
            wc_mem_compare(path, directory, length) == 0;
 }
 
-bool wc_names_agree(const struct wc_name *a, const struct wc_name *b) {
-    return a->kind == b->kind && wc_str_same(a->part, b->part) &&
-           (a->version.major < 0 || b->version.major < 0 || a->version.major == b->version.major);
+static bool same_library(const struct wc_name *a, const struct wc_name *b) {
+    return a->kind != WC_NAME_OTHER && a->kind == b->kind && wc_str_same(a->part, b->part);
+}
+
+bool wc_same_library(const char *a, const char *b) {
+    struct wc_name x, y;
+
+    wc_name_read(a, &x);
+    wc_name_read(b, &y);
+    return same_library(&x, &y);
+}
+
+bool wc_same_library_and_major(const char *a, const char *b) {
+    struct wc_name x, y;
+
+    wc_name_read(a, &x);
+    wc_name_read(b, &y);
+    return same_library(&x, &y) &&
+           (x.version.major < 0 || y.version.major < 0 || x.version.major == y.version.major);
 }
 
 bool wc_kind_is_ours(enum wc_name_kind kind) {

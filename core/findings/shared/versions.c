@@ -9,28 +9,20 @@
 /* Greatest fields that CUDNN_VERSION has room for: one digit for the minor before 9, two since. */
 enum { NEW_NUMBERS = 9, PATCH_MOST = 99, MINOR_MOST = 99, OLD_MINOR_MOST = 9 };
 
-static struct wc_version least(struct wc_version v) {
+struct wc_version wc_version_filled(struct wc_version v, int32_t minor, int32_t patch) {
     if (!wc_version_known(v))
         return v;
-    v.minor = v.minor < 0 ? 0 : v.minor;
-    v.patch = v.patch < 0 ? 0 : v.patch;
-    v.build = -1;
-    return v;
+    return (struct wc_version){v.major, v.minor < 0 ? minor : v.minor,
+                               v.patch < 0 ? patch : v.patch, -1};
 }
 
 static struct wc_version greatest(struct wc_version v) {
-    if (!wc_version_known(v))
-        return v;
-    if (v.minor < 0)
-        v.minor = v.major < NEW_NUMBERS ? OLD_MINOR_MOST : MINOR_MOST;
-    v.patch = v.patch < 0 ? PATCH_MOST : v.patch;
-    v.build = -1;
-    return v;
+    return wc_version_filled(v, v.major < NEW_NUMBERS ? OLD_MINOR_MOST : MINOR_MOST, PATCH_MOST);
 }
 
 static struct wc_range range_between(struct wc_version low, struct wc_version high,
                                      const char *source) {
-    struct wc_range r = {least(low), greatest(high), low, high, false, source};
+    struct wc_range r = {wc_version_filled(low, 0, 0), greatest(high), low, high, false, source};
 
     if (!wc_version_known(r.low) || !wc_version_known(r.high))
         r.low = r.high = WC_VERSION_NONE;
