@@ -76,9 +76,15 @@ static const char *format_framework(struct wc_case *c, const struct wc_object *h
     return wc_format_name(c, wc_path_of(host));
 }
 
-static void fixes(struct wc_case *c, const struct wc_object *a, const struct wc_object *b) {
-    int32_t x = major_accepted(c->d->s, a), y = major_accepted(c->d->s, b);
+static void emit(struct wc_diagnosis *d, const struct wc_object *a, const struct wc_object *b) {
+    int32_t x = major_accepted(d->s, a), y = major_accepted(d->s, b);
+    struct wc_case *c = wc_case_begin(d);
 
+    c->r.title = wc_format(c, "no release of cuDNN suits both %s and %s",
+                           wc_format_name(c, wc_path_of(a)), wc_format_name(c, wc_path_of(b)));
+    c->r.host = wc_is_refused(d, a) ? a->r.object : b->r.object;
+    emit_host(c, a);
+    emit_host(c, b);
     if (x >= 0 && y >= 0 && x != y)
         wc_case_advice(c, WC_ACTION_INSTALL,
                        "let each find a cuDNN of its own: those of major %d and %d have "
@@ -89,17 +95,6 @@ static void fixes(struct wc_case *c, const struct wc_object *a, const struct wc_
                    format_framework(c, a), format_framework(c, b));
     wc_case_advice(c, WC_ACTION_INSTALL,
                    "or run the two in processes of their own, each with an environment of its own");
-}
-
-static void emit(struct wc_diagnosis *d, const struct wc_object *a, const struct wc_object *b) {
-    struct wc_case *c = wc_case_begin(d);
-
-    c->r.title = wc_format(c, "no release of cuDNN suits both %s and %s",
-                           wc_format_name(c, wc_path_of(a)), wc_format_name(c, wc_path_of(b)));
-    c->r.host = wc_is_refused(d, a) ? a->r.object : b->r.object;
-    emit_host(c, a);
-    emit_host(c, b);
-    fixes(c, a, b);
     wc_case_end(c);
 }
 

@@ -6,18 +6,6 @@
  */
 #include "finding.h"
 
-/* Does missing-symbols say it better, function by function? */
-static bool reported_by_functions(const struct wc_judgement *j) {
-    return j->by_symbols_alone && j->strongest->r.newest_functions.n > 0;
-}
-
-static void also_wanted(struct wc_case *c, const struct wc_judgement *j) {
-    WC_EACH(o, c->d->judged)
-        if (o->reported_elsewhere && o->library == j->library && o->fit == j->fit &&
-            wc_str_same(o->strongest->r.source, j->strongest->r.source))
-            wc_case_fact(c, "also wanted by", wc_path_of(o->host), o->strongest->r.source);
-}
-
 static void got(struct wc_case *c, const struct wc_judgement *j) {
     const struct wc_object *decider = j->runtime.decided_by;
     const char *part = wc_answering_part(wc_major_of(j->library));
@@ -40,15 +28,10 @@ static void got(struct wc_case *c, const struct wc_judgement *j) {
     /* It never searched: another one had loaded a library of that name. */
     wc_case_own_search(c, wc_own_search_of(c->d->s, j->host, j->library));
     wc_case_demands(c, j);
-    also_wanted(c, j);
-}
-
-static void users_of(const struct wc_diagnosis *d, const struct wc_object *library,
-                     struct wc_hosts *out) {
-    out->n = 0;
-    WC_EACH(use, d->uses)
-        if (use->library == library && out->n < sizeof out->p / sizeof *out->p)
-            out->p[out->n++] = use->host;
+    WC_EACH(o, c->d->judged)
+        if (o->reported_elsewhere && o->library == j->library && o->fit == j->fit &&
+            wc_str_same(o->strongest->r.source, j->strongest->r.source))
+            wc_case_fact(c, "also wanted by", wc_path_of(o->host), o->strongest->r.source);
 }
 
 /* What suits the refused host, and the others that use the same library, where there is such a
@@ -56,12 +39,14 @@ static void users_of(const struct wc_diagnosis *d, const struct wc_object *libra
 static const char *to_install(struct wc_case *c, const struct wc_judgement *j) {
     const char *own = wc_format_acceptable(c, &j->strongest->r);
     struct wc_version low, high, floor;
-    struct wc_hosts users;
+    struct wc_hosts users = {.n = 0};
     struct wc_spec spec;
 
     if (!wc_spec_read(own, &spec))
         return own;
-    users_of(c->d, j->library, &users);
+    WC_EACH(use, c->d->uses)
+        if (use->library == j->library && users.n < sizeof users.p / sizeof *users.p)
+            users.p[users.n++] = use->host;
     floor = wc_spec_floor(&spec);
     floor.build = -1;
     if (users.n < 2 || !wc_version_known(floor) || wc_all_accept(c->d->s, &users, floor) ||
@@ -72,28 +57,13 @@ static const char *to_install(struct wc_case *c, const struct wc_judgement *j) {
     return own;
 }
 
-static void fixes(struct wc_case *c, const struct wc_judgement *j) {
-    const struct wc_demand_record *r = &j->strongest->r;
-    bool path_first = wc_next_fits(c->d->s, j->library, r);
-
-    if (wc_own_search_of(c->d->s, j->host, j->library))
-        wc_fix_load_order(c, wc_path_of(j->host), j->library);
-    if (path_first)
-        wc_fix_search_path(c, j->library);
-    wc_fix_install(c, j->host, j->library, to_install(c, j), r->package);
-    if (!path_first)
-        wc_fix_search_path(c, j->library);
-    wc_case_advice(c, WC_ACTION_UPGRADE_HOST, "or take a release of %s that is made for cuDNN %s",
-                   wc_format_name(c, r->framework ? r->framework : wc_path_of(j->host)),
-                   wc_format_range(c, j->runtime.range));
-}
-
 static void emit(struct wc_diagnosis *d, const struct wc_judgement *j) {
+    const struct wc_demand_record *r = &j->strongest->r;
+    bool path_first = wc_next_fits(d->s, j->library, r);
     struct wc_case *c = wc_case_begin(d);
 
-    c->r.title =
-        wc_format(c, "%s got cuDNN %s, %s", wc_format_name(c, wc_path_of(j->host)),
-                  wc_format_range(c, j->runtime.range), wc_format_demand(c, &j->strongest->r));
+    c->r.title = wc_format(c, "%s got cuDNN %s, %s", wc_format_name(c, wc_path_of(j->host)),
+                           wc_format_range(c, j->runtime.range), wc_format_demand(c, r));
     c->r.host = j->host->r.object;
     c->r.object = j->library->r.object;
     c->r.predicted = j->runtime.predicted && j->fit != WC_OTHER_MAJOR;
@@ -103,14 +73,26 @@ static void emit(struct wc_diagnosis *d, const struct wc_judgement *j) {
     if (!c->r.explained_by)
         c->r.explained_by = wc_found_before(d, c->r.object, "wrong-name", NULL);
     got(c, j);
-    fixes(c, j);
+    if (wc_own_search_of(d->s, j->host, j->library))
+        wc_fix_load_order(c, wc_path_of(j->host), j->library);
+    if (path_first)
+        wc_fix_search_path(c, j->library);
+    wc_fix_install(c, j->host, j->library, to_install(c, j), r->package);
+    if (!path_first)
+        wc_fix_search_path(c, j->library);
+    wc_case_advice(c, WC_ACTION_UPGRADE_HOST, "or take a release of %s that is made for cuDNN %s",
+                   wc_format_name(c, r->framework ? r->framework : wc_path_of(j->host)),
+                   wc_format_range(c, j->runtime.range));
     wc_case_end(c);
 }
 
 static void emit_all(struct wc_diagnosis *d, enum wc_fit fit) {
-    WC_EACH(j, d->judged)
-        if (j->fit == fit && !j->reported_elsewhere && !reported_by_functions(j))
+    WC_EACH(j, d->judged) {
+        /* missing-symbols says it better, function by function */
+        bool by_functions = j->by_symbols_alone && j->strongest->r.newest_functions.n > 0;
+        if (j->fit == fit && !j->reported_elsewhere && !by_functions)
             emit(d, j);
+    }
 }
 
 void wc_find_major_differs(struct wc_diagnosis *d) {

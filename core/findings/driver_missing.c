@@ -23,7 +23,8 @@ static bool is_query(const char *function) {
     return wc_str_starts(function, "cudnnGet") || wc_str_ends(function, "VersionCheck");
 }
 
-static void read_failures(const struct wc_stack *s, struct signs *signs) {
+static struct signs signs_of(const struct wc_stack *s) {
+    struct signs signs = {.stub = wc_driver_library(s)};
     char missing[MISSING_NAME];
     struct wc_bad_file bad;
 
@@ -33,55 +34,52 @@ static void read_failures(const struct wc_stack *s, struct signs *signs) {
         if (!wc_is_load(f) || wc_failed_for_file(s, f, &bad) || wc_failed_for_name(s, f))
             continue;
         if (wc_name_kind_of(f->r.name) == WC_NAME_DRIVER) {
-            if (!signs->request)
-                signs->request = f;
-            signs->by_cudnn = signs->by_cudnn || wc_is_cudnn(asker);
-            signs->by_host = signs->by_host || (asker && wc_wants_cudnn(asker));
-        } else if (!signs->victim && wc_failed_dependency(f, missing, sizeof missing) &&
+            if (!signs.request)
+                signs.request = f;
+            signs.by_cudnn = signs.by_cudnn || wc_is_cudnn(asker);
+            signs.by_host = signs.by_host || (asker && wc_wants_cudnn(asker));
+        } else if (!signs.victim && wc_failed_dependency(f, missing, sizeof missing) &&
                    wc_name_kind_of(missing) == WC_NAME_DRIVER) {
-            signs->victim = f;
+            signs.victim = f;
         }
     }
-}
-
-static void read_calls(const struct wc_stack *s, struct signs *signs) {
     WC_EACH(call, s->calls) {
         if (call->r.function && !is_query(call->r.function))
-            signs->gpu_wanted = true;
-        if (!signs->call && wc_sort_of_call(s, &call->r) == WC_STATUS_NOT_INITIALIZED)
-            signs->call = call;
+            signs.gpu_wanted = true;
+        if (!signs.call && wc_sort_of_call(s, &call->r) == WC_STATUS_NOT_INITIALIZED)
+            signs.call = call;
     }
+    return signs;
 }
 
-static void machine_facts(struct wc_case *c) {
-    const struct wc_machine_record *m = &c->d->s->machine;
+static void facts(struct wc_case *c, const struct signs *signs) {
+    const struct wc_failure *failures[] = {signs->victim, signs->request};
+    const struct wc_stack *s = c->d->s;
+    const struct wc_machine_record *m = &s->machine;
 
-    if (!c->d->s->has_machine)
-        return;
-    wc_case_fact(c, "kernel module", m->driver ? m->driver : "none loaded",
-                 "/proc/driver/nvidia/version");
-    if (m->gpu_devices != WC_NULL)
-        wc_case_fact(c, "GPU devices", wc_format(c, "%jd", m->gpu_devices), "/dev/nvidia*");
-    wc_case_fact(c, "container", m->container, "marks of a container");
-}
-
-static void call_facts(struct wc_case *c) {
-    WC_EACH(call, c->d->s->calls) {
+    if (signs->stub)
+        wc_case_fact(c, "libcuda", wc_path_of(signs->stub), "link map");
+    WC_EACH_ROW(f, failures)
+        if (*f) {
+            wc_case_request(c, *f);
+            wc_case_asked_by(c, *f);
+        }
+    if (s->has_machine) {
+        wc_case_fact(c, "kernel module", m->driver ? m->driver : "none loaded",
+                     "/proc/driver/nvidia/version");
+        if (m->gpu_devices != WC_NULL)
+            wc_case_fact(c, "GPU devices", wc_format(c, "%jd", m->gpu_devices), "/dev/nvidia*");
+        wc_case_fact(c, "container", m->container, "marks of a container");
+    }
+    WC_EACH(call, s->calls) {
         const struct wc_call_record *r = &call->r;
-        if (wc_sort_of_call(c->d->s, r) == WC_STATUS_NOT_INITIALIZED)
+        if (wc_sort_of_call(s, r) == WC_STATUS_NOT_INITIALIZED)
             wc_case_fact(
                 c, "init-failed",
                 wc_format(c, "%s returned %jd %s", r->function ? r->function : "a call", r->status,
                           r->status_name ? r->status_name : "CUDNN_STATUS_NOT_INITIALIZED"),
                 "returned status");
     }
-}
-
-static void failure_facts(struct wc_case *c, const struct wc_failure *f) {
-    if (!f)
-        return;
-    wc_case_request(c, f);
-    wc_case_asked_by(c, f);
 }
 
 static void fixes(struct wc_case *c, const struct wc_object *stub) {
@@ -127,36 +125,28 @@ static const char *title(struct wc_case *c, const struct signs *signs) {
 }
 
 void wc_find_driver_missing(struct wc_diagnosis *d) {
-    struct signs signs = {.stub = wc_driver_library(d->s)};
+    struct signs signs = signs_of(d->s);
     const struct wc_machine_record *m = &d->s->machine;
     /* Nothing of a driver or a GPU to be seen: not in the kernel, not in /dev. */
     bool bare = d->s->has_machine && !m->driver && m->gpu_devices == 0;
+    bool felt = signs.stub || signs.victim || signs.call || signs.by_host ||
+                (signs.by_cudnn && signs.gpu_wanted);
 
     if (signs.stub && !wc_is_stub(wc_real_path_of(signs.stub)))
         return;
-    read_failures(d->s, &signs);
-    read_calls(d->s, &signs);
     if (!signs.stub && !signs.request && !signs.victim && !(signs.call && bare))
         return;
-    bool felt = signs.stub || signs.victim || signs.call || signs.by_host ||
-                (signs.by_cudnn && signs.gpu_wanted);
     if (!felt && signs.by_cudnn)
         return; /* a part asks when it is loaded, long before anybody needs the driver */
     struct wc_case *c = wc_case_begin(d);
     c->r.title = title(c, &signs);
     /* A CUDA dependency's question whether there is a GPU, after which the host goes on: worth
-     * knowing.
-     */
+     * knowing. */
     if (!felt)
         c->r.severity = WC_severity_NOTE;
     if (signs.call)
         c->r.host = signs.call->r.host;
-    if (signs.stub)
-        wc_case_fact(c, "libcuda", wc_path_of(signs.stub), "link map");
-    failure_facts(c, signs.victim);
-    failure_facts(c, signs.request);
-    machine_facts(c);
-    call_facts(c);
+    facts(c, &signs);
     fixes(c, signs.stub);
     wc_case_end(c);
 }

@@ -80,11 +80,6 @@ static enum order order_of(struct wc_version built, struct wc_version runtime, s
     return SAME;
 }
 
-static enum wc_fit same_major(struct wc_version built, struct wc_version runtime) {
-    enum order o = order_of(built, runtime, 1);
-    return o == SAME ? WC_FITS : o == UNDECIDED ? WC_FIT_UNKNOWN : WC_OTHER_MAJOR;
-}
-
 static enum wc_fit refused(struct wc_version built, struct wc_version runtime, enum order o) {
     if (built.major != runtime.major)
         return WC_OTHER_MAJOR;
@@ -100,13 +95,11 @@ static enum wc_fit equal_in(struct wc_version built, struct wc_version runtime, 
 
 static enum wc_fit not_older_in(struct wc_version built, struct wc_version runtime, size_t n) {
     enum order o = order_of(built, runtime, n);
-    if (o == UNDECIDED)
-        return WC_FIT_UNKNOWN;
-    return o == OLDER ? refused(built, runtime, o) : WC_FITS;
+    return o == NEWER ? WC_FITS : equal_in(built, runtime, n);
 }
 
 static enum wc_fit same_major_minor_not_older(struct wc_version built, struct wc_version runtime) {
-    enum wc_fit major = same_major(built, runtime);
+    enum wc_fit major = equal_in(built, runtime, 1);
     return major == WC_FITS ? not_older_in(built, runtime, 2) : major;
 }
 
@@ -120,7 +113,7 @@ static enum wc_fit minor_by_major(struct wc_version built, struct wc_version run
 
 /* Where nothing is promised, only the very version that was built with is sure. */
 static enum wc_fit promised(struct wc_version built, struct wc_version runtime) {
-    if (same_major(built, runtime) != WC_FITS || runtime.major >= FIRST_WITH_PROMISE)
+    if (equal_in(built, runtime, 1) != WC_FITS || runtime.major >= FIRST_WITH_PROMISE)
         return same_major_minor_not_older(built, runtime);
     return order_of(built, runtime, 3) == SAME ? WC_FITS : WC_FIT_UNKNOWN;
 }

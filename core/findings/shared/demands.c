@@ -114,32 +114,28 @@ void wc_case_demand(struct wc_case *c, const char *name, const struct wc_demand_
     wc_case_fact(c, name, wc_format_demand_whole(c, r), source);
 }
 
-static void one_demand(struct wc_case *c, const struct wc_demand_record *r, enum wc_fit fit,
-                       struct wc_range runtime) {
-    const char *rule = r->compatibility_rule
-                           ? wc_format(c, "rule %s", wc_format_name(c, r->compatibility_rule))
-                           : NULL;
-
-    wc_case_demand(c,
-                   fit == WC_FITS          ? "satisfied"
-                   : fit == WC_FIT_UNKNOWN ? "undecided"
-                                           : "wanted",
-                   r);
-    if (fit == WC_FIT_UNKNOWN)
-        return;
-    if (r->demand_kind == WC_demand_kind_BUILT && runtime.exact &&
-        wc_version_of(r->built).patch >= 0)
-        wc_case_fact(c, "numbers", format_numbers(c, r, runtime.low), rule);
-    wc_case_fact(c, "check", format_rule(c, r, fit), rule);
-}
-
 static void demands_of(struct wc_case *c, const struct wc_judgement *j, bool refused) {
-    struct wc_range own = wc_own_range(j->library);
+    struct wc_range runtime = j->runtime.range;
 
     WC_EACH(demand, c->d->s->demands) {
-        enum wc_fit fit = wc_demand_fit(&demand->r, j->runtime.range, own);
-        if (wc_is_demand_by(demand, j->host) && wc_refuses(fit) == refused)
-            one_demand(c, &demand->r, fit, j->runtime.range);
+        const struct wc_demand_record *r = &demand->r;
+        enum wc_fit fit = wc_demand_fit(r, runtime, wc_own_range(j->library));
+        const char *rule = NULL;
+        if (!wc_is_demand_by(demand, j->host) || wc_refuses(fit) != refused)
+            continue;
+        if (r->compatibility_rule)
+            rule = wc_format(c, "rule %s", wc_format_name(c, r->compatibility_rule));
+        wc_case_demand(c,
+                       fit == WC_FITS          ? "satisfied"
+                       : fit == WC_FIT_UNKNOWN ? "undecided"
+                                               : "wanted",
+                       r);
+        if (fit == WC_FIT_UNKNOWN)
+            continue;
+        if (r->demand_kind == WC_demand_kind_BUILT && runtime.exact &&
+            wc_version_of(r->built).patch >= 0)
+            wc_case_fact(c, "numbers", format_numbers(c, r, runtime.low), rule);
+        wc_case_fact(c, "check", format_rule(c, r, fit), rule);
     }
 }
 

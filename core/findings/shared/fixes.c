@@ -21,11 +21,17 @@ static const struct {
 #include "wheels.def"
 };
 
+static size_t length_in_alphabet(const char *s, const char *also) {
+    size_t n = 0;
+
+    while ((s[n] >= 'a' && s[n] <= 'z') || wc_is_digit(s[n]) ||
+           (s[n] && wc_str_find_char(also, s[n])))
+        n++;
+    return n;
+}
+
 static bool of_alphabet(const char *s, const char *also) {
-    for (; *s; s++)
-        if (!((*s >= 'a' && *s <= 'z') || (*s >= '0' && *s <= '9') || wc_str_find_char(also, *s)))
-            return false;
-    return true;
+    return !s[length_in_alphabet(s, also)];
 }
 
 /* ---- which distribution ---- */
@@ -39,19 +45,6 @@ static int32_t cuda_for(const struct wc_stack *s, const struct wc_object *host,
     if (cuda < 0 && library)
         cuda = wc_cuda_in_package(library->r.installation);
     return cuda < 0 ? wc_cuda_of_dependencies(s) : cuda;
-}
-
-/* "nvidia-cudnn-cu13" where the demand itself names it. */
-static bool named_in(const char *package, char *out) {
-    struct wc_text t;
-    const char *p = package;
-
-    if (!p || !wc_str_starts(p, "nvidia-cudnn-"))
-        return false;
-    wc_text_begin(&t, out, NAME_MOST);
-    while ((*p >= 'a' && *p <= 'z') || (*p >= '0' && *p <= '9') || *p == '-')
-        wc_text_add_char(&t, *p++);
-    return !t.cut;
 }
 
 /* Is there a wheel that satisfies the set? Of the wheels the first and the last are known: the
@@ -79,11 +72,11 @@ static bool offered(int32_t cuda, const char *spec) {
 static bool distribution(const struct wc_stack *s, const struct wc_object *host,
                          const struct wc_object *library, const char *package, const char *spec,
                          char out[NAME_MOST]) {
-    int32_t cuda;
+    int32_t cuda = cuda_for(s, host, library);
 
-    if (named_in(package, out))
+    if (package && wc_str_starts(package, "nvidia-cudnn-") &&
+        wc_str_format(out, NAME_MOST, "%.*s", (int)length_in_alphabet(package, "-"), package))
         return true;
-    cuda = cuda_for(s, host, library);
     wc_str_format(out, NAME_MOST, "nvidia-cudnn-cu%d", cuda);
     return cuda >= 0 && offered(cuda, spec);
 }
@@ -105,10 +98,6 @@ static bool in_conda(const struct wc_object *o) {
     return o && o->r.installation_kind == WC_installation_kind_CONDA;
 }
 
-static bool is_incomplete(const struct wc_stack *s, const char *package) {
-    return WC_ANY(p, s->packages, p->r.missing.n && wc_str_same(p->r.package, package));
-}
-
 void wc_fix_install(struct wc_case *c, const struct wc_object *host,
                     const struct wc_object *library, const char *spec, const char *package) {
     char name[NAME_MOST];
@@ -127,7 +116,8 @@ void wc_fix_install(struct wc_case *c, const struct wc_object *host,
         return;
     }
     wheel = wc_format(c, "%s%s", name, bare);
-    if (is_incomplete(c->d->s, name)) /* pip takes it for installed */
+    if (WC_ANY(p, c->d->s->packages,
+               p->r.missing.n && wc_str_same(p->r.package, name))) /* pip takes it for installed */
         wc_case_fix(c, WC_ACTION_REINSTALL, wc_format(c, "reinstall %s", wheel),
                     wc_format_command(c, "pip install --force-reinstall --no-deps ", wheel, NULL));
     else
@@ -155,18 +145,15 @@ static const struct cuda_dependency_wheel *cuda_dependency_wheel(const char *par
     return NULL;
 }
 
-/* Up to CUDA 12 the wheels are numbered, since 13 their names say no CUDA. */
-static const char *pip_cuda_dependency(struct wc_case *c, const struct cuda_dependency_wheel *w,
-                                       int32_t cuda) {
-    return wc_format(c, cuda < 13 ? "pip install %s-cu%d" : "pip install '%s==%d.*'", w->wheel,
-                     cuda);
-}
-
 void wc_fix_cuda_dependency(struct wc_case *c, const char *part, int32_t cuda,
                             const char *library) {
     const struct cuda_dependency_wheel *wheel = cuda_dependency_wheel(part, library);
-    const char *name = wc_format_name(c, library);
+    const char *name = wc_format_name(c, library), *command = NULL;
+    int32_t named = wc_name_cuda(library);
 
+    if (wheel) /* up to CUDA 12 the wheels are numbered, since 13 their names say no CUDA */
+        command = wc_format(c, named < 13 ? "pip install %s-cu%d" : "pip install '%s==%d.*'",
+                            wheel->wheel, named);
     wc_case_fix(
         c, WC_ACTION_INSTALL,
         cuda > 0
@@ -174,7 +161,7 @@ void wc_fix_cuda_dependency(struct wc_case *c, const char *part, int32_t cuda,
                         "or install the package that has %s where the loader finds it, for CUDA %d",
                         name, cuda)
             : wc_format(c, "or install the package that has %s where the loader finds it", name),
-        wheel ? pip_cuda_dependency(c, wheel, wc_name_cuda(library)) : NULL);
+        command);
 }
 
 void wc_fix_cuda_dependency_path(struct wc_case *c, const struct wc_object *cudnn, const char *part,
@@ -238,33 +225,31 @@ void wc_fix_cuda(struct wc_case *c, const struct wc_object *facade, int32_t cuda
 
 /* "nvidia-cudnn-cu12" of "nvidia-cudnn-cu12 9.1.0.70"; NULL: not for a command. */
 static const char *bare_name(struct wc_case *c, const char *package) {
-    char name[NAME_MOST];
-    struct wc_text t;
+    const char *end = package ? wc_str_find_char(package, ' ') : NULL;
+    size_t n = !package ? 0 : end ? (size_t)(end - package) : wc_str_length(package);
+    bool good =
+        n && n < NAME_MOST && package[0] != '-' && length_in_alphabet(package, "-_.+:") == n;
 
-    wc_text_begin(&t, name, sizeof name);
-    for (const char *p = package; p && *p && *p != ' '; p++)
-        wc_text_add_char(&t, *p);
-    return t.n && !t.cut && name[0] != '-' && of_alphabet(name, "-_.+:") ? wc_format(c, "%s", name)
-                                                                         : NULL;
+    return good ? wc_format(c, "%.*s", (int)n, package) : NULL;
 }
 
 /* By what put it there. NULL: not known, or not for a command. */
 static const char *again(struct wc_case *c, enum wc_installation_kind kind, const char *package,
                          const char *version) {
     const char *name = bare_name(c, package);
-    bool exact = version && of_alphabet(version, ".+-~");
 
-    if (!exact)
+    if (version && !of_alphabet(version, ".+-~"))
         version = NULL;
     switch (name ? kind : WC_installation_kind_UNKNOWN) {
     case WC_installation_kind_WHEEL:
         return wc_format(c, "pip install --force-reinstall --no-deps %s%s%s", name,
-                         exact ? "==" : "", version);
+                         version ? "==" : "", version);
     case WC_installation_kind_CONDA:
-        return wc_format(c, "conda install --force-reinstall %s%s%s", name, exact ? "=" : "",
+        return wc_format(c, "conda install --force-reinstall %s%s%s", name, version ? "=" : "",
                          version);
     case WC_installation_kind_DEBIAN:
-        return wc_format(c, "apt-get install --reinstall %s%s%s", name, exact ? "=" : "", version);
+        return wc_format(c, "apt-get install --reinstall %s%s%s", name, version ? "=" : "",
+                         version);
     default:
         return NULL;
     }
@@ -326,8 +311,7 @@ void wc_fix_package(struct wc_case *c, const struct wc_package_record *p, const 
 /* ---- the search path ---- */
 
 /* Copies a colon-separated list without one of its elements. True if the element was there. */
-static bool without(const char *list, const char *element, struct wc_text *out) {
-    size_t n = wc_str_length(element);
+static bool without(const char *list, const char *element, size_t n, struct wc_text *out) {
     bool found = false;
 
     while (*list) {
@@ -347,53 +331,57 @@ static bool without(const char *list, const char *element, struct wc_text *out) 
     return found;
 }
 
-static bool directory_of(const char *path, char out[DIRECTORY_MOST]) {
-    int n = path ? (int)wc_dir_length(path) : 0;
+/* LD_LIBRARY_PATH without the directory of that file. False: it does not name that directory. */
+static bool without_directory_of(const struct wc_stack *s, const char *path, struct wc_text *out) {
+    const char *list = wc_variable(s, "LD_LIBRARY_PATH");
+    size_t n = path ? wc_dir_length(path) : 0;
 
-    return n > 0 && wc_str_format(out, DIRECTORY_MOST, "%.*s", n, path);
+    return list && n && n < DIRECTORY_MOST && without(list, path, n, out);
 }
 
 bool wc_in_search_path(const struct wc_stack *s, const struct wc_object *o) {
-    const char *list = wc_variable(s, "LD_LIBRARY_PATH");
-    char rest[LIST_MOST], directory[DIRECTORY_MOST];
-    struct wc_text t;
-
-    wc_text_begin(&t, rest, sizeof rest);
-    return list && ((directory_of(o->r.path, directory) && without(list, directory, &t)) ||
-                    (directory_of(o->r.real_path, directory) && without(list, directory, &t)));
-}
-
-/* next: what is found then, NULL: not known. An element "" is the directory that the process was
- * in; at the end of the list it is there without a character. */
-static bool take_out(struct wc_case *c, const char *element, const char *next) {
-    const char *list = wc_variable(c->d->s, "LD_LIBRARY_PATH");
     char rest[LIST_MOST];
     struct wc_text t;
 
     wc_text_begin(&t, rest, sizeof rest);
-    if (!list || (!without(list, element, &t) && *element))
-        return false;
+    return without_directory_of(s, o->r.path, &t) || without_directory_of(s, o->r.real_path, &t);
+}
+
+static void take_out(struct wc_case *c, const char *element, const struct wc_candidate *next,
+                     const struct wc_text *rest) {
     wc_case_fix(c, WC_ACTION_SET_VARIABLE,
-                wc_format(c, "take %s out of LD_LIBRARY_PATH%s%s",
-                          *element ? element : "the empty element",
-                          next ? ": then the loader finds " : "", next),
-                t.cut  ? NULL
-                : !t.n ? "unset LD_LIBRARY_PATH"
-                       : wc_format_command(c, "export LD_LIBRARY_PATH=", rest, NULL));
-    return true;
+                wc_format(c, "take %s out of LD_LIBRARY_PATH%s%s", element,
+                          next ? ": then the loader finds " : "",
+                          next ? wc_format_candidate(c, next) : NULL),
+                rest->cut  ? NULL
+                : !rest->n ? "unset LD_LIBRARY_PATH"
+                           : wc_format_command(c, "export LD_LIBRARY_PATH=", rest->p, NULL));
 }
 
 bool wc_fix_search_path(struct wc_case *c, const struct wc_object *o) {
+    const char *paths[] = {o->r.path, o->r.real_path};
+    const char *list = wc_variable(c->d->s, "LD_LIBRARY_PATH");
     const struct wc_searched *f = wc_search_of(c->d->s, o);
-    const struct wc_candidate *b = wc_candidate_of(c->d->s, f, NULL);
-    const char *next = b ? wc_format_candidate(c, b) : NULL;
-    bool by_empty_element =
-        f && f->r.rule == WC_search_rule_LIBRARY_PATH && f->r.element && !*f->r.element;
-    char directory[DIRECTORY_MOST];
+    const struct wc_candidate *next = wc_candidate_of(c->d->s, f, NULL);
+    char buffer[LIST_MOST];
+    struct wc_text rest;
 
-    return (by_empty_element && take_out(c, "", next)) ||
-           (directory_of(o->r.path, directory) && take_out(c, directory, next)) ||
-           (directory_of(o->r.real_path, directory) && take_out(c, directory, next));
+    wc_text_begin(&rest, buffer, sizeof buffer);
+    /* An element "" is the directory that the process was in; at the end of the list it is there
+     * without a character. */
+    if (list && f && f->r.rule == WC_search_rule_LIBRARY_PATH && f->r.element && !*f->r.element) {
+        (void)without(list, "", 0, &rest);
+        take_out(c, "the empty element", next, &rest);
+        return true;
+    }
+    WC_EACH_ROW(path, paths) {
+        wc_text_begin(&rest, buffer, sizeof buffer);
+        if (without_directory_of(c->d->s, *path, &rest)) {
+            take_out(c, wc_format(c, "%.*s", (int)wc_dir_length(*path), *path), next, &rest);
+            return true;
+        }
+    }
+    return false;
 }
 
 void wc_fix_with_copy(struct wc_case *c, const char *path, const char *what) {

@@ -66,27 +66,12 @@ static enum wc_fit both(enum wc_fit low, enum wc_fit high) {
     return low == high ? low : WC_FIT_UNKNOWN;
 }
 
-static enum wc_fit spec_fit(const struct wc_spec *spec, struct wc_range range) {
-    if (!wc_version_known(range.low))
-        return WC_FIT_UNKNOWN;
-    return both(spec_fit_of(spec, range.low), spec_fit_of(spec, range.high));
-}
-
 /* ---- one demand ---- */
 
 enum wc_rule wc_rule_for(const struct wc_demand_record *r) {
     enum wc_rule rule = wc_rule_from_name(r->compatibility_rule);
 
     return rule == WC_RULE_NONE ? WC_RULE_NVIDIA : rule;
-}
-
-static enum wc_fit by_rule(const struct wc_demand_record *r, struct wc_version built,
-                           struct wc_range range) {
-    built.build = -1;
-    if (!wc_version_known(built) || !wc_version_known(range.low))
-        return WC_FIT_UNKNOWN;
-    return both(wc_rule_check(wc_rule_for(r), built, range.low),
-                wc_rule_check(wc_rule_for(r), built, range.high));
 }
 
 /* The version that a rule compares with: what was built with, or what is pinned. NONE: a range. */
@@ -102,9 +87,15 @@ static enum wc_fit by_metadata(const struct wc_demand_record *r, struct wc_range
     struct wc_version built = built_by(r);
     struct wc_spec spec;
 
+    built.build = -1;
+    if (!wc_version_known(range.low))
+        return WC_FIT_UNKNOWN;
     if (wc_version_known(built))
-        return by_rule(r, built, range);
-    return wc_spec_read(r->spec, &spec) && spec.n ? spec_fit(&spec, range) : WC_FIT_UNKNOWN;
+        return both(wc_rule_check(wc_rule_for(r), built, range.low),
+                    wc_rule_check(wc_rule_for(r), built, range.high));
+    if (!wc_spec_read(r->spec, &spec) || !spec.n)
+        return WC_FIT_UNKNOWN;
+    return both(spec_fit_of(&spec, range.low), spec_fit_of(&spec, range.high));
 }
 
 /* A newer major may have all functions of a set: only the floor counts. */
@@ -129,10 +120,10 @@ bool wc_is_demand_of(const struct wc_demand_record *r, const char *file) {
 
 const struct wc_demand_record *wc_demand_of(const struct wc_stack *s, const char *file,
                                             enum wc_demand_kind kind) {
-    WC_EACH(demand, s->demands)
-        if (demand->r.demand_kind == kind && wc_is_demand_of(&demand->r, file))
-            return &demand->r;
-    return NULL;
+    const struct wc_demand *found = WC_FIRST(
+        demand, s->demands, demand->r.demand_kind == kind && wc_is_demand_of(&demand->r, file));
+
+    return found ? &found->r : NULL;
 }
 
 int32_t wc_major_wanted(const struct wc_demand_record *r) {

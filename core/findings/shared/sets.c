@@ -131,20 +131,15 @@ static void all_that(bool (*test)(const struct wc_object *, const struct wc_obje
 /* cuDNN linked into the host itself, or asked for in vain: another one's facade is none of its
  * business. */
 static bool has_none_of_its_own(const struct wc_stack *s, const struct wc_object *host) {
-    WC_EACH(b, s->bindings)
-        if (b->r.how == WC_binding_how_ITSELF && wc_is_binding_of(b, host))
-            return true;
-    return WC_ANY(f, s->failures,
+    return WC_ANY(b, s->bindings, b->r.how == WC_binding_how_ITSELF && wc_is_binding_of(b, host)) ||
+           WC_ANY(f, s->failures,
                   wc_name_kind_of(f->r.name) == WC_NAME_FACADE &&
                       wc_means(host, f->r.caller_object, f->r.caller));
 }
 
-static void the_only_one(const struct wc_stack *s, struct uses *out) {
-    WC_EACH(o, s->objects)
-        if (o->r.role == WC_role_FACADE)
-            add(out, o);
-    if (out->n > 1)
-        out->n = 0;
+static bool is_facade(const struct wc_object *host, const struct wc_object *library) {
+    (void)host;
+    return library->r.role == WC_role_FACADE;
 }
 
 static void uses_of(const struct wc_stack *s, const struct wc_object *host, struct uses *out) {
@@ -154,8 +149,10 @@ static void uses_of(const struct wc_stack *s, const struct wc_object *host, stru
         all_that(asked_for, s, host, out);
     if (!out->n)
         all_that(needs, s, host, out);
-    if (!out->n && !has_none_of_its_own(s, host))
-        the_only_one(s, out);
+    if (!out->n && !has_none_of_its_own(s, host)) {
+        all_that(is_facade, s, host, out);
+        out->n = out->n > 1 ? 0 : out->n; /* the only one */
+    }
 }
 
 void wc_find_uses(struct wc_diagnosis *d) {
