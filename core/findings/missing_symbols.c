@@ -74,12 +74,9 @@ static void in_binding(struct search *s, const struct wc_binding_record *b) {
 
 /* Is the function in a binding of the host, whatever it says? Then in_binding has judged it. */
 static bool bound(const struct search *s, const char *function) {
-    WC_EACH(b, s->c->d->s->bindings)
-        if (wc_is_binding_of(b, s->host))
-            WC_EACH(name, b->r.functions)
-                if (wc_str_same(*name, function))
-                    return true;
-    return false;
+    return WC_ANY(b, s->c->d->s->bindings,
+                  wc_is_binding_of(b, s->host) &&
+                      WC_ANY(name, b->r.functions, wc_str_same(*name, function)));
 }
 
 static void in_demand(struct search *s, const struct wc_demand_record *r) {
@@ -145,34 +142,14 @@ static bool is_refused(const struct wc_stack *s, const struct wc_failure *f, str
 
 static const struct wc_object *only_facade(const struct wc_stack *s) {
     const struct wc_object *facade = NULL;
+    size_t facades = 0;
 
-    WC_EACH(o, s->objects) {
-        if (o->r.role != WC_role_FACADE || !o->r.mapped)
-            continue;
-        if (facade)
-            return NULL;
-        facade = o;
-    }
-    return facade;
-}
-
-/* Linked with a library of one major, compiled with the header of a newer one: it looks for the
- * first, which cannot have the function. NULL: it was not. */
-static const struct wc_demand_record *linked_with_older(const struct wc_stack *s, const char *file,
-                                                        struct wc_version since) {
-    const struct wc_demand_record *r = wc_demand_of(s, file, WC_demand_kind_NEEDED);
-
-    return r && wc_version_known(since) && wc_major_wanted(r) < since.major ? r : NULL;
-}
-
-static void fix_torn(struct search *s, const char *file, const struct wc_demand_record *linked) {
-    struct wc_case *c = s->c;
-
-    wc_case_fact(c, "linked with", wc_format_demand_whole(c, linked), linked->source);
-    wc_case_advice(c, WC_ACTION_UPGRADE_HOST,
-                   "build %s again, with header and library of one release, or take one "
-                   "that is made for cuDNN %s or newer",
-                   wc_format_name(c, file), wc_format_version(c, s->since));
+    WC_EACH(o, s->objects)
+        if (o->r.role == WC_role_FACADE && o->r.mapped) {
+            facade = o;
+            facades++;
+        }
+    return facades == 1 ? facade : NULL;
 }
 
 static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f,
@@ -183,7 +160,10 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f,
     struct search s = {.c = wc_case_begin(d),
                        .since = wc_function_first(wc_function_find(u->symbol)),
                        .until = WC_VERSION_NONE};
-    const struct wc_demand_record *linked = linked_with_older(d->s, u->file, s.since);
+    /* Linked with a library of one major, compiled with the header of a newer one: it looks for the
+     * first, which cannot have the function. */
+    const struct wc_demand_record *linked = wc_demand_of(d->s, u->file, WC_demand_kind_NEEDED);
+    bool torn = linked && wc_version_known(s.since) && wc_major_wanted(linked) < s.since.major;
     struct wc_case *c = s.c;
 
     s.library = file ? &found : only_facade(d->s);
@@ -200,25 +180,23 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f,
         wc_case_library(c, "library", s.library);
     wc_case_request(c, f);
     wc_case_asked_by(c, f);
-    if (linked)
-        fix_torn(&s, u->file, linked);
-    else
+    if (torn) {
+        wc_case_fact(c, "linked with", wc_format_demand_whole(c, linked), linked->source);
+        wc_case_advice(c, WC_ACTION_UPGRADE_HOST,
+                       "build %s again, with header and library of one release, or take one "
+                       "that is made for cuDNN %s or newer",
+                       wc_format_name(c, u->file), wc_format_version(c, s.since));
+    } else {
         wc_fix_install(c, NULL, s.library, release_for(&s), NULL);
-    if (s.library && !linked)
-        wc_fix_search_path(c, s.library);
+        if (s.library)
+            wc_fix_search_path(c, s.library);
+    }
     wc_case_end(c);
-}
-
-static void find_refused(struct wc_diagnosis *d) {
-    struct wc_unmet u;
-
-    WC_EACH(f, d->s->failures)
-        if (is_refused(d->s, f, &u) && !wc_reported_before(d, u.file))
-            emit_refused(d, f, &u);
 }
 
 void wc_find_missing_symbols(struct wc_diagnosis *d) {
     const struct wc_object *last = NULL;
+    struct wc_unmet u;
 
     WC_EACH(use, d->uses) {
         struct search s = {.c = wc_case_begin(d),
@@ -234,5 +212,7 @@ void wc_find_missing_symbols(struct wc_diagnosis *d) {
         if (s.undefined + s.expected)
             emit(&s);
     }
-    find_refused(d);
+    WC_EACH(f, d->s->failures)
+        if (is_refused(d->s, f, &u) && !wc_reported_before(d, u.file))
+            emit_refused(d, f, &u);
 }

@@ -55,17 +55,15 @@ static struct set set_of(const struct wc_stack *s, const struct wc_object *facad
 /* ---- the matrix ---- */
 
 static void row(struct wc_case *c, const struct wc_object *o) {
-    struct wc_range own = wc_own_range(o);
-    const char *directory = wc_directory_of(c, o);
-    const char *installation = wc_format_installation(c, o);
+    const char *directory = wc_directory_of(c, o), *installation = wc_format_installation(c, o);
 
     wc_case_fact(c,
                  o->r.role == WC_role_FACADE ? "facade"
                  : o->r.part                 ? o->r.part
                                              : "part",
-                 wc_format(c, "%s  %s%s%s", wc_format_range(c, own), directory ? directory : "?",
+                 wc_format(c, "%s  %s%s%s", wc_format_own(c, o), directory ? directory : "?",
                            installation ? "  " : "", installation),
-                 own.source);
+                 wc_own_range(o).source);
 }
 
 static void matrix(struct wc_case *c, const struct set *set) {
@@ -82,25 +80,16 @@ static void matrix(struct wc_case *c, const struct set *set) {
     }
 }
 
-static bool has_part(const struct wc_stack *s, const struct wc_object *facade, const char *name) {
-    struct wc_name n;
-
-    wc_name_read(name, &n);
-    return WC_ANY(o, s->objects, wc_in_set(s, o, facade) && wc_str_same(o->r.part, n.part));
-}
-
 /* A part that did not come in because it wants what another one, of another release, lacks. */
 static bool is_refusal(const struct wc_stack *s, const struct wc_object *facade,
                        const struct wc_failure *f, struct wc_refusal *out) {
     const struct wc_object *caller = wc_caller_of(s, f);
+    struct wc_name n;
 
+    wc_name_read(f->r.name, &n);
     return wc_is_load(f) && wc_is_cudnn(caller) && wc_facade_of(s, caller) == facade &&
-           wc_refused_for_symbol(f, out) && !has_part(s, facade, f->r.name);
-}
-
-static bool first_refusal(const struct wc_stack *s, const struct wc_object *facade,
-                          struct wc_refusal *out) {
-    return WC_ANY(f, s->failures, is_refusal(s, facade, f, out));
+           wc_refused_for_symbol(f, out) &&
+           !WC_ANY(o, s->objects, wc_in_set(s, o, facade) && wc_str_same(o->r.part, n.part));
 }
 
 /* What the parts say of each other when they did not fit: a part that the loader refused, a
@@ -117,15 +106,6 @@ static void lookups(struct wc_case *c, const struct wc_object *facade) {
     }
 }
 
-/* Would the facade's own part come in, if that one were not found? */
-static bool own_is_behind(const struct wc_stack *s, const struct wc_searched *f,
-                          const struct wc_object *facade) {
-    const struct wc_candidate *b = wc_candidate_of(s, f, NULL);
-    const char *own = wc_path_of(facade);
-
-    return b && own && wc_lies_in(b->r.path, own, wc_dir_length(own));
-}
-
 static void fix_away(struct wc_case *c, const struct wc_object *wrong) {
     wc_case_advice(c, WC_ACTION_REMOVE,
                    "or take the other cuDNN away from where the loader finds it: %s",
@@ -137,7 +117,10 @@ static void fix_away(struct wc_case *c, const struct wc_object *wrong) {
 static void fixes(struct wc_case *c, const struct set *set, const struct wc_object *wrong) {
     bool foreign = wrong && !wc_same_installation(set->facade, wrong);
     const struct wc_searched *f = foreign ? wc_search_of(c->d->s, wrong) : NULL;
-    bool behind = own_is_behind(c->d->s, f, set->facade), path_first = foreign && (behind || !f);
+    const struct wc_candidate *next = wc_candidate_of(c->d->s, f, NULL);
+    const char *own = wc_path_of(set->facade);
+    bool behind = next && own && wc_lies_in(next->r.path, own, wc_dir_length(own));
+    bool path_first = foreign && (behind || !f);
 
     if (path_first)
         wc_fix_search_path(c, wrong);
@@ -159,92 +142,79 @@ static const char *format_part(struct wc_case *c, const struct wc_object *o) {
 
 /* All known parts are of another version than the facade: it is the facade that stands alone. */
 static void facade_differs(struct wc_diagnosis *d, const struct wc_object *facade) {
-    struct set of = set_of(d->s, facade), *set = &of;
-    const char *answering = wc_answering_part(wc_major_of(set->facade));
+    struct set set = set_of(d->s, facade);
+    const char *answering = wc_answering_part(wc_major_of(facade));
 
-    if (!set->differ || set->agree)
+    if (!set.differ || set.agree)
         return;
     struct wc_case *c = wc_case_begin(d);
     c->r.title = wc_format(c,
-                           set->differ > 1 ? "%s is cuDNN %s, its parts are not: %s"
-                                           : "%s is cuDNN %s, its part is not: %s",
-                           wc_format_name(c, wc_name_of(set->facade)), wc_format_range(c, set->own),
-                           format_part(c, set->other));
-    c->r.object = set->facade->r.object;
+                           set.differ > 1 ? "%s is cuDNN %s, its parts are not: %s"
+                                          : "%s is cuDNN %s, its part is not: %s",
+                           wc_format_name(c, wc_name_of(facade)), wc_format_range(c, set.own),
+                           format_part(c, set.other));
+    c->r.object = facade->r.object;
     c->r.explained_by =
         wc_found_before(d, c->r.object, "installation-mixed", "installation-incomplete", NULL);
-    matrix(c, set);
+    matrix(c, &set);
     if (answering)
         wc_case_fact(c, "mind",
                      wc_format(c, "cudnnGetVersion returns the %s part's number, not the facade's",
                                answering),
                      NULL);
-    lookups(c, set->facade);
-    fixes(c, set, set->foreign ? set->foreign : set->other);
+    lookups(c, facade);
+    fixes(c, &set, set.foreign ? set.foreign : set.other);
     wc_case_end(c);
 }
 
-static void format_refusal(struct wc_case *c, const struct set *set, const struct wc_refusal *r) {
-    c->r.title = wc_format(
-        c, "%s does not fit the other parts of %s: it wants a function that %s does not have",
-        wc_format_name(c, r->file), wc_format_name(c, wc_name_of(set->facade)),
-        wc_format_name(c, r->part));
-    wc_case_fact(c, "refused", wc_format(c, "%s", r->file), "dlerror");
-}
-
-/* A refused file of another directory came in because the facade's own has none. */
-static void fix_refusal(struct wc_case *c, const struct set *set, const struct wc_refusal *r) {
-    const char *home = wc_directory_of(c, set->facade);
-    size_t n = wc_dir_length(r->file);
-
-    if (n && home && (wc_str_length(home) != n || wc_mem_compare(home, r->file, n) != 0))
-        wc_case_advice(c, WC_ACTION_REMOVE,
-                       "if that does not help: take the other cuDNN away from where the "
-                       "loader finds it: %s",
-                       r->file);
-}
-
 static void parts_differ(struct wc_diagnosis *d, const struct wc_object *facade) {
-    struct set of = set_of(d->s, facade), *set = &of;
-    bool differ = set->newest && !wc_ranges_meet(set->newest_range, set->oldest_range);
-    struct wc_refusal refusal;
-    bool refused = first_refusal(d->s, set->facade, &refusal);
+    struct set set = set_of(d->s, facade);
+    bool differ = set.newest && !wc_ranges_meet(set.newest_range, set.oldest_range);
+    struct wc_refusal r;
+    bool refused = WC_ANY(f, d->s->failures, is_refusal(d->s, facade, f, &r));
 
     if (!differ && !refused)
         return;
     struct wc_case *c = wc_case_begin(d);
-    if (differ)
-        c->r.title = wc_format(c, "the parts of %s are of different releases: %s, %s",
-                               wc_format_name(c, wc_name_of(set->facade)),
-                               format_part(c, set->oldest), format_part(c, set->newest));
-    else
-        format_refusal(c, set, &refusal);
-    c->r.object = set->facade->r.object;
+    const char *name = wc_format_name(c, wc_name_of(facade)), *home = wc_directory_of(c, facade);
+    if (differ) {
+        c->r.title = wc_format(c, "the parts of %s are of different releases: %s, %s", name,
+                               format_part(c, set.oldest), format_part(c, set.newest));
+    } else {
+        c->r.title = wc_format(
+            c, "%s does not fit the other parts of %s: it wants a function that %s does not have",
+            wc_format_name(c, r.file), name, wc_format_name(c, r.part));
+        wc_case_fact(c, "refused", wc_format(c, "%s", r.file), "dlerror");
+    }
+    c->r.object = facade->r.object;
     c->r.explained_by =
         wc_found_before(d, c->r.object, "installation-mixed", "installation-incomplete", NULL);
-    matrix(c, set);
-    lookups(c, set->facade);
-    fixes(c, set, set->foreign ? set->foreign : set->newest);
-    if (refused)
-        fix_refusal(c, set, &refusal);
+    matrix(c, &set);
+    lookups(c, facade);
+    fixes(c, &set, set.foreign ? set.foreign : set.newest);
+    /* A refused file of another directory came in because the facade's own has none. */
+    if (refused && home && wc_dir_length(r.file) && !wc_lies_in(r.file, home, wc_str_length(home)))
+        wc_case_advice(c, WC_ACTION_REMOVE,
+                       "if that does not help: take the other cuDNN away from where the "
+                       "loader finds it: %s",
+                       r.file);
     wc_case_end(c);
 }
 
 static void other_installation(struct wc_diagnosis *d, const struct wc_object *facade) {
-    struct set of = set_of(d->s, facade), *set = &of;
-    const char *directory;
+    struct set set = set_of(d->s, facade);
 
-    if (!set->foreign)
+    if (!set.foreign)
         return;
     struct wc_case *c = wc_case_begin(d);
-    directory = wc_directory_of(c, set->foreign);
+    const char *directory = wc_directory_of(c, set.foreign);
     c->r.title = wc_format(c, "%s runs with part %s of another installation, in %s",
-                           wc_format_name(c, wc_name_of(set->facade)),
-                           set->foreign->r.part ? wc_format_name(c, set->foreign->r.part) : "?",
+                           wc_format_name(c, wc_name_of(facade)),
+                           set.foreign->r.part ? wc_format_name(c, set.foreign->r.part) : "?",
                            directory ? directory : "?");
-    c->r.object = set->facade->r.object;
-    matrix(c, set);
-    fixes(c, set, set->foreign);
+    c->r.object = facade->r.object;
+    matrix(c, &set);
+    fixes(c, &set, set.foreign);
     wc_case_end(c);
 }
 

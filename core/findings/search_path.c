@@ -5,10 +5,6 @@
  */
 #include "finding.h"
 
-static bool is_relative(const char *element, size_t n) {
-    return n == 0 || (element[0] != '/' && element[0] != '$');
-}
-
 /* Did a replay see that no such directory is there? */
 static bool leads_nowhere(const struct wc_stack *s, const char *element, size_t n) {
     char missing[1024];
@@ -18,11 +14,8 @@ static bool leads_nowhere(const struct wc_stack *s, const char *element, size_t 
     if (!wc_str_format(missing, sizeof missing, "LD_LIBRARY_PATH %.*s/ (not there)", (int)n,
                        element))
         return false;
-    WC_EACH(search, s->searches)
-        WC_EACH(text, search->r.searched)
-            if (wc_str_same(*text, missing))
-                return true;
-    return false;
+    return WC_ANY(search, s->searches,
+                  WC_ANY(text, search->r.searched, wc_str_same(*text, missing)));
 }
 
 static size_t element_length(const char *list) {
@@ -49,7 +42,7 @@ void wc_find_search_path_suspect(struct wc_diagnosis *d) {
     c->on_disk = true;
     for (const char *p = list;; p++) {
         size_t n = element_length(p);
-        if (is_relative(p, n)) {
+        if (n == 0 || (p[0] != '/' && p[0] != '$')) {
             relative++;
             wc_case_fact(c, "relative", format_element(c, p, n), "LD_LIBRARY_PATH");
         } else if (failed && leads_nowhere(d->s, p, n)) {

@@ -29,12 +29,10 @@ static const struct wc_candidate *shadowed(const struct wc_stack *s, const struc
 /* Would a host that uses this library refuse the other one? */
 static bool is_refused(const struct wc_diagnosis *d, const struct wc_object *o,
                        struct wc_version v) {
-    WC_EACH(use, d->uses)
-        WC_EACH(demand, d->s->demands)
-            if (use->library == o && wc_is_demand_by(demand, use->host) &&
-                wc_demand_refuses(&demand->r, v))
-                return true;
-    return false;
+    return WC_ANY(use, d->uses,
+                  use->library == o && WC_ANY(demand, d->s->demands,
+                                              wc_is_demand_by(demand, use->host) &&
+                                                  wc_demand_refuses(&demand->r, v)));
 }
 
 static void emit(struct wc_diagnosis *d, const struct wc_object *o, const struct wc_searched *f,

@@ -31,22 +31,18 @@ static const char *false_name(const struct wc_object *o) {
     return NULL;
 }
 
-static bool is_link(const struct wc_object *o) {
-    return o->r.path && o->r.real_path &&
-           !wc_str_same(wc_base_name(o->r.path), wc_base_name(o->r.real_path));
-}
-
 /* A link is gone with rm; a file may be the only copy of what it is. */
 static void fix_false(struct wc_case *c, const struct wc_object *o, const char *name,
                       const struct wc_object *host) {
+    const char *path = o->r.path;
     struct wc_name called;
 
     wc_name_read(name, &called);
-    if (is_link(o))
+    if (path && o->r.real_path && !wc_str_same(wc_base_name(path), wc_base_name(o->r.real_path)))
         wc_case_fix(c, WC_ACTION_REMOVE,
-                    wc_format(c, "remove the link %s, so that it is not taken for %s", o->r.path,
+                    wc_format(c, "remove the link %s, so that it is not taken for %s", path,
                               wc_format_name(c, name)),
-                    o->r.path[0] == '/' ? wc_format_command(c, "rm ", o->r.path, NULL) : NULL);
+                    path[0] == '/' ? wc_format_command(c, "rm ", path, NULL) : NULL);
     else
         wc_case_advice(c, WC_ACTION_REMOVE, "give %s the name that it has by its SONAME, %s",
                        wc_path_of(o), o->r.soname);
@@ -55,6 +51,7 @@ static void fix_false(struct wc_case *c, const struct wc_object *o, const char *
     else
         wc_case_advice(c, WC_ACTION_INSTALL, "install the library that is really %s",
                        wc_format_name(c, name));
+    wc_fix_search_path(c, o);
 }
 
 static void report_false(struct wc_diagnosis *d, const struct wc_object *o, const char *name) {
@@ -76,7 +73,6 @@ static void report_false(struct wc_diagnosis *d, const struct wc_object *o, cons
     if (o->r.role == WC_role_FACADE && !wc_version_known(o->floor) && !wc_version_known(o->version))
         wc_case_fact(c, "functions of cuDNN", "none", "exported functions");
     fix_false(c, o, name, by);
-    wc_fix_search_path(c, o);
     wc_case_end(c);
 }
 
@@ -113,7 +109,6 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f,
     wc_case_request(c, f);
     wc_case_asked_by(c, f);
     fix_false(c, &o, file->path, by);
-    wc_fix_search_path(c, &o);
     wc_case_end(c);
 }
 
@@ -169,34 +164,16 @@ const struct wc_file_record *wc_failed_for_name(const struct wc_stack *s,
     return right_file(s, f, asked);
 }
 
-static bool is_sound_file(const struct wc_stack *s, const char *path) {
-    WC_EACH(file, s->files)
-        if (wc_str_same(file->r.path, path))
-            return !file->r.fault;
-    return false;
-}
-
-static void fix_link(struct wc_case *c, const char *path, const char *asked,
-                     const struct wc_file_record *file) {
-    const char *to = path[0] == '/' ? wc_format_quoted(c, path) : NULL;
-    const char *quoted = wc_format_quoted(c, wc_base_name(file->path));
-
-    wc_case_fix(c, WC_ACTION_REINSTALL,
-                wc_format(c, "let a link in that directory lead from %s to %s", asked,
-                          wc_format_name(c, file->path)),
-                to && quoted ? wc_format(c, "ln -s %s %s", quoted, to) : NULL);
-    if (file->rule == WC_search_rule_CACHE)
-        wc_case_fix(c, WC_ACTION_REINSTALL, "then let the loader's cache know of it", "ldconfig");
-}
-
 static void fix_missing(struct wc_case *c, const char *who, const char *asked,
                         const struct wc_file_record *file) {
-    const char *there = wc_format_name(c, file->path);
+    const char *there = wc_format_name(c, file->path), *from, *to;
     char path[600];
     int directory = (int)(wc_base_name(file->path) - file->path);
     bool whole = wc_str_format(path, sizeof path, "%.*s%s", directory, file->path, asked);
+    const struct wc_file *other =
+        whole ? WC_FIRST(f, c->d->s->files, wc_str_same(f->r.path, path)) : NULL;
 
-    if (whole && is_sound_file(c->d->s, path)) {
+    if (other && !other->r.fault) {
         wc_case_fact(c, "mind",
                      wc_format(c,
                                "%s is there, too: the loader's cache has a file that is no link "
@@ -205,7 +182,14 @@ static void fix_missing(struct wc_case *c, const char *who, const char *asked,
                      "file");
         wc_fix_with_copy(c, path, asked);
     } else {
-        fix_link(c, whole ? path : "", asked, file);
+        from = wc_format_quoted(c, wc_base_name(file->path));
+        to = whole && path[0] == '/' ? wc_format_quoted(c, path) : NULL;
+        wc_case_fix(c, WC_ACTION_REINSTALL,
+                    wc_format(c, "let a link in that directory lead from %s to %s", asked, there),
+                    from && to ? wc_format(c, "ln -s %s %s", from, to) : NULL);
+        if (file->rule == WC_search_rule_CACHE)
+            wc_case_fix(c, WC_ACTION_REINSTALL, "then let the loader's cache know of it",
+                        "ldconfig");
     }
     if (wc_str_same(there, file->soname))
         wc_case_advice(c, WC_ACTION_UPGRADE_HOST, "or let %s ask for %s", who, there);
@@ -242,25 +226,16 @@ static void emit_missing(struct wc_diagnosis *d, const struct wc_failure *f,
 
 /* ---- all three ---- */
 
-static void look_at_failure(struct wc_diagnosis *d, const struct wc_failure *f) {
-    const struct wc_file_record *missing = wc_failed_for_name(d->s, f);
-    const struct wc_file_record *refused = wc_false_file(d->s, f);
-    const struct wc_file_record *file = missing ? missing : refused;
-
-    if (!file || wc_reported_before(d, file->path) || wc_came_in_later(d->s, f, file->path))
-        return;
-    if (missing)
-        emit_missing(d, f, file);
-    else
-        emit_refused(d, f, file);
-}
-
 void wc_find_wrong_name(struct wc_diagnosis *d) {
     WC_EACH(o, d->s->objects) {
         const char *name = false_name(o);
         if (name)
             report_false(d, o, name);
     }
-    WC_EACH(f, d->s->failures)
-        look_at_failure(d, f);
+    WC_EACH(f, d->s->failures) {
+        const struct wc_file_record *missing = wc_failed_for_name(d->s, f);
+        const struct wc_file_record *file = missing ? missing : wc_false_file(d->s, f);
+        if (file && !wc_reported_before(d, file->path) && !wc_came_in_later(d->s, f, file->path))
+            (missing ? emit_missing : emit_refused)(d, f, file);
+    }
 }
