@@ -12,23 +12,10 @@ static const char *path_of(const struct wc_bad_file *bad) {
 
 /* A framework's own library counts, too; the many others that a program tries do not. */
 static bool is_relevant(const char *file) {
-    struct wc_name n;
-
-    wc_name_read(file, &n);
-    return n.kind != WC_NAME_OTHER || wc_name_hints(wc_base_name(file));
-}
-
-static bool is_bad(const struct wc_stack *s, const struct wc_failure *f, struct wc_bad_file *bad) {
-    return wc_failed_for_file(s, f, bad) && is_relevant(bad->name) &&
-           !wc_came_in_later(s, f, bad->name);
+    return wc_name_kind_of(file) != WC_NAME_OTHER || wc_name_hints(wc_base_name(file));
 }
 
 /* ---- what to do ---- */
-
-static bool is_for_another_process(enum wc_file_fault fault) {
-    return fault == WC_file_fault_OTHER_CLASS || fault == WC_file_fault_OTHER_MACHINE ||
-           fault == WC_file_fault_OTHER_BYTE_ORDER;
-}
 
 /* Without a package there is no command that brings the file back. */
 static void fix_by_hand(struct wc_case *c, enum wc_file_fault fault) {
@@ -38,7 +25,8 @@ static void fix_by_hand(struct wc_case *c, enum wc_file_fault fault) {
         wc_case_advice(c, WC_ACTION_REMOVE, "remove the link, or put back what it leads to");
     else if (fault == WC_file_fault_DIRECTORY)
         wc_case_advice(c, WC_ACTION_REMOVE, "move the directory away, the library belongs there");
-    else if (is_for_another_process(fault))
+    else if (fault == WC_file_fault_OTHER_CLASS || fault == WC_file_fault_OTHER_MACHINE ||
+             fault == WC_file_fault_OTHER_BYTE_ORDER)
         wc_case_advice(c, WC_ACTION_INSTALL, "put the build there that is made for %s, 64 bits",
                        m->architecture ? m->architecture : "this machine");
     else
@@ -136,6 +124,7 @@ void wc_find_bad_file(struct wc_diagnosis *d) {
     struct wc_bad_file bad;
 
     WC_EACH(f, d->s->failures)
-        if (is_bad(d->s, f, &bad) && !wc_reported_before(d, path_of(&bad)))
+        if (wc_failed_for_file(d->s, f, &bad) && is_relevant(bad.name) &&
+            !wc_came_in_later(d->s, f, bad.name) && !wc_reported_before(d, path_of(&bad)))
             emit(d, f, &bad);
 }

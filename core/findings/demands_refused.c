@@ -6,6 +6,87 @@
  */
 #include "finding.h"
 
+/* A range in metadata is no rule's business; what was built with, or pinned, is. */
+static const char *format_rule(struct wc_case *c, const struct wc_demand_record *r,
+                               enum wc_fit fit) {
+    enum wc_rule rule = wc_rule_from_name(r->compatibility_rule);
+    struct wc_version pin;
+    bool judged = r->demand_kind == WC_demand_kind_BUILT || wc_spec_pins(r->spec, &pin);
+
+    if (!judged || rule == WC_RULE_NONE)
+        return NULL;
+    return wc_format(c, fit == WC_FITS ? "accepted: %s" : "refused: %s", wc_rule_explanation(rule));
+}
+
+/* The two numbers that a check compares, as it would print them. */
+static const char *format_numbers(struct wc_case *c, const struct wc_demand_record *r,
+                                  struct wc_version runtime) {
+    struct wc_version built = wc_version_of(r->built);
+
+    if (wc_rule_from_name(r->compatibility_rule) != WC_RULE_TENSORFLOW_COMPATIBILITY)
+        return wc_format(c, "runtime %ju, built %ju", wc_version_to_number(runtime),
+                         wc_version_to_number(built));
+    return wc_format(c, "runtime %ju (compatibility %ju), built %ju (compatibility %ju)",
+                     wc_version_to_number(runtime), wc_compatibility_number(runtime),
+                     wc_version_to_number(built), wc_compatibility_number(built));
+}
+
+static void demands_of(struct wc_case *c, const struct wc_judgement *j, bool refused) {
+    struct wc_range runtime = j->runtime.range;
+
+    WC_EACH(demand, c->d->s->demands) {
+        const struct wc_demand_record *r = &demand->r;
+        enum wc_fit fit = wc_demand_fit(r, runtime, wc_own_range(j->library));
+        const char *rule = NULL;
+        if (!wc_is_demand_by(demand, j->host) || wc_refuses(fit) != refused)
+            continue;
+        if (r->compatibility_rule)
+            rule = wc_format(c, "rule %s", wc_format_name(c, r->compatibility_rule));
+        wc_case_demand(c,
+                       fit == WC_FITS          ? "satisfied"
+                       : fit == WC_FIT_UNKNOWN ? "undecided"
+                                               : "wanted",
+                       r);
+        if (fit == WC_FIT_UNKNOWN)
+            continue;
+        if (r->demand_kind == WC_demand_kind_BUILT && runtime.exact &&
+            wc_version_of(r->built).patch >= 0)
+            wc_case_fact(c, "numbers", format_numbers(c, r, runtime.low), rule);
+        wc_case_fact(c, "check", format_rule(c, r, fit), rule);
+    }
+}
+
+/* What may be installed by one source, and is refused by another: PaddlePaddle 3.3.1 was compiled
+ * with 9.9 and pins 9.5.1, conda's ranges begin below what was built with. */
+static void contradiction(struct wc_case *c, const struct wc_demand_record *allows,
+                          const struct wc_demand_record *refuses) {
+    struct wc_spec spec;
+    struct wc_version floor;
+
+    if (allows->demand_kind != WC_demand_kind_REQUIRED ||
+        refuses->demand_kind != WC_demand_kind_BUILT || !wc_spec_read(allows->spec, &spec))
+        return;
+    floor = wc_spec_floor(&spec);
+    floor.build = -1;
+    if (wc_version_known(floor) && wc_demand_refuses(refuses, floor))
+        wc_case_fact(c, "sources disagree",
+                     wc_format(c, "%s, and %s, which refuses %s", wc_format_demand_whole(c, allows),
+                               wc_format_demand_whole(c, refuses), wc_format_version(c, floor)),
+                     wc_format(c, "%s; %s", allows->source ? allows->source : "?",
+                               refuses->source ? refuses->source : "?"));
+}
+
+static void case_demands(struct wc_case *c, const struct wc_judgement *j) {
+    const struct wc_stack *s = c->d->s;
+
+    demands_of(c, j, true);
+    demands_of(c, j, false);
+    WC_EACH(allows, s->demands)
+        WC_EACH(refuses, s->demands)
+            if (wc_is_demand_by(allows, j->host) && wc_is_demand_by(refuses, j->host))
+                contradiction(c, &allows->r, &refuses->r);
+}
+
 static void got(struct wc_case *c, const struct wc_judgement *j) {
     const struct wc_object *decider = j->runtime.decided_by;
     const char *part = wc_answering_part(wc_major_of(j->library));
@@ -27,7 +108,7 @@ static void got(struct wc_case *c, const struct wc_judgement *j) {
     wc_case_fact(c, "host", wc_path_of(j->host), "link map");
     /* It never searched: another one had loaded a library of that name. */
     wc_case_own_search(c, wc_own_search_of(c->d->s, j->host, j->library));
-    wc_case_demands(c, j);
+    case_demands(c, j);
     WC_EACH(o, c->d->judged)
         if (o->reported_elsewhere && o->library == j->library && o->fit == j->fit &&
             wc_str_same(o->strongest->r.source, j->strongest->r.source))

@@ -69,11 +69,9 @@ const char *wc_format_version(struct wc_case *c, struct wc_version v);
 const char *wc_format_name(struct wc_case *c, const char *path);
 /* Such names, with commas between; NULL of none. */
 const char *wc_format_list(struct wc_case *c, const char *const *names, size_t n);
-/* For a command line: as it is, or quoted. NULL if no terminal should get it pasted; NULL of NULL.
- */
+/* For a command line: as it is, or quoted. NULL: of NULL, or no terminal should get it pasted. */
 const char *wc_format_quoted(struct wc_case *c, const char *text);
-/* "git -C 'a b' lfs pull" of "git -C ", "a b" and " lfs pull"; NULL where the text is none to
- * quote. */
+/* "git -C 'a b' lfs pull" of "git -C ", "a b" and " lfs pull"; NULL: the text is none to quote. */
 const char *wc_format_command(struct wc_case *c, const char *before, const char *text,
                               const char *after);
 /* Nothing is copied: text from the stack, from wc_format or literal. A NULL value is left out. */
@@ -91,8 +89,7 @@ void wc_case_end(struct wc_case *c);
  * its id, NULL if there is none. object WC_NULL: about anything. */
 const char *wc_found_before(const struct wc_diagnosis *d, int64_t object, ...)
     __attribute__((sentinel));
-/* Is there a finding of this kind with that value as its first fact? */
-bool wc_reported_before(const struct wc_diagnosis *d, const char *first_fact);
+bool wc_reported_before(const struct wc_diagnosis *d, const char *first_fact); /* of this kind */
 
 /* ---- objects (core/findings/shared/objects.c) ---- */
 
@@ -125,17 +122,12 @@ int32_t wc_major_of(const struct wc_object *o);
 /* Was o, or what asked for it and so on, asked for by that object? */
 bool wc_brought_by(const struct wc_stack *s, const struct wc_object *o, int64_t by,
                    const char *path);
-/* By file name, asked name or SONAME? */
-bool wc_answers_to(const struct wc_object *o, const char *name);
+bool wc_answers_to(const struct wc_object *o, const char *name); /* file name, asked name, SONAME */
 /* What is mapped and does so; NULL: nothing. */
 const struct wc_object *wc_mapped_as(const struct wc_stack *s, const char *name);
-/* In a directory of that name? */
-bool wc_lies_in_a(const char *path, const char *name);
-/* Toolkits keep a libcuda that is only good for linking in a directory of that name. */
-bool wc_is_stub(const char *libcuda);
-/* The libcuda that is mapped; NULL: none. */
-const struct wc_object *wc_driver_library(const struct wc_stack *s);
-/* Did the loader take it in after that failure? */
+bool wc_lies_in_a(const char *path, const char *name); /* in a directory of that name */
+bool wc_is_stub(const char *libcuda);                  /* only good for linking: of a toolkit */
+const struct wc_object *wc_driver_library(const struct wc_stack *s); /* a mapped libcuda, NULL */
 bool wc_came_after(const struct wc_object *o, const struct wc_failure *f);
 const char *wc_variable(const struct wc_stack *s, const char *name); /* NULL: not set, not known */
 void wc_case_variable(struct wc_case *c, const char *name);
@@ -176,9 +168,7 @@ void wc_case_runtime(struct wc_case *c, const struct wc_runtime *runtime);
 
 /* ---- who belongs to whom (core/findings/shared/sets.c) ---- */
 
-/* Fills d->uses. */
 void wc_find_uses(struct wc_diagnosis *d);
-/* Is the part one of this facade's set? */
 bool wc_in_set(const struct wc_stack *s, const struct wc_object *part,
                const struct wc_object *facade);
 /* The facade of a part's set, a facade itself, NULL: not known. */
@@ -197,12 +187,10 @@ struct wc_cuda {
 struct wc_cuda wc_cuda_of_set(const struct wc_stack *s, const struct wc_object *facade);
 /* What a host is made for: it names its own CUDA dependencies, or its package says so. */
 struct wc_cuda wc_cuda_of_host(const struct wc_object *host);
-/* All of it as facts. */
 void wc_case_cuda(struct wc_case *c, const struct wc_object *facade);
 /* The CUDA major that a mapped CUDA dependency's name tells; -1: it is none, or tells none. */
 int32_t wc_cuda_of(const struct wc_object *o);
-/* The CUDA major of the first one; -1: none. */
-int32_t wc_cuda_of_dependencies(const struct wc_stack *s);
+int32_t wc_cuda_of_dependencies(const struct wc_stack *s); /* of the first one; -1: none */
 /* The CUDA major in the name or version of a package: "cu12", "cuda12.1", "cuda-13.0"; -1: none. */
 int32_t wc_cuda_in_package(const char *text);
 bool wc_asked_by_cudnn(const struct wc_stack *s, const struct wc_failure *f);
@@ -230,25 +218,20 @@ bool wc_demand_refuses(const struct wc_demand_record *r, struct wc_version v);
  * meets the demand? */
 bool wc_next_fits(const struct wc_stack *s, const struct wc_object *library,
                   const struct wc_demand_record *r);
-/* The rule that a demand names, NVIDIA's if it names none. */
-enum wc_rule wc_rule_for(const struct wc_demand_record *r);
+enum wc_rule wc_rule_for(const struct wc_demand_record *r); /* NVIDIA's if it names none */
 /* Is it one of that file's, which need not be an object? file: a path, or a bare name where no more
  * is known. */
 bool wc_is_demand_of(const struct wc_demand_record *r, const char *file);
-/* The first one of that kind; NULL: none. */
 const struct wc_demand_record *wc_demand_of(const struct wc_stack *s, const char *file,
                                             enum wc_demand_kind kind);
-/* The major that a NODE or NEEDED demand wants; -1: none. */
+/* The major that a demand of kind SYMBOL_VERSION or NEEDED wants; -1: none. */
 int32_t wc_major_wanted(const struct wc_demand_record *r);
-/* True and the version for "==9.1.0", a pin. */
-bool wc_spec_pins(const char *spec, struct wc_version *out);
+bool wc_spec_pins(const char *spec, struct wc_version *out); /* "==9.1.0" */
 
-/* Facts of `host` about all its demands, refused ones first. */
-void wc_case_demands(struct wc_case *c, const struct wc_judgement *j);
 /* "its wheel requires 9.26.0": for a title. */
 const char *wc_format_demand(struct wc_case *c, const struct wc_demand_record *r);
-/* One demand as its source has it. */
 void wc_case_demand(struct wc_case *c, const char *name, const struct wc_demand_record *r);
+/* As its source has it. */
 const char *wc_format_demand_whole(struct wc_case *c, const struct wc_demand_record *r);
 /* Sets of releases, for a package manager: that which the demand surely accepts, NULL if that is
  * not known; "==9.*"; ">=9.8,<10". */
@@ -273,9 +256,9 @@ const char *wc_format_common(struct wc_case *c, struct wc_version low, struct wc
 
 /* ---- facts and fixes that several findings give (core/findings/shared/common.c, fixes.c) ---- */
 
-/* Path, version, installation and who asked for it, under `name`. */
+/* Path, version, installation, who asked for it and by which rule it was found, under `name`; of a
+ * facade also what else stands where the loader looks. */
 void wc_case_library(struct wc_case *c, const char *name, const struct wc_object *o);
-/* Who asked for it, and by which name. */
 void wc_case_asker(struct wc_case *c, const struct wc_object *o);
 /* Path, what it really is and its installation, of a file that was looked at. */
 void wc_case_file(struct wc_case *c, const char *name, const struct wc_file_record *f,
@@ -295,7 +278,6 @@ void wc_fix_cuda_dependency(struct wc_case *c, const char *part, int32_t cuda, c
 /* Search it where NVIDIA's wheels put it, beside cuDNN's. Nothing where cuDNN is of no wheel. */
 void wc_fix_cuda_dependency_path(struct wc_case *c, const struct wc_object *cudnn, const char *part,
                                  const char *library);
-/* Put the cuDNN for that CUDA major in the place of this one. */
 void wc_fix_cuda(struct wc_case *c, const struct wc_object *facade, int32_t cuda);
 /* Put the set of this library back into one piece. */
 void wc_fix_reinstall(struct wc_case *c, const struct wc_object *library);
@@ -305,13 +287,12 @@ void wc_fix_package(struct wc_case *c, const struct wc_package_record *p, const 
 /* If LD_LIBRARY_PATH names the directory of o: take it out. True if so. */
 bool wc_fix_search_path(struct wc_case *c, const struct wc_object *o);
 bool wc_in_search_path(const struct wc_stack *s, const struct wc_object *o);
-
 /* Put the directory of that file before all others; what: the file, in a word. */
 void wc_fix_with_copy(struct wc_case *c, const char *path, const char *what);
 /* `host` before what else wants o, so that its own search decides. */
 void wc_fix_load_order(struct wc_case *c, const char *host, const struct wc_object *o);
 
-/* ---- the loader's search, replayed (core/findings/shared/searches.c) ---- */
+/* ---- the loader's search, replayed (core/findings/shared/common.c) ---- */
 
 /* By which o was found; NULL: not known. */
 const struct wc_searched *wc_search_of(const struct wc_stack *s, const struct wc_object *o);
@@ -322,10 +303,7 @@ const struct wc_searched *wc_own_search_of(const struct wc_stack *s, const struc
  * search there is none. */
 const struct wc_candidate *wc_candidate_of(const struct wc_stack *s, const struct wc_searched *f,
                                            const char *path);
-
 const char *wc_format_candidate(struct wc_case *c, const struct wc_candidate *b);
-/* By which rule o was found, and for a facade what else stands where the loader looks. */
-void wc_case_found(struct wc_case *c, const struct wc_object *o);
 /* What the object that never searched would have found; f NULL: nothing. */
 void wc_case_own_search(struct wc_case *c, const struct wc_searched *f);
 /* Each directory that was looked into, and what stands there; f NULL: nothing. */
@@ -375,8 +353,6 @@ bool wc_reported_by_file(const struct wc_stack *s, const struct wc_failure *f);
  * name, come in behind that failure? */
 bool wc_came_in_later(const struct wc_stack *s, const struct wc_failure *f, const char *file);
 bool wc_is_load(const struct wc_failure *f); /* a library was asked for, not a symbol */
-/* What was asked for, and the loader's words. */
-void wc_case_request(struct wc_case *c, const struct wc_failure *f);
+void wc_case_request(struct wc_case *c, const struct wc_failure *f); /* and the loader's words */
 void wc_case_asked_by(struct wc_case *c, const struct wc_failure *f);
-/* Path of who asked, for a sentence. */
 const char *wc_format_caller(struct wc_case *c, const struct wc_failure *f);

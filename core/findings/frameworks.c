@@ -6,25 +6,18 @@
 #include "core/model/frameworks.h"
 #include "finding.h"
 
-enum { MISSING_NAME = 128, FRAMEWORKS_MOST = 8 };
+enum { MISSING_NAME = 128 };
 
 /* Calls look() for the first library of each framework, where there is no cuDNN. */
 static void each_framework(struct wc_diagnosis *d,
                            void (*look)(struct wc_diagnosis *d, const struct wc_object *main)) {
-    const char *seen[FRAMEWORKS_MOST];
-    size_t n = 0, k;
-
-    WC_EACH(o, d->s->objects)
-        if (wc_is_cudnn(o))
-            return;
-    WC_EACH(o, d->s->objects) {
-        for (k = 0; k < n && !wc_str_same(seen[k], o->r.framework); k++)
-            ;
-        if (!o->r.framework || !o->r.mapped || k < n || n == FRAMEWORKS_MOST)
-            continue;
-        seen[n++] = o->r.framework;
-        look(d, o);
-    }
+    if (WC_ANY(o, d->s->objects, wc_is_cudnn(o)))
+        return;
+    WC_EACH(main, d->s->objects)
+        if (main->r.framework && main->r.mapped &&
+            WC_FIRST(o, d->s->objects,
+                     o->r.mapped && wc_str_same(o->r.framework, main->r.framework)) == main)
+            look(d, main);
 }
 
 static void framework_facts(struct wc_case *c, const struct wc_object *o) {
@@ -88,14 +81,12 @@ static void report_stopped(struct wc_diagnosis *d, const struct wc_object *main,
 }
 
 static void look_for_what_stopped(struct wc_diagnosis *d, const struct wc_object *main) {
-    WC_EACH(r, *d->out)
-        if (r->severity == WC_severity_ERROR)
-            return; /* what an error says already needs no second finding */
-    WC_EACH(f, d->s->failures)
-        if (main->r.gpu_library && stopped(d->s, f, main)) {
-            report_stopped(d, main, f);
-            return;
-        }
+    const struct wc_failure *first =
+        WC_FIRST(f, d->s->failures, main->r.gpu_library && stopped(d->s, f, main));
+
+    /* What an error says already needs no second finding. */
+    if (first && !WC_ANY(r, *d->out, r->severity == WC_severity_ERROR))
+        report_stopped(d, main, first);
 }
 
 void wc_find_gpu_stack_not_reached(struct wc_diagnosis *d) {
@@ -115,23 +106,8 @@ static const char *same_release(struct wc_case *c, const struct wc_object *o) {
     return wc_format(c, "==%s", wc_format_version(c, v));
 }
 
-static void fix_build(struct wc_case *c, const struct wc_object *o) {
-    const char *package, *install, *command = NULL;
-
-    if (wc_framework_gpu_build(o->r.framework, &package, &install))
-        command = wc_format(
-            c, *package ? "pip uninstall -y %s && pip install '%s%s'" : "%spip install '%s%s'",
-            package, install, wc_str_same(package, install) ? same_release(c, o) : "");
-    wc_case_fix(c, WC_ACTION_INSTALL,
-                wc_format(c,
-                          "install a build of %s with CUDA; where the CPU is to do the work there "
-                          "is nothing to repair",
-                          o->r.framework),
-                command);
-}
-
 static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
-    const char *beside;
+    const char *beside, *package, *install, *command = NULL;
 
     /* A framework of which nobody knows what its builds for CUDA have cannot lack it. */
     if (o->r.gpu_library || !wc_framework_gpu_library(o->r.framework, 0))
@@ -144,7 +120,16 @@ static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
     for (size_t i = 0; (beside = wc_framework_gpu_library(o->r.framework, i)); i++)
         wc_case_fact(c, "is not there", *beside ? beside : "cuDNN's functions",
                      *beside ? "files beside it" : "function table");
-    fix_build(c, o);
+    if (wc_framework_gpu_build(o->r.framework, &package, &install))
+        command = wc_format(
+            c, *package ? "pip uninstall -y %s && pip install '%s%s'" : "%spip install '%s%s'",
+            package, install, wc_str_same(package, install) ? same_release(c, o) : "");
+    wc_case_fix(c, WC_ACTION_INSTALL,
+                wc_format(c,
+                          "install a build of %s with CUDA; where the CPU is to do the work there "
+                          "is nothing to repair",
+                          o->r.framework),
+                command);
     wc_case_end(c);
 }
 

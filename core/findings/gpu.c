@@ -92,32 +92,15 @@ static const char *releases_for(struct wc_case *c, struct wc_version release, st
     return wc_format(c, ">=%s,<%s", low->first, wc_format_version(c, end));
 }
 
-static void fixes(struct wc_case *c, const struct wc_object *facade, struct wc_version release,
-                  const struct fit *f) {
-    const char *spec = releases_for(c, release, capability_of(f->first), f->new != 0);
-
-    if (spec)
-        wc_fix_install(c, NULL, facade, spec, NULL);
-    if (f->new)
-        wc_case_advice(c, WC_ACTION_UPGRADE_HOST,
-                       "or take a newer release of the host, with a cuDNN that knows this GPU");
-    else
-        wc_case_advice(c, WC_ACTION_UPGRADE_HOST,
-                       "or take an older release of the host, with a cuDNN that still has code for "
-                       "this GPU");
-    if (f->old + f->new < f->known)
-        wc_case_fix(c, WC_ACTION_SET_VARIABLE,
-                    "or let the process see the other GPUs alone: CUDA_VISIBLE_DEVICES",
-                    "nvidia-smi -L");
-}
-
 static void emit(struct wc_diagnosis *d, const struct wc_object *facade,
                  const struct wc_runtime *runtime, const struct row *row, const struct fit *f) {
-    const struct wc_stack *s = d->s;
     struct wc_case *c = wc_case_begin(d);
+    struct wc_version release = runtime->range.low;
+    const char *spec = releases_for(c, release, capability_of(f->first), f->new != 0);
+    bool others_fit = f->old + f->new < f->known;
 
     /* One of several, or a GPU on which part of it runs: it may not be felt. */
-    if (f->old + f->new < f->known || (!f->old && row->goes_on && !wc_a_call_failed(s)))
+    if (others_fit || (!f->old && row->goes_on && !wc_a_call_failed(d->s)))
         c->r.severity = WC_severity_WARNING;
     c->r.title = wc_format(c,
                            f->old || !row->goes_on
@@ -129,10 +112,20 @@ static void emit(struct wc_diagnosis *d, const struct wc_object *facade,
     wc_case_library(c, "cuDNN", facade);
     wc_case_runtime(c, runtime);
     wc_case_fact(c, "compute capability", format_range(c, row), "NVIDIA, cuDNN support matrix");
-    WC_EACH(gpu, s->machine.gpus)
+    WC_EACH(gpu, d->s->machine.gpus)
         wc_case_fact(c, "GPU", *gpu, "NVML");
     wc_case_variable(c, "CUDA_VISIBLE_DEVICES");
-    fixes(c, facade, runtime->range.low, f);
+    if (spec)
+        wc_fix_install(c, NULL, facade, spec, NULL);
+    wc_case_advice(c, WC_ACTION_UPGRADE_HOST,
+                   f->new
+                       ? "or take a newer release of the host, with a cuDNN that knows this GPU"
+                       : "or take an older release of the host, with a cuDNN that still has code "
+                         "for this GPU");
+    if (others_fit)
+        wc_case_fix(c, WC_ACTION_SET_VARIABLE,
+                    "or let the process see the other GPUs alone: CUDA_VISIBLE_DEVICES",
+                    "nvidia-smi -L");
     wc_case_end(c);
 }
 

@@ -64,10 +64,6 @@ static bool would_answer(const char *file, const char *asked) {
     return wc_kind_is_cudnn(wc_name_kind_of(asked)) && wc_same_library_and_major(file, asked);
 }
 
-static bool came_in(const struct wc_stack *s, const char *file) {
-    return WC_ANY(o, s->objects, wc_is_cudnn(o) && would_answer(file, wc_real_path_of(o)));
-}
-
 /* The load that failed for want of one of the package's files. */
 static const struct wc_failure *failed_for(const struct wc_stack *s,
                                            const struct wc_package_record *p) {
@@ -76,7 +72,8 @@ static const struct wc_failure *failed_for(const struct wc_stack *s,
     WC_EACH(f, s->failures) {
         const char *asked = wc_failed_dependency(f, missing, sizeof missing) ? missing : f->r.name;
         WC_EACH(file, p->missing)
-            if (wc_is_load(f) && asked && would_answer(*file, asked) && !came_in(s, *file))
+            if (wc_is_load(f) && asked && would_answer(*file, asked) &&
+                !WC_ANY(o, s->objects, wc_is_cudnn(o) && would_answer(*file, wc_real_path_of(o))))
                 return f;
     }
     return NULL;

@@ -25,18 +25,6 @@ bool wc_failed_for_symbol_version(const struct wc_stack *s, const struct wc_fail
            !(wc_refused_for_symbol(f, &among_parts) && wc_is_cudnn(wc_caller_of(s, f)));
 }
 
-static void symbol_facts(struct wc_case *c, const struct wc_unmet *u) {
-    int function = wc_function_find(u->symbol);
-
-    wc_case_fact(c, "wanted symbol version", wc_format(c, "%s", u->version), "dlerror");
-    if (!u->symbol[0])
-        return;
-    wc_case_fact(c, "wanted function", wc_format(c, "%s", u->symbol), "dlerror");
-    if (function != WC_NO_FUNCTION)
-        wc_case_fact(c, "came with", wc_format_version(c, wc_function_first(function)),
-                     "function table");
-}
-
 /* Releases that have the function, or the major of the symbol version. */
 static const char *wanted(struct wc_case *c, const struct wc_unmet *u) {
     int function = wc_function_find(u->symbol);
@@ -68,28 +56,31 @@ static void fixes(struct wc_case *c, const struct wc_unmet *u, const struct wc_o
         wc_fix_install(c, host, library, wanted(c, u), NULL);
 }
 
-static const char *title(struct wc_case *c, const struct wc_unmet *u, const char *version) {
-    return wc_format(c,
-                     u->symbol[0]
-                         ? "%s was linked with another %s than it found: %s is not in %s"
-                         : "%s was linked with another %s than it found: symbol version %s "
-                           "is not in %s",
-                     wc_format_name(c, u->file), wc_format_name(c, library_of(u)),
-                     wc_format_name(c, u->symbol[0] ? u->symbol : u->version), version);
-}
-
 static void emit(struct wc_diagnosis *d, const struct wc_failure *f, const struct wc_unmet *u) {
     /* The one that does not have it, where it was there before. */
     const struct wc_object *library = wc_mapped_as(d->s, library_of(u));
     const struct wc_file_record *file = wc_file_like(d->s, f, library_of(u));
     const struct wc_object *by = wc_caller_of(d->s, f);
+    int function = wc_function_find(u->symbol);
     struct wc_case *c = wc_case_begin(d);
 
-    c->r.title = title(c, u, !library && file && file->version ? file->version : "it");
+    c->r.title =
+        wc_format(c,
+                  u->symbol[0] ? "%s was linked with another %s than it found: %s is not in %s"
+                               : "%s was linked with another %s than it found: symbol version %s "
+                                 "is not in %s",
+                  wc_format_name(c, u->file), wc_format_name(c, library_of(u)),
+                  wc_format_name(c, u->symbol[0] ? u->symbol : u->version),
+                  !library && file && file->version ? file->version : "it");
     c->r.object = library ? library->r.object : WC_NULL;
     c->r.host = by && !wc_is_cudnn(by) ? by->r.object : WC_NULL;
     wc_case_fact(c, "refused", wc_format(c, "%s", u->file), "dlerror");
-    symbol_facts(c, u);
+    wc_case_fact(c, "wanted symbol version", wc_format(c, "%s", u->version), "dlerror");
+    if (u->symbol[0])
+        wc_case_fact(c, "wanted function", wc_format(c, "%s", u->symbol), "dlerror");
+    if (function != WC_NO_FUNCTION)
+        wc_case_fact(c, "came with", wc_format_version(c, wc_function_first(function)),
+                     "function table");
     if (library)
         wc_case_library(c, "library", library);
     else if (file)

@@ -26,20 +26,26 @@ static void add(struct facades *f, const struct wc_object *o) {
         f->p[f->n++] = o;
 }
 
-static void emit(struct wc_diagnosis *d, const struct facades *f) {
-    struct wc_case *c = wc_case_begin(d);
-    const char *versions = wc_format_own(c, f->p[0]);
+void wc_find_two_copies_loaded(struct wc_diagnosis *d) {
+    struct facades f = {.n = 0};
 
-    if (!f->differ)
+    WC_EACH(o, d->s->objects)
+        if (o->r.role == WC_role_FACADE && o->r.mapped)
+            add(&f, o);
+    if (f.n < 2)
+        return;
+    struct wc_case *c = wc_case_begin(d);
+    const char *versions = wc_format_own(c, f.p[0]);
+    if (!f.differ)
         c->r.severity = WC_severity_NOTE;
-    for (size_t i = 1; i < f->n; i++)
-        versions = wc_format(c, "%s%s%s", versions, i + 1 < f->n ? ", " : " and ",
-                             wc_format_own(c, f->p[i]));
-    c->r.title = wc_format(c, "%zu cuDNN facades in one process: %s", f->n, versions);
-    for (size_t i = 0; i < f->n; i++) {
-        wc_case_library(c, "facade", f->p[i]);
+    for (size_t i = 1; i < f.n; i++)
+        versions = wc_format(c, "%s%s%s", versions, i + 1 < f.n ? ", " : " and ",
+                             wc_format_own(c, f.p[i]));
+    c->r.title = wc_format(c, "%zu cuDNN facades in one process: %s", f.n, versions);
+    for (size_t i = 0; i < f.n; i++) {
+        wc_case_library(c, "facade", f.p[i]);
         WC_EACH(use, d->uses)
-            if (use->library == f->p[i])
+            if (use->library == f.p[i])
                 wc_case_fact(c, "used by", wc_path_of(use->host), "bindings");
     }
     wc_case_fact(c, "mind", "what asks for parts by name alone may get those of the other copy",
@@ -49,14 +55,4 @@ static void emit(struct wc_diagnosis *d, const struct facades *f) {
         "let all hosts find one copy: remove the others, or install releases of the hosts "
         "that share one");
     wc_case_end(c);
-}
-
-void wc_find_two_copies_loaded(struct wc_diagnosis *d) {
-    struct facades f = {.n = 0};
-
-    WC_EACH(o, d->s->objects)
-        if (o->r.role == WC_role_FACADE && o->r.mapped)
-            add(&f, o);
-    if (f.n > 1)
-        emit(d, &f);
 }
