@@ -347,7 +347,7 @@ const struct wc_file_record *wc_false_file(const struct wc_stack *s, const struc
  * one cuDNN wc_refused_for_symbol tells.) (core/findings/symbol_version.c) */
 bool wc_failed_for_symbol_version(const struct wc_stack *s, const struct wc_failure *f,
                                   struct wc_unmet *u);
-/* Was it refused or passed over for a file, in one of these three ways? */
+/* Was it for a file, its name or a symbol version? (core/findings/symbol_version.c) */
 bool wc_reported_by_file(const struct wc_stack *s, const struct wc_failure *f);
 /* Frameworks try several names and copies: did what f asked for, or the library of this file's
  * name, come in behind that failure? */

@@ -25,6 +25,14 @@ bool wc_failed_for_symbol_version(const struct wc_stack *s, const struct wc_fail
            !(wc_refused_for_symbol(f, &among_parts) && wc_is_cudnn(wc_caller_of(s, f)));
 }
 
+bool wc_reported_by_file(const struct wc_stack *s, const struct wc_failure *f) {
+    struct wc_bad_file bad;
+    struct wc_unmet unmet;
+
+    return wc_failed_for_file(s, f, &bad) || wc_failed_for_name(s, f) ||
+           wc_failed_for_symbol_version(s, f, &unmet);
+}
+
 /* Releases that have the function, or the major of the symbol version. */
 static const char *wanted(struct wc_case *c, const struct wc_unmet *u) {
     int function = wc_function_find(u->symbol);

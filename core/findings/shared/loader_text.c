@@ -90,14 +90,6 @@ bool wc_failed_for_file(const struct wc_stack *s, const struct wc_failure *f,
     return out->refused || (out->file && out->file->fault);
 }
 
-bool wc_reported_by_file(const struct wc_stack *s, const struct wc_failure *f) {
-    struct wc_bad_file bad;
-    struct wc_unmet unmet;
-
-    return wc_failed_for_file(s, f, &bad) || wc_failed_for_name(s, f) ||
-           wc_failed_for_symbol_version(s, f, &unmet);
-}
-
 /* Is o what was to be had under this name: the same library, or what answers to the name? */
 static bool is_same_library(const struct wc_object *o, const char *name) {
     const char *path = wc_path_of(o);
