@@ -32,8 +32,7 @@ static bool has_host(const struct wc_stack *s, const struct wc_package_record *p
 }
 
 static const char *format_package(struct wc_case *c, const struct wc_package_record *p) {
-    return wc_format(c, "%s%s%s", p->package ? wc_format_name(c, p->package) : "?",
-                     p->package_version ? " " : "",
+    return wc_format(c, p->package_version ? "%s %s" : "%s%s", wc_format_name(c, p->package),
                      p->package_version ? wc_format_name(c, p->package_version) : "");
 }
 
@@ -90,27 +89,25 @@ static bool stands_in(const struct wc_stack *s, const struct wc_object *o,
            !wc_ranges_meet(wc_own_range(o), wc_own_range(facade));
 }
 
-static const char *incomplete_title(struct wc_case *c, const struct wc_package_record *p) {
-    const char *package = format_package(c, p);
-
-    if (p->missing_count == p->file_count)
-        return wc_format(c, "%s counts as installed, but none of its %jd cuDNN libraries is there",
-                         package, p->file_count);
-    return wc_format(c,
-                     p->missing_count == 1 ? "%jd of the %jd cuDNN libraries of %s is not there"
-                                           : "%jd of the %jd cuDNN libraries of %s are not there",
-                     p->missing_count, p->file_count, package);
-}
-
 static void report_incomplete(struct wc_diagnosis *d, const struct wc_package_record *p,
                               const struct wc_failure *f) {
     const struct wc_object *instead = WC_FIRST(o, d->s->objects, stands_in(d->s, o, p));
     struct wc_case *c = wc_case_begin(d);
+    const char *package = format_package(c, p);
 
     c->on_disk = true;
     if (!f && !instead)
         c->r.severity = WC_severity_WARNING; /* nothing has failed for want of it, by luck */
-    c->r.title = incomplete_title(c, p);
+    if (p->missing_count == p->file_count)
+        c->r.title =
+            wc_format(c, "%s counts as installed, but none of its %jd cuDNN libraries is there",
+                      package, p->file_count);
+    else
+        c->r.title =
+            wc_format(c,
+                      p->missing_count == 1 ? "%jd of the %jd cuDNN libraries of %s is not there"
+                                            : "%jd of the %jd cuDNN libraries of %s are not there",
+                      p->missing_count, p->file_count, package);
     package_facts(c, p);
     name_files(c, "missing", &p->missing, "list of the package");
     if (f)
@@ -138,21 +135,17 @@ void wc_find_installation_incomplete(struct wc_diagnosis *d) {
 /* A mapped file of the package that says of itself that it is of another release. */
 static const struct wc_object *disagrees(const struct wc_stack *s,
                                          const struct wc_package_record *p) {
-    struct wc_version stated;
+    struct wc_version stated = WC_VERSION_NONE;
 
-    if (!p->package_version ||
-        !wc_version_parse_start(p->package_version, wc_str_length(p->package_version), &stated))
-        return NULL;
+    if (p->package_version)
+        wc_version_parse_start(p->package_version, wc_str_length(p->package_version), &stated);
     stated.build = -1;
-    WC_EACH(o, s->objects) {
-        bool sure = o->r.version_source == WC_version_source_DATA_SYMBOL ||
-                    o->r.version_source == WC_version_source_ASKED_NAMES;
-        if (sure && o->r.mapped && belongs_to(o, p) && wc_str_same(o->r.installation, p->package) &&
-            stated.patch >= 0 && o->version.patch >= 0 &&
-            wc_version_compare(o->version, stated) != 0)
-            return o;
-    }
-    return NULL;
+    return WC_FIRST(o, s->objects,
+                    (o->r.version_source == WC_version_source_DATA_SYMBOL ||
+                     o->r.version_source == WC_version_source_ASKED_NAMES) &&
+                        o->r.mapped && belongs_to(o, p) &&
+                        wc_str_same(o->r.installation, p->package) && stated.patch >= 0 &&
+                        o->version.patch >= 0 && wc_version_compare(o->version, stated) != 0);
 }
 
 /* Do the mapped files of the package's directory differ among themselves? */

@@ -13,16 +13,10 @@ enum { FOUR_NAMES = 9, PARTS_NAMED = 8 };
 static bool needed_at_once(const struct wc_name *n) {
     static const char *const parts[] = {"graph", "ops", "cnn", "adv"};
 
-    if (n->version.major >= 0 && n->version.major < FOUR_NAMES)
-        return true;
     WC_EACH_ROW(part, parts)
         if (wc_str_same(n->part, *part))
             return true;
-    return false;
-}
-
-static bool last_name(const struct wc_name *n) {
-    return n->version.major < FOUR_NAMES; /* -1: the bare name */
+    return n->version.major >= 0 && n->version.major < FOUR_NAMES;
 }
 
 /* Did a library of this facade's set ask for a part? facade NULL: one of no known set. */
@@ -65,28 +59,27 @@ static bool a_call_wanted_a_part(const struct wc_stack *s, const struct wc_objec
 }
 
 struct missing {
-    const char *part[PARTS_NAMED];
+    const char *p[PARTS_NAMED];
     size_t n;
 };
 
 static bool listed(const struct missing *m, const char *part) {
-    for (size_t i = 0; i < m->n; i++)
-        if (wc_str_same(m->part[i], part))
-            return true;
-    return false;
+    return WC_ANY(name, *m, wc_str_same(*name, part));
 }
 
-static void look(struct wc_case *c, const struct wc_object *facade, struct missing *m) {
+static struct missing look(struct wc_case *c, const struct wc_object *facade) {
     const struct wc_stack *s = c->d->s;
     bool wanted = a_call_wanted_a_part(s, facade);
+    struct missing m = {.n = 0};
     struct wc_name n;
 
-    m->n = 0;
+    /* Of the names of a part the bare one, without a version, is the last. */
     WC_EACH(f, s->failures)
-        if (m->n < PARTS_NAMED && is_request(s, f, facade, &n) && last_name(&n) &&
-            !listed(m, n.part) && (needed_at_once(&n) || wanted) && !loaded(s, n.part, facade) &&
+        if (m.n < PARTS_NAMED && is_request(s, f, facade, &n) && n.version.major < FOUR_NAMES &&
+            !listed(&m, n.part) && (needed_at_once(&n) || wanted) && !loaded(s, n.part, facade) &&
             !reported_elsewhere(s, n.part, facade))
-            m->part[m->n++] = wc_format(c, "%s", n.part);
+            m.p[m.n++] = wc_format(c, "%s", n.part);
+    return m;
 }
 
 /* A file was there, and the loader did not take it. */
@@ -100,27 +93,22 @@ static bool refused(const struct wc_stack *s, const struct wc_object *facade,
                       !wc_text_not_found(f->r.text, missing, sizeof missing));
 }
 
-static const char *title(struct wc_case *c, const struct wc_object *facade,
-                         const struct missing *m) {
-    const char *who = facade ? wc_format_name(c, wc_name_of(facade)) : "cuDNN";
-    const char *parts = wc_format_list(c, m->part, m->n);
-
-    if (refused(c->d->s, facade, m))
-        return wc_format(
-            c, m->n == 1 ? "%s could not load its %s part" : "%s could not load its %s parts", who,
-            parts);
-    return wc_format(c, m->n == 1 ? "%s found no %s part" : "%s found no %s parts", who, parts);
-}
-
 static void check(struct wc_diagnosis *d, const struct wc_object *facade) {
     struct wc_case *c = wc_case_begin(d);
-    struct missing m;
+    struct missing m = look(c, facade);
     struct wc_name n;
 
-    look(c, facade, &m);
     if (!m.n)
         return;
-    c->r.title = title(c, facade, &m);
+    const char *who = facade ? wc_format_name(c, wc_name_of(facade)) : "cuDNN";
+    const char *parts = wc_format_list(c, m.p, m.n);
+    if (refused(d->s, facade, &m))
+        c->r.title = wc_format(
+            c, m.n == 1 ? "%s could not load its %s part" : "%s could not load its %s parts", who,
+            parts);
+    else
+        c->r.title =
+            wc_format(c, m.n == 1 ? "%s found no %s part" : "%s found no %s parts", who, parts);
     if (facade) {
         c->r.object = facade->r.object;
         wc_case_library(c, "facade", facade);

@@ -42,10 +42,10 @@ void wc_find_two_copies_loaded(struct wc_diagnosis *d) {
         versions = wc_format(c, "%s%s%s", versions, i + 1 < f.n ? ", " : " and ",
                              wc_format_own(c, f.p[i]));
     c->r.title = wc_format(c, "%zu cuDNN facades in one process: %s", f.n, versions);
-    for (size_t i = 0; i < f.n; i++) {
-        wc_case_library(c, "facade", f.p[i]);
+    WC_EACH(facade, f) {
+        wc_case_library(c, "facade", *facade);
         WC_EACH(use, d->uses)
-            if (use->library == f.p[i])
+            if (use->library == *facade)
                 wc_case_fact(c, "used by", wc_path_of(use->host), "bindings");
     }
     wc_case_fact(c, "mind", "what asks for parts by name alone may get those of the other copy",

@@ -10,10 +10,7 @@
 enum { NEAR = 6 };
 
 static bool counts(const struct wc_demand *demand, const struct wc_hosts *hosts) {
-    for (size_t i = 0; i < hosts->n; i++)
-        if (wc_is_demand_by(demand, hosts->p[i]))
-            return true;
-    return false;
+    return WC_ANY(host, *hosts, wc_is_demand_by(demand, *host));
 }
 
 bool wc_all_accept(const struct wc_stack *s, const struct wc_hosts *hosts, struct wc_version v) {

@@ -64,7 +64,7 @@ const struct wc_object *wc_facade_of(const struct wc_stack *s, const struct wc_o
 /* ---- a host's libraries ---- */
 
 struct uses {
-    const struct wc_object *library[USES_MOST];
+    const struct wc_object *p[USES_MOST];
     size_t n;
 };
 
@@ -75,15 +75,12 @@ static int strength(const struct wc_object *o) {
 }
 
 static void add(struct uses *out, const struct wc_object *library) {
-    for (size_t i = 0; i < out->n; i++)
-        if (out->library[i] == library)
-            return;
-    if (out->n && strength(library) > strength(out->library[0]))
-        out->n = 0;
-    if (out->n && strength(library) < strength(out->library[0]))
+    if (WC_ANY(known, *out, *known == library))
         return;
-    if (out->n < USES_MOST)
-        out->library[out->n++] = library;
+    if (out->n && strength(library) > strength(out->p[0]))
+        out->n = 0;
+    if (out->n < USES_MOST && (!out->n || strength(library) == strength(out->p[0])))
+        out->p[out->n++] = library;
 }
 
 /* host -> its framework's stubs -> facade: follows up to LAYERS_MOST layers. */
@@ -163,14 +160,13 @@ void wc_find_uses(struct wc_diagnosis *d) {
     hosts = hosts < WC_HOSTS_MOST ? hosts : WC_HOSTS_MOST;
     d->uses.p = hosts ? wc_arena_take(d->scratch, hosts * USES_MOST * sizeof *d->uses.p) : NULL;
     d->out->lost += hosts && !d->uses.p;
-    for (size_t i = 0; d->uses.p && hosts && i < d->s->objects.n; i++) {
-        const struct wc_object *host = &d->s->objects.p[i];
+    WC_EACH(host, d->s->objects) {
         struct uses uses;
-        if (!wc_wants_cudnn(host))
+        if (!d->uses.p || !hosts || !wc_wants_cudnn(host))
             continue;
         hosts--;
         uses_of(d->s, host, &uses);
-        for (size_t k = 0; k < uses.n; k++)
-            d->uses.p[d->uses.n++] = (struct wc_use){host, uses.library[k]};
+        WC_EACH(library, uses)
+            d->uses.p[d->uses.n++] = (struct wc_use){host, *library};
     }
 }
