@@ -4,48 +4,34 @@
 
 #include "stack_keep.h"
 
-/* A copy of a record into its entry, which begins with it: `old`, else a new one at the list's end.
- * NULL: no memory, and what was there stays. */
-static void *put(struct wc_stack *s, enum wc_kind kind, void *copy, size_t copy_size, void *old,
-                 void **list, size_t *n, size_t *room, size_t size) {
-    void *entry;
-
-    if (!wc_stack_keep(s, kind, copy, old))
-        return NULL;
-    entry = old ? old : wc_stack_grow(s, list, *n, room, size);
-    if (!entry)
-        return NULL;
-    *n += !old;
-    wc_mem_copy(entry, copy, copy_size);
-    return entry;
-}
-#define PUT(entry, s, list, record, copy, old)                                                     \
-    ((entry = put(s, (record)->kind, copy, sizeof(*(copy)), old, (void **)(void *)&(s)->list.p,    \
-                  &(s)->list.n, &(s)->list.room, sizeof(*(s)->list.p))) &&                         \
-     ((entry)->seq = (record)->seq, true))
-
 void wc_stack_begin(struct wc_stack *s, struct wc_arena *arena) {
     wc_mem_set(s, 0, sizeof(*s));
     s->arena = arena;
 }
 
-static struct wc_object *find_object(const struct wc_stack *s, int64_t object) {
-    for (size_t i = 0; object != WC_NULL && i < s->objects.n; i++)
-        if (s->objects.p[i].r.object == object)
-            return &s->objects.p[i];
-    return NULL;
+/* ---- which record tells of the same thing as an older one ---- */
+
+static bool same_object(const void *older, const void *newer) {
+    const struct wc_object_record *a = older, *b = newer;
+    return a->object != WC_NULL && a->object == b->object;
 }
 
-static bool apply_object(struct wc_stack *s, const struct wc_record *r) {
-    struct wc_object_record copy = r->u.object;
-    struct wc_object *o;
+static bool same_search(const void *older, const void *newer) {
+    const struct wc_search_record *a = older, *b = newer;
+    return a->search != WC_NULL && a->search == b->search;
+}
 
-    if (!PUT(o, s, objects, r, &copy, find_object(s, copy.object)))
-        return false;
-    o->version = wc_version_of(copy.version);
-    o->floor = wc_version_of(copy.version_floor);
-    o->ceiling = wc_version_of(copy.version_ceiling);
-    return true;
+static bool same_package(const void *older, const void *newer) {
+    const struct wc_package_record *a = older, *b = newer;
+    return wc_str_same(a->package, b->package) && wc_str_same(a->prefix, b->prefix);
+}
+
+/* A host is no object yet when its first request fails. */
+static bool same_demand(const void *older, const void *newer) {
+    const struct wc_demand_record *a = older, *b = newer;
+    bool unknown = a->host == WC_NULL || b->host == WC_NULL;
+    return (unknown ? wc_str_same(a->host_path, b->host_path) : a->host == b->host) &&
+           a->demand_kind == b->demand_kind && wc_str_same(a->source, b->source);
 }
 
 /* One object by number, or by path where no number is known. */
@@ -53,56 +39,66 @@ static bool same_thing(int64_t a, const char *a_path, int64_t b, const char *b_p
     return a == b && (a != WC_NULL || wc_str_same(a_path, b_path));
 }
 
-static struct wc_package *find_package(const struct wc_stack *s,
-                                       const struct wc_package_record *p) {
-    for (size_t i = 0; i < s->packages.n; i++) {
-        const struct wc_package_record *e = &s->packages.p[i].r;
-        if (wc_str_same(e->package, p->package) && wc_str_same(e->prefix, p->prefix))
-            return &s->packages.p[i];
-    }
-    return NULL;
+static bool same_binding(const void *older, const void *newer) {
+    const struct wc_binding_record *a = older, *b = newer;
+    return same_thing(a->host, a->host_path, b->host, b->host_path) &&
+           same_thing(a->target, a->target_path, b->target, b->target_path) && a->how == b->how;
 }
 
-static bool apply_package(struct wc_stack *s, const struct wc_record *r) {
-    struct wc_package_record copy = r->u.package;
-    struct wc_package *p;
-
-    return PUT(p, s, packages, r, &copy, find_package(s, &copy));
+/* What was first inferred and is then told in the loader's words is one failure; so is the same
+ * question, asked again by the same object with the same answer (a facade asks anew for each
+ * function). */
+static bool same_failure(const void *older, const void *newer) {
+    const struct wc_failure_record *a = older, *b = newer;
+    bool same_request = a->inferred && b->request != WC_NULL && a->request == b->request;
+    bool same_words = wc_str_same(a->text, b->text) &&
+                      same_thing(a->caller_object, a->caller, b->caller_object, b->caller);
+    return (same_request || same_words) && a->operation == b->operation &&
+           wc_str_same(a->name, b->name) && wc_str_same(a->function, b->function);
 }
 
-/* A host is no object yet when its first request fails. */
-static bool same_host(const struct wc_demand_record *a, const struct wc_demand_record *b) {
-    bool unknown = a->host == WC_NULL || b->host == WC_NULL;
-    return unknown ? wc_str_same(a->host_path, b->host_path) : a->host == b->host;
+static bool same_file(const void *older, const void *newer) {
+    const struct wc_file_record *a = older, *b = newer;
+    return a->request == b->request && wc_str_same(a->path, b->path);
 }
 
-static struct wc_demand *find_demand(const struct wc_stack *s, const struct wc_demand_record *d) {
-    for (size_t i = 0; i < s->demands.n; i++) {
-        const struct wc_demand_record *e = &s->demands.p[i].r;
-        if (same_host(e, d) && e->demand_kind == d->demand_kind &&
-            wc_str_same(e->source, d->source))
-            return &s->demands.p[i];
-    }
-    return NULL;
-}
+/* ---- lists ---- */
 
-static bool apply_demand(struct wc_stack *s, const struct wc_record *r) {
-    struct wc_demand_record copy = r->u.demand;
-    struct wc_demand *old = find_demand(s, &copy), *d;
+/* What each list is, and how each of its entries begins. */
+struct list {
+    char *p;
+    size_t n, room;
+} __attribute__((may_alias));
+struct head {
+    int64_t seq, tid, time;
+} __attribute__((may_alias));
 
-    if (old && copy.host == WC_NULL)
-        copy.host = old->r.host;
-    return PUT(d, s, demands, r, &copy, old);
-}
+static const struct listed {
+    size_t list, entry, record, record_size; /* where its list is in a stack; sizes */
+    bool (*same)(const void *older,
+                 const void *newer); /* NULL: each record is a thing of its own */
+} listed[WC_KINDS] = {
+#define LISTED(kind, type, list, same)                                                             \
+    [WC_KIND_##kind] = {offsetof(struct wc_stack, list), sizeof(struct type),                      \
+                        offsetof(struct type, r), sizeof(struct wc_##kind##_record), same}
+    LISTED(object, wc_object, objects, same_object),
+    LISTED(package, wc_package, packages, same_package),
+    LISTED(demand, wc_demand, demands, same_demand),
+    LISTED(binding, wc_binding, bindings, same_binding),
+    LISTED(failure, wc_failure, failures, same_failure),
+    LISTED(search, wc_searched, searches, same_search),
+    LISTED(candidate, wc_candidate, candidates, NULL),
+    LISTED(file, wc_file, files, same_file),
+    LISTED(call, wc_call, calls, NULL),
+    LISTED(unobserved, wc_unobserved, unobserved, NULL),
+    LISTED(finding, wc_noted_finding, findings, NULL),
+};
 
-static struct wc_binding *find_binding(const struct wc_stack *s,
-                                       const struct wc_binding_record *b) {
-    for (size_t i = 0; i < s->bindings.n; i++) {
-        const struct wc_binding_record *e = &s->bindings.p[i].r;
-        if (same_thing(e->host, e->host_path, b->host, b->host_path) &&
-            same_thing(e->target, e->target_path, b->target, b->target_path) && e->how == b->how)
-            return &s->bindings.p[i];
-    }
+/* The entry of the thing that a record tells of; NULL: it is told of for the first time. */
+static void *find_entry(const struct list *list, const struct listed *l, const void *record) {
+    for (size_t i = 0; l->same && i < list->n; i++)
+        if (l->same(list->p + i * l->entry + l->record, record))
+            return list->p + i * l->entry;
     return NULL;
 }
 
@@ -119,108 +115,48 @@ static int64_t wrapped_together(const struct wc_binding_record *old,
     return __builtin_add_overflow(old->wrapped, fresh, &sum) ? old->wrapped : sum;
 }
 
-static bool apply_binding(struct wc_stack *s, const struct wc_record *r) {
-    struct wc_binding_record copy = r->u.binding;
-    struct wc_binding *old = find_binding(s, &copy), *b;
+/* What the newer record does not say and the older one did. */
+static void add_older(struct wc_record *r, const void *older) {
+    static const struct wc_binding_record none;
 
-    copy.functions = old ? old->r.functions : (struct wc_strings){NULL, 0};
-    if (old)
-        copy.wrapped = wrapped_together(&old->r, &r->u.binding);
-    return PUT(b, s, bindings, r, &copy, old) &&
-           wc_stack_add_texts(s, &b->r.functions, &r->u.binding.functions);
-}
-
-/* What was first inferred and is then told in the loader's words is one failure; so is the same
- * question, asked again by the same object with the same answer (a facade asks anew for each
- * function). */
-static struct wc_failure *find_failure(const struct wc_stack *s,
-                                       const struct wc_failure_record *f) {
-    for (size_t i = 0; i < s->failures.n; i++) {
-        const struct wc_failure_record *e = &s->failures.p[i].r;
-        bool same_request = e->inferred && f->request != WC_NULL && e->request == f->request;
-        bool same_words = wc_str_same(e->text, f->text) &&
-                          same_thing(e->caller_object, e->caller, f->caller_object, f->caller);
-        if ((same_request || same_words) && e->operation == f->operation &&
-            wc_str_same(e->name, f->name) && wc_str_same(e->function, f->function))
-            return &s->failures.p[i];
+    if (r->kind == WC_KIND_demand && older && r->u.demand.host == WC_NULL) {
+        r->u.demand.host = ((const struct wc_demand_record *)older)->host;
+    } else if (r->kind == WC_KIND_binding) {
+        if (older)
+            r->u.binding.wrapped = wrapped_together(older, &r->u.binding);
+        r->u.binding.functions =
+            ((const struct wc_binding_record *)(older ? older : &none))->functions;
     }
-    return NULL;
 }
 
-static bool apply_failure(struct wc_stack *s, const struct wc_record *r) {
-    struct wc_failure_record copy = r->u.failure;
-    struct wc_failure *f;
+static bool apply_listed(struct wc_stack *s, const struct wc_record *r) {
+    const struct listed *l = &listed[r->kind];
+    struct list *list = (struct list *)(void *)((char *)s + l->list);
+    struct wc_record copy = *r;
+    char *old = find_entry(list, l, &r->u);
+    void *entry, *record = old ? old + l->record : NULL;
 
-    if (!PUT(f, s, failures, r, &copy, find_failure(s, &copy)))
+    add_older(&copy, record);
+    if (!wc_stack_keep(s, r->kind, &copy.u, record))
         return false;
-    f->tid = r->tid;
-    return true;
-}
-
-static struct wc_searched *find_search(const struct wc_stack *s, int64_t search) {
-    for (size_t i = 0; search != WC_NULL && i < s->searches.n; i++)
-        if (s->searches.p[i].r.search == search)
-            return &s->searches.p[i];
-    return NULL;
-}
-
-static bool apply_search(struct wc_stack *s, const struct wc_record *r) {
-    struct wc_search_record copy = r->u.search;
-    struct wc_searched *one;
-
-    return PUT(one, s, searches, r, &copy, find_search(s, copy.search));
-}
-
-static bool apply_candidate(struct wc_stack *s, const struct wc_record *r) {
-    struct wc_candidate_record copy = r->u.candidate;
-    struct wc_candidate *c;
-
-    if (!PUT(c, s, candidates, r, &copy, NULL))
+    entry = old ? old : wc_stack_grow(s, (void **)(void *)&list->p, list->n, &list->room, l->entry);
+    if (!entry)
         return false;
-    c->version = wc_version_of(copy.version);
-    return true;
-}
-
-static struct wc_file *find_file(const struct wc_stack *s, const struct wc_file_record *f) {
-    for (size_t i = 0; i < s->files.n; i++)
-        if (s->files.p[i].r.request == f->request && wc_str_same(s->files.p[i].r.path, f->path))
-            return &s->files.p[i];
-    return NULL;
-}
-
-static bool apply_file(struct wc_stack *s, const struct wc_record *r) {
-    struct wc_file_record copy = r->u.file;
-    struct wc_file *f;
-
-    return PUT(f, s, files, r, &copy, find_file(s, &copy));
-}
-
-static bool apply_call(struct wc_stack *s, const struct wc_record *r) {
-    struct wc_call_record copy = r->u.call;
-    struct wc_call *c;
-
-    if (!PUT(c, s, calls, r, &copy, NULL))
-        return false;
-    c->tid = r->tid;
-    return true;
-}
-
-static bool apply_unobserved(struct wc_stack *s, const struct wc_record *r) {
-    struct wc_unobserved_record copy = r->u.unobserved;
-    struct wc_unobserved *u;
-
-    return PUT(u, s, unobserved, r, &copy, NULL);
-}
-
-static bool apply_finding(struct wc_stack *s, const struct wc_record *r) {
-    struct wc_finding_record copy = r->u.finding;
-    struct wc_noted_finding *f;
-
-    if (!s->keep_findings)
-        return true;
-    if (!PUT(f, s, findings, r, &copy, NULL))
-        return false;
-    f->time = r->time;
+    list->n += !old;
+    wc_mem_copy((char *)entry + l->record, &copy.u, l->record_size);
+    *(struct head *)entry = (struct head){r->seq, r->tid, r->time};
+    if (r->kind == WC_KIND_object) {
+        struct wc_object *o = entry;
+        o->version = wc_version_of(o->r.version);
+        o->floor = wc_version_of(o->r.version_floor);
+        o->ceiling = wc_version_of(o->r.version_ceiling);
+    } else if (r->kind == WC_KIND_candidate) {
+        struct wc_candidate *c = entry;
+        c->version = wc_version_of(c->r.version);
+    } else if (r->kind == WC_KIND_binding) {
+        return wc_stack_add_texts(s, &((struct wc_binding *)entry)->r.functions,
+                                  &r->u.binding.functions);
+    }
     return true;
 }
 
@@ -248,33 +184,13 @@ static bool apply(struct wc_stack *s, const struct wc_record *r) {
         return SINGLE(s, r, summary);
     case WC_KIND_outcome:
         return SINGLE(s, r, outcome);
-    case WC_KIND_object:
-        return apply_object(s, r);
-    case WC_KIND_package:
-        return apply_package(s, r);
-    case WC_KIND_demand:
-        return apply_demand(s, r);
-    case WC_KIND_binding:
-        return apply_binding(s, r);
-    case WC_KIND_failure:
-        return apply_failure(s, r);
-    case WC_KIND_search:
-        return apply_search(s, r);
-    case WC_KIND_candidate:
-        return apply_candidate(s, r);
-    case WC_KIND_file:
-        return apply_file(s, r);
-    case WC_KIND_call:
-        return apply_call(s, r);
-    case WC_KIND_unobserved:
-        return apply_unobserved(s, r);
-    case WC_KIND_finding:
-        return apply_finding(s, r);
     case WC_KIND_request:
         s->requests++;
         return true;
+    case WC_KIND_finding:
+        return !s->keep_findings || apply_listed(s, r);
     default:
-        return true;
+        return (unsigned)r->kind >= WC_KINDS || !listed[r->kind].entry || apply_listed(s, r);
     }
 }
 
@@ -286,15 +202,11 @@ bool wc_stack_apply(struct wc_stack *s, const struct wc_record *r) {
 }
 
 const struct wc_object *wc_stack_object(const struct wc_stack *s, int64_t object) {
-    return find_object(s, object);
+    return object == WC_NULL ? NULL : WC_FIRST(o, s->objects, o->r.object == object);
 }
 
 bool wc_stack_has_unobserved(const struct wc_stack *s, const char *what, const char *path) {
-    for (size_t i = 0; i < s->unobserved.n; i++)
-        if (wc_str_same(s->unobserved.p[i].r.what, what) &&
-            wc_str_same(s->unobserved.p[i].r.path, path))
-            return true;
-    return false;
+    return WC_ANY(u, s->unobserved, wc_str_same(u->r.what, what) && wc_str_same(u->r.path, path));
 }
 
 static const char *real_path_of(const struct wc_object *o) {

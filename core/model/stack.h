@@ -8,53 +8,24 @@
 #include "core/version/version.h"
 #include "whichcudnn/record.h"
 
-/* Each entry holds the newest record of its thing. Strings live in the stack's arena. */
-struct wc_object {
-    struct wc_object_record r;
-    int64_t seq;
-    struct wc_version version, floor, ceiling; /* parsed from r */
-};
-struct wc_package {
-    struct wc_package_record r;
-    int64_t seq;
-};
-struct wc_demand {
-    struct wc_demand_record r;
-    int64_t seq;
-};
-struct wc_binding {
-    struct wc_binding_record r;
-    int64_t seq;
-};
-struct wc_failure {
-    struct wc_failure_record r;
-    int64_t seq, tid;
-};
-struct wc_searched {
-    struct wc_search_record r;
-    int64_t seq;
-};
-struct wc_candidate { /* a candidate that was not taken */
-    struct wc_candidate_record r;
-    int64_t seq;
-    struct wc_version version; /* parsed from r */
-};
-struct wc_file {
-    struct wc_file_record r;
-    int64_t seq;
-};
-struct wc_call {
-    struct wc_call_record r;
-    int64_t seq, tid;
-};
-struct wc_unobserved {
-    struct wc_unobserved_record r;
-    int64_t seq;
-};
-struct wc_noted_finding { /* as an earlier diagnose() gave it live; not input of diagnose() */
-    struct wc_finding_record r;
-    int64_t seq, time;
-};
+/* The newest record of a thing, with its head. */
+#define WC_TOLD(name, kind, ...)                                                                   \
+    struct name {                                                                                  \
+        int64_t seq, tid, time;                                                                    \
+        struct wc_##kind##_record r; /* its texts live in the stack's arena */                     \
+        __VA_ARGS__                                                                                \
+    }
+WC_TOLD(wc_object, object, struct wc_version version, floor, ceiling;); /* parsed from r */
+WC_TOLD(wc_package, package);
+WC_TOLD(wc_demand, demand);
+WC_TOLD(wc_binding, binding);
+WC_TOLD(wc_failure, failure);
+WC_TOLD(wc_searched, search);
+WC_TOLD(wc_candidate, candidate, struct wc_version version;); /* not taken; parsed from r */
+WC_TOLD(wc_file, file);
+WC_TOLD(wc_call, call);
+WC_TOLD(wc_unobserved, unobserved);
+WC_TOLD(wc_noted_finding, finding); /* as given live; not input of diagnose() */
 
 #define WC_LIST(type, name)                                                                        \
     struct {                                                                                       \
