@@ -10,21 +10,37 @@
 
 enum { BEGINNING = 512, SEGMENTS_MOST = 128 };
 
+/* How files begin that get where a library should be; longer ones before those that they begin
+ * with. */
 static const struct {
-    const char *bytes;
-    size_t n;
-    const char *what;
+    const char *bytes, *what;
 } magics[] = {
-#define MAGIC(bytes, what) {bytes, sizeof(bytes) - 1, what},
-#include "file_kinds.def"
+    {"!<arch>\n", "a static archive"},
+    {"!<thin>\n", "a static archive"},
+    {"PK\x03\x04", "a zip archive"},
+    {"\x1f\x8b", "a gzip archive"},
+    {"\xfd"
+     "7zXZ",
+     "an xz archive"},
+    {"\x28\xb5\x2f\xfd", "a zstd archive"},
+    {"MZ", "a Windows library"},
+    {"\xcf\xfa\xed\xfe", "a macOS library"},
+    {"\xca\xfe\xba\xbe", "a macOS library"},
+    {"/* GNU ld script", "a linker script"},
+    {"<!DOCTYPE", "an HTML page"},
+    {"<!doctype", "an HTML page"},
+    {"<html", "an HTML page"},
+    {"#!", "a script"},
 };
 
+/* e_machine of the gABI and its supplements. */
 static const struct {
     uint16_t number;
     const char *name;
 } machines[] = {
-#define MACHINE(number, name) {number, name},
-#include "file_kinds.def"
+    {EM_386, "i386"},        {EM_ARM, "ARM"},      {EM_X86_64, "x86-64"},
+    {EM_AARCH64, "aarch64"}, {EM_PPC, "PowerPC"},  {EM_PPC64, "PowerPC 64"},
+    {EM_S390, "s390"},       {EM_RISCV, "RISC-V"}, {EM_LOONGARCH, "LoongArch"},
 };
 
 struct checked {
@@ -44,7 +60,8 @@ static void conclude(struct checked *l, enum wc_file_fault fault, const char *wh
 
 /* ---- what is no ELF file ---- */
 
-static bool begins(const struct checked *l, const char *bytes, size_t n) {
+static bool begins(const struct checked *l, const char *bytes) {
+    size_t n = wc_str_length(bytes);
     return n <= l->n && wc_mem_compare(l->beginning, bytes, n) == 0;
 }
 
@@ -55,7 +72,7 @@ static bool is_pointer(struct checked *l) {
     const char *at;
     uint64_t bytes;
 
-    if (!begins(l, version, sizeof version - 1))
+    if (!begins(l, version))
         return false;
     wc_mem_copy(text, l->beginning, l->n);
     text[l->n] = 0;
@@ -71,9 +88,9 @@ static bool is_pointer(struct checked *l) {
 static const char *other_kind(const struct checked *l) {
     size_t zeros = 0, printable = 0;
 
-    for (size_t i = 0; i < sizeof magics / sizeof *magics; i++)
-        if (begins(l, magics[i].bytes, magics[i].n))
-            return magics[i].what;
+    WC_EACH_ROW(magic, magics)
+        if (begins(l, magic->bytes))
+            return magic->what;
     for (size_t i = 0; i < l->n; i++) {
         unsigned char c = l->beginning[i];
         zeros += c == 0;
@@ -92,9 +109,9 @@ static uint16_t half_at(const struct checked *l, size_t offset) {
 }
 
 static void add_machine(struct checked *l, uint16_t machine) {
-    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
-        if (machines[i].number == machine) {
-            wc_text_add(&l->what, machines[i].name);
+    WC_EACH_ROW(row, machines)
+        if (row->number == machine) {
+            wc_text_add(&l->what, row->name);
             return;
         }
     wc_text_format(&l->what, "machine %d", machine);
@@ -218,7 +235,7 @@ bool wc_file_check(const struct wc_files *files, const char *path, uint16_t mach
         conclude(&l, WC_file_fault_EMPTY, "empty");
     else if (!files->read(files->ctx, path, 0, l.beginning, sizeof l.beginning, &l.n))
         conclude(&l, WC_file_fault_UNREADABLE, "a file that this process may not read");
-    else if (begins(&l, ELFMAG, SELFMAG))
+    else if (begins(&l, ELFMAG))
         look_at_elf(&l);
     else if (!is_pointer(&l))
         conclude(&l, WC_file_fault_NOT_ELF, other_kind(&l));

@@ -1,84 +1,123 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See core/model/frameworks.h. */
+/*
+ * See frameworks.h. From the wheels of PyTorch 1.13 to 2.15, jaxlib 0.4 to 0.10, TensorFlow 2.15
+ * and 2.21, ONNX Runtime 1.31 and MXNet 1.9.
+ */
 #include "frameworks.h"
 
+/* A file whose name begins so, up to a dot, is in every build of it. */
 static const struct {
     const char *framework, *stem;
 } mains[] = {
-#define MAIN_LIBRARY(framework, stem) {framework, stem},
-#include "frameworks.def"
+    {"torch", "libtorch_cpu"},
+    {"jax", "libjax_common"},
+    {"jax", "xla_extension"},
+    {"tensorflow", "libtensorflow_framework"},
+    {"onnxruntime", "onnxruntime_pybind11_state"},
+    {"onnxruntime", "libonnxruntime"},
+    {"mxnet", "libmxnet"},
 };
 
+/* A file that only its builds for CUDA have, from the directory of the main library; "" where
+ * cuDNN's functions, or stubs of them, are in the main library itself. */
 static const struct {
     const char *framework, *beside;
 } gpu_libraries[] = {
-#define GPU_LIBRARY(framework, beside) {framework, beside},
-#include "frameworks.def"
+    {"torch", "libtorch_cuda.so"},
+    {"jax", "../jax_plugins/xla_cuda13/xla_cuda_plugin.so"},
+    {"jax", "../jax_plugins/xla_cuda12/xla_cuda_plugin.so"},
+    {"jax", "cuda/_versions.so"},
+    {"tensorflow", ""},
+    {"onnxruntime", "libonnxruntime_providers_cuda.so"},
+    {"mxnet", ""},
 };
 
+/* How to get such a build; `package` is what goes first. */
 static const struct {
     const char *framework, *package, *install;
 } gpu_builds[] = {
-#define GPU_BUILD(framework, package, install) {framework, package, install},
-#include "frameworks.def"
+    {"torch", "torch", "torch"},
+    {"jax", "", "jax[cuda12]"},
+    {"tensorflow", "tensorflow-cpu", "tensorflow[and-cuda]"},
+    {"onnxruntime", "onnxruntime", "onnxruntime-gpu"},
 };
+
+/* A library whose file name begins so opens libcudnn.so.N by that name, N being the major that it
+ * was built for; nothing in its symbols shows that. Those that export stubs show it. */
+static const char *const openers[] = {
+    "xla_cuda_plugin", "libonnxruntime_providers_cuda", "libphi", "libpaddle",
+    "_versions", /* jax_cuda12_plugin */
+};
+
+/* Before its own libraries, the Python package in this folder of site-packages opens this file
+ * there by its path ('*' as in a shell: the first one), or where one of its libraries could not be
+ * loaded (jax_plugins/cuda/__init__.py, torch/__init__.py (_preload_cuda_deps),
+ * paddle/__init__.py). */
+static const struct {
+    const char *folder, *file;
+    bool if_missing;
+} preloads[] = {
+    {"jax_plugins", "nvidia/cudnn/lib/libcudnn.so.[0-9]*", false},
+    {"jax_cuda12_plugin", "nvidia/cudnn/lib/libcudnn.so.[0-9]*", false},
+    {"jax_cuda13_plugin", "nvidia/cudnn/lib/libcudnn.so.[0-9]*", false},
+    {"paddle", "nvidia/cudnn/lib/libcudnn.so*", false},
+    {"torch", "nvidia/cublas/lib/libcublas.so.*[0-9]", true},
+    {"torch", "nvidia/cudnn/lib/libcudnn.so.*[0-9]", true},
+    {"torch", "nvidia/cuda_nvrtc/lib/libnvrtc.so.*[0-9]", true},
+    {"torch", "nvidia/cuda_runtime/lib/libcudart.so.*[0-9]", true},
+    {"torch", "nvidia/cuda_cupti/lib/libcupti.so.*[0-9]", true},
+    {"torch", "nvidia/cufft/lib/libcufft.so.*[0-9]", true},
+    {"torch", "nvidia/curand/lib/libcurand.so.*[0-9]", true},
+    {"torch", "nvidia/nvjitlink/lib/libnvJitLink.so.*[0-9]", true},
+    {"torch", "nvidia/cusparse/lib/libcusparse.so.*[0-9]", true},
+    {"torch", "nvidia/cusparselt/lib/libcusparseLt.so.*[0-9]", true},
+    {"torch", "nvidia/cusolver/lib/libcusolver.so.*[0-9]", true},
+    {"torch", "nvidia/nccl/lib/libnccl.so.*[0-9]", true},
+};
+
+static bool begins(const char *name, const char *stem) {
+    return wc_str_starts(name, stem) && name[wc_str_length(stem)] == '.';
+}
 
 const char *wc_framework_of(const char *path) {
     const char *name = path ? wc_base_name(path) : "";
 
     if (name[0] != 'l' && name[0] != 'o' && name[0] != 'x') /* asked of every object there is */
         return NULL;
-    for (size_t i = 0; i < sizeof mains / sizeof *mains; i++)
-        if (wc_str_starts(name, mains[i].stem) && name[wc_str_length(mains[i].stem)] == '.')
-            return mains[i].framework;
+    WC_EACH_ROW(row, mains)
+        if (begins(name, row->stem))
+            return row->framework;
     return NULL;
 }
 
 const char *wc_framework_gpu_library(const char *framework, size_t i) {
-    for (size_t k = 0; k < sizeof gpu_libraries / sizeof *gpu_libraries; k++)
-        if (wc_str_same(gpu_libraries[k].framework, framework) && i-- == 0)
-            return gpu_libraries[k].beside;
+    WC_EACH_ROW(row, gpu_libraries)
+        if (wc_str_same(row->framework, framework) && i-- == 0)
+            return row->beside;
     return NULL;
 }
 
 bool wc_framework_gpu_build(const char *framework, const char **package, const char **install) {
-    for (size_t i = 0; i < sizeof gpu_builds / sizeof *gpu_builds; i++) {
-        if (!wc_str_same(gpu_builds[i].framework, framework))
-            continue;
-        *package = gpu_builds[i].package;
-        *install = gpu_builds[i].install;
-        return true;
-    }
+    WC_EACH_ROW(row, gpu_builds)
+        if (wc_str_same(row->framework, framework)) {
+            *package = row->package;
+            *install = row->install;
+            return true;
+        }
     return false;
 }
 
-static const char *const openers[] = {
-#define OPENS_CUDNN(stem) stem,
-#include "frameworks.def"
-};
-
 bool wc_framework_opens_cudnn(const char *path) {
-    const char *name = wc_base_name(path);
-
-    for (size_t i = 0; i < sizeof openers / sizeof *openers; i++)
-        if (wc_str_starts(name, openers[i]) && name[wc_str_length(openers[i])] == '.')
+    WC_EACH_ROW(stem, openers)
+        if (begins(wc_base_name(path), *stem))
             return true;
     return false;
 }
 
-static const struct {
-    const char *folder, *file;
-    bool if_missing;
-} preloads[] = {
-#define PRELOAD(folder, file) {folder, file, false},
-#define PRELOAD_IF_MISSING(folder, file) {folder, file, true},
-#include "frameworks.def"
-};
-
 const char *wc_framework_preload(const char *folder, size_t length, bool if_missing, size_t i) {
-    for (size_t k = 0; k < sizeof preloads / sizeof *preloads; k++)
-        if (preloads[k].if_missing == if_missing && wc_str_length(preloads[k].folder) == length &&
-            wc_mem_compare(preloads[k].folder, folder, length) == 0 && i-- == 0)
-            return preloads[k].file;
+    WC_EACH_ROW(row, preloads)
+        if (row->if_missing == if_missing && wc_str_length(row->folder) == length &&
+            wc_mem_compare(row->folder, folder, length) == 0 && i-- == 0)
+            return row->file;
     return NULL;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which framework a library is the main one of, and what its builds for CUDA have beside it. The
- * table is core/model/frameworks.def.
+ * Which framework a library is the main one of, and what its builds for CUDA have beside it.
  */
 #pragma once
 

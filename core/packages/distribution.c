@@ -6,17 +6,25 @@
 
 enum { NAME = 64, CANDIDATES = 24, LINE = 512, LEVELS = 8 };
 
+/* A top-level directory of site-packages belongs to distributions whose normalised name begins so,
+ * where the two names do not begin alike. From the wheels' top_level.txt and RECORD. */
 static const struct {
     const char *directory, *distribution;
 } owners[] = {
-#define OWNER(directory, distribution) {directory, distribution},
-#include "installations.def"
+    {"caffe2", "torch"},
+    {"cupy_backends", "cupy"},
+    {"cupyx", "cupy"},
+    {"cudnn", "nvidia_cudnn_frontend"},
+    {"cv2", "opencv"},
+    {"functorch", "torch"},
+    {"jax_plugins", "jax_cuda"},
+    {"paddle", "paddlepaddle"},
+    {"tensorflow", "tf_nightly"},
+    {"tensorflow_core", "tensorflow"},
 };
 
-static const char *const namespaces[] = {
-#define NAMESPACE(directory) directory,
-#include "installations.def"
-};
+/* Directories that several distributions share; their own folder is the one below. */
+static const char *const namespaces[] = {"jax_plugins", "nvidia"};
 
 void wc_distribution_normalise(const char *name, size_t n, char *to, size_t cap) {
     size_t used = 0;
@@ -38,9 +46,8 @@ static size_t component(const char *path) {
 }
 
 static bool is_namespace(const char *relative) {
-    for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++)
-        if (component(relative) == wc_str_length(namespaces[i]) &&
-            wc_str_starts(relative, namespaces[i]))
+    WC_EACH_ROW(name, namespaces)
+        if (component(relative) == wc_str_length(*name) && wc_str_starts(relative, *name))
             return true;
     return false;
 }
@@ -72,9 +79,8 @@ struct candidates {
 static int likeness_of_owner(const char *top, const char *name) {
     if (wc_str_compare(name, top) == 0)
         return 4;
-    for (size_t i = 0; i < sizeof owners / sizeof *owners; i++)
-        if (wc_str_compare(top, owners[i].directory) == 0 &&
-            wc_str_starts(name, owners[i].distribution))
+    WC_EACH_ROW(owner, owners)
+        if (wc_str_same(top, owner->directory) && wc_str_starts(name, owner->distribution))
             return 3;
     size_t n = wc_str_length(top);
     return n && wc_str_starts(name, top) && name[n] == '_' ? 2 : 0;

@@ -23,7 +23,7 @@ struct wc_identity {
 /*
  * path: the real path. image: of the mapped object or of the file's bytes; NULL: not readable.
  * facade: whether it is the facade (only then floor/ceiling come from the whole export list; a part
- * exports its share). Sources in the order of core/version/version_sources.def, first that answers
+ * exports its share). Sources in the order of core/version/file_version.c, first that answers
  * wins. Uses at most 4 KiB of stack; `scratch` (at least 16 KiB) is for file contents.
  */
 void wc_identify(const struct wc_files *files, const char *path, const struct wc_elf_image *image,
@@ -54,7 +54,7 @@ struct wc_metadata_demand {
 };
 /*
  * All that the packages around a host's file say (the table is
- * core/packages/metadata_sources.def): the dist-info of the distribution that owns the file (RECORD
+ * core/packages/metadata.c): the dist-info of the distribution that owns the file (RECORD
  * names it, or its top-level directory), torch pin, tensorflow build_info, paddle/version, cupy
  * _wheel.json, jaxlib version suffix. Returns how many were written (at most most).
  */

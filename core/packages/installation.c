@@ -9,24 +9,40 @@ enum { LEVELS = 6, STEM = 24, PACKAGES = 8, LINE = 128 };
 
 #define DPKG "/var/lib/dpkg"
 
+/* The version of a package whose name begins so is cuDNN's own. */
 static const struct {
     enum wc_installation_kind kind;
     const char *prefix;
 } cudnn_packages[] = {
-#define CUDNN_PACKAGE(kind, prefix) {WC_installation_kind_##kind, prefix},
-#include "installations.def"
+    {WC_installation_kind_WHEEL, "nvidia-cudnn-cu"},
+    {WC_installation_kind_WHEEL, "nvidia-cudnn-jit-cu"},
+    {WC_installation_kind_CONDA, "cudnn"},
+    {WC_installation_kind_CONDA, "libcudnn"},
+    {WC_installation_kind_DEBIAN, "libcudnn"},
+    {WC_installation_kind_DEBIAN, "nvidia-cudnn"},
 };
 
+/* Directories in which a framework brings its own copies, without a distribution around them
+ * (libtorch's archive, an unpacked wheel). */
 static const struct {
     const char *within, *name;
 } bundles[] = {
-#define BUNDLE(within, name) {within, name},
-#include "installations.def"
+    {"/torch/lib/", "torch"},
+    {"/libtorch/lib/", "libtorch"},
+    {"/ctranslate2.libs/", "ctranslate2"},
+    {"/cupy/.data/lib/", "cupy"},
+    {"/tensorrt_libs/", "tensorrt"},
+    {"/paddle/libs/", "paddle"},
 };
 
+/* Where RPM keeps what is installed, by release. It cannot be read without librpm: which package it
+ * was stays unknown. */
 static const char *const rpm_databases[] = {
-#define RPM_DATABASE(path) path,
-#include "installations.def"
+    "/usr/lib/sysimage/rpm/rpmdb.sqlite",
+    "/usr/lib/sysimage/rpm/Packages.db",
+    "/var/lib/rpm/rpmdb.sqlite",
+    "/var/lib/rpm/Packages.db",
+    "/var/lib/rpm/Packages",
 };
 
 static void set_name(struct wc_identity *out, enum wc_installation_kind kind, const char *name,
@@ -49,8 +65,8 @@ static bool begins(const char *name, const char *prefix) {
 }
 
 bool wc_is_cudnn_package(enum wc_installation_kind kind, const char *name) {
-    for (size_t i = 0; i < sizeof cudnn_packages / sizeof *cudnn_packages; i++)
-        if (kind == cudnn_packages[i].kind && begins(name, cudnn_packages[i].prefix))
+    WC_EACH_ROW(package, cudnn_packages)
+        if (kind == package->kind && begins(name, package->prefix))
             return true;
     return false;
 }
@@ -183,18 +199,17 @@ static bool in_debian(struct wc_reading *r, const char *path, const char *stem,
 /* ---- RPM: by the place and the system, since its database cannot be read ---- */
 
 static bool in_rpm(struct wc_reading *r, const char *path, struct wc_identity *out) {
-    bool known = false;
     if (!(wc_str_starts(path, "/usr/lib64/") || wc_str_starts(path, "/usr/lib/") ||
           wc_str_starts(path, "/lib64/")) ||
         wc_reading_exists(r, DPKG "/status"))
         return false;
-    for (size_t i = 0; i < sizeof rpm_databases / sizeof *rpm_databases && !known; i++)
-        known = wc_reading_exists(r, rpm_databases[i]);
-    if (known) {
-        set_name(out, WC_installation_kind_RPM, "", "");
-        set_path(out, path, wc_dir_length(path));
-    }
-    return known;
+    WC_EACH_ROW(database, rpm_databases)
+        if (wc_reading_exists(r, *database)) {
+            set_name(out, WC_installation_kind_RPM, "", "");
+            set_path(out, path, wc_dir_length(path));
+            return true;
+        }
+    return false;
 }
 
 /* ---- what a container's runtime put over the image's files ---- */
@@ -273,12 +288,12 @@ static bool in_toolkit(struct wc_reading *r, const char *path, struct wc_identit
 }
 
 static bool in_bundle(const char *path, struct wc_identity *out) {
-    for (size_t i = 0; i < sizeof bundles / sizeof *bundles; i++) {
-        const char *at = wc_str_find(path, bundles[i].within);
+    WC_EACH_ROW(bundle, bundles) {
+        const char *at = wc_str_find(path, bundle->within);
         if (!at)
             continue;
         const char *end = wc_str_find_char(at + 1, '/');
-        set_name(out, WC_installation_kind_BUNDLED, bundles[i].name, "");
+        set_name(out, WC_installation_kind_BUNDLED, bundle->name, "");
         set_path(out, path, (size_t)(end - path));
         return true;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a host's package metadata demands (identify.h); the sources are in metadata_sources.def. */
+/* What a host's package metadata demands: see identify.h. */
 #include "core/model/names.h"
 #include "core/version/file_version.h"
 #include "distribution.h"
@@ -7,54 +7,82 @@
 
 enum { LINE = 256, NAME = 64 };
 
+/* Whose package a distribution is, by its normalised name ('*' at the end: what begins so);
+ * frameworks as core/findings/shared/rules.def has them. */
 static const struct framework {
     const char *distribution, *name;
+    /* The least version that it requires is the one it was compiled with. Not so where a pin is
+     * what the package index offered, as with PaddlePaddle 3.3.1. */
     bool floor_is_built;
 } frameworks[] = {
-#define FRAMEWORK(distribution, framework, floor_is_built)                                         \
-    {distribution, framework, floor_is_built},
-#include "metadata_sources.def"
+    {"torch", "torch", true},
+    {"tensorflow", "tensorflow", true},
+    {"tensorflow_gpu", "tensorflow", true},
+    {"tf_nightly", "tensorflow", true},
+    {"tf_nightly_gpu", "tensorflow", true},
+    {"jaxlib", "jax", true},
+    {"jax_cuda*", "jax", true},
+    {"onnxruntime_gpu", "onnxruntime", false},
+    {"paddlepaddle_gpu", "paddle", false},
+    {"cupy*", "cupy", false},
+    {"ctranslate2", "ctranslate2", false},
+    {"mxnet*", "mxnet", false},
+    {"opencv*", "opencv", false},
+    {"nvidia_cudnn_frontend", "cudnn-frontend", false},
 };
 
+/* The requirement stands in the metadata of another one. */
 static const struct {
     const char *distribution, *other;
 } related[] = {
-#define RELATED(distribution, other) {distribution, other},
-#include "metadata_sources.def"
+    {"jax_cuda12_pjrt", "jax_cuda12_plugin"},
+    {"jax_cuda13_pjrt", "jax_cuda13_plugin"},
 };
 
+/* A file of the package in which the version stands on the line of the marker, as the first number
+ * behind it. */
 static const struct {
-    const char *framework, *path, *marker; /* marker NULL: a header */
+    const char *framework, *path;
+    const char *marker; /* NULL: the header that the package was compiled with */
 } files_with_version[] = {
-#define TEXT(framework, path, marker) {framework, path, marker},
-#define HEADER(framework, path) {framework, path, NULL},
-#include "metadata_sources.def"
+    {"tensorflow", "tensorflow/python/platform/build_info.py", "cudnn_version"},
+    {"tensorflow", "tensorflow_core/python/platform/build_info.py", "cudnn_version"},
+    {"paddle", "paddle/version/__init__.py", "cudnn_version"},
+    {"cupy", "cupy/.data/_wheel.json", "\"cudnn\""},
+    {"cupy", "cupy/.data/include/cudnn.h", NULL},
 };
 
+/* Packages of conda, by the beginning of their records' names. */
 static const struct {
-    const char *package, *framework;
-} conda_packages[] = {
-#define CONDA(package, framework) {package, framework},
-#include "metadata_sources.def"
+    const char *package, *name;
+} conda_frameworks[] = {
+    {"pytorch-", "torch"},           {"libtorch-", "torch"},   {"tensorflow-", "tensorflow"},
+    {"libtensorflow", "tensorflow"}, {"jaxlib-", "jax"},       {"onnxruntime-", "onnxruntime"},
+    {"paddlepaddle-gpu-", "paddle"}, {"cupy-", "cupy"},        {"ctranslate2-", "ctranslate2"},
+    {"libmxnet-", "mxnet"},          {"libopencv-", "opencv"},
 };
 
+/* Where a wheel that requires no cuDNN brings the one that it was built with. */
 static const struct {
     const char *framework, *directory;
 } bundled[] = {
-#define BUNDLED(framework, directory) {framework, directory},
-#include "metadata_sources.def"
+    {"torch", "torch/lib"},
 };
 
-static const char *const answering[] = {
-#define ANSWERS(part) part,
-#include "metadata_sources.def"
-};
+/* Of several files there the one of these parts, whose version is that of the whole, before the
+ * facade. */
+static const char *const answering[] = {"graph", "ops_infer"};
 
+/* What the script installs that builds the wheels of the releases from <= version < to; nothing in
+ * the wheel says it. OpenNMT/CTranslate2:python/tools/prepare_build_environment_linux.sh, read at
+ * the tags named. */
 static const struct {
     const char *framework, *from, *to, *cudnn;
 } build_scripts[] = {
-#define BUILD_SCRIPT(framework, from, to, cudnn) {framework, from, to, cudnn},
-#include "metadata_sources.def"
+    {"ctranslate2", "3.24", "3.25", "8.1.1"},
+    {"ctranslate2", "4.0", "4.5", "8.9.7"}, /* 4.0, 4.4 */
+    {"ctranslate2", "4.5", "4.7", "9.1.0"}, /* 4.5, 4.6 */
+    {"ctranslate2", "4.8.1", "4.8.2", "9.10.2"},
 };
 
 struct asking {
@@ -199,17 +227,15 @@ static struct wc_version version_behind(struct wc_reading *r, const char *path,
 }
 
 static void read_files(struct asking *a, const struct package *p, const char *site) {
-    for (size_t i = 0; i < sizeof files_with_version / sizeof *files_with_version; i++) {
+    WC_EACH_ROW(file, files_with_version) {
         size_t mark = a->r->memory.used;
-        if (!wc_str_same(p->framework, files_with_version[i].framework))
-            continue;
-        const char *path = wc_reading_format(a->r, "%s/%s", site, files_with_version[i].path);
-        struct wc_version v = !path ? WC_VERSION_NONE
-                              : files_with_version[i].marker
-                                  ? version_behind(a->r, path, files_with_version[i].marker)
-                                  : wc_header_version(a->r, path);
+        const char *path = wc_str_same(p->framework, file->framework)
+                               ? wc_reading_format(a->r, "%s/%s", site, file->path)
+                               : NULL;
         if (path)
-            add_built(a, p, files_with_version[i].path, path, v);
+            add_built(a, p, file->path, path,
+                      file->marker ? version_behind(a->r, path, file->marker)
+                                   : wc_header_version(a->r, path));
         a->r->memory.used = mark;
     }
 }
@@ -246,8 +272,8 @@ static bool consider_copy(void *arg, const char *name) {
     if (!wc_kind_is_cudnn(read.kind))
         return true;
     worth = read.kind == WC_NAME_FACADE;
-    for (size_t i = 0; i < sizeof answering / sizeof *answering; i++)
-        if (wc_str_compare(read.part, answering[i]) == 0)
+    WC_EACH_ROW(part, answering)
+        if (wc_str_compare(read.part, *part) == 0)
             worth = 2;
     if (worth > best->worth && wc_str_length(name) < sizeof best->name) {
         wc_str_copy(best->name, sizeof best->name, name);
@@ -257,11 +283,11 @@ static bool consider_copy(void *arg, const char *name) {
 }
 
 static void read_bundled(struct asking *a, const struct package *p, const char *site) {
-    for (size_t i = 0; i < sizeof bundled / sizeof *bundled; i++) {
+    WC_EACH_ROW(row, bundled) {
         size_t mark = a->r->memory.used;
         struct copy best = {"", 0};
-        const char *directory = wc_str_same(p->framework, bundled[i].framework)
-                                    ? wc_reading_format(a->r, "%s/%s", site, bundled[i].directory)
+        const char *directory = wc_str_same(p->framework, row->framework)
+                                    ? wc_reading_format(a->r, "%s/%s", site, row->directory)
                                     : NULL;
         if (directory)
             a->r->files->list(a->r->files->ctx, directory, consider_copy, &best);
@@ -278,34 +304,27 @@ static void read_bundled(struct asking *a, const struct package *p, const char *
 }
 
 static bool version_within(const char *version, const char *from, const char *to) {
-    struct wc_version v, low, high;
+    struct wc_version v;
     return wc_version_parse_start(version, wc_str_length(version), &v) &&
-           wc_version_parse(from, wc_str_length(from), &low) &&
-           wc_version_parse(to, wc_str_length(to), &high) && wc_version_compare(v, low) >= 0 &&
-           wc_version_compare(v, high) < 0;
+           wc_version_compare(v, wc_version_of(from)) >= 0 &&
+           wc_version_compare(v, wc_version_of(to)) < 0;
 }
 
 static void read_build_script(struct asking *a, const struct package *p) {
-    for (size_t i = 0; i < sizeof build_scripts / sizeof *build_scripts; i++) {
-        struct wc_version built;
-        if (!wc_str_same(p->framework, build_scripts[i].framework) ||
-            !version_within(p->version, build_scripts[i].from, build_scripts[i].to) ||
-            !wc_version_parse(build_scripts[i].cudnn, wc_str_length(build_scripts[i].cudnn),
-                              &built))
-            continue;
-        add_built(a, p, "build script", "", built);
-    }
+    WC_EACH_ROW(row, build_scripts)
+        if (wc_str_same(p->framework, row->framework) &&
+            version_within(p->version, row->from, row->to))
+            add_built(a, p, "build script", "", wc_version_of(row->cudnn));
 }
 
 static const struct framework *framework_of(const char *distribution) {
-    for (size_t i = 0; i < sizeof frameworks / sizeof *frameworks; i++) {
-        const char *want = frameworks[i].distribution;
-        size_t n = wc_str_length(want);
-        bool prefix = want[n - 1] == '*';
-        if (prefix ? wc_str_length(distribution) >= n - 1 &&
-                         wc_mem_compare(distribution, want, n - 1) == 0
-                   : wc_str_compare(distribution, want) == 0)
-            return &frameworks[i];
+    WC_EACH_ROW(f, frameworks) {
+        size_t n = wc_str_length(f->distribution);
+        if (f->distribution[n - 1] == '*'
+                ? wc_str_length(distribution) >= n - 1 &&
+                      wc_mem_compare(distribution, f->distribution, n - 1) == 0
+                : wc_str_same(distribution, f->distribution))
+            return f;
     }
     return NULL;
 }
@@ -324,10 +343,10 @@ static void read_distribution(struct asking *a, const struct wc_distribution *d)
     if (info)
         read_version_suffix(a, &p, info);
     read_requirements(a, &p, d->site, d->info);
-    for (size_t i = 0; i < sizeof related / sizeof *related; i++) {
+    WC_EACH_ROW(row, related) {
         struct wc_distribution other;
-        if (wc_str_compare(normal, related[i].distribution) == 0 &&
-            wc_distributions_in(a->r, d->site, begins, (void *)related[i].other, &other, 1)) {
+        if (wc_str_same(normal, row->distribution) &&
+            wc_distributions_in(a->r, d->site, begins, (void *)row->other, &other, 1)) {
             struct package q = {p.framework, other.name, other.version, p.floor_is_built};
             read_requirements(a, &q, other.site, other.info);
         }
@@ -340,12 +359,16 @@ static void read_distribution(struct asking *a, const struct wc_distribution *d)
 
 /* ---- conda ---- */
 
+static const char *conda_framework(const char *record) {
+    WC_EACH_ROW(f, conda_frameworks)
+        if (wc_str_starts(record, f->package))
+            return f->name;
+    return NULL;
+}
+
 static bool conda_fits(void *ctx, const char *record) {
     (void)ctx;
-    for (size_t i = 0; i < sizeof conda_packages / sizeof *conda_packages; i++)
-        if (wc_str_starts(record, conda_packages[i].package))
-            return true;
-    return false;
+    return conda_framework(record) != NULL;
 }
 
 /* "cudnn >=9.3.0.75,<10.0a0": the pre-release mark that conda puts behind upper bounds goes. */
@@ -369,10 +392,7 @@ static void read_conda(struct asking *a, const char *path) {
     char line[LINE];
     if (!wc_conda_package_of(a->r, path, conda_fits, NULL, &c))
         return;
-    struct package p = {NULL, c.name, c.version, false};
-    for (size_t i = 0; i < sizeof conda_packages / sizeof *conda_packages; i++)
-        if (wc_str_starts(wc_base_name(c.record), conda_packages[i].package))
-            p.framework = conda_packages[i].framework;
+    struct package p = {conda_framework(wc_base_name(c.record)), c.name, c.version, false};
     const char *build = wc_str_find(c.build, "cudnn");
     struct wc_version v = WC_VERSION_NONE;
     if (build)

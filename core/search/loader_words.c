@@ -2,9 +2,32 @@
 /* See core/search/loader_words.h. */
 #include "loader_words.h"
 
+/* What glibc says behind the name of a file that it does not load for what the file is
+ * (elf/dl-load.c, elf/dl-open.c). */
 static const char *const refusals[] = {
-#define REFUSAL(words) ": " words,
-#include "core/elf/file_kinds.def"
+    ": file too short",
+    ": invalid ELF header",
+    ": cannot read file data",
+    ": cannot open shared object file: Permission denied",
+    ": wrong ELF class: ELFCLASS32",
+    ": wrong ELF class: ELFCLASS64",
+    ": ELF file data encoding not little-endian",
+    ": ELF file data encoding not big-endian",
+    ": ELF file version ident does not match current one",
+    ": ELF file version does not match current one",
+    ": ELF file OS ABI invalid",
+    ": ELF file ABI version invalid",
+    ": ELF file's phentsize not the expected size",
+    ": nonzero padding in e_ident",
+    ": only ET_DYN and ET_EXEC can be loaded",
+    ": cannot dynamically load executable",
+    ": cannot dynamically load position-independent executable",
+    ": object file has no dynamic section",
+    ": object file has no loadable segments",
+    ": ELF load command past end of file",
+    ": ELF load command alignment not page-aligned",
+    ": ELF load command address/offset not properly aligned",
+    ": ELF load command address/offset not page-aligned",
 };
 
 static bool copy(char *to, size_t cap, const char *from, const char *end) {
@@ -12,8 +35,8 @@ static bool copy(char *to, size_t cap, const char *from, const char *end) {
 }
 
 static bool refuses(const char *at) {
-    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
-        if (wc_str_starts(at, refusals[i]))
+    WC_EACH_ROW(words, refusals)
+        if (wc_str_starts(at, *words))
             return true;
     return false;
 }

@@ -1,15 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies in the places of core/search/places.def. */
+/* Where copies of cuDNN are known to lie, whether the loader looks there or not: what a user has
+ * installed and thinks of. */
 #include "search.h"
 
-enum root { SITE, CONDA, CUDA, LOCAL };
-
+/* Directories below a root: a site-packages or dist-packages directory of the process;
+ * $CONDA_PREFIX; $CUDA_HOME, $CUDA_PATH; each directory of /usr/local whose name begins with
+ * "cuda". */
 static const struct {
-    enum root root;
+    enum root { SITE, CONDA, CUDA, LOCAL } root;
     const char *below;
 } places[] = {
-#define PLACE(root, below) {root, below},
-#include "places.def"
+    {SITE, "nvidia/cudnn/lib/"},
+    {SITE, "nvidia/cu13/lib/"},
+    {SITE, "torch/lib/"},
+    {CONDA, "lib/"},
+    {CUDA, "lib64/"},
+    {CUDA, "targets/x86_64-linux/lib/"},
+    {CUDA, "targets/sbsa-linux/lib/"},
+    {LOCAL, "lib64/"},
+    {LOCAL, "targets/x86_64-linux/lib/"},
+    {LOCAL, "targets/sbsa-linux/lib/"},
 };
 
 #define LOCAL_DIRECTORY "/usr/local/"
@@ -25,10 +35,10 @@ struct looking {
 
 static void look_below(struct looking *l, const char *parent, const char *root, enum root kind) {
     struct wc_file_stat facts;
-    for (size_t i = 0; i < sizeof places / sizeof *places && !l->over; i++)
-        if (places[i].root == kind &&
+    WC_EACH_ROW(place, places)
+        if (!l->over && place->root == kind &&
             wc_str_format(l->path, WC_SEARCH_PATH, "%s%s%s%s%s", parent, root,
-                          wc_str_ends(root, "/") ? "" : "/", places[i].below, l->name) &&
+                          wc_str_ends(root, "/") ? "" : "/", place->below, l->name) &&
             l->files->facts(l->files->ctx, l->path, &facts) && facts.regular)
             l->over = !l->each(l->arg, l->path);
 }

@@ -101,7 +101,7 @@ const char *wc_search_cache(const struct wc_search_context *context, const char 
 
 #define WC_SEARCH_PATH 4096
 
-/* Roots below which copies are known to lie (core/search/places.def); lists end with NULL. */
+/* Roots below which copies are known to lie (core/search/places.c); lists end with NULL. */
 struct wc_search_roots {
     const char *const *site, *const *conda, *const *cuda;
 };

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The version of a file, source after source (version_sources.def). */
+/*
+ * The version of a file, source after source. Each was tried on the releases of PyPI from 8.5 to
+ * 9.28, and on the 7.6.5 of a CuPy wheel. Nothing inside tells the version of an 8.x facade, of 8.x
+ * adv_train on aarch64, of 9.x heuristic and ext, and of 9.x cnn on aarch64.
+ */
 #include "file_version.h"
 
 #include "core/elf/elf_inside.h"
@@ -52,15 +56,16 @@ static struct wc_version by_asked_names(const struct wc_version_query *q) {
 
 static struct wc_version by_code(const struct wc_version_query *q) {
     static const char *const functions[] = {
-#define NUMBER_IN(function) function,
-#include "version_sources.def"
+        "cudnnGetVersion",           "cudnnCnnVersionCheck",      "cudnnGraphVersionCheck",
+        "cudnnOpsVersionCheck",      "cudnnAdvVersionCheck",      "cudnnOpsInferVersionCheck",
+        "cudnnOpsTrainVersionCheck", "cudnnCnnInferVersionCheck", "cudnnCnnTrainVersionCheck",
+        "cudnnAdvInferVersionCheck", "cudnnAdvTrainVersionCheck",
     };
-    for (size_t i = 0; q->image && q->major > 0 && i < sizeof functions / sizeof *functions; i++) {
-        struct wc_version v = wc_version_in_function(q->image, functions[i], q->major);
-        if (wc_version_known(v))
-            return v;
-    }
-    return WC_VERSION_NONE;
+    struct wc_version v = WC_VERSION_NONE;
+    WC_EACH_ROW(function, functions)
+        if (q->image && q->major > 0 && !wc_version_known(v))
+            v = wc_version_in_function(q->image, *function, q->major);
+    return v;
 }
 
 /* Does s[0..n) begin with shape? Its numbers go to number[0..3). */
@@ -80,13 +85,13 @@ static bool has_shape(const char *s, size_t n, const char *shape, uint64_t numbe
 }
 
 static struct wc_version build_text(const char *s, size_t n, int32_t major) {
-    static const char *const shapes[] = {
-#define BUILD_TEXT(shape) shape,
-#include "version_sources.def"
-    };
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    /* # stands for major, minor, patch. The last two are texts of an assertion, whose factors are
+     * CUDNN_VERSION's. */
+    static const char *const shapes[] = {"_#_#_#_", " != (# * 10000 + # * 100 + #)",
+                                         " != (# * 1000 + # * 100 + #)"};
+    WC_EACH_ROW(shape, shapes) {
         uint64_t number[3];
-        if (has_shape(s, n, shapes[i], number) && number[0] == (uint64_t)major && number[1] < 100 &&
+        if (has_shape(s, n, *shape, number) && number[0] == (uint64_t)major && number[1] < 100 &&
             number[2] < 100)
             return (struct wc_version){major, (int32_t)number[1], (int32_t)number[2], -1};
     }
@@ -140,19 +145,14 @@ struct wc_version wc_header_version(struct wc_reading *r, const char *header) {
 }
 
 static struct wc_version by_header(const struct wc_version_query *q) {
-    static const struct {
-        int up;
-        const char *below;
-    } headers[] = {
-#define HEADER(up, below) {up, below},
-#include "version_sources.def"
-    };
+    static const char *const headers[] = {"/include/cudnn_version.h", "/include/cudnn.h"};
     struct wc_version v = WC_VERSION_NONE;
-    for (size_t i = 0; i < sizeof headers / sizeof *headers && !wc_version_known(v); i++) {
-        size_t mark = q->r->memory.used, n = wc_dir_length(q->path);
-        for (int up = 0; up < headers[i].up && n > 1; up++)
+    size_t n = wc_dir_length(q->path);
+    for (int i = 0; i < 4 && !wc_version_known(v); i++) {
+        size_t mark = q->r->memory.used;
+        if (i % 2 == 0 && n > 1) /* beside the library's directory, and one further up */
             n = wc_dir_above(q->path, n);
-        const char *header = wc_reading_format(q->r, "%.*s%s", (int)n, q->path, headers[i].below);
+        const char *header = wc_reading_format(q->r, "%.*s%s", (int)n, q->path, headers[i % 2]);
         if (header)
             v = wc_header_version(q->r, header);
         q->r->memory.used = mark;
@@ -168,31 +168,46 @@ bool wc_version_in_bounds(const struct wc_version_query *q, struct wc_version v)
             wc_version_compare(v, q->ceiling) <= 0);
 }
 
+/* The strongest first: what the file itself holds, then what stands around it. */
 static const struct {
     enum wc_version_source source;
+    /* Who says so: the file's own bytes; its name; another file, while this one may have been
+     * replaced since. What is said from outside is not believed where the file exports a function
+     * of a later release. */
     enum { INSIDE, NAME, BESIDE } where;
     struct wc_version (*read)(const struct wc_version_query *q);
 } sources[] = {
-#define SOURCE(source, function, where) {WC_version_source_##source, where, function},
-#include "version_sources.def"
+    /* Objects of four bytes called cudnn_*_version, 0x00MMmmpp: 8.x ops_infer, ops_train,
+     * cnn_infer, adv_infer; 9.x graph, ops, adv. */
+    {WC_version_source_DATA_SYMBOL, INSIDE, by_data_symbol},
+    /* A 9.x facade makes "libcudnn_graph.so.9.1.0" with snprintf from constants in its code. */
+    {WC_version_source_ASKED_NAMES, INSIDE, by_asked_names},
+    /* CUDNN_VERSION as a constant in a function that reports it: 7.x cudnnGetVersion, the parts'
+     * version checks, which log it (x86-64; aarch64 loads it from a table). */
+    {WC_version_source_CODE, INSIDE, by_code},
+    /* 9.x engines_precompiled, engines_runtime_compiled, engines_tensor_ir; 7.x; 8.x ops_infer. */
+    {WC_version_source_BUILD_STRING, INSIDE, by_build_string},
+    {WC_version_source_FILE_NAME, NAME, by_file_name},
+    {WC_version_source_PACKAGE_METADATA, BESIDE, by_package},
+    {WC_version_source_HEADER, BESIDE, by_header},
 };
 
 bool wc_version_is_claim(enum wc_version_source source) {
-    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
-        if (sources[i].source == source)
-            return sources[i].where == BESIDE;
+    WC_EACH_ROW(row, sources)
+        if (row->source == source)
+            return row->where == BESIDE;
     return false;
 }
 
 struct wc_version wc_file_version(const struct wc_version_query *q,
                                   enum wc_version_source *source) {
-    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
-        struct wc_version v = sources[i].read(q);
+    WC_EACH_ROW(row, sources) {
+        struct wc_version v = row->read(q);
         v.build = -1; /* of the package, not of cuDNN */
-        *source = sources[i].source;
+        *source = row->source;
         /* The ceiling refutes nothing: a library may be cut down. */
         bool refuted = wc_version_known(q->floor) && wc_version_compare(v, q->floor) < 0;
-        if (v.patch >= 0 && (sources[i].where == INSIDE || !refuted))
+        if (v.patch >= 0 && (row->where == INSIDE || !refuted))
             return v;
     }
     *source = WC_version_source_UNKNOWN;
