@@ -170,6 +170,8 @@ static void read_image(struct elf_file *l, bool other) {
 
     if (l->error != WC_ELF_OK)
         memset(&l->image, 0, sizeof(l->image));
+    else
+        b->image = &l->image;
     if (!other) {
         wc_library_read(b, &l->image, b->path); /* as the loader knows it */
     } else {
@@ -264,7 +266,8 @@ struct wc_library elf_file_identify(struct elf_file *l) {
     struct wc_library *b = &l->library;
     struct wc_reader reader;
 
-    b->image = l->error == WC_ELF_OK && !f->damaged ? &l->image : NULL;
+    if (f->damaged)
+        b->image = NULL;
     if (b->identity)
         return *b;
     begin_reader(&reader, f->disk);
@@ -284,7 +287,6 @@ static bool open_one(void *reader, const char *path, struct wc_library *out) {
     if (!r->open)
         return false;
     *out = r->open->library;
-    out->image = r->open->error == WC_ELF_OK ? &r->open->image : NULL;
     return true;
 }
 

@@ -16,14 +16,14 @@
 /* ---- the shim's wrappers ---- */
 
 static bool is_shim(const struct process_library *m) {
-    const struct wc_elf_image *e = process_library_image(m);
+    const struct wc_elf_image *e = m->library->image;
 
-    return e && wc_elf_soname(e) && strcmp(wc_elf_soname(e), "libwhichcudnn.so") == 0;
+    return e && wc_str_same(wc_elf_soname(e), "libwhichcudnn.so");
 }
 
 /* Of which version the shim may be: what it says of itself has to make sense. */
 static bool find_mark(const struct process_library *m, struct wc_wrappers *out, uint64_t *at) {
-    const struct wc_elf_image *e = process_library_image(m);
+    const struct wc_elf_image *e = m->library->image;
     uint64_t from = 0, found;
     const void *mark;
 
@@ -31,7 +31,7 @@ static bool find_mark(const struct process_library *m, struct wc_wrappers *out, 
     if (!found || !(mark = wc_elf_at(e, found, sizeof(*out))))
         return false;
     memcpy(out, mark, sizeof(*out));
-    *at = m->base + found;
+    *at = m->library->base + found;
     return out->count > 0 && out->count <= WRAPPERS_MOST && out->size <= INSTANCE_MOST &&
            out->size >= sizeof(uint64_t) && out->target <= out->size - sizeof(uint64_t);
 }
@@ -114,7 +114,7 @@ static bool is_slot(const struct wc_elf_image *e, const struct wc_elf_reloc *r, 
 }
 
 static bool read_reloc(const struct process_library *m, size_t i, struct slot *out, bool *is_one) {
-    const struct wc_elf_image *e = process_library_image(m);
+    const struct wc_elf_image *e = m->library->image;
     struct wc_elf_symbol symbol;
     struct wc_elf_reloc r;
     int function;
@@ -122,13 +122,14 @@ static bool read_reloc(const struct process_library *m, size_t i, struct slot *o
     *is_one = false;
     if (!wc_elf_reloc_at(e, i, &r))
         return false;
-    if (!r.symbol || !is_slot(e, &r, &out->jump) || (m->base + r.slot) % sizeof(uint64_t) != 0 ||
+    if (!r.symbol || !is_slot(e, &r, &out->jump) ||
+        (m->library->base + r.slot) % sizeof(uint64_t) != 0 ||
         !wc_elf_symbol_at(e, r.symbol, &symbol) || !wc_str_starts(symbol.name, "cudnn") ||
         (function = wc_function_find(symbol.name)) == WC_NO_FUNCTION)
         return true;
     out->function = wc_function_name(function);
     out->defined = symbol.defined;
-    out->address = m->base + r.slot;
+    out->address = m->library->base + r.slot;
     *is_one = true;
     return true;
 }
@@ -213,8 +214,6 @@ static void emit_group(struct reading *r, size_t first, const struct wc_sink *to
     const struct process_library *target = s->how == WC_binding_how_SLOT     ? s->library
                                            : s->how == WC_binding_how_ITSELF ? r->host
                                                                              : NULL;
-    const struct wc_library host = {.number = r->host->number, .path = r->host->name};
-    struct wc_library library = {.number = WC_NULL};
     int64_t wrapped = 0;
     size_t n = 0;
 
@@ -227,11 +226,8 @@ static void emit_group(struct reading *r, size_t first, const struct wc_sink *to
             names[n++] = other->function;
         other->told = true;
     }
-    if (target) {
-        library.number = target->number;
-        library.path = target->name;
-    }
-    wc_emit_binding(to, &host, &library, s->how, &(struct wc_strings){names, n}, wrapped);
+    wc_emit_binding(to, r->host->library, target ? target->library : NULL, s->how,
+                    &(struct wc_strings){names, n}, wrapped);
     free(names);
 }
 
@@ -241,7 +237,7 @@ bool bindings_emit(const struct process_library *host, const struct process *p,
     struct reading r = {host, p, list, wrappers, NULL, 0};
     bool good = true;
 
-    if (process_library_image(host)) {
+    if (host->library->image) {
         find_slots(&r);
         good = read_slots(&r);
     }

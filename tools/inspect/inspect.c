@@ -38,7 +38,7 @@ static void emit_process(struct inspection *in) {
 
 static void read_glibc(struct inspection *in) {
     for (size_t i = 0; i < in->list.n && !in->glibc[0]; i++) {
-        const struct wc_elf_image *e = process_library_image(in->list.p[i]);
+        const struct wc_elf_image *e = in->list.p[i]->library->image;
         if (e && wc_str_same(wc_elf_soname(e), "libc.so.6"))
             wc_glibc_release(e, in->glibc);
     }
@@ -60,9 +60,7 @@ static void emit_machine(struct inspection *in) {
 /* ---- objects ---- */
 
 static enum wc_name_kind kind_of(const struct process_library *m) {
-    return m->elf_file && m->elf_file->library.name.kind != WC_NAME_OTHER
-               ? m->elf_file->library.name.kind
-               : wc_name_kind_of(m->name);
+    return m->library->name.kind;
 }
 
 static bool is_cudnn(const struct process_library *m) {
@@ -71,19 +69,18 @@ static bool is_cudnn(const struct process_library *m) {
 
 static bool is_host(const struct process_library *m) {
     return m->elf_file && kind_of(m) == WC_NAME_OTHER &&
-           (m->opens || m->elf_file->library.imports || m->elf_file->library.defines);
+           (m->opens || m->library->imports || m->library->defines);
 }
 
 static bool is_relevant(const struct process_library *m) {
-    return kind_of(m) != WC_NAME_OTHER || is_host(m) ||
-           (m->elf_file && m->elf_file->library.framework);
+    return kind_of(m) != WC_NAME_OTHER || is_host(m) || m->library->framework;
 }
 
 /* What another program only reads, or an emulator runs, its loader knows nothing of. */
 static bool is_loaded(struct inspection *in, const struct process_library *m) {
     const struct process_library *program = process_library_program(&in->list);
-    const struct wc_elf_image *own = program ? process_library_image(program) : NULL,
-                              *e = process_library_image(m);
+    const struct wc_elf_image *own = program ? program->library->image : NULL,
+                              *e = m->library->image;
 
     if (own && e && own->machine && e->machine && own->machine != e->machine)
         note_unobserved(in, "a library for another architecture",
@@ -101,7 +98,7 @@ static void number_objects(struct inspection *in) {
 
     for (size_t i = 0; i < in->list.n; i++)
         if (is_relevant(in->list.p[i]) && is_loaded(in, in->list.p[i]))
-            in->list.p[i]->number = ++number;
+            in->list.p[i]->library->number = ++number;
 }
 
 /* ---- who opened what nobody needs ---- */
@@ -117,9 +114,9 @@ static bool may_open(struct inspection *in, const struct process_library *by,
 
 /* By the name under which libraries of that kind are asked for: its SONAME, else its file's. */
 static const char *usual_name(const struct process_library *m) {
-    const struct wc_elf_image *e = process_library_image(m);
+    const struct wc_elf_image *e = m->library->image;
 
-    return e && wc_elf_soname(e) ? wc_elf_soname(e) : wc_base_name(m->name);
+    return e && wc_elf_soname(e) ? wc_elf_soname(e) : wc_base_name(m->library->path);
 }
 
 /* The only one for whom the loader would take just this file. */
@@ -139,62 +136,39 @@ static struct process_library *opener_of(struct inspection *in, const struct pro
 
 static void find_openers(struct inspection *in) {
     for (size_t i = 0; i < in->list.n; i++) {
-        struct process_library *m = in->list.p[i];
-        if (is_cudnn(m) && !m->needed && m->executable)
-            m->opener = opener_of(in, m);
-        if (m->opener)
-            m->opener->opens = true;
+        struct process_library *m = in->list.p[i], *by;
+        if (!is_cudnn(m) || m->needed || !m->executable || !(by = opener_of(in, m)))
+            continue;
+        m->asked_by = by;
+        m->library->asked_how = WC_operation_DLOPEN;
+        m->library->asked_name = usual_name(m);
+        by->opens = true;
     }
 }
 
 /* ---- records ---- */
 
-/* Without file and memory, what its name says. */
-static struct wc_library library_of(const struct process_library *m) {
-    struct wc_library l;
+static void emit_object(struct inspection *in, const struct process_library *m) {
+    struct wc_library *l = m->library;
 
     if (m->elf_file)
-        return elf_file_identify(m->elf_file);
-    wc_library_begin(&l, m->name);
-    wc_name_read(m->name, &l.name);
-    l.role = wc_library_role(&l);
-    l.real_path = m->path;
-    l.device = (int64_t)m->first->device;
-    l.inode = (int64_t)m->first->inode;
-    return l;
-}
-
-static void emit_object(struct inspection *in, const struct process_library *m) {
-    struct wc_library l = library_of(m);
-
-    l.number = m->number;
-    l.path = m->name;
-    l.mapped = true;
-    l.base = m->base;
-    if (m->needed_by) {
-        l.asked_how = WC_operation_NEEDED;
-        l.asked_name = m->needed_as;
-        l.asked_by = m->needed_by->name;
-        l.asked_by_object = m->needed_by->number;
-    } else if (m->opener) {
-        l.asked_how = WC_operation_DLOPEN;
-        l.asked_name = usual_name(m);
-        l.asked_by = m->opener->name;
-        l.asked_by_object = m->opener->number;
+        elf_file_identify(m->elf_file);
+    l->mapped = true;
+    if (m->asked_by) {
+        l->asked_by = m->asked_by->library->path;
+        l->asked_by_object = m->asked_by->library->number;
     }
     if (m->opens && is_host(m))
-        l.role = WC_role_HOST;
-    wc_emit_object(&in->to, &l, NULL);
+        l->role = WC_role_HOST;
+    wc_emit_object(&in->to, l, NULL);
 }
 
 static void emit_searches(struct inspection *in, const struct process_library *m) {
-    const struct wc_elf_image *e = process_library_image(m);
+    const struct wc_elf_image *e = m->library->image;
     const char *name;
 
-    if (m->needed_by)
-        inspect_emit_search(in, m->needed_by, m->needed_as, m, true);
-    else if (m->opener)
-        inspect_emit_search(in, m->opener, usual_name(m), m, true);
+    if (m->asked_by)
+        inspect_emit_search(in, m->asked_by, m->library->asked_name, m, true);
     else if (is_cudnn(m) && !m->needed)
         note_unobserved(in, "by which rule a library was found",
                         "no library needs it: it was opened, and by whom is not to be seen from "
@@ -203,7 +177,8 @@ static void emit_searches(struct inspection *in, const struct process_library *m
     for (size_t i = 0; is_host(m) && e && (name = wc_elf_needed(e, i)); i++)
         for (size_t k = 0; wc_name_kind_of(name) == WC_NAME_FACADE && k < in->list.n; k++) {
             const struct process_library *got = in->list.p[k];
-            if (got->number != WC_NULL && got->needed_by != m && process_library_answers(got, name))
+            if (got->library->number != WC_NULL && got->asked_by != m &&
+                process_library_answers(got, name))
                 inspect_emit_search(in, m, name, got, false);
         }
 }
@@ -223,9 +198,9 @@ static void emit_file(struct inspection *in, const struct process_library *m) {
 }
 
 static void emit_host(struct inspection *in, const struct process_library *m) {
-    struct wc_library l = elf_file_identify(m->elf_file);
+    struct wc_library l = *m->library;
 
-    l.number = m->number;
+    l.path = m->path;
     wc_emit_demands(&in->to, &l, &in->reader.reader);
     if (in->process.memory >= 0 &&
         !bindings_emit(m, &in->process, &in->list, &in->wrappers, &in->to))
@@ -236,12 +211,12 @@ static void emit_host(struct inspection *in, const struct process_library *m) {
 static void emit_objects(struct inspection *in) {
     for (size_t i = 0; i < in->list.n; i++) {
         const struct process_library *m = in->list.p[i];
-        if (m->number == WC_NULL)
+        if (m->library->number == WC_NULL)
             continue;
         emit_object(in, m);
         emit_file(in, m);
         if (m->elf_file && (is_host(m) || is_cudnn(m)))
-            wc_emit_packages(&in->to, &in->environments, wc_library_file(&m->elf_file->library),
+            wc_emit_packages(&in->to, &in->environments, wc_library_file(m->library),
                              &in->reader.reader);
         emit_searches(in, m);
         if (is_host(m))
@@ -253,7 +228,7 @@ static void emit_objects(struct inspection *in) {
 
 static bool has_hosts(const struct inspection *in) {
     for (size_t i = 0; i < in->list.n; i++)
-        if (in->list.p[i]->number != WC_NULL && is_host(in->list.p[i]))
+        if (in->list.p[i]->library->number != WC_NULL && is_host(in->list.p[i]))
             return true;
     return false;
 }
@@ -267,7 +242,7 @@ static void emit_memory(struct inspection *in) {
 /* Where nothing of cuDNN is there, one may want to know whether it could be. */
 static void emit_static(struct inspection *in) {
     for (size_t i = 0; i < in->list.n; i++) {
-        const struct wc_elf_image *e = process_library_image(in->list.p[i]);
+        const struct wc_elf_image *e = in->list.p[i]->library->image;
         if (!in->list.p[i]->program && e && e->dynamic && !e->program)
             return; /* the loader, if nothing else */
     }

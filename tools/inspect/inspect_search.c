@@ -20,7 +20,7 @@ void inspect_begin_searches(struct inspection *in) {
     struct wc_search_context *w = &in->search;
     const struct process_library *loader = loader_of(in),
                                  *program = process_library_program(&in->list);
-    const struct wc_elf_image *e = loader ? process_library_image(loader) : NULL;
+    const struct wc_elf_image *e = loader ? loader->library->image : NULL;
 
     library_cache_begin(&in->files, in->process.disk.root);
     in->replays = in->glibc[0] && e && program;
@@ -56,11 +56,10 @@ bool inspect_opens(struct inspection *in, const struct process_library *by,
 /* ---- one search ---- */
 
 static bool is_taken(const struct inspection *in, const struct process_library *m) {
-    const struct wc_library *l = m->elf_file ? &m->elf_file->library : NULL;
+    const struct wc_library *l = m->library;
 
     return m->file == PROCESS_LIBRARY_FILE &&
-           wc_replay_takes(&in->replay, m->name, l ? (uint64_t)l->device : 0,
-                           l ? (uint64_t)l->inode : 0);
+           wc_replay_takes(&in->replay, l->path, (uint64_t)l->device, (uint64_t)l->inode);
 }
 
 static void run(struct inspection *in, const struct process_library *by, const char *name) {
@@ -88,10 +87,10 @@ void inspect_emit_search(struct inspection *in, const struct process_library *by
     wc_emit_search(&in->to,
                    &(struct wc_search_question){.search = ++in->searches,
                                                 .name = name,
-                                                .caller = by->name,
-                                                .caller_object = by->number,
+                                                .caller = by->library->path,
+                                                .caller_object = by->library->number,
                                                 .request = WC_NULL,
-                                                .object = m->number,
+                                                .object = m->library->number,
                                                 .was_loaded = !is_new,
                                                 .by_replay = taken},
                    &in->replay, &in->reader.reader);

@@ -10,10 +10,6 @@
 #define LIST_MOST 65536 /* of the loader's list: it may be damaged, and has no end then */
 #define PAGE_BITS 12    /* segments begin at pages, of whatever size: none is smaller */
 
-const struct wc_elf_image *process_library_image(const struct process_library *m) {
-    return m->elf_file && m->elf_file->error == WC_ELF_OK ? &m->elf_file->image : NULL;
-}
-
 struct process_library *process_library_at(const struct process_libraries *list, uint64_t address) {
     for (size_t i = 0; i < list->n; i++)
         if (address >= list->p[i]->low && address < list->p[i]->high)
@@ -29,12 +25,9 @@ struct process_library *process_library_program(const struct process_libraries *
 }
 
 bool process_library_answers(const struct process_library *m, const char *name) {
-    const struct wc_elf_image *e = process_library_image(m);
+    const struct wc_elf_image *e = m->library->image;
 
-    if (!name || !*name)
-        return false;
-    return strcmp(name, m->name) == 0 || strcmp(wc_base_name(name), wc_base_name(m->name)) == 0 ||
-           (e && wc_elf_soname(e) && strcmp(wc_base_name(name), wc_elf_soname(e)) == 0);
+    return wc_name_fits(name, m->library->path, e ? wc_elf_soname(e) : NULL);
 }
 
 /* ---- its file ---- */
@@ -49,7 +42,8 @@ static bool is_file(const struct process *p, const struct mapping *m, const char
 
 /* Which reading of the path is right: the one whose file is mapped; else one by which it is gone.
  */
-static void find_file(const struct process *p, struct process_library *m) {
+static void find_file(struct process_libraries *list, const struct process *p,
+                      struct process_library *m) {
     char *name[MAPS_NAMES];
     bool gone[MAPS_NAMES];
     size_t n = maps_names(m->first->path, name, gone), best = 0;
@@ -64,7 +58,7 @@ static void find_file(const struct process *p, struct process_library *m) {
     m->file = found        ? PROCESS_LIBRARY_FILE
               : gone[best] ? PROCESS_LIBRARY_GONE
                            : PROCESS_LIBRARY_CHANGED;
-    m->path = must_copy(process_path(p, name[best]));
+    m->path = wc_arena_string(&list->memory.arena, process_path(p, name[best]));
     for (size_t i = 0; i < n; i++)
         free(name[i]);
 }
@@ -118,22 +112,23 @@ static struct elf_file *look_at_memory(const struct process *p, struct process_l
 /* ---- where it is ---- */
 
 static void set_range(struct process_library *m) {
-    const struct wc_elf_image *e = process_library_image(m);
+    const struct wc_elf_image *e = m->library->image;
     const uint64_t in_page = ((uint64_t)1 << PAGE_BITS) - 1;
-    uint64_t low = UINT64_MAX, high = 0;
+    uint64_t low = UINT64_MAX, high = 0, *base = &m->library->base;
 
+    *base = 0;
     m->low = m->first->start;
     m->high = m->first->end;
     for (size_t i = 0; e && i < e->loads; i++) {
         uint64_t vaddr = e->load[i].vaddr;
-        if ((e->load[i].offset & ~in_page) == 0 && !m->base)
-            m->base = m->first->start - (vaddr - e->load[i].offset);
+        if ((e->load[i].offset & ~in_page) == 0 && !*base)
+            *base = m->first->start - (vaddr - e->load[i].offset);
         low = vaddr < low ? vaddr : low;
         high = vaddr + e->load[i].memsz > high ? vaddr + e->load[i].memsz : high;
     }
-    if (high > low && m->base + high > m->low) {
-        m->low = m->base + low < m->low ? m->base + low : m->low;
-        m->high = m->base + high;
+    if (high > low && *base + high > m->low) {
+        m->low = *base + low < m->low ? *base + low : m->low;
+        m->high = *base + high;
     }
 }
 
@@ -156,25 +151,42 @@ static bool is_within_last(const struct process_libraries *list, const struct ma
 static void process_library_free(struct process_library *m) {
     elf_file_close(m->elf_file);
     free(m->headers);
-    free(m->path);
-    free(m->name);
     free(m);
 }
 
+/* A name says nothing of others than cuDNN's and CUDA's, the bytes of all. */
+static void read_name(struct process_library *m, const char *name) {
+    if (!m->elf_file) {
+        wc_name_read(name, &m->library->name);
+        m->library->role = wc_library_role(m->library);
+    } else if (wc_name_kind_of(name) != WC_NAME_OTHER) {
+        wc_library_read(m->library, &m->elf_file->image, name);
+    }
+}
+
 /* NULL: it is no ELF object. */
-static struct process_library *read_one(const struct process *p, const struct mapping *first) {
+static struct process_library *read_one(struct process_libraries *list, const struct process *p,
+                                        const struct mapping *first) {
     struct process_library *m = must_allocate(sizeof(*m));
 
     m->first = first;
-    m->number = WC_NULL;
     m->executable = has_code(&p->maps, first);
-    find_file(p, m);
-    m->name = must_copy(m->path);
+    find_file(list, p, m);
     m->elf_file =
         m->file == PROCESS_LIBRARY_FILE ? elf_file_open(&p->disk, m->path) : look_at_memory(p, m);
     if (m->elf_file && m->elf_file->error == WC_ELF_NOT_ELF) {
         process_library_free(m);
         return NULL;
+    }
+    if (m->elf_file) {
+        m->library = &m->elf_file->library;
+    } else {
+        m->library = &m->unread;
+        wc_library_begin(m->library, m->path);
+        m->library->real_path = m->path;
+        m->library->device = (int64_t)first->device;
+        m->library->inode = (int64_t)first->inode;
+        read_name(m, m->path);
     }
     set_range(m);
     return m;
@@ -190,7 +202,8 @@ static void read_objects(struct process_libraries *list, const struct process *p
 
     for (size_t i = 0; i < p->maps.n; i++) {
         const struct mapping *first = &p->maps.p[i];
-        if (!may_be_library(p, first) || is_within_last(list, first) || !(m = read_one(p, first)))
+        if (!may_be_library(p, first) || is_within_last(list, first) ||
+            !(m = read_one(list, p, first)))
             continue;
         list->p = must_grow(list->p, (list->n + 1) * sizeof(struct process_library *));
         list->p[list->n++] = m;
@@ -201,25 +214,24 @@ static void read_objects(struct process_libraries *list, const struct process *p
 
 /* Of whoever has a DT_DEBUG that the loader filled: the program, however it was started. */
 static uint64_t debug_address(const struct process *p, struct process_library *m) {
-    const struct wc_elf_image *e = process_library_image(m);
+    const struct wc_elf_image *e = m->library->image;
     Elf64_Dyn d;
 
     for (size_t i = 0; e && e->program && i < e->dynamic_entries; i++)
-        if (process_read(p, m->base + e->dynamic + i * sizeof(d), &d, sizeof(d)) &&
+        if (process_read(p, m->library->base + e->dynamic + i * sizeof(d), &d, sizeof(d)) &&
             d.d_tag == DT_DEBUG)
             return d.d_un.d_ptr;
     return 0;
 }
 
-static void take_name(const struct process *p, struct process_library *m, uint64_t address) {
+static void take_name(struct process_libraries *list, const struct process *p,
+                      struct process_library *m, uint64_t address) {
     char name[PATH_MAX];
 
     if (!process_read_text(p, address, name, sizeof(name)) || !name[0])
         return;
-    free(m->name);
-    m->name = must_copy(name);
-    if (m->elf_file && wc_name_kind_of(name) != WC_NAME_OTHER) /* it was asked for as that */
-        wc_library_read(&m->elf_file->library, &m->elf_file->image, name);
+    m->library->path = wc_arena_string(&list->memory.arena, name);
+    read_name(m, name); /* it was asked for as that */
 }
 
 static void read_link_map(struct process_libraries *list, const struct process *p, uint64_t first,
@@ -235,7 +247,7 @@ static void read_link_map(struct process_libraries *list, const struct process *
         if (!m || m->place)
             continue;
         m->place = *place;
-        take_name(p, m, (uintptr_t)at.l_name);
+        take_name(list, p, m, (uintptr_t)at.l_name);
     }
 }
 
@@ -289,12 +301,13 @@ static void note_needed(struct process_libraries *list, struct process_library *
         if (m->program || !may_have_loaded(list, by, m) || !process_library_answers(m, name))
             continue;
         m->needed = true;
-        if (m->needed_by && m->needed_by != by && !list->in_order)
+        if (m->asked_by && m->asked_by != by && !list->in_order)
             several[i] = true;
-        if (m->needed_by)
+        if (m->asked_by)
             continue;
-        m->needed_by = by;
-        m->needed_as = name;
+        m->asked_by = by;
+        m->library->asked_how = WC_operation_NEEDED;
+        m->library->asked_name = name;
     }
 }
 
@@ -303,26 +316,24 @@ static void find_needed(struct process_libraries *list) {
     const char *name;
 
     for (size_t i = 0; i < list->n; i++) {
-        const struct wc_elf_image *e = process_library_image(list->p[i]);
+        const struct wc_elf_image *e = list->p[i]->library->image;
         for (size_t k = 0; e && (name = wc_elf_needed(e, k)); k++)
             note_needed(list, list->p[i], name, several);
     }
     for (size_t i = 0; i < list->n; i++)
         if (several[i])
-            list->p[i]->needed_by = NULL;
+            list->p[i]->asked_by = NULL;
     free(several);
 }
 
 static void set_search(struct process_libraries *list, const struct process *p,
                        struct process_library *m) {
-    const struct wc_elf_image *e = process_library_image(m);
-
-    m->search.path = m->name;
-    m->search.origin = wc_search_origin(&list->memory.arena, m->name, p->working_directory);
+    m->search.path = m->library->path;
+    m->search.origin = wc_search_origin(&list->memory.arena, m->search.path, p->working_directory);
     m->search.is_program = m->program;
-    m->search.loaded_by = m->needed_by ? &m->needed_by->search : NULL;
-    if (e)
-        wc_search_object_read(&m->search, e, &list->memory.arena);
+    m->search.loaded_by = m->asked_by ? &m->asked_by->search : NULL;
+    if (m->library->image)
+        wc_search_object_read(&m->search, m->library->image, &list->memory.arena);
 }
 
 /* Where the loader's list cannot be read, the program is what /proc says. */

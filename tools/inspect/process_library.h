@@ -17,25 +17,23 @@ enum process_library_file {
 };
 
 struct process_library {
+    struct wc_library *library; /* its path as the loader has it, else as the kernel */
+    struct wc_library unread;   /* that, where it could not be read: what its name says */
+    struct elf_file *elf_file;  /* NULL: neither its file nor its memory could be read */
+
     const struct mapping *first; /* of the file's first bytes */
-    char *path;                  /* below the process's root, as the kernel has it */
-    char *name;                  /* as the loader has it; where its list is not known: path */
+    const char *path;            /* below the process's root, as the kernel has it */
     enum process_library_file file;
     bool executable;
-    uint64_t base, low, high;  /* load bias; mapped range [low, high) */
-    struct elf_file *elf_file; /* NULL: neither its file nor its memory could be read */
-    Elf64_Phdr *headers;       /* of memory, NULL: it was not asked */
-    size_t place;              /* on the loader's list, from 1; 0: it is not on it */
+    uint64_t low, high;  /* mapped range [low, high) */
+    Elf64_Phdr *headers; /* of memory, NULL: it was not asked */
+    size_t place;        /* on the loader's list, from 1; 0: it is not on it */
     bool program;
-    const struct process_library
-        *needed_by; /* by whose DT_NEEDED it came in; NULL: by nobody's, or unknown */
-    const char *needed_as;
     bool needed; /* somebody needs it, even if it is not known who was first */
+    bool opens;  /* what nobody needs: it is the only one who can have opened it */
+    /* By whose DT_NEEDED it came in, or who opened it; NULL: unknown. */
+    const struct process_library *asked_by;
     struct wc_search_object search;
-    int64_t number; /* of its object record; WC_NULL: it has none */
-    struct process_library
-        *opener; /* of what nobody needs, the only one who can have opened it; NULL: unknown */
-    bool opens;  /* it is such a one */
 };
 
 struct process_libraries {      /* all zero: none */
@@ -53,7 +51,5 @@ struct process_library *process_library_at(const struct process_libraries *list,
                                            uint64_t address); /* NULL: none */
 struct process_library *
 process_library_program(const struct process_libraries *list); /* NULL: unknown */
-const struct wc_elf_image *
-process_library_image(const struct process_library *m); /* NULL: it cannot be read */
 /* Does it answer to a name that was asked for? */
 bool process_library_answers(const struct process_library *m, const char *name);
