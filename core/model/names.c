@@ -60,8 +60,8 @@ static bool read_stem(const char *stem, size_t n, struct wc_name *out) {
     } else if (n > 6 && is(stem, 6, "cudnn_")) {
         keep(out, WC_NAME_PART, stem + 6, n - 6);
     } else {
-        for (size_t i = 0; i < sizeof cuda_dependencies / sizeof *cuda_dependencies; i++)
-            if (is(stem, n, cuda_dependencies[i].stem))
+        WC_EACH_ROW(row, cuda_dependencies)
+            if (is(stem, n, row->stem))
                 keep(out, WC_NAME_CUDA_DEPENDENCY, stem, n);
     }
     return out->kind != WC_NAME_OTHER;
@@ -95,9 +95,9 @@ bool wc_kind_is_cudnn(enum wc_name_kind kind) {
 int32_t wc_name_cuda(const char *name) {
     struct wc_name n;
     wc_name_read(name, &n);
-    for (size_t i = 0; i < sizeof cuda_dependencies / sizeof *cuda_dependencies; i++)
-        if (n.kind == WC_NAME_CUDA_DEPENDENCY && cuda_dependencies[i].numbered == BY_CUDA &&
-            wc_str_compare(n.part, cuda_dependencies[i].stem) == 0)
+    WC_EACH_ROW(row, cuda_dependencies)
+        if (n.kind == WC_NAME_CUDA_DEPENDENCY && row->numbered == BY_CUDA &&
+            wc_str_same(n.part, row->stem))
             return n.version.major;
     return -1;
 }
@@ -121,10 +121,10 @@ static bool word_begins(const char *start, const char *s) {
 /* Where the part of a path begins in which the words of packages count. */
 static const char *package_part(const char *name) {
     static const char *const above[] = {"/site-packages/", "/dist-packages/"};
-    for (size_t i = 0; i < sizeof above / sizeof *above; i++) {
-        const char *at = wc_str_find(name, above[i]);
+    WC_EACH_ROW(directory, above) {
+        const char *at = wc_str_find(name, *directory);
         if (at)
-            return at + wc_str_length(above[i]);
+            return at + wc_str_length(*directory);
     }
     return wc_base_name(name);
 }
@@ -150,19 +150,15 @@ bool wc_name_hints(const char *name) {
     for (const char *s = name; *s; s++) {
         if (!begins_a_hint(*s) || !word_begins(name, s))
             continue;
-        for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
-            if ((hints[i].where == ANYWHERE || s >= package) &&
-                word_at(s, hints[i].word, hints[i].end))
+        WC_EACH_ROW(hint, hints)
+            if ((hint->where == ANYWHERE || s >= package) && word_at(s, hint->word, hint->end))
                 return true;
     }
     return false;
 }
 
 bool wc_name_fits(const char *asked, const char *path, const char *soname) {
-    if (!asked || !asked[0] || !path)
-        return false;
-    if (wc_str_find_char(asked, '/'))
-        return wc_str_same(asked, path) || wc_str_same(wc_base_name(asked), wc_base_name(path)) ||
-               wc_str_same(wc_base_name(asked), soname);
-    return wc_str_same(asked, wc_base_name(path)) || wc_str_same(asked, soname);
+    const char *name = asked ? wc_base_name(asked) : NULL;
+    return name && asked[0] && path &&
+           (wc_str_same(name, wc_base_name(path)) || wc_str_same(name, soname));
 }

@@ -14,11 +14,9 @@ static const struct status {
 };
 
 static const struct status *find(int64_t status, int32_t major) {
-    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
-        const struct status *s = &statuses[i];
+    WC_EACH_ROW(s, statuses)
         if (s->value == status && (major < 0 || (major >= s->first && major <= s->last)))
             return s;
-    }
     return NULL;
 }
 

@@ -49,54 +49,34 @@ static void read_record(struct search *s, size_t i, struct wc_conda_package *out
     wc_str_format(out->build, sizeof out->build, "%.*s", (int)(end - build), record + build);
 }
 
-static struct search *begin(struct wc_reading *r, bool (*fits)(void *ctx, const char *record),
-                            void *ctx) {
-    struct search *s = wc_arena_take(&r->memory.arena, sizeof *s);
-    if (s)
-        *s = (struct search){.r = r, .fits = fits, .ctx = ctx};
-    return s;
-}
-
-static bool lists(struct search *s, const char *relative, struct wc_conda_package *out) {
+static bool lists(struct search *s, const struct wc_conda_package *p, const char *relative) {
+    size_t mark = s->r->memory.used;
     const char *quoted = wc_reading_format(s->r, "\"%s\"", relative);
-    for (size_t i = 0; quoted && i < s->n; i++) {
-        read_record(s, i, out);
-        if (wc_reading_find(s->r, out->record, 0, quoted, false) != WC_NOWHERE)
-            return true;
-    }
-    return false;
+    bool found = quoted && wc_reading_find(s->r, p->record, 0, quoted, false) != WC_NOWHERE;
+    s->r->memory.used = mark;
+    return found;
 }
 
-bool wc_conda_package_of(struct wc_reading *r, const char *path,
+size_t wc_conda_packages(struct wc_reading *r, const char *path, bool owner,
                          bool (*fits)(void *ctx, const char *record), void *ctx,
-                         struct wc_conda_package *out) {
-    size_t mark = r->memory.used, length = wc_dir_length(path);
-    struct search *s = begin(r, fits, ctx);
-    size_t inner = r->memory.used;
-    for (int level = 0; s && level < LEVELS && length > 1; level++) {
-        if (list_records(s, path, length) && lists(s, path + length + 1, out))
-            return true;
-        r->memory.used = inner;
-        length = wc_dir_above(path, length);
-    }
-    r->memory.used = mark;
-    return false;
-}
-
-size_t wc_conda_packages_near(struct wc_reading *r, const char *path,
-                              bool (*fits)(void *ctx, const char *record), void *ctx,
-                              struct wc_conda_package *out, size_t most) {
+                         struct wc_conda_package *out, size_t most) {
     size_t mark = r->memory.used, length = wc_dir_length(path), n = 0;
-    struct search *s = begin(r, fits, ctx);
+    struct search *s = wc_arena_take(&r->memory.arena, sizeof *s);
+    if (!s)
+        return 0;
+    *s = (struct search){.r = r, .fits = fits, .ctx = ctx};
     size_t inner = r->memory.used;
-    bool found = false;
-    for (int level = 0; s && level < LEVELS && length > 1 && !found; level++) {
+    for (int level = 0; level < LEVELS && length > 1 && !n; level++) {
         r->memory.used = inner;
-        found = list_records(s, path, length);
+        bool is_environment = list_records(s, path, length);
+        for (size_t i = 0; is_environment && i < s->n && n < most; i++) {
+            read_record(s, i, &out[n]);
+            n += !owner || lists(s, &out[n], path + length + 1);
+        }
+        if (is_environment && !owner)
+            break;
         length = wc_dir_above(path, length);
     }
-    for (; found && n < s->n && n < most; n++)
-        read_record(s, n, &out[n]);
     if (!n)
         r->memory.used = mark;
     return n;

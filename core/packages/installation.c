@@ -122,7 +122,7 @@ static bool names_stem(void *ctx, const char *record) {
 
 static bool in_conda(struct wc_reading *r, const char *path, char *stem, struct wc_identity *out) {
     struct wc_conda_package p;
-    if (!stem[0] || !wc_conda_package_of(r, path, names_stem, stem, &p))
+    if (!stem[0] || !wc_conda_packages(r, path, true, names_stem, stem, &p, 1))
         return false;
     set_name(out, WC_installation_kind_CONDA, p.name, p.version);
     set_path(out, p.prefix, wc_str_length(p.prefix));

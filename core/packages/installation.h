@@ -26,20 +26,16 @@ bool wc_mount_of(struct wc_reading *r, const char *path, struct wc_mount *out);
 /* Is a package so named one of cuDNN's own? '_' is taken for '-'. */
 bool wc_is_cudnn_package(enum wc_installation_kind kind, const char *name);
 
-/* The conda package that lists a file: its name and version (cap bytes each), and its record's path
- * in r's memory. fits: which file names of conda-meta to look at. */
+/* The packages whose records fit (file names of conda-meta) in the nearest conda environment around
+ * a path; owner: the one that lists it, which may be of an environment further up. How many, up to
+ * most. Texts are in r's memory. */
 struct wc_conda_package {
     const char *prefix; /* the environment */
     const char *record; /* prefix/conda-meta/name-version-build.json */
     char name[64], version[WC_VERSION_TEXT], build[64];
 };
-bool wc_conda_package_of(struct wc_reading *r, const char *path,
+size_t wc_conda_packages(struct wc_reading *r, const char *path, bool owner,
                          bool (*fits)(void *ctx, const char *record), void *ctx,
-                         struct wc_conda_package *out);
-/* The packages whose records fit in the nearest conda environment around a path. How many, up to
- * most. */
-size_t wc_conda_packages_near(struct wc_reading *r, const char *path,
-                              bool (*fits)(void *ctx, const char *record), void *ctx,
-                              struct wc_conda_package *out, size_t most);
+                         struct wc_conda_package *out, size_t most);
 /* Of a Debian package ("name" or "name:architecture") by dpkg's status file; "" unknown. */
 void wc_debian_version(struct wc_reading *r, const char *package, char *to, size_t cap);

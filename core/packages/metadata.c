@@ -390,7 +390,7 @@ static void read_conda(struct asking *a, const char *path) {
     static const char *const names[] = {"\"cudnn ", "\"libcudnn "};
     struct wc_conda_package c;
     char line[LINE];
-    if (!wc_conda_package_of(a->r, path, conda_fits, NULL, &c))
+    if (!wc_conda_packages(a->r, path, true, conda_fits, NULL, &c, 1))
         return;
     struct package p = {conda_framework(wc_base_name(c.record)), c.name, c.version, false};
     const char *build = wc_str_find(c.build, "cudnn");

@@ -161,7 +161,7 @@ static void add_wheels(struct looking *l, const char *path) {
 static void add_conda(struct looking *l, const char *path) {
     struct wc_conda_package *c = wc_arena_take(&l->r->memory.arena, PACKAGES * sizeof *c);
     enum wc_installation_kind kind = WC_installation_kind_CONDA;
-    size_t n = c ? wc_conda_packages_near(l->r, path, is_of_cudnn, &kind, c, PACKAGES) : 0;
+    size_t n = c ? wc_conda_packages(l->r, path, false, is_of_cudnn, &kind, c, PACKAGES) : 0;
     for (size_t i = 0; i < n; i++)
         if (add_package(l, kind, c[i].name, c[i].version, c[i].prefix, c[i].record))
             wc_reading_each(l->r, c[i].record, ",{}[]\n", piece_of_conda, l);

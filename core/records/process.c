@@ -72,12 +72,17 @@ void wc_emit_process(const struct wc_sink *to, const struct wc_process *p) {
 }
 
 /* The second field, the command, may hold blanks and brackets. */
+const char *wc_stat_field(const char *stat, int n) {
+    const char *s = wc_str_find_last_char(stat, ')');
+    for (int field = 2; s && field < n; field++)
+        s = wc_str_find_char(s + 1, ' ');
+    return s ? s + 1 : "";
+}
+
 int64_t wc_start_ticks(const char *stat) {
     uint64_t value;
-    const char *s = wc_str_find_last_char(stat, ')');
-    for (int field = 2; s && field < 22; field++)
-        s = wc_str_find_char(s + 1, ' ');
-    return s && wc_parse_number(s + 1, wc_str_length(s + 1), &value) ? (int64_t)value : WC_NULL;
+    const char *s = wc_stat_field(stat, 22);
+    return wc_parse_number(s, wc_str_length(s), &value) ? (int64_t)value : WC_NULL;
 }
 
 /* libc.so.6 defines a node for each release that changed it; the greatest number wins. */
@@ -146,9 +151,9 @@ static const struct {
 
 static const char *container(const struct wc_files *files) {
     struct wc_file_stat facts;
-    for (size_t i = 0; i < sizeof container_marks / sizeof *container_marks; i++)
-        if (files->facts(files->ctx, container_marks[i].path, &facts))
-            return container_marks[i].kind;
+    WC_EACH_ROW(mark, container_marks)
+        if (files->facts(files->ctx, mark->path, &facts))
+            return mark->kind;
     return NULL;
 }
 

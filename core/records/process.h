@@ -27,7 +27,9 @@ struct wc_process {
 };
 void wc_emit_process(const struct wc_sink *to, const struct wc_process *p);
 
-/* Field 22 of /proc/PID/stat; WC_NULL: it is not there. */
+/* The n-th field of /proc/PID/stat, from 3 on; "": it is not there. */
+const char *wc_stat_field(const char *stat, int n);
+/* Field 22; WC_NULL: it is not there. */
 int64_t wc_start_ticks(const char *stat);
 
 /* "2.36": the newest release that libc.so.6 defines a symbol version for. NULL: not known. */

@@ -263,7 +263,7 @@ static void try_list(struct search *s, enum wc_search_rule rule, const char *tex
 
 /* ---- the rules ---- */
 
-static bool answers(const struct wc_search_object *o, const char *name) {
+bool wc_search_answers(const struct wc_search_object *o, const char *name) {
     if (wc_str_same(o->path, name))
         return true;
     for (const char *const *n = o->names; n && *n; n++)
@@ -274,7 +274,7 @@ static bool answers(const struct wc_search_object *o, const char *name) {
 
 static void by_name(struct search *s) {
     for (const struct wc_search_object *const *o = s->context->loaded; o && *o; o++)
-        if (answers(*o, s->name)) {
+        if (wc_search_answers(*o, s->name)) {
             s->candidate.rule = WC_search_rule_LOADED;
             s->candidate.of = *o;
             emit(s, (*o)->path, WC_file_state_FITS);

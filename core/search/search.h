@@ -27,6 +27,9 @@ void wc_search_object_read(struct wc_search_object *o, const struct wc_elf_image
  * that is a relative one. NULL: not known. */
 const char *wc_search_origin(struct wc_arena *arena, const char *path, const char *directory);
 
+/* Does the loader take it for what is asked for by that name? */
+bool wc_search_answers(const struct wc_search_object *o, const char *name);
+
 /* What is the same for all requests of a process. */
 struct wc_search_context {
     const struct wc_files *files;

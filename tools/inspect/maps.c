@@ -2,6 +2,9 @@
 /* See maps.h. The format: fs/proc/task_mmu.c of the kernel, show_map_vma. */
 #include "maps.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
@@ -11,75 +14,22 @@
 #define DELETED " (deleted)"
 #define NEWLINE "\\012"
 
-/* ---- one line: "START-END rwxp OFFSET MAJOR:MINOR INODE   /path" ---- */
-
-struct cursor {
-    const char *at, *end;
-    bool good;
-};
-
-static uint64_t number(struct cursor *c, unsigned base) {
-    const char *from = c->at;
-    uint64_t n = 0;
-
-    for (; c->at < c->end; c->at++) {
-        char digit = *c->at;
-        unsigned v = digit >= '0' && digit <= '9'   ? (unsigned)(digit - '0')
-                     : digit >= 'a' && digit <= 'f' ? (unsigned)(digit - 'a') + 10
-                                                    : base;
-        if (v >= base || n > (UINT64_MAX - v) / base)
-            break;
-        n = n * base + v;
-    }
-    c->good = c->good && c->at > from;
-    return n;
-}
-
-static void expect(struct cursor *c, char wanted) {
-    c->good = c->good && c->at < c->end && *c->at == wanted;
-    c->at += c->good;
-}
-
-static void rights(struct cursor *c, struct mapping *m) {
-    c->good = c->good && c->end - c->at > 4;
-    if (!c->good)
-        return;
-    m->readable = c->at[0] == 'r';
-    m->executable = c->at[2] == 'x';
-    c->at += 4;
-}
-
-/* Names in brackets are none of files. */
-static char *path_of(const struct cursor *c) {
-    const char *at = c->at;
-
-    while (at < c->end && *at == ' ')
-        at++;
-    return at < c->end && *at == '/' ? must_format("%.*s", (int)(c->end - at), at) : NULL;
-}
-
-static bool read_line(const char *line, size_t n, struct mapping *m) {
-    struct cursor c = {line, line + n, memchr(line, '\0', n) == NULL};
+/* "START-END rwxp OFFSET MAJOR:MINOR INODE   /path" */
+static bool read_line(const char *line, struct mapping *m) {
     unsigned high, low;
+    char rights[4];
+    int n = 0;
 
-    memset(m, 0, sizeof(*m));
-    m->start = number(&c, 16);
-    expect(&c, '-');
-    m->end = number(&c, 16);
-    expect(&c, ' ');
-    rights(&c, m);
-    expect(&c, ' ');
-    m->offset = number(&c, 16);
-    expect(&c, ' ');
-    high = (unsigned)number(&c, 16);
-    expect(&c, ':');
-    low = (unsigned)number(&c, 16);
-    expect(&c, ' ');
-    m->inode = number(&c, 10);
-    if (!c.good || m->end <= m->start || (c.at < c.end && *c.at != ' '))
+    errno = 0; /* of a number that is too large */
+    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4c %" SCNx64 " %x:%x %" SCNu64 "%n", &m->start,
+               &m->end, rights, &m->offset, &high, &low, &m->inode, &n) != 7 ||
+        errno != 0 || m->end <= m->start || !strchr(" ", line[n]))
         return false;
+    m->readable = rights[0] == 'r';
+    m->executable = rights[2] == 'x';
     m->device = makedev(high, low);
-    m->path = path_of(&c);
+    line += n + strspn(line + n, " ");
+    m->path = *line == '/' ? must_copy(line) : NULL; /* names in brackets are none of files */
     return true;
 }
 
@@ -88,14 +38,16 @@ static bool read_line(const char *line, size_t n, struct mapping *m) {
 void maps_read(struct maps *m, const char *text, size_t n) {
     size_t room = m->n;
 
-    for (const char *line = text, *end = text + n, *stop; line < end; line = stop + 1) {
-        stop = memchr(line, '\n', (size_t)(end - line));
+    for (const char *from = text, *end = text + n, *stop; from < end; from = stop + 1) {
+        stop = memchr(from, '\n', (size_t)(end - from));
         stop = stop ? stop : end;
         if (m->n == room) {
             room = room ? room * 2 : 256;
             m->p = must_grow(m->p, room * sizeof(*m->p));
         }
-        m->n += read_line(line, (size_t)(stop - line), &m->p[m->n]);
+        char *line = must_format("%.*s", (int)(stop - from), from);
+        m->n += !memchr(from, '\0', (size_t)(stop - from)) && read_line(line, &m->p[m->n]);
+        free(line);
     }
 }
 

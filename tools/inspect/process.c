@@ -63,15 +63,6 @@ static char *read_link(const struct process *p, const char *name) {
     return must_copy(to);
 }
 
-/* The n-th field of stat, from 3 on: the second may hold anything. */
-static const char *stat_field(const char *stat, int n) {
-    const char *s = strrchr(stat, ')');
-
-    for (int i = 2; s && i < n; i++)
-        s = strchr(s + 1, ' ');
-    return s ? s + 1 : "";
-}
-
 static bool is_same(const struct process *p, const char *name) {
     char own[64];
     struct stat a, b;
@@ -104,11 +95,11 @@ static enum process_state read_state(struct process *p, char **trouble) {
         *trouble = refused(errno);
         return PROCESS_UNREADABLE;
     }
-    p->parent = strtoll(stat_field(stat.p, 4), NULL, 10);
+    p->parent = strtoll(wc_stat_field(stat.p, 4), NULL, 10);
     p->start_ticks = wc_start_ticks(stat.p);
-    if (strchr("ZXx", *stat_field(stat.p, 3)))
+    if (strchr("ZXx", *wc_stat_field(stat.p, 3)))
         state = empty(trouble, "it has ended: what is left is its status, for its parent to fetch");
-    else if (strtoull(stat_field(stat.p, 9), NULL, 10) & KERNEL_THREAD)
+    else if (strtoull(wc_stat_field(stat.p, 9), NULL, 10) & KERNEL_THREAD)
         state = empty(trouble, "it is a thread of the kernel");
     free(stat.p);
     return state;

@@ -19,10 +19,8 @@
 #define OPENS_MOST_BYTES ((uint64_t)64 << 20)
 
 #ifdef __aarch64__
-#define OWN_MACHINE EM_AARCH64
 #define OWN_INTERPRETER "/lib/ld-linux-aarch64.so.1"
 #else
-#define OWN_MACHINE EM_X86_64
 #define OWN_INTERPRETER "/lib64/ld-linux-x86-64.so.2"
 #endif
 

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <elf.h>
 #include <uthash.h>
 
 #include "core/search/search.h"
@@ -13,6 +14,12 @@
 #include "tools/util/memory.h"
 
 #define LIBRARY_OPENS_MOST 24
+
+#ifdef __aarch64__
+#define OWN_MACHINE EM_AARCH64
+#else
+#define OWN_MACHINE EM_X86_64
+#endif
 
 struct library_key {
     uint64_t device, inode;

@@ -5,7 +5,6 @@
  */
 #include "loader_sim.h"
 
-#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +13,6 @@
 #include "core/findings/diagnose.h"
 
 #define OBJECTS_MOST 4096
-
-#ifdef __aarch64__
-#define OWN_MACHINE EM_AARCH64
-#else
-#define OWN_MACHINE EM_X86_64
-#endif
 
 static const char *keep(struct loader_sim *g, const char *text) {
     return text ? wc_arena_string(&g->memory.arena, text) : NULL;
@@ -63,15 +56,11 @@ static struct loaded *add(struct loader_sim *g, const char *path, const struct l
     return o;
 }
 
-static struct loaded *find(const struct loader_sim *g, const struct library *library) {
+struct loaded *loader_sim_of(const struct loader_sim *g, const struct library *library) {
     for (size_t i = 0; i < g->n; i++)
         if (g->objects[i]->library == library)
             return g->objects[i];
     return NULL;
-}
-
-const struct loaded *loader_sim_of(const struct loader_sim *g, const struct library *library) {
-    return find(g, library);
 }
 
 /* The same file by another name is the same object. NULL: it is missing. */
@@ -87,7 +76,7 @@ static struct loaded *want(struct loader_sim *g, const char *name, const struct 
     library = path ? library_cache_get(g->library_cache, path) : NULL;
     if (!library)
         return NULL;
-    o = find(g, library);
+    o = loader_sim_of(g, library);
     if (!o)
         o = add(g, path, library, name, by, how);
     if (o)

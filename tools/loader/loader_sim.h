@@ -54,7 +54,7 @@ void loader_sim_end(struct loader_sim *g);
 const struct loaded *loader_sim_open(struct loader_sim *g, const char *name,
                                      const struct loaded *by);
 /* The object that a file is; NULL: it is not loaded. */
-const struct loaded *loader_sim_of(const struct loader_sim *g, const struct library *library);
+struct loaded *loader_sim_of(const struct loader_sim *g, const struct library *library);
 
 /* Records of several loadings into one place: what is the same file is one object. All zero: none
  * yet. */

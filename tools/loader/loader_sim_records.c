@@ -132,13 +132,8 @@ static const struct loaded *facade_of(const struct loader_sim *g, const struct l
         for (const char **name = lists[k]; name && *name; name++)
             for (size_t i = 0; i < g->n; i++) {
                 const struct loaded *o = g->objects[i];
-                if (o->library->role != WC_role_FACADE)
-                    continue;
-                if (wc_str_same(o->search.soname, *name))
+                if (o->library->role == WC_role_FACADE && wc_search_answers(&o->search, *name))
                     return o;
-                for (const char *const *n = o->names; n && *n; n++)
-                    if (strcmp(*n, *name) == 0)
-                        return o;
             }
     for (size_t i = 0; i < g->n; i++)
         if (g->objects[i]->library->role == WC_role_FACADE)

@@ -37,7 +37,7 @@ static void add_copy(struct scan *s, struct library *b, const char *path) {
         return;
     }
     s->found = must_grow(s->found, (s->found_count + 1) * sizeof(*s->found));
-    s->found[s->found_count++] = (struct scan_copy){b, must_copy(path)};
+    s->found[s->found_count++] = (struct scan_copy){must_copy(path), b};
 }
 
 static void report_copy(struct scan *s, const struct scan_copy *c) {
@@ -65,7 +65,7 @@ static void add_host(struct scan *s, struct library *b, const char *path, bool i
     b->listed = true;
     s->hosts = must_grow(s->hosts, (s->host_count + 1) * sizeof(*s->hosts));
     s->hosts[s->host_count++] =
-        (struct scan_host){b, must_copy(path), must_format("%.*s", (int)n, path), is_program};
+        (struct scan_host){must_copy(path), b, must_format("%.*s", (int)n, path), is_program};
 }
 
 static bool is_cudnn(const struct library *b) {
@@ -206,27 +206,15 @@ static int by_path(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int by_copy(const void *a, const void *b) {
-    return by_path(&((const struct scan_copy *)a)->path, &((const struct scan_copy *)b)->path);
-}
-
-static int by_host(const void *a, const void *b) {
-    return by_path(&((const struct scan_host *)a)->path, &((const struct scan_host *)b)->path);
-}
-
-static int by_note(const void *a, const void *b) {
-    return by_path(&((const struct scan_note *)a)->path, &((const struct scan_note *)b)->path);
-}
-
-static void sort(void *list, size_t n, size_t size, int (*order)(const void *, const void *)) {
+static void sort(void *list, size_t n, size_t size) {
     if (n > 0)
-        qsort(list, n, size, order);
+        qsort(list, n, size, by_path);
 }
 
 void scan_make(struct scan *s) {
-    sort(s->found, s->found_count, sizeof(*s->found), by_copy);
-    sort(s->hosts, s->host_count, sizeof(*s->hosts), by_host);
-    sort(s->notes, s->note_count, sizeof(*s->notes), by_note);
+    sort(s->found, s->found_count, sizeof(*s->found));
+    sort(s->hosts, s->host_count, sizeof(*s->hosts));
+    sort(s->notes, s->note_count, sizeof(*s->notes));
     for (size_t i = 0; i < s->found_count; i++)
         report_copy(s, &s->found[i]);
     scan_make_processes(s);

@@ -9,18 +9,19 @@
 #include "tools/loader/library_cache.h"
 #include "tools/log/source.h"
 
+/* All begin with the path, by which their lists are sorted. */
 struct scan_note {
     char *path, *why;
 };
 
 struct scan_copy {
-    struct library *library;
     char *path;
+    struct library *library;
 };
 
 struct scan_host {
-    struct library *library;
     char *path;
+    struct library *library;
     char *environment; /* its directory, or that of its Python packages; a program: itself */
     bool is_program;
 };

@@ -23,23 +23,22 @@ static const char *const elsewhere[] = {
     "glusterfs",   "fuse.sshfs", "fuse.s3fs",  "fuse.gcsfuse", "fuse.glusterfs",
 };
 
-/* Directories still to be read: the newest first, so that few wait at a time. */
-struct waiting {
-    char **path;
-    size_t n, room;
-};
-
-struct mounts {
+struct paths {
     char **path;
     size_t n;
 };
 
 struct walking {
     struct tree_walk *w;
-    struct waiting waiting;
-    struct mounts mounts;
+    struct paths waiting; /* to be read: the newest first, so that few wait at a time */
+    struct paths mounts;
     size_t done;
 };
+
+static void add(struct paths *to, char *path) {
+    to->path = must_grow(to->path, (to->n + 1) * sizeof(*to->path));
+    to->path[to->n++] = path;
+}
 
 bool tree_walk_is_library(const char *name) {
     for (const char *s = name; (s = strstr(s, ".so")); s += 3)
@@ -73,7 +72,7 @@ static void unescape(char *s) {
 }
 
 /* proc(5): fields before " - ", the fifth of which is the mount point, then the type. */
-static void take_mount(struct mounts *m, char *line) {
+static void take_mount(struct paths *mounts, char *line) {
     char *type = strstr(line, " - "), *rest = line, *field = NULL;
 
     if (!type)
@@ -86,47 +85,32 @@ static void take_mount(struct mounts *m, char *line) {
     if (!field || !is_elsewhere(type))
         return;
     unescape(field);
-    m->path = must_grow(m->path, (m->n + 1) * sizeof(*m->path));
-    m->path[m->n++] = must_copy(field);
+    add(mounts, must_copy(field));
 }
 
-static void read_mounts(struct mounts *m) {
+static void read_mounts(struct paths *mounts) {
     FILE *from = fopen("/proc/self/mountinfo", "re");
     char *line = NULL;
     size_t room = 0;
 
     while (from && getline(&line, &room, from) > 0)
-        take_mount(m, line);
+        take_mount(mounts, line);
     free(line);
     if (from)
         fclose(from);
 }
 
-static bool is_mount(const struct mounts *m, const char *path) {
-    for (size_t i = 0; i < m->n; i++)
-        if (strcmp(m->path[i], path) == 0)
+static bool is_mount(const struct paths *mounts, const char *path) {
+    for (size_t i = 0; i < mounts->n; i++)
+        if (strcmp(mounts->path[i], path) == 0)
             return true;
     return false;
 }
 
 /* ---- directories ---- */
 
-static void wait_for(struct waiting *list, char *path) {
-    if (list->n == list->room) {
-        list->room = list->room ? 2 * list->room : 256;
-        list->path = must_grow(list->path, list->room * sizeof(*list->path));
-    }
-    list->path[list->n++] = path;
-}
-
 static char *join(const char *directory, const char *name) {
-    char *path = must_allocate(strlen(directory) + strlen(name) + 2), *end;
-
-    end = stpcpy(path, directory);
-    if (end == path || end[-1] != '/')
-        *end++ = '/';
-    stpcpy(end, name);
-    return path;
+    return must_format("%s%s%s", directory, wc_str_ends(directory, "/") ? "" : "/", name);
 }
 
 static void add_directory(struct walking *g, const char *directory, const char *name) {
@@ -135,7 +119,7 @@ static void add_directory(struct walking *g, const char *directory, const char *
     if (strlen(path) + strlen(g->w->disk->root) + NAME_MAX + 2 >= PATH_MAX)
         g->w->trouble(g->w->ctx, path, "its path is too long");
     else if (!is_mount(&g->mounts, path))
-        wait_for(&g->waiting, must_copy(path));
+        add(&g->waiting, must_copy(path));
     free(path);
 }
 
@@ -151,12 +135,10 @@ static unsigned char type_of(int at, const struct dirent *entry) {
 
 static void see(struct walking *g, const char *directory, int at, const struct dirent *entry) {
     bool is_library = tree_walk_is_library(entry->d_name);
-    unsigned char type = entry->d_type;
+    unsigned char type = type_of(at, entry);
     char *path;
 
     g->w->files++;
-    if (type == DT_UNKNOWN)
-        type = type_of(at, entry);
     if (type == DT_DIR) {
         add_directory(g, directory, entry->d_name);
     } else if (is_library && (type == DT_REG || type == DT_LNK)) {
@@ -190,7 +172,7 @@ bool tree_walk(struct tree_walk *w, const char *directory) {
 
     if (!w->disk->root[0])
         read_mounts(&g.mounts);
-    wait_for(&g.waiting, must_copy(directory));
+    add(&g.waiting, must_copy(directory));
     while (g.waiting.n > 0) {
         char *path = g.waiting.path[--g.waiting.n];
         bool readable = read_directory(&g, path);
