@@ -21,33 +21,19 @@ static const struct {
 #include "whichcudnn/enums.def"
 };
 
-#define FIELD(k, n, doc, type, enumeration) \
-    {#n, doc, type, (enum wc_enumeration)(enumeration), offsetof(struct wc_##k##_record, n)},
+#define FIELD(k, type, n, doc, t) \
+    {#n, WC_FIELD_##type, (enum wc_enumeration)WC_ENUM_##t, offsetof(struct wc_##k##_record, n)},
 #define KIND(k, doc) static const struct wc_field k##_fields[] = {
-#define STR(k, n, doc) FIELD(k, n, doc, WC_FIELD_STR, 0)
-#define INT(k, n, doc) FIELD(k, n, doc, WC_FIELD_INT, 0)
-#define BOOL(k, n, doc) FIELD(k, n, doc, WC_FIELD_BOOL, 0)
-#define STRS(k, n, doc) FIELD(k, n, doc, WC_FIELD_STRS, 0)
-#define ENUM_(k, t, n, doc) FIELD(k, n, doc, WC_FIELD_ENUM, WC_ENUM_##t)
-#define FACTS(k, n, doc) FIELD(k, n, doc, WC_FIELD_FACTS, 0)
-#define FIXES(k, n, doc) FIELD(k, n, doc, WC_FIELD_FIXES, 0)
 #define END_KIND(k) };
 #include "whichcudnn/record.def"
 
 static const struct {
-    const char *name, *doc;
+    const char *name;
     const struct wc_field *fields;
     size_t n;
 } kinds[] = {
-    {"none", "", 0, 0},
-#define KIND(k, doc) {#k, doc, k##_fields, sizeof(k##_fields) / sizeof(k##_fields[0])},
-#define STR(k, n, doc)
-#define INT(k, n, doc)
-#define BOOL(k, n, doc)
-#define STRS(k, n, doc)
-#define ENUM_(k, t, n, doc)
-#define FACTS(k, n, doc)
-#define FIXES(k, n, doc)
+    {"none", NULL, 0},
+#define KIND(k, doc) {#k, k##_fields, sizeof(k##_fields) / sizeof(k##_fields[0])},
 #define END_KIND(k)
 #include "whichcudnn/record.def"
 };
@@ -72,10 +58,6 @@ const struct wc_field *wc_kind_fields(enum wc_kind kind, size_t *n) {
 
 const char *wc_kind_name(enum wc_kind kind) {
     return kinds[known_kind(kind) ? kind : WC_KIND_NONE].name;
-}
-
-const char *wc_kind_doc(enum wc_kind kind) {
-    return kinds[known_kind(kind) ? kind : WC_KIND_NONE].doc;
 }
 
 enum wc_kind wc_kind_from_name(const char *name) {

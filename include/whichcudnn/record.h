@@ -24,7 +24,8 @@ enum wc_enumeration {
 #define VALUE(t, id, word)
 #define END_ENUM(t)
 #include "enums.def"
-    WC_ENUMERATIONS
+    WC_ENUMERATIONS,
+    WC_ENUM_none = 0 /* of a field that is none */
 };
 
 struct wc_strings {
@@ -51,26 +52,20 @@ struct wc_fixes {
 enum wc_kind {
     WC_KIND_NONE,
 #define KIND(k, doc) WC_KIND_##k,
-#define STR(k, n, doc)
-#define INT(k, n, doc)
-#define BOOL(k, n, doc)
-#define STRS(k, n, doc)
-#define ENUM_(k, t, n, doc)
-#define FACTS(k, n, doc)
-#define FIXES(k, n, doc)
 #define END_KIND(k)
 #include "record.def"
     WC_KINDS
 };
 
 #define KIND(k, doc) struct wc_##k##_record {
-#define STR(k, n, doc) const char *n;
-#define INT(k, n, doc) int64_t n;
-#define BOOL(k, n, doc) bool n;
-#define STRS(k, n, doc) struct wc_strings n;
-#define ENUM_(k, t, n, doc) enum wc_##t n;
-#define FACTS(k, n, doc) struct wc_facts n;
-#define FIXES(k, n, doc) struct wc_fixes n;
+#define FIELD(k, type, n, doc, t) WC_C_##type(t) n;
+#define WC_C_STR(t) const char *
+#define WC_C_INT(t) int64_t
+#define WC_C_BOOL(t) bool
+#define WC_C_STRS(t) struct wc_strings
+#define WC_C_ENUM(t) enum wc_##t
+#define WC_C_FACTS(t) struct wc_facts
+#define WC_C_FIXES(t) struct wc_fixes
 #define END_KIND(k) };
 #include "record.def"
 
@@ -82,13 +77,6 @@ struct wc_record {
     int64_t cut; /* list elements and bytes of text that were left out; the writer counts them */
     union {
 #define KIND(k, doc) struct wc_##k##_record k;
-#define STR(k, n, doc)
-#define INT(k, n, doc)
-#define BOOL(k, n, doc)
-#define STRS(k, n, doc)
-#define ENUM_(k, t, n, doc)
-#define FACTS(k, n, doc)
-#define FIXES(k, n, doc)
 #define END_KIND(k)
 #include "record.def"
     } u;
@@ -116,7 +104,6 @@ enum wc_field_type {
 };
 struct wc_field {
     const char *name;
-    const char *doc;
     enum wc_field_type type;
     enum wc_enumeration enumeration; /* of an ENUM */
     size_t offset;                   /* in its kind's struct */
@@ -124,7 +111,6 @@ struct wc_field {
 /* The fields of a kind in the order of record.def; *n: how many. */
 const struct wc_field *wc_kind_fields(enum wc_kind kind, size_t *n);
 const char *wc_kind_name(enum wc_kind kind);
-const char *wc_kind_doc(enum wc_kind kind);
 enum wc_kind wc_kind_from_name(const char *name); /* NONE if unknown */
 /* Word of a value; NULL for the first value (unknown) and for values out of range. */
 const char *wc_enum_word(enum wc_enumeration e, unsigned value);

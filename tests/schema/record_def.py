@@ -29,9 +29,9 @@ KIND_LINE = re.compile(
 
 
 def lines_of(path):
-    """Lines of a .def file without its comments and #undef; empty ones left out."""
+    """Lines of a .def file without its comments and the preprocessor's; empty ones left out."""
     text = re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
-    return [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#undef")]
+    return [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
 
 def enums():
