@@ -131,18 +131,26 @@ static bool in_conda(struct wc_reading *r, const char *path, char *stem, struct 
 
 struct package_lists {
     struct wc_reading *r;
-    const char *stem;
-    const char *name[PACKAGES];
-    size_t n;
+    bool (*fits)(void *ctx, const char *name);
+    void *ctx;
+    const char **list;
+    size_t n, most;
 };
 
 static bool collect_list(void *arg, const char *name) {
     struct package_lists *l = arg;
-    if (l->n < PACKAGES && wc_str_ends(name, ".list") && wc_str_find(name, l->stem)) {
-        l->name[l->n] = wc_reading_copy(l->r, name, wc_str_length(name) - wc_str_length(".list"));
-        l->n += l->name[l->n] != NULL;
+    if (wc_str_ends(name, ".list") && l->fits(l->ctx, name)) {
+        l->list[l->n] = wc_reading_format(l->r, DPKG "/info/%s", name);
+        l->n += l->list[l->n] != NULL;
     }
-    return true;
+    return l->n < l->most;
+}
+
+size_t wc_debian_lists(struct wc_reading *r, bool (*fits)(void *ctx, const char *name), void *ctx,
+                       const char **list, size_t most) {
+    struct package_lists l = {r, fits, ctx, list, 0, most};
+    r->files->list(r->files->ctx, DPKG "/info", collect_list, &l);
+    return l.n;
 }
 
 static bool has_line(struct wc_reading *r, const char *list, const char *path, bool *begins) {
@@ -160,40 +168,41 @@ static bool lists(struct wc_reading *r, const char *list, const char *path) {
                   : has_line(r, list, wc_str_starts(path, "/usr/") ? path + 4 : path, &begins);
 }
 
-void wc_debian_version(struct wc_reading *r, const char *package, char *to, size_t cap) {
-    const char *colon = wc_str_find_char(package, ':');
-    size_t n = colon ? (size_t)(colon - package) : wc_str_length(package);
-    const char *key = wc_reading_format(r, "Package: %.*s\n", (int)n, package);
+const char *wc_debian_package(struct wc_reading *r, const char *list, char *to, size_t cap) {
+    const char *file = wc_base_name(list);
+    const char *package = wc_reading_copy(r, file, wc_str_length(file) - wc_str_length(".list"));
+    const char *colon = package ? wc_str_find_char(package, ':') : NULL;
+    size_t n = colon ? (size_t)(colon - package) : package ? wc_str_length(package) : 0;
+    const char *key = n ? wc_reading_format(r, "Package: %.*s\n", (int)n, package) : NULL;
     uint64_t at = key ? wc_reading_find(r, DPKG "/status", 0, key, true) : WC_NOWHERE;
     if (at != WC_NOWHERE)
         at = wc_reading_find(r, DPKG "/status", at + 1, "Version: ", true);
     if (at == WC_NOWHERE ||
         !wc_reading_line(r, DPKG "/status", at + wc_str_length("Version: "), to, cap))
         to[0] = 0;
+    return package;
 }
 
-static bool in_debian(struct wc_reading *r, const char *path, const char *stem,
-                      struct wc_identity *out) {
+bool wc_is_debian_path(const char *path) {
+    return wc_str_starts(path, "/usr/lib") || wc_str_starts(path, "/lib");
+}
+
+static bool in_debian(struct wc_reading *r, const char *path, char *stem, struct wc_identity *out) {
     char version[LINE];
-    size_t mark = r->memory.used;
-    struct package_lists *l = wc_arena_take(&r->memory.arena, sizeof *l);
-    bool found = false;
-    if (!l || !stem[0] || !(wc_str_starts(path, "/usr/lib") || wc_str_starts(path, "/lib")))
-        return false;
-    l->r = r;
-    l->stem = stem;
-    r->files->list(r->files->ctx, DPKG "/info", collect_list, l);
-    for (size_t i = 0; i < l->n && !found; i++) {
-        const char *list = wc_reading_format(r, DPKG "/info/%s.list", l->name[i]);
-        if (!list || !lists(r, list, path))
-            continue;
-        wc_debian_version(r, l->name[i], version, sizeof version);
-        set_name(out, WC_installation_kind_DEBIAN, l->name[i], version);
+    const char *list[PACKAGES], *name;
+    size_t mark = r->memory.used, i = 0;
+    size_t n = stem[0] && wc_is_debian_path(path)
+                   ? wc_debian_lists(r, names_stem, stem, list, PACKAGES)
+                   : 0;
+    while (i < n && !lists(r, list[i], path))
+        i++;
+    if (i < n) {
+        name = wc_debian_package(r, list[i], version, sizeof version);
+        set_name(out, WC_installation_kind_DEBIAN, name ? name : "", version);
         set_path(out, path, wc_dir_length(path));
-        found = true;
     }
     r->memory.used = mark;
-    return found;
+    return i < n;
 }
 
 /* ---- RPM: by the place and the system, since its database cannot be read ---- */

@@ -37,5 +37,10 @@ struct wc_conda_package {
 size_t wc_conda_packages(struct wc_reading *r, const char *path, bool owner,
                          bool (*fits)(void *ctx, const char *record), void *ctx,
                          struct wc_conda_package *out, size_t most);
-/* Of a Debian package ("name" or "name:architecture") by dpkg's status file; "" unknown. */
-void wc_debian_version(struct wc_reading *r, const char *package, char *to, size_t cap);
+/* May dpkg have put a file there? dpkg's lists of files whose names fit: how many, up to most. Of
+ * such a list the package ("name" or "name:architecture"; NULL: no memory), and its version by
+ * dpkg's status file; "" unknown. Texts are in r's memory. */
+bool wc_is_debian_path(const char *path);
+size_t wc_debian_lists(struct wc_reading *r, bool (*fits)(void *ctx, const char *name), void *ctx,
+                       const char **list, size_t most);
+const char *wc_debian_package(struct wc_reading *r, const char *list, char *to, size_t cap);

@@ -12,8 +12,6 @@
 
 enum { PACKAGES = 6, FILES = 24, TOLD = 12, RELATIVE = 256 };
 
-#define DPKG_INFO "/var/lib/dpkg/info"
-
 struct listed {
     const char *path; /* as the list has it */
     uint64_t size;    /* 0: not stated */
@@ -167,26 +165,15 @@ static void add_conda(struct looking *l, const char *path) {
             wc_reading_each(l->r, c[i].record, ",{}[]\n", piece_of_conda, l);
 }
 
-static bool collect_dpkg(void *ctx, const char *name) {
-    struct looking *l = ctx;
-    char package[RELATIVE];
-    int n = (int)(wc_str_length(name) - wc_str_length(".list"));
-    if (wc_str_ends(name, ".list") && wc_is_cudnn_package(WC_installation_kind_DEBIAN, name) &&
-        wc_str_format(package, sizeof package, "%.*s", n, name))
-        add_package(l, WC_installation_kind_DEBIAN, package, "", "/",
-                    wc_reading_format(l->r, DPKG_INFO "/%s", name));
-    return l->n < PACKAGES;
-}
-
 static void add_debian(struct looking *l) {
-    size_t first = l->n;
-    l->r->files->list(l->r->files->ctx, DPKG_INFO, collect_dpkg, l);
-    for (size_t i = first; i < l->n; i++) {
+    enum wc_installation_kind kind = WC_installation_kind_DEBIAN;
+    const char *list[PACKAGES];
+    size_t n = wc_debian_lists(l->r, is_of_cudnn, &kind, list, PACKAGES);
+    for (size_t i = 0; i < n; i++) {
         char version[WC_VERSION_TEXT];
-        l->now = l->package[i];
-        wc_reading_each(l->r, l->now->list, "\n", line_of_dpkg, l);
-        wc_debian_version(l->r, l->now->name, version, sizeof version);
-        l->now->version = text(l, version);
+        const char *name = wc_debian_package(l->r, list[i], version, sizeof version);
+        if (name && add_package(l, kind, name, version, "/", list[i]))
+            wc_reading_each(l->r, list[i], "\n", line_of_dpkg, l);
     }
 }
 
@@ -334,7 +321,7 @@ void wc_packages_near(const struct wc_files *files, const char *path, void *scra
     l->r = &r;
     add_wheels(l, path);
     add_conda(l, path);
-    if (is_cudnn_library(path) && (wc_str_starts(path, "/usr/lib") || wc_str_starts(path, "/lib")))
+    if (is_cudnn_library(path) && wc_is_debian_path(path))
         add_debian(l);
     for (size_t i = 0; i < l->n; i++)
         compare(l, l->package[i]);

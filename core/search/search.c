@@ -261,7 +261,15 @@ static void try_list(struct search *s, enum wc_search_rule rule, const char *tex
     s->memory.used = used;
 }
 
-/* ---- the rules ---- */
+/* ---- what is loaded ---- */
+
+void wc_search_object_read(struct wc_search_object *o, const struct wc_elf_image *e,
+                           struct wc_arena *arena) {
+    o->rpath = wc_arena_string(arena, wc_elf_rpath(e));
+    o->runpath = wc_arena_string(arena, wc_elf_runpath(e));
+    o->soname = wc_arena_string(arena, wc_elf_soname(e));
+    o->no_default = (e->flags_1 & DF_1_NODEFLIB) != 0;
+}
 
 bool wc_search_answers(const struct wc_search_object *o, const char *name) {
     if (wc_str_same(o->path, name))
@@ -271,6 +279,8 @@ bool wc_search_answers(const struct wc_search_object *o, const char *name) {
             return true;
     return !wc_str_find_char(name, '/') && wc_str_same(o->soname, name);
 }
+
+/* ---- the rules ---- */
 
 static void by_name(struct search *s) {
     for (const struct wc_search_object *const *o = s->context->loaded; o && *o; o++)

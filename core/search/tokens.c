@@ -48,3 +48,13 @@ bool wc_search_expand(const struct wc_search_context *context, const char *origi
     bool restricted = from_origin && context->secure && of_program;
     return !t.cut && (!restricted || is_trusted(context, to));
 }
+
+const char *wc_search_origin(struct wc_arena *arena, const char *path, const char *directory) {
+    size_t n = path ? wc_dir_length(path) : 0;
+    if (n && path[0] == '/')
+        return wc_arena_string_n(arena, path, n);
+    if (!path || !path[0] || !directory)
+        return NULL;
+    return n ? wc_arena_format(arena, "%s/%.*s", directory, (int)n, path)
+             : wc_arena_string(arena, directory);
+}

@@ -156,7 +156,7 @@ static void a_host_is_what_imports_cudnn(void **state) {
 
     put_library(s, "/opt/app/lib/libhost.so", "libhost.so.1", "libcudnn.so.9", "cudnnCreate");
     link_to(s, "libhost.so", "/opt/app/lib/link.so");
-    l = elf_file_open(&s->disk, "/opt/app/lib/link.so");
+    l = elf_file_open(&s->disk, "/opt/app/lib/link.so", false);
     assert_non_null(l);
     assert_int_equal(l->error, WC_ELF_OK);
     log_object(l);
@@ -188,7 +188,7 @@ static void a_copy_tells_its_version_and_installation(void **state) {
 
     put_library(s, "/opt/cuda-12.4/lib64/libcudnn.so.9.3.1", "libcudnn.so.9", NULL, NULL);
     link_to(s, "libcudnn.so.9.3.1", "/opt/cuda-12.4/lib64/libcudnn.so.9");
-    l = elf_file_open(&s->disk, "/opt/cuda-12.4/lib64/libcudnn.so.9");
+    l = elf_file_open(&s->disk, "/opt/cuda-12.4/lib64/libcudnn.so.9", false);
     assert_non_null(l);
     log_object(l);
     assert_int_equal(object.role, WC_role_FACADE);
@@ -205,7 +205,7 @@ static void what_is_no_library_is_told_by_its_name_alone(void **state) {
     struct elf_file *l;
 
     tree_write(&s->tree, "/libcudnn_ops.so.9", "version https://git-lfs");
-    l = elf_file_open(&s->disk, "/libcudnn_ops.so.9");
+    l = elf_file_open(&s->disk, "/libcudnn_ops.so.9", false);
     assert_non_null(l);
     assert_int_equal(l->error, WC_ELF_NOT_ELF);
     log_object(l);
@@ -215,17 +215,17 @@ static void what_is_no_library_is_told_by_its_name_alone(void **state) {
     elf_file_close(l);
 
     tree_write(&s->tree, "/libcudnn.so.9", "");
-    l = elf_file_open(&s->disk, "/libcudnn.so.9");
+    l = elf_file_open(&s->disk, "/libcudnn.so.9", false);
     assert_int_equal(l->error, WC_ELF_EMPTY);
     elf_file_close(l);
     tree_path(&s->tree, "/libcudnn.so.9", real);
     assert_int_equal(truncate(real, (off_t)1 << 42), 0); /* holes alone: nothing of it is read */
-    l = elf_file_open(&s->disk, "/libcudnn.so.9");
+    l = elf_file_open(&s->disk, "/libcudnn.so.9", false);
     assert_int_equal(l->error, WC_ELF_NOT_ELF);
     log_object(l);
     assert_int_equal(object.role, WC_role_FACADE);
     elf_file_close(l);
-    assert_null(elf_file_open(&s->disk, "/nothing"));
+    assert_null(elf_file_open(&s->disk, "/nothing", false));
 }
 
 /* Its segment is longer than what is left of it. */
@@ -235,14 +235,14 @@ static void a_file_that_is_cut_meanwhile_is_damaged(void **state) {
     struct elf_file *l;
 
     put_library(s, "/libcudnn.so.9", "libcudnn.so.9", NULL, NULL);
-    l = elf_file_open(&s->disk, "/libcudnn.so.9");
+    l = elf_file_open(&s->disk, "/libcudnn.so.9", false);
     assert_int_equal(l->error, WC_ELF_OK);
     tree_path(&s->tree, "/libcudnn.so.9", real);
     assert_int_equal(truncate(real, 0), 0);
     log_object(l); /* which touches what was never read before */
     assert_int_equal(object.role, WC_role_FACADE);
     elf_file_close(l);
-    l = elf_file_open(&s->disk, "/libcudnn.so.9");
+    l = elf_file_open(&s->disk, "/libcudnn.so.9", false);
     assert_int_equal(l->error, WC_ELF_EMPTY);
     elf_file_close(l);
 }

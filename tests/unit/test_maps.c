@@ -24,6 +24,13 @@ static struct maps read_text(const char *text) {
     return m;
 }
 
+static const struct mapping *maps_at(const struct maps *m, uint64_t address) {
+    for (size_t i = 0; i < m->n; i++)
+        if (address >= m->p[i].start && address < m->p[i].end)
+            return &m->p[i];
+    return NULL;
+}
+
 static void a_line_is_understood(void **state) {
     struct maps m = read_text("7f00a000-7f00c000 r-xp 00003000 fd:1a 1234567                    "
                               "/usr/lib/libcudnn.so.9.1.0\n");

@@ -64,7 +64,7 @@ static bool check_architecture(struct checks *c, const char *shim) {
     char *text = NULL;
 
     disk_begin(&disk, NULL);
-    file = elf_file_open_other(&disk, shim);
+    file = elf_file_open(&disk, shim, true);
     if (!file)
         text = must_format("%s cannot be read: %s", shim, strerror(errno));
     else if (file->error != WC_ELF_OK)

@@ -196,7 +196,7 @@ static struct elf_file *new_file(const struct disk *disk, const char *path, cons
     return l;
 }
 
-static struct elf_file *open_file(const struct disk *disk, const char *path, bool other) {
+struct elf_file *elf_file_open(const struct disk *disk, const char *path, bool other) {
     char real_path[PATH_MAX];
     struct stat facts;
     int fd = disk_open(disk, path, &facts);
@@ -215,14 +215,6 @@ static struct elf_file *open_file(const struct disk *disk, const char *path, boo
     close(fd);
     read_image(l, other);
     return l;
-}
-
-struct elf_file *elf_file_open(const struct disk *disk, const char *path) {
-    return open_file(disk, path, false);
-}
-
-struct elf_file *elf_file_open_other(const struct disk *disk, const char *path) {
-    return open_file(disk, path, true);
 }
 
 struct elf_file *elf_file_open_memory(const struct disk *disk, const char *path,
@@ -283,7 +275,7 @@ struct wc_library elf_file_identify(struct elf_file *l) {
 static bool open_one(void *reader, const char *path, struct wc_library *out) {
     struct elf_reader *r = reader;
 
-    r->open = elf_file_open(r->disk, path);
+    r->open = elf_file_open(r->disk, path, false);
     if (!r->open)
         return false;
     *out = r->open->library;

@@ -16,10 +16,9 @@ struct elf_file {
 };
 
 /* A regular file that can be read; NULL: errno says why it is none. What is no ELF object, or a
- * damaged one, has an error. The file is mapped; who cuts it meanwhile does no harm. */
-struct elf_file *elf_file_open(const struct disk *disk, const char *path);
-/* The same of one that is known to have none of cuDNN's functions: its symbols are not read. */
-struct elf_file *elf_file_open_other(const struct disk *disk, const char *path);
+ * damaged one, has an error. The file is mapped; who cuts it meanwhile does no harm. other: it is
+ * known to have none of cuDNN's functions, and its symbols are not read. */
+struct elf_file *elf_file_open(const struct disk *disk, const char *path, bool other);
 void elf_file_close(struct elf_file *l);
 
 /* Where there is no file any more: what another process has mapped. */

@@ -45,7 +45,7 @@ void inspect_end_searches(struct inspection *in) {
 bool inspect_opens(struct inspection *in, const struct process_library *by,
                    const struct process_library *m) {
     const struct library *b =
-        by->file == PROCESS_LIBRARY_FILE ? library_cache_get(&in->files, by->path) : NULL;
+        by->file == PROCESS_LIBRARY_FILE ? library_cache_get(&in->files, by->path, NULL) : NULL;
 
     for (size_t i = 0; b && b->opens && b->opens[i]; i++)
         if (process_library_answers(m, b->opens[i]))

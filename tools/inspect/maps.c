@@ -58,13 +58,6 @@ void maps_end(struct maps *m) {
     *m = (struct maps){NULL, 0};
 }
 
-const struct mapping *maps_at(const struct maps *m, uint64_t address) {
-    for (size_t i = 0; i < m->n; i++)
-        if (address >= m->p[i].start && address < m->p[i].end)
-            return &m->p[i];
-    return NULL;
-}
-
 static bool same_path(const char *a, const char *b) {
     return a && b ? strcmp(a, b) == 0 : a == b;
 }

@@ -26,8 +26,6 @@ struct maps { /* all zero: none */
 /* Adds all that is understood of a whole text; what is not is left out. */
 void maps_read(struct maps *m, const char *text, size_t n);
 void maps_end(struct maps *m);
-/* The one that an address lies in; NULL: none. */
-const struct mapping *maps_at(const struct maps *m, uint64_t address);
 bool maps_same(const struct maps *a, const struct maps *b);
 
 #define MAPS_NAMES 4

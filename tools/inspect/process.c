@@ -138,15 +138,16 @@ static const char *foreign(const struct process *p) {
 }
 
 static void read_environment(struct process *p) {
+    const struct process_text *t = &p->environment_text;
     size_t n = 0;
 
     p->environment_text = read_file(p, "environ");
-    for (size_t at = 0; at < p->environment_text.n; at += strlen(p->environment_text.p + at) + 1)
-        n++;
-    p->environment = must_allocate((n + 1) * sizeof(*p->environment));
-    n = 0;
-    for (size_t at = 0; at < p->environment_text.n; at += strlen(p->environment_text.p + at) + 1)
-        p->environment[n++] = p->environment_text.p + at;
+    p->environment = must_allocate(sizeof(*p->environment));
+    for (size_t at = 0; at < t->n; at += strlen(t->p + at) + 1) {
+        p->environment = must_grow(p->environment, (n + 2) * sizeof(*p->environment));
+        p->environment[n++] = t->p + at;
+    }
+    p->environment[n] = NULL;
 }
 
 static void read_auxv(struct process *p) {
@@ -190,7 +191,6 @@ static enum process_state read_all(struct process *p, char **trouble) {
     p->arguments = read_file(p, "cmdline");
     read_auxv(p);
     p->memory = openat(p->handle, "mem", O_RDONLY | O_CLOEXEC);
-    p->memory_error = p->memory < 0 ? errno : 0;
     return PROCESS_READ;
 }
 

@@ -33,8 +33,7 @@ struct process {
     struct process_text environment_text, arguments; /* as in /proc: each text ends with a NUL */
     Elf64_auxv_t auxv[PROCESS_AUXV + 1];             /* the last one is AT_NULL */
     struct maps maps;
-    int memory; /* -1: it may not be read, memory_error says why */
-    int memory_error;
+    int memory; /* -1: it may not be read */
 };
 
 enum process_state {

@@ -172,8 +172,8 @@ static struct process_library *read_one(struct process_libraries *list, const st
     m->first = first;
     m->executable = has_code(&p->maps, first);
     find_file(list, p, m);
-    m->elf_file =
-        m->file == PROCESS_LIBRARY_FILE ? elf_file_open(&p->disk, m->path) : look_at_memory(p, m);
+    m->elf_file = m->file == PROCESS_LIBRARY_FILE ? elf_file_open(&p->disk, m->path, false)
+                                                  : look_at_memory(p, m);
     if (m->elf_file && m->elf_file->error == WC_ELF_NOT_ELF) {
         process_library_free(m);
         return NULL;

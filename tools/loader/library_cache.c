@@ -159,30 +159,28 @@ static bool imports_dlopen(const struct wc_elf_image *e) {
     return false;
 }
 
-/* That "libcudnn" stood in its search path alone makes it no less one that opens it. */
-static void take_constants(struct library_cache *w, struct library *b, int fd, uint64_t size) {
-    if (size > ELF_PRESCAN_CONSTANTS_MOST && !w->named)
-        return;
+static void take_constants(struct library_cache *w, struct library *b, enum wc_name_kind kind,
+                           int fd, uint64_t size) {
     elf_prescan_constants(&w->prescan, fd, size, OPENS_MOST_BYTES);
-    take_opens(w, b, WC_NAME_FACADE);
-    if (b->opens && b->opens[0])
-        b->role = WC_role_HOST;
+    take_opens(w, b, kind);
 }
 
 /* Of a library of cuDNN's, the parts; of another one, the facade, which makes it a host. */
 static void take_prescan(struct library_cache *w, struct library *b, enum elf_prescan_answer answer,
                          const struct wc_elf_image *image, int fd, uint64_t size) {
     if (opens_parts(b)) {
-        elf_prescan_constants(&w->prescan, fd, size, OPENS_MOST_BYTES);
-        take_opens(w, b, WC_NAME_PART);
+        take_constants(w, b, WC_NAME_PART, fd, size);
     } else if (b->role == WC_role_HOST && !b->needs_cudnn) {
-        elf_prescan_constants(&w->prescan, fd, size, OPENS_MOST_BYTES);
-        take_opens(w, b, WC_NAME_FACADE);
+        take_constants(w, b, WC_NAME_FACADE, fd, size);
     } else if (answer == ELF_PRESCAN_OPENS) {
         take_opens(w, b, WC_NAME_FACADE);
         b->role = WC_role_HOST;
-    } else if (answer == ELF_PRESCAN_NAMES && b->role == WC_role_OTHER && imports_dlopen(image)) {
-        take_constants(w, b, fd, size);
+    } else if (answer == ELF_PRESCAN_NAMES && b->role == WC_role_OTHER && imports_dlopen(image) &&
+               (size <= ELF_PRESCAN_CONSTANTS_MOST || w->named)) {
+        /* That "libcudnn" stood in its search path alone makes it no less one that opens it. */
+        take_constants(w, b, WC_NAME_FACADE, fd, size);
+        if (b->opens && b->opens[0])
+            b->role = WC_role_HOST;
     }
 }
 
@@ -252,9 +250,8 @@ static struct library *read_library(struct library_cache *w, const char *path,
         return NULL;
     if (is_other && !known)
         answer = elf_prescan_at(&w->prescan, fd, (uint64_t)facts.st_size, w->named);
-    l = is_other && (answer == ELF_PRESCAN_NOTHING || answer == ELF_PRESCAN_OPENS)
-            ? elf_file_open_other(&w->disk, path)
-            : elf_file_open(&w->disk, path);
+    l = elf_file_open(&w->disk, path,
+                      is_other && (answer == ELF_PRESCAN_NOTHING || answer == ELF_PRESCAN_OPENS));
     if (l)
         b = new_library(w, path, l);
     if (b && b->is_elf)
@@ -270,7 +267,7 @@ static struct library *read_library(struct library_cache *w, const char *path,
 }
 
 struct elf_file *library_cache_elf_file(struct library_cache *w, const struct library *b) {
-    return b->elf_file ? b->elf_file : elf_file_open(&w->disk, b->path);
+    return b->elf_file ? b->elf_file : elf_file_open(&w->disk, b->path, false);
 }
 
 void library_cache_elf_file_end(const struct library *b, struct elf_file *l) {
@@ -278,8 +275,8 @@ void library_cache_elf_file_end(const struct library *b, struct elf_file *l) {
         elf_file_close(l);
 }
 
-static struct library *find_library(struct library_cache *w, const char *path,
-                                    const enum elf_prescan_answer *answer) {
+struct library *library_cache_get(struct library_cache *w, const char *path,
+                                  const enum elf_prescan_answer *answer) {
     struct wc_file_stat facts;
     struct library_key key;
     struct library *b;
@@ -295,15 +292,6 @@ static struct library *find_library(struct library_cache *w, const char *path,
         return b;
     HASH_ADD(hh, w->libraries, key, sizeof(b->key), b);
     return b;
-}
-
-struct library *library_cache_get(struct library_cache *w, const char *path) {
-    return find_library(w, path, NULL);
-}
-
-struct library *library_cache_get_after(struct library_cache *w, const char *path,
-                                        enum elf_prescan_answer answer) {
-    return find_library(w, path, &answer);
 }
 
 /* ---- the loader ---- */
@@ -323,7 +311,7 @@ static unsigned read_glibc(struct library_cache *w, const char *const *directori
     w->glibc[0] = '\0';
     for (size_t i = 0; directories[i] && !l; i++) {
         char *path = must_format("%slibc.so.6", directories[i]);
-        l = elf_file_open(&w->disk, path);
+        l = elf_file_open(&w->disk, path, false);
         free(path);
     }
     if (l && l->error == WC_ELF_OK)
@@ -334,7 +322,7 @@ static unsigned read_glibc(struct library_cache *w, const char *const *directori
 
 static void read_system(struct library_cache *w, const char *interpreter) {
     const char *platform = (const char *)getauxval(AT_PLATFORM);
-    struct elf_file *l = elf_file_open(&w->disk, interpreter);
+    struct elf_file *l = elf_file_open(&w->disk, interpreter, false);
     const struct wc_elf_image *loader = l && l->error == WC_ELF_OK ? &l->image : NULL;
     unsigned minor;
 

@@ -64,11 +64,10 @@ struct library_cache {
 void library_cache_begin(struct library_cache *w, const char *root);
 void library_cache_end(struct library_cache *w);
 
-/* NULL: no regular file that can be read (errno). Lives as long as the library_cache. */
-struct library *library_cache_get(struct library_cache *w, const char *path);
-/* The same where a prescan was made already. */
-struct library *library_cache_get_after(struct library_cache *w, const char *path,
-                                        enum elf_prescan_answer answer);
+/* NULL: no regular file that can be read (errno). Lives as long as the library_cache. answer: of a
+ * prescan that was made already; NULL: none was. */
+struct library *library_cache_get(struct library_cache *w, const char *path,
+                                  const enum elf_prescan_answer *answer);
 /* All of it, to be told; to be given back. NULL: it cannot be read any more. */
 struct elf_file *library_cache_elf_file(struct library_cache *w, const struct library *b);
 void library_cache_elf_file_end(const struct library *b, struct elf_file *l);

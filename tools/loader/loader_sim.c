@@ -73,7 +73,7 @@ static struct loaded *want(struct loader_sim *g, const char *name, const struct 
     wc_replay_run(g->replay, &g->search, by ? &by->search : NULL, name, g->scratch,
                   WC_SEARCH_SCRATCH);
     path = wc_replay_taken(g->replay);
-    library = path ? library_cache_get(g->library_cache, path) : NULL;
+    library = path ? library_cache_get(g->library_cache, path, NULL) : NULL;
     if (!library)
         return NULL;
     o = loader_sim_of(g, library);
@@ -220,7 +220,7 @@ static void preload(struct loader_sim *g) {
 }
 
 static bool start(struct loader_sim *g, const char *program) {
-    const struct library *library = library_cache_get(g->library_cache, program);
+    const struct library *library = library_cache_get(g->library_cache, program, NULL);
     struct loaded *o;
 
     if (!library || !library->is_elf || library->machine != OWN_MACHINE || !library->interpreter ||

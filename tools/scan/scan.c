@@ -73,7 +73,7 @@ static bool is_cudnn(const struct library *b) {
 }
 
 static void consider(struct scan *s, const char *path, enum elf_prescan_answer answer) {
-    struct library *b = library_cache_get_after(&s->library_cache, path, answer);
+    struct library *b = library_cache_get(&s->library_cache, path, &answer);
 
     if (!b) {
         note(s, path, strerror(errno));
@@ -172,7 +172,7 @@ static bool add_file(struct scan *s, const char *path, char **trouble) {
     struct library *b;
 
     s->library_cache.named = true;
-    b = library_cache_get(&s->library_cache, path);
+    b = library_cache_get(&s->library_cache, path, NULL);
     s->library_cache.named = false;
     if (!b || !b->is_elf) {
         *trouble =

@@ -82,7 +82,7 @@ static char *interpreter_of(struct scan *s, const char *environment) {
     for (size_t i = 0; i < 6 && !path; i++) {
         const struct library *b;
         path = must_format("%s/bin/%s", roots[i / 3], names[i % 3]);
-        b = library_cache_get(&s->library_cache, path);
+        b = library_cache_get(&s->library_cache, path, NULL);
         if (!b || !b->interpreter) {
             free(path);
             path = NULL;
