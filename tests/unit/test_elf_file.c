@@ -142,7 +142,8 @@ static void keep(void *ctx, struct wc_record *r) {
 static void log_object(struct elf_file *l) {
     static struct wc_library library; /* its name is the record's */
 
-    library = elf_file_identify(l);
+    library = l->library;
+    elf_file_identify(l, &library);
     wc_emit_object(&(struct wc_sink){keep, NULL}, &library, NULL);
 }
 
@@ -169,7 +170,8 @@ static void a_host_is_what_imports_cudnn(void **state) {
     assert_int_equal(object.needed.n, 1);
     assert_string_equal(needed, "libcudnn.so.9");
     assert_null(object.version);
-    host = elf_file_identify(l);
+    host = l->library;
+    elf_file_identify(l, &host);
     host.number = 7;
     elf_reader_begin(&reader, &s->disk);
     wc_emit_demands(&to, &host, &reader.reader);

@@ -253,21 +253,23 @@ static void forget_package(struct wc_identity *id) {
     }
 }
 
-struct wc_library elf_file_identify(struct elf_file *l) {
+void elf_file_identify(struct elf_file *l, struct wc_library *out) {
     struct elf_file_contents *f = l->contents;
     struct wc_library *b = &l->library;
     struct wc_reader reader;
 
     if (f->damaged)
         b->image = NULL;
-    if (b->identity)
-        return *b;
-    begin_reader(&reader, f->disk);
-    wc_library_identify(b, &reader, &f->identity);
-    if (f->memory.read)
-        forget_package(&f->identity);
-    wc_library_find_gpu(b, &f->disk->files, f->gpu_library, sizeof(f->gpu_library));
-    return *b;
+    if (!b->identity) {
+        begin_reader(&reader, f->disk);
+        wc_library_identify(b, &reader, &f->identity);
+        if (f->memory.read)
+            forget_package(&f->identity);
+        wc_library_find_gpu(b, &f->disk->files, f->gpu_library, sizeof(f->gpu_library));
+    }
+    out->image = b->image;
+    out->identity = b->identity;
+    out->gpu_library = b->gpu_library;
 }
 
 /* ---- for core/ ---- */

@@ -35,9 +35,9 @@ struct elf_file_memory {
 struct elf_file *elf_file_open_memory(const struct disk *disk, const char *path,
                                       const struct elf_file_memory *memory);
 
-/* All that the file tells of it, with version, installation and framework. Number, who asked and
- * the load address are the caller's to add. */
-struct wc_library elf_file_identify(struct elf_file *l);
+/* Adds to what is known of it: its image, version, installation, what tells a build for CUDA. They
+ * live until elf_file_close. */
+void elf_file_identify(struct elf_file *l, struct wc_library *out);
 
 /* Looks into files of a disk for core/, one at a time; not to be moved. */
 struct elf_reader {

@@ -152,7 +152,7 @@ static void emit_object(struct inspection *in, const struct process_library *m) 
     struct wc_library *l = m->library;
 
     if (m->elf_file)
-        elf_file_identify(m->elf_file);
+        elf_file_identify(m->elf_file, l);
     l->mapped = true;
     if (m->asked_by) {
         l->asked_by = m->asked_by->library->path;

@@ -143,9 +143,9 @@ static void take_opens(struct library_cache *w, struct library *b, enum wc_name_
 static bool opens_parts(const struct library *b) {
     struct wc_name name;
 
-    wc_name_read(b->search.soname ? b->search.soname : b->path, &name);
-    return b->role == WC_role_FACADE ||
-           (b->role == WC_role_PART &&
+    wc_name_read(b->search.soname ? b->search.soname : b->about.path, &name);
+    return b->about.role == WC_role_FACADE ||
+           (b->about.role == WC_role_PART &&
             wc_str_same(name.part, wc_answering_part(name.version.major)));
 }
 
@@ -170,17 +170,17 @@ static void take_prescan(struct library_cache *w, struct library *b, enum elf_pr
                          const struct wc_elf_image *image, int fd, uint64_t size) {
     if (opens_parts(b)) {
         take_constants(w, b, WC_NAME_PART, fd, size);
-    } else if (b->role == WC_role_HOST && !b->needs_cudnn) {
+    } else if (b->about.role == WC_role_HOST && !b->needs_cudnn) {
         take_constants(w, b, WC_NAME_FACADE, fd, size);
     } else if (answer == ELF_PRESCAN_OPENS) {
         take_opens(w, b, WC_NAME_FACADE);
-        b->role = WC_role_HOST;
-    } else if (answer == ELF_PRESCAN_NAMES && b->role == WC_role_OTHER && imports_dlopen(image) &&
-               (size <= ELF_PRESCAN_CONSTANTS_MOST || w->named)) {
+        b->about.role = WC_role_HOST;
+    } else if (answer == ELF_PRESCAN_NAMES && b->about.role == WC_role_OTHER &&
+               imports_dlopen(image) && (size <= ELF_PRESCAN_CONSTANTS_MOST || w->named)) {
         /* That "libcudnn" stood in its search path alone makes it no less one that opens it. */
         take_constants(w, b, WC_NAME_FACADE, fd, size);
         if (b->opens && b->opens[0])
-            b->role = WC_role_HOST;
+            b->about.role = WC_role_HOST;
     }
 }
 
@@ -205,16 +205,15 @@ static void read_image(struct library_cache *w, struct library *b, struct elf_fi
     wc_search_object_read(&b->search, e, &w->memory.arena);
     b->interpreter = read_interpreter(w, l);
     read_needed(w, b, e);
-    if (b->role == WC_role_HOST && !l->library.imports && !l->library.defines && !b->needs_cudnn)
-        b->role = WC_role_OTHER;
-    b->defines = l->library.defines;
-    b->framework = l->library.framework;
+    if (b->about.role == WC_role_HOST && !b->about.imports && !b->about.defines && !b->needs_cudnn)
+        b->about.role = WC_role_OTHER;
 }
 
 /* What is told of later stays open: its symbols are asked for again. */
 static bool is_kept(const struct library_cache *w, const struct library *b) {
     return b->is_elf && w->looks < LOOKS_MOST &&
-           (b->role == WC_role_HOST || b->role == WC_role_FACADE || b->role == WC_role_PART);
+           (b->about.role == WC_role_HOST || b->about.role == WC_role_FACADE ||
+            b->about.role == WC_role_PART);
 }
 
 static struct library *new_library(struct library_cache *w, const char *path, struct elf_file *l) {
@@ -223,16 +222,16 @@ static struct library *new_library(struct library_cache *w, const char *path, st
     if (!b)
         return NULL;
     memset(b, 0, sizeof(*b));
-    b->key = (struct library_key){(uint64_t)l->library.device, (uint64_t)l->library.inode};
-    b->path = keep(w, path);
-    b->real_path = l->library.real_path ? keep(w, l->library.real_path) : b->path;
-    b->role = l->library.role;
+    b->about = l->library;
+    b->about.path = keep(w, path);
+    b->about.real_path = keep(w, l->library.real_path);
+    b->about.image = NULL;
     b->is_elf = l->error == WC_ELF_OK;
     b->needed = keep_list(w, NULL, 0);
     if (b->is_elf)
         read_image(w, b, l);
-    else if (b->role == WC_role_HOST)
-        b->role = WC_role_OTHER;
+    else if (b->about.role == WC_role_HOST)
+        b->about.role = WC_role_OTHER;
     return b;
 }
 
@@ -267,7 +266,7 @@ static struct library *read_library(struct library_cache *w, const char *path,
 }
 
 struct elf_file *library_cache_elf_file(struct library_cache *w, const struct library *b) {
-    return b->elf_file ? b->elf_file : elf_file_open(&w->disk, b->path, false);
+    return b->elf_file ? b->elf_file : elf_file_open(&w->disk, b->about.path, false);
 }
 
 void library_cache_elf_file_end(const struct library *b, struct elf_file *l) {
@@ -278,19 +277,19 @@ void library_cache_elf_file_end(const struct library *b, struct elf_file *l) {
 struct library *library_cache_get(struct library_cache *w, const char *path,
                                   const enum elf_prescan_answer *answer) {
     struct wc_file_stat facts;
-    struct library_key key;
     struct library *b;
+    int64_t key[2]; /* device and inode, as they lie in struct wc_library */
 
     if (!known_facts(w, path, &facts)) {
         errno = ENOENT;
         return NULL;
     }
-    memset(&key, 0, sizeof(key));
-    key = (struct library_key){facts.device, facts.inode};
-    HASH_FIND(hh, w->libraries, &key, sizeof(key), b);
+    key[0] = (int64_t)facts.device;
+    key[1] = (int64_t)facts.inode;
+    HASH_FIND(hh, w->libraries, key, sizeof(key), b);
     if (b || !(b = read_library(w, path, answer)))
         return b;
-    HASH_ADD(hh, w->libraries, key, sizeof(b->key), b);
+    HASH_ADD(hh, w->libraries, about.device, sizeof(key), b);
     return b;
 }
 

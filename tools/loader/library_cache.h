@@ -21,18 +21,13 @@
 #define OWN_MACHINE EM_X86_64
 #endif
 
-struct library_key {
-    uint64_t device, inode;
-};
-
 struct library {
-    struct library_key key;
-    const char *path, *real_path; /* by which it was first read; canonical, else the same */
-    bool is_elf;               /* of 64 bits, with a dynamic section, whole as far as looked at */
-    bool needs_cudnn, defines; /* a facade or a part; cuDNN's functions, or stubs of them */
+    /* Without image and identity. Its path: by which it was first read; HOST: it needs, imports,
+     * defines or opens cuDNN. */
+    struct wc_library about;
+    bool is_elf;      /* of 64 bits, with a dynamic section, whole as far as looked at */
+    bool needs_cudnn; /* a facade or a part */
     uint16_t machine;
-    enum wc_role role; /* HOST: it needs, imports, defines or opens cuDNN */
-    const char *framework;
     struct wc_search_object search; /* as far as its image says */
     const char *interpreter;        /* NULL: none */
     const char **needed;            /* NULL at the end */

@@ -39,12 +39,13 @@ static struct loaded *add(struct loader_sim *g, const char *path, const struct l
         return NULL;
     o = must_allocate(sizeof(*o));
     o->library = library;
-    o->asked_name = keep(g, name);
+    o->about = library->about;
+    o->about.path = keep(g, path);
+    o->about.asked_how = how;
+    o->about.asked_name = keep(g, name);
     o->by = by;
-    o->how = how;
-    o->number = WC_NULL;
     o->search = library->search;
-    o->search.path = keep(g, path);
+    o->search.path = o->about.path;
     o->search.origin = wc_search_origin(&g->memory.arena, path, g->directory);
     o->search.loaded_by = by && how == WC_operation_NEEDED ? &by->search : NULL;
     g->objects = must_grow(g->objects, (g->n + 1) * sizeof(struct loaded *));
@@ -108,7 +109,8 @@ static struct wc_version version_of(struct loader_sim *g, const struct loaded *o
     struct elf_file *l = library_cache_elf_file(g->library_cache, o->library);
 
     if (l) {
-        struct wc_library b = elf_file_identify(l);
+        struct wc_library b = o->about;
+        elf_file_identify(l, &b);
         if (wc_library_is_cudnn(&b))
             version = b.identity->version;
         library_cache_elf_file_end(o->library, l);
@@ -187,7 +189,7 @@ static void load_rest(struct loader_sim *g, size_t from) {
         size_t before = g->n;
         if (!g->objects[i]->library->opens)
             continue;
-        if (g->objects[i]->library->role == WC_role_HOST)
+        if (g->objects[i]->about.role == WC_role_HOST)
             open_facade(g, g->objects[i]);
         else
             open_parts(g, g->objects[i]);
@@ -227,7 +229,7 @@ static bool start(struct loader_sim *g, const char *program) {
         strstr(library->interpreter, "ld-musl"))
         return false;
     library_cache_use(g->library_cache, library->interpreter, &g->search);
-    o = add(g, library->real_path, library, NULL, NULL, WC_operation_START);
+    o = add(g, wc_library_file(&library->about), library, NULL, NULL, WC_operation_START);
     o->search.is_program = true;
     g->program = o;
     g->search.program = &o->search;

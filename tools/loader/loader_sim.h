@@ -10,13 +10,11 @@
 #include "library_cache.h"
 
 struct loaded {
-    struct wc_search_object search;
+    struct wc_library about; /* asked_name NULL: the program */
     const struct library *library;
-    const char *asked_name;  /* NULL: the program */
+    struct wc_search_object search;
     const struct loaded *by; /* who needs or opens it; NULL: the program, a preload, unknown */
-    enum wc_operation how;   /* NEEDED, DLOPEN, START */
     const char **names;      /* all by which it was asked for, NULL at the end */
-    int64_t number;          /* of its object record; WC_NULL: it has none */
 };
 
 struct loader_sim_missing {
@@ -58,11 +56,11 @@ struct loaded *loader_sim_of(const struct loader_sim *g, const struct library *l
 
 /* Records of several loadings into one place: what is the same file is one object. All zero: none
  * yet. */
-struct emitted_object;
 struct loader_sim_emitter {
     struct wc_sink to;
-    int64_t objects, searches, requests;
-    struct emitted_object *told;
+    const struct library **objects; /* by their numbers, from 1 */
+    size_t n;
+    int64_t searches, requests;
     struct wc_environments environments;
 };
 /* What is known by that, as records without a head: each library of cuDNN or CUDA and each object

@@ -5,12 +5,6 @@
 
 #include "loader_sim.h"
 
-struct emitted_object {
-    struct library_key key;
-    int64_t number;
-    UT_hash_handle hh;
-};
-
 struct emitting {
     struct loader_sim *g;
     struct loader_sim_emitter *t;
@@ -19,47 +13,40 @@ struct emitting {
 
 /* ---- objects ---- */
 
-static bool matters(const struct library *b) {
-    return b->role != WC_role_OTHER || b->framework;
+static bool matters(const struct wc_library *l) {
+    return l->role != WC_role_OTHER || l->framework;
 }
 
 /* Nothing of it is mapped any more, or yet; but that is where it is when it is. */
 static void emit_object(struct emitting *s, struct loaded *o) {
     const struct wc_reader *reader = &s->reader.reader;
-    struct emitted_object *told;
-    struct wc_library l;
+    struct loader_sim_emitter *t = s->t;
+    struct wc_library l = o->about;
     struct elf_file *file;
 
-    HASH_FIND(hh, s->t->told, &o->library->key, sizeof(o->library->key), told);
-    if (told) {
-        o->number = told->number;
-        return;
-    }
+    for (size_t i = 0; i < t->n; i++)
+        if (t->objects[i] == o->library) {
+            o->about.number = (int64_t)i + 1;
+            return;
+        }
     file = library_cache_elf_file(s->g->library_cache, o->library);
     if (!file)
         return;
-    l = elf_file_identify(file);
-    l.number = o->number = ++s->t->objects;
-    l.role = o->library->role;
+    t->objects = must_grow(t->objects, (t->n + 1) * sizeof(*t->objects));
+    t->objects[t->n++] = o->library;
+    elf_file_identify(file, &l);
+    l.number = o->about.number = (int64_t)t->n;
     l.mapped = true;
-    l.path = o->search.path;
-    l.asked_how = o->how;
-    if (o->by) {
-        l.asked_name = o->asked_name;
-        l.asked_by = o->by->search.path;
-        l.asked_by_object = o->by->number;
-    }
-    wc_emit_object(&s->t->to, &l, NULL);
+    l.asked_name = o->by ? l.asked_name : NULL;
+    l.asked_by = o->by ? o->by->about.path : NULL;
+    l.asked_by_object = o->by ? o->by->about.number : WC_NULL;
+    wc_emit_object(&t->to, &l, NULL);
     l.path = file->library.path;
     if (l.role == WC_role_HOST)
-        wc_emit_demands(&s->t->to, &l, reader);
-    if (l.role == WC_role_HOST || wc_kind_is_cudnn(wc_name_kind_of(o->search.path)))
-        wc_emit_packages(&s->t->to, &s->t->environments, wc_library_file(&l), reader);
+        wc_emit_demands(&t->to, &l, reader);
+    if (l.role == WC_role_HOST || wc_kind_is_cudnn(wc_name_kind_of(o->about.path)))
+        wc_emit_packages(&t->to, &t->environments, wc_library_file(&l), reader);
     library_cache_elf_file_end(o->library, file);
-    told = must_allocate(sizeof(*told));
-    told->key = o->library->key;
-    told->number = o->number;
-    HASH_ADD(hh, s->t->told, key, sizeof(told->key), told);
 }
 
 /* ---- searches ---- */
@@ -69,10 +56,10 @@ static void emit_search(struct emitting *s, const char *name, const struct loade
     struct loader_sim *g = s->g;
     const struct wc_search_question q = {.search = ++s->t->searches,
                                          .name = name,
-                                         .caller = by ? by->search.path : NULL,
-                                         .caller_object = by ? by->number : WC_NULL,
+                                         .caller = by ? by->about.path : NULL,
+                                         .caller_object = by ? by->about.number : WC_NULL,
                                          .request = request,
-                                         .object = got ? got->number : WC_NULL,
+                                         .object = got ? got->about.number : WC_NULL,
                                          .by_replay = got != NULL};
 
     /* That the loader has tried a directory in vain counts for its own search alone. */
@@ -84,8 +71,8 @@ static void emit_search(struct emitting *s, const char *name, const struct loade
         for (char *const *v = g->environment; *v; v++)
             wc_replay_root(g->replay, *v);
         for (size_t i = 0; i < g->n; i++)
-            wc_replay_site(g->replay, g->objects[i]->search.path);
-        wc_replay_copies(g->replay, name, by ? by->search.path : "");
+            wc_replay_site(g->replay, g->objects[i]->about.path);
+        wc_replay_copies(g->replay, name, by ? by->about.path : "");
     }
     wc_emit_search(&s->t->to, &q, g->replay, &s->reader.reader);
 }
@@ -113,8 +100,8 @@ static void emit_missing(struct emitting *s, const struct loader_sim_missing *m)
     record.u.failure.request = request;
     record.u.failure.operation = m->how;
     record.u.failure.name = m->name;
-    record.u.failure.caller = m->by ? m->by->search.path : NULL;
-    record.u.failure.caller_object = m->by ? m->by->number : WC_NULL;
+    record.u.failure.caller = m->by ? m->by->about.path : NULL;
+    record.u.failure.caller_object = m->by ? m->by->about.number : WC_NULL;
     record.u.failure.inferred = true;
     s->t->to.add(s->t->to.ctx, &record);
     emit_search(s, m->name, m->by, NULL, request);
@@ -132,11 +119,11 @@ static const struct loaded *facade_of(const struct loader_sim *g, const struct l
         for (const char **name = lists[k]; name && *name; name++)
             for (size_t i = 0; i < g->n; i++) {
                 const struct loaded *o = g->objects[i];
-                if (o->library->role == WC_role_FACADE && wc_search_answers(&o->search, *name))
+                if (o->about.role == WC_role_FACADE && wc_search_answers(&o->search, *name))
                     return o;
             }
     for (size_t i = 0; i < g->n; i++)
-        if (g->objects[i]->library->role == WC_role_FACADE)
+        if (g->objects[i]->about.role == WC_role_FACADE)
             return g->objects[i];
     return NULL;
 }
@@ -144,40 +131,33 @@ static const struct loaded *facade_of(const struct loader_sim *g, const struct l
 static void emit_binding(struct emitting *s, const struct loaded *host) {
     const struct loaded *facade = facade_of(s->g, host);
 
-    if (!facade || facade->number == WC_NULL)
+    if (!facade || facade->about.number == WC_NULL)
         return;
-    wc_emit_binding(&s->t->to,
-                    &(struct wc_library){.number = host->number, .path = host->search.path},
-                    &(struct wc_library){.number = facade->number, .path = facade->search.path},
-                    WC_binding_how_UNKNOWN, NULL, WC_NULL);
+    wc_emit_binding(&s->t->to, &host->about, &facade->about, WC_binding_how_UNKNOWN, NULL, WC_NULL);
 }
 
 void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t) {
     struct emitting s = {.g = g, .t = t};
-    int64_t known = t->objects;
+    const int64_t known = (int64_t)t->n;
 
     elf_reader_begin(&s.reader, &g->library_cache->disk);
     for (size_t i = 0; i < g->n; i++)
-        if (matters(g->objects[i]->library))
+        if (matters(&g->objects[i]->about))
             emit_object(&s, g->objects[i]);
+    for (size_t i = 0; i < g->n; i++) {
+        const struct wc_library *l = &g->objects[i]->about;
+        if (l->number > known && l->asked_name && !strchr(l->asked_name, '/'))
+            emit_search(&s, l->asked_name, g->objects[i]->by, g->objects[i], WC_NULL);
+    }
     for (size_t i = 0; i < g->n; i++)
-        if (g->objects[i]->number > known && g->objects[i]->asked_name &&
-            !strchr(g->objects[i]->asked_name, '/'))
-            emit_search(&s, g->objects[i]->asked_name, g->objects[i]->by, g->objects[i], WC_NULL);
-    for (size_t i = 0; i < g->n; i++)
-        if (g->objects[i]->number > known && g->objects[i]->library->role == WC_role_HOST)
+        if (g->objects[i]->about.number > known && g->objects[i]->about.role == WC_role_HOST)
             emit_binding(&s, g->objects[i]);
     for (size_t i = 0; i < g->missing_count; i++)
         if (wc_name_kind_of(g->missing[i].name) != WC_NAME_OTHER ||
-            (g->missing[i].by && g->missing[i].by->library->role != WC_role_OTHER))
+            (g->missing[i].by && g->missing[i].by->about.role != WC_role_OTHER))
             emit_missing(&s, &g->missing[i]);
 }
 
 void loader_sim_emitter_end(struct loader_sim_emitter *t) {
-    struct emitted_object *told, *next;
-
-    HASH_ITER(hh, t->told, told, next) {
-        HASH_DEL(t->told, told);
-        free(told);
-    }
+    free(t->objects);
 }

@@ -92,7 +92,7 @@ static void print_summary(FILE *to, const struct scan *scan) {
     size_t hosts = 0;
 
     for (size_t i = 0; i < scan->host_count; i++)
-        hosts += scan->hosts[i].library->role == WC_role_HOST;
+        hosts += scan->hosts[i].library->about.role == WC_role_HOST;
     print_format(to, "scan of %s: ", scan->copies->path);
     print_count(to, scan->copies->stack.objects.n, "library of cuDNN's", "libraries of cuDNN's");
     fputs(", ", to);

@@ -43,14 +43,13 @@ static void add_copy(struct scan *s, struct library *b, const char *path) {
 static void report_copy(struct scan *s, const struct scan_copy *c) {
     struct elf_file *file = library_cache_elf_file(&s->library_cache, c->library);
     const struct wc_sink to = source_sink(s->copies);
-    struct wc_library l;
+    struct wc_library l = c->library->about;
 
     if (!file)
         return;
-    l = elf_file_identify(file);
+    elf_file_identify(file, &l);
     l.path = c->path;
     l.number = (int64_t)s->copies->stack.objects.n + 1;
-    l.role = c->library->role;
     wc_emit_object(&to, &l, NULL);
     library_cache_elf_file_end(c->library, file);
 }
@@ -68,10 +67,6 @@ static void add_host(struct scan *s, struct library *b, const char *path, bool i
         (struct scan_host){must_copy(path), b, must_format("%.*s", (int)n, path), is_program};
 }
 
-static bool is_cudnn(const struct library *b) {
-    return b->role == WC_role_FACADE || b->role == WC_role_PART;
-}
-
 static void consider(struct scan *s, const char *path, enum elf_prescan_answer answer) {
     struct library *b = library_cache_get(&s->library_cache, path, &answer);
 
@@ -80,10 +75,10 @@ static void consider(struct scan *s, const char *path, enum elf_prescan_answer a
         return;
     }
     if (b->is_elf && wc_framework_opens_cudnn(path))
-        b->role = WC_role_HOST;
-    if (is_cudnn(b))
+        b->about.role = WC_role_HOST;
+    if (wc_library_is_cudnn(&b->about))
         add_copy(s, b, path);
-    else if (b->is_elf && (b->role == WC_role_HOST || b->framework))
+    else if (b->is_elf && (b->about.role == WC_role_HOST || b->about.framework))
         add_host(s, b, path, false);
 }
 
@@ -181,10 +176,11 @@ static bool add_file(struct scan *s, const char *path, char **trouble) {
         return false;
     }
     s->libraries++;
-    if (is_cudnn(b))
+    if (wc_library_is_cudnn(&b->about))
         add_copy(s, b, path);
     else
-        add_host(s, b, path, b->interpreter && !strstr(wc_base_name(b->real_path), ".so"));
+        add_host(s, b, path,
+                 b->interpreter && !strstr(wc_base_name(wc_library_file(&b->about)), ".so"));
     return true;
 }
 

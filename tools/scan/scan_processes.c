@@ -120,19 +120,19 @@ static int32_t major_of(const struct source *source, int64_t host) {
 static void name_what_it_opens(struct scan *s, struct library *b) {
     struct elf_reader reader;
     struct source *demands;
-    struct wc_library host;
+    struct wc_library host = b->about;
     struct wc_sink to;
     struct elf_file *l;
     int32_t major;
     char *name;
 
     if (b->needs_cudnn || (b->opens && b->opens[0]) ||
-        !(b->defines || wc_framework_opens_cudnn(b->path)) ||
+        !(b->about.defines || wc_framework_opens_cudnn(b->about.path)) ||
         !(l = library_cache_elf_file(&s->library_cache, b)))
         return;
-    demands = source_new(SOURCE_SCAN, b->path);
+    demands = source_new(SOURCE_SCAN, b->about.path);
     to = source_sink(demands);
-    host = elf_file_identify(l);
+    elf_file_identify(l, &host);
     host.number = 1;
     elf_reader_begin(&reader, &s->library_cache.disk);
     wc_emit_demands(&to, &host, &reader.reader);
@@ -279,9 +279,10 @@ static void make_process(struct scan *s, size_t first) {
     const char *environment = s->hosts[first].environment;
     struct source *source = source_new(SOURCE_SCAN, environment);
     struct loader_sim_emitter emitter = {.to = source_sink(source)};
-    char *program = s->hosts[first].is_program ? must_copy(s->hosts[first].library->real_path)
-                    : is_site(environment)     ? interpreter_of(s, environment)
-                                               : NULL;
+    char *program = s->hosts[first].is_program
+                        ? must_copy(wc_library_file(&s->hosts[first].library->about))
+                    : is_site(environment) ? interpreter_of(s, environment)
+                                           : NULL;
     struct wc_search_context unused = {.files = NULL};
     struct first_records records = {&s->library_cache.disk, program, NULL, s->environment, WC_NULL};
 
