@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See blocks.h. */
 #include "blocks.h"
 
 void wc_blocks_begin(struct wc_blocks *b, uint64_t size, unsigned bits,

@@ -35,8 +35,9 @@ struct wc_elf_image {
     size_t file_size;
     wc_elf_fetch *fetch; /* makes bytes readable; NULL: all are */
     void *fetch_owner;
-    size_t loads;                     /* segments in load[], at the end of this struct */
-    uint64_t relro_vaddr, relro_size; /* PT_GNU_RELRO; size 0: none */
+    size_t loads;                           /* segments in load[], at the end of this struct */
+    uint64_t relro_vaddr, relro_size;       /* PT_GNU_RELRO; size 0: none */
+    uint64_t interpreter, interpreter_size; /* PT_INTERP; size 0: none */
     unsigned char build_id[32];
     size_t build_id_size; /* 0: none found */
 

@@ -6,8 +6,14 @@
 
 #define NOTE_BYTES 65536 /* of one PT_NOTE looked through for the build-id */
 
-static void begin(struct wc_elf_image *e) {
+static void begin(struct wc_elf_image *e, uint64_t base, const void *bytes, size_t n,
+                  wc_elf_fetch *fetch, void *owner) {
     wc_mem_set(e, 0, offsetof(struct wc_elf_image, load));
+    e->base = base;
+    e->file = bytes;
+    e->file_size = n;
+    e->fetch = fetch;
+    e->fetch_owner = owner;
 }
 
 static bool add_segment(struct wc_elf_image *e, const Elf64_Phdr *p, const unsigned char *at,
@@ -65,6 +71,9 @@ static enum wc_elf_error read_rest(struct wc_elf_image *e, const void *phdrs, si
         if (p.p_type == PT_GNU_RELRO) {
             e->relro_vaddr = p.p_vaddr;
             e->relro_size = p.p_memsz;
+        } else if (p.p_type == PT_INTERP && !e->interpreter_size) {
+            e->interpreter = p.p_vaddr;
+            e->interpreter_size = p.p_filesz;
         } else if (p.p_type == PT_NOTE && !e->build_id_size) {
             read_notes(e, &p);
         } else if (p.p_type == PT_DYNAMIC) {
@@ -99,20 +108,14 @@ static enum wc_elf_error read_mapped(struct wc_elf_image *e, uintptr_t at, const
 
 enum wc_elf_error wc_elf_from_memory(struct wc_elf_image *e, uint64_t base, const Elf64_Phdr *phdr,
                                      size_t phnum) {
-    begin(e);
-    e->base = base;
+    begin(e, base, NULL, 0, NULL, NULL);
     return read_mapped(e, (uintptr_t)base, phdr, phnum);
 }
 
 enum wc_elf_error wc_elf_from_elsewhere(struct wc_elf_image *e, uint64_t base,
                                         const Elf64_Phdr *phdr, size_t phnum, const void *bytes,
                                         uint64_t low, size_t n, wc_elf_fetch *fetch, void *owner) {
-    begin(e);
-    e->base = base;
-    e->file = bytes;
-    e->file_size = n;
-    e->fetch = fetch;
-    e->fetch_owner = owner;
+    begin(e, base, bytes, n, fetch, owner);
     for (size_t i = 0; i < phnum; i++)
         if (phdr[i].p_type == PT_LOAD && (phdr[i].p_vaddr < low || phdr[i].p_vaddr - low > n ||
                                           phdr[i].p_memsz > n - (phdr[i].p_vaddr - low)))
@@ -155,11 +158,7 @@ enum wc_elf_error wc_elf_from_file(struct wc_elf_image *e, const void *bytes, si
 
 enum wc_elf_error wc_elf_from_pieces(struct wc_elf_image *e, const void *bytes, size_t n,
                                      uint16_t machine, wc_elf_fetch *fetch, void *owner) {
-    begin(e);
-    e->file = bytes;
-    e->file_size = n;
-    e->fetch = fetch;
-    e->fetch_owner = owner;
+    begin(e, 0, bytes, n, fetch, owner);
     enum wc_elf_error error = check_header(e, machine);
     if (error)
         return error;

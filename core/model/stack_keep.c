@@ -120,10 +120,7 @@ static size_t room_for(size_t n) {
 }
 
 bool wc_has_text(const struct wc_strings *list, const char *text) {
-    for (size_t i = 0; i < list->n; i++)
-        if (wc_str_same(list->p[i], text))
-            return true;
-    return false;
+    return WC_ANY(one, *list, wc_str_same(*one, text));
 }
 
 static bool add_text(struct wc_stack *s, struct wc_strings *list, const char *text) {

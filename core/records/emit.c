@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See emit.h. */
 #include "emit.h"
 
 #define WC_NEEDED_MOST 48

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See process.h. */
 #include "process.h"
 
 #define TEXTS_MOST 64 /* of a list */

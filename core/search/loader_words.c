@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See core/search/loader_words.h. */
 #include "loader_words.h"
 
 /* What glibc says behind the name of a file that it does not load for what the file is

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See core/search/replay.h. */
 #include "replay.h"
 
 #include "core/model/names.h"
@@ -127,9 +126,9 @@ void wc_replay_root(struct wc_replay *r, const char *variable) {
 
 void wc_replay_site(struct wc_replay *r, const char *path) {
     static const char *const names[] = {"/site-packages/", "/dist-packages/"};
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-        const char *at = wc_str_find(path, names[k]);
-        size_t n = at ? (size_t)(at - path) + wc_str_length(names[k]) : 0, i = 0;
+    WC_EACH_ROW(name, names) {
+        const char *at = wc_str_find(path, *name);
+        size_t n = at ? (size_t)(at - path) + wc_str_length(*name) : 0, i = 0;
         while (n && i < WC_REPLAY_SITES && r->site[i] &&
                (wc_str_length(r->site[i]) != n || wc_mem_compare(r->site[i], path, n) != 0))
             i++;

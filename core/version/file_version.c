@@ -18,9 +18,9 @@ enum { LINE = 64, BUILD_TEXT_LENGTH = 64 };
 int32_t wc_major_by_names(const struct wc_elf_image *image, const char *path) {
     const char *const names[] = {image ? wc_elf_defined_symbol_version(image) : NULL,
                                  image ? wc_elf_soname(image) : NULL, path};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    WC_EACH_ROW(text, names) {
         struct wc_name name;
-        wc_name_read(names[i], &name);
+        wc_name_read(*text, &name);
         if (wc_kind_is_cudnn(name.kind) && wc_version_known(name.version))
             return name.version.major;
     }

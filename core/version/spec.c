@@ -39,13 +39,13 @@ static bool ends(const char *s, size_t n, const char *end) {
 
 /* Takes the sign off the front. None means WC_EQ_PREFIX: "9.1" for people is every 9.1.x. */
 static enum wc_spec_op take_sign(const char **s, size_t *n) {
-    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
-        size_t m = wc_str_length(signs[i].sign);
-        if (*n < m || wc_mem_compare(*s, signs[i].sign, m) != 0)
+    WC_EACH_ROW(row, signs) {
+        size_t m = wc_str_length(row->sign);
+        if (*n < m || wc_mem_compare(*s, row->sign, m) != 0)
             continue;
         *s += m;
         *n -= m;
-        return signs[i].op;
+        return row->op;
     }
     return WC_EQ_PREFIX;
 }

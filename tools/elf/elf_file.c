@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See elf_file.h. */
 #include "elf_file.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See elf_prescan.h. */
 #include "elf_prescan.h"
 
 #include <elf.h>

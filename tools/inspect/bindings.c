@@ -99,20 +99,18 @@ struct reading {
     size_t n;
 };
 
-enum { X86_64_ABSOLUTE = 1, X86_64_GLOB_DAT = 6, X86_64_JUMP_SLOT = 7 };
-enum { AARCH64_ABSOLUTE = 257, AARCH64_GLOB_DAT = 1025, AARCH64_JUMP_SLOT = 1026 };
-
 static bool is_slot(const struct wc_elf_image *e, const struct wc_elf_reloc *r, bool *jump) {
     bool arm = e->machine == EM_AARCH64;
 
-    *jump = r->type == (arm ? AARCH64_JUMP_SLOT : X86_64_JUMP_SLOT);
+    *jump = r->type == (arm ? R_AARCH64_JUMP_SLOT : R_X86_64_JUMP_SLOT);
     /* A jump slot's addend is no part of its value on x86-64 (-z mark-plt). */
     if (r->addend != 0 && !(*jump && !arm))
         return false;
-    return *jump || r->type == (arm ? AARCH64_GLOB_DAT : X86_64_GLOB_DAT) ||
-           r->type == (arm ? AARCH64_ABSOLUTE : X86_64_ABSOLUTE);
+    return *jump || r->type == (arm ? R_AARCH64_GLOB_DAT : R_X86_64_GLOB_DAT) ||
+           r->type == (arm ? R_AARCH64_ABS64 : R_X86_64_64);
 }
 
+/* False: past the last. *is_one: it is a slot of cuDNN's. */
 static bool read_reloc(const struct process_library *m, size_t i, struct slot *out, bool *is_one) {
     const struct wc_elf_image *e = m->library->image;
     struct wc_elf_symbol symbol;
@@ -120,6 +118,7 @@ static bool read_reloc(const struct process_library *m, size_t i, struct slot *o
     int function;
 
     *is_one = false;
+    memset(out, 0, sizeof(*out));
     if (!wc_elf_reloc_at(e, i, &r))
         return false;
     if (!r.symbol || !is_slot(e, &r, &out->jump) ||
@@ -138,15 +137,11 @@ static void find_slots(struct reading *r) {
     struct slot one;
     bool is_one;
 
-    for (size_t i = 0; r->n < SLOTS_MOST; i++) {
-        memset(&one, 0, sizeof(one));
-        if (!read_reloc(r->host, i, &one, &is_one))
-            return;
-        if (!is_one)
-            continue;
-        r->slots = must_grow(r->slots, (r->n + 1) * sizeof(*r->slots));
-        r->slots[r->n++] = one;
-    }
+    for (size_t i = 0; r->n < SLOTS_MOST && read_reloc(r->host, i, &one, &is_one); i++)
+        if (is_one) {
+            r->slots = must_grow(r->slots, (r->n + 1) * sizeof(*r->slots));
+            r->slots[r->n++] = one;
+        }
 }
 
 static void read_value(const struct reading *r, const struct process_library *in, struct slot *s,

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See inspect.h. */
 #include "inspect.h"
 
 #include <errno.h>
@@ -227,10 +226,7 @@ static void emit_objects(struct inspection *in) {
 /* ---- the whole ---- */
 
 static bool has_hosts(const struct inspection *in) {
-    for (size_t i = 0; i < in->list.n; i++)
-        if (in->list.p[i]->library->number != WC_NULL && is_host(in->list.p[i]))
-            return true;
-    return false;
+    return WC_ANY(m, in->list, (*m)->library->number != WC_NULL && is_host(*m));
 }
 
 static void emit_memory(struct inspection *in) {

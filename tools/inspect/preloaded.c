@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See preloaded.h. */
 #include "preloaded.h"
 
 #include <stdio.h>

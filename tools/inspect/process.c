@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See process.h. */
 #include "process.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See process_library.h. */
 #include "process_library.h"
 
 #include <link.h>
@@ -11,17 +10,16 @@
 #define PAGE_BITS 12    /* segments begin at pages, of whatever size: none is smaller */
 
 struct process_library *process_library_at(const struct process_libraries *list, uint64_t address) {
-    for (size_t i = 0; i < list->n; i++)
-        if (address >= list->p[i]->low && address < list->p[i]->high)
-            return list->p[i];
-    return NULL;
+    struct process_library *const *m =
+        WC_FIRST(one, *list, address >= (*one)->low && address < (*one)->high);
+
+    return m ? *m : NULL;
 }
 
 struct process_library *process_library_program(const struct process_libraries *list) {
-    for (size_t i = 0; i < list->n; i++)
-        if (list->p[i]->program)
-            return list->p[i];
-    return NULL;
+    struct process_library *const *m = WC_FIRST(one, *list, (*one)->program);
+
+    return m ? *m : NULL;
 }
 
 bool process_library_answers(const struct process_library *m, const char *name) {
@@ -134,11 +132,9 @@ static void set_range(struct process_library *m) {
 
 /* A library that is only read as a file has no code mapped. */
 static bool has_code(const struct maps *maps, const struct mapping *first) {
-    for (size_t i = 0; i < maps->n; i++)
-        if (maps->p[i].executable && maps->p[i].path && maps->p[i].inode == first->inode &&
-            maps->p[i].device == first->device)
-            return true;
-    return false;
+    return WC_ANY(m, *maps,
+                  m->executable && m->path && m->inode == first->inode &&
+                      m->device == first->device);
 }
 
 static bool is_within_last(const struct process_libraries *list, const struct mapping *m) {

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See library_cache.h. */
 #include "library_cache.h"
 
 #include <elf.h>
@@ -113,20 +112,11 @@ static void read_needed(struct library_cache *w, struct library *b, const struct
         b->needs_cudnn = b->needs_cudnn || wc_kind_is_cudnn(wc_name_kind_of(needed[i]));
 }
 
-static const char *read_interpreter(struct library_cache *w, struct elf_file *l) {
-    struct wc_elf_image *e = &l->image;
-    Elf64_Ehdr h;
-    Elf64_Phdr p;
+static const char *read_interpreter(struct library_cache *w, const struct wc_elf_image *e) {
+    const size_t n = e->interpreter_size;
+    const char *text = n > 1 && n < PATH_MAX ? wc_elf_at(e, e->interpreter, n) : NULL;
 
-    memcpy(&h, e->file, sizeof(h));
-    for (size_t i = 0; i < h.e_phnum; i++) {
-        memcpy(&p, e->file + h.e_phoff + i * sizeof(p), sizeof(p));
-        if (p.p_type == PT_INTERP && p.p_filesz > 1 && p.p_filesz < PATH_MAX) {
-            const char *text = wc_elf_at(e, p.p_vaddr, p.p_filesz);
-            return text && !text[p.p_filesz - 1] ? keep(w, text) : NULL;
-        }
-    }
-    return NULL;
+    return text && !text[n - 1] ? keep(w, text) : NULL;
 }
 
 static void take_opens(struct library_cache *w, struct library *b, enum wc_name_kind kind) {
@@ -203,7 +193,7 @@ static void read_image(struct library_cache *w, struct library *b, struct elf_fi
 
     b->machine = e->machine;
     wc_search_object_read(&b->search, e, &w->memory.arena);
-    b->interpreter = read_interpreter(w, l);
+    b->interpreter = read_interpreter(w, e);
     read_needed(w, b, e);
     if (b->about.role == WC_role_HOST && !b->about.imports && !b->about.defines && !b->needs_cudnn)
         b->about.role = WC_role_OTHER;

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See startup_source.h. */
 #include "startup_source.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See tree_walk.h. */
 #include "tree_walk.h"
 
 #include <dirent.h>
@@ -24,7 +23,7 @@ static const char *const elsewhere[] = {
 };
 
 struct paths {
-    char **path;
+    char **p;
     size_t n;
 };
 
@@ -36,8 +35,8 @@ struct walking {
 };
 
 static void add(struct paths *to, char *path) {
-    to->path = must_grow(to->path, (to->n + 1) * sizeof(*to->path));
-    to->path[to->n++] = path;
+    to->p = must_grow(to->p, (to->n + 1) * sizeof(*to->p));
+    to->p[to->n++] = path;
 }
 
 bool tree_walk_is_library(const char *name) {
@@ -50,8 +49,8 @@ bool tree_walk_is_library(const char *name) {
 /* ---- mounts ---- */
 
 static bool is_elsewhere(const char *type) {
-    for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++)
-        if (strcmp(type, elsewhere[i]) == 0)
+    WC_EACH_ROW(one, elsewhere)
+        if (strcmp(type, *one) == 0)
             return true;
     return false;
 }
@@ -101,10 +100,7 @@ static void read_mounts(struct paths *mounts) {
 }
 
 static bool is_mount(const struct paths *mounts, const char *path) {
-    for (size_t i = 0; i < mounts->n; i++)
-        if (strcmp(mounts->path[i], path) == 0)
-            return true;
-    return false;
+    return WC_ANY(mount, *mounts, strcmp(*mount, path) == 0);
 }
 
 /* ---- directories ---- */
@@ -174,7 +170,7 @@ bool tree_walk(struct tree_walk *w, const char *directory) {
         read_mounts(&g.mounts);
     add(&g.waiting, must_copy(directory));
     while (g.waiting.n > 0) {
-        char *path = g.waiting.path[--g.waiting.n];
+        char *path = g.waiting.p[--g.waiting.n];
         bool readable = read_directory(&g, path);
         if (!readable && g.done == 0)
             good = false;
@@ -186,8 +182,8 @@ bool tree_walk(struct tree_walk *w, const char *directory) {
             w->progress(w->ctx, g.done, g.done + g.waiting.n);
     }
     for (size_t i = 0; i < g.mounts.n; i++)
-        free(g.mounts.path[i]);
-    free(g.mounts.path);
-    free(g.waiting.path);
+        free(g.mounts.p[i]);
+    free(g.mounts.p);
+    free(g.waiting.p);
     return good;
 }
