@@ -15,23 +15,31 @@
 #include "tools/report/render.h"
 #include "tools/report/render_diff.h"
 
-static const char usage[] =
-    "Usage: whichcudnn check [--json] [--color=WHEN] LOCK [LOG|PID|-- COMMAND...]\n"
-    "\n"
-    "Says what is no longer as `whichcudnn lock` kept it, cause first. Checked is\n"
-    "each process of a log or a directory of logs, a running process, your newest log\n"
-    "where nothing is named, or COMMAND, which is started and watched as by\n"
-    "`whichcudnn run`. What LOCK does not say is not checked: a line that may change\n"
-    "can be taken out. Parts and CUDA libraries that were not asked for this time are\n"
-    "told, and are no drift.\n"
-    "\n"
-    "  --json        as JSON (docs/lock.md)\n"
-    "  --color=WHEN  auto (on a terminal, unless NO_COLOR is set), always, never\n"
-    "  -h, --help    this text\n"
-    "\n"
-    "Exit status: 0 as locked, 1 drifted, 2 usage or unreadable, 3 nothing observed;\n"
-    "with COMMAND its own, where that is not 0. What is said of COMMAND goes to\n"
-    "standard error, JSON to standard output behind what COMMAND prints.\n";
+static char **command; /* NULL: none was given */
+
+static const struct option_row rows[] = {
+    {"json", NULL, "as JSON (docs/lock.md)", .flag = &options.json},
+    {"color", "=WHEN", "auto (on a terminal, unless NO_COLOR is set), always, never",
+     .value = &options.when},
+    OPTIONS_END,
+};
+
+static const struct usage usage = {
+    .begin = "Usage: whichcudnn check [--json] [--color=WHEN] LOCK [LOG|PID|-- COMMAND...]\n\n"
+             "Says what is no longer as `whichcudnn lock` kept it, cause first. Checked is\n"
+             "each process of a log or a directory of logs, a running process, your newest log\n"
+             "where nothing is named, or COMMAND, which is started and watched as by\n"
+             "`whichcudnn run`. What LOCK does not say is not checked: a line that may change\n"
+             "can be taken out. Parts and CUDA libraries that were not asked for this time are\n"
+             "told, and are no drift.\n\n",
+    .options = rows,
+    .end = "Exit status: 0 as locked, 1 drifted, 2 usage or unreadable, 3 nothing observed;\n"
+           "with COMMAND its own, where that is not 0. What is said of COMMAND goes to\n"
+           "standard error, JSON to standard output behind what COMMAND prints.\n",
+    .least = 1,
+    .most = 2,
+    .arguments = "a lock and one log or process",
+};
 
 struct checked {
     const struct source *source;
@@ -132,8 +140,8 @@ static void print_json(const struct source *lock, const struct checked *p, size_
                                  text_to_json(lock->path), "processes", processes));
 }
 
-static void print_checks(const struct checked *p, size_t n, bool colour, FILE *to) {
-    struct layout l = {.to = to, .colour = colour};
+static void print_checks(const struct checked *p, size_t n, FILE *to) {
+    struct layout l = {.to = to, .colour = options.colour};
     size_t told = 0;
 
     for (size_t i = 0; i < n; i++) {
@@ -156,8 +164,7 @@ static void print_nothing_observed(const struct checked *p, size_t n, FILE *to) 
     layout_end(&l);
 }
 
-static enum exit_code emit(const struct source *lock, const struct checked *p, size_t n,
-                           const struct options_common *options, FILE *to) {
+static enum exit_code emit(const struct source *lock, const struct checked *p, size_t n, FILE *to) {
     size_t observed = 0, drifted = 0;
 
     for (size_t i = 0; i < n; i++) {
@@ -168,22 +175,21 @@ static enum exit_code emit(const struct source *lock, const struct checked *p, s
         print_nothing_observed(p, n, stderr);
         return EXIT_NOTHING_OBSERVED;
     }
-    if (options->json)
+    if (options.json)
         print_json(lock, p, n, drifted > 0);
     else
-        print_checks(p, n, options->colour, to);
+        print_checks(p, n, to);
     return drifted > 0 ? EXIT_ERRORS_FOUND : EXIT_NOTHING_WRONG;
 }
 
-static enum exit_code check(const struct source *lock, const struct logs *logs,
-                            const struct options_common *options, FILE *to) {
+static enum exit_code check(const struct source *lock, const struct logs *logs, FILE *to) {
     size_t n = logs->process_count;
     struct checked *p = must_allocate((n + 1) * sizeof(*p));
     enum exit_code answer;
 
     for (size_t i = 0; i < n; i++)
         check_one(&p[i], lock, logs->processes[i]);
-    answer = emit(lock, p, n, options, to);
+    answer = emit(lock, p, n, to);
     for (size_t i = 0; i < n; i++)
         checked_end(&p[i]);
     free(p);
@@ -193,22 +199,25 @@ static enum exit_code check(const struct source *lock, const struct logs *logs,
 /* ---- what is checked ---- */
 
 /* `run`, with its logs in a place of ours. */
-static int run_command(char **command, int n, char *directory) {
+static int run_command(char *directory) {
     static char name[] = "whichcudnn run", log[] = "--log", quiet[] = "--quiet", end[] = "--";
     char *const head[] = {name, quiet, log, directory, end};
-    int heads = (int)(sizeof(head) / sizeof(head[0])), answer;
-    char **argv = must_allocate((size_t)(heads + n + 1) * sizeof(*argv));
+    size_t heads = sizeof(head) / sizeof(head[0]), n = 0;
+    char **argv;
+    int answer;
 
+    while (command[n])
+        n++;
+    argv = must_allocate((heads + n + 1) * sizeof(*argv));
     memcpy(argv, head, sizeof(head));
-    memcpy(argv + heads, command, (size_t)n * sizeof(*argv));
+    memcpy(argv + heads, command, n * sizeof(*argv));
     optind = 0;
-    answer = cmd_run(heads + n, argv);
+    answer = cmd_run((int)(heads + n), argv);
     free(argv);
     return answer;
 }
 
-static int check_command(const struct source *lock, char **command, int n,
-                         const struct options_common *options) {
+static int check_command(const struct source *lock) {
     char *directory = trial_directory();
     struct inputs now = {.troubles = NULL};
     int status, found;
@@ -217,70 +226,59 @@ static int check_command(const struct source *lock, char **command, int n,
         complain("no directory can be made for the logs: %s", strerror(errno));
         return EXIT_USAGE;
     }
-    status = run_command(command, n, directory);
+    status = run_command(directory);
     if (rmdir(directory) != 0) /* it is not empty */
         input_read_files(&now, directory);
     inputs_complain(&now);
-    found = (int)check(lock, &now.logs, options, stderr);
+    found = (int)check(lock, &now.logs, stderr);
     inputs_end(&now);
     trial_directory_end(directory);
     return status ? status : found;
 }
 
-static enum exit_code check_logs(const struct source *lock, const char *argument,
-                                 const struct options_common *options) {
+static enum exit_code check_logs(const struct source *lock, const char *argument) {
     struct inputs now = {.troubles = NULL};
     enum exit_code answer = EXIT_USAGE;
 
     if (input_read(&now, argument))
-        answer = check(lock, &now.logs, options, stdout);
+        answer = check(lock, &now.logs, stdout);
     inputs_complain(&now);
     inputs_end(&now);
     return answer;
 }
 
-/* Where the command begins: behind the first "--". */
-static int command_place(int argc, char **argv) {
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "--") == 0)
-            return i;
-    return argc;
-}
-
-int cmd_check(int argc, char **argv) {
-    static const struct option known[] = {OPTIONS_JSON, OPTIONS_ALL};
-    int at = command_place(argc, argv);
-    bool has_command = at < argc;
-    const struct options_kind kind = {usage,
-                                      "h",
-                                      known,
-                                      NULL,
-                                      has_command ? stderr : stdout,
-                                      1,
-                                      has_command ? 1 : 2,
-                                      has_command ? "a lock before --"
-                                                  : "a lock and one log or process"};
-    struct options_common options = {false, false};
-    int answer = options_read(at, argv, &kind, &options, NULL);
+static int check_arguments(int n, char **arguments) {
     char *trouble = NULL;
     struct source *lock;
+    int answer;
 
-    if (answer >= 0)
-        return answer;
-    if (has_command && at + 1 == argc) {
+    if (command && !*command) {
         complain("a command is expected behind --");
         return EXIT_USAGE;
     }
-    lock = lock_read(argv[optind], &trouble);
+    lock = lock_read(arguments[0], &trouble);
     if (!lock) {
-        complain("%s: %s", argv[optind], trouble);
+        complain("%s: %s", arguments[0], trouble);
         free(trouble);
         return EXIT_USAGE;
     }
-    if (has_command)
-        answer = check_command(lock, argv + at + 1, argc - at - 1, &options);
-    else
-        answer = (int)check_logs(lock, optind + 1 < at ? argv[optind + 1] : NULL, &options);
+    answer = command ? check_command(lock) : (int)check_logs(lock, n > 1 ? arguments[1] : NULL);
     source_free(lock);
     return answer;
+}
+
+/* Behind the first "--" is the command. */
+int cmd_check(int argc, char **argv) {
+    struct usage with_command = usage;
+    int at = 1;
+
+    while (at < argc && strcmp(argv[at], "--") != 0)
+        at++;
+    if (at == argc)
+        return options_run(argc, argv, &usage, check_arguments);
+    with_command.most = 1;
+    with_command.arguments = "a lock before --";
+    with_command.colours_stderr = true;
+    command = argv + at + 1;
+    return options_run(at, argv, &with_command, check_arguments);
 }

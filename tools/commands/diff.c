@@ -7,26 +7,31 @@
 #include "tools/log/record_json.h"
 #include "tools/report/render_diff.h"
 
-static const char usage[] =
-    "Usage: whichcudnn diff [--json] [--color=WHEN] A B\n"
-    "\n"
-    "Says what differs between two processes, cause first: \"works in the container,\n"
-    "not on the host\". A and B are each a log, a directory of logs, a lock, or the\n"
-    "number of a running process (./123 is a file). Where there are several, A:PID\n"
-    "takes one.\n"
-    "\n"
-    "Compared is what both know: a running process has no calls, a lock has no\n"
-    "directories. Paths, ranks, and the preloaded library itself are no difference.\n"
-    "\n"
-    "  --json        as JSON (docs/lock.md)\n"
-    "  --color=WHEN  auto (on a terminal, unless NO_COLOR is set), always, never\n"
-    "  -h, --help    this text\n"
-    "\n"
-    "Exit status: 0 no difference, 1 they differ, 2 usage or unreadable, 3 nothing to\n"
-    "compare: nothing was observed in either.\n";
+static const struct option_row rows[] = {
+    {"json", NULL, "as JSON (docs/lock.md)", .flag = &options.json},
+    {"color", "=WHEN", "auto (on a terminal, unless NO_COLOR is set), always, never",
+     .value = &options.when},
+    OPTIONS_END,
+};
 
-static void print_diff(const struct report *side, const struct comparison *c, bool colour) {
-    struct layout l = {.to = stdout, .colour = colour};
+static const struct usage usage = {
+    .begin = "Usage: whichcudnn diff [--json] [--color=WHEN] A B\n\n"
+             "Says what differs between two processes, cause first: \"works in the container,\n"
+             "not on the host\". A and B are each a log, a directory of logs, a lock, or the\n"
+             "number of a running process (./123 is a file). Where there are several, A:PID\n"
+             "takes one.\n\n"
+             "Compared is what both know: a running process has no calls, a lock has no\n"
+             "directories. Paths, ranks, and the preloaded library itself are no difference.\n\n",
+    .options = rows,
+    .end = "Exit status: 0 no difference, 1 they differ, 2 usage or unreadable, 3 nothing to\n"
+           "compare: nothing was observed in either.\n",
+    .least = 2,
+    .most = 2,
+    .arguments = "two logs, locks or processes",
+};
+
+static void print_diff(const struct report *side, const struct comparison *c) {
+    struct layout l = {.to = stdout, .colour = options.colour};
 
     if (c->n > 0) {
         render_first_difference(&l, "differs", c);
@@ -46,8 +51,7 @@ static bool observed_nothing(const struct report *r) {
     return report_exit_code(r) == EXIT_NOTHING_OBSERVED;
 }
 
-static enum exit_code diff(const struct source *a, const struct source *b,
-                           const struct options_common *options) {
+static enum exit_code diff(const struct source *a, const struct source *b) {
     struct report side[2];
     struct comparison c;
     enum exit_code answer;
@@ -59,12 +63,12 @@ static enum exit_code diff(const struct source *a, const struct source *b,
         complain("nothing to compare: nothing was observed in either");
         answer = EXIT_NOTHING_OBSERVED;
     } else {
-        if (options->json)
+        if (options.json)
             json_print(stdout,
                        json_pack("{s:b, s:o, s:o, s:o}", "same", c.n == 0, "a", side_json(&side[0]),
                                  "b", side_json(&side[1]), "differences", differences_json(&c)));
         else
-            print_diff(side, &c, options->colour);
+            print_diff(side, &c);
         answer = c.n > 0 ? EXIT_ERRORS_FOUND : EXIT_NOTHING_WRONG;
     }
     comparison_end(&c);
@@ -73,20 +77,16 @@ static enum exit_code diff(const struct source *a, const struct source *b,
     return answer;
 }
 
-int cmd_diff(int argc, char **argv) {
-    static const struct option known[] = {OPTIONS_JSON, OPTIONS_ALL};
-    const struct options_kind kind = {usage,  "h", known, NULL,
-                                      stdout, 2,   2,     "two logs, locks or processes"};
-    struct options_common options = {false, false};
+static int diff_arguments(int n, char **arguments) {
     struct inputs inputs = {.troubles = NULL};
-    int answer = options_read(argc, argv, &kind, &options, NULL);
-    struct source *a, *b;
+    struct source *a = input_read_one(&inputs, arguments[0]);
+    struct source *b = a ? input_read_one(&inputs, arguments[n - 1]) : NULL;
+    int answer = a && b ? (int)diff(a, b) : EXIT_USAGE;
 
-    if (answer >= 0)
-        return answer;
-    a = input_read_one(&inputs, argv[optind]);
-    b = a ? input_read_one(&inputs, argv[optind + 1]) : NULL;
-    answer = a && b ? (int)diff(a, b, &options) : EXIT_USAGE;
     inputs_end(&inputs);
     return answer;
+}
+
+int cmd_diff(int argc, char **argv) {
+    return options_run(argc, argv, &usage, diff_arguments);
 }

@@ -36,25 +36,27 @@
 #define LITTLE_ROOM (1L << 20) /* bytes; a log is far smaller, but there may be many */
 #define PATIENCE 20            /* seconds for the small child */
 
-static const char usage[] =
-    "Usage: whichcudnn doctor [--json] [--color=WHEN] [LOG...]\n"
-    "\n"
-    "Can libwhichcudnn.so do its work here? One line per check, and what to do:\n"
-    "\n"
-    "  library       is it found, is it for this processor and this C library?\n"
-    "  preload       is LD_PRELOAD honoured? A small child is started to see\n"
-    "  others        what else is preloaded\n"
-    "  variables     do the WHICHCUDNN_ variables hold what they can hold?\n"
-    "  place         can logs be written where they would go?\n"
-    "  system, driver, gpu\n"
-    "  log           what a log says of its own trouble; without LOG your newest one\n"
-    "\n"
-    "  --json        as JSON\n"
-    "  --color=WHEN  auto, always, never\n"
-    "  --help        this text\n"
-    "\n"
-    "Exit status: 0 it can (warnings or not), 1 it cannot, 2 usage, or a LOG cannot\n"
-    "be read.\n";
+static const struct option_row rows[] = {
+    {"json", NULL, "as JSON", .flag = &options.json},
+    {"color", "=WHEN", "auto, always, never", .value = &options.when},
+    OPTIONS_END,
+};
+
+static const struct usage usage = {
+    .begin = "Usage: whichcudnn doctor [--json] [--color=WHEN] [LOG...]\n\n"
+             "Can libwhichcudnn.so do its work here? One line per check, and what to do:\n\n"
+             "  library       is it found, is it for this processor and this C library?\n"
+             "  preload       is LD_PRELOAD honoured? A small child is started to see\n"
+             "  others        what else is preloaded\n"
+             "  variables     do the WHICHCUDNN_ variables hold what they can hold?\n"
+             "  place         can logs be written where they would go?\n"
+             "  system, driver, gpu\n"
+             "  log           what a log says of its own trouble; without LOG your newest one\n\n",
+    .options = rows,
+    .end = "Exit status: 0 it can (warnings or not), 1 it cannot, 2 usage, or a LOG cannot\n"
+           "be read.\n",
+    .most = -1,
+};
 
 /* ---- the library ---- */
 
@@ -453,25 +455,21 @@ static bool check_all(struct checks *c, int n, char **logs) {
     return check_logs(c, n, logs);
 }
 
-int cmd_doctor(int argc, char **argv) {
-    static const struct option known[] = {OPTIONS_JSON, OPTIONS_ALL};
-    const struct options_kind kind = {usage, "h", known, NULL, stdout, 0, -1, "logs"};
+static int doctor(int n, char **logs) {
     struct checks checks = {.n = 0};
-    struct options_common common = {.json = false};
-    bool all_read;
-    int answer;
+    bool all_read = check_all(&checks, n, logs);
+    int answer = checks_worst(&checks) == CHECK_ERROR ? EXIT_ERRORS_FOUND : EXIT_NOTHING_WRONG;
 
-    if (argc == 2 && strcmp(argv[1], "--child") == 0) /* see try_preload */
-        return be_the_child();
-    answer = options_read(argc, argv, &kind, &common, NULL);
-    if (answer >= 0)
-        return answer;
-    all_read = check_all(&checks, argc - optind, argv + optind);
-    if (common.json)
+    if (options.json)
         json_print(stdout, checks_json(&checks));
     else
-        checks_print(&checks, common.colour);
-    answer = checks_worst(&checks) == CHECK_ERROR ? EXIT_ERRORS_FOUND : EXIT_NOTHING_WRONG;
+        checks_print(&checks, options.colour);
     checks_end(&checks);
     return all_read ? answer : EXIT_USAGE;
+}
+
+int cmd_doctor(int argc, char **argv) {
+    if (argc == 2 && strcmp(argv[1], "--child") == 0) /* see try_preload */
+        return be_the_child();
+    return options_run(argc, argv, &usage, doctor);
 }

@@ -10,35 +10,43 @@
 #include "tools/run/preload.h"
 #include "tools/util/memory.h"
 
-static const char usage[] =
-    "Usage: whichcudnn env [--fish] [--unset] [--log PLACE]\n"
-    "\n"
-    "Prints lines that put libwhichcudnn.so into whatever the shell starts from then\n"
-    "on:\n"
-    "\n"
-    "    eval \"$(whichcudnn env --log ~/logs/)\"         sh, bash, zsh, dash, ksh\n"
-    "    whichcudnn env --fish --log ~/logs/ | source   fish\n"
-    "\n"
-    "What LD_PRELOAD holds already stays in front; where the library is in it, it\n"
-    "stays as it is. The lines may be kept in a file: they look when they are read.\n"
-    "\n"
-    "  --fish       for fish; without it for shells of POSIX\n"
-    "  --unset      lines that take it out again, as things are now\n"
-    "  --log PLACE  WHICHCUDNN_LOG, too: a directory (made, with a / at its end), or\n"
-    "               a file name (%p pid, %n node, %r rank)\n"
-    "  --help       this text\n"
-    "\n"
-    "Exit status: 0; 2 usage, or the library was not found.\n";
+static bool fish, unset;
+static const char *log_given;
 
-struct options {
-    const char *log;
-    bool fish, unset;
-    struct options_common common;
+static bool take_log(const char *place) {
+    log_given = place;
+    if (!*place)
+        complain("--log takes a place");
+    return *place;
+}
+
+static const struct option_row rows[] = {
+    {"fish", NULL, "for fish; without it for shells of POSIX", .flag = &fish},
+    {"unset", NULL, "lines that take it out again, as things are now", .flag = &unset},
+    {"log", " PLACE",
+     "WHICHCUDNN_LOG, too: a directory (made, with a / at its end), or\na file name (%p pid, %n "
+     "node, %r rank)",
+     .take = take_log},
+    {"color", "=WHEN", NULL, .value = &options.when},
+    OPTIONS_END,
+};
+
+static const struct usage usage = {
+    .begin = "Usage: whichcudnn env [--fish] [--unset] [--log PLACE]\n\n"
+             "Prints lines that put libwhichcudnn.so into whatever the shell starts from then\n"
+             "on:\n\n"
+             "    eval \"$(whichcudnn env --log ~/logs/)\"         sh, bash, zsh, dash, ksh\n"
+             "    whichcudnn env --fish --log ~/logs/ | source   fish\n\n"
+             "What LD_PRELOAD holds already stays in front; where the library is in it, it\n"
+             "stays as it is. The lines may be kept in a file: they look when they are read.\n\n",
+    .options = rows,
+    .end = "Exit status: 0; 2 usage, or the library was not found.\n",
+    .arguments = "no argument",
 };
 
 /* One word of the shell. Within quotes of POSIX nothing is special but the quote itself; fish knows
  * a backslash there, too. */
-static void print_quoted(const char *s, bool fish) {
+static void print_quoted(const char *s) {
     putchar('\'');
     for (; *s; s++) {
         if (fish && (*s == '\'' || *s == '\\'))
@@ -51,93 +59,77 @@ static void print_quoted(const char *s, bool fish) {
     putchar('\'');
 }
 
-static void print_set(const char *name, const char *value, bool fish) {
+static void print_set(const char *name, const char *value) {
     printf(fish ? "set -gx %s " : "%s=", name);
-    print_quoted(value, fish);
+    print_quoted(value);
     if (!fish)
         printf("\nexport %s", name);
     putchar('\n');
 }
 
-static void print_unset(const char *name, bool fish) {
+static void print_unset(const char *name) {
     printf(fish ? "set -e %s\n" : "unset %s\n", name);
 }
 
 /* Two copies of the library, of whatever path, would both be loaded. */
 static void print_preload_sh(const char *shim) {
     fputs("case \" ${LD_PRELOAD-} \" in\n*[\\ :/]", stdout);
-    print_quoted(wc_base_name(shim), false);
+    print_quoted(wc_base_name(shim));
     fputs("[\\ :]*) ;;\n*) LD_PRELOAD=\"${LD_PRELOAD:+$LD_PRELOAD:}\"", stdout);
-    print_quoted(shim, false);
+    print_quoted(shim);
     fputs(" ;;\nesac\nexport LD_PRELOAD\n", stdout);
 }
 
 static void print_preload_fish(const char *shim) {
     fputs("if not contains -- ", stdout);
-    print_quoted(wc_base_name(shim), true);
+    print_quoted(wc_base_name(shim));
     fputs(" (string replace -r -- '.*/' '' (string split -- : (string replace -a -- ' ' : "
           "\"$LD_PRELOAD\")))\n    set -gx LD_PRELOAD (string join -- : $LD_PRELOAD ",
           stdout);
-    print_quoted(shim, true);
+    print_quoted(shim);
     fputs(")\nend\n", stdout);
 }
 
-static void print_lines(const char *shim, const struct options *options) {
+static void print_lines(const char *shim) {
     struct log_place place;
 
-    if (options->fish)
+    if (fish)
         print_preload_fish(shim);
     else
         print_preload_sh(shim);
-    if (!options->log)
+    if (!log_given)
         return;
-    log_place_choose(&place, options->log);
-    print_set("WHICHCUDNN_LOG", place.value, options->fish);
+    log_place_choose(&place, log_given);
+    print_set("WHICHCUDNN_LOG", place.value);
     log_place_end(&place);
 }
 
-static void print_lines_back(const char *shim, const struct options *options) {
+static void print_lines_back(const char *shim) {
     char *rest = preload_without(getenv("LD_PRELOAD"), shim);
 
     if (rest)
-        print_set("LD_PRELOAD", rest, options->fish);
+        print_set("LD_PRELOAD", rest);
     else
-        print_unset("LD_PRELOAD", options->fish);
-    print_unset("WHICHCUDNN_LOG", options->fish);
+        print_unset("LD_PRELOAD");
+    print_unset("WHICHCUDNN_LOG");
     free(rest);
 }
 
-static bool take_option(int c, char *value, void *own) {
-    struct options *options = own;
+static int print_env(int n, char **arguments) {
+    char *shim = preload_find_shim();
 
-    if (c == 'l')
-        options->log = value;
-    else if (c == 'f')
-        options->fish = true;
+    (void)n;
+    (void)arguments;
+    if (!shim)
+        return EXIT_USAGE;
+    if (unset)
+        print_lines_back(shim);
     else
-        options->unset = true;
-    return c != 'l' || *value || (complain("--log takes a place"), false);
+        print_lines(shim);
+    free(shim);
+    return EXIT_NOTHING_WRONG;
 }
 
 int cmd_env(int argc, char **argv) {
-    static const struct option known[] = {{"fish", no_argument, NULL, 'f'},
-                                          {"unset", no_argument, NULL, 'u'},
-                                          {"log", required_argument, NULL, 'l'},
-                                          OPTIONS_ALL};
-    const struct options_kind kind = {usage, "h", known, take_option, stdout, 0, 0, "no argument"};
-    struct options options = {.log = NULL};
-    int answer = options_read(argc, argv, &kind, &options.common, &options);
-    char *shim;
-
-    if (answer >= 0)
-        return answer;
-    shim = preload_find_shim();
-    if (!shim)
-        return EXIT_USAGE;
-    if (options.unset)
-        print_lines_back(shim, &options);
-    else
-        print_lines(shim, &options);
-    free(shim);
-    return EXIT_NOTHING_WRONG;
+    return options_run(argc, argv, &usage, print_env);
 }

@@ -17,22 +17,32 @@
 #define NEAREST_MOST 2
 #define ID_MOST 64
 
-static const char usage[] =
-    "Usage: whichcudnn explain [--json] [--color=WHEN] [ID | --text FILE]\n"
-    "\n"
-    "The page of a finding: what it means, how it is seen, why it comes about, what\n"
-    "to do, how to check that it is repaired. Without ID: all findings.\n"
-    "\n"
-    "  --text FILE   a saved error text or traceback (- for standard input): which\n"
-    "                messages it has, whether they are fatal or noise, which findings\n"
-    "                fit, what to run next\n"
-    "  --json        id, severity, title, page (as in docs/findings.md); of a text\n"
-    "                its messages and the findings that fit\n"
-    "  --color=WHEN  auto (on a terminal, unless NO_COLOR is set), always, never\n"
-    "  --help        this text\n"
-    "\n"
-    "Exit status: 0; 2 usage, an unknown id, a text that cannot be read; 3 a text in\n"
-    "which nothing is known.\n";
+static const char *text;
+
+static const struct option_row rows[] = {
+    {"text", " FILE",
+     "a saved error text or traceback (- for standard input): which\nmessages it has, whether they "
+     "are fatal or noise, which findings\nfit, what to run next",
+     .value = &text},
+    {"json", NULL,
+     "id, severity, title, page (as in docs/findings.md); of a text\nits messages and the findings "
+     "that fit",
+     .flag = &options.json},
+    {"color", "=WHEN", "auto (on a terminal, unless NO_COLOR is set), always, never",
+     .value = &options.when},
+    OPTIONS_END,
+};
+
+static const struct usage usage = {
+    .begin = "Usage: whichcudnn explain [--json] [--color=WHEN] [ID | --text FILE]\n\n"
+             "The page of a finding: what it means, how it is seen, why it comes about, what\n"
+             "to do, how to check that it is repaired. Without ID: all findings.\n\n",
+    .options = rows,
+    .end = "Exit status: 0; 2 usage, an unknown id, a text that cannot be read; 3 a text in\n"
+           "which nothing is known.\n",
+    .most = 1,
+    .arguments = "one id",
+};
 
 static const char *word_of(const struct wc_finding_kind *kind) {
     return wc_enum_word(WC_ENUM_severity, kind->severity);
@@ -118,7 +128,7 @@ static json_t *finding_json(const struct wc_finding_kind *kind) {
                      kind->title, "page", text_to_json(page_of(kind->id)));
 }
 
-static enum exit_code list(const struct options_common *options) {
+static enum exit_code list(void) {
     static const enum paint paints[] = {
         [WC_severity_NOTE] = PAINT_NOTE,
         [WC_severity_WARNING] = PAINT_WARNING,
@@ -126,22 +136,22 @@ static enum exit_code list(const struct options_common *options) {
     };
     size_t n;
     const struct wc_finding_kind *kind = wc_finding_kinds(&n);
-    json_t *array = options->json ? json_array() : NULL;
+    json_t *array = options.json ? json_array() : NULL;
 
     for (size_t i = 0; i < n; i++) {
         if (array)
             json_array_append_new(array, finding_json(&kind[i]));
         else
             printf("%s%-7s%s  %s\n           %s\n",
-                   paint_begin(options->colour, paints[kind[i].severity]), word_of(&kind[i]),
-                   paint_end(options->colour), kind[i].id, kind[i].title);
+                   paint_begin(options.colour, paints[kind[i].severity]), word_of(&kind[i]),
+                   paint_end(options.colour), kind[i].id, kind[i].title);
     }
     if (array)
         json_print(stdout, array);
     return EXIT_NOTHING_WRONG;
 }
 
-static enum exit_code explain(const char *id, const struct options_common *options) {
+static enum exit_code explain(const char *id) {
     size_t n;
     const struct wc_finding_kind *kind = wc_finding_kinds(&n);
 
@@ -149,7 +159,7 @@ static enum exit_code explain(const char *id, const struct options_common *optio
         kind++, n--;
     if (n == 0)
         return unknown(id);
-    if (options->json) {
+    if (options.json) {
         json_print(stdout, finding_json(kind));
         return EXIT_NOTHING_WRONG;
     }
@@ -157,34 +167,21 @@ static enum exit_code explain(const char *id, const struct options_common *optio
         complain("explain: %s has no page; docs/findings.md wants a section `%s`", id, id);
         return EXIT_USAGE;
     }
-    printf("%s%s%s\n\n", paint_begin(options->colour, PAINT_BOLD), id, paint_end(options->colour));
-    page_print(stdout, id, options->colour);
+    printf("%s%s%s\n\n", paint_begin(options.colour, PAINT_BOLD), id, paint_end(options.colour));
+    page_print(stdout, id, options.colour);
     return EXIT_NOTHING_WRONG;
 }
 
-static bool take_option(int c, char *value, void *own) {
-    const char **text = own;
-
-    (void)c; /* --text is all there is */
-    *text = value;
-    return true;
-}
-
-int cmd_explain(int argc, char **argv) {
-    static const struct option known[] = {
-        {"text", required_argument, NULL, 't'}, OPTIONS_JSON, OPTIONS_ALL};
-    const struct options_kind kind = {usage, "h", known, take_option, stdout, 0, 1, "one id"};
-    struct options_common options = {false, false};
-    const char *text = NULL;
-    int answer = options_read(argc, argv, &kind, &options, &text);
-
-    if (answer >= 0)
-        return answer;
-    if (text && optind < argc) {
-        complain("either an id or --text FILE is expected; see %s --help", argv[0]);
+static int explain_argument(int n, char **arguments) {
+    if (text && n > 0) {
+        complain("either an id or --text FILE is expected; see whichcudnn explain --help");
         return EXIT_USAGE;
     }
     if (text)
-        return explain_text(text, &options);
-    return optind < argc ? explain(argv[optind], &options) : list(&options);
+        return (int)explain_text(text, &options);
+    return (int)(n > 0 ? explain(arguments[0]) : list());
+}
+
+int cmd_explain(int argc, char **argv) {
+    return options_run(argc, argv, &usage, explain_argument);
 }

@@ -10,32 +10,33 @@
 #include "tools/report/layout.h"
 #include "tools/report/render.h"
 
-static const char usage[] =
-    "Usage: whichcudnn inspect [-v] [--json] [--color=WHEN] PID...\n"
-    "\n"
-    "Says of running processes, started with whichcudnn or without, which cuDNN each\n"
-    "got, from where, and what does not match: the same as report, but for what is\n"
-    "over (requests that failed, calls, their order). Reads /proc and the files that\n"
-    "are mapped; the process is neither stopped nor changed.\n"
-    "\n"
-    "  -v, --verbose  everything that is known, nothing shortened\n"
-    "  --json         the same as JSON (docs/report.schema.json); of several a list\n"
-    "  --color=WHEN   auto (on a terminal, unless NO_COLOR is set), always, never\n"
-    "  --help         this text\n"
-    "\n"
-    "For another user's process root is needed. What hosts are bound to stands in the\n"
-    "memory of the process: where kernel.yama.ptrace_scope is not 0, only its parent\n"
-    "or root may read that.\n"
-    "\n"
-    "Exit status: 0 nothing wrong, 1 errors found, 2 usage, no such process or not\n"
-    "permitted, 3 nothing observed.\n";
+static bool verbose;
 
-static bool take_option(int c, char *value, void *verbose) {
-    (void)c;
-    (void)value;
-    *(bool *)verbose = true;
-    return true;
-}
+static const struct option_row rows[] = {
+    {"verbose", NULL, "everything that is known, nothing shortened", 'v', .flag = &verbose},
+    {"json", NULL, "the same as JSON (docs/report.schema.json); of several a list",
+     .flag = &options.json},
+    {"color", "=WHEN", "auto (on a terminal, unless NO_COLOR is set), always, never",
+     .value = &options.when},
+    OPTIONS_END,
+};
+
+static const struct usage usage = {
+    .begin = "Usage: whichcudnn inspect [-v] [--json] [--color=WHEN] PID...\n\n"
+             "Says of running processes, started with whichcudnn or without, which cuDNN each\n"
+             "got, from where, and what does not match: the same as report, but for what is\n"
+             "over (requests that failed, calls, their order). Reads /proc and the files that\n"
+             "are mapped; the process is neither stopped nor changed.\n\n",
+    .options = rows,
+    .end = "For another user's process root is needed. What hosts are bound to stands in the\n"
+           "memory of the process: where kernel.yama.ptrace_scope is not 0, only its parent\n"
+           "or root may read that.\n\n"
+           "Exit status: 0 nothing wrong, 1 errors found, 2 usage, no such process or not\n"
+           "permitted, 3 nothing observed.\n",
+    .least = 1,
+    .most = -1,
+    .arguments = "the number of a process",
+};
 
 static struct source *inspect_argument(const char *text) {
     struct source *source;
@@ -54,14 +55,13 @@ static struct source *inspect_argument(const char *text) {
 }
 
 /* Adds it to the list where JSON is wanted, else prints it. */
-static enum exit_code emit(const struct source *source, const struct options_common *options,
-                           bool verbose, json_t *list) {
-    struct layout layout = {.to = stdout, .colour = options->colour, .whole = verbose};
+static enum exit_code emit(const struct source *source, json_t *list) {
+    struct layout layout = {.to = stdout, .colour = options.colour, .whole = verbose};
     struct report report;
     enum exit_code answer;
 
     report_make(&report, source);
-    if (options->json)
+    if (options.json)
         json_array_append_new(list, render_json(&report));
     else
         render_text(&layout, &report);
@@ -70,32 +70,27 @@ static enum exit_code emit(const struct source *source, const struct options_com
     return answer;
 }
 
-int cmd_inspect(int argc, char **argv) {
-    static const struct option known[] = {
-        {"verbose", no_argument, NULL, 'v'}, OPTIONS_JSON, OPTIONS_ALL};
-    const struct options_kind kind = {usage,  "hv", known, take_option,
-                                      stdout, 1,    -1,    "the number of a process"};
-    struct options_common options = {false, false};
-    bool verbose = false;
-    int answer = options_read(argc, argv, &kind, &options, &verbose), told = 0;
+static int inspect_arguments(int n, char **arguments) {
     enum exit_code found = EXIT_NOTHING_OBSERVED;
-    json_t *list;
+    json_t *list = json_array();
+    int told = 0;
 
-    if (answer >= 0)
-        return answer;
-    list = json_array();
-    for (int i = optind; i < argc; i++) {
-        struct source *source = inspect_argument(argv[i]);
+    for (int i = 0; i < n; i++) {
+        struct source *source = inspect_argument(arguments[i]);
         if (!source)
             continue;
         if (told++ > 0 && !options.json)
             putchar('\n');
-        found = exit_code_of_both(found, emit(source, &options, verbose, list));
+        found = exit_code_of_both(found, emit(source, list));
         source_free(source);
     }
     /* One that was asked for is an object, several are a list. */
     if (options.json && told > 0)
-        json_print(stdout, json_incref(argc - optind > 1 ? list : json_array_get(list, 0)));
+        json_print(stdout, json_incref(n > 1 ? list : json_array_get(list, 0)));
     json_decref(list);
-    return told == argc - optind ? found : EXIT_USAGE;
+    return told == n ? (int)found : EXIT_USAGE;
+}
+
+int cmd_inspect(int argc, char **argv) {
+    return options_run(argc, argv, &usage, inspect_arguments);
 }

@@ -13,53 +13,43 @@
 #include "tools/scan/scan.h"
 #include "tools/util/terminal.h"
 
-static const char usage[] =
-    "Usage: whichcudnn lock [option]... [LOG|LOCK|PID]\n"
-    "\n"
-    "Keeps which cuDNN a process got in a small file to be kept with a project:\n"
-    "hosts, libraries, versions, build-ids, rules, installations, the driver; one\n"
-    "fact a line, the same for the same stack (docs/lock.md). `whichcudnn check` says\n"
-    "what is no longer so; diff and report read it, too. Without LOG: your newest.\n"
-    "DIR:PID takes one process of a directory of logs.\n"
-    "\n"
-    "  -o, --output FILE  instead of standard output\n"
-    "  --scan DIR         of what would be loaded there, before anything runs\n"
-    "  --paths            with directories of this computer, and the environment\n"
-    "  --requirements     instead of the lock: what pip installs to get the same\n"
-    "  --color=WHEN       auto, always, never\n"
-    "  -h, --help         this text\n"
-    "\n"
-    "Exit status: 0 written, 1 written though errors were found, 2 usage, unreadable,\n"
-    "or not written, 3 nothing written: nothing was observed, or nothing is of pip.\n";
+static const char *output, *scanned;
+static bool paths, requirements;
 
-struct options {
-    struct options_common common;
-    const char *output, *scan;
-    bool paths, requirements;
+static const struct option_row rows[] = {
+    {"output", " FILE", "instead of standard output", 'o', .value = &output},
+    {"scan", " DIR", "of what would be loaded there, before anything runs", .value = &scanned},
+    {"paths", NULL, "with directories of this computer, and the environment", .flag = &paths},
+    {"requirements", NULL, "instead of the lock: what pip installs to get the same",
+     .flag = &requirements},
+    {"color", "=WHEN", "auto, always, never", .value = &options.when},
+    OPTIONS_END,
 };
 
-static bool take_option(int c, char *value, void *own) {
-    struct options *options = own;
-
-    if (c == 'o')
-        options->output = value;
-    if (c == 's')
-        options->scan = value;
-    options->paths = options->paths || c == 'p';
-    options->requirements = options->requirements || c == 'r';
-    return true;
-}
+static const struct usage usage = {
+    .begin = "Usage: whichcudnn lock [option]... [LOG|LOCK|PID]\n\n"
+             "Keeps which cuDNN a process got in a small file to be kept with a project:\n"
+             "hosts, libraries, versions, build-ids, rules, installations, the driver; one\n"
+             "fact a line, the same for the same stack (docs/lock.md). `whichcudnn check` says\n"
+             "what is no longer so; diff and report read it, too. Without LOG: your newest.\n"
+             "DIR:PID takes one process of a directory of logs.\n\n",
+    .options = rows,
+    .end = "Exit status: 0 written, 1 written though errors were found, 2 usage, unreadable,\n"
+           "or not written, 3 nothing written: nothing was observed, or nothing is of pip.\n",
+    .most = 1,
+    .arguments = "one process",
+};
 
 /* NULL: not made. The caller frees. */
-static char *make_text(const struct source *source, const struct options *options) {
+static char *make_text(const struct source *source) {
     struct sink text;
     FILE *to = sink_begin(&text);
     size_t n = 1;
 
-    if (options->requirements)
+    if (requirements)
         n = lock_write_requirements(to, source);
     else
-        lock_write(to, source, options->paths);
+        lock_write(to, source, paths);
     if (n > 0)
         return sink_end(&text);
     free(sink_end(&text));
@@ -78,8 +68,7 @@ static bool write_text(const char *text, const char *path) {
     return good;
 }
 
-static enum exit_code lock(const struct source *source, const struct report *r,
-                           const struct options *options) {
+static enum exit_code lock(const struct source *source, const struct report *r) {
     enum exit_code found = report_exit_code(r);
     char *text;
     bool good;
@@ -88,10 +77,10 @@ static enum exit_code lock(const struct source *source, const struct report *r,
         complain("%s: nothing was observed in it", source->path);
         return found;
     }
-    text = make_text(source, options);
+    text = make_text(source);
     if (!text)
         return EXIT_NOTHING_OBSERVED;
-    good = write_text(text, options->output);
+    good = write_text(text, output);
     free(text);
     if (found == EXIT_ERRORS_FOUND)
         complain("errors were found in what is kept; the first: %s", r->findings.p[0].title);
@@ -120,48 +109,42 @@ static struct source *scan_one(struct scan *scan, const char *path) {
     return NULL;
 }
 
-static int lock_one(const struct source *source, const struct options *options) {
+static int lock_one(const struct source *source) {
     struct report report;
     int answer;
 
     if (!source)
         return EXIT_USAGE;
     report_make(&report, source);
-    answer = (int)lock(source, &report, options);
+    answer = (int)lock(source, &report);
     report_end(&report);
     return answer;
 }
 
-static int lock_scan(const struct options *options) {
+static int lock_scan(void) {
     struct scan *scan = must_allocate(sizeof(*scan));
-    int answer = lock_one(scan_one(scan, options->scan), options);
+    int answer = lock_one(scan_one(scan, scanned));
 
     scan_end(scan);
     free(scan);
     return answer;
 }
 
-int cmd_lock(int argc, char **argv) {
-    static const struct option known[] = {{"output", required_argument, NULL, 'o'},
-                                          {"scan", required_argument, NULL, 's'},
-                                          {"paths", no_argument, NULL, 'p'},
-                                          {"requirements", no_argument, NULL, 'r'},
-                                          OPTIONS_ALL};
-    const struct options_kind kind = {usage,  "ho:", known, take_option,
-                                      stdout, 0,     1,     "one process"};
-    struct options options = {.output = NULL};
+static int lock_argument(int n, char **arguments) {
     struct inputs inputs = {.troubles = NULL};
-    int answer = options_read(argc, argv, &kind, &options.common, &options);
+    int answer;
 
-    if (answer >= 0)
-        return answer;
-    if (options.scan && optind < argc) {
-        complain("--scan and %s are two stacks; one of them is expected", argv[optind]);
+    if (scanned && n > 0) {
+        complain("--scan and %s are two stacks; one of them is expected", arguments[0]);
         return EXIT_USAGE;
     }
-    if (options.scan)
-        return lock_scan(&options);
-    answer = lock_one(input_read_one(&inputs, argv[optind]), &options);
+    if (scanned)
+        return lock_scan();
+    answer = lock_one(input_read_one(&inputs, arguments[0]));
     inputs_end(&inputs);
     return answer;
+}
+
+int cmd_lock(int argc, char **argv) {
+    return options_run(argc, argv, &usage, lock_argument);
 }

@@ -2,43 +2,129 @@
 /* See options.h. */
 #include "options.h"
 
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+
 #include "command.h"
 #include "tools/util/terminal.h"
 
-/* argv[0] is "whichcudnn NAME": see main.c. getopt begins its own complaints with it. */
+#define ROWS_MOST 16
+#define SHOWN_MOST 32
+#define COLUMN_MOST 20 /* an option wider than that does not move the texts of the others */
+
+struct options options = {.when = "auto"};
+
+/* ---- --help ---- */
+
+/* "-o, --output FILE"; returns its length. */
+static int show(const struct option_row *o, char to[SHOWN_MOST]) {
+    const char letter[] = {'-', o->letter, ',', ' ', '\0'};
+
+    return snprintf(to, SHOWN_MOST, "%s--%s%s", o->letter ? letter : "", o->name,
+                    o->argument ? o->argument : "");
+}
+
+static void print_row(const struct option_row *o, int column) {
+    char shown[SHOWN_MOST];
+
+    show(o, shown);
+    printf("  %-*s  ", column, shown);
+    for (const char *p = o->help; *p; p++)
+        if (*p == '\n')
+            printf("\n%*s", column + 4, "");
+        else
+            putchar(*p);
+    putchar('\n');
+}
+
+static int print_help(const struct usage *u) {
+    char shown[SHOWN_MOST];
+    int column = 0;
+
+    for (const struct option_row *o = u->options; o->name; o++) {
+        int width = o->help ? show(o, shown) : 0;
+        if (width > column && width <= COLUMN_MOST)
+            column = width;
+    }
+    fputs(u->begin, stdout);
+    for (const struct option_row *o = u->options; o->name; o++)
+        if (o->help)
+            print_row(o, column);
+    putchar('\n');
+    return fputs(u->end, stdout) < 0 ? EXIT_USAGE : EXIT_NOTHING_WRONG;
+}
+
+/* ---- what was given ---- */
+
+/* getopt begins its own complaints with argv[0], too. */
 static int misused(char **argv) {
     complain("see %s --help", argv[0]);
     return EXIT_USAGE;
 }
 
-static int count_arguments(int n, char **argv, const struct options_kind *kind) {
-    if (n < kind->least)
-        complain("%s is expected", kind->arguments);
-    else if (kind->most >= 0 && n > kind->most)
-        complain("%s is expected, not also %s", kind->arguments, argv[optind + kind->most]);
-    else
-        return -1;
-    return misused(argv);
+/* By which getopt_long names a row. */
+static int code_of(const struct option_row *rows, int i) {
+    return rows[i].letter ? rows[i].letter : UCHAR_MAX + 1 + i;
 }
 
-int options_read(int argc, char **argv, const struct options_kind *kind,
-                 struct options_common *common, void *own) {
-    const char *colour = "auto";
-    int c;
+static void fill_in(const struct usage *u, struct option *known, char *letters) {
+    const struct option_row *rows = u->options;
 
-    while ((c = getopt_long(argc, argv, kind->letters, kind->known, NULL)) != -1) {
-        if (c == 'h')
-            return fputs(kind->usage, stdout) < 0 ? EXIT_USAGE : EXIT_NOTHING_WRONG;
-        if (c == 'c')
-            colour = optarg;
-        else if (c == 'j')
-            common->json = true;
-        else if (c == '?' || !kind->take(c, optarg, own))
-            return misused(argv);
+    if (u->is_prefix)
+        *letters++ = '+';
+    for (int i = 0; rows[i].name; i++) {
+        known[i] = (struct option){rows[i].name, rows[i].argument ? 1 : 0, NULL, code_of(rows, i)};
+        if (rows[i].letter)
+            *letters++ = rows[i].letter;
+        if (rows[i].letter && rows[i].argument)
+            *letters++ = ':';
     }
-    if (!colour_choose(colour, kind->coloured, &common->colour)) {
-        complain("--color takes auto, always or never, not %s", colour);
+}
+
+/* False: it is none, or its argument is bad; that was complained of. */
+static bool take(const struct option_row *rows, int code) {
+    int i = 0;
+
+    while (rows[i].name && code_of(rows, i) != code)
+        i++;
+    if (!rows[i].name)
+        return false;
+    if (rows[i].flag)
+        return *rows[i].flag = true;
+    if (rows[i].take)
+        return rows[i].take(optarg);
+    *rows[i].value = optarg;
+    return true;
+}
+
+static bool count_arguments(int n, char **arguments, const struct usage *u) {
+    if (n < u->least)
+        complain("%s is expected", u->arguments);
+    else if (u->most >= 0 && n > u->most)
+        complain("%s is expected, not also %s", u->arguments, arguments[u->most]);
+    else
+        return true;
+    return false;
+}
+
+int options_run(int argc, char **argv, const struct usage *u, int (*run)(int n, char **arguments)) {
+    struct option known[ROWS_MOST] = {{.name = NULL}};
+    char letters[2 * ROWS_MOST] = "";
+    int code;
+
+    fill_in(u, known, letters);
+    while ((code = getopt_long(argc, argv, letters, known, NULL)) != -1) {
+        if (!take(u->options, code))
+            return misused(argv);
+        if (options.help)
+            return print_help(u);
+    }
+    if (!colour_choose(options.when, u->colours_stderr ? stderr : stdout, &options.colour)) {
+        complain("--color takes auto, always or never, not %s", options.when);
         return misused(argv);
     }
-    return count_arguments(argc - optind, argv, kind);
+    if (!count_arguments(argc - optind, argv + optind, u))
+        return misused(argv);
+    return run(argc - optind, argv + optind);
 }

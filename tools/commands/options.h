@@ -1,38 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The options that every subcommand has, and how options are read: --help, --json, --color.
+ * The options of a subcommand: a row each, of which its --help and the reading of options are made.
  */
 #pragma once
 
-#include <getopt.h>
 #include <stdbool.h>
-#include <stdio.h>
 
-/* The last rows of a table of options; --json is left out by a subcommand that prints none. */
-#define OPTIONS_JSON                                                                               \
-    { "json", no_argument, NULL, 'j' }
-#define OPTIONS_ALL                                                                                \
-    {"color", required_argument, NULL, 'c'}, {"help", no_argument, NULL, 'h'}, {                   \
-        NULL, 0, NULL, 0                                                                           \
+struct option_row {
+    const char *name, *argument; /* "color", "=WHEN" as --help shows it; NULL: it takes none */
+    const char *help;            /* may be several lines; NULL: --help does not show it */
+    char letter;                 /* 0: none */
+    bool *flag;                  /* set where the option is given; or else */
+    const char **value;          /* set to its argument; or else */
+    bool (*take)(const char *);  /* reads its argument; false: that is bad, and complained of */
+};
+
+/* At the end of each table. */
+#define OPTIONS_END                                                                                \
+    {"help", NULL, "this text", 'h', .flag = &options.help}, {                                     \
+        .name = NULL                                                                               \
     }
 
-/* An own option is handed to `take`; false: its value is bad, and `take` has complained. */
-typedef bool options_take(int c, char *value, void *own);
-
-struct options_kind {
-    const char *usage;          /* what --help prints: a screen of 80 columns */
-    const char *letters;        /* as getopt's; "+" first: what follows is another's command line */
-    const struct option *known; /* ends with OPTIONS_ALL; 'j', 'c', 'h' and '?' are taken */
-    options_take *take;         /* NULL: no options of its own */
-    FILE *coloured;             /* where colour would go */
-    int least, most;            /* how many arguments; most -1: any number */
-    const char *arguments;      /* what is expected of them, for the complaint: "a log" */
+struct usage {
+    const char *begin, *end;          /* of --help, before and behind the options */
+    const struct option_row *options; /* in a screen of 24 lines of 80 columns with the rest */
+    int least, most;                  /* how many arguments; most -1: any number */
+    const char *arguments;            /* what is expected of them, for the complaint: "a log" */
+    bool is_prefix;                   /* the arguments are another's command line */
+    bool colours_stderr;              /* what may have colour is printed there */
 };
 
-struct options_common {
-    bool json, colour;
+/* To which rows of several subcommands point. */
+struct options {
+    bool json, help;
+    const char *when; /* of --color, which is read into: */
+    bool colour;
 };
+extern struct options options;
 
-/* -1: go on, the arguments begin at argv[optind]; else the exit code, all printed. */
-int options_read(int argc, char **argv, const struct options_kind *kind,
-                 struct options_common *common, void *own);
+/* Reads the options in argv (argv[0] is "whichcudnn NAME") and has `run` do the rest: n arguments,
+ * with a NULL behind them. Returns the exit code. */
+int options_run(int argc, char **argv, const struct usage *u, int (*run)(int n, char **arguments));

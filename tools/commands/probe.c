@@ -20,34 +20,46 @@
 #include "tools/run/preload.h"
 #include "tools/util/terminal.h"
 
-#define PATIENCE 120 /* seconds; a first convolution may compile for a while */
 #define DIFFERENCES_MOST 16
 #define SAID_MOST 8 /* lines */
 
-static const char usage[] =
-    "Usage: whichcudnn probe [option]... [-- COMMAND [argument...]]\n"
-    "\n"
-    "Loads the cuDNN that this environment gives, in a process of its own, creates a\n"
-    "handle and computes one small convolution: does it work, or where does it stop?\n"
-    "\n"
-    "  -- COMMAND     the cuDNN that COMMAND loads, as in:\n"
-    "                 -- python -c 'import torch; torch.backends.cudnn.version()'\n"
-    "  --like LOG     that of the process of this log (or directory of logs), with\n"
-    "                 its environment; says which files are no longer what they were\n"
-    "  --timeout SEC  120; then what was tried is said to hang\n"
-    "  --json         as JSON\n"
-    "  --color=WHEN   auto, always, never\n"
-    "  --help         this text\n"
-    "\n"
-    "Without either: the first of libcudnn.so.9, .8, .7, libcudnn.so that is found.\n"
-    "\n"
-    "Exit status: 0 it works, 1 it does not, 2 usage or a LOG that cannot be read,\n"
-    "3 there is no GPU to try on, or nothing loaded cuDNN.\n";
+static const char *like_log;
+static int timeout = 120; /* seconds; a first convolution may compile for a while */
 
-struct options {
-    const char *like;
-    int timeout;
-    struct options_common common;
+static bool take_timeout(const char *value) {
+    char *end;
+
+    timeout = (int)strtol(value, &end, 10);
+    if (*value && !*end && timeout > 0 && timeout <= 24 * 3600)
+        return true;
+    complain("--timeout takes seconds, not %s", value);
+    return false;
+}
+
+static const struct option_row rows[] = {
+    {"like", " LOG",
+     "that of the process of this log (or directory of logs), with\nits environment; says which "
+     "files are no longer what they were",
+     .value = &like_log},
+    {"timeout", " SEC", "120; then what was tried is said to hang", .take = take_timeout},
+    {"json", NULL, "as JSON", .flag = &options.json},
+    {"color", "=WHEN", "auto, always, never", .value = &options.when},
+    OPTIONS_END,
+};
+
+static const struct usage usage = {
+    .begin = "Usage: whichcudnn probe [option]... [-- COMMAND [argument...]]\n\n"
+             "Loads the cuDNN that this environment gives, in a process of its own, creates a\n"
+             "handle and computes one small convolution: does it work, or where does it stop?\n\n"
+             "  -- COMMAND     the cuDNN that COMMAND loads, as in:\n"
+             "                 -- python -c 'import torch; torch.backends.cudnn.version()'\n",
+    .options = rows,
+    .end = "Without either: the first of libcudnn.so.9, .8, .7, libcudnn.so that is found.\n\n"
+           "Exit status: 0 it works, 1 it does not, 2 usage or a LOG that cannot be read,\n"
+           "3 there is no GPU to try on, or nothing loaded cuDNN.\n",
+    .most = -1,
+    .arguments = "a command",
+    .is_prefix = true,
 };
 
 enum answer { ANSWER_WORKS, ANSWER_STOPS, ANSWER_NO_GPU };
@@ -135,7 +147,7 @@ static void read_log(struct probed *p, const char *path) {
 }
 
 static bool probe(struct probed *p, const struct like *like, const char *shim,
-                  const char *directory, const struct options *options) {
+                  const char *directory) {
     char *path = like ? must_copy(like->facade->r.path) : NULL;
     char *arguments[] = {"whichcudnn", "probe", "--child", path, NULL};
     char *log = must_format("%s/log.jsonl", directory), *save, *line;
@@ -146,7 +158,7 @@ static bool probe(struct probed *p, const struct like *like, const char *shim,
     p->trial = (struct trial){.arguments = arguments,
                               .prepare = set_environment,
                               .arg = &environment,
-                              .patience = options->timeout};
+                              .patience = timeout};
     p->version = WC_VERSION_NONE;
     good = trial_run(&p->trial);
     if (good) {
@@ -255,12 +267,13 @@ static void print_hint(const struct probed *p) {
 }
 
 static void print_answer(const struct probed *p, const struct like *like, char **differences,
-                         size_t n, bool colour) {
+                         size_t n) {
     static const char *const words[] = {"ok", "error", "nothing tried"};
     static const enum paint paints[] = {PAINT_OK, PAINT_ERROR, PAINT_NOTE};
     char *text = answer_text(p);
 
-    printf("%s%s%s", paint_begin(colour, paints[p->answer]), words[p->answer], paint_end(colour));
+    printf("%s%s%s", paint_begin(options.colour, paints[p->answer]), words[p->answer],
+           paint_end(options.colour));
     print_format(stdout, ": %s\n", text);
     if (p->has_report)
         print_objects(&p->report.source->stack);
@@ -299,23 +312,22 @@ static void print_json(const struct probed *p, const struct like *like, char **d
     free(text);
 }
 
-static int probe_and_print(const struct like *like, const char *shim, const char *directory,
-                           const struct options *options) {
+static int probe_and_print(const struct like *like, const char *shim, const char *directory) {
     static const enum exit_code codes[] = {EXIT_NOTHING_WRONG, EXIT_ERRORS_FOUND,
                                            EXIT_NOTHING_OBSERVED};
     char *differences[DIFFERENCES_MOST];
     struct probed p = {.works = false};
     size_t n = 0;
 
-    if (!probe(&p, like, shim, directory, options))
+    if (!probe(&p, like, shim, directory))
         return EXIT_USAGE;
     if (like)
         n = like_differences(like, p.has_report ? &p.report.source->stack : NULL, differences,
                              DIFFERENCES_MOST);
-    if (options->common.json)
+    if (options.json)
         print_json(&p, like, differences, n);
     else
-        print_answer(&p, like, differences, n, options->common.colour);
+        print_answer(&p, like, differences, n);
     for (size_t i = 0; i < n; i++)
         free(differences[i]);
     probed_end(&p);
@@ -324,8 +336,7 @@ static int probe_and_print(const struct like *like, const char *shim, const char
 
 /* ---- like what? ---- */
 
-static int probe_like(const char *place, const char *shim, const char *directory,
-                      const struct options *options) {
+static int probe_like(const char *place, const char *shim, const char *directory) {
     struct like like;
     char *trouble;
     int answer = EXIT_NOTHING_OBSERVED;
@@ -336,20 +347,19 @@ static int probe_like(const char *place, const char *shim, const char *directory
         return EXIT_USAGE;
     }
     if (like.process)
-        answer = probe_and_print(&like, shim, directory, options);
+        answer = probe_and_print(&like, shim, directory);
     else
-        complain("%s: no cuDNN was loaded there", options->like ? options->like : "the command");
+        complain("%s: no cuDNN was loaded there", like_log ? like_log : "the command");
     like_end(&like);
     return answer;
 }
 
 /* The command's own output is not ours to show, unless it comes to nothing. */
-static int probe_command(char **command, const char *shim, const char *directory,
-                         const struct options *options) {
+static int probe_command(char **command, const char *shim, const char *directory) {
     char *place = must_format("%s/command/", directory);
     size_t n = 0;
     char **arguments;
-    struct trial trial = {.patience = options->timeout};
+    struct trial trial = {.patience = timeout};
     int answer = EXIT_USAGE;
 
     while (command[n])
@@ -360,7 +370,7 @@ static int probe_command(char **command, const char *shim, const char *directory
     memcpy(arguments + 6, command, n * sizeof(*arguments));
     trial.arguments = arguments;
     if (trial_run(&trial)) {
-        answer = probe_like(place, shim, directory, options);
+        answer = probe_like(place, shim, directory);
         if (answer == EXIT_NOTHING_OBSERVED && trial.status != 0)
             print_as_logged(stderr, trial.errors);
         trial_end(&trial);
@@ -372,56 +382,34 @@ static int probe_command(char **command, const char *shim, const char *directory
     return answer;
 }
 
-static int run_probe(char **command, const struct options *options) {
+static int run_probe(char **command) {
     char *shim = preload_find_shim(), *directory = shim ? trial_directory() : NULL;
     int answer = EXIT_USAGE;
 
     if (shim && !directory)
         complain("no directory can be made for the log: %s", strerror(errno));
-    else if (shim && options->like)
-        answer = probe_like(options->like, shim, directory, options);
+    else if (shim && like_log)
+        answer = probe_like(like_log, shim, directory);
     else if (shim && *command)
-        answer = probe_command(command, shim, directory, options);
+        answer = probe_command(command, shim, directory);
     else if (shim)
-        answer = probe_and_print(NULL, shim, directory, options);
+        answer = probe_and_print(NULL, shim, directory);
     if (directory)
         trial_directory_end(directory);
     free(shim);
     return answer;
 }
 
-static bool take_option(int c, char *value, void *own) {
-    struct options *options = own;
-    char *end;
-
-    if (c == 'l') {
-        options->like = value;
-        return true;
-    }
-    options->timeout = (int)strtol(value, &end, 10);
-    if (*value && !*end && options->timeout > 0 && options->timeout <= 24 * 3600)
-        return true;
-    complain("--timeout takes seconds, not %s", value);
-    return false;
-}
-
-int cmd_probe(int argc, char **argv) {
-    static const struct option known[] = {{"like", required_argument, NULL, 'l'},
-                                          {"timeout", required_argument, NULL, 't'},
-                                          OPTIONS_JSON,
-                                          OPTIONS_ALL};
-    const struct options_kind kind = {usage, "+h", known, take_option, stdout, 0, -1, "a command"};
-    struct options options = {.timeout = PATIENCE};
-    int answer;
-
-    if (argc >= 2 && strcmp(argv[1], "--child") == 0) /* see probe */
-        return probe_child(argc > 2 ? argv[2] : NULL);
-    answer = options_read(argc, argv, &kind, &options.common, &options);
-    if (answer >= 0)
-        return answer;
-    if (options.like && argv[optind]) {
+static int probe_arguments(int n, char **command) {
+    if (like_log && n > 0) {
         complain("either --like or a command, not both");
         return EXIT_USAGE;
     }
-    return run_probe(argv + optind, &options);
+    return run_probe(command);
+}
+
+int cmd_probe(int argc, char **argv) {
+    if (argc >= 2 && strcmp(argv[1], "--child") == 0) /* see probe */
+        return probe_child(argc > 2 ? argv[2] : NULL);
+    return options_run(argc, argv, &usage, probe_arguments);
 }

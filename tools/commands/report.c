@@ -13,35 +13,37 @@
 #include "tools/report/layout.h"
 #include "tools/report/render.h"
 
-static const char usage[] =
-    "Usage: whichcudnn report [options] [LOG...]\n"
-    "\n"
-    "Reads logs of libwhichcudnn.so and says which cuDNN each process got, from\n"
-    "where, and what does not match. LOG is a log, a lock, or a directory: then each\n"
-    "whichcudnn-*.jsonl in it. Several are told together: who agrees, what differs.\n"
-    "Without LOG: your newest one in $WHICHCUDNN_LOG, here, in $TMPDIR and /tmp.\n"
-    "\n"
-    "  -v, --verbose  nothing is shortened; the time line, and all that is known\n"
-    "  --json         as JSON (docs/report.schema.json); several logs give a list\n"
-    "  --markdown     to be pasted into an issue\n"
-    "  --html FILE    as a page with a picture; nothing else is needed to show it\n"
-    "  --redact       users, their home directories and nodes get other names\n"
-    "  --color=WHEN   auto (default: on a terminal, unless NO_COLOR is set), always,\n"
-    "                 never\n"
-    "  -h, --help     this text\n"
-    "\n"
-    "Exit status: 0 nothing wrong, 1 errors found, 2 usage or unreadable, 3 nothing\n"
-    "observed.\n";
+static bool verbose, markdown, redact;
+static const char *html; /* file */
 
-struct options {
-    struct options_common common;
-    bool verbose, markdown, redact;
-    const char *html; /* file */
+static const struct option_row rows[] = {
+    {"verbose", NULL, "nothing is shortened; the time line, and all that is known", 'v',
+     .flag = &verbose},
+    {"json", NULL, "as JSON (docs/report.schema.json); several logs give a list",
+     .flag = &options.json},
+    {"markdown", NULL, "to be pasted into an issue", .flag = &markdown},
+    {"html", " FILE", "as a page with a picture; nothing else is needed to show it",
+     .value = &html},
+    {"redact", NULL, "users, their home directories and nodes get other names", .flag = &redact},
+    {"color", "=WHEN", "auto (default: on a terminal, unless NO_COLOR is set), always,\nnever",
+     .value = &options.when},
+    OPTIONS_END,
 };
 
-static void print_text_of(const struct report *one, const struct merged *m,
-                          const struct options *options) {
-    struct layout l = {.to = stdout, .colour = options->common.colour, .whole = options->verbose};
+static const struct usage usage = {
+    .begin = "Usage: whichcudnn report [options] [LOG...]\n\n"
+             "Reads logs of libwhichcudnn.so and says which cuDNN each process got, from\n"
+             "where, and what does not match. LOG is a log, a lock, or a directory: then each\n"
+             "whichcudnn-*.jsonl in it. Several are told together: who agrees, what differs.\n"
+             "Without LOG: your newest one in $WHICHCUDNN_LOG, here, in $TMPDIR and /tmp.\n\n",
+    .options = rows,
+    .end = "Exit status: 0 nothing wrong, 1 errors found, 2 usage or unreadable, 3 nothing\n"
+           "observed.\n",
+    .most = -1,
+};
+
+static void print_text_of(const struct report *one, const struct merged *m) {
+    struct layout l = {.to = stdout, .colour = options.colour, .whole = verbose};
 
     if (m)
         render_merged(&l, m);
@@ -71,26 +73,26 @@ static bool write_html(const char *path, const struct report *one, const struct 
 }
 
 /* False: it could not be written, which is printed. */
-static bool print_all(struct report *reports, size_t n, const struct options *options) {
+static bool print_all(struct report *reports, size_t n) {
     struct merged merged, *m = n > 1 ? &merged : NULL;
     bool good = true;
 
     if (m)
         merge(m, reports, n);
-    if (options->html)
-        good = write_html(options->html, reports, m);
-    else if (options->common.json)
+    if (html)
+        good = write_html(html, reports, m);
+    else if (options.json)
         json_print(stdout, m ? render_merged_json(m) : render_json(reports));
-    else if (options->markdown)
+    else if (markdown)
         print_markdown(reports, m);
     else
-        print_text_of(reports, m, options);
+        print_text_of(reports, m);
     if (m)
         merged_end(m);
     return good;
 }
 
-static enum exit_code report_all(const struct logs *logs, const struct options *options) {
+static enum exit_code report_all(const struct logs *logs) {
     size_t n = logs->process_count;
     struct report *reports = must_allocate(n * sizeof(*reports));
     enum exit_code answer = EXIT_NOTHING_OBSERVED;
@@ -99,23 +101,12 @@ static enum exit_code report_all(const struct logs *logs, const struct options *
         report_make(&reports[i], logs->processes[i]);
         answer = exit_code_of_both(answer, report_exit_code(&reports[i]));
     }
-    if (!print_all(reports, n, options))
+    if (!print_all(reports, n))
         answer = EXIT_USAGE;
     for (size_t i = 0; i < n; i++)
         report_end(&reports[i]);
     free(reports);
     return answer;
-}
-
-static bool take_option(int c, char *value, void *own) {
-    struct options *options = own;
-
-    if (c == 'f')
-        options->html = value;
-    options->verbose = options->verbose || c == 'v';
-    options->markdown = options->markdown || c == 'm';
-    options->redact = options->redact || c == 'r';
-    return true;
 }
 
 static void report_troubles(const struct inputs *in, const struct redaction *names) {
@@ -126,26 +117,26 @@ static void report_troubles(const struct inputs *in, const struct redaction *nam
     }
 }
 
-static enum exit_code report(struct inputs *in, const struct options *options) {
-    struct redaction *names = options->redact ? redact_logs(&in->logs) : NULL;
+static enum exit_code report(struct inputs *in) {
+    struct redaction *names = redact ? redact_logs(&in->logs) : NULL;
     enum exit_code answer = EXIT_USAGE;
 
     report_troubles(in, names);
     if (in->logs.process_count > 0)
-        answer = report_all(&in->logs, options);
+        answer = report_all(&in->logs);
     if (names)
         redaction_free(names);
     return in->trouble_count > 0 ? EXIT_USAGE : answer;
 }
 
 /* No log named: the newest one. */
-static enum exit_code report_newest(struct inputs *in, const struct options *options) {
+static enum exit_code report_newest(struct inputs *in) {
     char *looked, *path = newest_log(&looked);
     enum exit_code answer = EXIT_NOTHING_OBSERVED;
 
     if (path) {
         input_read_files(in, path);
-        answer = report(in, options);
+        answer = report(in);
     } else {
         complain("nothing observed: no log of yours in %s", looked);
     }
@@ -154,28 +145,22 @@ static enum exit_code report_newest(struct inputs *in, const struct options *opt
     return answer;
 }
 
-int cmd_report(int argc, char **argv) {
-    static const struct option known[] = {{"verbose", no_argument, NULL, 'v'},
-                                          {"markdown", no_argument, NULL, 'm'},
-                                          {"html", required_argument, NULL, 'f'},
-                                          {"redact", no_argument, NULL, 'r'},
-                                          OPTIONS_JSON,
-                                          OPTIONS_ALL};
-    const struct options_kind kind = {usage, "hv", known, take_option, stdout, 0, -1, ""};
-    struct options options = {.verbose = false};
+static int report_arguments(int n, char **arguments) {
     struct inputs in = {.troubles = NULL};
-    int answer = options_read(argc, argv, &kind, &options.common, &options);
+    enum exit_code answer;
 
-    if (answer >= 0)
-        return answer;
-    if (options.common.json + options.markdown + (options.html != NULL) > 1) {
+    if (options.json + markdown + (html != NULL) > 1) {
         complain("--json, --markdown and --html are forms of a report; one of them is expected");
         return EXIT_USAGE;
     }
-    in.logs.keep_events = options.verbose || options.markdown || options.html;
-    for (int i = optind; i < argc; i++)
-        input_read_files(&in, argv[i]);
-    answer = optind < argc ? report(&in, &options) : report_newest(&in, &options);
+    in.logs.keep_events = verbose || markdown || html;
+    for (int i = 0; i < n; i++)
+        input_read_files(&in, arguments[i]);
+    answer = n > 0 ? report(&in) : report_newest(&in);
     inputs_end(&in);
-    return answer;
+    return (int)answer;
+}
+
+int cmd_report(int argc, char **argv) {
+    return options_run(argc, argv, &usage, report_arguments);
 }

@@ -13,33 +13,74 @@
 #include "tools/run/outcome.h"
 #include "tools/run/run_end.h"
 
-static const char usage[] =
-    "Usage: whichcudnn run [option]... [--] COMMAND [argument...]\n"
-    "\n"
-    "Starts COMMAND with libwhichcudnn.so preloaded, hands signals on to it, and says\n"
-    "at its end, however it ended, which cuDNN it got and what does not match.\n"
-    "\n"
-    "  --log PLACE          where logs go: a directory, or a file name (%p pid,\n"
-    "                       %n node, %r rank). Default: $WHICHCUDNN_LOG, else the\n"
-    "                       working directory, $TMPDIR, /tmp\n"
-    "  --expect VERSION     what should be there: 9.1, '>=9.8,<10', 90800\n"
-    "  --fail-on SEVERITY   error, warning: 1 where COMMAND gave 0 and such was found\n"
-    "  --stop-on error      ends COMMAND at the first error: SIGTERM, 10 s later\n"
-    "                       SIGKILL\n"
-    "  --verdict-file FILE  one line into FILE, as for /dev/termination-log\n"
-    "  -q, --quiet          say nothing\n"
-    "  --color WHEN         auto, always, never\n"
-    "  -h, --help           this text\n"
-    "\n"
-    "Exit status: that of COMMAND; 128 + n if signal n ended it; 127 if it was not\n"
-    "found, 126 if it could not be started; 1 by --fail-on, and if --stop-on ended\n"
-    "it; 2 usage.\n";
+static const char *log_given, *expected, *verdict_file;
+static enum wc_severity fail_on, stop_on; /* NONE: not at all */
+static bool quiet;
 
-struct options {
-    const char *log, *expect, *verdict_file;
-    enum wc_severity fail_on, stop_on; /* NONE: not at all */
-    bool quiet;
-    struct options_common common;
+/* least: what the option takes at least; a warning is no reason to end a command. */
+static bool take_severity(const char *option, const char *value, enum wc_severity least,
+                          enum wc_severity *to) {
+    static const enum wc_severity known[] = {WC_severity_WARNING, WC_severity_ERROR};
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (known[i] >= least && strcmp(value, wc_enum_word_raw(WC_ENUM_severity, known[i])) == 0) {
+            *to = known[i];
+            return true;
+        }
+    complain("--%s takes error%s, not %s", option,
+             least == WC_severity_WARNING ? " or warning" : "", value);
+    return false;
+}
+
+static bool take_fail_on(const char *value) {
+    return take_severity("fail-on", value, WC_severity_WARNING, &fail_on);
+}
+
+static bool take_stop_on(const char *value) {
+    return take_severity("stop-on", value, WC_severity_ERROR, &stop_on);
+}
+
+static bool take_expectation(const char *value) {
+    struct wc_spec spec;
+
+    expected = value;
+    if (*value && wc_spec_parse(value, strlen(value), &spec))
+        return true;
+    complain("--expect takes a version such as 9.1, '>=9.8,<10' or 90800, not %s", value);
+    return false;
+}
+
+static const struct option_row rows[] = {
+    {"log", " PLACE",
+     "where logs go: a directory, or a file name (%p pid,\n%n node, %r rank). Default: "
+     "$WHICHCUDNN_LOG, else the\nworking directory, $TMPDIR, /tmp",
+     .value = &log_given},
+    {"expect", " VERSION", "what should be there: 9.1, '>=9.8,<10', 90800",
+     .take = take_expectation},
+    {"fail-on", " SEVERITY", "error, warning: 1 where COMMAND gave 0 and such was found",
+     .take = take_fail_on},
+    {"stop-on", " error", "ends COMMAND at the first error: SIGTERM, 10 s later\nSIGKILL",
+     .take = take_stop_on},
+    {"verdict-file", " FILE", "one line into FILE, as for /dev/termination-log",
+     .value = &verdict_file},
+    {"quiet", NULL, "say nothing", 'q', .flag = &quiet},
+    {"color", " WHEN", "auto, always, never", .value = &options.when},
+    OPTIONS_END,
+};
+
+static const struct usage usage = {
+    .begin = "Usage: whichcudnn run [option]... [--] COMMAND [argument...]\n\n"
+             "Starts COMMAND with libwhichcudnn.so preloaded, hands signals on to it, and says\n"
+             "at its end, however it ended, which cuDNN it got and what does not match.\n\n",
+    .options = rows,
+    .end = "Exit status: that of COMMAND; 128 + n if signal n ended it; 127 if it was not\n"
+           "found, 126 if it could not be started; 1 by --fail-on, and if --stop-on ended\n"
+           "it; 2 usage.\n",
+    .least = 1,
+    .most = -1,
+    .arguments = "a command",
+    .is_prefix = true,
+    .colours_stderr = true,
 };
 
 struct environment {
@@ -97,7 +138,7 @@ static bool start_and_wait(struct run *run, char **command, struct environment *
     return good;
 }
 
-static int finish(struct run *run, const struct options *options) {
+static int finish(struct run *run) {
     int status = outcome_exit_code(&run->child);
     enum wc_severity worst;
 
@@ -108,105 +149,48 @@ static int finish(struct run *run, const struct options *options) {
     worst = run_conclude(run);
     if (run->live.stopped)
         return EXIT_ERRORS_FOUND;
-    if (status == 0 && options->fail_on && worst >= options->fail_on)
+    if (status == 0 && fail_on && worst >= fail_on)
         return EXIT_ERRORS_FOUND;
     return status;
 }
 
-static int run_command(char **command, const char *shim, const struct options *options) {
-    struct environment environment = {preload_list(getenv("LD_PRELOAD"), shim), NULL,
-                                      options->expect, false};
+static int run_command(char **command, const char *shim) {
+    struct environment environment = {preload_list(getenv("LD_PRELOAD"), shim), NULL, expected,
+                                      false};
     struct run run = {.command = command[0],
                       .preload = environment.preload,
                       .start = now(),
-                      .verdict_file = options->verdict_file,
-                      .quiet = options->quiet,
-                      .colour = options->common.colour};
+                      .verdict_file = verdict_file,
+                      .quiet = quiet,
+                      .colour = options.colour};
     int answer = 126;
 
-    log_place_choose(&run.place, options->log);
+    log_place_choose(&run.place, log_given);
     environment.log = run.place.value;
     environment.silent = run.quiet || log_place_is_good(&run.place);
     run.live.place = &run.place;
     run.live.shim = shim;
     run.live.start = run.start;
-    run.live.stop = options->stop_on != WC_severity_NONE;
+    run.live.stop = stop_on != WC_severity_NONE;
     run.live.print = !run.quiet && !getenv("WHICHCUDNN_STDERR");
     run.live.colour = run.colour;
     if (start_and_wait(&run, command, &environment))
-        answer = finish(&run, options);
+        answer = finish(&run);
     run_monitor_end(&run.live);
     log_place_end(&run.place);
     free(environment.preload);
     return answer;
 }
 
-/* least: what the option takes at least; a warning is no reason to end a command. */
-static bool take_severity(const char *option, const char *value, enum wc_severity least,
-                          enum wc_severity *to) {
-    static const enum wc_severity known[] = {WC_severity_WARNING, WC_severity_ERROR};
+static int run_arguments(int n, char **command) {
+    char *shim = preload_find_shim();
+    int answer = shim ? run_command(command, shim) : EXIT_USAGE;
 
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        if (known[i] >= least && strcmp(value, wc_enum_word_raw(WC_ENUM_severity, known[i])) == 0) {
-            *to = known[i];
-            return true;
-        }
-    complain("--%s takes error%s, not %s", option,
-             least == WC_severity_WARNING ? " or warning" : "", value);
-    return false;
-}
-
-static bool take_expectation(const char *value, struct options *options) {
-    struct wc_spec spec;
-
-    options->expect = value;
-    if (*value && wc_spec_parse(value, strlen(value), &spec))
-        return true;
-    complain("--expect takes a version such as 9.1, '>=9.8,<10' or 90800, not %s", value);
-    return false;
-}
-
-static bool take_option(int c, char *value, void *own) {
-    struct options *options = own;
-
-    switch (c) {
-    case 'l':
-        options->log = value;
-        return true;
-    case 'e':
-        return take_expectation(value, options);
-    case 'f':
-        return take_severity("fail-on", value, WC_severity_WARNING, &options->fail_on);
-    case 's':
-        return take_severity("stop-on", value, WC_severity_ERROR, &options->stop_on);
-    case 'v':
-        options->verdict_file = value;
-        return true;
-    default:
-        options->quiet = true;
-        return true;
-    }
+    (void)n;
+    free(shim);
+    return answer;
 }
 
 int cmd_run(int argc, char **argv) {
-    static const struct option known[] = {{"log", required_argument, NULL, 'l'},
-                                          {"expect", required_argument, NULL, 'e'},
-                                          {"fail-on", required_argument, NULL, 'f'},
-                                          {"stop-on", required_argument, NULL, 's'},
-                                          {"verdict-file", required_argument, NULL, 'v'},
-                                          {"quiet", no_argument, NULL, 'q'},
-                                          OPTIONS_ALL};
-    const struct options_kind kind = {usage, "+hq", known, take_option, stderr, 1, -1, "a command"};
-    struct options options = {.log = NULL};
-    int answer = options_read(argc, argv, &kind, &options.common, &options);
-    char *shim;
-
-    if (answer >= 0)
-        return answer;
-    shim = preload_find_shim();
-    if (!shim)
-        return EXIT_USAGE;
-    answer = run_command(argv + optind, shim, &options);
-    free(shim);
-    return answer;
+    return options_run(argc, argv, &usage, run_arguments);
 }

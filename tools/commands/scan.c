@@ -11,58 +11,41 @@
 #include "tools/report/render_scan.h"
 #include "tools/util/terminal.h"
 
-static const char usage[] =
-    "Usage: whichcudnn scan [--root DIR] [--env FILE] [--ld-library-path PATHS]\n"
-    "                       [--all] [-v] [--json] [--color=WHEN]\n"
-    "                       [DIR|PROGRAM|LIBRARY]...\n"
-    "\n"
-    "Before anything runs: every copy of cuDNN below DIR, and what every host there\n"
-    "would get by the loader's rules, with the findings of a run. DIR: a virtual\n"
-    "environment, an unpacked image, any directory. Default: $VIRTUAL_ENV,\n"
-    "$CONDA_PREFIX, or here.\n"
-    "\n"
-    "  --root DIR   paths are inside of this image: its loader cache, its links; the\n"
-    "               environment is empty then, but for --env\n"
-    "  --env FILE   variables in place of the own ones: NAME=value, a line or a NUL\n"
-    "               each, as `env` or /proc/PID/environ gives them\n"
-    "  --ld-library-path PATHS   in place of LD_LIBRARY_PATH\n"
-    "  --all        the whole computer, but for file systems that are no disk of it\n"
-    "  -v, --verbose   nothing is shortened; all that is known\n"
-    "  --json       as JSON (docs/scan.schema.json)\n"
-    "  --color=WHEN  auto (on a terminal, unless NO_COLOR is set), always, never\n"
-    "  --help       this text\n"
-    "\n"
-    "Exit status: 0 nothing wrong, 1 errors found, 2 usage or unreadable, 3 nothing\n"
-    "of cuDNN there.\n";
+static const char *root, *environment_file, *library_path;
+static bool whole_computer, verbose;
 
-struct settings {
-    const char *root, *variables, *library_path;
-    bool all, whole;
+static const struct option_row rows[] = {
+    {"root", " DIR",
+     "paths are inside of this image: its loader cache, its links;\nthe environment is empty then, "
+     "but for --env",
+     .value = &root},
+    {"env", " FILE",
+     "variables in place of the own ones: NAME=value, a line or a NUL\neach, as `env` or "
+     "/proc/PID/environ gives them",
+     .value = &environment_file},
+    {"ld-library-path", " PATHS", "in place of LD_LIBRARY_PATH", .value = &library_path},
+    {"all", NULL, "the whole computer, but for file systems that are no disk of it",
+     .flag = &whole_computer},
+    {"verbose", NULL, "nothing is shortened; all that is known", 'v', .flag = &verbose},
+    {"json", NULL, "as JSON (docs/scan.schema.json)", .flag = &options.json},
+    {"color", "=WHEN", "auto (on a terminal, unless NO_COLOR is set), always, never",
+     .value = &options.when},
+    OPTIONS_END,
 };
 
-static bool take_option(int c, char *value, void *own) {
-    struct settings *o = own;
-
-    switch (c) {
-    case 'r':
-        o->root = value;
-        return true;
-    case 'e':
-        o->variables = value;
-        return true;
-    case 'l':
-        o->library_path = value;
-        return true;
-    case 'a':
-        o->all = true;
-        return true;
-    case 'v':
-        o->whole = true;
-        return true;
-    default:
-        return false;
-    }
-}
+static const struct usage usage = {
+    .begin = "Usage: whichcudnn scan [--root DIR] [--env FILE] [--ld-library-path PATHS]\n"
+             "                       [--all] [-v] [--json] [--color=WHEN]\n"
+             "                       [DIR|PROGRAM|LIBRARY]...\n\n"
+             "Before anything runs: every copy of cuDNN below DIR, and what every host there\n"
+             "would get by the loader's rules, with the findings of a run. DIR: a virtual\n"
+             "environment, an unpacked image, any directory. Default: $VIRTUAL_ENV,\n"
+             "$CONDA_PREFIX, or here.\n\n",
+    .options = rows,
+    .end = "Exit status: 0 nothing wrong, 1 errors found, 2 usage or unreadable, 3 nothing\n"
+           "of cuDNN there.\n",
+    .most = -1,
+};
 
 /* ---- the environment ---- */
 
@@ -71,9 +54,10 @@ struct variables {
     size_t n;
 };
 
-static void add_variable(struct variables *v, const char *text) {
+/* Takes text. */
+static void add_variable(struct variables *v, char *text) {
     v->list = must_grow(v->list, (v->n + 2) * sizeof(*v->list));
-    v->list[v->n++] = must_copy(text);
+    v->list[v->n++] = text;
     v->list[v->n] = NULL;
 }
 
@@ -93,10 +77,8 @@ static bool read_variables(struct variables *v, const char *path) {
 
     for (char *at = text; n > 0 && at < text + n;) {
         size_t length = has_nul ? strnlen(at, (size_t)(text + n - at)) : strcspn(at, "\n");
-        char *one = must_format("%.*s", (int)length, at);
-        if (strchr(one, '='))
-            add_variable(v, one);
-        free(one);
+        if (memchr(at, '=', length))
+            add_variable(v, must_format("%.*s", (int)length, at));
         at += length + 1;
     }
     free(text);
@@ -107,22 +89,20 @@ static bool read_variables(struct variables *v, const char *path) {
     return good;
 }
 
-static bool make_variables(const struct settings *o, struct variables *v) {
+/* of_image: its environment is not known. */
+static bool make_variables(struct variables *v, bool of_image) {
     static const char name[] = "LD_LIBRARY_PATH=";
 
     v->list = must_allocate(sizeof(*v->list));
-    if (o->variables && !read_variables(v, o->variables))
+    if (environment_file && !read_variables(v, environment_file))
         return false;
-    for (char **e = environ; !o->variables && !o->root && *e; e++)
-        add_variable(v, *e);
-    for (size_t i = 0; o->library_path && i < v->n; i++)
+    for (char **e = environ; !environment_file && !of_image && *e; e++)
+        add_variable(v, must_copy(*e));
+    for (size_t i = 0; library_path && i < v->n; i++)
         if (strncmp(v->list[i], name, sizeof(name) - 1) == 0)
             stpcpy(v->list[i], "="); /* of no name */
-    if (o->library_path) {
-        char *text = must_format("%s%s", name, o->library_path);
-        add_variable(v, text);
-        free(text);
-    }
+    if (library_path)
+        add_variable(v, must_format("%s%s", name, library_path));
     return true;
 }
 
@@ -198,11 +178,8 @@ static bool add_path(struct scan *s, const char *path) {
     return false;
 }
 
-static bool add_image(struct scans *all, const char *path, const struct settings *o) {
-    struct settings inside = *o;
-
-    inside.root = path;
-    if (!all->inside.list && !make_variables(&inside, &all->inside))
+static bool add_image(struct scans *all, const char *path) {
+    if (!all->inside.list && !make_variables(&all->inside, true))
         return false;
     return add_path(new_scan(all, path, path, &all->inside), "/");
 }
@@ -218,20 +195,19 @@ static const char *default_path(void) {
     return ".";
 }
 
-static bool add_all(struct scans *all, int n, char **paths, const struct settings *o,
-                    const struct variables *v) {
-    const char *standard = o->root || o->all ? "/" : default_path();
+static bool add_all(struct scans *all, int n, char **paths, const struct variables *v) {
+    const char *standard = root || whole_computer ? "/" : default_path();
     struct scan *own = NULL;
     bool good = true;
 
     for (int i = 0; i < n || (i == 0 && n == 0); i++) {
         const char *path = n > 0 ? paths[i] : standard;
-        if (!o->root && !o->all && is_image(path)) {
-            good = add_image(all, path, o) && good;
+        if (!root && !whole_computer && is_image(path)) {
+            good = add_image(all, path) && good;
             continue;
         }
         if (!own)
-            own = new_scan(all, o->root, o->root ? o->root : path, v);
+            own = new_scan(all, root, root ? root : path, v);
         good = add_path(own, path) && good;
     }
     return good;
@@ -239,48 +215,38 @@ static bool add_all(struct scans *all, int n, char **paths, const struct setting
 
 /* ---- all of it ---- */
 
-static int scan_and_print(int argc, char **argv, const struct settings *o,
-                          const struct options_common *common, const struct variables *v) {
-    struct scans all = {NULL, 0, {NULL, 0}};
-    bool good = add_all(&all, argc, argv, o, v);
+static int scan_and_print(int n, char **paths, const struct variables *v) {
+    struct scans all = {.n = 0};
+    bool good = add_all(&all, n, paths, v);
     enum exit_code answer;
 
     for (size_t i = 0; i < all.n; i++)
         scan_make(all.list[i]);
     end_progress();
-    answer = render_scans(stdout, all.list, all.n, common, o->whole);
+    answer = render_scans(stdout, all.list, all.n, &options, verbose);
     for (size_t i = 0; i < all.n; i++) {
         scan_end(all.list[i]);
         free(all.list[i]);
     }
     free(all.list);
     end_variables(&all.inside);
-    return good ? answer : EXIT_USAGE;
+    return good ? (int)answer : EXIT_USAGE;
+}
+
+static int scan_arguments(int n, char **paths) {
+    struct variables variables = {.n = 0};
+    int answer = EXIT_USAGE;
+
+    if (whole_computer && (root || n > 0)) {
+        complain("--all takes neither --root nor a directory; see whichcudnn scan --help");
+        return EXIT_USAGE;
+    }
+    if (make_variables(&variables, root))
+        answer = scan_and_print(n, paths, &variables);
+    end_variables(&variables);
+    return answer;
 }
 
 int cmd_scan(int argc, char **argv) {
-    static const struct option known[] = {{"root", required_argument, NULL, 'r'},
-                                          {"env", required_argument, NULL, 'e'},
-                                          {"ld-library-path", required_argument, NULL, 'l'},
-                                          {"all", no_argument, NULL, 'a'},
-                                          {"verbose", no_argument, NULL, 'v'},
-                                          OPTIONS_JSON,
-                                          OPTIONS_ALL};
-    const struct options_kind kind = {usage, "hv", known, take_option, stdout, 0, -1, NULL};
-    struct options_common options = {false, false};
-    struct settings own = {NULL, NULL, NULL, false, false};
-    struct variables variables = {NULL, 0};
-    int answer = options_read(argc, argv, &kind, &options, &own);
-
-    if (answer >= 0)
-        return answer;
-    if (own.all && (own.root || optind < argc)) {
-        complain("--all takes neither --root nor a directory; see %s --help", argv[0]);
-        return EXIT_USAGE;
-    }
-    answer = EXIT_USAGE;
-    if (make_variables(&own, &variables))
-        answer = scan_and_print(argc - optind, argv + optind, &own, &options, &variables);
-    end_variables(&variables);
-    return answer;
+    return options_run(argc, argv, &usage, scan_arguments);
 }

@@ -227,7 +227,7 @@ static void print_json_of(const struct messages *m) {
     json_decref(object);
 }
 
-enum exit_code explain_text(const char *path, const struct options_common *options) {
+enum exit_code explain_text(const char *path, const struct options *options) {
     struct messages found;
     size_t n;
     char *text = read_text(path, &n);

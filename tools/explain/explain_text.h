@@ -9,4 +9,4 @@
 
 /* path: a file, or "-" for standard input. 0: recognized; 3: nothing in it is known; 2: it cannot
  * be read. */
-enum exit_code explain_text(const char *path, const struct options_common *options);
+enum exit_code explain_text(const char *path, const struct options *options);

@@ -184,7 +184,7 @@ static void end_result(struct result *r) {
 }
 
 enum exit_code render_scans(FILE *to, struct scan *const *scans, size_t n,
-                            const struct options_common *options, bool whole) {
+                            const struct options *options, bool whole) {
     struct result *results = must_allocate((n + 1) * sizeof(*results));
     struct layout l = {.to = to, .colour = options->colour, .whole = whole};
     enum exit_code answer = EXIT_NOTHING_OBSERVED;

@@ -12,4 +12,4 @@
 
 /* whole: nothing is shortened. As text, or as JSON in the shape of docs/scan.schema.json. */
 enum exit_code render_scans(FILE *to, struct scan *const *scans, size_t n,
-                            const struct options_common *options, bool whole);
+                            const struct options *options, bool whole);
