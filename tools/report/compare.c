@@ -10,14 +10,14 @@
 
 #define NO_PARTNER SIZE_MAX /* all bits set */
 
-static char *copy_or_null(const char *s) {
-    return s ? must_copy(s) : NULL;
-}
-
-/* Takes what, a and b. */
+/* Behind all that come no later; takes what, a and b. */
 static void add(struct comparison *c, struct difference d) {
-    c->p = must_grow(c->p, (c->n + 1) * sizeof(*c->p));
-    c->p[c->n++] = d;
+    size_t at = c->n++;
+
+    c->p = must_grow(c->p, c->n * sizeof(*c->p));
+    for (; at > 0 && c->p[at - 1].kind > d.kind; at--)
+        c->p[at] = c->p[at - 1];
+    c->p[at] = d;
 }
 
 /* Adds if they differ; takes a and b. */
@@ -33,7 +33,7 @@ static void hold(struct comparison *c, enum difference_kind kind, const char *wh
 
 static void hold_texts(struct comparison *c, enum difference_kind kind, const char *what,
                        const char *attribute, const char *a, const char *b) {
-    hold(c, kind, what, attribute, copy_or_null(a), copy_or_null(b));
+    hold(c, kind, what, attribute, must_copy(a), must_copy(b));
 }
 
 /* ---- what a lock does not say ---- */
@@ -46,40 +46,23 @@ static bool is_lock(const struct source *s) {
     return s->type == SOURCE_LOCK;
 }
 
-static void forget_field(const struct wc_field *f, const void *said, void *other) {
-    static const int64_t not_known = WC_NULL;
-    unsigned word;
-
-    switch (f->type) {
-    case WC_FIELD_STR:
-        if (!*(const char *const *)said)
-            *(const char **)other = NULL;
-        break;
-    case WC_FIELD_INT:
-        if (memcmp(said, &not_known, sizeof(not_known)) == 0)
-            *(int64_t *)other = WC_NULL;
-        break;
-    case WC_FIELD_ENUM:
-        memcpy(&word, said, sizeof(word));
-        if (word == 0)
-            memset(other, 0, sizeof(word));
-        break;
-    case WC_FIELD_STRS:
-        if (((const struct wc_strings *)said)->n == 0)
-            *(struct wc_strings *)other = (struct wc_strings){NULL, 0};
-        break;
-    default:
-        break;
-    }
-}
-
-/* Takes from the other side what a lock does not say. */
+/* Takes from the other side what a lock does not say: what is as in an empty record. */
 static void forget(enum wc_kind kind, const void *said, void *other) {
+    static const size_t sizes[] = {[WC_FIELD_STR] = sizeof(char *),
+                                   [WC_FIELD_INT] = sizeof(int64_t),
+                                   [WC_FIELD_ENUM] = sizeof(enum wc_role),
+                                   [WC_FIELD_STRS] = sizeof(struct wc_strings),
+                                   [WC_FIELD_FIXES] = 0};
+    struct wc_record nothing;
     size_t n;
     const struct wc_field *f = wc_kind_fields(kind, &n);
 
-    for (; n > 0; n--, f++)
-        forget_field(f, (const char *)said + f->offset, (char *)other + f->offset);
+    wc_record_begin(&nothing, kind);
+    for (; n > 0; n--, f++) {
+        const void *empty = (const char *)&nothing.u + f->offset;
+        if (memcmp((const char *)said + f->offset, empty, sizes[f->type]) == 0)
+            memcpy((char *)other + f->offset, empty, sizes[f->type]);
+    }
 }
 
 /* Copies x and y without what the other side, a lock, does not say. */
@@ -92,10 +75,13 @@ static void forget(enum wc_kind kind, const void *said, void *other) {
 
 /* ---- which of the one belongs to which of the other ---- */
 
-struct things { /* packages, objects: what there may be several of */
+struct things { /* packages, objects: what there may be several of, n on side a, m on b */
     size_t n, m;
     bool (*counterparts)(const struct sides *s, size_t i, size_t j);
     void (*compare)(struct comparison *c, const struct sides *s, size_t i, size_t j);
+    /* One that the other side lacks, in words; *what names it. NULL: that is no difference. */
+    char *(*lacking)(const struct source *of, const struct source *other, size_t i,
+                     enum difference_kind *kind, const char **what);
 };
 
 struct pairs {
@@ -149,24 +135,32 @@ static void find_counterpart(struct pairs *p, size_t i) {
 
 /* Of several that are counterparts, the same ones first: in which order they came says nothing.
  * What was tried in vain stays tried, until something is moved. */
-static void pair_up(struct pairs *p, const struct things *things, const struct sides *s) {
-    *p = (struct pairs){things, s, NULL, NULL, NULL};
-    p->of_a = must_allocate(things->n * sizeof(*p->of_a));
-    p->of_b = must_allocate(things->m * sizeof(*p->of_b));
-    p->tried = must_allocate(things->m);
-    memset(p->of_a, 0xff, things->n * sizeof(*p->of_a));
-    memset(p->of_b, 0xff, things->m * sizeof(*p->of_b));
-    for (size_t i = 0; i < things->n; i++)
-        if (find_same(p, i))
-            memset(p->tried, 0, things->m);
-    for (size_t i = 0; i < things->n; i++)
-        find_counterpart(p, i);
-}
+static void compare_things(struct comparison *c, const struct sides *s,
+                           const struct things *things) {
+    struct pairs p = {things, s, must_allocate(things->n * sizeof(*p.of_a)),
+                      must_allocate(things->m * sizeof(*p.of_b)), must_allocate(things->m)};
+    enum difference_kind kind;
+    const char *what;
+    char *text;
 
-static void pairs_end(struct pairs *p) {
-    free(p->of_a);
-    free(p->of_b);
-    free(p->tried);
+    memset(p.of_a, 0xff, things->n * sizeof(*p.of_a));
+    memset(p.of_b, 0xff, things->m * sizeof(*p.of_b));
+    for (size_t i = 0; i < things->n; i++)
+        if (find_same(&p, i))
+            memset(p.tried, 0, things->m);
+    for (size_t i = 0; i < things->n; i++)
+        find_counterpart(&p, i);
+    for (size_t i = 0; i < things->n; i++)
+        if (p.of_a[i] != NO_PARTNER)
+            things->compare(c, s, i, p.of_a[i]);
+        else if ((text = things->lacking(s->a, s->b, i, &kind, &what)))
+            hold(c, kind, what, NULL, text, NULL);
+    for (size_t j = 0; j < things->m; j++)
+        if (p.of_b[j] == NO_PARTNER && (text = things->lacking(s->b, s->a, j, &kind, &what)))
+            hold(c, kind, what, NULL, NULL, text);
+    free(p.of_a);
+    free(p.of_b);
+    free(p.tried);
 }
 
 /* ---- the environment ---- */
@@ -213,26 +207,18 @@ static bool is_preload_list(const char *variable) {
 static char *value_to_compare(const struct wc_process_record *p, const char *variable) {
     const char *value = value_in(&p->environment, variable);
 
-    if (is_preload_list(variable))
-        return compare_preloads(p, value);
-    return copy_or_null(value);
+    return is_preload_list(variable) ? compare_preloads(p, value) : must_copy(value);
 }
 
 static void compare_variable(struct comparison *c, const struct sides *s, const char *variable) {
-    const struct source *a = s->a, *b = s->b;
-    char *name = must_format("%.*s", (int)name_length(variable), variable);
-    char *ours = value_to_compare(&a->stack.process, variable);
-    char *theirs = value_to_compare(&b->stack.process, variable);
+    OWNED char *name = must_format("%.*s", (int)name_length(variable), variable);
+    OWNED char *ours = value_to_compare(&s->a->stack.process, variable);
+    OWNED char *theirs = value_to_compare(&s->b->stack.process, variable);
 
-    if (compare_passes_over(variable) || (!ours && a->in_part.environment) ||
-        (!theirs && b->in_part.environment)) {
-        free(ours);
-        free(theirs);
-    } else {
-        hold(c, chooses_devices(name) ? DIFFERENCE_DRIVER : DIFFERENCE_ENVIRONMENT, name, NULL,
-             ours, theirs);
-    }
-    free(name);
+    if (!compare_passes_over(variable) && (ours || !s->a->in_part.environment) &&
+        (theirs || !s->b->in_part.environment))
+        hold_texts(c, chooses_devices(name) ? DIFFERENCE_DRIVER : DIFFERENCE_ENVIRONMENT, name,
+                   NULL, ours, theirs);
 }
 
 static void compare_environments(struct comparison *c, const struct sides *s) {
@@ -310,29 +296,15 @@ static void compare_package(struct comparison *c, const struct sides *s, size_t 
                wc_enum_word(WC_ENUM_package_state, y.package_state));
 }
 
-static char *package_there(const struct wc_package_record *p) {
+static char *lacking_package(const struct source *of, const struct source *other, size_t i,
+                             enum difference_kind *kind, const char **what) {
+    const struct wc_package_record *p = package_at(of, i);
+
+    *kind = DIFFERENCE_PACKAGE;
+    *what = p->package;
+    if (!p->package || other->in_part.packages)
+        return NULL;
     return must_copy(p->package_version ? p->package_version : "there");
-}
-
-static void compare_packages(struct comparison *c, const struct sides *s) {
-    const struct things packages = {s->a->stack.packages.n, s->b->stack.packages.n,
-                                    packages_are_counterparts, compare_package};
-    struct pairs pairs;
-
-    pair_up(&pairs, &packages, s);
-    for (size_t i = 0; i < packages.n; i++) {
-        const struct wc_package_record *x = package_at(s->a, i);
-        if (pairs.of_a[i] != NO_PARTNER)
-            compare_package(c, s, i, pairs.of_a[i]);
-        else if (x->package && !s->b->in_part.packages)
-            hold(c, DIFFERENCE_PACKAGE, x->package, NULL, package_there(x), NULL);
-    }
-    for (size_t j = 0; j < packages.m; j++) {
-        const struct wc_package_record *y = package_at(s->b, j);
-        if (pairs.of_b[j] == NO_PARTNER && y->package && !s->a->in_part.packages)
-            hold(c, DIFFERENCE_PACKAGE, y->package, NULL, NULL, package_there(y));
-    }
-    pairs_end(&pairs);
 }
 
 /* ---- libraries ---- */
@@ -364,16 +336,6 @@ static bool objects_are_counterparts(const struct sides *s, size_t i, size_t j) 
 
 static enum difference_kind kind_of(const struct wc_object_record *o) {
     return o->role == WC_role_HOST ? DIFFERENCE_HOST : DIFFERENCE_LIBRARY;
-}
-
-static char *presence(const struct wc_object_record *o) {
-    char *version = library_version(o), *text;
-
-    if (!version)
-        return must_copy(library_path(o));
-    text = must_format("%s, %s", version, library_path(o));
-    free(version);
-    return text;
 }
 
 static void compare_searches(struct comparison *c, const struct sides *s, const char *name,
@@ -416,25 +378,16 @@ static bool could_see(const struct source *s, const struct wc_object_record *o) 
     return o->mapped || s->type == SOURCE_LOG;
 }
 
-static void compare_objects(struct comparison *c, const struct sides *s) {
-    const struct things objects = {s->a->stack.objects.n, s->b->stack.objects.n,
-                                   objects_are_counterparts, compare_object};
-    struct pairs pairs;
+static char *lacking_object(const struct source *of, const struct source *other, size_t i,
+                            enum difference_kind *kind, const char **what) {
+    const struct wc_object_record *o = object_at(of, i);
+    OWNED char *version = library_version(o);
 
-    pair_up(&pairs, &objects, s);
-    for (size_t i = 0; i < objects.n; i++) {
-        const struct wc_object_record *x = object_at(s->a, i);
-        if (pairs.of_a[i] != NO_PARTNER)
-            compare_object(c, s, i, pairs.of_a[i]);
-        else if (library_counts(x) && could_see(s->b, x))
-            hold(c, kind_of(x), library_name(x), NULL, presence(x), NULL);
-    }
-    for (size_t j = 0; j < objects.m; j++) {
-        const struct wc_object_record *y = object_at(s->b, j);
-        if (pairs.of_b[j] == NO_PARTNER && library_counts(y) && could_see(s->a, y))
-            hold(c, kind_of(y), library_name(y), NULL, NULL, presence(y));
-    }
-    pairs_end(&pairs);
+    *kind = kind_of(o);
+    *what = library_name(o);
+    if (!library_counts(o) || !could_see(other, o))
+        return NULL;
+    return must_format("%s%s%s", version ? version : "", version ? ", " : "", library_path(o));
 }
 
 /* ---- what each source may have several of, compared as texts ---- */
@@ -518,73 +471,57 @@ static const char *name_of(const struct wc_stack *s, int64_t object, const char 
     return path ? wc_base_name(path) : NULL;
 }
 
-static struct texts demands_of(const struct source *source) {
-    const struct wc_stack *s = &source->stack;
-    struct texts t = {source, NULL, 0};
+static void list_demands(struct texts *t) {
+    const struct wc_stack *s = &t->of->stack;
 
-    for (size_t i = 0; i < s->demands.n; i++) {
-        const struct wc_demand_record *d = &s->demands.p[i].r;
-        const char *host = name_of(s, d->host, d->host_path);
-        if ((d->spec || d->built || is_lock(source)) &&
-            d->demand_kind != WC_demand_kind_EXPECTATION)
-            add_text(&t, must_format("what %s wants", host ? host : "a host"), demand_text(d), d);
+    WC_EACH(d, s->demands) {
+        const char *host = name_of(s, d->r.host, d->r.host_path);
+        if ((d->r.spec || d->r.built || is_lock(t->of)) &&
+            d->r.demand_kind != WC_demand_kind_EXPECTATION)
+            add_text(t, must_format("what %s wants", host ? host : "a host"), demand_text(&d->r),
+                     &d->r);
     }
-    return t;
 }
 
-static struct texts bindings_of(const struct source *source) {
-    const struct wc_stack *s = &source->stack;
-    struct texts t = {source, NULL, 0};
+static void list_bindings(struct texts *t) {
+    const struct wc_stack *s = &t->of->stack;
 
-    for (size_t i = 0; i < s->bindings.n; i++) {
-        const struct wc_binding_record *b = &s->bindings.p[i].r;
-        const char *host = name_of(s, b->host, b->host_path);
-        const char *target = name_of(s, b->target, b->target_path);
+    WC_EACH(b, s->bindings) {
+        const char *host = name_of(s, b->r.host, b->r.host_path);
+        const char *target = name_of(s, b->r.target, b->r.target_path);
         if (target)
-            add_text(&t, must_format("what %s is bound to", host ? host : "a host"),
+            add_text(t, must_format("what %s is bound to", host ? host : "a host"),
                      must_copy(target), NULL);
     }
-    return t;
 }
 
-static struct texts failures_of(const struct source *source) {
-    const struct wc_stack *s = &source->stack;
-    struct texts t = {source, NULL, 0};
-
-    for (size_t i = 0; i < s->failures.n; i++) {
-        const struct wc_failure_record *f = &s->failures.p[i].r;
-        add_text(&t,
-                 must_format("%s%s%s", f->function ? f->function : "",
-                             f->function && f->name ? " in " : "",
-                             f->name       ? wc_base_name(f->name)
-                             : f->function ? ""
-                                           : "the program itself"),
-                 must_copy("asked for in vain"), NULL);
+static void list_failures(struct texts *t) {
+    WC_EACH(f, t->of->stack.failures) {
+        const char *function = f->r.function, *name = f->r.name;
+        const char *file = name ? wc_base_name(name) : function ? "" : "the program itself";
+        char *what =
+            must_format("%s%s%s", function ? function : "", function && name ? " in " : "", file);
+        add_text(t, what, must_copy("asked for in vain"), NULL);
     }
-    return t;
 }
 
-static struct texts calls_of(const struct source *source) {
-    const struct wc_stack *s = &source->stack;
-    struct texts t = {source, NULL, 0};
-
-    for (size_t i = 0; i < s->calls.n; i++) {
-        const struct wc_call_record *e = &s->calls.p[i].r;
-        if (e->phase != WC_phase_AFTER || e->status == WC_NULL || !e->function)
-            continue;
-        add_text(&t, must_copy(e->function),
-                 e->status_name ? must_copy(e->status_name)
-                                : must_format("status %lld", (long long)e->status),
-                 NULL);
+static void list_calls(struct texts *t) {
+    WC_EACH(e, t->of->stack.calls) {
+        if (e->r.phase == WC_phase_AFTER && e->r.status != WC_NULL && e->r.function)
+            add_text(t, must_copy(e->r.function),
+                     e->r.status_name ? must_copy(e->r.status_name)
+                                      : must_format("status %lld", (long long)e->r.status),
+                     NULL);
     }
-    return t;
 }
 
 static void compare_lists(struct comparison *c, const struct sides *s, enum difference_kind kind,
-                          struct texts (*list)(const struct source *source)) {
+                          void (*list)(struct texts *t)) {
     bool of_demands = kind == DIFFERENCE_HOST;
-    struct texts a = list(s->a), b = list(s->b);
+    struct texts a = {s->a, NULL, 0}, b = {s->b, NULL, 0};
 
+    list(&a);
+    list(&b);
     compare_texts(c, kind, &a, &b, of_demands ? s->a->in_part.demands : s->a->in_part.bindings,
                   of_demands ? s->b->in_part.demands : s->b->in_part.bindings);
     texts_end(&a);
@@ -593,18 +530,6 @@ static void compare_lists(struct comparison *c, const struct sides *s, enum diff
 
 /* ---- all of it ---- */
 
-static void in_order(struct comparison *c) {
-    struct difference *sorted = must_allocate((c->n + 1) * sizeof(*sorted));
-    size_t n = 0;
-
-    for (unsigned kind = 0; kind <= DIFFERENCE_SURROUNDINGS; kind++)
-        for (size_t i = 0; i < c->n; i++)
-            if ((unsigned)c->p[i].kind == kind)
-                sorted[n++] = c->p[i];
-    free(c->p);
-    c->p = sorted;
-}
-
 /* Of a process they stand in its memory, which may not be readable; a lock may be of one. */
 static bool sees_bindings(const struct source *s) {
     return s->type == SOURCE_LOG || s->stack.bindings.n > 0;
@@ -612,20 +537,23 @@ static bool sees_bindings(const struct source *s) {
 
 void compare(struct comparison *c, const struct source *a, const struct source *b) {
     const struct sides s = {a, b};
+    const struct things packages = {a->stack.packages.n, b->stack.packages.n,
+                                    packages_are_counterparts, compare_package, lacking_package};
+    const struct things objects = {a->stack.objects.n, b->stack.objects.n, objects_are_counterparts,
+                                   compare_object, lacking_object};
 
     *c = (struct comparison){NULL, 0};
     compare_environments(c, &s);
-    compare_packages(c, &s);
-    compare_objects(c, &s);
-    compare_lists(c, &s, DIFFERENCE_HOST, demands_of);
+    compare_things(c, &s, &packages);
+    compare_things(c, &s, &objects);
+    compare_lists(c, &s, DIFFERENCE_HOST, list_demands);
     compare_machines(c, &s);
     if (sees_bindings(a) && sees_bindings(b))
-        compare_lists(c, &s, DIFFERENCE_BINDING, bindings_of);
+        compare_lists(c, &s, DIFFERENCE_BINDING, list_bindings);
     if (a->type == SOURCE_LOG && b->type == SOURCE_LOG) {
-        compare_lists(c, &s, DIFFERENCE_FAILURE, failures_of);
-        compare_lists(c, &s, DIFFERENCE_CALL, calls_of);
+        compare_lists(c, &s, DIFFERENCE_FAILURE, list_failures);
+        compare_lists(c, &s, DIFFERENCE_CALL, list_calls);
     }
-    in_order(c);
 }
 
 void comparison_end(struct comparison *c) {
@@ -637,18 +565,35 @@ void comparison_end(struct comparison *c) {
     free(c->p);
 }
 
-const char *difference_word(enum difference_kind kind) {
-    static const char *const words[] = {"environment", "package", "host",    "found", "library",
-                                        "binding",     "driver",  "failure", "call",  "computer"};
+static const struct {
+    const char *word, *heading;
+} kinds[] = {
+    [DIFFERENCE_ENVIRONMENT] = {"environment", "environment"},
+    [DIFFERENCE_PACKAGE] = {"package", "packages"},
+    [DIFFERENCE_HOST] = {"host", "hosts, and what they want"},
+    [DIFFERENCE_FOUND] = {"found", "how libraries were found, and whose they are"},
+    [DIFFERENCE_LIBRARY] = {"library", "libraries"},
+    [DIFFERENCE_BINDING] = {"binding", "who uses which"},
+    [DIFFERENCE_DRIVER] = {"driver", "driver and GPUs"},
+    [DIFFERENCE_FAILURE] = {"failure", "asked for in vain"},
+    [DIFFERENCE_CALL] = {"call", "calls"},
+    [DIFFERENCE_SURROUNDINGS] = {"computer", "computer"},
+};
 
-    return words[kind];
+const char *difference_word(enum difference_kind kind) {
+    return kinds[kind].word;
 }
 
-static const char *or_none(const char *s) {
-    return !s ? "none" : *s ? s : "empty";
+const char *difference_heading(enum difference_kind kind) {
+    return kinds[kind].heading;
+}
+
+const char *difference_value(const char *value) {
+    return !value ? "none" : *value ? value : "empty";
 }
 
 char *difference_text(const struct difference *d) {
     return must_format("%s%s%s: %s, not %s", d->attribute ? d->attribute : "",
-                       d->attribute ? " of " : "", d->what, or_none(d->b), or_none(d->a));
+                       d->attribute ? " of " : "", d->what, difference_value(d->b),
+                       difference_value(d->a));
 }

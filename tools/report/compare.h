@@ -46,6 +46,8 @@ char *compare_preloads(const struct wc_process_record *p, const char *list);
 #define COMPARE_SEPARATOR "; "
 char *compare_list_text(const struct wc_strings *list);
 
-const char *difference_word(enum difference_kind kind); /* "environment", "library" */
+const char *difference_word(enum difference_kind kind);    /* "environment", "library" */
+const char *difference_heading(enum difference_kind kind); /* "libraries", for people */
+const char *difference_value(const char *value);           /* NULL: "none"; "": "empty" */
 /* "version of libcudnn.so.9: 9.1.0, not 9.8.0": what b has that a has not. The caller frees. */
 char *difference_text(const struct difference *d);

@@ -39,26 +39,9 @@ void render_side(struct layout *l, const char *name, const struct report *r) {
     layout_end(l);
 }
 
-static const char *heading(enum difference_kind kind) {
-    static const char *const headings[] = {
-        [DIFFERENCE_ENVIRONMENT] = "environment",
-        [DIFFERENCE_PACKAGE] = "packages",
-        [DIFFERENCE_HOST] = "hosts, and what they want",
-        [DIFFERENCE_FOUND] = "how libraries were found, and whose they are",
-        [DIFFERENCE_LIBRARY] = "libraries",
-        [DIFFERENCE_BINDING] = "who uses which",
-        [DIFFERENCE_DRIVER] = "driver and GPUs",
-        [DIFFERENCE_FAILURE] = "asked for in vain",
-        [DIFFERENCE_CALL] = "calls",
-        [DIFFERENCE_SURROUNDINGS] = "computer",
-    };
-
-    return headings[kind];
-}
-
 static void print_value(struct layout *l, const char *name, const char *value) {
     begin_side(l, 4, 4 + SIDES - 2, name);
-    layout_words(l, "%s", !value ? "none" : *value ? value : "empty");
+    layout_words(l, "%s", difference_value(value));
     layout_end(l);
 }
 
@@ -67,7 +50,7 @@ void render_differences(struct layout *l, const struct comparison *c, const char
     for (size_t i = 0; i < c->n; i++) {
         const struct difference *d = &c->p[i];
         if (i == 0 || d->kind != c->p[i - 1].kind)
-            fprintf(l->to, "\n%s\n", heading(d->kind));
+            fprintf(l->to, "\n%s\n", difference_heading(d->kind));
         layout_line(l, 2, 4);
         layout_words(l, "%s%s%s", d->attribute ? d->attribute : "", d->attribute ? " of " : "",
                      d->what);

@@ -86,7 +86,7 @@ void *must_grow(void *p, size_t n) {
 }
 
 char *must_copy(const char *s) {
-    return must(strdup(s));
+    return s ? must(strdup(s)) : NULL;
 }
 
 char *must_format_list(const char *format, va_list args) {

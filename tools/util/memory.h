@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdarg.h>
+#include <stdlib.h>
 
 #include "core/base/base.h"
 
@@ -24,7 +25,13 @@ void heap_arena_clear(struct heap_arena *h);
 /* Never NULL. */
 void *must_allocate(size_t n); /* zeroed */
 void *must_grow(void *p, size_t n);
-char *must_copy(const char *s);
+char *must_copy(const char *s); /* NULL of NULL */
 /* As asprintf; the caller frees. */
 char *must_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *must_format_list(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
+
+/* A text that is freed where its name ends: OWNED char *text = must_format(...); */
+static inline void owned_end(char **text) {
+    free(*text);
+}
+#define OWNED __attribute__((cleanup(owned_end)))
