@@ -169,7 +169,7 @@ static size_t name_length(const char *variable) {
     return strcspn(variable, "=");
 }
 
-static const char *value_in(const struct wc_strings *environment, const char *variable) {
+const char *compare_value(const struct wc_strings *environment, const char *variable) {
     size_t n = name_length(variable);
 
     for (size_t i = 0; i < environment->n; i++) {
@@ -205,7 +205,7 @@ static bool is_preload_list(const char *variable) {
 
 /* Whether we looked on is no difference. */
 static char *value_to_compare(const struct wc_process_record *p, const char *variable) {
-    const char *value = value_in(&p->environment, variable);
+    const char *value = compare_value(&p->environment, variable);
 
     return is_preload_list(variable) ? compare_preloads(p, value) : must_copy(value);
 }
@@ -232,7 +232,7 @@ static void compare_environments(struct comparison *c, const struct sides *s) {
         if (!is_preload_list(ours->p[i]))
             compare_variable(c, s, ours->p[i]);
     for (size_t i = 0; i < theirs->n; i++)
-        if (!is_preload_list(theirs->p[i]) && !value_in(ours, theirs->p[i]))
+        if (!is_preload_list(theirs->p[i]) && !compare_value(ours, theirs->p[i]))
             compare_variable(c, s, theirs->p[i]);
 }
 

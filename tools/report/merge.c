@@ -5,28 +5,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 #include "tools/util/terminal.h"
 
 #define NAMED_MOST 8 /* processes that are named one by one */
 
 /* As the shim has it for %r (shim/log.c). */
-static const char *const rank_variables[] = {
-    "RANK=", "SLURM_PROCID=", "OMPI_COMM_WORLD_RANK=", "PMI_RANK="};
+static const char *const rank_variables[] = {"RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK",
+                                             "PMI_RANK"};
 
 static int64_t rank_of(const struct wc_stack *s) {
-    const struct wc_strings *environment = &s->process.environment;
+    uint64_t rank;
 
-    for (size_t v = 0; v < sizeof(rank_variables) / sizeof(rank_variables[0]); v++)
-        for (size_t i = 0; s->has_process && i < environment->n; i++) {
-            const char *e = environment->p[i];
-            size_t n = strlen(rank_variables[v]);
-            uint64_t rank;
-            if (strncmp(e, rank_variables[v], n) == 0 && e[n] &&
-                wc_parse_number(e + n, strlen(e + n), &rank) == strlen(e + n))
-                return (int64_t)rank;
-        }
+    WC_EACH_ROW(variable, rank_variables) {
+        const char *value = compare_value(&s->process.environment, *variable);
+        if (value && *value && wc_parse_number(value, strlen(value), &rank) == strlen(value))
+            return (int64_t)rank;
+    }
     return WC_NULL;
 }
 
@@ -53,60 +48,58 @@ static int in_order(const void *a, const void *b) {
 
 /* ---- the process tree ---- */
 
-/* Processes of one number on one node: numbers come again. */
-struct same_pid {
-    char *key;
-    size_t *processes, n;
-    UT_hash_handle hh;
+struct start { /* of a process: numbers come again */
+    const char *node;
+    int64_t pid, time;
+    size_t process;
 };
 
-static struct same_pid *find_pid(struct same_pid **all, const char *node, int64_t pid) {
-    char *key = must_format("%lld %s", (long long)pid, node ? node : "");
-    struct same_pid *one;
+static int starts_in_order(const void *a, const void *b) {
+    const struct start *x = a, *y = b;
+    int nodes = compare_texts(x->node, y->node);
 
-    HASH_FIND_STR(*all, key, one);
-    if (!one) {
-        one = must_allocate(sizeof(*one));
-        one->key = key;
-        HASH_ADD_KEYPTR(hh, *all, key, strlen(key), one);
-    } else {
-        free(key);
-    }
-    return one;
+    if (nodes != 0)
+        return nodes;
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return (x->process > y->process) - (x->process < y->process);
 }
 
-/* The newest of them that began before their child. */
-static size_t newest_before(const struct merged *m, const struct same_pid *some, int64_t time) {
-    size_t found = MERGED_NONE;
+/* The newest process of that number that began before its child; n starts, in order. */
+static size_t newest_before(const struct start *starts, size_t n, const struct start *child) {
+    size_t before = 0;
 
-    for (size_t i = 0; i < some->n; i++) {
-        int64_t began = source_of(&m->p[some->processes[i]])->first_time;
-        if (began < time && (found == MERGED_NONE || began >= source_of(&m->p[found])->first_time))
-            found = some->processes[i];
+    while (n > before) {
+        size_t middle = before + (n - before) / 2;
+        if (starts_in_order(&starts[middle], child) < 0)
+            before = middle + 1;
+        else
+            n = middle;
     }
-    return found;
+    if (before == 0 || starts[before - 1].pid != child->pid ||
+        compare_texts(starts[before - 1].node, child->node) != 0)
+        return MERGED_NONE;
+    return starts[before - 1].process;
 }
 
 static void find_parents(struct merged *m) {
-    struct same_pid *all = NULL, *one, *next;
+    struct start *starts = must_allocate(m->n * sizeof(*starts));
 
     for (size_t i = 0; i < m->n; i++) {
-        one = find_pid(&all, m->p[i].node, source_of(&m->p[i])->pid);
-        one->processes = must_grow(one->processes, (one->n + 1) * sizeof(*one->processes));
-        one->processes[one->n++] = i;
+        const struct source *s = source_of(&m->p[i]);
+        starts[i] = (struct start){m->p[i].node, s->pid, s->first_time, i};
     }
+    qsort(starts, m->n, sizeof(*starts), starts_in_order);
     for (size_t i = 0; i < m->n; i++) {
-        const struct wc_stack *s = &source_of(&m->p[i])->stack;
-        if (s->has_process && s->process.parent_pid != WC_NULL)
-            m->p[i].parent = newest_before(m, find_pid(&all, m->p[i].node, s->process.parent_pid),
-                                           source_of(&m->p[i])->first_time);
+        const struct source *s = source_of(&m->p[i]);
+        if (s->stack.has_process && s->stack.process.parent_pid != WC_NULL)
+            m->p[i].parent = newest_before(
+                starts, m->n,
+                &(struct start){m->p[i].node, s->stack.process.parent_pid, s->first_time, 0});
     }
-    HASH_ITER(hh, all, one, next) {
-        HASH_DEL(all, one);
-        free(one->processes);
-        free(one->key);
-        free(one);
-    }
+    free(starts);
 }
 
 /* Children behind their parent, otherwise as they are. A parent is older than its child, so there
@@ -151,42 +144,28 @@ static void into_tree(struct merged *m) {
 
 /* ---- groups ---- */
 
-struct seen_group {
+struct keyed {
     char *key;
-    size_t group;
-    UT_hash_handle hh;
+    size_t process;
 };
+
+static int keys_in_order(const void *a, const void *b) {
+    const struct keyed *x = a, *y = b;
+    int keys = strcmp(x->key, y->key);
+
+    return keys != 0 ? keys : (x->process > y->process) - (x->process < y->process);
+}
 
 /* Libraries and findings; what was asked for in vain, or called, is in the findings where it
  * matters. */
 static char *key_of(const struct report *r) {
-    char *key = must_format("%s %d", r->fingerprint, (int)r->verdict), *longer;
+    struct sink key;
+    FILE *to = sink_begin(&key);
 
-    for (size_t i = 0; i < r->findings.n; i++) {
-        longer = must_format("%s %s/%d", key, r->findings.p[i].id, (int)r->findings.p[i].severity);
-        free(key);
-        key = longer;
-    }
-    return key;
-}
-
-static void add_to_group(struct merged *m, size_t i, struct seen_group **seen) {
-    char *key = key_of(m->p[i].report);
-    struct seen_group *one;
-
-    HASH_FIND_STR(*seen, key, one);
-    if (one) {
-        free(key);
-    } else {
-        one = must_allocate(sizeof(*one));
-        one->key = key;
-        one->group = m->group_count++;
-        HASH_ADD_KEYPTR(hh, *seen, one->key, strlen(one->key), one);
-        m->groups = must_grow(m->groups, m->group_count * sizeof(*m->groups));
-        m->groups[one->group] = (struct merged_group){.first = i};
-    }
-    m->p[i].group = one->group;
-    m->groups[one->group].n++;
+    fprintf(to, "%s %d", r->fingerprint, (int)r->verdict);
+    WC_EACH(f, r->findings)
+        fprintf(to, " %s/%d", f->id, (int)f->severity);
+    return sink_end(&key);
 }
 
 static int larger_first(const void *a, const void *b) {
@@ -197,39 +176,29 @@ static int larger_first(const void *a, const void *b) {
     return (x->first > y->first) - (x->first < y->first);
 }
 
-static void list_members(struct merged *m) {
-    size_t *end = m->members = must_allocate(m->n * sizeof(*m->members));
-
-    for (size_t g = 0; g < m->group_count; g++) {
-        m->groups[g].members = end;
-        end += m->groups[g].n;
-        m->groups[g].n = 0;
-    }
-    for (size_t i = 0; i < m->n; i++) {
-        struct merged_group *g = &m->groups[m->p[i].group];
-        m->members[g->members - m->members + g->n++] = i;
-    }
-}
-
+/* Those of one key stand together then: they are a group. */
 static void make_groups(struct merged *m) {
-    struct seen_group *seen = NULL, *one, *next;
-    size_t *renamed;
+    struct keyed *sorted = must_allocate(m->n * sizeof(*sorted));
 
+    m->members = must_allocate(m->n * sizeof(*m->members));
+    m->groups = must_allocate(m->n * sizeof(*m->groups));
     for (size_t i = 0; i < m->n; i++)
-        add_to_group(m, i, &seen);
-    HASH_ITER(hh, seen, one, next) {
-        HASH_DEL(seen, one);
-        free(one->key);
-        free(one);
+        sorted[i] = (struct keyed){key_of(m->p[i].report), i};
+    qsort(sorted, m->n, sizeof(*sorted), keys_in_order);
+    for (size_t i = 0; i < m->n; i++) {
+        m->members[i] = sorted[i].process;
+        if (i == 0 || strcmp(sorted[i].key, sorted[i - 1].key) != 0)
+            m->groups[m->group_count++] =
+                (struct merged_group){.first = sorted[i].process, .members = &m->members[i]};
+        m->groups[m->group_count - 1].n++;
     }
-    renamed = must_allocate(m->group_count * sizeof(*renamed));
+    for (size_t i = 0; i < m->n; i++)
+        free(sorted[i].key);
+    free(sorted);
     qsort(m->groups, m->group_count, sizeof(*m->groups), larger_first);
     for (size_t g = 0; g < m->group_count; g++)
-        renamed[m->p[m->groups[g].first].group] = g;
-    for (size_t i = 0; i < m->n; i++)
-        m->p[i].group = renamed[m->p[i].group];
-    free(renamed);
-    list_members(m);
+        for (size_t i = 0; i < m->groups[g].n; i++)
+            m->p[m->groups[g].members[i]].group = g;
 }
 
 /* ---- names of groups ---- */
@@ -311,10 +280,9 @@ static bool nodes_name(const struct merged *m) {
 /* By node, or by number. Processes of a node stand together, so a node is named at its first. */
 static char *name_processes(const struct merged *m, const struct merged_group *g, bool by_node) {
     const char *last = NULL;
-    struct sink t;
-    FILE *to = sink_begin(&t);
+    struct sink names;
+    FILE *to = sink_begin(&names);
     size_t n = 0;
-    char *names, *all;
 
     for (size_t i = 0; i < g->n; i++) {
         const struct merged_process *p = &m->p[g->members[i]];
@@ -331,14 +299,12 @@ static char *name_processes(const struct merged *m, const struct merged_group *g
     }
     if (n > NAMED_MOST)
         fprintf(to, " and %zu more", n - NAMED_MOST);
-    names = sink_end(&t);
-    all = must_format("%s%s%s", by_node ? "node" : "process",
-                      n == 1    ? ""
-                      : by_node ? "s"
-                                : "es",
-                      names);
-    free(names);
-    return all;
+    OWNED char *named = sink_end(&names);
+    return must_format("%s%s%s", by_node ? "node" : "process",
+                       n == 1    ? ""
+                       : by_node ? "s"
+                                 : "es",
+                       named);
 }
 
 static char *name_group(const struct merged *m, const struct merged_group *g, bool by_rank,
