@@ -3,6 +3,7 @@
 
 #include <cudnn.h>
 
+#include "arch.h"
 #include "core/model/status.h"
 #include "journal.h"
 #include "objects.h"
@@ -136,16 +137,31 @@ static struct instance *instance_of_slot(int row, uintptr_t slot) {
     return NULL;
 }
 
-uintptr_t call_wrapper_lazy(int row, uintptr_t plt, uintptr_t slot, const struct object *host) {
-    struct instance *in = instance_of_slot(row, slot);
-    if (!in && !(in = take_instance(row, plt, host)))
+/* arch/lazy.inc: one for each instance. */
+struct lazy {
+    uintptr_t passed, plt;
+};
+extern __attribute__((visibility("hidden"))) struct lazy shim_lazy[];
+extern __attribute__((visibility("hidden"))) const char shim_lazy_entries[];
+
+/* What the wrapper of an instance calls while its slot is lazy. */
+static uintptr_t lazy_entry(const struct instance *in, const struct slot *slot) {
+    size_t n = (size_t)(in - instances[0]);
+    shim_lazy[n].passed = ARCH_LAZY_PASSES(slot->address, slot->number);
+    shim_lazy[n].plt = slot->target;
+    return (uintptr_t)shim_lazy_entries + n * ARCH_LAZY_ENTRY_SIZE;
+}
+
+uintptr_t call_wrapper_lazy(int row, const struct slot *slot, const struct object *host) {
+    struct instance *in = instance_of_slot(row, slot->address);
+    if (!in && !(in = take_instance(row, slot->target, host)))
         return 0;
-    in->slot = slot;
+    in->slot = slot->address;
     in->host = host->number;
     in->lazy = true;
     watched_heed(in, true);
     /* The host may have been loaded anew. */
-    watched_lead_to(in, plt, arch_lazy_entry((unsigned)(in - instances[0]), plt, slot));
+    watched_lead_to(in, slot->target, lazy_entry(in, slot));
     return wrapper_of(row, in);
 }
 

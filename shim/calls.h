@@ -8,9 +8,10 @@
 #include <stdint.h>
 
 struct object;
+struct slot;
 
 /* The wrapper that forwards to target (a function in `library`). 0: no instance is left. */
 uintptr_t call_wrapper(int row, uintptr_t target, const struct object *library);
 /* The wrapper for a lazy slot of `host` that still leads to its PLT: after each call it looks
  * whether the loader has put the target there. 0: no instance is left. */
-uintptr_t call_wrapper_lazy(int row, uintptr_t plt, uintptr_t slot, const struct object *host);
+uintptr_t call_wrapper_lazy(int row, const struct slot *slot, const struct object *host);

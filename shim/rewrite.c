@@ -6,6 +6,7 @@
 #include "config.h"
 #include "core/model/symbols.h"
 #include "journal.h"
+#include "lazy.h"
 #include "objects.h"
 #include "slots.h"
 #include "sys.h"
@@ -49,13 +50,22 @@ static bool write_slot(const struct object *host, uintptr_t address, uintptr_t v
     return true;
 }
 
+static uintptr_t wrapper_for_lazy(const struct object *host, const struct slot *s, int row) {
+    if (s->kind != SLOT_JUMP || row == NOT_WATCHED)
+        return 0;
+    if (s->number < host->image.jump_reloc_count &&
+        lazy_is_known(&host->image, s->target - host->base, s->number))
+        return call_wrapper_lazy(row, s, host);
+    journal_unobserved("calls through a lazy slot", "what it leads to is no PLT that is known",
+                       host->path);
+    return 0;
+}
+
 static uintptr_t wrapper_for(const struct object *host, const struct slot *s) {
     const char *function = wc_function_name(s->function);
     const struct object *library = objects_at(s->target);
-    if (s->how == WC_binding_how_LAZY && s->kind == SLOT_JUMP && ARCH_LAZY_CALLABLE) {
-        int row = watched_row(function, host->major);
-        return row == NOT_WATCHED ? 0 : call_wrapper_lazy(row, s->target, s->address, host);
-    }
+    if (s->how == WC_binding_how_LAZY)
+        return wrapper_for_lazy(host, s, watched_row(function, host->major));
     if (s->how != WC_binding_how_SLOT || !library || !object_is_cudnn(library))
         return 0;
     int row = watched_row(function, library->major);

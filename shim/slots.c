@@ -94,7 +94,8 @@ static size_t each_slot(const struct object *host, const struct wanted *w, struc
             to[n] = (struct slot){.function = w->function[r.symbol - w->low],
                                   .kind = kind,
                                   .defined = is_defined(&host->image, r.symbol),
-                                  .address = host->base + r.slot};
+                                  .address = host->base + r.slot,
+                                  .number = i};
         n++;
     }
     return n;

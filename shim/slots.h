@@ -19,6 +19,7 @@ struct slot {
     bool defined; /* the host itself defines the function */
     bool only;    /* there is no SLOT_JUMP for this function in this host */
     uintptr_t address;
+    size_t number; /* SLOT_JUMP: of its relocation in DT_JMPREL */
     /* SLOT: bound to `target`, an address outside of the host; LAZY: it still leads into the host's
      * PLT; UNDEFINED: 0, a weak import that found nothing; UNKNOWN: not read. */
     enum wc_binding_how how;

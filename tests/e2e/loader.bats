@@ -141,17 +141,41 @@ profiled() {
     fails_without lazy-instances-freed all_watched ./opens ./host-now.so "${files[@]}"
 }
 
-lazy_told_and_left() {
-    as_bare ./calls-lazy && counted ./calls-lazy &&
-        tells_bindings 'calls-lazy lazy slot - cudnnCreate,cudnnGetCudartVersion,cudnnGetVersion 0' &&
-        tells_calls && [ ! -s "$BATS_TEST_TMPDIR/told" ] && [ "$(counts)" = 'watched 0 direct 2' ]
+linked_by() { # LINKER
+    [ -e "calls-$1-lazy" ] || skip "ld.$1 is not installed"
+    local how
+    for how in lazy now no-plt marked indirect; do
+        echo "$1, $how:"
+        all_watched "./calls-$1-$how" && all_watched env LD_BIND_NOW=1 "./calls-$1-$how" &&
+            as_bare "./calls-$1-$how" threads && all_watched ./opens "./host-$1-$how.so" || return
+    done
 }
 
-@test "where lazy slots cannot be called as they are they are left alone" {
-    run ! lazy_told_and_left
-    take_out lazy-callable
-    lazy_told_and_left
-    all_watched ./calls-now
+@test "hosts linked by bfd: lazily, at once, without PLT, with landing pads, beside indirect functions" {
+    linked_by bfd
+}
+@test "hosts linked by gold" { linked_by gold; }
+@test "hosts linked by lld" { linked_by lld; }
+@test "hosts linked by mold, whose lazy slots all lead to one place" {
+    linked_by mold
+    fails_without passed-number all_watched ./calls-mold-lazy
+}
+
+lazy_told_and_left() {
+    as_bare ./calls-retpoline && counted ./calls-retpoline &&
+        tells_bindings 'calls-retpoline lazy slot - cudnnCreate,cudnnGetCudartVersion,cudnnGetVersion 0' &&
+        tells_calls && [ ! -s "$BATS_TEST_TMPDIR/told" ] && [ "$(counts)" = 'watched 0 direct 2' ] &&
+        is "$(records unobserved "$(the_log "$logs")" | jq -r .what)" 'calls through a lazy slot'
+}
+
+@test "where a lazy slot leads to is not known: it is told, and left alone" {
+    [ -e calls-retpoline ] || skip "for x86-64, where ld.lld is installed"
+    fails_without known-code lazy_told_and_left
+}
+
+@test "a program that no loader starts" {
+    as_bare ./calls-static 3
+    [ -z "$(ls "$logs")" ]
 }
 
 # ---- which object is which ----

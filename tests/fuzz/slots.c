@@ -18,6 +18,10 @@
 #include "shim/watched.h"
 #include "support_mapped.h"
 
+#define lazy_is_known is_lazy_code
+#include "lazy_known.c" /* of this architecture */
+#undef lazy_is_known
+
 enum {
     HOST_AT_ZERO = 1,
     HOST_DEFINES = 2,
@@ -26,6 +30,7 @@ enum {
     LITTLE_MEMORY = 16,
     NO_WRAPPERS = 32,
     PROGRAM_TOO = 64,
+    UNKNOWN_CODE = 128,
 };
 
 /* Places without memory: a cuDNN library, and the wrappers of its functions. */
@@ -69,9 +74,14 @@ uintptr_t call_wrapper(int row, uintptr_t target, const struct object *o) {
     return wrapper(target);
 }
 
-uintptr_t call_wrapper_lazy(int row, uintptr_t plt, uintptr_t slot, const struct object *o) {
-    MUST(row == 1 && plt - o->low < o->high - o->low && slot - o->low < o->high - o->low);
-    return wrapper(plt);
+bool lazy_is_known(const struct wc_elf_image *o, uint64_t value, size_t number) {
+    return is_lazy_code(o, value, number) || !(settings & UNKNOWN_CODE);
+}
+
+uintptr_t call_wrapper_lazy(int row, const struct slot *s, const struct object *o) {
+    MUST(row == 1 && s->target - o->low < o->high - o->low &&
+         s->address - o->low < o->high - o->low);
+    return wrapper(s->target);
 }
 
 uintptr_t watched_target_of(uintptr_t address) {

@@ -15,6 +15,20 @@ extern int cudnnCreate(void **handle);
 
 static atomic_int together, good;
 
+#ifdef INDIRECT
+static int two(void) {
+    return 2;
+}
+static int (*choose(void))(void) {
+    return two;
+}
+static int indirect(void) __attribute__((ifunc("choose")));
+#else
+static int indirect(void) {
+    return 2;
+}
+#endif
+
 static int call_all(void) {
     void *handle = NULL;
     return cudnnCreate(&handle) == 0 && cudnnGetVersion() == 90100 &&
@@ -41,7 +55,8 @@ static int call_in_threads(void) {
 
 int main(int argc, char **argv) {
     bool threads = argc > 1 && !strcmp(argv[1], "threads");
-    int times = argc > 1 && !threads ? atoi(argv[1]) : 2, done = 0;
+    int times = argc > 1 && !threads ? atoi(argv[1]) : indirect();
+    int done = 0;
     if (threads) {
         printf("%d\n", call_in_threads());
         if (getenv("COUNTS"))

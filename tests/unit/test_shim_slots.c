@@ -18,6 +18,7 @@
 #include "shim/calls.h"
 #include "shim/config.h"
 #include "shim/journal.h"
+#include "shim/lazy.h"
 #include "shim/objects.h"
 #include "shim/rewrite.h"
 #include "shim/slots.h"
@@ -60,8 +61,9 @@ static struct {
     const char *unobserved, *blind_path;
 } told;
 static struct wc_stack stack;
-static uintptr_t lazy_slot;
-static bool are_wrappers_left;
+static uintptr_t lazy_slot, known_slot;
+static bool are_wrappers_left, is_plt_known;
+static unsigned char *memory; /* of the host, a mapping of its own: its pages are protected */
 
 static void add_record(void *ctx, struct wc_record *r) {
     (void)ctx;
@@ -106,11 +108,20 @@ uintptr_t call_wrapper(int row, uintptr_t target, const struct object *of) {
     assert_ptr_equal(of, &library);
     return are_wrappers_left ? WRAPPERS + target : 0;
 }
-uintptr_t call_wrapper_lazy(int row, uintptr_t plt, uintptr_t slot, const struct object *of) {
+bool lazy_is_known(const struct wc_elf_image *of, uint64_t value, size_t number) {
+    struct wc_elf_reloc r;
+    assert_ptr_equal(of, &host.image);
+    assert_int_equal(value, 0x40);
+    assert_true(wc_elf_reloc_at(of, number, &r) && r.jump_slot_table);
+    known_slot = (uintptr_t)memory + r.slot;
+    return is_plt_known;
+}
+uintptr_t call_wrapper_lazy(int row, const struct slot *slot, const struct object *of) {
     assert_int_equal(row, 7);
     assert_true(of == &host || of == &program);
-    lazy_slot = slot;
-    return LAZY + plt;
+    assert_int_equal(slot->address, known_slot);
+    lazy_slot = slot->address;
+    return LAZY + slot->target;
 }
 uintptr_t watched_target_of(uintptr_t address) {
     if (address >= WRAPPERS + LIBRARY && address < WRAPPERS + NOWHERE)
@@ -123,7 +134,6 @@ uintptr_t watched_target_of(uintptr_t address) {
 /* ---- a host ---- */
 
 enum { PAGE = 4096, RELRO = 4 * PAGE, DATA = 5 * PAGE, END = 6 * PAGE };
-static unsigned char *memory; /* of the host, a mapping of its own: its pages are protected */
 static struct elf_maker made;
 
 struct reloc {
@@ -196,8 +206,8 @@ static int begin(void **state) {
     memset(&told, 0, sizeof(told));
     memset(&config, 0, sizeof(config));
     config.calls = true;
-    are_wrappers_left = true;
-    lazy_slot = 0;
+    are_wrappers_left = is_plt_known = true;
+    lazy_slot = known_slot = 0;
     if (!memory)
         memory = mmap(NULL, END + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     for (int i = 0; i < 4; i++) {
@@ -337,6 +347,33 @@ static void each_state_is_told(void **state) {
     assert_int_equal(*slot(DATA + 8), 0);
     assert_int_equal(*slot(DATA + 16), OTHER);
     assert_int_equal(*slot(DATA + 24), NOWHERE);
+}
+
+static void a_lazy_slot_that_leads_to_unknown_code_is_left(void **state) {
+    (void)state;
+    is_plt_known = false;
+    LOAD({"cudnnDestroy", JUMP_SLOT, DATA, LIBRARY, false, 0},
+         {"cudnnCreate", JUMP_SLOT, DATA + 8, PLT, false, 0});
+    rewrite_slots(&host);
+    slots_emit(&host);
+    assert_int_equal(known_slot, (uintptr_t)slot(DATA + 8));
+    assert_int_equal(*slot(DATA + 8), (uintptr_t)memory + 0x40);
+    assert_int_equal(told.count, 2);
+    is_emitted(1, WC_binding_how_LAZY, "cudnnCreate", NULL, 0);
+    assert_string_equal(told.unobserved, "calls through a lazy slot");
+    assert_string_equal(told.blind_path, host.path);
+}
+
+/* A jump slot's relocation that is not in DT_JMPREL has no number there. */
+static void a_lazy_slot_without_a_number_is_left(void **state) {
+    (void)state;
+    LOAD({"cudnnCreate", JUMP_SLOT, DATA, PLT, false, 0});
+    host.image.relocs = host.image.jump_relocs;
+    host.image.reloc_count = host.image.jump_reloc_count;
+    host.image.jump_reloc_count = 0;
+    rewrite_slots(&host);
+    assert_int_equal(known_slot, 0);
+    assert_int_equal(*slot(DATA), (uintptr_t)memory + 0x40);
 }
 
 static void what_changes_is_told_again(void **state) {
@@ -516,6 +553,8 @@ int main(void) {
         TEST(what_is_no_slot_is_left),
         TEST(a_marked_plt_is_no_addend),
         TEST(each_state_is_told),
+        TEST(a_lazy_slot_that_leads_to_unknown_code_is_left),
+        TEST(a_lazy_slot_without_a_number_is_left),
         TEST(what_changes_is_told_again),
         TEST(who_is_none_or_gone_is_left),
         TEST(a_page_gets_its_protection_back),

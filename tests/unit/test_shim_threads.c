@@ -298,7 +298,8 @@ static void a_slot_that_all_resolve_at_once_is_watched_again(void **state) {
     for (int i = 0; i < TARGETS; i++) {
         assert_true(state_take());
         journal_open_relevant();
-        slot = call_wrapper_lazy(row, (uintptr_t)resolve, (uintptr_t)&slot, &host);
+        const struct slot lazy = {.address = (uintptr_t)&slot, .target = (uintptr_t)resolve};
+        slot = call_wrapper_lazy(row, &lazy, &host);
         resolved = 0;
         state_leave();
         assert_true(slot != 0 && slot != (uintptr_t)resolve);

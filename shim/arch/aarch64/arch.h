@@ -9,7 +9,7 @@
 #include <elf.h>
 #include <stdint.h>
 
-#include "lazy.h"
+#include "lazy_size.h"
 
 #define ARCH_NAME "aarch64"
 #define ARCH_MACHINE EM_AARCH64
@@ -18,22 +18,8 @@
 #define ARCH_RELOC_ABSOLUTE R_AARCH64_ABS64
 /* Does a jump slot's addend name its PLT entry, rather than count? */
 #define ARCH_JUMP_SLOT_MARKS_PLT 0
-/* Can wrappers call what lazy slots lead to? */
-#define ARCH_LAZY_CALLABLE 1
-
-/* The resolver wants x16 to hold the slot's address, which a C wrapper cannot give it: instance
- * number n calls its own few instructions, which load both (lazy.S). */
-struct arch_lazy {
-    uintptr_t slot, plt;
-};
-extern __attribute__((visibility("hidden"))) struct arch_lazy shim_lazy[];
-extern __attribute__((visibility("hidden"))) const char shim_lazy_entries[];
-
-static inline uintptr_t arch_lazy_entry(unsigned n, uintptr_t plt, uintptr_t slot) {
-    shim_lazy[n].slot = slot;
-    shim_lazy[n].plt = plt;
-    return (uintptr_t)shim_lazy_entries + n * SHIM_LAZY_ENTRY_SIZE;
-}
+/* What the code behind a lazy slot wants in a register (arch/lazy.inc): in x16. */
+#define ARCH_LAZY_PASSES(slot, number) ((void)(number), slot)
 
 static inline long arch_syscall(long n, long a, long b, long c, long d, long e, long f) {
     register long x8 __asm__("x8") = n;

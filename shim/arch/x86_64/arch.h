@@ -9,6 +9,8 @@
 #include <elf.h>
 #include <stdint.h>
 
+#include "lazy_size.h"
+
 #define ARCH_NAME "x86_64"
 #define ARCH_MACHINE EM_X86_64
 #define ARCH_RELOC_JUMP_SLOT R_X86_64_JUMP_SLOT
@@ -16,14 +18,8 @@
 #define ARCH_RELOC_ABSOLUTE R_X86_64_64
 /* Does a jump slot's addend name its PLT entry, rather than count? */
 #define ARCH_JUMP_SLOT_MARKS_PLT 1
-/* Can wrappers call what lazy slots lead to? */
-#define ARCH_LAZY_CALLABLE 1
-/* What instance number n has to call. The resolver finds the slot by a number that the PLT entry
- * pushes, so that is the PLT entry itself. */
-static inline uintptr_t arch_lazy_entry(unsigned n, uintptr_t plt, uintptr_t slot) {
-    (void)n, (void)slot;
-    return plt;
-}
+/* What the code behind a lazy slot wants in a register (arch/lazy.inc): in r11. */
+#define ARCH_LAZY_PASSES(slot, number) ((void)(slot), number)
 
 static inline long arch_syscall(long n, long a, long b, long c, long d, long e, long f) {
     long result;

@@ -2,4 +2,4 @@
 /* What lazy.S and arch.h agree on. */
 #pragma once
 
-#define SHIM_LAZY_ENTRY_SIZE 20 /* five instructions */
+#define ARCH_LAZY_ENTRY_SIZE 20 /* five instructions */
