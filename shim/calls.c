@@ -34,20 +34,26 @@
 
 /* ---- the wrappers ---- */
 
-static void heed_call_before(enum row row, unsigned k, uintptr_t return_address);
-static void heed_call_after(enum row row, unsigned k, int64_t value, uintptr_t return_address);
+struct call {
+    enum row row;
+    struct instance *in;
+    uintptr_t return_address;
+};
+static void heed_call_before(const struct call *c);
+static void heed_call_after(const struct call *c, int64_t value);
+
+/* What a wrapper tells its slow way. It puts back what was there: in a signal handler the wrapper
+ * that was interrupted may be about to tell. (Volatile: what lay in registers would have to be
+ * saved by the fast way, too.) */
+static __thread struct call heeded;
 
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
-#define WRAPPER __attribute__((noinline))
-#define RETURN_ADDRESS ((uintptr_t)__builtin_return_address(0))
-
-#define FORWARD(name, result, parameters)                                                          \
-    ((TYPE_##result(*) parameters)__atomic_load_n(&in->entry, __ATOMIC_RELAXED))
-#define BEFORE(name, k)                                                                            \
-    struct instance *in = &instances[ROW_##name][k];                                               \
-    bool heed = __atomic_load_n(&in->heed, __ATOMIC_ACQUIRE); /* before entry */                   \
-    if (UNLIKELY(heed))                                                                            \
-    heed_call_before(ROW_##name, k, RETURN_ADDRESS)
+#define WRAPPER static __attribute__((noinline))
+#define SLOW_WAY static __attribute__((noinline, cold))
+#define CALL(name, k)                                                                              \
+    ((struct call){ROW_##name, &instances[ROW_##name][k], (uintptr_t)__builtin_return_address(0)})
+#define ENTRY(entry, result, parameters)                                                           \
+    ((TYPE_##result(*) parameters)__atomic_load_n(&(entry), __ATOMIC_ACQUIRE))
 
 /* What is wrong with a result, and what its record has of it. */
 #define FAILED_STATUS(r) ((r) != CUDNN_STATUS_SUCCESS)
@@ -57,33 +63,68 @@ static void heed_call_after(enum row row, unsigned k, int64_t value, uintptr_t r
 #define VALUE_VERSION(r) ((int64_t)(r))
 #define VALUE_TEXT(r) WC_NULL
 
-#define WRAP(name, k, result, parameters, arguments)                                               \
-    WRAPPER static TYPE_##result wrap_##name##_##k parameters {                                    \
-        BEFORE(name, k);                                                                           \
-        TYPE_##result result_ = FORWARD(name, result, parameters) arguments;                       \
-        if (UNLIKELY(heed | FAILED_##result(result_)))                                             \
-            heed_call_after(ROW_##name, k, VALUE_##result(result_), RETURN_ADDRESS);               \
+/* Once its first call is over a wrapper loads one pointer, calls, and compares the status. All else
+ * is in the slow way, a function of its own: no argument has to be kept for it. */
+#define SLOW(name, result, parameters, arguments)                                                  \
+    SLOW_WAY TYPE_##result slow_##name parameters {                                                \
+        const struct call call_ = heeded;                                                          \
+        heed_call_before(&call_);                                                                  \
+        TYPE_##result result_ = ENTRY(call_.in->entry, result, parameters) arguments;              \
+        heed_call_after(&call_, VALUE_##result(result_));                                          \
         return result_;                                                                            \
     }
+#define WRAP(name, k, result, parameters, arguments)                                               \
+    WRAPPER TYPE_##result wrap_##name##_##k parameters {                                           \
+        TYPE_##result(*target_) parameters =                                                       \
+            ENTRY(instances[ROW_##name][k].fast, result, parameters);                              \
+        if (UNLIKELY(!target_)) {                                                                  \
+            volatile struct call before_ = heeded;                                                 \
+            heeded = CALL(name, k);                                                                \
+            TYPE_##result slow_ = slow_##name arguments;                                           \
+            heeded = before_;                                                                      \
+            return slow_;                                                                          \
+        }                                                                                          \
+        TYPE_##result result_ = target_ arguments;                                                 \
+        if (UNLIKELY(FAILED_##result(result_)))                                                    \
+            heed_call_after(&CALL(name, k), VALUE_##result(result_));                              \
+        return result_;                                                                            \
+    }
+/* The same, for what returns nothing. */
+#define SLOW_NOTHING(name, parameters, arguments)                                                  \
+    SLOW_WAY void slow_##name parameters {                                                         \
+        const struct call call_ = heeded;                                                          \
+        heed_call_before(&call_);                                                                  \
+        ENTRY(call_.in->entry, NOTHING, parameters) arguments;                                     \
+        heed_call_after(&call_, WC_NULL);                                                          \
+    }
+#define WRAP_NOTHING(name, k, parameters, arguments)                                               \
+    WRAPPER void wrap_##name##_##k parameters {                                                    \
+        void(*target_) parameters = ENTRY(instances[ROW_##name][k].fast, NOTHING, parameters);     \
+        if (UNLIKELY(!target_)) {                                                                  \
+            volatile struct call before_ = heeded;                                                 \
+            heeded = CALL(name, k);                                                                \
+            slow_##name arguments;                                                                 \
+            heeded = before_;                                                                      \
+            return;                                                                                \
+        }                                                                                          \
+        target_ arguments;                                                                         \
+    }
+#define SLOW_STATUS(name, parameters, arguments) SLOW(name, STATUS, parameters, arguments)
+#define SLOW_VERSION(name, parameters, arguments) SLOW(name, VERSION, parameters, arguments)
+#define SLOW_TEXT(name, parameters, arguments) SLOW(name, TEXT, parameters, arguments)
 #define WRAP_STATUS(name, k, parameters, arguments) WRAP(name, k, STATUS, parameters, arguments)
 #define WRAP_VERSION(name, k, parameters, arguments) WRAP(name, k, VERSION, parameters, arguments)
 #define WRAP_TEXT(name, k, parameters, arguments) WRAP(name, k, TEXT, parameters, arguments)
-#define WRAP_NOTHING(name, k, parameters, arguments)                                               \
-    WRAPPER static void wrap_##name##_##k parameters {                                             \
-        BEFORE(name, k);                                                                           \
-        FORWARD(name, NOTHING, parameters) arguments;                                              \
-        if (UNLIKELY(heed))                                                                        \
-            heed_call_after(ROW_##name, k, WC_NULL, RETURN_ADDRESS);                               \
-    }
 
 #define WATCH(name, result, parameters, arguments, first, last)                                    \
-    WRAP_##result(name, 0, parameters, arguments) WRAP_##result(name, 1, parameters, arguments)    \
-        WRAP_##result(name, 2, parameters, arguments)                                              \
-            WRAP_##result(name, 3, parameters, arguments)                                          \
-                WRAP_##result(name, 4, parameters, arguments)                                      \
-                    WRAP_##result(name, 5, parameters, arguments)                                  \
-                        WRAP_##result(name, 6, parameters, arguments)                              \
-                            WRAP_##result(name, 7, parameters, arguments)
+    SLOW_##result(name, parameters, arguments) WRAP_##result(name, 0, parameters, arguments)       \
+        WRAP_##result(name, 1, parameters, arguments)                                              \
+            WRAP_##result(name, 2, parameters, arguments)                                          \
+                WRAP_##result(name, 3, parameters, arguments)                                      \
+                    WRAP_##result(name, 4, parameters, arguments)                                  \
+                        WRAP_##result(name, 5, parameters, arguments)                              \
+                            WRAP_##result(name, 6, parameters, arguments)                          \
+                                WRAP_##result(name, 7, parameters, arguments)
 #include "watched.def"
 
 static void *const wrappers[ROWS][CALL_INSTANCES] __asm__("shim_wrappers") = {
@@ -165,13 +206,7 @@ uintptr_t call_wrapper_lazy(int row, const struct slot *slot, const struct objec
     return wrapper_of(row, in);
 }
 
-/* ---- the slow path ---- */
-
-struct call {
-    enum row row;
-    struct instance *in;
-    uintptr_t return_address;
-};
+/* ---- the slow way ---- */
 
 static const struct object *library_of(const struct instance *in) {
     const struct object *o = objects_number(in->library);
@@ -204,14 +239,13 @@ static void emit_first_call(const struct call *c) {
     journal_diagnose();
 }
 
-static void heed_call_before(enum row row, unsigned k, uintptr_t return_address) {
-    struct call c = {row, &instances[row][k], return_address};
+static void heed_call_before(const struct call *c) {
     if (!thread_enter())
         return;
     /* Other threads wait here, too, until the record is written. */
     if (state_take()) {
-        if (c.in->call == FRESH)
-            emit_first_call(&c);
+        if (c->in->call == FRESH)
+            emit_first_call(c);
         state_leave();
     }
     thread_leave();
@@ -292,12 +326,11 @@ static void after(const struct call *c, int64_t value) {
     watched_heed(c->in, c->in->lazy || c->in->call != SEEN);
 }
 
-static void heed_call_after(enum row row, unsigned k, int64_t value, uintptr_t return_address) {
-    struct call c = {row, &instances[row][k], return_address};
+static void heed_call_after(const struct call *c, int64_t value) {
     if (!thread_enter())
         return;
     if (state_take()) {
-        after(&c, value);
+        after(c, value);
         state_leave();
     }
     thread_leave();

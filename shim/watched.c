@@ -48,7 +48,7 @@ struct instance *watched_instance_of(int row, uintptr_t target) {
 }
 
 void watched_heed(struct instance *in, bool heed) {
-    __atomic_store_n(&in->heed, heed, __ATOMIC_RELEASE);
+    __atomic_store_n(&in->fast, heed ? 0 : in->entry, __ATOMIC_RELEASE);
 }
 
 /* The entry comes last. */
@@ -64,11 +64,11 @@ struct instance *watched_take(int row, uintptr_t target, bool told) {
             continue;
         in->call = told ? SEEN : FRESH;
         in->failures = told ? FAILURE_KINDS : 0;
-        watched_heed(in, !told);
         in->lazy = false;
         in->slot = 0;
         in->library = in->host = WC_NULL;
         watched_lead_to(in, target, target);
+        watched_heed(in, !told);
         return in;
     }
     journal_unobserved(watched[row].name, "no wrapper instance is left for another target", NULL);

@@ -32,11 +32,11 @@ enum { FRESH, FIRST_CALL_UNDERWAY, SEEN };
 
 /* The first four are also read without the lock: changed atomically. */
 struct instance {
-    uintptr_t entry;        /* what the wrapper calls: the target, or what leads to a lazy one */
-    uintptr_t target;       /* 0: free */
-    uintptr_t wrapper;      /* its address, 0: it was never handed out */
-    bool heed;              /* the slow path is wanted: first call not over, or slot still lazy */
-    unsigned char call;     /* FRESH, ... */
+    uintptr_t fast;     /* the entry; 0: calls are heeded, the first is not over or the slot lazy */
+    uintptr_t entry;    /* what the wrapper calls: the target, or what leads to a lazy one */
+    uintptr_t target;   /* 0: free */
+    uintptr_t wrapper;  /* its address, 0: it was never handed out */
+    unsigned char call; /* FRESH, ... */
     unsigned char failures; /* kinds of failure told */
     short failure[FAILURE_KINDS];
     int64_t first_thread; /* that makes the first call */
@@ -61,6 +61,7 @@ struct instance *watched_instance_of(int row, uintptr_t target);
 struct instance *watched_take(int row, uintptr_t target, bool told);
 /* The wrapper may be entered as soon as a slot leads to it. */
 void watched_lead_to(struct instance *in, uintptr_t target, uintptr_t entry);
+/* Are calls to take the slow way, which heeds them? */
 void watched_heed(struct instance *in, bool heed);
 /* An object is gone: instances that forward into it, or watch its slots, are free again. */
 void watched_forget(const struct object *o);
