@@ -62,20 +62,12 @@ void wc_json_add_int(struct wc_json *j, int64_t v) {
     wc_json_add_text(j, v == WC_NULL ? "null" : digits);
 }
 
+/* The letter behind a backslash; 0: none. */
 static char short_escape(char c) {
-    switch (c) {
-    case '"':
-    case '\\':
-        return c;
-    case '\n':
-        return 'n';
-    case '\t':
-        return 't';
-    case '\r':
-        return 'r';
-    default:
-        return 0;
-    }
+    static const char characters[] = "\"\\\n\t\r", letters[] = "\"\\ntr";
+    const char *at = wc_str_find_char(characters, c);
+
+    return at ? letters[at - characters] : 0;
 }
 
 /* The spelling of the character at s; *used: its bytes in s. Returns bytes in out. */

@@ -41,6 +41,13 @@ void wc_packages_near(const struct wc_files *files, const char *path, void *scra
  * the same packages. */
 size_t wc_environment_length(const char *path);
 
+/* A line of mountinfo: its mount point goes to `point`. False: it is longer than that. */
+struct wc_mount_line {
+    bool of_root;     /* it shows the whole of its file system */
+    const char *type; /* of that, up to a blank; in the line */
+};
+bool wc_mount_read(const char *line, char *point, size_t cap, struct wc_mount_line *out);
+
 /* One demand found in a host's package metadata. */
 struct wc_metadata_demand {
     enum wc_demand_kind kind; /* BUILT or REQUIRED */

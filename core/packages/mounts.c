@@ -32,11 +32,11 @@ static bool octal(const char *s) {
 }
 
 /* Blanks and backslashes stand as \040. False: too long. */
-static bool decode(const char *s, size_t n, char to[POINT]) {
+static bool decode(const char *s, size_t n, char *to, size_t cap) {
     size_t used = 0;
     for (size_t i = 0; i < n; i++) {
         bool escaped = n - i >= 4 && octal(s + i);
-        if (used == POINT - 1)
+        if (used == cap - 1)
             return false;
         to[used++] = escaped
                          ? (char)((s[i + 1] - '0') << 6 | (s[i + 2] - '0') << 3 | (s[i + 3] - '0'))
@@ -47,6 +47,18 @@ static bool decode(const char *s, size_t n, char to[POINT]) {
     return true;
 }
 
+bool wc_mount_read(const char *line, char *point, size_t cap, struct wc_mount_line *out) {
+    const char *root = line, *text, *rest = line, *type;
+    size_t root_length = 0, n;
+    for (int i = 0; i < 4; i++) /* id, parent, device, root */
+        root = field(&rest, &root_length);
+    text = field(&rest, &n);
+    type = wc_str_find(rest, " - ");
+    out->of_root = root_length == 1 && root[0] == '/';
+    out->type = type ? type + 3 : "";
+    return decode(text, n, point, cap);
+}
+
 static bool covers(const char *point, size_t n, const char *path) {
     return n > 1 && wc_str_starts(path, point) && (path[n] == '/' || !path[n]);
 }
@@ -54,23 +66,19 @@ static bool covers(const char *point, size_t n, const char *path) {
 /* Of two on one point the later one is on top. */
 static bool consider(void *ctx, const char *line) {
     struct mounts *m = ctx;
+    struct wc_mount_line read;
     char point[POINT];
-    const char *root = line, *text, *rest = line;
-    size_t root_length = 0, n;
-    for (int i = 0; i < 4; i++) /* id, parent, device, root */
-        root = field(&rest, &root_length);
-    text = field(&rest, &n);
-    if (!decode(text, n, point))
+    size_t n;
+    if (!wc_mount_read(line, point, sizeof point, &read))
         return true;
     n = wc_str_length(point);
     if (!covers(point, n, m->path) || n < m->length)
         return true;
-    const char *type = wc_str_find(rest, "- ");
-    bool volume = type && wc_str_starts(type + 2, "btrfs "); /* has volumes of other roots */
+    bool volume = wc_str_starts(read.type, "btrfs "); /* has volumes of other roots */
     m->length = n;
     wc_mem_copy(m->best->point, point, n + 1);
     m->best->of_file = !m->path[n];
-    m->best->bound = m->best->of_file || (!volume && !(root_length == 1 && root[0] == '/'));
+    m->best->bound = m->best->of_file || (!volume && !read.of_root);
     return true;
 }
 

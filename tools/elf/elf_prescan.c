@@ -16,16 +16,11 @@
 #define STRINGS_MOST ((uint64_t)16 << 20)
 #define OVERLAP ((size_t)64) /* so much of a piece is looked at again with the next one */
 
-struct segment {
-    uint64_t address, offset, size;
-    uint32_t flags;
-};
-
 struct prescan {
     struct elf_prescan *g;
     int fd;
     uint64_t size;
-    struct segment segment[HEADERS_MOST];
+    Elf64_Phdr segment[HEADERS_MOST];
     size_t segments;
     uint64_t dynamic, dynamic_size; /* in the file */
 };
@@ -61,8 +56,7 @@ static enum elf_prescan_answer read_headers(struct prescan *s) {
     for (size_t i = 0; i < e.e_phnum; i++) {
         memcpy(&p, headers + i * sizeof(p), sizeof(p));
         if (p.p_type == PT_LOAD)
-            s->segment[s->segments++] =
-                (struct segment){p.p_vaddr, p.p_offset, p.p_filesz, p.p_flags};
+            s->segment[s->segments++] = p;
         if (p.p_type == PT_DYNAMIC) {
             s->dynamic = p.p_offset;
             s->dynamic_size = p.p_filesz;
@@ -90,11 +84,11 @@ static bool find_strings(const struct prescan *s, uint64_t *offset, uint64_t *si
             *size = d.d_un.d_val;
     }
     for (size_t i = 0; i < s->segments; i++) {
-        const struct segment *g = &s->segment[i];
-        if (address < g->address || address - g->address >= g->size)
+        const Elf64_Phdr *g = &s->segment[i];
+        if (address < g->p_vaddr || address - g->p_vaddr >= g->p_filesz)
             continue;
-        *offset = g->offset + (address - g->address);
-        if (*size <= g->size - (address - g->address))
+        *offset = g->p_offset + (address - g->p_vaddr);
+        if (*size <= g->p_filesz - (address - g->p_vaddr))
             return true;
     }
     *size = 0;
@@ -207,12 +201,12 @@ static void search_constants(const struct prescan *s, uint64_t most) {
     if (search_sections(s, &most))
         return;
     for (size_t i = 0; i < s->segments && most > 0; i++) {
-        const struct segment *g = &s->segment[i];
-        uint64_t n = g->size < most ? g->size : most;
-        if (g->flags & PF_W)
+        const Elf64_Phdr *g = &s->segment[i];
+        uint64_t n = g->p_filesz < most ? g->p_filesz : most;
+        if (g->p_flags & PF_W)
             continue;
         most -= n;
-        read_pieces(s, g->offset, n, see_constants, s->g);
+        read_pieces(s, g->p_offset, n, see_constants, s->g);
     }
 }
 

@@ -191,39 +191,34 @@ static bool read_slots(struct reading *r) {
 
 /* ---- emitting ---- */
 
-static bool has_name(const char *const *names, size_t n, const char *name) {
-    for (size_t i = 0; i < n; i++)
-        if (names[i] == name)
-            return true;
-    return false;
-}
-
 static bool same_group(const struct slot *a, const struct slot *b) {
     return a->how == b->how && (a->how != WC_binding_how_SLOT || a->library == b->library);
 }
 
 /* All that lead where the first of them leads, as one record. */
 static void emit_group(struct reading *r, size_t first, const struct wc_sink *to) {
-    const char **names = must_allocate(r->n * sizeof(*names));
+    struct {
+        const char **p;
+        size_t n;
+    } names = {must_allocate(r->n * sizeof(char *)), 0};
     const struct slot *s = &r->slots[first];
     const struct process_library *target = s->how == WC_binding_how_SLOT     ? s->library
                                            : s->how == WC_binding_how_ITSELF ? r->host
                                                                              : NULL;
     int64_t wrapped = 0;
-    size_t n = 0;
 
     for (size_t i = first; i < r->n; i++) {
         struct slot *other = &r->slots[i];
         if (other->told || !same_group(s, other))
             continue;
         wrapped += other->wrapped;
-        if (!has_name(names, n, other->function))
-            names[n++] = other->function;
+        if (!WC_ANY(name, names, *name == other->function))
+            names.p[names.n++] = other->function;
         other->told = true;
     }
     wc_emit_binding(to, r->host->library, target ? target->library : NULL, s->how,
-                    &(struct wc_strings){names, n}, wrapped);
-    free(names);
+                    &(struct wc_strings){names.p, names.n}, wrapped);
+    free(names.p);
 }
 
 bool bindings_emit(const struct process_library *host, const struct process *p,

@@ -85,19 +85,6 @@ static bool known_read(void *library_cache, const char *path, uint64_t offset, v
     return true;
 }
 
-static bool list(void *library_cache, const char *dir, bool (*each)(void *arg, const char *name),
-                 void *arg) {
-    struct library_cache *w = library_cache;
-
-    return w->disk.files.list(&w->disk, dir, each, arg);
-}
-
-static bool real_path(void *library_cache, const char *path, char *to, size_t cap) {
-    struct library_cache *w = library_cache;
-
-    return w->disk.files.real_path(&w->disk, path, to, cap);
-}
-
 /* ---- one library ---- */
 
 static void read_needed(struct library_cache *w, struct library *b, const struct wc_elf_image *e) {
@@ -351,7 +338,10 @@ void library_cache_use(struct library_cache *w, const char *interpreter,
 void library_cache_begin(struct library_cache *w, const char *root) {
     memset(w, 0, sizeof(*w));
     disk_begin(&w->disk, root);
-    w->files = (struct wc_files){w, known_read, known_facts, list, real_path};
+    w->files = w->disk.files;
+    w->files.ctx = w; /* which begins with the disk */
+    w->files.read = known_read;
+    w->files.facts = known_facts;
     heap_arena_begin(&w->memory);
     elf_prescan_begin(&w->prescan);
     read_cache(w);

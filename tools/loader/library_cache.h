@@ -40,7 +40,7 @@ struct library {
 };
 
 struct library_cache {
-    struct disk disk;
+    struct disk disk;      /* first: where the files below need no more, they take this for it */
     struct wc_files files; /* the disk's, with what was looked up kept: a search asks again */
     struct cache_entry *entries;
     struct heap_arena memory;

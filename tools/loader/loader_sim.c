@@ -71,9 +71,9 @@ static struct loaded *want(struct loader_sim *g, const char *name, const struct 
     struct loaded *o;
     const char *path;
 
-    wc_replay_run(g->replay, &g->search, by ? &by->search : NULL, name, g->scratch,
+    wc_replay_run(&g->replay, &g->search, by ? &by->search : NULL, name, g->scratch,
                   WC_SEARCH_SCRATCH);
-    path = wc_replay_taken(g->replay);
+    path = wc_replay_taken(&g->replay);
     library = path ? library_cache_get(g->library_cache, path, NULL) : NULL;
     if (!library)
         return NULL;
@@ -244,8 +244,6 @@ bool loader_sim_begin(struct loader_sim *g, struct library_cache *library_cache,
     g->library_cache = library_cache;
     g->environment = environment;
     g->directory = library_cache->disk.root[0] ? NULL : getcwd(NULL, 0);
-    g->replay = must_allocate(sizeof(*g->replay));
-    g->scratch = must_allocate(WC_SEARCH_SCRATCH);
     g->search.library_path = loader_variable(g->environment, "LD_LIBRARY_PATH");
     g->search.machine = OWN_MACHINE;
     g->tried.arena = &g->memory.arena;
@@ -269,8 +267,6 @@ void loader_sim_end(struct loader_sim *g) {
     free(g->objects);
     free(g->loaded);
     free(g->missing);
-    free(g->replay);
-    free(g->scratch);
     free(g->directory);
     heap_arena_end(&g->memory);
 }

@@ -28,8 +28,8 @@ struct loader_sim {
     struct library_cache *library_cache;
     struct wc_search_context search;
     struct wc_search_memory tried;
-    struct wc_replay *replay;
-    void *scratch;
+    struct wc_replay replay;
+    unsigned char scratch[WC_SEARCH_SCRATCH];
     char *const *environment;     /* the caller's */
     char *directory;              /* working directory; NULL: unknown */
     const struct loaded *program; /* NULL: unknown */

@@ -65,16 +65,16 @@ static void emit_search(struct emitting *s, const char *name, const struct loade
     /* That the loader has tried a directory in vain counts for its own search alone. */
     g->search.memory = NULL;
     g->search.loaded = NULL;
-    wc_replay_run(g->replay, &g->search, by ? &by->search : NULL, name, g->scratch,
+    wc_replay_run(&g->replay, &g->search, by ? &by->search : NULL, name, g->scratch,
                   WC_SEARCH_SCRATCH);
     if (!got && wc_kind_is_cudnn(wc_name_kind_of(name))) {
         for (char *const *v = g->environment; *v; v++)
-            wc_replay_root(g->replay, *v);
+            wc_replay_root(&g->replay, *v);
         for (size_t i = 0; i < g->n; i++)
-            wc_replay_site(g->replay, g->objects[i]->about.path);
-        wc_replay_copies(g->replay, name, by ? by->about.path : "");
+            wc_replay_site(&g->replay, g->objects[i]->about.path);
+        wc_replay_copies(&g->replay, name, by ? by->about.path : "");
     }
-    wc_emit_search(&s->t->to, &q, g->replay, &s->reader.reader);
+    wc_emit_search(&s->t->to, &q, &g->replay, &s->reader.reader);
 }
 
 /* ---- what is missing ---- */
@@ -105,7 +105,7 @@ static void emit_missing(struct emitting *s, const struct loader_sim_missing *m)
     record.u.failure.inferred = true;
     s->t->to.add(s->t->to.ctx, &record);
     emit_search(s, m->name, m->by, NULL, request);
-    for (size_t i = 0; (passed = wc_replay_passed(s->g->replay, i)); i++)
+    for (size_t i = 0; (passed = wc_replay_passed(&s->g->replay, i)); i++)
         emit_file(s, passed, request);
 }
 

@@ -148,11 +148,6 @@ static void name_what_it_opens(struct scan *s, struct library *b) {
 
 /* ---- one host ---- */
 
-/* The first component below site-packages. */
-static size_t folder_length(const char *below) {
-    return strcspn(below, "/");
-}
-
 static void preload_files(struct loader_sim *g, const char *site, const char *pattern) {
     struct library_cache *w = g->library_cache;
     char *full = must_format("%s%s/%s", w->disk.root, site, pattern);
@@ -170,23 +165,16 @@ static void preload(struct loader_sim *g, const struct scan_host *h, bool if_mis
 
     if (!is_site(h->environment))
         return;
-    for (size_t i = 0; (file = wc_framework_preload(below, folder_length(below), if_missing, i));
+    for (size_t i = 0; (file = wc_framework_preload(below, strcspn(below, "/"), if_missing, i));
          i++)
         preload_files(g, h->environment, file);
 }
 
 /* Libraries of the environment that this one relies on, which other packages load. */
 struct before {
-    const char **path;
+    const char **p;
     size_t n;
 };
-
-static bool is_before(const struct before *b, const char *path) {
-    for (size_t i = 0; i < b->n; i++)
-        if (strcmp(b->path[i], path) == 0)
-            return true;
-    return false;
-}
 
 static bool note_before(struct scan *s, const struct loader_sim *g, const struct scan_host *h,
                         struct before *b) {
@@ -194,11 +182,11 @@ static bool note_before(struct scan *s, const struct loader_sim *g, const struct
 
     for (size_t i = 0; i < g->missing_count && is_site(h->environment); i++) {
         const char *path = path_in(s, h->environment, g->missing[i].name);
-        if (wc_name_kind_of(g->missing[i].name) != WC_NAME_OTHER || !path || is_before(b, path) ||
-            strcmp(path, h->path) == 0)
+        if (wc_name_kind_of(g->missing[i].name) != WC_NAME_OTHER || !path ||
+            WC_ANY(one, *b, strcmp(*one, path) == 0) || strcmp(path, h->path) == 0)
             continue;
-        b->path = must_grow(b->path, (b->n + 1) * sizeof(*b->path));
-        b->path[b->n++] = path;
+        b->p = must_grow(b->p, (b->n + 1) * sizeof(*b->p));
+        b->p[b->n++] = path;
     }
     return b->n > n;
 }
@@ -211,7 +199,7 @@ static bool load(struct scan *s, const struct scan_host *h, const char *program,
     if (if_missing)
         preload(g, h, true);
     for (size_t i = b->n; i > 0; i--)
-        loader_sim_open(g, b->path[i - 1], NULL);
+        loader_sim_open(g, b->p[i - 1], NULL);
     if (!h->is_program)
         loader_sim_open(g, h->path, NULL);
     return true;
@@ -220,7 +208,7 @@ static bool load(struct scan *s, const struct scan_host *h, const char *program,
 static bool has_preloads(const struct scan_host *h) {
     const char *below = h->path + strlen(h->environment) + 1;
 
-    return is_site(h->environment) && wc_framework_preload(below, folder_length(below), true, 0);
+    return is_site(h->environment) && wc_framework_preload(below, strcspn(below, "/"), true, 0);
 }
 
 /* As far as `run` would know it, too: a static program has no loader. */
@@ -263,7 +251,7 @@ static void emit_host(struct scan *s, const struct scan_host *h, const char *pro
     }
     if (!loaded)
         report_unobserved(s, h, emitter);
-    free(b.path);
+    free(b.p);
 }
 
 /* ---- an environment ---- */

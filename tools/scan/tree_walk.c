@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/packages/identify.h"
 #include "tools/util/memory.h"
 
 /* Which file systems hold no files of this computer's. From the kernel's documentation of them. */
@@ -50,50 +51,20 @@ bool tree_walk_is_library(const char *name) {
 
 static bool is_elsewhere(const char *type) {
     WC_EACH_ROW(one, elsewhere)
-        if (strcmp(type, *one) == 0)
+        if (strncmp(type, *one, strlen(*one)) == 0 && type[strlen(*one)] == ' ')
             return true;
     return false;
 }
 
-/* The kernel writes blanks and backslashes as \ooo. */
-static void unescape(char *s) {
-    char *to = s;
-
-    for (; *s; s++) {
-        if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] && s[3]) {
-            *to++ = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
-            s += 3;
-        } else {
-            *to++ = *s;
-        }
-    }
-    *to = '\0';
-}
-
-/* proc(5): fields before " - ", the fifth of which is the mount point, then the type. */
-static void take_mount(struct paths *mounts, char *line) {
-    char *type = strstr(line, " - "), *rest = line, *field = NULL;
-
-    if (!type)
-        return;
-    *type = '\0';
-    type += 3;
-    type[strcspn(type, " ")] = '\0';
-    for (int i = 0; i < 5 && rest; i++)
-        field = strsep(&rest, " ");
-    if (!field || !is_elsewhere(type))
-        return;
-    unescape(field);
-    add(mounts, must_copy(field));
-}
-
 static void read_mounts(struct paths *mounts) {
     FILE *from = fopen("/proc/self/mountinfo", "re");
-    char *line = NULL;
+    char *line = NULL, point[PATH_MAX];
+    struct wc_mount_line read;
     size_t room = 0;
 
     while (from && getline(&line, &room, from) > 0)
-        take_mount(mounts, line);
+        if (wc_mount_read(line, point, sizeof(point), &read) && is_elsewhere(read.type))
+            add(mounts, must_copy(point));
     free(line);
     if (from)
         fclose(from);
