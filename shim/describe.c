@@ -179,8 +179,7 @@ void describe_news(bool memory_stays) {
 
 void describe_asked_version(struct object *facade, const char *asked) {
     const struct wc_object *known = wc_stack_object(journal_stack(), facade->number);
-    struct wc_name name;
-    wc_name_read(asked, &name);
+    struct wc_name name = wc_name_read(asked);
     if (name.kind != WC_NAME_PART || name.version.patch < 0 ||
         wc_version_known(facade->asked_version))
         return;

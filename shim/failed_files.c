@@ -74,8 +74,7 @@ struct beside {
 static bool look_beside(void *arg, const char *entry) {
     static char path[SYS_PATH];
     struct beside *b = arg;
-    struct wc_name name;
-    wc_name_read(entry, &name);
+    struct wc_name name = wc_name_read(entry);
     if (name.kind != b->wanted.kind || !wc_str_same(name.part, b->wanted.part) ||
         wc_str_same(entry, b->name))
         return true;
@@ -89,7 +88,7 @@ static void examine_beside(const struct request *r, const char *name, const char
     static char text[SYS_PATH];
     struct beside b = {
         .request = r, .name = name, .directory = text, .rule = rule, .length = length};
-    wc_name_read(name, &b.wanted);
+    b.wanted = wc_name_read(name);
     /* cuDNN tries names with whole versions before the one that its parts have. */
     if (b.wanted.kind != WC_NAME_OTHER && b.wanted.version.minor < 0 &&
         wc_str_format(text, sizeof text, "%.*s", (int)(length ? length : 1),
@@ -125,8 +124,7 @@ static void look_at_copy(const struct request *r, const char *cached, const char
 /* The cache has names with a number: is one of them what was asked for without? */
 static void look_into_cache(const struct request *r, const char *name) {
     char numbered[64];
-    struct wc_name read;
-    wc_name_read(name, &read);
+    struct wc_name read = wc_name_read(name);
     if ((read.kind != WC_NAME_FACADE && read.kind != WC_NAME_DRIVER) || read.version.major >= 0)
         return;
     for (int major = 1; major < MAJORS_MOST; major++) {

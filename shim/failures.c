@@ -16,8 +16,7 @@ static uint64_t hash_failure(const struct request *r, const char *text) {
 
 /* Libraries of CUDA and what hints at them are worth a log of their own when they fail. */
 static bool is_worth_a_log(const char *name, const char *text) {
-    struct wc_name read;
-    wc_name_read(name, &read);
+    struct wc_name read = wc_name_read(name);
     return read.kind != WC_NAME_OTHER || wc_name_hints(name) || (text && wc_name_hints(text));
 }
 

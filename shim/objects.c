@@ -225,7 +225,7 @@ static int demanded_major(const struct wc_elf_image *e) {
     struct wc_name name;
     const char *needed;
     for (size_t i = 0; (needed = wc_elf_needed(e, i)); i++) {
-        wc_name_read(needed, &name);
+        name = wc_name_read(needed);
         if (name.kind == WC_NAME_FACADE && name.version.major > 0)
             return is_after_cuda(&name) ? -1 : name.version.major;
     }
@@ -235,7 +235,7 @@ static int demanded_major(const struct wc_elf_image *e) {
         const char *text = wc_elf_symbol_name(e, i);
         if (!text || !wc_str_starts(text, "cudnn") || !wc_elf_symbol_at(e, i, &s) || !s.version)
             continue;
-        wc_name_read(s.version, &name);
+        name = wc_name_read(s.version);
         if (name.version.major > 0)
             return name.version.major;
     }
@@ -249,7 +249,7 @@ static int own_major(const struct wc_elf_image *e, const char *path) {
         struct wc_name name;
         if (!sources[i])
             continue;
-        wc_name_read(sources[i], &name);
+        name = wc_name_read(sources[i]);
         if (name.version.major > 0)
             return i == 0 && is_after_cuda(&name) ? -1 : name.version.major;
     }

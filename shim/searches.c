@@ -230,8 +230,7 @@ void searches_emit_answered(const struct request *r) {
 /* A facade asks for each part by four names and most often has to: that with the major alone is
  * told. */
 static bool is_one_of_many(const char *name) {
-    struct wc_name read;
-    wc_name_read(name, &read);
+    struct wc_name read = wc_name_read(name);
     return read.kind == WC_NAME_PART && (read.version.major < 0 || read.version.minor >= 0);
 }
 

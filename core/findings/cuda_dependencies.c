@@ -119,7 +119,7 @@ static bool is_missing(const struct wc_stack *s, const struct wc_failure *f, con
                        struct wc_name *n) {
     char other[128];
 
-    wc_name_read(f->r.name, n);
+    *n = wc_name_read(f->r.name);
     return n->kind == WC_NAME_CUDA_DEPENDENCY && (!part || wc_str_same(n->part, part)) &&
            wc_is_load(f) && wc_asked_by_cudnn(s, f) &&
            !wc_failed_dependency(f, other, sizeof other) &&

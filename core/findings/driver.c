@@ -123,8 +123,7 @@ static struct use newest_use(const struct wc_stack *s) {
 
     WC_EACH(o, s->objects) {
         struct wc_version v = {wc_cuda_of(o), -1, -1, -1};
-        struct wc_name n;
-        wc_name_read(o->r.soname, &n);
+        struct wc_name n = wc_name_read(o->r.soname);
         if (v.major < 11) /* libcudart.so.11.0 was the name in all of CUDA 11 */
             v.minor = n.version.minor;
         if (v.major > 0)

@@ -79,7 +79,7 @@ static const char *wanted(struct wc_case *c, const char *host, const char *name,
     *package = best ? best->package : NULL;
     if (spec)
         return spec;
-    wc_name_read(name, &n);
+    n = wc_name_read(name);
     return n.version.major > 0 ? wc_format_major(c, n.version.major) : NULL;
 }
 
@@ -260,9 +260,8 @@ static void dependency_fixes(struct wc_case *c, const struct wc_failure *f, cons
     int32_t wants = wc_name_cuda(missing), there = wc_cuda_of_dependencies(c->d->s);
     int32_t made_for = library ? wc_cuda_in_package(library->r.installation) : -1;
     bool cudnn = library || wc_kind_is_cudnn(wc_name_kind_of(f->r.name));
-    struct wc_name n;
+    struct wc_name n = wc_name_read(missing);
 
-    wc_name_read(missing, &n);
     if (made_for >= 0 && wants >= 0 && made_for != wants)
         wc_fix_reinstall(c, library);
     if (n.kind != WC_NAME_CUDA_DEPENDENCY || wants <= 0) {

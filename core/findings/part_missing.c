@@ -24,7 +24,7 @@ static bool is_request(const struct wc_stack *s, const struct wc_failure *f,
                        const struct wc_object *facade, struct wc_name *n) {
     const struct wc_object *caller = wc_caller_of(s, f);
 
-    wc_name_read(f->r.name, n);
+    *n = wc_name_read(f->r.name);
     return n->kind == WC_NAME_PART && wc_is_load(f) && wc_asked_by_cudnn(s, f) &&
            wc_facade_of(s, wc_is_cudnn(caller) ? caller : NULL) == facade;
 }

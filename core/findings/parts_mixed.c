@@ -84,9 +84,8 @@ static void matrix(struct wc_case *c, const struct set *set) {
 static bool is_refusal(const struct wc_stack *s, const struct wc_object *facade,
                        const struct wc_failure *f, struct wc_refusal *out) {
     const struct wc_object *caller = wc_caller_of(s, f);
-    struct wc_name n;
+    struct wc_name n = wc_name_read(f->r.name);
 
-    wc_name_read(f->r.name, &n);
     return wc_is_load(f) && wc_is_cudnn(caller) && wc_facade_of(s, caller) == facade &&
            wc_refused_for_symbol(f, out) &&
            !WC_ANY(o, s->objects, wc_in_set(s, o, facade) && wc_str_same(o->r.part, n.part));

@@ -38,9 +38,8 @@ static const char *wanted(struct wc_case *c, const struct wc_unmet *u) {
     int function = wc_function_find(u->symbol);
     struct wc_version first =
         function == WC_NO_FUNCTION ? WC_VERSION_NONE : wc_function_first(function);
-    struct wc_name n;
+    struct wc_name n = wc_name_read(u->version);
 
-    wc_name_read(u->version, &n);
     if (wc_version_known(first) && (n.version.major < 0 || first.major == n.version.major))
         return wc_format_from(c, first);
     return n.version.major > 0 ? wc_format_major(c, n.version.major) : NULL;

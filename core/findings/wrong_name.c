@@ -35,9 +35,8 @@ static const char *false_name(const struct wc_object *o) {
 static void fix_false(struct wc_case *c, const struct wc_object *o, const char *name,
                       const struct wc_object *host) {
     const char *path = o->r.path;
-    struct wc_name called;
+    struct wc_name called = wc_name_read(name);
 
-    wc_name_read(name, &called);
     if (path && o->r.real_path && !wc_str_same(wc_base_name(path), wc_base_name(o->r.real_path)))
         wc_case_fix(c, WC_ACTION_REMOVE,
                     wc_format(c, "remove the link %s, so that it is not taken for %s", path,
@@ -117,9 +116,8 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f,
 /* Would this file have been the right one under the name asked for? A name without a number takes
  * any release. */
 static bool is_right(const struct wc_file_record *f, const char *asked) {
-    struct wc_name wanted;
+    struct wc_name wanted = wc_name_read(asked);
 
-    wc_name_read(asked, &wanted);
     if (wanted.kind == WC_NAME_DRIVER && wc_is_stub(f->real_path ? f->real_path : f->path))
         return false;
     return f->soname && !f->fault && wc_same_library(asked, f->soname) &&

@@ -67,25 +67,22 @@ static bool read_stem(const char *stem, size_t n, struct wc_name *out) {
     return out->kind != WC_NAME_OTHER;
 }
 
-void wc_name_read(const char *name, struct wc_name *out) {
-    out->kind = WC_NAME_OTHER;
-    out->part[0] = 0;
-    out->version = WC_VERSION_NONE;
+struct wc_name wc_name_read(const char *name) {
+    struct wc_name read = {.kind = WC_NAME_OTHER, .version = WC_VERSION_NONE};
     name = name ? wc_base_name(name) : "";
     if (!wc_str_starts(name, "lib"))
-        return;
+        return read;
     name += 3;
     const char *so = wc_str_find(name, ".so");
     if (!so || (so[3] && so[3] != '.'))
-        return;
-    if (read_stem(name, without_hash(name, (size_t)(so - name)), out) && so[3] == '.')
-        wc_version_parse(so + 4, wc_str_length(so + 4), &out->version);
+        return read;
+    if (read_stem(name, without_hash(name, (size_t)(so - name)), &read) && so[3] == '.')
+        wc_version_parse(so + 4, wc_str_length(so + 4), &read.version);
+    return read;
 }
 
 enum wc_name_kind wc_name_kind_of(const char *name) {
-    struct wc_name n;
-    wc_name_read(name, &n);
-    return n.kind;
+    return wc_name_read(name).kind;
 }
 
 bool wc_kind_is_cudnn(enum wc_name_kind kind) {
@@ -93,8 +90,7 @@ bool wc_kind_is_cudnn(enum wc_name_kind kind) {
 }
 
 int32_t wc_name_cuda(const char *name) {
-    struct wc_name n;
-    wc_name_read(name, &n);
+    struct wc_name n = wc_name_read(name);
     WC_EACH_ROW(row, cuda_dependencies)
         if (n.kind == WC_NAME_CUDA_DEPENDENCY && row->numbered == BY_CUDA &&
             wc_str_same(n.part, row->stem))

@@ -21,7 +21,7 @@ struct wc_name {
     struct wc_version version; /* behind ".so.", NONE if nothing is there */
 };
 /* name: a path or a bare name (its last element counts); NULL is OTHER. */
-void wc_name_read(const char *name, struct wc_name *out);
+struct wc_name wc_name_read(const char *name);
 enum wc_name_kind wc_name_kind_of(const char *name);
 /* A library of cuDNN itself, facade or part. */
 bool wc_kind_is_cudnn(enum wc_name_kind kind);

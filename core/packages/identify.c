@@ -13,10 +13,9 @@ static bool has_export(void *ctx, int function) {
 }
 
 static bool is_cudnn(const char *path, const struct wc_elf_image *image, bool facade) {
-    struct wc_name name;
-    wc_name_read(path, &name);
+    struct wc_name name = wc_name_read(path);
     if (name.kind == WC_NAME_OTHER && image)
-        wc_name_read(wc_elf_soname(image), &name);
+        name = wc_name_read(wc_elf_soname(image));
     return facade || wc_kind_is_cudnn(name.kind);
 }
 

@@ -266,9 +266,8 @@ struct copy {
 
 static bool consider_copy(void *arg, const char *name) {
     struct copy *best = arg;
-    struct wc_name read;
+    struct wc_name read = wc_name_read(name);
     int worth;
-    wc_name_read(name, &read);
     if (!wc_kind_is_cudnn(read.kind))
         return true;
     worth = read.kind == WC_NAME_FACADE;

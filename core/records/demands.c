@@ -19,9 +19,8 @@ static void begin(struct wc_record *r, const struct wc_library *host, enum wc_de
 static void emit_major(const struct wc_sink *to, const struct wc_library *host,
                        enum wc_demand_kind kind, const char *source, const char *name) {
     char spec[32];
-    struct wc_name read;
+    struct wc_name read = wc_name_read(name);
     struct wc_record r;
-    wc_name_read(name, &read);
     /* libcudnn.so.7.0 is cuDNN 3, numbered after CUDA. */
     if (read.kind != WC_NAME_FACADE || read.version.major <= 0 || read.version.minor >= 0)
         return;

@@ -43,16 +43,11 @@ static bool imports_cudnn(const struct wc_elf_image *e) {
     return false;
 }
 
-static void read_name(const struct wc_elf_image *e, const char *path, struct wc_name *out) {
-    wc_name_read(path, out);
-    if (out->kind == WC_NAME_OTHER && wc_elf_soname(e))
-        wc_name_read(wc_elf_soname(e), out);
-    if (out->kind == WC_NAME_OTHER && wc_elf_defined_symbol_version(e))
-        wc_name_read(wc_elf_defined_symbol_version(e), out);
-}
-
 bool wc_library_read(struct wc_library *l, const struct wc_elf_image *e, const char *path) {
-    read_name(e, path, &l->name);
+    const char *const names[] = {path, wc_elf_soname(e), wc_elf_defined_symbol_version(e)};
+    l->name.kind = WC_NAME_OTHER;
+    for (size_t i = 0; i < 3 && l->name.kind == WC_NAME_OTHER; i++)
+        l->name = wc_name_read(names[i]);
     bool other = l->name.kind == WC_NAME_OTHER;
     l->defines = other && defines_cudnn(e);
     l->imports = other && imports_cudnn(e);

@@ -19,8 +19,7 @@ int32_t wc_major_by_names(const struct wc_elf_image *image, const char *path) {
     const char *const names[] = {image ? wc_elf_defined_symbol_version(image) : NULL,
                                  image ? wc_elf_soname(image) : NULL, path};
     WC_EACH_ROW(text, names) {
-        struct wc_name name;
-        wc_name_read(*text, &name);
+        struct wc_name name = wc_name_read(*text);
         if (wc_kind_is_cudnn(name.kind) && wc_version_known(name.version))
             return name.version.major;
     }
@@ -115,8 +114,7 @@ static struct wc_version by_build_string(const struct wc_version_query *q) {
 }
 
 static struct wc_version by_file_name(const struct wc_version_query *q) {
-    struct wc_name name;
-    wc_name_read(q->path, &name);
+    struct wc_name name = wc_name_read(q->path);
     return name.version;
 }
 

@@ -16,7 +16,7 @@
 static struct wc_name read_name(const char *name) {
     struct wc_name n;
     memset(&n, 0x5a, sizeof n);
-    wc_name_read(name, &n);
+    n = wc_name_read(name);
     return n;
 }
 

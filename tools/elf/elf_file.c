@@ -174,13 +174,13 @@ static void read_image(struct elf_file *l, bool other) {
     if (!other) {
         wc_library_read(b, &l->image, b->path); /* as the loader knows it */
     } else {
-        wc_name_read(b->path, &b->name);
+        b->name = wc_name_read(b->path);
         if (b->name.kind == WC_NAME_OTHER)
-            wc_name_read(wc_elf_soname(&l->image), &b->name);
+            b->name = wc_name_read(wc_elf_soname(&l->image));
         b->framework = wc_framework_of(wc_library_file(b));
     }
     if (b->name.kind == WC_NAME_OTHER && b->real_path)
-        wc_name_read(b->real_path, &b->name);
+        b->name = wc_name_read(b->real_path);
     b->role = wc_library_role(b);
 }
 

@@ -153,7 +153,7 @@ static void process_library_free(struct process_library *m) {
 /* A name says nothing of others than cuDNN's and CUDA's, the bytes of all. */
 static void read_name(struct process_library *m, const char *name) {
     if (!m->elf_file) {
-        wc_name_read(name, &m->library->name);
+        m->library->name = wc_name_read(name);
         m->library->role = wc_library_role(m->library);
     } else if (wc_name_kind_of(name) != WC_NAME_OTHER) {
         wc_library_read(m->library, &m->elf_file->image, name);

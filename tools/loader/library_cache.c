@@ -118,9 +118,8 @@ static void take_opens(struct library_cache *w, struct library *b, enum wc_name_
 
 /* Those are opened by the facade, and by the part that it hands cudnnGetVersion on to. */
 static bool opens_parts(const struct library *b) {
-    struct wc_name name;
+    struct wc_name name = wc_name_read(b->search.soname ? b->search.soname : b->about.path);
 
-    wc_name_read(b->search.soname ? b->search.soname : b->about.path, &name);
     return b->about.role == WC_role_FACADE ||
            (b->about.role == WC_role_PART &&
             wc_str_same(name.part, wc_answering_part(name.version.major)));

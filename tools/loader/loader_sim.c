@@ -116,8 +116,8 @@ static struct wc_version version_of(struct loader_sim *g, const struct loaded *o
         library_cache_elf_file_end(o->library, l);
     }
     if (!wc_version_known(version)) {
-        struct wc_name name;
-        wc_name_read(o->library->search.soname ? o->library->search.soname : o->search.path, &name);
+        struct wc_name name =
+            wc_name_read(o->library->search.soname ? o->library->search.soname : o->search.path);
         version = name.version;
     }
     return version;
@@ -129,10 +129,9 @@ static const struct loaded *open_part(struct loader_sim *g, const char *name,
                                       const struct loaded *by, struct wc_version version) {
     const int32_t fields[] = {version.major, version.minor, version.patch};
     const struct loaded *o = NULL;
-    struct wc_name read;
+    struct wc_name read = wc_name_read(name);
     int known = 0;
 
-    wc_name_read(name, &read);
     if (wc_version_known(read.version))
         return want(g, name, by, WC_operation_DLOPEN);
     while (known < 3 && fields[known] >= 0)
@@ -152,9 +151,8 @@ static const struct loaded *open_part(struct loader_sim *g, const char *name,
 static void note_part(struct loader_sim *g, const char *name, const struct loaded *by,
                       struct wc_version version) {
     const char *answering = wc_answering_part(version.major);
-    struct wc_name read;
+    struct wc_name read = wc_name_read(name);
 
-    wc_name_read(name, &read);
     if (answering && strcmp(read.part, answering) == 0) {
         char *asked = wc_version_known(read.version) ? must_copy(name)
                                                      : must_format("%s.%d", name, version.major);

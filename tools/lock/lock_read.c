@@ -236,7 +236,7 @@ void lock_identity_of(const char *name, enum wc_role *role, char part[LOCK_PART]
     struct wc_library l;
 
     wc_library_begin(&l, name);
-    wc_name_read(name, &l.name);
+    l.name = wc_name_read(name);
     *role = wc_library_role(&l);
     snprintf(part, LOCK_PART, "%s", l.name.part);
 }

@@ -206,7 +206,7 @@ static void infer_failure(struct source *p) {
     if (p->stack.has_summary || (p->pid > 0 && (kill((pid_t)p->pid, 0) == 0 || errno == EPERM)) ||
         !in_flight_failure(&p->in_flight, &r))
         return; /* it ended as others do, or goes on */
-    wc_name_read(r.u.failure.name, &name);
+    name = wc_name_read(r.u.failure.name);
     if (name.kind == WC_NAME_OTHER)
         return;
     for (size_t i = 0; i < p->stack.objects.n; i++)

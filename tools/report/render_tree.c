@@ -190,9 +190,8 @@ static void print_rest(const struct tree *t, enum wc_role role) {
 /* A facade asks for each part by several names in turn: where one of them was answered, the others
  * are no failures. */
 static bool was_answered(const struct wc_stack *s, const struct wc_failure_record *f) {
-    struct wc_name name;
+    struct wc_name name = wc_name_read(f->name);
 
-    wc_name_read(f->name, &name);
     for (size_t i = 0; name.kind == WC_NAME_PART && !f->function && i < s->objects.n; i++) {
         const struct wc_object_record *o = &s->objects.p[i].r;
         if (o->role == WC_role_PART && wc_str_same(o->part, name.part) &&

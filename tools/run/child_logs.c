@@ -72,9 +72,8 @@ void child_logs_find(struct child_logs *c, const struct log_place *place, pid_t 
 
 /* As the shim judges it: a library of cuDNN or CUDA, or a name that hints at one. */
 static bool is_relevant(const struct wc_failure_record *f) {
-    struct wc_name name;
+    struct wc_name name = wc_name_read(f->name);
 
-    wc_name_read(f->name, &name);
     return f->function || name.kind != WC_NAME_OTHER || wc_name_hints(f->name) ||
            wc_name_hints(f->text);
 }

@@ -15,8 +15,8 @@ bool wc_refused_for_symbol(const struct wc_failure *f, struct wc_refusal *out) {
     struct wc_unmet unmet;
     if (!wc_text_unmet(f->r.text, &unmet) || !unmet.symbol[0] || !unmet.version[0])
         return false;
-    wc_name_read(unmet.file, &wants);
-    wc_name_read(unmet.version, &has);
+    wants = wc_name_read(unmet.file);
+    has = wc_name_read(unmet.version);
     wc_str_copy(out->file, sizeof out->file, unmet.file);
     wc_str_copy(out->part, sizeof out->part, has.kind == WC_NAME_PART ? has.part : "facade");
     return wc_kind_is_cudnn(wants.kind) && wc_kind_is_cudnn(has.kind);

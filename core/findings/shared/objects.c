@@ -89,18 +89,14 @@ static bool same_library(const struct wc_name *a, const struct wc_name *b) {
 }
 
 bool wc_same_library(const char *a, const char *b) {
-    struct wc_name x, y;
+    struct wc_name x = wc_name_read(a), y = wc_name_read(b);
 
-    wc_name_read(a, &x);
-    wc_name_read(b, &y);
     return same_library(&x, &y);
 }
 
 bool wc_same_library_and_major(const char *a, const char *b) {
-    struct wc_name x, y;
+    struct wc_name x = wc_name_read(a), y = wc_name_read(b);
 
-    wc_name_read(a, &x);
-    wc_name_read(b, &y);
     return same_library(&x, &y) &&
            (x.version.major < 0 || y.version.major < 0 || x.version.major == y.version.major);
 }
@@ -112,9 +108,8 @@ bool wc_kind_is_ours(enum wc_name_kind kind) {
 /* From cuDNN 4 on a SONAME ends in the major alone; libcudnn.so.6.5 and .7.0 of the releases before
  * are numbered after the CUDA toolkit (docs/findings.md, "major"). */
 static int32_t major_in(const char *name) {
-    struct wc_name n;
+    struct wc_name n = wc_name_read(name);
 
-    wc_name_read(name, &n);
     if (!wc_kind_is_cudnn(n.kind))
         return -1;
     return n.version.minor < 0 ? n.version.major : -1;
