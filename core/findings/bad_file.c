@@ -33,21 +33,6 @@ static void fix_by_hand(struct wc_case *c, enum wc_file_fault fault) {
         wc_case_advice(c, WC_ACTION_REINSTALL, "copy the file anew, whole, from where it came");
 }
 
-static void fix_package(struct wc_case *c, const struct wc_object *o) {
-    struct wc_record empty;
-    struct wc_package_record *p = &empty.u.package;
-
-    if (wc_kind_is_cudnn(wc_name_kind_of(o->r.path))) {
-        wc_fix_reinstall(c, o);
-        return;
-    }
-    wc_record_begin(&empty, WC_KIND_package);
-    p->package = o->r.installation;
-    p->package_version = o->r.installation_version;
-    p->installation_kind = o->r.installation_kind;
-    wc_fix_package(c, p, NULL);
-}
-
 /* Best first: what brings the file back by a command, then another road to the library. */
 static void fixes(struct wc_case *c, const struct wc_bad_file *bad) {
     struct wc_object o = wc_file_as_object(bad->file, path_of(bad));
@@ -63,8 +48,14 @@ static void fixes(struct wc_case *c, const struct wc_bad_file *bad) {
             "fetch the file itself: the copy was made without git-LFS, which has only a pointer to "
             "it",
             absolute ? wc_format_command(c, "git -C ", wc_directory_of(c, &o), " lfs pull") : NULL);
+    else if (o.r.installation && wc_kind_is_cudnn(wc_name_kind_of(o.r.path)))
+        wc_fix_reinstall(c, &o);
     else if (o.r.installation)
-        fix_package(c, &o);
+        wc_fix_package(c,
+                       &(struct wc_package_record){.package = o.r.installation,
+                                                   .package_version = o.r.installation_version,
+                                                   .installation_kind = o.r.installation_kind},
+                       NULL);
     wc_fix_search_path(c, &o);
     if (!o.r.installation && fault != WC_file_fault_UNREADABLE && fault != WC_file_fault_POINTER)
         fix_by_hand(c, fault);

@@ -15,12 +15,6 @@ static int32_t major_of(const struct wc_stack *s, const struct wc_call_record *r
     return target ? wc_major_of(target) : -1;
 }
 
-/* driver-missing carries these calls as its own facts. */
-static bool reported_by_driver(const struct wc_diagnosis *d, const struct wc_call_record *r) {
-    return wc_sort_of_call(d->s, r) == WC_STATUS_NOT_INITIALIZED &&
-           wc_found_before(d, WC_NULL, "driver-missing", NULL);
-}
-
 static const char *cause_of(const struct wc_diagnosis *d, const struct wc_call_record *r) {
     switch (wc_sort_of_call(d->s, r)) {
     case WC_STATUS_VERSIONS_DIFFER:
@@ -87,8 +81,11 @@ static void emit(struct wc_diagnosis *d, const struct wc_call_record *r) {
 static void emit_all(struct wc_diagnosis *d, bool creation) {
     WC_EACH(call, d->s->calls) {
         enum wc_status_sort sort = wc_sort_of_call(d->s, &call->r);
+        /* driver-missing carries these calls as its own facts. */
+        bool reported = sort == WC_STATUS_NOT_INITIALIZED &&
+                        wc_found_before(d, WC_NULL, "driver-missing", NULL);
         if (creates(&call->r) == creation && sort != WC_STATUS_SUCCESS &&
-            sort != WC_STATUS_ANSWER && !reported_by_driver(d, &call->r) &&
+            sort != WC_STATUS_ANSWER && !reported &&
             WC_FIRST(like, d->s->calls, is_like(&like->r, &call->r)) == call)
             emit(d, &call->r);
     }

@@ -142,12 +142,6 @@ static void fix_name(struct wc_case *c, const char *part, const char *wanted) {
                 from && to ? wc_format(c, "ln -s %s %s", from, to) : NULL);
 }
 
-static bool is_first(const struct wc_stack *s, const struct wc_failure *f, const char *part) {
-    struct wc_name n;
-
-    return WC_FIRST(first, s->failures, is_missing(s, first, part, &n)) == f;
-}
-
 static void emit_missing(struct wc_diagnosis *d, const struct wc_failure *f, const char *part) {
     const struct wc_stack *s = d->s;
     const struct wc_object *by = wc_caller_of(s, f), *facade = wc_facade_of(s, by);
@@ -184,12 +178,7 @@ static void emit_missing(struct wc_diagnosis *d, const struct wc_failure *f, con
 
 /* Where an installation of many packages begins: site-packages, the conda environment, the toolkit.
  * NULL: one library's own directory tells nothing. */
-struct home {
-    const char *p;
-    size_t n;
-};
-
-static struct home home_of(const struct wc_object *o) {
+static struct wc_span home_of(const struct wc_object *o) {
     static const char *const roots[] = {"/site-packages/", "/dist-packages/"};
     static const char system[] = "package manager";
     const char *path = wc_real_path_of(o);
@@ -199,23 +188,23 @@ static struct home home_of(const struct wc_object *o) {
         WC_EACH_ROW(root, roots) {
             const char *at = path ? wc_str_find(path, *root) : NULL;
             if (at)
-                return (struct home){path, (size_t)(at - path)};
+                return (struct wc_span){path, (size_t)(at - path)};
         }
         break;
     case WC_installation_kind_DEBIAN:
     case WC_installation_kind_RPM:
-        return (struct home){system, sizeof system - 1};
+        return (struct wc_span){system, sizeof system - 1};
     case WC_installation_kind_CONDA:
     case WC_installation_kind_CUDA_TOOLKIT:
         break;
     default:
-        return (struct home){NULL, 0};
+        return (struct wc_span){NULL, 0};
     }
     path = o->r.installation_path;
-    return (struct home){path, path ? wc_str_length(path) : 0};
+    return (struct wc_span){path, path ? wc_str_length(path) : 0};
 }
 
-static bool same_home(struct home a, struct home b) {
+static bool same_home(struct wc_span a, struct wc_span b) {
     return a.n == b.n && (a.p == b.p || (a.p && b.p && wc_mem_compare(a.p, b.p, a.n) == 0));
 }
 
@@ -225,16 +214,8 @@ static bool is_environment(const struct wc_object *o) {
            o->r.installation_kind == WC_installation_kind_CONDA;
 }
 
-static bool is_below(const char *path, struct home home) {
+static bool is_below(const char *path, struct wc_span home) {
     return home.p && wc_is_below(path, home.p, home.n);
-}
-
-static bool host_lives_there(const struct wc_diagnosis *d, const struct wc_object *facade) {
-    struct home home = home_of(facade);
-
-    return WC_ANY(use, d->uses,
-                  is_below(wc_real_path_of(use->host), home) &&
-                      wc_facade_of(d->s, use->library) == facade);
 }
 
 /* Is it a CUDA dependency of this CUDA major, or (0 or less) of any? */
@@ -255,15 +236,16 @@ static const struct wc_object *reference(const struct wc_diagnosis *d,
         if (!other && home_of(o).p)
             other = o;
     }
-    if (is_environment(facade) && host_lives_there(d, facade))
-        return facade;
-    return other;
+    bool host_lives_there = WC_ANY(use, d->uses,
+                                   is_below(wc_real_path_of(use->host), home_of(facade)) &&
+                                       wc_facade_of(d->s, use->library) == facade);
+    return is_environment(facade) && host_lives_there ? facade : other;
 }
 
 /* Is it of another installation, as far as that can be said? */
 static bool is_foreign(const struct wc_stack *s, const struct wc_object *o,
                        const struct wc_object *of) {
-    struct home home = home_of(o);
+    struct wc_span home = home_of(o);
 
     if (o->r.installation_kind == WC_installation_kind_BUNDLED ||
         is_below(wc_real_path_of(o), home_of(of)))
@@ -279,7 +261,7 @@ static bool is_of_pair(const struct wc_object *o) {
 }
 
 static bool pair_is_torn(const struct wc_stack *s, const struct wc_object *foreign) {
-    struct home home = home_of(foreign);
+    struct wc_span home = home_of(foreign);
 
     return is_of_pair(foreign) &&
            WC_ANY(o, s->objects,
@@ -287,16 +269,6 @@ static bool pair_is_torn(const struct wc_stack *s, const struct wc_object *forei
                       wc_cuda_of(o) == wc_name_cuda(wc_path_of(foreign)) &&
                       o->r.installation_kind != WC_installation_kind_BUNDLED &&
                       !same_home(home_of(o), home));
-}
-
-/* The library of the environment itself, which the search would have found next; NULL: none. */
-static const struct wc_candidate *own_of(const struct wc_stack *s, const struct wc_object *foreign,
-                                         struct home home) {
-    const struct wc_searched *f = wc_search_of(s, foreign);
-
-    return WC_FIRST(b, s->candidates,
-                    f && b->r.search == f->r.search && b->r.beaten &&
-                        is_below(b->r.real_path ? b->r.real_path : b->r.path, home));
 }
 
 /* Whoever has cuDNN in an environment and the rest in a toolkit, and fares well, may mean it. */
@@ -311,7 +283,12 @@ static bool may_be_meant(const struct wc_stack *s, const struct wc_object *forei
 
 static void report_foreign(struct wc_diagnosis *d, const struct wc_object *facade,
                            const struct wc_object *foreign, const struct wc_object *of) {
-    const struct wc_candidate *own = own_of(d->s, foreign, home_of(of));
+    const struct wc_searched *f = wc_search_of(d->s, foreign);
+    /* The library of the environment itself, which the search would have found next. */
+    const struct wc_candidate *own =
+        WC_FIRST(b, d->s->candidates,
+                 f && b->r.search == f->r.search && b->r.beaten &&
+                     is_below(b->r.real_path ? b->r.real_path : b->r.path, home_of(of)));
     bool meant = !own && may_be_meant(d->s, foreign);
     struct wc_case *c = wc_case_begin(d);
     const char *directory = wc_directory_of(c, foreign);
@@ -349,10 +326,11 @@ static void compare_homes(struct wc_diagnosis *d, const struct wc_object *facade
 }
 
 void wc_find_cuda_dependency_differs(struct wc_diagnosis *d) {
-    struct wc_name n;
+    struct wc_name n, other;
 
     WC_EACH(f, d->s->failures)
-        if (is_missing(d->s, f, NULL, &n) && is_first(d->s, f, n.part) &&
+        if (is_missing(d->s, f, NULL, &n) &&
+            WC_FIRST(a, d->s->failures, is_missing(d->s, a, n.part, &other)) == f &&
             !wc_found_before(d, WC_NULL, "cuda-major-differs", NULL))
             emit_missing(d, f, n.part);
     wc_each_facade(d, true, compare_homes);

@@ -37,24 +37,15 @@ void wc_diagnose(const struct wc_stack *s, struct wc_arena *scratch, struct wc_f
     worst_first(out);
 }
 
-static bool observed(const struct wc_stack *s) {
-    WC_EACH(o, s->objects)
-        if (wc_is_cudnn(o) || wc_wants_cudnn(o) || o->r.framework)
-            return true;
-    return s->failures.n > 0;
-}
-
 enum wc_verdict wc_verdict_of(const struct wc_stack *s, const struct wc_findings *f) {
-    if (!observed(s))
+    static const enum wc_verdict worst[] = {[WC_severity_NOTE] = WC_verdict_NOTES,
+                                            [WC_severity_WARNING] = WC_verdict_WARNINGS,
+                                            [WC_severity_ERROR] = WC_verdict_ERRORS};
+
+    if (!s->failures.n &&
+        !WC_ANY(o, s->objects, wc_is_cudnn(o) || wc_wants_cudnn(o) || o->r.framework))
         return WC_verdict_NOTHING_OBSERVED;
     if (!f->n)
         return f->lost ? WC_verdict_UNKNOWN : WC_verdict_OK;
-    switch (f->p[0].severity) {
-    case WC_severity_ERROR:
-        return WC_verdict_ERRORS;
-    case WC_severity_WARNING:
-        return WC_verdict_WARNINGS;
-    default:
-        return WC_verdict_NOTES;
-    }
+    return worst[f->p[0].severity];
 }

@@ -35,17 +35,13 @@ static void emit(struct wc_diagnosis *d, const struct wc_demand_record *r,
     wc_case_end(c);
 }
 
-static void compare(struct wc_diagnosis *d, const struct wc_demand_record *r) {
-    WC_EACH(facade, d->s->objects) {
-        struct wc_runtime runtime = wc_runtime_of(d->s, facade);
-        if (facade->r.role == WC_role_FACADE &&
-            wc_refuses(wc_demand_fit(r, runtime.range, runtime.range)))
-            emit(d, r, facade, &runtime);
-    }
-}
-
 void wc_find_expectation_not_met(struct wc_diagnosis *d) {
     WC_EACH(demand, d->s->demands)
-        if (demand->r.demand_kind == WC_demand_kind_EXPECTATION)
-            compare(d, &demand->r);
+        WC_EACH(o, d->s->objects) {
+            if (demand->r.demand_kind != WC_demand_kind_EXPECTATION || o->r.role != WC_role_FACADE)
+                continue;
+            struct wc_runtime runtime = wc_runtime_of(d->s, o);
+            if (wc_refuses(wc_demand_fit(&demand->r, runtime.range, runtime.range)))
+                emit(d, &demand->r, o, &runtime);
+        }
 }

@@ -79,24 +79,22 @@ static bool bound(const struct search *s, const char *function) {
                       WC_ANY(name, b->r.functions, wc_str_same(*name, function)));
 }
 
-static void in_demand(struct search *s, const struct wc_demand_record *r) {
-    for (size_t i = 0; i < r->newest_functions.n && i < NEWEST_MOST; i++) {
-        const char *name = r->newest_functions.p[i];
-        const char *why = name ? lacking(s, name) : NULL;
-        if (why && !bound(s, name))
-            note(s, name, why, false);
-    }
-}
-
 static void look(struct search *s) {
     const struct wc_stack *stack = s->c->d->s;
 
     WC_EACH(b, stack->bindings)
         if (wc_is_binding_of(b, s->host))
             in_binding(s, &b->r);
-    WC_EACH(demand, stack->demands)
-        if (demand->r.demand_kind == WC_demand_kind_SYMBOLS && wc_is_demand_by(demand, s->host))
-            in_demand(s, &demand->r);
+    WC_EACH(demand, stack->demands) {
+        const struct wc_strings *newest = &demand->r.newest_functions;
+        if (demand->r.demand_kind != WC_demand_kind_SYMBOLS || !wc_is_demand_by(demand, s->host))
+            continue;
+        for (size_t i = 0; i < newest->n && i < NEWEST_MOST; i++) {
+            const char *name = newest->p[i], *why = name ? lacking(s, name) : NULL;
+            if (why && !bound(s, name))
+                note(s, name, why, false);
+        }
+    }
 }
 
 /* What would have them all, as far as the table knows: a newer minor, or an older major. */

@@ -90,76 +90,21 @@ static const struct wc_searched *search_of(const struct wc_stack *s, const struc
                         search->r.object == WC_NULL);
 }
 
-/* A copy that the loader does not look at, which the host would take. */
-static const struct wc_candidate *copy_for(const struct wc_stack *s, const struct wc_failure *f,
-                                           const char *missing) {
-    const struct wc_searched *searched = search_of(s, f);
-
-    WC_EACH(b, s->candidates)
-        if (searched && b->r.search == searched->r.search &&
-            b->r.rule == WC_search_rule_NOT_SEARCHED &&
-            !WC_ANY(demand, s->demands,
-                    wc_version_known(b->version) &&
-                        wc_is_demand_of(&demand->r, host_of(f, missing)) &&
-                        wc_demand_refuses(&demand->r, b->version)))
-            return b;
-    return NULL;
-}
-
-static void fix_with_copy(struct wc_case *c, const struct wc_candidate *b) {
-    wc_fix_with_copy(c, b->r.path, b->r.version ? b->r.version : "a copy");
-}
-
-/* A directory that was searched has the library, but not this major of it; NULL: none has. */
-static const struct wc_file_record *other_major(const struct wc_stack *s,
-                                                const struct wc_failure *f) {
-    const struct wc_file_record *file = wc_file_like(s, f, "libcudnn.so");
-
-    return file && file->soname ? file : NULL;
-}
-
-static void not_found_facts(struct wc_case *c, const struct wc_failure *f, const char *missing) {
+/* With a copy that the loader does not look at, which the host would take; false: there is none. */
+static bool fix_with_copy(struct wc_case *c, const struct wc_failure *f, const char *missing) {
     const struct wc_stack *s = c->d->s;
-    const char *paths = wc_variable(s, "LD_LIBRARY_PATH");
-    const struct wc_file_record *other = other_major(s, f);
-    char name[MISSING_NAME];
-
-    WC_EACH(like, s->failures) {
-        if (!is_like(s, like, f, name))
-            continue;
-        wc_case_request(c, like);
-        if (!is_asked_for(like, name))
-            wc_case_fact(c, "which needs", wc_format_name(c, name), "dlerror");
-    }
-    wc_case_searched(c, search_of(s, f));
-    if (other)
-        wc_case_file(c, "another major is there", other,
-                     other->rule ? wc_enum_word(WC_ENUM_search_rule, other->rule)
-                                 : "directory asked for");
-    wc_case_asked_by(c, f);
-    WC_EACH(demand, s->demands)
-        if (wc_is_demand_of(&demand->r, host_of(f, missing)))
-            wc_case_demand(c, "wanted", &demand->r);
-    wc_case_fact(c, "LD_LIBRARY_PATH", paths ? paths : "not set", "environment at process start");
-    WC_EACH(o, s->objects)
-        if (o->r.role == WC_role_FACADE)
-            wc_case_library(c, "in the process by another way", o);
-}
-
-static void not_found_fixes(struct wc_case *c, const struct wc_failure *f, const char *name) {
-    const struct wc_object *host = wc_caller_of(c->d->s, f);
-    const struct wc_file_record *other = other_major(c->d->s, f);
-    const struct wc_object beside = wc_file_as_object(other, NULL);
-    const struct wc_candidate *copy = copy_for(c->d->s, f, name);
-    const char *package, *spec = wanted(c, host_of(f, name), name, &package);
+    const struct wc_searched *searched = search_of(s, f);
+    const char *host = host_of(f, missing);
+    const struct wc_candidate *copy = WC_FIRST(
+        b, s->candidates,
+        searched && b->r.search == searched->r.search && b->r.rule == WC_search_rule_NOT_SEARCHED &&
+            !WC_ANY(demand, s->demands,
+                    wc_version_known(b->version) && wc_is_demand_of(&demand->r, host) &&
+                        wc_demand_refuses(&demand->r, b->version)));
 
     if (copy)
-        fix_with_copy(c, copy);
-    wc_fix_install(c, host, other ? &beside : NULL, spec, package);
-    if (!copy)
-        wc_case_advice(c, WC_ACTION_SET_VARIABLE,
-                       "or let LD_LIBRARY_PATH name the directory that has %s",
-                       wc_format_name(c, name));
+        wc_fix_with_copy(c, copy->r.path, copy->r.version ? copy->r.version : "a copy");
+    return copy != NULL;
 }
 
 static const char *not_found_title(struct wc_case *c, const struct wc_failure *f,
@@ -179,20 +124,52 @@ static const char *not_found_title(struct wc_case *c, const struct wc_failure *f
 }
 
 static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f, const char *name) {
-    const struct wc_object *host = wc_caller_of(d->s, f);
+    const struct wc_stack *s = d->s;
+    const struct wc_object *host = wc_caller_of(s, f);
+    /* A directory that was searched has the library, but not this major of it. */
+    const struct wc_file_record *other = wc_file_like(s, f, "libcudnn.so");
+    const struct wc_object beside = wc_file_as_object(other, NULL);
+    const char *paths = wc_variable(s, "LD_LIBRARY_PATH"), *package, *spec;
+    char needed[MISSING_NAME];
     struct wc_case *c = wc_case_begin(d);
 
     c->r.title = not_found_title(c, f, name);
     if (host)
         c->r.host = host->r.object;
     c->r.explained_by = wc_found_before(d, WC_NULL, "installation-incomplete", NULL);
-    not_found_facts(c, f, name);
-    if (refused(f))
+    WC_EACH(like, s->failures) {
+        if (!is_like(s, like, f, needed))
+            continue;
+        wc_case_request(c, like);
+        if (!is_asked_for(like, needed))
+            wc_case_fact(c, "which needs", wc_format_name(c, needed), "dlerror");
+    }
+    wc_case_searched(c, search_of(s, f));
+    if (other && other->soname)
+        wc_case_file(c, "another major is there", other,
+                     other->rule ? wc_enum_word(WC_ENUM_search_rule, other->rule)
+                                 : "directory asked for");
+    wc_case_asked_by(c, f);
+    WC_EACH(demand, s->demands)
+        if (wc_is_demand_of(&demand->r, host_of(f, name)))
+            wc_case_demand(c, "wanted", &demand->r);
+    wc_case_fact(c, "LD_LIBRARY_PATH", paths ? paths : "not set", "environment at process start");
+    WC_EACH(o, s->objects)
+        if (o->r.role == WC_role_FACADE)
+            wc_case_library(c, "in the process by another way", o);
+    if (refused(f)) {
         wc_case_advice(c, WC_ACTION_CHECK,
                        "look at the file that the loader refused, and reinstall "
                        "the package that it belongs to");
-    else
-        not_found_fixes(c, f, name);
+    } else {
+        spec = wanted(c, host_of(f, name), name, &package);
+        bool copy = fix_with_copy(c, f, name);
+        wc_fix_install(c, host, other && other->soname ? &beside : NULL, spec, package);
+        if (!copy)
+            wc_case_advice(c, WC_ACTION_SET_VARIABLE,
+                           "or let LD_LIBRARY_PATH name the directory that has %s",
+                           wc_format_name(c, name));
+    }
     wc_case_end(c);
 }
 
@@ -236,15 +213,6 @@ static bool dependency_not_found(const struct wc_stack *s, const struct wc_failu
     return !got_later(s, f, f->r.name) && !got_later(s, f, out);
 }
 
-static bool is_first_without(const struct wc_stack *s, const struct wc_failure *f,
-                             const char *missing) {
-    char name[MISSING_NAME];
-
-    return WC_FIRST(a, s->failures,
-                    is_asked_for(a, wc_base_name(f->r.name)) && dependency_not_found(s, a, name) &&
-                        wc_str_same(name, missing)) == f;
-}
-
 /* A cuDNN for another CUDA is the cause where that CUDA is in the process, and a thought where none
  * is. */
 static void fix_made_for_other_cuda(struct wc_case *c, const char *missing) {
@@ -282,7 +250,6 @@ static void report_dependency(struct wc_diagnosis *d, const struct wc_failure *f
     const struct wc_object *caller = wc_caller_of(d->s, f), *facade = wc_facade_of(d->s, caller);
     const struct wc_object *cudnn = wc_is_cudnn(caller) ? caller : NULL;
     const struct wc_searched *searched = search_of(d->s, f);
-    const struct wc_candidate *copy = copy_for(d->s, f, missing);
     struct wc_case *c = wc_case_begin(d);
 
     c->r.title = wc_format(c, "%s could not be loaded: it needs %s, which was not found",
@@ -297,18 +264,21 @@ static void report_dependency(struct wc_diagnosis *d, const struct wc_failure *f
     wc_case_searched(c, searched);
     if (cudnn)
         wc_case_library(c, "cuDNN", cudnn);
-    if (copy)
-        fix_with_copy(c, copy);
+    (void)fix_with_copy(c, f, missing);
     dependency_fixes(c, f, missing, cudnn);
     wc_case_end(c);
 }
 
 void wc_find_dependency_missing(struct wc_diagnosis *d) {
-    char missing[MISSING_NAME];
+    char missing[MISSING_NAME], other[MISSING_NAME];
     struct wc_bad_file bad;
 
     WC_EACH(f, d->s->failures)
-        if (dependency_not_found(d->s, f, missing) && is_first_without(d->s, f, missing) &&
+        if (dependency_not_found(d->s, f, missing) &&
+            WC_FIRST(a, d->s->failures,
+                     is_asked_for(a, wc_base_name(f->r.name)) &&
+                         dependency_not_found(d->s, a, other) && wc_str_same(other, missing)) ==
+                f &&
             !wc_failed_for_file(d->s, f, &bad))
             report_dependency(d, f, missing);
 }

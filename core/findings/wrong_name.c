@@ -15,18 +15,15 @@ static bool is_other(const char *name, const char *soname) {
     return wc_kind_is_ours(wc_name_kind_of(name)) && !wc_same_library_and_major(name, soname);
 }
 
-/* A stand-in of another maker may be called as it likes, as long as it has cuDNN's functions. */
-static bool stands_in(const struct wc_object *o) {
-    return wc_name_kind_of(o->r.soname) == WC_NAME_OTHER &&
-           (wc_version_known(o->floor) || wc_version_known(o->version));
-}
-
 /* The name under which it was taken for what it is not; NULL: none. */
 static const char *false_name(const struct wc_object *o) {
     const char *names[] = {o->r.asked_name, o->r.path};
+    /* One of another maker may be called as it likes, as long as it has cuDNN's functions. */
+    bool stands_in = wc_name_kind_of(o->r.soname) == WC_NAME_OTHER &&
+                     (wc_version_known(o->floor) || wc_version_known(o->version));
 
     WC_EACH_ROW(name, names)
-        if (o->r.soname && *name && is_other(*name, o->r.soname) && !stands_in(o))
+        if (o->r.soname && *name && is_other(*name, o->r.soname) && !stands_in)
             return *name;
     return NULL;
 }

@@ -166,22 +166,18 @@ static void *copy(struct wc_case *c, const void *list, size_t size) {
     return kept;
 }
 
-/* Nothing is mapped yet: what a process would have is what the replay of its loading has. */
-static void format_predicted(struct wc_case *c) {
-    c->r.predicted = c->r.predicted || !c->on_disk;
-    for (size_t i = 0; i < c->facts; i++)
-        if (wc_str_same(c->fact[i].source, "link map"))
-            c->fact[i].source = "the loader's rules";
-}
-
 void wc_case_end(struct wc_case *c) {
     struct wc_findings *out = c->d->out;
 
     if (c->more)
         c->fact[c->facts++] = (struct wc_fact){"not listed", wc_format(c, "%jd", c->more), NULL};
     c->r.title = harmless(c, c->r.title);
-    if (c->d->s->replayed)
-        format_predicted(c);
+    if (c->d->s->replayed) { /* nothing is mapped yet: what the replay of its loading has */
+        c->r.predicted = c->r.predicted || !c->on_disk;
+        for (size_t i = 0; i < c->facts; i++)
+            if (wc_str_same(c->fact[i].source, "link map"))
+                c->fact[i].source = "the loader's rules";
+    }
     c->r.facts.p = copy(c, c->fact, c->facts * sizeof *c->fact);
     c->r.facts.n = c->facts;
     c->r.fix.p = copy(c, c->fix, c->fixes * sizeof *c->fix);
@@ -195,12 +191,9 @@ void wc_case_end(struct wc_case *c) {
 }
 
 static bool is_error(const struct wc_diagnosis *d, int64_t object, const char *id) {
-    WC_EACH(r, *d->out) {
-        bool about = object == WC_NULL || r->object == WC_NULL || r->object == object;
-        if (about && r->severity == WC_severity_ERROR && wc_str_same(r->id, id))
-            return true;
-    }
-    return false;
+    return WC_ANY(r, *d->out,
+                  r->severity == WC_severity_ERROR && wc_str_same(r->id, id) &&
+                      (object == WC_NULL || r->object == WC_NULL || r->object == object));
 }
 
 const char *wc_found_before(const struct wc_diagnosis *d, int64_t object, ...) {

@@ -68,19 +68,6 @@ static bool offered(int32_t cuda, const char *spec) {
     return wheels[0].cuda < cuda; /* a CUDA that the table does not know yet */
 }
 
-/* False: no distribution can be named for sure. */
-static bool distribution(const struct wc_stack *s, const struct wc_object *host,
-                         const struct wc_object *library, const char *package, const char *spec,
-                         char out[NAME_MOST]) {
-    int32_t cuda = cuda_for(s, host, library);
-
-    if (package && wc_str_starts(package, "nvidia-cudnn-") &&
-        wc_str_format(out, NAME_MOST, "%.*s", (int)length_in_alphabet(package, "-"), package))
-        return true;
-    wc_str_format(out, NAME_MOST, "nvidia-cudnn-cu%d", cuda);
-    return cuda >= 0 && offered(cuda, spec);
-}
-
 /* ---- install ---- */
 
 /* "==9.26.0.51" out of "nvidia-cudnn-cu13==9.26.0.51" or itself; NULL: not for a command. */
@@ -100,8 +87,10 @@ static bool in_conda(const struct wc_object *o) {
 
 void wc_fix_install(struct wc_case *c, const struct wc_object *host,
                     const struct wc_object *library, const char *spec, const char *package) {
-    char name[NAME_MOST];
-    const char *bare = bare_spec(spec), *wheel;
+    const char *bare = bare_spec(spec), *name = NULL, *wheel;
+    int32_t cuda = cuda_for(c->d->s, host, library);
+    bool named = package && wc_str_starts(package, "nvidia-cudnn-");
+    size_t n = named ? length_in_alphabet(package, "-") : 0;
 
     if (!bare) {
         wc_case_advice(c, WC_ACTION_INSTALL, "install a cuDNN that the host accepts");
@@ -110,7 +99,11 @@ void wc_fix_install(struct wc_case *c, const struct wc_object *host,
     if (in_conda(host) || in_conda(library))
         wc_case_fix(c, WC_ACTION_INSTALL, "install a cuDNN that fits into the conda environment",
                     wc_format_command(c, "conda install ", wc_format(c, "cudnn%s", bare), NULL));
-    if (!distribution(c->d->s, host, library, package, bare, name)) {
+    if (n && n < NAME_MOST)
+        name = wc_format(c, "%.*s", (int)n, package);
+    else if (cuda >= 0 && offered(cuda, bare))
+        name = wc_format(c, "nvidia-cudnn-cu%d", cuda);
+    if (!name) {
         wc_case_advice(c, WC_ACTION_INSTALL,
                        "install a cuDNN that satisfies %s, where the host looks for it", bare);
         return;
@@ -255,20 +248,12 @@ static const char *again(struct wc_case *c, enum wc_installation_kind kind, cons
     }
 }
 
-static const char *again_of(struct wc_case *c, const struct wc_object *o) {
-    if (o->r.installation_kind == WC_installation_kind_RPM) /* it says itself whose file it is */
-        return wc_format_command(c, "dnf reinstall \"$(rpm -qf --qf '%{NAME}' ", o->r.real_path,
-                                 ")\"");
-    if (o->r.installation_kind == WC_installation_kind_WHEEL && !is_wheel_of_nvidia(o))
-        return NULL;
-    return again(c, o->r.installation_kind, o->r.installation, o->r.installation_version);
-}
-
 void wc_fix_reinstall(struct wc_case *c, const struct wc_object *library) {
     const char *directory = wc_directory_of(c, library);
-    const char *installation = wc_format_installation(c, library), *text;
+    const char *installation = wc_format_installation(c, library), *text, *command = NULL;
+    enum wc_installation_kind kind = library->r.installation_kind;
 
-    if (library->r.installation_kind == WC_installation_kind_CONTAINER_MOUNT) {
+    if (kind == WC_installation_kind_CONTAINER_MOUNT) {
         wc_case_advice(
             c, WC_ACTION_REMOVE,
             "start the container without the mount of %s, or put one whole release there "
@@ -286,7 +271,12 @@ void wc_fix_reinstall(struct wc_case *c, const struct wc_object *library) {
                          "lie there together",
                          directory ? directory : "its directory", installation ? ", " : "",
                          installation);
-    wc_case_fix(c, WC_ACTION_REINSTALL, text, again_of(c, library));
+    if (kind == WC_installation_kind_RPM) /* it says itself whose file it is */
+        command = wc_format_command(c, "dnf reinstall \"$(rpm -qf --qf '%{NAME}' ",
+                                    library->r.real_path, ")\"");
+    else if (kind != WC_installation_kind_WHEEL || is_wheel_of_nvidia(library))
+        command = again(c, kind, library->r.installation, library->r.installation_version);
+    wc_case_fix(c, WC_ACTION_REINSTALL, text, command);
 }
 
 void wc_fix_package(struct wc_case *c, const struct wc_package_record *p, const char *other) {

@@ -114,17 +114,6 @@ static bool needs(const struct wc_object *host, const struct wc_object *library)
                             wc_str_same(*name, library->r.asked_name)));
 }
 
-static bool asked_for(const struct wc_object *host, const struct wc_object *library) {
-    return wc_means(host, library->r.asked_by_object, library->r.asked_by);
-}
-
-static void all_that(bool (*test)(const struct wc_object *, const struct wc_object *),
-                     const struct wc_stack *s, const struct wc_object *host, struct uses *out) {
-    WC_EACH(o, s->objects)
-        if (wc_is_cudnn(o) && test(host, o))
-            add(out, o);
-}
-
 /* cuDNN linked into the host itself, or asked for in vain: another one's facade is none of its
  * business. */
 static bool has_none_of_its_own(const struct wc_stack *s, const struct wc_object *host) {
@@ -134,22 +123,25 @@ static bool has_none_of_its_own(const struct wc_stack *s, const struct wc_object
                       wc_means(host, f->r.caller_object, f->r.caller));
 }
 
-static bool is_facade(const struct wc_object *host, const struct wc_object *library) {
-    (void)host;
-    return library->r.role == WC_role_FACADE;
-}
+static struct uses uses_of(const struct wc_stack *s, const struct wc_object *host) {
+    struct uses out = {.n = 0};
 
-static void uses_of(const struct wc_stack *s, const struct wc_object *host, struct uses *out) {
-    out->n = 0;
-    by_bindings(s, host, LAYERS_MOST, out);
-    if (!out->n)
-        all_that(asked_for, s, host, out);
-    if (!out->n)
-        all_that(needs, s, host, out);
-    if (!out->n && !has_none_of_its_own(s, host)) {
-        all_that(is_facade, s, host, out);
-        out->n = out->n > 1 ? 0 : out->n; /* the only one */
+    by_bindings(s, host, LAYERS_MOST, &out);
+    if (!out.n)
+        WC_EACH(o, s->objects)
+            if (wc_is_cudnn(o) && wc_means(host, o->r.asked_by_object, o->r.asked_by))
+                add(&out, o);
+    if (!out.n)
+        WC_EACH(o, s->objects)
+            if (wc_is_cudnn(o) && needs(host, o))
+                add(&out, o);
+    if (!out.n && !has_none_of_its_own(s, host)) {
+        WC_EACH(o, s->objects)
+            if (o->r.role == WC_role_FACADE)
+                add(&out, o);
+        out.n = out.n > 1 ? 0 : out.n; /* the only one */
     }
+    return out;
 }
 
 void wc_find_uses(struct wc_diagnosis *d) {
@@ -161,11 +153,10 @@ void wc_find_uses(struct wc_diagnosis *d) {
     d->uses.p = hosts ? wc_arena_take(d->scratch, hosts * USES_MOST * sizeof *d->uses.p) : NULL;
     d->out->lost += hosts && !d->uses.p;
     WC_EACH(host, d->s->objects) {
-        struct uses uses;
         if (!d->uses.p || !hosts || !wc_wants_cudnn(host))
             continue;
         hosts--;
-        uses_of(d->s, host, &uses);
+        struct uses uses = uses_of(d->s, host);
         WC_EACH(library, uses)
             d->uses.p[d->uses.n++] = (struct wc_use){host, *library};
     }

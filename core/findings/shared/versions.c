@@ -44,13 +44,6 @@ const char *wc_answering_part(int32_t major) {
     return major >= 9 ? "graph" : major == 8 ? "ops_infer" : NULL;
 }
 
-/* The number that such a facade returned is not its own. */
-static bool is_own(const struct wc_object *o) {
-    return wc_version_known(o->version) &&
-           !(o->r.role == WC_role_FACADE && wc_answering_part(o->version.major) &&
-             o->r.version_source == WC_version_source_RETURNED);
-}
-
 static struct wc_range by_bounds(const struct wc_object *o) {
     int32_t major = wc_major_of(o);
     struct wc_version low = o->floor, high = o->ceiling, bare = {major, -1, -1, -1};
@@ -66,7 +59,10 @@ static struct wc_range by_bounds(const struct wc_object *o) {
 struct wc_range wc_own_range(const struct wc_object *o) {
     struct wc_range bounds = by_bounds(o), told;
 
-    if (!is_own(o))
+    /* The number that such a facade returned is not its own. */
+    if (!wc_version_known(o->version) ||
+        (o->r.role == WC_role_FACADE && wc_answering_part(o->version.major) &&
+         o->r.version_source == WC_version_source_RETURNED))
         return bounds;
     told = range_between(o->version, o->version, source_word(o->r.version_source));
     return wc_version_is_claim(o->r.version_source) && !wc_ranges_meet(told, bounds) ? bounds
@@ -129,16 +125,12 @@ static bool answers(const struct wc_object *part, const struct wc_object *facade
            wc_str_same(part->r.part, wc_answering_part(major < 0 ? wc_major_of(part) : major));
 }
 
-static const struct wc_object *answering_part_of(const struct wc_stack *s,
-                                                 const struct wc_object *facade) {
-    return WC_FIRST(o, s->objects, facade && answers(o, facade) && wc_in_set(s, o, facade));
-}
-
 struct wc_runtime wc_runtime_of(const struct wc_stack *s, const struct wc_object *library) {
     struct wc_runtime r = {.predicted = false};
     struct wc_version returned = returned_by(s, library);
     const struct wc_object *facade = wc_facade_of(s, library);
-    const struct wc_object *part = answering_part_of(s, facade);
+    const struct wc_object *part =
+        WC_FIRST(o, s->objects, facade && answers(o, facade) && wc_in_set(s, o, facade));
 
     if (wc_version_known(returned)) {
         r.range = range_between(returned, returned, source_word(WC_version_source_RETURNED));
