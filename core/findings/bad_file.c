@@ -15,12 +15,34 @@ static bool is_relevant(const char *file) {
     return wc_name_kind_of(file) != WC_NAME_OTHER || wc_name_hints(wc_base_name(file));
 }
 
-/* ---- what to do ---- */
+/* Best first: what brings the file back by a command, then another road to the library. Without a
+ * package there is no such command. */
+static void fixes(struct wc_case *c, const struct wc_bad_file *bad, const struct wc_object *o) {
+    const char *machine = c->d->s->machine.architecture;
+    enum wc_file_fault fault = bad->file ? bad->file->fault : WC_file_fault_UNKNOWN;
+    bool absolute = o->r.path && o->r.path[0] == '/';
+    bool as_it_is = fault == WC_file_fault_UNREADABLE || fault == WC_file_fault_POINTER;
 
-/* Without a package there is no command that brings the file back. */
-static void fix_by_hand(struct wc_case *c, enum wc_file_fault fault) {
-    const struct wc_machine_record *m = &c->d->s->machine;
-
+    if (fault == WC_file_fault_UNREADABLE)
+        wc_case_fix(c, WC_ACTION_REINSTALL, "let everybody read it",
+                    absolute ? wc_format_command(c, "chmod a+r ", o->r.path, NULL) : NULL);
+    else if (fault == WC_file_fault_POINTER)
+        wc_case_fix(
+            c, WC_ACTION_REINSTALL,
+            "fetch the file itself: the copy was made without git-LFS, which has only a pointer to "
+            "it",
+            absolute ? wc_format_command(c, "git -C ", wc_directory_of(c, o), " lfs pull") : NULL);
+    else if (o->r.installation && wc_kind_is_cudnn(wc_name_kind_of(o->r.path)))
+        wc_fix_reinstall(c, o);
+    else if (o->r.installation)
+        wc_fix_package(c,
+                       &(struct wc_package_record){.package = o->r.installation,
+                                                   .package_version = o->r.installation_version,
+                                                   .installation_kind = o->r.installation_kind},
+                       NULL);
+    wc_fix_search_path(c, o);
+    if (o->r.installation || as_it_is)
+        return;
     if (fault == WC_file_fault_DANGLING)
         wc_case_advice(c, WC_ACTION_REMOVE, "remove the link, or put back what it leads to");
     else if (fault == WC_file_fault_DIRECTORY)
@@ -28,40 +50,10 @@ static void fix_by_hand(struct wc_case *c, enum wc_file_fault fault) {
     else if (fault == WC_file_fault_OTHER_CLASS || fault == WC_file_fault_OTHER_MACHINE ||
              fault == WC_file_fault_OTHER_BYTE_ORDER)
         wc_case_advice(c, WC_ACTION_INSTALL, "put the build there that is made for %s, 64 bits",
-                       m->architecture ? m->architecture : "this machine");
+                       machine ? machine : "this machine");
     else
         wc_case_advice(c, WC_ACTION_REINSTALL, "copy the file anew, whole, from where it came");
 }
-
-/* Best first: what brings the file back by a command, then another road to the library. */
-static void fixes(struct wc_case *c, const struct wc_bad_file *bad) {
-    struct wc_object o = wc_file_as_object(bad->file, path_of(bad));
-    enum wc_file_fault fault = bad->file ? bad->file->fault : WC_file_fault_UNKNOWN;
-    bool absolute = o.r.path && o.r.path[0] == '/';
-
-    if (fault == WC_file_fault_UNREADABLE)
-        wc_case_fix(c, WC_ACTION_REINSTALL, "let everybody read it",
-                    absolute ? wc_format_command(c, "chmod a+r ", o.r.path, NULL) : NULL);
-    else if (fault == WC_file_fault_POINTER)
-        wc_case_fix(
-            c, WC_ACTION_REINSTALL,
-            "fetch the file itself: the copy was made without git-LFS, which has only a pointer to "
-            "it",
-            absolute ? wc_format_command(c, "git -C ", wc_directory_of(c, &o), " lfs pull") : NULL);
-    else if (o.r.installation && wc_kind_is_cudnn(wc_name_kind_of(o.r.path)))
-        wc_fix_reinstall(c, &o);
-    else if (o.r.installation)
-        wc_fix_package(c,
-                       &(struct wc_package_record){.package = o.r.installation,
-                                                   .package_version = o.r.installation_version,
-                                                   .installation_kind = o.r.installation_kind},
-                       NULL);
-    wc_fix_search_path(c, &o);
-    if (!o.r.installation && fault != WC_file_fault_UNREADABLE && fault != WC_file_fault_POINTER)
-        fix_by_hand(c, fault);
-}
-
-/* ---- the finding ---- */
 
 static const char *title(struct wc_case *c, const struct wc_failure *f,
                          const struct wc_bad_file *bad) {
@@ -78,36 +70,31 @@ static const char *title(struct wc_case *c, const struct wc_failure *f,
         wc_format_name(c, f->r.name), name, is);
 }
 
-static void file_facts(struct wc_case *c, const struct wc_bad_file *bad) {
-    const struct wc_file_record *f = bad->file;
-    struct wc_object o = wc_file_as_object(bad->file, path_of(bad));
-
-    wc_case_fact(c, "file", wc_format(c, "%s", path_of(bad)),
-                 bad->refused ? "dlerror" : "loader request");
-    if (!f)
-        return;
-    wc_case_fact(c, "leads to", f->link, "symbolic link");
-    if (f->real_path && !wc_str_same(f->real_path, f->path))
-        wc_case_fact(c, "real path", f->real_path, "file");
-    wc_case_fact(c, "is", f->content, "file");
-    if (f->size != WC_NULL)
-        wc_case_fact(c, "size", wc_format(c, "%jd bytes", f->size), "file");
-    wc_case_fact(c, "installation", wc_format_installation(c, &o), "files beside it");
-}
-
 static void emit(struct wc_diagnosis *d, const struct wc_failure *f,
                  const struct wc_bad_file *bad) {
+    const struct wc_file_record *file = bad->file;
+    struct wc_object o = wc_file_as_object(file, path_of(bad));
     struct wc_case *c = wc_case_begin(d);
 
     c->r.title = title(c, f, bad);
     wc_case_about(c, wc_caller_of(d->s, f));
-    file_facts(c, bad);
+    wc_case_fact(c, "file", wc_format(c, "%s", path_of(bad)),
+                 bad->refused ? "dlerror" : "loader request");
+    if (file) {
+        wc_case_fact(c, "leads to", file->link, "symbolic link");
+        if (file->real_path && !wc_str_same(file->real_path, file->path))
+            wc_case_fact(c, "real path", file->real_path, "file");
+        wc_case_fact(c, "is", file->content, "file");
+        if (file->size != WC_NULL)
+            wc_case_fact(c, "size", wc_format(c, "%jd bytes", file->size), "file");
+        wc_case_fact(c, "installation", wc_format_installation(c, &o), "files beside it");
+    }
     wc_case_request(c, f);
     if (!bad->refused)
         wc_case_fact(c, "mind", "the loader passes such a file over without a word", NULL);
     wc_case_asked_by(c, f);
     wc_case_variable(c, "LD_LIBRARY_PATH");
-    fixes(c, bad);
+    fixes(c, bad, &o);
     wc_case_end(c);
 }
 

@@ -7,17 +7,16 @@
 
 enum { HOSTS_MOST = 16, PAIRS_TOLD = 4 };
 
-static bool wants_the_same(const struct wc_demand_record *a, const struct wc_demand_record *b) {
-    return a->demand_kind == b->demand_kind && wc_str_same(a->spec, b->spec) &&
-           wc_str_same(a->built, b->built) &&
-           wc_str_same(a->compatibility_rule, b->compatibility_rule) &&
-           wc_str_same(a->framework, b->framework);
-}
-
+/* like NULL: any. */
 static bool has_demand(const struct wc_stack *s, const struct wc_object *host,
                        const struct wc_demand_record *like) {
-    return WC_ANY(demand, s->demands,
-                  wc_is_demand_by(demand, host) && (!like || wants_the_same(&demand->r, like)));
+    return WC_ANY(
+        d, s->demands,
+        wc_is_demand_by(d, host) &&
+            (!like || (d->r.demand_kind == like->demand_kind &&
+                       wc_str_same(d->r.spec, like->spec) && wc_str_same(d->r.built, like->built) &&
+                       wc_str_same(d->r.compatibility_rule, like->compatibility_rule) &&
+                       wc_str_same(d->r.framework, like->framework))));
 }
 
 /* Does a want all that b wants? Libraries of one wheel do. */

@@ -76,18 +76,8 @@ static void contradiction(struct wc_case *c, const struct wc_demand_record *allo
                                refuses->source ? refuses->source : "?"));
 }
 
-static void case_demands(struct wc_case *c, const struct wc_judgement *j) {
-    const struct wc_stack *s = c->d->s;
-
-    demands_of(c, j, true);
-    demands_of(c, j, false);
-    WC_EACH(allows, s->demands)
-        WC_EACH(refuses, s->demands)
-            if (wc_is_demand_by(allows, j->host) && wc_is_demand_by(refuses, j->host))
-                contradiction(c, &allows->r, &refuses->r);
-}
-
 static void got(struct wc_case *c, const struct wc_judgement *j) {
+    const struct wc_stack *s = c->d->s;
     const struct wc_object *decider = j->runtime.decided_by;
     const char *part = wc_answering_part(wc_major_of(j->library));
 
@@ -107,8 +97,13 @@ static void got(struct wc_case *c, const struct wc_judgement *j) {
             NULL);
     wc_case_fact(c, "host", wc_path_of(j->host), "link map");
     /* It never searched: another one had loaded a library of that name. */
-    wc_case_own_search(c, wc_own_search_of(c->d->s, j->host, j->library));
-    case_demands(c, j);
+    wc_case_own_search(c, wc_own_search_of(s, j->host, j->library));
+    demands_of(c, j, true);
+    demands_of(c, j, false);
+    WC_EACH(allows, s->demands)
+        WC_EACH(refuses, s->demands)
+            if (wc_is_demand_by(allows, j->host) && wc_is_demand_by(refuses, j->host))
+                contradiction(c, &allows->r, &refuses->r);
     WC_EACH(o, c->d->judged)
         if (o->reported_elsewhere && o->library == j->library && o->fit == j->fit &&
             wc_str_same(o->strongest->r.source, j->strongest->r.source))

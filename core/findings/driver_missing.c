@@ -18,11 +18,6 @@ struct signs {
     bool gpu_wanted;                  /* a call was made that needs a GPU */
 };
 
-/* What cuDNN answers without a GPU: its version, the text of a status. */
-static bool is_query(const char *function) {
-    return wc_str_starts(function, "cudnnGet") || wc_str_ends(function, "VersionCheck");
-}
-
 static struct signs signs_of(const struct wc_stack *s) {
     struct signs signs = {.stub = wc_driver_library(s)};
     char missing[MISSING_NAME];
@@ -44,7 +39,10 @@ static struct signs signs_of(const struct wc_stack *s) {
         }
     }
     WC_EACH(call, s->calls) {
-        if (call->r.function && !is_query(call->r.function))
+        const char *function = call->r.function;
+        /* Its version and the text of a status cuDNN gives without a GPU. */
+        if (function && !wc_str_starts(function, "cudnnGet") &&
+            !wc_str_ends(function, "VersionCheck"))
             signs.gpu_wanted = true;
         if (!signs.call && wc_sort_of_call(s, &call->r) == WC_STATUS_NOT_INITIALIZED)
             signs.call = call;

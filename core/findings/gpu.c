@@ -48,23 +48,6 @@ struct fit {
     const char *first; /* the first GPU that does not fit */
 };
 
-static struct fit fit_of(const struct wc_stack *s, const struct row *row) {
-    struct fit f = {.known = 0};
-
-    WC_EACH(text, s->machine.gpus) {
-        struct wc_version gpu = capability_of(*text);
-        bool old = is_too_old(row, gpu), new = is_too_new(row, gpu);
-        if (gpu.minor < 0)
-            continue;
-        f.known++;
-        f.old += old;
-        f.new += new;
-        if ((old || new) && !f.first)
-            f.first = *text;
-    }
-    return f;
-}
-
 static const char *format_range(struct wc_case *c, const struct row *row) {
     return wc_format(c, *row->most ? "%s to %s" : "%s and later%s", row->least, row->most);
 }
@@ -134,8 +117,19 @@ static void look(struct wc_diagnosis *d, const struct wc_object *facade) {
     const struct row *row = runtime.range.exact ? row_of(runtime.range.low) : NULL;
     struct fit f = {.known = 0};
 
-    if (row)
-        f = fit_of(d->s, row);
+    if (!row)
+        return;
+    WC_EACH(text, d->s->machine.gpus) {
+        struct wc_version gpu = capability_of(*text);
+        bool old = is_too_old(row, gpu), new = is_too_new(row, gpu);
+        if (gpu.minor < 0)
+            continue;
+        f.known++;
+        f.old += old;
+        f.new += new;
+        if ((old || new) && !f.first)
+            f.first = *text;
+    }
     if (f.first)
         emit(d, facade, &runtime, row, &f);
 }

@@ -56,18 +56,16 @@ static void note(struct search *s, const char *function, const char *why, bool u
         s->c->more++;
 }
 
-/* A lazy slot may lead into a framework's own stubs. */
-static bool leads_to(const struct search *s, const struct wc_binding_record *b) {
-    return (b->target == WC_NULL && !b->target_path) ||
-           wc_means(s->library, b->target, b->target_path);
-}
-
 static void in_binding(struct search *s, const struct wc_binding_record *b) {
+    /* A lazy slot may lead into a framework's own stubs. */
+    bool leads_there = (b->target == WC_NULL && !b->target_path) ||
+                       wc_means(s->library, b->target, b->target_path);
+
     WC_EACH(name, b->functions) {
         const char *why = *name ? lacking(s, *name) : NULL;
         if (b->how == WC_binding_how_UNDEFINED)
             note(s, *name, why ? why : "no library in the process has it", true);
-        else if (b->how == WC_binding_how_LAZY && why && leads_to(s, b))
+        else if (b->how == WC_binding_how_LAZY && why && leads_there)
             note(s, *name, why, false);
     }
 }

@@ -24,13 +24,6 @@ static const struct wc_object *mapped_of(const struct wc_stack *s,
     return found;
 }
 
-static bool has_host(const struct wc_stack *s, const struct wc_package_record *p) {
-    size_t n = p->prefix ? wc_str_length(p->prefix) : 0;
-
-    return WC_ANY(o, s->objects,
-                  n > 1 && wc_wants_cudnn(o) && wc_is_below(wc_real_path_of(o), p->prefix, n));
-}
-
 static const char *format_package(struct wc_case *c, const struct wc_package_record *p) {
     return wc_format(c, p->package_version ? "%s %s" : "%s%s", wc_format_name(c, p->package),
                      p->package_version ? wc_format_name(c, p->package_version) : "");
@@ -125,7 +118,11 @@ void wc_find_installation_incomplete(struct wc_diagnosis *d) {
     for (size_t i = 0; i < d->s->packages.n && i < PACKAGES_MOST; i++) {
         const struct wc_package_record *p = &d->s->packages.p[i].r;
         const struct wc_failure *f = failed_for(d->s, p);
-        if (p->missing.n && (f || mapped_of(d->s, p) || has_host(d->s, p)))
+        size_t n = p->prefix ? wc_str_length(p->prefix) : 0;
+        bool has_host =
+            n > 1 && WC_ANY(o, d->s->objects,
+                            wc_wants_cudnn(o) && wc_is_below(wc_real_path_of(o), p->prefix, n));
+        if (p->missing.n && (f || has_host || mapped_of(d->s, p)))
             report_incomplete(d, p, f);
     }
 }
@@ -190,35 +187,30 @@ static const char *to_go(const struct wc_stack *s, const struct wc_package_recor
     return p->shared_with.n && !*told ? p->shared_with.p[0] : NULL;
 }
 
-static const char *mixed_title(struct wc_case *c, const struct wc_package_record *p,
-                               const struct wc_object *o) {
-    const char *package = format_package(c, p);
-
-    if (p->shared_with.n)
-        return wc_format(c, "%s and %s are installed into the same files", package,
-                         wc_format_name(c, p->shared_with.p[0]));
-    if (p->changed.n)
-        return wc_format(
-            c,
-            p->changed.n == 1
-                ? "%zu of the %jd cuDNN libraries of %s is not the one that it installed"
-                : "%zu of the %jd cuDNN libraries of %s are not those that it installed",
-            p->changed.n, p->file_count, package);
-    if (o)
-        return wc_format(c, "%s of %s is cuDNN %s", wc_format_name(c, wc_name_of(o)), package,
-                         wc_format_own(c, o));
-    return wc_format(c, "beside the files of %s lies %s, which no package installed", package,
-                     wc_format_name(c, p->foreign.p[0]));
-}
-
 static void report_mixed(struct wc_diagnosis *d, const struct wc_package_record *p,
                          const struct wc_object *o, const char *other) {
     struct wc_case *c = wc_case_begin(d);
+    const char *package = format_package(c, p);
 
     c->on_disk = true;
     if (!p->shared_with.n || !is_torn(d->s, p))
         c->r.severity = WC_severity_WARNING;
-    c->r.title = mixed_title(c, p, o);
+    if (p->shared_with.n)
+        c->r.title = wc_format(c, "%s and %s are installed into the same files", package,
+                               wc_format_name(c, p->shared_with.p[0]));
+    else if (p->changed.n)
+        c->r.title =
+            wc_format(c,
+                      p->changed.n == 1
+                          ? "%zu of the %jd cuDNN libraries of %s is not the one that it installed"
+                          : "%zu of the %jd cuDNN libraries of %s are not those that it installed",
+                      p->changed.n, p->file_count, package);
+    else if (o)
+        c->r.title = wc_format(c, "%s of %s is cuDNN %s", wc_format_name(c, wc_name_of(o)), package,
+                               wc_format_own(c, o));
+    else
+        c->r.title = wc_format(c, "beside the files of %s lies %s, which no package installed",
+                               package, wc_format_name(c, p->foreign.p[0]));
     package_facts(c, p);
     name_files(c, "shared with", &p->shared_with, "list of that package");
     name_files(c, "other size than listed", &p->changed, "list of the package");

@@ -51,13 +51,6 @@ static bool reported_elsewhere(const struct wc_stack *s, const char *part,
                        (facade && wc_refused_for_symbol(f, &refusal))));
 }
 
-static bool a_call_wanted_a_part(const struct wc_stack *s, const struct wc_object *facade) {
-    return WC_ANY(call, s->calls,
-                  call->r.phase == WC_phase_AFTER && call->r.status != WC_NULL &&
-                      wc_status_sort(call->r.status, facade ? wc_major_of(facade) : -1) ==
-                          WC_STATUS_PART_UNAVAILABLE);
-}
-
 struct missing {
     const char *p[PARTS_NAMED];
     size_t n;
@@ -69,7 +62,10 @@ static bool listed(const struct missing *m, const char *part) {
 
 static struct missing look(struct wc_case *c, const struct wc_object *facade) {
     const struct wc_stack *s = c->d->s;
-    bool wanted = a_call_wanted_a_part(s, facade);
+    int32_t major = facade ? wc_major_of(facade) : -1;
+    bool wanted = WC_ANY(call, s->calls,
+                         call->r.phase == WC_phase_AFTER && call->r.status != WC_NULL &&
+                             wc_status_sort(call->r.status, major) == WC_STATUS_PART_UNAVAILABLE);
     struct missing m = {.n = 0};
     struct wc_name n;
 

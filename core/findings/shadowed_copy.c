@@ -6,22 +6,21 @@
  */
 #include "finding.h"
 
-/* Both are in one search path of one object, and the second is of a package: somebody may upgrade
- * that, and wonder. What stands behind in the system's directories is nobody's business. */
-static bool in_one_search_path(const struct wc_searched *f, const struct wc_candidate *b) {
-    bool package = b->r.installation_kind == WC_installation_kind_WHEEL ||
-                   b->r.installation_kind == WC_installation_kind_CONDA;
-
-    return package && f->r.of && wc_str_same(f->r.of, b->r.of) && b->r.installation &&
-           (f->r.rule == WC_search_rule_RPATH || f->r.rule == WC_search_rule_RUNPATH);
-}
-
+/* What stands behind in the system's directories is nobody's business. But where both are in one
+ * search path of one object, and the second is of a package, somebody may upgrade that, and wonder.
+ */
 static const struct wc_candidate *shadowed(const struct wc_stack *s, const struct wc_object *o,
                                            const struct wc_searched *f) {
     const struct wc_candidate *b = wc_candidate_of(s, f, NULL);
+    bool package, one_path;
 
-    if (!b || !wc_version_known(b->version) ||
-        !(f->r.rule == WC_search_rule_LIBRARY_PATH || in_one_search_path(f, b)))
+    if (!b || !wc_version_known(b->version))
+        return NULL;
+    package = b->r.installation && (b->r.installation_kind == WC_installation_kind_WHEEL ||
+                                    b->r.installation_kind == WC_installation_kind_CONDA);
+    one_path = f->r.of && wc_str_same(f->r.of, b->r.of) &&
+               (f->r.rule == WC_search_rule_RPATH || f->r.rule == WC_search_rule_RUNPATH);
+    if (f->r.rule != WC_search_rule_LIBRARY_PATH && !(package && one_path))
         return NULL;
     return wc_ranges_meet(wc_runtime_of(s, o).range, wc_exactly(b->version)) ? NULL : b;
 }

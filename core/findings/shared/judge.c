@@ -74,19 +74,14 @@ enum wc_rule wc_rule_for(const struct wc_demand_record *r) {
     return rule == WC_RULE_NONE ? WC_RULE_NVIDIA : rule;
 }
 
-/* The version that a rule compares with: what was built with, or what is pinned. NONE: a range. */
-static struct wc_version built_by(const struct wc_demand_record *r) {
-    struct wc_version v = wc_version_of(r->built), pin;
-
-    if (r->demand_kind != WC_demand_kind_REQUIRED && wc_version_known(v))
-        return v;
-    return wc_spec_pins(r->spec, &pin) ? pin : WC_VERSION_NONE;
-}
-
 static enum wc_fit by_metadata(const struct wc_demand_record *r, struct wc_range range) {
-    struct wc_version built = built_by(r);
+    struct wc_version built = wc_version_of(r->built);
     struct wc_spec spec;
 
+    /* A rule compares with what was built with, or what is pinned. */
+    if ((r->demand_kind == WC_demand_kind_REQUIRED || !wc_version_known(built)) &&
+        !wc_spec_pins(r->spec, &built))
+        built = WC_VERSION_NONE;
     built.build = -1;
     if (!wc_version_known(range.low))
         return WC_FIT_UNKNOWN;
@@ -171,39 +166,25 @@ bool wc_demand_refuses(const struct wc_demand_record *r, struct wc_version v) {
     return wc_refuses(wc_demand_fit(r, exactly, exactly));
 }
 
-/* What the host was built with was read from that very set: its own facade need not tell its
- * release. */
-static bool is_read_from(const struct wc_demand_record *r, const struct wc_candidate *b) {
-    size_t n = r->source_path ? wc_dir_length(r->source_path) : 0;
-
-    return r->demand_kind == WC_demand_kind_BUILT &&
-           wc_kind_is_cudnn(wc_name_kind_of(r->source_path)) &&
-           (wc_lies_in(b->r.path, r->source_path, n) ||
-            wc_lies_in(b->r.real_path, r->source_path, n));
-}
-
 bool wc_next_fits(const struct wc_stack *s, const struct wc_object *library,
                   const struct wc_demand_record *r) {
     const struct wc_searched *f = wc_search_of(s, library);
     const struct wc_candidate *b = wc_candidate_of(s, f, NULL);
-    struct wc_range range;
+    const char *read = r->source_path;
+    size_t n = read ? wc_dir_length(read) : 0;
 
     if (!b || f->r.rule != WC_search_rule_LIBRARY_PATH)
         return false;
-    if (is_read_from(r, b))
+    /* What the host was built with was read from that very set: its own facade need not tell its
+     * release. */
+    if (r->demand_kind == WC_demand_kind_BUILT && wc_kind_is_cudnn(wc_name_kind_of(read)) &&
+        (wc_lies_in(b->r.path, read, n) || wc_lies_in(b->r.real_path, read, n)))
         return true;
-    range = wc_exactly(b->version);
+    struct wc_range range = wc_exactly(b->version);
     return wc_version_known(b->version) && wc_demand_fit(r, range, range) == WC_FITS;
 }
 
 /* ---- all demands of all hosts ---- */
-
-/* enums.def lists the kinds of demand strongest first. */
-static bool stronger(enum wc_fit fit, const struct wc_demand *d, const struct wc_judgement *j) {
-    if ((fit == WC_OTHER_MAJOR) != (j->fit == WC_OTHER_MAJOR))
-        return fit == WC_OTHER_MAJOR;
-    return d->r.demand_kind < j->strongest->r.demand_kind;
-}
 
 /* False: nothing refuses this library. */
 static bool judge(const struct wc_stack *s, struct wc_judgement *j) {
@@ -226,7 +207,11 @@ static bool judge(const struct wc_stack *s, struct wc_judgement *j) {
             continue;
         if (demand->r.demand_kind != WC_demand_kind_SYMBOLS)
             j->by_symbols_alone = false;
-        if (!j->strongest || stronger(fit, demand, j)) {
+        /* Another major is the strongest; enums.def lists the kinds of demand strongest first. */
+        bool same = (fit == WC_OTHER_MAJOR) == (j->fit == WC_OTHER_MAJOR);
+        bool stronger = !j->strongest || (same ? demand->r.demand_kind < j->strongest->r.demand_kind
+                                               : fit == WC_OTHER_MAJOR);
+        if (stronger) {
             j->strongest = demand;
             j->fit = fit;
             j->own_would_fit = wc_demand_fit(&demand->r, own, own) == WC_FITS;
