@@ -7,12 +7,6 @@
 
 /* ---- cuda-major-differs ---- */
 
-/* The CUDA major that a host of this facade is made for; -1: not known, or it uses another one. */
-static int32_t cuda_of_use(const struct wc_diagnosis *d, const struct wc_use *use,
-                           const struct wc_object *facade) {
-    return wc_facade_of(d->s, use->library) == facade ? wc_cuda_of_host(use->host).major : -1;
-}
-
 /* Was one of its own major asked for by cuDNN in vain? */
 static bool is_vain(const struct wc_stack *s, const struct wc_failure *f, int32_t major) {
     return wc_is_load(f) && wc_name_cuda(f->r.name) == major && wc_asked_by_cudnn(s, f);
@@ -75,7 +69,9 @@ static void compare_majors(struct wc_diagnosis *d, const struct wc_object *facad
     if (made_for <= 0)
         return;
     WC_EACH(use, d->uses) {
-        int32_t cuda = cuda_of_use(d, use, facade);
+        int32_t cuda = wc_cuda_of_host(use->host).major;
+        if (wc_facade_of(d->s, use->library) != facade)
+            continue;
         agrees = agrees || cuda == made_for;
         if (!differs && cuda > 0 && cuda != made_for)
             differs = use;
@@ -101,12 +97,6 @@ static bool ended_by(const struct wc_stack *s, const char *signal) {
            wc_str_same(s->outcome.signal_name, signal);
 }
 
-static bool came_in(const struct wc_stack *s, const char *part) {
-    return WC_ANY(o, s->objects,
-                  o->r.role == WC_role_CUDA_DEPENDENCY && o->r.mapped &&
-                      wc_str_same(o->r.part, part));
-}
-
 /* cuDNN looks for the compiler when it needs it, and goes on without where it can. */
 static bool is_optional(const char *part) {
     return wc_str_starts(part, "nvrtc");
@@ -123,7 +113,10 @@ static bool is_missing(const struct wc_stack *s, const struct wc_failure *f, con
     return n->kind == WC_NAME_CUDA_DEPENDENCY && (!part || wc_str_same(n->part, part)) &&
            wc_is_load(f) && wc_asked_by_cudnn(s, f) &&
            !wc_failed_dependency(f, other, sizeof other) &&
-           (!came_in(s, n->part) || (is_optional(n->part) && ended_by(s, "SIGABRT")));
+           (!WC_ANY(o, s->objects,
+                    o->r.role == WC_role_CUDA_DEPENDENCY && o->r.mapped &&
+                        wc_str_same(o->r.part, n->part)) ||
+            (is_optional(n->part) && ended_by(s, "SIGABRT")));
 }
 
 /* It is there under its numbered name alone: link it. */

@@ -45,39 +45,22 @@ static const char *wanted(struct wc_case *c, const struct wc_unmet *u) {
     return n.version.major > 0 ? wc_format_major(c, n.version.major) : NULL;
 }
 
-static void fixes(struct wc_case *c, const struct wc_unmet *u, const struct wc_object *host,
-                  const struct wc_object *library, const struct wc_file_record *file) {
-    struct wc_object o = wc_file_as_object(file, u->library);
-
-    if (!library && o.r.path)
-        library = &o;
-    if (library)
-        wc_fix_search_path(c, library);
-    if (!wc_kind_is_cudnn(wc_name_kind_of(library_of(u))))
-        wc_case_advice(c, WC_ACTION_INSTALL, "install a %s that has %s",
-                       wc_format_name(c, library_of(u)),
-                       wc_format_name(c, u->symbol[0] ? u->symbol : u->version));
-    else if (wc_kind_is_cudnn(wc_name_kind_of(u->file)) && library)
-        wc_fix_reinstall(c, library);
-    else
-        wc_fix_install(c, host, library, wanted(c, u), NULL);
-}
-
 static void emit(struct wc_diagnosis *d, const struct wc_failure *f, const struct wc_unmet *u) {
     /* The one that does not have it, where it was there before. */
     const struct wc_object *library = wc_mapped_as(d->s, library_of(u));
     const struct wc_file_record *file = wc_file_like(d->s, f, library_of(u));
     const struct wc_object *by = wc_caller_of(d->s, f);
+    const struct wc_object found = wc_file_as_object(file, u->library);
     int function = wc_function_find(u->symbol);
     struct wc_case *c = wc_case_begin(d);
+    const char *lacks = wc_format_name(c, u->symbol[0] ? u->symbol : u->version);
 
     c->r.title =
         wc_format(c,
                   u->symbol[0] ? "%s was linked with another %s than it found: %s is not in %s"
                                : "%s was linked with another %s than it found: symbol version %s "
                                  "is not in %s",
-                  wc_format_name(c, u->file), wc_format_name(c, library_of(u)),
-                  wc_format_name(c, u->symbol[0] ? u->symbol : u->version),
+                  wc_format_name(c, u->file), wc_format_name(c, library_of(u)), lacks,
                   !library && file && file->version ? file->version : "it");
     c->r.object = library ? library->r.object : WC_NULL;
     c->r.host = by && !wc_is_cudnn(by) ? by->r.object : WC_NULL;
@@ -94,7 +77,17 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f, const struc
         wc_case_file(c, "library", file, u->library[0] ? "dlerror" : "replay of the search");
     wc_case_request(c, f);
     wc_case_asked_by(c, f);
-    fixes(c, u, by, library, file);
+    if (!library && found.r.path)
+        library = &found;
+    if (library)
+        wc_fix_search_path(c, library);
+    if (!wc_kind_is_cudnn(wc_name_kind_of(library_of(u))))
+        wc_case_advice(c, WC_ACTION_INSTALL, "install a %s that has %s",
+                       wc_format_name(c, library_of(u)), lacks);
+    else if (wc_kind_is_cudnn(wc_name_kind_of(u->file)) && library)
+        wc_fix_reinstall(c, library);
+    else
+        wc_fix_install(c, by, library, wanted(c, u), NULL);
     wc_case_end(c);
 }
 
