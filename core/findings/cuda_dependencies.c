@@ -27,7 +27,7 @@ static void cuda_dependency_facts(struct wc_case *c) {
 static void report_majors(struct wc_diagnosis *d, const struct wc_object *facade, int32_t made_for,
                           const struct wc_object *host, const struct wc_object *other) {
     const struct wc_object *own = WC_FIRST(o, d->s->objects, wc_cuda_of(o) == made_for);
-    struct wc_cuda of_host = host ? wc_cuda_of_host(host) : (struct wc_cuda){.major = -1};
+    struct wc_cuda of_host = host ? wc_cuda_of_host(d->s, host) : (struct wc_cuda){.major = -1};
     int32_t cuda = host ? of_host.major : wc_cuda_of(other);
     struct wc_case *c = wc_case_begin(d);
 
@@ -69,7 +69,7 @@ static void compare_majors(struct wc_diagnosis *d, const struct wc_object *facad
     if (made_for <= 0)
         return;
     WC_EACH(use, d->uses) {
-        int32_t cuda = wc_cuda_of_host(use->host).major;
+        int32_t cuda = wc_cuda_of_host(d->s, use->host).major;
         if (wc_facade_of(d->s, use->library) != facade)
             continue;
         agrees = agrees || cuda == made_for;

@@ -138,39 +138,35 @@ static struct use newest_use(const struct wc_stack *s) {
     return most;
 }
 
-static void report_too_old(struct wc_diagnosis *d, const struct use *use,
-                           const struct wc_object *libcuda, struct release driver) {
-    struct wc_case *c = wc_case_begin(d);
-    const char *cuda = wc_format_version(c, use->cuda);
-
-    c->r.title = wc_format(c, "the driver is %s, CUDA %s needs %s or newer", driver.text, cuda,
-                           use->least.text);
-    c->r.object = libcuda ? libcuda->r.object : WC_NULL;
-    c->r.predicted = !libcuda;
-    driver_facts(c, libcuda, of_library(libcuda), of_module(d->s));
-    wc_case_fact(c, "CUDA in use", wc_format(c, "%s: %s, %s", cuda, use->what, wc_path_of(use->by)),
-                 use->source);
-    wc_case_fact(c, "least driver", use->least.text, "NVIDIA, CUDA Compatibility");
-    wc_case_fact(c, "mind",
-                 "nvidia-smi's \"CUDA Version\" is the newest that the driver can do, "
-                 "not the one that is installed",
-                 NULL);
-    wc_case_advice(c, WC_ACTION_DRIVER, "install driver %s or newer", use->least.text);
-    wc_case_fix(c, WC_ACTION_UPGRADE_HOST,
-                "or take builds of the host and of cuDNN for the CUDA that this driver can do",
-                "nvidia-smi");
-    wc_case_end(c);
-}
-
 /* libcuda is what programs talk to; while none is loaded the module tells which one will come. */
 void wc_find_driver_too_old(struct wc_diagnosis *d) {
     const struct wc_object *libcuda = wc_driver_library(d->s);
-    struct release driver = libcuda ? of_library(libcuda) : of_module(d->s);
+    struct release library = of_library(libcuda), module = of_module(d->s);
+    struct release driver = libcuda ? library : module;
     struct use use;
 
     if (!driver.text)
         return;
     use = newest_use(d->s);
-    if (use.least.text && wc_version_compare(driver.v, use.least.v) < 0)
-        report_too_old(d, &use, libcuda, driver);
+    if (!use.least.text || wc_version_compare(driver.v, use.least.v) >= 0)
+        return;
+    struct wc_case *c = wc_case_begin(d);
+    const char *cuda = wc_format_version(c, use.cuda);
+    c->r.title = wc_format(c, "the driver is %s, CUDA %s needs %s or newer", driver.text, cuda,
+                           use.least.text);
+    c->r.object = libcuda ? libcuda->r.object : WC_NULL;
+    c->r.predicted = !libcuda;
+    driver_facts(c, libcuda, library, module);
+    wc_case_fact(c, "CUDA in use", wc_format(c, "%s: %s, %s", cuda, use.what, wc_path_of(use.by)),
+                 use.source);
+    wc_case_fact(c, "least driver", use.least.text, "NVIDIA, CUDA Compatibility");
+    wc_case_fact(c, "mind",
+                 "nvidia-smi's \"CUDA Version\" is the newest that the driver can do, "
+                 "not the one that is installed",
+                 NULL);
+    wc_case_advice(c, WC_ACTION_DRIVER, "install driver %s or newer", use.least.text);
+    wc_case_fix(c, WC_ACTION_UPGRADE_HOST,
+                "or take builds of the host and of cuDNN for the CUDA that this driver can do",
+                "nvidia-smi");
+    wc_case_end(c);
 }

@@ -130,7 +130,7 @@ void wc_find_driver_missing(struct wc_diagnosis *d) {
     bool felt = signs.stub || signs.victim || signs.call || signs.by_host ||
                 (signs.by_cudnn && signs.gpu_wanted);
 
-    if (signs.stub && !wc_is_stub(wc_real_path_of(signs.stub)))
+    if (signs.stub && !wc_lies_in_a(wc_real_path_of(signs.stub), "stubs"))
         return;
     if (!signs.stub && !signs.request && !signs.victim && !(signs.call && bare))
         return;

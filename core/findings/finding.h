@@ -113,9 +113,8 @@ const char *wc_format_directory(struct wc_case *c, const char *path);      /* of
 bool wc_lies_in(const char *path, const char *directory, size_t length);
 /* The same of that directory or one below it. */
 bool wc_is_below(const char *path, const char *directory, size_t length);
-/* Two names of one library of ours; and of one major, as far as both tell one? */
-bool wc_same_library(const char *a, const char *b);
-bool wc_same_library_and_major(const char *a, const char *b);
+/* Two names of one library that has to do with cuDNN; and of one major, as far as both tell one? */
+bool wc_same_library(const char *a, const char *b, bool and_major);
 bool wc_kind_is_ours(enum wc_name_kind kind); /* of cuDNN, or a CUDA dependency of it */
 /* From version, bounds, SONAME or node, whichever tells; -1: unknown. */
 int32_t wc_major_of(const struct wc_object *o);
@@ -126,7 +125,6 @@ bool wc_answers_to(const struct wc_object *o, const char *name); /* file name, a
 /* What is mapped and does so; NULL: nothing. */
 const struct wc_object *wc_mapped_as(const struct wc_stack *s, const char *name);
 bool wc_lies_in_a(const char *path, const char *name); /* in a directory of that name */
-bool wc_is_stub(const char *libcuda);                  /* only good for linking: of a toolkit */
 const struct wc_object *wc_driver_library(const struct wc_stack *s); /* a mapped libcuda, NULL */
 bool wc_came_after(const struct wc_object *o, const struct wc_failure *f);
 const char *wc_variable(const struct wc_stack *s, const char *name); /* NULL: not set, not known */
@@ -186,7 +184,7 @@ struct wc_cuda {
 /* What a facade and its parts are made for, by their own words before those of a package. */
 struct wc_cuda wc_cuda_of_set(const struct wc_stack *s, const struct wc_object *facade);
 /* What a host is made for: it names its own CUDA dependencies, or its package says so. */
-struct wc_cuda wc_cuda_of_host(const struct wc_object *host);
+struct wc_cuda wc_cuda_of_host(const struct wc_stack *s, const struct wc_object *host);
 void wc_case_cuda(struct wc_case *c, const struct wc_object *facade);
 /* The CUDA major that a mapped CUDA dependency's name tells; -1: it is none, or tells none. */
 int32_t wc_cuda_of(const struct wc_object *o);

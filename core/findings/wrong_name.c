@@ -12,7 +12,7 @@ enum { MISSING_NAME = 128 };
 
 /* Does the SONAME belong to another library than this name, or to another major of it? */
 static bool is_other(const char *name, const char *soname) {
-    return wc_kind_is_ours(wc_name_kind_of(name)) && !wc_same_library_and_major(name, soname);
+    return wc_kind_is_ours(wc_name_kind_of(name)) && !wc_same_library(name, soname, true);
 }
 
 /* The name under which it was taken for what it is not; NULL: none. */
@@ -115,9 +115,10 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f,
 static bool is_right(const struct wc_file_record *f, const char *asked) {
     struct wc_name wanted = wc_name_read(asked);
 
-    if (wanted.kind == WC_NAME_DRIVER && wc_is_stub(f->real_path ? f->real_path : f->path))
+    if (wanted.kind == WC_NAME_DRIVER &&
+        wc_lies_in_a(f->real_path ? f->real_path : f->path, "stubs"))
         return false;
-    return f->soname && !f->fault && wc_same_library(asked, f->soname) &&
+    return f->soname && !f->fault && wc_same_library(asked, f->soname, false) &&
            (wanted.version.major < 0 || wc_str_same(wc_base_name(asked), f->soname));
 }
 

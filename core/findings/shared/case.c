@@ -108,20 +108,17 @@ static bool plain(char ch) {
 }
 
 const char *wc_format_quoted(struct wc_case *c, const char *text) {
-    char buffer[TEXT_MOST];
-    struct wc_text t;
     bool quote = text && !*text;
+    size_t n = 0;
 
     if (!text)
         return NULL;
-    wc_text_begin(&t, buffer, sizeof buffer);
-    for (const char *p = text; *p; p++) {
-        if (moves_a_cursor(*p) || *p == '\'')
+    for (; text[n]; n++) {
+        if (moves_a_cursor(text[n]) || text[n] == '\'')
             return NULL; /* nobody names a directory so but to trick the reader */
-        quote = quote || !plain(*p);
+        quote = quote || !plain(text[n]);
     }
-    wc_text_format(&t, quote ? "'%s'" : "%s", text);
-    return t.cut ? NULL : keep(c, &t);
+    return n + 2 * quote < TEXT_MOST ? wc_format(c, quote ? "'%s'" : "%s", text) : NULL;
 }
 
 const char *wc_format_command(struct wc_case *c, const char *before, const char *text,

@@ -7,7 +7,8 @@
 
 enum { LEAST_WITH_MINOR = 65 }; /* cu65 was 6.5: from here on the last digit is the minor */
 
-static const char needed[] = "DT_NEEDED", asked[] = "names it asked for", package[] = "package";
+enum way { NEEDED, ASKED, PACKAGE, WAYS };
+static const char *const sources[WAYS] = {"DT_NEEDED", "names it asked for", "package"};
 
 int32_t wc_cuda_of(const struct wc_object *o) {
     int32_t cuda = wc_name_cuda(o->r.soname);
@@ -44,76 +45,68 @@ bool wc_asked_by_cudnn(const struct wc_stack *s, const struct wc_failure *f) {
     return o ? wc_is_cudnn(o) : wc_kind_is_cudnn(wc_name_kind_of(f->r.caller));
 }
 
-static struct wc_cuda claim(int32_t major, const char *by, const char *source) {
-    return (struct wc_cuda){.major = major > 0 ? major : -1, .by = by, .source = source};
-}
+/* What o says it by; NULL, or a text that tells no CUDA: it does not say it in this way. */
+static const char *said_by(const struct wc_stack *s, const struct wc_object *o, enum way way) {
+    const char *installation = o->r.installation;
 
-static struct wc_cuda by_needed(const struct wc_object *o) {
-    WC_EACH(name, o->r.needed)
-        if (wc_name_cuda(*name) > 0)
-            return claim(wc_name_cuda(*name), *name, needed);
-    return claim(-1, NULL, needed);
-}
-
-/* Asked for by it and loaded, or in vain. */
-static struct wc_cuda by_asking(const struct wc_stack *s, const struct wc_object *o) {
+    if (way == NEEDED) {
+        WC_EACH(name, o->r.needed)
+            if (wc_name_cuda(*name) > 0)
+                return *name;
+        return NULL;
+    }
+    /* Debian's package of cuDNN 8 has it in the version: 8.9.3.28-1+cuda12.1; so has PyTorch. */
+    if (way == PACKAGE)
+        return wc_cuda_in_package(installation) > 0 ? installation : o->r.installation_version;
+    /* Asked for by it and loaded, or in vain. */
     WC_EACH(other, s->objects) {
         const struct wc_object_record *r = &other->r;
         if (r->role == WC_role_CUDA_DEPENDENCY && wc_means(o, r->asked_by_object, r->asked_by) &&
             r->asked_how != WC_operation_NEEDED && wc_name_cuda(r->asked_name) > 0)
-            return claim(wc_name_cuda(r->asked_name), r->asked_name, asked);
+            return r->asked_name;
     }
     WC_EACH(f, s->failures)
         if (wc_is_load(f) && wc_means(o, f->r.caller_object, f->r.caller) &&
             wc_name_cuda(f->r.name) > 0)
-            return claim(wc_name_cuda(f->r.name), f->r.name, asked);
-    return claim(-1, NULL, asked);
+            return f->r.name;
+    return NULL;
 }
 
-/* Debian's package of cuDNN 8 has it in the version: 8.9.3.28-1+cuda12.1; so has PyTorch. */
-static struct wc_cuda by_package(const struct wc_object *o) {
-    int32_t major = wc_cuda_in_package(o->r.installation);
+static struct wc_cuda claim_of(const struct wc_stack *s, const struct wc_object *o, enum way way) {
+    const char *by = said_by(s, o, way);
+    int32_t major = way == PACKAGE ? wc_cuda_in_package(by) : wc_name_cuda(by);
 
-    if (major > 0)
-        return claim(major, o->r.installation, package);
-    return claim(wc_cuda_in_package(o->r.installation_version), o->r.installation_version, package);
+    return (struct wc_cuda){major > 0 ? major : -1, by, sources[way], o};
 }
 
-enum { WAYS = 3 };
-
-/* What o says by the i-th of the ways, if it is the facade or one of its set. */
-static struct wc_cuda claim_of(const struct wc_stack *s, const struct wc_object *o,
-                               const struct wc_object *facade, int way) {
-    struct wc_cuda cuda = claim(-1, NULL, package);
-
-    if (o == facade || (o->r.role == WC_role_PART && wc_in_set(s, o, facade)))
-        cuda = way == 0 ? by_needed(o) : way == 1 ? by_asking(s, o) : by_package(o);
-    cuda.of = o;
-    return cuda;
+static bool belongs_to(const struct wc_stack *s, const struct wc_object *o,
+                       const struct wc_object *facade) {
+    return o == facade || (o->r.role == WC_role_PART && wc_in_set(s, o, facade));
 }
 
 struct wc_cuda wc_cuda_of_set(const struct wc_stack *s, const struct wc_object *facade) {
-    for (int way = 0; way < WAYS; way++)
-        WC_EACH(o, s->objects) {
-            struct wc_cuda cuda = claim_of(s, o, facade, way);
-            if (cuda.major > 0)
-                return cuda;
-        }
-    return claim(-1, NULL, package);
+    for (enum way way = NEEDED; way < WAYS; way++)
+        WC_EACH(o, s->objects)
+            if (belongs_to(s, o, facade) && claim_of(s, o, way).major > 0)
+                return claim_of(s, o, way);
+    return (struct wc_cuda){.major = -1};
 }
 
-struct wc_cuda wc_cuda_of_host(const struct wc_object *host) {
-    struct wc_cuda cuda = by_needed(host);
+struct wc_cuda wc_cuda_of_host(const struct wc_stack *s, const struct wc_object *host) {
+    struct wc_cuda cuda = claim_of(s, host, NEEDED);
 
-    return cuda.major > 0 ? cuda : by_package(host);
+    return cuda.major > 0 ? cuda : claim_of(s, host, PACKAGE);
 }
 
 void wc_case_cuda(struct wc_case *c, const struct wc_object *facade) {
+    const struct wc_stack *s = c->d->s;
     const char *told = NULL;
 
-    for (int way = 0; way < WAYS; way++)
-        WC_EACH(o, c->d->s->objects) {
-            struct wc_cuda cuda = claim_of(c->d->s, o, facade, way);
+    for (enum way way = NEEDED; way < WAYS; way++)
+        WC_EACH(o, s->objects) {
+            struct wc_cuda cuda = {.major = -1};
+            if (belongs_to(s, o, facade))
+                cuda = claim_of(s, o, way);
             if (cuda.major <= 0 || wc_str_same(told, cuda.by))
                 continue;
             told = cuda.by;

@@ -44,7 +44,7 @@ const struct wc_file_record *wc_file_like(const struct wc_stack *s, const struct
         const struct wc_file_record *r = &file->r;
         if (r->path && !r->fault && wc_file_belongs(s, r, f) &&
             (other ? wc_str_same(wc_base_name(r->path), wc_base_name(name))
-                   : wc_same_library(r->path, name)))
+                   : wc_same_library(r->path, name, false)))
             return r;
     }
     return NULL;
@@ -94,8 +94,9 @@ bool wc_failed_for_file(const struct wc_stack *s, const struct wc_failure *f,
 static bool is_same_library(const struct wc_object *o, const char *name) {
     const char *path = wc_path_of(o);
 
-    return name && (wc_answers_to(o, name) || wc_same_library(path, name) ||
-                    (wc_name_kind_of(path) == WC_NAME_OTHER && wc_same_library(o->r.soname, name)));
+    return name &&
+           (wc_answers_to(o, name) || wc_same_library(path, name, false) ||
+            (wc_name_kind_of(path) == WC_NAME_OTHER && wc_same_library(o->r.soname, name, false)));
 }
 
 bool wc_came_in_later(const struct wc_stack *s, const struct wc_failure *f, const char *file) {

@@ -84,21 +84,12 @@ bool wc_is_below(const char *path, const char *directory, size_t length) {
            wc_mem_compare(path, directory, length) == 0;
 }
 
-static bool same_library(const struct wc_name *a, const struct wc_name *b) {
-    return a->kind != WC_NAME_OTHER && a->kind == b->kind && wc_str_same(a->part, b->part);
-}
-
-bool wc_same_library(const char *a, const char *b) {
+bool wc_same_library(const char *a, const char *b, bool and_major) {
     struct wc_name x = wc_name_read(a), y = wc_name_read(b);
 
-    return same_library(&x, &y);
-}
-
-bool wc_same_library_and_major(const char *a, const char *b) {
-    struct wc_name x = wc_name_read(a), y = wc_name_read(b);
-
-    return same_library(&x, &y) &&
-           (x.version.major < 0 || y.version.major < 0 || x.version.major == y.version.major);
+    return x.kind != WC_NAME_OTHER && x.kind == y.kind && wc_str_same(x.part, y.part) &&
+           (!and_major || x.version.major < 0 || y.version.major < 0 ||
+            x.version.major == y.version.major);
 }
 
 bool wc_kind_is_ours(enum wc_name_kind kind) {
@@ -156,10 +147,6 @@ bool wc_lies_in_a(const char *path, const char *name) {
 
     return n > length + 1 && path[n - length - 1] == '/' &&
            wc_mem_compare(path + n - length, name, length) == 0;
-}
-
-bool wc_is_stub(const char *libcuda) {
-    return wc_lies_in_a(libcuda, "stubs");
 }
 
 const struct wc_object *wc_driver_library(const struct wc_stack *s) {
