@@ -6,18 +6,6 @@
  */
 #include "finding.h"
 
-/* A range in metadata is no rule's business; what was built with, or pinned, is. */
-static const char *format_rule(struct wc_case *c, const struct wc_demand_record *r,
-                               enum wc_fit fit) {
-    enum wc_rule rule = wc_rule_from_name(r->compatibility_rule);
-    struct wc_version pin;
-    bool judged = r->demand_kind == WC_demand_kind_BUILT || wc_spec_pins(r->spec, &pin);
-
-    if (!judged || rule == WC_RULE_NONE)
-        return NULL;
-    return wc_format(c, fit == WC_FITS ? "accepted: %s" : "refused: %s", wc_rule_explanation(rule));
-}
-
 /* The two numbers that a check compares, as it would print them. */
 static const char *format_numbers(struct wc_case *c, const struct wc_demand_record *r,
                                   struct wc_version runtime) {
@@ -38,6 +26,8 @@ static void demands_of(struct wc_case *c, const struct wc_judgement *j, bool ref
         const struct wc_demand_record *r = &demand->r;
         enum wc_fit fit = wc_demand_fit(r, runtime, wc_own_range(j->library));
         const char *rule = NULL;
+        enum wc_rule known = wc_rule_from_name(r->compatibility_rule);
+        struct wc_version pin;
         if (!wc_is_demand_by(demand, j->host) || wc_refuses(fit) != refused)
             continue;
         if (r->compatibility_rule)
@@ -52,7 +42,13 @@ static void demands_of(struct wc_case *c, const struct wc_judgement *j, bool ref
         if (r->demand_kind == WC_demand_kind_BUILT && runtime.exact &&
             wc_version_of(r->built).patch >= 0)
             wc_case_fact(c, "numbers", format_numbers(c, r, runtime.low), rule);
-        wc_case_fact(c, "check", format_rule(c, r, fit), rule);
+        /* A range in metadata is no rule's business; what was built with, or pinned, is. */
+        if (known != WC_RULE_NONE &&
+            (r->demand_kind == WC_demand_kind_BUILT || wc_spec_pins(r->spec, &pin)))
+            wc_case_fact(c, "check",
+                         wc_format(c, fit == WC_FITS ? "accepted: %s" : "refused: %s",
+                                   wc_rule_explanation(known)),
+                         rule);
     }
 }
 

@@ -136,8 +136,7 @@ bool wc_a_call_failed(const struct wc_stack *s);
 
 /* ---- versions (core/findings/shared/versions.c) ---- */
 
-/* The least and the greatest version that a library can be; equal where it is known. */
-struct wc_range {
+struct wc_range {                     /* the least and the greatest version that a library can be */
     struct wc_version low, high;      /* all fields filled up; NONE: nothing is known */
     struct wc_version floor, ceiling; /* as they were told, for sentences */
     bool exact;
@@ -155,8 +154,7 @@ bool wc_ranges_meet(struct wc_range a, struct wc_range b);
 const char *wc_format_range(struct wc_case *c, struct wc_range r);
 const char *wc_format_own(struct wc_case *c, const struct wc_object *o);
 
-/* What cudnnGetVersion says, or would say, to who calls this library. */
-struct wc_runtime {
+struct wc_runtime { /* what cudnnGetVersion says, or would say, to who calls a library */
     struct wc_range range;
     const struct wc_object *decided_by; /* NULL: the call itself */
     bool predicted;                     /* the deciding part is not loaded yet */
@@ -174,8 +172,7 @@ const struct wc_object *wc_facade_of(const struct wc_stack *s, const struct wc_o
 
 /* ---- which CUDA (core/findings/shared/cuda.c) ---- */
 
-/* One thing that says which CUDA major a library is made for. */
-struct wc_cuda {
+struct wc_cuda {    /* what says which CUDA major a library is made for */
     int32_t major;  /* -1: nothing says it */
     const char *by; /* libcublas.so.12, nvidia-cudnn-cu12: lives as long as the stack */
     const char *source;
@@ -195,8 +192,7 @@ bool wc_asked_by_cudnn(const struct wc_stack *s, const struct wc_failure *f);
 
 /* ---- demands (core/findings/shared/judge.c, in words core/findings/shared/demands.c) ---- */
 
-/* A use that a demand of the host refuses. */
-struct wc_judgement {
+struct wc_judgement { /* a use that a demand of the host refuses */
     const struct wc_object *host, *library;
     const struct wc_demand *strongest; /* of those that fail as `fit` says */
     enum wc_fit fit;
@@ -270,8 +266,7 @@ const char *wc_format_installation(struct wc_case *c, const struct wc_object *o)
  * accepts). host may be NULL. package: NULL, or the distribution to install. */
 void wc_fix_install(struct wc_case *c, const struct wc_object *host,
                     const struct wc_object *library, const char *spec, const char *package);
-/* Install what has a CUDA dependency ("cublasLt", "libcublasLt.so.12"); cuda -1: of an unknown
- * CUDA. */
+/* Install what has a CUDA dependency ("cublasLt", "libcublasLt.so.12"); cuda -1: not known. */
 void wc_fix_cuda_dependency(struct wc_case *c, const char *part, int32_t cuda, const char *library);
 /* Search it where NVIDIA's wheels put it, beside cuDNN's. Nothing where cuDNN is of no wheel. */
 void wc_fix_cuda_dependency_path(struct wc_case *c, const struct wc_object *cudnn, const char *part,
@@ -279,8 +274,7 @@ void wc_fix_cuda_dependency_path(struct wc_case *c, const struct wc_object *cudn
 void wc_fix_cuda(struct wc_case *c, const struct wc_object *facade, int32_t cuda);
 /* Put the set of this library back into one piece. */
 void wc_fix_reinstall(struct wc_case *c, const struct wc_object *library);
-/* Install this package once more. other: a package (name version) that owns the same files and has
- * to go first; NULL: none. */
+/* Install it once more. other: a package that owns the same files and has to go first, or NULL. */
 void wc_fix_package(struct wc_case *c, const struct wc_package_record *p, const char *other);
 /* If LD_LIBRARY_PATH names the directory of o: take it out. True if so. */
 bool wc_fix_search_path(struct wc_case *c, const struct wc_object *o);

@@ -78,27 +78,20 @@ static struct missing look(struct wc_case *c, const struct wc_object *facade) {
     return m;
 }
 
-/* A file was there, and the loader did not take it. */
-static bool refused(const struct wc_stack *s, const struct wc_object *facade,
-                    const struct missing *m) {
-    char missing[128];
-    struct wc_name n;
-
-    return WC_ANY(f, s->failures,
-                  is_request(s, f, facade, &n) && listed(m, n.part) && f->r.text &&
-                      !wc_text_not_found(f->r.text, missing, sizeof missing));
-}
-
 static void check(struct wc_diagnosis *d, const struct wc_object *facade) {
     struct wc_case *c = wc_case_begin(d);
     struct missing m = look(c, facade);
+    char other[128];
     struct wc_name n;
 
     if (!m.n)
         return;
     const char *who = facade ? wc_format_name(c, wc_name_of(facade)) : "cuDNN";
     const char *parts = wc_format_list(c, m.p, m.n);
-    if (refused(d->s, facade, &m))
+    bool refused = WC_ANY(f, d->s->failures, /* a file was there, and the loader did not take it */
+                          is_request(d->s, f, facade, &n) && listed(&m, n.part) && f->r.text &&
+                              !wc_text_not_found(f->r.text, other, sizeof other));
+    if (refused)
         c->r.title = wc_format(
             c, m.n == 1 ? "%s could not load its %s part" : "%s could not load its %s parts", who,
             parts);

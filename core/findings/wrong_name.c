@@ -132,32 +132,26 @@ static const char *missing_name(const struct wc_failure *f, char *out, size_t ca
     return wc_text_not_found(f->r.text, out, cap) ? out : NULL;
 }
 
-/* Of the files that were looked at for this request; the one that is called as its SONAME first. */
-static const struct wc_file_record *right_file(const struct wc_stack *s, const struct wc_failure *f,
-                                               const char *asked) {
+const struct wc_file_record *wc_failed_for_name(const struct wc_stack *s,
+                                                const struct wc_failure *f) {
+    char missing[MISSING_NAME];
+    const char *asked = missing_name(f, missing, sizeof missing);
     const struct wc_file_record *best = NULL;
 
+    /* With libcuda in the process nobody is without it: who asks once more tries its names. */
+    if (!asked || (wc_name_kind_of(asked) == WC_NAME_DRIVER && wc_driver_library(s)))
+        return NULL;
     WC_EACH(file, s->files) {
         const struct wc_file_record *r = &file->r;
         if (!r->path || !is_right(r, asked) || !wc_file_belongs(s, r, f) ||
             wc_str_same(wc_base_name(r->path), asked))
             continue;
+        /* The one that is called as its SONAME first. */
         if (!best || (wc_str_same(wc_base_name(r->path), r->soname) &&
                       !wc_str_same(wc_base_name(best->path), best->soname)))
             best = r;
     }
     return best;
-}
-
-const struct wc_file_record *wc_failed_for_name(const struct wc_stack *s,
-                                                const struct wc_failure *f) {
-    char missing[MISSING_NAME];
-    const char *asked = missing_name(f, missing, sizeof missing);
-
-    /* With libcuda in the process nobody is without it: who asks once more tries its names. */
-    if (!asked || (wc_name_kind_of(asked) == WC_NAME_DRIVER && wc_driver_library(s)))
-        return NULL;
-    return right_file(s, f, asked);
 }
 
 static void fix_missing(struct wc_case *c, const char *who, const char *asked,

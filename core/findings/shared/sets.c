@@ -108,12 +108,6 @@ static void by_bindings(const struct wc_stack *s, const struct wc_object *host, 
             add(out, &s->objects.p[i]);
 }
 
-static bool needs(const struct wc_object *host, const struct wc_object *library) {
-    return WC_ANY(name, host->r.needed,
-                  *name && (wc_str_same(*name, library->r.soname) ||
-                            wc_str_same(*name, library->r.asked_name)));
-}
-
 /* cuDNN linked into the host itself, or asked for in vain: another one's facade is none of its
  * business. */
 static bool has_none_of_its_own(const struct wc_stack *s, const struct wc_object *host) {
@@ -133,7 +127,9 @@ static struct uses uses_of(const struct wc_stack *s, const struct wc_object *hos
                 add(&out, o);
     if (!out.n)
         WC_EACH(o, s->objects)
-            if (wc_is_cudnn(o) && needs(host, o))
+            if (wc_is_cudnn(o) && WC_ANY(name, host->r.needed,
+                                         *name && (wc_str_same(*name, o->r.soname) ||
+                                                   wc_str_same(*name, o->r.asked_name))))
                 add(&out, o);
     if (!out.n && !has_none_of_its_own(s, host)) {
         WC_EACH(o, s->objects)
