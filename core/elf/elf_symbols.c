@@ -76,11 +76,12 @@ uint32_t wc_elf_imports_end(const struct wc_elf_image *e) {
     return e->first_defined && !e->program ? e->first_defined : e->symbols;
 }
 
+static Elf64_Sym symbol(const struct wc_elf_image *e, uint32_t index) {
+    return WC_LAX_AT(Elf64_Sym, (const unsigned char *)e->symbol_table + index * sizeof(Elf64_Sym));
+}
+
 const char *wc_elf_symbol_name(const struct wc_elf_image *e, uint32_t index) {
-    const unsigned char *table = e->symbol_table;
-    if (index >= e->symbols)
-        return NULL;
-    return wc_elf_string(e, WC_LAX_AT(Elf64_Sym, table + index * sizeof(Elf64_Sym)).st_name);
+    return index < e->symbols ? wc_elf_string(e, symbol(e, index).st_name) : NULL;
 }
 
 static uint16_t version_index(const struct wc_elf_image *e, uint32_t index) {
@@ -92,8 +93,7 @@ bool wc_elf_symbol_at(const struct wc_elf_image *e, uint32_t index, struct wc_el
     const char *name = wc_elf_symbol_name(e, index);
     if (!name)
         return false;
-    const unsigned char *table = e->symbol_table;
-    const Elf64_Sym s = WC_LAX_AT(Elf64_Sym, table + index * sizeof s);
+    const Elf64_Sym s = symbol(e, index);
     unsigned version = version_index(e, index);
     out->name = name;
     out->version = out->version_file = NULL;
@@ -118,8 +118,7 @@ static bool consider(const struct wc_elf_image *e, uint32_t index, const char *n
     const char *its = wc_elf_symbol_name(e, index);
     if (!its || wc_str_compare(its, name) != 0)
         return false;
-    const unsigned char *table = e->symbol_table;
-    const Elf64_Sym s = WC_LAX_AT(Elf64_Sym, table + index * sizeof s);
+    const Elf64_Sym s = symbol(e, index);
     if (s.st_shndx == SHN_UNDEF || ELF64_ST_BIND(s.st_info) == STB_LOCAL)
         return false;
     bool by_default = !(version_index(e, index) & HIDDEN);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cudnnStatus_t, era by era: names and what kind of news a value is. The numbers changed with
- * cuDNN 9; core/model/status.def is the table.
+ * cuDNN 9; core/model/status.c has the table.
  */
 #pragma once
 

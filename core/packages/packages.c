@@ -53,7 +53,6 @@ static struct package *add_package(struct looking *l, enum wc_installation_kind 
     struct package *p = l->n < PACKAGES ? wc_arena_take(&l->r->memory.arena, sizeof *p) : NULL;
     if (!p || !list)
         return NULL;
-    wc_mem_set(p, 0, sizeof *p);
     p->kind = kind;
     p->name = text(l, name);
     p->version = text(l, version);

@@ -372,7 +372,6 @@ bool wc_search(const struct wc_search_context *context, const struct wc_search_o
     struct search *s = wc_arena_take(&memory.arena, sizeof *s);
     if (!s)
         return false;
-    wc_mem_set(s, 0, sizeof *s);
     s->context = context;
     s->name = name;
     s->each = each;

@@ -53,7 +53,6 @@ static struct cache_entry *entry_of(struct library_cache *w, const char *path) {
     HASH_FIND_STR(w->entries, path, e);
     if (e || !(e = wc_arena_take(&w->memory.arena, sizeof(*e))))
         return e;
-    memset(e, 0, sizeof(*e));
     e->path = keep(w, path);
     e->there = w->disk.files.facts(&w->disk, path, &e->facts);
     HASH_ADD_KEYPTR(hh, w->entries, e->path, strlen(e->path), e);
@@ -197,7 +196,6 @@ static struct library *new_library(struct library_cache *w, const char *path, st
 
     if (!b)
         return NULL;
-    memset(b, 0, sizeof(*b));
     b->about = l->library;
     b->about.path = keep(w, path);
     b->about.real_path = keep(w, l->library.real_path);
