@@ -88,19 +88,13 @@ bool wc_search(const struct wc_search_context *context, const struct wc_search_o
                const char *name, void *scratch, size_t scratch_size,
                bool (*each)(void *arg, const struct wc_search_candidate *candidate), void *arg);
 
-/* ---- core/search/tokens.c ---- */
-
 /* The text with $ORIGIN, $LIB and $PLATFORM (or ${...}) replaced. False: a token's value is not
  * known, or the whole does not fit: the element does not count. Other '$' stay. */
 bool wc_search_expand(const struct wc_search_context *context, const char *origin, bool of_program,
                       const char *text, size_t n, char *to, size_t cap);
 
-/* ---- core/search/cache.c ---- */
-
 /* The path that the cache gives for a name, in its bytes; NULL: none. */
 const char *wc_search_cache(const struct wc_search_context *context, const char *name);
-
-/* ---- core/search/places.c ---- */
 
 #define WC_SEARCH_PATH 4096
 
@@ -113,8 +107,6 @@ struct wc_search_roots {
 void wc_search_places(const struct wc_files *files, const struct wc_search_roots *roots,
                       const char *name, char *path, bool (*each)(void *arg, const char *path),
                       void *arg);
-
-/* ---- core/search/system.c ---- */
 
 #define WC_SEARCH_DIRECTORIES 8     /* the loader's own */
 #define WC_SEARCH_SUBDIRECTORIES 32 /* of each */

@@ -35,6 +35,18 @@ struct elf_file_contents {
 
 static unsigned char scratch[72 << 10]; /* for what core/ asks */
 
+static bool map(struct elf_file_contents *f, uint64_t size, int protection, int flags, int fd) {
+    void *bytes = size > 0 && size <= SIZE_MAX / 2
+                      ? mmap(NULL, (size_t)size, protection, MAP_PRIVATE | flags, fd, 0)
+                      : MAP_FAILED;
+
+    if (bytes == MAP_FAILED)
+        return false;
+    f->bytes = bytes;
+    f->size = (size_t)size;
+    return true;
+}
+
 /* ---- the bytes ---- */
 
 /* By pages: between two segments some may be missing, of which nothing is asked for. */
@@ -62,19 +74,6 @@ static bool fetch_memory(void *contents, uint64_t offset, uint64_t n) {
     return !f->damaged;
 }
 
-static void open_memory(struct elf_file_contents *f, uint64_t size) {
-    void *bytes = size > 0 && size <= SIZE_MAX / 2
-                      ? mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE,
-                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
-                      : MAP_FAILED;
-
-    if (bytes == MAP_FAILED)
-        return;
-    f->bytes = bytes;
-    f->size = (size_t)size;
-    wc_blocks_begin(&f->blocks, size, BLOCK_BITS, read_memory, f);
-}
-
 /* ---- a file, mapped ---- */
 
 static struct elf_file_contents *mapped;
@@ -96,16 +95,11 @@ static void lost_page(int signal, siginfo_t *info, void *context) {
 
 static void map_file(struct elf_file_contents *f, int fd, uint64_t size) {
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART};
-    void *bytes = size > 0 && size <= SIZE_MAX / 2
-                      ? mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0)
-                      : MAP_FAILED;
 
-    if (bytes == MAP_FAILED)
+    if (!map(f, size, PROT_READ, 0, fd))
         return;
     action.sa_sigaction = lost_page;
     sigaction(SIGBUS, &action, NULL);
-    f->bytes = bytes;
-    f->size = (size_t)size;
     f->older = mapped;
     mapped = f;
 }
@@ -156,12 +150,13 @@ static void image_of_memory(struct elf_file *l) {
     }
     low &= ~(uint64_t)(PAGE - 1);
     l->error = WC_ELF_MALFORMED;
-    if (high > low)
-        open_memory(f, high - low);
     f->low = m->base + low;
-    if (f->bytes)
-        l->error = wc_elf_from_elsewhere(&l->image, m->base, m->headers, m->header_count, f->bytes,
-                                         low, f->size, fetch_memory, f);
+    if (high <= low ||
+        !map(f, high - low, PROT_READ | PROT_WRITE, MAP_ANONYMOUS | MAP_NORESERVE, -1))
+        return;
+    wc_blocks_begin(&f->blocks, high - low, BLOCK_BITS, read_memory, f);
+    l->error = wc_elf_from_elsewhere(&l->image, m->base, m->headers, m->header_count, f->bytes, low,
+                                     f->size, fetch_memory, f);
 }
 
 static void read_image(struct elf_file *l, bool other) {

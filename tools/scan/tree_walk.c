@@ -40,7 +40,8 @@ static void add(struct paths *to, char *path) {
     to->p[to->n++] = path;
 }
 
-bool tree_walk_is_library(const char *name) {
+/* "libx.so", "libx.so.1.2", "_C.cpython-313-x86_64-linux-gnu.so". */
+static bool is_library_name(const char *name) {
     for (const char *s = name; (s = strstr(s, ".so")); s += 3)
         if (s[3] == '\0' || s[3] == '.')
             return s != name;
@@ -101,7 +102,7 @@ static unsigned char type_of(int at, const struct dirent *entry) {
 }
 
 static void see(struct walking *g, const char *directory, int at, const struct dirent *entry) {
-    bool is_library = tree_walk_is_library(entry->d_name);
+    bool is_library = is_library_name(entry->d_name);
     unsigned char type = type_of(at, entry);
     char *path;
 

@@ -22,6 +22,3 @@ struct tree_walk {
 
 /* False: the directory itself cannot be read (errno). */
 bool tree_walk(struct tree_walk *w, const char *directory);
-
-/* "libx.so", "libx.so.1.2", "_C.cpython-313-x86_64-linux-gnu.so". */
-bool tree_walk_is_library(const char *name);
