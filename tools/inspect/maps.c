@@ -20,7 +20,7 @@ static bool read_line(const char *line, struct mapping *m) {
     char rights[4];
     int n = 0;
 
-    errno = 0; /* of a number that is too large */
+    errno = 0; /* of a number that is too large; NOLINTNEXTLINE(cert-err34-c) */
     if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4c %" SCNx64 " %x:%x %" SCNu64 "%n", &m->start,
                &m->end, rights, &m->offset, &high, &low, &m->inode, &n) != 7 ||
         errno != 0 || m->end <= m->start || !strchr(" ", line[n]))

@@ -258,6 +258,7 @@ struct library *library_cache_get(struct library_cache *w, const char *path,
         errno = ENOENT;
         return NULL;
     }
+    memset(key, 0, sizeof(key));
     key[0] = (int64_t)facts.device;
     key[1] = (int64_t)facts.inode;
     HASH_FIND(hh, w->libraries, key, sizeof(key), b);
