@@ -7,6 +7,7 @@
 #include "core/model/status.h"
 #include "journal.h"
 #include "objects.h"
+#include "self.h"
 #include "slots.h"
 #include "state.h"
 #include "sys.h"
@@ -232,7 +233,7 @@ static void begin_record(struct wc_record *r, const struct call *c, enum wc_phas
 static void emit_first_call(const struct call *c) {
     struct wc_record r;
     c->in->call = FIRST_CALL_UNDERWAY;
-    c->in->first_thread = sys_gettid();
+    c->in->first_thread = self_tid();
     begin_record(&r, c, WC_phase_BEFORE);
     journal_open_relevant();
     journal_add(&r);
@@ -315,7 +316,7 @@ static void emit_result(const struct call *c, int64_t value) {
 
 static void after(const struct call *c, int64_t value) {
     bool failed = watched[c->row].result == STATUS && value != CUDNN_STATUS_SUCCESS;
-    bool first = c->in->call == FIRST_CALL_UNDERWAY && c->in->first_thread == sys_gettid();
+    bool first = c->in->call == FIRST_CALL_UNDERWAY && c->in->first_thread == self_tid();
     bool told = failed && is_new_failure(c->in, value);
     if (c->in->slot)
         resolve_lazy(c);

@@ -104,6 +104,22 @@ void config_load(const char *const *envp) {
     __atomic_store_n(&config.loaded, true, __ATOMIC_RELEASE);
 }
 
+struct asked {
+    const char *name, *value;
+};
+
+static void note_value(void *arg, const char *variable) {
+    struct asked *a = arg;
+    const char *value = value_of(variable, a->name);
+    a->value = value ? value : a->value;
+}
+
+const char *config_variable(const char *name) {
+    struct asked a = {name, NULL};
+    each_variable(note_value, &a);
+    return a.value;
+}
+
 struct logged {
     void (*each)(void *arg, const char *variable);
     void *arg;

@@ -30,5 +30,7 @@ extern struct config config;
  * cannot be read (no /proc; a program that its user may not read) all is off until envp comes. */
 void config_load(const char *const *envp);
 
+/* Value at process start; NULL: not set. */
+const char *config_variable(const char *name);
 /* Calls each(arg, "NAME=value") for the logged variables that are set. */
 void config_each_logged(void (*each)(void *arg, const char *variable), void *arg);

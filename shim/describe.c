@@ -10,6 +10,7 @@
 #include "reader.h"
 #include "requests.h"
 #include "searches.h"
+#include "self.h"
 #include "sys.h"
 
 /* ---- who asked ---- */
@@ -29,7 +30,7 @@ static struct request *request_that_fits(const struct object *o, const char **ca
 }
 
 static void attribute(struct object *o, const char **candidates, size_t *n) {
-    struct request *own = requests_open_of_thread(sys_gettid());
+    struct request *own = requests_open_of_thread(self_tid());
     struct request *r = own;
     *n = 0;
     if (!r || !wc_name_fits(r->name, o->path, o->soname))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "journal.h"
 
+#include "clock.h"
 #include "config.h"
 #include "core/findings/diagnose.h"
 #include "core/findings/shared/compat.h"
@@ -9,13 +10,14 @@
 #include "log.h"
 #include "memory.h"
 #include "process.h"
+#include "self.h"
 #include "sys.h"
 
 static struct wc_stack stack;
 static bool begun, relevant, changed;
-/* Process, 0: none. Also read without the lock: changed atomically. */
-static int64_t open_for;
-static int64_t pid; /* whose log is open, or was before a fork */
+/* Process (self.h) whose log is open, 0: none. Also read without the lock: changed atomically. */
+static unsigned open_for;
+static unsigned opened_by; /* whose log is open, or was before a fork */
 static int64_t seq, objects, requests, calls;
 static char line[WC_RECORD_MAX];
 
@@ -36,8 +38,8 @@ int64_t journal_new_request(void) {
 }
 
 bool journal_is_open(void) {
-    int64_t process = __atomic_load_n(&open_for, __ATOMIC_RELAXED);
-    return process && process == sys_getpid();
+    unsigned process = __atomic_load_n(&open_for, __ATOMIC_RELAXED);
+    return process && process == self_process();
 }
 
 /* Lines that the file did not take. Their numbers are gone; the next one that it takes says so. */
@@ -48,10 +50,10 @@ static char parent_log[SYS_PATH];
 
 static bool put_line(struct wc_record *r) {
     r->seq = seq + 1;
-    r->pid = pid;
-    r->tid = sys_gettid();
+    r->pid = self_pid();
+    r->tid = self_tid();
     if (!r->time)
-        r->time = sys_time();
+        r->time = clock_now();
     size_t n = wc_record_write(r, line, sizeof line);
     if (n && !log_append(line, n))
         return false;
@@ -70,7 +72,7 @@ static void emit_first(const struct wc_sink *to) {
 static void create_log(void) {
     struct wc_process process;
     process_describe(&process);
-    log_create(process.node, pid, process.start_ticks);
+    log_create(process.node, self_pid(), process.start_ticks);
 }
 
 static void try_line(void *good, struct wc_record *r) {
@@ -108,10 +110,10 @@ static void write_line(struct wc_record *r) {
 
 void journal_add(struct wc_record *r) {
     bool writing = journal_is_open();
-    r->time = r->time ? r->time : sys_time();
+    r->time = r->time ? r->time : clock_now();
     if (writing)
         write_line(r);
-    r->tid = sys_gettid();
+    r->tid = self_tid();
     wc_stack_apply(journal_stack(), r);
     calls += r->kind == WC_KIND_call;
     changed = true;
@@ -185,18 +187,17 @@ static void add_first_records(void) {
 }
 
 void journal_open(void) {
-    int64_t now = sys_getpid();
     config_load(NULL);
-    if (config.off || journal_is_open())
+    if (config.off || journal_is_open() || !self_enter())
         return;
-    bool child = begun && pid != 0 && pid != now;
+    bool child = begun && opened_by && opened_by != self_process();
     wc_str_copy(parent_log, sizeof parent_log, child ? log_path() : "");
     if (!child)
         log_note_standard_error();
-    pid = now;
+    opened_by = self_process();
     seq = 0;
     /* Without a place for the file the findings still go to standard error. */
-    __atomic_store_n(&open_for, now, __ATOMIC_RELAXED);
+    __atomic_store_n(&open_for, opened_by, __ATOMIC_RELAXED);
     create_log();
     journal_stack();
     add_first_records();
@@ -206,7 +207,7 @@ void journal_open(void) {
 }
 
 void journal_open_if_eager(void) {
-    if (config.run_pid && config.run_pid == sys_getpid())
+    if (process_is_eager())
         journal_open();
 }
 

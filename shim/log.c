@@ -5,21 +5,24 @@
 
 #include "config.h"
 #include "files.h"
+#include "signals.h"
 #include "sys.h"
 
 #define INTERRUPTED (-4)
-#define NOTHING_THERE (-11)
 #define EXISTS (-17)
 #define FULL (-24)      /* the process's table of descriptors */
 #define ALL_FULL (-23)  /* the system's */
 #define NO_ROOM (-28)   /* on the disk */
 #define NO_QUOTA (-122) /* of the user's */
+#define NAME_TAKEN "the name is taken"
+#define NAMES_TRIED 10
 #define OPEN_FLAGS (O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
 
 static char path[SYS_PATH];
 static const char *trouble;
 static bool passing; /* what kept the file from being created may be over later */
 static uid_t user;   /* whose the file is */
+static bool others;  /* may put something else in its place */
 
 const char *log_path(void) {
     return path;
@@ -42,15 +45,15 @@ static int above_standard(int fd) {
     return higher < 0 ? FULL : higher;
 }
 
-/* Writes with SIGPIPE, SIGXFSZ and SIGTTOU of this write kept from the host; not at all where one
- * of the calls for that is refused. */
+/* Writes with SIGPIPE, SIGXFSZ and SIGTTOU of this write kept from the host; not at all where
+ * signals cannot be held. What the host does not block cannot have been pending before. */
 static long write_quietly(int fd, const char *p, size_t n) {
     uint64_t ours = SIGNAL_BIT(SIGPIPE) | SIGNAL_BIT(SIGXFSZ) | SIGNAL_BIT(SIGTTOU);
-    uint64_t old = 0, before = 0, after = 0, none = 0;
+    uint64_t before = 0, after = 0;
     long written = -1;
-    if (sys_signal_mask(0 /* SIG_BLOCK */, &ours, &old) != 0)
-        return written;
-    if (sys_signal_pending(&before) == 0 && sys_signal_take(&none) == NOTHING_THERE) {
+    signals_hold();
+    bool known = !(this_thread.host_mask & ours) || sys_signal_pending(&before) == 0;
+    if (this_thread.held && known) {
         do
             written = sys_write(fd, p, n);
         while (written == INTERRUPTED);
@@ -60,8 +63,19 @@ static long write_quietly(int fd, const char *p, size_t n) {
                 sys_signal_take(&fresh);
         }
     }
-    sys_signal_mask(2 /* SIG_SETMASK */, &old, NULL);
+    signals_release();
     return written;
+}
+
+/* In a directory of ours or root's that nobody else may write to, or only with the sticky bit, our
+ * file stays what it is. */
+static bool others_may_replace(const char *file) {
+    static char directory[SYS_PATH];
+    struct stat st;
+    wc_str_format(directory, sizeof directory, "%.*s", (int)wc_dir_length(file), file);
+    if (sys_stat(directory[0] ? directory : "/", &st) != 0)
+        return true;
+    return (st.st_uid != user && st.st_uid != 0) || ((st.st_mode & 022) && !(st.st_mode & S_ISVTX));
 }
 
 static bool try_create(const char *candidate) {
@@ -72,7 +86,7 @@ static bool try_create(const char *candidate) {
         sys_unlink(candidate);
     passing = fd == FULL || fd == ALL_FULL || fd == NO_ROOM || fd == NO_QUOTA;
     if (fd < 0) {
-        trouble = fd == EXISTS ? "the name is taken" : "the log file cannot be created";
+        trouble = fd == EXISTS ? NAME_TAKEN : "the log file cannot be created";
         return false;
     }
     bool known = sys_fstat(fd, &st) == 0; /* else no line would be trusted to it */
@@ -83,21 +97,21 @@ static bool try_create(const char *candidate) {
         return false;
     }
     user = st.st_uid;
-    if (candidate != path)
-        wc_str_copy(path, sizeof path, candidate);
+    others = others_may_replace(candidate);
+    wc_str_copy(path, sizeof path, candidate);
     trouble = NULL;
     return true;
 }
 
-/* name, name.2, ... name.9: another process or user may have it. */
+/* name, name.2, ...: another process or user may have it. */
 static bool try_with_numbers(const char *name) {
     static char candidate[SYS_PATH];
-    for (int i = 1; i < 10; i++) {
+    for (int i = 1; i < NAMES_TRIED; i++) {
         if (!wc_str_format(candidate, sizeof candidate, i > 1 ? "%s.%d" : "%s", name, i))
             break;
         if (try_create(candidate))
             return true;
-        if (wc_str_compare(trouble, "the name is taken") != 0)
+        if (wc_str_compare(trouble, NAME_TAKEN) != 0)
             break;
     }
     return false;
@@ -166,15 +180,18 @@ static bool create_in(const char *directory, const struct name_parts *parts) {
     struct wc_text t;
     wc_text_begin(&t, candidate, sizeof candidate);
     add_absolute(&t, directory);
-    if (directory[0])
-        wc_text_format(&t, "%s%s", directory, wc_str_ends(directory, "/") ? "" : "/");
-    wc_text_format(&t, "whichcudnn-%s-%jd-%jd.jsonl", parts->node, (intmax_t)parts->pid,
+    wc_text_format(&t, "%s%swhichcudnn-%s-%jd-%jd.jsonl", directory,
+                   wc_str_ends(directory, "/") ? "" : "/", parts->node, (intmax_t)parts->pid,
                    (intmax_t)(parts->start_ticks > 0 ? parts->start_ticks : 0));
     return !t.cut && try_with_numbers(candidate);
 }
 
+static bool is_among_devices(const char *name) {
+    return wc_str_starts(name, "/dev/") && wc_dir_length(name) == sizeof "/dev" - 1;
+}
+
 /* A file that the user named: it is ours if we create it; a later process of the same variable gets
- * its pid added. */
+ * its pid added. Beside a device nobody wants files. */
 static bool create_named(const char *pattern, const struct name_parts *parts) {
     static char candidate[SYS_PATH], expanded[SYS_PATH];
     struct wc_text t, e;
@@ -189,22 +206,58 @@ static bool create_named(const char *pattern, const struct name_parts *parts) {
     wc_text_add(&t, expanded);
     if (!t.cut && try_create(candidate))
         return true;
-    if (t.cut || wc_str_compare(trouble, "the name is taken") != 0)
+    if (t.cut || wc_str_compare(trouble, NAME_TAKEN) != 0 || is_among_devices(candidate))
         return false;
     wc_text_format(&t, ".%jd", (intmax_t)parts->pid);
     return !t.cut && try_with_numbers(candidate);
 }
 
+/* Made, or there already: a real directory of ours, which below a sticky one nobody can replace. */
+static bool is_own_directory(const char *directory, uid_t own) {
+    struct stat st;
+    int made = sys_make_directory(directory, 0700);
+    passing = made == NO_ROOM || made == NO_QUOTA;
+    trouble = "the directory for logs cannot be made";
+    if (sys_link_stat(directory, &st) != 0)
+        return false;
+    trouble = "the directory for logs is not this user's alone";
+    return S_ISDIR(st.st_mode) && st.st_uid == own && !(st.st_mode & 022);
+}
+
+static bool create_below(const char *temporary, const struct name_parts *parts) {
+    static char directory[SYS_PATH];
+    uid_t own = (uid_t)sys_call(__NR_geteuid);
+    struct wc_text t;
+    for (int i = 1; temporary && temporary[0] == '/' && i < NAMES_TRIED; i++) {
+        wc_text_begin(&t, directory, sizeof directory);
+        wc_text_format(&t, "%s/whichcudnn-%jd", temporary, (intmax_t)own);
+        if (i > 1)
+            wc_text_format(&t, ".%d", i);
+        if (t.cut)
+            return false;
+        if (is_own_directory(directory, own))
+            return create_in(directory, parts);
+    }
+    return false;
+}
+
 bool log_create(const char *node, int64_t pid, int64_t start_ticks) {
     struct name_parts parts = {node, pid, start_ticks};
     path[0] = 0;
+    trouble = NULL;
+    passing = false;
+    if (wc_str_same(config.log, "/dev/null"))
+        return false;
     if (config.log[0])
         return create_named(config.log, &parts);
-    return create_in("", &parts) || create_in("/tmp", &parts);
+    /* Not the working directory: the program may have made that for itself, to remove it at its
+     * end. So it may be with $TMPDIR, and `whichcudnn report` may have another one. */
+    return create_below("/tmp", &parts) || create_below(config_variable("TMPDIR"), &parts);
 }
 
-/* The file, if what stands there is still ours; what it is like now. */
-static int open_own(struct stat *st) {
+/* The file, if what stands there is still ours, as far as that can have changed. */
+static int open_own(void) {
+    struct stat st;
     if (!path[0])
         return -1;
     int fd = above_standard(sys_open(path, OPEN_FLAGS, 0));
@@ -212,16 +265,22 @@ static int open_own(struct stat *st) {
         trouble = "the log file cannot be opened any more";
         return fd;
     }
-    if (sys_fstat(fd, st) == 0 && S_ISREG(st->st_mode) && st->st_uid == user)
+    if (!others || (sys_fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == user))
         return fd;
     trouble = "something else stands in the place of the log file";
     sys_close(fd);
     return -1;
 }
 
-bool log_append(const char *line, size_t n) {
+/* The part of a line that found room. */
+static void take_back(int fd, long written) {
     struct stat st;
-    int fd = open_own(&st);
+    if (sys_fstat(fd, &st) == 0 && st.st_size >= written)
+        sys_call(__NR_ftruncate, fd, st.st_size - written);
+}
+
+bool log_append(const char *line, size_t n) {
+    int fd = open_own();
     if (fd < 0)
         return false;
     long written = write_quietly(fd, line, n);
@@ -229,14 +288,13 @@ bool log_append(const char *line, size_t n) {
     if (!good)
         trouble = "the log file takes no more";
     if (written > 0 && !good)
-        sys_call(__NR_ftruncate, fd, st.st_size);
+        take_back(fd, written);
     sys_close(fd);
     return good;
 }
 
 void log_remove(void) {
-    struct stat st;
-    int fd = open_own(&st);
+    int fd = open_own();
     if (fd >= 0) {
         sys_unlink(path);
         sys_close(fd);

@@ -5,6 +5,7 @@
 
 #include "auxv.h"
 #include "listed.h"
+#include "self.h"
 #include "signals.h"
 #include "sys.h"
 #include "thread.h"
@@ -149,14 +150,14 @@ static walk_function *known_walk(void) {
     return walk;
 }
 
-static int walks_in; /* process in which the loader's list could be walked */
+static unsigned walks_in; /* process in which the loader's list could be walked */
 
 bool next_may_walk(void) {
-    int known = __atomic_load_n(&walks_in, __ATOMIC_RELAXED);
-    return !known || !__atomic_load_n(&thread_others, __ATOMIC_RELAXED) || known == sys_getpid();
+    unsigned known = __atomic_load_n(&walks_in, __ATOMIC_RELAXED);
+    return !known || !__atomic_load_n(&thread_others, __ATOMIC_RELAXED) || known == self_process();
 }
 
-void next_walks_in(int process) {
+void next_walks_in(unsigned process) {
     __atomic_store_n(&walks_in, process, __ATOMIC_RELAXED);
 }
 

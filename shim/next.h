@@ -23,7 +23,7 @@ int next_walk(int (*each)(struct dl_phdr_info *, size_t, void *), void *argument
  * write lock, which nobody releases there, and no lookup of the host takes. Until the child's own
  * dlopen has taken it, and a walk in that process is told here. */
 bool next_may_walk(void);
-void next_walks_in(int process);
+void next_walks_in(unsigned process);
 
 /* False under another C library: musl's loader gives constructors no arguments and holds no lock in
  * dl_iterate_phdr. There the shim forwards and does nothing else. To be asked after relocation. */

@@ -5,6 +5,7 @@
 
 #include "config.h"
 #include "files.h"
+#include "self.h"
 #include "sys.h"
 
 #define MOST_VARIABLES 64
@@ -31,6 +32,10 @@ static int64_t start_ticks(void) {
     return files_read_text("/proc/self/stat", text, sizeof text) ? wc_start_ticks(text) : WC_NULL;
 }
 
+bool process_is_eager(void) {
+    return config.run_pid && self_enter() && self_process() == 1 && config.run_pid == self_pid();
+}
+
 void process_describe(struct wc_process *out) {
     static char executable[SYS_PATH], directory[SYS_PATH], arguments[8192];
     int parent = sys_getppid();
@@ -45,7 +50,7 @@ void process_describe(struct wc_process *out) {
                                .environment = variables,
                                .shim_version = WHICHCUDNN_VERSION,
                                .shim_path = wc_str_or_null(shim_path),
-                               .eager = config.run_pid == sys_getpid(),
+                               .eager = process_is_eager(),
                                .run_pid = config.run_pid ? config.run_pid : WC_NULL};
     if (files_read_link("/proc/self/exe", executable, sizeof executable))
         out->executable = executable;

@@ -8,6 +8,8 @@
 
 #include "core/records/process.h"
 
+/* Was it started by `whichcudnn run`? A forked child that has its pid was not. */
+bool process_is_eager(void);
 /* Read anew after a fork. Strings are static and stay until the next call. */
 void process_describe(struct wc_process *out);
 void process_emit_machine(const struct wc_sink *to);

@@ -3,11 +3,13 @@
 
 #include <dlfcn.h>
 
+#include "clock.h"
 #include "files.h"
 #include "journal.h"
 #include "memory.h"
 #include "objects.h"
 #include "repeats.h"
+#include "self.h"
 #include "sys.h"
 
 static struct request kept[REQUESTS_KEPT];
@@ -74,7 +76,7 @@ struct request *requests_note(enum wc_operation operation, const char *name, int
     struct request *r = make_room();
     const struct object *by = objects_at(return_address);
     r->number = journal_new_request();
-    r->tid = sys_gettid();
+    r->tid = self_tid();
     r->time = 0;
     r->operation = operation;
     r->flags = flags;
@@ -91,7 +93,7 @@ struct request *requests_note(enum wc_operation operation, const char *name, int
         journal_open_relevant();
     r->left_out = journal_is_open() && repeats_leave_out(WC_KIND_request, requests_hash(r), hints);
     if (!journal_is_open() || r->left_out)
-        r->time = sys_time();
+        r->time = clock_now();
     else
         requests_log(r);
     return r;

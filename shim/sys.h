@@ -79,6 +79,13 @@ static inline int sys_fstat(int fd, struct stat *out) {
 static inline int sys_stat(const char *path, struct stat *out) {
     return sys_filled(out, sizeof *out, sys_call(__NR_newfstatat, AT_FDCWD, path, out));
 }
+static inline int sys_link_stat(const char *path, struct stat *out) {
+    return sys_filled(out, sizeof *out,
+                      sys_call(__NR_newfstatat, AT_FDCWD, path, out, AT_SYMLINK_NOFOLLOW));
+}
+static inline int sys_make_directory(const char *path, int mode) {
+    return (int)sys_call(__NR_mkdirat, AT_FDCWD, path, mode);
+}
 static inline int sys_unlink(const char *path) {
     return (int)sys_call(__NR_unlinkat, AT_FDCWD, path);
 }
@@ -138,12 +145,6 @@ static inline bool sys_is_readable(const void *p) {
 static inline bool sys_is_writable(const void *p) {
     return sys_call(__NR_futex, p, 5 | 128 /* FUTEX_WAKE_OP, private */, 0, 0, p,
                     1 << 28 /* FUTEX_OP_ADD */) >= 0;
-}
-/* Microseconds since the epoch. */
-static inline int64_t sys_time(void) {
-    struct sys_time now = {0, 0};
-    sys_call(__NR_clock_gettime, 0 /* CLOCK_REALTIME */, &now);
-    return now.seconds * 1000000 + now.nanoseconds / 1000;
 }
 static inline void sys_sleep_microseconds(int64_t n) {
     const struct sys_time time = {0, n * 1000};

@@ -9,6 +9,8 @@
 #include <stdint.h>
 
 struct thread {
+    unsigned tid_of; /* process (self.h) in which this is its number; 0: not asked yet */
+    int tid;
     uintptr_t inside; /* frame of the hook that is active, 0: none. What that calls is passed on */
     bool searching;   /* for the next definition: a dl_iterate_phdr of the host may ask, too */
     unsigned holds;   /* of signals (signals.h); then whether the kernel did so, and what was */

@@ -74,27 +74,42 @@ static void a_directory_gets_the_default_name(void **state) {
     is_at("logs/whichcudnn-node-123-456.jsonl");
     assert_true(create("logs/"));
     is_at("logs/whichcudnn-node-123-456.jsonl.2");
-    assert_true(create(""));
-    is_at("whichcudnn-node-123-456.jsonl");
     assert_true(log_create("node", 123, -1)); /* not known, without /proc */
-    is_at("whichcudnn-node-123-0.jsonl");
+    is_at("logs/whichcudnn-node-123-0.jsonl");
     assert_true(log_create("node", 123, 1));
-    is_at("whichcudnn-node-123-1.jsonl");
+    is_at("logs/whichcudnn-node-123-1.jsonl");
     assert_false(create("none/"));
     assert_string_equal(log_trouble(), "the log file cannot be created");
     assert_string_equal(log_path(), "");
 }
 
-static void without_a_working_directory_it_is_in_tmp(void **state) {
+/* The program's working directory may be one that it wants to remove. */
+static void without_a_name_it_is_in_a_directory_of_the_user_s_own(void **state) {
+    char directory[64], name[128];
+    struct stat st;
     (void)state;
-    unlink("/tmp/whichcudnn-node-123-456.jsonl"); /* of a run that failed here */
-    assert_int_equal(rmdir(place), 0);
+    snprintf(directory, sizeof(directory), "/tmp/whichcudnn-%u", geteuid());
+    snprintf(name, sizeof(name), "%s/whichcudnn-node-123-456.jsonl", directory);
+    unlink(name); /* of a run that failed here */
     assert_true(create(""));
-    assert_memory_equal(log_path(), "/tmp/whichcudnn-node-123-456.jsonl", 34);
+    assert_string_equal(log_path(), name);
+    assert_int_equal(lstat(directory, &st), 0);
+    assert_true(S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 022));
     log_remove();
     assert_string_equal(log_path(), "");
-    assert_int_equal(access("/tmp/whichcudnn-node-123-456.jsonl", F_OK), -1);
+    assert_int_equal(access(name, F_OK), -1);
+    assert_int_equal(rmdir(place), 0); /* nothing is in there */
     assert_int_equal(mkdir(place, 0700), 0);
+}
+
+static void dev_null_is_no_log(void **state) {
+    (void)state;
+    assert_false(create("/dev/null"));
+    assert_null(log_trouble()); /* as it was wanted */
+    assert_false(log_may_come());
+    assert_false(create("/dev/full"));
+    assert_string_equal(log_trouble(), "the name is taken");
+    assert_false(add("line\n"));
 }
 
 static void a_taken_name_gets_the_pid_then_numbers(void **state) {
@@ -170,6 +185,7 @@ static void lines_are_added_one_by_one(void **state) {
 static void what_stands_in_its_place_is_left_alone(void **state) {
     int reader;
     (void)state;
+    assert_int_equal(chmod(place, 0777), 0); /* where others may put something there */
     assert_true(create("mine"));
     assert_int_equal(unlink("mine"), 0);
     assert_false(add("lost\n"));
@@ -193,6 +209,7 @@ static void another_user_s_file_is_left_alone(void **state) {
     (void)state;
     if (geteuid() != 0)
         return; /* nobody else can give a file away */
+    assert_int_equal(chmod(place, 0777), 0);
     assert_true(create("mine"));
     assert_int_equal(chown("mine", 65534, 65534), 0);
     assert_false(add("lost\n"));
@@ -335,8 +352,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_name_is_made_absolute_and_filled_in, enter, leave_place),
         cmocka_unit_test_setup_teardown(a_directory_gets_the_default_name, enter, leave_place),
-        cmocka_unit_test_setup_teardown(without_a_working_directory_it_is_in_tmp, enter,
-                                        leave_place),
+        cmocka_unit_test_setup_teardown(without_a_name_it_is_in_a_directory_of_the_user_s_own,
+                                        enter, leave_place),
+        cmocka_unit_test_setup_teardown(dev_null_is_no_log, enter, leave_place),
         cmocka_unit_test_setup_teardown(a_taken_name_gets_the_pid_then_numbers, enter, leave_place),
         cmocka_unit_test_setup_teardown(a_name_that_does_not_fit_is_no_name, enter, leave_place),
         cmocka_unit_test_setup_teardown(only_what_passes_is_tried_again, enter, leave_place),

@@ -20,6 +20,7 @@
 #define ARCH_JUMP_SLOT_MARKS_PLT 0
 /* What the code behind a lazy slot wants in a register (arch/lazy.inc): in x16. */
 #define ARCH_LAZY_PASSES(slot, number) ((void)(number), slot)
+#define ARCH_VDSO_CLOCK "__kernel_clock_gettime"
 
 static inline long arch_syscall(long n, long a, long b, long c, long d, long e, long f) {
     register long x8 __asm__("x8") = n;

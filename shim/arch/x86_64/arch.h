@@ -20,6 +20,7 @@
 #define ARCH_JUMP_SLOT_MARKS_PLT 1
 /* What the code behind a lazy slot wants in a register (arch/lazy.inc): in r11. */
 #define ARCH_LAZY_PASSES(slot, number) ((void)(slot), number)
+#define ARCH_VDSO_CLOCK "__vdso_clock_gettime"
 
 static inline long arch_syscall(long n, long a, long b, long c, long d, long e, long f) {
     long result;
