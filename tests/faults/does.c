@@ -344,6 +344,22 @@ static void change_directory(const char *to) {
     must(chdir(to), to);
     report("there\n");
 }
+/* As a program does that wants to work in a directory of its own. */
+static char temporary[] = "own-XXXXXX";
+static void make_temporary(const char *unused) {
+    (void)unused;
+    if (!mkdtemp(temporary))
+        fail("mkdtemp");
+    must(chdir(temporary), "chdir");
+    report("is made\n");
+}
+static void remove_temporary(const char *unused) {
+    (void)unused;
+    must(chdir(".."), "chdir");
+    must(rmdir(temporary), "rmdir");
+    report("is gone\n");
+}
+
 static void change_root(const char *to) {
     must(chroot(to), to);
     must(chdir("/"), "chdir");
@@ -363,6 +379,8 @@ static void set_process(const char *what) {
         must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), what);
     else if (!strcmp(what, "own-mounts"))
         must(unshare(CLONE_NEWNS), what);
+    else if (!strcmp(what, "own-pids")) /* of its next child on */
+        must(unshare(CLONE_NEWPID), what);
     else if (!strcmp(what, "own-user"))
         must(unshare(CLONE_NEWUSER), what);
     else
@@ -573,6 +591,8 @@ static const struct step {
     {"interruptions", tell_interruptions},
     {"limit", set_limit},
     {"chdir", change_directory},
+    {"mkdtemp", make_temporary},
+    {"rmdir", remove_temporary},
     {"chroot", change_root},
     {"user", become_user},
     {"for-now", be_for_now},

@@ -126,15 +126,26 @@ leaves_another() { # FILES STEP...
         said "${well[@]}"
         is "$(files)" ''
         is "$(cat shimmed.out shimmed.err)" ''
+        is "$(find /dev -maxdepth 1 -name "${device##*/}.*")" '' # as root could make it
     done
-    # A name in /dev gets the pid behind it, where root runs this.
-    find /dev -maxdepth 1 -type f -regex '/dev/\(full\|null\|tty\|stderr\|stdout\)\.[0-9]+' -delete
+}
+
+@test "log: /dev/null: no log, and that is not complained of" {
+    variables=(WHICHCUDNN_LOG=/dev/null WHICHCUDNN_STDERR=finding)
+    run_host shimmed "$SHIM" "$FAULTS/does" "${steps[@]}"
+    said "${well[@]}"
+    is "$(files)" ''
+    is "$(find /dev -maxdepth 1 -name 'null.*')" ''
+    grep '^whichcudnn: error: ' shimmed.err
+    ! grep -E 'no log|report' shimmed.err
 }
 
 # ---- while the host runs ----
 
-# The log is what it was before, and nothing is written to what stands there.
+# The log is what it was before, and nothing is written to what stands there, where others may put
+# something there.
 replaced_by() { # COMMAND
+    prepare() { chmod 777 .; }
     leaves './kept ./log.jsonl ' open="$cudnn" version \
         sh="mv -f $log $here/kept 2>/dev/null; $1" create descriptors signals time
     log_tells "$here/kept" "${whole[@]:0:2}"
@@ -296,8 +307,10 @@ END
     # Empty, or longer than a path may be: as if it were not set.
     for value in '' "$(head -c 5000 /dev/zero | tr '\0' a)"; do
         variables=(WHICHCUDNN_LOG="$value")
-        does "${steps[@]}"
-        validate_log "$(the_log "$here")"
+        with_own_tmp
+        leaves '' "${steps[@]}"
+        log_tells "$(the_log "$own/whichcudnn-0")" "${whole[@]}"
+        inside=()
     done
 }
 
@@ -314,8 +327,66 @@ END
     prepare() { mkdir gone; }
     variables=(WHICHCUDNN_LOG=log.jsonl)
     leaves '' chdir="$here/gone" sh="rmdir $here/gone" "${steps[@]}"
-    variables=(WHICHCUDNN_LOG=)
-    leaves '' chdir="$here/gone" sh="rmdir $here/gone" "${steps[@]}"
-    find /tmp -maxdepth 1 -name 'whichcudnn-*.jsonl' -newer "$work/bare.out" -print0 |
-        xargs -0 -r grep -lZ "\"executable\":\"$FAULTS/does\"" | xargs -0 -r rm
+}
+
+# ---- where nobody named a place ----
+
+# with_own_tmp [COMMAND]: the host runs with a /tmp of its own, in which COMMAND was done before; what
+# it has for logs at the end is in $own. What the tests need of the real one is there, too.
+with_own_tmp() {
+    own=$work/own
+    rm -rf "$own" && mkdir "$own"
+    variables=(WHICHCUDNN_LOG= TMPDIR= "${variables[@]}")
+    with_mounts "mount -t tmpfs none /mnt && mkdir /mnt/work /mnt/build &&
+        mount --bind '$work' /mnt/work && mount --bind '$WC_BUILD' /mnt/build &&
+        mount -t tmpfs -o mode=1777 none /tmp && mkdir -p '$work' '$WC_BUILD' &&
+        mount --bind /mnt/work '$work' && mount --bind /mnt/build '$WC_BUILD' &&
+        (cd /tmp && ${1:-true}) && cd '$here'" "cp -a /tmp/whichcudnn-* '$own' 2>/dev/null"
+}
+
+@test "log: without a place it is in a directory of the user's own below /tmp" {
+    with_own_tmp 'umask 022'
+    leaves '' "${steps[@]}"
+    log_tells "$(the_log "$own/whichcudnn-0")" "${whole[@]}"
+    is "$(stat -c '%a %u' "$own/whichcudnn-0")" '700 0'
+    # It is there already.
+    with_own_tmp 'mkdir -m 755 whichcudnn-0'
+    leaves '' "${steps[@]}"
+    log_tells "$(the_log "$own/whichcudnn-0")" "${whole[@]}"
+}
+
+@test "log: no file in a working directory that the host made, and removes" {
+    with_own_tmp
+    does mkdtemp open="$cudnn" "${calls[@]}" rmdir
+    said "${well[@]}" 'rmdir is gone'
+    log_tells "$(the_log "$own/whichcudnn-0")" "${whole[@]}"
+}
+
+@test "log: in the place of that directory what others could have put there" {
+    local made
+    for made in 'mkdir -m 700 whichcudnn-0 && chown 65534 whichcudnn-0' \
+        'mkdir -m 777 whichcudnn-0' 'mkdir -m 700 elsewhere && ln -s elsewhere whichcudnn-0' \
+        'touch whichcudnn-0'; do
+        echo "$made"
+        with_own_tmp "$made"
+        leaves '' "${steps[@]}"
+        log_tells "$(the_log "$own/whichcudnn-0.2")" "${whole[@]}"
+        is "$(find "$own/whichcudnn-0" -name '*.jsonl')" ''
+    done
+}
+
+@test "log: where nothing can be made below /tmp, below TMPDIR; there neither: none" {
+    prepare() { mkdir temporary; }
+    with_own_tmp 'mount -o remount,ro /tmp'
+    variables+=(TMPDIR="$here/temporary")
+    does "${steps[@]}"
+    said "${well[@]}"
+    log_tells "$(the_log "$here/temporary/whichcudnn-0")" "${whole[@]}"
+    variables=()
+    with_own_tmp 'mount -o remount,ro /tmp'
+    variables+=(TMPDIR=temporary WHICHCUDNN_STDERR=finding)
+    run_host shimmed "$SHIM" "$FAULTS/does" "${steps[@]}"
+    said "${well[@]}"
+    is "$(files)" './temporary '
+    grep 'no log: the directory for logs cannot be made' shimmed.err
 }

@@ -380,6 +380,21 @@ children_told() { # LOGS OF_PARENT
     done
 }
 
+@test "children: process 1 of a namespace within another, whose parent is process 1, too" {
+    local child
+    inside=("${as_root[@]}" unshare -p -f)
+    does open="$cudnn" version process=own-pids fork create
+    said "${well[@]}" 'child ended with 0'
+    child=$(echo "$log".*)
+    log_tells "$log" "${whole[@]:0:2}"
+    log_tells "$child" "${whole[@]}" # what was known at the fork, and its own
+    without_gap "$log"
+    without_gap "$child"
+    is "$(jq -r .pid "$log" "$child" | sort -u)" 1
+    is "$(field process parent_log "$child")" "$log"
+    is "$(field process parent_log "$log")" null
+}
+
 @test "children: forked while other threads load, call and unload" {
     local n parent
     n=$(part 12 1000)
