@@ -3,13 +3,14 @@
 # After a crash of a process that had the shim in it: finds the newest log, says what it shows and
 # what to do about it.
 #   examples/after-a-crash.sh [DIRECTORY]
-# DIRECTORY: default $WHICHCUDNN_LOG, else where you are. Exit status: that of `whichcudnn report`.
+# DIRECTORY: default $WHICHCUDNN_LOG, else where the shim puts logs by itself. Exit status: that of
+# `whichcudnn report`.
 #
 # Each record was written before the thing that it tells of went on, so the log is whole up to the
 # moment of the crash; without a normal end the report says what was under way.
 set -eu
 whichcudnn=${WHICHCUDNN:-whichcudnn}
-directory=${1:-${WHICHCUDNN_LOG:-.}}
+directory=${1:-${WHICHCUDNN_LOG:-/tmp/whichcudnn-$(id -u)}}
 
 newest=
 for log in "$directory"/whichcudnn-*.jsonl*; do

@@ -28,7 +28,7 @@ says() {
     says ok preload 'a small child wrote a log'
     says ok others 'nothing else is preloaded'
     says ok variables ''
-    says ok place "$PWD can be written"
+    says ok place "/tmp/whichcudnn-$(id -u) can be written"
     says ok system "glibc $(getconf GNU_LIBC_VERSION | cut -d ' ' -f 2)"
     grep -qE '^(ok|warning) +driver ' <<<"$output"
     grep -qE '^(ok|warning) +gpu ' <<<"$output"
@@ -124,6 +124,10 @@ __attribute__((constructor)) static void end(void) { if (getenv("WHICHCUDNN_LOG"
     says ok place "$PWD/logs can be written"
     WHICHCUDNN_LOG=$PWD/%p/log run -0 doctor
     says ok place 'its own directory'
+    run -0 doctor
+    says ok place "/tmp/whichcudnn-$(id -u) can be written"
+    WHICHCUDNN_LOG=/dev/null run -0 doctor
+    says warning place 'no log is written'
     [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null || skip "needs a mount of its own"
     WHICHCUDNN_LOG=$PWD/logs run -0 unshare -m sh -c "mount -t tmpfs -o size=4k none logs; head -c 4096 /dev/zero >logs/full; '$CMD' doctor"
     says warning place 'hardly any room'

@@ -401,6 +401,15 @@ rank() { # RANK VERSION [LINE...]
     touch -h -d '+6 days' whichcudnn-n-5-5.jsonl
     run -0 report
     [[ $output == *"whichcudnn-n-2-2.jsonl ("* ]]
+    # Where the library puts them by itself; a directory that another user made is none.
+    mkdir ../temporary/whichcudnn-77 ../elsewhere
+    cp whichcudnn-n-2-2.jsonl ../temporary/whichcudnn-77/whichcudnn-n-6-6.jsonl
+    touch -d '+7 days' ../temporary/whichcudnn-77/whichcudnn-n-6-6.jsonl
+    cp whichcudnn-n-2-2.jsonl ../elsewhere/whichcudnn-n-7-7.jsonl
+    touch -d '+8 days' ../elsewhere/whichcudnn-n-7-7.jsonl
+    ln -s ../elsewhere ../temporary/whichcudnn-78
+    run -0 report
+    [[ $output == *"temporary/whichcudnn-77/whichcudnn-n-6-6.jsonl ("* ]]
 }
 
 @test "without a log, and none there: that, where it was looked for, and status 3" {

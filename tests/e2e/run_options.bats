@@ -43,6 +43,21 @@ make_host() {
     done
 }
 
+# ---- --log ----
+
+@test "--log /dev/null: all is said, and no log is left" {
+    make_host
+    for place in --log=/dev/null --quiet; do
+        WHICHCUDNN_LOG=/dev/null run -1 --separate-stderr run_it "$place" --fail-on error \
+            --verdict-file verdict --expect '>=9.8,<10' -- ./host version
+        [[ $(cat verdict) == "error: "*"9.8"* && $(cat verdict) != *log* ]]
+        [[ $place == --quiet && -z $stderr ]] ||
+            [[ $stderr == *"error: "*"9.1.0"*"9.8"* && $stderr != *"  log "* ]]
+        is "$(find . -name '*.jsonl*' -o -name 'whichcudnn-*')" ''
+    done
+    is "$(find /dev -maxdepth 1 -name 'null?*')" ''
+}
+
 # ---- --fail-on ----
 
 @test "--fail-on: 1 where the command gave 0, its own status else" {

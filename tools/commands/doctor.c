@@ -315,8 +315,12 @@ static void check_place(struct checks *c) {
     if (named && *named)
         log_place_read(&place, named);
     else
-        log_place_choose(&place, NULL);
-    if (!place.directory)
+        log_place_of_library(&place);
+    if (log_place_is_none(&place))
+        checks_add(c, "place", CHECK_WARNING,
+                   must_copy("WHICHCUDNN_LOG=/dev/null: no log is written"),
+                   must_copy("unset WHICHCUDNN_LOG"));
+    else if (!place.directory)
         checks_add(c, "place", CHECK_OK,
                    must_format("%s: each process has its own directory", place.value), NULL);
     else if (!log_place_is_good(&place))
@@ -329,7 +333,9 @@ static void check_place(struct checks *c) {
                    must_format("%s: hardly any room is left", place.directory),
                    must_copy("make room, or set WHICHCUDNN_LOG to another directory"));
     else
-        checks_add(c, "place", CHECK_OK, must_format("%s can be written", place.directory), NULL);
+        checks_add(c, "place", CHECK_OK,
+                   must_format("%s can be written", place.named ? place.directory : place.value),
+                   NULL);
     log_place_end(&place);
 }
 

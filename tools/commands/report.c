@@ -35,7 +35,8 @@ static const struct usage usage = {
              "Reads logs of libwhichcudnn.so and says which cuDNN each process got, from\n"
              "where, and what does not match. LOG is a log, a lock, or a directory: then each\n"
              "whichcudnn-*.jsonl in it. Several are told together: who agrees, what differs.\n"
-             "Without LOG: your newest one in $WHICHCUDNN_LOG, here, in $TMPDIR and /tmp.\n\n",
+             "Without LOG: your newest one in $WHICHCUDNN_LOG, here, in $TMPDIR and /tmp, and\n"
+             "in whichcudnn-UID below those two, where the library puts logs by itself.\n\n",
     .options = rows,
     .end = "Exit status: 0 nothing wrong, 1 errors found, 2 usage or unreadable, 3 nothing\n"
            "observed.\n",

@@ -10,8 +10,10 @@
 #include "command.h"
 #include "core/version/version.h"
 #include "options.h"
+#include "tools/probe/trial.h"
 #include "tools/run/outcome.h"
 #include "tools/run/run_end.h"
+#include "tools/util/memory.h"
 
 static const char *log_given, *expected, *verdict_file;
 static enum wc_severity fail_on, stop_on; /* NONE: not at all */
@@ -154,6 +156,19 @@ static int finish(struct run *run) {
     return status;
 }
 
+/* Also where no log is wanted something has to be read at the end. */
+static void choose_place(struct log_place *place) {
+    char *directory;
+
+    log_place_choose(place, log_given);
+    if (!log_place_is_none(place) || !(directory = trial_directory()))
+        return;
+    log_place_end(place);
+    log_place_choose(place, directory);
+    place->passing = true;
+    free(directory);
+}
+
 static int run_command(char **command, const char *shim) {
     struct environment environment = {preload_list(getenv("LD_PRELOAD"), shim), NULL, expected,
                                       false};
@@ -165,7 +180,7 @@ static int run_command(char **command, const char *shim) {
                       .colour = options.colour};
     int answer = 126;
 
-    log_place_choose(&run.place, log_given);
+    choose_place(&run.place);
     environment.log = run.place.value;
     environment.silent = run.quiet || log_place_is_good(&run.place);
     run.live.place = &run.place;
@@ -177,6 +192,8 @@ static int run_command(char **command, const char *shim) {
     if (start_and_wait(&run, command, &environment))
         answer = finish(&run);
     run_monitor_end(&run.live);
+    if (run.place.passing)
+        trial_directory_end(must_copy(run.place.directory));
     log_place_end(&run.place);
     free(environment.preload);
     return answer;

@@ -8,8 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/base.h"
 #include "tools/run/preload.h"
 #include "tools/util/memory.h"
+
+#define OWN_PREFIX "whichcudnn-" /* of files and directories */
 
 struct search {
     char *found, *looked;
@@ -43,7 +46,7 @@ static void note_place(struct search *s, const char *directory) {
 
 /* A name that the user gave; else the shim's own. */
 static bool is_whole_name(const char *prefix) {
-    return *prefix && strcmp(prefix, "whichcudnn-") != 0;
+    return *prefix && strcmp(prefix, OWN_PREFIX) != 0;
 }
 
 static void look_into(struct search *s, const char *directory, const char *prefix) {
@@ -61,6 +64,28 @@ static void look_into(struct search *s, const char *directory, const char *prefi
         closedir(d);
 }
 
+/* `run` puts logs there where it can put them nowhere else; the library into directories of the
+ * user's own (log.c of the shim). */
+static void look_below(struct search *s, const char *temporary) {
+    DIR *d = temporary ? opendir(temporary) : NULL;
+    struct dirent *entry;
+    struct stat facts;
+    char *path;
+
+    look_into(s, temporary, OWN_PREFIX);
+    while (d && (entry = readdir(d))) {
+        if (strncmp(entry->d_name, OWN_PREFIX, strlen(OWN_PREFIX)) != 0 ||
+            !wc_is_digit(entry->d_name[strlen(OWN_PREFIX)]))
+            continue;
+        path = must_format("%s/%s", temporary, entry->d_name);
+        if (lstat(path, &facts) == 0 && S_ISDIR(facts.st_mode) && facts.st_uid == getuid())
+            look_into(s, path, OWN_PREFIX);
+        free(path);
+    }
+    if (d)
+        closedir(d);
+}
+
 char *newest_log(char **looked) {
     const char *given = getenv("WHICHCUDNN_LOG");
     struct search s = {NULL, NULL, {0, 0}};
@@ -71,9 +96,9 @@ char *newest_log(char **looked) {
         look_into(&s, place.directory, place.prefix);
         log_place_end(&place);
     }
-    look_into(&s, ".", "whichcudnn-");
-    look_into(&s, getenv("TMPDIR"), "whichcudnn-");
-    look_into(&s, "/tmp", "whichcudnn-");
+    look_into(&s, ".", OWN_PREFIX);
+    look_below(&s, getenv("TMPDIR"));
+    look_below(&s, "/tmp");
     *looked = s.looked;
     return s.found;
 }

@@ -132,6 +132,7 @@ static char *absolute(const char *path) {
     return whole;
 }
 
+/* Whoever runs a command looks where they are. */
 static char *default_place(void) {
     char *here = getcwd(NULL, 0);
     const char *temporary = getenv("TMPDIR");
@@ -172,6 +173,7 @@ static void split(struct log_place *place) {
 }
 
 void log_place_choose(struct log_place *place, const char *given) {
+    place->passing = false;
     if (!given)
         given = getenv("WHICHCUDNN_LOG");
     place->named = given && *given;
@@ -179,18 +181,42 @@ void log_place_choose(struct log_place *place, const char *given) {
     if (place->named)
         make_directory(place->value);
     split(place);
+    if (log_place_is_none(place))
+        return;
     if (place->directory && !log_place_is_good(place))
         complain("%s: logs cannot be written here", place->directory);
 }
 
+static bool is_own_directory(const char *path) {
+    struct stat facts;
+
+    return lstat(path, &facts) == 0 && S_ISDIR(facts.st_mode) && facts.st_uid == geteuid() &&
+           !(facts.st_mode & 022);
+}
+
+void log_place_of_library(struct log_place *place) {
+    const char *other = getenv("TMPDIR");
+    const char *temporary = can_write_in("/tmp") || !other ? "/tmp" : other;
+
+    place->named = place->passing = false;
+    place->value = must_format("%s/whichcudnn-%u", temporary, (unsigned)geteuid());
+    place->directory = must_copy(is_own_directory(place->value) ? place->value : temporary);
+    place->prefix = must_copy("whichcudnn-");
+}
+
 void log_place_read(struct log_place *place, const char *given) {
     place->named = true;
+    place->passing = false;
     place->value = absolute(given);
     split(place);
 }
 
+bool log_place_is_none(const struct log_place *place) {
+    return strcmp(place->value, "/dev/null") == 0;
+}
+
 bool log_place_is_good(const struct log_place *place) {
-    return can_write_in(place->directory);
+    return !log_place_is_none(place) && can_write_in(place->directory);
 }
 
 void log_place_end(struct log_place *place) {

@@ -23,12 +23,18 @@ struct log_place {
     char *directory; /* where the files will be; NULL: cannot be told from value */
     char *prefix;    /* how their names begin */
     bool named;      /* by the user; else it is a default */
+    bool passing;    /* no log is to be left there */
 };
 /* given: --log, NULL: none; then $WHICHCUDNN_LOG, the working directory, $TMPDIR, /tmp. A name with
  * a slash at its end is made a directory. */
 void log_place_choose(struct log_place *place, const char *given);
+/* Where the library puts logs of its own accord: a directory below /tmp, else below $TMPDIR, which
+ * it makes; `directory` is what is there of it. */
+void log_place_of_library(struct log_place *place);
 /* The same place, for looking only: nothing is made or complained of. */
 void log_place_read(struct log_place *place, const char *given);
+/* /dev/null: no log is wanted. */
+bool log_place_is_none(const struct log_place *place);
 /* Its files can be made, as far as is known. */
 bool log_place_is_good(const struct log_place *place);
 void log_place_end(struct log_place *place);

@@ -104,7 +104,7 @@ static void print_end(const struct run *run, const struct report *r) {
         print_format(stderr, "  ended    %s\n", ending);
     if (log->stack.outcome.reason)
         print_format(stderr, "  mind     %s\n", log->stack.outcome.reason);
-    if (log->path[0])
+    if (log->path[0] && !run->place.passing)
         print_format(stderr, "  log      %s\n", log->path);
     free(ending);
 }
@@ -187,7 +187,7 @@ static void write_verdict(const struct run *run, char *text, size_t n) {
         close(fd);
 }
 
-static void print_verdict(FILE *to, const struct report *r) {
+static void print_verdict(const struct run *run, FILE *to, const struct report *r) {
     const struct wc_fix *fix = r->findings.n > 0 ? r->findings.p[0].fix.p : NULL;
     char *ending = report_ending(r);
 
@@ -197,7 +197,7 @@ static void print_verdict(FILE *to, const struct report *r) {
         print_format(to, "; fix: %s", fix->command ? fix->command : fix->text);
     if (ended_within(&r->source->stack))
         print_format(to, "; ended %s", ending);
-    if (r->source->path[0])
+    if (r->source->path[0] && !run->place.passing)
         print_format(to, "; log: %s", r->source->path);
     fputc('\n', to);
     free(ending);
@@ -212,7 +212,7 @@ static void leave_verdict(const struct run *run, const struct report *worst, con
     if (!to)
         return;
     if (worst)
-        print_verdict(to, worst);
+        print_verdict(run, to, worst);
     else
         print_format(to, "%s\n", text);
     if (fclose(to) == 0)

@@ -122,7 +122,9 @@ static void print(struct run_monitor *l, const struct source *log,
     if (f->fix.n > 0)
         print_format(stderr, "  fix      %s\n",
                      f->fix.p[0].command ? f->fix.p[0].command : f->fix.p[0].text);
-    print_format(stderr, "  more     whichcudnn explain %s\n  log      %s\n", f->id, log->path);
+    print_format(stderr, "  more     whichcudnn explain %s\n", f->id);
+    if (!l->place->passing)
+        print_format(stderr, "  log      %s\n", log->path);
 }
 
 static void consider(struct run_monitor *l, const struct source *log,
