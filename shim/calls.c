@@ -290,13 +290,20 @@ static void resolve_lazy(const struct call *c) {
         slots_emit_resolved(host, library, watched[c->row].name);
 }
 
-static bool is_new_failure(struct instance *in, int64_t status) {
-    for (unsigned i = 0; i < in->failures; i++)
+/* Also without the lock. */
+static bool is_told(const struct instance *in, int64_t status) {
+    unsigned told = __atomic_load_n(&in->failures, __ATOMIC_ACQUIRE);
+    for (unsigned i = 0; i < told; i++)
         if (in->failure[i] == (short)status)
-            return false;
-    if (in->failures == FAILURE_KINDS)
+            return true;
+    return told == FAILURE_KINDS;
+}
+
+static bool is_new_failure(struct instance *in, int64_t status) {
+    if (is_told(in, status))
         return false;
-    in->failure[in->failures++] = (short)status;
+    in->failure[in->failures] = (short)status;
+    __atomic_store_n(&in->failures, in->failures + 1, __ATOMIC_RELEASE);
     return true;
 }
 
@@ -328,7 +335,8 @@ static void after(const struct call *c, int64_t value) {
 }
 
 static void heed_call_after(const struct call *c, int64_t value) {
-    if (!thread_enter())
+    bool heeded_yet = __atomic_load_n(&c->in->fast, __ATOMIC_ACQUIRE) == 0 || c->in->slot;
+    if ((!heeded_yet && is_told(c->in, value)) || !thread_enter())
         return;
     if (state_take()) {
         after(c, value);

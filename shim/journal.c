@@ -196,6 +196,7 @@ void journal_open(void) {
         log_note_standard_error();
     opened_by = self_process();
     seq = 0;
+    memory_make_room();
     /* Without a place for the file the findings still go to standard error. */
     __atomic_store_n(&open_for, opened_by, __ATOMIC_RELAXED);
     create_log();

@@ -11,22 +11,23 @@ static _Alignas(16) unsigned char first_chunk[16 << 10];
 static unsigned char *chunk = first_chunk;
 static size_t chunk_left = sizeof first_chunk, taken_in_all;
 
+static bool take_chunk(size_t size) {
+    void *fresh = taken_in_all + size > MEMORY_MOST ? NULL : sys_map(size);
+    if (!fresh)
+        return false;
+    taken_in_all += size;
+    chunk = fresh;
+    chunk_left = size;
+    return true;
+}
+
 static void *more(void *owner, size_t n) {
     (void)owner;
     if (n > MEMORY_MOST)
         return NULL;
     n = (n + 15) & ~(size_t)15;
-    if (n > chunk_left) {
-        size_t size = n > CHUNK ? (n + 4095) & ~(size_t)4095 : CHUNK;
-        if (taken_in_all + size > MEMORY_MOST)
-            return NULL;
-        void *fresh = sys_map(size);
-        if (!fresh)
-            return NULL;
-        taken_in_all += size;
-        chunk = fresh;
-        chunk_left = size;
-    }
+    if (n > chunk_left && !take_chunk(n > CHUNK ? (n + 4095) & ~(size_t)4095 : CHUNK))
+        return NULL;
     void *p = chunk;
     chunk += n;
     chunk_left -= n;
@@ -58,4 +59,10 @@ void *memory_scratch_diagnose(void) {
 void *memory_scratch_search(void) {
     static void *kept;
     return scratch(&kept, WC_SEARCH_SCRATCH);
+}
+
+void memory_make_room(void) {
+    memory_scratch_diagnose();
+    if (chunk_left < CHUNK / 2)
+        take_chunk(CHUNK);
 }

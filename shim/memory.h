@@ -11,6 +11,8 @@
 extern struct wc_arena memory_arena;
 #define MEMORY_MOST ((size_t)64 << 20)
 
+/* Room for what a usual log still takes: a sandbox may refuse it later. */
+void memory_make_room(void);
 /* Begins a new piece: what was being taken when the process forked may be half taken. */
 void memory_forget(void);
 

@@ -53,7 +53,8 @@ struct object *objects_get(size_t i) {
 }
 
 struct object *objects_at(uintptr_t address) {
-    for (size_t i = 0; i < object_count; i++)
+    size_t n = __atomic_load_n(&object_count, __ATOMIC_ACQUIRE);
+    for (size_t i = 0; i < n; i++)
         if (objects[i]->mapped && address - objects[i]->low < objects[i]->high - objects[i]->low)
             return objects[i];
     return NULL;
@@ -274,7 +275,8 @@ static struct object *new_object(const struct dl_phdr_info *info, const struct w
         journal_unobserved("further objects", "there is no room for more", NULL);
         return NULL;
     }
-    objects[object_count++] = o;
+    objects[object_count] = o;
+    __atomic_store_n(&object_count, object_count + 1, __ATOMIC_RELEASE);
     o->number = journal_new_object();
     o->asked_version = WC_VERSION_NONE;
     o->program = !info->dlpi_name || !info->dlpi_name[0];

@@ -46,7 +46,8 @@ struct object {
     int64_t mtime;
 };
 
-/* The relevant, mapped object that an address lies in, NULL if there is none. */
+/* The relevant, mapped object that an address lies in, NULL if there is none. Also without the
+ * lock, for what never changes of it. */
 struct object *objects_at(uintptr_t address);
 struct object *objects_number(int64_t number);
 /* The i-th relevant object, mapped or not; NULL past the last. */

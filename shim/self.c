@@ -86,9 +86,14 @@ static bool is_anothers_memory(const struct page *p) {
            look_into_proc(0) >= 0;
 }
 
+/* Once for each hook: none begins in one process and ends in another. */
 bool self_enter(void) {
     struct page *p = __atomic_load_n(&page, __ATOMIC_ACQUIRE);
     if (!p)
         p = make_page();
-    return self_process() ? !is_anothers_memory(p) : begin_process(p);
+    if (!self_process())
+        return begin_process(p);
+    if (!this_thread.inside || !this_thread.entered)
+        this_thread.entered = !is_anothers_memory(p);
+    return this_thread.entered;
 }

@@ -11,6 +11,7 @@
 struct thread {
     unsigned tid_of; /* process (self.h) in which this is its number; 0: not asked yet */
     int tid;
+    bool entered;     /* self_enter said yes within this hook */
     uintptr_t inside; /* frame of the hook that is active, 0: none. What that calls is passed on */
     bool searching;   /* for the next definition: a dl_iterate_phdr of the host may ask, too */
     unsigned holds;   /* of signals (signals.h); then whether the kernel did so, and what was */
@@ -47,6 +48,7 @@ static inline bool thread_enter(void) {
     if (this_thread.inside) /* what that hook was about to look at is still to be looked at */
         this_thread.loads_since_rescan = true;
     thread_note();
+    this_thread.entered = false;
     this_thread.inside = here;
     __asm__ volatile("" ::: "memory"); /* a signal handler of this thread must see it */
     return true;
