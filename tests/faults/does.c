@@ -429,6 +429,14 @@ static void refuse_one(const char *what) { /* refuse=NUMBER:ERRNO, or refuse=all
 /* ---- other processes ---- */
 
 /* A command without the preload. */
+/* Without an end of its own. */
+static void leave(const char *unused) {
+    (void)unused;
+    report("leaves\n");
+    report_end();
+    _exit(0);
+}
+
 static void shell(const char *command) {
     char *arguments[] = {"sh", "-c", (char *)command, NULL};
     char *environment[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL};
@@ -601,6 +609,7 @@ static const struct step {
     {"process", set_process},
     {"strict", strict},
     {"refuse", refuse_one},
+    {"leave", leave},
     {"sh", shell},
     {"fork", go_on_in_child},
     {"both", both},

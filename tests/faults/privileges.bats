@@ -31,8 +31,8 @@ steps=(descriptors open="$WC_BUILD/faults/set/libcudnn.so.9" version create desc
 
 # ---- system calls: the list of docs/limits.md, for x86-64 ----
 
-published() {
-    sed -n '/^## System calls/,/^## Sizes/s/^| \(`[^|]*\)|.*/\1/p' "$WC_ROOT/docs/limits.md" |
+published() { # [NEEDED_FOR]: those needed for that, else all
+    sed -n "/^## System calls/,/^## Sizes/s/^| \(\`[^|]*\)|.*| ${1:-.*} |\$/\1/p" "$WC_ROOT/docs/limits.md" |
         grep -o '[a-z0-9_]*'
 }
 number() { # NAME...
@@ -49,8 +49,7 @@ published_numbers() {
 refused() { # CALL
     case $1 in
     openat | close | fstat) echo none ;;                                # no file without these
-    write | rt_sigprocmask | rt_sigpending | rt_sigtimedwait) echo none ;; # no line
-    getpid) echo none ;;                                                # whose lock, whose log?
+    write | rt_sigprocmask) echo none ;; # no line
     mprotect) echo whole '.kind == "unobserved" and .why == "its page cannot be written"' ;;
     getppid) echo whole '.kind == "process" and .parent_pid == null' ;;
     getcwd) echo whole '.kind == "process" and .directory == null' ;;
@@ -59,7 +58,6 @@ refused() { # CALL
     newfstatat) echo whole '.kind == "object" and .role == "facade" and .inode == null' ;;
     pread64) echo whole '.kind == "machine" and .operating_system == null' ;;
     getdents64) echo whole '.kind == "machine" and .gpu_devices == null' ;;
-    clock_gettime) echo whole '.kind == "call" and .time == 0' ;;
     gettid) echo whole '.kind == "call" and .tid == .pid' ;;
     *) echo whole '.kind == "summary" and .dropped == 0' ;;
     esac
@@ -139,6 +137,10 @@ made_by_shim() { python3 "$WC_ROOT/tests/faults/calls_made.py" "$1" /libwhichcud
         ! made_by_shim both.trace | grep -qx nanosleep || break
     done
     traced full.trace "$FAULTS/does" limit=FSIZE:2000 signal=XFSZ:ign "${usual[@]}"
+    traced none.trace "$FAULTS/does" limit=FSIZE:0 signal=XFSZ:ign "${usual[@]}"
+    variables=(WHICHCUDNN_LOG=)
+    traced default.trace "$FAULTS/does" "${usual[@]}"
+    rm -f "/tmp/whichcudnn-$(id -u)/whichcudnn-$(uname -n)-$(sed -n '$s/ .*//p' default.trace)-"*
     variables=(WHICHCUDNN_RUN_PID=1)
     # shellcheck disable=SC2016
     traced nothing.trace sh -c 'WHICHCUDNN_RUN_PID=$$ exec "$0" time' "$FAULTS/does"
@@ -154,8 +156,35 @@ int main(int argc, char **argv) {
 }
 END
     preload='' traced rights.trace "$work/opens" "$SHIM"
+    # And without /proc: nobody tells where the kernel's clock is.
+    # shellcheck disable=SC2016
+    preload='' traced clock.trace sh -c 'WHICHCUDNN_RUN_PID=$$ exec "$0" "$1"' "$work/opens" "$SHIM"
     for trace in ./*.trace; do made_by_shim "$trace"; done | sort -u >made
     diff <(published | sort) made
+}
+
+# ---- what is needed after the first facts ----
+
+# cuDNN 7, whose functions load no further library.
+seven=$WC_BUILD/faults/copies7/1/libcudnn.so.7
+facts=(open="$seven" version create sym=cudnnNo)
+facts_told=('version 7605 errno 77' 'create 1 errno 77')
+
+@test "seccomp: after the first facts a line of the log needs four calls" {
+    is "$(published 'a line' | sort | commas)" close,openat,rt_sigprocmask,write
+    # shellcheck disable=SC2046
+    does "${facts[@]}" refuse="beyond:$(number $(published 'a line') | commas)" \
+        "${facts[@]:1}" call=cudnnGetCudartVersion sym=cudnnNoneEither signals
+    said "${facts_told[@]}" "${facts_told[@]}" 'call 0 errno 77'
+    log_tells "$log" "${whole[@]}" 'cudnnGetCudartVersion before' 'cudnnGetCudartVersion after'
+    is "$(records failure "$log" | jq -r .function)" "$(printf '%s\n' cudnnNo cudnnNo cudnnNoneEither)"
+    is "$(field summary dropped "$log")" 0
+    without_gap "$log"
+    # With one of them missing it is killed.
+    # shellcheck disable=SC2046
+    run_host shimmed "$SHIM" "$FAULTS/does" "${facts[@]}" \
+        refuse="beyond:$(number $(published 'a line' | grep -vx write) | commas)" call=cudnnGetCudartVersion
+    is "$(cat shimmed.status)" $((128 + 31)) # SIGSYS
 }
 
 # ---- filters on the whole process ----
