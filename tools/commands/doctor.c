@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <gnu/libc-version.h>
 #include <jansson.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,6 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "checks.h"
 #include "command.h"
 #include "core/model/names.h"
 #include "core/records/process.h"
@@ -24,6 +24,7 @@
 #include "tools/probe/gpus.h"
 #include "tools/probe/trial.h"
 #include "tools/run/preload.h"
+#include "tools/util/terminal.h"
 
 #ifdef __aarch64__
 #define OWN_MACHINE EM_AARCH64
@@ -58,40 +59,96 @@ static const struct usage usage = {
     .most = -1,
 };
 
-/* ---- the library ---- */
+/* ---- what was found out, a line each ---- */
 
-static bool check_architecture(struct checks *c, const char *shim) {
-    struct elf_file *file;
-    struct disk disk;
-    char *text = NULL;
+enum check_state { CHECK_OK, CHECK_WARNING, CHECK_ERROR };
 
-    disk_begin(&disk, NULL);
-    file = elf_file_open(&disk, shim, true);
-    if (!file)
-        text = must_format("%s cannot be read: %s", shim, strerror(errno));
-    else if (file->error != WC_ELF_OK)
-        text = must_format("%s is no library of 64 bits, or is cut off", shim);
-    else if (file->image.machine != OWN_MACHINE)
-        text = must_format("%s is for another processor than this one, " OWN_NAME, shim);
-    elf_file_close(file);
-    disk_end(&disk);
-    if (text)
-        checks_add(c, "library", CHECK_ERROR, text,
-                   must_copy("install the whichcudnn that is built for this computer"));
-    return !text;
+struct check {
+    enum check_state state;
+    const char *name, *fix; /* constants; fix: NULL where nothing is to be done */
+    char *text;
+};
+
+struct checks { /* all zero: none yet */
+    struct check *p;
+    size_t n;
+};
+
+static void __attribute__((format(printf, 5, 6)))
+add(struct checks *c, const char *name, enum check_state state, const char *fix, const char *format,
+    ...) {
+    va_list args;
+
+    c->p = must_grow(c->p, (c->n + 1) * sizeof(*c->p));
+    va_start(args, format);
+    c->p[c->n++] = (struct check){state, name, fix, must_format_list(format, args)};
+    va_end(args);
 }
+
+static enum check_state worst_of(const struct checks *c) {
+    enum check_state worst = CHECK_OK;
+
+    for (size_t i = 0; i < c->n; i++)
+        if (c->p[i].state > worst)
+            worst = c->p[i].state;
+    return worst;
+}
+
+static const char *const words[] = {"ok", "warning", "error"};
+
+static void print_checks(const struct checks *c) {
+    static const enum paint paints[] = {PAINT_OK, PAINT_WARNING, PAINT_ERROR};
+
+    for (size_t i = 0; i < c->n; i++) {
+        const struct check *k = &c->p[i];
+        printf("%s%-7s%s  %-12s  ", paint_begin(options.colour, paints[k->state]), words[k->state],
+               paint_end(options.colour), k->name);
+        print_format(stdout, "%s\n", k->text);
+        if (k->fix)
+            printf("%23s%s\n", "", k->fix);
+    }
+}
+
+static void print_json(const struct checks *c) {
+    static const char *const verdicts[] = {"ok", "warnings", "errors"};
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < c->n; i++)
+        json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:s?}", "name", c->p[i].name,
+                                              "state", words[c->p[i].state], "text",
+                                              text_to_json(c->p[i].text), "fix", c->p[i].fix));
+    json_print(stdout, json_pack("{s:s, s:o}", "verdict", verdicts[worst_of(c)], "checks", list));
+}
+
+/* ---- the library ---- */
 
 /* NULL: there is none that could be preloaded. The caller frees. */
 static char *check_library(struct checks *c) {
+    static const char other[] = "install the whichcudnn that is built for this computer";
     char *trouble, *shim = preload_search_shim(&trouble);
+    size_t before = c->n;
+    struct elf_file *file;
+    struct disk disk;
 
     if (trouble) {
-        checks_add(c, "library", CHECK_ERROR, trouble,
-                   must_copy("make install, or set WHICHCUDNN_SHIM to its path"));
+        add(c, "library", CHECK_ERROR, "make install, or set WHICHCUDNN_SHIM to its path", "%s",
+            trouble);
+        free(trouble);
         return NULL;
     }
-    if (check_architecture(c, shim)) {
-        checks_add(c, "library", CHECK_OK, must_copy(shim), NULL);
+    disk_begin(&disk, NULL);
+    file = elf_file_open(&disk, shim, true);
+    if (!file)
+        add(c, "library", CHECK_ERROR, other, "%s cannot be read: %s", shim, strerror(errno));
+    else if (file->error != WC_ELF_OK)
+        add(c, "library", CHECK_ERROR, other, "%s is no library of 64 bits, or is cut off", shim);
+    else if (file->image.machine != OWN_MACHINE)
+        add(c, "library", CHECK_ERROR, other,
+            "%s is for another processor than this one, " OWN_NAME, shim);
+    elf_file_close(file);
+    disk_end(&disk);
+    if (c->n == before) {
+        add(c, "library", CHECK_OK, NULL, "%s", shim);
         return shim;
     }
     free(shim);
@@ -127,7 +184,7 @@ struct tried {
     bool awake; /* it wrote a log */
     bool has_libcuda;
     char *version; /* of the library, as that log says; NULL: it does not */
-    char *words;   /* the loader's, on standard error */
+    char *words;   /* the loader's, on standard error; NULL: none */
 };
 
 static void read_trial_log(struct tried *t, const char *path) {
@@ -142,19 +199,20 @@ static void read_trial_log(struct tried *t, const char *path) {
     logs_end(&logs);
 }
 
-static void try_preload(struct tried *t, const char *preload, char *directory) {
+static void try_preload(struct tried *t, const char *preload, const char *directory) {
     char *arguments[] = {"whichcudnn", "doctor", "--child", NULL};
     char *log = must_format("%s/log.jsonl", directory);
     struct small_child child = {preload, log};
     struct trial trial = {
         .arguments = arguments, .prepare = set_environment, .arg = &child, .patience = PATIENCE};
+    size_t n;
 
     memset(t, 0, sizeof(*t));
     unlink(log);
     if (trial_run(&trial)) {
         t->has_libcuda = strstr(trial.output, "libcuda found") != NULL;
-        t->words = must_copy(trial.errors);
-        t->words[strcspn(t->words, "\n")] = '\0';
+        n = strcspn(trial.errors, "\n");
+        t->words = n > 0 ? must_format("%.*s", (int)n, trial.errors) : NULL;
         read_trial_log(t, log);
         trial_end(&trial);
     }
@@ -166,37 +224,34 @@ static void tried_end(struct tried *t) {
     free(t->words);
 }
 
-static void emit_refused(struct checks *c, const struct tried *t, const char *shim,
-                         char *directory) {
+static void check_refused(struct checks *c, const struct tried *t, const char *shim,
+                          const char *directory) {
     struct tried alone;
 
     try_preload(&alone, shim, directory);
     if (alone.awake)
-        checks_add(c, "preload", CHECK_ERROR,
-                   must_copy("it is not awake behind what LD_PRELOAD holds already"),
-                   must_copy("take the others out of LD_PRELOAD, one by one, to see which it is"));
-    else if (t->words && *t->words)
-        checks_add(c, "preload", CHECK_ERROR, must_format("a small child had none: %s", t->words),
-                   must_copy("install the whichcudnn that is built for this computer"));
+        add(c, "preload", CHECK_ERROR,
+            "take the others out of LD_PRELOAD, one by one, to see which it is",
+            "it is not awake behind what LD_PRELOAD holds already");
+    else if (t->words)
+        add(c, "preload", CHECK_ERROR, "install the whichcudnn that is built for this computer",
+            "a small child had none: %s", t->words);
     else
-        checks_add(c, "preload", CHECK_ERROR,
-                   must_copy("a small child that was started with it wrote no log"),
-                   must_copy("is this command itself of glibc, and is its environment handed on?"));
+        add(c, "preload", CHECK_ERROR,
+            "is this command itself of glibc, and is its environment handed on?",
+            "a small child that was started with it wrote no log");
     tried_end(&alone);
 }
 
-static void report_tried(struct checks *c, const struct tried *t) {
+static void check_awake(struct checks *c, const struct tried *t) {
     if (t->version && strcmp(t->version, WHICHCUDNN_VERSION) != 0)
-        checks_add(c, "preload", CHECK_WARNING,
-                   must_format("the library is whichcudnn %s, the command %s", t->version,
-                               WHICHCUDNN_VERSION),
-                   must_copy("install both from one release"));
+        add(c, "preload", CHECK_WARNING, "install both from one release",
+            "the library is whichcudnn %s, the command " WHICHCUDNN_VERSION, t->version);
     else
-        checks_add(c, "preload", CHECK_OK,
-                   must_copy("LD_PRELOAD is honoured: a small child wrote a log"), NULL);
-    if (t->words && *t->words)
-        checks_add(c, "preload", CHECK_WARNING, must_format("the loader says: %s", t->words),
-                   must_copy("it would say so in each process"));
+        add(c, "preload", CHECK_OK, NULL, "LD_PRELOAD is honoured: a small child wrote a log");
+    if (t->words)
+        add(c, "preload", CHECK_WARNING, "it would say so in each process", "the loader says: %s",
+            t->words);
 }
 
 static void check_preload(struct checks *c, const char *shim, bool *has_libcuda) {
@@ -204,18 +259,17 @@ static void check_preload(struct checks *c, const char *shim, bool *has_libcuda)
     struct tried t;
 
     if (!directory) {
-        checks_add(c, "preload", CHECK_WARNING,
-                   must_format("not tried, no directory can be made: %s", strerror(errno)),
-                   must_copy("set TMPDIR to a directory that can be written"));
+        add(c, "preload", CHECK_WARNING, "set TMPDIR to a directory that can be written",
+            "not tried, no directory can be made: %s", strerror(errno));
         return;
     }
     list = preload_list(getenv("LD_PRELOAD"), shim);
     try_preload(&t, list, directory);
     *has_libcuda = t.has_libcuda;
     if (t.awake)
-        report_tried(c, &t);
+        check_awake(c, &t);
     else
-        emit_refused(c, &t, shim, directory);
+        check_refused(c, &t, shim, directory);
     tried_end(&t);
     free(list);
     trial_directory_end(directory);
@@ -228,15 +282,13 @@ static void check_preloaded(struct checks *c, const char *one, const char *from,
     char *here = ours ? realpath(one, NULL) : NULL;
 
     if (same_name && here && strcmp(here, ours) != 0)
-        checks_add(c, "others", CHECK_WARNING,
-                   must_format("%s in %s is another copy of %s", one, from, ours),
-                   must_copy("take one of them out: a process would have both"));
+        add(c, "others", CHECK_WARNING, "take one of them out: a process would have both",
+            "%s in %s is another copy of %s", one, from, ours);
     else if (!same_name && one[0] == '/' && access(one, R_OK) != 0)
-        checks_add(c, "others", CHECK_WARNING,
-                   must_format("%s in %s: %s", one, from, strerror(errno)),
-                   must_copy("take it out: the loader complains of it in each process"));
+        add(c, "others", CHECK_WARNING, "take it out: the loader complains of it in each process",
+            "%s in %s: %s", one, from, strerror(errno));
     else if (!same_name)
-        checks_add(c, "others", CHECK_OK, must_format("%s, in %s", one, from), NULL);
+        add(c, "others", CHECK_OK, NULL, "%s, in %s", one, from);
     free(here);
 }
 
@@ -259,52 +311,46 @@ static void check_others(struct checks *c, const char *ours) {
     check_list(c, list, "LD_PRELOAD", ours);
     check_list(c, text, "/etc/ld.so.preload", ours);
     if (c->n == before)
-        checks_add(c, "others", CHECK_OK, must_copy("nothing else is preloaded"), NULL);
+        add(c, "others", CHECK_OK, NULL, "nothing else is preloaded");
     free(list);
 }
 
 /* ---- variables, place, system ---- */
 
-struct variable {
-    const char *name, *values; /* those that it can hold, a space around each */
-};
+/* values: what it can hold, a space around each. */
+static bool is_one_of(const char *values, const char *value) {
+    char *word = must_format(" %s ", value);
+    bool found = strstr(values, word) != NULL;
 
-static bool is_understood(const struct variable *v, const char *value) {
-    struct wc_spec spec;
-    char *word;
-    bool known;
-
-    if (!v->values)
-        return *value && wc_spec_parse(value, strlen(value), &spec);
-    word = must_format(" %s ", value);
-    known = strstr(v->values, word) != NULL;
     free(word);
-    return known;
+    return found;
 }
 
 static void check_variables(struct checks *c) {
-    static const struct variable known[] = {{"WHICHCUDNN_STDERR", " finding all off "},
-                                            {"WHICHCUDNN_CALLS", " on off "},
-                                            {"WHICHCUDNN_ARGV", " 0 1  "},
-                                            {"WHICHCUDNN_DISABLE", " 0 1  "},
-                                            {"WHICHCUDNN_EXPECT", NULL}};
-    const char *disabled = getenv("WHICHCUDNN_DISABLE");
+    static const struct {
+        const char *name, *fix; /* behind whose colon the values are */
+    } known[] = {{"WHICHCUDNN_STDERR", "it takes one of: finding all off "},
+                 {"WHICHCUDNN_CALLS", "it takes one of: on off "},
+                 {"WHICHCUDNN_ARGV", "it takes one of: 0 1  "},
+                 {"WHICHCUDNN_DISABLE", "it takes one of: 0 1  "}};
+    const char *disabled = getenv("WHICHCUDNN_DISABLE"), *version = getenv("WHICHCUDNN_EXPECT");
     size_t before = c->n;
+    struct wc_spec spec;
 
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         const char *value = getenv(known[i].name);
-        if (value && !is_understood(&known[i], value))
-            checks_add(c, "variables", CHECK_WARNING,
-                       must_format("%s=%s is not understood", known[i].name, value),
-                       known[i].values ? must_format("it takes one of:%s", known[i].values)
-                                       : must_copy("it takes a version: 9.1, '>=9.8,<10', 90800"));
+        if (value && !is_one_of(strchr(known[i].fix, ':') + 1, value))
+            add(c, "variables", CHECK_WARNING, known[i].fix, "%s=%s is not understood",
+                known[i].name, value);
     }
+    if (version && !(*version && wc_spec_parse(version, strlen(version), &spec)))
+        add(c, "variables", CHECK_WARNING, "it takes a version: 9.1, '>=9.8,<10', 90800",
+            "WHICHCUDNN_EXPECT=%s is not understood", version);
     if (disabled && strcmp(disabled, "1") == 0)
-        checks_add(c, "variables", CHECK_ERROR,
-                   must_copy("WHICHCUDNN_DISABLE=1: the library does nothing"),
-                   must_copy("unset WHICHCUDNN_DISABLE"));
+        add(c, "variables", CHECK_ERROR, "unset WHICHCUDNN_DISABLE",
+            "WHICHCUDNN_DISABLE=1: the library does nothing");
     if (c->n == before)
-        checks_add(c, "variables", CHECK_OK, must_copy("all understood"), NULL);
+        add(c, "variables", CHECK_OK, NULL, "all understood");
 }
 
 static void check_place(struct checks *c) {
@@ -317,25 +363,20 @@ static void check_place(struct checks *c) {
     else
         log_place_of_library(&place);
     if (log_place_is_none(&place))
-        checks_add(c, "place", CHECK_WARNING,
-                   must_copy("WHICHCUDNN_LOG=/dev/null: no log is written"),
-                   must_copy("unset WHICHCUDNN_LOG"));
+        add(c, "place", CHECK_WARNING, "unset WHICHCUDNN_LOG",
+            "WHICHCUDNN_LOG=/dev/null: no log is written");
     else if (!place.directory)
-        checks_add(c, "place", CHECK_OK,
-                   must_format("%s: each process has its own directory", place.value), NULL);
+        add(c, "place", CHECK_OK, NULL, "%s: each process has its own directory", place.value);
     else if (!log_place_is_good(&place))
-        checks_add(c, "place", CHECK_ERROR,
-                   must_format("%s: logs cannot be written here", place.directory),
-                   must_copy("make it, or set WHICHCUDNN_LOG to another directory"));
+        add(c, "place", CHECK_ERROR, "make it, or set WHICHCUDNN_LOG to another directory",
+            "%s: logs cannot be written here", place.directory);
     else if (statvfs(place.directory, &room) == 0 &&
              room.f_bavail < LITTLE_ROOM / (room.f_frsize ? room.f_frsize : 1))
-        checks_add(c, "place", CHECK_WARNING,
-                   must_format("%s: hardly any room is left", place.directory),
-                   must_copy("make room, or set WHICHCUDNN_LOG to another directory"));
+        add(c, "place", CHECK_WARNING, "make room, or set WHICHCUDNN_LOG to another directory",
+            "%s: hardly any room is left", place.directory);
     else
-        checks_add(c, "place", CHECK_OK,
-                   must_format("%s can be written", place.named ? place.directory : place.value),
-                   NULL);
+        add(c, "place", CHECK_OK, NULL, "%s can be written",
+            place.named ? place.directory : place.value);
     log_place_end(&place);
 }
 
@@ -346,43 +387,36 @@ static void check_system(struct checks *c, const struct wc_machine_record *machi
 
     if (uname(&names) != 0)
         names.release[0] = '\0';
-    checks_add(c, "system", old ? CHECK_ERROR : CHECK_OK,
-               must_format("glibc %s, Linux %s, %s%s%s", release, names.release,
-                           machine->operating_system ? machine->operating_system : OWN_NAME,
-                           machine->container ? ", in a container: " : "",
-                           machine->container ? machine->container : ""),
-               old ? must_copy("2.17 is the oldest glibc that it knows") : NULL);
+    add(c, "system", old ? CHECK_ERROR : CHECK_OK,
+        old ? "2.17 is the oldest glibc that it knows" : NULL, "glibc %s, Linux %s, %s%s%s",
+        release, names.release, machine->operating_system ? machine->operating_system : OWN_NAME,
+        machine->container ? ", in a container: " : "",
+        machine->container ? machine->container : "");
     if (access("/lib/ld-musl-x86_64.so.1", F_OK) == 0 ||
         access("/lib/ld-musl-aarch64.so.1", F_OK) == 0)
-        checks_add(c, "system", CHECK_OK,
-                   must_copy("musl is here, too: nothing is seen in its programs"), NULL);
+        add(c, "system", CHECK_OK, NULL, "musl is here, too: nothing is seen in its programs");
 }
 
 static void check_driver(struct checks *c, const struct wc_machine_record *machine,
                          bool has_libcuda) {
-    static const char no_use[] = "cuDNN can be loaded here, not used; to see which one is loaded "
-                                 "that is enough";
+    long long devices = machine->gpu_devices > 0 ? machine->gpu_devices : 0;
     struct gpus gpus;
 
     if (!machine->driver)
-        checks_add(c, "driver", CHECK_WARNING, must_copy("no NVIDIA kernel module is loaded"),
-                   must_copy(no_use));
+        add(c, "driver", CHECK_WARNING,
+            "cuDNN can be loaded here, not used; to see which one is loaded that is enough",
+            "no NVIDIA kernel module is loaded");
     else if (!has_libcuda)
-        checks_add(c, "driver", CHECK_WARNING,
-                   must_format("kernel module %s, but no libcuda.so.1", machine->driver),
-                   must_copy("start the container with --gpus all, or install the driver's "
-                             "libraries"));
+        add(c, "driver", CHECK_WARNING,
+            "start the container with --gpus all, or install the driver's libraries",
+            "kernel module %s, but no libcuda.so.1", machine->driver);
     else
-        checks_add(c, "driver", CHECK_OK,
-                   must_format("kernel module %s, and libcuda.so.1", machine->driver), NULL);
+        add(c, "driver", CHECK_OK, NULL, "kernel module %s, and libcuda.so.1", machine->driver);
     gpus_ask(&gpus);
     for (size_t i = 0; i < gpus.n; i++)
-        checks_add(c, "gpu", CHECK_OK, must_copy(gpus.name[i]), NULL);
+        add(c, "gpu", CHECK_OK, NULL, "%s", gpus.name[i]);
     if (gpus.n == 0)
-        checks_add(c, "gpu", CHECK_WARNING,
-                   must_format("NVML names none; /dev has %lld",
-                               (long long)(machine->gpu_devices > 0 ? machine->gpu_devices : 0)),
-                   NULL);
+        add(c, "gpu", CHECK_WARNING, NULL, "NVML names none; /dev has %lld", devices);
 }
 
 /* ---- logs ---- */
@@ -392,22 +426,16 @@ static void check_process(struct checks *c, const struct source *log) {
     size_t before = c->n;
 
     for (size_t i = 0; i < s->unobserved.n; i++)
-        checks_add(c, "log", CHECK_WARNING,
-                   must_format("%s: %s: %s", log->path, s->unobserved.p[i].r.what,
-                               s->unobserved.p[i].r.why),
-                   NULL);
+        add(c, "log", CHECK_WARNING, NULL, "%s: %s: %s", log->path, s->unobserved.p[i].r.what,
+            s->unobserved.p[i].r.why);
     if (s->has_summary && s->summary.dropped > 0)
-        checks_add(c, "log", CHECK_WARNING,
-                   must_format("%s: %lld facts or records found no room", log->path,
-                               (long long)s->summary.dropped),
-                   NULL);
+        add(c, "log", CHECK_WARNING, NULL, "%s: %lld facts or records found no room", log->path,
+            (long long)s->summary.dropped);
     if (log->file && log->file->damaged_lines > 0)
-        checks_add(c, "log", CHECK_WARNING,
-                   must_format("%s: %zu lines cannot be read, the first is line %zu", log->path,
-                               log->file->damaged_lines, log->file->damaged[0].line),
-                   NULL);
+        add(c, "log", CHECK_WARNING, NULL, "%s: %zu lines cannot be read, the first is line %zu",
+            log->path, log->file->damaged_lines, log->file->damaged[0].line);
     if (c->n == before)
-        checks_add(c, "log", CHECK_OK, must_format("%s: no trouble", log->path), NULL);
+        add(c, "log", CHECK_OK, NULL, "%s: no trouble", log->path);
 }
 
 static bool check_log(struct checks *c, const char *path) {
@@ -416,7 +444,7 @@ static bool check_log(struct checks *c, const char *path) {
     bool good = logs_read(&logs, path, &trouble);
 
     if (!good)
-        checks_add(c, "log", CHECK_ERROR, must_format("%s: %s", path, trouble), NULL);
+        add(c, "log", CHECK_ERROR, NULL, "%s: %s", path, trouble);
     for (size_t i = 0; i < logs.process_count; i++)
         check_process(c, logs.processes[i]);
     free(trouble);
@@ -424,20 +452,18 @@ static bool check_log(struct checks *c, const char *path) {
     return good;
 }
 
+/* False: one that was named cannot be read. */
 static bool check_logs(struct checks *c, int n, char **paths) {
-    char *looked = NULL, *newest;
+    char *looked = NULL, *newest = n > 0 ? NULL : newest_log(&looked);
     bool good = true;
 
     for (int i = 0; i < n; i++)
         good = check_log(c, paths[i]) && good;
-    if (n > 0)
-        return good;
-    newest = newest_log(&looked);
     if (newest)
         check_log(c, newest);
     free(newest);
     free(looked);
-    return true;
+    return good;
 }
 
 /* ---- all of it ---- */
@@ -464,13 +490,15 @@ static bool check_all(struct checks *c, int n, char **logs) {
 static int doctor(int n, char **logs) {
     struct checks checks = {.n = 0};
     bool all_read = check_all(&checks, n, logs);
-    int answer = checks_worst(&checks) == CHECK_ERROR ? EXIT_ERRORS_FOUND : EXIT_NOTHING_WRONG;
+    int answer = worst_of(&checks) == CHECK_ERROR ? EXIT_ERRORS_FOUND : EXIT_NOTHING_WRONG;
 
     if (options.json)
-        json_print(stdout, checks_json(&checks));
+        print_json(&checks);
     else
-        checks_print(&checks, options.colour);
-    checks_end(&checks);
+        print_checks(&checks);
+    for (size_t i = 0; i < checks.n; i++)
+        free(checks.p[i].text);
+    free(checks.p);
     return all_read ? answer : EXIT_USAGE;
 }
 
