@@ -41,12 +41,6 @@ static const struct usage usage = {
     .arguments = "a lock and one log or process",
 };
 
-struct checked {
-    const struct source *source;
-    struct report report;
-    struct comparison drift, not_loaded;
-};
-
 /* ---- what counts ---- */
 
 static bool was_refused(const struct wc_stack *s, const char *name) {
@@ -58,7 +52,7 @@ static bool was_refused(const struct wc_stack *s, const char *name) {
     return false;
 }
 
-/* Parts and cuda_dependencies are loaded when the first call wants them: a short run has fewer. */
+/* Parts and CUDA libraries are loaded when the first call wants them: a short run has fewer. */
 static bool is_loaded_late(const struct wc_stack *lock, const char *name) {
     for (size_t i = 0; i < lock->objects.n; i++) {
         const struct wc_object_record *o = &lock->objects.p[i].r;
@@ -75,158 +69,117 @@ static bool is_missed(const struct source *lock, const struct source *now,
            !is_loaded_late(&lock->stack, d->what) || was_refused(&now->stack, d->what);
 }
 
-static void check_one(struct checked *k, const struct source *lock, const struct source *now) {
-    struct comparison all;
+/* Takes the parts that were not loaded this time out of the comparison. */
+static struct comparison take_not_loaded(struct comparison *drift, const struct source *lock,
+                                         const struct source *now) {
+    struct comparison not_loaded = {must_allocate((drift->n + 1) * sizeof(*drift->p)), 0};
+    size_t kept = 0;
 
-    k->source = now;
-    report_make(&k->report, now);
-    compare(&all, lock, now);
-    k->drift.p = must_allocate((all.n + 1) * sizeof(*all.p));
-    k->not_loaded.p = must_allocate((all.n + 1) * sizeof(*all.p));
-    for (size_t i = 0; i < all.n; i++) {
-        struct comparison *to = is_missed(lock, now, &all.p[i]) ? &k->drift : &k->not_loaded;
-        to->p[to->n++] = all.p[i];
-    }
-    free(all.p);
-}
-
-static void checked_end(struct checked *k) {
-    comparison_end(&k->drift);
-    comparison_end(&k->not_loaded);
-    report_end(&k->report);
-}
-
-static bool was_observed(const struct checked *k) {
-    return report_exit_code(&k->report) != EXIT_NOTHING_OBSERVED;
+    for (size_t i = 0; i < drift->n; i++)
+        if (is_missed(lock, now, &drift->p[i]))
+            drift->p[kept++] = drift->p[i];
+        else
+            not_loaded.p[not_loaded.n++] = drift->p[i];
+    drift->n = kept;
+    return not_loaded;
 }
 
 /* ---- what is printed ---- */
 
-static void print_one(struct layout *l, const struct checked *k) {
-    if (k->drift.n > 0) {
-        render_first_difference(l, "drifted", &k->drift);
+static void print_one(FILE *to, const struct report *now, const struct comparison *drift,
+                      const struct comparison *not_loaded) {
+    struct layout l = {.to = to, .colour = options.colour};
+
+    if (drift->n > 0) {
+        render_first_difference(&l, "drifted", drift);
     } else {
-        layout_line(l, 0, 4);
-        layout_painted(l, "as locked", PAINT_OK);
-        layout_end(l);
+        layout_line(&l, 0, 4);
+        layout_painted(&l, "as locked", PAINT_OK);
+        layout_end(&l);
     }
-    render_side(l, "now", &k->report);
-    render_differences(l, &k->drift, "lock", "now");
-    if (k->not_loaded.n > 0)
-        fputs("\nnot loaded this time, so not checked\n", l->to);
-    for (size_t i = 0; i < k->not_loaded.n; i++) {
-        layout_line(l, 2, 4);
-        layout_words(l, "%s", k->not_loaded.p[i].what);
-        layout_end(l);
+    render_side(&l, "now", now);
+    render_differences(&l, drift, "lock", "now");
+    if (not_loaded->n > 0)
+        fputs("\nnot loaded this time, so not checked\n", to);
+    for (size_t i = 0; i < not_loaded->n; i++) {
+        layout_line(&l, 2, 4);
+        layout_words(&l, "%s", not_loaded->p[i].what);
+        layout_end(&l);
     }
 }
 
-static json_t *one_json(const struct checked *k) {
+static json_t *one_json(const struct report *now, const struct comparison *drift,
+                        const struct comparison *not_loaded) {
     json_t *names = json_array();
 
-    for (size_t i = 0; i < k->not_loaded.n; i++)
-        json_array_append_new(names, text_to_json(k->not_loaded.p[i].what));
-    return json_pack("{s:o, s:o, s:o}", "now", side_json(&k->report), "differences",
-                     differences_json(&k->drift), "not_loaded", names);
+    for (size_t i = 0; i < not_loaded->n; i++)
+        json_array_append_new(names, text_to_json(not_loaded->p[i].what));
+    return json_pack("{s:o, s:o, s:o}", "now", side_json(now), "differences",
+                     differences_json(drift), "not_loaded", names);
 }
 
-static void print_json(const struct source *lock, const struct checked *p, size_t n, bool drifted) {
-    json_t *processes = json_array();
+/* True: it has drifted. Adds it to the list where JSON is wanted, else prints it. */
+static bool check_one(const struct source *lock, const struct report *now, json_t *list, FILE *to) {
+    struct comparison drift, not_loaded;
+    bool has_drifted;
 
-    for (size_t i = 0; i < n; i++)
-        if (was_observed(&p[i]))
-            json_array_append_new(processes, one_json(&p[i]));
-    json_print(stdout, json_pack("{s:b, s:o, s:o}", "drifted", drifted, "lock",
-                                 text_to_json(lock->path), "processes", processes));
-}
-
-static void print_checks(const struct checked *p, size_t n, FILE *to) {
-    struct layout l = {.to = to, .colour = options.colour};
-    size_t told = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        if (!was_observed(&p[i]))
-            continue;
-        if (told++ > 0)
-            putc('\n', to);
-        print_one(&l, &p[i]);
-    }
-}
-
-static void print_nothing_observed(const struct checked *p, size_t n, FILE *to) {
-    struct layout l = {.to = to, .whole = true};
-
-    fputs("whichcudnn: ", to);
-    if (n > 0)
-        render_verdict_words(&l, &p[0].report);
-    else
-        fputs("nothing observed: no cuDNN was loaded or asked for", to);
-    layout_end(&l);
-}
-
-static enum exit_code emit(const struct source *lock, const struct checked *p, size_t n, FILE *to) {
-    size_t observed = 0, drifted = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        observed += was_observed(&p[i]);
-        drifted += was_observed(&p[i]) && p[i].drift.n > 0;
-    }
-    if (observed == 0) {
-        print_nothing_observed(p, n, stderr);
-        return EXIT_NOTHING_OBSERVED;
-    }
+    compare(&drift, lock, now->source);
+    not_loaded = take_not_loaded(&drift, lock, now->source);
+    has_drifted = drift.n > 0;
     if (options.json)
-        print_json(lock, p, n, drifted > 0);
+        json_array_append_new(list, one_json(now, &drift, &not_loaded));
     else
-        print_checks(p, n, to);
-    return drifted > 0 ? EXIT_ERRORS_FOUND : EXIT_NOTHING_WRONG;
+        print_one(to, now, &drift, &not_loaded);
+    comparison_end(&drift);
+    comparison_end(&not_loaded);
+    return has_drifted;
 }
 
 static enum exit_code check(const struct source *lock, const struct logs *logs, FILE *to) {
-    size_t n = logs->process_count;
-    struct checked *p = must_allocate((n + 1) * sizeof(*p));
-    enum exit_code answer;
+    char *nothing = NULL;
+    json_t *list = json_array();
+    size_t observed = 0, drifted = 0;
 
-    for (size_t i = 0; i < n; i++)
-        check_one(&p[i], lock, logs->processes[i]);
-    answer = emit(lock, p, n, to);
-    for (size_t i = 0; i < n; i++)
-        checked_end(&p[i]);
-    free(p);
-    return answer;
+    for (size_t i = 0; i < logs->process_count; i++) {
+        struct report now;
+        report_make(&now, logs->processes[i]);
+        if (report_exit_code(&now) != EXIT_NOTHING_OBSERVED) {
+            if (observed++ > 0 && !options.json)
+                putc('\n', to);
+            drifted += check_one(lock, &now, list, to);
+        } else if (!nothing) {
+            nothing = render_verdict_text(&now);
+        }
+        report_end(&now);
+    }
+    if (observed == 0)
+        complain("%s", nothing ? nothing : "nothing observed: no cuDNN was loaded or asked for");
+    else if (options.json)
+        json_print(stdout, json_pack("{s:b, s:o, s:O}", "drifted", drifted > 0, "lock",
+                                     text_to_json(lock->path), "processes", list));
+    json_decref(list);
+    free(nothing);
+    return observed == 0 ? EXIT_NOTHING_OBSERVED
+           : drifted > 0 ? EXIT_ERRORS_FOUND
+                         : EXIT_NOTHING_WRONG;
 }
 
 /* ---- what is checked ---- */
 
-/* `run`, with its logs in a place of ours. */
-static int run_command(char *directory) {
-    static char name[] = "whichcudnn run", log[] = "--log", quiet[] = "--quiet", end[] = "--";
-    char *const head[] = {name, quiet, log, directory, end};
-    size_t heads = sizeof(head) / sizeof(head[0]), n = 0;
-    char **argv;
-    int answer;
-
-    while (command[n])
-        n++;
-    argv = must_allocate((heads + n + 1) * sizeof(*argv));
-    memcpy(argv, head, sizeof(head));
-    memcpy(argv + heads, command, n * sizeof(*argv));
-    optind = 0;
-    answer = cmd_run((int)(heads + n), argv);
-    free(argv);
-    return answer;
-}
-
 static int check_command(const struct source *lock) {
     char *directory = trial_directory();
     struct inputs now = {.troubles = NULL};
-    int status, found;
+    char **run;
+    int n, status, found;
 
     if (!directory) {
         complain("no directory can be made for the logs: %s", strerror(errno));
         return EXIT_USAGE;
     }
-    status = run_command(directory);
+    run = run_quietly(directory, command, &n);
+    optind = 0;
+    status = cmd_run(n - 1, run + 1);
+    free(run);
     if (rmdir(directory) != 0) /* it is not empty */
         input_read_files(&now, directory);
     inputs_complain(&now);

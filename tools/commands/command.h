@@ -34,6 +34,10 @@ int cmd_report(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_scan(int argc, char **argv);
 
+/* The words of `whichcudnn run --quiet --log PLACE -- COMMAND...`; *n of them, a NULL behind. The
+ * caller frees the list. */
+char **run_quietly(char *place, char **command, int *n);
+
 /* "whichcudnn: ..." and a newline on stderr, with control characters of the arguments escaped. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Says that there is no more memory, and ends the program. */

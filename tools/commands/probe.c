@@ -357,18 +357,10 @@ static int probe_like(const char *place, const char *shim, const char *directory
 /* The command's own output is not ours to show, unless it comes to nothing. */
 static int probe_command(char **command, const char *shim, const char *directory) {
     char *place = must_format("%s/command/", directory);
-    size_t n = 0;
-    char **arguments;
-    struct trial trial = {.patience = timeout};
-    int answer = EXIT_USAGE;
+    int n, answer = EXIT_USAGE;
+    char **words = run_quietly(place, command, &n);
+    struct trial trial = {.arguments = words, .patience = timeout};
 
-    while (command[n])
-        n++;
-    arguments = must_allocate((n + 7) * sizeof(*arguments));
-    memcpy(arguments, (char *[]){"whichcudnn", "run", "--quiet", "--log", place, "--"},
-           6 * sizeof(*arguments));
-    memcpy(arguments + 6, command, n * sizeof(*arguments));
-    trial.arguments = arguments;
     if (trial_run(&trial)) {
         answer = probe_like(place, shim, directory);
         if (answer == EXIT_NOTHING_OBSERVED && trial.status != 0)
@@ -377,7 +369,7 @@ static int probe_command(char **command, const char *shim, const char *directory
     } else {
         complain("no process could be made: %s", strerror(errno));
     }
-    free(arguments);
+    free(words);
     trial_directory_end(place);
     return answer;
 }

@@ -208,6 +208,20 @@ static int run_arguments(int n, char **command) {
     return answer;
 }
 
+char **run_quietly(char *place, char **command, int *n) {
+    char *head[] = {"whichcudnn", "run", "--quiet", "--log", place, "--"};
+    size_t heads = sizeof(head) / sizeof(head[0]), words = 0;
+    char **list;
+
+    while (command[words])
+        words++;
+    list = must_allocate((heads + words + 1) * sizeof(*list));
+    memcpy(list, head, sizeof(head));
+    memcpy(list + heads, command, words * sizeof(*list));
+    *n = (int)(heads + words);
+    return list;
+}
+
 int cmd_run(int argc, char **argv) {
     return options_run(argc, argv, &usage, run_arguments);
 }
