@@ -122,6 +122,27 @@ is_sorted() {
     [[ $output == *"version of libcudnn.so.9"* ]]
 }
 
+@test "hosts of one name that became no object: what each wants is kept, also where they want it alike" {
+    wants() { # wants PATH SPEC: a host of that path, which is no object
+        local demand='{"kind":"demand","host_path":"%s","demand_kind":"required","spec":"%s","source":"METADATA of h 1"}\n'
+        # shellcheck disable=SC2059  # the format is the record
+        printf "$demand" "$1" "$2"
+    }
+    { stack; wants /a/h.so '>=9.1'; wants /b/h.so '>=9.2'; wants /c/h.so '>=9.2'; wants /x/_versions.so '>=9.3'; } |
+        make_log a.jsonl
+    { stack | sed -n 1p; stack | sed 1d | tac; wants /x/_versions.so '>=9.3'; wants /b/h.so '>=9.2'; wants /a/h.so '>=9.1'; wants /c/h.so '>=9.2'; } |
+        make_log b.jsonl
+    lock -o a.lock a.jsonl
+    is "$(jq -c '[.complete.demands, (.demands | map_values([.[].spec]))]' a.lock)" \
+        '[5,{"_versions.so":[">=9.8"],"_versions.so (2)":[">=9.3"],"h.so":[">=9.1"],"h.so (2)":[">=9.2"],"h.so (3)":[">=9.2"]}]'
+    diff a.lock <(lock b.jsonl)
+    diff a.lock <(lock a.lock)
+    run -0 "$CMD" diff a.lock a.jsonl
+    grep -v '"/a/h.so"' a.jsonl >less.jsonl
+    run -1 "$CMD" diff a.lock less.jsonl
+    [[ $output == *"what h.so wants"* ]]
+}
+
 @test "no path of the computer, unless --paths: then these and the environment" {
     stack 9.8.0 LD_LIBRARY_PATH /old | make_log a.jsonl
     run -0 lock a.jsonl

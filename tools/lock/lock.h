@@ -25,5 +25,7 @@ bool lock_begins(const char *path);
 /* NULL: it cannot be read, and *trouble (the caller frees) says why, and in which line. */
 struct source *lock_read(const char *path, char **trouble);
 
+/* Of a name in the lock, without the number that tells several apart: "libcudnn.so.9 (2)". */
+size_t lock_name_length(const char *key);
 /* Role and part of an object by its name; the lock has a line where that is not so. */
 void lock_identity_of(const char *name, enum wc_role *role, char part[LOCK_PART]);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A lock into the model: see lock.h. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/records/library.h"
@@ -12,6 +10,7 @@
 #include "tools/log/record_json.h"
 #include "tools/report/compare.h"
 #include "tools/report/library.h"
+#include "tools/util/disk.h"
 #include "tools/util/terminal.h"
 
 #define SIZE_MOST ((size_t)16 << 20) /* hundreds of times the lock of a large stack */
@@ -21,14 +20,20 @@
 #define OLDER_FORMAT                                                                               \
     "a lock in the format of an older whichcudnn, which is read no longer; `whichcudnn lock -o "   \
     "FILE LOG` makes a new one"
+#define AN_OBJECT "an object is expected: {\"key\": value, ...}"
 #define BEGIN_MOST 4096 /* within which the first key stands */
+
+struct reading;
+typedef bool take_entry(struct reading *in, const char *key, const json_t *value);
 
 struct reading {
     const char *text;
     const char *place[DEPTH_MOST]; /* the keys that lead to what is being read */
     size_t depth;
-    char *trouble;   /* NULL: none yet */
-    json_t *numbers; /* of objects, by their names in the lock */
+    char *trouble;          /* NULL: none yet */
+    json_t *numbers;        /* of objects, by their names in the lock */
+    take_entry *of_group;   /* what takes the entries of a group */
+    struct wc_record *into; /* what facts become fields of */
     struct heap_arena texts;
     struct source *source;
     int64_t searches;
@@ -96,30 +101,30 @@ static const struct locked {
 #define LOCKED(kind, field) {WC_KIND_##kind, #field},
 #include "lock.def"
 };
-#define LOCKED_COUNT (sizeof(locked) / sizeof(locked[0]))
 
 static bool fail_field(struct reading *in, enum wc_kind kind) {
+    const char *comma = "";
     struct sink names;
     FILE *to = sink_begin(&names);
 
     fputs("no fact of that name is known; there are", to);
-    for (size_t i = 0; i < LOCKED_COUNT; i++)
-        if (locked[i].kind == kind)
-            fprintf(to, "%s %s", i > 0 && locked[i - 1].kind == kind ? "," : "", locked[i].field);
+    WC_EACH_ROW(row, locked)
+        if (row->kind == kind) {
+            fprintf(to, "%s %s", comma, row->field);
+            comma = ",";
+        }
     return fail_freeing(in, sink_end(&names));
 }
 
 /* ---- facts ---- */
 
-typedef bool take_entry(struct reading *in, const char *key, const json_t *value);
-
 /* Hands each entry of an object to `take`, with its key as the last of in->place. */
-static bool each(struct reading *in, const json_t *object, take_entry *take) {
+static bool each(struct reading *in, const json_t *object, const char *expected, take_entry *take) {
     const char *key;
     json_t *value;
 
     if (!json_is_object(object))
-        return fail(in, "an object is expected: {\"key\": value, ...}");
+        return fail(in, expected);
     json_object_foreach((json_t *)object, key, value) {
         in->place[in->depth++] = key;
         if (!take(in, key, value))
@@ -137,16 +142,19 @@ static char *keep(struct reading *in, const char *text, size_t n) {
     return kept;
 }
 
-/* Without the number that tells several of one name apart. */
-static const char *name_of_key(struct reading *in, const char *key) {
-    size_t n = strlen(key), digits = 0;
+size_t lock_name_length(const char *key) {
+    const char *open = strrchr(key, '(');
+    size_t digits = open ? strspn(open + 1, "0123456789") : 0;
+    bool has_number =
+        digits > 0 && open > key && open[-1] == ' ' && strcmp(open + 1 + digits, ")") == 0;
 
-    if (n > 0 && key[n - 1] == ')')
-        while (digits < n - 1 && key[n - 2 - digits] >= '0' && key[n - 2 - digits] <= '9')
-            digits++;
-    if (digits == 0 || n < digits + 3 || memcmp(key + n - digits - 3, " (", 2) != 0)
-        return key;
-    return keep(in, key, n - digits - 3);
+    return has_number ? (size_t)(open - 1 - key) : strlen(key);
+}
+
+static const char *name_of_key(struct reading *in, const char *key) {
+    size_t n = lock_name_length(key);
+
+    return key[n] ? keep(in, key, n) : key;
 }
 
 static struct wc_strings split_list(struct reading *in, const char *text) {
@@ -165,15 +173,18 @@ static struct wc_strings split_list(struct reading *in, const char *text) {
     return list;
 }
 
-static bool take_fact(struct reading *in, struct wc_record *r, const char *key,
-                      const json_t *value) {
+static bool take_fact(struct reading *in, const char *key, const json_t *value) {
+    struct wc_record *r = in->into;
     const struct wc_field *f;
-    size_t n, i = 0;
+    bool is_known = false;
+    size_t n;
     void *to;
 
-    while (i < LOCKED_COUNT && (locked[i].kind != r->kind || strcmp(locked[i].field, key) != 0))
-        i++;
-    if (i == LOCKED_COUNT)
+    if (r->kind == WC_KIND_object && strcmp(key, "search") == 0)
+        return true; /* an object of its own: take_search */
+    WC_EACH_ROW(row, locked)
+        is_known = is_known || (row->kind == r->kind && strcmp(row->field, key) == 0);
+    if (!is_known)
         return fail_field(in, r->kind);
     for (f = wc_kind_fields(r->kind, &n); strcmp(f->name, key) != 0; f++)
         ;
@@ -191,21 +202,9 @@ static bool take_fact(struct reading *in, struct wc_record *r, const char *key,
     return true;
 }
 
-/* All but the one that is an object of its own. */
 static bool take_facts(struct reading *in, struct wc_record *r, const json_t *facts) {
-    const char *key;
-    json_t *value;
-
-    if (!json_is_object(facts))
-        return fail(in, "an object is expected: {\"fact\": \"text\", ...}");
-    json_object_foreach((json_t *)facts, key, value) {
-        in->place[in->depth++] = key;
-        if ((r->kind != WC_KIND_object || strcmp(key, "search") != 0) &&
-            !take_fact(in, r, key, value))
-            return false;
-        in->depth--;
-    }
-    return true;
+    in->into = r;
+    return each(in, facts, "an object is expected: {\"fact\": \"text\", ...}", take_fact);
 }
 
 /* Of no time: a lock is the same whenever it is read. */
@@ -299,6 +298,15 @@ static bool take_package(struct reading *in, const char *key, const json_t *fact
     return take_facts(in, &r, facts) && add_record(in, &r);
 }
 
+/* The model asks where it is. */
+static const char *path_of_second(struct reading *in, const char *key, const char *name) {
+    size_t n = strlen(key) + 1 + strlen(name);
+    char *path = wc_arena_take(&in->texts.arena, n + 1);
+
+    sprintf(path, "%s/%s", key, name);
+    return path;
+}
+
 /* Below the key of its host. */
 static bool take_demand(struct reading *in, const char *key, const json_t *facts) {
     const char *kind = name_of_key(in, key), *host = in->place[1];
@@ -311,16 +319,13 @@ static bool take_demand(struct reading *in, const char *key, const json_t *facts
         return fail_word(in, WC_ENUM_demand_kind);
     d->host = number_of(in, host);
     d->host_path = *host ? name_of_key(in, host) : NULL;
+    if (d->host == WC_NULL && d->host_path && d->host_path != host)
+        d->host_path = path_of_second(in, host, d->host_path);
     if (!take_facts(in, &r, facts))
         return false;
     if (!d->source && kind != key)
         d->source = key; /* a second one: the model asks where it is written */
     return add_record(in, &r);
-}
-
-static bool take_demands(struct reading *in, const char *host, const json_t *demands) {
-    (void)host;
-    return each(in, demands, take_demand);
 }
 
 /* Below the key of its host. */
@@ -336,11 +341,6 @@ static bool take_binding(struct reading *in, const char *target, const json_t *v
     r.u.binding.target = number_of(in, target);
     r.u.binding.target_path = name_of_key(in, target);
     return add_record(in, &r);
-}
-
-static bool take_bindings(struct reading *in, const char *host, const json_t *targets) {
-    (void)host;
-    return each(in, targets, take_binding);
 }
 
 static bool take_variable(struct reading *in, const char *name, const json_t *value) {
@@ -371,9 +371,9 @@ static bool take_count(struct reading *in, const char *section, const json_t *va
 
     if (!json_is_integer(value))
         return fail(in, "a number is expected");
-    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
-        if (strcmp(counts[i].section, section) == 0) {
-            *counts[i].in_part = (size_t)json_integer_value(value) != counts[i].there;
+    WC_EACH_ROW(row, counts)
+        if (strcmp(row->section, section) == 0) {
+            *row->in_part = (size_t)json_integer_value(value) != row->there;
             return true;
         }
     return fail(in, "nothing of that name is counted");
@@ -391,7 +391,7 @@ static bool take_machine(struct reading *in, const json_t *section) {
 static bool take_environment(struct reading *in, const json_t *section) {
     struct wc_record r;
 
-    if (!each(in, section, take_variable))
+    if (!each(in, section, AN_OBJECT, take_variable))
         return false;
     wc_record_begin(&r, WC_KIND_process);
     r.u.process.environment = (struct wc_strings){in->variables, in->variable_count};
@@ -407,25 +407,36 @@ static bool take_format(struct reading *in, const json_t *value) {
                         : "a newer format than this whichcudnn reads");
 }
 
+static bool take_group(struct reading *in, const char *key, const json_t *group) {
+    (void)key;
+    return each(in, group, AN_OBJECT, in->of_group);
+}
+
 /* In this order: objects are numbered before they are referred to, and all is there when it is
- * counted. A section is handed over whole, or entry by entry. */
-static const struct {
+ * counted. A section is handed over whole, entry by entry, or entry by entry of its groups. */
+static const struct section {
     const char *name;
     bool (*whole)(struct reading *in, const json_t *section);
-    take_entry *entry;
+    take_entry *entry, *of_group;
 } sections[] = {
-    {LOCK_FORMAT_KEY, take_format, NULL},    {"machine", take_machine, NULL},
-    {"environment", take_environment, NULL}, {"packages", NULL, take_package},
-    {"objects", NULL, number_object},        {"unloaded", NULL, number_object},
-    {"objects", NULL, take_object},          {"unloaded", NULL, take_object},
-    {"demands", NULL, take_demands},         {"bindings", NULL, take_bindings},
-    {"complete", NULL, take_count},
+    {LOCK_FORMAT_KEY, .whole = take_format},    {"machine", .whole = take_machine},
+    {"environment", .whole = take_environment}, {"packages", .entry = take_package},
+    {"objects", .entry = number_object},        {"unloaded", .entry = number_object},
+    {"objects", .entry = take_object},          {"unloaded", .entry = take_object},
+    {"demands", .of_group = take_demand},       {"bindings", .of_group = take_binding},
+    {"complete", .entry = take_count},
 };
-#define SECTIONS (sizeof(sections) / sizeof(sections[0]))
+
+static bool take_section(struct reading *in, const struct section *section, const json_t *value) {
+    if (section->whole)
+        return section->whole(in, value);
+    in->of_group = section->of_group;
+    return each(in, value, AN_OBJECT, section->entry ? section->entry : take_group);
+}
 
 static bool is_section(const char *name, size_t n) {
-    for (size_t i = 0; i < SECTIONS; i++)
-        if (strlen(sections[i].name) == n && memcmp(sections[i].name, name, n) == 0)
+    WC_EACH_ROW(section, sections)
+        if (strlen(section->name) == n && memcmp(section->name, name, n) == 0)
             return true;
     return false;
 }
@@ -438,17 +449,14 @@ static bool check_section(struct reading *in, const char *name, const json_t *va
 }
 
 static bool take_all(struct reading *in, const json_t *lock) {
-    const json_t *section;
-
-    if (!each(in, lock, check_section))
+    if (!each(in, lock, AN_OBJECT, check_section))
         return false;
     if (!json_object_get(lock, LOCK_FORMAT_KEY))
         return fail(in, "\"" LOCK_FORMAT_KEY "\": 2 is missing");
-    for (size_t i = 0; i < SECTIONS; i++) {
-        section = json_object_get(lock, sections[i].name);
-        in->place[in->depth++] = sections[i].name;
-        if (section && !(sections[i].entry ? each(in, section, sections[i].entry)
-                                           : sections[i].whole(in, section)))
+    WC_EACH_ROW(section, sections) {
+        const json_t *value = json_object_get(lock, section->name);
+        in->place[in->depth++] = section->name;
+        if (value && !take_section(in, section, value))
             return false;
         in->depth--;
     }
@@ -476,29 +484,23 @@ static struct source *read_json(const char *text, const json_t *lock, const char
 
 /* At most `most` bytes and a NUL. NULL: errno. The caller frees. */
 static char *read_file(const char *path, size_t most, size_t *n) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     struct stat facts;
-    char *text = NULL;
-    ssize_t got = -1;
+    int fd = disk_open(NULL, path, &facts);
+    char *text;
 
     *n = 0;
     if (fd < 0)
         return NULL;
-    if (fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode)) {
-        errno = S_ISDIR(facts.st_mode) ? EISDIR : EINVAL;
-    } else {
-        if (facts.st_size < (off_t)most)
-            most = (size_t)facts.st_size;
-        text = must_allocate(most + 1);
-        while (*n < most && (got = read(fd, text + *n, most - *n)) > 0)
-            *n += (size_t)got;
-    }
-    if (text && got < 0 && most > 0) {
-        free(text);
-        text = NULL;
-    }
+    if (facts.st_size < (off_t)most)
+        most = (size_t)facts.st_size;
+    text = must_allocate(most + 1);
+    errno = 0;
+    *n = disk_read(fd, 0, text, most);
     close(fd);
-    return text;
+    if (*n == most || errno == 0)
+        return text;
+    free(text);
+    return NULL;
 }
 
 /* The format by what comes first, a comment aside; 0: it is no lock. */

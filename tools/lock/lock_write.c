@@ -9,9 +9,15 @@
 #include "tools/report/library.h"
 #include "tools/util/terminal.h"
 
-struct named { /* an object that counts, and how the lock calls it */
-    const struct wc_object_record *o;
-    char *key;
+struct entry { /* a record that the lock keeps */
+    const void *record;
+    char *order; /* entries come by this text */
+    char *key;   /* of an object: how the lock calls it */
+};
+
+struct entries {
+    struct entry *p;
+    size_t n;
 };
 
 struct writing {
@@ -19,9 +25,39 @@ struct writing {
     const struct source *source;
     const struct wc_stack *s;
     bool paths;
-    struct named *objects;
-    size_t n;
+    struct entries objects;
+    json_t *keys;  /* those of objects, and of hosts that are none */
+    json_t *hosts; /* the keys of these hosts, by their paths */
 };
+
+/* ---- in the same order, however they were loaded ---- */
+
+static const char *known(const char *s) {
+    return s ? s : "";
+}
+
+/* Takes order: what tells entries apart, the most telling first, a \1 between. */
+static void add_entry(struct entries *list, const void *record, char *order) {
+    list->p = must_grow(list->p, (list->n + 1) * sizeof(*list->p));
+    list->p[list->n++] = (struct entry){record, order, NULL};
+}
+
+static int compare_entries(const void *a, const void *b) {
+    return strcmp(((const struct entry *)a)->order, ((const struct entry *)b)->order);
+}
+
+static void sort(struct entries *list) {
+    if (list->n > 0)
+        qsort(list->p, list->n, sizeof(*list->p), compare_entries);
+}
+
+static void entries_end(struct entries *list) {
+    WC_EACH(entry, *list) {
+        free(entry->order);
+        free(entry->key);
+    }
+    free(list->p);
+}
 
 /* ---- facts ---- */
 
@@ -69,21 +105,15 @@ static void add_count(const struct writing *w, const char *section, size_t n, bo
 
 /* ---- names ---- */
 
-static bool has_number(const char *name) {
-    const char *open = strrchr(name, '(');
-    size_t digits = open ? strspn(open + 1, "0123456789") : 0;
-
-    return digits > 0 && open > name && open[-1] == ' ' && strcmp(open + 1 + digits, ")") == 0;
-}
-
 /* "libcudnn.so.9", and "libcudnn.so.9 (2)" for the next of that name: the last number is none of
  * the name, so one that ends so gets one, too. The caller frees. */
-static char *new_key(const json_t *taken, const json_t *also_taken, const char *name) {
+static char *new_key(const json_t *taken, const char *name) {
     json_t *text = text_to_json(name);
     const char *sound = json_string_value(text);
-    char *key = has_number(sound) ? must_format("%s (1)", sound) : must_copy(sound);
+    bool has_number = lock_name_length(sound) < strlen(sound);
+    char *key = has_number ? must_format("%s (1)", sound) : must_copy(sound);
 
-    for (size_t i = 2; json_object_get(taken, key) || json_object_get(also_taken, key); i++) {
+    for (size_t i = 2; json_object_get(taken, key); i++) {
         free(key);
         key = must_format("%s (%zu)", sound, i);
     }
@@ -93,32 +123,10 @@ static char *new_key(const json_t *taken, const json_t *also_taken, const char *
 
 /* The caller frees; NULL: nothing is known of it. */
 static char *key_of(const struct writing *w, int64_t object, const char *path) {
-    for (size_t i = 0; object != WC_NULL && i < w->n; i++)
-        if (w->objects[i].o->object == object)
-            return must_copy(w->objects[i].key);
-    return path ? new_key(NULL, NULL, wc_base_name(path)) : NULL;
-}
-
-static int compare_known(const char *a, const char *b) {
-    return strcmp(a ? a : "", b ? b : "");
-}
-
-static int objects_in_order(const void *a, const void *b) {
-    const struct wc_object_record *x = ((const struct named *)a)->o;
-    const struct wc_object_record *y = ((const struct named *)b)->o;
-    const char *const pairs[][2] = {{library_name(x), library_name(y)},
-                                    {x->version, y->version},
-                                    {x->build_id, y->build_id},
-                                    {x->installation, y->installation},
-                                    {x->installation_version, y->installation_version},
-                                    {library_path(x), library_path(y)}};
-    int order = 0;
-
-    for (size_t i = 0; order == 0 && i < sizeof(pairs) / sizeof(pairs[0]); i++)
-        order = compare_known(pairs[i][0], pairs[i][1]);
-    if (order == 0)
-        order = (int)x->role - (int)y->role;
-    return order ? order : (x->object > y->object) - (x->object < y->object);
+    WC_EACH(entry, w->objects)
+        if (object != WC_NULL && ((const struct wc_object_record *)entry->record)->object == object)
+            return must_copy(entry->key);
+    return path ? new_key(NULL, wc_base_name(path)) : NULL;
 }
 
 /* ---- objects ---- */
@@ -159,17 +167,17 @@ static void leave_out_identity(struct wc_object_record *o, const char *name) {
         o->part = NULL;
 }
 
-static json_t *object_facts(const struct writing *w, const struct named *library) {
-    struct wc_object_record o = *library->o;
+static json_t *object_facts(const struct writing *w, const struct wc_object_record *object) {
+    struct wc_object_record o = *object;
     char *asked_by = key_of(w, o.asked_by_object, o.asked_by);
     json_t *facts;
 
-    leave_out_identity(&o, library_name(library->o));
+    leave_out_identity(&o, library_name(object));
     if (!w->paths) {
         o.path = o.real_path = o.installation_path = NULL;
         o.gpu_library = o.gpu_library ? wc_base_name(o.gpu_library) : NULL;
     }
-    if (wc_str_same(o.path, library_name(library->o)))
+    if (wc_str_same(o.path, library_name(object)))
         o.path = NULL;
     if (o.version)
         o.version_floor = o.version_ceiling = NULL;
@@ -177,32 +185,39 @@ static json_t *object_facts(const struct writing *w, const struct named *library
         o.version_source = WC_version_source_UNKNOWN;
     o.asked_by = asked_by;
     facts = facts_of(WC_KIND_object, &o);
-    add_search(w, facts, library->o);
+    add_search(w, facts, object);
     free(asked_by);
     return facts;
 }
 
+static void find_objects(struct writing *w) {
+    WC_EACH(object, w->s->objects) {
+        const struct wc_object_record *o = &object->r;
+        if (library_counts(o))
+            add_entry(&w->objects, o,
+                      must_format("%s\1%s\1%s\1%s\1%s\1%s\1%u\1%020lld", library_name(o),
+                                  known(o->version), known(o->build_id), known(o->installation),
+                                  known(o->installation_version), library_path(o), o->role,
+                                  (long long)o->object));
+    }
+    sort(&w->objects);
+}
+
 /* All have a name before one is told that refers to another. */
 static void add_objects(struct writing *w) {
-    json_t *loaded = object_in(w->lock, "objects"), *unloaded = json_object();
-
-    w->objects = must_allocate((w->s->objects.n + 1) * sizeof(*w->objects));
-    for (size_t i = 0; i < w->s->objects.n; i++)
-        if (library_counts(&w->s->objects.p[i].r))
-            w->objects[w->n++].o = &w->s->objects.p[i].r;
-    qsort(w->objects, w->n, sizeof(*w->objects), objects_in_order);
-    for (size_t i = 0; i < w->n; i++) {
-        struct named *library = &w->objects[i];
-        library->key = new_key(loaded, unloaded, library_name(library->o));
-        json_object_set_new(library->o->mapped ? loaded : unloaded, library->key, json_null());
+    find_objects(w);
+    for (size_t i = 0; i < w->objects.n; i++) {
+        struct entry *e = &w->objects.p[i];
+        e->key = new_key(w->keys, library_name(e->record));
+        json_object_set_new(w->keys, e->key, json_true());
     }
-    for (size_t i = 0; i < w->n; i++)
-        json_object_set_new(w->objects[i].o->mapped ? loaded : unloaded, w->objects[i].key,
-                            object_facts(w, &w->objects[i]));
-    if (json_object_size(unloaded) > 0)
-        json_object_set(w->lock, "unloaded", unloaded);
-    json_decref(unloaded);
-    add_count(w, "objects", w->n, w->source->in_part.objects);
+    object_in(w->lock, "objects");
+    WC_EACH(e, w->objects) {
+        bool mapped = ((const struct wc_object_record *)e->record)->mapped;
+        json_object_set_new(object_in(w->lock, mapped ? "objects" : "unloaded"), e->key,
+                            object_facts(w, e->record));
+    }
+    add_count(w, "objects", w->objects.n, w->source->in_part.objects);
 }
 
 /* ---- the computer ---- */
@@ -237,20 +252,8 @@ static void add_environment(const struct writing *w) {
 
 /* ---- packages ---- */
 
-static int packages_in_order(const void *a, const void *b) {
-    const struct wc_package_record *x = *(const struct wc_package_record *const *)a;
-    const struct wc_package_record *y = *(const struct wc_package_record *const *)b;
-    int order = strcmp(x->package, y->package);
-
-    if (order == 0)
-        order = (int)x->installation_kind - (int)y->installation_kind;
-    if (order == 0)
-        order = compare_known(x->package_version, y->package_version);
-    return order ? order : compare_known(x->installation_path, y->installation_path);
-}
-
 static void add_package(const struct writing *w, json_t *packages, struct wc_package_record p) {
-    char *key = new_key(packages, NULL, p.package);
+    char *key = new_key(packages, p.package);
 
     if (!w->paths)
         p.installation_path = NULL;
@@ -259,81 +262,91 @@ static void add_package(const struct writing *w, json_t *packages, struct wc_pac
 }
 
 static void add_packages(const struct writing *w) {
-    const struct wc_stack *s = w->s;
-    const struct wc_package_record **sorted = must_allocate((s->packages.n + 1) * sizeof(*sorted));
     json_t *packages = object_in(w->lock, "packages");
-    size_t n = 0;
+    struct entries list = {NULL, 0};
 
-    for (size_t i = 0; i < s->packages.n; i++)
-        if (s->packages.p[i].r.package)
-            sorted[n++] = &s->packages.p[i].r;
-    qsort(sorted, n, sizeof(*sorted), packages_in_order);
-    for (size_t i = 0; i < n; i++)
-        add_package(w, packages, *sorted[i]);
-    free(sorted);
-    add_count(w, "packages", n, w->source->in_part.packages);
+    WC_EACH(package, w->s->packages) {
+        const struct wc_package_record *p = &package->r;
+        if (p->package)
+            add_entry(&list, p,
+                      must_format("%s\1%u\1%s\1%s", p->package, p->installation_kind,
+                                  known(p->package_version), known(p->installation_path)));
+    }
+    sort(&list);
+    WC_EACH(entry, list)
+        add_package(w, packages, *(const struct wc_package_record *)entry->record);
+    add_count(w, "packages", list.n, w->source->in_part.packages);
+    entries_end(&list);
 }
 
 /* ---- what hosts want and use ---- */
-
-static int demands_in_order(const void *a, const void *b) {
-    const struct wc_demand_record *x = *(const struct wc_demand_record *const *)a;
-    const struct wc_demand_record *y = *(const struct wc_demand_record *const *)b;
-    const char *const pairs[][2] = {
-        {x->source, y->source}, {x->spec, y->spec}, {x->built, y->built}, {x->package, y->package}};
-    int order = 0;
-
-    for (size_t i = 0; order == 0 && i < sizeof(pairs) / sizeof(pairs[0]); i++)
-        order = compare_known(pairs[i][0], pairs[i][1]);
-    return order;
-}
 
 /* What was expected of this run is no property of the stack. */
 static bool lasts(const struct wc_demand_record *d) {
     return (d->spec || d->built) && d->demand_kind != WC_demand_kind_EXPECTATION;
 }
 
+/* One that became no object has a key of its own: another of its name wants something else. */
+static const char *key_of_host(const struct writing *w, const struct wc_demand_record *d) {
+    const char *path = d->host_path;
+    char *key;
+
+    WC_EACH(entry, w->objects) {
+        const struct wc_object_record *o = entry->record;
+        if (d->host == WC_NULL ? path && wc_str_same(o->path, path) : o->object == d->host)
+            return entry->key;
+    }
+    if (!path)
+        return "";
+    if (!json_object_get(w->hosts, path)) {
+        key = new_key(w->keys, wc_base_name(path));
+        json_object_set_new(w->keys, key, json_true());
+        json_object_set_new_nocheck(w->hosts, path, json_string(key));
+        free(key);
+    }
+    return json_string_value(json_object_get(w->hosts, path));
+}
+
 static void add_demand(const struct writing *w, json_t *demands, struct wc_demand_record d) {
-    const char *kind = wc_enum_word(WC_ENUM_demand_kind, d.demand_kind);
-    char *host = key_of(w, d.host, d.host_path);
-    json_t *of_host = object_in(demands, host ? host : "");
-    char *key = new_key(of_host, NULL, kind ? kind : "");
+    const char *kind = known(wc_enum_word(WC_ENUM_demand_kind, d.demand_kind));
+    json_t *of_host = object_in(demands, key_of_host(w, &d));
+    char *key = new_key(of_host, kind);
 
     if (wc_str_same(d.source, key))
         d.source = NULL;
     json_object_set_new(of_host, key, facts_of(WC_KIND_demand, &d));
     free(key);
-    free(host);
 }
 
 static void add_demands(const struct writing *w) {
-    const struct wc_stack *s = w->s;
-    const struct wc_demand_record **sorted = must_allocate((s->demands.n + 1) * sizeof(*sorted));
     json_t *demands = object_in(w->lock, "demands");
-    size_t n = 0;
+    struct entries list = {NULL, 0};
 
-    for (size_t i = 0; i < s->demands.n; i++)
-        if (lasts(&s->demands.p[i].r))
-            sorted[n++] = &s->demands.p[i].r;
-    qsort(sorted, n, sizeof(*sorted), demands_in_order);
-    for (size_t i = 0; i < n; i++)
-        add_demand(w, demands, *sorted[i]);
-    free(sorted);
-    add_count(w, "demands", n, w->source->in_part.demands);
+    WC_EACH(demand, w->s->demands) {
+        const struct wc_demand_record *d = &demand->r;
+        if (lasts(d))
+            add_entry(&list, d,
+                      must_format("%s\1%s\1%s\1%s", known(d->source), known(d->spec),
+                                  known(d->built), known(d->package)));
+    }
+    sort(&list);
+    WC_EACH(entry, list)
+        add_demand(w, demands, *(const struct wc_demand_record *)entry->record);
+    add_count(w, "demands", list.n, w->source->in_part.demands);
+    entries_end(&list);
 }
 
 /* How it was bound differs from run to run. */
 static void add_bindings(const struct writing *w) {
-    const struct wc_stack *s = w->s;
     json_t *bindings = object_in(w->lock, "bindings"), *of_host;
     size_t n = 0;
 
-    for (size_t i = 0; i < s->bindings.n; i++) {
-        const struct wc_binding_record *b = &s->bindings.p[i].r;
+    WC_EACH(binding, w->s->bindings) {
+        const struct wc_binding_record *b = &binding->r;
         char *host = key_of(w, b->host, b->host_path);
         char *target = key_of(w, b->target, b->target_path);
         if (target) {
-            of_host = object_in(bindings, host ? host : "");
+            of_host = object_in(bindings, known(host));
             n += !json_object_get(of_host, target);
             json_object_set_new(of_host, target, json_true());
         }
@@ -359,8 +372,12 @@ static void print_lock(FILE *to, const json_t *lock) {
 }
 
 void lock_write(FILE *to, const struct source *source, bool paths) {
-    struct writing w = {
-        .lock = json_object(), .source = source, .s = &source->stack, .paths = paths};
+    struct writing w = {.lock = json_object(),
+                        .source = source,
+                        .s = &source->stack,
+                        .paths = paths,
+                        .keys = json_object(),
+                        .hosts = json_object()};
 
     json_object_set_new(w.lock, LOCK_FORMAT_KEY, json_integer(LOCK_FORMAT));
     if (w.s->has_machine)
@@ -371,24 +388,13 @@ void lock_write(FILE *to, const struct source *source, bool paths) {
     add_demands(&w);
     add_bindings(&w);
     print_lock(to, w.lock);
-    for (size_t i = 0; i < w.n; i++)
-        free(w.objects[i].key);
-    free(w.objects);
+    entries_end(&w.objects);
+    json_decref(w.hosts);
+    json_decref(w.keys);
     json_decref(w.lock);
 }
 
 /* ---- requirements ---- */
-
-struct requirement {
-    const char *name, *version;
-};
-
-static int requirements_in_order(const void *a, const void *b) {
-    const struct requirement *x = a, *y = b;
-    int order = strcmp(x->name, y->name);
-
-    return order ? order : strcmp(x->version, y->version);
-}
 
 /* As PEP 508 has names and PEP 440 versions: anything else would mean something to pip, or to the
  * file that it is in. */
@@ -401,61 +407,52 @@ static bool is_requirement(const char *name, const char *version) {
            strspn(version, letters) == strlen(version);
 }
 
-static size_t add_requirement(struct requirement *list, size_t n, enum wc_installation_kind kind,
-                              const char *name, const char *version) {
-    if ((kind == WC_installation_kind_WHEEL || kind == WC_installation_kind_BUNDLED) &&
-        is_requirement(name, version))
-        list[n++] = (struct requirement){name, version};
-    return n;
+static bool is_from_pip(const struct wc_object_record *o) {
+    return (o->installation_kind == WC_installation_kind_WHEEL ||
+            o->installation_kind == WC_installation_kind_BUNDLED) &&
+           is_requirement(o->installation, o->installation_version);
 }
 
-static size_t collect_requirements(const struct wc_stack *s, struct requirement *list) {
-    size_t n = 0, kept = 0;
-
-    for (size_t i = 0; i < s->objects.n; i++) {
-        const struct wc_object_record *o = &s->objects.p[i].r;
-        if (library_counts(o))
-            n = add_requirement(list, n, o->installation_kind, o->installation,
-                                o->installation_version);
-    }
-    qsort(list, n, sizeof(*list), requirements_in_order);
-    for (size_t i = 0; i < n; i++)
-        if (i == 0 || requirements_in_order(&list[i], &list[kept - 1]) != 0)
-            list[kept++] = list[i];
-    return kept;
-}
-
-/* One that pip finds in no index of its own: a local version (PEP 440). */
-static void print_requirement(FILE *to, const struct requirement *r) {
-    fprintf(to, "%s==%s%s\n", r->name, r->version,
-            strchr(r->version, '+') ? "  # from the index that has this build" : "");
+/* One with a local version (PEP 440) pip finds in no index of its own. */
+static void print_requirement(FILE *to, const struct wc_object_record *o) {
+    fprintf(to, "%s==%s%s\n", o->installation, o->installation_version,
+            strchr(o->installation_version, '+') ? "  # from the index that has this build" : "");
 }
 
 /* It may be several; each is told. */
 static void print_others(FILE *to, const struct wc_stack *s) {
-    for (size_t i = 0; i < s->objects.n; i++) {
-        const struct wc_object_record *o = &s->objects.p[i].r;
+    WC_EACH(object, s->objects) {
+        const struct wc_object_record *o = &object->r;
         char *version = library_version(o), *installation = library_installation(o);
-        struct requirement r;
         if ((o->role == WC_role_FACADE || o->role == WC_role_PART ||
              o->role == WC_role_CUDA_DEPENDENCY) &&
-            add_requirement(&r, 0, o->installation_kind, o->installation,
-                            o->installation_version) == 0)
+            !is_from_pip(o))
             print_format(to, "# not from pip: %s%s%s (%s)\n", library_name(o), version ? " " : "",
-                         version ? version : "", installation ? installation : "not known whose");
+                         known(version), installation ? installation : "not known whose");
         free(version);
         free(installation);
     }
 }
 
 size_t lock_write_requirements(FILE *to, const struct source *source) {
-    const struct wc_stack *s = &source->stack;
-    struct requirement *list = must_allocate((s->objects.n + 1) * sizeof(*list));
-    size_t n = collect_requirements(s, list);
+    struct entries list = {NULL, 0};
+    const char *last = "";
+    size_t n = 0;
 
-    for (size_t i = 0; i < n; i++)
-        print_requirement(to, &list[i]);
-    print_others(to, s);
-    free(list);
+    WC_EACH(object, source->stack.objects) {
+        const struct wc_object_record *o = &object->r;
+        if (library_counts(o) && is_from_pip(o))
+            add_entry(&list, o, must_format("%s\1%s", o->installation, o->installation_version));
+    }
+    sort(&list);
+    WC_EACH(entry, list) {
+        if (strcmp(entry->order, last) != 0) {
+            print_requirement(to, entry->record);
+            n++;
+        }
+        last = entry->order;
+    }
+    print_others(to, &source->stack);
+    entries_end(&list);
     return n;
 }
