@@ -10,10 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { PATIENCE = 5000, NAME_MOST = 64 }; /* milliseconds, bytes */
+#include "tools/util/clock.h"
+
+#define PATIENCE (5 * CLOCK_SECOND)
+#define NAME_MOST 64 /* bytes */
 
 /* ---- the process that asks ---- */
 
@@ -79,13 +81,6 @@ _Noreturn static void ask(int to) {
 
 /* ---- the one that waits ---- */
 
-static int64_t milliseconds(void) {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* False: nothing more within that time. */
 static bool may_read(int from, int64_t deadline) {
     struct pollfd p = {.fd = from, .events = POLLIN};
@@ -93,14 +88,14 @@ static bool may_read(int from, int64_t deadline) {
     int ready;
 
     do {
-        left = deadline - milliseconds();
-        ready = left > 0 ? poll(&p, 1, (int)left) : 0;
+        left = deadline - clock_now(CLOCK_MONOTONIC);
+        ready = left > 0 ? poll(&p, 1, (int)(left / 1000) + 1) : 0;
     } while (ready < 0 && errno == EINTR);
     return ready > 0;
 }
 
 static size_t read_all(int from, char *to, size_t cap) {
-    int64_t deadline = milliseconds() + PATIENCE;
+    int64_t deadline = clock_now(CLOCK_MONOTONIC) + PATIENCE;
     size_t n = 0;
     ssize_t got = 1;
 

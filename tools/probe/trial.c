@@ -7,24 +7,16 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "tools/util/clock.h"
 #include "tools/util/memory.h"
 
 #define TEXT_MOST ((size_t)64 * 1024)
-
-static int64_t milliseconds(void) {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 static _Noreturn void become(const struct trial *t, const int *to) {
     int nothing = open("/dev/null", O_RDONLY);
@@ -59,7 +51,7 @@ static bool has_ended(pid_t child, int *status) {
 static void attend(struct trial *t, pid_t child, int out, int err) {
     struct pollfd ends[] = {{.fd = out, .events = POLLIN}, {.fd = err, .events = POLLIN}};
     char *texts[] = {t->output, t->errors};
-    int64_t deadline = milliseconds() + (int64_t)t->patience * 1000;
+    int64_t deadline = clock_now(CLOCK_MONOTONIC) + t->patience * CLOCK_SECOND;
     size_t n[] = {0, 0};
     bool gone = false;
 
@@ -70,7 +62,7 @@ static void attend(struct trial *t, pid_t child, int out, int err) {
             if (ends[i].revents && !read_some(ends[i].fd, texts[i], &n[i]))
                 ends[i].fd = -1;
         gone = gone || has_ended(child, &t->status);
-        if (milliseconds() < deadline)
+        if (clock_now(CLOCK_MONOTONIC) < deadline)
             continue;
         t->timed_out = !gone;
         if (!gone && kill(child, SIGKILL) == 0)

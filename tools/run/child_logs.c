@@ -9,20 +9,19 @@
 #include <unistd.h>
 
 #include "core/model/names.h"
-
-#define SECOND 1000000
+#include "tools/util/clock.h"
 
 static bool could_be_new(const char *path, int64_t start) {
     struct stat facts;
 
     /* A file's time comes from a coarser clock than ours. */
     return stat(path, &facts) == 0 && S_ISREG(facts.st_mode) &&
-           facts.st_mtim.tv_sec + 1 >= start / SECOND;
+           facts.st_mtim.tv_sec + 1 >= start / CLOCK_SECOND;
 }
 
 /* The mark is inherited: a process that the child started has its own pid and the child's mark. */
 static bool belongs(const struct source *p, pid_t child, int64_t start) {
-    return p->first_time >= start - SECOND &&
+    return p->first_time >= start - CLOCK_SECOND &&
            (p->pid == child || (p->stack.has_process && p->stack.process.run_pid == child));
 }
 

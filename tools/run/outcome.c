@@ -7,8 +7,9 @@
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "tools/util/clock.h"
 
 /* sigabbrev_np is younger (glibc 2.32) than the oldest system that the command is built on. */
 static const char *name_of_signal(int signal) {
@@ -26,18 +27,11 @@ static const char *name_of_signal(int signal) {
     return signal > 0 && (size_t)signal < n ? names[signal] : NULL;
 }
 
-static int64_t now(void) {
-    struct timespec t;
-
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
-
 void outcome_begin(struct wc_record *r, const struct child *child) {
     struct wc_outcome_record *o = &r->u.outcome;
 
     wc_record_begin(r, WC_KIND_outcome);
-    r->time = now();
+    r->time = clock_now(CLOCK_REALTIME);
     r->seq = 1;
     r->pid = r->tid = getpid();
     o->child = child->pid;
@@ -88,7 +82,7 @@ bool outcome_write(const char *path, const struct wc_record *r) {
 
 bool outcome_append(struct source *log, struct wc_record *r) {
     r->seq = ++log->last_seq;
-    r->time = now();
+    r->time = clock_now(CLOCK_REALTIME);
     r->pid = r->tid = getpid();
     wc_stack_apply(&log->stack, r);
     return write_line(log->path, 0, r);

@@ -5,29 +5,25 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "child_logs.h"
 #include "core/records/process.h"
 #include "tools/inspect/preloaded.h"
+#include "tools/util/clock.h"
 #include "tools/util/terminal.h"
 
-#define SECOND INT64_C(1000000)
-#define HOUR (3600 * SECOND)
+#define HOUR (3600 * CLOCK_SECOND)
 /* Most commands that an error ends have ended by then. */
-#define SOON (3 * SECOND)
-#define WATCH_AFTER (SECOND / 2)
-#define LOOK_FIRST (SECOND / 50)
+#define SOON (3 * CLOCK_SECOND)
+#define WATCH_AFTER (CLOCK_SECOND / 2)
+#define LOOK_FIRST (CLOCK_SECOND / 50)
 #define LOOK_RARER 5 /* times */
 /* To write a checkpoint and go; then it is killed. */
-#define STOP_PATIENCE (10 * SECOND)
+#define STOP_PATIENCE (10 * CLOCK_SECOND)
 
 static int64_t now(void) {
-    struct timespec t;
-
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * SECOND + t.tv_nsec / 1000;
+    return clock_now(CLOCK_REALTIME);
 }
 
 /* To end a watch takes the kernel 10 ms and more: short commands have none. */
@@ -188,8 +184,8 @@ int run_monitor_check(void *arg, pid_t child, bool is_readable) {
         begin_watch(l);
     /* Where logs grow and grow they are read once a second at most. */
     if (is_readable && log_watch_read(l->watch, child) && !l->stopped)
-        l->judge_at =
-            sooner(l->judged_at + SECOND > now() ? l->judged_at + SECOND : now(), l->judge_at);
+        l->judge_at = sooner(
+            l->judged_at + CLOCK_SECOND > now() ? l->judged_at + CLOCK_SECOND : now(), l->judge_at);
     if (l->judge_at && l->judge_at <= now())
         judge(l, child);
     if (l->kill_at && l->kill_at <= now())
