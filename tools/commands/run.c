@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -13,11 +12,12 @@
 #include "tools/probe/trial.h"
 #include "tools/run/outcome.h"
 #include "tools/run/run_end.h"
+#include "tools/util/clock.h"
 #include "tools/util/memory.h"
 
-static const char *log_given, *expected, *verdict_file;
+static struct run run;
+static const char *log_given;
 static enum wc_severity fail_on, stop_on; /* NONE: not at all */
-static bool quiet;
 
 /* least: what the option takes at least; a warning is no reason to end a command. */
 static bool take_severity(const char *option, const char *value, enum wc_severity least,
@@ -45,7 +45,7 @@ static bool take_stop_on(const char *value) {
 static bool take_expectation(const char *value) {
     struct wc_spec spec;
 
-    expected = value;
+    run.expect = value;
     if (*value && wc_spec_parse(value, strlen(value), &spec))
         return true;
     complain("--expect takes a version such as 9.1, '>=9.8,<10' or 90800, not %s", value);
@@ -64,8 +64,8 @@ static const struct option_row rows[] = {
     {"stop-on", " error", "ends COMMAND at the first error: SIGTERM, 10 s later\nSIGKILL",
      .take = take_stop_on},
     {"verdict-file", " FILE", "one line into FILE, as for /dev/termination-log",
-     .value = &verdict_file},
-    {"quiet", NULL, "say nothing", 'q', .flag = &quiet},
+     .value = &run.verdict_file},
+    {"quiet", NULL, "say nothing", 'q', .flag = &run.quiet},
     {"color", " WHEN", "auto, always, never", .value = &options.when},
     OPTIONS_END,
 };
@@ -85,73 +85,32 @@ static const struct usage usage = {
     .colours_stderr = true,
 };
 
-struct environment {
-    char *preload;
-    const char *log, *expect;
-    bool silent;
-};
-
-static int64_t now(void) {
-    struct timespec t;
-
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
-
 /* In the child: its own pid is the mark by which the shim knows the process that was asked for.
  * What it finds is ours to print, unless somebody told it to speak. */
-static void set_environment(void *arg) {
-    const struct environment *e = arg;
+static void set_environment(void *unused) {
     char pid[24];
 
+    (void)unused;
     snprintf(pid, sizeof(pid), "%d", (int)getpid());
-    setenv("LD_PRELOAD", e->preload, 1);
+    setenv("LD_PRELOAD", run.preload, 1);
     setenv("WHICHCUDNN_RUN_PID", pid, 1);
-    setenv("WHICHCUDNN_LOG", e->log, 1);
-    if (e->expect)
-        setenv("WHICHCUDNN_EXPECT", e->expect, 1);
-    if (e->silent)
+    setenv("WHICHCUDNN_LOG", run.place.value, 1);
+    if (run.expect)
+        setenv("WHICHCUDNN_EXPECT", run.expect, 1);
+    if (run.quiet || log_place_is_good(&run.place))
         setenv("WHICHCUDNN_STDERR", "off", 0);
 }
 
-struct started { /* what the callbacks of supervise want */
-    struct environment *environment;
-    struct run_monitor *live;
-};
-
-static void prepare(void *arg) {
-    set_environment(((struct started *)arg)->environment);
-}
-
-static int meanwhile(void *arg, pid_t child, bool is_readable) {
-    return run_monitor_check(((struct started *)arg)->live, child, is_readable);
-}
-
-static bool start_and_wait(struct run *run, char **command, struct environment *environment) {
-    struct started started = {environment, &run->live};
-    const struct supervision with = {prepare, meanwhile, &run->live.readable, &started};
-    bool good;
-
-    run_monitor_begin(&run->live);
-    fflush(NULL);
-    good = supervise(command, &with, &run->child);
-    if (!good)
-        complain("no process could be made: %s", strerror(errno));
-    return good;
-}
-
-static int finish(struct run *run) {
-    int status = outcome_exit_code(&run->child);
+static int finish(void) {
+    int status = outcome_exit_code(&run.child);
     enum wc_severity worst;
 
-    if (run->child.exec_error) {
-        run_not_started(run);
+    if (run.child.exec_error) {
+        run_not_started(&run);
         return status;
     }
-    worst = run_conclude(run);
-    if (run->live.stopped)
-        return EXIT_ERRORS_FOUND;
-    if (status == 0 && fail_on && worst >= fail_on)
+    worst = run_conclude(&run);
+    if (run.live.stopped || (status == 0 && fail_on && worst >= fail_on))
         return EXIT_ERRORS_FOUND;
     return status;
 }
@@ -169,42 +128,32 @@ static void choose_place(struct log_place *place) {
     free(directory);
 }
 
-static int run_command(char **command, const char *shim) {
-    struct environment environment = {preload_list(getenv("LD_PRELOAD"), shim), NULL, expected,
-                                      false};
-    struct run run = {.command = command[0],
-                      .preload = environment.preload,
-                      .start = now(),
-                      .verdict_file = verdict_file,
-                      .quiet = quiet,
-                      .colour = options.colour};
+static int run_command(int n, char **command) {
+    const struct supervision with = {set_environment, run_monitor_check, &run.live.readable,
+                                     &run.live};
     int answer = 126;
 
+    (void)n;
+    run.shim = preload_find_shim();
+    if (!run.shim)
+        return EXIT_USAGE;
+    run.preload = preload_list(getenv("LD_PRELOAD"), run.shim);
+    run.command = command[0];
+    run.start = clock_now(CLOCK_REALTIME);
     choose_place(&run.place);
-    environment.log = run.place.value;
-    environment.silent = run.quiet || log_place_is_good(&run.place);
-    run.live.place = &run.place;
-    run.live.shim = shim;
-    run.live.start = run.start;
     run.live.stop = stop_on != WC_severity_NONE;
-    run.live.print = !run.quiet && !getenv("WHICHCUDNN_STDERR");
-    run.live.colour = run.colour;
-    if (start_and_wait(&run, command, &environment))
-        answer = finish(&run);
+    run_monitor_begin(&run.live, &run);
+    fflush(NULL);
+    if (supervise(command, &with, &run.child))
+        answer = finish();
+    else
+        complain("no process could be made: %s", strerror(errno));
     run_monitor_end(&run.live);
     if (run.place.passing)
         trial_directory_end(must_copy(run.place.directory));
     log_place_end(&run.place);
-    free(environment.preload);
-    return answer;
-}
-
-static int run_arguments(int n, char **command) {
-    char *shim = preload_find_shim();
-    int answer = shim ? run_command(command, shim) : EXIT_USAGE;
-
-    (void)n;
-    free(shim);
+    free(run.preload);
+    free(run.shim);
     return answer;
 }
 
@@ -223,5 +172,5 @@ char **run_quietly(char *place, char **command, int *n) {
 }
 
 int cmd_run(int argc, char **argv) {
-    return options_run(argc, argv, &usage, run_arguments);
+    return options_run(argc, argv, &usage, run_command);
 }

@@ -12,6 +12,7 @@
 #include "child_logs.h"
 #include "not_preloadable.h"
 #include "outcome.h"
+#include "tools/commands/options.h"
 #include "tools/loader/startup_source.h"
 #include "tools/probe/gpus.h"
 #include "tools/report/render.h"
@@ -117,7 +118,7 @@ static void print_report(struct run *run, const struct report *r, bool told) {
         print_format(stderr, "%s: told above (%s)\n",
                      wc_enum_word(WC_ENUM_severity, first->severity), first->id);
     else
-        render_brief(stderr, r, run->colour);
+        render_brief(stderr, r, options.colour);
     print_end(run, r);
     for (size_t i = 0; i < r->findings.n; i++)
         run_monitor_report(&run->live, r->findings.p[i].title);
@@ -175,58 +176,42 @@ static const char *reason_of_silence(const struct child *child, const char *reas
 
 /* ---- the verdict's file ---- */
 
-static void write_verdict(const struct run *run, char *text, size_t n) {
+static void leave_verdict(const struct run *run, const char *words) {
+    char *harmless = harmless_text(words);
+    char *line = must_format("%.*s\n", VERDICT_MOST - 1, harmless);
+    ssize_t n = (ssize_t)strlen(line);
     int fd = open(run->verdict_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0644);
 
-    if (n > VERDICT_MOST)
-        n = VERDICT_MOST;
-    text[n - 1] = '\n';
-    if (fd < 0 || write(fd, text, n) != (ssize_t)n)
+    if (fd < 0 || write(fd, line, (size_t)n) != n)
         complain("%s: %s", run->verdict_file, strerror(errno));
     if (fd >= 0)
         close(fd);
-}
-
-static void print_verdict(const struct run *run, FILE *to, const struct report *r) {
-    const struct wc_fix *fix = r->findings.n > 0 ? r->findings.p[0].fix.p : NULL;
-    char *ending = report_ending(r);
-
-    render_verdict(to, r, false);
-    fseek(to, -1, SEEK_CUR); /* over its newline */
-    if (fix && r->findings.p[0].fix.n > 0)
-        print_format(to, "; fix: %s", fix->command ? fix->command : fix->text);
-    if (ended_within(&r->source->stack))
-        print_format(to, "; ended %s", ending);
-    if (r->source->path[0] && !run->place.passing)
-        print_format(to, "; log: %s", r->source->path);
-    fputc('\n', to);
-    free(ending);
-}
-
-/* worst: NULL where there is no report; then the text says why. */
-static void leave_verdict(const struct run *run, const struct report *worst, const char *text) {
-    char *line = NULL;
-    size_t n = 0;
-    FILE *to = run->verdict_file ? open_memstream(&line, &n) : NULL;
-
-    if (!to)
-        return;
-    if (worst)
-        print_verdict(run, to, worst);
-    else
-        print_format(to, "%s\n", text);
-    if (fclose(to) == 0)
-        write_verdict(run, line, n);
     free(line);
+    free(harmless);
+}
+
+static void leave_verdict_of(const struct run *run, const struct report *r) {
+    const struct wc_fixes *fix = r->findings.n > 0 ? &r->findings.p[0].fix : NULL;
+    char *verdict = render_verdict_text(r), *ending = report_ending(r), *text;
+    struct sink sink;
+    FILE *to = sink_begin(&sink);
+
+    fputs(verdict, to);
+    if (fix && fix->n > 0)
+        fprintf(to, "; fix: %s", fix->p[0].command ? fix->p[0].command : fix->p[0].text);
+    if (ended_within(&r->source->stack))
+        fprintf(to, "; ended %s", ending);
+    if (r->source->path[0] && !run->place.passing)
+        fprintf(to, "; log: %s", r->source->path);
+    text = sink_end(&sink);
+    leave_verdict(run, text);
+    free(text);
+    free(ending);
+    free(verdict);
 }
 
 static enum wc_severity severity_of(const struct report *r) {
-    enum wc_severity worst = WC_severity_NONE;
-
-    for (size_t i = 0; i < r->findings.n; i++)
-        if (r->findings.p[i].severity > worst)
-            worst = r->findings.p[i].severity;
-    return worst;
+    return r->findings.n > 0 ? r->findings.p[0].severity : WC_severity_NONE;
 }
 
 /* ---- the end ---- */
@@ -244,7 +229,8 @@ static enum wc_severity print_merged_reports(struct run *run, struct source *con
     severity = severity_of(worst);
     if (!run->quiet)
         print_reports(run, reports, n);
-    leave_verdict(run, worst, NULL);
+    if (run->verdict_file)
+        leave_verdict_of(run, worst);
     for (size_t i = 0; i < n; i++)
         report_end(&reports[i]);
     free(reports);
@@ -283,7 +269,8 @@ static void print_nothing_observed(const struct run *run, struct wc_record *outc
     text = must_format("nothing observed: %s", reason_of_silence(&run->child, reason));
     if (!run->quiet)
         complain("%s", text);
-    leave_verdict(run, NULL, text);
+    if (run->verdict_file)
+        leave_verdict(run, text);
     free(text);
 }
 
@@ -329,7 +316,8 @@ void run_not_started(const struct run *run) {
     struct wc_record r;
 
     complain("%s", text);
-    leave_verdict(run, NULL, text);
+    if (run->verdict_file)
+        leave_verdict(run, text);
     outcome_begin(&r, &run->child);
     leave_outcome(&run->place, &r, strerror(run->child.exec_error));
     free(text);

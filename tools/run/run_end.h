@@ -10,13 +10,13 @@
 
 struct run {
     const char *command;
-    const char *preload; /* LD_PRELOAD of the command */
-    int64_t start;       /* microseconds since the epoch */
+    char *shim, *preload; /* its path; LD_PRELOAD of the command */
+    int64_t start;        /* microseconds since the epoch */
     struct log_place place;
     struct child child;
     struct run_monitor live;
-    const char *verdict_file; /* NULL: none */
-    bool quiet, colour;
+    const char *expect, *verdict_file; /* NULL: none */
+    bool quiet;
 };
 
 /* Adds the end to the command's log, says what was found, writes the verdict. The worst of it. */

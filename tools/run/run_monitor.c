@@ -9,6 +9,8 @@
 
 #include "child_logs.h"
 #include "core/records/process.h"
+#include "run_end.h"
+#include "tools/commands/options.h"
 #include "tools/inspect/preloaded.h"
 #include "tools/util/clock.h"
 #include "tools/util/terminal.h"
@@ -27,7 +29,9 @@ static int64_t now(void) {
 }
 
 /* To end a watch takes the kernel 10 ms and more: short commands have none. */
-void run_monitor_begin(struct run_monitor *l) {
+void run_monitor_begin(struct run_monitor *l, const struct run *run) {
+    l->run = run;
+    l->print = !run->quiet && !getenv("WHICHCUDNN_STDERR");
     l->readable = -1;
     l->look_after = LOOK_FIRST;
     l->look_at = now() + l->look_after;
@@ -38,7 +42,7 @@ void run_monitor_begin(struct run_monitor *l) {
 /* What was written before is looked at once. */
 static void begin_watch(struct run_monitor *l) {
     l->watch_at = 0;
-    l->watch = log_watch_begin(l->place);
+    l->watch = log_watch_begin(&l->run->place);
     if (l->watch) {
         l->readable = log_watch_descriptor(l->watch);
         l->judge_at = now();
@@ -112,8 +116,8 @@ static void print(struct run_monitor *l, const struct source *log,
                   const struct wc_finding_record *f) {
     run_monitor_report(l, f->title);
     fflush(stdout);
-    print_format(stderr, "whichcudnn: ");
-    fprintf(stderr, "%serror%s", paint_begin(l->colour, PAINT_ERROR), paint_end(l->colour));
+    fprintf(stderr, "whichcudnn: %serror%s", paint_begin(options.colour, PAINT_ERROR),
+            paint_end(options.colour));
     print_format(stderr, ": %s\n", f->title);
     if (f->fix.n > 0)
         print_format(stderr, "  fix      %s\n",
@@ -137,7 +141,7 @@ static void judge(struct run_monitor *l, pid_t child) {
     struct child_logs logs;
 
     l->judge_at = 0;
-    child_logs_find(&logs, l->place, child, l->start);
+    child_logs_find(&logs, &l->run->place, child, l->run->start);
     for (size_t i = 0; i < logs.n; i++) {
         if (l->stop && !l->stopped && has_error(logs.found[i])) {
             l->stopped = true;
@@ -158,14 +162,14 @@ static void kill_now(struct run_monitor *l, pid_t child) {
     struct child_logs logs;
 
     l->kill_at = 0;
-    child_logs_find(&logs, l->place, child, l->start);
+    child_logs_find(&logs, &l->run->place, child, l->run->start);
     end_command(&logs, child, SIGKILL);
     child_logs_end(&logs);
 }
 
 /* env -i, a launcher: what the command has become may be without the shim. */
 static void look_at_preload(struct run_monitor *l, pid_t child) {
-    l->preload_gone = preload_is_gone(child, l->shim);
+    l->preload_gone = preload_is_gone(child, l->run->shim);
     l->look_after *= LOOK_RARER;
     l->look_at = l->preload_gone ? 0 : now() + l->look_after;
 }

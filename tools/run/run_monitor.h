@@ -8,12 +8,11 @@
 #include "log_watch.h"
 #include "tools/report/report.h"
 
+struct run;
+
 struct run_monitor {
-    const struct log_place *place;
-    const char *shim;  /* its path */
-    int64_t start;     /* microseconds since the epoch */
+    const struct run *run;
     bool stop, print;  /* what is wanted */
-    bool colour;       /* of what is printed */
     bool preload_gone; /* when last looked at, the command had it no longer */
     bool stopped;      /* the command was ended by us */
     struct log_watch *watch;
@@ -25,8 +24,8 @@ struct run_monitor {
     size_t emitted_count;
 };
 
-/* The fields above `preload_gone` are the caller's; the others are zero. */
-void run_monitor_begin(struct run_monitor *l);
+/* l->stop is the caller's, the rest zero. */
+void run_monitor_begin(struct run_monitor *l, const struct run *run);
 /* As `meanwhile` of struct supervision; arg is the struct run_monitor. */
 int run_monitor_check(void *arg, pid_t child, bool is_readable);
 /* Has every error or warning of this report been printed already? False if it has none. */
