@@ -44,23 +44,14 @@ static const struct usage usage = {
 /* ---- what counts ---- */
 
 static bool was_refused(const struct wc_stack *s, const char *name) {
-    for (size_t i = 0; i < s->failures.n; i++) {
-        const char *asked = s->failures.p[i].r.name;
-        if (asked && strcmp(wc_base_name(asked), name) == 0)
-            return true;
-    }
-    return false;
+    return WC_ANY(f, s->failures, f->r.name && strcmp(wc_base_name(f->r.name), name) == 0);
 }
 
 /* Parts and CUDA libraries are loaded when the first call wants them: a short run has fewer. */
 static bool is_loaded_late(const struct wc_stack *lock, const char *name) {
-    for (size_t i = 0; i < lock->objects.n; i++) {
-        const struct wc_object_record *o = &lock->objects.p[i].r;
-        if ((o->role == WC_role_PART || o->role == WC_role_CUDA_DEPENDENCY) &&
-            strcmp(library_name(o), name) == 0)
-            return true;
-    }
-    return false;
+    return WC_ANY(o, lock->objects,
+                  (o->r.role == WC_role_PART || o->r.role == WC_role_CUDA_DEPENDENCY) &&
+                      strcmp(library_name(&o->r), name) == 0);
 }
 
 static bool is_missed(const struct source *lock, const struct source *now,

@@ -11,10 +11,8 @@
 #include "tools/explain/explain_text.h"
 #include "tools/explain/page.h"
 #include "tools/log/record_json.h"
-#include "tools/util/memory.h"
 #include "tools/util/terminal.h"
 
-#define NEAREST_MOST 2
 #define ID_MOST 64
 
 static const char *text;
@@ -50,12 +48,6 @@ static const char *word_of(const struct wc_finding_kind *kind) {
 
 /* ---- an id that is none ---- */
 
-static size_t least(size_t a, size_t b, size_t c) {
-    size_t m = a < b ? a : b;
-
-    return m < c ? m : c;
-}
-
 /* How many letters must be put in, left out or changed (Levenshtein). b: at most ID_MOST. */
 static size_t distance(const char *a, const char *b) {
     size_t row[ID_MOST + 1], n = strlen(b);
@@ -66,51 +58,34 @@ static size_t distance(const char *a, const char *b) {
         size_t before = row[0];
         row[0] = i + 1;
         for (size_t k = 0; k < n; k++) {
-            size_t above = row[k + 1];
-            row[k + 1] = least(row[k] + 1, above + 1, before + (a[i] != b[k]));
+            size_t above = row[k + 1], changed = before + (a[i] != b[k]);
+            row[k + 1] = (row[k] < above ? row[k] : above) + 1;
+            row[k + 1] = row[k + 1] < changed ? row[k + 1] : changed;
             before = above;
         }
     }
     return row[n];
 }
 
-/* An id that has all of what was given is as near as one that differs by one letter. */
-static size_t how_far(const char *given, const char *id) {
-    return *given && strstr(id, given) ? 1 : distance(given, id);
-}
-
-/* At most a third of its letters may be wrong. */
-static bool is_near(const char *given, const char *id, size_t *far) {
-    *far = how_far(given, id);
-    return *far <= strlen(id) / 3;
-}
-
-/* The nearest one that `taken` does not hold, with its mark made there. NULL: none is near. */
-static const char *nearest(const char *given, bool *taken) {
-    size_t n, far, best = SIZE_MAX, least_far = SIZE_MAX;
+/* An id that has all of what was given is as near as one that differs by one letter. At most a
+ * third of its letters may be wrong. */
+static enum exit_code unknown(const char *given) {
+    size_t n, far[] = {SIZE_MAX, SIZE_MAX};
+    const char *near[] = {NULL, NULL};
     const struct wc_finding_kind *kind = wc_finding_kinds(&n);
 
-    for (size_t i = 0; i < n; i++)
-        if (!taken[i] && is_near(given, kind[i].id, &far) && far < least_far) {
-            least_far = far;
-            best = i;
+    for (; n > 0; kind++, n--) {
+        size_t d = *given && strstr(kind->id, given) ? 1 : distance(given, kind->id);
+        bool is_nearest = d < far[0];
+        if (d > strlen(kind->id) / 3 || d >= far[1])
+            continue;
+        if (is_nearest) {
+            far[1] = far[0];
+            near[1] = near[0];
         }
-    if (best == SIZE_MAX)
-        return NULL;
-    taken[best] = true;
-    return kind[best].id;
-}
-
-static enum exit_code unknown(const char *given) {
-    size_t n;
-    const char *near[NEAREST_MOST];
-    bool *taken;
-
-    wc_finding_kinds(&n);
-    taken = must_allocate(n * sizeof(*taken));
-    for (size_t i = 0; i < NEAREST_MOST; i++)
-        near[i] = nearest(given, taken);
-    free(taken);
+        far[!is_nearest] = d;
+        near[!is_nearest] = kind->id;
+    }
     if (!near[0])
         complain("explain: no finding is called %s; whichcudnn explain lists them", given);
     else if (!near[1])

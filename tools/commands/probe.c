@@ -67,9 +67,9 @@ enum answer { ANSWER_WORKS, ANSWER_STOPS, ANSWER_NO_GPU };
 struct probed {
     enum answer answer;
     struct trial trial;
-    char *step, *words, *name, *gpu, *no_gpu; /* NULL: not told; in the child's output */
+    /* What the child said, in its output; NULL: it did not. */
+    char *step, *words, *name, *gpu, *no_gpu, *works, *number;
     struct wc_version version;
-    bool works;
     struct logs logs; /* its log */
     struct report report;
     bool has_report;
@@ -91,25 +91,20 @@ static void set_environment(void *arg) {
 }
 
 static void take_line(struct probed *p, char *line) {
+    const struct {
+        const char *word;
+        char **rest;
+    } known[] = {{"step", &p->step},     {"failed", &p->words}, {"name", &p->name},
+                 {"gpu", &p->gpu},       {"nogpu", &p->no_gpu}, {"works", &p->works},
+                 {"version", &p->number}};
     char *rest = strchr(line, ' ');
 
     if (!rest)
         return;
     *rest++ = '\0';
-    if (strcmp(line, "step") == 0)
-        p->step = rest;
-    else if (strcmp(line, "failed") == 0)
-        p->words = rest;
-    else if (strcmp(line, "name") == 0)
-        p->name = rest;
-    else if (strcmp(line, "gpu") == 0)
-        p->gpu = rest;
-    else if (strcmp(line, "nogpu") == 0)
-        p->no_gpu = rest;
-    else if (strcmp(line, "works") == 0)
-        p->works = true;
-    else if (strcmp(line, "version") == 0)
-        p->version = wc_version_from_number(strtoull(rest, NULL, 10));
+    WC_EACH_ROW(row, known)
+        if (strcmp(line, row->word) == 0)
+            *row->rest = rest;
 }
 
 /* What follows from there being no driver, and no GPU. */
@@ -118,11 +113,8 @@ static bool is_of_driver(const char *id) {
 }
 
 static bool has_other_error(const struct probed *p) {
-    for (size_t i = 0; p->has_report && i < p->report.findings.n; i++)
-        if (p->report.findings.p[i].severity == WC_severity_ERROR &&
-            !is_of_driver(p->report.findings.p[i].id))
-            return true;
-    return false;
+    return p->has_report &&
+           WC_ANY(f, p->report.findings, f->severity == WC_severity_ERROR && !is_of_driver(f->id));
 }
 
 /* Without a GPU nobody knows whether cuDNN would have gone on, unless its files print that it would
@@ -159,11 +151,12 @@ static bool probe(struct probed *p, const struct like *like, const char *shim,
                               .prepare = set_environment,
                               .arg = &environment,
                               .patience = timeout};
-    p->version = WC_VERSION_NONE;
     good = trial_run(&p->trial);
     if (good) {
         for (char *at = p->trial.output; (line = strtok_r(at, "\n", &save)); at = NULL)
             take_line(p, line);
+        p->version =
+            p->number ? wc_version_from_number(strtoull(p->number, NULL, 10)) : WC_VERSION_NONE;
         read_log(p, log);
         p->answer = judge(p);
     } else {
@@ -218,8 +211,8 @@ static char *answer_text(const struct probed *p) {
 }
 
 static void print_objects(const struct wc_stack *s) {
-    for (size_t i = 0; i < s->objects.n; i++) {
-        const struct wc_object_record *o = &s->objects.p[i].r;
+    WC_EACH(object, s->objects) {
+        const struct wc_object_record *o = &object->r;
         if (o->role != WC_role_FACADE && o->role != WC_role_PART)
             continue;
         print_format(stdout, "  %s ", o->role == WC_role_FACADE ? "facade  " : "part    ");
@@ -233,14 +226,9 @@ static void print_objects(const struct wc_stack *s) {
 }
 
 /* That there is no driver is the answer already. */
-static bool is_worth_printing(const struct probed *p, const struct wc_finding_record *f) {
-    return f->severity >= WC_severity_WARNING && !(p->no_gpu && is_of_driver(f->id));
-}
-
 static void print_findings(const struct probed *p) {
-    for (size_t i = 0; p->has_report && i < p->report.findings.n; i++) {
-        const struct wc_finding_record *f = &p->report.findings.p[i];
-        if (!is_worth_printing(p, f))
+    WC_EACH(f, p->report.findings) {
+        if (f->severity < WC_severity_WARNING || (p->no_gpu && is_of_driver(f->id)))
             continue;
         print_format(stdout, "  %s %s\n",
                      f->severity == WC_severity_ERROR ? "error   " : "warning ", f->title);
@@ -282,7 +270,8 @@ static void print_answer(const struct probed *p, const struct like *like, char *
                      n > 0 ? "not the same files" : "the same files");
     for (size_t i = 0; i < n; i++)
         print_format(stdout, "           %s\n", differences[i]);
-    print_findings(p);
+    if (p->has_report)
+        print_findings(p);
     print_as_logged(stdout, p->trial.errors);
     if (!like)
         print_hint(p);
@@ -293,21 +282,20 @@ static void print_json(const struct probed *p, const struct like *like, char **d
                        size_t n) {
     static const char *const words[] = {"works", "stops", "no-gpu"};
     char version[WC_VERSION_TEXT], *text = answer_text(p), *stopped = stopped_text(p);
-    json_t *whole = json_object(), *list = json_array();
+    json_t *list = json_array();
+    bool works = p->answer == ANSWER_WORKS;
 
     for (size_t i = 0; i < n; i++)
         json_array_append_new(list, text_to_json(differences[i]));
-    json_object_set_new(whole, "verdict", json_string(words[p->answer]));
-    json_object_set_new(whole, "text", text_to_json(text));
-    json_object_set_new(whole, "step", text_to_json(p->answer == ANSWER_WORKS ? NULL : p->step));
-    json_object_set_new(whole, "stopped", text_to_json(p->answer == ANSWER_WORKS ? NULL : stopped));
-    json_object_set_new(whole, "version", text_to_json(wc_version_text(p->version, version)));
-    json_object_set_new(whole, "gpu", text_to_json(p->gpu));
-    json_object_set_new(whole, "like", text_to_json(like ? like->process->path : NULL));
-    json_object_set_new(whole, "differences", list);
-    json_object_set_new(whole, "said", text_to_json(p->trial.errors));
-    json_object_set_new(whole, "report", p->has_report ? render_json(&p->report) : json_null());
-    json_print(stdout, whole);
+    json_print(stdout, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "verdict",
+                                 words[p->answer], "text", text_to_json(text), "step",
+                                 text_to_json(works ? NULL : p->step), "stopped",
+                                 text_to_json(works ? NULL : stopped), "version",
+                                 text_to_json(wc_version_text(p->version, version)), "gpu",
+                                 text_to_json(p->gpu), "like",
+                                 text_to_json(like ? like->process->path : NULL), "differences",
+                                 list, "said", text_to_json(p->trial.errors), "report",
+                                 p->has_report ? render_json(&p->report) : json_null()));
     free(stopped);
     free(text);
 }
@@ -316,7 +304,7 @@ static int probe_and_print(const struct like *like, const char *shim, const char
     static const enum exit_code codes[] = {EXIT_NOTHING_WRONG, EXIT_ERRORS_FOUND,
                                            EXIT_NOTHING_OBSERVED};
     char *differences[DIFFERENCES_MOST];
-    struct probed p = {.works = false};
+    struct probed p = {.works = NULL};
     size_t n = 0;
 
     if (!probe(&p, like, shim, directory))

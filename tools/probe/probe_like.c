@@ -12,19 +12,14 @@
 #include "core/model/names.h"
 #include "core/records/process.h"
 
-static const struct wc_object *facade_of(const struct wc_stack *s) {
-    for (size_t i = 0; i < s->objects.n; i++)
-        if (s->objects.p[i].r.role == WC_role_FACADE && s->objects.p[i].r.path)
-            return &s->objects.p[i];
-    return NULL;
-}
-
-/* Of several the one that came first: what it started may have ended early. */
+/* Of several processes the one that came first: what it started may have ended early. */
 static void choose(struct like *l) {
     for (size_t i = 0; i < l->logs.process_count; i++) {
-        const struct wc_object *facade = facade_of(&l->logs.processes[i]->stack);
-        if (facade && (!l->process || l->logs.processes[i]->first_time < l->process->first_time)) {
-            l->process = l->logs.processes[i];
+        const struct source *process = l->logs.processes[i];
+        const struct wc_object *facade =
+            WC_FIRST(o, process->stack.objects, o->r.role == WC_role_FACADE && o->r.path);
+        if (facade && (!l->process || process->first_time < l->process->first_time)) {
+            l->process = process;
             l->facade = facade;
         }
     }

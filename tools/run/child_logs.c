@@ -83,10 +83,8 @@ static bool came_to_nothing(const struct source *p) {
 
     if (!s->process.eager || p->file->records != p->records || p->file->damaged_lines > 0)
         return false;
-    for (size_t i = 0; i < s->failures.n; i++)
-        if (is_relevant(&s->failures.p[i].r))
-            return false;
-    return s->objects.n + s->demands.n + s->bindings.n + s->calls.n + s->unobserved.n == 0;
+    return !WC_ANY(f, s->failures, is_relevant(&f->r)) &&
+           s->objects.n + s->demands.n + s->bindings.n + s->calls.n + s->unobserved.n == 0;
 }
 
 void child_logs_drop_empty(struct child_logs *c, pid_t child, bool signaled) {

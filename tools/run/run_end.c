@@ -52,13 +52,6 @@ static void leave_outcome(const struct log_place *place, struct wc_record *r, co
     free(path);
 }
 
-static bool has_cudnn(const struct wc_stack *s) {
-    for (size_t i = 0; i < s->objects.n; i++)
-        if (s->objects.p[i].r.role == WC_role_FACADE)
-            return true;
-    return false;
-}
-
 /* Which GPUs there are matters to whoever got a cuDNN, and costs a start of the driver. A process
  * that still runs numbers its records itself. */
 static void add_gpus(const struct child_logs *logs) {
@@ -68,8 +61,8 @@ static void add_gpus(const struct child_logs *logs) {
     for (size_t i = 0; i < logs->n; i++) {
         struct source *log = logs->found[i];
         struct wc_record r;
-        if (!log->stack.has_machine || !has_cudnn(&log->stack) ||
-            (log != logs->own && !log->stack.has_summary))
+        bool has_cudnn = WC_ANY(o, log->stack.objects, o->r.role == WC_role_FACADE);
+        if (!log->stack.has_machine || !has_cudnn || (log != logs->own && !log->stack.has_summary))
             continue;
         if (!asked)
             gpus_ask(&gpus);

@@ -73,21 +73,14 @@ bool run_monitor_reported(const struct run_monitor *l, const struct report *r) {
     return r->findings.n > 0 && r->findings.p[0].severity >= WC_severity_WARNING;
 }
 
-/* The i-th finding of a log, if it is an error and still holds. */
-static const struct wc_noted_finding *error_at(const struct wc_stack *s, size_t i) {
-    const struct wc_noted_finding *f = &s->findings.p[i];
-
-    for (size_t k = i + 1; k < s->findings.n; k++)
-        if (s->findings.p[k].r.supersedes == f->seq)
-            return NULL;
-    return f->r.severity == WC_severity_ERROR ? f : NULL;
+/* A finding of a log: is it an error, and does it still hold? */
+static bool is_error(const struct wc_stack *s, const struct wc_noted_finding *f) {
+    return f->r.severity == WC_severity_ERROR &&
+           !WC_ANY(later, s->findings, later > f && later->r.supersedes == f->seq);
 }
 
 static bool has_error(const struct source *log) {
-    for (size_t i = 0; i < log->stack.findings.n; i++)
-        if (error_at(&log->stack, i))
-            return true;
-    return false;
+    return WC_ANY(f, log->stack.findings, is_error(&log->stack, f));
 }
 
 /* A number of a log may be another process by now, or mean something else here (namespaces). */
@@ -148,11 +141,9 @@ static void judge(struct run_monitor *l, pid_t child) {
             l->kill_at = now() + STOP_PATIENCE;
             end_command(&logs, child, SIGTERM);
         }
-        for (size_t k = 0; l->print && !l->stop && k < logs.found[i]->stack.findings.n; k++) {
-            const struct wc_noted_finding *f = error_at(&logs.found[i]->stack, k);
-            if (f)
+        WC_EACH(f, logs.found[i]->stack.findings)
+            if (l->print && !l->stop && is_error(&logs.found[i]->stack, f))
                 consider(l, logs.found[i], f);
-        }
     }
     child_logs_end(&logs);
     l->judged_at = now();
