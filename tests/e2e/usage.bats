@@ -51,7 +51,8 @@ misused() {
             grep -oE '^    \{"[a-z-]+"' <<<"$known" | cut -d '"' -f 2
             echo help
             # Lines for a shell have no colour: said nowhere, and understood.
-        } | if [ "$name" = env ]; then grep -vx color; else cat; fi | sort >expected
+            if [ "$name" != env ]; then grep -oE '^ *OPTION_COLOR\(("|$)' <<<"$known" | sed 's/.*/color/'; fi
+        } | sort >expected
         options_of "$name" | grep -oE '^--[a-z-]+' | cut -c 3- | sort | diff - expected
     done < <(subcommands)
 }

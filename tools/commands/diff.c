@@ -9,8 +9,7 @@
 
 static const struct option_row rows[] = {
     {"json", NULL, "as JSON (docs/lock.md)", .flag = &options.json},
-    {"color", "=WHEN", "auto (on a terminal, unless NO_COLOR is set), always, never",
-     .value = &options.when},
+    OPTION_COLOR("auto (on a terminal, unless NO_COLOR is set), always, never"),
     OPTIONS_END,
 };
 

@@ -39,7 +39,7 @@
 
 static const struct option_row rows[] = {
     {"json", NULL, "as JSON", .flag = &options.json},
-    {"color", "=WHEN", "auto, always, never", .value = &options.when},
+    OPTION_COLOR("auto, always, never"),
     OPTIONS_END,
 };
 
@@ -125,7 +125,7 @@ static void print_json(const struct checks *c) {
 /* NULL: there is none that could be preloaded. The caller frees. */
 static char *check_library(struct checks *c) {
     static const char other[] = "install the whichcudnn that is built for this computer";
-    char *trouble, *shim = preload_search_shim(&trouble);
+    char *trouble, *shim = preload_find_shim(&trouble);
     size_t before = c->n;
     struct elf_file *file;
     struct disk disk;

@@ -27,7 +27,7 @@ static const struct option_row rows[] = {
      "WHICHCUDNN_LOG, too: a directory (made, with a / at its end), or\na file name (%p pid, %n "
      "node, %r rank)",
      .take = take_log},
-    {"color", "=WHEN", NULL, .value = &options.when},
+    OPTION_COLOR(NULL),
     OPTIONS_END,
 };
 
@@ -116,7 +116,7 @@ static void print_lines_back(const char *shim) {
 }
 
 static int print_env(int n, char **arguments) {
-    char *shim = preload_find_shim();
+    char *shim = preload_find_shim(NULL);
 
     (void)n;
     (void)arguments;

@@ -26,8 +26,7 @@ static const struct option_row rows[] = {
      "id, severity, title, page (as in docs/findings.md); of a text\nits messages and the findings "
      "that fit",
      .flag = &options.json},
-    {"color", "=WHEN", "auto (on a terminal, unless NO_COLOR is set), always, never",
-     .value = &options.when},
+    OPTION_COLOR("auto (on a terminal, unless NO_COLOR is set), always, never"),
     OPTIONS_END,
 };
 

@@ -16,8 +16,7 @@ static const struct option_row rows[] = {
     {"verbose", NULL, "everything that is known, nothing shortened", 'v', .flag = &verbose},
     {"json", NULL, "the same as JSON (docs/report.schema.json); of several a list",
      .flag = &options.json},
-    {"color", "=WHEN", "auto (on a terminal, unless NO_COLOR is set), always, never",
-     .value = &options.when},
+    OPTION_COLOR("auto (on a terminal, unless NO_COLOR is set), always, never"),
     OPTIONS_END,
 };
 

@@ -22,7 +22,7 @@ static const struct option_row rows[] = {
     {"paths", NULL, "with directories of this computer, and the environment", .flag = &paths},
     {"requirements", NULL, "instead of the lock: what pip installs to get the same",
      .flag = &requirements},
-    {"color", "=WHEN", "auto, always, never", .value = &options.when},
+    OPTION_COLOR("auto, always, never"),
     OPTIONS_END,
 };
 

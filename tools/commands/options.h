@@ -15,6 +15,8 @@ struct option_row {
     bool (*take)(const char *);  /* reads its argument; false: that is bad, and complained of */
 };
 
+#define OPTION_COLOR(help)                                                                         \
+    { "color", "=WHEN", help, .value = &options.when }
 /* At the end of each table. */
 #define OPTIONS_END                                                                                \
     {"help", NULL, "this text", 'h', .flag = &options.help}, {                                     \

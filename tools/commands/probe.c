@@ -43,7 +43,7 @@ static const struct option_row rows[] = {
      .value = &like_log},
     {"timeout", " SEC", "120; then what was tried is said to hang", .take = take_timeout},
     {"json", NULL, "as JSON", .flag = &options.json},
-    {"color", "=WHEN", "auto, always, never", .value = &options.when},
+    OPTION_COLOR("auto, always, never"),
     OPTIONS_END,
 };
 
@@ -363,7 +363,7 @@ static int probe_command(char **command, const char *shim, const char *directory
 }
 
 static int run_probe(char **command) {
-    char *shim = preload_find_shim(), *directory = shim ? trial_directory() : NULL;
+    char *shim = preload_find_shim(NULL), *directory = shim ? trial_directory() : NULL;
     int answer = EXIT_USAGE;
 
     if (shim && !directory)

@@ -25,8 +25,7 @@ static const struct option_row rows[] = {
     {"html", " FILE", "as a page with a picture; nothing else is needed to show it",
      .value = &html},
     {"redact", NULL, "users, their home directories and nodes get other names", .flag = &redact},
-    {"color", "=WHEN", "auto (default: on a terminal, unless NO_COLOR is set), always,\nnever",
-     .value = &options.when},
+    OPTION_COLOR("auto (default: on a terminal, unless NO_COLOR is set), always,\nnever"),
     OPTIONS_END,
 };
 

@@ -134,7 +134,7 @@ static int run_command(int n, char **command) {
     int answer = 126;
 
     (void)n;
-    run.shim = preload_find_shim();
+    run.shim = preload_find_shim(NULL);
     if (!run.shim)
         return EXIT_USAGE;
     run.preload = preload_list(getenv("LD_PRELOAD"), run.shim);

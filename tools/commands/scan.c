@@ -28,8 +28,7 @@ static const struct option_row rows[] = {
      .flag = &whole_computer},
     {"verbose", NULL, "nothing is shortened; all that is known", 'v', .flag = &verbose},
     {"json", NULL, "as JSON (docs/scan.schema.json)", .flag = &options.json},
-    {"color", "=WHEN", "auto (on a terminal, unless NO_COLOR is set), always, never",
-     .value = &options.when},
+    OPTION_COLOR("auto (on a terminal, unless NO_COLOR is set), always, never"),
     OPTIONS_END,
 };
 

@@ -134,14 +134,6 @@ static bool each(struct reading *in, const json_t *object, const char *expected,
     return true;
 }
 
-static char *keep(struct reading *in, const char *text, size_t n) {
-    char *kept = wc_arena_take(&in->texts.arena, n + 1);
-
-    memcpy(kept, text, n);
-    kept[n] = '\0';
-    return kept;
-}
-
 size_t lock_name_length(const char *key) {
     const char *open = strrchr(key, '(');
     size_t digits = open ? strspn(open + 1, "0123456789") : 0;
@@ -154,22 +146,17 @@ size_t lock_name_length(const char *key) {
 static const char *name_of_key(struct reading *in, const char *key) {
     size_t n = lock_name_length(key);
 
-    return key[n] ? keep(in, key, n) : key;
+    return key[n] ? wc_arena_string_n(&in->texts.arena, key, n) : key;
 }
 
 static struct wc_strings split_list(struct reading *in, const char *text) {
-    struct wc_strings list = {NULL, 1};
-    const char **p;
+    size_t most = strlen(text) / strlen(COMPARE_SEPARATOR) + 1;
+    const char **p = wc_arena_take(&in->texts.arena, most * sizeof(*p)), *end;
+    struct wc_strings list = {p, 0};
 
-    for (const char *at = text; (at = strstr(at, COMPARE_SEPARATOR));
-         at += strlen(COMPARE_SEPARATOR))
-        list.n++;
-    list.p = p = wc_arena_take(&in->texts.arena, list.n * sizeof(*p));
-    for (size_t i = 0; i < list.n; i++) {
-        const char *end = strstr(text, COMPARE_SEPARATOR);
-        p[i] = keep(in, text, end ? (size_t)(end - text) : strlen(text));
-        text = end ? end + strlen(COMPARE_SEPARATOR) : text;
-    }
+    for (; (end = strstr(text, COMPARE_SEPARATOR)); text = end + strlen(COMPARE_SEPARATOR))
+        p[list.n++] = wc_arena_string_n(&in->texts.arena, text, (size_t)(end - text));
+    p[list.n++] = wc_arena_string(&in->texts.arena, text);
     return list;
 }
 
@@ -248,7 +235,7 @@ static void complete_object(struct reading *in, struct wc_object_record *o, cons
     if (!o->role && !o->is_host)
         o->role = role;
     if (!o->part && !o->is_host && o->role == role && *part)
-        o->part = keep(in, part, strlen(part));
+        o->part = wc_arena_string(&in->texts.arena, part);
     o->path = o->path ? o->path : name;
     o->soname = o->role == WC_role_HOST ? NULL : name;
     if (strcmp(library_name(o), name) != 0)
@@ -298,15 +285,6 @@ static bool take_package(struct reading *in, const char *key, const json_t *fact
     return take_facts(in, &r, facts) && add_record(in, &r);
 }
 
-/* The model asks where it is. */
-static const char *path_of_second(struct reading *in, const char *key, const char *name) {
-    size_t n = strlen(key) + 1 + strlen(name);
-    char *path = wc_arena_take(&in->texts.arena, n + 1);
-
-    sprintf(path, "%s/%s", key, name);
-    return path;
-}
-
 /* Below the key of its host. */
 static bool take_demand(struct reading *in, const char *key, const json_t *facts) {
     const char *kind = name_of_key(in, key), *host = in->place[1];
@@ -320,7 +298,8 @@ static bool take_demand(struct reading *in, const char *key, const json_t *facts
     d->host = number_of(in, host);
     d->host_path = *host ? name_of_key(in, host) : NULL;
     if (d->host == WC_NULL && d->host_path && d->host_path != host)
-        d->host_path = path_of_second(in, host, d->host_path);
+        /* a second one: the model asks where it is */
+        d->host_path = wc_arena_format(&in->texts.arena, "%s/%s", host, d->host_path);
     if (!take_facts(in, &r, facts))
         return false;
     if (!d->source && kind != key)
@@ -345,15 +324,12 @@ static bool take_binding(struct reading *in, const char *target, const json_t *v
 
 static bool take_variable(struct reading *in, const char *name, const json_t *value) {
     const char *text = json_string_value(value);
-    char *variable;
 
     if (!text)
         return fail(in, "a text is expected");
     if (in->variable_count == VARIABLES_MOST)
         return fail(in, "more variables than a lock has");
-    variable = wc_arena_take(&in->texts.arena, strlen(name) + strlen(text) + 2);
-    sprintf(variable, "%s=%s", name, text);
-    in->variables[in->variable_count++] = variable;
+    in->variables[in->variable_count++] = wc_arena_format(&in->texts.arena, "%s=%s", name, text);
     return true;
 }
 

@@ -53,30 +53,25 @@ static char *search_shim(void) {
     return found ? found : try_path(must_format("%s/%s", WHICHCUDNN_LIBDIR, SHIM_NAME));
 }
 
-char *preload_search_shim(char **trouble) {
-    char *shim = search_shim();
+char *preload_find_shim(char **trouble) {
+    char *shim = search_shim(), *why = NULL;
 
-    *trouble = NULL;
-    if (!shim) {
-        *trouble = must_format("%s is not beside this program nor in %s; WHICHCUDNN_SHIM can name "
-                               "it",
-                               SHIM_NAME, WHICHCUDNN_LIBDIR);
-    } else if (strpbrk(shim, " :\t\n")) {
-        *trouble =
-            must_format("%s cannot be preloaded: LD_PRELOAD splits at spaces and colons", shim);
-        free(shim);
-        return NULL;
-    }
-    return shim;
-}
-
-char *preload_find_shim(void) {
-    char *trouble, *shim = preload_search_shim(&trouble);
-
+    if (!shim)
+        why = must_format("%s is not beside this program nor in %s; WHICHCUDNN_SHIM can name "
+                          "it",
+                          SHIM_NAME, WHICHCUDNN_LIBDIR);
+    else if (strpbrk(shim, " :\t\n"))
+        why = must_format("%s cannot be preloaded: LD_PRELOAD splits at spaces and colons", shim);
     if (trouble)
-        complain("%s", trouble);
-    free(trouble);
-    return shim;
+        *trouble = why;
+    if (!why)
+        return shim;
+    if (!trouble) {
+        complain("%s", why);
+        free(why);
+    }
+    free(shim);
+    return NULL;
 }
 
 static bool in_list(const char *list, const char *name) {

@@ -8,10 +8,9 @@
 
 /* $WHICHCUDNN_SHIM, else libwhichcudnn.so beside the command, in ../lib* of that, in the directory
  * of the installation. NULL: nowhere, or under a name that LD_PRELOAD cannot hold (it splits at
- * spaces and colons); it has been complained of. The caller frees. */
-char *preload_find_shim(void);
-/* The same without a word: the complaint (the caller frees), NULL where it was found. */
-char *preload_search_shim(char **trouble);
+ * spaces and colons); then *trouble is the complaint, which is made where trouble is NULL. The
+ * caller frees both. */
+char *preload_find_shim(char **trouble);
 /* The list with shim at its end, where it does not hide other preloads; as it was if it is in there
  * already. before: the old value, NULL: none. The caller frees. */
 char *preload_list(const char *before, const char *shim);
