@@ -79,9 +79,8 @@ add(struct checks *c, const char *name, enum check_state state, const char *fix,
     ...) {
     va_list args;
 
-    c->p = must_grow(c->p, (c->n + 1) * sizeof(*c->p));
     va_start(args, format);
-    c->p[c->n++] = (struct check){state, name, fix, must_format_list(format, args)};
+    *MUST_ADD(c->p, c->n) = (struct check){state, name, fix, must_format_list(format, args)};
     va_end(args);
 }
 

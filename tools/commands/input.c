@@ -24,8 +24,7 @@ static int is_log_name(const struct dirent *entry) {
 
 /* Takes text. */
 static bool add_trouble(struct inputs *s, char *text) {
-    s->troubles = must_grow(s->troubles, (s->trouble_count + 1) * sizeof(*s->troubles));
-    s->troubles[s->trouble_count++] = text;
+    *MUST_ADD(s->troubles, s->trouble_count) = text;
     return false;
 }
 
@@ -36,22 +35,23 @@ static bool note_trouble(struct inputs *s, const char *path, char *trouble) {
     return false;
 }
 
-static bool read_lock(struct inputs *s, const char *path) {
-    char *trouble = NULL;
-    struct source *lock = lock_read(path, &trouble);
-
-    if (!lock)
+/* Takes source (NULL: it could not be read) and trouble. */
+static bool add_source(struct inputs *s, const char *path, struct source *source, char *trouble) {
+    if (!source)
         return note_trouble(s, path, trouble);
-    logs_add(&s->logs, lock);
+    free(trouble);
+    logs_add(&s->logs, source);
     return true;
 }
 
 static bool read_file(struct inputs *s, const char *path) {
     char *trouble = NULL;
+    struct source *lock;
 
-    if (lock_begins(path))
-        return read_lock(s, path);
-    return logs_read(&s->logs, path, &trouble) || note_trouble(s, path, trouble);
+    if (!lock_begins(path))
+        return logs_read(&s->logs, path, &trouble) || note_trouble(s, path, trouble);
+    lock = lock_read(path, &trouble);
+    return add_source(s, path, lock, trouble);
 }
 
 static bool read_directory(struct inputs *s, const char *directory) {
@@ -97,11 +97,7 @@ static bool read_running(struct inputs *s, const char *argument, int64_t pid) {
     char *trouble = NULL;
     struct source *process = inspect_process(pid, &trouble);
 
-    if (!process)
-        return note_trouble(s, argument, trouble);
-    free(trouble);
-    logs_add(&s->logs, process);
-    return true;
+    return add_source(s, argument, process, trouble);
 }
 
 /* "DIR:4711", where no file is called so. */

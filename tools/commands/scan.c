@@ -145,8 +145,7 @@ static struct scan *new_scan(struct scans *all, const char *root, const char *pa
     scan_begin(s, root, path, v->list);
     if (isatty(STDERR_FILENO))
         s->progress = show_progress;
-    all->list = must_grow(all->list, (all->n + 1) * sizeof(struct scan *));
-    all->list[all->n++] = s;
+    *MUST_ADD(all->list, all->n) = s;
     return s;
 }
 

@@ -38,8 +38,7 @@ static const char *known(const char *s) {
 
 /* Takes order: what tells entries apart, the most telling first, a \1 between. */
 static void add_entry(struct entries *list, const void *record, char *order) {
-    list->p = must_grow(list->p, (list->n + 1) * sizeof(*list->p));
-    list->p[list->n++] = (struct entry){record, order, NULL};
+    *MUST_ADD(list->p, list->n) = (struct entry){record, order, NULL};
 }
 
 static int compare_entries(const void *a, const void *b) {

@@ -61,8 +61,7 @@ static bool is_emitted(const struct run_monitor *l, const char *title) {
 void run_monitor_report(struct run_monitor *l, const char *title) {
     if (is_emitted(l, title))
         return;
-    l->told = must_grow(l->told, (l->emitted_count + 1) * sizeof(*l->told));
-    l->told[l->emitted_count++] = must_copy(title);
+    *MUST_ADD(l->told, l->emitted_count) = must_copy(title);
 }
 
 bool run_monitor_reported(const struct run_monitor *l, const struct report *r) {

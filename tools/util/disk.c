@@ -94,7 +94,8 @@ static const char *root_of(const struct disk *d) {
     return d ? d->root : "";
 }
 
-bool disk_outside(const struct disk *d, const char *path, char to[PATH_MAX]) {
+/* The path by which this machine has it; below another root with all links followed. */
+static bool outside_of(const struct disk *d, const char *path, char to[PATH_MAX]) {
     struct walk w = {.root = root_of(d)};
     const char *directory = d && path[0] != '/' ? d->directory : NULL;
 
@@ -119,7 +120,7 @@ bool disk_outside(const struct disk *d, const char *path, char to[PATH_MAX]) {
 
 int disk_open(const struct disk *d, const char *path, struct stat *facts) {
     char outside[PATH_MAX];
-    int fd = disk_outside(d, path, outside)
+    int fd = outside_of(d, path, outside)
                  ? open(outside, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
                  : -1;
 
@@ -164,7 +165,7 @@ static bool facts_of(void *ctx, const char *path, struct wc_file_stat *out) {
     char outside[PATH_MAX];
     struct stat facts;
 
-    if (!disk_outside(ctx, path, outside) || stat(outside[0] ? outside : ".", &facts) != 0)
+    if (!outside_of(ctx, path, outside) || stat(outside[0] ? outside : ".", &facts) != 0)
         return false;
     *out = (struct wc_file_stat){.device = facts.st_dev,
                                  .inode = facts.st_ino,
@@ -177,7 +178,7 @@ static bool facts_of(void *ctx, const char *path, struct wc_file_stat *out) {
 
 static bool list(void *ctx, const char *dir, bool (*each)(void *arg, const char *name), void *arg) {
     char outside[PATH_MAX];
-    DIR *d = disk_outside(ctx, dir, outside) ? opendir(outside) : NULL;
+    DIR *d = outside_of(ctx, dir, outside) ? opendir(outside) : NULL;
     bool more = true;
 
     if (!d)
@@ -193,7 +194,7 @@ static bool real_path(void *ctx, const char *path, char *to, size_t cap) {
     const char *root = root_of(ctx), *inside;
     char outside[PATH_MAX], found[PATH_MAX];
 
-    if (!disk_outside(ctx, path, root[0] ? found : outside) ||
+    if (!outside_of(ctx, path, root[0] ? found : outside) ||
         (!root[0] && !realpath(outside, found)))
         return false;
     inside = found[strlen(root)] ? found + strlen(root) : "/";

@@ -29,6 +29,3 @@ void disk_end(struct disk *d);
 int disk_open(const struct disk *d, const char *path, struct stat *facts);
 /* Up to n bytes from offset, less only at the end or after an error. */
 size_t disk_read(int fd, uint64_t offset, void *to, size_t n);
-/* The path by which this machine has it; below another root with all links followed. False: errno.
- */
-bool disk_outside(const struct disk *d, const char *path, char to[PATH_MAX]);

@@ -25,6 +25,8 @@ void heap_arena_clear(struct heap_arena *h);
 /* Never NULL. */
 void *must_allocate(size_t n); /* zeroed */
 void *must_grow(void *p, size_t n);
+/* The place behind the last of a list, of which there is one more then: *MUST_ADD(p, n) = x; */
+#define MUST_ADD(p, n) ((p) = must_grow((p), ((n) + 1) * sizeof(*(p))), &(p)[(n)++])
 char *must_copy(const char *s); /* NULL of NULL */
 /* As asprintf; the caller frees. */
 char *must_format(const char *format, ...) __attribute__((format(printf, 1, 2)));

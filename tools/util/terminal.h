@@ -5,7 +5,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
 /*
@@ -16,9 +15,6 @@
 void print_text(FILE *to, const char *s);
 /* What print_text prints of it. The caller frees. */
 char *harmless_text(const char *s);
-/* The character of n bytes (wc_utf8_length) at s if a terminal could take it as an order; else 0.
- */
-uint32_t text_order(const char *s, size_t n);
 /* As fprintf, but the arguments of %s are printed by print_text. Knows %s %d %zu %lld %% only. */
 void print_format(FILE *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
