@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "options.h"
 #include "tools/report/render_scan.h"
+#include "tools/util/clock.h"
 #include "tools/util/terminal.h"
 
 static const char *root, *environment_file, *library_path;
@@ -111,12 +111,11 @@ static bool make_variables(struct variables *v, bool of_image) {
 static bool bar_shown;
 
 static void show_progress(size_t done, size_t known) {
-    static struct timespec last;
-    struct timespec now;
+    static int64_t last;
+    int64_t now = clock_now(CLOCK_MONOTONIC);
     int full = known ? (int)(BAR_WIDTH * done / known) : 0;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    if (now.tv_sec == last.tv_sec && now.tv_nsec - last.tv_nsec < 100000000)
+    if (now - last < CLOCK_SECOND / 10)
         return;
     last = now;
     fprintf(stderr, "\r[%.*s%*s] %zu of %zu directories", full, "##############################",
@@ -157,10 +156,10 @@ static bool is_image(const char *path) {
 
     if (!realpath(path, real) || strcmp(real, "/") == 0)
         return false;
-    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]) && !found; i++) {
-        char *mark = must_format("%s/%s", real, marks[i]);
-        found = access(mark, F_OK) == 0;
-        free(mark);
+    WC_EACH_ROW(mark, marks) {
+        char *file = must_format("%s/%s", real, *mark);
+        found = found || access(file, F_OK) == 0;
+        free(file);
     }
     return found;
 }
@@ -185,8 +184,8 @@ static bool add_image(struct scans *all, const char *path) {
 static const char *default_path(void) {
     static const char *const names[] = {"VIRTUAL_ENV", "CONDA_PREFIX"};
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        const char *value = getenv(names[i]);
+    WC_EACH_ROW(name, names) {
+        const char *value = getenv(*name);
         if (value && *value)
             return value;
     }

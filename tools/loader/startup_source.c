@@ -43,8 +43,8 @@ static void add(void *ctx, struct wc_record *r) {
 
     source_add(w->source, r);
     if (r->kind == WC_KIND_process) {
-        w->written = w->source->path[0] && outcome_leave(w->source->path, r);
-    } else if (w->written && !outcome_write(w->source->path, r)) {
+        w->written = w->source->path[0] && outcome_write(w->source->path, true, r);
+    } else if (w->written && !outcome_write(w->source->path, false, r)) {
         complain("%s: %s", w->source->path, strerror(errno));
         w->written = false;
     }

@@ -61,7 +61,8 @@ static bool end_open_line(int fd) {
     return last == '\n' || write(fd, "\n", 1) == 1;
 }
 
-static bool write_line(const char *path, int flags, const struct wc_record *r) {
+bool outcome_write(const char *path, bool is_new, const struct wc_record *r) {
+    int flags = is_new ? O_CREAT | O_EXCL : 0;
     char line[WC_RECORD_MAX];
     size_t n = wc_record_write(r, line, sizeof(line));
     int fd = open(path, flags | O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0644);
@@ -72,20 +73,12 @@ static bool write_line(const char *path, int flags, const struct wc_record *r) {
     return good;
 }
 
-bool outcome_leave(const char *path, const struct wc_record *r) {
-    return write_line(path, O_CREAT | O_EXCL, r);
-}
-
-bool outcome_write(const char *path, const struct wc_record *r) {
-    return write_line(path, 0, r);
-}
-
 bool outcome_append(struct source *log, struct wc_record *r) {
     r->seq = ++log->last_seq;
     r->time = clock_now(CLOCK_REALTIME);
     r->pid = r->tid = getpid();
     wc_stack_apply(&log->stack, r);
-    return write_line(log->path, 0, r);
+    return outcome_write(log->path, false, r);
 }
 
 bool outcome_add(struct source *own, struct wc_record *r) {

@@ -17,11 +17,9 @@ void outcome_begin(struct wc_record *r, const struct child *child);
 bool outcome_add(struct source *own, struct wc_record *r);
 /* The same of any other record that the parent adds to a child's log. */
 bool outcome_append(struct source *log, struct wc_record *r);
-/* A new file with this line alone. False: errno, EEXIST where something has that name. */
-bool outcome_leave(const char *path, const struct wc_record *r);
-
-/* A further line of a file that is there. */
-bool outcome_write(const char *path, const struct wc_record *r);
+/* A further line of a file that is there, or a new file with this line alone. False: errno, EEXIST
+ * where something has that name. */
+bool outcome_write(const char *path, bool is_new, const struct wc_record *r);
 
 /* Exit code of a shell for such an end: status, 128 + signal, 127 not found, 126 not started. */
 int outcome_exit_code(const struct child *child);

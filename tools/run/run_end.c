@@ -43,9 +43,9 @@ static void leave_outcome(const struct log_place *place, struct wc_record *r, co
         return;
     r->u.outcome.reason = reason;
     path = outcome_path(place, r->u.outcome.child);
-    if (path && !outcome_leave(path, r)) {
+    if (path && !outcome_write(path, true, r)) {
         other = must_format("%s.%lld", path, (long long)r->u.outcome.child);
-        if (errno != EEXIST || !outcome_leave(other, r))
+        if (errno != EEXIST || !outcome_write(other, true, r))
             complain("%s: %s", path, strerror(errno));
         free(other);
     }
