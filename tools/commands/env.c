@@ -2,13 +2,11 @@
 /* whichcudnn env: lines by which a shell has the shim in whatever it starts. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "command.h"
 #include "core/model/names.h"
 #include "options.h"
 #include "tools/run/preload.h"
-#include "tools/util/memory.h"
 
 static bool fish, unset;
 static const char *log_given;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* whichcudnn inspect: running processes into text or JSON. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "input.h"
 #include "options.h"

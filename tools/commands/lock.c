@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* whichcudnn lock: what lasts of a process, into a file. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "input.h"
@@ -57,17 +55,6 @@ static char *make_text(const struct source *source) {
     return NULL;
 }
 
-static bool write_text(const char *text, const char *path) {
-    FILE *to = path ? fopen(path, "we") : stdout;
-    bool good = to && fputs(text, to) >= 0;
-
-    if (path && to)
-        good = fclose(to) == 0 && good;
-    if (!good)
-        complain("%s: %s", path ? path : "standard output", strerror(errno));
-    return good;
-}
-
 static enum exit_code lock(const struct source *source, const struct report *r) {
     enum exit_code found = report_exit_code(r);
     char *text;
@@ -80,7 +67,7 @@ static enum exit_code lock(const struct source *source, const struct report *r) 
     text = make_text(source);
     if (!text)
         return EXIT_NOTHING_OBSERVED;
-    good = write_text(text, output);
+    good = print_into(output, text);
     free(text);
     if (found == EXIT_ERRORS_FOUND)
         complain("errors were found in what is kept; the first: %s", r->findings.p[0].title);

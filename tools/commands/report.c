@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* whichcudnn report: logs into text, JSON, Markdown or a page. */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "input.h"
 #include "options.h"
@@ -58,17 +56,15 @@ static void print_markdown(const struct report *one, const struct merged *m) {
         render_markdown(stdout, one);
 }
 
-static bool write_html(const char *path, const struct report *one, const struct merged *m) {
-    FILE *to = fopen(path, "we");
-    bool good = to != NULL;
+static bool write_html(const struct report *one, const struct merged *m) {
+    struct sink page;
+    char *text;
+    bool good;
 
-    if (to) {
-        render_html(to, one, m);
-        good = !ferror(to);
-        good = fclose(to) == 0 && good;
-    }
-    if (!good)
-        complain("%s: %s", path, strerror(errno));
+    render_html(sink_begin(&page), one, m);
+    text = sink_end(&page);
+    good = print_into(html, text);
+    free(text);
     return good;
 }
 
@@ -80,7 +76,7 @@ static bool print_all(struct report *reports, size_t n) {
     if (m)
         merge(m, reports, n);
     if (html)
-        good = write_html(html, reports, m);
+        good = write_html(reports, m);
     else if (options.json)
         json_print(stdout, m ? render_merged_json(m) : render_json(reports));
     else if (markdown)
