@@ -73,6 +73,9 @@ struct probed {
     struct logs logs; /* its log */
     struct report report;
     bool has_report;
+    const struct like *like; /* NULL: as the present environment gives it */
+    char *differences[DIFFERENCES_MOST];
+    size_t difference_count;
 };
 
 /* ---- the child ---- */
@@ -138,13 +141,12 @@ static void read_log(struct probed *p, const char *path) {
     free(trouble);
 }
 
-static bool probe(struct probed *p, const struct like *like, const char *shim,
-                  const char *directory) {
-    char *path = like ? must_copy(like->facade->r.path) : NULL;
+static bool probe(struct probed *p, const char *shim, const char *directory) {
+    char *path = p->like ? must_copy(p->like->facade->r.path) : NULL;
     char *arguments[] = {"whichcudnn", "probe", "--child", path, NULL};
     char *log = must_format("%s/log.jsonl", directory), *save, *line;
     char *preload = preload_list(getenv("LD_PRELOAD"), shim);
-    struct environment environment = {like, preload, log};
+    struct environment environment = {p->like, preload, log};
     bool good;
 
     p->trial = (struct trial){.arguments = arguments,
@@ -159,6 +161,10 @@ static bool probe(struct probed *p, const struct like *like, const char *shim,
             p->number ? wc_version_from_number(strtoull(p->number, NULL, 10)) : WC_VERSION_NONE;
         read_log(p, log);
         p->answer = judge(p);
+        if (p->like)
+            p->difference_count =
+                like_differences(p->like, p->has_report ? &p->report.source->stack : NULL,
+                                 p->differences, DIFFERENCES_MOST);
     } else {
         complain("no process could be made: %s", strerror(errno));
     }
@@ -169,6 +175,8 @@ static bool probe(struct probed *p, const struct like *like, const char *shim,
 }
 
 static void probed_end(struct probed *p) {
+    for (size_t i = 0; i < p->difference_count; i++)
+        free(p->differences[i]);
     if (p->has_report)
         report_end(&p->report);
     logs_end(&p->logs);
@@ -248,14 +256,13 @@ static void print_as_logged(FILE *to, char *text) {
 }
 
 static void print_hint(const struct probed *p) {
-    if (p->answer == ANSWER_STOPS && !p->name)
+    if (p->answer == ANSWER_STOPS && !p->name && !p->like)
         puts("  hint     frameworks find theirs by a search path of their own:\n"
              "           whichcudnn probe -- python -c 'import torch; "
              "torch.backends.cudnn.version()'");
 }
 
-static void print_answer(const struct probed *p, const struct like *like, char **differences,
-                         size_t n) {
+static void print_answer(const struct probed *p) {
     static const char *const words[] = {"ok", "error", "nothing tried"};
     static const enum paint paints[] = {PAINT_OK, PAINT_ERROR, PAINT_NOTE};
     char *text = answer_text(p);
@@ -265,59 +272,51 @@ static void print_answer(const struct probed *p, const struct like *like, char *
     print_format(stdout, ": %s\n", text);
     if (p->has_report)
         print_objects(&p->report.source->stack);
-    if (like)
-        print_format(stdout, "  like     %s: %s\n", like->process->path,
-                     n > 0 ? "not the same files" : "the same files");
-    for (size_t i = 0; i < n; i++)
-        print_format(stdout, "           %s\n", differences[i]);
+    if (p->like)
+        print_format(stdout, "  like     %s: %s\n", p->like->process->path,
+                     p->difference_count > 0 ? "not the same files" : "the same files");
+    for (size_t i = 0; i < p->difference_count; i++)
+        print_format(stdout, "           %s\n", p->differences[i]);
     if (p->has_report)
         print_findings(p);
     print_as_logged(stdout, p->trial.errors);
-    if (!like)
-        print_hint(p);
+    print_hint(p);
     free(text);
 }
 
-static void print_json(const struct probed *p, const struct like *like, char **differences,
-                       size_t n) {
+static void print_json(const struct probed *p) {
     static const char *const words[] = {"works", "stops", "no-gpu"};
     char version[WC_VERSION_TEXT], *text = answer_text(p), *stopped = stopped_text(p);
     json_t *list = json_array();
     bool works = p->answer == ANSWER_WORKS;
 
-    for (size_t i = 0; i < n; i++)
-        json_array_append_new(list, text_to_json(differences[i]));
+    for (size_t i = 0; i < p->difference_count; i++)
+        json_array_append_new(list, text_to_json(p->differences[i]));
     json_print(stdout, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "verdict",
                                  words[p->answer], "text", text_to_json(text), "step",
                                  text_to_json(works ? NULL : p->step), "stopped",
                                  text_to_json(works ? NULL : stopped), "version",
                                  text_to_json(wc_version_text(p->version, version)), "gpu",
                                  text_to_json(p->gpu), "like",
-                                 text_to_json(like ? like->process->path : NULL), "differences",
-                                 list, "said", text_to_json(p->trial.errors), "report",
-                                 p->has_report ? render_json(&p->report) : json_null()));
+                                 text_to_json(p->like ? p->like->process->path : NULL),
+                                 "differences", list, "said", text_to_json(p->trial.errors),
+                                 "report", p->has_report ? render_json(&p->report) : json_null()));
     free(stopped);
     free(text);
 }
 
+/* like: NULL: the present environment. */
 static int probe_and_print(const struct like *like, const char *shim, const char *directory) {
     static const enum exit_code codes[] = {EXIT_NOTHING_WRONG, EXIT_ERRORS_FOUND,
                                            EXIT_NOTHING_OBSERVED};
-    char *differences[DIFFERENCES_MOST];
-    struct probed p = {.works = NULL};
-    size_t n = 0;
+    struct probed p = {.like = like};
 
-    if (!probe(&p, like, shim, directory))
+    if (!probe(&p, shim, directory))
         return EXIT_USAGE;
-    if (like)
-        n = like_differences(like, p.has_report ? &p.report.source->stack : NULL, differences,
-                             DIFFERENCES_MOST);
     if (options.json)
-        print_json(&p, like, differences, n);
+        print_json(&p);
     else
-        print_answer(&p, like, differences, n);
-    for (size_t i = 0; i < n; i++)
-        free(differences[i]);
+        print_answer(&p);
     probed_end(&p);
     return (int)codes[p.answer];
 }
