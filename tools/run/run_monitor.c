@@ -115,7 +115,7 @@ static void print(struct run_monitor *l, const struct source *log,
         print_format(stderr, "  fix      %s\n",
                      f->fix.p[0].command ? f->fix.p[0].command : f->fix.p[0].text);
     print_format(stderr, "  more     whichcudnn explain %s\n", f->id);
-    if (!l->place->passing)
+    if (!l->run->place.passing)
         print_format(stderr, "  log      %s\n", log->path);
 }
 
