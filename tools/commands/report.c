@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* whichcudnn report: logs into text, JSON, Markdown or a page. */
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "input.h"
 #include "options.h"
@@ -40,51 +42,36 @@ static const struct usage usage = {
     .most = -1,
 };
 
-static void print_text_of(const struct report *one, const struct merged *m) {
-    struct layout l = {.to = stdout, .colour = options.colour, .whole = verbose};
+static bool write_html(const struct merged *m) {
+    FILE *to = fopen(html, "we");
+    bool good = to != NULL;
 
-    if (m)
-        render_merged(&l, m);
-    else
-        render_text(&l, one);
-}
-
-static void print_markdown(const struct report *one, const struct merged *m) {
-    if (m)
-        render_merged_markdown(stdout, m);
-    else
-        render_markdown(stdout, one);
-}
-
-static bool write_html(const struct report *one, const struct merged *m) {
-    struct sink page;
-    char *text;
-    bool good;
-
-    render_html(sink_begin(&page), one, m);
-    text = sink_end(&page);
-    good = print_into(html, text);
-    free(text);
+    if (to) {
+        render_html(to, m);
+        good = !ferror(to);
+        good = fclose(to) == 0 && good;
+    }
+    if (!good)
+        complain("%s: %s", html, strerror(errno));
     return good;
 }
 
 /* False: it could not be written, which is printed. */
 static bool print_all(struct report *reports, size_t n) {
-    struct merged merged, *m = n > 1 ? &merged : NULL;
+    struct layout l = {.to = stdout, .colour = options.colour, .whole = verbose};
+    struct merged m;
     bool good = true;
 
-    if (m)
-        merge(m, reports, n);
+    merge(&m, reports, n);
     if (html)
-        good = write_html(reports, m);
+        good = write_html(&m);
     else if (options.json)
-        json_print(stdout, m ? render_merged_json(m) : render_json(reports));
+        json_print(stdout, render_merged_json(&m));
     else if (markdown)
-        print_markdown(reports, m);
+        render_merged_markdown(stdout, &m);
     else
-        print_text_of(reports, m);
-    if (m)
-        merged_end(m);
+        render_merged(&l, &m);
+    merged_end(&m);
     return good;
 }
 

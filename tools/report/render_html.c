@@ -37,26 +37,19 @@ static void put_text(FILE *to, const char *s) {
     free(spelled);
 }
 
-/* An element: `tag` is ours ("p class=ok"), the rest is untrusted text. */
-static void element(FILE *to, const char *tag, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static void element(FILE *to, const char *tag, const char *format, ...) {
+/* As print_format, but the arguments of %s are untrusted text between tags; what is ours prints as
+ * it is. */
+static void html(FILE *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void html(FILE *to, const char *format, ...) {
     va_list args;
-    char *text;
 
     va_start(args, format);
-    text = must_format_list(format, args);
+    print_format_by(to, put_text, format, &args);
     va_end(args);
-    fprintf(to, "<%s>", tag);
-    put_text(to, text);
-    fprintf(to, "</%.*s>", (int)strcspn(tag, " "), tag);
-    free(text);
 }
 
 static void row(FILE *to, const char *key, const char *value) {
-    element(to, "dt", "%s", key);
-    element(to, "dd", "%s", value);
-    putc('\n', to);
+    html(to, "<dt>%s</dt><dd>%s</dd>\n", key, value);
 }
 
 static const char *severity_word(enum wc_severity severity) {
@@ -69,22 +62,20 @@ static const char *verdict_word(const struct report *r) {
 
 /* ---- verdict, where it comes from ---- */
 
-static void put_fix(FILE *to, const char *tag, const struct wc_fix *fix) {
-    element(to, tag, "fix: %s", fix->text ? fix->text : fix->action);
+static void put_fix(FILE *to, const struct wc_fix *fix, const char *tag) {
+    html(to, "<%s>fix: %s</%s>", tag, fix->text ? fix->text : fix->action, tag);
     if (fix->command)
-        element(to, "pre", "%s", fix->command);
+        html(to, "<pre>%s</pre>", fix->command);
 }
 
 static void put_verdict(FILE *to, const struct report *r) {
-    char *text = render_verdict_text(r);
+    OWNED char *text = render_verdict_text(r);
 
-    fprintf(to, "<div class=\"verdict %s\">", verdict_word(r));
-    element(to, "h1", "%s", text);
+    html(to, "<div class=\"verdict %s\"><h1>%s</h1>", verdict_word(r), text);
     if (r->verdict != WC_verdict_NOTHING_OBSERVED && r->findings.n > 0 &&
         r->findings.p[0].fix.n > 0)
-        put_fix(to, "p", &r->findings.p[0].fix.p[0]);
+        put_fix(to, &r->findings.p[0].fix.p[0], "p");
     fputs("</div>\n", to);
-    free(text);
 }
 
 /* "python train.py", else the program's path, else "". The caller frees. */
@@ -99,70 +90,52 @@ static char *command_text(const struct wc_process_record *p) {
     return sink_end(&sink);
 }
 
-static void put_process(FILE *to, const struct report *r) {
-    const struct wc_process_record *p = &r->source->stack.process;
-    char *command = command_text(p);
-    char *text = must_format("%lld%s%s%s%s", (long long)r->source->pid, p->node ? " on " : "",
-                             p->node ? p->node : "", *command ? ": " : "", command);
-
-    row(to, "process", text);
-    free(text);
-    free(command);
-}
-
 static void put_origin(FILE *to, const struct report *r) {
     const struct source *s = r->source;
-    char *ending = report_ending(r), *gap;
-    char *source = must_format("%s (%zu records)", s->path, s->records);
+    const struct wc_process_record *p = &s->stack.process;
+    OWNED char *ending = report_ending(r), *command = command_text(p);
+    char *gap;
 
     fputs("<dl class=\"origin\">\n", to);
     if (s->stack.has_process)
-        put_process(to, r);
+        html(to, "<dt>process</dt><dd>%lld%s%s%s%s</dd>\n", (long long)s->pid,
+             p->node ? " on " : "", p->node, *command ? ": " : "", command);
     if (ending)
         row(to, "ended", ending);
     if (s->stack.outcome.reason)
         row(to, "mind", s->stack.outcome.reason);
-    row(to, source_type_word(s->type), source);
+    html(to, "<dt>%s</dt><dd>%s (%zu records)</dd>\n", source_type_word(s->type), s->path,
+         s->records);
     for (size_t i = 0; (gap = render_gap(r, i)); i++) {
         row(to, "missing", gap);
         free(gap);
     }
     fputs("</dl>\n", to);
-    free(source);
-    free(ending);
 }
 
 /* ---- findings ---- */
 
-static void put_facts(FILE *to, const struct wc_facts *facts) {
-    fputs("<dl class=\"facts\">\n", to);
-    for (size_t i = 0; i < facts->n; i++) {
-        const struct wc_fact *f = &facts->p[i];
-        element(to, "dt", "%s", f->name ? f->name : "?");
-        fputs("<dd>", to);
-        element(to, "span", "%s", f->value ? f->value : "not known");
-        if (f->source)
-            element(to, "span class=\"source\"", " (%s)", f->source);
-        fputs("</dd>\n", to);
-    }
-    fputs("</dl>\n", to);
-}
-
 static void put_finding(FILE *to, const struct wc_finding_record *f, size_t number) {
     const char *severity = severity_word(f->severity);
 
-    fprintf(to, "<li class=\"finding %s\" data-finding=\"%zu\">", severity, number - 1);
-    fprintf(to, "<h3>%zu. <span class=\"severity\">%s</span>: ", number, severity);
-    element(to, "span", "%s%s", f->title ? f->title : "?", f->predicted ? " (predicted)" : "");
-    element(to, "span class=\"id\"", " %s", f->id ? f->id : "?");
-    fputs("</h3>\n", to);
-    put_facts(to, &f->facts);
+    html(to, "<li class=\"finding %s\" data-finding=\"%zu\">", severity, number - 1);
+    html(to, "<h3>%zu. <span class=\"severity\">%s</span>: <span>%s%s</span>", number, severity,
+         f->title ? f->title : "?", f->predicted ? " (predicted)" : "");
+    html(to, "<span class=\"id\"> %s</span></h3>\n<dl class=\"facts\">\n", f->id ? f->id : "?");
+    WC_EACH(fact, f->facts) {
+        html(to, "<dt>%s</dt><dd><span>%s</span>", fact->name ? fact->name : "?",
+             fact->value ? fact->value : "not known");
+        if (fact->source)
+            html(to, "<span class=\"source\"> (%s)</span>", fact->source);
+        fputs("</dd>\n", to);
+    }
+    fputs("</dl>\n", to);
     if (f->explained_by)
-        element(to, "p", "explained by: %s", f->explained_by);
+        html(to, "<p>explained by: %s</p>", f->explained_by);
     fputs("<ul class=\"fix\">", to);
-    for (size_t i = 0; i < f->fix.n; i++) {
+    WC_EACH(fix, f->fix) {
         fputs("<li>", to);
-        put_fix(to, "span", &f->fix.p[i]);
+        put_fix(to, fix, "span");
         fputs("</li>\n", to);
     }
     fputs("</ul></li>\n", to);
@@ -174,39 +147,28 @@ static void put_findings(FILE *to, const struct report *r) {
     fputs("<section class=\"findings\"><h2>Findings, cause first</h2><ol>\n", to);
     for (size_t i = 0; i < r->findings.n; i++)
         put_finding(to, &r->findings.p[i], i + 1);
-    fputs("</ol>", to);
-    element(to, "p", "more: whichcudnn explain %s", r->findings.p[0].id);
-    fputs("</section>\n", to);
+    html(to, "</ol><p>more: whichcudnn explain %s</p></section>\n", r->findings.p[0].id);
 }
 
 static void put_unobserved(FILE *to, const struct wc_stack *s) {
     if (s->unobserved.n == 0)
         return;
     fputs("<section class=\"unobserved\"><h2>Not observed</h2><dl class=\"facts\">\n", to);
-    for (size_t i = 0; i < s->unobserved.n; i++) {
-        const struct wc_unobserved_record *b = &s->unobserved.p[i].r;
-        element(to, "dt", "%s", b->what ? b->what : "something");
-        element(to, "dd", "%s%s%s%s", b->why ? b->why : "?", b->path ? " (" : "",
-                b->path ? b->path : "", b->path ? ")" : "");
-    }
+    WC_EACH(u, s->unobserved)
+        html(to, "<dt>%s</dt><dd>%s%s%s%s</dd>", u->r.what ? u->r.what : "something",
+             u->r.why ? u->r.why : "?", u->r.path ? " (" : "", u->r.path, u->r.path ? ")" : "");
     fputs("</dl></section>\n", to);
 }
 
 /* ---- what happened when, and all that is known ---- */
 
-static void put_moment(FILE *to, const struct moment *m, int64_t start) {
-    int64_t passed;
-
-    if (__builtin_sub_overflow(m->time, start, &passed))
-        passed = 0;
-    fprintf(to, "<tr data-kind=\"%s\"><td>%+.6f</td><td class=\"thread\">%lld</td>",
-            wc_kind_name(m->kind), (double)passed / 1e6, (long long)m->tid);
-    fputs("<td>", to);
+static void put_moment(FILE *to, const struct moment *m) {
+    fprintf(to, "<tr data-kind=\"%s\"><td>%+.6f</td><td class=\"thread\">%lld</td><td>",
+            wc_kind_name(m->kind), m->seconds, (long long)m->tid);
     if (m->severity != WC_severity_NONE)
         fprintf(to, "<span class=\"%s\"><span class=\"severity\">%s</span></span> ",
                 severity_word(m->severity), severity_word(m->severity));
-    put_text(to, m->text);
-    fputs("</td></tr>\n", to);
+    html(to, "%s</td></tr>\n", m->text);
 }
 
 #define TIMELINE_OPEN_MOST 100 /* moments; a longer time line is to be opened */
@@ -222,7 +184,7 @@ static void put_timeline(FILE *to, const struct report *r) {
                 "<tbody>\n",
                 t.n > TIMELINE_OPEN_MOST ? "" : " open", t.n);
     for (size_t i = 0; i < t.n; i++)
-        put_moment(to, &t.p[i], t.p[0].time);
+        put_moment(to, &t.p[i]);
     if (t.n > 0)
         fputs("</tbody></table></details>\n", to);
     timeline_end(&t);
@@ -230,12 +192,10 @@ static void put_timeline(FILE *to, const struct report *r) {
 
 /* A list of facts is open from its heading to the next one. */
 static void put_head(void *arg, const char *list, size_t number) {
-    fputs("</dl>\n", arg);
+    html(arg, "</dl>\n<h3>%s", list);
     if (number)
-        element(arg, "h3", "%s %zu", list, number);
-    else
-        element(arg, "h3", "%s", list);
-    fputs("<dl class=\"record\">\n", arg);
+        html(arg, " %zu", number);
+    fputs("</h3><dl class=\"record\">\n", arg);
 }
 
 static void put_one(void *arg, const char *key, const char *value) {
@@ -274,54 +234,42 @@ static void put_differences(FILE *to, const struct comparison *c) {
     for (size_t i = 0; i < c->n; i++) {
         if (i == DIFFERENCES_OPEN)
             fprintf(to, "</ul><details><summary>and %zu more</summary><ul>", c->n - i);
-        char *text = difference_text(&c->p[i]);
-        element(to, "li", "%s", text);
-        free(text);
+        OWNED char *text = difference_text(&c->p[i]);
+        html(to, "<li>%s</li>", text);
     }
     if (c->n == 0)
-        element(to, "li", "in what was found about it, not in its libraries");
+        fputs("<li>in what was found about it, not in its libraries</li>", to);
     fputs(c->n > DIFFERENCES_OPEN ? "</ul></details>\n" : "</ul>\n", to);
 }
 
 static void put_agreement(FILE *to, const struct merged *m) {
     for (size_t g = m->group_count > 1 ? 1 : 0; g < m->group_count; g++) {
-        char *text = merged_agreement(m, g);
-        element(to, "p class=\"agreement\"", "%s%s", text, g > 0 ? ":" : "");
-        free(text);
+        OWNED char *text = merged_agreement(m, g);
+        html(to, "<p class=\"agreement\">%s%s</p>", text, g > 0 ? ":" : "");
         if (g > 0)
             put_differences(to, &m->groups[g].differences);
     }
     for (size_t g = 0; g < m->group_count; g++) {
         const struct report *r = m->p[m->groups[g].first].report;
-        char *text = render_verdict_text(r);
-        fprintf(to, "<p class=\"%s\">", verdict_word(r));
-        element(to, "span class=\"severity\"", "%s", m->groups[g].who);
-        element(to, "span", ": %s", text);
-        fputs("</p>\n", to);
-        free(text);
+        OWNED char *text = render_verdict_text(r);
+        html(to, "<p class=\"%s\"><span class=\"severity\">%s</span><span>: %s</span></p>\n",
+             verdict_word(r), m->groups[g].who, text);
     }
 }
 
 static void put_process_row(FILE *to, const struct merged *m, size_t i) {
     const struct merged_process *p = &m->p[i];
-    char *command = command_text(&p->report->source->stack.process);
-    char *ending = report_ending(p->report);
+    OWNED char *command = command_text(&p->report->source->stack.process);
+    OWNED char *ending = report_ending(p->report);
 
-    fprintf(to, "<tr class=\"%s\">", verdict_word(p->report));
-    element(to, "td", "%s", p->node ? p->node : "not known");
+    html(to, "<tr class=\"%s\"><td>%s</td><td>", verdict_word(p->report),
+         p->node ? p->node : "not known");
     if (p->rank != WC_NULL)
-        element(to, "td", "rank %lld", (long long)p->rank);
-    else
-        fputs("<td></td>", to);
-    fprintf(to, "<td>%.*s<a href=\"#p%zu\">%lld</a></td>", 2 * (p->depth < 16 ? p->depth : 16),
+        html(to, "rank %lld", (long long)p->rank);
+    fprintf(to, "</td><td>%.*s<a href=\"#p%zu\">%lld</a></td>", 2 * (p->depth < 16 ? p->depth : 16),
             "> > > > > > > > > > > > > > > > ", i + 1, (long long)p->report->source->pid);
-    element(to, "td", "%s", command);
-    element(to, "td class=\"severity\"", "%s", verdict_word(p->report));
-    element(to, "td", "%s", ending ? ending : "");
-    element(to, "td", "%s", m->groups[p->group].who);
-    fputs("</tr>\n", to);
-    free(ending);
-    free(command);
+    html(to, "<td>%s</td><td class=\"severity\">%s</td><td>%s</td><td>%s</td></tr>\n", command,
+         verdict_word(p->report), ending, m->groups[p->group].who);
 }
 
 static void put_processes(FILE *to, const struct merged *m) {
@@ -353,50 +301,41 @@ static int put_json(const char *text, size_t n, void *to) {
 
 /* ---- all of it ---- */
 
-struct page {
-    const struct report *one;
-    const struct merged *m; /* NULL: one alone */
-};
+/* What the holes of the page are filled with. */
 
-static void fill_title(FILE *to, const struct page *page) {
-    char *text = page->m ? merged_agreement(page->m, page->m->group_count > 1 ? 1 : 0)
-                         : render_verdict_text(page->one);
+static void fill_title(FILE *to, const struct merged *m) {
+    OWNED char *text = m->n > 1 ? merged_agreement(m, m->group_count > 1 ? 1 : 0)
+                                : render_verdict_text(m->p[0].report);
 
-    fputs("whichcudnn: ", to);
-    put_text(to, text);
-    free(text);
+    html(to, "whichcudnn: %s", text);
 }
 
-static void fill_processes(FILE *to, const struct page *page) {
-    if (page->m)
-        put_processes(to, page->m);
+static void fill_processes(FILE *to, const struct merged *m) {
+    if (m->n > 1)
+        put_processes(to, m);
 }
 
-static void fill_reports(FILE *to, const struct page *page) {
-    for (size_t i = 0; page->m && i < page->m->n; i++)
-        put_report(to, page->m->p[i].report, i);
-    if (!page->m)
-        put_report(to, page->one, 0);
+static void fill_reports(FILE *to, const struct merged *m) {
+    for (size_t i = 0; i < m->n; i++)
+        put_report(to, m->p[i].report, i);
 }
 
-static void fill_footer(FILE *to, const struct page *page) {
-    (void)page;
-    element(to, "p", "whichcudnn %s", WHICHCUDNN_VERSION);
+static void fill_footer(FILE *to, const struct merged *m) {
+    (void)m;
+    fputs("<p>whichcudnn " WHICHCUDNN_VERSION "</p>", to);
 }
 
-static void fill_data(FILE *to, const struct page *page) {
-    json_t *value = page->m ? render_merged_json(page->m) : render_json(page->one);
+static void fill_data(FILE *to, const struct merged *m) {
+    json_t *value = render_merged_json(m);
 
     json_dump_callback(value, put_json, to, JSON_ENSURE_ASCII | JSON_COMPACT);
     putc('\n', to);
     json_decref(value);
 }
 
-void render_html(FILE *to, const struct report *one, const struct merged *m) {
-    const struct page page = {one, m};
-
+void render_html(FILE *to, const struct merged *m) {
 #define TEXT(text) fputs(text, to);
-#define HOLE(name) fill_##name(to, &page);
+#define HOLE(name) fill_##name(to, m);
 #include "report_page.inc"
 #undef TEXT
 #undef HOLE

@@ -107,9 +107,9 @@ json_t *render_json(const struct report *r) {
 }
 
 json_t *render_merged_json(const struct merged *m) {
-    json_t *array = json_array();
+    json_t *array = m->n == 1 ? render_json(m->p[0].report) : json_array();
 
-    for (size_t i = 0; i < m->n; i++)
+    for (size_t i = 0; m->n > 1 && i < m->n; i++)
         json_array_append_new(array, render_json(m->p[i].report));
     return array;
 }

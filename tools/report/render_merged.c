@@ -115,6 +115,10 @@ static void print_heading(struct layout *l, const struct merged *m,
 void render_merged(struct layout *l, const struct merged *m) {
     size_t told = at_most(l, m->group_count, GROUPS_TOLD);
 
+    if (m->n == 1) {
+        render_text(l, m->p[0].report);
+        return;
+    }
     render_agreement(l, m);
     print_verdicts(l, m, told);
     render_processes(l, m);

@@ -53,12 +53,6 @@ static void print_verdict(struct layout *l, const struct report *r) {
     layout_end(l);
 }
 
-void render_verdict(FILE *to, const struct report *r, bool colour) {
-    struct layout l = {.to = to, .colour = colour, .whole = true};
-
-    print_verdict(&l, r);
-}
-
 char *render_verdict_text(const struct report *r) {
     struct sink sink;
     struct layout l = {.to = sink_begin(&sink), .whole = true};
@@ -200,13 +194,9 @@ static bool has_threads(const struct timeline *t) {
     return false;
 }
 
-static void print_moment(struct layout *l, const struct moment *m, int64_t start, bool threads) {
-    int64_t passed;
-
+static void print_moment(struct layout *l, const struct moment *m, bool threads) {
     layout_line(l, 2, 16);
-    if (__builtin_sub_overflow(m->time, start, &passed))
-        passed = 0;
-    fprintf(l->to, "%+12.6f", (double)passed / 1e6);
+    fprintf(l->to, "%+12.6f", m->seconds);
     l->column += 12;
     if (threads)
         layout_words(l, "%lld", (long long)m->tid);
@@ -225,7 +215,7 @@ void render_timeline(struct layout *l, const struct report *r) {
     if (t.n > 0)
         fprintf(l->to, "\ntime line: seconds%s, what happened\n", threads ? ", thread" : "");
     for (size_t i = 0; i < t.n; i++)
-        print_moment(l, &t.p[i], t.p[0].time, threads);
+        print_moment(l, &t.p[i], threads);
     timeline_end(&t);
 }
 
@@ -248,7 +238,7 @@ void render_text(struct layout *l, const struct report *r) {
 void render_brief(FILE *to, const struct report *r, bool colour) {
     struct layout l = {.to = to, .colour = colour, .whole = true};
 
-    render_verdict(to, r, colour);
+    print_verdict(&l, r);
     for (size_t i = 0; i < r->findings.n; i++) {
         const struct wc_finding_record *f = &r->findings.p[i];
         if (i > 0) {

@@ -133,21 +133,25 @@ static int earlier_first(const void *a, const void *b) {
 }
 
 void timeline_make(struct timeline *t, const struct source *s) {
-    t->p = must_allocate(s->events.n * sizeof(*t->p));
-    t->n = 0;
-    for (size_t i = 0; i < s->events.n; i++) {
-        const struct wc_record *r = &s->events.p[i];
+    int64_t passed;
+
+    *t = (struct timeline){must_allocate(s->events.n * sizeof(*t->p)), 0};
+    WC_EACH(r, s->events) {
         char *text = text_of(r);
         if (text)
-            t->p[t->n++] = (struct moment){r->time,
-                                           r->seq,
-                                           r->tid,
-                                           r->kind,
-                                           r->kind == WC_KIND_finding ? r->u.finding.severity
-                                                                      : WC_severity_NONE,
-                                           text};
+            t->p[t->n++] = (struct moment){
+                .time = r->time,
+                .seq = r->seq,
+                .tid = r->tid,
+                .kind = r->kind,
+                .severity = r->kind == WC_KIND_finding ? r->u.finding.severity : WC_severity_NONE,
+                .text = text,
+            };
     }
     qsort(t->p, t->n, sizeof(*t->p), earlier_first);
+    for (size_t i = 0; i < t->n; i++)
+        if (!__builtin_sub_overflow(t->p[i].time, t->p[0].time, &passed))
+            t->p[i].seconds = (double)passed / 1e6;
 }
 
 void timeline_end(struct timeline *t) {

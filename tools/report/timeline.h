@@ -8,6 +8,7 @@
 
 struct moment {
     int64_t time, seq, tid;
+    double seconds; /* since the first */
     enum wc_kind kind;
     enum wc_severity severity; /* of a finding; else NONE */
     char *text;                /* untrusted */

@@ -185,7 +185,7 @@ static void leave_verdict(const struct run *run, const char *words) {
 
 static void leave_verdict_of(const struct run *run, const struct report *r) {
     const struct wc_fixes *fix = r->findings.n > 0 ? &r->findings.p[0].fix : NULL;
-    char *verdict = render_verdict_text(r), *ending = report_ending(r), *text;
+    OWNED char *verdict = render_verdict_text(r), *ending = report_ending(r), *text = NULL;
     struct sink sink;
     FILE *to = sink_begin(&sink);
 
@@ -198,9 +198,6 @@ static void leave_verdict_of(const struct run *run, const struct report *r) {
         fprintf(to, "; log: %s", r->source->path);
     text = sink_end(&sink);
     leave_verdict(run, text);
-    free(text);
-    free(ending);
-    free(verdict);
 }
 
 static enum wc_severity severity_of(const struct report *r) {

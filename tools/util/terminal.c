@@ -51,41 +51,29 @@ char *harmless_text(const char *s) {
     return sink_end(&sink);
 }
 
-static const char *print_argument(FILE *to, const char *conversion, va_list *args) {
-    switch (*conversion) {
-    case 's':
-        print_text(to, va_arg(*args, const char *));
-        return conversion + 1;
-    case 'd':
-        fprintf(to, "%d", va_arg(*args, int));
-        return conversion + 1;
-    case 'z':
-        fprintf(to, "%zu", va_arg(*args, size_t));
-        return conversion + 2;
-    case 'l':
-        fprintf(to, "%lld", va_arg(*args, long long));
-        return conversion + 3;
-    default:
-        putc(*conversion, to);
-        return conversion + 1;
+void print_format_by(FILE *to, void (*text)(FILE *to, const char *s), const char *format,
+                     va_list *args) {
+    for (; *format; format++) {
+        if (*format != '%' || !format[1])
+            putc(*format, to);
+        else if (*++format == 's')
+            text(to, va_arg(*args, const char *));
+        else if (*format == 'd')
+            fprintf(to, "%d", va_arg(*args, int));
+        else if (*format == 'z' && format++)
+            fprintf(to, "%zu", va_arg(*args, size_t));
+        else if (*format == 'l' && (format += 2))
+            fprintf(to, "%lld", va_arg(*args, long long));
+        else
+            putc(*format, to);
     }
-}
-
-static void print_arguments(FILE *to, const char *format, va_list *args) {
-    const char *percent;
-
-    while ((percent = strchr(format, '%')) && percent[1]) {
-        fwrite(format, 1, (size_t)(percent - format), to);
-        format = print_argument(to, percent + 1, args);
-    }
-    fputs(format, to);
 }
 
 void print_format(FILE *to, const char *format, ...) {
     va_list args;
 
     va_start(args, format);
-    print_arguments(to, format, &args);
+    print_format_by(to, print_text, format, &args);
     va_end(args);
 }
 
@@ -95,7 +83,7 @@ void complain(const char *format, ...) {
     fflush(stdout);
     fputs("whichcudnn: ", stderr);
     va_start(args, format);
-    print_arguments(stderr, format, &args);
+    print_format_by(stderr, print_text, format, &args);
     va_end(args);
     putc('\n', stderr);
 }

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -17,6 +18,9 @@ void print_text(FILE *to, const char *s);
 char *harmless_text(const char *s);
 /* As fprintf, but the arguments of %s are printed by print_text. Knows %s %d %zu %lld %% only. */
 void print_format(FILE *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same for another place than a terminal: `text` prints the arguments of %s. */
+void print_format_by(FILE *to, void (*text)(FILE *to, const char *s), const char *format,
+                     va_list *args);
 
 /* Whatever is printed into it becomes a text. */
 struct sink {
