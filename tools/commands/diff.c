@@ -36,8 +36,7 @@ static void print_diff(const struct report *side, const struct comparison *c) {
         render_first_difference(&l, "differs", c);
     } else {
         layout_line(&l, 0, 4);
-        layout_painted(&l, "same", PAINT_OK);
-        layout_stick(&l, ":");
+        layout_label(&l, "same", PAINT_OK);
         layout_words(&l, "nothing differs of what both know");
         layout_end(&l);
     }

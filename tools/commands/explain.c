@@ -103,11 +103,6 @@ static json_t *finding_json(const struct wc_finding_kind *kind) {
 }
 
 static enum exit_code list(void) {
-    static const enum paint paints[] = {
-        [WC_severity_NOTE] = PAINT_NOTE,
-        [WC_severity_WARNING] = PAINT_WARNING,
-        [WC_severity_ERROR] = PAINT_ERROR,
-    };
     size_t n;
     const struct wc_finding_kind *kind = wc_finding_kinds(&n);
     json_t *array = options.json ? json_array() : NULL;
@@ -117,8 +112,8 @@ static enum exit_code list(void) {
             json_array_append_new(array, finding_json(&kind[i]));
         else
             printf("%s%-7s%s  %s\n           %s\n",
-                   paint_begin(options.colour, paints[kind[i].severity]), word_of(&kind[i]),
-                   paint_end(options.colour), kind[i].id, kind[i].title);
+                   paint_begin(options.colour, paint_of_severity(kind[i].severity)),
+                   word_of(&kind[i]), paint_end(options.colour), kind[i].id, kind[i].title);
     }
     if (array)
         json_print(stdout, array);

@@ -74,79 +74,71 @@ static bool at_start(const struct layout *l) {
     return l->column == l->indent;
 }
 
-static void wrap(struct layout *l) {
-    putc('\n', l->to);
-    layout_line(l, l->hang, l->hang);
-}
-
 /* text is harmless. */
 static void put(struct layout *l, const char *text, const char *before, const char *after) {
     int start = at_start(l) && l->indent > l->hang ? l->indent : l->hang;
-    size_t room = (size_t)(LAYOUT_WIDTH - start);
-    char *fits = l->whole ? must_copy(text) : layout_shortened(text, room);
+    OWNED char *shorter = l->whole ? NULL : layout_shortened(text, (size_t)(LAYOUT_WIDTH - start));
+    const char *fits = shorter ? shorter : text;
     int n = (int)columns(fits);
 
-    if (!l->whole && !at_start(l) && l->column + 1 + n > LAYOUT_WIDTH)
-        wrap(l);
+    if (!l->whole && !at_start(l) && l->column + 1 + n > LAYOUT_WIDTH) {
+        putc('\n', l->to);
+        layout_line(l, l->hang, l->hang);
+    }
     if (!at_start(l)) {
         putc(' ', l->to);
         l->column++;
     }
     fprintf(l->to, "%s%s%s", before, fits, after);
     l->column += n;
-    free(fits);
 }
 
 static void put_untrusted(struct layout *l, const char *text, const char *before,
                           const char *after) {
-    char *safe = harmless_text(text);
+    OWNED char *safe = harmless_text(text);
 
     if (*safe)
         put(l, safe, before, after);
-    free(safe);
 }
 
 void layout_word(struct layout *l, const char *text) {
-    if (text)
-        put_untrusted(l, text, "", "");
+    put_untrusted(l, text, "", "");
+}
+
+void layout_painted(struct layout *l, const char *text, enum paint p) {
+    put_untrusted(l, text, paint_begin(l->colour, p), paint_end(l->colour));
+}
+
+void layout_label(struct layout *l, const char *text, enum paint p) {
+    layout_painted(l, text, p);
+    putc(':', l->to);
+    l->column++;
 }
 
 #define PATH_LEAST 40
 
 void layout_path(struct layout *l, const char *path, int reserve) {
-    char *safe = harmless_text(path), *fits;
+    OWNED char *safe = harmless_text(path);
     int room = LAYOUT_WIDTH - l->column - 1 - reserve;
+    OWNED char *shorter =
+        l->whole || room < PATH_LEAST ? NULL : layout_shortened(safe, (size_t)room);
 
-    fits = l->whole || room < PATH_LEAST ? must_copy(safe) : layout_shortened(safe, (size_t)room);
-    put(l, fits, "", "");
-    free(fits);
-    free(safe);
-}
-
-void layout_painted(struct layout *l, const char *text, enum paint p) {
-    if (text)
-        put_untrusted(l, text, paint_begin(l->colour, p), paint_end(l->colour));
-}
-
-void layout_stick(struct layout *l, const char *mark) {
-    fputs(mark, l->to);
-    l->column += (int)strlen(mark);
+    put(l, shorter ? shorter : safe, "", "");
 }
 
 /* Takes the text. */
 static void put_words(struct layout *l, char *text, bool together) {
-    char *safe = harmless_text(text), *rest = safe, *word;
+    OWNED char *owned = text, *safe = harmless_text(owned);
+    char *rest = safe, *word;
 
     if (l->whole || (together && columns(safe) <= (size_t)(LAYOUT_WIDTH - l->hang))) {
         if (*safe)
             put(l, safe, "", "");
-    } else {
-        while ((word = strsep(&rest, " ")))
-            if (*word)
-                put(l, word, "", "");
+        return;
     }
-    free(safe);
-    free(text);
+    while ((word = strsep(&rest, " ")))
+        if (*word)
+            put(l, word, "", "");
 }
 
 void layout_words(struct layout *l, const char *format, ...) {
@@ -178,6 +170,16 @@ void layout_row(struct layout *l, int indent, int hang, const char *format, ...)
 void layout_key(struct layout *l, const char *word) {
     fprintf(l->to, "  %-*s", LAYOUT_KEYS - 2, word);
     l->column = l->indent = l->hang = LAYOUT_KEYS;
+}
+
+void layout_fact(struct layout *l, const char *word, const char *format, ...) {
+    va_list args;
+
+    layout_key(l, word);
+    va_start(args, format);
+    put_words(l, must_format_list(format, args), false);
+    va_end(args);
+    layout_end(l);
 }
 
 void layout_command(struct layout *l, int indent, const char *command) {

@@ -22,8 +22,8 @@ void layout_word(struct layout *l, const char *text);
 /* The same of a path, shortened rather than put on another line; `reserve` columns stay free. */
 void layout_path(struct layout *l, const char *path, int reserve);
 void layout_painted(struct layout *l, const char *text, enum paint p);
-/* A mark that follows the last word without a space; there must be room, as near a line's start. */
-void layout_stick(struct layout *l, const char *mark);
+/* The same with a colon behind it; there must be room, as near a line's start. */
+void layout_label(struct layout *l, const char *text, enum paint p);
 /* Untrusted words between spaces, arguments as in print_format. */
 void layout_words(struct layout *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same, on one line if a line can hold it. */
@@ -38,6 +38,9 @@ void layout_row(struct layout *l, int indent, int hang, const char *format, ...)
 /* A line that begins with a word of ours; what belongs to it stands from LAYOUT_KEYS on. */
 void layout_key(struct layout *l, const char *word);
 #define LAYOUT_KEYS 11
+/* The whole of such a line. */
+void layout_fact(struct layout *l, const char *word, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* s with whole directories, then characters, left out of its middle: at most `width` columns, of
  * which there are 8 at least. The caller frees. */

@@ -51,26 +51,22 @@ void render_differences(struct layout *l, const struct comparison *c, const char
         const struct difference *d = &c->p[i];
         if (i == 0 || d->kind != c->p[i - 1].kind)
             fprintf(l->to, "\n%s\n", difference_heading(d->kind));
-        layout_line(l, 2, 4);
-        layout_words(l, "%s%s%s", d->attribute ? d->attribute : "", d->attribute ? " of " : "",
-                     d->what);
-        layout_end(l);
+        layout_row(l, 2, 4, "%s%s%s", d->attribute ? d->attribute : "", d->attribute ? " of " : "",
+                   d->what);
         print_value(l, a, d->a);
         print_value(l, b, d->b);
     }
 }
 
 void render_first_difference(struct layout *l, const char *word, const struct comparison *c) {
-    char *text = difference_text(&c->p[0]);
+    OWNED char *text = difference_text(&c->p[0]);
 
     layout_line(l, 0, 4);
-    layout_painted(l, word, PAINT_ERROR);
-    layout_stick(l, ":");
+    layout_label(l, word, PAINT_ERROR);
     layout_words(l, "%s", text);
     if (c->n > 1)
         layout_together(l, "(and %zu more)", c->n - 1);
     layout_end(l);
-    free(text);
 }
 
 /* ---- JSON ---- */
@@ -79,29 +75,21 @@ json_t *side_json(const struct report *r) {
     const struct source *s = r->source;
     const struct wc_finding_record *f = r->findings.n > 0 ? &r->findings.p[0] : NULL;
     bool running = s->type != SOURCE_LOCK && s->stack.has_process;
-    json_t *object = json_object();
 
-    json_object_set_new(object, "type", json_string(source_type_word(s->type)));
-    json_object_set_new(object, "path", text_to_json(s->path));
-    json_object_set_new(object, "pid", running ? json_integer(s->pid) : json_null());
-    json_object_set_new(object, "node", text_to_json(running ? s->stack.process.node : NULL));
-    json_object_set_new(object, "verdict",
-                        text_to_json(wc_enum_word_raw(WC_ENUM_verdict, r->verdict)));
-    json_object_set_new(object, "first_finding", text_to_json(f ? f->id : NULL));
-    return object;
+    return json_pack("{s:s, s:o, s:o, s:o, s:s, s:o}", "type", source_type_word(s->type), "path",
+                     text_to_json(s->path), "pid", running ? json_integer(s->pid) : json_null(),
+                     "node", text_to_json(running ? s->stack.process.node : NULL), "verdict",
+                     wc_enum_word_raw(WC_ENUM_verdict, r->verdict), "first_finding",
+                     text_to_json(f ? f->id : NULL));
 }
 
 json_t *differences_json(const struct comparison *c) {
-    json_t *array = json_array(), *one;
+    json_t *array = json_array();
 
-    for (size_t i = 0; i < c->n; i++) {
-        one = json_object();
-        json_object_set_new(one, "kind", json_string(difference_word(c->p[i].kind)));
-        json_object_set_new(one, "what", text_to_json(c->p[i].what));
-        json_object_set_new(one, "attribute", text_to_json(c->p[i].attribute));
-        json_object_set_new(one, "a", text_to_json(c->p[i].a));
-        json_object_set_new(one, "b", text_to_json(c->p[i].b));
-        json_array_append_new(array, one);
-    }
+    WC_EACH(d, *c)
+        json_array_append_new(
+            array, json_pack("{s:s, s:o, s:o, s:o, s:o}", "kind", difference_word(d->kind), "what",
+                             text_to_json(d->what), "attribute", text_to_json(d->attribute), "a",
+                             text_to_json(d->a), "b", text_to_json(d->b)));
     return array;
 }

@@ -62,14 +62,12 @@ static json_t *stack_json(const struct report *r) {
 
 /* file: NULL for a source that is no log. */
 static json_t *damaged_json(const struct log_file *file) {
-    json_t *array = json_array(), *one;
+    json_t *array = json_array();
 
-    for (size_t i = 0; file && i < file->damaged_lines && i < LOG_DAMAGED_TOLD; i++) {
-        one = json_object();
-        json_object_set_new(one, "line", json_integer((json_int_t)file->damaged[i].line));
-        json_object_set_new(one, "reason", text_to_json(file->damaged[i].reason));
-        json_array_append_new(array, one);
-    }
+    for (size_t i = 0; file && i < file->damaged_lines && i < LOG_DAMAGED_TOLD; i++)
+        json_array_append_new(array,
+                              json_pack("{s:I, s:o}", "line", (json_int_t)file->damaged[i].line,
+                                        "reason", text_to_json(file->damaged[i].reason)));
     return array;
 }
 
@@ -93,17 +91,12 @@ static json_t *source_json(const struct source *s) {
 }
 
 json_t *render_json(const struct report *r) {
-    json_t *object = json_object(), *sources = json_array();
     const struct wc_stack *s = &r->source->stack;
 
-    json_object_set_new(object, "verdict",
-                        text_to_json(wc_enum_word_raw(WC_ENUM_verdict, r->verdict)));
-    json_object_set_new(object, "findings", findings_json(&r->findings));
-    json_object_set_new(object, "stack", stack_json(r));
-    json_object_set_new(object, "node", text_to_json(s->has_process ? s->process.node : NULL));
-    json_array_append_new(sources, source_json(r->source));
-    json_object_set_new(object, "sources", sources);
-    return object;
+    return json_pack(
+        "{s:s, s:o, s:o, s:o, s:[o]}", "verdict", wc_enum_word_raw(WC_ENUM_verdict, r->verdict),
+        "findings", findings_json(&r->findings), "stack", stack_json(r), "node",
+        text_to_json(s->has_process ? s->process.node : NULL), "sources", source_json(r->source));
 }
 
 json_t *render_merged_json(const struct merged *m) {

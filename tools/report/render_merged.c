@@ -24,23 +24,20 @@ static void print_differences(struct layout *l, const struct merged *m, size_t g
     size_t told = at_most(l, c->n, DIFFERENCES_TOLD);
 
     for (size_t i = 0; i < told; i++) {
-        char *text = difference_text(&c->p[i]);
+        OWNED char *text = difference_text(&c->p[i]);
         layout_row(l, 2, 4, "%s", text);
-        free(text);
     }
     print_left_out(l, 2, c->n, told);
-    if (c->n == 0) {
+    if (c->n == 0)
         layout_row(l, 2, 4, "in what was found about it, not in its libraries");
-    }
 }
 
 void render_agreement(struct layout *l, const struct merged *m) {
     size_t told = at_most(l, m->group_count, GROUPS_TOLD);
 
     for (size_t g = m->group_count > 1 ? 1 : 0; g < told; g++) {
-        char *text = merged_agreement(m, g);
+        OWNED char *text = merged_agreement(m, g);
         layout_row(l, 0, 2, "%s%s", text, g > 0 ? ":" : "");
-        free(text);
         if (g > 0)
             print_differences(l, m, g);
     }
@@ -50,13 +47,12 @@ void render_agreement(struct layout *l, const struct merged *m) {
 /* Nothing of a normal end. */
 static void add_ending(struct layout *l, const struct report *r) {
     const struct wc_stack *s = &r->source->stack;
-    char *ending = s->has_outcome ? report_ending(r) : NULL;
+    OWNED char *ending = s->has_outcome ? report_ending(r) : NULL;
 
     if (ending)
         layout_together(l, "(ended %s)", ending);
     else if (r->source->type == SOURCE_LOG && !s->has_summary)
         layout_together(l, "(no end in the log)");
-    free(ending);
 }
 
 static void print_process(struct layout *l, const struct merged_process *p) {
@@ -81,26 +77,14 @@ void render_processes(struct layout *l, const struct merged *m) {
 
     fputs("\nprocesses\n", l->to);
     for (size_t i = 0; i < told; i++) {
-        if (i == 0 || !wc_str_same(m->p[i].node, m->p[i - 1].node)) {
+        if (i == 0 || !wc_str_same(m->p[i].node, m->p[i - 1].node))
             layout_row(l, 2, 4, "node %s", m->p[i].node ? m->p[i].node : "not known");
-        }
         print_process(l, &m->p[i]);
     }
     print_left_out(l, 2, m->n, told);
 }
 
-/* The verdict of each group. */
-static void print_verdicts(struct layout *l, const struct merged *m, size_t told) {
-    for (size_t g = 0; g < told; g++) {
-        layout_line(l, 0, 4);
-        layout_words(l, "%s:", m->groups[g].who);
-        render_verdict_words(l, m->p[m->groups[g].first].report);
-        layout_end(l);
-    }
-}
-
-static void print_heading(struct layout *l, const struct merged *m,
-                          const struct merged_process *p) {
+static void print_report(struct layout *l, const struct merged *m, const struct merged_process *p) {
     const struct merged_group *g = &m->groups[p->group];
 
     putc('\n', l->to);
@@ -110,6 +94,7 @@ static void print_heading(struct layout *l, const struct merged *m,
         layout_words(l, "(%s process %lld)", l->whole ? "of these," : "shown by",
                      (long long)p->report->source->pid);
     layout_end(l);
+    render_text(l, p->report);
 }
 
 void render_merged(struct layout *l, const struct merged *m) {
@@ -120,14 +105,15 @@ void render_merged(struct layout *l, const struct merged *m) {
         return;
     }
     render_agreement(l, m);
-    print_verdicts(l, m, told);
+    for (size_t g = 0; g < told; g++) {
+        layout_line(l, 0, 4);
+        layout_words(l, "%s:", m->groups[g].who);
+        render_verdict_words(l, m->p[m->groups[g].first].report);
+        layout_end(l);
+    }
     render_processes(l, m);
-    for (size_t i = 0; l->whole && i < m->n; i++) {
-        print_heading(l, m, &m->p[i]);
-        render_text(l, m->p[i].report);
-    }
-    for (size_t g = 0; !l->whole && g < told; g++) {
-        print_heading(l, m, &m->p[m->groups[g].first]);
-        render_text(l, m->p[m->groups[g].first].report);
-    }
+    for (size_t i = 0; l->whole && i < m->n; i++)
+        print_report(l, m, &m->p[i]);
+    for (size_t g = 0; !l->whole && g < told; g++)
+        print_report(l, m, &m->p[m->groups[g].first]);
 }

@@ -19,7 +19,7 @@ struct result {
 /* ---- text ---- */
 
 static void print_copy(FILE *to, const struct wc_object_record *o, bool whole) {
-    char *version = library_version(o);
+    OWNED char *version = library_version(o);
     const char *source = wc_enum_word(WC_ENUM_version_source, o->version_source);
 
     print_format(to, "    %s %s  %s", library_label(o), wc_base_name(library_path(o)),
@@ -31,7 +31,6 @@ static void print_copy(FILE *to, const struct wc_object_record *o, bool whole) {
     if (o->build_id && whole)
         print_format(to, ", build-id %s", o->build_id);
     putc('\n', to);
-    free(version);
 }
 
 static bool same_directory(const struct wc_object_record *a, const struct wc_object_record *b) {
@@ -50,18 +49,16 @@ static bool is_first_there(const struct wc_stack *s, size_t i) {
 
 static void print_directory(FILE *to, const struct wc_stack *s, size_t first, bool whole) {
     const struct wc_object_record *o = &s->objects.p[first].r;
-    char *installation = library_installation(o);
-    char *directory = must_format("%.*s", (int)wc_dir_length(library_path(o)), library_path(o));
+    OWNED char *installation = library_installation(o);
+    OWNED char *directory =
+        must_format("%.*s", (int)wc_dir_length(library_path(o)), library_path(o));
 
-    print_format(to, "  %s%s%s\n", directory, installation ? ": " : "",
-                 installation ? installation : "");
+    print_format(to, "  %s%s%s\n", directory, installation ? ": " : "", installation);
     for (int facades = 1; facades >= 0; facades--)
         for (size_t i = first; i < s->objects.n; i++)
             if (same_directory(&s->objects.p[i].r, o) &&
                 (s->objects.p[i].r.role == WC_role_FACADE) == facades)
                 print_copy(to, &s->objects.p[i].r, whole);
-    free(directory);
-    free(installation);
 }
 
 static void print_copies(FILE *to, const struct scan *scan, bool whole) {
@@ -83,23 +80,15 @@ static void print_notes(FILE *to, const struct scan *scan) {
         print_format(to, "  %s: %s\n", scan->notes[i].path, scan->notes[i].why);
 }
 
-static void print_count(FILE *to, size_t n, const char *one, const char *many) {
-    print_format(to, "%zu %s", n, n == 1 ? one : many);
-}
-
 /* A framework's main library that has no part in cuDNN is none. */
 static void print_summary(FILE *to, const struct scan *scan) {
-    size_t hosts = 0;
+    size_t copies = scan->copies->stack.objects.n, hosts = 0;
 
     for (size_t i = 0; i < scan->host_count; i++)
         hosts += scan->hosts[i].library->about.role == WC_role_HOST;
-    print_format(to, "scan of %s: ", scan->copies->path);
-    print_count(to, scan->copies->stack.objects.n, "library of cuDNN's", "libraries of cuDNN's");
-    fputs(", ", to);
-    print_count(to, hosts, "host", "hosts");
-    fputs(", ", to);
-    print_count(to, scan->files, "file seen", "files seen");
-    putc('\n', to);
+    print_format(to, "scan of %s: %zu %s of cuDNN's, %zu host%s, %zu file%s seen\n",
+                 scan->copies->path, copies, copies == 1 ? "library" : "libraries", hosts,
+                 hosts == 1 ? "" : "s", scan->files, scan->files == 1 ? "" : "s");
 }
 
 static void print_text_of(struct layout *l, const struct result *r) {
@@ -114,39 +103,21 @@ static void print_text_of(struct layout *l, const struct result *r) {
 
 /* ---- JSON ---- */
 
-static json_t *notes_json(const struct scan *scan) {
-    json_t *array = json_array(), *one;
-
-    for (size_t i = 0; i < scan->note_count; i++) {
-        one = json_object();
-        json_object_set_new(one, "path", text_to_json(scan->notes[i].path));
-        json_object_set_new(one, "why", text_to_json(scan->notes[i].why));
-        json_array_append_new(array, one);
-    }
-    return array;
-}
-
-static json_t *copies_json(const struct scan *scan) {
-    const struct wc_stack *s = &scan->copies->stack;
-    json_t *array = json_array();
-
-    for (size_t i = 0; i < s->objects.n; i++)
-        json_array_append_new(array, record_to_json(WC_KIND_object, &s->objects.p[i].r, NULL));
-    return array;
-}
-
 static json_t *scan_json(const struct result *r) {
-    json_t *object = json_object(), *reports = json_array();
+    const struct scan *scan = r->scan;
+    json_t *copies = json_array(), *reports = json_array(), *notes = json_array();
 
-    for (size_t i = 0; i < r->scan->process_count; i++)
+    WC_EACH(o, scan->copies->stack.objects)
+        json_array_append_new(copies, record_to_json(WC_KIND_object, &o->r, NULL));
+    for (size_t i = 0; i < scan->process_count; i++)
         json_array_append_new(reports, render_json(&r->reports[i]));
-    json_object_set_new(object, "path", text_to_json(r->scan->copies->path));
-    json_object_set_new(object, "files", json_integer((json_int_t)r->scan->files));
-    json_object_set_new(object, "libraries", json_integer((json_int_t)r->scan->libraries));
-    json_object_set_new(object, "copies", copies_json(r->scan));
-    json_object_set_new(object, "reports", reports);
-    json_object_set_new(object, "passed_over", notes_json(r->scan));
-    return object;
+    for (size_t i = 0; i < scan->note_count; i++)
+        json_array_append_new(notes,
+                              json_pack("{s:o, s:o}", "path", text_to_json(scan->notes[i].path),
+                                        "why", text_to_json(scan->notes[i].why)));
+    return json_pack("{s:o, s:I, s:I, s:o, s:o, s:o}", "path", text_to_json(scan->copies->path),
+                     "files", (json_int_t)scan->files, "libraries", (json_int_t)scan->libraries,
+                     "copies", copies, "reports", reports, "passed_over", notes);
 }
 
 static void print_json(FILE *to, const struct result *results, size_t n) {
@@ -154,9 +125,7 @@ static void print_json(FILE *to, const struct result *results, size_t n) {
 
     for (size_t i = 0; i < n && n != 1; i++)
         json_array_append_new(value, scan_json(&results[i]));
-    json_dumpf(value, to, JSON_INDENT(2));
-    putc('\n', to);
-    json_decref(value);
+    json_print(to, value);
 }
 
 /* ---- both ---- */

@@ -9,17 +9,6 @@
 #include "timeline.h"
 #include "tools/log/log_reader.h"
 
-static enum paint paint_of(enum wc_severity severity) {
-    static const enum paint paints[] = {
-        [WC_severity_NONE] = PAINT_NOTE,
-        [WC_severity_NOTE] = PAINT_NOTE,
-        [WC_severity_WARNING] = PAINT_WARNING,
-        [WC_severity_ERROR] = PAINT_ERROR,
-    };
-
-    return severity < WC_severity_COUNT ? paints[severity] : PAINT_NOTE;
-}
-
 /* ---- the verdict ---- */
 
 /* Why there is nothing: `run` may know; else what the shim could not see. */
@@ -35,12 +24,11 @@ void render_verdict_words(struct layout *l, const struct report *r) {
     const struct wc_finding_record *f = r->findings.n > 0 ? &r->findings.p[0] : NULL;
 
     if (f && r->verdict != WC_verdict_NOTHING_OBSERVED) {
-        layout_painted(l, wc_enum_word_raw(WC_ENUM_severity, f->severity), paint_of(f->severity));
-        layout_stick(l, ":");
+        layout_label(l, wc_enum_word_raw(WC_ENUM_severity, f->severity),
+                     paint_of_severity(f->severity));
         layout_words(l, "%s", f->title ? f->title : f->id);
     } else if (r->verdict == WC_verdict_OK) {
-        layout_painted(l, "ok", PAINT_OK);
-        layout_stick(l, ":");
+        layout_label(l, "ok", PAINT_OK);
         layout_words(l, "everything seen fits together");
     } else {
         layout_words(l, "nothing observed: %s", reason_for_nothing(&r->source->stack));
@@ -100,15 +88,6 @@ char *render_gap(const struct report *r, size_t i) {
     return NULL;
 }
 
-static void print_gaps(struct layout *l, const struct report *r) {
-    char *gap;
-
-    for (size_t i = 0; (gap = render_gap(r, i)); i++) {
-        layout_row(l, LAYOUT_KEYS, LAYOUT_KEYS, "%s", gap);
-        free(gap);
-    }
-}
-
 /* The page of what comes first. */
 static void print_more(FILE *to, const struct report *r) {
     if (r->findings.n > 0)
@@ -117,26 +96,23 @@ static void print_more(FILE *to, const struct report *r) {
 
 static void print_origin(struct layout *l, const struct report *r) {
     const struct source *s = r->source;
-    char *ending = report_ending(r);
+    OWNED char *ending = report_ending(r);
+    char *gap;
 
     if (s->stack.has_process && s->type != SOURCE_LOCK)
         print_process(l, r);
-    if (ending) {
-        layout_key(l, "ended");
-        layout_words(l, "%s", ending);
-        layout_end(l);
-    }
-    free(ending);
-    if (s->stack.outcome.reason && r->findings.n > 0) {
-        layout_key(l, "mind");
-        layout_words(l, "%s", s->stack.outcome.reason);
-        layout_end(l);
-    }
+    if (ending)
+        layout_fact(l, "ended", "%s", ending);
+    if (s->stack.outcome.reason && r->findings.n > 0)
+        layout_fact(l, "mind", "%s", s->stack.outcome.reason);
     layout_key(l, s->type == SOURCE_PROCESS ? "seen in" : source_type_word(s->type));
     layout_word(l, s->path);
     layout_words(l, "(%zu records)", s->records);
     layout_end(l);
-    print_gaps(l, r);
+    for (size_t i = 0; (gap = render_gap(r, i)); i++) {
+        layout_row(l, LAYOUT_KEYS, LAYOUT_KEYS, "%s", gap);
+        free(gap);
+    }
     print_more(l->to, r);
 }
 
@@ -144,45 +120,36 @@ static void print_origin(struct layout *l, const struct report *r) {
 
 #define FACTS 7 /* columns before a finding's facts */
 
-static void print_fix(struct layout *l, const struct wc_fix *fix) {
-    layout_row(l, FACTS, FACTS + 5, "fix: %s", fix->text ? fix->text : fix->action);
-    if (fix->command)
-        layout_command(l, FACTS + 5, fix->command);
-}
-
-static void print_facts(struct layout *l, const struct wc_facts *facts) {
-    for (size_t i = 0; i < facts->n; i++) {
-        layout_line(l, FACTS, FACTS + 2);
-        layout_words(l, "%s: %s", facts->p[i].name,
-                     facts->p[i].value ? facts->p[i].value : "not known");
-        if (facts->p[i].source)
-            layout_together(l, "(%s)", facts->p[i].source);
-        layout_end(l);
-    }
-}
-
 static void print_finding(struct layout *l, const struct wc_finding_record *f, size_t number) {
     layout_line(l, 2, FACTS);
     layout_words(l, "%zu.", number);
-    layout_painted(l, wc_enum_word_raw(WC_ENUM_severity, f->severity), paint_of(f->severity));
+    layout_painted(l, wc_enum_word_raw(WC_ENUM_severity, f->severity),
+                   paint_of_severity(f->severity));
     layout_words(l, "%s: %s%s", f->id, f->title, f->predicted ? " (predicted)" : "");
     layout_end(l);
-    print_facts(l, &f->facts);
-    if (f->explained_by) {
-        layout_row(l, FACTS, FACTS, "explained by: %s", f->explained_by);
+    WC_EACH(fact, f->facts) {
+        layout_line(l, FACTS, FACTS + 2);
+        layout_words(l, "%s: %s", fact->name, fact->value ? fact->value : "not known");
+        if (fact->source)
+            layout_together(l, "(%s)", fact->source);
+        layout_end(l);
     }
-    for (size_t i = 0; i < f->fix.n; i++)
-        print_fix(l, &f->fix.p[i]);
+    if (f->explained_by)
+        layout_row(l, FACTS, FACTS, "explained by: %s", f->explained_by);
+    WC_EACH(fix, f->fix) {
+        layout_row(l, FACTS, FACTS + 5, "fix: %s", fix->text ? fix->text : fix->action);
+        if (fix->command)
+            layout_command(l, FACTS + 5, fix->command);
+    }
 }
 
 static void print_unobserved(struct layout *l, const struct wc_stack *s) {
     if (s->unobserved.n > 0)
         fputs("\nnot observed\n", l->to);
-    for (size_t i = 0; i < s->unobserved.n; i++) {
-        const struct wc_unobserved_record *b = &s->unobserved.p[i].r;
-        layout_row(l, 2, 4, "%s: %s%s%s%s", b->what ? b->what : "something", b->why ? b->why : "?",
-                   b->path ? " (" : "", b->path ? b->path : "", b->path ? ")" : "");
-    }
+    WC_EACH(u, s->unobserved)
+        layout_row(l, 2, 4, "%s: %s%s%s%s", u->r.what ? u->r.what : "something",
+                   u->r.why ? u->r.why : "?", u->r.path ? " (" : "", u->r.path ? u->r.path : "",
+                   u->r.path ? ")" : "");
 }
 
 /* ---- what happened when ---- */
@@ -201,7 +168,8 @@ static void print_moment(struct layout *l, const struct moment *m, bool threads)
     if (threads)
         layout_words(l, "%lld", (long long)m->tid);
     if (m->severity != WC_severity_NONE)
-        layout_painted(l, wc_enum_word(WC_ENUM_severity, m->severity), paint_of(m->severity));
+        layout_painted(l, wc_enum_word(WC_ENUM_severity, m->severity),
+                       paint_of_severity(m->severity));
     layout_words(l, "%s", m->text);
     layout_end(l);
 }
@@ -243,9 +211,8 @@ void render_brief(FILE *to, const struct report *r, bool colour) {
         const struct wc_finding_record *f = &r->findings.p[i];
         if (i > 0) {
             layout_key(&l, "also");
-            layout_painted(&l, wc_enum_word_raw(WC_ENUM_severity, f->severity),
-                           paint_of(f->severity));
-            layout_stick(&l, ":");
+            layout_label(&l, wc_enum_word_raw(WC_ENUM_severity, f->severity),
+                         paint_of_severity(f->severity));
             layout_words(&l, "%s", f->title);
             layout_end(&l);
         }

@@ -25,27 +25,22 @@ struct tree {
     bool *shown;                    /* one for each object */
 };
 
-static void line(const struct tree *t, int depth) {
-    layout_line(t->l, 2 + 2 * depth, 4 + 2 * depth);
-}
+/* The columns of a line and of what it goes on with. */
+#define INDENT(depth) 2 + 2 * (depth), 4 + 2 * (depth)
 
 /* Of the worst that is printed of this object. */
 static enum paint paint_of(const struct tree *t, const struct wc_object_record *o) {
     enum wc_severity worst = WC_severity_NONE;
 
-    for (size_t i = 0; i < t->r->findings.n; i++) {
-        const struct wc_finding_record *f = &t->r->findings.p[i];
+    WC_EACH(f, t->r->findings)
         if (f->object != WC_NULL && f->object == o->object && f->severity > worst)
             worst = f->severity;
-    }
-    return worst == WC_severity_ERROR     ? PAINT_ERROR
-           : worst == WC_severity_WARNING ? PAINT_WARNING
-                                          : PAINT_BOLD;
+    return worst >= WC_severity_WARNING ? paint_of_severity(worst) : PAINT_BOLD;
 }
 
 /* A host's own version is its package's, so only libraries of cuDNN and CUDA emit theirs. */
 static void add_version(const struct tree *t, const struct wc_object_record *o) {
-    char *version = library_version(o);
+    OWNED char *version = library_version(o);
     const char *source = wc_enum_word(WC_ENUM_version_source, o->version_source);
 
     if (version)
@@ -54,23 +49,6 @@ static void add_version(const struct tree *t, const struct wc_object_record *o) 
         layout_words(t->l, "version not known");
     if (t->l->whole && o->version && source)
         layout_words(t->l, "(%s)", source);
-    free(version);
-}
-
-static void add_rule(const struct tree *t, const struct wc_object_record *o) {
-    char *rule = library_rule(library_search(t->s, o), t->l->whole);
-
-    if (rule)
-        layout_together(t->l, "[%s]", rule);
-    free(rule);
-}
-
-static void add_installation(const struct tree *t, const struct wc_object_record *o) {
-    char *installation = library_installation(o);
-
-    if (installation)
-        layout_together(t->l, "%s", installation);
-    free(installation);
 }
 
 static void add_asker(const struct tree *t, const struct wc_object_record *o, int depth) {
@@ -78,27 +56,29 @@ static void add_asker(const struct tree *t, const struct wc_object_record *o, in
 
     if (!t->l->whole || (!o->asked_name && !o->asked_by))
         return;
-    line(t, depth);
-    layout_words(t->l, "asked for%s%s%s%s%s%s%s", o->asked_name ? " as " : "",
-                 o->asked_name ? o->asked_name : "", o->asked_by ? " by " : "",
-                 o->asked_by ? o->asked_by : "", how ? " (" : "", how ? how : "", how ? ")" : "");
-    layout_end(t->l);
+    layout_row(t->l, INDENT(depth), "asked for%s%s%s%s%s%s%s", o->asked_name ? " as " : "",
+               o->asked_name ? o->asked_name : "", o->asked_by ? " by " : "",
+               o->asked_by ? o->asked_by : "", how ? " (" : "", how ? how : "", how ? ")" : "");
 }
 
 #define VERSION_ROOM 12 /* columns that nearly every version fits in */
 
 static void print_object(const struct tree *t, size_t i, int depth) {
     const struct wc_object_record *o = &t->s->objects.p[i].r;
+    OWNED char *rule = library_rule(library_search(t->s, o), t->l->whole);
+    OWNED char *installation = library_installation(o);
 
-    line(t, depth);
+    layout_line(t->l, INDENT(depth));
     layout_word(t->l, library_label(o));
     layout_path(t->l, library_path(o), VERSION_ROOM);
     if (t->shown[i]) {
         layout_words(t->l, "(see above)");
     } else {
         add_version(t, o);
-        add_rule(t, o);
-        add_installation(t, o);
+        if (rule)
+            layout_together(t->l, "[%s]", rule);
+        if (installation)
+            layout_together(t->l, "%s", installation);
     }
     if (!o->mapped)
         layout_words(t->l, "(unloaded again)");
@@ -144,16 +124,13 @@ static bool uses(const struct tree *t, const struct wc_object *host,
 }
 
 static void print_demands(const struct tree *t, const struct wc_object *host, int depth) {
-    for (size_t i = 0; i < t->s->demands.n; i++) {
-        const struct wc_demand_record *d = &t->s->demands.p[i].r;
-        if (d->host != host->r.object || !(d->spec || d->built))
-            continue;
-        line(t, depth);
-        layout_words(t->l, "wants%s%s%s%s%s%s%s%s", d->spec ? " " : "", d->spec ? d->spec : "",
-                     d->spec && d->built ? "," : "", d->built ? " built with " : "",
-                     d->built ? d->built : "", d->source ? " (" : "", d->source ? d->source : "",
-                     d->source ? ")" : "");
-        layout_end(t->l);
+    WC_EACH(d, t->s->demands) {
+        const char *spec = d->r.spec, *built = d->r.built, *source = d->r.source;
+        if (d->r.host == host->r.object && (spec || built))
+            layout_row(t->l, INDENT(depth), "wants%s%s%s%s%s%s%s%s", spec ? " " : "",
+                       spec ? spec : "", spec && built ? "," : "", built ? " built with " : "",
+                       built ? built : "", source ? " (" : "", source ? source : "",
+                       source ? ")" : "");
     }
 }
 
@@ -169,11 +146,8 @@ static void print_host(const struct tree *t, size_t host) {
         print_facade(t, i, 1);
         got = true;
     }
-    if (!got) {
-        line(t, 1);
-        layout_words(t->l, "got no cuDNN that was seen");
-        layout_end(t->l);
-    }
+    if (!got)
+        layout_row(t->l, INDENT(1), "got no cuDNN that was seen");
 }
 
 static void print_rest(const struct tree *t, enum wc_role role) {
@@ -192,17 +166,14 @@ static void print_rest(const struct tree *t, enum wc_role role) {
 static bool was_answered(const struct wc_stack *s, const struct wc_failure_record *f) {
     struct wc_name name = wc_name_read(f->name);
 
-    for (size_t i = 0; name.kind == WC_NAME_PART && !f->function && i < s->objects.n; i++) {
-        const struct wc_object_record *o = &s->objects.p[i].r;
-        if (o->role == WC_role_PART && wc_str_same(o->part, name.part) &&
-            wc_str_same(o->asked_by, f->caller))
-            return true;
-    }
-    return false;
+    return name.kind == WC_NAME_PART && !f->function &&
+           WC_ANY(o, s->objects,
+                  o->r.role == WC_role_PART && wc_str_same(o->r.part, name.part) &&
+                      wc_str_same(o->r.asked_by, f->caller));
 }
 
 static void print_failure(const struct tree *t, const struct wc_failure_record *f) {
-    line(t, 0);
+    layout_line(t->l, INDENT(0));
     layout_words(t->l, "%s%s%s", f->function ? f->function : "",
                  f->function && f->name ? " in " : "",
                  f->name       ? f->name
@@ -217,13 +188,12 @@ static void print_failure(const struct tree *t, const struct wc_failure_record *
 static void print_failures(const struct tree *t) {
     bool any = false;
 
-    for (size_t i = 0; i < t->s->failures.n; i++) {
-        if (was_answered(t->s, &t->s->failures.p[i].r))
+    WC_EACH(f, t->s->failures) {
+        if (was_answered(t->s, &f->r))
             continue;
-        if (!any)
-            fputs("\nasked for in vain\n", t->l->to);
+        fputs(any ? "" : "\nasked for in vain\n", t->l->to);
         any = true;
-        print_failure(t, &t->s->failures.p[i].r);
+        print_failure(t, &f->r);
     }
 }
 

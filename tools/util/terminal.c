@@ -137,3 +137,9 @@ const char *paint_begin(bool colour, enum paint p) {
 const char *paint_end(bool colour) {
     return colour ? "\x1b[0m" : "";
 }
+
+enum paint paint_of_severity(enum wc_severity severity) {
+    return severity == WC_severity_ERROR     ? PAINT_ERROR
+           : severity == WC_severity_WARNING ? PAINT_WARNING
+                                             : PAINT_NOTE;
+}

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "whichcudnn/record.h"
+
 /*
  * Prints s with everything that a terminal could take as an order spelled out: control characters
  * and bytes that are no UTF-8 as \x1b, C1 controls and marks that reorder text as \u202e. NULL:
@@ -40,3 +42,4 @@ bool colour_choose(const char *when, FILE *to, bool *colour);
 enum paint { PAINT_ERROR, PAINT_WARNING, PAINT_NOTE, PAINT_OK, PAINT_BOLD };
 const char *paint_begin(bool colour, enum paint p); /* escape sequence, or "" */
 const char *paint_end(bool colour);
+enum paint paint_of_severity(enum wc_severity severity);
