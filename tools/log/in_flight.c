@@ -58,8 +58,8 @@ static void note_request(struct in_flight *f, const struct wc_record *r) {
     struct flight *one = begin(f, r, q->request, NULL);
 
     one->operation = q->operation;
-    one->name = q->name ? must_copy(q->name) : NULL;
-    one->caller = q->caller ? must_copy(q->caller) : NULL;
+    one->name = must_copy(q->name);
+    one->caller = must_copy(q->caller);
     one->caller_object = q->caller_object;
     one->flags = q->flags;
 }
@@ -78,30 +78,22 @@ static void note_failure(struct in_flight *f, const struct wc_record *r) {
     const int64_t *request = &r->u.failure.request;
     struct flight *one;
 
-    HASH_FIND(in_requests, f->by_request, request, sizeof(*request), one);
-    while (one) { /* a damaged log may give a number twice */
-        forget(f, one);
+    do { /* a damaged log may give a number twice */
         HASH_FIND(in_requests, f->by_request, request, sizeof(*request), one);
-    }
+        if (one)
+            forget(f, one);
+    } while (one);
 }
 
 void in_flight_note(struct in_flight *f, const struct wc_record *r) {
-    switch (r->kind) {
-    case WC_KIND_request:
+    if (r->kind == WC_KIND_request)
         note_request(f, r);
-        break;
-    case WC_KIND_call:
+    else if (r->kind == WC_KIND_call)
         note_call(f, r);
-        break;
-    case WC_KIND_failure:
+    else if (r->kind == WC_KIND_failure)
         note_failure(f, r);
-        break;
-    case WC_KIND_summary:
+    else if (r->kind == WC_KIND_summary)
         in_flight_end(f);
-        break;
-    default:
-        break;
-    }
 }
 
 static struct flight *newest(const struct in_flight *f) {
@@ -139,19 +131,12 @@ bool in_flight_failure(const struct in_flight *f, struct wc_record *out) {
     return true;
 }
 
-static void rewrite(char **text, char *(*change)(void *arg, const char *text), void *arg) {
-    char *other = *text ? change(arg, *text) : NULL;
-
-    free(*text);
-    *text = other;
-}
-
-void in_flight_rewrite(struct in_flight *f, char *(*change)(void *arg, const char *text),
-                       void *arg) {
+void in_flight_rewrite(struct in_flight *f, void (*replace)(const void *arg, char **text),
+                       const void *arg) {
     for (struct flight *one = f->by_thread; one; one = one->hh.next) {
-        rewrite(&one->what, change, arg);
-        rewrite(&one->name, change, arg);
-        rewrite(&one->caller, change, arg);
+        replace(arg, &one->what);
+        replace(arg, &one->name);
+        replace(arg, &one->caller);
     }
 }
 

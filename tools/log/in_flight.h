@@ -20,7 +20,7 @@ const char *in_flight_last(const struct in_flight *f, int64_t *seq);
 /* If that is a request: the failure that it would be if it came to nothing. False: it is a call.
  * Its texts live until the next note. */
 bool in_flight_failure(const struct in_flight *f, struct wc_record *out);
-/* Each text becomes what `change` makes of it (allocated). */
-void in_flight_rewrite(struct in_flight *f, char *(*change)(void *arg, const char *text),
-                       void *arg);
+/* Each text (allocated, or NULL) may be replaced by another. */
+void in_flight_rewrite(struct in_flight *f, void (*replace)(const void *arg, char **text),
+                       const void *arg);
 void in_flight_end(struct in_flight *f);

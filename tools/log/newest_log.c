@@ -36,14 +36,6 @@ static void look_at(struct search *s, char *path) {
     free(path);
 }
 
-static void note_place(struct search *s, const char *directory) {
-    char *longer =
-        must_format("%s%s%s", s->looked ? s->looked : "", s->looked ? ", " : "", directory);
-
-    free(s->looked);
-    s->looked = longer;
-}
-
 /* A name that the user gave; else the shim's own. */
 static bool is_whole_name(const char *prefix) {
     return *prefix && strcmp(prefix, OWN_PREFIX) != 0;
@@ -52,10 +44,12 @@ static bool is_whole_name(const char *prefix) {
 static void look_into(struct search *s, const char *directory, const char *prefix) {
     DIR *d = directory ? opendir(directory) : NULL;
     struct dirent *entry;
+    char *before = s->looked;
 
     if (!directory)
         return;
-    note_place(s, directory);
+    s->looked = before ? must_format("%s, %s", before, directory) : must_copy(directory);
+    free(before);
     while (d && (entry = readdir(d)))
         if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 &&
             (is_whole_name(prefix) || strstr(entry->d_name, ".jsonl")))

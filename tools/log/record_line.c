@@ -7,8 +7,6 @@
 
 #include "core/base/json_text.h"
 
-#define FIELDS_MOST 64
-#define KEY_MOST 40
 #define DIGITS_MOST 18 /* surely in 63 bits */
 
 struct reading {
@@ -17,35 +15,6 @@ struct reading {
     struct wc_arena *arena;
 };
 
-/* What stands before a value. */
-struct key {
-    char text[KEY_MOST];
-    size_t n;
-};
-static struct key keys[WC_KINDS][FIELDS_MOST];
-
-static bool make_key(struct key *key, const char *name) {
-    size_t n = strlen(name);
-
-    if (n + 5 > sizeof(key->text))
-        return false;
-    key->n = n + 4;
-    memcpy(key->text, ",\"", 2);
-    memcpy(key->text + 2, name, n);
-    memcpy(key->text + 2 + n, "\":", 2);
-    return true;
-}
-
-/* NULL: more than is known here. */
-static const struct key *keys_of(enum wc_kind kind, const struct wc_field *fields, size_t n) {
-    if (n == 0 || n > FIELDS_MOST)
-        return NULL;
-    for (size_t i = 0; keys[kind][n - 1].n == 0 && i < n; i++)
-        if (!make_key(&keys[kind][i], fields[i].name))
-            return NULL;
-    return keys[kind];
-}
-
 static bool take(struct reading *in, const char *text, size_t n) {
     if ((size_t)(in->end - in->p) < n || memcmp(in->p, text, n) != 0)
         return false;
@@ -53,6 +22,18 @@ static bool take(struct reading *in, const char *text, size_t n) {
     return true;
 }
 #define TAKE(in, literal) take(in, literal, sizeof(literal) - 1)
+
+/* What stands before a value. */
+static bool take_key(struct reading *in, const char *name) {
+    const char *p = in->p;
+    size_t n = strlen(name);
+
+    if ((size_t)(in->end - p) < n + 4 || p[0] != ',' || p[1] != '"' ||
+        memcmp(p + 2, name, n) != 0 || p[n + 2] != '"' || p[n + 3] != ':')
+        return false;
+    in->p += n + 4;
+    return true;
+}
 
 /* ---- texts ---- */
 
@@ -73,27 +54,20 @@ static char control_character(const char *s) {
     return high >= 0 && high < 8 && low >= 0 ? (char)(high * 16 + low) : 0;
 }
 
-/* The character behind a backslash; *used: its bytes. 0: not the writer's. */
-static char escaped(const struct reading *in, size_t *used) {
-    *used = 2;
-    if (in->end - in->p < 2)
-        return 0;
-    switch (in->p[1]) {
-    case '"':
-    case '\\':
-        return in->p[1];
-    case 'n':
-        return '\n';
-    case 't':
-        return '\t';
-    case 'r':
-        return '\r';
-    case 'u':
-        *used = 6;
-        return in->end - in->p < 6 ? 0 : control_character(in->p + 2);
-    default:
-        return 0;
+/* What begins with a backslash, as the writer spells it. */
+static bool copy_escaped(struct reading *in) {
+    size_t left = (size_t)(in->end - in->p);
+    char c = left < 2 ? 0 : in->p[1];
+
+    if (c == 'u') {
+        c = left < 6 ? 0 : control_character(in->p + 2);
+        in->p += 4;
+    } else if (c != '"' && c != '\\') {
+        c = c == 'n' ? '\n' : c == 't' ? '\t' : c == 'r' ? '\r' : 0;
     }
+    *in->room++ = c;
+    in->p += 2;
+    return c != 0;
 }
 
 static bool is_plain(char c) {
@@ -138,9 +112,6 @@ static bool copy_wide(struct reading *in) {
 }
 
 static bool read_string(struct reading *in, const char **out) {
-    size_t used;
-    char c;
-
     if (!TAKE(in, "\""))
         return false;
     *out = in->room;
@@ -150,16 +121,8 @@ static bool read_string(struct reading *in, const char **out) {
             return false;
         if (*in->p == '"')
             break;
-        if (*in->p != '\\') {
-            if (!copy_wide(in))
-                return false;
-            continue;
-        }
-        c = escaped(in, &used);
-        if (!c)
+        if (!(*in->p == '\\' ? copy_escaped(in) : copy_wide(in)))
             return false;
-        *in->room++ = c;
-        in->p += used;
     }
     in->p++;
     *in->room++ = '\0'; /* in the place of the two quotes */
@@ -296,36 +259,31 @@ static bool read_value(struct reading *in, const struct wc_field *f, void *out) 
 }
 
 static bool read_head(struct reading *in, struct wc_record *out) {
-    static const char *const members[] = {
-        ",\"time\":", ",\"seq\":", ",\"pid\":", ",\"tid\":", ",\"cut\":"};
-    int64_t *to[] = {&out->time, &out->seq, &out->pid, &out->tid, &out->cut};
     const char *word;
     int64_t v;
 
     if (!TAKE(in, "{\"v\":") || !read_number(in, &v) || v != WC_LOG_VERSION ||
-        !TAKE(in, ",\"kind\":") || !read_string(in, &word))
+        !take_key(in, "kind") || !read_string(in, &word))
         return false;
     out->kind = wc_kind_from_name(word);
-    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
-        if (!take(in, members[i], strlen(members[i])) || !read_number(in, to[i]))
-            return false;
-    return out->kind != WC_KIND_NONE;
+    return out->kind != WC_KIND_NONE && take_key(in, "time") && read_number(in, &out->time) &&
+           take_key(in, "seq") && read_number(in, &out->seq) && take_key(in, "pid") &&
+           read_number(in, &out->pid) && take_key(in, "tid") && read_number(in, &out->tid) &&
+           take_key(in, "cut") && read_number(in, &out->cut);
 }
 
 bool record_from_line(const char *line, size_t n, char *room, struct wc_arena *arena,
                       struct wc_record *out) {
     struct reading in = {line, line + n, room, arena};
     const struct wc_field *fields;
-    const struct key *key;
     size_t count;
 
     if (!read_head(&in, out))
         return false;
     fields = wc_kind_fields(out->kind, &count);
-    key = keys_of(out->kind, fields, count);
-    for (size_t i = 0; key && i < count; i++)
-        if (!take(&in, key[i].text, key[i].n) ||
+    for (size_t i = 0; i < count; i++)
+        if (!take_key(&in, fields[i].name) ||
             !read_value(&in, &fields[i], (char *)&out->u + fields[i].offset))
             return false;
-    return key && TAKE(&in, "}") && in.p == in.end;
+    return TAKE(&in, "}") && in.p == in.end;
 }

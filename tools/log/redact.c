@@ -10,6 +10,7 @@
 #include <uthash.h>
 
 #include "core/model/names.h"
+#include "tools/util/terminal.h"
 
 struct name {
     char *text, *placeholder;
@@ -165,8 +166,7 @@ struct redaction *redaction_of_nobody(void) {
     return must_allocate(sizeof(struct redaction));
 }
 
-struct redaction *redaction_new(void) {
-    struct redaction *r = redaction_of_nobody();
+static void learn_own(struct redaction *r) {
     const struct passwd *user = getpwuid(getuid());
 
     learn_user(r, user ? user->pw_name : NULL);
@@ -175,7 +175,6 @@ struct redaction *redaction_new(void) {
     learn_user(r, getenv("SUDO_USER"));
     learn_home(r, user ? user->pw_dir : NULL);
     learn_home(r, getenv("HOME"));
-    return r;
 }
 
 void redaction_free(struct redaction *r) {
@@ -197,7 +196,8 @@ void redaction_free(struct redaction *r) {
 static char *changed(const struct redaction *r, const char *text) {
     const char *plain = text;
     const struct name *name;
-    char *all = NULL, *longer;
+    struct sink sink;
+    FILE *to = NULL;
 
     for (const char *p = text; *p;) {
         name = (p == text || !in_word(p[-1])) ? name_at(r, text, p) : NULL;
@@ -205,18 +205,14 @@ static char *changed(const struct redaction *r, const char *text) {
             p++;
             continue;
         }
-        longer =
-            must_format("%s%.*s%s", all ? all : "", (int)(p - plain), plain, name->placeholder);
-        free(all);
-        all = longer;
-        p += name->n;
-        plain = p;
+        to = to ? to : sink_begin(&sink);
+        fprintf(to, "%.*s%s", (int)(p - plain), plain, name->placeholder);
+        plain = p += name->n;
     }
-    if (!all)
+    if (!to)
         return NULL;
-    longer = must_format("%s%s", all, plain);
-    free(all);
-    return longer;
+    fputs(plain, to);
+    return sink_end(&sink);
 }
 
 char *redaction_text(const struct redaction *r, const char *text) {
@@ -225,8 +221,13 @@ char *redaction_text(const struct redaction *r, const char *text) {
     return other ? other : must_copy(text);
 }
 
-static char *text_for(void *redaction, const char *text) {
-    return redaction_text(redaction, text);
+static void replace(const void *redaction, char **text) {
+    char *other = *text ? changed(redaction, *text) : NULL;
+
+    if (other) {
+        free(*text);
+        *text = other;
+    }
 }
 
 /* ---- all texts of a source ---- */
@@ -305,16 +306,14 @@ static const char *learn_each(void *arg, const char *text) {
 
 struct applying {
     const struct redaction *r;
-    struct source *s;
+    struct wc_arena *arena;
 };
 
 static const char *change_each(void *arg, const char *text) {
     const struct applying *a = arg;
-    char *other = changed(a->r, text);
-    const char *kept = other ? wc_arena_string(&a->s->memory.arena, other) : NULL;
+    OWNED char *other = changed(a->r, text);
 
-    free(other);
-    return kept;
+    return wc_arena_string(a->arena, other);
 }
 
 void redaction_learn(struct redaction *r, const struct source *s) {
@@ -325,35 +324,26 @@ void redaction_learn(struct redaction *r, const struct source *s) {
 }
 
 void redaction_apply(const struct redaction *r, struct source *s) {
-    struct applying a = {r, s};
-    char *path = redaction_text(r, s->path);
+    struct applying a = {r, &s->memory.arena};
 
     visit_source(s, change_each, &a);
-    in_flight_rewrite(&s->in_flight, text_for, (void *)(uintptr_t)r);
-    free(s->path);
-    s->path = path;
-}
-
-static void apply_to_file(const struct redaction *r, struct log_file *file) {
-    char *other = redaction_text(r, file->path);
-
-    free(file->path);
-    file->path = other;
-    for (size_t i = 0; i < file->damaged_lines && i < LOG_DAMAGED_TOLD; i++) {
-        other = redaction_text(r, file->damaged[i].reason);
-        free(file->damaged[i].reason);
-        file->damaged[i].reason = other;
-    }
+    in_flight_rewrite(&s->in_flight, replace, r);
+    replace(r, &s->path);
 }
 
 struct redaction *redact_logs(struct logs *logs) {
-    struct redaction *r = redaction_new();
+    struct redaction *r = redaction_of_nobody();
 
+    learn_own(r);
     for (size_t i = 0; i < logs->process_count; i++)
         redaction_learn(r, logs->processes[i]);
     for (size_t i = 0; i < logs->process_count; i++)
         redaction_apply(r, logs->processes[i]);
-    for (size_t i = 0; i < logs->file_count; i++)
-        apply_to_file(r, logs->files[i]);
+    for (size_t i = 0; i < logs->file_count; i++) {
+        struct log_file *file = logs->files[i];
+        replace(r, &file->path);
+        for (size_t k = 0; k < file->damaged_lines && k < LOG_DAMAGED_TOLD; k++)
+            replace(r, &file->damaged[k].reason);
+    }
     return r;
 }

@@ -10,9 +10,7 @@
 
 struct redaction; /* of names */
 
-/* Knows the present user at once. Never NULL. */
-struct redaction *redaction_new(void);
-/* Knows no name yet. */
+/* Knows no name yet. Never NULL. */
 struct redaction *redaction_of_nobody(void);
 void redaction_free(struct redaction *r);
 
@@ -23,5 +21,5 @@ void redaction_apply(const struct redaction *r, struct source *s);
 /* The same of one text; the caller frees. */
 char *redaction_text(const struct redaction *r, const char *text);
 
-/* All of that; what it knows then, for other texts. */
+/* All of that, and the present user; what it knows then, for other texts. */
 struct redaction *redact_logs(struct logs *logs);
