@@ -11,7 +11,7 @@
 #include "tools/log/log_reader.h"
 #include "tools/log/record_json.h"
 #include "tools/log/record_line.h"
-#include "tools/report/layout.h"
+#include "tools/util/layout.h"
 #include "tools/report/render.h"
 
 enum { LONG_LINE = 1, NEWLINE_BEHIND = 2, LONG = 70000 };

@@ -15,7 +15,7 @@
 #include "tools/log/record_json.h"
 #include "tools/log/record_line.h"
 #include "tools/log/redact.h"
-#include "tools/report/layout.h"
+#include "tools/util/layout.h"
 #include "tools/util/memory.h"
 
 /* ---- the quick reader and jansson ---- */

@@ -6,8 +6,8 @@
 #include "options.h"
 #include "tools/inspect/inspect.h"
 #include "tools/log/record_json.h"
-#include "tools/report/layout.h"
 #include "tools/report/render.h"
+#include "tools/util/layout.h"
 
 static bool verbose;
 

@@ -10,8 +10,8 @@
 #include "tools/log/newest_log.h"
 #include "tools/log/record_json.h"
 #include "tools/log/redact.h"
-#include "tools/report/layout.h"
 #include "tools/report/render.h"
+#include "tools/util/layout.h"
 
 static bool verbose, markdown, redact;
 static const char *html; /* file */

@@ -10,48 +10,32 @@
 #include "core/findings/diagnose.h"
 #include "messages.h"
 #include "tools/log/record_json.h"
-#include "tools/report/layout.h"
+#include "tools/util/layout.h"
 #include "tools/util/memory.h"
 #include "tools/util/terminal.h"
 
 #define QUOTE_MOST 300 /* bytes of the text that are shown */
 
-/* ---- reading ---- */
-
-/* Up to `most` + 1 bytes. The caller frees. */
-static char *read_all(FILE *from, size_t most, size_t *n) {
-    char *text = NULL;
-    size_t room = 0;
-
-    *n = 0;
-    do {
-        room = room ? 2 * room : 65536;
-        text = must_grow(text, room);
-        *n += fread(text + *n, 1, room - *n, from);
-    } while (*n == room && *n <= most);
-    return text;
-}
-
+/* n: its bytes. The caller frees; NULL: it cannot be read, which is printed. */
 static char *read_text(const char *path, size_t *n) {
-    bool standard = strcmp(path, "-") == 0;
+    bool standard = strcmp(path, "-") == 0, good = false;
     FILE *from = standard ? stdin : fopen(path, "re");
-    char *text = NULL;
+    char *text = must_allocate(MESSAGES_TEXT_MOST + 1);
 
-    if (from)
-        text = read_all(from, MESSAGES_TEXT_MOST, n);
-    if (!from || ferror(from)) {
+    *n = from ? fread(text, 1, MESSAGES_TEXT_MOST + 1, from) : 0;
+    if (!from || ferror(from))
         complain("%s: %s", path, strerror(errno));
-        free(text);
-        text = NULL;
-    } else if (*n > MESSAGES_TEXT_MOST) {
+    else if (*n > MESSAGES_TEXT_MOST)
         complain("%s: more than %zu MiB; give the part around the error", path,
                  MESSAGES_TEXT_MOST >> 20);
-        free(text);
-        text = NULL;
-    }
+    else
+        good = true;
     if (from && !standard)
         fclose(from);
-    return text;
+    if (good)
+        return text;
+    free(text);
+    return NULL;
 }
 
 /* ---- what fits, over all of the text ---- */
@@ -65,61 +49,32 @@ static bool has_word(const char *words, const char *word) {
     return false;
 }
 
-static bool is_of_use(const struct message_match *m) {
-    return m->message->effect != EFFECT_NOISE;
-}
-
 static bool fits(const struct messages *m, const char *id) {
-    for (size_t i = 0; i < m->n; i++)
-        if (is_of_use(&m->p[i]) && has_word(m->p[i].findings, id))
-            return true;
-    return false;
+    return WC_ANY(match, *m,
+                  match->message->effect != EFFECT_NOISE && has_word(match->findings, id));
 }
 
 /* ---- as text ---- */
 
-static const char *effect_text(enum message_effect effect) {
-    static const char *const texts[] = {
-        [EFFECT_FATAL] = "fatal: the program or the call ends with it",
-        [EFFECT_FALLBACK] = "fallback: the program goes on without the GPU",
-        [EFFECT_NOISE] = "noise: by itself it tells of nothing wrong",
-        [EFFECT_DEPENDS] = "depends: look at what else was printed",
-    };
-
-    return texts[effect];
-}
-
-static enum paint paint_of(enum message_effect effect) {
-    static const enum paint paints[] = {
-        [EFFECT_FATAL] = PAINT_ERROR,
-        [EFFECT_FALLBACK] = PAINT_WARNING,
-        [EFFECT_NOISE] = PAINT_OK,
-        [EFFECT_DEPENDS] = PAINT_NOTE,
-    };
-
-    return paints[effect];
-}
-
-/* Nothing where there is no text. What the text itself says stays whole. */
-static void print_row(const char *key, const char *text, bool whole) {
-    struct layout l = {.to = stdout, .whole = whole};
-
-    if (!text)
-        return;
-    layout_key(&l, key);
-    layout_words(&l, "%s", text);
-    layout_end(&l);
-}
+static const struct {
+    const char *means;
+    enum paint paint;
+} effects[] = {
+    [EFFECT_FATAL] = {"the program or the call ends with it", PAINT_ERROR},
+    [EFFECT_FALLBACK] = {"the program goes on without the GPU", PAINT_WARNING},
+    [EFFECT_NOISE] = {"by itself it tells of nothing wrong", PAINT_OK},
+    [EFFECT_DEPENDS] = {"look at what else was printed", PAINT_NOTE},
+};
 
 /* 5005 is what cudnnGetVersion gives for 5.0.5. */
-static void print_version(const char *key, const char *text, struct wc_version v) {
+static void print_version(struct layout *l, const char *key, const char *text,
+                          struct wc_version v) {
     char plain[WC_VERSION_TEXT];
-    char *both = text && wc_version_known(v)
-                     ? must_format("%s (%s)", text, wc_version_format(v, plain))
-                     : NULL;
 
-    print_row(key, both ? both : text, true);
-    free(both);
+    if (text && wc_version_known(v))
+        layout_fact(l, key, "%s (%s)", text, wc_version_format(v, plain));
+    else if (text)
+        layout_fact(l, key, "%s", text);
 }
 
 static void print_next(const char *next) {
@@ -131,31 +86,39 @@ static void print_next(const char *next) {
 }
 
 static void print_match(const struct message_match *m, bool colour) {
-    const char *text = effect_text(m->message->effect);
-    char *quote = must_format("%.*s", QUOTE_MOST, m->text);
+    const struct message *message = m->message;
+    OWNED char *quote = must_format("%.*s", QUOTE_MOST, m->text);
+    struct layout l = {.to = stdout, .colour = colour};
 
     print_format(stdout, "line %zu", m->line);
     if (m->times > 1)
         printf(" (%zu times)", m->times);
     print_format(stdout, ": %s%s\n", quote, strlen(m->text) > QUOTE_MOST ? " ..." : "");
-    free(quote);
-    printf("  %-*s%s%.*s%s%s\n", LAYOUT_KEYS - 2, "effect",
-           paint_begin(colour, paint_of(m->message->effect)), (int)strcspn(text, ":"), text,
-           paint_end(colour), text + strcspn(text, ":"));
-    print_row("means", m->message->means, false);
-    print_row("library", m->library, true);
-    print_version("wanted", m->wanted, m->wanted_version);
-    print_version("found", m->found, m->found_version);
-    print_row("findings", *m->findings ? m->findings : "none: not a matter of which cuDNN", false);
-    print_next(m->message->next);
+    layout_key(&l, "effect");
+    layout_painted(&l, message_effect_word(message->effect), effects[message->effect].paint);
+    printf(": %s\n", effects[message->effect].means);
+    layout_fact(&l, "means", "%s", message->means);
+    l.whole = true; /* what the text itself says */
+    if (m->library)
+        layout_fact(&l, "library", "%s", m->library);
+    print_version(&l, "wanted", m->wanted, m->wanted_version);
+    print_version(&l, "found", m->found, m->found_version);
+    l.whole = false;
+    layout_fact(&l, "findings", "%s",
+                *m->findings ? m->findings : "none: not a matter of which cuDNN");
+    print_next(message->next);
 }
 
-static void print_summary(const struct messages *m) {
+static void print_text_of(const struct messages *m, bool colour) {
     size_t n;
     const struct wc_finding_kind *kind = wc_finding_kinds(&n);
     const char *title =
         "\nfindings that fit, causes first; which of them it is, `whichcudnn run` sees\n";
 
+    for (size_t i = 0; i < m->n; i++) {
+        fputs(i > 0 ? "\n" : "", stdout);
+        print_match(&m->p[i], colour);
+    }
     for (size_t i = 0; i < n; i++)
         if (fits(m, kind[i].id)) {
             printf("%s  %s: %s\n", title, kind[i].id, kind[i].title);
@@ -165,24 +128,15 @@ static void print_summary(const struct messages *m) {
         puts("  (whichcudnn explain ID: more of each)");
 }
 
-static void print_text_of(const struct messages *m, bool colour) {
-    for (size_t i = 0; i < m->n; i++) {
-        if (i > 0)
-            putchar('\n');
-        print_match(&m->p[i], colour);
-    }
-    print_summary(m);
-}
-
 /* ---- as JSON ---- */
 
 static json_t *words_json(const char *words, const char *separator) {
     json_t *array = json_array();
-    char *copy = must_copy(words), *rest = NULL;
+    OWNED char *copy = must_copy(words);
+    char *rest = NULL;
 
     for (char *w = strtok_r(copy, separator, &rest); w; w = strtok_r(NULL, separator, &rest))
         json_array_append_new(array, text_to_json(w));
-    free(copy);
     return array;
 }
 
@@ -194,43 +148,32 @@ static json_t *version_json(const char *text, struct wc_version v) {
 }
 
 static json_t *match_json(const struct message_match *m) {
-    json_t *object = json_object();
-
-    json_object_set_new(object, "id", text_to_json(m->message->id));
-    json_object_set_new(object, "line", json_integer((json_int_t)m->line));
-    json_object_set_new(object, "times", json_integer((json_int_t)m->times));
-    json_object_set_new(object, "text", text_to_json(m->text));
-    json_object_set_new(object, "effect", text_to_json(message_effect_word(m->message->effect)));
-    json_object_set_new(object, "means", text_to_json(m->message->means));
-    json_object_set_new(object, "library", text_to_json(m->library));
-    json_object_set_new(object, "wanted", version_json(m->wanted, m->wanted_version));
-    json_object_set_new(object, "found", version_json(m->found, m->found_version));
-    json_object_set_new(object, "findings", words_json(m->findings, " "));
-    json_object_set_new(object, "next", words_json(m->message->next, "\n"));
-    return object;
+    return json_pack("{s:s, s:I, s:I, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "id",
+                     m->message->id, "line", (json_int_t)m->line, "times", (json_int_t)m->times,
+                     "text", text_to_json(m->text), "effect",
+                     message_effect_word(m->message->effect), "means", m->message->means, "library",
+                     text_to_json(m->library), "wanted", version_json(m->wanted, m->wanted_version),
+                     "found", version_json(m->found, m->found_version), "findings",
+                     words_json(m->findings, " "), "next", words_json(m->message->next, "\n"));
 }
 
 static void print_json_of(const struct messages *m) {
-    json_t *object = json_object(), *matches = json_array(), *findings = json_array();
+    json_t *matches = json_array(), *findings = json_array();
     size_t n;
     const struct wc_finding_kind *kind = wc_finding_kinds(&n);
 
-    for (size_t i = 0; i < m->n; i++)
-        json_array_append_new(matches, match_json(&m->p[i]));
+    WC_EACH(match, *m)
+        json_array_append_new(matches, match_json(match));
     for (size_t i = 0; i < n; i++)
         if (fits(m, kind[i].id))
-            json_array_append_new(findings, text_to_json(kind[i].id));
-    json_object_set_new(object, "messages", matches);
-    json_object_set_new(object, "findings", findings);
-    json_dumpf(object, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(object);
+            json_array_append_new(findings, json_string(kind[i].id));
+    json_print(stdout, json_pack("{s:o, s:o}", "messages", matches, "findings", findings));
 }
 
 enum exit_code explain_text(const char *path, const struct options *options) {
     struct messages found;
     size_t n;
-    char *text = read_text(path, &n);
+    OWNED char *text = read_text(path, &n);
 
     if (!text)
         return EXIT_USAGE;
@@ -243,6 +186,5 @@ enum exit_code explain_text(const char *path, const struct options *options) {
     else
         complain("%s: no message that is known here; whichcudnn run -- COMMAND looks itself", path);
     messages_end(&found);
-    free(text);
     return n > 0 ? EXIT_NOTHING_WRONG : EXIT_NOTHING_OBSERVED;
 }

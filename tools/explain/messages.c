@@ -88,19 +88,13 @@ static void flatten(struct flat *flat, const char *text, size_t n) {
     }
 }
 
-static void flat_end(struct flat *flat) {
-    free(flat->text);
-    free(flat->line);
-    free(flat->taken);
-}
-
 /* ---- what a match says ---- */
 
-static char *copy_group(const struct flat *flat, const regmatch_t *groups, size_t group) {
-    if (group == 0 || groups[group].rm_so < 0)
+/* NULL: that group is not in the match. */
+static char *copy_group(const struct flat *flat, const regmatch_t *group) {
+    if (group->rm_so < 0)
         return NULL;
-    return must_format("%.*s", (int)(groups[group].rm_eo - groups[group].rm_so),
-                       flat->text + groups[group].rm_so);
+    return must_format("%.*s", (int)(group->rm_eo - group->rm_so), flat->text + group->rm_so);
 }
 
 /* "8.3.2", "(8, 3, 2)", 8302. */
@@ -154,14 +148,6 @@ static const char *findings_of_library(const char *library) {
     }
 }
 
-static const char *findings_of(const struct message_match *m) {
-    if (m->message->findings == by_versions)
-        return findings_of_versions(m);
-    if (m->message->findings == by_library)
-        return findings_of_library(m->library);
-    return m->message->findings;
-}
-
 /* ---- finding them ---- */
 
 static bool is_taken(const struct flat *flat, const regmatch_t *span) {
@@ -178,14 +164,15 @@ static void add(struct messages *found, const struct message *message, const str
     m->at = (size_t)groups[0].rm_so;
     m->line = flat->line[m->at];
     m->times = 1;
-    m->text =
-        must_format("%.*s", (int)(groups[0].rm_eo - groups[0].rm_so), flat->text + groups[0].rm_so);
-    m->library = copy_group(flat, groups, message->library);
-    m->wanted = copy_group(flat, groups, message->wanted);
-    m->found = copy_group(flat, groups, message->found);
+    m->text = copy_group(flat, &groups[0]);
+    m->library = message->library ? copy_group(flat, &groups[message->library]) : NULL;
+    m->wanted = message->wanted ? copy_group(flat, &groups[message->wanted]) : NULL;
+    m->found = message->found ? copy_group(flat, &groups[message->found]) : NULL;
     m->wanted_version = version_of(m->wanted);
     m->found_version = version_of(m->found);
-    m->findings = must_copy(findings_of(m));
+    m->findings = must_copy(message->findings == by_versions  ? findings_of_versions(m)
+                            : message->findings == by_library ? findings_of_library(m->library)
+                                                              : message->findings);
 }
 
 /* The same words again print nothing new; other words of the same row (another library) do. */
@@ -236,7 +223,9 @@ void messages_find(const char *text, size_t n, struct messages *found) {
     flatten(&flat, text, n);
     for (size_t i = 0; i < MESSAGES; i++)
         find_one(&table[i], &flat, found);
-    flat_end(&flat);
+    free(flat.text);
+    free(flat.line);
+    free(flat.taken);
     if (found->n > 1)
         qsort(found->p, found->n, sizeof(*found->p), earlier_first);
 }

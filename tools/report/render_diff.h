@@ -7,8 +7,8 @@
 #include <jansson.h>
 
 #include "compare.h"
-#include "layout.h"
 #include "report.h"
+#include "tools/util/layout.h"
 
 /* "A  ok: everything seen fits together", and where that comes from. */
 void render_side(struct layout *l, const char *name, const struct report *r);

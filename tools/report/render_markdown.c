@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "dump.h"
-#include "layout.h"
 #include "library.h"
 #include "render.h"
+#include "tools/util/layout.h"
 
 static size_t longest_run(const char *s, char c) {
     size_t longest = 0, n = 0;

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layout.h"
 #include "render.h"
+#include "tools/util/layout.h"
 
 #define DIFFERENCES_TOLD 5
 #define PROCESSES_TOLD 20

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layout.h"
 #include "library.h"
 #include "render.h"
 #include "tools/log/record_json.h"
+#include "tools/util/layout.h"
 #include "tools/util/terminal.h"
 
 struct result {

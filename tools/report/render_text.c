@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "dump.h"
-#include "layout.h"
 #include "render.h"
 #include "timeline.h"
 #include "tools/log/log_reader.h"
+#include "tools/util/layout.h"
 
 /* ---- the verdict ---- */
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include "core/model/names.h"
-#include "layout.h"
 #include "library.h"
 #include "render.h"
+#include "tools/util/layout.h"
 
 struct pair {
     int64_t host, target;

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "tools/util/terminal.h"
+#include "terminal.h"
 
 #define LAYOUT_WIDTH 80
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/util/memory.h"
+#include "memory.h"
 
 #define GAP "..."
 #define GAP_LENGTH (sizeof(GAP) - 1)
