@@ -22,8 +22,7 @@ struct name {
 
 struct redaction {
     struct name *names; /* by text */
-    size_t *lengths;    /* that names have, the largest first: node-70 before node-7 */
-    size_t length_count, users, nodes;
+    size_t longest, users, nodes;
 };
 
 static struct name *find(const struct redaction *r, const char *text, size_t n) {
@@ -62,8 +61,6 @@ static bool behind_home(const char *start, const char *p) {
 }
 
 static bool stands_here(const struct name *name, const char *start, const char *p) {
-    if (in_word(p[name->n]) || (p > start && in_word(p[-1])))
-        return false;
     if (!name->guarded)
         return true;
     if (name->node)
@@ -71,11 +68,10 @@ static bool stands_here(const struct name *name, const char *start, const char *
     return behind_home(start, p) && ends_name(p[name->n]);
 }
 
+/* The longest that stands there: node-70 before node-7. */
 static const struct name *name_at(const struct redaction *r, const char *start, const char *p) {
-    size_t rest = r->length_count > 0 ? strnlen(p, r->lengths[0]) : 0;
-
-    for (size_t i = 0; i < r->length_count; i++) {
-        const struct name *name = r->lengths[i] <= rest ? find(r, p, r->lengths[i]) : NULL;
+    for (size_t n = strnlen(p, r->longest); n > 0; n--) {
+        const struct name *name = in_word(p[n]) ? NULL : find(r, p, n);
         if (name && stands_here(name, start, p))
             return name;
     }
@@ -98,19 +94,6 @@ static bool is_common(const char *name) {
            strncmp(name, "python", 6) == 0 || strncmp(name, "lib", 3) == 0;
 }
 
-static void note_length(struct redaction *r, size_t n) {
-    size_t i = 0;
-
-    while (i < r->length_count && r->lengths[i] > n)
-        i++;
-    if (i < r->length_count && r->lengths[i] == n)
-        return;
-    r->lengths = must_grow(r->lengths, (r->length_count + 1) * sizeof(*r->lengths));
-    memmove(r->lengths + i + 1, r->lengths + i, (r->length_count - i) * sizeof(*r->lengths));
-    r->lengths[i] = n;
-    r->length_count++;
-}
-
 static void learn(struct redaction *r, const char *text, size_t n, bool node,
                   const char *placeholder) {
     struct name *one;
@@ -126,7 +109,7 @@ static void learn(struct redaction *r, const char *text, size_t n, bool node,
             node ? must_format("node%zu", ++r->nodes) : must_format("user%zu", ++r->users);
     one->guarded = is_common(one->text);
     HASH_ADD_KEYPTR(hh, r->names, one->text, n, one);
-    note_length(r, n);
+    r->longest = n > r->longest ? n : r->longest;
 }
 
 static void learn_user(struct redaction *r, const char *name) {
@@ -186,7 +169,6 @@ void redaction_free(struct redaction *r) {
         free(one->placeholder);
         free(one);
     }
-    free(r->lengths);
     free(r);
 }
 

@@ -242,7 +242,7 @@ char *compare_list_text(const struct wc_strings *list) {
     char *all = NULL, *longer;
 
     for (size_t i = 0; i < list->n; i++) {
-        longer = must_format("%s%s%s", all ? all : "", all ? COMPARE_SEPARATOR : "", list->p[i]);
+        longer = must_format("%s%s%s", all, all ? COMPARE_SEPARATOR : "", list->p[i]);
         free(all);
         all = longer;
     }
@@ -387,7 +387,7 @@ static char *lacking_object(const struct source *of, const struct source *other,
     *what = library_name(o);
     if (!library_counts(o) || !could_see(other, o))
         return NULL;
-    return must_format("%s%s%s", version ? version : "", version ? ", " : "", library_path(o));
+    return must_format("%s%s%s", version, version ? ", " : "", library_path(o));
 }
 
 /* ---- what each source may have several of, compared as texts ---- */
@@ -411,8 +411,7 @@ static void add_text(struct texts *t, char *what, char *text,
 }
 
 static char *demand_text(const struct wc_demand_record *d) {
-    return must_format("%s%s%s", d->spec ? d->spec : "", d->built ? " built with " : "",
-                       d->built ? d->built : "");
+    return must_format("%s%s%s", d->spec, d->built ? " built with " : "", d->built);
 }
 
 static bool same_demand(const struct sides *s, const struct wc_demand_record *a,
@@ -499,8 +498,7 @@ static void list_failures(struct texts *t) {
     WC_EACH(f, t->of->stack.failures) {
         const char *function = f->r.function, *name = f->r.name;
         const char *file = name ? wc_base_name(name) : function ? "" : "the program itself";
-        char *what =
-            must_format("%s%s%s", function ? function : "", function && name ? " in " : "", file);
+        char *what = must_format("%s%s%s", function, function && name ? " in " : "", file);
         add_text(t, what, must_copy("asked for in vain"), NULL);
     }
 }
@@ -593,7 +591,6 @@ const char *difference_value(const char *value) {
 }
 
 char *difference_text(const struct difference *d) {
-    return must_format("%s%s%s: %s, not %s", d->attribute ? d->attribute : "",
-                       d->attribute ? " of " : "", d->what, difference_value(d->b),
-                       difference_value(d->a));
+    return must_format("%s%s%s: %s, not %s", d->attribute, d->attribute ? " of " : "", d->what,
+                       difference_value(d->b), difference_value(d->a));
 }

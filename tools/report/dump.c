@@ -13,57 +13,41 @@ struct facts {
     void *arg;
 };
 
-static void emit(const struct facts *f, const char *key, const json_t *value) {
-    char *text;
+/* A value, or a list of texts, or one of small objects (facts, fixes, damaged lines). */
+static void emit(const struct facts *f, const char *key, json_t *value) {
+    json_t *inner;
+    const char *name;
+    size_t i;
 
     if (json_is_string(value)) {
         f->one(f->arg, key, json_string_value(value));
     } else if (json_is_integer(value)) {
-        text = must_format("%lld", (long long)json_integer_value(value));
+        OWNED char *text = must_format("%lld", (long long)json_integer_value(value));
         f->one(f->arg, key, text);
-        free(text);
     } else if (json_is_boolean(value)) {
         f->one(f->arg, key, json_is_true(value) ? "yes" : "no");
     }
-}
-
-/* A member: a value, or a list of texts, or one of small objects (facts, fixes, damaged lines). */
-static void report_member(const struct facts *f, const char *key, const json_t *value) {
-    const json_t *one, *inner;
-    const char *name;
-    char *longer;
-    size_t i;
-
-    if (!json_is_array(value)) {
-        emit(f, key, value);
-        return;
+    json_array_foreach(value, i, inner) {
+        emit(f, key, inner);
     }
-    json_array_foreach(value, i, one) {
-        if (!json_is_object(one)) {
-            emit(f, key, one);
-            continue;
-        }
-        json_object_foreach((json_t *)(uintptr_t)one, name, inner) {
-            longer = must_format("%s, %s", key, name);
-            emit(f, longer, inner);
-            free(longer);
-        }
+    json_object_foreach(value, name, inner) {
+        OWNED char *longer = must_format("%s, %s", key, name);
+        emit(f, longer, inner);
     }
 }
 
-static void emit_object(const struct facts *f, const char *list, size_t number,
-                        const json_t *object) {
-    const json_t *value;
+static void emit_object(const struct facts *f, const char *list, size_t number, json_t *object) {
+    json_t *value;
     const char *key;
 
     f->head(f->arg, list, number);
-    json_object_foreach((json_t *)(uintptr_t)object, key, value) {
-        report_member(f, key, value);
+    json_object_foreach(object, key, value) {
+        emit(f, key, value);
     }
 }
 
-static void report_list(const struct facts *f, const char *list, const json_t *value) {
-    const json_t *one;
+static void emit_list(const struct facts *f, const char *list, json_t *value) {
+    json_t *one;
     size_t i;
 
     json_array_foreach(value, i, one) {
@@ -71,19 +55,19 @@ static void report_list(const struct facts *f, const char *list, const json_t *v
     }
 }
 
-static void report_stack(const struct facts *f, const json_t *stack) {
-    const json_t *value;
+static void emit_stack(const struct facts *f, json_t *stack) {
+    json_t *value;
     const char *key;
 
-    json_object_foreach((json_t *)(uintptr_t)stack, key, value) {
-        if (json_is_array(value))
-            report_list(f, key, value);
-        else if (json_is_object(value))
+    json_object_foreach(stack, key, value) {
+        if (json_is_object(value))
             emit_object(f, key, 0, value);
+        emit_list(f, key, value);
     }
     f->head(f->arg, "stack", 0);
-    json_object_foreach((json_t *)(uintptr_t)stack, key, value) {
-        emit(f, key, value);
+    json_object_foreach(stack, key, value) {
+        if (!json_is_object(value) && !json_is_array(value))
+            emit(f, key, value);
     }
 }
 
@@ -91,9 +75,9 @@ void dump_each(const struct report *r, dump_head *head, dump_one *one, void *arg
     const struct facts f = {head, one, arg};
     json_t *report = render_json(r);
 
-    report_list(&f, "findings", json_object_get(report, "findings"));
-    report_stack(&f, json_object_get(report, "stack"));
-    report_list(&f, "sources", json_object_get(report, "sources"));
+    emit_list(&f, "findings", json_object_get(report, "findings"));
+    emit_stack(&f, json_object_get(report, "stack"));
+    emit_list(&f, "sources", json_object_get(report, "sources"));
     head(arg, "report", 0);
     emit(&f, "verdict", json_object_get(report, "verdict"));
     emit(&f, "node", json_object_get(report, "node"));
@@ -101,10 +85,7 @@ void dump_each(const struct report *r, dump_head *head, dump_one *one, void *arg
 }
 
 static void print_head(void *arg, const char *list, size_t number) {
-    if (number)
-        print_format(arg, "  %s %zu\n", list, number);
-    else
-        print_format(arg, "  %s\n", list);
+    print_format(arg, number ? "  %s %zu\n" : "  %s\n", list, number);
 }
 
 static void print_one(void *arg, const char *key, const char *value) {

@@ -45,32 +45,28 @@ char *library_version(const struct wc_object_record *o) {
  * object loaded tells less than the one that loaded it. */
 const struct wc_search_record *library_search(const struct wc_stack *s,
                                               const struct wc_object_record *o) {
-    for (size_t i = 0; i < s->searches.n; i++) {
-        const struct wc_search_record *f = &s->searches.p[i].r;
-        if (f->object != WC_NULL && f->object == o->object && f->rule != WC_search_rule_LOADED &&
-            (f->rule || f->of || f->element))
-            return f;
-    }
-    return NULL;
+    const struct wc_searched *found =
+        WC_FIRST(f, s->searches,
+                 f->r.object != WC_NULL && f->r.object == o->object &&
+                     f->r.rule != WC_search_rule_LOADED && (f->r.rule || f->r.of || f->r.element));
+
+    return found ? &found->r : NULL;
 }
 
 char *library_rule(const struct wc_search_record *f, bool element) {
-    const char *rule = f ? wc_enum_word(WC_ENUM_search_rule, f->rule) : NULL;
-
     if (!f)
         return NULL;
-    return must_format("%s%s%s%s%s", rule ? rule : "", f->of ? " of " : "",
-                       f->of ? wc_base_name(f->of) : "", element && f->element ? ": " : "",
-                       element && f->element ? f->element : "");
+    return must_format("%s%s%s%s%s", wc_enum_word(WC_ENUM_search_rule, f->rule),
+                       f->of ? " of " : "", f->of ? wc_base_name(f->of) : NULL,
+                       element && f->element ? ": " : "", element ? f->element : NULL);
 }
 
 char *library_installation(const struct wc_object_record *o) {
     const char *kind = wc_enum_word(WC_ENUM_installation_kind, o->installation_kind);
+    const char *version = o->installation ? o->installation_version : NULL;
 
     if (!kind && !o->installation)
         return NULL;
-    return must_format("%s%s%s%s%s", kind ? kind : "", kind && o->installation ? " " : "",
-                       o->installation ? o->installation : "",
-                       o->installation && o->installation_version ? " " : "",
-                       o->installation && o->installation_version ? o->installation_version : "");
+    return must_format("%s%s%s%s%s", kind, kind && o->installation ? " " : "", o->installation,
+                       version ? " " : "", version);
 }

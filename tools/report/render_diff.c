@@ -51,8 +51,7 @@ void render_differences(struct layout *l, const struct comparison *c, const char
         const struct difference *d = &c->p[i];
         if (i == 0 || d->kind != c->p[i - 1].kind)
             fprintf(l->to, "\n%s\n", difference_heading(d->kind));
-        layout_row(l, 2, 4, "%s%s%s", d->attribute ? d->attribute : "", d->attribute ? " of " : "",
-                   d->what);
+        layout_row(l, 2, 4, "%s%s%s", d->attribute, d->attribute ? " of " : "", d->what);
         print_value(l, a, d->a);
         print_value(l, b, d->b);
     }

@@ -192,10 +192,8 @@ static void put_timeline(FILE *to, const struct report *r) {
 
 /* A list of facts is open from its heading to the next one. */
 static void put_head(void *arg, const char *list, size_t number) {
-    html(arg, "</dl>\n<h3>%s", list);
-    if (number)
-        html(arg, " %zu", number);
-    fputs("</h3><dl class=\"record\">\n", arg);
+    html(arg, number ? "</dl>\n<h3>%s %zu</h3>" : "</dl>\n<h3>%s</h3>", list, number);
+    fputs("<dl class=\"record\">\n", arg);
 }
 
 static void put_one(void *arg, const char *key, const char *value) {

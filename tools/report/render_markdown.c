@@ -89,7 +89,7 @@ struct cell {
 
 /* Of those that are there: a, between and b. */
 static void add(struct cell *c, const char *a, const char *between, const char *b) {
-    char *text = must_format("%s%s%s", a ? a : "", a && b ? between : "", b ? b : "");
+    char *text = must_format("%s%s%s", a, a && b ? between : "", b);
     bool wanted = (a || b) && c->n < sizeof(c->texts) / sizeof(c->texts[0]);
 
     for (size_t i = 0; i < c->n; i++)

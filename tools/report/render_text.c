@@ -56,8 +56,8 @@ static void print_process(struct layout *l, const struct report *r) {
 
     layout_key(l, "process");
     if (r->source->pid > 0)
-        layout_words(l, "%lld%s%s%s", (long long)r->source->pid, p->node ? " on " : "",
-                     p->node ? p->node : "", p->arguments.n > 0 || p->executable ? ":" : "");
+        layout_words(l, "%lld%s%s%s", (long long)r->source->pid, p->node ? " on " : "", p->node,
+                     p->arguments.n > 0 || p->executable ? ":" : "");
     for (size_t i = 0; i < p->arguments.n; i++)
         layout_word(l, p->arguments.p[i]);
     if (p->arguments.n == 0)
@@ -148,7 +148,7 @@ static void print_unobserved(struct layout *l, const struct wc_stack *s) {
         fputs("\nnot observed\n", l->to);
     WC_EACH(u, s->unobserved)
         layout_row(l, 2, 4, "%s: %s%s%s%s", u->r.what ? u->r.what : "something",
-                   u->r.why ? u->r.why : "?", u->r.path ? " (" : "", u->r.path ? u->r.path : "",
+                   u->r.why ? u->r.why : "?", u->r.path ? " (" : "", u->r.path,
                    u->r.path ? ")" : "");
 }
 

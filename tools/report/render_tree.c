@@ -57,8 +57,8 @@ static void add_asker(const struct tree *t, const struct wc_object_record *o, in
     if (!t->l->whole || (!o->asked_name && !o->asked_by))
         return;
     layout_row(t->l, INDENT(depth), "asked for%s%s%s%s%s%s%s", o->asked_name ? " as " : "",
-               o->asked_name ? o->asked_name : "", o->asked_by ? " by " : "",
-               o->asked_by ? o->asked_by : "", how ? " (" : "", how ? how : "", how ? ")" : "");
+               o->asked_name, o->asked_by ? " by " : "", o->asked_by, how ? " (" : "", how,
+               how ? ")" : "");
 }
 
 #define VERSION_ROOM 12 /* columns that nearly every version fits in */
@@ -127,10 +127,9 @@ static void print_demands(const struct tree *t, const struct wc_object *host, in
     WC_EACH(d, t->s->demands) {
         const char *spec = d->r.spec, *built = d->r.built, *source = d->r.source;
         if (d->r.host == host->r.object && (spec || built))
-            layout_row(t->l, INDENT(depth), "wants%s%s%s%s%s%s%s%s", spec ? " " : "",
-                       spec ? spec : "", spec && built ? "," : "", built ? " built with " : "",
-                       built ? built : "", source ? " (" : "", source ? source : "",
-                       source ? ")" : "");
+            layout_row(t->l, INDENT(depth), "wants%s%s%s%s%s%s%s%s", spec ? " " : "", spec,
+                       spec && built ? "," : "", built ? " built with " : "", built,
+                       source ? " (" : "", source, source ? ")" : "");
     }
 }
 
@@ -174,8 +173,7 @@ static bool was_answered(const struct wc_stack *s, const struct wc_failure_recor
 
 static void print_failure(const struct tree *t, const struct wc_failure_record *f) {
     layout_line(t->l, INDENT(0));
-    layout_words(t->l, "%s%s%s", f->function ? f->function : "",
-                 f->function && f->name ? " in " : "",
+    layout_words(t->l, "%s%s%s", f->function, f->function && f->name ? " in " : "",
                  f->name       ? f->name
                  : f->function ? ""
                                : "?");

@@ -3,7 +3,6 @@
 #include "memory.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,10 +89,15 @@ char *must_copy(const char *s) {
 }
 
 char *must_format_list(const char *format, va_list args) {
-    char *text = NULL;
-    int n = vasprintf(&text, format, args);
+    char nothing[1], *text;
+    struct wc_text t;
 
-    return must(n < 0 ? NULL : text);
+    wc_text_begin(&t, nothing, sizeof(nothing));
+    wc_text_format_list(&t, format, args);
+    text = must_allocate(t.cut + 1);
+    wc_text_begin(&t, text, t.cut + 1);
+    wc_text_format_list(&t, format, args);
+    return text;
 }
 
 char *must_format(const char *format, ...) {

@@ -28,7 +28,7 @@ void *must_grow(void *p, size_t n);
 /* The place behind the last of a list, of which there is one more then: *MUST_ADD(p, n) = x; */
 #define MUST_ADD(p, n) ((p) = must_grow((p), ((n) + 1) * sizeof(*(p))), &(p)[(n)++])
 char *must_copy(const char *s); /* NULL of NULL */
-/* As asprintf; the caller frees. */
+/* What wc_text_format would add (%s of NULL: nothing); the caller frees. */
 char *must_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *must_format_list(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 
