@@ -13,7 +13,7 @@
 #include "tools/probe/trial.h"
 #include "tools/report/library.h"
 #include "tools/report/render.h"
-#include "tools/report/render_diff.h"
+#include "tools/util/layout.h"
 
 static char **command; /* NULL: none was given */
 

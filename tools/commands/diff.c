@@ -5,7 +5,8 @@
 #include "input.h"
 #include "options.h"
 #include "tools/log/record_json.h"
-#include "tools/report/render_diff.h"
+#include "tools/report/render.h"
+#include "tools/util/layout.h"
 
 static const struct option_row rows[] = {
     {"json", NULL, "as JSON (docs/lock.md)", .flag = &options.json},

@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include "options.h"
-#include "tools/report/render_scan.h"
+#include "tools/report/render.h"
+#include "tools/scan/scan.h"
 #include "tools/util/clock.h"
+#include "tools/util/layout.h"
 #include "tools/util/terminal.h"
 
 static const char *root, *environment_file, *library_path;
@@ -220,7 +222,9 @@ static int scan_and_print(int n, char **paths, const struct variables *v) {
     for (size_t i = 0; i < all.n; i++)
         scan_make(all.list[i]);
     end_progress();
-    answer = render_scans(stdout, all.list, all.n, &options, verbose);
+    answer =
+        render_scans(&(struct layout){.to = stdout, .colour = options.colour, .whole = verbose},
+                     all.list, all.n, options.json);
     for (size_t i = 0; i < all.n; i++) {
         scan_end(all.list[i]);
         free(all.list[i]);

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See dump.h. */
-#include "dump.h"
-
-#include <stdlib.h>
-
+/* Everything that is known: see render.h. */
 #include "render.h"
 #include "tools/util/terminal.h"
 

@@ -11,6 +11,7 @@
 #include "report.h"
 
 struct layout;
+struct scan;
 
 /* For people: verdict, what was resolved, findings with facts and fixes. With l->whole the time
  * line and everything else that is known, too. */
@@ -40,6 +41,25 @@ void render_timeline(struct layout *l, const struct report *r);
 /* Who agrees and what differs; the processes, by node, rank and who started whom. */
 void render_agreement(struct layout *l, const struct merged *m);
 void render_processes(struct layout *l, const struct merged *m);
-/* "damaged: line 3 could not be read: cut off", each such sentence; NULL past the last. The caller
- * frees. */
-char *render_gap(const struct report *r, size_t i);
+
+/* Everything that render_json holds, one fact after the other: what a form for people has to show
+ * so that nothing is in one of them alone. A heading ("objects 2"), or a fact; values are
+ * untrusted. Nothing is told of what is null or an empty list. */
+typedef void dump_head(void *arg, const char *list, size_t number);
+typedef void dump_one(void *arg, const char *key, const char *value);
+void dump_each(const struct report *r, dump_head *head, dump_one *one, void *arg);
+void dump_print(FILE *to, const struct report *r); /* as lines of text */
+
+/* A scan as text, or as JSON in the shape of docs/scan.schema.json. */
+enum exit_code render_scans(struct layout *l, struct scan *const *scans, size_t n, bool json);
+
+/* ---- a comparison ---- */
+
+/* "A  ok: everything seen fits together", and where that comes from. */
+void render_side(struct layout *l, const char *name, const struct report *r);
+/* Under a heading for each kind, both sides of each; a and b: what the sides are called. */
+void render_differences(struct layout *l, const struct comparison *c, const char *a, const char *b);
+/* "differs: version of libcudnn.so.9: 9.1.0, not 9.8.0 (and 2 more)". */
+void render_first_difference(struct layout *l, const char *word, const struct comparison *c);
+json_t *side_json(const struct report *r); /* new references, these two */
+json_t *differences_json(const struct comparison *c);

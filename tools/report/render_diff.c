@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See render_diff.h. */
-#include "render_diff.h"
-
-#include <stdlib.h>
-#include <string.h>
-
+/* A comparison: see render.h. */
 #include "render.h"
 #include "tools/log/record_json.h"
+#include "tools/util/layout.h"
 
 #define SIDES 9 /* columns of "  A      " */
 

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dump.h"
 #include "render.h"
 #include "timeline.h"
 #include "tools/util/terminal.h"
@@ -93,23 +92,20 @@ static char *command_text(const struct wc_process_record *p) {
 static void put_origin(FILE *to, const struct report *r) {
     const struct source *s = r->source;
     const struct wc_process_record *p = &s->stack.process;
-    OWNED char *ending = report_ending(r), *command = command_text(p);
-    char *gap;
+    OWNED char *command = command_text(p);
 
     fputs("<dl class=\"origin\">\n", to);
     if (s->stack.has_process)
         html(to, "<dt>process</dt><dd>%lld%s%s%s%s</dd>\n", (long long)s->pid,
              p->node ? " on " : "", p->node, *command ? ": " : "", command);
-    if (ending)
-        row(to, "ended", ending);
+    if (r->ending)
+        row(to, "ended", r->ending);
     if (s->stack.outcome.reason)
         row(to, "mind", s->stack.outcome.reason);
     html(to, "<dt>%s</dt><dd>%s (%zu records)</dd>\n", source_type_word(s->type), s->path,
          s->records);
-    for (size_t i = 0; (gap = render_gap(r, i)); i++) {
-        row(to, "missing", gap);
-        free(gap);
-    }
+    WC_EACH(gap, r->gaps)
+        row(to, "missing", *gap);
     fputs("</dl>\n", to);
 }
 
@@ -258,7 +254,6 @@ static void put_agreement(FILE *to, const struct merged *m) {
 static void put_process_row(FILE *to, const struct merged *m, size_t i) {
     const struct merged_process *p = &m->p[i];
     OWNED char *command = command_text(&p->report->source->stack.process);
-    OWNED char *ending = report_ending(p->report);
 
     html(to, "<tr class=\"%s\"><td>%s</td><td>", verdict_word(p->report),
          p->node ? p->node : "not known");
@@ -267,7 +262,7 @@ static void put_process_row(FILE *to, const struct merged *m, size_t i) {
     fprintf(to, "</td><td>%.*s<a href=\"#p%zu\">%lld</a></td>", 2 * (p->depth < 16 ? p->depth : 16),
             "> > > > > > > > > > > > > > > > ", i + 1, (long long)p->report->source->pid);
     html(to, "<td>%s</td><td class=\"severity\">%s</td><td>%s</td><td>%s</td></tr>\n", command,
-         verdict_word(p->report), ending, m->groups[p->group].who);
+         verdict_word(p->report), p->report->ending, m->groups[p->group].who);
 }
 
 static void put_processes(FILE *to, const struct merged *m) {

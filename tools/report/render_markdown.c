@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dump.h"
 #include "library.h"
 #include "render.h"
 #include "tools/util/layout.h"
@@ -183,21 +182,17 @@ static void put_system(FILE *to, const struct wc_machine_record *m) {
 
 static void put_process(FILE *to, const struct report *r) {
     const struct wc_process_record *p = &r->source->stack.process;
-    OWNED char *ending = report_ending(r);
     struct cell c = {.n = 0};
-    char *gap;
 
     WC_EACH(argument, p->arguments)
         add(&c, *argument, "", NULL);
     if (p->arguments.n == 0)
         add(&c, p->executable, "", NULL);
     put_row(to, "command", &c, "not known");
-    add(&c, ending, "", NULL);
+    add(&c, r->ending, "", NULL);
     put_row(to, "ended", &c, NULL);
-    for (size_t i = 0; (gap = render_gap(r, i)); i++) {
-        add(&c, gap, "", NULL);
-        free(gap);
-    }
+    WC_EACH(gap, r->gaps)
+        add(&c, *gap, "", NULL);
     put_row(to, "missing", &c, NULL);
 }
 

@@ -47,10 +47,9 @@ void render_agreement(struct layout *l, const struct merged *m) {
 /* Nothing of a normal end. */
 static void add_ending(struct layout *l, const struct report *r) {
     const struct wc_stack *s = &r->source->stack;
-    OWNED char *ending = s->has_outcome ? report_ending(r) : NULL;
 
-    if (ending)
-        layout_together(l, "(ended %s)", ending);
+    if (s->has_outcome && r->ending)
+        layout_together(l, "(ended %s)", r->ending);
     else if (r->source->type == SOURCE_LOG && !s->has_summary)
         layout_together(l, "(no end in the log)");
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See render_scan.h. */
-#include "render_scan.h"
-
+/* A scan: see render.h. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "library.h"
 #include "render.h"
 #include "tools/log/record_json.h"
+#include "tools/scan/scan.h"
 #include "tools/util/layout.h"
 #include "tools/util/terminal.h"
 
@@ -139,38 +138,28 @@ static enum exit_code answer_of(const struct result *r) {
     return answer;
 }
 
-static void begin_result(struct result *r, const struct scan *scan) {
-    r->scan = scan;
-    r->reports = must_allocate((scan->process_count + 1) * sizeof(*r->reports));
-    for (size_t i = 0; i < scan->process_count; i++)
-        report_make(&r->reports[i], scan->processes[i]);
-}
-
-static void end_result(struct result *r) {
-    for (size_t i = 0; i < r->scan->process_count; i++)
-        report_end(&r->reports[i]);
-    free(r->reports);
-}
-
-enum exit_code render_scans(FILE *to, struct scan *const *scans, size_t n,
-                            const struct options *options, bool whole) {
+enum exit_code render_scans(struct layout *l, struct scan *const *scans, size_t n, bool json) {
     struct result *results = must_allocate((n + 1) * sizeof(*results));
-    struct layout l = {.to = to, .colour = options->colour, .whole = whole};
     enum exit_code answer = EXIT_NOTHING_OBSERVED;
 
     for (size_t i = 0; i < n; i++) {
-        begin_result(&results[i], scans[i]);
+        results[i] = (struct result){
+            scans[i], must_allocate((scans[i]->process_count + 1) * sizeof(struct report))};
+        for (size_t k = 0; k < scans[i]->process_count; k++)
+            report_make(&results[i].reports[k], scans[i]->processes[k]);
         answer = exit_code_of_both(answer, answer_of(&results[i]));
     }
-    if (options->json)
-        print_json(to, results, n);
-    for (size_t i = 0; i < n && !options->json; i++) {
-        if (i > 0)
-            putc('\n', to);
-        print_text_of(&l, &results[i]);
+    if (json)
+        print_json(l->to, results, n);
+    for (size_t i = 0; i < n && !json; i++) {
+        fputs(i > 0 ? "\n" : "", l->to);
+        print_text_of(l, &results[i]);
     }
-    for (size_t i = 0; i < n; i++)
-        end_result(&results[i]);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < scans[i]->process_count; k++)
+            report_end(&results[i].reports[k]);
+        free(results[i].reports);
+    }
     free(results);
     return answer;
 }

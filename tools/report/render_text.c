@@ -3,10 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dump.h"
 #include "render.h"
 #include "timeline.h"
-#include "tools/log/log_reader.h"
 #include "tools/util/layout.h"
 
 /* ---- the verdict ---- */
@@ -58,34 +56,11 @@ static void print_process(struct layout *l, const struct report *r) {
     if (r->source->pid > 0)
         layout_words(l, "%lld%s%s%s", (long long)r->source->pid, p->node ? " on " : "", p->node,
                      p->arguments.n > 0 || p->executable ? ":" : "");
-    for (size_t i = 0; i < p->arguments.n; i++)
-        layout_word(l, p->arguments.p[i]);
+    WC_EACH(argument, p->arguments)
+        layout_word(l, *argument);
     if (p->arguments.n == 0)
         layout_word(l, p->executable);
     layout_end(l);
-}
-
-char *render_gap(const struct report *r, size_t i) {
-    const struct source *s = r->source;
-    size_t damaged = s->file ? s->file->damaged_lines : 0;
-    size_t told = damaged < LOG_DAMAGED_TOLD ? damaged : LOG_DAMAGED_TOLD;
-    const int64_t counts[] = {(int64_t)(damaged - told), source_missing(s), s->cut,
-                              s->stack.dropped};
-    static const char *const texts[] = {
-        "and %lld lines more",
-        "%lld of its records are missing, by their numbers",
-        "%lld list elements and bytes of text were too long for it",
-        "%lld facts found no room",
-    };
-
-    if (i < told)
-        return must_format("line %zu could not be read: %s", s->file->damaged[i].line,
-                           s->file->damaged[i].reason);
-    i -= told;
-    for (size_t k = 0; k < sizeof(counts) / sizeof(counts[0]); k++)
-        if (counts[k] > 0 && i-- == 0)
-            return must_format(texts[k], (long long)counts[k]);
-    return NULL;
 }
 
 /* The page of what comes first. */
@@ -96,23 +71,19 @@ static void print_more(FILE *to, const struct report *r) {
 
 static void print_origin(struct layout *l, const struct report *r) {
     const struct source *s = r->source;
-    OWNED char *ending = report_ending(r);
-    char *gap;
 
     if (s->stack.has_process && s->type != SOURCE_LOCK)
         print_process(l, r);
-    if (ending)
-        layout_fact(l, "ended", "%s", ending);
+    if (r->ending)
+        layout_fact(l, "ended", "%s", r->ending);
     if (s->stack.outcome.reason && r->findings.n > 0)
         layout_fact(l, "mind", "%s", s->stack.outcome.reason);
     layout_key(l, s->type == SOURCE_PROCESS ? "seen in" : source_type_word(s->type));
     layout_word(l, s->path);
     layout_words(l, "(%zu records)", s->records);
     layout_end(l);
-    for (size_t i = 0; (gap = render_gap(r, i)); i++) {
-        layout_row(l, LAYOUT_KEYS, LAYOUT_KEYS, "%s", gap);
-        free(gap);
-    }
+    WC_EACH(gap, r->gaps)
+        layout_row(l, LAYOUT_KEYS, LAYOUT_KEYS, "%s", *gap);
     print_more(l->to, r);
 }
 

@@ -2,15 +2,78 @@
 /* See report.h. */
 #include "report.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "tools/log/log_reader.h"
+
+/* Of a call it is known that it had not returned; of a request only that it was the last one. */
+static const char *during(const char *what) {
+    if (!what)
+        return "";
+    return strncmp(what, "cudnn", 5) == 0 ? ", during " : ", last request: ";
+}
+
+static const char *find_ending(struct wc_arena *memory, const struct source *source) {
+    const struct wc_stack *s = &source->stack;
+    const struct wc_outcome_record *o = &s->outcome;
+    const char *flying;
+    int64_t seq;
+
+    if (source->type != SOURCE_LOG)
+        return NULL;
+    if (!s->has_outcome && s->has_summary)
+        return "normally";
+    if (!s->has_outcome) {
+        flying = in_flight_last(&source->in_flight, &seq);
+        return wc_arena_format(memory, "not in the log: it was killed, or goes on%s%s",
+                               during(flying), flying);
+    }
+    if (o->ending == WC_ending_NOT_STARTED)
+        return "never started";
+    if (o->ending == WC_ending_SIGNALED)
+        return wc_arena_format(memory, "killed by %s%s%s",
+                               o->signal_name ? o->signal_name : "a signal", during(o->during),
+                               o->during);
+    if (o->ending == WC_ending_EXITED && o->exit_status != WC_NULL)
+        return wc_arena_format(memory, "with status %jd%s%s", o->exit_status, during(o->during),
+                               o->during);
+    return "in a way that is not known";
+}
+
+static struct wc_strings find_gaps(struct wc_arena *memory, const struct source *s) {
+    size_t damaged = s->file ? s->file->damaged_lines : 0, n = 0;
+    size_t told = damaged < LOG_DAMAGED_TOLD ? damaged : LOG_DAMAGED_TOLD;
+    const struct {
+        const char *text;
+        int64_t count;
+    } counts[] = {
+        {"and %jd lines more", (int64_t)(damaged - told)},
+        {"%jd of its records are missing, by their numbers", source_missing(s)},
+        {"%jd list elements and bytes of text were too long for it", s->cut},
+        {"%jd facts found no room", s->stack.dropped},
+    };
+    const char **gaps =
+        wc_arena_take(memory, (told + sizeof(counts) / sizeof(counts[0])) * sizeof(*gaps));
+
+    for (size_t i = 0; gaps && i < told; i++)
+        gaps[n++] = wc_arena_format(memory, "line %zu could not be read: %s",
+                                    s->file->damaged[i].line, s->file->damaged[i].reason);
+    WC_EACH_ROW(c, counts)
+        if (gaps && c->count > 0)
+            gaps[n++] = wc_arena_format(memory, c->text, c->count);
+    return (struct wc_strings){gaps, n};
+}
+
 void report_make(struct report *r, const struct source *source) {
+    struct wc_arena *memory = &r->memory.arena;
+
     r->source = source;
     heap_arena_begin(&r->memory);
-    wc_diagnose(&source->stack, &r->memory.arena, &r->findings);
+    wc_diagnose(&source->stack, memory, &r->findings);
     r->verdict = wc_verdict_of(&source->stack, &r->findings);
     wc_stack_fingerprint(&source->stack, r->fingerprint);
+    r->ending = find_ending(memory, source);
+    r->gaps = find_gaps(memory, source);
 }
 
 void report_end(struct report *r) {
@@ -31,43 +94,4 @@ enum exit_code report_exit_code(const struct report *r) {
 
 enum exit_code exit_code_of_both(enum exit_code a, enum exit_code b) {
     return a == EXIT_NOTHING_OBSERVED || b == EXIT_ERRORS_FOUND ? b : a;
-}
-
-/* Of a call it is known that it had not returned; of a request only that it was the last one. */
-static char *in_flight_text(const char *what) {
-    if (!what)
-        return must_copy("");
-    if (strncmp(what, "cudnn", 5) == 0)
-        return must_format(", during %s", what);
-    return must_format(", last request: %s", what);
-}
-
-static char *outcome_text(const struct wc_outcome_record *o) {
-    char *during = in_flight_text(o->during), *text = NULL;
-
-    if (o->ending == WC_ending_NOT_STARTED)
-        text = must_copy("never started");
-    else if (o->ending == WC_ending_SIGNALED)
-        text = must_format("killed by %s%s", o->signal_name ? o->signal_name : "a signal", during);
-    else if (o->ending == WC_ending_EXITED && o->exit_status != WC_NULL)
-        text = must_format("with status %lld%s", (long long)o->exit_status, during);
-    free(during);
-    return text ? text : must_copy("in a way that is not known");
-}
-
-char *report_ending(const struct report *r) {
-    const struct wc_stack *s = &r->source->stack;
-    char *during, *text;
-    int64_t seq;
-
-    if (r->source->type != SOURCE_LOG)
-        return NULL;
-    if (s->has_outcome)
-        return outcome_text(&s->outcome);
-    if (s->has_summary)
-        return must_copy("normally");
-    during = in_flight_text(in_flight_last(&r->source->in_flight, &seq));
-    text = must_format("not in the log: it was killed, or goes on%s", during);
-    free(during);
-    return text;
 }

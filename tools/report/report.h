@@ -15,6 +15,10 @@ struct report {
     struct wc_findings findings;
     enum wc_verdict verdict;
     char fingerprint[17];
+    /* "killed by SIGSEGV, during cudnnCreate", "with status 1", "normally"; NULL: the source is no
+     * log, nothing has ended. */
+    const char *ending;
+    struct wc_strings gaps; /* "line 3 could not be read: cut off": what the log lacks */
 };
 
 /* *r must not move until report_end. */
@@ -23,7 +27,3 @@ void report_end(struct report *r);
 enum exit_code report_exit_code(const struct report *r);
 /* Of several: errors outweigh all; nothing observed counts only where it is so for each. */
 enum exit_code exit_code_of_both(enum exit_code a, enum exit_code b);
-
-/* "killed by SIGSEGV, during cudnnCreate", "with status 1", "normally"; NULL: the source is no log,
- * nothing has ended. The caller frees. */
-char *report_ending(const struct report *r);

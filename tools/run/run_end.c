@@ -90,17 +90,15 @@ static bool ended_within(const struct wc_stack *s) {
 
 static void print_end(const struct run *run, const struct report *r) {
     const struct source *log = r->source;
-    char *ending = report_ending(r);
 
     if (run->live.stopped && log->pid == run->child.pid)
-        print_format(stderr, "  ended    by --stop-on, %s\n", ending);
+        print_format(stderr, "  ended    by --stop-on, %s\n", r->ending);
     else if (ended_within(&log->stack))
-        print_format(stderr, "  ended    %s\n", ending);
+        print_format(stderr, "  ended    %s\n", r->ending);
     if (log->stack.outcome.reason)
         print_format(stderr, "  mind     %s\n", log->stack.outcome.reason);
     if (log->path[0] && !run->place.passing)
         print_format(stderr, "  log      %s\n", log->path);
-    free(ending);
 }
 
 static void print_report(struct run *run, const struct report *r, bool told) {
@@ -185,7 +183,7 @@ static void leave_verdict(const struct run *run, const char *words) {
 
 static void leave_verdict_of(const struct run *run, const struct report *r) {
     const struct wc_fixes *fix = r->findings.n > 0 ? &r->findings.p[0].fix : NULL;
-    OWNED char *verdict = render_verdict_text(r), *ending = report_ending(r), *text = NULL;
+    OWNED char *verdict = render_verdict_text(r), *text = NULL;
     struct sink sink;
     FILE *to = sink_begin(&sink);
 
@@ -193,7 +191,7 @@ static void leave_verdict_of(const struct run *run, const struct report *r) {
     if (fix && fix->n > 0)
         fprintf(to, "; fix: %s", fix->p[0].command ? fix->p[0].command : fix->p[0].text);
     if (ended_within(&r->source->stack))
-        fprintf(to, "; ended %s", ending);
+        fprintf(to, "; ended %s", r->ending);
     if (r->source->path[0] && !run->place.passing)
         fprintf(to, "; log: %s", r->source->path);
     text = sink_end(&sink);
