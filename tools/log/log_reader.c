@@ -98,18 +98,13 @@ void logs_add(struct logs *logs, struct source *process) {
     logs->processes[logs->process_count++] = process;
 }
 
-static struct source *add_process(struct logs *logs, const struct log_file *file) {
-    struct source *p = source_new(SOURCE_LOG, file->path);
-
-    p->file = file;
-    p->keep_events = logs->keep_events;
-    logs_add(logs, p);
-    return p;
-}
-
 static void take_record(struct reading *in, const struct wc_record *r) {
-    if (!in->process || (r->kind == WC_KIND_process && in->process->records > 0))
-        in->process = add_process(in->logs, in->file);
+    if (!in->process || (r->kind == WC_KIND_process && in->process->records > 0)) {
+        in->process = source_new(SOURCE_LOG, in->file->path);
+        in->process->file = in->file;
+        in->process->keep_events = in->logs->keep_events;
+        logs_add(in->logs, in->process);
+    }
     in->file->records++;
     source_take(in->process, r);
 }
@@ -175,10 +170,8 @@ static void free_file(struct log_file *file) {
 static char *complaint(const struct reading *in) {
     const struct log_file *file = in->file;
 
-    if (in->other_version)
-        return must_copy(in->other_version);
-    if (in->error)
-        return must_copy(strerror(in->error));
+    if (in->other_version || in->error)
+        return must_copy(in->other_version ? in->other_version : strerror(in->error));
     if (file->lines == 0)
         return must_copy("empty");
     if (file->records == 0)
@@ -190,8 +183,8 @@ static char *complaint(const struct reading *in) {
 static bool answers(const struct wc_object_record *o, const char *name) {
     const char *const names[] = {o->soname, o->path, o->real_path, o->asked_name};
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (names[i] && strcmp(wc_base_name(names[i]), wc_base_name(name)) == 0)
+    WC_EACH_ROW(n, names)
+        if (*n && strcmp(wc_base_name(*n), wc_base_name(name)) == 0)
             return true;
     return false;
 }
@@ -207,11 +200,8 @@ static void infer_failure(struct source *p) {
         !in_flight_failure(&p->in_flight, &r))
         return; /* it ended as others do, or goes on */
     name = wc_name_read(r.u.failure.name);
-    if (name.kind == WC_NAME_OTHER)
+    if (name.kind == WC_NAME_OTHER || WC_ANY(o, p->stack.objects, answers(&o->r, r.u.failure.name)))
         return;
-    for (size_t i = 0; i < p->stack.objects.n; i++)
-        if (answers(&p->stack.objects.p[i].r, r.u.failure.name))
-            return;
     r.seq = p->last_seq;
     wc_stack_apply(&p->stack, &r);
 }

@@ -7,6 +7,7 @@
 
 #include "library.h"
 #include "tools/run/preload.h"
+#include "tools/util/terminal.h"
 
 #define NO_PARTNER SIZE_MAX /* all bits set */
 
@@ -172,11 +173,9 @@ static size_t name_length(const char *variable) {
 const char *compare_value(const struct wc_strings *environment, const char *variable) {
     size_t n = name_length(variable);
 
-    for (size_t i = 0; i < environment->n; i++) {
-        const char *e = environment->p[i];
-        if (name_length(e) == n && memcmp(e, variable, n) == 0)
-            return e[n] ? e + n + 1 : "";
-    }
+    WC_EACH(e, *environment)
+        if (name_length(*e) == n && memcmp(*e, variable, n) == 0)
+            return (*e)[n] ? *e + n + 1 : "";
     return NULL;
 }
 
@@ -185,8 +184,8 @@ bool compare_passes_over(const char *variable) {
     static const char *const starts[] = {
         "RANK=", "LOCAL_RANK=", "WORLD_SIZE=", "GROUP_RANK=", "SLURM_", "OMPI_COMM_WORLD_", "PMI_"};
 
-    for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
-        if (strncmp(variable, starts[i], strlen(starts[i])) == 0)
+    WC_EACH_ROW(start, starts)
+        if (wc_str_starts(variable, *start))
             return true;
     return false;
 }
@@ -228,25 +227,23 @@ static void compare_environments(struct comparison *c, const struct sides *s) {
     if (!s->a->stack.has_process || !s->b->stack.has_process)
         return;
     compare_variable(c, s, "LD_PRELOAD");
-    for (size_t i = 0; i < ours->n; i++)
-        if (!is_preload_list(ours->p[i]))
-            compare_variable(c, s, ours->p[i]);
-    for (size_t i = 0; i < theirs->n; i++)
-        if (!is_preload_list(theirs->p[i]) && !compare_value(ours, theirs->p[i]))
-            compare_variable(c, s, theirs->p[i]);
+    WC_EACH(v, *ours)
+        if (!is_preload_list(*v))
+            compare_variable(c, s, *v);
+    WC_EACH(v, *theirs)
+        if (!is_preload_list(*v) && !compare_value(ours, *v))
+            compare_variable(c, s, *v);
 }
 
 /* ---- the computer ---- */
 
 char *compare_list_text(const struct wc_strings *list) {
-    char *all = NULL, *longer;
+    struct sink all;
+    FILE *to = list->n > 0 ? sink_begin(&all) : NULL;
 
-    for (size_t i = 0; i < list->n; i++) {
-        longer = must_format("%s%s%s", all, all ? COMPARE_SEPARATOR : "", list->p[i]);
-        free(all);
-        all = longer;
-    }
-    return all;
+    for (size_t i = 0; i < list->n; i++)
+        fprintf(to, "%s%s", i > 0 ? COMPARE_SEPARATOR : "", list->p[i]);
+    return to ? sink_end(&all) : NULL;
 }
 
 static char *count_text(int64_t n) {

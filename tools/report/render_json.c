@@ -4,24 +4,19 @@
 #include "tools/log/log_reader.h"
 #include "tools/log/record_json.h"
 
-static json_t *number_or_null(int64_t v) {
-    return v == WC_NULL ? json_null() : json_integer(v);
-}
-
 /* What replaces what matters in a log; in a report everything holds. */
 static json_t *findings_json(const struct wc_findings *findings) {
     json_t *array = json_array();
 
-    for (size_t i = 0; i < findings->n; i++)
-        json_array_append_new(array,
-                              record_to_json(WC_KIND_finding, &findings->p[i], "supersedes"));
+    WC_EACH(f, *findings)
+        json_array_append_new(array, record_to_json(WC_KIND_finding, f, "supersedes"));
     return array;
 }
 
 static void append(json_t *array, enum wc_kind kind, const void *fields, int64_t seq) {
     json_t *one = record_to_json(kind, fields, NULL);
 
-    json_object_set_new(one, "seq", number_or_null(seq));
+    json_object_set_new(one, "seq", seq == WC_NULL ? json_null() : json_integer(seq));
     json_array_append_new(array, one);
 }
 
@@ -72,22 +67,16 @@ static json_t *damaged_json(const struct log_file *file) {
 }
 
 static json_t *source_json(const struct source *s) {
-    json_t *object = json_object();
+    json_int_t damaged = s->file ? (json_int_t)s->file->damaged_lines : 0;
     int64_t seq;
+    json_t *in_flight = text_to_json(in_flight_last(&s->in_flight, &seq));
 
-    json_object_set_new(object, "type", json_string(source_type_word(s->type)));
-    json_object_set_new(object, "path", text_to_json(s->path));
-    json_object_set_new(object, "pid", json_integer(s->pid));
-    json_object_set_new(object, "first_time", json_integer(s->first_time));
-    json_object_set_new(object, "last_time", json_integer(s->last_time));
-    json_object_set_new(object, "records", json_integer((json_int_t)s->records));
-    json_object_set_new(object, "in_flight", text_to_json(in_flight_last(&s->in_flight, &seq)));
-    json_object_set_new(object, "damaged_lines",
-                        json_integer(s->file ? (json_int_t)s->file->damaged_lines : 0));
-    json_object_set_new(object, "damaged", damaged_json(s->file));
-    json_object_set_new(object, "missing", json_integer(source_missing(s)));
-    json_object_set_new(object, "cut", json_integer(s->cut));
-    return object;
+    return json_pack("{s:s, s:o, s:I, s:I, s:I, s:I, s:o, s:I, s:o, s:I, s:I}", "type",
+                     source_type_word(s->type), "path", text_to_json(s->path), "pid",
+                     (json_int_t)s->pid, "first_time", (json_int_t)s->first_time, "last_time",
+                     (json_int_t)s->last_time, "records", (json_int_t)s->records, "in_flight",
+                     in_flight, "damaged_lines", damaged, "damaged", damaged_json(s->file),
+                     "missing", (json_int_t)source_missing(s), "cut", (json_int_t)s->cut);
 }
 
 json_t *render_json(const struct report *r) {
