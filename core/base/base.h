@@ -41,6 +41,9 @@ struct wc_span {
     for (const __typeof__((table)[0]) *row = (table);                                              \
          row < (table) + sizeof(table) / sizeof(table)[0]; row++)
 
+/* For qsort: which comes first; of several keys: WC_ORDER(...) ?: WC_ORDER(...). */
+#define WC_ORDER(x, y) (((x) > (y)) - ((x) < (y)))
+
 /* As their libc namesakes. */
 void wc_mem_copy(void *to, const void *from, size_t n);
 void wc_mem_move(void *to, const void *from, size_t n);

@@ -213,7 +213,7 @@ static void find_one(const struct message *message, struct flat *flat, struct me
 static int earlier_first(const void *a, const void *b) {
     const struct message_match *x = a, *y = b;
 
-    return (x->at > y->at) - (x->at < y->at);
+    return WC_ORDER(x->at, y->at);
 }
 
 void messages_find(const char *text, size_t n, struct messages *found) {

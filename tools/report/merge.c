@@ -35,15 +35,10 @@ static int compare_texts(const char *a, const char *b) {
 
 static int in_order(const void *a, const void *b) {
     const struct merged_process *x = a, *y = b;
-    int nodes = compare_texts(x->node, y->node);
 
-    if (nodes != 0)
-        return nodes;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    if (source_of(x)->first_time != source_of(y)->first_time)
-        return source_of(x)->first_time < source_of(y)->first_time ? -1 : 1;
-    return (x->report > y->report) - (x->report < y->report);
+    return compare_texts(x->node, y->node) ?: WC_ORDER(x->rank, y->rank)
+           ?: WC_ORDER(source_of(x)->first_time, source_of(y)->first_time)
+           ?: WC_ORDER(x->report, y->report);
 }
 
 /* ---- the process tree ---- */
@@ -56,15 +51,9 @@ struct start { /* of a process: numbers come again */
 
 static int starts_in_order(const void *a, const void *b) {
     const struct start *x = a, *y = b;
-    int nodes = compare_texts(x->node, y->node);
 
-    if (nodes != 0)
-        return nodes;
-    if (x->pid != y->pid)
-        return x->pid < y->pid ? -1 : 1;
-    if (x->time != y->time)
-        return x->time < y->time ? -1 : 1;
-    return (x->process > y->process) - (x->process < y->process);
+    return compare_texts(x->node, y->node) ?: WC_ORDER(x->pid, y->pid)
+           ?: WC_ORDER(x->time, y->time) ?: WC_ORDER(x->process, y->process);
 }
 
 /* The newest process of that number that began before its child; n starts, in order. */
@@ -151,9 +140,8 @@ struct keyed {
 
 static int keys_in_order(const void *a, const void *b) {
     const struct keyed *x = a, *y = b;
-    int keys = strcmp(x->key, y->key);
 
-    return keys != 0 ? keys : (x->process > y->process) - (x->process < y->process);
+    return strcmp(x->key, y->key) ?: WC_ORDER(x->process, y->process);
 }
 
 /* Libraries and findings; what was asked for in vain, or called, is in the findings where it
@@ -171,9 +159,7 @@ static char *key_of(const struct report *r) {
 static int larger_first(const void *a, const void *b) {
     const struct merged_group *x = a, *y = b;
 
-    if (x->n != y->n)
-        return x->n > y->n ? -1 : 1;
-    return (x->first > y->first) - (x->first < y->first);
+    return WC_ORDER(y->n, x->n) ?: WC_ORDER(x->first, y->first);
 }
 
 /* Those of one key stand together then: they are a group. */
@@ -211,21 +197,19 @@ static bool is_rank(const struct merged *m, size_t i) {
 }
 
 static int numbers_in_order(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    const int64_t *x = a, *y = b;
 
-    return (x > y) - (x < y);
+    return WC_ORDER(*x, *y);
 }
 
-/* Of n processes (members NULL: of all), sorted; how many. The caller frees *ranks. */
+/* Of n processes, sorted; how many. The caller frees *ranks. */
 static size_t ranks_of(const struct merged *m, const size_t *members, size_t n, int64_t **ranks) {
     size_t found = 0;
 
     *ranks = must_allocate(n * sizeof(**ranks));
-    for (size_t i = 0; i < n; i++) {
-        size_t process = members ? members[i] : i;
-        if (is_rank(m, process))
-            (*ranks)[found++] = m->p[process].rank;
-    }
+    for (size_t i = 0; i < n; i++)
+        if (is_rank(m, members[i]))
+            (*ranks)[found++] = m->p[members[i]].rank;
     qsort(*ranks, found, sizeof(**ranks), numbers_in_order);
     return found;
 }
@@ -233,7 +217,7 @@ static size_t ranks_of(const struct merged *m, const size_t *members, size_t n, 
 /* Each rank once: else there are several runs, and a rank names nobody. */
 static bool ranks_name(const struct merged *m) {
     int64_t *ranks;
-    size_t n = ranks_of(m, NULL, m->n, &ranks);
+    size_t n = ranks_of(m, m->members, m->n, &ranks);
     bool once = n > 0;
 
     for (size_t i = 1; i < n; i++)

@@ -110,9 +110,7 @@ static void print_facade(const struct tree *t, size_t facade, int depth) {
 static int pairs_in_order(const void *a, const void *b) {
     const struct pair *x = a, *y = b;
 
-    if (x->host != y->host)
-        return x->host < y->host ? -1 : 1;
-    return (x->target > y->target) - (x->target < y->target);
+    return WC_ORDER(x->host, y->host) ?: WC_ORDER(x->target, y->target);
 }
 
 static bool uses(const struct tree *t, const struct wc_object *host,

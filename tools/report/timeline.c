@@ -103,9 +103,7 @@ static char *text_of(const struct wc_record *record) {
 static int earlier_first(const void *a, const void *b) {
     const struct moment *x = a, *y = b;
 
-    if (x->time != y->time)
-        return x->time < y->time ? -1 : 1;
-    return (x->seq > y->seq) - (x->seq < y->seq);
+    return WC_ORDER(x->time, y->time) ?: WC_ORDER(x->seq, y->seq);
 }
 
 void timeline_make(struct timeline *t, const struct source *s) {
