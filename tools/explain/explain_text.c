@@ -158,12 +158,10 @@ static json_t *match_json(const struct message_match *m) {
 }
 
 static void print_json_of(const struct messages *m) {
-    json_t *matches = json_array(), *findings = json_array();
+    json_t *matches = JSON_EACH(match, *m, match_json(match)), *findings = json_array();
     size_t n;
     const struct wc_finding_kind *kind = wc_finding_kinds(&n);
 
-    WC_EACH(match, *m)
-        json_array_append_new(matches, match_json(match));
     for (size_t i = 0; i < n; i++)
         if (fits(m, kind[i].id))
             json_array_append_new(findings, json_string(kind[i].id));

@@ -163,18 +163,6 @@ json_t *text_to_json(const char *s) {
     return value;
 }
 
-static json_t *int_to_json(int64_t v) {
-    return v == WC_NULL ? json_null() : json_integer(v);
-}
-
-static json_t *strings_to_json(const struct wc_strings *list) {
-    json_t *array = json_array();
-
-    for (size_t i = 0; i < list->n; i++)
-        json_array_append_new(array, text_to_json(list->p[i]));
-    return array;
-}
-
 static json_t *triples_to_json(const void *p, size_t n, const char *const keys[3]) {
     json_t *array = json_array(), *one;
     const char *texts[3];
@@ -191,16 +179,18 @@ static json_t *triples_to_json(const void *p, size_t n, const char *const keys[3
 
 static json_t *field_to_json(const struct wc_field *f, const void *value) {
     unsigned v;
+    int64_t i;
 
     switch (f->type) {
     case WC_FIELD_STR:
         return text_to_json(*(const char *const *)value);
     case WC_FIELD_INT:
-        return int_to_json(*(const int64_t *)value);
+        i = *(const int64_t *)value;
+        return i == WC_NULL ? json_null() : json_integer(i);
     case WC_FIELD_BOOL:
         return json_boolean(*(const bool *)value);
     case WC_FIELD_STRS:
-        return strings_to_json(value);
+        return JSON_EACH(text, *(const struct wc_strings *)value, text_to_json(*text));
     case WC_FIELD_ENUM:
         memcpy(&v, value, sizeof(v));
         return text_to_json(wc_enum_word(f->enumeration, v));

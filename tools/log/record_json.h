@@ -31,5 +31,14 @@ json_t *record_to_json(enum wc_kind kind, const void *fields, const char *withou
 /* JSON string; bytes that are no UTF-8 become U+FFFD. NULL is null. New reference. */
 json_t *text_to_json(const char *s);
 
+/* An array of what `value` gives for each item of a list, as WC_EACH goes through it. */
+#define JSON_EACH(item, list, value)                                                               \
+    ({                                                                                             \
+        json_t *array_ = json_array();                                                             \
+        WC_EACH(item, list)                                                                        \
+            json_array_append_new(array_, value);                                                  \
+        array_;                                                                                    \
+    })
+
 /* Prints it on lines of its own, and lets it go. */
 void json_print(FILE *to, json_t *value);

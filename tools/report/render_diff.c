@@ -79,12 +79,9 @@ json_t *side_json(const struct report *r) {
 }
 
 json_t *differences_json(const struct comparison *c) {
-    json_t *array = json_array();
-
-    WC_EACH(d, *c)
-        json_array_append_new(
-            array, json_pack("{s:s, s:o, s:o, s:o, s:o}", "kind", difference_word(d->kind), "what",
-                             text_to_json(d->what), "attribute", text_to_json(d->attribute), "a",
-                             text_to_json(d->a), "b", text_to_json(d->b)));
-    return array;
+    return JSON_EACH(d, *c,
+                     json_pack("{s:s, s:o, s:o, s:o, s:o}", "kind", difference_word(d->kind),
+                               "what", text_to_json(d->what), "attribute",
+                               text_to_json(d->attribute), "a", text_to_json(d->a), "b",
+                               text_to_json(d->b)));
 }

@@ -4,29 +4,17 @@
 #include "tools/log/log_reader.h"
 #include "tools/log/record_json.h"
 
-/* What replaces what matters in a log; in a report everything holds. */
-static json_t *findings_json(const struct wc_findings *findings) {
-    json_t *array = json_array();
-
-    WC_EACH(f, *findings)
-        json_array_append_new(array, record_to_json(WC_KIND_finding, f, "supersedes"));
-    return array;
-}
-
-static void append(json_t *array, enum wc_kind kind, const void *fields, int64_t seq) {
+static json_t *entry_json(enum wc_kind kind, const void *fields, int64_t seq) {
     json_t *one = record_to_json(kind, fields, NULL);
 
     json_object_set_new(one, "seq", seq == WC_NULL ? json_null() : json_integer(seq));
-    json_array_append_new(array, one);
+    return one;
 }
 
-#define LIST(stack, object, key, list, kind)                                                       \
-    do {                                                                                           \
-        json_t *array_ = json_array();                                                             \
-        for (size_t i_ = 0; i_ < (stack)->list.n; i_++)                                            \
-            append(array_, kind, &(stack)->list.p[i_].r, (stack)->list.p[i_].seq);                 \
-        json_object_set_new(object, key, array_);                                                  \
-    } while (0)
+#define LIST(stack, object, list, kind)                                                            \
+    json_object_set_new(                                                                           \
+        object, #list,                                                                             \
+        JSON_EACH(one, (stack)->list, entry_json(WC_KIND_##kind, &one->r, one->seq)))
 #define SINGLE(stack, object, kind)                                                                \
     json_object_set_new(object, #kind,                                                             \
                         (stack)->has_##kind ? record_to_json(WC_KIND_##kind, &(stack)->kind, NULL) \
@@ -39,16 +27,16 @@ static json_t *stack_json(const struct report *r) {
     json_object_set_new(object, "fingerprint", text_to_json(r->fingerprint));
     SINGLE(s, object, process);
     SINGLE(s, object, machine);
-    LIST(s, object, "objects", objects, WC_KIND_object);
-    LIST(s, object, "searches", searches, WC_KIND_search);
-    LIST(s, object, "candidates", candidates, WC_KIND_candidate);
-    LIST(s, object, "packages", packages, WC_KIND_package);
-    LIST(s, object, "demands", demands, WC_KIND_demand);
-    LIST(s, object, "bindings", bindings, WC_KIND_binding);
-    LIST(s, object, "failures", failures, WC_KIND_failure);
-    LIST(s, object, "files", files, WC_KIND_file);
-    LIST(s, object, "calls", calls, WC_KIND_call);
-    LIST(s, object, "unobserved", unobserved, WC_KIND_unobserved);
+    LIST(s, object, objects, object);
+    LIST(s, object, searches, search);
+    LIST(s, object, candidates, candidate);
+    LIST(s, object, packages, package);
+    LIST(s, object, demands, demand);
+    LIST(s, object, bindings, binding);
+    LIST(s, object, failures, failure);
+    LIST(s, object, files, file);
+    LIST(s, object, calls, call);
+    LIST(s, object, unobserved, unobserved);
     SINGLE(s, object, outcome);
     json_object_set_new(object, "requests", json_integer(s->requests));
     json_object_set_new(object, "dropped", json_integer(s->dropped));
@@ -81,11 +69,13 @@ static json_t *source_json(const struct source *s) {
 
 json_t *render_json(const struct report *r) {
     const struct wc_stack *s = &r->source->stack;
+    /* What replaces what matters in a log; in a report everything holds. */
+    json_t *findings = JSON_EACH(f, r->findings, record_to_json(WC_KIND_finding, f, "supersedes"));
 
-    return json_pack(
-        "{s:s, s:o, s:o, s:o, s:[o]}", "verdict", wc_enum_word_raw(WC_ENUM_verdict, r->verdict),
-        "findings", findings_json(&r->findings), "stack", stack_json(r), "node",
-        text_to_json(s->has_process ? s->process.node : NULL), "sources", source_json(r->source));
+    return json_pack("{s:s, s:o, s:o, s:o, s:[o]}", "verdict",
+                     wc_enum_word_raw(WC_ENUM_verdict, r->verdict), "findings", findings, "stack",
+                     stack_json(r), "node", text_to_json(s->has_process ? s->process.node : NULL),
+                     "sources", source_json(r->source));
 }
 
 json_t *render_merged_json(const struct merged *m) {

@@ -104,10 +104,10 @@ static void print_text_of(struct layout *l, const struct result *r) {
 
 static json_t *scan_json(const struct result *r) {
     const struct scan *scan = r->scan;
-    json_t *copies = json_array(), *reports = json_array(), *notes = json_array();
+    json_t *copies =
+        JSON_EACH(o, scan->copies->stack.objects, record_to_json(WC_KIND_object, &o->r, NULL));
+    json_t *reports = json_array(), *notes = json_array();
 
-    WC_EACH(o, scan->copies->stack.objects)
-        json_array_append_new(copies, record_to_json(WC_KIND_object, &o->r, NULL));
     for (size_t i = 0; i < scan->process_count; i++)
         json_array_append_new(reports, render_json(&r->reports[i]));
     for (size_t i = 0; i < scan->note_count; i++)
