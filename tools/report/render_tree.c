@@ -25,8 +25,8 @@ struct tree {
     bool *shown;                    /* one for each object */
 };
 
-/* The columns of a line and of what it goes on with. */
-#define INDENT(depth) 2 + 2 * (depth), 4 + 2 * (depth)
+/* Columns of a line; what it goes on with stands two further. */
+#define INDENT(depth) (2 + 2 * (depth))
 
 /* Of the worst that is printed of this object. */
 static enum paint paint_of(const struct tree *t, const struct wc_object_record *o) {
@@ -56,9 +56,9 @@ static void add_asker(const struct tree *t, const struct wc_object_record *o, in
 
     if (!t->l->whole || (!o->asked_name && !o->asked_by))
         return;
-    layout_row(t->l, INDENT(depth), "asked for%s%s%s%s%s%s%s", o->asked_name ? " as " : "",
-               o->asked_name, o->asked_by ? " by " : "", o->asked_by, how ? " (" : "", how,
-               how ? ")" : "");
+    layout_row(t->l, INDENT(depth), INDENT(depth) + 2, "asked for%s%s%s%s%s%s%s",
+               o->asked_name ? " as " : "", o->asked_name, o->asked_by ? " by " : "", o->asked_by,
+               how ? " (" : "", how, how ? ")" : "");
 }
 
 #define VERSION_ROOM 12 /* columns that nearly every version fits in */
@@ -68,7 +68,7 @@ static void print_object(const struct tree *t, size_t i, int depth) {
     OWNED char *rule = library_rule(library_search(t->s, o), t->l->whole);
     OWNED char *installation = library_installation(o);
 
-    layout_line(t->l, INDENT(depth));
+    layout_line(t->l, INDENT(depth), INDENT(depth) + 2);
     layout_word(t->l, library_label(o));
     layout_path(t->l, library_path(o), VERSION_ROOM);
     if (t->shown[i]) {
@@ -125,9 +125,9 @@ static void print_demands(const struct tree *t, const struct wc_object *host, in
     WC_EACH(d, t->s->demands) {
         const char *spec = d->r.spec, *built = d->r.built, *source = d->r.source;
         if (d->r.host == host->r.object && (spec || built))
-            layout_row(t->l, INDENT(depth), "wants%s%s%s%s%s%s%s%s", spec ? " " : "", spec,
-                       spec && built ? "," : "", built ? " built with " : "", built,
-                       source ? " (" : "", source, source ? ")" : "");
+            layout_row(t->l, INDENT(depth), INDENT(depth) + 2, "wants%s%s%s%s%s%s%s%s",
+                       spec ? " " : "", spec, spec && built ? "," : "", built ? " built with " : "",
+                       built, source ? " (" : "", source, source ? ")" : "");
     }
 }
 
@@ -144,7 +144,7 @@ static void print_host(const struct tree *t, size_t host) {
         got = true;
     }
     if (!got)
-        layout_row(t->l, INDENT(1), "got no cuDNN that was seen");
+        layout_row(t->l, INDENT(1), INDENT(1) + 2, "got no cuDNN that was seen");
 }
 
 static void print_rest(const struct tree *t, enum wc_role role) {
@@ -170,7 +170,7 @@ static bool was_answered(const struct wc_stack *s, const struct wc_failure_recor
 }
 
 static void print_failure(const struct tree *t, const struct wc_failure_record *f) {
-    layout_line(t->l, INDENT(0));
+    layout_line(t->l, INDENT(0), INDENT(0) + 2);
     layout_words(t->l, "%s%s%s", f->function, f->function && f->name ? " in " : "",
                  f->name       ? f->name
                  : f->function ? ""

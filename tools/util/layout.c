@@ -2,11 +2,8 @@
 /* See layout.h. */
 #include "layout.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "memory.h"
 
 #define GAP "..."
 #define GAP_LENGTH (sizeof(GAP) - 1)
@@ -126,8 +123,7 @@ void layout_path(struct layout *l, const char *path, int reserve) {
     put(l, shorter ? shorter : safe, "", "");
 }
 
-/* Takes the text. */
-static void put_words(struct layout *l, char *text, bool together) {
+void layout_put(struct layout *l, char *text, bool together) {
     OWNED char *owned = text, *safe = harmless_text(owned);
     char *rest = safe, *word;
 
@@ -141,29 +137,9 @@ static void put_words(struct layout *l, char *text, bool together) {
             put(l, word, "", "");
 }
 
-void layout_words(struct layout *l, const char *format, ...) {
-    va_list args;
-
-    va_start(args, format);
-    put_words(l, must_format_list(format, args), false);
-    va_end(args);
-}
-
-void layout_together(struct layout *l, const char *format, ...) {
-    va_list args;
-
-    va_start(args, format);
-    put_words(l, must_format_list(format, args), true);
-    va_end(args);
-}
-
-void layout_row(struct layout *l, int indent, int hang, const char *format, ...) {
-    va_list args;
-
+void layout_put_row(struct layout *l, int indent, int hang, char *text) {
     layout_line(l, indent, hang);
-    va_start(args, format);
-    put_words(l, must_format_list(format, args), false);
-    va_end(args);
+    layout_put(l, text, false);
     layout_end(l);
 }
 
@@ -172,13 +148,9 @@ void layout_key(struct layout *l, const char *word) {
     l->column = l->indent = l->hang = LAYOUT_KEYS;
 }
 
-void layout_fact(struct layout *l, const char *word, const char *format, ...) {
-    va_list args;
-
+void layout_put_fact(struct layout *l, const char *word, char *text) {
     layout_key(l, word);
-    va_start(args, format);
-    put_words(l, must_format_list(format, args), false);
-    va_end(args);
+    layout_put(l, text, false);
     layout_end(l);
 }
 

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "memory.h"
 #include "terminal.h"
 
 #define LAYOUT_WIDTH 80
@@ -24,23 +25,25 @@ void layout_path(struct layout *l, const char *path, int reserve);
 void layout_painted(struct layout *l, const char *text, enum paint p);
 /* The same with a colon behind it; there must be room, as near a line's start. */
 void layout_label(struct layout *l, const char *text, enum paint p);
-/* Untrusted words between spaces, arguments as in print_format. */
-void layout_words(struct layout *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Untrusted words between spaces, arguments as in must_format. */
+#define layout_words(l, ...) layout_put(l, must_format(__VA_ARGS__), false)
 /* The same, on one line if a line can hold it. */
-void layout_together(struct layout *l, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+#define layout_together(l, ...) layout_put(l, must_format(__VA_ARGS__), true)
 /* Something to paste: a line of its own, never wrapped. */
 void layout_command(struct layout *l, int indent, const char *command);
 void layout_end(struct layout *l);
 /* A line of words alone. */
-void layout_row(struct layout *l, int indent, int hang, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+#define layout_row(l, indent, hang, ...) layout_put_row(l, indent, hang, must_format(__VA_ARGS__))
 /* A line that begins with a word of ours; what belongs to it stands from LAYOUT_KEYS on. */
 void layout_key(struct layout *l, const char *word);
 #define LAYOUT_KEYS 11
 /* The whole of such a line. */
-void layout_fact(struct layout *l, const char *word, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+#define layout_fact(l, word, ...) layout_put_fact(l, word, must_format(__VA_ARGS__))
+
+/* What these are made of; they take the text. */
+void layout_put(struct layout *l, char *text, bool together);
+void layout_put_row(struct layout *l, int indent, int hang, char *text);
+void layout_put_fact(struct layout *l, const char *word, char *text);
 
 /* s with whole directories, then characters, left out of its middle: at most `width` columns, of
  * which there are 8 at least. The caller frees. */
