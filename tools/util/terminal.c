@@ -54,18 +54,28 @@ char *harmless_text(const char *s) {
 void print_format_by(FILE *to, void (*text)(FILE *to, const char *s), const char *format,
                      va_list *args) {
     for (; *format; format++) {
-        if (*format != '%' || !format[1])
+        if (*format != '%' || !format[1]) {
             putc(*format, to);
-        else if (*++format == 's')
+            continue;
+        }
+        switch (*++format) {
+        case 's':
             text(to, va_arg(*args, const char *));
-        else if (*format == 'd')
+            break;
+        case 'd':
             fprintf(to, "%d", va_arg(*args, int));
-        else if (*format == 'z' && format++)
+            break;
+        case 'z':
             fprintf(to, "%zu", va_arg(*args, size_t));
-        else if (*format == 'l' && (format += 2))
+            format++;
+            break;
+        case 'l':
             fprintf(to, "%lld", va_arg(*args, long long));
-        else
+            format += 2;
+            break;
+        default:
             putc(*format, to);
+        }
     }
 }
 
