@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include "answers.h"
 #include "calls.h"
 #include "config.h"
 #include "core/model/names.h"
@@ -12,6 +13,7 @@
 #include "entry.h"
 #include "failed_files.h"
 #include "failures.h"
+#include "hash.h"
 #include "journal.h"
 #include "log.h"
 #include "next.h"
@@ -145,6 +147,11 @@ struct lookup {
     uintptr_t return_address;
 };
 
+static struct answer_key key_of(const struct lookup *l, uintptr_t value) {
+    const struct object *caller = objects_at(l->return_address);
+    return (struct answer_key){caller, value, hash_text(HASH_START, l->name)};
+}
+
 /* For an explicit handle the answer does not depend on the caller, so we may ask ourselves. */
 static void *look_up(const struct lookup *l, uintptr_t next) {
     if (l->version)
@@ -158,7 +165,10 @@ static uintptr_t watched_value(const struct object *host, const struct object *l
     int row = config.calls ? watched_row(l->name, library->major) : NOT_WATCHED;
     uintptr_t wrapper = row == NOT_WATCHED ? 0 : call_wrapper(row, value, library);
     slots_emit_lookup(host, library, l->name, wrapper != 0);
-    return wrapper ? wrapper : value;
+    uintptr_t answer = wrapper ? wrapper : value;
+    const struct answer_key key = key_of(l, value);
+    answers_note(&key, answer);
+    return answer;
 }
 
 /* By value, never by name: only what lies in a cuDNN library is replaced, and only for a caller
@@ -166,6 +176,9 @@ static uintptr_t watched_value(const struct object *host, const struct object *l
 static uintptr_t substitute(const struct lookup *l, uintptr_t value) {
     uintptr_t result = value;
     bool promote = false;
+    const struct answer_key key = key_of(l, value);
+    if (answers_find(&key, &result))
+        return result;
     if (!state_take())
         return value;
     const struct object *library = objects_at(value);

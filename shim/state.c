@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "state.h"
 
+#include "answers.h"
 #include "journal.h"
 #include "lock.h"
 #include "memory.h"
@@ -14,6 +15,7 @@ bool state_take(void) {
     if (!lock_take())
         return false;
     if (lock_was_inherited()) {
+        answers_forget();
         memory_forget();
         journal_forget();
         objects_forget();

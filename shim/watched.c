@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "watched.h"
 
+#include "answers.h"
 #include "journal.h"
 #include "objects.h"
 
@@ -76,6 +77,7 @@ struct instance *watched_take(int row, uintptr_t target, bool told) {
 }
 
 void watched_forget(const struct object *o) {
+    answers_forget();
     for (unsigned row = 0; row < ROWS; row++)
         for (unsigned k = 0; k < CALL_INSTANCES; k++) {
             struct instance *in = &instances[row][k];

@@ -187,6 +187,13 @@ facts_told=('version 7605 errno 77' 'create 1 errno 77')
     is "$(cat shimmed.status)" $((128 + 31)) # SIGSYS
 }
 
+@test "seccomp: after the first facts what is not told needs none" {
+    does "${facts[@]}" refuse="beyond:$(number exit_group)" "${facts[@]:1:2}" sym=cudnnGetVersion \
+        call=cudnnGetVersion signals leave
+    said "${facts_told[@]}" "${facts_told[@]}" 'sym found errno 77' 'call 7605 errno 77'
+    log_tells "$log" "${whole[@]}"
+}
+
 # ---- filters on the whole process ----
 
 usual=(open=libcudnn_no.so open="$WC_BUILD/faults/set/libcudnn.so.9" version create sym=cudnnNo)

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What dlsym was answered for cuDNN's functions: who asks again gets the same without a lock, for
+ * all was told. Some hosts look a function up before each call.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct object;
+
+struct answer_key {
+    const struct object *caller;
+    uintptr_t value; /* what the loader found */
+    uint64_t name;   /* its hash: two functions may be one piece of code */
+};
+
+/* Without the lock. False: not known, or not any more. */
+bool answers_find(const struct answer_key *key, uintptr_t *answer);
+/* These two under it. */
+void answers_note(const struct answer_key *key, uintptr_t answer);
+/* Something was unloaded, or the tables begin anew. */
+void answers_forget(void);
