@@ -132,18 +132,16 @@ static void describe_from_file(struct object *o) {
 }
 
 /* What a segment is to have and the file does not is a SIGBUS to whoever touches it. The loader
- * maps it all the same. An object may also have made its own headers or names unreadable. */
+ * maps it all the same. */
 static bool is_whole(const struct object *o) {
     struct wc_file_stat facts;
-    if (!o->image.loads || !o->image.string_table)
-        return false;
     if (!shim_files.facts(NULL, o->path, &facts))
         return true; /* removed since: what is mapped stays */
     for (size_t i = 0; i < o->image.loads; i++)
         if (o->image.load[i].filesz > facts.size ||
             o->image.load[i].offset > facts.size - o->image.load[i].filesz)
             return false;
-    return true;
+    return o->image.loads != 0;
 }
 
 static void describe(struct object *o, bool memory_stays) {

@@ -7,15 +7,9 @@
 #include <link.h>
 
 #include "core/elf/elf_image.h"
-#include "readable.h"
 
 static inline bool listed_image(const struct dl_phdr_info *info, struct wc_elf_image *e) {
     return wc_elf_from_memory(e, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) == WC_ELF_OK;
-}
-
-/* Where something of it may have run. */
-static inline bool listed_image_asked(const struct dl_phdr_info *info, struct wc_elf_image *e) {
-    return readable_image(e, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum);
 }
 
 static inline bool listed_contains(const struct dl_phdr_info *info, uintptr_t address) {

@@ -5,7 +5,6 @@
 
 #include "auxv.h"
 #include "listed.h"
-#include "readable.h"
 #include "self.h"
 #include "signals.h"
 #include "sys.h"
@@ -171,13 +170,9 @@ struct held_walk {
 /* From here on, not before: a thread that waits for the loader's lock must stay interruptible. */
 static int hold_and_see(struct dl_phdr_info *info, size_t size, void *argument) {
     struct held_walk *w = argument;
-    if (!w->held) {
+    if (!w->held)
         signals_hold();
-        readable_begin();
-    }
     w->held = true;
-    if (!readable(info->dlpi_phdr, info->dlpi_phnum * sizeof *info->dlpi_phdr))
-        info->dlpi_phnum = 0;
     return w->each(info, size, w->argument);
 }
 

@@ -17,7 +17,6 @@
 #include "hash.h"
 #include "journal.h"
 #include "listed.h"
-#include "readable.h"
 #include "sys.h"
 
 /* Every object that was looked at in a full walk, relevant or not. Neither the load address nor the
@@ -100,9 +99,8 @@ struct tables {
 static void find_tables(struct tables *t, const struct link_map *m) {
     uint64_t old_hash = 0;
     wc_mem_set(t, 0, sizeof *t);
-    for (const ElfW(Dyn) *d = m->l_ld; readable(d, sizeof *d) && d->d_tag != DT_NULL; d++) {
+    for (const ElfW(Dyn) *d = m->l_ld; d->d_tag != DT_NULL; d++, t->entries++) {
         uint64_t v = d->d_un.d_val;
-        t->entries++;
         if (d->d_tag == DT_SYMTAB)
             t->symbols = v;
         else if (d->d_tag == DT_STRTAB)
@@ -115,8 +113,7 @@ static void find_tables(struct tables *t, const struct link_map *m) {
             old_hash = v;
     }
     t->hash = t->hash ? t->hash : old_hash;
-    for (size_t i = 0; i < t->entries; i++) {
-        const ElfW(Dyn) *d = &m->l_ld[i];
+    for (const ElfW(Dyn) *d = m->l_ld; d->d_tag != DT_NULL; d++) {
         uint64_t p = d->d_un.d_ptr;
         if ((d->d_tag == DT_VERSYM || d->d_tag == DT_RELA || d->d_tag == DT_JMPREL) &&
             p > t->strings && (!t->next || p < t->next))
@@ -151,7 +148,7 @@ static bool image_of_tables(struct wc_elf_image *e, const struct link_map *m) {
     };
     for (size_t i = 0; i < 3; i++)
         headers[i].p_filesz = headers[i].p_memsz;
-    return readable_image(e, m->l_addr, headers, 3);
+    return wc_elf_from_memory(e, m->l_addr, headers, 3) == WC_ELF_OK;
 }
 
 bool objects_may_matter(const struct link_map *m) {
@@ -180,10 +177,9 @@ static struct known_key key_of(const struct dl_phdr_info *info) {
     for (size_t i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
         key.headers = hash_word(hash_word(key.headers, p->p_vaddr), p->p_memsz);
-        const void *note = (const void *)(info->dlpi_addr + p->p_vaddr);
-        if (p->p_type == PT_NOTE && p->p_memsz <= 256 && is_loaded(info, p) &&
-            readable(note, p->p_memsz))
-            key.headers = hash_bytes(key.headers, note, p->p_memsz); /* the build-id lies there */
+        if (p->p_type == PT_NOTE && p->p_memsz <= 256 && is_loaded(info, p))
+            key.headers = /* the build-id lies there */
+                hash_bytes(key.headers, (const void *)(info->dlpi_addr + p->p_vaddr), p->p_memsz);
     }
     return key;
 }
@@ -196,13 +192,12 @@ static uint64_t hash_strings(const struct wc_elf_image *e) {
 
 static bool is_another_file(const struct object *o, const struct dl_phdr_info *info) {
     struct wc_elf_image e;
-    return !o->image.build_id_size && listed_image_asked(info, &e) &&
-           hash_strings(&e) != o->strings;
+    return !o->image.build_id_size && listed_image(info, &e) && hash_strings(&e) != o->strings;
 }
 
 /* Nothing is read from an image whose tables are damaged; its name may still tell what it is. */
 static void read_image(struct wc_elf_image *e, const struct dl_phdr_info *info) {
-    if (!listed_image_asked(info, e))
+    if (!listed_image(info, e))
         wc_elf_from_memory(e, info->dlpi_addr, NULL, 0);
 }
 
@@ -394,7 +389,7 @@ struct object *objects_promote(const struct dl_phdr_info *info) {
     HASH_FIND(hh, known_table, &key, sizeof key, k);
     if (k && k->object)
         return made_host(k->object);
-    if (!listed_image_asked(info, &e))
+    if (!listed_image(info, &e))
         return NULL;
     if (!k && !(k = known_add(&key)))
         return NULL;

@@ -182,7 +182,7 @@ static int attribute_each(struct dl_phdr_info *info, size_t size, void *argument
         find_askers(a);
         loaders_begin();
     }
-    if (listed_image_asked(info, &e)) {
+    if (listed_image(info, &e)) {
         note_needed(info, &e);
         loaders_see(info, &e);
     }
@@ -351,7 +351,7 @@ static void look_for_dlsym(const struct dl_phdr_info *info) {
     struct wc_elf_image e;
     struct wc_elf_symbol s;
     behind_us = behind_us || listed_contains(info, (uintptr_t)&dlsym_in_front);
-    if (!behind_us && info->dlpi_name && info->dlpi_name[0] && listed_image_asked(info, &e) &&
+    if (!behind_us && info->dlpi_name && info->dlpi_name[0] && listed_image(info, &e) &&
         wc_elf_find_defined(&e, "dlsym", &s))
         dlsym_in_front = info->dlpi_name; /* a start-up object's, never freed */
 }
@@ -498,7 +498,7 @@ static int answers_by_soname(struct dl_phdr_info *info, size_t size, void *argum
     struct question *q = argument;
     struct wc_elf_image e;
     (void)size;
-    if (listed_image_asked(info, &e))
+    if (listed_image(info, &e))
         q->yes = wc_name_fits(q->name, "", wc_elf_soname(&e));
     return q->yes;
 }
@@ -522,7 +522,7 @@ static int note_each(struct dl_phdr_info *info, size_t size, void *argument) {
             return 1;
         loaders_begin();
     }
-    if (listed_image_asked(info, &e))
+    if (listed_image(info, &e))
         loaders_see(info, &e);
     return 0;
 }

@@ -208,22 +208,6 @@ reloads_itself() {
     fails_without known-hosts-again reloads_itself
 }
 
-# ---- objects that take themselves away ----
-
-among_vanishing() {
-    local takes
-    for takes in "$@"; do
-        all_watched ./opens "only:./vanish-$takes.so" ./host-now.so close:./lazy-1.so ./host-lazy.so &&
-            all_watched ./opens ./host-now.so "only:./vanish-$takes.so" ./lazy-1.so close:./lazy-2.so \
-                "and-close:./first-none.so" ./lazy-3.so || return
-    done
-}
-
-@test "an object that makes its headers unreadable, or its names" {
-    fails_without asked-headers among_vanishing 1 2
-    fails_without asked-tables among_vanishing 3
-}
-
 # ---- kinds of slots ----
 
 bound_by_address() {
