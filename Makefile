@@ -109,7 +109,7 @@ shim_begin    :=
 shim_end      := --coverage
 else
 shim_begin    = -nostdlib $(call crt,crti.o)
-shim_end      = -lc -lgcc $(call crt,crtn.o)
+shim_end      = -Wl,--no-as-needed -lc -Wl,--as-needed -lgcc $(call crt,crtn.o)
 endif
 
 # ---- the two products -------------------------------------------------------------------------
@@ -201,7 +201,8 @@ $(archives):
 	$(Q)rm -f $@ && $(AR) rcsP $@ $^
 $(O)/unit/%: $(O)/obj/command/tests/unit/%.o $(archives)
 	$(say) LINK $@
-	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $(command_link) -o $@ $< $(O)/libcommand.a -lcmocka \
+	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $(command_link) -Wl,--export-dynamic-symbol=whichcudnn_walk \
+	    -o $@ $< $(O)/libcommand.a -lcmocka \
 	    -ljansson -ldl -lc $(O)/libcheck.a $(O)/libcommand.a
 .PRECIOUS: $(O)/obj/command/tests/unit/%.o
 

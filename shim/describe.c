@@ -121,16 +121,6 @@ static void describe_with(struct object *o, const struct wc_elf_image *e) {
     wc_emit_demands(&journal_sink, &l, reader());
 }
 
-/* Where the mapped object may vanish meanwhile. */
-static void describe_from_file(struct object *o) {
-    const struct wc_reader *files = reader();
-    struct wc_library file;
-    bool open = files->open(files->ctx, o->path, &file);
-    describe_with(o, open ? file.image : NULL);
-    if (open)
-        files->close(files->ctx);
-}
-
 /* What a segment is to have and the file does not is a SIGBUS to whoever touches it. The loader
  * maps it all the same. */
 static bool is_whole(const struct object *o) {
@@ -144,7 +134,7 @@ static bool is_whole(const struct object *o) {
     return o->image.loads != 0;
 }
 
-static void describe(struct object *o, bool memory_stays) {
+static void describe(struct object *o) {
     o->described = true;
     if (object_is_emitted_enough(o))
         return;
@@ -156,14 +146,12 @@ static void describe(struct object *o, bool memory_stays) {
     } else if (!is_whole(o)) {
         describe_with(o, NULL);
         journal_unobserved("what is in a library", "it is damaged", o->path);
-    } else if (memory_stays) {
-        describe_with(o, &o->image);
     } else {
-        describe_from_file(o);
+        describe_with(o, &o->image);
     }
 }
 
-void describe_news(bool memory_stays) {
+void describe_news(void) {
     struct object *o;
     bool relevant = objects_have_relevant_news();
     if (relevant)
@@ -174,7 +162,7 @@ void describe_news(bool memory_stays) {
         return;
     for (size_t i = 0; (o = objects_get(i)); i++)
         if (!o->described)
-            describe(o, memory_stays);
+            describe(o);
     objects_emitted();
 }
 

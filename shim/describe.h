@@ -5,15 +5,10 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
 struct object;
 
-/*
- * Writes the records of all objects that have none. memory_stays: their mappings cannot vanish
- * meanwhile (this thread holds the loader's lock, or they were there at start); else the facts are
- * read from the files.
- */
-void describe_news(bool memory_stays);
+/* Writes the records of all objects that have none. Their mappings cannot vanish meanwhile: this
+ * thread holds the loader's lock, or they were there at start. */
+void describe_news(void);
 /* A facade asked for a part by a name with a version in it: that is the facade's own. */
 void describe_asked_version(struct object *facade, const char *asked);

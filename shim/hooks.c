@@ -31,39 +31,25 @@
 
 /* ---- what became of this thread's last request ---- */
 
-/* Will a search be replayed for it? Not again and again for a host that asks for ever. */
-static bool wants_loaders(const struct request *r, bool over, const char *text) {
-    return searches_matter(r->name) &&
-           !(over ? searches_answer_is_emitted(r) : failures_are_enough(r, text));
-}
-
 /* text: as for conclude(). */
 static void emit_end(int64_t number, bool answered, const char *text) {
     if (!state_take())
         return;
     struct request *r = requests_find(number);
-    bool over = answered || (r && !text && requests_same_file(r));
-    if (r && wants_loaders(r, over, text)) {
-        state_leave();
-        rescan_note_loaders();
-        if (!state_take())
-            return;
-        r = requests_find(number);
-    }
     if (r && answered)
         searches_emit_answered(r);
-    if (r && over)
+    if (r && (answered || (!text && requests_same_file(r))))
         r->ended = true;
     else if (r)
         failures_emit_request(r, text);
     state_leave();
 }
 
-/* Nothing may come between a failed call and the host's dlerror that touches dlerror's state:
- * dl_iterate_phdr does not. */
+/* Nothing may come between a failed call and the host's dlerror that touches dlerror's state: where
+ * there are words, what answers to the name is known from what was seen meanwhile. */
 static void conclude_request(const char *text) {
     char name[REQUEST_NAME];
-    bool matters = false, open_ended = false;
+    bool matters = false, open_ended = false, answered = false;
     int64_t number = this_thread.request;
     this_thread.request = 0;
     if (!number || !state_take())
@@ -76,23 +62,24 @@ static void conclude_request(const char *text) {
         if (!text && (r->operation == WC_operation_DLMOPEN || r->cut))
             open_ended = false;
         matters = open_ended && (journal_is_open() || r->hints || (text && wc_name_hints(text)));
+        answered = objects_named(name) != NULL;
         r->ended = !matters;
     }
     state_leave();
-    if (!matters)
-        return;
-    emit_end(number, rescan_answers(name), text);
+    if (matters)
+        emit_end(number, answered || (!text && rescan_answers(name)), text);
 }
 
 static void conclude_lookup(const char *text) {
-    char caller[1024];
-    bool known = rescan_path_at((uintptr_t)this_thread.lookup_caller, caller, sizeof caller);
+    uintptr_t caller = (uintptr_t)this_thread.lookup_caller;
+    const char *path = this_thread.lookup_path;
     this_thread.lookup_failed = false;
+    if (!path)
+        path = rescan_path_at(caller);
     if (!state_take())
         return;
-    const struct object *by = objects_at((uintptr_t)this_thread.lookup_caller);
-    failures_emit_lookup(this_thread.lookup, known ? caller : NULL, by ? by->number : WC_NULL,
-                         text);
+    const struct object *by = objects_at(caller);
+    failures_emit_lookup(this_thread.lookup, path, by ? by->number : WC_NULL, text);
     state_leave();
 }
 
@@ -107,27 +94,26 @@ static void conclude(const char *text) {
 
 /* At every dl* call that takes the loader's lock itself: waiting for it here adds no wait. */
 static void catch_up(void) {
-    conclude(NULL);
-    if (this_thread.loads_since_rescan && next_may_walk()) {
-        this_thread.loads_since_rescan = false;
+    if (this_thread.loads_since_rescan)
         rescan_second_chance();
-    }
+    conclude(NULL);
 }
 
 /* ---- dlopen, dlmopen, dlclose ---- */
 
 static void before_open(enum wc_operation operation, const char *name, int flags,
                         uintptr_t return_address) {
-    char caller[1024];
-    bool known = false, hints = wc_name_hints(name);
+    const char *caller = NULL;
+    bool hints = wc_name_hints(name);
     rescan_note_start();
     if (hints || journal_is_open()) /* it will be written ahead */
-        known = rescan_path_at(return_address, caller, sizeof caller);
+        caller = rescan_path_at(return_address);
+    if (name && searches_matter(name)) /* if it fails there is no look between that and dlerror */
+        rescan_note_loaders();
     if (!state_take())
         return;
     journal_open_if_eager();
-    struct request *r =
-        requests_note(operation, name, flags, return_address, known ? caller : NULL, hints);
+    struct request *r = requests_note(operation, name, flags, return_address, caller, hints);
     struct object *by = objects_at(return_address);
     if (by && by->role == WC_role_FACADE && name)
         describe_asked_version(by, name);
@@ -182,12 +168,14 @@ static uintptr_t substitute(const struct lookup *l, uintptr_t value) {
     if (!state_take())
         return value;
     const struct object *library = objects_at(value);
-    const struct object *host = objects_at(l->return_address);
-    if (!library && (rescan_is_outdated() || !next_may_walk())) {
-        journal_open_relevant();
-        journal_unobserved("what the parent process had loaded",
-                           "other threads were at work when this process was forked", NULL);
+    if (!library && rescan_is_outdated()) {
+        state_leave();
+        rescan_second_chance();
+        if (!state_take())
+            return value;
+        library = objects_at(value);
     }
+    const struct object *host = objects_at(l->return_address);
     bool ours = library && object_is_cudnn(library) && !(host && object_is_cudnn(host));
     promote = ours && !(host && host->is_host);
     if (ours && !promote)
@@ -221,14 +209,30 @@ static bool called_by_cudnn(uintptr_t return_address) {
     return by && object_is_cudnn(by);
 }
 
+/* Where another preload's dlsym is next, which may answer by itself, there is no look before it:
+ * dlerror would lose what it has to say. What that has from elsewhere it has from the C library,
+ * and then there are no words. */
+static void look_behind(uintptr_t next, uintptr_t value) {
+    if (!value || rescan_is_same_at_start(next, value))
+        return;
+    this_thread.walk = WALK_ASKS;
+    rescan_second_chance();
+}
+
 static struct entry_answer lookup(const struct lookup *l, uintptr_t next) {
     bool pseudo = l->handle == RTLD_NEXT || l->handle == RTLD_DEFAULT;
-    if (pseudo || !is_cudnn_name(l->name) || called_by_cudnn(l->return_address))
+    bool matters = is_cudnn_name(l->name) && !called_by_cudnn(l->return_address);
+    bool behind = this_thread.walk == WALK_NEVER && this_thread.loads_since_rescan;
+    if (pseudo || !(matters || behind))
         return (struct entry_answer){next, 0};
+    if (matters) /* if it fails it is too late */
+        this_thread.lookup_path = rescan_path_if_new(l->return_address);
     uintptr_t value = (uintptr_t)look_up(l, next);
-    if (!value)
+    if (behind)
+        look_behind(next, value);
+    if (matters && !value)
         note_failed_lookup(l);
-    return (struct entry_answer){0, value ? substitute(l, value) : 0};
+    return (struct entry_answer){0, matters && value ? substitute(l, value) : value};
 }
 
 /* ---- out of the assembly entries ---- */
@@ -241,27 +245,30 @@ struct entry_answer shim_hook(unsigned entry, const uintptr_t *arguments,
         return answer;
     if (!thread_enter()) {
         /* A signal handler that interrupted a hook: what it loads is seen later. */
-        if (entry == ENTRY_DLOPEN || entry == ENTRY_DLMOPEN || entry == ENTRY_DLCLOSE)
-            this_thread.loads_since_rescan = true;
+        if (entry == ENTRY_DLOPEN || entry == ENTRY_DLMOPEN)
+            rescan_note_open();
+        if (entry == ENTRY_DLCLOSE)
+            rescan_note_close();
         return answer;
     }
     config_load(NULL);
     if (config.off)
         goto out;
+    this_thread.walk = next == next_of_libc(entry) ? WALK_ASKS : WALK_NEVER;
     catch_up();
     switch (entry) {
     case ENTRY_DLOPEN:
         before_open(WC_operation_DLOPEN, (const char *)arguments[0], (int)arguments[1],
                     return_address);
-        this_thread.loads_since_rescan = true;
+        rescan_note_open();
         break;
     case ENTRY_DLMOPEN:
         before_open(WC_operation_DLMOPEN, (const char *)arguments[1], (int)arguments[2],
                     return_address);
-        this_thread.loads_since_rescan = true;
+        rescan_note_open();
         break;
     case ENTRY_DLCLOSE:
-        this_thread.loads_since_rescan = true;
+        rescan_note_close();
         break;
     case ENTRY_DLSYM:
     case ENTRY_DLVSYM: {
@@ -272,6 +279,7 @@ struct entry_answer shim_hook(unsigned entry, const uintptr_t *arguments,
         break;
     }
     }
+    this_thread.walk = WALK_NEVER;
 out:
     thread_leave();
     return answer;
@@ -338,6 +346,8 @@ static bool is_anything_open(void) {
 __attribute__((destructor)) static void end(void) {
     if (config.off || !is_anything_open() || !thread_enter())
         return;
+    /* The host may still ask for dlerror's words, in a destructor that comes after this one. */
+    this_thread.walk = thread_others ? WALK_NEVER : WALK_HOLDS;
     catch_up();
     if (state_take()) {
         journal_close();

@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An object as dl_iterate_phdr gives it.
+ * The loader's list of objects, and an object on it as dl_iterate_phdr would give it. Who reads the
+ * list holds the loader's dl_load_lock, which fork resets in a child (docs/design.md, "noticing
+ * what is new"), or looks at start-up objects alone, which come first and never leave.
  */
 #pragma once
 
 #include <link.h>
 
 #include "core/elf/elf_image.h"
+
+/* The program, with which the list begins. NULL under another C library than glibc: musl's loader
+ * gives constructors no arguments and takes no lock. To be asked after relocation. */
+const struct link_map *listed_first(void);
+void listed_info(const struct link_map *m, struct dl_phdr_info *info);
 
 static inline bool listed_image(const struct dl_phdr_info *info, struct wc_elf_image *e) {
     return wc_elf_from_memory(e, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) == WC_ELF_OK;
@@ -33,16 +40,4 @@ static inline void listed_range(const struct dl_phdr_info *info, uintptr_t *low,
         *low = start < *low ? start : *low;
         *high = start + p->p_memsz > *high ? start + p->p_memsz : *high;
     }
-}
-
-/* The loader's list, to which the DT_DEBUG of a program leads; NULL: it has none. */
-static inline const struct link_map *listed_by(uintptr_t base, const ElfW(Phdr) * phdr, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        if (phdr[i].p_type != PT_DYNAMIC)
-            continue;
-        for (const ElfW(Dyn) *d = (const void *)(base + phdr[i].p_vaddr); d->d_tag != DT_NULL; d++)
-            if (d->d_tag == DT_DEBUG && d->d_un.d_ptr)
-                return ((const struct r_debug *)d->d_un.d_ptr)->r_map;
-    }
-    return NULL;
 }

@@ -53,10 +53,6 @@ void lock_release(void) {
     signals_release();
 }
 
-unsigned lock_holder(void) {
-    return __atomic_load_n(&owner, __ATOMIC_RELAXED);
-}
-
 bool lock_was_inherited(void) {
     return __atomic_exchange_n(&inherited, false, __ATOMIC_RELAXED);
 }

@@ -12,7 +12,5 @@
  * fork is taken over. While it is held no signal handler of the host interrupts this thread. */
 bool lock_take(void);
 void lock_release(void);
-/* The process (self.h) whose thread holds it. */
-unsigned lock_holder(void);
 /* A lock was taken over: what its owner was changing may be half done. Cleared by the call. */
 bool lock_was_inherited(void);

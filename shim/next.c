@@ -5,10 +5,7 @@
 
 #include "auxv.h"
 #include "listed.h"
-#include "self.h"
-#include "signals.h"
 #include "sys.h"
-#include "thread.h"
 
 extern __attribute__((visibility("hidden"))) const ElfW(Ehdr) __ehdr_start;
 
@@ -18,30 +15,28 @@ static uintptr_t found[ENTRIES];
 static const char entry_names[ENTRIES][8] = {"dlopen",  "dlmopen", "dlsym",  "dlvsym",
                                              "dlclose", "dlerror", "dladdr", "dladdr1"};
 
-struct search {
-    unsigned entry;
-    bool behind_us;
-    uintptr_t result;
-};
-
-static uintptr_t defined_in(const struct wc_elf_image *image, const char *name) {
+static uintptr_t defined_in(const struct wc_elf_image *image, const char *name, unsigned type) {
     struct wc_elf_symbol symbol;
     if (!wc_elf_find_defined(image, name, &symbol))
         return 0;
-    return symbol.type == STT_FUNC ? (uintptr_t)(image->base + symbol.value) : 0;
+    return symbol.type == type ? (uintptr_t)(image->base + symbol.value) : 0;
 }
 
-static int look(struct dl_phdr_info *info, size_t size, void *argument) {
-    struct search *s = argument;
+/* In the objects after us. They were there at start, up to the C library, and never leave: no lock
+ * is needed. */
+static uintptr_t defined_behind_us(const char *name, unsigned type, bool (*fits)(const char *)) {
+    struct dl_phdr_info info;
     struct wc_elf_image image;
-    (void)size;
-    if (!s->behind_us) {
-        s->behind_us = listed_contains(info, (uintptr_t)&__ehdr_start);
-        return 0;
+    uintptr_t found = 0;
+    bool behind_us = false;
+    for (const struct link_map *m = listed_first(); m && !found; m = m->l_next) {
+        listed_info(m, &info);
+        if (!behind_us)
+            behind_us = m->l_addr == (uintptr_t)&__ehdr_start;
+        else if ((!fits || fits(wc_base_name(m->l_name))) && listed_image(&info, &image))
+            found = defined_in(&image, name, type);
     }
-    if (listed_image(info, &image))
-        s->result = defined_in(&image, entry_names[s->entry]);
-    return s->result != 0;
+    return found;
 }
 
 static void *volatile own_address = (void *)&own_address;
@@ -54,16 +49,46 @@ uintptr_t next_definition(unsigned entry) {
     if (!next_are_we_relocated())
         return shim_hook_unrelocated(entry, NULL, 0).jump;
     uintptr_t known = __atomic_load_n(&found[entry], __ATOMIC_RELAXED);
-    if (known)
-        return known;
-    if (this_thread.searching || !next_may_walk())
-        return shim_hook_unrelocated(entry, NULL, 0).jump;
-    struct search s = {entry, false, 0};
-    this_thread.searching = true;
-    next_walk(look, &s);
-    this_thread.searching = false;
-    __atomic_store_n(&found[entry], s.result, __ATOMIC_RELAXED);
-    return s.result;
+    if (!known) {
+        known = next_is_glibc() ? defined_behind_us(entry_names[entry], STT_FUNC, NULL)
+                                : shim_hook_unrelocated(entry, NULL, 0).jump;
+        __atomic_store_n(&found[entry], known, __ATOMIC_RELAXED);
+    }
+    return known;
+}
+
+static bool is_of_libc(const char *file) {
+    return wc_str_same(file, "libc.so.6") || wc_str_same(file, "libdl.so.2");
+}
+
+uintptr_t next_of_libc(unsigned entry) {
+    static uintptr_t of_libc[ENTRIES];
+    uintptr_t known = __atomic_load_n(&of_libc[entry], __ATOMIC_RELAXED);
+    if (!known) {
+        known = defined_behind_us(entry_names[entry], STT_FUNC, is_of_libc);
+        __atomic_store_n(&of_libc[entry], known, __ATOMIC_RELAXED);
+    }
+    return known;
+}
+
+uintptr_t next_resolver(const char *name) {
+    return defined_behind_us(name, STT_GNU_IFUNC, NULL);
+}
+
+bool next_is_glibc(void) {
+    return listed_first() != NULL;
+}
+
+/* The loader's list, to which the DT_DEBUG of a program leads; NULL: it has none. */
+static const struct link_map *list_of_program(uintptr_t base, const ElfW(Phdr) * phdr, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (phdr[i].p_type != PT_DYNAMIC)
+            continue;
+        for (const ElfW(Dyn) *d = (const void *)(base + phdr[i].p_vaddr); d->d_tag != DT_NULL; d++)
+            if (d->d_tag == DT_DEBUG && d->d_un.d_ptr)
+                return ((const struct r_debug *)d->d_un.d_ptr)->r_map;
+    }
+    return NULL;
 }
 
 /* phdr are the loader's own headers: it was started with the program as an argument. */
@@ -96,7 +121,7 @@ static const struct link_map *first_link_map(void) {
             base = (uintptr_t)phdr - phdr[i].p_vaddr;
             based = true;
         }
-    return based ? listed_by(base, phdr, n) : list_of_loader(phdr, n);
+    return based ? list_of_program(base, phdr, n) : list_of_loader(phdr, n);
 }
 
 /* The headers of a mapped library, where its first segment begins with the ELF header. A load bias
@@ -116,80 +141,6 @@ static bool image_of(const struct link_map *m, struct wc_elf_image *image) {
     return false;
 }
 
-typedef int walk_function(int (*each)(struct dl_phdr_info *, size_t, void *), void *argument);
-
-static bool is_other_libc; /* known before a walk is, and the same for every thread */
-
-static int look_for_glibc(struct dl_phdr_info *info, size_t size, void *argument) {
-    struct wc_elf_image image;
-    (void)size, (void)argument;
-    return listed_image(info, &image) && wc_str_same(wc_elf_soname(&image), "libc.so.6");
-}
-
-/* Where it cannot be found: whatever the name leads to. The libc may be another, which answers to
- * libc.so.6 under a name of its own. */
-static walk_function *find_walk(void) {
-    struct wc_elf_image image;
-    for (const struct link_map *m = first_link_map(); m; m = m->l_next) {
-        if (!wc_str_same(wc_base_name(m->l_name), "libc.so.6") || !image_of(m, &image))
-            continue;
-        uintptr_t found = defined_in(&image, "dl_iterate_phdr");
-        return found ? (walk_function *)found : dl_iterate_phdr;
-    }
-    is_other_libc = !dl_iterate_phdr(look_for_glibc, NULL);
-    return dl_iterate_phdr;
-}
-
-static walk_function *known_walk(void) {
-    static walk_function *found;
-    walk_function *walk = __atomic_load_n(&found, __ATOMIC_ACQUIRE);
-    if (!walk) {
-        walk = find_walk();
-        __atomic_store_n(&found, walk, __ATOMIC_RELEASE);
-    }
-    return walk;
-}
-
-static unsigned walks_in; /* process in which the loader's list could be walked */
-
-bool next_may_walk(void) {
-    unsigned known = __atomic_load_n(&walks_in, __ATOMIC_RELAXED);
-    return !known || !__atomic_load_n(&thread_others, __ATOMIC_RELAXED) || known == self_process();
-}
-
-void next_walks_in(unsigned process) {
-    __atomic_store_n(&walks_in, process, __ATOMIC_RELAXED);
-}
-
-struct held_walk {
-    int (*each)(struct dl_phdr_info *, size_t, void *);
-    void *argument;
-    bool held;
-};
-
-/* From here on, not before: a thread that waits for the loader's lock must stay interruptible. */
-static int hold_and_see(struct dl_phdr_info *info, size_t size, void *argument) {
-    struct held_walk *w = argument;
-    if (!w->held)
-        signals_hold();
-    w->held = true;
-    return w->each(info, size, w->argument);
-}
-
-int next_walk(int (*each)(struct dl_phdr_info *, size_t, void *), void *argument) {
-    walk_function *walk = known_walk();
-    struct held_walk w = {each, argument, false};
-    int result = walk(hold_and_see, &w);
-    if (w.held)
-        signals_release();
-    return result;
-}
-
-bool next_is_glibc(void) {
-    (void)known_walk();
-    return !is_other_libc;
-}
-
 struct entry_answer shim_hook_unrelocated(unsigned entry, const uintptr_t *arguments,
                                           uintptr_t return_address) {
     struct entry_answer answer = {0, 0};
@@ -200,7 +151,7 @@ struct entry_answer shim_hook_unrelocated(unsigned entry, const uintptr_t *argum
         if (!behind_us)
             behind_us = m->l_addr == (uintptr_t)&__ehdr_start;
         else if (image_of(m, &image))
-            answer.jump = defined_in(&image, entry_names[entry]);
+            answer.jump = defined_in(&image, entry_names[entry], STT_FUNC);
     }
     return answer;
 }

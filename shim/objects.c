@@ -67,6 +67,13 @@ struct object *objects_number(int64_t number) {
     return NULL;
 }
 
+const struct object *objects_named(const char *name) {
+    for (size_t i = 0; i < object_count; i++)
+        if (objects[i]->mapped && wc_name_fits(name, objects[i]->path, objects[i]->soname))
+            return objects[i];
+    return NULL;
+}
+
 /* A program that the loader was started with ("ld.so PROGRAM") is not what /proc/self/exe names;
  * the kernel then knew of no loader besides. Without /proc: what execve was given. */
 const char *objects_program_path(uintptr_t inside) {

@@ -50,6 +50,8 @@ struct object {
  * lock, for what never changes of it. */
 struct object *objects_at(uintptr_t address);
 struct object *objects_number(int64_t number);
+/* What is mapped and answers to that name; NULL: nothing relevant does. */
+const struct object *objects_named(const char *name);
 /* The i-th relevant object, mapped or not; NULL past the last. */
 struct object *objects_get(size_t i);
 /* Is it a cuDNN library: facade or part? */

@@ -61,16 +61,6 @@ void requests_log(struct request *r) {
     journal_add(&record);
 }
 
-/* Memory is never given back: who asks for ever is kept once. The newest entry still has what it
- * had before. */
-static const char *keep_caller(const char *path) {
-    const struct request *r;
-    for (size_t i = 0; path && (r = requests_recent(i)); i++)
-        if (wc_str_same(r->caller, path))
-            return r->caller;
-    return wc_arena_string(&memory_arena, path);
-}
-
 struct request *requests_note(enum wc_operation operation, const char *name, int flags,
                               uintptr_t return_address, const char *caller, bool hints) {
     struct request *r = make_room();
@@ -86,7 +76,7 @@ struct request *requests_note(enum wc_operation operation, const char *name, int
     r->logged = false;
     r->ended = false;
     r->return_address = return_address;
-    r->caller = by ? by->path : keep_caller(caller);
+    r->caller = by ? by->path : caller;
     r->caller_object = by ? by->number : WC_NULL;
     r->cut = !wc_str_copy(r->name, sizeof r->name, name);
     if (hints)

@@ -27,7 +27,8 @@ struct request {
     char name[REQUEST_NAME];
 };
 
-/* Notes a dlopen that is about to be made; the caller's path NULL if it was not looked up. Written
+/* Notes a dlopen that is about to be made; the caller's path, which stays, NULL if it was
+ * not looked up. Written
  * ahead if the log is open and the same was not told too often; opens it where the name hints at
  * CUDA or a framework (wc_name_hints, which costs more than all else here: asked once). */
 struct request *requests_note(enum wc_operation operation, const char *name, int flags,

@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rescan.h"
 
-#include <dlfcn.h>
-#include <link.h>
-
 #include "config.h"
 #include "core/model/names.h"
 #include "describe.h"
 #include "journal.h"
 #include "listed.h"
 #include "loaders.h"
-#include "lock.h"
+#include "locked.h"
 #include "memory.h"
 #include "next.h"
 #include "objects.h"
 #include "process.h"
 #include "requests.h"
 #include "rewrite.h"
+#include "self.h"
 #include "signals.h"
 #include "slots.h"
 #include "state.h"
@@ -26,125 +24,240 @@
 
 static _Atomic bool started; /* the start-up objects were taken */
 
-#define TRIES_MOST 64 /* of the barrier; 36 retries in 2,000 loads were the most seen */
+/* Calls of dlclose, counted before they are made, and threads that may still be in one. */
+static _Atomic uint64_t closes;
+static _Atomic unsigned closing;
 
-/* In callbacks the loader's lock is taken first, ours second. The list as it was when it was last
- * looked at; changed only inside a callback, which the loader serialises. The counters are opaque:
- * only their change says something. What is atomic is also read without a lock. */
+/* The list as it was when it was last looked at. Under our lock. */
+#define SEEN_MOST 65536
 static struct {
-    _Atomic bool known;
+    bool known;
+    bool attended;  /* the slots of all hosts were looked at since */
     uint64_t epoch; /* of the tables that it was looked at for */
-    _Atomic uint64_t adds, subs;
-    const struct link_map *tail;
-    _Atomic bool attended; /* the slots of all hosts were looked at since */
+    uint64_t closes;
+    const struct link_map **seen;
+    size_t count, batch; /* the newest stand from `batch` on */
+    size_t chained;      /* so many of them are in loaders.h */
 } settled;
 
 /* ---- the list ---- */
 
-struct mark {
-    uint64_t adds, subs;
-};
-
-static int read_mark(struct dl_phdr_info *info, size_t size, void *argument) {
-    struct mark *m = argument;
-    (void)size;
-    m->adds = info->dlpi_adds;
-    m->subs = info->dlpi_subs;
-    return 1;
-}
-
-static bool is_known(const struct mark *m) {
-    return settled.known && m->adds == settled.adds && m->subs == settled.subs;
-}
-
-/* Objects are appended; as long as none was taken away, what is behind the last known one is new.
- */
-static bool only_irrelevant_since(const struct link_map *tail) {
-    while (tail->l_next) {
-        if (objects_may_matter(tail->l_next))
-            return false;
-        tail = tail->l_next;
-        settled.tail = tail;
-    }
-    return true;
-}
-
-/* ---- first walk: what is new? ---- */
+/* What was there at start stands first and stays. */
+#define START_MOST 1024
+static struct start {
+    uintptr_t low, high;
+    const char *path;
+} at_start[START_MOST];
+static size_t at_start_count;
+static const struct link_map *start_last;
+static size_t start_objects;
+static unsigned first_process;
 
 struct walk {
-    bool start_only; /* a thread may be relocating what is listed since */
-    bool checked;    /* the list must be as it was before the barrier */
-    uint64_t adds;   /* then */
-    bool started, stale, locked, full;
-    bool unfinished; /* a host is being relocated by this very thread */
-    bool attend;     /* there are hosts whose slots are to be looked at */
+    const struct link_map *from, *end; /* [from, end) is to be looked at */
+    bool whole;                        /* and is all that there is */
 };
 
-static bool begin_walk(struct walk *w, const struct dl_phdr_info *first) {
-    struct mark now = {first->dlpi_adds, first->dlpi_subs};
-    w->started = true;
-    w->stale = w->checked && now.adds != w->adds;
-    if (w->stale || !state_take())
-        return false;
-    w->locked = true;
-    next_walks_in(lock_holder());
-    if (settled.epoch != state_epoch())
-        settled.known = false;
-    settled.epoch = state_epoch();
-    bool appended = settled.known && settled.tail && now.subs == settled.subs;
-    w->full = !is_known(&now) && !(appended && only_irrelevant_since(settled.tail));
-    if (w->full)
-        settled.attended = false; /* before others can take the list for known */
-    settled.known = true;
-    settled.adds = now.adds;
-    settled.subs = now.subs;
-    if (!w->full)
-        return false;
-    settled.tail = listed_by(first->dlpi_addr, first->dlpi_phdr, first->dlpi_phnum);
-    while (settled.tail && settled.tail->l_next)
-        settled.tail = settled.tail->l_next;
-    objects_walk_begin();
-    return true;
+/* A child that was forked while another thread unmapped an object finds it listed for ever. */
+static bool read_listed(const struct link_map *m, struct dl_phdr_info *info) {
+    listed_info(m, info);
+    return self_process() == first_process || sys_is_readable(m->l_ld);
 }
 
-static bool was_listed_at_start(const struct dl_phdr_info *info);
+static void each(const struct walk *w, void (*see)(const struct dl_phdr_info *, void *),
+                 void *argument) {
+    struct dl_phdr_info info;
+    for (const struct link_map *m = w->from; m != w->end; m = m->l_next)
+        if (read_listed(m, &info))
+            see(&info, argument);
+}
 
-static int look_at_each(struct dl_phdr_info *info, size_t size, void *argument) {
-    struct walk *w = argument;
-    (void)size;
-    if (!w->started && !begin_walk(w, info))
-        return 1;
-    if (w->start_only && !was_listed_at_start(info))
-        settled.known = false; /* the next walk is a full one */
+static void keep_seen(const struct link_map *m) {
+    if (settled.seen && settled.count < SEEN_MOST)
+        settled.seen[settled.count++] = m;
     else
-        objects_walk_see(info);
-    return 0;
+        settled.known = false;
 }
 
-/* ---- second walk: who asked for the new ones? ---- */
+/* Objects are appended, and what is taken away makes those behind it move up: as long as the last
+ * known one has its place, what follows it is all that is new. NULL: it has not. */
+static const struct link_map *last_known(void) {
+    const struct link_map *m = start_last;
+    for (size_t i = start_objects; m && i < settled.count; i++)
+        m = m->l_next;
+    return m && m == settled.seen[settled.count - 1] ? m : NULL;
+}
 
-struct attribution {
-    bool started, locked;
-    uintptr_t askers[8]; /* return addresses of the requests that brought a facade */
-    size_t asker_count;
-};
+static bool is_known(void) {
+    return settled.known && settled.epoch == state_epoch() && settled.count;
+}
 
-static void find_askers(struct attribution *a) {
+static bool may_any_matter(const struct walk *w) {
+    struct dl_phdr_info info;
+    for (const struct link_map *m = w->from; m != w->end; m = m->l_next)
+        if (read_listed(m, &info) && objects_may_matter(m))
+            return true;
+    return false;
+}
+
+/* What this thread has opened may stand where another thread's dlclose made room. */
+static bool may_be_replaced(void) {
+    bool closed = settled.closes != closes || closing, opened = this_thread.opened;
+    settled.closes = closes;
+    this_thread.opened = false;
+    return closed && opened;
+}
+
+static bool is_among(const struct walk *w, uintptr_t address) {
+    struct dl_phdr_info info;
+    for (const struct link_map *m = w->from; m != w->end; m = m->l_next)
+        if (read_listed(m, &info) && listed_contains(&info, address))
+            return true;
+    return false;
+}
+
+/* initialised: an address in an object that this thread has just loaded, 0: it does not know. */
+static struct walk begin_walk(uintptr_t initialised) {
+    const struct walk all = {listed_first(), NULL, true};
+    if (this_thread.closing)
+        closing--;
+    this_thread.closing = false;
+    bool replaced = may_be_replaced();
+    const struct link_map *last = is_known() ? last_known() : NULL;
+    if (!last)
+        return all;
+    if (last->l_next)
+        settled.batch = settled.count;
+    struct walk newest = {
+        settled.batch < settled.count ? settled.seen[settled.batch] : last->l_next, NULL, false};
+    if (replaced || (initialised && !is_among(&newest, initialised)))
+        return all;
+    return (struct walk){last->l_next, NULL, false};
+}
+
+/* ---- what is new? ---- */
+
+static void see(const struct dl_phdr_info *info, void *argument) {
+    (void)argument;
+    objects_walk_see(info);
+}
+
+static void forget_wrappers_of_gone(void) {
     struct object *o;
-    struct request *r;
     for (size_t i = 0; (o = objects_get(i)); i++) {
-        if (o->described || !o->mapped || o->role != WC_role_FACADE)
-            continue;
-        for (size_t k = 0; (r = requests_recent(k)); k++)
-            if (!r->ended && a->asker_count < 8 && wc_name_fits(r->name, o->path, o->soname))
-                a->askers[a->asker_count++] = r->return_address;
+        if (o->gone)
+            watched_forget(o);
+        o->gone = false;
     }
 }
 
-static void note_needed(const struct dl_phdr_info *info, const struct wc_elf_image *e) {
+static void look(const struct walk *w) {
+    if (w->whole) {
+        objects_walk_begin();
+        settled.known = true;
+        settled.epoch = state_epoch();
+        settled.count = settled.batch = settled.chained = 0;
+        if (!settled.seen)
+            settled.seen = sys_map(SEEN_MOST * sizeof(const struct link_map *));
+    }
+    if (w->whole || may_any_matter(w))
+        each(w, see, NULL);
+    if (w->whole) {
+        objects_walk_end();
+        forget_wrappers_of_gone();
+    }
+    for (const struct link_map *m = w->from; m != w->end; m = m->l_next)
+        keep_seen(m);
+}
+
+static void chain_up(void) {
+    struct dl_phdr_info info;
+    struct wc_elf_image e;
+    if (!settled.chained)
+        loaders_begin();
+    for (; settled.chained < settled.count; settled.chained++)
+        if (read_listed(settled.seen[settled.chained], &info) && listed_image(&info, &e))
+            loaders_see(&info, &e);
+}
+
+/* ---- who asked for it? ---- */
+
+static bool find_listed(uintptr_t address, struct dl_phdr_info *info) {
+    for (const struct link_map *m = listed_first(); m; m = m->l_next)
+        if (read_listed(m, info) && listed_contains(info, address))
+            return true;
+    return false;
+}
+
+static const struct start *find_at_start(uintptr_t address) {
+    for (size_t i = 0; i < at_start_count; i++)
+        if (address - at_start[i].low < at_start[i].high - at_start[i].low)
+            return &at_start[i];
+    return NULL;
+}
+
+/* What calls is one of few objects, but may call for ever. */
+#define CALLERS_MOST 256
+static const char *keep_path(const char *path) {
+    static const char *kept[CALLERS_MOST];
+    size_t i = 0;
+    while (i < CALLERS_MOST && kept[i] && !wc_str_same(kept[i], path))
+        i++;
+    if (i < CALLERS_MOST && !kept[i])
+        kept[i] = wc_arena_string(&memory_arena, path);
+    return i < CALLERS_MOST ? kept[i] : NULL;
+}
+
+/* Without a look at the list. */
+static const char *known_path(uintptr_t address) {
+    const struct object *o = objects_at(address);
+    const struct start *s = o ? NULL : find_at_start(address);
+    if (o)
+        return o->path;
+    return s && !s->path[0] ? objects_program_path(address) : s ? s->path : NULL;
+}
+
+static const char *listed_path(uintptr_t address) {
+    struct dl_phdr_info info;
+    const char *known = known_path(address);
+    return !known && find_listed(address, &info) ? keep_path(info.dlpi_name) : known;
+}
+
+static bool brought_facade(const struct request *r) {
+    const struct object *o;
+    for (size_t i = 0; (o = objects_get(i)); i++)
+        if (!o->described && o->mapped && o->role == WC_role_FACADE &&
+            wc_name_fits(r->name, o->path, o->soname))
+            return true;
+    return false;
+}
+
+/* Who asked for a facade is a host. Requests that were not written ahead lack their caller's path.
+ */
+static void note_callers(void) {
+    struct dl_phdr_info info;
+    struct request *r;
+    for (size_t i = 0; (r = requests_recent(i)); i++) {
+        if (r->ended)
+            continue;
+        const struct object *by = objects_at(r->return_address);
+        if (!by && brought_facade(r) && find_listed(r->return_address, &info))
+            by = objects_promote(&info);
+        if (!r->caller)
+            r->caller = listed_path(r->return_address);
+        if (by)
+            r->caller_object = by->number;
+    }
+}
+
+static void note_needed(const struct dl_phdr_info *info, void *argument) {
+    struct wc_elf_image e;
     const char *needed;
     struct object *o;
-    for (size_t i = 0; (needed = wc_elf_needed(e, i)); i++)
+    (void)argument;
+    if (!listed_image(info, &e))
+        return;
+    for (size_t i = 0; (needed = wc_elf_needed(&e, i)); i++)
         for (size_t k = 0; (o = objects_get(k)); k++) {
             if (o->described || !o->mapped || o->asked_by ||
                 !wc_name_fits(needed, o->path, o->soname))
@@ -157,110 +270,44 @@ static void note_needed(const struct dl_phdr_info *info, const struct wc_elf_ima
         }
 }
 
-/* Requests that were not written ahead lack their caller's path. */
-static void note_callers(const struct dl_phdr_info *info, const struct object *by) {
-    struct request *r;
-    for (size_t i = 0; (r = requests_recent(i)); i++) {
-        if (r->ended || !listed_contains(info, r->return_address))
-            continue;
-        if (!r->caller)
-            r->caller = by ? by->path : objects_path_of(info);
-        if (by)
-            r->caller_object = by->number;
-    }
-}
-
-static int attribute_each(struct dl_phdr_info *info, size_t size, void *argument) {
-    struct attribution *a = argument;
-    struct object *by = NULL;
-    struct wc_elf_image e;
-    (void)size;
-    if (!a->started) {
-        a->started = true;
-        if (!(a->locked = state_take()))
-            return 1;
-        find_askers(a);
-        loaders_begin();
-    }
-    if (listed_image(info, &e)) {
-        note_needed(info, &e);
-        loaders_see(info, &e);
-    }
-    by = objects_find(info);
-    for (size_t i = 0; !by && i < a->asker_count; i++)
-        if (listed_contains(info, a->askers[i]))
-            by = objects_promote(info);
-    note_callers(info, by);
-    return 0;
-}
-
-static void attribute(void) {
-    struct attribution a = {.started = false};
-    next_walk(attribute_each, &a);
-    if (a.locked)
-        state_leave();
-}
-
-/* ---- third walk: the slots of hosts ---- */
-
-/* Also those of hosts known before: one that was closed and opened again between two walks looks as
- * it did, but for its slots. */
-static int attend_each(struct dl_phdr_info *info, size_t size, void *argument) {
-    struct walk *w = argument;
-    (void)size;
-    if (!w->started) {
-        w->started = true;
-        w->stale = w->checked && info->dlpi_adds != w->adds;
-        if (w->stale || !(w->locked = state_take()))
-            return 1;
-    }
-    struct object *o = objects_find(info);
-    if (o && w->checked && o->is_host && o->mapped && rewrite_is_too_early(o))
-        w->unfinished = true;
-    else if (o)
-        rewrite_slots(o);
-    return 0;
-}
-
-static void emit_bindings(void) {
-    struct object *o;
-    if (!state_take())
-        return;
-    for (size_t i = 0; (o = objects_get(i)); i++)
-        if (o->is_host && o->mapped)
-            slots_emit(o);
-    journal_diagnose();
-    state_leave();
-}
-
-/* False: the list changed since the barrier, an object may be half relocated. */
-static bool attend(const struct walk *before) {
-    struct walk w = {.checked = before->checked, .adds = before->adds};
-    next_walk(attend_each, &w);
-    if (w.locked) {
-        settled.attended = !w.unfinished;
-        state_leave();
-        emit_bindings();
-    }
-    return !w.stale;
-}
+/* ---- telling it ---- */
 
 /* Path of another preload whose dlsym hosts find before ours: what it does not pass on to us (one
  * that asks for dlsym by its version passes on nothing) is not seen. */
 static const char *dlsym_in_front;
 
-static void emit_news(bool memory_stays) {
-    attribute();
-    if (!state_take())
-        return;
+static void emit_news(const struct walk *w) {
+    each(w, note_needed, NULL);
+    note_callers();
+    chain_up();
     if (dlsym_in_front)
         journal_unobserved("lookups with dlsym", "another preload has a dlsym in front of ours",
                            dlsym_in_front);
-    describe_news(memory_stays);
-    state_leave();
+    describe_news();
 }
 
-/* ---- settling ---- */
+/* ---- the slots of hosts ---- */
+
+static void attend_one(const struct dl_phdr_info *info, void *argument) {
+    struct object *o = objects_find(info);
+    (void)argument;
+    if (!o || !o->is_host || !o->mapped)
+        return;
+    if (rewrite_is_too_early(o)) /* this very thread is relocating it */
+        settled.attended = false;
+    else
+        rewrite_slots(o);
+}
+
+static void attend(const struct walk *w) {
+    struct object *o;
+    settled.attended = true;
+    each(w, attend_one, NULL);
+    for (size_t i = 0; (o = objects_get(i)); i++)
+        if (o->is_host && o->mapped)
+            slots_emit(o);
+    journal_diagnose();
+}
 
 static bool has_hosts(void) {
     const struct object *o;
@@ -270,81 +317,82 @@ static bool has_hosts(void) {
     return false;
 }
 
-static void forget_wrappers_of_gone(void) {
-    struct object *o;
-    for (size_t i = 0; (o = objects_get(i)); i++) {
-        if (o->gone)
-            watched_forget(o);
-        o->gone = false;
-    }
+/* Hosts that were there before may be bound to it. */
+static bool is_library_new(void) {
+    const struct object *o;
+    for (size_t i = 0; (o = objects_get(i)); i++)
+        if (!o->described && o->mapped && object_is_cudnn(o))
+            return true;
+    return false;
 }
 
-/* True: something relevant came or went. */
-static bool walk_once(struct walk *w) {
-    next_walk(look_at_each, w);
-    if (!w->locked)
-        return false;
-    if (w->full) {
-        objects_walk_end();
-        forget_wrappers_of_gone();
-    }
-    bool news = w->full && objects_have_news();
-    settled.attended = settled.attended || !has_hosts();
-    w->attend = !settled.attended;
-    state_leave();
-    return news;
-}
+/* ---- settling ---- */
 
-/* False: the list changed since the barrier. */
-static bool rescan_once(struct walk *w, bool memory_stays) {
-    bool news = walk_once(w);
-    if (w->stale || (!news && !w->attend))
-        return !w->stale;
+/* Where this thread holds the loader's lock, or looks at nothing but start-up objects; under our
+ * lock. */
+static void settle(struct walk w) {
+    const struct walk all = {listed_first(), w.end, true};
+    look(&w);
+    bool news = objects_have_news();
+    bool every = w.whole || !settled.attended || is_library_new();
+    if (!news && !(every && has_hosts()))
+        return;
     config_load(NULL); /* at start this comes before our own constructor */
     if (config.off)
-        return true;
+        return;
     if (news)
-        emit_news(memory_stays);
-    return !w->attend || attend(w);
+        emit_news(&w);
+    attend(every ? &all : &w);
 }
 
-/* Where this thread holds the loader's lock, or looks at nothing but start-up objects. */
-static void rescan_here(bool start_only) {
-    struct walk w = {.start_only = start_only};
-    rescan_once(&w, true);
+static void settle_listed(uintptr_t initialised) {
+    if (!state_take())
+        return;
+    settle(begin_walk(initialised));
+    this_thread.loads_since_rescan = !settled.attended;
+    state_leave();
 }
 
-/* Waits until no object is half relocated: dladdr takes the loader's lock. */
-static void barrier(void) {
-    int (*next)(const void *, Dl_info *) = (void *)next_definition(ENTRY_DLADDR);
-    Dl_info info;
-    if (next)
-        next((const void *)barrier, &info);
+static void settle_start(void) {
+    if (!state_take())
+        return;
+    if (!is_known() && start_last)
+        settle((struct walk){listed_first(), start_last->l_next, true});
+    state_leave();
+}
+
+/* False: this thread may not look now. */
+static bool run(void (*job)(void *), void *argument) {
+    if (this_thread.walk == WALK_ASKS)
+        return locked_run(job, argument);
+    if (this_thread.walk == WALK_HOLDS)
+        job(argument);
+    return this_thread.walk == WALK_HOLDS;
+}
+
+static void settle_job(void *argument) {
+    (void)argument;
+    settle_listed(0);
 }
 
 void rescan_second_chance(void) {
-    for (int i = 0; i < TRIES_MOST; i++) {
-        struct mark now;
-        next_walk(read_mark, &now);
-        if (is_known(&now) && settled.attended)
-            return;
-        barrier();
-        struct walk w = {.checked = true, .adds = now.adds};
-        if (rescan_once(&w, false))
-            return;
-    }
-    if (state_take()) {
-        journal_unobserved("objects loaded meanwhile", "the loader's list never came to rest",
-                           NULL);
-        state_leave();
-    }
+    run(settle_job, NULL);
+}
+
+void rescan_note_open(void) {
+    this_thread.opened = true;
+    this_thread.loads_since_rescan = true;
+}
+
+void rescan_note_close(void) {
+    closes++;
+    if (!this_thread.closing)
+        closing++;
+    this_thread.closing = true;
+    this_thread.loads_since_rescan = true;
 }
 
 /* ---- the start ---- */
-
-#define START_MOST 1024
-static struct range { uintptr_t low, high; } at_start[START_MOST];
-static size_t at_start_count;
 
 static void look_for_dlsym(const struct dl_phdr_info *info) {
     static bool behind_us;
@@ -356,54 +404,45 @@ static void look_for_dlsym(const struct dl_phdr_info *info) {
         dlsym_in_front = info->dlpi_name; /* a start-up object's, never freed */
 }
 
-static int note_at_start(struct dl_phdr_info *info, size_t size, void *argument) {
-    uintptr_t low, high;
-    bool *begun = argument;
-    (void)size;
-    if (!*begun && at_start_count) /* another thread's walk did */
-        return 1;
-    *begun = true;
+static void note_at_start(const struct dl_phdr_info *info) {
+    struct start s = {.path = info->dlpi_name};
     process_note_object(info);
     look_for_dlsym(info);
-    listed_range(info, &low, &high);
-    if (high && at_start_count < START_MOST)
-        at_start[at_start_count++] = (struct range){low, high};
-    return 0;
+    listed_range(info, &s.low, &s.high);
+    if (s.high && at_start_count < START_MOST)
+        at_start[at_start_count++] = s;
 }
 
 static bool was_there_at_start(uintptr_t address) {
-    for (size_t i = 0; i < at_start_count; i++)
-        if (address - at_start[i].low < at_start[i].high - at_start[i].low)
-            return true;
-    return at_start_count == START_MOST; /* it may be one that found no room */
+    return find_at_start(address) || at_start_count == START_MOST; /* that found no room, perhaps */
 }
-
-static bool was_listed_at_start(const struct dl_phdr_info *info) {
-    for (size_t i = 0; i < info->dlpi_phnum; i++)
-        if (info->dlpi_phdr[i].p_type == PT_LOAD)
-            return was_there_at_start(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-    return true; /* no code, no data */
-}
-
-static _Atomic bool noted;
 
 /* Constructors that come before ours, and preinit_array, may start threads that open libraries:
  * what was there at start is asked before the first dlopen. */
 void rescan_note_start(void) {
-    bool begun = false;
-    if (noted)
+    struct dl_phdr_info info;
+    if (start_last || !state_take())
         return;
-    next_walk(note_at_start, &begun);
-    noted = true;
+    const struct link_map *last = NULL;
+    first_process = self_process();
+    for (const struct link_map *m = start_last ? NULL : listed_first(); m; m = m->l_next) {
+        listed_info(m, &info);
+        note_at_start(&info);
+        start_objects++;
+        last = m;
+    }
+    if (last)
+        start_last = last;
+    state_leave();
 }
 
-/* No barrier: the thread that is in a dlopen may be waiting for this one. What was there at start
- * is relocated when the first constructor runs; the rest comes with the next dl call. */
+/* No lock of the loader: the thread that is in a dlopen may be waiting for this one. What was there
+ * at start is relocated when the first constructor runs; the rest comes with the next dl call. */
 void rescan_if_never(void) {
     if (started)
         return;
     rescan_note_start();
-    rescan_here(true);
+    settle_start();
     this_thread.loads_since_rescan = true;
 }
 
@@ -415,7 +454,10 @@ void rescan_in_initialisation(uintptr_t return_address) {
     signals_hold();
     rescan_note_start();
     started = true;
-    rescan_here(was_there_at_start(return_address));
+    if (was_there_at_start(return_address))
+        settle_start();
+    else
+        settle_listed(return_address);
     if (!config.loaded && config.off) /* what is wanted is not known before our constructor */
         started = settled.known = false;
     signals_release();
@@ -424,112 +466,99 @@ void rescan_in_initialisation(uintptr_t return_address) {
 
 /* ---- questions ---- */
 
+bool rescan_is_same_at_start(uintptr_t one, uintptr_t other) {
+    const struct start *s = find_at_start(one);
+    return s && s == find_at_start(other);
+}
+
 bool rescan_is_outdated(void) {
     return settled.known && settled.epoch != state_epoch();
 }
 
 struct question {
     uintptr_t address;
-    const char *name;
-    char *to;
-    size_t cap;
+    const char *name, *path;
     int64_t number;
-    bool started, locked, yes;
+    bool yes;
 };
 
-/* False: the list may not be walked in this process. */
-static bool ask(int (*each)(struct dl_phdr_info *, size_t, void *), struct question *q) {
-    if (!next_may_walk())
-        return false;
-    next_walk(each, q);
-    return true;
-}
-
-static int promote_it(struct dl_phdr_info *info, size_t size, void *argument) {
+static void promote_job(void *argument) {
     struct question *q = argument;
-    (void)size;
-    if (!listed_contains(info, q->address))
-        return 0;
-    if (state_take()) {
-        const struct object *o = objects_promote(info);
-        q->number = o ? o->number : WC_NULL;
-        state_leave();
+    struct dl_phdr_info info;
+    if (!state_take())
+        return;
+    const struct object *o = find_listed(q->address, &info) ? objects_promote(&info) : NULL;
+    if (o) {
+        q->number = o->number;
+        describe_news();
     }
-    return 1;
+    state_leave();
 }
 
 int64_t rescan_promote(uintptr_t address) {
     struct question q = {.address = address, .number = WC_NULL};
-    ask(promote_it, &q);
-    if (q.number != WC_NULL && state_take()) {
-        describe_news(false);
-        state_leave();
-    }
+    run(promote_job, &q);
     return q.number;
 }
 
-static int path_at(struct dl_phdr_info *info, size_t size, void *argument) {
+static void path_job(void *argument) {
     struct question *q = argument;
-    (void)size;
-    if (!listed_contains(info, q->address))
-        return 0;
-    wc_str_copy(q->to, q->cap, info->dlpi_name);
-    q->yes = true;
-    return 1;
+    if (!state_take())
+        return;
+    q->path = listed_path(q->address);
+    state_leave();
 }
 
-bool rescan_path_at(uintptr_t address, char *to, size_t cap) {
-    struct question q = {.address = address, .to = to, .cap = cap};
-    ask(path_at, &q);
-    const char *program = q.yes && !to[0] ? objects_program_path(address) : NULL;
-    if (program)
-        wc_str_copy(to, cap, program);
-    return q.yes && to[0];
+const char *rescan_path_at(uintptr_t address) {
+    struct question q = {.address = address};
+    if (state_take()) {
+        q.path = known_path(address);
+        state_leave();
+    }
+    if (!q.path)
+        run(path_job, &q);
+    return q.path;
 }
 
-static int answers_by_path(struct dl_phdr_info *info, size_t size, void *argument) {
-    struct question *q = argument;
-    (void)size;
-    q->yes = wc_name_fits(q->name, info->dlpi_name, NULL);
-    return q->yes;
+const char *rescan_path_if_new(uintptr_t address) {
+    return objects_at(address) || find_at_start(address) ? NULL : rescan_path_at(address);
 }
 
-static int answers_by_soname(struct dl_phdr_info *info, size_t size, void *argument) {
-    struct question *q = argument;
+static bool answers(const char *name, bool by_soname) {
+    struct dl_phdr_info info;
     struct wc_elf_image e;
-    (void)size;
-    if (listed_image(info, &e))
-        q->yes = wc_name_fits(q->name, "", wc_elf_soname(&e));
-    return q->yes;
+    for (const struct link_map *m = listed_first(); m; m = m->l_next) {
+        if (!read_listed(m, &info))
+            continue;
+        if (by_soname ? listed_image(&info, &e) && wc_name_fits(name, "", wc_elf_soname(&e))
+                      : wc_name_fits(name, info.dlpi_name, NULL))
+            return true;
+    }
+    return false;
+}
+
+static void answers_job(void *argument) {
+    struct question *q = argument;
+    if (!state_take())
+        return;
+    q->yes = answers(q->name, false) || answers(q->name, true);
+    state_leave();
 }
 
 bool rescan_answers(const char *name) {
     struct question q = {.name = name};
-    if (!ask(answers_by_path, &q))
-        return true; /* perhaps */
-    if (!q.yes)
-        ask(answers_by_soname, &q);
-    return q.yes;
+    return run(answers_job, &q) ? q.yes : wc_name_kind_of(name) == WC_NAME_OTHER /* perhaps */;
 }
 
-static int note_each(struct dl_phdr_info *info, size_t size, void *argument) {
-    struct question *q = argument;
-    struct wc_elf_image e;
-    (void)size;
-    if (!q->started) {
-        q->started = true;
-        if (!(q->locked = state_take()))
-            return 1;
-        loaders_begin();
-    }
-    if (listed_image(info, &e))
-        loaders_see(info, &e);
-    return 0;
+static void loaders_job(void *argument) {
+    (void)argument;
+    if (!state_take())
+        return;
+    settle(begin_walk(0));
+    chain_up();
+    state_leave();
 }
 
 void rescan_note_loaders(void) {
-    struct question q = {.started = false};
-    ask(note_each, &q);
-    if (q.locked)
-        state_leave();
+    run(loaders_job, NULL);
 }

@@ -191,19 +191,10 @@ void searches_emit_object(const struct object *o) {
         emit(o->asked_name, o->asked_by, o->asked_by_object, o->request, o, false);
 }
 
-/* NULL: nothing of cuDNN that is mapped has that name. */
-static const struct object *object_named(const char *name) {
-    const struct object *o;
-    for (size_t i = 0; (o = objects_get(i)); i++)
-        if (o->mapped && wc_name_fits(name, o->path, o->soname))
-            return o;
-    return NULL;
-}
-
 void searches_emit_needed(const struct object *host, const struct wc_elf_image *e) {
     const char *needed;
     for (size_t i = 0; (needed = wc_elf_needed(e, i)); i++) {
-        const struct object *o = is_facade(needed) ? object_named(needed) : NULL;
+        const struct object *o = is_facade(needed) ? objects_named(needed) : NULL;
         if (o && o->asked_by_object != host->number)
             emit(needed, host->path, host->number, WC_NULL, o, true);
     }
@@ -211,7 +202,7 @@ void searches_emit_needed(const struct object *host, const struct wc_elf_image *
 
 /* What was there before; NULL: it came with this very request, or nothing answers. */
 static const struct object *answer_to(const struct request *r) {
-    const struct object *o = is_facade(r->name) ? object_named(r->name) : NULL;
+    const struct object *o = is_facade(r->name) ? objects_named(r->name) : NULL;
     return o && o->request != r->number ? o : NULL;
 }
 

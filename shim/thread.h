@@ -8,19 +8,35 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* How this thread may look at the loader's list. */
+enum thread_walk {
+    WALK_NEVER, /* dlerror has something to say, perhaps, which may not be lost */
+    WALK_ASKS,  /* it is about to make a call that takes the loader's lock: as that does (locked.h)
+                 */
+    WALK_HOLDS, /* it holds that lock, or is alone */
+};
+
+struct thread_job {
+    void (*run)(void *);
+    void *argument;
+};
+
 struct thread {
     unsigned tid_of; /* process (self.h) in which this is its number; 0: not asked yet */
     int tid;
     bool entered;     /* self_enter said yes within this hook */
     uintptr_t inside; /* frame of the hook that is active, 0: none. What that calls is passed on */
-    bool searching;   /* for the next definition: a dl_iterate_phdr of the host may ask, too */
-    unsigned holds;   /* of signals (signals.h); then whether the kernel did so, and what was */
-    bool held;        /* blocked before */
+    enum thread_walk walk;
+    struct thread_job job; /* for locked.c's resolver */
+    unsigned holds; /* of signals (signals.h); then whether the kernel did so, and what was */
+    bool held;      /* blocked before */
     uint64_t host_mask;
     bool loads_since_rescan; /* a dlopen or dlclose of this thread went by */
+    bool opened, closing;    /* which of them, as rescan.c has to know */
     bool lookup_failed;      /* the last dl call was a dlsym of a cuDNN name that gave NULL */
     int64_t request;         /* last dlopen of this thread, 0: none or its end is known */
     int64_t lookup_caller;   /* return address of that dlsym */
+    const char *lookup_path; /* of the object that it is in, NULL: not known */
     char lookup[64];         /* the name */
 };
 

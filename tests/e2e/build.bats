@@ -58,24 +58,24 @@ setup() {
     [[ $output == *core/version/version.c* ]]
 }
 
-@test "the shim needs libc alone, imports dl_iterate_phdr alone, and exports what it says" {
+@test "the shim needs libc alone, imports _r_debug alone, and exports what it says" {
     readelf -dW "$SHIM" | grep NEEDED | sed 's/.*\[\(.*\)\]/\1/' >"$BATS_TEST_TMPDIR/needed"
     echo libc.so.6 | diff - "$BATS_TEST_TMPDIR/needed"
     # gcov's run-time brings its own in; COVERAGE=1 is for tests only.
     if ! readelf -W --dyn-syms "$SHIM" | grep -q ' fopen@'; then
         readelf -W --dyn-syms "$SHIM" | awk '$7 == "UND" && $8 { sub("@.*", "", $8); print $8 }' \
             >"$BATS_TEST_TMPDIR/imports"
-        echo dl_iterate_phdr | diff - "$BATS_TEST_TMPDIR/imports"
+        echo _r_debug | diff - "$BATS_TEST_TMPDIR/imports"
     fi
     readelf -W --dyn-syms "$SHIM" | awk '$7 != "UND" && $8 && NR > 3 { print $8 }' | sort \
         >"$BATS_TEST_TMPDIR/exports"
-    printf '%s\n' __gmon_start__ dladdr dladdr1 dlclose dlerror dlmopen dlopen dlsym dlvsym |
+    printf '%s\n' __gmon_start__ dladdr dladdr1 dlclose dlerror dlmopen dlopen dlsym dlvsym \
+        whichcudnn_walk |
         diff - "$BATS_TEST_TMPDIR/exports"
 }
 
 @test "the shim wants no glibc above 2.17, no executable stack, no lazy binding, no text relocations" {
-    readelf -VW "$SHIM" | grep -o 'GLIBC_[0-9.]*' | sort -uV >"$BATS_TEST_TMPDIR/glibc"
-    [ -s "$BATS_TEST_TMPDIR/glibc" ]
+    readelf -VW "$SHIM" | grep -o 'GLIBC_[0-9.]*' | sort -uV >"$BATS_TEST_TMPDIR/glibc" || true
     [ "$( (cat "$BATS_TEST_TMPDIR/glibc"; echo GLIBC_2.17) | sort -V | tail -n 1)" = GLIBC_2.17 ]
     readelf -lW "$SHIM" | grep -q 'GNU_STACK.* RW '
     readelf -dW "$SHIM" | grep -q BIND_NOW

@@ -22,11 +22,11 @@ each_build() {
     done
 }
 
-@test "exports the nine and nothing else, without a symbol version" {
+@test "exports the nine and one of its own, without a symbol version" {
     each_build exports_the_nine
 }
 
-@test "imports dl_iterate_phdr alone, from libc.so.6 alone, of glibc 2.17 or older" {
+@test "imports _r_debug alone, which nobody has to define, and needs libc.so.6 of any version" {
     each_build imports_one
 }
 

@@ -17,22 +17,11 @@ setup() { enter_programs; }
 }
 
 @test "a dl* call waits until another thread's host is relocated" {
-    fails_without barrier all_watched ./meanwhile
-}
-
-@test "a relocation that begins behind the barrier is noticed" {
-    fails_without recheck between '' ./slow-answers.so all_watched ./meanwhile 1
-}
-
-@test "nor are slots written in one that begins between two walks" {
-    local relocates_later=(between '' ./slow-answers.so all_watched ./meanwhile 2)
-    "${relocates_later[@]}"
-    take_out a-pause-before-slots
-    fails_without recheck-of-slots "${relocates_later[@]}"
+    fails_without loader-s-lock all_watched ./meanwhile
 }
 
 @test "one thread reloads a host that is slow to relocate, another loads others" {
-    fails_without barrier all_watched ./restless 200
+    fails_without loader-s-lock all_watched ./restless 200
 }
 
 @test "a resolver that runs in the middle of a host's relocation makes a dl* call" {
@@ -88,15 +77,21 @@ profiled() {
     all_watched ./opens ./host-bare.so
 }
 
-# ---- what no callback and no hook may do ----
+# ---- what no hook may do ----
 
-@test "no callback waits for the loader's lock" {
-    fails_without quiet-callback all_watched ./storm 4 400 ./bare-%d.so dlsym
+# A lock that another thread holds when a process forks stays held in the child.
+
+@test "children are forked beside dl calls of other threads" {
+    as_bare ./fork-lookups 100
+    as_bare ./fork-beside looks-up 100
+    fails_without lock-that-fork-resets as_bare ./fork-beside reopens 300
+    as_bare ./fork-beside itself 300
+    as_bare ./fork-beside reopens 100 500
 }
 
-@test "children are forked while other threads call dlsym" {
-    as_bare ./fork-lookups 20
-    fails_without rare-walks as_bare ./fork-lookups 300
+@test "children are forked beside a thread that imports" {
+    fails_without lock-that-fork-resets as_bare ./fork-beside imports 300
+    as_bare ./fork-beside imports 100 500
 }
 
 @test "libasan and libtsan in front get no call of ours" {
@@ -106,11 +101,6 @@ profiled() {
         [ "$sanitizer" != $name ]
         fails_without own-strings between "$sanitizer" '' as_bare ./opens ./host-lazy.so
     done
-}
-
-@test "a dl_iterate_phdr of the program's own hides nothing from us" {
-    fails_without walk-of-libc between ./cached-walk.so '' all_watched ./opens ./host-lazy.so
-    fails_without walk-of-libc between '' ./cached-walk.so all_watched ./opens ./host-lazy.so
 }
 
 # ---- writing slots ----
@@ -208,6 +198,18 @@ reloads_itself() {
     fails_without known-hosts-again reloads_itself
 }
 
+in_its_place() { # HOW HOST
+    local files=("$BATS_TEST_TMPDIR/reload-1.so" "$BATS_TEST_TMPDIR/reload-2.so")
+    cp "$2" "${files[0]}" && cp "$2" "${files[1]}"
+    counted env GLIBC_TUNABLES=glibc.malloc.arena_max=1 ./reload "${files[@]}" "$1" &&
+        grep -qx 'same map' "$BATS_TEST_TMPDIR/counted.err" && [ "$(counts)" = 'watched 2 direct 0' ]
+}
+
+@test "a host that took another one's link map is another host" {
+    fails_without in-its-place in_its_place threads host-now.so
+    fails_without in-its-place in_its_place asks host-bare.so
+}
+
 # ---- kinds of slots ----
 
 bound_by_address() {
@@ -286,8 +288,8 @@ through_the_program() {
     cp "$WC_ROOT/Makefile" .
     cp -r "$WC_ROOT/shim" .
     cp "$WC_ROOT/tests/loader/without" tests/loader
-    sed -i 's/        barrier();/        wait();/' shim/rescan.c
-    run ! env WC_BUILD="$PWD/build" tests/loader/without barrier "$PWD/nothing.so"
-    [[ $output == *'the anchor is not found once in shim/rescan.c'* ]]
+    sed -i 's/    look_up(RTLD_DEFAULT, NAME);/    wait();/' shim/locked.c
+    run ! env WC_BUILD="$PWD/build" tests/loader/without lock-that-fork-resets "$PWD/nothing.so"
+    [[ $output == *'the anchor is not found once in shim/locked.c'* ]]
     [ ! -e nothing.so ]
 }

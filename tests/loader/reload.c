@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reload FILE OTHER [threads]: opens the file, calls and closes it, puts the other in its place and
- * opens it again. With threads, one closes and another opens, and only then does any of them make
- * another dl* call. Says on stderr whether the second came to the first one's address.
+ * reload FILE OTHER [threads|asks]: opens the file, calls and closes it, puts the other in its
+ * place and opens it again. With threads, one closes and another opens, and only then does any of
+ * them make another dl* call; with asks, the one that opened does. Says on stderr whether the
+ * second came to the first one's address, and to its link map's.
  */
 #include <link.h>
 #include <string.h>
@@ -11,6 +12,14 @@
 
 static const char *file;
 static void *first, *second;
+static int asks;
+
+static void *open_it(void) {
+    void *library = open_library(file);
+    if (asks)
+        runner(library);
+    return library;
+}
 
 static void *close_first(void *argument) {
     dlclose(first);
@@ -18,31 +27,46 @@ static void *close_first(void *argument) {
 }
 
 static void *open_second(void *argument) {
-    second = open_library(file);
+    second = open_it();
     return argument;
+}
+
+static void *open_first(void *argument) {
+    first = open_it();
+    return argument;
+}
+
+static void step(void *(*what)(void *), int by_thread) {
+    if (by_thread)
+        pthread_join(start(what, NULL), NULL);
+    else
+        what(NULL);
 }
 
 int main(int argc, char **argv) {
     if (argc < 3)
         return 2;
     file = argv[1];
-    void *(*const steps[])(void *) = {close_first, open_second};
-    first = open_library(file);
+    setvbuf(stdout, NULL, _IONBF, 0); /* no buffer of it takes the place of a link map */
+    int threads = argc > 3;
+    asks = threads && !strcmp(argv[3], "asks");
+    step(open_first, threads);
+    if (threads) { /* what is allocated once is there now */
+        step(close_first, threads);
+        step(open_first, threads);
+    }
     uintptr_t base = ((struct link_map *)first)->l_addr;
     uintptr_t offset = (uintptr_t)runner(first) - base;
     printf("%ld\n", runner(first)());
-    for (int i = 0; i < 2; i++) {
-        if (i == 1 && rename(argv[2], file) != 0)
-            return 2;
-        if (argc > 3)
-            pthread_join(start(steps[i], NULL), NULL);
-        else
-            steps[i](NULL);
-    }
+    step(close_first, threads);
+    if (rename(argv[2], file) != 0)
+        return 2;
+    step(open_second, threads);
     uintptr_t other = ((struct link_map *)second)->l_addr;
-    run_function *run = argc > 3 ? (run_function *)(other + offset) : runner(second);
+    run_function *run = threads ? (run_function *)(other + offset) : runner(second);
     printf("%ld\n", run());
     fprintf(stderr, "%s address\n", other == base ? "same" : "another");
+    fprintf(stderr, "%s map\n", second == first ? "same" : "another");
     tell_counts(RTLD_DEFAULT);
     return 0;
 }

@@ -60,18 +60,23 @@ static int enter(void **state) {
     return 0;
 }
 
-/* What a hook does: pass on what it calls itself, notice the news. */
-static void rescan(void) {
+/* What a hook does: pass on what it calls itself, notice the news, note what comes. */
+static void rescan(void (*note)(void)) {
     if (!thread_enter())
         return;
+    this_thread.walk = WALK_ASKS;
     rescan_second_chance();
+    note();
+    this_thread.walk = WALK_NEVER;
     thread_leave();
 }
 
 static bool is_answered(const char *path) {
-    char found[256] = "";
-    return rescan_answers(path) && rescan_path_at((uintptr_t)is_answered, found, sizeof(found)) &&
-           strstr(found, "test_shim_rescan");
+    this_thread.walk = WALK_ASKS;
+    const char *found = rescan_path_at((uintptr_t)is_answered);
+    bool yes = rescan_answers(path) && found && strstr(found, "test_shim_rescan");
+    this_thread.walk = WALK_NEVER;
+    return yes;
 }
 
 static void *open_and_close(void *arg) {
@@ -79,9 +84,9 @@ static void *open_and_close(void *arg) {
     pthread_barrier_wait(&together);
     for (size_t i = 0; i < ROUNDS; i++) {
         const char *path = library[(thread + i) % LIBRARIES];
-        rescan();
+        rescan(rescan_note_open);
         void *handle = dlopen(path, RTLD_NOW);
-        rescan();
+        rescan(rescan_note_close);
         if (!handle || !is_answered(path) || dlclose(handle) != 0)
             return (void *)1;
     }
@@ -130,7 +135,7 @@ static void threads_settle_at_once(void **state) {
     assert_true(thread_others);
     void *last = dlopen(library[0], RTLD_NOW);
     assert_non_null(last);
-    rescan();
+    rescan(rescan_note_open);
     struct lines n = read_log();
     assert_true(n.objects >= 2);
     assert_int_equal(n.others, 0);

@@ -172,9 +172,9 @@ def bindings(bare, shimmed, names, again=True, gcov=False):
 
 
 def of_shim(trace, names):
-    """What of other libraries' the shim is bound to, beyond the one function that it imports, and what
+    """What of other libraries' the shim is bound to, beyond the one name that it imports, and what
     every object's start file calls: a program built with -pg has that."""
-    may_be = ("dl_iterate_phdr", "__gmon_start__")
+    may_be = ("_r_debug", "__gmon_start__")
     found = (BINDING.match(line) for line in trace_lines(trace))
     return [match[0] for match in found if match and shim_file(match[1], names) and
             not shim_file(match[3], names) and match[6] not in may_be]

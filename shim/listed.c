@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "listed.h"
+
+/* Every glibc's loader exports it. */
+extern __attribute__((weak, visibility("default"))) struct r_debug _r_debug;
+extern __attribute__((visibility("hidden"))) const ElfW(Ehdr) __ehdr_start;
+
+/* Beyond what <link.h> shows: in every glibc these three stand together. */
+struct headers {
+    const ElfW(Phdr) * first;
+    ElfW(Addr) entry;
+    ElfW(Half) count;
+};
+#define OFFSET_END 1024
+
+static const struct headers *headers_at(const struct link_map *m, size_t offset) {
+    return (const void *)((const char *)m + offset);
+}
+
+/* Where they stand is seen in our own link map: we know our headers. */
+static size_t find_headers(void) {
+    uintptr_t first = (uintptr_t)&__ehdr_start + __ehdr_start.e_phoff;
+    const struct link_map *own = _r_debug.r_map;
+    while (own && own->l_addr != (uintptr_t)&__ehdr_start)
+        own = own->l_next;
+    for (size_t at = sizeof *own; own && at < OFFSET_END; at += sizeof first)
+        if ((uintptr_t)headers_at(own, at)->first == first &&
+            headers_at(own, at)->count == __ehdr_start.e_phnum)
+            return at;
+    return 0;
+}
+
+#define NOT_SOUGHT ((size_t)1)
+static size_t headers_offset = NOT_SOUGHT;
+
+/* Before our own relocation no import is there, either. */
+static size_t known_headers(void) {
+    size_t known = __atomic_load_n(&headers_offset, __ATOMIC_RELAXED);
+    if (known == NOT_SOUGHT) {
+        if (!&_r_debug)
+            return 0;
+        known = find_headers();
+        __atomic_store_n(&headers_offset, known, __ATOMIC_RELAXED);
+    }
+    return known;
+}
+
+const struct link_map *listed_first(void) {
+    return known_headers() ? _r_debug.r_map : NULL;
+}
+
+void listed_info(const struct link_map *m, struct dl_phdr_info *info) {
+    const struct headers *h = headers_at(m, known_headers());
+    *info = (struct dl_phdr_info){.dlpi_addr = m->l_addr,
+                                  .dlpi_name = m->l_name,
+                                  .dlpi_phdr = h->first,
+                                  .dlpi_phnum = h->count};
+}
