@@ -7,6 +7,7 @@
 #include "memory.h"
 #include "objects.h"
 #include "packages.h"
+#include "readable.h"
 #include "reader.h"
 #include "requests.h"
 #include "searches.h"
@@ -122,16 +123,18 @@ static void describe_with(struct object *o, const struct wc_elf_image *e) {
 }
 
 /* What a segment is to have and the file does not is a SIGBUS to whoever touches it. The loader
- * maps it all the same. */
+ * maps it all the same. An object may also have made its own headers or names unreadable. */
 static bool is_whole(const struct object *o) {
     struct wc_file_stat facts;
+    if (!o->image.loads || !o->image.string_table)
+        return false;
     if (!shim_files.facts(NULL, o->path, &facts))
         return true; /* removed since: what is mapped stays */
     for (size_t i = 0; i < o->image.loads; i++)
         if (o->image.load[i].filesz > facts.size ||
             o->image.load[i].offset > facts.size - o->image.load[i].filesz)
             return false;
-    return o->image.loads != 0;
+    return true;
 }
 
 static void describe(struct object *o) {
@@ -160,9 +163,12 @@ void describe_news(void) {
         journal_open_if_eager();
     if (!relevant && !journal_is_open())
         return;
-    for (size_t i = 0; (o = objects_get(i)); i++)
+    for (size_t i = 0; (o = objects_get(i)); i++) {
+        readable_trust(o->untouched);
         if (!o->described)
             describe(o);
+    }
+    readable_trust(false);
     objects_emitted();
 }
 

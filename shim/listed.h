@@ -9,6 +9,7 @@
 #include <link.h>
 
 #include "core/elf/elf_image.h"
+#include "readable.h"
 
 /* The program, with which the list begins. NULL under another C library than glibc: musl's loader
  * gives constructors no arguments and takes no lock. To be asked after relocation. */
@@ -17,6 +18,11 @@ void listed_info(const struct link_map *m, struct dl_phdr_info *info);
 
 static inline bool listed_image(const struct dl_phdr_info *info, struct wc_elf_image *e) {
     return wc_elf_from_memory(e, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum) == WC_ELF_OK;
+}
+
+/* Where something of it may have run. */
+static inline bool listed_image_asked(const struct dl_phdr_info *info, struct wc_elf_image *e) {
+    return readable_image(e, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum);
 }
 
 static inline bool listed_contains(const struct dl_phdr_info *info, uintptr_t address) {

@@ -17,6 +17,7 @@
 #include "hash.h"
 #include "journal.h"
 #include "listed.h"
+#include "readable.h"
 #include "sys.h"
 
 /* Every object that was looked at in a full walk, relevant or not. Neither the load address nor the
@@ -106,8 +107,9 @@ struct tables {
 static void find_tables(struct tables *t, const struct link_map *m) {
     uint64_t old_hash = 0;
     wc_mem_set(t, 0, sizeof *t);
-    for (const ElfW(Dyn) *d = m->l_ld; d->d_tag != DT_NULL; d++, t->entries++) {
+    for (const ElfW(Dyn) *d = m->l_ld; readable(d, sizeof *d) && d->d_tag != DT_NULL; d++) {
         uint64_t v = d->d_un.d_val;
+        t->entries++;
         if (d->d_tag == DT_SYMTAB)
             t->symbols = v;
         else if (d->d_tag == DT_STRTAB)
@@ -120,7 +122,8 @@ static void find_tables(struct tables *t, const struct link_map *m) {
             old_hash = v;
     }
     t->hash = t->hash ? t->hash : old_hash;
-    for (const ElfW(Dyn) *d = m->l_ld; d->d_tag != DT_NULL; d++) {
+    for (size_t i = 0; i < t->entries; i++) {
+        const ElfW(Dyn) *d = &m->l_ld[i];
         uint64_t p = d->d_un.d_ptr;
         if ((d->d_tag == DT_VERSYM || d->d_tag == DT_RELA || d->d_tag == DT_JMPREL) &&
             p > t->strings && (!t->next || p < t->next))
@@ -137,17 +140,14 @@ static bool has_all_strings(const struct tables *t) {
     return sys_is_readable((const void *)(uintptr_t)(t->strings + t->size - 1));
 }
 
-/* An image without program headers: those tables, and the dynamic section. Only good for a first
- * look; anything relevant is looked at again in full. */
-static bool image_of_tables(struct wc_elf_image *e, const struct link_map *m) {
-    struct tables t;
-    find_tables(&t, m);
-    uint64_t low = t.hash && t.hash < t.symbols ? t.hash : t.symbols;
-    if (!low || low < m->l_addr || t.symbols >= t.strings || t.hash > t.strings ||
-        !has_all_strings(&t))
+/* An image without program headers: the dynamic section, and the tables from `low` to the end of
+ * the strings. Only good for a first look; anything relevant is looked at again in full. */
+static bool image_from(struct wc_elf_image *e, const struct link_map *m, const struct tables *t,
+                       uint64_t low) {
+    if (low < m->l_addr || low > t->strings || !has_all_strings(t))
         return false;
-    uint64_t dynamic = (uintptr_t)m->l_ld - m->l_addr, size = (t.entries + 1) * sizeof *m->l_ld;
-    uint64_t tables_size = t.strings + t.size - low;
+    uint64_t dynamic = (uintptr_t)m->l_ld - m->l_addr, size = (t->entries + 1) * sizeof *m->l_ld;
+    uint64_t tables_size = t->strings + t->size - low;
     Elf64_Phdr headers[3] = {
         {.p_type = PT_DYNAMIC, .p_flags = PF_R, .p_vaddr = dynamic, .p_memsz = size},
         {.p_type = PT_LOAD, .p_flags = PF_R, .p_vaddr = dynamic, .p_memsz = size},
@@ -155,7 +155,20 @@ static bool image_of_tables(struct wc_elf_image *e, const struct link_map *m) {
     };
     for (size_t i = 0; i < 3; i++)
         headers[i].p_filesz = headers[i].p_memsz;
-    return wc_elf_from_memory(e, m->l_addr, headers, 3) == WC_ELF_OK;
+    return readable_image(e, m->l_addr, headers, 3);
+}
+
+static bool image_of_tables(struct wc_elf_image *e, const struct link_map *m) {
+    struct tables t;
+    find_tables(&t, m);
+    uint64_t low = t.hash && t.hash < t.symbols ? t.hash : t.symbols;
+    return low && t.symbols < t.strings && t.hash <= t.strings && image_from(e, m, &t, low);
+}
+
+bool objects_names(struct wc_elf_image *e, const struct link_map *m) {
+    struct tables t;
+    find_tables(&t, m);
+    return t.strings && image_from(e, m, &t, t.strings);
 }
 
 bool objects_may_matter(const struct link_map *m) {
@@ -184,9 +197,10 @@ static struct known_key key_of(const struct dl_phdr_info *info) {
     for (size_t i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
         key.headers = hash_word(hash_word(key.headers, p->p_vaddr), p->p_memsz);
-        if (p->p_type == PT_NOTE && p->p_memsz <= 256 && is_loaded(info, p))
-            key.headers = /* the build-id lies there */
-                hash_bytes(key.headers, (const void *)(info->dlpi_addr + p->p_vaddr), p->p_memsz);
+        const void *note = (const void *)(info->dlpi_addr + p->p_vaddr);
+        if (p->p_type == PT_NOTE && p->p_memsz <= 256 && is_loaded(info, p) &&
+            readable(note, p->p_memsz))
+            key.headers = hash_bytes(key.headers, note, p->p_memsz); /* the build-id lies there */
     }
     return key;
 }
@@ -199,12 +213,13 @@ static uint64_t hash_strings(const struct wc_elf_image *e) {
 
 static bool is_another_file(const struct object *o, const struct dl_phdr_info *info) {
     struct wc_elf_image e;
-    return !o->image.build_id_size && listed_image(info, &e) && hash_strings(&e) != o->strings;
+    return !o->image.build_id_size && listed_image_asked(info, &e) &&
+           hash_strings(&e) != o->strings;
 }
 
 /* Nothing is read from an image whose tables are damaged; its name may still tell what it is. */
 static void read_image(struct wc_elf_image *e, const struct dl_phdr_info *info) {
-    if (!listed_image(info, e))
+    if (!listed_image_asked(info, e))
         wc_elf_from_memory(e, info->dlpi_addr, NULL, 0);
 }
 
@@ -307,6 +322,7 @@ static struct object *add(const struct dl_phdr_info *info, const struct wc_elf_i
     o->major = o->is_host ? demanded_major(e) : own_major(e, o->path);
     o->mapped = true;
     o->described = o->slots_known = false;
+    o->untouched = false;
     o->asked_how = WC_operation_UNKNOWN;
     o->asked_by = o->asked_name = NULL;
     o->asked_by_object = o->request = WC_NULL;
@@ -359,6 +375,8 @@ void objects_walk_see(const struct dl_phdr_info *info) {
         return;
     k->generation = generation;
     k->object = matters ? add(info, &e, &l) : NULL;
+    if (k->object)
+        k->object->untouched = readable_are_trusted();
 }
 
 void objects_walk_end(void) {
@@ -396,7 +414,7 @@ struct object *objects_promote(const struct dl_phdr_info *info) {
     HASH_FIND(hh, known_table, &key, sizeof key, k);
     if (k && k->object)
         return made_host(k->object);
-    if (!listed_image(info, &e))
+    if (!listed_image_asked(info, &e))
         return NULL;
     if (!k && !(k = known_add(&key)))
         return NULL;

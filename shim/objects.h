@@ -23,6 +23,7 @@ struct object {
     bool mapped;
     bool gone;                 /* was unmapped since the last walk, mapped again or not */
     bool described;            /* its records are written */
+    bool untouched;            /* it is as the loader has just mapped it (shim/readable.h) */
     bool program;              /* the main program */
     unsigned char told;        /* how often mapping and unmapping were written */
     char part[40];             /* part or CUDA dependency */
@@ -59,6 +60,9 @@ bool object_is_cudnn(const struct object *o);
 /* Was its file mapped so often that more of the same would only fill the disk? */
 bool object_is_emitted_enough(const struct object *o);
 
+/* The image of an object as far as its names of libraries go: what it needs, its own, its search
+ * path. */
+bool objects_names(struct wc_elf_image *e, const struct link_map *m);
 /* Could the object be relevant? From its dynamic section alone. (callback) */
 bool objects_may_matter(const struct link_map *m);
 /* A full walk: begin, see each object, end. end marks what was not seen as unmapped. (callback) */

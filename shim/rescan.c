@@ -12,6 +12,7 @@
 #include "next.h"
 #include "objects.h"
 #include "process.h"
+#include "readable.h"
 #include "requests.h"
 #include "rewrite.h"
 #include "self.h"
@@ -56,20 +57,26 @@ static unsigned first_process;
 struct walk {
     const struct link_map *from, *end; /* [from, end) is to be looked at */
     bool whole;                        /* and is all that there is */
+    bool untouched; /* and this thread has just loaded it: nothing of it has run */
 };
 
-/* A child that was forked while another thread unmapped an object finds it listed for ever. */
+/* An object whose headers are not to be read any more is known by its name alone. A child that was
+ * forked while another thread unmapped an object finds it listed for ever. */
 static bool read_listed(const struct link_map *m, struct dl_phdr_info *info) {
     listed_info(m, info);
+    if (!readable(info->dlpi_phdr, info->dlpi_phnum * sizeof *info->dlpi_phdr))
+        info->dlpi_phnum = 0;
     return self_process() == first_process || sys_is_readable(m->l_ld);
 }
 
 static void each(const struct walk *w, void (*see)(const struct dl_phdr_info *, void *),
                  void *argument) {
     struct dl_phdr_info info;
+    readable_trust(w->untouched);
     for (const struct link_map *m = w->from; m != w->end; m = m->l_next)
         if (read_listed(m, &info))
             see(&info, argument);
+    readable_trust(false);
 }
 
 static void keep_seen(const struct link_map *m) {
@@ -94,10 +101,17 @@ static bool is_known(void) {
 
 static bool may_any_matter(const struct walk *w) {
     struct dl_phdr_info info;
-    for (const struct link_map *m = w->from; m != w->end; m = m->l_next)
-        if (read_listed(m, &info) && objects_may_matter(m))
-            return true;
-    return false;
+    bool may = false;
+    readable_trust(w->untouched);
+    for (const struct link_map *m = w->from; !may && m != w->end; m = m->l_next)
+        may = read_listed(m, &info) && objects_may_matter(m);
+    readable_trust(false);
+    return may;
+}
+
+/* By where its code begins and its dynamic section lies: nothing of the object has to be read. */
+static bool may_contain(const struct link_map *m, uintptr_t address) {
+    return address - m->l_addr < (uintptr_t)m->l_ld - m->l_addr;
 }
 
 /* What this thread has opened may stand where another thread's dlclose made room. */
@@ -109,16 +123,15 @@ static bool may_be_replaced(void) {
 }
 
 static bool is_among(const struct walk *w, uintptr_t address) {
-    struct dl_phdr_info info;
-    for (const struct link_map *m = w->from; m != w->end; m = m->l_next)
-        if (read_listed(m, &info) && listed_contains(&info, address))
-            return true;
-    return false;
+    const struct link_map *m = w->from;
+    while (m != w->end && !may_contain(m, address))
+        m = m->l_next;
+    return m != w->end;
 }
 
 /* initialised: an address in an object that this thread has just loaded, 0: it does not know. */
 static struct walk begin_walk(uintptr_t initialised) {
-    const struct walk all = {listed_first(), NULL, true};
+    const struct walk all = {listed_first(), NULL, true, false};
     if (this_thread.closing)
         closing--;
     this_thread.closing = false;
@@ -128,11 +141,12 @@ static struct walk begin_walk(uintptr_t initialised) {
         return all;
     if (last->l_next)
         settled.batch = settled.count;
-    struct walk newest = {
-        settled.batch < settled.count ? settled.seen[settled.batch] : last->l_next, NULL, false};
+    struct walk newest = {settled.batch < settled.count ? settled.seen[settled.batch]
+                                                        : last->l_next,
+                          NULL, false, false};
     if (replaced || (initialised && !is_among(&newest, initialised)))
         return all;
-    return (struct walk){last->l_next, NULL, false};
+    return (struct walk){last->l_next, NULL, false, initialised != 0};
 }
 
 /* ---- what is new? ---- */
@@ -176,7 +190,8 @@ static void chain_up(void) {
     if (!settled.chained)
         loaders_begin();
     for (; settled.chained < settled.count; settled.chained++)
-        if (read_listed(settled.seen[settled.chained], &info) && listed_image(&info, &e))
+        if (read_listed(settled.seen[settled.chained], &info) &&
+            objects_names(&e, settled.seen[settled.chained]))
             loaders_see(&info, &e);
 }
 
@@ -184,7 +199,7 @@ static void chain_up(void) {
 
 static bool find_listed(uintptr_t address, struct dl_phdr_info *info) {
     for (const struct link_map *m = listed_first(); m; m = m->l_next)
-        if (read_listed(m, info) && listed_contains(info, address))
+        if (may_contain(m, address) && read_listed(m, info) && listed_contains(info, address))
             return true;
     return false;
 }
@@ -255,7 +270,7 @@ static void note_needed(const struct dl_phdr_info *info, void *argument) {
     const char *needed;
     struct object *o;
     (void)argument;
-    if (!listed_image(info, &e))
+    if (!listed_image_asked(info, &e))
         return;
     for (size_t i = 0; (needed = wc_elf_needed(&e, i)); i++)
         for (size_t k = 0; (o = objects_get(k)); k++) {
@@ -331,7 +346,7 @@ static bool is_library_new(void) {
 /* Where this thread holds the loader's lock, or looks at nothing but start-up objects; under our
  * lock. */
 static void settle(struct walk w) {
-    const struct walk all = {listed_first(), w.end, true};
+    const struct walk all = {listed_first(), w.end, true, false};
     look(&w);
     bool news = objects_have_news();
     bool every = w.whole || !settled.attended || is_library_new();
@@ -348,6 +363,7 @@ static void settle(struct walk w) {
 static void settle_listed(uintptr_t initialised) {
     if (!state_take())
         return;
+    readable_begin();
     settle(begin_walk(initialised));
     this_thread.loads_since_rescan = !settled.attended;
     state_leave();
@@ -357,7 +373,7 @@ static void settle_start(void) {
     if (!state_take())
         return;
     if (!is_known() && start_last)
-        settle((struct walk){listed_first(), start_last->l_next, true});
+        settle((struct walk){listed_first(), start_last->l_next, true, false});
     state_leave();
 }
 
@@ -399,7 +415,7 @@ static void look_for_dlsym(const struct dl_phdr_info *info) {
     struct wc_elf_image e;
     struct wc_elf_symbol s;
     behind_us = behind_us || listed_contains(info, (uintptr_t)&dlsym_in_front);
-    if (!behind_us && info->dlpi_name && info->dlpi_name[0] && listed_image(info, &e) &&
+    if (!behind_us && info->dlpi_name && info->dlpi_name[0] && listed_image_asked(info, &e) &&
         wc_elf_find_defined(&e, "dlsym", &s))
         dlsym_in_front = info->dlpi_name; /* a start-up object's, never freed */
 }
@@ -530,7 +546,7 @@ static bool answers(const char *name, bool by_soname) {
     for (const struct link_map *m = listed_first(); m; m = m->l_next) {
         if (!read_listed(m, &info))
             continue;
-        if (by_soname ? listed_image(&info, &e) && wc_name_fits(name, "", wc_elf_soname(&e))
+        if (by_soname ? objects_names(&e, m) && wc_name_fits(name, "", wc_elf_soname(&e))
                       : wc_name_fits(name, info.dlpi_name, NULL))
             return true;
     }

@@ -210,6 +210,22 @@ in_its_place() { # HOW HOST
     fails_without in-its-place in_its_place asks host-bare.so
 }
 
+# ---- objects that take themselves away ----
+
+among_vanishing() {
+    local takes
+    for takes in "$@"; do
+        all_watched ./opens "only:./vanish-$takes.so" ./host-now.so close:./lazy-1.so ./host-lazy.so &&
+            all_watched ./opens ./host-now.so "only:./vanish-$takes.so" ./lazy-1.so close:./lazy-2.so \
+                "and-close:./first-none.so" ./lazy-3.so || return
+    done
+}
+
+@test "an object that makes its headers unreadable, or its names" {
+    fails_without asked-headers among_vanishing 1 2
+    fails_without asked-tables among_vanishing 3
+}
+
 # ---- kinds of slots ----
 
 bound_by_address() {
