@@ -91,11 +91,8 @@ comma := ,
 shim_link = -shared -Wl,-soname,libwhichcudnn.so -Wl,--version-script=shim/exports.map \
             -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,defs \
             -Wl,-z,nodelete $(marks)
-# crti and crtn alone: their _init calls __gmon_start__, which is the shim's first look at the
-# process. crtbegin is left out, since it would import three more names. gcov's run-time needs it,
-# and libc: a coverage build is for tests only.
-crt = $(shell $(CC) -print-file-name=$(1))
-
+# No start files, which would import names and lie at the far end of the shim's code. gcov's run-time
+# needs them, and libc: a coverage build is for tests only.
 command_flags := -fPIE
 command_link  := -pie
 ifneq ($(SAN),)
@@ -105,23 +102,28 @@ endif
 ifeq ($(COVERAGE),1)
 base_flags    += --coverage -fprofile-update=atomic
 command_link  += --coverage
-shim_begin    :=
-shim_end      := --coverage
+shim_flags    += -DSHIM_IN_ARRAYS
+shim_ends     := --coverage
 else
-shim_begin    = -nostdlib $(call crt,crti.o)
-shim_end      = -Wl,--no-as-needed -lc -Wl,--as-needed -lgcc $(call crt,crtn.o)
+shim_ends     := -nostdlib -Wl,-init=shim_begin -Wl,-fini=shim_end \
+                 -Wl,--no-as-needed -lc -Wl,--as-needed -lgcc
 endif
 
 # ---- the two products -------------------------------------------------------------------------
 
 all: $(O)/libwhichcudnn.so $(O)/whichcudnn
 
-shim_objects    := $(call objects,shim,$(shim_sources) $(core_sources))
+# What runs asleep comes first, and so lies together.
+asleep_objects  := $(call objects,shim,shim/asleep.c shim/start.c shim/arch/$(ARCH)/entry.S \
+                     core/model/hints.c shim/thread.c)
+shim_objects    := $(asleep_objects) $(filter-out $(asleep_objects),\
+                     $(call objects,shim,$(shim_sources) $(core_sources)))
 command_objects := $(call objects,command,$(tools_sources) $(core_sources))
 
-$(O)/libwhichcudnn.so: $(shim_objects) shim/exports.map
+$(O)/libwhichcudnn.so: $(shim_objects) shim/exports.map shim/defer_relocations.py
 	$(say) LINK $@
-	$(Q)$(CC) $(LDFLAGS) $(shim_link) -o $@.new $(shim_begin) $(shim_objects) $(shim_end)
+	$(Q)$(CC) $(LDFLAGS) $(shim_link) -o $@.new $(shim_objects) $(shim_ends)
+	$(Q)$(if $(COVERAGE),,$(PYTHON) shim/defer_relocations.py $@.new)
 	$(Q)mv $@.new $@
 
 $(O)/whichcudnn: $(command_objects)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The exported functions and what happens when a host calls one.
- */
+#include "hooks.h"
+
 #include <dlfcn.h>
 #include <link.h>
 
@@ -26,8 +25,6 @@
 #include "sys.h"
 #include "thread.h"
 #include "watched.h"
-
-#define EXPORT __attribute__((visibility("default")))
 
 /* ---- what became of this thread's last request ---- */
 
@@ -235,14 +232,11 @@ static struct entry_answer lookup(const struct lookup *l, uintptr_t next) {
     return (struct entry_answer){0, matters && value ? substitute(l, value) : value};
 }
 
-/* ---- out of the assembly entries ---- */
+/* ---- out of the entries ---- */
 
-struct entry_answer shim_hook(unsigned entry, const uintptr_t *arguments,
-                              uintptr_t return_address) {
-    uintptr_t next = next_definition(entry);
+struct entry_answer hooks_enter(unsigned entry, const uintptr_t *arguments,
+                                uintptr_t return_address, uintptr_t next) {
     struct entry_answer answer = {next, 0};
-    if (!next || !next_is_glibc())
-        return answer;
     if (!thread_enter()) {
         /* A signal handler that interrupted a hook: what it loads is seen later. */
         if (entry == ENTRY_DLOPEN || entry == ENTRY_DLMOPEN)
@@ -251,9 +245,6 @@ struct entry_answer shim_hook(unsigned entry, const uintptr_t *arguments,
             rescan_note_close();
         return answer;
     }
-    config_load(NULL);
-    if (config.off)
-        goto out;
     this_thread.walk = next == next_of_libc(entry) ? WALK_ASKS : WALK_NEVER;
     catch_up();
     switch (entry) {
@@ -280,55 +271,50 @@ struct entry_answer shim_hook(unsigned entry, const uintptr_t *arguments,
     }
     }
     this_thread.walk = WALK_NEVER;
-out:
     thread_leave();
     return answer;
 }
 
-/* ---- functions that do not depend on their caller ---- */
-
-EXPORT char *dlerror(void) {
-    char *(*next)(void) = (void *)next_definition(ENTRY_DLERROR);
-    char *text = next ? next() : NULL;
-    if (!next_are_we_relocated() || !thread_enter())
-        return text;
-    if (!config.off && (this_thread.request || this_thread.lookup_failed) && text)
+void hooks_hear(const char *text) {
+    if (!thread_enter())
+        return;
+    if (this_thread.request || this_thread.lookup_failed)
         conclude(text);
     thread_leave();
-    return text;
 }
 
-/* Asked about one of our wrappers, they answer for the function behind it. */
-static const void *behind(const void *address) {
+const void *hooks_behind(const void *address) {
     uintptr_t target = watched_target_of((uintptr_t)address);
     return target ? (const void *)target : address;
 }
 
-EXPORT int dladdr(const void *address, Dl_info *info) {
-    int (*next)(const void *, Dl_info *) = (void *)next_definition(ENTRY_DLADDR);
-    return next ? next(behind(address), info) : 0;
-}
+/* ---- waking, our own beginning and end ---- */
 
-EXPORT int dladdr1(const void *address, Dl_info *info, void **extra, int flags) {
-    int (*next)(const void *, Dl_info *, void **, int) = (void *)next_definition(ENTRY_DLADDR1);
-    return next ? next(behind(address), info, extra, flags) : 0;
-}
-
-EXPORT void __gmon_start__(void);
-EXPORT void __gmon_start__(void) {
-    rescan_in_initialisation((uintptr_t)__builtin_return_address(0));
-}
-
-/* ---- our own beginning and end ---- */
-
-__attribute__((constructor)) static void begin(int argc, char **argv, char **envp) {
-    (void)argc, (void)argv;
-    if (!next_is_glibc()) /* another's loader calls without arguments */
-        return;
-    config_load((const char *const *)envp);
-    if (config.off || !thread_enter())
-        return;
+bool hooks_wake(const char *const *envp) {
+    config_load(envp);
+    if (config.off || !next_is_glibc())
+        return false;
     log_note_standard_error();
+    rescan_note_start();
+    this_thread.loads_since_rescan = true;
+    return true;
+}
+
+void hooks_note(const struct asleep_request *request) {
+    enum wc_operation operation =
+        request->entry == ENTRY_DLOPEN ? WC_operation_DLOPEN : WC_operation_DLMOPEN;
+    if (!state_take())
+        return;
+    struct request *r = requests_note(operation, request->name, request->flags,
+                                      request->return_address, NULL, false);
+    r->cut = request->cut;
+    this_thread.request = r->number;
+    state_leave();
+}
+
+void hooks_begin(void) {
+    if (!thread_enter())
+        return;
     rescan_if_never();
     if (config.run_pid && state_take()) {
         journal_open_if_eager();
@@ -343,8 +329,8 @@ static bool is_anything_open(void) {
            journal_is_open();
 }
 
-__attribute__((destructor)) static void end(void) {
-    if (config.off || !is_anything_open() || !thread_enter())
+void hooks_end(void) {
+    if (!is_anything_open() || !thread_enter())
         return;
     /* The host may still ask for dlerror's words, in a destructor that comes after this one. */
     this_thread.walk = thread_others ? WALK_NEVER : WALK_HOLDS;

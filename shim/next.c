@@ -9,8 +9,6 @@
 
 extern __attribute__((visibility("hidden"))) const ElfW(Ehdr) __ehdr_start;
 
-static uintptr_t found[ENTRIES];
-
 /* Characters, not pointers, which would need relocation. In the order of entry.h. */
 static const char entry_names[ENTRIES][8] = {"dlopen",  "dlmopen", "dlsym",  "dlvsym",
                                              "dlclose", "dlerror", "dladdr", "dladdr1"};
@@ -39,22 +37,9 @@ static uintptr_t defined_behind_us(const char *name, unsigned type, bool (*fits)
     return found;
 }
 
-static void *volatile own_address = (void *)&own_address;
-
-bool next_are_we_relocated(void) {
-    return own_address == (void *)&own_address;
-}
-
-uintptr_t next_definition(unsigned entry) {
-    if (!next_are_we_relocated())
-        return shim_hook_unrelocated(entry, NULL, 0).jump;
-    uintptr_t known = __atomic_load_n(&found[entry], __ATOMIC_RELAXED);
-    if (!known) {
-        known = next_is_glibc() ? defined_behind_us(entry_names[entry], STT_FUNC, NULL)
-                                : shim_hook_unrelocated(entry, NULL, 0).jump;
-        __atomic_store_n(&found[entry], known, __ATOMIC_RELAXED);
-    }
-    return known;
+uintptr_t next_on_list(unsigned entry) {
+    return next_is_glibc() ? defined_behind_us(entry_names[entry], STT_FUNC, NULL)
+                           : shim_hook_unrelocated(entry, NULL, 0).jump;
 }
 
 static bool is_of_libc(const char *file) {

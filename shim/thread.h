@@ -21,7 +21,11 @@ struct thread_job {
     void *argument;
 };
 
+struct asleep_request;
+
 struct thread {
+    struct asleep_request *kept; /* asleep: the last dlopen; NULL: another dl call came since */
+    uint64_t kept_number;
     unsigned tid_of; /* process (self.h) in which this is its number; 0: not asked yet */
     int tid;
     bool entered;     /* self_enter said yes within this hook */

@@ -12,22 +12,6 @@ static const struct {
 #include "names.def"
 };
 
-enum where { PACKAGE, ANYWHERE };
-enum end { PREFIX, WHOLE };
-
-static const struct {
-    const char *word;
-    enum where where;
-    enum end end;
-} hints[] = {
-#define HINT(word, where, end) {word, where, end},
-#include "names.def"
-};
-
-static char lower(char c) {
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
 static bool hexadecimal(char c) {
     return wc_is_digit(c) || (c >= 'a' && c <= 'f');
 }
@@ -96,61 +80,6 @@ int32_t wc_name_cuda(const char *name) {
             wc_str_same(n.part, row->stem))
             return n.version.major;
     return -1;
-}
-
-static bool word_at(const char *s, const char *word, enum end end) {
-    while (*word && lower(*s) == *word) {
-        s++;
-        word++;
-    }
-    return !*word && (end == PREFIX || !wc_is_alphanumeric(*s));
-}
-
-/* Does s[0..] begin a word? `start` is the beginning of the whole text. */
-static bool word_begins(const char *start, const char *s) {
-    if (s == start || !wc_is_alphanumeric(s[-1]))
-        return true;
-    return s - start >= 3 && wc_mem_compare(s - 3, "lib", 3) == 0 &&
-           (s - start == 3 || !wc_is_alphanumeric(s[-4]));
-}
-
-/* Where the part of a path begins in which the words of packages count. */
-static const char *package_part(const char *name) {
-    static const char *const above[] = {"/site-packages/", "/dist-packages/"};
-    WC_EACH_ROW(directory, above) {
-        const char *at = wc_str_find(name, *directory);
-        if (at)
-            return at + wc_str_length(*directory);
-    }
-    return wc_base_name(name);
-}
-
-/* Asked of every character of every path that a process opens, so it comes before all else. */
-static bool begins_a_hint(char c) {
-    const uint32_t letters = 0
-#define HINT(word, where, end) | UINT32_C(1) << ((word)[0] - 'a')
-#include "names.def"
-        ;
-    unsigned letter = (unsigned)(lower(c) - 'a');
-    return letter < 26 && (letters >> letter & 1);
-}
-
-bool wc_name_hints(const char *name) {
-    if (!name)
-        return false;
-    /* The standard library's extension modules lie in an environment of any name. */
-    const char *standard = wc_str_find(name, "/lib-dynload/");
-    if (standard)
-        name = standard + 1;
-    const char *package = package_part(name);
-    for (const char *s = name; *s; s++) {
-        if (!begins_a_hint(*s) || !word_begins(name, s))
-            continue;
-        WC_EACH_ROW(hint, hints)
-            if ((hint->where == ANYWHERE || s >= package) && word_at(s, hint->word, hint->end))
-                return true;
-    }
-    return false;
 }
 
 bool wc_name_fits(const char *asked, const char *path, const char *soname) {

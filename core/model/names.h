@@ -31,5 +31,7 @@ int32_t wc_name_cuda(const char *name);
 /* Does this path or name hint at CUDA or at a framework that uses cuDNN? (the list of docs/log.md)
  */
 bool wc_name_hints(const char *name);
+/* The same of what follows its first n bytes, the directories of a name that does not. */
+bool wc_name_hints_behind(const char *name, size_t n);
 /* Could this name have brought an object with that path and SONAME? */
 bool wc_name_fits(const char *asked, const char *path, const char *soname);

@@ -25,7 +25,7 @@ setup() { enter_programs; }
 }
 
 @test "a resolver that runs in the middle of a host's relocation makes a dl* call" {
-    fails_without look-at-pages all_watched ./opens ./host-asks.so
+    fails_without look-at-pages all_watched ./opens ./host-now.so ./host-asks.so
 }
 
 @test "16 threads open, call and close a host each" {

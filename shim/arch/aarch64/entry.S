@@ -7,18 +7,83 @@
  * struct entry_answer shim_hook(enum entry, uintptr_t *arguments, uintptr_t return_address)
  *     x0: where to branch; 0: return x1 to the host instead.
  */
+#include "../../asleep.h"
 #include "../../entry.h"
 
         .text
+        .hidden shim_state, shim_next, shim_relocated, this_thread, shim_hook, shim_hook_unrelocated
 
-        .macro ENTRY name, number
+        /* Asleep: the next definition in x16. Awake, or where that is not known: on behind it all. */
+        .macro  NEXT number
+        adrp    x9, shim_state
+        ldr     w9, [x9, :lo12:shim_state]
+        cmp     w9, SHIM_AWAKE
+        b.eq    8f
+        adrp    x16, shim_next + 8 * \number
+        ldr     x16, [x16, :lo12:shim_next + 8 * \number]
+        cbz     x16, 8f
+        .endm
+
+        /* The thread's last dlopen is over (struct thread). */
+        .macro  GO_ON
+        adrp    x9, :gottprel:this_thread
+        ldr     x9, [x9, :gottprel_lo12:this_thread]
+        mrs     x10, tpidr_el0
+        str     xzr, [x10, x9]
+        br      x16
+        .endm
+
+        /* Asleep, a dlopen without a name goes straight on; nothing is asked of any when we are off. */
+        .macro  ASLEEP_OPENS number, name
+        NEXT    \number
+        cbz     \name, 7f
+        cmp     w9, SHIM_OFF
+        b.ne    8f
+7:      GO_ON
+        .endm
+
+        /* A function of cuDNN's wakes us. */
+        .macro  ASLEEP_LOOKS_UP number
+        NEXT    \number
+        cbz     x1, 7f
+        ldrb    w9, [x1]
+        cmp     w9, 'c'
+        b.ne    7f
+        ldrb    w9, [x1, 1]
+        cmp     w9, 'u'
+        b.ne    7f
+        ldrb    w9, [x1, 2]
+        cmp     w9, 'd'
+        b.ne    7f
+        ldrb    w9, [x1, 3]
+        cmp     w9, 'n'
+        b.eq    8f
+7:      GO_ON
+        .endm
+
+        .macro  ASLEEP_CLOSES number
+        NEXT    \number
+        GO_ON
+        .endm
+
+        .macro  BEGIN name
         .globl  \name
         .type   \name, %function
         .p2align 4
 \name:
         .cfi_startproc
         hint    34 /* bti c */
-        stp     x29, x30, [sp, -64]!
+        .endm
+
+        .macro  END name
+        .cfi_endproc
+        .size   \name, . - \name
+        .endm
+
+        .macro  ENTRY name, number, asleep, argument:vararg
+        BEGIN   \name
+        \asleep \number \argument
+8:      stp     x29, x30, [sp, -64]!
         .cfi_def_cfa_offset 64
         .cfi_offset 29, -64
         .cfi_offset 30, -56
@@ -51,10 +116,20 @@
         br      x16
 3:      mov     x0, x17
         ret
-        .cfi_endproc
-        .size   \name, . - \name
+        END     \name
         .endm
 
+        .macro  ENTRY_ASKS name, number, awake
+        .hidden \awake
+        BEGIN   \name
+        NEXT    \number
+        br      x16
+8:      b       \awake
+        END     \name
+        .endm
+
+#define NAME_FIRST , x0
+#define NAME_SECOND , x1
 #include "../entries.inc"
 
 #include "notes.S.inc"

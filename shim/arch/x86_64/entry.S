@@ -12,18 +12,77 @@
 #else
 #define _CET_ENDBR
 #endif
+#include "../../asleep.h"
 #include "../../entry.h"
 
         .text
+        .hidden shim_state, shim_next, shim_relocated, this_thread, shim_hook, shim_hook_unrelocated
 
-        .macro ENTRY name, number
+        /* Asleep: the next definition in r11. Awake, or where that is not known: on behind it all. */
+        .macro  NEXT number
+        cmpl    $SHIM_AWAKE, shim_state(%rip)
+        je      8f
+        movq    shim_next + 8 * \number(%rip), %r11
+        testq   %r11, %r11
+        jz      8f
+        .endm
+
+        /* The thread's last dlopen is over (struct thread). */
+        .macro  GO_ON
+        movq    this_thread@gottpoff(%rip), %r10
+        movq    $0, %fs:(%r10)
+        jmpq    *%r11
+        .endm
+
+        /* Asleep, a dlopen without a name goes straight on; nothing is asked of any when we are off. */
+        .macro  ASLEEP_OPENS number, name
+        NEXT    \number
+        testq   \name, \name
+        jz      7f
+        cmpl    $SHIM_OFF, shim_state(%rip)
+        jne     8f
+7:      GO_ON
+        .endm
+
+        /* A function of cuDNN's wakes us. */
+        .macro  ASLEEP_LOOKS_UP number
+        NEXT    \number
+        testq   %rsi, %rsi
+        jz      7f
+        cmpb    $'c', (%rsi)
+        jne     7f
+        cmpb    $'u', 1(%rsi)
+        jne     7f
+        cmpb    $'d', 2(%rsi)
+        jne     7f
+        cmpb    $'n', 3(%rsi)
+        je      8f
+7:      GO_ON
+        .endm
+
+        .macro  ASLEEP_CLOSES number
+        NEXT    \number
+        GO_ON
+        .endm
+
+        .macro  BEGIN name
         .globl  \name
         .type   \name, @function
         .p2align 4
 \name:
         .cfi_startproc
         _CET_ENDBR
-        /* An IFUNC resolver of the host may call before the loader has relocated us. */
+        .endm
+
+        .macro  END name
+        .cfi_endproc
+        .size   \name, . - \name
+        .endm
+
+        .macro  ENTRY name, number, asleep, argument:vararg
+        BEGIN   \name
+        \asleep \number \argument
+8:      /* An IFUNC resolver of the host may call before the loader has relocated us. */
         leaq    shim_relocated(%rip), %r11
         cmpq    %r11, shim_relocated(%rip)
         pushq   %r8
@@ -59,10 +118,20 @@
         jmpq    *%rax
 3:      movq    %r11, %rax
         retq
-        .cfi_endproc
-        .size   \name, . - \name
+        END     \name
         .endm
 
+        .macro  ENTRY_ASKS name, number, awake
+        .hidden \awake
+        BEGIN   \name
+        NEXT    \number
+        jmpq    *%r11
+8:      jmp     \awake
+        END     \name
+        .endm
+
+#define NAME_FIRST , %rdi
+#define NAME_SECOND , %rsi
 #include "../entries.inc"
 
         .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which names hint at CUDA (names.h). The shim asks it of every name while it is asleep, before its
+ * tables are relocated: no pointer stands in a table here, and nothing of another file is called.
+ */
+#include "names.h"
+
+enum where { PACKAGE, ANYWHERE };
+enum end { PREFIX, WHOLE };
+
+static const struct {
+    char word[14], where, end;
+} hints[] = {
+#define HINT(word, where, end) {word, where, end},
+#include "names.def"
+};
+
+static char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool word_at(const char *s, const char *word, enum end end) {
+    while (*word && lower(*s) == *word) {
+        s++;
+        word++;
+    }
+    return !*word && (end == PREFIX || !wc_is_alphanumeric(*s));
+}
+
+/* What follows the first `part` of a name; NULL: it is not there. */
+static const char *behind(const char *name, const char *part) {
+    for (; *name; name++) {
+        size_t n = 0;
+        while (part[n] && name[n] == part[n])
+            n++;
+        if (!part[n])
+            return name + n;
+    }
+    return NULL;
+}
+
+/* Does a word there count? */
+static bool counts(const char *name, const char *s, enum where where) {
+    /* The standard library's extension modules lie in an environment of any name. */
+    const char *standard = behind(name, "/lib-dynload/"), *package;
+    if (standard && s < standard)
+        return false;
+    if (standard)
+        name = standard - 1;
+    if (where == ANYWHERE)
+        return true;
+    if ((package = behind(name, "/site-packages/")) || (package = behind(name, "/dist-packages/")))
+        return s >= package;
+    return !behind(s, "/");
+}
+
+/* Asked of every word of every path that a process opens, so it comes before all else. A digit may
+ * pass for a letter here, but two letters leave few words over. */
+#define BIT(c) (UINT64_C(1) << ((unsigned)(c) % 64))
+#define PAIR(a, b) BIT((unsigned)((a) | 0x20) * 4 + (unsigned)((b) | 0x20))
+static inline bool may_begin_a_hint(const char *s) {
+    uint64_t letters = 0, pairs = 0;
+#define HINT(word, where, end)                                                                     \
+    letters |= BIT((word)[0]) | BIT((word)[0] - 0x20);                                             \
+    pairs |= PAIR((word)[0], (word)[1]);
+#include "names.def"
+    return letters & BIT(s[0]) && pairs & PAIR(s[0], s[1]);
+}
+
+static bool is_a_hint(const char *name, const char *s) {
+    WC_EACH_ROW(hint, hints)
+        if (hint->word[0] == lower(*s) && word_at(s, hint->word, hint->end) &&
+            counts(name, s, hint->where))
+            return true;
+    return false;
+}
+
+static bool word_hints(const char *name, const char *s) {
+    return may_begin_a_hint(s) && is_a_hint(name, s);
+}
+
+static const char *behind_word(const char *s) {
+    while ((unsigned char)((*s | 0x20) - 'a') < 26 || wc_is_digit(*s))
+        s++;
+    return s;
+}
+
+bool wc_name_hints_behind(const char *name, size_t n) {
+    for (const char *s = name + n; *s; s++) {
+        if (word_hints(name, s))
+            return true;
+        if (s[0] == 'l' && s[1] == 'i' && s[2] == 'b' && word_hints(name, s += 3))
+            return true;
+        s = behind_word(s);
+        if (!*s)
+            return false;
+    }
+    return false;
+}
+
+bool wc_name_hints(const char *name) {
+    return name && wc_name_hints_behind(name, 0);
+}

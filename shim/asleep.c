@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "asleep.h"
+
+#include <dlfcn.h>
+
+#include "config.h"
+#include "core/model/names.h"
+#include "hooks.h"
+#include "next.h"
+#include "rescan.h"
+#include "signals.h"
+#include "start.h"
+#include "sys.h"
+#include "thread.h"
+
+#define EXPORT __attribute__((visibility("default")))
+#define HIDDEN __attribute__((visibility("hidden")))
+
+extern HIDDEN const ElfW(Ehdr) __ehdr_start;
+extern HIDDEN ElfW(Dyn) _DYNAMIC[];
+
+int shim_state;
+
+_Static_assert(offsetof(struct thread, kept) == 0, "entry.S clears it");
+
+/* ---- the loader's list ---- */
+
+static const char *const *environment; /* NULL before our own beginning */
+
+typedef uint64_t __attribute__((aligned(1), may_alias)) wide;
+
+static bool ends_in(uint64_t word) {
+    return (word - UINT64_C(0x0101010101010101)) & ~word & UINT64_C(0x8080808080808080);
+}
+
+static bool page_goes_on(const char *s) {
+    return ((uintptr_t)s & 4095) <= 4096 - sizeof(wide);
+}
+
+/* How long the directories are that both lie in: most objects lie in one, which is looked at once.
+ * A name may end before what is read; its page goes on. */
+static size_t common_directories(const char *a, const char *b) {
+    uint64_t differ = 0;
+    size_t n = 0;
+    while (!differ && page_goes_on(a + n) && page_goes_on(b + n)) {
+        uint64_t word = *(const wide *)(a + n);
+        if (ends_in(word))
+            break;
+        differ = word ^ *(const wide *)(b + n);
+        n += differ ? (size_t)__builtin_ctzll(differ) / 8 : sizeof(wide);
+    }
+    while (n > 0 && a[n - 1] != '/')
+        n--;
+    return n;
+}
+
+/* Called before anything was opened. True: there is a name that matters. */
+static bool look_at_start(void) {
+    const struct link_map *last = NULL;
+    const char *before = "";
+    bool matters = false;
+    for (const struct link_map *m = start_list(); m; m = m->l_next) {
+        last = m;
+        if (matters || m->l_ld == _DYNAMIC)
+            continue;
+        matters = wc_name_hints_behind(m->l_name, common_directories(m->l_name, before));
+        before = m->l_name;
+    }
+    start_note(last);
+    return matters;
+}
+
+/* Objects that were the last on the list when it was looked at, the latest on top: what stands
+ * before one of them was seen. They may be gone, and others in their place. */
+#define TAILS 4
+static struct tail {
+    const struct link_map *map;
+    uintptr_t base;
+    uint64_t name;
+} tails[TAILS];
+static size_t tail_count;
+
+static uint64_t hash(const char *name) {
+    uint64_t h = 0;
+    while (*name)
+        h = h * 31 + (unsigned char)*name++;
+    return h;
+}
+
+static const struct link_map *find_tail(const struct tail *t, const struct link_map *from) {
+    while (from && from != t->map)
+        from = from->l_next;
+    return from && from->l_addr == t->base && hash(from->l_name) == t->name ? from : NULL;
+}
+
+static void add_tail(const struct link_map *m) {
+    if (tail_count == TAILS)
+        for (tail_count = 0; tail_count < TAILS - 1; tail_count++)
+            tails[tail_count] = tails[tail_count + 1];
+    tails[tail_count++] = (struct tail){m, m->l_addr, hash(m->l_name)};
+}
+
+/* This thread is in a dlopen and holds the loader's lock: nothing comes or goes. */
+static bool look_at_new(void) {
+    const struct link_map *m = start_last()->l_next, *seen = NULL, *last = NULL;
+    bool matters = false;
+    while (tail_count && !(seen = find_tail(&tails[tail_count - 1], m)))
+        tail_count--;
+    for (m = seen ? seen->l_next : m; m; m = m->l_next) {
+        matters = matters || wc_name_hints(m->l_name);
+        last = m;
+    }
+    if (last)
+        add_tail(last);
+    return matters;
+}
+
+/* ---- requests ---- */
+
+#define KEPT 4
+static struct asleep_request kept[KEPT];
+static uint64_t kept_count;
+
+static void keep(unsigned entry, const char *name, int flags, uintptr_t return_address) {
+    uint64_t number = __atomic_add_fetch(&kept_count, 1, __ATOMIC_RELAXED);
+    struct asleep_request *r = &kept[number % KEPT];
+    size_t n = 0;
+    __atomic_store_n(&r->number, 0, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    r->entry = entry;
+    r->flags = flags;
+    r->return_address = return_address;
+    for (; n < sizeof r->name - 1 && name[n]; n++)
+        r->name[n] = name[n];
+    r->name[n] = 0;
+    r->cut = name[n] != 0;
+    __atomic_store_n(&r->number, number, __ATOMIC_RELEASE);
+    this_thread.kept = r;
+    this_thread.kept_number = number;
+}
+
+static bool take_kept(struct asleep_request *out) {
+    const struct asleep_request *r = this_thread.kept;
+    this_thread.kept = NULL;
+    if (!r)
+        return false;
+    *out = *r;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return out->number == this_thread.kept_number &&
+           __atomic_load_n(&r->number, __ATOMIC_RELAXED) == out->number;
+}
+
+/* ---- waking ---- */
+
+/* Relocations that the loader has left to us (defer_relocations.py writes them here). */
+static volatile struct {
+    char mark[16];
+    uint64_t first, count;
+} deferred = {"relocated later", 0, 0};
+
+/* All in tables that nobody changes: whoever reads one asleep by mistake finds no address. */
+static void relocate(void) {
+    uintptr_t base = (uintptr_t)&__ehdr_start;
+    const ElfW(Rela) *r = (const void *)(base + deferred.first);
+    for (uint64_t n = deferred.count; n; n--, r++)
+        *(uintptr_t *)(base + r->r_offset) = base + (uintptr_t)r->r_addend;
+}
+
+static int state(void) {
+    return __atomic_load_n(&shim_state, __ATOMIC_ACQUIRE);
+}
+
+static bool too_early;
+
+#define WAITS 100000 /* a child that was forked meanwhile waits in vain */
+
+static bool wake(void) {
+    int before = SHIM_ASLEEP;
+    signals_hold();
+    if (__atomic_compare_exchange_n(&shim_state, &before, SHIM_WAKING, false, __ATOMIC_ACQUIRE,
+                                    __ATOMIC_ACQUIRE)) {
+        relocate();
+        bool observe = hooks_wake(environment);
+        /* Without /proc it is not known before our beginning what is wanted. */
+        int after = observe ? SHIM_AWAKE : config.loaded ? SHIM_OFF : SHIM_ASLEEP;
+        too_early = after == SHIM_ASLEEP;
+        __atomic_store_n(&shim_state, after, __ATOMIC_RELEASE);
+    }
+    signals_release();
+    for (int i = 0; i < WAITS && state() == SHIM_WAKING; i++)
+        arch_relax();
+    return state() == SHIM_AWAKE;
+}
+
+static bool wake_with_request(void) {
+    struct asleep_request request;
+    if (!wake())
+        return false;
+    if (take_kept(&request))
+        hooks_note(&request);
+    return true;
+}
+
+/* ---- out of the host ---- */
+
+static bool opens(unsigned entry) {
+    return entry == ENTRY_DLOPEN || entry == ENTRY_DLMOPEN;
+}
+
+static bool looks_up(unsigned entry) {
+    return entry == ENTRY_DLSYM || entry == ENTRY_DLVSYM;
+}
+
+/* As entry.S has it. */
+static bool is_function(const char *name) {
+    return name && name[0] == 'c' && name[1] == 'u' && name[2] == 'd' && name[3] == 'n';
+}
+
+struct entry_answer shim_hook(unsigned entry, const uintptr_t *arguments,
+                              uintptr_t return_address) {
+    uintptr_t next = next_definition(entry);
+    bool named_second = entry != ENTRY_DLOPEN;
+    const char *name = (const char *)arguments[named_second];
+    if (!next || state() == SHIM_OFF)
+        return (struct entry_answer){next, 0};
+    if (state() != SHIM_AWAKE) {
+        bool matters = !start_last() && look_at_start();
+        matters = matters || (opens(entry) && wc_name_hints(name)) ||
+                  (looks_up(entry) && is_function(name));
+        if (!matters || !wake_with_request()) {
+            this_thread.kept = NULL;
+            if (opens(entry) && name)
+                keep(entry, name, (int)arguments[named_second + 1], return_address);
+            return (struct entry_answer){next, 0};
+        }
+    }
+    return hooks_enter(entry, arguments, return_address, next);
+}
+
+EXPORT char *dlerror(void) {
+    char *(*next)(void) = (void *)next_definition(ENTRY_DLERROR);
+    char *text = next ? next() : NULL;
+    if (!text || !next_are_we_relocated() || state() == SHIM_OFF)
+        return text;
+    if (state() == SHIM_AWAKE || (wc_name_hints(text) && wake_with_request()))
+        hooks_hear(text);
+    return text;
+}
+
+static const void *behind(const void *address) {
+    return state() == SHIM_AWAKE ? hooks_behind(address) : address;
+}
+
+HIDDEN int shim_dladdr(const void *address, Dl_info *info) {
+    int (*next)(const void *, Dl_info *) = (void *)next_definition(ENTRY_DLADDR);
+    return next ? next(behind(address), info) : 0;
+}
+
+HIDDEN int shim_dladdr1(const void *address, Dl_info *info, void **extra, int flags) {
+    int (*next)(const void *, Dl_info *, void **, int) = (void *)next_definition(ENTRY_DLADDR1);
+    return next ? next(behind(address), info, extra, flags) : 0;
+}
+
+/* ---- out of the loader ---- */
+
+static bool is_there_a_name(uintptr_t return_address) {
+    const struct link_map *last = start_last();
+    if (!last)
+        return look_at_start();
+    return last->l_next && !start_has(return_address) && look_at_new();
+}
+
+HIDDEN void shim_initialising(void) {
+    uintptr_t return_address = (uintptr_t)__builtin_return_address(0);
+    if (state() != SHIM_AWAKE &&
+        (state() == SHIM_OFF || !is_there_a_name(return_address) || !wake_with_request()))
+        return;
+    rescan_in_initialisation(return_address);
+}
+
+EXPORT void __gmon_start__(void) __attribute__((alias("shim_initialising")));
+
+/* A program that was built with -pg has one of its own, which others' objects find first. */
+static bool is_hidden(void) {
+    void (*bound)(void) = __gmon_start__;
+    __asm__("" : "+r"(bound));
+    return bound != shim_initialising;
+}
+
+static bool has_settings(const char *const *envp) {
+    static const char prefix[] = "WHICHCUDNN_";
+    for (; *envp; envp++) {
+        size_t n = 0;
+        while (prefix[n] && (*envp)[n] == prefix[n])
+            n++;
+        if (!prefix[n])
+            return true;
+    }
+    return false;
+}
+
+/* Of a process that may change its environment, or write its title over it, settings are read now.
+ */
+static bool is_wanted(const char *const *envp) {
+    bool matters = !start_last() && look_at_start();
+    environment = envp;
+    if (has_settings(envp))
+        config_load(envp);
+    if (config.loaded && config.off)
+        __atomic_store_n(&shim_state, SHIM_OFF, __ATOMIC_RELEASE);
+    return matters || too_early || is_hidden() ||
+           (config.run_pid && config.run_pid == sys_getpid());
+}
+
+#ifdef SHIM_IN_ARRAYS /* gcov's own functions stand there, and come after ours */
+#define AT_START __attribute__((constructor)) HIDDEN
+#define AT_END __attribute__((destructor)) HIDDEN
+#else /* the linker is told their names */
+#define AT_START HIDDEN
+#define AT_END HIDDEN
+#endif
+
+AT_START void shim_begin(int argc, char **argv, char **envp) {
+    (void)argc, (void)argv;
+    if (!start_list() && !next_is_glibc()) /* another's loader calls without arguments */
+        return;
+    if (state() != SHIM_AWAKE && !(is_wanted((const char *const *)envp) && wake()))
+        return;
+    hooks_begin();
+}
+
+AT_END void shim_end(void) {
+    if (state() == SHIM_AWAKE)
+        hooks_end();
+}

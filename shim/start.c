@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "start.h"
+
+#include <stddef.h>
+
+#include "next.h"
+
+#define HIDDEN __attribute__((visibility("hidden")))
+
+extern HIDDEN ElfW(Dyn) _DYNAMIC[];
+extern struct r_debug _r_debug __attribute__((weak)); /* of glibc's loader, in every version */
+
+HIDDEN uintptr_t shim_next[ENTRIES];
+HIDDEN const void *volatile shim_relocated = (const void *)&shim_relocated;
+
+/* ---- the list ---- */
+
+static const struct link_map *last;
+
+const struct link_map *start_list(void) {
+    const struct r_debug *loader = &_r_debug;
+    return loader ? loader->r_map : NULL;
+}
+
+const struct link_map *start_last(void) {
+    return __atomic_load_n(&last, __ATOMIC_ACQUIRE);
+}
+
+void start_note(const struct link_map *m) {
+    __atomic_store_n(&last, m, __ATOMIC_RELEASE);
+}
+
+/* By where code and dynamic section lie: nothing of the object's has to be read. */
+bool start_has(uintptr_t address) {
+    for (const struct link_map *m = start_list(); m; m = m->l_next) {
+        bool placed = m->l_addr || m == start_list(); /* a program may be linked for its place */
+        if (placed && address - m->l_addr < (uintptr_t)m->l_ld - m->l_addr)
+            return true;
+        if (m == last)
+            return false;
+    }
+    return false;
+}
+
+/* ---- the next definitions ---- */
+
+/* Characters, not pointers, which would need relocation. In the order of entry.h. */
+static const char entry_names[ENTRIES][8] = {"dlopen",  "dlmopen", "dlsym",  "dlvsym",
+                                             "dlclose", "dlerror", "dladdr", "dladdr1"};
+
+static uintptr_t between(uintptr_t a, uintptr_t b) {
+    return a < b ? b - a : a - b;
+}
+
+/* The loader has put its own addresses there, but not where a linker or the kernel forbids it. */
+static const void *table(const struct link_map *m, int64_t tag) {
+    const ElfW(Dyn) *d = m->l_ld;
+    while (d->d_tag != tag && d->d_tag != DT_NULL)
+        d++;
+    if (d->d_tag == DT_NULL)
+        return NULL;
+    uintptr_t at = d->d_un.d_ptr, moved = at + m->l_addr, here = (uintptr_t)m->l_ld;
+    return (const void *)(between(at, here) <= between(moved, here) ? at : moved);
+}
+
+static bool same(const char *a, const char *b) {
+    while (*a && *a == *b) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
+/* What defines a name is found as the loader itself finds it. */
+static uintptr_t function(const struct link_map *m, uint32_t symbol, const char *name) {
+    const ElfW(Sym) *s = (const ElfW(Sym) *)table(m, DT_SYMTAB) + symbol;
+    bool defined = s->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(s->st_info) == STT_FUNC;
+    return defined && same(name, (const char *)table(m, DT_STRTAB) + s->st_name)
+               ? m->l_addr + s->st_value
+               : 0;
+}
+
+static uint32_t gnu_hash(const char *name) {
+    uint32_t h = 5381;
+    for (; *name; name++)
+        h = h * 33 + (unsigned char)*name;
+    return h;
+}
+
+static uintptr_t find_by_gnu_hash(const struct link_map *m, const uint32_t *hash, const char *name,
+                                  uint32_t h) {
+    uint32_t count = hash[0], first = hash[1], words = hash[2];
+    const uint64_t *filter = (const uint64_t *)(hash + 4);
+    const uint32_t *buckets = (const uint32_t *)(filter + words), *chains = buckets + count;
+    uint64_t word = filter[h / 64 & (words - 1)];
+    uintptr_t found = 0;
+    bool there = count && word >> h % 64 & word >> (h >> hash[3]) % 64 & 1;
+    uint32_t i = there ? buckets[h % count] : 0;
+    for (bool more = i >= first && i > 0; more && !found; i++) {
+        uint32_t its = chains[i - first];
+        if ((its | 1) == (h | 1))
+            found = function(m, i, name);
+        more = !(its & 1);
+    }
+    return found;
+}
+
+static uintptr_t find_by_hash(const struct link_map *m, const uint32_t *hash, const char *name) {
+    uint32_t h = 0, count = hash[0];
+    uintptr_t found = 0;
+    for (const char *c = name; *c; c++) {
+        h = (h << 4) + (unsigned char)*c;
+        h ^= h >> 24 & 0xf0;
+        h &= 0xfffffff;
+    }
+    for (uint32_t i = count ? hash[2 + h % count] : 0; i && !found; i = hash[2 + count + i])
+        found = function(m, i, name);
+    return found;
+}
+
+static uintptr_t defined_in(const struct link_map *m, const char *name, uint32_t h) {
+    const uint32_t *hash = table(m, DT_GNU_HASH);
+    if (hash)
+        return find_by_gnu_hash(m, hash, name, h);
+    return (hash = table(m, DT_HASH)) ? find_by_hash(m, hash, name) : 0;
+}
+
+static uintptr_t next_at_start(const char *name) {
+    uint32_t h = gnu_hash(name);
+    bool behind_us = false;
+    uintptr_t found = 0;
+    for (const struct link_map *m = start_list(); m && !found; m = m->l_next) {
+        if (behind_us)
+            found = defined_in(m, name, h);
+        behind_us = behind_us || m->l_ld == _DYNAMIC;
+        if (m == last)
+            break;
+    }
+    return found;
+}
+
+bool next_are_we_relocated(void) {
+    return shim_relocated == (const void *)&shim_relocated;
+}
+
+uintptr_t next_definition(unsigned entry) {
+    if (!next_are_we_relocated())
+        return shim_hook_unrelocated(entry, NULL, 0).jump;
+    uintptr_t next = __atomic_load_n(&shim_next[entry], __ATOMIC_RELAXED);
+    if (!next && last)
+        next = next_at_start(entry_names[entry]);
+    if (!next)
+        next = next_on_list(entry);
+    __atomic_store_n(&shim_next[entry], next, __ATOMIC_RELAXED);
+    return next;
+}
