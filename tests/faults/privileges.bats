@@ -429,8 +429,17 @@ gives_rights() { # HOW
     log_tells "$log" "${whole[@]}"
 }
 
-@test "user namespace: entered after the log was begun, which then is another user's: it ends there" {
+@test "user namespace: entered after the log was begun, where nobody else may write: it goes on" {
     inside=("${as_root[@]}")
+    does open="$cudnn" version process=own-user create sym=cudnnNo signals
+    said "${well[@]}"
+    log_tells "$log" "${whole[@]}"
+    without_gap "$log"
+}
+
+@test "user namespace: the same where others may write: the log is another user's then, and ends there" {
+    inside=("${as_root[@]}")
+    prepare() { chmod 777 .; }
     does open="$cudnn" version process=own-user create sym=cudnnNo signals
     said "${well[@]}"
     log_tells "$log" "${whole[@]:0:2}"
