@@ -194,6 +194,17 @@ facts_told=('version 7605 errno 77' 'create 1 errno 77')
     log_tells "$log" "${whole[@]}"
 }
 
+@test "seccomp: after the first facts an unrelated library that comes, is asked and goes needs one more" {
+    # shellcheck disable=SC2046
+    does "${facts[@]}" open=libresolv.so.2 \
+        refuse="beyond:$(number futex $(published 'a line') | commas)" sym=of_no_library \
+        open=libnsl.so.1 open=libresolv.so.2 close sym=of_no_library close signals
+    local opened='open opened errno 77' closed='close 0 errno 77'
+    said "$opened" "${facts_told[@]}" "$opened" "$opened" "$opened" "$closed" "$closed"
+    log_tells "$log" "${whole[@]}"
+    is "$(field summary dropped "$log")" 0
+}
+
 # ---- filters on the whole process ----
 
 usual=(open=libcudnn_no.so open="$WC_BUILD/faults/set/libcudnn.so.9" version create sym=cudnnNo)
