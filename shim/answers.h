@@ -16,6 +16,13 @@ struct answer_key {
     uint64_t name;   /* its hash: two functions may be one piece of code */
 };
 
+static inline uint64_t answers_hash(const char *name) { /* FNV-1a */
+    uint64_t hash = 0xcbf29ce484222325;
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * 0x100000001b3;
+    return hash;
+}
+
 /* Without the lock. False: not known, or not any more. */
 bool answers_find(const struct answer_key *key, uintptr_t *answer);
 /* These two under it. */

@@ -12,7 +12,6 @@
 #include "entry.h"
 #include "failed_files.h"
 #include "failures.h"
-#include "hash.h"
 #include "journal.h"
 #include "log.h"
 #include "next.h"
@@ -128,12 +127,8 @@ struct lookup {
     void *handle;
     const char *name, *version; /* version NULL: dlsym */
     uintptr_t return_address;
+    const struct object *caller; /* NULL: not known yet */
 };
-
-static struct answer_key key_of(const struct lookup *l, uintptr_t value) {
-    const struct object *caller = objects_at(l->return_address);
-    return (struct answer_key){caller, value, hash_text(HASH_START, l->name)};
-}
 
 /* For an explicit handle the answer does not depend on the caller, so we may ask ourselves. */
 static void *look_up(const struct lookup *l, uintptr_t next) {
@@ -149,8 +144,7 @@ static uintptr_t watched_value(const struct object *host, const struct object *l
     uintptr_t wrapper = row == NOT_WATCHED ? 0 : call_wrapper(row, value, library);
     slots_emit_lookup(host, library, l->name, wrapper != 0);
     uintptr_t answer = wrapper ? wrapper : value;
-    const struct answer_key key = key_of(l, value);
-    answers_note(&key, answer);
+    answers_note(&(struct answer_key){host, value, answers_hash(l->name)}, answer);
     return answer;
 }
 
@@ -159,8 +153,7 @@ static uintptr_t watched_value(const struct object *host, const struct object *l
 static uintptr_t substitute(const struct lookup *l, uintptr_t value) {
     uintptr_t result = value;
     bool promote = false;
-    const struct answer_key key = key_of(l, value);
-    if (answers_find(&key, &result))
+    if (answers_find(&(struct answer_key){l->caller, value, answers_hash(l->name)}, &result))
         return result;
     if (!state_take())
         return value;
@@ -198,12 +191,8 @@ static void note_failed_lookup(const struct lookup *l) {
 }
 
 static bool is_cudnn_name(const char *name) {
-    return name && name[0] == 'c' && wc_str_starts(name, "cudnn");
-}
-
-static bool called_by_cudnn(uintptr_t return_address) {
-    const struct object *by = objects_at(return_address);
-    return by && object_is_cudnn(by);
+    return name && name[0] == 'c' && name[1] == 'u' && name[2] == 'd' && name[3] == 'n' &&
+           name[4] == 'n';
 }
 
 /* Where another preload's dlsym is next, which may answer by itself, there is no look before it:
@@ -216,14 +205,16 @@ static void look_behind(uintptr_t next, uintptr_t value) {
     rescan_second_chance();
 }
 
-static struct entry_answer lookup(const struct lookup *l, uintptr_t next) {
+static struct entry_answer lookup(struct lookup *l, uintptr_t next) {
     bool pseudo = l->handle == RTLD_NEXT || l->handle == RTLD_DEFAULT;
-    bool matters = is_cudnn_name(l->name) && !called_by_cudnn(l->return_address);
+    bool named = is_cudnn_name(l->name);
+    l->caller = named ? objects_at(l->return_address) : NULL;
+    bool matters = named && !(l->caller && object_is_cudnn(l->caller));
     bool behind = this_thread.walk == WALK_NEVER && this_thread.loads_since_rescan;
     if (pseudo || !(matters || behind))
         return (struct entry_answer){next, 0};
     if (matters) /* if it fails it is too late */
-        this_thread.lookup_path = rescan_path_if_new(l->return_address);
+        this_thread.lookup_path = l->caller ? NULL : rescan_path_if_new(l->return_address);
     uintptr_t value = (uintptr_t)look_up(l, next);
     if (behind)
         look_behind(next, value);
@@ -265,7 +256,7 @@ struct entry_answer hooks_enter(unsigned entry, const uintptr_t *arguments,
     case ENTRY_DLVSYM: {
         struct lookup l = {(void *)arguments[0], (const char *)arguments[1],
                            entry == ENTRY_DLVSYM ? (const char *)arguments[2] : NULL,
-                           return_address};
+                           return_address, NULL};
         answer = lookup(&l, next);
         break;
     }
