@@ -292,7 +292,9 @@ static const char *key_of_host(const struct writing *w, const struct wc_demand_r
 
     WC_EACH(entry, w->objects) {
         const struct wc_object_record *o = entry->record;
-        if (d->host == WC_NULL ? path && wc_str_same(o->path, path) : o->object == d->host)
+        bool is_of_path =
+            path && wc_str_same(o->path, path) && strcmp(library_name(o), wc_base_name(path)) == 0;
+        if (d->host == WC_NULL ? is_of_path : o->object == d->host)
             return entry->key;
     }
     if (!path)
