@@ -141,6 +141,11 @@ is_sorted() {
     grep -v '"/a/h.so"' a.jsonl >less.jsonl
     run -1 "$CMD" diff a.lock less.jsonl
     [[ $output == *"what h.so wants"* ]]
+    # An object that the loader calls otherwise than its file: the demand has the loader's name.
+    { stack; echo '{"kind":"object","object":7,"role":"host","mapped":true,"path":"/a/h.so","real_path":"/b/real.so"}'
+        wants /a/h.so '>=9.1'; } | make_log c.jsonl
+    lock -o c.lock c.jsonl
+    run -0 "$CMD" diff c.lock c.jsonl
 }
 
 @test "no path of the computer, unless --paths: then these and the environment" {
