@@ -105,8 +105,8 @@ command_link  += --coverage
 shim_flags    += -DSHIM_IN_ARRAYS
 shim_ends     := --coverage
 else
-shim_ends     := -nostdlib -Wl,-init=shim_begin -Wl,-fini=shim_end \
-                 -Wl,--no-as-needed -lc -Wl,--as-needed -lgcc
+shim_ends     := -nostdlib -Wl,-init=shim_begin -Wl,-fini=shim_end -Wl,--no-as-needed -lc \
+                 -Wl,--as-needed -lgcc
 endif
 
 # ---- the two products -------------------------------------------------------------------------

@@ -33,16 +33,12 @@ static bool ends_in(uint64_t word) {
     return (word - UINT64_C(0x0101010101010101)) & ~word & UINT64_C(0x8080808080808080);
 }
 
-static bool page_goes_on(const char *s) {
-    return ((uintptr_t)s & 4095) <= 4096 - sizeof(wide);
-}
-
 /* How long the directories are that both lie in: most objects lie in one, which is looked at once.
  * A name may end before what is read; its page goes on. */
 static size_t common_directories(const char *a, const char *b) {
-    uint64_t differ = 0;
-    size_t n = 0;
-    while (!differ && page_goes_on(a + n) && page_goes_on(b + n)) {
+    size_t in_a = (uintptr_t)a & 4095, in_b = (uintptr_t)b & 4095, n = 0;
+    size_t most = 4096 - (in_a > in_b ? in_a : in_b);
+    for (uint64_t differ = 0; !differ && n + sizeof(wide) <= most;) {
         uint64_t word = *(const wide *)(a + n);
         if (ends_in(word))
             break;
@@ -102,7 +98,7 @@ static void add_tail(const struct link_map *m) {
 
 /* This thread is in a dlopen and holds the loader's lock: nothing comes or goes. */
 static bool look_at_new(void) {
-    const struct link_map *m = start_last()->l_next, *seen = NULL, *last = NULL;
+    const struct link_map *m = start_end()->l_next, *seen = NULL, *last = NULL;
     bool matters = false;
     while (tail_count && !(seen = find_tail(&tails[tail_count - 1], m)))
         tail_count--;
@@ -224,7 +220,7 @@ struct entry_answer shim_hook(unsigned entry, const uintptr_t *arguments,
     if (!next || state() == SHIM_OFF)
         return (struct entry_answer){next, 0};
     if (state() != SHIM_AWAKE) {
-        bool matters = !start_last() && look_at_start();
+        bool matters = !start_end() && look_at_start();
         matters = matters || (opens(entry) && wc_name_hints(name)) ||
                   (looks_up(entry) && is_function(name));
         if (!matters || !wake_with_request()) {
@@ -264,7 +260,7 @@ HIDDEN int shim_dladdr1(const void *address, Dl_info *info, void **extra, int fl
 /* ---- out of the loader ---- */
 
 static bool is_there_a_name(uintptr_t return_address) {
-    const struct link_map *last = start_last();
+    const struct link_map *last = start_end();
     if (!last)
         return look_at_start();
     return last->l_next && !start_has(return_address) && look_at_new();
@@ -287,22 +283,25 @@ static bool is_hidden(void) {
     return bound != shim_initialising;
 }
 
-static bool has_settings(const char *const *envp) {
+static bool is_setting(const char *variable) {
     static const char prefix[] = "WHICHCUDNN_";
-    for (; *envp; envp++) {
-        size_t n = 0;
-        while (prefix[n] && (*envp)[n] == prefix[n])
-            n++;
-        if (!prefix[n])
+    size_t n = 0;
+    while (prefix[n] && variable[n] == prefix[n])
+        n++;
+    return !prefix[n];
+}
+
+static bool has_settings(const char *const *envp) {
+    for (; *envp; envp++)
+        if (**envp == 'W' && is_setting(*envp))
             return true;
-    }
     return false;
 }
 
 /* Of a process that may change its environment, or write its title over it, settings are read now.
  */
 static bool is_wanted(const char *const *envp) {
-    bool matters = !start_last() && look_at_start();
+    bool matters = !start_end() && look_at_start();
     environment = envp;
     if (has_settings(envp))
         config_load(envp);
@@ -322,7 +321,7 @@ static bool is_wanted(const char *const *envp) {
 
 AT_START void shim_begin(int argc, char **argv, char **envp) {
     (void)argc, (void)argv;
-    if (!start_list() && !next_is_glibc()) /* another's loader calls without arguments */
+    if (!start_list()) /* another's loader calls without arguments */
         return;
     if (state() != SHIM_AWAKE && !(is_wanted((const char *const *)envp) && wake()))
         return;

@@ -37,11 +37,6 @@ static uintptr_t defined_behind_us(const char *name, unsigned type, bool (*fits)
     return found;
 }
 
-uintptr_t next_on_list(unsigned entry) {
-    return next_is_glibc() ? defined_behind_us(entry_names[entry], STT_FUNC, NULL)
-                           : shim_hook_unrelocated(entry, NULL, 0).jump;
-}
-
 static bool is_of_libc(const char *file) {
     return wc_str_same(file, "libc.so.6") || wc_str_same(file, "libdl.so.2");
 }

@@ -13,8 +13,6 @@
 /* Address of the next definition, 0 if no object after us has one (a program without libdl before
  * glibc 2.34). Looked up at first use (start.c). */
 uintptr_t next_definition(unsigned entry);
-/* The same where no start-up object has it, or the C library is another one. */
-uintptr_t next_on_list(unsigned entry);
 /* The C library's own, whoever else has one in front of it; 0: none. */
 uintptr_t next_of_libc(unsigned entry);
 /* The resolver of the IFUNC symbol of that name, one of ours, behind us; 0: none. */

@@ -51,7 +51,7 @@ static struct start {
     const char *path;
 } at_start[START_MOST];
 static size_t at_start_count;
-static const struct link_map *last_at_start;
+static const struct link_map *start_last;
 static size_t start_objects;
 static unsigned first_process;
 
@@ -90,7 +90,7 @@ static void keep_seen(const struct link_map *m) {
 /* Objects are appended, and what is taken away makes those behind it move up: as long as the last
  * known one has its place, what follows it is all that is new. NULL: it has not. */
 static const struct link_map *last_known(void) {
-    const struct link_map *m = last_at_start;
+    const struct link_map *m = start_last;
     for (size_t i = start_objects; m && i < settled.count; i++)
         m = m->l_next;
     return m && m == settled.seen[settled.count - 1] ? m : NULL;
@@ -373,8 +373,8 @@ static void settle_listed(uintptr_t initialised) {
 static void settle_start(void) {
     if (!state_take())
         return;
-    if (!is_known() && last_at_start)
-        settle((struct walk){listed_first(), last_at_start->l_next, true, false});
+    if (!is_known() && start_last)
+        settle((struct walk){listed_first(), start_last->l_next, true, false});
     state_leave();
 }
 
@@ -438,21 +438,19 @@ static bool was_there_at_start(uintptr_t address) {
  * what was there at start is asked before the first dlopen. */
 void rescan_note_start(void) {
     struct dl_phdr_info info;
-    if (last_at_start || !state_take())
+    if (start_last || !state_take())
         return;
-    /* What was opened while we slept comes behind it. */
-    const struct link_map *last = NULL, *end = start_last();
+    const struct link_map *last = NULL;
     first_process = self_process();
-    for (const struct link_map *m = last_at_start ? NULL : listed_first(); m; m = m->l_next) {
+    for (const struct link_map *m = start_last ? NULL : listed_first(); m;
+         m = m == start_end() ? NULL : m->l_next) {
         listed_info(m, &info);
         note_at_start(&info);
         start_objects++;
         last = m;
-        if (m == end)
-            break;
     }
     if (last)
-        last_at_start = last;
+        start_last = last;
     state_leave();
 }
 

@@ -22,7 +22,7 @@ const struct link_map *start_list(void) {
     return loader ? loader->r_map : NULL;
 }
 
-const struct link_map *start_last(void) {
+const struct link_map *start_end(void) {
     return __atomic_load_n(&last, __ATOMIC_ACQUIRE);
 }
 
@@ -125,7 +125,9 @@ static uintptr_t defined_in(const struct link_map *m, const char *name, uint32_t
     return (hash = table(m, DT_HASH)) ? find_by_hash(m, hash, name) : 0;
 }
 
-static uintptr_t next_at_start(const char *name) {
+/* The C library stands among them. Before glibc 2.34 a program may have no libdl then; one that
+ * comes later does not go. */
+static uintptr_t next_behind_us(const char *name) {
     uint32_t h = gnu_hash(name);
     bool behind_us = false;
     uintptr_t found = 0;
@@ -133,8 +135,6 @@ static uintptr_t next_at_start(const char *name) {
         if (behind_us)
             found = defined_in(m, name, h);
         behind_us = behind_us || m->l_ld == _DYNAMIC;
-        if (m == last)
-            break;
     }
     return found;
 }
@@ -144,13 +144,12 @@ bool next_are_we_relocated(void) {
 }
 
 uintptr_t next_definition(unsigned entry) {
-    if (!next_are_we_relocated())
+    if (!next_are_we_relocated() || !start_list())
         return shim_hook_unrelocated(entry, NULL, 0).jump;
     uintptr_t next = __atomic_load_n(&shim_next[entry], __ATOMIC_RELAXED);
-    if (!next && last)
-        next = next_at_start(entry_names[entry]);
-    if (!next)
-        next = next_on_list(entry);
-    __atomic_store_n(&shim_next[entry], next, __ATOMIC_RELAXED);
+    if (!next) {
+        next = next_behind_us(entry_names[entry]);
+        __atomic_store_n(&shim_next[entry], next, __ATOMIC_RELAXED);
+    }
     return next;
 }

@@ -12,7 +12,7 @@
 /* The loader's list; NULL: not glibc's. */
 const struct link_map *start_list(void);
 /* The last of them; NULL: not noted yet. */
-const struct link_map *start_last(void);
+const struct link_map *start_end(void);
 void start_note(const struct link_map *last);
 /* Is it the code of one of them? */
 bool start_has(uintptr_t address);
