@@ -1,0 +1,136 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# Until a name matters the shim sleeps: what it does then, what it costs, what wakes it.
+
+bats_require_minimum_version 1.5.0
+load helpers
+load ../loader/loader
+
+setup_file() {
+    local variant
+    for variant in O0 O2 clang clang-O0; do
+        "$WC_ROOT/tests/neutrality/shim-variant" "$variant"
+    done
+    build_programs
+}
+setup() { enter_programs; }
+
+# ---- what it does ----
+
+@test "asleep: in a sandbox that allows writing and ending alone, programs go on" {
+    local what
+    for what in dlsym again dlclose dlerror exit strict; do
+        echo "$what"
+        as_bare ./sandboxed $what ./plain.so plain
+        [ -z "$(ls "$logs")" ]
+        as_bare env WHICHCUDNN_DISABLE=1 ./sandboxed $what ./plain.so plain
+    done
+}
+
+# costs_little [PROGRAM]...: of asleep.py's bars, on the shim of now.
+costs_little() {
+    local out=$BATS_TEST_TMPDIR/costs
+    mkdir -p "$out"
+    gcc -O2 -D_GNU_SOURCE -o "$out/launch" "$WC_ROOT/tests/bench/launch.c"
+    gcc -shared -fPIC -o "$out/empty.so" -x c /dev/null
+    gcc -O2 -o "$out/dlcalls" "$WC_ROOT/tests/bench/dlcalls.c" -ldl
+    "$PY" "$WC_ROOT/tests/bench/asleep.py" "$out" "$SHIM" 20 "$@" | tee "$work/costs.tsv"
+    [ -s "$work/costs.tsv" ] && awk -F '\t' '$3 == "" || $3 > $4 { exit 1 }' "$work/costs.tsv"
+}
+
+@test "asleep: instructions, relocations, page faults, system calls over an empty preload" {
+    costs_little
+    [ "$(wc -l <"$work/costs.tsv")" -ge 20 ]
+}
+
+@test "the bars notice a shim that wakes at once, and one that the loader relocates whole" {
+    fails_without sleep costs_little true
+    fails_without later-relocations costs_little
+}
+
+# ---- what it needs ----
+
+# needs_no_table OBJECT...: none has one that would be relocated when the shim wakes, and they call one
+# another, or what is only called to wake, or before the loader has relocated us.
+needs_no_table() {
+    local object needed known='_DYNAMIC _GLOBAL_OFFSET_TABLE_ __ehdr_start _r_debug config config_load
+        hooks_[a-z]+ memcpy next_by_walk next_is_glibc rescan_in_initialisation shim_hook_unrelocated'
+    for object in "$@"; do
+        if readelf -SW "$object" | grep -q '\.data\.rel\.ro'; then
+            echo "$object has a table" && return 1
+        fi
+    done
+    needed=$(comm -23 <(nm -u "$@" | awk 'NF == 2 { print $2 }' | sort -u) \
+        <(nm --defined-only "$@" | awk 'NF == 3 { print $3 }' | sort -u) |
+        grep -vxE "$(tr -s ' \n' '|' <<<"$known" | sed 's/|$//')" || true)
+    is "$needed" ""
+}
+
+@test "what runs asleep needs no table" {
+    local variant part objects
+    for variant in O0 O2 clang clang-O0; do
+        echo "$variant:"
+        part=$BUILD/variants/$variant/obj/shim
+        needs_no_table "$part"/shim/{asleep,start,thread}.o "$part/shim/arch/$(uname -m)/entry.o" \
+            "$part/core/model/hints.o"
+        # Settings are read asleep.
+        for objects in "$part"/shim/{config,auxv}.o; do
+            run ! grep -q '\.data\.rel\.ro' <(readelf -SW "$objects")
+        done
+    done
+    part=$BUILD/variants/O2/obj/shim
+    run ! needs_no_table "$part/core/model/names.o"
+    run ! needs_no_table "$part/shim/hooks.o"
+}
+
+# ---- what wakes it ----
+
+told_request() { # NAME
+    as_bare ./opens "$1" &&
+        is "$(records request "$(the_log "$logs")" | jq -r .name | head -n 1)" "$1" &&
+        is "$(records object "$(the_log "$logs")" | jq -r 'select(.role == "facade").mapped' | head -n 1)" true
+}
+
+@test "a library whose name says nothing brings cuDNN: the request for it is told" {
+    fails_without kept-request told_request ./host-now.so
+}
+
+told_failure() {
+    run_under bare '' ./opens ./lost.so
+    run_under shimmed "$SHIM" ./opens ./lost.so
+    diff "$work/bare.err" "$work/shimmed.err" &&
+        is "$(records failure "$(the_log "$logs")" | jq -r '.name, .text' | head -n 2)" \
+            "$(printf '%s\n' ./lost.so 'libcudnn-nowhere.so.9: cannot open shared object file: No such file or directory')"
+}
+
+@test "the loader's words name cuDNN: the failed request for something else is told" {
+    cp host-now.so lost.so
+    patchelf --replace-needed libcudnn.so.9 libcudnn-nowhere.so.9 lost.so
+    fails_without kept-request told_failure
+}
+
+@test "a copy of cuDNN by another name is seen when one of its functions is looked up" {
+    cp libcudnn.so.9 other.so
+    as_bare ./looks-up ./other.so
+    is "$(records object "$(the_log "$logs")" | jq -r 'select(.role == "facade").path')" ./other.so
+}
+
+titled() {
+    as_bare ./titled ./host-now.so && [ -s "$(the_log "$logs")" ]
+}
+
+@test "a program writes its title over its environment before it asks for cuDNN" {
+    fails_without early-settings titled
+}
+
+@test "a name that says nothing, a library that goes, and others in its place wake nobody; cuDNN's does" {
+    local i files=()
+    for i in {0..9}; do
+        cp plain.so "plain-$i.so"
+        files+=("./plain-$i.so")
+    done
+    as_bare ./comes-and-goes 50 "${files[@]}"
+    [ -z "$(ls "$logs")" ]
+    as_bare ./comes-and-goes 50 "${files[@]}" ./host-now.so
+    is "$(records object "$(the_log "$logs")" | jq -r 'select(.role == "facade").mapped' | head -n 1)" true
+}
