@@ -164,7 +164,7 @@ void describe_news(void) {
     if (!relevant && !journal_is_open())
         return;
     for (size_t i = 0; (o = objects_get(i)); i++) {
-        readable_trust(o->untouched);
+        readable_trust_again(o->untouched);
         if (!o->described)
             describe(o);
     }

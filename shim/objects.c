@@ -313,6 +313,7 @@ static struct object *add(const struct dl_phdr_info *info, const struct wc_elf_i
     if (!o && !(o = new_object(info, e)))
         return NULL;
     o->image = *e;
+    readable_keep(&o->image);
     o->strings = hash_strings(e);
     o->role = l->role;
     o->framework = l->framework;
@@ -322,7 +323,7 @@ static struct object *add(const struct dl_phdr_info *info, const struct wc_elf_i
     o->major = o->is_host ? demanded_major(e) : own_major(e, o->path);
     o->mapped = true;
     o->described = o->slots_known = false;
-    o->untouched = false;
+    o->untouched = 0;
     o->asked_how = WC_operation_UNKNOWN;
     o->asked_by = o->asked_name = NULL;
     o->asked_by_object = o->request = WC_NULL;
@@ -376,7 +377,7 @@ void objects_walk_see(const struct dl_phdr_info *info) {
     k->generation = generation;
     k->object = matters ? add(info, &e, &l) : NULL;
     if (k->object)
-        k->object->untouched = readable_are_trusted();
+        k->object->untouched = readable_untouched();
 }
 
 void objects_walk_end(void) {

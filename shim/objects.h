@@ -23,7 +23,7 @@ struct object {
     bool mapped;
     bool gone;                 /* was unmapped since the last walk, mapped again or not */
     bool described;            /* its records are written */
-    bool untouched;            /* it is as the loader has just mapped it (shim/readable.h) */
+    unsigned untouched;        /* as the loader had just mapped it, in that look (readable.h) */
     bool program;              /* the main program */
     unsigned char told;        /* how often mapping and unmapping were written */
     char part[40];             /* part or CUDA dependency */

@@ -10,12 +10,23 @@
 
 #include "core/elf/elf_image.h"
 
-/* What was asked before is asked anew: the host's code ran meanwhile. */
+/* A look at objects begins: what was asked before is asked anew, nothing is trusted. */
 void readable_begin(void);
 /* Until the other is said: what is looked at is as the loader has just mapped it. */
 void readable_trust(bool untouched);
-bool readable_are_trusted(void);
+/* Of this look, if so; else 0. */
+unsigned readable_untouched(void);
+/* Trusts again what was untouched in this very look. */
+void readable_trust_again(unsigned untouched);
+
+extern __attribute__((visibility("hidden"))) bool readable_trusted;
+bool readable_asked(const void *p, size_t n);
 /* Is each page of p[0..n)? */
-bool readable(const void *p, size_t n);
-/* The image of an object, which goes on asking. False: it is damaged. */
+static inline bool readable(const void *p, size_t n) {
+    return readable_trusted || readable_asked(p, n);
+}
+
+/* The image of an object, for this look. False: it is damaged. */
 bool readable_image(struct wc_elf_image *e, uint64_t base, const ElfW(Phdr) * headers, size_t n);
+/* It is kept, and goes on asking. */
+void readable_keep(struct wc_elf_image *e);

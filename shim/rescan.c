@@ -61,6 +61,14 @@ struct walk {
     bool untouched; /* and this thread has just loaded it: nothing of it has run */
 };
 
+/* Takes the shim's lock for a look at the list. */
+static bool take(void) {
+    bool taken = state_take();
+    if (taken)
+        readable_begin();
+    return taken;
+}
+
 /* An object whose headers are not to be read any more is known by its name alone. A child that was
  * forked while another thread unmapped an object finds it listed for ever. */
 static bool read_listed(const struct link_map *m, struct dl_phdr_info *info) {
@@ -73,10 +81,11 @@ static bool read_listed(const struct link_map *m, struct dl_phdr_info *info) {
 static void each(const struct walk *w, void (*see)(const struct dl_phdr_info *, void *),
                  void *argument) {
     struct dl_phdr_info info;
-    readable_trust(w->untouched);
-    for (const struct link_map *m = w->from; m != w->end; m = m->l_next)
+    for (const struct link_map *m = w->from; m != w->end; m = m->l_next) {
+        readable_trust(w->untouched);
         if (read_listed(m, &info))
             see(&info, argument);
+    }
     readable_trust(false);
 }
 
@@ -309,6 +318,7 @@ static void attend_one(const struct dl_phdr_info *info, void *argument) {
     (void)argument;
     if (!o || !o->is_host || !o->mapped)
         return;
+    readable_trust_again(o->untouched);
     if (rewrite_is_too_early(o)) /* this very thread is relocating it */
         settled.attended = false;
     else
@@ -362,16 +372,15 @@ static void settle(struct walk w) {
 }
 
 static void settle_listed(uintptr_t initialised) {
-    if (!state_take())
+    if (!take())
         return;
-    readable_begin();
     settle(begin_walk(initialised));
     this_thread.loads_since_rescan = !settled.attended;
     state_leave();
 }
 
 static void settle_start(void) {
-    if (!state_take())
+    if (!take())
         return;
     if (!is_known() && start_last)
         settle((struct walk){listed_first(), start_last->l_next, true, false});
@@ -438,14 +447,14 @@ static bool was_there_at_start(uintptr_t address) {
  * what was there at start is asked before the first dlopen. */
 void rescan_note_start(void) {
     struct dl_phdr_info info;
-    if (start_last || !state_take())
+    if (start_last || !take())
         return;
     const struct link_map *last = NULL;
     first_process = self_process();
     for (const struct link_map *m = start_last ? NULL : listed_first(); m;
          m = m == start_end() ? NULL : m->l_next) {
-        listed_info(m, &info);
-        note_at_start(&info);
+        if (read_listed(m, &info))
+            note_at_start(&info);
         start_objects++;
         last = m;
     }
@@ -503,7 +512,7 @@ struct question {
 static void promote_job(void *argument) {
     struct question *q = argument;
     struct dl_phdr_info info;
-    if (!state_take())
+    if (!take())
         return;
     const struct object *o = find_listed(q->address, &info) ? objects_promote(&info) : NULL;
     if (o) {
@@ -521,7 +530,7 @@ int64_t rescan_promote(uintptr_t address) {
 
 static void path_job(void *argument) {
     struct question *q = argument;
-    if (!state_take())
+    if (!take())
         return;
     q->path = listed_path(q->address);
     state_leave();
@@ -529,7 +538,7 @@ static void path_job(void *argument) {
 
 const char *rescan_path_at(uintptr_t address) {
     struct question q = {.address = address};
-    if (state_take()) {
+    if (take()) {
         q.path = known_path(address);
         state_leave();
     }
@@ -557,7 +566,7 @@ static bool answers(const char *name, bool by_soname) {
 
 static void answers_job(void *argument) {
     struct question *q = argument;
-    if (!state_take())
+    if (!take())
         return;
     q->yes = answers(q->name, false) || answers(q->name, true);
     state_leave();
@@ -570,7 +579,7 @@ bool rescan_answers(const char *name) {
 
 static void loaders_job(void *argument) {
     (void)argument;
-    if (!state_take())
+    if (!take())
         return;
     settle(begin_walk(0));
     chain_up();

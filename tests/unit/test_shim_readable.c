@@ -26,13 +26,11 @@ static int begin(void **state) {
     (void)state;
     memory = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     readable_begin();
-    readable_trust(false);
     return memory == MAP_FAILED ? -1 : 0;
 }
 
 static int end(void **state) {
     (void)state;
-    readable_trust(false);
     return munmap(memory, PAGES * PAGE);
 }
 
@@ -89,10 +87,33 @@ static void it_is_asked_once_until_it_begins_anew(void **state) {
 static void what_nothing_ran_of_is_not_asked_for(void **state) {
     (void)state;
     protect(0, PROT_NONE);
+    assert_int_equal(readable_untouched(), 0);
     readable_trust(true);
+    unsigned look = readable_untouched();
+    assert_int_not_equal(look, 0);
     assert_true(readable(memory, PAGE));
     readable_trust(false);
     assert_false(readable(memory, PAGE));
+    readable_trust_again(0);
+    assert_false(readable(memory, PAGE));
+    readable_trust_again(look);
+    assert_true(readable(memory, PAGE));
+    readable_begin(); /* when something may have run */
+    assert_false(readable(memory, PAGE));
+    readable_trust_again(look);
+    assert_false(readable(memory, PAGE));
+}
+
+/* After so many looks that their numbers come again. */
+static void an_old_answer_never_counts(void **state) {
+    (void)state;
+    assert_true(readable(memory, PAGE));
+    protect(0, PROT_NONE);
+    for (unsigned i = 0; i < 70000; i++) {
+        readable_begin();
+        if (readable(memory, PAGE))
+            fail_msg("look %u", i);
+    }
 }
 
 /* ---- an object ---- */
@@ -155,6 +176,7 @@ static void an_image_goes_on_asking(void **state) {
     load();
     readable_trust(true);
     assert_true(read_all(&e));
+    readable_keep(&e);
     readable_trust(false);
     for (size_t i = 0; i < PAGES; i++)
         protect(i, PROT_NONE);
@@ -169,6 +191,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_range_is_if_each_page_is, begin, end),
         cmocka_unit_test_setup_teardown(it_is_asked_once_until_it_begins_anew, begin, end),
         cmocka_unit_test_setup_teardown(what_nothing_ran_of_is_not_asked_for, begin, end),
+        cmocka_unit_test_setup_teardown(an_old_answer_never_counts, begin, end),
         cmocka_unit_test_setup_teardown(an_object_may_lack_any_of_its_pages, begin, end),
         cmocka_unit_test_setup_teardown(an_image_goes_on_asking, begin, end),
     };
