@@ -191,12 +191,56 @@ part $release by data symbol $site/nvidia/cudnn/lib/libcudnn_graph.so.9"
 END
 }
 
+small_cudnn() {
+    echo 'libcudnn.so.9 { global: cudnn*; calls_arrived; local: *; };' >"$work/node.map"
+    $triple-gcc -D_GNU_SOURCE -O1 -fPIC -shared -o libcudnn.so.9 "$WC_ROOT/tests/loader/cudnn.c" \
+        -Wl,-soname,libcudnn.so.9 -Wl,--version-script="$work/node.map"
+}
+
+# linker NAME: a folder for -B in which gcc finds that linker.
+linker() {
+    local ld
+    mkdir -p "$work/$1"
+    ld=$(command -v "$triple-ld.$1" || command -v "ld.$1") && ln -sf "$ld" "$work/$1/ld" && echo "$work/$1"
+}
+
+# A program, and a library whose PLT has landing pads that the processor looks for.
+linked_by() { # LINKER
+    root=$("$WC_ROOT/tests/setup/userland-aarch64")
+    local ld how source=$WC_ROOT/tests/loader lines='2
+watched 2 direct 0'
+    ld=$(linker "$1") || skip "$triple-ld.$1 is not installed"
+    small_cudnn
+    for how in -Wl,-z,lazy -Wl,-z,now '-Wl,-z,lazy -fno-plt' '-Wl,-z,lazy -DINDIRECT'; do
+        echo "$1 $how"
+        # shellcheck disable=SC2086
+        host calls "$source/calls.c" -I"$source" libcudnn.so.9 -Wl,-rpath,"\$ORIGIN" -B"$ld" $how
+        runs bare '' ./calls
+        is "$(cat "$work/bare.status") $(cat "$work/bare.out")" '0 2'
+        runs shimmed "$SHIM" -E COUNTS=1 ./calls
+        is "$(cat "$work/shimmed.status") $(cat "$work/shimmed.out")" "0 $lines"
+        is "$(records unobserved "$(the_log "$logs")")" ''
+    done
+    [ "$1" != gold ] || return 0 # which knows no landing pads
+    host opens "$source/opens.c" -I"$source"
+    $triple-gcc -O1 -fPIC -shared -nostartfiles -mbranch-protection=bti -Wl,-rpath,"\$ORIGIN" -B"$ld" \
+        -o marked.so "$source/host.c" libcudnn.so.9 -Wl,-z,lazy -Wl,-z,force-bti
+    runs shimmed "$SHIM" -E COUNTS=1 ./opens ./marked.so
+    is "$(cat "$work/shimmed.status") $(cat "$work/shimmed.out")" '0 ./marked.so 90100
+watched 1 direct 0'
+}
+
+@test "hosts linked by bfd: lazily, at once, without PLT, beside indirect functions, with landing pads" {
+    linked_by bfd
+}
+@test "hosts linked by gold" { linked_by gold; }
+@test "hosts linked by lld" { linked_by lld; }
+@test "hosts linked by mold" { linked_by mold; }
+
 # Where code calls a function and takes its address, the linker makes a jump slot and an address slot.
 build_points() {
     local programs=$WC_ROOT/tests/neutrality/programs library=(-fPIC -shared -Wl,-rpath,"\$ORIGIN")
-    echo 'libcudnn.so.9 { global: cudnn*; calls_arrived; local: *; };' >"$work/node.map"
-    $triple-gcc -D_GNU_SOURCE -O1 "${library[@]}" -o libcudnn.so.9 "$WC_ROOT/tests/loader/cudnn.c" \
-        -Wl,-soname,libcudnn.so.9 -Wl,--version-script="$work/node.map"
+    small_cudnn
     $triple-gcc -O1 "${library[@]}" -o points-calls.so "$programs/points.c" libcudnn.so.9 -DCALLS
     $triple-gcc -O1 "${library[@]}" -o points-no-plt.so "$programs/points.c" libcudnn.so.9 -fno-plt
     readelf -rW points-calls.so | grep -E 'JUMP_SLOT.*cudnnGetVersion'
