@@ -50,6 +50,7 @@ refused() { # CALL
     case $1 in
     openat | close | fstat) echo none ;;                                # no file without these
     write | rt_sigprocmask) echo none ;; # no line
+    getpid) echo none ;;                 # whose log?
     mprotect) echo whole '.kind == "unobserved" and .why == "its page cannot be written"' ;;
     getppid) echo whole '.kind == "process" and .parent_pid == null' ;;
     getcwd) echo whole '.kind == "process" and .directory == null' ;;
