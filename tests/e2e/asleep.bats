@@ -54,7 +54,7 @@ costs_little() {
 # another, or what is only called to wake, or before the loader has relocated us.
 needs_no_table() {
     local object needed known='_DYNAMIC _GLOBAL_OFFSET_TABLE_ __ehdr_start _r_debug config config_load
-        hooks_[a-z]+ memcpy next_by_walk next_is_glibc rescan_in_initialisation shim_hook_unrelocated'
+        hooks_[a-z]+ memcpy rescan_in_initialisation shim_hook_unrelocated'
     for object in "$@"; do
         if readelf -SW "$object" | grep -q '\.data\.rel\.ro'; then
             echo "$object has a table" && return 1
