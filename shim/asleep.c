@@ -113,13 +113,13 @@ static bool look_at_new(void) {
 
 /* ---- requests ---- */
 
-#define KEPT 4
-static struct asleep_request kept[KEPT];
+#define ASLEEP_KEPT 4
+static struct asleep_request kept[ASLEEP_KEPT];
 static uint64_t kept_count;
 
 static void keep(unsigned entry, const char *name, int flags, uintptr_t return_address) {
     uint64_t number = __atomic_add_fetch(&kept_count, 1, __ATOMIC_RELAXED);
-    struct asleep_request *r = &kept[number % KEPT];
+    struct asleep_request *r = &kept[number % ASLEEP_KEPT];
     size_t n = 0;
     __atomic_store_n(&r->number, 0, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_RELEASE);
