@@ -109,8 +109,10 @@ told_failure() {
     fails_without kept-request told_failure
 }
 
-@test "a copy of cuDNN by another name is seen when one of its functions is looked up" {
+@test "a copy of cuDNN by another name is seen when one of its functions is looked up, not before" {
     cp libcudnn.so.9 other.so
+    as_bare ./comes-and-goes 1 ./other.so ./plain.so
+    [ -z "$(ls "$logs")" ]
     as_bare ./looks-up ./other.so
     is "$(records object "$(the_log "$logs")" | jq -r 'select(.role == "facade").path')" ./other.so
 }
@@ -121,6 +123,18 @@ titled() {
 
 @test "a program writes its title over its environment before it asks for cuDNN" {
     fails_without early-settings titled
+}
+
+@test "a library of cuDNN's name that does not call __gmon_start__, opened by way of another, wakes nobody" {
+    as_bare env LD_LIBRARY_PATH=bare ./opens ./host-bare.so
+    [ -z "$(ls "$logs")" ]
+    as_bare env LD_LIBRARY_PATH=bare ./opens ./host-bare.so ./host-now.so
+    [ -s "$(the_log "$logs")" ]
+}
+
+@test "requests before a name mattered are not told, but for the last one" {
+    as_bare ./comes-and-goes 3 ./plain.so ./host-now.so
+    is "$(records request "$(the_log "$logs")" | jq -r .name | tr '\n' ' ')" './host-now.so '
 }
 
 @test "a name that says nothing, a library that goes, and others in its place wake nobody; cuDNN's does" {
