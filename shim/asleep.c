@@ -96,13 +96,17 @@ static void add_tail(const struct link_map *m) {
     tails[tail_count++] = (struct tail){m, m->l_addr, hash(m->l_name)};
 }
 
-/* This thread is in a dlopen and holds the loader's lock: nothing comes or goes. */
-static bool look_at_new(void) {
+/* This thread is in a dlopen and holds the loader's lock: nothing comes or goes. *untouched: what
+ * stands there and behind it was not on the list before; NULL: not known. */
+static bool look_at_new(const struct link_map **untouched) {
     const struct link_map *m = start_end()->l_next, *seen = NULL, *last = NULL;
+    const size_t tails_before = tail_count;
     bool matters = false;
     while (tail_count && !(seen = find_tail(&tails[tail_count - 1], m)))
         tail_count--;
-    for (m = seen ? seen->l_next : m; m; m = m->l_next) {
+    m = seen ? seen->l_next : m;
+    *untouched = tail_count == tails_before ? m : NULL;
+    for (; m; m = m->l_next) {
         matters = matters || wc_name_hints(m->l_name);
         last = m;
     }
@@ -259,19 +263,23 @@ HIDDEN int shim_dladdr1(const void *address, Dl_info *info, void **extra, int fl
 
 /* ---- out of the loader ---- */
 
-static bool is_there_a_name(uintptr_t return_address) {
+static bool is_there_a_name(uintptr_t return_address, const struct link_map **untouched) {
     const struct link_map *last = start_end();
-    if (!last)
+    if (!last) {
+        *untouched = start_list();
         return look_at_start();
-    return last->l_next && !start_has(return_address) && look_at_new();
+    }
+    return last->l_next && !start_has(return_address) && look_at_new(untouched);
 }
 
 HIDDEN void shim_initialising(void) {
     uintptr_t return_address = (uintptr_t)__builtin_return_address(0);
+    const struct link_map *untouched = NULL;
     if (state() != SHIM_AWAKE &&
-        (state() == SHIM_OFF || !is_there_a_name(return_address) || !wake_with_request()))
+        (state() == SHIM_OFF || !is_there_a_name(return_address, &untouched) ||
+         !wake_with_request()))
         return;
-    rescan_in_initialisation(return_address);
+    rescan_in_initialisation(return_address, untouched);
 }
 
 EXPORT void __gmon_start__(void) __attribute__((alias("shim_initialising")));

@@ -58,7 +58,8 @@ static unsigned first_process;
 struct walk {
     const struct link_map *from, *end; /* [from, end) is to be looked at */
     bool whole;                        /* and is all that there is */
-    bool untouched; /* and this thread has just loaded it: nothing of it has run */
+    const struct link_map *untouched;  /* nothing has run of that and what follows, which this
+                                          thread has just loaded; NULL: of none, as far as known */
 };
 
 /* Takes the shim's lock for a look at the list. */
@@ -81,8 +82,10 @@ static bool read_listed(const struct link_map *m, struct dl_phdr_info *info) {
 static void each(const struct walk *w, void (*see)(const struct dl_phdr_info *, void *),
                  void *argument) {
     struct dl_phdr_info info;
+    bool untouched = false;
     for (const struct link_map *m = w->from; m != w->end; m = m->l_next) {
-        readable_trust(w->untouched);
+        untouched = untouched || m == w->untouched;
+        readable_trust(untouched);
         if (read_listed(m, &info))
             see(&info, argument);
     }
@@ -112,7 +115,7 @@ static bool is_known(void) {
 static bool may_any_matter(const struct walk *w) {
     struct dl_phdr_info info;
     bool may = false;
-    readable_trust(w->untouched);
+    readable_trust(w->untouched == w->from);
     for (const struct link_map *m = w->from; !may && m != w->end; m = m->l_next)
         may = read_listed(m, &info) && objects_may_matter(m);
     readable_trust(false);
@@ -141,7 +144,7 @@ static bool is_among(const struct walk *w, uintptr_t address) {
 
 /* initialised: an address in an object that this thread has just loaded, 0: it does not know. */
 static struct walk begin_walk(uintptr_t initialised) {
-    const struct walk all = {listed_first(), NULL, true, false};
+    const struct walk all = {listed_first(), NULL, true, NULL};
     if (this_thread.closing)
         closing--;
     this_thread.closing = false;
@@ -153,10 +156,10 @@ static struct walk begin_walk(uintptr_t initialised) {
         settled.batch = settled.count;
     struct walk newest = {settled.batch < settled.count ? settled.seen[settled.batch]
                                                         : last->l_next,
-                          NULL, false, false};
+                          NULL, false, NULL};
     if (replaced || (initialised && !is_among(&newest, initialised)))
         return all;
-    return (struct walk){last->l_next, NULL, false, initialised != 0};
+    return (struct walk){last->l_next, NULL, false, initialised ? last->l_next : NULL};
 }
 
 /* ---- what is new? ---- */
@@ -357,7 +360,7 @@ static bool is_library_new(void) {
 /* Where this thread holds the loader's lock, or looks at nothing but start-up objects; under our
  * lock. */
 static void settle(struct walk w) {
-    const struct walk all = {listed_first(), w.end, true, false};
+    const struct walk all = {listed_first(), w.end, true, NULL};
     look(&w);
     bool news = objects_have_news();
     bool every = w.whole || !settled.attended || is_library_new();
@@ -371,19 +374,21 @@ static void settle(struct walk w) {
     attend(every ? &all : &w);
 }
 
-static void settle_listed(uintptr_t initialised) {
+static void settle_listed(uintptr_t initialised, const struct link_map *untouched) {
     if (!take())
         return;
-    settle(begin_walk(initialised));
+    struct walk w = begin_walk(initialised);
+    w.untouched = w.whole ? untouched : w.untouched;
+    settle(w);
     this_thread.loads_since_rescan = !settled.attended;
     state_leave();
 }
 
-static void settle_start(void) {
+static void settle_start(const struct link_map *untouched) {
     if (!take())
         return;
     if (!is_known() && start_last)
-        settle((struct walk){listed_first(), start_last->l_next, true, false});
+        settle((struct walk){listed_first(), start_last->l_next, true, untouched});
     state_leave();
 }
 
@@ -398,7 +403,7 @@ static bool run(void (*job)(void *), void *argument) {
 
 static void settle_job(void *argument) {
     (void)argument;
-    settle_listed(0);
+    settle_listed(0, NULL);
 }
 
 void rescan_second_chance(void) {
@@ -469,11 +474,11 @@ void rescan_if_never(void) {
     if (started)
         return;
     rescan_note_start();
-    settle_start();
+    settle_start(NULL);
     this_thread.loads_since_rescan = true;
 }
 
-void rescan_in_initialisation(uintptr_t return_address) {
+void rescan_in_initialisation(uintptr_t return_address, const struct link_map *untouched) {
     if (started && was_there_at_start(return_address))
         return;
     if (!next_is_glibc() || !thread_enter())
@@ -482,9 +487,9 @@ void rescan_in_initialisation(uintptr_t return_address) {
     rescan_note_start();
     started = true;
     if (was_there_at_start(return_address))
-        settle_start();
+        settle_start(untouched);
     else
-        settle_listed(return_address);
+        settle_listed(return_address, untouched);
     if (!config.loaded && config.off) /* what is wanted is not known before our constructor */
         started = settled.known = false;
     signals_release();

@@ -7,12 +7,14 @@
  */
 #pragma once
 
+#include <link.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 /* Out of __gmon_start__, which every object's _init calls when all that came with it is relocated
- * and none of it has run. */
-void rescan_in_initialisation(uintptr_t return_address);
+ * and none of it has run. untouched: that, and what stands behind it on the loader's list, is known
+ * to be so; NULL: the last look at the list tells. */
+void rescan_in_initialisation(uintptr_t return_address, const struct link_map *untouched);
 /* Out of a dl* hook: objects without a __gmon_start__ call. */
 void rescan_second_chance(void);
 /* Out of hooks: the list may change now. What comes may stand where something else stood. */
