@@ -63,7 +63,8 @@ def instructions(command, preload, of=None):
 def system_calls(command, preload):
     """All of them, and those whose instruction lies in the preload."""
     out = f"{OUT}/strace.out"
-    subprocess.run(["strace", "-f", "-i", "-o", out, f"-ELD_PRELOAD={preload}", *command], env=environment(""), cwd=OUT, check=False, capture_output=True)
+    subprocess.run(["strace", "-f", "-i", "-o", out, f"-ELD_PRELOAD={preload}", *command], env=environment(""), cwd=OUT,
+                   check=False, capture_output=True)
     count, own, opened, ranges = 0, 0, {}, {}
     with open(out, encoding="utf-8", errors="replace") as file:
         for line in file:

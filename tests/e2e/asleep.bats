@@ -103,10 +103,22 @@ told_failure() {
             "$(printf '%s\n' ./lost.so 'libcudnn-nowhere.so.9: cannot open shared object file: No such file or directory')"
 }
 
-@test "the loader's words name cuDNN: the failed request for something else is told" {
+make_lost() {
     cp host-now.so lost.so
     patchelf --replace-needed libcudnn.so.9 libcudnn-nowhere.so.9 lost.so
+}
+
+@test "the loader's words name cuDNN: the failed request for something else is told" {
+    make_lost
     fails_without kept-request told_failure
+}
+
+@test "bound: 4 requests of all threads are kept while the shim sleeps" {
+    make_lost
+    as_bare ./pushed-out ./lost.so ./plain.so 3
+    is "$(records failure "$(the_log "$logs")" | jq -r .name | head -n 1)" ./lost.so
+    as_bare ./pushed-out ./lost.so ./plain.so 4
+    [ -z "$(ls "$logs")" ]
 }
 
 @test "a copy of cuDNN by another name is seen when one of its functions is looked up, not before" {
