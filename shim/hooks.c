@@ -208,19 +208,20 @@ static void look_behind(uintptr_t next, uintptr_t value) {
 static struct entry_answer lookup(struct lookup *l, uintptr_t next) {
     bool pseudo = l->handle == RTLD_NEXT || l->handle == RTLD_DEFAULT;
     bool named = is_cudnn_name(l->name);
-    l->caller = named ? objects_at(l->return_address) : NULL;
-    bool matters = named && !(l->caller && object_is_cudnn(l->caller));
     bool behind = this_thread.walk == WALK_NEVER && this_thread.loads_since_rescan;
-    if (pseudo || !(matters || behind))
+    if (pseudo || !(named || behind))
         return (struct entry_answer){next, 0};
-    if (matters) /* if it fails it is too late */
+    l->caller = objects_at(l->return_address);
+    if (l->caller && object_is_cudnn(l->caller))
+        return (struct entry_answer){next, 0};
+    if (named) /* if it fails it is too late */
         this_thread.lookup_path = l->caller ? NULL : rescan_path_if_new(l->return_address);
     uintptr_t value = (uintptr_t)look_up(l, next);
     if (behind)
         look_behind(next, value);
-    if (matters && !value)
+    if (named && !value)
         note_failed_lookup(l);
-    return (struct entry_answer){0, matters && value ? substitute(l, value) : value};
+    return (struct entry_answer){0, named && value ? substitute(l, value) : value};
 }
 
 /* ---- out of the entries ---- */
