@@ -305,7 +305,7 @@ run-unit:
 	    $(test_env) tests/setup/run-unit $(tap) $$? $(unit_programs)
 # One target a file of bats, so that they can run side by side: run-e2e/report.
 e2e_files := $(filter-out tests/real/% tests/measured/% tests/faults/% \
-               tests/neutrality/userlands.bats tests/neutrality/aarch64.bats \
+               tests/neutrality/userlands.bats tests/neutrality/forks.bats tests/neutrality/aarch64.bats \
                tests/neutrality/real_programs.bats,$(wildcard tests/*/*.bats))
 e2e_runs  := $(addprefix run-e2e/,$(sort $(basename $(notdir $(e2e_files)))))
 .PHONY: $(e2e_runs)

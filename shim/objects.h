@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The objects of this process: which of them have to do with cuDNN, what they are, where they lie.
- * The shim's lock is held in all functions; those marked (callback) run inside dl_iterate_phdr.
+ * The shim's lock is held in all functions; those marked (callback) are called while the loader's
+ * list is walked.
  */
 #pragma once
 

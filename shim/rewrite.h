@@ -13,6 +13,6 @@ struct object;
  * An indirect function's resolver may call us from there, in the thread that holds the loader's
  * lock, which so waits for nothing. */
 bool rewrite_is_too_early(const struct object *host);
-/* Reads the slots of a mapped host and rewrites those of watched functions. Runs inside a
- * dl_iterate_phdr callback: the host stays mapped, everything listed is relocated. */
+/* Reads the slots of a mapped host and rewrites those of watched functions. While the loader's
+ * list is walked: the host stays mapped, everything listed is relocated. */
 void rewrite_slots(struct object *host);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The slots through which hosts call cuDNN: what the loader put there is the binding. The shim's
- * lock is held in all functions; that marked (callback) runs inside dl_iterate_phdr.
+ * lock is held in all functions; that marked (callback) while the loader's list is walked.
  */
 #pragma once
 
@@ -30,7 +30,7 @@ struct slot {
 
 /* Finds and reads the slots of a mapped host. (callback) */
 void slots_read(struct object *host);
-/* Writes binding records for what changed since. Outside of callbacks. */
+/* Writes binding records for what changed since. */
 void slots_emit(struct object *host);
 /* A lazy slot got its target. */
 void slots_emit_resolved(const struct object *host, const struct object *library,

@@ -17,7 +17,9 @@ build_there() { # NAME
     musl) cc=(musl-gcc -DRTLD_DEEPBIND=0) ;;
     *)
         cc=(gcc --sysroot="$root" -B"$libraries" -L"$libraries")
-        programs+=(looks_up)
+        programs+=(looks_up fork_beside)
+        "${cc[@]}" -fPIC -shared -o ordinary.so -x c - <<<'int ordinary(void) { return 1; }'
+        for name in {0..199}; do cp ordinary.so "ordinary-$name.so"; done
         ;;
     esac
     cc+=(-std=gnu11 -D_GNU_SOURCE -g -O1 -Wl,-rpath,"\$ORIGIN")
@@ -147,6 +149,19 @@ fails_there() {
     is "$(records failure "$log" | wc -l)" 2
 }
 
+forks_alike() { # COMMAND...
+    alike 0 "${@/fork-beside/fork_beside}" <<<'all well'
+}
+
+# all_forks CHECK CHILDREN: beside each kind of dl calls.
+all_forks() {
+    local how check=$1 children=$2
+    for how in looks-up reopens itself imports; do
+        "$check" ./fork-beside $how "$children" || return
+    done
+    "$check" ./fork-beside imports "$children" 500
+}
+
 every_glibc() {
     program_calls calls-lazy
     options=() && program_calls calls-now
@@ -156,4 +171,5 @@ every_glibc() {
     options=() && program_looks_up dlvsym
     options=() && threads_open_and_call
     options=() && fails_there
+    options=() && all_forks forks_alike 100
 }
