@@ -58,7 +58,7 @@ static void conclude_request(const char *text) {
         if (!text && (r->operation == WC_operation_DLMOPEN || r->cut))
             open_ended = false;
         matters = open_ended && (journal_is_open() || r->hints || (text && wc_name_hints(text)));
-        answered = objects_named(name) != NULL;
+        answered = r->answered || objects_named(name);
         r->ended = !matters;
     }
     state_leave();

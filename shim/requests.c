@@ -74,7 +74,7 @@ struct request *requests_note(enum wc_operation operation, const char *name, int
     r->named = name != NULL;
     r->hints = hints;
     r->logged = false;
-    r->ended = false;
+    r->ended = r->answered = false;
     r->return_address = return_address;
     r->caller = by ? by->path : caller;
     r->caller_object = by ? by->number : WC_NULL;

@@ -20,6 +20,7 @@ struct request {
     bool hints;   /* the name hints at CUDA or a framework */
     bool cut;     /* the name did not fit: what answers to it is not known */
     bool logged, ended;
+    bool answered; /* something that fits was seen since */
     bool left_out; /* counted instead of logged */
     uintptr_t return_address;
     const char *caller;    /* path, NULL: not looked up yet */

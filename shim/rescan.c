@@ -99,12 +99,19 @@ static void keep_seen(const struct link_map *m) {
         settled.known = false;
 }
 
+static inline const struct link_map *after(const struct link_map *m) {
+    return m ? m->l_next : NULL;
+}
+
 /* Objects are appended, and what is taken away makes those behind it move up: as long as the last
  * known one has its place, what follows it is all that is new. NULL: it has not. */
 static const struct link_map *last_known(void) {
     const struct link_map *m = start_last;
-    for (size_t i = start_objects; m && i < settled.count; i++)
-        m = m->l_next;
+    size_t left = settled.count - start_objects;
+    for (; left % 4; left--)
+        m = after(m);
+    for (; m && left; left -= 4) /* of thousands, at each dlopen */
+        m = after(after(after(after(m))));
     return m && m == settled.seen[settled.count - 1] ? m : NULL;
 }
 
@@ -178,7 +185,16 @@ static void forget_wrappers_of_gone(void) {
     }
 }
 
+/* This thread's last dlopen may have brought it, whoever it is. */
+static void note_answer(const struct dl_phdr_info *info, void *argument) {
+    struct request *r = argument;
+    struct wc_elf_image e;
+    r->answered = r->answered || wc_name_fits(r->name, info->dlpi_name, NULL) ||
+                  (listed_image_asked(info, &e) && wc_name_fits(r->name, "", wc_elf_soname(&e)));
+}
+
 static void look(const struct walk *w) {
+    struct request *own = requests_find(this_thread.request);
     if (w->whole) {
         objects_walk_begin();
         settled.known = true;
@@ -193,6 +209,8 @@ static void look(const struct walk *w) {
         objects_walk_end();
         forget_wrappers_of_gone();
     }
+    if (own && !own->ended && journal_is_open())
+        each(w, note_answer, own);
     for (const struct link_map *m = w->from; m != w->end; m = m->l_next)
         keep_seen(m);
 }
@@ -364,8 +382,10 @@ static void settle(struct walk w) {
     look(&w);
     bool news = objects_have_news();
     bool every = w.whole || !settled.attended || is_library_new();
-    if (!news && !(every && has_hosts()))
+    if (!news && !(every && has_hosts())) {
+        settled.attended = true;
         return;
+    }
     config_load(NULL); /* at start this comes before our own constructor */
     if (config.off)
         return;
