@@ -172,23 +172,45 @@ static int state(void) {
 
 static bool too_early;
 
-#define WAITS 100000 /* a child that was forked meanwhile waits in vain */
+static int waker; /* process whose thread is at it */
+
+static bool change(int before, int after) {
+    return __atomic_compare_exchange_n(&shim_state, &before, after, false, __ATOMIC_ACQUIRE,
+                                       __ATOMIC_ACQUIRE);
+}
+
+static void relocate_and_begin(void) {
+    relocate();
+    bool observe = hooks_wake(environment);
+    /* Without /proc it is not known before our beginning what is wanted. */
+    int after = observe ? SHIM_AWAKE : config.loaded ? SHIM_OFF : SHIM_ASLEEP;
+    too_early = after == SHIM_ASLEEP;
+    __atomic_store_n(&shim_state, after, __ATOMIC_RELEASE);
+}
+
+/* In a child that was forked meanwhile nobody goes on: it begins anew. */
+static void wait_for_waker(void) {
+    for (long i = 0; i < SYS_WAITS && state() == SHIM_WAKING; i++) {
+        sys_wait(i);
+        if (state() == SHIM_WAKING && sys_getpid() != __atomic_load_n(&waker, __ATOMIC_RELAXED))
+            change(SHIM_WAKING, SHIM_ASLEEP);
+    }
+    change(SHIM_WAKING, SHIM_OFF);
+}
 
 static bool wake(void) {
-    int before = SHIM_ASLEEP;
-    signals_hold();
-    if (__atomic_compare_exchange_n(&shim_state, &before, SHIM_WAKING, false, __ATOMIC_ACQUIRE,
-                                    __ATOMIC_ACQUIRE)) {
-        relocate();
-        bool observe = hooks_wake(environment);
-        /* Without /proc it is not known before our beginning what is wanted. */
-        int after = observe ? SHIM_AWAKE : config.loaded ? SHIM_OFF : SHIM_ASLEEP;
-        too_early = after == SHIM_ASLEEP;
-        __atomic_store_n(&shim_state, after, __ATOMIC_RELEASE);
+    for (int tries = 0; tries < 2 && state() != SHIM_AWAKE && state() != SHIM_OFF; tries++) {
+        signals_hold();
+        if (state() == SHIM_ASLEEP)
+            __atomic_store_n(&waker, sys_getpid(), __ATOMIC_RELAXED);
+        bool ours = change(SHIM_ASLEEP, SHIM_WAKING);
+        if (ours)
+            relocate_and_begin();
+        signals_release();
+        if (ours)
+            break;
+        wait_for_waker();
     }
-    signals_release();
-    for (int i = 0; i < WAITS && state() == SHIM_WAKING; i++)
-        arch_relax();
     return state() == SHIM_AWAKE;
 }
 

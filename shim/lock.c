@@ -9,10 +9,6 @@
 static unsigned owner;
 static bool inherited, broken; /* all three by __atomic_ builtins alone */
 
-#define SPINS 200
-#define NAP 50          /* microseconds */
-#define NAPS_MOST 40000 /* two seconds */
-
 static bool take_from(unsigned expected, unsigned mine) {
     signals_hold();
     bool taken = __atomic_compare_exchange_n(&owner, &expected, mine, false, __ATOMIC_ACQUIRE,
@@ -30,7 +26,7 @@ bool lock_take(void) {
     if (!self_enter())
         return false;
     unsigned mine = self_process();
-    for (long i = 0; i < SPINS + NAPS_MOST && !is_broken(); i++) {
+    for (long i = 0; i < SYS_WAITS && !is_broken(); i++) {
         unsigned seen = __atomic_load_n(&owner, __ATOMIC_RELAXED);
         if (seen == 0) {
             if (take_from(0, mine))
@@ -39,10 +35,7 @@ bool lock_take(void) {
             __atomic_store_n(&inherited, true, __ATOMIC_RELAXED);
             return true;
         }
-        if (i < SPINS)
-            arch_relax();
-        else
-            sys_sleep_microseconds(NAP);
+        sys_wait(i);
     }
     __atomic_store_n(&broken, true, __ATOMIC_RELAXED);
     return false;

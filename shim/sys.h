@@ -151,6 +151,15 @@ static inline void sys_sleep_microseconds(int64_t n) {
     const struct sys_time time = {0, n * 1000};
     sys_call(__NR_nanosleep, &time);
 }
+
+/* One of the at most SYS_WAITS times that a thread waits for another one: two seconds in all. */
+#define SYS_WAITS 40200
+static inline void sys_wait(long i) {
+    if (i < 200)
+        arch_relax();
+    else
+        sys_sleep_microseconds(50);
+}
 /* Signal sets are the kernel's: one bit a signal, bit 0 is signal 1. */
 #define SIGNAL_BIT(signal) ((uint64_t)1 << ((signal)-1))
 static inline int sys_signal_mask(int how, const uint64_t *set, uint64_t *old) {
