@@ -331,14 +331,15 @@ static bool has_settings(const char *const *envp) {
 /* Of a process that may change its environment, or write its title over it, settings are read now.
  */
 static bool is_wanted(const char *const *envp) {
-    bool matters = !start_end() && look_at_start();
+    bool wanted = !start_end() && look_at_start();
     environment = envp;
-    if (has_settings(envp))
+    if (has_settings(envp)) { /* else config is a page that nobody touches */
         config_load(envp);
-    if (config.loaded && config.off)
-        __atomic_store_n(&shim_state, SHIM_OFF, __ATOMIC_RELEASE);
-    return matters || too_early || is_hidden() ||
-           (config.run_pid && config.run_pid == sys_getpid());
+        if (config.off)
+            __atomic_store_n(&shim_state, SHIM_OFF, __ATOMIC_RELEASE);
+        wanted = wanted || (config.run_pid && config.run_pid == sys_getpid());
+    }
+    return wanted || too_early || is_hidden();
 }
 
 #ifdef SHIM_IN_ARRAYS /* gcov's own functions stand there, and come after ours */

@@ -94,7 +94,7 @@ def more_faults(command):
     for _, variant, turn, quantity, value in (line.split("\t") for line in lines.splitlines() if line.startswith("m\t")):
         if quantity == "faults" and turn != "0":
             found[variant].append(int(value))
-    return statistics.mean(found["shim"]) - statistics.mean(found["empty"])
+    return statistics.median(found["shim"]) - statistics.median(found["empty"])
 
 
 def relocations():
