@@ -26,6 +26,9 @@ _Static_assert(offsetof(struct thread, kept) == 0, "entry.S clears it");
 /* ---- the loader's list ---- */
 
 static const char *const *environment; /* NULL before our own beginning */
+/* The one system call of a shim that sleeps: a host may put its data there before it asks for
+ * cuDNN, and the loader has just made the same call. */
+static struct stat standard_error;
 
 typedef uint64_t __attribute__((aligned(1), may_alias)) wide;
 
@@ -181,7 +184,7 @@ static bool change(int before, int after) {
 
 static void relocate_and_begin(void) {
     relocate();
-    bool observe = hooks_wake(environment);
+    bool observe = hooks_wake(environment, standard_error.st_ino ? &standard_error : NULL);
     /* Without /proc it is not known before our beginning what is wanted. */
     int after = observe ? SHIM_AWAKE : config.loaded ? SHIM_OFF : SHIM_ASLEEP;
     too_early = after == SHIM_ASLEEP;
@@ -354,8 +357,11 @@ AT_START void shim_begin(int argc, char **argv, char **envp) {
     (void)argc, (void)argv;
     if (!start_list()) /* another's loader calls without arguments */
         return;
-    if (state() != SHIM_AWAKE && !(is_wanted((const char *const *)envp) && wake()))
+    if (state() != SHIM_AWAKE && !(is_wanted((const char *const *)envp) && wake())) {
+        if (state() != SHIM_OFF)
+            sys_fstat(2, &standard_error);
         return;
+    }
     hooks_begin();
 }
 

@@ -282,11 +282,11 @@ const void *hooks_behind(const void *address) {
 
 /* ---- waking, our own beginning and end ---- */
 
-bool hooks_wake(const char *const *envp) {
+bool hooks_wake(const char *const *envp, const struct stat *standard_error) {
     config_load(envp);
     if (config.off || !next_is_glibc())
         return false;
-    log_note_standard_error();
+    log_note_standard_error(standard_error);
     rescan_note_start();
     this_thread.loads_since_rescan = true;
     return true;

@@ -4,12 +4,14 @@
  */
 #pragma once
 
+#include <sys/stat.h>
+
 #include "asleep.h"
 #include "entry.h"
 
-/* Once, before any of the others. envp: NULL where it is not known yet. False: nothing is to be
- * observed. */
-bool hooks_wake(const char *const *envp);
+/* Once, before any of the others. envp: NULL where it is not known yet; standard_error: as it was
+ * at start, NULL where that is now. False: nothing is to be observed. */
+bool hooks_wake(const char *const *envp, const struct stat *standard_error);
 /* The last request before that, if its outcome is open. */
 void hooks_note(const struct asleep_request *request);
 /* Out of an entry; next is where that leads. */

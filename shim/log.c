@@ -308,14 +308,16 @@ static struct {
     uint64_t device, inode;
 } standard_error;
 
-void log_note_standard_error(void) {
+void log_note_standard_error(const struct stat *at_start) {
     struct stat st;
     if (standard_error.noted)
         return;
     standard_error.noted = true;
-    if (sys_fstat(2, &st) == 0) {
-        standard_error.device = st.st_dev;
-        standard_error.inode = st.st_ino;
+    if (!at_start && sys_fstat(2, &st) == 0)
+        at_start = &st;
+    if (at_start) {
+        standard_error.device = at_start->st_dev;
+        standard_error.inode = at_start->st_ino;
     }
 }
 

@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <sys/stat.h>
+
 #include "core/base/base.h"
 
 /* Chooses and creates this process's file; again after a fork. node, start_ticks: for its name.
@@ -23,4 +25,4 @@ void log_remove(void);
 /* To standard error, in one write; nothing where descriptor 2 has become something else. */
 void log_to_standard_error(const char *text, size_t n);
 /* Remembers what standard error is; the first call counts. */
-void log_note_standard_error(void);
+void log_note_standard_error(const struct stat *at_start);

@@ -307,11 +307,11 @@ static void standard_error_is_written_to_while_it_is_that(void **state) {
     assert_int_equal(pipe2(first, O_NONBLOCK | O_CLOEXEC), 0);
     assert_int_equal(pipe2(second, O_NONBLOCK | O_CLOEXEC), 0);
     dup2(first[1], 2);
-    log_note_standard_error();
+    log_note_standard_error(NULL);
     print();
     n[0] = arrived(first[0]);
     dup2(second[1], 2); /* the host's own use of that number */
-    log_note_standard_error();
+    log_note_standard_error(NULL);
     print();
     n[1] = arrived(second[0]);
     dup2(second[1], 1); /* 2>&1 */
