@@ -224,10 +224,10 @@ static struct printed {
     int64_t object, host, seq;
     enum wc_severity severity;
 } printed[SAID_MOST];
-static size_t formatted_count;
+static size_t printed_count;
 
 /* A subject that was not known at first may be known later: it is the same finding. */
-static bool same_input(int64_t a, int64_t b) {
+static bool same_subject(int64_t a, int64_t b) {
     return a == b || a == WC_NULL || b == WC_NULL;
 }
 
@@ -242,7 +242,7 @@ static struct printed as_logged(const struct wc_finding_record *f) {
 }
 
 static bool same_finding(const struct printed *a, const struct printed *b) {
-    return a->id == b->id && same_input(a->object, b->object) && same_input(a->host, b->host);
+    return a->id == b->id && same_subject(a->object, b->object) && same_subject(a->host, b->host);
 }
 
 static bool holds(const struct printed *s, const struct wc_findings *now) {
@@ -256,15 +256,15 @@ static bool holds(const struct printed *s, const struct wc_findings *now) {
 
 /* What was printed of the same subject: the same words, else what holds no longer. Of one library
  * and host there may be several at a time: functions that failed. */
-static struct printed *formatted_of(const struct printed *f, const struct wc_findings *now,
-                                    bool *input_known) {
+static struct printed *printed_of(const struct printed *f, const struct wc_findings *now,
+                                  bool *subject_known) {
     struct printed *past = NULL;
-    *input_known = false;
-    for (size_t i = 0; i < formatted_count; i++) {
+    *subject_known = false;
+    for (size_t i = 0; i < printed_count; i++) {
         struct printed *s = &printed[i];
         if (!same_finding(s, f))
             continue;
-        *input_known = true;
+        *subject_known = true;
         if (s->title == f->title)
             return s;
         if (!past && !holds(s, now))
@@ -314,10 +314,10 @@ static void print(const struct wc_finding_record *f) {
 
 /* Where there is no room to remember it, it is not written either: it would be, again and again. */
 static void note_finding(const struct wc_finding_record *f, const struct wc_findings *now) {
-    bool input_known, worse = false;
-    struct printed new = as_logged(f), *old = formatted_of(&new, now, &input_known);
+    bool subject_known, worse = false;
+    struct printed new = as_logged(f), *old = printed_of(&new, now, &subject_known);
     struct wc_record r;
-    if ((old && old->title == new.title) || (!old && formatted_count == SAID_MOST))
+    if ((old && old->title == new.title) || (!old && printed_count == SAID_MOST))
         return;
     wc_record_begin(&r, WC_KIND_finding);
     r.u.finding = *f;
@@ -325,12 +325,12 @@ static void note_finding(const struct wc_finding_record *f, const struct wc_find
     if (journal_is_open())
         write_line(&r);
     if (!old)
-        old = &printed[formatted_count++];
+        old = &printed[printed_count++];
     else
         worse = f->severity > old->severity;
     new.seq = seq;
     *old = new;
-    if (!input_known || worse)
+    if (!subject_known || worse)
         print(f);
 }
 
@@ -345,9 +345,7 @@ static void find(struct wc_findings *out) {
 }
 
 /* A library that is asked for in vain may be one of several names and copies that the host tries:
- * it is printed only when the process ends. What is wrong with a cuDNN that is in it is printed at
- * once.
- */
+ * that is said only when the process ends. */
 static bool may_be_a_probe(const struct wc_finding_record *f) {
     static const char *const ids[] = {"bad-file", "wrong-name", "symbol-version-not-found",
                                       "missing-symbols"};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The loader's list of objects, and an object on it as dl_iterate_phdr would give it. Who reads the
- * list holds the loader's dl_load_lock, which fork resets in a child (docs/design.md, "noticing
+ * list holds the loader's dl_load_lock, which fork resets in a child (docs/design.md, "Noticing
  * what is new"), or looks at start-up objects alone, which come first and never leave.
  */
 #pragma once

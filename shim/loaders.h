@@ -10,7 +10,7 @@
 
 #include "core/search/search.h"
 
-/* A walk over all objects: what was known before is forgotten. (callback) */
+/* A walk over all objects: what was known before is forgotten. */
 void loaders_begin(void);
 void loaders_see(const struct dl_phdr_info *info, const struct wc_elf_image *e);
 

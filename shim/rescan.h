@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Settling: noticing that the loader's list of objects changed, reading the new ones once,
- * rewriting their slots. Where and how, no other way (docs/design.md, "noticing what is new"). The
- * shim's lock is not held by callers: these functions take the loader's before it. Where this
- * thread's `walk` allows no look at the list, they do nothing and know what the tables tell.
+ * Noticing that the loader's list of objects changed, reading the new ones once, rewriting their
+ * slots (docs/design.md, "Noticing what is new"). The shim's lock is not held by callers: these
+ * functions take the loader's before it. Where this thread's `walk` allows no look at the list,
+ * they do nothing and know what the tables tell.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
 /*
  * The ground that every room stands on: spans, and memory and string functions that nobody can
  * interpose. core/ and shim/ use these and no libc function (libasan, jemalloc and other preloads
- * replace libc's, and would call back into the shim; docs/design.md, "freestanding").
+ * replace libc's, and would call back into the shim; docs/design.md, "Rooms").
  */
 #pragma once
 
