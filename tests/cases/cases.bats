@@ -40,6 +40,16 @@ changed() {
     "$WC_PYTHON" "$WC_ROOT/tests/cases/check_table.py" literals
 }
 
+@test "a version of a case is noticed outside of the tables of public facts" {
+    local planted='const char *planted(void) { return "9.1.0"; }'
+    cp -r "$WC_ROOT/core" "$WC_ROOT/shim" "$BATS_TEST_TMPDIR"
+    echo "$planted" >>"$BATS_TEST_TMPDIR/core/packages/metadata.c"
+    echo "$planted" >>"$BATS_TEST_TMPDIR/shim/hooks.c"
+    run "$WC_PYTHON" "$WC_ROOT/tests/cases/check_table.py" literals "$BATS_TEST_TMPDIR"
+    [ "$status" -eq 1 ]
+    [ "$output" = "core/packages/metadata.c: '9.1.0'"$'\n'"shim/hooks.c: '9.1.0'" ]
+}
+
 @test "the comparison of report, inspect and scan tells each difference" {
     local agreement=$WC_ROOT/tests/cases/agreement.py
     cd "$BATS_TEST_TMPDIR"
