@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See input.h. */
 #include "input.h"
 
 #include <dirent.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See explain_text.h. */
 #include "explain_text.h"
 
 #include <errno.h>

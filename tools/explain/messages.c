@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See messages.h. */
 #include "messages.h"
 
 #include <regex.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See page.h. */
 #include "page.h"
 
 #include <string.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See first_records.h. */
 #include "first_records.h"
 
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See in_flight.h. */
 #include "in_flight.h"
 
 #include <dlfcn.h>

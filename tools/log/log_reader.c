@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See log_reader.h. */
 #include "log_reader.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See newest_log.h. */
 #include "newest_log.h"
 
 #include <dirent.h>

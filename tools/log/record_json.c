@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See record_json.h. */
 #include "record_json.h"
 
 #include <stdlib.h>

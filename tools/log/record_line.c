@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See record_line.h. */
 #include "record_line.h"
 
 #include <stdlib.h>

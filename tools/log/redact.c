@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See redact.h. */
 #include "redact.h"
 
 #include <ctype.h>

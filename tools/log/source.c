@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See source.h. */
 #include "source.h"
 
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See gpus.h. */
 #include "gpus.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See probe_child.h. */
 #include "probe_child.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See probe_like.h. */
 #include "probe_like.h"
 
 #include <dirent.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See trial.h. */
 #include "trial.h"
 
 #include <dirent.h>

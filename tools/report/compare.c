@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See compare.h. */
 #include "compare.h"
 
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See library.h. */
 #include "library.h"
 
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See merge.h. */
 #include "merge.h"
 
 #include <stdio.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See timeline.h. */
 #include "timeline.h"
 
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See child_logs.h. */
 #include "child_logs.h"
 
 #include <dirent.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See log_watch.h. */
 #include "log_watch.h"
 
 #include <fcntl.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See unobserved.h. */
 #include "not_preloadable.h"
 
 #include <elf.h>

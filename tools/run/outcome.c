@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See outcome.h. */
 #include "outcome.h"
 
 #include <errno.h>

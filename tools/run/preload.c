@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See preload.h. */
 #include "preload.h"
 
 #include <errno.h>

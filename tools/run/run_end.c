@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See run_end.h. */
 #include "run_end.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See run_monitor.h. */
 #include "run_monitor.h"
 
 #include <signal.h>
@@ -29,45 +28,45 @@ static int64_t now(void) {
 }
 
 /* To end a watch takes the kernel 10 ms and more: short commands have none. */
-void run_monitor_begin(struct run_monitor *l, const struct run *run) {
-    l->run = run;
-    l->print = !run->quiet && !getenv("WHICHCUDNN_STDERR");
-    l->readable = -1;
-    l->look_after = LOOK_FIRST;
-    l->look_at = now() + l->look_after;
-    if (l->stop || l->print)
-        l->watch_at = now() + WATCH_AFTER;
+void run_monitor_begin(struct run_monitor *m, const struct run *run) {
+    m->run = run;
+    m->print = !run->quiet && !getenv("WHICHCUDNN_STDERR");
+    m->readable = -1;
+    m->look_after = LOOK_FIRST;
+    m->look_at = now() + m->look_after;
+    if (m->stop || m->print)
+        m->watch_at = now() + WATCH_AFTER;
 }
 
 /* What was written before is looked at once. */
-static void begin_watch(struct run_monitor *l) {
-    l->watch_at = 0;
-    l->watch = log_watch_begin(&l->run->place);
-    if (l->watch) {
-        l->readable = log_watch_descriptor(l->watch);
-        l->judge_at = now();
-    } else if (l->stop) {
+static void begin_watch(struct run_monitor *m) {
+    m->watch_at = 0;
+    m->watch = log_watch_begin(&m->run->place);
+    if (m->watch) {
+        m->readable = log_watch_descriptor(m->watch);
+        m->judge_at = now();
+    } else if (m->stop) {
         complain("the place of logs cannot be watched: --stop-on does nothing");
     }
 }
 
-static bool is_emitted(const struct run_monitor *l, const char *title) {
-    for (size_t i = 0; i < l->emitted_count; i++)
-        if (strcmp(l->told[i], title) == 0)
+static bool is_told(const struct run_monitor *m, const char *title) {
+    for (size_t i = 0; i < m->told_count; i++)
+        if (strcmp(m->told[i], title) == 0)
             return true;
     return false;
 }
 
-void run_monitor_report(struct run_monitor *l, const char *title) {
-    if (is_emitted(l, title))
+void run_monitor_report(struct run_monitor *m, const char *title) {
+    if (is_told(m, title))
         return;
-    *MUST_ADD(l->told, l->emitted_count) = must_copy(title);
+    *MUST_ADD(m->told, m->told_count) = must_copy(title);
 }
 
-bool run_monitor_reported(const struct run_monitor *l, const struct report *r) {
+bool run_monitor_reported(const struct run_monitor *m, const struct report *r) {
     for (size_t i = 0; i < r->findings.n; i++)
         if (r->findings.p[i].severity >= WC_severity_WARNING &&
-            !is_emitted(l, r->findings.p[i].title))
+            !is_told(m, r->findings.p[i].title))
             return false;
     return r->findings.n > 0 && r->findings.p[0].severity >= WC_severity_WARNING;
 }
@@ -104,9 +103,9 @@ static void end_command(const struct child_logs *logs, pid_t child, int signal) 
             kill((pid_t)logs->found[i]->pid, signal);
 }
 
-static void print(struct run_monitor *l, const struct source *log,
+static void print(struct run_monitor *m, const struct source *log,
                   const struct wc_finding_record *f) {
-    run_monitor_report(l, f->title);
+    run_monitor_report(m, f->title);
     fflush(stdout);
     fprintf(stderr, "whichcudnn: %serror%s", paint_begin(options.colour, PAINT_ERROR),
             paint_end(options.colour));
@@ -115,53 +114,53 @@ static void print(struct run_monitor *l, const struct source *log,
         print_format(stderr, "  fix      %s\n",
                      f->fix.p[0].command ? f->fix.p[0].command : f->fix.p[0].text);
     print_format(stderr, "  more     whichcudnn explain %s\n", f->id);
-    if (!l->run->place.passing)
+    if (!m->run->place.passing)
         print_format(stderr, "  log      %s\n", log->path);
 }
 
-static void consider(struct run_monitor *l, const struct source *log,
+static void consider(struct run_monitor *m, const struct source *log,
                      const struct wc_noted_finding *f) {
-    if (is_emitted(l, f->r.title))
+    if (is_told(m, f->r.title))
         return;
     if (f->time + SOON <= now())
-        print(l, log, &f->r);
-    else if (!l->judge_at || f->time + SOON < l->judge_at)
-        l->judge_at = f->time + SOON;
+        print(m, log, &f->r);
+    else if (!m->judge_at || f->time + SOON < m->judge_at)
+        m->judge_at = f->time + SOON;
 }
 
-static void judge(struct run_monitor *l, pid_t child) {
+static void judge(struct run_monitor *m, pid_t child) {
     struct child_logs logs;
 
-    l->judge_at = 0;
-    child_logs_find(&logs, &l->run->place, child, l->run->start);
+    m->judge_at = 0;
+    child_logs_find(&logs, &m->run->place, child, m->run->start);
     for (size_t i = 0; i < logs.n; i++) {
-        if (l->stop && !l->stopped && has_error(logs.found[i])) {
-            l->stopped = true;
-            l->kill_at = now() + STOP_PATIENCE;
+        if (m->stop && !m->stopped && has_error(logs.found[i])) {
+            m->stopped = true;
+            m->kill_at = now() + STOP_PATIENCE;
             end_command(&logs, child, SIGTERM);
         }
         WC_EACH(f, logs.found[i]->stack.findings)
-            if (l->print && !l->stop && is_error(&logs.found[i]->stack, f))
-                consider(l, logs.found[i], f);
+            if (m->print && !m->stop && is_error(&logs.found[i]->stack, f))
+                consider(m, logs.found[i], f);
     }
     child_logs_end(&logs);
-    l->judged_at = now();
+    m->judged_at = now();
 }
 
-static void kill_now(struct run_monitor *l, pid_t child) {
+static void kill_now(struct run_monitor *m, pid_t child) {
     struct child_logs logs;
 
-    l->kill_at = 0;
-    child_logs_find(&logs, &l->run->place, child, l->run->start);
+    m->kill_at = 0;
+    child_logs_find(&logs, &m->run->place, child, m->run->start);
     end_command(&logs, child, SIGKILL);
     child_logs_end(&logs);
 }
 
 /* env -i, a launcher: what the command has become may be without the shim. */
-static void look_at_preload(struct run_monitor *l, pid_t child) {
-    l->preload_gone = preload_is_gone(child, l->run->shim);
-    l->look_after *= LOOK_RARER;
-    l->look_at = l->preload_gone ? 0 : now() + l->look_after;
+static void look_at_preload(struct run_monitor *m, pid_t child) {
+    m->preload_gone = preload_is_gone(child, m->run->shim);
+    m->look_after *= LOOK_RARER;
+    m->look_at = m->preload_gone ? 0 : now() + m->look_after;
 }
 
 static int64_t sooner(int64_t a, int64_t b) {
@@ -169,22 +168,22 @@ static int64_t sooner(int64_t a, int64_t b) {
 }
 
 int run_monitor_check(void *arg, pid_t child, bool is_readable) {
-    struct run_monitor *l = arg;
+    struct run_monitor *m = arg;
     int64_t next, left;
 
-    if (l->look_at && l->look_at <= now())
-        look_at_preload(l, child);
-    if (l->watch_at && l->watch_at <= now())
-        begin_watch(l);
+    if (m->look_at && m->look_at <= now())
+        look_at_preload(m, child);
+    if (m->watch_at && m->watch_at <= now())
+        begin_watch(m);
     /* Where logs grow and grow they are read once a second at most. */
-    if (is_readable && log_watch_read(l->watch, child) && !l->stopped)
-        l->judge_at = sooner(
-            l->judged_at + CLOCK_SECOND > now() ? l->judged_at + CLOCK_SECOND : now(), l->judge_at);
-    if (l->judge_at && l->judge_at <= now())
-        judge(l, child);
-    if (l->kill_at && l->kill_at <= now())
-        kill_now(l, child);
-    next = sooner(sooner(l->look_at, l->watch_at), sooner(l->judge_at, l->kill_at));
+    if (is_readable && log_watch_read(m->watch, child) && !m->stopped)
+        m->judge_at = sooner(
+            m->judged_at + CLOCK_SECOND > now() ? m->judged_at + CLOCK_SECOND : now(), m->judge_at);
+    if (m->judge_at && m->judge_at <= now())
+        judge(m, child);
+    if (m->kill_at && m->kill_at <= now())
+        kill_now(m, child);
+    next = sooner(sooner(m->look_at, m->watch_at), sooner(m->judge_at, m->kill_at));
     left = next - now();
     if (!next)
         return -1;
@@ -193,9 +192,9 @@ int run_monitor_check(void *arg, pid_t child, bool is_readable) {
     return left < 0 ? 0 : (int)(left / 1000) + 1;
 }
 
-void run_monitor_end(struct run_monitor *l) {
-    log_watch_end(l->watch);
-    for (size_t i = 0; i < l->emitted_count; i++)
-        free(l->told[i]);
-    free(l->told);
+void run_monitor_end(struct run_monitor *m) {
+    log_watch_end(m->watch);
+    for (size_t i = 0; i < m->told_count; i++)
+        free(m->told[i]);
+    free(m->told);
 }

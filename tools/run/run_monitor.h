@@ -21,15 +21,15 @@ struct run_monitor {
     int64_t look_after;
     int64_t judged_at;
     char **told; /* titles */
-    size_t emitted_count;
+    size_t told_count;
 };
 
-/* l->stop is the caller's, the rest zero. */
-void run_monitor_begin(struct run_monitor *l, const struct run *run);
+/* m->stop is the caller's, the rest zero. */
+void run_monitor_begin(struct run_monitor *m, const struct run *run);
 /* As `meanwhile` of struct supervision; arg is the struct run_monitor. */
 int run_monitor_check(void *arg, pid_t child, bool is_readable);
 /* Has every error or warning of this report been printed already? False if it has none. */
-bool run_monitor_reported(const struct run_monitor *l, const struct report *r);
+bool run_monitor_reported(const struct run_monitor *m, const struct report *r);
 /* From now on it has. */
-void run_monitor_report(struct run_monitor *l, const char *title);
-void run_monitor_end(struct run_monitor *l);
+void run_monitor_report(struct run_monitor *m, const char *title);
+void run_monitor_end(struct run_monitor *m);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See supervise.h. */
 #include "supervise.h"
 
 #include <errno.h>

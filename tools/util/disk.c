@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See disk.h. */
 #include "disk.h"
 
 #include <dirent.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See layout.h. */
 #include "layout.h"
 
 #include <stdlib.h>

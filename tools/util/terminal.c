@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See terminal.h. */
 #include "terminal.h"
 
 #include <errno.h>
