@@ -65,8 +65,7 @@ void run_monitor_report(struct run_monitor *m, const char *title) {
 
 bool run_monitor_reported(const struct run_monitor *m, const struct report *r) {
     for (size_t i = 0; i < r->findings.n; i++)
-        if (r->findings.p[i].severity >= WC_severity_WARNING &&
-            !is_told(m, r->findings.p[i].title))
+        if (r->findings.p[i].severity >= WC_severity_WARNING && !is_told(m, r->findings.p[i].title))
             return false;
     return r->findings.n > 0 && r->findings.p[0].severity >= WC_severity_WARNING;
 }
