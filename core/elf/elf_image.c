@@ -29,6 +29,32 @@ const unsigned char *wc_elf_bytes(const struct wc_elf_image *e, uint64_t vaddr) 
     return NULL;
 }
 
+/* Every machine that we are built for has registers of that size. */
+typedef unsigned char bytes __attribute__((vector_size(16)));
+typedef uint64_t words __attribute__((vector_size(16)));
+WC_LAX(bytes);
+
+static bool is_within(const unsigned char *p, bytes byte) {
+    words at = (words)(WC_LAX_AT(bytes, p) == byte) | (words)(WC_LAX_AT(bytes, p + 16) == byte) |
+               (words)(WC_LAX_AT(bytes, p + 32) == byte) |
+               (words)(WC_LAX_AT(bytes, p + 48) == byte);
+    return at[0] | at[1];
+}
+
+uint64_t wc_elf_skip_to(const unsigned char *p, uint64_t i, uint64_t n, unsigned char byte) {
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    const bytes all = byte - (bytes){0};
+    while (n - i >= 64 && !is_within(p + i, all))
+        i += 64;
+    for (; n - i >= 8; i += 8) {
+        uint64_t other = WC_LAX_AT(uint64_t, p + i) ^ ones * byte; /* a zero byte where it is */
+        uint64_t at = (other - ones) & ~other & ones << 7;
+        if (at)
+            return i + (uint64_t)__builtin_ctzll(at) / 8;
+    }
+    return i;
+}
+
 /* Index of n bytes in p[0..size), size if they are not there. */
 static uint64_t find(const unsigned char *p, uint64_t size, const char *bytes, size_t n) {
     const unsigned char first = (unsigned char)bytes[0];

@@ -57,15 +57,6 @@ static inline bool wc_elf_has_chain(const struct wc_elf_image *e, const struct w
     return i < h->chain_entries && wc_elf_fetched(e, h->chains + 4 * i, 4);
 }
 
-/* Where to go on looking for a byte in p[0..n): i, or further, with none of it in between. Most of
- * a file is passed eight bytes at a time. */
-static inline uint64_t wc_elf_skip_to(const unsigned char *p, uint64_t i, uint64_t n,
-                                      unsigned char byte) {
-    const uint64_t ones = UINT64_C(0x0101010101010101);
-    for (; n - i >= 8; i += 8) {
-        uint64_t other = WC_LAX_AT(uint64_t, p + i) ^ ones * byte; /* a zero byte where it is */
-        if ((other - ones) & ~other & ones << 7)
-            break;
-    }
-    return i;
-}
+/* Where to go on looking for a byte in p[0..n): where it is, or so near to n that no word is left.
+ * Most of a file is passed many bytes at a time. */
+uint64_t wc_elf_skip_to(const unsigned char *p, uint64_t i, uint64_t n, unsigned char byte);

@@ -48,23 +48,25 @@ static uint64_t ahead(uint64_t i, uint64_t by, uint64_t n) {
     return n - i > by ? i + by : n;
 }
 
-static uint64_t distance(uint64_t a, uint64_t b) {
-    return a > b ? a - b : b - a;
+/* mov $minor,%r9d or xor %r9d,%r9d; -1: neither. */
+static int32_t minor_at(const unsigned char *p) {
+    if (p[0] == 0x45 && p[1] == 0x31 && p[2] == 0xc9)
+        return 0;
+    return p[0] == 0x41 && p[1] == 0xb9 && word(p + 2) < MOST_PART ? (int32_t)word(p + 2) : -1;
 }
 
-/* mov $minor,%r9d or xor %r9d,%r9d nearest to `at`; -1: neither. */
+/* That of them which is nearest to `at`. */
 static int32_t minor_near(const unsigned char *p, uint64_t from, uint64_t to, uint64_t at) {
-    int32_t minor = -1;
-    uint64_t best = UINT64_MAX;
-    for (uint64_t i = from; i + 6 <= to; i++) {
-        bool zero = p[i] == 0x45 && p[i + 1] == 0x31 && p[i + 2] == 0xc9;
-        bool number = p[i] == 0x41 && p[i + 1] == 0xb9 && word(p + i + 2) < MOST_PART;
-        if ((!zero && !number) || distance(i, at) >= best)
-            continue;
-        best = distance(i, at);
-        minor = zero ? 0 : (int32_t)word(p + i + 2);
+    for (uint64_t far = 0; far <= NEAR; far++) {
+        int32_t minor = -1;
+        if (far <= at - from && at - far + 6 <= to)
+            minor = minor_at(p + at - far);
+        if (minor < 0 && at + far + 6 <= to)
+            minor = minor_at(p + at + far);
+        if (minor >= 0)
+            return minor;
     }
-    return minor;
+    return -1;
 }
 
 /* push $patch, the only one of a small number there; -1: none, or several that differ. */
