@@ -94,12 +94,14 @@ static void open_all_relocs(struct wc_elf_image *e, const struct raw *raw) {
         e->relocs = (const unsigned char *)e->relocs + relative * sizeof(Elf64_Rela);
 }
 
-static const Elf64_Dyn *entry(const struct wc_elf_image *e, size_t i, Elf64_Dyn *out) {
-    const void *p = wc_elf_at(e, e->dynamic + i * sizeof *out, sizeof *out);
-    if (!p)
-        return NULL;
-    *out = WC_LAX_AT(Elf64_Dyn, p);
-    return out;
+/* whole: all entries, where they were asked for together; NULL: each is. */
+static bool entry(const struct wc_elf_image *e, const unsigned char *whole, size_t i,
+                  Elf64_Dyn *out) {
+    const void *p =
+        whole ? whole + i * sizeof *out : wc_elf_at(e, e->dynamic + i * sizeof *out, sizeof *out);
+    if (p)
+        *out = WC_LAX_AT(Elf64_Dyn, p);
+    return p != NULL;
 }
 
 enum wc_elf_error wc_elf_read_dynamic(struct wc_elf_image *e, uint64_t vaddr, uint64_t size) {
@@ -110,7 +112,9 @@ enum wc_elf_error wc_elf_read_dynamic(struct wc_elf_image *e, uint64_t vaddr, ui
         return WC_ELF_MALFORMED;
     e->dynamic = vaddr;
     e->soname = e->rpath = e->runpath = UINT64_MAX;
-    while (e->dynamic_entries < most && entry(e, e->dynamic_entries, &d) && d.d_tag != DT_NULL) {
+    const unsigned char *whole = wc_elf_at(e, vaddr, most * sizeof d);
+    while (e->dynamic_entries < most && entry(e, whole, e->dynamic_entries, &d) &&
+           d.d_tag != DT_NULL) {
         take(e, &raw, &d);
         e->dynamic_entries++;
     }
@@ -141,8 +145,9 @@ const char *wc_elf_runpath(const struct wc_elf_image *e) {
 }
 
 const char *wc_elf_needed(const struct wc_elf_image *e, size_t i) {
+    const unsigned char *whole = wc_elf_at(e, e->dynamic, e->dynamic_entries * sizeof(Elf64_Dyn));
     Elf64_Dyn d;
-    for (size_t k = 0; k < e->dynamic_entries && entry(e, k, &d); k++)
+    for (size_t k = 0; k < e->dynamic_entries && entry(e, whole, k, &d); k++)
         if (d.d_tag == DT_NEEDED && i-- == 0)
             return wc_elf_string(e, d.d_un.d_val);
     return NULL;
