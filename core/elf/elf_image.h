@@ -114,6 +114,7 @@ uint32_t wc_elf_imports_end(const struct wc_elf_image *e);
 const char *wc_elf_symbol_name(const struct wc_elf_image *e, uint32_t index);
 /* A defined symbol by name through DT_GNU_HASH, else DT_HASH, else a walk. Default versions win. */
 bool wc_elf_find_defined(const struct wc_elf_image *e, const char *name, struct wc_elf_symbol *out);
+bool wc_elf_defines(const struct wc_elf_image *e, const char *name);
 /* The first symbol version it defines that is not the base entry; else the base entry's name
  * (SONAME); NULL: none. */
 const char *wc_elf_defined_symbol_version(const struct wc_elf_image *e);

@@ -174,8 +174,7 @@ static uint32_t find_by_hash(const struct wc_elf_image *e, const struct wc_elf_h
     return found;
 }
 
-bool wc_elf_find_defined(const struct wc_elf_image *e, const char *name,
-                         struct wc_elf_symbol *out) {
+static uint32_t find_defined(const struct wc_elf_image *e, const char *name) {
     struct wc_elf_hash h;
     uint32_t found = 0;
     if (wc_elf_open_gnu_hash(e, &h))
@@ -185,5 +184,15 @@ bool wc_elf_find_defined(const struct wc_elf_image *e, const char *name,
     else
         for (uint32_t i = 1; i < e->symbols && !consider(e, i, name, &found); i++)
             ;
+    return found;
+}
+
+bool wc_elf_find_defined(const struct wc_elf_image *e, const char *name,
+                         struct wc_elf_symbol *out) {
+    uint32_t found = find_defined(e, name);
     return found && wc_elf_symbol_at(e, found, out);
+}
+
+bool wc_elf_defines(const struct wc_elf_image *e, const char *name) {
+    return find_defined(e, name) != 0;
 }

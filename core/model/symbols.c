@@ -97,20 +97,26 @@ static struct wc_version older_than(struct wc_version v) {
     return v.major > 1 ? (struct wc_version){v.major - 1, -1, -1, -1} : WC_VERSION_NONE;
 }
 
+static bool is_later(int function, struct wc_version floor) {
+    struct wc_version first = wc_function_first(function);
+    return wc_version_known(first) &&
+           (!wc_version_known(floor) || wc_version_compare(first, floor) > 0);
+}
+
 void wc_release_range_exports(struct wc_release_range *r, bool (*has)(void *ctx, int function),
                               void *ctx) {
-    for (int f = 0; f < COUNT; f++) {
-        if (has(ctx, f))
-            raise_floor(r, wc_function_first(f));
-    }
+    /* Asked for is only what could raise the floor: most of the hundreds cannot. */
+    for (int f = 0; f < COUNT; f++)
+        if (is_later(f, r->floor) && has(ctx, f))
+            r->floor = wc_function_first(f);
     if (!wc_version_known(r->floor))
         return; /* no cuDNN at all: what it lacks proves nothing */
     for (int f = 0; f < COUNT; f++) {
         /* What it lacks and could have by its floor was taken away before, or is in another part:
-         * only what came later bounds it. */
-        if (has(ctx, f))
-            lower_ceiling(r, wc_function_last(f));
-        else if (wc_version_compare(wc_function_first(f), r->floor) > 0)
+         * only what came later bounds it, and of that it has nothing. */
+        if (is_later(f, r->floor))
             lower_ceiling(r, older_than(wc_function_first(f)));
+        else if (wc_version_known(wc_function_last(f)) && has(ctx, f))
+            lower_ceiling(r, wc_function_last(f));
     }
 }

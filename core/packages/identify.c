@@ -7,11 +7,6 @@
 #include "core/version/file_version.h"
 #include "installation.h"
 
-static bool has_export(void *ctx, int function) {
-    struct wc_elf_symbol s;
-    return wc_elf_find_defined(ctx, wc_function_name(function), &s);
-}
-
 static bool is_cudnn(const char *path, const struct wc_elf_image *image, bool facade) {
     struct wc_name name = wc_name_read(path);
     if (name.kind == WC_NAME_OTHER && image)
@@ -19,20 +14,12 @@ static bool is_cudnn(const char *path, const struct wc_elf_image *image, bool fa
     return facade || wc_kind_is_cudnn(name.kind);
 }
 
-static void read_bounds(const struct wc_elf_image *image, struct wc_version_query *q) {
-    struct wc_release_range range = {WC_VERSION_NONE, WC_VERSION_NONE};
-    /* Nothing is changed through the context. */
-    wc_release_range_exports(&range, has_export, (void *)(uintptr_t)image);
-    q->floor = range.floor;
-    q->ceiling = range.ceiling;
-}
-
 void wc_identify(const struct wc_files *files, const char *path, const struct wc_elf_image *image,
                  bool facade, void *scratch, size_t scratch_size, struct wc_identity *out) {
     struct wc_reading r;
     struct wc_version_query q = {.r = &r, .path = path, .image = image, .facade = facade};
     wc_mem_set(out, 0, sizeof *out);
-    out->version = out->floor = out->ceiling = q.floor = q.ceiling = WC_VERSION_NONE;
+    out->version = out->floor = out->ceiling = WC_VERSION_NONE;
     if (!path) /* of a program, where /proc is not readable */
         return;
     wc_reading_begin(&r, files, scratch, scratch_size);
@@ -40,12 +27,14 @@ void wc_identify(const struct wc_files *files, const char *path, const struct wc
     if (!is_cudnn(path, image, facade))
         return;
     q.major = wc_major_by_names(image, path);
-    if (facade && image)
-        read_bounds(image, &q);
     out->version = wc_file_version(&q, &out->version_source);
+}
+
+void wc_identify_bounds(const struct wc_elf_image *facade, struct wc_identity *out) {
+    struct wc_release_range range = wc_release_bounds(facade);
     /* 9.2 had functions that 9.3 lacks and 9.5 has again: what the file says itself stands. */
-    if (!wc_version_known(out->version) || wc_version_in_bounds(&q, out->version)) {
-        out->floor = q.floor;
-        out->ceiling = q.ceiling;
+    if (!wc_version_known(out->version) || wc_version_in_bounds(&range, out->version)) {
+        out->floor = range.floor;
+        out->ceiling = range.ceiling;
     }
 }

@@ -22,12 +22,14 @@ struct wc_identity {
 
 /*
  * path: the real path. image: of the mapped object or of the file's bytes; NULL: not readable.
- * facade: whether it is the facade (only then floor/ceiling come from the whole export list; a part
- * exports its share). Sources in the order of core/version/file_version.c, first that answers
- * wins. Uses at most 4 KiB of stack; `scratch` (at least 16 KiB) is for file contents.
+ * facade: whether it is the facade. Sources in the order of core/version/file_version.c, first that
+ * answers wins. Uses at most 4 KiB of stack; `scratch` (at least 16 KiB) is for file contents.
+ * floor and ceiling are left unknown.
  */
 void wc_identify(const struct wc_files *files, const char *path, const struct wc_elf_image *image,
                  bool facade, void *scratch, size_t scratch_size, struct wc_identity *out);
+/* floor and ceiling, by the whole list of what a facade exports; a part exports its share. */
+void wc_identify_bounds(const struct wc_elf_image *facade, struct wc_identity *out);
 
 /*
  * The packages of cuDNN in the environment of a file (site-packages, conda prefix, dpkg's), each

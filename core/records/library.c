@@ -25,10 +25,8 @@ void wc_library_set_stat(struct wc_library *l, const struct wc_file_stat *file) 
 
 /* A library that has these is cuDNN, or a host that has cuDNN or stubs of it inside. */
 static bool defines_cudnn(const struct wc_elf_image *e) {
-    struct wc_elf_symbol s;
-    return wc_elf_find_defined(e, "cudnnCreate", &s) ||
-           wc_elf_find_defined(e, "cudnnGetVersion", &s) ||
-           wc_elf_find_defined(e, "cudnnBackendFinalize", &s);
+    return wc_elf_defines(e, "cudnnCreate") || wc_elf_defines(e, "cudnnGetVersion") ||
+           wc_elf_defines(e, "cudnnBackendFinalize");
 }
 
 static bool imports_cudnn(const struct wc_elf_image *e) {
@@ -94,5 +92,7 @@ void wc_library_identify(struct wc_library *l, const struct wc_reader *reader,
         return;
     wc_identify(reader->files, wc_library_file(l), l->image, l->role == WC_role_FACADE,
                 reader->scratch, reader->scratch_size, identity);
+    if (l->role == WC_role_FACADE && l->image && wc_library_file(l))
+        wc_identify_bounds(l->image, identity);
     l->identity = identity;
 }

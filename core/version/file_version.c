@@ -159,11 +159,33 @@ static struct wc_version by_header(const struct wc_version_query *q) {
     return q->major > 0 && v.major != q->major ? WC_VERSION_NONE : v;
 }
 
+static bool has_export(void *ctx, int function) {
+    return wc_elf_defines(ctx, wc_function_name(function));
+}
+
+struct wc_release_range wc_release_bounds(const struct wc_elf_image *facade) {
+    struct wc_release_range range = {WC_VERSION_NONE, WC_VERSION_NONE};
+    /* Nothing is changed through the context. */
+    wc_release_range_exports(&range, has_export, (void *)(uintptr_t)facade);
+    return range;
+}
+
+static bool is_too_old(const struct wc_release_range *r, struct wc_version v) {
+    return wc_version_known(r->floor) && wc_version_compare(v, r->floor) < 0;
+}
+
 /* A ceiling of 9.4 holds for all its patches. */
-bool wc_version_in_bounds(const struct wc_version_query *q, struct wc_version v) {
-    return (!wc_version_known(q->floor) || wc_version_compare(v, q->floor) >= 0) &&
-           (!wc_version_known(q->ceiling) || wc_version_agree(v, q->ceiling) ||
-            wc_version_compare(v, q->ceiling) <= 0);
+bool wc_version_in_bounds(const struct wc_release_range *r, struct wc_version v) {
+    return !is_too_old(r, v) && (!wc_version_known(r->ceiling) || wc_version_agree(v, r->ceiling) ||
+                                 wc_version_compare(v, r->ceiling) <= 0);
+}
+
+/* Does a facade export what is newer? The ceiling refutes nothing: a library may be cut down. */
+static bool refutes(const struct wc_version_query *q, struct wc_version v) {
+    if (!q->facade || !q->image)
+        return false;
+    struct wc_release_range range = wc_release_bounds(q->image);
+    return is_too_old(&range, v);
 }
 
 /* The strongest first: what the file itself holds, then what stands around it. */
@@ -203,9 +225,7 @@ struct wc_version wc_file_version(const struct wc_version_query *q,
         struct wc_version v = row->read(q);
         v.build = -1; /* of the package, not of cuDNN */
         *source = row->source;
-        /* The ceiling refutes nothing: a library may be cut down. */
-        bool refuted = wc_version_known(q->floor) && wc_version_compare(v, q->floor) < 0;
-        if (v.patch >= 0 && (row->where == INSIDE || !refuted))
+        if (v.patch >= 0 && (row->where == INSIDE || !refutes(q, v)))
             return v;
     }
     *source = WC_version_source_UNKNOWN;

@@ -6,6 +6,7 @@
 
 #include "core/base/reading.h"
 #include "core/elf/elf_image.h"
+#include "core/model/symbols.h"
 #include "core/packages/identify.h"
 
 struct wc_version_query {
@@ -15,7 +16,6 @@ struct wc_version_query {
     struct wc_version package;        /* what its package states; NONE: nothing */
     int32_t major;                    /* by its symbol version, SONAME or name; -1: unknown */
     bool facade;
-    struct wc_version floor, ceiling; /* by its exports; NONE: no bound */
 };
 /* The major that symbol version, SONAME and name tell; -1: none does. */
 int32_t wc_major_by_names(const struct wc_elf_image *image, const char *path);
@@ -23,7 +23,9 @@ int32_t wc_major_by_names(const struct wc_elf_image *image, const char *path);
 struct wc_version wc_file_version(const struct wc_version_query *q, enum wc_version_source *source);
 /* Does another file say so, which may speak of one that was replaced since: a package, a header? */
 bool wc_version_is_claim(enum wc_version_source source);
-/* Could a file of this version export what this one does? */
-bool wc_version_in_bounds(const struct wc_version_query *q, struct wc_version v);
+/* Which releases have and lack what a facade exports and does not. */
+struct wc_release_range wc_release_bounds(const struct wc_elf_image *facade);
+/* Could a file of this version export what one of these bounds does? */
+bool wc_version_in_bounds(const struct wc_release_range *r, struct wc_version v);
 /* CUDNN_MAJOR, CUDNN_MINOR and CUDNN_PATCHLEVEL of a header; NONE: not all there. */
 struct wc_version wc_header_version(struct wc_reading *r, const char *header);

@@ -64,6 +64,8 @@ static void identify(const char *path, bool with_image, bool facade) {
     assert_non_null(scratch);
     memset(&id, 0x5a, sizeof id);
     wc_identify(&tree.files, path, with_image ? &image : NULL, facade, scratch, SCRATCH, &id);
+    if (with_image && facade)
+        wc_identify_bounds(&image, &id);
     free(scratch);
 }
 
@@ -798,8 +800,8 @@ static void long_paths_and_many_packages_fit(void **state) {
 }
 
 static void a_ceiling_holds_for_all_its_patches(void **state) {
-    const struct wc_version_query q = {.floor = {9, 1, 0, -1}, .ceiling = {9, 4, -1, -1}},
-                                  none = {.floor = WC_VERSION_NONE, .ceiling = WC_VERSION_NONE};
+    const struct wc_release_range q = {{9, 1, 0, -1}, {9, 4, -1, -1}},
+                                  none = {WC_VERSION_NONE, WC_VERSION_NONE};
     (void)state;
     assert_false(wc_version_in_bounds(&q, (struct wc_version){9, 0, 9, -1}));
     assert_true(wc_version_in_bounds(&q, (struct wc_version){9, 1, 0, -1}));
