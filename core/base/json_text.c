@@ -56,10 +56,19 @@ void wc_json_add_text(struct wc_json *j, const char *s) {
 }
 
 void wc_json_add_int(struct wc_json *j, int64_t v) {
-    char digits[24];
+    char digits[24], *p = digits + sizeof digits;
+    uint64_t left = v < 0 ? -(uint64_t)v : (uint64_t)v;
 
-    wc_str_format(digits, sizeof digits, "%jd", v);
-    wc_json_add_text(j, v == WC_NULL ? "null" : digits);
+    if (v == WC_NULL) {
+        wc_json_add(j, "null", 4);
+        return;
+    }
+    do
+        *--p = (char)('0' + left % 10);
+    while (left /= 10);
+    if (v < 0)
+        *--p = '-';
+    wc_json_add(j, p, (size_t)(digits + sizeof digits - p));
 }
 
 /* The letter behind a backslash; 0: none. */
@@ -98,9 +107,11 @@ static size_t spell(const char *s, char out[ESCAPE_MAX], size_t *used) {
 
 /* How many bytes of s, at most `most`, are spelled as they are: nearly all. */
 static size_t plain_length(const char *s, size_t most) {
+    static const bool plain[256] = {
+        [' ' ... '!'] = true, ['#' ... '['] = true, [']' ... '~'] = true};
     size_t n = 0;
 
-    while (n < most && s[n] >= 0x20 && s[n] < 0x7F && s[n] != '"' && s[n] != '\\')
+    while (n < most && plain[(unsigned char)s[n]])
         n++;
     return n;
 }

@@ -219,14 +219,11 @@ static size_t measure(const struct wc_record *r, size_t most, int64_t *cut) {
     return j.n;
 }
 
-/* One limit for all values: the longest give first, a path is whole while a list still has more
- * than the path takes. Returns false if nothing fits. */
+/* One limit for all values where they do not fit whole: the longest give first, a path is whole
+ * while a list still has more than the path takes. Returns false if nothing fits. */
 static bool find_limit(const struct wc_record *r, size_t room, size_t *most, int64_t *cut) {
     size_t fits = 0, exceeds = room, middle;
 
-    *most = UNLIMITED;
-    if (measure(r, *most, cut) <= room)
-        return true;
     if (measure(r, 0, cut) > room)
         return false;
     while (exceeds - fits > 1) {
@@ -241,14 +238,25 @@ static bool find_limit(const struct wc_record *r, size_t room, size_t *most, int
     return true;
 }
 
-size_t wc_record_write(const struct wc_record *r, char *out, size_t cap) {
-    struct wc_json j = {out, cap < WC_RECORD_MAX ? cap : WC_RECORD_MAX, 0, 0};
-    size_t most;
-    int64_t cut;
+/* Bytes of the line; more than there is room for: it is not whole. */
+static size_t write_within(const struct wc_record *r, size_t most, int64_t cut, char *out,
+                           size_t room) {
+    struct wc_json j = {out, room, 0, 0};
 
-    if (!known_kind(r->kind) || !find_limit(r, j.cap, &most, &cut))
-        return 0;
     add_head(&j, r, cut);
     add_body(&j, r, most);
     return j.n;
+}
+
+size_t wc_record_write(const struct wc_record *r, char *out, size_t cap) {
+    const size_t room = cap < WC_RECORD_MAX ? cap : WC_RECORD_MAX;
+    size_t most, n;
+    int64_t cut;
+
+    if (!known_kind(r->kind))
+        return 0;
+    n = write_within(r, UNLIMITED, r->cut > 0 ? r->cut : 0, out, room);
+    if (n <= room)
+        return n;
+    return find_limit(r, room, &most, &cut) ? write_within(r, most, cut, out, room) : 0;
 }

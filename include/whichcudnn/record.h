@@ -124,5 +124,6 @@ unsigned wc_enum_value(enum wc_enumeration e, const char *word);
  * The JSON line with its newline. cap at least 1024. Lists and long texts are cut so that it fits
  * into min(cap, WC_RECORD_MAX) and `cut` says by how much. Invalid UTF-8 becomes U+FFFD; control
  * characters are escaped. Returns the bytes written (0: kind unknown); never partial JSON.
+ * Where the line had to be cut, out holds anything behind them, up to cap.
  */
 size_t wc_record_write(const struct wc_record *r, char *out, size_t cap);
