@@ -49,7 +49,8 @@ void failures_emit_request(struct request *r, const char *text) {
     packages_note_failure(r->name, r->caller, text);
     if (searches_emit_failed(r))
         failed_files_in_search(r);
-    if (worth_a_log) /* a host may try thousands of other names */
+    /* A host may try thousands of other names. */
+    if (worth_a_log && !wc_name_is_one_of_many(r->name))
         journal_diagnose();
 }
 

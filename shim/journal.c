@@ -116,7 +116,7 @@ void journal_add(struct wc_record *r) {
     r->tid = self_tid();
     wc_stack_apply(journal_stack(), r);
     calls += r->kind == WC_KIND_call;
-    changed = true;
+    changed = changed || wc_changes_findings(r);
 }
 
 static void add(void *ctx, struct wc_record *r) {
@@ -334,14 +334,17 @@ static void note_finding(const struct wc_finding_record *f, const struct wc_find
         print(f);
 }
 
-static void find(struct wc_findings *out) {
+/* Of the model as it was when it last changed. */
+static struct wc_findings found;
+
+static void find(void) {
     struct wc_buffer_arena scratch;
     void *memory = memory_scratch_diagnose();
-    out->n = 0;
-    if (!memory)
+    if (!changed || !memory)
         return;
+    changed = false;
     wc_buffer_arena_begin(&scratch, memory, SCRATCH_DIAGNOSE);
-    wc_diagnose(journal_stack(), &scratch.arena, out);
+    wc_diagnose(journal_stack(), &scratch.arena, &found);
 }
 
 /* A library that is asked for in vain may be one of several names and copies that the host tries:
@@ -355,31 +358,29 @@ static bool may_be_a_probe(const struct wc_finding_record *f) {
     return wc_str_same(f->id, "library-not-found");
 }
 
-static void note_findings(const struct wc_findings *findings, bool at_end) {
-    for (size_t i = 0; i < findings->n; i++)
-        if (at_end || !may_be_a_probe(&findings->p[i]))
-            note_finding(&findings->p[i], findings);
+static void note_findings(bool at_end) {
+    for (size_t i = 0; i < found.n; i++)
+        if (at_end || !may_be_a_probe(&found.p[i]))
+            note_finding(&found.p[i], &found);
 }
 
 void journal_diagnose(void) {
-    struct wc_findings findings;
     if (!changed || config.off)
         return;
-    changed = false;
-    find(&findings);
-    note_findings(&findings, false);
+    find();
+    note_findings(false);
 }
 
-static void add_summary(const struct wc_findings *findings) {
+static void add_summary(void) {
     static const char *ids[64];
     static char fingerprint[17];
     struct wc_record r;
     struct wc_summary_record *s = &r.u.summary;
     wc_record_begin(&r, WC_KIND_summary);
-    s->verdict = wc_verdict_of(&stack, findings);
+    s->verdict = wc_verdict_of(&stack, &found);
     size_t n = 0;
-    for (; n < findings->n && n < sizeof ids / sizeof *ids; n++)
-        ids[n] = findings->p[n].id;
+    for (; n < found.n && n < sizeof ids / sizeof *ids; n++)
+        ids[n] = found.p[n].id;
     s->findings.p = ids;
     s->findings.n = n;
     s->first_finding = n ? ids[0] : NULL;
@@ -394,7 +395,6 @@ static void add_summary(const struct wc_findings *findings) {
 }
 
 void journal_close(void) {
-    struct wc_findings findings;
     if (!journal_is_open())
         return;
     if (!relevant) {
@@ -402,9 +402,9 @@ void journal_close(void) {
         __atomic_store_n(&open_for, 0, __ATOMIC_RELAXED);
         return;
     }
-    find(&findings);
-    note_findings(&findings, true);
-    add_summary(&findings);
+    find();
+    note_findings(true);
+    add_summary();
     if (!has_first) /* it is empty: there was no room */
         log_remove();
 }
@@ -412,5 +412,6 @@ void journal_close(void) {
 void journal_forget(void) {
     begun = false;
     changed = false;
+    found = (struct wc_findings){NULL, 0, 0};
     journal_stack();
 }

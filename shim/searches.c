@@ -218,15 +218,8 @@ void searches_emit_answered(const struct request *r) {
         emit(r->name, r->caller, r->caller_object, r->number, o, true);
 }
 
-/* A facade asks for each part by four names and most often has to: that with the major alone is
- * told. */
-static bool is_one_of_many(const char *name) {
-    struct wc_name read = wc_name_read(name);
-    return read.kind == WC_NAME_PART && (read.version.major < 0 || read.version.minor >= 0);
-}
-
 bool searches_emit_failed(const struct request *r) {
-    return !is_one_of_many(r->name) &&
+    return !wc_name_is_one_of_many(r->name) &&
            emit(r->name, r->caller, r->caller_object, r->number, NULL, false);
 }
 

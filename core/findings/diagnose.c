@@ -37,6 +37,23 @@ void wc_diagnose(const struct wc_stack *s, struct wc_arena *scratch, struct wc_f
     worst_first(out);
 }
 
+bool wc_changes_findings(const struct wc_record *r) {
+    const struct wc_call_record *call = &r->u.call;
+
+    switch (r->kind) {
+    case WC_KIND_request:
+    case WC_KIND_finding:
+    case WC_KIND_summary:
+        return false;
+    case WC_KIND_call:
+        if (call->phase != WC_phase_AFTER)
+            return wc_wants_gpu(call->function);
+        return (call->status != WC_NULL && call->status != 0) || call->returned_version != WC_NULL;
+    default:
+        return true;
+    }
+}
+
 enum wc_verdict wc_verdict_of(const struct wc_stack *s, const struct wc_findings *f) {
     static const enum wc_verdict worst[] = {[WC_severity_NOTE] = WC_verdict_NOTES,
                                             [WC_severity_WARNING] = WC_verdict_WARNINGS,

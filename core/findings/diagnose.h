@@ -16,6 +16,8 @@ struct wc_findings {
 /* Fills out; all memory comes from scratch (64 KiB suffice for a usual stack). The same stack
  * always gives the same findings in the same order. */
 void wc_diagnose(const struct wc_stack *s, struct wc_arena *scratch, struct wc_findings *out);
+/* May that record have changed them? Not a request, and not a call that begins or went well. */
+bool wc_changes_findings(const struct wc_record *r);
 /* Verdict over findings: OK if there are none; NOTHING_OBSERVED if the stack has no cuDNN, no host
  * and no failure. */
 enum wc_verdict wc_verdict_of(const struct wc_stack *s, const struct wc_findings *f);

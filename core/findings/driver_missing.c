@@ -18,6 +18,12 @@ struct signs {
     bool gpu_wanted;                  /* a call was made that needs a GPU */
 };
 
+/* Its version and the text of a status cuDNN gives without a GPU. */
+bool wc_wants_gpu(const char *function) {
+    return function && !wc_str_starts(function, "cudnnGet") &&
+           !wc_str_ends(function, "VersionCheck");
+}
+
 static struct signs signs_of(const struct wc_stack *s) {
     struct signs signs = {.stub = wc_driver_library(s)};
     char missing[MISSING_NAME];
@@ -39,11 +45,7 @@ static struct signs signs_of(const struct wc_stack *s) {
         }
     }
     WC_EACH(call, s->calls) {
-        const char *function = call->r.function;
-        /* Its version and the text of a status cuDNN gives without a GPU. */
-        if (function && !wc_str_starts(function, "cudnnGet") &&
-            !wc_str_ends(function, "VersionCheck"))
-            signs.gpu_wanted = true;
+        signs.gpu_wanted = signs.gpu_wanted || wc_wants_gpu(call->r.function);
         if (!signs.call && wc_sort_of_call(s, &call->r) == WC_STATUS_NOT_INITIALIZED)
             signs.call = call;
     }

@@ -18,6 +18,9 @@
 #define WC_FINDINGS_MOST 64
 #define WC_HOSTS_MOST 256
 
+/* Does a call of that function need one? */
+bool wc_wants_gpu(const char *function);
+
 struct wc_diagnosis;
 #define FINDING(name, id, severity, title) void wc_find_##name(struct wc_diagnosis *d);
 #include "findings.def"

@@ -25,7 +25,10 @@ static size_t without_hash(const char *stem, size_t n) {
 }
 
 static bool is(const char *s, size_t n, const char *word) {
-    return wc_str_length(word) == n && wc_mem_compare(s, word, n) == 0;
+    size_t i = 0;
+    while (i < n && word[i] == s[i])
+        i++;
+    return i == n && !word[i];
 }
 
 static void keep(struct wc_name *out, enum wc_name_kind kind, const char *part, size_t n) {
@@ -63,6 +66,11 @@ struct wc_name wc_name_read(const char *name) {
     if (read_stem(name, without_hash(name, (size_t)(so - name)), &read) && so[3] == '.')
         wc_version_parse(so + 4, wc_str_length(so + 4), &read.version);
     return read;
+}
+
+bool wc_name_is_one_of_many(const char *name) {
+    struct wc_name read = wc_name_read(name);
+    return read.kind == WC_NAME_PART && (read.version.major < 0 || read.version.minor >= 0);
 }
 
 enum wc_name_kind wc_name_kind_of(const char *name) {

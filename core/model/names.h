@@ -23,6 +23,9 @@ struct wc_name {
 /* name: a path or a bare name (its last element counts); NULL is OTHER. */
 struct wc_name wc_name_read(const char *name);
 enum wc_name_kind wc_name_kind_of(const char *name);
+/* A facade asks for each part by four names and most often has to: of them that with the major
+ * alone is searched for and judged by. Is it one of the others? */
+bool wc_name_is_one_of_many(const char *name);
 /* A library of cuDNN itself, facade or part. */
 bool wc_kind_is_cudnn(enum wc_name_kind kind);
 /* The CUDA major that a CUDA dependency's name tells: 12 in "libcublas.so.12"; -1: it tells none.

@@ -67,8 +67,13 @@ static bool moves_a_cursor(char ch) {
 /* What stands in a sentence gets printed by whoever reads a log: no control characters, whatever
  * it was made of. */
 static void add_visible(struct wc_text *t, const char *text) {
-    for (const char *p = text; *p && !t->cut; p++)
-        wc_text_add_char(t, moves_a_cursor(*p) ? '?' : *p);
+    for (size_t n = 0; *text && !t->cut; text += n + (text[n] != '\0')) {
+        for (n = 0; text[n] && !moves_a_cursor(text[n]); n++)
+            ;
+        wc_text_add_n(t, text, n);
+        if (text[n] && !t->cut)
+            wc_text_add_char(t, '?');
+    }
 }
 
 static const char *harmless(struct wc_case *c, const char *title) {
