@@ -84,6 +84,8 @@ void process_note_object(const struct dl_phdr_info *info) {
 static const char *newest_glibc_version(void) {
     static char newest[16];
     struct wc_elf_image image;
+    if (newest[0])
+        return newest;
     if (!libc_phdr || wc_elf_from_memory(&image, libc_base, libc_phdr, libc_phnum) != WC_ELF_OK)
         return NULL;
     return wc_glibc_release(&image, newest);

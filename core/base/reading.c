@@ -94,9 +94,12 @@ struct pieces {
 
 /* Gives out the whole pieces of the window. *used: where the one begins that its end cuts. */
 static bool pieces_of_window(struct wc_reading *r, size_t n, struct pieces *p, size_t *used) {
+    const char most_often = p->separators[0];
+    const bool others = most_often && p->separators[1];
     *used = 0;
     for (size_t i = 0; i < n; i++) {
-        if (r->window[i] && !wc_str_find_char(p->separators, r->window[i]))
+        const char c = r->window[i];
+        if (c && c != most_often && !(others && wc_str_find_char(p->separators, c)))
             continue;
         r->window[i] = 0;
         if (i > *used && !p->skip && !p->each(p->ctx, r->window + *used))

@@ -54,6 +54,11 @@ void wc_mem_move(void *to, const void *from, size_t n) {
 void wc_mem_set(void *to, int byte, size_t n) {
     unsigned char *d = to;
     uint64_t word = (unsigned char)byte * UINT64_C(0x0101010101010101);
+    for (; n >= 4 * sizeof(wide); n -= 4 * sizeof(wide)) {
+        ((wide *)d)[0] = ((wide *)d)[1] = ((wide *)d)[2] = ((wide *)d)[3] = word;
+        d += 4 * sizeof(wide);
+        OPAQUE(d);
+    }
     for (; n >= sizeof(wide); n -= sizeof(wide)) {
         *(wide *)d = word;
         d += sizeof(wide);
@@ -139,12 +144,11 @@ const char *wc_str_find_char(const char *s, char c) {
 }
 
 const char *wc_str_find_last_char(const char *s, char c) {
-    const char *found = NULL;
-    for (;; s++) {
-        if (*s == c)
-            found = s;
-        if (!*s)
-            return found;
+    for (const char *at = s + wc_str_length(s);; at--) {
+        if (*at == c)
+            return at;
+        if (at == s)
+            return NULL;
     }
 }
 
@@ -243,8 +247,11 @@ static const char *convert(struct wc_text *t, const char *p, struct arguments *a
     } else if (*p == 's' && !wide) {
         const char *s = va_arg(a->list, const char *);
         size_t n = 0;
-        while (s && n < most && s[n])
-            n++;
+        if (s && most == SIZE_MAX)
+            n = wc_str_length(s);
+        else
+            while (s && n < most && s[n])
+                n++;
         wc_text_add_n(t, s, n);
     } else if (*p == 'c' && !wide) {
         wc_text_add_char(t, (char)va_arg(a->list, int));

@@ -5,10 +5,10 @@
 
 bool wc_variable_is_logged(const char *variable) {
 #define LOGGED(name)                                                                               \
-    if (wc_str_starts(variable, name "="))                                                         \
+    if (variable[0] == (name)[0] && wc_str_starts(variable, name "="))                             \
         return true;
 #define LOGGED_ALL(prefix)                                                                         \
-    if (wc_str_starts(variable, prefix))                                                           \
+    if (variable[0] == (prefix)[0] && wc_str_starts(variable, prefix))                             \
         return true;
 #include "logged_variables.def"
 #undef LOGGED

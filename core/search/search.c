@@ -76,6 +76,15 @@ static void emit(struct search *s, const char *path, enum wc_file_state state) {
 
 /* ---- a list of directories ---- */
 
+/* Into s->path. False: it was cut. */
+static bool join(struct search *s, const char *directory, const char *name, size_t n) {
+    struct wc_text t;
+    wc_text_begin(&t, s->path, sizeof s->path);
+    wc_text_add(&t, directory);
+    wc_text_add_n(&t, name, n);
+    return !t.cut;
+}
+
 static bool is_missing(const struct search *s, const char *path, size_t base,
                        const char *const *sub) {
     const struct wc_search_memory *m = s->context->memory;
@@ -143,8 +152,7 @@ static bool leads_nowhere(struct search *s, const char *directory, const char *s
         return false;
     if (before && first_part(before) == n && wc_mem_compare(before, sub, n) == 0)
         return true;
-    if (!wc_str_format(s->path, sizeof s->path, "%s%.*s", directory, (int)n, sub) ||
-        is_missing(s, s->path, 0, NULL))
+    if (!join(s, directory, sub, n) || is_missing(s, s->path, 0, NULL))
         return true;
     if (is_there(s, s->path))
         return false;
@@ -157,7 +165,8 @@ static void try_subdirectory(struct search *s, const char *directory, const char
     struct wc_text t;
     size_t base = wc_str_length(directory);
     wc_text_begin(&t, s->path, sizeof s->path);
-    wc_text_format(&t, "%s%s", directory, sub ? *sub : "");
+    wc_text_add_n(&t, directory, base);
+    wc_text_add(&t, sub ? *sub : "");
     bool missing = is_missing(s, s->path, base, sub);
     wc_text_add(&t, s->name);
     s->candidate.in_subdirectory = sub != NULL;
@@ -176,7 +185,7 @@ static bool is_nowhere(struct search *s, const char *directory) {
         return false;
     if (!known)
         note_missing(s, directory, n, NULL);
-    if (wc_str_format(s->path, sizeof s->path, "%s%s", directory, s->name))
+    if (join(s, directory, s->name, wc_str_length(s->name)))
         emit_missing(s, known);
     return true;
 }
@@ -198,33 +207,37 @@ static void try_directory(struct search *s, const char *directory) {
 }
 
 struct list {
-    const char *directory[WC_SEARCH_LIST]; /* with '/' behind; "" for the working directory */
-    const char *element[WC_SEARCH_LIST];
-    unsigned index[WC_SEARCH_LIST];
-    size_t n;
+    struct listed {
+        const char *directory; /* with '/' behind; "" for the working directory */
+        size_t length;
+        const char *element;
+        unsigned index;
+    } * p;
+    size_t n, room;
 };
 
 static void add_directory(struct search *s, struct list *l, const char *p, const char *element,
                           unsigned index) {
+    struct wc_text t;
     size_t n = wc_str_length(p);
     while (n > 1 && p[n - 1] == '/')
         n--;
-    wc_str_format(s->path, sizeof s->path, "%.*s%s", (int)n, p, n && p[n - 1] != '/' ? "/" : "");
+    wc_text_begin(&t, s->path, sizeof s->path);
+    wc_text_add_n(&t, p, n);
+    if (n && p[n - 1] != '/')
+        wc_text_add_char(&t, '/');
     for (size_t i = 0; i < l->n; i++)
-        if (wc_str_compare(l->directory[i], s->path) == 0)
+        if (l->p[i].length == t.n && wc_mem_compare(l->p[i].directory, t.p, t.n) == 0)
             return;
-    char *kept = wc_arena_string(&s->memory.arena, s->path);
-    if (!kept)
-        return;
-    l->directory[l->n] = kept;
-    l->element[l->n] = element;
-    l->index[l->n++] = index;
+    char *kept = wc_arena_string_n(&s->memory.arena, t.p, t.n);
+    if (kept)
+        l->p[l->n++] = (struct listed){kept, t.n, element, index};
 }
 
 static void split(struct search *s, struct list *l, const char *text, const char *separators,
                   const struct wc_search_object *of, const char *origin) {
     unsigned index = 0;
-    for (const char *p = text; p && l->n < WC_SEARCH_LIST; index++) {
+    for (const char *p = text; p && l->n < l->room; index++) {
         size_t n = 0;
         while (p[n] && !wc_str_find_char(separators, p[n]))
             n++;
@@ -239,21 +252,22 @@ static void split(struct search *s, struct list *l, const char *text, const char
 static void try_list(struct search *s, enum wc_search_rule rule, const char *text,
                      const char *separators, const struct wc_search_object *of,
                      const char *origin) {
-    struct list *l;
+    struct list l = {.room = 1};
     size_t used = s->memory.used;
     if (!text || !text[0] || s->over)
         return;
-    l = wc_arena_take(&s->memory.arena, sizeof *l);
-    if (!l)
+    for (const char *p = text; *p && l.room < WC_SEARCH_LIST; p++)
+        l.room += wc_str_find_char(separators, *p) != NULL;
+    l.p = wc_arena_take(&s->memory.arena, l.room * sizeof *l.p);
+    if (!l.p)
         return;
-    l->n = 0;
-    split(s, l, text, separators, of, origin);
+    split(s, &l, text, separators, of, origin);
     s->candidate.rule = rule;
     s->candidate.of = of;
-    for (size_t i = 0; i < l->n && !s->over; i++) {
-        s->candidate.element = l->element[i];
-        s->candidate.index = l->index[i];
-        try_directory(s, l->directory[i]);
+    for (size_t i = 0; i < l.n && !s->over; i++) {
+        s->candidate.element = l.p[i].element;
+        s->candidate.index = l.p[i].index;
+        try_directory(s, l.p[i].directory);
     }
     s->candidate.of = NULL;
     s->candidate.element = NULL;

@@ -41,9 +41,11 @@ bool wc_search_expand(const struct wc_search_context *context, const char *origi
                 wc_text_add(&t, tokens[k].value);
             from_origin = from_origin || (length && k == 0);
         }
-        if (!length)
-            wc_text_add_char(&t, text[i]);
-        i += length ? length + 1 : 1;
+        size_t plain = length ? 0 : 1; /* what follows as it stands */
+        while (plain && i + plain < n && text[i + plain] != '$')
+            plain++;
+        wc_text_add_n(&t, text + i, plain);
+        i += length ? length + 1 : plain;
     }
     bool restricted = from_origin && context->secure && of_program;
     return !t.cut && (!restricted || is_trusted(context, to));
