@@ -99,15 +99,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         text[i] = at <= n ? texts + at : "";
         at += strlen(text[i]) + 1;
     }
+    struct piecewise origins = {.left = 0};
+    piecewise_begin(&origins, 64 << 10);
     struct wc_arena none = {more, NULL};
     struct wc_search_memory memory = {&none, NULL};
     struct wc_search_object program = {
         .path = "/opt/program", .origin = "/opt", .rpath = text[2], .is_program = true};
-    struct wc_search_object caller = {.path = "/opt/lib/host.so",
-                                      .origin = "/opt/lib",
-                                      .rpath = text[1][0] ? text[1] : NULL,
-                                      .runpath = size & 1 && text[2][0] ? text[2] : NULL,
-                                      .loaded_by = &program};
+    struct wc_search_object caller = {
+        .path = "/opt/lib/host.so",
+        .origin = wc_search_origin(&origins.arena, size & 16 ? text[1] : "/opt/lib/host.so",
+                                   size & 32 ? "/opt" : NULL),
+        .rpath = text[1][0] ? text[1] : NULL,
+        .runpath = size & 1 && text[2][0] ? text[2] : NULL,
+        .loaded_by = &program};
     const struct wc_search_object *const loaded[] = {&program, NULL};
     struct wc_search_context library_cache = {.files = &files,
                                               .library_path = text[3],
@@ -131,6 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const char *const roots[] = {text[1], NULL};
     const struct wc_search_roots places_of = {roots, roots, roots};
     wc_search_places(&files, &places_of, text[0], path, see_place, &places);
+    piecewise_end(&origins);
     free(texts);
     free(path);
     free(cache);

@@ -78,14 +78,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct wc_identity id;
     enum wc_version_source source;
     wc_reading_begin(&r, &files, scratch, SCRATCH);
-    struct wc_version_query q = {&r,
-                                 path,
-                                 good ? &e : NULL,
-                                 WC_VERSION_NONE,
-                                 wc_major_by_names(good ? &e : NULL, path),
-                                 how & 16,
-                                 WC_VERSION_NONE,
-                                 WC_VERSION_NONE};
+    struct wc_version_query q = {
+        &r,      path, good ? &e : NULL, WC_VERSION_NONE, wc_major_by_names(good ? &e : NULL, path),
+        how & 16};
     struct wc_version v = wc_file_version(&q, &source);
     check(v, source != WC_version_source_UNKNOWN, q.major);
     wc_identify(&files, path, good ? &e : NULL, how & 16, scratch, SCRATCH, &id);
