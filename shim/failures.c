@@ -51,7 +51,7 @@ void failures_emit_request(struct request *r, const char *text) {
         failed_files_in_search(r);
     /* A host may try thousands of other names. */
     if (worth_a_log && !wc_name_is_one_of_many(r->name))
-        journal_diagnose();
+        journal_diagnose_if_due();
 }
 
 void failures_emit_lookup(const char *function, const char *caller, int64_t caller_object,
@@ -70,5 +70,5 @@ void failures_emit_lookup(const char *function, const char *caller, int64_t call
     f->text = text;
     f->inferred = !text;
     journal_add(&record);
-    journal_diagnose();
+    journal_diagnose_if_due();
 }

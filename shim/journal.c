@@ -14,7 +14,9 @@
 #include "sys.h"
 
 static struct wc_stack stack;
-static bool begun, relevant, changed;
+static bool begun, relevant;
+static int64_t applied,
+    judged; /* records that may change what is found, all and at the last look */
 /* Process (self.h) whose log is open, 0: none. Also read without the lock: changed atomically. */
 static unsigned open_for;
 static unsigned opened_by; /* whose log is open, or was before a fork */
@@ -116,7 +118,7 @@ void journal_add(struct wc_record *r) {
     r->tid = self_tid();
     wc_stack_apply(journal_stack(), r);
     calls += r->kind == WC_KIND_call;
-    changed = changed || wc_changes_findings(r);
+    applied += wc_changes_findings(r);
 }
 
 static void add(void *ctx, struct wc_record *r) {
@@ -340,9 +342,9 @@ static struct wc_findings found;
 static void find(void) {
     struct wc_buffer_arena scratch;
     void *memory = memory_scratch_diagnose();
-    if (!changed || !memory)
+    if (applied == judged || !memory)
         return;
-    changed = false;
+    judged = applied;
     wc_buffer_arena_begin(&scratch, memory, SCRATCH_DIAGNOSE);
     wc_diagnose(journal_stack(), &scratch.arena, &found);
 }
@@ -365,10 +367,17 @@ static void note_findings(bool at_end) {
 }
 
 void journal_diagnose(void) {
-    if (!changed || config.off)
+    if (applied == judged || config.off)
         return;
     find();
     note_findings(false);
+}
+
+/* All that is known is judged anew each time. Of much, one record more rarely changes anything. */
+#define EACH_JUDGED 64
+void journal_diagnose_if_due(void) {
+    if (applied <= EACH_JUDGED || applied - judged >= judged / 8)
+        journal_diagnose();
 }
 
 static void add_summary(void) {
@@ -411,7 +420,7 @@ void journal_close(void) {
 
 void journal_forget(void) {
     begun = false;
-    changed = false;
+    applied = judged = 0;
     found = (struct wc_findings){NULL, 0, 0};
     journal_stack();
 }

@@ -34,6 +34,8 @@ void journal_unobserved(const char *what, const char *why, const char *path);
 
 /* Runs diagnose() if the model changed since, and writes the findings that are new or changed. */
 void journal_diagnose(void);
+/* The same once enough has changed: at each record of few, at an eighth more of many. */
+void journal_diagnose_if_due(void);
 /* At a normal end: the summary. */
 void journal_close(void);
 /* The model may be half changed (a fork in the middle): begin anew. */

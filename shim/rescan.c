@@ -353,7 +353,7 @@ static void attend(const struct walk *w) {
     for (size_t i = 0; (o = objects_get(i)); i++)
         if (o->is_host && o->mapped)
             slots_emit(o);
-    journal_diagnose();
+    journal_diagnose_if_due();
 }
 
 static bool has_hosts(void) {

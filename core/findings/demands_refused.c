@@ -24,11 +24,13 @@ static void demands_of(struct wc_case *c, const struct wc_judgement *j, bool ref
 
     WC_EACH(demand, c->d->s->demands) {
         const struct wc_demand_record *r = &demand->r;
+        if (!wc_is_demand_by(demand, j->host))
+            continue;
         enum wc_fit fit = wc_demand_fit(r, runtime, wc_own_range(j->library));
         const char *rule = NULL;
         enum wc_rule known = wc_rule_from_name(r->compatibility_rule);
         struct wc_version pin;
-        if (!wc_is_demand_by(demand, j->host) || wc_refuses(fit) != refused)
+        if (wc_refuses(fit) != refused)
             continue;
         if (r->compatibility_rule)
             rule = wc_format(c, "rule %s", wc_format_name(c, r->compatibility_rule));
@@ -96,10 +98,13 @@ static void got(struct wc_case *c, const struct wc_judgement *j) {
     wc_case_own_search(c, wc_own_search_of(s, j->host, j->library));
     demands_of(c, j, true);
     demands_of(c, j, false);
-    WC_EACH(allows, s->demands)
+    WC_EACH(allows, s->demands) {
+        if (!wc_is_demand_by(allows, j->host))
+            continue;
         WC_EACH(refuses, s->demands)
-            if (wc_is_demand_by(allows, j->host) && wc_is_demand_by(refuses, j->host))
+            if (wc_is_demand_by(refuses, j->host))
                 contradiction(c, &allows->r, &refuses->r);
+    }
     WC_EACH(o, c->d->judged)
         if (o->reported_elsewhere && o->library == j->library && o->fit == j->fit &&
             wc_str_same(o->strongest->r.source, j->strongest->r.source))

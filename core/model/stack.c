@@ -62,6 +62,85 @@ static bool same_file(const void *older, const void *newer) {
     return a->request == b->request && wc_str_same(a->path, b->path);
 }
 
+static bool same_unobserved(const void *older, const void *newer) {
+    const struct wc_unobserved_record *a = older, *b = newer;
+    return wc_str_same(a->what, b->what) && wc_str_same(a->path, b->path);
+}
+
+/* ---- what a thing is known by: whatever is the same has one of these hashes in common ---- */
+
+struct keys {
+    uint32_t p[2];
+    size_t n;
+};
+
+static uint64_t add_number(uint64_t hash, int64_t number) {
+    hash = (hash ^ (uint64_t)number) * 0x9E3779B97F4A7C15U;
+    return hash ^ hash >> 32;
+}
+
+static uint64_t add_string(uint64_t hash, const char *text) {
+    for (; text && *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001B3U;
+    return add_number(hash, text != NULL);
+}
+
+static uint64_t add_thing(uint64_t hash, int64_t object, const char *path) {
+    hash = add_number(hash, object);
+    return object == WC_NULL ? add_string(hash, path) : hash;
+}
+
+static void add_key(struct keys *to, uint64_t hash) {
+    to->p[to->n++] = (uint32_t)(hash ^ hash >> 32);
+}
+
+static void object_keys(const void *record, struct keys *to) {
+    const struct wc_object_record *r = record;
+    add_key(to, add_number(0, r->object));
+}
+
+static void search_keys(const void *record, struct keys *to) {
+    const struct wc_search_record *r = record;
+    add_key(to, add_number(0, r->search));
+}
+
+static void package_keys(const void *record, struct keys *to) {
+    const struct wc_package_record *r = record;
+    add_key(to, add_string(add_string(0, r->package), r->prefix));
+}
+
+static void demand_keys(const void *record, struct keys *to) {
+    const struct wc_demand_record *r = record;
+    uint64_t what = add_string(add_number(0, r->demand_kind), r->source);
+    if (r->host != WC_NULL)
+        add_key(to, add_number(what, r->host));
+    add_key(to, add_string(what, r->host_path));
+}
+
+static void binding_keys(const void *record, struct keys *to) {
+    const struct wc_binding_record *r = record;
+    uint64_t host = add_thing(add_number(0, r->how), r->host, r->host_path);
+    add_key(to, add_thing(host, r->target, r->target_path));
+}
+
+static void failure_keys(const void *record, struct keys *to) {
+    const struct wc_failure_record *r = record;
+    uint64_t what = add_string(add_string(add_number(0, r->operation), r->name), r->function);
+    if (r->request != WC_NULL)
+        add_key(to, add_number(what, r->request));
+    add_key(to, add_thing(add_string(what, r->text), r->caller_object, r->caller));
+}
+
+static void file_keys(const void *record, struct keys *to) {
+    const struct wc_file_record *r = record;
+    add_key(to, add_string(add_number(0, r->request), r->path));
+}
+
+static void unobserved_keys(const void *record, struct keys *to) {
+    const struct wc_unobserved_record *r = record;
+    add_key(to, add_string(add_string(0, r->what), r->path));
+}
+
 /* ---- lists ---- */
 
 /* What each list is, and how each of its entries begins. */
@@ -75,31 +154,103 @@ struct head {
 
 static const struct listed {
     size_t list, entry, record, record_size; /* where its list is in a stack; sizes */
-    bool (*same)(const void *older,
-                 const void *newer); /* NULL: each record is a thing of its own */
+    bool (*same)(const void *older, const void *newer);
+    void (*keys)(const void *record, struct keys *to); /* NULL: it is never asked for */
+    bool anew;                                         /* each record is a thing of its own */
 } listed[WC_KINDS] = {
-#define LISTED(kind, type, list, same)                                                             \
-    [WC_KIND_##kind] = {offsetof(struct wc_stack, list), sizeof(struct type),                      \
-                        offsetof(struct type, r), sizeof(struct wc_##kind##_record), same}
-    LISTED(object, wc_object, objects, same_object),
-    LISTED(package, wc_package, packages, same_package),
-    LISTED(demand, wc_demand, demands, same_demand),
-    LISTED(binding, wc_binding, bindings, same_binding),
-    LISTED(failure, wc_failure, failures, same_failure),
-    LISTED(search, wc_searched, searches, same_search),
-    LISTED(candidate, wc_candidate, candidates, NULL),
-    LISTED(file, wc_file, files, same_file),
-    LISTED(call, wc_call, calls, NULL),
-    LISTED(unobserved, wc_unobserved, unobserved, NULL),
-    LISTED(finding, wc_noted_finding, findings, NULL),
+#define LISTED(kind, type, list, same, keys, anew)                                                 \
+    [WC_KIND_##kind] = {offsetof(struct wc_stack, list),                                           \
+                        sizeof(struct type),                                                       \
+                        offsetof(struct type, r),                                                  \
+                        sizeof(struct wc_##kind##_record),                                         \
+                        same,                                                                      \
+                        keys,                                                                      \
+                        anew}
+    LISTED(object, wc_object, objects, same_object, object_keys, false),
+    LISTED(package, wc_package, packages, same_package, package_keys, false),
+    LISTED(demand, wc_demand, demands, same_demand, demand_keys, false),
+    LISTED(binding, wc_binding, bindings, same_binding, binding_keys, false),
+    LISTED(failure, wc_failure, failures, same_failure, failure_keys, false),
+    LISTED(search, wc_searched, searches, same_search, search_keys, false),
+    LISTED(candidate, wc_candidate, candidates, NULL, NULL, true),
+    LISTED(file, wc_file, files, same_file, file_keys, false),
+    LISTED(call, wc_call, calls, NULL, NULL, true),
+    LISTED(unobserved, wc_unobserved, unobserved, same_unobserved, unobserved_keys, true),
+    LISTED(finding, wc_noted_finding, findings, NULL, NULL, true),
 };
 
-/* The entry of the thing that a record tells of; NULL: it is told of for the first time. */
-static void *find_entry(const struct list *list, const struct listed *l, const void *record) {
-    for (size_t i = 0; l->same && i < list->n; i++)
-        if (l->same(list->p + i * l->entry + l->record, record))
-            return list->p + i * l->entry;
-    return NULL;
+static const struct list *list_of(const struct wc_stack *s, enum wc_kind kind) {
+    return (const struct list *)(const void *)((const char *)s + listed[kind].list);
+}
+
+/* A log may tell of one thing in ever new ways: what it was known by stays in the index. */
+#define PLACES_MOST (8 * WC_STACK_MOST)
+
+static void put(struct wc_stack_index *x, struct wc_stack_place new) {
+    size_t at = new.hash &(x->room - 1);
+    for (; x->p[at].entry; at = (at + 1) & (x->room - 1))
+        if (x->p[at].hash == new.hash && x->p[at].entry == new.entry)
+            return;
+    x->p[at] = new;
+    x->n++;
+}
+
+static bool make_room(struct wc_stack *s, struct wc_stack_index *x) {
+    struct wc_stack_index bigger = {.room = x->room ? x->room * 2 : 16};
+    if (x->n < x->room / 2)
+        return true;
+    if (bigger.room > PLACES_MOST ||
+        !(bigger.p = wc_arena_take(s->arena, bigger.room * sizeof *bigger.p)))
+        return false;
+    for (size_t i = 0; i < x->room; i++)
+        if (x->p[i].entry)
+            put(&bigger, x->p[i]);
+    *x = bigger;
+    return true;
+}
+
+/* A thing may be known by more than before, but what it was known by stays. */
+static void note_keys(struct wc_stack *s, enum wc_kind kind, size_t entry, const void *record) {
+    struct wc_stack_index *x = &s->index[kind];
+    struct keys keys = {.n = 0};
+    if (!listed[kind].keys)
+        return;
+    listed[kind].keys(record, &keys);
+    for (size_t i = 0; i < keys.n && !x->lost; i++) {
+        x->lost = !make_room(s, x);
+        if (!x->lost)
+            put(x, (struct wc_stack_place){keys.p[i], (uint32_t)entry + 1});
+    }
+}
+
+static size_t find_in_index(const struct wc_stack *s, enum wc_kind kind, const void *record) {
+    const struct wc_stack_index *x = &s->index[kind];
+    const struct listed *l = &listed[kind];
+    const struct list *list = list_of(s, kind);
+    struct keys keys = {.n = 0};
+    size_t first = list->n;
+    l->keys(record, &keys);
+    for (size_t i = 0; x->n && i < keys.n; i++)
+        for (size_t at = keys.p[i] & (x->room - 1); x->p[at].entry; at = (at + 1) & (x->room - 1)) {
+            size_t entry = x->p[at].entry - 1;
+            if (x->p[at].hash == keys.p[i] && entry < first &&
+                l->same(list->p + entry * l->entry + l->record, record))
+                first = entry;
+        }
+    return first;
+}
+
+/* The first entry of the thing that a record tells of; NULL: there is none yet. */
+static void *find_entry(const struct wc_stack *s, enum wc_kind kind, const void *record) {
+    const struct listed *l = &listed[kind];
+    const struct list *list = list_of(s, kind);
+    size_t i = 0;
+    if (!s->index[kind].lost)
+        i = find_in_index(s, kind, record);
+    else
+        while (i < list->n && !l->same(list->p + i * l->entry + l->record, record))
+            i++;
+    return i < list->n ? list->p + i * l->entry : NULL;
 }
 
 /* Only functions that were not told before can add to the count. A log may name any number. */
@@ -133,7 +284,7 @@ static bool apply_listed(struct wc_stack *s, const struct wc_record *r) {
     const struct listed *l = &listed[r->kind];
     struct list *list = (struct list *)(void *)((char *)s + l->list);
     struct wc_record copy = *r;
-    char *old = find_entry(list, l, &r->u);
+    char *old = l->anew ? NULL : find_entry(s, r->kind, &r->u);
     void *entry, *record = old ? old + l->record : NULL;
 
     add_older(&copy, record);
@@ -145,6 +296,7 @@ static bool apply_listed(struct wc_stack *s, const struct wc_record *r) {
     list->n += !old;
     wc_mem_copy((char *)entry + l->record, &copy.u, l->record_size);
     *(struct head *)entry = (struct head){r->seq, r->tid, r->time};
+    note_keys(s, r->kind, (size_t)((char *)entry - list->p) / l->entry, &copy.u);
     if (r->kind == WC_KIND_object) {
         struct wc_object *o = entry;
         o->version = wc_version_of(o->r.version);
@@ -202,11 +354,15 @@ bool wc_stack_apply(struct wc_stack *s, const struct wc_record *r) {
 }
 
 const struct wc_object *wc_stack_object(const struct wc_stack *s, int64_t object) {
-    return object == WC_NULL ? NULL : WC_FIRST(o, s->objects, o->r.object == object);
+    const struct wc_object_record known = {.object = object};
+
+    return object == WC_NULL ? NULL : find_entry(s, WC_KIND_object, &known);
 }
 
 bool wc_stack_has_unobserved(const struct wc_stack *s, const char *what, const char *path) {
-    return WC_ANY(u, s->unobserved, wc_str_same(u->r.what, what) && wc_str_same(u->r.path, path));
+    const struct wc_unobserved_record told = {.what = what, .path = path};
+
+    return find_entry(s, WC_KIND_unobserved, &told) != NULL;
 }
 
 static const char *real_path_of(const struct wc_object *o) {

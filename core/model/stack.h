@@ -33,6 +33,15 @@ WC_TOLD(wc_noted_finding, finding); /* as given live; not input of diagnose() */
         size_t n, room;                                                                            \
     } name
 
+/* Which entry of a list tells of a thing, by hashes of what it is known by. */
+struct wc_stack_index {
+    struct wc_stack_place {
+        uint32_t hash, entry; /* its number + 1, 0: free */
+    } * p;
+    size_t n, room;
+    bool lost; /* there was no memory for it: the list is searched */
+};
+
 #define WC_STACK_SEEN 128
 
 struct wc_stack {
@@ -56,6 +65,7 @@ struct wc_stack {
     WC_LIST(wc_call, calls);
     WC_LIST(wc_unobserved, unobserved);
     WC_LIST(wc_noted_finding, findings);
+    struct wc_stack_index index[WC_KINDS];
     int64_t requests; /* request records applied */
     int64_t dropped;  /* facts that found no memory, or more than the limits below */
 };

@@ -41,7 +41,7 @@ bool journal_is_open(void) {
 void journal_open_relevant(void) {
     journal.open = true;
 }
-void journal_diagnose(void) {
+void journal_diagnose_if_due(void) {
     journal.diagnoses++;
 }
 void journal_add(struct wc_record *r) {

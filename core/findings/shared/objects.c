@@ -23,7 +23,8 @@ bool wc_means(const struct wc_object *o, int64_t object, const char *path) {
 }
 
 const struct wc_object *wc_object_of(const struct wc_stack *s, int64_t object, const char *path) {
-    return WC_FIRST(o, s->objects, wc_means(o, object, path));
+    return object != WC_NULL ? wc_stack_object(s, object)
+                             : WC_FIRST(o, s->objects, wc_means(o, object, path));
 }
 
 const struct wc_object *wc_caller_of(const struct wc_stack *s, const struct wc_failure *f) {
