@@ -165,20 +165,36 @@ static uint16_t machine(const struct wc_elf_image *e) {
     return e->machine ? e->machine : own;
 }
 
-struct wc_version wc_version_in_names(const struct wc_elf_image *e, int32_t major) {
+static bool has_format(const struct wc_elf_image *e) {
     static const char format[] = "%s.%d.%d.%d";
+    uint64_t behind_code = e->fini, at = 0;
+    return wc_elf_find_bytes(e, format, sizeof format, &behind_code, MOST_CODE) ||
+           wc_elf_find_bytes(e, format, sizeof format, &at, MOST_CODE);
+}
+
+static void look_in_code(const struct wc_elf_image *e, const unsigned char *p, uint64_t n,
+                         int32_t major, struct found *f) {
+    if (!wc_elf_fetched(e, p, n))
+        return;
+    if (machine(e) == EM_X86_64)
+        names_x86_64(p, n, major, f);
+    else if (machine(e) == EM_AARCH64)
+        names_aarch64(p, n, major, f);
+}
+
+/* All releases seen have their code between .init and .fini, in a segment with much else. */
+struct wc_version wc_version_in_names(const struct wc_elf_image *e, int32_t major) {
     struct found f = {.any = false};
-    uint64_t at = 0;
-    if (!wc_elf_find_bytes(e, format, sizeof format, &at, MOST_CODE))
+    const unsigned char *code = wc_elf_bytes(e, e->init);
+    if (!has_format(e))
         return WC_VERSION_NONE;
-    for (size_t i = 0; i < e->loads; i++) {
+    if (code && e->init < e->fini && e->fini - e->init <= wc_elf_room(e, e->init) &&
+        e->fini - e->init <= MOST_CODE)
+        look_in_code(e, code, e->fini - e->init, major, &f);
+    for (size_t i = 0; i < e->loads && !f.any; i++) {
         uint64_t n = e->load[i].readable < MOST_CODE ? e->load[i].readable : MOST_CODE;
-        if (!(e->load[i].flags & PF_X) || !wc_elf_fetched(e, e->load[i].at, n))
-            continue;
-        if (machine(e) == EM_X86_64)
-            names_x86_64(e->load[i].at, n, major, &f);
-        else if (machine(e) == EM_AARCH64)
-            names_aarch64(e->load[i].at, n, major, &f);
+        if (e->load[i].flags & PF_X)
+            look_in_code(e, e->load[i].at, n, major, &f);
     }
     return agreed(&f);
 }

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "core/elf/elf_image.h"
+#include "core/elf/elf_inside.h"
 #include "support_elf.h"
 #include "support_seed.h"
 
@@ -624,6 +624,25 @@ static void definitions_are_found_by_their_system_v_hash(void **state) {
     assert_false(wc_elf_find_defined(&e, "cudnnSomeFunction_v", &s));
 }
 
+static void a_byte_is_found_wherever_it_is(void **state) {
+    unsigned char bytes[300];
+    (void)state;
+    for (int turn = 0; turn < FLIPS; turn++) {
+        size_t n = (size_t)rand() % sizeof bytes, i = (size_t)rand() % (n + 1);
+        unsigned char byte = (unsigned char)rand();
+        memset(bytes, byte ^ (1 << rand() % 8), sizeof bytes);
+        size_t first = n;
+        for (int hits = rand() % 3; n && hits > 0; hits--) {
+            size_t at = (size_t)rand() % n;
+            bytes[at] = byte;
+            first = at >= i && at < first ? at : first;
+        }
+        uint64_t found = wc_elf_skip_to(bytes, i, n, byte);
+        assert_in_range(found, i, first);
+        assert_true(found == first || n - found < 8);
+    }
+}
+
 int main(void) {
     seed_draws();
     const struct CMUnitTest tests[] = {
@@ -644,6 +663,7 @@ int main(void) {
         cmocka_unit_test(own_objects_agree_with_their_files),
         cmocka_unit_test(definitions_are_those_that_dlsym_finds),
         cmocka_unit_test(definitions_are_found_by_their_system_v_hash),
+        cmocka_unit_test(a_byte_is_found_wherever_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -182,6 +182,11 @@ static void a_facade_tells_by_the_names_it_makes(void **state) {
         facade_with(code, n, "%s.%d.%d.%d");
         identify("/opt/lib/libcudnn.so.9", true, true);
         assert_version(text, WC_version_source_ASKED_NAMES);
+        /* Between .init and .fini, as it is, or elsewhere, with one text behind or before it. */
+        image.init = image.load[0].vaddr;
+        image.fini = image.init + (uint64_t)rand() % image.load[0].readable;
+        identify("/opt/lib/libcudnn.so.9", true, true);
+        assert_version(text, WC_version_source_ASKED_NAMES);
         identify("/opt/lib/libcudnn_x.so.9", true, false);
         assert_version("unknown", WC_version_source_UNKNOWN);
         facade_with(code, n, "%s.%d.%d.%u");
