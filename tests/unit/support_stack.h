@@ -101,10 +101,40 @@ __attribute__((unused)) static struct scene *new_scene(void) {
     return s;
 }
 
+struct judged {
+    unsigned char scratch[64 << 10];
+    struct wc_buffer_arena memory;
+    struct wc_findings found;
+};
+
+static void judge(struct judged *j, const struct scene *s) {
+    wc_buffer_arena_begin(&j->memory, j->scratch, sizeof j->scratch);
+    wc_diagnose(&s->stack, &j->memory.arena, &j->found);
+}
+
+static void assert_same_findings(const struct wc_findings *a, const struct wc_findings *b) {
+    assert_int_equal(a->n, b->n);
+    for (size_t i = 0; i < a->n; i++) {
+        assert_string_equal(a->p[i].title, b->p[i].title);
+        assert_int_equal(a->p[i].severity, b->p[i].severity);
+        assert_int_equal(a->p[i].facts.n, b->p[i].facts.n);
+        for (size_t k = 0; k < a->p[i].facts.n; k++)
+            assert_string_equal(a->p[i].facts.p[k].value, b->p[i].facts.p[k].value);
+    }
+}
+
 __attribute__((unused)) static void apply(struct scene *s, struct wc_record *r) {
+    static struct judged before, after;
+    bool changes = wc_changes_findings(r);
     r->seq = ++s->seq;
     r->pid = r->tid = 4711;
+    if (!changes)
+        judge(&before, s);
     assert_true(wc_stack_apply(&s->stack, r));
+    if (changes)
+        return;
+    judge(&after, s);
+    assert_same_findings(&before.found, &after.found);
 }
 
 __attribute__((unused)) static struct wc_record begin(enum wc_kind kind) {

@@ -19,6 +19,30 @@ static struct program sound(int major, const char *driver, int64_t gpus) {
     return p;
 }
 
+/* The shim judges anew only then; that nothing else matters is asserted for each record of a scene.
+ */
+static void few_records_matter(void **state) {
+    struct wc_record r = begin(WC_KIND_object);
+    (void)state;
+    assert_true(wc_changes_findings(&r));
+    r = begin(WC_KIND_request);
+    assert_false(wc_changes_findings(&r));
+    r = begin(WC_KIND_call);
+    r.u.call.phase = WC_phase_BEFORE;
+    r.u.call.function = "cudnnGetVersion";
+    assert_false(wc_changes_findings(&r));
+    r.u.call.function = "cudnnCreate";
+    assert_true(wc_changes_findings(&r));
+    r.u.call.phase = WC_phase_AFTER;
+    r.u.call.status = 0;
+    assert_false(wc_changes_findings(&r));
+    r.u.call.status = 1;
+    assert_true(wc_changes_findings(&r));
+    r.u.call.status = WC_NULL;
+    r.u.call.returned_version = 90100;
+    assert_true(wc_changes_findings(&r));
+}
+
 static int not_initialized(int major) {
     return major < 9 ? 1 : 1001;
 }
@@ -213,6 +237,7 @@ static void nothing_is_neither_good_nor_bad(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(few_records_matter),
         cmocka_unit_test(create_fails_for_want_of_a_driver),
         cmocka_unit_test(with_a_driver_a_failed_create_stands_alone),
         cmocka_unit_test(a_request_for_libcuda_that_failed),
