@@ -20,6 +20,14 @@ static void add_variable(void *count, const char *variable) {
         variables[(*n)++] = variable;
 }
 
+/* As the process began: they stay. */
+static const char *const *logged_variables(void) {
+    size_t n = 0;
+    if (!variables[0])
+        config_each_logged(add_variable, &n);
+    return variables;
+}
+
 static const struct utsname *kernel(void) {
     static struct utsname names;
     if (!names.release[0])
@@ -40,14 +48,12 @@ void process_describe(struct wc_process *out) {
     static char executable[SYS_PATH], directory[SYS_PATH], arguments[8192];
     int parent = sys_getppid();
     size_t n = 0;
-    config_each_logged(add_variable, &n);
-    variables[n] = NULL;
     *out = (struct wc_process){.node = wc_str_or_null(kernel()->nodename),
                                .start_ticks = start_ticks(),
                                .parent_pid = parent < 0 ? WC_NULL : parent,
                                .arguments = arguments,
                                .all_arguments = config.whole_arguments,
-                               .environment = variables,
+                               .environment = logged_variables(),
                                .shim_version = WHICHCUDNN_VERSION,
                                .shim_path = wc_str_or_null(shim_path),
                                .eager = process_is_eager(),

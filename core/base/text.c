@@ -88,8 +88,14 @@ int wc_mem_compare(const void *a, const void *b, size_t n) {
 
 size_t wc_str_length(const char *s) {
     const char *end = s;
-    while (*end) {
-        end++;
+    while (end[0]) {
+        if (!end[1])
+            return (size_t)(end - s) + 1;
+        if (!end[2])
+            return (size_t)(end - s) + 2;
+        if (!end[3])
+            return (size_t)(end - s) + 3;
+        end += 4;
         OPAQUE(end);
     }
     return (size_t)(end - s);

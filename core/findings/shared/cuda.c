@@ -11,11 +11,14 @@ enum way { NEEDED, ASKED, PACKAGE, WAYS };
 static const char *const sources[WAYS] = {"DT_NEEDED", "names it asked for", "package"};
 
 int32_t wc_cuda_of(const struct wc_object *o) {
-    int32_t cuda = wc_name_cuda(o->r.soname);
+    int32_t cuda;
 
+    if (o->r.role != WC_role_CUDA_DEPENDENCY || !o->r.mapped)
+        return -1;
+    cuda = wc_name_cuda(o->r.soname);
     if (cuda < 0)
         cuda = wc_name_cuda(o->r.path);
-    return o->r.role == WC_role_CUDA_DEPENDENCY && o->r.mapped && cuda > 0 ? cuda : -1;
+    return cuda > 0 ? cuda : -1;
 }
 
 int32_t wc_cuda_of_dependencies(const struct wc_stack *s) {
