@@ -33,19 +33,22 @@ setup() { work=$BATS_TEST_TMPDIR logs=$BATS_TEST_TMPDIR/logs limit=900; }
     all_forks forks_alike 2000
 }
 
-# Where the loader maps and unmaps, no child of any program is safe: as many hang bare.
+# Where the loader maps and unmaps, no child of any program is safe. How many hang bare goes from 3
+# to 30 of 300, as the machine is busy: so pairs of runs are compared, and of 12 pairs of equal ones
+# more than 10 go the same way three times in a thousand.
 @test "beside libraries that come and go, no more children hang than bare" {
-    local i how bare=0 shimmed=0
+    local i how more=0
+    local -A preload=([bare]='' [shimmed]=$SHIM) count all
     enter_programs
     for i in {1..12}; do
         for how in bare shimmed; do
-            run_under "$how" "$([ "$how" = bare ] || echo "$SHIM")" ./fork-beside loads 200
+            run_under "$how" "${preload[$how]}" ./fork-beside loads 200
             is "$(cat "$work/$how.status")" 0
+            count[$how]=$(($(paste -sd+ "$work/$how.out")))
+            all[$how]=$((${all[$how]:-0} + count[$how]))
         done
-        bare=$((bare + $(paste -sd+ "$work/bare.out")))
-        shimmed=$((shimmed + $(paste -sd+ "$work/shimmed.out")))
+        more=$((more + (count[shimmed] > count[bare])))
     done
-    echo "of 2,400: bare $bare, shimmed $shimmed"
-    # Three standard deviations of the difference.
-    [ $(((shimmed - bare) * (shimmed - bare))) -le $((9 * (shimmed + bare))) ] || [ "$shimmed" -le "$bare" ]
+    echo "# of 2,400: bare ${all[bare]}, shimmed ${all[shimmed]}, more in $more of 12 pairs" >&3
+    [ "$more" -le 10 ]
 }
