@@ -15,8 +15,8 @@
 
 static struct wc_stack stack;
 static bool begun, relevant;
-static int64_t applied,
-    judged; /* records that may change what is found, all and at the last look */
+/* Records that may change what is found, and how many of them it was found from. */
+static int64_t applied, judged;
 /* Process (self.h) whose log is open, 0: none. Also read without the lock: changed atomically. */
 static unsigned open_for;
 static unsigned opened_by; /* whose log is open, or was before a fork */

@@ -19,7 +19,7 @@ static int again(int i) {
         return dlopen(name, RTLD_LAZY) != NULL;
     }
     if (strcmp(what, "names") == 0) {
-        snprintf(name, sizeof name, "libother-%d.so", i);
+        snprintf(name, sizeof name, "/nowhere/cudnn-%d.so", i);
         return !dlopen(name, RTLD_LAZY) && dlerror();
     }
     if (strcmp(what, "functions") == 0) {
