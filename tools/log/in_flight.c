@@ -77,11 +77,11 @@ static void note_failure(struct in_flight *f, const struct wc_record *r) {
     const int64_t *request = &r->u.failure.request;
     struct flight *one;
 
-    do { /* a damaged log may give a number twice */
+    HASH_FIND(in_requests, f->by_request, request, sizeof(*request), one);
+    while (one) { /* a damaged log may give a number twice */
+        forget(f, one);
         HASH_FIND(in_requests, f->by_request, request, sizeof(*request), one);
-        if (one)
-            forget(f, one);
-    } while (one);
+    }
 }
 
 void in_flight_note(struct in_flight *f, const struct wc_record *r) {

@@ -123,7 +123,7 @@ const char *wc_format_quoted(struct wc_case *c, const char *text) {
             return NULL; /* nobody names a directory so but to trick the reader */
         quote = quote || !plain(text[n]);
     }
-    return n + 2 * quote < TEXT_MOST ? wc_format(c, quote ? "'%s'" : "%s", text) : NULL;
+    return n + (quote ? 2 : 0) < TEXT_MOST ? wc_format(c, quote ? "'%s'" : "%s", text) : NULL;
 }
 
 const char *wc_format_command(struct wc_case *c, const char *before, const char *text,
