@@ -332,6 +332,9 @@ END
     make_standin 9.1.0 set
     build_host library-static set host
     as_bare 0 ./host
+    no_log # no name says what it is
+    build_host library-static set libtorch_host
+    as_bare 0 ./libtorch_host
     is "$(last_record binding "$log" | jq -r .how)" itself
 }
 
