@@ -7,7 +7,6 @@ DIR has `launch` (launch.c), `empty.so` and `dlcalls` (dlcalls.c); what is count
 import os
 import re
 import shutil
-import statistics
 import subprocess
 import sys
 
@@ -94,7 +93,7 @@ def more_faults(command):
     for _, variant, turn, quantity, value in (line.split("\t") for line in lines.splitlines() if line.startswith("m\t")):
         if quantity == "faults" and turn != "0":
             found[variant].append(int(value))
-    return statistics.median(found["shim"]) - statistics.median(found["empty"])
+    return min(found["shim"]) - min(found["empty"])  # threads and a busy machine add some
 
 
 def relocations():

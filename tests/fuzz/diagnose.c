@@ -403,6 +403,9 @@ static void add_record(struct maker *m) {
     r.seq = ++m->seq;
     r.pid = r.tid = 4711;
     wc_stack_apply(&m->stack, &r);
+    /* What says that something is there or failed is always judged. */
+    MUST(wc_changes_findings(&r) || r.kind == WC_KIND_request || r.kind == WC_KIND_call ||
+         r.kind == WC_KIND_finding || r.kind == WC_KIND_summary);
 }
 
 /* ---- what holds for every stack ---- */
