@@ -45,11 +45,10 @@ differs_in() { # EXPECTED COMMAND...
     differs_in "$expected" answers/names-it-now whole
 }
 
-@test "a backtrace shows one frame more, the wrapper's" {
-    local frames more expected
+@test "a backtrace shows one frame more, the wrapper's, and two in a first call" {
+    local frames expected
     frames=$(answers/names-it-now frames | sed -n 's/backtrace: \(.*\) frames above main/\1/p' | head -n 1)
-    more=$((frames + 1))
-    expected=$(printf '< backtrace: %d frames above main\n> backtrace: %d frames above main\n' \
-        "$frames" "$more" "$frames" "$more")
+    expected=$(printf '%s backtrace: %d frames above main\n' '<' "$frames" '<' "$frames" \
+        '>' $((frames + 1)) '>' $((frames + 2)))
     differs_in "$expected" answers/names-it-now frames
 }
