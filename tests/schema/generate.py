@@ -214,8 +214,12 @@ def type_words(one):
     }[one["type"]]
 
 
-def table(rows):
-    return ["| key | is | says |", "|---|---|---|", *rows, ""]
+def item(text):
+    return textwrap.fill(f"- {text}", 118, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+
+
+def entry(key, words, says):
+    return item(f"`{key}` ({words}): {says}")
 
 
 def shared_keys(kinds):
@@ -231,7 +235,7 @@ def shared_row(key, fields):
     """One sentence, and behind it what each kind adds to it."""
     first, *_ = fields[0][1]["doc"].split("; ")
     more = [f"{part} (`{kind}`)" for kind, f in fields for part in f["doc"].split("; ")[1:]]
-    return f"| `{key}` | {type_words(fields[0][1])} | {'; '.join([first, *more])} |"
+    return entry(key, type_words(fields[0][1]), "; ".join([first, *more]))
 
 
 def kinds_section():
@@ -241,13 +245,13 @@ def kinds_section():
         own = [f for f in kind["fields"] if f["name"] not in shared]
         others = [f"`{f['name']}`" for f in kind["fields"] if f["name"] in shared]
         out += [f"### `{name}`: {kind['doc']}", ""]
-        out += table(f"| `{f['name']}` | {type_words(f)} | {f['doc']} |" for f in own) if own else []
+        out += [*(entry(f["name"], type_words(f), f["doc"]) for f in own), ""] if own else []
         out += textwrap.wrap("And of the shared keys: " + " ".join(others) + ".", 118) + [""] if others else []
     out += ["### Keys that several kinds share", ""]
-    out += table(shared_row(key, fields) for key, fields in shared.items())
-    out += ["### Words: what a key of a set has", "", "| set | words |", "|---|---|"]
+    out += [*(shared_row(key, fields) for key, fields in shared.items()), ""]
+    out += ["### Words: what a key of a set has", ""]
     used = dict.fromkeys(f["enum"] for kind in kinds.values() for f in kind["fields"] if f["enum"])
-    out += [f"| `{enum}` | {', '.join(f'`{word}`' for word in record_def.enums()[enum][1:])} |" for enum in used]
+    out += [item(f"`{enum}`: {listed(record_def.enums()[enum][1:])}") for enum in used]
     return "\n".join(out) + "\n\n"
 
 
@@ -270,9 +274,9 @@ def as_json(schema):
 
 
 def common_section():
-    rows = [f"| `{key}` | {'text' if key == 'kind' else 'number'} | {doc} |"
+    rows = [entry(key, "text" if key == "kind" else "number", doc)
             for key, doc in record_def.COMMON.items()]
-    return "\n".join(["", "| key | is | says |", "|---|---|---|", *rows, "", ""])
+    return "\n".join(["", *rows, "", ""])
 
 
 def listed(words):
