@@ -585,7 +585,7 @@ many() {
 @test "2,000 libraries of CUDA: as many as there is room for are told, and that there were more" {
     local n most i
     n=$(part 1100 2000)
-    most=$(sed -n 's/^| `OBJECTS_MOST` | \([0-9]*\) .*/\1/p' "$WC_ROOT/docs/limits.md")
+    most=$(sed -n 's/^- `OBJECTS_MOST` \([0-9]*\):.*/\1/p' "$WC_ROOT/docs/limits.md")
     many cuda "$n" other
     for ((i = 1; i <= n; i++)); do mv "cuda/$i.so" "cuda/libcufft.so.$i"; done
     does open="$cudnn" open-all="$work/cuda" version create
