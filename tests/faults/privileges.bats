@@ -32,7 +32,7 @@ steps=(descriptors open="$WC_BUILD/faults/set/libcudnn.so.9" version create desc
 # ---- system calls: the list of docs/limits.md, for x86-64 ----
 
 published() { # [NEEDED_FOR]: those needed for that, else all
-    sed -n "/^## System calls/,/^## Sizes/s/^| \(\`[^|]*\)|.*| ${1:-.*} |\$/\1/p" "$WC_ROOT/docs/limits.md" |
+    sed -n "/^## System calls/,/^## Sizes/s/^- \(\`[^:]*\`\) (${1:-[a-z ]*}):.*/\1/p" "$WC_ROOT/docs/limits.md" |
         grep -o '[a-z0-9_]*'
 }
 number() { # NAME...
