@@ -246,7 +246,7 @@ def kinds_section():
         others = [f"`{f['name']}`" for f in kind["fields"] if f["name"] in shared]
         out += [f"### `{name}`: {kind['doc']}", ""]
         out += [*(entry(f["name"], type_words(f), f["doc"]) for f in own), ""] if own else []
-        out += textwrap.wrap("And of the shared keys: " + " ".join(others) + ".", 118) + [""] if others else []
+        out += textwrap.wrap("Shared: " + " ".join(others) + ".", 118) + [""] if others else []
     out += ["### Keys that several kinds share", ""]
     out += [*(shared_row(key, fields) for key, fields in shared.items()), ""]
     out += ["### Words: what a key of a set has", ""]
