@@ -17,7 +17,7 @@
 #define HIDDEN __attribute__((visibility("hidden")))
 
 extern HIDDEN const ElfW(Ehdr) __ehdr_start;
-extern HIDDEN ElfW(Dyn) _DYNAMIC[];
+extern HIDDEN ElfW(Dyn) own_dynamic[] __asm__("_DYNAMIC");
 
 int shim_state;
 
@@ -60,7 +60,7 @@ static bool look_at_start(void) {
     bool matters = false;
     for (const struct link_map *m = start_list(); m; m = m->l_next) {
         last = m;
-        if (matters || m->l_ld == _DYNAMIC)
+        if (matters || m->l_ld == own_dynamic)
             continue;
         matters = wc_name_hints_behind(m->l_name, common_directories(m->l_name, before));
         before = m->l_name;

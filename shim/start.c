@@ -7,8 +7,9 @@
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
-extern HIDDEN ElfW(Dyn) _DYNAMIC[];
-extern struct r_debug _r_debug __attribute__((weak)); /* of glibc's loader, in every version */
+extern HIDDEN ElfW(Dyn) own_dynamic[] __asm__("_DYNAMIC");
+/* Of glibc's loader, in every version. */
+extern struct r_debug loader_list __asm__("_r_debug") __attribute__((weak));
 
 HIDDEN uintptr_t shim_next[ENTRIES];
 HIDDEN const void *volatile shim_relocated = (const void *)&shim_relocated;
@@ -18,7 +19,7 @@ HIDDEN const void *volatile shim_relocated = (const void *)&shim_relocated;
 static const struct link_map *last;
 
 const struct link_map *start_list(void) {
-    const struct r_debug *loader = &_r_debug;
+    const struct r_debug *loader = &loader_list;
     return loader ? loader->r_map : NULL;
 }
 
@@ -134,7 +135,7 @@ static uintptr_t next_behind_us(const char *name) {
     for (const struct link_map *m = start_list(); m && !found; m = m->l_next) {
         if (behind_us)
             found = defined_in(m, name, h);
-        behind_us = behind_us || m->l_ld == _DYNAMIC;
+        behind_us = behind_us || m->l_ld == own_dynamic;
     }
     return found;
 }

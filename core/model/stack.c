@@ -184,7 +184,7 @@ static const struct list *list_of(const struct wc_stack *s, enum wc_kind kind) {
 }
 
 /* A log may tell of one thing in ever new ways: what it was known by stays in the index. */
-#define PLACES_MOST (8 * WC_STACK_MOST)
+#define PLACES_MOST ((size_t)8 * WC_STACK_MOST)
 
 static void put(struct wc_stack_index *x, struct wc_stack_place new) {
     size_t at = new.hash &(x->room - 1);

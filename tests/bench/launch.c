@@ -5,10 +5,11 @@
  * Runs the command once per variant and round, A B C, B C A, ..., so that whatever else the machine
  * does hits all alike, and prints one line per run: "MEASURE VARIANT ROUND ms VALUE" from before
  * the process is made until it is gone, "... cpu_ms VALUE" for the time it spent on a processor,
- * and "... faults VALUE" for the pages that it touched first. The command finds "MEASURE VARIANT ROUND" in BENCH and may print lines of its own; its
- * standard error goes to /dev/null, its standard output to ours. Round 0, which warms up, comes on
- * top of ROUNDS; whoever adds up leaves it out. BEFORE=WORDS among a variant's variables is none:
- * its words, split at spaces, stand before the command.
+ * and "... faults VALUE" for the pages that it touched first. The command finds "MEASURE VARIANT
+ * ROUND" in BENCH and may print lines of its own; its standard error goes to /dev/null, its
+ * standard output to ours. Round 0, which warms up, comes on top of ROUNDS; whoever adds up leaves
+ * it out. BEFORE=WORDS among a variant's variables is none: its words, split at spaces, stand
+ * before the command.
  */
 #include <fcntl.h>
 #include <spawn.h>

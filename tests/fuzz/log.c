@@ -11,8 +11,8 @@
 #include "tools/log/log_reader.h"
 #include "tools/log/record_json.h"
 #include "tools/log/record_line.h"
-#include "tools/util/layout.h"
 #include "tools/report/render.h"
+#include "tools/util/layout.h"
 
 enum { LONG_LINE = 1, NEWLINE_BEHIND = 2, LONG = 70000 };
 

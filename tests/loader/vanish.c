@@ -19,12 +19,13 @@ enum { PAGE = 4096 };
     void name(void) {}
 #define TEN(name)                                                                                  \
     F(name##0)                                                                                     \
-    F(name##1) F(name##2) F(name##3) F(name##4) F(name##5) F(name##6) F(name##7) F(name##8)        \
-        F(name##9)
+    F(name##1)                                                                                     \
+    F(name##2) F(name##3) F(name##4) F(name##5) F(name##6) F(name##7) F(name##8) F(name##9)
 #define HUNDRED(name)                                                                              \
     TEN(name##0)                                                                                   \
-    TEN(name##1) TEN(name##2) TEN(name##3) TEN(name##4) TEN(name##5) TEN(name##6) TEN(name##7)     \
-        TEN(name##8) TEN(name##9)
+    TEN(name##1)                                                                                   \
+    TEN(name##2)                                                                                   \
+    TEN(name##3) TEN(name##4) TEN(name##5) TEN(name##6) TEN(name##7) TEN(name##8) TEN(name##9)
 HUNDRED(a_function_whose_name_is_so_long_that_a_hundred_of_them_fill_several_pages_)
 static uintptr_t value(ElfW(Sxword) tag) {
     const ElfW(Dyn) *d = _DYNAMIC;

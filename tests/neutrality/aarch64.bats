@@ -207,7 +207,7 @@ linker() {
 # A program, and a library whose PLT has landing pads that the processor looks for.
 linked_by() { # LINKER
     root=$("$WC_ROOT/tests/setup/userland-aarch64")
-    local ld how source=$WC_ROOT/tests/loader lines='2
+    local ld how source=$WC_ROOT/tests/loader counted='2
 watched 2 direct 0'
     ld=$(linker "$1") || skip "$triple-ld.$1 is not installed"
     small_cudnn
@@ -218,7 +218,7 @@ watched 2 direct 0'
         runs bare '' ./calls
         is "$(cat "$work/bare.status") $(cat "$work/bare.out")" '0 2'
         runs shimmed "$SHIM" -E COUNTS=1 ./calls
-        is "$(cat "$work/shimmed.status") $(cat "$work/shimmed.out")" "0 $lines"
+        is "$(cat "$work/shimmed.status") $(cat "$work/shimmed.out")" "0 $counted"
         is "$(records unobserved "$(the_log "$logs")")" ''
     done
     [ "$1" != gold ] || return 0 # which knows no landing pads
