@@ -99,20 +99,17 @@ static void keep_seen(const struct link_map *m) {
         settled.known = false;
 }
 
-static inline const struct link_map *after(const struct link_map *m) {
-    return m ? m->l_next : NULL;
-}
-
-/* Objects are appended, and what is taken away makes those behind it move up: as long as the last
- * known one has its place, what follows it is all that is new. NULL: it has not. */
+/* Objects are appended, and what is taken away makes those behind it move up: as long as each known
+ * one has its place, what follows is all that is new. NULL: one has not; it may be gone, and
+ * another map may lie where the last one's did. */
 static const struct link_map *last_known(void) {
     const struct link_map *m = start_last;
-    size_t left = settled.count - start_objects;
-    for (; left % 4; left--)
-        m = after(m);
-    for (; m && left; left -= 4) /* of thousands, at each dlopen */
-        m = after(after(after(after(m))));
-    return m && m == settled.seen[settled.count - 1] ? m : NULL;
+    for (size_t i = start_objects; m && i < settled.count; i++) {
+        m = m->l_next;
+        if (m != settled.seen[i])
+            return NULL;
+    }
+    return m;
 }
 
 static bool is_known(void) {
