@@ -14,10 +14,8 @@
 #include "thread.h"
 
 #define EXPORT __attribute__((visibility("default")))
-#define HIDDEN __attribute__((visibility("hidden")))
 
 extern HIDDEN const ElfW(Ehdr) __ehdr_start;
-extern HIDDEN ElfW(Dyn) own_dynamic[] __asm__("_DYNAMIC");
 
 int shim_state;
 

@@ -18,6 +18,10 @@
 #ifndef __ASSEMBLER__
 #include <stdint.h>
 
+/* Their names, by number. Characters, not pointers, which would need relocation. */
+static const char entry_names[ENTRIES][8] __attribute__((unused)) = {
+    "dlopen", "dlmopen", "dlsym", "dlvsym", "dlclose", "dlerror", "dladdr", "dladdr1"};
+
 struct entry_answer {
     uintptr_t jump;  /* where the entry jumps to, with the host's arguments and return address */
     uintptr_t value; /* returned to the host where jump is 0 */

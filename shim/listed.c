@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "listed.h"
 
-/* Every glibc's loader exports it. */
-extern __attribute__((weak, visibility("default"))) struct r_debug loader_list __asm__("_r_debug");
+#include "start.h"
+
 extern __attribute__((visibility("hidden"))) const ElfW(Ehdr) __ehdr_start;
 
 /* Beyond what <link.h> shows: in every glibc these three stand together. */
@@ -20,7 +20,7 @@ static const struct headers *headers_at(const struct link_map *m, size_t offset)
 /* Where they stand is seen in our own link map: we know our headers. */
 static size_t find_headers(void) {
     uintptr_t first = (uintptr_t)&__ehdr_start + __ehdr_start.e_phoff;
-    const struct link_map *own = loader_list.r_map;
+    const struct link_map *own = start_list();
     while (own && own->l_addr != (uintptr_t)&__ehdr_start)
         own = own->l_next;
     for (size_t at = sizeof *own; own && at < OFFSET_END; at += sizeof first)
@@ -37,7 +37,7 @@ static size_t headers_offset = NOT_SOUGHT;
 static size_t known_headers(void) {
     size_t known = __atomic_load_n(&headers_offset, __ATOMIC_RELAXED);
     if (known == NOT_SOUGHT) {
-        if (!&loader_list)
+        if (!start_list())
             return 0;
         known = find_headers();
         __atomic_store_n(&headers_offset, known, __ATOMIC_RELAXED);
@@ -46,7 +46,7 @@ static size_t known_headers(void) {
 }
 
 const struct link_map *listed_first(void) {
-    return known_headers() ? loader_list.r_map : NULL;
+    return known_headers() ? start_list() : NULL;
 }
 
 void listed_info(const struct link_map *m, struct dl_phdr_info *info) {

@@ -9,10 +9,6 @@
 
 extern __attribute__((visibility("hidden"))) const ElfW(Ehdr) __ehdr_start;
 
-/* Characters, not pointers, which would need relocation. In the order of entry.h. */
-static const char entry_names[ENTRIES][8] = {"dlopen",  "dlmopen", "dlsym",  "dlvsym",
-                                             "dlclose", "dlerror", "dladdr", "dladdr1"};
-
 static uintptr_t defined_in(const struct wc_elf_image *image, const char *name, unsigned type) {
     struct wc_elf_symbol symbol;
     if (!wc_elf_find_defined(image, name, &symbol))

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "start.h"
 
-#include <stddef.h>
-
 #include "next.h"
-
-#define HIDDEN __attribute__((visibility("hidden")))
-
-extern HIDDEN ElfW(Dyn) own_dynamic[] __asm__("_DYNAMIC");
-/* Of glibc's loader, in every version. */
-extern struct r_debug loader_list __asm__("_r_debug") __attribute__((weak));
 
 HIDDEN uintptr_t shim_next[ENTRIES];
 HIDDEN const void *volatile shim_relocated = (const void *)&shim_relocated;
@@ -17,11 +9,6 @@ HIDDEN const void *volatile shim_relocated = (const void *)&shim_relocated;
 /* ---- the list ---- */
 
 static const struct link_map *last;
-
-const struct link_map *start_list(void) {
-    const struct r_debug *loader = &loader_list;
-    return loader ? loader->r_map : NULL;
-}
 
 const struct link_map *start_end(void) {
     return __atomic_load_n(&last, __ATOMIC_ACQUIRE);
@@ -44,10 +31,6 @@ bool start_has(uintptr_t address) {
 }
 
 /* ---- the next definitions ---- */
-
-/* Characters, not pointers, which would need relocation. In the order of entry.h. */
-static const char entry_names[ENTRIES][8] = {"dlopen",  "dlmopen", "dlsym",  "dlvsym",
-                                             "dlclose", "dlerror", "dladdr", "dladdr1"};
 
 static uintptr_t between(uintptr_t a, uintptr_t b) {
     return a < b ? b - a : a - b;

@@ -61,23 +61,8 @@
 7:      GO_ON
         .endm
 
-        .macro  ASLEEP_CLOSES number
-        NEXT    \number
-        GO_ON
-        .endm
-
-        .macro  BEGIN name
-        .globl  \name
-        .type   \name, %function
-        .p2align 4
-\name:
-        .cfi_startproc
+        .macro  LANDING_PAD
         hint    34 /* bti c */
-        .endm
-
-        .macro  END name
-        .cfi_endproc
-        .size   \name, . - \name
         .endm
 
         .macro  ENTRY name, number, asleep, argument:vararg
