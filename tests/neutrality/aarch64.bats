@@ -77,8 +77,11 @@ libraries() {
     records object "$log" | jq -r 'select(.role == "facade" or .role == "part")
         | "\(.role) \(.version) by \(.version_source) \(.real_path)"' | sort -u
 }
-# Without those that say what this machine lacks.
-findings() { records finding "$log" | jq -r 'select(.id != "driver-missing") | .id' | uniq; }
+# Without those that say what this machine lacks, and the large parts that were not fetched.
+findings() {
+    records finding "$log" |
+        jq -r 'select(.id != "driver-missing" and .id != "installation-incomplete") | .id' | uniq
+}
 answers() { # FUNCTION: what it returned
     records call "$log" | jq -r --arg f "$1" 'select(.function == $f and .phase == "after")
         | "\(.returned_version // .status) \(.target_path)"'
