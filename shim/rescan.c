@@ -34,13 +34,13 @@ static _Atomic unsigned closing;
 #define SEEN_MOST 65536
 static struct {
     bool known;
-    bool attended;  /* the slots of all hosts were looked at since */
+    bool rewritten; /* the slots of all hosts were looked at since */
     uint64_t epoch; /* of the tables that it was looked at for */
     uint64_t closes;
-    const struct link_map **seen;
+    const struct link_map **maps;
     size_t count, batch; /* the newest stand from `batch` on */
-    size_t chained;      /* so many of them are in loaders.h */
-} settled;
+    size_t in_loaders;   /* so many of them are in loaders.h */
+} seen;
 
 /* ---- the list ---- */
 
@@ -79,7 +79,7 @@ static bool read_listed(const struct link_map *m, struct dl_phdr_info *info) {
     return self_process() == first_process || sys_is_readable(m->l_ld);
 }
 
-static void each(const struct walk *w, void (*see)(const struct dl_phdr_info *, void *),
+static void each(const struct walk *w, void (*note)(const struct dl_phdr_info *, void *),
                  void *argument) {
     struct dl_phdr_info info;
     bool untouched = false;
@@ -87,16 +87,16 @@ static void each(const struct walk *w, void (*see)(const struct dl_phdr_info *, 
         untouched = untouched || m == w->untouched;
         readable_trust(untouched);
         if (read_listed(m, &info))
-            see(&info, argument);
+            note(&info, argument);
     }
     readable_trust(false);
 }
 
 static void keep_seen(const struct link_map *m) {
-    if (settled.seen && settled.count < SEEN_MOST)
-        settled.seen[settled.count++] = m;
+    if (seen.maps && seen.count < SEEN_MOST)
+        seen.maps[seen.count++] = m;
     else
-        settled.known = false;
+        seen.known = false;
 }
 
 /* Objects are appended, and what is taken away makes those behind it move up: as long as each known
@@ -104,16 +104,16 @@ static void keep_seen(const struct link_map *m) {
  * another map may lie where the last one's did. */
 static const struct link_map *last_known(void) {
     const struct link_map *m = start_last;
-    for (size_t i = start_objects; m && i < settled.count; i++) {
+    for (size_t i = start_objects; m && i < seen.count; i++) {
         m = m->l_next;
-        if (m != settled.seen[i])
+        if (m != seen.maps[i])
             return NULL;
     }
     return m;
 }
 
 static bool is_known(void) {
-    return settled.known && settled.epoch == state_epoch() && settled.count;
+    return seen.known && seen.epoch == state_epoch() && seen.count;
 }
 
 static bool may_any_matter(const struct walk *w) {
@@ -133,8 +133,8 @@ static bool may_contain(const struct link_map *m, uintptr_t address) {
 
 /* What this thread has opened may stand where another thread's dlclose made room. */
 static bool may_be_replaced(void) {
-    bool closed = settled.closes != closes || closing, opened = this_thread.opened;
-    settled.closes = closes;
+    bool closed = seen.closes != closes || closing, opened = this_thread.opened;
+    seen.closes = closes;
     this_thread.opened = false;
     return closed && opened;
 }
@@ -157,10 +157,9 @@ static struct walk begin_walk(uintptr_t initialised) {
     if (!last)
         return all;
     if (last->l_next)
-        settled.batch = settled.count;
-    struct walk newest = {settled.batch < settled.count ? settled.seen[settled.batch]
-                                                        : last->l_next,
-                          NULL, false, NULL};
+        seen.batch = seen.count;
+    struct walk newest = {seen.batch < seen.count ? seen.maps[seen.batch] : last->l_next, NULL,
+                          false, NULL};
     if (replaced || (initialised && !is_among(&newest, initialised)))
         return all;
     return (struct walk){last->l_next, NULL, false, initialised ? last->l_next : NULL};
@@ -168,7 +167,7 @@ static struct walk begin_walk(uintptr_t initialised) {
 
 /* ---- what is new? ---- */
 
-static void see(const struct dl_phdr_info *info, void *argument) {
+static void note_object(const struct dl_phdr_info *info, void *argument) {
     (void)argument;
     objects_walk_see(info);
 }
@@ -190,18 +189,18 @@ static void note_answer(const struct dl_phdr_info *info, void *argument) {
                   (listed_image_asked(info, &e) && wc_name_fits(r->name, "", wc_elf_soname(&e)));
 }
 
-static void look(const struct walk *w) {
+static void look_at(const struct walk *w) {
     struct request *own = requests_find(this_thread.request);
     if (w->whole) {
         objects_walk_begin();
-        settled.known = true;
-        settled.epoch = state_epoch();
-        settled.count = settled.batch = settled.chained = 0;
-        if (!settled.seen)
-            settled.seen = sys_map(SEEN_MOST * sizeof(const struct link_map *));
+        seen.known = true;
+        seen.epoch = state_epoch();
+        seen.count = seen.batch = seen.in_loaders = 0;
+        if (!seen.maps)
+            seen.maps = sys_map(SEEN_MOST * sizeof(const struct link_map *));
     }
     if (w->whole || may_any_matter(w))
-        each(w, see, NULL);
+        each(w, note_object, NULL);
     if (w->whole) {
         objects_walk_end();
         forget_wrappers_of_gone();
@@ -212,14 +211,14 @@ static void look(const struct walk *w) {
         keep_seen(m);
 }
 
-static void chain_up(void) {
+static void note_loaders_of_seen(void) {
     struct dl_phdr_info info;
     struct wc_elf_image e;
-    if (!settled.chained)
+    if (!seen.in_loaders)
         loaders_begin();
-    for (; settled.chained < settled.count; settled.chained++)
-        if (read_listed(settled.seen[settled.chained], &info) &&
-            objects_names(&e, settled.seen[settled.chained]))
+    for (; seen.in_loaders < seen.count; seen.in_loaders++)
+        if (read_listed(seen.maps[seen.in_loaders], &info) &&
+            objects_names(&e, seen.maps[seen.in_loaders]))
             loaders_see(&info, &e);
 }
 
@@ -322,7 +321,7 @@ static const char *dlsym_in_front;
 static void emit_news(const struct walk *w) {
     each(w, note_needed, NULL);
     note_callers();
-    chain_up();
+    note_loaders_of_seen();
     if (dlsym_in_front)
         journal_unobserved("lookups with dlsym", "another preload has a dlsym in front of ours",
                            dlsym_in_front);
@@ -331,22 +330,22 @@ static void emit_news(const struct walk *w) {
 
 /* ---- the slots of hosts ---- */
 
-static void attend_one(const struct dl_phdr_info *info, void *argument) {
+static void rewrite_host(const struct dl_phdr_info *info, void *argument) {
     struct object *o = objects_find(info);
     (void)argument;
     if (!o || !o->is_host || !o->mapped)
         return;
     readable_trust_again(o->untouched);
     if (rewrite_is_too_early(o)) /* this very thread is relocating it */
-        settled.attended = false;
+        seen.rewritten = false;
     else
         rewrite_slots(o);
 }
 
-static void attend(const struct walk *w) {
+static void rewrite_hosts(const struct walk *w) {
     struct object *o;
-    settled.attended = true;
-    each(w, attend_one, NULL);
+    seen.rewritten = true;
+    each(w, rewrite_host, NULL);
     for (size_t i = 0; (o = objects_get(i)); i++)
         if (o->is_host && o->mapped)
             slots_emit(o);
@@ -370,17 +369,17 @@ static bool is_library_new(void) {
     return false;
 }
 
-/* ---- settling ---- */
+/* ---- rescanning ---- */
 
 /* Where this thread holds the loader's lock, or looks at nothing but start-up objects; under our
  * lock. */
-static void settle(struct walk w) {
+static void rescan(struct walk w) {
     const struct walk all = {listed_first(), w.end, true, NULL};
-    look(&w);
+    look_at(&w);
     bool news = objects_have_news();
-    bool every = w.whole || !settled.attended || is_library_new();
+    bool every = w.whole || !seen.rewritten || is_library_new();
     if (!news && !(every && has_hosts())) {
-        settled.attended = true;
+        seen.rewritten = true;
         return;
     }
     config_load(NULL); /* at start this comes before our own constructor */
@@ -388,24 +387,24 @@ static void settle(struct walk w) {
         return;
     if (news)
         emit_news(&w);
-    attend(every ? &all : &w);
+    rewrite_hosts(every ? &all : &w);
 }
 
-static void settle_listed(uintptr_t initialised, const struct link_map *untouched) {
+static void rescan_listed(uintptr_t initialised, const struct link_map *untouched) {
     if (!take())
         return;
     struct walk w = begin_walk(initialised);
     w.untouched = w.whole ? untouched : w.untouched;
-    settle(w);
-    this_thread.loads_since_rescan = !settled.attended;
+    rescan(w);
+    this_thread.loads_since_rescan = !seen.rewritten;
     state_leave();
 }
 
-static void settle_start(const struct link_map *untouched) {
+static void rescan_start_objects(const struct link_map *untouched) {
     if (!take())
         return;
     if (!is_known() && start_last)
-        settle((struct walk){listed_first(), start_last->l_next, true, untouched});
+        rescan((struct walk){listed_first(), start_last->l_next, true, untouched});
     state_leave();
 }
 
@@ -418,13 +417,13 @@ static bool run(void (*job)(void *), void *argument) {
     return this_thread.walk == WALK_HOLDS;
 }
 
-static void settle_job(void *argument) {
+static void rescan_job(void *argument) {
     (void)argument;
-    settle_listed(0, NULL);
+    rescan_listed(0, NULL);
 }
 
 void rescan_second_chance(void) {
-    run(settle_job, NULL);
+    run(rescan_job, NULL);
 }
 
 void rescan_note_open(void) {
@@ -491,7 +490,7 @@ void rescan_if_never(void) {
     if (started)
         return;
     rescan_note_start();
-    settle_start(NULL);
+    rescan_start_objects(NULL);
     this_thread.loads_since_rescan = true;
 }
 
@@ -504,11 +503,11 @@ void rescan_in_initialisation(uintptr_t return_address, const struct link_map *u
     rescan_note_start();
     started = true;
     if (was_there_at_start(return_address))
-        settle_start(untouched);
+        rescan_start_objects(untouched);
     else
-        settle_listed(return_address, untouched);
+        rescan_listed(return_address, untouched);
     if (!config.loaded && config.off) /* what is wanted is not known before our constructor */
-        started = settled.known = false;
+        started = seen.known = false;
     signals_release();
     thread_leave();
 }
@@ -521,7 +520,7 @@ bool rescan_is_same_at_start(uintptr_t one, uintptr_t other) {
 }
 
 bool rescan_is_outdated(void) {
-    return settled.known && settled.epoch != state_epoch();
+    return seen.known && seen.epoch != state_epoch();
 }
 
 struct question {
@@ -603,8 +602,8 @@ static void loaders_job(void *argument) {
     (void)argument;
     if (!take())
         return;
-    settle(begin_walk(0));
-    chain_up();
+    rescan(begin_walk(0));
+    note_loaders_of_seen();
     state_leave();
 }
 

@@ -131,7 +131,7 @@ static bool is_facade(const char *name) {
 }
 
 static uint64_t told[QUESTIONS_MOST];
-static size_t emitted_count;
+static size_t told_count;
 
 static uint64_t hash_query(const struct wc_search_question *q, const struct object *o) {
     uint64_t hash = hash_text(hash_text(HASH_START, q->name), q->caller);
@@ -141,14 +141,14 @@ static uint64_t hash_query(const struct wc_search_question *q, const struct obje
 /* A host may ask for ever. */
 static bool is_emitted(const struct wc_search_question *q, const struct object *o) {
     uint64_t hash = hash_query(q, o);
-    for (size_t i = 0; i < emitted_count; i++)
+    for (size_t i = 0; i < told_count; i++)
         if (told[i] == hash)
             return true;
-    return emitted_count == QUESTIONS_MOST;
+    return told_count == QUESTIONS_MOST;
 }
 
 void searches_forget(void) {
-    emitted_count = 0;
+    told_count = 0;
 }
 
 bool searches_matter(const char *name) {
@@ -161,7 +161,7 @@ static bool emit_from(struct wc_search_question *q, const struct wc_search_objec
     static int64_t searches;
     if (!searches_matter(q->name) || is_emitted(q, o))
         return false;
-    told[emitted_count++] = hash_query(q, o);
+    told[told_count++] = hash_query(q, o);
     if (!run(from, q->name, memory, true))
         return false;
     bool taken = o && wc_replay_takes(replay, o->path, o->device, o->inode);
