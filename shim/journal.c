@@ -3,8 +3,8 @@
 
 #include "clock.h"
 #include "config.h"
-#include "core/findings/diagnose.h"
 #include "core/findings/shared/compat.h"
+#include "core/findings/verdict.h"
 #include "core/records/emit.h"
 #include "hash.h"
 #include "log.h"
@@ -95,7 +95,7 @@ static bool emit_loss(void) {
         has_first = good;
     }
     if (good)
-        wc_emit_unobserved(&to, "records of this log", why, NULL);
+        wc_emit_unobserved(&to, WC_UNOBSERVED_RECORDS, why, NULL);
     if (!good)
         return false;
     lost_in_all += lost;
@@ -386,7 +386,10 @@ static void add_summary(void) {
     struct wc_record r;
     struct wc_summary_record *s = &r.u.summary;
     wc_record_begin(&r, WC_KIND_summary);
-    s->verdict = wc_verdict_of(&stack, &found);
+    const struct wc_outside here = {.end = WC_END_NORMAL, .lost = lost_in_all + lost};
+    struct wc_conclusion conclusion;
+    wc_conclude(&stack, &found, &here, NULL, &conclusion);
+    s->verdict = conclusion.verdict;
     size_t n = 0;
     for (; n < found.n && n < sizeof ids / sizeof *ids; n++)
         ids[n] = found.p[n].id;

@@ -53,16 +53,3 @@ bool wc_changes_findings(const struct wc_record *r) {
         return true;
     }
 }
-
-enum wc_verdict wc_verdict_of(const struct wc_stack *s, const struct wc_findings *f) {
-    static const enum wc_verdict worst[] = {[WC_severity_NOTE] = WC_verdict_NOTES,
-                                            [WC_severity_WARNING] = WC_verdict_WARNINGS,
-                                            [WC_severity_ERROR] = WC_verdict_ERRORS};
-
-    if (!s->failures.n &&
-        !WC_ANY(o, s->objects, wc_is_cudnn(o) || wc_wants_cudnn(o) || o->r.framework))
-        return WC_verdict_NOTHING_OBSERVED;
-    if (!f->n)
-        return f->lost ? WC_verdict_UNKNOWN : WC_verdict_OK;
-    return worst[f->p[0].severity];
-}

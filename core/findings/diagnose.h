@@ -18,10 +18,6 @@ struct wc_findings {
 void wc_diagnose(const struct wc_stack *s, struct wc_arena *scratch, struct wc_findings *out);
 /* May that record have changed them? Not a request, and not a call that begins or went well. */
 bool wc_changes_findings(const struct wc_record *r);
-/* Verdict over findings: OK if there are none; NOTHING_OBSERVED if the stack has no cuDNN, no host
- * and no failure. */
-enum wc_verdict wc_verdict_of(const struct wc_stack *s, const struct wc_findings *f);
-
 /* The part that a facade of this major hands cudnnGetVersion on to: the number is that part's.
  * NULL: the facade answers itself. */
 const char *wc_answering_part(int32_t major);

@@ -81,6 +81,9 @@ void wc_stack_begin(struct wc_stack *s, struct wc_arena *arena);
 bool wc_stack_apply(struct wc_stack *s, const struct wc_record *r);
 
 const struct wc_object *wc_stack_object(const struct wc_stack *s, int64_t object); /* NULL */
+/* What of unobserved records counts for the verdict, by name. */
+#define WC_UNOBSERVED_RECORDS "records of this log"
+#define WC_UNOBSERVED_MAPS "what was mapped meanwhile"
 /* Was it written already that this was not observed? */
 bool wc_stack_has_unobserved(const struct wc_stack *s, const char *what, const char *path);
 /* Do two objects lie in one installation? By installation_path where both have one, else by the

@@ -148,7 +148,7 @@ class Check:
         self.same("articles", len(articles), len(self.reports))
         for got, report in zip(articles, self.reports):
             self.same("verdict", got["classes"].split(), ["verdict", report["verdict"]])
-            first = ("nothing observed: " if report["verdict"] == "nothing-observed" else
+            first = ("not observed: " if report["verdict"] == "not-observed" else
                      report["findings"][0]["title"] if report["findings"] else "ok: ")
             self.true(f"no {first!r} first", spelled(first) in got["title"])
             self.same("findings", len(got["findings"]), len(report["findings"]))

@@ -153,7 +153,7 @@ make_lock() {
     run -1 check stack.lock logs:2
     run -3 --separate-stderr check stack.lock logs:3
     is "$output" ""
-    is "$stderr" "whichcudnn: nothing observed: no cuDNN was loaded or asked for"
+    is "$stderr" "whichcudnn: not observed: no cuDNN was loaded or asked for"
     (cd logs && rm -- *-2-* *-3-* && "$CMD" check ../stack.lock)
 }
 
@@ -177,7 +177,7 @@ make_lock() {
     run -1 --separate-stderr check stack.lock -- ./host
     [[ $stderr == "drifted: version of libcudnn.so.9: 9.7.0, not 9.8.0"* ]]
     run -3 --separate-stderr check stack.lock -- true
-    [[ $stderr == "whichcudnn: nothing observed: "* ]]
+    [[ $stderr == "whichcudnn: not observed: "* ]]
     run -127 --separate-stderr check stack.lock -- ./nothing
     [[ $stderr == *"./nothing: No such file or directory"* ]]
     run -143 --separate-stderr check stack.lock -- bash -c 'kill $$'

@@ -124,13 +124,13 @@ call: cudnnCreate: CUDNN_STATUS_SUCCESS CUDNN_STATUS_NOT_INITIALIZED'
     [[ $stderr == "whichcudnn: $pid: "* ]]
 }
 
-@test "nothing observed: in both it is nothing to compare, in one it is a difference" {
+@test "not observed: in both it is nothing to compare, in one it is a difference" {
     printf '%s\n' '{"kind":"process"}' '{"kind":"machine"}' | make_log none.jsonl
     stack | make_log a.jsonl
     run -3 --separate-stderr differ none.jsonl none.jsonl
     is "$output$stderr" "whichcudnn: nothing to compare: nothing was observed in either"
     run -1 differ none.jsonl a.jsonl
-    [[ $output == *"  A      nothing observed: "* ]]
+    [[ $output == *"  A      not observed: "* ]]
 }
 
 @test "bad usage and what cannot be read: what is expected, and status 2" {

@@ -101,6 +101,6 @@ __attribute__((constructor)) static void begin(void) {
 
 @test "a python without a framework stays silent" {
     run -0 --separate-stderr "$CMD" run --log logs -- python3 -c 'import ctypes, ssl, json'
-    is "$stderr" "whichcudnn: nothing observed: no cuDNN was loaded or asked for"
+    is "$stderr" "whichcudnn: not observed: no cuDNN was loaded or asked for"
     is "$(ls logs)" ''
 }

@@ -324,7 +324,7 @@ END
     held+=("$pid")
     until_state "$pid" S
     run -3 --separate-stderr inspect "$pid"
-    is "${lines[0]}" "nothing observed: no cuDNN was loaded or asked for"
+    is "${lines[0]}" "not observed: no cuDNN was loaded or asked for"
 
     gcc -static -o static -xc - <<<'#include <unistd.h>
 int main(void) { return pause(); }' 2>/dev/null || skip "no static libc"
@@ -333,7 +333,7 @@ int main(void) { return pause(); }' 2>/dev/null || skip "no static libc"
     held+=("$pid")
     until_state "$pid" S
     run -3 --separate-stderr inspect "$pid"
-    [[ ${lines[0]} == "nothing observed: it is linked statically"* ]]
+    [[ ${lines[0]} == "not observed: it is linked statically"* ]]
 }
 
 @test "what has ended and waits for its parent" {
@@ -345,10 +345,10 @@ int main(void) { return pause(); }' 2>/dev/null || skip "no static libc"
     pid=$(cat child)
     until_state "$pid" Z
     run -3 --separate-stderr inspect "$pid"
-    [[ ${lines[0]} == "nothing observed: it has ended"* ]]
+    [[ ${lines[0]} == "not observed: it has ended"* ]]
     inspect --json "$pid" >now || [ $? -eq 3 ]
     validate_report now
-    is "$(jq -r .verdict now)" nothing-observed
+    is "$(jq -r .verdict now)" not-observed
 }
 
 @test "a thread of the kernel" {
@@ -360,7 +360,7 @@ int main(void) { return pause(); }' 2>/dev/null || skip "no static libc"
     done
     [ -n "$pid" ] || skip "none is to be seen here"
     run -3 --separate-stderr inspect "$pid"
-    is "${lines[0]}" "nothing observed: it is a thread of the kernel"
+    is "${lines[0]}" "not observed: it is a thread of the kernel"
 }
 
 @test "a 32-bit program" {
@@ -372,7 +372,7 @@ int main(void) { return pause(); }' 2>/dev/null && ./small 3>&- &
     pid=$(pgrep -P "$pid" small || echo "$pid")
     held+=("$pid")
     run -3 --separate-stderr inspect "$pid"
-    is "${lines[0]}" "nothing observed: its program is a 32-bit one"
+    is "${lines[0]}" "not observed: its program is a 32-bit one"
 }
 
 @test "no such process, no number, no argument, no such option" {

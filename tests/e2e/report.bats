@@ -86,16 +86,16 @@ report() { "$CMD" report "$@"; }
     is "${lines[0]}" "ok: everything seen fits together"
 }
 
-@test "nothing observed: its own status, and the reason if it is known" {
+@test "not observed: its own status, and the reason if it is known" {
     printf '%s\n' "$process" "$machine" | make_log empty.jsonl
     run -3 report empty.jsonl
-    [[ ${lines[0]} == "nothing observed: "* ]]
+    [[ ${lines[0]} == "not observed: "* ]]
     printf '%s\n' '{"kind":"outcome","ending":"exited","exit_status":0,"child":9,"reason":"it is static"}' |
         make_log outcome.jsonl
     run -3 report outcome.jsonl
-    is "${lines[0]}" "nothing observed: it is static"
+    is "${lines[0]}" "not observed: it is static"
     run -3 report --json outcome.jsonl
-    is "$(jq -r '.verdict, .stack.outcome.reason' <<<"$output" | xargs)" "nothing-observed it is static"
+    is "$(jq -r '.verdict, .stack.outcome.reason' <<<"$output" | xargs)" "not-observed it is static"
 }
 
 @test "damaged lines are told by number, and the rest counts" {
@@ -417,7 +417,7 @@ rank() { # RANK VERSION [LINE...]
     unshare -rm true 2>/dev/null || skip "no namespaces of mounts here"
     run -3 --separate-stderr unshare -rm sh -c "mkdir t && cp '$CMD' cmd && mount -t tmpfs none t &&
         cp cmd t/ && cd t && mount --bind . /tmp && exec /tmp/cmd report"
-    [[ -z $output && $stderr == "whichcudnn: nothing observed: no log of yours in ., "*"/tmp" ]]
+    [[ -z $output && $stderr == "whichcudnn: not observed: no log of yours in ., "*"/tmp" ]]
 }
 
 @test "several logs: one report each, the worst status, a list in json" {
@@ -430,7 +430,7 @@ rank() { # RANK VERSION [LINE...]
     run -1 report --json .
     echo "$output" >reports.json
     validate_report reports.json
-    is "$(jq -c 'map(.verdict)' reports.json)" '["ok","errors","nothing-observed"]'
+    is "$(jq -c 'map(.verdict)' reports.json)" '["ok","errors","not-observed"]'
 }
 
 @test "processes that share a file get a report each" {

@@ -251,7 +251,7 @@ END
     run -0 run_it -- bash -c "sed \"s/RUN_PID/\$\$/\" sick |
         '$PY' '$WC_ROOT/tests/schema/complete.py' >whichcudnn-n-1-1.jsonl"
     [[ $(jq .run_pid whichcudnn-n-1-1.jsonl | head -n 1) =~ ^[0-9]+$ ]]
-    [[ $output == "whichcudnn: nothing observed: "* ]]
+    [[ $output == "whichcudnn: not observed: "* ]]
     is "$(records outcome whichcudnn-n-1-1.jsonl)" ""
 }
 
@@ -313,22 +313,22 @@ make_stopped() {
     validate_log "$(the_log logs)"
     rm stopped/libhost.so
     run -127 run_it --log other/ -- stopped/app
-    [[ $output == *"nothing observed: it ended in the loader: libhost.so, which $PWD/stopped/app needs, was not found"* ]]
+    [[ $output == *"not observed: it ended in the loader: libhost.so, which $PWD/stopped/app needs, was not found"* ]]
     is "$(field outcome observed "$(the_log other)")" false
     WHICHCUDNN_DISABLE=1 run -127 run_it -- stopped/app
     [[ $output == *"WHICHCUDNN_DISABLE is set"* ]]
     # It is the loader's status, but not the loader's doing.
     run -127 run_it -- sh -c 'exit 127'
-    is "$output" "whichcudnn: nothing observed: no cuDNN was loaded or asked for"
+    is "$output" "whichcudnn: not observed: no cuDNN was loaded or asked for"
 }
 
 @test "why nothing was observed: a static program, a script of one, another machine" {
     echo 'int main(void) { return 3; }' | "${CC:-gcc}" -static -x c - -o static
     run -3 run_it -- ./static
-    [[ $output == "whichcudnn: nothing observed: "*"/static is linked statically"* ]]
+    [[ $output == "whichcudnn: not observed: "*"/static is linked statically"* ]]
     echo 'int main(void) { return 3; }' | "${CC:-gcc}" -static-pie -fPIE -x c - -o static-pie
     run -3 run_it -- ./static-pie
-    [[ $output == "whichcudnn: nothing observed: "*"/static-pie is linked statically"* ]]
+    [[ $output == "whichcudnn: not observed: "*"/static-pie is linked statically"* ]]
     printf '#! %s/static an argument\n' "$PWD" >script
     chmod +x script
     run -3 run_it -- ./script
@@ -336,9 +336,9 @@ make_stopped() {
     PATH=$PWD:$PATH run -3 run_it -- static
     [[ $output == *"/static is linked statically"* ]]
     run -0 run_it -- /bin/true
-    is "$output" "whichcudnn: nothing observed: no cuDNN was loaded or asked for"
+    is "$output" "whichcudnn: not observed: no cuDNN was loaded or asked for"
     WHICHCUDNN_DISABLE=1 run -0 run_it -- /bin/true
-    is "$output" "whichcudnn: nothing observed: WHICHCUDNN_DISABLE is set"
+    is "$output" "whichcudnn: not observed: WHICHCUDNN_DISABLE is set"
     run -1 compgen -G 'whichcudnn-*'
 }
 
@@ -359,7 +359,7 @@ make_stopped() {
     is "$(jq -c '[.ending, .exit_status, .observed]' logs/whichcudnn-*-outcome.jsonl)" '["exited",3,false]'
     validate_log logs/*
     run -3 "$CMD" report logs
-    [[ $output == "nothing observed: "*"/static is linked statically"* ]]
+    [[ $output == "not observed: "*"/static is linked statically"* ]]
 
     run -3 run_it --quiet --log one.jsonl -- ./static
     run -3 run_it --quiet --log one.jsonl -- ./static # not into the log of another run
@@ -430,6 +430,6 @@ real_shim() { cp "$SHIM" empty.so; }
     real_shim
     run -0 --separate-stderr run_it -- python3 -c 'import ctypes, json, ssl; print("done")'
     is "$output" "done"
-    is "$stderr" "whichcudnn: nothing observed: no cuDNN was loaded or asked for"
+    is "$stderr" "whichcudnn: not observed: no cuDNN was loaded or asked for"
     run -1 compgen -G 'whichcudnn-*'
 }

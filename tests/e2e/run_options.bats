@@ -197,7 +197,7 @@ END
     [[ $(verdict -- ./child sick :) == "error: "*"9.1.0"*"; fix: "*"9.8"*"; log: $PWD/whichcudnn-n-"*.jsonl ]]
     [[ $(verdict -- ./child sick 'kill -9 $$') == "error: "*"; ended killed by SIGKILL, during cudnnCreate; log: "* ]]
     [[ $(verdict -- ./child well :) == "ok: everything seen fits together; log: "* ]]
-    is "$(verdict -- true)" "nothing observed: no cuDNN was loaded or asked for"
+    is "$(verdict -- true)" "not observed: no cuDNN was loaded or asked for"
     is "$(PATH=$(getconf PATH) verdict -- no-such-command-anywhere)" "no-such-command-anywhere: No such file or directory"
     # Of several processes the worst one.
     [[ $(verdict -- bash -c './child well :; ./child sick :; ./child well :') == "error: "* ]]
@@ -227,9 +227,9 @@ END
 @test "why nothing was observed: the environment was cleared on the way" {
     real_shim
     run -0 run_it -- env -i sleep 0.6
-    [[ $output == "whichcudnn: nothing observed: the command went on without the library: something took LD_PRELOAD"* ]]
+    [[ $output == "whichcudnn: not observed: the command went on without the library: something took LD_PRELOAD"* ]]
     run -0 run_it -- sleep 0.6
-    is "$output" "whichcudnn: nothing observed: no cuDNN was loaded or asked for"
+    is "$output" "whichcudnn: not observed: no cuDNN was loaded or asked for"
     # One that writes over its environment still has the library.
     cat >titled.c <<'END'
 #include <string.h>
@@ -243,7 +243,7 @@ int main(void) {
 END
     "${CC:-gcc}" -o titled titled.c
     run -0 run_it -- ./titled
-    is "$output" "whichcudnn: nothing observed: no cuDNN was loaded or asked for"
+    is "$output" "whichcudnn: not observed: no cuDNN was loaded or asked for"
     mkdir logs
     run -0 run_it --quiet --log logs -- env -i sleep 0.6
     [[ $(jq -r .reason logs/*-outcome.jsonl) == *"took LD_PRELOAD out"* ]]

@@ -6,7 +6,7 @@
  */
 #include <stdarg.h>
 
-#include "core/findings/diagnose.h"
+#include "core/findings/verdict.h"
 #include "core/findings/shared/compat.h"
 #include "core/model/status.h"
 #include "core/model/symbols.h"

@@ -126,7 +126,14 @@ def report_schema():
                 **count},
     })
     report = closed({
-        "verdict": {"description": "worst of all findings", "enum": enums["verdict"]},
+        "verdict": {"description": "worst of all findings, or what is known without one",
+                    "enum": enums["verdict"][1:]},
+        "text": {"description": "the verdict as a sentence", **nullable("string")},
+        "limits": {"description": "what limits the verdict", "type": "array",
+                   "items": {"enum": enums["limit"][1:]}},
+        "known": {"description": "of what is unexplained: what was seen, in sentences",
+                  "type": "array", "items": {"type": "string"}},
+        "next": {"description": "and what to do then", **nullable("string")},
         "findings": {"description": "cause before symptom", "type": "array",
                      "items": closed(fields_of(kinds["finding"], enums, ("supersedes",)))},
         "stack": stack,

@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#include "core/findings/diagnose.h"
+#include "core/findings/verdict.h"
 #include "core/findings/shared/compat.h"
 #include "core/model/names.h"
 #include "core/model/status.h"

@@ -32,7 +32,7 @@ static const struct usage usage = {
              "can be taken out. Parts and CUDA libraries that were not asked for this time are\n"
              "told, and are no drift.\n\n",
     .options = rows,
-    .end = "Exit status: 0 as locked, 1 drifted, 2 usage or unreadable, 3 nothing observed;\n"
+    .end = "Exit status: 0 as locked, 1 drifted, 2 usage or unreadable, 3 not observed;\n"
            "with COMMAND its own, where that is not 0. What is said of COMMAND goes to\n"
            "standard error, JSON to standard output behind what COMMAND prints.\n",
     .least = 1,
@@ -133,7 +133,7 @@ static enum exit_code check(const struct source *lock, const struct logs *logs, 
     for (size_t i = 0; i < logs->process_count; i++) {
         struct report now;
         report_make(&now, logs->processes[i]);
-        if (report_exit_code(&now) != EXIT_NOTHING_OBSERVED) {
+        if (now.conclusion.concerned) {
             if (observed++ > 0 && !options.json)
                 putc('\n', to);
             drifted += check_one(lock, &now, list, to);
@@ -143,7 +143,7 @@ static enum exit_code check(const struct source *lock, const struct logs *logs, 
         report_end(&now);
     }
     if (observed == 0)
-        complain("%s", nothing ? nothing : "nothing observed: no cuDNN was loaded or asked for");
+        complain("%s", nothing ? nothing : "not observed: no cuDNN was loaded or asked for");
     else if (options.json)
         json_print(stdout, json_pack("{s:b, s:o, s:O}", "drifted", drifted > 0, "lock",
                                      text_to_json(lock->path), "processes", list));

@@ -13,7 +13,8 @@ enum exit_code {
     EXIT_NOTHING_WRONG = 0,
     EXIT_ERRORS_FOUND = 1,
     EXIT_USAGE = 2, /* also: what was named cannot be read */
-    EXIT_NOTHING_OBSERVED = 3
+    EXIT_NOTHING_OBSERVED = 3,
+    EXIT_UNEXPLAINED = 4
 };
 
 struct command {

@@ -46,10 +46,6 @@ static void print_diff(const struct report *side, const struct comparison *c) {
     render_differences(&l, c, "A", "B");
 }
 
-static bool observed_nothing(const struct report *r) {
-    return report_exit_code(r) == EXIT_NOTHING_OBSERVED;
-}
-
 static enum exit_code diff(const struct source *a, const struct source *b) {
     struct report side[2];
     struct comparison c;
@@ -58,7 +54,7 @@ static enum exit_code diff(const struct source *a, const struct source *b) {
     report_make(&side[0], a);
     report_make(&side[1], b);
     compare(&c, a, b);
-    if (observed_nothing(&side[0]) && observed_nothing(&side[1])) {
+    if (!side[0].conclusion.concerned && !side[1].conclusion.concerned) {
         complain("nothing to compare: nothing was observed in either");
         answer = EXIT_NOTHING_OBSERVED;
     } else {

@@ -30,7 +30,7 @@ static const struct usage usage = {
            "memory of the process: where kernel.yama.ptrace_scope is not 0, only its parent\n"
            "or root may read that.\n\n"
            "Exit status: 0 nothing wrong, 1 errors found, 2 usage, no such process or not\n"
-           "permitted, 3 nothing observed.\n",
+           "permitted, 3 not observed, 4 unexplained.\n",
     .least = 1,
     .most = -1,
     .arguments = "the number of a process",

@@ -33,7 +33,8 @@ static const struct usage usage = {
              "DIR:PID takes one process of a directory of logs.\n\n",
     .options = rows,
     .end = "Exit status: 0 written, 1 written though errors were found, 2 usage, unreadable,\n"
-           "or not written, 3 nothing written: nothing was observed, or nothing is of pip.\n",
+           "or not written, 3 nothing written: nothing was observed, or nothing is of pip,\n"
+           "4 written though its end is unexplained.\n",
     .most = 1,
     .arguments = "one process",
 };
@@ -60,9 +61,9 @@ static enum exit_code lock(const struct source *source, const struct report *r) 
     char *text;
     bool good;
 
-    if (found == EXIT_NOTHING_OBSERVED) {
+    if (!r->conclusion.concerned) {
         complain("%s: nothing was observed in it", source->path);
-        return found;
+        return EXIT_NOTHING_OBSERVED;
     }
     text = make_text(source);
     if (!text)
@@ -71,7 +72,11 @@ static enum exit_code lock(const struct source *source, const struct report *r) 
     free(text);
     if (found == EXIT_ERRORS_FOUND)
         complain("errors were found in what is kept; the first: %s", r->findings.p[0].title);
-    return good ? found : EXIT_USAGE;
+    if (found == EXIT_UNEXPLAINED)
+        complain("what is kept did not end well: %s", r->conclusion.text);
+    if (!good)
+        return EXIT_USAGE;
+    return found == EXIT_NOTHING_OBSERVED ? EXIT_NOTHING_WRONG : found;
 }
 
 /* What an environment would get. *scan must not move. */

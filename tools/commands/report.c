@@ -37,8 +37,8 @@ static const struct usage usage = {
              "Without LOG: your newest one in $WHICHCUDNN_LOG, here, in $TMPDIR and /tmp, and\n"
              "in whichcudnn-UID below those two, where the library puts logs by itself.\n\n",
     .options = rows,
-    .end = "Exit status: 0 nothing wrong, 1 errors found, 2 usage or unreadable, 3 nothing\n"
-           "observed.\n",
+    .end = "Exit status: 0 nothing wrong, 1 errors found, 2 usage or unreadable, 3 not\n"
+           "observed, 4 unexplained.\n",
     .most = -1,
 };
 
@@ -121,7 +121,7 @@ static enum exit_code report_newest(struct inputs *in) {
         input_read_files(in, path);
         answer = report(in);
     } else {
-        complain("nothing observed: no log of yours in %s", looked);
+        complain("not observed: no log of yours in %s", looked);
     }
     free(path);
     free(looked);

@@ -44,7 +44,7 @@ static const struct usage usage = {
              "$CONDA_PREFIX, or here.\n\n",
     .options = rows,
     .end = "Exit status: 0 nothing wrong, 1 errors found, 2 usage or unreadable, 3 nothing\n"
-           "of cuDNN there.\n",
+           "of cuDNN there, 4 unexplained.\n",
     .most = -1,
 };
 

@@ -290,7 +290,7 @@ static bool inspect_once(int64_t pid, bool last, struct source **out, char **tro
         emit_all(in);
         same = process_is_as_it_was(&in->process);
         if (!same && last)
-            note_unobserved(in, "what was mapped meanwhile",
+            note_unobserved(in, WC_UNOBSERVED_MAPS,
                             "libraries came and went while it was looked at", NULL);
     }
     if (same || last) {

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "core/model/stack.h"
+#include "core/findings/verdict.h"
 #include "in_flight.h"
 #include "tools/util/memory.h"
 
@@ -37,6 +37,8 @@ struct source {
     int64_t first_time, last_time;
     int64_t last_seq;
     int64_t cut; /* list elements and bytes of text that the writer left out */
+    enum wc_end end; /* as others tell it, where the log does not */
+    const char *how; /* the same in words, NULL: not known; a literal, or lives as long */
     bool keep_events;
     struct source_events events; /* empty unless keep_events */
 };
@@ -53,6 +55,9 @@ void source_add(struct source *s, struct wc_record *r);
 
 /* The same, for core/records/emit.h. */
 struct wc_sink source_sink(struct source *s);
+
+/* Is its process still there? */
+bool source_runs(const struct source *s);
 
 /* Records that were written, by their numbers, and are not there, damaged ones not counted. */
 int64_t source_missing(const struct source *s);

@@ -149,7 +149,7 @@ static char *key_of(const struct report *r) {
     struct sink key;
     FILE *to = sink_begin(&key);
 
-    fprintf(to, "%s %d", r->fingerprint, (int)r->verdict);
+    fprintf(to, "%s %d", r->fingerprint, (int)r->conclusion.verdict);
     WC_EACH(f, r->findings)
         fprintf(to, " %s/%d", f->id, (int)f->severity);
     return sink_end(&key);

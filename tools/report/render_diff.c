@@ -74,7 +74,7 @@ json_t *side_json(const struct report *r) {
     return json_pack("{s:s, s:o, s:o, s:o, s:s, s:o}", "type", source_type_word(s->type), "path",
                      text_to_json(s->path), "pid", running ? json_integer(s->pid) : json_null(),
                      "node", text_to_json(running ? s->stack.process.node : NULL), "verdict",
-                     wc_enum_word_raw(WC_ENUM_verdict, r->verdict), "first_finding",
+                     wc_enum_word_raw(WC_ENUM_verdict, r->conclusion.verdict), "first_finding",
                      text_to_json(f ? f->id : NULL));
 }
 

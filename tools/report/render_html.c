@@ -56,7 +56,7 @@ static const char *severity_word(enum wc_severity severity) {
 }
 
 static const char *verdict_word(const struct report *r) {
-    return wc_enum_word_raw(WC_ENUM_verdict, r->verdict);
+    return wc_enum_word_raw(WC_ENUM_verdict, r->conclusion.verdict);
 }
 
 /* ---- verdict, where it comes from ---- */
@@ -71,8 +71,7 @@ static void put_verdict(FILE *to, const struct report *r) {
     OWNED char *text = render_verdict_text(r);
 
     html(to, "<div class=\"verdict %s\"><h1>%s</h1>", verdict_word(r), text);
-    if (r->verdict != WC_verdict_NOTHING_OBSERVED && r->findings.n > 0 &&
-        r->findings.p[0].fix.n > 0)
+    if (r->conclusion.finding && r->findings.p[0].fix.n > 0)
         put_fix(to, &r->findings.p[0].fix.p[0], "p");
     fputs("</div>\n", to);
 }

@@ -66,7 +66,7 @@ static void print_process(struct layout *l, const struct merged_process *p) {
     if (arguments->n > 0)
         layout_words(l, "(%s%s%s):", arguments->p[0], arguments->n > 1 ? " " : "",
                      arguments->n > 1 ? arguments->p[1] : "");
-    layout_words(l, "%s", wc_enum_word_raw(WC_ENUM_verdict, p->report->verdict));
+    layout_words(l, "%s", wc_enum_word_raw(WC_ENUM_verdict, p->report->conclusion.verdict));
     add_ending(l, p->report);
     layout_end(l);
 }

@@ -9,28 +9,40 @@
 
 /* ---- the verdict ---- */
 
-/* Why there is nothing: `run` may know; else what the shim could not see. */
-static const char *reason_for_nothing(const struct wc_stack *s) {
-    if (s->has_outcome && s->outcome.reason)
-        return s->outcome.reason;
-    if (s->unobserved.n > 0 && s->unobserved.p[0].r.why)
-        return s->unobserved.p[0].r.why;
-    return "no cuDNN was loaded or asked for";
+void render_verdict_words(struct layout *l, const struct report *r) {
+    static const char *const words[] = {[WC_verdict_OK] = "ok",
+                                        [WC_verdict_UNEXPLAINED] = "unexplained",
+                                        [WC_verdict_NOT_OBSERVED] = "not observed"};
+    const struct wc_conclusion *c = &r->conclusion;
+
+    if (c->finding)
+        layout_label(l, wc_enum_word_raw(WC_ENUM_severity, c->finding->severity),
+                     paint_of_severity(c->finding->severity));
+    else
+        layout_label(l, words[c->verdict], c->verdict == WC_verdict_OK ? PAINT_OK : PAINT_WARNING);
+    layout_words(l, "%s", c->text ? c->text : "there was no memory for more words");
 }
 
-void render_verdict_words(struct layout *l, const struct report *r) {
-    const struct wc_finding_record *f = r->findings.n > 0 ? &r->findings.p[0] : NULL;
+/* What is known where nothing explains it, and what to do. */
+static void print_known(struct layout *l, const struct report *r) {
+    const struct wc_conclusion *c = &r->conclusion;
 
-    if (f && r->verdict != WC_verdict_NOTHING_OBSERVED) {
-        layout_label(l, wc_enum_word_raw(WC_ENUM_severity, f->severity),
-                     paint_of_severity(f->severity));
-        layout_words(l, "%s", f->title ? f->title : f->id);
-    } else if (r->verdict == WC_verdict_OK) {
-        layout_label(l, "ok", PAINT_OK);
-        layout_words(l, "everything seen fits together");
-    } else {
-        layout_words(l, "nothing observed: %s", reason_for_nothing(&r->source->stack));
-    }
+    WC_EACH(sentence, c->known)
+        layout_fact(l, "known", "%s", *sentence);
+    if (c->next)
+        layout_fact(l, "next", "%s", c->next);
+}
+
+static void print_limits(struct layout *l, const struct report *r) {
+    unsigned limits = r->conclusion.limits;
+
+    if (!limits)
+        return;
+    layout_key(l, "limits");
+    for (unsigned i = 1; i < WC_limit_COUNT; i++)
+        if (limits & 1u << i)
+            layout_words(l, "%s%s", wc_limit_text((enum wc_limit)i), limits >> i > 1 ? ";" : "");
+    layout_end(l);
 }
 
 static void print_verdict(struct layout *l, const struct report *r) {
@@ -76,6 +88,8 @@ static void print_origin(struct layout *l, const struct report *r) {
         print_process(l, r);
     if (r->ending)
         layout_fact(l, "ended", "%s", r->ending);
+    print_known(l, r);
+    print_limits(l, r);
     if (s->stack.outcome.reason && r->findings.n > 0)
         layout_fact(l, "mind", "%s", s->stack.outcome.reason);
     layout_key(l, s->type == SOURCE_PROCESS ? "seen in" : source_type_word(s->type));
@@ -178,6 +192,7 @@ void render_brief(FILE *to, const struct report *r, bool colour) {
     struct layout l = {.to = to, .colour = colour, .whole = true};
 
     print_verdict(&l, r);
+    print_known(&l, r);
     for (size_t i = 0; i < r->findings.n; i++) {
         const struct wc_finding_record *f = &r->findings.p[i];
         if (i > 0) {

@@ -63,13 +63,24 @@ static struct wc_strings find_gaps(struct wc_arena *memory, const struct source 
     return (struct wc_strings){gaps, n};
 }
 
+static void conclude(struct report *r) {
+    const struct source *s = r->source;
+    struct wc_outside outside = {.end = s->end, .how = s->how, .lost = source_missing(s)};
+
+    if (s->file)
+        outside.lost += (int64_t)s->file->damaged_lines;
+    if (s->type != SOURCE_LOG || (outside.end == WC_END_UNKNOWN && source_runs(s)))
+        outside.end = WC_END_RUNS;
+    wc_conclude(&s->stack, &r->findings, &outside, &r->memory.arena, &r->conclusion);
+}
+
 void report_make(struct report *r, const struct source *source) {
     struct wc_arena *memory = &r->memory.arena;
 
     r->source = source;
     heap_arena_begin(&r->memory);
     wc_diagnose(&source->stack, memory, &r->findings);
-    r->verdict = wc_verdict_of(&source->stack, &r->findings);
+    conclude(r);
     wc_stack_fingerprint(&source->stack, r->fingerprint);
     r->ending = find_ending(memory, source);
     r->gaps = find_gaps(memory, source);
@@ -80,11 +91,14 @@ void report_end(struct report *r) {
 }
 
 enum exit_code report_exit_code(const struct report *r) {
-    switch (r->verdict) {
+    switch (r->conclusion.verdict) {
     case WC_verdict_ERRORS:
         return EXIT_ERRORS_FOUND;
-    case WC_verdict_NOTHING_OBSERVED:
-    case WC_verdict_UNKNOWN:
+    case WC_verdict_WARNINGS:
+        return r->conclusion.died ? EXIT_ERRORS_FOUND : EXIT_NOTHING_WRONG;
+    case WC_verdict_UNEXPLAINED:
+        return EXIT_UNEXPLAINED;
+    case WC_verdict_NOT_OBSERVED:
         return EXIT_NOTHING_OBSERVED;
     default:
         return EXIT_NOTHING_WRONG;
@@ -92,5 +106,11 @@ enum exit_code report_exit_code(const struct report *r) {
 }
 
 enum exit_code exit_code_of_both(enum exit_code a, enum exit_code b) {
-    return a == EXIT_NOTHING_OBSERVED || b == EXIT_ERRORS_FOUND ? b : a;
+    static const int rank[] = {[EXIT_NOTHING_OBSERVED] = 0,
+                               [EXIT_NOTHING_WRONG] = 1,
+                               [EXIT_UNEXPLAINED] = 2,
+                               [EXIT_ERRORS_FOUND] = 3,
+                               [EXIT_USAGE] = 4};
+
+    return rank[a] >= rank[b] ? a : b;
 }

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "core/findings/diagnose.h"
+#include "core/findings/verdict.h"
 #include "tools/commands/command.h"
 #include "tools/log/source.h"
 
@@ -13,7 +13,7 @@ struct report {
     const struct source *source;
     struct heap_arena memory; /* of the findings */
     struct wc_findings findings;
-    enum wc_verdict verdict;
+    struct wc_conclusion conclusion; /* the verdict, and what limits it */
     char fingerprint[17];
     /* "killed by SIGSEGV, during cudnnCreate", "with status 1", "normally"; NULL: the source is no
      * log, nothing has ended. */
@@ -25,5 +25,6 @@ struct report {
 void report_make(struct report *r, const struct source *source);
 void report_end(struct report *r);
 enum exit_code report_exit_code(const struct report *r);
-/* Of several: errors outweigh all; nothing observed counts only where it is so for each. */
+/* Of several: errors outweigh what is unexplained, and that all else; not observed counts only where
+ * it is so for each. */
 enum exit_code exit_code_of_both(enum exit_code a, enum exit_code b);

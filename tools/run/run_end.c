@@ -253,7 +253,7 @@ static void print_nothing_observed(const struct run *run, struct wc_record *outc
 
     if (reason)
         leave_outcome(&run->place, outcome, reason);
-    text = must_format("nothing observed: %s", reason_of_silence(&run->child, reason));
+    text = must_format("not observed: %s", reason_of_silence(&run->child, reason));
     if (!run->quiet)
         complain("%s", text);
     if (run->verdict_file)

@@ -80,25 +80,12 @@ static bool has_error(const struct source *log) {
     return WC_ANY(f, log->stack.findings, is_error(&log->stack, f));
 }
 
-/* A number of a log may be another process by now, or mean something else here (namespaces). */
-static bool still_runs(const struct source *log) {
-    char *path = must_format("/proc/%lld/stat", (long long)log->pid), text[1024];
-    FILE *from = fopen(path, "re");
-    size_t n = from ? fread(text, 1, sizeof(text) - 1, from) : 0;
-
-    text[n] = '\0';
-    free(path);
-    if (from)
-        fclose(from);
-    return log->stack.has_process && wc_start_ticks(text) != WC_NULL &&
-           wc_start_ticks(text) == log->stack.process.start_ticks;
-}
-
 /* The command, and those of its processes that have the error: they may not be its children. */
 static void end_command(const struct child_logs *logs, pid_t child, int signal) {
     kill(child, signal);
     for (size_t i = 0; i < logs->n; i++)
-        if (logs->found[i]->pid != child && has_error(logs->found[i]) && still_runs(logs->found[i]))
+        if (logs->found[i]->pid != child && has_error(logs->found[i]) &&
+            source_runs(logs->found[i]))
             kill((pid_t)logs->found[i]->pid, signal);
 }
 
