@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * JSON text without memory: a sink that counts what it is given and keeps what fits, and the
- * spelling of strings. For core/model/record.c; the command's terminal escaping shares
+ * spelling of strings. For core/model/record.c; core/base/shown.c shares
  * wc_utf8_length.
  */
 #pragma once

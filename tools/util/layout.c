@@ -4,55 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GAP "..."
-#define GAP_LENGTH (sizeof(GAP) - 1)
+#include "core/base/shown.h"
 
-static bool continues(char c) {
-    return ((unsigned char)c & 0xC0) == 0x80;
-}
-
-/* Characters, each taken for one column. The text is well-formed. */
-static size_t columns(const char *s) {
-    size_t n = 0;
-
-    for (; *s; s++)
-        n += !continues(*s);
-    return n;
-}
-
-/* Bytes of the first n characters. */
-static size_t bytes_of(const char *s, size_t n) {
-    size_t i = 0;
-
-    while (s[i] && (n > 0 || continues(s[i])))
-        n -= !continues(s[i++]);
-    return i;
-}
-
-static char *without_middle(const char *s, size_t width) {
-    size_t all = columns(s), head = (width - GAP_LENGTH) / 2;
-    size_t tail = width - GAP_LENGTH - head;
-
-    if (all <= width)
-        return must_copy(s);
-    return must_format("%.*s%s%s", (int)bytes_of(s, head), s, GAP, s + bytes_of(s, all - tail));
-}
-
-/* The first directory, so that it is known whose it is, and as many of the last as fit. */
 char *layout_shortened(const char *s, size_t width) {
-    const char *second = strchr(s + (*s == '/'), '/'), *tail;
-    size_t head = second ? (size_t)(second - s) + 1 : 0;
+    struct wc_text t;
+    size_t cap = strlen(s) + 1;
 
-    if (columns(s) <= width)
-        return must_copy(s);
-    tail = strrchr(s, '/');
-    if (!second || GAP_LENGTH + columns(tail) > width)
-        return without_middle(second ? tail + 1 : s, width);
-    if (head + GAP_LENGTH + columns(tail) > width)
-        return must_format("%s%s", GAP, tail);
-    for (tail = second + 1; head + GAP_LENGTH + columns(tail - 1) > width;)
-        tail = strchr(tail, '/') + 1;
-    return must_format("%.*s%s%s", (int)head, s, GAP, tail - 1);
+    wc_text_begin(&t, must_allocate(cap), cap);
+    wc_text_add_shortened(&t, s, width);
+    return t.p;
 }
 
 void layout_line(struct layout *l, int indent, int hang) {
@@ -75,7 +35,7 @@ static void put(struct layout *l, const char *text, const char *before, const ch
     int start = at_start(l) && l->indent > l->hang ? l->indent : l->hang;
     OWNED char *shorter = l->whole ? NULL : layout_shortened(text, (size_t)(LAYOUT_WIDTH - start));
     const char *fits = shorter ? shorter : text;
-    int n = (int)columns(fits);
+    int n = (int)wc_columns(fits);
 
     if (!l->whole && !at_start(l) && l->column + 1 + n > LAYOUT_WIDTH) {
         putc('\n', l->to);
@@ -126,7 +86,7 @@ void layout_put(struct layout *l, char *text, bool together) {
     OWNED char *owned = text, *safe = harmless_text(owned);
     char *rest = safe, *word;
 
-    if (l->whole || (together && columns(safe) <= (size_t)(LAYOUT_WIDTH - l->hang))) {
+    if (l->whole || (together && wc_columns(safe) <= (size_t)(LAYOUT_WIDTH - l->hang))) {
         if (*safe)
             put(l, safe, "", "");
         return;

@@ -45,6 +45,5 @@ void layout_put(struct layout *l, char *text, bool together);
 void layout_put_row(struct layout *l, int indent, int hang, char *text);
 void layout_put_fact(struct layout *l, const char *word, char *text);
 
-/* s with whole directories, then characters, left out of its middle: at most `width` columns, of
- * which there are 8 at least. The caller frees. */
+/* What wc_text_add_shortened adds. The caller frees. */
 char *layout_shortened(const char *s, size_t width);

@@ -3,44 +3,20 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "core/base/json_text.h"
+#include "core/base/shown.h"
 #include "memory.h"
 #include "tools/commands/command.h"
 
-/* The character of n bytes (wc_utf8_length) at s if a terminal could take it as an order, else 0:
- * controls, line separators, and the marks that change the order in which text is shown (Unicode's
- * UAX #9). A file name must not be able to rewrite the line it is on. */
-static uint32_t order_at(const char *s, size_t n) {
-    static const unsigned char first_bits[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
-    uint32_t c = (unsigned char)s[0] & first_bits[n];
-    bool order;
-
-    for (size_t i = 1; i < n; i++)
-        c = c << 6 | ((unsigned char)s[i] & 0x3F);
-    order = c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x61C || c == 0x200E || c == 0x200F ||
-            (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
-    return order ? c : 0;
-}
-
 void print_text(FILE *to, const char *s) {
-    uint32_t order;
-    size_t n;
+    char shown[WC_SHOWN_MOST];
+    size_t n, used;
 
-    for (; s && *s; s += n ? n : 1) {
-        n = wc_utf8_length(s);
-        order = n > 0 ? order_at(s, n) : 0;
-        if (n == 0 || (n == 1 && order))
-            fprintf(to, "\\x%02x", (unsigned char)*s);
-        else if (order)
-            fprintf(to, "\\u%04x", (unsigned)order);
-        else
-            fwrite(s, 1, n, to);
-    }
+    for (; s && (n = wc_shown(s, shown, &used)) > 0; s += used)
+        fwrite(shown, 1, n, to);
 }
 
 char *harmless_text(const char *s) {

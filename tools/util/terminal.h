@@ -10,11 +10,8 @@
 
 #include "whichcudnn/record.h"
 
-/*
- * Prints s with everything that a terminal could take as an order spelled out: control characters
- * and bytes that are no UTF-8 as \x1b, C1 controls and marks that reorder text as \u202e. NULL:
- * prints nothing.
- */
+/* Prints s as wc_shown (core/base/shown.h) has it: nothing in it can be an order to a terminal. NULL:
+ * prints nothing. */
 void print_text(FILE *to, const char *s);
 /* What print_text prints of it. The caller frees. */
 char *harmless_text(const char *s);
