@@ -4,23 +4,35 @@
  * each finding, in the order of the table, with its severity, its general sentence, and an example
  * that is word for word what diagnose() says of such a stack. WC_EXAMPLES=1: prints the examples,
  * to be put into the page.
+ * And tests/unit/golden/findings.txt has the text of each that people see; WC_TEXTS=1 prints it.
  */
+#include "core/base/shown.h"
+#include "core/findings/finding_text.h"
 #include "support_stack.h"
 #include "tools/explain/page.h"
 
 static char page[128 << 10];
 
-static int read_page(void **state) {
-    (void)state;
+static char texts[64 << 10];
+
+static bool read_file(const char *name, char *to, size_t cap) {
     const char *root = getenv("WC_ROOT");
     char path[1024];
-    snprintf(path, sizeof path, "%s/docs/findings.md", root ? root : ".");
+    snprintf(path, sizeof path, "%s/%s", root ? root : ".", name);
     FILE *from = fopen(path, "r");
     if (!from)
-        return -1;
-    page[fread(page, 1, sizeof page - 1, from)] = '\0';
+        return false;
+    to[fread(to, 1, cap - 1, from)] = '\0';
     fclose(from);
-    return 0;
+    return true;
+}
+
+static int read_files(void **state) {
+    (void)state;
+    return read_file("docs/findings.md", page, sizeof page) &&
+                   read_file("tests/unit/golden/findings.txt", texts, sizeof texts)
+               ? 0
+               : -1;
 }
 
 /* ---- the stacks of the examples: example_NAME(), by the first word of a row of the table ---- */
@@ -568,6 +580,56 @@ static void each_example_is_what_diagnose_says(void **state) {
     }
 }
 
+/* Who, got what, wanted what, and what to do: a line with a version or a file, and one that begins
+ * a fix. */
+static void assert_first_lines_say_it(const char *text) {
+    const char *fix = strstr(text, "\n  fix "), *end = text;
+    for (int line = 0; line < 4 && end; line++)
+        end = strchr(end + 1, '\n');
+    if (!fix || !end || fix >= end)
+        fail_msg("there is no fix within the first four lines:\n%s", text);
+    for (const char *p = text; p < end; p++)
+        if ((*p >= '0' && *p <= '9') || *p == '/')
+            return;
+    fail_msg("there is no version and no file within the first four lines:\n%s", text);
+}
+
+static void assert_fits_a_screen(const char *text) {
+    size_t lines = 0;
+    for (const char *p = text; *p; lines++) {
+        size_t n = strcspn(p, "\n");
+        if (wc_columns_n(p, n) > 100)
+            fail_msg("a line is longer than 100 columns:\n%s", text);
+        p += n + (p[n] == '\n');
+    }
+    if (lines > 16)
+        fail_msg("there are more than 16 lines:\n%s", text);
+}
+
+static void each_finding_fits_a_screen(void **state) {
+    (void)state;
+    static struct wc_finding_page made;
+    static char block[17 << 10];
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
+        struct scene *s = new_scene();
+        struct wc_finding_view view = {.stack = &s->stack,
+                                       .process = "30555 on node7: python train.py, exited 1"};
+        examples[i].make(s);
+        diagnose(s);
+        const char *text = wc_finding_text(&made, finding(s, examples[i].id), &view);
+        if (getenv("WC_TEXTS")) {
+            printf("%s\n", text);
+            continue;
+        }
+        assert_fits_a_screen(text);
+        assert_first_lines_say_it(text);
+        snprintf(block, sizeof block, "%s\n", text);
+        if (!strstr(texts, block))
+            fail_msg("tests/unit/golden/findings.txt, %s: the text should read\n%s", examples[i].id,
+                     text);
+    }
+}
+
 static void each_action_is_listed(void **state) {
     (void)state;
     static const char *const words[] = {
@@ -584,7 +646,8 @@ int main(void) {
         cmocka_unit_test(each_page_is_in_the_command),
         cmocka_unit_test(no_section_is_of_an_unknown_finding),
         cmocka_unit_test(each_example_is_what_diagnose_says),
+        cmocka_unit_test(each_finding_fits_a_screen),
         cmocka_unit_test(each_action_is_listed),
     };
-    return cmocka_run_group_tests(tests, read_page, NULL);
+    return cmocka_run_group_tests(tests, read_files, NULL);
 }

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One finding as text for people: the same on the shim's standard error, in `run`, `report`,
+ * `inspect` and `scan`. It fits one screen; all facts with their sources are in `report -v` and
+ * --json.
+ *
+ *   error[runtime-too-old]: jax-cuda12-plugin 0.10.2 got cuDNN 9.4.0, requires >=9.8,<10
+ *     got       V/nvidia/cudnn/lib/libcudnn.so.9  9.4.0, in no package
+ *     required  nvidia-cudnn-cu12>=9.8,<10  (METADATA of jax-cuda12-plugin 0.10.2)
+ *     fix       pip install 'nvidia-cudnn-cu12>=9.8,<10'
+ *      or       take a jax made for cuDNN 9.4.0
+ *     found by  DT_RPATH of _versions.so, $ORIGIN/../nvidia/cudnn/lib
+ *     not taken /usr/local/cuda-13.0/lib/libcudnn.so.9  9.19.0  (ld.so.cache)
+ *   loaded      facade 9.4.0, graph 9.4.0
+ *   process     30555 on vm: python -c, exited 0
+ *   V = /venv/lib/python3.11/site-packages
+ *   more        whichcudnn explain runtime-too-old; report -v
+ */
+#pragma once
+
+#include "core/model/stack.h"
+
+#define WC_FINDING_LINES 16
+#define WC_FINDING_COLUMNS 100
+
+/* What is printed along with a finding; all zeroes: the finding alone. */
+struct wc_finding_view {
+    const char *before;           /* the title, on its line: "whichcudnn: " */
+    const struct wc_stack *stack; /* for the row `loaded`; NULL: no such row */
+    const char *process;          /* the row's value, as wc_finding_process makes it */
+    const char *processes;        /* the same of several: "4 of 8: rank 0-3" */
+    const char *log;              /* path of the log, which is never shortened */
+    const char *no_log;           /* why there is none */
+    const char *paint, *unpaint;  /* around the severity: escape sequences of a terminal */
+    size_t lines;                 /* at most; 0: WC_FINDING_LINES. Below 8 the rows of its process,
+                                   * the legend and `more` are left out. */
+};
+
+/* Memory for one finding, of the caller: no malloc in the shim. Nothing of it needs to be set. */
+#define WC_FINDING_ROWS 48
+struct wc_finding_row {
+    const char *key, *value;    /* harmless */
+    unsigned char rank, weight; /* its place, and what is left out first */
+    unsigned char most;         /* lines that it may take */
+    bool command, chosen;
+};
+struct wc_finding_page {
+    struct wc_finding_row row[WC_FINDING_ROWS];
+    size_t rows;
+    const char *title, *letter[2]; /* letter: what V and W stand for; NULL: nothing */
+    struct wc_buffer_arena arena;
+    struct wc_text out;
+    char raw[1200], shown[1600]; /* one value */
+    char memory[12 << 10], text[10 << 10];
+};
+
+/* Whole lines, each with its end. Points into the page. */
+const char *wc_finding_text(struct wc_finding_page *page, const struct wc_finding_record *f,
+                            const struct wc_finding_view *view);
+
+/* "30555 on vm: python train.py, killed by SIGSEGV": pid 0 and ending NULL are left out. Untrusted
+ * text is added as it is. */
+void wc_finding_process(struct wc_text *t, int64_t pid, const struct wc_process_record *p,
+                        const char *ending);
