@@ -4,6 +4,7 @@
 #include "auxv.h"
 #include "core/records/process.h"
 #include "files.h"
+#include "memory.h"
 #include "sys.h"
 
 struct config config;
@@ -68,7 +69,7 @@ static bool copy_environment(void) {
     if (!shim_files.read(NULL, "/proc/self/environ", 0, usual, sizeof usual - 1, &n))
         return false;
     copied = usual;
-    char *large = n == sizeof usual - 1 ? sys_map(MOST) : NULL;
+    char *large = n == sizeof usual - 1 ? memory_map(MOST) : NULL;
     if (large) {
         copied = large;
         shim_files.read(NULL, "/proc/self/environ", 0, large, MOST - 1, &n);

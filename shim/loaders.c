@@ -32,7 +32,7 @@ static struct chain {
 } * chain;
 
 void loaders_begin(void) {
-    if (!chain && !(chain = sys_map(sizeof *chain)))
+    if (!chain && !(chain = memory_map(sizeof *chain)))
         return;
     chain->links = 0;
     if (chain->names)

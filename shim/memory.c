@@ -11,8 +11,24 @@ static _Alignas(16) unsigned char first_chunk[16 << 10];
 static unsigned char *chunk = first_chunk;
 static size_t chunk_left = sizeof first_chunk, taken_in_all;
 
+/* Libraries are mapped one below the other. A damaged one reaches beyond itself, and the loader
+ * itself may map it over what lies above it: our memory lies where neither gets to. */
+#define DISTANCE ((uintptr_t)64 << 30)
+
+void *memory_map(size_t n) {
+    static uintptr_t lowest;
+    uintptr_t size = (n + 4095) & ~(uintptr_t)4095;
+    uintptr_t above = __atomic_load_n(&lowest, __ATOMIC_RELAXED);
+    if (!above)
+        above = ((uintptr_t)&lowest & ~(uintptr_t)4095) - DISTANCE;
+    void *p = sys_map_at(above - size, n, 3 /* read, write */, 0);
+    if (p)
+        __atomic_store_n(&lowest, (uintptr_t)p, __ATOMIC_RELAXED);
+    return p;
+}
+
 static bool take_chunk(size_t size) {
-    void *fresh = taken_in_all + size > MEMORY_MOST ? NULL : sys_map(size);
+    void *fresh = taken_in_all + size > MEMORY_MOST ? NULL : memory_map(size);
     if (!fresh)
         return false;
     taken_in_all += size;
@@ -42,7 +58,7 @@ void memory_forget(void) {
 
 static void *scratch(void **kept, size_t size) {
     if (!*kept)
-        *kept = sys_map(size);
+        *kept = memory_map(size);
     return *kept;
 }
 

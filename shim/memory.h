@@ -7,6 +7,9 @@
 
 #include "core/base/base.h"
 
+/* Zeroed pages for n bytes; without the shim's lock, too. NULL: the kernel gives none. */
+void *memory_map(size_t n);
+
 /* Grows to MEMORY_MOST; then every taker gets NULL and drops what it wanted to keep. */
 extern struct wc_arena memory_arena;
 #define MEMORY_MOST ((size_t)64 << 20)

@@ -197,7 +197,7 @@ static void look_at(const struct walk *w) {
         seen.epoch = state_epoch();
         seen.count = seen.batch = seen.in_loaders = 0;
         if (!seen.maps)
-            seen.maps = sys_map(SEEN_MOST * sizeof(const struct link_map *));
+            seen.maps = memory_map(SEEN_MOST * sizeof(const struct link_map *));
     }
     if (w->whole || may_any_matter(w))
         each(w, note_object, NULL);

@@ -46,8 +46,9 @@ static void read_cache(void) {
     struct stat st;
     size_t n = 0;
     int fd = files_open("/etc/ld.so.cache", &st);
-    void *bytes =
-        fd >= 0 && st.st_size > 0 && st.st_size <= CACHE_MOST ? sys_map((size_t)st.st_size) : NULL;
+    void *bytes = fd >= 0 && st.st_size > 0 && st.st_size <= CACHE_MOST
+                      ? memory_map((size_t)st.st_size)
+                      : NULL;
     if (bytes && files_read(fd, 0, bytes, (size_t)st.st_size, &n))
         context.cache = (struct wc_span){bytes, n};
     if (fd >= 0)
@@ -78,7 +79,7 @@ static struct wc_replay *replay;
 static bool run(const struct wc_search_object *caller, const char *name,
                 struct wc_search_memory *memory, bool whole) {
     void *scratch = memory_scratch_search();
-    if (!caller || !scratch || (!replay && !(replay = sys_map(sizeof *replay))))
+    if (!caller || !scratch || (!replay && !(replay = memory_map(sizeof *replay))))
         return false;
     begin_context();
     context.memory = memory;

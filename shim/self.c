@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "core/base/base.h"
+#include "memory.h"
 #include "sys.h"
 #include "thread.h"
 
@@ -22,7 +23,7 @@ static unsigned newest;     /* process number; a forked child finds its parent's
 
 /* qemu-user says yes to any advice and does nothing. */
 static struct page *make_page(void) {
-    struct page *fresh = sys_map(sizeof *fresh), *none = NULL;
+    struct page *fresh = memory_map(sizeof *fresh), *none = NULL;
     bool wiped = fresh && sys_advise(fresh, sizeof *fresh, MADV_WIPEONFORK) == 0 &&
                  sys_advise(fresh, sizeof *fresh, NO_ADVICE) != 0;
     bool first = __atomic_compare_exchange_n(&page, &none, wiped ? fresh : &unwiped, false,

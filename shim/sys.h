@@ -98,15 +98,14 @@ static inline long sys_list(int fd, void *to, size_t n) {
 static inline long sys_getcwd(char *to, size_t n) {
     return sys_wrote(to, sys_call(__NR_getcwd, to, n));
 }
-static inline void *sys_map(size_t n) {
-    long p = sys_call(__NR_mmap, 0, n, 3 /* read, write */, 0x22 /* private, anonymous */, -1);
+/* Where it is free: at that address. */
+static inline void *sys_map_at(uintptr_t address, size_t n, int protection, int flags) {
+    long p = sys_call(__NR_mmap, address, n, protection, flags | 0x22 /* private, anonymous */, -1);
     return p < 0 && p > -4096 ? NULL : (void *)p;
 }
 /* Address space that reads as zeros and counts as nobody's memory until it is made writable. */
 static inline void *sys_reserve(size_t n) {
-    long p =
-        sys_call(__NR_mmap, 0, n, 1 /* read */, 0x4022 /* private, anonymous, noreserve */, -1);
-    return p < 0 && p > -4096 ? NULL : (void *)p;
+    return sys_map_at(0, n, 1 /* read */, 0x4000 /* noreserve */);
 }
 static inline int sys_advise(void *p, size_t n, int advice) {
     return (int)sys_call(__NR_madvise, p, n, advice);
