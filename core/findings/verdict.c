@@ -189,6 +189,14 @@ struct names {
     size_t n;
 };
 
+static const char *join(struct wc_case *c, const struct names *names) {
+    const char *list = names->n ? names->p[0] : NULL;
+
+    for (size_t i = 1; i < names->n; i++)
+        list = wc_format(c, "%s, %s", list, names->p[i]);
+    return list;
+}
+
 static void note_name(struct names *names, const char *name) {
     bool is_there = WC_ANY(other, *names, wc_str_same(*other, name));
 
@@ -219,8 +227,8 @@ static const char *format_fit(struct wc_case *c) {
         return "no cuDNN was loaded, and none was asked for in vain";
     more = hosts.n > HOSTS_NAMED;
     hosts.n -= more;
-    return wc_format(c, "%s%s%s%s", wc_format_list(c, facades.p, facades.n), hosts.n ? " for " : "",
-                     wc_format_list(c, hosts.p, hosts.n), more ? " and others" : "");
+    return wc_format(c, "%s%s%s%s", join(c, &facades), hosts.n ? " for " : "", join(c, &hosts),
+                     more ? " and others" : "");
 }
 
 static const char *format_end(struct wc_case *c, const struct wc_outside *outside) {

@@ -148,8 +148,8 @@ class Check:
         self.same("articles", len(articles), len(self.reports))
         for got, report in zip(articles, self.reports):
             self.same("verdict", got["classes"].split(), ["verdict", report["verdict"]])
-            first = ("not observed: " if report["verdict"] == "not-observed" else
-                     report["findings"][0]["title"] if report["findings"] else "ok: ")
+            first = {"not-observed": "not observed: ", "unexplained": "unexplained: ",
+                     "ok": "ok: "}.get(report["verdict"]) or report["findings"][0]["title"]
             self.true(f"no {first!r} first", spelled(first) in got["title"])
             self.same("findings", len(got["findings"]), len(report["findings"]))
             for shown, finding in zip(got["findings"], report["findings"]):

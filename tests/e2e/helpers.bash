@@ -40,8 +40,8 @@ is() {
 }
 
 # Makes a child of `run` that behaves as if the shim were in it: `child PARTIAL COMMAND [FIRST]` does
-# FIRST, writes the records of the file PARTIAL as its log, in one write, and then does COMMAND. sick
-# and well are such files.
+# FIRST, writes the records of the file PARTIAL as its log, in one write, and then does COMMAND. sick,
+# well and fine, where the call came back, are such files.
 make_child() {
     cat >child <<END
 #!/bin/bash
@@ -63,7 +63,12 @@ END
 {"kind":"call","function":"cudnnCreate","phase":"before","host":1,"target":2}
 END
     grep -v demand sick >well
+    { cat well; echo '{"kind":"call","function":"cudnnCreate","phase":"after","host":1,"target":2,"status":0}'; } >fine
 }
+
+# The end of a process that did well; without it a log says nothing good.
+# shellcheck disable=SC2034 # of the files that load this
+ended='{"kind":"outcome","ending":"exited","exit_status":0,"observed":true}'
 
 # stack [VERSION [RULE [ELEMENT]]]: the records of a process that got that cuDNN, for make_log.
 stack() {
@@ -78,5 +83,6 @@ stack() {
 {"kind":"search","search":1,"name":"libcudnn.so.9","object":2,"rule":"$rule","element":"$element"}
 {"kind":"demand","host":1,"host_path":"/v/plugin/_versions.so","demand_kind":"required","spec":">=9.8","compatibility_rule":"nvidia","source":"METADATA of jax-cuda12-plugin 0.10.2"}
 {"kind":"binding","host":1,"host_path":"/v/plugin/_versions.so","target":2,"target_path":"/v/cudnn/libcudnn.so.9","how":"dlsym","functions":["cudnnCreate"]}
+$ended
 END_OF_STACK
 }

@@ -59,7 +59,7 @@ json() { inspect --json "$pid" | jq -rc "${1:-.}"; }
     hold "$FIXED/host"
     run -0 --separate-stderr inspect "$pid"
     is "$stderr" ""
-    is "${lines[0]}" "ok: everything seen fits together"
+    is "${lines[0]}" "ok: cuDNN 9.1.0 ($FIXED/9.1/libcudnn.so.9) for host"
     is "$(awk 'length($0) > 80' <<<"$output")" ""
     [[ $output == *"process  $pid on "* ]]
     run -0 --separate-stderr inspect -v "$pid"
@@ -410,7 +410,7 @@ int main(void) { return pause(); }' 2>/dev/null && ./small 3>&- &
     run -0 --separate-stderr inspect "$first" "$!"
     is "$(grep -c '^  seen in  /proc' <<<"$output")" 2
     run -0 --separate-stderr inspect --json "$first" "$!"
-    is "$(jq -r '.[] | .verdict' <<<"$output")" $'ok\nnothing-observed'
+    is "$(jq -r '.[] | .verdict' <<<"$output")" $'ok\nnot-observed'
     run -2 --separate-stderr inspect --json "$first" 999999999
     is "$(jq -r '.[] | .verdict' <<<"$output")" ok
     is "$stderr" "whichcudnn: 999999999: no such process"

@@ -58,9 +58,9 @@ report() { "$CMD" report "$@"; }
 }
 
 @test "the healthy twin: ok, and nothing of findings" {
-    stack_with 9.8.0 | make_log log.jsonl
+    stack_with 9.8.0 "$ended" | make_log log.jsonl
     run -0 --separate-stderr report log.jsonl
-    is "${lines[0]}" "ok: everything seen fits together"
+    is "${lines[0]}" "ok: cuDNN 9.8.0 (nvidia-cudnn-cu12) for _versions.so"
     [[ $output != *finding* && $output != *fix* ]]
 }
 
@@ -69,12 +69,12 @@ report() { "$CMD" report "$@"; }
     run -1 --separate-stderr report --json log.jsonl
     echo "$output" >report.json
     validate_report report.json
-    is "$(jq -c keys_unsorted report.json)" '["verdict","findings","stack","node","sources"]'
+    is "$(jq -c keys_unsorted report.json)" '["verdict","text","limits","known","next","findings","stack","node","sources"]'
     is "$(jq -r '.verdict, .findings[0].id, .node' report.json | xargs)" "errors runtime-too-old node7"
     is "$(jq -r '.stack.objects[] | select(.role == "facade") | .version' report.json)" 9.1.0
     is "$(jq -c '.sources[0] | [.path, .records, .damaged_lines]' report.json)" '["log.jsonl",7,0]'
 
-    stack_with 9.8.0 | make_log healthy.jsonl
+    stack_with 9.8.0 "$ended" | make_log healthy.jsonl
     run -0 --separate-stderr report --json healthy.jsonl
     is "$(jq -c '[.verdict, .findings]' <<<"$output")" '["ok",[]]'
 }
@@ -83,7 +83,7 @@ report() { "$CMD" report "$@"; }
     stack_with 9.8.0 '{"kind":"finding","id":"runtime-too-old","severity":"error","title":"early"}' \
         '{"kind":"summary","verdict":"errors","first_finding":"runtime-too-old"}' | make_log log.jsonl
     run -0 report log.jsonl
-    is "${lines[0]}" "ok: everything seen fits together"
+    is "${lines[0]}" "ok: cuDNN 9.8.0 (nvidia-cudnn-cu12) for _versions.so"
 }
 
 @test "not observed: its own status, and the reason if it is known" {
@@ -292,7 +292,7 @@ asks for libcudnn_ops.so.9 with dlopen"
     run -2 --separate-stderr report --redact whichcudnn-*.jsonl "$PWD/home/jdoe/missing.jsonl"
     [[ $stderr == *"/home/$user/missing.jsonl: No such file"* ]]
     # The home of whoever makes the report may be anywhere.
-    stack_with 9.8.0 | sed 's|"/v/|"/data/people/zara/v/|g' | make_log log.jsonl
+    stack_with 9.8.0 "$ended" | sed 's|"/v/|"/data/people/zara/v/|g' | make_log log.jsonl
     HOME=/data/people/zara run -0 report --redact -v log.jsonl
     [[ $output == *"/data/people/user"* && $output != *zara* ]]
 }
@@ -315,7 +315,7 @@ rank() { # RANK VERSION [LINE...]
 
 @test "ranks that agree, and the one that does not, cause first" {
     local i
-    for i in {0..6}; do rank "$i" 9.8.0; done
+    for i in {0..6}; do rank "$i" 9.8.0 "$ended"; done
     rank 7 9.1.0 '{"kind":"search","search":1,"object":2,"rule":"LD_LIBRARY_PATH","element":"/old"}'
     sed -i 's|"RANK=7"|&,"LD_LIBRARY_PATH=/old"|' rank7.jsonl
     run -1 --separate-stderr report rank*.jsonl
@@ -336,7 +336,7 @@ rank() { # RANK VERSION [LINE...]
 
 @test "processes are told by node and by who started whom" {
     process_of() { # PID PARENT NODE
-        stack_with 9.8.0 | sed 's|"node":"node7"|"node":"'"$3"'","parent_pid":'"$2"'|' | make_log "$1.jsonl"
+        stack_with 9.8.0 "$ended" | sed 's|"node":"node7"|"node":"'"$3"'","parent_pid":'"$2"'|' | make_log "$1.jsonl"
         sed -i "s/\"pid\":4711/\"pid\":$1/; s/\"time\":17000000000000/\"time\":17000000$1/" "$1.jsonl"
     }
     process_of 1002 1001 a
@@ -354,7 +354,7 @@ rank() { # RANK VERSION [LINE...]
 }
 
 @test "more processes than a screen holds: some are named, all with -v" {
-    stack_with 9.8.0 | make_log one.jsonl
+    stack_with 9.8.0 "$ended" | make_log one.jsonl
     local i
     for i in {1..50}; do sed "s/\"pid\":4711/\"pid\":$i/" one.jsonl >"whichcudnn-n-$i-1.jsonl"; done
     rm one.jsonl
@@ -384,7 +384,7 @@ rank() { # RANK VERSION [LINE...]
     touch -d '+1 day' ../temporary/whichcudnn-n-1-1.jsonl # /tmp may hold a person's own
     run -1 --separate-stderr report
     [[ $output == *"temporary/whichcudnn-n-1-1.jsonl ("* ]]
-    stack_with 9.8.0 | make_log whichcudnn-n-2-2.jsonl
+    stack_with 9.8.0 "$ended" | make_log whichcudnn-n-2-2.jsonl
     touch -d '+2 days' whichcudnn-n-2-2.jsonl
     run -0 report
     [[ $output == *"./whichcudnn-n-2-2.jsonl ("* ]]
@@ -421,7 +421,7 @@ rank() { # RANK VERSION [LINE...]
 }
 
 @test "several logs: one report each, the worst status, a list in json" {
-    stack_with 9.8.0 | make_log whichcudnn-a-1-1.jsonl
+    stack_with 9.8.0 "$ended" | make_log whichcudnn-a-1-1.jsonl
     stack_with 9.1.0 | make_log whichcudnn-b-2-2.jsonl
     printf '%s\n' "$process" | make_log whichcudnn-c-3-3.jsonl
     run -1 report whichcudnn-a-1-1.jsonl whichcudnn-b-2-2.jsonl
@@ -434,16 +434,15 @@ rank() { # RANK VERSION [LINE...]
 }
 
 @test "processes that share a file get a report each" {
-    { stack_with 9.8.0; stack_with 9.1.0; } >both
-    make_log one.jsonl < <(head -n 7 both)
-    make_log two.jsonl < <(tail -n 7 both)
+    stack_with 9.8.0 "$ended" | make_log one.jsonl
+    stack_with 9.1.0 | make_log two.jsonl
     cat one.jsonl two.jsonl >shared.jsonl
     run -1 report --json shared.jsonl
     is "$(jq -c 'map(.verdict)' <<<"$output")" '["ok","errors"]'
 }
 
 @test "what is no log, or not there: a clear word, status 2, and the others still reported" {
-    stack_with 9.8.0 | make_log good.jsonl
+    stack_with 9.8.0 "$ended" | make_log good.jsonl
     run -2 --separate-stderr report /etc/passwd good.jsonl missing.jsonl
     [[ $stderr == *"/etc/passwd: not a log of whichcudnn (line 1:"* ]]
     [[ $stderr == *"missing.jsonl: No such file or directory"* ]]
@@ -467,7 +466,7 @@ rank() { # RANK VERSION [LINE...]
 }
 
 @test "a path that is no UTF-8 does not break json" {
-    stack_with 9.8.0 | make_log log.jsonl
+    stack_with 9.8.0 "$ended" | make_log log.jsonl
     cp log.jsonl $'\xff.jsonl'
     run -0 --separate-stderr report --json $'\xff.jsonl'
     is "$(jq -r '.sources[0].path' <<<"$output")" $'\xef\xbf\xbd.jsonl'
@@ -502,7 +501,7 @@ rank() { # RANK VERSION [LINE...]
 }
 
 @test "what cannot be printed is not success" {
-    stack_with 9.8.0 | make_log log.jsonl
+    stack_with 9.8.0 "$ended" | make_log log.jsonl
     # shellcheck disable=SC2016 # for that shell
     run -2 sh -c '"$CMD" report log.jsonl >/dev/full'
     [[ $output == *"could not be written"* ]]

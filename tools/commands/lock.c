@@ -33,8 +33,7 @@ static const struct usage usage = {
              "DIR:PID takes one process of a directory of logs.\n\n",
     .options = rows,
     .end = "Exit status: 0 written, 1 written though errors were found, 2 usage, unreadable,\n"
-           "or not written, 3 nothing written: nothing was observed, or nothing is of pip,\n"
-           "4 written though its end is unexplained.\n",
+           "or not written, 3 nothing written: nothing was observed, or nothing is of pip.\n",
     .most = 1,
     .arguments = "one process",
 };
@@ -57,7 +56,7 @@ static char *make_text(const struct source *source) {
 }
 
 static enum exit_code lock(const struct source *source, const struct report *r) {
-    enum exit_code found = report_exit_code(r);
+    bool has_errors = r->conclusion.verdict == WC_verdict_ERRORS;
     char *text;
     bool good;
 
@@ -70,13 +69,11 @@ static enum exit_code lock(const struct source *source, const struct report *r) 
         return EXIT_NOTHING_OBSERVED;
     good = print_into(output, text);
     free(text);
-    if (found == EXIT_ERRORS_FOUND)
+    if (has_errors)
         complain("errors were found in what is kept; the first: %s", r->findings.p[0].title);
-    if (found == EXIT_UNEXPLAINED)
-        complain("what is kept did not end well: %s", r->conclusion.text);
     if (!good)
         return EXIT_USAGE;
-    return found == EXIT_NOTHING_OBSERVED ? EXIT_NOTHING_WRONG : found;
+    return has_errors ? EXIT_ERRORS_FOUND : EXIT_NOTHING_WRONG;
 }
 
 /* What an environment would get. *scan must not move. */

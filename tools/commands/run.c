@@ -59,7 +59,9 @@ static const struct option_row rows[] = {
      .value = &log_given},
     {"expect", " VERSION", "what should be there: 9.1, '>=9.8,<10', 90800",
      .take = take_expectation},
-    {"fail-on", " SEVERITY", "error, warning: 1 where COMMAND gave 0 and such was found",
+    {"fail-on", " SEVERITY",
+     "error, warning: 1 where COMMAND gave 0 and such was found,\nor what it got was not observed "
+     "or is unexplained",
      .take = take_fail_on},
     {"stop-on", " error", "ends COMMAND at the first error: SIGTERM, 10 s later\nSIGKILL",
      .take = take_stop_on},
@@ -103,14 +105,14 @@ static void set_environment(void *unused) {
 
 static int finish(void) {
     int status = outcome_exit_code(&run.child);
-    enum wc_severity worst;
+    struct run_answer answer;
 
     if (run.child.exec_error) {
         run_not_started(&run);
         return status;
     }
-    worst = run_conclude(&run);
-    if (run.live.stopped || (status == 0 && fail_on && worst >= fail_on))
+    answer = run_conclude(&run);
+    if (run.live.stopped || (status == 0 && fail_on && (answer.worst >= fail_on || !answer.passes)))
         return EXIT_ERRORS_FOUND;
     return status;
 }

@@ -43,6 +43,30 @@ static void keep_event(struct source *s, const struct wc_record *r) {
         e->n++;
 }
 
+static bool is_of_command(const struct source *s, const struct wc_outcome_record *o) {
+    return s->stack.has_process && o->child != WC_NULL && o->child != s->pid;
+}
+
+static void take_end(struct source *s, const struct wc_outcome_record *of_command) {
+    bool well = of_command->ending == WC_ending_EXITED && of_command->exit_status == 0;
+
+    s->end = well ? WC_END_WELL : WC_END_FAILED;
+    if (of_command->ending == WC_ending_SIGNALED)
+        s->how = wc_arena_format(&s->memory.arena, "belongs to a command that was ended by %s",
+                                 of_command->signal_name ? of_command->signal_name : "a signal");
+    else if (!well)
+        s->how =
+            wc_arena_format(&s->memory.arena, "belongs to a command that ended with status %jd",
+                            of_command->exit_status);
+}
+
+void source_apply(struct source *s, const struct wc_record *r) {
+    if (r->kind == WC_KIND_outcome && is_of_command(s, &r->u.outcome))
+        take_end(s, &r->u.outcome);
+    else
+        wc_stack_apply(&s->stack, r);
+}
+
 void source_take(struct source *s, const struct wc_record *r) {
     if (s->records++ == 0) {
         s->pid = r->pid;
@@ -56,7 +80,7 @@ void source_take(struct source *s, const struct wc_record *r) {
     if (s->keep_events)
         keep_event(s, r);
     in_flight_note(&s->in_flight, r);
-    wc_stack_apply(&s->stack, r);
+    source_apply(s, r);
 }
 
 void source_add(struct source *s, struct wc_record *r) {

@@ -37,8 +37,8 @@ struct source {
     int64_t first_time, last_time;
     int64_t last_seq;
     int64_t cut; /* list elements and bytes of text that the writer left out */
-    enum wc_end end; /* as others tell it, where the log does not */
-    const char *how; /* the same in words, NULL: not known; a literal, or lives as long */
+    enum wc_end end; /* how the command ended that it belongs to, where that is told */
+    const char *how; /* the same in words; NULL: nothing to say */
     bool keep_events;
     struct source_events events; /* empty unless keep_events */
 };
@@ -49,7 +49,9 @@ void source_free(struct source *s);
 
 /* Takes the record, which has its head, into the model. */
 void source_take(struct source *s, const struct wc_record *r);
-/* The same for a record that the command itself makes: gives it the next number, the time, and the
+/* Into the model alone: it has been counted, or is not of this writer. */
+void source_apply(struct source *s, const struct wc_record *r);
+/* For a record that the command itself makes: gives it the next number, the time, and the
  * source's pid. */
 void source_add(struct source *s, struct wc_record *r);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Everything that is known: see render.h. */
+#include <string.h>
+
 #include "render.h"
 #include "tools/util/terminal.h"
 
@@ -69,14 +71,18 @@ static void emit_stack(const struct facts *f, json_t *stack) {
 
 void dump_each(const struct report *r, dump_head *head, dump_one *one, void *arg) {
     const struct facts f = {head, one, arg};
-    json_t *report = render_json(r);
+    json_t *report = render_json(r), *value;
+    const char *key;
 
     emit_list(&f, "findings", json_object_get(report, "findings"));
     emit_stack(&f, json_object_get(report, "stack"));
     emit_list(&f, "sources", json_object_get(report, "sources"));
     head(arg, "report", 0);
-    emit(&f, "verdict", json_object_get(report, "verdict"));
-    emit(&f, "node", json_object_get(report, "node"));
+    json_object_foreach(report, key, value) {
+        if (strcmp(key, "findings") != 0 && strcmp(key, "stack") != 0 &&
+            strcmp(key, "sources") != 0)
+            emit(&f, key, value);
+    }
     json_decref(report);
 }
 

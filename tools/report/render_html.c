@@ -99,6 +99,13 @@ static void put_origin(FILE *to, const struct report *r) {
              p->node ? " on " : "", p->node, *command ? ": " : "", command);
     if (r->ending)
         row(to, "ended", r->ending);
+    WC_EACH(sentence, r->conclusion.known)
+        row(to, "known", *sentence);
+    if (r->conclusion.next)
+        row(to, "next", r->conclusion.next);
+    for (unsigned i = 1; i < WC_limit_COUNT; i++)
+        if (r->conclusion.limits & 1u << i)
+            row(to, "limit", wc_limit_text((enum wc_limit)i));
     if (s->stack.outcome.reason)
         row(to, "mind", s->stack.outcome.reason);
     html(to, "<dt>%s</dt><dd>%s (%zu records)</dd>\n", source_type_word(s->type), s->path,

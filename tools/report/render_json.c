@@ -82,13 +82,12 @@ json_t *render_json(const struct report *r) {
     /* What replaces what matters in a log; in a report everything holds. */
     json_t *findings = JSON_EACH(f, r->findings, record_to_json(WC_KIND_finding, f, "supersedes"));
 
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:[o]}", "verdict",
-                     wc_enum_word_raw(WC_ENUM_verdict, c->verdict), "text", text_to_json(c->text),
-                     "limits", limits_json(c->limits), "known",
-                     JSON_EACH(sentence, c->known, text_to_json(*sentence)), "next",
-                     text_to_json(c->next), "findings", findings, "stack", stack_json(r), "node",
-                     text_to_json(s->has_process ? s->process.node : NULL), "sources",
-                     source_json(r->source));
+    return json_pack(
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:[o]}", "verdict",
+        wc_enum_word_raw(WC_ENUM_verdict, c->verdict), "text", text_to_json(c->text), "limits",
+        limits_json(c->limits), "known", JSON_EACH(sentence, c->known, text_to_json(*sentence)),
+        "next", text_to_json(c->next), "findings", findings, "stack", stack_json(r), "node",
+        text_to_json(s->has_process ? s->process.node : NULL), "sources", source_json(r->source));
 }
 
 json_t *render_merged_json(const struct merged *m) {

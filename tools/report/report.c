@@ -63,15 +63,29 @@ static struct wc_strings find_gaps(struct wc_arena *memory, const struct source 
     return (struct wc_strings){gaps, n};
 }
 
-static void conclude(struct report *r) {
+/* A call that never returned: whatever became of the command, this process died. */
+static bool died_within_call(const struct source *s, struct wc_arena *memory, const char **how) {
+    int64_t seq;
+    const char *what = in_flight_last(&s->in_flight, &seq);
+
+    if (s->stack.has_summary || !what || strncmp(what, "cudnn", 5) != 0)
+        return false;
+    *how = wc_arena_format(memory, "ended within %s", what);
+    return true;
+}
+
+void report_conclude(struct report *r) {
     const struct source *s = r->source;
+    struct wc_arena *memory = &r->memory.arena;
     struct wc_outside outside = {.end = s->end, .how = s->how, .lost = source_missing(s)};
 
     if (s->file)
         outside.lost += (int64_t)s->file->damaged_lines;
-    if (s->type != SOURCE_LOG || (outside.end == WC_END_UNKNOWN && source_runs(s)))
+    if (s->type != SOURCE_LOG || (!s->stack.has_summary && source_runs(s)))
         outside.end = WC_END_RUNS;
-    wc_conclude(&s->stack, &r->findings, &outside, &r->memory.arena, &r->conclusion);
+    else if (died_within_call(s, memory, &outside.how))
+        outside.end = WC_END_FAILED;
+    wc_conclude(&s->stack, &r->findings, &outside, memory, &r->conclusion);
 }
 
 void report_make(struct report *r, const struct source *source) {
@@ -80,7 +94,7 @@ void report_make(struct report *r, const struct source *source) {
     r->source = source;
     heap_arena_begin(&r->memory);
     wc_diagnose(&source->stack, memory, &r->findings);
-    conclude(r);
+    report_conclude(r);
     wc_stack_fingerprint(&source->stack, r->fingerprint);
     r->ending = find_ending(memory, source);
     r->gaps = find_gaps(memory, source);

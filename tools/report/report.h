@@ -24,6 +24,8 @@ struct report {
 /* *r must not move until report_end. */
 void report_make(struct report *r, const struct source *source);
 void report_end(struct report *r);
+/* The verdict anew, of a source that knows more than before. */
+void report_conclude(struct report *r);
 enum exit_code report_exit_code(const struct report *r);
 /* Of several: errors outweigh what is unexplained, and that all else; not observed counts only where
  * it is so for each. */

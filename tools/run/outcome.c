@@ -76,7 +76,8 @@ bool outcome_append(struct source *log, struct wc_record *r) {
     r->seq = ++log->last_seq;
     r->time = clock_now(CLOCK_REALTIME);
     r->pid = r->tid = getpid();
-    wc_stack_apply(&log->stack, r);
+    log->records++;
+    source_apply(log, r);
     return outcome_write(log->path, false, r);
 }
 

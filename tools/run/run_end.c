@@ -203,17 +203,52 @@ static enum wc_severity severity_of(const struct report *r) {
 
 /* ---- the end ---- */
 
-static enum wc_severity print_merged_reports(struct run *run, struct source *const *logs,
-                                             size_t n) {
-    struct report *reports = must_allocate(n * sizeof(*reports)), *worst = reports;
-    enum wc_severity severity;
+/* How the command ended is written into the logs of those that it started, too. That it failed says
+ * something of them only where nothing that was seen explains it. */
+static void tell_ends(struct report *reports, size_t n, const struct child_logs *logs,
+                      const struct wc_record *outcome) {
+    bool failed = outcome->u.outcome.ending != WC_ending_EXITED || outcome->u.outcome.exit_status;
+    enum wc_verdict worst = WC_verdict_NONE;
 
+    for (size_t i = 0; i < n; i++)
+        if (reports[i].conclusion.verdict > worst)
+            worst = reports[i].conclusion.verdict;
+    if (failed && worst >= WC_verdict_WARNINGS)
+        return;
     for (size_t i = 0; i < n; i++) {
-        report_make(&reports[i], logs[i]);
-        if (severity_of(&reports[i]) > severity_of(worst))
-            worst = &reports[i];
+        struct source *log = logs->found[i];
+        struct wc_record r = *outcome;
+        if (log == logs->own || log->stack.has_outcome || source_runs(log))
+            continue;
+        if (!outcome_append(log, &r))
+            complain("%s: %s", log->path, strerror(errno));
+        report_conclude(&reports[i]);
     }
-    severity = severity_of(worst);
+}
+
+static struct report *find_worst(struct report *reports, size_t n) {
+    struct report *worst = reports;
+
+    for (size_t i = 1; i < n; i++)
+        if (reports[i].conclusion.verdict > worst->conclusion.verdict)
+            worst = &reports[i];
+    return worst;
+}
+
+/* outcome: of the command, as logs of others get it; NULL: there are none. */
+static struct run_answer print_merged_reports(struct run *run, const struct child_logs *logs,
+                                              const struct wc_record *outcome) {
+    size_t n = logs->n;
+    struct report *reports = must_allocate(n * sizeof(*reports)), *worst;
+    struct run_answer answer = {.passes = true};
+
+    for (size_t i = 0; i < n; i++)
+        report_make(&reports[i], logs->found[i]);
+    tell_ends(reports, n, logs, outcome);
+    worst = find_worst(reports, n);
+    answer.worst = severity_of(worst);
+    for (size_t i = 0; i < n; i++)
+        answer.passes = answer.passes && reports[i].conclusion.passes;
     if (!run->quiet)
         print_reports(run, reports, n);
     if (run->verdict_file)
@@ -221,7 +256,7 @@ static enum wc_severity print_merged_reports(struct run *run, struct source *con
     for (size_t i = 0; i < n; i++)
         report_end(&reports[i]);
     free(reports);
-    return severity;
+    return answer;
 }
 
 /* The shim never woke, nor did the program: what its files print of that. A program that the loader
@@ -262,27 +297,29 @@ static void print_nothing_observed(const struct run *run, struct wc_record *outc
 }
 
 /* No log was left. */
-static enum wc_severity conclude_unobserved(struct run *run, struct wc_record *outcome) {
+static struct run_answer conclude_unobserved(struct run *run, struct wc_record *outcome) {
     char *program = NULL, *reason = unobserved_reason(run->command, &program);
     struct source *started = reason ? NULL : look_at_start(run, program, outcome, &reason);
-    enum wc_severity worst = WC_severity_NONE;
+    struct run_answer answer;
 
     if (!started && !reason && run->live.preload_gone && !is_disabled())
         reason = must_copy("the command went on without the library: something took LD_PRELOAD out "
                            "of its environment (env -i, sudo, a launcher)");
     if (started) {
-        worst = print_merged_reports(run, &started, 1);
+        const struct child_logs alone = {.found = &started, .n = 1, .own = started};
+        answer = print_merged_reports(run, &alone, outcome);
         source_free(started);
     } else {
         print_nothing_observed(run, outcome, reason);
+        answer = (struct run_answer){.passes = !reason && !is_disabled()};
     }
     free(program);
     free(reason);
-    return worst;
+    return answer;
 }
 
-enum wc_severity run_conclude(struct run *run) {
-    enum wc_severity worst;
+struct run_answer run_conclude(struct run *run) {
+    struct run_answer answer;
     struct child_logs logs;
     struct wc_record r;
 
@@ -292,10 +329,9 @@ enum wc_severity run_conclude(struct run *run) {
     add_gpus(&logs);
     if (logs.own && !outcome_add(logs.own, &r))
         complain("%s: %s", logs.own->path, strerror(errno));
-    worst =
-        logs.n > 0 ? print_merged_reports(run, logs.found, logs.n) : conclude_unobserved(run, &r);
+    answer = logs.n > 0 ? print_merged_reports(run, &logs, &r) : conclude_unobserved(run, &r);
     child_logs_end(&logs);
-    return worst;
+    return answer;
 }
 
 void run_not_started(const struct run *run) {

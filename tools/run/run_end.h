@@ -19,7 +19,12 @@ struct run {
     bool quiet;
 };
 
-/* Adds the end to the command's log, says what was found, writes the verdict. The worst of it. */
-enum wc_severity run_conclude(struct run *run);
+struct run_answer {
+    enum wc_severity worst; /* of all findings */
+    bool passes;            /* as far as findings do not speak against it: all that matters was seen */
+};
+
+/* Adds the end to the command's log, says what was found, writes the verdict. */
+struct run_answer run_conclude(struct run *run);
 /* The same of a command that could not be started. */
 void run_not_started(const struct run *run);
