@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "process.h"
 
+#include "arguments.h"
+
 #define TEXTS_MOST 64 /* of a list */
 
 bool wc_variable_is_logged(const char *variable) {
@@ -18,39 +20,13 @@ bool wc_variable_is_logged(const char *variable) {
 
 /* ---- the process ---- */
 
-static bool is_interpreter(const char *program) {
-    const char *base = wc_base_name(program);
-    return wc_str_starts(base, "python") || wc_str_starts(base, "pypy");
-}
-
-struct arguments {
-    const char **out;
-    size_t n, most;
-    bool whole, module;
-};
-
-/* False: what follows is not logged. */
-static bool keep_argument(struct arguments *a, const char *s) {
-    bool first = a->n == 0, option = s[0] == '-' && !a->module;
-    bool code = option && wc_str_compare(s, "-c") == 0;
-    bool module = option && wc_str_compare(s, "-m") == 0;
-    if (!a->whole && !first && option && !code && !module)
-        return true;
-    if (a->n < a->most)
-        a->out[a->n++] = s;
-    a->module = module;
-    return a->whole || module || (first && is_interpreter(s));
-}
-
 void wc_emit_process(const struct wc_sink *to, const struct wc_process *p) {
     const char *arguments[TEXTS_MOST], *variables[TEXTS_MOST];
-    struct arguments a = {arguments, 0, TEXTS_MOST, p->all_arguments, false};
+    const struct wc_arguments line = {p->arguments, p->arguments_size, p->executable,
+                                      p->all_arguments};
     size_t n = 0;
     struct wc_record r;
     struct wc_process_record *out = &r.u.process;
-    for (size_t at = 0; at < p->arguments_size; at += wc_str_length(p->arguments + at) + 1)
-        if (!keep_argument(&a, p->arguments + at))
-            break;
     for (const char *const *v = p->environment; v && *v && n < TEXTS_MOST; v++)
         if (wc_variable_is_logged(*v))
             variables[n++] = *v;
@@ -60,7 +36,8 @@ void wc_emit_process(const struct wc_sink *to, const struct wc_process *p) {
     out->parent_pid = p->parent_pid;
     out->parent_log = p->parent_log;
     out->executable = p->executable;
-    out->arguments = (struct wc_strings){arguments, a.n};
+    out->arguments =
+        (struct wc_strings){arguments, wc_arguments_keep(&line, arguments, TEXTS_MOST)};
     out->directory = p->directory;
     out->environment = (struct wc_strings){variables, n};
     out->shim_version = p->shim_version;

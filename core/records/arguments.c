@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arguments.h"
+
+struct interpreter {
+    const char *names, *flags, *joined, *valued, *apart, *module, *script, *code, *mark;
+    const char *words, *valued_words, *script_words;
+};
+
+static const struct interpreter interpreters[] = {
+#define INTERPRETER(...) {__VA_ARGS__},
+#include "interpreters.def"
+#undef INTERPRETER
+};
+
+/* ---- names and options of the table ---- */
+
+/* Where in a list of words, between blanks, text[0..n) stands. */
+static bool in_words(const char *words, const char *text, size_t n) {
+    while (*words) {
+        size_t length = 0;
+        while (words[length] && words[length] != ' ')
+            length++;
+        if (length == n && wc_mem_compare(words, text, n) == 0)
+            return true;
+        words += length + (words[length] == ' ');
+    }
+    return false;
+}
+
+/* python3.11, bash-5.2: how much of it is the name. */
+static size_t without_version(const char *base) {
+    size_t n = 0;
+    while (base[n] && !wc_is_digit(base[n]))
+        n++;
+    return n && base[n - 1] == '-' && base[n] ? n - 1 : n;
+}
+
+static const struct interpreter *find_interpreter(const char *program) {
+    const char *base = wc_base_name(program);
+    size_t n = without_version(base);
+    WC_EACH_ROW(i, interpreters)
+        if (n && in_words(i->names, base, n))
+            return i;
+    return NULL;
+}
+
+static bool has(const char *letters, char letter) {
+    return wc_str_find_char(letters, letter) != NULL;
+}
+
+/* ---- going through a line ---- */
+
+/* What an argument means for those behind it. */
+enum meaning {
+    IS_OPTION,
+    TAKES_NEXT, /* its value is the next one */
+    IS_SCRIPT,  /* text: the name */
+    SCRIPT_IS_NEXT,
+    IS_MODULE,
+    MODULE_IS_NEXT,
+    IS_CODE,
+    ENDS_OPTIONS,
+    UNKNOWN,
+};
+
+struct argument {
+    const char *text; /* the name that is in it */
+    size_t values;    /* of TAKES_NEXT: how many */
+};
+
+/* -W ignore, -Wignore: of its letters the last, s, has a value. */
+static enum meaning rest_or_next(const char *s, enum meaning rest, enum meaning next,
+                                 struct argument *a) {
+    a->text = s + 1;
+    a->values = 1;
+    return s[1] ? rest : next;
+}
+
+static enum meaning read_letters(const struct interpreter *i, const char *s, struct argument *a) {
+    enum meaning so_far = IS_OPTION;
+    for (; *s; s++) {
+        if (has(i->code, *s))
+            return IS_CODE;
+        if (has(i->joined, *s))
+            return so_far;
+        if (has(i->valued, *s))
+            return rest_or_next(s, IS_OPTION, TAKES_NEXT, a);
+        if (has(i->module, *s))
+            return rest_or_next(s, IS_MODULE, MODULE_IS_NEXT, a);
+        if (has(i->script, *s))
+            return rest_or_next(s, IS_SCRIPT, SCRIPT_IS_NEXT, a);
+        if (has(i->apart, *s)) {
+            so_far = TAKES_NEXT;
+            a->values++;
+        } else if (!has(i->flags, *s)) {
+            return UNKNOWN;
+        }
+    }
+    return so_far;
+}
+
+static enum meaning read_argument(const struct interpreter *i, const char *s, struct argument *a) {
+    size_t n = 0;
+    *a = (struct argument){s, 0};
+    if (s[0] == '+' && *i->apart)
+        return read_letters(i, s + 1, a);
+    if (s[0] != '-')
+        return *s ? IS_SCRIPT : UNKNOWN;
+    if (!s[1])
+        return UNKNOWN; /* what comes by standard input */
+    if (wc_str_same(s, "--"))
+        return ENDS_OPTIONS;
+    while (s[n] && s[n] != '=' && s[n] != ':')
+        n++;
+    if (in_words(i->script_words, s, n)) {
+        a->text = s[n] ? s + n + 1 : s;
+        return s[n] ? IS_SCRIPT : SCRIPT_IS_NEXT;
+    }
+    if (in_words(i->words, s, n))
+        return IS_OPTION;
+    if (in_words(i->valued_words, s, n)) {
+        a->values = 1;
+        return s[n] ? IS_OPTION : TAKES_NEXT;
+    }
+    return s[1] == '-' ? UNKNOWN : read_letters(i, s + 1, a);
+}
+
+struct kept {
+    const char **out;
+    size_t n, most;
+};
+
+static void keep(struct kept *k, const char *text) {
+    if (k->n < k->most)
+        k->out[k->n++] = text;
+}
+
+struct line {
+    const char *at, *end;
+};
+
+static const char *next(struct line *l) {
+    const char *s = l->at;
+    if (s >= l->end)
+        return NULL;
+    l->at += wc_str_length(s) + 1;
+    return s;
+}
+
+/* A value that looks like an option is none, for all that can be known. */
+static const char *next_value(struct line *l) {
+    const char *s = next(l);
+    return s && s[0] != '-' && s[0] != '+' ? s : NULL;
+}
+
+static bool skip_values(struct line *l, size_t n) {
+    for (; n; n--)
+        if (!next_value(l))
+            return false;
+    return true;
+}
+
+/* module: "-m" goes before it. NULL: it is not there. */
+static void keep_name(struct kept *k, const char *module, const char *name) {
+    if (name && module)
+        keep(k, module);
+    if (name)
+        keep(k, name);
+}
+
+static void keep_script(const struct interpreter *i, struct line *l, struct kept *k) {
+    struct argument a;
+    const char *s;
+    while ((s = next(l)))
+        switch (read_argument(i, s, &a)) {
+        case IS_OPTION:
+            break;
+        case TAKES_NEXT:
+            if (!skip_values(l, a.values))
+                return;
+            break;
+        case IS_SCRIPT:
+            return keep_name(k, NULL, a.text);
+        case SCRIPT_IS_NEXT:
+            return keep_name(k, NULL, next_value(l));
+        case IS_MODULE:
+            return keep_name(k, "-m", a.text);
+        case MODULE_IS_NEXT:
+            return keep_name(k, "-m", next(l));
+        case IS_CODE:
+            return keep(k, i->mark);
+        case ENDS_OPTIONS:
+            return keep_name(k, NULL, next(l));
+        case UNKNOWN:
+            return;
+        }
+}
+
+/* A process that writes its title over its arguments puts all that it likes into the first. */
+static bool is_title(const char *first, const char *executable) {
+    return wc_str_find_char(first, ' ') &&
+           !(executable && wc_str_starts(wc_base_name(executable), wc_base_name(first)));
+}
+
+size_t wc_arguments_keep(const struct wc_arguments *from, const char **out, size_t most) {
+    struct kept k = {out, 0, most};
+    struct line l = {from->line, from->line + from->size};
+    const char *first = next(&l);
+    if (first && !from->whole && is_title(first, from->executable)) {
+        keep_name(&k, NULL, from->executable);
+        return k.n;
+    }
+    keep_name(&k, NULL, first);
+    const struct interpreter *i = first ? find_interpreter(first) : NULL;
+    if (from->whole)
+        for (const char *s; (s = next(&l));)
+            keep(&k, s);
+    else if (i)
+        keep_script(i, &l, &k);
+    return k.n;
+}
