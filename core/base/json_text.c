@@ -5,7 +5,7 @@
 #include "whichcudnn/record.h"
 
 #define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */
-#define ESCAPE_MAX 8
+#define ESCAPE_MAX 12
 
 static bool continues(unsigned char c) {
     return (c & 0xC0) == 0x80;
@@ -45,6 +45,30 @@ size_t wc_utf8_length(const char *s) {
     return continues(u[3]) ? 4 : 0;
 }
 
+/* Controls, line separators, the marks that change the order in which text is shown (Unicode's UAX
+ * #9), and what is not shown at all (Default_Ignorable_Code_Point in DerivedCoreProperties.txt):
+ * a name must be able neither to rewrite the line that it is on nor to look like another. */
+static const struct {
+    uint32_t first, last;
+} hidden[] = {
+    {0x1, 0x1F},      {0x7F, 0x9F},       {0xAD, 0xAD},       {0x34F, 0x34F},     {0x61C, 0x61C},
+    {0x115F, 0x1160}, {0x17B4, 0x17B5},   {0x180B, 0x180F},   {0x200B, 0x200F},   {0x2028, 0x202E},
+    {0x2060, 0x206F}, {0x3164, 0x3164},   {0xFE00, 0xFE0F},   {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0},
+    {0xFFF0, 0xFFFB}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF},
+};
+
+uint32_t wc_utf8_hidden(const char *s, size_t n) {
+    static const unsigned char first_bits[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
+    uint32_t c = (unsigned char)s[0] & first_bits[n];
+
+    for (size_t i = 1; i < n; i++)
+        c = c << 6 | ((unsigned char)s[i] & 0x3F);
+    WC_EACH_ROW(row, hidden)
+        if (c >= row->first && c <= row->last)
+            return c;
+    return 0;
+}
+
 void wc_json_add(struct wc_json *j, const char *s, size_t n) {
     if (j->p && j->n < j->cap)
         wc_mem_copy(j->p + j->n, s, n < j->cap - j->n ? n : j->cap - j->n);
@@ -79,11 +103,29 @@ static char short_escape(char c) {
     return at ? letters[at - characters] : 0;
 }
 
+/* \u and four digits. Returns bytes. */
+static size_t spell_unit(uint32_t unit, char *out) {
+    static const char hex[] = "0123456789abcdef";
+
+    out[0] = '\\';
+    out[1] = 'u';
+    for (int i = 0; i < 4; i++)
+        out[2 + i] = hex[unit >> (12 - 4 * i) & 15];
+    return 6;
+}
+
+/* Beyond U+FFFF two of them stand for a character. */
+static size_t spell_hidden(uint32_t c, char out[ESCAPE_MAX]) {
+    if (c < 0x10000)
+        return spell_unit(c, out);
+    spell_unit(0xD800 | (c - 0x10000) >> 10, out);
+    return 6 + spell_unit(0xDC00 | ((c - 0x10000) & 0x3FF), out + 6);
+}
+
 /* The spelling of the character at s; *used: its bytes in s. Returns bytes in out. */
 static size_t spell(const char *s, char out[ESCAPE_MAX], size_t *used) {
-    static const char hex[] = "0123456789abcdef";
-    unsigned char c = (unsigned char)s[0];
     size_t n = wc_utf8_length(s);
+    uint32_t odd = n ? wc_utf8_hidden(s, n) : 0;
 
     *used = n ? n : 1;
     if (n == 0) {
@@ -95,12 +137,8 @@ static size_t spell(const char *s, char out[ESCAPE_MAX], size_t *used) {
         out[1] = short_escape(s[0]);
         return 2;
     }
-    if (c < 0x20 || c == 0x7F) {
-        wc_mem_copy(out, "\\u00", 4);
-        out[4] = hex[c >> 4];
-        out[5] = hex[c & 15];
-        return 6;
-    }
+    if (odd)
+        return spell_hidden(odd, out);
     wc_mem_copy(out, s, n);
     return n;
 }

@@ -18,6 +18,9 @@ struct wc_json {
 /* Bytes (1 to 4) of the well-formed UTF-8 character at s, 0 if there is none (at the end too).
  * Rejects overlong forms, surrogates, and what is above U+10FFFF (Unicode 15, table 3-7). */
 size_t wc_utf8_length(const char *s);
+/* The character of n bytes (wc_utf8_length) at s, if it must not be shown as it stands, else 0: a
+ * terminal would take it as an order, or nobody would see that it is there. */
+uint32_t wc_utf8_hidden(const char *s, size_t n);
 
 void wc_json_add(struct wc_json *j, const char *s, size_t n);
 void wc_json_add_text(struct wc_json *j, const char *s); /* as it is, unquoted */

@@ -10,21 +10,6 @@ static bool continues(char c) {
     return ((unsigned char)c & 0xC0) == 0x80;
 }
 
-/* The character of n bytes (wc_utf8_length) at s if a terminal could take it as an order, else 0:
- * controls, line separators, and the marks that change the order in which text is shown (Unicode's
- * UAX #9). A file name must not be able to rewrite the line it is on. */
-static uint32_t order_at(const char *s, size_t n) {
-    static const unsigned char first_bits[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
-    uint32_t c = (unsigned char)s[0] & first_bits[n];
-    bool order;
-
-    for (size_t i = 1; i < n; i++)
-        c = c << 6 | ((unsigned char)s[i] & 0x3F);
-    order = c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x61C || c == 0x200E || c == 0x200F ||
-            (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
-    return order ? c : 0;
-}
-
 /* A backslash, a letter and hexadecimal digits. */
 static size_t spell(char out[WC_SHOWN_MOST], char letter, uint32_t c, int digits) {
     char *p = out;
@@ -40,15 +25,15 @@ static size_t spell(char out[WC_SHOWN_MOST], char letter, uint32_t c, int digits
 
 size_t wc_shown(const char *s, char out[WC_SHOWN_MOST], size_t *used) {
     size_t n = *s ? wc_utf8_length(s) : 0;
-    uint32_t order = n > 0 ? order_at(s, n) : 0;
+    uint32_t hidden = n > 0 ? wc_utf8_hidden(s, n) : 0;
 
     *used = n ? n : *s != '\0';
     if (*used == 0)
         return 0;
-    if (n == 0 || (n == 1 && order))
+    if (n == 0 || (n == 1 && hidden))
         return spell(out, 'x', (unsigned char)*s, 2);
-    if (order)
-        return spell(out, 'u', order, 4);
+    if (hidden)
+        return spell(out, 'u', hidden, 4);
     wc_mem_copy(out, s, n);
     return n;
 }

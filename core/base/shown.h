@@ -8,9 +8,10 @@
 #include "base.h"
 
 /*
- * How the character at s is shown: everything that a terminal could take as an order is spelled
- * out, control characters and bytes that are no UTF-8 as \x1b, C1 controls and marks that reorder
- * text as \u202e. Puts it into out; *used: its bytes in s. Returns the bytes in out, 0 at the end.
+ * How the character at s is shown: everything that a terminal could take as an order, or that would
+ * not be seen (wc_utf8_hidden), is spelled out: ASCII's controls and bytes that are no UTF-8 as
+ * \x1b, others as \u202e. Puts it into out; *used: its bytes in s. Returns the bytes in out, 0 at
+ * the end.
  */
 #define WC_SHOWN_MOST 12
 size_t wc_shown(const char *s, char out[WC_SHOWN_MOST], size_t *used);

@@ -452,6 +452,22 @@ rank() { # RANK VERSION [LINE...]
     [[ $stderr == *"no logs in this directory"* ]]
 }
 
+@test "what nobody would see is spelled out, in every form" {
+    local hidden='zero\u200bwidth\u200d bidi\u202e isolate\u2067 word\u2060 mark\ufeff tag\udb40\udc41 variant\ufe0f'
+    local spelled=${hidden/\\udb40\\udc41/\\ue0041}
+    stack_with 9.8.0 "{\"kind\":\"unobserved\",\"what\":\"$hidden\",\"why\":\"x\"}" | make_log log.jsonl
+    for form in --color=never --markdown --html=/dev/stdout --json; do
+        run -0 report $form log.jsonl
+        LC_ALL=C.UTF-8 run -1 grep -P '[\x{200b}-\x{200f}\x{202a}-\x{202e}\x{2060}-\x{2069}\x{fe00}-\x{fe0f}\x{feff}\x{e0000}-\x{e0fff}]' \
+            <<<"$output"
+        is "$output" ''
+    done
+    [[ $(report log.jsonl | tr -s ' \n' ' ') == *"$spelled"* ]]
+    [[ $(report --markdown log.jsonl | tr -s ' \n' ' ') == *"$spelled"* ]]
+    [[ $(report --html=/dev/stdout log.jsonl) == *"$spelled"* ]]
+    is "$(report --json log.jsonl | jq -c '.. | objects | select(.why? == "x").what')" "$(jq -c . <<<"\"$hidden\"")"
+}
+
 @test "a log cannot give orders to the terminal" {
     stack_with 9.8.0 "$(printf '{"kind":"unobserved","what":"a\\u001b[31mred\\u0007","why":"%s"}' \
         'c1 \u009b bidi \u202e separator \u2028 del \u007f accent é')" | make_log log.jsonl

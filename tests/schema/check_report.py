@@ -13,7 +13,11 @@ import re
 import sys
 
 WIDTH = 80
-OBEYED = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+# What a terminal obeys, and what nobody sees.
+HIDDEN = ("\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+          "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+          "\U000e0000-\U000e0fff")
+OBEYED = re.compile(f"[\x00-\x09\x0b-\x1f{HIDDEN}]")
 OWN_TAGS = {"<br>", "<details>", "</details>", "<summary>", "</summary>"}
 
 
@@ -22,7 +26,7 @@ def spelled(text):
     def one(match):
         c = ord(match.group())
         return f"\\x{c:02x}" if c < 0x80 else f"\\u{c:04x}"
-    return re.sub("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]", one, text)
+    return re.sub(f"[\x00-\x1f{HIDDEN}]", one, text)
 
 
 def facts(value, key=""):

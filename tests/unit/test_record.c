@@ -283,6 +283,37 @@ static void control_characters_never_reach_the_file(void **state) {
     assert_string_equal(out, "\"\\u001b\\u007f\\n\\\"\\\\/\"");
 }
 
+static void what_is_not_seen_is_spelled_out(void **state) {
+    static const struct {
+        const char *text, *spelled;
+    } rows[] = {
+        {"\xC2\x9B", "\"\\u009b\""},
+        {"a\xE2\x80\x8B"
+         "b",
+         "\"a\\u200bb\""},
+        {"\xE2\x80\xAE", "\"\\u202e\""},
+        {"\xE2\x81\xA0", "\"\\u2060\""},
+        {"\xE2\x81\xA9", "\"\\u2069\""},
+        {"\xEF\xB8\x8F", "\"\\ufe0f\""},
+        {"\xEF\xBB\xBF", "\"\\ufeff\""},
+        {"\xF3\xA0\x80\x81", "\"\\udb40\\udc01\""}, /* tag characters */
+        {"\xF3\xA0\x81\xBF", "\"\\udb40\\udc7f\""},
+        {"\xF3\xA0\x84\x80", "\"\\udb40\\udd00\""}, /* variation selector 17 */
+        {"\xC3\xA9\xE2\x80\x90\xE2\x82\xAC\xF0\x9F\x98\x80",
+         "\"\xC3\xA9\xE2\x80\x90\xE2\x82\xAC\xF0\x9F\x98\x80\""},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char out[64];
+        struct wc_json j = {out, sizeof(out), 0, 0};
+        wc_json_add_string(&j, rows[i].text, 60);
+        out[j.n] = '\0';
+        assert_string_equal(out, rows[i].spelled);
+        assert_spelled(rows[i].text, rows[i].text);
+    }
+}
+
 /* ---- there and back ---- */
 
 static const char *const sample_texts[] = {"one", "", "tw\xC3\xB6 \"2\""};
@@ -546,6 +577,7 @@ int main(void) {
         cmocka_unit_test(a_string_keeps_exactly_its_room),
         cmocka_unit_test(a_full_sink_only_counts),
         cmocka_unit_test(control_characters_never_reach_the_file),
+        cmocka_unit_test(what_is_not_seen_is_spelled_out),
         cmocka_unit_test(every_field_comes_back_as_it_was),
         cmocka_unit_test(a_long_text_is_cut_and_counted),
         cmocka_unit_test(what_just_fits_is_not_cut),

@@ -216,7 +216,7 @@ json_t *record_to_json(enum wc_kind kind, const void *fields, const char *withou
 }
 
 void json_print(FILE *to, json_t *value) {
-    json_dumpf(value, to, JSON_INDENT(2));
+    json_dumpf(value, to, JSON_INDENT(2) | JSON_ENSURE_ASCII);
     putc('\n', to);
     json_decref(value);
 }

@@ -15,11 +15,12 @@ let opened = null; /* the node whose details are shown */
 
 /* ---- text and elements ---- */
 
-/* As the rest of the page has it: controls and marks that reorder text are spelled out. */
+/* As the rest of the page has it: what a terminal would obey or nobody would see is spelled out. */
 const spelled = (text) => String(text).replace(
-  /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
-  (c) => "\\" + (c < "\u0080" ? "x" + c.charCodeAt(0).toString(16).padStart(2, "0")
-                              : "u" + c.charCodeAt(0).toString(16).padStart(4, "0")));
+  /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu, (c) => {
+    const code = c.codePointAt(0), digits = code.toString(16);
+    return code < 128 ? "\\x" + digits.padStart(2, "0") : "\\u" + digits.padStart(4, "0");
+  });
 
 function fill(node, attributes, children) {
   for (const [key, value] of Object.entries(attributes))
