@@ -228,13 +228,15 @@ void failed_files_ahead(const struct request *r) {
     static struct wc_file_check check;
     struct wc_file_stat facts;
     const char *path = r->name;
-    if (!r->logged || !wc_kind_is_cudnn(wc_name_kind_of(r->name)))
+    enum wc_name_kind kind = wc_name_kind_of(r->name);
+    if (!r->logged || !(wc_kind_is_cudnn(kind) || kind == WC_NAME_CUDA_DEPENDENCY))
         return;
     if (!wc_str_find_char(path, '/'))
         path = searches_replay(loaders_of(r->caller), r->name) ? searches_taken() : NULL;
     /* Of what is not there the whole directory would be looked through. */
     if (path && shim_files.facts(NULL, path, &facts) &&
-        wc_file_check(&shim_files, path, ARCH_MACHINE, &check) && check.fault == WC_file_fault_CUT)
+        wc_file_check(&shim_files, path, ARCH_MACHINE, &check) &&
+        (check.fault == WC_file_fault_CUT || check.fault == WC_file_fault_MALFORMED))
         examine_file(r, path, WC_search_rule_UNKNOWN);
 }
 

@@ -128,8 +128,9 @@ static void conclude_foreign(struct checked *l, enum wc_file_fault fault) {
     add_machine(l, l->machine);
 }
 
-/* How many bytes the segments reach up to; -1: the program headers themselves are cut off. */
-static int64_t end_of_segments(struct checked *l, const Elf64_Ehdr *h) {
+/* How many bytes the segments reach up to; -1: the program headers themselves are cut off.
+ * *dynamic: where the dynamic section lies, 0: there is none. */
+static int64_t end_of_segments(struct checked *l, const Elf64_Ehdr *h, uint64_t *dynamic) {
     uint64_t end = h->e_phoff + (uint64_t)h->e_phnum * sizeof(Elf64_Phdr);
     Elf64_Phdr p;
     size_t n;
@@ -138,6 +139,8 @@ static int64_t end_of_segments(struct checked *l, const Elf64_Ehdr *h) {
         if (!l->files->read(l->files->ctx, l->path, h->e_phoff + i * sizeof p, &p, sizeof p, &n) ||
             n < sizeof p)
             return -1;
+        if (p.p_type == PT_DYNAMIC)
+            *dynamic = p.p_offset;
         if (p.p_type == PT_LOAD && p.p_offset + p.p_filesz > end &&
             p.p_offset + p.p_filesz >= p.p_offset)
             end = p.p_offset + p.p_filesz;
@@ -155,7 +158,17 @@ static void conclude_cut(struct checked *l, int64_t needs) {
     wc_text_add(&l->what, " bytes are there");
 }
 
+/* A copy that made room for the whole file and did not get to its end leaves zeros there. */
+static bool is_dynamic_lost(struct checked *l, uint64_t offset) {
+    Elf64_Dyn first;
+    size_t n;
+
+    return offset && l->files->read(l->files->ctx, l->path, offset, &first, sizeof first, &n) &&
+           n == sizeof first && first.d_tag == DT_NULL;
+}
+
 static void look_at_library(struct checked *l) {
+    uint64_t dynamic = 0;
     Elf64_Ehdr h;
     int64_t needs;
 
@@ -168,8 +181,11 @@ static void look_at_library(struct checked *l) {
         conclude(l, WC_file_fault_NOT_A_LIBRARY, "an ELF file, but no library");
     else if (h.e_phnum == 0 || h.e_phentsize != sizeof(Elf64_Phdr))
         conclude(l, WC_file_fault_MALFORMED, "a library whose header makes no sense");
-    else if ((needs = end_of_segments(l, &h)) < 0 || needs > l->out->size)
+    else if ((needs = end_of_segments(l, &h, &dynamic)) < 0 || needs > l->out->size)
         conclude_cut(l, needs);
+    else if (is_dynamic_lost(l, dynamic))
+        conclude(l, WC_file_fault_MALFORMED,
+                 "a library that was not written to its end: its tables are zeros");
     else
         conclude(l, WC_file_fault_UNKNOWN, "a library");
 }

@@ -14,7 +14,7 @@ struct wc_file_check {
     int64_t size, needs; /* bytes; WC_NULL: not known. needs: of a whole file */
 };
 
-/* machine: the ELF machine of the process (EM_X86_64). Header and program headers are read, no
- * more. False: nothing stands there, as far as can be seen. */
+/* machine: the ELF machine of the process (EM_X86_64). Header, program headers and the
+ * first entry of the dynamic section are read, no more. False: nothing stands there, as far as can be seen. */
 bool wc_file_check(const struct wc_files *files, const char *path, uint16_t machine,
                    struct wc_file_check *out);

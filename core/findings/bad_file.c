@@ -59,27 +59,37 @@ static const char *title(struct wc_case *c, const struct wc_failure *f,
                          const struct wc_bad_file *bad) {
     const char *name = wc_format_name(c, bad->name);
     const char *is = bad->file && bad->file->fault ? bad->file->content : NULL;
+    bool itself = f->r.name && wc_str_same(wc_base_name(bad->name), wc_base_name(f->r.name));
+    const char *who = itself ? wc_format_caller(c, f) : wc_format_name(c, f->r.name);
+    const char *wants = itself && f->r.operation != WC_operation_NEEDED ? "asked for" : "needs";
 
-    if (f->r.name && wc_str_same(wc_base_name(bad->name), wc_base_name(f->r.name)))
-        return wc_format(c,
-                         is ? "%s asked for %s, which is %s"
-                            : "%s asked for %s, a file that the loader refuses%s",
-                         wc_format_caller(c, f), name, is);
-    return wc_format(
-        c, is ? "%s needs %s, which is %s" : "%s needs %s, a file that the loader refuses%s",
-        wc_format_name(c, f->r.name), name, is);
+    return is ? wc_format(c, "%s %s %s, which is %s", who, wants, name, is)
+              : wc_format(c, "%s %s %s, a file that the loader refuses", who, wants, name);
+}
+
+/* What the loader makes of such a file. */
+static const char *mind(const struct wc_bad_file *bad) {
+    if (bad->refused)
+        return NULL;
+    if (bad->file &&
+        (bad->file->fault == WC_file_fault_CUT || bad->file->fault == WC_file_fault_MALFORMED))
+        return "the loader takes it; whoever touches what is not there is ended by a signal";
+    return "the loader passes such a file over without a word";
 }
 
 static void emit(struct wc_diagnosis *d, const struct wc_failure *f,
                  const struct wc_bad_file *bad) {
     const struct wc_file_record *file = bad->file;
     struct wc_object o = wc_file_as_object(file, path_of(bad));
+    bool needed = f->r.operation == WC_operation_NEEDED;
     struct wc_case *c = wc_case_begin(d);
 
     c->r.title = title(c, f, bad);
     wc_case_about(c, wc_caller_of(d->s, f));
     wc_case_fact(c, "file", wc_format(c, "%s", path_of(bad)),
-                 bad->refused ? "dlerror" : "loader request");
+                 bad->refused ? "dlerror"
+                 : needed     ? "the loader's rules for DT_NEEDED"
+                              : "loader request");
     if (file) {
         wc_case_fact(c, "leads to", file->link, "symbolic link");
         if (file->real_path && !wc_str_same(file->real_path, file->path))
@@ -89,10 +99,13 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f,
             wc_case_fact(c, "size", wc_format(c, "%jd bytes", file->size), "file");
         wc_case_fact(c, "installation", wc_format_installation(c, &o), "files beside it");
     }
-    wc_case_request(c, f);
-    if (!bad->refused)
-        wc_case_fact(c, "mind", "the loader passes such a file over without a word", NULL);
-    wc_case_asked_by(c, f);
+    if (needed)
+        wc_case_fact(c, "needed by", f->r.caller, "DT_NEEDED");
+    else
+        wc_case_request(c, f);
+    wc_case_fact(c, "mind", mind(bad), NULL);
+    if (!needed)
+        wc_case_asked_by(c, f);
     wc_case_variable(c, "LD_LIBRARY_PATH");
     fixes(c, bad, &o);
     wc_case_end(c);

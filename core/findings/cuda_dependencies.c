@@ -112,7 +112,7 @@ static bool is_missing(const struct wc_stack *s, const struct wc_failure *f, con
     *n = wc_name_read(f->r.name);
     return n->kind == WC_NAME_CUDA_DEPENDENCY && (!part || wc_str_same(n->part, part)) &&
            wc_is_load(f) && wc_asked_by_cudnn(s, f) &&
-           !wc_failed_dependency(f, other, sizeof other) &&
+           !wc_failed_dependency(f, other, sizeof other) && !wc_reported_by_file(s, f) &&
            (!WC_ANY(o, s->objects,
                     o->r.role == WC_role_CUDA_DEPENDENCY && o->r.mapped &&
                         wc_str_same(o->r.part, n->part)) ||

@@ -25,6 +25,11 @@ observed() { # COMMAND...: with bad before the host's own directory
 
 pointer() { printf 'version https://git-lfs.github.com/spec/v1\noid sha256:%064d\nsize %d\n' 7 "$1"; }
 
+needs() { # FILE: how many bytes its segments reach up to
+    readelf -lW "$1" 2>/dev/null | awk '$1 == "LOAD" { print $2, $5 }' |
+        while read -r offset bytes; do echo $((offset + bytes)); done | sort -n | tail -n 1
+}
+
 patched() { # OFFSET BYTES FILE
     printf '%b' "$2" | dd of="$3" bs=1 seek="$1" conv=notrunc status=none
 }
@@ -90,17 +95,49 @@ git -C $PWD/set lfs pull"
 @test "a part cut behind its headers, which kills the process while it is mapped: looked at before that" {
     size=$(stat -c %s set/libcudnn_graph.so.9)
     truncate -s "$((size / 4))" set/libcudnn_graph.so.9
-    needs=$(readelf -lW set/libcudnn_graph.so.9 2>/dev/null | awk '$1 == "LOAD" { print $2, $5 }' |
-        while read -r offset bytes; do echo $((offset + bytes)); done | sort -n | tail -n 1)
     observed without_cache ./host version
     [ "$status" -gt 128 ]
     is "$(told | sed -n '1,3p')" "1
 bad-file
-libcudnn.so.9 asked for libcudnn_graph.so.9, which is a library that is cut short: $((size / 4)) of $needs bytes are there"
+libcudnn.so.9 asked for libcudnn_graph.so.9, which is a library that is cut short: $((size / 4)) of $(needs set/libcudnn_graph.so.9) bytes are there"
     make_standin 9.1.0 set
     observed without_cache ./host version
     is "$output" "version 90100"
     is "$(told | head -n 1)" 0
+}
+
+# first LOG...: id and title of the first finding.
+first() { "$CMD" report --json "$@" | jq -r '.findings[0] | .id, .title'; }
+
+@test "a library that is cut short, which a program or an opened library needs: nothing of that is a request" {
+    build_host now set linked
+    build_host library-now set libtorch_engine
+    echo 'import ctypes, sys; ctypes.CDLL(sys.argv[1])' >opens.py
+    truncate -s 30000 set/libcudnn.so.9
+    run ! "$CMD" run --quiet --log logs -- ./linked version
+    [ "$status" -eq 135 ]
+    is "$(first logs)" "bad-file
+linked needs libcudnn.so.9, which is a library that is cut short: 30000 of $(needs set/libcudnn.so.9) bytes are there"
+    is "$("$CMD" scan --json linked | jq -r '.reports[].findings[0].title')" "$(first logs | tail -n 1)"
+    rm logs/*
+    run ! "$CMD" run --quiet --log logs -- python3 opens.py "$PWD/libtorch_engine.so"
+    [ "$status" -eq 135 ]
+    is "$(first logs | tail -n 1)" "libtorch_engine.so needs libcudnn.so.9, which is a library that is cut short: 30000 of $(needs set/libcudnn.so.9) bytes are there"
+    validate_log logs/*
+    rm logs/*
+    # In a process that the command started, too, which sleeps until a name matters.
+    run "$CMD" run --quiet --log logs -- "$BASH" -c 'python3 opens.py "$1"; exit 7' _ "$PWD/libtorch_engine.so"
+    [ "$status" -eq 7 ]
+    is "$(first logs | head -n 1)" bad-file
+    # And where nobody saw the end.
+    rm logs/*
+    run ! env LD_PRELOAD="$SHIM" WHICHCUDNN_LOG="$PWD/logs" WHICHCUDNN_STDERR=off python3 opens.py "$PWD/libtorch_engine.so"
+    is "$(first logs | head -n 1)" bad-file
+    make_standin 9.1.0 set
+    is "$(first logs | head -n 1)" null
+    rm logs/*
+    run -0 "$CMD" run --quiet --log logs -- python3 opens.py "$PWD/libtorch_engine.so"
+    is "$("$CMD" report --json logs | jq '.findings | length')" 0
 }
 
 @test "in a search the loader passes over what it does not say: another machine's, 32 bits, a dead link" {

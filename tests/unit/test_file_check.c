@@ -99,6 +99,20 @@ static void one_that_is_cut_short_tells_how_much_is_there(void **state) {
     expect(WC_file_fault_CUT, "a library that is cut short: 4 bytes are there", 4, WC_NULL);
 }
 
+/* A copy that makes room for the whole file first, and ends early. */
+static void one_whose_tables_are_zeros_was_not_written_to_its_end(void **state) {
+    (void)state;
+    struct library l = library();
+    const Elf64_Dyn first = {.d_tag = DT_SONAME};
+    l.segment[2] = (Elf64_Phdr){.p_type = PT_DYNAMIC, .p_offset = SEGMENT, .p_filesz = 64};
+    put(&l, END);
+    expect(WC_file_fault_MALFORMED,
+           "a library that was not written to its end: its tables are zeros", END, WC_NULL);
+    memcpy((char *)&l + SEGMENT, &first, sizeof first);
+    put(&l, END);
+    expect(WC_file_fault_UNKNOWN, "a library", END, WC_NULL);
+}
+
 static void one_for_another_process_tells_for_which(void **state) {
     (void)state;
     struct library l = library();
@@ -232,6 +246,7 @@ int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
         TEST(a_whole_library_has_no_fault),
         TEST(one_that_is_cut_short_tells_how_much_is_there),
+        TEST(one_whose_tables_are_zeros_was_not_written_to_its_end),
         TEST(one_for_another_process_tells_for_which),
         TEST(what_is_no_library_is_called_by_its_name),
         TEST(numbers_that_make_no_sense_do_no_harm),

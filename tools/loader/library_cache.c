@@ -9,6 +9,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "core/elf/file_check.h"
 #include "core/findings/diagnose.h"
 #include "core/records/process.h"
 
@@ -191,6 +192,19 @@ static bool is_kept(const struct library_cache *w, const struct library *b) {
             b->about.role == WC_role_PART);
 }
 
+/* Of most files the headers, which were read, say that all is there. */
+static bool is_damaged(const struct library_cache *w, const char *path, const struct elf_file *l) {
+    const struct wc_elf_image *e = &l->image;
+    uint64_t size = (uint64_t)l->library.size;
+    bool whole = l->error == WC_ELF_OK && e->string_table;
+    struct wc_file_check check;
+
+    for (size_t i = 0; whole && i < e->loads; i++)
+        whole = e->load[i].filesz <= size && e->load[i].offset <= size - e->load[i].filesz;
+    return !whole && wc_file_check(&w->disk.files, path, OWN_MACHINE, &check) &&
+           (check.fault == WC_file_fault_CUT || check.fault == WC_file_fault_MALFORMED);
+}
+
 static struct library *new_library(struct library_cache *w, const char *path, struct elf_file *l) {
     struct library *b = wc_arena_take(&w->memory.arena, sizeof(*b));
 
@@ -201,12 +215,21 @@ static struct library *new_library(struct library_cache *w, const char *path, st
     b->about.real_path = keep(w, l->library.real_path);
     b->about.image = NULL;
     b->is_elf = l->error == WC_ELF_OK;
+    b->damaged = is_damaged(w, path, l);
     b->needed = keep_list(w, NULL, 0);
     if (b->is_elf)
         read_image(w, b, l);
     else if (b->about.role == WC_role_HOST)
         b->about.role = WC_role_OTHER;
     return b;
+}
+
+/* It names and defines what hosts do, and wants no cuDNN. */
+static bool is_shim(struct library *b) {
+    if (!wc_str_same(b->search.soname, "libwhichcudnn.so"))
+        return false;
+    b->about.role = WC_role_OTHER;
+    return true;
 }
 
 /* What elf_file.h knows of it: most have no symbol of cuDNN's, which a prescan shows. */
@@ -227,7 +250,7 @@ static struct library *read_library(struct library_cache *w, const char *path,
                       is_other && (answer == ELF_PRESCAN_NOTHING || answer == ELF_PRESCAN_OPENS));
     if (l)
         b = new_library(w, path, l);
-    if (b && b->is_elf)
+    if (b && b->is_elf && !is_shim(b))
         take_prescan(w, b, answer, &l->image, fd, (uint64_t)facts.st_size);
     close(fd);
     if (b && is_kept(w, b)) {

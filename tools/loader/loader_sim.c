@@ -64,19 +64,38 @@ struct loaded *loader_sim_of(const struct loader_sim *g, const struct library *l
     return NULL;
 }
 
-/* The same file by another name is the same object. NULL: it is missing. */
+static void note_missing(struct loader_sim *g, const char *name, const struct loaded *by,
+                         enum wc_operation how, bool damaged) {
+    for (size_t i = 0; i < g->missing_count; i++)
+        if (strcmp(g->missing[i].name, name) == 0)
+            return;
+    if (g->ended)
+        return;
+    g->ended = damaged;
+    g->missing = must_grow(g->missing, (g->missing_count + 1) * sizeof(*g->missing));
+    g->missing[g->missing_count++] = (struct loader_sim_missing){keep(g, name), by, how, damaged};
+}
+
+/* The same file by another name is the same object. NULL: it is missing, or damaged, which is
+ * noted. */
 static struct loaded *want(struct loader_sim *g, const char *name, const struct loaded *by,
                            enum wc_operation how) {
     const struct library *library;
     struct loaded *o;
     const char *path;
 
+    if (g->ended)
+        return NULL;
     wc_replay_run(&g->replay, &g->search, by ? &by->search : NULL, name, g->scratch,
                   WC_SEARCH_SCRATCH);
     path = wc_replay_taken(&g->replay);
     library = path ? library_cache_get(g->library_cache, path, NULL) : NULL;
     if (!library)
         return NULL;
+    if (library->damaged) {
+        note_missing(g, name, by, how, true);
+        return NULL;
+    }
     o = loader_sim_of(g, library);
     if (!o)
         o = add(g, path, library, name, by, how);
@@ -85,20 +104,11 @@ static struct loaded *want(struct loader_sim *g, const char *name, const struct 
     return o;
 }
 
-static void note_missing(struct loader_sim *g, const char *name, const struct loaded *by,
-                         enum wc_operation how) {
-    for (size_t i = 0; i < g->missing_count; i++)
-        if (strcmp(g->missing[i].name, name) == 0)
-            return;
-    g->missing = must_grow(g->missing, (g->missing_count + 1) * sizeof(*g->missing));
-    g->missing[g->missing_count++] = (struct loader_sim_missing){keep(g, name), by, how};
-}
-
 static void load_needed(struct loader_sim *g, size_t from) {
     for (size_t i = from; i < g->n; i++)
         for (const char **name = g->objects[i]->library->needed; *name; name++)
             if (!want(g, *name, g->objects[i], WC_operation_NEEDED))
-                note_missing(g, *name, g->objects[i], WC_operation_NEEDED);
+                note_missing(g, *name, g->objects[i], WC_operation_NEEDED, false);
 }
 
 /* ---- what these open in turn ---- */
@@ -156,7 +166,7 @@ static void note_part(struct loader_sim *g, const char *name, const struct loade
     if (answering && strcmp(read.part, answering) == 0) {
         char *asked = wc_version_known(read.version) ? must_copy(name)
                                                      : must_format("%s.%d", name, version.major);
-        note_missing(g, asked, by, WC_operation_DLOPEN);
+        note_missing(g, asked, by, WC_operation_DLOPEN, false);
         free(asked);
     }
 }
@@ -178,7 +188,7 @@ static void open_facade(struct loader_sim *g, const struct loaded *by) {
         if (want(g, *name, by, WC_operation_DLOPEN))
             return;
     if (*names)
-        note_missing(g, *names, by, WC_operation_DLOPEN);
+        note_missing(g, *names, by, WC_operation_DLOPEN, false);
 }
 
 static void load_rest(struct loader_sim *g, size_t from) {
@@ -201,7 +211,7 @@ const struct loaded *loader_sim_open(struct loader_sim *g, const char *name,
     const struct loaded *o = want(g, name, by, WC_operation_DLOPEN);
 
     if (!o)
-        note_missing(g, name, by, WC_operation_DLOPEN);
+        note_missing(g, name, by, WC_operation_DLOPEN, false);
     load_rest(g, before);
     return o;
 }

@@ -21,6 +21,7 @@ struct loader_sim_missing {
     const char *name;
     const struct loaded *by;
     enum wc_operation how;
+    bool damaged; /* it is there, and mapping it fails or ends the process */
 };
 
 struct loader_sim {
@@ -38,6 +39,7 @@ struct loader_sim {
     const struct wc_search_object **loaded;
     struct loader_sim_missing *missing;
     size_t missing_count;
+    bool ended; /* at a damaged library: nothing comes in any more */
 };
 
 /* program: path of an ELF file, NULL: unknown. environment: NAME=value as it is given, NULL at the
@@ -48,7 +50,7 @@ bool loader_sim_begin(struct loader_sim *g, struct library_cache *library_cache,
 void loader_sim_end(struct loader_sim *g);
 
 /* As dlopen(name) in that object (NULL: in nobody that is known), with all that comes with it, and
- * all that these open in turn. NULL: not found, or no library. */
+ * all that these open in turn. NULL: not found, damaged, or no library. */
 const struct loaded *loader_sim_open(struct loader_sim *g, const char *name,
                                      const struct loaded *by);
 /* The object that a file is; NULL: it is not loaded. */
@@ -67,4 +69,6 @@ struct loader_sim_emitter {
  * that wants cuDNN, with its demands; what is missing, where it was looked for, and copies that are
  * elsewhere. */
 void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t);
+/* The same of what is damaged alone. False: nothing is. */
+bool loader_sim_emit_damaged(struct loader_sim *g, struct loader_sim_emitter *t);
 void loader_sim_emitter_end(struct loader_sim_emitter *t);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The records of a replayed loading: see loader_sim.h. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "loader_sim.h"
 
@@ -79,19 +81,54 @@ static void emit_search(struct emitting *s, const char *name, const struct loade
 
 /* ---- what is missing ---- */
 
-/* The loader ends at a file that is damaged, and passes over one for another machine. */
-static void emit_file(struct emitting *s, const char *path, int64_t request) {
-    struct wc_file_check check;
-    struct wc_library l;
-
-    if (!wc_file_check(&s->g->library_cache->disk.files, path, s->g->search.machine, &check))
-        return;
-    wc_library_begin(&l, path);
-    l.request = request;
-    wc_emit_file(&s->t->to, &l, &check, WC_search_rule_UNKNOWN);
+/* Its package puts it back. */
+static void identify(struct emitting *s, struct wc_library *l, struct wc_identity *id) {
+    l->role = wc_name_kind_of(l->path) == WC_NAME_FACADE ? WC_role_FACADE : WC_role_OTHER;
+    wc_library_identify(l, &s->reader.reader, id);
 }
 
+/* False: nothing stands there. */
+static bool emit_file(struct emitting *s, const char *path, int64_t request,
+                      enum wc_search_rule rule) {
+    const struct wc_files *files = &s->g->library_cache->disk.files;
+    char real_path[PATH_MAX], link[PATH_MAX];
+    struct wc_file_check check;
+    struct wc_identity id;
+    struct wc_library l;
+    ssize_t n;
+
+    if (!wc_file_check(files, path, s->g->search.machine, &check))
+        return false;
+    wc_library_begin(&l, path);
+    if (files->real_path(files->ctx, path, real_path, sizeof(real_path)))
+        l.real_path = real_path;
+    n = s->g->library_cache->disk.root[0] ? -1 : readlink(path, link, sizeof(link) - 1);
+    if (n > 0) {
+        link[n] = '\0';
+        l.link = link;
+    }
+    l.request = request;
+    identify(s, &l, &id);
+    wc_emit_file(&s->t->to, &l, &check, rule);
+    return true;
+}
+
+/* A link that leads nowhere stands there like nothing. */
+static void emit_dead_links(struct emitting *s, const char *name, int64_t request) {
+    enum wc_search_rule rule;
+    const char *directory;
+
+    for (size_t i = 0; (directory = wc_replay_directory(&s->g->replay, i, &rule)); i++) {
+        size_t n = strlen(directory);
+        OWNED char *path =
+            must_format("%s%s%s", directory, n > 0 && directory[n - 1] == '/' ? "" : "/", name);
+        emit_file(s, path, request, rule);
+    }
+}
+
+/* The loader ends at a file that is damaged, and passes over one for another machine. */
 static void emit_missing(struct emitting *s, const struct loader_sim_missing *m) {
+    const struct wc_replay *replay = &s->g->replay;
     int64_t request = ++s->t->requests;
     struct wc_record record;
     const char *passed;
@@ -105,8 +142,18 @@ static void emit_missing(struct emitting *s, const struct loader_sim_missing *m)
     record.u.failure.inferred = true;
     s->t->to.add(s->t->to.ctx, &record);
     emit_search(s, m->name, m->by, NULL, request);
-    for (size_t i = 0; (passed = wc_replay_passed(&s->g->replay, i)); i++)
-        emit_file(s, passed, request);
+    if (m->damaged && wc_replay_taken(replay))
+        emit_file(s, wc_replay_taken(replay), request, WC_search_rule_UNKNOWN);
+    for (size_t i = 0; (passed = wc_replay_passed(replay, i)); i++)
+        emit_file(s, passed, request, WC_search_rule_UNKNOWN);
+    if (!m->damaged && !strchr(m->name, '/'))
+        emit_dead_links(s, m->name, request);
+}
+
+static bool concerns_us(const struct loader_sim_missing *m) {
+    return wc_name_kind_of(m->name) != WC_NAME_OTHER ||
+           (m->damaged && wc_name_hints(wc_base_name(m->name))) ||
+           (m->by && m->by->about.role != WC_role_OTHER);
 }
 
 /* ---- all of it ---- */
@@ -153,9 +200,21 @@ void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t) {
         if (g->objects[i]->about.number > known && g->objects[i]->about.role == WC_role_HOST)
             emit_binding(&s, g->objects[i]);
     for (size_t i = 0; i < g->missing_count; i++)
-        if (wc_name_kind_of(g->missing[i].name) != WC_NAME_OTHER ||
-            (g->missing[i].by && g->missing[i].by->about.role != WC_role_OTHER))
+        if (concerns_us(&g->missing[i]))
             emit_missing(&s, &g->missing[i]);
+}
+
+bool loader_sim_emit_damaged(struct loader_sim *g, struct loader_sim_emitter *t) {
+    struct emitting s = {.g = g, .t = t};
+    bool any = false;
+
+    elf_reader_begin(&s.reader, &g->library_cache->disk);
+    for (size_t i = 0; i < g->missing_count; i++)
+        if (g->missing[i].damaged && concerns_us(&g->missing[i])) {
+            emit_missing(&s, &g->missing[i]);
+            any = true;
+        }
+    return any;
 }
 
 void loader_sim_emitter_end(struct loader_sim_emitter *t) {

@@ -52,9 +52,10 @@ static void add(void *ctx, struct wc_record *r) {
 
 /* ---- what has a part in it ---- */
 
-static bool is_relevant(const struct loader_sim *s) {
+static bool is_relevant(const struct loader_sim *s, bool damaged) {
     for (size_t i = 0; i < s->missing_count; i++)
-        if (wc_name_kind_of(s->missing[i].name) != WC_NAME_OTHER)
+        if (wc_name_kind_of(s->missing[i].name) != WC_NAME_OTHER &&
+            (s->missing[i].damaged || !damaged))
             return true;
     return false;
 }
@@ -65,16 +66,15 @@ static void print_missing(const struct loader_sim *s, char **reason) {
                               s->missing[0].name, s->missing[0].by->search.path);
 }
 
-static struct source *make(struct loader_sim *loading, const char *program, int64_t child,
-                           const char *path) {
+static struct source *make(struct loader_sim *loading, const struct startup *start) {
     struct writing w = {NULL, false};
     struct loader_sim_emitter emitter = {.to = {add, &w}};
-    char *real = realpath(program, NULL);
-    const struct first_records first = {NULL, real ? real : program, gnu_get_libc_version(),
-                                        loading->environment, child};
+    char *real = realpath(start->program, NULL);
+    const struct first_records first = {NULL, real ? real : start->program, gnu_get_libc_version(),
+                                        loading->environment, start->child};
 
-    w.source = source_new(SOURCE_LOG, path ? path : "");
-    w.source->pid = child;
+    w.source = source_new(SOURCE_LOG, start->path ? start->path : "");
+    w.source->pid = start->child;
     first_records_emit(&first, &emitter.to);
     free(real);
     loader_sim_emit(loading, &emitter);
@@ -82,18 +82,17 @@ static struct source *make(struct loader_sim *loading, const char *program, int6
     return w.source;
 }
 
-struct source *startup_source(const char *program, const char *preload, int64_t child,
-                              const char *path, char **reason) {
-    char **environment = environment_with(preload);
+struct source *startup_source(const struct startup *start, char **reason) {
+    char **environment = environment_with(start->preload);
     struct source *source = NULL;
     struct loader_sim loading;
     struct library_cache library_cache;
 
     library_cache_begin(&library_cache, NULL);
-    if (loader_sim_begin(&loading, &library_cache, program, environment)) {
-        if (is_relevant(&loading))
-            source = make(&loading, program, child, path);
-        else
+    if (loader_sim_begin(&loading, &library_cache, start->program, environment)) {
+        if (is_relevant(&loading, start->damaged))
+            source = make(&loading, start);
+        else if (!start->damaged)
             print_missing(&loading, reason);
         loader_sim_end(&loading);
     }

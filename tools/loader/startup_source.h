@@ -6,9 +6,14 @@
 
 #include "tools/log/source.h"
 
-/* program: an ELF file; preload: LD_PRELOAD as it was started with, the rest of its environment is
- * our own; child: its pid; path: where the records are written, too, in a new file, NULL: nowhere.
- * NULL: cuDNN has no part in it; then *reason (the caller frees) says which library is missing, if
+struct startup {
+    const char *program; /* an ELF file */
+    const char *preload; /* LD_PRELOAD as it was started with; the rest is our own environment */
+    int64_t child;       /* its pid */
+    const char *path;    /* where the records are written, too, in a new file; NULL: nowhere */
+    bool damaged;        /* it was ended by a signal: only what is damaged tells why */
+};
+
+/* NULL: cuDNN has no part in it; then *reason (the caller frees) says which library is missing, if
  * one is. The caller frees with source_free. */
-struct source *startup_source(const char *program, const char *preload, int64_t child,
-                              const char *path, char **reason);
+struct source *startup_source(const struct startup *start, char **reason);

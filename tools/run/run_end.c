@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -12,6 +13,7 @@
 #include "not_preloadable.h"
 #include "outcome.h"
 #include "tools/commands/options.h"
+#include "tools/loader/last_request.h"
 #include "tools/loader/startup_source.h"
 #include "tools/probe/gpus.h"
 #include "tools/report/render.h"
@@ -71,6 +73,32 @@ static void add_gpus(const struct child_logs *logs) {
         r.u.machine.gpus = (struct wc_strings){gpus.name, gpus.n};
         if (gpus.n && !outcome_append(log, &r))
             complain("%s: %s", log->path, strerror(errno));
+    }
+}
+
+/* ---- damaged files ---- */
+
+/* What touches pages that a file does not have, or tables that are zeros. */
+static bool is_of_damage(const struct wc_outcome_record *o) {
+    return o->ending == WC_ending_SIGNALED && (o->signal == SIGBUS || o->signal == SIGSEGV);
+}
+
+static void append(void *log, struct wc_record *r) {
+    struct source *own = log;
+
+    if (!outcome_append(own, r))
+        complain("%s: %s", own->path, strerror(errno));
+}
+
+/* Of what the command started the end is not known. */
+static void look_at_last_requests(const struct child_logs *logs,
+                                  const struct wc_outcome_record *o) {
+    for (size_t i = 0; i < logs->n; i++) {
+        struct source *log = logs->found[i];
+        const struct wc_sink to = {append, log};
+        bool may_be = log == logs->own ? is_of_damage(o) : kill((pid_t)log->pid, 0) != 0;
+        if (may_be && !log->stack.has_summary)
+            last_request_emit(log, &to);
     }
 }
 
@@ -260,7 +288,7 @@ static struct run_answer print_merged_reports(struct run *run, const struct chil
 }
 
 /* The shim never woke, nor did the program: what its files print of that. A program that the loader
- * refuses ends with status 127. */
+ * refuses ends with status 127; one that needs a damaged library may be ended by a signal. */
 static struct source *look_at_start(const struct run *run, const char *program, struct wc_record *r,
                                     char **reason) {
     const struct log_place *place = &run->place;
@@ -268,11 +296,16 @@ static struct source *look_at_start(const struct run *run, const char *program, 
     struct source *started;
     char *path;
 
-    if (!program || o->ending != WC_ending_EXITED || o->exit_status != LOADER_STATUS ||
-        is_disabled())
+    bool refused = o->ending == WC_ending_EXITED && o->exit_status == LOADER_STATUS;
+    if (!program || !(refused || is_of_damage(o)) || is_disabled())
         return NULL;
     path = place->directory && !strchr(place->value, '%') ? outcome_path(place, o->child) : NULL;
-    started = startup_source(program, run->preload, o->child, path, reason);
+    started = startup_source(&(struct startup){.program = program,
+                                               .preload = run->preload,
+                                               .child = o->child,
+                                               .path = path,
+                                               .damaged = !refused},
+                             reason);
     free(path);
     if (!started)
         return NULL;
@@ -326,6 +359,7 @@ struct run_answer run_conclude(struct run *run) {
     child_logs_find(&logs, &run->place, run->child.pid, run->start);
     outcome_begin(&r, &run->child);
     child_logs_drop_empty(&logs, run->child.pid, r.u.outcome.ending == WC_ending_SIGNALED);
+    look_at_last_requests(&logs, &r.u.outcome);
     add_gpus(&logs);
     if (logs.own && !outcome_add(logs.own, &r))
         complain("%s: %s", logs.own->path, strerror(errno));

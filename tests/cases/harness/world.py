@@ -352,6 +352,13 @@ class World:
         path.write_bytes(bytes(data))
         return path
 
+    def damage(self, path, how):
+        """A copy of it that did not get to its end; "zeros": room was made for all of it before."""
+        data = path.read_bytes()
+        end = len(data) * self.rng.randint(5, 60) // 100
+        path.unlink()
+        path.write_bytes(data[:end] + (bytes(len(data) - end) if how == "zeros" else b""))
+
     # ---- who wants it ----
 
     def host(self, kind, built, search=(), tag="runpath", linked=True, imports=(), needs=(),

@@ -114,3 +114,92 @@ def the_metadata_says_installed_and_the_files_are_gone(w):
     w.finds("installation-incomplete", "libcudnn.so.9", f"nvidia-cudnn-cu{w.cuda(release)}",
             release)
     w.repairs("reinstall", maps=lib / "libcudnn.so.9")
+
+
+ENDS = {"cut": "SIGBUS", "zeros": "SIGSEGV"}  # of who maps it
+
+
+@case("A70-a-copy-that-ended-early-opened-by-its-name", "cut", "name")
+@case("A71-a-copy-that-ended-early-needed-by-the-program", "cut", "program")
+@case("A72-a-copy-that-ended-early-needed-by-an-extension", "cut", "extension")
+@case("A73-a-copy-full-of-zeros-opened-by-its-path", "zeros", "path")
+@case("A74-a-copy-full-of-zeros-needed-by-the-program", "zeros", "program")
+@case("A75-a-copy-full-of-zeros-needed-by-an-extension", "zeros", "extension")
+def cudnn_was_not_copied_to_its_end(w, how, reached):
+    """The loader maps the file, touches what is not there, and the process is gone without a word.
+    """
+    release = w.release(*w.rng.choice([("8.1", "8.9"), ("9.1", "9.20")]))
+    lib = w.directory(release)
+    w.whole = release
+    if w.faulty:
+        w.damage(lib / release.soname, how)
+    host = w.host("plain", release, search=[lib], linked=reached in ("program", "extension"))
+    if reached in ("name", "path"):
+        host.does(f"open:{lib}/{release.soname}" if reached == "path" else
+                  f"open:{release.soname}")
+    host.does("version", "create")
+    if reached == "program":
+        w.program = w.start(linked_to=host)
+    w.says("", ends=ENDS[how])
+    w.finds("bad-file", lib / release.soname)
+    w.repairs("reinstall", maps=lib / release.soname, by=lambda: w.again(release, lib))
+
+
+@case("A76-a-part-that-ended-early-opened-by-the-facade", "cut", "9.1", "9.20", "graph")
+@case("A77-a-part-that-ended-early-needed-by-another-part", "cut", "8.1", "8.9", "ops_infer")
+@case("A78-a-part-full-of-zeros-needed-by-another-part", "zeros", "9.1", "9.20", "ops")
+def a_part_was_not_copied_to_its_end(w, how, first, last, part):
+    """The facade is whole; a part of it, or one that a part needs, is not."""
+    release = w.release(first, last)
+    lib = w.wheel(release)
+    damaged = lib / release.file(part)
+    if w.faulty:
+        w.damage(damaged, how)
+    host = w.host("torch", release, search=[lib], tag="rpath", linked=False)
+    if part != "graph":
+        host.does(f"open:{lib}/{release.file('cnn' + part[3:])}")
+    host.does(f"open:{release.soname}", "version", "create")
+    w.says("", ends=ENDS[how])
+    w.finds("bad-file", damaged)
+    w.repairs("reinstall", maps=damaged)
+
+
+@case("A79-nvrtc-was-not-copied-to-its-end", "asks", "libnvrtc.so.12", "nvrtcCreateProgram")
+@case("A80-cublaslt-was-not-copied-to-its-end", "needs", "libcublasLt.so.12", "cublasLtCreate")
+def a_cuda_library_was_not_copied_to_its_end(w, how, name, function):
+    """cuDNN is whole; what it opens or needs of CUDA is not."""
+    release = w.release("9.1", "9.11")
+    wanted = f"{name}:{function}" if how == "asks" else f"graph={name}"
+    own = w.nvidia(name[3:].partition(".")[0], name, [function])
+    lib = w.wheel(release, options=[f"--{how}", wanted])
+    if w.faulty:
+        w.damage(own / name, "cut")
+    host = w.host("torch", release, search=[lib, own], tag="rpath")
+    host.does("version", "create")
+    w.environment["LD_LIBRARY_PATH"] = own
+    w.says("", ends="SIGBUS")
+    w.finds("bad-file", own / name)
+    w.repairs("reinstall or set-variable", maps=own / name,
+              by=lambda: w.cuda_dependency(name, own, [function]))
+
+
+@case("A81-a-dead-link-needed-by-the-program", "program")
+@case("A82-a-dead-link-needed-by-an-extension", "extension")
+@case("A83-a-dead-link-opened-by-its-name", "name")
+def the_link_leads_nowhere(w, reached):
+    """An upgrade took the file away and left the link; the loader says that there is none."""
+    release = w.release(*w.rng.choice([("8.1", "8.9"), ("9.1", "9.20")]))
+    lib = w.directory(release)
+    if w.faulty:
+        (lib / release.soname).unlink()
+        (lib / release.soname).symlink_to(f"{release.soname}.{release.minor}.{release.patch}")
+    host = w.host("plain", release, search=[lib], linked=reached != "name")
+    if reached == "name":
+        host.does(f"open:{release.soname}")
+    host.does("version", "create")
+    if reached == "program":
+        w.program = w.start(linked_to=host)
+    w.says(f"{release.soname}: cannot open shared object file",
+           ends=127 if reached == "program" else 1)
+    w.finds("bad-file", lib / release.soname, f"{release.soname}.{release.minor}")
+    w.repairs("remove", maps=lib / release.soname, by=lambda: w.again(release, lib))
