@@ -73,16 +73,12 @@ static const struct {
  * facade. */
 static const char *const answering[] = {"graph", "ops_infer"};
 
-/* What the script installs that builds the wheels of the releases from <= version < to; nothing in
- * the wheel says it. OpenNMT/CTranslate2:python/tools/prepare_build_environment_linux.sh, read at
- * the tags named. */
 static const struct {
-    const char *framework, *from, *to, *cudnn;
-} build_scripts[] = {
-    {"ctranslate2", "3.24", "3.25", "8.1.1"},
-    {"ctranslate2", "4.0", "4.5", "8.9.7"}, /* 4.0, 4.4 */
-    {"ctranslate2", "4.5", "4.7", "9.1.0"}, /* 4.5, 4.6 */
-    {"ctranslate2", "4.8.1", "4.8.2", "9.10.2"},
+    const char *framework, *from, *to, *cuda, *cudnn, *what, *source;
+} built_with[] = {
+#define BUILT_WITH(framework, from, to, cuda, cudnn, what, source)                                 \
+    {framework, from, to, cuda, cudnn, what, source},
+#include "built_with.def"
 };
 
 struct asking {
@@ -309,11 +305,72 @@ static bool version_within(const char *version, const char *from, const char *to
            wc_version_compare(v, wc_version_of(to)) < 0;
 }
 
-static void read_build_script(struct asking *a, const struct package *p) {
-    WC_EACH_ROW(row, build_scripts)
-        if (wc_str_same(p->framework, row->framework) &&
-            version_within(p->version, row->from, row->to))
-            add_built(a, p, "build script", "", wc_version_of(row->cudnn));
+/* Does one of them tell more than a major? */
+static bool tells_a_minor(const struct asking *a) {
+    for (size_t i = 0; i < a->n; i++) {
+        const struct wc_metadata_demand *d = &a->out[i];
+        struct wc_spec spec;
+        if (d->by_file || wc_version_of(d->built).minor >= 0 ||
+            (wc_spec_read(d->spec, &spec) && wc_spec_floor(&spec).minor >= 0))
+            return true;
+    }
+    return false;
+}
+
+static const char *behind_last(const char *text, const char *mark) {
+    const char *found = NULL;
+    for (const char *s = text; (s = wc_str_find(s, mark)); s++)
+        found = s + wc_str_length(mark);
+    return found;
+}
+
+/* The digits of "+cu118", "+cuda111", "-cu101mkl", ".post97": of which CUDA a wheel is. False: it
+ * is no release of the framework's makers. */
+static bool flavour_of(const char *name, const char *version, char out[8]) {
+    const char *local = wc_str_find_char(version, '+'), *s = NULL;
+    size_t n = 0;
+    while (wc_is_digit(version[n]) || version[n] == '.')
+        n++;
+    if (version[n] && version[n] != '+' && !wc_str_starts(version + n, "post"))
+        return false; /* 2.0rc0, 2.0.0.dev20220901 */
+    if (local && !(s = wc_str_starts(local, "+cu") ? local + 3 : NULL))
+        return false; /* +cpu, +nv20.2 */
+    if (!s)
+        s = behind_last(name, "_cu");
+    if (!s)
+        s = behind_last(version, ".post");
+    if (s && wc_str_starts(s, "da"))
+        s += 2;
+    for (n = 0; s && n < 7 && wc_is_digit(s[n]); n++)
+        out[n] = s[n];
+    out[n == 1 ? 0 : n] = 0; /* .post1 is no CUDA */
+    return true;
+}
+
+/* What pip took from a file or a repository may be anybody's build. */
+static bool is_of_an_index(struct asking *a, const struct wc_distribution *d) {
+    const char *path = wc_reading_format(a->r, "%s/%s/direct_url.json", d->site, d->info);
+    struct wc_file_stat facts;
+    return path && !a->r->files->facts(a->r->files->ctx, path, &facts);
+}
+
+static void read_table(struct asking *a, const struct package *p, const char *normal,
+                       const struct wc_distribution *distribution) {
+    char cuda[8];
+    if (!p->framework || !flavour_of(normal, p->version, cuda) || !is_of_an_index(a, distribution))
+        return;
+    WC_EACH_ROW(row, built_with) {
+        size_t before = a->n;
+        if (!wc_str_same(p->framework, row->framework) || !wc_str_same(cuda, row->cuda) ||
+            !version_within(p->version, row->from, row->to))
+            continue;
+        add_built(a, p, row->what, "", wc_version_of(row->cudnn));
+        if (a->n == before)
+            continue;
+        struct wc_metadata_demand *d = &a->out[before];
+        size_t n = wc_str_length(d->source);
+        wc_str_format(d->source + n, sizeof d->source - n, ", %s", row->source);
+    }
 }
 
 static const struct framework *framework_of(const char *distribution) {
@@ -350,10 +407,10 @@ static void read_distribution(struct asking *a, const struct wc_distribution *d)
             read_requirements(a, &q, other.site, other.info);
         }
     }
-    if (!a->n) {
+    if (!a->n)
         read_bundled(a, &p, d->site);
-        read_build_script(a, &p);
-    }
+    if (!tells_a_minor(a))
+        read_table(a, &p, normal, d);
 }
 
 /* ---- conda ---- */

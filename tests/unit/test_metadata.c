@@ -289,7 +289,8 @@ static void a_bundled_copy_is_what_it_was_built_with(void **state) {
     (void)state;
     add("torch", "1.12.1+cu113", "torch/lib/libtorch_cuda.so", "Requires-Dist: typing-extensions");
     ask(SITE "/torch/lib/libtorch_cuda.so");
-    assert_int_equal(count, 0);
+    assert_int_equal(count, 1); /* the table of what the makers built with */
+    assert_string_equal(found[0].built, "8.3.2");
     tree_write(&tree, SITE "/torch/lib/libcudnn.so.8", "elf");
     tree_write(&tree, SITE "/torch/lib/libcublas.so.11", "elf");
     ask(SITE "/torch/lib/libtorch_cuda.so");
@@ -310,26 +311,160 @@ static void a_bundled_copy_is_what_it_was_built_with(void **state) {
     assert_false(found[0].by_file);
 }
 
-static void a_build_script_may_be_all_that_says_it(void **state) {
-    static const char *const row[][2] = {
-        {"3.23.0", NULL},   {"3.24.0", "8.1.1"}, {"4.4.0", "8.9.7"}, {"4.5.0", "9.1.0"},
-        {"4.6.3", "9.1.0"}, {"4.7.0", NULL},     {"4.8.1", "9.10.2"}};
+/* ---- what the makers built with ---- */
+
+static const struct {
+    const char *framework, *from, *to, *cuda, *cudnn, *what, *source;
+} built_with[] = {
+#define BUILT_WITH(framework, from, to, cuda, cudnn, what, source)                                 \
+    {framework, from, to, cuda, cudnn, what, source},
+#include "core/packages/built_with.def"
+};
+#define ROWS (sizeof built_with / sizeof *built_with)
+
+static const struct {
+    const char *framework, *distribution, *with_cuda, *version; /* of the wheels with a CUDA */
+} wheels[] = {
+    {"tensorflow", "tensorflow_gpu", "", "%s"},
+    {"torch", "torch", "", "%s+cu%s"},
+    {"jax", "jaxlib", "jax_cuda%s_plugin", "%s+cuda%s"},
+    {"onnxruntime", "onnxruntime_gpu", "", "%s"},
+    {"mxnet", "mxnet", "mxnet_cu%smkl", "%s"},
+    {"paddle", "paddlepaddle_gpu", "", "%s.post%s"},
+    {"ctranslate2", "ctranslate2", "", "%s"},
+};
+
+/* What a wheel of that framework and CUDA is called. */
+static void name_wheel(size_t row, const char *release, char name[64], char version[64]) {
+    const char *cuda = built_with[row].cuda;
+    size_t i = 0;
+    while (strcmp(wheels[i].framework, built_with[row].framework) != 0)
+        assert_true(++i < sizeof wheels / sizeof *wheels);
+    bool by_name = *cuda && *wheels[i].with_cuda && strlen(cuda) < 4 &&
+                   (wheels[i].framework[0] != 'j' || strlen(cuda) == 2);
+    snprintf(name, 64, by_name ? wheels[i].with_cuda : "%s",
+             by_name ? cuda : wheels[i].distribution);
+    snprintf(version, 64, *cuda && !by_name ? wheels[i].version : "%s", release, cuda);
+}
+
+static void ask_wheel(const char *name, const char *version) {
+    end_tree(NULL);
+    begin_tree(NULL);
+    char file[96], path[160];
+    snprintf(file, sizeof file, "%s/libhost.so", name);
+    snprintf(path, sizeof path, SITE "/%s", file);
+    add(name, version, file, "");
+    ask(path);
+}
+
+static void each_row_says_what_a_release_was_built_with(void **state) {
     (void)state;
-    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
-        end_tree(NULL);
-        begin_tree(NULL);
-        add("ctranslate2", row[i][0], "ctranslate2/_ext.so", "");
-        ask(SITE "/ctranslate2/_ext.so");
-        assert_int_equal(count, row[i][1] != NULL);
-        if (!row[i][1])
-            continue;
-        char source[64];
-        snprintf(source, sizeof source, "build script of ctranslate2 %s", row[i][0]);
-        assert_string_equal(found[0].built, row[i][1]);
+    assert_true(ROWS > 40);
+    for (size_t i = 0; i < ROWS; i++) {
+        struct wc_version from = wc_version_of(built_with[i].from);
+        struct wc_version to = wc_version_of(built_with[i].to);
+        struct wc_version cudnn = wc_version_of(built_with[i].cudnn);
+        char name[64], version[64], distribution[64], source[256];
+        assert_true(from.minor >= 0 && to.minor >= 0 && wc_version_compare(from, to) < 0);
+        assert_true(cudnn.major >= 5 && cudnn.major <= 9 && cudnn.build < 0);
+        assert_true(strlen(built_with[i].what) > 5);
+        /* repository:file, or repository#thread */
+        assert_non_null(strchr(built_with[i].source, '/'));
+        assert_true(strpbrk(built_with[i].source, ":#") > strchr(built_with[i].source, '/'));
+        name_wheel(i, built_with[i].from, name, version);
+        ask_wheel(name, version);
+        assert_int_equal(count, 1);
+        assert_string_equal(found[0].built, built_with[i].cudnn);
+        assert_int_equal(found[0].kind, WC_demand_kind_BUILT);
+        assert_string_equal(found[0].framework, built_with[i].framework);
+        assert_string_equal(found[0].framework_version, version);
+        snprintf(distribution, sizeof distribution, "%s", name);
+        for (char *c = distribution; *c; c++)
+            *c = *c == '_' ? '-' : *c;
+        snprintf(source, sizeof source, "%s of %s %s, %s", built_with[i].what, distribution,
+                 version, built_with[i].source);
         assert_string_equal(found[0].source, source);
-        assert_string_equal(found[0].framework, "ctranslate2");
         assert_string_equal(found[0].source_path, "");
     }
+}
+
+static void no_release_is_in_two_rows(void **state) {
+    (void)state;
+    for (size_t i = 0; i < ROWS; i++)
+        for (size_t k = 0; k < i; k++) {
+            bool apart = wc_version_compare(wc_version_of(built_with[i].from),
+                                            wc_version_of(built_with[k].to)) >= 0 ||
+                         wc_version_compare(wc_version_of(built_with[k].from),
+                                            wc_version_of(built_with[i].to)) >= 0;
+            if (!apart && strcmp(built_with[i].framework, built_with[k].framework) == 0)
+                assert_string_not_equal(built_with[i].cuda, built_with[k].cuda);
+        }
+}
+
+static void of_which_release_and_cuda_a_wheel_is(void **state) {
+    static const char *const row[][3] = {
+        {"tensorflow_gpu", "1.2.1", "5.1"},
+        {"tensorflow_gpu", "1.4.0", "6.0"},
+        {"tensorflow_gpu", "1.9.0", "7"},
+        {"tensorflow_gpu", "1.14.0", "7.4"},
+        {"tensorflow", "1.15.5", "7.6"},
+        {"tensorflow", "2.0.0", NULL}, /* two sources disagree */
+        {"tensorflow", "2.12.1", "8.6"},
+        {"tensorflow", "2.22.0", NULL}, /* newer than the table */
+        {"tensorflow", "0.9.0", NULL},
+        {"tensorflow", "2.12.0rc1", NULL},
+        {"tf_nightly", "2.12.0.dev20221001", NULL},
+        {"tensorflow", "1.15.2+nv20.2", NULL}, /* NVIDIA's own, with another cuDNN */
+        {"torch", "1.13.1+cu117", "8.5.0"},
+        {"torch", "1.13.1+cu116", "8.3.2"},
+        {"torch", "1.13.1+cpu", NULL},
+        {"torch", "1.13.1", NULL},
+        {"jaxlib", "0.1.69+cuda111", "8.0.5"},
+        {"jax_cuda12_plugin", "0.5.0", "9.1.1"},
+        {"jax_cuda13_plugin", "0.10.2", "9.12.0"},
+        {"jax_cuda13_plugin", "0.5.0", NULL},
+        {"onnxruntime_gpu", "1.16.3", "8.2.4"},
+        {"onnxruntime_gpu", "1.17.0", NULL},
+        {"mxnet_cu101", "1.5.1.post0", "7.6.0"},
+        {"mxnet_cu112", "1.9.1", "8.1.1"},
+        {"mxnet", "1.9.1", NULL},
+        {"paddlepaddle_gpu", "1.8.5", "7.3"},
+        {"paddlepaddle_gpu", "1.8.5.post87", "7.1"},
+        {"ctranslate2", "2.24.0", NULL},
+        {"ctranslate2", "3.23.0", "8.1.1"},
+        {"ctranslate2", "4.4.0", "8.9.7"},
+        {"ctranslate2", "4.6.2", "9.1.0"},
+        {"ctranslate2", "4.6.3", NULL}, /* from here on without cuDNN */
+        {"ctranslate2", "4.8.1", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        ask_wheel(row[i][0], row[i][1]);
+        assert_int_equal(count, row[i][2] != NULL);
+        if (row[i][2])
+            assert_string_equal(found[0].built, row[i][2]);
+    }
+}
+
+static void the_table_is_asked_where_the_wheel_tells_a_major_at_most(void **state) {
+    static const char info[] = SITE "/tensorflow/python/platform/build_info.py";
+    (void)state;
+    add("tensorflow", "2.12.0", "tensorflow/libtensorflow_cc.so.2", "");
+    tree_write(&tree, info, "build_info = {'cudnn_version': '8'}\n");
+    ask(SITE "/tensorflow/libtensorflow_cc.so.2");
+    assert_int_equal(count, 2);
+    assert_string_equal(found[0].built, "8");
+    assert_string_equal(found[1].built, "8.6");
+    tree_write(&tree, info, "build_info = {'cudnn_version': '8.4'}\n");
+    ask(SITE "/tensorflow/libtensorflow_cc.so.2");
+    assert_int_equal(count, 1);
+    assert_string_equal(found[0].built, "8.4");
+    /* Of a file or a repository: pip writes down where it was from (PEP 610). */
+    tree_write(&tree, info, "build_info = {'cudnn_version': '8'}\n");
+    tree_write(&tree, SITE "/tensorflow-2.12.0.dist-info/direct_url.json", "{}");
+    ask(SITE "/tensorflow/libtensorflow_cc.so.2");
+    assert_int_equal(count, 1);
+    assert_string_equal(found[0].built, "8");
 }
 
 /* ---- limits, damage ---- */
@@ -406,7 +541,10 @@ int main(void) {
         WITH_TREE(conda_says_it_in_depends_and_in_the_build),
         WITH_TREE(what_pip_put_over_condas_conda_does_not_speak_of),
         WITH_TREE(a_bundled_copy_is_what_it_was_built_with),
-        WITH_TREE(a_build_script_may_be_all_that_says_it),
+        WITH_TREE(each_row_says_what_a_release_was_built_with),
+        WITH_TREE(no_release_is_in_two_rows),
+        WITH_TREE(of_which_release_and_cuda_a_wheel_is),
+        WITH_TREE(the_table_is_asked_where_the_wheel_tells_a_major_at_most),
         WITH_TREE(no_more_than_asked_for_are_written),
         WITH_TREE(metadata_cut_anywhere_is_survived),
         WITH_TREE(a_file_system_that_fails_at_any_call_is_survived),

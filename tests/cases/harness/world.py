@@ -98,7 +98,7 @@ class Host:
         self.library = site / place_in_site
         self.version, self.site = version.format(world.rng.randint(0, 4)), site
         if kind == "ctranslate2" and built.major < 9:
-            self.version = "3.20.0"
+            self.version = "2.24.0"
         self.make()
 
     def make(self):
