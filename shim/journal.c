@@ -137,21 +137,17 @@ void journal_unobserved(const char *what, const char *why, const char *path) {
 }
 
 /* WHICHCUDNN_EXPECT: a number as cudnnGetVersion gives it is what somebody built with; anything
- * else is a set of versions. */
+ * else is a set of versions, or what is told as none. */
 static void add_expectation(void) {
     char built[WC_VERSION_TEXT];
-    struct wc_spec spec;
     uint64_t number;
     size_t n = wc_str_length(config.expect);
     if (!n)
         return;
-    if (config.expect[0] == '@' || !wc_spec_parse(config.expect, n, &spec)) {
-        journal_unobserved("WHICHCUDNN_EXPECT", "its value is not understood", NULL);
-        return;
-    }
-    if (wc_parse_number(config.expect, n, &number) == n && number >= 1000)
-        wc_emit_expectation(&journal_sink, "WHICHCUDNN_EXPECT", NULL,
-                            wc_version_format(wc_version_from_number(number), built));
+    bool is_number = wc_parse_number(config.expect, n, &number) == n && number >= 1000;
+    struct wc_version v = is_number ? wc_version_from_number(number) : WC_VERSION_NONE;
+    if (wc_version_known(v))
+        wc_emit_expectation(&journal_sink, "WHICHCUDNN_EXPECT", NULL, wc_version_format(v, built));
     else
         wc_emit_expectation(&journal_sink, "WHICHCUDNN_EXPECT", config.expect, NULL);
 }

@@ -2,6 +2,25 @@
 /* expectation-not-met: WHICHCUDNN_EXPECT says what should be in use, and something else is. */
 #include "finding.h"
 
+static void emit_not_understood(struct wc_diagnosis *d, const struct wc_demand_record *r) {
+    struct wc_case *c = wc_case_begin(d);
+
+    c->r.severity = WC_severity_WARNING;
+    c->on_disk = true;
+    c->r.title = wc_format(c, "WHICHCUDNN_EXPECT is no version, nothing was compared: %s",
+                           r->spec ? r->spec : "?");
+    wc_case_fact(c, "expected", r->spec, r->source);
+    wc_case_advice(c, WC_ACTION_SET_VARIABLE,
+                   "write it as 9.1 (every 9.1.x), '>=9.8,<10' or 90800, as cudnnGetVersion says");
+    wc_case_end(c);
+}
+
+static bool is_understood(const struct wc_demand_record *r) {
+    struct wc_spec spec;
+
+    return r->built || (wc_spec_read(r->spec, &spec) && spec.n);
+}
+
 static const char *format_expected(struct wc_case *c, const struct wc_demand_record *r) {
     if (r->spec)
         return r->spec;
@@ -36,12 +55,19 @@ static void emit(struct wc_diagnosis *d, const struct wc_demand_record *r,
 }
 
 void wc_find_expectation_not_met(struct wc_diagnosis *d) {
-    WC_EACH(demand, d->s->demands)
+    WC_EACH(demand, d->s->demands) {
+        if (demand->r.demand_kind != WC_demand_kind_EXPECTATION)
+            continue;
+        if (!is_understood(&demand->r)) {
+            emit_not_understood(d, &demand->r);
+            continue;
+        }
         WC_EACH(o, d->s->objects) {
-            if (demand->r.demand_kind != WC_demand_kind_EXPECTATION || o->r.role != WC_role_FACADE)
+            if (o->r.role != WC_role_FACADE)
                 continue;
             struct wc_runtime runtime = wc_runtime_of(d->s, o);
             if (wc_refuses(wc_demand_fit(&demand->r, runtime.range, runtime.range)))
                 emit(d, &demand->r, o, &runtime);
         }
+    }
 }

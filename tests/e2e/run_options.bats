@@ -43,6 +43,16 @@ make_host() {
     done
 }
 
+@test "WHICHCUDNN_EXPECT that is no version is told, by the library alone, too" {
+    make_host
+    WHICHCUDNN_EXPECT=foo run -0 --separate-stderr run_it -- ./host version
+    [[ $stderr == *"warning: WHICHCUDNN_EXPECT is no version, nothing was compared: foo"* ]]
+    [[ $stderr == *"write it as 9.1"* ]]
+    rm whichcudnn-*
+    WHICHCUDNN_EXPECT=foo WHICHCUDNN_LOG=$PWD/alone.jsonl LD_PRELOAD=$SHIM ./host version
+    is "$(records finding alone.jsonl | jq -r '.id + " " + .severity')" "expectation-not-met warning"
+}
+
 # ---- --log ----
 
 @test "--log /dev/null: all is said, and no log is left" {

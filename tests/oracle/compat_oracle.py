@@ -86,6 +86,7 @@ def nvidia(built, runtime):
 
 CHECKS = {
     "nvidia": nvidia,
+    "expected": torch,
     "tensorflow-compatibility-number": tensorflow_before_1_6,
     "tensorflow": tensorflow_1_6,
     "xla": xla,
@@ -121,6 +122,7 @@ EDGES += [(9, minor, patch) for minor in (0, 9, 10, 99) for patch in (0, 99)]
 
 # What frameworks printed in the field: (rule, built, runtime), all of them refused.
 MESSAGES = [
+    ("expected", 5103, 5005),
     ("tensorflow-compatibility-number", 5103, 5005),
     ("tensorflow-compatibility-number", 7003, 7101),
     ("tensorflow-compatibility-number", 7004, 7201),

@@ -636,13 +636,43 @@ static void an_expectation_is_a_prefix_a_range_or_a_number(void **state) {
         assert_expected(NULL, built, v, "");
         assert_expected(NULL, built, other_minor(v, 1), "");
         assert_expected(NULL, built, other_minor(v, -1), "expectation-not-met");
-        assert_true(has_fact(&the_scene.found.p[0], "check", "NVIDIA promises"));
+        assert_true(has_fact(&the_scene.found.p[0], "check", "from 7 on it may be higher"));
+        assert_expected(NULL, built, draw_release(8), "expectation-not-met");
     }
     struct scene *s = new_scene();
     struct want w = {NOBODY, WC_demand_kind_EXPECTATION, .spec = "9.1"};
     add_demand(s, &w);
     assert_finds(s, ""); /* nothing to compare with */
     assert_int_equal(wc_verdict_of(&s->stack, &s->found), WC_verdict_NOT_OBSERVED);
+}
+
+/* Nothing was promised before cuDNN 7: what frameworks asked for then decides. */
+static void an_expected_number_is_judged_as_in_its_time(void **state) {
+    static const struct {
+        const char *built, *got, *ids;
+    } row[] = {
+        {"5.1.3", "5.0.5", "expectation-not-met"}, /* older than expected */
+        {"5.1.3", "5.1.10", ""},
+        {"5.1.3", "5.1.2", ""}, /* patches of one minor were taken by all */
+        {"5.0.5", "5.1.3", "expectation-not-met"},
+        {"5.1.3", "4.0.7", "expectation-not-met"},
+        {"6.0.21", "7.0.5", "expectation-not-met"},
+        {"7.4.1", "7.3.1", "expectation-not-met"},
+        {"7.4.1", "7.6.5", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+        assert_expected(NULL, row[i].built, wc_version_of(row[i].got), row[i].ids);
+}
+
+static void an_expectation_that_is_no_version_is_told(void **state) {
+    static const char *const texts[] = {"foo", "@constraints", "9.x", ">=", "9.1,", "v9.1"};
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        assert_expected(texts[i], NULL, draw_release(9), "expectation-not-met");
+        assert_int_equal(the_scene.found.p[0].severity, WC_severity_WARNING);
+        assert_true(has_fact(&the_scene.found.p[0], "expected", texts[i]));
+    }
 }
 
 int main(void) {
@@ -675,6 +705,8 @@ int main(void) {
         cmocka_unit_test(only_hosts_are_judged),
         cmocka_unit_test(dt_needed_finds_the_facade_among_two),
         cmocka_unit_test(an_expectation_is_a_prefix_a_range_or_a_number),
+        cmocka_unit_test(an_expected_number_is_judged_as_in_its_time),
+        cmocka_unit_test(an_expectation_that_is_no_version_is_told),
     };
     seed_from_environment();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -238,10 +238,10 @@ static void what_is_expected_is_a_demand(void **state) {
     assert_string_equal(text(line(2), "spec"), ">=9.5,<10");
     assert_null(text(line(2), "built"));
     unlink(log_name);
-    play(expect_nonsense);
-    kinds_are("process machine unobserved");
-    assert_string_equal(text(line(2), "what"), "WHICHCUDNN_EXPECT");
-    assert_string_equal(text(line(2), "why"), "its value is not understood");
+    play(expect_nonsense); /* the finding says that it is none */
+    kinds_are("process machine demand");
+    assert_string_equal(text(line(2), "spec"), "@constraints");
+    assert_null(text(line(2), "built"));
     unlink(log_name);
     play(expect_small_number);
     kinds_are("process machine demand");

@@ -134,6 +134,7 @@ enum wc_fit wc_rule_check(enum wc_rule rule, struct wc_version built, struct wc_
         return equal_in(built, runtime, 2);
     case WC_RULE_TENSORFLOW:
     case WC_RULE_TORCH:
+    case WC_RULE_EXPECTED:
         return minor_by_major(built, runtime);
     case WC_RULE_XLA:
     case WC_RULE_OPENCV:

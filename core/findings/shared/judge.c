@@ -71,7 +71,9 @@ static enum wc_fit both(enum wc_fit low, enum wc_fit high) {
 enum wc_rule wc_rule_for(const struct wc_demand_record *r) {
     enum wc_rule rule = wc_rule_from_name(r->compatibility_rule);
 
-    return rule == WC_RULE_NONE ? WC_RULE_NVIDIA : rule;
+    if (rule != WC_RULE_NONE)
+        return rule;
+    return r->demand_kind == WC_demand_kind_EXPECTATION ? WC_RULE_EXPECTED : WC_RULE_NVIDIA;
 }
 
 static enum wc_fit by_metadata(const struct wc_demand_record *r, struct wc_range range) {
