@@ -15,7 +15,15 @@ static int32_t major_of(const struct wc_stack *s, const struct wc_call_record *r
     return target ? wc_major_of(target) : -1;
 }
 
+/* A warning where the program went on without it, a cause all the same. */
+static bool no_driver(const struct wc_diagnosis *d) {
+    return WC_ANY(r, *d->out,
+                  r->severity > WC_severity_NOTE && wc_str_same(r->id, "driver-missing"));
+}
+
 static const char *cause_of(const struct wc_diagnosis *d, const struct wc_call_record *r) {
+    const char *cause;
+
     switch (wc_sort_of_call(d->s, r)) {
     case WC_STATUS_VERSIONS_DIFFER:
         return wc_found_before(d, r->target, "facade-and-parts-differ", "parts-differ", NULL);
@@ -24,11 +32,12 @@ static const char *cause_of(const struct wc_diagnosis *d, const struct wc_call_r
                                "dependency-missing", "cuda-dependency-differs",
                                "facade-and-parts-differ", "parts-differ", NULL);
     default:
-        return wc_found_before(d, r->target, "cuda-major-differs", "dependency-missing",
-                               "cuda-dependency-differs", "part-missing", "major-differs",
-                               "facade-and-parts-differ", "parts-differ", "missing-symbols",
-                               "driver-missing", "driver-mixed", "driver-too-old",
-                               "gpu-unsupported", NULL);
+        cause = wc_found_before(d, r->target, "cuda-major-differs", "dependency-missing",
+                                "cuda-dependency-differs", "part-missing", "major-differs",
+                                "facade-and-parts-differ", "parts-differ", "missing-symbols",
+                                "driver-missing", "driver-mixed", "driver-too-old",
+                                "gpu-unsupported", NULL);
+        return !cause && no_driver(d) ? "driver-missing" : cause;
     }
 }
 
@@ -51,6 +60,8 @@ static void emit(struct wc_diagnosis *d, const struct wc_call_record *r) {
     c->r.host = r->host;
     c->r.object = r->target;
     c->r.explained_by = cause_of(d, r);
+    if (c->r.explained_by && !wc_found_before(d, WC_NULL, c->r.explained_by, NULL))
+        c->r.severity = WC_severity_WARNING; /* as its cause */
     wc_case_fact(c, "call", r->function, "watched call");
     wc_case_fact(c, "status", wc_format(c, "%jd%s%s", r->status, name ? " " : "", name),
                  "returned status");
@@ -77,8 +88,7 @@ static void emit_all(struct wc_diagnosis *d, bool creation) {
     WC_EACH(call, d->s->calls) {
         enum wc_status_sort sort = wc_sort_of_call(d->s, &call->r);
         /* driver-missing carries these calls as its own facts. */
-        bool reported = sort == WC_STATUS_NOT_INITIALIZED &&
-                        wc_found_before(d, WC_NULL, "driver-missing", NULL);
+        bool reported = sort == WC_STATUS_NOT_INITIALIZED && no_driver(d);
         if (creates(&call->r) == creation && sort != WC_STATUS_SUCCESS &&
             sort != WC_STATUS_ANSWER && !reported &&
             WC_FIRST(like, d->s->calls, is_like(&like->r, &call->r)) == call)

@@ -124,26 +124,45 @@ static const char *title(struct wc_case *c, const struct signs *signs) {
                      wc_format_name(c, signs->request->r.name));
 }
 
+/* Somebody needs the driver, not only whether there is one. */
+static bool is_felt(const struct signs *signs) {
+    return signs->stub || signs->victim || signs->call || signs->by_host ||
+           (signs->by_cudnn && signs->gpu_wanted);
+}
+
+/* A job that goes on without the driver is none that fails for it, whichever framework asked. As
+ * long as its end is not known, what has failed already decides. A question in passing is blamed
+ * for a bad end only where nothing else is. */
+static enum wc_severity severity_of(const struct wc_diagnosis *d, const struct signs *signs) {
+    const struct wc_outcome_record *end = &d->s->outcome;
+    bool ended =
+        d->s->has_outcome && (end->ending == WC_ending_EXITED || end->ending == WC_ending_SIGNALED);
+    bool well = ended && end->ending == WC_ending_EXITED && end->exit_status == 0;
+    bool failed = ended ? !well
+                        : signs->stub || signs->victim || signs->call ||
+                              (signs->by_cudnn && signs->gpu_wanted);
+    bool blamed = is_felt(signs) || !WC_ANY(f, *d->out, f->severity == WC_severity_ERROR);
+
+    if (failed && blamed)
+        return WC_severity_ERROR;
+    return is_felt(signs) ? WC_severity_WARNING : WC_severity_NOTE;
+}
+
 void wc_find_driver_missing(struct wc_diagnosis *d) {
     struct signs signs = signs_of(d->s);
     const struct wc_machine_record *m = &d->s->machine;
     /* Nothing of a driver or a GPU to be seen: not in the kernel, not in /dev. */
     bool bare = d->s->has_machine && !m->driver && m->gpu_devices == 0;
-    bool felt = signs.stub || signs.victim || signs.call || signs.by_host ||
-                (signs.by_cudnn && signs.gpu_wanted);
 
     if (signs.stub && !wc_lies_in_a(wc_real_path_of(signs.stub), "stubs"))
         return;
     if (!signs.stub && !signs.request && !signs.victim && !(signs.call && bare))
         return;
-    if (!felt && signs.by_cudnn)
+    if (!is_felt(&signs) && signs.by_cudnn)
         return; /* a part asks when it is loaded, long before anybody needs the driver */
     struct wc_case *c = wc_case_begin(d);
     c->r.title = title(c, &signs);
-    /* A CUDA dependency's question whether there is a GPU, after which the host goes on: worth
-     * knowing. */
-    if (!felt)
-        c->r.severity = WC_severity_NOTE;
+    c->r.severity = severity_of(d, &signs);
     if (signs.call)
         c->r.host = signs.call->r.host;
     facts(c, &signs);

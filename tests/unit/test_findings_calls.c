@@ -137,6 +137,56 @@ static void a_request_for_libcuda_that_failed(void **state) {
     assert_finds(p.s, "");
 }
 
+static void the_program_ended(struct scene *s, enum wc_ending how, int64_t status) {
+    struct wc_record r = begin(WC_KIND_outcome);
+    r.u.outcome.ending = how;
+    r.u.outcome.exit_status = how == WC_ending_EXITED ? status : WC_NULL;
+    apply(s, &r);
+}
+
+static void assert_severity(struct scene *s, enum wc_severity severity) {
+    assert_finds(s, "driver-missing");
+    assert_int_equal(s->found.p[0].severity, severity);
+}
+
+/* Whoever asked, and whatever had failed before: what went on is a warning, what failed an error.
+ */
+static void the_end_decides_how_bad_it_is(void **state) {
+    (void)state;
+    for (int who = 0; who < 4; who++) {
+        static const enum wc_severity at_work[] = {WC_severity_WARNING, WC_severity_ERROR,
+                                                   WC_severity_ERROR, WC_severity_NOTE};
+        for (int end = 0; end < 4; end++) {
+            struct program p = sound(9, NULL, 0);
+            if (who == 0) /* TensorFlow, JAX */
+                add_failure(p.s, p.host, NULL, "libcuda.so.1", not_found(p.s, "libcuda.so.1"));
+            else if (who == 1) /* ONNX Runtime */
+                add_failure(p.s, p.host, NULL, "/v/libprovider.so", not_found(p.s, "libcuda.so.1"));
+            else if (who == 2)
+                add_call(p.s, "cudnnCreate", p.host, p.facade, 1001, WC_NULL);
+            else /* PyTorch: libcudart asks */
+                add_failure(p.s, NOBODY, "/cuda/libcudart.so.12", "libcuda.so.1", NULL);
+            assert_severity(p.s, at_work[who]);
+            the_program_ended(p.s, end < 3 ? WC_ending_EXITED : WC_ending_SIGNALED, end);
+            assert_severity(p.s, end        ? WC_severity_ERROR
+                                 : who == 3 ? WC_severity_NOTE
+                                            : WC_severity_WARNING);
+        }
+    }
+}
+
+/* A question in passing is not blamed for what has another cause. */
+static void a_bad_end_with_another_cause(void **state) {
+    (void)state;
+    struct program p = sound(9, NULL, 0);
+    add_failure(p.s, NOBODY, "/cuda/libcudart.so.12", "libcuda.so.1", NULL);
+    struct want w = {p.host, WC_demand_kind_BUILT, .built = "10.1.0", .rule = "torch"};
+    add_demand(p.s, &w);
+    the_program_ended(p.s, WC_ending_EXITED, 1);
+    assert_finds(p.s, "major-differs driver-missing");
+    assert_int_equal(p.s->found.p[1].severity, WC_severity_NOTE);
+}
+
 static void a_container_gets_its_own_advice(void **state) {
     (void)state;
     struct program p = sound(9, NULL, 0);
@@ -240,6 +290,8 @@ int main(void) {
         cmocka_unit_test(few_records_matter),
         cmocka_unit_test(create_fails_for_want_of_a_driver),
         cmocka_unit_test(with_a_driver_a_failed_create_stands_alone),
+        cmocka_unit_test(the_end_decides_how_bad_it_is),
+        cmocka_unit_test(a_bad_end_with_another_cause),
         cmocka_unit_test(a_request_for_libcuda_that_failed),
         cmocka_unit_test(a_container_gets_its_own_advice),
         cmocka_unit_test(a_symptom_stands_behind_its_cause),
