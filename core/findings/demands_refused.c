@@ -134,6 +134,19 @@ static const char *to_install(struct wc_case *c, const struct wc_judgement *j) {
     return own;
 }
 
+/* The host says a word about it and goes on, and NVIDIA promises that it works. */
+static bool is_harmless(const struct wc_judgement *j) {
+    const struct wc_demand_record *r = &j->strongest->r;
+    struct wc_version built = wc_version_of(r->built), pin;
+
+    if (!wc_version_known(built) && wc_spec_pins(r->spec, &pin))
+        built = pin;
+    built.build = -1;
+    return wc_rule_only_warns(wc_rule_for(r)) && wc_version_known(built) &&
+           wc_rule_check(WC_RULE_NVIDIA, built, j->runtime.range.low) == WC_FITS &&
+           wc_rule_check(WC_RULE_NVIDIA, built, j->runtime.range.high) == WC_FITS;
+}
+
 static void emit(struct wc_diagnosis *d, const struct wc_judgement *j) {
     const struct wc_demand_record *r = &j->strongest->r;
     bool path_first = wc_next_fits(d->s, j->library, r);
@@ -141,6 +154,8 @@ static void emit(struct wc_diagnosis *d, const struct wc_judgement *j) {
 
     c->r.title = wc_format(c, "%s got cuDNN %s, %s", wc_format_name(c, wc_path_of(j->host)),
                            wc_format_range(c, j->runtime.range), wc_format_demand(c, r));
+    if (is_harmless(j))
+        c->r.severity = WC_severity_WARNING;
     c->r.host = j->host->r.object;
     c->r.object = j->library->r.object;
     c->r.predicted = j->runtime.predicted && j->fit != WC_OTHER_MAJOR;

@@ -7,8 +7,7 @@ static void emit_not_understood(struct wc_diagnosis *d, const struct wc_demand_r
 
     c->r.severity = WC_severity_WARNING;
     c->on_disk = true;
-    c->r.title = wc_format(c, "WHICHCUDNN_EXPECT is no version, nothing was compared: %s",
-                           r->spec ? r->spec : "?");
+    c->r.title = wc_format(c, "WHICHCUDNN_EXPECT is no version, nothing was compared: %s", r->spec);
     wc_case_fact(c, "expected", r->spec, r->source);
     wc_case_advice(c, WC_ACTION_SET_VARIABLE,
                    "write it as 9.1 (every 9.1.x), '>=9.8,<10' or 90800, as cudnnGetVersion says");
@@ -59,7 +58,8 @@ void wc_find_expectation_not_met(struct wc_diagnosis *d) {
         if (demand->r.demand_kind != WC_demand_kind_EXPECTATION)
             continue;
         if (!is_understood(&demand->r)) {
-            emit_not_understood(d, &demand->r);
+            if (demand->r.spec)
+                emit_not_understood(d, &demand->r);
             continue;
         }
         WC_EACH(o, d->s->objects) {

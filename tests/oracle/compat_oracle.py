@@ -96,6 +96,7 @@ CHECKS = {
     "paddle-minor": paddle_before_3,
     "paddle": paddle,
     "mxnet": exact,
+    "mxnet-warning": exact,
     "opencv-exact": exact,
     "opencv": xla,
 }
@@ -158,7 +159,8 @@ ERAS = [
     ("torch", "2.15.0", "torch"),
     ("paddle", "2.6.2", "paddle-minor"),
     ("paddle", "3.3.1", "paddle"),
-    ("mxnet", "1.9.1", "mxnet"),
+    ("mxnet", "1.5.1", "mxnet"),
+    ("mxnet", "1.6.0", "mxnet-warning"),
     ("opencv", "4.5.1", "opencv-exact"),
     ("opencv", "4.11.0", "opencv"),
 ] + [(name, "1.0", "nvidia") for name in

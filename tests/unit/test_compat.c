@@ -67,7 +67,8 @@ static void a_framework_has_the_rule_of_its_era(void **state) {
         {"jaxlib", "0.4.11", "xla"},
         {"paddle", "2.6.2", "paddle-minor"},
         {"paddle", "3.0.0", "paddle"},
-        {"mxnet", "1.9.1", "mxnet"},
+        {"mxnet", "1.5.1", "mxnet"},
+        {"mxnet", "1.6.0", "mxnet-warning"},
         {"opencv", "4.3.0", "nvidia"},
         {"opencv", "4.5.5", "opencv-exact"},
         {"opencv", "4.8.0", "nvidia"},
@@ -87,7 +88,7 @@ static void an_unknown_version_has_a_rule_only_where_all_agree(void **state) {
     assert_int_equal(wc_rule_of_framework(NULL, V(1, 0, 0, -1)), WC_RULE_NVIDIA);
     assert_int_equal(wc_rule_of_framework("torch", WC_VERSION_NONE), WC_RULE_NVIDIA);
     assert_int_equal(wc_rule_of_framework("tensorflow", WC_VERSION_NONE), WC_RULE_NVIDIA);
-    assert_int_equal(wc_rule_of_framework("mxnet", WC_VERSION_NONE), WC_RULE_MXNET);
+    assert_int_equal(wc_rule_of_framework("mxnet", WC_VERSION_NONE), WC_RULE_NVIDIA);
     /* 1 is before and behind 1.6, 2 behind it and on both sides of 2.4, 3 behind both. */
     assert_int_equal(wc_rule_of_framework("tensorflow", V(1, -1, -1, -1)), WC_RULE_NVIDIA);
     assert_int_equal(wc_rule_of_framework("tensorflow", V(2, -1, -1, -1)), WC_RULE_NVIDIA);
@@ -166,6 +167,7 @@ static void each_rule_is_what_its_sentence_says(void **state) {
         {"mxnet", "8.2.1", "8.2.1", WC_FITS},
         {"mxnet", "8.2.1", "8.2.2", WC_TOO_NEW},
         {"mxnet", "8.2.1", "8.2.0", WC_TOO_OLD},
+        {"mxnet-warning", "8.2.1", "8.2.0", WC_TOO_OLD},
         {"opencv-exact", "8.2.1", "8.2.2", WC_TOO_NEW},
         {"opencv", "8.2.1", "8.3.0", WC_FITS},
         {"opencv", "8.2.1", "8.2.0", WC_FITS},

@@ -60,11 +60,29 @@ static void an_exact_rule_refuses_what_is_newer(void **state) {
     (void)state;
     for (int round = 0; round < ROUNDS; round++) {
         struct wc_version v = draw_release(draw(5, 9)), w = v;
-        assert_built("mxnet", "1.9.1", v, v, "");
+        assert_built("mxnet", "1.5.1", v, v, "");
         w.patch = v.patch + 1;
-        assert_built("mxnet", "1.9.1", v, w, "runtime-too-new");
+        assert_built("mxnet", "1.5.1", v, w, "runtime-too-new");
+        assert_int_equal(the_scene.found.p[0].severity, WC_severity_ERROR);
         w.patch = v.patch - 1;
-        assert_built("mxnet", "1.9.1", v, w, "runtime-too-old");
+        assert_built("mxnet", "1.5.1", v, w, "runtime-too-old");
+        assert_int_equal(the_scene.found.p[0].severity, WC_severity_ERROR);
+    }
+}
+
+/* What a host only warns of, and NVIDIA promises to work, is no error. */
+static void a_check_that_only_warns(void **state) {
+    static const char *const hosts[][2] = {
+        {"mxnet", "1.9.1"}, {"paddle", "3.0.0"}, {"opencv", "4.5.0"}};
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        const char *const *host = hosts[draw(0, 2)];
+        struct wc_version v = draw_release(draw(7, 9)), w = v;
+        w.patch = v.patch - 1;
+        assert_built(host[0], host[1], v, w, "runtime-too-old");
+        assert_int_equal(the_scene.found.p[0].severity, WC_severity_WARNING);
+        assert_built(host[0], host[1], v, other_minor(v, -1), "runtime-too-old");
+        assert_int_equal(the_scene.found.p[0].severity, WC_severity_ERROR);
     }
 }
 
@@ -679,6 +697,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_rule_of_same_or_higher_minor),
         cmocka_unit_test(an_exact_rule_refuses_what_is_newer),
+        cmocka_unit_test(a_check_that_only_warns),
         cmocka_unit_test(old_tensorflow_compares_its_compatibility_numbers),
         cmocka_unit_test(a_range_is_judged_by_itself),
         cmocka_unit_test(a_pin_is_judged_by_the_rule),

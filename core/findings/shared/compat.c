@@ -146,6 +146,7 @@ enum wc_fit wc_rule_check(enum wc_rule rule, struct wc_version built, struct wc_
     case WC_RULE_PADDLE:
         return not_older_in(built, runtime, 3);
     case WC_RULE_MXNET:
+    case WC_RULE_MXNET_WARNING:
     case WC_RULE_OPENCV_EXACT:
         return equal_in(built, runtime, 3);
     case WC_RULE_NONE:
@@ -153,6 +154,11 @@ enum wc_fit wc_rule_check(enum wc_rule rule, struct wc_version built, struct wc_
         break;
     }
     return WC_FIT_UNKNOWN;
+}
+
+bool wc_rule_only_warns(enum wc_rule rule) {
+    return rule == WC_RULE_MXNET_WARNING || rule == WC_RULE_PADDLE_MINOR ||
+           rule == WC_RULE_PADDLE || rule == WC_RULE_OPENCV_EXACT || rule == WC_RULE_OPENCV;
 }
 
 uint64_t wc_compatibility_number(struct wc_version v) {

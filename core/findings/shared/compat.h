@@ -31,5 +31,7 @@ enum wc_rule wc_rule_of_framework(const char *framework, struct wc_version versi
 /* built: what the host was compiled with; runtime: what cudnnGetVersion would say.
  * FIT_UNKNOWN when a field that the rule needs is unknown. */
 enum wc_fit wc_rule_check(enum wc_rule rule, struct wc_version built, struct wc_version runtime);
+/* Does a host with that rule go on with what it refuses? */
+bool wc_rule_only_warns(enum wc_rule rule);
 /* For old TensorFlow's message: (v/100)*100 of the version number. */
 uint64_t wc_compatibility_number(struct wc_version v);
