@@ -116,6 +116,11 @@ static int refused(const char *rule, struct number b, struct number f) {
                       "%d.%d.%d. CuDNN library needs to have matching major version and equal or "
                       "higher minor version.\n",
                       f.major, f.minor, f.patch, b.major, b.minor, b.patch);
+    if (!strcmp(rule, "mxnet"))
+        return b.whole != f.whole &&
+               printf("cuDNN library mismatch: linked-against version %d != compiled-against "
+                      "version %d\n",
+                      f.whole, b.whole);
     if (!strcmp(rule, "jax"))
         return f.whole < b.whole &&
                printf("RuntimeError: Outdated cuDNN installation found. Version JAX was built "

@@ -100,6 +100,7 @@ def check_first(world, findings):
     must(first["id"] == world.first, f"first finding: {first['title']!r} ({ids})")
     for name in world.names:
         must(name in words_of(first), f"{name} is not named in:\n{words_of(first)}")
+    must(world.severity in (None, first["severity"]), f"{first['id']} is {first['severity']}")
     must(len(first["fix"]) > world.road, f"{first['id']} gives {len(first['fix'])} fixes")
     must(first["fix"][world.road]["action"] in world.action.split(" or "),
          f"first fix: {first['fix'][world.road]}, expected {world.action}")

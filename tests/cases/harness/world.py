@@ -32,6 +32,7 @@ FRAMEWORKS = {
     "onnxruntime": ("onnxruntime/capi/libonnxruntime_providers_cuda.so", "onnxruntime_gpu",
                     "1.2{}.0", "xla"),
     "ctranslate2": ("ctranslate2.libs/libctranslate2.so", "ctranslate2", "4.7.{}", "xla"),
+    "mxnet": ("mxnet/libmxnet.so", "mxnet_cu101", "1.5.{}", "mxnet"),
     "plain": ("libengine.so", "", "", ""),  # nobody's package
     "cupy": ("cupy_backends/cuda/libs/cudnn.so", "cupy_cuda12x", "13.{}.0", "xla"),
 }
@@ -99,6 +100,7 @@ class Host:
         self.version, self.site = version.format(world.rng.randint(0, 4)), site
         if kind == "ctranslate2" and built.major < 9:
             self.version = "2.24.0"
+        self.version = options["version"] or self.version
         self.make()
 
     def make(self):
@@ -126,10 +128,11 @@ class Host:
         files = [self.library]
         kind = self.distribution.partition("_")[0]
         where, text = TEXTS.get({"paddlepaddle": "paddle"}.get(kind, kind), (None, None))
-        if where:
+        states = self.options["states"]
+        if where and states != "":
             files.append(self.site / where)
             files[-1].parent.mkdir(parents=True, exist_ok=True)
-            files[-1].write_text(text.format(self.built))
+            files[-1].write_text(text.format(states or self.built))
         self.world.record(self.site, self.distribution, self.version, files, self.requirements())
 
     def requirements(self):
@@ -166,7 +169,7 @@ class World:
         self.create = WITH_GPU
         self.environment, self.cache, self.hosts, self.known = {}, [], [], []
         self.text, self.ends = None, None
-        self.first, self.names = None, []
+        self.first, self.names, self.severity = None, [], None
         self.action, self.maps, self.program = None, None, None
         self.whole = self.looks_in = self.has_it = self.conda_prefix = None  # for fixes.py
         self.needs_gpu, self.folder = False, None  # folder: that the program is started in
@@ -362,12 +365,14 @@ class World:
     # ---- who wants it ----
 
     def host(self, kind, built, search=(), tag="runpath", linked=True, imports=(), needs=(),
-             cuda=None, site=None, refuses=None, metadata=True, requires=None, binding=(), of=None):
+             cuda=None, site=None, refuses=None, metadata=True, requires=None, binding=(), of=None,
+             version=None, states=None):
         """A framework's library in its package. search: its DT_RPATH or DT_RUNPATH; needs: its
-        other DT_NEEDED; refuses: what it says when a status is not 0."""
+        other DT_NEEDED; refuses: what it says when a status is not 0; version: of the wheel;
+        states: the cuDNN that its files name, "" none."""
         options = dict(search=search, tag=tag, linked=linked, imports=imports, needs=needs,
                        refuses=refuses, metadata=metadata, requires=requires, binding=list(binding),
-                       of=self.create if of is None else of)
+                       of=self.create if of is None else of, version=version, states=states)
         host = Host(self, kind, built, cuda or self.cuda(built), site or self.site, options)
         self.hosts.append(host)
         return host
@@ -421,9 +426,10 @@ class World:
         """What people saw: a part of standard output or error of the bare program."""
         self.text, self.ends = re.escape(text), ends
 
-    def finds(self, first, *names):
-        """The id of the first finding, and what that finding has to name."""
-        self.first, self.names = first, [str(name) for name in names]
+    def finds(self, first, *names, severity=None):
+        """The id of the first finding, and what that finding has to name; severity: where it is not
+        that of all findings of its kind."""
+        self.first, self.names, self.severity = first, [str(name) for name in names], severity
 
     def hides(self, then):
         """Once the first finding is repaired, another one is told that it hid."""

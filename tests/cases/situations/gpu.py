@@ -20,6 +20,22 @@ def no_driver_at_all(w):
               by=lambda: w.cuda_dependency("libcuda.so.1", driver))
 
 
+@case("A44-the-job-goes-on-with-the-cpu", "try", 0, "warning")
+@case("A44-the-job-fails", "open", 1, "error")
+def a_driver_that_is_asked_for_in_vain(w, how, ends, severity):
+    """A framework asks for libcuda and goes on without, or ends: only that is an error."""
+    release = w.release("9.1", "9.9")
+    lib, driver = w.wheel(release), w.root / "usr/lib/nvidia"
+    host = w.host("tensorflow", release, search=[lib, driver], linked=False, tag="rpath")
+    host.does("open:libcudnn.so.9", "version", f"{how}:libcuda.so.1")
+    if not w.faulty:
+        w.cuda_dependency("libcuda.so.1", driver)
+    w.says(f"version {release.number}", ends=ends)
+    w.finds("driver-missing", "libcuda.so.1", host.library, severity=severity)
+    w.repairs("driver", maps=driver / "libcuda.so.1",
+              by=lambda: w.cuda_dependency("libcuda.so.1", driver))
+
+
 @case("A42")
 def library_and_kernel_module_of_two_drivers(w):
     """The driver was updated and the computer not restarted: libcuda is newer than the kernel
