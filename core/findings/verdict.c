@@ -79,12 +79,23 @@ static bool is_in_vain(const struct wc_stack *s, const struct wc_failure *f) {
 
 /* ---- what limits it ---- */
 
+/* TensorFlow's "built with 9" says no more than the name that it asks for. */
 static bool is_known_demand(const struct wc_demand *d) {
-    return d->r.demand_kind != WC_demand_kind_NEEDED && d->r.demand_kind != WC_demand_kind_UNKNOWN;
+    bool coarse = d->r.demand_kind == WC_demand_kind_BUILT && wc_version_of(d->r.built).minor < 0;
+
+    return !coarse && d->r.demand_kind != WC_demand_kind_NEEDED &&
+           d->r.demand_kind != WC_demand_kind_UNKNOWN;
+}
+
+static bool is_expectation(const struct wc_demand *d) {
+    struct wc_spec spec;
+
+    return d->r.demand_kind == WC_demand_kind_EXPECTATION &&
+           (d->r.built || wc_spec_read(d->r.spec, &spec));
 }
 
 static bool host_is_unknown(const struct wc_stack *s) {
-    if (WC_ANY(d, s->demands, d->r.demand_kind == WC_demand_kind_EXPECTATION))
+    if (WC_ANY(d, s->demands, is_expectation(d)))
         return false;
     if (!WC_ANY(o, s->objects, wc_wants_cudnn(o)))
         return true;

@@ -693,6 +693,39 @@ static void an_expectation_that_is_no_version_is_told(void **state) {
     }
 }
 
+/* ---- what is known of the host ---- */
+
+static bool limits_say(struct scene *s, enum wc_limit limit) {
+    struct wc_outside outside = {.end = WC_END_WELL};
+    struct wc_conclusion conclusion;
+    diagnose(s);
+    wc_conclude(&s->stack, &s->found, &outside, NULL, &conclusion);
+    return conclusion.limits & 1u << limit;
+}
+
+/* A number without a minor says what the name says that a host asks for. */
+static void a_major_alone_is_no_knowledge_of_the_host(void **state) {
+    static const struct {
+        const char *built, *expected;
+        bool known;
+    } row[] = {
+        {"9", NULL, false},  {"9.3", NULL, true}, {"9", "9.1", true},
+        {"9", "foo", false}, {NULL, NULL, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        int64_t host;
+        struct scene *s = host_with(version_of(9, 3, 1), &host);
+        struct want w = {host, WC_demand_kind_BUILT, .built = row[i].built, .rule = "xla"};
+        struct want e = {NOBODY, WC_demand_kind_EXPECTATION, .spec = row[i].expected};
+        if (row[i].built)
+            add_demand(s, &w);
+        if (row[i].expected)
+            add_demand(s, &e);
+        assert_int_equal(limits_say(s, WC_limit_HOST_UNKNOWN), !row[i].known);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_rule_of_same_or_higher_minor),
@@ -726,6 +759,7 @@ int main(void) {
         cmocka_unit_test(an_expectation_is_a_prefix_a_range_or_a_number),
         cmocka_unit_test(an_expected_number_is_judged_as_in_its_time),
         cmocka_unit_test(an_expectation_that_is_no_version_is_told),
+        cmocka_unit_test(a_major_alone_is_no_knowledge_of_the_host),
     };
     seed_from_environment();
     return cmocka_run_group_tests(tests, NULL, NULL);
