@@ -98,23 +98,18 @@ static enum wc_fit not_older_in(struct wc_version built, struct wc_version runti
     return o == NEWER ? WC_FITS : equal_in(built, runtime, n);
 }
 
-static enum wc_fit same_major_minor_not_older(struct wc_version built, struct wc_version runtime) {
-    enum wc_fit major = equal_in(built, runtime, 1);
-    return major == WC_FITS ? not_older_in(built, runtime, 2) : major;
-}
-
 enum { FIRST_WITH_PROMISE = 7 }; /* the first major whose minors are promised to be compatible */
 
 static enum wc_fit minor_by_major(struct wc_version built, struct wc_version runtime) {
     if (runtime.major >= FIRST_WITH_PROMISE)
-        return same_major_minor_not_older(built, runtime);
+        return not_older_in(built, runtime, 2);
     return equal_in(built, runtime, 2);
 }
 
 /* Where nothing is promised, only the very version that was built with is sure. */
 static enum wc_fit promised(struct wc_version built, struct wc_version runtime) {
-    if (equal_in(built, runtime, 1) != WC_FITS || runtime.major >= FIRST_WITH_PROMISE)
-        return same_major_minor_not_older(built, runtime);
+    if (runtime.major >= FIRST_WITH_PROMISE)
+        return not_older_in(built, runtime, 2);
     return order_of(built, runtime, 3) == SAME ? WC_FITS : WC_FIT_UNKNOWN;
 }
 
@@ -126,6 +121,9 @@ static enum wc_fit scaled(struct wc_version built, struct wc_version runtime) {
 }
 
 enum wc_fit wc_rule_check(enum wc_rule rule, struct wc_version built, struct wc_version runtime) {
+    /* Whatever a framework compares: other functions, and other names of its parts. */
+    if (is_rule(rule) && equal_in(built, runtime, 1) == WC_OTHER_MAJOR)
+        return WC_OTHER_MAJOR;
     switch (rule) {
     case WC_RULE_NVIDIA:
         return promised(built, runtime);
@@ -136,11 +134,10 @@ enum wc_fit wc_rule_check(enum wc_rule rule, struct wc_version built, struct wc_
     case WC_RULE_TORCH:
     case WC_RULE_EXPECTED:
         return minor_by_major(built, runtime);
-    case WC_RULE_XLA:
-    case WC_RULE_OPENCV:
-        return same_major_minor_not_older(built, runtime);
     case WC_RULE_JAX_SCALED:
         return scaled(built, runtime);
+    case WC_RULE_XLA:
+    case WC_RULE_OPENCV:
     case WC_RULE_PADDLE_MINOR:
         return not_older_in(built, runtime, 2);
     case WC_RULE_PADDLE:
