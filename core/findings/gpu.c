@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gpu-unsupported: the computer's GPUs against what the release of cuDNN in use has code for. The
- * GPUs are known only where `whichcudnn run` has asked NVML for them.
+ * gpu-unsupported: the computer's GPUs against what the release of cuDNN in use has code for, as it
+ * is made for its CUDA: packages of one release differ. The GPUs are known only where `whichcudnn
+ * run` has asked NVML for them.
  */
 #include "finding.h"
 
 static const struct row {
     const char *first, *last, *least, *most;
+    int32_t cuda;
     bool goes_on;
 } rows[] = {
-#define GPUS(first, last, least, most, goes_on) {first, last, least, most, goes_on},
+#define GPUS(first, last, cuda, least, most, goes_on) {first, last, least, most, cuda, goes_on},
 #include "core/findings/shared/gpus.def"
 };
 
 /* A last release of two fields has all its patches. */
-static const struct row *row_of(struct wc_version release) {
+static const struct row *row_of(struct wc_version release, int32_t cuda) {
     WC_EACH_ROW(row, rows) {
         struct wc_version last = wc_version_of(row->last);
-        if (wc_version_compare(release, wc_version_of(row->first)) >= 0 &&
+        if ((!row->cuda || row->cuda == cuda) &&
+            wc_version_compare(release, wc_version_of(row->first)) >= 0 &&
             (!*row->last || wc_version_agree(release, last) ||
              wc_version_compare(release, last) < 0))
             return row;
@@ -43,25 +46,31 @@ static bool is_too_new(const struct row *row, struct wc_version gpu) {
     return *row->most && gpu.major > wc_version_of(row->most).major;
 }
 
+static bool knows(const struct row *row, struct wc_version gpu) {
+    return row && !is_too_old(row, gpu) && !is_too_new(row, gpu);
+}
+
 struct fit {
     size_t known, old, new;
     const char *first; /* the first GPU that does not fit */
+    int32_t cuda;      /* that the cuDNN is made for; -1: nothing tells */
 };
 
 static const char *format_range(struct wc_case *c, const struct row *row) {
     return wc_format(c, *row->most ? "%s to %s" : "%s and later%s", row->least, row->most);
 }
 
-/* The releases of this major, on the side of this one where they must be, that know the GPU. */
-static const char *releases_for(struct wc_case *c, struct wc_version release, struct wc_version gpu,
-                                bool newer) {
+/* The releases of this major, on the side of this one where they must be, that know the GPU, made
+ * for the same CUDA. */
+static const char *releases_for(struct wc_case *c, struct wc_version release, const struct fit *f) {
+    struct wc_version gpu = capability_of(f->first);
     const struct row *low = NULL, *high = NULL;
     struct wc_version end = {release.major + 1, -1, -1, -1};
 
     WC_EACH_ROW(row, rows) {
         struct wc_version first = wc_version_of(row->first);
-        if (first.major != release.major || is_too_old(row, gpu) || is_too_new(row, gpu) ||
-            (wc_version_compare(first, release) > 0) != newer)
+        if (first.major != release.major || row_of(first, f->cuda) != row || !knows(row, gpu) ||
+            (wc_version_compare(first, release) > 0) != (f->new != 0))
             continue;
         low = low ? low : row;
         high = row;
@@ -75,29 +84,61 @@ static const char *releases_for(struct wc_case *c, struct wc_version release, st
     return wc_format(c, ">=%s,<%s", low->first, wc_format_version(c, end));
 }
 
+/* The CUDA for which the very same release has code for this GPU; -1: for none that is known. */
+static int32_t cuda_that_knows(struct wc_version release, const struct fit *f) {
+    enum { LEAST = 10, MOST = 13 };
+
+    for (int32_t cuda = f->new ? LEAST : MOST; f->cuda > 0 && cuda >= LEAST &&cuda <= MOST;
+         cuda += f->new ? 1 : -1)
+        if ((cuda > f->cuda) == (f->new != 0) && cuda != f->cuda &&
+            knows(row_of(release, cuda), capability_of(f->first)))
+            return cuda;
+    return -1;
+}
+
+/* A cuDNN for another CUDA serves those hosts alone that are made for that. */
+static void fix_cuda(struct wc_case *c, const struct wc_object *facade, int32_t cuda,
+                     const struct fit *f) {
+    const struct wc_diagnosis *d = c->d;
+    bool served = d->uses.n && !WC_ANY(use, d->uses,
+                                       wc_facade_of(d->s, use->library) == facade &&
+                                           wc_cuda_of_host(d->s, use->host).major != cuda);
+
+    if (cuda > 0 && served)
+        wc_fix_cuda(c, facade, cuda);
+    else if (cuda > 0)
+        wc_case_advice(c, WC_ACTION_UPGRADE_HOST,
+                       "take a build of the host for CUDA %d%s, with a cuDNN that is made for it",
+                       cuda, f->new ? " or newer" : "");
+}
+
 static void emit(struct wc_diagnosis *d, const struct wc_object *facade,
                  const struct wc_runtime *runtime, const struct row *row, const struct fit *f) {
     struct wc_case *c = wc_case_begin(d);
     struct wc_version release = runtime->range.low;
-    const char *spec = releases_for(c, release, capability_of(f->first), f->new != 0);
+    const char *spec = releases_for(c, release, f);
+    const char *made_for = row->cuda ? wc_format(c, " for CUDA %d", row->cuda) : "";
     bool others_fit = f->old + f->new < f->known;
 
     /* One of several, or a GPU on which part of it runs: it may not be felt. */
     if (others_fit || (!f->old && row->goes_on && !wc_a_call_failed(d->s)))
         c->r.severity = WC_severity_WARNING;
-    c->r.title = wc_format(c,
-                           f->old || !row->goes_on
-                               ? "cuDNN %s has no code for %s: it is made for %s"
-                               : "cuDNN %s has no code of its own for %s: it is made for %s",
-                           wc_format_range(c, runtime->range), f->first, format_range(c, row));
+    c->r.title = wc_format(
+        c,
+        f->old || !row->goes_on ? "cuDNN %s%s has no code for %s: it is made for %s"
+                                : "cuDNN %s%s has no code of its own for %s: it is made for %s",
+        wc_format_range(c, runtime->range), made_for, f->first, format_range(c, row));
     c->r.object = facade->r.object;
     c->r.predicted = runtime->predicted;
     wc_case_library(c, "cuDNN", facade);
     wc_case_runtime(c, runtime);
+    if (row->cuda)
+        wc_case_cuda(c, facade);
     wc_case_fact(c, "compute capability", format_range(c, row), "NVIDIA, cuDNN support matrix");
     WC_EACH(gpu, d->s->machine.gpus)
         wc_case_fact(c, "GPU", *gpu, "NVML");
     wc_case_variable(c, "CUDA_VISIBLE_DEVICES");
+    fix_cuda(c, facade, cuda_that_knows(release, f), f);
     if (spec)
         wc_fix_install(c, NULL, facade, spec, NULL);
     wc_case_advice(c, WC_ACTION_UPGRADE_HOST,
@@ -114,8 +155,8 @@ static void emit(struct wc_diagnosis *d, const struct wc_object *facade,
 
 static void look(struct wc_diagnosis *d, const struct wc_object *facade) {
     struct wc_runtime runtime = wc_runtime_of(d->s, facade);
-    const struct row *row = runtime.range.exact ? row_of(runtime.range.low) : NULL;
-    struct fit f = {.known = 0};
+    struct fit f = {.cuda = wc_cuda_of_set(d->s, facade).major};
+    const struct row *row = runtime.range.exact ? row_of(runtime.range.low, f.cuda) : NULL;
 
     if (!row)
         return;

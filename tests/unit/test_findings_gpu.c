@@ -122,8 +122,97 @@ static void what_is_not_known_is_no_finding(void **state) {
     assert_finds(s, "");
 }
 
+/* ---- one release, made for several CUDAs ---- */
+
+static const struct {
+    int major, minor, cuda; /* cuda 0: nothing tells */
+    const char *gpu;
+    int severity;
+    const char *title; /* a part of it */
+} flavours[] = {
+    {8, 2, 10, "8.6", WC_severity_ERROR, "8.2.1 for CUDA 10 has no code"},
+    {8, 2, 10, "3.0", WC_severity_NONE, NULL},
+    {8, 2, 11, "8.6", WC_severity_NONE, NULL},
+    {8, 2, 11, "3.0", WC_severity_ERROR, "8.2.1 for CUDA 11 has no code"},
+    {8, 2, 0, "3.0", WC_severity_NONE, NULL},
+    {8, 8, 12, "3.7", WC_severity_ERROR, "made for 5.0 and later"},
+    {8, 8, 11, "3.7", WC_severity_NONE, NULL},
+    {8, 9, 11, "9.0", WC_severity_NONE, NULL},
+    {9, 6, 11, "12.0", WC_severity_WARNING, "9.6.1 has no code of its own"},
+    {9, 8, 11, "12.0", WC_severity_WARNING, "9.8.1 for CUDA 11 has no code of its own"},
+    {9, 8, 11, "9.0", WC_severity_NONE, NULL},
+    {9, 8, 12, "12.0", WC_severity_NONE, NULL},
+    {9, 8, 0, "12.0", WC_severity_NONE, NULL},
+    {9, 14, 12, "7.0", WC_severity_ERROR, "9.14.1 has no code"},
+    {9, 14, 13, "12.1", WC_severity_NONE, NULL},
+};
+
+static void what_a_package_is_made_for_counts_with_its_release(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof flavours / sizeof *flavours; i++) {
+        struct scene *s = new_scene();
+        const char *gpu = print(s, "GPU, %s", flavours[i].gpu);
+        struct wc_version v = version_of(flavours[i].major, flavours[i].minor, 1);
+        struct wc_record r = begin(WC_KIND_machine);
+        r.u.machine.gpus = (struct wc_strings){&gpu, 1};
+        apply(s, &r);
+        struct file f = {.role = WC_role_FACADE,
+                         .path = print(s, "/opt/cudnn/libcudnn.so.%d", v.major),
+                         .version = v,
+                         .source = WC_version_source_ASKED_NAMES,
+                         .needed = flavours[i].cuda ? print(s, "libcublas.so.%d", flavours[i].cuda)
+                                                    : NULL,
+                         .asked_by = add_host(s, "/opt/app/libhost.so"),
+                         .how = WC_operation_DLOPEN};
+        int64_t facade = add_file(s, &f);
+        add_part(s, "/opt/cudnn", v.major >= 9 ? "graph" : "ops_infer", v, facade);
+        print_message("# %s for %d on %s\n", text_of(s, v), flavours[i].cuda, flavours[i].gpu);
+        assert_finds(s, flavours[i].title ? "gpu-unsupported" : "");
+        if (!flavours[i].title)
+            continue;
+        assert_int_equal(s->found.p[0].severity, flavours[i].severity);
+        assert_non_null(strstr(s->found.p[0].title, flavours[i].title));
+        assert_int_equal(has_fact(&s->found.p[0], "made for", "CUDA"),
+                         strstr(s->found.p[0].title, " for CUDA ") != NULL);
+    }
+}
+
+/* The host goes with its CUDA: a cuDNN for another one would serve nobody. */
+static void a_host_of_that_cuda_is_what_has_to_change(void **state) {
+    (void)state;
+    static const char *const gpus[] = {"NVIDIA GeForce RTX 5090, 12.0"};
+    for (int cuda = 11; cuda <= 12; cuda++) {
+        struct scene *s = new_scene();
+        struct wc_record r = begin(WC_KIND_machine);
+        r.u.machine.gpus = (struct wc_strings){gpus, 1};
+        apply(s, &r);
+        struct file host = {.role = WC_role_HOST,
+                            .path = "/opt/app/libhost.so",
+                            .needed = print(s, "libcublas.so.%d", cuda),
+                            .asked_by = NOBODY};
+        struct file f = {.role = WC_role_FACADE,
+                         .path = "/opt/cudnn/libcudnn.so.9",
+                         .version = version_of(9, 8, 0),
+                         .source = WC_version_source_ASKED_NAMES,
+                         .installation = "nvidia-cudnn-cu11",
+                         .kind = WC_installation_kind_WHEEL,
+                         .asked_by = add_file(s, &host),
+                         .how = WC_operation_DLOPEN};
+        int64_t facade = add_file(s, &f);
+        add_part(s, "/opt/cudnn", "graph", version_of(9, 8, 0), facade);
+        assert_finds(s, cuda == 11 ? "gpu-unsupported" : "cuda-major-differs gpu-unsupported");
+        const struct wc_finding_record *found = &s->found.p[cuda - 11];
+        assert_string_equal(found->fix.p[0].action, cuda == 11 ? "upgrade-host" : "install");
+        assert_non_null(strstr(found->fix.p[0].text, "CUDA 12"));
+        for (size_t i = 0; i < found->fix.n; i++)
+            assert_null(strstr(found->fix.p[i].text, "nvidia-cudnn-cu11>="));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_package_is_made_for_counts_with_its_release),
+        cmocka_unit_test(a_host_of_that_cuda_is_what_has_to_change),
         cmocka_unit_test(releases_and_capabilities),
         cmocka_unit_test(one_of_several),
         cmocka_unit_test(a_newer_gpu_that_is_felt),
