@@ -9,11 +9,12 @@
 
 struct config config;
 
-/* The environment as at process start: pointers into the stack that execve made (given to the
- * constructor), or a copy of /proc/self/environ. */
-static const char *const *environment;
-static const char *copied;
-static size_t copied_size;
+/* The variables as at process start, as they stand in the stack that execve made, or in a copy of
+ * /proc/self/environ. Noted at once: setenv and unsetenv change the list that the constructor is
+ * given. */
+#define LOGGED_MOST 96
+static const char *logged[LOGGED_MOST], *temporary_directory;
+static size_t logged_count;
 
 /* Value of NAME in "NAME=value", NULL if it is another variable. */
 static const char *value_of(const char *variable, const char *name) {
@@ -26,11 +27,8 @@ static void copy_value(char *to, size_t cap, const char *value) {
         to[0] = 0; /* half a path is no path */
 }
 
-static void take(void *arg, const char *variable) {
+static void take(const char *variable) {
     const char *v;
-    (void)arg;
-    if (!wc_str_starts(variable, "WHICHCUDNN_"))
-        return;
     if ((v = value_of(variable, "WHICHCUDNN_LOG")))
         copy_value(config.log, sizeof config.log, v);
     else if ((v = value_of(variable, "WHICHCUDNN_EXPECT")))
@@ -52,30 +50,30 @@ static void take(void *arg, const char *variable) {
     }
 }
 
-static void each_variable(void (*each)(void *arg, const char *variable), void *arg) {
-    for (size_t i = 0; environment && environment[i]; i++)
-        each(arg, environment[i]);
-    for (size_t at = 0; !environment && at < copied_size; at += wc_str_length(copied + at) + 1)
-        each(arg, copied + at);
+/* Another thread may do the very same meanwhile. */
+static void keep(const char *variable, size_t *n) {
+    const char *v = value_of(variable, "TMPDIR");
+    temporary_directory = v ? v : temporary_directory;
+    if (*n < LOGGED_MOST && wc_variable_is_logged(variable))
+        logged[(*n)++] = variable;
+    if (!config.secure && wc_str_starts(variable, "WHICHCUDNN_"))
+        take(variable);
 }
 
 /* Most fit into what comes with the library; a shell that exports functions makes large ones. */
-static bool copy_environment(void) {
+static const char *copy_environment(size_t *size) {
     static char usual[64 << 10];
     enum {
         MOST = 8 << 20
     }; /* the kernel takes 6 MiB at most; pages that nobody writes cost nothing */
     size_t n = 0;
     if (!shim_files.read(NULL, "/proc/self/environ", 0, usual, sizeof usual - 1, &n))
-        return false;
-    copied = usual;
+        return NULL;
     char *large = n == sizeof usual - 1 ? memory_map(MOST) : NULL;
-    if (large) {
-        copied = large;
+    if (large)
         shim_files.read(NULL, "/proc/self/environ", 0, large, MOST - 1, &n);
-    }
-    copied_size = n;
-    return true;
+    *size = n;
+    return large ? large : usual;
 }
 
 /* What the vector says; where a process may not read its own, it has changed its rights. */
@@ -86,53 +84,42 @@ static bool is_secure(void) {
 }
 
 void config_load(const char *const *envp) {
+    const char *copied = NULL;
+    size_t size = 0, n = 0;
     if (config.loaded)
         return;
-    if (!envp && !copy_environment()) {
+    if (!envp && !(copied = copy_environment(&size))) {
         config.off = true;
         return;
     }
     config.off = false;
     config.calls = true;
     config.standard_error = STDERR_FINDING;
-    environment = envp;
+    temporary_directory = NULL;
     if (envp)
         auxv_note_environment(envp);
     config.secure = is_secure();
-    if (!config.secure)
-        each_variable(take, NULL);
+    for (size_t i = 0; envp && envp[i]; i++)
+        keep(envp[i], &n);
+    for (size_t at = 0; at < size; at += wc_str_length(copied + at) + 1)
+        keep(copied + at, &n);
+    logged_count = n;
     config.off = config.off || config.secure;
     __atomic_store_n(&config.loaded, true, __ATOMIC_RELEASE);
 }
 
-struct asked {
-    const char *name, *value;
-};
-
-static void note_value(void *arg, const char *variable) {
-    struct asked *a = arg;
-    const char *value = value_of(variable, a->name);
-    a->value = value ? value : a->value;
+const char *config_temporary_directory(void) {
+    return temporary_directory;
 }
 
 const char *config_variable(const char *name) {
-    struct asked a = {name, NULL};
-    each_variable(note_value, &a);
-    return a.value;
-}
-
-struct logged {
-    void (*each)(void *arg, const char *variable);
-    void *arg;
-};
-
-static void if_logged(void *arg, const char *variable) {
-    const struct logged *l = arg;
-    if (wc_variable_is_logged(variable))
-        l->each(l->arg, variable);
+    const char *value = NULL;
+    for (size_t i = 0; i < logged_count && !value; i++)
+        value = value_of(logged[i], name);
+    return value;
 }
 
 void config_each_logged(void (*each)(void *arg, const char *variable), void *arg) {
-    struct logged l = {each, arg};
-    each_variable(if_logged, &l);
+    for (size_t i = 0; i < logged_count; i++)
+        each(arg, logged[i]);
 }

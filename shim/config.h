@@ -30,7 +30,9 @@ extern struct config config;
  * cannot be read (no /proc; a program that its user may not read) all is off until envp comes. */
 void config_load(const char *const *envp);
 
-/* Value at process start; NULL: not set. */
+/* TMPDIR at process start; NULL: not set. */
+const char *config_temporary_directory(void);
+/* Value of a logged variable at process start; NULL: not set. */
 const char *config_variable(const char *name);
-/* Calls each(arg, "NAME=value") for the logged variables that are set. */
+/* Calls each(arg, "NAME=value") for the logged variables that were set at process start. */
 void config_each_logged(void (*each)(void *arg, const char *variable), void *arg);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "describe.h"
 
+#include "config.h"
 #include "core/records/emit.h"
 #include "files.h"
 #include "journal.h"
@@ -12,6 +13,7 @@
 #include "requests.h"
 #include "searches.h"
 #include "self.h"
+#include "start.h"
 #include "sys.h"
 
 /* ---- who asked ---- */
@@ -30,10 +32,24 @@ static struct request *request_that_fits(const struct object *o, const char **ca
     return *n == 1 ? found : NULL;
 }
 
+/* It came before the program asked for anything. */
+static bool is_preloaded(const struct object *o, struct wc_preload *p) {
+    return o->role != WC_role_HOST && o->role != WC_role_OTHER && start_has(o->base) &&
+           wc_search_preload(config_variable("LD_PRELOAD"), o->path, o->soname, p);
+}
+
 static void attribute(struct object *o, const char **candidates, size_t *n) {
+    static struct wc_preload preload;
     struct request *own = requests_open_of_thread(self_tid());
     struct request *r = own;
     *n = 0;
+    if (is_preloaded(o, &preload)) {
+        o->asked_how = WC_operation_PRELOAD;
+        o->asked_name = wc_arena_string(&memory_arena, preload.element);
+        o->asked_by = NULL;
+        o->asked_by_object = WC_NULL;
+        return;
+    }
     if (!r || !wc_name_fits(r->name, o->path, o->soname))
         r = request_that_fits(o, candidates, n);
     if (r) {

@@ -252,7 +252,7 @@ bool log_create(const char *node, int64_t pid, int64_t start_ticks) {
         return create_named(config.log, &parts);
     /* Not the working directory: the program may have made that for itself, to remove it at its
      * end. So it may be with $TMPDIR, and `whichcudnn report` may have another one. */
-    return create_below("/tmp", &parts) || create_below(config_variable("TMPDIR"), &parts);
+    return create_below("/tmp", &parts) || create_below(config_temporary_directory(), &parts);
 }
 
 /* The file, if what stands there is still ours, as far as that can have changed. */

@@ -18,6 +18,9 @@ uintptr_t next_of_libc(unsigned entry);
 /* The resolver of the IFUNC symbol of that name, one of ours, behind us; 0: none. */
 uintptr_t next_resolver(const char *name);
 
+/* The list of variables that getenv reads now, which setenv may move; NULL: not known. */
+const char *const *next_environment(void);
+
 /* False under another C library: there the shim forwards and does nothing else. To be asked after
  * relocation. */
 bool next_is_glibc(void);

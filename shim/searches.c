@@ -10,7 +10,9 @@
 #include "journal.h"
 #include "loaders.h"
 #include "memory.h"
+#include "next.h"
 #include "process.h"
+#include "readable.h"
 #include "reader.h"
 #include "sys.h"
 
@@ -21,13 +23,6 @@
 
 static struct wc_search_context context;
 static struct wc_search_memory missing = {&memory_arena, NULL};
-
-static void take_library_path(void *arg, const char *variable) {
-    static const char name[] = "LD_LIBRARY_PATH=";
-    const char **value = arg;
-    if (wc_str_starts(variable, name))
-        *value = wc_arena_string(&memory_arena, variable + sizeof name - 1);
-}
 
 /* Started by the kernel, or as a program ("ld.so PROGRAM"): then the program's headers are its own.
  */
@@ -64,7 +59,8 @@ static void begin_context(void) {
     wc_search_system_read(&system, process_glibc_minor(), (const char *)auxv_value(AT_PLATFORM),
                           auxv_value(AT_HWCAP), known ? &loader : NULL);
     wc_search_system_use(&system, &context);
-    config_each_logged(take_library_path, &context.library_path);
+    const char *path = config_variable("LD_LIBRARY_PATH");
+    context.library_path = path ? wc_arena_string(&memory_arena, path) : NULL;
     read_cache();
     context.machine = ARCH_MACHINE;
     context.sparse = true;
@@ -125,12 +121,72 @@ static void note_copies(const char *name, const char *caller) {
     wc_replay_copies(replay, name, caller);
 }
 
+/* ---- what LD_LIBRARY_PATH was set to since ---- */
+
+static const char library_path_name[] = "LD_LIBRARY_PATH=";
+#define LATER_MOST (16 << 10)
+#define VARIABLES_MOST 65536
+
+/* Whoever sets variables may do so meanwhile: each page is asked for before it is touched. */
+static bool copy_asked(char *to, size_t cap, const char *from) {
+    for (size_t i = 0; i < cap; i++) {
+        bool begins = i == 0 || (uintptr_t)(from + i) % 64 == 0; /* no page is smaller */
+        if (begins && !readable_asked(from + i, 1))
+            return false;
+        if (!(to[i] = from[i]))
+            return true;
+    }
+    return false;
+}
+
+/* "": it is set no more. NULL: it is what it was, or nobody knows. */
+static const char *later_library_path(void) {
+    static char value[LATER_MOST];
+    const char *const *list = next_environment(), *was = context.library_path;
+    char name[sizeof library_path_name];
+    bool found = false;
+    for (size_t i = 0; list && !found && i < VARIABLES_MOST; i++, list++) {
+        if (!readable_asked(list, sizeof *list))
+            return NULL;
+        if (!*list)
+            break;
+        name[sizeof name - 1] = 0;
+        found = readable_asked(*list, 1) && (*list)[0] == 'L' &&
+                readable_asked(*list, sizeof name) &&
+                wc_mem_compare(*list, library_path_name, sizeof name - 1) == 0;
+        if (found && !copy_asked(value, sizeof value, *list + sizeof name - 1))
+            return NULL;
+    }
+    if (!list)
+        return NULL;
+    if (!found)
+        value[0] = 0;
+    return wc_str_same(value, was ? was : "") ? NULL : value;
+}
+
+/* What the search would have found, had it been set before the start. */
+static void replay_later(struct wc_search_question *q, const struct wc_search_object *from) {
+    static char takes[SYS_PATH];
+    const char *was;
+    begin_context();
+    was = context.library_path;
+    q->later_path = later_library_path();
+    if (!q->later_path)
+        return;
+    context.library_path = *q->later_path ? q->later_path : NULL;
+    if (run(from, q->name, NULL, false) && wc_str_copy(takes, sizeof takes, searches_taken()) &&
+        takes[0])
+        q->later_takes = takes;
+    context.library_path = was;
+}
+
 /* ---- which questions are told ---- */
 
 static bool is_facade(const char *name) {
     return wc_name_kind_of(name) == WC_NAME_FACADE;
 }
 
+static int64_t searches;
 static uint64_t told[QUESTIONS_MOST];
 static size_t told_count;
 
@@ -159,12 +215,15 @@ bool searches_matter(const char *name) {
 /* o: what it got; NULL: nothing. */
 static bool emit_from(struct wc_search_question *q, const struct wc_search_object *from,
                       struct wc_search_memory *memory, const struct object *o) {
-    static int64_t searches;
     if (!searches_matter(q->name) || is_emitted(q, o))
         return false;
     told[told_count++] = hash_query(q, o);
+    if (!q->was_loaded)
+        replay_later(q, from);
     if (!run(from, q->name, memory, true))
         return false;
+    if (q->later_takes)
+        wc_replay_copy(replay, q->later_takes);
     bool taken = o && wc_replay_takes(replay, o->path, o->device, o->inode);
     if (taken && q->was_loaded) /* else it would have got the same */
         return true;
@@ -187,7 +246,15 @@ static bool emit(const char *name, const char *caller, int64_t caller_object, in
     return emit_from(&q, loaders_of(caller), &missing, o);
 }
 
+static void emit_preload(const struct object *o) {
+    static struct wc_preload p;
+    if (wc_search_preload(config_variable("LD_PRELOAD"), o->path, o->soname, &p))
+        wc_emit_preload(&journal_sink, ++searches, &p, o->number, o->path);
+}
+
 void searches_emit_object(const struct object *o) {
+    if (o->asked_how == WC_operation_PRELOAD)
+        emit_preload(o);
     if (o->asked_name && o->asked_by)
         emit(o->asked_name, o->asked_by, o->asked_by_object, o->request, o, false);
 }

@@ -149,7 +149,8 @@ static bool is_harmless(const struct wc_judgement *j) {
 
 static void emit(struct wc_diagnosis *d, const struct wc_judgement *j) {
     const struct wc_demand_record *r = &j->strongest->r;
-    bool path_first = wc_next_fits(d->s, j->library, r);
+    bool path_first =
+        j->library->r.asked_how == WC_operation_PRELOAD || wc_next_fits(d->s, j->library, r);
     struct wc_case *c = wc_case_begin(d);
 
     c->r.title = wc_format(c, "%s got cuDNN %s, %s", wc_format_name(c, wc_path_of(j->host)),
@@ -165,6 +166,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_judgement *j) {
     if (!c->r.explained_by)
         c->r.explained_by = wc_found_before(d, c->r.object, "wrong-name", NULL);
     got(c, j);
+    wc_fix_set_before(c, wc_search_of(d->s, j->library), r);
     if (wc_own_search_of(d->s, j->host, j->library))
         wc_fix_load_order(c, wc_path_of(j->host), j->library);
     if (path_first)

@@ -28,7 +28,7 @@ static const char *format_expected(struct wc_case *c, const struct wc_demand_rec
 
 static void emit(struct wc_diagnosis *d, const struct wc_demand_record *r,
                  const struct wc_object *facade, const struct wc_runtime *runtime) {
-    bool path_first = wc_next_fits(d->s, facade, r);
+    bool path_first = facade->r.asked_how == WC_operation_PRELOAD || wc_next_fits(d->s, facade, r);
     struct wc_case *c = wc_case_begin(d);
 
     c->r.title =
@@ -44,6 +44,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_demand_record *r,
     if (r->built)
         wc_case_fact(c, "check", wc_rule_explanation(wc_rule_for(r)),
                      wc_format(c, "rule %s", wc_rule_name(wc_rule_for(r))));
+    wc_fix_set_before(c, wc_search_of(d->s, facade), r);
     if (path_first)
         wc_fix_search_path(c, facade);
     wc_fix_install(c, NULL, facade, r->spec, NULL);

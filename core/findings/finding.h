@@ -79,7 +79,7 @@ const char *wc_format_command(struct wc_case *c, const char *before, const char 
                               const char *after);
 /* Nothing is copied: text from the stack, from wc_format or literal. A NULL value is left out. */
 void wc_case_fact(struct wc_case *c, const char *name, const char *value, const char *source);
-/* The first fix of a case loses an "or " that its text begins with. */
+/* The first fix of a case loses an "or " that its text begins with; the same is given once. */
 void wc_case_fix(struct wc_case *c, enum wc_action action, const char *text, const char *command);
 /* A fix for which there is no command. */
 void wc_case_advice(struct wc_case *c, enum wc_action action, const char *format, ...)
@@ -279,9 +279,13 @@ void wc_fix_cuda(struct wc_case *c, const struct wc_object *facade, int32_t cuda
 void wc_fix_reinstall(struct wc_case *c, const struct wc_object *library);
 /* Install it once more. other: a package that owns the same files and has to go first, or NULL. */
 void wc_fix_package(struct wc_case *c, const struct wc_package_record *p, const char *other);
-/* If LD_LIBRARY_PATH names the directory of o: take it out. True if so. */
+/* If LD_LIBRARY_PATH names the directory of o, or LD_PRELOAD o: take it out. True if so. */
 bool wc_fix_search_path(struct wc_case *c, const struct wc_object *o);
 bool wc_in_search_path(const struct wc_stack *s, const struct wc_object *o);
+/* What the process has set too late, before it starts. False: that would have led nowhere else, or
+ * to what this demand (NULL: none) refuses. */
+bool wc_fix_set_before(struct wc_case *c, const struct wc_searched *f,
+                       const struct wc_demand_record *r);
 /* Put the directory of that file before all others; what: the file, in a word. */
 void wc_fix_with_copy(struct wc_case *c, const char *path, const char *what);
 /* `host` before what else wants o, so that its own search decides. */
@@ -298,6 +302,10 @@ const struct wc_searched *wc_own_search_of(const struct wc_stack *s, const struc
  * search there is none. */
 const struct wc_candidate *wc_candidate_of(const struct wc_stack *s, const struct wc_searched *f,
                                            const char *path);
+/* What it would have led to with LD_LIBRARY_PATH as the process has set it since; NULL: that is
+ * not known, or the same. */
+const struct wc_candidate *wc_later_of(const struct wc_stack *s, const struct wc_searched *f);
+void wc_case_later(struct wc_case *c, const struct wc_searched *f);
 const char *wc_format_candidate(struct wc_case *c, const struct wc_candidate *b);
 /* What the object that never searched would have found; f NULL: nothing. */
 void wc_case_own_search(struct wc_case *c, const struct wc_searched *f);

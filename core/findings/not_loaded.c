@@ -163,7 +163,7 @@ static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f,
                        "the package that it belongs to");
     } else {
         spec = wanted(c, host_of(f, name), name, &package);
-        bool copy = fix_with_copy(c, f, name);
+        bool copy = wc_fix_set_before(c, search_of(s, f), NULL) || fix_with_copy(c, f, name);
         wc_fix_install(c, host, other && other->soname ? &beside : NULL, spec, package);
         if (!copy)
             wc_case_advice(c, WC_ACTION_SET_VARIABLE,
@@ -264,7 +264,8 @@ static void report_dependency(struct wc_diagnosis *d, const struct wc_failure *f
     wc_case_searched(c, searched);
     if (cudnn)
         wc_case_library(c, "cuDNN", cudnn);
-    (void)fix_with_copy(c, f, missing);
+    if (!wc_fix_set_before(c, searched, NULL))
+        (void)fix_with_copy(c, f, missing);
     dependency_fixes(c, f, missing, cudnn);
     wc_case_end(c);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * search-path-suspect: elements of LD_LIBRARY_PATH that make what is found depend on the working
- * directory; where a library was not found, also those that lead nowhere.
+ * directory; where a library was not found, also those that lead nowhere. And a value that the
+ * process has set itself, too late for its own loader.
  */
 #include "finding.h"
 
@@ -30,7 +31,25 @@ static const char *format_element(struct wc_case *c, const char *element, size_t
     return n ? wc_format(c, "%.*s", (int)n, element) : "an empty element: the working directory";
 }
 
-void wc_find_search_path_suspect(struct wc_diagnosis *d) {
+/* Told with what was not found, or was refused, where it had that effect. */
+static void find_late(struct wc_diagnosis *d) {
+    WC_EACH(f, d->s->searches) {
+        const struct wc_object *got = wc_object_of(d->s, f->r.object, NULL);
+        if (!got || got->r.role != WC_role_FACADE || !wc_later_of(d->s, f) ||
+            wc_found_before(d, got->r.object, "major-differs", "runtime-too-old", "runtime-too-new",
+                            "expectation-not-met", NULL))
+            continue;
+        struct wc_case *c = wc_case_begin(d);
+        c->r.title = wc_format(c, "LD_LIBRARY_PATH was set too late for %s: %s came in",
+                               wc_format_name(c, f->r.name), wc_format_own(c, got));
+        c->r.object = got->r.object;
+        wc_case_library(c, "got", got);
+        wc_fix_set_before(c, f, NULL);
+        wc_case_end(c);
+    }
+}
+
+static void find_elements(struct wc_diagnosis *d) {
     const char *list = wc_variable(d->s, "LD_LIBRARY_PATH");
     bool failed = wc_found_before(d, WC_NULL, "library-not-found", "dependency-missing",
                                   "part-missing", NULL) != NULL;
@@ -60,4 +79,9 @@ void wc_find_search_path_suspect(struct wc_diagnosis *d) {
     wc_case_advice(c, WC_ACTION_SET_VARIABLE,
                    "write LD_LIBRARY_PATH without them, each directory by its absolute path");
     wc_case_end(c);
+}
+
+void wc_find_search_path_suspect(struct wc_diagnosis *d) {
+    find_late(d);
+    find_elements(d);
 }

@@ -36,5 +36,7 @@ int32_t wc_name_cuda(const char *name);
 bool wc_name_hints(const char *name);
 /* The same of what follows its first n bytes, the directories of a name that does not. */
 bool wc_name_hints_behind(const char *name, size_t n);
+/* Our own library, which has names of cuDNN's in it and wants none. */
+#define WC_OWN_NAME "libwhichcudnn.so"
 /* Could this name have brought an object with that path and SONAME? */
 bool wc_name_fits(const char *asked, const char *path, const char *soname);

@@ -211,6 +211,8 @@ void wc_emit_search(const struct wc_sink *to, const struct wc_search_question *q
         s->of = taken->of ? taken->of->path : NULL;
     }
     s->takes = taken ? taken->path : NULL;
+    s->later_path = q->later_path;
+    s->later_takes = q->later_takes;
     s->searched = (struct wc_strings){replay->searched, replay->searched_count};
     r.cut = (int64_t)(replay->searched_more + replay->others_more);
     to->add(to->ctx, &r);
@@ -218,6 +220,21 @@ void wc_emit_search(const struct wc_sink *to, const struct wc_search_question *q
         emit_candidate(to, replay, q->search, taken, reader);
     for (size_t i = 0; i < replay->others; i++)
         emit_candidate(to, replay, q->search, &replay->other[i].c, reader);
+}
+
+void wc_emit_preload(const struct wc_sink *to, int64_t search, const struct wc_preload *p,
+                     int64_t object, const char *path) {
+    struct wc_record r;
+    struct wc_search_record *s = &r.u.search;
+    wc_record_begin(&r, WC_KIND_search);
+    s->search = search;
+    s->name = wc_base_name(p->element);
+    s->object = object;
+    s->rule = WC_search_rule_PRELOAD;
+    s->element = p->element;
+    s->index = (int64_t)p->index;
+    s->takes = path;
+    to->add(to->ctx, &r);
 }
 
 /* ---- packages ---- */

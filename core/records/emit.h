@@ -33,13 +33,18 @@ struct wc_search_question {
     int64_t search; /* its number */
     const char *name, *caller;
     int64_t caller_object, request;
-    int64_t object;  /* what it got; WC_NULL: nothing */
-    bool was_loaded; /* the object was there before */
-    bool by_replay;  /* it got what the replay takes */
+    int64_t object;                       /* what it got; WC_NULL: nothing */
+    bool was_loaded;                      /* the object was there before */
+    bool by_replay;                       /* it got what the replay takes */
+    const char *later_path, *later_takes; /* as in the record */
 };
 /* What the last run of a replay found, with the candidates that were not taken. */
 void wc_emit_search(const struct wc_sink *to, const struct wc_search_question *q,
                     struct wc_replay *replay, const struct wc_reader *reader);
+
+/* That it was preloaded: no search of a caller's led to it. */
+void wc_emit_preload(const struct wc_sink *to, int64_t search, const struct wc_preload *p,
+                     int64_t object, const char *path);
 
 /* What a library wants as a host: by what it is linked with and imports, and by the metadata of its
  * package. */

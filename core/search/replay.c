@@ -144,6 +144,12 @@ static bool note_copy(void *replay, const char *path) {
     return note_candidate(replay, &c);
 }
 
+void wc_replay_copy(struct wc_replay *r, const char *path) {
+    const char *kept = keep(r, path);
+    if (kept)
+        note_copy(r, kept);
+}
+
 static void note_beside(struct wc_replay *r, const char *name, const char *caller, char *room) {
     struct wc_file_stat facts;
     size_t n = wc_dir_length(caller);

@@ -46,6 +46,9 @@ const char *wc_replay_passed(const struct wc_replay *r, size_t i);
 const char *wc_replay_directory(const struct wc_replay *r, size_t i, enum wc_search_rule *rule);
 bool wc_replay_takes(const struct wc_replay *r, const char *path, uint64_t device, uint64_t inode);
 
+/* A file that another search takes: one more of the others, if it is another one. */
+void wc_replay_copy(struct wc_replay *r, const char *path);
+
 /* Copies that the loader does not look at: what a host wants and does not find may be installed
  * all the same. First the roots that variables ("NAME=value") and paths of mapped files give, then
  * the copies, among them one beside the caller. */

@@ -98,6 +98,14 @@ const char *wc_search_cache(const struct wc_search_context *context, const char 
 
 #define WC_SEARCH_PATH 4096
 
+struct wc_preload {
+    char element[WC_SEARCH_PATH]; /* as it stands in the list */
+    unsigned index;
+};
+/* Which element of LD_PRELOAD brought a library, that was there at the start? False: none. */
+bool wc_search_preload(const char *list, const char *path, const char *soname,
+                       struct wc_preload *out);
+
 /* Roots below which copies are known to lie (core/search/places.c); lists end with NULL. */
 struct wc_search_roots {
     const char *const *site, *const *conda, *const *cuda;

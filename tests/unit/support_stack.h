@@ -269,6 +269,7 @@ struct sought {
     enum wc_search_rule rule;
     const char *element, *of, *takes;
     const char *searched[4];
+    const char *later_path, *later_takes;
 };
 
 /* Returns the number of the search. */
@@ -285,6 +286,8 @@ __attribute__((unused)) static int64_t add_search(struct scene *s, const struct 
     r.u.search.element = f->element;
     r.u.search.of = f->of;
     r.u.search.takes = f->takes;
+    r.u.search.later_path = f->later_path;
+    r.u.search.later_takes = f->later_takes;
     r.u.search.searched = strings_in(f->searched, 4);
     apply(s, &r);
     return r.u.search.search;

@@ -334,10 +334,15 @@ static void the_hosts_own_requirement_is_what_to_install(void **state) {
 }
 
 static void what_finds_no_place_is_left_out(void **state) {
+    static char text[2 * WC_CASE_FIXES][8];
     struct wc_case c = {.fixes = 0};
     (void)state;
-    for (int i = 0; i < 2 * WC_CASE_FIXES; i++)
-        wc_case_fix(&c, WC_ACTION_SET_VARIABLE, i % 2 ? "text" : NULL, NULL);
+    for (int i = 0; i < 2 * WC_CASE_FIXES; i++) {
+        snprintf(text[i], sizeof text[i], "text %d", i);
+        wc_case_fix(&c, WC_ACTION_SET_VARIABLE, i % 2 ? text[i] : NULL, NULL);
+        wc_case_fix(&c, WC_ACTION_SET_VARIABLE, i % 2 ? text[i] : NULL, NULL); /* counts once */
+        assert_int_equal(c.fixes, (i + 1) / 2);
+    }
     assert_int_equal(c.fixes, WC_CASE_FIXES);
     wc_case_fix(&c, WC_ACTION_SET_VARIABLE, "one more", NULL);
     assert_int_equal(c.fixes, WC_CASE_FIXES);

@@ -475,6 +475,96 @@ static void absolute_directories_are_not_there_or_not(void **state) {
     assert_finds(s, "");
 }
 
+/* ---- a variable that was set too late ---- */
+
+static void add_late(struct scene *s, int64_t host, struct wc_version got, struct wc_version then) {
+    int64_t facade = add_facade(s, "/opt/first", got, host);
+    struct sought f = {.name = "libcudnn.so.9",
+                       .by = host,
+                       .object = facade,
+                       .rule = WC_search_rule_CACHE,
+                       .takes = "/opt/first/libcudnn.so.9",
+                       .later_path = "/opt/then",
+                       .later_takes = "/opt/then/libcudnn.so.9"};
+    struct beside b = {.path = f.later_takes,
+                       .rule = WC_search_rule_NOT_SEARCHED,
+                       .passed_over = true,
+                       .version = then};
+    add_part(s, "/opt/first", "graph", got, facade);
+    add_beside(s, add_search(s, &f), &b);
+}
+
+static void a_variable_set_too_late_is_noted_with_what_it_would_have_given(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version got = draw_release(9), then = other_minor(got, 1);
+    add_late(s, add_host(s, "/opt/app/libhost.so"), got, then);
+    assert_finds(s, "search-path-suspect");
+    const struct wc_finding_record *r = &s->found.p[0];
+    assert_int_equal(r->severity, WC_severity_NOTE);
+    assert_true(has_fact(r, "set too late", "LD_LIBRARY_PATH=/opt/then"));
+    assert_true(has_fact(r, "would have given", "/opt/then/libcudnn.so.9"));
+    assert_false(has_fact(r, "a copy is in", "/opt/then"));
+    assert_string_equal(r->fix.p[0].command, "export LD_LIBRARY_PATH=/opt/then");
+}
+
+static void a_host_that_refuses_what_came_has_it_as_a_fix_if_that_would_do(void **state) {
+    (void)state;
+    for (int good = 0; good < 2; good++) {
+        struct scene *s = new_scene();
+        struct wc_version wanted = draw_release(9), old = other_minor(wanted, -1);
+        add_late(s, add_pinned_host(s, wanted), old, good ? wanted : old);
+        assert_finds(s, "runtime-too-old");
+        const struct wc_finding_record *r = &s->found.p[0];
+        assert_string_equal(r->fix.p[0].action, good ? "set-variable" : "install");
+        assert_true(has_fact(r, "set too late", "LD_LIBRARY_PATH=/opt/then"));
+    }
+}
+
+/* ---- what LD_PRELOAD names ---- */
+
+static void what_was_preloaded_is_taken_out_whoever_is_loaded_first(void **state) {
+    (void)state;
+    static const struct {
+        const char *list, *command;
+    } rows[] = {
+        {"/opt/first/libcudnn.so.9", "unset LD_PRELOAD"},
+        {"/opt/own/libwhichcudnn.so:/opt/first/libcudnn.so.9", "unset LD_PRELOAD"},
+        {"/opt/first/libcudnn.so.9 libother.so", "export LD_PRELOAD=libother.so"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct scene *s = new_scene();
+        struct wc_version wanted = draw_release(9), old = other_minor(wanted, -1);
+        int64_t host = add_pinned_host(s, wanted);
+        struct wc_record r = begin(WC_KIND_object);
+        r.u.object.object = ++s->objects;
+        r.u.object.role = WC_role_FACADE;
+        r.u.object.mapped = true;
+        r.u.object.path = r.u.object.asked_name = "/opt/first/libcudnn.so.9";
+        r.u.object.soname = "libcudnn.so.9";
+        r.u.object.version = text_of(s, old);
+        r.u.object.version_source = WC_version_source_ASKED_NAMES;
+        r.u.object.asked_how = WC_operation_PRELOAD;
+        apply(s, &r);
+        add_variable(s, print(s, "LD_PRELOAD=%s", rows[i].list));
+        struct sought f = {.name = "libcudnn.so.9",
+                           .by = host,
+                           .object = r.u.object.object,
+                           .rule = WC_search_rule_LOADED,
+                           .takes = wheel};
+        struct beside b = {.path = wheel, .rule = WC_search_rule_RUNPATH, .version = wanted};
+        b.passed_over = true;
+        add_beside(s, add_search(s, &f), &b);
+        assert_finds(s, "runtime-too-old already-loaded-by-soname");
+        const struct wc_finding_record *found = &s->found.p[0];
+        assert_true(has_fact(found, "asked by", "LD_PRELOAD names"));
+        assert_string_equal(found->fix.p[0].command, rows[i].command);
+        assert_non_null(strstr(found->fix.p[0].text, wheel));
+        for (size_t k = 0; k < found->fix.n; k++)
+            assert_string_not_equal(found->fix.p[k].action, "load-order");
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_way_to_the_right_copy_comes_before_an_installation),
@@ -498,6 +588,9 @@ int main(void) {
         cmocka_unit_test(a_copy_that_the_host_would_refuse_is_no_way),
         cmocka_unit_test(what_a_host_needs_is_not_asked_for),
         cmocka_unit_test(what_depends_on_the_working_directory_is_noted),
+        cmocka_unit_test(a_variable_set_too_late_is_noted_with_what_it_would_have_given),
+        cmocka_unit_test(a_host_that_refuses_what_came_has_it_as_a_fix_if_that_would_do),
+        cmocka_unit_test(what_was_preloaded_is_taken_out_whoever_is_loaded_first),
         cmocka_unit_test(absolute_directories_are_not_there_or_not),
     };
     seed_from_environment();

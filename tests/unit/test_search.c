@@ -142,8 +142,37 @@ static void subdirectories_follow_from_processor_and_release(void **state) {
 }
 #endif
 
+/* ---- what was preloaded ---- */
+
+static void an_element_of_the_list_brought_it_or_none(void **state) {
+    static const struct {
+        const char *list, *path, *soname, *element;
+        unsigned index;
+    } rows[] = {
+        {"/a/libcudnn.so.9", "/a/libcudnn.so.9", "libcudnn.so.9", "/a/libcudnn.so.9", 0},
+        {"libx.so:libcudnn.so.9", "/a/libcudnn.so.9.1.0", "libcudnn.so.9", "libcudnn.so.9", 1},
+        {" libx.so  libcudnn.so", "/a/libcudnn.so", "libcudnn.so.9", "libcudnn.so", 1},
+        {"/usr/$LIB/libcudnn.so.9", "/usr/lib64/libcudnn.so.9", NULL, "/usr/$LIB/libcudnn.so.9", 0},
+        {"/b/libcudnn.so.9", "/a/libcudnn.so.9", "libcudnn.so.9", NULL, 0},
+        {"libcudnn.so.8:", "/a/libcudnn.so.9", "libcudnn.so.9", NULL, 0},
+        {"", "/a/libcudnn.so.9", "libcudnn.so.9", NULL, 0},
+        {NULL, "/a/libcudnn.so.9", "libcudnn.so.9", NULL, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct wc_preload p;
+        bool found = wc_search_preload(rows[i].list, rows[i].path, rows[i].soname, &p);
+        assert_int_equal(found, rows[i].element != NULL);
+        if (found) {
+            assert_string_equal(p.element, rows[i].element);
+            assert_int_equal(p.index, rows[i].index);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_element_of_the_list_brought_it_or_none),
         cmocka_unit_test(a_list_is_not_read_behind_its_bound),
         cmocka_unit_test(a_file_without_end_is_read_to_a_bound),
 #ifdef __x86_64__

@@ -130,6 +130,19 @@ static void the_listed_variables_are_kept_and_no_other(void **state) {
     assert_string_equal(of(others), "");
 }
 
+/* setenv and unsetenv change the very list that the constructor was given. */
+static void what_is_changed_later_does_not_count(void **state) {
+    const char *envp[] = {"RANK=1", "LD_LIBRARY_PATH=/at/start", "TMPDIR=/a", NULL};
+    (void)state;
+    load(envp);
+    envp[1] = "LD_LIBRARY_PATH=/later";
+    envp[0] = envp[2] = NULL;
+    assert_string_equal(config_variable("LD_LIBRARY_PATH"), "/at/start");
+    assert_string_equal(config_variable("RANK"), "1");
+    assert_null(config_variable("LD_LIBRARY"));
+    assert_string_equal(config_temporary_directory(), "/a");
+}
+
 /* The program once more, with an environment of its own, which only the kernel can emit of. */
 static void again(const char *size, char *const *envp, int expected) {
     char command[4096] = "";
@@ -173,6 +186,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(each_variable_has_its_effect),
         cmocka_unit_test(other_values_are_the_default),
         cmocka_unit_test(the_first_load_counts),
+        cmocka_unit_test(what_is_changed_later_does_not_count),
         cmocka_unit_test(half_a_path_is_no_path),
         cmocka_unit_test(the_listed_variables_are_kept_and_no_other),
         cmocka_unit_test(without_the_constructor_s_it_is_the_kernel_s),

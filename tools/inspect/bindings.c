@@ -18,7 +18,7 @@
 static bool is_shim(const struct process_library *m) {
     const struct wc_elf_image *e = m->library->image;
 
-    return e && wc_str_same(wc_elf_soname(e), "libwhichcudnn.so");
+    return e && wc_str_same(wc_elf_soname(e), WC_OWN_NAME);
 }
 
 /* Of which version the shim may be: what it says of itself has to make sense. */

@@ -100,6 +100,25 @@ static void number_objects(struct inspection *in) {
             in->list.p[i]->library->number = ++number;
 }
 
+/* ---- what was preloaded ---- */
+
+static void find_preloaded(struct inspection *in) {
+    const char *list = loader_variable(in->process.environment, "LD_PRELOAD");
+    struct wc_preload p;
+
+    for (size_t i = 0; list && i < in->list.n; i++) {
+        struct process_library *m = in->list.p[i];
+        const struct wc_elf_image *e = m->library->image;
+        if (kind_of(m) == WC_NAME_OTHER ||
+            !wc_search_preload(list, m->library->path, e ? wc_elf_soname(e) : NULL, &p))
+            continue;
+        m->needed = true;
+        m->asked_by = NULL;
+        m->library->asked_how = WC_operation_PRELOAD;
+        m->library->asked_name = wc_arena_string(&in->list.memory.arena, p.element);
+    }
+}
+
 /* ---- who opened what nobody needs ---- */
 
 static bool may_open(struct inspection *in, const struct process_library *by,
@@ -166,7 +185,9 @@ static void emit_searches(struct inspection *in, const struct process_library *m
     const struct wc_elf_image *e = m->library->image;
     const char *name;
 
-    if (m->asked_by)
+    if (m->library->asked_how == WC_operation_PRELOAD)
+        inspect_emit_preload(in, m);
+    else if (m->asked_by)
         inspect_emit_search(in, m->asked_by, m->library->asked_name, m, true);
     else if (is_cudnn(m) && !m->needed)
         note_unobserved(in, "by which rule a library was found",
@@ -254,6 +275,7 @@ static void emit_all(struct inspection *in) {
     emit_machine(in);
     elf_reader_begin(&in->reader, &in->process.disk);
     inspect_begin_searches(in);
+    find_preloaded(in);
     find_openers(in);
     number_objects(in);
     wrappers_find(&in->wrappers, &in->process, &in->list);

@@ -42,3 +42,4 @@ bool inspect_leads_to(struct inspection *in, const struct process_library *by, c
 /* What `by` got by that name: m. is_new: it was loaded for that. */
 void inspect_emit_search(struct inspection *in, const struct process_library *by, const char *name,
                          const struct process_library *m, bool is_new);
+void inspect_emit_preload(struct inspection *in, const struct process_library *m);

@@ -95,3 +95,12 @@ void inspect_emit_search(struct inspection *in, const struct process_library *by
                                                 .by_replay = taken},
                    &in->replay, &in->reader.reader);
 }
+
+void inspect_emit_preload(struct inspection *in, const struct process_library *m) {
+    const struct wc_library *l = m->library;
+    struct wc_preload p;
+
+    if (wc_search_preload(loader_variable(in->process.environment, "LD_PRELOAD"), l->path,
+                          l->image ? wc_elf_soname(l->image) : NULL, &p))
+        wc_emit_preload(&in->to, ++in->searches, &p, l->number, l->path);
+}

@@ -144,7 +144,9 @@ static void take_constants(struct library_cache *w, struct library *b, enum wc_n
 /* Of a library of cuDNN's, the parts; of another one, the facade, which makes it a host. */
 static void take_prescan(struct library_cache *w, struct library *b, enum elf_prescan_answer answer,
                          const struct wc_elf_image *image, int fd, uint64_t size) {
-    if (opens_parts(b)) {
+    if (wc_str_same(b->search.soname, WC_OWN_NAME)) {
+        b->about.role = WC_role_OTHER;
+    } else if (opens_parts(b)) {
         take_constants(w, b, WC_NAME_PART, fd, size);
     } else if (b->about.role == WC_role_HOST && !b->needs_cudnn) {
         take_constants(w, b, WC_NAME_FACADE, fd, size);

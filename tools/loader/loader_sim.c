@@ -225,7 +225,7 @@ static void preload(struct loader_sim *g) {
 
     while ((name = strsep(&rest, " :")))
         if (*name)
-            want(g, name, NULL, WC_operation_NEEDED);
+            want(g, name, NULL, WC_operation_PRELOAD);
     free(copy);
 }
 

@@ -39,7 +39,7 @@ static void emit_object(struct emitting *s, struct loaded *o) {
     elf_file_identify(file, &l);
     l.number = o->about.number = (int64_t)t->n;
     l.mapped = true;
-    l.asked_name = o->by ? l.asked_name : NULL;
+    l.asked_name = o->by || l.asked_how == WC_operation_PRELOAD ? l.asked_name : NULL;
     l.asked_by = o->by ? o->by->about.path : NULL;
     l.asked_by_object = o->by ? o->by->about.number : WC_NULL;
     wc_emit_object(&t->to, &l, NULL);
@@ -77,6 +77,14 @@ static void emit_search(struct emitting *s, const char *name, const struct loade
         wc_replay_copies(&g->replay, name, by ? by->about.path : "");
     }
     wc_emit_search(&s->t->to, &q, &g->replay, &s->reader.reader);
+}
+
+static void emit_preload(struct emitting *s, const struct loaded *o) {
+    const char *list = loader_variable(s->g->environment, "LD_PRELOAD");
+    struct wc_preload p;
+
+    if (wc_search_preload(list, o->about.path, o->search.soname, &p))
+        wc_emit_preload(&s->t->to, ++s->t->searches, &p, o->about.number, o->about.path);
 }
 
 /* ---- what is missing ---- */
@@ -193,7 +201,9 @@ void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t) {
             emit_object(&s, g->objects[i]);
     for (size_t i = 0; i < g->n; i++) {
         const struct wc_library *l = &g->objects[i]->about;
-        if (l->number > known && l->asked_name && !strchr(l->asked_name, '/'))
+        if (l->number > known && l->asked_how == WC_operation_PRELOAD)
+            emit_preload(&s, g->objects[i]);
+        else if (l->number > known && l->asked_name && !strchr(l->asked_name, '/'))
             emit_search(&s, l->asked_name, g->objects[i]->by, g->objects[i], WC_NULL);
     }
     for (size_t i = 0; i < g->n; i++)

@@ -146,6 +146,9 @@ void wc_case_fact(struct wc_case *c, const char *name, const char *value, const 
 void wc_case_fix(struct wc_case *c, enum wc_action action, const char *text, const char *command) {
     if (text && c->fixes == 0 && wc_str_starts(text, "or "))
         text += 3;
+    for (size_t i = 0; text && i < c->fixes; i++)
+        if (wc_str_same(c->fix[i].text, text))
+            return;
     if (text && c->fixes < WC_CASE_FIXES)
         c->fix[c->fixes++] = (struct wc_fix){actions[action], text, command};
 }

@@ -52,12 +52,29 @@ void wc_case_own_search(struct wc_case *c, const struct wc_searched *f) {
                      "the loader's rules");
 }
 
+const struct wc_candidate *wc_later_of(const struct wc_stack *s, const struct wc_searched *f) {
+    return f && f->r.later_takes ? wc_candidate_of(s, f, f->r.later_takes) : NULL;
+}
+
+void wc_case_later(struct wc_case *c, const struct wc_searched *f) {
+    const struct wc_candidate *later = wc_later_of(c->d->s, f);
+
+    if (!later)
+        return;
+    wc_case_fact(c, "set too late",
+                 *f->r.later_path ? wc_format(c, "LD_LIBRARY_PATH=%s", f->r.later_path)
+                                  : "LD_LIBRARY_PATH is unset",
+                 "environment at the request");
+    wc_case_fact(c, "would have given", wc_format_candidate(c, later), "the loader's rules");
+}
+
 static void candidates(struct wc_case *c, const struct wc_searched *f) {
     WC_EACH(b, c->d->s->candidates) {
         const char *name = b->r.rule == WC_search_rule_NOT_SEARCHED ? "a copy is in"
                            : b->r.beaten                            ? "behind it"
                                                                     : "passed over";
-        if (b->r.search == f->r.search && !wc_str_same(b->r.path, f->r.takes))
+        if (b->r.search == f->r.search && !wc_str_same(b->r.path, f->r.takes) &&
+            !(b->r.rule == WC_search_rule_NOT_SEARCHED && wc_str_same(b->r.path, f->r.later_takes)))
             wc_case_fact(c, name, wc_format_candidate(c, b),
                          format_rule(c, b->r.rule, b->r.of, b->r.element));
     }
@@ -69,6 +86,7 @@ void wc_case_searched(struct wc_case *c, const struct wc_searched *f) {
     WC_EACH(directory, f->r.searched)
         wc_case_fact(c, "searched", *directory, "the loader's rules");
     candidates(c, f);
+    wc_case_later(c, f);
 }
 
 const char *wc_format_installation(struct wc_case *c, const struct wc_object *o) {
@@ -86,6 +104,9 @@ const char *wc_format_installation(struct wc_case *c, const struct wc_object *o)
 void wc_case_asker(struct wc_case *c, const struct wc_object *o) {
     const char *name = o->r.asked_name ? o->r.asked_name : "it";
 
+    if (o->r.asked_how == WC_operation_PRELOAD)
+        wc_case_fact(c, "asked by", wc_format(c, "LD_PRELOAD names %s", name),
+                     "environment at process start");
     if (!o->r.asked_by)
         return;
     if (o->r.asked_how == WC_operation_NEEDED)
@@ -104,6 +125,7 @@ static void case_found(struct wc_case *c, const struct wc_object *o) {
                  "the loader's rules");
     if (o->r.role == WC_role_FACADE)
         candidates(c, f);
+    wc_case_later(c, f);
 }
 
 void wc_case_library(struct wc_case *c, const char *name, const struct wc_object *o) {

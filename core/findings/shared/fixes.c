@@ -337,15 +337,88 @@ bool wc_in_search_path(const struct wc_stack *s, const struct wc_object *o) {
     return without_directory_of(s, o->r.path, &t) || without_directory_of(s, o->r.real_path, &t);
 }
 
+static const char *set_to(struct wc_case *c, const char *name, const struct wc_text *value) {
+    if (value->cut)
+        return NULL;
+    return value->n ? wc_format_command(c, wc_format(c, "export %s=", name), value->p, NULL)
+                    : wc_format(c, "unset %s", name);
+}
+
 static void take_out(struct wc_case *c, const char *element, const struct wc_candidate *next,
                      const struct wc_text *rest) {
     wc_case_fix(c, WC_ACTION_SET_VARIABLE,
                 wc_format(c, "take %s out of LD_LIBRARY_PATH%s%s", element,
                           next ? ": then the loader finds " : "",
                           next ? wc_format_candidate(c, next) : NULL),
-                rest->cut  ? NULL
-                : !rest->n ? "unset LD_LIBRARY_PATH"
-                           : wc_format_command(c, "export LD_LIBRARY_PATH=", rest->p, NULL));
+                set_to(c, "LD_LIBRARY_PATH", rest));
+}
+
+/* LD_PRELOAD without that element, and without our own library, which comes and goes with us. */
+static void without_preload(const char *list, const char *element, struct wc_text *out) {
+    while (*list) {
+        const char *p = list;
+        while (*p && *p != ':' && *p != ' ')
+            p++;
+        size_t n = (size_t)(p - list), own = sizeof WC_OWN_NAME - 1;
+        bool ours = n >= own && wc_mem_compare(p - own, WC_OWN_NAME, own) == 0;
+        bool gone = wc_str_length(element) == n && wc_mem_compare(list, element, n) == 0;
+        if (n && !ours && !gone) {
+            wc_text_add(out, out->n ? ":" : "");
+            wc_text_add_n(out, list, n);
+        }
+        list = p + (*p != 0);
+    }
+}
+
+/* What a host's own search would have led to, had it not been there already; NULL: not known. */
+static const struct wc_candidate *own_of_hosts(const struct wc_stack *s,
+                                               const struct wc_object *o) {
+    const struct wc_searched *own =
+        WC_FIRST(f, s->searches,
+                 f->r.rule == WC_search_rule_LOADED && f->r.object == o->r.object && f->r.takes);
+
+    return own ? wc_candidate_of(s, own, own->r.takes) : NULL;
+}
+
+/* One that was preloaded by its name alone may be found by LD_LIBRARY_PATH once more. */
+static bool fix_preload(struct wc_case *c, const struct wc_object *o) {
+    const char *list = wc_variable(c->d->s, "LD_PRELOAD"), *element = o->r.asked_name;
+    const struct wc_candidate *next = own_of_hosts(c->d->s, o);
+    char buffer[LIST_MOST], path_buffer[LIST_MOST];
+    struct wc_text rest, path;
+    const char *command, *second = NULL;
+
+    if (o->r.asked_how != WC_operation_PRELOAD || !list || !element)
+        return false;
+    wc_text_begin(&rest, buffer, sizeof buffer);
+    wc_text_begin(&path, path_buffer, sizeof path_buffer);
+    without_preload(list, element, &rest);
+    command = set_to(c, "LD_PRELOAD", &rest);
+    bool both = !next && without_directory_of(c->d->s, o->r.path, &path);
+    if (both && (second = set_to(c, "LD_LIBRARY_PATH", &path)) && command)
+        command = wc_format(c, "%s\n%s", command, second);
+    wc_case_fix(c, WC_ACTION_SET_VARIABLE,
+                wc_format(c, "take %s out of LD_PRELOAD%s%s%s", element,
+                          both ? ", and its directory out of LD_LIBRARY_PATH" : "",
+                          next ? ": then the loader finds " : "",
+                          next ? wc_format_candidate(c, next) : NULL),
+                both && !second ? NULL : command);
+    return true;
+}
+
+bool wc_fix_set_before(struct wc_case *c, const struct wc_searched *f,
+                       const struct wc_demand_record *r) {
+    const struct wc_candidate *later = wc_later_of(c->d->s, f);
+
+    if (!later || (r && wc_version_known(later->version) && wc_demand_refuses(r, later->version)))
+        return false;
+    wc_case_fix(c, WC_ACTION_SET_VARIABLE,
+                "set LD_LIBRARY_PATH before the process starts: the loader reads it at the start "
+                "alone, what is set later counts for children",
+                *f->r.later_path
+                    ? wc_format_command(c, "export LD_LIBRARY_PATH=", f->r.later_path, NULL)
+                    : "unset LD_LIBRARY_PATH");
+    return true;
 }
 
 bool wc_fix_search_path(struct wc_case *c, const struct wc_object *o) {
@@ -356,6 +429,8 @@ bool wc_fix_search_path(struct wc_case *c, const struct wc_object *o) {
     char buffer[LIST_MOST];
     struct wc_text rest;
 
+    if (fix_preload(c, o))
+        return true;
     wc_text_begin(&rest, buffer, sizeof buffer);
     /* An element "" is the directory that the process was in; at the end of the list it is there
      * without a character. */
@@ -387,6 +462,8 @@ void wc_fix_with_copy(struct wc_case *c, const char *path, const char *what) {
 /* ---- the order of loading ---- */
 
 void wc_fix_load_order(struct wc_case *c, const char *host, const struct wc_object *o) {
+    if (fix_preload(c, o)) /* before all others, in whatever order these are loaded */
+        return;
     wc_case_advice(c, WC_ACTION_LOAD_ORDER,
                    "load %s before %s (import its package first), so that its own search decides",
                    wc_format_name(c, host),

@@ -67,7 +67,8 @@ def start(command, logs, folder, environment):
 
 
 def watched_command(world):
-    preloads = [watch.SHIM] + ([str(world.preload)] if world.preload else [])
+    preloads = [watch.SHIM, world.preload, world.environment.get("LD_PRELOAD")]
+    preloads = [str(preload) for preload in preloads if preload]
     return world.command(["/usr/bin/env", f"LD_PRELOAD={':'.join(preloads)}"])
 
 

@@ -21,3 +21,74 @@ def a_check_that_lets_another_major_pass(w, layout):
     w.says(f"version {newer.number}", ends=0)
     w.finds("major-differs", new / "libcudnn.so", newer, built)
     w.repairs("set-variable", maps=old / "libcudnn.so")
+
+
+@case("A162-preloaded-by-its-path", "path", False)
+@case("A163-preloaded-by-its-name", "name", False)
+@case("A164-preloaded-before-a-linked-host", "path", True)
+def preloaded_for_another_program(w, how, linked):
+    """LD_PRELOAD names an older cuDNN, as a remedy of another time: it comes before whatever the
+    framework looks for."""
+    older, built = w.two("9.1", "9.9")
+    wheel, kept = w.wheel(built), w.directory(older)
+    host = w.host("torch", built, search=[wheel], linked=linked)
+    host.does(*([] if linked else ["open:libcudnn.so.9"]), host.checks, "create")
+    if w.faulty:
+        w.environment["LD_PRELOAD"] = kept / "libcudnn.so.9" if how == "path" else "libcudnn.so.9"
+    if w.faulty and how == "name":
+        w.environment["LD_LIBRARY_PATH"] = kept
+    w.says(f"PyTorch was compiled  against {built.tuple} but found runtime version {older.tuple}")
+    w.finds("runtime-too-old", kept / "libcudnn.so.9", older, "LD_PRELOAD")
+    w.repairs("set-variable", maps=wheel / "libcudnn.so.9")
+
+
+@case("A165-changed-in-a-running-program", "change", False)
+@case("A166-set-in-a-running-program", "set", False)
+@case("A167-set-in-a-running-program-and-the-check-refuses", "set", True)
+def the_variable_is_changed_too_late(w, how, checked):
+    """A script sets LD_LIBRARY_PATH to the right directory and opens cuDNN: the loader goes by what
+    the variable was at the start."""
+    older, built = w.two("9.1", "9.9")
+    right, wrong = w.directory(built), w.directory(older)
+    host = w.host("plain", built, linked=False)
+    host.does(f"set:LD_LIBRARY_PATH={right}", "open:libcudnn.so.9", "version",
+              *([f"check:dlib:{built.number}"] if checked else []))
+    if how == "change" or not w.faulty:
+        w.environment["LD_LIBRARY_PATH"] = wrong if w.faulty else right
+    else:
+        w.cache = [wrong]
+    if checked:
+        w.environment["WHICHCUDNN_EXPECT"] = f">=9.{built.minor}"
+    w.says(f"version {older.number}", ends=1 if checked else 0)
+    w.finds("expectation-not-met" if checked else "search-path-suspect", wrong / "libcudnn.so.9",
+            older, f"LD_LIBRARY_PATH={right}", right / "libcudnn.so.9", built)
+    w.repairs("set-variable", maps=right / "libcudnn.so.9")
+
+
+@case("A168-a-package-for-cuda-11-has-no-blackwell", "9.7", "9.10", 11, "NVIDIA GeForce RTX 5090",
+      "12.0")
+@case("A169-a-package-for-cuda-10-has-no-ampere", "8.0", "8.4", 10, "NVIDIA A100-SXM4-40GB", "8.0")
+@case("A170-a-package-for-cuda-12-has-no-kepler", "8.8", "8.8", 12, "Tesla K80", "3.7")
+def made_for_a_cuda_that_has_no_code_for_the_gpu(w, first, last, cuda, gpu, capability):
+    """The release knows the GPU; the package of it that was installed is made for a CUDA that does
+    not."""
+    release = w.release(first, last)
+    good = {11: 12, 10: 11, 12: 11}[cuda]
+    w.gpu(gpu, capability)
+    function = "cudnnBackendFinalize" if release.major > 8 else "cudnnOpsInferVersionCheck"
+    if w.faulty:
+        w.create = ("--create-status", "0", "--status", f"{function}=5000")
+    lib = w.wheel(release, cuda=cuda if w.faulty else good)
+    host = w.host("plain", release, search=[lib], tag="rpath", imports=[function],
+                  refuses="no kernel image is available for execution on the device")
+    host.does("version", "create", f"call:{function}")
+
+    def another_build():
+        w.create = ("--create-status", "0")
+        for info in w.site.glob("nvidia_cudnn*"):
+            info.rename(w.scratch / info.name)
+        w.wheel(release, cuda=good)
+
+    w.says("no kernel image is available", ends=1)
+    w.finds("gpu-unsupported", release.soname, release, capability, gpu, f"CUDA {cuda}")
+    w.repairs("upgrade-host", maps=lib / release.soname, by=another_build)
