@@ -36,7 +36,7 @@ case $status in
     echo "under \"what was resolved\" say which files were in use."
     ;;
 1)
-    echo "What to do: begin with finding 1, what follows may only be its effect. Its \"fix\" lines"
+    echo "What to do: begin with the first finding, what follows may only be its effect. Its \"fix\" lines"
     echo "say what to change, the best first; then run the same command again with the shim in it."
     ;;
 *)

@@ -3,6 +3,7 @@
 
 #include "clock.h"
 #include "config.h"
+#include "core/findings/finding_text.h"
 #include "core/findings/shared/compat.h"
 #include "core/findings/verdict.h"
 #include "core/records/emit.h"
@@ -271,43 +272,24 @@ static struct printed *printed_of(const struct printed *f, const struct wc_findi
     return past;
 }
 
-static void add_finding_text(struct wc_text *t, const struct wc_finding_record *f) {
-    wc_text_format(t, "whichcudnn: %s: %s\n", wc_enum_word(WC_ENUM_severity, f->severity),
-                   f->title);
-    for (size_t i = 0; i < f->facts.n; i++) {
-        wc_text_format(t, "  %s: %s", f->facts.p[i].name, f->facts.p[i].value);
-        if (f->facts.p[i].source)
-            wc_text_format(t, " (%s)", f->facts.p[i].source);
-        wc_text_add_char(t, '\n');
-    }
-    if (f->fix.n)
-        wc_text_format(t, "  fix: %s%s%s\n", f->fix.p[0].text, f->fix.p[0].command ? ": " : "",
-                       f->fix.p[0].command);
-    wc_text_format(t, "  more: whichcudnn explain %s\n", f->id);
-    if (log_path()[0])
-        wc_text_format(t, "  more: whichcudnn report %s\n", log_path());
-    else if (log_trouble())
-        wc_text_format(t, "  no log: %s\n", log_trouble());
-}
-
-/* Titles and facts carry paths: what would move a terminal's cursor becomes '?'. */
-static void make_harmless(char *p, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        if (((unsigned char)p[i] < 32 && p[i] != '\n') || p[i] == 127)
-            p[i] = '?';
-}
-
 static void print(const struct wc_finding_record *f) {
-    static char text[4096];
+    static struct wc_finding_page page;
+    static char process[512];
+    struct wc_finding_view view = {
+        .before = "whichcudnn: ", .stack = &stack, .process = process, .no_log = log_trouble()};
     struct wc_text t;
     bool wanted = config.standard_error == STDERR_ALL ||
                   (config.standard_error == STDERR_FINDING && f->severity == WC_severity_ERROR);
     if (!wanted)
         return;
-    wc_text_begin(&t, text, sizeof text);
-    add_finding_text(&t, f);
-    make_harmless(text, t.n);
-    log_to_standard_error(text, t.n);
+    wc_text_begin(&t, process, sizeof process);
+    wc_finding_process(&t, self_process(), &stack.process, NULL);
+    if (log_path()[0]) {
+        view.log = log_path();
+        view.no_log = NULL;
+    }
+    wc_finding_text(&page, f, &view);
+    log_to_standard_error(page.text, page.out.n);
 }
 
 /* Where there is no room to remember it, it is not written either: it would be, again and again. */

@@ -41,10 +41,10 @@ static void emit(struct wc_diagnosis *d, const struct wc_searched *f, const stru
 
     if (serves(d->s, host, o, own))
         c->r.severity = WC_severity_NOTE;
-    c->r.title =
-        wc_format(c, "%s got the %s that was there, %s; its own search finds %s",
-                  wc_format_name(c, f->r.caller), wc_format_name(c, f->r.name), wc_format_own(c, o),
-                  own && own->r.version ? own->r.version : "another file");
+    c->r.title = wc_format(c, "%s got the %s that was there, %s; its own search finds %s",
+                           host ? wc_format_who(c, host) : wc_format_name(c, f->r.caller),
+                           wc_format_name(c, f->r.name), wc_format_own(c, o),
+                           own && own->r.version ? own->r.version : "another file");
     c->r.object = o->r.object;
     c->r.host = host ? host->r.object : WC_NULL;
     wc_case_library(c, "got", o);

@@ -79,8 +79,8 @@ static void emit(struct wc_diagnosis *d, const struct wc_object *a, const struct
     int32_t x = major_accepted(d->s, a), y = major_accepted(d->s, b);
     struct wc_case *c = wc_case_begin(d);
 
-    c->r.title = wc_format(c, "no release of cuDNN suits both %s and %s",
-                           wc_format_name(c, wc_path_of(a)), wc_format_name(c, wc_path_of(b)));
+    c->r.title = wc_format(c, "no release of cuDNN suits both %s and %s", wc_format_who(c, a),
+                           wc_format_who(c, b));
     c->r.host = wc_is_refused(d, a) ? a->r.object : b->r.object;
     emit_host(c, a);
     emit_host(c, b);

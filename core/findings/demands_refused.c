@@ -153,7 +153,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_judgement *j) {
         j->library->r.asked_how == WC_operation_PRELOAD || wc_next_fits(d->s, j->library, r);
     struct wc_case *c = wc_case_begin(d);
 
-    c->r.title = wc_format(c, "%s got cuDNN %s, %s", wc_format_name(c, wc_path_of(j->host)),
+    c->r.title = wc_format(c, "%s got cuDNN %s, %s", wc_format_who(c, j->host),
                            wc_format_range(c, j->runtime.range), wc_format_demand(c, r));
     if (is_harmless(j))
         c->r.severity = WC_severity_WARNING;

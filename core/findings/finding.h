@@ -225,7 +225,7 @@ const struct wc_demand_record *wc_demand_of(const struct wc_stack *s, const char
 int32_t wc_major_wanted(const struct wc_demand_record *r);
 bool wc_spec_pins(const char *spec, struct wc_version *out); /* "==9.1.0" */
 
-/* "its wheel requires 9.26.0": for a title. */
+/* "requires 9.26.0": for a title. */
 const char *wc_format_demand(struct wc_case *c, const struct wc_demand_record *r);
 void wc_case_demand(struct wc_case *c, const char *name, const struct wc_demand_record *r);
 /* As its source has it. */
@@ -262,6 +262,9 @@ void wc_case_file(struct wc_case *c, const char *name, const struct wc_file_reco
                   const char *source);
 /* The same file as an object, for what asks objects alone; f NULL: known by its path alone. */
 struct wc_object wc_file_as_object(const struct wc_file_record *f, const char *path);
+/* Whom people know by name: "torch 2.15.0", which has that host; else its framework, else the file;
+ * of libraries of cuDNN and CUDA the file. */
+const char *wc_format_who(struct wc_case *c, const struct wc_object *o);
 /* "nvidia-cudnn-cu12 9.1.0.70 (wheel)"; NULL: unknown. */
 const char *wc_format_installation(struct wc_case *c, const struct wc_object *o);
 

@@ -384,7 +384,6 @@ struct best {
 };
 
 #define LEGEND_LEAST 12 /* bytes of a directory that is worth a letter */
-#define CANDIDATES 32   /* paths, of which each is compared with all */
 
 static size_t saved(const struct prefix *p) {
     return p->count > 1 && p->n >= LEGEND_LEAST ? (p->count - 1) * p->n : 0;
@@ -398,22 +397,22 @@ static void consider(struct best *best, struct prefix *to, const char *path, siz
         *to = prefix;
 }
 
-/* Where Python's packages lie is known to all; else the directory of files. */
+#define ANCESTORS 12
+
+/* Where Python's packages lie is known to all; else a directory above. */
 static void look_at_path(void *ctx, const char *path) {
     static const char *const known[] = {"/site-packages", "/dist-packages"};
     struct best *best = ctx;
-    size_t n = path_length(path), directory = n;
+    size_t n = path_length(path);
 
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         const char *at = wc_str_find(path, known[i]);
         size_t end = at ? (size_t)(at - path) + wc_str_length(known[i]) : n + 1;
-        if (end <= n && !of_path(path[end] == '/' ? ' ' : path[end]))
+        if (end <= n && begins_with(path, path, end))
             consider(best, &best->packages, path, end);
     }
-    while (directory && path[directory - 1] != '/')
-        directory--;
-    if (directory > LEGEND_LEAST)
-        consider(best, &best->other, path, directory - 1);
+    for (int i = 0; i < ANCESTORS && (n = wc_dir_above(path, n)) >= LEGEND_LEAST; i++)
+        consider(best, &best->other, path, n);
 }
 
 static const char *with_letter(struct wc_finding_page *page, const char *text,
@@ -655,9 +654,13 @@ static void put_log(struct wc_finding_page *page, const char *log) {
 }
 
 static void put_legend(struct wc_finding_page *page) {
-    for (size_t i = 0; i < 2; i++)
-        if (page->letter[i])
-            wc_text_format(&page->out, "%c = %s\n", "VW"[i], page -> letter[i]);
+    for (size_t i = 0; i < 2; i++) {
+        if (!page->letter[i])
+            continue;
+        wc_text_format(&page->out, "%c = ", "VW"[i]);
+        wc_text_add_shortened(&page->out, page->letter[i], WC_FINDING_COLUMNS - 4);
+        wc_text_add_char(&page->out, '\n');
+    }
 }
 
 /* ---- the whole ---- */

@@ -105,7 +105,7 @@ static const char *release_for(struct search *s) {
 static void emit(struct search *s) {
     struct wc_case *c = s->c;
     size_t n = s->undefined + s->expected;
-    const char *host = wc_format_name(c, wc_path_of(s->host));
+    const char *host = wc_format_who(c, s->host);
     const char *library = wc_format_name(c, wc_name_of(s->library));
     const char *version = wc_format_range(c, s->own);
 

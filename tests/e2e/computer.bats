@@ -71,7 +71,7 @@ run_host() {
 @test "an old GPU and a release without code for it: told at the end, by the command's own question" {
     make_nvml '' 'NVIDIA GeForce GTX 1080 Ti' 6.1
     run_host 9.14.0 version
-    [[ $stderr == *"error: cuDNN 9.14.0 has no code for NVIDIA GeForce GTX 1080 Ti, 6.1"* ]]
+    [[ $stderr == *"error[gpu-unsupported]: cuDNN 9.14.0 has no code for NVIDIA GeForce GTX 1080 Ti, 6.1"* ]]
     is "$(last_record machine "$(the_log logs)" | jq -c .gpus)" '["NVIDIA GeForce GTX 1080 Ti, 6.1"]'
     is "$(tail -n 1 "$(the_log logs)" | jq -r .kind)" outcome
     [[ $stderr != *noise* ]]

@@ -29,7 +29,7 @@ make_healthy_host() { # OUT
     make_mixed_host
     run -0 --separate-stderr "$examples/prefix.sh" ./host version create
     is "$output" "$(./host version create)"
-    [[ $stderr == *'whichcudnn: error: libcudnn.so.9 is cuDNN 9.1.0'* ]]
+    [[ $stderr == *'whichcudnn: error[facade-and-parts-differ]: libcudnn.so.9 is cuDNN 9.1.0'* ]]
     local log
     log=$(the_log whichcudnn-logs)
     validate_log "$log"
@@ -150,8 +150,8 @@ entrypoint() {
     rm -f core
     for new in logs/*; do [ "$new" = "${old#"$PWD"/}" ] || break; done
     run -1 "$examples/after-a-crash.sh"
-    [[ ${lines[0]} == 'error: libcudnn.so.9 is cuDNN 9.1.0'* ]]
-    [[ $output == *'facade-and-parts-differ'*'fix: '*'begin with finding 1'* ]]
+    [[ ${lines[0]} == 'error[facade-and-parts-differ]: libcudnn.so.9 is cuDNN 9.1.0'* ]]
+    [[ $output == *'facade-and-parts-differ'*'fix   '*'begin with the first finding'* ]]
     [[ ${lines[-1]} == *"$(basename "$new")" ]]
     [[ $output != *"$(basename "$old")"* ]]
     # The healthy one is the newest now.

@@ -31,7 +31,7 @@ END
     [[ $output == *"(9.10.2)"*"(9.1.0)"*$'\n  next     whichcudnn run -- COMMAND'* ]]
     [[ $output == *$'\nline 5 (2 times): Unable'*$'\n  effect   noise: '* ]]
     [[ $output == *"causes first"*$'\n  runtime-too-old: '* ]]
-    is "$(awk 'length($0) > 80 && !/^line|^  [a-z-]+:|causes first/' <<<"$output")" ""
+    is "$(awk 'length($0) > 100 && !/^line|^  [a-z-]+:|causes first/' <<<"$output")" ""
     is "$(text - < log.txt)" "$output"
     is "$(text log.txt --color=always | sed 's/\x1b\[[0-9;]*m//g')" "$output"
     [[ $(text log.txt --color=always) == *$'\e[1;31mfatal\e[0m'*$'\e[1;32mnoise\e[0m'* ]]

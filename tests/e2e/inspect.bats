@@ -60,7 +60,7 @@ json() { inspect --json "$pid" | jq -rc "${1:-.}"; }
     run -0 --separate-stderr inspect "$pid"
     is "$stderr" ""
     is "${lines[0]}" "ok: cuDNN 9.1.0 ($FIXED/9.1/libcudnn.so.9) for host"
-    is "$(awk 'length($0) > 80' <<<"$output")" ""
+    is "$(awk 'length($0) > 100' <<<"$output")" ""
     [[ $output == *"process  $pid on "* ]]
     run -0 --separate-stderr inspect -v "$pid"
     [[ $output == *"seen in  /proc/$pid ("* ]]
@@ -127,7 +127,7 @@ bare() { same "$1" | grep -v '"base"'; }
     build_host now set host
     hold ./host version
     run -1 --separate-stderr inspect "$pid"
-    [[ ${lines[0]} == "error: "*9.8.0* ]]
+    [[ ${lines[0]} == "error["*9.8.0* ]]
     run -1 inspect --json "$pid"
     go_on || true
 }
@@ -433,6 +433,6 @@ int main(void) { return pause(); }' 2>/dev/null && ./small 3>&- &
 @test "the help fits a screen" {
     run -0 --separate-stderr inspect --help
     [ "${#lines[@]}" -le 24 ]
-    is "$(awk 'length($0) > 80' <<<"$output")" ""
+    is "$(awk 'length($0) > 100' <<<"$output")" ""
     [[ $output == "Usage: whichcudnn inspect "* ]]
 }

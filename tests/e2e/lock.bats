@@ -115,9 +115,9 @@ is_sorted() {
     is "$(jq -c '.sources[0] | [.type, .path]' report.json)" '["lock","a.lock"]'
     stack 9.1.0 | make_log b.jsonl
     run -1 lock -o b.lock b.jsonl
-    is "$output" "whichcudnn: errors were found in what is kept; the first: _versions.so got cuDNN 9.1.0, its wheel requires >=9.8"
+    is "$output" "whichcudnn: errors were found in what is kept; the first: jax-cuda12-plugin 0.10.2 got cuDNN 9.1.0, requires >=9.8"
     run -1 "$CMD" report b.lock
-    [[ ${lines[0]} == "error: _versions.so got cuDNN 9.1.0"* ]]
+    [[ ${lines[0]} == "error[runtime-too-old]: jax-cuda12-plugin 0.10.2 got cuDNN 9.1.0"* ]]
     run -1 "$CMD" diff a.lock b.lock
     [[ $output == *"version of libcudnn.so.9"* ]]
 }

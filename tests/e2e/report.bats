@@ -48,13 +48,12 @@ report() { "$CMD" report "$@"; }
     stack_with 9.1.0 | make_log log.jsonl
     run -1 --separate-stderr report log.jsonl
     is "$stderr" ""
-    [[ ${lines[0]} =~ ^"error: _versions.so got cuDNN 9.1.0".*"9.8" ]]
-    [[ $output == *"process  4711 on node7: python train.py"* ]]
+    [[ ${lines[0]} =~ ^"error[runtime-too-old]: _versions.so got cuDNN 9.1.0".*"9.8" ]]
+    [[ $output == *"process     4711 on node7: python train.py, "* ]]
     [[ $output == *"    facade /v/nvidia/cudnn/lib/libcudnn.so.9 9.1.0"$'\n'"      wheel nvidia-cudnn-cu12 9.1.0.70"$'\n'* ]]
     [[ $output == *"      graph /v/nvidia/cudnn/lib/libcudnn_graph.so.9 9.1.0"* ]]
     [[ $output == *"wants <10.0,>=9.8 (METADATA of jax-cuda12-plugin 0.10.2)"* ]]
-    [[ $output == *"1. error runtime-too-old:"* ]]
-    [[ $output == *"pip install 'nvidia-cudnn-cu12"*"9.8"* ]]
+    [[ $output == *"  fix       pip install 'nvidia-cudnn-cu12"*"9.8"* ]]
 }
 
 @test "the healthy twin: ok, and nothing of findings" {
@@ -102,7 +101,7 @@ report() { "$CMD" report "$@"; }
     stack_with 9.1.0 | make_log whole.jsonl
     { head -n 2 whole.jsonl; echo '{"v":1,"kind":"obj'; tail -n +3 whole.jsonl | head -c -40; } >log.jsonl
     run -1 report log.jsonl
-    [[ ${lines[0]} == "error: _versions.so got cuDNN 9.1.0"* ]]
+    [[ ${lines[0]} == "error[runtime-too-old]: _versions.so got cuDNN 9.1.0"* ]]
     [[ $output == *"line 3 could not be read: "* ]]
     [[ $output == *"line 8 could not be read: cut off"* ]]
     run -1 --separate-stderr report --json log.jsonl
@@ -210,14 +209,14 @@ findings_of() { jq -c '[.. | .findings? | arrays | map([.id, .severity])] | sort
     done
 }
 
-# The layout of 80 columns. WC_GOLDEN=write puts what is printed now there.
+# The layout of 100 columns. WC_GOLDEN=write puts what is printed now there.
 golden() { # NAME
     local kept=$WC_ROOT/tests/e2e/golden/report-$1.txt
     [ "${WC_GOLDEN:-}" != write ] || sed 's/\x1b/\\e/g' "$1" >"$kept"
     sed 's/\x1b/\\e/g' "$1" | diff "$kept" -
 }
 
-@test "layout: 80 columns, with and without colour, and Markdown" {
+@test "layout: 100 columns, with and without colour, and Markdown" {
     stack_with 9.1.0 '{"kind":"search","search":1,"object":2,"name":"libcudnn.so.9","rule":"DT_RUNPATH",
         "element":"$ORIGIN/../nvidia/cudnn/lib","of":"/v/plugin/_versions.so"}' \
         '{"kind":"unobserved","what":"calls","why":"no instance left"}' | tr -d '\n' | sed 's/}{/}\n{/g' |
@@ -227,7 +226,7 @@ golden() { # NAME
     report --color=always log.jsonl >coloured || true
     golden coloured
     is "$(sed 's/\x1b\[[0-9;]*m//g' coloured)" "$(cat narrow)"
-    run -1 grep -nE '^.{81}' narrow
+    run -1 grep -nE '^.{101}' narrow
     report --markdown log.jsonl >all || true
     sed '/^<details><summary>Everything/,$d; s/^\(| whichcudnn | \)[0-9.]* /\1VERSION /' all >markdown
     golden markdown
@@ -236,7 +235,7 @@ golden() { # NAME
 @test "a path is shortened in its middle, whole with -v, and what is to be pasted is whole" {
     stack_with 9.1.0 | sed 's|"/v/|"/data/'"$(printf 'a%.0s' {1..100})"'/venv/|g' | make_log log.jsonl
     report log.jsonl >narrow || true
-    grep -q '^    facade /data/\.\.\./venv/nvidia/cudnn/lib/libcudnn\.so\.9 9\.1\.0$' narrow
+    grep -q '^    facade /data/\.\.\./venv/nvidia/cudnn/lib/libcudnn\.so\.9 9\.1\.0 wheel ' narrow
     run -1 grep -q 'aaaa' narrow
     report -v log.jsonl >whole || true
     grep -q "^    facade /data/a\{100\}/venv/nvidia/cudnn/lib/libcudnn\.so\.9 9\.1\.0 " whole
@@ -262,14 +261,14 @@ asks for libcudnn_ops.so.9 with dlopen"
     stack_with 9.1.0 | sed 's|"gpu_devices":1|&,"gpus":["NVIDIA L4, 8.9"]|; s|"compatibility_rule":"nvidia"|&,"framework":"jax","framework_version":"0.10.2"|' |
         make_log log.jsonl
     run -1 --separate-stderr report --markdown log.jsonl
-    [[ ${lines[0]} == '### `error: _versions.so got cuDNN 9.1.0, '* ]]
+    [[ ${lines[0]} == '### `error: jax 0.10.2 got cuDNN 9.1.0, '* ]]
     local row
     for row in '| framework | `jax 0.10.2` |' '| cuDNN | `9.1.0 /v/nvidia/cudnn/lib/libcudnn.so.9` |' \
         '| driver | `580.65` |' '| GPU | `NVIDIA L4, 8.9` |' '| CUDA | no library of it loaded |' \
         '| nvidia-* distributions | `nvidia-cudnn-cu12==9.1.0.70` |'; do
         grep -qxF "$row" <<<"$output"
     done
-    [[ $output == *'1. **error** `runtime-too-old`: '* ]]
+    [[ $output == *$'\n```\nerror[runtime-too-old]: '* ]]
 }
 
 @test "--redact: home, user and node, in the loader's words and in the file's name, the same everywhere" {
@@ -493,10 +492,10 @@ rank() { # RANK VERSION [LINE...]
     report log.jsonl >plain || true
     run -1 grep -q $'\e' plain
     report --color=always log.jsonl >coloured || true
-    grep -q $'^\e\\[1;31merror\e\\[0m: ' coloured
+    grep -q $'^\e\\[1;31merror\\[runtime-too-old]\e\\[0m: ' coloured
     is "$(sed 's/\x1b\[[0-9;]*m//g' coloured)" "$(cat plain)"
     # script gives it a terminal.
-    is "$(script -qec "$CMD report log.jsonl" /dev/null | grep -c $'\e\\[1;31m')" 3
+    is "$(script -qec "$CMD report log.jsonl" /dev/null | grep -c $'\e\\[1;31m')" 2
     is "$(NO_COLOR=1 script -qec "$CMD report log.jsonl" /dev/null | grep -c $'\e')" 0
     run -2 report --color=perhaps log.jsonl
 }

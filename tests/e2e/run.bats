@@ -197,7 +197,7 @@ END
         '[4,null,null,true]'
     validate_log whichcudnn-*.jsonl
     is "$(tail -n 1 whichcudnn-*.jsonl | jq -r .kind)" outcome
-    [[ $stderr == "whichcudnn: error: "*"9.1.0"*"fix "*"9.8"*"log "*"$PWD/whichcudnn-n-"* ]]
+    [[ $stderr == "whichcudnn: error["*"9.1.0"*"fix "*"9.8"*"log "*"$PWD/whichcudnn-n-"* ]]
     [[ $stderr != *ended* ]]
 }
 
@@ -208,10 +208,10 @@ END
         jq -c '[.ending, .signal, .signal_name, .exit_status, .during, .during_seq]')" \
         '["signaled",9,"SIGKILL",null,"cudnnCreate",8]'
     validate_log whichcudnn-*.jsonl
-    [[ $stderr == *"error: "*"9.1.0"* ]]
+    [[ $stderr == *"error["*"9.1.0"* ]]
     [[ $stderr == *"ended    killed by SIGKILL, during cudnnCreate"* ]]
     run -1 "$CMD" report .
-    [[ $output == *"ended    killed by SIGKILL, during cudnnCreate"* ]]
+    [[ $output == *"process  "*", killed by SIGKILL, during cudnnCreate"* ]]
 }
 
 @test "half a line that the child left is closed, and the end stands on its own" {
@@ -220,7 +220,7 @@ END
     run -0 run_it --quiet -- ./child sick 'printf "{\"v\":1,\"ki" >>$WHICHCUDNN_LOG/whichcudnn-n-$$-1.jsonl'
     is "$(tail -n 1 whichcudnn-*.jsonl | jq -r .kind)" outcome
     run -1 "$CMD" report .
-    [[ $output == *"line 9 could not be read"* && $output == *"ended    with status 0"* ]]
+    [[ $output == *"line 9 could not be read"* && $output == *"process  "*", exited 0"* ]]
 }
 
 @test "a healthy run is told in one line, quiet is quiet" {
@@ -239,7 +239,7 @@ END
     before=$(cat whichcudnn-n-1-1.jsonl)
     run -0 --separate-stderr run_it -- sh -c './child sick :; ./child fine :; :'
     is "$(grep -c '^whichcudnn: ' <<<"$stderr")" 2
-    [[ $stderr == *"error: "*"ok: "* ]]
+    [[ $stderr == *"error["*"ok: "* ]]
     # The child itself wrote no log; how it ended is in those of its children, which end no worse.
     is "$(records outcome whichcudnn-*.jsonl | jq -c '[.pid == .child, .exit_status]' | sort -u)" '[false,0]'
     is "$(cat whichcudnn-n-1-1.jsonl)" "$before"
@@ -287,8 +287,8 @@ make_stopped() {
 @test "a program that ends in the loader: what its files say is missing, and where a copy is" {
     make_stopped
     CONDA_PREFIX=$PWD/conda run -127 without_cache "$CMD" run --log logs/ -- stopped/app
-    [[ $output == *"error: libhost.so needs libcudnn.so.8, which was not found"* ]]
-    [[ $output == *"fix      export LD_LIBRARY_PATH=$PWD/conda/lib"* ]]
+    [[ $output == *"error["*"]: libhost.so needs libcudnn.so.8, which was not found"* ]]
+    [[ $output == *"  fix       export "*"LD_LIBRARY_PATH=$PWD/conda/lib"* ]]
     [[ $output == *"it ended in the loader"* ]]
     log=$(the_log logs)
     validate_log "$log"
@@ -311,7 +311,7 @@ make_stopped() {
     make_stopped
     : >conda/lib/libcudnn.so.8
     LD_LIBRARY_PATH=$PWD/conda/lib run -127 run_it --log logs/ -- stopped/app
-    [[ $output == *"error: libhost.so"*"libcudnn.so.8, which is empty"* ]]
+    [[ $output == *"error["*"]: libhost.so"*"libcudnn.so.8, which is empty"* ]]
     validate_log "$(the_log logs)"
     rm stopped/libhost.so
     run -127 run_it --log other/ -- stopped/app

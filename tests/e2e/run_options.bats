@@ -11,7 +11,7 @@ setup() {
     export WHICHCUDNN_SHIM=$PWD/empty.so ASAN_OPTIONS=verify_asan_link_order=0 TMPDIR=$PWD
     make_child
     cat >note <<'END'
-{"kind":"finding","id":"runtime-too-old","severity":"error","title":"x got cuDNN 9.1.0, its wheel requires >=9.8","facts":[],"fix":[{"action":"install","text":"install it","command":"pip install 'x>=9.8'"}]}
+{"kind":"finding","id":"runtime-too-old","severity":"error","title":"x got cuDNN 9.1.0, requires >=9.8","facts":[],"fix":[{"action":"install","text":"install it","command":"pip install 'x>=9.8'"}]}
 END
     cat sick note >told
 }
@@ -33,7 +33,7 @@ make_host() {
     [[ $stderr != *expect* ]]
     rm whichcudnn-*
     run -0 --separate-stderr run_it --expect '>=9.8,<10' -- ./host version
-    [[ $stderr == *"error: "*"9.1.0"*"9.8"* ]]
+    [[ $stderr == *"error["*"9.1.0"*"9.8"* ]]
     is "$(field summary first_finding "$(the_log)")" expectation-not-met
     is "$(WHICHCUDNN_EXPECT=8 run_it --quiet --expect 9.1 -- printenv WHICHCUDNN_EXPECT)" 9.1
     is "$(WHICHCUDNN_EXPECT=8 run_it --quiet -- printenv WHICHCUDNN_EXPECT)" 8
@@ -62,7 +62,7 @@ make_host() {
             --verdict-file verdict --expect '>=9.8,<10' -- ./host version
         [[ $(cat verdict) == "error: "*"9.8"* && $(cat verdict) != *log* ]]
         [[ $place == --quiet && -z $stderr ]] ||
-            [[ $stderr == *"error: "*"9.1.0"*"9.8"* && $stderr != *"  log "* ]]
+            [[ $stderr == *"error["*"9.1.0"*"9.8"* && $stderr != *"  log "* ]]
         is "$(find . -name '*.jsonl*' -o -name 'whichcudnn-*')" ''
     done
     is "$(find /dev -maxdepth 1 -name 'null?*')" ''
@@ -87,7 +87,7 @@ make_host() {
     sed 's/9\.1\.0/9.10.0/; s/>=9\.8/>=9.8/' sick >warned
     run -0 run_it --fail-on error -- ./child warned :
     run -1 run_it --fail-on warning -- ./child warned :
-    [[ $output == *"warning: "* ]]
+    [[ $output == *"warning["* ]]
     for bad in note none nothing; do
         run -2 run_it --fail-on $bad -- true
         [[ $output == *"--fail-on takes error or warning, not $bad"* ]]
@@ -99,8 +99,8 @@ make_host() {
 @test "--stop-on: the first error ends the command, and what started it" {
     # shellcheck disable=SC2016
     run -1 --separate-stderr timeout 20 "$CMD" run --stop-on error -- ./child told 'sleep 15'
-    [[ $stderr == *"error: "*"9.1.0"*"ended    by --stop-on, killed by SIGTERM"* ]]
-    is "$(grep -c 'error: ' <<<"$stderr")" 1
+    [[ $stderr == *"error["*"9.1.0"*"ended    by --stop-on, killed by SIGTERM"* ]]
+    is "$(grep -c 'error\[' <<<"$stderr")" 1
     is "$(field outcome signal_name whichcudnn-*.jsonl)" SIGTERM
 }
 
@@ -159,14 +159,14 @@ END
 
 @test "an error is said once: at the end, or while the command goes on" {
     run -0 --separate-stderr run_it -- ./child told :
-    is "$(grep -c 'error: ' <<<"$stderr")" 1
-    [[ $stderr == *"fix      "* ]]
+    is "$(grep -c 'error\[' <<<"$stderr")" 1
+    [[ $stderr == *"fix       "* ]]
     rm whichcudnn-*
     run -0 --separate-stderr run_it -- ./child told 'sleep 4; echo later >&2'
-    title="error: $(jq -r .title note)"
+    title="]: $(jq -r .title note)"
     is "$(grep -cF "$title" <<<"$stderr")" 1
     # Before what came later; the end only refers to it.
-    [[ $stderr == *"$title"*"fix      pip install"*"explain runtime-too-old"*later*whichcudnn* ]]
+    [[ $stderr == *"$title"*"fix       pip install"*"explain runtime-too-old"*later*whichcudnn* ]]
 }
 
 @test "the shim is silent, for run says it; unless it was told to speak, or no log can be" {
@@ -176,10 +176,10 @@ END
     run -1 run_it --log /no/such/place/log -- printenv WHICHCUDNN_STDERR
     make_host
     WHICHCUDNN_STDERR=finding run -0 --separate-stderr run_it --expect 9.8 -- ./host version
-    is "$(grep -c 'error: .*9\.1\.0' <<<"$stderr")" 1
+    is "$(grep -c 'error\[.*9\.1\.0' <<<"$stderr")" 1
     [[ $stderr == *"error: told above (expectation-not-met)"*"log "* ]]
     run -0 --separate-stderr run_it --expect 9.8 -- ./host version
-    is "$(grep -c 'error: ' <<<"$stderr")" 1
+    is "$(grep -c 'error\[' <<<"$stderr")" 1
     [[ $stderr != *"told above"* ]]
     run -0 --separate-stderr run_it --quiet --expect 9.8 -- ./host version
     is "$stderr" ""
@@ -187,7 +187,7 @@ END
 
 @test "processes that find the same are told once" {
     run -0 --separate-stderr run_it -- bash -c 'for i in 1 2 3; do ./child sick :; done; ./child fine :'
-    is "$(grep -c 'error: ' <<<"$stderr")" 1
+    is "$(grep -c 'error\[' <<<"$stderr")" 1
     [[ $stderr == *"ok: "*"the same in 2 more logs of processes that it started"* ]]
     rm whichcudnn-*
     run -0 --separate-stderr run_it -- bash -c \

@@ -167,7 +167,7 @@ END
     export CUDA_HOME
     make_standin --layout toolkit 8.9.2 cuda
     run -1 scan --color=never linked
-    [[ $output == *"error: linked needs libcudnn.so.8, which was not found"* ]]
+    [[ $output == *"error[library-not-found]: linked needs libcudnn.so.8, which was not found"* ]]
     [[ $output == *"export LD_LIBRARY_PATH=$PWD/cuda/lib64"* ]]
 }
 

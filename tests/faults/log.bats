@@ -41,7 +41,7 @@ leaves() { # FILES STEP...
     variables=(WHICHCUDNN_LOG="$here/no/such/log.jsonl" WHICHCUDNN_STDERR=finding)
     run_host shimmed "$SHIM" "$FAULTS/does" "${steps[@]}"
     said "${well[@]}"
-    grep '^whichcudnn: error: ' shimmed.err
+    grep '^whichcudnn: error\[' shimmed.err
     grep 'no log: .*cannot be created' shimmed.err
 }
 
@@ -136,7 +136,7 @@ leaves_another() { # FILES STEP...
     said "${well[@]}"
     is "$(files)" ''
     is "$(find /dev -maxdepth 1 -name 'null.*')" ''
-    grep '^whichcudnn: error: ' shimmed.err
+    grep '^whichcudnn: error\[' shimmed.err
     run ! grep -E 'no log|report' shimmed.err
 }
 

@@ -7,7 +7,7 @@ load ../setup/helper
 
 # Commands, what PyTorch answers, errors and fixes: what does not depend on the computer.
 shape() {
-    grep -E '^(\$ |RuntimeError|cuDNN |\(exit|whichcudnn: error|  fix      pip|object)'
+    grep -E '^(\$ |RuntimeError|cuDNN |\(exit|whichcudnn: error|  fix       pip|object)'
 }
 
 @test "the tour: a PyTorch with a wrong cuDNN is repaired by what run prints, as the page says" {

@@ -28,7 +28,7 @@ shape() {
     first() { sed -n '/^\$/,/^```$/p' | sed -E '/^```$/d; s/-[0-9]+-[0-9]+\.jsonl/-N-N.jsonl/'; }
     sed -n '/^<!-- run: begin/,/^<!-- run: end/p' "$WC_ROOT/README.md" | first >"$BATS_TEST_TMPDIR/there"
     "$WC_ROOT/tests/setup/readme" print run | first >"$BATS_TEST_TMPDIR/fresh"
-    grep -q '^whichcudnn: error: ' "$BATS_TEST_TMPDIR/fresh"
+    grep -q '^whichcudnn: error\[' "$BATS_TEST_TMPDIR/fresh"
     diff "$BATS_TEST_TMPDIR/there" "$BATS_TEST_TMPDIR/fresh"
 }
 

@@ -327,7 +327,8 @@ __attribute__((unused)) static void add_beside(struct scene *s, int64_t search,
 struct want {
     int64_t host;
     enum wc_demand_kind kind;
-    const char *spec, *package, *built, *rule, *framework, *source, *source_path;
+    const char *spec, *package, *built, *rule, *framework, *framework_version, *source,
+        *source_path;
     const char *newest[4];
     int64_t functions;
     const char *host_path; /* where the host is no object */
@@ -345,6 +346,7 @@ __attribute__((unused)) static void add_demand(struct scene *s, const struct wan
     d->built = w->built;
     d->compatibility_rule = w->rule;
     d->framework = w->framework;
+    d->framework_version = w->framework_version;
     d->source = w->source;
     d->source_path = w->source_path;
     d->function_count = w->functions ? w->functions : WC_NULL;

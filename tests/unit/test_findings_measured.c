@@ -255,7 +255,7 @@ static void torch_over_an_older_set_in_its_own_place(void **state) {
         const struct wc_finding_record *r = &s->found.p[0];
         assert_false(r->predicted);
         assert_string_equal(r->title,
-                            print(s, "libtorch_cuda.so got cuDNN %s, its wheel requires %s",
+                            print(s, "torch got cuDNN %s, requires %s",
                                   text_of(s, v), text_of(s, t.built)));
         assert_int_equal(r->host, t.host);
         assert_int_equal(r->object, facade);

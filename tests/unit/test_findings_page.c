@@ -50,6 +50,7 @@ static int64_t torch(struct scene *s) {
                      .spec = "==9.26.0.51",
                      .rule = "torch",
                      .framework = "torch",
+                     .framework_version = "2.15.0",
                      .source = "METADATA of torch 2.15.0"};
     add_demand(s, &w);
     return host;
@@ -248,6 +249,7 @@ void example_runtime_too_new(struct scene *s) {
                      .built = "7.6.0",
                      .rule = "mxnet",
                      .framework = "mxnet",
+                     .framework_version = "1.6.0",
                      .source = "build string"};
     add_demand(s, &w);
     struct file f = {.role = WC_role_FACADE,
@@ -313,6 +315,7 @@ void example_demands_conflict(struct scene *s) {
                            .built = "8.2.1",
                            .rule = "opencv-exact",
                            .framework = "opencv",
+                           .framework_version = "4.5.5",
                            .source = "conda package of libopencv 4.5.5"};
     struct want later = {two,
                          WC_demand_kind_REQUIRED,
@@ -320,6 +323,7 @@ void example_demands_conflict(struct scene *s) {
                          .package = "nvidia-cudnn-cu11",
                          .rule = "torch",
                          .framework = "torch",
+                         .framework_version = "1.13.1",
                          .source = "METADATA of torch 1.13.1"};
     add_demand(s, &exactly);
     add_demand(s, &later);

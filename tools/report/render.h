@@ -7,21 +7,27 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "core/findings/finding_text.h"
 #include "merge.h"
 #include "report.h"
 
 struct layout;
 struct scan;
 
-/* For people: verdict, what was resolved, findings with facts and fixes. With l->whole the time
- * line and everything else that is known, too. */
+/* For people: findings or verdict, what was resolved. With l->whole all facts with their sources,
+ * the time line and everything else that is known, too. */
 void render_text(struct layout *l, const struct report *r);
 /* To be pasted into an issue of somebody's project. */
 void render_markdown(FILE *to, const struct report *r);
 /* The shape of docs/report.schema.json. New reference. */
 json_t *render_json(const struct report *r);
-/* The same in few lines: verdict, findings with title and first fix. */
+/* The verdict, or each finding as its screen of text. */
 void render_brief(FILE *to, const struct report *r, bool colour);
+/* One finding as core/findings/finding_text.h has it; its paint is that of its severity. */
+void render_finding(FILE *to, const struct wc_finding_record *f, struct wc_finding_view view,
+                    bool colour);
+/* The value of its row `process`: "4711 on node7: python train.py, killed by SIGSEGV". */
+void render_process(struct wc_text *t, const struct report *r);
 /* The verdict alone: "error: libtorch_cuda.so got cuDNN 9.1.0, ...". The caller frees. */
 char *render_verdict_text(const struct report *r);
 

@@ -210,24 +210,12 @@ static void put_table(FILE *to, const struct report *r) {
 
 /* ---- findings ---- */
 
-static void put_finding(FILE *to, const struct wc_finding_record *f, size_t number) {
-    fprintf(to, "%zu. **%s** ", number, wc_enum_word_raw(WC_ENUM_severity, f->severity));
-    markdown(to, "%s: %s", f->id, f->title);
-    fputs(f->predicted ? " (predicted)\n" : "\n", to);
-    WC_EACH(fact, f->facts) {
-        markdown(to, "   - %s: %s", fact->name ? fact->name : "?",
-                 fact->value ? fact->value : "not known");
-        if (fact->source)
-            markdown(to, ", by %s", fact->source);
-        putc('\n', to);
-    }
-    if (f->explained_by)
-        markdown(to, "   - explained by %s\n", f->explained_by);
-    WC_EACH(fix, f->fix) {
-        markdown(to, "   - fix: %s", fix->text ? fix->text : fix->action);
-        if (fix->command)
-            markdown(to, "<br>%s", fix->command);
-        putc('\n', to);
+static void put_findings(FILE *to, const struct report *r) {
+    WC_EACH(f, r->findings) {
+        struct wc_finding_view view = {.stack = &r->source->stack};
+        struct sink sink;
+        render_finding(sink_begin(&sink), f, view, false);
+        put_block(to, &sink, "\n", "");
     }
 }
 
@@ -244,9 +232,8 @@ void render_markdown(FILE *to, const struct report *r) {
     markdown(to, "### %s\n", verdict);
     put_table(to, r);
     if (r->findings.n > 0)
-        fputs("\n**Findings, cause first**\n\n", to);
-    for (size_t i = 0; i < r->findings.n; i++)
-        put_finding(to, &r->findings.p[i], i + 1);
+        fputs("\n**Findings, cause first**\n", to);
+    put_findings(to, r);
     l = block_layout(&sink);
     render_tree(&l, r);
     put_block(to, &sink, DETAILS("Libraries"), END_DETAILS);

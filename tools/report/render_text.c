@@ -75,22 +75,19 @@ static void print_process(struct layout *l, const struct report *r) {
     layout_end(l);
 }
 
-/* The page of what comes first. */
-static void print_more(FILE *to, const struct report *r) {
-    if (r->findings.n > 0)
-        print_format(to, "  more     whichcudnn explain %s\n", r->findings.p[0].id);
-}
-
 static void print_origin(struct layout *l, const struct report *r) {
     const struct source *s = r->source;
+    bool told = r->conclusion.finding; /* with the first finding */
 
-    if (s->stack.has_process && s->type != SOURCE_LOCK)
+    if (told)
+        putc('\n', l->to);
+    if (!told && s->stack.has_process && s->type != SOURCE_LOCK)
         print_process(l, r);
-    if (r->ending)
+    if (!told && r->ending)
         layout_fact(l, "ended", "%s", r->ending);
     print_known(l, r);
     print_limits(l, r);
-    if (s->stack.outcome.reason && r->findings.n > 0)
+    if (s->stack.outcome.reason && told)
         layout_fact(l, "mind", "%s", s->stack.outcome.reason);
     layout_key(l, s->type == SOURCE_PROCESS ? "seen in" : source_type_word(s->type));
     layout_word(l, s->path);
@@ -98,33 +95,68 @@ static void print_origin(struct layout *l, const struct report *r) {
     layout_end(l);
     WC_EACH(gap, r->gaps)
         layout_row(l, LAYOUT_KEYS, LAYOUT_KEYS, "%s", *gap);
-    print_more(l->to, r);
 }
 
 /* ---- findings ---- */
 
-#define FACTS 7 /* columns before a finding's facts */
+/* "killed by SIGSEGV", "exited 1", "ended normally" */
+static const char *ending_words(struct wc_arena *memory, const struct report *r) {
+    static const char with[] = "with status ";
 
-static void print_finding(struct layout *l, const struct wc_finding_record *f, size_t number) {
-    layout_line(l, 2, FACTS);
-    layout_words(l, "%zu.", number);
-    layout_painted(l, wc_enum_word_raw(WC_ENUM_severity, f->severity),
-                   paint_of_severity(f->severity));
-    layout_words(l, "%s: %s%s", f->id, f->title, f->predicted ? " (predicted)" : "");
-    layout_end(l);
+    if (!r->ending)
+        return NULL;
+    if (strncmp(r->ending, with, sizeof(with) - 1) == 0)
+        return wc_arena_format(memory, "exited %s", r->ending + sizeof(with) - 1);
+    return strcmp(r->ending, "normally") == 0 ? "ended normally" : r->ending;
+}
+
+void render_process(struct wc_text *t, const struct report *r) {
+    struct heap_arena memory;
+
+    heap_arena_begin(&memory);
+    wc_finding_process(t, r->source->pid, &r->source->stack.process,
+                       ending_words(&memory.arena, r));
+    heap_arena_end(&memory);
+}
+
+void render_finding(FILE *to, const struct wc_finding_record *f, struct wc_finding_view view,
+                    bool colour) {
+    static struct wc_finding_page page;
+
+    view.paint = paint_begin(colour, paint_of_severity(f->severity));
+    view.unpaint = paint_end(colour);
+    fputs(wc_finding_text(&page, f, &view), to);
+}
+
+/* Each with its source. */
+static void print_facts(struct layout *l, const struct wc_finding_record *f) {
+    fputs("facts\n", l->to);
     WC_EACH(fact, f->facts) {
-        layout_line(l, FACTS, FACTS + 2);
+        layout_line(l, 2, 4);
         layout_words(l, "%s: %s", fact->name, fact->value ? fact->value : "not known");
         if (fact->source)
             layout_together(l, "(%s)", fact->source);
         layout_end(l);
     }
-    if (f->explained_by)
-        layout_row(l, FACTS, FACTS, "explained by: %s", f->explained_by);
-    WC_EACH(fix, f->fix) {
-        layout_row(l, FACTS, FACTS + 5, "fix: %s", fix->text ? fix->text : fix->action);
-        if (fix->command)
-            layout_command(l, FACTS + 5, fix->command);
+}
+
+/* Their process is told once. */
+static void print_findings(struct layout *l, const struct report *r, bool whole) {
+    char process[1024];
+    struct wc_text t;
+    struct wc_finding_view view = {.stack = &r->source->stack};
+    bool told = r->conclusion.finding && r->source->type != SOURCE_LOCK;
+
+    wc_text_begin(&t, process, sizeof(process));
+    render_process(&t, r);
+    for (size_t i = 0; i < r->findings.n; i++) {
+        const struct wc_finding_record *f = &r->findings.p[i];
+        if (i > 0)
+            putc('\n', l->to);
+        view.process = i == 0 && told ? process : NULL;
+        render_finding(l->to, f, view, l->colour);
+        if (whole)
+            print_facts(l, f);
     }
 }
 
@@ -173,13 +205,18 @@ void render_timeline(struct layout *l, const struct report *r) {
 }
 
 void render_text(struct layout *l, const struct report *r) {
-    print_verdict(l, r);
+    bool found = r->conclusion.finding;
+
+    if (found)
+        print_findings(l, r, l->whole);
+    else
+        print_verdict(l, r);
     print_origin(l, r);
     render_tree(l, r);
-    if (r->findings.n > 0)
-        fputs("\nfindings, cause first\n", l->to);
-    for (size_t i = 0; i < r->findings.n; i++)
-        print_finding(l, &r->findings.p[i], i + 1);
+    if (!found && r->findings.n > 0) {
+        putc('\n', l->to);
+        print_findings(l, r, l->whole);
+    }
     print_unobserved(l, &r->source->stack);
     if (l->whole) {
         render_timeline(l, r);
@@ -191,20 +228,8 @@ void render_text(struct layout *l, const struct report *r) {
 void render_brief(FILE *to, const struct report *r, bool colour) {
     struct layout l = {.to = to, .colour = colour, .whole = true};
 
-    print_verdict(&l, r);
+    if (!r->conclusion.finding)
+        print_verdict(&l, r);
     print_known(&l, r);
-    for (size_t i = 0; i < r->findings.n; i++) {
-        const struct wc_finding_record *f = &r->findings.p[i];
-        if (i > 0) {
-            layout_key(&l, "also");
-            layout_label(&l, wc_enum_word_raw(WC_ENUM_severity, f->severity),
-                         paint_of_severity(f->severity));
-            layout_words(&l, "%s", f->title);
-            layout_end(&l);
-        }
-        if (f->fix.n > 0)
-            print_format(to, "  fix      %s\n",
-                         f->fix.p[0].command ? f->fix.p[0].command : f->fix.p[0].text);
-    }
-    print_more(to, r);
+    print_findings(&l, r, false);
 }

@@ -11,6 +11,7 @@
 #include "run_end.h"
 #include "tools/commands/options.h"
 #include "tools/inspect/preloaded.h"
+#include "tools/report/render.h"
 #include "tools/util/clock.h"
 #include "tools/util/terminal.h"
 
@@ -91,17 +92,13 @@ static void end_command(const struct child_logs *logs, pid_t child, int signal) 
 
 static void print(struct run_monitor *m, const struct source *log,
                   const struct wc_finding_record *f) {
+    struct wc_finding_view view = {.before = "whichcudnn: ",
+                                   .stack = &log->stack,
+                                   .log = m->run->place.passing ? NULL : log->path};
+
     run_monitor_report(m, f->title);
     fflush(stdout);
-    fprintf(stderr, "whichcudnn: %serror%s", paint_begin(options.colour, PAINT_ERROR),
-            paint_end(options.colour));
-    print_format(stderr, ": %s\n", f->title);
-    if (f->fix.n > 0)
-        print_format(stderr, "  fix      %s\n",
-                     f->fix.p[0].command ? f->fix.p[0].command : f->fix.p[0].text);
-    print_format(stderr, "  more     whichcudnn explain %s\n", f->id);
-    if (!m->run->place.passing)
-        print_format(stderr, "  log      %s\n", log->path);
+    render_finding(stderr, f, view, options.colour);
 }
 
 static void consider(struct run_monitor *m, const struct source *log,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lines of a report for a terminal of 80 columns: words are filled up to there, what is too long
+ * Lines of a report for a terminal of 100 columns: words are filled up to there, what is too long
  * for a line is shortened in the middle. With `whole`, nothing is wrapped or shortened.
  */
 #pragma once
@@ -8,7 +8,7 @@
 #include "memory.h"
 #include "terminal.h"
 
-#define LAYOUT_WIDTH 80
+#define LAYOUT_WIDTH 100
 
 struct layout {
     FILE *to;

@@ -101,6 +101,26 @@ const char *wc_format_installation(struct wc_case *c, const struct wc_object *o)
                      kind ? ")" : "");
 }
 
+const char *wc_format_who(struct wc_case *c, const struct wc_object *o) {
+    enum wc_installation_kind kind = o->r.installation_kind;
+    bool package = kind == WC_installation_kind_WHEEL || kind == WC_installation_kind_CONDA ||
+                   kind == WC_installation_kind_DEBIAN || kind == WC_installation_kind_RPM;
+    const char *name = package ? o->r.installation : NULL, *version = o->r.installation_version;
+
+    if (wc_is_cudnn(o) || o->r.role == WC_role_CUDA_DEPENDENCY)
+        return wc_format_name(c, wc_name_of(o));
+    if (!name) {
+        const struct wc_demand *demand =
+            WC_FIRST(d, c->d->s->demands, wc_is_demand_by(d, o) && d->r.framework);
+        name = demand ? demand->r.framework : NULL;
+        version = demand ? demand->r.framework_version : NULL;
+    }
+    if (!name)
+        return wc_format_name(c, wc_path_of(o));
+    return version ? wc_format(c, "%s %s", wc_format_name(c, name), wc_format_name(c, version))
+                   : wc_format_name(c, name);
+}
+
 void wc_case_asker(struct wc_case *c, const struct wc_object *o) {
     const char *name = o->r.asked_name ? o->r.asked_name : "it";
 

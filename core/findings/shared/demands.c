@@ -27,9 +27,7 @@ const char *wc_format_demand(struct wc_case *c, const struct wc_demand_record *r
     case WC_demand_kind_BUILT:
         return wc_format(c, "it was built with %s", r->built ? r->built : spec);
     case WC_demand_kind_REQUIRED:
-        if (r->source && wc_str_starts(r->source, "METADATA"))
-            return wc_format(c, "its wheel requires %s", spec);
-        return wc_format(c, "its package requires %s", spec);
+        return wc_format(c, "requires %s", spec);
     case WC_demand_kind_SYMBOLS:
         return wc_format(c, "it imports functions of %s", format_floor(c, r));
     case WC_demand_kind_SYMBOL_VERSION:

@@ -130,5 +130,5 @@ const char *wc_format_caller(struct wc_case *c, const struct wc_failure *f) {
 
     if (!o && !f->r.caller)
         return "the program";
-    return wc_format_name(c, o ? wc_name_of(o) : f->r.caller);
+    return o ? wc_format_who(c, o) : wc_format_name(c, f->r.caller);
 }
