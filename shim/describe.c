@@ -116,7 +116,7 @@ static void add_object(struct wc_library *l, struct object *o, const struct wc_e
     attribute(o, names, &candidates.n);
     fill(l, o, e);
     identify(l, o);
-    wc_library_find_gpu(l, &shim_files, gpu_library, sizeof gpu_library);
+    wc_library_find_gpu(l, reader(), gpu_library, sizeof gpu_library);
     if (o->framework)
         journal_open_relevant();
     wc_emit_object(&journal_sink, l, candidates.n > 1 ? &candidates : NULL);

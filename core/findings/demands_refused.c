@@ -147,6 +147,16 @@ static bool is_harmless(const struct wc_judgement *j) {
            wc_rule_check(WC_RULE_NVIDIA, built, j->runtime.range.high) == WC_FITS;
 }
 
+bool wc_fix_refused(struct wc_case *c, const struct wc_object *library) {
+    const struct wc_judgement *j =
+        WC_FIRST(one, c->d->judged,
+                 one->library == library && one->strongest->r.package && !one->own_would_fit);
+
+    if (j)
+        wc_fix_install(c, j->host, library, to_install(c, j), j->strongest->r.package);
+    return j != NULL;
+}
+
 static void emit(struct wc_diagnosis *d, const struct wc_judgement *j) {
     const struct wc_demand_record *r = &j->strongest->r;
     bool path_first =

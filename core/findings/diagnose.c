@@ -13,6 +13,28 @@ const struct wc_finding_kind *wc_finding_kinds(size_t *n) {
     return kinds;
 }
 
+static bool is_mixture(const struct wc_finding_record *r) {
+    return wc_str_same(r->id, "parts-differ") || wc_str_same(r->id, "facade-and-parts-differ");
+}
+
+static bool refuses_facade(const struct wc_finding_record *r, const struct wc_finding_record *of) {
+    return (wc_str_same(r->id, "runtime-too-old") || wc_str_same(r->id, "runtime-too-new")) &&
+           !r->explained_by && r->object == of->object;
+}
+
+/* Before anything runs no part has met another one. The release that a host refuses goes as a
+ * whole, whatever its parts are. */
+static void refused_before_mixed(struct wc_findings *f) {
+    for (size_t i = f->n; i-- > 0;)
+        for (size_t k = i + 1; k < f->n && is_mixture(&f->p[i]); k++)
+            if (refuses_facade(&f->p[k], &f->p[i])) {
+                struct wc_finding_record refused = f->p[k];
+                for (; k > i; k--)
+                    f->p[k] = f->p[k - 1];
+                f->p[i] = refused;
+            }
+}
+
 /* Stable: within one severity the order of the table, and of the stack, stands. */
 static void worst_first(struct wc_findings *f) {
     for (size_t i = 1; i < f->n; i++) {
@@ -34,6 +56,8 @@ void wc_diagnose(const struct wc_stack *s, struct wc_arena *scratch, struct wc_f
         d.kind = kind;
         kind->find(&d);
     }
+    if (s->replayed)
+        refused_before_mixed(out);
     worst_first(out);
 }
 

@@ -278,6 +278,12 @@ void wc_fix_cuda_dependency(struct wc_case *c, const char *part, int32_t cuda, c
 void wc_fix_cuda_dependency_path(struct wc_case *c, const struct wc_object *cudnn, const char *part,
                                  const char *library);
 void wc_fix_cuda(struct wc_case *c, const struct wc_object *facade, int32_t cuda);
+/* Where a package refuses the release that this library is of itself: what that one requires, in
+ * place of the same once more. False: nobody does. (core/findings/demands_refused.c) */
+bool wc_fix_refused(struct wc_case *c, const struct wc_object *library);
+/* Was this facade put into a wheel of another package, under a name with a hash? Its parts are
+ * opened by names that no graft has. */
+bool wc_is_grafted(const struct wc_object *o);
 /* Put the set of this library back into one piece. */
 void wc_fix_reinstall(struct wc_case *c, const struct wc_object *library);
 /* Install it once more. other: a package that owns the same files and has to go first, or NULL. */

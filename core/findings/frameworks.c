@@ -107,7 +107,7 @@ static const char *same_release(struct wc_case *c, const struct wc_object *o) {
 }
 
 static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
-    const char *beside, *package, *install, *command = NULL;
+    const char *beside, *package, *install, *release, *command = NULL;
 
     /* A framework of which nobody knows what its builds for CUDA have cannot lack it. */
     if (o->r.gpu_library || !wc_framework_gpu_library(o->r.framework, 0))
@@ -120,10 +120,17 @@ static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
     for (size_t i = 0; (beside = wc_framework_gpu_library(o->r.framework, i)); i++)
         wc_case_fact(c, "is not there", *beside ? beside : "cuDNN's functions",
                      *beside ? "files beside it" : "function table");
-    if (wc_framework_gpu_build(o->r.framework, &package, &install))
-        command = wc_format(
-            c, *package ? "pip uninstall -y %s && pip install '%s%s'" : "%spip install '%s%s'",
-            package, install, wc_str_same(package, install) ? same_release(c, o) : "");
+    wc_case_fact(c, "required by", o->r.required_by, "METADATA");
+    if (wc_framework_gpu_build(o->r.framework, &package, &install)) {
+        release = wc_str_same(package, install) ? same_release(c, o) : "";
+        /* What another package requires stays; the build for CUDA puts its files over it. */
+        command = o->r.required_by
+                      ? wc_format(c, "pip install --force-reinstall '%s%s'", install, release)
+                      : wc_format(c,
+                                  *package ? "pip uninstall -y %s && pip install '%s%s'"
+                                           : "%spip install '%s%s'",
+                                  package, install, release);
+    }
     wc_case_fix(c, WC_ACTION_INSTALL,
                 wc_format(c,
                           "install a build of %s with CUDA; where the CPU is to do the work there "

@@ -69,13 +69,41 @@ static struct missing look(struct wc_case *c, const struct wc_object *facade) {
     struct missing m = {.n = 0};
     struct wc_name n;
 
-    /* Of the names of a part the bare one, without a version, is the last. */
+    /* Of the names of a part the bare one, without a version, is the last; a replay gives one. */
     WC_EACH(f, s->failures)
-        if (m.n < PARTS_NAMED && is_request(s, f, facade, &n) && n.version.major < FOUR_NAMES &&
-            !listed(&m, n.part) && (needed_at_once(&n) || wanted) && !loaded(s, n.part, facade) &&
+        if (m.n < PARTS_NAMED && is_request(s, f, facade, &n) &&
+            (n.version.major < FOUR_NAMES || s->replayed) && !listed(&m, n.part) &&
+            (needed_at_once(&n) || wanted) && !loaded(s, n.part, facade) &&
             !reported_elsewhere(s, n.part, facade))
             m.p[m.n++] = wc_format(c, "%s", n.part);
     return m;
+}
+
+/* With a copy of the parts, of the facade's release, where the loader does not look. */
+static void fix_with_copy(struct wc_case *c, const struct wc_object *facade,
+                          const struct missing *m) {
+    const struct wc_stack *s = c->d->s;
+    struct wc_name n;
+
+    WC_EACH(f, s->failures) {
+        if (!is_request(s, f, facade, &n) || !listed(m, n.part))
+            continue;
+        const struct wc_searched *search =
+            WC_FIRST(one, s->searches, f->r.request != WC_NULL && one->r.request == f->r.request);
+        const struct wc_candidate *copy = WC_FIRST(
+            b, s->candidates,
+            search && b->r.search == search->r.search && b->r.rule == WC_search_rule_NOT_SEARCHED &&
+                wc_ranges_meet(wc_exactly(b->version), wc_own_range(facade)));
+        if (copy) {
+            wc_fix_with_copy(c, copy->r.path, wc_format(c, "its %s part", n.part));
+            return;
+        }
+    }
+}
+
+/* Nothing has asked for a part yet, and who grafted the facade knew that it has none. */
+static bool is_foreseen(const struct wc_stack *s, const struct wc_object *facade) {
+    return s->replayed && facade && wc_is_grafted(facade);
 }
 
 static void check(struct wc_diagnosis *d, const struct wc_object *facade) {
@@ -103,12 +131,16 @@ static void check(struct wc_diagnosis *d, const struct wc_object *facade) {
         wc_case_library(c, "facade", facade);
         wc_case_fact(c, "parts belong into", wc_directory_of(c, facade), "directory of the facade");
     }
+    if (is_foreseen(d->s, facade))
+        c->r.severity = WC_severity_WARNING;
     c->r.explained_by = wc_found_before(d, c->r.object, "installation-incomplete", NULL);
     WC_EACH(f, d->s->failures)
         if (is_request(d->s, f, facade, &n) && listed(&m, n.part))
             wc_case_request(c, f);
-    if (facade)
+    if (facade) {
+        fix_with_copy(c, facade, &m);
         wc_fix_reinstall(c, facade);
+    }
     wc_case_advice(c, WC_ACTION_CHECK,
                    "or put all files of one cuDNN release into the facade's directory");
     wc_case_end(c);

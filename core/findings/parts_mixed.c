@@ -125,7 +125,8 @@ static void fixes(struct wc_case *c, const struct set *set, const struct wc_obje
         wc_fix_search_path(c, wrong);
     if (behind)
         fix_away(c, wrong);
-    wc_fix_reinstall(c, set->facade);
+    if (!wc_fix_refused(c, set->facade))
+        wc_fix_reinstall(c, set->facade);
     if (foreign && !path_first)
         wc_fix_search_path(c, wrong);
     if (foreign && !behind)
@@ -203,7 +204,8 @@ static void parts_differ(struct wc_diagnosis *d, const struct wc_object *facade)
 static void other_installation(struct wc_diagnosis *d, const struct wc_object *facade) {
     struct set set = set_of(d->s, facade);
 
-    if (!set.foreign)
+    /* A grafted facade has to find its parts elsewhere. */
+    if (!set.foreign || (wc_is_grafted(facade) && set.agree && !set.differ))
         return;
     struct wc_case *c = wc_case_begin(d);
     const char *directory = wc_directory_of(c, set.foreign);

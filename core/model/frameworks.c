@@ -49,30 +49,26 @@ static const char *const openers[] = {
     "_versions", /* jax_cuda12_plugin */
 };
 
-/* Before its own libraries, the Python package in this folder of site-packages opens this file
- * there by its path ('*' as in a shell: the first one), or where one of its libraries could not be
- * loaded (jax_plugins/cuda/__init__.py, torch/__init__.py (_preload_cuda_deps),
- * paddle/__init__.py). */
-static const struct {
-    const char *folder, *file;
-    bool if_missing;
-} preloads[] = {
-    {"jax_plugins", "nvidia/cudnn/lib/libcudnn.so.[0-9]*", false},
-    {"jax_cuda12_plugin", "nvidia/cudnn/lib/libcudnn.so.[0-9]*", false},
-    {"jax_cuda13_plugin", "nvidia/cudnn/lib/libcudnn.so.[0-9]*", false},
-    {"paddle", "nvidia/cudnn/lib/libcudnn.so*", false},
-    {"torch", "nvidia/cublas/lib/libcublas.so.*[0-9]", true},
-    {"torch", "nvidia/cudnn/lib/libcudnn.so.*[0-9]", true},
-    {"torch", "nvidia/cuda_nvrtc/lib/libnvrtc.so.*[0-9]", true},
-    {"torch", "nvidia/cuda_runtime/lib/libcudart.so.*[0-9]", true},
-    {"torch", "nvidia/cuda_cupti/lib/libcupti.so.*[0-9]", true},
-    {"torch", "nvidia/cufft/lib/libcufft.so.*[0-9]", true},
-    {"torch", "nvidia/curand/lib/libcurand.so.*[0-9]", true},
-    {"torch", "nvidia/nvjitlink/lib/libnvJitLink.so.*[0-9]", true},
-    {"torch", "nvidia/cusparse/lib/libcusparse.so.*[0-9]", true},
-    {"torch", "nvidia/cusparselt/lib/libcusparseLt.so.*[0-9]", true},
-    {"torch", "nvidia/cusolver/lib/libcusolver.so.*[0-9]", true},
-    {"torch", "nvidia/nccl/lib/libnccl.so.*[0-9]", true},
+/* jax_plugins/cuda/__init__.py, torch/__init__.py (_preload_cuda_deps), paddle/__init__.py,
+ * transformer_engine/common/__init__.py. */
+static const struct wc_preload preloads[] = {
+    {"jax_plugins", NULL, "nvidia/cudnn/lib/libcudnn.so.[0-9]*", false, false},
+    {"jax_cuda12_plugin", "jax_plugins", "nvidia/cudnn/lib/libcudnn.so.[0-9]*", false, false},
+    {"jax_cuda13_plugin", "jax_plugins", "nvidia/cudnn/lib/libcudnn.so.[0-9]*", false, false},
+    {"paddle", NULL, "nvidia/cudnn/lib/libcudnn.so*", false, false},
+    {"transformer_engine", NULL, "nvidia/cudnn/lib/lib*.so.*[0-9]", true, true},
+    {"torch", NULL, "nvidia/cublas/lib/libcublas.so.*[0-9]", true, false},
+    {"torch", NULL, "nvidia/cudnn/lib/libcudnn.so.*[0-9]", true, false},
+    {"torch", NULL, "nvidia/cuda_nvrtc/lib/libnvrtc.so.*[0-9]", true, false},
+    {"torch", NULL, "nvidia/cuda_runtime/lib/libcudart.so.*[0-9]", true, false},
+    {"torch", NULL, "nvidia/cuda_cupti/lib/libcupti.so.*[0-9]", true, false},
+    {"torch", NULL, "nvidia/cufft/lib/libcufft.so.*[0-9]", true, false},
+    {"torch", NULL, "nvidia/curand/lib/libcurand.so.*[0-9]", true, false},
+    {"torch", NULL, "nvidia/nvjitlink/lib/libnvJitLink.so.*[0-9]", true, false},
+    {"torch", NULL, "nvidia/cusparse/lib/libcusparse.so.*[0-9]", true, false},
+    {"torch", NULL, "nvidia/cusparselt/lib/libcusparseLt.so.*[0-9]", true, false},
+    {"torch", NULL, "nvidia/cusolver/lib/libcusolver.so.*[0-9]", true, false},
+    {"torch", NULL, "nvidia/nccl/lib/libnccl.so.*[0-9]", true, false},
 };
 
 static bool begins(const char *name, const char *stem) {
@@ -114,10 +110,11 @@ bool wc_framework_opens_cudnn(const char *path) {
     return false;
 }
 
-const char *wc_framework_preload(const char *folder, size_t length, bool if_missing, size_t i) {
+const struct wc_preload *wc_framework_preload(const char *folder, size_t length, bool if_missing,
+                                              size_t i) {
     WC_EACH_ROW(row, preloads)
         if (row->if_missing == if_missing && wc_str_length(row->folder) == length &&
             wc_mem_compare(row->folder, folder, length) == 0 && i-- == 0)
-            return row->file;
+            return row;
     return NULL;
 }

@@ -16,6 +16,14 @@ const char *wc_framework_gpu_library(const char *framework, size_t i);
 bool wc_framework_gpu_build(const char *framework, const char **package, const char **install);
 /* Does a library of that name open libcudnn.so.N by itself, without a symbol that shows it? */
 bool wc_framework_opens_cudnn(const char *path);
-/* The i-th file, from site-packages, that the Python package in this folder (length bytes) opens
- * before its own libraries, or where one of those could not be loaded; NULL past the last. */
-const char *wc_framework_preload(const char *folder, size_t length, bool if_missing, size_t i);
+/* What a Python package opens before its own libraries. Paths are from site-packages. */
+struct wc_preload {
+    const char *folder; /* of the package */
+    const char *by;     /* the folder of another one, which opens it; NULL: the package itself */
+    const char *file;   /* '*' as in a shell */
+    bool if_missing;    /* only where one of its own libraries could not be loaded */
+    bool all;           /* each such file; else the first one */
+};
+/* The i-th of the package in this folder (length bytes); NULL past the last. */
+const struct wc_preload *wc_framework_preload(const char *folder, size_t length, bool if_missing,
+                                              size_t i);

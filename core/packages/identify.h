@@ -39,6 +39,12 @@ void wc_identify_bounds(const struct wc_elf_image *facade, struct wc_identity *o
  */
 void wc_packages_near(const struct wc_files *files, const char *path, void *scratch,
                       size_t scratch_size, const struct wc_sink *to);
+/*
+ * Another distribution beside the file's own that requires it, whatever extras were asked for:
+ * "faster-whisper 1.1.1". False: none is seen.
+ */
+bool wc_required_by(const struct wc_files *files, const char *path, const char *distribution,
+                    void *scratch, size_t scratch_size, char *to, size_t cap);
 /* Length of the part of a path that names the environment: files that have it in common are near
  * the same packages. */
 size_t wc_environment_length(const char *path);

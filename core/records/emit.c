@@ -81,6 +81,7 @@ void wc_emit_object(const struct wc_sink *to, const struct wc_library *l,
     }
     o->framework = l->framework;
     o->gpu_library = l->gpu_library;
+    o->required_by = l->required_by;
     o->asked_how = l->asked_how;
     o->asked_name = l->asked_name;
     o->asked_by = l->asked_by;

@@ -72,18 +72,24 @@ bool wc_library_is_cudnn(const struct wc_library *l) {
     return l->role == WC_role_FACADE || l->role == WC_role_PART;
 }
 
-void wc_library_find_gpu(struct wc_library *l, const struct wc_files *files, char *room,
+void wc_library_find_gpu(struct wc_library *l, const struct wc_reader *reader, char *room,
                          size_t cap) {
     const char *path = wc_library_file(l), *name;
+    const struct wc_files *files = reader->files;
     struct wc_file_stat facts;
+    bool has_builds = l->framework && path && wc_framework_gpu_library(l->framework, 0);
     l->gpu_library = l->framework && l->role == WC_role_HOST ? path : NULL;
-    for (size_t i = 0; l->framework && path && !l->gpu_library &&
-                       (name = wc_framework_gpu_library(l->framework, i));
-         i++)
+    for (size_t i = 0;
+         has_builds && !l->gpu_library && (name = wc_framework_gpu_library(l->framework, i)); i++)
         if (*name &&
             wc_str_format(room, cap, "%.*s%s", (int)(wc_base_name(path) - path), path, name) &&
             files->facts(files->ctx, room, &facts))
             l->gpu_library = room;
+    if (has_builds && !l->gpu_library && l->identity &&
+        l->identity->installation_kind == WC_installation_kind_WHEEL &&
+        wc_required_by(files, path, l->identity->installation, reader->scratch,
+                       reader->scratch_size, room, cap))
+        l->required_by = room;
 }
 
 void wc_library_identify(struct wc_library *l, const struct wc_reader *reader,

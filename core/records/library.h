@@ -24,6 +24,7 @@ struct wc_library {
     bool imports, defines;              /* cuDNN's functions; asked where the name says nothing */
     const char *framework;              /* that it is the main library of; NULL: none */
     const char *gpu_library;            /* what only its builds for CUDA have; NULL: not there */
+    const char *required_by; /* where it is not: who requires the package; NULL: nobody */
     enum wc_role role;
 
     int64_t number; /* of its object record; WC_NULL: it has none */
@@ -45,10 +46,6 @@ bool wc_library_read(struct wc_library *l, const struct wc_elf_image *e, const c
 /* OTHER: a framework's main library that has none of cuDNN's functions. */
 enum wc_role wc_library_role(const struct wc_library *l);
 bool wc_library_is_cudnn(const struct wc_library *l);
-/* Looks for what only a build for CUDA of its framework has. room: for a path. */
-void wc_library_find_gpu(struct wc_library *l, const struct wc_files *files, char *room,
-                         size_t cap);
-
 /* How files of libraries are looked into. */
 struct wc_reader {
     const struct wc_files *files;
@@ -59,6 +56,10 @@ struct wc_reader {
     void *scratch; /* for wc_identify; NULL: no memory, what needs it is left out */
     size_t scratch_size;
 };
+/* Looks for what only a build for CUDA of its framework has, and for who requires one that has it
+ * not. room: for a path. */
+void wc_library_find_gpu(struct wc_library *l, const struct wc_reader *reader, char *room,
+                         size_t cap);
 /* Of an identity of the caller's. Nothing without scratch. */
 void wc_library_identify(struct wc_library *l, const struct wc_reader *reader,
                          struct wc_identity *identity);

@@ -23,6 +23,8 @@ setup_file() {
         for m in lazy now address stub dlopen; do
             cp "$POOL/$v/host-$m.so" "$POOL/all/host-$m-$v.so"
         done
+        build_host lazy "$POOL/$v" "$BATS_FILE_TMPDIR/program.so"
+        cp "$BATS_FILE_TMPDIR/program.so" "$POOL/all/program-$v.so"
     done
     echo | "${CC:-gcc}" -shared -fPIC -x c - -o "$POOL/all/libnothing.so"
 }
@@ -219,6 +221,209 @@ END
     is "$(objects 0 facade)" "facade 9.9.0 $site/nvidia/cudnn/lib/libcudnn.so.9"
 }
 
+# ---- who brings a host in ----
+
+# As auditwheel leaves them: a host, and the facade that it needs under a name with a hash, in
+# NAME.libs; the extension that needs the host is all that has a search path. Below a root of its
+# own, so that this computer's cuDNN does not fill the gaps.
+make_grafted() { # VERSION PACKAGE LIBS [WHAT THE EXTENSION SEARCHES]
+    local hashed="libcudnn-1a2b3c4d.so.$1" libs facade
+    site=/env/lib/python3.12/site-packages
+    libs=root$site/$3
+    mkdir -p "$libs" "root$site/$2"
+    facade=$(basename "$POOL/$1"/libcudnn.so.?)
+    cp "$POOL/$1/$facade" "$libs/$hashed"
+    patchelf --set-soname "$hashed" --force-rpath --set-rpath "\$ORIGIN" "$libs/$hashed"
+    cp "$POOL/$1/host-lazy.so" "$libs/libframe-5e6f7a8b.so.4.6.0"
+    patchelf --remove-rpath "$libs/libframe-5e6f7a8b.so.4.6.0"
+    patchelf --replace-needed "$facade" "$hashed" "$libs/libframe-5e6f7a8b.so.4.6.0"
+    patchelf --set-soname libframe-5e6f7a8b.so.4.6.0 "$libs/libframe-5e6f7a8b.so.4.6.0"
+    echo 'int init(void) { return 1; }' | "${CC:-gcc}" -shared -fPIC -x c - -x none \
+        -o "root$site/$2/_ext.cpython-312-x86_64-linux-gnu.so" -Wl,--no-as-needed \
+        "$libs/libframe-5e6f7a8b.so.4.6.0" -Wl,--allow-shlib-undefined \
+        -Wl,--disable-new-dtags ${4:+"-Wl,-rpath,$4"}
+    make_standin --layout flat "$1" root/parts
+    rm -f root/parts/libcudnn.so*
+}
+found_by() { # NAME
+    jq -r '.reports[].stack.searches[] | select(.name == "'"$1"'") | "\(.rule) \(.of // "-")"' scan.json
+}
+findings() { jq -r '[.reports[].findings[] | "\(.severity) \(.id)"] | join(", ")' scan.json; }
+
+@test "a facade grafted into a wheel: found by the DT_RPATH of the extension that brings its host in" {
+    local version
+    for version in 8.9.2 9.3.0; do
+        rm -rf root
+        make_grafted "$version" frame frame.libs "\$ORIGIN/../frame.libs"
+        scan --root root --json /env --ld-library-path /parts >scan.json
+        is "$(objects 0 facade)" "facade $version $site/frame.libs/libcudnn-1a2b3c4d.so.$version"
+        is "$(found_by "libcudnn-1a2b3c4d.so.$version")" \
+            "DT_RPATH $site/frame/_ext.cpython-312-x86_64-linux-gnu.so"
+        is "$(findings)" ""
+        # The library alone, by its own path.
+        scan --root root --json --ld-library-path /parts \
+            "$site/frame.libs/libframe-5e6f7a8b.so.4.6.0" >scan.json
+        is "$(findings)" ""
+        is "$(jq -r '.reports[0].stack.failures | length' scan.json)" 0
+    done
+}
+
+@test "an extension that does not search there: the host and its grafted facade are not found" {
+    make_grafted 9.3.0 frame frame.libs
+    run -1 scan --root root --json /env --ld-library-path /parts
+    echo "$output" >scan.json
+    [[ $(findings) == "error library-not-found" ]]
+    # The folder has the name of the distribution, which is not that of what Python imports.
+    rm -rf root
+    make_grafted 9.3.0 frame frame_gpu.libs "\$ORIGIN/../frame_gpu.libs"
+    scan --root root --json /env --ld-library-path /parts >scan.json
+    is "$(findings)" ""
+    scan --root root --json --ld-library-path /parts \
+        "$site/frame_gpu.libs/libframe-5e6f7a8b.so.4.6.0" >scan.json
+    is "$(findings)" ""
+}
+
+@test "a grafted facade without its parts: a warning, and no reinstallation; a copy of them is named" {
+    make_grafted 9.3.0 frame frame.libs "\$ORIGIN/../frame.libs"
+    run -0 scan --root root --json /env
+    echo "$output" >scan.json
+    [[ $(findings) == "warning part-missing" ]]
+    jq -r '.reports[0].findings[0].fix[] | .text, .command' scan.json >fixes
+    grep -q '==9.3.0' fixes
+    run -1 grep -i reinstall fixes
+    # With NVIDIA's wheel of that release beside it.
+    make_standin --layout pip 9.3.0 "root$site"
+    run -0 scan --root root --json /env
+    jq -r '.reports[0].findings[0].fix[0].command' <<<"$output" >fixes
+    grep -qF "export LD_LIBRARY_PATH=$site/nvidia/cudnn/lib" fixes
+    scan --root root --json --ld-library-path "$site/nvidia/cudnn/lib" /env >scan.json
+    is "$(findings)" ""
+}
+
+@test "two environments with the same names: each has its own" {
+    make_grafted 9.3.0 frame frame.libs "\$ORIGIN/../frame.libs"
+    mkdir root/second
+    cp -r root/env root/second/env
+    scan --root root --json / --ld-library-path /parts >scan.json
+    is "$(findings)" ""
+    is "$(jq -r '.reports[].stack.objects[] | select(.role == "facade") | .real_path' scan.json)" \
+        "$site/frame.libs/libcudnn-1a2b3c4d.so.9.3.0
+/second$site/frame.libs/libcudnn-1a2b3c4d.so.9.3.0"
+}
+
+@test "programs of a directory: with what they need, and what these need by the program's DT_RPATH" {
+    mkdir -p app/bin app/lib app/cudnn
+    make_standin 9.3.0 app/cudnn
+    build_host lazy "$POOL/9.3.0" app/bin/linked --no-rpath -Wl,-rpath,"\$ORIGIN/../cudnn"
+    cp "$POOL/9.3.0/host-lazy.so" app/lib/libengine.so
+    patchelf --remove-rpath --set-soname libengine.so app/lib/libengine.so
+    echo 'int main(void) { return 0; }' | "${CC:-gcc}" -x c - -x none -o app/bin/tool \
+        -Wl,--no-as-needed app/lib/libengine.so -Wl,--allow-shlib-undefined \
+        -Wl,--disable-new-dtags -Wl,-rpath,"\$ORIGIN/../lib:\$ORIGIN/../cudnn"
+    echo 'int main(void) { return 0; }' | "${CC:-gcc}" -x c - -o app/bin/other
+    printf '#!/bin/sh\n' >app/bin/script
+    chmod +x app/bin/script
+    scan --json app >scan.json
+    validate_scan scan.json
+    is "$(jq -r '.reports[] | "\(.sources[0].path) \(.verdict)"' scan.json)" \
+        "$PWD/app/bin/linked ok
+$PWD/app/bin/tool ok"
+    is "$(jq -r '[.reports[].stack.objects[] | select(.role == "facade") | .real_path] | unique | .[]' scan.json)" \
+        "$PWD/app/cudnn/libcudnn.so.9"
+    # What no program brings in stands for itself.
+    rm app/bin/tool
+    scan --json --ld-library-path "$PWD/app/cudnn" app >scan.json
+    is "$(jq -r '.reports[].sources[0].path' scan.json)" "$PWD/app/bin/linked
+$PWD/app/lib"
+    # A program that finds none.
+    build_host lazy "$POOL/8.9.2" app/bin/linked --no-rpath
+    run -1 scan --color=never app/bin
+    [[ $output == *"linked needs libcudnn.so.8, which was not found"* ]]
+}
+
+@test "what a wheel requires is told before a mixture of parts, which goes with that release" {
+    make_environment 9.1.0 '>=9.8'
+    rm "$site"/nvidia/cudnn/lib/libcudnn_ops.so.9
+    sed -i /libcudnn_ops/d "$site"/nvidia_cudnn_cu12-*.dist-info/RECORD
+    make_standin --only ops 9.9.0 elsewhere
+    run -1 scan --json --ld-library-path "$PWD/elsewhere" env
+    echo "$output" >scan.json
+    is "$(jq -r '[.reports[0].findings[] | select(.severity == "error") | .id] | join(" ")' scan.json)" \
+        "runtime-too-old parts-differ"
+    jq -r '.reports[0].findings[] | select(.id == "parts-differ") | .fix[].command' scan.json >fixes
+    grep -qF "pip install 'nvidia-cudnn-cu12>=9.8'" fixes
+    run -1 grep -F 9.1.0 fixes
+    # A mixture of what the wheel accepts is a mixture.
+    rm -rf env elsewhere
+    make_environment 9.9.0 '>=9.8'
+    rm "$site"/nvidia/cudnn/lib/libcudnn_ops.so.9
+    sed -i /libcudnn_ops/d "$site"/nvidia_cudnn_cu12-*.dist-info/RECORD
+    make_standin --only ops 9.1.0 elsewhere
+    run -1 scan --json --ld-library-path "$PWD/elsewhere" env
+    echo "$output" >scan.json
+    [[ $(findings) != *runtime-too-old* && $(findings) == *parts-differ* ]]
+}
+
+@test "JAX's plugin: by its own DT_RPATH, by a path where the package that opens it is there" {
+    make_environment 9.9.0 '>=9.8'
+    mkdir "$site/jax_cuda12_plugin"
+    build_host library-dlopen "$site/nvidia/cudnn/lib" versions --no-rpath \
+        -Wl,--disable-new-dtags -Wl,-rpath,"\$ORIGIN/../nvidia/cudnn/lib"
+    mv versions.so "$site/jax_cuda12_plugin/_versions.so"
+    rm -r "$site"/frame*
+    scan --json env >scan.json
+    is "$(found_by libcudnn.so.9)" "DT_RPATH $site/jax_cuda12_plugin/_versions.so"
+    # As a run says it.
+    WHICHCUDNN_STDERR=off WHICHCUDNN_LOG=jax.jsonl LD_PRELOAD=$SHIM "$PY" -c '
+import ctypes, sys
+getattr(ctypes.CDLL(sys.argv[1]), sys.argv[2])(0, None)' "$site/jax_cuda12_plugin/_versions.so" host_run || true
+    "$CMD" report --json jax.jsonl >report.json || true
+    is "$(jq -r '.stack.searches[] | select(.name == "libcudnn.so.9") | "\(.rule) \(.of)"' report.json)" \
+        "$(found_by libcudnn.so.9)"
+    mkdir -p "$site/jax_plugins/xla_cuda12"
+    scan --json env >scan.json
+    is "$(objects 0 facade)" "facade 9.9.0 $site/nvidia/cudnn/lib/libcudnn.so.9"
+    is "$(found_by libcudnn.so.9)" ""
+}
+
+@test "parts that a library needs by itself: its package opens them where that fails" {
+    make_environment 9.9.0 '>=9.8'
+    mkdir "$site/transformer_engine"
+    "${CC:-gcc}" -shared -fPIC -x c /dev/null -x none -o "$site/transformer_engine/libtransformer_engine.so" \
+        -Wl,--no-as-needed "$site"/nvidia/cudnn/lib/libcudnn{,_adv}.so.9 -Wl,--allow-shlib-undefined
+    mkdir root
+    mv env root
+    scan --root root --json /env >scan.json
+    is "$(findings)" ""
+    mv "root${site#"$PWD"}/transformer_engine" "root${site#"$PWD"}/another"
+    run -1 scan --root root --json /env
+    jq -e '.reports[0].stack.failures[] | select(.name == "libcudnn_adv.so.9")' <<<"$output"
+}
+
+@test "a framework without CUDA: what another package requires is not to be removed" {
+    mkdir -p env/lib/python3.12/site-packages/onnxruntime/capi
+    site=$PWD/env/lib/python3.12/site-packages
+    echo 'int one;' | "${CC:-gcc}" -shared -fPIC -x c - \
+        -o "$site/onnxruntime/capi/onnxruntime_pybind11_state.cpython-312-x86_64-linux-gnu.so"
+    for wheel in onnxruntime-1.20.1 faster_whisper-1.1.1; do
+        mkdir "$site/$wheel.dist-info"
+        printf 'Name: %s\n\nThe description.\nRequires-Dist: onnxruntime\n' "${wheel%-*}" \
+            >"$site/$wheel.dist-info/METADATA"
+    done
+    fix() { jq -r '.reports[0].findings[0].fix[0].command' scan.json; }
+    scan --json env >scan.json || true
+    is "$(findings)" "warning cpu-only-build"
+    is "$(fix)" "pip uninstall -y onnxruntime && pip install 'onnxruntime-gpu'"
+    # An extra is no requirement.
+    sed -i "2i Requires-Dist: onnxruntime<2; extra == 'cpu'" "$site/faster_whisper-1.1.1.dist-info/METADATA"
+    scan --json env >scan.json || true
+    is "$(fix)" "pip uninstall -y onnxruntime && pip install 'onnxruntime-gpu'"
+    sed -i '2i Requires-Dist: Onnxruntime (<2,>=1.14)' "$site/faster_whisper-1.1.1.dist-info/METADATA"
+    scan --json env >scan.json || true
+    is "$(fix)" "pip install --force-reinstall 'onnxruntime-gpu'"
+    jq -e '.reports[0].findings[0].facts[] | select(.name == "required by" and .value == "faster-whisper 1.1.1")' scan.json
+}
+
 # ---- roots ----
 
 make_image() { # DIR
@@ -243,11 +448,15 @@ make_image() { # DIR
     [[ $output == *"libcudnn.so.9, which was not found"* ]]
     scan --root image --ld-library-path /opt/link --json /opt/app/linked >scan.json
     is "$(objects 0 facade)" "facade 9.3.0 /usr/lib/cudnn/libcudnn.so.9"
-    # Without a path: all of it; a directory that is an image is one without the option, too.
-    scan --root image --json >scan.json
+    # Without a path: all of it, with the program, whose cuDNN no cache names any more; a directory
+    # that is an image is one without the option, too.
+    run -1 scan --root image --json
+    echo "$output" >scan.json
     is "$(jq -r '.copies | length' scan.json)" 8
+    is "$(jq -r '.reports[] | "\(.sources[0].path) \(.findings[0].id)"' scan.json)" "/opt/app/linked library-not-found"
     echo 'ID=x' >image/etc/os-release
-    scan --json image >scan.json
+    run -1 scan --json image
+    echo "$output" >scan.json
     is "$(jq -r '.copies[0].path' scan.json)" /usr/lib/cudnn/libcudnn.so.9
     is "$(jq -r '.path' scan.json)" image
 }

@@ -4,8 +4,8 @@
 scan_oracle.py --make SEED POOL DIR      a tree drawn from the libraries in POOL: copied, linked,
                                          renamed, damaged, among files that are nothing
 
-The other way to the same answer: every *.so* that `find` names, its dynamic section, notes and
-symbols as `readelf` prints them. Fails, and says what differs.
+The other way to the same answer: every *.so* and every executable that `find` names, its dynamic
+section, notes and symbols as `readelf` prints them. Fails, and says what differs.
 """
 
 import json
@@ -69,12 +69,14 @@ class Library:
 
 
 def libraries(directory):
-    """Real path to library, of each file or link to a file that looks like one."""
-    out = subprocess.run(["find", directory, "-name", "*.so*", "-print0"], capture_output=True,
-                         check=True).stdout
+    """Real path to library, of each file or link to a file that looks like one, and programs."""
+    out = subprocess.run(["find", directory, "-name", "*.so*", "-print0", "-o", "-type", "f",
+                          "-perm", "/111", "-print0"], capture_output=True, check=True).stdout
     for raw in filter(None, out.split(b"\0")):
         path = os.fsdecode(raw)
-        if LIBRARY.search(os.path.basename(path)) and os.path.isfile(path):
+        link = os.path.islink(path)
+        if os.path.isfile(path) and (LIBRARY.search(os.path.basename(path)) or
+                                     (os.access(path, os.X_OK) and not link)):
             yield path
 
 
@@ -135,6 +137,8 @@ def put(draw, source, directory):
     """One library there, in one of the ways in which they come."""
     name = os.path.basename(source)
     way = draw.choice(["copy", "copy", "copy", "link", "hash", "rename", "cut", "text", "hard"])
+    if name.startswith("program-"):
+        name = name.removesuffix(".so")  # known by its mark alone
     if way == "hash" and CUDNN.match(name):
         stem, rest = name.split(".so", 1)
         name = f"{stem}-{draw.getrandbits(32):08x}.so{rest}"
@@ -150,7 +154,7 @@ def put(draw, source, directory):
     elif way == "text":
         pathlib.Path(target).write_text("version https://git-lfs.github.com/spec/v1\n", "ascii")
     else:
-        shutil.copyfile(source, target)
+        shutil.copy(source, target)
     if way == "cut":
         os.truncate(target, draw.randrange(64))
 

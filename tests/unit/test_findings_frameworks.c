@@ -74,6 +74,21 @@ static void a_build_without_cuda(void **state) {
                             "pip uninstall -y onnxruntime && pip install 'onnxruntime-gpu'"));
 }
 
+/* faster-whisper requires onnxruntime: without it pip calls the environment broken. */
+static void what_another_package_requires_stays(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    add_framework(s, "/v/onnxruntime/capi/onnxruntime_pybind11_state.so", "onnxruntime", "1.20.1",
+                  NULL);
+    s->stack.objects.p[0].r.required_by = "faster_whisper 1.1.1";
+    diagnose(s);
+    const struct wc_finding_record *r = &s->found.p[0];
+    assert_true(has_fact(r, "required by", "faster_whisper 1.1.1"));
+    assert_true(has_command(r, "pip install --force-reinstall 'onnxruntime-gpu'"));
+    for (size_t i = 0; i < r->fix.n; i++)
+        assert_null(r->fix.p[i].command ? strstr(r->fix.p[i].command, "uninstall") : NULL);
+}
+
 static void a_build_for_cuda_that_asked_for_nothing(void **state) {
     (void)state;
     struct scene *s = new_scene();
@@ -127,6 +142,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(main_libraries),
         cmocka_unit_test(a_build_without_cuda),
+        cmocka_unit_test(what_another_package_requires_stays),
         cmocka_unit_test(a_build_for_cuda_that_asked_for_nothing),
         cmocka_unit_test(what_stopped_it),
         cmocka_unit_test(what_an_error_tells),

@@ -259,11 +259,12 @@ void elf_file_identify(struct elf_file *l, struct wc_library *out) {
         wc_library_identify(b, &reader, &f->identity);
         if (f->memory.read)
             forget_package(&f->identity);
-        wc_library_find_gpu(b, &f->disk->files, f->gpu_library, sizeof(f->gpu_library));
+        wc_library_find_gpu(b, &reader, f->gpu_library, sizeof(f->gpu_library));
     }
     out->image = b->image;
     out->identity = b->identity;
     out->gpu_library = b->gpu_library;
+    out->required_by = b->required_by;
 }
 
 /* ---- for core/ ---- */

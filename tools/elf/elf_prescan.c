@@ -40,6 +40,7 @@ static enum elf_prescan_answer read_headers(struct prescan *s) {
     Elf64_Ehdr e;
     Elf64_Phdr p;
 
+    s->g->has_interpreter = false;
     if (n < sizeof(e) || memcmp(s->g->room, ELFMAG, SELFMAG) != 0)
         return ELF_PRESCAN_NOTHING; /* text that a linker reads, a pointer to a large file, ... */
     memcpy(&e, s->g->room, sizeof(e));
@@ -61,6 +62,7 @@ static enum elf_prescan_answer read_headers(struct prescan *s) {
             s->dynamic = p.p_offset;
             s->dynamic_size = p.p_filesz;
         }
+        s->g->has_interpreter = s->g->has_interpreter || p.p_type == PT_INTERP;
     }
     return ELF_PRESCAN_NAMES;
 }

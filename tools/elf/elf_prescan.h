@@ -21,7 +21,8 @@ enum elf_prescan_answer {
 
 struct elf_prescan {
     unsigned char *room;
-    const char *why; /* DAMAGED: a literal */
+    const char *why;      /* DAMAGED: a literal */
+    bool has_interpreter; /* of the last file: a loader starts it, as a program */
     /* Of cuDNN's libraries: "libcudnn.so.9", "libcudnn_graph.so"; until the next prescan. */
     char name[ELF_PRESCAN_NAME_MOST][64];
     size_t names;

@@ -56,15 +56,20 @@ static void report_copy(struct scan *s, const struct scan_copy *c) {
 
 /* ---- hosts ---- */
 
-static void add_host(struct scan *s, struct library *b, const char *path, bool is_program) {
+void scan_host_add(struct scan *s, struct library *b, const char *path, bool is_program) {
     size_t n = is_program ? strlen(path) : wc_environment_length(path);
 
-    if (b->listed && !is_program)
-        return;
+    for (size_t i = 0; i < s->host_count && b->listed; i++)
+        if (!is_program || strcmp(s->hosts[i].path, path) == 0)
+            return;
     b->listed = true;
     s->hosts = must_grow(s->hosts, (s->host_count + 1) * sizeof(*s->hosts));
-    s->hosts[s->host_count++] =
-        (struct scan_host){must_copy(path), b, must_format("%.*s", (int)n, path), is_program};
+    s->hosts[s->host_count++] = (struct scan_host){
+        must_copy(path), b, must_format("%.*s", (int)n, path), is_program, false};
+}
+
+static bool is_program(const struct library *b) {
+    return b->interpreter && !strstr(wc_base_name(wc_library_file(&b->about)), ".so");
 }
 
 static void consider(struct scan *s, const char *path, enum elf_prescan_answer answer) {
@@ -79,16 +84,16 @@ static void consider(struct scan *s, const char *path, enum elf_prescan_answer a
     if (wc_library_is_cudnn(&b->about))
         add_copy(s, b, path);
     else if (b->is_elf && (b->about.role == WC_role_HOST || b->about.framework))
-        add_host(s, b, path, false);
+        scan_host_add(s, b, path, is_program(b));
 }
 
 /* ---- a tree ---- */
 
-static int open_entry(struct scan *s, const char *path, int at, const char *name, bool is_link,
-                      struct stat *facts) {
+static int open_entry(struct scan *s, const char *path, int at, const char *name,
+                      enum tree_entry entry, struct stat *facts) {
     int fd;
 
-    if (is_link)
+    if (entry == TREE_LINK)
         return disk_open(&s->library_cache.disk, path, facts);
     fd = openat(at, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
     if (fd >= 0 && (fstat(fd, facts) != 0 || !S_ISREG(facts->st_mode))) {
@@ -100,14 +105,15 @@ static int open_entry(struct scan *s, const char *path, int at, const char *name
 }
 
 static void look_at_entry(struct scan *s, const char *path, int at, const char *name,
-                          bool is_link) {
+                          enum tree_entry entry) {
     bool is_known = wc_framework_of(name) || wc_framework_opens_cudnn(name);
     enum elf_prescan_answer answer;
     struct stat facts;
-    int fd = open_entry(s, path, at, name, is_link, &facts);
+    int fd = open_entry(s, path, at, name, entry, &facts);
 
-    if (fd < 0 && is_link)
-        return; /* it leads nowhere, or to a directory */
+    /* A link leads nowhere, or to a directory; a program need not be one that may be read. */
+    if (fd < 0 && entry != TREE_LIBRARY)
+        return;
     if (fd < 0) {
         note(s, path, strerror(errno));
         return;
@@ -115,16 +121,22 @@ static void look_at_entry(struct scan *s, const char *path, int at, const char *
     s->libraries++;
     answer = elf_prescan_at(&s->library_cache.prescan, fd, (uint64_t)facts.st_size, false);
     close(fd);
-    if (answer == ELF_PRESCAN_DAMAGED)
+    if (entry == TREE_PROGRAM && s->library_cache.prescan.has_interpreter)
+        scan_files_add(s, path, true);
+    if (answer == ELF_PRESCAN_DAMAGED && entry != TREE_PROGRAM)
         note(s, path, s->library_cache.prescan.why);
-    else if (answer != ELF_PRESCAN_NOTHING || is_known)
+    if (answer == ELF_PRESCAN_DAMAGED)
+        return;
+    if (answer != ELF_PRESCAN_NOTHING || is_known)
         consider(s, path, answer);
 }
 
-static void walk_file(void *ctx, const char *path, int at, const char *name, bool is_link) {
+static void walk_file(void *ctx, const char *path, int at, const char *name,
+                      enum tree_entry entry) {
     struct scan *s = ctx;
 
-    scan_names_add(s, path);
+    if (entry != TREE_PROGRAM)
+        scan_files_add(s, path, false);
     switch (wc_name_kind_of(name)) {
     case WC_NAME_FACADE:
     case WC_NAME_PART:
@@ -132,7 +144,7 @@ static void walk_file(void *ctx, const char *path, int at, const char *name, boo
         consider(s, path, ELF_PRESCAN_NAMES);
         break;
     case WC_NAME_OTHER:
-        look_at_entry(s, path, at, name, is_link);
+        look_at_entry(s, path, at, name, entry);
         break;
     default: /* CUDA's other libraries: who needs one finds it */
         break;
@@ -163,6 +175,34 @@ static bool add_tree(struct scan *s, const char *path, char **trouble) {
 
 /* ---- a file that was named ---- */
 
+static void note_file(void *ctx, const char *path, int at, const char *name,
+                      enum tree_entry entry) {
+    (void)at, (void)name;
+    if (entry != TREE_PROGRAM)
+        scan_files_add(ctx, path, false);
+}
+
+static void pass_over(void *ctx, const char *path, const char *why) {
+    (void)ctx, (void)path, (void)why;
+}
+
+/* A library of Python's is brought in by others of its package. */
+static void see_package(struct scan *s, const char *path) {
+    char *environment = must_format("%.*s", (int)wc_environment_length(path), path);
+    struct tree_walk w = {
+        .disk = &s->library_cache.disk, .file = note_file, .trouble = pass_over, .ctx = s};
+    char *package = scan_package(path, environment), *grafted = must_format("%s.libs", package);
+
+    if (scan_is_site(environment)) {
+        tree_walk(&w, grafted);
+        if (!tree_walk(&w, package))
+            tree_walk(&w, environment);
+    }
+    free(grafted);
+    free(package);
+    free(environment);
+}
+
 static bool add_file(struct scan *s, const char *path, char **trouble) {
     struct library *b;
 
@@ -179,8 +219,9 @@ static bool add_file(struct scan *s, const char *path, char **trouble) {
     if (wc_library_is_cudnn(&b->about))
         add_copy(s, b, path);
     else
-        add_host(s, b, path,
-                 b->interpreter && !strstr(wc_base_name(wc_library_file(&b->about)), ".so"));
+        scan_host_add(s, b, path, is_program(b));
+    if (!is_program(b))
+        see_package(s, path);
     return true;
 }
 
@@ -237,7 +278,7 @@ void scan_end(struct scan *s) {
         free(s->notes[i].path);
         free(s->notes[i].why);
     }
-    scan_names_end(s);
+    scan_files_end(s);
     free(s->processes);
     free(s->hosts);
     free(s->notes);

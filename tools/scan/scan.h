@@ -24,6 +24,12 @@ struct scan_host {
     struct library *library;
     char *environment; /* its directory, or that of its Python packages; a program: itself */
     bool is_program;
+    bool is_loaded; /* by a program of the scan, with which it is told */
+};
+
+struct scan_file {
+    char *path;
+    bool is_program;
 };
 
 struct scan {
@@ -40,7 +46,8 @@ struct scan {
     struct scan_note *notes; /* what was passed over, and why */
     size_t note_count;
     size_t files, libraries; /* directory entries seen, libraries looked at */
-    struct scan_name *names; /* of libraries in Python environments */
+    struct scan_file *seen;  /* libraries and programs, by their names and marks */
+    size_t seen_count;
 };
 
 /* *s must not move. root: as for disk_begin; path: what it is called. */

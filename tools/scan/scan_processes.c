@@ -14,56 +14,8 @@
 #include "tools/log/first_records.h"
 #include "tools/run/not_preloadable.h"
 
-#define ROUNDS_MOST 4 /* of packages that others rely on */
-
-/* ---- libraries by name ---- */
-
-struct scan_name {
-    char *path;
-    const char *name;
-    UT_hash_handle hh;
-};
-
-static bool is_site(const char *environment) {
-    const char *name = wc_base_name(environment);
-
-    return strcmp(name, "site-packages") == 0 || strcmp(name, "dist-packages") == 0;
-}
-
-void scan_names_add(struct scan *s, const char *path) {
-    const char *name = wc_base_name(path);
-    struct scan_name *n;
-
-    if (!strstr(path, "/site-packages/") && !strstr(path, "/dist-packages/"))
-        return;
-    HASH_FIND_STR(s->names, name, n);
-    if (n)
-        return;
-    n = must_allocate(sizeof(*n));
-    n->path = must_copy(path);
-    n->name = wc_base_name(n->path);
-    HASH_ADD_KEYPTR(hh, s->names, n->name, strlen(n->name), n);
-}
-
-void scan_names_end(struct scan *s) {
-    struct scan_name *n, *next;
-
-    HASH_ITER(hh, s->names, n, next) {
-        HASH_DEL(s->names, n);
-        free(n->path);
-        free(n);
-    }
-}
-
-/* NULL: the environment has none of that name. */
-static const char *path_in(const struct scan *s, const char *environment, const char *name) {
-    size_t length = strlen(environment);
-    struct scan_name *n;
-
-    HASH_FIND_STR(s->names, name, n);
-    return n && strncmp(n->path, environment, length) == 0 && n->path[length] == '/' ? n->path
-                                                                                     : NULL;
-}
+#define ROUNDS_MOST 4     /* of packages that others rely on */
+#define IMPORTERS_MOST 16 /* that are tried for a host */
 
 /* ---- the program ---- */
 
@@ -148,26 +100,37 @@ static void name_what_it_opens(struct scan *s, struct library *b) {
 
 /* ---- one host ---- */
 
-static void preload_files(struct loader_sim *g, const char *site, const char *pattern) {
+static bool is_there(const struct library_cache *w, const char *site, const char *name) {
+    char *path = must_format("%s/%s", site, name);
+    struct wc_file_stat facts;
+    bool there = w->disk.files.facts(w->disk.files.ctx, path, &facts);
+
+    free(path);
+    return there;
+}
+
+static void preload_files(struct loader_sim *g, const char *site, const struct wc_preload *p) {
     struct library_cache *w = g->library_cache;
-    char *full = must_format("%s%s/%s", w->disk.root, site, pattern);
+    char *full = must_format("%s%s/%s", w->disk.root, site, p->file);
     glob_t found;
 
-    if (glob(full, 0, NULL, &found) == 0 && found.gl_pathc > 0)
-        loader_sim_open(g, found.gl_pathv[0] + strlen(w->disk.root), NULL);
-    globfree(&found);
+    if ((!p->by || is_there(w, site, p->by)) && glob(full, 0, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc && (i == 0 || p->all); i++)
+            loader_sim_open(g, found.gl_pathv[i] + strlen(w->disk.root), NULL);
+        globfree(&found);
+    }
     free(full);
 }
 
 static void preload(struct loader_sim *g, const struct scan_host *h, bool if_missing) {
     size_t length = strlen(h->environment);
-    const char *below = h->path + length + 1, *file;
+    const char *below = h->path + length + 1;
+    const struct wc_preload *p;
 
-    if (!is_site(h->environment))
+    if (!scan_is_site(h->environment))
         return;
-    for (size_t i = 0; (file = wc_framework_preload(below, strcspn(below, "/"), if_missing, i));
-         i++)
-        preload_files(g, h->environment, file);
+    for (size_t i = 0; (p = wc_framework_preload(below, strcspn(below, "/"), if_missing, i)); i++)
+        preload_files(g, h->environment, p);
 }
 
 /* Libraries of the environment that this one relies on, which other packages load. */
@@ -180,8 +143,8 @@ static bool note_before(struct scan *s, const struct loader_sim *g, const struct
                         struct before *b) {
     size_t n = b->n;
 
-    for (size_t i = 0; i < g->missing_count && is_site(h->environment); i++) {
-        const char *path = path_in(s, h->environment, g->missing[i].name);
+    for (size_t i = 0; i < g->missing_count && scan_is_site(h->environment); i++) {
+        const char *path = scan_file_in(s, h->environment, g->missing[i].name);
         if (wc_name_kind_of(g->missing[i].name) != WC_NAME_OTHER || !path ||
             WC_ANY(one, *b, strcmp(*one, path) == 0) || strcmp(path, h->path) == 0)
             continue;
@@ -191,8 +154,10 @@ static bool note_before(struct scan *s, const struct loader_sim *g, const struct
     return b->n > n;
 }
 
-static bool load(struct scan *s, const struct scan_host *h, const char *program,
-                 const struct before *b, bool if_missing, struct loader_sim *g) {
+/* importer: whom it comes with; NULL: it is opened by its own path. */
+static bool load(struct scan *s, const struct scan_host *h, const char *importer,
+                 const char *program, const struct before *b, bool if_missing,
+                 struct loader_sim *g) {
     if (!loader_sim_begin(g, &s->library_cache, h->is_program ? h->path : program, s->environment))
         return false;
     preload(g, h, false);
@@ -201,14 +166,15 @@ static bool load(struct scan *s, const struct scan_host *h, const char *program,
     for (size_t i = b->n; i > 0; i--)
         loader_sim_open(g, b->p[i - 1], NULL);
     if (!h->is_program)
-        loader_sim_open(g, h->path, NULL);
+        loader_sim_open(g, importer ? importer : h->path, NULL);
     return true;
 }
 
 static bool has_preloads(const struct scan_host *h) {
     const char *below = h->path + strlen(h->environment) + 1;
 
-    return is_site(h->environment) && wc_framework_preload(below, strcspn(below, "/"), true, 0);
+    return scan_is_site(h->environment) &&
+           wc_framework_preload(below, strcspn(below, "/"), true, 0);
 }
 
 /* As far as `run` would know it, too: a static program has no loader. */
@@ -230,37 +196,62 @@ static void report_unobserved(struct scan *s, const struct scan_host *h,
     free(reason);
 }
 
-static void emit_host(struct scan *s, const struct scan_host *h, const char *program,
-                      struct loader_sim_emitter *emitter) {
+/* What a program has loaded is told with it. */
+static void note_loaded(struct scan *s, const struct scan_host *h, const struct loader_sim *g) {
+    for (size_t i = 0; i < s->host_count && h->is_program; i++)
+        if (!s->hosts[i].is_program && !scan_is_site(s->hosts[i].environment) &&
+            loader_sim_of(g, s->hosts[i].library))
+            s->hosts[i].is_loaded = true;
+}
+
+/* False: it did not come in. Of an importer that brings another one in nothing is told. */
+static bool emit_by(struct scan *s, const struct scan_host *h, const char *importer,
+                    const char *program, struct loader_sim_emitter *emitter) {
     struct before b = {NULL, 0};
     bool if_missing = false, again, loaded = false;
     struct loader_sim g;
 
-    for (int round = 0; load(s, h, program, &b, if_missing, &g); round++) {
+    for (int round = 0; load(s, h, importer, program, &b, if_missing, &g); round++) {
         bool more = note_before(s, &g, h, &b);
         again = round < ROUNDS_MOST && g.missing_count > 0 &&
                 (more || (!if_missing && has_preloads(h)));
         if_missing = g.missing_count > 0;
         if (!again) {
             loaded = loader_sim_of(&g, h->library) != NULL;
-            loader_sim_emit(&g, emitter);
+            note_loaded(s, h, &g);
+            if (loaded || !importer)
+                loader_sim_emit(&g, emitter);
         }
         loader_sim_end(&g);
         if (!again)
             break;
     }
-    if (!loaded)
-        report_unobserved(s, h, emitter);
     free(b.p);
+    return loaded;
+}
+
+static void emit_host(struct scan *s, const struct scan_host *h, const char *program,
+                      struct loader_sim_emitter *emitter) {
+    struct scan_importers roots = {.n = 0}, programs = {.n = 0};
+    bool emitted = false;
+
+    if (!h->is_program)
+        scan_importers_of(s, h, &roots, &programs);
+    for (size_t i = 0; i < roots.n && i < IMPORTERS_MOST && !emitted; i++)
+        emitted = emit_by(s, h, roots.p[i].path, program, emitter);
+    if (!emitted && !emit_by(s, h, NULL, program, emitter))
+        report_unobserved(s, h, emitter);
+    free(roots.p);
+    free(programs.p);
 }
 
 /* ---- an environment ---- */
 
 static bool is_emitted(const struct scan *s, size_t i) {
     for (size_t k = 0; k < i; k++)
-        if (strcmp(s->hosts[k].environment, s->hosts[i].environment) == 0)
+        if (strcmp(s->hosts[k].environment, s->hosts[i].environment) == 0 && !s->hosts[k].is_loaded)
             return true;
-    return false;
+    return s->hosts[i].is_loaded;
 }
 
 static void make_process(struct scan *s, size_t first) {
@@ -269,8 +260,8 @@ static void make_process(struct scan *s, size_t first) {
     struct loader_sim_emitter emitter = {.to = source_sink(source)};
     char *program = s->hosts[first].is_program
                         ? must_copy(wc_library_file(&s->hosts[first].library->about))
-                    : is_site(environment) ? interpreter_of(s, environment)
-                                           : NULL;
+                    : scan_is_site(environment) ? interpreter_of(s, environment)
+                                                : NULL;
     struct wc_search_context unused = {.files = NULL};
     struct first_records records = {&s->library_cache.disk, program, NULL, s->environment, WC_NULL};
 
@@ -278,18 +269,38 @@ static void make_process(struct scan *s, size_t first) {
     records.glibc = s->library_cache.glibc[0] ? s->library_cache.glibc : NULL;
     first_records_emit(&records, &emitter.to);
     for (size_t i = first; i < s->host_count; i++)
-        if (strcmp(s->hosts[i].environment, environment) == 0) {
+        if (strcmp(s->hosts[i].environment, environment) == 0 && !s->hosts[i].is_loaded) {
             name_what_it_opens(s, s->hosts[i].library);
             emit_host(s, &s->hosts[i], program, &emitter);
         }
     loader_sim_emitter_end(&emitter);
     free(program);
-    s->processes = must_grow(s->processes, (s->process_count + 1) * sizeof(*s->processes));
-    s->processes[s->process_count++] = source;
+    *MUST_ADD(s->processes, s->process_count) = source;
+}
+
+/* A program that has nothing of cuDNN's itself brings in a library that has. */
+static void add_programs(struct scan *s) {
+    struct scan_importers roots = {.n = 0}, programs = {.n = 0};
+
+    for (size_t i = 0; i < s->host_count; i++)
+        if (!s->hosts[i].is_program && !scan_is_site(s->hosts[i].environment))
+            scan_importers_of(s, &s->hosts[i], &roots, &programs);
+    for (size_t i = 0; i < programs.n; i++)
+        scan_host_add(s, programs.p[i].library, programs.p[i].path, true);
+    free(roots.p);
+    free(programs.p);
+}
+
+static int by_path(const void *a, const void *b) {
+    return strcmp((*(struct source *const *)a)->path, (*(struct source *const *)b)->path);
 }
 
 void scan_make_processes(struct scan *s) {
-    for (size_t i = 0; i < s->host_count; i++)
-        if (!is_emitted(s, i))
-            make_process(s, i);
+    add_programs(s);
+    for (int programs = 1; programs >= 0; programs--)
+        for (size_t i = 0; i < s->host_count; i++)
+            if (s->hosts[i].is_program == programs && !is_emitted(s, i))
+                make_process(s, i);
+    if (s->process_count > 0)
+        qsort(s->processes, s->process_count, sizeof(*s->processes), by_path);
 }

@@ -101,19 +101,31 @@ static unsigned char type_of(int at, const struct dirent *entry) {
     return (unsigned char)IFTODT(facts.st_mode);
 }
 
+static bool is_executable(int at, const char *name) {
+    struct stat facts;
+
+    return fstatat(at, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 && (facts.st_mode & 0111);
+}
+
+static void see_file(struct walking *g, const char *directory, int at, const char *name,
+                     enum tree_entry entry) {
+    char *path = join(directory, name);
+
+    g->w->file(g->w->ctx, path, at, name, entry);
+    free(path);
+}
+
 static void see(struct walking *g, const char *directory, int at, const struct dirent *entry) {
-    bool is_library = is_library_name(entry->d_name);
+    const char *name = entry->d_name;
     unsigned char type = type_of(at, entry);
-    char *path;
 
     g->w->files++;
-    if (type == DT_DIR) {
-        add_directory(g, directory, entry->d_name);
-    } else if (is_library && (type == DT_REG || type == DT_LNK)) {
-        path = join(directory, entry->d_name);
-        g->w->file(g->w->ctx, path, at, entry->d_name, type == DT_LNK);
-        free(path);
-    }
+    if (type == DT_DIR)
+        add_directory(g, directory, name);
+    else if (is_library_name(name) && (type == DT_REG || type == DT_LNK))
+        see_file(g, directory, at, name, type == DT_LNK ? TREE_LINK : TREE_LIBRARY);
+    else if (type == DT_REG && is_executable(at, name))
+        see_file(g, directory, at, name, TREE_PROGRAM);
 }
 
 static bool read_directory(struct walking *g, const char *path) {

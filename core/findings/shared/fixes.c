@@ -248,6 +248,28 @@ static const char *again(struct wc_case *c, enum wc_installation_kind kind, cons
     }
 }
 
+bool wc_is_grafted(const struct wc_object *o) {
+    const char *path = wc_path_of(o);
+
+    return path && wc_str_starts(wc_base_name(path), "libcudnn-");
+}
+
+/* Its wheel has the facade alone: to install that once more changes nothing. */
+static void fix_grafted(struct wc_case *c, const struct wc_object *facade) {
+    struct wc_range own = wc_own_range(facade);
+
+    own.low.build = -1;
+    wc_fix_install(c, NULL, facade,
+                   wc_version_known(own.low) ? wc_format(c, "==%s%s", wc_format_version(c, own.low),
+                                                         own.low.patch >= 0 ? ".*" : "")
+                                             : NULL,
+                   NULL);
+    wc_case_advice(c, WC_ACTION_SET_VARIABLE,
+                   "and let LD_LIBRARY_PATH name the directory of its parts: %s has brought the "
+                   "facade alone",
+                   facade->r.installation ? facade->r.installation : "its package");
+}
+
 void wc_fix_reinstall(struct wc_case *c, const struct wc_object *library) {
     const char *directory = wc_directory_of(c, library);
     const char *installation = wc_format_installation(c, library), *text, *command = NULL;
@@ -259,6 +281,10 @@ void wc_fix_reinstall(struct wc_case *c, const struct wc_object *library) {
             "start the container without the mount of %s, or put one whole release there "
             "on the host: inside the container the file cannot be changed",
             library->r.mount ? library->r.mount : "this file");
+        return;
+    }
+    if (wc_is_grafted(library)) {
+        fix_grafted(c, library);
         return;
     }
     if (is_wheel_of_nvidia(library))

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who brings a host in. An extension of Python, or a program, needs it, or needs what needs it:
+ * its DT_RPATH then counts in the host's own searches, and wheels rely on that.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "scan_inside.h"
+
+#define GRAFTED ".libs/" /* behind the name of what auditwheel repaired */
+
+void scan_files_add(struct scan *s, const char *path, bool is_program) {
+    s->seen = must_grow(s->seen, (s->seen_count + 1) * sizeof(*s->seen));
+    s->seen[s->seen_count++] = (struct scan_file){must_copy(path), is_program};
+}
+
+void scan_files_end(struct scan *s) {
+    for (size_t i = 0; i < s->seen_count; i++)
+        free(s->seen[i].path);
+    free(s->seen);
+}
+
+const char *scan_file_in(const struct scan *s, const char *environment, const char *name) {
+    size_t n = strlen(environment);
+
+    for (size_t i = 0; i < s->seen_count; i++) {
+        const char *path = s->seen[i].path;
+        if (strncmp(path, environment, n) == 0 && path[n] == '/' &&
+            strcmp(wc_base_name(path), name) == 0)
+            return path;
+    }
+    return NULL;
+}
+
+bool scan_is_site(const char *environment) {
+    const char *name = wc_base_name(environment);
+
+    return strcmp(name, "site-packages") == 0 || strcmp(name, "dist-packages") == 0;
+}
+
+/* ---- where they lie ---- */
+
+/* Files of a package have its folder's name, and then one of these: "x/_ext.so", "x.abi3.so",
+ * "x.libs/libx-1a2b3c4d.so". */
+static bool is_within(const char *path, const char *stem) {
+    size_t n = strlen(stem);
+
+    return strncmp(path, stem, n) == 0 && (path[n] == '/' || path[n] == '.');
+}
+
+char *scan_package(const char *path, const char *environment) {
+    size_t site = strlen(environment), n = wc_dir_length(path);
+
+    if (scan_is_site(environment))
+        n = site + 1 + strcspn(path + site + 1, "/.");
+    else if (wc_dir_above(path, n) > 1)
+        n = wc_dir_above(path, n); /* of lib/ and bin/ */
+    return must_format("%.*s", (int)n, path);
+}
+
+/* The folder of grafted libraries has the name of the distribution, which may be another than that
+ * of what Python imports. */
+static char *scope_of(const struct scan *s, const struct scan_host *h) {
+    char *package = scan_package(h->path, h->environment);
+    size_t n = strlen(package);
+
+    if (!scan_is_site(h->environment))
+        return package;
+    for (size_t i = 0; i < s->seen_count; i++)
+        if (is_within(s->seen[i].path, package) &&
+            strncmp(s->seen[i].path + n, GRAFTED, sizeof(GRAFTED) - 1) != 0)
+            return package;
+    free(package);
+    return must_copy(h->environment);
+}
+
+/* ---- who needs what ---- */
+
+static bool needs(const struct library *b, const struct library *wanted) {
+    const char *soname = wanted->search.soname;
+
+    for (const char **name = b->needed; *name; name++)
+        if (strcmp(*name, soname ? soname : wc_base_name(wanted->about.path)) == 0)
+            return true;
+    return false;
+}
+
+static bool has(const struct scan_importers *list, const struct library *b) {
+    return WC_ANY(one, *list, one->library == b);
+}
+
+static void add(struct scan_importers *to, const struct scan_file *f, struct library *b) {
+    if (!has(to, b))
+        *MUST_ADD(to->p, to->n) = (struct scan_importer){f ? f->path : NULL, b};
+}
+
+/* Python's own, by their names. */
+static bool is_extension(const char *path) {
+    const char *name = wc_base_name(path);
+
+    return strstr(name, ".cpython-") || strstr(name, ".abi3.");
+}
+
+/* Those that need `at`; how many. */
+static size_t add_importers(struct scan *s, const char *scope, const struct library *at,
+                            struct scan_importers *known, struct scan_importers *programs) {
+    size_t found = 0;
+
+    for (size_t i = 0; i < s->seen_count; i++) {
+        const struct scan_file *f = &s->seen[i];
+        struct library *b =
+            is_within(f->path, scope) ? library_cache_get(&s->library_cache, f->path, NULL) : NULL;
+        if (!b || !b->is_elf || b == at || !needs(b, at))
+            continue;
+        found++;
+        add(f->is_program ? programs : known, f, b);
+    }
+    return found;
+}
+
+void scan_importers_of(struct scan *s, const struct scan_host *h, struct scan_importers *roots,
+                       struct scan_importers *programs) {
+    char *scope = scope_of(s, h);
+    struct scan_importers known = {.n = 0};
+
+    add(&known, NULL, h->library);
+    for (size_t i = 0; i < known.n; i++) {
+        struct scan_importer one = known.p[i];
+        if (add_importers(s, scope, one.library, &known, programs) == 0 && i > 0)
+            *MUST_ADD(roots->p, roots->n) = one;
+    }
+    /* The first that Python imports stands before the others. */
+    for (size_t i = 1; i < roots->n && !is_extension(roots->p[0].path); i++)
+        if (is_extension(roots->p[i].path)) {
+            struct scan_importer first = roots->p[i];
+            roots->p[i] = roots->p[0];
+            roots->p[0] = first;
+        }
+    free(known.p);
+    free(scope);
+}
