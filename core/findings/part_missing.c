@@ -137,10 +137,10 @@ static void check(struct wc_diagnosis *d, const struct wc_object *facade) {
     WC_EACH(f, d->s->failures)
         if (is_request(d->s, f, facade, &n) && listed(&m, n.part))
             wc_case_request(c, f);
-    if (facade) {
+    if (facade && wc_is_grafted(facade))
         fix_with_copy(c, facade, &m);
+    if (facade)
         wc_fix_reinstall(c, facade);
-    }
     wc_case_advice(c, WC_ACTION_CHECK,
                    "or put all files of one cuDNN release into the facade's directory");
     wc_case_end(c);
