@@ -245,14 +245,15 @@ golden() { # NAME
     stack_with 9.1.0 '{"kind":"request","request":1,"operation":"dlopen","name":"libcudnn_ops.so.9","time":1700000000500000}' \
         '{"kind":"failure","request":1,"operation":"dlopen","name":"libcudnn_ops.so.9","text":"no such file"}' \
         '{"kind":"call","function":"cudnnCreate","phase":"after","status":1001,"status_name":"CUDNN_STATUS_NOT_INITIALIZED"}' \
-        '{"kind":"finding","id":"runtime-too-old","severity":"error","title":"said early"}' | make_log log.jsonl
+        '{"kind":"finding","id":"runtime-too-old","severity":"error","title":"said early"}' \
+        '{"kind":"finding","id":"two-copies","severity":"error","title":"does not hold"}' | make_log log.jsonl
     run report log.jsonl
     [[ $output != *"time line"* ]]
     run report -v log.jsonl
     sed -n '/^time line: seconds, what happened/,/^$/p' <<<"$output" >line
     is "$(tail -n +2 line | sed '/^$/d' | cut -c 16- | tail -n 4)" "not got: libcudnn_ops.so.9: no such file
 cudnnCreate returned CUDNN_STATUS_NOT_INITIALIZED
-error runtime-too-old: said early
+error runtime-too-old: _versions.so got cuDNN 9.1.0, its wheel requires <10.0,>=9.8
 asks for libcudnn_ops.so.9 with dlopen"
     grep -q '^     +0.499999 asks for' line
 }
@@ -456,7 +457,8 @@ rank() { # RANK VERSION [LINE...]
     local spelled=${hidden/\\udb40\\udc41/\\ue0041}
     stack_with 9.8.0 "{\"kind\":\"unobserved\",\"what\":\"$hidden\",\"why\":\"x\"}" | make_log log.jsonl
     for form in --color=never --markdown --html=/dev/stdout --json; do
-        run -0 report $form log.jsonl
+        run report $form log.jsonl
+        [ -n "$output" ]
         LC_ALL=C.UTF-8 run -1 grep -P '[\x{200b}-\x{200f}\x{202a}-\x{202e}\x{2060}-\x{2069}\x{fe00}-\x{fe0f}\x{feff}\x{e0000}-\x{e0fff}]' \
             <<<"$output"
         is "$output" ''

@@ -81,7 +81,39 @@ static bool read_file(struct inputs *s, const char *path) {
     return add_source(s, path, lock, trouble);
 }
 
-static bool read_directory(struct inputs *s, const char *directory) {
+/* ---- directories ---- */
+
+/* Where others may put files, only those count of whom a false one would be no surprise. */
+static bool counts(const void *directory, uid_t owner) {
+    const struct stat *d = directory;
+
+    return !(d->st_mode & 022) || owner == geteuid() || owner == d->st_uid || owner == 0;
+}
+
+static void pass_over(const char *path, char *why, size_t *n) {
+    if ((*n)++ < NAMED_MOST)
+        complain("passed over: %s: %s", path, why);
+    free(why);
+}
+
+static bool read_entry(struct inputs *s, const struct stat *directory, const char *path,
+                       size_t *passed_over) {
+    char *trouble = NULL;
+    int fd = log_open_of(path, counts, directory, &trouble);
+
+    if (fd < 0) {
+        pass_over(path, trouble, passed_over);
+        return true;
+    }
+    if (lock_begins(path)) {
+        close(fd);
+        return read_file(s, path);
+    }
+    return logs_read_descriptor(&s->logs, fd, path, &trouble) || note_trouble(s, path, trouble);
+}
+
+static bool read_directory(struct inputs *s, const char *directory, const struct stat *facts) {
+    size_t passed_over = 0, before = s->logs.process_count;
     struct dirent **entries;
     int n = scandir(directory, &entries, is_log_name, alphasort);
     bool good = n > 0;
@@ -91,12 +123,18 @@ static bool read_directory(struct inputs *s, const char *directory) {
                      must_copy(n < 0 ? strerror(errno) : "no logs in this directory"));
     for (int i = 0; i < n; i++) {
         char *path = must_format("%s/%s", directory, entries[i]->d_name);
-        good = read_file(s, path) && good;
+        good = read_entry(s, facts, path, &passed_over) && good;
         free(path);
         free(entries[i]);
     }
     if (n >= 0)
         free(entries);
+    if (passed_over > NAMED_MOST)
+        complain("passed over: %zu more", passed_over - NAMED_MOST);
+    if (good && s->logs.process_count == before)
+        return add_trouble(s, must_format("%s: no logs that count; name them one by one to have "
+                                          "them read",
+                                          directory));
     return good;
 }
 
@@ -104,7 +142,7 @@ bool input_read_files(struct inputs *s, const char *argument) {
     struct stat facts;
 
     if (stat(argument, &facts) == 0 && S_ISDIR(facts.st_mode))
-        return read_directory(s, argument);
+        return read_directory(s, argument, &facts);
     return read_file(s, argument);
 }
 

@@ -205,7 +205,8 @@ static void infer_failure(struct source *p) {
     wc_stack_apply(&p->stack, &r);
 }
 
-static bool read_file(struct logs *logs, int fd, const char *path, char **trouble) {
+static bool read_file(struct logs *logs, int fd, const struct stat *facts, const char *path,
+                      char **trouble) {
     struct reading *in = must_allocate(sizeof(*in));
     size_t before = logs->process_count;
 
@@ -214,6 +215,8 @@ static bool read_file(struct logs *logs, int fd, const char *path, char **troubl
     heap_arena_begin(&in->lists);
     in->file = must_allocate(sizeof(*in->file));
     in->file->path = must_copy(path);
+    in->file->device = facts->st_dev;
+    in->file->inode = facts->st_ino;
     take_lines(in);
     *trouble = complaint(in);
     if (*trouble) {
@@ -232,9 +235,31 @@ static bool read_file(struct logs *logs, int fd, const char *path, char **troubl
     return !*trouble;
 }
 
-bool logs_read(struct logs *logs, const char *path, char **trouble) {
+#define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+
+int log_open_of(const char *path, bool (*counts)(const void *arg, uid_t owner), const void *arg,
+                char **why) {
+    int fd = open(path, OPEN_FLAGS | O_NOFOLLOW);
     struct stat facts;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+    *why = NULL;
+    if (fd < 0 || fstat(fd, &facts) != 0)
+        *why = must_copy(errno == ELOOP ? "a link" : strerror(errno));
+    else if (!S_ISREG(facts.st_mode))
+        *why = must_copy("not a regular file");
+    else if (!counts(arg, facts.st_uid))
+        *why = must_format("of user %u", (unsigned)facts.st_uid);
+    if (*why && fd >= 0)
+        close(fd);
+    return *why ? -1 : fd;
+}
+
+bool logs_read(struct logs *logs, const char *path, char **trouble) {
+    return logs_read_descriptor(logs, open(path, OPEN_FLAGS), path, trouble);
+}
+
+bool logs_read_descriptor(struct logs *logs, int fd, const char *path, char **trouble) {
+    struct stat facts;
     bool good = false;
 
     if (fd < 0 || fstat(fd, &facts) != 0)
@@ -244,7 +269,7 @@ bool logs_read(struct logs *logs, const char *path, char **trouble) {
     else if (!S_ISREG(facts.st_mode))
         *trouble = must_copy("not a regular file");
     else
-        good = read_file(logs, fd, path, trouble);
+        good = read_file(logs, fd, &facts, path, trouble);
     if (fd >= 0)
         close(fd);
     return good;

@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <sys/types.h>
+
 #include "source.h"
 
 #define LOG_DAMAGED_TOLD 20 /* damaged lines that are told one by one */
@@ -16,6 +18,8 @@ struct damaged_line {
 
 struct log_file {
     char *path;
+    dev_t device;
+    ino_t inode;
     size_t lines, records;
     size_t damaged_lines;
     struct damaged_line damaged[LOG_DAMAGED_TOLD];
@@ -33,6 +37,12 @@ struct logs { /* all zero: none yet */
 /* Adds what the file holds. False: it cannot be read or is no log, and *trouble (the caller frees)
  * says why; nothing was added then. */
 bool logs_read(struct logs *logs, const char *path, char **trouble);
+/* The same of an open descriptor, which is closed; negative: errno says why. */
+bool logs_read_descriptor(struct logs *logs, int fd, const char *path, char **trouble);
+/* To be read: a regular file, not behind a link, of an owner who counts. Negative: none, and *why
+ * (the caller frees) says why. */
+int log_open_of(const char *path, bool (*counts)(const void *arg, uid_t owner), const void *arg,
+                char **why);
 /* Adds what was read in another way, and takes it. */
 void logs_add(struct logs *logs, struct source *process);
 void logs_end(struct logs *logs);

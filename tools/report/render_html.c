@@ -178,7 +178,7 @@ static void put_moment(FILE *to, const struct moment *m) {
 static void put_timeline(FILE *to, const struct report *r) {
     struct timeline t;
 
-    timeline_make(&t, r->source);
+    timeline_make(&t, r);
     if (t.n > 0)
         fprintf(to,
                 "<details class=\"timeline\"%s><summary>Time line: %zu moments</summary><table>"

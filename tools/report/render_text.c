@@ -195,7 +195,7 @@ void render_timeline(struct layout *l, const struct report *r) {
     struct timeline t;
     bool threads;
 
-    timeline_make(&t, r->source);
+    timeline_make(&t, r);
     threads = has_threads(&t);
     if (t.n > 0)
         fprintf(l->to, "\ntime line: seconds%s, what happened\n", threads ? ", thread" : "");

@@ -84,9 +84,6 @@ static char *text_of(const struct wc_record *record) {
     case WC_KIND_package:
         return must_format("package %s %s", or_unknown(record->u.package.package),
                            record->u.package.package_version);
-    case WC_KIND_finding:
-        return must_format("%s: %s", or_unknown(record->u.finding.id),
-                           or_unknown(record->u.finding.title));
     case WC_KIND_unobserved:
         return must_format("not observed: %s", or_unknown(record->u.unobserved.what));
     case WC_KIND_process:
@@ -105,19 +102,29 @@ static int earlier_first(const void *a, const void *b) {
     return WC_ORDER(x->time, y->time) ?: WC_ORDER(x->seq, y->seq);
 }
 
-void timeline_make(struct timeline *t, const struct source *s) {
+/* A log says when; what was found is found anew. */
+static const struct wc_finding_record *finding_now(const struct report *report,
+                                                   const struct wc_record *r) {
+    if (r->kind != WC_KIND_finding)
+        return NULL;
+    return WC_FIRST(f, report->findings, wc_str_same(f->id, r->u.finding.id));
+}
+
+void timeline_make(struct timeline *t, const struct report *report) {
+    const struct source *s = report->source;
     int64_t passed;
 
     *t = (struct timeline){must_allocate(s->events.n * sizeof(*t->p)), 0};
     WC_EACH(r, s->events) {
-        char *text = text_of(r);
+        const struct wc_finding_record *found = finding_now(report, r);
+        char *text = found ? must_format("%s: %s", found->id, found->title) : text_of(r);
         if (text)
             t->p[t->n++] = (struct moment){
                 .time = r->time,
                 .seq = r->seq,
                 .tid = r->tid,
                 .kind = r->kind,
-                .severity = r->kind == WC_KIND_finding ? r->u.finding.severity : WC_severity_NONE,
+                .severity = found ? found->severity : WC_severity_NONE,
                 .text = text,
             };
     }

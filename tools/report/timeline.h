@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What happened, in time order: requests and their answers, calls, findings as they were printed.
+ * What happened, in time order: requests and their answers, calls, and when a finding that holds
+ * was noted.
  */
 #pragma once
 
-#include "tools/log/source.h"
+#include "report.h"
 
 struct moment {
     int64_t time, seq, tid;
@@ -20,5 +21,5 @@ struct timeline {
 };
 
 /* Needs a source that kept its events; else there is none. */
-void timeline_make(struct timeline *t, const struct source *s);
+void timeline_make(struct timeline *t, const struct report *report);
 void timeline_end(struct timeline *t);

@@ -10,12 +10,9 @@
 #include "core/model/names.h"
 #include "tools/util/clock.h"
 
-static bool could_be_new(const char *path, int64_t start) {
-    struct stat facts;
-
-    /* A file's time comes from a coarser clock than ours. */
-    return stat(path, &facts) == 0 && S_ISREG(facts.st_mode) &&
-           facts.st_mtim.tv_sec + 1 >= start / CLOCK_SECOND;
+/* A file's time comes from a coarser clock than ours. */
+static bool could_be_new(const struct stat *facts, int64_t start) {
+    return facts->st_mtim.tv_sec + 1 >= start / CLOCK_SECOND;
 }
 
 /* The mark is inherited: a process that the child started has its own pid and the child's mark. */
@@ -31,17 +28,44 @@ static int older_first(const void *a, const void *b) {
     return (x->first_time > y->first_time) - (x->first_time < y->first_time);
 }
 
-static void read_new(struct logs *logs, const struct log_place *place, int64_t start) {
+static bool is_of_family(const void *family, uid_t owner) {
+    return family_has_user(family, owner);
+}
+
+/* Takes trouble. */
+static void pass_over(struct child_logs *c, const char *path, char *trouble, int64_t start) {
+    struct stat facts;
+
+    if (!c->passed_over && lstat(path, &facts) == 0 && could_be_new(&facts, start))
+        c->passed_over = must_format("%s (%s)", path, trouble);
+    free(trouble);
+}
+
+static void read_one(struct child_logs *c, const char *path, const struct family *family,
+                     int64_t start) {
+    char *trouble;
+    struct stat facts;
+    int fd = log_open_of(path, is_of_family, family, &trouble);
+
+    if (fd < 0)
+        pass_over(c, path, trouble, start);
+    else if (fstat(fd, &facts) != 0 || !could_be_new(&facts, start))
+        close(fd);
+    else if (!logs_read_descriptor(&c->all, fd, path, &trouble))
+        free(trouble); /* something else under such a name */
+}
+
+static void read_new(struct child_logs *c, const struct log_place *place,
+                     const struct family *family, int64_t start) {
     DIR *directory = opendir(place->directory);
     struct dirent *entry;
-    char *path, *trouble;
+    char *path;
 
     while (directory && (entry = readdir(directory))) {
         if (strncmp(entry->d_name, place->prefix, strlen(place->prefix)) != 0)
             continue;
         path = must_format("%s/%s", place->directory, entry->d_name);
-        if (could_be_new(path, start) && !logs_read(logs, path, &trouble))
-            free(trouble); /* something else under such a name */
+        read_one(c, path, family, start);
         free(path);
     }
     if (directory)
@@ -55,11 +79,11 @@ static void find_own(struct child_logs *c, pid_t child) {
             c->own = c->found[i];
 }
 
-void child_logs_find(struct child_logs *c, const struct log_place *place, pid_t child,
-                     int64_t start) {
+void child_logs_find(struct child_logs *c, const struct log_place *place,
+                     const struct family *family, pid_t child, int64_t start) {
     memset(c, 0, sizeof(*c));
     if (place->directory)
-        read_new(&c->all, place, start);
+        read_new(c, place, family, start);
     c->found = must_allocate(c->all.process_count * sizeof(struct source *));
     for (size_t i = 0; i < c->all.process_count; i++)
         if (belongs(c->all.processes[i], child, start))
@@ -77,6 +101,13 @@ static bool is_relevant(const struct wc_failure_record *f) {
 }
 
 /* A file that holds more than this one process is not ours to remove. */
+static bool is_still_there(const struct source *p) {
+    struct stat facts;
+
+    return lstat(p->path, &facts) == 0 && facts.st_dev == p->file->device &&
+           facts.st_ino == p->file->inode;
+}
+
 static bool came_to_nothing(const struct source *p) {
     const struct wc_stack *s = &p->stack;
 
@@ -92,7 +123,7 @@ void child_logs_drop_empty(struct child_logs *c, pid_t child, bool signaled) {
     for (size_t i = 0; i < c->n; i++) {
         struct source *p = c->found[i];
         if (p->pid == child && came_to_nothing(p) && !(signaled && p == c->own) &&
-            unlink(p->path) == 0)
+            is_still_there(p) && unlink(p->path) == 0)
             continue;
         c->found[kept++] = p;
     }
@@ -102,5 +133,6 @@ void child_logs_drop_empty(struct child_logs *c, pid_t child, bool signaled) {
 
 void child_logs_end(struct child_logs *c) {
     free(c->found);
+    free(c->passed_over);
     logs_end(&c->all);
 }

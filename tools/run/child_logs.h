@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include "family.h"
 #include "preload.h"
 #include "tools/log/log_reader.h"
 
@@ -14,11 +15,13 @@ struct child_logs {
     struct source **found;
     size_t n;           /* those that belong to the child, oldest first */
     struct source *own; /* the child itself (its last program); NULL: it left none */
+    char *passed_over;  /* a new file that is another user's, and why; NULL: there is none */
 };
 
-/* start: microseconds since the epoch, older logs are of others. */
-void child_logs_find(struct child_logs *c, const struct log_place *place, pid_t child,
-                     int64_t start);
+/* Files of others than this family are passed over. start: microseconds since the epoch, older logs
+ * are of others. */
+void child_logs_find(struct child_logs *c, const struct log_place *place,
+                     const struct family *family, pid_t child, int64_t start);
 /* Removes what is left of programs that came to nothing: `run` has the child log from its first
  * request on, and a program that gives way to another by exec has no end at which to clean up. The
  * last log is kept if a signal ended the child. */

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "log_watch.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <uthash.h>
 
+#include "tools/log/log_reader.h"
 #include "tools/util/memory.h"
 
 #define CHUNK ((size_t)64 * 1024)
@@ -89,27 +88,31 @@ static bool read_on(struct log_watch *w, struct grown *file, int fd, pid_t child
     return found;
 }
 
-static bool has_news(struct log_watch *w, const char *name, pid_t child) {
+static bool is_of_family(const void *family, uid_t owner) {
+    return family_has_user(family, owner);
+}
+
+static bool has_news(struct log_watch *w, const struct family *family, const char *name,
+                     pid_t child) {
     struct grown *file = file_of(w, name);
-    struct stat facts;
-    bool found = false;
-    char *path;
+    char *path, *why;
+    bool found;
     int fd;
 
     if (file->foreign)
         return false;
     path = must_format("%s/%s", w->place->directory, name);
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    fd = log_open_of(path, is_of_family, family, &why);
     free(path);
+    free(why);
     if (fd < 0)
         return false;
-    if (fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode))
-        found = read_on(w, file, fd, child);
+    found = read_on(w, file, fd, child);
     close(fd);
     return found;
 }
 
-bool log_watch_read(struct log_watch *w, pid_t child) {
+bool log_watch_read(struct log_watch *w, const struct family *family, pid_t child) {
     _Alignas(struct inotify_event) char events[8192];
     const struct inotify_event *e, *before;
     bool found = false;
@@ -123,7 +126,7 @@ bool log_watch_read(struct log_watch *w, pid_t child) {
                 found = true; /* some may have been lost: it has to be looked at */
             else if (e->len > 0 && !(before && strcmp(before->name, e->name) == 0) &&
                      strncmp(e->name, w->place->prefix, strlen(w->place->prefix)) == 0)
-                found = has_news(w, e->name, child) || found;
+                found = has_news(w, family, e->name, child) || found;
             before = e->len > 0 ? e : NULL;
         }
     }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "family.h"
 #include "preload.h"
 
 struct log_watch;
@@ -15,5 +16,5 @@ struct log_watch;
 struct log_watch *log_watch_begin(const struct log_place *place);
 int log_watch_descriptor(const struct log_watch *w); /* readable when something happened there */
 /* Reads what happened. True: a log of this child, or of what it started, has a finding more. */
-bool log_watch_read(struct log_watch *w, pid_t child);
+bool log_watch_read(struct log_watch *w, const struct family *family, pid_t child);
 void log_watch_end(struct log_watch *w);

@@ -46,12 +46,20 @@ void outcome_begin(struct wc_record *r, const struct child *child) {
     }
 }
 
+/* In a shared directory something else may stand there by now: only what was read, or is ours. */
+static bool is_same(const struct stat *facts, const struct log_file *read) {
+    bool same = read ? facts->st_dev == read->device && facts->st_ino == read->inode
+                     : facts->st_uid == geteuid();
+
+    return same && S_ISREG(facts->st_mode) && facts->st_nlink == 1;
+}
+
 /* A process that was killed, or whose disk was full, may have left half a line. */
-static bool end_open_line(int fd) {
+static bool end_open_line(int fd, const struct log_file *read) {
     struct stat facts;
     char last = '\n';
 
-    if (fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode)) {
+    if (fstat(fd, &facts) != 0 || !is_same(&facts, read)) {
         errno = EINVAL;
         return false;
     }
@@ -60,16 +68,20 @@ static bool end_open_line(int fd) {
     return last == '\n' || write(fd, "\n", 1) == 1;
 }
 
-bool outcome_write(const char *path, bool is_new, const struct wc_record *r) {
-    int flags = is_new ? O_CREAT | O_EXCL : 0;
+static bool write_into(const char *path, int flags, const struct log_file *read,
+                       const struct wc_record *r) {
     char line[WC_RECORD_MAX];
     size_t n = wc_record_write(r, line, sizeof(line));
     int fd = open(path, flags | O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0644);
-    bool good = fd >= 0 && end_open_line(fd) && write(fd, line, n) == (ssize_t)n;
+    bool good = fd >= 0 && end_open_line(fd, read) && write(fd, line, n) == (ssize_t)n;
 
     if (fd >= 0)
         close(fd);
     return good;
+}
+
+bool outcome_write(const char *path, bool is_new, const struct wc_record *r) {
+    return write_into(path, is_new ? O_CREAT | O_EXCL : 0, NULL, r);
 }
 
 bool outcome_append(struct source *log, struct wc_record *r) {
@@ -78,7 +90,7 @@ bool outcome_append(struct source *log, struct wc_record *r) {
     r->pid = r->tid = getpid();
     log->records++;
     source_apply(log, r);
-    return outcome_write(log->path, false, r);
+    return write_into(log->path, 0, log->file, r);
 }
 
 bool outcome_add(struct source *own, struct wc_record *r) {

@@ -356,7 +356,7 @@ struct run_answer run_conclude(struct run *run) {
     struct child_logs logs;
     struct wc_record r;
 
-    child_logs_find(&logs, &run->place, run->child.pid, run->start);
+    child_logs_find(&logs, &run->place, &run->live.family, run->child.pid, run->start);
     outcome_begin(&r, &run->child);
     child_logs_drop_empty(&logs, run->child.pid, r.u.outcome.ending == WC_ending_SIGNALED);
     look_at_last_requests(&logs, &r.u.outcome);

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "child_logs.h"
-#include "core/records/process.h"
 #include "run_end.h"
 #include "tools/commands/options.h"
 #include "tools/inspect/preloaded.h"
@@ -21,6 +20,7 @@
 #define WATCH_AFTER (CLOCK_SECOND / 2)
 #define LOOK_FIRST (CLOCK_SECOND / 50)
 #define LOOK_RARER 5 /* times */
+#define LOOK_RAREST (60 * CLOCK_SECOND)
 /* To write a checkpoint and go; then it is killed. */
 #define STOP_PATIENCE (10 * CLOCK_SECOND)
 
@@ -31,6 +31,7 @@ static int64_t now(void) {
 /* To end a watch takes the kernel 10 ms and more: short commands have none. */
 void run_monitor_begin(struct run_monitor *m, const struct run *run) {
     m->run = run;
+    family_begin(&m->family);
     m->print = !run->quiet && !getenv("WHICHCUDNN_STDERR");
     m->readable = -1;
     m->look_after = LOOK_FIRST;
@@ -71,23 +72,24 @@ bool run_monitor_reported(const struct run_monitor *m, const struct report *r) {
     return r->findings.n > 0 && r->findings.p[0].severity >= WC_severity_WARNING;
 }
 
-/* A finding of a log: is it an error, and does it still hold? */
-static bool is_error(const struct wc_stack *s, const struct wc_noted_finding *f) {
+/* ---- errors of a log ---- */
+
+/* Was it noted as an error, and does that still hold? What may be a probe is not noted yet. */
+static bool is_noted_error(const struct wc_stack *s, const struct wc_noted_finding *f) {
     return f->r.severity == WC_severity_ERROR &&
            !WC_ANY(later, s->findings, later > f && later->r.supersedes == f->seq);
 }
 
-static bool has_error(const struct source *log) {
-    return WC_ANY(f, log->stack.findings, is_error(&log->stack, f));
+static const struct wc_noted_finding *noted_error(const struct source *log, const char *id) {
+    return WC_FIRST(f, log->stack.findings,
+                    wc_str_same(f->r.id, id) && is_noted_error(&log->stack, f));
 }
 
-/* The command, and those of its processes that have the error: they may not be its children. */
-static void end_command(const struct child_logs *logs, pid_t child, int signal) {
-    kill(child, signal);
-    for (size_t i = 0; i < logs->n; i++)
-        if (logs->found[i]->pid != child && has_error(logs->found[i]) &&
-            source_runs(logs->found[i]))
-            kill((pid_t)logs->found[i]->pid, signal);
+/* A log only says when to look: what is believed and printed is found from what it holds. NULL: no
+ * error. */
+static const struct wc_finding_record *find_error(const struct report *r) {
+    return WC_FIRST(f, r->findings,
+                    f->severity == WC_severity_ERROR && noted_error(r->source, f->id));
 }
 
 static void print(struct run_monitor *m, const struct source *log,
@@ -102,48 +104,88 @@ static void print(struct run_monitor *m, const struct source *log,
 }
 
 static void consider(struct run_monitor *m, const struct source *log,
-                     const struct wc_noted_finding *f) {
-    if (is_told(m, f->r.title))
+                     const struct wc_finding_record *f) {
+    int64_t noted = noted_error(log, f->id)->time;
+
+    if (is_told(m, f->title))
         return;
-    if (f->time + SOON <= now())
-        print(m, log, &f->r);
-    else if (!m->judge_at || f->time + SOON < m->judge_at)
-        m->judge_at = f->time + SOON;
+    if (noted + SOON <= now())
+        print(m, log, f);
+    else if (!m->judge_at || noted + SOON < m->judge_at)
+        m->judge_at = noted + SOON;
+}
+
+static void print_errors(struct run_monitor *m, const struct report *r) {
+    WC_EACH(f, r->findings)
+        if (f->severity == WC_severity_ERROR && noted_error(r->source, f->id))
+            consider(m, r->source, f);
+}
+
+/* ---- ending the command ---- */
+
+/* A process that has the error may not mind what becomes of the command. Held before that is told
+ * anything: its children may lose their parent. */
+static void hold(struct run_monitor *m, const struct source *log, pid_t child) {
+    struct held_process held;
+
+    if (log->pid != child && log->stack.has_process &&
+        family_hold(child, log->pid, log->stack.process.start_ticks, &held))
+        *MUST_ADD(m->held, m->held_count) = held;
+}
+
+static void signal_all(const struct run_monitor *m, pid_t child, int signal) {
+    kill(child, signal);
+    for (size_t i = 0; i < m->held_count; i++)
+        held_process_signal(&m->held[i], signal);
 }
 
 static void judge(struct run_monitor *m, pid_t child) {
     struct child_logs logs;
+    bool stops = false;
 
     m->judge_at = 0;
-    child_logs_find(&logs, &m->run->place, child, m->run->start);
+    child_logs_find(&logs, &m->run->place, &m->family, child, m->run->start);
     for (size_t i = 0; i < logs.n; i++) {
-        if (m->stop && !m->stopped && has_error(logs.found[i])) {
-            m->stopped = true;
-            m->kill_at = now() + STOP_PATIENCE;
-            end_command(&logs, child, SIGTERM);
+        struct report r;
+        report_make(&r, logs.found[i]);
+        if (m->stop && !m->stopped && find_error(&r)) {
+            hold(m, logs.found[i], child);
+            stops = true;
+        } else if (m->print && !m->stop) {
+            print_errors(m, &r);
         }
-        WC_EACH(f, logs.found[i]->stack.findings)
-            if (m->print && !m->stop && is_error(&logs.found[i]->stack, f))
-                consider(m, logs.found[i], f);
+        report_end(&r);
     }
     child_logs_end(&logs);
+    if (stops) {
+        m->stopped = true;
+        m->kill_at = now() + STOP_PATIENCE;
+        signal_all(m, child, SIGTERM);
+    }
     m->judged_at = now();
 }
 
 static void kill_now(struct run_monitor *m, pid_t child) {
-    struct child_logs logs;
-
     m->kill_at = 0;
-    child_logs_find(&logs, &m->run->place, child, m->run->start);
-    end_command(&logs, child, SIGKILL);
-    child_logs_end(&logs);
+    signal_all(m, child, SIGKILL);
 }
 
+/* ---- what it has become ---- */
+
 /* env -i, a launcher: what the command has become may be without the shim. */
-static void look_at_preload(struct run_monitor *m, pid_t child) {
+static void look(struct run_monitor *m, pid_t child) {
+    family_look(&m->family, child);
     m->preload_gone = preload_is_gone(child, m->run->shim);
     m->look_after *= LOOK_RARER;
-    m->look_at = m->preload_gone ? 0 : now() + m->look_after;
+    if (m->look_after > LOOK_RAREST)
+        m->look_after = LOOK_RAREST;
+    m->look_at = now() + m->look_after;
+}
+
+void run_monitor_look_last(void *arg, pid_t child) {
+    struct run_monitor *m = arg;
+
+    family_look_last(&m->family, child);
 }
 
 static int64_t sooner(int64_t a, int64_t b) {
@@ -155,11 +197,11 @@ int run_monitor_check(void *arg, pid_t child, bool is_readable) {
     int64_t next, left;
 
     if (m->look_at && m->look_at <= now())
-        look_at_preload(m, child);
+        look(m, child);
     if (m->watch_at && m->watch_at <= now())
         begin_watch(m);
     /* Where logs grow and grow they are read once a second at most. */
-    if (is_readable && log_watch_read(m->watch, child) && !m->stopped)
+    if (is_readable && log_watch_read(m->watch, &m->family, child) && !m->stopped)
         m->judge_at = sooner(
             m->judged_at + CLOCK_SECOND > now() ? m->judged_at + CLOCK_SECOND : now(), m->judge_at);
     if (m->judge_at && m->judge_at <= now())
@@ -180,4 +222,8 @@ void run_monitor_end(struct run_monitor *m) {
     for (size_t i = 0; i < m->told_count; i++)
         free(m->told[i]);
     free(m->told);
+    for (size_t i = 0; i < m->held_count; i++)
+        held_process_end(&m->held[i]);
+    free(m->held);
+    family_end(&m->family);
 }

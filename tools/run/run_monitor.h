@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "family.h"
 #include "log_watch.h"
 #include "tools/report/report.h"
 
@@ -15,6 +16,7 @@ struct run_monitor {
     bool stop, print;  /* what is wanted */
     bool preload_gone; /* when last looked at, the command had it no longer */
     bool stopped;      /* the command was ended by us */
+    struct family family;
     struct log_watch *watch;
     int readable;                                 /* its descriptor, -1: nothing is watched */
     int64_t look_at, watch_at, judge_at, kill_at; /* 0: not at all */
@@ -22,12 +24,16 @@ struct run_monitor {
     int64_t judged_at;
     char **told; /* titles */
     size_t told_count;
+    struct held_process *held; /* that are to end with the command */
+    size_t held_count;
 };
 
 /* m->stop is the caller's, the rest zero. */
 void run_monitor_begin(struct run_monitor *m, const struct run *run);
 /* As `meanwhile` of struct supervision; arg is the struct run_monitor. */
 int run_monitor_check(void *arg, pid_t child, bool is_readable);
+/* As `ended` of it. */
+void run_monitor_look_last(void *arg, pid_t child);
 /* Has every error or warning of this report been printed already? False if it has none. */
 bool run_monitor_reported(const struct run_monitor *m, const struct report *r);
 /* From now on it has. */

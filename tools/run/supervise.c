@@ -62,10 +62,14 @@ static int exec_error_from(int pipe_end) {
 }
 
 /* Process 1 of a container is given every orphan. */
-static bool has_ended(pid_t pid, int *status) {
+static bool has_ended(pid_t pid, const struct supervision *with, int *status) {
     pid_t gone, any = getpid() == 1 ? -1 : pid;
+    siginfo_t info = {.si_pid = 0};
     int how;
 
+    if (with->ended && waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+        info.si_pid == pid)
+        with->ended(with->arg, pid);
     while ((gone = waitpid(any, &how, WNOHANG)) > 0)
         if (gone == pid) {
             *status = how;
@@ -139,7 +143,7 @@ static void wait_for(pid_t pid, int signals, const struct supervision *with, int
     struct signalfd_siginfo one;
     int patience;
 
-    while (!has_ended(pid, status)) {
+    while (!has_ended(pid, with, status)) {
         follow_stop(pid);
         patience = with->meanwhile ? with->meanwhile(with->arg, pid, ready[1].revents != 0) : -1;
         ready[1].fd = with->readable ? *with->readable : -1; /* poll passes a negative one over */

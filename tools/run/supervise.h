@@ -19,7 +19,8 @@ struct supervision {
      * time that it asked for is over. Returns the milliseconds after which it wants to be called
      * again, -1: only then. NULL: nobody waits for anything. */
     int (*meanwhile)(void *arg, pid_t child, bool is_readable);
-    const int *readable; /* a descriptor, -1: none at the moment */
+    void (*ended)(void *arg, pid_t child); /* when it has, before it is waited for */
+    const int *readable;                   /* a descriptor, -1: none at the moment */
     void *arg;
 };
 

@@ -1,0 +1,179 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# Whom `whichcudnn run` and `report` believe: logs of other users in a shared directory, and what a
+# log says that is not so. Two users play: one runs the command, the other shares the directory.
+# shellcheck disable=SC2016,SC2154  # programs of their own; names of faults.bash
+
+bats_require_minimum_version 1.5.0
+load faults
+
+setup_file() { build_faults; }
+setup() {
+    enter_faults && in_public && cp "$CMD" "$public/bin" && cd "$public/work" || return
+    CMD=$public/bin/whichcudnn
+    chmod 1777 . # like /tmp
+    export WHICHCUDNN_SHIM=$SHIM
+    unset WHICHCUDNN_LOG WHICHCUDNN_STDERR
+    victim=("${as_root[@]}" setpriv --reuid=65533 --regid=65533 --clear-groups env HOME=/)
+    other=("${as_root[@]}" setpriv --reuid=65534 --regid=65534 --clear-groups)
+    bystander=''
+}
+teardown() {
+    [ -z "$bystander" ] || "${as_root[@]}" kill "$bystander" 2>/dev/null || true
+    leave_public
+}
+
+# A program that goes on for long: its number in $bystander.
+begin_bystander() { # AS...
+    "$@" sh -c 'echo $$ >bystander.pid; exec sleep 60' 3>&- &
+    wait_for bystander.pid
+    bystander=$(cat bystander.pid)
+}
+wait_for() { # FILE
+    for _ in $(seq 100); do
+        [ ! -s "$1" ] || return 0
+        sleep 0.1
+    done
+    echo "$1 does not come" && return 1
+}
+lives() { # PID: and is no zombie
+    [[ $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) == [RSD]* ]]
+}
+
+# The log of a process, which got a cuDNN that is too old, with a finding of its own making.
+forge() { # PID RUN_PID
+    local ticks
+    ticks=$(sed 's/.*) //' "/proc/$1/stat" | cut -d ' ' -f 20)
+    sed "s/^{/{\"pid\":$1,\"tid\":$1,\"time\":$(date +%s%6N),/" <<END | "$PY" "$WC_ROOT/tests/schema/complete.py"
+{"kind":"process","node":"$(uname -n)","run_pid":$2,"start_ticks":$ticks}
+{"kind":"machine"}
+{"kind":"request","request":1,"operation":"dlopen","name":"libcudnn.so.9"}
+{"kind":"object","object":1,"role":"host","mapped":true,"path":"/v/_versions.so"}
+{"kind":"object","object":2,"role":"facade","mapped":true,"path":"/v/libcudnn.so.9","version":"9.1.0","version_source":"data symbol","asked_by_object":1,"request":1}
+{"kind":"demand","host":1,"demand_kind":"required","spec":">=9.8","compatibility_rule":"nvidia","source":"METADATA of x 1"}
+{"kind":"binding","host":1,"target":2,"how":"dlsym","functions":["cudnnCreate"]}
+{"kind":"call","function":"cudnnCreate","phase":"before","host":1,"target":2}
+{"kind":"finding","id":"${3:-runtime-too-old}","severity":"error","title":"forged title","facts":[],"fix":[{"action":"x","text":"forged fix","command":"forged command"}]}
+END
+}
+
+# Leaves that log, as a user, in a directory, once the command has said which process it is.
+leave_forged() { # DIRECTORY PID [ID] -- AS...
+    local directory=$1 pid=$2 id=''
+    shift 2
+    [ "$1" = -- ] || { id=$1 && shift; }
+    shift
+    wait_for command.pid
+    forge "$pid" "$(cat command.pid)" "$id" >forged.tmp
+    "$@" sh -c 'cat >"$0/whichcudnn-n-$1-1.jsonl"' "$directory" "$pid" <forged.tmp
+}
+
+# The command: says its number, then goes on for a while.
+goes_on='echo $$ >"$0"; for i in $(seq 60); do sleep 0.1; done'
+
+@test "trust: --stop-on heeds no log of another user, and no process that is not the command's is signalled" {
+    begin_bystander "${victim[@]}"
+    leave_forged "$PWD" "$bystander" -- "${other[@]}" & left=$!
+    run -0 --separate-stderr "${victim[@]}" "$CMD" run --stop-on error -- sh -c "$goes_on" "$PWD/command.pid"
+    wait "$left"
+    [ -s forged.tmp ]
+    lives "$bystander"
+    [[ $stderr$output != *forged* && $stderr != *9.1.0* ]]
+}
+
+@test "trust: a log that the command's own user left cannot have a foreign process signalled" {
+    begin_bystander "${victim[@]}"
+    leave_forged "$PWD" "$bystander" -- "${victim[@]}" & left=$!
+    run -1 --separate-stderr "${victim[@]}" "$CMD" run --stop-on error -- sh -c "$goes_on" "$PWD/command.pid"
+    wait "$left"
+    lives "$bystander"
+    [[ $stderr == *"by --stop-on"* ]]
+}
+
+@test "trust: run as root for another user believes that user's logs, and signals nobody else for them" {
+    begin_bystander "${as_root[@]}"
+    leave_forged "$PWD" "$bystander" -- "${other[@]}" & left=$!
+    run -1 --separate-stderr "${as_root[@]}" "$CMD" run --stop-on error -- "${other[@]}" \
+        sh -c "$goes_on" "$PWD/command.pid"
+    wait "$left"
+    lives "$bystander"
+    [[ $stderr == *"by --stop-on"* && $stderr != *forged* ]]
+}
+
+@test "trust: what is said while the command runs is found, not copied" {
+    leave_forged "$PWD" $$ -- "${other[@]}" & left=$!
+    run -0 --separate-stderr "${victim[@]}" "$CMD" run -- sh -c "$goes_on" "$PWD/command.pid"
+    wait "$left"
+    [[ $stderr != *forged* && $stderr != *9.1.0* ]]
+    rm -f -- *.pid whichcudnn-*
+    # Of the own user's what is found is told, and no word of the finding that the log has.
+    leave_forged "$PWD" $$ -- "${victim[@]}" & left=$!
+    run -0 --separate-stderr "${victim[@]}" "$CMD" run -- sh -c "$goes_on" "$PWD/command.pid"
+    wait "$left"
+    [[ $stderr == *"error"*"9.1.0"* && $stderr != *forged* ]]
+    rm -f -- *.pid whichcudnn-*
+    # A finding that is not so is told nowhere.
+    leave_forged "$PWD" $$ two-copies -- "${victim[@]}" & left=$!
+    run -0 --separate-stderr "${victim[@]}" "$CMD" run -- sh -c "$goes_on" "$PWD/command.pid"
+    wait "$left"
+    [[ $stderr != *forged* && $stderr != *two-copies* ]]
+}
+
+@test "trust: a link in a shared directory is not followed" {
+    mkdir secret
+    leave_link() {
+        wait_for command.pid
+        forge $$ "$(cat command.pid)" >secret/log.jsonl
+        "${as_root[@]}" chown 65533 secret/log.jsonl
+        "${other[@]}" ln -s "$PWD/secret/log.jsonl" "$PWD/whichcudnn-n-$$-1.jsonl"
+        "${other[@]}" mkfifo "$PWD/whichcudnn-n-$$-2.jsonl"
+    }
+    leave_link & left=$!
+    run -0 --separate-stderr timeout 60 "${victim[@]}" "$CMD" run -- sh -c "$goes_on" "$PWD/command.pid"
+    wait "$left"
+    [ -h "whichcudnn-n-$$-1.jsonl" ]
+    [[ $stderr != *9.1.0* ]]
+    is "$(records outcome secret/log.jsonl)" ''
+}
+
+@test "trust: report of a shared directory passes over what others left, and says so" {
+    mkdir -m 1777 shared && cd shared || return
+    "${as_root[@]}" chown 0 .
+    echo 1 >../command.pid
+    forge $$ 1 >forged
+    "${victim[@]}" sh -c 'cat >whichcudnn-n-1-1.jsonl' <forged
+    "${other[@]}" sh -c 'cat >whichcudnn-n-2-1.jsonl' <forged
+    "${other[@]}" ln -s /dev/null whichcudnn-n-3-1.jsonl
+    "${other[@]}" mkfifo whichcudnn-n-4-1.jsonl
+    run -1 --separate-stderr "${victim[@]}" "$CMD" report .
+    [[ $output == *"error"*"9.1.0"* && $output != *forged* ]]
+    [[ $stderr == *"passed over"*"whichcudnn-n-2-1.jsonl"*"of user 65534"* ]]
+    [[ $stderr == *"passed over"*"whichcudnn-n-3-1.jsonl"*"a link"* ]]
+    [[ $stderr == *"passed over"*"whichcudnn-n-4-1.jsonl"*"not a regular file"* ]]
+    # Who names the file means it.
+    run -1 --separate-stderr "${victim[@]}" "$CMD" report whichcudnn-n-2-1.jsonl
+    is "$stderr" ''
+    # Where only one user can put files, all that stands there is theirs to answer for.
+    mkdir ../private && cp whichcudnn-n-[12]-1.jsonl ../private
+    "${as_root[@]}" chown 65534 ../private/*
+    run -1 --separate-stderr "${victim[@]}" "$CMD" report ../private
+    is "$stderr" ''
+}
+
+@test "trust: findings are found anew in every form, not copied from the log" {
+    forge $$ 1 >log.jsonl
+    forge $$ 1 two-copies >other.jsonl
+    for form in --color=never --markdown --json --html=/dev/stdout --ndjson; do
+        for log in log.jsonl other.jsonl; do
+            run "$CMD" report "$form" "$log"
+            [[ $output == *9.1.0* ]] || [ "$form" = --ndjson ]
+            [[ $output != *'forged'* && $output != *two-copies* ]] || { echo "$form" && return 1; }
+        done
+    done
+    run "$CMD" check log.jsonl
+    [[ $output != *forged* ]]
+    run "$CMD" lock log.jsonl
+    [[ $output != *forged* ]]
+    run "$CMD" diff log.jsonl other.jsonl
+    [[ $output != *forged* ]]
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "family.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/model/names.h"
+#include "core/records/process.h"
+#include "tools/util/memory.h"
+
+#define DEPTH_MOST 64 /* generations; a chain in /proc that changes meanwhile could be a ring */
+#define LOOKED_AT_MOST 4096   /* processes of one look */
+#define PIDFD_SEND_SIGNAL 424 /* younger than the C library's headers may be; alike everywhere */
+#define PIDFD_OPEN 434
+
+/* ---- /proc ---- */
+
+/* "" where it cannot be read. The caller frees. */
+static char *read_proc(pid_t pid, const char *name) {
+    OWNED char *path = must_format("/proc/%d/%s", (int)pid, name);
+    char *text = must_allocate(4096);
+    FILE *from = fopen(path, "re");
+    size_t n = from ? fread(text, 1, 4095, from) : 0;
+
+    text[n] = '\0';
+    if (from)
+        fclose(from);
+    return text;
+}
+
+/* The last of the four: as which its files are made. */
+static bool read_user(pid_t pid, uid_t *user) {
+    OWNED char *status = read_proc(pid, "status");
+    const char *line = strstr(status, "\nUid:");
+    unsigned id;
+
+    if (!line || sscanf(line, "\nUid: %*u %*u %*u %u", &id) != 1)
+        return false;
+    *user = id;
+    return true;
+}
+
+static pid_t read_parent(pid_t pid, int64_t *start_ticks) {
+    OWNED char *stat = read_proc(pid, "stat");
+
+    *start_ticks = wc_start_ticks(stat);
+    return (pid_t)atoi(wc_stat_field(stat, 4));
+}
+
+/* ---- whose logs count ---- */
+
+bool family_has_user(const struct family *f, uid_t user) {
+    for (size_t i = 0; i < f->user_count; i++)
+        if (f->users[i] == user)
+            return true;
+    return false;
+}
+
+static void add_user(struct family *f, uid_t user) {
+    if (!family_has_user(f, user))
+        *MUST_ADD(f->users, f->user_count) = user;
+}
+
+void family_begin(struct family *f) {
+    memset(f, 0, sizeof(*f));
+    add_user(f, geteuid());
+}
+
+void family_end(struct family *f) {
+    for (size_t i = 0; i < f->with_cudnn_count; i++)
+        free(f->with_cudnn[i].library);
+    free(f->with_cudnn);
+    free(f->users);
+}
+
+/* ---- looking at all of them ---- */
+
+static bool has_cudnn(const struct family *f, pid_t pid) {
+    for (size_t i = 0; i < f->with_cudnn_count; i++)
+        if (f->with_cudnn[i].pid == pid)
+            return true;
+    return false;
+}
+
+static void look_at_maps(struct family *f, pid_t pid, uid_t user) {
+    OWNED char *name = must_format("/proc/%d/maps", (int)pid), *line = NULL;
+    FILE *from = has_cudnn(f, pid) ? NULL : fopen(name, "re");
+    const char *path;
+    size_t room = 0;
+    ssize_t n;
+
+    while (from && !has_cudnn(f, pid) && (n = getline(&line, &room, from)) > 0) {
+        line[n - (line[n - 1] == '\n')] = '\0';
+        path = strchr(line, '/');
+        if (path && wc_name_kind_of(path) == WC_NAME_FACADE)
+            *MUST_ADD(f->with_cudnn, f->with_cudnn_count) =
+                (struct relative){pid, user, must_copy(path)};
+    }
+    if (from)
+        fclose(from);
+}
+
+static void look_at(struct family *f, pid_t pid) {
+    uid_t user;
+
+    if (!read_user(pid, &user))
+        return;
+    add_user(f, user);
+    look_at_maps(f, pid, user);
+}
+
+struct list {
+    pid_t *p;
+    size_t n;
+};
+
+static void add_children(struct list *l, pid_t pid) {
+    OWNED char *name = must_format("/proc/%d/task", (int)pid);
+    DIR *threads = opendir(name);
+    struct dirent *one;
+    int child;
+
+    while (threads && (one = readdir(threads))) {
+        OWNED char *children = must_format("%s/%s/children", name, one->d_name);
+        FILE *from = one->d_name[0] == '.' ? NULL : fopen(children, "re");
+        while (from && l->n < LOOKED_AT_MOST && fscanf(from, "%d", &child) == 1)
+            *MUST_ADD(l->p, l->n) = child;
+        if (from)
+            fclose(from);
+    }
+    if (threads)
+        closedir(threads);
+}
+
+void family_look(struct family *f, pid_t command) {
+    struct list l = {NULL, 0};
+
+    *MUST_ADD(l.p, l.n) = command;
+    for (size_t i = 0; i < l.n; i++) {
+        look_at(f, l.p[i]);
+        add_children(&l, l.p[i]);
+    }
+    free(l.p);
+}
+
+void family_look_last(struct family *f, pid_t command) {
+    OWNED char *stat = read_proc(command, "stat");
+    const char *name = strchr(stat, '('), *end = strrchr(stat, ')');
+
+    if (!name || !end || !read_user(command, &f->last_user))
+        return;
+    add_user(f, f->last_user);
+    snprintf(f->last_name, sizeof(f->last_name), "%.*s", (int)(end - name - 1), name + 1);
+}
+
+/* ---- who may be signalled ---- */
+
+static bool descends(pid_t pid, pid_t command) {
+    int64_t ticks;
+
+    for (int i = 0; i < DEPTH_MOST && pid > 1 && pid != command; i++)
+        pid = read_parent(pid, &ticks);
+    return pid == command;
+}
+
+static bool has_ended(int fd) {
+    struct pollfd ask = {.fd = fd, .events = POLLIN};
+
+    return poll(&ask, 1, 0) != 0;
+}
+
+/* While the descriptor does not tell of an end, the number meant this process all along. */
+bool family_hold(pid_t command, int64_t pid, int64_t start_ticks, struct held_process *out) {
+    int64_t ticks;
+
+    if (pid <= 1 || pid > INT32_MAX)
+        return false;
+    out->pid = (pid_t)pid;
+    out->fd = (int)syscall(PIDFD_OPEN, out->pid, 0);
+    if (out->fd < 0 && errno != ENOSYS && errno != EPERM)
+        return false;
+    read_parent(out->pid, &ticks);
+    if (ticks != WC_NULL && ticks == start_ticks && descends(out->pid, command) &&
+        !(out->fd >= 0 && has_ended(out->fd)))
+        return true;
+    held_process_end(out);
+    return false;
+}
+
+void held_process_end(const struct held_process *p) {
+    if (p->fd >= 0)
+        close(p->fd);
+}
+
+void held_process_signal(const struct held_process *p, int signal) {
+    if (p->fd >= 0)
+        syscall(PIDFD_SEND_SIGNAL, p->fd, signal, NULL, 0);
+    else
+        kill(p->pid, signal);
+}
