@@ -51,7 +51,7 @@ static const char *const openers[] = {
 
 /* jax_plugins/cuda/__init__.py, torch/__init__.py (_preload_cuda_deps), paddle/__init__.py,
  * transformer_engine/common/__init__.py. */
-static const struct wc_preload preloads[] = {
+static const struct wc_framework_file preloads[] = {
     {"jax_plugins", NULL, "nvidia/cudnn/lib/libcudnn.so.[0-9]*", false, false},
     {"jax_cuda12_plugin", "jax_plugins", "nvidia/cudnn/lib/libcudnn.so.[0-9]*", false, false},
     {"jax_cuda13_plugin", "jax_plugins", "nvidia/cudnn/lib/libcudnn.so.[0-9]*", false, false},
@@ -110,8 +110,8 @@ bool wc_framework_opens_cudnn(const char *path) {
     return false;
 }
 
-const struct wc_preload *wc_framework_preload(const char *folder, size_t length, bool if_missing,
-                                              size_t i) {
+const struct wc_framework_file *wc_framework_preload(const char *folder, size_t length,
+                                                     bool if_missing, size_t i) {
     WC_EACH_ROW(row, preloads)
         if (row->if_missing == if_missing && wc_str_length(row->folder) == length &&
             wc_mem_compare(row->folder, folder, length) == 0 && i-- == 0)

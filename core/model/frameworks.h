@@ -17,7 +17,7 @@ bool wc_framework_gpu_build(const char *framework, const char **package, const c
 /* Does a library of that name open libcudnn.so.N by itself, without a symbol that shows it? */
 bool wc_framework_opens_cudnn(const char *path);
 /* What a Python package opens before its own libraries. Paths are from site-packages. */
-struct wc_preload {
+struct wc_framework_file {
     const char *folder; /* of the package */
     const char *by;     /* the folder of another one, which opens it; NULL: the package itself */
     const char *file;   /* '*' as in a shell */
@@ -25,5 +25,5 @@ struct wc_preload {
     bool all;           /* each such file; else the first one */
 };
 /* The i-th of the package in this folder (length bytes); NULL past the last. */
-const struct wc_preload *wc_framework_preload(const char *folder, size_t length, bool if_missing,
-                                              size_t i);
+const struct wc_framework_file *wc_framework_preload(const char *folder, size_t length,
+                                                     bool if_missing, size_t i);

@@ -109,7 +109,8 @@ static bool is_there(const struct library_cache *w, const char *site, const char
     return there;
 }
 
-static void preload_files(struct loader_sim *g, const char *site, const struct wc_preload *p) {
+static void preload_files(struct loader_sim *g, const char *site,
+                          const struct wc_framework_file *p) {
     struct library_cache *w = g->library_cache;
     char *full = must_format("%s%s/%s", w->disk.root, site, p->file);
     glob_t found;
@@ -125,7 +126,7 @@ static void preload_files(struct loader_sim *g, const char *site, const struct w
 static void preload(struct loader_sim *g, const struct scan_host *h, bool if_missing) {
     size_t length = strlen(h->environment);
     const char *below = h->path + length + 1;
-    const struct wc_preload *p;
+    const struct wc_framework_file *p;
 
     if (!scan_is_site(h->environment))
         return;
