@@ -294,6 +294,12 @@ static void write_unexplained(struct writing *w, struct wc_case *c,
             ? wc_format(c, "it %s, and nothing that was seen says why", format_end(c, outside))
             : "something was asked for in vain, and nothing that was seen says why";
     add_known(w, cudnn ? wc_format(c, "it had %s", format_fit(c)) : "no cuDNN was loaded");
+    WC_EACH(o, s->objects)
+        if (o->r.role == WC_role_FACADE && o->r.mapped && o->r.header_version)
+            add_known(w, wc_format(c,
+                                   "the header beside %s is of cuDNN %s: what was compiled with it "
+                                   "was built with that",
+                                   wc_path_of(o), o->r.header_version));
     if (s->has_outcome && s->outcome.during)
         add_known(w, wc_format(c, "at its end: %s", s->outcome.during));
     if (request)

@@ -19,7 +19,7 @@ void wc_identify(const struct wc_files *files, const char *path, const struct wc
     struct wc_reading r;
     struct wc_version_query q = {.r = &r, .path = path, .image = image, .facade = facade};
     wc_mem_set(out, 0, sizeof *out);
-    out->version = out->floor = out->ceiling = WC_VERSION_NONE;
+    out->version = out->floor = out->ceiling = out->header = WC_VERSION_NONE;
     if (!path) /* of a program, where /proc is not readable */
         return;
     wc_reading_begin(&r, files, scratch, scratch_size);
@@ -37,4 +37,16 @@ void wc_identify_bounds(const struct wc_elf_image *facade, struct wc_identity *o
         out->floor = range.floor;
         out->ceiling = range.ceiling;
     }
+}
+
+void wc_identify_header(const struct wc_files *files, const char *facade, void *scratch,
+                        size_t scratch_size, struct wc_identity *out) {
+    struct wc_reading r;
+    int32_t major = wc_version_known(out->version) ? -1 : wc_major_by_names(NULL, facade);
+    wc_reading_begin(&r, files, scratch, scratch_size);
+    struct wc_version header = wc_header_beside(&r, facade);
+    bool known = wc_version_known(header);
+    if (known && (wc_version_known(out->version) ? wc_version_compare(header, out->version) != 0
+                                                 : major > 0 && header.major != major))
+        out->header = header;
 }

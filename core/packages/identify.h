@@ -12,6 +12,7 @@
 
 struct wc_identity {
     struct wc_version version, floor, ceiling;
+    struct wc_version header; /* of the header beside it, where that is another one; else NONE */
     enum wc_version_source version_source;
     enum wc_installation_kind installation_kind;
     char installation[128]; /* "nvidia-cudnn-cu12", "cuda-13.0"; "" unknown */
@@ -30,6 +31,11 @@ void wc_identify(const struct wc_files *files, const char *path, const struct wc
                  bool facade, void *scratch, size_t scratch_size, struct wc_identity *out);
 /* floor and ceiling, by the whole list of what a facade exports; a part exports its share. */
 void wc_identify_bounds(const struct wc_elf_image *facade, struct wc_identity *out);
+
+/* header, of a facade that was identified. What programs are compiled with is that one, what they
+ * find is the library. */
+void wc_identify_header(const struct wc_files *files, const char *facade, void *scratch,
+                        size_t scratch_size, struct wc_identity *out);
 
 /*
  * The packages of cuDNN in the environment of a file (site-packages, conda prefix, dpkg's), each

@@ -39,7 +39,7 @@ void wc_emit_object(const struct wc_sink *to, const struct wc_library *l,
                     const struct wc_strings *candidates) {
     const struct wc_elf_image *e = l->image;
     const struct wc_identity *id = l->identity;
-    char build_id[72], base[24], version[3][WC_VERSION_TEXT];
+    char build_id[72], base[24], version[4][WC_VERSION_TEXT];
     const char *needed[WC_NEEDED_MOST];
     struct wc_record r;
     struct wc_object_record *o = &r.u.object;
@@ -74,6 +74,7 @@ void wc_emit_object(const struct wc_sink *to, const struct wc_library *l,
         SET_VERSION(o, id, version[0]);
         o->version_floor = wc_version_text(id->floor, version[1]);
         o->version_ceiling = wc_version_text(id->ceiling, version[2]);
+        o->header_version = wc_version_text(id->header, version[3]);
     }
     if (id) {
         SET_INSTALLATION(o, id);

@@ -142,19 +142,24 @@ struct wc_version wc_header_version(struct wc_reading *r, const char *header) {
     return v.patch >= 0 ? v : WC_VERSION_NONE;
 }
 
-static struct wc_version by_header(const struct wc_version_query *q) {
+struct wc_version wc_header_beside(struct wc_reading *r, const char *path) {
     static const char *const headers[] = {"/include/cudnn_version.h", "/include/cudnn.h"};
     struct wc_version v = WC_VERSION_NONE;
-    size_t n = wc_dir_length(q->path);
+    size_t n = wc_dir_length(path);
     for (int i = 0; i < 4 && !wc_version_known(v); i++) {
-        size_t mark = q->r->memory.used;
+        size_t mark = r->memory.used;
         if (i % 2 == 0 && n > 1) /* beside the library's directory, and one further up */
-            n = wc_dir_above(q->path, n);
-        const char *header = wc_reading_format(q->r, "%.*s%s", (int)n, q->path, headers[i % 2]);
+            n = wc_dir_above(path, n);
+        const char *header = wc_reading_format(r, "%.*s%s", (int)n, path, headers[i % 2]);
         if (header)
-            v = wc_header_version(q->r, header);
-        q->r->memory.used = mark;
+            v = wc_header_version(r, header);
+        r->memory.used = mark;
     }
+    return v;
+}
+
+static struct wc_version by_header(const struct wc_version_query *q) {
+    struct wc_version v = wc_header_beside(q->r, q->path);
     /* A header of another major was left by another installation. */
     return q->major > 0 && v.major != q->major ? WC_VERSION_NONE : v;
 }

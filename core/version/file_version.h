@@ -29,3 +29,5 @@ struct wc_release_range wc_release_bounds(const struct wc_elf_image *facade);
 bool wc_version_in_bounds(const struct wc_release_range *r, struct wc_version v);
 /* CUDNN_MAJOR, CUDNN_MINOR and CUDNN_PATCHLEVEL of a header; NONE: not all there. */
 struct wc_version wc_header_version(struct wc_reading *r, const char *header);
+/* Of the first such header in the include directories beside a library's. */
+struct wc_version wc_header_beside(struct wc_reading *r, const char *path);

@@ -683,6 +683,38 @@ static void an_expected_number_is_judged_as_in_its_time(void **state) {
         assert_expected(NULL, row[i].built, wc_version_of(row[i].got), row[i].ids);
 }
 
+/* What was compiled with the header beside the library was built with another number. */
+static void the_header_beside_the_library_is_a_fact(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_record r = begin(WC_KIND_object);
+    r.u.object.object = 1;
+    r.u.object.role = WC_role_FACADE;
+    r.u.object.mapped = true;
+    r.u.object.path = "/usr/lib64/libcudnn.so.5";
+    r.u.object.version = "5.0.5";
+    r.u.object.header_version = "6.0.21";
+    apply(s, &r);
+    assert_finds(s, "");
+    struct want w = {NOBODY, WC_demand_kind_EXPECTATION, .built = "6.0.21"};
+    add_demand(s, &w);
+    assert_finds(s, "expectation-not-met");
+    assert_true(has_fact(&s->found.p[0], "header beside it", "6.0.21"));
+    /* Without it the end stays unexplained, and this is known. */
+    s = new_scene();
+    apply(s, &r);
+    struct wc_outside outside = {.end = WC_END_FAILED};
+    struct wc_conclusion conclusion;
+    diagnose(s);
+    wc_conclude(&s->stack, &s->found, &outside, &s->printed.arena, &conclusion);
+    assert_int_equal(conclusion.verdict, WC_verdict_UNEXPLAINED);
+    bool known = false;
+    for (size_t i = 0; i < conclusion.known.n; i++)
+        known =
+            known || strstr(conclusion.known.p[i], "/usr/lib64/libcudnn.so.5 is of cuDNN 6.0.21");
+    assert_true(known);
+}
+
 static void an_expectation_that_is_no_version_is_told(void **state) {
     static const char *const texts[] = {"foo", "@constraints", "9.x", ">=", "9.1,", "v9.1"};
     (void)state;
@@ -758,6 +790,7 @@ int main(void) {
         cmocka_unit_test(dt_needed_finds_the_facade_among_two),
         cmocka_unit_test(an_expectation_is_a_prefix_a_range_or_a_number),
         cmocka_unit_test(an_expected_number_is_judged_as_in_its_time),
+        cmocka_unit_test(the_header_beside_the_library_is_a_fact),
         cmocka_unit_test(an_expectation_that_is_no_version_is_told),
         cmocka_unit_test(a_major_alone_is_no_knowledge_of_the_host),
     };

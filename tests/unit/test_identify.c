@@ -678,6 +678,34 @@ static void a_toolkit_is_one_installation(void **state) {
     assert_installation(WC_installation_kind_DIRECTORY, "", "", "/home/u/cuda/lib64");
 }
 
+static const char *header_of(const char *path) {
+    static char text[WC_VERSION_TEXT];
+    unsigned char *scratch = malloc(SCRATCH);
+    assert_non_null(scratch);
+    identify(path, false, true);
+    wc_identify_header(&tree.files, path, scratch, SCRATCH, &id);
+    free(scratch);
+    return wc_version_text(id.header, text);
+}
+
+/* Header of one installation, library of another: what is compiled with it gets another number. */
+static void a_header_of_another_release_is_told(void **state) {
+    static const char *const header = "#define CUDNN_MAJOR 6\n#define CUDNN_MINOR 0\n"
+                                      "#define CUDNN_PATCHLEVEL 21\n";
+    (void)state;
+    assert_null(header_of("/usr/lib64/libcudnn.so.5.0.5"));
+    tree_write(&tree, "/usr/include/cudnn.h", header);
+    assert_string_equal(header_of("/usr/lib64/libcudnn.so.5.0.5"), "6.0.21");
+    assert_string_equal(header_of("/usr/lib/x86_64-linux-gnu/libcudnn.so.5.0.5"), "6.0.21");
+    assert_string_equal(header_of("/usr/lib64/libcudnn.so.5"), "6.0.21"); /* of another major */
+    assert_string_equal(header_of("/usr/lib64/libcudnn.so.6.0.20"), "6.0.21");
+    assert_null(header_of("/usr/lib64/libcudnn.so.6.0.21"));
+    assert_null(header_of("/usr/lib64/libcudnn.so.6")); /* it is by the header that it is known */
+    assert_null(header_of("/opt/cudnn/lib/libcudnn.so.5.0.5"));
+    tree_write(&tree, "/usr/include/cudnn.h", "#define CUDNN_MAJOR 6\n");
+    assert_null(header_of("/usr/lib64/libcudnn.so.5.0.5"));
+}
+
 static void a_header_beside_tells(void **state) {
     (void)state;
     static const char text[] = "#ifndef X\n#define CUDNN_MAJOR 8\n#define CUDNN_MINOR 9\n"
@@ -847,6 +875,7 @@ int main(void) {
         WITH_TREE(what_conda_installed_is_condas),
         WITH_TREE(a_toolkit_is_one_installation),
         WITH_TREE(a_header_beside_tells),
+        WITH_TREE(a_header_of_another_release_is_told),
         WITH_TREE(sources_have_their_order),
         WITH_TREE(exports_bound_a_facade),
         WITH_TREE(other_files_have_no_cudnn_version),

@@ -231,11 +231,15 @@ class World:
             for link_name in (f"{stem}.so.{release.major}", f"{stem}.so"):
                 (home / "lib64" / link_name).unlink(missing_ok=True)
                 (home / "lib64" / link_name).symlink_to(f"{stem}.so.{release}")
-        header = home / "include/cudnn_version.h"
+        self.header(release, home / "lib64")
+        return home / "lib64"
+
+    def header(self, release, lib):
+        """What programs are compiled with, beside a directory of libraries."""
+        header = lib.parent / "include/cudnn_version.h"
         header.parent.mkdir(exist_ok=True)
         header.write_text("".join(f"#define CUDNN_{name} {n}\n" for name, n in (
             ("MAJOR", release.major), ("MINOR", release.minor), ("PATCHLEVEL", release.patch))))
-        return home / "lib64"
 
     def wheel(self, release, cuda=None, site=None, **which):
         """NVIDIA's wheel in site-packages; its RECORD names what is there."""

@@ -114,6 +114,32 @@ def the_header_is_of_another_major(w):
     w.repairs("set-variable", maps=right / "libcudnn.so")
 
 
+@case("A68-a-newer-header-over-an-older-library", "7.0", "7.3", "7.4", "7.6")
+@case("A68-an-old-library-under-a-header-of-6", "5.0", "5.1", "6.0", "6.0")
+def the_header_beside_it_is_of_another_release(w, low, high, first, last):
+    """Header and library were copied into one toolkit from two releases: what is compiled there has
+    the header's number."""
+    older, header = w.release(low, high), w.release(first, last)
+    lib = w.toolkit(older if w.faulty else header, cuda=8)
+    w.known.append(header)
+    w.header(header, lib)
+    host = w.host("plain", header, linked=False)
+    host.does("open:libcudnn.so", f"check:theano:{header.number}", "create")
+    w.environment["LD_LIBRARY_PATH"] = lib
+    w.environment["WHICHCUDNN_EXPECT"] = header.number
+    w.says(f"The header is version {header.number} while the library is version {older.number}",
+           ends=1)
+    w.finds("expectation-not-met", lib / "libcudnn.so", older, f"header beside it: {header}")
+
+    def library_of_the_header():
+        for path in lib.glob("libcudnn*"):
+            path.unlink()
+        w.directory(header, lib)
+        (lib / "libcudnn.so").symlink_to(header.soname)
+
+    w.repairs("install", maps=lib / "libcudnn.so", by=library_of_the_header)
+
+
 @case("A66")
 def what_is_expected_is_no_version(w):
     """A word where a version should be: nothing can be compared, and nobody says so."""
