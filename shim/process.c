@@ -35,9 +35,11 @@ static const struct utsname *kernel(void) {
     return &names;
 }
 
-static int64_t start_ticks(void) {
+static void read_stat(struct wc_process *out) {
     char text[1024];
-    return files_read_text("/proc/self/stat", text, sizeof text) ? wc_start_ticks(text) : WC_NULL;
+    bool is_read = files_read_text("/proc/self/stat", text, sizeof text);
+    out->start_ticks = is_read ? wc_start_ticks(text) : WC_NULL;
+    out->forked = is_read && wc_is_forked(text);
 }
 
 bool process_is_eager(void) {
@@ -49,7 +51,6 @@ void process_describe(struct wc_process *out) {
     int parent = sys_getppid();
     size_t n = 0;
     *out = (struct wc_process){.node = wc_str_or_null(kernel()->nodename),
-                               .start_ticks = start_ticks(),
                                .parent_pid = parent < 0 ? WC_NULL : parent,
                                .arguments = arguments,
                                .all_arguments = config.whole_arguments,
@@ -58,6 +59,7 @@ void process_describe(struct wc_process *out) {
                                .shim_path = wc_str_or_null(shim_path),
                                .eager = process_is_eager(),
                                .run_pid = config.run_pid ? config.run_pid : WC_NULL};
+    read_stat(out);
     if (files_read_link("/proc/self/exe", executable, sizeof executable))
         out->executable = executable;
     if (sys_getcwd(directory, sizeof directory) > 0)

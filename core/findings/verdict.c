@@ -134,7 +134,7 @@ static unsigned limits_of(const struct wc_stack *s, const struct wc_findings *f,
         bool holds;
     } rows[] = {
         {WC_limit_DIED, end == WC_END_FAILED},
-        {WC_limit_END_UNKNOWN, end == WC_END_UNKNOWN},
+        {WC_limit_END_UNKNOWN, end == WC_END_UNKNOWN || end == WC_END_ASSUMED},
         {WC_limit_STATUS_UNKNOWN, end == WC_END_NORMAL},
         {WC_limit_RECORD_LOST, outside->lost > 0 || s->dropped > 0 ||
                                    (s->has_summary && s->summary.dropped > 0) || f->lost > 0 ||
@@ -333,15 +333,19 @@ static const char *reason_for_nothing(const struct wc_stack *s, const struct wc_
 /* With these nothing that is good can be said; with the first ones not even that there was nothing.
  */
 #define BLIND (WC_LIMIT(NOT_PRELOADED) | WC_LIMIT(LOG_NOT_WRITABLE) | WC_LIMIT(RECORD_LOST))
-#define BLOCKING (BLIND | WC_LIMIT(END_UNKNOWN))
+
+static unsigned blocking_of(const struct wc_conclusion *c, enum wc_end end) {
+    bool end_matters = c->concerned && end == WC_END_UNKNOWN;
+
+    return c->limits & (BLIND | (end_matters ? WC_LIMIT(END_UNKNOWN) : 0));
+}
 
 static void write_not_observed(struct wc_case *c, const struct wc_outside *outside,
                                struct wc_conclusion *out) {
     const struct wc_stack *s = c->d->s;
-    unsigned blocking = out->limits & (out->concerned ? BLOCKING : BLIND);
     bool cudnn = WC_ANY(o, s->objects, o->r.role == WC_role_FACADE && o->r.mapped);
 
-    out->text = reason_for_nothing(s, outside, blocking);
+    out->text = reason_for_nothing(s, outside, out->blocking);
     if (cudnn)
         out->text = wc_format(c, "%s; as far as it was seen: %s", out->text, format_fit(c));
 }
@@ -362,7 +366,7 @@ static enum wc_verdict decide(const struct wc_stack *s, const struct wc_findings
         return WC_verdict_NOT_OBSERVED; /* what explains it may be among them */
     if (unwell)
         return WC_verdict_UNEXPLAINED;
-    if (!c->concerned || c->limits & BLOCKING)
+    if (!c->concerned || c->blocking)
         return WC_verdict_NOT_OBSERVED;
     return f->n ? WC_verdict_NOTES : WC_verdict_OK;
 }
@@ -401,12 +405,13 @@ void wc_conclude(const struct wc_stack *s, const struct wc_findings *f,
 
     *out = (struct wc_conclusion){.concerned = is_concerned(s), .died = end == WC_END_FAILED};
     out->limits = limits_of(s, f, outside, end);
+    out->blocking = blocking_of(out, end);
     out->verdict = decide(s, f, out);
     if (out->verdict == WC_verdict_NOTES || out->verdict == WC_verdict_WARNINGS ||
         out->verdict == WC_verdict_ERRORS)
         out->finding = f->p;
     out->passes = out->verdict != WC_verdict_UNEXPLAINED &&
-                  (out->verdict != WC_verdict_NOT_OBSERVED || !(out->limits & BLIND));
+                  (out->verdict != WC_verdict_NOT_OBSERVED || !out->blocking);
     if (memory)
         write_text(s, outside, memory, out);
 }

@@ -9,10 +9,11 @@
 
 enum wc_end {
     WC_END_UNKNOWN,
-    WC_END_RUNS,   /* it still runs, or nothing of it ever did */
-    WC_END_NORMAL, /* by exit, with a status that is not known */
-    WC_END_WELL,   /* status 0, or as such processes do */
-    WC_END_FAILED  /* it, or the command that it belongs to */
+    WC_END_RUNS,    /* it still runs, or nothing of it ever did */
+    WC_END_NORMAL,  /* by exit, with a status that is not known */
+    WC_END_ASSUMED, /* not known; who started it looked after it, and ended well */
+    WC_END_WELL,
+    WC_END_FAILED /* it, or the command that it belongs to */
 };
 
 /* What whoever asks knows beside the stack. All zero: nothing. */
@@ -28,9 +29,10 @@ struct wc_outside {
 struct wc_conclusion {
     enum wc_verdict verdict;
     unsigned limits;
-    bool died;      /* it did not end well */
-    bool passes;    /* --fail-on: not observed for the good reason that there was nothing */
-    bool concerned; /* cuDNN, a host, a framework, or a request for one */
+    unsigned blocking; /* those of them with which nothing that is good can be said */
+    bool died;         /* it did not end well */
+    bool passes;       /* --fail-on: not observed for the good reason that there was nothing */
+    bool concerned;    /* cuDNN, a host, a framework, or a request for one */
     const struct wc_finding_record *finding; /* whose word it is; NULL: of none */
     /* Below: NULL where no memory was given. */
     const char *text;        /* the sentence behind the word of the verdict */

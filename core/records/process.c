@@ -35,6 +35,7 @@ void wc_emit_process(const struct wc_sink *to, const struct wc_process *p) {
     out->start_ticks = p->start_ticks;
     out->parent_pid = p->parent_pid;
     out->parent_log = p->parent_log;
+    out->forked = p->forked;
     out->executable = p->executable;
     out->arguments =
         (struct wc_strings){arguments, wc_arguments_keep(&line, arguments, TEXTS_MOST)};
@@ -59,6 +60,13 @@ int64_t wc_start_ticks(const char *stat) {
     uint64_t value;
     const char *s = wc_stat_field(stat, 22);
     return wc_parse_number(s, wc_str_length(s), &value) ? (int64_t)value : WC_NULL;
+}
+
+bool wc_is_forked(const char *stat) {
+    const uint64_t forked_without_exec = 0x40; /* PF_FORKNOEXEC, linux/sched.h */
+    uint64_t flags;
+    const char *s = wc_stat_field(stat, 9);
+    return wc_parse_number(s, wc_str_length(s), &flags) && flags & forked_without_exec;
 }
 
 /* libc.so.6 defines a node for each release that changed it; the greatest number wins. */

@@ -22,7 +22,7 @@ struct wc_process {
     bool all_arguments;             /* else program and script or module: the rest may be private */
     const char *const *environment; /* NAME=value, NULL at the end; the listed ones are logged */
     const char *shim_version, *shim_path;
-    bool eager;
+    bool eager, forked;
     int64_t run_pid;
 };
 void wc_emit_process(const struct wc_sink *to, const struct wc_process *p);
@@ -31,6 +31,8 @@ void wc_emit_process(const struct wc_sink *to, const struct wc_process *p);
 const char *wc_stat_field(const char *stat, int n);
 /* Field 22; WC_NULL: it is not there. */
 int64_t wc_start_ticks(const char *stat);
+/* Of field 9: was it made by fork alone, without exec? */
+bool wc_is_forked(const char *stat);
 
 /* "2.36": the newest release that libc.so.6 defines a symbol version for. NULL: not known. */
 const char *wc_glibc_release(const struct wc_elf_image *libc, char out[16]);

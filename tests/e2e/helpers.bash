@@ -41,7 +41,7 @@ is() {
 
 # Makes a child of `run` that behaves as if the shim were in it: `child PARTIAL COMMAND [FIRST]` does
 # FIRST, writes the records of the file PARTIAL as its log, in one write, and then does COMMAND. sick,
-# well and fine, where the call came back, are such files.
+# well, and fine, which came to a normal end, are such files.
 make_child() {
     cat >child <<END
 #!/bin/bash
@@ -63,7 +63,8 @@ END
 {"kind":"call","function":"cudnnCreate","phase":"before","host":1,"target":2}
 END
     grep -v demand sick >well
-    { cat well; echo '{"kind":"call","function":"cudnnCreate","phase":"after","host":1,"target":2,"status":0}'; } >fine
+    { cat well; echo '{"kind":"call","function":"cudnnCreate","phase":"after","host":1,"target":2,"status":0}'
+        echo '{"kind":"summary","verdict":"ok"}'; } >fine
 }
 
 # The end of a process that did well; without it a log says nothing good.

@@ -11,6 +11,7 @@
 #include "tools/lock/lock.h"
 #include "tools/log/record_json.h"
 #include "tools/probe/trial.h"
+#include "tools/report/ends.h"
 #include "tools/report/library.h"
 #include "tools/report/render.h"
 #include "tools/util/layout.h"
@@ -130,6 +131,7 @@ static enum exit_code check(const struct source *lock, const struct logs *logs, 
     json_t *list = json_array();
     size_t observed = 0, drifted = 0;
 
+    ends_settle(logs->processes, logs->process_count);
     for (size_t i = 0; i < logs->process_count; i++) {
         struct report now;
         report_make(&now, logs->processes[i]);

@@ -5,6 +5,7 @@
 #include "input.h"
 #include "options.h"
 #include "tools/log/record_json.h"
+#include "tools/report/ends.h"
 #include "tools/report/render.h"
 #include "tools/util/layout.h"
 
@@ -46,11 +47,12 @@ static void print_diff(const struct report *side, const struct comparison *c) {
     render_differences(&l, c, "A", "B");
 }
 
-static enum exit_code diff(const struct source *a, const struct source *b) {
+static enum exit_code diff(struct source *a, struct source *b) {
     struct report side[2];
     struct comparison c;
     enum exit_code answer;
 
+    ends_settle((struct source *const[]){a, b}, 2);
     report_make(&side[0], a);
     report_make(&side[1], b);
     compare(&c, a, b);

@@ -10,6 +10,7 @@
 #include "tools/log/newest_log.h"
 #include "tools/log/record_json.h"
 #include "tools/log/redact.h"
+#include "tools/report/ends.h"
 #include "tools/report/render.h"
 #include "tools/util/layout.h"
 
@@ -80,6 +81,7 @@ static enum exit_code report_all(const struct logs *logs) {
     struct report *reports = must_allocate(n * sizeof(*reports));
     enum exit_code answer = EXIT_NOTHING_OBSERVED;
 
+    ends_settle(logs->processes, n);
     for (size_t i = 0; i < n; i++) {
         report_make(&reports[i], logs->processes[i]);
         answer = exit_code_of_both(answer, report_exit_code(&reports[i]));

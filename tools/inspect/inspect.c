@@ -27,6 +27,7 @@ static void emit_process(struct inspection *in) {
                                  .node = p->same_node && uname(&names) == 0 ? names.nodename : NULL,
                                  .start_ticks = p->start_ticks,
                                  .parent_pid = p->parent,
+                                 .forked = p->forked,
                                  .executable = p->executable,
                                  .arguments = p->arguments.p,
                                  .arguments_size = p->arguments.n,

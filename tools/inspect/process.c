@@ -96,6 +96,7 @@ static enum process_state read_state(struct process *p, char **trouble) {
     }
     p->parent = strtoll(wc_stat_field(stat.p, 4), NULL, 10);
     p->start_ticks = wc_start_ticks(stat.p);
+    p->forked = wc_is_forked(stat.p);
     if (strchr("ZXx", *wc_stat_field(stat.p, 3)))
         state = empty(trouble, "it has ended: what is left is its status, for its parent to fetch");
     else if (strtoull(wc_stat_field(stat.p, 9), NULL, 10) & KERNEL_THREAD)

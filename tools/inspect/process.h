@@ -22,6 +22,7 @@ struct process_text {
 struct process {
     int64_t pid;
     int64_t parent, start_ticks;
+    bool forked;
     char *directory;  /* "/proc/PID" */
     int handle;       /* that directory: stays the same process's when the number is given anew */
     struct disk disk; /* its files: below its root; relative paths begin at its working directory */

@@ -50,7 +50,7 @@ static bool is_of_command(const struct source *s, const struct wc_outcome_record
 static void take_end(struct source *s, const struct wc_outcome_record *of_command) {
     bool well = of_command->ending == WC_ending_EXITED && of_command->exit_status == 0;
 
-    s->end = well ? WC_END_WELL : WC_END_FAILED;
+    s->of_command = well ? WC_END_WELL : WC_END_FAILED;
     if (of_command->ending == WC_ending_SIGNALED)
         s->how = wc_arena_format(&s->memory.arena, "belongs to a command that was ended by %s",
                                  of_command->signal_name ? of_command->signal_name : "a signal");

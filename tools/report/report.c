@@ -81,7 +81,7 @@ void report_conclude(struct report *r) {
 
     if (s->file)
         outside.lost += (int64_t)s->file->damaged_lines;
-    if (s->type != SOURCE_LOG || (!s->stack.has_summary && source_runs(s)))
+    if (s->type != SOURCE_LOG)
         outside.end = WC_END_RUNS;
     else if (died_within_call(s, memory, &outside.how))
         outside.end = WC_END_FAILED;

@@ -16,6 +16,7 @@
 #include "tools/loader/last_request.h"
 #include "tools/loader/startup_source.h"
 #include "tools/probe/gpus.h"
+#include "tools/report/ends.h"
 #include "tools/report/render.h"
 #include "tools/util/terminal.h"
 
@@ -246,12 +247,16 @@ static void tell_ends(struct report *reports, size_t n, const struct child_logs 
     for (size_t i = 0; i < n; i++) {
         struct source *log = logs->found[i];
         struct wc_record r = *outcome;
-        if (log == logs->own || log->stack.has_outcome || source_runs(log))
+        if (log == logs->own || log->stack.has_outcome)
             continue;
-        if (!outcome_append(log, &r))
+        if (source_runs(log)) /* it numbers its records itself */
+            source_apply(log, &r);
+        else if (!outcome_append(log, &r))
             complain("%s: %s", log->path, strerror(errno));
-        report_conclude(&reports[i]);
     }
+    ends_settle(logs->found, n);
+    for (size_t i = 0; i < n; i++)
+        report_conclude(&reports[i]);
 }
 
 static struct report *find_worst(struct report *reports, size_t n) {
@@ -270,6 +275,7 @@ static struct run_answer print_merged_reports(struct run *run, const struct chil
     struct report *reports = must_allocate(n * sizeof(*reports)), *worst;
     struct run_answer answer = {.passes = true};
 
+    ends_settle(logs->found, n);
     for (size_t i = 0; i < n; i++)
         report_make(&reports[i], logs->found[i]);
     tell_ends(reports, n, logs, outcome);

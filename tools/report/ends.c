@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ends.h"
+
+#include <stdlib.h>
+
+static bool same_node(const struct source *a, const struct source *b) {
+    return wc_str_same(a->stack.process.node, b->stack.process.node);
+}
+
+static int by_pid(const void *a, const void *b) {
+    const struct source *x = *(struct source *const *)a, *y = *(struct source *const *)b;
+
+    return WC_ORDER(x->pid, y->pid);
+}
+
+struct job {
+    struct source **p; /* by pid */
+    size_t n;
+};
+
+/* The first with that number, of which several may be there; NULL: none. */
+static struct source *const *first_of(const struct job *job, int64_t pid) {
+    size_t low = 0, high = job->n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (job->p[middle]->pid < pid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < job->n && job->p[low]->pid == pid ? &job->p[low] : NULL;
+}
+
+#define EACH_WITH(other, job, number)                                                              \
+    for (struct source *const *other = first_of(job, number);                                      \
+         other && other < (job)->p + (job)->n && (*other)->pid == (number); other++)
+
+static bool went_on_as_another(const struct job *job, const struct source *s) {
+    EACH_WITH(other, job, s->pid)
+    if (*other != s && same_node(*other, s) && (*other)->first_time > s->last_time &&
+        (*other)->stack.process.start_ticks == s->stack.process.start_ticks)
+        return true;
+    return false;
+}
+
+static bool ended_well(const struct source *s) {
+    const struct wc_outcome_record *o = &s->stack.outcome;
+
+    return s->stack.has_outcome ? o->ending == WC_ending_EXITED && o->exit_status == 0
+                                : s->stack.has_summary;
+}
+
+/* Whoever starts workers learns how they end, and says so by its own end. */
+static bool has_keeper(const struct job *job, const struct source *s) {
+    EACH_WITH(parent, job, s->stack.process.parent_pid)
+    if (same_node(*parent, s) && ended_well(*parent))
+        return true;
+    return s->stack.process.forked && s->of_command == WC_END_WELL;
+}
+
+static enum wc_end end_of(const struct job *job, const struct source *s) {
+    if (s->of_command == WC_END_FAILED)
+        return WC_END_FAILED;
+    if (s->stack.has_summary)
+        return WC_END_NORMAL;
+    if (source_runs(s))
+        return WC_END_RUNS;
+    if (went_on_as_another(job, s))
+        return WC_END_WELL;
+    return has_keeper(job, s) ? WC_END_ASSUMED : WC_END_UNKNOWN;
+}
+
+void ends_settle(struct source *const *processes, size_t n) {
+    struct job job = {must_allocate(n * sizeof(struct source *)), n};
+
+    for (size_t i = 0; i < n; i++)
+        job.p[i] = processes[i];
+    qsort(job.p, n, sizeof(struct source *), by_pid);
+    for (size_t i = 0; i < n; i++)
+        if (processes[i]->type == SOURCE_LOG && !processes[i]->stack.has_outcome)
+            processes[i]->end = end_of(&job, processes[i]);
+    free(job.p);
+}
