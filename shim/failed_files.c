@@ -75,8 +75,10 @@ static bool look_beside(void *arg, const char *entry) {
     static char path[SYS_PATH];
     struct beside *b = arg;
     struct wc_name name = wc_name_read(entry);
-    if (name.kind != b->wanted.kind || !wc_str_same(name.part, b->wanted.part) ||
-        wc_str_same(entry, b->name))
+    /* Which cuDNN it is that lacks the part, its facade says. */
+    bool facade = b->wanted.kind == WC_NAME_PART && name.kind == WC_NAME_FACADE;
+    if (!facade && (name.kind != b->wanted.kind || !wc_str_same(name.part, b->wanted.part) ||
+                    wc_str_same(entry, b->name)))
         return true;
     if (wc_str_format(path, sizeof path, "%.*s/%s", (int)b->length, b->directory, entry))
         examine_file(b->request, path, b->rule);

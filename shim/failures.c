@@ -54,8 +54,8 @@ void failures_emit_request(struct request *r, const char *text) {
         journal_diagnose_if_due();
 }
 
-void failures_emit_lookup(const char *function, const char *caller, int64_t caller_object,
-                          const char *text) {
+void failures_emit_lookup(int64_t number, const char *function, const char *caller,
+                          int64_t caller_object, const char *text) {
     struct wc_record record;
     struct wc_failure_record *f = &record.u.failure;
     journal_open_relevant();
@@ -63,6 +63,7 @@ void failures_emit_lookup(const char *function, const char *caller, int64_t call
     if (repeats_leave_out(WC_KIND_failure, hash_text(what, text), true))
         return;
     wc_record_begin(&record, WC_KIND_failure);
+    f->request = number;
     f->operation = WC_operation_DLSYM;
     f->function = function;
     f->caller = caller;

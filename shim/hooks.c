@@ -70,12 +70,17 @@ static void conclude_lookup(const char *text) {
     uintptr_t caller = (uintptr_t)this_thread.lookup_caller;
     const char *path = this_thread.lookup_path;
     this_thread.lookup_failed = false;
+    if (this_thread.lookup_number && !text)
+        return;
     if (!path)
         path = rescan_path_at(caller);
     if (!state_take())
         return;
     const struct object *by = objects_at(caller);
-    failures_emit_lookup(this_thread.lookup, path, by ? by->number : WC_NULL, text);
+    if (!this_thread.lookup_number)
+        this_thread.lookup_number = journal_new_request();
+    failures_emit_lookup(this_thread.lookup_number, this_thread.lookup, path,
+                         by ? by->number : WC_NULL, text);
     state_leave();
 }
 
@@ -184,10 +189,20 @@ static uintptr_t substitute(const struct lookup *l, uintptr_t value) {
     return result;
 }
 
+/* At once, as the host may abort over it without another word to the loader; where it asks for the
+ * words these are told, too. */
 static void note_failed_lookup(const struct lookup *l) {
+    const char *path = l->caller ? l->caller->path : this_thread.lookup_path;
     wc_str_copy(this_thread.lookup, sizeof this_thread.lookup, l->name);
     this_thread.lookup_caller = (int64_t)l->return_address;
     this_thread.lookup_failed = true;
+    this_thread.lookup_number = 0;
+    if (!path || !state_take())
+        return;
+    this_thread.lookup_number = journal_new_request();
+    failures_emit_lookup(this_thread.lookup_number, l->name, path,
+                         l->caller ? l->caller->number : WC_NULL, NULL);
+    state_leave();
 }
 
 static bool is_cudnn_name(const char *name) {

@@ -227,7 +227,7 @@ static bool emit_from(struct wc_search_question *q, const struct wc_search_objec
     bool taken = o && wc_replay_takes(replay, o->path, o->device, o->inode);
     if (taken && q->was_loaded) /* else it would have got the same */
         return true;
-    if (!o && !searches_taken() && wc_kind_is_cudnn(wc_name_kind_of(q->name)))
+    if (!o && !searches_taken() && wc_name_kind_of(q->name) != WC_NAME_DRIVER)
         note_copies(q->name, q->caller);
     q->search = ++searches;
     q->object = o ? o->number : WC_NULL;

@@ -40,6 +40,7 @@ struct thread {
     bool lookup_failed;      /* the last dl call was a dlsym of a cuDNN name that gave NULL */
     int64_t request;         /* last dlopen of this thread, 0: none or its end is known */
     int64_t lookup_caller;   /* return address of that dlsym */
+    int64_t lookup_number;   /* of its failure, which is told; 0: it is not yet */
     const char *lookup_path; /* of the object that it is in, NULL: not known */
     char lookup[64];         /* the name */
 };

@@ -102,21 +102,42 @@ static bool is_optional(const char *part) {
     return wc_str_starts(part, "nvrtc");
 }
 
-/* A CUDA dependency that cuDNN itself asked for, and that nobody brought; part NULL: any. cuDNN 8
- * tries two names of the compiler, took the loader's words on the first for its own failure, and
- * aborted (C18). */
+static bool has_come(const struct wc_stack *s, const char *part) {
+    return WC_ANY(o, s->objects,
+                  o->r.role == WC_role_CUDA_DEPENDENCY && o->r.mapped &&
+                      wc_str_same(o->r.part, part));
+}
+
+/* Did nothing of cuDNN or CUDA come in, and was nothing else of it asked for, behind f? */
+static bool was_the_last(const struct wc_stack *s, const struct wc_failure *f) {
+    return !WC_ANY(o, s->objects, o->r.role != WC_role_OTHER && wc_came_after(o, f)) &&
+           !WC_ANY(b, s->bindings, b->seq > f->seq) && !WC_ANY(call, s->calls, call->seq > f->seq);
+}
+
+/* Who needs what it asks for: cuDNN, or a library of CUDA. Others try what may be there, in several
+ * releases: only where one ended badly over it was it a need. */
+static bool is_needed(const struct wc_stack *s, const struct wc_failure *f, const char *part) {
+    const struct wc_object *by = wc_caller_of(s, f);
+
+    if (wc_asked_by_cudnn(s, f)) /* cuDNN 8 tries two names of the compiler, took the loader's words
+                                    on the first for its own failure, and aborted (C18) */
+        return !has_come(s, part) || (is_optional(part) && ended_by(s, "SIGABRT"));
+    if (has_come(s, part))
+        return false;
+    return (by ? by->r.role == WC_role_CUDA_DEPENDENCY
+               : wc_name_kind_of(f->r.caller) == WC_NAME_CUDA_DEPENDENCY) ||
+           (wc_ended_badly(s) && was_the_last(s, f));
+}
+
+/* A CUDA dependency that was asked for and that nobody brought; part NULL: any. */
 static bool is_missing(const struct wc_stack *s, const struct wc_failure *f, const char *part,
                        struct wc_name *n) {
     char other[128];
 
     *n = wc_name_read(f->r.name);
     return n->kind == WC_NAME_CUDA_DEPENDENCY && (!part || wc_str_same(n->part, part)) &&
-           wc_is_load(f) && wc_asked_by_cudnn(s, f) &&
-           !wc_failed_dependency(f, other, sizeof other) && !wc_reported_by_file(s, f) &&
-           (!WC_ANY(o, s->objects,
-                    o->r.role == WC_role_CUDA_DEPENDENCY && o->r.mapped &&
-                        wc_str_same(o->r.part, n->part)) ||
-            (is_optional(n->part) && ended_by(s, "SIGABRT")));
+           wc_is_load(f) && !wc_failed_dependency(f, other, sizeof other) &&
+           !wc_reported_by_file(s, f) && is_needed(s, f, n->part);
 }
 
 /* It is there under its numbered name alone: link it. */
@@ -142,7 +163,7 @@ static void emit_missing(struct wc_diagnosis *d, const struct wc_failure *f, con
     struct wc_name n;
     struct wc_case *c = wc_case_begin(d);
 
-    if (is_optional(part) && !wc_a_call_failed(s) && !ended_by(s, "SIGABRT"))
+    if (is_optional(part) && !wc_a_call_failed(s) && !wc_ended_badly(s))
         c->r.severity = WC_severity_WARNING;
     c->r.title = wc_format(c, "%s asked for %s, which was not found", wc_format_caller(c, f),
                            wc_format_name(c, f->r.name));
@@ -159,8 +180,10 @@ static void emit_missing(struct wc_diagnosis *d, const struct wc_failure *f, con
         cuda = cuda < 0 ? wc_cuda_of_set(s, facade).major : cuda;
     }
     cuda_dependency_facts(c);
+    wc_case_searched(c, wc_search_in_vain(s, f));
     fix_name(c, part, f->r.name);
-    wc_fix_cuda_dependency_path(c, facade, part, f->r.name);
+    if (!wc_fix_with_copy_elsewhere(c, f, f->r.name))
+        wc_fix_cuda_dependency_path(c, facade, part, f->r.name);
     wc_fix_cuda_dependency(c, part, cuda, f->r.name);
     wc_case_advice(c, WC_ACTION_SET_VARIABLE,
                    "and let LD_LIBRARY_PATH name its directory before the process starts");

@@ -134,6 +134,8 @@ const char *wc_variable(const struct wc_stack *s, const char *name); /* NULL: no
 void wc_case_variable(struct wc_case *c, const char *name);
 /* What a call of cuDNN returned; SUCCESS where that is not known. */
 enum wc_status_sort wc_sort_of_call(const struct wc_stack *s, const struct wc_call_record *r);
+/* By a signal or a status other than 0, as `whichcudnn run` saw it. */
+bool wc_ended_badly(const struct wc_stack *s);
 /* Did a call of cuDNN fail, and not for want of a driver or a GPU? */
 bool wc_a_call_failed(const struct wc_stack *s);
 
@@ -297,6 +299,10 @@ bool wc_fix_set_before(struct wc_case *c, const struct wc_searched *f,
                        const struct wc_demand_record *r);
 /* Put the directory of that file before all others; what: the file, in a word. */
 void wc_fix_with_copy(struct wc_case *c, const char *path, const char *what);
+/* With a copy that the loader does not look at, which who asked would take; false: there is none.
+ * missing: the library that was not found, which need not be the one that was asked for.
+ * (core/findings/not_loaded.c) */
+bool wc_fix_with_copy_elsewhere(struct wc_case *c, const struct wc_failure *f, const char *missing);
 /* `host` before what else wants o, so that its own search decides. */
 void wc_fix_load_order(struct wc_case *c, const char *host, const struct wc_object *o);
 
@@ -304,6 +310,9 @@ void wc_fix_load_order(struct wc_case *c, const char *host, const struct wc_obje
 
 /* By which o was found; NULL: not known. */
 const struct wc_searched *wc_search_of(const struct wc_stack *s, const struct wc_object *o);
+/* Where the loader looked for what it did not find; NULL: not known. (core/findings/not_loaded.c)
+ */
+const struct wc_searched *wc_search_in_vain(const struct wc_stack *s, const struct wc_failure *f);
 /* The one that host would have led to another file than the library that was there; NULL: none. */
 const struct wc_searched *wc_own_search_of(const struct wc_stack *s, const struct wc_object *host,
                                            const struct wc_object *library);

@@ -3,7 +3,7 @@
  * missing-symbols: functions that a host imports and its library does not have. Either the loader
  * left the slot without a target, or a slot is still lazy and the table of functions says that this
  * release has none of that name: the call will end the process. Or the loader refused the host for
- * a function, and told its name.
+ * a function, and told its name. Or the host looked one up, and ended badly behind that.
  */
 #include "finding.h"
 
@@ -190,6 +190,63 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f,
     wc_case_end(c);
 }
 
+/* ---- looked up in vain ---- */
+
+/* Hosts look up what may be there. The last lookup, behind which nothing of cuDNN was used any more
+ * and the process ended badly, was a need. */
+static bool is_fatal_lookup(const struct wc_stack *s, const struct wc_failure *f) {
+    return !wc_is_load(f) && f->r.function && wc_ended_badly(s) && !wc_asked_by_cudnn(s, f) &&
+           !WC_ANY(b, s->bindings, b->seq > f->seq) &&
+           !WC_ANY(call, s->calls, call->seq > f->seq) &&
+           !WC_ANY(o, s->objects, wc_is_cudnn(o) && o->seq > f->seq);
+}
+
+static const struct wc_object *library_of_lookup(const struct wc_stack *s,
+                                                 const struct wc_failure *f) {
+    struct wc_unmet u;
+    const char *path = wc_text_unmet(f->r.text, &u) ? u.file : NULL;
+    const struct wc_object *named =
+        WC_FIRST(o, s->objects, path && wc_is_cudnn(o) && wc_means(o, WC_NULL, path));
+
+    return named ? named : only_facade(s);
+}
+
+/* False: the table does not say why. The host may not be known by an object: a language's own way
+ * of loading looks up for it. */
+static bool check_lookup(struct wc_diagnosis *d, const struct wc_failure *f) {
+    const struct wc_object *library = library_of_lookup(d->s, f), *by = wc_caller_of(d->s, f);
+    struct search s = {.c = wc_case_begin(d),
+                       .host = by,
+                       .library = library,
+                       .since = WC_VERSION_NONE,
+                       .until = WC_VERSION_NONE};
+    struct wc_case *c = s.c;
+    const char *why;
+
+    if (!library)
+        return false;
+    s.own = wc_own_range(library);
+    if (!(why = lacking(&s, f->r.function)))
+        return false;
+    c->r.title = wc_format(c, "%s looked up %s, which %s %s does not have", wc_format_caller(c, f),
+                           wc_format_name(c, f->r.function), wc_format_name(c, wc_name_of(library)),
+                           wc_format_range(c, s.own));
+    c->r.host = by ? by->r.object : WC_NULL;
+    c->r.object = library->r.object;
+    c->r.explained_by = wc_found_before(d, c->r.object, "major-differs", "runtime-too-old",
+                                        "runtime-too-new", NULL);
+    wc_case_fact(c, f->r.function, why, "function table");
+    wc_case_library(c, "library", library);
+    wc_case_fact(c, "loader said", f->r.text, "dlerror");
+    wc_case_asked_by(c, f);
+    wc_fix_install(c, by, library, release_for(&s), NULL);
+    wc_case_advice(c, WC_ACTION_UPGRADE_HOST, "or take a release of %s that is made for cuDNN %s",
+                   wc_format_caller(c, f), wc_format_range(c, s.own));
+    wc_fix_search_path(c, library);
+    wc_case_end(c);
+    return true;
+}
+
 void wc_find_missing_symbols(struct wc_diagnosis *d) {
     const struct wc_object *last = NULL;
     struct wc_unmet u;
@@ -211,4 +268,7 @@ void wc_find_missing_symbols(struct wc_diagnosis *d) {
     WC_EACH(f, d->s->failures)
         if (is_refused(d->s, f, &u) && !wc_reported_before(d, u.file))
             emit_refused(d, f, &u);
+    WC_EACH(f, d->s->failures)
+        if (is_fatal_lookup(d->s, f) && check_lookup(d, f))
+            return; /* it may have looked up all that it wants before it looked at one */
 }

@@ -30,24 +30,39 @@ static bool bound_later(const struct wc_stack *s, const struct wc_failure *f) {
 
 /* ---- library-not-found ---- */
 
-/* Does f say that a facade did not come in? The facade's name in out. */
-static bool facade_not_loaded(const struct wc_stack *s, const struct wc_failure *f, char *out) {
+static const struct wc_object *facade_there(const struct wc_stack *s) {
+    return WC_FIRST(o, s->objects, o->r.role == WC_role_FACADE && o->r.mapped);
+}
+
+/* A host may ask for parts by itself. Many are optional: it needs them where nothing of cuDNN came
+ * in, or where this was the last that it asked for before it ended badly. */
+static bool part_not_loaded(const struct wc_stack *s, const struct wc_failure *f) {
+    struct wc_name n = wc_name_read(f->r.name);
+
+    return !WC_ANY(o, s->objects, o->r.role == WC_role_PART && wc_str_same(o->r.part, n.part)) &&
+           !got_later(s, f, NULL) && !bound_later(s, f) && (wc_ended_badly(s) || !facade_there(s));
+}
+
+/* Does f say that a library of cuDNN did not come in? Its name in out. */
+static bool cudnn_not_loaded(const struct wc_stack *s, const struct wc_failure *f, char *out) {
     if (!wc_is_load(f) || wc_asked_by_cudnn(s, f))
         return false;
     if (wc_failed_dependency(f, out, MISSING_NAME))
         return wc_name_kind_of(out) == WC_NAME_FACADE && !got_later(s, f, f->r.name) &&
                !got_later(s, f, NULL);
-    if (wc_name_kind_of(f->r.name) != WC_NAME_FACADE)
+    if (!wc_kind_is_cudnn(wc_name_kind_of(f->r.name)))
         return false;
     wc_str_copy(out, MISSING_NAME, wc_base_name(f->r.name));
+    if (wc_name_kind_of(f->r.name) == WC_NAME_PART)
+        return part_not_loaded(s, f);
     return !got_later(s, f, NULL) && !bound_later(s, f);
 }
 
-/* Another request of the same caller for a facade; that with the name in out. */
+/* Another request of the same caller for one; that with the name in out. */
 static bool is_like(const struct wc_stack *s, const struct wc_failure *a,
                     const struct wc_failure *b, char *out) {
     return a->r.caller_object == b->r.caller_object && wc_str_same(a->r.caller, b->r.caller) &&
-           facade_not_loaded(s, a, out);
+           cudnn_not_loaded(s, a, out);
 }
 
 static bool is_asked_for(const struct wc_failure *f, const char *name) {
@@ -66,6 +81,19 @@ static const char *host_of(const struct wc_failure *f, const char *missing) {
     return is_asked_for(f, missing) ? f->r.caller : f->r.name;
 }
 
+/* The major whose names these are: the parts of 8 are halves, to infer and to train. -1: of a
+ * facade. */
+static int32_t major_of_part(const struct wc_name *n) {
+    static const char *const halves[] = {"_infer", "_train"};
+
+    if (n->kind != WC_NAME_PART)
+        return -1;
+    WC_EACH_ROW(half, halves)
+        if (wc_str_find(n->part, *half))
+            return 8;
+    return 9;
+}
+
 /* What the host needs: of its demands the one that says most, else by the name it asked for. */
 static const char *wanted(struct wc_case *c, const char *host, const char *name,
                           const char **package) {
@@ -80,20 +108,21 @@ static const char *wanted(struct wc_case *c, const char *host, const char *name,
     if (spec)
         return spec;
     n = wc_name_read(name);
+    if (n.version.major <= 0)
+        n.version.major = major_of_part(&n);
     return n.version.major > 0 ? wc_format_major(c, n.version.major) : NULL;
 }
 
-/* Where the loader looked for it; NULL: not known. */
-static const struct wc_searched *search_of(const struct wc_stack *s, const struct wc_failure *f) {
+const struct wc_searched *wc_search_in_vain(const struct wc_stack *s, const struct wc_failure *f) {
     return WC_FIRST(search, s->searches,
                     f->r.request != WC_NULL && search->r.request == f->r.request &&
                         search->r.object == WC_NULL);
 }
 
-/* With a copy that the loader does not look at, which the host would take; false: there is none. */
-static bool fix_with_copy(struct wc_case *c, const struct wc_failure *f, const char *missing) {
+bool wc_fix_with_copy_elsewhere(struct wc_case *c, const struct wc_failure *f,
+                                const char *missing) {
     const struct wc_stack *s = c->d->s;
-    const struct wc_searched *searched = search_of(s, f);
+    const struct wc_searched *searched = wc_search_in_vain(s, f);
     const char *host = host_of(f, missing);
     const struct wc_candidate *copy = WC_FIRST(
         b, s->candidates,
@@ -123,6 +152,33 @@ static const char *not_found_title(struct wc_case *c, const struct wc_failure *f
         library);
 }
 
+/* Of the cuDNN that is there, in the process or where the host looked: it is not whole, or it is of
+ * a major that has no such part. */
+static void part_fixes(struct wc_case *c, const struct wc_object *host, const char *name,
+                       const struct wc_object *there) {
+    struct wc_name n = wc_name_read(name);
+    int32_t wants = major_of_part(&n), has = there ? wc_major_of(there) : -1;
+
+    if (wants < 0 || has < 0)
+        return;
+    if (wants == has) {
+        wc_fix_reinstall(c, there);
+        return;
+    }
+    wc_case_fact(c, "mind",
+                 wc_format(c,
+                           wants < has ? "%s is a part of cuDNN %d, the last that has one of that "
+                                         "name; %s is cuDNN %s"
+                                       : "%s is a part of cuDNN %d; %s is cuDNN %s",
+                           wc_format_name(c, name), wants, wc_format_name(c, wc_name_of(there)),
+                           wc_format_own(c, there)),
+                 NULL);
+    wc_case_advice(c, WC_ACTION_UPGRADE_HOST,
+                   "take a release of %s that is made for cuDNN %d: this one asks for the parts of "
+                   "%d by their names",
+                   host ? wc_format_name(c, wc_path_of(host)) : "the host", has, wants);
+}
+
 static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f, const char *name) {
     const struct wc_stack *s = d->s;
     const struct wc_object *host = wc_caller_of(s, f);
@@ -144,7 +200,7 @@ static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f,
         if (!is_asked_for(like, needed))
             wc_case_fact(c, "which needs", wc_format_name(c, needed), "dlerror");
     }
-    wc_case_searched(c, search_of(s, f));
+    wc_case_searched(c, wc_search_in_vain(s, f));
     if (other && other->soname)
         wc_case_file(c, "another major is there", other,
                      other->rule ? wc_enum_word(WC_ENUM_search_rule, other->rule)
@@ -163,7 +219,9 @@ static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f,
                        "the package that it belongs to");
     } else {
         spec = wanted(c, host_of(f, name), name, &package);
-        bool copy = wc_fix_set_before(c, search_of(s, f), NULL) || fix_with_copy(c, f, name);
+        part_fixes(c, host, name, facade_there(s) ? facade_there(s) : other ? &beside : NULL);
+        bool copy =
+            wc_fix_set_before(c, search_of(s, f), NULL) || wc_fix_with_copy_elsewhere(c, f, name);
         wc_fix_install(c, host, other && other->soname ? &beside : NULL, spec, package);
         if (!copy)
             wc_case_advice(c, WC_ACTION_SET_VARIABLE,
@@ -189,7 +247,7 @@ void wc_find_library_not_found(struct wc_diagnosis *d) {
     char name[MISSING_NAME], other[MISSING_NAME];
 
     WC_EACH(f, d->s->failures)
-        if (facade_not_loaded(d->s, f, name) &&
+        if (cudnn_not_loaded(d->s, f, name) &&
             WC_FIRST(like, d->s->failures, is_like(d->s, like, f, other)) == f &&
             !reported_by_file(d, f))
             report_not_found(d, f, name);
@@ -249,7 +307,7 @@ static void report_dependency(struct wc_diagnosis *d, const struct wc_failure *f
                               const char *missing) {
     const struct wc_object *caller = wc_caller_of(d->s, f), *facade = wc_facade_of(d->s, caller);
     const struct wc_object *cudnn = wc_is_cudnn(caller) ? caller : NULL;
-    const struct wc_searched *searched = search_of(d->s, f);
+    const struct wc_searched *searched = wc_search_in_vain(d->s, f);
     struct wc_case *c = wc_case_begin(d);
 
     c->r.title = wc_format(c, "%s could not be loaded: it needs %s, which was not found",
@@ -265,7 +323,7 @@ static void report_dependency(struct wc_diagnosis *d, const struct wc_failure *f
     if (cudnn)
         wc_case_library(c, "cuDNN", cudnn);
     if (!wc_fix_set_before(c, searched, NULL))
-        (void)fix_with_copy(c, f, missing);
+        (void)wc_fix_with_copy_elsewhere(c, f, missing);
     dependency_fixes(c, f, missing, cudnn);
     wc_case_end(c);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where copies of cuDNN are known to lie, whether the loader looks there or not: what a user has
- * installed and thinks of. */
+/* Where copies of cuDNN, and of what it works with, are known to lie, whether the loader looks
+ * there or not: what a user has installed and thinks of. */
 #include "search.h"
 
 /* Directories below a root: a site-packages or dist-packages directory of the process;
@@ -12,6 +12,10 @@ static const struct {
 } places[] = {
     {SITE, "nvidia/cudnn/lib/"},
     {SITE, "nvidia/cu13/lib/"},
+    {SITE, "nvidia/cublas/lib/"},
+    {SITE, "nvidia/cuda_nvrtc/lib/"},
+    {SITE, "nvidia/cuda_runtime/lib/"},
+    {SITE, "nvidia/nvjitlink/lib/"},
     {SITE, "torch/lib/"},
     {CONDA, "lib/"},
     {CUDA, "lib64/"},

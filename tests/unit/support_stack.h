@@ -19,8 +19,8 @@
 
 #include <cmocka.h>
 
-#include "core/findings/verdict.h"
 #include "core/findings/shared/compat.h"
+#include "core/findings/verdict.h"
 #include "core/model/names.h"
 #include "core/model/status.h"
 #include "core/model/symbols.h"
@@ -420,6 +420,16 @@ __attribute__((unused)) static const char *not_found(struct scene *s, const char
 }
 
 /* cuDNN asks for a part by each name that it knows; none is there. */
+/* How it ended; signal NULL: with that status. */
+__attribute__((unused)) static void add_outcome(struct scene *s, int64_t status,
+                                                const char *signal) {
+    struct wc_record r = begin(WC_KIND_outcome);
+    r.u.outcome.ending = signal ? WC_ending_SIGNALED : WC_ending_EXITED;
+    r.u.outcome.signal_name = signal;
+    r.u.outcome.exit_status = signal ? WC_NULL : status;
+    apply(s, &r);
+}
+
 __attribute__((unused)) static void add_failed_part(struct scene *s, int64_t facade,
                                                     const char *part, struct wc_version v,
                                                     size_t names) {

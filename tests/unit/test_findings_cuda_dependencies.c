@@ -247,6 +247,45 @@ static void add_end(struct scene *s, const char *signal) {
     apply(s, &r);
 }
 
+/* The compiler opens its builtins by name, at its first compilation. */
+static void what_a_library_of_cuda_asks_for_in_vain_is_missing(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    add_facade(s, "/opt/cudnn", draw_release(9), host);
+    int64_t nvrtc = add_cuda_dependency(s, "nvrtc", 12, "/opt/cuda/lib64",
+                                        WC_installation_kind_DIRECTORY, host);
+    add_failure(s, nvrtc, NULL, "libnvrtc-builtins.so.12.4",
+                not_found(s, "libnvrtc-builtins.so.12.4"));
+    assert_finds(s, "cuda-dependency-differs");
+    assert_int_equal(s->found.p[0].severity, WC_severity_WARNING);
+    add_outcome(s, 1, NULL);
+    assert_finds(s, "cuda-dependency-differs");
+    assert_int_equal(s->found.p[0].severity, WC_severity_ERROR);
+    assert_non_null(strstr(s->found.p[0].title, "libnvrtc.so.12 asked for libnvrtc-builtins"));
+    add_cuda_dependency(s, "nvrtc-builtins", 12, "/opt/cuda/lib64", WC_installation_kind_DIRECTORY,
+                        nvrtc);
+    assert_finds(s, "");
+}
+
+/* Others try what may be there: it was a need where the process ended badly over it. */
+static void what_a_host_asks_for_in_vain_is_missing_where_it_gave_up(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    struct wc_version v = draw_release(9);
+    int64_t facade = add_facade(s, "/opt/cudnn", v, host);
+    add_failure(s, host, NULL, "libcudart.so.12", not_found(s, "libcudart.so.12"));
+    assert_finds(s, "");
+    add_outcome(s, 0, NULL);
+    assert_finds(s, "");
+    add_outcome(s, 0, "SIGABRT");
+    assert_finds(s, "cuda-dependency-differs");
+    assert_non_null(strstr(s->found.p[0].title, "libhost.so asked for libcudart.so.12"));
+    add_part(s, "/opt/cudnn", "graph", v, facade); /* it went on behind that */
+    assert_finds(s, "");
+}
+
 /* C18: libnvrtc is there under its numbered name, cuDNN 8 dies of the first name that it tried. */
 static void a_name_of_the_compiler_that_is_missing_kills(void **state) {
     (void)state;
@@ -408,6 +447,8 @@ int main(void) {
         cmocka_unit_test(cudnn_finds_no_cublas),
         cmocka_unit_test(wheels_of_cuda_13_have_no_number),
         cmocka_unit_test(a_compiler_that_is_missing_warns_until_a_call_fails),
+        cmocka_unit_test(what_a_library_of_cuda_asks_for_in_vain_is_missing),
+        cmocka_unit_test(what_a_host_asks_for_in_vain_is_missing_where_it_gave_up),
         cmocka_unit_test(a_name_of_the_compiler_that_is_missing_kills),
         cmocka_unit_test(cublas_from_elsewhere),
         cmocka_unit_test(a_toolkit_that_is_meant_is_a_note),

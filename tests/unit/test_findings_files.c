@@ -642,9 +642,44 @@ static void a_host_of_two_majors_must_be_built_again(void **state) {
     }
 }
 
+/* What a host looks up may be there or not; the last one before a bad end was a need. */
+static void the_last_lookup_in_vain_before_a_bad_end_is_told(void **state) {
+    (void)state;
+    for (int went_on = 0; went_on < 2; went_on++) {
+        struct scene *s = new_scene();
+        struct wc_record r = begin(WC_KIND_failure);
+        int64_t host = add_host(s, "/opt/app/libhost.so");
+        int64_t facade = add_facade(s, "/opt/cudnn", version_of(9, 1, draw(0, 9)), host);
+        r.u.failure.request = 77;
+        r.u.failure.operation = WC_operation_DLSYM;
+        r.u.failure.function = "cudnnBackendUpdateCudaGraph";
+        r.u.failure.caller_object = host;
+        r.u.failure.inferred = true;
+        apply(s, &r);
+        /* The same in the loader's words is the same. */
+        r.u.failure.text =
+            "/opt/cudnn/libcudnn.so.9: undefined symbol: cudnnBackendUpdateCudaGraph";
+        r.u.failure.inferred = false;
+        apply(s, &r);
+        assert_int_equal(s->stack.failures.n, 1);
+        if (went_on)
+            add_call(s, "cudnnCreate", host, facade, 0, WC_NULL);
+        assert_finds(s, "");
+        add_outcome(s, 0, NULL);
+        assert_finds(s, "");
+        add_outcome(s, 0, "SIGABRT");
+        assert_finds(s, went_on ? "" : "missing-symbols");
+        if (went_on)
+            continue;
+        assert_int_equal(s->found.p[0].object, facade);
+        assert_true(has_fact(&s->found.p[0], "cudnnBackendUpdateCudaGraph", "came with 9.5.0"));
+    }
+}
+
 int main(void) {
     seed_from_environment();
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_last_lookup_in_vain_before_a_bad_end_is_told),
         cmocka_unit_test(a_refused_file_is_told_alone_with_what_it_is),
         cmocka_unit_test(each_file_is_told_once),
         cmocka_unit_test(a_file_that_was_passed_over_is_told),

@@ -280,8 +280,39 @@ static void optional_parts_are_missed_only_by_a_call(void **state) {
 static void a_host_that_asks_for_a_part_is_not_cudnn(void **state) {
     (void)state;
     struct scene *s = new_scene();
-    add_failed_part(s, add_host(s, "/opt/app/host"), "graph", draw_release(9), 4);
+    struct wc_version v = draw_release(9);
+    int64_t host = add_host(s, "/opt/app/host");
+    add_failed_part(s, host, "graph", v, 4);
+    assert_finds(s, "library-not-found");
+    assert_true(has_command(&s->found.p[0], "==9.*") || strstr(s->found.p[0].fix.p[0].text, "==9"));
+    /* It works without, unless that was the last that it asked for. */
+    add_facade(s, "/opt/cudnn", v, host);
     assert_finds(s, "");
+    add_failed_part(s, host, "adv", v, 4);
+    assert_finds(s, "");
+    add_outcome(s, 0, NULL);
+    assert_finds(s, "");
+    add_outcome(s, 1, NULL);
+    assert_finds(s, "library-not-found");
+    assert_string_equal(s->found.p[0].fix.p[0].action, "reinstall");
+    add_part(s, "/opt/cudnn", "adv", v, host);
+    assert_finds(s, "");
+}
+
+/* The parts of 8 are asked for where there is a 9: another part of that name will never come. */
+static void names_of_another_major_are_not_to_be_installed(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9);
+    int64_t host = add_host(s, "/opt/app/host");
+    add_facade(s, "/opt/cudnn", v, host);
+    add_failure(s, host, NULL, "libcudnn_ops_infer.so", not_found(s, "libcudnn_ops_infer.so"));
+    add_outcome(s, 0, "SIGABRT");
+    assert_finds(s, "library-not-found");
+    const struct wc_finding_record *r = &s->found.p[0];
+    assert_true(has_fact(r, "mind", "is a part of cuDNN 8, the last that has one of that name"));
+    assert_true(has_fact(r, "mind", text_of(s, v)));
+    assert_non_null(strstr(r->fix.p[0].text, "made for cuDNN 9"));
 }
 
 /* ---- sets ---- */
@@ -542,6 +573,7 @@ int main(void) {
         cmocka_unit_test(a_part_is_missing_when_its_last_name_failed),
         cmocka_unit_test(optional_parts_are_missed_only_by_a_call),
         cmocka_unit_test(a_host_that_asks_for_a_part_is_not_cudnn),
+        cmocka_unit_test(names_of_another_major_are_not_to_be_installed),
         cmocka_unit_test(two_sets_are_not_mixed_up),
         cmocka_unit_test(what_is_unknown_does_not_differ),
         cmocka_unit_test(a_part_that_the_loader_refused_differs),

@@ -232,7 +232,7 @@ static void the_same_is_told_so_many_times(void **state) {
     failures_emit_request(ask("libcudnn-once.so.9", true), "not there");
     assert_int_equal(journal.failures, REPEATS_TOLD + 1);
     for (int i = 0; i < 3 * REPEATS_TOLD; i++)
-        failures_emit_lookup("cudnnAgain", NULL, 5, "not there");
+        failures_emit_lookup(1, "cudnnAgain", NULL, 5, "not there");
     assert_int_equal(journal.failures, 2 * REPEATS_TOLD + 1);
     assert_int_equal(journal.left_out[WC_KIND_failure], 2000 + REPEATS_TOLD);
 }
@@ -249,8 +249,8 @@ static void a_failure_in_other_words_is_told_with_its_request(void **state) {
     assert_string_equal(journal.failure.text, "file too short");
     assert_int_equal(journal.requests, REPEATS_TOLD + 1);
     assert_int_equal(journal.left_out[WC_KIND_request], REPEATS_TOLD);
-    failures_emit_lookup("cudnnWords", NULL, 5, "not there");
-    failures_emit_lookup("cudnnWords", NULL, 5, "wrong version");
+    failures_emit_lookup(1, "cudnnWords", NULL, 5, "not there");
+    failures_emit_lookup(1, "cudnnWords", NULL, 5, "wrong version");
     assert_int_equal(journal.failures, REPEATS_TOLD + 3);
 }
 
@@ -267,11 +267,12 @@ static void who_asks_for_ever_is_kept_once(void **state) {
 
 static void a_failed_lookup_is_told(void **state) {
     (void)state;
-    failures_emit_lookup("cudnnNew", "/bin/program", WC_NULL, NULL);
+    failures_emit_lookup(1, "cudnnNew", "/bin/program", WC_NULL, NULL);
     assert_true(journal.open && journal.failure.inferred);
     assert_string_equal(journal.failure.function, "cudnnNew");
     assert_int_equal(journal.failure.operation, WC_operation_DLSYM);
-    failures_emit_lookup("cudnnNew", NULL, 5, "undefined symbol: cudnnNew");
+    assert_int_equal(journal.failure.request, 1);
+    failures_emit_lookup(1, "cudnnNew", NULL, 5, "undefined symbol: cudnnNew");
     assert_false(journal.failure.inferred);
     assert_int_equal(journal.failure.caller_object, 5);
     assert_int_equal(journal.diagnoses, 2);

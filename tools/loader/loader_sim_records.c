@@ -69,7 +69,7 @@ static void emit_search(struct emitting *s, const char *name, const struct loade
     g->search.loaded = NULL;
     wc_replay_run(&g->replay, &g->search, by ? &by->search : NULL, name, g->scratch,
                   WC_SEARCH_SCRATCH);
-    if (!got && wc_kind_is_cudnn(wc_name_kind_of(name))) {
+    if (!got && wc_name_kind_of(name) != WC_NAME_DRIVER && wc_name_kind_of(name) != WC_NAME_OTHER) {
         for (char *const *v = g->environment; *v; v++)
             wc_replay_root(&g->replay, *v);
         for (size_t i = 0; i < g->n; i++)

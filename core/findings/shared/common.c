@@ -172,6 +172,9 @@ struct wc_object wc_file_as_object(const struct wc_file_record *f, const char *p
         o.r.path = f->path;
         o.r.real_path = f->real_path;
         o.r.soname = f->soname;
+        o.r.version = f->version;
+        o.r.version_source = f->version_source;
+        o.version = wc_version_of(f->version);
         o.r.installation_kind = f->installation_kind;
         o.r.installation = f->installation;
         o.r.installation_version = f->installation_version;

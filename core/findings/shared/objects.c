@@ -191,6 +191,14 @@ enum wc_status_sort wc_sort_of_call(const struct wc_stack *s, const struct wc_ca
     return wc_status_sort(r->status, target ? wc_major_of(target) : -1);
 }
 
+bool wc_ended_badly(const struct wc_stack *s) {
+    const struct wc_outcome_record *o = &s->outcome;
+
+    return s->has_outcome &&
+           (o->ending == WC_ending_SIGNALED ||
+            (o->ending == WC_ending_EXITED && o->exit_status > 0));
+}
+
 bool wc_a_call_failed(const struct wc_stack *s) {
     WC_EACH(call, s->calls) {
         enum wc_status_sort sort = wc_sort_of_call(s, &call->r);

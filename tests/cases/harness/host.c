@@ -9,6 +9,7 @@
  *   create             cudnnCreate; a status ends it with HOST_REFUSES, if there are such words
  *   check:RULE:NUMBER  the framework's own check, built with that CUDNN_VERSION; ends if it refuses
  *   call:NAME          as create, a function without arguments
+ *   need:NAME          looks it up in what the last open brought, and aborts where it is not there
  *   open:NAME[:TEXT]   dlopen; ends where it fails. TEXT: its words, with {name} and {error}
  *   try:NAME           the same without an end and without words
  *   set:NAME=VALUE     in this process's environment, too late for the loader
@@ -43,6 +44,14 @@ static void *look_up(const char *name) {
         exit(1);
     }
     return found;
+}
+
+/* As a language's own loader does, which looks up all that it may ever want. */
+static int need(const char *name) {
+    if (dlsym(library, name))
+        return 0;
+    fprintf(stderr, "panic: Expected symbol in library: %s\n", name);
+    abort();
 }
 
 static size_t version(void) {
@@ -238,6 +247,8 @@ static int one(char *word) {
         return check(rest);
     if (!strcmp(word, "call"))
         return failed(rest, call(rest));
+    if (!strcmp(word, "need"))
+        return need(rest);
     if (!strcmp(word, "open"))
         return load(rest, 1);
     if (!strcmp(word, "try"))

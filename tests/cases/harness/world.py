@@ -276,9 +276,10 @@ class World:
         (meta / f"{name}.json").write_text(
             f'{{\n  "depends": [\n{wanted}\n  ],\n  "files": [\n{listed}\n  ]\n}}\n')
 
-    def cuda_dependency(self, soname, directory, functions=()):
-        """A library of that name with those functions, which do nothing."""
-        text = "".join(f"int {name}(void) {{ return 0; }}\n" for name in functions)
+    def cuda_dependency(self, soname, directory, functions=(), text=""):
+        """A library of that name with those functions, which do nothing; text: more of them, in C.
+        """
+        text += "".join(f"int {name}(void) {{ return 0; }}\n" for name in functions)
         kept = KEPT / "cuda_dependencies" / hashed(soname, text)
         if not kept.exists():
             kept.parent.mkdir(parents=True, exist_ok=True)

@@ -123,3 +123,61 @@ def cudnn_is_right_and_cublas_is_not(w):
     w.says(f"version {release.number}", ends=0)
     w.finds("cuda-dependency-differs", toolkit / "libcublas.so.12", lib)
     w.repairs("set-variable", maps=own / "libcublas.so.12")
+
+
+COMPILER = """
+#include <dlfcn.h>
+int nvrtcCompileProgram(void) { return dlopen("libnvrtc-builtins.so.12.4", RTLD_NOW) ? 0 : 7; }
+"""
+
+
+@case("A89-the-compiler-is-preloaded-its-builtins-are-not", "beside")
+@case("A90-the-compiler-was-copied-without-its-builtins", "nowhere")
+def nvrtc_has_no_builtins(w, where):
+    """NVRTC opens its builtins by name at the first compilation; nothing searches the directory
+    that it was opened from by its path. All engines that are compiled at run time fail."""
+    release = w.release("9.1", "9.11")
+    nvrtc, builtins = w.site / "nvidia/cuda_nvrtc/lib", "libnvrtc-builtins.so.12.4"
+    w.cuda_dependency("libnvrtc.so.12", nvrtc, text=COMPILER)
+    if where == "beside" or not w.faulty:
+        w.cuda_dependency(builtins, nvrtc)
+    if not w.faulty:
+        w.environment["LD_LIBRARY_PATH"] = nvrtc
+    w.has_it = nvrtc
+    lib = w.wheel(release)
+    torch = w.host("torch", release, search=[lib], refuses="cuDNN Frontend error: [cudnn_frontend] "
+                   "Error: No valid execution plans built.")
+    torch.does("version", f"open:{nvrtc}/libnvrtc.so.12", "call:nvrtcCompileProgram")
+    w.says("No valid execution plans built.", ends=1)
+    w.finds("cuda-dependency-differs", builtins, nvrtc / "libnvrtc.so.12")
+
+    def put_it_there():
+        w.cuda_dependency(builtins, nvrtc)
+        w.environment["LD_LIBRARY_PATH"] = nvrtc
+    w.repairs("set-variable" if where == "beside" else "install", maps=nvrtc / builtins,
+              by=None if where == "beside" else put_it_there)
+
+
+@case("A91-cudart-is-asked-for-by-name-and-lies-in-a-wheel", "wheel")
+@case("A92-cudart-is-asked-for-by-name-and-is-nowhere", "nowhere")
+def a_host_asks_for_cudart(w, where):
+    """A binding opens the CUDA runtime by its name before all else, and gives up without it."""
+    release = w.release("9.1", "9.11")
+    runtime = w.site / "nvidia/cuda_runtime/lib"
+    lib = w.wheel(release, cuda=12)
+    if where == "wheel" or not w.faulty:
+        w.nvidia("cuda_runtime", "libcudart.so.12")
+    if not w.faulty:
+        w.environment["LD_LIBRARY_PATH"] = runtime
+    w.has_it = runtime
+    host = w.host("cupy", release, search=[lib], linked=False, cuda=12)
+    host.does("open:libcudart.so.12:CUDA runtime not found: {error}", f"open:{release.soname}",
+              "version", "create")
+    w.says("CUDA runtime not found: libcudart.so.12", ends=1)
+    w.finds("cuda-dependency-differs", "libcudart.so.12", host.library)
+
+    def put_it_there():
+        w.nvidia("cuda_runtime", "libcudart.so.12")
+        w.environment["LD_LIBRARY_PATH"] = runtime
+    w.repairs("set-variable" if where == "wheel" else "install", maps=runtime / "libcudart.so.12",
+              by=None if where == "wheel" else put_it_there)

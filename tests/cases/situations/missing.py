@@ -481,3 +481,62 @@ def sudo_drops_the_search_path(w):
            ends=127)
     w.finds("library-not-found", "libcudnn.so.8", lib)
     w.repairs("set-variable", maps=lib / "libcudnn.so.8")
+
+
+@case("A84-a-loader-for-eight-asks-for-its-parts-by-their-names", "after", "libcudnn_ops_infer.so")
+@case("A85-a-loader-for-eight-asks-for-a-part-by-its-path", "path", "libcudnn_cnn_infer.so.8")
+def parts_of_eight_are_asked_of_a_nine(w, reached, name):
+    """The host knows the parts of cuDNN 8 by name and asks for them itself; from 9 on they are
+    called otherwise, and no package brings these names back."""
+    release, old = w.release("9.1", "9.20"), w.release("8.5", "8.9")
+    lib = w.directory(release if w.faulty else old)
+    w.looks_in = lib
+    if not w.faulty and not (lib / name).exists():
+        (lib / name).symlink_to(f"{name}.8")
+    host = w.host("plain", release, linked=False, search=[lib])
+    facade = (release if w.faulty else old).soname
+    if reached == "after":
+        host.does(f"open:{facade}", "version", f"open:{name}")
+    else:
+        host.does(f"open:{lib}/{name}:ImportError: {{error}}", f"open:{lib}/{facade}")
+    host.does("create")
+    w.says(f"{name}: cannot open shared object file", ends=1)
+    w.finds("library-not-found", name, "part of cuDNN 8", release)
+    w.repairs("upgrade-host", maps=lib / facade,
+              by=lambda: w.hosts[0].words.__setitem__(
+                  slice(None), [word for word in host.words if name not in word]))
+
+
+@case("A86")
+def a_host_asks_for_a_part_that_was_left_out(w):
+    """The image was slimmed; the host opens the facade, then each part that it uses."""
+    release = w.release("9.1", "9.20")
+    lib = w.directory(release, without=["adv"] if w.faulty else [])
+    w.whole = release
+    host = w.host("plain", release, linked=False, search=[lib])
+    host.does(f"open:{release.soname}", "version", "open:libcudnn_adv.so.9")
+    w.says("libcudnn_adv.so.9: cannot open shared object file", ends=1)
+    w.finds("library-not-found", "libcudnn_adv.so.9", lib)
+    w.repairs("reinstall", maps=lib / "libcudnn_adv.so.9")
+
+
+@case("A87-a-name-of-nine-is-looked-up-in-an-eight", "cudnnGraphVersionCheck", "8.5", "8.9", "9.0")
+@case("A88-a-function-of-a-later-minor-is-looked-up", "cudnnBackendUpdateCudaGraph", "9.1", "9.4",
+      "9.5")
+def a_function_is_looked_up_that_came_later(w, function, first, last, since):
+    """All functions are looked up at once in whatever opens; the panic comes without another word to
+    the loader."""
+    old = w.release(first, last)
+    new = w.release("9.5", "9.20")
+    lib = w.directory(old if w.faulty else new)
+    w.known.append(new)
+    host = w.host("plain", new, linked=False, search=[lib])
+    host.does(f"open:{lib}/{(old if w.faulty else new).soname}", "version", "need:cudnnCreate",
+              f"need:{function}")
+    w.says(f"panic: Expected symbol in library: {function}", ends="SIGABRT")
+    w.finds("missing-symbols", function, lib / old.soname, f"came with {since}")
+
+    def put_the_newer():
+        w.directory(new, lib)
+        host.words[0] = f"open:{lib}/{new.soname}"
+    w.repairs("install", maps=lib / new.soname, by=put_the_newer)
