@@ -95,6 +95,7 @@ shim_link = -shared -Wl,-soname,libwhichcudnn.so -Wl,--version-script=shim/expor
 # needs them, and libc: a coverage build is for tests only.
 command_flags := -fPIE
 command_link  := -pie
+command_libraries := -ljansson -lz -lzstd
 ifneq ($(SAN),)
 command_flags += -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
 command_link  += -fsanitize=$(SAN)
@@ -128,7 +129,7 @@ $(O)/libwhichcudnn.so: $(shim_objects) shim/exports.map shim/defer_relocations.p
 
 $(O)/whichcudnn: $(command_objects)
 	$(say) LINK $@
-	$(Q)$(CC) $(LDFLAGS) $(command_link) -o $@.new $^ -ljansson -ldl
+	$(Q)$(CC) $(LDFLAGS) $(command_link) -o $@.new $^ $(command_libraries) -ldl
 	$(Q)mv $@.new $@
 
 $(O)/obj/shim/%.o: %.c
@@ -146,10 +147,11 @@ $(filter $(O)/obj/command/tools/%,$(command_objects)): | $(O)/libraries
 
 # Asked once, and again with other flags.
 $(O)/libraries: $(O)/flags
-	$(Q)for header in jansson.h uthash.h; do \
+	$(Q)for header in jansson.h uthash.h zlib.h zstd.h; do \
 	    echo "#include <$$header>" | $(CC) $(base_flags) $(CFLAGS) -E -x c - >/dev/null 2>&1 || { \
 	        echo "$$header was not found, which the command whichcudnn is built with. Debian, Ubuntu:"; \
-	        echo "apt install libjansson-dev uthash-dev; Fedora: dnf install jansson-devel uthash-devel;"; \
+	        echo "apt install libjansson-dev uthash-dev zlib1g-dev libzstd-dev; Fedora: dnf install"; \
+	        echo "jansson-devel uthash-devel zlib-devel libzstd-devel;"; \
 	        echo "elsewhere: CFLAGS=-I and LDFLAGS=-L with its directories."; exit 1; }; done >&2
 	$(Q)touch $@
 
@@ -205,7 +207,7 @@ $(O)/unit/%: $(O)/obj/command/tests/unit/%.o $(archives)
 	$(say) LINK $@
 	$(Q)mkdir -p $(@D) && $(CC) $(LDFLAGS) $(command_link) -Wl,--export-dynamic-symbol=whichcudnn_walk \
 	    -o $@ $< $(O)/libcommand.a -lcmocka \
-	    -ljansson -ldl -lc $(O)/libcheck.a $(O)/libcommand.a
+	    $(command_libraries) -ldl -lc $(O)/libcheck.a $(O)/libcommand.a
 .PRECIOUS: $(O)/obj/command/tests/unit/%.o
 
 every_object := $(shim_objects) $(command_objects) $(check_objects) \

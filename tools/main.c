@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/util/nearest.h"
+
 static const struct command commands[] = {
     {"run", cmd_run, "start a command, watch it, say at its end what did not match"},
     {"report", cmd_report, "say what a log shows: which cuDNN, from where, what does not match"},
@@ -28,25 +30,50 @@ static int help(void) {
     for (size_t i = 0; i < COMMANDS; i++)
         printf("  %-8s  %s\n", commands[i].name, commands[i].what);
     puts("\n"
-         "whichcudnn COMMAND --help tells more; whichcudnn --version the version.\n"
+         "whichcudnn help COMMAND tells more; whichcudnn --version the version.\n"
          "\n"
          "Exit status: 0 nothing wrong, 1 errors found, 2 usage or unreadable, 3 nothing\n"
          "observed; run gives the status of its command.");
     return EXIT_NOTHING_WRONG;
 }
 
-static int run_command(int argc, char **argv) {
-    static char name[32];
+static const struct command *command_of(const char *name) {
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(name, commands[i].name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static int no_command(const char *name) {
+    struct nearest meant = {.word = NULL};
 
     for (size_t i = 0; i < COMMANDS; i++)
-        if (strcmp(argv[0], commands[i].name) == 0) {
-            snprintf(name, sizeof(name), "whichcudnn %s", argv[0]);
-            argv[0] = name; /* what complaints about options begin with */
-            optind = 0;     /* begin anew: main has read options of its own */
-            return commands[i].main(argc, argv);
-        }
-    complain("no command called %s; see whichcudnn --help", argv[0]);
+        nearest_look(&meant, name, commands[i].name);
+    if (meant.word)
+        complain("no command called %s, perhaps %s is meant; see whichcudnn --help", name,
+                 meant.word);
+    else
+        complain("no command called %s; see whichcudnn --help", name);
     return EXIT_USAGE;
+}
+
+static int run_command(int argc, char **argv) {
+    static char name[32];
+    const struct command *command = command_of(argv[0]);
+
+    if (!command)
+        return no_command(argv[0]);
+    snprintf(name, sizeof(name), "whichcudnn %s", argv[0]);
+    argv[0] = name; /* what complaints about options begin with */
+    optind = 0;     /* begin anew: main has read options of its own */
+    return command->main(argc, argv);
+}
+
+/* `help`, `help COMMAND` as `COMMAND --help`. */
+static int help_on(int argc, char **argv) {
+    char help_option[] = "--help", *asked[] = {argv[1], help_option, NULL};
+
+    return argc > 1 ? run_command(2, asked) : help();
 }
 
 int main(int argc, char **argv) {
@@ -68,7 +95,9 @@ int main(int argc, char **argv) {
         complain("no command given; see whichcudnn --help");
         return EXIT_USAGE;
     }
-    answer = run_command(argc - optind, argv + optind);
+    argc -= optind;
+    argv += optind;
+    answer = strcmp(argv[0], "help") == 0 ? help_on(argc, argv) : run_command(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         complain("what was printed could not be written");
         return EXIT_USAGE;

@@ -32,18 +32,18 @@ setup() {
     [[ $output != *LINK* && $output != *SHIM* && $output != *CC* ]]
 }
 
-@test "without jansson or uthash: a sentence that names the packages, not a compiler error" {
+@test "without a library that the command is built with: a sentence that names the packages, not a compiler error" {
     local header flags include=$BATS_TEST_TMPDIR/include
     flags="-nostdinc -isystem $($CC -print-file-name=include) -isystem $include"
     flags+=" -isystem /usr/include/$($CC -print-multiarch)"
-    for header in jansson.h uthash.h; do
+    for header in jansson.h uthash.h zlib.h zstd.h; do
         rm -rf "$include"
         mkdir "$include"
         ln -s /usr/include/* "$include"
         rm "$include/$header"
         run make O="$BATS_TEST_TMPDIR/o" CFLAGS="$flags" "$BATS_TEST_TMPDIR/o/whichcudnn"
         [ "$status" -ne 0 ]
-        [[ $output == *"$header was not found, "*"apt install libjansson-dev uthash-dev; Fedora: dnf install jansson-devel uthash-devel;"* ]]
+        [[ $output == *"$header was not found, "*"apt install libjansson-dev uthash-dev zlib1g-dev libzstd-dev; Fedora: dnf install"*"jansson-devel uthash-devel zlib-devel libzstd-devel;"* ]]
         [[ $output != *"error:"* ]]
     done
 }

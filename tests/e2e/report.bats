@@ -576,6 +576,51 @@ grows_with() { # SMALL LARGE [OPTION...]
     grows_with 2000.jsonl 4000.jsonl --html page.html
 }
 
+@test "standard input, gzip and zstd: the same report, whatever the file is called" {
+    stack_with 9.1.0 | make_log log.jsonl
+    report log.jsonl >expected || true
+    gzip -c log.jsonl >packed.gz
+    zstd -qc log.jsonl >packed.zst
+    cp packed.zst named-otherwise
+    { head -n 3 log.jsonl | gzip; tail -n +4 log.jsonl | gzip; } >two-behind-another
+    local file
+    for file in packed.gz packed.zst named-otherwise two-behind-another; do
+        run -1 --separate-stderr report "$file"
+        is "${output//$file/log.jsonl}" "$(cat expected)"
+    done
+    for file in log.jsonl packed.gz packed.zst; do
+        report - <"$file" >there || true
+        is "$(sed 's/standard input/log.jsonl/' there)" "$(cat expected)"
+        { head -c 1; sleep 0.1; cat; } <"$file" | report - >there || true
+        is "$(sed 's/standard input/log.jsonl/' there)" "$(cat expected)"
+    done
+    mkdir logs
+    cp packed.gz logs/whichcudnn-node7-4711-1.jsonl.gz
+    run -1 report logs
+    [[ ${lines[0]} == "error[runtime-too-old]: "* ]]
+}
+
+@test "an archive that is cut off or damaged: that, and status 2" {
+    stack_with 9.1.0 | make_log log.jsonl
+    gzip -c log.jsonl >a.gz
+    zstd -qc log.jsonl >a.zst
+    local kind size
+    for kind in gz zst; do
+        size=$(stat -c %s a.$kind)
+        for size in 5 $((size / 2)) $((size - 1)); do
+            head -c "$size" a.$kind >cut
+            run -2 --separate-stderr report cut
+            is "$stderr" "whichcudnn: cut: it is packed, and cut off"
+            is "$output" ""
+        done
+        { head -c 60 a.$kind; printf '%030d' 0; tail -c +91 a.$kind; } >damaged
+        run -2 --separate-stderr report damaged
+        [[ $stderr == "whichcudnn: damaged: its "*" data is damaged: "* ]]
+    done
+    run -2 --separate-stderr report - </dev/null
+    is "$stderr" "whichcudnn: -: empty"
+}
+
 @test "a log that is no regular file is refused, and nobody waits for it" {
     mkfifo "$BATS_TEST_TMPDIR/fifo"
     run timeout 10 "$CMD" report "$BATS_TEST_TMPDIR/fifo"

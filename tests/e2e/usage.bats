@@ -69,6 +69,31 @@ misused() {
     done < <(subcommands)
 }
 
+@test "an option that is nearly one: which one is meant; of something else nothing" {
+    run -2 --separate-stderr "$CMD" report --jsno
+    misused report
+    [[ $stderr == *"'--jsno'"*"whichcudnn: perhaps --json is meant; see "* ]]
+    run -2 --separate-stderr "$CMD" run --experct=9.1 -- true
+    misused run
+    [[ $stderr == *"perhaps --expect is meant"* ]]
+    run -2 --separate-stderr "$CMD" report --jabberwocky
+    misused report
+    [[ $stderr != *perhaps* ]]
+    run -2 --separate-stderr "$CMD" report --htm # short for --html, which lacks its FILE
+    misused report
+    [[ $stderr != *perhaps* ]]
+}
+
+@test "help COMMAND is COMMAND --help, help alone the list" {
+    local name
+    is "$("$CMD" help)" "$("$CMD" --help)"
+    while read -r name; do
+        is "$("$CMD" help "$name")" "$(help_of "$name")"
+    done < <(subcommands)
+    run -2 --separate-stderr "$CMD" help scna
+    is "$stderr" "whichcudnn: no command called scna, perhaps scan is meant; see whichcudnn --help"
+}
+
 @test "an option without the value it takes, and with one where it takes none" {
     local name option value seen=0
     while read -r name; do
@@ -133,7 +158,9 @@ misused() {
     is "$output" ""
     is "$stderr" "whichcudnn: no command given; see whichcudnn --help"
     run -2 --separate-stderr "$CMD" reprot
-    is "$stderr" "whichcudnn: no command called reprot; see whichcudnn --help"
+    is "$stderr" "whichcudnn: no command called reprot, perhaps report is meant; see whichcudnn --help"
+    run -2 --separate-stderr "$CMD" xyzzy
+    is "$stderr" "whichcudnn: no command called xyzzy; see whichcudnn --help"
     run -2 --separate-stderr "$CMD" --json report
     [[ $stderr == *"'--json'"*"see whichcudnn --help" ]]
     run -2 --separate-stderr "$CMD" $'\e[31m'

@@ -4,8 +4,12 @@
 #include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "command.h"
+#include "tools/util/memory.h"
+#include "tools/util/nearest.h"
 #include "tools/util/terminal.h"
 
 #define ROWS_MOST 16
@@ -62,6 +66,23 @@ static int misused(char **argv) {
     return EXIT_USAGE;
 }
 
+/* typed: what getopt complained of, "--jsno=x". Of one that it knows as the beginning of another,
+ * or that lacks its argument, it has said all. */
+static int not_taken(char **argv, const struct option_row *rows, const char *typed) {
+    OWNED char *name = must_format("%.*s", (int)strcspn(typed, "="), typed);
+    struct nearest meant = {.word = NULL};
+    bool known = strncmp(name, "--", 2) != 0;
+
+    for (int i = 0; rows[i].name && !known; i++) {
+        known = strncmp(rows[i].name, name + 2, strlen(name + 2)) == 0;
+        nearest_look(&meant, name + 2, rows[i].name);
+    }
+    if (known || !meant.word)
+        return misused(argv);
+    complain("perhaps --%s is meant; see %s --help", meant.word, argv[0]);
+    return EXIT_USAGE;
+}
+
 /* By which getopt_long names a row. */
 static int code_of(const struct option_row *rows, int i) {
     return rows[i].letter ? rows[i].letter : UCHAR_MAX + 1 + i;
@@ -114,6 +135,8 @@ int options_run(int argc, char **argv, const struct usage *u, int (*run)(int n, 
 
     fill_in(u, known, letters);
     while ((code = getopt_long(argc, argv, letters, known, NULL)) != -1) {
+        if (code == '?')
+            return not_taken(argv, u->options, argv[optind - 1]);
         if (!take(u->options, code))
             return misused(argv);
         if (options.help)

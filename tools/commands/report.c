@@ -33,8 +33,9 @@ static const struct option_row rows[] = {
 static const struct usage usage = {
     .begin = "Usage: whichcudnn report [options] [LOG...]\n\n"
              "Reads logs of libwhichcudnn.so and says which cuDNN each process got, from\n"
-             "where, and what does not match. LOG is a log, a lock, or a directory: then each\n"
-             "whichcudnn-*.jsonl in it. Several are told together: who agrees, what differs.\n"
+             "where, and what does not match. LOG is a log, also packed by gzip or zstd, a\n"
+             "lock, - for standard input, or a directory: then each whichcudnn-*.jsonl in it.\n"
+             "Several are told together: who agrees, what differs.\n"
              "Without LOG: your newest one in $WHICHCUDNN_LOG, here, in $TMPDIR and /tmp, and\n"
              "in whichcudnn-UID below those two, where the library puts logs by itself.\n\n",
     .options = rows,

@@ -13,6 +13,7 @@
 #include "core/model/names.h"
 #include "record_json.h"
 #include "record_line.h"
+#include "unpack.h"
 
 /* Longer lines than any record are no records; they are passed over without being kept. */
 #define LINE_MOST ((size_t)4 * WC_RECORD_MAX)
@@ -23,7 +24,7 @@
 enum line { LINE_WHOLE, LINE_OPEN, LINE_TOO_LONG, LINE_NONE };
 
 struct reading {
-    int fd, error;
+    struct unpack *from_file;
     bool at_end;
     struct logs *logs;
     struct log_file *file;
@@ -45,11 +46,7 @@ static void fill_block(struct reading *in) {
     memmove(block, block + in->from, in->to - in->from);
     in->to -= in->from;
     in->from = 0;
-    do
-        n = read(in->fd, block + in->to, BLOCK - in->to);
-    while (n < 0 && errno == EINTR);
-    if (n < 0)
-        in->error = errno;
+    n = unpack_read(in->from_file, block + in->to, BLOCK - in->to);
     in->at_end = n <= 0;
     in->to += n > 0 ? (size_t)n : 0;
     block[in->to] = '\0';
@@ -169,8 +166,8 @@ static void free_file(struct log_file *file) {
 static char *complaint(const struct reading *in) {
     const struct log_file *file = in->file;
 
-    if (in->other_version || in->error)
-        return must_copy(in->other_version ? in->other_version : strerror(in->error));
+    if (in->other_version || unpack_trouble(in->from_file))
+        return must_copy(in->other_version ?: unpack_trouble(in->from_file));
     if (file->lines == 0)
         return must_copy("empty");
     if (file->records == 0)
@@ -210,7 +207,7 @@ static bool read_file(struct logs *logs, int fd, const struct stat *facts, const
     struct reading *in = must_allocate(sizeof(*in));
     size_t before = logs->process_count;
 
-    in->fd = fd;
+    in->from_file = unpack_begin(fd);
     in->logs = logs;
     heap_arena_begin(&in->lists);
     in->file = must_allocate(sizeof(*in->file));
@@ -230,6 +227,7 @@ static bool read_file(struct logs *logs, int fd, const struct stat *facts, const
             infer_failure(logs->processes[i]);
     }
     heap_arena_end(&in->lists);
+    unpack_end(in->from_file);
     free(in->other_version);
     free(in);
     return !*trouble;
@@ -254,22 +252,29 @@ int log_open_of(const char *path, bool (*counts)(const void *arg, uid_t owner), 
     return *why ? -1 : fd;
 }
 
+static bool is_standard_input(const char *path) {
+    return strcmp(path, "-") == 0;
+}
+
 bool logs_read(struct logs *logs, const char *path, char **trouble) {
-    return logs_read_descriptor(logs, open(path, OPEN_FLAGS), path, trouble);
+    int fd =
+        is_standard_input(path) ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, OPEN_FLAGS);
+
+    return logs_read_descriptor(logs, fd, path, trouble);
 }
 
 bool logs_read_descriptor(struct logs *logs, int fd, const char *path, char **trouble) {
+    bool standard_input = is_standard_input(path), good = false;
     struct stat facts;
-    bool good = false;
 
     if (fd < 0 || fstat(fd, &facts) != 0)
         *trouble = must_copy(strerror(errno));
     else if (S_ISDIR(facts.st_mode))
         *trouble = must_copy(strerror(EISDIR));
-    else if (!S_ISREG(facts.st_mode))
+    else if (!S_ISREG(facts.st_mode) && !standard_input)
         *trouble = must_copy("not a regular file");
     else
-        good = read_file(logs, fd, &facts, path, trouble);
+        good = read_file(logs, fd, &facts, standard_input ? "standard input" : path, trouble);
     if (fd >= 0)
         close(fd);
     return good;
