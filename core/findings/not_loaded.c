@@ -220,8 +220,8 @@ static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f,
     } else {
         spec = wanted(c, host_of(f, name), name, &package);
         part_fixes(c, host, name, facade_there(s) ? facade_there(s) : other ? &beside : NULL);
-        bool copy =
-            wc_fix_set_before(c, search_of(s, f), NULL) || wc_fix_with_copy_elsewhere(c, f, name);
+        bool copy = wc_fix_set_before(c, wc_search_in_vain(s, f), NULL) ||
+                    wc_fix_with_copy_elsewhere(c, f, name);
         wc_fix_install(c, host, other && other->soname ? &beside : NULL, spec, package);
         if (!copy)
             wc_case_advice(c, WC_ACTION_SET_VARIABLE,
