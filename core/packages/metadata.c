@@ -347,8 +347,18 @@ static bool flavour_of(const char *name, const char *version, char out[8]) {
     return true;
 }
 
-/* What pip took from a file or a repository may be anybody's build. */
+/* What these put there comes from an index, and so from the framework's makers, unless they wrote
+ * down another origin (PEP 610): conda, Debian and others build for themselves. */
+static const char *const index_installers[] = {"pip", "uv", "poetry", "Poetry", "pdm"};
+
 static bool is_of_an_index(struct asking *a, const struct wc_distribution *d) {
+    char installer[NAME];
+    bool known = false;
+    if (wc_distribution_installer(a->r, d, installer, sizeof installer))
+        WC_EACH_ROW(name, index_installers)
+            known = known || wc_str_starts(installer, *name);
+    if (!known)
+        return false;
     const char *path = wc_reading_format(a->r, "%s/%s/direct_url.json", d->site, d->info);
     struct wc_file_stat facts;
     return path && !a->r->files->facts(a->r->files->ctx, path, &facts);

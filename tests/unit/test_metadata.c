@@ -289,6 +289,9 @@ static void a_bundled_copy_is_what_it_was_built_with(void **state) {
     (void)state;
     add("torch", "1.12.1+cu113", "torch/lib/libtorch_cuda.so", "Requires-Dist: typing-extensions");
     ask(SITE "/torch/lib/libtorch_cuda.so");
+    assert_int_equal(count, 0);
+    tree_write(&tree, SITE "/torch-1.12.1+cu113.dist-info/INSTALLER", "pip\n");
+    ask(SITE "/torch/lib/libtorch_cuda.so");
     assert_int_equal(count, 1); /* the table of what the makers built with */
     assert_string_equal(found[0].built, "8.3.2");
     tree_write(&tree, SITE "/torch/lib/libcudnn.so.8", "elf");
@@ -347,14 +350,24 @@ static void name_wheel(size_t row, const char *release, char name[64], char vers
     snprintf(version, 64, *cuda && !by_name ? wheels[i].version : "%s", release, cuda);
 }
 
-static void ask_wheel(const char *name, const char *version) {
+/* As `installer` put it there; NULL: nobody says who. */
+static void ask_wheel_of(const char *installer, const char *name, const char *version) {
     end_tree(NULL);
     begin_tree(NULL);
     char file[96], path[160];
     snprintf(file, sizeof file, "%s/libhost.so", name);
     snprintf(path, sizeof path, SITE "/%s", file);
     add(name, version, file, "");
+    snprintf(file, sizeof file, "/%s-%s.dist-info/INSTALLER", name, version);
+    char listed[256];
+    snprintf(listed, sizeof listed, SITE "%s", file);
+    if (installer)
+        tree_write(&tree, listed, installer);
     ask(path);
+}
+
+static void ask_wheel(const char *name, const char *version) {
+    ask_wheel_of("pip\n", name, version);
 }
 
 static void each_row_says_what_a_release_was_built_with(void **state) {
@@ -446,10 +459,25 @@ static void of_which_release_and_cuda_a_wheel_is(void **state) {
     }
 }
 
+static void the_table_is_of_the_makers_own_wheels(void **state) {
+    static const struct {
+        const char *installer;
+        size_t demands;
+    } row[] = {{"pip\n", 1},  {"uv", 1},      {"Poetry 1.8.3", 1},
+               {"pdm\n", 1},  {"conda\n", 0}, {"installer\n", 0},
+               {"debian", 0}, {"", 0},        {NULL, 0}};
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        ask_wheel_of(row[i].installer, "tensorflow_gpu", "1.14.0");
+        assert_int_equal(count, row[i].demands);
+    }
+}
+
 static void the_table_is_asked_where_the_wheel_tells_a_major_at_most(void **state) {
     static const char info[] = SITE "/tensorflow/python/platform/build_info.py";
     (void)state;
     add("tensorflow", "2.12.0", "tensorflow/libtensorflow_cc.so.2", "");
+    tree_write(&tree, SITE "/tensorflow-2.12.0.dist-info/INSTALLER", "pip\n");
     tree_write(&tree, info, "build_info = {'cudnn_version': '8'}\n");
     ask(SITE "/tensorflow/libtensorflow_cc.so.2");
     assert_int_equal(count, 2);
@@ -544,6 +572,7 @@ int main(void) {
         WITH_TREE(each_row_says_what_a_release_was_built_with),
         WITH_TREE(no_release_is_in_two_rows),
         WITH_TREE(of_which_release_and_cuda_a_wheel_is),
+        WITH_TREE(the_table_is_of_the_makers_own_wheels),
         WITH_TREE(the_table_is_asked_where_the_wheel_tells_a_major_at_most),
         WITH_TREE(no_more_than_asked_for_are_written),
         WITH_TREE(metadata_cut_anywhere_is_survived),
