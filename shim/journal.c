@@ -272,15 +272,19 @@ static struct printed *printed_of(const struct printed *f, const struct wc_findi
     return past;
 }
 
+/* `run` has us silent, since it reads the log: which there has to be. */
+static bool is_unheard(void) {
+    return log_trouble() && (!log_path()[0] || lost);
+}
+
 static void print(const struct wc_finding_record *f) {
     static struct wc_finding_page page;
     static char process[512];
     struct wc_finding_view view = {
         .before = "whichcudnn: ", .stack = &stack, .process = process, .no_log = log_trouble()};
     struct wc_text t;
-    bool wanted = config.standard_error == STDERR_ALL ||
-                  (config.standard_error == STDERR_FINDING && f->severity == WC_severity_ERROR);
-    if (!wanted)
+    bool on = config.standard_error != STDERR_OFF || is_unheard();
+    if (config.standard_error != STDERR_ALL && !(on && f->severity == WC_severity_ERROR))
         return;
     wc_text_begin(&t, process, sizeof process);
     wc_finding_process(&t, self_process(), &stack.process, NULL);
@@ -387,6 +391,10 @@ static void add_summary(void) {
 void journal_close(void) {
     if (!journal_is_open())
         return;
+    if (!relevant && process_is_eager() && has_first) {
+        add_summary(); /* `run` removes it: so it knows that we were here to the end */
+        return;
+    }
     if (!relevant) {
         log_remove();
         __atomic_store_n(&open_for, 0, __ATOMIC_RELAXED);

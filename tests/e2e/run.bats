@@ -320,7 +320,7 @@ make_stopped() {
     WHICHCUDNN_DISABLE=1 run -127 run_it -- stopped/app
     [[ $output == *"WHICHCUDNN_DISABLE is set"* ]]
     # It is the loader's status, but not the loader's doing.
-    run -127 run_it -- sh -c 'exit 127'
+    WHICHCUDNN_SHIM=$SHIM run -127 run_it -- sh -c 'exit 127'
     is "$output" "whichcudnn: not observed: no cuDNN was loaded or asked for"
 }
 
@@ -337,8 +337,12 @@ make_stopped() {
     [[ $output == *"/static is linked statically"* ]]
     PATH=$PWD:$PATH run -3 run_it -- static
     [[ $output == *"/static is linked statically"* ]]
-    run -0 run_it -- /bin/true
+    WHICHCUDNN_SHIM=$SHIM run -0 run_it -- /bin/true
     is "$output" "whichcudnn: not observed: no cuDNN was loaded or asked for"
+    # A library that is none of ours leaves no log of a command that ended well.
+    run -0 run_it -- /bin/true
+    is "$output" "whichcudnn: not observed: the library left no log of the command: it was not preloaded there, or could write none"
+    run -1 run_it --fail-on error -- /bin/true
     WHICHCUDNN_DISABLE=1 run -0 run_it -- /bin/true
     is "$output" "whichcudnn: not observed: WHICHCUDNN_DISABLE is set"
     run -1 compgen -G 'whichcudnn-*'

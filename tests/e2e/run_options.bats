@@ -77,7 +77,8 @@ make_host() {
     run -7 run_it --fail-on error -- ./child sick 'exit 7'
     run -137 run_it --fail-on error -- ./child sick 'kill -9 $$'
     run -0 run_it --fail-on warning -- ./child well :
-    run -0 run_it --fail-on error -- true
+    WHICHCUDNN_SHIM=$SHIM run -0 run_it --fail-on error -- true
+    run -1 run_it --fail-on error -- true # without a library of ours
     # A directory of PATH that may not be read would make it EACCES, and 126.
     PATH=$(getconf PATH) run -127 run_it --fail-on error -- no-such-command-anywhere
 }
@@ -208,7 +209,7 @@ END
     [[ $(verdict -- ./child sick :) == "error: "*"9.1.0"*"; fix: "*"9.8"*"; log: $PWD/whichcudnn-n-"*.jsonl ]]
     [[ $(verdict -- ./child sick 'kill -9 $$') == "error: "*"; ended killed by SIGKILL, during cudnnCreate; log: "* ]]
     [[ $(verdict -- ./child fine :) == "ok: cuDNN 9.1.0 (/v/libcudnn.so.9) for _versions.so; log: "* ]]
-    is "$(verdict -- true)" "not observed: no cuDNN was loaded or asked for"
+    is "$(WHICHCUDNN_SHIM=$SHIM verdict -- true)" "not observed: no cuDNN was loaded or asked for"
     is "$(PATH=$(getconf PATH) verdict -- no-such-command-anywhere)" "no-such-command-anywhere: No such file or directory"
     # Of several processes the worst one.
     [[ $(verdict -- bash -c './child well :; ./child sick :; ./child well :') == "error: "* ]]

@@ -177,3 +177,94 @@ goes_on='echo $$ >"$0"; for i in $(seq 60); do sleep 0.1; done'
     run "$CMD" diff log.jsonl other.jsonl
     [[ $output != *forged* ]]
 }
+
+# ---- not observed ----
+
+host=("$WC_BUILD/faults/does")
+# What `run --fail-on` says and ends with, of a command that ends well. Sets status and stderr.
+unobserved() { # WORDS COMMAND...
+    local words=$1
+    shift
+    run -1 --separate-stderr "${inside[@]}" env WHICHCUDNN_SHIM="$SHIM" "$CMD" run --fail-on error --expect 8 \
+        ${log:+--log="$log"} -- "$@"
+    [[ $stderr == *"not observed: "*"$words"* ]] || { echo "$stderr" && return 1; }
+    [[ $stderr != *"no cuDNN was loaded"* ]]
+}
+# With two users, of whom the second may not write where the first one's logs go.
+only_ours() {
+    inside=("${as_root[@]}")
+    log=$public/work/ours host=("$FAULTS/does" open="$cudnn" version)
+    "${as_root[@]}" mkdir "$log" && "${as_root[@]}" chmod 755 "$log"
+}
+
+@test "not observed: a command that gives its rights up cannot write: run says so, and the library speaks" {
+    only_ours
+    unobserved 'user 65534 may not write in' "${other[@]}" "${host[@]}"
+    [[ $stderr == *"error"*"9.1.0"*"no log"* ]]
+    # It says nothing where all is well; run still does not know that.
+    run -1 --separate-stderr "${as_root[@]}" "$CMD" run --fail-on error --log "$log" -- "${other[@]}" "${host[@]}"
+    [[ $stderr == *"not observed: "*"user 65534"* && $stderr != *error* ]]
+    # The twin: where the other one may write, it is observed.
+    "${as_root[@]}" chmod 1777 "$log"
+    run -0 --separate-stderr "${as_root[@]}" "$CMD" run --fail-on error --log "$log" --expect 9.1 -- \
+        "${other[@]}" "${host[@]}"
+    [[ $stderr == *"9.1.0"* && $stderr != *"not observed"* ]]
+}
+
+@test "not observed: the same of what the command started, while it lived long enough to be looked at" {
+    only_ours
+    unobserved 'may not write in' sh -c '"$@"; true' sh "${other[@]}" "${host[@]}" sh='sleep 2'
+    [[ $stderr == *"process "*"libcudnn.so.9"*"left no log"*"user 65534"* ]]
+    [[ $stderr == *"error"*"9.1.0"*"no log"* ]]
+}
+
+@test "not observed: whoever silenced the library, it speaks where it has no log; not where none is wanted" {
+    only_ours
+    said_by_library() { # VARIABLE...
+        "${other[@]}" env LD_PRELOAD="$SHIM" WHICHCUDNN_EXPECT=8 WHICHCUDNN_STDERR=off "$@" "${host[@]}" 2>&1 >/dev/null
+    }
+    [[ $(said_by_library WHICHCUDNN_LOG="$log") == *"error"*"9.1.0"* ]]
+    is "$(said_by_library WHICHCUDNN_LOG=/dev/null)" ''
+    is "$(said_by_library WHICHCUDNN_LOG="$public/work/log.jsonl")" ''
+}
+
+@test "not observed: with a full disk" {
+    mkdir full
+    inside=("${as_root[@]}" unshare -m --propagation private sh -c '
+        mount -t tmpfs -o size=64k none "$0" && { [ "${FILL:-}" = no ] || cat /dev/zero >"$0/all" 2>/dev/null
+        "$@"; }' "$PWD/full")
+    log=$PWD/full unobserved 'No space left on device' "$FAULTS/does" open="$cudnn" version
+    [[ $stderr == *"error"*"9.1.0"* ]]
+    log=$PWD/full unobserved 'No space left on device' true
+    log=$PWD/full FILL=no run -0 --separate-stderr "${inside[@]}" "$CMD" run --fail-on error --log="$PWD/full" --expect 9.1 -- \
+        "$FAULTS/does" open="$cudnn" version
+    [[ $stderr != *"not observed"* ]]
+}
+
+@test "not observed: a preload that was not taken, also by what the command became" {
+    log=$PWD/logs && mkdir logs
+    cp "$FAULTS/does" host
+    unobserved 'the command went on' env -i ./host open="$cudnn" version
+    unobserved 'the command went on' sh -c 'exec env -u LD_PRELOAD ./host open="$0" version' "$cudnn"
+    unobserved 'linked statically' "$(static_program)"
+    # A library that the other user may not read: the loader says so, and goes on.
+    "${as_root[@]}" mkdir hidden && "${as_root[@]}" cp "$SHIM" hidden && "${as_root[@]}" chmod 700 hidden
+    "${as_root[@]}" chmod 1777 logs
+    SHIM=$PWD/hidden/$(basename "$SHIM") unobserved 'the command went on' "${other[@]}" ./host open="$cudnn" version
+    is "$(ls logs | grep -vc -- -outcome)" 0
+}
+static_program() {
+    echo 'int main(void) { return 0; }' | gcc -static -o static -xc - && echo ./static
+}
+
+@test "not observed: never of a command that the library saw to its end, however it ended" {
+    local command
+    printf '#!/bin/bash\nexit 0\n' >script && chmod +x script
+    for command in true 'sh -c true' 'bash -c :' './script' 'env true' 'sh -c "exec true"' \
+        "$PY -c 'import os; os._exit(0)'" "$PY -c 'import os; os.execlp(\"sh\", \"sh\", \"-c\", \"true\")'"; do
+        echo "$command"
+        eval run -0 --separate-stderr '"$CMD"' run --fail-on error -- "$command"
+        [[ $stderr == *"no cuDNN was loaded or asked for"* && $stderr != *"left no log"* ]]
+        is "$(find . -name 'whichcudnn-*')" ''
+    done
+}

@@ -114,7 +114,8 @@ static bool came_to_nothing(const struct source *p) {
     if (!s->process.eager || p->file->records != p->records || p->file->damaged_lines > 0)
         return false;
     return !WC_ANY(f, s->failures, is_relevant(&f->r)) &&
-           s->objects.n + s->demands.n + s->bindings.n + s->calls.n + s->unobserved.n == 0;
+           !WC_ANY(d, s->demands, d->r.demand_kind != WC_demand_kind_EXPECTATION) &&
+           s->objects.n + s->bindings.n + s->calls.n + s->unobserved.n == 0;
 }
 
 void child_logs_drop_empty(struct child_logs *c, pid_t child, bool signaled) {

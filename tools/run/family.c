@@ -70,7 +70,8 @@ static void add_user(struct family *f, uid_t user) {
 
 void family_begin(struct family *f) {
     memset(f, 0, sizeof(*f));
-    add_user(f, geteuid());
+    f->last_user = geteuid();
+    add_user(f, f->last_user);
 }
 
 void family_end(struct family *f) {
@@ -78,6 +79,7 @@ void family_end(struct family *f) {
         free(f->with_cudnn[i].library);
     free(f->with_cudnn);
     free(f->users);
+    free(f->last_program);
 }
 
 /* ---- looking at all of them ---- */
@@ -148,6 +150,18 @@ void family_look(struct family *f, pid_t command) {
         add_children(&l, l.p[i]);
     }
     free(l.p);
+}
+
+void family_note_program(struct family *f, pid_t command) {
+    OWNED char *name = must_format("/proc/%d/exe", (int)command);
+    char path[4096];
+    ssize_t n = readlink(name, path, sizeof(path) - 1);
+
+    if (n <= 0)
+        return;
+    path[n] = '\0';
+    free(f->last_program);
+    f->last_program = must_copy(path);
 }
 
 void family_look_last(struct family *f, pid_t command) {

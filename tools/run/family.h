@@ -20,11 +20,14 @@ struct family {
     } * with_cudnn;
     size_t with_cudnn_count;
     uid_t last_user;    /* of the command itself */
+    char *last_program; /* of which it ran when it was looked at with our library in it; NULL */
     char last_name[16]; /* what the kernel calls it; "": never looked at */
 };
 
 void family_begin(struct family *f);
 void family_look(struct family *f, pid_t command);
+/* Of a command that was seen to have our library. */
+void family_note_program(struct family *f, pid_t command);
 /* Of a command that has ended and was not waited for. */
 void family_look_last(struct family *f, pid_t command);
 bool family_has_user(const struct family *f, uid_t user);

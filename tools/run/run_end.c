@@ -19,6 +19,7 @@
 #include "tools/report/ends.h"
 #include "tools/report/render.h"
 #include "tools/util/terminal.h"
+#include "unseen.h"
 
 #define REPORTS_SHOWN 8
 #define LOADER_STATUS 127 /* with which glibc's loader ends a program that it cannot start */
@@ -336,14 +337,14 @@ static void print_nothing_observed(const struct run *run, struct wc_record *outc
 }
 
 /* No log was left. */
-static struct run_answer conclude_unobserved(struct run *run, struct wc_record *outcome) {
+static struct run_answer conclude_unobserved(struct run *run, struct wc_record *outcome,
+                                             const char *unseen) {
     char *program = NULL, *reason = unobserved_reason(run->command, &program);
     struct source *started = reason ? NULL : look_at_start(run, program, outcome, &reason);
     struct run_answer answer;
 
-    if (!started && !reason && run->live.preload_gone && !is_disabled())
-        reason = must_copy("the command went on without the library: something took LD_PRELOAD out "
-                           "of its environment (env -i, sudo, a launcher)");
+    if (!started && !reason && unseen && !is_disabled())
+        reason = must_copy(unseen);
     if (started) {
         const struct child_logs alone = {.found = &started, .n = 1, .own = started};
         answer = print_merged_reports(run, &alone, outcome);
@@ -361,15 +362,25 @@ struct run_answer run_conclude(struct run *run) {
     struct run_answer answer;
     struct child_logs logs;
     struct wc_record r;
+    char *unseen;
 
     child_logs_find(&logs, &run->place, &run->live.family, run->child.pid, run->start);
+    unseen = unseen_reason(run, &logs);
     outcome_begin(&r, &run->child);
     child_logs_drop_empty(&logs, run->child.pid, r.u.outcome.ending == WC_ending_SIGNALED);
     look_at_last_requests(&logs, &r.u.outcome);
     add_gpus(&logs);
     if (logs.own && !outcome_add(logs.own, &r))
         complain("%s: %s", logs.own->path, strerror(errno));
-    answer = logs.n > 0 ? print_merged_reports(run, &logs, &r) : conclude_unobserved(run, &r);
+    if (logs.n == 0) {
+        answer = conclude_unobserved(run, &r, unseen);
+    } else {
+        answer = print_merged_reports(run, &logs, &r);
+        answer.passes = answer.passes && !unseen;
+        if (unseen && !run->quiet)
+            complain("not observed: %s", unseen);
+    }
+    free(unseen);
     child_logs_end(&logs);
     return answer;
 }

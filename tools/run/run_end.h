@@ -21,7 +21,7 @@ struct run {
 
 struct run_answer {
     enum wc_severity worst; /* of all findings */
-    bool passes;            /* as far as findings do not speak against it: all that matters was seen */
+    bool passes; /* as far as findings do not speak against it: all that matters was seen */
 };
 
 /* Adds the end to the command's log, says what was found, writes the verdict. */

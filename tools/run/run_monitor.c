@@ -176,6 +176,8 @@ static void kill_now(struct run_monitor *m, pid_t child) {
 static void look(struct run_monitor *m, pid_t child) {
     family_look(&m->family, child);
     m->preload_gone = preload_is_gone(child, m->run->shim);
+    if (!m->preload_gone)
+        family_note_program(&m->family, child);
     m->look_after *= LOOK_RARER;
     if (m->look_after > LOOK_RAREST)
         m->look_after = LOOK_RAREST;
