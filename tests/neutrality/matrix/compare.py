@@ -18,9 +18,11 @@ PRINTED = ["dlerror", "errno", "references", "noload", "dladdr", "binding-target
 # change the answer.
 EXPORTED = {"dlopen", "dlmopen", "dlsym", "dlvsym", "dlclose", "dlerror", "dladdr", "dladdr1",
             "__gmon_start__"}
-# What libc binds to its loader when dladdr is called, and dlsym under an auditor.
-OF_LIBC = re.compile(r".*/libc\.so\.6 \[0\] to .*/ld[^/]* \[0\]: normal "
-                     r"_dl_(find_dso_for_object|audit_symbind_alt) \[GLIBC_PRIVATE\]")
+# What libc binds to its loader when dladdr is called, and dlsym under an auditor; and to itself where
+# dlsym lets the text of an older error go.
+OF_LIBC = re.compile(r".*/libc\.so\.6 \[0\] to .*/(ld[^/]* \[0\]: normal "
+                     r"_dl_(find_dso_for_object|audit_symbind_alt) \[GLIBC_PRIVATE\]|"
+                     r"libc\.so\.6 \[0\]: normal free \[GLIBC_2\.17\])")
 SANITIZER = re.compile(r"/lib[at]san\.so")
 
 
@@ -120,8 +122,8 @@ BINDING = re.compile(r"binding file (.*) \[(\d+)\] to (.*) \[(\d+)\]: (.*) symbo
 
 
 def bound(trace, names):
-    """The bindings that a run made, but the shim's own, and libc's lazy ones to the loader that the
-    first call of dladdr or dlsym makes: the shim's comes earlier."""
+    """The bindings that a run made, but the shim's own, and libc's lazy ones that the first call of
+    dladdr or dlsym makes: the shim's comes earlier."""
     kept = []
     for line in trace_lines(trace):
         found = BINDING.match(line)
