@@ -92,11 +92,6 @@ void wc_find_cuda_major_differs(struct wc_diagnosis *d) {
 
 /* ---- cuda-dependency-differs: missing ---- */
 
-static bool ended_by(const struct wc_stack *s, const char *signal) {
-    return s->has_outcome && s->outcome.ending == WC_ending_SIGNALED &&
-           wc_str_same(s->outcome.signal_name, signal);
-}
-
 /* cuDNN looks for the compiler when it needs it, and goes on without where it can. */
 static bool is_optional(const char *part) {
     return wc_str_starts(part, "nvrtc");
@@ -121,7 +116,7 @@ static bool is_needed(const struct wc_stack *s, const struct wc_failure *f, cons
 
     if (wc_asked_by_cudnn(s, f)) /* cuDNN 8 tries two names of the compiler, took the loader's words
                                     on the first for its own failure, and aborted (C18) */
-        return !has_come(s, part) || (is_optional(part) && ended_by(s, "SIGABRT"));
+        return !has_come(s, part) || (is_optional(part) && wc_ended_by(s, "SIGABRT"));
     if (has_come(s, part))
         return false;
     return (by ? by->r.role == WC_role_CUDA_DEPENDENCY
@@ -289,12 +284,7 @@ static bool pair_is_torn(const struct wc_stack *s, const struct wc_object *forei
 
 /* Whoever has cuDNN in an environment and the rest in a toolkit, and fares well, may mean it. */
 static bool may_be_meant(const struct wc_stack *s, const struct wc_object *foreign) {
-    static const char *const crashes[] = {"SIGABRT", "SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL"};
-
-    WC_EACH_ROW(signal, crashes)
-        if (ended_by(s, *signal))
-            return false;
-    return !pair_is_torn(s, foreign) && !wc_a_call_failed(s);
+    return !wc_crashed(s) && !pair_is_torn(s, foreign) && !wc_a_call_failed(s);
 }
 
 static void report_foreign(struct wc_diagnosis *d, const struct wc_object *facade,
@@ -334,8 +324,10 @@ static void report_foreign(struct wc_diagnosis *d, const struct wc_object *facad
 static void compare_homes(struct wc_diagnosis *d, const struct wc_object *facade) {
     int32_t major = wc_cuda_of_set(d->s, facade).major;
     const struct wc_object *of = reference(d, facade, major);
-    const struct wc_object *foreign = WC_FIRST(
-        o, d->s->objects, of && o != of && is_of_major(o, major) && is_foreign(d->s, o, of));
+    const struct wc_object *foreign =
+        WC_FIRST(o, d->s->objects,
+                 of && o != of && is_of_major(o, major) && is_foreign(d->s, o, of) &&
+                     !wc_has_cuda_copy(d->s, o)); /* that is told as such */
 
     if (foreign)
         report_foreign(d, facade, foreign, of);

@@ -116,6 +116,7 @@ const char *wc_format_directory(struct wc_case *c, const char *path);      /* of
 bool wc_lies_in(const char *path, const char *directory, size_t length);
 /* The same of that directory or one below it. */
 bool wc_is_below(const char *path, const char *directory, size_t length);
+bool wc_same_file(const struct wc_object *a, const struct wc_object *b);
 /* Two names of one library that has to do with cuDNN; and of one major, as far as both tell one? */
 bool wc_same_library(const char *a, const char *b, bool and_major);
 bool wc_kind_is_ours(enum wc_name_kind kind); /* of cuDNN, or a CUDA dependency of it */
@@ -138,6 +139,14 @@ enum wc_status_sort wc_sort_of_call(const struct wc_stack *s, const struct wc_ca
 bool wc_ended_badly(const struct wc_stack *s);
 /* Did a call of cuDNN fail, and not for want of a driver or a GPU? */
 bool wc_a_call_failed(const struct wc_stack *s);
+
+bool wc_ended_by(const struct wc_stack *s, const char *signal);
+bool wc_crashed(const struct wc_stack *s);
+void wc_case_crash(struct wc_case *c);
+/* Of a library that is there twice. */
+enum wc_severity wc_severity_of_copies(const struct wc_diagnosis *d);
+/* Is another copy of the same CUDA library mapped? (core/findings/cuda_copies.c) */
+bool wc_has_cuda_copy(const struct wc_stack *s, const struct wc_object *o);
 
 /* ---- versions (core/findings/shared/versions.c) ---- */
 
@@ -190,6 +199,8 @@ struct wc_cuda wc_cuda_of_host(const struct wc_stack *s, const struct wc_object 
 void wc_case_cuda(struct wc_case *c, const struct wc_object *facade);
 /* The CUDA major that a mapped CUDA dependency's name tells; -1: it is none, or tells none. */
 int32_t wc_cuda_of(const struct wc_object *o);
+/* The release of a CUDA dependency; NULL: nothing tells. */
+const char *wc_cuda_release(struct wc_case *c, const struct wc_object *o);
 int32_t wc_cuda_of_dependencies(const struct wc_stack *s); /* of the first one; -1: none */
 /* The CUDA major in the name or version of a package: "cu12", "cuda12.1", "cuda-13.0"; -1: none. */
 int32_t wc_cuda_in_package(const char *text);

@@ -10,15 +10,9 @@ struct facades {
     bool differ;
 };
 
-static bool same_file(const struct wc_object *a, const struct wc_object *b) {
-    if (a->r.inode != WC_NULL && b->r.inode != WC_NULL)
-        return a->r.inode == b->r.inode && a->r.device == b->r.device;
-    return wc_str_same(wc_path_of(a), wc_path_of(b));
-}
-
 static void add(struct facades *f, const struct wc_object *o) {
     for (size_t i = 0; i < f->n; i++) {
-        if (same_file(f->p[i], o))
+        if (wc_same_file(f->p[i], o))
             return;
         f->differ = f->differ || !wc_ranges_meet(wc_own_range(o), wc_own_range(f->p[i]));
     }
@@ -36,8 +30,7 @@ void wc_find_two_copies_loaded(struct wc_diagnosis *d) {
         return;
     struct wc_case *c = wc_case_begin(d);
     const char *versions = wc_format_own(c, f.p[0]);
-    if (!f.differ)
-        c->r.severity = WC_severity_NOTE;
+    c->r.severity = f.differ ? WC_severity_WARNING : wc_severity_of_copies(d);
     for (size_t i = 1; i < f.n; i++)
         versions = wc_format(c, "%s%s%s", versions, i + 1 < f.n ? ", " : " and ",
                              wc_format_own(c, f.p[i]));
@@ -48,6 +41,7 @@ void wc_find_two_copies_loaded(struct wc_diagnosis *d) {
             if (use->library == *facade)
                 wc_case_fact(c, "used by", wc_path_of(use->host), "bindings");
     }
+    wc_case_crash(c);
     wc_case_fact(c, "mind", "what asks for parts by name alone may get those of the other copy",
                  NULL);
     wc_case_advice(

@@ -16,12 +16,14 @@ static bool hexadecimal(char c) {
     return wc_is_digit(c) || (c >= 'a' && c <= 'f');
 }
 
-/* auditwheel puts "-" and at least 8 hexadecimal digits behind the name of what it copies. */
+/* auditwheel puts "-" or "." and at least 8 hexadecimal digits behind the name of what it copies.
+ */
 static size_t without_hash(const char *stem, size_t n) {
     size_t digits = 0;
     while (digits < n && hexadecimal(stem[n - 1 - digits]))
         digits++;
-    return digits >= 8 && digits < n && stem[n - 1 - digits] == '-' ? n - 1 - digits : n;
+    bool hash = digits >= 8 && digits < n && wc_str_find_char("-.", stem[n - 1 - digits]);
+    return hash ? n - 1 - digits : n;
 }
 
 static bool is(const char *s, size_t n, const char *word) {

@@ -437,6 +437,119 @@ static void installations_that_go_together(void **state) {
     assert_finds(s, "cuda-dependency-differs");
 }
 
+/* ---- a CUDA library that is there twice ---- */
+
+static void add_copies(struct scene *s, const char *const path[2], const char *const soname[2],
+                       bool one_file, bool one_build) {
+    for (int i = 0; i < 2; i++) {
+        struct wc_record r = begin(WC_KIND_object);
+        struct wc_object_record *o = &r.u.object;
+        int64_t by = add_host(s, i ? "/opt/app/two.so" : "/opt/app/one.so");
+        o->object = ++s->objects;
+        o->role = WC_role_CUDA_DEPENDENCY;
+        o->part = strstr(soname[i], "nvrtc") ? "nvrtc" : "cudart";
+        o->mapped = true;
+        o->path = path[i];
+        o->soname = soname[i];
+        o->device = 1;
+        o->inode = one_file ? 7 : 7 + i;
+        o->build_id = i && !one_build ? "22" : "11";
+        o->asked_by_object = by;
+        o->asked_by = i ? "/opt/app/two.so" : "/opt/app/one.so";
+        o->asked_name = i ? path[i] : soname[i];
+        o->asked_how = WC_operation_DLOPEN;
+        apply(s, &r);
+    }
+}
+
+static void two_files_of_one_cuda_library_are_told(void **state) {
+    static const struct {
+        const char *path[2], *soname[2];
+        bool one_file, one_build;
+        const char *signal;
+        int severity; /* NONE: no finding */
+    } rows[] = {
+        {{"/a/libcudart.so.12", "/b/libcudart.so.12"},
+         {"libcudart.so.12", "libcudart.so.12"},
+         .severity = WC_severity_NOTE},
+        {{"/a/libcudart.so.12", "/b/libcudart.so.12"},
+         {"libcudart.so.12", "libcudart.so.12"},
+         .signal = "SIGSEGV",
+         .severity = WC_severity_WARNING},
+        {{"/a/libcudart.so.12", "/b/libcudart.so.12"},
+         {"libcudart.so.12", "libcudart.so.12"},
+         .signal = "SIGTERM",
+         .severity = WC_severity_NOTE},
+        {{"/a/libcudart.so.12", "/b/libcudart.so.12"},
+         {"libcudart.so.12", "libcudart.so.12"},
+         .one_build = true,
+         .signal = "SIGABRT",
+         .severity = WC_severity_WARNING},
+        {{"/a/libcudart.so.12", "/t/libcudart.41118559.so.12"},
+         {"libcudart.so.12", "libcudart.41118559.so.12"},
+         .severity = WC_severity_NOTE},
+        {{"/a/libnvrtc.so.12", "/t/libnvrtc-672ee683.so.12"},
+         {"libnvrtc.so.12", "libnvrtc-672ee683.so.12"},
+         .signal = "SIGBUS",
+         .severity = WC_severity_WARNING},
+        {{"/a/libcudart.so.12", "/b/libcudart.so.13"},
+         {"libcudart.so.12", "libcudart.so.13"},
+         .severity = WC_severity_NONE},
+        {{"/a/libcudart.so.12", "/b/libnvrtc.so.12"},
+         {"libcudart.so.12", "libnvrtc.so.12"},
+         .severity = WC_severity_NONE},
+        {{"/a/libcudart.so.12", "/b/libcudart.so.12"},
+         {"libcudart.so.12", "libcudart.so.12"},
+         .one_file = true,
+         .signal = "SIGSEGV",
+         .severity = WC_severity_NONE},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct scene *s = new_scene();
+        add_copies(s, rows[i].path, rows[i].soname, rows[i].one_file, rows[i].one_build);
+        add_end(s, rows[i].signal);
+        print_message("# %s, %s\n", rows[i].path[0], rows[i].path[1]);
+        assert_finds(s, rows[i].severity == WC_severity_NONE ? "" : "two-cuda-copies");
+        if (rows[i].severity == WC_severity_NONE)
+            continue;
+        const struct wc_finding_record *r = &s->found.p[0];
+        assert_int_equal(r->severity, rows[i].severity);
+        assert_true(has_fact(r, "copy", rows[i].path[0]) && has_fact(r, "copy", rows[i].path[1]));
+        assert_true(has_fact(r, "asked by", "/opt/app/one.so") &&
+                    has_fact(r, "asked by", "/opt/app/two.so"));
+        assert_non_null(strstr(r->fix.p[0].text, "by its name alone"));
+    }
+}
+
+static void what_explains_the_crash_leaves_the_copies_a_note(void **state) {
+    static const char *const path[2] = {"/a/libcudart.so.12", "/b/libcudart.so.12"};
+    static const char *const soname[2] = {"libcudart.so.12", "libcudart.so.12"};
+    (void)state;
+    struct scene *s = new_scene();
+    add_copies(s, path, soname, false, false);
+    add_failure(s, add_host(s, "/opt/app/libhost.so"), NULL, "libcudnn.so.9",
+                not_found(s, "libcudnn.so.9"));
+    add_end(s, "SIGABRT");
+    assert_finds(s, "library-not-found two-cuda-copies");
+    assert_int_equal(s->found.p[1].severity, WC_severity_NOTE);
+}
+
+static void two_facades_of_one_release_weigh_more_after_a_crash(void **state) {
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        bool differ = i & 1, crash = i & 2;
+        struct scene *s = new_scene();
+        struct wc_version v = draw_release(7);
+        add_facade(s, "/opt/a", v, add_host(s, "/opt/app/one.so"));
+        add_facade(s, "/opt/b", differ ? other_minor(v, 1) : v, add_host(s, "/opt/app/two.so"));
+        add_end(s, crash ? "SIGSEGV" : NULL);
+        assert_finds(s, "two-copies-loaded");
+        assert_int_equal(s->found.p[0].severity,
+                         differ || crash ? WC_severity_WARNING : WC_severity_NOTE);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_cuda_major_is_no_finding),
@@ -453,6 +566,9 @@ int main(void) {
         cmocka_unit_test(cublas_from_elsewhere),
         cmocka_unit_test(a_toolkit_that_is_meant_is_a_note),
         cmocka_unit_test(installations_that_go_together),
+        cmocka_unit_test(two_files_of_one_cuda_library_are_told),
+        cmocka_unit_test(what_explains_the_crash_leaves_the_copies_a_note),
+        cmocka_unit_test(two_facades_of_one_release_weigh_more_after_a_crash),
     };
     seed_from_environment();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -398,6 +398,32 @@ void example_cpu_only_build(struct scene *s) {
                  "torch", "2.5.1+cpu", NULL);
 }
 
+void example_two_cuda_copies(struct scene *s) {
+    static const char directory[] = "/venv/lib/python3.12/site-packages/nvidia/cuda_runtime";
+    struct file own = {.role = WC_role_CUDA_DEPENDENCY,
+                       .version = WC_VERSION_NONE,
+                       .path = print(s, "%s/lib/libcudart.so.12", directory),
+                       .part = "cudart",
+                       .installation = "nvidia-cuda-runtime-cu12",
+                       .installation_version = "12.4.127",
+                       .installation_path = directory,
+                       .kind = WC_installation_kind_WHEEL,
+                       .asked_by = torch(s),
+                       .how = WC_operation_NEEDED};
+    struct file other = {.role = WC_role_CUDA_DEPENDENCY,
+                         .version = WC_VERSION_NONE,
+                         .path = "/usr/local/cuda-12.8/lib64/libcudart.so.12.8.57",
+                         .soname = "libcudart.so.12",
+                         .part = "cudart",
+                         .installation = "cuda-12.8",
+                         .installation_path = "/usr/local/cuda-12.8",
+                         .kind = WC_installation_kind_CUDA_TOOLKIT,
+                         .asked_by = add_host(s, "/opt/app/libengine.so"),
+                         .how = WC_operation_DLOPEN};
+    add_file(s, &own);
+    add_file(s, &other);
+}
+
 void example_known_bad_release(struct scene *s) {
     int64_t facade = of_wheel(s, NULL, version_of(9, 10, 0), add_host(s, "/opt/app/host"));
     of_wheel(s, "graph", version_of(9, 10, 0), facade);

@@ -35,6 +35,7 @@ static void facades(void **state) {
     assert_name("libcudnn.so.9", WC_NAME_FACADE, "", "9");
     assert_name("/usr/local/cuda/lib64/libcudnn.so.8.9.7", WC_NAME_FACADE, "", "8.9.7");
     assert_name("libcudnn-c8a8982f.so.8", WC_NAME_FACADE, "", "8");
+    assert_name("libcudart.41118559.so.12", WC_NAME_CUDA_DEPENDENCY, "cudart", "12");
     assert_name("x/ctranslate2.libs/libcudnn-74a4c495.so.9.1.0", WC_NAME_FACADE, "", "9.1.0");
     assert_name("libcudnn.so.9.old", WC_NAME_FACADE, "", "unknown");
 }

@@ -154,7 +154,10 @@ void wc_case_library(struct wc_case *c, const char *name, const struct wc_object
     wc_case_fact(c, name, wc_path_of(o), "link map");
     if (o->r.path && o->r.real_path && wc_str_compare(o->r.path, o->r.real_path) != 0)
         wc_case_fact(c, "real path", o->r.real_path, "link map");
-    wc_case_fact(c, "version", wc_format_range(c, own), own.source);
+    if (o->r.role == WC_role_CUDA_DEPENDENCY)
+        wc_case_fact(c, "version", wc_cuda_release(c, o), "file name or package");
+    else
+        wc_case_fact(c, "version", wc_format_range(c, own), own.source);
     wc_case_fact(c, "header beside it", o->r.header_version, "cudnn.h, in the directory include");
     wc_case_fact(c, "installation", wc_format_installation(c, o), "files beside it");
     wc_case_fact(c, "mounted from elsewhere", o->r.mount, "/proc/self/mountinfo");

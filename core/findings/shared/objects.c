@@ -85,6 +85,12 @@ bool wc_is_below(const char *path, const char *directory, size_t length) {
            wc_mem_compare(path, directory, length) == 0;
 }
 
+bool wc_same_file(const struct wc_object *a, const struct wc_object *b) {
+    if (a->r.inode != WC_NULL && b->r.inode != WC_NULL)
+        return a->r.inode == b->r.inode && a->r.device == b->r.device;
+    return wc_str_same(wc_path_of(a), wc_path_of(b));
+}
+
 bool wc_same_library(const char *a, const char *b, bool and_major) {
     struct wc_name x = wc_name_read(a), y = wc_name_read(b);
 
@@ -207,4 +213,39 @@ bool wc_a_call_failed(const struct wc_stack *s) {
             return true;
     }
     return false;
+}
+
+/* ---- how it ended ---- */
+
+bool wc_ended_by(const struct wc_stack *s, const char *signal) {
+    return s->has_outcome && s->outcome.ending == WC_ending_SIGNALED &&
+           wc_str_same(s->outcome.signal_name, signal);
+}
+
+bool wc_crashed(const struct wc_stack *s) {
+    static const char *const crashes[] = {"SIGABRT", "SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL"};
+
+    WC_EACH_ROW(signal, crashes)
+        if (wc_ended_by(s, *signal))
+            return true;
+    return false;
+}
+
+void wc_case_crash(struct wc_case *c) {
+    const struct wc_outcome_record *r = &c->d->s->outcome;
+
+    if (wc_crashed(c->d->s))
+        wc_case_fact(c, "ended by",
+                     r->during ? wc_format(c, "%s, in %s", r->signal_name, r->during)
+                               : r->signal_name,
+                     "wait");
+}
+
+/* Two copies work beside each other, mostly. After a crash that nothing graver explains they are
+ * the first thing to look at. */
+enum wc_severity wc_severity_of_copies(const struct wc_diagnosis *d) {
+    bool explained = WC_ANY(r, *d->out, r->severity == WC_severity_ERROR);
+
+    return !explained && (wc_crashed(d->s) || wc_a_call_failed(d->s)) ? WC_severity_WARNING
+                                                                      : WC_severity_NOTE;
 }

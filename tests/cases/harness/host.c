@@ -13,6 +13,7 @@
  *   open:NAME[:TEXT]   dlopen; ends where it fails. TEXT: its words, with {name} and {error}
  *   try:NAME           the same without an end and without words
  *   set:NAME=VALUE     in this process's environment, too late for the loader
+ *   abort              as after a fault that nobody handles
  *   maps               the files of cuDNN and CUDA that are mapped
  */
 #define _GNU_SOURCE
@@ -238,6 +239,8 @@ static int one(char *word) {
         return printf("version %zu\n", version()) < 0;
     if (!strcmp(word, "create"))
         return failed("cudnnCreate", create());
+    if (!strcmp(word, "abort"))
+        abort();
     if (!strcmp(word, "maps"))
         return print_maps(), 0;
     if (!rest)

@@ -92,3 +92,53 @@ def made_for_a_cuda_that_has_no_code_for_the_gpu(w, first, last, cuda, gpu, capa
     w.says("no kernel image is available", ends=1)
     w.finds("gpu-unsupported", release.soname, release, capability, gpu, f"CUDA {cuda}")
     w.repairs("upgrade-host", maps=lib / release.soname, by=another_build)
+
+
+@case("A171-two-runtimes-of-cuda-and-a-crash", "cuda_runtime", "libcudart.so.12", "other", True)
+@case("A172-two-compilers-of-cuda-and-a-crash", "cuda_nvrtc", "libnvrtc.so.12", "other", True)
+@case("A173-the-same-bytes-twice-and-a-crash", "cublas", "libcublas.so.12", "same", True)
+@case("A174-two-runtimes-of-cuda-side-by-side", "cuda_runtime", "libcudart.so.12", "other", False)
+@case("A175-a-runtime-that-a-wheel-grafted", "cuda_runtime", "libcudart.so.12", "grafted", False)
+def a_cuda_library_comes_in_twice(w, package, soname, build, crashes):
+    """PyTorch brings a library of CUDA's; another package opens one of its own by its path, where
+    its name alone would have led to the one that is there."""
+    release = w.release("9.1", "9.9")
+    lib, own = w.wheel(release), w.nvidia(package, soname)
+    functions = [] if build == "same" else ["of_another_build"]
+    toolkit, grafted = w.root / "usr/local/cuda-12.4/lib64", w.site / "torchvision.libs"
+    if build == "grafted":
+        other = w.cuda_dependency(soname.replace(".so", "-41118559.so"), grafted, functions)
+    else:
+        other = w.cuda_dependency(soname, toolkit, functions)
+    torch = w.host("torch", release, search=[lib, own], needs=[soname])
+    torch.does("version", "create")
+    second = w.host("plain", release, search=[lib], site=w.root / "opt/second", linked=False)
+    second.does(f"open:{other if w.faulty else soname}",
+                *(["abort"] if crashes and w.faulty else []))
+
+    def by_its_name():
+        second.words = [f"open:{soname}"]
+
+    w.says(f"version {release.number}", ends="SIGABRT" if crashes else 0)
+    w.finds("two-cuda-copies", other, own / soname, second.library, torch.library)
+    w.repairs("load-order", maps=own / soname, by=by_its_name)
+
+
+@case("A176-two-facades-and-a-crash", True)
+@case("A177-two-facades-side-by-side", False)
+def a_second_facade_is_opened_by_its_path(w, crashes):
+    """Two frameworks have a cuDNN of their own each, and each uses it; then the process dies."""
+    older, newer = w.two("7.1", "7.6")
+    first, other = w.directory(newer, w.site / "torch/lib"), w.directory(older)
+    torch = w.host("torch", newer, search=[first], requires=[])
+    torch.does("version", "create")
+    second = w.host("plain", older, site=w.root / "opt/second", linked=False)
+    second.does(f"open:{other if w.faulty else first}/libcudnn.so.7", "version",
+                *(["abort"] if crashes and w.faulty else []))
+
+    def one_copy():
+        second.words = [f"open:{first}/libcudnn.so.7", "version"]
+
+    w.says(f"version {older.number}", ends="SIGABRT" if crashes else 0)
+    w.finds("two-copies-loaded", first / "libcudnn.so.7", other / "libcudnn.so.7", second.library)
+    w.repairs("remove", maps=first / "libcudnn.so.7", by=one_copy)
