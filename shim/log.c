@@ -15,7 +15,9 @@
 #define NO_ROOM (-28)   /* on the disk */
 #define NO_QUOTA (-122) /* of the user's */
 #define NAME_TAKEN "the name is taken"
-#define NAMES_TRIED 10
+#define DIRECTORIES_TRIED 10
+#define NAMES_TRIED 100 /* a chain of exec may leave many */
+#define ENDING ".jsonl"
 #define OPEN_FLAGS (O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
 
 static char path[SYS_PATH];
@@ -103,18 +105,21 @@ static bool try_create(const char *candidate) {
     return true;
 }
 
-/* name, name.2, ...: another process or user may have it. */
+/* name-NUMBER.jsonl. */
+static bool with_number(char *to, size_t cap, const char *name, int64_t number) {
+    size_t n = wc_str_length(name) - (wc_str_ends(name, ENDING) ? sizeof ENDING - 1 : 0);
+    return wc_str_format(to, cap, "%.*s-%jd" ENDING, (int)n, name, (intmax_t)number);
+}
+
+/* name, then name-2, ...: an earlier program of this process, or another one, may have it. */
 static bool try_with_numbers(const char *name) {
     static char candidate[SYS_PATH];
-    for (int i = 1; i < NAMES_TRIED; i++) {
-        if (!wc_str_format(candidate, sizeof candidate, i > 1 ? "%s.%d" : "%s", name, i))
-            break;
-        if (try_create(candidate))
-            return true;
-        if (wc_str_compare(trouble, NAME_TAKEN) != 0)
-            break;
-    }
-    return false;
+    bool created = try_create(name);
+    for (int i = 2; !created && i < NAMES_TRIED && wc_str_same(trouble, NAME_TAKEN) &&
+                    with_number(candidate, sizeof candidate, name, i);
+         i++)
+        created = try_create(candidate);
+    return created;
 }
 
 static const char *const rank_variables[] = {"RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK",
@@ -190,8 +195,8 @@ static bool is_among_devices(const char *name) {
     return wc_str_starts(name, "/dev/") && wc_dir_length(name) == sizeof "/dev" - 1;
 }
 
-/* A file that the user named: it is ours if we create it; a later process of the same variable gets
- * its pid added. Beside a device nobody wants files. */
+/* A file that the user named: it is ours if we create it; a later process of the same variable has
+ * its pid in the name. Beside a device nobody wants files. */
 static bool create_named(const char *pattern, const struct name_parts *parts) {
     static char candidate[SYS_PATH], expanded[SYS_PATH];
     struct wc_text t, e;
@@ -208,8 +213,9 @@ static bool create_named(const char *pattern, const struct name_parts *parts) {
         return true;
     if (t.cut || wc_str_compare(trouble, NAME_TAKEN) != 0 || is_among_devices(candidate))
         return false;
-    wc_text_format(&t, ".%jd", (intmax_t)parts->pid);
-    return !t.cut && try_with_numbers(candidate);
+    wc_str_copy(expanded, sizeof expanded, candidate);
+    return with_number(candidate, sizeof candidate, expanded, parts->pid) &&
+           try_with_numbers(candidate);
 }
 
 /* Made, or there already: a real directory of ours, which below a sticky one nobody can replace. */
@@ -228,7 +234,7 @@ static bool create_below(const char *temporary, const struct name_parts *parts) 
     static char directory[SYS_PATH];
     uid_t own = (uid_t)sys_call(__NR_geteuid);
     struct wc_text t;
-    for (int i = 1; temporary && temporary[0] == '/' && i < NAMES_TRIED; i++) {
+    for (int i = 1; temporary && temporary[0] == '/' && i < DIRECTORIES_TRIED; i++) {
         wc_text_begin(&t, directory, sizeof directory);
         wc_text_format(&t, "%s/whichcudnn-%jd", temporary, (intmax_t)own);
         if (i > 1)

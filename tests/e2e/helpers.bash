@@ -26,7 +26,7 @@ last_record() { records "$@" | tail -n 1; }
 # field KIND KEY FILE: that key of the last record of the kind, as jq -r prints it.
 field() { last_record "$1" "$3" | jq -r --arg key "$2" '.[$key]'; }
 
-# the_log [DIR]: the one log in a directory (what follows an exec has .2 behind); fails where there is none or more than one.
+# the_log [DIR]: the one log in a directory (what follows an exec has -2 in its name); fails where there is none or more than one.
 the_log() {
     local logs=("${1:-.}"/whichcudnn-*.jsonl*)
     [ "${#logs[@]}" -eq 1 ] && [ -f "${logs[0]}" ] && echo "${logs[0]}"

@@ -70,11 +70,11 @@ leaves() { # FILES STEP...
     has_told_a_loss "$log" 'cannot be opened'
 }
 
-# leaves, where the log has the pid behind its name
+# leaves, where the log has the pid in its name
 leaves_another() { # FILES STEP...
     local expected=$1 other
     shift
-    does "$@" && said "${well[@]}" && other=$(echo "$here"/log.jsonl.[0-9]*) &&
+    does "$@" && said "${well[@]}" && other=$(echo "$here"/log-[0-9]*.jsonl) &&
         log_tells "$other" "${whole[@]}" && mv "$other" "$here/other" &&
         is "$(files)" "./log.jsonl ./other $expected"
 }

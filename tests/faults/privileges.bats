@@ -527,7 +527,7 @@ stack_bound() { sed -n 's/.*at most \([0-9]*\) KiB of stack.*/\1/p' "$WC_ROOT/do
 @test "a tracer: a child followed by its parent, a host under strace" {
     does traced "${usual[@]}" fork "${usual[@]}"
     said 'traced follows' 'many stops, child ended with 0'
-    log_tells "$(echo "$here"/log.jsonl.[0-9]*)" "${whole[@]}" || ls -la "$here"
+    log_tells "$(echo "$here"/log-[0-9]*.jsonl)" "${whole[@]}" || ls -la "$here"
     inside=(strace -f -qq -o /dev/null)
     does "${usual[@]}" signals
     said "${well[@]}"

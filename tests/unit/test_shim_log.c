@@ -73,7 +73,7 @@ static void a_directory_gets_the_default_name(void **state) {
     assert_true(create("logs"));
     is_at("logs/whichcudnn-node-123-456.jsonl");
     assert_true(create("logs/"));
-    is_at("logs/whichcudnn-node-123-456.jsonl.2");
+    is_at("logs/whichcudnn-node-123-456-2.jsonl");
     assert_true(log_create("node", 123, -1)); /* not known, without /proc */
     is_at("logs/whichcudnn-node-123-0.jsonl");
     assert_true(log_create("node", 123, 1));
@@ -117,14 +117,17 @@ static void a_taken_name_gets_the_pid_then_numbers(void **state) {
     (void)state;
     assert_true(create("mine"));
     assert_true(create("mine"));
-    is_at("mine.123");
-    for (int i = 2; i < 10; i++) {
+    is_at("mine-123.jsonl");
+    for (int i = 2; i < 100; i++) {
         assert_true(create("mine"));
-        snprintf(name, sizeof(name), "mine.123.%d", i);
+        snprintf(name, sizeof(name), "mine-123-%d.jsonl", i);
         is_at(name);
     }
     assert_false(create("mine"));
     assert_string_equal(log_trouble(), "the name is taken");
+    assert_true(create("its.jsonl"));
+    assert_true(create("its.jsonl"));
+    is_at("its-123.jsonl");
     assert_false(create("none/mine"));
     assert_string_equal(log_trouble(), "the log file cannot be created");
 }

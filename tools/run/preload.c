@@ -12,6 +12,8 @@
 #include "tools/commands/command.h"
 #include "tools/util/memory.h"
 
+#define LOG_ENDING ".jsonl"
+
 #ifndef WHICHCUDNN_LIBDIR
 #define WHICHCUDNN_LIBDIR "/usr/local/lib"
 #endif
@@ -160,6 +162,8 @@ static void split(struct log_place *place) {
     percent = strchr(place->prefix, '%');
     if (percent)
         *percent = '\0';
+    else if (wc_str_ends(place->prefix, LOG_ENDING)) /* others have their number before it */
+        place->prefix[strlen(place->prefix) - strlen(LOG_ENDING)] = '\0';
     if (strchr(place->directory, '%')) {
         free(place->directory);
         place->directory = NULL;
@@ -196,6 +200,12 @@ void log_place_of_library(struct log_place *place) {
     place->value = must_format("%s/whichcudnn-%u", temporary, (unsigned)geteuid());
     place->directory = must_copy(is_own_directory(place->value) ? place->value : temporary);
     place->prefix = must_copy("whichcudnn-");
+}
+
+char *log_place_other_name(const char *name, int64_t number) {
+    size_t n = strlen(name) - (wc_str_ends(name, LOG_ENDING) ? strlen(LOG_ENDING) : 0);
+
+    return must_format("%.*s-%jd" LOG_ENDING, (int)n, name, (intmax_t)number);
 }
 
 void log_place_read(struct log_place *place, const char *given) {

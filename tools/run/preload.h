@@ -5,6 +5,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* $WHICHCUDNN_SHIM, else libwhichcudnn.so beside the command, in ../lib* of that, in the directory
  * of the installation. NULL: nowhere, or under a name that LD_PRELOAD cannot hold (it splits at
@@ -30,6 +31,8 @@ void log_place_choose(struct log_place *place, const char *given);
 /* Where the library puts logs of its own accord: a directory below /tmp, else below $TMPDIR, which
  * it makes; `directory` is what is there of it. */
 void log_place_of_library(struct log_place *place);
+/* For a log whose name is taken: NAME-NUMBER.jsonl, as the shim has it. The caller frees. */
+char *log_place_other_name(const char *name, int64_t number);
 /* The same place, for looking only: nothing is made or complained of. */
 void log_place_read(struct log_place *place, const char *given);
 /* /dev/null: no log is wanted. */

@@ -47,7 +47,7 @@ static void leave_outcome(const struct log_place *place, struct wc_record *r, co
     r->u.outcome.reason = reason;
     path = outcome_path(place, r->u.outcome.child);
     if (path && !outcome_write(path, true, r)) {
-        other = must_format("%s.%lld", path, (long long)r->u.outcome.child);
+        other = log_place_other_name(path, r->u.outcome.child);
         if (errno != EEXIST || !outcome_write(other, true, r))
             complain("%s: %s", path, strerror(errno));
         free(other);
