@@ -81,7 +81,7 @@ ids() { sed -n 's/^FINDING(.*, "\([a-z-]*\)", .*/\1/p' "$WC_ROOT/core/findings/f
     LD_PRELOAD=$SHIM WHICHCUDNN_LOG=direct.jsonl run env WHICHCUDNN_EXPECT='>=9.5' ./host version
     [[ $output == *$'\nmore        whichcudnn explain expectation-not-met; report -v\n'* ]]
     run env WHICHCUDNN_EXPECT='>=9.5' "$CMD" run --log logs/ -- ./host version
-    [[ $output == *$'\nmore        whichcudnn explain expectation-not-met; report -v\n'* ]]
+    [[ $output == *$'\nmore        whichcudnn explain expectation-not-met; report -v' ]]
     run -1 "$CMD" report logs
     [[ $output == *$'\nmore        whichcudnn explain expectation-not-met; report -v\n'* ]]
     rm -r logs

@@ -319,17 +319,18 @@ rank() { # RANK VERSION [LINE...]
     rank 7 9.1.0 '{"kind":"search","search":1,"object":2,"rule":"LD_LIBRARY_PATH","element":"/old"}'
     sed -i 's|"RANK=7"|&,"LD_LIBRARY_PATH=/old"|' rank7.jsonl
     run -1 --separate-stderr report rank*.jsonl
-    is "$(head -n 6 <<<"$output")" "ranks 0-6 agree; rank 7 differs:
+    [[ $output == "error[runtime-too-old]: "*$'\nprocess     '*$'\nok: cuDNN 9.8.0 '*" in ranks 0-6 "* ]]
+    [[ $output == *"
+ranks 0-6 agree; rank 7 differs:
   LD_LIBRARY_PATH: /old, not none
   rule of libcudnn.so.9: LD_LIBRARY_PATH: /old, not none
-  installation of libcudnn.so.9: wheel nvidia-cudnn-cu12 9.1.0.70, not wheel
-    nvidia-cudnn-cu12 9.8.0.70
-  version of libcudnn.so.9: 9.1.0, not 9.8.0"
-    [[ $output == *$'\nranks 0-6: ok: '*$'\nrank 7: error: '* ]]
+  installation of libcudnn.so.9: wheel nvidia-cudnn-cu12 9.1.0.70, not wheel"*"
+  version of libcudnn.so.9: 9.1.0, not 9.8.0
+"* ]]
     is "$(grep -c '^libraries' <<<"$output")" 2 # one for each group
     is "$(report -v rank*.jsonl | grep -c '^libraries')" 8
     run -0 report rank[0-6].jsonl
-    is "${lines[0]}" "ranks 0-6 agree"
+    [[ $output == "ok: cuDNN 9.8.0 "*" in ranks 0-6 "*$'\n\nranks 0-6 agree\n'* ]]
     run -1 report --markdown rank*.jsonl
     is "$(sed -n 2p <<<"$output")" "ranks 0-6 agree; rank 7 differs:"
 }
@@ -344,7 +345,7 @@ rank() { # RANK VERSION [LINE...]
     process_of 1003 1002 a
     process_of 1004 1001 b # that number, on another node
     run -0 report 100*.jsonl
-    is "${lines[0]}" "nodes a, b agree"
+    [[ $output == "ok: cuDNN 9.8.0 "*" in 4 processes (python train.py): all ended"*$'\n\nnodes a, b agree\n'* ]]
     is "$(sed -n '/^processes/,/^$/p' <<<"$output" | sed '1d; /^$/d; s/ (.*//')" "  node a
     process 1001
       process 1002
@@ -359,7 +360,7 @@ rank() { # RANK VERSION [LINE...]
     for i in {1..50}; do sed "s/\"pid\":4711/\"pid\":$i/" one.jsonl >"whichcudnn-n-$i-1.jsonl"; done
     rm one.jsonl
     run -0 report .
-    is "${lines[0]}" "all 50 processes agree"
+    [[ $output == "ok: cuDNN 9.8.0 "*" in 50 processes "*$'\n\nall 50 processes agree\n'* ]]
     [[ $output == *"and 30 more (-v tells all)"* ]]
     run -0 report -v .
     is "$(grep -c '^    process ' <<<"$output")" 50
@@ -422,10 +423,10 @@ rank() { # RANK VERSION [LINE...]
 
 @test "several logs: one report each, the worst status, a list in json" {
     stack_with 9.8.0 "$ended" | make_log whichcudnn-a-1-1.jsonl
-    stack_with 9.1.0 | make_log whichcudnn-b-2-2.jsonl
-    printf '%s\n' "$process" | make_log whichcudnn-c-3-3.jsonl
+    stack_with 9.1.0 | sed 's/"start_ticks":88/"start_ticks":89/' | make_log whichcudnn-b-2-2.jsonl
+    sed "s/\"start_ticks\":88/\"start_ticks\":90/" <<<"$process" | make_log whichcudnn-c-3-3.jsonl
     run -1 report whichcudnn-a-1-1.jsonl whichcudnn-b-2-2.jsonl
-    is "$(grep -c -e '^ok:' -e '^error:' <<<"$output")" 2
+    is "$(grep -c '^libraries' <<<"$output")" 2
     run -0 report whichcudnn-a-1-1.jsonl whichcudnn-c-3-3.jsonl
     run -1 report --json .
     echo "$output" >reports.json
@@ -435,7 +436,7 @@ rank() { # RANK VERSION [LINE...]
 
 @test "processes that share a file get a report each" {
     stack_with 9.8.0 "$ended" | make_log one.jsonl
-    stack_with 9.1.0 | make_log two.jsonl
+    stack_with 9.1.0 | sed 's/"start_ticks":88/"start_ticks":89/' | make_log two.jsonl
     cat one.jsonl two.jsonl >shared.jsonl
     run -1 report --json shared.jsonl
     is "$(jq -c 'map(.verdict)' <<<"$output")" '["ok","errors"]'

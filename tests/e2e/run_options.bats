@@ -190,12 +190,14 @@ END
 @test "processes that find the same are told once" {
     run -0 --separate-stderr run_it -- bash -c 'for i in 1 2 3; do ./child sick :; done; ./child fine :'
     is "$(grep -c 'error\[' <<<"$stderr")" 1
-    [[ $stderr == *"ok: "*"the same in 2 more logs of processes that it started"* ]]
+    [[ $stderr == *$'\nprocesses   3: all killed'* && $stderr == *$'\nwhichcudnn: ok: '*" in process "* ]]
     rm whichcudnn-*
     run -0 --separate-stderr run_it -- bash -c \
         './child well "kill -9 \$\$"; for i in $(seq 9); do ./child fine :; done'
-    [[ $stderr == *"ended    not in the log: it was killed"*", during cudnnCreate"* ]]
-    [[ $stderr == *"whichcudnn: 2 more logs of processes that it started" ]]
+    [[ $stderr == *"whichcudnn: unexplained: it ended within cudnnCreate"*$'\n  process  '[0-9]*", killed"* ]]
+    is "$(grep -c '^whichcudnn: ok: .* in 9 processes' <<<"$stderr")" 1
+    is "$(grep -c '^whichcudnn: ' <<<"$stderr")" 2
+    [[ $stderr == *"  log      $PWD (10 logs)" ]]
 }
 
 # ---- --verdict-file ----
@@ -233,7 +235,7 @@ END
 @test "a loader that gives up within a call: the end says which" {
     make_child
     run -127 --separate-stderr run_it -- ./child sick 'exit 127'
-    [[ $stderr == *"ended    with status 127, during cudnnCreate"* ]]
+    [[ $stderr == *$'\nprocess  '*", ended with status 127, during cudnnCreate"* ]]
 }
 
 @test "why nothing was observed: the environment was cleared on the way" {

@@ -9,11 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "core/records/process.h"
 #include "support_place.h"
 #include "tools/log/log_reader.h"
 #include "tools/log/record_json.h"
@@ -512,15 +514,29 @@ static void an_after_of_another_call_ends_nothing(void **state) {
 
 /* ---- a request that a process died of ---- */
 
-/* Appended to a log whose process is the given one. */
+static int64_t own_start(void) {
+    char stat[1024];
+    FILE *f = fopen("/proc/self/stat", "r");
+
+    assert_non_null(f);
+    stat[fread(stat, 1, sizeof(stat) - 1, f)] = '\0';
+    fclose(f);
+    return wc_start_ticks(stat);
+}
+
+/* Appended to a log whose process is the given one, of this computer, and began as this one. */
 static size_t failures_of(struct text *t, const char *name, int64_t flags, const char *other,
                           enum wc_kind end, int64_t pid) {
     struct wc_record r = record(WC_KIND_process, 1, 4711);
+    struct utsname here;
     struct logs logs;
     size_t failures;
 
+    assert_int_equal(uname(&here), 0);
     t->n = 0;
     r.pid = pid;
+    r.u.process.node = here.nodename;
+    r.u.process.start_ticks = own_start();
     add(t, &r);
     r = record(WC_KIND_request, 2, 4711);
     r.u.request.request = 1;
@@ -559,6 +575,8 @@ static void the_last_request_of_who_died_has_failed_if_nothing_answers(void **st
     assert_int_equal(failures_of(*state, name, RTLD_NOW, "/b/libcublasLt.so.12", nothing, GONE), 0);
     assert_int_equal(failures_of(*state, name, RTLD_NOW, NULL, summary, GONE), 0);
     assert_int_equal(failures_of(*state, name, RTLD_NOW, NULL, nothing, getpid()), 0);
+    /* A number comes again. */
+    assert_int_equal(failures_of(*state, name, RTLD_NOW, NULL, nothing, 1), 1);
     assert_int_equal(failures_of(*state, name, RTLD_NOW | RTLD_NOLOAD, NULL, nothing, GONE), 0);
     /* What has nothing to do with CUDA may have come in without a record. */
     assert_int_equal(failures_of(*state, "libfoo.so", RTLD_NOW, NULL, nothing, GONE), 0);

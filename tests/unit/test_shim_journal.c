@@ -499,7 +499,7 @@ static void fork_a_child(void) {
     if (waitpid(inner, &status, 0) != inner || status != 0)
         _exit(1);
     char from[256], to[256];
-    snprintf(from, sizeof(from), "%s.%d", log_name, inner);
+    snprintf(from, sizeof(from), "%s/log-%d.jsonl", place, inner);
     snprintf(to, sizeof(to), "%s/inner", place);
     _exit(rename(from, to) == 0 ? 0 : 1);
 }

@@ -15,6 +15,7 @@
 #include "tools/inspect/inspect.h"
 #include "tools/loader/last_request.h"
 #include "tools/lock/lock.h"
+#include "tools/log/images.h"
 #include "tools/log/newest_log.h"
 #include "tools/util/terminal.h"
 
@@ -138,12 +139,20 @@ static bool read_directory(struct inputs *s, const char *directory, const struct
     return good;
 }
 
+static void join_images(struct logs *logs) {
+    size_t kept = images_join(logs->processes, logs->process_count);
+
+    while (logs->process_count > kept)
+        source_free(logs->processes[--logs->process_count]);
+}
+
 bool input_read_files(struct inputs *s, const char *argument) {
     struct stat facts;
+    bool is_directory = stat(argument, &facts) == 0 && S_ISDIR(facts.st_mode);
+    bool good = is_directory ? read_directory(s, argument, &facts) : read_file(s, argument);
 
-    if (stat(argument, &facts) == 0 && S_ISDIR(facts.st_mode))
-        return read_directory(s, argument, &facts);
-    return read_file(s, argument);
+    join_images(&s->logs);
+    return good;
 }
 
 /* ---- one process ---- */

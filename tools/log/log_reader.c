@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/model/names.h"
+#include "process_state.h"
 #include "record_json.h"
 #include "record_line.h"
 #include "unpack.h"
@@ -192,7 +192,7 @@ static void infer_failure(struct source *p) {
     struct wc_record r;
     struct wc_name name;
 
-    if (p->stack.has_summary || (p->pid > 0 && (kill((pid_t)p->pid, 0) == 0 || errno == EPERM)) ||
+    if (p->stack.has_summary || process_state(p) == PROCESS_RUNS ||
         !in_flight_failure(&p->in_flight, &r))
         return; /* it ended as others do, or goes on */
     name = wc_name_read(r.u.failure.name);

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "source.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/utsname.h>
 #include <time.h>
 
 #include "core/model/stack_keep.h"
-#include "core/records/process.h"
 #include "log_reader.h"
 
 struct source *source_new(enum source_type type, const char *path) {
@@ -99,22 +96,6 @@ static void add(void *source, struct wc_record *r) {
 
 struct wc_sink source_sink(struct source *s) {
     return (struct wc_sink){add, s};
-}
-
-/* A number of a log may be another process by now, or mean something else here (namespaces). */
-bool source_runs(const struct source *s) {
-    char *path = must_format("/proc/%lld/stat", (long long)s->pid), text[1024];
-    FILE *from = fopen(path, "re");
-    size_t n = from ? fread(text, 1, sizeof(text) - 1, from) : 0;
-    struct utsname here;
-
-    text[n] = '\0';
-    free(path);
-    if (from)
-        fclose(from);
-    return s->stack.has_process && wc_start_ticks(text) != WC_NULL &&
-           wc_start_ticks(text) == s->stack.process.start_ticks && uname(&here) == 0 &&
-           wc_str_same(here.nodename, s->stack.process.node);
 }
 
 int64_t source_missing(const struct source *s) {

@@ -59,9 +59,6 @@ void source_add(struct source *s, struct wc_record *r);
 /* The same, for core/records/emit.h. */
 struct wc_sink source_sink(struct source *s);
 
-/* Is its process still there? */
-bool source_runs(const struct source *s);
-
 /* Records that were written, by their numbers, and are not there, damaged ones not counted. */
 int64_t source_missing(const struct source *s);
 

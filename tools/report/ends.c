@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "tools/log/process_state.h"
+
 static bool same_node(const struct source *a, const struct source *b) {
     return wc_str_same(a->stack.process.node, b->stack.process.node);
 }
@@ -64,7 +66,7 @@ static enum wc_end end_of(const struct job *job, const struct source *s) {
         return WC_END_FAILED;
     if (s->stack.has_summary)
         return WC_END_NORMAL;
-    if (source_runs(s))
+    if (process_state(s) == PROCESS_RUNS)
         return WC_END_RUNS;
     if (went_on_as_another(job, s))
         return WC_END_WELL;

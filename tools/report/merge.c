@@ -290,13 +290,31 @@ static char *name_processes(const struct merged *m, const struct merged_group *g
                        named);
 }
 
-static char *name_group(const struct merged *m, const struct merged_group *g, bool by_rank,
-                        bool by_node) {
+static char *name_group(const struct merged *m, const struct merged_group *g, bool by_node) {
     int64_t *ranks;
     size_t n = ranks_of(m, g->members, g->n, &ranks);
-    char *name =
-        by_rank && n > 0 ? name_ranks(ranks, n) : name_processes(m, g, !by_rank && by_node);
+    char *name = m->ranks_name && n > 0 ? name_ranks(ranks, n)
+                                        : name_processes(m, g, !m->ranks_name && by_node);
 
+    free(ranks);
+    return name;
+}
+
+char *merged_ranks(const struct merged *m, const size_t *members, size_t n) {
+    int64_t *ranks = must_allocate(n * sizeof(*ranks));
+    size_t different = 0;
+    char *name = NULL;
+
+    for (size_t i = 0; i < n; i++)
+        ranks[i] = m->p[members[i]].rank;
+    qsort(ranks, n, sizeof(*ranks), numbers_in_order);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || ranks[i] != ranks[different - 1])
+            ranks[different++] = ranks[i];
+    if (m->ranks_name && ranks[0] != WC_NULL) {
+        OWNED char *named = name_ranks(ranks, different);
+        name = different == n ? must_copy(named) : must_format("%zu processes of %s", n, named);
+    }
     free(ranks);
     return name;
 }
@@ -315,7 +333,7 @@ char *merged_agreement(const struct merged *m, size_t i) {
 }
 
 void merge(struct merged *m, struct report *reports, size_t n) {
-    bool by_rank, by_node;
+    bool by_node;
 
     *m = (struct merged){.n = n};
     m->p = must_allocate(n * sizeof(*m->p));
@@ -328,10 +346,10 @@ void merge(struct merged *m, struct report *reports, size_t n) {
     find_parents(m);
     into_tree(m);
     make_groups(m);
-    by_rank = ranks_name(m);
+    m->ranks_name = ranks_name(m);
     by_node = nodes_name(m);
     for (size_t g = 0; g < m->group_count; g++) {
-        m->groups[g].who = name_group(m, &m->groups[g], by_rank, by_node);
+        m->groups[g].who = name_group(m, &m->groups[g], by_node);
         if (g > 0)
             compare(&m->groups[g].differences, source_of(&m->p[m->groups[0].first]),
                     source_of(&m->p[m->groups[g].first]));

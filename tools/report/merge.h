@@ -32,11 +32,15 @@ struct merged {
     struct merged_group *groups; /* the largest first */
     size_t group_count;
     size_t *members; /* of all groups */
+    bool ranks_name; /* each rank is there once */
 };
 
 /* The reports must outlive it. n at least 1. */
 void merge(struct merged *m, struct report *reports, size_t n);
 void merged_end(struct merged *m);
+
+/* "ranks 0-6", "9 processes of ranks 0, 1"; NULL: that does not name them. The caller frees. */
+char *merged_ranks(const struct merged *m, const size_t *members, size_t n);
 
 /* "ranks 0-6 agree; rank 7 differs": one line for a group behind the first, and one for the first
  * alone where all agree. i: of the group. The caller frees. */

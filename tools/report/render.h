@@ -10,6 +10,7 @@
 #include "core/findings/finding_text.h"
 #include "merge.h"
 #include "report.h"
+#include "summary.h"
 
 struct layout;
 struct scan;
@@ -21,8 +22,6 @@ void render_text(struct layout *l, const struct report *r);
 void render_markdown(FILE *to, const struct report *r);
 /* The shape of docs/report.schema.json. New reference. */
 json_t *render_json(const struct report *r);
-/* The verdict, or each finding as its screen of text. */
-void render_brief(FILE *to, const struct report *r, bool colour);
 /* One finding as core/findings/finding_text.h has it; its paint is that of its severity. */
 void render_finding(FILE *to, const struct wc_finding_record *f, struct wc_finding_view view,
                     bool colour);
@@ -39,8 +38,20 @@ json_t *render_merged_json(const struct merged *m); /* of several: a list */
 /* A page that needs no other file. Wants sources that kept their events. */
 void render_html(FILE *to, const struct merged *m);
 
+/* The one answer about all of them. */
+struct summary_view {
+    const char *before; /* what each row begins with, and a blank; NULL: nothing */
+    const char *log;    /* where it comes from; NULL: that is not told */
+    size_t most;        /* rows */
+};
+void render_summary(struct layout *l, const struct summary *s, const struct summary_view *view);
+/* Its first row in one line. The caller frees. */
+char *render_summary_text(const struct summary *s);
+
 /* Parts of these. */
 void render_verdict_words(struct layout *l, const struct report *r); /* within a line */
+/* What is known where nothing explains it, and what to do. */
+void render_known(struct layout *l, const struct report *r);
 /* Hosts, what each got, what that brought along: a line for each library. */
 void render_tree(struct layout *l, const struct report *r);
 void render_timeline(struct layout *l, const struct report *r);

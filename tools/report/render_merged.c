@@ -96,6 +96,15 @@ static void print_report(struct layout *l, const struct merged *m, const struct 
     render_text(l, p->report);
 }
 
+static void print_summary(struct layout *l, const struct merged *m) {
+    struct summary s;
+
+    summary_make(&s, m);
+    render_summary(l, &s, &(struct summary_view){.most = at_most(l, s.n, GROUPS_TOLD)});
+    summary_end(&s);
+    putc('\n', l->to);
+}
+
 void render_merged(struct layout *l, const struct merged *m) {
     size_t told = at_most(l, m->group_count, GROUPS_TOLD);
 
@@ -103,13 +112,8 @@ void render_merged(struct layout *l, const struct merged *m) {
         render_text(l, m->p[0].report);
         return;
     }
+    print_summary(l, m);
     render_agreement(l, m);
-    for (size_t g = 0; g < told; g++) {
-        layout_line(l, 0, 4);
-        layout_words(l, "%s:", m->groups[g].who);
-        render_verdict_words(l, m->p[m->groups[g].first].report);
-        layout_end(l);
-    }
     render_processes(l, m);
     for (size_t i = 0; l->whole && i < m->n; i++)
         print_report(l, m, &m->p[i]);

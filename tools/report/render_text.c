@@ -23,8 +23,7 @@ void render_verdict_words(struct layout *l, const struct report *r) {
     layout_words(l, "%s", c->text ? c->text : "there was no memory for more words");
 }
 
-/* What is known where nothing explains it, and what to do. */
-static void print_known(struct layout *l, const struct report *r) {
+void render_known(struct layout *l, const struct report *r) {
     const struct wc_conclusion *c = &r->conclusion;
 
     WC_EACH(sentence, c->known)
@@ -85,7 +84,7 @@ static void print_origin(struct layout *l, const struct report *r) {
         print_process(l, r);
     if (!told && r->ending)
         layout_fact(l, "ended", "%s", r->ending);
-    print_known(l, r);
+    render_known(l, r);
     print_limits(l, r);
     if (s->stack.outcome.reason && told)
         layout_fact(l, "mind", "%s", s->stack.outcome.reason);
@@ -223,13 +222,4 @@ void render_text(struct layout *l, const struct report *r) {
         fputs("\neverything that is known, as in --json\n", l->to);
         dump_print(l->to, r);
     }
-}
-
-void render_brief(FILE *to, const struct report *r, bool colour) {
-    struct layout l = {.to = to, .colour = colour, .whole = true};
-
-    if (!r->conclusion.finding)
-        print_verdict(&l, r);
-    print_known(&l, r);
-    print_findings(&l, r, false);
 }

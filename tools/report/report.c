@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tools/log/log_reader.h"
+#include "tools/log/process_state.h"
 
 /* Of a call it is known that it had not returned; of a request only that it was the last one. */
 static const char *during(const char *what) {
@@ -12,21 +13,34 @@ static const char *during(const char *what) {
     return strncmp(what, "cudnn", 5) == 0 ? ", during " : ", last request: ";
 }
 
-static const char *find_ending(struct wc_arena *memory, const struct source *source) {
-    const struct wc_stack *s = &source->stack;
-    const struct wc_outcome_record *o = &s->outcome;
+static const char *ending_without_outcome(struct wc_arena *memory, const struct report *r) {
+    const struct source *source = r->source;
     const char *flying;
     int64_t seq;
 
+    if (source->stack.has_summary)
+        return "normally";
+    if (source->end == WC_END_RUNS)
+        return "not yet: it still runs";
+    if (!r->was_cut_off && source->end != WC_END_UNKNOWN && source->end != WC_END_FAILED)
+        return "by _exit";
+    flying = in_flight_last(&source->in_flight, &seq);
+    return wc_arena_format(memory, "not in the log: %s%s%s",
+                           r->was_cut_off                          ? "it was killed"
+                           : process_state(source) == PROCESS_GONE ? "by _exit, or it was killed"
+                                                                   : "it was killed, or goes on",
+                           during(flying), flying);
+}
+
+static const char *find_ending(struct wc_arena *memory, const struct report *r) {
+    const struct source *source = r->source;
+    const struct wc_stack *s = &source->stack;
+    const struct wc_outcome_record *o = &s->outcome;
+
     if (source->type != SOURCE_LOG)
         return NULL;
-    if (!s->has_outcome && s->has_summary)
-        return "normally";
-    if (!s->has_outcome) {
-        flying = in_flight_last(&source->in_flight, &seq);
-        return wc_arena_format(memory, "not in the log: it was killed, or goes on%s%s",
-                               during(flying), flying);
-    }
+    if (!s->has_outcome)
+        return ending_without_outcome(memory, r);
     if (o->ending == WC_ending_NOT_STARTED)
         return "never started";
     if (o->ending == WC_ending_SIGNALED)
@@ -63,15 +77,26 @@ static struct wc_strings find_gaps(struct wc_arena *memory, const struct source 
     return (struct wc_strings){gaps, n};
 }
 
-/* A call that never returned: whatever became of the command, this process died. */
-static bool died_within_call(const struct source *s, struct wc_arena *memory, const char **how) {
+/* It was in the middle of a call or of a line, or asked for something in vain, which it did not
+ * outlive: whatever became of the command, this process died. */
+static bool was_cut_off(const struct source *s) {
+    struct wc_record r;
+    int64_t seq;
+    const char *during = in_flight_last(&s->in_flight, &seq);
+
+    if (s->type != SOURCE_LOG || s->stack.has_summary || s->end == WC_END_RUNS)
+        return false;
+    if ((during && strncmp(during, "cudnn", 5) == 0) || (s->file && s->file->open_end))
+        return true;
+    return in_flight_failure(&s->in_flight, &r) &&
+           WC_ANY(f, s->stack.failures, f->r.inferred && f->r.request == r.u.failure.request);
+}
+
+static const char *ending_within(const struct source *s, struct wc_arena *memory) {
     int64_t seq;
     const char *what = in_flight_last(&s->in_flight, &seq);
 
-    if (s->stack.has_summary || !what || strncmp(what, "cudnn", 5) != 0)
-        return false;
-    *how = wc_arena_format(memory, "ended within %s", what);
-    return true;
+    return what ? wc_arena_format(memory, "ended within %s", what) : "ended within a line";
 }
 
 void report_conclude(struct report *r) {
@@ -81,11 +106,15 @@ void report_conclude(struct report *r) {
 
     if (s->file)
         outside.lost += (int64_t)s->file->damaged_lines;
-    if (s->type != SOURCE_LOG)
+    r->was_cut_off = was_cut_off(s);
+    if (s->type != SOURCE_LOG) {
         outside.end = WC_END_RUNS;
-    else if (died_within_call(s, memory, &outside.how))
+    } else if (r->was_cut_off) {
         outside.end = WC_END_FAILED;
+        outside.how = ending_within(s, memory);
+    }
     wc_conclude(&s->stack, &r->findings, &outside, memory, &r->conclusion);
+    r->ending = find_ending(memory, r);
 }
 
 void report_make(struct report *r, const struct source *source) {
@@ -96,7 +125,6 @@ void report_make(struct report *r, const struct source *source) {
     wc_diagnose(&source->stack, memory, &r->findings);
     report_conclude(r);
     wc_stack_fingerprint(&source->stack, r->fingerprint);
-    r->ending = find_ending(memory, source);
     r->gaps = find_gaps(memory, source);
 }
 

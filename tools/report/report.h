@@ -14,6 +14,7 @@ struct report {
     struct heap_arena memory; /* of the findings */
     struct wc_findings findings;
     struct wc_conclusion conclusion; /* the verdict, and what limits it */
+    bool was_cut_off; /* killed, by what it was in the middle of */
     char fingerprint[17];
     /* "killed by SIGSEGV, during cudnnCreate", "with status 1", "normally"; NULL: the source is no
      * log, nothing has ended. */

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/model/names.h"
+#include "tools/log/images.h"
 #include "tools/util/clock.h"
 
 /* A file's time comes from a coarser clock than ours. */
@@ -79,6 +79,14 @@ static void find_own(struct child_logs *c, pid_t child) {
             c->own = c->found[i];
 }
 
+static void join_images(struct child_logs *c) {
+    size_t n = images_join(c->found, c->n);
+
+    c->replaced = c->found + n;
+    c->replaced_count = c->n - n;
+    c->n = n;
+}
+
 void child_logs_find(struct child_logs *c, const struct log_place *place,
                      const struct family *family, pid_t child, int64_t start) {
     memset(c, 0, sizeof(*c));
@@ -89,18 +97,10 @@ void child_logs_find(struct child_logs *c, const struct log_place *place,
         if (belongs(c->all.processes[i], child, start))
             c->found[c->n++] = c->all.processes[i];
     qsort(c->found, c->n, sizeof(struct source *), older_first);
+    join_images(c);
     find_own(c, child);
 }
 
-/* As the shim judges it: a library of cuDNN or CUDA, or a name that hints at one. */
-static bool is_relevant(const struct wc_failure_record *f) {
-    struct wc_name name = wc_name_read(f->name);
-
-    return f->function || name.kind != WC_NAME_OTHER || wc_name_hints(f->name) ||
-           wc_name_hints(f->text);
-}
-
-/* A file that holds more than this one process is not ours to remove. */
 static bool is_still_there(const struct source *p) {
     struct stat facts;
 
@@ -108,14 +108,10 @@ static bool is_still_there(const struct source *p) {
            facts.st_ino == p->file->inode;
 }
 
+/* A file that holds more than this one process is not ours to remove. */
 static bool came_to_nothing(const struct source *p) {
-    const struct wc_stack *s = &p->stack;
-
-    if (!s->process.eager || p->file->records != p->records || p->file->damaged_lines > 0)
-        return false;
-    return !WC_ANY(f, s->failures, is_relevant(&f->r)) &&
-           !WC_ANY(d, s->demands, d->r.demand_kind != WC_demand_kind_EXPECTATION) &&
-           s->objects.n + s->bindings.n + s->calls.n + s->unobserved.n == 0;
+    return p->stack.process.eager && p->file->records == p->records &&
+           p->file->damaged_lines == 0 && !image_counts(p);
 }
 
 void child_logs_drop_empty(struct child_logs *c, pid_t child, bool signaled) {
@@ -128,6 +124,9 @@ void child_logs_drop_empty(struct child_logs *c, pid_t child, bool signaled) {
             continue;
         c->found[kept++] = p;
     }
+    for (size_t i = 0; i < c->replaced_count; i++)
+        if (came_to_nothing(c->replaced[i]) && is_still_there(c->replaced[i]))
+            unlink(c->replaced[i]->path);
     c->n = kept;
     find_own(c, child);
 }

@@ -13,7 +13,9 @@
 struct child_logs {
     struct logs all; /* files read */
     struct source **found;
-    size_t n;           /* those that belong to the child, oldest first */
+    size_t n;                 /* the processes that belong to the child, oldest first */
+    struct source **replaced; /* behind them: programs that gave way to the last one by exec */
+    size_t replaced_count;
     struct source *own; /* the child itself (its last program); NULL: it left none */
     char *passed_over;  /* a new file that is another user's, and why; NULL: there is none */
 };

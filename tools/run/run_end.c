@@ -10,18 +10,20 @@
 #include <unistd.h>
 
 #include "child_logs.h"
+#include "left_running.h"
 #include "not_preloadable.h"
 #include "outcome.h"
 #include "tools/commands/options.h"
 #include "tools/loader/last_request.h"
 #include "tools/loader/startup_source.h"
+#include "tools/log/process_state.h"
 #include "tools/probe/gpus.h"
 #include "tools/report/ends.h"
 #include "tools/report/render.h"
-#include "tools/util/terminal.h"
+#include "tools/util/layout.h"
 #include "unseen.h"
 
-#define REPORTS_SHOWN 8
+#define ROWS_SHOWN 8
 #define LOADER_STATUS 127 /* with which glibc's loader ends a program that it cannot start */
 #define VERDICT_MOST 4096 /* a pod's termination message is cut there */
 
@@ -98,7 +100,7 @@ static void look_at_last_requests(const struct child_logs *logs,
     for (size_t i = 0; i < logs->n; i++) {
         struct source *log = logs->found[i];
         const struct wc_sink to = {append, log};
-        bool may_be = log == logs->own ? is_of_damage(o) : kill((pid_t)log->pid, 0) != 0;
+        bool may_be = log == logs->own ? is_of_damage(o) : process_state(log) != PROCESS_RUNS;
         if (may_be && !log->stack.has_summary)
             last_request_emit(log, &to);
     }
@@ -106,42 +108,39 @@ static void look_at_last_requests(const struct child_logs *logs,
 
 /* ---- what is printed ---- */
 
-/* A status of its own says all; a loader that gives up within a call ends the process, too. Of
- * what the command started the end is not known: without a summary it was no normal one. */
-static bool ended_within(const struct wc_stack *s) {
-    const struct wc_outcome_record *o = &s->outcome;
+/* A status of its own says all; a loader that gives up within a call ends the process, too. What
+ * the command started says only that it came to no good end. */
+static bool ended_within(const struct source *log) {
+    const struct wc_outcome_record *o = &log->stack.outcome;
 
-    if (!s->has_outcome)
-        return !s->has_summary;
+    if (!log->stack.has_outcome)
+        return !log->stack.has_summary && (log->end == WC_END_UNKNOWN || log->end == WC_END_FAILED);
     return o->ending == WC_ending_SIGNALED ||
-           (o->ending == WC_ending_EXITED && o->exit_status != 0 && o->during && !s->has_summary);
+           (o->ending == WC_ending_EXITED && o->exit_status != 0 && o->during &&
+            !log->stack.has_summary);
 }
 
-static void print_end(const struct run *run, const struct report *r) {
-    const struct source *log = r->source;
+/* Of one process, what its finding has not told. */
+static void print_end(const struct run *run, const struct summary_row *row) {
+    const struct source *log = row->report->source;
 
     if (run->live.stopped && log->pid == run->child.pid)
-        print_format(stderr, "  ended    by --stop-on, %s\n", r->ending);
-    else if (ended_within(&log->stack))
-        print_format(stderr, "  ended    %s\n", r->ending);
+        print_format(stderr, "  ended    by --stop-on, %s\n", row->report->ending);
+    else if (ended_within(log) && (!row->finding || row->told))
+        print_format(stderr, "  ended    %s\n", row->report->ending);
     if (log->stack.outcome.reason)
         print_format(stderr, "  mind     %s\n", log->stack.outcome.reason);
-    if (log->path[0] && !run->place.passing)
-        print_format(stderr, "  log      %s\n", log->path);
 }
 
-static void print_report(struct run *run, const struct report *r, bool told) {
-    const struct wc_finding_record *first = r->findings.p;
+/* Where what it says comes from: the log, or the place of several. */
+static char *origin_of(const struct run *run, const struct summary *s) {
+    const struct merged *m = s->m;
 
-    fputs("whichcudnn: ", stderr);
-    if (told)
-        print_format(stderr, "%s: told above (%s)\n",
-                     wc_enum_word(WC_ENUM_severity, first->severity), first->id);
-    else
-        render_brief(stderr, r, options.colour);
-    print_end(run, r);
-    for (size_t i = 0; i < r->findings.n; i++)
-        run_monitor_report(&run->live, r->findings.p[i].title);
+    if (run->place.passing)
+        return NULL;
+    if (s->counted <= 1)
+        return must_copy(s->rows[0].report->source->path);
+    return must_format("%s (%zu logs)", run->place.directory, m->n);
 }
 
 /* What a shim that speaks for itself, as somebody wished, has printed. */
@@ -157,25 +156,18 @@ static void note_told_by_shim(struct run *run, const struct source *log) {
             run_monitor_report(&run->live, f[i].r.title);
 }
 
-/* Ranks of one job find the same: it is printed once. */
-static void print_reports(struct run *run, const struct report *reports, size_t n) {
-    size_t shown = 0, same = 0;
+static void print_summary(struct run *run, struct summary *s) {
+    struct layout l = {.to = stderr, .colour = options.colour, .whole = true};
+    OWNED char *origin = origin_of(run, s);
 
-    for (size_t i = 0; i < n; i++)
-        note_told_by_shim(run, reports[i].source);
-    for (size_t i = 0; i < n && shown < REPORTS_SHOWN; i++) {
-        bool told = run_monitor_reported(&run->live, &reports[i]);
-        if (told && shown > 0 && reports[i].source->pid != run->child.pid) {
-            same++;
-        } else {
-            print_report(run, &reports[i], told);
-            shown++;
-        }
-    }
-    if (same > 0)
-        complain("the same in %zu more logs of processes that it started", same);
-    if (n > shown + same)
-        complain("%zu more logs of processes that it started", n - shown - same);
+    for (size_t i = 0; i < s->m->n; i++)
+        note_told_by_shim(run, s->m->p[i].report->source);
+    for (size_t i = 0; i < s->n; i++)
+        s->rows[i].told =
+            s->rows[i].finding && run_monitor_reported(&run->live, s->rows[i].finding->title);
+    render_summary(&l, s, &(struct summary_view){"whichcudnn: ", origin, ROWS_SHOWN});
+    if (s->counted <= 1)
+        print_end(run, &s->rows[0]);
 }
 
 static bool is_disabled(void) {
@@ -184,14 +176,26 @@ static bool is_disabled(void) {
     return disabled && strcmp(disabled, "1") == 0;
 }
 
-/* No log: either nothing of cuDNN was in it, or the shim could not be. */
-static const char *reason_of_silence(const struct child *child, const char *reason) {
+static char *with_left_running(const struct run *run, const char *reason) {
+    pid_t one = 0;
+    size_t n = left_running(run->child.pid, &one);
+
+    if (n == 0)
+        return must_copy(reason);
+    return n == 1 ? must_format("%s so far; process %d, which it started, still runs", reason,
+                                (int)one)
+                  : must_format("%s so far; %zu processes that it started still run", reason, n);
+}
+
+/* No log: either nothing of cuDNN was in it, or the shim could not be. The caller frees. */
+static char *reason_of_silence(const struct run *run, const char *reason) {
     if (reason)
-        return reason;
+        return must_copy(reason);
     if (is_disabled())
-        return "WHICHCUDNN_DISABLE is set";
-    return outcome_exit_code(child) > 128 ? "it ended before anything was asked for"
-                                          : "no cuDNN was loaded or asked for";
+        return must_copy("WHICHCUDNN_DISABLE is set");
+    if (outcome_exit_code(&run->child) > 128)
+        return must_copy("it ended before anything was asked for");
+    return with_left_running(run, "no cuDNN was loaded or asked for");
 }
 
 /* ---- the verdict's file ---- */
@@ -210,25 +214,22 @@ static void leave_verdict(const struct run *run, const char *words) {
     free(harmless);
 }
 
-static void leave_verdict_of(const struct run *run, const struct report *r) {
-    const struct wc_fixes *fix = r->findings.n > 0 ? &r->findings.p[0].fix : NULL;
-    OWNED char *verdict = render_verdict_text(r), *text = NULL;
+static void leave_verdict_of(const struct run *run, const struct summary *s) {
+    const struct summary_row *first = &s->rows[0];
+    const struct wc_fixes *fix = first->finding ? &first->finding->fix : NULL;
+    OWNED char *verdict = render_summary_text(s), *origin = origin_of(run, s), *text = NULL;
     struct sink sink;
     FILE *to = sink_begin(&sink);
 
     fputs(verdict, to);
     if (fix && fix->n > 0)
         fprintf(to, "; fix: %s", fix->p[0].command ? fix->p[0].command : fix->p[0].text);
-    if (ended_within(&r->source->stack))
-        fprintf(to, "; ended %s", r->ending);
-    if (r->source->path[0] && !run->place.passing)
-        fprintf(to, "; log: %s", r->source->path);
+    if (s->counted <= 1 && ended_within(first->report->source))
+        fprintf(to, "; ended %s", first->report->ending);
+    if (origin)
+        fprintf(to, "; log: %s", origin);
     text = sink_end(&sink);
     leave_verdict(run, text);
-}
-
-static enum wc_severity severity_of(const struct report *r) {
-    return r->findings.n > 0 ? r->findings.p[0].severity : WC_severity_NONE;
 }
 
 /* ---- the end ---- */
@@ -250,7 +251,7 @@ static void tell_ends(struct report *reports, size_t n, const struct child_logs 
         struct wc_record r = *outcome;
         if (log == logs->own || log->stack.has_outcome)
             continue;
-        if (source_runs(log)) /* it numbers its records itself */
+        if (process_state(log) == PROCESS_RUNS) /* it numbers its records itself */
             source_apply(log, &r);
         else if (!outcome_append(log, &r))
             complain("%s: %s", log->path, strerror(errno));
@@ -260,34 +261,42 @@ static void tell_ends(struct report *reports, size_t n, const struct child_logs 
         report_conclude(&reports[i]);
 }
 
-static struct report *find_worst(struct report *reports, size_t n) {
-    struct report *worst = reports;
-
-    for (size_t i = 1; i < n; i++)
-        if (reports[i].conclusion.verdict > worst->conclusion.verdict)
-            worst = &reports[i];
-    return worst;
+static enum wc_severity severity_of(const struct report *r) {
+    return r->findings.n > 0 ? r->findings.p[0].severity : WC_severity_NONE;
 }
 
-/* outcome: of the command, as logs of others get it; NULL: there are none. */
-static struct run_answer print_merged_reports(struct run *run, const struct child_logs *logs,
-                                              const struct wc_record *outcome) {
+static void print_answer(struct run *run, struct report *reports, size_t n) {
+    struct summary summary;
+    struct merged m;
+
+    merge(&m, reports, n);
+    summary_make(&summary, &m);
+    if (!run->quiet)
+        print_summary(run, &summary);
+    if (run->verdict_file)
+        leave_verdict_of(run, &summary);
+    summary_end(&summary);
+    merged_end(&m);
+}
+
+/* outcome: of the command, as logs of others get it. */
+static struct run_answer conclude_logs(struct run *run, const struct child_logs *logs,
+                                       const struct wc_record *outcome) {
     size_t n = logs->n;
-    struct report *reports = must_allocate(n * sizeof(*reports)), *worst;
-    struct run_answer answer = {.passes = true};
+    struct report *reports = must_allocate(n * sizeof(*reports));
+    struct run_answer answer = {WC_severity_NONE, true};
 
     ends_settle(logs->found, n);
     for (size_t i = 0; i < n; i++)
         report_make(&reports[i], logs->found[i]);
     tell_ends(reports, n, logs, outcome);
-    worst = find_worst(reports, n);
-    answer.worst = severity_of(worst);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         answer.passes = answer.passes && reports[i].conclusion.passes;
-    if (!run->quiet)
-        print_reports(run, reports, n);
-    if (run->verdict_file)
-        leave_verdict_of(run, worst);
+        if (severity_of(&reports[i]) > answer.worst)
+            answer.worst = severity_of(&reports[i]);
+    }
+    if (!run->quiet || run->verdict_file)
+        print_answer(run, reports, n);
     for (size_t i = 0; i < n; i++)
         report_end(&reports[i]);
     free(reports);
@@ -324,16 +333,14 @@ static struct source *look_at_start(const struct run *run, const char *program, 
 
 static void print_nothing_observed(const struct run *run, struct wc_record *outcome,
                                    const char *reason) {
-    char *text;
+    OWNED char *why = reason_of_silence(run, reason), *text = must_format("not observed: %s", why);
 
     if (reason)
         leave_outcome(&run->place, outcome, reason);
-    text = must_format("not observed: %s", reason_of_silence(&run->child, reason));
     if (!run->quiet)
         complain("%s", text);
     if (run->verdict_file)
         leave_verdict(run, text);
-    free(text);
 }
 
 /* No log was left. */
@@ -347,7 +354,7 @@ static struct run_answer conclude_unobserved(struct run *run, struct wc_record *
         reason = must_copy(unseen);
     if (started) {
         const struct child_logs alone = {.found = &started, .n = 1, .own = started};
-        answer = print_merged_reports(run, &alone, outcome);
+        answer = conclude_logs(run, &alone, outcome);
         source_free(started);
     } else {
         print_nothing_observed(run, outcome, reason);
@@ -375,7 +382,7 @@ struct run_answer run_conclude(struct run *run) {
     if (logs.n == 0) {
         answer = conclude_unobserved(run, &r, unseen);
     } else {
-        answer = print_merged_reports(run, &logs, &r);
+        answer = conclude_logs(run, &logs, &r);
         answer.passes = answer.passes && !unseen;
         if (unseen && !run->quiet)
             complain("not observed: %s", unseen);

@@ -52,7 +52,7 @@ static void begin_watch(struct run_monitor *m) {
     }
 }
 
-static bool is_told(const struct run_monitor *m, const char *title) {
+bool run_monitor_reported(const struct run_monitor *m, const char *title) {
     for (size_t i = 0; i < m->told_count; i++)
         if (strcmp(m->told[i], title) == 0)
             return true;
@@ -60,16 +60,9 @@ static bool is_told(const struct run_monitor *m, const char *title) {
 }
 
 void run_monitor_report(struct run_monitor *m, const char *title) {
-    if (is_told(m, title))
+    if (run_monitor_reported(m, title))
         return;
     *MUST_ADD(m->told, m->told_count) = must_copy(title);
-}
-
-bool run_monitor_reported(const struct run_monitor *m, const struct report *r) {
-    for (size_t i = 0; i < r->findings.n; i++)
-        if (r->findings.p[i].severity >= WC_severity_WARNING && !is_told(m, r->findings.p[i].title))
-            return false;
-    return r->findings.n > 0 && r->findings.p[0].severity >= WC_severity_WARNING;
 }
 
 /* ---- errors of a log ---- */
@@ -107,7 +100,7 @@ static void consider(struct run_monitor *m, const struct source *log,
                      const struct wc_finding_record *f) {
     int64_t noted = noted_error(log, f->id)->time;
 
-    if (is_told(m, f->title))
+    if (run_monitor_reported(m, f->title))
         return;
     if (noted + SOON <= now())
         print(m, log, f);

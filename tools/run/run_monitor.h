@@ -34,8 +34,8 @@ void run_monitor_begin(struct run_monitor *m, const struct run *run);
 int run_monitor_check(void *arg, pid_t child, bool is_readable);
 /* As `ended` of it. */
 void run_monitor_look_last(void *arg, pid_t child);
-/* Has every error or warning of this report been printed already? False if it has none. */
-bool run_monitor_reported(const struct run_monitor *m, const struct report *r);
+/* Has the finding of this title been printed already? */
+bool run_monitor_reported(const struct run_monitor *m, const char *title);
 /* From now on it has. */
 void run_monitor_report(struct run_monitor *m, const char *title);
 void run_monitor_end(struct run_monitor *m);

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whether the process that wrote a log still runs, by /proc of this computer.
+ */
+#pragma once
+
+#include "source.h"
+
+enum process_state {
+    PROCESS_NOT_KNOWN, /* it was on another computer, or its log does not say when it began */
+    PROCESS_RUNS,
+    PROCESS_GONE
+};
+enum process_state process_state(const struct source *log);

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "summary.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/findings/finding_text.h"
+#include "tools/log/process_state.h"
+#include "tools/util/terminal.h"
+
+#define ENDINGS_MOST 6
+#define NORMALLY "ended normally"
+
+/* ---- rows ---- */
+
+/* What one process adds: a finding, or its verdict. Equal keys are one row. */
+struct entry {
+    char *key;
+    size_t process, place;
+    const struct wc_finding_record *finding;
+};
+
+struct entries {
+    struct entry *p;
+    size_t n;
+};
+
+static int weight_of(const struct report *r, const struct wc_finding_record *finding) {
+    static const int of_severity[] = {
+        [WC_severity_NOTE] = 1, [WC_severity_WARNING] = 3, [WC_severity_ERROR] = 5};
+
+    if (finding)
+        return of_severity[finding->severity];
+    return r->conclusion.verdict == WC_verdict_UNEXPLAINED    ? 4
+           : r->conclusion.verdict == WC_verdict_NOT_OBSERVED ? 2
+                                                              : 0;
+}
+
+static bool has_verdict_row(const struct report *r) {
+    return r->conclusion.verdict == WC_verdict_OK ||
+           r->conclusion.verdict == WC_verdict_UNEXPLAINED ||
+           (r->conclusion.verdict == WC_verdict_NOT_OBSERVED && r->conclusion.concerned);
+}
+
+static void add(struct entries *to, char *key, size_t process, size_t place,
+                const struct wc_finding_record *finding) {
+    *MUST_ADD(to->p, to->n) = (struct entry){key, process, place, finding};
+}
+
+static void add_process(struct entries *to, const struct report *r, size_t process) {
+    if (has_verdict_row(r))
+        add(to, must_format("%d %s", (int)r->conclusion.verdict, r->conclusion.text), process, 0,
+            NULL);
+    if (r->conclusion.verdict == WC_verdict_NOT_OBSERVED && !r->conclusion.concerned)
+        return;
+    for (size_t i = 0; i < r->findings.n; i++) {
+        const struct wc_finding_record *f = &r->findings.p[i];
+        add(to, must_format("%s %d %s", f->id, (int)f->severity, f->title), process, i, f);
+    }
+}
+
+static int by_key(const void *a, const void *b) {
+    const struct entry *x = a, *y = b;
+
+    return strcmp(x->key, y->key) ?: WC_ORDER(x->process, y->process)
+           ?: WC_ORDER(x->place, y->place);
+}
+
+static int worst_first(const void *a, const void *b) {
+    const struct summary_row *x = a, *y = b;
+
+    return WC_ORDER(y->weight, x->weight) ?: WC_ORDER(x->place, y->place) ?: WC_ORDER(y->n, x->n)
+           ?: WC_ORDER(x->members[0], y->members[0]);
+}
+
+static void begin_row(struct summary *s, const struct entry *e) {
+    const struct report *r = s->m->p[e->process].report;
+
+    s->rows[s->n++] = (struct summary_row){.finding = e->finding,
+                                           .report = r,
+                                           .members = s->members,
+                                           .weight = weight_of(r, e->finding),
+                                           .place = e->place};
+}
+
+static void make_rows(struct summary *s, struct entries *in) {
+    size_t filled = 0;
+
+    qsort(in->p, in->n, sizeof(*in->p), by_key);
+    for (size_t i = 0; i < in->n; i++) {
+        const struct entry *e = &in->p[i], *last = e - (i > 0);
+        bool same = i > 0 && strcmp(e->key, last->key) == 0;
+        if (same && e->process == last->process)
+            continue;
+        s->members[filled] = e->process;
+        if (!same) {
+            begin_row(s, e);
+            s->rows[s->n - 1].members = &s->members[filled];
+        }
+        filled++;
+        s->rows[s->n - 1].n++;
+    }
+    qsort(s->rows, s->n, sizeof(*s->rows), worst_first);
+}
+
+/* The command itself, else the first, says why nothing was seen. */
+static size_t first_of_nothing(const struct merged *m) {
+    for (size_t i = 0; i < m->n; i++)
+        if (m->p[i].report->source->stack.process.eager)
+            return i;
+    return 0;
+}
+
+void summary_make(struct summary *s, const struct merged *m) {
+    struct entries in = {NULL, 0};
+    size_t before;
+
+    *s = (struct summary){.m = m};
+    for (size_t i = 0; i < m->n; i++) {
+        before = in.n;
+        add_process(&in, m->p[i].report, i);
+        s->counted += in.n > before;
+    }
+    if (in.n == 0)
+        add(&in, must_copy(""), first_of_nothing(m), 0, NULL);
+    s->rows = must_allocate(in.n * sizeof(*s->rows));
+    s->members = must_allocate(in.n * sizeof(*s->members));
+    make_rows(s, &in);
+    for (size_t i = 0; i < in.n; i++)
+        free(in.p[i].key);
+    free(in.p);
+}
+
+void summary_end(struct summary *s) {
+    free(s->rows);
+    free(s->members);
+}
+
+/* ---- who ---- */
+
+static char *command_of(const struct merged_process *p) {
+    const struct wc_strings *a = &p->report->source->stack.process.arguments;
+
+    if (a->n == 0)
+        return must_copy("");
+    return must_format("%s%s%s", wc_base_name(a->p[0]), a->n > 1 ? " " : "",
+                       a->n > 1 ? a->p[1] : "");
+}
+
+/* " (python3 train.py)"; of several only where it is the same. */
+static char *common_command(const struct merged *m, const struct summary_row *row) {
+    char *first = command_of(&m->p[row->members[0]]), *text;
+
+    for (size_t i = 1; *first && i < row->n; i++) {
+        OWNED char *other = command_of(&m->p[row->members[i]]);
+        if (strcmp(first, other) != 0)
+            *first = '\0';
+    }
+    text = *first ? must_format(" (%s)", first) : must_copy("");
+    free(first);
+    return text;
+}
+
+/* " on node7", where the job ran on others, too. */
+static char *common_node(const struct merged *m, const struct summary_row *row) {
+    const char *node = m->p[row->members[0]].node;
+    bool others = false;
+
+    for (size_t i = 0; i < m->n; i++)
+        others = others || !wc_str_same(m->p[i].node, node);
+    for (size_t i = 1; i < row->n; i++)
+        if (!wc_str_same(m->p[row->members[i]].node, node))
+            return must_copy("");
+    return node && others ? must_format(" on %s", node) : must_copy("");
+}
+
+/* Behind a number of processes, or one. NULL: it is no log, nothing has ended. The caller frees. */
+static char *ending_of(const struct report *r) {
+    const struct source *s = r->source;
+    const struct wc_outcome_record *o = &s->stack.outcome;
+
+    if (!r->ending)
+        return NULL;
+    if (s->stack.has_outcome && (o->ending != WC_ending_EXITED || o->exit_status != 0))
+        return must_format("%s%s", o->ending == WC_ending_EXITED ? "ended " : "", r->ending);
+    if (s->stack.has_outcome || s->stack.has_summary)
+        return must_copy(NORMALLY);
+    if (s->end == WC_END_RUNS)
+        return must_copy("still running");
+    if (r->was_cut_off)
+        return must_copy("killed");
+    if (s->end != WC_END_UNKNOWN && s->end != WC_END_FAILED)
+        return must_copy("by _exit");
+    return must_copy(process_state(s) == PROCESS_GONE ? "by _exit, or killed"
+                                                      : "with an end that is not known");
+}
+
+struct endings {
+    char *text[ENDINGS_MOST];
+    size_t count[ENDINGS_MOST], n, others;
+};
+
+/* Takes text. */
+static void count_ending(struct endings *e, char *text) {
+    size_t i = 0;
+
+    while (i < e->n && strcmp(e->text[i], text) != 0)
+        i++;
+    if (i == e->n && i < ENDINGS_MOST)
+        e->text[e->n++] = must_copy(text);
+    if (i < ENDINGS_MOST)
+        e->count[i]++;
+    else
+        e->others++;
+    free(text);
+}
+
+/* ": 1 ended normally, 12 by _exit"; of one that ended normally nothing. */
+static char *endings_of(const struct merged *m, const struct summary_row *row) {
+    struct endings e = {.n = 0};
+    struct sink text;
+    FILE *to = sink_begin(&text);
+
+    for (size_t i = 0; i < row->n; i++) {
+        char *ending = ending_of(m->p[row->members[i]].report);
+        if (ending && (row->n > 1 || strcmp(ending, NORMALLY) != 0))
+            count_ending(&e, ending);
+        else
+            free(ending);
+    }
+    for (size_t i = 0; i < e.n; i++) {
+        fputs(i > 0 ? ", " : ": ", to);
+        if (e.count[i] < row->n)
+            fprintf(to, "%zu ", e.count[i]);
+        else if (row->n > 1)
+            fputs("all ", to);
+        fputs(e.text[i], to);
+        free(e.text[i]);
+    }
+    if (e.others > 0)
+        fprintf(to, ", %zu otherwise", e.others);
+    return sink_end(&text);
+}
+
+static char *name_several(const struct summary *s, const struct summary_row *row,
+                          const char *noun) {
+    OWNED char *ranks = merged_ranks(s->m, row->members, row->n);
+    OWNED char *command = common_command(s->m, row), *node = common_node(s->m, row);
+    OWNED char *endings = endings_of(s->m, row);
+
+    return ranks ? must_format("%s%s%s%s", ranks, node, command, endings)
+                 : must_format("%zu%s%s%s%s", row->n, noun, node, command, endings);
+}
+
+char *summary_who(const struct summary *s, const struct summary_row *row) {
+    const struct source *first = s->m->p[row->members[0]].report->source;
+
+    if (s->counted <= 1 && first->stack.process.eager)
+        return NULL;
+    if (row->n == 1 && !s->m->ranks_name) {
+        OWNED char *command = common_command(s->m, row), *endings = endings_of(s->m, row);
+        return must_format("process %lld%s%s", (long long)first->pid, command, endings);
+    }
+    return name_several(s, row, " processes");
+}
+
+char *summary_processes(const struct summary *s, const struct summary_row *row) {
+    const struct merged_process *first = &s->m->p[row->members[0]];
+    OWNED char *ending = NULL;
+    char text[1024];
+    struct wc_text t;
+
+    if (row->n > 1 || s->m->ranks_name)
+        return name_several(s, row, "");
+    ending = ending_of(first->report);
+    wc_text_begin(&t, text, sizeof(text));
+    wc_finding_process(&t, first->report->source->pid, &first->report->source->stack.process,
+                       ending);
+    return must_copy(text);
+}
