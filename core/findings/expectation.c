@@ -50,7 +50,8 @@ static void emit(struct wc_diagnosis *d, const struct wc_demand_record *r,
     wc_fix_install(c, NULL, facade, r->spec, NULL);
     if (!path_first)
         wc_fix_search_path(c, facade);
-    wc_case_advice(c, WC_ACTION_SET_VARIABLE, "or change what is expected: WHICHCUDNN_EXPECT");
+    if (wc_str_same(r->source, "WHICHCUDNN_EXPECT"))
+        wc_case_advice(c, WC_ACTION_SET_VARIABLE, "or change what is expected: WHICHCUDNN_EXPECT");
     wc_case_end(c);
 }
 

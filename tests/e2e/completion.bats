@@ -94,8 +94,8 @@ takes_argument() { help_of "$1" | sed '/^$/q' | sed 's/--[a-z-]*[ =][A-Z]*//g' |
     touch a.jsonl 'b c.jsonl' a.jsonl.2 other.txt logs/d.jsonl
     while read -r name; do
         takes_argument "$name" LOG || continue
-        # Numbers of processes would stand among them.
-        ! takes_argument "$name" PID || continue
+        # Numbers of processes, ids would stand among them.
+        ! takes_argument "$name" PID && ! takes_argument "$name" ID || continue
         is "$(offered "$name" '')" $'a.jsonl\na.jsonl.2\nb c.jsonl\nlogs'
         is "$(offered "$name" a.jsonl lo)" logs
         is "$(offered "$name" logs/)" logs/d.jsonl

@@ -12,7 +12,7 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
 @test "each text from the field: the rows that know it, and the finding by which its case is judged" {
     run -0 "$PY" "$WC_ROOT/tests/messages/check.py" "$CMD"
     [[ ${lines[-1]} =~ ^([0-9]+)" sources, "([0-9]+)" judged" ]]
-    (( BASH_REMATCH[1] >= 100 && BASH_REMATCH[2] >= 80 ))
+    (( BASH_REMATCH[1] >= 150 && BASH_REMATCH[2] >= 80 ))
 }
 
 @test "a traceback from a file: each message with line, effect, meaning, versions, what to run; the causes at the end" {
@@ -51,6 +51,68 @@ END
         '["xla-versions",2,1,"fatal","5.1.3","5.0.5",null]'
     is "$(jq -r '.findings[0]' <<<"$output")" runtime-too-old
     is "$(jq -r '.messages[0].next[0]' <<<"$output")" "whichcudnn run -- COMMAND"
+}
+
+@test "two versions: judged by the rule of who prints them" {
+    run -0 text - <<<"cuDNN version incompatibility: PyTorch was compiled against (9,1,0) but found runtime version (8,9,7)."
+    [[ $output == *$'\n  judged   (8,9,7) is another major version for (9,1,0). PyTorch wants'* || \
+        $output == *$'\n  judged   8,9,7 is another major version for 9,1,0. PyTorch wants'* ]]
+    json=$(text - --json <<<"Loaded runtime CuDNN library: 9.1.0 but source was compiled with: 9.3.0")
+    is "$(jq -r '.messages[0] | "\(.rule) \(.fit)"' <<<"$json")" "xla too-old"
+    # The same two numbers, of one that does not compare.
+    json=$(text - --json <<<"TensorRT was linked against cuDNN 9.1.0 but loaded cuDNN 9.3.0")
+    is "$(jq -r '.messages[0] | "\(.rule) \(.fit)"' <<<"$json")" "nvidia fits"
+    json=$(text - --json <<<"TF-TRT Warning: Could not find TensorRT")
+    is "$(jq -c '.messages[0] | [.rule, .fit]' <<<"$json")" '[null,null]'
+}
+
+# A program that got 9.1.0 and said so, or did not.
+make_run() {
+    make_standin "${WITH_GPU[@]}" 9.1.0 cudnn
+    build_host lazy "$PWD/cudnn" host
+    WHICHCUDNN_STDERR=off WHICHCUDNN_LOG=$PWD/run.jsonl LD_PRELOAD=$SHIM ./host >/dev/null
+}
+WITH_GPU=(--create-status 0)
+
+@test "text and log together: what the text says was wanted is a demand of the log's host" {
+    make_run
+    run -0 "$CMD" report --json run.jsonl
+    is "$(jq -r '.verdict' <<<"$output")" ok
+    echo "Loaded runtime CuDNN library: 9.1.0 but source was compiled with: 9.3.0" >printed
+    run -1 --separate-stderr text printed run.jsonl
+    is "$stderr" ""
+    [[ $output == *$'\ntext and log say: runtime-too-old\n'* ]]
+    [[ $output == *"error[runtime-too-old]: host got cuDNN 9.1.0"*"what it printed, line 1 of printed"* ]]
+    json=$(text - run.jsonl --json <printed) || true
+    is "$(jq -r '.report.findings[0].id' <<<"$json")" runtime-too-old
+    # Its twin: what was wanted is what it got.
+    echo "TensorRT was linked against cuDNN 9.1.0 but loaded cuDNN 9.1.0" >printed
+    run -0 --separate-stderr text printed run.jsonl
+    [[ $output == *"The log has none of the findings"*"ok: cuDNN 9.1.0"* ]]
+}
+
+@test "a text of another run than the log: said, and its numbers do not count" {
+    make_run
+    echo "Loaded runtime CuDNN library: 8.1.0 but source was compiled with: 8.3.0" >printed
+    run -0 --separate-stderr text printed run.jsonl
+    [[ $stderr == *"line 1 is of another run than run.jsonl: no cuDNN in that log can be 8.1.0"* ]]
+    [[ $output == *"The log has none of the findings"* ]]
+    # Nothing is known of the text: the log speaks for itself.
+    echo hello >printed
+    run -0 --separate-stderr text printed run.jsonl
+    [[ $stderr == *"which proves nothing"* && $output == *"ok: cuDNN 9.1.0"* ]]
+    run -2 text printed nowhere.jsonl
+    [[ $output == *"nowhere.jsonl: No such file or directory"* ]]
+}
+
+@test "what no row knows is never called no matter of cuDNN" {
+    run -0 text - <<<"ImportError: libextension.so.3: cannot open shared object file: No such file or directory"
+    [[ $output == *"findings not known by that name"*"next     whichcudnn run -- COMMAND"* ]]
+    [[ $output != *"not a matter"* ]]
+    run -3 --separate-stderr text - <<<"RuntimeError: something about cuDNN that nobody has seen"
+    [[ $stderr == *"whichcudnn run -- COMMAND"* && $stderr != *"not a matter"* ]]
+    run -0 text - <<<"undefined symbol: iJIT_NotifyEvent"
+    [[ $output == *"none: not a matter of which cuDNN"* ]]
 }
 
 @test "nothing known: status 3; what cannot be read: status 2" {

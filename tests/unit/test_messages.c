@@ -91,6 +91,51 @@ static void versions_decide(void **state) {
     }
 }
 
+/* By the rule of who prints them: what suits one framework does not suit the other. */
+static void who_prints_it_decides(void **state) {
+    static const struct {
+        const char *text, *id, *rule;
+        enum wc_fit fit;
+        const char *finding;
+    } rows[] = {
+        {"PyTorch was compiled against (9, 1, 0) but found runtime version (8, 9, 7)",
+         "pytorch-versions", "torch", WC_OTHER_MAJOR, "major-differs"},
+        {"PyTorch was compiled against 7102 but linked against 7605", "pytorch-versions",
+         "torch-same-minor", WC_TOO_NEW, "runtime-too-new"},
+        {"Loaded runtime CuDNN library: 9.1.0 but source was compiled with: 9.3.0", "xla-versions",
+         "xla", WC_TOO_OLD, "runtime-too-old"},
+        {"Loaded runtime CuDNN library: 7101 (compatibility version 7100) but source was compiled "
+         "with 7004",
+         "xla-versions", "tensorflow-compatibility-number", WC_TOO_NEW, "runtime-too-new"},
+        {"The header is from one version, but we link with a different version (6021, 5005)",
+         "theano-versions", "mxnet", WC_OTHER_MAJOR, "major-differs"},
+        {"compiled with CUDNN 7.6, but CUDNN version in your machine is 7.3", "paddle-versions",
+         "paddle", WC_TOO_OLD, "runtime-too-old"},
+        {"cuDNN lib mismatch: linked-against version 7605 != compiled-against version 7600",
+         "mxnet-versions", "mxnet", WC_TOO_NEW, "runtime-too-new"},
+        {"TensorRT was linked against cuDNN 8.6.0 but loaded cuDNN 8.9.0", "tensorrt-versions",
+         "nvidia", WC_FITS, "already-loaded-by-soname"},
+        {"Found cuDNN version 8600, but JAX was built against version 8906, which is newer",
+         "jax-older-found", "xla", WC_TOO_OLD, "runtime-too-old"},
+        {"These bindings are for CUDNN 5.x (5005 <= cudnn.version > 6000) , while the loaded CuDNN "
+         "is version: 7004",
+         "torch7-versions", "expected", WC_OTHER_MAJOR, "major-differs"},
+    };
+    static const char *const before[] = {"cuDNN version mismatch: ", "Mixed dnn version. ", ""};
+    struct messages m;
+    char text[300];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        snprintf(text, sizeof(text), "%s%s", before[i < 2 ? 0 : i == 4 ? 1 : 2], rows[i].text);
+        m = only(text, rows[i].id);
+        assert_string_equal(wc_rule_name(m.p[0].rule), rows[i].rule);
+        assert_int_equal(m.p[0].fit, rows[i].fit);
+        assert_non_null(strstr(m.p[0].findings, rows[i].finding));
+        messages_end(&m);
+    }
+}
+
 static void library_decides(void **state) {
     static const struct {
         const char *name, *finding;
@@ -184,6 +229,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_row_is_sound),
         cmocka_unit_test(versions_decide),
+        cmocka_unit_test(who_prints_it_decides),
         cmocka_unit_test(library_decides),
         cmocka_unit_test(pasted_as_it_may_be),
         cmocka_unit_test(the_more_special_row_has_it),

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command.h"
 #include "core/findings/diagnose.h"
@@ -20,7 +21,8 @@ static const char *text;
 static const struct option_row rows[] = {
     {"text", " FILE",
      "a saved error text or traceback (- for standard input): which\nmessages it has, whether they "
-     "are fatal or noise, which findings\nfit, what to run next",
+     "are fatal or noise, which findings\nfit, what to run next; with LOG, of the same run: both "
+     "judged\ntogether",
      .value = &text},
     {"json", NULL,
      "id, severity, title, page (as in docs/findings.md); of a text\nits messages and the findings "
@@ -31,14 +33,13 @@ static const struct option_row rows[] = {
 };
 
 static const struct usage usage = {
-    .begin = "Usage: whichcudnn explain [--json] [--color=WHEN] [ID | --text FILE]\n\n"
+    .begin = "Usage: whichcudnn explain [--json] [--color=WHEN] [ID | --text FILE [LOG...]]\n\n"
              "The page of a finding: what it means, how it is seen, why it comes about, what\n"
              "to do, how to check that it is repaired. Without ID: all findings.\n\n",
     .options = rows,
     .end = "Exit status: 0; 2 usage, an unknown id, a text that cannot be read; 3 a text in\n"
-           "which nothing is known.\n",
-    .most = 1,
-    .arguments = "one id",
+           "which nothing is known. With LOG, that of `whichcudnn report`.\n",
+    .most = -1,
 };
 
 static const char *word_of(const struct wc_finding_kind *kind) {
@@ -141,13 +142,26 @@ static enum exit_code explain(const char *id) {
     return EXIT_NOTHING_WRONG;
 }
 
+static bool is_finding(const char *id) {
+    size_t n;
+    const struct wc_finding_kind *kind = wc_finding_kinds(&n);
+
+    while (n > 0 && strcmp(kind->id, id) != 0)
+        kind++, n--;
+    return n > 0;
+}
+
 static int explain_argument(int n, char **arguments) {
-    if (text && n > 0) {
+    if (n > 1 && !text) {
+        complain("one id is expected, not also %s", arguments[1]);
+        return EXIT_USAGE;
+    }
+    if (text && n > 0 && is_finding(arguments[0]) && access(arguments[0], F_OK) != 0) {
         complain("either an id or --text FILE is expected; see whichcudnn explain --help");
         return EXIT_USAGE;
     }
     if (text)
-        return (int)explain_text(text, &options);
+        return (int)explain_text(text, arguments, &options);
     return (int)(n > 0 ? explain(arguments[0]) : list());
 }
 

@@ -8,7 +8,10 @@
 
 #include "core/findings/diagnose.h"
 #include "messages.h"
+#include "text_into_log.h"
+#include "tools/commands/input.h"
 #include "tools/log/record_json.h"
+#include "tools/report/render.h"
 #include "tools/util/layout.h"
 #include "tools/util/memory.h"
 #include "tools/util/terminal.h"
@@ -65,6 +68,28 @@ static const struct {
     [EFFECT_DEPENDS] = {"look at what else was printed", PAINT_NOTE},
 };
 
+static const char *const fits_words[] = {
+    [WC_FITS] = "fits",           [WC_TOO_OLD] = "too-old",
+    [WC_TOO_NEW] = "too-new",     [WC_OTHER_MAJOR] = "other-major",
+    [WC_FIT_UNKNOWN] = "unknown",
+};
+
+/* The two versions by the rule of who prints them. */
+static void print_judgement(struct layout *l, const struct message_match *m) {
+    static const char *const means[] = {
+        [WC_FITS] = "accepted by that rule: a patch, or another release's rule, may count",
+        [WC_TOO_OLD] = "too old",
+        [WC_TOO_NEW] = "too new",
+        [WC_OTHER_MAJOR] = "another major version",
+        [WC_FIT_UNKNOWN] = "not decided by that rule",
+    };
+    const char *compares = m->message->compares;
+
+    if (m->rule != WC_RULE_NONE)
+        layout_fact(l, "judged", "%s is %s for %s. %s", m->found, means[m->fit], m->wanted,
+                    compares ? compares : wc_rule_explanation(m->rule));
+}
+
 /* 5005 is what cudnnGetVersion gives for 5.0.5. */
 static void print_version(struct layout *l, const char *key, const char *text,
                           struct wc_version v) {
@@ -103,8 +128,11 @@ static void print_match(const struct message_match *m, bool colour) {
     print_version(&l, "wanted", m->wanted, m->wanted_version);
     print_version(&l, "found", m->found, m->found_version);
     l.whole = false;
+    print_judgement(&l, m);
     layout_fact(&l, "findings", "%s",
-                *m->findings ? m->findings : "none: not a matter of which cuDNN");
+                *m->findings         ? m->findings
+                : *message->findings ? "not known by that name; a run sees who wants it"
+                                     : "none: not a matter of which cuDNN");
     print_next(message->next);
 }
 
@@ -147,27 +175,121 @@ static json_t *version_json(const char *text, struct wc_version v) {
 }
 
 static json_t *match_json(const struct message_match *m) {
-    return json_pack("{s:s, s:I, s:I, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "id",
-                     m->message->id, "line", (json_int_t)m->line, "times", (json_int_t)m->times,
-                     "text", text_to_json(m->text), "effect",
-                     message_effect_word(m->message->effect), "means", m->message->means, "library",
-                     text_to_json(m->library), "wanted", version_json(m->wanted, m->wanted_version),
-                     "found", version_json(m->found, m->found_version), "findings",
-                     words_json(m->findings, " "), "next", words_json(m->message->next, "\n"));
+    return json_pack(
+        "{s:s, s:I, s:I, s:o, s:s, s:s, s:o, s:o, s:o, s:s?, s:s?, s:o, s:o}", "id", m->message->id,
+        "line", (json_int_t)m->line, "times", (json_int_t)m->times, "text", text_to_json(m->text),
+        "effect", message_effect_word(m->message->effect), "means", m->message->means, "library",
+        text_to_json(m->library), "wanted", version_json(m->wanted, m->wanted_version), "found",
+        version_json(m->found, m->found_version), "rule", m->rule ? wc_rule_name(m->rule) : NULL,
+        "fit", m->rule ? fits_words[m->fit] : NULL, "findings", words_json(m->findings, " "),
+        "next", words_json(m->message->next, "\n"));
 }
 
-static void print_json_of(const struct messages *m) {
-    json_t *matches = JSON_EACH(match, *m, match_json(match)), *findings = json_array();
+static void print_json_of(const struct messages *m, const struct merged *logs) {
+    json_t *matches = JSON_EACH(match, *m, match_json(match)), *findings = json_array(), *all;
     size_t n;
     const struct wc_finding_kind *kind = wc_finding_kinds(&n);
 
     for (size_t i = 0; i < n; i++)
         if (fits(m, kind[i].id))
             json_array_append_new(findings, json_string(kind[i].id));
-    json_print(stdout, json_pack("{s:o, s:o}", "messages", matches, "findings", findings));
+    all = json_pack("{s:o, s:o}", "messages", matches, "findings", findings);
+    if (logs)
+        json_object_set_new(all, "report", render_merged_json(logs));
+    json_print(stdout, all);
 }
 
-enum exit_code explain_text(const char *path, const struct options *options) {
+/* ---- with logs ---- */
+
+struct judged {
+    struct inputs in;
+    struct report *reports;
+    size_t n;
+    struct merged merged;
+    enum exit_code answer;
+};
+
+static void print_trouble(const char *line) {
+    complain("%s", line);
+}
+
+static void judged_begin(struct judged *j, const struct messages *m, const char *file,
+                         char *const *logs) {
+    *j = (struct judged){.answer = EXIT_NOTHING_OBSERVED};
+    for (; *logs; logs++)
+        input_read_files(&j->in, *logs);
+    inputs_complain(&j->in);
+    j->n = j->in.logs.process_count;
+    j->reports = must_allocate((j->n + 1) * sizeof(*j->reports));
+    for (size_t i = 0; i < j->n; i++) {
+        text_into_log(m, file, j->in.logs.processes[i], print_trouble);
+        report_make(&j->reports[i], j->in.logs.processes[i]);
+        j->answer = exit_code_of_both(j->answer, report_exit_code(&j->reports[i]));
+    }
+    if (j->n > 0)
+        merge(&j->merged, j->reports, j->n);
+    if (j->in.trouble_count > 0)
+        j->answer = EXIT_USAGE;
+}
+
+static void judged_end(struct judged *j) {
+    if (j->n > 0)
+        merged_end(&j->merged);
+    for (size_t i = 0; i < j->n; i++)
+        report_end(&j->reports[i]);
+    free(j->reports);
+    inputs_end(&j->in);
+}
+
+/* What both say is the cause; what the log alone says may be one, too. */
+static void print_both(const struct messages *m, const struct judged *j) {
+    bool any = false;
+
+    putchar('\n');
+    for (size_t i = 0; i < j->n; i++)
+        WC_EACH(f, j->reports[i].findings)
+            if (fits(m, f->id)) {
+                print_format(stdout, "%s%s", any ? ", " : "text and log say: ", f->id);
+                any = true;
+            }
+    puts(any ? "" : "The log has none of the findings that fit the text.");
+}
+
+static void print_logs(const struct messages *m, const struct judged *j, bool colour) {
+    if (m->n > 0)
+        print_both(m, j);
+    for (size_t i = 0; i < j->n; i++) {
+        print_format(stdout, "\n%s\n", j->reports[i].source->path);
+        render_brief(stdout, &j->reports[i], colour);
+    }
+}
+
+static enum exit_code explain_found(const struct messages *m, const char *path, char *const *logs,
+                                    const struct options *options) {
+    enum exit_code answer = m->n > 0 ? EXIT_NOTHING_WRONG : EXIT_NOTHING_OBSERVED;
+    struct judged j;
+
+    if (*logs)
+        judged_begin(&j, m, path, logs);
+    if (options->json)
+        print_json_of(m, *logs && j.n > 0 ? &j.merged : NULL);
+    else if (m->n > 0)
+        print_text_of(m, options->colour);
+    else
+        complain("%s: no message that is known here, which proves nothing. Run it again, watched: "
+                 "whichcudnn run -- COMMAND",
+                 path);
+    if (!*logs)
+        return answer;
+    if (!options->json)
+        print_logs(m, &j, options->colour);
+    answer = j.answer;
+    judged_end(&j);
+    return answer;
+}
+
+enum exit_code explain_text(const char *path, char *const *logs, const struct options *options) {
+    enum exit_code answer;
     struct messages found;
     size_t n;
     OWNED char *text = read_text(path, &n);
@@ -175,13 +297,7 @@ enum exit_code explain_text(const char *path, const struct options *options) {
     if (!text)
         return EXIT_USAGE;
     messages_find(text, n, &found);
-    n = found.n;
-    if (options->json)
-        print_json_of(&found);
-    else if (n > 0)
-        print_text_of(&found, options->colour);
-    else
-        complain("%s: no message that is known here; whichcudnn run -- COMMAND looks itself", path);
+    answer = explain_found(&found, path, logs, options);
     messages_end(&found);
-    return n > 0 ? EXIT_NOTHING_WRONG : EXIT_NOTHING_OBSERVED;
+    return answer;
 }

@@ -8,5 +8,5 @@
 #include "tools/commands/options.h"
 
 /* path: a file, or "-" for standard input. 0: recognized; 3: nothing in it is known; 2: it cannot
- * be read. */
-enum exit_code explain_text(const char *path, const struct options *options);
+ * be read. With logs, NULL at the end: what they say with the text's numbers, and its status. */
+enum exit_code explain_text(const char *path, char *const *logs, const struct options *options);

@@ -114,6 +114,27 @@ static struct wc_version version_of(const char *s) {
     return v;
 }
 
+static bool refuses(enum wc_fit fit) {
+    return fit != WC_FITS && fit != WC_FIT_UNKNOWN;
+}
+
+/* Frameworks changed their rules, and most texts stayed: it is the one that refuses the two. */
+static void judge(struct message_match *m) {
+    const struct message *message = m->message;
+
+    m->fit = WC_FIT_UNKNOWN;
+    if (!wc_version_known(m->wanted_version) || !wc_version_known(m->found_version))
+        return;
+    for (size_t i = 0; i < 3 && (i == 0 || message->rules[i]); i++) {
+        enum wc_rule rule = message->rules[i] ? message->rules[i] : WC_RULE_NVIDIA;
+        enum wc_fit fit = wc_rule_check(rule, m->wanted_version, m->found_version);
+        if (i > 0 && (refuses(m->fit) || !refuses(fit)))
+            continue;
+        m->rule = rule;
+        m->fit = fit;
+    }
+}
+
 static const char *findings_of_versions(const struct message_match *m) {
     struct wc_version wanted = m->wanted_version, found = m->found_version;
     int order = wc_version_compare(found, wanted);
@@ -121,13 +142,14 @@ static const char *findings_of_versions(const struct message_match *m) {
     if (!wc_version_known(wanted) || !wc_version_known(found))
         return "runtime-too-old runtime-too-new major-differs "
                "already-loaded-by-soname shadowed-copy";
-    if (found.major != wanted.major)
+    if (m->fit == WC_OTHER_MAJOR || found.major != wanted.major)
         return order < 0 ? "wrong-name major-differs runtime-too-old "
                            "already-loaded-by-soname shadowed-copy"
                          : "wrong-name major-differs runtime-too-new "
                            "already-loaded-by-soname shadowed-copy";
-    return order > 0 ? "runtime-too-new already-loaded-by-soname shadowed-copy"
-                     : "runtime-too-old already-loaded-by-soname shadowed-copy";
+    return m->fit == WC_TOO_NEW || (m->fit != WC_TOO_OLD && order > 0)
+               ? "runtime-too-new already-loaded-by-soname shadowed-copy"
+               : "runtime-too-old already-loaded-by-soname shadowed-copy";
 }
 
 static const char *findings_of_library(const char *library) {
@@ -169,6 +191,8 @@ static void add(struct messages *found, const struct message *message, const str
     m->found = message->found ? copy_group(flat, &groups[message->found]) : NULL;
     m->wanted_version = version_of(m->wanted);
     m->found_version = version_of(m->found);
+    m->rule = WC_RULE_NONE;
+    judge(m);
     m->findings = must_copy(message->findings == by_versions  ? findings_of_versions(m)
                             : message->findings == by_library ? findings_of_library(m->library)
                                                               : message->findings);

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "core/version/version.h"
+#include "core/findings/shared/compat.h"
 
 #define MESSAGES_TEXT_MOST ((size_t)4 << 20) /* bytes of a text */
 
@@ -16,6 +16,11 @@ struct message {
     enum message_effect effect;
     const char *pattern, *means, *findings, *next; /* see messages.def */
     size_t library, wanted, found;                 /* groups of the pattern; 0: it has none */
+    /* Of one with two versions: whose text it is, by which rules it compares them, the newest
+     * first, or in words. */
+    const char *framework;
+    enum wc_rule rules[3];
+    const char *compares;
 };
 
 struct message_match {
@@ -24,6 +29,8 @@ struct message_match {
     char *text;                     /* the words that were recognized, blanks made one */
     char *library, *wanted, *found; /* as the text has them; NULL: it does not print */
     struct wc_version wanted_version, found_version; /* what they mean; may be NONE */
+    enum wc_rule rule;                               /* that refuses, else the first; or NONE */
+    enum wc_fit fit;
     char *findings; /* ids that fit, causes first, one space between them; "": none */
 };
 

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "text_into_log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/findings/finding.h"
+#include "core/records/emit.h"
+
+struct adding {
+    struct source *s;
+    const struct message_match *m;
+    char *where; /* "what it printed, line 3 of FILE" */
+};
+
+/* ---- whose numbers they are ---- */
+
+static bool is_of(const struct wc_stack *s, const struct wc_object *host, const char *framework) {
+    return WC_ANY(d, s->demands,
+                  wc_is_demand_by(d, host) && wc_str_same(d->r.framework, framework)) ||
+           (host->r.installation &&
+            strncmp(host->r.installation, framework, strlen(framework)) == 0);
+}
+
+/* That of the framework; else the only one. NULL: not known. */
+static const struct wc_object *host_of(const struct wc_stack *s, const char *framework) {
+    const struct wc_object *first = WC_FIRST(o, s->objects, wc_wants_cudnn(o));
+    const struct wc_object *own =
+        framework ? WC_FIRST(o, s->objects, wc_wants_cudnn(o) && is_of(s, o, framework)) : NULL;
+
+    if (own)
+        return own;
+    return WC_ANY(o, s->objects, wc_wants_cudnn(o) && o != first) ? NULL : first;
+}
+
+/* What that host is bound to; else the only facade. */
+static const struct wc_object *facade_of(const struct wc_stack *s, const struct wc_object *host) {
+    const struct wc_object *first =
+        WC_FIRST(o, s->objects, o->r.role == WC_role_FACADE && o->r.mapped);
+
+    WC_EACH(b, s->bindings)
+        if (host && wc_is_binding_of(b, host)) {
+            const struct wc_object *o = wc_object_of(s, b->r.target, b->r.target_path);
+            if (o && o->r.role == WC_role_FACADE)
+                return o;
+        }
+    return WC_ANY(o, s->objects, o->r.role == WC_role_FACADE && o->r.mapped && o != first) ? NULL
+                                                                                           : first;
+}
+
+/* ---- the two numbers ---- */
+
+static void add_wanted(const struct adding *a, const struct wc_object *host) {
+    char built[WC_VERSION_TEXT];
+    struct wc_record r;
+
+    wc_version_format(a->m->wanted_version, built);
+    if (!host) {
+        const struct wc_sink to = source_sink(a->s);
+        wc_emit_expectation(&to, a->where, NULL, built);
+        return;
+    }
+    wc_record_begin(&r, WC_KIND_demand);
+    r.u.demand.host = host->r.object;
+    r.u.demand.host_path = host->r.path;
+    r.u.demand.demand_kind = WC_demand_kind_BUILT;
+    r.u.demand.built = built;
+    r.u.demand.compatibility_rule = wc_rule_name(a->m->rule);
+    r.u.demand.framework = a->m->message->framework;
+    r.u.demand.source = a->where;
+    source_add(a->s, &r);
+}
+
+static void add_found(const struct adding *a, const struct wc_object *host,
+                      const struct wc_object *facade) {
+    struct wc_record r;
+
+    wc_record_begin(&r, WC_KIND_call);
+    r.u.call.function = "cudnnGetVersion";
+    r.u.call.phase = WC_phase_AFTER;
+    r.u.call.host = host ? host->r.object : WC_NULL;
+    r.u.call.host_path = host ? host->r.path : NULL;
+    r.u.call.target = facade->r.object;
+    r.u.call.target_path = facade->r.path;
+    r.u.call.returned_version = (int64_t)wc_version_to_number(a->m->found_version);
+    source_add(a->s, &r);
+}
+
+static bool is_possible(const struct wc_stack *s, struct wc_version found) {
+    return WC_ANY(o, s->objects,
+                  wc_is_cudnn(o) && wc_ranges_meet(wc_own_range(o), wc_exactly(found)));
+}
+
+static void add(const struct adding *a, void (*trouble)(const char *line)) {
+    const struct wc_stack *s = &a->s->stack;
+    const struct wc_object *host = host_of(s, a->m->message->framework);
+    const struct wc_object *facade = facade_of(s, host);
+    struct wc_version found = a->m->found_version;
+
+    if (wc_version_known(found) && !is_possible(s, found)) {
+        char version[WC_VERSION_TEXT];
+        OWNED char *line =
+            must_format("line %zu is of another run than %s: no cuDNN in that log can be %s",
+                        a->m->line, a->s->path, wc_version_format(found, version));
+        trouble(line);
+        return;
+    }
+    if (facade && found.patch >= 0)
+        add_found(a, host, facade);
+    if (wc_version_known(a->m->wanted_version))
+        add_wanted(a, host_of(s, a->m->message->framework));
+}
+
+void text_into_log(const struct messages *m, const char *file, struct source *s,
+                   void (*trouble)(const char *line)) {
+    if (!WC_ANY(o, s->stack.objects, wc_is_cudnn(o)))
+        return;
+    WC_EACH(match, *m) {
+        if (match->rule == WC_RULE_NONE || match->message->effect == EFFECT_NOISE)
+            continue;
+        struct adding a = {s, match,
+                           must_format("what it printed, line %zu%s%s", match->line,
+                                       strcmp(file, "-") == 0 ? "" : " of ",
+                                       strcmp(file, "-") == 0 ? "" : file)};
+        add(&a, trouble);
+        free(a.where);
+    }
+}
