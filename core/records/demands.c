@@ -155,6 +155,17 @@ void wc_emit_demands(const struct wc_sink *to, const struct wc_library *host,
         emit_of_package(to, host, reader);
 }
 
+void wc_emit_printed(const struct wc_sink *to, const struct wc_library *host, const char *source,
+                     const char *framework, const char *rule, const char *built) {
+    struct wc_record r;
+    begin(&r, host, WC_demand_kind_BUILT, source);
+    r.u.demand.source_path = NULL;
+    r.u.demand.framework = framework;
+    r.u.demand.compatibility_rule = rule;
+    r.u.demand.built = built;
+    to->add(to->ctx, &r);
+}
+
 void wc_emit_expectation(const struct wc_sink *to, const char *source, const char *spec,
                          const char *built) {
     struct wc_record r;

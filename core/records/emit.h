@@ -50,6 +50,9 @@ void wc_emit_preload(const struct wc_sink *to, int64_t search, const struct wc_p
  * package. */
 void wc_emit_demands(const struct wc_sink *to, const struct wc_library *host,
                      const struct wc_reader *reader);
+/* What a program printed that it was built with, and the rule by which it compares. */
+void wc_emit_printed(const struct wc_sink *to, const struct wc_library *host, const char *source,
+                     const char *framework, const char *rule, const char *built);
 /* What somebody wrote down that it shall be: versions, or the one it was built with. */
 void wc_emit_expectation(const struct wc_sink *to, const char *source, const char *spec,
                          const char *built);

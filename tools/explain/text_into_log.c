@@ -51,24 +51,18 @@ static const struct wc_object *facade_of(const struct wc_stack *s, const struct 
 /* ---- the two numbers ---- */
 
 static void add_wanted(const struct adding *a, const struct wc_object *host) {
+    const struct wc_sink to = source_sink(a->s);
     char built[WC_VERSION_TEXT];
-    struct wc_record r;
+    struct wc_library l;
 
     wc_version_format(a->m->wanted_version, built);
     if (!host) {
-        const struct wc_sink to = source_sink(a->s);
         wc_emit_expectation(&to, a->where, NULL, built);
         return;
     }
-    wc_record_begin(&r, WC_KIND_demand);
-    r.u.demand.host = host->r.object;
-    r.u.demand.host_path = host->r.path;
-    r.u.demand.demand_kind = WC_demand_kind_BUILT;
-    r.u.demand.built = built;
-    r.u.demand.compatibility_rule = wc_rule_name(a->m->rule);
-    r.u.demand.framework = a->m->message->framework;
-    r.u.demand.source = a->where;
-    source_add(a->s, &r);
+    wc_library_begin(&l, host->r.path);
+    l.number = host->r.object;
+    wc_emit_printed(&to, &l, a->where, a->m->message->framework, wc_rule_name(a->m->rule), built);
 }
 
 static void add_found(const struct adding *a, const struct wc_object *host,
