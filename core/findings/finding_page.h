@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The page on which a finding's text is made (core/findings/finding_text.h): its facts become rows
+ * (finding_rows.c), paths that share a directory get a letter for it (finding_legend.c), rows
+ * become lines (finding_text.c).
+ */
+#pragma once
+
+#include "finding_text.h"
+
+enum {
+    WC_PAGE_KEYS = 12, /* columns before a row's value */
+    WC_PAGE_VALUE = WC_FINDING_COLUMNS - WC_PAGE_KEYS
+};
+
+/* In this order rows are printed, and the last of them left out first. */
+enum rank {
+    RANK_GOT,
+    RANK_WANTED,
+    RANK_FIX,
+    RANK_BEHIND, /* got and wanted, for which there was no room in the first lines */
+    RANK_FOUND,
+    RANK_NOT_TAKEN,
+    RANK_HOST,
+    RANK_SAID,
+    RANK_OTHER,
+    RANK_MIND
+};
+
+/* Harmless, on the page; NULL: there is no room for it, or nothing in it. */
+const char *wc_page_keep(struct wc_finding_page *page, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Id and title, no rows. */
+void wc_page_begin(struct wc_finding_page *page, const struct wc_finding_record *f);
+/* Rows, none chosen yet. */
+void wc_page_fill(struct wc_finding_page *page, const struct wc_finding_record *f,
+                  const struct wc_stack *s);
+/* "facade, graph 9.1.0" where the finding is about a cuDNN of the stack, else NULL. */
+const char *wc_page_loaded(struct wc_finding_page *page, const struct wc_finding_record *f,
+                           const struct wc_stack *s);
+/* Gives a directory that several chosen rows name to page->letter, and shortens them by it. */
+void wc_page_make_legend(struct wc_finding_page *page);
+/* Lines that a value fills that begins in that column. */
+size_t wc_page_lines(const char *value, size_t column, bool command);
+bool wc_of_path(char c); /* may it stand in a path? */
+/* What is to be done is said in full, the rest may be shortened. */
+bool wc_may_shorten(const struct wc_finding_row *row);

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A finding's facts and fixes as rows: see core/findings/finding_page.h. */
+#include "core/base/shown.h"
+#include "finding.h"
+#include "finding_page.h"
+
+enum {
+    FIXES = 3,
+    COMMAND_LINES = 4,
+    FACT_NAME_MOST = 32, /* bytes */
+    ID_MOST = 40         /* bytes; a noted one may be anything */
+};
+
+/* ---- which facts make which rows ---- */
+
+enum how {
+    PLAIN,
+    LIBRARY, /* version and installation behind it belong to it */
+    SOURCED, /* with its source */
+    DEMAND,  /* the same, without "requires", with what it was built with */
+    ONCE,    /* the first of them says what all do */
+    NOWHERE
+};
+
+static const struct fact_row {
+    const char *name, *key;
+    enum rank rank;
+    enum how how;
+    unsigned char most;
+} fact_rows[] = {
+#define ROW(name, key, rank, how, most) {name, key, RANK_##rank, how, most},
+#include "finding_rows.def"
+};
+
+static struct fact_row row_of(const struct wc_fact *fact) {
+    WC_EACH_ROW(row, fact_rows)
+        if (wc_str_same(row->name, fact->name))
+            return *row;
+    return (struct fact_row){fact->name, fact->name, RANK_OTHER, PLAIN, 1};
+}
+
+/* ---- the page ---- */
+
+const char *wc_page_keep(struct wc_finding_page *page, const char *format, ...) {
+    struct wc_text raw, shown;
+    va_list list;
+
+    wc_text_begin(&raw, page->raw, sizeof page->raw);
+    va_start(list, format);
+    wc_text_format_list(&raw, format, list);
+    va_end(list);
+    wc_text_begin(&shown, page->shown, sizeof page->shown - 3);
+    wc_text_add_shown(&shown, page->raw);
+    shown.cap += 3;
+    if (raw.cut || shown.cut)
+        wc_text_add(&shown, "...");
+    return shown.n ? wc_arena_string(&page->arena.arena, page->shown) : NULL;
+}
+
+static struct wc_finding_row *add_row(struct wc_finding_page *page, const char *key, enum rank rank,
+                                      const char *value) {
+    struct wc_finding_row *row = &page->row[page->rows];
+
+    if (!key || !value || page->rows == WC_FINDING_ROWS)
+        return NULL;
+    page->rows++;
+    *row = (struct wc_finding_row){
+        .key = key, .value = value, .rank = rank, .weight = rank, .most = 1};
+    return row;
+}
+
+/* ---- rows of facts ---- */
+
+bool wc_of_path(char c) {
+    return wc_is_alphanumeric(c) || (c && wc_str_find_char("/._-+@~$%", c)) || (c & 0x80);
+}
+
+/* As a word of its own? */
+static bool holds(const char *text, const char *word) {
+    size_t n = wc_str_length(word);
+
+    for (const char *p = text; (p = wc_str_find(p, word)); p++)
+        if ((p == text || !wc_of_path(p[-1])) && !wc_of_path(p[n]))
+            return true;
+    return false;
+}
+
+/* By the title or another row; a host's path by who asked. */
+static bool is_told(const struct wc_finding_page *page, enum rank rank, const char *value) {
+    bool told = holds(page->title, value);
+
+    for (size_t i = 0; i < page->rows && !told; i++)
+        told = rank == RANK_HOST && page->row[i].rank == rank
+                   ? holds(page->row[i].value, value)
+                   : rank != RANK_GOT && wc_str_same(page->row[i].value, value);
+    return told;
+}
+
+/* Several of one kind share a line where they are short. */
+static bool join(struct wc_finding_page *page, const char *key, const char *value) {
+    for (size_t i = 0; i < page->rows; i++) {
+        struct wc_finding_row *row = &page->row[i];
+        const char *both = NULL;
+        if (!wc_str_same(row->key, key))
+            continue;
+        if (holds(row->value, value))
+            return true;
+        if (wc_columns(row->value) + 2 + wc_columns(value) <= WC_PAGE_VALUE)
+            both = wc_arena_format(&page->arena.arena, "%s, %s", row->value, value);
+        if (both) {
+            row->value = both;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool in_no_package(const struct wc_stack *s, int64_t object) {
+    const struct wc_object *o = s ? wc_stack_object(s, object) : NULL;
+
+    return o && !o->r.installation && o->r.installation_kind == WC_installation_kind_DIRECTORY;
+}
+
+/* A file, with the facts behind it that are about it: "PATH  9.1.0, nvidia-cudnn-cu12 9.1.0.70". */
+static const char *format_library(struct wc_finding_page *page, const struct wc_finding_record *f,
+                                  const struct wc_stack *s, size_t *i) {
+    const char *path = f->facts.p[*i].value, *real = NULL, *soname = NULL, *version = NULL,
+               *whose = NULL;
+
+    for (; *i + 1 < f->facts.n; (*i)++) {
+        const struct wc_fact *next = &f->facts.p[*i + 1];
+        const char **to = wc_str_same(next->name, "real path")      ? &real
+                          : wc_str_same(next->name, "leads to")     ? &real
+                          : wc_str_same(next->name, "SONAME")       ? &soname
+                          : wc_str_same(next->name, "version")      ? &version
+                          : wc_str_same(next->name, "installation") ? &whose
+                                                                    : NULL;
+        if (!to)
+            break;
+        *to = next->value;
+    }
+    if (wc_str_same(version, "unknown"))
+        version = NULL;
+    if (version && !whose && in_no_package(s, f->object))
+        whose = "in no package";
+    if (real && wc_str_same(wc_base_name(real), wc_base_name(path))) {
+        path = real;
+        real = NULL;
+    }
+    if (wc_str_same(soname, wc_base_name(path)))
+        soname = NULL;
+    return wc_page_keep(page, "%s%s%s%s%s%s%s%s%s", path, real ? " -> " : "", real,
+                        soname ? "  SONAME " : "", soname, version || whose ? "  " : "", version,
+                        version && whose ? ", " : "", whose);
+}
+
+/* The same source often has both: what is required, and what it was built with. */
+static const char *built_with(const struct wc_stack *s, const char *value) {
+    const struct wc_demand *both =
+        s ? WC_FIRST(d, s->demands, d->r.spec && d->r.built && wc_str_ends(value, d->r.spec))
+          : NULL;
+
+    return both ? both->r.built : NULL;
+}
+
+static const char *format_fact(struct wc_finding_page *page, const struct fact_row *row,
+                               const struct wc_fact *fact, const struct wc_stack *s) {
+    const char *value = fact->value ? fact->value : "not known", *source = fact->source;
+    const char *file = source ? wc_str_find(source, ", /") : NULL, *built = NULL;
+
+    if (row->how == DEMAND && wc_str_starts(value, "requires ")) {
+        value += sizeof "requires " - 1;
+        built = built_with(s, value);
+    }
+    if (wc_str_same(row->name, "LD_LIBRARY_PATH"))
+        return wc_page_keep(page, "LD_LIBRARY_PATH: %s", value);
+    if (!source || (row->how != SOURCED && row->how != DEMAND))
+        return wc_page_keep(page, "%s", value);
+    return wc_page_keep(page, "%s%s%s  (%.*s)", value, built ? ", built with " : "", built,
+                        file ? (int)(file - source) : (int)wc_str_length(source), source);
+}
+
+static bool has_row(const struct wc_finding_page *page, const char *key) {
+    for (size_t i = 0; i < page->rows; i++)
+        if (wc_str_same(page->row[i].key, key))
+            return true;
+    return false;
+}
+
+static void add_facts(struct wc_finding_page *page, const struct wc_finding_record *f,
+                      const struct wc_stack *s) {
+    for (size_t i = 0; i < f->facts.n; i++) {
+        const struct wc_fact *fact = &f->facts.p[i];
+        struct fact_row of = row_of(fact);
+        const char *key =
+            of.key == fact->name ? wc_page_keep(page, "%.*s", FACT_NAME_MOST, fact->name) : of.key;
+        const char *value;
+        struct wc_finding_row *row;
+
+        if (of.how == NOWHERE || (of.how == ONCE && has_row(page, key)))
+            continue;
+        value =
+            of.how == LIBRARY ? format_library(page, f, s, &i) : format_fact(page, &of, fact, s);
+        if (!value || (of.how != LIBRARY && is_told(page, of.rank, value)) ||
+            join(page, key, value))
+            continue;
+        row = add_row(page, key, of.rank, value);
+        if (row)
+            row->most = of.most;
+    }
+}
+
+/* ---- rows of fixes ---- */
+
+static const char *without_or(const char *text) {
+    return wc_str_starts(text, "or ") ? text + 3 : text;
+}
+
+/* "install NAME" below "pip install NAME" says nothing. */
+static bool says_more(const char *text) {
+    return wc_str_find_char(text, ';') ||
+           (!wc_str_starts(text, "install ") && !wc_str_starts(text, "reinstall "));
+}
+
+static void add_fix(struct wc_finding_page *page, const struct wc_fix *fix, bool first) {
+    const char *key = first ? "fix" : " or",
+               *text = without_or(fix->text ? fix->text : fix->action);
+    const char *command = fix->command ? wc_page_keep(page, "%s", fix->command) : NULL;
+    bool whole = command && wc_str_length(command) < sizeof page->raw - 1 &&
+                 wc_page_lines(command, WC_PAGE_KEYS, true) <= COMMAND_LINES;
+    struct wc_finding_row *row = add_row(
+        page, key, RANK_FIX,
+        whole ? command
+              : wc_page_keep(page, "%s%s", text, command ? " (its command: report -v)" : ""));
+
+    if (!row)
+        return;
+    row->command = whole;
+    row->most = whole ? COMMAND_LINES : 2;
+    row->weight = first ? RANK_FIX : RANK_FOUND;
+    row = whole && says_more(text) ? add_row(page, "", RANK_FIX, wc_page_keep(page, "%s", text))
+                                   : NULL;
+    if (row) {
+        row->most = 2;
+        row->weight = RANK_MIND;
+    }
+}
+
+/* ---- what is loaded ---- */
+
+static const char *rule_of(struct wc_finding_page *page, const struct wc_stack *s,
+                           const struct wc_object *o) {
+    const struct wc_searched *f = wc_search_of(s, o);
+    const char *word = f ? wc_enum_word(WC_ENUM_search_rule, f->r.rule) : NULL;
+
+    if (!word)
+        return "";
+    return wc_page_keep(page, ", %s%s%s", word, f->r.of ? " of " : "",
+                        f->r.of ? wc_base_name(f->r.of) : "");
+}
+
+#define PARTS 16
+
+/* "facade 9.1.0, DT_RPATH of host; graph, ops 9.1.0, DT_RUNPATH of libcudnn.so.9": those with one
+ * version and rule together. */
+static const char *format_loaded(struct wc_finding_page *page, const struct wc_stack *s,
+                                 const struct wc_object *facade) {
+    const char *list = "", *before = NULL;
+    size_t n = 0;
+
+    WC_EACH(o, s->objects) {
+        bool part = o->r.role == WC_role_PART && o->r.mapped && wc_in_set(s, o, facade);
+        const char *what;
+        if ((o != facade && !part) || ++n > PARTS)
+            continue;
+        what = wc_page_keep(page, "%s%s", o->r.version ? o->r.version : "of unknown version",
+                            rule_of(page, s, o));
+        if (part && before && wc_str_same(what, before))
+            list = wc_page_keep(page, "%s, %s", list, o->r.part);
+        else
+            list = wc_page_keep(page, "%s%s%s%s%s", list, before ? " " : "", before,
+                                before ? "; " : "", part ? o->r.part : "facade");
+        before = what;
+        if (!list || !before)
+            return NULL;
+    }
+    return wc_page_keep(page, "%s %s%s", list, before, n > PARTS ? "; ..." : "");
+}
+
+static bool names_a_part(const struct wc_finding_record *f) {
+    return WC_ANY(fact, f->facts,
+                  wc_str_same(fact->name, "graph") || wc_str_same(fact->name, "ops"));
+}
+
+/* ---- all of them ---- */
+
+void wc_page_begin(struct wc_finding_page *page, const struct wc_finding_record *f) {
+    page->rows = 0;
+    page->letter[0] = page->letter[1] = NULL;
+    wc_buffer_arena_begin(&page->arena, page->memory, sizeof page->memory);
+    wc_text_begin(&page->out, page->text, sizeof page->text);
+    page->id = wc_page_keep(page, "%.*s", ID_MOST, f->id);
+    if (!page->id)
+        page->id = "?";
+    page->title = wc_page_keep(page, "%s%s", f->title, f->predicted ? " (predicted)" : "");
+    if (!page->title)
+        page->title = page->id;
+}
+
+/* Fixes first: where memory ends, they are there. */
+void wc_page_fill(struct wc_finding_page *page, const struct wc_finding_record *f,
+                  const struct wc_stack *s) {
+    for (size_t i = 0; i < f->fix.n && i < FIXES; i++)
+        add_fix(page, &f->fix.p[i], i == 0);
+    add_facts(page, f, s);
+    if (f->explained_by)
+        add_row(page, "cause", RANK_GOT, wc_page_keep(page, "%s", f->explained_by));
+}
+
+const char *wc_page_loaded(struct wc_finding_page *page, const struct wc_finding_record *f,
+                           const struct wc_stack *s) {
+    const struct wc_object *o = s ? wc_stack_object(s, f->object) : NULL;
+    const struct wc_object *facade = o && wc_is_cudnn(o) ? wc_facade_of(s, o) : NULL;
+
+    return facade && !names_a_part(f) ? format_loaded(page, s, facade) : NULL;
+}
