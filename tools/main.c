@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/util/memory.h"
 #include "tools/util/nearest.h"
 
 static const struct command commands[] = {
@@ -45,15 +46,13 @@ static const struct command *command_of(const char *name) {
 }
 
 static int no_command(const char *name) {
+    OWNED char *question = NULL;
     struct nearest meant = {.word = NULL};
 
     for (size_t i = 0; i < COMMANDS; i++)
         nearest_look(&meant, name, commands[i].name);
-    if (meant.word)
-        complain("no command called %s, perhaps %s is meant; see whichcudnn --help", name,
-                 meant.word);
-    else
-        complain("no command called %s; see whichcudnn --help", name);
+    question = nearest_question(&meant);
+    complain("no command called %s%s", name, meant.word ? question : "; see whichcudnn --help");
     return EXIT_USAGE;
 }
 

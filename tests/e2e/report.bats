@@ -50,7 +50,7 @@ report() { "$CMD" report "$@"; }
     is "$stderr" ""
     [[ ${lines[0]} =~ ^"error[runtime-too-old]: _versions.so got cuDNN 9.1.0".*"9.8" ]]
     [[ $output == *"process     4711 on node7: python train.py, "* ]]
-    [[ $output == *"    facade /v/nvidia/cudnn/lib/libcudnn.so.9 9.1.0"$'\n'"      wheel nvidia-cudnn-cu12 9.1.0.70"$'\n'* ]]
+    [[ $output == *"    facade /v/nvidia/cudnn/lib/libcudnn.so.9 9.1.0 wheel nvidia-cudnn-cu12 9.1.0.70"$'\n'* ]]
     [[ $output == *"      graph /v/nvidia/cudnn/lib/libcudnn_graph.so.9 9.1.0"* ]]
     [[ $output == *"wants <10.0,>=9.8 (METADATA of jax-cuda12-plugin 0.10.2)"* ]]
     [[ $output == *"  fix       pip install 'nvidia-cudnn-cu12"*"9.8"* ]]
@@ -166,7 +166,7 @@ render() { # [OPTION] LOG...
     run -1 check text report.json lacking
     without_a_fact markdown
     run -1 check markdown report.json lacking
-    { printf '%0100d\n' 0; cat narrow; } >wide
+    { printf '%0101d\n' 0; cat narrow; } >wide
     run -1 check narrow report.json wide
     { printf 'a\033b\n'; cat narrow; } >obeyed
     run -1 check narrow report.json obeyed

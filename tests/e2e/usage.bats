@@ -72,16 +72,16 @@ misused() {
 @test "an option that is nearly one: which one is meant; of something else nothing" {
     run -2 --separate-stderr "$CMD" report --jsno
     misused report
-    [[ $stderr == *"'--jsno'"*"whichcudnn: perhaps --json is meant; see "* ]]
+    [[ $stderr == *"'--jsno'"*"whichcudnn: did you mean --json? see "* ]]
     run -2 --separate-stderr "$CMD" run --experct=9.1 -- true
     misused run
-    [[ $stderr == *"perhaps --expect is meant"* ]]
+    [[ $stderr == *"did you mean --expect?"* ]]
     run -2 --separate-stderr "$CMD" report --jabberwocky
     misused report
-    [[ $stderr != *perhaps* ]]
+    [[ $stderr != *"did you mean"* ]]
     run -2 --separate-stderr "$CMD" report --htm # short for --html, which lacks its FILE
     misused report
-    [[ $stderr != *perhaps* ]]
+    [[ $stderr != *"did you mean"* ]]
 }
 
 @test "help COMMAND is COMMAND --help, help alone the list" {
@@ -91,7 +91,7 @@ misused() {
         is "$("$CMD" help "$name")" "$(help_of "$name")"
     done < <(subcommands)
     run -2 --separate-stderr "$CMD" help scna
-    is "$stderr" "whichcudnn: no command called scna, perhaps scan is meant; see whichcudnn --help"
+    is "$stderr" "whichcudnn: no command called scna; did you mean scan?"
 }
 
 @test "an option without the value it takes, and with one where it takes none" {
@@ -158,7 +158,7 @@ misused() {
     is "$output" ""
     is "$stderr" "whichcudnn: no command given; see whichcudnn --help"
     run -2 --separate-stderr "$CMD" reprot
-    is "$stderr" "whichcudnn: no command called reprot, perhaps report is meant; see whichcudnn --help"
+    is "$stderr" "whichcudnn: no command called reprot; did you mean report?"
     run -2 --separate-stderr "$CMD" xyzzy
     is "$stderr" "whichcudnn: no command called xyzzy; see whichcudnn --help"
     run -2 --separate-stderr "$CMD" --json report

@@ -3,7 +3,7 @@
 """check_report.py FORM REPORT.json RENDERED: what a form of the report has to be.
 
 text      every fact of the JSON is in it (RENDERED of --verbose), and nothing that a terminal obeys
-narrow    no line is over 80 columns, but what is to be pasted; nothing that a terminal obeys
+narrow    no line is over 100 columns, but what is to be pasted; nothing that a terminal obeys
 markdown  every fact is in it, and outside of code there is nothing but our own words and tags
 """
 
@@ -12,7 +12,7 @@ import pathlib
 import re
 import sys
 
-WIDTH = 80
+WIDTH = 100
 # What a terminal obeys, and what nobody sees.
 HIDDEN = ("\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
           "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"

@@ -12,9 +12,9 @@
 #include "tools/explain/explain_text.h"
 #include "tools/explain/page.h"
 #include "tools/log/record_json.h"
+#include "tools/util/memory.h"
+#include "tools/util/nearest.h"
 #include "tools/util/terminal.h"
-
-#define ID_MOST 64
 
 static const char *text;
 
@@ -46,53 +46,17 @@ static const char *word_of(const struct wc_finding_kind *kind) {
     return wc_enum_word(WC_ENUM_severity, kind->severity);
 }
 
-/* ---- an id that is none ---- */
-
-/* How many letters must be put in, left out or changed (Levenshtein). b: at most ID_MOST. */
-static size_t distance(const char *a, const char *b) {
-    size_t row[ID_MOST + 1], n = strlen(b);
-
-    for (size_t k = 0; k <= n; k++)
-        row[k] = k;
-    for (size_t i = 0; a[i]; i++) {
-        size_t before = row[0];
-        row[0] = i + 1;
-        for (size_t k = 0; k < n; k++) {
-            size_t above = row[k + 1], changed = before + (a[i] != b[k]);
-            row[k + 1] = (row[k] < above ? row[k] : above) + 1;
-            row[k + 1] = row[k + 1] < changed ? row[k + 1] : changed;
-            before = above;
-        }
-    }
-    return row[n];
-}
-
-/* An id that has all of what was given is as near as one that differs by one letter. At most a
- * third of its letters may be wrong. */
 static enum exit_code unknown(const char *given) {
-    size_t n, far[] = {SIZE_MAX, SIZE_MAX};
-    const char *near[] = {NULL, NULL};
+    size_t n;
     const struct wc_finding_kind *kind = wc_finding_kinds(&n);
+    OWNED char *question = NULL;
+    struct nearest meant = {.word = NULL};
 
-    for (; n > 0; kind++, n--) {
-        size_t d = *given && strstr(kind->id, given) ? 1 : distance(given, kind->id);
-        bool is_nearest = d < far[0];
-        if (d > strlen(kind->id) / 3 || d >= far[1])
-            continue;
-        if (is_nearest) {
-            far[1] = far[0];
-            near[1] = near[0];
-        }
-        far[!is_nearest] = d;
-        near[!is_nearest] = kind->id;
-    }
-    if (!near[0])
-        complain("explain: no finding is called %s; whichcudnn explain lists them", given);
-    else if (!near[1])
-        complain("explain: no finding is called %s; did you mean %s?", given, near[0]);
-    else
-        complain("explain: no finding is called %s; did you mean %s or %s?", given, near[0],
-                 near[1]);
+    for (size_t i = 0; i < n; i++)
+        nearest_look(&meant, given, kind[i].id);
+    question = nearest_question(&meant);
+    complain("explain: no finding is called %s%s", given,
+             meant.word ? question : "; whichcudnn explain lists them");
     return EXIT_USAGE;
 }
 

@@ -79,7 +79,7 @@ static int not_taken(char **argv, const struct option_row *rows, const char *typ
     }
     if (known || !meant.word)
         return misused(argv);
-    complain("perhaps --%s is meant; see %s --help", meant.word, argv[0]);
+    complain("did you mean --%s? see %s --help", meant.word, argv[0]);
     return EXIT_USAGE;
 }
 

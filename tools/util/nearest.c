@@ -4,7 +4,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define WORD_MOST 32
+#include "memory.h"
+
+#define WORD_MOST 48
 
 static size_t least(size_t a, size_t b) {
     return a < b ? a : b;
@@ -31,11 +33,23 @@ static size_t changes_between(const char *a, const char *b) {
 void nearest_look(struct nearest *n, const char *typed, const char *word) {
     size_t changes;
 
-    if (strlen(typed) >= WORD_MOST || strlen(word) >= WORD_MOST)
+    if (!*typed || strlen(typed) >= WORD_MOST || strlen(word) >= WORD_MOST)
         return;
-    changes = changes_between(typed, word);
-    if (3 * changes > strlen(word) + 1 || (n->word && n->changes <= changes))
+    changes = strstr(word, typed) ? 1 : changes_between(typed, word);
+    if (changes > strlen(word) / 3)
         return;
-    n->word = word;
-    n->changes = changes;
+    if (!n->word || changes < n->changes) {
+        n->second = n->word;
+        n->second_changes = n->changes;
+        n->word = word;
+        n->changes = changes;
+    } else if (!n->second || changes < n->second_changes) {
+        n->second = word;
+        n->second_changes = changes;
+    }
+}
+
+char *nearest_question(const struct nearest *n) {
+    return must_format(n->word ? "; did you mean %s%s%s?" : "", n->word, n->second ? " or " : "",
+                       n->second);
 }

@@ -7,10 +7,12 @@
 #include <stddef.h>
 
 struct nearest { /* all zero: nothing was looked at yet */
-    const char *word;
-    size_t changes;
+    const char *word, *second;
+    size_t changes, second_changes;
 };
 
-/* Takes word instead if it is nearer to `typed`, and near enough to be meant: a third of its
- * characters may be missing, wrong, too many or with the next one's place. */
+/* Takes word in if it is near enough to be meant: it has all of `typed`, or a third of its
+ * characters at most are missing, wrong, too many or change places with the next one. */
 void nearest_look(struct nearest *n, const char *typed, const char *word);
+/* "; did you mean report or repair?"; "" where none is near. The caller frees. */
+char *nearest_question(const struct nearest *n);
