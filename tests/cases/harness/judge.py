@@ -69,13 +69,25 @@ def check_locks(logs):
             must(differs.returncode == 0, f"a lock and its log: {differs.stdout}{differs.stderr}")
 
 
+def check_verdicts(watched, documents):
+    """Nothing good is said of a run that ended badly; what is unexplained did."""
+    verdicts = [one["verdict"] for one in documents]
+    if watched.status != 0:
+        must({"unexplained", "warnings", "errors"} & {*verdicts} or {*verdicts} == {"not-observed"},
+             f"ended with {ending(watched.status)}, and the verdict is {verdicts}")
+    else:
+        known = [words for one in documents for words in one["known"]]
+        must("unexplained" not in verdicts, f"ended well, and is unexplained: {known}")
+
+
 def told(watched):
-    """The findings of all processes of a run; nothing observed is no finding."""
+    """The findings of all processes of a run; not observed is no finding."""
     if not any(pathlib.Path(watched.logs).iterdir()):
         return []
     _, document = watch.report(watched.logs)
     check_locks(watched.logs)
     documents = document if isinstance(document, list) else [document]
+    check_verdicts(watched, documents)
     return [finding for one in documents for finding in one["findings"]]
 
 
@@ -122,7 +134,13 @@ def check_healthy(world, when, allowed=()):
         mapped = {os.path.realpath(p) for p in re.findall(r"^mapped (.*)$", healthy.out, re.M)}
         must(os.path.realpath(world.maps) in mapped,
              f"{when}: {world.maps} is not mapped: {mapped}")
-    check_silent(told(healthy), world, when, allowed)
+    findings = told(healthy)
+    check_silent(findings, world, when, allowed)
+    if not findings and any(pathlib.Path(healthy.logs).iterdir()):
+        _, document = watch.report(healthy.logs)
+        documents = document if isinstance(document, list) else [document]
+        must("ok" in [one["verdict"] for one in documents],
+             f"{when}: {[(one['verdict'], one['text']) for one in documents]}")
 
 
 def check_fault(world):
