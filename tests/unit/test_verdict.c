@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The verdict over generated stacks: each end, each severity, each fault, each gap, and what must
+ * never come out of them. What is expected is decided here a second time, in other words.
+ */
+#include "support_stack.h"
+
+enum end_drawn { RUNS, NORMAL, ASSUMED, UNKNOWN, WELL, STATUS_1, KILLED, COMMAND_FAILED, ENDS };
+enum fault { NONE, LOOKUP, LIBRARY_OF_CUDA, CUDNN_IN_VAIN, CUDNN_THEN_FOUND, FAULTS };
+enum gap { NO_GAP, NO_PRELOAD, NO_LOG, LOST_OUTSIDE, LOST_INSIDE, GAPS };
+
+struct drawn {
+    enum end_drawn end;
+    enum fault fault;
+    enum gap gap;
+    enum wc_severity severity;
+    bool cudnn;
+};
+
+static void add_lookup(struct scene *s, int64_t caller) {
+    struct wc_record r = begin(WC_KIND_failure);
+    r.u.failure.operation = WC_operation_DLSYM;
+    r.u.failure.function = "cudnnOfTomorrow";
+    r.u.failure.caller_object = caller;
+    apply(s, &r);
+}
+
+static void add_outcome(struct scene *s, enum wc_ending ending, int64_t number) {
+    struct wc_record r = begin(WC_KIND_outcome);
+    r.u.outcome.ending = ending;
+    if (ending == WC_ending_EXITED)
+        r.u.outcome.exit_status = number;
+    else
+        r.u.outcome.signal = number, r.u.outcome.signal_name = "SIGSEGV";
+    apply(s, &r);
+}
+
+static struct wc_outside add_end(struct scene *s, enum end_drawn end) {
+    static const enum wc_end outside[ENDS] = {[RUNS] = WC_END_RUNS,
+                                              [NORMAL] = WC_END_NORMAL,
+                                              [ASSUMED] = WC_END_ASSUMED,
+                                              [COMMAND_FAILED] = WC_END_FAILED};
+    if (end == WELL || end == STATUS_1)
+        add_outcome(s, WC_ending_EXITED, end == STATUS_1);
+    else if (end == KILLED)
+        add_outcome(s, WC_ending_SIGNALED, 11);
+    return (struct wc_outside){.end = outside[end],
+                               .how = end == COMMAND_FAILED ? "belongs to what failed" : NULL};
+}
+
+static void add_fault(struct scene *s, enum fault fault, int64_t host) {
+    if (fault == LOOKUP)
+        add_lookup(s, host);
+    else if (fault == LIBRARY_OF_CUDA)
+        add_failure(s, host, NULL, "libcufft.so.11", NULL);
+    else if (fault == CUDNN_IN_VAIN || fault == CUDNN_THEN_FOUND)
+        add_failure(s, host, NULL, "libcudnn.so.77", NULL);
+}
+
+static struct scene *build(const struct drawn *d, struct wc_outside *outside) {
+    struct scene *s = new_scene();
+    int64_t host = d->cudnn ? add_host(s, "/opt/app/libhost.so") : NOBODY;
+    bool late = d->fault == CUDNN_THEN_FOUND;
+
+    add_machine(s, "535.104.05", 1);
+    if (late)
+        add_fault(s, d->fault, host);
+    if (d->cudnn || late)
+        add_facade(s, "/opt/cudnn", version_of(9, 4, 0), host);
+    if (!late)
+        add_fault(s, d->fault, host);
+    *outside = add_end(s, d->end);
+    outside->limits = d->gap == NO_PRELOAD ? WC_LIMIT(NOT_PRELOADED)
+                      : d->gap == NO_LOG   ? WC_LIMIT(LOG_NOT_WRITABLE)
+                                           : 0;
+    outside->lost = d->gap == LOST_OUTSIDE;
+    if (d->gap == LOST_INSIDE)
+        add_blind(s, WC_UNOBSERVED_RECORDS, "No space left on device");
+    return s;
+}
+
+static bool ended_badly(enum end_drawn end) {
+    return end == STATUS_1 || end == KILLED || end == COMMAND_FAILED;
+}
+
+static bool is_about_cudnn(const struct drawn *d) {
+    return d->cudnn || d->fault == LOOKUP || d->fault == CUDNN_IN_VAIN ||
+           d->fault == CUDNN_THEN_FOUND;
+}
+
+static enum wc_verdict expected(const struct drawn *d) {
+    if (d->severity == WC_severity_ERROR)
+        return WC_verdict_ERRORS;
+    if (d->severity == WC_severity_WARNING)
+        return WC_verdict_WARNINGS;
+    if (d->fault == CUDNN_IN_VAIN)
+        return WC_verdict_UNEXPLAINED;
+    if (ended_badly(d->end) && (is_about_cudnn(d) || d->fault != NONE))
+        return WC_verdict_UNEXPLAINED;
+    if (!is_about_cudnn(d) || d->gap != NO_GAP || d->end == UNKNOWN)
+        return WC_verdict_NOT_OBSERVED;
+    return d->severity == WC_severity_NOTE ? WC_verdict_NOTES : WC_verdict_OK;
+}
+
+static bool expected_to_pass(const struct drawn *d) {
+    switch (expected(d)) {
+    case WC_verdict_UNEXPLAINED:
+        return false;
+    case WC_verdict_NOT_OBSERVED:
+        return d->gap == NO_GAP && (d->end != UNKNOWN || !is_about_cudnn(d));
+    default:
+        return true;
+    }
+}
+
+static void check(const struct drawn *d) {
+    struct wc_finding_record told = {
+        .id = "two-copies-loaded", .severity = d->severity, .title = "a thing"};
+    struct wc_findings found = {&told, d->severity != WC_severity_NONE, 0};
+    struct wc_conclusion with, without;
+    struct wc_outside outside;
+    struct scene *s = build(d, &outside);
+    char scene[128];
+
+    snprintf(scene, sizeof scene, "end %d fault %d gap %d severity %d cudnn %d", d->end, d->fault,
+             d->gap, d->severity, d->cudnn);
+    memset(s->scratch, 0, sizeof s->scratch);
+    wc_buffer_arena_begin(&s->printed, s->scratch, sizeof s->scratch);
+    wc_conclude(&s->stack, &found, &outside, &s->printed.arena, &with);
+    wc_conclude(&s->stack, &found, &outside, NULL, &without);
+    if (with.verdict != expected(d) || with.passes != expected_to_pass(d))
+        print_message("# %s: %s, %s\n", scene, wc_enum_word_raw(WC_ENUM_verdict, with.verdict),
+                      with.passes ? "passes" : "does not pass");
+    assert_int_equal(with.verdict, expected(d));
+    assert_int_equal(with.passes, expected_to_pass(d));
+    assert_int_equal(without.verdict, with.verdict);
+    assert_int_equal(without.limits, with.limits);
+    assert_true(with.text && *with.text && printable(with.text));
+    assert_int_equal(with.died, ended_badly(d->end));
+    assert_int_equal(!!(with.limits & WC_LIMIT(DIED)), ended_badly(d->end));
+    /* Whatever else is changed: */
+    if (ended_badly(d->end))
+        assert_true(with.verdict != WC_verdict_OK && with.verdict != WC_verdict_NOTES);
+    assert_int_equal(with.next != NULL, with.verdict == WC_verdict_UNEXPLAINED);
+    assert_int_equal(with.known.n > 0, with.verdict == WC_verdict_UNEXPLAINED);
+    assert_int_equal(with.finding != NULL, with.verdict == WC_verdict_ERRORS ||
+                                               with.verdict == WC_verdict_WARNINGS ||
+                                               with.verdict == WC_verdict_NOTES);
+}
+
+static void every_combination(void **state) {
+    struct drawn d;
+    size_t n = 0;
+
+    (void)state;
+    for (d.end = 0; d.end < ENDS; d.end++)
+        for (d.fault = 0; d.fault < FAULTS; d.fault++)
+            for (d.gap = 0; d.gap < GAPS; d.gap++)
+                for (d.severity = WC_severity_NONE; d.severity <= WC_severity_ERROR; d.severity++)
+                    for (int cudnn = 0; cudnn < 2; cudnn++, n++) {
+                        d.cudnn = cudnn;
+                        check(&d);
+                    }
+    assert_int_equal(n, ENDS * FAULTS * GAPS * 4 * 2);
+}
+
+/* ---- what it says ---- */
+
+static struct wc_conclusion conclude(struct scene *s, const struct wc_outside *outside) {
+    static struct wc_conclusion c;
+
+    diagnose(s);
+    wc_conclude(&s->stack, &s->found, outside, &s->printed.arena, &c);
+    return c;
+}
+
+static bool knows(const struct wc_conclusion *c, const char *words) {
+    return WC_ANY(known, c->known, strstr(*known, words));
+}
+
+static void ok_says_what_for_whom(void **state) {
+    (void)state;
+    struct wc_version v = draw_release(9);
+    struct scene *s = new_scene();
+    struct file torch = {.role = WC_role_HOST,
+                         .path = "/v/site-packages/torch/lib/libtorch_cuda.so",
+                         .installation = "torch",
+                         .installation_version = "2.15",
+                         .kind = WC_installation_kind_WHEEL,
+                         .asked_by = NOBODY};
+    struct file second = torch;
+    struct file facade = {.role = WC_role_FACADE,
+                          .path = "/v/site-packages/nvidia/cudnn/lib/libcudnn.so.9",
+                          .version = v,
+                          .source = WC_version_source_ASKED_NAMES,
+                          .installation = "nvidia-cudnn-cu12",
+                          .kind = WC_installation_kind_WHEEL};
+    const struct wc_outside runs = {.end = WC_END_RUNS};
+    add_machine(s, "535.104.05", 1);
+    facade.asked_by = add_file(s, &torch);
+    second.path = "/v/site-packages/torch/lib/libtorch_python.so";
+    add_file(s, &second);
+    add_file(s, &facade);
+    struct wc_conclusion c = conclude(s, &runs);
+    assert_int_equal(c.verdict, WC_verdict_OK);
+    assert_string_equal(c.text,
+                        print(s, "cuDNN %s (nvidia-cudnn-cu12) for torch 2.15", text_of(s, v)));
+    assert_true(c.limits & WC_LIMIT(HOST_UNKNOWN));
+}
+
+static void unexplained_says_what_is_known(void **state) {
+    (void)state;
+    struct drawn d = {.end = KILLED, .cudnn = true, .fault = LOOKUP};
+    struct wc_outside outside;
+    struct scene *s = build(&d, &outside);
+    add_failure(s, NOBODY, "/opt/app/libhost.so", "libnvrtc.so.12", NULL);
+    struct wc_conclusion c = conclude(s, &outside);
+    assert_int_equal(c.verdict, WC_verdict_UNEXPLAINED);
+    assert_non_null(strstr(c.text, "SIGSEGV"));
+    assert_true(knows(&c, "cuDNN 9.4.0"));
+    assert_true(knows(&c, "libnvrtc.so.12"));
+    assert_true(knows(&c, "cudnnOfTomorrow"));
+    assert_non_null(strstr(c.next, "whichcudnn explain --text"));
+}
+
+static void a_compiler_without_its_builtins_is_not_ok(void **state) {
+    (void)state;
+    const struct wc_outside runs = {.end = WC_END_RUNS};
+    struct scene *s = new_scene();
+    struct file compiler = {.role = WC_role_CUDA_DEPENDENCY,
+                            .part = "nvrtc",
+                            .path = "/opt/cuda/libnvrtc.so.12",
+                            .asked_by = NOBODY};
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    add_facade(s, "/opt/cudnn", version_of(9, 4, 0), host);
+    int64_t nvrtc = add_file(s, &compiler);
+    assert_int_equal(conclude(s, &runs).verdict, WC_verdict_OK);
+    add_failure(s, nvrtc, NULL, "libnvrtc-builtins.so.12.4", NULL);
+    assert_int_equal(wc_verdict_of(&s->stack, &(struct wc_findings){NULL, 0, 0}),
+                     WC_verdict_UNEXPLAINED);
+    /* Under another name it was there. */
+    struct file builtins = {.role = WC_role_CUDA_DEPENDENCY,
+                            .part = "nvrtc-builtins",
+                            .path = "/opt/cuda/libnvrtc-builtins.so.12",
+                            .asked_by = nvrtc};
+    add_file(s, &builtins);
+    assert_int_equal(wc_verdict_of(&s->stack, &(struct wc_findings){NULL, 0, 0}), WC_verdict_OK);
+}
+
+static void a_release_of_tomorrow_limits(void **state) {
+    (void)state;
+    const struct wc_outside runs = {.end = WC_END_RUNS};
+    struct wc_version newest = WC_VERSION_NONE;
+    for (int i = 0; i < wc_function_count(); i++)
+        if (wc_version_compare(wc_function_first(i), newest) > 0)
+            newest = wc_function_first(i);
+    for (int step = 0; step < 2; step++) {
+        struct scene *s = new_scene();
+        int64_t host = add_host(s, "/opt/app/libhost.so");
+        add_facade(s, "/opt/cudnn", version_of(newest.major, newest.minor + step, 0), host);
+        struct wc_conclusion c = conclude(s, &runs);
+        assert_int_equal(c.verdict, WC_verdict_OK);
+        assert_int_equal(!!(c.limits & WC_LIMIT(NEWER_THAN_TABLE)), step);
+    }
+}
+
+static void every_limit_has_a_sentence(void **state) {
+    (void)state;
+    for (unsigned i = 1; i < WC_limit_COUNT; i++)
+        assert_non_null(wc_limit_text((enum wc_limit)i));
+    assert_null(wc_limit_text(WC_limit_NONE));
+    assert_null(wc_limit_text(WC_limit_COUNT));
+}
+
+static void lost_findings_are_no_good_sign(void **state) {
+    (void)state;
+    struct drawn d = {.end = WELL, .cudnn = true};
+    struct wc_outside outside;
+    struct wc_conclusion c;
+    struct scene *s = build(&d, &outside);
+    wc_conclude(&s->stack, &(struct wc_findings){NULL, 0, 1}, &outside, NULL, &c);
+    assert_int_equal(c.verdict, WC_verdict_NOT_OBSERVED);
+    assert_false(c.passes);
+}
+
+int main(void) {
+    seed_from_environment();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_combination),
+        cmocka_unit_test(ok_says_what_for_whom),
+        cmocka_unit_test(unexplained_says_what_is_known),
+        cmocka_unit_test(a_compiler_without_its_builtins_is_not_ok),
+        cmocka_unit_test(a_release_of_tomorrow_limits),
+        cmocka_unit_test(every_limit_has_a_sentence),
+        cmocka_unit_test(lost_findings_are_no_good_sign),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
