@@ -4,7 +4,7 @@
 
 #include "finding.h"
 
-enum { HOSTS_NAMED = 3, FACADES_NAMED = 2, KNOWN_MOST = 6 };
+enum { HOSTS_NAMED = 3, FACADES_NAMED = 2, SENTENCES_MOST = 6 };
 
 /* ---- how it ended ---- */
 
@@ -177,11 +177,11 @@ struct writing {
     const struct wc_stack *s;
     struct wc_arena *memory;
     struct wc_conclusion *out;
-    const char *known[KNOWN_MOST];
+    const char *known[SENTENCES_MOST];
 };
 
 static void add_known(struct writing *w, const char *sentence) {
-    if (sentence && w->out->known.n < KNOWN_MOST)
+    if (sentence && w->out->known.n < SENTENCES_MOST)
         w->known[w->out->known.n++] = sentence;
 }
 

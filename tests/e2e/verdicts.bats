@@ -200,3 +200,28 @@ play_row() {
     cat differs
     [ ! -s differs ]
 }
+
+@test "check: as locked, and unexplained all the same" {
+    "$CMD" run --quiet --log job/ -- "$BATS_FILE_TMPDIR/good/host" version create
+    "$CMD" lock -o lock job
+    run -0 "$CMD" check lock job
+    rm -r job
+    run -1 "$CMD" run --quiet --log job/ -- "$BATS_FILE_TMPDIR/good/host" version create exit:1
+    run -4 "$CMD" check lock job
+    [[ $output == "as locked"*"unexplained: it ended with status 1"* ]]
+}
+
+@test "a worker that vanished under a shell that goes on is not ok; one that its parent minds is" {
+    local host=$BATS_FILE_TMPDIR/good/host
+    # shellcheck disable=SC2016 # for that shell
+    run -1 "$CMD" run --fail-on=error --log job/ -- sh -c '"$@"; exit 0' sh "$host" version signal:11
+    [[ $output == *"whichcudnn: not observed: how it ended is not known; as far as it was seen: cuDNN 9.1.0"* ]]
+    run -3 "$CMD" report job
+    rm -r job
+    run -0 "$CMD" run --fail-on=error --log job/ -- "$BATS_FILE_TMPDIR/forks" version create
+    is "$(ls job | wc -l)" 2
+    run -0 "$CMD" report --json job
+    is "$(jq -c 'map(.verdict)' <<<"$output")" '["ok","ok"]'
+    is "$(jq -c 'map(.stack.process.forked) | sort' <<<"$output")" '[false,true]'
+    is "$(jq -c 'map(.limits | index("end-unknown") != null) | sort' <<<"$output")" '[false,true]'
+}

@@ -33,9 +33,10 @@ static const struct usage usage = {
              "can be taken out. Parts and CUDA libraries that were not asked for this time are\n"
              "told, and are no drift.\n\n",
     .options = rows,
-    .end = "Exit status: 0 as locked, 1 drifted, 2 usage or unreadable, 3 not observed;\n"
-           "with COMMAND its own, where that is not 0. What is said of COMMAND goes to\n"
-           "standard error, JSON to standard output behind what COMMAND prints.\n",
+    .end = "Exit status: 0 as locked, 1 drifted, 2 usage or unreadable, 3 no cuDNN, 4 as\n"
+           "locked, but its end is unexplained; with COMMAND its own, where that is not 0.\n"
+           "What is said of COMMAND goes to standard error, JSON to standard output behind\n"
+           "what COMMAND prints.\n",
     .least = 1,
     .most = 2,
     .arguments = "a lock and one log or process",
@@ -129,7 +130,7 @@ static bool check_one(const struct source *lock, const struct report *now, json_
 static enum exit_code check(const struct source *lock, const struct logs *logs, FILE *to) {
     char *nothing = NULL;
     json_t *list = json_array();
-    size_t observed = 0, drifted = 0;
+    size_t observed = 0, drifted = 0, unexplained = 0;
 
     ends_settle(logs->processes, logs->process_count);
     for (size_t i = 0; i < logs->process_count; i++) {
@@ -139,6 +140,7 @@ static enum exit_code check(const struct source *lock, const struct logs *logs, 
             if (observed++ > 0 && !options.json)
                 putc('\n', to);
             drifted += check_one(lock, &now, list, to);
+            unexplained += now.conclusion.verdict == WC_verdict_UNEXPLAINED;
         } else if (!nothing) {
             nothing = render_verdict_text(&now);
         }
@@ -151,9 +153,10 @@ static enum exit_code check(const struct source *lock, const struct logs *logs, 
                                      text_to_json(lock->path), "processes", list));
     json_decref(list);
     free(nothing);
-    return observed == 0 ? EXIT_NOTHING_OBSERVED
-           : drifted > 0 ? EXIT_ERRORS_FOUND
-                         : EXIT_NOTHING_WRONG;
+    return observed == 0     ? EXIT_NOTHING_OBSERVED
+           : drifted > 0     ? EXIT_ERRORS_FOUND
+           : unexplained > 0 ? EXIT_UNEXPLAINED
+                             : EXIT_NOTHING_WRONG;
 }
 
 /* ---- what is checked ---- */

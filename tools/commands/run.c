@@ -60,8 +60,8 @@ static const struct option_row rows[] = {
     {"expect", " VERSION", "what should be there: 9.1, '>=9.8,<10', 90800",
      .take = take_expectation},
     {"fail-on", " SEVERITY",
-     "error, warning: 1 where COMMAND gave 0 and such was found,\nor what it got was not observed "
-     "or is unexplained",
+     "error, warning: 1 where COMMAND gave 0 and such was\nfound, or it is not observed or "
+     "unexplained",
      .take = take_fail_on},
     {"stop-on", " error", "ends COMMAND at the first error: SIGTERM, 10 s later\nSIGKILL",
      .take = take_stop_on},
