@@ -25,7 +25,7 @@ static void add_lookup(struct scene *s, int64_t caller) {
     apply(s, &r);
 }
 
-static void add_outcome(struct scene *s, enum wc_ending ending, int64_t number) {
+static void add_end(struct scene *s, enum wc_ending ending, int64_t number) {
     struct wc_record r = begin(WC_KIND_outcome);
     r.u.outcome.ending = ending;
     if (ending == WC_ending_EXITED)
@@ -41,9 +41,9 @@ static struct wc_outside add_end(struct scene *s, enum end_drawn end) {
                                               [ASSUMED] = WC_END_ASSUMED,
                                               [COMMAND_FAILED] = WC_END_FAILED};
     if (end == WELL || end == STATUS_1)
-        add_outcome(s, WC_ending_EXITED, end == STATUS_1);
+        add_end(s, WC_ending_EXITED, end == STATUS_1);
     else if (end == KILLED)
-        add_outcome(s, WC_ending_SIGNALED, 11);
+        add_end(s, WC_ending_SIGNALED, 11);
     return (struct wc_outside){.end = outside[end],
                                .how = end == COMMAND_FAILED ? "belongs to what failed" : NULL};
 }

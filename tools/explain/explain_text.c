@@ -256,12 +256,19 @@ static void print_both(const struct messages *m, const struct judged *j) {
 }
 
 static void print_logs(const struct messages *m, const struct judged *j, bool colour) {
+    struct layout l = {.to = stdout, .colour = colour, .whole = true};
+    struct summary s;
+
     if (m->n > 0)
         print_both(m, j);
-    for (size_t i = 0; i < j->n; i++) {
-        print_format(stdout, "\n%s\n", j->reports[i].source->path);
-        render_brief(stdout, &j->reports[i], colour);
-    }
+    if (j->n == 0)
+        return;
+    putchar('\n');
+    summary_make(&s, &j->merged);
+    render_summary(
+        &l, &s,
+        &(struct summary_view){.log = j->n == 1 ? j->reports[0].source->path : NULL, .most = s.n});
+    summary_end(&s);
 }
 
 static enum exit_code explain_found(const struct messages *m, const char *path, char *const *logs,
