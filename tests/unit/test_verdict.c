@@ -35,7 +35,7 @@ static void add_end(struct scene *s, enum wc_ending ending, int64_t number) {
     apply(s, &r);
 }
 
-static struct wc_outside add_end(struct scene *s, enum end_drawn end) {
+static struct wc_outside end_as(struct scene *s, enum end_drawn end) {
     static const enum wc_end outside[ENDS] = {[RUNS] = WC_END_RUNS,
                                               [NORMAL] = WC_END_NORMAL,
                                               [ASSUMED] = WC_END_ASSUMED,
@@ -69,7 +69,7 @@ static struct scene *build(const struct drawn *d, struct wc_outside *outside) {
         add_facade(s, "/opt/cudnn", version_of(9, 4, 0), host);
     if (!late)
         add_fault(s, d->fault, host);
-    *outside = add_end(s, d->end);
+    *outside = end_as(s, d->end);
     outside->limits = d->gap == NO_PRELOAD ? WC_LIMIT(NOT_PRELOADED)
                       : d->gap == NO_LOG   ? WC_LIMIT(LOG_NOT_WRITABLE)
                                            : 0;
