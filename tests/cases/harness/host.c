@@ -241,6 +241,8 @@ static int one(char *word) {
         return failed("cudnnCreate", create());
     if (!strcmp(word, "abort"))
         abort();
+    if (!strcmp(word, "fail"))
+        return 1;
     if (!strcmp(word, "maps"))
         return print_maps(), 0;
     if (!rest)
