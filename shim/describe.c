@@ -131,6 +131,8 @@ static void describe_with(struct object *o, const struct wc_elf_image *e) {
     add_object(&l, o, e);
     if (o->is_host || object_is_cudnn(o))
         packages_note(wc_library_file(&l));
+    if (o->role == WC_role_FACADE)
+        packages_note_site();
     if (!o->is_host)
         return;
     if (e)

@@ -3,6 +3,7 @@
 
 #include "core/records/emit.h"
 #include "journal.h"
+#include "process.h"
 #include "reader.h"
 
 static struct wc_environments told;
@@ -11,9 +12,16 @@ void packages_note(const char *path) {
     wc_emit_packages(&journal_sink, &told, path, reader());
 }
 
+void packages_note_site(void) {
+    if (process_site())
+        packages_note(process_site());
+}
+
 void packages_note_failure(const char *name, const char *caller, const char *text) {
-    if (wc_str_find(name, "cudnn") || (text && wc_str_find(text, "cudnn")))
-        packages_note(wc_str_find_char(name, '/') ? name : caller);
+    if (!wc_str_find(name, "cudnn") && !(text && wc_str_find(text, "cudnn")))
+        return;
+    packages_note(wc_str_find_char(name, '/') ? name : caller);
+    packages_note_site();
 }
 
 void packages_forget(void) {

@@ -3,7 +3,9 @@
 
 #include <sys/utsname.h>
 
+#include "auxv.h"
 #include "config.h"
+#include "core/packages/identify.h"
 #include "files.h"
 #include "self.h"
 #include "sys.h"
@@ -67,6 +69,36 @@ void process_describe(struct wc_process *out) {
     shim_files.read(NULL, "/proc/self/cmdline", 0, arguments, sizeof arguments - 1, &n);
     arguments[n] = 0;
     out->arguments_size = n;
+}
+
+static bool is_python(void) {
+    static char executable[SYS_PATH];
+    if (!files_read_link("/proc/self/exe", executable, sizeof executable))
+        return false;
+    const char *name = wc_base_name(executable);
+    return wc_str_starts(name, "python") || wc_str_starts(name, "pypy");
+}
+
+/* What execve was given, in full. */
+static const char *started_by(char *to, size_t cap) {
+    const char *given = (const char *)auxv_value(31 /* AT_EXECFN */);
+    long n = given && given[0] != '/' ? sys_getcwd(to, cap) : 0;
+    if (n <= 0)
+        return given;
+    size_t length = wc_str_length(to);
+    return wc_str_format(to + length, cap - length, "/%s", given) ? to : NULL;
+}
+
+const char *process_site(void) {
+    static char site[SYS_PATH], started[SYS_PATH];
+    static bool asked;
+    if (!asked) {
+        asked = true;
+        if (!is_python() || !wc_process_site(&shim_files, started_by(started, sizeof started),
+                                             config_variable("VIRTUAL_ENV"), site, sizeof site))
+            site[0] = 0;
+    }
+    return site[0] ? site : NULL;
 }
 
 static uint64_t libc_base;

@@ -14,6 +14,10 @@ bool process_is_eager(void);
 void process_describe(struct wc_process *out);
 void process_emit_machine(const struct wc_sink *to);
 
+/* site-packages of the virtual environment that this Python works in; NULL: it is none, or in none.
+ */
+const char *process_site(void);
+
 /* 36 for glibc 2.36; 0: not known. */
 unsigned process_glibc_minor(void);
 

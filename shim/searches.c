@@ -118,6 +118,8 @@ static void note_copies(const char *name, const char *caller) {
     wc_replay_site(replay, caller);
     for (size_t i = 0; (path = loaders_path(i)); i++)
         wc_replay_site(replay, path);
+    if (process_site())
+        wc_replay_site(replay, process_site());
     wc_replay_copies(replay, name, caller);
 }
 

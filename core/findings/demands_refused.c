@@ -181,7 +181,9 @@ static void emit(struct wc_diagnosis *d, const struct wc_judgement *j) {
         wc_fix_load_order(c, wc_path_of(j->host), j->library);
     if (path_first)
         wc_fix_search_path(c, j->library);
-    wc_fix_install(c, j->host, j->library, to_install(c, j), r->package);
+    /* What is installed is not found by installing it once more. */
+    if (!wc_fix_own_copy(c, j->host, j->library, r))
+        wc_fix_install(c, j->host, j->library, to_install(c, j), r->package);
     if (!path_first)
         wc_fix_search_path(c, j->library);
     wc_case_advice(c, WC_ACTION_UPGRADE_HOST, "or take a release of %s that is made for cuDNN %s",

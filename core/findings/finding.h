@@ -167,6 +167,8 @@ struct wc_range wc_seen_range(const struct wc_object *o);
 bool wc_ranges_meet(struct wc_range a, struct wc_range b);
 const char *wc_format_range(struct wc_case *c, struct wc_range r);
 const char *wc_format_own(struct wc_case *c, const struct wc_object *o);
+/* The release of a CUDA dependency; NULL: nothing tells. */
+const char *wc_cuda_release(struct wc_case *c, const struct wc_object *o);
 
 struct wc_runtime { /* what cudnnGetVersion says, or would say, to who calls a library */
     struct wc_range range;
@@ -199,8 +201,6 @@ struct wc_cuda wc_cuda_of_host(const struct wc_stack *s, const struct wc_object 
 void wc_case_cuda(struct wc_case *c, const struct wc_object *facade);
 /* The CUDA major that a mapped CUDA dependency's name tells; -1: it is none, or tells none. */
 int32_t wc_cuda_of(const struct wc_object *o);
-/* The release of a CUDA dependency; NULL: nothing tells. */
-const char *wc_cuda_release(struct wc_case *c, const struct wc_object *o);
 int32_t wc_cuda_of_dependencies(const struct wc_stack *s); /* of the first one; -1: none */
 /* The CUDA major in the name or version of a package: "cu12", "cuda12.1", "cuda-13.0"; -1: none. */
 int32_t wc_cuda_in_package(const char *text);
@@ -301,6 +301,10 @@ bool wc_is_grafted(const struct wc_object *o);
 void wc_fix_reinstall(struct wc_case *c, const struct wc_object *library);
 /* Install it once more. other: a package that owns the same files and has to go first, or NULL. */
 void wc_fix_package(struct wc_case *c, const struct wc_package_record *p, const char *other);
+/* Let the host's search find the package of its own environment, where that has one that this
+ * demand accepts. (core/findings/own_copy.c) */
+bool wc_fix_own_copy(struct wc_case *c, const struct wc_object *host, const struct wc_object *o,
+                     const struct wc_demand_record *r);
 /* If LD_LIBRARY_PATH names the directory of o, or LD_PRELOAD o: take it out. True if so. */
 bool wc_fix_search_path(struct wc_case *c, const struct wc_object *o);
 bool wc_in_search_path(const struct wc_stack *s, const struct wc_object *o);

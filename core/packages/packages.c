@@ -331,3 +331,39 @@ void wc_packages_near(const struct wc_files *files, const char *path, void *scra
         r.memory.used = mark;
     }
 }
+
+/* ---- the environment of a process ---- */
+
+struct named {
+    char name[32];
+};
+
+static bool take_python(void *arg, const char *name) {
+    struct named *python = arg;
+    if (wc_str_starts(name, "python3"))
+        wc_str_copy(python->name, sizeof python->name, name);
+    return !python->name[0];
+}
+
+/* to: with the environment's own directory in it, of n bytes. */
+static bool find_site(const struct wc_files *files, char *to, size_t n, size_t cap) {
+    struct named python = {.name = ""};
+    struct wc_file_stat facts;
+    char own[512];
+    if (!n || !wc_str_format(own, sizeof own, "%.*s", (int)n, to) ||
+        !wc_str_format(to, cap, "%s/pyvenv.cfg", own) || !files->facts(files->ctx, to, &facts) ||
+        !wc_str_format(to, cap, "%s/lib", own))
+        return false;
+    files->list(files->ctx, to, take_python, &python);
+    return python.name[0] && wc_str_format(to, cap, "%s/lib/%s/site-packages/", own, python.name);
+}
+
+bool wc_process_site(const struct wc_files *files, const char *program, const char *virtual_env,
+                     char *to, size_t cap) {
+    size_t bin = program && program[0] == '/' ? wc_dir_length(program) : 0;
+    if (bin && wc_str_format(to, cap, "%.*s", (int)bin, program) &&
+        find_site(files, to, wc_dir_length(to), cap))
+        return true;
+    return virtual_env && virtual_env[0] == '/' && wc_str_copy(to, cap, virtual_env) &&
+           find_site(files, to, wc_str_length(to), cap);
+}

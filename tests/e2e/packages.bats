@@ -39,6 +39,32 @@ of_finding() { records finding "$log" | jq -r --arg id "$1" "select(.id == \$id)
     is "$(findings)" '["driver-missing"]'
 }
 
+@test "a Python in a virtual environment: what its wheel has, and what a bare name led to" {
+    "$WC_PYTHON" -m venv --without-pip env
+    own=$(echo "$PWD"/env/lib/python3*/site-packages)
+    make_standin 9.8.0 "$own" --layout pip --build 70
+    make_standin 8.9.7 system
+    ln -s libcudnn.so.8 system/libcudnn.so
+    cat >script.py <<'END'
+import ctypes, sys
+print(ctypes.CDLL(sys.argv[1]).cudnnGetVersion())
+END
+    for python in "$PWD/env/bin/python" env/bin/python; do
+        LD_LIBRARY_PATH=$PWD/system watched 0 "$python" script.py libcudnn.so
+        is "$output" 8907
+        is "$(of_package nvidia-cudnn-cu12 .prefix)" "\"$own\""
+        is "$(first_finding)" own-copy-unused
+        is "$(of_finding own-copy-unused .severity | tail -n 1)" warning
+    done
+    fix=$(of_finding own-copy-unused '.fix[0].command' | tail -n 1)
+    (eval "$fix" && env/bin/python script.py libcudnn.so) | grep -x 90800
+    # By its number nothing leads past the system's; by the path it is what was meant.
+    LD_LIBRARY_PATH=$PWD/system watched 0 env/bin/python script.py libcudnn.so.8
+    is "$(findings)" '[]'
+    LD_LIBRARY_PATH=$PWD/system watched 0 env/bin/python script.py "$own/nvidia/cudnn/lib/libcudnn.so.9"
+    is "$(findings)" '[]'
+}
+
 @test "a wheel whose files are gone is why the load failed" {
     build_host opened-now "$site/nvidia/cudnn/lib" "$site/engine/host"
     mv "$site/nvidia" away

@@ -155,6 +155,7 @@ struct file {
     enum wc_installation_kind kind;
     int64_t asked_by;       /* object number or NOBODY */
     const char *asked_path; /* who asked, where that is none of the objects */
+    const char *asked_name; /* NULL: the SONAME */
     enum wc_operation how;
     bool unmapped, is_host;
     const char *needed;    /* one DT_NEEDED */
@@ -174,7 +175,7 @@ __attribute__((unused)) static int64_t add_file(struct scene *s, const struct fi
     o->mapped = !f->unmapped;
     o->path = o->real_path = f->path;
     o->soname = f->soname ? f->soname : wc_base_name(f->path);
-    o->asked_name = o->soname;
+    o->asked_name = f->asked_name ? f->asked_name : o->soname;
     o->device = f->device ? f->device : 1;
     o->inode = f->inode ? f->inode : 1000 + o->object;
     if (wc_version_known(f->version)) {
@@ -259,6 +260,10 @@ __attribute__((unused)) static void add_package(struct scene *s, const struct bo
     p->foreign = strings_in(b->foreign, 4);
     p->shared_with = strings_in(b->shared_with, 2);
     p->missing_count = (int64_t)p->missing.n;
+    p->package_state = p->missing.n ? WC_package_state_INCOMPLETE
+                       : p->changed.n || p->foreign.n || p->shared_with.n
+                           ? WC_package_state_MIXED
+                           : WC_package_state_COMPLETE;
     apply(s, &r);
 }
 

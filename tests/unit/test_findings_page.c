@@ -431,6 +431,26 @@ void example_known_bad_release(struct scene *s) {
 
 static const char wheel_s[] = "/venv/lib/python3.12/site-packages/nvidia/cudnn/lib/libcudnn.so.9";
 
+void example_own_copy_unused(struct scene *s) {
+    struct bought b = cudnn_of_wheel();
+    struct file f = {.role = WC_role_FACADE,
+                     .path = "/usr/lib/x86_64-linux-gnu/libcudnn.so",
+                     .soname = "libcudnn.so.8",
+                     .version = version_of(8, 9, 7),
+                     .source = WC_version_source_CODE,
+                     .installation = "libcudnn8",
+                     .installation_version = "8.9.7.29-1+cuda12.2",
+                     .kind = WC_installation_kind_DEBIAN,
+                     .asked_by = add_host(s, "/usr/lib/python3.12/lib-dynload/_ctypes.so"),
+                     .asked_name = "libcudnn.so",
+                     .how = WC_operation_DLOPEN};
+    struct sought by = {
+        .name = "libcudnn.so", .by = f.asked_by, .rule = WC_search_rule_CACHE, .takes = f.path};
+    add_package(s, &b);
+    by.object = add_file(s, &f);
+    add_search(s, &by);
+}
+
 void example_already_loaded_by_soname(struct scene *s) {
     int64_t facade = of_toolkit(s, NULL, version_of(9, 19, 0), add_host(s, "/opt/app/libone.so"));
     struct sought f = {.name = "libcudnn.so.9",

@@ -475,6 +475,116 @@ static void absolute_directories_are_not_there_or_not(void **state) {
     assert_finds(s, "");
 }
 
+/* ---- own-copy-unused ---- */
+
+struct scattered {
+    const char *host, *asked;
+    struct wc_version got, own;
+    enum wc_search_rule rule;
+    int exit_status;
+    bool broken;
+};
+
+/* A host, what came in from the system, and a package in /venv. */
+static int64_t scatter(struct scene *s, const struct scattered *w) {
+    struct bought b = {.kind = WC_installation_kind_WHEEL,
+                       .name = "nvidia-cudnn-cu12",
+                       .version = print(s, "%s.70", text_of(s, w->own)),
+                       .path = "/venv/lib/python3.12/site-packages/nvidia/cudnn",
+                       .environment = "/venv/lib/python3.12/site-packages",
+                       .files = 8,
+                       .missing = {w->broken ? "nvidia/cudnn/lib/libcudnn.so.9" : NULL}};
+    struct wc_record end = begin(WC_KIND_outcome);
+    int64_t host = add_host(s, w->host);
+    struct file f = {.role = WC_role_FACADE,
+                     .path = print(s, "/usr/lib/%s", w->asked),
+                     .soname = print(s, "libcudnn.so.%d", w->got.major),
+                     .version = w->got,
+                     .source = WC_version_source_CODE,
+                     .asked_by = host,
+                     .asked_name = w->asked,
+                     .how = WC_operation_DLOPEN};
+    struct sought by = {.name = w->asked, .by = host, .rule = w->rule, .takes = f.path};
+    add_package(s, &b);
+    by.object = add_file(s, &f);
+    add_search(s, &by);
+    end.u.outcome.ending = WC_ending_EXITED;
+    end.u.outcome.exit_status = w->exit_status;
+    apply(s, &end);
+    return host;
+}
+
+static void what_lies_in_the_environment_and_is_not_found_is_told(void **state) {
+    static const char lib[] = "/venv/lib/python3.12/site-packages/plain/libengine.so";
+    static const char python[] = "/usr/lib/python3.12/lib-dynload/_ctypes.so";
+    const struct wc_version seven = version_of(7, 6, 5), five = version_of(7, 5, 0);
+    const struct wc_version six = version_of(6, 0, 21);
+    const struct {
+        struct scattered world;
+        int severity; /* NONE: no finding */
+    } rows[] = {
+        {{lib, "libcudnn.so", six, seven, WC_search_rule_CACHE, 0, false}, WC_severity_WARNING},
+        {{python, "libcudnn.so", six, seven, WC_search_rule_DEFAULT, 0, false},
+         WC_severity_WARNING},
+        {{lib, "libcudnn.so", six, seven, WC_search_rule_LIBRARY_PATH, 0, false},
+         WC_severity_WARNING},
+        {{lib, "libcudnn.so.7", five, seven, WC_search_rule_CACHE, 0, false}, WC_severity_NOTE},
+        {{lib, "libcudnn.so.7", five, seven, WC_search_rule_CACHE, 1, false}, WC_severity_WARNING},
+        /* Another host's; asked for by its number; the same; found where the host has it looked
+         * for; not whole. */
+        {{"/opt/app/host", "libcudnn.so", six, seven, WC_search_rule_CACHE, 0, false},
+         WC_severity_NONE},
+        {{lib, "libcudnn.so.6", six, seven, WC_search_rule_CACHE, 0, false}, WC_severity_NONE},
+        {{lib, "libcudnn.so", seven, seven, WC_search_rule_CACHE, 0, false}, WC_severity_NONE},
+        {{lib, "libcudnn.so", six, seven, WC_search_rule_RPATH, 0, false}, WC_severity_NONE},
+        {{lib, "libcudnn.so", six, seven, WC_search_rule_CACHE, 0, true}, WC_severity_NONE},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct scene *s = new_scene();
+        scatter(s, &rows[i].world);
+        print_message("# row %zu\n", i);
+        diagnose(s);
+        const struct wc_finding_record *r = NULL;
+        for (size_t k = 0; k < s->found.n; k++)
+            if (strcmp(s->found.p[k].id, "own-copy-unused") == 0)
+                r = &s->found.p[k];
+        assert_int_equal(r ? r->severity : WC_severity_NONE, rows[i].severity);
+        if (!r)
+            continue;
+        assert_true(has_fact(r, "its environment has", "site-packages/nvidia/cudnn/lib"));
+        bool bare = strcmp(rows[i].world.asked, "libcudnn.so") == 0;
+        assert_int_equal(strncmp(r->fix.p[0].command, "ln -s libcudnn.so.7 ", 20) == 0, bare);
+        assert_non_null(strstr(r->fix.p[0].command, "export LD_LIBRARY_PATH=/venv/lib/"));
+    }
+}
+
+/* A host that refuses what came has it as a fix, one that is content is left alone. */
+static void a_demand_of_the_host_decides(void **state) {
+    (void)state;
+    for (int refuses = 0; refuses < 2; refuses++) {
+        struct scene *s = new_scene();
+        struct wc_version own = draw_release(7), got = other_minor(own, refuses ? -1 : 1);
+        int64_t host = scatter(
+            s, &(struct scattered){.host = "/venv/lib/python3.12/site-packages/a/libhost.so",
+                                   .asked = "libcudnn.so.7",
+                                   .got = got,
+                                   .own = own,
+                                   .rule = WC_search_rule_CACHE});
+        struct want w = {host, WC_demand_kind_REQUIRED, .spec = print(s, "==%s", text_of(s, own)),
+                         .source = "METADATA of host 1.0"};
+        add_demand(s, &w);
+        assert_finds(s, refuses ? "runtime-too-old" : "");
+        if (!refuses)
+            continue;
+        const struct wc_finding_record *r = &s->found.p[0];
+        assert_string_equal(r->fix.p[0].action, "set-variable");
+        assert_non_null(strstr(r->fix.p[0].command, "site-packages/nvidia/cudnn/lib"));
+        for (size_t i = 0; i < r->fix.n; i++)
+            assert_string_not_equal(r->fix.p[i].action, "install");
+    }
+}
+
 /* ---- a variable that was set too late ---- */
 
 static void add_late(struct scene *s, int64_t host, struct wc_version got, struct wc_version then) {
@@ -588,6 +698,8 @@ int main(void) {
         cmocka_unit_test(a_copy_that_the_host_would_refuse_is_no_way),
         cmocka_unit_test(what_a_host_needs_is_not_asked_for),
         cmocka_unit_test(what_depends_on_the_working_directory_is_noted),
+        cmocka_unit_test(what_lies_in_the_environment_and_is_not_found_is_told),
+        cmocka_unit_test(a_demand_of_the_host_decides),
         cmocka_unit_test(a_variable_set_too_late_is_noted_with_what_it_would_have_given),
         cmocka_unit_test(a_host_that_refuses_what_came_has_it_as_a_fix_if_that_would_do),
         cmocka_unit_test(what_was_preloaded_is_taken_out_whoever_is_loaded_first),

@@ -366,6 +366,34 @@ static void environments_are_told_apart_by_their_path(void **state) {
                      strlen("/usr/lib/python3/dist-packages"));
 }
 
+static void the_environment_of_a_python_is_where_it_was_started(void **state) {
+    static const struct {
+        const char *program, *variable, *site;
+    } rows[] = {
+        {"/srv/env/bin/python", NULL, "/srv/env/lib/python3.12/site-packages/"},
+        {"/srv/env/bin/torchrun", "/srv/other", "/srv/env/lib/python3.12/site-packages/"},
+        {"/usr/bin/python3", "/srv/env", "/srv/env/lib/python3.12/site-packages/"},
+        {NULL, "/srv/env", "/srv/env/lib/python3.12/site-packages/"},
+        {"/usr/bin/python3", NULL, NULL},
+        {"/srv/empty/bin/python", NULL, NULL},
+        {"python", "env", NULL},
+        {"/python", NULL, NULL},
+    };
+    char site[4096];
+    (void)state;
+    tree_write(&tree, "/srv/env/pyvenv.cfg", "home = /usr/bin\n");
+    tree_write(&tree, "/srv/env/lib/python3.12/site-packages/x", "");
+    tree_write(&tree, "/srv/empty/pyvenv.cfg", "home = /usr/bin\n");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bool found =
+            wc_process_site(&tree.files, rows[i].program, rows[i].variable, site, sizeof site);
+        assert_int_equal(found, rows[i].site != NULL);
+        if (found)
+            assert_string_equal(site, rows[i].site);
+    }
+    assert_false(wc_process_site(&tree.files, rows[0].program, NULL, site, 20));
+}
+
 int main(void) {
     seed_draws();
     const struct CMUnitTest tests[] = {
@@ -380,6 +408,7 @@ int main(void) {
         WITH_TREE(a_long_record_is_read_to_its_end),
         WITH_TREE(conda_has_names_and_sizes),
         WITH_TREE(dpkg_has_names),
+        WITH_TREE(the_environment_of_a_python_is_where_it_was_started),
         WITH_TREE(a_file_system_that_fails_at_any_call_is_survived),
         WITH_TREE(any_amount_of_memory_is_enough_not_to_fail),
         WITH_TREE(noise_is_survived),

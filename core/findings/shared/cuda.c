@@ -21,16 +21,6 @@ int32_t wc_cuda_of(const struct wc_object *o) {
     return cuda > 0 ? cuda : -1;
 }
 
-/* A toolkit's file has it in its name, a wheel's package in its version. */
-const char *wc_cuda_release(struct wc_case *c, const struct wc_object *o) {
-    struct wc_name n = wc_name_read(wc_real_path_of(o));
-
-    if (n.version.minor >= 0)
-        return wc_format_version(c, n.version);
-    return o->r.installation_kind == WC_installation_kind_CUDA_TOOLKIT ? NULL
-                                                                       : o->r.installation_version;
-}
-
 int32_t wc_cuda_of_dependencies(const struct wc_stack *s) {
     const struct wc_object *first = WC_FIRST(o, s->objects, wc_cuda_of(o) > 0);
 

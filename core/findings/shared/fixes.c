@@ -422,7 +422,7 @@ static bool fix_preload(struct wc_case *c, const struct wc_object *o) {
     command = set_to(c, "LD_PRELOAD", &rest);
     bool both = !next && without_directory_of(c->d->s, o->r.path, &path);
     if (both && (second = set_to(c, "LD_LIBRARY_PATH", &path)) && command)
-        command = wc_format(c, "%s\n%s", command, second);
+        command = wc_format(c, "%s && %s", command, second);
     wc_case_fix(c, WC_ACTION_SET_VARIABLE,
                 wc_format(c, "take %s out of LD_PRELOAD%s%s%s", element,
                           both ? ", and its directory out of LD_LIBRARY_PATH" : "",

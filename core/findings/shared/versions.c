@@ -102,6 +102,16 @@ const char *wc_format_own(struct wc_case *c, const struct wc_object *o) {
     return wc_format_range(c, wc_own_range(o));
 }
 
+/* A toolkit's file has it in its name, a wheel's package in its version. */
+const char *wc_cuda_release(struct wc_case *c, const struct wc_object *o) {
+    struct wc_name n = wc_name_read(wc_real_path_of(o));
+
+    if (n.version.minor >= 0)
+        return wc_format_version(c, n.version);
+    return o->r.installation_kind == WC_installation_kind_CUDA_TOOLKIT ? NULL
+                                                                       : o->r.installation_version;
+}
+
 /* ---- what cudnnGetVersion says ---- */
 
 /* A stub of a framework returns 0 while it has not found cuDNN. */

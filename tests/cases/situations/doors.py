@@ -142,3 +142,54 @@ def a_second_facade_is_opened_by_its_path(w, crashes):
     w.says(f"version {older.number}", ends="SIGABRT" if crashes else 0)
     w.finds("two-copies-loaded", first / "libcudnn.so.7", other / "libcudnn.so.7", second.library)
     w.repairs("remove", maps=first / "libcudnn.so.7", by=one_copy)
+
+
+@case("A178-a-bare-name-leads-out-of-the-environment", "variable")
+@case("A179-a-bare-name-leads-to-the-system-by-the-cache", "cache")
+def a_name_without_a_number_leads_past_the_wheel(w, way):
+    """A script opens libcudnn.so. The wheel in its environment has the numbered name alone, so the
+    system's copy comes in, of the major before."""
+    older, own = w.release("8.5", "8.9"), w.release("9.1", "9.9")
+    wheel, system = w.wheel(own), w.toolkit(older, cuda=11)
+    script = w.host("plain", own, linked=False)
+    script.does("open:libcudnn.so" if w.faulty else "open:libcudnn.so.9", "version")
+    if not w.faulty:
+        w.environment["LD_LIBRARY_PATH"] = wheel
+    elif way == "cache":
+        w.cache = [system]
+    else:
+        w.environment["LD_LIBRARY_PATH"] = system
+    w.says(f"version {older.number}", ends=0)
+    w.finds("own-copy-unused", system / "libcudnn.so", older, own.wheel, wheel, script.library.name)
+    w.repairs("set-variable", maps=wheel / "libcudnn.so.9")
+
+
+@case("A180")
+def the_loader_cache_has_another_release_than_the_environment(w):
+    """Nothing leads into the environment, whose wheel is the right one: an older copy comes in
+    through the loader's cache, and the script ends."""
+    older, own = w.two("9.1", "9.9")
+    wheel, system = w.wheel(own), w.directory(older)
+    script = w.host("plain", own, linked=False)
+    script.does("open:libcudnn.so.9", "version", f"check:dlib:{own.number}")
+    w.cache = [system]
+    if not w.faulty:
+        w.environment["LD_LIBRARY_PATH"] = wheel
+    w.says(f"cudnnGetVersion() : {older.number} , CUDNN_VERSION from cudnn.h : {own.number}", ends=1)
+    w.finds("own-copy-unused", system / "libcudnn.so.9", older, own.wheel, wheel)
+    w.repairs("set-variable", maps=wheel / "libcudnn.so.9")
+
+
+@case("A181-the-cache-beats-what-is-installed", True)
+@case("A182-the-cache-beats-what-is-installed-for-a-linked-host", False)
+def what_is_installed_need_not_be_installed_once_more(w, by_name):
+    """The wheel that PyTorch pins is there, and PyTorch has lost its search path: to install the
+    wheel once more changes nothing."""
+    older, own = w.two("9.1", "9.9")
+    wheel, system = w.wheel(own), w.directory(older)
+    torch = w.host("torch", own, linked=not by_name, search=[] if w.faulty else [wheel])
+    torch.does(*(["open:libcudnn.so.9"] if by_name else []), torch.checks, "create")
+    w.cache = [system]
+    w.says(f"PyTorch was compiled  against {own.tuple} but found runtime version {older.tuple}")
+    w.finds("runtime-too-old", system / "libcudnn.so.9", older, own.wheel, wheel)
+    w.repairs("set-variable", maps=wheel / "libcudnn.so.9")
