@@ -313,7 +313,7 @@ static void write_unexplained(struct writing *w, struct wc_case *c,
     WC_EACH(u, s->unobserved)
         add_known(w, wc_format(c, "not observed: %s: %s", u->r.what ? u->r.what : "something",
                                u->r.why ? u->r.why : "?"));
-    w->out->next = "whichcudnn explain --text FILE, with what the program printed in FILE";
+    w->out->next = "whichcudnn explain --text FILE LOG, with what the program printed in FILE";
 }
 
 static const char *reason_for_nothing(const struct wc_stack *s, const struct wc_outside *outside,

@@ -91,6 +91,25 @@ WITH_GPU=(--create-status 0)
     [[ $output == *"The log has none of the findings"*"ok: cuDNN 9.1.0"* ]]
 }
 
+@test "what a log alone does not explain is explained with what the program printed" {
+    make_standin "${WITH_GPU[@]}" 9.1.0 cudnn
+    cat >opens.py <<END
+import ctypes, sys
+ctypes.CDLL("$PWD/cudnn/libcudnn.so.9")
+print("Loaded runtime CuDNN library: 9.1.0 but source was compiled with: 9.3.0")
+sys.exit(1)
+END
+    "$CMD" run --quiet --log "$PWD/logs/" -- "$PY" opens.py >printed || true
+    run -4 "$CMD" report --json logs
+    is "$(jq -r '.verdict' <<<"$output")" unexplained
+    run -1 text printed logs
+    [[ $output == *"text and log say: runtime-too-old"*"got cuDNN 9.1.0, it was built with"* ]]
+    # Its twin: the same failure with two versions that go together explains nothing.
+    sed -i 's/9\.3\.0/9.0.0/' printed
+    run -4 text printed logs
+    [[ $output == *"The log has none of the findings"*"unexplained: "* ]]
+}
+
 @test "a text of another run than the log: said, and its numbers do not count" {
     make_run
     echo "Loaded runtime CuDNN library: 8.1.0 but source was compiled with: 8.3.0" >printed

@@ -255,19 +255,21 @@ static void print_both(const struct messages *m, const struct judged *j) {
     puts(any ? "" : "The log has none of the findings that fit the text.");
 }
 
+#define ROWS_SHOWN 8 /* of the logs' summary */
+
 static void print_logs(const struct messages *m, const struct judged *j, bool colour) {
-    struct layout l = {.to = stdout, .colour = colour, .whole = true};
+    struct layout l = {.to = stdout, .colour = colour};
     struct summary s;
 
-    if (m->n > 0)
-        print_both(m, j);
     if (j->n == 0)
         return;
+    if (m->n > 0)
+        print_both(m, j);
     putchar('\n');
     summary_make(&s, &j->merged);
-    render_summary(
-        &l, &s,
-        &(struct summary_view){.log = j->n == 1 ? j->reports[0].source->path : NULL, .most = s.n});
+    render_summary(&l, &s,
+                   &(struct summary_view){.log = j->n == 1 ? j->reports[0].source->path : NULL,
+                                          .most = ROWS_SHOWN});
     summary_end(&s);
 }
 

@@ -118,6 +118,12 @@ static bool refuses(enum wc_fit fit) {
     return fit != WC_FITS && fit != WC_FIT_UNKNOWN;
 }
 
+/* The last major version of cuDNN that releases with that rule were built with, but for the newest
+ * rule of each. */
+static int32_t last_major(enum wc_rule rule) {
+    return rule == WC_RULE_PADDLE_MINOR || rule == WC_RULE_OPENCV_EXACT ? 8 : 7;
+}
+
 /* Frameworks changed their rules, and most texts stayed: it is the one that refuses the two. */
 static void judge(struct message_match *m) {
     const struct message *message = m->message;
@@ -128,7 +134,8 @@ static void judge(struct message_match *m) {
     for (size_t i = 0; i < 3 && (i == 0 || message->rules[i]); i++) {
         enum wc_rule rule = message->rules[i] ? message->rules[i] : WC_RULE_NVIDIA;
         enum wc_fit fit = wc_rule_check(rule, m->wanted_version, m->found_version);
-        if (i > 0 && (refuses(m->fit) || !refuses(fit)))
+        if (i > 0 &&
+            (refuses(m->fit) || !refuses(fit) || m->wanted_version.major > last_major(rule)))
             continue;
         m->rule = rule;
         m->fit = fit;
@@ -147,6 +154,8 @@ static const char *findings_of_versions(const struct message_match *m) {
                            "already-loaded-by-soname shadowed-copy"
                          : "wrong-name major-differs runtime-too-new "
                            "already-loaded-by-soname shadowed-copy";
+    if (m->fit == WC_FITS)
+        return "already-loaded-by-soname shadowed-copy";
     return m->fit == WC_TOO_NEW || (m->fit != WC_TOO_OLD && order > 0)
                ? "runtime-too-new already-loaded-by-soname shadowed-copy"
                : "runtime-too-old already-loaded-by-soname shadowed-copy";
