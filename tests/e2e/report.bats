@@ -609,9 +609,9 @@ grows_with() { # SMALL LARGE [OPTION...]
     for kind in gz zst; do
         size=$(stat -c %s a.$kind)
         for size in 5 $((size / 2)) $((size - 1)); do
-            head -c "$size" a.$kind >cut
-            run -2 --separate-stderr report cut
-            is "$stderr" "whichcudnn: cut: it is packed, and cut off"
+            head -c "$size" a.$kind >cut.off
+            run -2 --separate-stderr report cut.off
+            is "$stderr" "whichcudnn: cut.off: it is packed, and cut off"
             is "$output" ""
         done
         { head -c 60 a.$kind; printf '%030d' 0; tail -c +91 a.$kind; } >damaged

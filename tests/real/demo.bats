@@ -61,7 +61,7 @@ says_the_truth() {
     says_the_truth
     run ! accepted "$(version "$number")"
     [ "$(jq -c '[.findings[].id]' report.json)" = '["runtime-too-old"]' ]
-    grep -x "error: jax-cuda12-plugin [0-9.]* got cuDNN $(version "$number"), requires .*>=9\.8.*" \
+    grep -x "error\[runtime-too-old]: jax-cuda12-plugin [0-9.]* got cuDNN $(version "$number"), requires .*>=9\.8.*" \
         demo.out
     grep -F "$requirement" <(jq -r '.findings[0].facts[].value' report.json)
     # The first fix is one that the requirement accepts, and it can be pasted.
@@ -69,7 +69,7 @@ says_the_truth() {
         "pip install 'nvidia-cudnn-cu12$requirement'" ]
     # On standard error while it ran, in the log before the plugin's question went on to cuDNN,
     # whose first deed is to ask for a part.
-    grep -F "got cuDNN $(version "$number")" demo.err
+    grep "^whichcudnn: error\[runtime-too-old]: jax-cuda12-plugin [0-9.]* got cuDNN $(version "$number")" demo.err
     jq -e -s '[.[] | select(.kind == "finding")][0].seq <
         [.[] | select(.kind == "request" and (.name | test("libcudnn_")))][0].seq' \
         "$WC_BUILD"/demo/log-jax/*.jsonl

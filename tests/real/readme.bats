@@ -5,20 +5,18 @@
 bats_require_minimum_version 1.5.0
 load ../setup/helper
 
-# The command, what the host printed, the first line, and all of the findings, with what differs from
-# one computer to the next made equal. The tree in between may hold more on a computer with a GPU, and
-# other copies may stand behind the one that is found. What a finding says is put on one line each.
+# The command, what the host printed, and the finding, with what differs from one computer to the next
+# made equal. The tree behind it may hold more on a computer with a GPU, and other copies may stand
+# behind the one that is found.
 shape() {
-    awk '/^ {9}/ && NR > 1 { sub(/^ */, " "); printf "%s", $0; next } NR > 1 { print "" } { printf "%s", $0 }
-        END { print "" }' |
-        sed -E 's/python3\.[0-9]+/python3/g; /^ *behind it: /d' |
-        sed -n '/^\$/p; /^built with/p; /^(exit status/p; /^error: /p; /^findings/,/^```$/p' | grep -v '^```'
+    sed -E 's/python3\.[0-9]+/python3/g; /^  not taken /d; s/^(process +)[0-9]+ /\1N /' |
+        sed -n '/^\$/p; /^built with/p; /^(exit status/p; /^error\[/,/^more /p'
 }
 
 @test "the verdict in README.md is that of a fresh run" {
     sed -n '/^<!-- verdict: begin/,/^<!-- verdict: end/p' "$WC_ROOT/README.md" | shape >"$BATS_TEST_TMPDIR/there"
     "$WC_ROOT/tests/setup/readme" print | shape >"$BATS_TEST_TMPDIR/fresh"
-    grep -q 'error runtime-too-old: ' "$BATS_TEST_TMPDIR/fresh"
+    grep -q '^error\[runtime-too-old]: ' "$BATS_TEST_TMPDIR/fresh"
     diff "$BATS_TEST_TMPDIR/there" "$BATS_TEST_TMPDIR/fresh"
     # Nothing of the computer that it was made on.
     run ! grep -nE '/(home|root|work|Users)/|/tmp/[^w]' "$WC_ROOT/README.md"

@@ -236,14 +236,9 @@ static void print_objects(const struct wc_stack *s) {
 /* That there is no driver is the answer already. */
 static void print_findings(const struct probed *p) {
     WC_EACH(f, p->report.findings) {
-        if (f->severity < WC_severity_WARNING || (p->no_gpu && is_of_driver(f->id)))
-            continue;
-        print_format(stdout, "  %s %s\n",
-                     f->severity == WC_severity_ERROR ? "error   " : "warning ", f->title);
-        if (f->fix.n > 0)
-            print_format(stdout, "  fix      %s\n",
-                         f->fix.p[0].command ? f->fix.p[0].command : f->fix.p[0].text);
-        print_format(stdout, "  more     whichcudnn explain %s\n", f->id);
+        struct wc_finding_view view = {.stack = &p->report.source->stack};
+        if (f->severity >= WC_severity_WARNING && !(p->no_gpu && is_of_driver(f->id)))
+            render_finding(stdout, f, view, options.colour);
     }
 }
 
