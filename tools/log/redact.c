@@ -265,6 +265,8 @@ static void visit_source(struct source *s, visit *each, void *arg) {
     VISIT_ONE(machine);
     VISIT_ONE(summary);
     VISIT_ONE(outcome);
+    if (s->how)
+        s->how = each(arg, s->how) ?: s->how;
     VISIT_LIST(objects, WC_KIND_object);
     VISIT_LIST(packages, WC_KIND_package);
     VISIT_LIST(demands, WC_KIND_demand);
