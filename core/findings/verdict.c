@@ -87,6 +87,13 @@ static bool is_known_demand(const struct wc_demand *d) {
            d->r.demand_kind != WC_demand_kind_UNKNOWN;
 }
 
+/* What a framework was built with decides; of others what they import says enough. */
+static bool says_enough(const struct wc_demand *d, const struct wc_object *host) {
+    return is_known_demand(d) && wc_is_demand_by(d, host) &&
+           (!host->r.framework || d->r.demand_kind == WC_demand_kind_BUILT ||
+            d->r.demand_kind == WC_demand_kind_REQUIRED);
+}
+
 static bool is_expectation(const struct wc_demand *d) {
     struct wc_spec spec;
 
@@ -99,9 +106,7 @@ static bool host_is_unknown(const struct wc_stack *s) {
         return false;
     if (!WC_ANY(o, s->objects, wc_wants_cudnn(o)))
         return true;
-    return WC_ANY(o, s->objects,
-                  wc_wants_cudnn(o) &&
-                      !WC_ANY(d, s->demands, is_known_demand(d) && wc_is_demand_by(d, o)));
+    return WC_ANY(o, s->objects, wc_wants_cudnn(o) && !WC_ANY(d, s->demands, says_enough(d, o)));
 }
 
 static struct wc_version newest_in_table(void) {
@@ -268,7 +273,7 @@ static const struct wc_failure *last_failure(const struct wc_stack *s, bool look
     const struct wc_failure *last = NULL;
 
     WC_EACH(f, s->failures)
-        if (may_matter(f) && is_lookup(f) == lookup)
+        if (may_matter(f) && is_lookup(f) == lookup && !wc_came_in_later(s, f, NULL))
             last = f;
     return last;
 }
@@ -300,8 +305,8 @@ static void write_unexplained(struct writing *w, struct wc_case *c,
                                    "the header beside %s is of cuDNN %s: what was compiled with it "
                                    "was built with that",
                                    wc_path_of(o), o->r.header_version));
-    if (s->has_outcome && s->outcome.during)
-        add_known(w, wc_format(c, "at its end: %s", s->outcome.during));
+    if (s->has_outcome && s->outcome.during && wc_str_starts(s->outcome.during, "cudnn"))
+        add_known(w, wc_format(c, "it was within %s", s->outcome.during));
     if (request)
         add_known(w, format_failure(c, request));
     if (lookup)

@@ -25,25 +25,15 @@ static void add_lookup(struct scene *s, int64_t caller) {
     apply(s, &r);
 }
 
-static void add_end(struct scene *s, enum wc_ending ending, int64_t number) {
-    struct wc_record r = begin(WC_KIND_outcome);
-    r.u.outcome.ending = ending;
-    if (ending == WC_ending_EXITED)
-        r.u.outcome.exit_status = number;
-    else
-        r.u.outcome.signal = number, r.u.outcome.signal_name = "SIGSEGV";
-    apply(s, &r);
-}
-
-static struct wc_outside end_as(struct scene *s, enum end_drawn end) {
+static struct wc_outside add_end(struct scene *s, enum end_drawn end) {
     static const enum wc_end outside[ENDS] = {[RUNS] = WC_END_RUNS,
                                               [NORMAL] = WC_END_NORMAL,
                                               [ASSUMED] = WC_END_ASSUMED,
                                               [COMMAND_FAILED] = WC_END_FAILED};
     if (end == WELL || end == STATUS_1)
-        add_end(s, WC_ending_EXITED, end == STATUS_1);
+        add_outcome(s, end == STATUS_1, NULL);
     else if (end == KILLED)
-        add_end(s, WC_ending_SIGNALED, 11);
+        add_outcome(s, 0, "SIGSEGV");
     return (struct wc_outside){.end = outside[end],
                                .how = end == COMMAND_FAILED ? "belongs to what failed" : NULL};
 }
@@ -69,7 +59,7 @@ static struct scene *build(const struct drawn *d, struct wc_outside *outside) {
         add_facade(s, "/opt/cudnn", version_of(9, 4, 0), host);
     if (!late)
         add_fault(s, d->fault, host);
-    *outside = end_as(s, d->end);
+    *outside = add_end(s, d->end);
     outside->limits = d->gap == NO_PRELOAD ? WC_LIMIT(NOT_PRELOADED)
                       : d->gap == NO_LOG   ? WC_LIMIT(LOG_NOT_WRITABLE)
                                            : 0;
@@ -223,6 +213,38 @@ static void unexplained_says_what_is_known(void **state) {
     assert_non_null(strstr(c.next, "whichcudnn explain --text"));
 }
 
+static void what_came_under_another_name_is_not_told_as_missing(void **state) {
+    (void)state;
+    struct drawn d = {.end = KILLED, .cudnn = true};
+    struct wc_outside outside;
+    struct scene *s = build(&d, &outside);
+    add_failed_part(s, 2, "graph", version_of(9, 4, 0), 3);
+    add_part(s, "/opt/cudnn", "graph", version_of(9, 4, 0), 2);
+    struct wc_conclusion c = conclude(s, &outside);
+    assert_int_equal(c.verdict, WC_verdict_UNEXPLAINED);
+    assert_false(knows(&c, "libcudnn_graph"));
+}
+
+static void what_a_framework_was_built_with_is_known_by_more_than_functions(void **state) {
+    (void)state;
+    const struct wc_outside runs = {.end = WC_END_RUNS};
+    for (int framework = 0; framework < 2; framework++) {
+        struct scene *s = new_scene();
+        struct wc_record r = begin(WC_KIND_demand), host = begin(WC_KIND_object);
+        host.u.object.object = r.u.demand.host = ++s->objects;
+        host.u.object.role = WC_role_HOST;
+        host.u.object.is_host = host.u.object.mapped = true;
+        host.u.object.path = "/opt/app/libhost.so";
+        host.u.object.framework = framework ? "torch" : NULL;
+        apply(s, &host);
+        r.u.demand.demand_kind = WC_demand_kind_SYMBOLS;
+        r.u.demand.host_path = "/opt/app/libhost.so";
+        apply(s, &r);
+        add_facade(s, "/opt/cudnn", version_of(9, 4, 0), s->objects);
+        assert_int_equal(!!(conclude(s, &runs).limits & WC_LIMIT(HOST_UNKNOWN)), framework);
+    }
+}
+
 static void a_compiler_without_its_builtins_is_not_ok(void **state) {
     (void)state;
     const struct wc_outside runs = {.end = WC_END_RUNS};
@@ -289,6 +311,8 @@ int main(void) {
         cmocka_unit_test(every_combination),
         cmocka_unit_test(ok_says_what_for_whom),
         cmocka_unit_test(unexplained_says_what_is_known),
+        cmocka_unit_test(what_came_under_another_name_is_not_told_as_missing),
+        cmocka_unit_test(what_a_framework_was_built_with_is_known_by_more_than_functions),
         cmocka_unit_test(a_compiler_without_its_builtins_is_not_ok),
         cmocka_unit_test(a_release_of_tomorrow_limits),
         cmocka_unit_test(every_limit_has_a_sentence),

@@ -230,6 +230,10 @@ void render_markdown(FILE *to, const struct report *r) {
     struct layout l;
 
     markdown(to, "### %s\n", verdict);
+    WC_EACH(sentence, r->conclusion.known)
+        markdown(to, "\n- %s\n", *sentence);
+    if (r->conclusion.next)
+        markdown(to, "\n- next: %s\n", r->conclusion.next);
     put_table(to, r);
     if (r->findings.n > 0)
         fputs("\n**Findings, cause first**\n", to);
