@@ -203,12 +203,12 @@ static void unexplained_says_what_is_known(void **state) {
     struct drawn d = {.end = KILLED, .cudnn = true, .fault = LOOKUP};
     struct wc_outside outside;
     struct scene *s = build(&d, &outside);
-    add_failure(s, NOBODY, "/opt/app/libhost.so", "libnvrtc.so.12", NULL);
+    add_failure(s, NOBODY, "/opt/app/libhost.so", "/opt/app/libtorch_extra.so", NULL);
     struct wc_conclusion c = conclude(s, &outside);
     assert_int_equal(c.verdict, WC_verdict_UNEXPLAINED);
     assert_non_null(strstr(c.text, "SIGSEGV"));
     assert_true(knows(&c, "cuDNN 9.4.0"));
-    assert_true(knows(&c, "libnvrtc.so.12"));
+    assert_true(knows(&c, "libtorch_extra.so"));
     assert_true(knows(&c, "cudnnOfTomorrow"));
     assert_non_null(strstr(c.next, "whichcudnn explain --text"));
 }

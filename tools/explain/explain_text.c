@@ -11,11 +11,14 @@
 #include "text_into_log.h"
 #include "tools/commands/input.h"
 #include "tools/log/record_json.h"
+#include "tools/report/ends.h"
 #include "tools/report/render.h"
+#include "tools/report/summary.h"
 #include "tools/util/layout.h"
 #include "tools/util/memory.h"
 #include "tools/util/terminal.h"
 
+#define ROWS_SHOWN 8
 #define QUOTE_MOST 300 /* bytes of the text that are shown */
 
 /* n: its bytes. The caller frees; NULL: it cannot be read, which is printed. */
@@ -221,6 +224,7 @@ static void judged_begin(struct judged *j, const struct messages *m, const char 
     inputs_complain(&j->in);
     j->n = j->in.logs.process_count;
     j->reports = must_allocate((j->n + 1) * sizeof(*j->reports));
+    ends_settle(j->in.logs.processes, j->n);
     for (size_t i = 0; i < j->n; i++) {
         text_into_log(m, file, j->in.logs.processes[i], print_trouble);
         report_make(&j->reports[i], j->in.logs.processes[i]);
