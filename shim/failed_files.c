@@ -3,6 +3,7 @@
 
 #include "arch.h"
 #include "core/records/emit.h"
+#include "core/records/mapping.h"
 #include "core/search/loader_words.h"
 #include "demands.h"
 #include "files.h"
@@ -18,11 +19,15 @@
 
 static char refused[SYS_PATH], link_of_file[SYS_PATH], real_path[SYS_PATH];
 
+/* For that request; r NULL: as replaced, for any. */
 static bool is_emitted(const struct request *r, const char *path) {
     const struct wc_stack *s = journal_stack();
-    for (size_t i = 0; i < s->files.n; i++)
-        if (s->files.p[i].r.request == r->number && wc_str_same(s->files.p[i].r.path, path))
+    for (size_t i = 0; i < s->files.n; i++) {
+        const struct wc_file_record *f = &s->files.p[i].r;
+        if (wc_str_same(f->path, path) &&
+            (r ? f->request == r->number : f->fault == WC_file_fault_REPLACED))
             return true;
+    }
     return false;
 }
 
@@ -34,7 +39,9 @@ static void emit_contents(struct wc_library *l, const struct wc_file_check *chec
     const struct wc_reader *files = reader();
     const char *path = wc_library_file(l);
     struct wc_library file;
-    bool open = !check->fault && files->open(files->ctx, path, &file);
+    bool sound = !check->fault || check->fault == WC_file_fault_NO_EXECUTION ||
+                 check->fault == WC_file_fault_NO_ROOM || check->fault == WC_file_fault_REPLACED;
+    bool open = sound && files->open(files->ctx, path, &file);
     l->image = open ? file.image : NULL;
     l->role = wc_name_kind_of(path) == WC_NAME_FACADE ? WC_role_FACADE : WC_role_OTHER;
     wc_library_identify(l, files, &id);
@@ -42,6 +49,9 @@ static void emit_contents(struct wc_library *l, const struct wc_file_check *chec
     if (open)
         files->close(files->ctx);
 }
+
+/* Of the request that is looked at. */
+static bool is_unmapped; /* the loader says that the system did not map the file */
 
 /* False: nothing stands there, and nothing is told. */
 static bool examine_file(const struct request *r, const char *path, enum wc_search_rule rule) {
@@ -56,6 +66,8 @@ static bool examine_file(const struct request *r, const char *path, enum wc_sear
         l.real_path = real_path;
     if (files_read_link(path, link_of_file, sizeof link_of_file))
         l.link = link_of_file;
+    if (is_unmapped)
+        wc_check_mapping(reader(), wc_library_file(&l), &check);
     l.request = r->number;
     emit_contents(&l, &check, rule);
     return true;
@@ -242,11 +254,31 @@ void failed_files_ahead(const struct request *r) {
         examine_file(r, path, WC_search_rule_UNKNOWN);
 }
 
+void failed_files_replaced(const struct request *r, const struct object *o) {
+    static struct wc_file_check check;
+    struct wc_file_stat now;
+    struct wc_library l;
+    if (!o->path || !o->inode || is_emitted(NULL, o->path) ||
+        !shim_files.facts(NULL, o->path, &now) ||
+        (now.inode == o->inode && now.device == o->device))
+        return;
+    wc_mem_set(&check, 0, sizeof check);
+    check.fault = WC_file_fault_REPLACED;
+    check.size = (int64_t)now.size;
+    check.needs = WC_NULL;
+    wc_str_copy(check.what, sizeof check.what, "another file than the one that is mapped");
+    wc_library_begin(&l, o->path);
+    l.request = r->number;
+    emit_contents(&l, &check, WC_search_rule_UNKNOWN);
+}
+
 void failed_files_after_failure(const struct request *r, const char *text) {
     static struct wc_unmet unmet;
     static char missing[256];
     const enum wc_search_rule named = WC_search_rule_UNKNOWN;
-    if (wc_text_refuses(text, refused, sizeof refused)) {
+    enum wc_system_refusal system = wc_text_system(text, refused, sizeof refused);
+    is_unmapped = system == WC_SYSTEM_MAPPING;
+    if (system || wc_text_refuses(text, refused, sizeof refused)) {
         if (wc_str_find_char(refused, '/'))
             examine_file(r, refused, named);
     } else if (wc_text_unmet(text, &unmet)) {

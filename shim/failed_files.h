@@ -5,11 +5,14 @@
  */
 #pragma once
 
+#include "objects.h"
 #include "requests.h"
 
 /* Before the loader opens it: is the library that the name leads to cut short? Mapping it may end
  * the process, and then nobody has words for it. */
 void failed_files_ahead(const struct request *r);
+/* Before cuDNN opens more of itself: is what lies where `o` was loaded from another file by now? */
+void failed_files_replaced(const struct request *r, const struct object *o);
 /* The file that the loader's words name (text, NULL: nobody asked for them), or that stands where
  * the request's own path leads, or beside that. */
 void failed_files_after_failure(const struct request *r, const char *text);

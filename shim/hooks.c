@@ -118,6 +118,8 @@ static void before_open(enum wc_operation operation, const char *name, int flags
     struct object *by = objects_at(return_address);
     if (by && by->role == WC_role_FACADE && name)
         describe_asked_version(by, name);
+    if (by && object_is_cudnn(by) && hints)
+        failed_files_replaced(r, by);
     if (operation == WC_operation_DLMOPEN)
         journal_unobserved("another namespace", "the loader shows it only to those inside", name);
     else if (name)

@@ -132,6 +132,7 @@ static void conclude_foreign(struct checked *l, enum wc_file_fault fault) {
  * *dynamic: where the dynamic section lies, 0: there is none. */
 static int64_t end_of_segments(struct checked *l, const Elf64_Ehdr *h, uint64_t *dynamic) {
     uint64_t end = h->e_phoff + (uint64_t)h->e_phnum * sizeof(Elf64_Phdr);
+    uint64_t low = UINT64_MAX, high = 0;
     Elf64_Phdr p;
     size_t n;
 
@@ -141,10 +142,15 @@ static int64_t end_of_segments(struct checked *l, const Elf64_Ehdr *h, uint64_t 
             return -1;
         if (p.p_type == PT_DYNAMIC)
             *dynamic = p.p_offset;
+        if (p.p_type == PT_LOAD && p.p_vaddr + p.p_memsz >= p.p_vaddr) {
+            low = p.p_vaddr < low ? p.p_vaddr : low;
+            high = p.p_vaddr + p.p_memsz > high ? p.p_vaddr + p.p_memsz : high;
+        }
         if (p.p_type == PT_LOAD && p.p_offset + p.p_filesz > end &&
             p.p_offset + p.p_filesz >= p.p_offset)
             end = p.p_offset + p.p_filesz;
     }
+    l->out->maps = high > low ? high - low : 0;
     return end > INT64_MAX ? INT64_MAX : (int64_t)end;
 }
 
@@ -235,6 +241,7 @@ bool wc_file_check(const struct wc_files *files, const char *path, uint16_t mach
 
     out->fault = WC_file_fault_UNKNOWN;
     out->size = out->needs = WC_NULL;
+    out->maps = 0;
     wc_text_begin(&l.what, out->what, sizeof out->what);
     if (!files->facts(files->ctx, path, &facts)) {
         if (!is_dangling(&l))

@@ -12,9 +12,11 @@ struct wc_file_check {
     enum wc_file_fault fault; /* UNKNOWN: nothing that was found */
     char what[160];      /* "a git-LFS pointer to a file of 4096 bytes"; "": nothing is there */
     int64_t size, needs; /* bytes; WC_NULL: not known. needs: of a whole file */
+    uint64_t maps;       /* bytes of address space that its segments span; 0: not known */
 };
 
 /* machine: the ELF machine of the process (EM_X86_64). Header, program headers and the
- * first entry of the dynamic section are read, no more. False: nothing stands there, as far as can be seen. */
+ * first entry of the dynamic section are read, no more. False: nothing stands there, as far as can
+ * be seen. */
 bool wc_file_check(const struct wc_files *files, const char *path, uint16_t machine,
                    struct wc_file_check *out);

@@ -2,17 +2,12 @@
 /*
  * bad-file: a file has the name of the library that was asked for, and is none that this process
  * can load. The loader says so, or passes it over without a word: another machine's, a link that
- * leads nowhere, one that may not be read. What the file is was looked at when the request failed.
+ * leads nowhere. What the file is was looked at when the request failed.
  */
 #include "finding.h"
 
 static const char *path_of(const struct wc_bad_file *bad) {
     return bad->file ? bad->file->path : bad->name;
-}
-
-/* A framework's own library counts, too; the many others that a program tries do not. */
-static bool is_relevant(const char *file) {
-    return wc_name_kind_of(file) != WC_NAME_OTHER || wc_name_hints(wc_base_name(file));
 }
 
 /* Best first: what brings the file back by a command, then another road to the library. Without a
@@ -21,12 +16,8 @@ static void fixes(struct wc_case *c, const struct wc_bad_file *bad, const struct
     const char *machine = c->d->s->machine.architecture;
     enum wc_file_fault fault = bad->file ? bad->file->fault : WC_file_fault_UNKNOWN;
     bool absolute = o->r.path && o->r.path[0] == '/';
-    bool as_it_is = fault == WC_file_fault_UNREADABLE || fault == WC_file_fault_POINTER;
 
-    if (fault == WC_file_fault_UNREADABLE)
-        wc_case_fix(c, WC_ACTION_REINSTALL, "let everybody read it",
-                    absolute ? wc_format_command(c, "chmod a+r ", o->r.path, NULL) : NULL);
-    else if (fault == WC_file_fault_POINTER)
+    if (fault == WC_file_fault_POINTER)
         wc_case_fix(
             c, WC_ACTION_REINSTALL,
             "fetch the file itself: the copy was made without git-LFS, which has only a pointer to "
@@ -41,7 +32,7 @@ static void fixes(struct wc_case *c, const struct wc_bad_file *bad, const struct
                                                    .installation_kind = o->r.installation_kind},
                        NULL);
     wc_fix_search_path(c, o);
-    if (o->r.installation || as_it_is)
+    if (o->r.installation || fault == WC_file_fault_POINTER)
         return;
     if (fault == WC_file_fault_DANGLING)
         wc_case_advice(c, WC_ACTION_REMOVE, "remove the link, or put back what it leads to");
@@ -115,7 +106,7 @@ void wc_find_bad_file(struct wc_diagnosis *d) {
     struct wc_bad_file bad;
 
     WC_EACH(f, d->s->failures)
-        if (wc_failed_for_file(d->s, f, &bad) && is_relevant(bad.name) &&
+        if (wc_failed_for_file(d->s, f, &bad) && wc_file_matters(bad.name) &&
             !wc_came_in_later(d->s, f, bad.name) && !wc_reported_before(d, path_of(&bad)))
             emit(d, f, &bad);
 }

@@ -372,6 +372,11 @@ struct wc_bad_file {
 };
 bool wc_failed_for_file(const struct wc_stack *s, const struct wc_failure *f,
                         struct wc_bad_file *out);
+/* The same of a file that may be sound: the system did not let the loader have it. */
+enum wc_system_refusal wc_failed_for_system(const struct wc_stack *s, const struct wc_failure *f,
+                                            struct wc_bad_file *out);
+/* Does what a file is called, or asked for by, have to do with cuDNN, CUDA or a framework? */
+bool wc_file_matters(const char *file);
 /* A file in the directories searched that would have been the right one, but for its name. NULL:
  * none was seen. (core/findings/wrong_name.c) */
 const struct wc_file_record *wc_failed_for_name(const struct wc_stack *s,

@@ -154,8 +154,8 @@ static void facade_differs(struct wc_diagnosis *d, const struct wc_object *facad
                            wc_format_name(c, wc_name_of(facade)), wc_format_range(c, set.own),
                            format_part(c, set.other));
     c->r.object = facade->r.object;
-    c->r.explained_by =
-        wc_found_before(d, c->r.object, "installation-mixed", "installation-incomplete", NULL);
+    c->r.explained_by = wc_found_before(d, c->r.object, "installation-mixed",
+                                        "installation-incomplete", "replaced-on-disk", NULL);
     matrix(c, &set);
     if (answering)
         wc_case_fact(c, "mind",
@@ -187,8 +187,8 @@ static void parts_differ(struct wc_diagnosis *d, const struct wc_object *facade)
         wc_case_fact(c, "refused", wc_format(c, "%s", r.file), "dlerror");
     }
     c->r.object = facade->r.object;
-    c->r.explained_by =
-        wc_found_before(d, c->r.object, "installation-mixed", "installation-incomplete", NULL);
+    c->r.explained_by = wc_found_before(d, c->r.object, "installation-mixed",
+                                        "installation-incomplete", "replaced-on-disk", NULL);
     matrix(c, &set);
     lookups(c, facade);
     fixes(c, &set, set.foreign ? set.foreign : set.newest);

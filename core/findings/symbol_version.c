@@ -29,8 +29,8 @@ bool wc_reported_by_file(const struct wc_stack *s, const struct wc_failure *f) {
     struct wc_bad_file bad;
     struct wc_unmet unmet;
 
-    return wc_failed_for_file(s, f, &bad) || wc_failed_for_name(s, f) ||
-           wc_failed_for_symbol_version(s, f, &unmet);
+    return wc_failed_for_file(s, f, &bad) || wc_failed_for_system(s, f, &bad) ||
+           wc_failed_for_name(s, f) || wc_failed_for_symbol_version(s, f, &unmet);
 }
 
 /* Releases that have the function, or the major of the symbol version. */

@@ -61,8 +61,9 @@ size_t wc_environment_length(const char *path);
 
 /* A line of mountinfo: its mount point goes to `point`. False: it is longer than that. */
 struct wc_mount_line {
-    bool of_root;     /* it shows the whole of its file system */
-    const char *type; /* of that, up to a blank; in the line */
+    bool of_root;      /* it shows the whole of its file system */
+    bool no_execution; /* mounted noexec */
+    const char *type;  /* of that, up to a blank; in the line */
 };
 bool wc_mount_read(const char *line, char *point, size_t cap, struct wc_mount_line *out);
 

@@ -19,6 +19,7 @@ struct wc_mount {
     char point[256];
     bool bound;   /* it shows a file or a directory of elsewhere, not a whole file system */
     bool of_file; /* of this very file */
+    bool no_execution;
 };
 /* False: of no such mount, or not known. */
 bool wc_mount_of(struct wc_reading *r, const char *path, struct wc_mount *out);

@@ -47,13 +47,22 @@ static bool decode(const char *s, size_t n, char *to, size_t cap) {
     return true;
 }
 
+static bool has_option(const char *list, size_t n, const char *option) {
+    const char *at = wc_str_find(list, option);
+    size_t length = wc_str_length(option);
+    return at && at > list && at[-1] == ',' && (size_t)(at - list) + length <= n &&
+           (at[length] == ',' || at[length] == ' ');
+}
+
 bool wc_mount_read(const char *line, char *point, size_t cap, struct wc_mount_line *out) {
-    const char *root = line, *text, *rest = line, *type;
-    size_t root_length = 0, n;
+    const char *root = line, *text, *rest = line, *type, *options;
+    size_t root_length = 0, n, options_length;
     for (int i = 0; i < 4; i++) /* id, parent, device, root */
         root = field(&rest, &root_length);
     text = field(&rest, &n);
-    type = wc_str_find(rest, " - ");
+    options = field(&rest, &options_length);
+    out->no_execution = has_option(options, options_length, "noexec");
+    type = wc_str_find(options, " - ");
     out->of_root = root_length == 1 && root[0] == '/';
     out->type = type ? type + 3 : "";
     return decode(text, n, point, cap);
@@ -78,6 +87,7 @@ static bool consider(void *ctx, const char *line) {
     m->length = n;
     wc_mem_copy(m->best->point, point, n + 1);
     m->best->of_file = !m->path[n];
+    m->best->no_execution = read.no_execution;
     m->best->bound = m->best->of_file || (!volume && !read.of_root);
     return true;
 }

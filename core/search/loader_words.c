@@ -7,7 +7,6 @@ static const char *const refusals[] = {
     ": file too short",
     ": invalid ELF header",
     ": cannot read file data",
-    ": cannot open shared object file: Permission denied",
     ": wrong ELF class: ELFCLASS32",
     ": wrong ELF class: ELFCLASS64",
     ": ELF file data encoding not little-endian",
@@ -29,11 +28,58 @@ static const char *const refusals[] = {
     ": ELF load command address/offset not page-aligned",
 };
 
+/* What it says where the system refuses something; longer ones before those that they begin with.
+ */
+static const struct {
+    const char *words;
+    enum wc_system_refusal what;
+} system_words[] = {
+    {": cannot allocate memory in static TLS block", WC_SYSTEM_STATIC_TLS},
+    {": cannot enable executable stack as shared object requires", WC_SYSTEM_EXECUTABLE_STACK},
+    {": failed to map segment from shared object", WC_SYSTEM_MAPPING},
+    {": cannot map zero-fill pages", WC_SYSTEM_MAPPING},
+    {": cannot change memory protections", WC_SYSTEM_MAPPING},
+    {": cannot allocate ", WC_SYSTEM_MAPPING},
+    {": cannot create shared object descriptor", WC_SYSTEM_MAPPING},
+    {": cannot open shared object file: Cannot allocate memory", WC_SYSTEM_MAPPING},
+    {": cannot make segment writable for relocation", WC_SYSTEM_RIGHTS},
+    {": cannot restore segment prot after reloc", WC_SYSTEM_RIGHTS},
+    {": cannot open shared object file: Permission denied", WC_SYSTEM_RIGHTS},
+    {": cannot open shared object file: Operation not permitted", WC_SYSTEM_RIGHTS},
+    {": cannot open shared object file: Too many open files", WC_SYSTEM_DESCRIPTORS},
+    {": cannot open shared object file: Input/output error", WC_SYSTEM_READING},
+    {": cannot open shared object file: Stale file handle", WC_SYSTEM_READING},
+    {": cannot open shared object file: Transport endpoint is not connected", WC_SYSTEM_READING},
+    {": cannot read file data: Input/output error", WC_SYSTEM_READING},
+    {": cannot stat shared object", WC_SYSTEM_READING},
+};
+
 static bool copy(char *to, size_t cap, const char *from, const char *end) {
     return end > from && wc_str_format(to, cap, "%.*s", (int)(end - from), from);
 }
 
+static enum wc_system_refusal refused_by_system(const char *at) {
+    WC_EACH_ROW(row, system_words)
+        if (wc_str_starts(at, row->words))
+            return row->what;
+    return WC_SYSTEM_NOTHING;
+}
+
+enum wc_system_refusal wc_text_system(const char *text, char *out, size_t cap) {
+    const char *end = text ? wc_str_find_char(text, ':') : NULL;
+
+    for (; end; end = wc_str_find_char(end + 1, ':')) {
+        enum wc_system_refusal what = refused_by_system(end);
+        if (what)
+            return copy(out, cap, text, end) ? what : WC_SYSTEM_NOTHING;
+    }
+    return WC_SYSTEM_NOTHING;
+}
+
 static bool refuses(const char *at) {
+    if (refused_by_system(at))
+        return false;
+
     WC_EACH_ROW(words, refusals)
         if (wc_str_starts(at, *words))
             return true;
@@ -53,7 +99,7 @@ bool wc_text_not_found(const char *text, char *out, size_t cap) {
     const char *end = text ? wc_str_find(text, ": cannot open shared object file") : NULL;
     const char *start = end;
 
-    if (!end)
+    if (!end || refused_by_system(end))
         return false;
     /* cuDNN and frameworks put words of their own before it. */
     while (start > text && start[-1] != '/' && start[-1] != ' ')

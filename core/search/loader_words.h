@@ -15,6 +15,19 @@ bool wc_text_not_found(const char *text, char *out, size_t cap);
  * bare name where it went on searching and found no other. */
 bool wc_text_refuses(const char *text, char *out, size_t cap);
 
+/* What the system did not give the loader for a file that may be sound. */
+enum wc_system_refusal {
+    WC_SYSTEM_NOTHING,
+    WC_SYSTEM_STATIC_TLS,
+    WC_SYSTEM_EXECUTABLE_STACK,
+    WC_SYSTEM_MAPPING, /* address space, memory, or leave to run code of that file system */
+    WC_SYSTEM_RIGHTS,
+    WC_SYSTEM_DESCRIPTORS,
+    WC_SYSTEM_READING /* an error of the disk, or of the network's file system */
+};
+/* NOTHING: other words. Else the name of the file in out, as the loader has it. */
+enum wc_system_refusal wc_text_system(const char *text, char *out, size_t cap);
+
 /* A file that wants what another one does not have. */
 struct wc_unmet {
     char file[512];    /* which wants it, as the loader has it */

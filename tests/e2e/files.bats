@@ -199,8 +199,8 @@ by-path asked for libcudnn.so.9, which is a link that leads nowhere"
     [ "$status" -ne 0 ]
     observed "${inside[@]}" ./by-path "$PWD/bad/libcudnn.so.9" version
     is "$(told)" "1
-bad-file
-by-path asked for libcudnn.so.9, which is a file that this process may not read
+refused-by-system
+by-path asked for libcudnn.so.9, which this process may not read
 chmod a+r $PWD/bad/libcudnn.so.9"
     eval "$(told | tail -n 1)"
     run -0 "${inside[@]}" ./by-path "$PWD/bad/libcudnn.so.9" version

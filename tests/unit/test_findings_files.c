@@ -151,7 +151,6 @@ static void what_to_do_follows_from_what_it_is(void **state) {
         enum wc_installation_kind kind;
         const char *installation, *action, *command;
     } rows[] = {
-        {WC_file_fault_UNREADABLE, 0, NULL, "reinstall", "chmod a+r /x/libcudnn.so.9"},
         {WC_file_fault_POINTER, 0, NULL, "reinstall", "git -C /x lfs pull"},
         {WC_file_fault_CUT, WC_installation_kind_WHEEL, "nvidia-cudnn-cu12", "reinstall",
          "pip install --force-reinstall --no-deps nvidia-cudnn-cu12==9.1.0.70"},
@@ -207,10 +206,105 @@ static void a_path_that_nobody_would_type_gets_no_command(void **state) {
         l.fault = WC_file_fault_UNREADABLE;
         l.path = print(s, "%s.1", paths[i]);
         fail_for(s, 1, l.path, "cannot open shared object file: Permission denied", l);
-        assert_finds(s, "bad-file bad-file");
+        assert_finds(s, "bad-file refused-by-system");
         assert_null(s->found.p[0].fix.p[0].command);
         assert_null(s->found.p[1].fix.p[0].command);
     }
+}
+
+/* ---- refused-by-system ---- */
+
+/* Each in its own words, with what helps against it; a new copy would not. */
+static void what_the_system_refuses_is_no_fault_of_the_file(void **state) {
+    (void)state;
+    static const struct {
+        const char *words;
+        enum wc_file_fault fault;
+        const char *reason, *action, *command;
+    } rows[] = {
+        {"cannot allocate memory in static TLS block", WC_file_fault_UNKNOWN, "static TLS",
+         "set-variable", "export LD_PRELOAD=/x/libcudnn.so.9"},
+        {"cannot enable executable stack as shared object requires: Invalid argument",
+         WC_file_fault_UNKNOWN, "executable stack", "allow",
+         "patchelf --clear-execstack /x/libcudnn.so.9"},
+        {"failed to map segment from shared object", WC_file_fault_NO_ROOM, "address space",
+         "allow", "ulimit -v unlimited"},
+        {"failed to map segment from shared object: Operation not permitted",
+         WC_file_fault_NO_EXECUTION, "noexec", "allow", NULL},
+        {"failed to map segment from shared object", WC_file_fault_UNKNOWN, "does not map", "check",
+         NULL},
+        {"cannot map zero-fill pages", WC_file_fault_NO_ROOM, "address space", "allow",
+         "ulimit -v unlimited"},
+        {"cannot open shared object file: Permission denied", WC_file_fault_UNREADABLE,
+         "may not read", "allow", "chmod a+r /x/libcudnn.so.9"},
+        {"cannot open shared object file: Too many open files", WC_file_fault_UNKNOWN,
+         "too many files", "allow", "ulimit -n 65536"},
+        {"cannot open shared object file: Stale file handle", WC_file_fault_UNKNOWN, "the disk",
+         "check", NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct scene *s = new_scene();
+        int64_t host = add_host(s, "/opt/app/libhost.so");
+        struct looked_at l = {
+            .path = "/x/libcudnn.so.9", .fault = rows[i].fault, .what = "a library"};
+        fail_for(s, host, a_library, rows[i].words, l);
+        assert_finds(s, "refused-by-system");
+        const struct wc_finding_record *r = &s->found.p[0];
+        assert_non_null(strstr(r->title, rows[i].reason));
+        assert_string_equal(r->fix.p[0].action, rows[i].action);
+        if (rows[i].command)
+            assert_string_equal(r->fix.p[0].command, rows[i].command);
+        else
+            assert_null(r->fix.p[0].command);
+        add_facade(s, "/y", draw_release(9), host);
+        assert_finds(s, "");
+    }
+}
+
+/* In a search the loader passes over what it may not read, and says that there is none. */
+static void what_may_not_be_read_is_passed_over_without_a_word(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct looked_at l = {.path = "/x/libcudnn.so.9",
+                          .fault = WC_file_fault_UNREADABLE,
+                          .what = "a file that this process may not read"};
+    fail_for(s, add_host(s, "/opt/app/libhost.so"), a_library, NULL, l);
+    assert_finds(s, "refused-by-system");
+    assert_true(has_command(&s->found.p[0], "chmod a+r /x/libcudnn.so.9"));
+}
+
+/* ---- replaced-on-disk ---- */
+
+static void another_file_in_the_place_of_a_mapped_one(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_version v = draw_release(9), w = other_minor(v, 1);
+    int64_t facade = add_facade(s, "/opt/cudnn", v, add_host(s, "/opt/app/host"));
+    struct looked_at l = {.path = "/opt/cudnn/libcudnn.so.9",
+                          .fault = WC_file_fault_REPLACED,
+                          .what = "another file",
+                          .version = text_of(s, w)};
+    add_looked_at(s, &l);
+    assert_finds(s, "replaced-on-disk");
+    assert_int_equal(s->found.p[0].severity, WC_severity_WARNING);
+    assert_int_equal(s->found.p[0].object, facade);
+    assert_true(has_fact(&s->found.p[0], "there is now", l.version));
+    assert_string_equal(s->found.p[0].fix.p[0].action, "restart");
+    add_part(s, "/opt/cudnn", "graph", w, facade);
+    assert_finds(s, "replaced-on-disk facade-and-parts-differ");
+    assert_int_equal(s->found.p[0].severity, WC_severity_ERROR);
+    assert_string_equal(s->found.p[1].explained_by, "replaced-on-disk");
+}
+
+static void a_name_that_the_kernel_gives_what_is_gone(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    add_failure(s, host, NULL, "/v/libm.so.6 (deleted)", NULL);
+    assert_finds(s, "");
+    add_failure(s, host, NULL, "/v/torchvision.libs/libcudart.41118559.so.12 (deleted)", NULL);
+    assert_finds(s, "replaced-on-disk");
+    assert_int_equal(s->found.p[0].host, host);
 }
 
 /* ---- wrong-name ---- */
@@ -688,6 +782,10 @@ int main(void) {
         cmocka_unit_test(a_part_that_is_bad_is_not_missing),
         cmocka_unit_test(words_alone_are_enough),
         cmocka_unit_test(what_to_do_follows_from_what_it_is),
+        cmocka_unit_test(what_the_system_refuses_is_no_fault_of_the_file),
+        cmocka_unit_test(what_may_not_be_read_is_passed_over_without_a_word),
+        cmocka_unit_test(another_file_in_the_place_of_a_mapped_one),
+        cmocka_unit_test(a_name_that_the_kernel_gives_what_is_gone),
         cmocka_unit_test(a_cuda_dependency_is_brought_back_by_its_own_package),
         cmocka_unit_test(a_path_that_nobody_would_type_gets_no_command),
         cmocka_unit_test(a_file_is_known_by_its_soname),

@@ -75,8 +75,7 @@ static void a_file_that_the_loader_refused_is_not_called_missing(void **state) {
     (void)state;
     struct scene *s = new_scene();
     add_failure(s, add_host(s, "/opt/app/libhost.so"), NULL, "libcudnn.so.9",
-                "/opt/x/libcudnn.so.9: cannot enable executable stack as shared object requires: "
-                "Invalid argument");
+                "/opt/x/libcudnn.so.9: words that no loader known here has");
     assert_finds(s, "library-not-found");
     assert_null(strstr(s->found.p[0].title, "not found"));
     assert_true(has_fact(&s->found.p[0], "asked for", "libcudnn.so.9"));

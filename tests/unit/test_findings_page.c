@@ -132,6 +132,29 @@ void example_bad_file(struct scene *s) {
     add_failure(s, host, NULL, "libcudnn.so.9", print(s, "%s: invalid ELF header", l.path));
 }
 
+void example_refused_by_system(struct scene *s) {
+    int64_t host = add_host(s, "/opt/app/libengine.so");
+    struct looked_at l = {
+        .path = "/opt/cudnn/lib/libcudnn.so.9",
+        .fault = WC_file_fault_NO_ROOM,
+        .what = "a library that takes 512 MiB of address space; the process may have 390 MiB in "
+                "all"};
+    add_looked_at(s, &l);
+    add_failure(s, host, NULL, "libcudnn.so.9",
+                print(s, "%s: failed to map segment from shared object", l.path));
+}
+
+void example_replaced_on_disk(struct scene *s) {
+    int64_t host = add_host(s, "/opt/app/libengine.so");
+    int64_t facade = of_wheel(s, NULL, version_of(9, 1, 0), host);
+    struct looked_at l = {.path = wc_stack_object(&s->stack, facade)->r.path,
+                          .fault = WC_file_fault_REPLACED,
+                          .what = "another file than the one that is mapped",
+                          .version = "9.26.0"};
+    add_looked_at(s, &l);
+    of_wheel(s, "graph", version_of(9, 26, 0), facade);
+}
+
 void example_wrong_name(struct scene *s) {
     int64_t host = add_host(s, "/opt/app/libengine.so");
     struct wc_record r = begin(WC_KIND_object);

@@ -20,7 +20,6 @@ static void words_that_refuse_a_file_name_it(void **state) {
         {"/x: y/libcudnn.so.9: invalid ELF header", "/x: y/libcudnn.so.9"},
         {"libcuda.so: wrong ELF class: ELFCLASS32", "libcuda.so"},
         {"/d/l.so: cannot read file data: Is a directory", "/d/l.so"},
-        {"/d/l.so: cannot open shared object file: Permission denied", "/d/l.so"},
         {"l.so: cannot dynamically load position-independent executable", "l.so"},
     };
     char name[32];
@@ -37,6 +36,39 @@ static void words_that_refuse_a_file_name_it(void **state) {
         wc_text_refuses("l.so: undefined symbol: f, version libcudnn_ops.so.9", name, sizeof name));
     assert_false(wc_text_refuses("l.so: cannot open shared object file: No such file or directory",
                                  name, sizeof name));
+}
+
+/* What the system did not give says nothing against the file, nor that there is none. */
+static void words_of_the_system_are_no_refusal_of_the_file(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *name;
+        enum wc_system_refusal what;
+    } rows[] = {
+        {"/a b/l.so: cannot allocate memory in static TLS block", "/a b/l.so",
+         WC_SYSTEM_STATIC_TLS},
+        {"l.so: cannot enable executable stack as shared object requires: Permission denied",
+         "l.so", WC_SYSTEM_EXECUTABLE_STACK},
+        {"/x: y/l.so: failed to map segment from shared object", "/x: y/l.so", WC_SYSTEM_MAPPING},
+        {"l.so: cannot allocate name record", "l.so", WC_SYSTEM_MAPPING},
+        {"/d/l.so: cannot open shared object file: Permission denied", "/d/l.so", WC_SYSTEM_RIGHTS},
+        {"l.so: cannot open shared object file: Too many open files", "l.so",
+         WC_SYSTEM_DESCRIPTORS},
+        {"l.so: cannot read file data: Input/output error", "l.so", WC_SYSTEM_READING},
+    };
+    char name[32];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(wc_text_system(rows[i].text, name, sizeof name), rows[i].what);
+        assert_string_equal(name, rows[i].name);
+        assert_false(wc_text_refuses(rows[i].text, name, sizeof name));
+        assert_false(wc_text_not_found(rows[i].text, name, sizeof name));
+    }
+    assert_int_equal(wc_text_system(NULL, name, sizeof name), WC_SYSTEM_NOTHING);
+    assert_int_equal(wc_text_system("l.so: file too short", name, sizeof name), WC_SYSTEM_NOTHING);
+    assert_int_equal(wc_text_system("l.so: cannot open shared object file: No such file or "
+                                    "directory",
+                                    name, sizeof name),
+                     WC_SYSTEM_NOTHING);
 }
 
 static void what_is_unmet_is_taken_apart(void **state) {
@@ -88,6 +120,7 @@ static void other_words_say_nothing_of_that(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_that_refuse_a_file_name_it),
+        cmocka_unit_test(words_of_the_system_are_no_refusal_of_the_file),
         cmocka_unit_test(what_is_unmet_is_taken_apart),
         cmocka_unit_test(other_words_say_nothing_of_that),
     };

@@ -204,6 +204,17 @@ static void emit_searches(struct inspection *in, const struct process_library *m
         }
 }
 
+static void emit_replaced(struct inspection *in, const struct process_library *m) {
+    struct wc_file_check check = {.fault = WC_file_fault_REPLACED,
+                                  .what = "another file than the one that is mapped, or none",
+                                  .size = WC_NULL,
+                                  .needs = WC_NULL};
+    struct wc_library l;
+
+    wc_library_begin(&l, m->library->path);
+    wc_emit_file(&in->to, &l, &check, WC_search_rule_UNKNOWN);
+}
+
 static void emit_file(struct inspection *in, const struct process_library *m) {
     if (m->file == PROCESS_LIBRARY_FILE)
         return;
@@ -216,6 +227,8 @@ static void emit_file(struct inspection *in, const struct process_library *m) {
                     : "it was deleted or replaced since it was loaded, and the memory of the "
                       "process may not be read",
         m->path);
+    if (is_cudnn(m))
+        emit_replaced(in, m);
 }
 
 static void emit_host(struct inspection *in, const struct process_library *m) {

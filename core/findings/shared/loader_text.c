@@ -79,6 +79,29 @@ static bool missing_name(const struct wc_failure *f, char *out, size_t cap) {
     return wc_str_copy(out, cap, f->r.name) && *out;
 }
 
+static bool is_of_system(enum wc_file_fault fault) {
+    return fault == WC_file_fault_UNREADABLE || fault == WC_file_fault_NO_EXECUTION ||
+           fault == WC_file_fault_NO_ROOM || fault == WC_file_fault_REPLACED;
+}
+
+bool wc_file_matters(const char *file) {
+    return wc_name_kind_of(file) != WC_NAME_OTHER || wc_name_hints(wc_base_name(file));
+}
+
+enum wc_system_refusal wc_failed_for_system(const struct wc_stack *s, const struct wc_failure *f,
+                                            struct wc_bad_file *out) {
+    enum wc_system_refusal what =
+        wc_is_load(f) ? wc_text_system(f->r.text, out->name, sizeof out->name) : WC_SYSTEM_NOTHING;
+
+    out->refused = what != WC_SYSTEM_NOTHING;
+    if (!wc_is_load(f) || (!what && !missing_name(f, out->name, sizeof out->name)))
+        return WC_SYSTEM_NOTHING;
+    out->file = looked_at(s, f, out);
+    if (what || !out->file || out->file->fault != WC_file_fault_UNREADABLE)
+        return what;
+    return WC_SYSTEM_RIGHTS; /* passed over without a word */
+}
+
 bool wc_failed_for_file(const struct wc_stack *s, const struct wc_failure *f,
                         struct wc_bad_file *out) {
     if (!wc_is_load(f))
@@ -87,7 +110,7 @@ bool wc_failed_for_file(const struct wc_stack *s, const struct wc_failure *f,
     if (!out->refused && !missing_name(f, out->name, sizeof out->name))
         return false;
     out->file = looked_at(s, f, out);
-    return out->refused || (out->file && out->file->fault);
+    return out->refused || (out->file && out->file->fault && !is_of_system(out->file->fault));
 }
 
 /* Is o what was to be had under this name: the same library, or what answers to the name? */

@@ -200,9 +200,8 @@ enum wc_status_sort wc_sort_of_call(const struct wc_stack *s, const struct wc_ca
 bool wc_ended_badly(const struct wc_stack *s) {
     const struct wc_outcome_record *o = &s->outcome;
 
-    return s->has_outcome &&
-           (o->ending == WC_ending_SIGNALED ||
-            (o->ending == WC_ending_EXITED && o->exit_status > 0));
+    return s->has_outcome && (o->ending == WC_ending_SIGNALED ||
+                              (o->ending == WC_ending_EXITED && o->exit_status > 0));
 }
 
 bool wc_a_call_failed(const struct wc_stack *s) {

@@ -14,10 +14,13 @@
  *   try:NAME           the same without an end and without words
  *   set:NAME=VALUE     in this process's environment, too late for the loader
  *   abort              as after a fault that nobody handles
+ *   swap:FROM=TO       exchanges the files of two directories, name by name
  *   maps               the files of cuDNN and CUDA that are mapped
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,6 +235,25 @@ static int failed(const char *name, int status) {
 #endif
 }
 
+/* As a package manager puts another release in the place of one that is in use; done twice, all is
+ * as it was. */
+static int swap(char *from) {
+    char *to = strchr(from, '='), old[4096], new[4096];
+    struct dirent *entry;
+    DIR *directory;
+
+    *to++ = 0;
+    directory = opendir(from);
+    while (directory && (entry = readdir(directory))) {
+        snprintf(old, sizeof old, "%s/%s", from, entry->d_name);
+        snprintf(new, sizeof new, "%s/%s", to, entry->d_name);
+        if (entry->d_name[0] != '.' &&
+            renameat2(AT_FDCWD, old, AT_FDCWD, new, RENAME_EXCHANGE) != 0)
+            perror(new);
+    }
+    return !directory || closedir(directory);
+}
+
 static int one(char *word) {
     char *rest = strchr(word, ':');
 
@@ -258,6 +280,8 @@ static int one(char *word) {
         return load(rest, 1);
     if (!strcmp(word, "try"))
         return load(rest, 0);
+    if (!strcmp(word, "swap"))
+        return swap(rest);
     if (!strcmp(word, "set"))
         return putenv(rest);
     return 3;

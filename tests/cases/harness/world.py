@@ -87,6 +87,8 @@ MODULE = """mount -t tmpfs none /proc/driver && mkdir /proc/driver/nvidia || exi
 echo "NVRM version: NVIDIA UNIX x86_64 Kernel Module  $0  Fri Jan  1 00:00:00 UTC 2021" \
     >/proc/driver/nvidia/version
 exec "$@" """
+NO_EXECUTION = """mount --bind "$0" "$0" && mount -o remount,bind,noexec "$0" || exit 125
+exec "$@" """
 
 
 class Host:
@@ -175,6 +177,7 @@ class World:
         self.needs_gpu, self.folder = False, None  # folder: that the program is started in
         self.road, self.left = 0, []
         self.module, self.preload, self.by = None, None, None
+        self.limits, self.no_execution = None, None  # of the shell; a directory mounted noexec
         self.rounds, self.then = 1, None  # fixes to follow; what is told once the first was
         self.python = f"python3.{self.rng.randint(9, 13)}"
         self.cuda_now = self.rng.choice([12, 13])
@@ -408,6 +411,11 @@ class World:
             words = [str(ROOT / "tests/neutrality/with-cache"), str(self.cache[0]), *words]
         if self.folder:
             words = ["env", "-C", str(self.folder), *words]
+        if self.limits:
+            words = ["bash", "-c", f'{self.limits}; exec "$@"', "bash", *words]
+        if self.no_execution:
+            words = ["unshare", "--mount", "bash", "-c", NO_EXECUTION, str(self.no_execution),
+                     *words]
         if self.module:
             words = ["unshare", "--mount", "bash", "-c", MODULE, self.module, *words]
         return words

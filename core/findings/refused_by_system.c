@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * refused-by-system: the library that was asked for may be sound, and the system did not give the
+ * loader what it takes to have it: room, rights, a descriptor. Another copy would fare the same.
+ */
+#include "finding.h"
+
+/* What the loader said may be all that there is; what the file and the process are says more. */
+static const char *reason(enum wc_system_refusal what, const struct wc_bad_file *bad) {
+    enum wc_file_fault fault = bad->file ? bad->file->fault : WC_file_fault_UNKNOWN;
+
+    if (fault == WC_file_fault_NO_EXECUTION)
+        return "whose file system is mounted noexec";
+    if (fault == WC_file_fault_NO_ROOM)
+        return "for which there is not enough address space";
+    switch (what) {
+    case WC_SYSTEM_STATIC_TLS:
+        return "for which there is no room left in static TLS";
+    case WC_SYSTEM_EXECUTABLE_STACK:
+        return "which wants an executable stack";
+    case WC_SYSTEM_RIGHTS:
+        return "which this process may not read";
+    case WC_SYSTEM_DESCRIPTORS:
+        return "and has too many files open";
+    case WC_SYSTEM_READING:
+        return "of which the disk could not be read";
+    default:
+        return "which the system does not map";
+    }
+}
+
+static const char *mind(enum wc_system_refusal what) {
+    switch (what) {
+    case WC_SYSTEM_STATIC_TLS:
+        return "of what comes in after the start the loader has room for little thread-local data; "
+               "what is there at the start gets all that it wants";
+    case WC_SYSTEM_EXECUTABLE_STACK:
+        return "from glibc 2.41 on no stack is made executable for a library that is opened; most "
+               "such libraries ask for it by accident";
+    case WC_SYSTEM_RIGHTS:
+        return "each directory on the way has to let this user through, too";
+    default:
+        return NULL;
+    }
+}
+
+/* With the file's path, which has to be known, as an absolute one. */
+static const char *command_on(struct wc_case *c, const char *before, const char *path) {
+    return path && *path == '/' ? wc_format_command(c, before, path, NULL) : NULL;
+}
+
+static void mapping_fixes(struct wc_case *c, const struct wc_bad_file *bad) {
+    enum wc_file_fault fault = bad->file ? bad->file->fault : WC_file_fault_UNKNOWN;
+
+    if (fault == WC_file_fault_NO_EXECUTION)
+        wc_case_advice(c, WC_ACTION_ALLOW,
+                       "install the package where code may be run, or mount that file system "
+                       "without noexec");
+    else if (fault == WC_file_fault_NO_ROOM)
+        wc_case_fix(c, WC_ACTION_ALLOW,
+                    "let the process have more address space: the libraries of CUDA take some GiB",
+                    "ulimit -v unlimited");
+    else
+        wc_case_advice(c, WC_ACTION_CHECK,
+                       "look at the limits of the process (ulimit -v, the container's memory), at "
+                       "the options of the mount, and at what SELinux has logged");
+}
+
+static void fixes(struct wc_case *c, enum wc_system_refusal what, const struct wc_bad_file *bad) {
+    const char *path = bad->file ? bad->file->path : bad->name;
+
+    switch (what) {
+    case WC_SYSTEM_STATIC_TLS:
+        wc_case_fix(c, WC_ACTION_SET_VARIABLE, "let it come in at the start of the process",
+                    command_on(c, "export LD_PRELOAD=", path));
+        wc_case_advice(c, WC_ACTION_LOAD_ORDER,
+                       "or load what needs it before all else: import its package first");
+        break;
+    case WC_SYSTEM_EXECUTABLE_STACK:
+        wc_case_fix(c, WC_ACTION_ALLOW, "take the flag off the file, which needs no such stack",
+                    command_on(c, "patchelf --clear-execstack ", path));
+        wc_case_advice(c, WC_ACTION_UPGRADE_HOST,
+                       "or take a newer release of the package that the file belongs to");
+        break;
+    case WC_SYSTEM_RIGHTS:
+        wc_case_fix(c, WC_ACTION_ALLOW, "let everybody read it", command_on(c, "chmod a+r ", path));
+        break;
+    case WC_SYSTEM_DESCRIPTORS:
+        wc_case_fix(c, WC_ACTION_ALLOW, "let the process have more files open", "ulimit -n 65536");
+        break;
+    case WC_SYSTEM_READING:
+        wc_case_advice(c, WC_ACTION_CHECK,
+                       "look at the file system: the kernel has logged what it could not read");
+        break;
+    default:
+        mapping_fixes(c, bad);
+    }
+}
+
+static void emit(struct wc_diagnosis *d, const struct wc_failure *f, enum wc_system_refusal what,
+                 const struct wc_bad_file *bad) {
+    const struct wc_file_record *file = bad->file;
+    struct wc_object o = wc_file_as_object(file, file ? file->path : bad->name);
+    struct wc_case *c = wc_case_begin(d);
+    bool itself = f->r.name && wc_str_same(wc_base_name(bad->name), wc_base_name(f->r.name));
+
+    c->r.title =
+        wc_format(c, "%s %s %s, %s", itself ? wc_format_caller(c, f) : wc_format_name(c, f->r.name),
+                  itself ? "asked for" : "needs", wc_format_name(c, bad->name), reason(what, bad));
+    wc_case_about(c, wc_caller_of(d->s, f));
+    wc_case_fact(c, "file", wc_format(c, "%s", o.r.path ? o.r.path : "?"),
+                 bad->refused ? "dlerror" : "loader request");
+    if (file) {
+        wc_case_fact(c, "is", file->content, "file, /proc/self");
+        wc_case_fact(c, "installation", wc_format_installation(c, &o), "files beside it");
+    }
+    wc_case_request(c, f);
+    wc_case_fact(c, "mind", mind(what), NULL);
+    wc_case_fact(c, "glibc", what == WC_SYSTEM_EXECUTABLE_STACK ? d->s->machine.glibc : NULL,
+                 "symbol versions of libc.so.6");
+    wc_case_asked_by(c, f);
+    fixes(c, what, bad);
+    wc_case_end(c);
+}
+
+void wc_find_refused_by_system(struct wc_diagnosis *d) {
+    struct wc_bad_file bad;
+
+    WC_EACH(f, d->s->failures) {
+        enum wc_system_refusal what = wc_failed_for_system(d->s, f, &bad);
+        if (what && (wc_file_matters(bad.name) || wc_file_matters(f->r.name)) &&
+            !wc_came_in_later(d->s, f, bad.name) &&
+            !wc_reported_before(d, bad.file ? bad.file->path : bad.name))
+            emit(d, f, what, &bad);
+    }
+}

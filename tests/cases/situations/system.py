@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The files are sound: the system does not let the loader have them, or somebody put others in their
+place while the process ran."""
+
+from harness.rows import case
+
+
+@case("A93-no-room-in-static-tls-for-what-is-opened-late", "opened")
+@case("A94-no-room-in-static-tls-for-what-an-extension-needs", "needed")
+def static_tls_is_full(w, reached):
+    """The library has more thread-local data of the kind that must be there from the start than the
+    loader keeps room for; who comes first gets it."""
+    release = w.release(*w.rng.choice([("8.1", "8.9"), ("9.1", "9.20")]))
+    lib = w.directory(release, options=["--wants", "tls"] if w.faulty else [])
+    host = w.host("plain", release, linked=reached == "needed", search=[lib])
+    if reached == "opened":
+        host.does(f"open:{lib}/{release.soname}")
+    host.does("version", "create")
+    w.says(f"{release.soname}: cannot allocate memory in static TLS block", ends=1)
+    w.finds("refused-by-system", lib / release.soname, "static TLS")
+    w.repairs("set-variable", maps=lib / release.soname)
+
+
+@case("A95-a-limit-on-address-space-and-the-facade", "facade")
+@case("A96-a-limit-on-address-space-and-a-part", "graph")
+def the_address_space_is_limited(w, which):
+    """A batch system limits the address space (ulimit -v) to what the job is to use of memory; the
+    libraries of CUDA map far more than they touch."""
+    release = w.release("9.1", "9.20")
+    lib = w.wheel(release, options=["--wants", f"{which}=room"])
+    damaged = lib / release.file(which)
+    host = w.host("torch", release, linked=False, search=[lib], tag="rpath")
+    host.does(f"open:{release.soname}", "version", "create")
+    if w.faulty:
+        w.limits = "ulimit -v 400000"
+    w.says("failed to map segment from shared object" if which == "facade" else "",
+           ends=1 if which == "facade" else "SIGABRT")
+    w.finds("refused-by-system", damaged, "MiB of address space", "ulimit -v unlimited")
+    w.repairs("allow", maps=damaged, by=lambda: setattr(w, "limits", None))
+
+
+@case("A97")
+def the_file_system_is_mounted_noexec(w):
+    """The environment lies where no code may be run: scratch space, a data volume."""
+    release = w.release(*w.rng.choice([("8.1", "8.9"), ("9.1", "9.20")]))
+    lib = w.directory(release)
+    host = w.host("plain", release, linked=False, search=[lib])
+    host.does(f"open:{release.soname}", "version", "create")
+    if w.faulty:
+        w.no_execution = lib
+    w.says("failed to map segment from shared object", ends=1)
+    w.finds("refused-by-system", lib / release.soname, "noexec", lib)
+    w.repairs("allow", maps=lib / release.soname, by=lambda: setattr(w, "no_execution", None))
+
+
+@case("A98")
+def another_release_is_installed_while_the_process_runs(w):
+    """Facade and process live on while a package manager puts other files in place; the parts, which
+    are opened when they are needed, are those of the new release."""
+    release, new = w.two("9.1", "9.20")
+    lib, beside = w.directory(release), w.root / "opt/new"
+    host = w.host("plain", release, linked=False, search=[lib])
+    swap = [f"swap:{beside}={lib}"] if w.faulty else []  # the second one is for the next run
+    host.does(f"open:{lib}/{release.soname}", *swap, "version", "create", *swap)
+    w.directory(new, beside)
+    w.finds("replaced-on-disk", lib / release.soname, release, new)
+    w.repairs("restart", maps=lib / release.soname, by=lambda: [host.words.remove(*swap) for _ in "12"])
+
+
+@case("A99")
+def a_path_out_of_the_memory_map_of_a_file_that_is_gone(w):
+    """A framework looks for the CUDA runtime in its own memory map, and opens what stands there; the
+    file was replaced, and the kernel says so behind its name."""
+    release = w.release("9.1", "9.11")
+    lib = w.wheel(release)
+    runtime = w.nvidia("cuda_runtime", "libcudart.so.12") / "libcudart.so.12"
+    host = w.host("torch", release, search=[lib], tag="rpath")
+    host.does("version", "create", f"open:{runtime}{' (deleted)' if w.faulty else ''}")
+    w.says(f"{runtime} (deleted): cannot open shared object file", ends=1)
+    w.finds("replaced-on-disk", f"{runtime} (deleted)")
+    w.repairs("restart", maps=runtime, by=lambda: host.words.__setitem__(2, f"open:{runtime}"))
