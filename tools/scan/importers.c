@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who brings a host in. An extension of Python, or a program, needs it, or needs what needs it:
+ * What a scan has seen, and who of that brings a host in. An extension of Python, or a program, needs it, or needs what needs it:
  * its DT_RPATH then counts in the host's own searches, and wheels rely on that.
  */
 #include <stdlib.h>
@@ -19,6 +19,18 @@ void scan_files_end(struct scan *s) {
     for (size_t i = 0; i < s->seen_count; i++)
         free(s->seen[i].path);
     free(s->seen);
+}
+
+void scan_host_add(struct scan *s, struct library *b, const char *path, bool is_program) {
+    size_t n = is_program ? strlen(path) : wc_environment_length(path);
+
+    for (size_t i = 0; i < s->host_count && b->listed; i++)
+        if (!is_program || strcmp(s->hosts[i].path, path) == 0)
+            return;
+    b->listed = true;
+    s->hosts = must_grow(s->hosts, (s->host_count + 1) * sizeof(*s->hosts));
+    s->hosts[s->host_count++] = (struct scan_host){
+        must_copy(path), b, must_format("%.*s", (int)n, path), is_program, false};
 }
 
 const char *scan_file_in(const struct scan *s, const char *environment, const char *name) {

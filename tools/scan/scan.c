@@ -56,18 +56,6 @@ static void report_copy(struct scan *s, const struct scan_copy *c) {
 
 /* ---- hosts ---- */
 
-void scan_host_add(struct scan *s, struct library *b, const char *path, bool is_program) {
-    size_t n = is_program ? strlen(path) : wc_environment_length(path);
-
-    for (size_t i = 0; i < s->host_count && b->listed; i++)
-        if (!is_program || strcmp(s->hosts[i].path, path) == 0)
-            return;
-    b->listed = true;
-    s->hosts = must_grow(s->hosts, (s->host_count + 1) * sizeof(*s->hosts));
-    s->hosts[s->host_count++] = (struct scan_host){
-        must_copy(path), b, must_format("%.*s", (int)n, path), is_program, false};
-}
-
 static bool is_program(const struct library *b) {
     return b->interpreter && !strstr(wc_base_name(wc_library_file(&b->about)), ".so");
 }

@@ -10,6 +10,7 @@
 
 void scan_files_add(struct scan *s, const char *path, bool is_program);
 void scan_files_end(struct scan *s);
+void scan_host_add(struct scan *s, struct library *b, const char *path, bool is_program);
 /* One of that name; NULL: the environment has none. */
 const char *scan_file_in(const struct scan *s, const char *environment, const char *name);
 bool scan_is_site(const char *environment);
@@ -30,6 +31,5 @@ void scan_importers_of(struct scan *s, const struct scan_host *h, struct scan_im
 
 /* Why no loader takes a file. The caller frees. */
 char *scan_why_not(const struct scan *s, const char *path, const char *otherwise);
-void scan_host_add(struct scan *s, struct library *b, const char *path, bool is_program);
 /* Of hosts that are in order. */
 void scan_make_processes(struct scan *s);
