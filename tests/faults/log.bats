@@ -42,7 +42,7 @@ leaves() { # FILES STEP...
     run_host shimmed "$SHIM" "$FAULTS/does" "${steps[@]}"
     said "${well[@]}"
     grep '^whichcudnn: error\[' shimmed.err
-    grep 'no log: .*cannot be created' shimmed.err
+    grep '^no log  .*cannot be created' shimmed.err
 }
 
 @test "log: a directory that only root may write to" {
@@ -388,5 +388,5 @@ with_own_tmp() {
     run_host shimmed "$SHIM" "$FAULTS/does" "${steps[@]}"
     said "${well[@]}"
     is "$(files)" './temporary '
-    grep 'no log: the directory for logs cannot be made' shimmed.err
+    grep '^no log  .*the directory for logs cannot be made' shimmed.err
 }

@@ -77,8 +77,9 @@ static void a_long_path_loses_its_middle(void **state) {
     struct wc_finding_record f = finding_with("a host got cuDNN 9.1.0", facts, 2, NULL, 0);
     const char *text = text_of(&f, (struct wc_finding_view){.before = NULL});
     assert_fits(text, 16);
-    assert_has(text, "\n  got       /data/.../2026-03/experiments/second/attempt/of/the/week/cuda/lib64/"
-                     "libcudnn.so.9  9.1.0\n");
+    assert_has(text,
+               "\n  got       /data/.../2026-03/experiments/second/attempt/of/the/week/cuda/lib64/"
+               "libcudnn.so.9  9.1.0\n");
 }
 
 static void a_directory_of_several_paths_is_said_once(void **state) {
