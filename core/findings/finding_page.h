@@ -40,6 +40,11 @@ const char *wc_page_loaded(struct wc_finding_page *page, const struct wc_finding
                            const struct wc_stack *s);
 /* Gives a directory that several chosen rows name to page->letter, and shortens them by it. */
 void wc_page_make_legend(struct wc_finding_page *page);
+#define WC_PAGE_BLANKS "            "
+/* The rest of a line from `column` on, and more of them behind `hang`, `most` in all. out NULL:
+ * nothing is put. Returns how many there are. */
+size_t wc_page_put_lines(struct wc_text *out, const char *s, size_t column, size_t hang,
+                         size_t most, bool command);
 /* Lines that a value fills that begins in that column. */
 size_t wc_page_lines(const char *value, size_t column, bool command);
 bool wc_of_path(char c); /* may it stand in a path? */

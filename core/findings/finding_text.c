@@ -55,74 +55,12 @@ static const char *fitted(struct wc_finding_page *page, const char *text, size_t
     return text;
 }
 
-/* Bytes of s for a line of so many columns: up to a blank, which in a command is within no quotes.
- * A word that is longer is not broken. */
-static size_t line_length(const char *s, size_t width, bool command) {
-    size_t best = 0, columns = 0, n = 0;
-    char quote = '\0';
-
-    for (; s[n]; n++) {
-        if (command && (s[n] == '\'' || s[n] == '"') && (!quote || quote == s[n]))
-            quote = quote ? '\0' : s[n];
-        if (s[n] == ' ' && !quote) {
-            if (best > 0 && columns > width)
-                return best;
-            best = n;
-        }
-        columns += wc_columns_n(s + n, 1);
-    }
-    return columns <= width || best == 0 ? n : best;
-}
-
-static void put_cut(struct wc_text *out, const char *s, size_t width) {
-    size_t n = 0, columns = 0;
-
-    for (; s[n] && columns + wc_columns_n(s + n, 1) <= width - 3; n++)
-        columns += wc_columns_n(s + n, 1);
-    wc_text_add_n(out, s, n);
-    wc_text_add(out, "...");
-}
-
-#define BLANKS "            "
-_Static_assert(sizeof(BLANKS) - 1 == WC_PAGE_KEYS, "as many as before a value");
-
-/* The rest of a line from `column` on, and more of them behind `hang`, `most` in all. out NULL:
- * nothing is put. Returns how many there are. */
-static size_t put_lines(struct wc_text *out, const char *s, size_t column, size_t hang, size_t most,
-                        bool command) {
-    size_t width = WC_FINDING_COLUMNS - column, lines = 1;
-
-    for (;; lines++) {
-        size_t n = wc_columns(s) <= width ? wc_str_length(s)
-                                          : line_length(s, width - 2 * command, command);
-        bool cut = !command && (wc_columns_n(s, n) > width || (lines == most && s[n]));
-        if (out && cut)
-            put_cut(out, s, width);
-        else if (out)
-            wc_text_add_n(out, s, n - (n > 0 && s[n] && s[n - 1] == ' '));
-        for (s += n; *s == ' ';)
-            s++;
-        if (!*s || (cut && lines == most))
-            break;
-        if (out)
-            wc_text_format(out, "%s\n%.*s", command ? " \\" : "", (int)hang, BLANKS);
-        width = WC_FINDING_COLUMNS - hang;
-    }
-    if (out)
-        wc_text_add_char(out, '\n');
-    return lines;
-}
-
-size_t wc_page_lines(const char *value, size_t column, bool command) {
-    return put_lines(NULL, value, column, WC_PAGE_KEYS, SIZE_MAX, command);
-}
-
 /* What is too long for `most` lines is shortened. */
 static void put_value(struct wc_finding_page *page, const char *text, size_t column, size_t hang,
                       size_t most) {
     size_t room = WC_FINDING_COLUMNS - column + (most - 1) * (WC_FINDING_COLUMNS - hang);
 
-    put_lines(&page->out, fitted(page, text, room), column, hang, most, false);
+    wc_page_put_lines(&page->out, fitted(page, text, room), column, hang, most, false);
 }
 
 /* ---- what has room ---- */
@@ -155,9 +93,9 @@ static void choose(struct wc_finding_page *page, size_t lines) {
 static void put_key(struct wc_text *out, size_t indent, const char *key) {
     size_t n = indent + wc_columns(key) + 1;
 
-    wc_text_format(out, "%.*s%s ", (int)indent, BLANKS, key);
+    wc_text_format(out, "%.*s%s ", (int)indent, WC_PAGE_BLANKS, key);
     if (n < WC_PAGE_KEYS)
-        wc_text_add_n(out, BLANKS, WC_PAGE_KEYS - n);
+        wc_text_add_n(out, WC_PAGE_BLANKS, WC_PAGE_KEYS - n);
 }
 
 static void put_row(struct wc_finding_page *page, const struct wc_finding_row *row,
@@ -167,7 +105,7 @@ static void put_row(struct wc_finding_page *page, const struct wc_finding_row *r
 
     put_key(&page->out, INDENT, key);
     if (row->command)
-        put_lines(&page->out, row->value, column_of(key), WC_PAGE_KEYS, SIZE_MAX, true);
+        wc_page_put_lines(&page->out, row->value, column_of(key), WC_PAGE_KEYS, SIZE_MAX, true);
     else
         put_value(page, row->value, column_of(key), WC_PAGE_KEYS, row->most);
 }
