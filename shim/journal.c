@@ -272,9 +272,9 @@ static struct printed *printed_of(const struct printed *f, const struct wc_findi
     return past;
 }
 
-/* `run` has us silent, since it reads the log: which there has to be. */
+/* Below `run` silence is for what the log says. */
 static bool is_unheard(void) {
-    return log_trouble() && (!log_path()[0] || lost);
+    return config.run_pid && log_trouble() && (!log_path()[0] || lost);
 }
 
 static void print(const struct wc_finding_record *f) {

@@ -183,6 +183,11 @@ static void open_eagerly(void) {
 static void open_eagerly_for_nothing(void) {
     open_eagerly();
     journal_close();
+}
+static void open_in_a_child_for_nothing(void) {
+    open_elsewhere();
+    journal_open();
+    journal_close();
     if (journal_is_open())
         _exit(1);
 }
@@ -200,10 +205,13 @@ static void nothing_is_made_where_nothing_is_wanted(void **state) {
     assert_int_not_equal(access(log_name, F_OK), 0);
 }
 
-static void an_eager_log_stays_if_it_has_to_do_with_cudnn(void **state) {
+static void an_eager_log_stays_for_whom_it_was_begun(void **state) {
     (void)state;
-    play(open_eagerly_for_nothing);
+    play(open_in_a_child_for_nothing);
     assert_int_not_equal(access(log_name, F_OK), 0);
+    play(open_eagerly_for_nothing);
+    kinds_are("process machine summary");
+    assert_int_equal(unlink(log_name), 0);
     play(open_eagerly_for_something);
     kinds_are("process machine summary");
 }
@@ -606,7 +614,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(it_begins_with_process_and_machine),
         TEST(nothing_is_made_where_nothing_is_wanted),
-        TEST(an_eager_log_stays_if_it_has_to_do_with_cudnn),
+        TEST(an_eager_log_stays_for_whom_it_was_begun),
         TEST(what_is_expected_is_a_demand),
         TEST(a_blind_spot_is_told_once_for_each_thing_and_path),
         TEST(a_finding_is_told_once_and_again_in_other_words),

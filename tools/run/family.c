@@ -79,7 +79,7 @@ void family_end(struct family *f) {
         free(f->with_cudnn[i].library);
     free(f->with_cudnn);
     free(f->users);
-    free(f->last_program);
+    free(f->seen_program);
 }
 
 /* ---- looking at all of them ---- */
@@ -152,6 +152,14 @@ void family_look(struct family *f, pid_t command) {
     free(l.p);
 }
 
+static void read_name(pid_t pid, char name[16]) {
+    OWNED char *stat = read_proc(pid, "stat");
+    const char *begin = strchr(stat, '('), *end = strrchr(stat, ')');
+
+    if (begin && end)
+        snprintf(name, 16, "%.*s", (int)(end - begin - 1), begin + 1);
+}
+
 void family_note_program(struct family *f, pid_t command) {
     OWNED char *name = must_format("/proc/%d/exe", (int)command);
     char path[4096];
@@ -160,18 +168,16 @@ void family_note_program(struct family *f, pid_t command) {
     if (n <= 0)
         return;
     path[n] = '\0';
-    free(f->last_program);
-    f->last_program = must_copy(path);
+    free(f->seen_program);
+    f->seen_program = must_copy(path);
+    read_name(command, f->seen_name);
 }
 
 void family_look_last(struct family *f, pid_t command) {
-    OWNED char *stat = read_proc(command, "stat");
-    const char *name = strchr(stat, '('), *end = strrchr(stat, ')');
-
-    if (!name || !end || !read_user(command, &f->last_user))
+    if (!read_user(command, &f->last_user))
         return;
     add_user(f, f->last_user);
-    snprintf(f->last_name, sizeof(f->last_name), "%.*s", (int)(end - name - 1), name + 1);
+    read_name(command, f->last_name);
 }
 
 /* ---- who may be signalled ---- */

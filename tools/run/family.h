@@ -20,8 +20,9 @@ struct family {
     } * with_cudnn;
     size_t with_cudnn_count;
     uid_t last_user;    /* of the command itself */
-    char *last_program; /* of which it ran when it was looked at with our library in it; NULL */
     char last_name[16]; /* what the kernel calls it; "": never looked at */
+    char *seen_program; /* that it ran when it was looked at and had our library; NULL */
+    char seen_name[16]; /* what it was called then */
 };
 
 void family_begin(struct family *f);

@@ -81,7 +81,8 @@ static bool was_the_last(const struct source *log, const struct family *family) 
         return true;
     if (WC_ANY(a, p->arguments, is_name(*a, family->last_name)))
         return true;
-    return family->last_program && wc_str_same(family->last_program, p->executable);
+    return family->seen_program && wc_str_same(family->seen_program, p->executable) &&
+           wc_str_same(family->seen_name, family->last_name);
 }
 
 static bool is_of_cudnn(const struct source *log) {
