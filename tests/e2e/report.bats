@@ -253,7 +253,7 @@ golden() { # NAME
     sed -n '/^time line: seconds, what happened/,/^$/p' <<<"$output" >line
     is "$(tail -n +2 line | sed '/^$/d' | cut -c 16- | tail -n 4)" "not got: libcudnn_ops.so.9: no such file
 cudnnCreate returned CUDNN_STATUS_NOT_INITIALIZED
-error runtime-too-old: _versions.so got cuDNN 9.1.0, its wheel requires <10.0,>=9.8
+error runtime-too-old: _versions.so got cuDNN 9.1.0, requires <10.0,>=9.8
 asks for libcudnn_ops.so.9 with dlopen"
     grep -q '^     +0.499999 asks for' line
 }

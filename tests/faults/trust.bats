@@ -87,7 +87,7 @@ goes_on='echo $$ >"$0"; for i in $(seq 60); do sleep 0.1; done'
     run -1 --separate-stderr "${victim[@]}" "$CMD" run --stop-on error -- sh -c "$goes_on" "$PWD/command.pid"
     wait "$left"
     lives "$bystander"
-    [[ $stderr == *"by --stop-on"* ]]
+    [[ $stderr == *9.1.0* && $stderr != *forged* ]] # what it holds is believed, of that user
 }
 
 @test "trust: run as root for another user believes that user's logs, and signals nobody else for them" {
@@ -97,7 +97,7 @@ goes_on='echo $$ >"$0"; for i in $(seq 60); do sleep 0.1; done'
         sh -c "$goes_on" "$PWD/command.pid"
     wait "$left"
     lives "$bystander"
-    [[ $stderr == *"by --stop-on"* && $stderr != *forged* ]]
+    [[ $stderr == *9.1.0* && $stderr != *forged* ]]
 }
 
 @test "trust: what is said while the command runs is found, not copied" {

@@ -5,18 +5,22 @@
 #include "input.h"
 #include "options.h"
 #include "tools/log/record_json.h"
+#include "tools/log/redact.h"
 #include "tools/report/ends.h"
 #include "tools/report/render.h"
 #include "tools/util/layout.h"
 
+static bool redact;
+
 static const struct option_row rows[] = {
     {"json", NULL, "as JSON (docs/lock.md)", .flag = &options.json},
+    {"redact", NULL, "users, their home directories and nodes get other names", .flag = &redact},
     OPTION_COLOR("auto (on a terminal, unless NO_COLOR is set), always, never"),
     OPTIONS_END,
 };
 
 static const struct usage usage = {
-    .begin = "Usage: whichcudnn diff [--json] [--color=WHEN] A B\n\n"
+    .begin = "Usage: whichcudnn diff [--json] [--redact] [--color=WHEN] A B\n\n"
              "Says what differs between two processes, cause first: \"works in the container,\n"
              "not on the host\". A and B are each a log, a directory of logs, a lock, or the\n"
              "number of a running process (./123 is a file). Where there are several, A:PID\n"
@@ -78,8 +82,11 @@ static int diff_arguments(int n, char **arguments) {
     struct inputs inputs = {.troubles = NULL};
     struct source *a = input_read_one(&inputs, arguments[0]);
     struct source *b = a ? input_read_one(&inputs, arguments[n - 1]) : NULL;
-    int answer = a && b ? (int)diff(a, b) : EXIT_USAGE;
+    int answer;
 
+    if (redact)
+        redaction_free(redact_logs(&inputs.logs));
+    answer = a && b ? (int)diff(a, b) : EXIT_USAGE;
     inputs_end(&inputs);
     return answer;
 }

@@ -6,21 +6,23 @@
 #include "options.h"
 #include "tools/inspect/inspect.h"
 #include "tools/log/record_json.h"
+#include "tools/log/redact.h"
 #include "tools/report/render.h"
 #include "tools/util/layout.h"
 
-static bool verbose;
+static bool verbose, redact;
 
 static const struct option_row rows[] = {
     {"verbose", NULL, "everything that is known, nothing shortened", 'v', .flag = &verbose},
     {"json", NULL, "the same as JSON (docs/report.schema.json); of several a list",
      .flag = &options.json},
+    {"redact", NULL, "users, their home directories and nodes get other names", .flag = &redact},
     OPTION_COLOR("auto (on a terminal, unless NO_COLOR is set), always, never"),
     OPTIONS_END,
 };
 
 static const struct usage usage = {
-    .begin = "Usage: whichcudnn inspect [-v] [--json] [--color=WHEN] PID...\n\n"
+    .begin = "Usage: whichcudnn inspect [-v] [--json] [--redact] [--color=WHEN] PID...\n\n"
              "Says of running processes, started with whichcudnn or without, which cuDNN each\n"
              "got, from where, and what does not match: the same as report, but for what is\n"
              "over (requests that failed, calls, their order). Reads /proc and the files that\n"
@@ -71,17 +73,23 @@ static enum exit_code emit(const struct source *source, json_t *list) {
 static int inspect_arguments(int n, char **arguments) {
     enum exit_code found = EXIT_NOTHING_OBSERVED;
     json_t *list = json_array();
-    int told = 0;
+    struct logs all = {.file_count = 0};
+    int told;
 
     for (int i = 0; i < n; i++) {
         struct source *source = inspect_argument(arguments[i]);
-        if (!source)
-            continue;
-        if (told++ > 0 && !options.json)
-            putchar('\n');
-        found = exit_code_of_both(found, emit(source, list));
-        source_free(source);
+        if (source)
+            logs_add(&all, source);
     }
+    told = (int)all.process_count;
+    if (redact)
+        redaction_free(redact_logs(&all));
+    for (int i = 0; i < told; i++) {
+        if (i > 0 && !options.json)
+            putchar('\n');
+        found = exit_code_of_both(found, emit(all.processes[i], list));
+    }
+    logs_end(&all);
     /* One that was asked for is an object, several are a list. */
     if (options.json && told > 0)
         json_print(stdout, json_incref(n > 1 ? list : json_array_get(list, 0)));

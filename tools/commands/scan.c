@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "options.h"
+#include "tools/log/record_json.h"
+#include "tools/log/redact.h"
 #include "tools/report/render.h"
 #include "tools/scan/scan.h"
 #include "tools/util/clock.h"
@@ -14,7 +16,7 @@
 #include "tools/util/terminal.h"
 
 static const char *root, *environment_file, *library_path;
-static bool whole_computer, verbose;
+static bool whole_computer, verbose, redact;
 
 static const struct option_row rows[] = {
     {"root", " DIR",
@@ -30,13 +32,14 @@ static const struct option_row rows[] = {
      .flag = &whole_computer},
     {"verbose", NULL, "nothing is shortened; all that is known", 'v', .flag = &verbose},
     {"json", NULL, "as JSON (docs/scan.schema.json)", .flag = &options.json},
+    {"redact", NULL, "users, their home directories and nodes get other names", .flag = &redact},
     OPTION_COLOR("auto (on a terminal, unless NO_COLOR is set), always, never"),
     OPTIONS_END,
 };
 
 static const struct usage usage = {
     .begin = "Usage: whichcudnn scan [--root DIR] [--env FILE] [--ld-library-path PATHS]\n"
-             "                       [--all] [-v] [--json] [--color=WHEN]\n"
+             "                       [--all] [-v] [--json] [--redact] [--color=WHEN]\n"
              "                       [DIR|PROGRAM|LIBRARY]...\n\n"
              "Before anything runs: every copy of cuDNN below DIR, and what every host there\n"
              "would get by the loader's rules, with the findings of a run. DIR: a virtual\n"
@@ -214,6 +217,38 @@ static bool add_all(struct scans *all, int n, char **paths, const struct variabl
 
 /* ---- all of it ---- */
 
+static enum exit_code print_scans(const struct scans *all, FILE *to) {
+    struct layout l = {.to = to, .colour = options.colour, .whole = verbose};
+
+    return render_scans(&l, all->list, all->n, options.json);
+}
+
+/* A scan holds more than models of processes: what is printed of it is changed. */
+static enum exit_code print_redacted(const struct scans *all) {
+    struct redaction *names = redaction_of_nobody();
+    struct sink sink;
+    enum exit_code answer = print_scans(all, sink_begin(&sink));
+    OWNED char *text = sink_end(&sink), *other = NULL;
+
+    redaction_learn_text(names, text);
+    for (size_t i = 0; i < all->n; i++) {
+        redaction_learn(names, all->list[i]->copies);
+        for (size_t k = 0; k < all->list[i]->process_count; k++)
+            redaction_learn(names, all->list[i]->processes[k]);
+    }
+    redaction_learn_own(names);
+    if (options.json) {
+        json_t *value = json_loads(text, 0, NULL);
+        json_print(stdout, redaction_json(names, value));
+        json_decref(value);
+    } else {
+        other = redaction_text(names, text);
+        fputs(other, stdout);
+    }
+    redaction_free(names);
+    return answer;
+}
+
 static int scan_and_print(int n, char **paths, const struct variables *v) {
     struct scans all = {.n = 0};
     bool good = add_all(&all, n, paths, v);
@@ -222,9 +257,7 @@ static int scan_and_print(int n, char **paths, const struct variables *v) {
     for (size_t i = 0; i < all.n; i++)
         scan_make(all.list[i]);
     end_progress();
-    answer =
-        render_scans(&(struct layout){.to = stdout, .colour = options.colour, .whole = verbose},
-                     all.list, all.n, options.json);
+    answer = redact ? print_redacted(&all) : print_scans(&all, stdout);
     for (size_t i = 0; i < all.n; i++) {
         scan_end(all.list[i]);
         free(all.list[i]);

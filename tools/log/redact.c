@@ -5,6 +5,8 @@
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 #include <uthash.h>
 
@@ -12,7 +14,7 @@
 #include "tools/util/terminal.h"
 
 struct name {
-    char *text, *placeholder;
+    char *text, *placeholder; /* the text in lower case: user names are typed as people like */
     size_t n;
     bool node;    /* else a user */
     bool guarded; /* a word that means something else, too: only where it must be the name */
@@ -24,17 +26,27 @@ struct redaction {
     size_t longest, users, nodes;
 };
 
+#define NAME_MOST 255 /* bytes */
+
+static void lower(char *to, const char *text, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        to[i] = (char)tolower((unsigned char)text[i]);
+    to[n] = '\0';
+}
+
 static struct name *find(const struct redaction *r, const char *text, size_t n) {
+    char key[NAME_MOST + 1];
     struct name *one;
 
-    HASH_FIND(hh, r->names, text, n, one);
+    if (n > NAME_MOST)
+        return NULL;
+    lower(key, text, n);
+    HASH_FIND(hh, r->names, key, n, one);
     return one;
 }
 
 /* ---- where names stand ---- */
 
-/* Directories that hold homes. */
-static const char *const homes[] = {"/home/", "/Users/", "/users/", "/scratch/"};
 #define LOG_START "whichcudnn-"
 
 static bool ends_name(char c) {
@@ -42,7 +54,11 @@ static bool ends_name(char c) {
 }
 
 static bool in_word(char c) {
-    return isalnum((unsigned char)c) || c == '_';
+    return isalnum((unsigned char)c);
+}
+
+static bool is_slash(char c) {
+    return c == '/' || c == '\\';
 }
 
 /* Does text, which begins at start, end with s before p? */
@@ -52,10 +68,44 @@ static bool stands_behind(const char *start, const char *p, const char *s) {
     return (size_t)(p - start) >= n && memcmp(p - n, s, n) == 0;
 }
 
-static bool behind_home(const char *start, const char *p) {
-    for (size_t i = 0; i < sizeof(homes) / sizeof(homes[0]); i++)
-        if (stands_behind(start, p, homes[i]))
+static bool is_word(const char *const *words, const char *s, size_t n) {
+    for (; *words; words++)
+        if (strlen(*words) == n && strncasecmp(*words, s, n) == 0)
             return true;
+    return false;
+}
+
+/* Directories that hold homes: /home, /Users, /export/home2, /nethome, C:\Users. */
+static bool holds_homes(const char *s, size_t n) {
+    static const char *const words[] = {"homes", "users",   "people",   "scratch", "students",
+                                        "staff", "members", "homedirs", NULL};
+    static const char home[] = "home";
+
+    while (n > 0 && isdigit((unsigned char)s[n - 1]))
+        n--;
+    return is_word(words, s, n) ||
+           (n >= sizeof(home) - 1 &&
+            strncasecmp(s + n - (sizeof(home) - 1), home, sizeof(home) - 1) == 0);
+}
+
+/* Does p begin the name of a directory in one that holds homes? So it does in /home/students,
+ * /home/j and /user/j, too. */
+static bool behind_home(const char *start, const char *p) {
+    static const char *const user[] = {"user", NULL};
+    bool letters = false;
+
+    while (p > start && is_slash(p[-1])) {
+        const char *end = p - 1, *s = end;
+        while (s > start && !is_slash(s[-1]) && !ends_name(s[-1]))
+            s--;
+        size_t n = (size_t)(end - s);
+        if (holds_homes(s, n) || (letters && is_word(user, s, n)))
+            return true;
+        letters = n > 0 && n <= 2;
+        if (!letters)
+            return false;
+        p = s;
+    }
     return false;
 }
 
@@ -63,7 +113,8 @@ static bool stands_here(const struct name *name, const char *start, const char *
     if (!name->guarded)
         return true;
     if (name->node)
-        return stands_behind(start, p, LOG_START) || (p == start && !p[name->n]);
+        return stands_behind(start, p, LOG_START) || stands_behind(start, p, " on ") ||
+               (p == start && !p[name->n]);
     return behind_home(start, p) && ends_name(p[name->n]);
 }
 
@@ -82,25 +133,35 @@ static const struct name *name_at(const struct redaction *r, const char *start, 
 /* A user called nvidia or a node called cuda must not change what paths mean. */
 static bool is_common(const char *name) {
     static const char *const words[] = {
-        "lib",  "lib64", "usr",   "bin",   "opt",           "etc",       "var",    "tmp",  "home",
-        "root", "user",  "users", "local", "share",         "data",      "python", "venv", "env",
-        "envs", "app",   "work",  "src",   "site-packages", "localhost", "node",   "conda"};
+        "lib", "lib64", "usr", "bin", "opt", "etc", "var", "tmp", "home", "root", "user", "users",
+        "local", "share", "data", "python", "venv", "env", "envs", "app", "work", "src",
+        "site-packages", "localhost", "node", "conda", "shared", "public", "guest", "admin", "test",
+        "groups", "project", "projects", "models", "model", "miniconda3", "anaconda3", "mamba",
+        /* systems and what images call their user */
+        "ubuntu", "debian", "fedora", "centos", "rocky", "suse", "alpine", "arch", "docker",
+        "podman", "kubernetes", "vagrant", "runner", "jenkins", "vscode", "jovyan", "nobody",
+        /* what a report says of cuDNN: parts, words of its own */
+        "graph", "ops", "adv", "cnn", "infer", "train", "engines", "runtime", "compiled", "ext",
+        "heuristic", "precompiled", "tensor", "host", "facade", "part", "driver", "wheel", "debug",
+        "error", "warning", "note", "notes", "errors", "warnings", "found", "fix", "got", "built",
+        "required", "system", "process", "library", "version", "object", "request", "call", NULL};
 
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        if (strcmp(name, words[i]) == 0)
-            return true;
+    if (is_word(words, name, strlen(name)))
+        return true;
     return strlen(name) < 3 || strspn(name, "0123456789.") == strlen(name) || wc_name_hints(name) ||
            strncmp(name, "python", 6) == 0 || strncmp(name, "lib", 3) == 0;
 }
 
-static void learn(struct redaction *r, const char *text, size_t n, bool node,
-                  const char *placeholder) {
-    struct name *one;
+/* Returns what stands for it; NULL: it is none. */
+static const char *learn(struct redaction *r, const char *text, size_t n, bool node,
+                         const char *placeholder) {
+    struct name *one = n > 0 && n <= NAME_MOST ? find(r, text, n) : NULL;
 
-    if (n == 0 || find(r, text, n))
-        return;
+    if (one || n == 0 || n > NAME_MOST || strspn(text, "0123456789.") >= n)
+        return one ? one->placeholder : NULL;
     one = must_allocate(sizeof(*one));
     *one = (struct name){.text = must_format("%.*s", (int)n, text), .n = n, .node = node};
+    lower(one->text, text, n);
     if (placeholder)
         one->placeholder = must_copy(placeholder);
     else
@@ -109,33 +170,98 @@ static void learn(struct redaction *r, const char *text, size_t n, bool node,
     one->guarded = is_common(one->text);
     HASH_ADD_KEYPTR(hh, r->names, one->text, n, one);
     r->longest = n > r->longest ? n : r->longest;
+    return one->placeholder;
+}
+
+/* John Doe is john.doe elsewhere, and John, and doe. */
+static void learn_parts(struct redaction *r, const char *text, size_t n, const char *placeholder) {
+    static const char parting[] = " ._-", *const joints[] = {" ", ".", "_", "-", "", "%20", "+"};
+    OWNED char *name = must_format("%.*s", (int)n, text);
+
+    if (!strpbrk(name, parting))
+        return;
+    WC_EACH_ROW(joint, joints) {
+        OWNED char *copy = must_copy(name), *other = must_copy("");
+        char *rest = copy, *part;
+        while ((part = strsep(&rest, parting))) {
+            char *longer = must_format("%s%s%s", other, *other && *part ? *joint : "", part);
+            free(other);
+            other = longer;
+        }
+        learn(r, other, strlen(other), false, placeholder);
+    }
+    for (size_t at = 0; strchr(name, ' ') && at < n;) {
+        size_t length = strcspn(name + at, parting);
+        if (length > 2)
+            learn(r, name + at, length, false, placeholder);
+        at += length + 1;
+    }
+}
+
+static void learn_user_n(struct redaction *r, const char *name, size_t n) {
+    const char *placeholder = learn(r, name, n, false, NULL);
+
+    if (placeholder && n > 2)
+        learn_parts(r, name, n, placeholder);
 }
 
 static void learn_user(struct redaction *r, const char *name) {
     if (name && *name && strcmp(name, "root") != 0)
-        learn(r, name, strlen(name), false, NULL);
+        learn_user_n(r, name, strlen(name));
 }
 
 /* With and without its domain it is one computer. */
 static void learn_node(struct redaction *r, const char *node) {
     size_t n = strcspn(node, ".");
-    const struct name *host;
+    const char *placeholder = learn(r, node, n, true, NULL);
 
-    learn(r, node, n, true, NULL);
-    host = find(r, node, n);
-    if (node[n] && host)
-        learn(r, node, strlen(node), true, host->placeholder);
+    if (node[n] && placeholder)
+        learn(r, node, strlen(node), true, placeholder);
+}
+
+#define WORDS_MOST 3 /* of a name */
+
+/* The name of a directory at p, which may have blanks where something follows it. */
+static size_t name_length(const char *p) {
+    size_t n = 0, words = 1, first;
+
+    while (!ends_name(p[n]))
+        n++;
+    first = n;
+    while (p[n] == ' ' && words++ < WORDS_MOST)
+        for (n++; !ends_name(p[n]);)
+            n++;
+    return n > first && is_slash(p[n]) && p[n - 1] != ' ' ? n : first;
 }
 
 static void learn_text(struct redaction *r, const char *text) {
-    for (size_t i = 0; text && i < sizeof(homes) / sizeof(homes[0]); i++)
-        for (const char *p = strstr(text, homes[i]); p; p = strstr(p + 1, homes[i])) {
-            const char *name = p + strlen(homes[i]);
-            size_t n = 0;
-            while (!ends_name(name[n]))
-                n++;
-            learn(r, name, n, false, NULL);
+    for (const char *p = text; p && *p; p++)
+        if (p > text && is_slash(p[-1]) && !is_slash(*p) && behind_home(text, p)) {
+            size_t n = name_length(p);
+            if (!holds_homes(p, n))
+                learn_user_n(r, p, n);
         }
+}
+
+/* whichcudnn-NODE-PID-TICKS.jsonl */
+static void learn_log_name(struct redaction *r, const char *path) {
+    const char *name = wc_base_name(path), *end = strstr(name, ".jsonl");
+
+    if (!end || strncmp(name, LOG_START, strlen(LOG_START)) != 0)
+        return;
+    name += strlen(LOG_START);
+    for (int numbers = 0; numbers < 2; numbers++) {
+        const char *digits = end;
+        while (digits > name && isdigit((unsigned char)digits[-1]))
+            digits--;
+        if (digits == end || digits == name || digits[-1] != '-')
+            return;
+        end = digits - 1;
+    }
+    if (end > name) {
+        OWNED char *node = must_format("%.*s", (int)(end - name), name);
+        learn_node(r, node);
+    }
 }
 
 /* The last directory of a home that has another place. */
@@ -148,8 +274,23 @@ struct redaction *redaction_of_nobody(void) {
     return must_allocate(sizeof(struct redaction));
 }
 
-static void learn_own(struct redaction *r) {
+/* Those of this computer who are people. */
+static void learn_all_users(struct redaction *r) {
+    FILE *from = fopen("/etc/passwd", "re");
+    const struct passwd *user;
+
+    while (from && (user = fgetpwent(from)))
+        if (user->pw_uid >= 1000 && user->pw_uid < 65534) {
+            learn_user(r, user->pw_name);
+            learn_home(r, user->pw_dir);
+        }
+    if (from)
+        fclose(from);
+}
+
+void redaction_learn_own(struct redaction *r) {
     const struct passwd *user = getpwuid(getuid());
+    struct utsname here;
 
     learn_user(r, user ? user->pw_name : NULL);
     learn_user(r, getenv("USER"));
@@ -157,6 +298,9 @@ static void learn_own(struct redaction *r) {
     learn_user(r, getenv("SUDO_USER"));
     learn_home(r, user ? user->pw_dir : NULL);
     learn_home(r, getenv("HOME"));
+    learn_all_users(r);
+    if (uname(&here) == 0)
+        learn_node(r, here.nodename);
 }
 
 void redaction_free(struct redaction *r) {
@@ -196,6 +340,10 @@ static char *changed(const struct redaction *r, const char *text) {
     return sink_end(&sink);
 }
 
+void redaction_learn_text(struct redaction *r, const char *text) {
+    learn_text(r, text);
+}
+
 char *redaction_text(const struct redaction *r, const char *text) {
     char *other = changed(r, text);
 
@@ -209,6 +357,28 @@ static void replace(const void *redaction, char **text) {
         free(*text);
         *text = other;
     }
+}
+
+json_t *redaction_json(const struct redaction *r, json_t *value) {
+    json_t *other, *one;
+    const char *key;
+    size_t i;
+
+    if (json_is_string(value)) {
+        OWNED char *text = redaction_text(r, json_string_value(value));
+        return json_string(text);
+    }
+    if (json_is_object(value)) {
+        other = json_object();
+        json_object_foreach(value, key, one)
+            json_object_set_new(other, key, redaction_json(r, one));
+        return other;
+    }
+    if (!json_is_array(value))
+        return json_incref(value);
+    other = json_array();
+    json_array_foreach(value, i, one) json_array_append_new(other, redaction_json(r, one));
+    return other;
 }
 
 /* ---- all texts of a source ---- */
@@ -302,6 +472,7 @@ static const char *change_each(void *arg, const char *text) {
 void redaction_learn(struct redaction *r, const struct source *s) {
     if (s->stack.has_process && s->stack.process.node)
         learn_node(r, s->stack.process.node);
+    learn_log_name(r, s->path);
     learn_text(r, s->path);
     visit_source((struct source *)(uintptr_t)s, learn_each, r);
 }
@@ -317,9 +488,9 @@ void redaction_apply(const struct redaction *r, struct source *s) {
 struct redaction *redact_logs(struct logs *logs) {
     struct redaction *r = redaction_of_nobody();
 
-    learn_own(r);
     for (size_t i = 0; i < logs->process_count; i++)
         redaction_learn(r, logs->processes[i]);
+    redaction_learn_own(r);
     for (size_t i = 0; i < logs->process_count; i++)
         redaction_apply(r, logs->processes[i]);
     for (size_t i = 0; i < logs->file_count; i++) {

@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include <jansson.h>
+
 #include "log_reader.h"
 
 struct redaction; /* of names */
@@ -19,7 +21,12 @@ void redaction_free(struct redaction *r);
 void redaction_learn(struct redaction *r, const struct source *s);
 void redaction_apply(const struct redaction *r, struct source *s);
 /* The same of one text; the caller frees. */
+void redaction_learn_text(struct redaction *r, const char *text);
 char *redaction_text(const struct redaction *r, const char *text);
+/* A new value with all its texts changed. */
+json_t *redaction_json(const struct redaction *r, json_t *value);
+/* Takes up who runs this, the users of this computer, and its name. */
+void redaction_learn_own(struct redaction *r);
 
 /* All of that, and the present user; what it knows then, for other texts. */
 struct redaction *redact_logs(struct logs *logs);
