@@ -170,7 +170,7 @@ const char *wc_limit_text(enum wc_limit limit) {
         [WC_limit_MAPS_CHANGED] = "libraries came or went meanwhile",
         [WC_limit_HOST_UNKNOWN] = "what its host wants of cuDNN is written nowhere",
         [WC_limit_NO_GPU_TO_ASK] = "no GPU is known, so none was compared",
-        [WC_limit_NEWER_THAN_TABLE] = "this release of cuDNN is newer than what is known here",
+        [WC_limit_NEWER_THAN_TABLE] = "this release of cuDNN is not known to this build",
     };
 
     return (unsigned)limit < WC_limit_COUNT ? texts[limit] : NULL;
