@@ -18,11 +18,10 @@ PRINTED = ["dlerror", "errno", "references", "noload", "dladdr", "binding-target
 # change the answer.
 EXPORTED = {"dlopen", "dlmopen", "dlsym", "dlvsym", "dlclose", "dlerror", "dladdr", "dladdr1",
             "__gmon_start__"}
-# What libc binds to its loader when dladdr is called, and dlsym under an auditor; and to itself where
-# dlsym lets the text of an older error go.
-OF_LIBC = re.compile(r".*/libc\.so\.6 \[0\] to .*/(ld[^/]* \[0\]: normal "
-                     r"_dl_(find_dso_for_object|audit_symbind_alt) \[GLIBC_PRIVATE\]|"
-                     r"libc\.so\.6 \[0\]: normal free \[GLIBC_2\.17\])")
+# What libc binds to its loader when dladdr is called, and dlsym under an auditor; and where dlsym lets
+# the text of an older error go.
+OF_LIBC = re.compile(r".*/libc\.so\.6 \[0\] to .* \[0\]: normal (free.*|"
+                     r"_dl_(find_dso_for_object|audit_symbind_alt) \[GLIBC_PRIVATE\])")
 SANITIZER = re.compile(r"/lib[at]san\.so")
 
 
