@@ -44,6 +44,18 @@ static void read_stat(struct wc_process *out) {
     out->forked = is_read && wc_is_forked(text);
 }
 
+static const char *name_of(int process) {
+    static char name[32];
+    char path[32];
+    wc_str_format(path, sizeof path, "/proc/%d/comm", process);
+    if (!files_read_text(path, name, sizeof name))
+        return NULL;
+    for (char *s = name; *s; s++)
+        if (*s == '\n')
+            *s = 0;
+    return wc_str_or_null(name);
+}
+
 bool process_is_eager(void) {
     return config.run_pid && self_enter() && self_process() == 1 && config.run_pid == self_pid();
 }
@@ -54,6 +66,7 @@ void process_describe(struct wc_process *out) {
     size_t n = 0;
     *out = (struct wc_process){.node = wc_str_or_null(kernel()->nodename),
                                .parent_pid = parent < 0 ? WC_NULL : parent,
+                               .parent_name = parent > 0 ? name_of(parent) : NULL,
                                .arguments = arguments,
                                .all_arguments = config.whole_arguments,
                                .environment = logged_variables(),

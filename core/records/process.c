@@ -34,6 +34,7 @@ void wc_emit_process(const struct wc_sink *to, const struct wc_process *p) {
     out->node = p->node;
     out->start_ticks = p->start_ticks;
     out->parent_pid = p->parent_pid;
+    out->parent_name = p->parent_name;
     out->parent_log = p->parent_log;
     out->forked = p->forked;
     out->executable = p->executable;

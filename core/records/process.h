@@ -16,7 +16,7 @@ bool wc_variable_is_logged(const char *variable);
 struct wc_process {
     const char *node;
     int64_t start_ticks, parent_pid;
-    const char *parent_log, *executable, *directory;
+    const char *parent_name, *parent_log, *executable, *directory;
     const char *arguments; /* as /proc/PID/cmdline has them, with a NUL behind */
     size_t arguments_size;
     bool all_arguments;             /* else program and script or module: the rest may be private */

@@ -221,6 +221,13 @@ END
     ill "10.*pool.py\): all by _exit" -- "$PYTHON" pool.py fork 10
 }
 
+@test "a pool that is spawned" {
+    job -- "$PYTHON" pool.py spawn 30
+    [[ ${stderr_lines[0]} == "whichcudnn: ok: $ok in "*" processes"* ]]
+    agrees
+    ill '\(.*\): ' -- "$PYTHON" pool.py spawn 30
+}
+
 @test "a pool of a forkserver" {
     job -- "$PYTHON" pool.py forkserver 30
     [[ ${stderr_lines[0]} == "whichcudnn: ok: $ok in "*" processes"*"all by _exit" ]]

@@ -2,6 +2,7 @@
 #include "ends.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "tools/log/process_state.h"
 
@@ -53,12 +54,26 @@ static bool ended_well(const struct source *s) {
                                 : s->stack.has_summary;
 }
 
+/* A shell goes on, whatever becomes of what it starts; so does who takes in orphans. */
+static bool minds_its_children(const struct wc_process_record *child) {
+    static const char *const others[] = {"sh",   "bash", "dash", "ash",  "busybox", "zsh", "ksh",
+                                         "mksh", "fish", "csh",  "tcsh", "systemd", "init"};
+
+    if (!child->parent_name || child->parent_pid <= 1)
+        return false;
+    WC_EACH_ROW(name, others)
+        if (strcmp(*name, child->parent_name) == 0)
+            return false;
+    return true;
+}
+
 /* Whoever starts workers learns how they end, and says so by its own end. */
 static bool has_keeper(const struct job *job, const struct source *s) {
     EACH_WITH(parent, job, s->stack.process.parent_pid)
     if (same_node(*parent, s) && ended_well(*parent))
         return true;
-    return s->stack.process.forked && s->of_command == WC_END_WELL;
+    return s->of_command == WC_END_WELL &&
+           (s->stack.process.forked || minds_its_children(&s->stack.process));
 }
 
 static enum wc_end end_of(const struct job *job, const struct source *s) {
