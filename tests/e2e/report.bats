@@ -332,7 +332,11 @@ ranks 0-6 agree; rank 7 differs:
     run -0 report rank[0-6].jsonl
     [[ $output == "ok: cuDNN 9.8.0 "*" in ranks 0-6 "*$'\n\nranks 0-6 agree\n'* ]]
     run -1 report --markdown rank*.jsonl
-    is "$(sed -n 2p <<<"$output")" "ranks 0-6 agree; rank 7 differs:"
+    [[ $(sed -n 2p <<<"$output") == "error[runtime-too-old]: "* ]]
+    is "$(grep -c '^ok: cuDNN 9.8.0 .* in ranks 0-6' <<<"$output")" 1
+    is "$(grep -c '^ranks 0-6 agree; rank 7 differs:' <<<"$output")" 1
+    run -1 report --html page.html rank*.jsonl
+    [[ $(tr '\n' ' ' <page.html) == *"<title>"*"whichcudnn: error: "*"rank 7"*"</title>"*">error</span>: "*"; in rank 7"*">ok</span>: cuDNN 9.8.0"*" in ranks 0-6"*"rank 7 differs"* ]]
 }
 
 @test "processes are told by node and by who started whom" {

@@ -45,8 +45,9 @@ struct summary_view {
     size_t most;        /* rows */
 };
 void render_summary(struct layout *l, const struct summary *s, const struct summary_view *view);
-/* Its first row in one line. The caller frees. */
-char *render_summary_text(const struct summary *s);
+/* A row in one line. The caller frees. */
+char *render_summary_text(const struct summary *s, const struct summary_row *row);
+void render_job(struct layout *l, const struct merged *m); /* its answer, and a blank line */
 
 /* Parts of these. */
 void render_verdict_words(struct layout *l, const struct report *r); /* within a line */

@@ -249,12 +249,26 @@ static void put_agreement(FILE *to, const struct merged *m) {
         if (g > 0)
             put_differences(to, &m->groups[g].differences);
     }
-    for (size_t g = 0; g < m->group_count; g++) {
-        const struct report *r = m->p[m->groups[g].first].report;
-        OWNED char *text = render_verdict_text(r);
-        html(to, "<p class=\"%s\"><span class=\"severity\">%s</span><span>: %s</span></p>\n",
-             verdict_word(r), m->groups[g].who, text);
+}
+
+static const char *word_of_row(const struct summary_row *row) {
+    return row->finding ? severity_word(row->finding->severity) : verdict_word(row->report);
+}
+
+/* The one answer about all of them. */
+static void put_summary(FILE *to, const struct merged *m) {
+    struct summary s;
+
+    summary_make(&s, m);
+    for (size_t i = 0; i < s.n; i++) {
+        OWNED char *text = render_summary_text(&s, &s.rows[i]);
+        char *rest = text + strcspn(text, ":"); /* behind the word of a severity or verdict */
+        const char *separator = *rest ? ":" : "";
+        *rest = '\0';
+        html(to, "<p class=\"%s\"><span class=\"severity\">%s</span>%s%s</p>\n",
+             word_of_row(&s.rows[i]), text, separator, *separator ? rest + 1 : "");
     }
+    summary_end(&s);
 }
 
 static void put_process_row(FILE *to, const struct merged *m, size_t i) {
@@ -273,6 +287,7 @@ static void put_process_row(FILE *to, const struct merged *m, size_t i) {
 
 static void put_processes(FILE *to, const struct merged *m) {
     fputs("<section class=\"processes\" aria-label=\"processes\">\n", to);
+    put_summary(to, m);
     put_agreement(to, m);
     fputs("<div "
           "class=\"list\"><table><thead><tr><th>node</th><th>rank</th><th>process</th><th>program</"
@@ -303,8 +318,12 @@ static int put_json(const char *text, size_t n, void *to) {
 /* What the holes of the page are filled with. */
 
 static void fill_title(FILE *to, const struct merged *m) {
-    OWNED char *text = m->n > 1 ? merged_agreement(m, m->group_count > 1 ? 1 : 0)
-                                : render_verdict_text(m->p[0].report);
+    OWNED char *text = NULL;
+    struct summary s;
+
+    summary_make(&s, m);
+    text = m->n > 1 ? render_summary_text(&s, &s.rows[0]) : render_verdict_text(m->p[0].report);
+    summary_end(&s);
 
     html(to, "whichcudnn: %s", text);
 }

@@ -253,6 +253,7 @@ void render_merged_markdown(FILE *to, const struct merged *m) {
     struct layout l = block_layout(&sink);
 
     if (m->n > 1) {
+        render_job(&l, m);
         render_agreement(&l, m);
         render_processes(&l, m);
     }

@@ -96,7 +96,7 @@ static void print_report(struct layout *l, const struct merged *m, const struct 
     render_text(l, p->report);
 }
 
-static void print_summary(struct layout *l, const struct merged *m) {
+void render_job(struct layout *l, const struct merged *m) {
     struct summary s;
 
     summary_make(&s, m);
@@ -112,7 +112,7 @@ void render_merged(struct layout *l, const struct merged *m) {
         render_text(l, m->p[0].report);
         return;
     }
-    print_summary(l, m);
+    render_job(l, m);
     render_agreement(l, m);
     render_processes(l, m);
     for (size_t i = 0; l->whole && i < m->n; i++)

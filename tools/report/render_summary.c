@@ -79,8 +79,7 @@ void render_summary(struct layout *l, const struct summary *s, const struct summ
         print_format(l->to, "  log      %s\n", view->log);
 }
 
-char *render_summary_text(const struct summary *s) {
-    const struct summary_row *row = &s->rows[0];
+char *render_summary_text(const struct summary *s, const struct summary_row *row) {
     const struct wc_finding_record *f = row->finding;
     OWNED char *who = summary_who(s, row);
     struct sink sink;

@@ -217,7 +217,7 @@ static void leave_verdict(const struct run *run, const char *words) {
 static void leave_verdict_of(const struct run *run, const struct summary *s) {
     const struct summary_row *first = &s->rows[0];
     const struct wc_fixes *fix = first->finding ? &first->finding->fix : NULL;
-    OWNED char *verdict = render_summary_text(s), *origin = origin_of(run, s), *text = NULL;
+    OWNED char *verdict = render_summary_text(s, first), *origin = origin_of(run, s), *text = NULL;
     struct sink sink;
     FILE *to = sink_begin(&sink);
 

@@ -20,6 +20,8 @@
 #define WATCH_AFTER (CLOCK_SECOND / 2)
 #define LOOK_FIRST (CLOCK_SECOND / 50)
 #define LOOK_RARER 5 /* times */
+/* Of a finding: with what is said at the end it fills no more than half a screen. */
+#define LIVE_LINES 10
 #define LOOK_RAREST (60 * CLOCK_SECOND)
 /* To write a checkpoint and go; then it is killed. */
 #define STOP_PATIENCE (10 * CLOCK_SECOND)
@@ -89,7 +91,8 @@ static void print(struct run_monitor *m, const struct source *log,
                   const struct wc_finding_record *f) {
     struct wc_finding_view view = {.before = "whichcudnn: ",
                                    .stack = &log->stack,
-                                   .log = m->run->place.passing ? NULL : log->path};
+                                   .log = m->run->place.passing ? NULL : log->path,
+                                   .lines = LIVE_LINES};
 
     run_monitor_report(m, f->title);
     fflush(stdout);
