@@ -175,7 +175,8 @@ def the_loader_cache_has_another_release_than_the_environment(w):
     w.cache = [system]
     if not w.faulty:
         w.environment["LD_LIBRARY_PATH"] = wheel
-    w.says(f"cudnnGetVersion() : {older.number} , CUDNN_VERSION from cudnn.h : {own.number}", ends=1)
+    w.says(f"cudnnGetVersion() : {older.number} , CUDNN_VERSION from cudnn.h : {own.number}",
+           ends=1)
     w.finds("own-copy-unused", system / "libcudnn.so.9", older, own.wheel, wheel)
     w.repairs("set-variable", maps=wheel / "libcudnn.so.9")
 
