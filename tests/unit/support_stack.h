@@ -160,6 +160,7 @@ struct file {
     bool unmapped, is_host;
     const char *needed;    /* one DT_NEEDED */
     int64_t inode, device; /* 0: of its own, on the one device */
+    const char *build_id, *framework;
 };
 
 /* Returns the number of the new object. */
@@ -169,6 +170,8 @@ __attribute__((unused)) static int64_t add_file(struct scene *s, const struct fi
     const struct wc_object *by = wc_stack_object(&s->stack, f->asked_by);
     char version[WC_VERSION_TEXT];
     o->object = ++s->objects;
+    o->build_id = f->build_id;
+    o->framework = f->framework;
     o->role = f->role;
     o->is_host = f->is_host || f->role == WC_role_HOST;
     o->part = f->part;

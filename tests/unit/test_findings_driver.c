@@ -214,8 +214,10 @@ static void a_library_for_linking_is_no_driver(void **state) {
 
 /* ---- known-bad-release ---- */
 
-static const char *const bad[] = {
-#define BAD_RELEASE(release, what, instead, source) release,
+static const struct {
+    const char *releases, *framework;
+} bad[] = {
+#define BAD_RELEASE(releases, framework, of_it, what, instead, source) {releases, framework},
 #include "core/findings/shared/bad_releases.def"
 };
 
@@ -223,7 +225,10 @@ static void a_release_with_a_defect(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct wc_version v;
-        assert_true(wc_version_parse(bad[i], strlen(bad[i]), &v));
+        if (bad[i].framework)
+            continue; /* below */
+        assert_int_equal(strncmp(bad[i].releases, "==", 2), 0);
+        assert_true(wc_version_parse(bad[i].releases + 2, strlen(bad[i].releases + 2), &v));
         struct scene *s = new_scene();
         int64_t facade = add_facade(s, "/opt/cudnn", v, add_host(s, "/opt/app/libhost.so"));
         assert_finds(s, "known-bad-release");
@@ -246,8 +251,40 @@ static void a_release_with_a_defect(void **state) {
     }
 }
 
+/* What its own package pins is a note, until the process ends badly over it. */
+static void a_release_may_be_bad_for_one_framework_alone(void **state) {
+    (void)state;
+    static const struct {
+        const char *framework, *version;
+        int minor;
+        bool bad;
+    } rows[] = {{"torch", "2.9.1+cu128", 13, true},
+                {"torch", "2.9.0", 15, false},
+                {"torch", "2.10.0", 13, false},
+                {"jax", "2.9.1", 13, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct scene *s = new_scene();
+        struct file f = {.role = WC_role_HOST,
+                         .path = "/v/torch/lib/libtorch_cuda.so",
+                         .version = WC_VERSION_NONE,
+                         .framework = rows[i].framework,
+                         .installation = rows[i].framework,
+                         .installation_version = rows[i].version,
+                         .asked_by = NOBODY};
+        add_facade(s, "/opt/cudnn", version_of(9, rows[i].minor, draw(0, 9)), add_file(s, &f));
+        assert_finds(s, rows[i].bad ? "known-bad-release" : "");
+        if (!rows[i].bad)
+            continue;
+        assert_int_equal(s->found.p[0].severity, WC_severity_NOTE);
+        add_outcome(s, 1, NULL);
+        assert_finds(s, "known-bad-release");
+        assert_int_equal(s->found.p[0].severity, WC_severity_WARNING);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_release_may_be_bad_for_one_framework_alone),
         cmocka_unit_test(one_release_of_the_driver),
         cmocka_unit_test(what_tells_no_release),
         cmocka_unit_test(a_newer_libcuda_made_for_that),

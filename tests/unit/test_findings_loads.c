@@ -508,6 +508,24 @@ static void two_copies_of_one_release_are_worth_a_note(void **state) {
     assert_non_null(strstr(s->found.p[0].title, "3 cuDNN facades"));
 }
 
+/* Some installers make files of links. */
+static void the_same_bytes_under_two_names_are_one_copy(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct file f = {.role = WC_role_FACADE,
+                     .path = "/opt/a/libcudnn.so.9",
+                     .version = draw_release(9),
+                     .asked_by = NOBODY,
+                     .build_id = "5e5e"};
+    add_file(s, &f);
+    f.path = "/opt/a/libcudnn.so.9.1.0";
+    add_file(s, &f);
+    assert_finds(s, "");
+    f.build_id = "1f1f";
+    add_file(s, &f);
+    assert_finds(s, "two-copies-loaded");
+}
+
 static void one_file_mapped_twice_is_one_copy(void **state) {
     (void)state;
     struct scene *s = new_scene();
@@ -582,6 +600,7 @@ int main(void) {
         cmocka_unit_test(a_claim_counts_only_across_installations),
         cmocka_unit_test(a_variable_that_brings_foreign_parts_is_named),
         cmocka_unit_test(two_copies_of_one_release_are_worth_a_note),
+        cmocka_unit_test(the_same_bytes_under_two_names_are_one_copy),
         cmocka_unit_test(one_file_mapped_twice_is_one_copy),
         cmocka_unit_test(a_copy_that_is_gone_is_none),
     };
