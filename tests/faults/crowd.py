@@ -13,6 +13,9 @@ import json
 import pathlib
 import sys
 
+sys.dont_write_bytecode = True
+import kills  # noqa: E402
+
 THREADS, FACADES, NAMES, LOST = 64, 8, 8, 2
 TOLD = 16  # REPEATS_TOLD and TOLD_MOST
 # From half time on: two pieces of the shim's arena, since names that are new come all the time.
@@ -81,7 +84,7 @@ def expected_of(number, counts, folder):
 def look_at_parent(records, threads, folder):
     got = collections.Counter()
     by = collections.defaultdict(set)
-    for record in records:
+    for record in kills.once(records):
         got[about(record)] += 1
         by[about(record)].add(record["tid"])
     for number, (tid, *counts) in enumerate(threads):

@@ -66,6 +66,16 @@ def about(record, host):
     return None
 
 
+def once(records):
+    """A lookup in vain is told at once, and by the same number with the loader's words."""
+    lookups = set()
+    for record in records:
+        lookup = record["kind"] == "failure" and record["function"] and record["request"]
+        if not lookup or lookup not in lookups:
+            yield record
+        lookups.add(lookup)
+
+
 def first_difference(got, expected):
     at = next((i for i, pair in enumerate(zip(got, expected)) if pair[0] != pair[1]),
               min(len(got), len(expected)))
@@ -131,7 +141,7 @@ class Host:
         records = self.lines()
         told = collections.defaultdict(list)
         objects = set()
-        for record in records:
+        for record in once(records):
             if record["kind"] == "object":
                 objects.add(record["path"])
             what = about(record, self.program)
@@ -216,4 +226,5 @@ def main():
         sys.exit("kills: too few of them hit a thread at work")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -178,7 +178,8 @@ facts_told=('version 7605 errno 77' 'create 1 errno 77')
         "${facts[@]:1}" call=cudnnGetCudartVersion sym=cudnnNoneEither signals
     said "${facts_told[@]}" "${facts_told[@]}" 'call 0 errno 77'
     log_tells "$log" "${whole[@]}" 'cudnnGetCudartVersion before' 'cudnnGetCudartVersion after'
-    is "$(records failure "$log" | jq -r .function)" "$(printf '%s\n' cudnnNo cudnnNo cudnnNoneEither)"
+    is "$(records failure "$log" | jq -r '.function + " " + (.text | type)')" \
+        "$(printf '%s\n' cudnnNo' '{null,string} cudnnNo' '{null,string} cudnnNoneEither' '{null,string})"
     is "$(field summary dropped "$log")" 0
     without_gap "$log"
     # With one of them missing it is killed.

@@ -427,7 +427,7 @@ static bool fix_preload(struct wc_case *c, const struct wc_object *o) {
                 wc_format(c, "take %s out of LD_PRELOAD%s%s%s", element,
                           both ? ", and its directory out of LD_LIBRARY_PATH" : "",
                           next ? ": then the loader finds " : "",
-                          next ? wc_format_candidate(c, next) : NULL),
+                          next ? wc_format_candidate(c, next) : ""),
                 both && !second ? NULL : command);
     return true;
 }
