@@ -9,7 +9,7 @@ enum { COPIES_MOST = 16 };
 
 struct copies { /* every library that is there twice, each one's copies one after another */
     const struct wc_object *p[COPIES_MOST];
-    size_t n, libraries;
+    size_t n;
 };
 
 /* As far as its name tells: libcudart.so.12 of two installations is one library, 11 another. */
@@ -47,7 +47,6 @@ static struct copies find_copies(const struct wc_stack *s) {
     WC_EACH(o, s->objects) {
         if (!o->r.mapped || WC_ANY(known, f, *known == o) || !wc_has_cuda_copy(s, o))
             continue;
-        f.libraries++;
         add(&f, o);
         WC_EACH(other, s->objects)
             if (is_copy_of(o, other) && !WC_ANY(known, f, *known == other))
@@ -56,16 +55,14 @@ static struct copies find_copies(const struct wc_stack *s) {
     return f;
 }
 
+/* Of the first one alone: how many there are changes as libraries come and go. */
 static const char *format_title(struct wc_case *c, const struct copies *f) {
     const char *a = wc_cuda_release(c, f->p[0]), *b = wc_cuda_release(c, f->p[1]);
     const char *name = wc_format_name(c, f->p[0]->r.soname ? f->p[0]->r.soname : f->p[0]->r.path);
     bool told = a && b && !wc_str_same(a, b);
 
-    return wc_format(c, "%s%s in the process twice%s%s%s%s", name,
-                     f->libraries > 1
-                         ? wc_format(c, " and %zu more CUDA libraries are", f->libraries - 1)
-                         : " is",
-                     told ? ": " : "", told ? a : "", told ? " and " : "", told ? b : "");
+    return wc_format(c, "%s is in the process twice%s%s%s%s", name, told ? ": " : "", told ? a : "",
+                     told ? " and " : "", told ? b : "");
 }
 
 /* Whoever asked for a path gets that file, whatever is there under its name. */

@@ -5,7 +5,7 @@
 Each thing that a thread did has a name of its own, and COUNTS says how often it did it.
 REPEATS_TOLD and TOLD_MOST of docs/limits.md bound how often that is told: up to there the log has
 exactly as many records, of that very thread, and none beyond. So no record is lost or doubled, and
-the log's size is bounded however long the host goes on. LOG.PID of each child is looked at, too.
+the log's size is bounded however long the host goes on. LOG-PID.jsonl of each child is looked at, too.
 """
 
 import collections
@@ -129,7 +129,7 @@ def main():
     check(len(threads) == THREADS, "threads are missing")
     records = records_of(log)
     look_at_parent(records, threads, sys.argv[3])
-    logs = sorted(log.parent.glob(log.name + ".*"))
+    logs = sorted(log.parent.glob(log.stem + "-*.jsonl"))
     loud = sum(look_at_child(child, log) for child in logs)
     check(len(logs) == children, f"{len(logs)} logs of {children} children")
     check(loud == children // 2, f"{loud} of {children} children asked the loader")

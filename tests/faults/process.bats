@@ -207,7 +207,7 @@ os.execvp(command[0], command)' "$1") ;;
         is "$(find "$here" -type f | wc -l)" 2
         log_tells "$log" "${whole[@]:0:2}"
         without_gap "$log"
-        daemon=$(echo "$log".*)
+        daemon=$(echo "${log%.jsonl}"-*.jsonl)
         validate_log "$daemon"
         is "$(records call "$daemon" | jq -r '.function + " " + .phase' | tail -n 4)" \
             "$(printf '%s\n' "${whole[@]:2}" "${third_told[@]}")"
@@ -341,7 +341,7 @@ some_valid() { find "$here" -name '*.jsonl*' -print0 | head -z -n 100 | xargs -0
     n=$(part 50 1000) limit=300
     process many "$cudnn" "$n"
     said "$n of $n"
-    whole_logs "$n" "$log" "$log".*
+    whole_logs "$n" "$log" "${log%.jsonl}"-*.jsonl
     some_valid
 }
 
@@ -384,7 +384,7 @@ children_told() { # LOGS OF_PARENT
     inside=("${as_root[@]}" unshare -p -f)
     does open="$cudnn" version process=own-pids fork create
     said "${well[@]}" 'child ended with 0'
-    child=$(echo "$log".*)
+    child=$(echo "${log%.jsonl}"-*.jsonl)
     log_tells "$log" "${whole[@]:0:2}"
     log_tells "$child" "${whole[@]}" # what was known at the fork, and its own
     without_gap "$log"
