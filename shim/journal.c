@@ -280,17 +280,21 @@ static bool is_unheard(void) {
 static void print(const struct wc_finding_record *f) {
     static struct wc_finding_page page;
     static char process[512];
-    struct wc_finding_view view = {
-        .before = "whichcudnn: ", .stack = &stack, .process = process, .no_log = log_trouble()};
+    struct wc_finding_view view = {.before = "whichcudnn: ",
+                                   .stack = &stack,
+                                   .process = process,
+                                   .no_log = log_trouble(),
+                                   .no_report = true};
     struct wc_text t;
     bool on = config.standard_error != STDERR_OFF || is_unheard();
     if (config.standard_error != STDERR_ALL && !(on && f->severity == WC_severity_ERROR))
         return;
     wc_text_begin(&t, process, sizeof process);
-    wc_finding_process(&t, self_process(), &stack.process, NULL);
+    wc_finding_process(&t, self_pid(), &stack.process, NULL);
     if (log_path()[0]) {
         view.log = log_path();
         view.no_log = NULL;
+        view.no_report = false;
     }
     wc_finding_text(&page, f, &view);
     log_to_standard_error(page.text, page.out.n);

@@ -212,14 +212,16 @@ static struct tail tail_of(struct wc_finding_page *page, const struct wc_finding
     return t;
 }
 
-static void put_process(struct wc_finding_page *page, const struct tail *t, const char *log) {
+static void put_process(struct wc_finding_page *page, const struct tail *t,
+                        const struct wc_finding_view *view) {
     put_tail(page, "loaded", t->libraries, 2);
     put_tail(page, "process", t->process, 1);
     put_tail(page, "processes", t->processes, 1);
     put_legend(page);
-    put_log(page, log);
+    put_log(page, view->log);
     put_tail(page, "no log", t->no_log, 1);
-    wc_text_format(&page->out, "more        whichcudnn explain %s; report -v\n", page->id);
+    wc_text_format(&page->out, "more        whichcudnn explain %s%s\n", page->id,
+                   view->no_report ? "" : "; report -v");
 }
 
 const char *wc_finding_text(struct wc_finding_page *page, const struct wc_finding_record *f,
@@ -242,7 +244,7 @@ const char *wc_finding_text(struct wc_finding_page *page, const struct wc_findin
     order_rows(page, title);
     put_rows(page);
     if (!brief)
-        put_process(page, &tail, view->log);
+        put_process(page, &tail, view);
     return page->text;
 }
 

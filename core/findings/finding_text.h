@@ -31,6 +31,7 @@ struct wc_finding_view {
     const char *processes;        /* the same of several: "4 of 8: rank 0-3" */
     const char *log;              /* path of the log, which is never shortened */
     const char *no_log;           /* why there is none */
+    bool no_report;               /* `report` has nothing that it could read */
     const char *paint, *unpaint;  /* around the severity: escape sequences of a terminal */
     size_t lines;                 /* at most; 0: WC_FINDING_LINES. Below 8 the rows of its process,
                                    * the legend and `more` are left out. */

@@ -43,6 +43,7 @@ leaves() { # FILES STEP...
     said "${well[@]}"
     grep '^whichcudnn: error\[' shimmed.err
     grep '^no log  .*cannot be created' shimmed.err
+    grep '^more        whichcudnn explain [a-z-]*$' shimmed.err
 }
 
 @test "log: a directory that only root may write to" {
@@ -138,6 +139,7 @@ leaves_another() { # FILES STEP...
     is "$(find /dev -maxdepth 1 -name 'null.*')" ''
     grep '^whichcudnn: error\[' shimmed.err
     run ! grep -E 'no log|report' shimmed.err
+    grep '^more        whichcudnn explain [a-z-]*$' shimmed.err
 }
 
 # ---- while the host runs ----

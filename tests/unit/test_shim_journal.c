@@ -449,6 +449,9 @@ static void expect_said(const json_t *finding) {
              "\nlog         %s\nmore        whichcudnn explain %s; report -v\n", log_name,
              text(finding, "id"));
     assert_string_equal(strstr(printed, "\nlog "), expected);
+    snprintf(expected, sizeof expected, "\nprocess     %" JSON_INTEGER_FORMAT " on ",
+             json_integer_value(json_object_get(finding, "pid")));
+    assert_non_null(strstr(printed, expected));
 }
 
 static void a_finding_is_said_with_its_facts_and_the_log(void **state) {
@@ -465,7 +468,10 @@ static void without_a_log_the_reason_is_said(void **state) {
     (void)state;
     play(say_without_a_log);
     assert_int_equal(strncmp(printed, "whichcudnn: error[", 18), 0);
-    assert_non_null(strstr(printed, "\nno log      the log file cannot be created\n"));
+    const char *end = strstr(printed, "\nno log ");
+    assert_non_null(end);
+    assert_string_equal(end, "\nno log      the log file cannot be created\n"
+                             "more        whichcudnn explain expectation-not-met\n");
     assert_null(strstr(printed, "\nlog "));
 }
 
