@@ -104,8 +104,8 @@ static bool in_no_package(const struct wc_stack *s, int64_t object) {
 /* A file, with the facts behind it that are about it: "PATH  9.1.0, nvidia-cudnn-cu12 9.1.0.70". */
 static const char *format_library(struct wc_finding_page *page, const struct wc_finding_record *f,
                                   const struct wc_stack *s, size_t *i) {
-    const char *path = f->facts.p[*i].value, *real = NULL, *soname = NULL, *version = NULL,
-               *whose = NULL;
+    const char *value = f->facts.p[*i].value, *path = value ? value : "not known", *real = NULL,
+               *soname = NULL, *version = NULL, *whose = NULL;
 
     for (; *i + 1 < f->facts.n; (*i)++) {
         const struct wc_fact *next = &f->facts.p[*i + 1];
@@ -203,8 +203,8 @@ static bool says_more(const char *text) {
 }
 
 static void add_fix(struct wc_finding_page *page, const struct wc_fix *fix, bool first) {
-    const char *key = first ? "fix" : " or",
-               *text = without_or(fix->text ? fix->text : fix->action);
+    const char *words = fix->text ? fix->text : fix->action;
+    const char *key = first ? "fix" : " or", *text = words ? without_or(words) : "?";
     const char *command = fix->command ? wc_page_keep(page, "%s", fix->command) : NULL;
     bool whole = command && wc_str_length(command) < sizeof page->raw - 1 &&
                  wc_page_lines(command, WC_PAGE_KEYS, true) <= COMMAND_LINES;

@@ -3,6 +3,7 @@
  * Stacks that no process has: random records, names meant to do harm, too little memory. What must
  * hold is that diagnose() ends, stays within its memory, and that what it says is sound.
  */
+#include "core/findings/finding_text.h"
 #include "support_stack.h"
 
 enum { STACKS = 3000, RECORDS = 40 };
@@ -35,6 +36,9 @@ static const char *any_name(struct scene *s) {
 }
 
 static const char *any_text(struct scene *s) {
+    static const char *const words[] = {"cannot open shared object file", "file too short",
+                                        "failed to map segment from shared object"};
+    const char *name;
     switch (draw(0, 5)) {
     case 0:
         return "9.1.0";
@@ -43,8 +47,8 @@ static const char *any_text(struct scene *s) {
     case 2:
         return print(s, "==%d.%d.%d.%d", draw(-1, 11), draw(0, 12), draw(0, 300), draw(0, 99));
     case 3:
-        return print(s, draw(0, 1) ? "%s: cannot open shared object file" : "%s: file too short",
-                     any_name(s) ? any_name(s) : "x");
+        name = any_name(s);
+        return print(s, "%s: %s", name ? name : "x", words[draw(0, 2)]);
     case 4:
         return any_name(s);
     default:
@@ -96,9 +100,10 @@ static void make_plausible(struct wc_record *r) {
 
 static void add_random_record(struct scene *s) {
     static const enum wc_kind kinds[] = {
-        WC_KIND_object,  WC_KIND_object,  WC_KIND_object,  WC_KIND_demand, WC_KIND_demand,
-        WC_KIND_binding, WC_KIND_failure, WC_KIND_failure, WC_KIND_call,   WC_KIND_unobserved,
-        WC_KIND_machine, WC_KIND_process, WC_KIND_file,    WC_KIND_package};
+        WC_KIND_object, WC_KIND_object,     WC_KIND_object,  WC_KIND_demand,
+        WC_KIND_demand, WC_KIND_binding,    WC_KIND_failure, WC_KIND_failure,
+        WC_KIND_call,   WC_KIND_unobserved, WC_KIND_machine, WC_KIND_process,
+        WC_KIND_file,   WC_KIND_package,    WC_KIND_search,  WC_KIND_candidate};
     struct wc_record r = begin(kinds[draw(0, sizeof kinds / sizeof *kinds - 1)]);
     fill(s, &r);
     make_plausible(&r);
@@ -111,6 +116,34 @@ static void assert_same(const struct wc_findings *a, const struct wc_findings *b
         assert_string_equal(a->p[i].id, b->p[i].id);
         assert_string_equal(a->p[i].title, b->p[i].title);
         assert_int_equal(a->p[i].facts.n, b->p[i].facts.n);
+    }
+}
+
+/* For people: the verdict, and each finding, which in a log may lack any of its words. */
+static void say_it(struct scene *s, const struct wc_findings *found) {
+    static unsigned char memory[1 << 20];
+    static struct wc_finding_page page;
+    const struct wc_finding_view view = {.stack = &s->stack, .lines = draw(0, 1) ? 3 : 0};
+    const struct wc_outside runs = {.end = WC_END_FAILED};
+    struct wc_buffer_arena more;
+    struct wc_conclusion conclusion;
+    wc_buffer_arena_begin(&more, memory, sizeof memory);
+    wc_conclude(&s->stack, found, &runs, &more.arena, &conclusion);
+    assert_non_null(conclusion.text);
+    for (size_t i = 0; i < found->n; i++) {
+        static const char *const names[] = {"got", "real path", "version", NULL};
+        struct wc_finding_record f = found->p[i];
+        struct wc_fact facts[4];
+        const struct wc_fix fix = {NULL, NULL, draw(0, 1) ? "true" : NULL};
+        assert_non_null(wc_finding_text(&page, &f, &view));
+        for (int k = 0; k < 4; k++)
+            facts[k] = (struct wc_fact){names[draw(0, 3)], any_text(s), any_text(s)};
+        f.facts.p = facts;
+        f.facts.n = 4;
+        f.fix.p = &fix;
+        f.fix.n = 1;
+        f.title = f.id = NULL;
+        assert_non_null(wc_finding_text(&page, &f, &view));
     }
 }
 
@@ -130,7 +163,7 @@ static void random_stacks_give_sound_findings(void **state) {
         assert_sound(&again);
         for (size_t k = 0; k < again.n; k++)
             assert_true(printable(again.p[k].title));
-        wc_verdict_of(&s->stack, &again);
+        say_it(s, &again);
         wc_buffer_arena_begin(&s->printed, s->scratch, sizeof s->scratch);
         memset(s->scratch, 0, sizeof s->scratch);
         wc_diagnose(&s->stack, &s->printed.arena, &s->found);

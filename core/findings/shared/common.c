@@ -53,7 +53,8 @@ void wc_case_own_search(struct wc_case *c, const struct wc_searched *f) {
 }
 
 const struct wc_candidate *wc_later_of(const struct wc_stack *s, const struct wc_searched *f) {
-    return f && f->r.later_takes ? wc_candidate_of(s, f, f->r.later_takes) : NULL;
+    return f && f->r.later_path && f->r.later_takes ? wc_candidate_of(s, f, f->r.later_takes)
+                                                    : NULL;
 }
 
 void wc_case_later(struct wc_case *c, const struct wc_searched *f) {

@@ -85,7 +85,7 @@ static bool is_of_system(enum wc_file_fault fault) {
 }
 
 bool wc_file_matters(const char *file) {
-    return wc_name_kind_of(file) != WC_NAME_OTHER || wc_name_hints(wc_base_name(file));
+    return file && (wc_name_kind_of(file) != WC_NAME_OTHER || wc_name_hints(wc_base_name(file)));
 }
 
 enum wc_system_refusal wc_failed_for_system(const struct wc_stack *s, const struct wc_failure *f,
