@@ -33,7 +33,7 @@ static bool is_copy_of(const struct wc_object *a, const struct wc_object *b) {
 }
 
 bool wc_has_cuda_copy(const struct wc_stack *s, const struct wc_object *o) {
-    return WC_ANY(other, s->objects, is_copy_of(o, other));
+    return o->r.role == WC_role_CUDA_DEPENDENCY && WC_ANY(other, s->objects, is_copy_of(o, other));
 }
 
 static void add(struct copies *f, const struct wc_object *o) {
