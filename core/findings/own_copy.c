@@ -79,9 +79,10 @@ static void fix_with_own(struct wc_case *c, const struct wc_package_record *p, c
                          wc_format(c, "%s %s", p->package, p->package_version));
         return;
     }
+    const char *old = wc_variable(c->d->s, "LD_LIBRARY_PATH");
     from = wc_format_command(c, wc_format(c, "ln -s %s ", numbered), directory, "/libcudnn.so");
     to = wc_format_command(c, "export LD_LIBRARY_PATH=", directory,
-                           wc_variable(c->d->s, "LD_LIBRARY_PATH") ? ":$LD_LIBRARY_PATH" : NULL);
+                           old && *old ? ":$LD_LIBRARY_PATH" : NULL);
     wc_case_fix(
         c, WC_ACTION_SET_VARIABLE,
         wc_format(c,
