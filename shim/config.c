@@ -9,10 +9,10 @@
 
 struct config config;
 
-/* The variables as at process start, as they stand in the stack that execve made, or in a copy of
- * /proc/self/environ. Noted at once: setenv and unsetenv change the list that the constructor is
- * given. */
+/* The variables as at process start. Noted at once: setenv and unsetenv change the list that the
+ * constructor is given. What finds no room stays where it stands, in the stack that execve made. */
 #define LOGGED_MOST 96
+#define LOGGED_BYTES (8 << 10)
 static const char *logged[LOGGED_MOST], *temporary_directory;
 static size_t logged_count;
 
@@ -50,12 +50,29 @@ static void take(const char *variable) {
     }
 }
 
+struct kept {
+    size_t n, bytes;
+};
+
+/* A daemon may write its title over the variables and use others: what the loader searched by is
+ * known by a copy alone. */
+static const char *copy_text(const char *variable, struct kept *k) {
+    static char texts[LOGGED_BYTES];
+    size_t n = wc_str_length(variable) + 1;
+    if (n > sizeof texts - k->bytes)
+        return variable;
+    char *copy = texts + k->bytes;
+    wc_mem_copy(copy, variable, n);
+    k->bytes += n;
+    return copy;
+}
+
 /* Another thread may do the very same meanwhile. */
-static void keep(const char *variable, size_t *n) {
-    const char *v = value_of(variable, "TMPDIR");
-    temporary_directory = v ? v : temporary_directory;
-    if (*n < LOGGED_MOST && wc_variable_is_logged(variable))
-        logged[(*n)++] = variable;
+static void keep(const char *variable, struct kept *k) {
+    if (value_of(variable, "TMPDIR"))
+        temporary_directory = value_of(copy_text(variable, k), "TMPDIR");
+    if (k->n < LOGGED_MOST && wc_variable_is_logged(variable))
+        logged[k->n++] = copy_text(variable, k);
     if (!config.secure && wc_str_starts(variable, "WHICHCUDNN_"))
         take(variable);
 }
@@ -85,7 +102,8 @@ static bool is_secure(void) {
 
 void config_load(const char *const *envp) {
     const char *copied = NULL;
-    size_t size = 0, n = 0;
+    struct kept kept = {0, 0};
+    size_t size = 0;
     if (config.loaded)
         return;
     if (!envp && !(copied = copy_environment(&size))) {
@@ -100,10 +118,10 @@ void config_load(const char *const *envp) {
         auxv_note_environment(envp);
     config.secure = is_secure();
     for (size_t i = 0; envp && envp[i]; i++)
-        keep(envp[i], &n);
+        keep(envp[i], &kept);
     for (size_t at = 0; at < size; at += wc_str_length(copied + at) + 1)
-        keep(copied + at, &n);
-    logged_count = n;
+        keep(copied + at, &kept);
+    logged_count = kept.n;
     config.off = config.off || config.secure;
     __atomic_store_n(&config.loaded, true, __ATOMIC_RELEASE);
 }

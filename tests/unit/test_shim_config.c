@@ -87,6 +87,27 @@ static void half_a_path_is_no_path(void **state) {
     assert_int_equal(strlen(config.log), sizeof(config.log) - 1);
 }
 
+static void a_title_over_the_variables_changes_nothing(void **state) {
+    static char path[] = "LD_LIBRARY_PATH=/a:/b", directory[] = "TMPDIR=/t";
+    static const char *const envp[] = {path, directory, NULL};
+    (void)state;
+    load(envp);
+    memset(path, 't', sizeof(path) - 1);
+    memset(directory, 't', sizeof(directory) - 1);
+    assert_string_equal(config_variable("LD_LIBRARY_PATH"), "/a:/b");
+    assert_string_equal(config_temporary_directory(), "/t");
+}
+
+static void a_long_variable_is_found_where_it_stands(void **state) {
+    static char path[32 << 10] = "LD_LIBRARY_PATH=/";
+    static const char *const envp[] = {path, "LD_PRELOAD=x", NULL};
+    (void)state;
+    memset(path + 17, 'a', sizeof(path) - 18);
+    load(envp);
+    assert_ptr_equal(config_variable("LD_LIBRARY_PATH"), path + 16);
+    assert_string_equal(config_variable("LD_PRELOAD"), "x");
+}
+
 static char logged[4096];
 
 static void note(void *arg, const char *variable) {
@@ -188,6 +209,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(the_first_load_counts),
         cmocka_unit_test(what_is_changed_later_does_not_count),
         cmocka_unit_test(half_a_path_is_no_path),
+        cmocka_unit_test(a_title_over_the_variables_changes_nothing),
+        cmocka_unit_test(a_long_variable_is_found_where_it_stands),
         cmocka_unit_test(the_listed_variables_are_kept_and_no_other),
         cmocka_unit_test(without_the_constructor_s_it_is_the_kernel_s),
     };
