@@ -12,7 +12,6 @@
 #include "memory.h"
 #include "next.h"
 #include "process.h"
-#include "readable.h"
 #include "reader.h"
 #include "sys.h"
 
@@ -129,11 +128,23 @@ static const char library_path_name[] = "LD_LIBRARY_PATH=";
 #define LATER_MOST (16 << 10)
 #define VARIABLES_MOST 65536
 
-/* Whoever sets variables may do so meanwhile: each page is asked for before it is touched. */
-static bool copy_asked(char *to, size_t cap, const char *from) {
+#define NO_PAGE UINTPTR_MAX
+
+/* Whoever sets variables may do so meanwhile, and a text may be gone with its library: each page is
+ * asked for when it is come to. What an earlier look has found (readable.h) says nothing here. */
+static bool is_there(const void *p, size_t n, uintptr_t *last) {
+    uintptr_t size = auxv_page_size(), page = (uintptr_t)p / size;
+    for (; page <= ((uintptr_t)p + n - 1) / size; page++) {
+        if (page != *last && !sys_is_readable((const void *)(page * size)))
+            return false;
+        *last = page;
+    }
+    return true;
+}
+
+static bool copy_asked(char *to, size_t cap, const char *from, uintptr_t *last) {
     for (size_t i = 0; i < cap; i++) {
-        bool begins = i == 0 || (uintptr_t)(from + i) % 64 == 0; /* no page is smaller */
-        if (begins && !readable_asked(from + i, 1))
+        if (!is_there(from + i, 1, last))
             return false;
         if (!(to[i] = from[i]))
             return true;
@@ -145,18 +156,19 @@ static bool copy_asked(char *to, size_t cap, const char *from) {
 static const char *later_library_path(void) {
     static char value[LATER_MOST];
     const char *const *list = next_environment(), *was = context.library_path;
-    char name[sizeof library_path_name];
+    uintptr_t of_list = NO_PAGE, of_text = NO_PAGE;
+    const size_t n = sizeof library_path_name - 1;
     bool found = false;
     for (size_t i = 0; list && !found && i < VARIABLES_MOST; i++, list++) {
-        if (!readable_asked(list, sizeof *list))
+        if (!is_there(list, sizeof *list, &of_list))
             return NULL;
-        if (!*list)
+        const char *variable = *list;
+        if (!variable)
             break;
-        name[sizeof name - 1] = 0;
-        found = readable_asked(*list, 1) && (*list)[0] == 'L' &&
-                readable_asked(*list, sizeof name) &&
-                wc_mem_compare(*list, library_path_name, sizeof name - 1) == 0;
-        if (found && !copy_asked(value, sizeof value, *list + sizeof name - 1))
+        found = is_there(variable, 1, &of_text) && variable[0] == 'L' &&
+                is_there(variable, n, &of_text) &&
+                wc_mem_compare(variable, library_path_name, n) == 0;
+        if (found && !copy_asked(value, sizeof value, variable + n, &of_text))
             return NULL;
     }
     if (!list)
@@ -222,6 +234,8 @@ static bool emit_from(struct wc_search_question *q, const struct wc_search_objec
     told[told_count++] = hash_query(q, o);
     if (!q->was_loaded)
         replay_later(q, from);
+    if (o && wc_str_same(q->later_takes, o->path)) /* whatever the replay takes without it */
+        q->later_takes = NULL;
     if (!run(from, q->name, memory, true))
         return false;
     if (q->later_takes)
