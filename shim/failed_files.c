@@ -258,7 +258,7 @@ void failed_files_replaced(const struct request *r, const struct object *o) {
     static struct wc_file_check check;
     struct wc_file_stat now;
     struct wc_library l;
-    if (!o->path || !o->inode || is_emitted(NULL, o->path) ||
+    if (!o->path || o->path[0] != '/' || !o->inode || is_emitted(NULL, o->path) ||
         !shim_files.facts(NULL, o->path, &now) ||
         (now.inode == o->inode && now.device == o->device))
         return;
