@@ -51,6 +51,8 @@ static void words_of_the_system_are_no_refusal_of_the_file(void **state) {
          "l.so", WC_SYSTEM_EXECUTABLE_STACK},
         {"/x: y/l.so: failed to map segment from shared object", "/x: y/l.so", WC_SYSTEM_MAPPING},
         {"l.so: cannot allocate name record", "l.so", WC_SYSTEM_MAPPING},
+        {"l.so: cannot restore segment prot after reloc: Permission denied", "l.so",
+         WC_SYSTEM_MAPPING}, /* it was read: SELinux forbids to change code */
         {"/d/l.so: cannot open shared object file: Permission denied", "/d/l.so", WC_SYSTEM_RIGHTS},
         {"l.so: cannot open shared object file: Too many open files", "l.so",
          WC_SYSTEM_DESCRIPTORS},
