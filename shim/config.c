@@ -11,9 +11,8 @@ struct config config;
 
 /* The variables as at process start. Noted at once: setenv and unsetenv change the list that the
  * constructor is given. What finds no room stays where it stands, in the stack that execve made. */
-#define LOGGED_MOST 96
 #define LOGGED_BYTES (8 << 10)
-static const char *logged[LOGGED_MOST], *temporary_directory;
+static const char *logged[MOST_VARIABLES], *temporary_directory;
 static size_t logged_count;
 
 /* Value of NAME in "NAME=value", NULL if it is another variable. */
@@ -71,7 +70,7 @@ static const char *copy_text(const char *variable, struct kept *k) {
 static void keep(const char *variable, struct kept *k) {
     if (value_of(variable, "TMPDIR"))
         temporary_directory = value_of(copy_text(variable, k), "TMPDIR");
-    if (k->n < LOGGED_MOST && wc_variable_is_logged(variable))
+    if (k->n < MOST_VARIABLES && wc_variable_is_logged(variable))
         logged[k->n++] = copy_text(variable, k);
     if (!config.secure && wc_str_starts(variable, "WHICHCUDNN_"))
         take(variable);

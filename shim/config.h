@@ -25,6 +25,8 @@ struct config {
 
 extern struct config config;
 
+#define MOST_VARIABLES 64 /* of those that the log keeps */
+
 /* First call loads: from envp (the constructor has it), else from /proc/self/environ. Not under the
  * lock's protection: the first caller is alone in the process or gets the same values. Where that
  * cannot be read (no /proc; a program that its user may not read) all is off until envp comes. */

@@ -10,8 +10,6 @@
 #include "self.h"
 #include "sys.h"
 
-#define MOST_VARIABLES 64
-
 extern __attribute__((visibility("hidden"))) const ElfW(Ehdr) __ehdr_start;
 static char shim_path[SYS_PATH];
 static const char *variables[MOST_VARIABLES + 1];

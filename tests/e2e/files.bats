@@ -14,7 +14,7 @@ setup() {
 }
 
 # The first finding and, where there is one, its first command.
-told() { "$CMD" report --json logs | jq -r '.findings | length, .[0].id, .[0].title, .[0].fix[0].command'; }
+told() { "$CMD" report --json logs/* | jq -r '.findings | length, .[0].id, .[0].title, .[0].fix[0].command'; }
 
 observed() { # COMMAND...: with bad before the host's own directory
     rm -f logs/*

@@ -323,3 +323,32 @@ opens() {
     is "$(records object "$log" | jq -r 'select(.role == "facade").path' | sort -u | wc -l)" 40
     is "$(records package "$log" | jq -r .installation_path | grep -c "^$PWD/.*/site-packages/")" 31
 }
+
+@test "bound: an LD_LIBRARY_PATH of 16 KiB that was set since the start, behind 65,536 variables" {
+    begin_bound
+    gcc -o opener -x c - -ldl <<'END'
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+extern char **environ;
+int main(int count, char **words) {
+    size_t others = strtoul(words[2], NULL, 10), i = 0;
+    char **list = calloc(others + 2, sizeof *list), *path = calloc(1, 32 << 10);
+    for (environ = list; i < others; i++)
+        list[i] = "A=1";
+    memset(list[i] = path, '/', strtoul(words[3], NULL, 10) + strlen("LD_LIBRARY_PATH="));
+    memcpy(path, "LD_LIBRARY_PATH=", strlen("LD_LIBRARY_PATH="));
+    return count < 4 || !!dlopen(words[1], RTLD_NOW);
+}
+END
+    local others bytes is_told
+    before=(env -u LD_LIBRARY_PATH)
+    while read -r others bytes is_told; do
+        opens libcudnn.so.77 "$others" "$bytes"
+        is "$others $bytes $(records search "$log" | jq '.later_path | . != null and startswith("/")')" "$others $bytes $is_told"
+    done <<'END'
+65535 16383 true
+65536 16383 false
+65535 16384 false
+END
+}

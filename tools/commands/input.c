@@ -60,16 +60,13 @@ static bool may_be_looked_at(const struct source *p) {
            kill((pid_t)p->pid, 0) != 0 && errno == ESRCH;
 }
 
-static bool read_log(struct inputs *s, const char *path, char **trouble) {
-    size_t before = s->logs.process_count;
-    bool good = logs_read(&s->logs, path, trouble);
-
-    for (size_t i = before; i < s->logs.process_count; i++) {
+/* since: the first that was not looked at before. */
+static void look_at_last_requests(struct inputs *s, size_t since) {
+    for (size_t i = since; i < s->logs.process_count; i++) {
         const struct wc_sink to = source_sink(s->logs.processes[i]);
         if (may_be_looked_at(s->logs.processes[i]))
             last_request_emit(s->logs.processes[i], &to);
     }
-    return good;
 }
 
 static bool read_file(struct inputs *s, const char *path) {
@@ -77,7 +74,7 @@ static bool read_file(struct inputs *s, const char *path) {
     struct source *lock;
 
     if (!lock_begins(path))
-        return read_log(s, path, &trouble) || note_trouble(s, path, trouble);
+        return logs_read(&s->logs, path, &trouble) || note_trouble(s, path, trouble);
     lock = lock_read(path, &trouble);
     return add_source(s, path, lock, trouble);
 }
@@ -148,9 +145,11 @@ static void join_images(struct logs *logs) {
 
 bool input_read_files(struct inputs *s, const char *argument) {
     struct stat facts;
+    size_t before = s->logs.process_count;
     bool is_directory = stat(argument, &facts) == 0 && S_ISDIR(facts.st_mode);
     bool good = is_directory ? read_directory(s, argument, &facts) : read_file(s, argument);
 
+    look_at_last_requests(s, before);
     join_images(&s->logs);
     return good;
 }
@@ -198,8 +197,8 @@ static size_t keep_one(struct logs *logs, size_t from, int64_t pid) {
 
 static bool read_newest(struct inputs *s) {
     char *looked, *path = newest_log(&looked);
-    bool good =
-        path ? read_file(s, path) : add_trouble(s, must_format("no log of yours in %s", looked));
+    bool good = path ? input_read_files(s, path)
+                     : add_trouble(s, must_format("no log of yours in %s", looked));
 
     free(path);
     free(looked);
