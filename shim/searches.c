@@ -159,7 +159,8 @@ static const char *later_library_path(void) {
     uintptr_t of_list = NO_PAGE, of_text = NO_PAGE;
     const size_t n = sizeof library_path_name - 1;
     bool found = false;
-    for (size_t i = 0; list && !found && i < VARIABLES_MOST; i++, list++) {
+    size_t i;
+    for (i = 0; list && !found && i < VARIABLES_MOST; i++, list++) {
         if (!is_there(list, sizeof *list, &of_list))
             return NULL;
         const char *variable = *list;
@@ -171,7 +172,7 @@ static const char *later_library_path(void) {
         if (found && !copy_asked(value, sizeof value, variable + n, &of_text))
             return NULL;
     }
-    if (!list)
+    if (!list || (!found && i == VARIABLES_MOST))
         return NULL;
     if (!found)
         value[0] = 0;
