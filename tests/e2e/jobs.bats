@@ -340,3 +340,19 @@ END
     [[ $stderr == "whichcudnn: unexplained: "* && $stderr != *"ok: "* ]]
     is "$(grep -c '^whichcudnn: ' <<<"$stderr")" 1
 }
+
+@test "what a shell or a script starts may die while they go on: nobody calls that well" {
+    make_standin 9.1.0 sound --create-status 0
+    build_host lazy "$PWD/sound" host
+    # shellcheck disable=SC2016
+    local starts='import subprocess; subprocess.call(["./host", "version", "signal:11"])' line
+    for line in '"$PYTHON" -c "$STARTS"' 'perl -e "system(q(./host version signal:11)); exit 0"'; do
+        STARTS=$starts run -0 --separate-stderr "$CMD" run -- bash -c "$line"
+        [[ $stderr == *"whichcudnn: not observed: how it ended is not known"* ]]
+        [[ $stderr == *"by _exit, or killed"* && $stderr != *"ok: "* ]]
+    done
+    # The last program has the pid of the shell.
+    run -0 --separate-stderr "$CMD" run -- bash -c './host version signal:11 || :; ./host version'
+    [[ $stderr == *"whichcudnn: not observed: how it ended is not known"* ]]
+    [[ $stderr == *"whichcudnn: ok: cuDNN 9.1.0 "*" for host in process "* ]]
+}

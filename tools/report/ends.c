@@ -55,25 +55,50 @@ static bool ended_well(const struct source *s) {
 }
 
 /* A shell goes on, whatever becomes of what it starts; so does who takes in orphans. */
-static bool minds_its_children(const struct wc_process_record *child) {
-    static const char *const others[] = {"sh",   "bash", "dash", "ash",  "busybox", "zsh", "ksh",
+static bool is_shell(const char *name) {
+    static const char *const shells[] = {"sh",   "bash", "dash", "ash",  "busybox", "zsh", "ksh",
                                          "mksh", "fish", "csh",  "tcsh", "systemd", "init"};
 
-    if (!child->parent_name || child->parent_pid <= 1)
-        return false;
-    WC_EACH_ROW(name, others)
-        if (strcmp(*name, child->parent_name) == 0)
-            return false;
-    return true;
+    WC_EACH_ROW(shell, shells)
+        if (strcmp(*shell, name) == 0)
+            return true;
+    return false;
+}
+
+/* "python3.11", "perl": what a script makes of a status is its own affair. */
+static bool is_interpreter(const char *name) {
+    static const char *const interpreters[] = {"python", "perl",    "ruby",  "node",
+                                               "php",    "Rscript", "julia", "lua"};
+
+    WC_EACH_ROW(interpreter, interpreters)
+        if (wc_str_starts(name, *interpreter))
+            return true;
+    return false;
+}
+
+/* What multiprocessing spawns is a "python -c"; those who wait for it look at its status. */
+static bool is_spawned_worker(const struct wc_process_record *p) {
+    return p->arguments.n > 1 && is_interpreter(wc_base_name(p->arguments.p[0])) &&
+           strcmp(p->arguments.p[1], "-c") == 0;
+}
+
+static bool is_minded(const struct wc_process_record *child) {
+    if (child->forked || !child->parent_name)
+        return true;
+    return !is_shell(child->parent_name) &&
+           (!is_interpreter(child->parent_name) || is_spawned_worker(child));
 }
 
 /* Whoever starts workers learns how they end, and says so by its own end. */
 static bool has_keeper(const struct job *job, const struct source *s) {
-    EACH_WITH(parent, job, s->stack.process.parent_pid)
+    const struct wc_process_record *p = &s->stack.process;
+
+    if (!is_minded(p))
+        return false;
+    EACH_WITH(parent, job, p->parent_pid)
     if (same_node(*parent, s) && ended_well(*parent))
         return true;
-    return s->of_command == WC_END_WELL &&
-           (s->stack.process.forked || minds_its_children(&s->stack.process));
+    return s->of_command == WC_END_WELL && (p->forked || (p->parent_name && p->parent_pid > 1));
 }
 
 static enum wc_end end_of(const struct job *job, const struct source *s) {
