@@ -217,7 +217,7 @@ static void add_fix(struct wc_finding_page *page, const struct wc_fix *fix, bool
         return;
     row->command = whole;
     row->most = whole ? COMMAND_LINES : 2;
-    row->weight = first ? RANK_FIX : RANK_FOUND;
+    row->weight = first ? RANK_GOT : RANK_FOUND;
     row = whole && says_more(text) ? add_row(page, "", RANK_FIX, wc_page_keep(page, "%s", text))
                                    : NULL;
     if (row) {

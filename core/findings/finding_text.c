@@ -78,6 +78,17 @@ static size_t lines_for(const struct wc_finding_row *row) {
     return n < row->most ? n : row->most;
 }
 
+/* "or" needs something before it. */
+static void drop_alternatives(struct wc_finding_page *page) {
+    bool has_fix = false;
+
+    for (size_t i = 0; i < page->rows; i++)
+        has_fix = has_fix || (page->row[i].chosen && wc_str_same(page->row[i].key, "fix"));
+    for (size_t i = 0; i < page->rows; i++)
+        if (!has_fix && page->row[i].rank == RANK_FIX)
+            page->row[i].chosen = false;
+}
+
 /* By weight; in the order of the rows where that is the same. */
 static void choose(struct wc_finding_page *page, size_t lines) {
     for (int weight = 0; weight <= RANK_MIND; weight++)
@@ -88,6 +99,7 @@ static void choose(struct wc_finding_page *page, size_t lines) {
             row->chosen = true;
             lines -= lines_for(row);
         }
+    drop_alternatives(page);
 }
 
 static void put_key(struct wc_text *out, size_t indent, const char *key) {

@@ -169,6 +169,27 @@ static void a_brief_one_has_the_first_lines_alone(void **state) {
                               "  fix       pip install x\n");
 }
 
+static void what_is_to_be_done_comes_before_what_is_also_known(void **state) {
+    (void)state;
+    static const struct wc_fact facts[] = {{"got", "/opt/lib/libcudnn.so.9", NULL},
+                                           {"wanted", "requires ==9.8", "METADATA of x 1"}};
+    static const struct wc_fix fixes[] = {{"driver",
+                                           "a sentence of two lines, which says at length what the "
+                                           "container that the program runs in "
+                                           "is to be started with",
+                                           NULL},
+                                          {"check", "look at it", "nvidia-smi"}};
+    struct wc_finding_record f =
+        finding_with("a host with a name that fills the line up to its very end, and which got "
+                     "cuDNN 9.1.0 at the end",
+                     facts, 2, fixes, 2);
+    const char *text = text_of(&f, (struct wc_finding_view){.lines = 4});
+    assert_fits(text, 4);
+    assert_has(text, "\n  fix       a sentence of two lines");
+    text = text_of(&f, (struct wc_finding_view){.lines = 3});
+    assert_null(strstr(text, " or "));
+}
+
 static void a_log_is_never_shortened_and_paint_has_no_columns(void **state) {
     (void)state;
     char path[300] = "/scratch";
@@ -250,6 +271,7 @@ int main(void) {
         cmocka_unit_test(a_long_command_can_be_pasted),
         cmocka_unit_test(a_command_longer_than_that_is_told_by_its_text),
         cmocka_unit_test(a_brief_one_has_the_first_lines_alone),
+        cmocka_unit_test(what_is_to_be_done_comes_before_what_is_also_known),
         cmocka_unit_test(a_log_is_never_shortened_and_paint_has_no_columns),
         cmocka_unit_test(whatever_comes_fits_a_screen),
     };
