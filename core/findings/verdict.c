@@ -269,11 +269,20 @@ static const char *format_failure(struct wc_case *c, const struct wc_failure *f)
                      f->r.text ? "; the loader said: " : "", f->r.text);
 }
 
+/* cuDNN tries several names for each of its parts. */
+static bool came_by_another_name(const struct wc_stack *s, const struct wc_failure *f) {
+    struct wc_name n = wc_name_read(f->r.name);
+
+    return wc_is_load(f) && n.kind == WC_NAME_PART && wc_asked_by_cudnn(s, f) &&
+           has_part(s, n.part);
+}
+
 static const struct wc_failure *last_failure(const struct wc_stack *s, bool lookup) {
     const struct wc_failure *last = NULL;
 
     WC_EACH(f, s->failures)
-        if (may_matter(f) && is_lookup(f) == lookup && !wc_came_in_later(s, f, NULL))
+        if (may_matter(f) && is_lookup(f) == lookup && !wc_came_in_later(s, f, NULL) &&
+            !came_by_another_name(s, f))
             last = f;
     return last;
 }
@@ -287,6 +296,10 @@ static const struct wc_call *last_bad_call(const struct wc_stack *s) {
     return last;
 }
 
+/* With these nothing that is good can be said; with the first ones not even that there was nothing.
+ */
+#define BLIND (WC_LIMIT(NOT_PRELOADED) | WC_LIMIT(LOG_NOT_WRITABLE) | WC_LIMIT(RECORD_LOST))
+
 static void write_unexplained(struct writing *w, struct wc_case *c,
                               const struct wc_outside *outside) {
     const struct wc_stack *s = w->s;
@@ -298,7 +311,10 @@ static void write_unexplained(struct writing *w, struct wc_case *c,
         w->out->died
             ? wc_format(c, "it %s, and nothing that was seen says why", format_end(c, outside))
             : "something was asked for in vain, and nothing that was seen says why";
-    add_known(w, cudnn ? wc_format(c, "it had %s", format_fit(c)) : "no cuDNN was loaded");
+    if (cudnn)
+        add_known(w, wc_format(c, "it had %s", format_fit(c)));
+    else if (!(w->out->limits & BLIND))
+        add_known(w, "no cuDNN was loaded");
     WC_EACH(o, s->objects)
         if (o->r.role == WC_role_FACADE && o->r.mapped && o->r.header_version)
             add_known(w, wc_format(c,
@@ -334,10 +350,6 @@ static const char *reason_for_nothing(const struct wc_stack *s, const struct wc_
         return s->unobserved.p[0].r.why;
     return "no cuDNN was loaded or asked for";
 }
-
-/* With these nothing that is good can be said; with the first ones not even that there was nothing.
- */
-#define BLIND (WC_LIMIT(NOT_PRELOADED) | WC_LIMIT(LOG_NOT_WRITABLE) | WC_LIMIT(RECORD_LOST))
 
 static unsigned blocking_of(const struct wc_conclusion *c, enum wc_end end) {
     bool end_matters = c->concerned && end == WC_END_UNKNOWN;

@@ -356,3 +356,14 @@ END
     [[ $stderr == *"whichcudnn: not observed: how it ended is not known"* ]]
     [[ $stderr == *"whichcudnn: ok: cuDNN 9.1.0 "*" for host in process "* ]]
 }
+
+@test "a command that fails: its processes, and no part that came by its other name" {
+    make_standin 9.1.0 sound --create-status 0
+    build_host lazy "$PWD/sound" host
+    mkdir logs
+    run -3 --separate-stderr "$CMD" run --log logs/ -- bash -c './host; ./host; exit 3'
+    [[ $stderr == "whichcudnn: unexplained: "*$'\n'"  processes  2 (host): all ended normally"* ]]
+    grep -qF '"libcudnn_graph.so.9.1"' logs/*
+    [[ $stderr != *"libcudnn_graph"* && $stderr != *"//"* ]]
+    [[ $stderr == *"  log      $PWD/logs (2 logs)" ]]
+}

@@ -108,6 +108,12 @@ report() { "$CMD" report "$@"; }
     is "$(jq -c '.sources[0] | [.damaged_lines, .damaged[0].line]' <<<"$output")" '[2,3]'
     echo "$output" >report.json
     validate_report report.json
+    # What is lost may tell of a cuDNN.
+    local host='{"kind":"object","object":1,"role":"host","mapped":true,"path":"/v/h.so"}'
+    printf '%s\n' "$process" "$machine" "$host" "${host//1/2}" | make_log short.jsonl
+    truncate -s -30 short.jsonl
+    run -4 report short.jsonl
+    [[ $output != *"no cuDNN was loaded"* ]]
 }
 
 @test "how it ended: killed in a call, by run's word or by the log's last line" {

@@ -144,6 +144,14 @@ static void make_directory(const char *path) {
         complain("%s: %s", path, strerror(errno));
 }
 
+/* "logs/" is "logs". */
+static void drop_slashes(char *directory) {
+    size_t n = strlen(directory);
+
+    while (n > 1 && directory[n - 1] == '/')
+        directory[--n] = '\0';
+}
+
 /* A value is a directory or a file name, in which %p, %n and %r stand for what the process puts
  * there: up to the first of them the name is known. */
 static void split(struct log_place *place) {
@@ -151,6 +159,7 @@ static void split(struct log_place *place) {
 
     if (is_directory(place->value)) {
         place->directory = must_copy(place->value);
+        drop_slashes(place->directory);
         place->prefix = must_copy("whichcudnn-");
         return;
     }

@@ -30,9 +30,10 @@
 /* ---- the outcome, where it is kept ---- */
 
 static char *outcome_path(const struct log_place *place, int64_t child) {
+    const char *name = place->value + strlen(place->directory);
     struct utsname node;
 
-    if (strcmp(place->value, place->directory) != 0)
+    if (name[strspn(name, "/")])
         return must_copy(place->value);
     if (uname(&node) != 0)
         return NULL;

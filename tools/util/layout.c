@@ -103,8 +103,8 @@ void layout_put_row(struct layout *l, int indent, int hang, char *text) {
 }
 
 void layout_key(struct layout *l, const char *word) {
-    fprintf(l->to, "  %-*s", LAYOUT_KEYS - 2, word);
-    l->column = l->indent = l->hang = LAYOUT_KEYS;
+    l->column = fprintf(l->to, "  %-*s ", LAYOUT_KEYS - 3, word);
+    l->indent = l->hang = LAYOUT_KEYS;
 }
 
 void layout_put_fact(struct layout *l, const char *word, char *text) {
