@@ -60,8 +60,11 @@ def the_variable_is_changed_too_late(w, how, checked):
     if checked:
         w.environment["WHICHCUDNN_EXPECT"] = f">=9.{built.minor}"
     w.says(f"version {older.number}", ends=1 if checked else 0)
-    w.finds("expectation-not-met" if checked else "search-path-suspect", wrong / "libcudnn.so.9",
-            older, f"LD_LIBRARY_PATH={right}", right / "libcudnn.so.9", built)
+    named = (wrong / "libcudnn.so.9", older, f"LD_LIBRARY_PATH={right}", right / "libcudnn.so.9", built)
+    if checked:
+        w.finds("expectation-not-met", *named)
+    else:
+        w.finds("search-path-suspect", *named)
     w.repairs("set-variable", maps=right / "libcudnn.so.9")
 
 
