@@ -96,6 +96,20 @@ bool wc_reported_before(const struct wc_diagnosis *d, const char *first_fact); /
 
 /* ---- objects (core/findings/shared/objects.c) ---- */
 
+/* Inline: asked of each host for each demand and binding. */
+bool wc_has_path(const struct wc_object *o, const char *path);
+static inline bool wc_means(const struct wc_object *o, int64_t object, const char *path) {
+    return object != WC_NULL ? o->r.object == object : wc_has_path(o, path);
+}
+static inline bool wc_is_demand_by(const struct wc_demand *demand, const struct wc_object *host) {
+    return demand->r.demand_kind != WC_demand_kind_EXPECTATION &&
+           wc_means(host, demand->r.host, demand->r.host_path);
+}
+static inline bool wc_is_binding_of(const struct wc_binding *binding,
+                                    const struct wc_object *host) {
+    return wc_means(host, binding->r.host, binding->r.host_path);
+}
+
 bool wc_is_cudnn(const struct wc_object *o); /* facade or part; NULL is none */
 bool wc_wants_cudnn(const struct wc_object *o);
 /* Calls look() for each facade, at most 16. */
@@ -103,10 +117,7 @@ void wc_each_facade(struct wc_diagnosis *d, bool mapped,
                     void (*look)(struct wc_diagnosis *d, const struct wc_object *facade));
 /* A record names an object by number, and by path where it has none. NULL: not known. */
 const struct wc_object *wc_object_of(const struct wc_stack *s, int64_t object, const char *path);
-bool wc_means(const struct wc_object *o, int64_t object, const char *path);
 const struct wc_object *wc_caller_of(const struct wc_stack *s, const struct wc_failure *f);
-bool wc_is_demand_by(const struct wc_demand *demand, const struct wc_object *host);
-bool wc_is_binding_of(const struct wc_binding *binding, const struct wc_object *host);
 const char *wc_path_of(const struct wc_object *o);      /* real path, else path, else asked name */
 const char *wc_name_of(const struct wc_object *o);      /* for sentences: SONAME, else file name */
 const char *wc_real_path_of(const struct wc_object *o); /* else path */

@@ -112,7 +112,7 @@ const char *wc_format_who(struct wc_case *c, const struct wc_object *o) {
         return wc_format_name(c, wc_name_of(o));
     if (!name) {
         const struct wc_demand *demand =
-            WC_FIRST(d, c->d->s->demands, wc_is_demand_by(d, o) && d->r.framework);
+            WC_FIRST(d, c->d->s->demands, d->r.framework && wc_is_demand_by(d, o));
         name = demand ? demand->r.framework : NULL;
         version = demand ? demand->r.framework_version : NULL;
     }

@@ -16,9 +16,7 @@ bool wc_wants_cudnn(const struct wc_object *o) {
     return !wc_is_cudnn(o) && (o->r.role == WC_role_HOST || o->r.is_host);
 }
 
-bool wc_means(const struct wc_object *o, int64_t object, const char *path) {
-    if (object != WC_NULL)
-        return o->r.object == object;
+bool wc_has_path(const struct wc_object *o, const char *path) {
     return path && (wc_str_same(path, o->r.path) || wc_str_same(path, o->r.real_path));
 }
 
@@ -29,15 +27,6 @@ const struct wc_object *wc_object_of(const struct wc_stack *s, int64_t object, c
 
 const struct wc_object *wc_caller_of(const struct wc_stack *s, const struct wc_failure *f) {
     return wc_object_of(s, f->r.caller_object, f->r.caller);
-}
-
-bool wc_is_demand_by(const struct wc_demand *demand, const struct wc_object *host) {
-    return demand->r.demand_kind != WC_demand_kind_EXPECTATION &&
-           wc_means(host, demand->r.host, demand->r.host_path);
-}
-
-bool wc_is_binding_of(const struct wc_binding *binding, const struct wc_object *host) {
-    return wc_means(host, binding->r.host, binding->r.host_path);
 }
 
 void wc_each_facade(struct wc_diagnosis *d, bool mapped,
