@@ -179,6 +179,14 @@ static void part_fixes(struct wc_case *c, const struct wc_object *host, const ch
                    host ? wc_format_name(c, wc_path_of(host)) : "the host", has, wants);
 }
 
+/* Who tries several majors goes on with the one that came. */
+static bool has_another(const struct wc_stack *s, const struct wc_failure *f) {
+    return f->r.caller && !wc_ended_badly(s) &&
+           WC_ANY(o, s->objects,
+                  o->r.role == WC_role_FACADE && o->r.mapped && !wc_came_after(o, f) &&
+                      wc_str_same(o->r.asked_by, f->r.caller));
+}
+
 static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f, const char *name) {
     const struct wc_stack *s = d->s;
     const struct wc_object *host = wc_caller_of(s, f);
@@ -192,6 +200,8 @@ static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f,
     c->r.title = not_found_title(c, f, name);
     if (host)
         c->r.host = host->r.object;
+    if (has_another(s, f))
+        c->r.severity = WC_severity_WARNING;
     c->r.explained_by = wc_found_before(d, WC_NULL, "installation-incomplete", NULL);
     WC_EACH(like, s->failures) {
         if (!is_like(s, like, f, needed))

@@ -146,7 +146,7 @@ fails_there() {
     local log
     log=$(the_log "$logs")
     validate_log "$log"
-    is "$(records failure "$log" | wc -l)" 2
+    is "$(records failure "$log" | jq .request | sort -u | wc -l)" 2
 }
 
 forks_alike() { # COMMAND...

@@ -37,6 +37,11 @@ static void a_miss_after_the_hit_is_a_finding(void **state) {
     again.u.object = wc_stack_object(&s->stack, 2)->r;
     apply(s, &again);
     assert_finds(s, "library-not-found");
+    /* It goes on with the one that came, until it ends badly. */
+    assert_int_equal(s->found.p[0].severity, WC_severity_WARNING);
+    add_outcome(s, 1, NULL);
+    assert_finds(s, "library-not-found");
+    assert_int_equal(s->found.p[0].severity, WC_severity_ERROR);
 }
 
 static void what_another_host_got_does_not_help(void **state) {
