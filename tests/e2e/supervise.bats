@@ -273,5 +273,5 @@ END
     run -143 unshared "$CMD" run --quiet -- python3 inside.py
     make_child
     run -137 unshared "$CMD" run -- ./child sick 'kill -9 $$'
-    [[ $output == *"ended    killed by SIGKILL, during cudnnCreate"* ]]
+    [[ $output == *"process     2 on "*", killed by SIGKILL, during cudnnCreate"* ]]
 }
