@@ -16,13 +16,14 @@ static bool accepts(const char *text, struct wc_version v) {
     return wc_spec_parse(text, wc_str_length(text), &spec) && wc_spec_accepts(&spec, v) == WC_YES;
 }
 
-/* The host in which it shows. */
+/* The host in which it shows: no build without CUDA. */
 static const struct wc_object *host_of(const struct wc_stack *s, const struct bad *bad) {
     struct wc_version v;
 
     WC_EACH(o, s->objects) {
         const char *version = o->r.installation_version;
-        if (o->r.mapped && wc_str_same(o->r.framework, bad->framework) && version &&
+        if (o->r.mapped && (wc_wants_cudnn(o) || o->r.gpu_library) &&
+            wc_str_same(o->r.framework, bad->framework) && version &&
             wc_version_parse_start(version, wc_str_length(version), &v) && accepts(bad->of_it, v))
             return o;
     }

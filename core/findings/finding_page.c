@@ -62,7 +62,7 @@ size_t wc_page_put_lines(struct wc_text *out, const char *s, size_t column, size
 
     for (;; lines++) {
         size_t n = wc_columns(s) <= width ? wc_str_length(s)
-                                          : line_length(s, width - 2 * command, command);
+                                          : line_length(s, width - (command ? 2 : 0), command);
         bool cut = !command && (wc_columns_n(s, n) > width || (lines == most && s[n]));
         if (out && cut)
             put_cut(out, s, width);

@@ -171,7 +171,7 @@ static void put_title(struct wc_finding_page *page, const struct wc_finding_reco
                       const struct wc_finding_view *view) {
     wc_text_format(&page->out, "%s%s%s[%s]%s: ", view->before, view->paint, word_of(f), page->id,
                    view->unpaint);
-    put_value(page, page->title, title_column(page, f, view), 2 * INDENT, TITLE_LINES);
+    put_value(page, page->title, title_column(page, f, view), (size_t)2 * INDENT, TITLE_LINES);
 }
 
 /* A line of the finding's process. */

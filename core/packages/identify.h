@@ -51,8 +51,8 @@ void wc_packages_near(const struct wc_files *files, const char *path, void *scra
  */
 bool wc_required_by(const struct wc_files *files, const char *path, const char *distribution,
                     void *scratch, size_t scratch_size, char *to, size_t cap);
-/* site-packages of the virtual environment that a Python works in, with '/' behind: by the path that
- * it was started by (NULL: not known), else by VIRTUAL_ENV (NULL: not set). False: in none. */
+/* site-packages of the virtual environment that a Python works in, with '/' behind: by the path
+ * that it was started by (NULL: not known), else by VIRTUAL_ENV (NULL: not set). False: in none. */
 bool wc_process_site(const struct wc_files *files, const char *program, const char *virtual_env,
                      char *to, size_t cap);
 /* Length of the part of a path that names the environment: files that have it in common are near

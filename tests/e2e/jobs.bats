@@ -201,11 +201,11 @@ END
 @test "lock and check of a command that gives way to others: of its last program" {
     make_shim
     job -- bin/python train.py
-    "$CMD" lock logs >lock
-    WHICHCUDNN_EXPECT=9.1 run -0 "$CMD" check lock -- bin/python train.py
+    "$CMD" lock logs >locked
+    WHICHCUDNN_EXPECT=9.1 run -0 "$CMD" check locked -- bin/python train.py
     is "$(grep -c 'as locked' <<<"$output")" 1
     [[ $output != *drifted* ]]
-    LD_LIBRARY_PATH=$old WHICHCUDNN_EXPECT=9.1 run -1 "$CMD" check lock -- bin/python train.py
+    LD_LIBRARY_PATH=$old WHICHCUDNN_EXPECT=9.1 run -1 "$CMD" check locked -- bin/python train.py
     is "$(grep -c '^drifted' <<<"$output")" 1
 }
 

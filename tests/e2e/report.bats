@@ -434,7 +434,7 @@ ranks 0-6 agree; rank 7 differs:
 @test "several logs: one report each, the worst status, a list in json" {
     stack_with 9.8.0 "$ended" | make_log whichcudnn-a-1-1.jsonl
     stack_with 9.1.0 | sed 's/"start_ticks":88/"start_ticks":89/' | make_log whichcudnn-b-2-2.jsonl
-    sed "s/\"start_ticks\":88/\"start_ticks\":90/" <<<"$process" | make_log whichcudnn-c-3-3.jsonl
+    echo "${process/\"start_ticks\":88/\"start_ticks\":90}" | make_log whichcudnn-c-3-3.jsonl
     run -1 report whichcudnn-a-1-1.jsonl whichcudnn-b-2-2.jsonl
     is "$(grep -c '^libraries' <<<"$output")" 2
     run -0 report whichcudnn-a-1-1.jsonl whichcudnn-c-3-3.jsonl

@@ -219,7 +219,7 @@ play_row() {
     run -3 "$CMD" report job
     rm -r job
     run -0 "$CMD" run --fail-on=error --log job/ -- "$BATS_FILE_TMPDIR/forks" version create
-    is "$(ls job | wc -l)" 2
+    is "$(find job -type f | wc -l)" 2
     run -0 "$CMD" report --json job
     is "$(jq -c 'map(.verdict)' <<<"$output")" '["ok","ok"]'
     is "$(jq -c 'map(.stack.process.forked) | sort' <<<"$output")" '[false,true]'

@@ -6,8 +6,8 @@
  */
 #include <stdarg.h>
 
-#include "core/findings/verdict.h"
 #include "core/findings/shared/compat.h"
+#include "core/findings/verdict.h"
 #include "core/model/status.h"
 #include "core/model/symbols.h"
 #include "support_fuzz.h"

@@ -254,9 +254,8 @@ static void torch_over_an_older_set_in_its_own_place(void **state) {
         assert_finds(s, "runtime-too-old");
         const struct wc_finding_record *r = &s->found.p[0];
         assert_false(r->predicted);
-        assert_string_equal(r->title,
-                            print(s, "torch got cuDNN %s, requires %s",
-                                  text_of(s, v), text_of(s, t.built)));
+        assert_string_equal(r->title, print(s, "torch got cuDNN %s, requires %s", text_of(s, v),
+                                            text_of(s, t.built)));
         assert_int_equal(r->host, t.host);
         assert_int_equal(r->object, facade);
         assert_true(has_fact(r, "also wanted by", "libtorch_python.so"));

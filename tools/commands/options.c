@@ -74,7 +74,7 @@ static int not_taken(char **argv, const struct option_row *rows, const char *typ
     bool known = strncmp(name, "--", 2) != 0;
 
     for (int i = 0; rows[i].name && !known; i++) {
-        known = strncmp(rows[i].name, name + 2, strlen(name + 2)) == 0;
+        known = strstr(rows[i].name, name + 2) == rows[i].name;
         nearest_look(&meant, name + 2, rows[i].name);
     }
     if (known || !meant.word)

@@ -34,8 +34,8 @@ struct logs { /* all zero: none yet */
     bool keep_events; /* to be set before reading */
 };
 
-/* Adds what the file holds, packed or not; "-" is standard input. False: it cannot be read or is no log, and *trouble (the caller frees)
- * says why; nothing was added then. */
+/* Adds what the file holds, packed or not; "-" is standard input. False: it cannot be read or is no
+ * log, and *trouble (the caller frees) says why; nothing was added then. */
 bool logs_read(struct logs *logs, const char *path, char **trouble);
 /* The same of an open descriptor, which is closed; negative: errno says why. */
 bool logs_read_descriptor(struct logs *logs, int fd, const char *path, char **trouble);

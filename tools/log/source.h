@@ -36,7 +36,7 @@ struct source {
     int64_t pid; /* of its first record; of the process */
     int64_t first_time, last_time;
     int64_t last_seq;
-    int64_t cut; /* list elements and bytes of text that the writer left out */
+    int64_t cut;            /* list elements and bytes of text that the writer left out */
     enum wc_end of_command; /* how that ended which it belongs to: well, failed or not known */
     const char *how;        /* the same in words; NULL: nothing to say */
     enum wc_end end;        /* where it does not say so itself (tools/report/ends.h) */

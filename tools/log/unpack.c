@@ -10,7 +10,7 @@
 
 #include "tools/util/memory.h"
 
-#define PACKED (64 << 10)
+#define PACKED ((size_t)64 << 10)
 #define GZIP_ALONE (16 + MAX_WBITS)
 
 struct unpack {

@@ -14,7 +14,7 @@ struct report {
     struct heap_arena memory; /* of the findings */
     struct wc_findings findings;
     struct wc_conclusion conclusion; /* the verdict, and what limits it */
-    bool was_cut_off; /* killed, by what it was in the middle of */
+    bool was_cut_off;                /* killed, by what it was in the middle of */
     char fingerprint[17];
     /* "killed by SIGSEGV, during cudnnCreate", "with status 1", "normally"; NULL: the source is no
      * log, nothing has ended. */
@@ -28,6 +28,6 @@ void report_end(struct report *r);
 /* The verdict anew, of a source that knows more than before. */
 void report_conclude(struct report *r);
 enum exit_code report_exit_code(const struct report *r);
-/* Of several: errors outweigh what is unexplained, and that all else; not observed counts only where
- * it is so for each. */
+/* Of several: errors outweigh what is unexplained, and that all else; not observed counts only
+ * where it is so for each. */
 enum exit_code exit_code_of_both(enum exit_code a, enum exit_code b);

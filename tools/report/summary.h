@@ -28,8 +28,8 @@ struct summary {
 void summary_make(struct summary *s, const struct merged *m);
 void summary_end(struct summary *s);
 
-/* "13 processes (python3 train.py): 1 ended normally, 12 by _exit", "ranks 0, 1"; NULL: there is but
- * the one that was asked for, which goes without saying. The caller frees it. */
+/* "13 processes (python3 train.py): 1 ended normally, 12 by _exit", "ranks 0, 1"; NULL: there is
+ * but the one that was asked for, which goes without saying. The caller frees it. */
 char *summary_who(const struct summary *s, const struct summary_row *row);
 /* The same without that word, for a row of its own: "13 (python3 train.py): ..."; of one process
  * "4711 on node7: python3 train.py, by _exit". The caller frees it. */

@@ -39,11 +39,12 @@ static char *read_proc(pid_t pid, const char *name) {
 static bool read_user(pid_t pid, uid_t *user) {
     OWNED char *status = read_proc(pid, "status");
     const char *line = strstr(status, "\nUid:");
-    unsigned id;
+    char *at = line ? (char *)line + strlen("\nUid:") : NULL;
 
-    if (!line || sscanf(line, "\nUid: %*u %*u %*u %u", &id) != 1)
+    if (!line)
         return false;
-    *user = id;
+    for (int i = 0; i < 4; i++)
+        *user = (uid_t)strtoul(at, &at, 10);
     return true;
 }
 
@@ -51,7 +52,7 @@ static pid_t read_parent(pid_t pid, int64_t *start_ticks) {
     OWNED char *stat = read_proc(pid, "stat");
 
     *start_ticks = wc_start_ticks(stat);
-    return (pid_t)atoi(wc_stat_field(stat, 4));
+    return (pid_t)strtol(wc_stat_field(stat, 4), NULL, 10);
 }
 
 /* ---- whose logs count ---- */
@@ -127,13 +128,13 @@ static void add_children(struct list *l, pid_t pid) {
     OWNED char *name = must_format("/proc/%d/task", (int)pid);
     DIR *threads = opendir(name);
     struct dirent *one;
-    int child;
+    char word[24];
 
     while (threads && (one = readdir(threads))) {
         OWNED char *children = must_format("%s/%s/children", name, one->d_name);
         FILE *from = one->d_name[0] == '.' ? NULL : fopen(children, "re");
-        while (from && l->n < LOOKED_AT_MOST && fscanf(from, "%d", &child) == 1)
-            *MUST_ADD(l->p, l->n) = child;
+        while (from && l->n < LOOKED_AT_MOST && fscanf(from, "%23s", word) == 1)
+            *MUST_ADD(l->p, l->n) = (pid_t)strtol(word, NULL, 10);
         if (from)
             fclose(from);
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a scan has seen, and who of that brings a host in. An extension of Python, or a program, needs it, or needs what needs it:
- * its DT_RPATH then counts in the host's own searches, and wheels rely on that.
+ * What a scan has seen, and who of that brings a host in. An extension of Python, or a program,
+ * needs it, or needs what needs it: its DT_RPATH then counts in the host's own searches, and wheels
+ * rely on that.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -50,6 +50,7 @@ void nearest_look(struct nearest *n, const char *typed, const char *word) {
 }
 
 char *nearest_question(const struct nearest *n) {
-    return must_format(n->word ? "; did you mean %s%s%s?" : "", n->word, n->second ? " or " : "",
-                       n->second);
+    if (!n->word)
+        return must_copy("");
+    return must_format("; did you mean %s%s%s?", n->word, n->second ? " or " : "", n->second);
 }

@@ -10,8 +10,8 @@
 
 #include "whichcudnn/record.h"
 
-/* Prints s as wc_shown (core/base/shown.h) has it: nothing in it can be an order to a terminal. NULL:
- * prints nothing. */
+/* Prints s as wc_shown (core/base/shown.h) has it: nothing in it can be an order to a terminal.
+ * NULL: prints nothing. */
 void print_text(FILE *to, const char *s);
 /* What print_text prints of it. The caller frees. */
 char *harmless_text(const char *s);
