@@ -27,10 +27,10 @@ changed() {
 }
 
 @test "a finding that is none, one that no case expects and a number that is not so are noticed" {
-    changed A33 major-differs major-differ
-    [[ $output == *"major-differ: no finding is called so"* ]]
-    [[ $output == *"major-differs: expected first nowhere, and not in not-first.tsv"* ]]
-    [[ $output == *"1 played that expect major-differs, the cases have 0"* ]]
+    changed A32 known-bad-release known-bad-releas
+    [[ $output == *"known-bad-releas: no finding is called so"* ]]
+    [[ $output == *"known-bad-release: expected first nowhere, and not in not-first.tsv"* ]]
+    [[ $output == *"1 played that expect known-bad-release, the cases have 0"* ]]
     rm -r "${BATS_TEST_TMPDIR:?}"/*
     changed A21 library-not-found demands-conflict
     [[ $output == *"demands-conflict: in not-first.tsv, and expected by a case"* ]]
