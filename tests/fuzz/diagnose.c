@@ -6,6 +6,7 @@
  */
 #include <stdarg.h>
 
+#include "core/findings/finding_text.h"
 #include "core/findings/shared/compat.h"
 #include "core/findings/verdict.h"
 #include "core/model/status.h"
@@ -275,6 +276,18 @@ static void make_binding(struct maker *m, struct wc_binding_record *b) {
     b->wrapped = next(m);
 }
 
+/* What the system refuses of a sound file. */
+static const char *a_refusal(struct maker *m) {
+    static const char *const words[] = {"cannot allocate memory in static TLS block",
+                                        "cannot enable executable stack as shared object requires",
+                                        "failed to map segment from shared object",
+                                        "cannot open shared object file: Permission denied",
+                                        "cannot open shared object file: Too many open files",
+                                        "cannot read file data: Input/output error",
+                                        "failed to map segment: Operation not permitted"};
+    return words[below(m, 7)];
+}
+
 static void make_failure(struct maker *m, struct wc_failure_record *f) {
     const struct wc_object *by;
     f->request = ++m->requests;
@@ -289,7 +302,21 @@ static void make_failure(struct maker *m, struct wc_failure_record *f) {
         f->name = print(m, "%s/libhost.so", a_directory(m));
         f->text = print(m, "%s: undefined symbol: %s", f->name, a_function(m));
     }
+    if (f->text && strcmp(f->text, "torch") == 0)
+        f->text = print(m, "%s: %s", f->name, a_refusal(m));
     f->inferred = !f->text;
+}
+
+static void make_outcome(struct maker *m, struct wc_outcome_record *o) {
+    static const char *const signals[] = {"SIGABRT", "SIGSEGV", "SIGBUS", "SIGKILL", "SIGTERM"};
+    unsigned k = next(m);
+    o->ending = k & 1 ? WC_ending_EXITED : k & 2 ? WC_ending_SIGNALED : below(m, WC_ending_COUNT);
+    if (o->ending == WC_ending_EXITED)
+        o->exit_status = (k >> 2) & 3;
+    else if (o->ending == WC_ending_SIGNALED)
+        o->signal = 6, o->signal_name = signals[(k >> 2) % 5];
+    o->during = k & 128 ? a_function(m) : NULL;
+    o->observed = true;
 }
 
 static void make_search(struct maker *m, struct wc_search_record *s) {
@@ -396,6 +423,8 @@ static void add_record(struct maker *m) {
         make_file(m, &r.u.file);
     else if (r.kind == WC_KIND_machine)
         make_machine(m, &r.u.machine);
+    else if (r.kind == WC_KIND_outcome)
+        make_outcome(m, &r.u.outcome);
     else if (r.kind == WC_KIND_process)
         r.u.process.environment = a_list(m, a_text);
     for (unsigned k = below(m, 16); k > 12; k--)
@@ -460,6 +489,27 @@ static void survives(const struct wc_finding_record *f) {
     json_decref(json);
 }
 
+/* Its text is made of whole lines of what is printable. */
+static void fits_a_page(const struct wc_stack *s, const struct wc_finding_record *f) {
+    static struct wc_finding_page page;
+    const struct wc_finding_view view = {.before = "whichcudnn: ", .stack = s, .log = "/logs/a"};
+    const char *text = wc_finding_text(&page, f, &view);
+    size_t n = strlen(text);
+    MUST(n && text[n - 1] == '\n');
+    for (size_t i = 0; i < n; i++)
+        MUST(text[i] == '\n' || ((unsigned char)text[i] >= ' ' && text[i] != 127));
+}
+
+static void is_concluded(const struct wc_stack *s, const struct wc_findings *f,
+                         struct wc_arena *memory) {
+    const struct wc_outside outside = {.lost = s->dropped};
+    struct wc_conclusion c;
+    wc_conclude(s, f, &outside, memory, &c);
+    MUST(c.verdict < WC_verdict_COUNT && (!c.died || c.verdict != WC_verdict_OK));
+    for (unsigned i = 0; i < WC_limit_COUNT; i++)
+        MUST(!(c.limits >> i & 1) || i == 0 || wc_limit_text(i));
+}
+
 static void check_same(const struct wc_findings *a, const struct wc_findings *b) {
     MUST(a->n == b->n && a->lost == b->lost);
     for (size_t i = 0; i < a->n; i++) {
@@ -485,11 +535,13 @@ static void check_findings(const struct wc_stack *s, size_t little) {
     for (size_t i = 0; i < found.n; i++) {
         check_finding(&found, i);
         survives(&found.p[i]);
+        fits_a_page(s, &found.p[i]);
     }
     MUST(few.n <= found.n && (few.n == found.n || few.lost > 0));
     for (size_t i = 0; i < few.n; i++)
         MUST(few.p[i].title && few.p[i].facts.p && few.p[i].fix.p);
     MUST(wc_verdict_of(s, &found) < WC_verdict_COUNT);
+    is_concluded(s, &found, &memory.arena);
     wc_stack_fingerprint(s, mark);
     MUST(strlen(mark) == 16);
     piecewise_end(&memory);
