@@ -11,9 +11,9 @@ struct config config;
 
 /* The variables as at process start. Noted at once: setenv and unsetenv change the list that the
  * constructor is given. What finds no room stays where it stands, in the stack that execve made. */
+#define MOST_VARIABLES 64
 #define LOGGED_BYTES (8 << 10)
-static const char *logged[MOST_VARIABLES], *temporary_directory;
-static size_t logged_count;
+static const char *logged[MOST_VARIABLES + 1], *temporary_directory;
 
 /* Value of NAME in "NAME=value", NULL if it is another variable. */
 static const char *value_of(const char *variable, const char *name) {
@@ -120,7 +120,7 @@ void config_load(const char *const *envp) {
         keep(envp[i], &kept);
     for (size_t at = 0; at < size; at += wc_str_length(copied + at) + 1)
         keep(copied + at, &kept);
-    logged_count = kept.n;
+    logged[kept.n] = NULL;
     config.off = config.off || config.secure;
     __atomic_store_n(&config.loaded, true, __ATOMIC_RELEASE);
 }
@@ -131,12 +131,11 @@ const char *config_temporary_directory(void) {
 
 const char *config_variable(const char *name) {
     const char *value = NULL;
-    for (size_t i = 0; i < logged_count && !value; i++)
+    for (size_t i = 0; logged[i] && !value; i++)
         value = value_of(logged[i], name);
     return value;
 }
 
-void config_each_logged(void (*each)(void *arg, const char *variable), void *arg) {
-    for (size_t i = 0; i < logged_count; i++)
-        each(arg, logged[i]);
+const char *const *config_logged(void) {
+    return logged;
 }

@@ -25,8 +25,6 @@ struct config {
 
 extern struct config config;
 
-#define MOST_VARIABLES 64 /* of those that the log keeps */
-
 /* First call loads: from envp (the constructor has it), else from /proc/self/environ. Not under the
  * lock's protection: the first caller is alone in the process or gets the same values. Where that
  * cannot be read (no /proc; a program that its user may not read) all is off until envp comes. */
@@ -36,5 +34,5 @@ void config_load(const char *const *envp);
 const char *config_temporary_directory(void);
 /* Value of a logged variable at process start; NULL: not set. */
 const char *config_variable(const char *name);
-/* Calls each(arg, "NAME=value") for the logged variables that were set at process start. */
-void config_each_logged(void (*each)(void *arg, const char *variable), void *arg);
+/* "NAME=value" of each logged variable that was set at process start; ends with NULL. They stay. */
+const char *const *config_logged(void);

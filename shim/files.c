@@ -91,10 +91,9 @@ static bool list(void *ctx, const char *dir, bool (*each)(void *arg, const char 
 
 bool files_read_link(const char *path, char *to, size_t cap) {
     long n = sys_readlink(path, to, cap);
-    if (n <= 0 || (size_t)n >= cap)
-        return false;
-    to[n] = 0;
-    return true;
+    bool is_whole = n > 0 && (size_t)n < cap;
+    to[is_whole ? n : 0] = 0;
+    return is_whole;
 }
 
 /* The kernel's own word: where a descriptor opened only by path leads to. */

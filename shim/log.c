@@ -125,26 +125,11 @@ static bool try_with_numbers(const char *name) {
 static const char *const rank_variables[] = {"RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK",
                                              "PMI_RANK"};
 
-struct rank {
-    const char *value;
-    size_t order; /* index of the variable that gave it */
-};
-
-static void note_rank(void *arg, const char *variable) {
-    struct rank *r = arg;
-    for (size_t i = 0; i < r->order; i++) {
-        size_t n = wc_str_length(rank_variables[i]);
-        if (wc_str_starts(variable, rank_variables[i]) && variable[n] == '=') {
-            r->value = variable + n + 1;
-            r->order = i;
-        }
-    }
-}
-
 static void add_rank(struct wc_text *t) {
-    struct rank r = {NULL, sizeof rank_variables / sizeof *rank_variables};
-    config_each_logged(note_rank, &r);
-    for (const char *s = r.value ? r.value : "0"; *s; s++)
+    const char *rank = NULL;
+    for (size_t i = 0; i < sizeof rank_variables / sizeof *rank_variables && !rank; i++)
+        rank = config_variable(rank_variables[i]);
+    for (const char *s = rank ? rank : "0"; *s; s++)
         wc_text_add_char(t, *s == '/' ? '_' : *s);
 }
 

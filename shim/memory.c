@@ -16,15 +16,11 @@ static size_t chunk_left = sizeof first_chunk, taken_in_all;
 #define DISTANCE ((uintptr_t)64 << 30)
 
 void *memory_map(size_t n) {
-    static uintptr_t lowest;
+    static uintptr_t asked; /* bytes, by all threads */
     uintptr_t size = (n + 4095) & ~(uintptr_t)4095;
-    uintptr_t above = __atomic_load_n(&lowest, __ATOMIC_RELAXED);
-    if (!above)
-        above = ((uintptr_t)&lowest & ~(uintptr_t)4095) - DISTANCE;
-    void *p = sys_map_at(above - size, n, 3 /* read, write */, 0);
-    if (p)
-        __atomic_store_n(&lowest, (uintptr_t)p, __ATOMIC_RELAXED);
-    return p;
+    uintptr_t top = ((uintptr_t)&asked & ~(uintptr_t)4095) - DISTANCE;
+    uintptr_t below = __atomic_add_fetch(&asked, size, __ATOMIC_RELAXED);
+    return sys_map_at(top - below, n, 3 /* read, write */, 0);
 }
 
 static bool take_chunk(size_t size) {

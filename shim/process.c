@@ -12,21 +12,6 @@
 
 extern __attribute__((visibility("hidden"))) const ElfW(Ehdr) __ehdr_start;
 static char shim_path[SYS_PATH];
-static const char *variables[MOST_VARIABLES + 1];
-
-static void add_variable(void *count, const char *variable) {
-    size_t *n = count;
-    if (*n < MOST_VARIABLES)
-        variables[(*n)++] = variable;
-}
-
-/* As the process began: they stay. */
-static const char *const *logged_variables(void) {
-    size_t n = 0;
-    if (!variables[0])
-        config_each_logged(add_variable, &n);
-    return variables;
-}
 
 static const struct utsname *kernel(void) {
     static struct utsname names;
@@ -54,27 +39,31 @@ static const char *name_of(int process) {
     return wc_str_or_null(name);
 }
 
+static const char *executable(void) {
+    static char path[SYS_PATH];
+    return path[0] || files_read_link("/proc/self/exe", path, sizeof path) ? path : NULL;
+}
+
 bool process_is_eager(void) {
     return config.run_pid && self_enter() && self_process() == 1 && config.run_pid == self_pid();
 }
 
 void process_describe(struct wc_process *out) {
-    static char executable[SYS_PATH], directory[SYS_PATH], arguments[8192];
+    static char directory[SYS_PATH], arguments[8192];
     int parent = sys_getppid();
     size_t n = 0;
     *out = (struct wc_process){.node = wc_str_or_null(kernel()->nodename),
                                .parent_pid = parent < 0 ? WC_NULL : parent,
                                .parent_name = parent > 0 ? name_of(parent) : NULL,
+                               .executable = executable(),
                                .arguments = arguments,
                                .all_arguments = config.whole_arguments,
-                               .environment = logged_variables(),
+                               .environment = config_logged(),
                                .shim_version = WHICHCUDNN_VERSION,
                                .shim_path = wc_str_or_null(shim_path),
                                .eager = process_is_eager(),
                                .run_pid = config.run_pid ? config.run_pid : WC_NULL};
     read_stat(out);
-    if (files_read_link("/proc/self/exe", executable, sizeof executable))
-        out->executable = executable;
     if (sys_getcwd(directory, sizeof directory) > 0)
         out->directory = directory;
     shim_files.read(NULL, "/proc/self/cmdline", 0, arguments, sizeof arguments - 1, &n);
@@ -83,10 +72,7 @@ void process_describe(struct wc_process *out) {
 }
 
 static bool is_python(void) {
-    static char executable[SYS_PATH];
-    if (!files_read_link("/proc/self/exe", executable, sizeof executable))
-        return false;
-    const char *name = wc_base_name(executable);
+    const char *name = executable() ? wc_base_name(executable()) : "";
     return wc_str_starts(name, "python") || wc_str_starts(name, "pypy");
 }
 

@@ -106,14 +106,10 @@ const char *searches_cached(const char *name) {
     return wc_search_cache(&context, name);
 }
 
-static void take_root(void *arg, const char *variable) {
-    (void)arg;
-    wc_replay_root(replay, variable);
-}
-
 static void note_copies(const char *name, const char *caller) {
     const char *path;
-    config_each_logged(take_root, NULL);
+    for (const char *const *variable = config_logged(); *variable; variable++)
+        wc_replay_root(replay, *variable);
     wc_replay_site(replay, caller);
     for (size_t i = 0; (path = loaders_path(i)); i++)
         wc_replay_site(replay, path);
