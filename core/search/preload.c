@@ -12,20 +12,29 @@ static bool brings(const char *element, const char *path, const char *soname) {
     return wc_str_same(element, path);
 }
 
+bool wc_preload_next(const char **list, struct wc_span *element) {
+    const char *start = *list ? *list : "", *end;
+
+    while (*start == ':' || *start == ' ')
+        start++;
+    for (end = start; *end && *end != ':' && *end != ' ';)
+        end++;
+    *list = end;
+    *element = (struct wc_span){start, (size_t)(end - start)};
+    return end > start;
+}
+
 bool wc_search_preload(const char *list, const char *path, const char *soname,
                        struct wc_preload *out) {
-    unsigned index = 0;
-    while (list && *list) {
-        size_t n = 0;
-        while (list[n] && list[n] != ':' && list[n] != ' ')
-            n++;
-        bool fits = n && wc_str_format(out->element, sizeof out->element, "%.*s", (int)n, list);
-        if (fits && brings(out->element, path, soname)) {
+    struct wc_span element;
+
+    for (unsigned index = 0; wc_preload_next(&list, &element); index++) {
+        if (wc_str_format(out->element, sizeof out->element, "%.*s", (int)element.n,
+                          (const char *)element.p) &&
+            brings(out->element, path, soname)) {
             out->index = index;
             return true;
         }
-        index += n > 0;
-        list += n + (list[n] != 0);
     }
     return false;
 }

@@ -4,6 +4,7 @@
  * files that nobody has vetted: only text of a narrow alphabet gets into one.
  */
 #include "core/findings/finding.h"
+#include "core/search/search.h"
 
 enum {
     NAME_MOST = 48,
@@ -381,18 +382,17 @@ static void take_out(struct wc_case *c, const char *element, const struct wc_can
 
 /* LD_PRELOAD without that element, and without our own library, which comes and goes with us. */
 static void without_preload(const char *list, const char *element, struct wc_text *out) {
-    while (*list) {
-        const char *p = list;
-        while (*p && *p != ':' && *p != ' ')
-            p++;
-        size_t n = (size_t)(p - list), own = sizeof WC_OWN_NAME - 1;
-        bool ours = n >= own && wc_mem_compare(p - own, WC_OWN_NAME, own) == 0;
-        bool gone = wc_str_length(element) == n && wc_mem_compare(list, element, n) == 0;
-        if (n && !ours && !gone) {
+    size_t own = sizeof WC_OWN_NAME - 1;
+    struct wc_span e;
+
+    while (wc_preload_next(&list, &e)) {
+        const char *p = e.p;
+        bool ours = e.n >= own && wc_mem_compare(p + e.n - own, WC_OWN_NAME, own) == 0;
+        bool gone = wc_str_length(element) == e.n && wc_mem_compare(p, element, e.n) == 0;
+        if (!ours && !gone) {
             wc_text_add(out, out->n ? ":" : "");
-            wc_text_add_n(out, list, n);
+            wc_text_add_n(out, p, e.n);
         }
-        list = p + (*p != 0);
     }
 }
 
