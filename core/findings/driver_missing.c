@@ -141,7 +141,7 @@ static enum wc_severity severity_of(const struct wc_diagnosis *d, const struct s
     bool failed = ended ? !well
                         : signs->stub || signs->victim || signs->call ||
                               (signs->by_cudnn && signs->gpu_wanted);
-    bool blamed = is_felt(signs) || !WC_ANY(f, *d->out, f->severity == WC_severity_ERROR);
+    bool blamed = is_felt(signs) || !wc_has_error(d);
 
     if (failed && blamed)
         return WC_severity_ERROR;

@@ -93,6 +93,7 @@ void wc_case_end(struct wc_case *c);
 const char *wc_found_before(const struct wc_diagnosis *d, int64_t object, ...)
     __attribute__((sentinel));
 bool wc_reported_before(const struct wc_diagnosis *d, const char *first_fact); /* of this kind */
+bool wc_has_error(const struct wc_diagnosis *d); /* was any found before? */
 
 /* ---- objects (core/findings/shared/objects.c) ---- */
 

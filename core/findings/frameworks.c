@@ -85,7 +85,7 @@ static void look_for_what_stopped(struct wc_diagnosis *d, const struct wc_object
         WC_FIRST(f, d->s->failures, main->r.gpu_library && stopped(d->s, f, main));
 
     /* What an error says already needs no second finding. */
-    if (first && !WC_ANY(r, *d->out, r->severity == WC_severity_ERROR))
+    if (first && !wc_has_error(d))
         report_stopped(d, main, first);
 }
 

@@ -119,10 +119,9 @@ static bool is_content(const struct wc_stack *s, const struct wc_object *o) {
 static void emit(struct wc_diagnosis *d, const struct wc_object *o,
                  const struct wc_package_record *p) {
     bool other_major = wc_version_of(p->package_version).major != wc_own_range(o).low.major;
-    bool explained = WC_ANY(r, *d->out, r->severity == WC_severity_ERROR);
     struct wc_case *c = wc_case_begin(d);
 
-    if (!other_major && (explained || (!wc_ended_badly(d->s) && !wc_a_call_failed(d->s))))
+    if (!other_major && (wc_has_error(d) || (!wc_ended_badly(d->s) && !wc_a_call_failed(d->s))))
         c->r.severity = WC_severity_NOTE;
     c->r.title = wc_format(c, "%s asked for %s and got %s; its environment has %s",
                            wc_format_name(c, o->r.asked_by), wc_format_name(c, o->r.asked_name),

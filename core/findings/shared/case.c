@@ -195,6 +195,10 @@ void wc_case_end(struct wc_case *c) {
         out->p[out->n++] = c->r;
 }
 
+bool wc_has_error(const struct wc_diagnosis *d) {
+    return WC_ANY(r, *d->out, r->severity == WC_severity_ERROR);
+}
+
 static bool is_error(const struct wc_diagnosis *d, int64_t object, const char *id) {
     return WC_ANY(r, *d->out,
                   r->severity == WC_severity_ERROR && wc_str_same(r->id, id) &&

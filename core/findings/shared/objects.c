@@ -236,8 +236,6 @@ void wc_case_crash(struct wc_case *c) {
 /* Two copies work beside each other, mostly. After a crash that nothing graver explains they are
  * the first thing to look at. */
 enum wc_severity wc_severity_of_copies(const struct wc_diagnosis *d) {
-    bool explained = WC_ANY(r, *d->out, r->severity == WC_severity_ERROR);
-
-    return !explained && (wc_crashed(d->s) || wc_a_call_failed(d->s)) ? WC_severity_WARNING
-                                                                      : WC_severity_NOTE;
+    return !wc_has_error(d) && (wc_crashed(d->s) || wc_a_call_failed(d->s)) ? WC_severity_WARNING
+                                                                            : WC_severity_NOTE;
 }
