@@ -159,8 +159,7 @@ bool wc_fix_refused(struct wc_case *c, const struct wc_object *library) {
 
 static void emit(struct wc_diagnosis *d, const struct wc_judgement *j) {
     const struct wc_demand_record *r = &j->strongest->r;
-    bool path_first =
-        j->library->r.asked_how == WC_operation_PRELOAD || wc_next_fits(d->s, j->library, r);
+    bool path_first = wc_path_first(d->s, j->library, r);
     struct wc_case *c = wc_case_begin(d);
 
     c->r.title = wc_format(c, "%s got cuDNN %s, %s", wc_format_who(c, j->host),

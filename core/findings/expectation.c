@@ -28,7 +28,7 @@ static const char *format_expected(struct wc_case *c, const struct wc_demand_rec
 
 static void emit(struct wc_diagnosis *d, const struct wc_demand_record *r,
                  const struct wc_object *facade, const struct wc_runtime *runtime) {
-    bool path_first = facade->r.asked_how == WC_operation_PRELOAD || wc_next_fits(d->s, facade, r);
+    bool path_first = wc_path_first(d->s, facade, r);
     struct wc_case *c = wc_case_begin(d);
 
     c->r.title =

@@ -236,10 +236,10 @@ enum wc_fit wc_demand_fit(const struct wc_demand_record *r, struct wc_range runt
                           struct wc_range own);
 bool wc_refuses(enum wc_fit fit);
 bool wc_demand_refuses(const struct wc_demand_record *r, struct wc_version v);
-/* Without the directory of LD_LIBRARY_PATH that the library was found in, would one come in that
- * meets the demand? */
-bool wc_next_fits(const struct wc_stack *s, const struct wc_object *library,
-                  const struct wc_demand_record *r);
+/* Is it a better fix to take the library out of LD_PRELOAD or LD_LIBRARY_PATH than to install one
+ * that meets the demand? */
+bool wc_path_first(const struct wc_stack *s, const struct wc_object *library,
+                   const struct wc_demand_record *r);
 enum wc_rule wc_rule_for(const struct wc_demand_record *r); /* NVIDIA's if it names none */
 /* Is it one of that file's, which need not be an object? file: a path, or a bare name where no more
  * is known. */

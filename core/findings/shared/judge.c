@@ -168,8 +168,10 @@ bool wc_demand_refuses(const struct wc_demand_record *r, struct wc_version v) {
     return wc_refuses(wc_demand_fit(r, exactly, exactly));
 }
 
-bool wc_next_fits(const struct wc_stack *s, const struct wc_object *library,
-                  const struct wc_demand_record *r) {
+/* Without the directory of LD_LIBRARY_PATH that the library was found in, would one come in that
+ * meets the demand? */
+static bool next_fits(const struct wc_stack *s, const struct wc_object *library,
+                      const struct wc_demand_record *r) {
     const struct wc_searched *f = wc_search_of(s, library);
     const struct wc_candidate *b = wc_candidate_of(s, f, NULL);
     const char *read = r->source_path;
@@ -184,6 +186,11 @@ bool wc_next_fits(const struct wc_stack *s, const struct wc_object *library,
         return true;
     struct wc_range range = wc_exactly(b->version);
     return wc_version_known(b->version) && wc_demand_fit(r, range, range) == WC_FITS;
+}
+
+bool wc_path_first(const struct wc_stack *s, const struct wc_object *library,
+                   const struct wc_demand_record *r) {
+    return library->r.asked_how == WC_operation_PRELOAD || next_fits(s, library, r);
 }
 
 /* ---- all demands of all hosts ---- */
