@@ -48,14 +48,11 @@ static void fixes(struct wc_case *c, const struct wc_bad_file *bad, const struct
 
 static const char *title(struct wc_case *c, const struct wc_failure *f,
                          const struct wc_bad_file *bad) {
-    const char *name = wc_format_name(c, bad->name);
     const char *is = bad->file && bad->file->fault ? bad->file->content : NULL;
-    bool itself = f->r.name && wc_str_same(wc_base_name(bad->name), wc_base_name(f->r.name));
-    const char *who = itself ? wc_format_caller(c, f) : wc_format_name(c, f->r.name);
-    const char *wants = itself && f->r.operation != WC_operation_NEEDED ? "asked for" : "needs";
+    const char *wanted = wc_format_wanted(c, f, bad->name);
 
-    return is ? wc_format(c, "%s %s %s, which is %s", who, wants, name, is)
-              : wc_format(c, "%s %s %s, a file that the loader refuses", who, wants, name);
+    return is ? wc_format(c, "%s, which is %s", wanted, is)
+              : wc_format(c, "%s, a file that the loader refuses", wanted);
 }
 
 /* What the loader makes of such a file. */

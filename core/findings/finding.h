@@ -408,4 +408,9 @@ bool wc_came_in_later(const struct wc_stack *s, const struct wc_failure *f, cons
 bool wc_is_load(const struct wc_failure *f); /* a library was asked for, not a symbol */
 void wc_case_request(struct wc_case *c, const struct wc_failure *f); /* and the loader's words */
 void wc_case_asked_by(struct wc_case *c, const struct wc_failure *f);
+/* By that name, without a directory; false: it is one that the library asked for needs. */
+bool wc_is_asked_for(const struct wc_failure *f, const char *name);
 const char *wc_format_caller(struct wc_case *c, const struct wc_failure *f);
+/* "torch 2.15.0 asked for libcudnn.so.9", "libcudnn.so.9 needs libcublas.so.12": for a title.
+ * library: because of which f failed. */
+const char *wc_format_wanted(struct wc_case *c, const struct wc_failure *f, const char *library);

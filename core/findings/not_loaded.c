@@ -65,10 +65,6 @@ static bool is_like(const struct wc_stack *s, const struct wc_failure *a,
            cudnn_not_loaded(s, a, out);
 }
 
-static bool is_asked_for(const struct wc_failure *f, const char *name) {
-    return f->r.name && wc_str_same(name, wc_base_name(f->r.name));
-}
-
 /* The file was there, but the loader refused it: too short, no ELF, a symbol that it needs. */
 static bool refused(const struct wc_failure *f) {
     char name[MISSING_NAME];
@@ -78,7 +74,7 @@ static bool refused(const struct wc_failure *f) {
 
 /* Who wants the library: the file that was found and needs it, else who asked. */
 static const char *host_of(const struct wc_failure *f, const char *missing) {
-    return is_asked_for(f, missing) ? f->r.caller : f->r.name;
+    return wc_is_asked_for(f, missing) ? f->r.caller : f->r.name;
 }
 
 /* The major whose names these are: the parts of 8 are halves, to infer and to train. -1: of a
@@ -138,18 +134,9 @@ bool wc_fix_with_copy_elsewhere(struct wc_case *c, const struct wc_failure *f,
 
 static const char *not_found_title(struct wc_case *c, const struct wc_failure *f,
                                    const char *name) {
-    bool itself = is_asked_for(f, name), needs = !itself || f->r.operation == WC_operation_NEEDED;
-    const char *who = itself ? wc_format_caller(c, f) : wc_format_name(c, f->r.name);
-    const char *library = wc_format_name(c, name);
-
-    if (itself && refused(f))
-        return wc_format(c,
-                         needs ? "%s needs %s, which could not be loaded"
-                               : "%s asked for %s, which could not be loaded",
-                         who, library);
-    return wc_format(
-        c, needs ? "%s needs %s, which was not found" : "%s asked for %s, which was not found", who,
-        library);
+    return wc_format(c, "%s, which %s", wc_format_wanted(c, f, name),
+                     wc_is_asked_for(f, name) && refused(f) ? "could not be loaded"
+                                                            : "was not found");
 }
 
 /* Of the cuDNN that is there, in the process or where the host looked: it is not whole, or it is of
@@ -207,7 +194,7 @@ static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f,
         if (!is_like(s, like, f, needed))
             continue;
         wc_case_request(c, like);
-        if (!is_asked_for(like, needed))
+        if (!wc_is_asked_for(like, needed))
             wc_case_fact(c, "which needs", wc_format_name(c, needed), "dlerror");
     }
     wc_case_searched(c, wc_search_in_vain(s, f));
@@ -345,7 +332,7 @@ void wc_find_dependency_missing(struct wc_diagnosis *d) {
     WC_EACH(f, d->s->failures)
         if (dependency_not_found(d->s, f, missing) &&
             WC_FIRST(a, d->s->failures,
-                     is_asked_for(a, wc_base_name(f->r.name)) &&
+                     wc_is_asked_for(a, wc_base_name(f->r.name)) &&
                          dependency_not_found(d->s, a, other) && wc_str_same(other, missing)) ==
                 f &&
             !wc_failed_for_file(d->s, f, &bad))

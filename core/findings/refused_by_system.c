@@ -102,7 +102,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f, enum wc_sys
     const struct wc_file_record *file = bad->file;
     struct wc_object o = wc_file_as_object(file, file ? file->path : bad->name);
     struct wc_case *c = wc_case_begin(d);
-    bool itself = f->r.name && wc_str_same(wc_base_name(bad->name), wc_base_name(f->r.name));
+    bool itself = wc_is_asked_for(f, wc_base_name(bad->name));
 
     c->r.title =
         wc_format(c, "%s %s %s, %s", itself ? wc_format_caller(c, f) : wc_format_name(c, f->r.name),

@@ -155,3 +155,15 @@ const char *wc_format_caller(struct wc_case *c, const struct wc_failure *f) {
         return "the program";
     return o ? wc_format_who(c, o) : wc_format_name(c, f->r.caller);
 }
+
+bool wc_is_asked_for(const struct wc_failure *f, const char *name) {
+    return f->r.name && wc_str_same(name, wc_base_name(f->r.name));
+}
+
+const char *wc_format_wanted(struct wc_case *c, const struct wc_failure *f, const char *library) {
+    bool itself = wc_is_asked_for(f, wc_base_name(library));
+
+    return wc_format(c, "%s %s %s", itself ? wc_format_caller(c, f) : wc_format_name(c, f->r.name),
+                     itself && f->r.operation != WC_operation_NEEDED ? "asked for" : "needs",
+                     wc_format_name(c, library));
+}
