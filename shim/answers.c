@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "answers.h"
 
-#include "hash.h"
+#include "core/base/hash.h"
 
 #define ANSWERS_KEPT 512 /* a power of 2 */
 
@@ -16,7 +16,7 @@ static struct place {
 static unsigned age = 1;
 
 static struct place *place_of(const struct answer_key *key) {
-    uint64_t hash = hash_word(hash_word(key->name, (uintptr_t)key->caller), key->value);
+    uint64_t hash = wc_hash_word(wc_hash_word(key->name, (uintptr_t)key->caller), key->value);
     return &places[(hash >> 32) % ANSWERS_KEPT];
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "failures.h"
 
+#include "core/base/hash.h"
 #include "core/model/names.h"
 #include "failed_files.h"
-#include "hash.h"
 #include "journal.h"
 #include "packages.h"
 #include "repeats.h"
@@ -11,7 +11,7 @@
 
 /* In other words it is another failure. */
 static uint64_t hash_failure(const struct request *r, const char *text) {
-    return hash_text(requests_hash(r), text);
+    return wc_hash_text(requests_hash(r), text);
 }
 
 /* Libraries of CUDA and what hints at them are worth a log of their own when they fail. */
@@ -60,7 +60,7 @@ void failures_emit_lookup(int64_t number, const char *function, const char *call
     struct wc_failure_record *f = &record.u.failure;
     journal_open_relevant();
     uint64_t what = repeats_hash(WC_operation_DLSYM, function, 0, caller_object);
-    if (repeats_leave_out(WC_KIND_failure, hash_text(what, text), true))
+    if (repeats_leave_out(WC_KIND_failure, wc_hash_text(what, text), true))
         return;
     wc_record_begin(&record, WC_KIND_failure);
     f->request = number;

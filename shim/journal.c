@@ -3,11 +3,11 @@
 
 #include "clock.h"
 #include "config.h"
+#include "core/base/hash.h"
 #include "core/findings/finding_text.h"
 #include "core/findings/shared/compat.h"
 #include "core/findings/verdict.h"
 #include "core/records/emit.h"
-#include "hash.h"
 #include "log.h"
 #include "memory.h"
 #include "process.h"
@@ -232,8 +232,8 @@ static bool same_subject(int64_t a, int64_t b) {
 
 static struct printed as_logged(const struct wc_finding_record *f) {
     uint64_t how = (uint64_t)f->predicted << 8 | f->severity;
-    return (struct printed){hash_text(HASH_START, f->id),
-                            hash_text(HASH_START ^ how, f->title),
+    return (struct printed){wc_hash_text(WC_HASH_START, f->id),
+                            wc_hash_text(WC_HASH_START ^ how, f->title),
                             f->object,
                             f->host,
                             0,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "loaders.h"
 
+#include "core/base/hash.h"
 #include "files.h"
-#include "hash.h"
 #include "memory.h"
 #include "objects.h"
 #include "sys.h"
@@ -42,7 +42,7 @@ void loaders_begin(void) {
 }
 
 static struct needed *find_needed(const char *name) {
-    uint64_t hash = hash_text(HASH_START, name) | 1;
+    uint64_t hash = wc_hash_text(WC_HASH_START, name) | 1;
     size_t at = hash % HASHED_MOST;
     while (chain->needed[at].name && chain->needed[at].name != hash)
         at = (at + 1) % HASHED_MOST;

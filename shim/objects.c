@@ -12,9 +12,9 @@
 #include <uthash.h>
 
 #include "auxv.h"
+#include "core/base/hash.h"
 #include "core/records/library.h"
 #include "files.h"
-#include "hash.h"
 #include "journal.h"
 #include "listed.h"
 #include "readable.h"
@@ -191,16 +191,17 @@ static bool is_loaded(const struct dl_phdr_info *info, const ElfW(Phdr) * part) 
 }
 
 static struct known_key key_of(const struct dl_phdr_info *info) {
-    struct known_key key = {info->dlpi_addr, HASH_START, HASH_START};
-    key.name = hash_text(key.name, info->dlpi_name);
-    key.headers = hash_word(key.headers, (uintptr_t)info->dlpi_phdr);
+    struct known_key key = {info->dlpi_addr, WC_HASH_START, WC_HASH_START};
+    key.name = wc_hash_text(key.name, info->dlpi_name);
+    key.headers = wc_hash_word(key.headers, (uintptr_t)info->dlpi_phdr);
     for (size_t i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        key.headers = hash_word(hash_word(key.headers, p->p_vaddr), p->p_memsz);
+        key.headers = wc_hash_word(wc_hash_word(key.headers, p->p_vaddr), p->p_memsz);
         const void *note = (const void *)(info->dlpi_addr + p->p_vaddr);
         if (p->p_type == PT_NOTE && p->p_memsz <= 256 && is_loaded(info, p) &&
             readable(note, p->p_memsz))
-            key.headers = hash_bytes(key.headers, note, p->p_memsz); /* the build-id lies there */
+            key.headers =
+                wc_hash_bytes(key.headers, note, p->p_memsz); /* the build-id lies there */
     }
     return key;
 }
@@ -208,7 +209,7 @@ static struct known_key key_of(const struct dl_phdr_info *info) {
 /* Two files may be alike in all of that where there is no build-id, but hardly in their names. */
 static uint64_t hash_strings(const struct wc_elf_image *e) {
     size_t n = e->strsz < 4096 ? e->strsz : 4096;
-    return hash_bytes(HASH_START, e->string_table, e->string_table ? n : 0);
+    return wc_hash_bytes(WC_HASH_START, e->string_table, e->string_table ? n : 0);
 }
 
 static bool is_another_file(const struct object *o, const struct dl_phdr_info *info) {

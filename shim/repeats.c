@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "repeats.h"
 
-#include "hash.h"
+#include "core/base/hash.h"
 #include "journal.h"
 
 #define COUNTED_MOST 4096
@@ -13,8 +13,8 @@ static unsigned counted_in_all;
 
 uint64_t repeats_hash(enum wc_operation operation, const char *name, int flags,
                       int64_t caller_object) {
-    uint64_t hash = hash_word(hash_text(HASH_START, name), (uint64_t)flags);
-    return hash_word(hash_word(hash, operation), (uint64_t)caller_object);
+    uint64_t hash = wc_hash_word(wc_hash_text(WC_HASH_START, name), (uint64_t)flags);
+    return wc_hash_word(wc_hash_word(hash, operation), (uint64_t)caller_object);
 }
 
 static struct counted *find(uint64_t what) {

@@ -4,9 +4,9 @@
 #include "arch.h"
 #include "auxv.h"
 #include "config.h"
+#include "core/base/hash.h"
 #include "core/records/emit.h"
 #include "files.h"
-#include "hash.h"
 #include "journal.h"
 #include "loaders.h"
 #include "memory.h"
@@ -202,8 +202,8 @@ static uint64_t told[QUESTIONS_MOST];
 static size_t told_count;
 
 static uint64_t hash_query(const struct wc_search_question *q, const struct object *o) {
-    uint64_t hash = hash_text(hash_text(HASH_START, q->name), q->caller);
-    return hash_word(hash, (uint64_t)(o ? o->number : WC_NULL));
+    uint64_t hash = wc_hash_text(wc_hash_text(WC_HASH_START, q->name), q->caller);
+    return wc_hash_word(hash, (uint64_t)(o ? o->number : WC_NULL));
 }
 
 /* A host may ask for ever. */

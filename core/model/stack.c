@@ -2,6 +2,7 @@
 /* Records into the model: see core/model/stack.h. */
 #include "stack.h"
 
+#include "core/base/hash.h"
 #include "stack_keep.h"
 
 void wc_stack_begin(struct wc_stack *s, struct wc_arena *arena) {
@@ -74,71 +75,61 @@ struct keys {
     size_t n;
 };
 
-static uint64_t add_number(uint64_t hash, int64_t number) {
-    hash = (hash ^ (uint64_t)number) * 0x9E3779B97F4A7C15U;
-    return hash ^ hash >> 32;
-}
-
-static uint64_t add_string(uint64_t hash, const char *text) {
-    for (; text && *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 0x100000001B3U;
-    return add_number(hash, text != NULL);
-}
-
 static uint64_t add_thing(uint64_t hash, int64_t object, const char *path) {
-    hash = add_number(hash, object);
-    return object == WC_NULL ? add_string(hash, path) : hash;
+    hash = wc_hash_word(hash, object);
+    return object == WC_NULL ? wc_hash_text(hash, path) : hash;
 }
 
 static void add_key(struct keys *to, uint64_t hash) {
-    to->p[to->n++] = (uint32_t)(hash ^ hash >> 32);
+    to->p[to->n++] = (uint32_t)hash;
 }
 
 static void object_keys(const void *record, struct keys *to) {
     const struct wc_object_record *r = record;
-    add_key(to, add_number(0, r->object));
+    add_key(to, wc_hash_word(WC_HASH_START, r->object));
 }
 
 static void search_keys(const void *record, struct keys *to) {
     const struct wc_search_record *r = record;
-    add_key(to, add_number(0, r->search));
+    add_key(to, wc_hash_word(WC_HASH_START, r->search));
 }
 
 static void package_keys(const void *record, struct keys *to) {
     const struct wc_package_record *r = record;
-    add_key(to, add_string(add_string(0, r->package), r->prefix));
+    add_key(to, wc_hash_text(wc_hash_text(WC_HASH_START, r->package), r->prefix));
 }
 
 static void demand_keys(const void *record, struct keys *to) {
     const struct wc_demand_record *r = record;
-    uint64_t what = add_string(add_number(0, r->demand_kind), r->source);
+    uint64_t what = wc_hash_text(wc_hash_word(WC_HASH_START, r->demand_kind), r->source);
     if (r->host != WC_NULL)
-        add_key(to, add_number(what, r->host));
-    add_key(to, add_string(what, r->host_path));
+        add_key(to, wc_hash_word(what, r->host));
+    add_key(to, wc_hash_text(what, r->host_path));
 }
 
 static void binding_keys(const void *record, struct keys *to) {
     const struct wc_binding_record *r = record;
-    uint64_t host = add_thing(add_number(0, r->how), r->host, r->host_path);
+    uint64_t host = add_thing(wc_hash_word(WC_HASH_START, r->how), r->host, r->host_path);
     add_key(to, add_thing(host, r->target, r->target_path));
 }
 
 static void failure_keys(const void *record, struct keys *to) {
     const struct wc_failure_record *r = record;
-    uint64_t what = add_string(add_string(add_number(0, r->operation), r->name), r->function);
+    uint64_t what =
+        wc_hash_text(wc_hash_text(wc_hash_word(WC_HASH_START, r->operation), r->name), r->function);
     if (r->request != WC_NULL)
-        add_key(to, add_number(what, r->request));
-    add_key(to, add_thing(add_string(what, r->text), r->caller_object, r->caller));
+        add_key(to, wc_hash_word(what, r->request));
+    add_key(to, add_thing(wc_hash_text(what, r->text), r->caller_object, r->caller));
 }
 
 static void file_keys(const void *record, struct keys *to) {
     const struct wc_file_record *r = record;
-    add_key(to, add_string(add_number(0, r->request), r->path));
+    add_key(to, wc_hash_text(wc_hash_word(WC_HASH_START, r->request), r->path));
 }
 
 static void unobserved_keys(const void *record, struct keys *to) {
     const struct wc_unobserved_record *r = record;
-    add_key(to, add_string(add_string(0, r->what), r->path));
+    add_key(to, wc_hash_text(wc_hash_text(WC_HASH_START, r->what), r->path));
 }
 
 /* ---- lists ---- */
