@@ -39,6 +39,19 @@ is() {
     return 1
 }
 
+# The records of a process that got a cuDNN that is too old, behind the one of the process itself.
+too_old() {
+    cat <<'END'
+{"kind":"machine"}
+{"kind":"request","request":1,"operation":"dlopen","name":"libcudnn.so.9"}
+{"kind":"object","object":1,"role":"host","mapped":true,"path":"/v/_versions.so"}
+{"kind":"object","object":2,"role":"facade","mapped":true,"path":"/v/libcudnn.so.9","version":"9.1.0","version_source":"data symbol","asked_by_object":1,"request":1}
+{"kind":"demand","host":1,"demand_kind":"required","spec":">=9.8","compatibility_rule":"nvidia","source":"METADATA of x 1"}
+{"kind":"binding","host":1,"target":2,"how":"dlsym","functions":["cudnnCreate"]}
+{"kind":"call","function":"cudnnCreate","phase":"before","host":1,"target":2}
+END
+}
+
 # Makes a child of `run` that behaves as if the shim were in it: `child PARTIAL COMMAND [FIRST]` does
 # FIRST, writes the records of the file PARTIAL as its log, in one write, and then does COMMAND. sick,
 # well, and fine, which came to a normal end, are such files.
@@ -52,16 +65,7 @@ sed "s/^{/{\"pid\":\$\$,\"tid\":\$\$,\"time\":\$(date +%s%6N),/; s/RUN_PID/\$WHI
 eval "\$2"
 END
     chmod +x child
-    cat >sick <<'END'
-{"kind":"process","node":"n","run_pid":RUN_PID,"eager":true}
-{"kind":"machine"}
-{"kind":"request","request":1,"operation":"dlopen","name":"libcudnn.so.9"}
-{"kind":"object","object":1,"role":"host","mapped":true,"path":"/v/_versions.so"}
-{"kind":"object","object":2,"role":"facade","mapped":true,"path":"/v/libcudnn.so.9","version":"9.1.0","version_source":"data symbol","asked_by_object":1,"request":1}
-{"kind":"demand","host":1,"demand_kind":"required","spec":">=9.8","compatibility_rule":"nvidia","source":"METADATA of x 1"}
-{"kind":"binding","host":1,"target":2,"how":"dlsym","functions":["cudnnCreate"]}
-{"kind":"call","function":"cudnnCreate","phase":"before","host":1,"target":2}
-END
+    { echo '{"kind":"process","node":"n","run_pid":RUN_PID,"eager":true}' && too_old; } >sick
     grep -v demand sick >well
     { cat well; echo '{"kind":"call","function":"cudnnCreate","phase":"after","host":1,"target":2,"status":0}'
         echo '{"kind":"summary","verdict":"ok"}'; } >fine

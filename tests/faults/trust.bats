@@ -44,17 +44,16 @@ lives() { # PID: and is no zombie
 forge() { # PID RUN_PID
     local ticks
     ticks=$(sed 's/.*) //' "/proc/$1/stat" | cut -d ' ' -f 20)
-    sed "s/^{/{\"pid\":$1,\"tid\":$1,\"time\":$(date +%s%6N),/" <<END | "$PY" "$WC_ROOT/tests/schema/complete.py"
+    {
+        cat <<END
 {"kind":"process","node":"$(uname -n)","run_pid":$2,"start_ticks":$ticks}
-{"kind":"machine"}
-{"kind":"request","request":1,"operation":"dlopen","name":"libcudnn.so.9"}
-{"kind":"object","object":1,"role":"host","mapped":true,"path":"/v/_versions.so"}
-{"kind":"object","object":2,"role":"facade","mapped":true,"path":"/v/libcudnn.so.9","version":"9.1.0","version_source":"data symbol","asked_by_object":1,"request":1}
-{"kind":"demand","host":1,"demand_kind":"required","spec":">=9.8","compatibility_rule":"nvidia","source":"METADATA of x 1"}
-{"kind":"binding","host":1,"target":2,"how":"dlsym","functions":["cudnnCreate"]}
-{"kind":"call","function":"cudnnCreate","phase":"before","host":1,"target":2}
+END
+        too_old
+        cat <<END
 {"kind":"finding","id":"${3:-runtime-too-old}","severity":"error","title":"forged title","facts":[],"fix":[{"action":"x","text":"forged fix","command":"forged command"}]}
 END
+    } | sed "s/^{/{\"pid\":$1,\"tid\":$1,\"time\":$(date +%s%6N),/" |
+        "$PY" "$WC_ROOT/tests/schema/complete.py"
 }
 
 # Leaves that log, as a user, in a directory, once the command has said which process it is.
