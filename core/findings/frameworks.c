@@ -50,13 +50,15 @@ static bool stopped(const struct wc_stack *s, const struct wc_failure *f,
            (wc_failed_dependency(f, missing, sizeof missing) && is_of_cuda(missing, main));
 }
 
-static void report_stopped(struct wc_diagnosis *d, const struct wc_object *main,
-                           const struct wc_failure *first) {
-    char missing[MISSING_NAME];
-    struct wc_name n;
+static const char *missing_of(const struct wc_failure *f, char missing[MISSING_NAME]) {
+    if (!wc_failed_dependency(f, missing, MISSING_NAME))
+        wc_str_copy(missing, MISSING_NAME, wc_base_name(f->r.name));
+    return missing;
+}
 
-    if (!wc_failed_dependency(first, missing, sizeof missing))
-        wc_str_copy(missing, sizeof missing, wc_base_name(first->r.name));
+static void report_stopped(struct wc_diagnosis *d, const struct wc_object *main,
+                           const char *missing) {
+    struct wc_name n = wc_name_read(missing);
     struct wc_case *c = wc_case_begin(d);
     c->r.title = wc_format(c, "%s has loaded no cuDNN: %s, which it asked for, could not be loaded",
                            format_framework(c, main), wc_format_name(c, missing));
@@ -70,7 +72,6 @@ static void report_stopped(struct wc_diagnosis *d, const struct wc_object *main,
         }
     wc_case_variable(c, "LD_LIBRARY_PATH");
     wc_case_variable(c, "CUDA_VISIBLE_DEVICES");
-    n = wc_name_read(missing);
     if (n.kind == WC_NAME_CUDA_DEPENDENCY)
         wc_fix_cuda_dependency(c, n.part, wc_name_cuda(missing), missing);
     wc_case_advice(
@@ -80,13 +81,19 @@ static void report_stopped(struct wc_diagnosis *d, const struct wc_object *main,
     wc_case_end(c);
 }
 
+/* By an error, or by driver-missing, which is none where the process does well without. */
+static bool is_said(const struct wc_diagnosis *d, const char *missing) {
+    return wc_has_error(d) || (wc_name_kind_of(missing) == WC_NAME_DRIVER &&
+                               WC_ANY(r, *d->out, wc_str_same(r->id, "driver-missing")));
+}
+
 static void look_for_what_stopped(struct wc_diagnosis *d, const struct wc_object *main) {
     const struct wc_failure *first =
         WC_FIRST(f, d->s->failures, main->r.gpu_library && stopped(d->s, f, main));
+    char missing[MISSING_NAME];
 
-    /* What an error says already needs no second finding. */
-    if (first && !wc_has_error(d))
-        report_stopped(d, main, first);
+    if (first && !is_said(d, missing_of(first, missing)))
+        report_stopped(d, main, missing);
 }
 
 void wc_find_gpu_stack_not_reached(struct wc_diagnosis *d) {

@@ -37,7 +37,7 @@ setup() {
     local venv
     venv=$("$WC_ROOT/tests/setup/frameworks")
     "$WC_PYTHON" "$WC_ROOT/tests/oracle/scan_oracle.py" "$venv" "$WHICHCUDNN"
-    "$WC_PYTHON" "$WC_ROOT/tests/oracle/scan_oracle.py" "$(echo "$WC_BUILD"/demo/venv-torch-*)" "$WHICHCUDNN"
+    "$WC_PYTHON" "$WC_ROOT/tests/oracle/scan_oracle.py" "$(echo "$WC_BUILD"/demo/venv-torch-*/)" "$WHICHCUDNN"
     "$WHICHCUDNN" scan --json "$venv" >scan.json
     [ "$(jq -c '[.reports[].verdict] | unique' scan.json)" = '["ok"]' ]
     [ "$(jq '[.reports[].stack.objects[] | select(.role == "host")] | length' scan.json)" -ge 4 ]

@@ -138,6 +138,19 @@ static void what_an_error_tells(void **state) {
     assert_finds(s, "gpu-stack-not-reached");
 }
 
+/* Which driver-missing tells, as a warning or a note where the process does well without. */
+static void what_a_missing_driver_tells(void **state) {
+    (void)state;
+    static const char main[] = "/v/tensorflow/libtensorflow_framework.so.2";
+    for (int status = 0; status < 2; status++) {
+        struct scene *s = new_scene();
+        add_framework(s, main, "tensorflow", "2.21.0", main);
+        add_failure(s, NOBODY, main, "libcuda.so.1", not_found(s, "libcuda.so.1"));
+        add_outcome(s, status, NULL);
+        assert_finds(s, "driver-missing");
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(main_libraries),
@@ -146,6 +159,7 @@ int main(void) {
         cmocka_unit_test(a_build_for_cuda_that_asked_for_nothing),
         cmocka_unit_test(what_stopped_it),
         cmocka_unit_test(what_an_error_tells),
+        cmocka_unit_test(what_a_missing_driver_tells),
     };
     seed_from_environment();
     return cmocka_run_group_tests(tests, NULL, NULL);
