@@ -102,11 +102,8 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f, enum wc_sys
     const struct wc_file_record *file = bad->file;
     struct wc_object o = wc_file_as_object(file, file ? file->path : bad->name);
     struct wc_case *c = wc_case_begin(d);
-    bool itself = wc_is_asked_for(f, wc_base_name(bad->name));
 
-    c->r.title =
-        wc_format(c, "%s %s %s, %s", itself ? wc_format_caller(c, f) : wc_format_name(c, f->r.name),
-                  itself ? "asked for" : "needs", wc_format_name(c, bad->name), reason(what, bad));
+    c->r.title = wc_format(c, "%s, %s", wc_format_wanted(c, f, bad->name), reason(what, bad));
     wc_case_about(c, wc_caller_of(d->s, f));
     wc_case_fact(c, "file", wc_format(c, "%s", o.r.path ? o.r.path : "?"),
                  bad->refused ? "dlerror" : "loader request");
