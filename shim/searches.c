@@ -127,13 +127,14 @@ static const char library_path_name[] = "LD_LIBRARY_PATH=";
 #define NO_PAGE UINTPTR_MAX
 
 /* Whoever sets variables may do so meanwhile, and a text may be gone with its library: each page is
- * asked for when it is come to. What an earlier look has found (readable.h) says nothing here. */
+ * asked for when it is come to, at the word that is wanted: valgrind takes the beginning of a page
+ * of the stack for nobody's. What an earlier look has found (readable.h) says nothing here. */
 static bool is_there(const void *p, size_t n, uintptr_t *last) {
-    uintptr_t size = auxv_page_size(), page = (uintptr_t)p / size;
-    for (; page <= ((uintptr_t)p + n - 1) / size; page++) {
-        if (page != *last && !sys_is_readable((const void *)(page * size)))
+    uintptr_t size = auxv_page_size(), at = (uintptr_t)p & ~(uintptr_t)3, end = (uintptr_t)p + n;
+    for (; at < end; at = (at / size + 1) * size) {
+        if (at / size != *last && !sys_is_readable((const void *)at))
             return false;
-        *last = page;
+        *last = at / size;
     }
     return true;
 }

@@ -48,11 +48,14 @@ def other_lines(outcome):
 PROCESS = re.compile(r"^\s*(\d+):\t")
 ADDRESSES = re.compile(r"\b(dynamic|base|entry|phdr): +0x[0-9a-f]+")
 SCOPE = re.compile(r"(no scope$|scope \d+:)")
+# The loader writes a binding's symbol and its version one after the other: lines of another thread may
+# stand between.
+TORN = re.compile(r"(symbol `[^'\n]*')((?: *\d+:\t.*\n)+)( \[[^]\n]*\]\n)")
 
 
 def trace_lines(text):
     """Lines of LD_DEBUG's output, without the process."""
-    for line in text.splitlines():
+    for line in TORN.sub(r"\1\3\2", text).splitlines():
         found = PROCESS.match(line)
         if found:
             yield line[found.end():].strip()

@@ -126,6 +126,11 @@ def outputs():
             wrong.append(f"bindings in another order, of several threads: {threads}")
     if not compare.of_traces(left, run(trace=bound[0], threads=True), ["libwhichcudnn"]):
         wrong.append("not told: a binding that is not there, of several threads")
+    bound = "     77:\tbinding file ./program [0] to /lib/libc.so.6 [0]: normal symbol `free'"
+    whole, torn = (run(trace=bound + rest, threads=True)
+                   for rest in (" [GLIBC_2.17]\n     77:\t\n", "     77:\t\n [GLIBC_2.17]\n"))
+    if compare.of_traces(whole, torn, ["libwhichcudnn"]):
+        wrong.append("told: a line of another thread in the middle of one")
     return "\n".join(wrong)
 
 
