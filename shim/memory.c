@@ -7,7 +7,7 @@
 #define CHUNK ((size_t)256 << 10)
 
 /* The first pieces come with the library: most processes need no more. */
-static _Alignas(16) unsigned char first_chunk[16 << 10];
+static _Alignas(16) unsigned char first_chunk[32 << 10];
 static unsigned char *chunk = first_chunk;
 static size_t chunk_left = sizeof first_chunk, taken_in_all;
 
