@@ -88,23 +88,28 @@ static void half_a_path_is_no_path(void **state) {
 }
 
 static void a_title_over_the_variables_changes_nothing(void **state) {
-    static char path[] = "LD_LIBRARY_PATH=/a:/b", directory[] = "TMPDIR=/t";
-    static const char *const envp[] = {path, directory, NULL};
+    /* In one piece: texts behind the list would be those that the kernel puts there. */
+    static struct {
+        char path[32], directory[32];
+        const char *envp[3];
+    } s = {"LD_LIBRARY_PATH=/a:/b", "TMPDIR=/t", {s.path, s.directory, NULL}};
     (void)state;
-    load(envp);
-    memset(path, 't', sizeof(path) - 1);
-    memset(directory, 't', sizeof(directory) - 1);
+    load(s.envp);
+    memset(s.path, 't', strlen(s.path));
+    memset(s.directory, 't', strlen(s.directory));
     assert_string_equal(config_variable("LD_LIBRARY_PATH"), "/a:/b");
     assert_string_equal(config_temporary_directory(), "/t");
 }
 
 static void a_long_variable_is_found_where_it_stands(void **state) {
-    static char path[32 << 10] = "LD_LIBRARY_PATH=/";
-    static const char *const envp[] = {path, "LD_PRELOAD=x", NULL};
+    static struct {
+        char path[32 << 10];
+        const char *envp[3];
+    } s = {"LD_LIBRARY_PATH=/", {s.path, "LD_PRELOAD=x", NULL}};
     (void)state;
-    memset(path + 17, 'a', sizeof(path) - 18);
-    load(envp);
-    assert_ptr_equal(config_variable("LD_LIBRARY_PATH"), path + 16);
+    memset(s.path + 17, 'a', sizeof(s.path) - 18);
+    load(s.envp);
+    assert_ptr_equal(config_variable("LD_LIBRARY_PATH"), s.path + 16);
     assert_string_equal(config_variable("LD_PRELOAD"), "x");
 }
 
