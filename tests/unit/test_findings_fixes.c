@@ -334,7 +334,7 @@ static void the_hosts_own_requirement_is_what_to_install(void **state) {
 }
 
 static void what_finds_no_place_is_left_out(void **state) {
-    static char text[2 * WC_CASE_FIXES][16];
+    static char text[2 * WC_CASE_FIXES][24];
     struct wc_case c = {.fixes = 0};
     (void)state;
     for (int i = 0; i < 2 * WC_CASE_FIXES; i++) {
