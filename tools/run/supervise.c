@@ -95,9 +95,10 @@ static bool has_terminal(void) {
     return fd >= 0;
 }
 
-/* Returns when somebody let us go on. */
+/* Returns when somebody let us go on; the SIGCONT that did it is taken. */
 static void stop_likewise(int signal) {
     struct sigaction usual = {.sa_handler = SIG_DFL}, before;
+    const struct timespec at_once = {0, 0};
     sigset_t one;
 
     sigemptyset(&one);
@@ -107,18 +108,22 @@ static void stop_likewise(int signal) {
     sigprocmask(SIG_UNBLOCK, &one, NULL);
     sigprocmask(SIG_BLOCK, &one, NULL);
     sigaction(signal, &before, NULL);
+    sigemptyset(&one);
+    sigaddset(&one, SIGCONT);
+    sigtimedwait(&one, NULL, &at_once);
 }
 
 /* The shell watches us, not the child: when the child stops (Ctrl-Z, a background read), so do we,
- * and what wakes us wakes the child, unless it reached both. Without a terminal there is no shell
- * that would: who stops the child alone will wake it alone. */
+ * and what wakes us wakes the child, unless it reached both: then the child may stand still by
+ * another signal already. Without a terminal there is no shell that would: who stops the child
+ * alone will wake it alone. */
 static void follow_stop(pid_t pid) {
     int signal = stopped_by(pid);
 
     if (!signal || !has_terminal())
         return;
     stop_likewise(signal);
-    if (stopped_by(pid))
+    if (stopped_by(pid) == signal)
         kill(pid, SIGCONT);
 }
 
