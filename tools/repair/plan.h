@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What repairs a finding: candidates from the model, each played over an overlay of files and
+ * variables (the process's own requests, by the loader's rules) and judged by diagnose() once more.
+ * One that does not take the finding away, or brings one as bad, is not in the plan.
+ */
+#pragma once
+
+#include "edit.h"
+#include "tools/report/report.h"
+
+enum repair_checked { REPAIR_NOT_CHECKED, REPAIR_REPLAYED, REPAIR_TRIED };
+
+struct repair {
+    struct edits edits;
+    const char *text;    /* one sentence */
+    const char *command; /* made of the edits alone; NULL: nothing to paste */
+    enum repair_checked checked;
+    const char *why;   /* it was not checked; NULL: it was */
+    const char *gives; /* "9.8.0 from V/nvidia/cudnn/lib"; NULL: not known */
+};
+
+struct plan { /* one entry a finding, in the report's order */
+    struct heap_arena memory;
+    struct plan_of_finding {
+        struct repair *p; /* the cheapest first */
+        size_t n;
+    } * of;
+    size_t n;
+};
+
+/* *p must not move until plan_end. The report must be made, and outlive the plan. */
+void plan_make(struct plan *p, const struct report *report);
+void plan_end(struct plan *p);
