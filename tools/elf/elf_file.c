@@ -267,6 +267,11 @@ void elf_file_identify(struct elf_file *l, struct wc_library *out) {
     out->required_by = b->required_by;
 }
 
+void elf_file_forget(struct elf_file *l) {
+    l->library.identity = NULL;
+    l->library.gpu_library = l->library.required_by = NULL;
+}
+
 /* ---- for core/ ---- */
 
 static bool open_one(void *reader, const char *path, struct wc_library *out) {

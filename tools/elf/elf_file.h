@@ -38,6 +38,8 @@ struct elf_file *elf_file_open_memory(const struct disk *disk, const char *path,
 /* Adds to what is known of it: its image, version, installation, what tells a build for CUDA. They
  * live until elf_file_close. */
 void elf_file_identify(struct elf_file *l, struct wc_library *out);
+/* What lies around it is another way now. */
+void elf_file_forget(struct elf_file *l);
 
 /* Looks into files of a disk for core/, one at a time; not to be moved. */
 struct elf_reader {

@@ -85,6 +85,29 @@ static bool known_read(void *library_cache, const char *path, uint64_t offset, v
     return true;
 }
 
+static bool is_below_any(const char *path, const char *const *directories) {
+    for (; directories && *directories; directories++) {
+        size_t n = strlen(*directories);
+        if (strncmp(path, *directories, n) == 0 && path[n] == '/')
+            return true;
+    }
+    return false;
+}
+
+void library_cache_forget(struct library_cache *w, bool (*concerns)(void *ctx, const char *name),
+                          void *ctx, const char *const *environments) {
+    struct cache_entry *next;
+
+    for (struct cache_entry *e = w->entries; e; e = next) {
+        next = e->hh.next;
+        if (concerns(ctx, wc_base_name(e->path)))
+            HASH_DEL(w->entries, e);
+    }
+    for (struct library *b = w->libraries; b; b = b->hh.next)
+        if (b->elf_file && is_below_any(wc_library_file(&b->about), environments))
+            elf_file_forget(b->elf_file);
+}
+
 /* ---- one library ---- */
 
 static void read_needed(struct library_cache *w, struct library *b, const struct wc_elf_image *e) {

@@ -60,6 +60,10 @@ struct library_cache {
 void library_cache_begin(struct library_cache *w, const char *root);
 void library_cache_end(struct library_cache *w);
 
+/* Some files are others from now on: forgets what was looked up by the names that concerns() takes,
+ * and what packages said of files below `environments` (NULL at the end). */
+void library_cache_forget(struct library_cache *w, bool (*concerns)(void *ctx, const char *name),
+                          void *ctx, const char *const *environments);
 /* NULL: no regular file that can be read (errno). Lives as long as the library_cache. answer: of a
  * prescan that was made already; NULL: none was. */
 struct library *library_cache_get(struct library_cache *w, const char *path,

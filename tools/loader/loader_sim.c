@@ -66,7 +66,7 @@ struct loaded *loader_sim_of(const struct loader_sim *g, const struct library *l
 
 static void note_missing(struct loader_sim *g, const char *name, const struct loaded *by,
                          enum wc_operation how, bool damaged) {
-    for (size_t i = 0; i < g->missing_count; i++)
+    for (size_t i = g->missing_from; i < g->missing_count; i++)
         if (strcmp(g->missing[i].name, name) == 0)
             return;
     if (g->ended)
@@ -180,13 +180,25 @@ static void open_parts(struct loader_sim *g, const struct loaded *by) {
                 note_part(g, *name, by, version);
 }
 
+static void note_facade(const struct loader_sim *g, const struct loaded *by,
+                        const struct loaded *got) {
+    struct loaded *host = loader_sim_of(g, by->library);
+
+    if (host && !host->facade && got->about.role == WC_role_FACADE)
+        host->facade = got;
+}
+
 /* It takes the first that is there. */
 static void open_facade(struct loader_sim *g, const struct loaded *by) {
     const char **names = by->library->opens;
 
-    for (const char **name = names; *name; name++)
-        if (want(g, *name, by, WC_operation_DLOPEN))
+    for (const char **name = names; *name; name++) {
+        const struct loaded *got = want(g, *name, by, WC_operation_DLOPEN);
+        if (got) {
+            note_facade(g, by, got);
             return;
+        }
+    }
     if (*names)
         note_missing(g, *names, by, WC_operation_DLOPEN, false);
 }
@@ -197,10 +209,10 @@ static void load_rest(struct loader_sim *g, size_t from) {
         size_t before = g->n;
         if (!g->objects[i]->library->opens)
             continue;
-        if (g->objects[i]->about.role == WC_role_HOST)
-            open_facade(g, g->objects[i]);
-        else
+        if (g->objects[i]->about.role != WC_role_HOST)
             open_parts(g, g->objects[i]);
+        else if (!g->asked)
+            open_facade(g, g->objects[i]);
         load_needed(g, before);
     }
 }
@@ -212,8 +224,33 @@ const struct loaded *loader_sim_open(struct loader_sim *g, const char *name,
 
     if (!o)
         note_missing(g, name, by, WC_operation_DLOPEN, false);
+    else if (by)
+        note_facade(g, by, o);
     load_rest(g, before);
     return o;
+}
+
+void loader_sim_open_facade(struct loader_sim *g, const struct loaded *host) {
+    size_t before = g->n;
+
+    if (host->library->opens)
+        open_facade(g, host);
+    load_rest(g, before);
+}
+
+static void end_object(struct loaded *o) {
+    free(o->names);
+    free(o);
+}
+
+void loader_sim_undo(struct loader_sim *g, size_t objects) {
+    for (size_t i = objects; i < g->n; i++)
+        for (size_t k = 0; k < objects; k++)
+            if (g->objects[k]->facade == g->objects[i])
+                g->objects[k]->facade = NULL;
+    while (g->n > objects)
+        *MUST_ADD(g->gone, g->gone_count) = g->objects[--g->n];
+    g->loaded[g->n] = NULL;
 }
 
 /* ---- the start ---- */
@@ -251,7 +288,9 @@ bool loader_sim_begin(struct loader_sim *g, struct library_cache *library_cache,
     heap_arena_begin(&g->memory);
     g->library_cache = library_cache;
     g->environment = environment;
-    g->directory = library_cache->disk.root[0] ? NULL : getcwd(NULL, 0);
+    g->directory = library_cache->disk.directory ? must_copy(library_cache->disk.directory)
+                   : library_cache->disk.root[0] ? NULL
+                                                 : getcwd(NULL, 0);
     g->search.library_path = loader_variable(g->environment, "LD_LIBRARY_PATH");
     g->search.machine = OWN_MACHINE;
     g->tried.arena = &g->memory.arena;
@@ -268,10 +307,11 @@ bool loader_sim_begin(struct loader_sim *g, struct library_cache *library_cache,
 }
 
 void loader_sim_end(struct loader_sim *g) {
-    for (size_t i = 0; i < g->n; i++) {
-        free(g->objects[i]->names);
-        free(g->objects[i]);
-    }
+    for (size_t i = 0; i < g->n; i++)
+        end_object(g->objects[i]);
+    for (size_t i = 0; i < g->gone_count; i++)
+        end_object(g->gone[i]);
+    free(g->gone);
     free(g->objects);
     free(g->loaded);
     free(g->missing);

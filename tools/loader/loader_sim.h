@@ -13,8 +13,9 @@ struct loaded {
     struct wc_library about; /* asked_name NULL: the program */
     const struct library *library;
     struct wc_search_object search;
-    const struct loaded *by; /* who needs or opens it; NULL: the program, a preload, unknown */
-    const char **names;      /* all by which it was asked for, NULL at the end */
+    const struct loaded *by;     /* who needs or opens it; NULL: the program, a preload, unknown */
+    const char **names;          /* all by which it was asked for, NULL at the end */
+    const struct loaded *facade; /* that its own request brought; NULL: not known */
 };
 
 struct loader_sim_missing {
@@ -37,9 +38,12 @@ struct loader_sim {
     struct loaded **objects;      /* in the loader's order */
     size_t n;
     const struct wc_search_object **loaded;
-    struct loader_sim_missing *missing;
-    size_t missing_count;
+    struct loader_sim_missing *missing; /* each name once since missing_from */
+    size_t missing_count, missing_from;
+    struct loaded **gone; /* undone; what is missing may name them */
+    size_t gone_count;
     bool ended; /* at a damaged library: nothing comes in any more */
+    bool asked; /* the caller knows what hosts ask for: they open nothing by themselves */
 };
 
 /* program: path of an ELF file, NULL: unknown. environment: NAME=value as it is given, NULL at the
@@ -53,6 +57,10 @@ void loader_sim_end(struct loader_sim *g);
  * all that these open in turn. NULL: not found, damaged, or no library. */
 const struct loaded *loader_sim_open(struct loader_sim *g, const char *name,
                                      const struct loaded *by);
+/* What came in since there were `objects` of them goes again. */
+void loader_sim_undo(struct loader_sim *g, size_t objects);
+/* The facade that a host of its own account opens, where it has names of one. */
+void loader_sim_open_facade(struct loader_sim *g, const struct loaded *host);
 /* The object that a file is; NULL: it is not loaded. */
 struct loaded *loader_sim_of(const struct loader_sim *g, const struct library *library);
 

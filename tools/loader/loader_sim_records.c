@@ -170,6 +170,8 @@ static bool concerns_us(const struct loader_sim_missing *m) {
 static const struct loaded *facade_of(const struct loader_sim *g, const struct loaded *host) {
     const char **const lists[] = {host->library->needed, host->library->opens};
 
+    if (host->facade)
+        return host->facade;
     for (size_t k = 0; k < 2; k++)
         for (const char **name = lists[k]; name && *name; name++)
             for (size_t i = 0; i < g->n; i++) {

@@ -23,6 +23,8 @@ void source_free(struct source *s) {
     in_flight_end(&s->in_flight);
     heap_arena_end(&s->memory);
     free(s->events.p);
+    free(s->requests.p);
+    free(s->root);
     free(s->path);
     free(s);
 }
@@ -38,6 +40,19 @@ static void keep_event(struct source *s, const struct wc_record *r) {
     e->p[e->n] = *r;
     if (wc_stack_keep(&s->stack, r->kind, &e->p[e->n].u, NULL))
         e->n++;
+}
+
+static void keep_request(struct source *s, const struct wc_record *r) {
+    struct source_requests *list = &s->requests;
+    struct wc_record kept = *r;
+
+    if (list->n == SOURCE_REQUESTS_MOST || !wc_stack_keep(&s->stack, r->kind, &kept.u, NULL))
+        return;
+    if (list->n == list->room) {
+        list->room = list->room ? list->room * 2 : 64;
+        list->p = must_grow(list->p, list->room * sizeof(*list->p));
+    }
+    list->p[list->n++] = (struct source_request){r->seq, kept.u.request};
 }
 
 static bool is_of_command(const struct source *s, const struct wc_outcome_record *o) {
@@ -76,6 +91,8 @@ void source_take(struct source *s, const struct wc_record *r) {
         s->cut += r->cut;
     if (s->keep_events)
         keep_event(s, r);
+    if (r->kind == WC_KIND_request)
+        keep_request(s, r);
     in_flight_note(&s->in_flight, r);
     source_apply(s, r);
 }

@@ -19,6 +19,15 @@ struct source_events { /* every record as it came, for the timeline */
     size_t n, room;
 };
 
+struct source_requests { /* in the order of their records; the first of them */
+    struct source_request {
+        int64_t seq;
+        struct wc_request_record r;
+    } * p;
+    size_t n, room;
+};
+#define SOURCE_REQUESTS_MOST 65536
+
 /* Lists of which there may be more than is told: a lock has what its lines say, and no more. */
 struct source_in_part {
     bool environment, packages, objects, demands, bindings;
@@ -40,6 +49,8 @@ struct source {
     enum wc_end of_command; /* how that ended which it belongs to: well, failed or not known */
     const char *how;        /* the same in words; NULL: nothing to say */
     enum wc_end end;        /* where it does not say so itself (tools/report/ends.h) */
+    struct source_requests requests;
+    char *root; /* below which its files lie; NULL: this computer's */
     bool keep_events;
     struct source_events events; /* empty unless keep_events */
 };

@@ -13,9 +13,25 @@
 
 extern const struct wc_files disk_files; /* of this computer */
 
+/* What stands at a path in place of what the disk has there. */
+struct disk_entry {
+    enum { DISK_AS_IT_IS, DISK_GONE, DISK_FILE, DISK_LINK, DISK_DIRECTORY } kind;
+    int fd;             /* of a file */
+    const char *target; /* of a link */
+};
+
+/* Files as a change would leave them. Paths have no link in them and begin at the disk's root. */
+struct disk_layer {
+    void *ctx;
+    struct disk_entry (*at)(void *ctx, const char *path);
+    /* Calls each() for every entry that it adds to a directory; false: each() did not want more. */
+    bool (*list)(void *ctx, const char *dir, bool (*each)(void *arg, const char *name), void *arg);
+};
+
 struct disk {
-    struct wc_files files; /* its ctx points back here: the disk must not move */
-    char *root;            /* without a '/' at its end; "": the machine's own */
+    struct wc_files files;          /* its ctx points back here: the disk must not move */
+    const struct disk_layer *layer; /* over all of it; NULL: none */
+    char *root;                     /* without a '/' at its end; "": the machine's own */
     /* Below the root, where relative paths begin; NULL: where ours do, "": not known. */
     const char *directory;
 };

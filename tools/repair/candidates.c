@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "candidates.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/findings/finding.h"
+#include "core/packages/distribution.h"
+#include "wheels.h"
+
+#define CANDIDATES_MOST 96
+
+struct finding_of {
+    struct candidates *out;
+    const struct replay *r;
+    const struct wc_files *files;
+    const struct wc_stack *stacks[2]; /* the process's own, and the replay's */
+    const struct wc_stack *s;         /* of these: the one that is looked through */
+    const char *path;                 /* LD_LIBRARY_PATH; NULL: not set */
+};
+
+/* ---- one candidate ---- */
+
+static const char *format(struct finding_of *f, const char *text, ...)
+    __attribute__((format(printf, 2, 3)));
+static const char *format(struct finding_of *f, const char *text, ...) {
+    va_list args;
+    const char *made;
+
+    va_start(args, text);
+    made = wc_arena_format_list(f->out->memory, text, args);
+    va_end(args);
+    return made;
+}
+
+static bool is_same_edit(const struct edit *a, const struct edit *b) {
+    return a->kind == b->kind && wc_str_same(a->name, b->name) && wc_str_same(a->value, b->value) &&
+           wc_str_same(a->path, b->path) && wc_str_same(a->target, b->target) &&
+           wc_str_same(a->environment, b->environment);
+}
+
+static bool is_known(const struct candidates *c, const struct candidate *one) {
+    for (size_t i = 0; i < c->n; i++) {
+        bool same = c->p[i].n == one->n;
+        for (size_t k = 0; same && k < one->n; k++)
+            same = is_same_edit(&c->p[i].edit[k], &one->edit[k]);
+        if (same)
+            return true;
+    }
+    return false;
+}
+
+static void add(struct finding_of *f, struct candidate one) {
+    if (f->out->n < CANDIDATES_MOST && !is_known(f->out, &one))
+        *MUST_ADD(f->out->p, f->out->n) = one;
+}
+
+static void add_one(struct finding_of *f, struct edit edit) {
+    add(f, (struct candidate){{edit}, 1});
+}
+
+static void add_two(struct finding_of *f, struct edit first, struct edit second) {
+    add(f, (struct candidate){{first, second}, 2});
+}
+
+static const char *directory_of(struct finding_of *f, const char *path) {
+    size_t n = path ? wc_dir_length(path) : 0;
+
+    return n ? format(f, "%.*s", (int)n, path) : NULL;
+}
+
+/* site-packages, or the conda environment, that a file lies in; NULL: none. */
+static const char *environment_of(struct finding_of *f, const char *path) {
+    size_t n = path ? wc_environment_length(path) : 0;
+    const char *environment = n ? format(f, "%.*s", (int)n, path) : NULL;
+    struct wc_file_stat facts;
+
+    if (!environment)
+        return NULL;
+    if (wc_str_ends(environment, "-packages"))
+        return environment;
+    for (n = wc_dir_length(path); n > 1; n = wc_dir_above(path, n)) {
+        const char *prefix = format(f, "%.*s", (int)n, path);
+        if (f->files->facts(f->files->ctx, format(f, "%s/conda-meta", prefix), &facts))
+            return prefix;
+    }
+    return NULL;
+}
+
+static bool is_conda(const char *environment) {
+    return environment && !wc_str_ends(environment, "-packages");
+}
+
+/* ---- variables ---- */
+
+static struct edit set_path(struct finding_of *f, const char *value) {
+    (void)f;
+    return *value ? (struct edit){.kind = EDIT_SET, .name = "LD_LIBRARY_PATH", .value = value}
+                  : (struct edit){.kind = EDIT_UNSET, .name = "LD_LIBRARY_PATH"};
+}
+
+/* That directory in front of the others, once. */
+static struct edit with_directory(struct finding_of *f, const char *directory) {
+    const char *value = directory, *rest = f->path ? f->path : "";
+
+    while (*rest) {
+        size_t n = strcspn(rest, ":");
+        if (n != strlen(directory) || strncmp(rest, directory, n) != 0)
+            value = format(f, "%s:%.*s", value, (int)n, rest);
+        rest += n + (rest[n] != '\0');
+    }
+    return set_path(f, value);
+}
+
+static void add_directory(struct finding_of *f, const char *file) {
+    const char *directory = directory_of(f, file);
+
+    if (directory && directory[0] == '/' && !strchr(directory, ':'))
+        add_one(f, with_directory(f, directory));
+}
+
+/* Of a list without its i-th element. */
+static const char *without(struct finding_of *f, const char *list, const char *separators,
+                           size_t i) {
+    const char *value = "";
+
+    for (size_t at = 0;; at++) {
+        size_t n = strcspn(list, separators);
+        if (at != i)
+            value = format(f, "%s%s%.*s", value, *value ? ":" : "", (int)n, list);
+        if (!list[n])
+            return value;
+        list += n + 1;
+    }
+}
+
+static size_t elements_of(const char *list, const char *separators) {
+    size_t n = 1;
+
+    for (; *list; list++)
+        n += strchr(separators, *list) != NULL;
+    return n;
+}
+
+static void find_variables(struct finding_of *f) {
+    const char *preload = wc_variable(f->stacks[0], "LD_PRELOAD"); /* without our own library */
+
+    if (f->path) {
+        size_t n = elements_of(f->path, ":");
+        for (size_t i = 0; n > 1 && i < n; i++)
+            add_one(f, set_path(f, without(f, f->path, ":", i)));
+        add_one(f, (struct edit){.kind = EDIT_UNSET, .name = "LD_LIBRARY_PATH"});
+    }
+    for (size_t i = 0; preload && *preload && i < elements_of(preload, " :"); i++) {
+        const char *value = without(f, preload, " :", i);
+        add_one(f, *value ? (struct edit){.kind = EDIT_SET, .name = "LD_PRELOAD", .value = value}
+                          : (struct edit){.kind = EDIT_UNSET, .name = "LD_PRELOAD"});
+    }
+    WC_EACH(search, f->s->searches)
+        if (search->r.later_path && !wc_str_same(search->r.later_path, f->path ? f->path : ""))
+            add_one(f, set_path(f, search->r.later_path));
+}
+
+static void find_copies(struct finding_of *f) {
+    WC_EACH(c, f->s->candidates)
+        if (c->r.file_state == WC_file_state_FITS)
+            add_directory(f, c->r.path);
+    WC_EACH(o, f->s->objects)
+        if (wc_is_cudnn(o) || o->r.role == WC_role_CUDA_DEPENDENCY) {
+            add_directory(f, o->r.path);
+            if (o->r.real_path)
+                add_directory(f, o->r.real_path);
+        }
+    WC_EACH(p, f->s->packages)
+        if (p->r.installation_path && p->r.package_state != WC_package_state_INCOMPLETE)
+            add_directory(f, format(f, "%s/lib/",
+                                    p->r.installation_kind == WC_installation_kind_CONDA
+                                        ? p->r.prefix
+                                        : p->r.installation_path));
+    WC_EACH(file, f->s->files)
+        if (file->r.fault == WC_file_fault_UNKNOWN && file->r.content)
+            add_directory(f, file->r.path);
+}
+
+/* ---- packages ---- */
+
+/* "nvidia-cudnn-cu12" of "nvidia-cudnn-cu12 9.1.0.70". */
+static const char *bare_name(struct finding_of *f, const char *package) {
+    return format(f, "%.*s", (int)strcspn(package, " "), package);
+}
+
+static struct edit reinstall(const struct wc_package_record *p) {
+    return (struct edit){.kind = EDIT_REINSTALL,
+                         .name = p->package,
+                         .value = p->package_version,
+                         .environment = p->prefix};
+}
+
+static void find_packages(struct finding_of *f) {
+    WC_EACH(p, f->s->packages) {
+        const struct wc_package_record *r = &p->r;
+        if (!r->package || !r->prefix)
+            continue;
+        if (r->missing_count > 0 || r->changed.n > 0)
+            add_one(f, reinstall(r));
+        WC_EACH(other, r->shared_with)
+            add_two(f,
+                    (struct edit){.kind = EDIT_REMOVE,
+                                  .name = bare_name(f, *other),
+                                  .environment = r->prefix},
+                    reinstall(r));
+        WC_EACH(foreign, r->foreign)
+            add_one(f, (struct edit){.kind = EDIT_DELETE, .path = *foreign});
+        if (WC_ANY(other, f->s->packages, other != p && wc_str_same(other->r.prefix, r->prefix)) ||
+            r->installation_kind == WC_installation_kind_WHEEL)
+            add_one(f, (struct edit){
+                           .kind = EDIT_REMOVE, .name = r->package, .environment = r->prefix});
+    }
+}
+
+/* "<10.0,>=9.8" without blanks; NULL: nothing that a package manager would take. */
+static const char *spec_of(struct finding_of *f, const char *spec) {
+    struct wc_spec read;
+    const char *made = "";
+
+    if (!spec || !wc_spec_read(spec, &read))
+        return NULL;
+    for (; *spec; spec++)
+        if (*spec != ' ')
+            made = format(f, "%s%c", made, *spec);
+    return made;
+}
+
+static struct edit install(const char *package, const char *spec, const char *environment) {
+    return (struct edit){
+        .kind = EDIT_INSTALL, .name = package, .value = spec, .environment = environment};
+}
+
+/* Where that wheel puts its libraries. */
+static const char *wheel_directory(struct finding_of *f, const struct edit *e) {
+    struct wheel_files files =
+        wheel_files(f->out->memory, e->name, wheel_release(e->name, e->value));
+
+    return files.n && e->environment
+               ? directory_of(f, format(f, "%s/%s", e->environment, files.p[0]))
+               : NULL;
+}
+
+static void add_install(struct finding_of *f, const char *package, const char *spec,
+                        const char *environment) {
+    struct edit e = install(package, spec, environment);
+    const char *directory;
+
+    if (!package || !spec || !environment)
+        return;
+    add_one(f, e);
+    directory = is_conda(environment) ? format(f, "%s/lib", environment) : wheel_directory(f, &e);
+    if (directory)
+        add_two(f, e, with_directory(f, directory));
+    if (f->path)
+        add_two(f, e, (struct edit){.kind = EDIT_UNSET, .name = "LD_LIBRARY_PATH"});
+}
+
+/* The package that has cuDNN in an environment, as it is, or as others there hint. */
+static const char *package_for(struct finding_of *f, const char *environment,
+                               const struct wc_object *host) {
+    const struct wc_package *there =
+        WC_FIRST(p, f->s->packages, wc_str_same(p->r.prefix, environment));
+    int32_t cuda = host ? wc_cuda_of_host(f->s, host).major : -1;
+
+    if (there)
+        return there->r.package;
+    if (is_conda(environment))
+        return "cudnn";
+    if (cuda < 0 && host)
+        cuda = wc_cuda_in_package(host->r.installation);
+    if (cuda < 0)
+        cuda = wc_cuda_of_dependencies(f->s);
+    return cuda >= 11 ? format(f, "nvidia-cudnn-cu%d", cuda) : NULL;
+}
+
+static const char *short_version(struct finding_of *f, struct wc_version v) {
+    char text[WC_VERSION_TEXT];
+
+    v.build = -1;
+    if (v.patch == 0)
+        v.patch = -1;
+    if (v.patch < 0 && v.minor == 0)
+        v.minor = -1;
+    return format(f, "%s", wc_version_format(v, text));
+}
+
+static const char *common_spec(struct finding_of *f, const struct wc_hosts *hosts) {
+    struct wc_version low, high;
+
+    if (!wc_common_releases(f->s, hosts, &low, &high))
+        return NULL;
+    if (!wc_version_known(high))
+        return format(f, ">=%s", short_version(f, low));
+    return format(f, ">=%s,<%s", short_version(f, low), short_version(f, high));
+}
+
+static void find_installs(struct finding_of *f) {
+    struct wc_hosts all = {.n = 0};
+
+    WC_EACH(host, f->s->objects)
+        if (wc_wants_cudnn(host) && all.n < 16)
+            all.p[all.n++] = host;
+    WC_EACH(d, f->s->demands) {
+        const struct wc_object *host = wc_object_of(f->s, d->r.host, d->r.host_path);
+        const char *environment = environment_of(f, host ? wc_path_of(host) : d->r.host_path);
+        if (d->r.demand_kind == WC_demand_kind_REQUIRED && d->r.package)
+            add_install(f, d->r.package, spec_of(f, d->r.spec), environment);
+    }
+    WC_EACH(host, all) {
+        const char *environment = environment_of(f, wc_path_of(*host));
+        struct wc_hosts one = {.p = {*host}, .n = 1};
+        const char *package = environment ? package_for(f, environment, *host) : NULL;
+        add_install(f, package, common_spec(f, &all), environment);
+        if (all.n > 1)
+            add_install(f, package, common_spec(f, &one), environment);
+    }
+    WC_EACH(o, f->s->objects) {
+        const char *environment =
+            o->r.role == WC_role_FACADE ? environment_of(f, wc_path_of(o)) : NULL;
+        if (environment)
+            add_install(f, package_for(f, environment, NULL), common_spec(f, &all), environment);
+    }
+}
+
+/* ---- CUDA libraries that are missing ---- */
+
+/* Directories below site/nvidia that have a library of that name. */
+struct directories {
+    struct finding_of *f;
+    const char *site, *name, *found;
+};
+
+static bool has_library(void *arg, const char *entry) {
+    struct directories *d = arg;
+    const char *path = format(d->f, "%s/nvidia/%s/lib/%s", d->site, entry, d->name);
+    struct wc_file_stat facts;
+
+    if (d->f->files->facts(d->f->files->ctx, path, &facts))
+        d->found = path;
+    return !d->found;
+}
+
+static const char *library_in(struct finding_of *f, const char *site, const char *name) {
+    struct directories d = {.f = f, .site = site, .name = name};
+
+    f->files->list(f->files->ctx, format(f, "%s/nvidia", site), has_library, &d);
+    return d.found;
+}
+
+static const char *asked_environment(struct finding_of *f, const struct wc_failure *failure) {
+    const struct wc_object *caller = wc_caller_of(f->s, failure);
+
+    return environment_of(f, caller ? wc_path_of(caller) : failure->r.caller);
+}
+
+static void find_missing(struct finding_of *f) {
+    const char *together = NULL;
+
+    WC_EACH(failure, f->s->failures) {
+        char dependency[512];
+        const char *name = wc_failed_dependency(failure, dependency, sizeof(dependency))
+                               ? format(f, "%s", dependency)
+                               : failure->r.name;
+        const char *environment = asked_environment(f, failure), *spec, *wheel, *there;
+        if (!name || wc_name_kind_of(name) == WC_NAME_OTHER || !environment ||
+            is_conda(environment))
+            continue;
+        name = wc_base_name(name);
+        there = library_in(f, environment, name);
+        if (there) {
+            const char *directory = directory_of(f, there);
+            add_directory(f, there);
+            if (!together)
+                together = directory;
+            else if (!strstr(together, directory))
+                together = format(f, "%s:%s", together, directory);
+        }
+        wheel = wc_name_kind_of(name) == WC_NAME_CUDA_DEPENDENCY
+                    ? wheel_of_library(f->out->memory, name, &spec)
+                    : NULL;
+        if (wheel)
+            add_install(f, wheel, spec, environment);
+    }
+    if (together && strchr(together, ':'))
+        add_one(f, set_path(f, format(f, "%s%s%s", together, f->path && *f->path ? ":" : "",
+                                      f->path ? f->path : "")));
+}
+
+/* ---- files ---- */
+
+static void find_files(struct finding_of *f) {
+    WC_EACH(file, f->s->files) {
+        const struct wc_file_record *r = &file->r;
+        const char *path = r->real_path ? r->real_path : r->path;
+        if (r->fault == WC_file_fault_UNREADABLE)
+            add_one(f, (struct edit){
+                           .kind = EDIT_MODE, .path = path, .value = r->installation_version});
+        else if (r->fault != WC_file_fault_UNKNOWN && !r->installation && path)
+            add_one(f, (struct edit){.kind = EDIT_DELETE, .path = path});
+    }
+}
+
+struct beside {
+    struct finding_of *f;
+    const char *directory, *name;
+};
+
+/* "libcudnn.so.9.1.0" for "libcudnn.so.9", "libcudnn.so.9" for "libcudnn.so". */
+static bool is_beside(void *arg, const char *entry) {
+    struct beside *b = arg;
+    size_t n = strlen(b->name);
+
+    if (strncmp(entry, b->name, n) == 0 && entry[n] == '.' && wc_is_digit(entry[n + 1]))
+        add_one(b->f, (struct edit){.kind = EDIT_LINK,
+                                    .path = format(b->f, "%s/%s", b->directory, b->name),
+                                    .target = format(b->f, "%s", entry)});
+    return true;
+}
+
+static void find_links_in(struct finding_of *f, const char *directory, const char *name) {
+    struct beside b = {f, directory, name};
+
+    if (directory && directory[0] == '/')
+        f->files->list(f->files->ctx, directory, is_beside, &b);
+}
+
+/* Where the loader looked, the very library may stand under another name. */
+static void find_links(struct finding_of *f) {
+    WC_EACH(failure, f->s->failures) {
+        const char *name = failure->r.name;
+        const struct wc_searched *search = wc_search_in_vain(f->s, failure);
+        if (!name || strchr(name, '/') || wc_name_kind_of(name) == WC_NAME_OTHER)
+            continue;
+        if (search)
+            WC_EACH(looked, search->r.searched) {
+                const char *at = strstr(*looked, " /");
+                if (at)
+                    find_links_in(f, at + 1, name);
+            }
+        WC_EACH(p, f->s->packages)
+            if (p->r.installation_path)
+                find_links_in(f, format(f, "%s/lib", p->r.installation_path), name);
+    }
+}
+
+/* ---- order ---- */
+
+/* The folder below site-packages, else the file. */
+static const char *module_of(struct finding_of *f, const struct wc_object *host) {
+    const char *path = wc_path_of(host), *environment = environment_of(f, path), *below;
+
+    if (!path)
+        return NULL;
+    if (!environment || is_conda(environment))
+        return wc_base_name(path);
+    below = path + strlen(environment) + 1;
+    return strchr(below, '/') ? format(f, "%.*s", (int)strcspn(below, "/"), below) : below;
+}
+
+static void find_orders(struct finding_of *f) {
+    WC_EACH(first, f->s->objects)
+        WC_EACH(then, f->s->objects) {
+            const char *a, *b;
+            if (first == then || !wc_wants_cudnn(first) || !wc_wants_cudnn(then))
+                continue;
+            a = module_of(f, first);
+            b = module_of(f, then);
+            if (a && b && strcmp(a, b) != 0)
+                add_one(f, (struct edit){.kind = EDIT_IMPORT_FIRST, .name = a, .value = b});
+        }
+    WC_EACH(o, f->s->objects) {
+        const char *path = wc_path_of(o), *environment = environment_of(f, path);
+        if (path && strstr(path, "/onnxruntime/") && environment && !is_conda(environment))
+            add_one(f, (struct edit){.kind = EDIT_PRELOADER,
+                                     .name = "onnxruntime",
+                                     .value = "preload_dlls",
+                                     .environment = environment});
+    }
+}
+
+/* ---- all ---- */
+
+void candidates_find(struct candidates *c, const struct replay *r, const struct outcome *base) {
+    struct finding_of f = {.out = c,
+                           .r = r,
+                           .files = &r->library_cache.disk.files,
+                           .stacks = {&base->source->stack, &r->source->stack}};
+
+    for (size_t i = 0; i < 2; i++) {
+        f.s = f.stacks[i];
+        f.path = wc_variable(f.stacks[0], "LD_LIBRARY_PATH");
+        find_variables(&f);
+        find_copies(&f);
+        find_packages(&f);
+        find_installs(&f);
+        find_missing(&f);
+        find_files(&f);
+        find_links(&f);
+        find_orders(&f);
+    }
+}
+
+void candidates_end(struct candidates *c) {
+    free(c->p);
+}

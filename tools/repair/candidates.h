@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What might repair a process: every copy that is known, what its packages demand and lack, its
+ * variables. Liberal: most of it is of no use, which the replay shows.
+ */
+#pragma once
+
+#include "replay.h"
+
+#define CANDIDATE_EDITS 2
+
+struct candidate {
+    struct edit edit[CANDIDATE_EDITS];
+    size_t n;
+};
+
+struct candidates {
+    struct wc_arena *memory;
+    struct candidate *p;
+    size_t n;
+};
+
+/* base: the play without edits. */
+void candidates_find(struct candidates *c, const struct replay *r, const struct outcome *base);
+void candidates_end(struct candidates *c);

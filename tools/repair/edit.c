@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "edit.h"
+
+#include "core/base/base.h"
+
+static const struct {
+    const char *word;
+    int cost;
+} kinds[] = {
+#define EDIT(name, word, action, cost, what) {word, cost},
+#include "edit.def"
+};
+
+const char *edit_word(enum edit_kind kind) {
+    return kinds[kind].word;
+}
+
+int edit_cost(const struct edits *edits) {
+    int cost = 0;
+
+    WC_EACH(edit, *edits)
+        cost += kinds[edit->kind].cost;
+    return cost;
+}

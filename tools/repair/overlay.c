@@ -1,0 +1,683 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "overlay.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/findings/finding.h"
+#include "core/packages/distribution.h"
+#include "image.h"
+#include "tools/util/memory.h"
+#include "wheels.h"
+
+#define LIST_MOST ((size_t)16 << 20) /* of a package's list of files */
+
+struct overlay_file {
+    const char *path; /* without links, inside of the root */
+    struct disk_entry entry;
+    UT_hash_handle hh;
+};
+
+struct overlay_name {
+    const char *name;
+    UT_hash_handle hh;
+};
+
+struct overlay_made {
+    char *key;
+    int fd;
+    UT_hash_handle hh;
+};
+
+/* ---- the layer ---- */
+
+static struct disk_entry at(void *overlay, const char *path) {
+    struct overlay *o = overlay;
+    struct overlay_file *f;
+
+    HASH_FIND_STR(o->files, path, f);
+    return f ? f->entry : (struct disk_entry){.kind = DISK_AS_IT_IS};
+}
+
+static bool list(void *overlay, const char *dir, bool (*each)(void *arg, const char *name),
+                 void *arg) {
+    const size_t n = strcmp(dir, "/") == 0 ? 0 : strlen(dir);
+    struct overlay *o = overlay;
+
+    for (struct overlay_file *f = o->files; f; f = f->hh.next)
+        if (f->entry.kind != DISK_GONE && strncmp(f->path, dir, n) == 0 && f->path[n] == '/' &&
+            !strchr(f->path + n + 1, '/') && !each(arg, f->path + n + 1))
+            return false;
+    return true;
+}
+
+static bool concerns(void *overlay, const char *name) {
+    struct overlay *o = overlay;
+    struct overlay_name *found;
+
+    if (!*name) /* a directory, with a '/' behind */
+        return o->files != NULL;
+    HASH_FIND_STR(o->names, name, found);
+    return found != NULL;
+}
+
+/* ---- what it is made of ---- */
+
+static char *format(struct overlay *o, const char *text, ...) __attribute__((format(printf, 2, 3)));
+static char *format(struct overlay *o, const char *text, ...) {
+    va_list args;
+    char *made;
+
+    va_start(args, text);
+    made = wc_arena_format_list(&o->memory.arena, text, args);
+    va_end(args);
+    return made;
+}
+
+static bool fail(struct overlay *o, const char *why) {
+    if (!o->why)
+        o->why = why;
+    return false;
+}
+
+static void add_text(struct overlay_names *to, const char *text) {
+    to->p = must_grow(to->p, (to->n + 2) * sizeof(*to->p));
+    to->p[to->n++] = text;
+    to->p[to->n] = NULL;
+}
+
+/* The file is to be looked at anew. */
+static void note_name(struct overlay *o, const char *path) {
+    const char *name = wc_base_name(path);
+    struct overlay_name *n;
+
+    HASH_FIND_STR(o->names, name, n);
+    if (n || !(n = wc_arena_take(&o->memory.arena, sizeof(*n))))
+        return;
+    n->name = name;
+    HASH_ADD_KEYPTR(hh, o->names, n->name, strlen(n->name), n);
+}
+
+static const struct wc_files *disk_of(const struct overlay *o) {
+    return &o->library_cache->disk.files;
+}
+
+static bool is_there(const struct overlay *o, const char *path) {
+    struct wc_file_stat facts;
+
+    return disk_of(o)->facts(disk_of(o)->ctx, path, &facts);
+}
+
+static void put(struct overlay *o, const char *path, struct disk_entry entry);
+
+/* Directories on the way to it that are not there. */
+static void put_directories(struct overlay *o, const char *path) {
+    size_t n = wc_dir_length(path);
+    char *directory = n > 1 ? format(o, "%.*s", (int)n, path) : NULL;
+
+    if (directory && !is_there(o, directory))
+        put(o, directory, (struct disk_entry){.kind = DISK_DIRECTORY});
+}
+
+static void put(struct overlay *o, const char *path, struct disk_entry entry) {
+    struct overlay_file *f;
+
+    if (!path)
+        return;
+    if (entry.kind != DISK_GONE)
+        put_directories(o, path);
+    HASH_FIND_STR(o->files, path, f);
+    if (f) {
+        if (f->entry.kind == DISK_FILE)
+            close(f->entry.fd);
+    } else if ((f = wc_arena_take(&o->memory.arena, sizeof(*f)))) {
+        f->path = path;
+        HASH_ADD_KEYPTR(hh, o->files, f->path, strlen(f->path), f);
+    }
+    if (f)
+        f->entry = entry;
+    note_name(o, path);
+    o->changes = true;
+}
+
+static void hide(struct overlay *o, const char *path) {
+    put(o, path, (struct disk_entry){.kind = DISK_GONE});
+}
+
+static bool put_file(struct overlay *o, const char *path, int fd) {
+    if (fd < 0)
+        return fail(o, "no memory for the files that it would bring");
+    put(o, path, (struct disk_entry){.kind = DISK_FILE, .fd = fd});
+    return true;
+}
+
+static bool put_text(struct overlay *o, const char *path, const char *text) {
+    return put_file(o, path, image_of_bytes(text, strlen(text), 0));
+}
+
+/* The path without links in its directories; its own last element stays. Directories that are not
+ * there have none. */
+static const char *placed(struct overlay *o, const char *path) {
+    size_t n = wc_dir_length(path);
+    char *directory = format(o, "%.*s", (int)n, path), room[PATH_MAX];
+
+    if (!directory || n <= 1)
+        return path;
+    if (disk_of(o)->real_path(disk_of(o)->ctx, directory, room, sizeof(room)))
+        return format(o, "%s/%s", strcmp(room, "/") == 0 ? "" : room, path + n + 1);
+    return format(o, "%s/%s", placed(o, directory), path + n + 1);
+}
+
+/* What leads to a file goes with the path; the file behind a link stays. */
+static const char *real_path(struct overlay *o, const char *path) {
+    char room[PATH_MAX];
+
+    return disk_of(o)->real_path(disk_of(o)->ctx, path, room, sizeof(room))
+               ? wc_arena_string(&o->memory.arena, room)
+               : NULL;
+}
+
+static char *read_all(struct overlay *o, const char *path) {
+    struct wc_file_stat facts;
+    char *text;
+    size_t n;
+
+    if (!disk_of(o)->facts(disk_of(o)->ctx, path, &facts) || facts.size > LIST_MOST ||
+        !(text = wc_arena_take(&o->memory.arena, (size_t)facts.size + 1)) ||
+        !disk_of(o)->read(disk_of(o)->ctx, path, 0, text, (size_t)facts.size, &n))
+        return NULL;
+    text[n] = '\0';
+    return text;
+}
+
+/* ---- wheels ---- */
+
+struct distribution {
+    const char *info, *version; /* "nvidia_cudnn_cu12-9.1.0.70.dist-info" below its site */
+};
+
+struct looking {
+    struct overlay *o;
+    char name[96];
+    struct distribution *out;
+    bool found;
+};
+
+static bool is_of_package(void *arg, const char *entry) {
+    struct looking *l = arg;
+    const char *dash = strchr(entry, '-');
+    size_t end = strlen(entry), suffix = strlen(".dist-info");
+    char name[96];
+
+    if (!dash || !wc_str_ends(entry, ".dist-info"))
+        return true;
+    wc_distribution_normalise(entry, (size_t)(dash - entry), name, sizeof(name));
+    if (strcmp(name, l->name) != 0)
+        return true;
+    l->out->info = wc_arena_string(&l->o->memory.arena, entry);
+    l->out->version =
+        wc_arena_string_n(&l->o->memory.arena, dash + 1, end - suffix - (size_t)(dash + 1 - entry));
+    l->found = true;
+    return false;
+}
+
+static bool find_distribution(struct overlay *o, const char *site, const char *package,
+                              struct distribution *out) {
+    struct looking l = {.o = o, .out = out};
+
+    wc_distribution_normalise(package, strlen(package), l.name, sizeof(l.name));
+    return disk_of(o)->list(disk_of(o)->ctx, site, is_of_package, &l) && l.found;
+}
+
+/* A line of RECORD: the path, and the size; 0: none. */
+static const char *record_line(struct overlay *o, const char *site, char *line, uint64_t *size) {
+    char *comma = strrchr(line, ','), *end;
+    const char *path;
+
+    *size = comma ? strtoull(comma + 1, NULL, 10) : 0;
+    end = line[0] == '"' ? strchr(line + 1, '"') : strchr(line, ',');
+    if (!end)
+        return NULL;
+    *end = '\0';
+    path = line[0] == '"' ? line + 1 : line;
+    return path[0] == '/' ? placed(o, path) : placed(o, format(o, "%s/%s", site, path));
+}
+
+static bool ends_as_library(const char *path) {
+    return wc_name_kind_of(path) != WC_NAME_OTHER;
+}
+
+static bool hide_directory_entry(void *arg, const char *name) {
+    struct looking *l = arg;
+
+    hide(l->o, format(l->o, "%s/%s", l->out->info, name));
+    return true;
+}
+
+/* As pip takes a package away, with what another one has put at the same paths. */
+static void remove_wheel(struct overlay *o, const char *site, const struct distribution *d) {
+    struct distribution folder = {.info = format(o, "%s/%s", site, d->info)};
+    struct looking l = {.o = o, .out = &folder};
+    char *record = read_all(o, format(o, "%s/RECORD", folder.info)), *line;
+    uint64_t size;
+
+    while (record && (line = strsep(&record, "\n"))) {
+        const char *path = *line ? record_line(o, site, line, &size) : NULL;
+        if (path && ends_as_library(path))
+            hide(o, path);
+    }
+    disk_of(o)->list(disk_of(o)->ctx, folder.info, hide_directory_entry, &l);
+    hide(o, folder.info);
+}
+
+static void note_environment(struct overlay *o, const char *path) {
+    add_text(&o->environments, path);
+}
+
+static const char *info_name(struct overlay *o, const char *package, const char *version) {
+    char name[96];
+
+    wc_distribution_normalise(package, strlen(package), name, sizeof(name));
+    return format(o, "%s-%s.dist-info", name, version);
+}
+
+/* The same file of the same release is made once, and read once. */
+static struct overlay_made *made_before(struct overlay *o, const char *path,
+                                        struct wc_version release, uint64_t size) {
+    char version[WC_VERSION_TEXT];
+    char *key = format(o, "%s %s %ju", path, wc_version_format(release, version), (uintmax_t)size);
+    struct overlay_made *m;
+
+    HASH_FIND_STR(*o->made, key, m);
+    if (m)
+        return m;
+    m = must_allocate(sizeof(*m));
+    m->key = must_copy(key);
+    m->fd = -1;
+    HASH_ADD_KEYPTR(hh, *o->made, m->key, strlen(m->key), m);
+    return m;
+}
+
+static bool put_library(struct overlay *o, const char *path, struct wc_version release,
+                        uint64_t size) {
+    struct overlay_made *m = made_before(o, path, release, size);
+    struct image image;
+
+    if (m->fd < 0) {
+        if (!wheel_image(&o->memory.arena, path, release, &image))
+            return fail(o, "what a file of this package holds is not known");
+        image.size = size;
+        m->fd = image_make(&image);
+    }
+    return put_file(o, path, m->fd < 0 ? -1 : fcntl(m->fd, F_DUPFD_CLOEXEC, 0));
+}
+
+void overlay_made_end(struct overlay_made *made) {
+    struct overlay_made *next;
+
+    for (struct overlay_made *m = made; m; m = next) {
+        next = m->hh.next;
+        HASH_DEL(made, m);
+        if (m->fd >= 0)
+            close(m->fd);
+        free(m->key);
+        free(m);
+    }
+}
+
+static bool install_wheel(struct overlay *o, const char *site, const char *package,
+                          struct wc_version release) {
+    struct wheel_files files = wheel_files(&o->memory.arena, package, release);
+    char version[WC_VERSION_TEXT];
+    const char *info, *requires = wheel_requires(&o->memory.arena, package);
+    char *record = format(o, "%s", "");
+    struct distribution old;
+
+    if (!files.n)
+        return fail(o, "what this package brings is not known");
+    wc_version_format(release, version);
+    if (find_distribution(o, site, package, &old))
+        remove_wheel(o, site, &old);
+    info = info_name(o, package, version);
+    for (size_t i = 0; i < files.n; i++) {
+        const char *path = placed(o, format(o, "%s/%s", site, files.p[i]));
+        struct wc_file_stat facts;
+        if (!put_library(o, path, release, 0) || !disk_of(o)->facts(disk_of(o)->ctx, path, &facts))
+            return false;
+        record = format(o, "%s%s,,%ju\n", record, files.p[i], (uintmax_t)facts.size);
+    }
+    return put_text(o, format(o, "%s/%s/RECORD", site, info), record) &&
+           put_text(o, format(o, "%s/%s/INSTALLER", site, info), "pip\n") &&
+           put_text(o, format(o, "%s/%s/METADATA", site, info),
+                    format(o, "Metadata-Version: 2.1\nName: %s\nVersion: %s\n%s%s%s", package,
+                           version, requires ? "Requires-Dist: " : "", requires,
+                           requires ? "\n" : ""));
+}
+
+/* What it requires comes along, where it is not there. */
+static bool install_requirement(struct overlay *o, const char *site, const char *package,
+                                struct wc_version release) {
+    const char *requires = wheel_requires(&o->memory.arena, package);
+    struct distribution there;
+    int32_t cuda = requires ? wc_cuda_in_package(package) : -1;
+
+    if (!requires || find_distribution(o, site, requires, &there))
+        return true;
+    (void)release;
+    return install_wheel(o, site, requires, (struct wc_version){cuda, -1, -1, -1});
+}
+
+/* ---- conda ---- */
+
+static bool is_conda(const struct overlay *o, const char *environment) {
+    bool conda;
+    char *meta = must_format("%s/conda-meta", environment);
+
+    conda = is_there(o, meta);
+    free(meta);
+    return conda && !strstr(environment, "/site-packages");
+}
+
+struct conda_record {
+    struct overlay *o;
+    const char *meta, *package;
+    const char *name; /* of the file; NULL: none */
+};
+
+/* PACKAGE-VERSION-BUILD.json */
+static bool is_record(void *arg, const char *name) {
+    struct conda_record *r = arg;
+    size_t n = strlen(r->package), dashes = 0;
+
+    if (strncmp(name, r->package, n) != 0 || name[n] != '-' || !wc_str_ends(name, ".json"))
+        return true;
+    for (const char *s = name + n; *s; s++)
+        dashes += *s == '-';
+    if (dashes != 2)
+        return true;
+    r->name = wc_arena_string(&r->o->memory.arena, name);
+    return false;
+}
+
+static struct conda_record find_conda(struct overlay *o, const char *prefix, const char *package) {
+    struct conda_record r = {
+        .o = o, .meta = format(o, "%s/conda-meta", prefix), .package = package};
+
+    disk_of(o)->list(disk_of(o)->ctx, r.meta, is_record, &r);
+    return r;
+}
+
+/* Calls each() for every library that a record names. */
+static void each_conda_file(struct overlay *o, const char *prefix, const struct conda_record *r,
+                            void (*each)(struct overlay *o, const char *path, void *arg),
+                            void *arg) {
+    char *text = read_all(o, format(o, "%s/%s", r->meta, r->name)), *piece;
+
+    while (text && (piece = strsep(&text, "\"")))
+        if (strncmp(piece, "lib/", 4) == 0 && ends_as_library(piece))
+            each(o, placed(o, format(o, "%s/%s", prefix, piece)), arg);
+}
+
+static void hide_one(struct overlay *o, const char *path, void *arg) {
+    (void)arg;
+    hide(o, path);
+}
+
+static void put_back_missing(struct overlay *o, const char *path, void *release) {
+    if (!is_there(o, path))
+        put_library(o, path, *(const struct wc_version *)release, 0);
+}
+
+static bool remove_conda(struct overlay *o, const char *prefix, const char *package) {
+    struct conda_record r = find_conda(o, prefix, package);
+
+    if (!r.name)
+        return false;
+    each_conda_file(o, prefix, &r, hide_one, NULL);
+    hide(o, format(o, "%s/%s", r.meta, r.name));
+    return true;
+}
+
+static struct wc_version conda_version(const struct conda_record *r) {
+    struct wc_version v = WC_VERSION_NONE;
+
+    if (r->name)
+        wc_version_parse_start(r->name + strlen(r->package) + 1, strlen(r->name), &v);
+    return v;
+}
+
+static bool install_conda(struct overlay *o, const char *prefix, const char *package,
+                          struct wc_version release) {
+    struct wheel_files files =
+        wheel_files(&o->memory.arena, "nvidia-cudnn-cu12", release); /* the same libraries */
+    char version[WC_VERSION_TEXT];
+    char *listed = format(o, "%s", "");
+
+    remove_conda(o, prefix, package);
+    release.build = -1;
+    wc_version_format(release, version);
+    for (size_t i = 0; i < files.n; i++) {
+        const char *name = wc_base_name(files.p[i]);
+        if (!put_library(o, placed(o, format(o, "%s/lib/%s", prefix, name)), release, 0))
+            return false;
+        listed = format(o, "%s%s\n    \"lib/%s\"", listed, i ? "," : "", name);
+    }
+    return put_text(o, format(o, "%s/conda-meta/%s-%s-0.json", prefix, package, version),
+                    format(o, "{\n  \"files\": [%s\n  ]\n}\n", listed));
+}
+
+/* ---- edits of packages ---- */
+
+static const char *environment_of(struct overlay *o, const struct edit *e) {
+    const char *real = e->environment ? real_path(o, e->environment) : NULL;
+
+    if (!real)
+        fail(o, "into which environment it goes is not known");
+    else
+        note_environment(o, real);
+    return real;
+}
+
+static bool install(struct overlay *o, const struct edit *e) {
+    const char *environment = environment_of(o, e);
+    const bool conda = environment && is_conda(o, environment);
+    struct wc_version release =
+        wheel_release(conda ? "nvidia-cudnn-cu12" : e->name, e->value ? e->value : "");
+
+    if (!environment)
+        return false;
+    if (conda)
+        return wc_version_known(release) ? install_conda(o, environment, e->name, release)
+                                         : fail(o, "no release of it is known");
+    return install_wheel(o, environment, e->name, release) &&
+           install_requirement(o, environment, e->name, release);
+}
+
+static bool remove_package(struct overlay *o, const struct edit *e) {
+    const char *environment = environment_of(o, e);
+    struct distribution d;
+
+    if (!environment)
+        return false;
+    if (is_conda(o, environment))
+        return remove_conda(o, environment, e->name) || fail(o, "it is not installed there");
+    if (!find_distribution(o, environment, e->name, &d))
+        return fail(o, "it is not installed there");
+    remove_wheel(o, environment, &d);
+    return true;
+}
+
+static bool reinstall_wheel(struct overlay *o, const char *site, const struct edit *e) {
+    struct distribution d;
+    struct wc_version release;
+    char *record, *line;
+    uint64_t size;
+
+    if (!find_distribution(o, site, e->name, &d))
+        return e->value && wc_version_known(wc_version_of(e->value))
+                   ? install_wheel(o, site, e->name, wc_version_of(e->value))
+                   : fail(o, "it is not installed there");
+    wc_version_parse_start(d.version, strlen(d.version), &release);
+    record = read_all(o, format(o, "%s/%s/RECORD", site, d.info));
+    if (!record)
+        return install_wheel(o, site, e->name, release);
+    while ((line = strsep(&record, "\n"))) {
+        const char *path = *line ? record_line(o, site, line, &size) : NULL;
+        struct wc_file_stat facts;
+        if (!path || !ends_as_library(path) ||
+            (disk_of(o)->facts(disk_of(o)->ctx, path, &facts) && (!size || facts.size == size)))
+            continue;
+        if (!put_library(o, path, release, size))
+            return false;
+    }
+    return true;
+}
+
+static bool reinstall(struct overlay *o, const struct edit *e) {
+    const char *environment = environment_of(o, e);
+    struct conda_record r;
+    struct wc_version release;
+
+    if (!environment)
+        return false;
+    if (!is_conda(o, environment))
+        return reinstall_wheel(o, environment, e);
+    r = find_conda(o, environment, e->name);
+    release = conda_version(&r);
+    if (!r.name)
+        return fail(o, "it is not installed there");
+    each_conda_file(o, environment, &r, put_back_missing, &release);
+    return !o->why;
+}
+
+/* ---- edits of files ---- */
+
+static bool delete_file(struct overlay *o, const struct edit *e) {
+    hide(o, placed(o, e->path));
+    note_environment(o, format(o, "%.*s", (int)wc_dir_length(e->path), e->path));
+    return true;
+}
+
+static bool make_link(struct overlay *o, const struct edit *e) {
+    put(o, placed(o, e->path), (struct disk_entry){.kind = DISK_LINK, .target = e->target});
+    return true;
+}
+
+static bool allow_reading(struct overlay *o, const struct edit *e) {
+    struct wc_version release = e->value ? wc_version_of(e->value) : WC_VERSION_NONE;
+    const char *real = real_path(o, e->path);
+
+    return put_library(o, real ? real : placed(o, e->path), release, 0);
+}
+
+/* ---- edits of variables ---- */
+
+static bool set_variable(struct overlay *o, const char *name, const char *value) {
+    size_t n = strlen(name), kept = 0;
+
+    for (size_t i = 0; i < o->environment.n; i++)
+        if (strncmp(o->environment.p[i], name, n) != 0 || o->environment.p[i][n] != '=')
+            o->environment.p[kept++] = o->environment.p[i];
+    o->environment.n = kept;
+    o->environment.p[kept] = NULL;
+    if (value)
+        add_text(&o->environment, format(o, "%s=%s", name, value));
+    o->changes = true;
+    return true;
+}
+
+/* ---- all ---- */
+
+static bool apply(struct overlay *o, const struct edit *e) {
+    switch (e->kind) {
+    case EDIT_SET:
+        return set_variable(o, e->name, e->value);
+    case EDIT_UNSET:
+        return set_variable(o, e->name, NULL);
+    case EDIT_IMPORT_FIRST:
+        add_text(&o->first_asked, e->name);
+        o->changes = true;
+        return true;
+    case EDIT_PRELOADER:
+        add_text(&o->first_asked, e->name);
+        o->changes = true;
+        return true;
+    case EDIT_REINSTALL:
+        return reinstall(o, e);
+    case EDIT_INSTALL:
+        return install(o, e);
+    case EDIT_REMOVE:
+        return remove_package(o, e);
+    case EDIT_MODE:
+        return allow_reading(o, e);
+    case EDIT_LINK:
+        return make_link(o, e);
+    case EDIT_DELETE:
+        return delete_file(o, e);
+    default:
+        return fail(o, "it cannot be played over files");
+    }
+}
+
+bool overlay_apply(struct overlay *o, const struct edit *e) {
+    bool good = apply(o, e);
+
+    library_cache_forget(o->library_cache, concerns, o, o->environments.p);
+    return good;
+}
+
+static bool is_own_preload(const char *element, size_t n) {
+    const size_t own = strlen(WC_OWN_NAME);
+
+    return n >= own && strncmp(element + n - own, WC_OWN_NAME, own) == 0;
+}
+
+/* LD_PRELOAD without our own library. */
+static const char *without_own(struct overlay *o, const char *variable) {
+    static const char name[] = "LD_PRELOAD=";
+    const char *rest = variable + sizeof(name) - 1;
+    char *list = format(o, "%s", name);
+
+    if (strncmp(variable, name, sizeof(name) - 1) != 0)
+        return variable;
+    while (*rest) {
+        size_t n = strcspn(rest, " :");
+        if (n && !is_own_preload(rest, n))
+            list = format(o, "%s%s%.*s", list, list[sizeof(name) - 1] ? ":" : "", (int)n, rest);
+        rest += n + (rest[n] != '\0');
+    }
+    return list[sizeof(name) - 1] ? list : NULL;
+}
+
+void overlay_begin(struct overlay *o, struct library_cache *library_cache,
+                   struct overlay_made **made, const struct wc_strings *environment) {
+    memset(o, 0, sizeof(*o));
+    o->made = made;
+    heap_arena_begin(&o->memory);
+    o->library_cache = library_cache;
+    o->layer = (struct disk_layer){o, at, list};
+    library_cache->disk.layer = &o->layer;
+    o->environment.p = must_allocate(sizeof(*o->environment.p));
+    WC_EACH(variable, *environment) {
+        const char *kept = *variable ? without_own(o, *variable) : NULL;
+        if (kept)
+            add_text(&o->environment, kept);
+    }
+}
+
+void overlay_end(struct overlay *o) {
+    library_cache_forget(o->library_cache, concerns, o, o->environments.p);
+    o->library_cache->disk.layer = NULL;
+    for (struct overlay_file *f = o->files; f; f = f->hh.next)
+        if (f->entry.kind == DISK_FILE)
+            close(f->entry.fd);
+    HASH_CLEAR(hh, o->files);
+    HASH_CLEAR(hh, o->names);
+    free(o->environment.p);
+    free(o->environments.p);
+    free(o->first.p);
+    free(o->first_asked.p);
+    heap_arena_end(&o->memory);
+}

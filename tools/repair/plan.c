@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "candidates.h"
+#include "core/findings/finding.h"
+
+#define REPAIRS_MOST 3
+#define PAIRS_MOST 24
+
+struct played {
+    struct candidate edits;
+    struct outcome outcome;
+    bool harmless; /* what worked still works */
+};
+
+struct planning {
+    struct plan *plan;
+    const struct report *report;
+    struct replay replay;
+    struct outcome base;
+    struct candidates candidates;
+    struct played *played;
+    size_t n;
+};
+
+/* ---- is it the same finding? ---- */
+
+static const char *path_of(const struct wc_stack *s, int64_t object) {
+    const struct wc_object *o = object == WC_NULL ? NULL : wc_stack_object(s, object);
+
+    return o ? wc_path_of(o) : NULL;
+}
+
+/* About the same host, or, where none is known, the same library; what the hosts of both are told
+ * apart by. */
+static bool is_same(const struct wc_finding_record *a, const struct wc_stack *of_a,
+                    const struct wc_finding_record *b, const struct wc_stack *of_b) {
+    const char *x = path_of(of_a, a->host), *y = path_of(of_b, b->host);
+
+    if (!wc_str_same(a->id, b->id))
+        return false;
+    if (x || y)
+        return wc_str_same(x, y);
+    x = path_of(of_a, a->object);
+    y = path_of(of_b, b->object);
+    return !x || !y || wc_str_same(x, y);
+}
+
+static const struct wc_finding_record *
+find_in(const struct outcome *o, const struct wc_finding_record *f, const struct wc_stack *of_f) {
+    return WC_FIRST(known, o->findings, is_same(known, &o->source->stack, f, of_f));
+}
+
+/* ---- does it cure? ---- */
+
+static bool is_harmless(const struct planning *p, const struct outcome *o) {
+    for (size_t i = 0; i < p->replay.n; i++)
+        if (p->base.got[i].files && !o->got[i].files)
+            return false;
+    return true;
+}
+
+/* Nothing that is as bad may be there that was not there before. */
+static bool brings(const struct planning *p, const struct outcome *o, enum wc_severity severity) {
+    return WC_ANY(f, o->findings,
+                  f->severity >= severity && !find_in(&p->base, f, &o->source->stack));
+}
+
+/* The same library under another name, or for another host, is no cure either. */
+static bool is_gone(const struct outcome *o, const struct wc_finding_record *f,
+                    const struct wc_stack *of_f) {
+    return !find_in(o, f, of_f) &&
+           !WC_ANY(known, o->findings,
+                   wc_str_same(known->id, f->id) && known->severity >= f->severity &&
+                       !known->explained_by && f->host == WC_NULL);
+}
+
+static bool cures(const struct planning *p, const struct played *x,
+                  const struct wc_finding_record *f) {
+    return x->harmless && is_gone(&x->outcome, f, &p->report->source->stack) &&
+           !brings(p, &x->outcome, f->severity);
+}
+
+/* ---- what is played ---- */
+
+static const struct played *play(struct planning *p, const struct candidate *edits) {
+    const struct edits list = {edits->edit, edits->n};
+    struct played *x = MUST_ADD(p->played, p->n);
+
+    *x = (struct played){.edits = *edits};
+    replay_play(&p->replay, &list, &x->outcome);
+    if (!x->outcome.why)
+        x->harmless = is_harmless(p, &x->outcome);
+    return x;
+}
+
+static void play_all(struct planning *p, size_t edits) {
+    for (size_t i = 0; i < p->candidates.n; i++)
+        if (p->candidates.p[i].n == edits)
+            play(p, &p->candidates.p[i]);
+}
+
+/* ---- repairs ---- */
+
+static const char *keep(struct plan *plan, const char *text) {
+    return text ? wc_arena_string(&plan->memory.arena, text) : NULL;
+}
+
+static struct edits keep_edits(struct plan *plan, const struct candidate *c) {
+    struct edit *kept = wc_arena_take(&plan->memory.arena, c->n * sizeof(*kept));
+
+    for (size_t i = 0; kept && i < c->n; i++) {
+        const struct edit *e = &c->edit[i];
+        kept[i] = (struct edit){.kind = e->kind,
+                                .name = keep(plan, e->name),
+                                .value = keep(plan, e->value),
+                                .path = keep(plan, e->path),
+                                .target = keep(plan, e->target),
+                                .environment = keep(plan, e->environment)};
+    }
+    return (struct edits){kept, kept ? c->n : 0};
+}
+
+/* The facade that a host gets then; of no host the first. */
+static const struct wc_object *facade_of(const struct wc_stack *s, const char *host) {
+    WC_EACH(b, s->bindings) {
+        const struct wc_object *o = wc_object_of(s, b->r.target, b->r.target_path);
+        if (o && o->r.role == WC_role_FACADE && (!host || wc_str_same(b->r.host_path, host)))
+            return o;
+    }
+    return WC_FIRST(o, s->objects, o->r.role == WC_role_FACADE);
+}
+
+static const char *gives(struct plan *plan, const struct outcome *o,
+                         const struct wc_finding_record *f, const struct wc_stack *of_f) {
+    const struct wc_stack *s = &o->source->stack;
+    const struct wc_object *facade = facade_of(s, path_of(of_f, f->host));
+    const char *path = facade ? wc_path_of(facade) : NULL;
+    struct wc_version v = WC_VERSION_NONE;
+    char text[WC_VERSION_TEXT];
+
+    if (!path)
+        return NULL;
+    v = facade->version;
+    v.build = -1;
+    return wc_arena_format(&plan->memory.arena, "%s from %.*s", wc_version_format(v, text),
+                           (int)wc_dir_length(path), path);
+}
+
+static int cost_of(const struct candidate *c) {
+    return edit_cost(&(struct edits){c->edit, c->n}) * 4 + (int)c->n;
+}
+
+/* The cheapest that is not taken yet. */
+static const struct played *next_cure(const struct planning *p, const struct wc_finding_record *f,
+                                      const struct played *const *taken, size_t n) {
+    const struct played *best = NULL;
+
+    for (size_t i = 0; i < p->n; i++) {
+        const struct played *x = &p->played[i];
+        bool again = x->outcome.why != NULL;
+        for (size_t k = 0; k < n; k++)
+            again = again || taken[k] == x;
+        if (!again && (!best || cost_of(&x->edits) < cost_of(&best->edits)) && cures(p, x, f))
+            best = x;
+    }
+    return best;
+}
+
+static void plan_finding(struct planning *p, size_t number) {
+    const struct wc_finding_record *f = &p->report->findings.p[number];
+    const struct wc_stack *s = &p->report->source->stack;
+    struct plan_of_finding *of = &p->plan->of[number];
+    const struct played *taken[REPAIRS_MOST];
+
+    of->p = wc_arena_take(&p->plan->memory.arena, REPAIRS_MOST * sizeof(*of->p));
+    if (!of->p || !p->base.source || !find_in(&p->base, f, s))
+        return;
+    while (of->n < REPAIRS_MOST && (taken[of->n] = next_cure(p, f, taken, of->n))) {
+        const struct played *x = taken[of->n];
+        of->p[of->n++] = (struct repair){.edits = keep_edits(p->plan, &x->edits),
+                                         .checked = REPAIR_REPLAYED,
+                                         .gives = gives(p->plan, &x->outcome, f, s)};
+    }
+}
+
+static bool all_cured(const struct planning *p) {
+    WC_EACH(f, p->report->findings)
+        if (find_in(&p->base, f, &p->report->source->stack) && !next_cure(p, f, NULL, 0))
+            return false;
+    return true;
+}
+
+static void make(struct planning *p) {
+    const struct edits none = {NULL, 0};
+
+    replay_play(&p->replay, &none, &p->base);
+    if (p->base.why)
+        return;
+    candidates_find(&p->candidates, &p->replay, &p->base);
+    play_all(p, 1);
+    if (!all_cured(p))
+        play_all(p, 2);
+}
+
+void plan_make(struct plan *plan, const struct report *report) {
+    struct planning p = {.plan = plan, .report = report};
+    struct heap_arena memory; /* of the candidates */
+
+    *plan = (struct plan){.n = report->findings.n};
+    heap_arena_begin(&plan->memory);
+    plan->of = wc_arena_take(&plan->memory.arena, (plan->n + 1) * sizeof(*plan->of));
+    if (plan->n == 0 || !plan->of)
+        return;
+    heap_arena_begin(&memory);
+    p.candidates.memory = &memory.arena;
+    if (!replay_begin(&p.replay, report->source))
+        make(&p);
+    for (size_t i = 0; i < plan->n; i++)
+        plan_finding(&p, i);
+    for (size_t i = 0; i < p.n; i++)
+        outcome_end(&p.played[i].outcome);
+    outcome_end(&p.base);
+    free(p.played);
+    candidates_end(&p.candidates);
+    replay_end(&p.replay);
+    heap_arena_end(&memory);
+}
+
+void plan_end(struct plan *plan) {
+    heap_arena_end(&plan->memory);
+}

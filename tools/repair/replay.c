@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "core/findings/diagnose.h"
+#include "core/findings/finding.h"
+#include "tools/loader/loader_sim.h"
+
+struct replay_request {
+    int64_t seq, request;
+    const char *name, *caller;
+    const struct wc_failure *failure; /* it failed in the process; NULL: it did not */
+    bool by_cudnn;                    /* whose files may be others after an edit */
+    bool refused;                     /* it failed though all files were there: by the first play */
+    struct replay_got first;
+};
+
+/* ---- what the process asked for ---- */
+
+static bool is_dlopen(enum wc_operation how) {
+    return how == WC_operation_DLOPEN || how == WC_operation_DLMOPEN;
+}
+
+static const struct wc_failure *failure_of(const struct wc_stack *s, int64_t request,
+                                           const char *name) {
+    return WC_FIRST(f, s->failures,
+                    is_dlopen(f->r.operation) && f->r.request == request &&
+                        wc_str_same(f->r.name, name));
+}
+
+/* Did something come of it that the model knows? */
+static bool matters(const struct wc_stack *s, const struct wc_request_record *r) {
+    return wc_name_kind_of(r->name) != WC_NAME_OTHER ||
+           WC_ANY(o, s->objects, o->r.request == r->request) ||
+           WC_ANY(f, s->failures, f->r.request == r->request);
+}
+
+static bool is_cudnn_path(const char *path) {
+    return path && wc_name_kind_of(path) != WC_NAME_OTHER;
+}
+
+static void add_request(struct replay *r, int64_t seq, int64_t request, const char *name,
+                        const char *caller) {
+    if (!name || (caller && strcmp(wc_base_name(caller), WC_OWN_NAME) == 0))
+        return;
+    for (size_t i = 0; i < r->n; i++)
+        if (request != WC_NULL && r->requests[i].request == request &&
+            strcmp(r->requests[i].name, name) == 0)
+            return;
+    *MUST_ADD(r->requests, r->n) =
+        (struct replay_request){.seq = seq,
+                                .request = request,
+                                .name = name,
+                                .caller = caller,
+                                .failure = failure_of(&r->source->stack, request, name),
+                                .by_cudnn = is_cudnn_path(caller)};
+}
+
+static int by_order(const void *a, const void *b) {
+    const struct replay_request *x = a, *y = b;
+
+    if (x->request != WC_NULL && y->request != WC_NULL && x->request != y->request)
+        return WC_ORDER(x->request, y->request);
+    return WC_ORDER(x->seq, y->seq);
+}
+
+static void find_requests(struct replay *r) {
+    const struct source *source = r->source;
+    const struct wc_stack *s = &source->stack;
+
+    WC_EACH(q, source->requests)
+        if (is_dlopen(q->r.operation) && matters(s, &q->r))
+            add_request(r, q->seq, q->r.request, q->r.name, q->r.caller);
+    WC_EACH(f, s->failures)
+        if (is_dlopen(f->r.operation))
+            add_request(r, f->seq, f->r.request, f->r.name, f->r.caller);
+    WC_EACH(o, s->objects)
+        if (is_dlopen(o->r.asked_how) && o->r.asked_name)
+            add_request(r, o->seq, o->r.request, o->r.asked_name, o->r.asked_by);
+    if (r->n > 0)
+        qsort(r->requests, r->n, sizeof(*r->requests), by_order);
+}
+
+/* ---- one play ---- */
+
+struct play {
+    struct replay *r;
+    struct overlay overlay;
+    struct loader_sim sim;
+    struct loader_sim_emitter emitter;
+    struct outcome *out;
+    struct wc_sink sink; /* of the new source */
+    struct part {        /* of what is missing: by which request */
+        size_t request, from, to;
+    } * parts;
+    size_t part_count;
+    bool first;
+};
+
+static bool is_path_of(const struct loaded *o, const char *path) {
+    return wc_str_same(o->about.path, path) || wc_str_same(o->about.real_path, path);
+}
+
+static const struct loaded *loaded_by_path(const struct play *p, const char *path) {
+    for (size_t i = 0; i < p->sim.n; i++)
+        if (is_path_of(p->sim.objects[i], path))
+            return p->sim.objects[i];
+    return NULL;
+}
+
+/* After an edit it may be another file of that name. */
+static const struct loaded *loaded_as(const struct play *p, const char *path) {
+    const struct loaded *o = loaded_by_path(p, path);
+
+    for (size_t i = 0; !o && is_cudnn_path(path) && i < p->sim.n; i++)
+        if (wc_name_fits(wc_base_name(path), p->sim.objects[i]->about.path,
+                         p->sim.objects[i]->search.soname))
+            o = p->sim.objects[i];
+    return o;
+}
+
+static const struct loaded *caller_of(struct play *p, const char *path) {
+    const struct loaded *o = path ? loaded_as(p, path) : p->sim.program;
+
+    if (o || is_cudnn_path(path))
+        return o;
+    return loader_sim_open(&p->sim, path, NULL);
+}
+
+/* The model of the process knows it for a host. */
+static void mark_hosts(struct play *p, size_t from) {
+    const struct wc_stack *s = &p->r->source->stack;
+
+    for (size_t i = from; i < p->sim.n; i++) {
+        struct loaded *o = p->sim.objects[i];
+        if (o->about.role == WC_role_OTHER &&
+            WC_ANY(host, s->objects,
+                   host->r.is_host &&
+                       (is_path_of(o, host->r.path) || is_path_of(o, host->r.real_path))))
+            o->about.role = WC_role_HOST;
+    }
+}
+
+static uint64_t mix(uint64_t hash, const void *bytes, size_t n) {
+    const unsigned char *p = bytes;
+
+    for (size_t i = 0; i < n; i++)
+        hash = (hash ^ p[i]) * 0x100000001B3U;
+    return hash;
+}
+
+#define HASH_BEGIN 0xCBF29CE484222325U
+
+static struct replay_got got_of(const struct play *p, const struct loaded *o, size_t objects,
+                                size_t missing) {
+    struct replay_got got = {.files = HASH_BEGIN, .missing = HASH_BEGIN};
+
+    if (o)
+        got.files = mix(got.files, &o->library, sizeof(o->library));
+    for (size_t i = objects; i < p->sim.n; i++)
+        got.files = mix(got.files, &p->sim.objects[i]->library, sizeof(o->library));
+    for (size_t i = missing; i < p->sim.missing_count; i++)
+        got.missing = mix(got.missing, p->sim.missing[i].name, strlen(p->sim.missing[i].name) + 1);
+    if (!o || p->sim.missing_count > missing)
+        got.files = 0;
+    return got;
+}
+
+/* The parts of a facade are asked for by the facade that is there, by names of its own. */
+static bool is_own_affair(const struct play *p, const struct replay_request *q,
+                          const struct loaded *by) {
+    struct wc_name name = wc_name_read(q->name);
+
+    return q->by_cudnn && name.kind == WC_NAME_PART &&
+           (!by || !is_path_of(by, q->caller) || !q->failure);
+    (void)p;
+}
+
+/* Parts that a facade does not find are of no consequence by themselves where it looks for each by
+ * several names. */
+static bool only_parts_missing(const struct play *p, size_t from) {
+    for (size_t i = from; i < p->sim.missing_count; i++)
+        if (wc_name_kind_of(p->sim.missing[i].name) != WC_NAME_PART ||
+            p->sim.missing[i].how != WC_operation_DLOPEN)
+            return false;
+    return true;
+}
+
+static void ask(struct play *p, size_t number) {
+    struct replay_request *q = &p->r->requests[number];
+    const struct loaded *by = caller_of(p, q->caller), *o;
+    struct replay_got *got = &p->out->got[number];
+    const size_t objects = p->sim.n, missing = p->sim.missing_count;
+
+    if ((q->caller && !by) || is_own_affair(p, q, by)) {
+        got->files = HASH_BEGIN; /* nobody asks for it */
+        return;
+    }
+    p->sim.missing_from = missing;
+    o = loader_sim_open(&p->sim, q->name, by);
+    p->sim.ended = false;
+    mark_hosts(p, objects);
+    *got = got_of(p, o, objects, missing);
+    if (o && only_parts_missing(p, missing))
+        *got = got_of(p, o, objects, p->sim.missing_count);
+    if (p->first) {
+        q->first = *got;
+        q->refused = q->failure && got->files;
+    }
+    if (q->refused && got->files == q->first.files)
+        got->files = 0;
+    if (!got->files)
+        loader_sim_undo(&p->sim, objects);
+    *MUST_ADD(p->parts, p->part_count) = (struct part){number, missing, p->sim.missing_count};
+}
+
+static bool is_of(const struct overlay_names *modules, const struct replay_request *q) {
+    for (size_t i = 0; i < modules->n; i++) {
+        OWNED char *folder = must_format("/%s/", modules->p[i]);
+        const char *const paths[] = {q->name, q->caller};
+        for (size_t k = 0; k < 2; k++)
+            if (paths[k] &&
+                (strstr(paths[k], folder) || strcmp(wc_base_name(paths[k]), modules->p[i]) == 0))
+                return true;
+    }
+    return false;
+}
+
+/* What the model has, and nothing of what was asked for brought in: an import that was not seen. */
+static void open_rest(struct play *p) {
+    const struct wc_stack *s = &p->r->source->stack;
+
+    WC_EACH(o, s->objects) {
+        const char *path = o->r.path;
+        size_t objects = p->sim.n;
+        if (!path || path[0] != '/' || !o->r.mapped || wc_is_cudnn(o) ||
+            o->r.role == WC_role_CUDA_DEPENDENCY || loaded_by_path(p, path))
+            continue;
+        p->sim.missing_from = p->sim.missing_count;
+        if (o->r.asked_by && o->r.asked_how == WC_operation_NEEDED &&
+            !loaded_as(p, o->r.asked_by) && o->r.asked_by[0] == '/')
+            loader_sim_open(&p->sim, o->r.asked_by, NULL);
+        if (!loaded_by_path(p, path))
+            loader_sim_open(&p->sim, path, NULL);
+        p->sim.ended = false;
+        mark_hosts(p, objects);
+    }
+}
+
+/* One that asked for nothing in the process, as it ended before. */
+static void open_facades(struct play *p) {
+    for (size_t i = 0; i < p->sim.n; i++) {
+        const struct loaded *o = p->sim.objects[i];
+        bool asked = o->facade || o->library->needs_cudnn;
+        for (size_t k = 0; k < p->r->n && !asked; k++)
+            asked = p->r->requests[k].caller && is_path_of(o, p->r->requests[k].caller);
+        p->sim.missing_from = p->sim.missing_count;
+        if (o->about.role == WC_role_HOST && !asked)
+            loader_sim_open_facade(&p->sim, o);
+    }
+}
+
+static void ask_all(struct play *p) {
+    const struct overlay_names *modules = &p->overlay.first_asked;
+
+    for (size_t i = 0; i < p->overlay.first.n; i++)
+        loader_sim_open(&p->sim, p->overlay.first.p[i], NULL);
+    for (size_t i = 0; modules->n > 0 && i < p->r->n; i++)
+        if (is_of(modules, &p->r->requests[i]))
+            ask(p, i);
+    open_rest(p);
+    for (size_t i = 0; i < p->r->n; i++)
+        if (modules->n == 0 || !is_of(modules, &p->r->requests[i]))
+            ask(p, i);
+    open_facades(p);
+}
+
+/* ---- its records ---- */
+
+/* What came of it in the process is told in the process's own words, as long as it is the same. */
+static const struct replay_request *request_of(struct play *p, const struct wc_failure_record *f) {
+    for (size_t i = 0; i < p->part_count; i++)
+        for (size_t k = p->parts[i].from; k < p->parts[i].to; k++) {
+            const struct loader_sim_missing *m = &p->sim.missing[k];
+            const struct replay_request *q = &p->r->requests[p->parts[i].request];
+            if (strcmp(m->name, f->name) != 0 ||
+                !wc_str_same(m->by ? m->by->about.path : NULL, f->caller))
+                continue;
+            if (q->failure && q->first.missing == p->out->got[p->parts[i].request].missing)
+                return q;
+        }
+    return NULL;
+}
+
+static void emit_files(struct play *p, const struct wc_failure *f, int64_t request) {
+    WC_EACH(file, p->r->source->stack.files) {
+        struct wc_record record = {.kind = WC_KIND_file};
+        if (file->r.request != f->r.request || !file->r.path)
+            continue;
+        record.u.file = file->r;
+        record.u.file.request = request;
+        p->sink.add(p->sink.ctx, &record);
+    }
+}
+
+static void take(void *play, struct wc_record *r) {
+    struct play *p = play;
+    const struct replay_request *q =
+        r->kind == WC_KIND_failure ? request_of(p, &r->u.failure) : NULL;
+
+    if (q) {
+        int64_t request = r->u.failure.request;
+        r->u.failure = q->failure->r;
+        r->u.failure.request = request;
+        r->u.failure.caller_object = WC_NULL;
+    }
+    p->sink.add(p->sink.ctx, r);
+}
+
+static void emit_refused(struct play *p) {
+    for (size_t i = 0; i < p->r->n; i++) {
+        const struct replay_request *q = &p->r->requests[i];
+        struct wc_record record = {.kind = WC_KIND_failure};
+        if (!q->refused || p->out->got[i].files)
+            continue;
+        record.u.failure = q->failure->r;
+        record.u.failure.request = ++p->emitter.requests;
+        record.u.failure.caller_object = WC_NULL;
+        p->sink.add(p->sink.ctx, &record);
+        emit_files(p, q->failure, record.u.failure.request);
+    }
+}
+
+static void emit_first(struct play *p) {
+    const struct wc_stack *s = &p->r->source->stack;
+    struct wc_record record = {.kind = WC_KIND_process};
+
+    record.u.process = s->process;
+    record.u.process.environment =
+        (struct wc_strings){p->overlay.environment.p, p->overlay.environment.n};
+    p->sink.add(p->sink.ctx, &record);
+    if (s->has_machine) {
+        record = (struct wc_record){.kind = WC_KIND_machine};
+        record.u.machine = s->machine;
+        p->sink.add(p->sink.ctx, &record);
+    }
+}
+
+static bool is_same_demand(const struct wc_demand_record *a, const struct wc_demand_record *b) {
+    return a->demand_kind == b->demand_kind && wc_str_same(a->source, b->source) &&
+           wc_str_same(a->host_path, b->host_path);
+}
+
+/* What no file says: it was expected, or printed. */
+static void find_stated(struct replay *r, const struct wc_stack *replayed) {
+    WC_EACH(d, r->source->stack.demands)
+        if (!WC_ANY(known, replayed->demands, is_same_demand(&known->r, &d->r)))
+            *MUST_ADD(r->stated, r->stated_count) = d;
+}
+
+static void emit_stated(struct play *p) {
+    for (size_t i = 0; i < p->r->stated_count; i++) {
+        struct wc_record record = {.kind = WC_KIND_demand};
+        const struct loaded *host;
+        record.u.demand = p->r->stated[i]->r;
+        host = record.u.demand.host_path ? loaded_by_path(p, record.u.demand.host_path) : NULL;
+        record.u.demand.host = host ? host->about.number : WC_NULL;
+        p->sink.add(p->sink.ctx, &record);
+    }
+}
+
+static void emit(struct play *p) {
+    emit_first(p);
+    loader_sim_emit(&p->sim, &p->emitter);
+    emit_refused(p);
+    if (p->first)
+        find_stated(p->r, &p->out->source->stack);
+    emit_stated(p);
+}
+
+/* ---- all of it ---- */
+
+static void run(struct play *p) {
+    const struct source *source = p->r->source;
+    struct outcome *out = p->out;
+
+    out->source = source_new(source->type, source->path);
+    out->source->stack.replayed = source->stack.replayed;
+    p->sink = source_sink(out->source);
+    p->emitter.to = (struct wc_sink){take, p};
+    out->got = must_allocate((p->r->n + 1) * sizeof(*out->got));
+    p->sim.asked = true;
+    mark_hosts(p, 0);
+    ask_all(p);
+    emit(p);
+    loader_sim_emitter_end(&p->emitter);
+    wc_diagnose(&out->source->stack, &out->memory.arena, &out->findings);
+}
+
+void replay_play(struct replay *r, const struct edits *edits, struct outcome *out) {
+    const struct wc_process_record *process = &r->source->stack.process;
+    struct play p = {.r = r, .out = out, .first = r->plays++ == 0};
+
+    *out = (struct outcome){.source = NULL};
+    heap_arena_begin(&out->memory);
+    overlay_begin(&p.overlay, &r->library_cache, &r->made, &process->environment);
+    for (size_t i = 0; i < edits->n && !out->why; i++)
+        if (!overlay_apply(&p.overlay, &edits->p[i]))
+            out->why = wc_arena_string(&out->memory.arena, p.overlay.why);
+    out->changes = p.overlay.changes;
+    if (!out->why && !loader_sim_begin(&p.sim, &r->library_cache, process->executable,
+                                       (char *const *)p.overlay.environment.p)) {
+        out->why =
+            "its program is not there any more, or none that a loader of this computer starts";
+    } else if (!out->why) {
+        run(&p);
+        loader_sim_end(&p.sim);
+    }
+    free(p.parts);
+    overlay_end(&p.overlay);
+}
+
+void outcome_end(struct outcome *o) {
+    if (o->source)
+        source_free(o->source);
+    free(o->got);
+    if (o->memory.arena.more)
+        heap_arena_end(&o->memory);
+}
+
+static const char *why_not(const struct source *s) {
+    struct utsname here;
+
+    if (s->type == SOURCE_LOCK)
+        return "a lock has no files that could be looked at";
+    if (!s->stack.has_process || !s->stack.process.executable)
+        return "which program it was is not known";
+    if (s->stack.process.node && uname(&here) == 0 &&
+        strcmp(here.nodename, s->stack.process.node) != 0)
+        return "it ran on another computer";
+    return NULL;
+}
+
+const char *replay_begin(struct replay *r, const struct source *source) {
+    const char *why = why_not(source);
+
+    memset(r, 0, sizeof(*r));
+    r->source = source;
+    heap_arena_begin(&r->memory);
+    library_cache_begin(&r->library_cache, source->root);
+    r->library_cache.disk.directory = source->stack.process.directory;
+    if (!why)
+        find_requests(r);
+    return why;
+}
+
+void replay_end(struct replay *r) {
+    overlay_made_end(r->made);
+    library_cache_end(&r->library_cache);
+    heap_arena_end(&r->memory);
+    free(r->requests);
+    free(r->stated);
+}
