@@ -54,7 +54,7 @@ static void report_majors(struct wc_diagnosis *d, const struct wc_object *facade
     wc_fix_cuda(c, facade, cuda);
     if (!host)
         wc_fix_search_path(c, other);
-    wc_fix_cuda_dependency(c, "cublasLt", made_for, wc_format(c, "libcublasLt.so.%d", made_for));
+    wc_fix_cuda_dependency(c, made_for, wc_format(c, "libcublasLt.so.%d", made_for));
     wc_case_end(c);
 }
 
@@ -178,8 +178,8 @@ static void emit_missing(struct wc_diagnosis *d, const struct wc_failure *f, con
     wc_case_searched(c, wc_search_in_vain(s, f));
     fix_name(c, part, f->r.name);
     if (!wc_fix_with_copy_elsewhere(c, f, f->r.name))
-        wc_fix_cuda_dependency_path(c, facade, part, f->r.name);
-    wc_fix_cuda_dependency(c, part, cuda, f->r.name);
+        wc_fix_cuda_dependency_path(c, facade, f->r.name);
+    wc_fix_cuda_dependency(c, cuda, f->r.name);
     wc_case_advice(c, WC_ACTION_SET_VARIABLE,
                    "and let LD_LIBRARY_PATH name its directory before the process starts");
     wc_case_end(c);
@@ -314,8 +314,7 @@ static void report_foreign(struct wc_diagnosis *d, const struct wc_object *facad
                      NULL);
     wc_fix_search_path(c, foreign);
     if (is_environment(of) && !own)
-        wc_fix_cuda_dependency(c, foreign->r.part, wc_name_cuda(wc_path_of(foreign)),
-                               wc_path_of(foreign));
+        wc_fix_cuda_dependency(c, wc_name_cuda(wc_path_of(foreign)), wc_path_of(foreign));
     wc_case_advice(c, WC_ACTION_REMOVE, "or take it away from where the loader finds it: %s",
                    wc_path_of(foreign));
     wc_case_end(c);

@@ -297,10 +297,10 @@ const char *wc_format_installation(struct wc_case *c, const struct wc_object *o)
  * accepts). host may be NULL. package: NULL, or the distribution to install. */
 void wc_fix_install(struct wc_case *c, const struct wc_object *host,
                     const struct wc_object *library, const char *spec, const char *package);
-/* Install what has a CUDA dependency ("cublasLt", "libcublasLt.so.12"); cuda -1: not known. */
-void wc_fix_cuda_dependency(struct wc_case *c, const char *part, int32_t cuda, const char *library);
+/* Install what has a CUDA dependency ("libcublasLt.so.12"); cuda -1: not known. */
+void wc_fix_cuda_dependency(struct wc_case *c, int32_t cuda, const char *library);
 /* Search it where NVIDIA's wheels put it, beside cuDNN's. Nothing where cuDNN is of no wheel. */
-void wc_fix_cuda_dependency_path(struct wc_case *c, const struct wc_object *cudnn, const char *part,
+void wc_fix_cuda_dependency_path(struct wc_case *c, const struct wc_object *cudnn,
                                  const char *library);
 void wc_fix_cuda(struct wc_case *c, const struct wc_object *facade, int32_t cuda);
 /* Where a package refuses the release that this library is of itself: what that one requires, in

@@ -73,7 +73,7 @@ static void report_stopped(struct wc_diagnosis *d, const struct wc_object *main,
     wc_case_variable(c, "LD_LIBRARY_PATH");
     wc_case_variable(c, "CUDA_VISIBLE_DEVICES");
     if (n.kind == WC_NAME_CUDA_DEPENDENCY)
-        wc_fix_cuda_dependency(c, n.part, wc_name_cuda(missing), missing);
+        wc_fix_cuda_dependency(c, wc_name_cuda(missing), missing);
     wc_case_advice(
         c, WC_ACTION_SET_VARIABLE,
         "or let LD_LIBRARY_PATH name the directory that has %s before the process starts",

@@ -295,7 +295,7 @@ static void dependency_fixes(struct wc_case *c, const struct wc_failure *f, cons
     }
     if (cudnn && there > 0 && there != wants)
         fix_made_for_other_cuda(c, missing);
-    wc_fix_cuda_dependency(c, n.part, wants, missing);
+    wc_fix_cuda_dependency(c, wants, missing);
     if (cudnn && there < 0)
         fix_made_for_other_cuda(c, missing);
 }

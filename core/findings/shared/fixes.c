@@ -15,11 +15,11 @@ enum {
 };
 
 static const struct {
-    int32_t cuda;
-    const char *first, *last;
-} wheels[] = {
-#define WHEEL(cuda, first, last) {cuda, first, last},
-#include "wheels.def"
+    char release[12];
+    bool has[3]; /* nvidia-cudnn-cu11 and the next two */
+} releases[] = {
+#define CUDNN_RELEASE(release, cu11, cu12, cu13) {release, {cu11, cu12, cu13}},
+#include "core/packages/wheel_files.def"
 };
 
 static size_t length_in_alphabet(const char *s, const char *also) {
@@ -48,25 +48,26 @@ static int32_t cuda_for(const struct wc_stack *s, const struct wc_object *host,
     return cuda < 0 ? wc_cuda_of_dependencies(s) : cuda;
 }
 
-/* Is there a wheel that satisfies the set? Of the wheels the first and the last are known: the
- * set's floor lies between them, or the first one is in the set. */
+/* Is there a wheel that satisfies the set? Its floor lies between the first and the last of them,
+ * or the first one is in the set. Those for CUDA 11 have ended; what is newer than the others, or
+ * for a CUDA that the table does not know yet, may be there. */
 static bool offered(int32_t cuda, const char *spec) {
-    struct wc_version first, last, floor;
+    struct wc_version first = WC_VERSION_NONE, last = WC_VERSION_NONE, floor;
     struct wc_spec wanted;
 
-    if (!wc_spec_read(spec, &wanted))
+    if (cuda < 11 || !wc_spec_read(spec, &wanted))
         return false;
+    if (cuda > 13)
+        return true;
+    WC_EACH_ROW(row, releases)
+        if (row->has[cuda - 11]) {
+            last = wc_version_of(row->release);
+            first = wc_version_known(first) ? first : last;
+        }
     floor = wc_spec_floor(&wanted);
-    WC_EACH_ROW(wheel, wheels) {
-        if (wheel->cuda != cuda)
-            continue;
-        first = wc_version_of(wheel->first);
-        last = wc_version_of(wheel->last);
-        if (wc_version_known(last) && wc_version_compare(floor, last) > 0)
-            return false;
-        return wc_spec_accepts(&wanted, first) == WC_YES || wc_version_compare(floor, first) > 0;
-    }
-    return wheels[0].cuda < cuda; /* a CUDA that the table does not know yet */
+    if (cuda == 11 && wc_version_compare(floor, last) > 0)
+        return false;
+    return wc_spec_accepts(&wanted, first) == WC_YES || wc_version_compare(floor, first) > 0;
 }
 
 /* ---- install ---- */
@@ -121,33 +122,35 @@ void wc_fix_install(struct wc_case *c, const struct wc_object *host,
 
 /* ---- for which CUDA ---- */
 
-static const struct cuda_dependency_wheel {
-    const char *part, *wheel, *directory;
-} cuda_dependency_wheels[] = {
-#define CUDA_DEPENDENCY_WHEEL(part, wheel, directory) {part, wheel, directory},
-#include "wheels.def"
+static const struct wheel_file {
+    const char *wheel, *file;
+} wheel_files[] = {
+#define WHEEL_FILE(distribution, from, to, file, needs) {distribution, file},
+#include "core/packages/wheel_files.def"
 };
 
 /* Wheels have the numbered names alone. NULL: none has it. */
-static const struct cuda_dependency_wheel *cuda_dependency_wheel(const char *part,
-                                                                 const char *library) {
+static const struct wheel_file *wheel_with(const char *library) {
     if (wc_name_cuda(library) < 11)
         return NULL;
-    WC_EACH_ROW(wheel, cuda_dependency_wheels)
-        if (wc_str_same(part, wheel->part))
-            return wheel;
+    library = wc_base_name(library);
+    WC_EACH_ROW(row, wheel_files) {
+        const char *name = wc_base_name(row->file), *minor = wc_str_find(name, "%m");
+        size_t n = minor ? (size_t)(minor - name) : wc_str_length(name) + 1;
+        if (wc_str_length(library) >= n - !minor && wc_mem_compare(library, name, n) == 0)
+            return row;
+    }
     return NULL;
 }
 
-void wc_fix_cuda_dependency(struct wc_case *c, const char *part, int32_t cuda,
-                            const char *library) {
-    const struct cuda_dependency_wheel *wheel = cuda_dependency_wheel(part, library);
+void wc_fix_cuda_dependency(struct wc_case *c, int32_t cuda, const char *library) {
+    const struct wheel_file *file = wheel_with(library);
     const char *name = wc_format_name(c, library), *command = NULL;
     int32_t named = wc_name_cuda(library);
 
-    if (wheel) /* up to CUDA 12 the wheels are numbered, since 13 their names say no CUDA */
-        command = wc_format(c, named < 13 ? "pip install %s-cu%d" : "pip install '%s==%d.*'",
-                            wheel->wheel, named);
+    if (file) /* up to CUDA 12 the wheels' names have its number, since 13 their releases alone */
+        command = named < 13 ? wc_format(c, "pip install %s", file->wheel)
+                             : wc_format(c, "pip install '%s==%d.*'", file->wheel, named);
     wc_case_fix(
         c, WC_ACTION_INSTALL,
         cuda > 0
@@ -158,21 +161,20 @@ void wc_fix_cuda_dependency(struct wc_case *c, const char *part, int32_t cuda,
         command);
 }
 
-void wc_fix_cuda_dependency_path(struct wc_case *c, const struct wc_object *cudnn, const char *part,
+void wc_fix_cuda_dependency_path(struct wc_case *c, const struct wc_object *cudnn,
                                  const char *library) {
-    const struct cuda_dependency_wheel *wheel = cuda_dependency_wheel(part, library);
+    const struct wheel_file *file = wheel_with(library);
     const char *path = cudnn && cudnn->r.installation_kind == WC_installation_kind_WHEEL
                            ? cudnn->r.installation_path
                            : NULL;
     const char *old = wc_variable(c->d->s, "LD_LIBRARY_PATH");
     const char *at = path ? wc_str_find(path, "/nvidia/cudnn") : NULL;
     const char *directory;
-    int32_t cuda = wc_name_cuda(library), site = at ? (int32_t)(at - path) : 0;
+    int32_t site = at ? (int32_t)(at - path) : 0;
 
-    if (!wheel || site <= 0 || site >= SITE_MOST)
+    if (!file || site <= 0 || site >= SITE_MOST)
         return;
-    directory = cuda < 13 ? wc_format(c, "%.*s/nvidia/%s/lib", site, path, wheel->directory)
-                          : wc_format(c, "%.*s/nvidia/cu%d/lib", site, path, cuda);
+    directory = wc_format(c, "%.*s/%.*s", site, path, (int)wc_dir_length(file->file), file->file);
     wc_case_fix(c, WC_ACTION_SET_VARIABLE,
                 wc_format(c,
                           "let LD_LIBRARY_PATH name the directory that has %s: %s, if its wheel is "
