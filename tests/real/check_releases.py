@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_releases.py hosts|neutral|exports DIRECTORY...: what whichcudnn tells of real releases,
-each a directory that fetch_cudnn.py printed, held against what the hosts themselves print and what
-other tools say about the same files. No number of a release is known here.
+"""check_releases.py hosts|neutral|exports|wheels DIRECTORY...: what whichcudnn tells of real
+releases, each a directory that fetch_cudnn.py printed, held against what the hosts themselves print
+and what other tools say about the same files. No number of a release is known here.
 
 hosts    five hosts each: bound lazily, at once, without PLT, by dlopen and dlsym, by ctypes
 neutral  the same libraries alone in a directory, the facade under a name that tells nothing
 exports  the facade's functions against core/data/cudnn_symbols.tsv
+wheels   the wheel's libraries, their DT_NEEDED and DT_RUNPATH against core/packages/wheel_files.def
 """
 
+import ast
 import csv
 import itertools
 import json
@@ -36,6 +38,7 @@ GUESSES = ("package metadata", "cudnn_version.h", "file name")  # nothing of the
 class Release:
     def __init__(self, directory):
         wheel = json.loads(pathlib.Path(directory, "wheel.json").read_text())
+        self.directory = directory
         self.distribution, self.version = wheel["distribution"], wheel["version"]
         self.facade = str(next(path for path in pathlib.Path(directory).rglob("libcudnn.so.*")
                                if watch.LIBRARY.match(path.name)))
@@ -203,9 +206,65 @@ def check_exports(checks, release, scratch):
     return set(more)
 
 
+# ---- wheels --------------------------------------------------------------------------------------
+
+EVERYWHERE = re.compile(r"lib(c|m|dl|rt|pthread|util|stdc\+\+|gcc_s)\.so|ld-linux")
+
+
+def wheel_rows():
+    """{name of a macro: its rows} of the table, by the C preprocessor."""
+    kinds = {"CUDNN_RELEASE": "abcd", "WHEEL_FILE": "abcde", "WHEEL_PATH": "abcdef"}
+    source = "".join(f"#define {kind}({','.join(names)}) @{kind} ({','.join(names)})\n"
+                     for kind, names in kinds.items())
+    source += '#define RUNPATH "RUNPATH"\n#define RPATH "RPATH"\n'
+    text = subprocess.run([os.environ.get("CC", "cc").split()[0], "-E", "-P", "-I", watch.ROOT, "-"],
+                          input=source + '#include "core/packages/wheel_files.def"\n', check=True,
+                          capture_output=True, text=True).stdout
+    rows = {kind: [] for kind in kinds}
+    for row in re.split("@", text)[1:]:
+        kind, _, values = row.partition(" ")
+        rows[kind].append(ast.literal_eval(" ".join(values.split())))
+    return rows
+
+
+def rows_of(release, rows):
+    """Those of a distribution's releases that hold for this one."""
+    number = watch.fields(release.version)
+    return [row[3:] for row in rows if row[0] == release.distribution
+            and (not row[1] or watch.fields(row[1]) <= number)
+            and (not row[2] or number < watch.fields(row[2]))]
+
+
+def check_wheels(checks, release, scratch):
+    del scratch
+    rows, checks.case = wheel_rows(), str(release)
+    if not release.distribution.startswith("nvidia-"):
+        return
+    files, site = dict(rows_of(release, rows["WHEEL_FILE"])), pathlib.Path(release.directory)
+    members = json.loads((site / "wheel.json").read_text())["members"]
+    checks.equal("libraries", sorted(files), sorted(m for m in members if ".so" in m))
+    cuda = re.fullmatch(r"nvidia-cudnn-cu(\d+)", release.distribution)
+    if cuda:
+        has = {row[0]: row[1:] for row in rows["CUDNN_RELEASE"]}.get(release.version, (0, 0, 0))
+        checks.that(has[int(cuda[1]) - 11], "not among the releases")
+    for file, needs in files.items():
+        path = site / "site-packages" / file
+        if not path.exists():
+            continue
+        needed = [n for n in watch.dynamic("NEEDED", str(path)) if not EVERYWHERE.match(n)]
+        checks.equal(f"{file}: DT_NEEDED", sorted(needs.split()), sorted(needed))
+        ways = [row[1:] for row in rows_of(release, rows["WHEEL_PATH"])
+                if row[0] in ("", path.name)][:1]
+        found = [(tag, value) for tag in ("RUNPATH", "RPATH")
+                 for value in watch.dynamic(tag, str(path))]
+        checks.equal(f"{file}: where it looks", ways, found)
+    print(f"{release}: {len(files)} libraries")
+
+
 # ---- all releases --------------------------------------------------------------------------------
 
-CHECKS = {"hosts": check_hosts, "neutral": check_neutral, "exports": check_exports}
+CHECKS = {"hosts": check_hosts, "neutral": check_neutral, "exports": check_exports,
+          "wheels": check_wheels}
 
 
 def check_release(what, directory):

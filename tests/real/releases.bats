@@ -16,7 +16,7 @@ setup_file() {
     fetch_cudnn "${names[@]}" >"$BATS_FILE_TMPDIR/directories"
 }
 
-check() { # hosts|neutral|exports
+check() { # hosts|neutral|exports|wheels
     local directories
     mapfile -t directories <"$BATS_FILE_TMPDIR/directories"
     "$WC_PYTHON" "$WC_ROOT/tests/real/check_releases.py" "$1" "${directories[@]}"
@@ -36,12 +36,21 @@ check() { # hosts|neutral|exports
     check exports | sed 's/^/# /' >&3
 }
 
-@test "the checks notice a package that is another release, and a function too many" {
+@test "every wheel has the libraries that the table says, which need and look for one another so" {
+    check wheels
+}
+
+@test "the checks notice a package that is another release, and a function or a file too many" {
     cp -r "$(fetch_cudnn 9.1.0.70)" "$BATS_TEST_TMPDIR/release"
     sed -i 's/"version": "[0-9.]*"/"version": "9.1.1.17"/' "$BATS_TEST_TMPDIR/release/wheel.json"
     run "$WC_PYTHON" "$WC_ROOT/tests/real/check_releases.py" hosts "$BATS_TEST_TMPDIR/release"
     [ "$status" -eq 1 ]
     [[ $output == *"FAILED nvidia-cudnn-cu12 9.1.1.17, lazy, version: "*"installation: got"* ]]
+    sed -i 's/"version": "[0-9.]*"/"version": "9.22.0.51"/' "$BATS_TEST_TMPDIR/release/wheel.json"
+    run "$WC_PYTHON" "$WC_ROOT/tests/real/check_releases.py" wheels "$BATS_TEST_TMPDIR/release"
+    [ "$status" -eq 1 ]
+    [[ $output == *"9.22.0.51: libraries: got "*"libcudnn_ext.so.9"*"not among the releases"* ]]
+    [[ $output == *"libcudnn_cnn.so.9: DT_NEEDED: got "*"where it looks: got "* ]]
     run "$WC_PYTHON" "$WC_ROOT/tests/real/check_releases.py" exports "$(fetch_cudnn 7.6.5)"
     [ "$status" -eq 1 ] # in the list, and not in this release
     [[ $output == *"no release has: got ['cudnnGetRNNDropoutLocationsInternal']"* ]]
