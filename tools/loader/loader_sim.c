@@ -180,12 +180,14 @@ static void open_parts(struct loader_sim *g, const struct loaded *by) {
                 note_part(g, *name, by, version);
 }
 
-static void note_facade(const struct loader_sim *g, const struct loaded *by,
+static void note_facade(struct loader_sim *g, const struct loaded *by, const char *name,
                         const struct loaded *got) {
     struct loaded *host = loader_sim_of(g, by->library);
 
-    if (host && !host->facade && got->about.role == WC_role_FACADE)
-        host->facade = got;
+    if (!host || host->facade || got->about.role != WC_role_FACADE)
+        return;
+    host->facade = got;
+    host->facade_name = keep(g, name);
 }
 
 /* It takes the first that is there. */
@@ -195,7 +197,7 @@ static void open_facade(struct loader_sim *g, const struct loaded *by) {
     for (const char **name = names; *name; name++) {
         const struct loaded *got = want(g, *name, by, WC_operation_DLOPEN);
         if (got) {
-            note_facade(g, by, got);
+            note_facade(g, by, *name, got);
             return;
         }
     }
@@ -225,7 +227,7 @@ const struct loaded *loader_sim_open(struct loader_sim *g, const char *name,
     if (!o)
         note_missing(g, name, by, WC_operation_DLOPEN, false);
     else if (by)
-        note_facade(g, by, o);
+        note_facade(g, by, name, o);
     load_rest(g, before);
     return o;
 }

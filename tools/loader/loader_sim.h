@@ -16,6 +16,7 @@ struct loaded {
     const struct loaded *by;     /* who needs or opens it; NULL: the program, a preload, unknown */
     const char **names;          /* all by which it was asked for, NULL at the end */
     const struct loaded *facade; /* that its own request brought; NULL: not known */
+    const char *facade_name;     /* by which it asked for it */
 };
 
 struct loader_sim_missing {

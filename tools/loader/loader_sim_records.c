@@ -54,7 +54,7 @@ static void emit_object(struct emitting *s, struct loaded *o) {
 /* ---- searches ---- */
 
 static void emit_search(struct emitting *s, const char *name, const struct loaded *by,
-                        const struct loaded *got, int64_t request) {
+                        const struct loaded *got, int64_t request, bool was_loaded) {
     struct loader_sim *g = s->g;
     const struct wc_search_question q = {.search = ++s->t->searches,
                                          .name = name,
@@ -62,6 +62,7 @@ static void emit_search(struct emitting *s, const char *name, const struct loade
                                          .caller_object = by ? by->about.number : WC_NULL,
                                          .request = request,
                                          .object = got ? got->about.number : WC_NULL,
+                                         .was_loaded = was_loaded,
                                          .by_replay = got != NULL};
 
     /* That the loader has tried a directory in vain counts for its own search alone. */
@@ -69,6 +70,12 @@ static void emit_search(struct emitting *s, const char *name, const struct loade
     g->search.loaded = NULL;
     wc_replay_run(&g->replay, &g->search, by ? &by->search : NULL, name, g->scratch,
                   WC_SEARCH_SCRATCH);
+    if (was_loaded && (!wc_replay_taken(&g->replay) ||
+                       wc_replay_takes(&g->replay, got->about.path, (uint64_t)got->about.device,
+                                       (uint64_t)got->about.inode))) {
+        s->t->searches--; /* it would have got the same */
+        return;
+    }
     if (!got && wc_name_kind_of(name) != WC_NAME_DRIVER && wc_name_kind_of(name) != WC_NAME_OTHER) {
         for (char *const *v = g->environment; *v; v++)
             wc_replay_root(&g->replay, *v);
@@ -85,6 +92,26 @@ static void emit_preload(struct emitting *s, const struct loaded *o) {
 
     if (wc_search_preload(list, o->about.path, o->search.soname, &p))
         wc_emit_preload(&s->t->to, ++s->t->searches, &p, o->about.number, o->about.path);
+}
+
+/* Where a host would have got another facade than the one that was there already. */
+static void emit_own_search(struct emitting *s, const struct loaded *host, const char *name) {
+    const struct loaded *got = NULL;
+
+    for (size_t i = 0; i < s->g->n && !got; i++)
+        if (s->g->objects[i]->about.role == WC_role_FACADE &&
+            wc_search_answers(&s->g->objects[i]->search, name))
+            got = s->g->objects[i];
+    if (got && got->by != host && got->about.number != WC_NULL)
+        emit_search(s, name, host, got, WC_NULL, true);
+}
+
+static void emit_own_searches(struct emitting *s, const struct loaded *host) {
+    for (const char **name = host->library->needed; name && *name; name++)
+        if (wc_name_kind_of(*name) == WC_NAME_FACADE)
+            emit_own_search(s, host, *name);
+    if (host->facade_name && !strchr(host->facade_name, '/'))
+        emit_own_search(s, host, host->facade_name);
 }
 
 /* ---- what is missing ---- */
@@ -149,7 +176,7 @@ static void emit_missing(struct emitting *s, const struct loader_sim_missing *m)
     record.u.failure.caller_object = m->by ? m->by->about.number : WC_NULL;
     record.u.failure.inferred = true;
     s->t->to.add(s->t->to.ctx, &record);
-    emit_search(s, m->name, m->by, NULL, request);
+    emit_search(s, m->name, m->by, NULL, request, false);
     if (m->damaged && wc_replay_taken(replay))
         emit_file(s, wc_replay_taken(replay), request, WC_search_rule_UNKNOWN);
     for (size_t i = 0; (passed = wc_replay_passed(replay, i)); i++)
@@ -206,11 +233,14 @@ void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t) {
         if (l->number > known && l->asked_how == WC_operation_PRELOAD)
             emit_preload(&s, g->objects[i]);
         else if (l->number > known && l->asked_name && !strchr(l->asked_name, '/'))
-            emit_search(&s, l->asked_name, g->objects[i]->by, g->objects[i], WC_NULL);
+            emit_search(&s, l->asked_name, g->objects[i]->by, g->objects[i], WC_NULL, false);
     }
     for (size_t i = 0; i < g->n; i++)
-        if (g->objects[i]->about.number > known && g->objects[i]->about.role == WC_role_HOST)
+        if (g->objects[i]->about.number > known && g->objects[i]->about.role == WC_role_HOST) {
             emit_binding(&s, g->objects[i]);
+            if (g->asked)
+                emit_own_searches(&s, g->objects[i]);
+        }
     for (size_t i = 0; i < g->missing_count; i++)
         if (concerns_us(&g->missing[i]))
             emit_missing(&s, &g->missing[i]);

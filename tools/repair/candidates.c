@@ -397,7 +397,8 @@ static void find_missing(struct finding_of *f) {
 static void find_files(struct finding_of *f) {
     WC_EACH(file, f->s->files) {
         const struct wc_file_record *r = &file->r;
-        const char *path = r->real_path ? r->real_path : r->path;
+        const char *path =
+            r->real_path && r->fault != WC_file_fault_DANGLING ? r->real_path : r->path;
         if (r->fault == WC_file_fault_UNREADABLE)
             add_one(f, (struct edit){
                            .kind = EDIT_MODE, .path = path, .value = r->installation_version});

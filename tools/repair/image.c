@@ -121,6 +121,8 @@ static void add_names(struct making *m, const struct image *image) {
     add_dynamic(m, DT_SONAME, add_text(&m->strings, image->soname));
     for (const char *const *name = image->needed; name && *name; name++)
         add_dynamic(m, DT_NEEDED, add_text(&m->strings, *name));
+    if (image->rpath)
+        add_dynamic(m, DT_RPATH, add_text(&m->strings, image->rpath));
     if (image->runpath)
         add_dynamic(m, DT_RUNPATH, add_text(&m->strings, image->runpath));
     add_text(&m->constants, "");

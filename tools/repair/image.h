@@ -10,7 +10,7 @@
 
 struct image {
     const char *soname;
-    const char *runpath;          /* NULL: none */
+    const char *rpath, *runpath;  /* NULL: none */
     const char *const *needed;    /* NULL at the end; NULL: nothing */
     const char *const *functions; /* that it exports, likewise */
     const char *const *constants; /* names that it opens, likewise */

@@ -245,8 +245,8 @@ static const char *record_line(struct overlay *o, const char *site, char *line, 
     return path[0] == '/' ? placed(o, path) : placed(o, format(o, "%s/%s", site, path));
 }
 
-static bool ends_as_library(const char *path) {
-    return wc_name_kind_of(path) != WC_NAME_OTHER;
+static bool is_library(const char *path) {
+    return strstr(wc_base_name(path), ".so") != NULL;
 }
 
 static bool hide_directory_entry(void *arg, const char *name) {
@@ -265,7 +265,7 @@ static void remove_wheel(struct overlay *o, const char *site, const struct distr
 
     while (record && (line = strsep(&record, "\n"))) {
         const char *path = *line ? record_line(o, site, line, &size) : NULL;
-        if (path && ends_as_library(path))
+        if (path && is_library(path))
             hide(o, path);
     }
     disk_of(o)->list(disk_of(o)->ctx, folder.info, hide_directory_entry, &l);
@@ -300,13 +300,13 @@ static struct overlay_made *made_before(struct overlay *o, const char *path,
     return m;
 }
 
-static bool put_library(struct overlay *o, const char *path, struct wc_version release,
-                        uint64_t size) {
+static bool put_library(struct overlay *o, const char *package, const char *path,
+                        struct wc_version release, uint64_t size) {
     struct overlay_made *m = made_before(o, path, release, size);
     struct image image;
 
     if (m->fd < 0) {
-        if (!wheel_image(&o->memory.arena, path, release, &image))
+        if (!wheel_image(&o->memory.arena, package, path, release, &image))
             return fail(o, "what a file of this package holds is not known");
         image.size = size;
         m->fd = image_make(&image);
@@ -337,14 +337,18 @@ static bool install_wheel(struct overlay *o, const char *site, const char *packa
 
     if (!files.n)
         return fail(o, "what this package brings is not known");
-    wc_version_format(release, version);
-    if (find_distribution(o, site, package, &old))
+    if (find_distribution(o, site, package, &old)) {
+        if (wc_version_compare(wc_version_of(old.version), release) == 0)
+            return fail(o, "that release is installed already");
         remove_wheel(o, site, &old);
+    }
+    wc_version_format(release, version);
     info = info_name(o, package, version);
     for (size_t i = 0; i < files.n; i++) {
         const char *path = placed(o, format(o, "%s/%s", site, files.p[i]));
         struct wc_file_stat facts;
-        if (!put_library(o, path, release, 0) || !disk_of(o)->facts(disk_of(o)->ctx, path, &facts))
+        if (!put_library(o, package, path, release, 0) ||
+            !disk_of(o)->facts(disk_of(o)->ctx, path, &facts))
             return false;
         record = format(o, "%s%s,,%ju\n", record, files.p[i], (uintmax_t)facts.size);
     }
@@ -357,15 +361,13 @@ static bool install_wheel(struct overlay *o, const char *site, const char *packa
 }
 
 /* What it requires comes along, where it is not there. */
-static bool install_requirement(struct overlay *o, const char *site, const char *package,
-                                struct wc_version release) {
+static bool install_requirement(struct overlay *o, const char *site, const char *package) {
     const char *requires = wheel_requires(&o->memory.arena, package);
     struct distribution there;
     int32_t cuda = requires ? wc_cuda_in_package(package) : -1;
 
     if (!requires || find_distribution(o, site, requires, &there))
         return true;
-    (void)release;
     return install_wheel(o, site, requires, (struct wc_version){cuda, -1, -1, -1});
 }
 
@@ -416,7 +418,7 @@ static void each_conda_file(struct overlay *o, const char *prefix, const struct 
     char *text = read_all(o, format(o, "%s/%s", r->meta, r->name)), *piece;
 
     while (text && (piece = strsep(&text, "\"")))
-        if (strncmp(piece, "lib/", 4) == 0 && ends_as_library(piece))
+        if (strncmp(piece, "lib/", 4) == 0 && is_library(piece))
             each(o, placed(o, format(o, "%s/%s", prefix, piece)), arg);
 }
 
@@ -427,7 +429,7 @@ static void hide_one(struct overlay *o, const char *path, void *arg) {
 
 static void put_back_missing(struct overlay *o, const char *path, void *release) {
     if (!is_there(o, path))
-        put_library(o, path, *(const struct wc_version *)release, 0);
+        put_library(o, "", path, *(const struct wc_version *)release, 0);
 }
 
 static bool remove_conda(struct overlay *o, const char *prefix, const char *package) {
@@ -460,7 +462,7 @@ static bool install_conda(struct overlay *o, const char *prefix, const char *pac
     wc_version_format(release, version);
     for (size_t i = 0; i < files.n; i++) {
         const char *name = wc_base_name(files.p[i]);
-        if (!put_library(o, placed(o, format(o, "%s/lib/%s", prefix, name)), release, 0))
+        if (!put_library(o, package, placed(o, format(o, "%s/lib/%s", prefix, name)), release, 0))
             return false;
         listed = format(o, "%s%s\n    \"lib/%s\"", listed, i ? "," : "", name);
     }
@@ -480,6 +482,19 @@ static const char *environment_of(struct overlay *o, const struct edit *e) {
     return real;
 }
 
+/* Then a package manager does nothing. */
+static bool is_satisfied(struct overlay *o, const char *site, const struct edit *e) {
+    struct distribution d;
+    struct wc_version v;
+    struct wc_spec spec;
+
+    if (!find_distribution(o, site, e->name, &d))
+        return false;
+    wc_version_parse_start(d.version, strlen(d.version), &v);
+    return !e->value || !*e->value ||
+           (wc_spec_read(e->value, &spec) && wc_spec_accepts(&spec, v) == WC_YES);
+}
+
 static bool install(struct overlay *o, const struct edit *e) {
     const char *environment = environment_of(o, e);
     const bool conda = environment && is_conda(o, environment);
@@ -491,8 +506,12 @@ static bool install(struct overlay *o, const struct edit *e) {
     if (conda)
         return wc_version_known(release) ? install_conda(o, environment, e->name, release)
                                          : fail(o, "no release of it is known");
+    if (is_satisfied(o, environment, e))
+        return fail(o, "what is installed is such a release already");
+    if (!wc_version_known(release))
+        return fail(o, "no release of it is known");
     return install_wheel(o, environment, e->name, release) &&
-           install_requirement(o, environment, e->name, release);
+           install_requirement(o, environment, e->name);
 }
 
 static bool remove_package(struct overlay *o, const struct edit *e) {
@@ -526,10 +545,10 @@ static bool reinstall_wheel(struct overlay *o, const char *site, const struct ed
     while ((line = strsep(&record, "\n"))) {
         const char *path = *line ? record_line(o, site, line, &size) : NULL;
         struct wc_file_stat facts;
-        if (!path || !ends_as_library(path) ||
+        if (!path || !is_library(path) ||
             (disk_of(o)->facts(disk_of(o)->ctx, path, &facts) && (!size || facts.size == size)))
             continue;
-        if (!put_library(o, path, release, size))
+        if (!put_library(o, e->name, path, release, size))
             return false;
     }
     return true;
@@ -569,7 +588,7 @@ static bool allow_reading(struct overlay *o, const struct edit *e) {
     struct wc_version release = e->value ? wc_version_of(e->value) : WC_VERSION_NONE;
     const char *real = real_path(o, e->path);
 
-    return put_library(o, real ? real : placed(o, e->path), release, 0);
+    return put_library(o, e->name ? e->name : "", real ? real : placed(o, e->path), release, 0);
 }
 
 /* ---- edits of variables ---- */

@@ -34,13 +34,18 @@ static const char *path_of(const struct wc_stack *s, int64_t object) {
     return o ? wc_path_of(o) : NULL;
 }
 
+/* Which of them is said depends on how far a process came. */
+static bool is_mixture(const struct wc_finding_record *f) {
+    return wc_str_same(f->id, "parts-differ") || wc_str_same(f->id, "facade-and-parts-differ");
+}
+
 /* About the same host, or, where none is known, the same library; what the hosts of both are told
  * apart by. */
 static bool is_same(const struct wc_finding_record *a, const struct wc_stack *of_a,
                     const struct wc_finding_record *b, const struct wc_stack *of_b) {
     const char *x = path_of(of_a, a->host), *y = path_of(of_b, b->host);
 
-    if (!wc_str_same(a->id, b->id))
+    if (!wc_str_same(a->id, b->id) && !(is_mixture(a) && is_mixture(b)))
         return false;
     if (x || y)
         return wc_str_same(x, y);
@@ -49,9 +54,15 @@ static bool is_same(const struct wc_finding_record *a, const struct wc_stack *of
     return !x || !y || wc_str_same(x, y);
 }
 
-static const struct wc_finding_record *
-find_in(const struct outcome *o, const struct wc_finding_record *f, const struct wc_stack *of_f) {
-    return WC_FIRST(known, o->findings, is_same(known, &o->source->stack, f, of_f));
+/* What is found in an outcome: of itself, or were it to end as the process did. */
+static const struct wc_findings *found_in(const struct outcome *o, bool of_end) {
+    return of_end ? &o->of_end : &o->findings;
+}
+
+static const struct wc_finding_record *find_in(const struct outcome *o, bool of_end,
+                                               const struct wc_finding_record *f,
+                                               const struct wc_stack *of_f) {
+    return WC_FIRST(known, *found_in(o, of_end), is_same(known, &o->source->stack, f, of_f));
 }
 
 /* ---- does it cure? ---- */
@@ -64,24 +75,35 @@ static bool is_harmless(const struct planning *p, const struct outcome *o) {
 }
 
 /* Nothing that is as bad may be there that was not there before. */
-static bool brings(const struct planning *p, const struct outcome *o, enum wc_severity severity) {
-    return WC_ANY(f, o->findings,
-                  f->severity >= severity && !find_in(&p->base, f, &o->source->stack));
+static bool brings(const struct planning *p, const struct outcome *o, bool of_end,
+                   enum wc_severity severity) {
+    return WC_ANY(f, *found_in(o, of_end),
+                  f->severity >= severity && !find_in(&p->base, of_end, f, &o->source->stack));
 }
 
-/* The same library under another name, or for another host, is no cure either. */
-static bool is_gone(const struct outcome *o, const struct wc_finding_record *f,
+/* The same for another library is no cure either. */
+static bool is_gone(const struct outcome *o, bool of_end, const struct wc_finding_record *f,
                     const struct wc_stack *of_f) {
-    return !find_in(o, f, of_f) &&
-           !WC_ANY(known, o->findings,
+    return !find_in(o, of_end, f, of_f) &&
+           !WC_ANY(known, *found_in(o, of_end),
                    wc_str_same(known->id, f->id) && known->severity >= f->severity &&
                        !known->explained_by && f->host == WC_NULL);
 }
 
+/* Does the replay show it, if only with the process's own end? */
+static bool is_shown(const struct planning *p, const struct wc_finding_record *f, bool *of_end) {
+    const struct wc_stack *s = &p->report->source->stack;
+
+    if (!p->base.source)
+        return false;
+    *of_end = !find_in(&p->base, false, f, s);
+    return !*of_end || find_in(&p->base, true, f, s);
+}
+
 static bool cures(const struct planning *p, const struct played *x,
-                  const struct wc_finding_record *f) {
-    return x->harmless && is_gone(&x->outcome, f, &p->report->source->stack) &&
-           !brings(p, &x->outcome, f->severity);
+                  const struct wc_finding_record *f, bool of_end) {
+    return x->harmless && is_gone(&x->outcome, of_end, f, &p->report->source->stack) &&
+           !brings(p, &x->outcome, of_end, f->severity);
 }
 
 /* ---- what is played ---- */
@@ -156,7 +178,7 @@ static int cost_of(const struct candidate *c) {
 
 /* The cheapest that is not taken yet. */
 static const struct played *next_cure(const struct planning *p, const struct wc_finding_record *f,
-                                      const struct played *const *taken, size_t n) {
+                                      bool of_end, const struct played *const *taken, size_t n) {
     const struct played *best = NULL;
 
     for (size_t i = 0; i < p->n; i++) {
@@ -164,7 +186,8 @@ static const struct played *next_cure(const struct planning *p, const struct wc_
         bool again = x->outcome.why != NULL;
         for (size_t k = 0; k < n; k++)
             again = again || taken[k] == x;
-        if (!again && (!best || cost_of(&x->edits) < cost_of(&best->edits)) && cures(p, x, f))
+        if (!again && (!best || cost_of(&x->edits) < cost_of(&best->edits)) &&
+            cures(p, x, f, of_end))
             best = x;
     }
     return best;
@@ -175,11 +198,12 @@ static void plan_finding(struct planning *p, size_t number) {
     const struct wc_stack *s = &p->report->source->stack;
     struct plan_of_finding *of = &p->plan->of[number];
     const struct played *taken[REPAIRS_MOST];
+    bool of_end;
 
     of->p = wc_arena_take(&p->plan->memory.arena, REPAIRS_MOST * sizeof(*of->p));
-    if (!of->p || !p->base.source || !find_in(&p->base, f, s))
+    if (!of->p || !is_shown(p, f, &of_end))
         return;
-    while (of->n < REPAIRS_MOST && (taken[of->n] = next_cure(p, f, taken, of->n))) {
+    while (of->n < REPAIRS_MOST && (taken[of->n] = next_cure(p, f, of_end, taken, of->n))) {
         const struct played *x = taken[of->n];
         of->p[of->n++] = (struct repair){.edits = keep_edits(p->plan, &x->edits),
                                          .checked = REPAIR_REPLAYED,
@@ -188,8 +212,10 @@ static void plan_finding(struct planning *p, size_t number) {
 }
 
 static bool all_cured(const struct planning *p) {
+    bool of_end;
+
     WC_EACH(f, p->report->findings)
-        if (find_in(&p->base, f, &p->report->source->stack) && !next_cure(p, f, NULL, 0))
+        if (is_shown(p, f, &of_end) && !next_cure(p, f, of_end, NULL, 0))
             return false;
     return true;
 }

@@ -5,18 +5,10 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "core/elf/file_check.h"
 #include "core/findings/diagnose.h"
 #include "core/findings/finding.h"
 #include "tools/loader/loader_sim.h"
-
-struct replay_request {
-    int64_t seq, request;
-    const char *name, *caller;
-    const struct wc_failure *failure; /* it failed in the process; NULL: it did not */
-    bool by_cudnn;                    /* whose files may be others after an edit */
-    bool refused;                     /* it failed though all files were there: by the first play */
-    struct replay_got first;
-};
 
 /* ---- what the process asked for ---- */
 
@@ -31,9 +23,11 @@ static const struct wc_failure *failure_of(const struct wc_stack *s, int64_t req
                         wc_str_same(f->r.name, name));
 }
 
-/* Did something come of it that the model knows? */
+/* Did something come of it that the model knows? By a name alone also what has nothing to do with
+ * cuDNN may be found another way. */
 static bool matters(const struct wc_stack *s, const struct wc_request_record *r) {
-    return wc_name_kind_of(r->name) != WC_NAME_OTHER ||
+    return wc_name_kind_of(r->name) != WC_NAME_OTHER || (r->name && !strchr(r->name, '/')) ||
+           WC_ANY(f, s->failures, wc_str_same(f->r.caller, r->name)) ||
            WC_ANY(o, s->objects, o->r.request == r->request) ||
            WC_ANY(f, s->failures, f->r.request == r->request);
 }
@@ -289,16 +283,26 @@ static const struct replay_request *request_of(struct play *p, const struct wc_f
             if (strcmp(m->name, f->name) != 0 ||
                 !wc_str_same(m->by ? m->by->about.path : NULL, f->caller))
                 continue;
-            if (q->failure && q->first.missing == p->out->got[p->parts[i].request].missing)
+            if (q->failure && q->failure->r.text &&
+                q->first.missing == p->out->got[p->parts[i].request].missing)
                 return q;
         }
     return NULL;
 }
 
+/* Does what the process saw of it still stand there? */
+static bool is_as_it_was(struct play *p, const struct wc_file_record *f) {
+    const struct wc_files *files = &p->r->library_cache.disk.files;
+    struct wc_file_check check;
+
+    return wc_file_check(files, f->path, OWN_MACHINE, &check) && check.fault == f->fault &&
+           check.size == f->size;
+}
+
 static void emit_files(struct play *p, const struct wc_failure *f, int64_t request) {
     WC_EACH(file, p->r->source->stack.files) {
         struct wc_record record = {.kind = WC_KIND_file};
-        if (file->r.request != f->r.request || !file->r.path)
+        if (file->r.request != f->r.request || !file->r.path || !is_as_it_was(p, &file->r))
             continue;
         record.u.file = file->r;
         record.u.file.request = request;
@@ -306,18 +310,35 @@ static void emit_files(struct play *p, const struct wc_failure *f, int64_t reque
     }
 }
 
+/* What the process has set since its start counts for none of its searches. */
+static void take_later(struct play *p, struct wc_search_record *r) {
+    const char *path = loader_variable((char *const *)p->overlay.environment.p, "LD_LIBRARY_PATH");
+    const struct wc_searched *own = WC_FIRST(f, p->r->source->stack.searches,
+                                             f->r.later_path && wc_str_same(f->r.name, r->name) &&
+                                                 wc_str_same(f->r.caller, r->caller));
+
+    if (!own || strcmp(own->r.later_path, path ? path : "") == 0)
+        return;
+    r->later_path = own->r.later_path;
+    r->later_takes = own->r.later_takes;
+}
+
 static void take(void *play, struct wc_record *r) {
     struct play *p = play;
     const struct replay_request *q =
         r->kind == WC_KIND_failure ? request_of(p, &r->u.failure) : NULL;
+    int64_t request = q ? r->u.failure.request : WC_NULL;
 
     if (q) {
-        int64_t request = r->u.failure.request;
         r->u.failure = q->failure->r;
         r->u.failure.request = request;
         r->u.failure.caller_object = WC_NULL;
     }
+    if (r->kind == WC_KIND_search)
+        take_later(p, &r->u.search);
     p->sink.add(p->sink.ctx, r);
+    if (q)
+        emit_files(p, q->failure, request);
 }
 
 static void emit_refused(struct play *p) {
@@ -331,6 +352,38 @@ static void emit_refused(struct play *p) {
         record.u.failure.caller_object = WC_NULL;
         p->sink.add(p->sink.ctx, &record);
         emit_files(p, q->failure, record.u.failure.request);
+    }
+}
+
+/* Functions that were looked up in vain, of a library that is there and does not have them either.
+ */
+static bool has_function(struct play *p, const struct wc_failure_record *f) {
+    const struct loaded *host = f->caller ? loaded_by_path(p, f->caller) : NULL;
+    const struct loaded *facade = host ? host->facade : NULL;
+    struct elf_file *file;
+    bool has = false;
+
+    for (size_t i = 0; !facade && i < p->sim.n; i++)
+        if (p->sim.objects[i]->about.role == WC_role_FACADE)
+            facade = p->sim.objects[i];
+    file = facade ? library_cache_elf_file(&p->r->library_cache, facade->library) : NULL;
+    if (file && file->error == WC_ELF_OK)
+        has = wc_elf_defines(&file->image, f->function);
+    if (file)
+        library_cache_elf_file_end(facade->library, file);
+    return has || !facade;
+}
+
+static void emit_lookups(struct play *p) {
+    WC_EACH(f, p->r->source->stack.failures) {
+        struct wc_record record = {.kind = WC_KIND_failure};
+        const struct loaded *host;
+        if (!f->r.function || has_function(p, &f->r))
+            continue;
+        host = f->r.caller ? loaded_by_path(p, f->r.caller) : NULL;
+        record.u.failure = f->r;
+        record.u.failure.caller_object = host ? host->about.number : WC_NULL;
+        p->sink.add(p->sink.ctx, &record);
     }
 }
 
@@ -372,13 +425,44 @@ static void emit_stated(struct play *p) {
     }
 }
 
+/* The packages that the process had near: those of a host that did not come in, too. */
+static void emit_packages(struct play *p) {
+    struct elf_reader reader;
+
+    elf_reader_begin(&reader, &p->r->library_cache.disk);
+    WC_EACH(package, p->r->source->stack.packages) {
+        OWNED char *near = must_format("%s/lib/libcudnn.so", package->r.installation_path);
+        if (package->r.installation_path)
+            wc_emit_packages(&p->emitter.to, &p->emitter.environments, near, &reader.reader);
+    }
+}
+
 static void emit(struct play *p) {
     emit_first(p);
     loader_sim_emit(&p->sim, &p->emitter);
+    emit_packages(p);
     emit_refused(p);
+    emit_lookups(p);
     if (p->first)
         find_stated(p->r, &p->out->source->stack);
     emit_stated(p);
+}
+
+/* How calls went and the process ended: some findings count only where it did badly. */
+static void add_end(struct play *p) {
+    const struct wc_stack *s = &p->r->source->stack;
+    struct wc_record record = {.kind = WC_KIND_outcome};
+
+    WC_EACH(call, s->calls) {
+        struct wc_record one = {.kind = WC_KIND_call};
+        one.u.call = call->r;
+        one.u.call.host = one.u.call.target = WC_NULL;
+        one.u.call.returned_version = WC_NULL;
+        wc_stack_apply(&p->out->source->stack, &one);
+    }
+    record.u.outcome = s->outcome;
+    if (s->has_outcome)
+        wc_stack_apply(&p->out->source->stack, &record);
 }
 
 /* ---- all of it ---- */
@@ -398,6 +482,8 @@ static void run(struct play *p) {
     emit(p);
     loader_sim_emitter_end(&p->emitter);
     wc_diagnose(&out->source->stack, &out->memory.arena, &out->findings);
+    add_end(p);
+    wc_diagnose(&out->source->stack, &out->memory.arena, &out->of_end);
 }
 
 void replay_play(struct replay *r, const struct edits *edits, struct outcome *out) {

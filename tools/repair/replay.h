@@ -8,6 +8,20 @@
 #include "overlay.h"
 #include "tools/log/source.h"
 
+struct replay_got {   /* by its request */
+    uint64_t files;   /* a mark of the libraries that came in; 0: it failed */
+    uint64_t missing; /* a mark of those that were missing */
+};
+
+struct replay_request {
+    int64_t seq, request;
+    const char *name, *caller;
+    const struct wc_failure *failure; /* it failed in the process; NULL: it did not */
+    bool by_cudnn;                    /* whose files may be others after an edit */
+    bool refused;                     /* it failed though all files were there: by the first play */
+    struct replay_got first;
+};
+
 struct replay {
     const struct source *source;
     struct heap_arena memory;
@@ -20,19 +34,15 @@ struct replay {
     size_t plays;
 };
 
-struct replay_got {   /* by its request */
-    uint64_t files;   /* a mark of the libraries that came in; 0: it failed */
-    uint64_t missing; /* a mark of those that were missing */
-};
-
 /* What came of it; all zero: not played. */
 struct outcome {
     struct source *source;
     struct heap_arena memory; /* of the findings */
     struct wc_findings findings;
-    struct replay_got *got; /* as many as there are requests */
-    const char *why;        /* it could not be played; NULL: it was */
-    bool changes;           /* the edits change something of what it reads */
+    struct wc_findings of_end; /* the same, were it to fail and end as the process did */
+    struct replay_got *got;    /* as many as there are requests */
+    const char *why;           /* it could not be played; NULL: it was */
+    bool changes;              /* the edits change something of what it reads */
 };
 
 /* NULL: it can be replayed; else why not. *r must not move until replay_end, which is due in either

@@ -137,8 +137,7 @@ const char *wheel_newest(const char *package, const char *spec) {
         (*spec && !wc_spec_read(spec, &set)))
         return NULL;
     WC_EACH_ROW(row, releases)
-        if (row->has[column] &&
-            wc_spec_accepts(&set, wc_version_of(row->release)) == WC_YES)
+        if (row->has[column] && wc_spec_accepts(&set, wc_version_of(row->release)) == WC_YES)
             newest = row->release;
     return newest;
 }

@@ -8,136 +8,117 @@
 #include "core/model/symbols.h"
 
 static const struct {
-    int32_t cuda;
-    const char *first, *last;
-} wheels[] = {
-#define WHEEL(cuda, first, last) {cuda, first, last},
-#include "core/findings/shared/wheels.def"
+    const char *release;
+    bool has[3]; /* nvidia-cudnn-cu11 and the next two */
+} releases[] = {
+#define CUDNN_RELEASE(release, cu11, cu12, cu13) {release, {cu11, cu12, cu13}},
+#include "core/packages/wheel_files.def"
 };
 
+static const struct row {
+    const char *package, *from, *to, *file, *needs;
+} rows[] = {
+#define WHEEL_FILE(package, from, to, file, needs) {package, from, to, file, needs},
+#include "core/packages/wheel_files.def"
+};
+
+enum tag { RPATH, RUNPATH };
 static const struct {
-    const char *part, *package, *directory;
-} dependencies[] = {
-#define CUDA_DEPENDENCY_WHEEL(part, package, directory) {part, package, directory},
-#include "core/findings/shared/wheels.def"
+    const char *package, *from, *to, *file;
+    enum tag tag;
+    const char *path;
+} paths[] = {
+#define WHEEL_PATH(package, from, to, file, tag, path) {package, from, to, file, tag, path},
+#include "core/packages/wheel_files.def"
 };
 
-static const char cudnn_stem[] = "nvidia-cudnn-cu";
-
-static bool is_cudnn(const char *package) {
-    return strncmp(package, cudnn_stem, sizeof(cudnn_stem) - 1) == 0;
+static bool is_within(struct wc_version v, const char *from, const char *to) {
+    return !(*from && wc_version_compare(v, wc_version_of(from)) < 0) &&
+           !(*to && wc_version_compare(v, wc_version_of(to)) >= 0);
 }
 
 /* ---- releases ---- */
 
+static bool is_cudnn(const char *package) {
+    static const char stem[] = "nvidia-cudnn-cu";
+
+    return strncmp(package, stem, sizeof(stem) - 1) == 0;
+}
+
 struct wc_version wheel_release(const char *package, const char *spec) {
-    struct wc_version floor = WC_VERSION_NONE, pinned;
+    const int32_t cuda = wc_cuda_in_package(package);
+    struct wc_version newest = WC_VERSION_NONE, pinned;
     struct wc_spec set;
 
     if (!wc_spec_read(spec, &set))
-        return WC_VERSION_NONE;
-    if (wc_spec_pins(spec, &pinned))
+        set.n = 0;
+    if (wc_spec_pins(spec, &pinned) && pinned.build >= 0)
         return pinned;
-    floor = wc_spec_floor(&set);
-    WC_EACH_ROW(wheel, wheels) {
-        struct wc_version known = wc_version_of(wheel->last[0] ? wheel->last : wheel->first);
-        if (!is_cudnn(package) || wc_cuda_in_package(package) != wheel->cuda)
-            continue;
-        if (wc_spec_accepts(&set, known) == WC_YES)
-            return known;
-        if (!wc_version_known(floor) && wc_spec_accepts(&set, wc_version_of(wheel->first)))
-            return wc_version_of(wheel->first);
+    WC_EACH_ROW(row, releases) {
+        struct wc_version v = wc_version_of(row->release);
+        if (is_cudnn(package) && cuda >= 11 && cuda <= 13 && row->has[cuda - 11] &&
+            wc_spec_accepts(&set, v) == WC_YES)
+            newest = v;
     }
-    return floor;
+    if (wc_version_known(newest) || is_cudnn(package))
+        return newest;
+    return wc_version_known(wc_spec_floor(&set)) ? wc_spec_floor(&set)
+                                                 : (struct wc_version){cuda, -1, -1, -1};
 }
 
-/* ---- cuDNN's libraries ---- */
-
-static const char *const parts_of_8[] = {"ops_infer", "ops_train", "cnn_infer",
-                                         "cnn_train", "adv_infer", "adv_train"};
-static const struct {
-    const char *part, *since;
-} parts_of_9[] = {
-    {"graph", "9.0.0"},
-    {"ops", "9.0.0"},
-    {"cnn", "9.0.0"},
-    {"adv", "9.0.0"},
-    {"engines_precompiled", "9.0.0"},
-    {"engines_runtime_compiled", "9.0.0"},
-    {"heuristic", "9.0.0"},
-    {"engines_tensor_ir", "9.21.0"},
-    {"ext", "9.21.0"},
-};
+/* ---- lists ---- */
 
 struct list {
     struct wc_arena *memory;
     const char **p;
-    size_t n;
+    size_t n, room;
 };
 
 static void add(struct list *l, const char *text) {
-    const char **grown = wc_arena_take(l->memory, (l->n + 2) * sizeof(*grown));
-
-    if (!grown)
-        return;
-    if (l->n)
-        memcpy(grown, l->p, l->n * sizeof(*grown));
-    grown[l->n++] = text;
-    l->p = grown;
+    if (l->n + 1 >= l->room) {
+        const char **grown;
+        l->room = l->room ? 2 * l->room : 16;
+        grown = wc_arena_take(l->memory, l->room * sizeof(*grown));
+        if (!grown)
+            return;
+        if (l->n)
+            memcpy(grown, l->p, l->n * sizeof(*grown));
+        l->p = grown;
+    }
+    l->p[l->n++] = text;
+    l->p[l->n] = NULL;
 }
 
-/* The names of a release's parts below a directory; "": as the facade of 9 has them. */
-static void add_parts(struct list *l, struct wc_version release, const char *directory) {
-    if (release.major == 8)
-        WC_EACH_ROW(part, parts_of_8)
-            add(l, wc_arena_format(l->memory, "%slibcudnn_%s.so.8", directory, *part));
-    if (release.major == 9)
-        WC_EACH_ROW(part, parts_of_9)
-            if (wc_version_compare(release, wc_version_of(part->since)) >= 0)
-                add(l, wc_arena_format(l->memory, "%slibcudnn_%s.so%s", directory, part->part,
-                                       directory[0] ? ".9" : ""));
+/* Words of a text. */
+static void add_words(struct list *l, const char *text) {
+    while (*text) {
+        size_t n = strcspn(text, " ");
+        if (n)
+            add(l, wc_arena_string_n(l->memory, text, n));
+        text += n + (text[n] != '\0');
+    }
 }
 
 /* ---- wheels ---- */
 
-static int32_t cuda_of(const char *package, struct wc_version release) {
-    int32_t cuda = wc_cuda_in_package(package);
+/* %m: the release's second number. */
+static const char *file_of(struct wc_arena *memory, const struct row *row,
+                           struct wc_version release) {
+    const char *mark = strstr(row->file, "%m");
 
-    return cuda > 0 ? cuda : release.major;
-}
-
-/* Up to CUDA 12 the name has the major at its end, since 13 it has none. */
-static bool is_wheel(const char *package, const char *stem) {
-    size_t n = strlen(stem);
-
-    return strncmp(package, stem, n) == 0 &&
-           (!package[n] || strcmp(package + n, "-cu11") == 0 || strcmp(package + n, "-cu12") == 0);
-}
-
-static const char *soname_of(struct wc_arena *memory, const char *part, int32_t cuda) {
-    if (cuda == 11 && strcmp(part, "nvrtc") == 0)
-        return wc_arena_format(memory, "lib%s.so.11.2", part);
-    if (cuda == 11 && strcmp(part, "cudart") == 0)
-        return wc_arena_format(memory, "lib%s.so.11.0", part);
-    return wc_arena_format(memory, "lib%s.so.%d", part, cuda);
+    if (!mark)
+        return row->file;
+    return wc_arena_format(memory, "%.*s%d%s", (int)(mark - row->file), row->file,
+                           release.minor < 0 ? 0 : release.minor, mark + 2);
 }
 
 struct wheel_files wheel_files(struct wc_arena *memory, const char *package,
                                struct wc_version release) {
-    static const char directory[] = "nvidia/cudnn/lib/";
     struct list l = {.memory = memory};
-    const int32_t cuda = cuda_of(package, release);
 
-    if (is_cudnn(package) && release.major > 0) {
-        add(&l, wc_arena_format(memory, "%slibcudnn.so.%d", directory, release.major));
-        add_parts(&l, release, directory);
-    }
-    WC_EACH_ROW(d, dependencies)
-        if (is_wheel(package, d->package))
-            add(&l, cuda < 13 ? wc_arena_format(memory, "nvidia/%s/lib/%s", d->directory,
-                                                soname_of(memory, d->part, cuda))
-                              : wc_arena_format(memory, "nvidia/cu%d/lib/%s", cuda,
-                                                soname_of(memory, d->part, cuda)));
+    WC_EACH_ROW(row, rows)
+        if (strcmp(row->package, package) == 0 && is_within(release, row->from, row->to))
+            add(&l, file_of(memory, row, release));
     return (struct wheel_files){l.p, l.n};
 }
 
@@ -149,20 +130,25 @@ const char *wheel_requires(struct wc_arena *memory, const char *package) {
     return cuda < 13 ? wc_arena_format(memory, "nvidia-cublas-cu%d", cuda) : "nvidia-cublas";
 }
 
-const char *wheel_of_library(struct wc_arena *memory, const char *soname, const char **spec) {
-    struct wc_name name = wc_name_read(soname);
-    int32_t cuda = wc_name_cuda(soname);
+/* "==13.*" of a wheel whose name tells no CUDA. */
+static const char *spec_of(struct wc_arena *memory, const char *package, const char *soname) {
+    const int32_t cuda = wc_name_cuda(soname);
 
-    *spec = "";
-    if (cuda < 11)
-        return NULL;
-    WC_EACH_ROW(d, dependencies) {
-        if (strcmp(d->part, name.part) != 0)
+    return wc_cuda_in_package(package) < 0 && cuda >= 13 ? wc_arena_format(memory, "==%d.*", cuda)
+                                                         : "";
+}
+
+const char *wheel_of_library(struct wc_arena *memory, const char *soname, const char **spec) {
+    WC_EACH_ROW(row, rows) {
+        const char *name = wc_base_name(row->file), *minor = strstr(name, "%m");
+        size_t n = minor ? (size_t)(minor - name) : strlen(name) + 1;
+        if (wc_kind_is_cudnn(wc_name_kind_of(name)) || strncmp(soname, name, n) != 0)
             continue;
-        if (cuda < 13)
-            return wc_arena_format(memory, "%s-cu%d", d->package, cuda);
-        *spec = wc_arena_format(memory, "==%d.*", cuda);
-        return d->package;
+        *spec = spec_of(memory, row->package, soname);
+        if (minor && !**spec && wc_is_digit(soname[n]))
+            *spec =
+                wc_arena_format(memory, "==%d.%s.*", wc_cuda_in_package(row->package), soname + n);
+        return row->package;
     }
     return NULL;
 }
@@ -181,34 +167,78 @@ static void add_functions(struct list *l, struct wc_version release) {
     }
 }
 
-static const char parts_runpath[] = "$ORIGIN:$ORIGIN/../../cublas/lib:$ORIGIN/../../cuda_nvrtc/lib:"
-                                    "$ORIGIN/../../cu13/lib";
+/* A facade of 8 has its parts' names with the number, one of 9 without. */
+static void add_parts(struct list *l, const char *package, struct wc_version release) {
+    WC_EACH_ROW(row, rows) {
+        const char *name = wc_base_name(row->file), *end = strstr(name, ".so");
+        if (strcmp(row->package, package) == 0 && is_within(release, row->from, row->to) &&
+            wc_name_kind_of(name) == WC_NAME_PART)
+            add(l, release.major < 9
+                       ? name
+                       : wc_arena_string_n(l->memory, name, (size_t)(end - name) + 3));
+    }
+}
 
-bool wheel_image(struct wc_arena *memory, const char *file, struct wc_version release,
-                 struct image *out) {
+static void set_path(const char *package, struct wc_version release, const char *name,
+                     struct image *out) {
+    WC_EACH_ROW(row, paths)
+        if (strcmp(row->package, package) == 0 && is_within(release, row->from, row->to) &&
+            (!*row->file || strcmp(row->file, name) == 0)) {
+            *(row->tag == RPATH ? &out->rpath : &out->runpath) = row->path;
+            return;
+        }
+}
+
+static void set_needs(struct list *l, const char *package, struct wc_version release,
+                      const char *name) {
+    WC_EACH_ROW(row, rows)
+        if (strcmp(row->package, package) == 0 && is_within(release, row->from, row->to) &&
+            strcmp(wc_base_name(row->file), name) == 0) {
+            add_words(l, row->needs);
+            return;
+        }
+}
+
+static struct wc_version filled(struct wc_version v) {
+    v.minor = v.minor < 0 ? 0 : v.minor;
+    v.patch = v.patch < 0 ? 0 : v.patch;
+    return v;
+}
+
+bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
+                 struct wc_version release, struct image *out) {
     struct wc_name name = wc_name_read(file);
-    struct list functions = {.memory = memory}, constants = {.memory = memory};
+    struct list functions = {.memory = memory}, constants = {.memory = memory},
+                needs = {.memory = memory};
+    const char *own = wc_base_name(file);
 
-    *out = (struct image){.soname = wc_base_name(file), .version = WC_VERSION_NONE};
-    if (name.kind == WC_NAME_CUDA_DEPENDENCY)
-        return true;
-    if (!wc_kind_is_cudnn(name.kind) || release.major < 0)
+    *out = (struct image){.soname = own, .version = WC_VERSION_NONE};
+    if (name.kind == WC_NAME_DRIVER || !strstr(own, ".so"))
         return false;
-    if (release.patch < 0)
-        release.patch = 0;
-    if (release.minor < 0)
-        release.minor = 0;
-    out->version = release;
-    out->soname = name.kind == WC_NAME_FACADE
-                      ? wc_arena_format(memory, "libcudnn.so.%d", release.major)
-                      : wc_arena_format(memory, "libcudnn_%s.so.%d", name.part, release.major);
-    out->version_symbol = wc_arena_format(memory, "cudnn_%s_version",
-                                          name.kind == WC_NAME_FACADE ? "facade" : name.part);
-    out->runpath = name.kind == WC_NAME_FACADE ? "$ORIGIN" : parts_runpath;
-    if (name.kind == WC_NAME_FACADE)
-        add_functions(&functions, release);
-    add_parts(&constants, release, "");
+    if (wc_kind_is_cudnn(name.kind)) {
+        if (release.major < 0)
+            return false;
+        release = filled(release);
+        out->version = release;
+        out->soname = own =
+            name.kind == WC_NAME_FACADE
+                ? wc_arena_format(memory, "libcudnn.so.%d", release.major)
+                : wc_arena_format(memory, "libcudnn_%s.so.%d", name.part, release.major);
+        out->version_symbol = wc_arena_format(memory, "cudnn_%s_version",
+                                              name.kind == WC_NAME_FACADE ? "facade" : name.part);
+        out->runpath = "$ORIGIN";
+        if (name.kind == WC_NAME_FACADE)
+            add_functions(&functions, release);
+        if (!is_cudnn(package)) /* of another package manager: the same libraries */
+            package = "nvidia-cudnn-cu12";
+        add_parts(&constants, package, release);
+    }
+    set_needs(&needs, package, release, own);
+    set_path(package, release, own, out);
+    if (out->rpath)
+        out->runpath = NULL;
     out->functions = functions.p;
     out->constants = constants.p;
+    out->needed = needs.p;
     return true;
 }

@@ -25,6 +25,7 @@ const char *wheel_requires(struct wc_arena *memory, const char *package);
  * the releases of it that have it. */
 const char *wheel_of_library(struct wc_arena *memory, const char *soname, const char **spec);
 
-/* What stands for that library; false: it is none that we know. file: its path or name. */
-bool wheel_image(struct wc_arena *memory, const char *file, struct wc_version release,
-                 struct image *out);
+/* What stands for that library of that package; false: it is none that we know. file: its path or
+ * name. */
+bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
+                 struct wc_version release, struct image *out);
