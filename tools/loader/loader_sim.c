@@ -171,13 +171,27 @@ static void note_part(struct loader_sim *g, const char *name, const struct loade
     }
 }
 
+/* One that lacks something does not come in. */
+static void open_one_part(struct loader_sim *g, const char *name, const struct loaded *by,
+                          struct wc_version version) {
+    const size_t objects = g->n, missing = g->missing_count;
+
+    if (!open_part(g, name, by, version)) {
+        note_part(g, name, by, version);
+    } else if (g->asked) {
+        load_needed(g, objects);
+        if (g->missing_count > missing)
+            loader_sim_undo(g, objects);
+    }
+}
+
 static void open_parts(struct loader_sim *g, const struct loaded *by) {
     struct wc_version version = version_of(g, by);
 
     for (const char **name = by->library->opens; *name; name++)
-        if (!by->library->search.soname || strcmp(*name, by->library->search.soname) != 0)
-            if (!open_part(g, *name, by, version))
-                note_part(g, *name, by, version);
+        if ((!by->library->search.soname || strcmp(*name, by->library->search.soname) != 0) &&
+            (!g->opens || g->opens(g->opens_ctx, by, *name)))
+            open_one_part(g, *name, by, version);
 }
 
 static void note_facade(struct loader_sim *g, const struct loaded *by, const char *name,

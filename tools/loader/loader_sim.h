@@ -45,6 +45,9 @@ struct loader_sim {
     size_t gone_count;
     bool ended; /* at a damaged library: nothing comes in any more */
     bool asked; /* the caller knows what hosts ask for: they open nothing by themselves */
+    /* May a library of cuDNN open that part? NULL: each that it has the name of. */
+    bool (*opens)(void *ctx, const struct loaded *by, const char *name);
+    void *opens_ctx;
 };
 
 /* program: path of an ELF file, NULL: unknown. environment: NAME=value as it is given, NULL at the

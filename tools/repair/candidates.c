@@ -201,8 +201,7 @@ static void find_packages(struct finding_of *f) {
         const struct wc_package_record *r = &p->r;
         if (!r->package || !r->prefix)
             continue;
-        if (r->missing_count > 0 || r->changed.n > 0)
-            add_one(f, reinstall(r));
+        add_one(f, reinstall(r));
         WC_EACH(other, r->shared_with)
             add_two(f,
                     (struct edit){.kind = EDIT_REMOVE,
@@ -254,6 +253,13 @@ static void add_install(struct finding_of *f, const char *package, const char *s
     if (!package || !spec || !environment)
         return;
     add_one(f, e);
+    WC_EACH(p, f->s->packages)
+        if (wc_str_same(p->r.prefix, environment) && !wc_str_same(p->r.package, package) &&
+            strstr(package, "cudnn"))
+            add_two(f,
+                    (struct edit){
+                        .kind = EDIT_REMOVE, .name = p->r.package, .environment = environment},
+                    e);
     directory = is_conda(environment) ? format(f, "%s/lib", environment) : wheel_directory(f, &e);
     if (directory)
         add_two(f, e, with_directory(f, directory));
@@ -300,6 +306,40 @@ static const char *common_spec(struct finding_of *f, const struct wc_hosts *host
     return format(f, ">=%s,<%s", short_version(f, low), short_version(f, high));
 }
 
+/* Releases that NVIDIA's own words are about: in place of a bad one, or for another GPU. */
+static const char *const other_releases[] = {
+#define BAD_RELEASE(releases, framework, of_it, what, instead, source) instead,
+#include "core/findings/shared/bad_releases.def"
+};
+
+static const struct {
+    const char *first, *last;
+} gpu_releases[] = {
+#define GPUS(first, last, cuda, least, most, goes_on) {first, last},
+#include "core/findings/shared/gpus.def"
+};
+
+static void find_other_releases(struct finding_of *f, const struct wc_object *facade) {
+    const char *environment = environment_of(f, wc_path_of(facade));
+    const char *package = environment ? package_for(f, environment, NULL) : NULL;
+
+    if (!package)
+        return;
+    WC_EACH_ROW(spec, other_releases)
+        if (wc_version_of(*spec + 2).major == facade->version.major)
+            add_one(f, install(package, *spec, environment));
+    WC_EACH_ROW(row, gpu_releases) {
+        struct wc_version end = wc_version_of(row->last);
+        if (wc_version_of(row->first).major != facade->version.major || !f->s->machine.gpus.n)
+            continue;
+        end.minor++;
+        add_one(f, install(package,
+                           *row->last ? format(f, ">=%s,<%s", row->first, short_version(f, end))
+                                      : format(f, ">=%s", row->first),
+                           environment));
+    }
+}
+
 static void find_installs(struct finding_of *f) {
     struct wc_hosts all = {.n = 0};
 
@@ -323,8 +363,10 @@ static void find_installs(struct finding_of *f) {
     WC_EACH(o, f->s->objects) {
         const char *environment =
             o->r.role == WC_role_FACADE ? environment_of(f, wc_path_of(o)) : NULL;
-        if (environment)
-            add_install(f, package_for(f, environment, NULL), common_spec(f, &all), environment);
+        if (!environment)
+            continue;
+        add_install(f, package_for(f, environment, NULL), common_spec(f, &all), environment);
+        find_other_releases(f, o);
     }
 }
 
@@ -412,15 +454,21 @@ struct beside {
     const char *directory, *name;
 };
 
-/* "libcudnn.so.9.1.0" for "libcudnn.so.9", "libcudnn.so.9" for "libcudnn.so". */
+/* "libcudnn.so.9.1.0" for "libcudnn.so.9", "libcudnn.so.9" for "libcudnn.so", and the other way
+ * about. */
 static bool is_beside(void *arg, const char *entry) {
     struct beside *b = arg;
-    size_t n = strlen(b->name);
+    const char *stem = strstr(b->name, ".so");
+    size_t n = stem ? (size_t)(stem - b->name) + 3 : 0;
+    struct edit e = {.kind = EDIT_LINK};
 
-    if (strncmp(entry, b->name, n) == 0 && entry[n] == '.' && wc_is_digit(entry[n + 1]))
-        add_one(b->f, (struct edit){.kind = EDIT_LINK,
-                                    .path = format(b->f, "%s/%s", b->directory, b->name),
-                                    .target = format(b->f, "%s", entry)});
+    if (!n || strncmp(entry, b->name, n) != 0 || (entry[n] && entry[n] != '.') ||
+        strcmp(entry, b->name) == 0)
+        return true;
+    e.path = format(b->f, "%s/%s", b->directory, b->name);
+    e.target = format(b->f, "%s", entry);
+    add_one(b->f, e);
+    add_two(b->f, e, with_directory(b->f, b->directory));
     return true;
 }
 
@@ -441,12 +489,16 @@ static void find_links(struct finding_of *f) {
         if (search)
             WC_EACH(looked, search->r.searched) {
                 const char *at = strstr(*looked, " /");
-                if (at)
-                    find_links_in(f, at + 1, name);
+                size_t n = at ? strlen(at + 1) : 0;
+                if (n > 1)
+                    find_links_in(f, format(f, "%.*s", (int)(n - (at[n] == '/')), at + 1), name);
             }
         WC_EACH(p, f->s->packages)
             if (p->r.installation_path)
                 find_links_in(f, format(f, "%s/lib", p->r.installation_path), name);
+        WC_EACH(file, f->s->files)
+            if (file->r.request == failure->r.request)
+                find_links_in(f, directory_of(f, file->r.path), name);
     }
 }
 

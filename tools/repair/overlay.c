@@ -427,9 +427,8 @@ static void hide_one(struct overlay *o, const char *path, void *arg) {
     hide(o, path);
 }
 
-static void put_back_missing(struct overlay *o, const char *path, void *release) {
-    if (!is_there(o, path))
-        put_library(o, "", path, *(const struct wc_version *)release, 0);
+static void put_back(struct overlay *o, const char *path, void *release) {
+    put_library(o, "", path, *(const struct wc_version *)release, 0);
 }
 
 static bool remove_conda(struct overlay *o, const char *prefix, const char *package) {
@@ -450,6 +449,24 @@ static struct wc_version conda_version(const struct conda_record *r) {
     return v;
 }
 
+/* Before 8 there was one library. */
+static const char **monolith(struct overlay *o, struct wc_version release) {
+    const char **name = wc_arena_take(&o->memory.arena, sizeof(*name));
+
+    *name = format(o, "libcudnn.so.%d", release.major);
+    return name;
+}
+
+/* Channels have older ones, too. */
+static struct wc_version conda_release(const char *spec) {
+    struct wc_version v = wheel_release("nvidia-cudnn-cu12", spec);
+    struct wc_spec set;
+
+    if (!wc_version_known(v) && wc_spec_read(spec, &set))
+        v = wc_spec_floor(&set);
+    return v;
+}
+
 static bool install_conda(struct overlay *o, const char *prefix, const char *package,
                           struct wc_version release) {
     struct wheel_files files =
@@ -457,6 +474,8 @@ static bool install_conda(struct overlay *o, const char *prefix, const char *pac
     char version[WC_VERSION_TEXT];
     char *listed = format(o, "%s", "");
 
+    if (release.major < 8)
+        files = (struct wheel_files){monolith(o, release), 1};
     remove_conda(o, prefix, package);
     release.build = -1;
     wc_version_format(release, version);
@@ -498,8 +517,8 @@ static bool is_satisfied(struct overlay *o, const char *site, const struct edit 
 static bool install(struct overlay *o, const struct edit *e) {
     const char *environment = environment_of(o, e);
     const bool conda = environment && is_conda(o, environment);
-    struct wc_version release =
-        wheel_release(conda ? "nvidia-cudnn-cu12" : e->name, e->value ? e->value : "");
+    struct wc_version release = conda ? conda_release(e->value ? e->value : "")
+                                      : wheel_release(e->name, e->value ? e->value : "");
 
     if (!environment)
         return false;
@@ -544,11 +563,7 @@ static bool reinstall_wheel(struct overlay *o, const char *site, const struct ed
         return install_wheel(o, site, e->name, release);
     while ((line = strsep(&record, "\n"))) {
         const char *path = *line ? record_line(o, site, line, &size) : NULL;
-        struct wc_file_stat facts;
-        if (!path || !is_library(path) ||
-            (disk_of(o)->facts(disk_of(o)->ctx, path, &facts) && (!size || facts.size == size)))
-            continue;
-        if (!put_library(o, e->name, path, release, size))
+        if (path && is_library(path) && !put_library(o, e->name, path, release, size))
             return false;
     }
     return true;
@@ -567,7 +582,7 @@ static bool reinstall(struct overlay *o, const struct edit *e) {
     release = conda_version(&r);
     if (!r.name)
         return fail(o, "it is not installed there");
-    each_conda_file(o, environment, &r, put_back_missing, &release);
+    each_conda_file(o, environment, &r, put_back, &release);
     return !o->why;
 }
 

@@ -148,19 +148,51 @@ static uint64_t mix(uint64_t hash, const void *bytes, size_t n) {
 
 #define HASH_BEGIN 0xCBF29CE484222325U
 
+/* Is it missing for that object, and not for what that opens by itself later? */
+static bool is_missing_for(const struct loader_sim_missing *m, const struct loaded *o) {
+    const struct loaded *by = m->by;
+
+    if (m->how != WC_operation_NEEDED && !m->damaged)
+        return false;
+    while (by && by != o && by->about.asked_how == WC_operation_NEEDED)
+        by = by->by;
+    return by == o;
+}
+
 static struct replay_got got_of(const struct play *p, const struct loaded *o, size_t objects,
                                 size_t missing) {
     struct replay_got got = {.files = HASH_BEGIN, .missing = HASH_BEGIN};
+    bool fails = !o;
 
     if (o)
         got.files = mix(got.files, &o->library, sizeof(o->library));
     for (size_t i = objects; i < p->sim.n; i++)
         got.files = mix(got.files, &p->sim.objects[i]->library, sizeof(o->library));
-    for (size_t i = missing; i < p->sim.missing_count; i++)
-        got.missing = mix(got.missing, p->sim.missing[i].name, strlen(p->sim.missing[i].name) + 1);
-    if (!o || p->sim.missing_count > missing)
+    for (size_t i = missing; i < p->sim.missing_count; i++) {
+        const struct loader_sim_missing *m = &p->sim.missing[i];
+        got.missing = mix(got.missing, m->name, strlen(m->name) + 1);
+        fails = fails || is_missing_for(m, o);
+    }
+    if (fails)
         got.files = 0;
     return got;
+}
+
+/* A facade asks for parts when it first needs them: those that it asked for in the process, and
+ * always the one that answers for its version. */
+static bool opens_part(void *play, const struct loaded *by, const char *name) {
+    const struct play *p = play;
+    const struct wc_stack *s = &p->r->source->stack;
+    struct wc_name part = wc_name_read(name), own = wc_name_read(by->search.soname);
+    const char *answering = wc_answering_part(own.version.major);
+
+    if (wc_str_same(part.part, answering) ||
+        !WC_ANY(o, s->objects, is_path_of(by, o->r.path) || is_path_of(by, o->r.real_path)))
+        return true;
+    for (size_t i = 0; i < p->r->n; i++)
+        if (wc_str_same(wc_name_read(p->r->requests[i].name).part, part.part))
+            return true;
+    return WC_ANY(o, s->objects, wc_str_same(o->r.part, part.part) && o->r.mapped);
 }
 
 /* The parts of a facade are asked for by the facade that is there, by names of its own. */
@@ -171,16 +203,6 @@ static bool is_own_affair(const struct play *p, const struct replay_request *q,
     return q->by_cudnn && name.kind == WC_NAME_PART &&
            (!by || !is_path_of(by, q->caller) || !q->failure);
     (void)p;
-}
-
-/* Parts that a facade does not find are of no consequence by themselves where it looks for each by
- * several names. */
-static bool only_parts_missing(const struct play *p, size_t from) {
-    for (size_t i = from; i < p->sim.missing_count; i++)
-        if (wc_name_kind_of(p->sim.missing[i].name) != WC_NAME_PART ||
-            p->sim.missing[i].how != WC_operation_DLOPEN)
-            return false;
-    return true;
 }
 
 static void ask(struct play *p, size_t number) {
@@ -198,8 +220,6 @@ static void ask(struct play *p, size_t number) {
     p->sim.ended = false;
     mark_hosts(p, objects);
     *got = got_of(p, o, objects, missing);
-    if (o && only_parts_missing(p, missing))
-        *got = got_of(p, o, objects, p->sim.missing_count);
     if (p->first) {
         q->first = *got;
         q->refused = q->failure && got->files;
@@ -430,6 +450,11 @@ static void emit_packages(struct play *p) {
     struct elf_reader reader;
 
     elf_reader_begin(&reader, &p->r->library_cache.disk);
+    WC_EACH(file, p->r->source->stack.files)
+        wc_emit_packages(&p->emitter.to, &p->emitter.environments, file->r.path, &reader.reader);
+    WC_EACH(failure, p->r->source->stack.failures)
+        wc_emit_packages(&p->emitter.to, &p->emitter.environments, failure->r.caller,
+                         &reader.reader);
     WC_EACH(package, p->r->source->stack.packages) {
         OWNED char *near = must_format("%s/lib/libcudnn.so", package->r.installation_path);
         if (package->r.installation_path)
@@ -477,6 +502,8 @@ static void run(struct play *p) {
     p->emitter.to = (struct wc_sink){take, p};
     out->got = must_allocate((p->r->n + 1) * sizeof(*out->got));
     p->sim.asked = true;
+    p->sim.opens = opens_part;
+    p->sim.opens_ctx = p;
     mark_hosts(p, 0);
     ask_all(p);
     emit(p);

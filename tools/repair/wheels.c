@@ -93,8 +93,9 @@ static void add(struct list *l, const char *text) {
 static void add_words(struct list *l, const char *text) {
     while (*text) {
         size_t n = strcspn(text, " ");
-        if (n)
-            add(l, wc_arena_string_n(l->memory, text, n));
+        const char *word = n ? wc_arena_string_n(l->memory, text, n) : NULL;
+        if (word && wc_name_kind_of(word) != WC_NAME_DRIVER) /* no package has it */
+            add(l, word);
         text += n + (text[n] != '\0');
     }
 }
