@@ -125,6 +125,24 @@ def report_schema():
         "cut": {"description": "list elements and bytes of text that were left out of records",
                 **count},
     })
+    texts = ("name", "value", "path", "target", "environment")
+    edit = closed({"edit": {"description": "what kind of change", "enum": record_def.edits()},
+                   **{name: nullable("string") for name in texts}})
+    fix = closed({
+        "action": {"type": "string"},
+        "text": {"description": "a sentence", **nullable("string")},
+        "edits": {"description": "the changes that it consists of, in their order",
+                  "type": "array", "items": edit},
+        "command": {"description": "to paste; null: there is none", **nullable("string")},
+        "checked": {"description": "how far it was played: the process's own requests over files "
+                                   "and variables as the edits leave them, or the command itself",
+                    "enum": ["no", "replayed", "tried"]},
+        "why": {"description": "why it was not", **nullable("string")},
+        "gives": {"description": "which cuDNN comes in then, and from where",
+                  **nullable("string")},
+    })
+    finding = fields_of(kinds["finding"], enums, ("supersedes",))
+    finding["fix"] = {"description": "what to do, best first", "type": "array", "items": fix}
     report = closed({
         "verdict": {"description": "worst of all findings, or what is known without one",
                     "enum": enums["verdict"][1:]},
@@ -135,7 +153,7 @@ def report_schema():
                   "type": "array", "items": {"type": "string"}},
         "next": {"description": "and what to do then", **nullable("string")},
         "findings": {"description": "cause before symptom", "type": "array",
-                     "items": closed(fields_of(kinds["finding"], enums, ("supersedes",)))},
+                     "items": closed(finding)},
         "stack": stack,
         "node": {"description": "the computer", **nullable("string")},
         "sources": {"type": "array", "minItems": 1, "items": source},

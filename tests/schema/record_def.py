@@ -67,6 +67,12 @@ def kinds():
     return found
 
 
+def edits():
+    """The words of tools/repair/edit.def, in its order."""
+    text = "".join(lines_of(ROOT / "tools" / "repair" / "edit.def"))
+    return re.findall(r"EDIT\(\w+, " + TEXT, text)
+
+
 def locked():
     """{kind: {field, ...}}: what a lock keeps."""
     found = {}

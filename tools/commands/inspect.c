@@ -61,6 +61,7 @@ static enum exit_code emit(const struct source *source, json_t *list) {
     enum exit_code answer;
 
     report_make(&report, source);
+    report_plan(&report);
     if (options.json)
         json_array_append_new(list, render_json(&report));
     else

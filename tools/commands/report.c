@@ -86,6 +86,7 @@ static enum exit_code report_all(const struct logs *logs) {
     for (size_t i = 0; i < n; i++) {
         report_make(&reports[i], logs->processes[i]);
         answer = exit_code_of_both(answer, report_exit_code(&reports[i]));
+        report_plan(&reports[i]);
     }
     if (!print_all(reports, n))
         answer = EXIT_USAGE;

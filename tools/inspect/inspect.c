@@ -316,6 +316,7 @@ static bool inspect_once(int64_t pid, bool last, struct source **out, char **tro
     heap_arena_begin(&in->list.memory);
     if (state != PROCESS_UNREADABLE) {
         in->source = source_new(SOURCE_PROCESS, in->process.directory);
+        in->source->root = must_copy(in->process.root);
         in->source->pid = pid;
         in->to = source_sink(in->source);
     }

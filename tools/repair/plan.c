@@ -6,6 +6,7 @@
 
 #include "candidates.h"
 #include "core/findings/finding.h"
+#include "words.h"
 
 #define REPAIRS_MOST 3
 #define PAIRS_MOST 24
@@ -18,12 +19,14 @@ struct played {
 
 struct planning {
     struct plan *plan;
-    const struct report *report;
+    const struct source *source;
+    const struct wc_findings *findings;
     struct replay replay;
     struct outcome base;
     struct candidates candidates;
     struct played *played;
     size_t n;
+    const char *why; /* nothing can be played; NULL: it can */
 };
 
 /* ---- is it the same finding? ---- */
@@ -92,7 +95,7 @@ static bool is_gone(const struct outcome *o, bool of_end, const struct wc_findin
 
 /* Does the replay show it, if only with the process's own end? */
 static bool is_shown(const struct planning *p, const struct wc_finding_record *f, bool *of_end) {
-    const struct wc_stack *s = &p->report->source->stack;
+    const struct wc_stack *s = &p->source->stack;
 
     if (!p->base.source)
         return false;
@@ -102,7 +105,7 @@ static bool is_shown(const struct planning *p, const struct wc_finding_record *f
 
 static bool cures(const struct planning *p, const struct played *x,
                   const struct wc_finding_record *f, bool of_end) {
-    return x->harmless && is_gone(&x->outcome, of_end, f, &p->report->source->stack) &&
+    return x->harmless && is_gone(&x->outcome, of_end, f, &p->source->stack) &&
            !brings(p, &x->outcome, of_end, f->severity);
 }
 
@@ -193,28 +196,61 @@ static const struct played *next_cure(const struct planning *p, const struct wc_
     return best;
 }
 
+/* What the finding itself says, without a command: nobody has played it. */
+static void keep_said(struct plan *plan, struct plan_of_finding *of,
+                      const struct wc_finding_record *f, const char *why) {
+    WC_EACH(fix, f->fix)
+        if (of->n < REPAIRS_MOST)
+            of->p[of->n++] = (struct repair){.action = keep(plan, fix->action),
+                                             .text = keep(plan, fix->text),
+                                             .checked = REPAIR_NOT_CHECKED,
+                                             .why = keep(plan, why)};
+}
+
+static void add_repair(struct planning *p, struct plan_of_finding *of, const struct played *x,
+                       const struct wc_finding_record *f) {
+    struct plan *plan = p->plan;
+    struct repair *r = &of->p[of->n++];
+
+    *r = (struct repair){.edits = keep_edits(plan, &x->edits), .checked = REPAIR_REPLAYED};
+    r->action = edits_action(&r->edits);
+    r->text = edits_text(&plan->memory.arena, &r->edits);
+    r->command = edits_command(&plan->memory.arena, &r->edits);
+    r->gives = gives(plan, &x->outcome, f, &p->source->stack);
+}
+
+static bool begin(struct plan *plan, const struct wc_findings *findings) {
+    *plan = (struct plan){.n = findings->n};
+    heap_arena_begin(&plan->memory);
+    plan->of = wc_arena_take(&plan->memory.arena, (plan->n + 1) * sizeof(*plan->of));
+    for (size_t i = 0; plan->of && i < plan->n; i++)
+        plan->of[i].p = wc_arena_take(&plan->memory.arena, REPAIRS_MOST * sizeof(*plan->of[i].p));
+    return plan->of != NULL;
+}
+
 static void plan_finding(struct planning *p, size_t number) {
-    const struct wc_finding_record *f = &p->report->findings.p[number];
-    const struct wc_stack *s = &p->report->source->stack;
+    static const char unplayed[] = "nothing that was played takes this finding away";
+    const struct wc_finding_record *f = &p->findings->p[number];
     struct plan_of_finding *of = &p->plan->of[number];
     const struct played *taken[REPAIRS_MOST];
     bool of_end;
 
-    of->p = wc_arena_take(&p->plan->memory.arena, REPAIRS_MOST * sizeof(*of->p));
-    if (!of->p || !is_shown(p, f, &of_end))
+    if (!of->p)
         return;
-    while (of->n < REPAIRS_MOST && (taken[of->n] = next_cure(p, f, of_end, taken, of->n))) {
-        const struct played *x = taken[of->n];
-        of->p[of->n++] = (struct repair){.edits = keep_edits(p->plan, &x->edits),
-                                         .checked = REPAIR_REPLAYED,
-                                         .gives = gives(p->plan, &x->outcome, f, s)};
+    if (!is_shown(p, f, &of_end)) {
+        keep_said(p->plan, of, f, p->why ? p->why : "the replay of its requests does not show it");
+        return;
     }
+    while (of->n < REPAIRS_MOST && (taken[of->n] = next_cure(p, f, of_end, taken, of->n)))
+        add_repair(p, of, taken[of->n], f);
+    if (of->n == 0)
+        keep_said(p->plan, of, f, unplayed);
 }
 
 static bool all_cured(const struct planning *p) {
     bool of_end;
 
-    WC_EACH(f, p->report->findings)
+    WC_EACH(f, *p->findings)
         if (is_shown(p, f, &of_end) && !next_cure(p, f, of_end, NULL, 0))
             return false;
     return true;
@@ -224,7 +260,8 @@ static void make(struct planning *p) {
     const struct edits none = {NULL, 0};
 
     replay_play(&p->replay, &none, &p->base);
-    if (p->base.why)
+    p->why = p->base.why;
+    if (p->why)
         return;
     candidates_find(&p->candidates, &p->replay, &p->base);
     play_all(p, 1);
@@ -232,18 +269,16 @@ static void make(struct planning *p) {
         play_all(p, 2);
 }
 
-void plan_make(struct plan *plan, const struct report *report) {
-    struct planning p = {.plan = plan, .report = report};
+void plan_make(struct plan *plan, const struct source *source, const struct wc_findings *findings) {
+    struct planning p = {.plan = plan, .source = source, .findings = findings};
     struct heap_arena memory; /* of the candidates */
 
-    *plan = (struct plan){.n = report->findings.n};
-    heap_arena_begin(&plan->memory);
-    plan->of = wc_arena_take(&plan->memory.arena, (plan->n + 1) * sizeof(*plan->of));
-    if (plan->n == 0 || !plan->of)
+    if (!begin(plan, findings) || plan->n == 0)
         return;
     heap_arena_begin(&memory);
     p.candidates.memory = &memory.arena;
-    if (!replay_begin(&p.replay, report->source))
+    p.why = replay_begin(&p.replay, source);
+    if (!p.why)
         make(&p);
     for (size_t i = 0; i < plan->n; i++)
         plan_finding(&p, i);
@@ -256,6 +291,20 @@ void plan_make(struct plan *plan, const struct report *report) {
     heap_arena_end(&memory);
 }
 
+void plan_without(struct plan *plan, const struct wc_findings *findings, const char *why) {
+    if (!begin(plan, findings))
+        return;
+    for (size_t i = 0; i < plan->n; i++)
+        if (plan->of[i].p)
+            keep_said(plan, &plan->of[i], &findings->p[i], why);
+}
+
 void plan_end(struct plan *plan) {
     heap_arena_end(&plan->memory);
+}
+
+const char *repair_checked_word(enum repair_checked checked) {
+    static const char *const words[] = {"no", "replayed", "tried"};
+
+    return words[checked];
 }

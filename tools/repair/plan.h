@@ -6,13 +6,15 @@
  */
 #pragma once
 
+#include "core/findings/diagnose.h"
 #include "edit.h"
-#include "tools/report/report.h"
+#include "tools/log/source.h"
 
 enum repair_checked { REPAIR_NOT_CHECKED, REPAIR_REPLAYED, REPAIR_TRIED };
 
 struct repair {
     struct edits edits;
+    const char *action;  /* a word of core/findings/findings.def */
     const char *text;    /* one sentence */
     const char *command; /* made of the edits alone; NULL: nothing to paste */
     enum repair_checked checked;
@@ -20,7 +22,7 @@ struct repair {
     const char *gives; /* "9.8.0 from V/nvidia/cudnn/lib"; NULL: not known */
 };
 
-struct plan { /* one entry a finding, in the report's order */
+struct plan { /* one entry a finding, in their order */
     struct heap_arena memory;
     struct plan_of_finding {
         struct repair *p; /* the cheapest first */
@@ -29,6 +31,10 @@ struct plan { /* one entry a finding, in the report's order */
     size_t n;
 };
 
-/* *p must not move until plan_end. The report must be made, and outlive the plan. */
-void plan_make(struct plan *p, const struct report *report);
+/* *p must not move until plan_end. The findings are those of the source's stack; both must outlive
+ * the plan. */
+void plan_make(struct plan *p, const struct source *source, const struct wc_findings *findings);
+/* What the findings themselves say, and none of it played. */
+void plan_without(struct plan *p, const struct wc_findings *findings, const char *why);
 void plan_end(struct plan *p);
+const char *repair_checked_word(enum repair_checked checked);

@@ -41,8 +41,8 @@ static void add_request(struct replay *r, int64_t seq, int64_t request, const ch
     if (!name || (caller && strcmp(wc_base_name(caller), WC_OWN_NAME) == 0))
         return;
     for (size_t i = 0; i < r->n; i++)
-        if (request != WC_NULL && r->requests[i].request == request &&
-            strcmp(r->requests[i].name, name) == 0)
+        if ((request != WC_NULL || r->source->type == SOURCE_SCAN) &&
+            r->requests[i].request == request && strcmp(r->requests[i].name, name) == 0)
             return;
     *MUST_ADD(r->requests, r->n) =
         (struct replay_request){.seq = seq,
@@ -61,9 +61,48 @@ static int by_order(const void *a, const void *b) {
     return WC_ORDER(x->seq, y->seq);
 }
 
+/* Who brought a host in, and that one, and so on. */
+static const struct wc_object *root_of(const struct wc_stack *s, const struct wc_object *o) {
+    for (int i = 0; o && i < 8; i++) {
+        const struct wc_object *by = wc_object_of(s, o->r.asked_by_object, o->r.asked_by);
+        if (!by || by == o || o->r.asked_how != WC_operation_NEEDED)
+            break;
+        o = by;
+    }
+    return o;
+}
+
+/* Nothing of a scan has asked for anything: each host is brought in by itself. */
+static void find_hosts(struct replay *r) {
+    const struct wc_stack *s = &r->source->stack;
+
+    WC_EACH(o, s->objects) {
+        const struct wc_object *root = o->r.is_host || o->r.framework ? root_of(s, o) : NULL;
+        const char *path = root && root != o && root->r.asked_by ? root->r.asked_by
+                           : root                                ? root->r.path
+                                                                 : NULL;
+        if (root && root->r.asked_how == WC_operation_NEEDED && root->r.asked_by)
+            path = root->r.asked_by;
+        if (path && root->r.asked_how != WC_operation_START)
+            add_request(r, o->seq, WC_NULL, path, NULL);
+        else if (path && r->n == 0) /* the program itself */
+            *MUST_ADD(r->requests, r->n) =
+                (struct replay_request){.name = path, .request = WC_NULL};
+    }
+    WC_EACH(f, s->failures) /* of a host that is no object, as it could not come in */
+        if (f->r.caller && f->r.caller[0] == '/' && f->r.operation != WC_operation_DLOPEN &&
+            !wc_object_of(s, f->r.caller_object, f->r.caller))
+            add_request(r, f->seq, WC_NULL, f->r.caller, NULL);
+}
+
 static void find_requests(struct replay *r) {
     const struct source *source = r->source;
     const struct wc_stack *s = &source->stack;
+
+    if (source->type == SOURCE_SCAN) {
+        find_hosts(r);
+        return;
+    }
 
     WC_EACH(q, source->requests)
         if (is_dlopen(q->r.operation) && matters(s, &q->r))
@@ -463,8 +502,8 @@ static void emit_packages(struct play *p) {
 }
 
 static void emit(struct play *p) {
-    emit_first(p);
-    loader_sim_emit(&p->sim, &p->emitter);
+    if (p->r->source->type != SOURCE_SCAN)
+        loader_sim_emit(&p->sim, &p->emitter);
     emit_packages(p);
     emit_refused(p);
     emit_lookups(p);
@@ -492,6 +531,42 @@ static void add_end(struct play *p) {
 
 /* ---- all of it ---- */
 
+/* What a framework opens before its own libraries. */
+static void open_first(struct play *p) {
+    WC_EACH(o, p->r->source->stack.objects)
+        if (o->r.asked_how == WC_operation_DLOPEN && !o->r.asked_by && !o->r.is_host && o->r.path &&
+            wc_kind_is_ours(wc_name_kind_of(o->r.path)))
+            loader_sim_open(&p->sim, o->r.path, NULL);
+}
+
+static bool begin_sim(struct play *p) {
+    if (!loader_sim_begin(&p->sim, &p->r->library_cache, p->r->source->stack.process.executable,
+                          (char *const *)p->overlay.environment.p))
+        return false;
+    mark_hosts(p, 0);
+    return true;
+}
+
+static void run_scan(struct play *p) {
+    for (size_t i = 0; i < p->r->n; i++) {
+        if (i > 0 && !begin_sim(p))
+            return;
+        p->part_count = 0;
+        open_first(p);
+        ask(p, i);
+        loader_sim_emit(&p->sim, &p->emitter);
+        if (i + 1 < p->r->n)
+            loader_sim_end(&p->sim);
+    }
+}
+
+static void run_process(struct play *p) {
+    p->sim.asked = true;
+    p->sim.opens = opens_part;
+    p->sim.opens_ctx = p;
+    ask_all(p);
+}
+
 static void run(struct play *p) {
     const struct source *source = p->r->source;
     struct outcome *out = p->out;
@@ -501,11 +576,8 @@ static void run(struct play *p) {
     p->sink = source_sink(out->source);
     p->emitter.to = (struct wc_sink){take, p};
     out->got = must_allocate((p->r->n + 1) * sizeof(*out->got));
-    p->sim.asked = true;
-    p->sim.opens = opens_part;
-    p->sim.opens_ctx = p;
-    mark_hosts(p, 0);
-    ask_all(p);
+    emit_first(p);
+    (source->type == SOURCE_SCAN ? run_scan : run_process)(p);
     emit(p);
     loader_sim_emitter_end(&p->emitter);
     wc_diagnose(&out->source->stack, &out->memory.arena, &out->findings);
@@ -524,8 +596,7 @@ void replay_play(struct replay *r, const struct edits *edits, struct outcome *ou
         if (!overlay_apply(&p.overlay, &edits->p[i]))
             out->why = wc_arena_string(&out->memory.arena, p.overlay.why);
     out->changes = p.overlay.changes;
-    if (!out->why && !loader_sim_begin(&p.sim, &r->library_cache, process->executable,
-                                       (char *const *)p.overlay.environment.p)) {
+    if (!out->why && !begin_sim(&p)) {
         out->why =
             "its program is not there any more, or none that a loader of this computer starts";
     } else if (!out->why) {
@@ -549,7 +620,7 @@ static const char *why_not(const struct source *s) {
 
     if (s->type == SOURCE_LOCK)
         return "a lock has no files that could be looked at";
-    if (!s->stack.has_process || !s->stack.process.executable)
+    if (!s->stack.has_process || (!s->stack.process.executable && s->type != SOURCE_SCAN))
         return "which program it was is not known";
     if (s->stack.process.node && uname(&here) == 0 &&
         strcmp(here.nodename, s->stack.process.node) != 0)

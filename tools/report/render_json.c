@@ -3,6 +3,7 @@
 #include "render.h"
 #include "tools/log/log_reader.h"
 #include "tools/log/record_json.h"
+#include "tools/repair/plan.h"
 
 static json_t *entry_json(enum wc_kind kind, const void *fields, int64_t seq) {
     json_t *one = record_to_json(kind, fields, NULL);
@@ -76,17 +77,57 @@ static json_t *limits_json(unsigned limits) {
     return array;
 }
 
+/* ---- fixes, with how far they were played ---- */
+
+static json_t *edit_json(const struct edit *e) {
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "edit", edit_word(e->kind), "name",
+                     text_to_json(e->name), "value", text_to_json(e->value), "path",
+                     text_to_json(e->path), "target", text_to_json(e->target), "environment",
+                     text_to_json(e->environment));
+}
+
+static json_t *repair_json(const struct repair *fix) {
+    return json_pack("{s:o, s:o, s:o, s:o, s:s, s:o, s:o}", "action", text_to_json(fix->action),
+                     "text", text_to_json(fix->text), "edits",
+                     JSON_EACH(edit, fix->edits, edit_json(edit)), "command",
+                     text_to_json(fix->command), "checked", repair_checked_word(fix->checked),
+                     "why", text_to_json(fix->why), "gives", text_to_json(fix->gives));
+}
+
+/* What replaces what matters in a log; in a report everything holds. */
+static json_t *finding_json(const struct report *r, size_t i) {
+    json_t *one = record_to_json(WC_KIND_finding, &r->findings.p[i], "supersedes");
+    const struct plan_of_finding none = {NULL, 0}, *of = r->plan ? &r->plan->of[i] : &none;
+    json_t *fixes = json_array();
+
+    for (size_t k = 0; r->plan && k < of->n; k++)
+        json_array_append_new(fixes, repair_json(&of->p[k]));
+    WC_EACH(fix, r->findings.p[i].fix)
+        if (!r->plan)
+            json_array_append_new(fixes, repair_json(&(struct repair){.action = fix->action,
+                                                                      .text = fix->text,
+                                                                      .command = fix->command}));
+    json_object_set_new(one, "fix", fixes);
+    return one;
+}
+
+static json_t *findings_json(const struct report *r) {
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < r->findings.n; i++)
+        json_array_append_new(array, finding_json(r, i));
+    return array;
+}
+
 json_t *render_json(const struct report *r) {
     const struct wc_stack *s = &r->source->stack;
     const struct wc_conclusion *c = &r->conclusion;
-    /* What replaces what matters in a log; in a report everything holds. */
-    json_t *findings = JSON_EACH(f, r->findings, record_to_json(WC_KIND_finding, f, "supersedes"));
 
     return json_pack(
         "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:[o]}", "verdict",
         wc_enum_word_raw(WC_ENUM_verdict, c->verdict), "text", text_to_json(c->text), "limits",
         limits_json(c->limits), "known", JSON_EACH(sentence, c->known, text_to_json(*sentence)),
-        "next", text_to_json(c->next), "findings", findings, "stack", stack_json(r), "node",
+        "next", text_to_json(c->next), "findings", findings_json(r), "stack", stack_json(r), "node",
         text_to_json(s->has_process ? s->process.node : NULL), "sources", source_json(r->source));
 }
 

@@ -145,8 +145,10 @@ enum exit_code render_scans(struct layout *l, struct scan *const *scans, size_t 
     for (size_t i = 0; i < n; i++) {
         results[i] = (struct result){
             scans[i], must_allocate((scans[i]->process_count + 1) * sizeof(struct report))};
-        for (size_t k = 0; k < scans[i]->process_count; k++)
+        for (size_t k = 0; k < scans[i]->process_count; k++) {
             report_make(&results[i].reports[k], scans[i]->processes[k]);
+            report_plan(&results[i].reports[k]);
+        }
         answer = exit_code_of_both(answer, answer_of(&results[i]));
     }
     if (json)

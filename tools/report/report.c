@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "tools/log/log_reader.h"
 #include "tools/log/process_state.h"
+#include "tools/repair/plan.h"
+
+#define PLANS_MOST 32 /* of one command: each plays many times */
 
 /* Of a call it is known that it had not returned; of a request only that it was the last one. */
 static const char *during(const char *what) {
@@ -121,6 +125,7 @@ void report_make(struct report *r, const struct source *source) {
     struct wc_arena *memory = &r->memory.arena;
 
     r->source = source;
+    r->plan = NULL;
     heap_arena_begin(&r->memory);
     wc_diagnose(&source->stack, memory, &r->findings);
     report_conclude(r);
@@ -128,7 +133,44 @@ void report_make(struct report *r, const struct source *source) {
     r->gaps = find_gaps(memory, source);
 }
 
+/* What people read of a fix: behind a command what comes of it. */
+static const char *words_of(struct wc_arena *memory, const struct repair *fix) {
+    if (fix->checked == REPAIR_NOT_CHECKED || !fix->command)
+        return fix->text;
+    return wc_arena_format(memory, "%s%s%s", repair_checked_word(fix->checked),
+                           fix->gives ? ": gives " : "", fix->gives);
+}
+
+static void take_fixes(struct wc_arena *memory, struct wc_finding_record *f,
+                       const struct plan_of_finding *of) {
+    struct wc_fix *fix = wc_arena_take(memory, (of->n + 1) * sizeof(*fix));
+
+    if (!fix)
+        return;
+    for (size_t i = 0; i < of->n; i++)
+        fix[i] = (struct wc_fix){of->p[i].action, words_of(memory, &of->p[i]), of->p[i].command};
+    f->fix = (struct wc_fixes){fix, of->n};
+}
+
+void report_plan(struct report *r) {
+    static unsigned planned;
+
+    if (r->plan || r->findings.n == 0)
+        return;
+    r->plan = must_allocate(sizeof(*r->plan));
+    if (planned < PLANS_MOST)
+        plan_make(r->plan, r->source, &r->findings);
+    else
+        plan_without(r->plan, &r->findings, "others with findings were looked at before it");
+    planned++;
+    for (size_t i = 0; i < r->findings.n && r->plan->of; i++)
+        take_fixes(&r->memory.arena, &r->findings.p[i], &r->plan->of[i]);
+}
+
 void report_end(struct report *r) {
+    if (r->plan)
+        plan_end(r->plan);
+    free(r->plan);
     heap_arena_end(&r->memory);
 }
 

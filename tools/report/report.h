@@ -9,6 +9,8 @@
 #include "tools/commands/command.h"
 #include "tools/log/source.h"
 
+struct plan;
+
 struct report {
     const struct source *source;
     struct heap_arena memory; /* of the findings */
@@ -19,12 +21,16 @@ struct report {
     /* "killed by SIGSEGV, during cudnnCreate", "with status 1", "normally"; NULL: the source is no
      * log, nothing has ended. */
     const char *ending;
+    struct plan *plan;      /* what repairs its findings; NULL: nobody asked for it */
     struct wc_strings gaps; /* "line 3 could not be read: cut off": what the log lacks */
 };
 
 /* *r must not move until report_end. */
 void report_make(struct report *r, const struct source *source);
 void report_end(struct report *r);
+/* Its findings' fixes become those that were played (tools/repair/plan.h); of a command's reports
+ * the first few with findings. */
+void report_plan(struct report *r);
 /* The verdict anew, of a source that knows more than before. */
 void report_conclude(struct report *r);
 enum exit_code report_exit_code(const struct report *r);

@@ -296,6 +296,8 @@ static struct run_answer conclude_logs(struct run *run, const struct child_logs 
         if (severity_of(&reports[i]) > answer.worst)
             answer.worst = severity_of(&reports[i]);
     }
+    for (size_t i = 0; i < n && (!run->quiet || run->verdict_file); i++)
+        report_plan(&reports[i]);
     if (!run->quiet || run->verdict_file)
         print_answer(run, reports, n);
     for (size_t i = 0; i < n; i++)

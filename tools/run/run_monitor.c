@@ -148,6 +148,8 @@ static void judge(struct run_monitor *m, pid_t child) {
             hold(m, logs.found[i], child);
             stops = true;
         } else if (m->print && !m->stop) {
+            if (find_error(&r))
+                report_plan(&r);
             print_errors(m, &r);
         }
         report_end(&r);

@@ -266,6 +266,7 @@ static void make_process(struct scan *s, size_t first) {
     struct wc_search_context unused = {.files = NULL};
     struct first_records records = {&s->library_cache.disk, program, NULL, s->environment, WC_NULL};
 
+    source->root = s->library_cache.disk.root[0] ? must_copy(s->library_cache.disk.root) : NULL;
     library_cache_use(&s->library_cache, NULL, &unused);
     records.glibc = s->library_cache.glibc[0] ? s->library_cache.glibc : NULL;
     first_records_emit(&records, &emitter.to);
