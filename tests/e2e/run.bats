@@ -273,7 +273,8 @@ END
 # A program that needs a host, which needs a cuDNN that no search of the loader finds; and a copy.
 make_stopped() {
     mkdir -p conda/lib stopped
-    echo 'int cudnnCreate(void **h) { return !h; }' |
+    # The second one came with 8.
+    echo 'int cudnnCreate(void **h) { return !h; } int cudnnBackendFinalize(void *d) { return !d; }' |
         "${CC:-gcc}" -shared -fPIC -Wl,-soname,libcudnn.so.8 -x c - -o conda/lib/libcudnn.so.8
     echo 'int cudnnCreate(void **); int host(void) { void *h; return cudnnCreate(&h); }' |
         "${CC:-gcc}" -shared -fPIC -Wl,-soname,libhost.so -x c - -x none conda/lib/libcudnn.so.8 \

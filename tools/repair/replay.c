@@ -158,7 +158,7 @@ static const struct loaded *loaded_as(const struct play *p, const char *path) {
 static const struct loaded *caller_of(struct play *p, const char *path) {
     const struct loaded *o = path ? loaded_as(p, path) : p->sim.program;
 
-    if (o || is_cudnn_path(path))
+    if (o || !path || is_cudnn_path(path))
         return o;
     return loader_sim_open(&p->sim, path, NULL);
 }
@@ -235,13 +235,9 @@ static bool opens_part(void *play, const struct loaded *by, const char *name) {
 }
 
 /* The parts of a facade are asked for by the facade that is there, by names of its own. */
-static bool is_own_affair(const struct play *p, const struct replay_request *q,
-                          const struct loaded *by) {
-    struct wc_name name = wc_name_read(q->name);
-
-    return q->by_cudnn && name.kind == WC_NAME_PART &&
+static bool is_own_affair(const struct replay_request *q, const struct loaded *by) {
+    return q->by_cudnn && wc_name_kind_of(q->name) == WC_NAME_PART &&
            (!by || !is_path_of(by, q->caller) || !q->failure);
-    (void)p;
 }
 
 static void ask(struct play *p, size_t number) {
@@ -250,7 +246,7 @@ static void ask(struct play *p, size_t number) {
     struct replay_got *got = &p->out->got[number];
     const size_t objects = p->sim.n, missing = p->sim.missing_count;
 
-    if ((q->caller && !by) || is_own_affair(p, q, by)) {
+    if ((q->caller && !by) || is_own_affair(q, by)) {
         got->files = HASH_BEGIN; /* nobody asks for it */
         return;
     }

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A Python environment on disk, with wheels whose libraries say of themselves what real ones would,
+ * and what a process that loaded a host out of it has told.
+ */
+#ifndef WHICHCUDNN_TESTS_SUPPORT_ENVIRONMENT_H
+#define WHICHCUDNN_TESTS_SUPPORT_ENVIRONMENT_H
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
+#include "core/findings/diagnose.h"
+#include "support_place.h"
+#include "tools/log/source.h"
+#include "tools/repair/image.h"
+#include "tools/repair/wheels.h"
+
+struct environment {
+    struct heap_arena memory;
+    char *site, *host;
+    struct source *log;
+    struct wc_findings findings;
+};
+
+static inline char *in(struct environment *e, const char *format, ...) {
+    va_list args;
+    char *made;
+
+    va_start(args, format);
+    made = wc_arena_format_list(&e->memory.arena, format, args);
+    va_end(args);
+    return made;
+}
+
+static inline void write_bytes(const char *path, const void *bytes, size_t n) {
+    OWNED char *command = must_format("mkdir -p \"$(dirname '%s')\"", path);
+    FILE *to;
+
+    assert_int_equal(system(command), 0);
+    to = fopen(path, "we");
+    assert_non_null(to);
+    assert_int_equal(fwrite(bytes, 1, n, to), n);
+    assert_int_equal(fclose(to), 0);
+}
+
+static inline void write_image(const char *path, const struct image *image) {
+    static char bytes[1 << 20];
+    int fd = image_make(image);
+    ssize_t n = pread(fd, bytes, sizeof(bytes), 0);
+
+    assert_true(n > 0 && (size_t)n < sizeof(bytes));
+    close(fd);
+    write_bytes(path, bytes, (size_t)n);
+}
+
+static inline int64_t size_of(const char *path) {
+    struct stat facts;
+
+    return stat(path, &facts) == 0 ? (int64_t)facts.st_size : -1;
+}
+
+/* A library of cuDNN's, of that release. */
+static inline void put_library(struct environment *e, const char *path, const char *release) {
+    struct image image;
+
+    assert_true(wheel_image(&e->memory.arena, "nvidia-cudnn-cu12", path, wc_version_of(release),
+                            &image));
+    write_image(path, &image);
+}
+
+static inline void put_metadata(struct environment *e, const char *name, const char *version,
+                                const char *requires, const char *record) {
+    char *info = in(e, "%s/%s-%s.dist-info", e->site, name, version), *text;
+
+    for (char *p = info + strlen(e->site); *p && *p != '.'; p++)
+        if (*p == '-' && wc_is_alphanumeric(p[1]) && !wc_is_digit(p[1]))
+            *p = '_';
+    text = in(e, "Metadata-Version: 2.1\nName: %s\nVersion: %s\n%s%s\n", name, version,
+              requires ? "Requires-Dist: " : "", requires);
+    write_bytes(in(e, "%s/METADATA", info), text, strlen(text));
+    write_bytes(in(e, "%s/RECORD", info), record, strlen(record));
+    write_bytes(in(e, "%s/INSTALLER", info), "pip\n", 4);
+}
+
+/* The wheel with all of its libraries but one (NULL: all). */
+static inline void put_wheel(struct environment *e, const char *name, const char *release,
+                             const char *without) {
+    struct wheel_files files = wheel_files(&e->memory.arena, name, wc_version_of(release));
+    const char *record = "";
+
+    assert_true(files.n > 0);
+    for (size_t i = 0; i < files.n; i++) {
+        char *path = in(e, "%s/%s", e->site, files.p[i]);
+        put_library(e, path, release);
+        record = in(e, "%s%s,,%jd\n", record, files.p[i], (intmax_t)size_of(path));
+        if (wc_str_same(wc_base_name(path), without))
+            assert_int_equal(unlink(path), 0);
+    }
+    put_metadata(e, name, release, NULL, record);
+}
+
+/* A framework's library that needs cuDNN, found by that DT_RUNPATH, in a package that requires it. */
+static inline void put_host(struct environment *e, const char *runpath, const char *requires) {
+    static const char *const needed[] = {"libcudnn.so.9", NULL};
+
+    e->host = in(e, "%s/frame/libframe.so", e->site);
+    write_image(e->host, &(struct image){.soname = "libframe.so",
+                                         .needed = needed,
+                                         .runpath = runpath,
+                                         .version = WC_VERSION_NONE});
+    put_metadata(e, "frame", "1.0", requires, "frame/libframe.so,,\n");
+}
+
+/* What its log would hold: who it was, and that it opened the host. */
+static inline void observe(struct environment *e, const char *node, const char *variable) {
+    struct wc_record r;
+    struct utsname here;
+    const char *variables[1] = {variable};
+    char *program = realpath("/proc/self/exe", NULL);
+    struct wc_sink to;
+
+    e->log = source_new(SOURCE_LOG, "log");
+    to = source_sink(e->log);
+    assert_int_equal(uname(&here), 0);
+    wc_record_begin(&r, WC_KIND_process);
+    r.u.process.node = node ? node : here.nodename;
+    r.u.process.executable = program;
+    r.u.process.environment = (struct wc_strings){variables, variable != NULL};
+    to.add(to.ctx, &r);
+    wc_record_begin(&r, WC_KIND_request);
+    r.u.request.request = 1;
+    r.u.request.operation = WC_operation_DLOPEN;
+    r.u.request.name = e->host;
+    r.u.request.caller = program;
+    to.add(to.ctx, &r);
+    wc_record_begin(&r, WC_KIND_object);
+    r.u.object.object = 1;
+    r.u.object.request = 1;
+    r.u.object.role = WC_role_HOST;
+    r.u.object.is_host = r.u.object.mapped = true;
+    r.u.object.path = r.u.object.real_path = r.u.object.asked_name = e->host;
+    r.u.object.asked_how = WC_operation_DLOPEN;
+    to.add(to.ctx, &r);
+    free(program);
+}
+
+/* A setup and a teardown of cmocka's. */
+static inline int begin_environment(void **state) {
+    struct environment *e = must_allocate(sizeof(*e));
+
+    heap_arena_begin(&e->memory);
+    *state = e;
+    if (enter_place(NULL) != 0)
+        return -1;
+    e->site = in(e, "%s/venv/lib/python3.12/site-packages", place);
+    return 0;
+}
+
+static inline int end_environment(void **state) {
+    struct environment *e = *state;
+
+    if (e->log)
+        source_free(e->log);
+    heap_arena_end(&e->memory);
+    free(e);
+    return leave_place(NULL);
+}
+
+#endif

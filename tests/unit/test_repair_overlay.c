@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files and variables as edits would leave them: tools/repair/overlay.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "core/elf/elf_image.h"
+#include "support_environment.h"
+#include "tools/repair/overlay.h"
+
+struct overlaid {
+    struct library_cache cache;
+    struct overlay_made *made;
+    struct overlay overlay;
+};
+
+static void begin(struct overlaid *x, const struct wc_strings *variables) {
+    memset(x, 0, sizeof(*x));
+    library_cache_begin(&x->cache, NULL);
+    overlay_begin(&x->overlay, &x->cache, &x->made, variables);
+}
+
+static void end(struct overlaid *x) {
+    overlay_end(&x->overlay);
+    overlay_made_end(x->made);
+    library_cache_end(&x->cache);
+}
+
+static bool is_there(struct overlaid *x, const char *path) {
+    struct wc_file_stat facts;
+
+    return x->cache.disk.files.facts(x->cache.disk.files.ctx, path, &facts);
+}
+
+static void assert_version(struct overlaid *x, const char *path, const char *expected) {
+    const struct library *library = library_cache_get(&x->cache, path, NULL);
+    struct wc_library about;
+    struct elf_file *file;
+    char text[WC_VERSION_TEXT];
+
+    assert_non_null(library);
+    about = library->about;
+    file = library_cache_elf_file(&x->cache, library);
+    elf_file_identify(file, &about);
+    assert_string_equal(wc_version_format(about.identity->version, text), expected);
+    library_cache_elf_file_end(library, file);
+}
+
+static struct edit edit(enum edit_kind kind, const char *name, const char *value,
+                        const char *environment) {
+    return (struct edit){.kind = kind, .name = name, .value = value, .environment = environment};
+}
+
+static const struct wc_strings no_variables = {NULL, 0};
+
+static void install_replaces_the_old_release_until_the_end(void **state) {
+    struct environment *e = *state;
+    struct overlaid x;
+    char *facade = in(e, "%s/nvidia/cudnn/lib/libcudnn.so.9", e->site);
+    const struct edit to_9_8 = edit(EDIT_INSTALL, "nvidia-cudnn-cu12", "==9.8.*", e->site);
+
+    put_wheel(e, "nvidia-cudnn-cu12", "9.1.0.70", NULL);
+    begin(&x, &no_variables);
+    assert_version(&x, facade, "9.1.0");
+    assert_true(overlay_apply(&x.overlay, &to_9_8));
+    assert_version(&x, facade, "9.8.0");
+    assert_false(is_there(&x, in(e, "%s/nvidia_cudnn_cu12-9.1.0.70.dist-info/METADATA", e->site)));
+    assert_true(is_there(&x, in(e, "%s/nvidia_cudnn_cu12-9.8.0.87.dist-info/METADATA", e->site)));
+    /* With it comes what it requires. */
+    assert_true(is_there(&x, in(e, "%s/nvidia/cublas/lib/libcublasLt.so.12", e->site)));
+    overlay_end(&x.overlay);
+    assert_version(&x, facade, "9.1.0");
+    assert_false(is_there(&x, in(e, "%s/nvidia/cublas/lib/libcublasLt.so.12", e->site)));
+    overlay_begin(&x.overlay, &x.cache, &x.made, &no_variables);
+    end(&x);
+}
+
+static void what_is_installed_is_not_installed_again(void **state) {
+    struct environment *e = *state;
+    const struct edit again = edit(EDIT_INSTALL, "nvidia-cudnn-cu12", ">=9,<10", e->site);
+    struct overlaid x;
+
+    put_wheel(e, "nvidia-cudnn-cu12", "9.1.0.70", "libcudnn_graph.so.9");
+    begin(&x, &no_variables);
+    assert_false(overlay_apply(&x.overlay, &again));
+    assert_non_null(x.overlay.why);
+    end(&x);
+}
+
+static void a_facade_exports_what_its_release_has(void **state) {
+    struct environment *e = *state;
+    char *facade = in(e, "%s/nvidia/cudnn/lib/libcudnn.so.9", e->site);
+    const struct library *library;
+    struct elf_file *file;
+    struct overlaid x;
+
+    put_wheel(e, "nvidia-cudnn-cu12", "9.1.0.70", NULL);
+    begin(&x, &no_variables);
+    library = library_cache_get(&x.cache, facade, NULL);
+    file = library_cache_elf_file(&x.cache, library);
+    assert_int_equal(file->error, WC_ELF_OK);
+    assert_true(wc_elf_defines(&file->image, "cudnnGetVersion"));
+    assert_true(wc_elf_defines(&file->image, "cudnnAdvVersionCheck"));
+    assert_false(wc_elf_defines(&file->image, "cudnnB2BCausalConv1dForward")); /* 9.24 */
+    assert_false(wc_elf_defines(&file->image, "cudnnAdvInferVersionCheck"));   /* gone with 9 */
+    assert_string_equal(wc_elf_defined_symbol_version(&file->image), "libcudnn.so.9");
+    assert_string_equal(library->opens[0], "libcudnn_graph.so");
+    library_cache_elf_file_end(library, file);
+    end(&x);
+}
+
+static void reinstall_puts_back_what_the_list_has(void **state) {
+    struct environment *e = *state;
+    char *graph = in(e, "%s/nvidia/cudnn/lib/libcudnn_graph.so.9", e->site);
+    const struct edit again = edit(EDIT_REINSTALL, "nvidia-cudnn-cu12", "9.1.0.70", e->site);
+    struct overlaid x;
+
+    put_wheel(e, "nvidia-cudnn-cu12", "9.1.0.70", "libcudnn_graph.so.9");
+    begin(&x, &no_variables);
+    assert_false(is_there(&x, graph));
+    assert_true(overlay_apply(&x.overlay, &again));
+    assert_version(&x, graph, "9.1.0");
+    /* It is not on the list. */
+    assert_false(is_there(&x, in(e, "%s/nvidia/cudnn/lib/libcudnn.so", e->site)));
+    end(&x);
+}
+
+static void remove_takes_what_two_packages_have_at_one_path(void **state) {
+    struct environment *e = *state;
+    char *facade = in(e, "%s/nvidia/cudnn/lib/libcudnn.so.9", e->site);
+    const struct edit away = edit(EDIT_REMOVE, "nvidia_cudnn.cu11", NULL, e->site);
+    const struct edit back = edit(EDIT_REINSTALL, "nvidia-cudnn-cu12", "9.1.0.70", e->site);
+    struct overlaid x;
+
+    put_wheel(e, "nvidia-cudnn-cu12", "9.1.0.70", NULL);
+    put_wheel(e, "nvidia-cudnn-cu11", "9.2.0.82", NULL);
+    begin(&x, &no_variables);
+    assert_version(&x, facade, "9.2.0");
+    assert_true(overlay_apply(&x.overlay, &away));
+    assert_false(is_there(&x, facade));
+    assert_true(overlay_apply(&x.overlay, &back));
+    assert_version(&x, facade, "9.1.0");
+    end(&x);
+}
+
+static void conda_has_its_own_list(void **state) {
+    struct environment *e = *state;
+    char *prefix = in(e, "%s/conda", place), *facade = in(e, "%s/lib/libcudnn.so.8", prefix);
+    const char *list = "{\"files\": [\n  \"lib/libcudnn.so.8\"\n]}\n";
+    const struct edit newer = edit(EDIT_INSTALL, "cudnn", ">=8.9,<9", prefix);
+    struct overlaid x;
+
+    put_library(e, facade, "8.5.0");
+    write_bytes(in(e, "%s/conda-meta/cudnn-8.5.0-0.json", prefix), list, strlen(list));
+    begin(&x, &no_variables);
+    assert_true(overlay_apply(&x.overlay, &newer));
+    assert_version(&x, facade, "8.9.7");
+    assert_false(is_there(&x, in(e, "%s/conda-meta/cudnn-8.5.0-0.json", prefix)));
+    end(&x);
+}
+
+struct names {
+    char text[256];
+};
+
+static bool add_name(void *arg, const char *name) {
+    struct names *n = arg;
+
+    strncat(strncat(n->text, name, 64), " ", 2);
+    return true;
+}
+
+static void links_and_what_is_deleted(void **state) {
+    struct environment *e = *state;
+    char *facade = in(e, "%s/lib/libcudnn.so.9", place), room[PATH_MAX];
+    const struct edit link = {
+        .kind = EDIT_LINK, .path = in(e, "%s/lib/libcudnn.so", place), .target = "libcudnn.so.9"};
+    const struct edit away = {.kind = EDIT_DELETE, .path = in(e, "%s/lib/other", place)};
+    struct names names = {""};
+    struct overlaid x;
+
+    put_library(e, facade, "9.1.0");
+    write_bytes(away.path, "", 0);
+    begin(&x, &no_variables);
+    assert_true(overlay_apply(&x.overlay, &link));
+    assert_true(overlay_apply(&x.overlay, &away));
+    assert_true(x.cache.disk.files.real_path(&x.cache.disk, link.path, room, sizeof(room)));
+    assert_string_equal(room, facade);
+    assert_version(&x, link.path, "9.1.0");
+    assert_true(x.cache.disk.files.list(&x.cache.disk, in(e, "%s/lib", place), add_name, &names));
+    assert_string_equal(names.text, "libcudnn.so.9 libcudnn.so ");
+    end(&x);
+}
+
+static void variables_without_our_own_library(void **state) {
+    const char *const before[] = {"LD_PRELOAD=/opt/libwhichcudnn.so:/opt/other.so",
+                                  "LD_LIBRARY_PATH=/a:/b", "HOME=/h"};
+    const struct edit set = {.kind = EDIT_SET, .name = "LD_LIBRARY_PATH", .value = "/c"};
+    const struct edit unset = {.kind = EDIT_UNSET, .name = "HOME"};
+    struct overlaid x;
+
+    (void)state;
+    begin(&x, &(struct wc_strings){before, 3});
+    assert_true(overlay_apply(&x.overlay, &set));
+    assert_true(overlay_apply(&x.overlay, &unset));
+    assert_int_equal(x.overlay.environment.n, 2);
+    assert_string_equal(x.overlay.environment.p[0], "LD_PRELOAD=/opt/other.so");
+    assert_string_equal(x.overlay.environment.p[1], "LD_LIBRARY_PATH=/c");
+    assert_null(x.overlay.environment.p[2]);
+    end(&x);
+}
+
+static void a_driver_is_not_played(void **state) {
+    const struct edit driver = {.kind = EDIT_DRIVER, .value = "570"};
+    struct overlaid x;
+
+    (void)state;
+    begin(&x, &no_variables);
+    assert_false(overlay_apply(&x.overlay, &driver));
+    assert_non_null(x.overlay.why);
+    end(&x);
+}
+
+#define IN_ENVIRONMENT(test)                                                                       \
+    cmocka_unit_test_setup_teardown(test, begin_environment, end_environment)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        IN_ENVIRONMENT(install_replaces_the_old_release_until_the_end),
+        IN_ENVIRONMENT(what_is_installed_is_not_installed_again),
+        IN_ENVIRONMENT(a_facade_exports_what_its_release_has),
+        IN_ENVIRONMENT(reinstall_puts_back_what_the_list_has),
+        IN_ENVIRONMENT(remove_takes_what_two_packages_have_at_one_path),
+        IN_ENVIRONMENT(conda_has_its_own_list),
+        IN_ENVIRONMENT(links_and_what_is_deleted),
+        cmocka_unit_test(variables_without_our_own_library),
+        cmocka_unit_test(a_driver_is_not_played),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
