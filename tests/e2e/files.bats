@@ -73,23 +73,24 @@ export -f without_cache
     refused "a directory"
 }
 
-@test "a git-LFS pointer: fetch the file" {
+@test "a git-LFS pointer: the file that it stands before" {
     pointer "$(stat -c %s set/libcudnn.so.9)" >bad/libcudnn.so.9
     observed without_cache ./host version
     is "$(told)" "1
 bad-file
 host asked for libcudnn.so.9, which is a git-LFS pointer to a file of $(stat -c %s set/libcudnn.so.9) bytes
-git -C $PWD/bad lfs pull"
+unset LD_LIBRARY_PATH"
+    run -0 without_cache ./host version
+    is "$output" "version 90100"
 }
 
 @test "a part that is a git-LFS pointer: its file, not a part that is missing" {
     rm set/libcudnn_graph.so.9
     pointer 4711 >set/libcudnn_graph.so.9
     observed without_cache ./host version
-    is "$(told)" "1
+    is "$(told | sed -n '1,3p')" "1
 bad-file
-libcudnn.so.9 asked for libcudnn_graph.so.9, which is a git-LFS pointer to a file of 4711 bytes
-git -C $PWD/set lfs pull"
+libcudnn.so.9 asked for libcudnn_graph.so.9, which is a git-LFS pointer to a file of 4711 bytes"
 }
 
 @test "a part cut behind its headers, which kills the process while it is mapped: looked at before that" {
@@ -145,10 +146,9 @@ linked needs libcudnn.so.9, which is a library that is cut short: 30000 of $(nee
     cp set/libcudnn.so.9 bad
     patched 18 '\xb7\x00' bad/libcudnn.so.9
     observed without_cache ./alone version
-    is "$(told)" "1
+    is "$(told | sed -n '1,3p')" "1
 bad-file
-alone asked for libcudnn.so.9, which is a 64-bit library for aarch64, in a 64-bit process for x86-64
-unset LD_LIBRARY_PATH"
+alone asked for libcudnn.so.9, which is a 64-bit library for aarch64, in a 64-bit process for x86-64"
     cp set/libcudnn.so.9 bad
     patched 4 '\x01' bad/libcudnn.so.9
     observed without_cache ./alone version
@@ -228,7 +228,7 @@ END
 
 # ---- names ----
 
-@test "a link of another major's name to this cuDNN: removed, the host gets none in its place" {
+@test "a link of another major's name to this cuDNN: without it the host gets none, so no fix has a command" {
     build_host dlopen-path set by-path
     cp set/*.so.9 bad
     ln -s libcudnn.so.9 bad/libcudnn.so.8
@@ -237,7 +237,7 @@ END
     is "$(told)" "1
 wrong-name
 by-path asked for libcudnn.so.8 and got libcudnn.so.9 under that name
-rm $PWD/bad/libcudnn.so.8"
+null"
     rm bad/libcudnn.so.8
     observed without_cache ./by-path "$PWD/bad/libcudnn.so.9" version
     is "$(told | head -n 1)" 0
@@ -250,7 +250,7 @@ rm $PWD/bad/libcudnn.so.8"
     observed without_cache ./host version
     is "$(told | tail -n 3)" "wrong-name
 host asked for libcudnn.so.9 and got libcuda.so.1 under that name
-rm $PWD/bad/libcudnn.so.9"
+unset LD_LIBRARY_PATH"
     eval "$(told | tail -n 1)"
     run -0 without_cache ./host version
     is "$output" "version 90100"
@@ -332,8 +332,7 @@ unset LD_LIBRARY_PATH"
     [[ $output == *"libcudnn.so.8: version \`libcudnn.so.8' not found (required by $PWD/engine.so)" ]]
     is "$(told | tail -n 3)" "wrong-name
 engine.so needs libcudnn.so.8 and found libcudnn.so.9 under that name
-rm $PWD/bad/libcudnn.so.8"
-    eval "$(told | tail -n 1)"
-    run -0 env LD_LIBRARY_PATH="$PWD/bad" python3 opens.py "$PWD/engine.so"
+unset LD_LIBRARY_PATH"
+    run -0 python3 opens.py "$PWD/engine.so"
     is "$output" opened
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A Python environment on disk, with wheels whose libraries say of themselves what real ones would,
- * and what a process that loaded a host out of it has told.
+ * A Python environment in a tree of its own, whose root is the test's place: nothing of this
+ * computer is found in it. Its wheels' libraries say of themselves what real ones would; and what a
+ * process that loaded a host out of it has told.
  */
 #ifndef WHICHCUDNN_TESTS_SUPPORT_ENVIRONMENT_H
 #define WHICHCUDNN_TESTS_SUPPORT_ENVIRONMENT_H
@@ -33,12 +34,14 @@ static inline char *in(struct environment *e, const char *format, ...) {
     return made;
 }
 
+/* Paths are those inside of the tree. */
 static inline void write_bytes(const char *path, const void *bytes, size_t n) {
-    OWNED char *command = must_format("mkdir -p \"$(dirname '%s')\"", path);
+    OWNED char *outside = must_format("%s%s", place, path);
+    OWNED char *command = must_format("mkdir -p \"$(dirname '%s')\"", outside);
     FILE *to;
 
     assert_int_equal(system(command), 0);
-    to = fopen(path, "we");
+    to = fopen(outside, "we");
     assert_non_null(to);
     assert_int_equal(fwrite(bytes, 1, n, to), n);
     assert_int_equal(fclose(to), 0);
@@ -55,17 +58,18 @@ static inline void write_image(const char *path, const struct image *image) {
 }
 
 static inline int64_t size_of(const char *path) {
+    OWNED char *outside = must_format("%s%s", place, path);
     struct stat facts;
 
-    return stat(path, &facts) == 0 ? (int64_t)facts.st_size : -1;
+    return stat(outside, &facts) == 0 ? (int64_t)facts.st_size : -1;
 }
 
 /* A library of cuDNN's, of that release. */
 static inline void put_library(struct environment *e, const char *path, const char *release) {
     struct image image;
 
-    assert_true(wheel_image(&e->memory.arena, "nvidia-cudnn-cu12", path, wc_version_of(release),
-                            &image));
+    assert_true(
+        wheel_image(&e->memory.arena, "nvidia-cudnn-cu12", path, wc_version_of(release), &image));
     write_image(path, &image);
 }
 
@@ -95,12 +99,13 @@ static inline void put_wheel(struct environment *e, const char *name, const char
         put_library(e, path, release);
         record = in(e, "%s%s,,%jd\n", record, files.p[i], (intmax_t)size_of(path));
         if (wc_str_same(wc_base_name(path), without))
-            assert_int_equal(unlink(path), 0);
+            assert_int_equal(unlink(in(e, "%s%s", place, path)), 0);
     }
     put_metadata(e, name, release, NULL, record);
 }
 
-/* A framework's library that needs cuDNN, found by that DT_RUNPATH, in a package that requires it. */
+/* A framework's library that needs cuDNN, found by that DT_RUNPATH, in a package that requires it.
+ */
 static inline void put_host(struct environment *e, const char *runpath, const char *requires) {
     static const char *const needed[] = {"libcudnn.so.9", NULL};
 
@@ -116,11 +121,15 @@ static inline void put_host(struct environment *e, const char *runpath, const ch
 static inline void observe(struct environment *e, const char *node, const char *variable) {
     struct wc_record r;
     struct utsname here;
-    const char *variables[1] = {variable};
-    char *program = realpath("/proc/self/exe", NULL);
+    const char *variables[1] = {variable}, *program = "/bin/program";
+    OWNED char *copy =
+        must_format("mkdir -p %s/bin && cp /proc/%d/exe %s%s", place, getpid(), place, program);
     struct wc_sink to;
 
+    assert_int_equal(system(copy), 0);
+
     e->log = source_new(SOURCE_LOG, "log");
+    e->log->root = must_copy(place);
     to = source_sink(e->log);
     assert_int_equal(uname(&here), 0);
     wc_record_begin(&r, WC_KIND_process);
@@ -142,7 +151,6 @@ static inline void observe(struct environment *e, const char *node, const char *
     r.u.object.path = r.u.object.real_path = r.u.object.asked_name = e->host;
     r.u.object.asked_how = WC_operation_DLOPEN;
     to.add(to.ctx, &r);
-    free(program);
 }
 
 /* A setup and a teardown of cmocka's. */
@@ -153,7 +161,7 @@ static inline int begin_environment(void **state) {
     *state = e;
     if (enter_place(NULL) != 0)
         return -1;
-    e->site = in(e, "%s/venv/lib/python3.12/site-packages", place);
+    e->site = in(e, "/venv/lib/python3.12/site-packages");
     return 0;
 }
 

@@ -19,7 +19,7 @@ struct overlaid {
 
 static void begin(struct overlaid *x, const struct wc_strings *variables) {
     memset(x, 0, sizeof(*x));
-    library_cache_begin(&x->cache, NULL);
+    library_cache_begin(&x->cache, place);
     overlay_begin(&x->overlay, &x->cache, &x->made, variables);
 }
 
@@ -148,7 +148,7 @@ static void remove_takes_what_two_packages_have_at_one_path(void **state) {
 
 static void conda_has_its_own_list(void **state) {
     struct environment *e = *state;
-    char *prefix = in(e, "%s/conda", place), *facade = in(e, "%s/lib/libcudnn.so.8", prefix);
+    const char *prefix = "/conda", *facade = in(e, "%s/lib/libcudnn.so.8", prefix);
     const char *list = "{\"files\": [\n  \"lib/libcudnn.so.8\"\n]}\n";
     const struct edit newer = edit(EDIT_INSTALL, "cudnn", ">=8.9,<9", prefix);
     struct overlaid x;
@@ -175,10 +175,11 @@ static bool add_name(void *arg, const char *name) {
 
 static void links_and_what_is_deleted(void **state) {
     struct environment *e = *state;
-    char *facade = in(e, "%s/lib/libcudnn.so.9", place), room[PATH_MAX];
+    const char *facade = "/lib/libcudnn.so.9";
+    char room[PATH_MAX];
     const struct edit link = {
-        .kind = EDIT_LINK, .path = in(e, "%s/lib/libcudnn.so", place), .target = "libcudnn.so.9"};
-    const struct edit away = {.kind = EDIT_DELETE, .path = in(e, "%s/lib/other", place)};
+        .kind = EDIT_LINK, .path = "/lib/libcudnn.so", .target = "libcudnn.so.9"};
+    const struct edit away = {.kind = EDIT_DELETE, .path = "/lib/other"};
     struct names names = {""};
     struct overlaid x;
 
@@ -190,7 +191,7 @@ static void links_and_what_is_deleted(void **state) {
     assert_true(x.cache.disk.files.real_path(&x.cache.disk, link.path, room, sizeof(room)));
     assert_string_equal(room, facade);
     assert_version(&x, link.path, "9.1.0");
-    assert_true(x.cache.disk.files.list(&x.cache.disk, in(e, "%s/lib", place), add_name, &names));
+    assert_true(x.cache.disk.files.list(&x.cache.disk, "/lib", add_name, &names));
     assert_string_equal(names.text, "libcudnn.so.9 libcudnn.so ");
     end(&x);
 }

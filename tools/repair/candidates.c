@@ -484,8 +484,12 @@ static void find_links(struct finding_of *f) {
     WC_EACH(failure, f->s->failures) {
         const char *name = failure->r.name;
         const struct wc_searched *search = wc_search_in_vain(f->s, failure);
-        if (!name || strchr(name, '/') || wc_name_kind_of(name) == WC_NAME_OTHER)
+        if (!name || wc_name_kind_of(name) == WC_NAME_OTHER)
             continue;
+        if (name[0] == '/') { /* asked for by its path */
+            find_links_in(f, directory_of(f, name), wc_base_name(name));
+            continue;
+        }
         if (search)
             WC_EACH(looked, search->r.searched) {
                 const char *at = strstr(*looked, " /");

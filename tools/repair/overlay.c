@@ -603,6 +603,8 @@ static bool allow_reading(struct overlay *o, const struct edit *e) {
     struct wc_version release = e->value ? wc_version_of(e->value) : WC_VERSION_NONE;
     const char *real = real_path(o, e->path);
 
+    if (!wc_version_known(release)) /* its name says more than nothing */
+        release.major = wc_name_read(wc_base_name(e->path)).version.major;
     return put_library(o, e->name ? e->name : "", real ? real : placed(o, e->path), release, 0);
 }
 

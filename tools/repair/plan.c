@@ -50,8 +50,8 @@ static bool is_same(const struct wc_finding_record *a, const struct wc_stack *of
 
     if (!wc_str_same(a->id, b->id) && !(is_mixture(a) && is_mixture(b)))
         return false;
-    if (x || y)
-        return wc_str_same(x, y);
+    if (x && y)
+        return strcmp(x, y) == 0;
     x = path_of(of_a, a->object);
     y = path_of(of_b, b->object);
     return !x || !y || wc_str_same(x, y);

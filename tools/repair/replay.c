@@ -278,24 +278,42 @@ static bool is_of(const struct overlay_names *modules, const struct replay_reque
     return false;
 }
 
+/* Then it is known what came of it. */
+static bool is_asked_for(const struct play *p, const char *path) {
+    for (size_t i = 0; i < p->r->n; i++)
+        if (strcmp(p->r->requests[i].name, path) == 0)
+            return true;
+    return false;
+}
+
+/* One that lacks something does not come in. */
+static void open_whole(struct play *p, const char *path) {
+    const size_t objects = p->sim.n, missing = p->sim.missing_count;
+    const struct loaded *o;
+
+    p->sim.missing_from = missing;
+    o = loader_sim_open(&p->sim, path, NULL);
+    p->sim.ended = false;
+    mark_hosts(p, objects);
+    if (!got_of(p, o, objects, missing).files)
+        loader_sim_undo(&p->sim, objects);
+}
+
 /* What the model has, and nothing of what was asked for brought in: an import that was not seen. */
 static void open_rest(struct play *p) {
     const struct wc_stack *s = &p->r->source->stack;
 
     WC_EACH(o, s->objects) {
-        const char *path = o->r.path;
-        size_t objects = p->sim.n;
+        const char *path = o->r.path, *by = o->r.asked_by;
         if (!path || path[0] != '/' || !o->r.mapped || wc_is_cudnn(o) ||
-            o->r.role == WC_role_CUDA_DEPENDENCY || loaded_by_path(p, path))
+            o->r.role == WC_role_CUDA_DEPENDENCY || is_asked_for(p, path) ||
+            loaded_by_path(p, path))
             continue;
-        p->sim.missing_from = p->sim.missing_count;
-        if (o->r.asked_by && o->r.asked_how == WC_operation_NEEDED &&
-            !loaded_as(p, o->r.asked_by) && o->r.asked_by[0] == '/')
-            loader_sim_open(&p->sim, o->r.asked_by, NULL);
+        if (by && by[0] == '/' && o->r.asked_how == WC_operation_NEEDED && !loaded_as(p, by) &&
+            !is_asked_for(p, by))
+            open_whole(p, by);
         if (!loaded_by_path(p, path))
-            loader_sim_open(&p->sim, path, NULL);
-        p->sim.ended = false;
-        mark_hosts(p, objects);
+            open_whole(p, path);
     }
 }
 
@@ -320,10 +338,10 @@ static void ask_all(struct play *p) {
     for (size_t i = 0; modules->n > 0 && i < p->r->n; i++)
         if (is_of(modules, &p->r->requests[i]))
             ask(p, i);
-    open_rest(p);
     for (size_t i = 0; i < p->r->n; i++)
         if (modules->n == 0 || !is_of(modules, &p->r->requests[i]))
             ask(p, i);
+    open_rest(p);
     open_facades(p);
 }
 
@@ -338,7 +356,8 @@ static const struct replay_request *request_of(struct play *p, const struct wc_f
             if (strcmp(m->name, f->name) != 0 ||
                 !wc_str_same(m->by ? m->by->about.path : NULL, f->caller))
                 continue;
-            if (q->failure && q->failure->r.text &&
+            if (q->failure && q->failure->r.text && !q->refused &&
+                !p->out->got[p->parts[i].request].files &&
                 q->first.missing == p->out->got[p->parts[i].request].missing)
                 return q;
         }
@@ -378,6 +397,12 @@ static void take_later(struct play *p, struct wc_search_record *r) {
     r->later_takes = own->r.later_takes;
 }
 
+static int64_t number_of(const struct play *p, const char *path) {
+    const struct loaded *o = path ? loaded_by_path(p, path) : NULL;
+
+    return o ? o->about.number : WC_NULL;
+}
+
 static void take(void *play, struct wc_record *r) {
     struct play *p = play;
     const struct replay_request *q =
@@ -387,7 +412,7 @@ static void take(void *play, struct wc_record *r) {
     if (q) {
         r->u.failure = q->failure->r;
         r->u.failure.request = request;
-        r->u.failure.caller_object = WC_NULL;
+        r->u.failure.caller_object = number_of(p, r->u.failure.caller);
     }
     if (r->kind == WC_KIND_search)
         take_later(p, &r->u.search);
@@ -404,7 +429,7 @@ static void emit_refused(struct play *p) {
             continue;
         record.u.failure = q->failure->r;
         record.u.failure.request = ++p->emitter.requests;
-        record.u.failure.caller_object = WC_NULL;
+        record.u.failure.caller_object = number_of(p, record.u.failure.caller);
         p->sink.add(p->sink.ctx, &record);
         emit_files(p, q->failure, record.u.failure.request);
     }
@@ -432,12 +457,10 @@ static bool has_function(struct play *p, const struct wc_failure_record *f) {
 static void emit_lookups(struct play *p) {
     WC_EACH(f, p->r->source->stack.failures) {
         struct wc_record record = {.kind = WC_KIND_failure};
-        const struct loaded *host;
         if (!f->r.function || has_function(p, &f->r))
             continue;
-        host = f->r.caller ? loaded_by_path(p, f->r.caller) : NULL;
         record.u.failure = f->r;
-        record.u.failure.caller_object = host ? host->about.number : WC_NULL;
+        record.u.failure.caller_object = number_of(p, f->r.caller);
         p->sink.add(p->sink.ctx, &record);
     }
 }
@@ -472,10 +495,8 @@ static void find_stated(struct replay *r, const struct wc_stack *replayed) {
 static void emit_stated(struct play *p) {
     for (size_t i = 0; i < p->r->stated_count; i++) {
         struct wc_record record = {.kind = WC_KIND_demand};
-        const struct loaded *host;
         record.u.demand = p->r->stated[i]->r;
-        host = record.u.demand.host_path ? loaded_by_path(p, record.u.demand.host_path) : NULL;
-        record.u.demand.host = host ? host->about.number : WC_NULL;
+        record.u.demand.host = number_of(p, record.u.demand.host_path);
         p->sink.add(p->sink.ctx, &record);
     }
 }
@@ -535,8 +556,27 @@ static void open_first(struct play *p) {
             loader_sim_open(&p->sim, o->r.path, NULL);
 }
 
+static bool is_program(struct replay *r, const char *path) {
+    const struct library *b =
+        path && path[0] == '/' ? library_cache_get(&r->library_cache, path, NULL) : NULL;
+
+    return b && b->interpreter;
+}
+
+/* A loader that was started as a program ("ld.so PROGRAM") is none itself. */
+static const char *program_of(struct replay *r) {
+    const char *executable = r->source->stack.process.executable;
+
+    if (!executable || is_program(r, executable) || strncmp(wc_base_name(executable), "ld", 2) != 0)
+        return executable;
+    for (size_t i = 0; i < r->n; i++)
+        if (is_program(r, r->requests[i].caller))
+            return r->requests[i].caller;
+    return executable;
+}
+
 static bool begin_sim(struct play *p) {
-    if (!loader_sim_begin(&p->sim, &p->r->library_cache, p->r->source->stack.process.executable,
+    if (!loader_sim_begin(&p->sim, &p->r->library_cache, program_of(p->r),
                           (char *const *)p->overlay.environment.p))
         return false;
     mark_hosts(p, 0);

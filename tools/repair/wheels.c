@@ -219,8 +219,9 @@ bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
     if (wc_kind_is_cudnn(name.kind)) {
         if (release.major < 0)
             return false;
+        if (release.minor >= 0)
+            out->version = filled(release);
         release = filled(release);
-        out->version = release;
         out->soname = own =
             name.kind == WC_NAME_FACADE
                 ? wc_arena_format(memory, "libcudnn.so.%d", release.major)

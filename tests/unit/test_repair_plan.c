@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is tried, and which of it is printed: tools/repair/candidates.c, plan.c, words.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "support_environment.h"
+#include "tools/repair/candidates.h"
+#include "tools/repair/plan.h"
+#include "tools/repair/words.h"
+
+/* ---- candidates ---- */
+
+static bool has(const struct candidates *c, const struct edit *edits, size_t n) {
+    for (size_t i = 0; i < c->n; i++) {
+        bool same = c->p[i].n == n;
+        for (size_t k = 0; same && k < n; k++)
+            same = c->p[i].edit[k].kind == edits[k].kind &&
+                   wc_str_same(c->p[i].edit[k].name, edits[k].name) &&
+                   wc_str_same(c->p[i].edit[k].value, edits[k].value);
+        if (same)
+            return true;
+    }
+    return false;
+}
+
+static void candidates_of_a_path_and_of_packages(void **state) {
+    struct environment *e = *state;
+    const char *variable = "LD_LIBRARY_PATH=/a:/b";
+    struct heap_arena memory;
+    struct candidates c = {.memory = &memory.arena};
+    struct outcome base;
+    struct replay r;
+
+    heap_arena_begin(&memory);
+    put_library(e, "/a/libcudnn.so.9", "9.0.0");
+    put_wheel(e, "nvidia-cudnn-cu12", "9.1.0.70", NULL);
+    put_host(e, "$ORIGIN/../nvidia/cudnn/lib", "nvidia-cudnn-cu12 <10, >=9.8");
+    observe(e, NULL, variable);
+    assert_null(replay_begin(&r, e->log));
+    replay_play(&r, &(struct edits){NULL, 0}, &base);
+    candidates_find(&c, &r, &base);
+    const struct edit without_a = {.kind = EDIT_SET, .name = "LD_LIBRARY_PATH", .value = "/b"};
+    const struct edit without = {.kind = EDIT_UNSET, .name = "LD_LIBRARY_PATH"};
+    const struct edit with = {.kind = EDIT_SET,
+                              .name = "LD_LIBRARY_PATH",
+                              .value = in(e, "%s/nvidia/cudnn/lib:/a:/b", e->site)};
+    const struct edit pinned[] = {
+        {.kind = EDIT_INSTALL, .name = "nvidia-cudnn-cu12", .value = "<10,>=9.8"},
+        {.kind = EDIT_UNSET, .name = "LD_LIBRARY_PATH"},
+    };
+    assert_true(has(&c, &without_a, 1));
+    assert_true(has(&c, &without, 1));
+    assert_true(has(&c, &with, 1));
+    assert_true(has(&c, pinned, 1));
+    assert_true(has(&c, pinned, 2));
+    for (size_t i = 0; i < c.n; i++)
+        for (size_t k = 0; k < i; k++)
+            assert_false(c.p[i].n == c.p[k].n && c.p[i].n == 1 &&
+                         memcmp(&c.p[i].edit[0], &c.p[k].edit[0], sizeof(c.p[i].edit[0])) == 0);
+    candidates_end(&c);
+    outcome_end(&base);
+    replay_end(&r);
+    heap_arena_end(&memory);
+}
+
+static void a_missing_name_is_linked_to_what_lies_beside_it(void **state) {
+    struct environment *e = *state;
+    struct heap_arena memory;
+    struct candidates c = {.memory = &memory.arena};
+    struct outcome base;
+    struct replay r;
+    bool linked = false;
+
+    heap_arena_begin(&memory);
+    put_library(e, "/lib/libcudnn.so.9.1.0", "9.1.0");
+    put_host(e, "/lib", NULL);
+    observe(e, NULL, NULL);
+    assert_null(replay_begin(&r, e->log));
+    replay_play(&r, &(struct edits){NULL, 0}, &base);
+    assert_int_equal(base.got[0].files, 0);
+    candidates_find(&c, &r, &base);
+    for (size_t i = 0; i < c.n; i++)
+        linked = linked || (c.p[i].edit[0].kind == EDIT_LINK &&
+                            wc_str_same(c.p[i].edit[0].target, "libcudnn.so.9.1.0") &&
+                            wc_str_ends(c.p[i].edit[0].path, "/lib/libcudnn.so.9"));
+    assert_true(linked);
+    candidates_end(&c);
+    outcome_end(&base);
+    replay_end(&r);
+    heap_arena_end(&memory);
+}
+
+/* ---- the plan ---- */
+
+struct planned {
+    struct outcome seen; /* as whose findings */
+    struct plan plan;
+};
+
+/* The findings are those that the replay without edits has, in a stack of their own. */
+static void make(struct environment *e, struct planned *x) {
+    struct wc_record request;
+    struct replay r;
+
+    (void)replay_begin(&r, e->log);
+    replay_play(&r, &(struct edits){NULL, 0}, &x->seen);
+    replay_end(&r);
+    assert_non_null(x->seen.source);
+    x->seen.source->root = must_copy(place);
+    wc_record_begin(&request, WC_KIND_request);
+    request.u.request = e->log->requests.p[0].r;
+    source_add(x->seen.source, &request);
+    plan_make(&x->plan, x->seen.source, &x->seen.findings);
+}
+
+static void end(struct planned *x) {
+    plan_end(&x->plan);
+    outcome_end(&x->seen);
+}
+
+static const struct plan_of_finding *plan_of(const struct planned *x, const char *id) {
+    for (size_t i = 0; i < x->seen.findings.n; i++)
+        if (strcmp(x->seen.findings.p[i].id, id) == 0)
+            return &x->plan.of[i];
+    return NULL;
+}
+
+static bool offers(const struct plan_of_finding *of, enum edit_kind kind) {
+    for (size_t i = 0; of && i < of->n; i++)
+        WC_EACH(edit, of->p[i].edits)
+            if (edit->kind == kind)
+                return true;
+    return false;
+}
+
+static void the_pin_of_the_host_is_installed(void **state) {
+    struct environment *e = *state;
+    const struct plan_of_finding *of;
+    struct planned x;
+
+    put_wheel(e, "nvidia-cudnn-cu12", "9.1.0.70", NULL);
+    put_host(e, "$ORIGIN/../nvidia/cudnn/lib", "nvidia-cudnn-cu12<10,>=9.8");
+    observe(e, NULL, NULL);
+    make(e, &x);
+    of = plan_of(&x, "runtime-too-old");
+    assert_non_null(of);
+    assert_true(of->n > 0);
+    assert_int_equal(of->p[0].checked, REPAIR_REPLAYED);
+    assert_null(of->p[0].why);
+    assert_string_equal(of->p[0].action, "install");
+    assert_string_equal(of->p[0].command, "pip install 'nvidia-cudnn-cu12<10,>=9.8'");
+    assert_non_null(strstr(of->p[0].gives, "/nvidia/cudnn/lib"));
+    assert_null(strstr(of->p[0].gives, "9.1.0"));
+    assert_false(offers(of, EDIT_REINSTALL));
+    end(&x);
+}
+
+/* A path variable wins over the wheel: to install the wheel once more changes nothing. */
+static void where_a_variable_wins_it_is_the_variable(void **state) {
+    struct environment *e = *state;
+    const struct plan_of_finding *of;
+    struct planned x;
+
+    put_library(e, "/module/libcudnn.so.9", "9.1.0");
+    put_library(e, "/module/libcudnn_graph.so.9", "9.1.0");
+    put_wheel(e, "nvidia-cudnn-cu12", "9.8.0.87", NULL);
+    put_host(e, "$ORIGIN/../nvidia/cudnn/lib", "nvidia-cudnn-cu12<10,>=9.8");
+    observe(e, NULL, "LD_LIBRARY_PATH=/module");
+    make(e, &x);
+    of = plan_of(&x, "runtime-too-old");
+    assert_non_null(of);
+    assert_true(of->n > 0);
+    assert_string_equal(of->p[0].command, "unset LD_LIBRARY_PATH");
+    assert_non_null(strstr(of->p[0].gives, "9.8.0 from "));
+    assert_false(offers(of, EDIT_REINSTALL));
+    assert_false(offers(of, EDIT_INSTALL));
+    end(&x);
+}
+
+/* A file that the list never had is not brought by installing the package once more. */
+static void a_reinstallation_brings_what_is_on_the_list_alone(void **state) {
+    struct environment *e = *state;
+    const struct plan_of_finding *of;
+    struct planned x;
+
+    put_wheel(e, "nvidia-cudnn-cu12", "9.1.0.70", "libcudnn.so.9");
+    put_host(e, "$ORIGIN/../nvidia/cudnn/lib", "nvidia-cudnn-cu12==9.1.0.70");
+    observe(e, NULL, NULL);
+    make(e, &x);
+    of = plan_of(&x, "library-not-found");
+    assert_non_null(of);
+    assert_true(offers(of, EDIT_REINSTALL));
+    end(&x);
+    /* The same, of a list without the facade. */
+    put_metadata(e, "nvidia-cudnn-cu12", "9.1.0.70", NULL,
+                 "nvidia/cudnn/lib/libcudnn_graph.so.9,,1\n");
+    source_free(e->log);
+    observe(e, NULL, NULL);
+    make(e, &x);
+    of = plan_of(&x, "library-not-found");
+    assert_non_null(of);
+    assert_false(offers(of, EDIT_REINSTALL));
+    assert_false(offers(of, EDIT_INSTALL)); /* pip says that it is there */
+    end(&x);
+}
+
+static void what_cannot_be_played_says_why_and_has_no_command(void **state) {
+    static const struct wc_fix fix = {"install", "install it", "pip install it"};
+    struct environment *e = *state;
+    struct wc_finding_record f = {.id = "runtime-too-old", .fix = {&fix, 1}};
+    const struct wc_findings findings = {&f, 1, 0};
+    struct plan plan;
+
+    put_host(e, "/nowhere", NULL);
+    observe(e, "another-node", NULL);
+    plan_make(&plan, e->log, &findings);
+    assert_int_equal(plan.n, 1);
+    assert_int_equal(plan.of[0].n, 1);
+    assert_int_equal(plan.of[0].p[0].checked, REPAIR_NOT_CHECKED);
+    assert_string_equal(plan.of[0].p[0].text, "install it");
+    assert_string_equal(plan.of[0].p[0].why, "it ran on another computer");
+    assert_null(plan.of[0].p[0].command);
+    plan_end(&plan);
+}
+
+/* ---- words ---- */
+
+static void commands_are_made_of_edits_alone(void **state) {
+    struct heap_arena memory;
+    const struct edit two[] = {
+        {.kind = EDIT_REMOVE, .name = "nvidia-cudnn-cu11", .environment = "/v/site-packages"},
+        {.kind = EDIT_INSTALL,
+         .name = "nvidia-cudnn-cu12",
+         .value = ">=9.8,<10",
+         .environment = "/v/site-packages"},
+    };
+    const struct edit conda = {
+        .kind = EDIT_INSTALL, .name = "cudnn", .value = ">=9.8", .environment = "/conda"};
+    const struct edit strange = {.kind = EDIT_DELETE, .path = "/a'; rm -rf ~'"};
+    const struct edit order = {.kind = EDIT_IMPORT_FIRST, .name = "b", .value = "a"};
+
+    (void)state;
+    heap_arena_begin(&memory);
+    assert_string_equal(
+        edits_command(&memory.arena, &(struct edits){two, 2}),
+        "pip uninstall -y nvidia-cudnn-cu11 && pip install 'nvidia-cudnn-cu12>=9.8,<10'");
+    assert_string_equal(edits_action(&(struct edits){two, 2}), "remove");
+    assert_string_equal(edits_command(&memory.arena, &(struct edits){&conda, 1}),
+                        "conda install 'cudnn>=9.8'");
+    assert_null(edits_command(&memory.arena, &(struct edits){&strange, 1}));
+    assert_null(edits_command(&memory.arena, &(struct edits){&order, 1}));
+    assert_string_equal(edits_action(&(struct edits){&order, 1}), "load-order");
+    heap_arena_end(&memory);
+}
+
+#define IN_ENVIRONMENT(test)                                                                       \
+    cmocka_unit_test_setup_teardown(test, begin_environment, end_environment)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        IN_ENVIRONMENT(candidates_of_a_path_and_of_packages),
+        IN_ENVIRONMENT(a_missing_name_is_linked_to_what_lies_beside_it),
+        IN_ENVIRONMENT(the_pin_of_the_host_is_installed),
+        IN_ENVIRONMENT(where_a_variable_wins_it_is_the_variable),
+        IN_ENVIRONMENT(a_reinstallation_brings_what_is_on_the_list_alone),
+        IN_ENVIRONMENT(what_cannot_be_played_says_why_and_has_no_command),
+        cmocka_unit_test(commands_are_made_of_edits_alone),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

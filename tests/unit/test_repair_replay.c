@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A process once more, over its files: tools/repair/replay.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "core/findings/finding.h"
+#include "support_environment.h"
+#include "tools/repair/replay.h"
+
+static const struct edits no_edits = {NULL, 0};
+
+static bool finds(const struct outcome *o, const char *id) {
+    return WC_ANY(f, o->findings, strcmp(f->id, id) == 0);
+}
+
+static const struct wc_object *facade_of(const struct outcome *o) {
+    return WC_FIRST(object, o->source->stack.objects, object->r.role == WC_role_FACADE);
+}
+
+static void play(struct replay *r, const struct edit *edit, struct outcome *out) {
+    replay_play(r, &(struct edits){edit, 1}, out);
+    assert_null(out->why);
+}
+
+/* The host finds the wheel's cuDNN by its DT_RUNPATH, and requires a newer one. */
+static void begin_too_old(struct environment *e, const char *variable) {
+    put_wheel(e, "nvidia-cudnn-cu12", "9.1.0.70", NULL);
+    put_host(e, "$ORIGIN/../nvidia/cudnn/lib", "nvidia-cudnn-cu12<10,>=9.8");
+    observe(e, NULL, variable);
+}
+
+static void without_edits_it_shows_what_is_there(void **state) {
+    struct environment *e = *state;
+    struct outcome base;
+    struct replay r;
+
+    begin_too_old(e, NULL);
+    assert_null(replay_begin(&r, e->log));
+    replay_play(&r, &no_edits, &base);
+    assert_null(base.why);
+    assert_true(finds(&base, "runtime-too-old"));
+    assert_string_equal(facade_of(&base)->r.version, "9.1.0");
+    assert_int_not_equal(base.got[0].files, 0);
+    outcome_end(&base);
+    replay_end(&r);
+}
+
+static void an_edit_changes_what_comes_in(void **state) {
+    struct environment *e = *state;
+    const char *other = "/other";
+    const struct edit edits[] = {
+        {.kind = EDIT_INSTALL,
+         .name = "nvidia-cudnn-cu12",
+         .value = ">=9.8,<10",
+         .environment = e->site},
+        {.kind = EDIT_SET, .name = "LD_LIBRARY_PATH", .value = other},
+    };
+    struct outcome base, after;
+    struct replay r;
+    unsigned read;
+
+    begin_too_old(e, NULL);
+    put_library(e, in(e, "%s/libcudnn.so.9", other), "9.10.2");
+    put_library(e, in(e, "%s/libcudnn_graph.so.9", other), "9.10.2");
+    assert_null(replay_begin(&r, e->log));
+    replay_play(&r, &no_edits, &base);
+    for (size_t i = 0; i < 2; i++) {
+        play(&r, &edits[i], &after);
+        assert_false(finds(&after, "runtime-too-old"));
+        assert_string_not_equal(facade_of(&after)->r.version, "9.1.0");
+        outcome_end(&after);
+    }
+    /* What did not change is not read once more. */
+    read = HASH_COUNT(r.library_cache.libraries);
+    play(&r, &edits[1], &after);
+    assert_string_equal(facade_of(&after)->r.version, "9.10.2");
+    assert_int_equal(HASH_COUNT(r.library_cache.libraries), read);
+    outcome_end(&after);
+    outcome_end(&base);
+    replay_end(&r);
+}
+
+static void what_is_taken_away_is_missing(void **state) {
+    struct environment *e = *state;
+    const struct edit away = {
+        .kind = EDIT_REMOVE, .name = "nvidia-cudnn-cu12", .environment = e->site};
+    struct outcome base, after;
+    struct replay r;
+
+    begin_too_old(e, NULL);
+    assert_null(replay_begin(&r, e->log));
+    replay_play(&r, &no_edits, &base);
+    play(&r, &away, &after);
+    assert_int_equal(after.got[0].files, 0);
+    assert_null(facade_of(&after));
+    assert_false(WC_ANY(o, after.source->stack.objects, wc_str_same(o->r.path, e->host)));
+    outcome_end(&after);
+    outcome_end(&base);
+    replay_end(&r);
+}
+
+/* What failed for a reason that no file shows fails again, until another file comes in. */
+static void what_was_refused_is_refused_again(void **state) {
+    struct environment *e = *state;
+    static const char words[] = "libcudnn.so.9: cannot enable executable stack";
+    const struct edit order = {.kind = EDIT_IMPORT_FIRST, .name = "frame", .value = "other"};
+    const struct edit newer = {.kind = EDIT_INSTALL,
+                               .name = "nvidia-cudnn-cu12",
+                               .value = ">=9.8,<10",
+                               .environment = e->site};
+    struct outcome base, after;
+    struct wc_record r;
+    struct replay replay;
+
+    begin_too_old(e, NULL);
+    wc_record_begin(&r, WC_KIND_failure);
+    r.u.failure.request = 1;
+    r.u.failure.operation = WC_operation_DLOPEN;
+    r.u.failure.name = e->host;
+    r.u.failure.text = words;
+    source_add(e->log, &r);
+    assert_null(replay_begin(&replay, e->log));
+    replay_play(&replay, &no_edits, &base);
+    assert_int_equal(base.got[0].files, 0);
+    assert_int_equal(base.source->stack.failures.n, 1);
+    assert_string_equal(base.source->stack.failures.p[0].r.text, words);
+    play(&replay, &order, &after);
+    assert_int_equal(after.got[0].files, 0);
+    outcome_end(&after);
+    play(&replay, &newer, &after);
+    assert_int_not_equal(after.got[0].files, 0);
+    assert_false(WC_ANY(f, after.source->stack.failures, wc_str_same(f->r.text, words)));
+    outcome_end(&after);
+    outcome_end(&base);
+    replay_end(&replay);
+}
+
+static void demands_that_no_file_states_are_carried_over(void **state) {
+    struct environment *e = *state;
+    struct outcome base;
+    struct wc_record r;
+    struct replay replay;
+
+    begin_too_old(e, NULL);
+    wc_record_begin(&r, WC_KIND_demand);
+    r.u.demand.demand_kind = WC_demand_kind_EXPECTATION;
+    r.u.demand.spec = "==9.8.*";
+    r.u.demand.source = "WHICHCUDNN_EXPECT";
+    source_add(e->log, &r);
+    assert_null(replay_begin(&replay, e->log));
+    replay_play(&replay, &no_edits, &base);
+    assert_true(
+        WC_ANY(d, base.source->stack.demands, d->r.demand_kind == WC_demand_kind_EXPECTATION));
+    outcome_end(&base);
+    replay_end(&replay);
+}
+
+static void another_computer_is_not_replayed(void **state) {
+    struct environment *e = *state;
+    struct replay r;
+
+    begin_too_old(e, NULL);
+    source_free(e->log);
+    observe(e, "another-node", NULL);
+    assert_string_equal(replay_begin(&r, e->log), "it ran on another computer");
+    replay_end(&r);
+}
+
+#define IN_ENVIRONMENT(test)                                                                       \
+    cmocka_unit_test_setup_teardown(test, begin_environment, end_environment)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        IN_ENVIRONMENT(without_edits_it_shows_what_is_there),
+        IN_ENVIRONMENT(an_edit_changes_what_comes_in),
+        IN_ENVIRONMENT(what_is_taken_away_is_missing),
+        IN_ENVIRONMENT(what_was_refused_is_refused_again),
+        IN_ENVIRONMENT(demands_that_no_file_states_are_carried_over),
+        IN_ENVIRONMENT(another_computer_is_not_replayed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
