@@ -126,8 +126,7 @@ static void what_was_refused_is_refused_again(void **state) {
     assert_null(replay_begin(&replay, e->log));
     replay_play(&replay, &no_edits, &base);
     assert_int_equal(base.got[0].files, 0);
-    assert_int_equal(base.source->stack.failures.n, 1);
-    assert_string_equal(base.source->stack.failures.p[0].r.text, words);
+    assert_true(WC_ANY(f, base.source->stack.failures, wc_str_same(f->r.text, words)));
     play(&replay, &order, &after);
     assert_int_equal(after.got[0].files, 0);
     outcome_end(&after);

@@ -155,14 +155,6 @@ static const struct loaded *loaded_as(const struct play *p, const char *path) {
     return o;
 }
 
-static const struct loaded *caller_of(struct play *p, const char *path) {
-    const struct loaded *o = path ? loaded_as(p, path) : p->sim.program;
-
-    if (o || !path || is_cudnn_path(path))
-        return o;
-    return loader_sim_open(&p->sim, path, NULL);
-}
-
 /* The model of the process knows it for a host. */
 static void mark_hosts(struct play *p, size_t from) {
     const struct wc_stack *s = &p->r->source->stack;
@@ -175,6 +167,17 @@ static void mark_hosts(struct play *p, size_t from) {
                        (is_path_of(o, host->r.path) || is_path_of(o, host->r.real_path))))
             o->about.role = WC_role_HOST;
     }
+}
+
+static const struct loaded *caller_of(struct play *p, const char *path) {
+    const struct loaded *o = path ? loaded_as(p, path) : p->sim.program;
+    const size_t objects = p->sim.n;
+
+    if (o || !path || is_cudnn_path(path))
+        return o;
+    o = loader_sim_open(&p->sim, path, NULL);
+    mark_hosts(p, objects);
+    return o;
 }
 
 static uint64_t mix(uint64_t hash, const void *bytes, size_t n) {
