@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tools/repair/command.c: edits as a command and as a sentence. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support_own_tree.h"
+#include "tools/repair/command.h"
+#include "tools/util/memory.h"
+
+#define NAME "nvidia-cudnn-cu12"
+#define SITE "/p/.venv/lib/python3.11/site-packages"
+#define CONDA "/opt/conda/envs/e"
+
+static struct heap_arena memory;
+static struct user user;
+
+static const char *command(const struct edit *p, size_t n) {
+    user.files = &tree.files;
+    return command_of(&memory.arena, &(struct edits){p, n}, &user);
+}
+
+static void assert_command(struct edit edit, const char *expected) {
+    const char *made = command(&edit, 1);
+    if (!expected) {
+        if (made)
+            print_message("%s\n", made);
+        assert_null(made);
+        return;
+    }
+    assert_non_null(made);
+    assert_string_equal(made, expected);
+}
+
+static struct edit install(const char *name, const char *value, const char *environment) {
+    return (struct edit){
+        .kind = EDIT_INSTALL, .name = name, .value = value, .environment = environment};
+}
+
+static struct edit reinstall(const char *name, const char *value, const char *environment) {
+    return (struct edit){
+        .kind = EDIT_REINSTALL, .name = name, .value = value, .environment = environment};
+}
+
+static struct edit without(const char *name, const char *environment) {
+    return (struct edit){.kind = EDIT_REMOVE, .name = name, .environment = environment};
+}
+
+static void put_venv(const char *installer, const char *lock) {
+    tree_write(&tree, "/p/.venv/pyvenv.cfg", "home = /usr/bin\n");
+    tree_write(&tree, "/p/.venv/bin/python", "");
+    tree_write(&tree, SITE "/pip/__init__.py", "");
+    tree_write(&tree, SITE "/nvidia_cudnn_cu12-9.1.0.70.dist-info/INSTALLER", installer);
+    if (lock)
+        tree_write(&tree, lock, "");
+}
+
+/* Install with a range and with a release, put back, take out. */
+static void assert_commands(const char *name, const char *environment, const char *const made[4]) {
+    assert_command(install(name, ">=9.8,<10", environment), made[0]);
+    assert_command(install(name, "==9.8.0.87", environment), made[1]);
+    assert_command(reinstall(name, "9.1.0.70", environment), made[2]);
+    assert_command(without(name, environment), made[3]);
+}
+
+static void pip(void **state) {
+    (void)state;
+    assert_commands(NAME, NULL,
+                    (const char *[]){
+                        "pip install 'nvidia-cudnn-cu12>=9.8,<10'",
+                        "pip install nvidia-cudnn-cu12==9.8.0.87",
+                        "pip install --force-reinstall --no-deps nvidia-cudnn-cu12==9.1.0.70",
+                        "pip uninstall -y nvidia-cudnn-cu12",
+                    });
+    put_venv("pip", NULL);
+#define PIP "/p/.venv/bin/python -m pip "
+    assert_commands(NAME, SITE,
+                    (const char *[]){
+                        PIP "install 'nvidia-cudnn-cu12>=9.8,<10'",
+                        PIP "install nvidia-cudnn-cu12==9.8.0.87",
+                        PIP "install --force-reinstall --no-deps nvidia-cudnn-cu12==9.1.0.70",
+                        PIP "uninstall -y nvidia-cudnn-cu12",
+                    });
+    assert_command(install(NAME, "", SITE), PIP "install nvidia-cudnn-cu12");
+    assert_command(install(NAME, NULL, SITE), PIP "install nvidia-cudnn-cu12");
+    assert_command(install(NAME, "==9.8.*", SITE), PIP "install 'nvidia-cudnn-cu12==9.8.*'");
+    assert_command(install("jax[cuda12]", "", SITE), PIP "install 'jax[cuda12]'");
+    assert_command(reinstall(NAME, NULL, SITE),
+                   PIP "install --force-reinstall --no-deps nvidia-cudnn-cu12");
+    assert_command(
+        (struct edit){.kind = EDIT_HOST, .name = "torch", .value = ">=2.9", .environment = SITE},
+        PIP "install 'torch>=2.9'");
+    user.path = "/p/.venv/bin";
+    tree_write(&tree, "/p/.venv/bin/pip", "");
+    assert_command(install(NAME, "", SITE), "pip install nvidia-cudnn-cu12");
+}
+
+static void pip_of_the_system(void **state) {
+    (void)state;
+#define SYSTEM "/usr/local/lib/python3.11/dist-packages"
+#define HOME "/home/u/.local/lib/python3.11/site-packages"
+    tree_write(&tree, "/usr/bin/python3.11", "");
+    tree_write(&tree, "/usr/bin/pip", "");
+    tree_write(&tree, SYSTEM "/x", "");
+    tree_write(&tree, HOME "/x", "");
+    assert_command(install(NAME, "", SYSTEM),
+                   "/usr/bin/python3.11 -m pip install nvidia-cudnn-cu12");
+    user.path = "/usr/bin";
+    tree_write(&tree, "/usr/lib/python3.11/EXTERNALLY-MANAGED", "");
+    assert_command(install(NAME, "", SYSTEM),
+                   "pip install --break-system-packages nvidia-cudnn-cu12");
+    assert_command(install(NAME, "", HOME),
+                   "pip install --break-system-packages --user nvidia-cudnn-cu12");
+    assert_command(without(NAME, HOME),
+                   "pip uninstall --break-system-packages -y nvidia-cudnn-cu12");
+}
+
+static void pip_into_a_directory(void **state) {
+    (void)state;
+    tree_write(&tree, "/srv/my app/x", "");
+    assert_command(install(NAME, "", "/srv/my app"),
+                   "pip install --upgrade --target '/srv/my app' nvidia-cudnn-cu12");
+    assert_command(without(NAME, "/srv/my app"), NULL); /* pip cannot */
+}
+
+static void pip_of_elsewhere(void **state) {
+    (void)state;
+    tree_write(&tree, "/p/.venv/pyvenv.cfg", "");
+    tree_write(&tree, "/p/.venv/bin/python", "");
+    tree_write(&tree, SITE "/x", "");
+    assert_command(install(NAME, "", SITE),
+                   "pip --python /p/.venv/bin/python install nvidia-cudnn-cu12");
+}
+
+#define UV "uv pip install --python /p/.venv/bin/python "
+#define UV_AGAIN UV "--reinstall --no-deps nvidia-cudnn-cu12==9.1.0.70"
+#define UV_AWAY "uv pip uninstall --python /p/.venv/bin/python nvidia-cudnn-cu12"
+
+static void uv(void **state) {
+    (void)state;
+    put_venv("uv", NULL);
+    assert_commands(NAME, SITE,
+                    (const char *[]){
+                        UV "'nvidia-cudnn-cu12>=9.8,<10'",
+                        UV "nvidia-cudnn-cu12==9.8.0.87",
+                        UV_AGAIN,
+                        UV_AWAY,
+                    });
+}
+
+static void a_project_of_uv(void **state) {
+    (void)state;
+    put_venv("uv", "/p/uv.lock");
+    tree_write(&tree, "/p/pyproject.toml", "dependencies = [\"torch\"]\n");
+    assert_commands(NAME, SITE,
+                    (const char *[]){
+                        "uv add --project /p 'nvidia-cudnn-cu12>=9.8,<10'",
+                        "uv add --project /p nvidia-cudnn-cu12==9.8.0.87", UV_AGAIN,
+                        UV_AWAY, /* the project does not ask for it */
+                    });
+    assert_command(without("torch", SITE), "uv remove --project /p torch");
+    user.directory = "/p";
+    assert_command(install(NAME, "==9.8.0.87", SITE), "uv add nvidia-cudnn-cu12==9.8.0.87");
+    assert_command(without("torch", SITE), "uv remove torch");
+}
+
+static void projects_of_others(void **state) {
+    (void)state;
+    static const char again[] = PIP "install --force-reinstall --no-deps "
+                                    "nvidia-cudnn-cu12==9.1.0.70";
+    static const char away[] = PIP "uninstall -y nvidia-cudnn-cu12";
+    static const struct {
+        const char *lock, *manifest, *made[4], *without;
+    } rows[] = {
+        {"/p/poetry.lock",
+         "/p/pyproject.toml",
+         {"poetry add -C /p 'nvidia-cudnn-cu12>=9.8,<10'",
+          "poetry add -C /p nvidia-cudnn-cu12==9.8.0.87", again, away},
+         "poetry remove -C /p torch"},
+        {"/p/pdm.lock",
+         "/p/pyproject.toml",
+         {"pdm add -p /p 'nvidia-cudnn-cu12>=9.8,<10'", "pdm add -p /p nvidia-cudnn-cu12==9.8.0.87",
+          again, away},
+         "pdm remove -p /p torch"},
+        {"/p/Pipfile.lock",
+         "/p/Pipfile",
+         {"PIPENV_PIPFILE=/p/Pipfile pipenv install 'nvidia-cudnn-cu12>=9.8,<10'",
+          "PIPENV_PIPFILE=/p/Pipfile pipenv install nvidia-cudnn-cu12==9.8.0.87", again, away},
+         "PIPENV_PIPFILE=/p/Pipfile pipenv uninstall torch"},
+    };
+    WC_EACH_ROW(row, rows) {
+        put_venv("pip", row->lock);
+        tree_write(&tree, "/p/.venv/.project", "/p");
+        tree_write(&tree, row->manifest, "torch = \"*\"\n");
+        assert_commands(NAME, SITE, row->made);
+        assert_command(without("torch", SITE), row->without);
+        end_tree(NULL);
+        begin_tree(NULL);
+    }
+}
+
+static void conda(void **state) {
+    (void)state;
+    tree_write(&tree, CONDA "/conda-meta/history", "");
+    assert_commands("cudnn", CONDA,
+                    (const char *[]){
+                        "conda install -p " CONDA " 'cudnn>=9.8,<10'",
+                        "conda install -p " CONDA " cudnn==9.8.0.87",
+                        "conda install -p " CONDA " --force-reinstall cudnn=9.1.0.70",
+                        "conda remove -p " CONDA " --force cudnn",
+                    });
+    /* "==9.8.*" is another thing to conda. */
+    assert_command(install("cudnn", "==9.8.*,!=9.8.1", CONDA),
+                   "conda install -p " CONDA " 'cudnn=9.8,!=9.8.1'");
+    tree_write(&tree, CONDA "/conda-meta/history", "# cmd: /opt/conda/bin/mamba create\n");
+    tree_write(&tree, "/opt/conda/bin/mamba", "");
+    user.yes = true;
+    assert_command(install("cudnn", "", CONDA),
+                   "/opt/conda/bin/mamba install -y -p " CONDA " cudnn");
+}
+
+static void pixi(void **state) {
+    (void)state;
+#define PIXI "/w/.pixi/envs/default"
+    tree_write(&tree, PIXI "/conda-meta/pixi", "{}");
+    tree_write(&tree, "/w/pixi.toml", "");
+    tree_write(&tree, PIXI "/bin/python3.11", "");
+    tree_write(&tree, PIXI "/lib/python3.11/site-packages/torch-2.dist-info/INSTALLER", "uv-pixi");
+    assert_commands("cudnn", PIXI,
+                    (const char *[]){
+                        "pixi add --manifest-path /w/pixi.toml 'cudnn>=9.8,<10'",
+                        "pixi add --manifest-path /w/pixi.toml cudnn==9.8.0.87",
+                        "pixi reinstall --manifest-path /w/pixi.toml cudnn",
+                        "pixi remove --manifest-path /w/pixi.toml cudnn",
+                    });
+    user.directory = "/w";
+    assert_commands(NAME, PIXI "/lib/python3.11/site-packages",
+                    (const char *[]){
+                        "pixi add --pypi 'nvidia-cudnn-cu12>=9.8,<10'",
+                        "pixi add --pypi nvidia-cudnn-cu12==9.8.0.87",
+                        "pixi reinstall nvidia-cudnn-cu12",
+                        "pixi remove --pypi nvidia-cudnn-cu12",
+                    });
+}
+
+static void the_systems_packages(void **state) {
+    (void)state;
+#define DEBIAN "libcudnn9-cuda-12"
+    tree_write(&tree, "/usr/bin/dnf", "");
+    assert_command(install(DEBIAN, "==9.8.0.87-1", "/"), "dnf install " DEBIAN "-9.8.0.87-1");
+    assert_command(reinstall(DEBIAN, "9.8.0.87-1", "/"), "dnf reinstall " DEBIAN "-9.8.0.87-1");
+    assert_command(without(DEBIAN, "/"), "dnf remove " DEBIAN);
+    tree_write(&tree, "/var/lib/dpkg/status", "");
+    assert_command(install(DEBIAN, "==9.8.0.87-1", "/"), "apt-get install " DEBIAN "=9.8.0.87-1");
+    assert_command(install(DEBIAN, ">=9.8", "/"), NULL); /* it takes one release, or any */
+    assert_command(reinstall(DEBIAN, "9.8.0.87-1", "/"),
+                   "apt-get install --reinstall " DEBIAN "=9.8.0.87-1");
+    assert_command(reinstall("libcudnn8:amd64", "8.9.7.29-1+cuda12.2", NULL),
+                   "apt-get install --reinstall libcudnn8:amd64=8.9.7.29-1+cuda12.2");
+    user.yes = true;
+    assert_command(without(DEBIAN, "/"), "apt-get remove -y " DEBIAN);
+}
+
+static void variables_and_files(void **state) {
+    (void)state;
+    assert_command((struct edit){.kind = EDIT_SET, .name = "LD_LIBRARY_PATH", .value = "/a:/b c"},
+                   "export LD_LIBRARY_PATH='/a:/b c'");
+    assert_command((struct edit){.kind = EDIT_SET, .name = "X", .value = ""}, "export X=''");
+    assert_command((struct edit){.kind = EDIT_SET, .name = "X", .value = "$(id)`id`"},
+                   "export X='$(id)`id`'");
+    assert_command((struct edit){.kind = EDIT_UNSET, .name = "LD_PRELOAD"}, "unset LD_PRELOAD");
+    assert_command((struct edit){.kind = EDIT_MODE, .path = "/a/libcudnn.so.9"},
+                   "chmod a+r /a/libcudnn.so.9");
+    assert_command((struct edit){.kind = EDIT_LINK, .path = "/a b/l.so.9", .target = "l.so.9.1"},
+                   "ln -s l.so.9.1 '/a b/l.so.9'");
+    assert_command((struct edit){.kind = EDIT_DELETE, .path = "/ä/x;y"}, "rm '/ä/x;y'");
+}
+
+static void several_are_made_in_their_order(void **state) {
+    (void)state;
+    const struct edit edits[] = {
+        without("nvidia-cudnn-cu13", NULL),
+        reinstall(NAME, "9.1.0.70", NULL),
+        {.kind = EDIT_UNSET, .name = "LD_LIBRARY_PATH"},
+    };
+    assert_string_equal(command(edits, 3),
+                        "pip uninstall -y nvidia-cudnn-cu13 && pip install --force-reinstall "
+                        "--no-deps nvidia-cudnn-cu12==9.1.0.70 && unset LD_LIBRARY_PATH");
+    const struct edit mixed[] = {edits[2], {.kind = EDIT_IMPORT_FIRST, .name = "a", .value = "b"}};
+    assert_null(command(mixed, 2)); /* half of it is no cure */
+    assert_null(command(edits, 0));
+}
+
+static void no_command_for_what_is_done_otherwise(void **state) {
+    (void)state;
+    for (int kind = 0; kind < EDITS; kind++) {
+        struct edit e = {.kind = kind, .name = "x", .value = "1", .path = "/x", .target = "y"};
+        bool none = kind == EDIT_IMPORT_FIRST || kind == EDIT_PRELOADER || kind == EDIT_DRIVER ||
+                    kind == EDIT_SYSTEM || kind == EDIT_RESTART;
+        if (kind == EDIT_INSTALL || kind == EDIT_HOST)
+            e.value = "";
+        assert_int_equal(command(&e, 1) == NULL, none);
+        assert_true(*text_of(&memory.arena, &(struct edits){&e, 1}));
+    }
+}
+
+static void hostile_names(void **state) {
+    (void)state;
+    static const char *const names[] = {"",     "-rf",  "a b",   "a;id", "$(id)", "a'b",  "a\nb",
+                                        "a\\b", "a|b",  "a&b",   "a>b",  "a<b",   "a\"b", "a`b",
+                                        "a#b",  "a{b}", "a\033", "ä",    "~a",    "*",    "a!b"};
+    static const char *const specs[] = {"9.8",     "==9;id", "== 9.8", ">=9\n", "==$(id)",
+                                        "==9'",    "-r /x",  "==9|id", "[x]",   "@ file:///x",
+                                        "==9&&id", "==\xc3", "==9\\",  "==9\"", "==9 #"};
+    static const char *const paths[] = {"",
+                                        "x",
+                                        "./x",
+                                        "-x",
+                                        "/a'b",
+                                        "/a\nb",
+                                        "/a\033b",
+                                        "/a\xe2\x80\xae"
+                                        "b",
+                                        "/a\xff"};
+    static char long_name[9000];
+    memset(long_name, 'a', sizeof long_name - 1);
+    long_name[0] = '/';
+    tree_write(&tree, "/var/lib/dpkg/status", "");
+    tree_write(&tree, CONDA "/conda-meta/history", "");
+    const char *environments[] = {NULL, "/", CONDA};
+    WC_EACH_ROW(environment, environments) {
+        WC_EACH_ROW(name, names) {
+            assert_command(install(*name, "", *environment), NULL);
+            assert_command(reinstall(*name, "9", *environment), NULL);
+            assert_command(without(*name, *environment), NULL);
+        }
+        WC_EACH_ROW(spec, specs) {
+            assert_command(install(NAME, *spec, *environment), NULL);
+            if (spec != specs) /* "9.8" is a release */
+                assert_command(reinstall(NAME, *spec, *environment), NULL);
+        }
+        assert_command(install(long_name + 1, "", *environment), NULL);
+        assert_command(install(NULL, "", *environment), NULL);
+        assert_command(without(NULL, *environment), NULL);
+    }
+    WC_EACH_ROW(path, paths) {
+        assert_command((struct edit){.kind = EDIT_DELETE, .path = *path}, NULL);
+        assert_command((struct edit){.kind = EDIT_MODE, .path = *path}, NULL);
+        assert_command((struct edit){.kind = EDIT_LINK, .path = *path, .target = "x"}, NULL);
+    }
+    WC_EACH_ROW(name, names)
+        if (strcmp(*name, "a b") != 0) {
+            assert_command((struct edit){.kind = EDIT_SET, .name = *name, .value = "x"}, NULL);
+            assert_command((struct edit){.kind = EDIT_UNSET, .name = *name}, NULL);
+        }
+    assert_command((struct edit){.kind = EDIT_UNSET, .name = "A B"}, NULL);
+    assert_command((struct edit){.kind = EDIT_UNSET, .name = "1A"}, NULL);
+    assert_command((struct edit){.kind = EDIT_LINK, .path = "/x", .target = "-f"}, NULL);
+    assert_command((struct edit){.kind = EDIT_LINK, .path = "/x", .target = ""}, NULL);
+    assert_command((struct edit){.kind = EDIT_SET, .name = "X", .value = "a'b"}, NULL);
+    assert_command((struct edit){.kind = EDIT_SET, .name = "X", .value = "a\nb"}, NULL);
+    assert_command((struct edit){.kind = EDIT_SET, .name = "X"}, NULL);
+    assert_command((struct edit){.kind = EDIT_DELETE}, NULL);
+    assert_command((struct edit){.kind = EDIT_DELETE, .path = long_name}, NULL);
+}
+
+static void a_hostile_environment(void **state) {
+    (void)state;
+    tree_write(&tree, "/p'q/.venv/lib/python3.11/site-packages/pip/x", "");
+    tree_write(&tree, "/p'q/.venv/bin/python", "");
+    tree_write(&tree, "/p'q/.venv/pyvenv.cfg", "");
+    assert_command(install(NAME, "", "/p'q/.venv/lib/python3.11/site-packages"), NULL);
+    tree_write(&tree, "/p;id/.venv/lib/python3.11/site-packages/pip/x", "");
+    tree_write(&tree, "/p;id/.venv/bin/python", "");
+    tree_write(&tree, "/p;id/.venv/pyvenv.cfg", "");
+    assert_command(install(NAME, "", "/p;id/.venv/lib/python3.11/site-packages"),
+                   "'/p;id/.venv/bin/python' -m pip install nvidia-cudnn-cu12");
+}
+
+static void sentences(void **state) {
+    (void)state;
+    static const struct {
+        struct edit edit;
+        const char *text;
+    } rows[] = {
+        {{.kind = EDIT_SET, .name = "X", .value = "/a"}, "set X to /a"},
+        {{.kind = EDIT_SET, .name = "X", .value = ""}, "set X to an empty value"},
+        {{.kind = EDIT_UNSET, .name = "X"}, "take X out of the environment"},
+        {{.kind = EDIT_IMPORT_FIRST, .name = "torch", .value = "jax"}, "import torch before jax"},
+        {{.kind = EDIT_PRELOADER, .name = "onnxruntime", .value = "preload_dlls"},
+         "call onnxruntime.preload_dlls() before the first use, which loads the cuDNN of "
+         "onnxruntime"},
+        {{.kind = EDIT_REINSTALL, .name = NAME, .value = "9.1.0.70"},
+         "reinstall nvidia-cudnn-cu12 9.1.0.70"},
+        {{.kind = EDIT_INSTALL, .name = NAME, .value = ">=9.8"}, "install nvidia-cudnn-cu12>=9.8"},
+        {{.kind = EDIT_REMOVE, .name = NAME}, "uninstall nvidia-cudnn-cu12"},
+        {{.kind = EDIT_MODE, .path = "/x"}, "let everybody read /x"},
+        {{.kind = EDIT_LINK, .path = "/x", .target = "y"}, "make /x a link to y"},
+        {{.kind = EDIT_DELETE, .path = "/x"}, "remove /x, which no package has put there"},
+        {{.kind = EDIT_HOST, .name = "torch", .value = ">=2.9"}, "take torch>=2.9"},
+        {{.kind = EDIT_HOST, .name = "torch"}, "take another release of torch"},
+        {{.kind = EDIT_DRIVER, .value = "580.65.06 or newer"},
+         "install driver 580.65.06 or newer, or let the container have it"},
+        {{.kind = EDIT_DRIVER}, "install the driver, or let the container have it"},
+        {{.kind = EDIT_SYSTEM, .value = "mount it without noexec"}, "mount it without noexec"},
+        {{.kind = EDIT_RESTART}, "start the process again"},
+    };
+    WC_EACH_ROW(row, rows)
+        assert_string_equal(text_of(&memory.arena, &(struct edits){&row->edit, 1}), row->text);
+    const struct edit two[] = {rows[2].edit, rows[7].edit};
+    assert_string_equal(text_of(&memory.arena, &(struct edits){two, 2}),
+                        "take X out of the environment, then uninstall nvidia-cudnn-cu12");
+}
+
+static int begin(void **state) {
+    heap_arena_begin(&memory);
+    user = (struct user){.directory = "/"};
+    return begin_tree(state);
+}
+
+static int end(void **state) {
+    heap_arena_end(&memory);
+    return end_tree(state);
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, begin, end)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(pip),
+        TEST(pip_of_the_system),
+        TEST(pip_into_a_directory),
+        TEST(pip_of_elsewhere),
+        TEST(uv),
+        TEST(a_project_of_uv),
+        TEST(projects_of_others),
+        TEST(conda),
+        TEST(pixi),
+        TEST(the_systems_packages),
+        TEST(variables_and_files),
+        TEST(several_are_made_in_their_order),
+        TEST(no_command_for_what_is_done_otherwise),
+        TEST(hostile_names),
+        TEST(a_hostile_environment),
+        TEST(sentences),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "command.h"
+
+#include <string.h>
+
+#include "core/base/shown.h"
+
+enum { NAME_MOST = 64, SPEC_MOST = 96, PATH_MOST = 4096, COMMAND_MOST = 8192 };
+
+static const struct {
+    const char *at, *install, *reinstall, *remove;
+} words[] = {
+#define MANAGER(name, word, at, install, reinstall, remove) {at, install, reinstall, remove},
+#include "manager.def"
+};
+
+struct making {
+    struct wc_arena *memory;
+    const struct edit *edit;
+    struct manager manager;
+    bool yes;
+    bool failed; /* something may not stand in a command */
+};
+
+static const char *fail(struct making *m) {
+    m->failed = true;
+    return "";
+}
+
+static const char *format(struct wc_arena *memory, const char *text, ...)
+    __attribute__((format(printf, 2, 3)));
+static const char *format(struct wc_arena *memory, const char *text, ...) {
+    va_list list;
+
+    va_start(list, text);
+    const char *made = wc_arena_format_list(memory, text, list);
+    va_end(list);
+    return made ? made : "";
+}
+
+/* ---- what may stand in a command ---- */
+
+static bool is_of(const char *text, const char *also) {
+    for (; *text; text++)
+        if (!wc_is_alphanumeric(*text) && !strchr(also, *text))
+            return false;
+    return true;
+}
+
+/* As it is, or between quotes. */
+static const char *quoted(struct making *m, const char *text) {
+    char shown[WC_SHOWN_MOST];
+    size_t used;
+
+    if (!text || strlen(text) > PATH_MOST)
+        return fail(m);
+    for (const char *s = text; *s; s += used)
+        if (*s == '\'' || wc_shown(s, shown, &used) != used || memcmp(s, shown, used) != 0)
+            return fail(m); /* nobody names a directory so but to trick the reader */
+    return *text && is_of(text, "_@%+=:,./-") ? text : format(m->memory, "'%s'", text);
+}
+
+static const char *quoted_path(struct making *m, const char *path) {
+    return path && path[0] == '/' ? quoted(m, path) : fail(m);
+}
+
+static const char *name_of(struct making *m) {
+    const char *name = m->edit->name;
+
+    if (!name || !wc_is_alphanumeric(name[0]) || strlen(name) > NAME_MOST ||
+        !is_of(name, "-_.+:[],"))
+        return fail(m);
+    return name;
+}
+
+static const char *quoted_name(struct making *m) {
+    return quoted(m, name_of(m));
+}
+
+/* ---- releases ---- */
+
+static bool is_spec(const char *spec) {
+    return strlen(spec) <= SPEC_MOST && is_of(spec, "=<>!~.,*+-:_") &&
+           (!*spec || strchr("=<>!~", *spec));
+}
+
+/* Conda's "=9.8" is PEP 440's "==9.8.*"; ".*" behind "==" it does not know. */
+static const char *conda_clause(struct making *m, const char *clause, size_t n) {
+    if (n > 4 && strncmp(clause, "==", 2) == 0 && strncmp(clause + n - 2, ".*", 2) == 0)
+        return format(m->memory, "=%.*s", (int)n - 4, clause + 2);
+    return format(m->memory, "%.*s", (int)n, clause);
+}
+
+static const char *conda_spec(struct making *m, const char *spec) {
+    const char *made = "";
+
+    while (*spec) {
+        size_t n = strcspn(spec, ",");
+        made = format(m->memory, "%s%s%s", made, *made ? "," : "", conda_clause(m, spec, n));
+        spec += n + (spec[n] != '\0');
+    }
+    return made;
+}
+
+/* "9.8.0.87-1" of "==9.8.0.87-1"; packages of the system come in one release or any. */
+static const char *one_release(struct making *m, const char *spec) {
+    if (strncmp(spec, "==", 2) == 0)
+        spec += 2;
+    return *spec && is_of(spec, ".+-~:_") ? spec : fail(m);
+}
+
+static const char *wanted(struct making *m) {
+    const char *name = name_of(m), *spec = m->edit->value ? m->edit->value : "";
+
+    if (m->failed || !is_spec(spec))
+        return fail(m);
+    switch (m->manager.kind) {
+    case MANAGER_CONDA:
+    case MANAGER_PIXI:
+        spec = conda_spec(m, spec);
+        break;
+    case MANAGER_APT:
+        spec = *spec ? format(m->memory, "=%s", one_release(m, spec)) : "";
+        break;
+    case MANAGER_DNF:
+        spec = *spec ? format(m->memory, "-%s", one_release(m, spec)) : "";
+        break;
+    default:
+        break;
+    }
+    return quoted(m, format(m->memory, "%s%s", name, spec));
+}
+
+/* The release that there is, as each of them writes it; "": the name alone is enough. */
+static const char *exact(struct making *m) {
+    const char *name = name_of(m), *release = m->edit->value ? m->edit->value : "", *sign = "==";
+
+    if (strncmp(release, "==", 2) == 0)
+        release += 2;
+    if (m->failed || strlen(release) > SPEC_MOST || !is_of(release, ".+-~:_"))
+        return fail(m);
+    if (m->manager.kind == MANAGER_CONDA || m->manager.kind == MANAGER_APT)
+        sign = "=";
+    if (m->manager.kind == MANAGER_DNF)
+        sign = "-";
+    return *release ? quoted(m, format(m->memory, "%s%s%s", name, sign, release)) : quoted(m, name);
+}
+
+/* ---- a manager's command ---- */
+
+static const char *pip(struct making *m) {
+    if (m->manager.with_python)
+        return format(m->memory, "%s -m pip", quoted_path(m, m->manager.python));
+    if (m->manager.without_pip)
+        return format(m->memory, "pip --python %s", quoted_path(m, m->manager.python));
+    return "pip";
+}
+
+static const char *pip_options(struct making *m) {
+    const bool installs = m->edit->kind != EDIT_REMOVE;
+    const char *target = m->manager.target ? format(m->memory, " --upgrade --target %s",
+                                                    quoted_path(m, m->manager.target))
+                                           : "";
+
+    if (m->manager.target && !installs)
+        return fail(m); /* pip cannot */
+    return format(m->memory, "%s%s%s", m->manager.protected ? " --break-system-packages" : "",
+                  m->manager.of_user && installs ? " --user" : "", target);
+}
+
+static const char *yes(struct making *m) {
+    return m->yes ? " -y" : "";
+}
+
+static const char *expand(struct making *m, const char *text);
+
+static const char *value_of(struct making *m, const char *place, size_t n) {
+    static const struct {
+        const char *name;
+        const char *(*value)(struct making *);
+    } made[] = {{"wanted", wanted}, {"exact", exact},         {"name", quoted_name},
+                {"pip", pip},       {"options", pip_options}, {"yes", yes}};
+
+    WC_EACH_ROW(row, made)
+        if (strlen(row->name) == n && strncmp(row->name, place, n) == 0)
+            return row->value(m);
+    if (strncmp(place, "python", n) == 0)
+        return quoted_path(m, m->manager.python);
+    if (strncmp(place, "prefix", n) == 0)
+        return quoted_path(m, m->manager.prefix);
+    if (strncmp(place, "project", n) == 0)
+        return quoted_path(m, m->manager.project);
+    if (strncmp(place, "program", n) == 0)
+        return quoted(m, m->manager.program);
+    return m->manager.project ? expand(m, words[m->manager.kind].at) : "";
+}
+
+static const char *expand(struct making *m, const char *text) {
+    const char *made = "";
+
+    while (*text) {
+        size_t n = strcspn(text, "{"), place = text[n] ? strcspn(text + n, "}") : 0;
+        made = format(m->memory, "%s%.*s%s", made, (int)n, text,
+                      place ? value_of(m, text + n + 1, place - 1) : "");
+        text += n + (place ? place + 1 : 0);
+    }
+    return made;
+}
+
+/* A project's tool takes out what the project asks for; what else there is goes without it. */
+static enum manager_kind remover(const struct manager *m) {
+    if (m->declares)
+        return m->kind;
+    if (m->kind == MANAGER_UV_PROJECT)
+        return MANAGER_UV;
+    return m->kind == MANAGER_POETRY || m->kind == MANAGER_PDM || m->kind == MANAGER_PIPENV
+               ? MANAGER_PIP
+               : m->kind;
+}
+
+static const char *of_package(struct making *m, const struct user *user) {
+    const struct edit *e = m->edit;
+
+    manager_of(m->memory, user, e->environment, e->name, &m->manager);
+    switch (e->kind) {
+    case EDIT_REINSTALL:
+        return expand(m, words[m->manager.kind].reinstall);
+    case EDIT_REMOVE:
+        return expand(m, words[remover(&m->manager)].remove);
+    default:
+        return expand(m, words[m->manager.kind].install);
+    }
+}
+
+/* ---- one edit ---- */
+
+static const char *variable(struct making *m) {
+    const char *name = m->edit->name;
+
+    if (!name || !*name || wc_is_digit(name[0]) || strlen(name) > NAME_MOST || !is_of(name, "_"))
+        return fail(m);
+    return name;
+}
+
+static const char *target_of(struct making *m) {
+    const char *target = m->edit->target;
+
+    return target && target[0] && target[0] != '-' ? quoted(m, target) : fail(m);
+}
+
+static const char *one(struct making *m, const struct user *user) {
+    const struct edit *e = m->edit;
+
+    switch (e->kind) {
+    case EDIT_SET:
+        return format(m->memory, "export %s=%s", variable(m), quoted(m, e->value));
+    case EDIT_UNSET:
+        return format(m->memory, "unset %s", variable(m));
+    case EDIT_INSTALL:
+    case EDIT_HOST:
+    case EDIT_REINSTALL:
+    case EDIT_REMOVE:
+        return of_package(m, user);
+    case EDIT_MODE:
+        return format(m->memory, "chmod a+r %s", quoted_path(m, e->path));
+    case EDIT_LINK:
+        return format(m->memory, "ln -s %s %s", target_of(m), quoted_path(m, e->path));
+    case EDIT_DELETE:
+        return format(m->memory, "rm %s", quoted_path(m, e->path));
+    default:
+        return fail(m);
+    }
+}
+
+const char *command_of(struct wc_arena *memory, const struct edits *edits,
+                       const struct user *user) {
+    struct making m = {.memory = memory, .yes = user->yes};
+    const char *command = "";
+
+    WC_EACH(e, *edits) {
+        m.edit = e;
+        command = format(memory, "%s%s%s", command, *command ? " && " : "", one(&m, user));
+    }
+    return m.failed || !*command || strlen(command) > COMMAND_MOST ? NULL : command;
+}
+
+/* ---- sentences ---- */
+
+/* "torch 2.8.0" of a release, "torch>=2.8" of a set of them. */
+static const char *package(struct wc_arena *memory, const struct edit *e) {
+    const char *value = e->value ? e->value : "";
+
+    return format(memory, "%s%s%s", e->name ? e->name : "the package",
+                  wc_is_digit(*value) ? " " : "", value);
+}
+
+static const char *sentence(struct wc_arena *memory, const struct edit *e) {
+    const char *name = e->name ? e->name : "?", *value = e->value ? e->value : "";
+    const char *path = e->path ? e->path : "?";
+
+    switch (e->kind) {
+    case EDIT_SET:
+        return format(memory, "set %s to %s", name, *value ? value : "an empty value");
+    case EDIT_UNSET:
+        return format(memory, "take %s out of the environment", name);
+    case EDIT_IMPORT_FIRST:
+        return format(memory, "import %s before %s", name, value);
+    case EDIT_PRELOADER:
+        return format(memory, "call %s.%s() before the first use, which loads the cuDNN of %s",
+                      name, value, name);
+    case EDIT_REINSTALL:
+        return format(memory, "reinstall %s", package(memory, e));
+    case EDIT_INSTALL:
+        return format(memory, "install %s", package(memory, e));
+    case EDIT_REMOVE:
+        return format(memory, "uninstall %s", name);
+    case EDIT_MODE:
+        return format(memory, "let everybody read %s", path);
+    case EDIT_LINK:
+        return format(memory, "make %s a link to %s", path, e->target ? e->target : "?");
+    case EDIT_DELETE:
+        return format(memory, "remove %s, which no package has put there", path);
+    case EDIT_HOST:
+        return *value ? format(memory, "take %s", package(memory, e))
+                      : format(memory, "take another release of %s", name);
+    case EDIT_DRIVER:
+        return format(memory, "install %s%s, or let the container have it",
+                      *value ? "driver " : "the driver", value);
+    case EDIT_SYSTEM:
+        return *value ? value : "change what the system allows";
+    case EDIT_RESTART:
+        return "start the process again";
+    default:
+        return "";
+    }
+}
+
+const char *text_of(struct wc_arena *memory, const struct edits *edits) {
+    const char *text = "";
+
+    WC_EACH(e, *edits)
+        text = format(memory, "%s%s%s", text, *text ? ", then " : "", sentence(memory, e));
+    return text;
+}

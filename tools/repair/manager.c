@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* INSTALLER: PyPA, "Recording installed projects". EXTERNALLY-MANAGED: PEP 668. pyvenv.cfg: PEP
+ * 405; uv adds "uv = ". */
+#include "manager.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/packages/distribution.h"
+
+enum { SCRATCH = 64 << 10 };
+
+static const char *const kinds[] = {
+#define MANAGER(name, word, at, install, reinstall, remove) word,
+#include "manager.def"
+};
+
+struct asking {
+    struct wc_arena *memory;
+    const struct user *user;
+    const char *package; /* NULL: none */
+    struct wc_reading reading;
+    const char *site;    /* NULL: environment is a conda prefix */
+    const char *root;    /* of the environment: site is root/lib/python3.11/site-packages */
+    const char *version; /* "python3.11" in that; NULL: another layout */
+    struct manager *out;
+};
+
+const char *manager_word(enum manager_kind kind) {
+    return kinds[kind];
+}
+
+static const char *format(struct asking *a, const char *text, ...)
+    __attribute__((format(printf, 2, 3)));
+static const char *format(struct asking *a, const char *text, ...) {
+    va_list list;
+
+    va_start(list, text);
+    const char *made = wc_arena_format_list(a->memory, text, list);
+    va_end(list);
+    return made ? made : "";
+}
+
+static bool is_there(const struct asking *a, const char *path) {
+    struct wc_file_stat facts;
+
+    return *path && a->user->files->facts(a->user->files->ctx, path, &facts);
+}
+
+static bool has_line(struct asking *a, const char *path, const char *start) {
+    return wc_reading_find(&a->reading, path, 0, start, true) != WC_NOWHERE;
+}
+
+static const char *above(struct asking *a, const char *path) {
+    return format(a, "%.*s", (int)wc_dir_length(path), path);
+}
+
+/* The first directory of PATH that has a program; NULL: none has. */
+static const char *directory_with(struct asking *a, const char *program) {
+    const char *list = a->user->path ? a->user->path : "";
+
+    while (*list) {
+        size_t n = strcspn(list, ":");
+        if (n && is_there(a, format(a, "%.*s/%s", (int)n, list, program)))
+            return format(a, "%.*s", (int)n, list);
+        list += n + (list[n] != '\0');
+    }
+    return NULL;
+}
+
+static bool is_same_file(const struct asking *a, const char *one, const char *other) {
+    struct wc_file_stat x, y;
+    const struct wc_files *files = a->user->files;
+
+    return files->facts(files->ctx, one, &x) && files->facts(files->ctx, other, &y) &&
+           x.device == y.device && x.inode == y.inode;
+}
+
+/* ---- what Python has there ---- */
+
+struct package {
+    char name[64];
+};
+
+static bool is_package(void *ctx, const char *name) {
+    return strcmp(name, ((const struct package *)ctx)->name) == 0;
+}
+
+static bool is_no_tool(void *ctx, const char *name) {
+    static const char *const tools[] = {"pip", "setuptools", "wheel"};
+
+    (void)ctx;
+    WC_EACH_ROW(tool, tools)
+        if (strcmp(name, *tool) == 0)
+            return false;
+    return true;
+}
+
+/* INSTALLER of the package, or of another one of the environment; "": nobody says. */
+static void read_installer(struct asking *a, char *to, size_t cap) {
+    const char *name = a->package ? a->package : "";
+    struct wc_distribution d;
+    struct package package;
+
+    to[0] = '\0';
+    wc_distribution_normalise(name, strcspn(name, "["), package.name, sizeof(package.name));
+    if (wc_distributions_in(&a->reading, a->site, is_package, &package, &d, 1) ||
+        wc_distributions_in(&a->reading, a->site, is_no_tool, NULL, &d, 1))
+        wc_distribution_installer(&a->reading, &d, to, cap);
+}
+
+/* "/venv/lib/python3.11/site-packages", Debian's "/usr/lib/python3/dist-packages". */
+static void find_root(struct asking *a) {
+    const char *library = above(a, a->site), *name = wc_base_name(library);
+    const char *lib = above(a, library);
+
+    if (!wc_str_starts(name, "python") || !wc_str_starts(wc_base_name(lib), "lib"))
+        return;
+    a->version = name;
+    a->root = *above(a, lib) ? above(a, lib) : "/";
+}
+
+static void find_python(struct asking *a) {
+    const bool of_venv = is_there(a, format(a, "%s/pyvenv.cfg", a->root));
+    const char *of_path = directory_with(a, a->version);
+    /* What lies in /usr/local/lib or in a home may be of another prefix's Python. */
+    const char *places[] = {format(a, "%s/bin", a->root), of_path, "/usr/bin"};
+    const char *names[] = {of_venv ? "python" : a->version, "python3"};
+
+    for (size_t i = 0; i < (of_venv ? 1 : 3); i++)
+        WC_EACH_ROW(name, names) {
+            const char *python = places[i] ? format(a, "%s/%s", places[i], *name) : "";
+            if (!a->out->python && is_there(a, python))
+                a->out->python = python;
+        }
+}
+
+/* The pip that PATH leads to, that of the environment, or any other one, told which it is. */
+static void find_pip(struct asking *a) {
+    const char *at_hand = directory_with(a, "pip");
+    const char *own = a->out->python ? above(a, a->out->python) : NULL;
+    const bool is_apart = is_there(a, format(a, "%s/pyvenv.cfg", a->root)) ||
+                          is_there(a, format(a, "%s/conda-meta", a->root));
+    const bool has_pip = !is_apart || is_there(a, format(a, "%s/pip", a->site));
+
+    if (!own || (at_hand && has_pip && is_same_file(a, at_hand, own)))
+        return;
+    a->out->with_python = has_pip;
+    a->out->without_pip = !has_pip;
+}
+
+/* PEP 668: the mark lies in the standard library. */
+static bool is_protected(struct asking *a) {
+    const struct wc_files *files = a->user->files;
+    char real[512];
+
+    if (!a->out->python || !files->real_path(files->ctx, a->out->python, real, sizeof(real)))
+        return false;
+    return is_there(a,
+                    format(a, "%s/lib/%s/EXTERNALLY-MANAGED", above(a, above(a, real)),
+                           strcmp(a->version, "python3") == 0 ? wc_base_name(real) : a->version));
+}
+
+/* ---- projects ---- */
+
+static const char *above_with(struct asking *a, const char *directory, const char *file) {
+    while (directory && *directory) {
+        if (is_there(a, format(a, "%s/%s", directory, file)))
+            return directory;
+        directory = strcmp(directory, "/") == 0 ? NULL : above(a, directory);
+    }
+    return NULL;
+}
+
+static bool is_below(const char *directory, const char *top) {
+    size_t n = strlen(top);
+
+    return directory && strncmp(directory, top, n) == 0 && (!directory[n] || directory[n] == '/');
+}
+
+static void manages(struct asking *a, enum manager_kind kind, const char *project,
+                    const char *manifest) {
+    const char *file = format(a, "%s/%s", project, manifest);
+
+    a->out->kind = kind;
+    a->out->project = is_below(a->user->directory, project) ? NULL : project;
+    a->out->declares = a->package && *a->package &&
+                       wc_reading_find(&a->reading, file, 0, a->package, false) != WC_NOWHERE;
+}
+
+/* Pipenv writes down whose environment it made. */
+static const char *project_of_pipenv(struct asking *a) {
+    char line[512];
+
+    if (!wc_reading_line(&a->reading, format(a, "%s/.project", a->root), 0, line, sizeof(line)) ||
+        line[0] != '/')
+        return NULL;
+    return format(a, "%s", line);
+}
+
+/* The project whose tool keeps an environment in one piece; false: there is none. */
+static bool find_project(struct asking *a, const char *installer) {
+    const char *project = above(a, a->root), *pipenv = project_of_pipenv(a);
+    const char *pyproject = format(a, "%s/pyproject.toml", project);
+    const bool in_project = strcmp(wc_base_name(a->root), ".venv") == 0;
+
+    if (in_project && (is_there(a, format(a, "%s/uv.lock", project)) ||
+                       (wc_str_starts(installer, "uv") && has_line(a, pyproject, "[tool.uv"))))
+        manages(a, MANAGER_UV_PROJECT, project, "pyproject.toml");
+    else if (in_project && is_there(a, format(a, "%s/poetry.lock", project)))
+        manages(a, MANAGER_POETRY, project, "pyproject.toml");
+    else if (in_project && is_there(a, format(a, "%s/pdm.lock", project)))
+        manages(a, MANAGER_PDM, project, "pyproject.toml");
+    else if (pipenv && is_there(a, format(a, "%s/Pipfile", pipenv)))
+        manages(a, MANAGER_PIPENV, pipenv, "Pipfile");
+    else if (strstr(a->root, "/pypoetry/virtualenvs/") &&
+             (project = above_with(a, a->user->directory, "poetry.lock")))
+        manages(a, MANAGER_POETRY, project, "pyproject.toml");
+    else
+        return false;
+    return true;
+}
+
+/* ---- conda ---- */
+
+/* Which of conda's programs there is: the one that made the environment first. */
+static void find_conda(struct asking *a) {
+    static const char *const programs[] = {"conda", "mamba", "micromamba"};
+    const char *history = format(a, "%s/conda-meta/history", a->out->prefix);
+    const char *base = above(a, above(a, a->out->prefix)); /* of BASE/envs/NAME */
+    char line[512] = "";
+    size_t first = 0;
+
+    wc_reading_value(&a->reading, history, "# cmd: ", line, sizeof(line));
+    line[strcspn(line, " ")] = '\0';
+    for (size_t i = 0; i < 3; i++)
+        if (strcmp(wc_base_name(line), programs[i]) == 0)
+            first = i;
+    for (size_t i = 0; i < 3 && !a->out->program; i++) {
+        const char *program = programs[(first + i) % 3];
+        const char *places[] = {a->out->prefix, base};
+        if (directory_with(a, program))
+            a->out->program = program;
+        WC_EACH_ROW(place, places)
+            if (!a->out->program && is_there(a, format(a, "%s/bin/%s", *place, program)))
+                a->out->program = format(a, "%s/bin/%s", *place, program);
+    }
+    if (!a->out->program)
+        a->out->program = "conda";
+    a->out->kind = MANAGER_CONDA;
+}
+
+/* PROJECT/.pixi/envs/NAME. */
+static bool find_pixi(struct asking *a, const char *prefix, enum manager_kind kind) {
+    static const char *const manifests[] = {"pixi.toml", "pyproject.toml"};
+    const char *at = strstr(prefix, "/.pixi/envs/");
+
+    WC_EACH_ROW(manifest, manifests) {
+        const char *project = at ? format(a, "%.*s", (int)(at - prefix), prefix) : "";
+        const char *file = format(a, "%s/%s", project, *manifest);
+        if (!at || !is_there(a, file))
+            continue;
+        manages(a, kind, project, *manifest);
+        a->out->project = a->out->project ? file : NULL;
+        return true;
+    }
+    return false;
+}
+
+static void find_of_conda(struct asking *a, const char *prefix) {
+    if (!find_pixi(a, prefix, MANAGER_PIXI))
+        find_conda(a);
+}
+
+static bool is_conda_prefix(struct asking *a, const char *path) {
+    return is_there(a, format(a, "%s/conda-meta", path));
+}
+
+/* ---- the system's ---- */
+
+static void find_system(struct asking *a) {
+    static const char *const rpm[] = {"dnf", "dnf5", "microdnf", "yum"};
+
+    if (is_there(a, "/var/lib/dpkg/status")) {
+        a->out->kind = MANAGER_APT;
+        return;
+    }
+    a->out->kind = MANAGER_DNF;
+    WC_EACH_ROW(program, rpm)
+        if (!a->out->program && is_there(a, format(a, "/usr/bin/%s", *program)))
+            a->out->program = *program;
+}
+
+/* ---- all ---- */
+
+static void ask_python(struct asking *a) {
+    char installer[64];
+
+    find_root(a);
+    if (!a->version) {
+        a->out->target = a->site;
+        return;
+    }
+    read_installer(a, installer, sizeof(installer));
+    find_python(a);
+    find_pip(a);
+    if (is_conda_prefix(a, a->root)) {
+        a->out->prefix = a->root;
+        if (strcmp(installer, "conda") == 0)
+            find_of_conda(a, a->root);
+        else if (strcmp(installer, "pip") != 0)
+            find_pixi(a, a->root, MANAGER_PIXI_PYPI);
+        return;
+    }
+    if (is_there(a, format(a, "%s/pyvenv.cfg", a->root))) {
+        bool by_uv = has_line(a, format(a, "%s/pyvenv.cfg", a->root), "uv = ");
+        if (!find_project(a, installer) && a->out->python &&
+            (strcmp(installer, "uv") == 0 || (by_uv && a->out->without_pip)))
+            a->out->kind = MANAGER_UV;
+        return;
+    }
+    a->out->of_user = strcmp(wc_base_name(a->root), ".local") == 0;
+    a->out->protected = is_protected(a);
+}
+
+void manager_of(struct wc_arena *memory, const struct user *user, const char *environment,
+                const char *package, struct manager *out) {
+    struct asking a = {
+        .memory = memory, .user = user, .package = package, .site = environment, .out = out};
+    void *scratch = malloc(SCRATCH);
+
+    *out = (struct manager){.kind = MANAGER_PIP};
+    if (scratch) {
+        wc_reading_begin(&a.reading, user->files, scratch, SCRATCH);
+        if (!environment || strcmp(environment, "/") == 0) {
+            if (environment || (package && wc_str_starts(package, "libcudnn")))
+                find_system(&a);
+        } else if (is_conda_prefix(&a, environment)) {
+            out->prefix = environment;
+            find_of_conda(&a, environment);
+        } else if (is_there(&a, environment)) {
+            ask_python(&a);
+        }
+    }
+    free(scratch);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What manages an environment: pip, uv, conda, the system's package manager, a project's tool; and
+ * where whoever pastes a command stands. Files are read through the user's view, so that it may be
+ * of an overlay or another root.
+ */
+#pragma once
+
+#include "core/base/files.h"
+
+enum manager_kind {
+#define MANAGER(name, word, at, install, reinstall, remove) MANAGER_##name,
+#include "manager.def"
+    MANAGERS
+};
+
+struct user {
+    const struct wc_files *files;
+    const char *path;      /* PATH; NULL: not known */
+    const char *directory; /* where commands are pasted; NULL: not known */
+    bool yes;              /* nobody is to be asked once more */
+};
+
+struct manager {
+    enum manager_kind kind;
+    const char *python;  /* of the environment; NULL: not known */
+    const char *program; /* of conda's and rpm's, which one there is */
+    const char *prefix;  /* of conda */
+    const char
+        *project;       /* as {project} of manager.def; NULL: the user is in it, or there is none */
+    bool declares;      /* the project itself asks for the package, by name */
+    const char *target; /* a bare directory of packages, pip install --target */
+    bool with_python;   /* pip is "python -m pip" */
+    bool without_pip;   /* pip is "pip --python python" */
+    bool of_user;       /* site-packages of a user */
+    bool protected;     /* PEP 668: pip wants to be told that it is meant */
+};
+
+const char *manager_word(enum manager_kind kind);
+
+/* environment: site-packages, a conda prefix, or "/" of the system's packages; NULL: not known.
+ * package: which one it is about. Texts live in the arena. */
+void manager_of(struct wc_arena *memory, const struct user *user, const char *environment,
+                const char *package, struct manager *out);
