@@ -237,6 +237,8 @@ static void pixi(void **state) {
                         "pixi reinstall --manifest-path /w/pixi.toml cudnn",
                         "pixi remove --manifest-path /w/pixi.toml cudnn",
                     });
+    assert_command(install("cudnn", "==9.8.*", PIXI),
+                   "pixi add --manifest-path /w/pixi.toml cudnn=9.8");
     user.directory = "/w";
     assert_commands(NAME, PIXI "/lib/python3.11/site-packages",
                     (const char *[]){
@@ -326,9 +328,10 @@ static void hostile_names(void **state) {
                                         "/a\xe2\x80\xae"
                                         "b",
                                         "/a\xff"};
-    static char long_name[9000];
+    static char long_name[9000], long_release[200];
     memset(long_name, 'a', sizeof long_name - 1);
     long_name[0] = '/';
+    memset(long_release, '1', sizeof long_release - 1);
     tree_write(&tree, "/var/lib/dpkg/status", "");
     tree_write(&tree, CONDA "/conda-meta/history", "");
     const char *environments[] = {NULL, "/", CONDA};
@@ -343,7 +346,8 @@ static void hostile_names(void **state) {
             if (spec != specs) /* "9.8" is a release */
                 assert_command(reinstall(NAME, *spec, *environment), NULL);
         }
-        assert_command(install(long_name + 1, "", *environment), NULL);
+        assert_command(install(long_name + sizeof long_name - 100, "", *environment), NULL);
+        assert_command(reinstall(NAME, long_release, *environment), NULL);
         assert_command(install(NULL, "", *environment), NULL);
         assert_command(without(NULL, *environment), NULL);
     }

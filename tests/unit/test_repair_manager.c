@@ -98,7 +98,10 @@ static void uv_in_a_venv_of_another(void **state) {
     put_venv(VENV, "home = /usr/bin\n", true);
     put_package(SITE, "nvidia_cudnn_cu12-9.1.0.70", "uv");
     assert_int_equal(of(SITE).kind, MANAGER_UV);
+    put_package(SITE, "torch-2.8.0", "pip");
     assert_int_equal(of_package(SITE, "nvidia_cudnn.cu12").kind, MANAGER_UV);
+    assert_int_equal(of_package(SITE, "nvidia-cudnn-cu12[x]").kind, MANAGER_UV);
+    assert_int_equal(of_package(SITE, "torch[x]").kind, MANAGER_PIP);
 }
 
 static void a_project_of_uv(void **state) {
@@ -180,8 +183,6 @@ static void pipenv_says_whose_its_venv_is(void **state) {
     assert_int_equal(m.kind, MANAGER_PIPENV);
     assert_string_equal(m.project, "/work/p");
     assert_true(m.declares);
-    tree_write(&tree, "/home/u/.local/share/virtualenvs/p-x/.project", "work/p");
-    assert_int_equal(of(PIPENV).kind, MANAGER_PIP);
 }
 
 static void a_conda_prefix(void **state) {
@@ -287,6 +288,7 @@ static void what_is_not_there(void **state) {
     assert_int_equal(m.kind, MANAGER_PIP);
     assert_null(m.target);
     assert_false(m.with_python || m.without_pip);
+    assert_null(of("/gone").target);
 }
 
 static void the_systems_packages(void **state) {

@@ -130,6 +130,7 @@ static void which_wheel_has_a_library(void **state) {
     assert_with("libnvToolsExt.so.1", 13, NULL, NULL);
     assert_with("libnvrtc-builtins.so.12.4", -1, "nvidia-cuda-nvrtc-cu12", "==12.4.*");
     assert_with("libnvrtc-builtins.so.13.0", -1, "nvidia-cuda-nvrtc", "==13.0.*");
+    assert_with("libnvtx3interop.so.1", 13, "nvidia-nvtx", ""); /* its number is of no CUDA */
     assert_with("libnccl.so.2", 13, "nvidia-nccl-cu13", "");
     assert_with("libcusparseLt.so.0", 12, "nvidia-cusparselt-cu12", "");
     assert_with("libcublas.so.14", -1, NULL, NULL);

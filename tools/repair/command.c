@@ -5,7 +5,7 @@
 
 #include "core/base/shown.h"
 
-enum { NAME_MOST = 64, SPEC_MOST = 96, PATH_MOST = 4096, COMMAND_MOST = 8192 };
+enum { NAME_MOST = 64, SPEC_MOST = 96, COMMAND_MOST = 8192 };
 
 static const struct {
     const char *at, *install, *reinstall, *remove;
@@ -52,10 +52,10 @@ static const char *quoted(struct making *m, const char *text) {
     char shown[WC_SHOWN_MOST];
     size_t used;
 
-    if (!text || strlen(text) > PATH_MOST)
+    if (!text)
         return fail(m);
     for (const char *s = text; *s; s += used)
-        if (*s == '\'' || wc_shown(s, shown, &used) != used || memcmp(s, shown, used) != 0)
+        if (*s == '\'' || wc_shown(s, shown, &used) != used)
             return fail(m); /* nobody names a directory so but to trick the reader */
     return *text && is_of(text, "_@%+=:,./-") ? text : format(m->memory, "'%s'", text);
 }

@@ -192,10 +192,9 @@ static void manages(struct asking *a, enum manager_kind kind, const char *projec
 static const char *project_of_pipenv(struct asking *a) {
     char line[512];
 
-    if (!wc_reading_line(&a->reading, format(a, "%s/.project", a->root), 0, line, sizeof(line)) ||
-        line[0] != '/')
-        return NULL;
-    return format(a, "%s", line);
+    return wc_reading_line(&a->reading, format(a, "%s/.project", a->root), 0, line, sizeof(line))
+               ? format(a, "%s", line)
+               : NULL;
 }
 
 /* The project whose tool keeps an environment in one piece; false: there is none. */
