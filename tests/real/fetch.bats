@@ -85,3 +85,16 @@ facade_facts() {
     readelf -W --dyn-syms "$1" | awk '$7 != "UND" && $8 ~ /^cudnn/ { print $8 }' | sort |
         grep -Ff <(sed 1d "$WC_ROOT/core/data/cudnn_symbols.tsv" | cut -f1 | sed 's/$/@/')
 }
+
+@test "ONNX Runtime opens what the table of preloaders says, from the release on that it says" {
+    preloaders() { "$WC_PYTHON" "$WC_ROOT/tests/real/check_preloaders.py" "$WC_CACHE" "$@"; }
+    preloaders 1.20.2 1.21.0 1.26.0 1.31.1
+    # Another release's files would be noticed.
+    mkdir -p "$BATS_TEST_TMPDIR/onnxruntime"
+    cp -r "$WC_CACHE/onnxruntime/1.31.1" "$BATS_TEST_TMPDIR/onnxruntime/1.20.0"
+    sed -i 's/libcurand.so.10/libcurand.so.11/' \
+        "$BATS_TEST_TMPDIR/onnxruntime/1.20.0/onnxruntime/__init__.py"
+    run "$WC_PYTHON" "$WC_ROOT/tests/real/check_preloaders.py" "$BATS_TEST_TMPDIR" 1.20.0
+    [ "$status" -eq 1 ]
+    [[ $output == *"has a preloader: got True, expected False"*"what it opens: got "* ]]
+}
