@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is tried, and which of it is printed: tools/repair/candidates.c, plan.c, words.c. */
+/* What is tried, and which of it is printed: tools/repair/candidates.c, plan.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,6 @@
 #include "support_environment.h"
 #include "tools/repair/candidates.h"
 #include "tools/repair/plan.h"
-#include "tools/repair/words.h"
 
 /* ---- candidates ---- */
 
@@ -227,36 +226,6 @@ static void what_cannot_be_played_says_why_and_has_no_command(void **state) {
     plan_end(&plan);
 }
 
-/* ---- words ---- */
-
-static void commands_are_made_of_edits_alone(void **state) {
-    struct heap_arena memory;
-    const struct edit two[] = {
-        {.kind = EDIT_REMOVE, .name = "nvidia-cudnn-cu11", .environment = "/v/site-packages"},
-        {.kind = EDIT_INSTALL,
-         .name = "nvidia-cudnn-cu12",
-         .value = ">=9.8,<10",
-         .environment = "/v/site-packages"},
-    };
-    const struct edit conda = {
-        .kind = EDIT_INSTALL, .name = "cudnn", .value = ">=9.8", .environment = "/conda"};
-    const struct edit strange = {.kind = EDIT_DELETE, .path = "/a'; rm -rf ~'"};
-    const struct edit order = {.kind = EDIT_IMPORT_FIRST, .name = "b", .value = "a"};
-
-    (void)state;
-    heap_arena_begin(&memory);
-    assert_string_equal(
-        edits_command(&memory.arena, &(struct edits){two, 2}),
-        "pip uninstall -y nvidia-cudnn-cu11 && pip install 'nvidia-cudnn-cu12>=9.8,<10'");
-    assert_string_equal(edits_action(&(struct edits){two, 2}), "remove");
-    assert_string_equal(edits_command(&memory.arena, &(struct edits){&conda, 1}),
-                        "conda install 'cudnn>=9.8'");
-    assert_null(edits_command(&memory.arena, &(struct edits){&strange, 1}));
-    assert_null(edits_command(&memory.arena, &(struct edits){&order, 1}));
-    assert_string_equal(edits_action(&(struct edits){&order, 1}), "load-order");
-    heap_arena_end(&memory);
-}
-
 #define IN_ENVIRONMENT(test)                                                                       \
     cmocka_unit_test_setup_teardown(test, begin_environment, end_environment)
 
@@ -268,7 +237,6 @@ int main(void) {
         IN_ENVIRONMENT(where_a_variable_wins_it_is_the_variable),
         IN_ENVIRONMENT(a_reinstallation_brings_what_is_on_the_list_alone),
         IN_ENVIRONMENT(what_cannot_be_played_says_why_and_has_no_command),
-        cmocka_unit_test(commands_are_made_of_edits_alone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

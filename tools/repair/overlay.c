@@ -624,6 +624,28 @@ static bool set_variable(struct overlay *o, const char *name, const char *value)
     return true;
 }
 
+/* ---- edits of the order ---- */
+
+static const struct {
+    const char *module, *file;
+} preloaded[] = {
+#define PRELOADED(module, cuda, file) {module, file},
+#include "preloaders.def"
+};
+
+/* Of whatever CUDA it is a build for: the others' files are not there. */
+static bool preload(struct overlay *o, const struct edit *e) {
+    WC_EACH_ROW(row, preloaded) {
+        char *path = strcmp(row->module, e->name) == 0 && e->environment
+                         ? format(o, "%s/%s", e->environment, row->file)
+                         : NULL;
+        if (path && is_there(o, path))
+            add_text(&o->first, path);
+    }
+    o->changes = o->changes || o->first.n > 0;
+    return o->first.n > 0 || fail(o, "it finds nothing to load");
+}
+
 /* ---- all ---- */
 
 static bool apply(struct overlay *o, const struct edit *e) {
@@ -637,9 +659,7 @@ static bool apply(struct overlay *o, const struct edit *e) {
         o->changes = true;
         return true;
     case EDIT_PRELOADER:
-        add_text(&o->first_asked, e->name);
-        o->changes = true;
-        return true;
+        return preload(o, e);
     case EDIT_REINSTALL:
         return reinstall(o, e);
     case EDIT_INSTALL:

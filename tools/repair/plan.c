@@ -3,10 +3,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "candidates.h"
+#include "command.h"
 #include "core/findings/finding.h"
-#include "words.h"
 
 #define REPAIRS_MOST 3
 #define PAIRS_MOST 24
@@ -27,6 +28,7 @@ struct planning {
     struct played *played;
     size_t n;
     const char *why; /* nothing can be played; NULL: it can */
+    char *directory; /* where a command would be typed */
 };
 
 /* ---- is it the same finding? ---- */
@@ -130,6 +132,26 @@ static void play_all(struct planning *p, size_t edits) {
 
 /* ---- repairs ---- */
 
+static const char *const action_words[] = {
+#define ACTION(name, word, what) [WC_ACTION_##name] = word,
+#include "core/findings/findings.def"
+};
+
+static const enum wc_action actions[] = {
+#define EDIT(name, word, action, cost, what) WC_ACTION_##action,
+#include "edit.def"
+};
+
+/* Of the edit that takes most of the user. */
+static const char *action_of(const struct edits *edits) {
+    const struct edit *most = NULL;
+
+    WC_EACH(edit, *edits)
+        if (!most || edit_cost(&(struct edits){edit, 1}) > edit_cost(&(struct edits){most, 1}))
+            most = edit;
+    return most ? action_words[actions[most->kind]] : NULL;
+}
+
 static const char *keep(struct plan *plan, const char *text) {
     return text ? wc_arena_string(&plan->memory.arena, text) : NULL;
 }
@@ -164,14 +186,16 @@ static const char *gives(struct plan *plan, const struct outcome *o,
     const struct wc_stack *s = &o->source->stack;
     const struct wc_object *facade = facade_of(s, path_of(of_f, f->host));
     const char *path = facade ? wc_path_of(facade) : NULL;
-    struct wc_version v = WC_VERSION_NONE;
+    struct wc_runtime runtime;
     char text[WC_VERSION_TEXT];
 
     if (!path)
         return NULL;
-    v = facade->version;
-    v.build = -1;
-    return wc_arena_format(&plan->memory.arena, "%s from %.*s", wc_version_format(v, text),
+    runtime = wc_runtime_of(s, facade);
+    runtime.range.low.build = -1;
+    return wc_arena_format(&plan->memory.arena, "%s from %.*s",
+                           runtime.range.exact ? wc_version_format(runtime.range.low, text)
+                                               : "a cuDNN",
                            (int)wc_dir_length(path), path);
 }
 
@@ -213,9 +237,12 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
     struct repair *r = &of->p[of->n++];
 
     *r = (struct repair){.edits = keep_edits(plan, &x->edits), .checked = REPAIR_REPLAYED};
-    r->action = edits_action(&r->edits);
-    r->text = edits_text(&plan->memory.arena, &r->edits);
-    r->command = edits_command(&plan->memory.arena, &r->edits);
+    r->action = action_of(&r->edits);
+    r->text = text_of(&plan->memory.arena, &r->edits);
+    r->command = command_of(&plan->memory.arena, &r->edits,
+                            &(struct user){.files = &p->replay.library_cache.disk.files,
+                                           .path = getenv("PATH"),
+                                           .directory = p->directory});
     r->gives = gives(plan, &x->outcome, f, &p->source->stack);
 }
 
@@ -277,6 +304,7 @@ void plan_make(struct plan *plan, const struct source *source, const struct wc_f
         return;
     heap_arena_begin(&memory);
     p.candidates.memory = &memory.arena;
+    p.directory = getcwd(NULL, 0);
     p.why = replay_begin(&p.replay, source);
     if (!p.why)
         make(&p);
@@ -286,6 +314,7 @@ void plan_make(struct plan *plan, const struct source *source, const struct wc_f
         outcome_end(&p.played[i].outcome);
     outcome_end(&p.base);
     free(p.played);
+    free(p.directory);
     candidates_end(&p.candidates);
     replay_end(&p.replay);
     heap_arena_end(&memory);
