@@ -153,7 +153,8 @@ for name in '$1', 'libcuda.so.1', 'libcudnn.so.9':
     make_libcuda "$PWD/toolkit/lib64/stubs/libcuda.so"
     load_them libcudart.so.13 "$PWD/toolkit/lib64/stubs"
     is "$(jq -r '.findings[0].id' <<<"$output")" driver-missing
-    is "$(jq -r '.findings[0].fix[0].command' <<<"$output")" "export LD_LIBRARY_PATH=$PWD/cudnn:$PWD/lib"
+    # Without the stub there is still no driver: what to do is said, and not to be pasted.
+    is "$(jq -r '.findings[0].fix[0] | "\(.action) \(.checked) \(.command)"' <<<"$output")" "set-variable no null"
 }
 
 @test "libcuda's release, by the file that it leads to, against the CUDA in use" {

@@ -307,8 +307,10 @@ static const char *common_spec(struct finding_of *f, const struct wc_hosts *host
 }
 
 /* Releases that NVIDIA's own words are about: in place of a bad one, or for another GPU. */
-static const char *const other_releases[] = {
-#define BAD_RELEASE(releases, framework, of_it, what, instead, source) instead,
+static const struct {
+    const char *bad, *instead;
+} bad_releases[] = {
+#define BAD_RELEASE(releases, framework, of_it, what, instead, source) {releases, instead},
 #include "core/findings/shared/bad_releases.def"
 };
 
@@ -325,9 +327,11 @@ static void find_other_releases(struct finding_of *f, const struct wc_object *fa
 
     if (!package)
         return;
-    WC_EACH_ROW(spec, other_releases)
-        if (wc_version_of(*spec + 2).major == facade->version.major)
-            add_one(f, install(package, *spec, environment));
+    WC_EACH_ROW(row, bad_releases) {
+        struct wc_spec bad;
+        if (wc_spec_read(row->bad, &bad) && wc_spec_accepts(&bad, facade->version) == WC_YES)
+            add_one(f, install(package, row->instead, environment));
+    }
     WC_EACH_ROW(row, gpu_releases) {
         struct wc_version end = wc_version_of(row->last);
         if (wc_version_of(row->first).major != facade->version.major || !f->s->machine.gpus.n)
@@ -484,7 +488,8 @@ static void find_links(struct finding_of *f) {
     WC_EACH(failure, f->s->failures) {
         const char *name = failure->r.name;
         const struct wc_searched *search = wc_search_in_vain(f->s, failure);
-        if (!name || wc_name_kind_of(name) == WC_NAME_OTHER)
+        if (!name || wc_name_kind_of(name) == WC_NAME_OTHER || wc_name_is_one_of_many(name) ||
+            strchr(name, ' '))
             continue;
         if (name[0] == '/') { /* asked for by its path */
             find_links_in(f, directory_of(f, name), wc_base_name(name));

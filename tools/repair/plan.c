@@ -142,12 +142,16 @@ static const enum wc_action actions[] = {
 #include "edit.def"
 };
 
-/* Of the edit that takes most of the user. */
+/* What has to go first is not what it is about. */
+static int weight_of(const struct edit *e) {
+    return e->kind == EDIT_REMOVE ? 0 : edit_cost(&(struct edits){e, 1});
+}
+
 static const char *action_of(const struct edits *edits) {
     const struct edit *most = NULL;
 
     WC_EACH(edit, *edits)
-        if (!most || edit_cost(&(struct edits){edit, 1}) > edit_cost(&(struct edits){most, 1}))
+        if (!most || weight_of(edit) > weight_of(most))
             most = edit;
     return most ? action_words[actions[most->kind]] : NULL;
 }

@@ -243,6 +243,28 @@ static bool is_own_affair(const struct replay_request *q, const struct loaded *b
            (!by || !is_path_of(by, q->caller) || !q->failure);
 }
 
+/* Parts for another CUDA ask for its libraries by other names. */
+static const char *name_for(struct play *p, const struct replay_request *q,
+                            const struct loaded *by) {
+    struct wc_name name = wc_name_read(q->name);
+    const int32_t asked = wc_name_cuda(q->name);
+    struct elf_file *file;
+    struct wc_library l;
+    int32_t cuda = -1;
+
+    if (p->first || !q->by_cudnn || !by || name.kind != WC_NAME_CUDA_DEPENDENCY || asked < 11 ||
+        !(file = library_cache_elf_file(&p->r->library_cache, by->library)))
+        return q->name;
+    l = by->about;
+    elf_file_identify(file, &l);
+    if (l.identity)
+        cuda = wc_cuda_in_package(l.identity->installation);
+    library_cache_elf_file_end(by->library, file);
+    return cuda < 11 || cuda == asked
+               ? q->name
+               : wc_arena_format(&p->r->memory.arena, "lib%s.so.%d", name.part, cuda);
+}
+
 static void ask(struct play *p, size_t number) {
     struct replay_request *q = &p->r->requests[number];
     const struct loaded *by = caller_of(p, q->caller), *o;
@@ -254,7 +276,7 @@ static void ask(struct play *p, size_t number) {
         return;
     }
     p->sim.missing_from = missing;
-    o = loader_sim_open(&p->sim, q->name, by);
+    o = loader_sim_open(&p->sim, name_for(p, q, by), by);
     p->sim.ended = false;
     mark_hosts(p, objects);
     *got = got_of(p, o, objects, missing);

@@ -106,9 +106,10 @@ def other_wheel(world, name):
 
 
 def uninstall(world, name):
-    for info in world.site.glob(f"{name.replace('-', '_')}-*.dist-info"):
+    there = list(world.site.glob(f"{name.replace('-', '_')}-*.dist-info"))
+    for info in there:
         shutil.rmtree(info)
-    if name.startswith("nvidia-cudnn"):
+    if there and name.startswith("nvidia-cudnn"):
         shutil.rmtree(world.site / "nvidia/cudnn", ignore_errors=True)
 
 
@@ -219,14 +220,14 @@ def variable_by_hand(world, finding, text):
     world.environment["LD_LIBRARY_PATH"] = str(world.has_it) + (f":{old}" if old else "")
 
 
-def load_first(world, finding, text):
-    """Another order of imports."""
-    name = re.search(r"load (\S+) before", text).group(1)
-    first = [h for h in world.hosts if h.library.name == name]
+def load_first(world, finding, text, edits):
+    """Another order of imports: of the package's folder, or of a library that is in none."""
+    name = edits[0]["name"]
+    first = [h for h in world.hosts if name == h.library.name or f"/{name}/" in str(h.library)]
     world.hosts = first + [h for h in world.hosts if h not in first]
 
 
-BY_HAND = {"load-order": load_first, "install": install_by_hand,
+BY_HAND = {"install": install_by_hand,
            "reinstall": reinstall_by_hand, "remove": remove_by_hand,
            "upgrade-host": upgrade_by_hand, "set-variable": variable_by_hand}
 
@@ -239,6 +240,8 @@ def play(world, finding, fix):
         for line in fix["command"].split("\n"):
             for command in re.split(r" && |; ", line):
                 play_command(world, command)
+    elif fix["action"] == "load-order" and fix["edits"]:
+        load_first(world, finding, fix["text"], fix["edits"])
     elif fix["action"] in BY_HAND:
         BY_HAND[fix["action"]](world, finding, fix["text"])
     else:

@@ -1,0 +1,157 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# Fixes that were printed once and repaired nothing: now each is played first, over the process's own
+# requests. What is printed is then done, and must do.
+
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    unset LD_LIBRARY_PATH VIRTUAL_ENV CONDA_PREFIX CUDA_HOME CUDA_PATH
+    ! ldconfig -p | grep -q 'libcudnn\.so\.8 ' || skip "a cuDNN 8 of this computer's would fill the gaps"
+    site=$PWD/venv/lib/python3.12/site-packages
+    mkdir -p "$site/engine" logs
+}
+
+# engine VERSIONS [SEARCHED]: a program of the package engine, which requires that of NVIDIA's wheel.
+engine() {
+    local info=$site/engine-1.0.dist-info
+    mkdir -p "$info"
+    build_host dlopen "${2:-$site/nvidia/cudnn/lib}" "$site/engine/host" ${3:+"$3"}
+    printf 'Metadata-Version: 2.1\nName: engine\nVersion: 1.0\nRequires-Dist: nvidia-cudnn-cu12%s\n' "$1" >"$info/METADATA"
+    printf 'engine/host,,\n' >"$info/RECORD"
+}
+
+wheel() { # VERSION BUILD
+    make_standin "$1" "$site" --layout pip --build "$2"
+}
+
+observed() { # [NAME=VALUE]...
+    rm -f logs/*
+    run env "$@" LD_PRELOAD="$SHIM" WHICHCUDNN_LOG="$PWD/logs" WHICHCUDNN_STDERR=off "$site/engine/host" version
+    "$CMD" report --json logs >report.json || true
+    validate_report report.json
+}
+
+finding() { jq -c --arg id "$1" ".findings[] | select(.id == \$id) | $2" report.json; }
+# The kinds of edits of all fixes of a finding: "set", "remove reinstall".
+edits() { finding "$1" '.fix[] | [.edits[].edit] | join(" ")' | tr -d '"'; }
+# None of its fixes has such an edit.
+never() { # FINDING EDIT
+    [ -n "$(finding "$1" .id)" ] || { echo "no $1"; return 1; }
+    ! edits "$1" | grep -qw "$2"
+}
+played() { # each fix was, or says why not, and has no command then
+    jq -e 'all(.findings[].fix[]; (.checked == "replayed" and .why == null) or
+        (.checked == "no" and .why != null and .command == null))' report.json >/dev/null
+}
+
+@test "where a path variable wins over the wheel, the wheel is not installed once more" {
+    wheel 8.9.2 26
+    make_standin 8.5.0 module
+    engine '>=8.8,<9'
+    observed LD_LIBRARY_PATH="$PWD/module"
+    is "$(jq -r '.findings[0].id' report.json)" runtime-too-old
+    is "$(jq -r '.findings[0].fix[0] | "\(.command), \(.checked)"' report.json)" "unset LD_LIBRARY_PATH, replayed"
+    [[ $(jq -r '.findings[0].fix[0].gives' report.json) == "8.9.2 from $site/nvidia/cudnn/lib" ]]
+    never runtime-too-old install
+    never runtime-too-old reinstall
+    played
+    observed
+    is "$(jq '.findings | length' report.json)" 0
+}
+
+@test "a package whose list never had the file is not installed once more for it" {
+    wheel 8.9.2 26
+    engine '>=8.8,<9'
+    rm "$site"/nvidia/cudnn/lib/libcudnn.so.8
+    sed -i '/libcudnn\.so\.8,/d' "$site"/nvidia_cudnn_cu12-8.9.2.26.dist-info/RECORD
+    observed
+    is "$(jq -r '.findings[0].id' report.json)" library-not-found
+    never library-not-found reinstall
+    never library-not-found install # for pip it is there
+    played
+}
+
+@test "a package whose list has it is" {
+    wheel 8.9.2 26
+    engine '>=8.8,<9'
+    rm "$site"/nvidia/cudnn/lib/libcudnn.so.8
+    observed
+    id=$(jq -r '.findings[0].id' report.json)
+    edits "$id" | grep -qx reinstall
+    is "$(jq -r '.findings[0].fix[0].command' report.json)" \
+        "pip install --force-reinstall --no-deps nvidia-cudnn-cu12==8.9.2.26"
+    played
+}
+
+@test "nothing is installed alone to where the host never looks" {
+    make_standin 8.9.2 elsewhere
+    engine '>=8.8,<9' "$PWD/elsewhere"
+    rm elsewhere/*
+    observed
+    is "$(jq -r '.findings[0].id' report.json)" library-not-found
+    ! edits library-not-found | grep -qx install
+    edits library-not-found | grep -qx "install set"
+    [[ $(jq -r '.findings[0].fix[0].command' report.json) == "pip install "*" && export LD_LIBRARY_PATH=$site/nvidia/cudnn/lib" ]]
+    played
+}
+
+@test "of two flavours in one folder one goes and the other is put back, which is no loop" {
+    wheel 8.9.2 26
+    engine '>=8.8,<9'
+    cp -r "$site"/nvidia_cudnn_cu12-8.9.2.26.dist-info "$site"/nvidia_cudnn_cu11-8.9.2.26.dist-info
+    sed -i s/cu12/cu11/ "$site"/nvidia_cudnn_cu11-8.9.2.26.dist-info/METADATA
+    observed
+    is "$(edits installation-mixed | sort -u)" "remove reinstall"
+    finding installation-mixed '.fix[].command' |
+        grep -qF 'pip uninstall -y nvidia-cudnn-cu11 && pip install --force-reinstall --no-deps nvidia-cudnn-cu12=='
+    played
+}
+
+@test "a name that is asked for is not taken away: a link, and no other name" {
+    make_standin 8.9.2 lib
+    engine '>=8.8,<9' "$PWD/lib"
+    mv lib/libcudnn.so.8 lib/libcudnn.so.8.9.2
+    observed
+    link=$(jq -r '.findings[0].fix[] | select(.edits[0].edit == "link") | .command' report.json | head -n 1)
+    is "$link" "ln -s libcudnn.so.8.9.2 $PWD/lib/libcudnn.so.8"
+    run ! grep -E '"command": "mv ' report.json
+    eval "$link"
+    observed
+    is "$output" "version 8902"
+    is "$(jq '[.findings[] | select(.severity == "error")] | length' report.json)" 0
+}
+
+@test "a mere note takes nothing away that a working program needs" {
+    wheel 8.9.2 26
+    make_standin 8.5.0 module
+    engine '>=8.0,<9'
+    # It finds another library by that variable.
+    mkdir plugins
+    echo 'int plugin;' | "${CC:-gcc}" -shared -fPIC -x c - -o plugins/libplugin.so
+    cat >main.py <<'END'
+import ctypes, sys
+ctypes.CDLL("libplugin.so")
+ctypes.CDLL("libcudnn.so.8")
+END
+    rm -f logs/*
+    run -0 env LD_LIBRARY_PATH="$PWD/module:$site/nvidia/cudnn/lib:$PWD/plugins" \
+        "$CMD" run --quiet --log logs -- python3 main.py
+    "$CMD" report --json logs >report.json || true
+    is "$(finding shadowed-copy .severity)" '"note"'
+    run ! jq -e '.. | .command? | select(. == "unset LD_LIBRARY_PATH")' report.json
+    played
+}
+
+@test "a log of another computer: no command, and why" {
+    wheel 8.9.2 26
+    make_standin 8.5.0 module
+    engine '>=8.8,<9'
+    observed LD_LIBRARY_PATH="$PWD/module"
+    sed -i 's/"node":"[^"]*"/"node":"elsewhere"/' logs/*
+    "$CMD" report --json logs >report.json || true
+    is "$(jq -c '[.findings[0].fix[] | [.checked, .command, .why]] | unique' report.json)" \
+        '[["no",null,"it ran on another computer"]]'
+}
