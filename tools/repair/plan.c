@@ -79,11 +79,45 @@ static bool is_harmless(const struct planning *p, const struct outcome *o) {
     return true;
 }
 
-/* Nothing that is as bad may be there that was not there before. */
+/* What the system refuses it refuses to new files of the same kind, too, which none of them shows.
+ */
+static bool is_beyond_files(const struct candidate *c, const struct wc_finding_record *f) {
+    bool files = false;
+
+    for (size_t i = 0; i < c->n; i++)
+        files = files || c->edit[i].kind == EDIT_INSTALL || c->edit[i].kind == EDIT_REINSTALL;
+    return files && wc_str_same(f->id, "refused-by-system");
+}
+
+/* The same libraries come in for the same requests: a finding less, and nothing else. */
+static bool changes_nothing(const struct planning *p, const struct played *x) {
+    const struct wc_stack *before = &p->base.source->stack, *s = &x->outcome.source->stack;
+
+    for (size_t i = 0; i < p->replay.n; i++)
+        if (p->base.got[i].files != x->outcome.got[i].files)
+            return false;
+    return before->failures.n == s->failures.n && before->objects.n == s->objects.n &&
+           !WC_ANY(o, s->objects,
+                   !WC_ANY(was, before->objects,
+                           was->r.inode == o->r.inode && was->r.device == o->r.device &&
+                               wc_str_same(was->r.asked_by, o->r.asked_by)));
+}
+
+/* To take a package away that is in nobody's way hides what is wrong. */
+static bool removes_unused(const struct planning *p, const struct candidate *c) {
+    const struct wc_stack *s = &p->base.source->stack;
+
+    return c->n == 1 && c->edit[0].kind == EDIT_REMOVE &&
+           !WC_ANY(o, s->objects, o->r.mapped && wc_str_same(o->r.installation, c->edit[0].name));
+}
+
+/* Nothing that is as bad may be there that was not there before, nor a package
+ * whose files are another's, too. */
 static bool brings(const struct planning *p, const struct outcome *o, bool of_end,
                    enum wc_severity severity) {
     return WC_ANY(f, *found_in(o, of_end),
-                  f->severity >= severity && !find_in(&p->base, of_end, f, &o->source->stack));
+                  (f->severity >= severity || wc_str_same(f->id, "installation-mixed")) &&
+                      !find_in(&p->base, of_end, f, &o->source->stack));
 }
 
 /* The same for another library is no cure either. */
@@ -107,7 +141,12 @@ static bool is_shown(const struct planning *p, const struct wc_finding_record *f
 
 static bool cures(const struct planning *p, const struct played *x,
                   const struct wc_finding_record *f, bool of_end) {
-    return x->harmless && is_gone(&x->outcome, of_end, f, &p->source->stack) &&
+    if (!x->harmless)
+        return false;
+    if (f->severity >= WC_severity_WARNING && changes_nothing(p, x))
+        return false;
+    return !is_beyond_files(&x->edits, f) && !removes_unused(p, &x->edits) &&
+           is_gone(&x->outcome, of_end, f, &p->source->stack) &&
            !brings(p, &x->outcome, of_end, f->severity);
 }
 
