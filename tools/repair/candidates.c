@@ -522,7 +522,12 @@ static const char *module_of(struct finding_of *f, const struct wc_object *host)
     if (!environment || is_conda(environment))
         return wc_base_name(path);
     below = path + strlen(environment) + 1;
-    return strchr(below, '/') ? format(f, "%.*s", (int)strcspn(below, "/"), below) : below;
+    if (!strchr(below, '/'))
+        return below;
+    below = format(f, "%.*s", (int)strcspn(below, "/"), below);
+    return wc_str_ends(below, ".libs") /* beside what is imported */
+               ? format(f, "%.*s", (int)(strlen(below) - strlen(".libs")), below)
+               : below;
 }
 
 static void find_orders(struct finding_of *f) {

@@ -291,15 +291,19 @@ static void ask(struct play *p, size_t number) {
     *MUST_ADD(p->parts, p->part_count) = (struct part){number, missing, p->sim.missing_count};
 }
 
+/* Of its folder, or of the one beside it into which its libraries were grafted. */
+static bool lies_in_module(const char *path, const char *module) {
+    OWNED char *folder = must_format("/%s/", module);
+    OWNED char *grafted = must_format("/%s.libs/", module);
+
+    return path && (strstr(path, folder) || strstr(path, grafted) ||
+                    strcmp(wc_base_name(path), module) == 0);
+}
+
 static bool is_of(const struct overlay_names *modules, const struct replay_request *q) {
-    for (size_t i = 0; i < modules->n; i++) {
-        OWNED char *folder = must_format("/%s/", modules->p[i]);
-        const char *const paths[] = {q->name, q->caller};
-        for (size_t k = 0; k < 2; k++)
-            if (paths[k] &&
-                (strstr(paths[k], folder) || strcmp(wc_base_name(paths[k]), modules->p[i]) == 0))
-                return true;
-    }
+    for (size_t i = 0; i < modules->n; i++)
+        if (lies_in_module(q->name, modules->p[i]) || lies_in_module(q->caller, modules->p[i]))
+            return true;
     return false;
 }
 

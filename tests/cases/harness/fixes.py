@@ -223,7 +223,8 @@ def variable_by_hand(world, finding, text):
 def load_first(world, finding, text, edits):
     """Another order of imports: of the package's folder, or of a library that is in none."""
     name = edits[0]["name"]
-    first = [h for h in world.hosts if name == h.library.name or f"/{name}/" in str(h.library)]
+    first = [h for h in world.hosts if name == h.library.name or f"/{name}/" in str(h.library)
+             or f"/{name}.libs/" in str(h.library)]
     world.hosts = first + [h for h in world.hosts if h not in first]
 
 

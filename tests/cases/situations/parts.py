@@ -17,7 +17,7 @@ def two_directories_on_one_path(w):
     w.says(f"version {own.number}")
     w.finds("parts-differ", first, second, own, module)
     w.whole = own
-    w.repairs("reinstall", maps=first / "libcudnn_ops.so.9")
+    w.repairs("set-variable", maps=(second if w.faulty else first) / "libcudnn_ops.so.9")
 
 
 @case("A13")
@@ -90,7 +90,7 @@ def the_part_of_another_installation_has_the_same_version(w):
     torch.does("version", "create", "call:cudnnBackendFinalize")
     w.says("done", ends=0)
     w.finds("part-from-other-installation", lib, w.cache[0])
-    w.repairs("reinstall", maps=lib / "libcudnn_engines_precompiled.so.9")
+    w.repairs("remove", maps=(w.cache[0] if w.faulty else lib) / "libcudnn_engines_precompiled.so.9")
 
 
 @case("C04")
@@ -151,7 +151,8 @@ def a_bundle_made_before_a_part_existed(w):
     names = [f"libcudnn_graph.so.{n}" for n in (release, f"9.{release.minor}", 9)]
     w.says("Unable to load any of {" + ", ".join(names), ends="SIGABRT")
     w.finds("part-missing", bundle / "libcudnn.so.9", release, *names)
-    w.repairs("reinstall", maps=bundle / "libcudnn_graph.so.9")
+    wheel = w.site / "nvidia/cudnn/lib"
+    w.repairs("install", maps=(wheel if w.faulty else bundle) / "libcudnn_graph.so.9")
 
 
 @case("C09")
@@ -165,7 +166,7 @@ def a_part_that_the_host_links_itself(w):
     host.does(f"open:{lib}/libcudnn.so.9", "create", "version")
     w.says(f"version {older.number}", ends=0)
     w.finds("facade-and-parts-differ", lib, elsewhere, release, older, host.library)
-    w.repairs("remove", maps=lib / "libcudnn_graph.so.9")
+    w.repairs("set-variable", maps=lib / "libcudnn_graph.so.9")
 
 
 @case("C47")
@@ -184,7 +185,8 @@ def a_bundled_facade_serves_a_framework_whose_parts_lie_elsewhere(w):
         w.hosts.remove(torch)
     w.says("Cannot load symbol cudnnCnnVersionCheck", ends="SIGABRT")
     w.finds("part-missing", bundled / "libcudnn.so.9", release, f"libcudnn_cnn.so.{release}")
-    w.repairs("reinstall", maps=(bundled if w.faulty else own) / "libcudnn_cnn.so.9")
+    w.leaves("part-from-other-installation")  # all parts come from where the variable leads
+    w.repairs("set-variable", maps=own / "libcudnn_cnn.so.9")
 
 
 @case("C48")
@@ -204,7 +206,7 @@ def the_first_facade_wins_and_looks_from_its_own_place(w):
     w.says(f"Unable to load any of {{libcudnn_cnn.so.{first}", ends="SIGABRT")
     w.finds("part-missing", system / "libcudnn.so.9", f"libcudnn_cnn.so.{first}")
     w.leaves("already-loaded-by-soname")  # the wheel is still not what it gets
-    w.repairs("reinstall", maps=(system if w.faulty else wheel) / "libcudnn_cnn.so.9")
+    w.repairs("load-order", maps=wheel / "libcudnn_cnn.so.9")
 
 
 @case("C57")
@@ -282,8 +284,8 @@ def pip_says_one_version_and_the_message_another(w):
     jax.make()
     w.says("CUDNN_STATUS_SUBLIBRARY_LOADING_FAILED", ends=1)
     w.finds("part-missing", module, other, "engines_precompiled")
-    w.repairs("reinstall", maps=module / "libcudnn_engines_precompiled.so.9")
-    assert wheel
+    w.repairs("set-variable",
+              maps=(wheel if w.faulty else module) / "libcudnn_engines_precompiled.so.9")
 
 
 @case("C72")
