@@ -89,6 +89,38 @@ static bool is_beyond_files(const struct candidate *c, const struct wc_finding_r
     return files && wc_str_same(f->id, "refused-by-system");
 }
 
+/* ---- what a path variable loses ---- */
+
+static bool is_other_library(void *found, const char *name) {
+    *(bool *)found = strstr(name, ".so") && !wc_kind_is_ours(wc_name_kind_of(name));
+    return !*(bool *)found;
+}
+
+static bool has_element(const char *list, const char *element, size_t n) {
+    for (; list && *list; list += strcspn(list, ":"), list += *list == ':')
+        if (strcspn(list, ":") == n && strncmp(list, element, n) == 0)
+            return true;
+    return false;
+}
+
+/* A directory that has more than CUDA's libraries may serve what was not seen. */
+static bool loses_others(const struct planning *p, const struct candidate *c) {
+    const struct wc_files *files = &p->replay.library_cache.disk.files;
+    const char *list = wc_variable(&p->base.source->stack, "LD_LIBRARY_PATH");
+    bool others = false;
+
+    if (c->n != 1 || (c->edit[0].kind != EDIT_SET && c->edit[0].kind != EDIT_UNSET) ||
+        !wc_str_same(c->edit[0].name, "LD_LIBRARY_PATH"))
+        return false;
+    for (; list && *list && !others; list += strcspn(list, ":"), list += *list == ':') {
+        const size_t n = strcspn(list, ":");
+        OWNED char *directory = must_format("%.*s", (int)n, list);
+        if (!has_element(c->edit[0].value, list, n))
+            files->list(files->ctx, directory, is_other_library, &others);
+    }
+    return others;
+}
+
 /* The same libraries come in for the same requests: a finding less, and nothing else. */
 static bool changes_nothing(const struct planning *p, const struct played *x) {
     const struct wc_stack *before = &p->base.source->stack, *s = &x->outcome.source->stack;
@@ -143,7 +175,7 @@ static bool cures(const struct planning *p, const struct played *x,
                   const struct wc_finding_record *f, bool of_end) {
     if (!x->harmless)
         return false;
-    if (f->severity >= WC_severity_WARNING && changes_nothing(p, x))
+    if (f->severity >= WC_severity_WARNING ? changes_nothing(p, x) : loses_others(p, &x->edits))
         return false;
     return !is_beyond_files(&x->edits, f) && !removes_unused(p, &x->edits) &&
            is_gone(&x->outcome, of_end, f, &p->source->stack) &&
