@@ -86,15 +86,18 @@ facade_facts() {
         grep -Ff <(sed 1d "$WC_ROOT/core/data/cudnn_symbols.tsv" | cut -f1 | sed 's/$/@/')
 }
 
-@test "ONNX Runtime opens what the table of preloaders says, from the release on that it says" {
-    preloaders() { "$WC_PYTHON" "$WC_ROOT/tests/real/check_preloaders.py" "$WC_CACHE" "$@"; }
-    preloaders 1.20.2 1.21.0 1.26.0 1.31.1
-    # Another release's files would be noticed.
-    mkdir -p "$BATS_TEST_TMPDIR/onnxruntime"
-    cp -r "$WC_CACHE/onnxruntime/1.31.1" "$BATS_TEST_TMPDIR/onnxruntime/1.20.0"
+@test "hosts require, and open when asked to, what the tables say, from the release on that they say" {
+    local check=$WC_ROOT/tests/real/check_host_wheels.py
+    "$WC_PYTHON" "$check" "$WC_CACHE" onnxruntime-gpu==1.20.2 onnxruntime-gpu==1.21.0 \
+        onnxruntime-gpu==1.26.0 onnxruntime-gpu==1.31.1 torch==2.6.0 torch==2.15.0 \
+        tensorflow==2.18.0 jax-cuda12-plugin==0.5.3 jax-cuda13-plugin==0.8.0 ctranslate2==4.8.5
+    # Another release's files are noticed.
+    mkdir "$BATS_TEST_TMPDIR/hosts"
+    cp -r "$WC_CACHE/hosts/onnxruntime-gpu-1.31.1" "$BATS_TEST_TMPDIR/hosts/onnxruntime-gpu-1.20.0"
     sed -i 's/libcurand.so.10/libcurand.so.11/' \
-        "$BATS_TEST_TMPDIR/onnxruntime/1.20.0/onnxruntime/__init__.py"
-    run "$WC_PYTHON" "$WC_ROOT/tests/real/check_preloaders.py" "$BATS_TEST_TMPDIR" 1.20.0
+        "$BATS_TEST_TMPDIR/hosts/onnxruntime-gpu-1.20.0/onnxruntime/__init__.py"
+    run "$WC_PYTHON" "$check" "$BATS_TEST_TMPDIR" onnxruntime-gpu==1.20.0
     [ "$status" -eq 1 ]
-    [[ $output == *"has a preloader: got True, expected False"*"what it opens: got "* ]]
+    [[ $output == *"what it requires: got "*"has a preloader: got True, expected False"* ]]
+    [[ $output == *"what it opens: got "* ]]
 }

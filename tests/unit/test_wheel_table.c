@@ -138,6 +138,31 @@ static void which_wheel_has_a_library(void **state) {
     assert_with("libx.so.12", 12, NULL, NULL);
 }
 
+static void assert_hosts(const char *package, const char *wheel, const char *release,
+                         const char *expected, const char *expected_extra) {
+    const char *extra, *found = host_releases(&memory.arena, package, wheel, release, &extra);
+    if (!expected) {
+        assert_null(found);
+        return;
+    }
+    assert_non_null(found);
+    assert_string_equal(found, expected);
+    assert_string_equal(extra, expected_extra);
+}
+
+static void which_host_takes_a_cudnn(void **state) {
+    (void)state;
+    assert_hosts("torch", "nvidia-cudnn-cu12", "9.1.0.70", ">=2.4,<2.7", "");
+    assert_hosts("torch", "nvidia-cudnn-cu12", "9.1.1.17", NULL, NULL);
+    assert_hosts("torch", "nvidia-cudnn-cu13", "9.1.0.70", NULL, NULL);
+    assert_hosts("tensorflow", "nvidia-cudnn-cu12", "9.3.0.75", ">=2.20,<2.22", "and-cuda");
+    assert_hosts("tensorflow", "nvidia-cudnn-cu12", "8.9.7.29", ">=2.16,<2.18", "and-cuda");
+    assert_hosts("jax-cuda12-plugin", "nvidia-cudnn-cu12", "9.8.0.87", ">=0.6,<0.11.2",
+                 "with-cuda");
+    assert_hosts("jax-cuda12-plugin", "nvidia-cudnn-cu12", "8.9.7.29", NULL, NULL);
+    assert_hosts("ctranslate2", "nvidia-cudnn-cu12", "9.8.0.87", NULL, NULL);
+}
+
 static int begin(void **state) {
     (void)state;
     heap_arena_begin(&memory);
@@ -157,6 +182,7 @@ int main(void) {
         cmocka_unit_test(what_comes_with_a_wheel),
         cmocka_unit_test(the_newest_release_of_a_set),
         cmocka_unit_test(which_wheel_has_a_library),
+        cmocka_unit_test(which_host_takes_a_cudnn),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

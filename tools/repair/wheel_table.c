@@ -45,6 +45,15 @@ static const struct {
 #include "core/packages/wheel_files.def"
 };
 
+static const struct {
+    struct range of;
+    const char *extra, *wheel, *releases;
+} pins[] = {
+#define PINS(package, extra, from, to, wheel, releases)                                            \
+    {{package, from, to}, extra, wheel, releases},
+#include "core/packages/built_with.def"
+};
+
 static bool speaks_of(const struct range *row, const char *package, struct wc_version release) {
     return wc_str_same(row->package, package) &&
            (!*row->from || wc_version_compare(release, wc_version_of(row->from)) >= 0) &&
@@ -190,4 +199,21 @@ const char *wheel_with(struct wc_arena *memory, const char *soname, int32_t cuda
         }
     *spec = all.package ? spec_of(memory, &all, soname, by_minor) : "";
     return all.package;
+}
+
+/* ---- which host ---- */
+
+const char *host_releases(struct wc_arena *memory, const char *package, const char *wheel,
+                          const char *release, const char **extra) {
+    const char *newest = NULL;
+    struct wc_spec set;
+
+    WC_EACH_ROW(row, pins)
+        if (wc_str_same(row->of.package, package) && wc_str_same(row->wheel, wheel) &&
+            wc_spec_read(row->releases, &set) &&
+            wc_spec_accepts(&set, version_of(release)) == WC_YES) {
+            newest = wc_arena_format(memory, ">=%s,<%s", row->of.from, row->of.to);
+            *extra = row->extra;
+        }
+    return newest;
 }

@@ -32,3 +32,8 @@ const char *wheel_newest(const char *package, const char *spec);
  * or none that is known. *spec: the releases of it, "": all. */
 const char *wheel_with(struct wc_arena *memory, const char *soname, int32_t cuda,
                        const char **spec);
+
+/* The newest releases of a host's package that require a set of that wheel's releases with this one
+ * in it; NULL: none is known. *extra: with which extra they do, "": with any. */
+const char *host_releases(struct wc_arena *memory, const char *package, const char *wheel,
+                          const char *release, const char **extra);
