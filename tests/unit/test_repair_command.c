@@ -318,16 +318,8 @@ static void hostile_names(void **state) {
     static const char *const specs[] = {"9.8",     "==9;id", "== 9.8", ">=9\n", "==$(id)",
                                         "==9'",    "-r /x",  "==9|id", "[x]",   "@ file:///x",
                                         "==9&&id", "==\xc3", "==9\\",  "==9\"", "==9 #"};
-    static const char *const paths[] = {"",
-                                        "x",
-                                        "./x",
-                                        "-x",
-                                        "/a'b",
-                                        "/a\nb",
-                                        "/a\033b",
-                                        "/a\xe2\x80\xae"
-                                        "b",
-                                        "/a\xff"};
+    static const char *const paths[] = {
+        "", "x", "./x", "-x", "/a'b", "/a\nb", "/a\033b", "/a\xe2\x80\xae/b", "/a\xff"};
     static char long_name[9000], long_release[200];
     memset(long_name, 'a', sizeof long_name - 1);
     long_name[0] = '/';

@@ -38,11 +38,9 @@ static void parts_came_and_went(void **state) {
 }
 
 static void assert_list(const char *const *list, const char *expected) {
-    char joined[256] = "";
-    for (; *list; list++) {
-        strcat(joined, *list);
-        strcat(joined, list[1] ? " " : "");
-    }
+    const char *joined = "";
+    for (; *list; list++)
+        joined = wc_arena_format(&memory.arena, "%s%s%s", joined, *joined ? " " : "", *list);
     assert_string_equal(joined, expected);
 }
 

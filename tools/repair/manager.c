@@ -197,27 +197,46 @@ static const char *project_of_pipenv(struct asking *a) {
                : NULL;
 }
 
-/* The project whose tool keeps an environment in one piece; false: there is none. */
-static bool find_project(struct asking *a, const char *installer) {
-    const char *project = above(a, a->root), *pipenv = project_of_pipenv(a);
-    const char *pyproject = format(a, "%s/pyproject.toml", project);
-    const bool in_project = strcmp(wc_base_name(a->root), ".venv") == 0;
+/* In PROJECT/.venv. */
+static const struct {
+    const char *lock;
+    enum manager_kind kind;
+} locks[] = {
+    {"uv.lock", MANAGER_UV_PROJECT},
+    {"poetry.lock", MANAGER_POETRY},
+    {"pdm.lock", MANAGER_PDM},
+};
 
-    if (in_project && (is_there(a, format(a, "%s/uv.lock", project)) ||
-                       (wc_str_starts(installer, "uv") && has_line(a, pyproject, "[tool.uv"))))
-        manages(a, MANAGER_UV_PROJECT, project, "pyproject.toml");
-    else if (in_project && is_there(a, format(a, "%s/poetry.lock", project)))
-        manages(a, MANAGER_POETRY, project, "pyproject.toml");
-    else if (in_project && is_there(a, format(a, "%s/pdm.lock", project)))
-        manages(a, MANAGER_PDM, project, "pyproject.toml");
-    else if (pipenv && is_there(a, format(a, "%s/Pipfile", pipenv)))
-        manages(a, MANAGER_PIPENV, pipenv, "Pipfile");
-    else if (strstr(a->root, "/pypoetry/virtualenvs/") &&
-             (project = above_with(a, a->user->directory, "poetry.lock")))
-        manages(a, MANAGER_POETRY, project, "pyproject.toml");
-    else
+/* The project around an environment whose tool keeps it in one piece; false: there is none. */
+static bool find_project_around(struct asking *a, const char *installer) {
+    const char *project = above(a, a->root);
+
+    if (strcmp(wc_base_name(a->root), ".venv") != 0)
         return false;
+    WC_EACH_ROW(row, locks)
+        if (is_there(a, format(a, "%s/%s", project, row->lock))) {
+            manages(a, row->kind, project, "pyproject.toml");
+            return true;
+        }
+    if (!wc_str_starts(installer, "uv") ||
+        !has_line(a, format(a, "%s/pyproject.toml", project), "[tool.uv"))
+        return false;
+    manages(a, MANAGER_UV_PROJECT, project, "pyproject.toml");
     return true;
+}
+
+static bool find_project(struct asking *a, const char *installer) {
+    const char *pipenv = project_of_pipenv(a), *poetry = NULL;
+
+    if (find_project_around(a, installer))
+        return true;
+    if (strstr(a->root, "/pypoetry/virtualenvs/"))
+        poetry = above_with(a, a->user->directory, "poetry.lock");
+    if (pipenv && is_there(a, format(a, "%s/Pipfile", pipenv)))
+        manages(a, MANAGER_PIPENV, pipenv, "Pipfile");
+    else if (poetry)
+        manages(a, MANAGER_POETRY, poetry, "pyproject.toml");
+    return a->out->kind != MANAGER_PIP;
 }
 
 /* ---- conda ---- */
