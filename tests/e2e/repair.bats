@@ -152,6 +152,6 @@ END
     observed LD_LIBRARY_PATH="$PWD/module"
     sed -i 's/"node":"[^"]*"/"node":"elsewhere"/' logs/*
     "$CMD" report --json logs >report.json || true
-    is "$(jq -c '[.findings[0].fix[] | [.checked, .command, .why]] | unique' report.json)" \
-        '[["no",null,"it ran on another computer"]]'
+    is "$(jq -c '[.findings[0].fix[] | [.checked, .command]] | unique' report.json)" '[["no",null]]'
+    is "$(jq -r '.findings[0].fix[0].why' report.json)" "it ran on another computer"
 }

@@ -208,9 +208,10 @@ static void a_reinstallation_brings_what_is_on_the_list_alone(void **state) {
 }
 
 static void what_cannot_be_played_says_why_and_has_no_command(void **state) {
-    static const struct wc_fix fix = {"install", "install it", "pip install it"};
+    static const struct wc_fix fix[] = {{"install", "install it", "pip install it"},
+                                        {"driver", "install a driver", "apt-get install it"}};
     struct environment *e = *state;
-    struct wc_finding_record f = {.id = "runtime-too-old", .fix = {&fix, 1}};
+    struct wc_finding_record f = {.id = "runtime-too-old", .fix = {fix, 2}};
     const struct wc_findings findings = {&f, 1, 0};
     struct plan plan;
 
@@ -218,11 +219,13 @@ static void what_cannot_be_played_says_why_and_has_no_command(void **state) {
     observe(e, "another-node", NULL);
     plan_make(&plan, e->log, &findings);
     assert_int_equal(plan.n, 1);
-    assert_int_equal(plan.of[0].n, 1);
+    assert_int_equal(plan.of[0].n, 2);
     assert_int_equal(plan.of[0].p[0].checked, REPAIR_NOT_CHECKED);
     assert_string_equal(plan.of[0].p[0].text, "install it");
     assert_string_equal(plan.of[0].p[0].why, "it ran on another computer");
     assert_null(plan.of[0].p[0].command);
+    assert_non_null(strstr(plan.of[0].p[1].why, "a driver is"));
+    assert_null(plan.of[0].p[1].command);
     plan_end(&plan);
 }
 

@@ -295,6 +295,25 @@ static const struct played *next_cure(const struct planning *p, const struct wc_
     return best;
 }
 
+/* Why a fix of that kind is never played; NULL: it may be. */
+static const char *why_never(const char *action) {
+    static const struct {
+        enum wc_action action;
+        const char *why;
+    } never[] = {
+        {WC_ACTION_DRIVER, "a driver is no matter of files that could be replayed"},
+        {WC_ACTION_UPGRADE_HOST, "what another release of the host asks for is not in its files"},
+        {WC_ACTION_ALLOW, "what the system allows is not to be seen in files"},
+        {WC_ACTION_RESTART, "the process itself would have to be started again"},
+        {WC_ACTION_CHECK, "it asks to look, and changes nothing"},
+    };
+
+    WC_EACH_ROW(row, never)
+        if (wc_str_same(action_words[row->action], action))
+            return row->why;
+    return NULL;
+}
+
 /* What the finding itself says, without a command: nobody has played it. */
 static void keep_said(struct plan *plan, struct plan_of_finding *of,
                       const struct wc_finding_record *f, const char *why) {
@@ -303,7 +322,7 @@ static void keep_said(struct plan *plan, struct plan_of_finding *of,
             of->p[of->n++] = (struct repair){.action = keep(plan, fix->action),
                                              .text = keep(plan, fix->text),
                                              .checked = REPAIR_NOT_CHECKED,
-                                             .why = keep(plan, why)};
+                                             .why = keep(plan, why_never(fix->action) ?: why)};
 }
 
 static void add_repair(struct planning *p, struct plan_of_finding *of, const struct played *x,
