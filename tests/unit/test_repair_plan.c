@@ -158,6 +158,30 @@ static void the_pin_of_the_host_is_installed(void **state) {
     end(&x);
 }
 
+/* Another copy lies where the host looks later: a variable takes less of the user than a package.
+ */
+static void the_cheapest_comes_first(void **state) {
+    struct environment *e = *state;
+    const struct plan_of_finding *of;
+    struct planned x;
+
+    put_library(e, "/other/libcudnn.so.9", "9.10.2");
+    put_library(e, "/other/libcudnn_graph.so.9", "9.10.2");
+    put_wheel(e, "nvidia-cudnn-cu12", "9.1.0.70", NULL);
+    put_host(e, "$ORIGIN/../nvidia/cudnn/lib:/other", "nvidia-cudnn-cu12<10,>=9.8");
+    observe(e, NULL, NULL);
+    make(e, &x);
+    of = plan_of(&x, "runtime-too-old");
+    assert_non_null(of);
+    assert_true(of->n > 1);
+    assert_string_equal(of->p[0].command, "export LD_LIBRARY_PATH=/other");
+    assert_string_equal(of->p[0].gives, "9.10.2 from /other");
+    assert_true(offers(of, EDIT_INSTALL));
+    for (size_t i = 1; i < of->n; i++)
+        assert_true(edit_cost(&of->p[i - 1].edits) <= edit_cost(&of->p[i].edits));
+    end(&x);
+}
+
 /* A path variable wins over the wheel: to install the wheel once more changes nothing. */
 static void where_a_variable_wins_it_is_the_variable(void **state) {
     struct environment *e = *state;
@@ -237,6 +261,7 @@ int main(void) {
         IN_ENVIRONMENT(candidates_of_a_path_and_of_packages),
         IN_ENVIRONMENT(a_missing_name_is_linked_to_what_lies_beside_it),
         IN_ENVIRONMENT(the_pin_of_the_host_is_installed),
+        IN_ENVIRONMENT(the_cheapest_comes_first),
         IN_ENVIRONMENT(where_a_variable_wins_it_is_the_variable),
         IN_ENVIRONMENT(a_reinstallation_brings_what_is_on_the_list_alone),
         IN_ENVIRONMENT(what_cannot_be_played_says_why_and_has_no_command),

@@ -353,7 +353,7 @@ static void plan_finding(struct planning *p, size_t number) {
     static const char unplayed[] = "nothing that was played takes this finding away";
     const struct wc_finding_record *f = &p->findings->p[number];
     struct plan_of_finding *of = &p->plan->of[number];
-    const struct played *taken[REPAIRS_MOST];
+    const struct played *taken[REPAIRS_MOST] = {NULL};
     bool of_end;
 
     if (!of->p)

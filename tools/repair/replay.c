@@ -148,7 +148,9 @@ static const struct loaded *loaded_by_path(const struct play *p, const char *pat
 static const struct loaded *loaded_as(const struct play *p, const char *path) {
     const struct loaded *o = loaded_by_path(p, path);
 
-    for (size_t i = 0; !o && is_cudnn_path(path) && i < p->sim.n; i++)
+    if (o || !is_cudnn_path(path))
+        return o;
+    for (size_t i = 0; !o && i < p->sim.n; i++)
         if (wc_name_fits(wc_base_name(path), p->sim.objects[i]->about.path,
                          p->sim.objects[i]->search.soname))
             o = p->sim.objects[i];

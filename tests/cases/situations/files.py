@@ -179,7 +179,7 @@ def a_cuda_library_was_not_copied_to_its_end(w, how, name, function):
     w.environment["LD_LIBRARY_PATH"] = own
     w.says("", ends="SIGBUS")
     w.finds("bad-file", own / name)
-    w.repairs("reinstall or set-variable", maps=own / name,
+    w.repairs("reinstall or install or set-variable", maps=own / name,
               by=lambda: w.cuda_dependency(name, own, [function]))
 
 

@@ -121,7 +121,9 @@ def a_part_that_the_wheel_lacks_comes_from_another_release(w):
     w.cache = [elsewhere]
     w.says("CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH", ends=1)
     w.finds("parts-differ", elsewhere, system, wheel, lib)
-    w.repairs("reinstall", maps=lib / "libcudnn_engines_precompiled.so.9")
+    # One whole set, whichever of them: the draw says which of the copies fit.
+    w.repairs("reinstall or install or set-variable",
+              maps=None if w.faulty else lib / "libcudnn_engines_precompiled.so.9")
 
 
 @case("C07")
@@ -137,7 +139,8 @@ def a_bundle_with_parts_of_the_system(w):
     host.does("create", "call:cudnnBackendFinalize")
     w.says("CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH", ends=1)
     w.finds("parts-differ", bundle, w.cache[0], own, system)
-    w.repairs("reinstall", maps=bundle / "libcudnn_engines_precompiled.so.9")
+    w.repairs("reinstall or set-variable",
+              maps=None if w.faulty else bundle / "libcudnn_engines_precompiled.so.9")
 
 
 @case("C08")
