@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+def play_all(*_): return []
+def summary(_): return []
