@@ -60,6 +60,17 @@ def tell(w, log="/log"):
     return Telling(status, out, err, first and first.groups(), verdict, reports)
 
 
+def tell_text(w, telling, truths):
+    """Where the run could not explain it, the step that it names: its log and what the program printed, together."""
+    said = "".join(line + "\n" for line in (telling.out + telling.err).splitlines()
+                   if not line.startswith(("whichcudnn:", "  ")))
+    w.write("/tmp/said.txt", said)
+    logs = [f"/log/{n}" for n in w.names("/log")]
+    _, out, err = w.play([COMMAND, "explain", "--color=never", "--text", "/tmp/said.txt", *logs], {"PATH": w.env["PATH"]})
+    first = TOLD.search(out + err)
+    return any(first and first[2] in kinds.LABELS[t.label] and any(g in out + err for g in t.guilty) for t in truths)
+
+
 def words_of(finding):
     """All that a finding says, as one text."""
     facts = [str(v) for fact in finding.get("facts", []) for v in fact.values()]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import stock
 from scene import SYSTEM, WAYS
-from world import World, cuda_wheel_name
+from world import World, deb_name
 
 # What a finding must be to name each cause: by the meaning of the findings as `whichcudnn explain` tells it.
 LABELS = {
@@ -16,7 +16,8 @@ LABELS = {
     "other-first": {"shadowed-copy", "own-copy-unused"},
     "newer-refused": {"runtime-too-new"},
     "not-found": {"library-not-found"},
-    "not-found-relative": {"library-not-found", "search-path-suspect"},
+    "not-found-nor-cuda": {"library-not-found", "dependency-missing", "cuda-dependency-differs", "gpu-stack-not-reached"},
+    "not-found-relative": {"library-not-found", "search-path-suspect", "dependency-missing", "cuda-dependency-differs"},
     "name-only": {"wrong-name", "library-not-found"},
     "package-without-files": {"installation-incomplete"},
     "package-lost-part": {"installation-incomplete", "part-missing"},
@@ -68,14 +69,16 @@ class Kind:
     want: dict
     plant: object
     masks: tuple = field(default=("harmless", "late", "blame", "toolkit", "no-cache", "two"))
+    root: bool = False      # only root can make it
+    printed: bool = False   # what is wrong stands in what the program prints, and nowhere else
 
 
 KINDS = {}
 
 
-def kind(group, masks=None, **want):
+def kind(group, masks=None, printed=False, root=False, **want):
     def register(function):
-        KINDS[function.__name__] = k = Kind(function.__name__, group, want, function)
+        KINDS[function.__name__] = k = Kind(function.__name__, group, want, function, root=root, printed=printed)
         if masks is not None:
             k.masks = masks
         return function
@@ -126,8 +129,11 @@ def whole(s, version, cuda=None, *options):
     w, cuda = s.w, cuda or s.cuda
     if s.owner == "wheel":
         uninstall(s, s.package)
-        w.wheel(s.site, *World.cudnn_wheel(version, cuda, *options))
+        w.wheel(s.site, *World.cudnn_wheel(version, cuda, *options), own=bool(options))
         return
+    if s.owner == "deb":
+        for dev in (False, True):
+            w.purge(deb_name(s.version, s.cuda, dev))
     for name in [n for n in w.names(s.lib) if n.startswith("libcudnn")]:
         w.remove(f"{s.lib}/{name}")
     files = World.cudnn_files(version, cuda, *options)
@@ -136,14 +142,7 @@ def whole(s, version, cuda=None, *options):
         w.conda_package(s.prefix, "cudnn", stock.wheel_version(version), f"cuda{cuda}_0",
                         {f"lib/{n}": p for n, p in files.items()})
     elif s.owner == "deb":
-        major = version.split(".")[0]
-        package = f"libcudnn{major}" + (f"-cuda-{cuda}" if major == "9" else "")
-        w.write("/var/lib/dpkg/status", "")
-        w.remove(f"/var/lib/dpkg/info/{s.package}.list")
-        laid = {}
-        for name, source in files.items():
-            laid.update(w.versioned(s.lib, name, source, version))
-        w.deb(package, f"{stock.wheel_version(version)}-1" + (f"+cuda{stock.TOOLKITS[cuda]}" if major < "9" else ""), laid)
+        w.debs(version, cuda, files)
     else:
         w.copy_of_cudnn(s.lib, version, cuda, *options)
         w.system_changed = w.system_changed or s.search == "cache"
@@ -228,9 +227,7 @@ def variable_not_handed_on(s):
     if s.place == "modules":
         s.wrapper_lines.append("unset LD_LIBRARY_PATH")
     s.llp = []
-    first = [p for p in s.steps if p.startswith("open:")]
-    return truth("not-found", (s.facade, *stock.companion_names(s.cuda).values()) if first or s.linked else s.facade,
-                 "libcudnn", "LD_LIBRARY_PATH is not set", f"{s.facade} is not searched where it lies")
+    return truth("not-found-nor-cuda", (s.facade, *stock.companion_names(s.cuda).values()), ("libcudnn", "libcudart"), "LD_LIBRARY_PATH is not set", f"{s.facade} is not searched where it lies")
 
 
 @kind("variable", HIDES_ABSENCE, search=("llp",), host=("ctypes",), place=("venv", "toolkit"))
@@ -249,7 +246,7 @@ def variable_misspelt(s):
     if not s.w.faulty:
         return None
     s.llp = [d.replace("lib64", "lib") if "lib64" in d else d + "64" if d == s.lib else d for d in s.llp]
-    return truth("not-found", (s.facade, *stock.companion_names(s.cuda).values()), "libcudnn",
+    return truth("not-found-nor-cuda", (s.facade, *stock.companion_names(s.cuda).values()), "libcudnn",
                  "LD_LIBRARY_PATH names a directory that is not there", f"{s.facade} is not found")
 
 
@@ -259,7 +256,7 @@ def path_in_place_of_variable(s):
         return None
     s.w.env["PATH"] = s.lib + ":" + s.w.env["PATH"]
     s.llp = [d for d in s.llp if d != s.lib]
-    return truth("not-found", (s.facade, *stock.companion_names(s.cuda).values()), "libcudnn",
+    return truth("not-found-nor-cuda", (s.facade, *stock.companion_names(s.cuda).values()), "libcudnn",
                  "PATH has cuDNN's directory, LD_LIBRARY_PATH has not", f"{s.facade} is not found")
 
 
@@ -301,7 +298,7 @@ def wheel_downgraded(s):
 
 
 @kind("package", ("harmless", "no-cache"), place=("venv", "toolkit", "modules", "conda"), demand=True, older=1,
-      host=("linked", "ctypes"))
+      host=("linked", "ctypes"), printed=True)
 def older_than_the_number_printed(s):
     """The host alone knows its number: it stands in what it prints."""
     if not s.w.faulty:
@@ -377,7 +374,7 @@ def two_library_folders(s):
             continue
         w.at(f"{s.site}/{name}").rename(w.at(f"{other}/{name}"))
     w.env["PYTHONPATH"] = other
-    return truth("not-found", (s.facade, *stock.companion_names(s.cuda).values()), "libcudnn",
+    return truth("not-found-nor-cuda", (s.facade, *stock.companion_names(s.cuda).values()), "libcudnn",
                  "the host lies in lib64, nvidia/ in lib", "its search path leads nowhere")
 
 
@@ -467,14 +464,13 @@ def part_wants_what_the_other_has_not(s):
 def _damage(s, how, what, where=None):
     """A file of cuDNN's that cannot be loaded, in its own place or in a directory in front of it."""
     name = where or s.w.rng.choice([s.facade] if s.era == 7 else [s.facade, s.facade, vital(s)])
+    s.w.finish()  # the loader's cache is of before
     path = s.file(name)
     data = how(s.w.read(path))
     if data is None:
         s.w.link(path, f"{name}.gone")
     else:
         s.w.write(path, data, 0o755)
-    if s.search == "cache":
-        s.w.system_changed = True
     return truth("bad-file", (name, name.split(".so")[0]), name.split(".")[0], f"{name} is {what}", "it cannot be loaded")
 
 
@@ -486,6 +482,10 @@ def file_empty(s):
 @kind("file", HIDES_ABSENCE, place=NOT_TWO)
 def file_is_a_pointer(s):
     text = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"4d" * 32 + b"\nsize 124952\n"
+    if s.owner == "none":  # somebody's repository of binaries
+        for name in s.w.names(s.lib):
+            if name.startswith("libcudnn"):
+                s.w.put(s.w.read(s.file(name)), f"{s.lib}/.git/lfs/objects/{name}")
     return _damage(s, lambda d: text, "a pointer of git-lfs") if s.w.faulty else None
 
 
@@ -517,7 +517,7 @@ def link_leads_nowhere(s):
 
 # ---- names ----------------------------------------------------------------------------------------------
 
-@kind("name", HIDES_ABSENCE, place=("toolkit", "modules", "conda"), era=(8, 9))
+@kind("name", HIDES_ABSENCE, place=("toolkit", "modules", "conda"), era=(8, 9), search=("llp", "runpath", "rpath", "path"))
 def driver_under_the_name(s):
     """ln -s libcuda.so.1 libcudnn.so.8, as forums advise."""
     if not s.w.faulty:
@@ -531,7 +531,8 @@ def driver_under_the_name(s):
                  "it has no function of cuDNN")
 
 
-@kind("name", HIDES_ABSENCE, place=("toolkit", "modules"), era=(8,), cuda=("12",), host=("linked", "named", "ctypes"))
+@kind("name", HIDES_ABSENCE, place=("toolkit", "modules"), era=(8,), cuda=("12",), host=("linked", "named", "ctypes"),
+      search=("llp", "runpath"))
 def link_to_another_major(s):
     if not s.w.faulty:
         return None
@@ -556,15 +557,22 @@ def full_name_alone(s):
                  f"{s.facade} is not found")
 
 
+def _no_plain_names(s):
+    """As where the package for developers is not installed."""
+    if s.owner == "deb":
+        s.w.purge(deb_name(s.version, s.cuda, True))
+    for name in s.w.names(s.lib):
+        if name.startswith("libcudnn") and name.endswith(".so"):
+            s.w.remove(f"{s.lib}/{name}")
+    s.w.system_changed = s.w.system_changed or s.search == "cache"
+
+
 @kind("name", HIDES_ABSENCE, host=("unversioned",))
 def no_name_without_number(s):
     """A runtime image: the name for developers is not there."""
     if not s.w.faulty:
         return None
-    for name in s.w.names(s.lib):
-        if name.startswith("libcudnn") and name.endswith(".so"):
-            s.w.remove(f"{s.lib}/{name}")
-    s.w.system_changed = s.w.system_changed or s.search == "cache"
+    _no_plain_names(s)
     return truth("name-only", "libcudnn.so", "libcudnn", "only names with a number are there",
                  "libcudnn.so is asked for and not found")
 
@@ -576,10 +584,7 @@ def number_that_nobody_has(s):
                else p for p in s.steps]
     if not s.w.faulty:
         return None
-    for name in s.w.names(s.lib):
-        if name.startswith("libcudnn") and name.endswith(".so"):
-            s.w.remove(f"{s.lib}/{name}")
-    s.w.system_changed = s.w.system_changed or s.search == "cache"
+    _no_plain_names(s)
     return truth("name-only", ("libcudnn.so.9", "libcudnn.so"), "libcudnn",
                  "the host asks for numbers that cuDNN never had, and for none", "libcudnn.so.9 is asked for by nobody")
 
@@ -734,8 +739,7 @@ def function_of_a_newer_wheel(s):
 # ---- GPU and calls --------------------------------------------------------------------------------------
 
 def _files_that(s, *options):
-    for name, source in World.cudnn_files(s.version, s.cuda, *options).items():
-        s.w.put(source, s.file(name))
+    whole(s, s.version, s.cuda, *options)
 
 
 @kind("gpu", ALONE, era=(9,), versions=("9.13.0", "9.19.0", "9.26.0"))
@@ -744,17 +748,17 @@ def gpu_dropped(s):
         return None
     _files_that(s, "--status", "cudnnConvolutionForward=5000")
     gpu = s.w.rng.choice(("6.1 NVIDIA GeForce GTX 1080 Ti", "5.2 NVIDIA GeForce GTX 970", "7.0 Tesla V100-SXM2-16GB"))
-    s.w.driver(gpu=gpu, release="580.82.07")
+    s.driver(gpu=gpu, release="580.82.07")
     return truth("gpu", (gpu[4:], gpu[:3]), "libcudnn", f"the GPU is {gpu}", f"{s.version} has no code for it")
 
 
-@kind("gpu", ALONE, era=(8,))
+@kind("gpu", ALONE, era=(8,), versions=("8.9.2", "8.9.7"))
 def gpu_too_new(s):
     if not s.w.faulty:
         return None
     _files_that(s, "--create-status", "6")
     gpu = s.w.rng.choice(("12.0 NVIDIA GeForce RTX 5090", "10.0 NVIDIA B200"))
-    s.w.driver(gpu=gpu, release="580.82.07")
+    s.driver(gpu=gpu, release="580.82.07")
     return truth("gpu", (gpu[5:], gpu[:4]), "libcudnn", f"the GPU is {gpu}", f"{s.version} has no code for it")
 
 
@@ -820,7 +824,7 @@ def driver_where_nobody_looks(s):
         s.steps[at:at] = ["driver"]
     directory = s.w.rng.choice(("/usr/local/nvidia/lib64", "/.singularity.d/libs", "/usr/lib/wsl/lib"))
     _no_driver(s)
-    s.w.driver(directory=directory, release="580.82.07")
+    s.driver(directory=directory, release="580.82.07")
     if not s.w.faulty:
         s.w.write("/etc/ld.so.conf.d/nvidia.conf", f"{directory}\n")
         s.w.system_changed = True
@@ -835,7 +839,7 @@ def driver_too_old(s):
         return None
     release = s.w.rng.choice(("470.57.02", "460.91.03", "450.80.02"))
     _no_driver(s)
-    s.w.driver(release=release, state=35)
+    s.driver(release=release, state=35)
     return truth("old-driver", (release, f"CUDA {s.cuda}"), "libcuda", f"the driver is {release}",
                  f"CUDA {s.cuda} needs a newer one", "cudnnCreate fails")
 
@@ -845,7 +849,7 @@ def driver_updated_without_restart(s):
     if not s.w.faulty:
         return None
     _no_driver(s)
-    s.w.driver(release="580.82.07", module="580.65.06", state=803)
+    s.driver(release="580.82.07", module="580.65.06", state=803)
     return truth("mixed-driver", ("580.65.06", "580.82.07"), "libcuda", "libcuda is 580.82.07, the module 580.65.06",
                  "cuInit fails", "cudnnCreate fails")
 
@@ -980,7 +984,7 @@ def worker_by_spawn_with_older(s):
 @kind("limits", ALONE, place=("venv", "toolkit", "modules", "conda"))
 def address_space_limited(s):
     name = s.facade
-    s.w.put(World.cudnn_files(s.version, s.cuda, *s.options, "--wants", "room")[name], s.file(name))
+    whole(s, s.version, s.cuda, "--wants", "room")
     if not s.w.faulty:
         return None
     s.w.limits = "ulimit -v 450000"
@@ -993,7 +997,7 @@ def no_room_for_tls(s):
     if not s.w.faulty:
         return None
     name = s.facade
-    s.w.put(World.cudnn_files(s.version, s.cuda, *s.options, "--wants", "tls")[name], s.file(name))
+    whole(s, s.version, s.cuda, "--wants", "tls")
     return truth("refused", (name, "TLS"), "libcudnn", f"{name} wants 64 KiB of static TLS",
                  "who is loaded late gets none")
 
@@ -1006,14 +1010,20 @@ def mounted_noexec(s):
     return truth("refused", (s.facade, "noexec"), "libcudnn", f"{s.lib} is mounted noexec", "nothing there can be mapped")
 
 
-@kind("limits", ALONE, place=("venv", "toolkit", "modules", "conda"))
+def _closed(path):
+    """The user's own, and closed to the user."""
+    path.chmod(0)
+    os.chown(path, 1000, 1000)
+
+
+@kind("limits", ALONE, root=True, place=("venv", "toolkit", "modules", "conda"))
 def not_readable(s):
     s.w.stage = ["uid=1000"]
     s.w.at("/log").chmod(0o777)
     if not s.w.faulty:
         return None
-    s.w.at(s.file(s.facade)).chmod(0o600)
-    return truth("refused", s.facade, "libcudnn", f"{s.facade} may be read by its owner alone", "the loader is refused")
+    _closed(s.w.at(s.file(s.facade)))
+    return truth("refused", s.facade, "libcudnn", f"{s.facade} may be read by nobody", "the loader is refused")
 
 
 @kind("limits", ALONE, host=("named", "path"))
@@ -1026,15 +1036,15 @@ def descriptors_used_up(s):
                  ("libcudnn", "libcudart"), "all descriptors are in use", "the loader can open no file")
 
 
-@kind("limits", ALONE, place=("venv", "toolkit", "modules"), host=("linked", "named", "ctypes", "path"))
+@kind("limits", ALONE, root=True, place=("venv", "toolkit", "modules"), host=("linked", "named", "ctypes", "path"))
 def directory_closed(s):
     s.w.stage = ["uid=1000"]
     s.w.at("/log").chmod(0o777)
     if not s.w.faulty:
         return None
-    s.w.at(s.lib).chmod(0o700)
+    _closed(s.w.at(s.lib))
     return truth("refused-or-lost", (s.facade, s.lib, *stock.companion_names(s.cuda).values()), "libcudnn",
-                 f"{s.lib} may be entered by its owner alone", f"{s.facade} is not found")
+                 f"{s.lib} may be entered by nobody", f"{s.facade} is not found")
 
 
 # ---- kept: what changes ---------------------------------------------------------------------------------
@@ -1083,7 +1093,7 @@ def build_for_the_cpu(s):
                  "the CPU", "it never asks for cuDNN")
 
 
-@kind("change", HIDES_ABSENCE, place=("venv", "toolkit"), host=("linked",), search=("runpath", "rpath"))
+@kind("change", ("harmless", "late", "blame", "no-cache"), place=("venv", "toolkit"), host=("linked",), search=("runpath", "rpath"))
 def environment_moved(s):
     """The host has the absolute path of an environment that was renamed."""
     if not s.w.faulty:
@@ -1093,7 +1103,7 @@ def environment_moved(s):
     if s.prefix:
         s.w.env["PATH"] = s.w.env["PATH"].replace(s.prefix, s.prefix + ".bak")
         s.w.env["VIRTUAL_ENV"] = s.prefix + ".bak"
-    return truth("not-found", (s.facade, *stock.companion_names(s.cuda).values()), "libcudnn", f"{top} was renamed",
+    return truth("not-found-nor-cuda", (s.facade, *stock.companion_names(s.cuda).values()), "libcudnn", f"{top} was renamed",
                  "the host's search path names it by its old name", f"{s.facade} is not found")
 
 
@@ -1107,5 +1117,4 @@ def system_upgraded(s):
                  "libcudnn.so.8 is gone")
 
 
-assert cuda_wheel_name
 GROUPS = list(dict.fromkeys(k.group for k in KINDS.values()))

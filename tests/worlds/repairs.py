@@ -1,3 +1,215 @@
 # SPDX-License-Identifier: Apache-2.0
-def play_all(*_): return []
-def summary(_): return []
+"""Each fix that is printed with a command, played bare in a world of its own: is the broken run as its twin then, does
+what works still work, and does a second run print another fix?"""
+import base64
+import json
+import re
+from collections import Counter
+from functools import lru_cache
+
+import judge
+import stock
+from world import World, deb_packages
+
+ROUNDS = 4
+LOOKS = re.compile(r"^(nvidia-smi|ldd |whichcudnn |readelf |export CUDNN_LOG|cat |ls |findmnt|pip (list|check|show))")
+BAD = ("no cure", "harmful", "tells on", "loop")
+
+
+def inside(path):
+    """A path of the stock, as it is seen from within a world."""
+    return str(path).replace(str(stock.BUILD / "worlds"), "/opt/stock", 1)
+
+
+def packed(files):
+    out = {}
+    for path, source in files.items():
+        if isinstance(source, bytes):
+            out[path] = "b64:" + base64.b64encode(source).decode()
+        elif isinstance(source, str):
+            out[path] = "link:" + source
+        else:
+            out[path] = inside(source)
+    return out
+
+
+@lru_cache(None)
+def index():
+    """All releases of the stock, as packages of pip, conda and apt."""
+    found = {"pip": {}, "conda": {}, "apt": {}}
+    for version, (_, cudas) in stock.RELEASES.items():
+        major = version.split(".")[0]
+        for cuda in cudas:
+            files = World.cudnn_files(version, cuda)
+            full = stock.wheel_version(version)
+            if major > "7":
+                name, _, wheel, requires = World.cudnn_wheel(version, cuda)
+                found["pip"].setdefault(name, {})[full] = {"files": packed(wheel), "requires": requires}
+            found["conda"].setdefault("cudnn", {})[f"{full} cuda{cuda}_0"] = {
+                "files": packed({f"lib/{n}": p for n, p in files.items()})}
+            for name, apt_version, laid in deb_packages(version, cuda, files):
+                found["apt"].setdefault(name, {})[apt_version] = {"files": packed(laid)}
+    for cuda in stock.TOOLKITS:
+        for name, version, files, _ in World.cuda_wheels(cuda):
+            found["pip"].setdefault(name, {})[version] = {"files": packed(files), "requires": ()}
+        names = stock.companion_names(cuda)
+        for name, parts in (("libcublas", ("cublas", "cublasLt")), ("cuda-cudart", ("cudart",)),
+                            ("cuda-nvrtc", ("nvrtc", "builtins"))):
+            found["conda"].setdefault(name, {})[f"{stock.FULL[cuda]} 0"] = {
+                "files": packed({f"lib/{names[p]}": stock.companion(p, cuda) for p in parts})}
+    return json.dumps(found)
+
+
+def stand_ins(w):
+    """pip and the others, in front of PATH and in the environments."""
+    w.put(stock.HERE / "installers.py", "/usr/local/lib/world/installers.py")
+    w.write("/usr/local/lib/world/index.json", index())
+    own = {}
+    for name, versions in w.index.items():
+        own[name] = {v: {"files": packed(f), "requires": list(r)} for v, (f, r) in versions.items()}
+    w.write("/usr/local/lib/world/world.json", json.dumps({"pip": own}))
+    call = "#!/bin/bash\n{}exec /usr/bin/python3 -I -S /usr/local/lib/world/installers.py {} \"$@\"\n"
+    for command, does in (("pip", "pip"), ("pip3", "pip"), ("conda", "conda"), ("mamba", "conda"), ("apt-get", "apt"),
+                          ("apt", "apt"), ("git", "git")):
+        w.write(f"/usr/local/bin/{command}", call.format("", does), 0o755)
+    w.write("/usr/local/bin/sudo", "#!/bin/bash\nexec \"$@\"\n", 0o755)
+    w.write("/usr/local/bin/uv", "#!/bin/bash\n[ \"$1\" = pip ] || exit 77\nexec \"$@\"\n", 0o755)
+    w.link("/usr/local/bin/ldconfig", "/usr/sbin/ldconfig")
+    for prefix in {w.env.get("VIRTUAL_ENV"), w.env.get("CONDA_PREFIX")} - {None}:
+        if w.exists(prefix):
+            w.write(f"{prefix}/bin/pip", call.format(f"export WORLD_PREFIX={prefix}\n", "pip"), 0o755)
+
+
+def commands(telling):
+    """(finding, number of the fix, fix) of each that has a command, each command once, in the order of telling."""
+    seen = set()
+    for finding in telling.findings():
+        for n, fix in enumerate(finding.get("fixes") or finding.get("fix") or []):
+            if fix.get("command") and fix["command"] not in seen:
+                seen.add(fix["command"])
+                yield finding, n, fix
+
+
+def apply(w, command):
+    """Does what a shell in which the command is typed would do; None, or why it was not done."""
+    if re.search(r"[<>]\w+>|\.\.\.|…", command):
+        return "not playable", "has a gap that a person must fill"
+    status, out, err = w.play(["/bin/bash", "-c", command + "\nstatus=$?\nenv -0 >/tmp/after\nexit $status"], seconds=30)
+    if status == 77:
+        return "not playable", err.strip().splitlines()[-1] if err.strip() else "not in the local index"
+    if status == 127 and re.search(r"(\S+): command not found", err):
+        return "not playable", re.search(r"(\S+): command not found", err).group(1) + " is not here"
+    if status:
+        return "no cure", f"the command fails: {err.strip().splitlines()[-1] if err.strip() else status}"
+    after = dict(pair.split("=", 1) for pair in w.read("/tmp/after").decode().split("\0") if "=" in pair)
+    for name in ("_", "SHLVL", "PWD", "OLDPWD"):
+        after.pop(name, None)
+    w.env = after
+    limit = re.search(r"\bulimit [^&;]*", command)
+    if limit:
+        w.limits = "; ".join(filter(None, (w.limits, limit.group(0))))
+    return None
+
+
+def without_version(text):
+    return re.sub(r"^version \d+$", "version", text, flags=re.M)
+
+
+def same(one, other, exact):
+    (status, out), (want, text) = judge.outcome(one), judge.outcome(other)
+    return status == want and (out == text if exact else without_version(out) == without_version(text))
+
+
+def cause(telling):
+    finding = next(iter(telling.findings()), None)
+    return finding and (finding["id"], finding["title"])
+
+
+def repairs_of(telling):
+    return [f for f in commands(telling) if not LOOKS.match(f[2]["command"])]
+
+
+def play_one(make, finding, fix, truths, good, now):
+    """What became of one fix, in a world of its own."""
+    w = make()
+    stand_ins(w)
+    broken = judge.outcome(good) != judge.outcome(now)
+    # Where the release alone tells the twins apart, another release is no cure.
+    exact = broken and same(good, now, False)
+    done, command = [], fix["command"]
+    for round_ in range(1, ROUNDS + 1):
+        refused = apply(w, command)
+        if refused:
+            return *refused, round_
+        done.append(command)
+        bare = w.bare()
+        if not broken and not same(bare, now, False):
+            return "harmful", f"{judge.outcome(now)} became {judge.outcome(bare)}", round_
+        if same(bare, good, exact):
+            again = repairs_of(judge.tell(w))
+            if not again:
+                return ("cured" if broken else "harmless"), "", round_
+            return "tells on", f"{again[0][0]['id']}: {again[0][2]['command']}", round_
+        next_ = judge.tell(w)
+        more = [f for f in repairs_of(next_) if f[0]["severity"] == "error" or not next_.first or next_.first[0] != "error"]
+        if next_.first and next_.first[1] != finding["id"] and judge.judge(next_, truths) == "right" and len(truths) > 1:
+            return "next cause", f"{next_.first[1]}", round_  # of a world with two
+        if not more:
+            return "no cure", f"{judge.outcome(bare)[0]}, told {cause(next_)}", round_
+        if more[0][2]["command"] in done:
+            return "loop", more[0][2]["command"], round_
+        if more[0][0]["id"] == finding["id"] and more[0][0]["title"] == finding["title"]:
+            return "no cure", f"{judge.outcome(bare)[0]}, told the same once more", round_
+        command = more[0][2]["command"]
+    return "no cure", "no end of fixes", ROUNDS
+
+
+def play_all(make, telling, truths, good, now):
+    """Each fix that this run printed with a command. good: the healthy twin, now: this world, bare."""
+    results = []
+    broken = judge.outcome(good) != judge.outcome(now)
+    findings = telling.findings()
+    if broken and findings:
+        fixes = findings[0].get("fixes") or findings[0].get("fix") or []
+        first = fixes[0] if fixes else None
+        edit = bool(first and (first.get("edits") or first.get("command") and not LOOKS.match(first["command"])))
+        results.append({"result": "first", "edit": edit, "id": findings[0]["id"], "text": first and first["text"]})
+    for finding, n, fix in commands(telling):
+        entry = {"id": finding["id"], "severity": finding["severity"], "number": n, "command": fix["command"],
+                 "action": fix.get("action"), "checked": fix.get("checked"), "broken": broken}
+        if LOOKS.match(fix["command"]):
+            entry.update(result="looks", why="", rounds=0)
+        else:
+            result, why, rounds = play_one(make, finding, fix, truths, good, now)
+            entry.update(result=result, why=why, rounds=rounds)
+        results.append(entry)
+    return results
+
+
+def summary(results):
+    """Prints what became of the fixes; the bars that were missed."""
+    fixes = [{**f, "kind": r["kind"], "seed": r["seed"]} for r in results for f in r["fixes"]]
+    first = [f for f in fixes if f["result"] == "first"]
+    played = [f for f in fixes if f["result"] not in ("first", "looks")]
+    count = Counter(f["result"] for f in played)
+    edits = sum(f["edit"] for f in first)
+    print(f"\nfixes with a command: {len(played)} played ({sum(f['result'] == 'looks' for f in fixes)} only look); "
+          + ", ".join(f"{count[k]} {k}" for k in ("cured", "next cause", "harmless", "tells on", "no cure", "loop", "harmful",
+                                                  "not playable")))
+    print("rounds of the cured: " + ", ".join(f"{n}: {c}" for n, c in sorted(Counter(
+        f["rounds"] for f in played if f["result"] == "cured").items())))
+    print(f"of the first fixes {edits} of {len(first)} are edits, {100 * edits / max(1, len(first)):.0f} % (bar 80 %)")
+    by = Counter((f["result"], f["id"], re.sub(r"/\S+", "P", re.sub(r"[\d.]+\d", "N", f["command"]))[:60],
+                  re.sub(r"/\S+", "P", f["why"])[:70]) for f in played if f["result"] in (*BAD, "not playable"))
+    for (result, id_, command, why), n in sorted(by.items()):
+        print(f"{n:5} {result}: {id_}: {command} ({why})")
+    missed = []
+    unplayed = count["not playable"]
+    if any(count[k] for k in BAD):
+        missed.append("fixes that cure")
+    if unplayed > 0.1 * len(played):
+        missed.append("fixes that can be played")
+    if edits < 0.8 * len(first):
+        missed.append("first fixes that are edits")
+    return missed
+

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A healthy scene: one host that finds its cuDNN in one place, in one of the ways in which that is done. What a kind of
 fault wants of it is drawn from what it allows; the rest is drawn freely."""
+import os
+
 import stock
-from world import PYTHON, World, cuda_requires, cuda_wheel_name
+from world import World, cuda_requires, deb_name
 
 SYSTEM = f"/usr/lib/{stock.multiarch()}"
 
@@ -69,13 +71,18 @@ class Scene:
         self.llp, self.steps, self.before_steps = [], [], []
         self.mode = want.get("mode", "plain")
         if want.get("driver", True):
-            w.driver(gpu="7.0 Tesla V100-SXM2-16GB" if self.era == 7 else "8.0 NVIDIA A100-SXM4-40GB", release="580.82.07")
+            self.driver(release="580.82.07")
         getattr(self, "_" + self.place)()
         self._host(want)
 
     @staticmethod
     def _lower_minors(known, version):
         return sum(stock.numbers(v)[:2] < stock.numbers(version)[:2] for v in known)
+
+    def driver(self, **options):
+        """With a GPU that each release of this era has code for."""
+        options.setdefault("gpu", "7.0 Tesla V100-SXM2-16GB" if self.era == 7 else "8.0 NVIDIA A100-SXM4-40GB")
+        self.w.driver(**options)
 
     def older(self):
         """A release of the same major with a lower minor."""
@@ -113,7 +120,7 @@ class Scene:
         self.owner = "wheel"
         name, version, files, requires = World.cudnn_wheel(self.version, self.cuda, *self.options)
         self.package = name
-        w.wheel(self.site, name, version, files, requires)
+        w.wheel(self.site, name, version, files, requires, own=bool(self.options))
         for wheel in World.cuda_wheels(self.cuda):
             w.wheel(self.site, *wheel)
         self.lib = f"{self.site}/nvidia/cudnn/lib"
@@ -149,12 +156,8 @@ class Scene:
         w = self.w
         directory = self._toolkit_of_cuda()
         self.owner = "deb"
-        self.package = f"libcudnn{self.era}" + (f"-cuda-{self.cuda}" if self.era == 9 else "")
-        files = {}
-        for name, source in World.cudnn_files(self.version, self.cuda, *self.options).items():
-            files.update(w.versioned(SYSTEM, name, source, self.version))
-        w.deb(self.package, f"{wheel_like(self.version)}-1" + (f"+cuda{stock.TOOLKITS[self.cuda]}" if self.era < 9 else ""),
-              files)
+        self.package = deb_name(self.version, self.cuda)
+        w.debs(self.version, self.cuda, World.cudnn_files(self.version, self.cuda, *self.options))
         self.lib = SYSTEM
         self.cuda_dirs = [f"{directory}/lib64"]
 
@@ -197,7 +200,6 @@ class Scene:
 
     def search_path(self, of):
         """cuDNN's and CUDA's directories, as written into the file `of`."""
-        import os
         here = os.path.dirname(of)
         dirs = list(dict.fromkeys([self.lib, *self.cuda_dirs]))
         if self.prefix and of.startswith(self.prefix):
@@ -223,7 +225,7 @@ class Scene:
         return ["version", "create", "conv"] + (["finalize"] if self.era > 7 else [])
 
     def _host(self, want):
-        w, rng = self.w, w_rng(self)
+        w, rng = self.w, self.w.rng
         self.linked = self.host == "linked"
         options = want.get("binary", {})
         check = [f"verify:minor:{stock.number(self.version)}"] if self.demand else []
@@ -235,13 +237,11 @@ class Scene:
             self.steps = ([] if self.linked else [*self.cuda_first(), f"name={self.facade}"]) + check + self.calls()
         elif self.host == "ctypes":
             self._script()
-            self.steps = [f"open={n}" for n in ()] + [f"name={self.facade}"] + check + self.calls()
+            self.steps = [f"name={self.facade}"] + check + self.calls()
         else:
             directory = f"{self.prefix}/bin" if self.place == "conda" else \
                 rng.choice((f"{self.home}/work/build", "/opt/vision/bin"))
             path = f"{directory}/{rng.choice(('detect', 'infer', 'engine', 'train_net'))}"
-            if options.get("imports"):
-                options = {**options, "built": options.get("built")}
             self.binary(path, True, self.linked, **options)
             w.argv = [path]
             name = {"unversioned": "libcudnn.so", "path": f"{self.lib}/{self.facade}"}.get(self.host, self.facade)
@@ -328,10 +328,6 @@ def wheel_like(version):
     return stock.wheel_version(version)
 
 
-def w_rng(scene):
-    return scene.w.rng
-
-
 CTYPES = '''\
 import ctypes
 import sys
@@ -348,7 +344,7 @@ for step in sys.argv[1:]:
         built, got = int(step.split(":")[2]), cudnn.cudnnGetVersion()
         base = 1000 if got < 10000 else 10000
         if got // base != built // (1000 if built < 10000 else 10000) or got % base // 100 < built % base // 100:
-            sys.exit(f"cuDNN {got} does not fit, built with {built}")
+            sys.exit(f"Mixed dnn version. The header is version {built} while the library is version {got}.")
     elif step in ("create", "conv", "finalize"):
         if step == "create":
             status = cudnn.cudnnCreate(ctypes.byref(ctypes.c_void_p()))
@@ -362,4 +358,3 @@ for step in sys.argv[1:]:
             sys.exit(f"{step} failed: {status}")
 print("done")
 '''
-assert PYTHON and cuda_wheel_name

@@ -289,6 +289,7 @@ def base():
             (root / d).mkdir(parents=True)
         for name in ("bin", "sbin", "lib", "lib64"):
             (root / name).symlink_to(f"usr/{name}")
+        (root / "tmp").chmod(0o1777)
         for device in ("null", "zero", "urandom", "full"):
             (root / "dev" / device).touch()
         python, prefix = interpreter()
@@ -298,7 +299,11 @@ def base():
                 if path.startswith(str(prefix)):
                     continue
                 if name is None:  # the loader, where programs expect it
-                    to = root / "usr" / Path(path).relative_to("/")
+                    to = root / libraries / Path(path).name
+                    link = root / "usr" / Path(path).relative_to("/")
+                    if not link.exists() and link.parent != to.parent:
+                        link.parent.mkdir(parents=True, exist_ok=True)
+                        link.symlink_to(os.path.relpath(to, link.parent))
                 else:
                     to = root / libraries / name
                 if not to.exists():

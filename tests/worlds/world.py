@@ -20,6 +20,7 @@ PLAIN = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/home/ada", "LC_ALL": 
 def _link_tree(source, into):
     """As cp -al: files of the stock are shared, and never written to in place."""
     into.mkdir()
+    into.chmod(os.stat(source).st_mode & 0o7777)
     with os.scandir(source) as entries:
         for entry in entries:
             to = into / entry.name
@@ -89,9 +90,12 @@ class World:
 
     # ---- packages -------------------------------------------------------------------------------
 
-    def wheel(self, site, name, version, files, requires=(), top=None):
-        """files: path in site-packages -> file of the stock, or bytes. As pip leaves it."""
+    def wheel(self, site, name, version, files, requires=(), own=False):
+        """files: path in site-packages -> file of the stock, or bytes. As pip leaves it. own: what the world's index has
+        of that name and version is this."""
         info = f"{name.replace('-', '_')}-{version}.dist-info"
+        if own or not name.startswith("nvidia-"):
+            self.index.setdefault(name, {})[version] = (files, requires)
         record = []
         for path, source in files.items():
             self.put(source, f"{site}/{path}")
@@ -116,7 +120,10 @@ class World:
                 self.put(source, f"{prefix}/{path}")
         self.write(f"{prefix}/conda-meta/{name}-{version}-{build}.json", json.dumps({
             "name": name, "version": version, "build": build, "build_number": 0, "channel": "conda-forge",
-            "depends": list(depends), "files": list(files)}))
+            "depends": list(depends), "files": list(files), "paths_data": {"paths_version": 1, "paths": [
+                {"_path": path, "path_type": "softlink"} if isinstance(source, str) else
+                {"_path": path, "path_type": "hardlink", "size_in_bytes": os.path.getsize(source)}
+                for path, source in files.items()]}}))
         self.write(f"{prefix}/conda-meta/history", "==> 2026-01-01 00:00:00 <==\n")
 
     def deb(self, name, version, files):
@@ -131,6 +138,21 @@ class World:
         status = self.read("/var/lib/dpkg/status").decode()
         self.write("/var/lib/dpkg/status", status + f"Package: {name}\nStatus: install ok installed\n"
                    f"Architecture: amd64\nVersion: {version}\n\n")
+        self.system_changed = True
+
+    def debs(self, version, cuda, files):
+        """cuDNN's packages of NVIDIA's repository: the library's, and the one for developers with the plain names."""
+        for name, full, laid in deb_packages(version, cuda, files):
+            self.deb(name, full, laid)
+
+    def purge(self, name):
+        """A package's list and its entry in the status; its files, too."""
+        for path in self.read(f"/var/lib/dpkg/info/{name}.list").decode().splitlines()[1:]:
+            if self.exists(path):
+                self.remove(path)
+        self.remove(f"/var/lib/dpkg/info/{name}.list")
+        status = self.read("/var/lib/dpkg/status").decode().split("\n\n")
+        self.write("/var/lib/dpkg/status", "\n\n".join(s for s in status if not s.startswith(f"Package: {name}\n")))
         self.system_changed = True
 
     # ---- copies of cuDNN and CUDA ---------------------------------------------------------------
@@ -164,7 +186,8 @@ class World:
             return ["nvidia/cu13/lib"]
         return ["nvidia/cublas/lib", "nvidia/cuda_runtime/lib", "nvidia/cuda_nvrtc/lib"]
 
-    def versioned(self, directory, name, source, version, links=True):
+    @staticmethod
+    def versioned(directory, name, source, version, links=True):
         """As toolkits and Debian lay a library out: NAME.so.9.1.0, and NAME.so.9 and NAME.so as links."""
         stem, _, rest = name.partition(".so.")
         real = f"{stem}.so.{version}"
@@ -290,6 +313,20 @@ class World:
         if not self.limits:
             return [*before, *self.argv]
         return ["/bin/bash", "-c", self.limits + '; exec "$@"', "bash", *before, *self.argv]
+
+
+def deb_name(version, cuda, dev=False):
+    major = version.split(".")[0]
+    return f"libcudnn{major}" + ("-dev" if dev else "") + (f"-cuda-{cuda}" if major == "9" else "")
+
+
+def deb_packages(version, cuda, files):
+    full = f"{stock.wheel_version(version)}-1" + ("" if version[0] == "9" else f"+cuda{stock.TOOLKITS[cuda]}")
+    laid = {}
+    for name, source in files.items():
+        laid.update(World.versioned(f"/usr/lib/{stock.multiarch()}", name, source, version))
+    yield deb_name(version, cuda), full, {p: s for p, s in laid.items() if not p.endswith(".so")}
+    yield deb_name(version, cuda, True), full, {p: s for p, s in laid.items() if p.endswith(".so")}
 
 
 def cuda_wheel_name(what, cuda):
