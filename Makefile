@@ -31,7 +31,7 @@ endif
 .SUFFIXES:
 .PHONY: all help headers demo install clean distclean FORCE \
         test test-unit test-e2e test-real test-measured test-cases test-agreement test-neutral \
-        test-faults test-sanitizers test-all fuzz mutants coverage confusion lint bench schema readme tour \
+        test-faults test-sanitizers test-worlds test-repairs test-all fuzz mutants coverage confusion lint bench schema readme tour \
         man
 
 # ---- sources: a new file needs no change here -----------------------------------------------
@@ -259,6 +259,16 @@ test-agreement: ; $(call suite,agreement)
 confusion:
 	+$(Q)$(MAKE) --no-print-directory run-cases SEED=$(or $(SEED),1) CASES='--write docs/findings.md'
 
+# Faults drawn, not listed: WORLDS=300 for each seed, in kinds that the findings' rules know and in kinds that
+# they do not. test-repairs plays each fix that is printed, too. WORLDS_KEEP=DIRECTORY keeps each failure.
+WORLDS       ?= 300
+WORLDS_SEEDS ?= 1 2 3 4 5
+worlds = +$(Q)$(MAKE) --no-print-directory all $(O)/venv/.ready && failed=0; for seed in $(WORLDS_SEEDS); do \
+    $(test_env) nice $(O)/venv/bin/python tests/worlds/run --seed $$seed --worlds $(WORLDS) --jobs $(JOBS) \
+        $(if $(WORLDS_KEEP),--keep '$(WORLDS_KEEP)') $(1) || failed=1; done; [ $$failed -eq 0 ]
+test-worlds:  ; $(call worlds,--kinds all)
+test-repairs: ; $(call worlds,--kinds all --fixes)
+
 # Heavy proofs. `make test` runs a representative part of the first three (PART=small), and these alone
 # the whole; neutral and faults end with a table case x variant.
 PART         ?= all
@@ -410,6 +420,8 @@ help:
 	@echo '                 and test-measured (whole frameworks, 14 GB; MEASURED=small without them)'
 	@echo 'make test-cases  failures of the field re-created, told, repaired; SEED=N draws them the same again'
 	@echo 'make test-agreement  of each of those: do log, inspect and scan say the same?'
+	@echo 'make test-worlds  faults drawn: WORLDS=300 worlds with one planted each, for each of WORLDS_SEEDS="1 2 3 4 5"'
+	@echo 'make test-repairs  the same, and each fix that is printed is played'
 	@echo 'make test-neutral  bare beside shimmed: cases x variants, in all; `make test` has a part of it'
 	@echo 'make test-faults   full disks, closed descriptors, forks, storms, seccomp, 64 threads for a minute'
 	@echo 'make test-sanitizers  core/ and the inner shim under ASan, UBSan, TSan and MSan'

@@ -68,7 +68,7 @@ class Kind:
     group: str
     want: dict
     plant: object
-    masks: tuple = field(default=("harmless", "late", "blame", "toolkit", "no-cache", "two"))
+    masks: tuple = field(default=("harmless", "late", "blame", "workers", "wrapper", "toolkit", "no-cache", "two"))
     root: bool = False      # only root can make it
     printed: bool = False   # what is wrong stands in what the program prints, and nowhere else
 
@@ -92,8 +92,8 @@ def truth(label, guilty, libraries, *path):
     return Truth(label, guilty, libraries, path)
 
 
-HIDES_ABSENCE = ("harmless", "late", "blame", "no-cache", "two")  # all but a toolkit that would fill the gap
-ALONE = ("harmless", "blame")
+HIDES_ABSENCE = ("harmless", "late", "blame", "workers", "wrapper", "no-cache", "two")  # all but a toolkit that would fill the gap
+ALONE = ("harmless", "blame", "workers", "wrapper")
 
 # ---- helpers --------------------------------------------------------------------------------------------
 
@@ -484,7 +484,7 @@ def file_is_a_pointer(s):
     text = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"4d" * 32 + b"\nsize 124952\n"
     if s.owner == "none":  # somebody's repository of binaries
         for name in s.w.names(s.lib):
-            if name.startswith("libcudnn"):
+            if name.startswith("libcudnn") and ".so" in name:
                 s.w.put(s.w.read(s.file(name)), f"{s.lib}/.git/lfs/objects/{name}")
     return _damage(s, lambda d: text, "a pointer of git-lfs") if s.w.faulty else None
 

@@ -62,6 +62,25 @@ def no_cache(s):
     return "no cache"
 
 
+def workers(s):
+    """The calls are made by forked workers."""
+    if s.host == "ctypes" or "create" not in s.steps:
+        return harmless(s)
+    at = s.steps.index("create")
+    s.steps[at:at] = ["fork:2"]
+    return "workers"
+
+
+def wrapper(s):
+    """A script starts it and waits."""
+    if s.place == "modules":
+        return harmless(s)
+    path = f"{s.home}/work/start.sh"
+    s.w.write(path, "#!/bin/bash\nset -e\ncd \"$PWD\"\n\"$@\"\n", 0o755)
+    s.w.argv = [path, *s.w.argv]
+    return "wrapper script"
+
+
 def two(s):
     """A second fault: its truth, where there is one for this scene."""
     for name in s.w.rng.sample(SECONDS, len(SECONDS)):
@@ -71,4 +90,5 @@ def two(s):
     return None
 
 
-MASKS = {"harmless": harmless, "late": late, "blame": blame, "toolkit": toolkit, "no-cache": no_cache}
+MASKS = {"harmless": harmless, "late": late, "blame": blame, "toolkit": toolkit, "no-cache": no_cache,
+         "workers": workers, "wrapper": wrapper}

@@ -317,7 +317,8 @@ def base():
                 shutil.copy(path, root / "usr/sbin/ldconfig")
                 break
         python_in = root / "usr/bin/python3"
-        (root / prefix.relative_to("/")).mkdir(parents=True, exist_ok=True)
+        shown = prefix / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" if str(prefix) == "/usr" else prefix
+        (root / shown.relative_to("/")).mkdir(parents=True, exist_ok=True)
         if str(prefix) == "/usr":  # then there is no prefix of its own to show
             shutil.copy(python, root / "usr/bin" / python.name)
             python_in.symlink_to(python.name)

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the judges can say no: of findings, of healthy twins, of fixes, and the installers that fixes call."""
+import random
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.dont_write_bytecode = True
+
+import installers_check  # noqa: E402
+import judge  # noqa: E402
+import kinds  # noqa: E402
+import repairs  # noqa: E402
+import stock  # noqa: E402
+from scene import Scene  # noqa: E402
+from world import World  # noqa: E402
+
+TRUTH = kinds.truth("bad-file", "libcudnn.so.9", "libcudnn", "cause", "symptom")
+
+
+def telling(text, findings=(), status=1):
+    first = judge.TOLD.search(text)
+    verdict = "findings" if first else "ok" if "whichcudnn: ok" in text else "unexplained" if "unexplained" in text \
+        else "not observed"
+    found = [{"id": i, "severity": s, "title": t, "facts": [], "fix": []} for s, i, t in findings]
+    return judge.Telling(status, "", text, first and first.groups(), verdict, [{"findings": found}])
+
+
+class Judge(unittest.TestCase):
+    def test_right_is_the_cause_and_what_is_guilty(self):
+        said = telling("whichcudnn: error[bad-file]: h asked for libcudnn.so.9, which is empty\n",
+                       [("error", "bad-file", "libcudnn.so.9 is empty")])
+        self.assertEqual(judge.judge(said, [TRUTH]), "right")
+
+    def test_another_cause_is_wrong(self):
+        said = telling("whichcudnn: error[part-missing]: libcudnn.so.9 found no graph part\n",
+                       [("error", "part-missing", "libcudnn.so.9 found no graph part")])
+        self.assertEqual(judge.judge(said, [TRUTH]), "wrong")
+
+    def test_the_cause_of_another_library_is_wrong(self):
+        said = telling("whichcudnn: error[bad-file]: libcublas.so.12 is empty\n",
+                       [("error", "bad-file", "libcublas.so.12 is empty")])
+        self.assertEqual(judge.judge(said, [TRUTH]), "wrong")
+
+    def test_the_cause_behind_another_is_wrong(self):
+        said = telling("whichcudnn: error[call-failed]: x\nwhichcudnn: error[bad-file]: libcudnn.so.9 is empty\n",
+                       [("error", "bad-file", "libcudnn.so.9 is empty"), ("error", "call-failed", "x")])
+        self.assertEqual(judge.judge(said, [TRUTH]), "wrong")
+
+    def test_ok_over_a_broken_run(self):
+        self.assertEqual(judge.judge(telling("whichcudnn: ok: cuDNN 9.1.0 for h\n"), [TRUTH]), "ok on broken")
+        said = telling("whichcudnn: ok: cuDNN 9.1.0 for h\nwhichcudnn: note[search-path-suspect]: x\n",
+                       [("note", "search-path-suspect", "x")])
+        self.assertEqual(judge.judge(said, [TRUTH]), "ok on broken")
+
+    def test_unexplained(self):
+        self.assertEqual(judge.judge(telling("whichcudnn: unexplained: it ended with status 1\n"), [TRUTH]), "unexplained")
+        self.assertEqual(judge.judge(telling("whichcudnn: not observed: x\n"), [TRUTH]), "unexplained")
+
+    def test_healthy(self):
+        self.assertEqual(judge.judge_healthy(telling("whichcudnn: ok: x\n", status=0), (0, "", "")), "fine")
+        self.assertEqual(judge.judge_healthy(telling("whichcudnn: ok: x\n", status=1), (0, "", "")), "changed")
+        said = telling("whichcudnn: error[bad-file]: x\n", [("error", "bad-file", "x")], 0)
+        self.assertEqual(judge.judge_healthy(said, (0, "", "")), "error on healthy")
+
+    def test_each_label_names_findings_that_are_explained(self):
+        import json
+        import subprocess
+        known = {f["id"] for f in json.loads(subprocess.run([str(stock.BUILD / "whichcudnn"), "explain", "--json"],
+                                                            capture_output=True, text=True, check=True).stdout)}
+        for label, ids in kinds.LABELS.items():
+            self.assertLessEqual(ids, known, label)
+
+    def test_there_are_enough_kinds(self):
+        self.assertGreaterEqual(len(kinds.KINDS), 40)
+        self.assertGreaterEqual(len(kinds.GROUPS), 10)
+        self.assertTrue(set(kinds.KEPT) < set(kinds.GROUPS))
+
+
+class Fixes(unittest.TestCase):
+    """Of a world in which a part was not copied."""
+
+    def play(self, command, faulty=True, severity="error"):
+        with tempfile.TemporaryDirectory(dir=stock.BUILD / "worlds") as directory:
+            count = iter(range(100))
+
+            def make(broken=faulty):
+                w = World(Path(directory) / str(next(count)), random.Random(7), broken)
+                s = Scene(w, {"place": ("toolkit",), "host": ("named",), "search": ("llp",), "era": (9,), "cuda": ("12",)})
+                self.lib, self.version = s.lib, s.version
+                if broken:
+                    kinds.lose(s, "libcudnn_graph.so.9")
+                    w.copy_of_cudnn("/opt/whole", s.version, s.cuda)
+                s.finish()
+                return w
+            good, now = make(False).bare(), make().bare()
+            self.assertEqual(good[0], 0)
+            finding = {"id": "part-missing", "severity": severity, "title": "x"}
+            return repairs.play_one(make, finding, {"command": command.replace("{lib}", self.lib)}, [TRUTH], good, now)[0]
+
+    def test_what_cures(self):
+        self.assertEqual(self.play("cp /opt/whole/libcudnn_graph.so.9 {lib}/"), "cured")
+
+    def test_a_variable_that_cures(self):
+        self.assertIn(self.play("export LD_LIBRARY_PATH=/opt/whole:$LD_LIBRARY_PATH"), ("cured", "tells on"))
+
+    def test_what_does_nothing(self):
+        self.assertEqual(self.play("true"), "no cure")
+
+    def test_what_fails(self):
+        self.assertEqual(self.play("rm /nowhere"), "no cure")
+
+    def test_what_cannot_be_typed(self):
+        self.assertEqual(self.play("frobnicate --all"), "not playable")
+
+    def test_what_breaks_a_working_program(self):
+        self.assertEqual(self.play("unset LD_LIBRARY_PATH", faulty=False, severity="note"), "harmful")
+
+    def test_what_does_no_harm(self):
+        self.assertEqual(self.play("export LD_LIBRARY_PATH=$LD_LIBRARY_PATH:/nowhere", faulty=False, severity="note"),
+                         "harmless")
+
+
+Installers = installers_check.Installers
+
+if __name__ == "__main__":
+    unittest.main()

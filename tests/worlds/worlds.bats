@@ -1,0 +1,24 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# A small part of the worlds, and whether their judges can say no.
+
+bats_require_minimum_version 1.5.0
+load ../setup/helper
+
+@test "the judges can say no, and installers do what the real ones do" {
+    "$WC_PYTHON" "$WC_ROOT/tests/worlds/selftest.py"
+}
+
+@test "no broken world is told to be ok, no healthy one to be broken; each kind can be made" {
+    run "$WC_PYTHON" "$WC_ROOT/tests/worlds/run" --seed 11 --worlds 80 --kinds all --quiet --floor
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ $output == *" worlds judged, "* ]]
+}
+
+@test "what is not planted is not right" {
+    run "$WC_PYTHON" "$WC_ROOT/tests/worlds/run" --seed 12 --worlds 12 --kinds all --quiet --lie
+    echo "$output"
+    [ "$status" -eq 1 ]
+    [[ $output == *"first finding: 0 right, "* ]]
+}
