@@ -109,9 +109,9 @@ static int create(void) {
 typedef int convolution(void *, const void *, void *, const void *, void *, const void *, void *,
                         int, void *, size_t, const void *, void *, void *);
 static int conv(void) {
-    return F(convolution *, cudnnConvolutionForward)(
-        (void *)1, (void *)2, (void *)3, (void *)4, (void *)5, (void *)6, (void *)7, 8, (void *)9,
-        10, (void *)11, (void *)12, (void *)13);
+    return F(convolution *, cudnnConvolutionForward)((void *)1, (void *)2, (void *)3, (void *)4,
+                                                     (void *)5, (void *)6, (void *)7, 8, (void *)9,
+                                                     10, (void *)11, (void *)12, (void *)13);
 }
 
 static int finalize(void) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stage ROOT [bind=FROM:TO]... [noexec=DIR] [uid=N] [cwd=DIR] [set=NAME=VALUE]... -- COMMAND...: runs
- * COMMAND in ROOT, in a mount namespace of its own. /proc is the computer's; ROOT/.driver stands for /proc/driver.
+ * stage ROOT [bind=FROM:TO]... [noexec=DIR] [uid=N] [cwd=DIR] [set=NAME=VALUE]... -- COMMAND...:
+ * runs COMMAND in ROOT, in a mount namespace of its own. /proc is the computer's; ROOT/.driver
+ * stands for /proc/driver.
  */
 #define _GNU_SOURCE
 #include <grp.h>
