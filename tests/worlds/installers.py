@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """pip, conda, apt-get and git as far as fixes call them, inside a world: they do to files and lists what the real ones
-do, with packages from a local index of stand-ins. First argument: which of them. Exit 77: the index lacks a package that
-the real one may have."""
+do, with packages from a local index of stand-ins. First argument: which of them. Exit 77: the index lacks a package
+that the real one may have."""
 import base64
 import hashlib
 import json

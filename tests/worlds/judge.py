@@ -66,7 +66,8 @@ def tell_text(w, telling, truths):
                    if not line.startswith(("whichcudnn:", "  ")))
     w.write("/tmp/said.txt", said)
     logs = [f"/log/{n}" for n in w.names("/log")]
-    _, out, err = w.play([COMMAND, "explain", "--color=never", "--text", "/tmp/said.txt", *logs], {"PATH": w.env["PATH"]})
+    _, out, err = w.play([COMMAND, "explain", "--color=never", "--text", "/tmp/said.txt", *logs],
+                         {"PATH": w.env["PATH"]})
     first = TOLD.search(out + err)
     return any(first and first[2] in kinds.LABELS[t.label] and any(g in out + err for g in t.guilty) for t in truths)
 

@@ -16,7 +16,8 @@ LABELS = {
     "other-first": {"shadowed-copy", "own-copy-unused"},
     "newer-refused": {"runtime-too-new"},
     "not-found": {"library-not-found"},
-    "not-found-nor-cuda": {"library-not-found", "dependency-missing", "cuda-dependency-differs", "gpu-stack-not-reached"},
+    "not-found-nor-cuda": {"library-not-found", "dependency-missing", "cuda-dependency-differs",
+                           "gpu-stack-not-reached"},
     "not-found-relative": {"library-not-found", "search-path-suspect", "dependency-missing", "cuda-dependency-differs"},
     "name-only": {"wrong-name", "library-not-found"},
     "package-without-files": {"installation-incomplete"},
@@ -92,7 +93,8 @@ def truth(label, guilty, libraries, *path):
     return Truth(label, guilty, libraries, path)
 
 
-HIDES_ABSENCE = ("harmless", "late", "blame", "workers", "wrapper", "no-cache", "two")  # all but a toolkit that would fill the gap
+HIDES_ABSENCE = ("harmless", "late", "blame", "workers", "wrapper", "no-cache",
+                 "two")  # all but a toolkit that would fill the gap
 ALONE = ("harmless", "blame", "workers", "wrapper")
 
 # ---- helpers --------------------------------------------------------------------------------------------
@@ -204,8 +206,9 @@ def older_directory_in_front(s):
     old = s.older()
     directory = elsewhere(s, old)
     in_front(s, directory)
-    return truth("older-first" if s.framework else "older-first-unsaid", (directory, old), "libcudnn", f"LD_LIBRARY_PATH begins with {directory}",
-                 f"{s.facade} is {old} in place of {s.version}", "the host refuses it")
+    return truth("older-first" if s.framework else "older-first-unsaid", (directory, old), "libcudnn",
+                 f"LD_LIBRARY_PATH begins with {directory}", f"{s.facade} is {old} in place of {s.version}",
+                 "the host refuses it")
 
 
 @kind("variable", search=("runpath", "cache"), demand=False, framework=("visionkit", "lensflow"))
@@ -227,7 +230,8 @@ def variable_not_handed_on(s):
     if s.place == "modules":
         s.wrapper_lines.append("unset LD_LIBRARY_PATH")
     s.llp = []
-    return truth("not-found-nor-cuda", (s.facade, *stock.companion_names(s.cuda).values()), ("libcudnn", "libcudart"), "LD_LIBRARY_PATH is not set", f"{s.facade} is not searched where it lies")
+    return truth("not-found-nor-cuda", (s.facade, *stock.companion_names(s.cuda).values()), ("libcudnn", "libcudart"),
+                 "LD_LIBRARY_PATH is not set", f"{s.facade} is not searched where it lies")
 
 
 @kind("variable", HIDES_ABSENCE, search=("llp",), host=("ctypes",), place=("venv", "toolkit"))
@@ -471,7 +475,8 @@ def _damage(s, how, what, where=None):
         s.w.link(path, f"{name}.gone")
     else:
         s.w.write(path, data, 0o755)
-    return truth("bad-file", (name, name.split(".so")[0]), name.split(".")[0], f"{name} is {what}", "it cannot be loaded")
+    return truth("bad-file", (name, name.split(".so")[0]), name.split(".")[0], f"{name} is {what}",
+                 "it cannot be loaded")
 
 
 @kind("file", HIDES_ABSENCE, place=NOT_TWO)
@@ -491,7 +496,7 @@ def file_is_a_pointer(s):
 
 @kind("file", HIDES_ABSENCE, place=NOT_TWO)
 def file_is_a_page(s):
-    text = b"<!DOCTYPE html>\n<html><head><title>404 Not Found</title></head><body>" + b"<p>gone</p>" * 40 + b"</body>\n"
+    text = b"<!DOCTYPE html>\n<html><head><title>404 Not Found</title></head><body>" + b"<p>gone</p>" * 40
     return _damage(s, lambda d: text, "a page of a server") if s.w.faulty else None
 
 
@@ -517,7 +522,8 @@ def link_leads_nowhere(s):
 
 # ---- names ----------------------------------------------------------------------------------------------
 
-@kind("name", HIDES_ABSENCE, place=("toolkit", "modules", "conda"), era=(8, 9), search=("llp", "runpath", "rpath", "path"))
+@kind("name", HIDES_ABSENCE, place=("toolkit", "modules", "conda"), era=(8, 9), search=("llp", "runpath", "rpath",
+      "path"))
 def driver_under_the_name(s):
     """ln -s libcuda.so.1 libcudnn.so.8, as forums advise."""
     if not s.w.faulty:
@@ -553,7 +559,8 @@ def full_name_alone(s):
     for name in s.w.names(s.lib):
         if name.startswith("libcudnn") and s.w.at(f"{s.lib}/{name}").is_symlink():
             s.w.remove(f"{s.lib}/{name}")
-    return truth("name-only", s.facade, "libcudnn", f"the links are gone: only {s.facade} with its full number is there",
+    return truth("name-only", s.facade, "libcudnn",
+                 f"the links are gone: only {s.facade} with its full number is there",
                  f"{s.facade} is not found")
 
 
@@ -814,7 +821,8 @@ def no_driver(s):
     if not s.w.faulty:
         return None
     _no_driver(s)
-    return truth("no-driver", ("driver", "libcuda"), "libcuda", "no driver is there", "cudnnCreate has nothing to work with")
+    return truth("no-driver", ("driver", "libcuda"), "libcuda", "no driver is there",
+                 "cudnnCreate has nothing to work with")
 
 
 @kind("driver", ALONE, place=("container", "venv"))
@@ -875,7 +883,8 @@ def container_without_devices(s):
         if name.startswith("nvidia"):
             s.w.remove(f"/dev/{name}")
     s.w.write("/.driver/nvidia/cuInit", "100\n")
-    return truth("driver-unusable", ("/dev/nvidia", "cudnnCreate", "GPU"), "libcuda", "no device file of the GPU is there",
+    return truth("driver-unusable", ("/dev/nvidia", "cudnnCreate", "GPU"), "libcuda",
+                 "no device file of the GPU is there",
                  "cuInit finds no device", "cudnnCreate fails")
 
 
@@ -903,7 +912,8 @@ def other_framework_first(s):
     s.w.wheel(s.site, "imagekit", "3.1", files)
     first = "imagekit\nimport " if s.w.faulty else ""
     last = "" if s.w.faulty else "\nimport imagekit"
-    s.w.write(s.script, f"import sys\nimport {first}{s.module_name}{last}\nsys.exit({s.module_name}.run(sys.argv[1:]))\n")
+    s.w.write(s.script,
+                 f"import sys\nimport {first}{s.module_name}{last}\nsys.exit({s.module_name}.run(sys.argv[1:]))\n")
     if not s.w.faulty:
         return None
     return truth("loaded-before", (bundle, old, "imagekit"), "libcudnn", f"imagekit is imported first and brings {old}",
@@ -952,11 +962,13 @@ def part_wanted_by_workers_alone(s):
     name = s.part_name("cnn_infer" if s.era == 8 else "cnn")
     lose(s, name)
     s.w.system_changed = s.w.system_changed or s.search == "cache"
-    return truth("package-lost-part", (name, name.split(".")[0].split("_", 1)[1]), name.split(".")[0], f"{name} is gone",
+    return truth("package-lost-part", (name, name.split(".")[0].split("_", 1)[1]), name.split(".")[0],
+                 f"{name} is gone",
                  "the workers ask for it", "they die")
 
 
-@kind("process", ("harmless", "blame"), place=("venv",), host=("package",), linked=True, era=(9,), cuda=("12",), older=1,
+@kind("process", ("harmless", "blame"), place=("venv",), host=("package",), linked=True, era=(9,), cuda=("12",),
+      older=1,
       demand=True, framework=("torch", "visionkit"))
 def worker_by_spawn_with_older(s):
     """multiprocessing's spawn, with a variable that the parent sets for its children."""
@@ -1007,7 +1019,8 @@ def mounted_noexec(s):
     if not s.w.faulty:
         return None
     s.w.stage = [f"noexec={s.lib}"]
-    return truth("refused", (s.facade, "noexec"), "libcudnn", f"{s.lib} is mounted noexec", "nothing there can be mapped")
+    return truth("refused", (s.facade, "noexec"), "libcudnn", f"{s.lib} is mounted noexec",
+                 "nothing there can be mapped")
 
 
 def _closed(path):
@@ -1049,7 +1062,8 @@ def directory_closed(s):
 
 # ---- kept: what changes ---------------------------------------------------------------------------------
 
-@kind("change", ("harmless", "blame", "no-cache"), era=(9,), host=("linked", "named", "package"), place=("venv", "toolkit"))
+@kind("change", ("harmless", "blame", "no-cache"), era=(9,), host=("linked", "named", "package"), place=("venv",
+      "toolkit"))
 def upgraded_while_it_runs(s):
     other = s.other()
     at = s.steps.index("finalize")
@@ -1074,7 +1088,8 @@ def opens_what_was_mapped(s):
     s.steps[at:at] = [f"move:{s.lib}/.new:{target}", "maps:/libcudnn.so"]
     if not s.w.faulty:
         return None
-    return truth("replaced", (s.facade, "(deleted)"), "libcudnn", f"{s.facade} was installed anew while the process ran",
+    return truth("replaced", (s.facade, "(deleted)"), "libcudnn",
+                 f"{s.facade} was installed anew while the process ran",
                  "the host asks for the name that its memory map has, which ends in (deleted)")
 
 
@@ -1089,11 +1104,13 @@ def build_for_the_cpu(s):
         "torch/lib/libtorch_cpu.so": data, "torch/version.py": b"__version__ = '2.5.1+cpu'\ncuda = None\n",
         "torch/__init__.py": b"import ctypes, os\nctypes.CDLL(os.path.join(os.path.dirname(__file__), "
                              b"'lib/libtorch_cpu.so'))\n\n\ndef run(steps):\n    print('device cpu')\n    return 0\n"})
-    return truth("cpu-build", ("torch", "+cpu"), ("libtorch_cuda", "libtorch_cpu"), "torch was replaced by its build for "
+    return truth("cpu-build", ("torch", "+cpu"), ("libtorch_cuda", "libtorch_cpu"),
+                 "torch was replaced by its build for "
                  "the CPU", "it never asks for cuDNN")
 
 
-@kind("change", ("harmless", "late", "blame", "no-cache"), place=("venv", "toolkit"), host=("linked",), search=("runpath", "rpath"))
+@kind("change", ("harmless", "late", "blame", "no-cache"), place=("venv", "toolkit"), host=("linked",),
+      search=("runpath", "rpath"))
 def environment_moved(s):
     """The host has the absolute path of an environment that was renamed."""
     if not s.w.faulty:
@@ -1103,11 +1120,13 @@ def environment_moved(s):
     if s.prefix:
         s.w.env["PATH"] = s.w.env["PATH"].replace(s.prefix, s.prefix + ".bak")
         s.w.env["VIRTUAL_ENV"] = s.prefix + ".bak"
-    return truth("not-found-nor-cuda", (s.facade, *stock.companion_names(s.cuda).values()), "libcudnn", f"{top} was renamed",
+    return truth("not-found-nor-cuda", (s.facade, *stock.companion_names(s.cuda).values()), "libcudnn",
+                 f"{top} was renamed",
                  "the host's search path names it by its old name", f"{s.facade} is not found")
 
 
-@kind("change", HIDES_ABSENCE, place=("system", "container"), host=("linked", "named", "ctypes"), era=(8,), cuda=("12",))
+@kind("change", HIDES_ABSENCE, place=("system", "container"), host=("linked", "named", "ctypes"), era=(8,),
+      cuda=("12",))
 def system_upgraded(s):
     if not s.w.faulty:
         return None

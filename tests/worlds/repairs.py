@@ -151,7 +151,8 @@ def play_one(make, finding, fix, truths, good, now):
                 return ("cured" if broken else "harmless"), "", round_
             return "tells on", f"{again[0][0]['id']}: {again[0][2]['command']}", round_
         next_ = judge.tell(w)
-        more = [f for f in repairs_of(next_) if f[0]["severity"] == "error" or not next_.first or next_.first[0] != "error"]
+        more = [f for f in repairs_of(next_) if f[0]["severity"] == "error"
+                or not next_.first or next_.first[0] != "error"]
         if next_.first and next_.first[1] != finding["id"] and judge.judge(next_, truths) == "right" and len(truths) > 1:
             return "next cause", f"{next_.first[1]}", round_  # of a world with two
         if not more:
@@ -194,10 +195,13 @@ def summary(results):
     count = Counter(f["result"] for f in played)
     edits = sum(f["edit"] for f in first)
     print(f"\nfixes with a command: {len(played)} played ({sum(f['result'] == 'looks' for f in fixes)} only look); "
-          + ", ".join(f"{count[k]} {k}" for k in ("cured", "next cause", "harmless", "tells on", "no cure", "loop", "harmful",
-                                                  "not playable")))
+          + ", ".join(f"{count[k]} {k}" for k in ("cured", "next cause", "harmless", "tells on", "no cure", "loop",
+                                                  "harmful", "not playable")))
     print("rounds of the cured: " + ", ".join(f"{n}: {c}" for n, c in sorted(Counter(
         f["rounds"] for f in played if f["result"] == "cured").items())))
+    for checked in sorted({str(f["checked"]) for f in played if f["checked"]}):
+        some = Counter(f["result"] for f in played if f["checked"] == checked)
+        print(f"checked: {checked}: " + ", ".join(f"{n} {k}" for k, n in some.most_common()))
     print(f"of the first fixes {edits} of {len(first)} are edits, {100 * edits / max(1, len(first)):.0f} % (bar 80 %)")
     by = Counter((f["result"], f["id"], re.sub(r"/\S+", "P", re.sub(r"[\d.]+\d", "N", f["command"]))[:60],
                   re.sub(r"/\S+", "P", f["why"])[:70]) for f in played if f["result"] in (*BAD, "not playable"))

@@ -315,8 +315,8 @@ class Scene:
         w = self.w
         steps = [*self.before_steps, *self.steps]
         if self.place == "modules":
-            w.write(self.wrapper, "#!/bin/bash\n" + "\n".join(self.wrapper_lines) + f'\nexec {" ".join(self.inner)} "$@"\n',
-                    0o755)
+            lines = ["#!/bin/bash", *self.wrapper_lines, f'exec {" ".join(self.inner)} "$@"', ""]
+            w.write(self.wrapper, "\n".join(lines), 0o755)
             w.argv = [self.wrapper]
         elif self.llp:
             w.env["LD_LIBRARY_PATH"] = ":".join(self.llp)

@@ -292,9 +292,9 @@ class World:
     def play(self, command, env=None, check=False, seconds=20, cwd=None):
         """(status, standard output, standard error); a signal is a negative status, as a shell's parent sees it."""
         env = self.env if env is None else env
-        child = subprocess.Popen(self.stage_command(command, env, cwd),
-                                 env={n: v for n, v in env.items() if not n.startswith("LD_")}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                 start_new_session=True)
+        outer = {n: v for n, v in env.items() if not n.startswith("LD_")}
+        child = subprocess.Popen(self.stage_command(command, env, cwd), env=outer, stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         try:
             out, err = child.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
