@@ -155,7 +155,7 @@ def lose(s, name):
     w = s.w
     stem = name.split(".so")[0] + ".so"
     for other in w.names(s.lib):
-        if other.startswith(stem):
+        if other.startswith(stem) and not (s.owner == "deb" and other == stem):  # that is the other package's
             w.remove(f"{s.lib}/{other}")
 
 
@@ -999,7 +999,7 @@ def address_space_limited(s):
     whole(s, s.version, s.cuda, "--wants", "room")
     if not s.w.faulty:
         return None
-    s.w.limits = "ulimit -v 450000"
+    s.w.limits = "ulimit -S -v 450000"
     return truth("refused", (name, "address space"), "libcudnn", "the job's address space is limited",
                  f"{name} cannot be mapped")
 
@@ -1044,7 +1044,7 @@ def descriptors_used_up(s):
     s.before_steps = ["fd:40"]
     if not s.w.faulty:
         return None
-    s.w.limits = "ulimit -n 40"
+    s.w.limits = "ulimit -S -n 40"
     return truth("refused", ("descriptor", "open files", s.facade, *stock.companion_names(s.cuda).values()),
                  ("libcudnn", "libcudart"), "all descriptors are in use", "the loader can open no file")
 

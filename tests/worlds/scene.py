@@ -285,7 +285,8 @@ class Scene:
                    "jax_plugin": "0.5.3"}.get(self.framework, "1.4.2")
         self.requires, self.dist_version = requires, version
         path = f"{self.site}/{file}"
-        self.binary(path, False, self.linked_framework, **want.get("binary", {}))
+        stubs = {"flags": ("-DSTUBS",)} if self.framework == "tensorflow" else {}
+        self.binary(path, False, self.linked_framework, **{**stubs, **want.get("binary", {})})
         init = (f"import ctypes, os\n_engine = ctypes.CDLL(os.path.join(os.path.dirname(__file__), "
                 f"{file.split('/', 1)[1]!r}))\n\n\ndef run(steps):\n    words = [b'host', *(s.encode() for s in steps)]\n"
                 f"    return _engine.host_run(len(words), (ctypes.c_char_p * len(words))(*words))\n").encode()
