@@ -94,8 +94,18 @@ def parse(requirement):
 # ---- pip ------------------------------------------------------------------------------------------------
 
 
-def site():
-    prefix = os.environ.get("WORLD_PREFIX") or os.environ.get("VIRTUAL_ENV") or os.environ.get("CONDA_PREFIX")
+def taken(words, option):
+    """(value of the option or None, the words without it)"""
+    if option not in words[:-1]:
+        return None, words
+    at = words.index(option)
+    return words[at + 1], words[:at] + words[at + 2:]
+
+
+def site(python):
+    """That of the environment of that interpreter; None: of the environment that is on."""
+    prefix = os.path.dirname(os.path.dirname(python)) if python else \
+        os.environ.get("WORLD_PREFIX") or os.environ.get("VIRTUAL_ENV") or os.environ.get("CONDA_PREFIX")
     if not prefix or not os.path.isdir(prefix):
         fail("error: externally-managed-environment")
     libraries = os.path.join(prefix, "lib")
@@ -150,8 +160,11 @@ def install_wheel(where, name, version, wheel):
 
 
 def pip(words):
+    """uv pip, too"""
+    python, words = taken(words, "--python")
+    target, words = taken(words, "--target")
     command, *words = words or [""]
-    where = site()
+    where = target or site(python)
     names = [w for w in words if not w.startswith("-")]
     if command == "uninstall":
         for name in names:
@@ -160,7 +173,7 @@ def pip(words):
         return
     if command != "install":
         fail(f"pip {command}: not known here", 77)
-    force = "--force-reinstall" in words or "-I" in words or "--ignore-installed" in words
+    force = any(w in words for w in ("--force-reinstall", "--reinstall", "-I", "--ignore-installed"))
     upgrade = "--upgrade" in words or "-U" in words
     plan, queue = {}, [(parse(n), True) for n in names]
     while queue:

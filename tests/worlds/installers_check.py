@@ -58,6 +58,18 @@ class Installers(unittest.TestCase):
         w, _ = self.world("system")
         self.assertEqual(self.run_in(w, "pip install nvidia-cudnn-cu12")[0], 1)
 
+    def test_pip_for_an_environment_that_is_named(self):
+        w, s = self.world("venv")
+        w.remove(f"{s.lib}/libcudnn_graph.so.9")
+        elsewhere = "unset VIRTUAL_ENV; PATH=/usr/local/bin:/usr/bin:/bin "
+        for command, version in ((f"pip --python {s.prefix}/bin/python install nvidia-cudnn-cu12==9.5.1.17", "9.5.1.17"),
+                                 (f"uv pip install --python {s.prefix}/bin/python nvidia-cudnn-cu12==9.8.0.87",
+                                  "9.8.0.87")):
+            status, _, err = self.run_in(w, elsewhere + command)
+            self.assertEqual((status, err), (0, ""))
+            self.assertEqual(self.distributions(w, s), [f"nvidia_cudnn_cu12-{version}.dist-info"])
+        self.assertTrue(w.exists(f"{s.lib}/libcudnn_graph.so.9"))
+
     def test_pip_of_what_nobody_has(self):
         w, _ = self.world("venv")
         self.assertEqual(self.run_in(w, "pip install frob")[0], 77)
