@@ -144,17 +144,26 @@ static const struct loaded *loaded_by_path(const struct play *p, const char *pat
     return NULL;
 }
 
+static bool is_loaded(const struct play *p, const char *path) {
+    for (size_t i = 0; i < p->sim.n; i++)
+        if (is_path_of(p->sim.objects[i], path))
+            return true;
+    return false;
+}
+
 /* After an edit it may be another file of that name. */
 static const struct loaded *loaded_as(const struct play *p, const char *path) {
-    const struct loaded *o = loaded_by_path(p, path);
+    const struct loaded *other = NULL;
 
-    if (o || !is_cudnn_path(path))
-        return o;
-    for (size_t i = 0; !o && i < p->sim.n; i++)
-        if (wc_name_fits(wc_base_name(path), p->sim.objects[i]->about.path,
-                         p->sim.objects[i]->search.soname))
-            o = p->sim.objects[i];
-    return o;
+    for (size_t i = 0; i < p->sim.n; i++) {
+        const struct loaded *o = p->sim.objects[i];
+        if (is_path_of(o, path))
+            return o;
+        if (!other && is_cudnn_path(path) &&
+            wc_name_fits(wc_base_name(path), o->about.path, o->search.soname))
+            other = o;
+    }
+    return other;
 }
 
 /* The model of the process knows it for a host. */
@@ -337,13 +346,12 @@ static void open_rest(struct play *p) {
     WC_EACH(o, s->objects) {
         const char *path = o->r.path, *by = o->r.asked_by;
         if (!path || path[0] != '/' || !o->r.mapped || wc_is_cudnn(o) ||
-            o->r.role == WC_role_CUDA_DEPENDENCY || is_asked_for(p, path) ||
-            loaded_by_path(p, path))
+            o->r.role == WC_role_CUDA_DEPENDENCY || is_asked_for(p, path) || is_loaded(p, path))
             continue;
         if (by && by[0] == '/' && o->r.asked_how == WC_operation_NEEDED && !loaded_as(p, by) &&
             !is_asked_for(p, by))
             open_whole(p, by);
-        if (!loaded_by_path(p, path))
+        if (!is_loaded(p, path))
             open_whole(p, path);
     }
 }
