@@ -90,14 +90,14 @@ static inline void put_metadata(struct environment *e, const char *name, const c
 /* The wheel with all of its libraries but one (NULL: all). */
 static inline void put_wheel(struct environment *e, const char *name, const char *release,
                              const char *without) {
-    struct wheel_files files = wheel_files(&e->memory.arena, name, wc_version_of(release));
+    struct wheel_list files = wheel_list(&e->memory.arena, name, release);
     const char *record = "";
 
     assert_true(files.n > 0);
     for (size_t i = 0; i < files.n; i++) {
-        char *path = in(e, "%s/%s", e->site, files.p[i]);
+        char *path = in(e, "%s/%s", e->site, files.p[i].file);
         put_library(e, path, release);
-        record = in(e, "%s%s,,%jd\n", record, files.p[i], (intmax_t)size_of(path));
+        record = in(e, "%s%s,,%jd\n", record, files.p[i].file, (intmax_t)size_of(path));
         if (wc_str_same(wc_base_name(path), without))
             assert_int_equal(unlink(in(e, "%s%s", place, path)), 0);
     }

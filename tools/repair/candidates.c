@@ -237,11 +237,12 @@ static struct edit install(const char *package, const char *spec, const char *en
 
 /* Where that wheel puts its libraries. */
 static const char *wheel_directory(struct finding_of *f, const struct edit *e) {
-    struct wheel_files files =
-        wheel_files(f->out->memory, e->name, wheel_release(e->name, e->value));
+    char version[WC_VERSION_TEXT];
+    struct wheel_list files = wheel_list(
+        f->out->memory, e->name, wc_version_format(wheel_release(e->name, e->value), version));
 
     return files.n && e->environment
-               ? directory_of(f, format(f, "%s/%s", e->environment, files.p[0]))
+               ? directory_of(f, format(f, "%s/%s", e->environment, files.p[0].file))
                : NULL;
 }
 
@@ -428,7 +429,8 @@ static void find_missing(struct finding_of *f) {
                 together = format(f, "%s:%s", together, directory);
         }
         wheel = wc_name_kind_of(name) == WC_NAME_CUDA_DEPENDENCY
-                    ? wheel_of_library(f->out->memory, name, &spec)
+                    ? wheel_with(f->out->memory, name,
+                                 wc_name_cuda(name) < 0 ? wc_cuda_of_dependencies(f->s) : -1, &spec)
                     : NULL;
         if (wheel)
             add_install(f, wheel, spec, environment);

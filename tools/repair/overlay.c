@@ -329,10 +329,11 @@ void overlay_made_end(struct overlay_made *made) {
 
 static bool install_wheel(struct overlay *o, const char *site, const char *package,
                           struct wc_version release) {
-    struct wheel_files files = wheel_files(&o->memory.arena, package, release);
     char version[WC_VERSION_TEXT];
-    const char *info, *requires = wheel_requires(&o->memory.arena, package);
-    char *record = format(o, "%s", "");
+    const char *text = wc_version_format(release, version), *info = info_name(o, package, text);
+    struct wheel_list files = wheel_list(&o->memory.arena, package, text);
+    const char *const *requires = wheel_required(&o->memory.arena, package, text);
+    char *record = format(o, "%s", ""), *required = record;
     struct distribution old;
 
     if (!files.n)
@@ -342,33 +343,36 @@ static bool install_wheel(struct overlay *o, const char *site, const char *packa
             return fail(o, "that release is installed already");
         remove_wheel(o, site, &old);
     }
-    wc_version_format(release, version);
-    info = info_name(o, package, version);
-    for (size_t i = 0; i < files.n; i++) {
-        const char *path = placed(o, format(o, "%s/%s", site, files.p[i]));
+    WC_EACH(file, files) {
+        const char *path = placed(o, format(o, "%s/%s", site, file->file));
         struct wc_file_stat facts;
         if (!put_library(o, package, path, release, 0) ||
             !disk_of(o)->facts(disk_of(o)->ctx, path, &facts))
             return false;
-        record = format(o, "%s%s,,%ju\n", record, files.p[i], (uintmax_t)facts.size);
+        record = format(o, "%s%s,,%ju\n", record, file->file, (uintmax_t)facts.size);
     }
+    for (; *requires; requires ++)
+        required = format(o, "%sRequires-Dist: %s\n", required, *requires);
     return put_text(o, format(o, "%s/%s/RECORD", site, info), record) &&
            put_text(o, format(o, "%s/%s/INSTALLER", site, info), "pip\n") &&
            put_text(o, format(o, "%s/%s/METADATA", site, info),
-                    format(o, "Metadata-Version: 2.1\nName: %s\nVersion: %s\n%s%s%s", package,
-                           version, requires ? "Requires-Dist: " : "", requires,
-                           requires ? "\n" : ""));
+                    format(o, "Metadata-Version: 2.1\nName: %s\nVersion: %s\n%s", package, version,
+                           required));
 }
 
 /* What it requires comes along, where it is not there. */
-static bool install_requirement(struct overlay *o, const char *site, const char *package) {
-    const char *requires = wheel_requires(&o->memory.arena, package);
+static bool install_required(struct overlay *o, const char *site, const char *package,
+                             struct wc_version release) {
+    char version[WC_VERSION_TEXT];
+    const char *const *requires =
+        wheel_required(&o->memory.arena, package, wc_version_format(release, version));
     struct distribution there;
-    int32_t cuda = requires ? wc_cuda_in_package(package) : -1;
+    bool installed = true;
 
-    if (!requires || find_distribution(o, site, requires, &there))
-        return true;
-    return install_wheel(o, site, requires, (struct wc_version){cuda, -1, -1, -1});
+    for (; installed && *requires; requires ++)
+        installed = find_distribution(o, site, *requires, &there) ||
+                    install_wheel(o, site, *requires, wheel_release(*requires, ""));
+    return installed;
 }
 
 /* ---- conda ---- */
@@ -449,14 +453,6 @@ static struct wc_version conda_version(const struct conda_record *r) {
     return v;
 }
 
-/* Before 8 there was one library. */
-static const char **monolith(struct overlay *o, struct wc_version release) {
-    const char **name = wc_arena_take(&o->memory.arena, sizeof(*name));
-
-    *name = format(o, "libcudnn.so.%d", release.major);
-    return name;
-}
-
 /* Channels have older ones, too. */
 static struct wc_version conda_release(const char *spec) {
     struct wc_version v = wheel_release("nvidia-cudnn-cu12", spec);
@@ -469,21 +465,22 @@ static struct wc_version conda_release(const char *spec) {
 
 static bool install_conda(struct overlay *o, const char *prefix, const char *package,
                           struct wc_version release) {
-    struct wheel_files files =
-        wheel_files(&o->memory.arena, "nvidia-cudnn-cu12", release); /* the same libraries */
     char version[WC_VERSION_TEXT];
+    struct wheel_list files = wheel_list(&o->memory.arena, "nvidia-cudnn-cu12", /* the same */
+                                         wc_version_format(release, version));
+    const struct wheel_file monolith = {.file = format(o, "libcudnn.so.%d", release.major)};
     char *listed = format(o, "%s", "");
 
-    if (release.major < 8)
-        files = (struct wheel_files){monolith(o, release), 1};
+    if (release.major < 8) /* there was one library */
+        files = (struct wheel_list){&monolith, 1};
     remove_conda(o, prefix, package);
     release.build = -1;
     wc_version_format(release, version);
-    for (size_t i = 0; i < files.n; i++) {
-        const char *name = wc_base_name(files.p[i]);
+    WC_EACH(file, files) {
+        const char *name = wc_base_name(file->file);
         if (!put_library(o, package, placed(o, format(o, "%s/lib/%s", prefix, name)), release, 0))
             return false;
-        listed = format(o, "%s%s\n    \"lib/%s\"", listed, i ? "," : "", name);
+        listed = format(o, "%s%s\n    \"lib/%s\"", listed, *listed ? "," : "", name);
     }
     return put_text(o, format(o, "%s/conda-meta/%s-%s-0.json", prefix, package, version),
                     format(o, "{\n  \"files\": [%s\n  ]\n}\n", listed));
@@ -530,7 +527,7 @@ static bool install(struct overlay *o, const struct edit *e) {
     if (!wc_version_known(release))
         return fail(o, "no release of it is known");
     return install_wheel(o, environment, e->name, release) &&
-           install_requirement(o, environment, e->name);
+           install_required(o, environment, e->name, release);
 }
 
 static bool remove_package(struct overlay *o, const struct edit *e) {

@@ -66,7 +66,8 @@ static bool speaks_of(const struct range *row, const char *package, struct wc_ve
 static const char *file_name(struct wc_arena *memory, const char *file, struct wc_version release) {
     const char *minor = wc_str_find(file, "%m");
 
-    return minor ? wc_arena_format(memory, "%.*s%d", (int)(minor - file), file, release.minor)
+    return minor ? wc_arena_format(memory, "%.*s%d", (int)(minor - file), file,
+                                   release.minor < 0 ? 0 : release.minor)
                  : file;
 }
 
