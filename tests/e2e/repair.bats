@@ -92,7 +92,7 @@ played() { # each fix was, or says why not, and has no command then
     rm elsewhere/*
     observed
     is "$(jq -r '.findings[0].id' report.json)" library-not-found
-    ! edits library-not-found | grep -qx install
+    is "$(edits library-not-found | grep -cx install)" 0
     edits library-not-found | grep -qx "install set"
     [[ $(jq -r '.findings[0].fix[0].command' report.json) == "pip install "*" && export LD_LIBRARY_PATH=$site/nvidia/cudnn/lib" ]]
     played
