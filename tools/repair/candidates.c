@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "candidates.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ struct finding_of {
     const struct wc_stack *stacks[2]; /* the process's own, and the replay's */
     const struct wc_stack *s;         /* of these: the one that is looked through */
     const char *path;                 /* LD_LIBRARY_PATH; NULL: not set */
+    bool for_gpu;                     /* the GPU may be what is wrong */
 };
 
 /* ---- one candidate ---- */
@@ -69,6 +71,13 @@ static const char *directory_of(struct finding_of *f, const char *path) {
     return n ? format(f, "%.*s", (int)n, path) : NULL;
 }
 
+static const char *real_path(struct finding_of *f, const char *path) {
+    char real[PATH_MAX];
+
+    return f->files->real_path(f->files->ctx, path, real, sizeof(real)) ? format(f, "%s", real)
+                                                                        : path;
+}
+
 /* site-packages, or the conda environment, that a file lies in; NULL: none. */
 static const char *environment_of(struct finding_of *f, const char *path) {
     size_t n = path ? wc_environment_length(path) : 0;
@@ -82,9 +91,14 @@ static const char *environment_of(struct finding_of *f, const char *path) {
     for (n = wc_dir_length(path); n > 1; n = wc_dir_above(path, n)) {
         const char *prefix = format(f, "%.*s", (int)n, path);
         if (f->files->facts(f->files->ctx, format(f, "%s/conda-meta", prefix), &facts))
-            return prefix;
+            return real_path(f, prefix);
     }
     return NULL;
+}
+
+/* As environment_of() has it. */
+static const char *prefix_of(struct finding_of *f, const struct wc_package_record *p) {
+    return p->prefix ? real_path(f, p->prefix) : NULL;
 }
 
 static bool is_conda(const char *environment) {
@@ -189,31 +203,31 @@ static const char *bare_name(struct finding_of *f, const char *package) {
     return format(f, "%.*s", (int)strcspn(package, " "), package);
 }
 
-static struct edit reinstall(const struct wc_package_record *p) {
+static struct edit reinstall(const struct wc_package_record *p, const char *prefix) {
     return (struct edit){.kind = EDIT_REINSTALL,
                          .name = p->package,
                          .value = p->package_version,
-                         .environment = p->prefix};
+                         .environment = prefix};
 }
 
 static void find_packages(struct finding_of *f) {
     WC_EACH(p, f->s->packages) {
         const struct wc_package_record *r = &p->r;
-        if (!r->package || !r->prefix)
+        const char *prefix = prefix_of(f, r);
+        if (!r->package || !prefix)
             continue;
-        add_one(f, reinstall(r));
+        add_one(f, reinstall(r, prefix));
         WC_EACH(other, r->shared_with)
             add_two(f,
-                    (struct edit){.kind = EDIT_REMOVE,
-                                  .name = bare_name(f, *other),
-                                  .environment = r->prefix},
-                    reinstall(r));
+                    (struct edit){
+                        .kind = EDIT_REMOVE, .name = bare_name(f, *other), .environment = prefix},
+                    reinstall(r, prefix));
         WC_EACH(foreign, r->foreign)
             add_one(f, (struct edit){.kind = EDIT_DELETE, .path = *foreign});
         if (WC_ANY(other, f->s->packages, other != p && wc_str_same(other->r.prefix, r->prefix)) ||
             r->installation_kind == WC_installation_kind_WHEEL)
-            add_one(f, (struct edit){
-                           .kind = EDIT_REMOVE, .name = r->package, .environment = r->prefix});
+            add_one(f,
+                    (struct edit){.kind = EDIT_REMOVE, .name = r->package, .environment = prefix});
     }
 }
 
@@ -255,7 +269,7 @@ static void add_install(struct finding_of *f, const char *package, const char *s
         return;
     add_one(f, e);
     WC_EACH(p, f->s->packages)
-        if (wc_str_same(p->r.prefix, environment) && !wc_str_same(p->r.package, package) &&
+        if (wc_str_same(prefix_of(f, &p->r), environment) && !wc_str_same(p->r.package, package) &&
             strstr(package, "cudnn"))
             add_two(f,
                     (struct edit){
@@ -272,7 +286,7 @@ static void add_install(struct finding_of *f, const char *package, const char *s
 static const char *package_for(struct finding_of *f, const char *environment,
                                const struct wc_object *host) {
     const struct wc_package *there =
-        WC_FIRST(p, f->s->packages, wc_str_same(p->r.prefix, environment));
+        WC_FIRST(p, f->s->packages, wc_str_same(prefix_of(f, &p->r), environment));
     int32_t cuda = host ? wc_cuda_of_host(f->s, host).major : -1;
 
     if (there)
@@ -335,7 +349,7 @@ static void find_other_releases(struct finding_of *f, const struct wc_object *fa
     }
     WC_EACH_ROW(row, gpu_releases) {
         struct wc_version end = wc_version_of(row->last);
-        if (wc_version_of(row->first).major != facade->version.major || !f->s->machine.gpus.n)
+        if (!f->for_gpu || wc_version_of(row->first).major != facade->version.major)
             continue;
         end.minor++;
         add_one(f, install(package,
@@ -555,11 +569,17 @@ static void find_orders(struct finding_of *f) {
 
 /* ---- all ---- */
 
+static bool is_found(const struct outcome *o, const char *id) {
+    return WC_ANY(f, o->findings, wc_str_same(f->id, id)) ||
+           WC_ANY(f, o->of_end, wc_str_same(f->id, id));
+}
+
 void candidates_find(struct candidates *c, const struct replay *r, const struct outcome *base) {
     struct finding_of f = {.out = c,
                            .r = r,
                            .files = &r->library_cache.disk.files,
-                           .stacks = {&base->source->stack, &r->source->stack}};
+                           .stacks = {&base->source->stack, &r->source->stack},
+                           .for_gpu = is_found(base, "gpu-unsupported")};
 
     for (size_t i = 0; i < 2; i++) {
         f.s = f.stacks[i];

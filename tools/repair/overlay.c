@@ -2,6 +2,7 @@
 #include "overlay.h"
 
 #include <fcntl.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +14,10 @@
 #include "wheels.h"
 
 #define LIST_MOST ((size_t)16 << 20) /* of a package's list of files */
+
+static const char unknown_content[] = "what a file of this package holds is not known";
+static const char no_list[] = "its list of files is gone, without which nothing takes it away";
+static const char satisfied[] = "what is installed is such a release already";
 
 struct overlay_file {
     const char *path; /* without links, inside of the root */
@@ -257,12 +262,14 @@ static bool hide_directory_entry(void *arg, const char *name) {
 }
 
 /* As pip takes a package away, with what another one has put at the same paths. */
-static void remove_wheel(struct overlay *o, const char *site, const struct distribution *d) {
+static bool remove_wheel(struct overlay *o, const char *site, const struct distribution *d) {
     struct distribution folder = {.info = format(o, "%s/%s", site, d->info)};
     struct looking l = {.o = o, .out = &folder};
     char *record = read_all(o, format(o, "%s/RECORD", folder.info)), *line;
     uint64_t size;
 
+    if (!record)
+        return fail(o, no_list);
     while (record && (line = strsep(&record, "\n"))) {
         const char *path = *line ? record_line(o, site, line, &size) : NULL;
         if (path && is_library(path))
@@ -270,6 +277,7 @@ static void remove_wheel(struct overlay *o, const char *site, const struct distr
     }
     disk_of(o)->list(disk_of(o)->ctx, folder.info, hide_directory_entry, &l);
     hide(o, folder.info);
+    return true;
 }
 
 static void note_environment(struct overlay *o, const char *path) {
@@ -284,10 +292,11 @@ static const char *info_name(struct overlay *o, const char *package, const char 
 }
 
 /* The same file of the same release is made once, and read once. */
-static struct overlay_made *made_before(struct overlay *o, const char *path,
+static struct overlay_made *made_before(struct overlay *o, const char *package, const char *path,
                                         struct wc_version release, uint64_t size) {
     char version[WC_VERSION_TEXT];
-    char *key = format(o, "%s %s %ju", path, wc_version_format(release, version), (uintmax_t)size);
+    char *key = format(o, "%s %s %s %ju", package, path, wc_version_format(release, version),
+                       (uintmax_t)size);
     struct overlay_made *m;
 
     HASH_FIND_STR(*o->made, key, m);
@@ -302,16 +311,28 @@ static struct overlay_made *made_before(struct overlay *o, const char *path,
 
 static bool put_library(struct overlay *o, const char *package, const char *path,
                         struct wc_version release, uint64_t size) {
-    struct overlay_made *m = made_before(o, path, release, size);
+    struct overlay_made *m = made_before(o, package, path, release, size);
     struct image image;
 
     if (m->fd < 0) {
         if (!wheel_image(&o->memory.arena, package, path, release, &image))
-            return fail(o, "what a file of this package holds is not known");
+            return fail(o, unknown_content);
         image.size = size;
         m->fd = image_make(&image);
     }
     return put_file(o, path, m->fd < 0 ? -1 : fcntl(m->fd, F_DUPFD_CLOEXEC, 0));
+}
+
+/* As the package has it. What is not cuDNN's or CUDA's is as it is there, where nothing shows that
+ * it is another file by now. */
+static bool put_back(struct overlay *o, const char *package, const char *path,
+                     struct wc_version release, uint64_t size) {
+    struct wc_file_stat facts;
+
+    if (wc_kind_is_ours(wc_name_kind_of(path)))
+        return put_library(o, package, path, release, size);
+    return (disk_of(o)->facts(disk_of(o)->ctx, path, &facts) && (!size || facts.size == size)) ||
+           fail(o, unknown_content);
 }
 
 void overlay_made_end(struct overlay_made *made) {
@@ -341,7 +362,8 @@ static bool install_wheel(struct overlay *o, const char *site, const char *packa
     if (find_distribution(o, site, package, &old)) {
         if (wc_version_compare(wc_version_of(old.version), release) == 0)
             return fail(o, "that release is installed already");
-        remove_wheel(o, site, &old);
+        if (!remove_wheel(o, site, &old))
+            return false;
     }
     WC_EACH(file, files) {
         const char *path = placed(o, format(o, "%s/%s", site, file->file));
@@ -361,17 +383,20 @@ static bool install_wheel(struct overlay *o, const char *site, const char *packa
 }
 
 /* What it requires comes along, where it is not there. */
-static bool install_required(struct overlay *o, const char *site, const char *package,
-                             struct wc_version release) {
-    char version[WC_VERSION_TEXT];
-    const char *const *requires =
-        wheel_required(&o->memory.arena, package, wc_version_format(release, version));
-    struct distribution there;
+static bool install_required(struct overlay *o, const char *site, const struct distribution *d) {
+    char *metadata = read_all(o, format(o, "%s/%s/METADATA", site, d->info)), *line;
     bool installed = true;
 
-    for (; installed && *requires; requires ++)
-        installed = find_distribution(o, site, *requires, &there) ||
-                    install_wheel(o, site, *requires, wheel_release(*requires, ""));
+    while (installed && metadata && (line = strsep(&metadata, "\n"))) {
+        static const char key[] = "Requires-Dist: ";
+        const char *name = line + strlen(key);
+        struct distribution there;
+        if (!wc_str_starts(line, key) || strstr(line, "extra =="))
+            continue;
+        name = format(o, "%.*s", (int)strcspn(name, " (<>=!~;["), name);
+        installed = find_distribution(o, site, name, &there) ||
+                    install_wheel(o, site, name, wheel_release(name, ""));
+    }
     return installed;
 }
 
@@ -393,8 +418,8 @@ struct conda_record {
 };
 
 /* PACKAGE-VERSION-BUILD.json */
-static bool is_record(void *arg, const char *name) {
-    struct conda_record *r = arg;
+static bool is_record(void *record, const char *name) {
+    struct conda_record *r = record;
     size_t n = strlen(r->package), dashes = 0;
 
     if (strncmp(name, r->package, n) != 0 || name[n] != '-' || !wc_str_ends(name, ".json"))
@@ -415,32 +440,61 @@ static struct conda_record find_conda(struct overlay *o, const char *prefix, con
     return r;
 }
 
-/* Calls each() for every library that a record names. */
-static void each_conda_file(struct overlay *o, const char *prefix, const struct conda_record *r,
-                            void (*each)(struct overlay *o, const char *path, void *arg),
-                            void *arg) {
-    char *text = read_all(o, format(o, "%s/%s", r->meta, r->name)), *piece;
+/* A library of a record; link: it is a link to another one. */
+struct conda_file {
+    const char *path;
+    uint64_t size; /* 0: not stated */
+    bool link;
+};
 
-    while (text && (piece = strsep(&text, "\"")))
-        if (strncmp(piece, "lib/", 4) == 0 && is_library(piece))
-            each(o, placed(o, format(o, "%s/%s", prefix, piece)), arg);
+struct conda_files {
+    struct conda_file *p;
+    size_t n;
+};
+
+static void add_conda_file(struct overlay *o, struct conda_files *to, const char *prefix,
+                           const char *file, const json_t *facts) {
+    const char *type = json_string_value(json_object_get(facts, "path_type"));
+
+    if (file && strncmp(file, "lib/", 4) == 0 && is_library(file))
+        to->p[to->n++] = (struct conda_file){
+            .path = placed(o, format(o, "%s/%s", prefix, file)),
+            .size = (uint64_t)json_integer_value(json_object_get(facts, "size_in_bytes")),
+            .link = wc_str_same(type, "softlink")};
 }
 
-static void hide_one(struct overlay *o, const char *path, void *arg) {
-    (void)arg;
-    hide(o, path);
-}
+/* The libraries that a record names: by "paths_data", which older ones do not have. */
+static struct conda_files conda_files(struct overlay *o, const char *prefix,
+                                      const struct conda_record *r) {
+    const char *text = read_all(o, format(o, "%s/%s", r->meta, r->name));
+    json_t *record = text ? json_loads(text, 0, NULL) : NULL, *entry;
+    const json_t *paths = json_object_get(json_object_get(record, "paths_data"), "paths");
+    const json_t *files = json_object_get(record, "files");
+    const size_t most = json_array_size(paths) + json_array_size(files);
+    struct conda_files all = {wc_arena_take(&o->memory.arena, (most + 1) * sizeof(*all.p)), 0};
+    size_t i;
 
-static void put_back(struct overlay *o, const char *path, void *release) {
-    put_library(o, "", path, *(const struct wc_version *)release, 0);
+    if (!all.p)
+        fail(o, "no memory for the list of the package");
+    else if (json_array_size(paths) > 0)
+        json_array_foreach(paths, i, entry) add_conda_file(
+            o, &all, prefix, json_string_value(json_object_get(entry, "_path")), entry);
+    else
+        json_array_foreach(files, i, entry)
+            add_conda_file(o, &all, prefix, json_string_value(entry), NULL);
+    json_decref(record);
+    return all;
 }
 
 static bool remove_conda(struct overlay *o, const char *prefix, const char *package) {
     struct conda_record r = find_conda(o, prefix, package);
+    struct conda_files files;
 
     if (!r.name)
         return false;
-    each_conda_file(o, prefix, &r, hide_one, NULL);
+    files = conda_files(o, prefix, &r);
+    WC_EACH(file, files)
+        hide(o, file->path);
     hide(o, format(o, "%s/%s", r.meta, r.name));
     return true;
 }
@@ -453,9 +507,30 @@ static struct wc_version conda_version(const struct conda_record *r) {
     return v;
 }
 
+/* Which CUDA a build is for: by its name ("cuda12_0"), else by the package that says it for the
+ * whole environment. A solver keeps to that. -1: nothing says it. */
+static int32_t conda_cuda(struct overlay *o, const char *prefix, const struct conda_record *r) {
+    static const char *const stating[] = {"cuda-version", "cudatoolkit"};
+    const char *build = r->name ? strstr(r->name, "-cuda") : NULL;
+
+    if (build && wc_is_digit(build[strlen("-cuda")]))
+        return (int32_t)strtol(build + strlen("-cuda"), NULL, 10);
+    WC_EACH_ROW(name, stating) {
+        struct conda_record said = find_conda(o, prefix, *name);
+        if (said.name)
+            return conda_version(&said).major;
+    }
+    return -1;
+}
+
+/* The wheel with the same libraries. */
+static const char *conda_wheel(struct overlay *o, int32_t cuda) {
+    return format(o, "nvidia-cudnn-cu%d", cuda < 11 ? 12 : cuda);
+}
+
 /* Channels have older ones, too. */
-static struct wc_version conda_release(const char *spec) {
-    struct wc_version v = wheel_release("nvidia-cudnn-cu12", spec);
+static struct wc_version conda_release(const char *wheel, const char *spec) {
+    struct wc_version v = wheel_release(wheel, spec);
     struct wc_spec set;
 
     if (!wc_version_known(v) && wc_spec_read(spec, &set))
@@ -463,27 +538,73 @@ static struct wc_version conda_release(const char *spec) {
     return v;
 }
 
-static bool install_conda(struct overlay *o, const char *prefix, const char *package,
-                          struct wc_version release) {
+static bool put_conda(struct overlay *o, const char *prefix, const char *package, const char *wheel,
+                      struct wc_version release) {
     char version[WC_VERSION_TEXT];
-    struct wheel_list files = wheel_list(&o->memory.arena, "nvidia-cudnn-cu12", /* the same */
-                                         wc_version_format(release, version));
+    struct wheel_list files =
+        wheel_list(&o->memory.arena, wheel, wc_version_format(release, version));
     const struct wheel_file monolith = {.file = format(o, "libcudnn.so.%d", release.major)};
     char *listed = format(o, "%s", "");
 
     if (release.major < 8) /* there was one library */
         files = (struct wheel_list){&monolith, 1};
-    remove_conda(o, prefix, package);
     release.build = -1;
     wc_version_format(release, version);
     WC_EACH(file, files) {
         const char *name = wc_base_name(file->file);
-        if (!put_library(o, package, placed(o, format(o, "%s/lib/%s", prefix, name)), release, 0))
+        if (!put_library(o, wheel, placed(o, format(o, "%s/lib/%s", prefix, name)), release, 0))
             return false;
         listed = format(o, "%s%s\n    \"lib/%s\"", listed, *listed ? "," : "", name);
     }
     return put_text(o, format(o, "%s/conda-meta/%s-%s-0.json", prefix, package, version),
                     format(o, "{\n  \"files\": [%s\n  ]\n}\n", listed));
+}
+
+static bool install_conda(struct overlay *o, const char *prefix, const struct edit *e) {
+    struct conda_record r = find_conda(o, prefix, e->name);
+    const char *spec = e->value ? e->value : "";
+    const char *wheel = conda_wheel(o, conda_cuda(o, prefix, &r));
+    struct wc_version release = conda_release(wheel, spec);
+    struct wc_spec set;
+
+    if (r.name && (!*spec || (wc_spec_read(spec, &set) &&
+                              wc_spec_accepts(&set, conda_version(&r)) == WC_YES)))
+        return fail(o, satisfied);
+    if (!wc_version_known(release))
+        return fail(o, "no release of it is known");
+    remove_conda(o, prefix, e->name);
+    return put_conda(o, prefix, e->name, wheel, release);
+}
+
+/* A link leads to the longest name of the same library that is listed. */
+static void put_conda_link(struct overlay *o, const struct conda_files *files, const char *link) {
+    const char *name = wc_base_name(link), *target = NULL;
+
+    WC_EACH(file, *files) {
+        const char *other = wc_base_name(file->path);
+        if (!file->link && strncmp(other, name, strlen(name)) == 0 &&
+            (!target || strlen(other) > strlen(target)))
+            target = other;
+    }
+    if (target)
+        put(o, link, (struct disk_entry){.kind = DISK_LINK, .target = target});
+}
+
+static bool reinstall_conda(struct overlay *o, const char *prefix, const struct edit *e) {
+    struct conda_record r = find_conda(o, prefix, e->name);
+    const struct wc_version release = conda_version(&r);
+    const char *wheel = conda_wheel(o, conda_cuda(o, prefix, &r));
+    struct conda_files files;
+
+    if (!r.name)
+        return fail(o, "it is not installed there");
+    files = conda_files(o, prefix, &r);
+    WC_EACH(file, files)
+        if (file->link)
+            put_conda_link(o, &files, file->path);
+        else if (!put_back(o, wheel, file->path, release, file->size))
+            return false;
+    return !o->why;
 }
 
 /* ---- edits of packages ---- */
@@ -498,36 +619,35 @@ static const char *environment_of(struct overlay *o, const struct edit *e) {
     return real;
 }
 
-/* Then a package manager does nothing. */
-static bool is_satisfied(struct overlay *o, const char *site, const struct edit *e) {
-    struct distribution d;
+/* Then what it requires is looked after, and no more. */
+static bool is_satisfied(struct overlay *o, const char *site, const struct edit *e,
+                         struct distribution *there) {
     struct wc_version v;
     struct wc_spec spec;
 
-    if (!find_distribution(o, site, e->name, &d))
+    if (!find_distribution(o, site, e->name, there))
         return false;
-    wc_version_parse_start(d.version, strlen(d.version), &v);
+    wc_version_parse_start(there->version, strlen(there->version), &v);
     return !e->value || !*e->value ||
            (wc_spec_read(e->value, &spec) && wc_spec_accepts(&spec, v) == WC_YES);
 }
 
 static bool install(struct overlay *o, const struct edit *e) {
     const char *environment = environment_of(o, e);
-    const bool conda = environment && is_conda(o, environment);
-    struct wc_version release = conda ? conda_release(e->value ? e->value : "")
-                                      : wheel_release(e->name, e->value ? e->value : "");
+    struct wc_version release = wheel_release(e->name, e->value ? e->value : "");
+    struct distribution there;
 
     if (!environment)
         return false;
-    if (conda)
-        return wc_version_known(release) ? install_conda(o, environment, e->name, release)
-                                         : fail(o, "no release of it is known");
-    if (is_satisfied(o, environment, e))
-        return fail(o, "what is installed is such a release already");
+    if (is_conda(o, environment))
+        return install_conda(o, environment, e);
+    if (is_satisfied(o, environment, e, &there))
+        return install_required(o, environment, &there) && (o->changes || fail(o, satisfied));
     if (!wc_version_known(release))
         return fail(o, "no release of it is known");
     return install_wheel(o, environment, e->name, release) &&
-           install_required(o, environment, e->name, release);
+           find_distribution(o, environment, e->name, &there) &&
+           install_required(o, environment, &there);
 }
 
 static bool remove_package(struct overlay *o, const struct edit *e) {
@@ -540,8 +660,7 @@ static bool remove_package(struct overlay *o, const struct edit *e) {
         return remove_conda(o, environment, e->name) || fail(o, "it is not installed there");
     if (!find_distribution(o, environment, e->name, &d))
         return fail(o, "it is not installed there");
-    remove_wheel(o, environment, &d);
-    return true;
+    return remove_wheel(o, environment, &d);
 }
 
 static bool reinstall_wheel(struct overlay *o, const char *site, const struct edit *e) {
@@ -557,10 +676,10 @@ static bool reinstall_wheel(struct overlay *o, const char *site, const struct ed
     wc_version_parse_start(d.version, strlen(d.version), &release);
     record = read_all(o, format(o, "%s/%s/RECORD", site, d.info));
     if (!record)
-        return install_wheel(o, site, e->name, release);
+        return fail(o, no_list);
     while ((line = strsep(&record, "\n"))) {
         const char *path = *line ? record_line(o, site, line, &size) : NULL;
-        if (path && is_library(path) && !put_library(o, e->name, path, release, size))
+        if (path && is_library(path) && !put_back(o, e->name, path, release, size))
             return false;
     }
     return true;
@@ -568,19 +687,11 @@ static bool reinstall_wheel(struct overlay *o, const char *site, const struct ed
 
 static bool reinstall(struct overlay *o, const struct edit *e) {
     const char *environment = environment_of(o, e);
-    struct conda_record r;
-    struct wc_version release;
 
     if (!environment)
         return false;
-    if (!is_conda(o, environment))
-        return reinstall_wheel(o, environment, e);
-    r = find_conda(o, environment, e->name);
-    release = conda_version(&r);
-    if (!r.name)
-        return fail(o, "it is not installed there");
-    each_conda_file(o, environment, &r, put_back, &release);
-    return !o->why;
+    return is_conda(o, environment) ? reinstall_conda(o, environment, e)
+                                    : reinstall_wheel(o, environment, e);
 }
 
 /* ---- edits of files ---- */
