@@ -329,12 +329,37 @@ static const struct {
 #include "core/findings/shared/bad_releases.def"
 };
 
-static const struct {
-    const char *first, *last;
+static const struct gpu_row {
+    const char *first, *last, *least, *most;
+    int32_t cuda;
 } gpu_releases[] = {
-#define GPUS(first, last, cuda, least, most, goes_on) {first, last},
+#define GPUS(first, last, cuda, least, most, goes_on) {first, last, least, most, cuda},
 #include "core/findings/shared/gpus.def"
 };
+
+/* Of all GPUs it must be known that they have code: "NVIDIA B200, 10.0". What goes on without an
+ * end has it for later ones, too. */
+static bool knows_gpus(const struct wc_stack *s, const struct gpu_row *row) {
+    WC_EACH(gpu, s->machine.gpus) {
+        const char *at = strrchr(*gpu, ',');
+        struct wc_version capability = wc_version_of(at && at[1] == ' ' ? at + 2 : NULL);
+        if (!wc_version_known(capability) ||
+            wc_version_compare(capability, wc_version_of(row->least)) < 0 ||
+            (*row->most ? capability.major > wc_version_of(row->most).major : *row->last != 0))
+            return false;
+    }
+    return s->machine.gpus.n > 0;
+}
+
+/* The first row that speaks of its releases, made for that CUDA. */
+static bool is_row_for(const struct gpu_row *row, int32_t cuda) {
+    if (row->cuda && row->cuda != cuda)
+        return false;
+    WC_EACH_ROW(other, gpu_releases)
+        if (other < row && strcmp(other->first, row->first) == 0 && other->cuda == cuda)
+            return false;
+    return true;
+}
 
 static void find_other_releases(struct finding_of *f, const struct wc_object *facade) {
     const char *environment = environment_of(f, wc_path_of(facade));
@@ -349,7 +374,8 @@ static void find_other_releases(struct finding_of *f, const struct wc_object *fa
     }
     WC_EACH_ROW(row, gpu_releases) {
         struct wc_version end = wc_version_of(row->last);
-        if (!f->for_gpu || wc_version_of(row->first).major != facade->version.major)
+        if (!f->for_gpu || wc_version_of(row->first).major != facade->version.major ||
+            !is_row_for(row, wc_cuda_in_package(package)) || !knows_gpus(f->s, row))
             continue;
         end.minor++;
         add_one(f, install(package,

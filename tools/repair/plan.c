@@ -16,6 +16,9 @@ struct played {
     struct candidate edits;
     struct outcome outcome;
     bool harmless; /* what worked still works */
+    struct left {  /* of what is found, by the files alone */
+        size_t errors, warnings;
+    } left;
 };
 
 struct planning {
@@ -39,6 +42,13 @@ static const char *path_of(const struct wc_stack *s, int64_t object) {
     return o ? wc_path_of(o) : NULL;
 }
 
+/* However a path is spelt. */
+static const char *file_of(const struct wc_stack *s, int64_t object) {
+    const struct wc_object *o = object == WC_NULL ? NULL : wc_stack_object(s, object);
+
+    return o ? wc_real_path_of(o) : NULL;
+}
+
 /* Which of them is said depends on how far a process came. */
 static bool is_mixture(const struct wc_finding_record *f) {
     return wc_str_same(f->id, "parts-differ") || wc_str_same(f->id, "facade-and-parts-differ");
@@ -48,14 +58,14 @@ static bool is_mixture(const struct wc_finding_record *f) {
  * apart by. */
 static bool is_same(const struct wc_finding_record *a, const struct wc_stack *of_a,
                     const struct wc_finding_record *b, const struct wc_stack *of_b) {
-    const char *x = path_of(of_a, a->host), *y = path_of(of_b, b->host);
+    const char *x = file_of(of_a, a->host), *y = file_of(of_b, b->host);
 
     if (!wc_str_same(a->id, b->id) && !(is_mixture(a) && is_mixture(b)))
         return false;
     if (x && y)
         return strcmp(x, y) == 0;
-    x = path_of(of_a, a->object);
-    y = path_of(of_b, b->object);
+    x = file_of(of_a, a->object);
+    y = file_of(of_b, b->object);
     return !x || !y || wc_str_same(x, y);
 }
 
@@ -171,15 +181,64 @@ static bool is_shown(const struct planning *p, const struct wc_finding_record *f
     return !*of_end || find_in(&p->base, true, f, s);
 }
 
+/* ---- what a mere note may change ---- */
+
+static bool has_died(const struct planning *p) {
+    const struct wc_stack *s = &p->source->stack;
+
+    return s->has_outcome && (s->outcome.ending != WC_ending_EXITED || s->outcome.exit_status != 0);
+}
+
+/* Of two copies the one that a process lives with is the one that it wants; of one that died nobody
+ * knows but that it was the other. */
+static bool takes_other(const struct planning *p, const struct played *x,
+                        const struct wc_finding_record *f) {
+    const struct wc_stack *s = &p->source->stack;
+    const struct wc_object *had = f->object == WC_NULL ? NULL : wc_stack_object(s, f->object);
+    const struct wc_candidate *other = had ? wc_candidate_of(s, wc_search_of(s, had), NULL) : NULL;
+
+    return has_died(p) && other && other->r.path &&
+           WC_ANY(o, x->outcome.source->stack.objects,
+                  o->r.role == WC_role_FACADE && wc_str_same(wc_path_of(o), other->r.path));
+}
+
+static bool suits_note(const struct planning *p, const struct played *x,
+                       const struct wc_finding_record *f) {
+    if (wc_str_same(f->id, "shadowed-copy"))
+        return takes_other(p, x, f);
+    return !loses_others(p, &x->edits) && (has_died(p) || changes_nothing(p, x));
+}
+
+/* ---- all that is asked of one ---- */
+
+static size_t count(const struct wc_findings *findings, enum wc_severity severity) {
+    size_t n = 0;
+
+    WC_EACH(f, *findings)
+        n += f->severity == severity;
+    return n;
+}
+
+static struct left left_by(const struct outcome *o) {
+    return (struct left){count(&o->findings, WC_severity_ERROR),
+                         count(&o->findings, WC_severity_WARNING)};
+}
+
 static bool cures(const struct planning *p, const struct played *x,
                   const struct wc_finding_record *f, bool of_end) {
-    if (!x->harmless)
+    if (!x->harmless || (f->severity < WC_severity_ERROR && x->left.errors > 0))
         return false;
-    if (f->severity >= WC_severity_WARNING ? changes_nothing(p, x) : loses_others(p, &x->edits))
+    if (f->severity >= WC_severity_WARNING ? changes_nothing(p, x) : !suits_note(p, x, f))
         return false;
     return !is_beyond_files(&x->edits, f) && !removes_unused(p, &x->edits) &&
            is_gone(&x->outcome, of_end, f, &p->source->stack) &&
            !brings(p, &x->outcome, of_end, f->severity);
+}
+
+/* By what they leave; above 0: a leaves more. */
+static int compare_left(const struct played *a, const struct played *b) {
+    return a->left.errors != b->left.errors ? WC_ORDER(a->left.errors, b->left.errors)
+                                            : WC_ORDER(a->left.warnings, b->left.warnings);
 }
 
 /* ---- what is played ---- */
@@ -190,8 +249,10 @@ static const struct played *play(struct planning *p, const struct candidate *edi
 
     *x = (struct played){.edits = *edits};
     replay_play(&p->replay, &list, &x->outcome);
-    if (!x->outcome.why)
-        x->harmless = is_harmless(p, &x->outcome);
+    if (x->outcome.why)
+        return x;
+    x->harmless = is_harmless(p, &x->outcome);
+    x->left = left_by(&x->outcome);
     return x;
 }
 
@@ -278,18 +339,23 @@ static int cost_of(const struct candidate *c) {
     return edit_cost(&(struct edits){c->edit, c->n}) * 4 + (int)c->n;
 }
 
-/* The cheapest that is not taken yet. */
+static bool is_better(const struct played *x, const struct played *best) {
+    int left = best ? compare_left(x, best) : -1;
+
+    return left < 0 || (left == 0 && cost_of(&x->edits) < cost_of(&best->edits));
+}
+
+/* Of those that leave the least the cheapest that is not taken yet. */
 static const struct played *next_cure(const struct planning *p, const struct wc_finding_record *f,
                                       bool of_end, const struct played *const *taken, size_t n) {
     const struct played *best = NULL;
 
     for (size_t i = 0; i < p->n; i++) {
         const struct played *x = &p->played[i];
-        bool again = x->outcome.why != NULL;
+        bool again = x->outcome.why != NULL || (n > 0 && compare_left(x, taken[0]) > 0);
         for (size_t k = 0; k < n; k++)
             again = again || taken[k] == x;
-        if (!again && (!best || cost_of(&x->edits) < cost_of(&best->edits)) &&
-            cures(p, x, f, of_end))
+        if (!again && is_better(x, best) && cures(p, x, f, of_end))
             best = x;
     }
     return best;
@@ -368,12 +434,16 @@ static void plan_finding(struct planning *p, size_t number) {
         keep_said(p->plan, of, f, unplayed);
 }
 
+/* Nothing better can come of more edits. */
 static bool all_cured(const struct planning *p) {
     bool of_end;
 
-    WC_EACH(f, *p->findings)
-        if (is_shown(p, f, &of_end) && !next_cure(p, f, of_end, NULL, 0))
+    WC_EACH(f, *p->findings) {
+        const struct played *best =
+            is_shown(p, f, &of_end) ? next_cure(p, f, of_end, NULL, 0) : NULL;
+        if (is_shown(p, f, &of_end) && (!best || best->left.errors + best->left.warnings > 0))
             return false;
+    }
     return true;
 }
 
