@@ -162,6 +162,76 @@ static void conda_has_its_own_list(void **state) {
     end(&x);
 }
 
+/* What satisfies is left as it is; put back is what the record lists, links and sizes, too. */
+static void conda_does_nothing_where_it_is_satisfied(void **state) {
+    struct environment *e = *state;
+    const char *prefix = "/conda", *facade = in(e, "%s/lib/libcudnn.so.9.8.0", prefix);
+    const char *link = in(e, "%s/lib/libcudnn.so.9", prefix);
+    const char *list = "{\"files\": [\"lib/libcudnn.so.9\", \"lib/libcudnn.so.9.8.0\"],"
+                       " \"paths_data\": {\"paths\": ["
+                       "{\"_path\": \"lib/libcudnn.so.9\", \"path_type\": \"softlink\"},"
+                       "{\"_path\": \"lib/libcudnn.so.9.8.0\", \"path_type\": \"hardlink\","
+                       " \"size_in_bytes\": 123456}]}}";
+    const struct edit same = edit(EDIT_INSTALL, "cudnn", ">=9,<10", prefix);
+    const struct edit back = edit(EDIT_REINSTALL, "cudnn", "9.8.0.87", prefix);
+    char room[PATH_MAX];
+    struct wc_file_stat facts;
+    struct overlaid x;
+
+    put_library(e, facade, "9.1.0"); /* as somebody copied it there */
+    write_bytes(in(e, "%s/conda-meta/cudnn-9.8.0.87-cuda11_0.json", prefix), list, strlen(list));
+    begin(&x, &no_variables);
+    assert_false(overlay_apply(&x.overlay, &same));
+    assert_non_null(x.overlay.why);
+    assert_version(&x, facade, "9.1.0");
+    overlay_end(&x.overlay);
+    overlay_begin(&x.overlay, &x.cache, &x.made, &no_variables);
+    assert_true(overlay_apply(&x.overlay, &back));
+    assert_version(&x, facade, "9.8.0");
+    assert_true(x.cache.disk.files.real_path(&x.cache.disk, link, room, sizeof(room)));
+    assert_string_equal(room, facade);
+    assert_true(x.cache.disk.files.facts(&x.cache.disk, facade, &facts));
+    assert_int_equal(facts.size, 123456);
+    end(&x);
+}
+
+/* A solver keeps to the CUDA of the environment. */
+static void conda_has_builds_for_each_cuda(void **state) {
+    static const char *const records[][2] = {{"cuda-version-11.8-h70ddcb2_3", "9.10.2"},
+                                             {"cudnn-8.9.7.29-cuda11_0", "9.10.2"},
+                                             {"cuda-version-12.4-h3060b56_3", "9.28.0"}};
+    struct environment *e = *state;
+
+    WC_EACH_ROW(row, records) {
+        const char *prefix = in(e, "/%s", (*row)[0]);
+        const struct edit newest = edit(EDIT_INSTALL, "cudnn", ">=9,<9.28.1", prefix);
+        struct overlaid x;
+
+        write_bytes(in(e, "%s/conda-meta/%s.json", prefix, (*row)[0]), "{}", 2);
+        begin(&x, &no_variables);
+        assert_true(overlay_apply(&x.overlay, &newest));
+        assert_version(&x, in(e, "%s/lib/libcudnn.so.9", prefix), (*row)[1]);
+        end(&x);
+    }
+}
+
+static void without_its_list_a_wheel_stays(void **state) {
+    struct environment *e = *state;
+    const struct edit edits[] = {edit(EDIT_REINSTALL, "nvidia-cudnn-cu12", "9.1.0.70", e->site),
+                                 edit(EDIT_INSTALL, "nvidia-cudnn-cu12", "==9.8.*", e->site),
+                                 edit(EDIT_REMOVE, "nvidia-cudnn-cu12", NULL, e->site)};
+
+    put_wheel(e, "nvidia-cudnn-cu12", "9.1.0.70", NULL);
+    assert_int_equal(
+        unlink(in(e, "%s%s/nvidia_cudnn_cu12-9.1.0.70.dist-info/RECORD", place, e->site)), 0);
+    WC_EACH_ROW(one, edits) {
+        struct overlaid x;
+        begin(&x, &no_variables);
+        assert_false(overlay_apply(&x.overlay, one));
+        end(&x);
+    }
+}
+
 struct names {
     char text[256];
 };
@@ -236,6 +306,9 @@ int main(void) {
         IN_ENVIRONMENT(reinstall_puts_back_what_the_list_has),
         IN_ENVIRONMENT(remove_takes_what_two_packages_have_at_one_path),
         IN_ENVIRONMENT(conda_has_its_own_list),
+        IN_ENVIRONMENT(conda_does_nothing_where_it_is_satisfied),
+        IN_ENVIRONMENT(conda_has_builds_for_each_cuda),
+        IN_ENVIRONMENT(without_its_list_a_wheel_stays),
         IN_ENVIRONMENT(links_and_what_is_deleted),
         cmocka_unit_test(variables_without_our_own_library),
         cmocka_unit_test(a_driver_is_not_played),

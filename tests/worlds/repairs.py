@@ -189,7 +189,7 @@ def play_all(make, telling, truths, good, now):
 
 def summary(results):
     """Prints what became of the fixes; the bars that were missed."""
-    fixes = [{**f, "kind": r["kind"], "seed": r["seed"]} for r in results for f in r["fixes"]]
+    fixes = [{**f, "kind": r["kind"], "seed": r["seed"], "place": r["place"]} for r in results for f in r["fixes"]]
     first = [f for f in fixes if f["result"] == "first"]
     played = [f for f in fixes if f["result"] not in ("first", "looks")]
     count = Counter(f["result"] for f in played)
@@ -203,6 +203,9 @@ def summary(results):
         some = Counter(f["result"] for f in played if f["checked"] == checked)
         print(f"checked: {checked}: " + ", ".join(f"{n} {k}" for k, n in some.most_common()))
     print(f"of the first fixes {edits} of {len(first)} are edits, {100 * edits / max(1, len(first)):.0f} % (bar 80 %)")
+    prose = Counter((f["id"], f["kind"], f["place"]) for f in first if not f["edit"])
+    for (id_, kind, place), n in sorted(prose.items()):
+        print(f"{n:5} prose: {id_}: {kind} in {place}")
     by = Counter((f["result"], f["id"], re.sub(r"/\S+", "P", re.sub(r"[\d.]+\d", "N", f["command"]))[:60],
                   re.sub(r"/\S+", "P", f["why"])[:70]) for f in played if f["result"] in (*BAD, "not playable"))
     for (result, id_, command, why), n in sorted(by.items()):

@@ -206,7 +206,7 @@ static bool suits_note(const struct planning *p, const struct played *x,
                        const struct wc_finding_record *f) {
     if (wc_str_same(f->id, "shadowed-copy"))
         return takes_other(p, x, f);
-    return !loses_others(p, &x->edits) && (has_died(p) || changes_nothing(p, x));
+    return !loses_others(p, &x->edits) && changes_nothing(p, x) != has_died(p);
 }
 
 /* ---- all that is asked of one ---- */
@@ -352,7 +352,7 @@ static const struct played *next_cure(const struct planning *p, const struct wc_
 
     for (size_t i = 0; i < p->n; i++) {
         const struct played *x = &p->played[i];
-        bool again = x->outcome.why != NULL || (n > 0 && compare_left(x, taken[0]) > 0);
+        bool again = x->outcome.why != NULL || (n > 0 && taken[0] && compare_left(x, taken[0]) > 0);
         for (size_t k = 0; k < n; k++)
             again = again || taken[k] == x;
         if (!again && is_better(x, best) && cures(p, x, f, of_end))
