@@ -302,7 +302,8 @@ static void no_command_for_what_is_done_otherwise(void **state) {
     for (int kind = 0; kind < EDITS; kind++) {
         struct edit e = {.kind = kind, .name = "x", .value = "1", .path = "/x", .target = "y"};
         bool none = kind == EDIT_IMPORT_FIRST || kind == EDIT_PRELOADER || kind == EDIT_DRIVER ||
-                    kind == EDIT_SYSTEM || kind == EDIT_RESTART;
+                    kind == EDIT_SYSTEM || kind == EDIT_RESTART || kind == EDIT_RESTORE ||
+                    kind == EDIT_PLACE;
         if (kind == EDIT_INSTALL || kind == EDIT_HOST)
             e.value = "";
         assert_int_equal(command(&e, 1) == NULL, none);
@@ -397,6 +398,12 @@ static void sentences(void **state) {
         {{.kind = EDIT_MODE, .path = "/x"}, "let everybody read /x"},
         {{.kind = EDIT_LINK, .path = "/x", .target = "y"}, "make /x a link to y"},
         {{.kind = EDIT_DELETE, .path = "/x"}, "remove /x, which no package has put there"},
+        {{.kind = EDIT_PLACE, .name = "cudnn", .value = ">=8,<9", .path = "/x", .target = "12"},
+         "put cuDNN >=8,<9 for CUDA 12 into /x, in place of what is there"},
+        {{.kind = EDIT_RESTORE, .name = "cudnn", .value = "==9.1.0", .path = "/x"},
+         "put cuDNN 9.1.0 whole into /x"},
+        {{.kind = EDIT_PLACE, .name = "libnvrtc.so.12", .path = "/x"},
+         "put libnvrtc.so.12 into /x"},
         {{.kind = EDIT_HOST, .name = "torch", .value = ">=2.9"}, "take torch>=2.9"},
         {{.kind = EDIT_HOST, .name = "torch"}, "take another release of torch"},
         {{.kind = EDIT_DRIVER, .value = "580.65.06 or newer"},

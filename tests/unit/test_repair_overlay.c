@@ -90,6 +90,34 @@ static void what_is_installed_is_not_installed_again(void **state) {
     end(&x);
 }
 
+/* Of a set the oldest release, as an archive has it. */
+static void a_release_is_put_into_a_directory(void **state) {
+    struct environment *e = *state;
+    const struct edit place_9_8 = {
+        .kind = EDIT_PLACE, .name = "cudnn", .value = ">=9.8,<10", .path = "/opt/lib"};
+    const struct edit nowhere = {
+        .kind = EDIT_PLACE, .name = "cudnn", .value = ">=9.8", .path = "/none"};
+    const struct edit nvrtc = {.kind = EDIT_PLACE, .name = "libnvrtc.so.12", .path = "/opt/lib"};
+    struct overlaid x;
+
+    put_library(e, "/opt/lib/libcudnn.so.9", "9.1.0");
+    put_library(e, "/opt/lib/libcudnn_old.so.9", "9.1.0");
+    put_library(e, "/opt/lib/libcudnn.so.8", "8.9.2");
+    begin(&x, &no_variables);
+    assert_false(overlay_apply(&x.overlay, &nowhere));
+    assert_string_equal(x.overlay.why, "that directory is not there");
+    x.overlay.why = NULL;
+    assert_true(overlay_apply(&x.overlay, &place_9_8));
+    assert_version(&x, "/opt/lib/libcudnn.so.9", "9.8.0");
+    assert_version(&x, "/opt/lib/libcudnn.so", "9.8.0");
+    assert_true(is_there(&x, "/opt/lib/libcudnn_graph.so.9"));
+    assert_false(is_there(&x, "/opt/lib/libcudnn_old.so.9"));
+    assert_true(is_there(&x, "/opt/lib/libcudnn.so.8"));
+    assert_true(overlay_apply(&x.overlay, &nvrtc));
+    assert_true(is_there(&x, "/opt/lib/libnvrtc.so.12"));
+    end(&x);
+}
+
 static void a_facade_exports_what_its_release_has(void **state) {
     struct environment *e = *state;
     char *facade = in(e, "%s/nvidia/cudnn/lib/libcudnn.so.9", e->site);
@@ -302,6 +330,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         IN_ENVIRONMENT(install_replaces_the_old_release_until_the_end),
         IN_ENVIRONMENT(what_is_installed_is_not_installed_again),
+        IN_ENVIRONMENT(a_release_is_put_into_a_directory),
         IN_ENVIRONMENT(a_facade_exports_what_its_release_has),
         IN_ENVIRONMENT(reinstall_puts_back_what_the_list_has),
         IN_ENVIRONMENT(remove_takes_what_two_packages_have_at_one_path),

@@ -231,6 +231,33 @@ static void a_reinstallation_brings_what_is_on_the_list_alone(void **state) {
     end(&x);
 }
 
+/* No package manages the directory: by hand, or with another host. */
+static void what_nobody_manages_is_put_there_by_hand(void **state) {
+    struct environment *e = *state;
+    const struct plan_of_finding *of;
+    struct planned x;
+
+    put_library(e, "/opt/lib/libcudnn.so.9", "9.1.0");
+    put_library(e, "/opt/lib/libcudnn_graph.so.9", "9.1.0");
+    put_host(e, "/opt/lib", "nvidia-cudnn-cu12<10,>=9.8");
+    observe(e, NULL, NULL);
+    make(e, &x);
+    of = plan_of(&x, "runtime-too-old");
+    assert_non_null(of);
+    assert_true(offers(of, EDIT_PLACE));
+    for (size_t i = 0; i < of->n; i++) {
+        const struct repair *r = &of->p[i];
+        assert_null(strstr(r->command ? r->command : "", "/opt/lib/libcudnn"));
+        if (r->edits.p[0].kind == EDIT_PLACE) {
+            assert_string_equal(r->edits.p[0].value, ">=9.8,<10");
+            assert_string_equal(r->gives, "9.8.0 or newer from /opt/lib");
+            assert_int_equal(r->checked, REPAIR_REPLAYED);
+            assert_null(r->command);
+        }
+    }
+    end(&x);
+}
+
 static void what_cannot_be_played_says_why_and_has_no_command(void **state) {
     static const struct wc_fix fix[] = {{"install", "install it", "pip install it"},
                                         {"driver", "install a driver", "apt-get install it"}};
@@ -250,6 +277,9 @@ static void what_cannot_be_played_says_why_and_has_no_command(void **state) {
     assert_null(plan.of[0].p[0].command);
     assert_non_null(strstr(plan.of[0].p[1].why, "a driver is"));
     assert_null(plan.of[0].p[1].command);
+    assert_int_equal(plan.of[0].p[0].edits.n, 0);
+    assert_int_equal(plan.of[0].p[1].edits.n, 1);
+    assert_int_equal(plan.of[0].p[1].edits.p[0].kind, EDIT_DRIVER);
     plan_end(&plan);
 }
 
@@ -264,6 +294,7 @@ int main(void) {
         IN_ENVIRONMENT(the_cheapest_comes_first),
         IN_ENVIRONMENT(where_a_variable_wins_it_is_the_variable),
         IN_ENVIRONMENT(a_reinstallation_brings_what_is_on_the_list_alone),
+        IN_ENVIRONMENT(what_nobody_manages_is_put_there_by_hand),
         IN_ENVIRONMENT(what_cannot_be_played_says_why_and_has_no_command),
     };
 

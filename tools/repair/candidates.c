@@ -7,9 +7,10 @@
 
 #include "core/findings/finding.h"
 #include "core/packages/distribution.h"
+#include "places.h"
 #include "wheels.h"
 
-#define CANDIDATES_MOST 96
+#define CANDIDATES_MOST 128
 
 struct finding_of {
     struct candidates *out;
@@ -52,17 +53,17 @@ static bool is_known(const struct candidates *c, const struct candidate *one) {
     return false;
 }
 
-static void add(struct finding_of *f, struct candidate one) {
-    if (f->out->n < CANDIDATES_MOST && !is_known(f->out, &one))
-        *MUST_ADD(f->out->p, f->out->n) = one;
+void candidates_add(struct candidates *c, const struct candidate *one) {
+    if (c->n < CANDIDATES_MOST && !is_known(c, one))
+        *MUST_ADD(c->p, c->n) = *one;
 }
 
 static void add_one(struct finding_of *f, struct edit edit) {
-    add(f, (struct candidate){{edit}, 1});
+    candidates_add(f->out, &(struct candidate){{edit}, 1});
 }
 
 static void add_two(struct finding_of *f, struct edit first, struct edit second) {
-    add(f, (struct candidate){{first, second}, 2});
+    candidates_add(f->out, &(struct candidate){{first, second}, 2});
 }
 
 static const char *directory_of(struct finding_of *f, const char *path) {
@@ -300,7 +301,7 @@ static const char *package_for(struct finding_of *f, const char *environment,
     return cuda >= 11 ? format(f, "nvidia-cudnn-cu%d", cuda) : NULL;
 }
 
-static const char *short_version(struct finding_of *f, struct wc_version v) {
+static const char *short_version(struct candidates *c, struct wc_version v) {
     char text[WC_VERSION_TEXT];
 
     v.build = -1;
@@ -308,17 +309,18 @@ static const char *short_version(struct finding_of *f, struct wc_version v) {
         v.patch = -1;
     if (v.patch < 0 && v.minor == 0)
         v.minor = -1;
-    return format(f, "%s", wc_version_format(v, text));
+    return wc_arena_string(c->memory, wc_version_format(v, text));
 }
 
-static const char *common_spec(struct finding_of *f, const struct wc_hosts *hosts) {
+const char *candidates_common(struct candidates *c, const struct wc_stack *s,
+                              const struct wc_hosts *hosts) {
     struct wc_version low, high;
 
-    if (!wc_common_releases(f->s, hosts, &low, &high))
+    if (!wc_common_releases(s, hosts, &low, &high))
         return NULL;
     if (!wc_version_known(high))
-        return format(f, ">=%s", short_version(f, low));
-    return format(f, ">=%s,<%s", short_version(f, low), short_version(f, high));
+        return wc_arena_format(c->memory, ">=%s", short_version(c, low));
+    return wc_arena_format(c->memory, ">=%s,<%s", short_version(c, low), short_version(c, high));
 }
 
 /* Releases that NVIDIA's own words are about: in place of a bad one, or for another GPU. */
@@ -378,10 +380,11 @@ static void find_other_releases(struct finding_of *f, const struct wc_object *fa
             !is_row_for(row, wc_cuda_in_package(package)) || !knows_gpus(f->s, row))
             continue;
         end.minor++;
-        add_one(f, install(package,
-                           *row->last ? format(f, ">=%s,<%s", row->first, short_version(f, end))
-                                      : format(f, ">=%s", row->first),
-                           environment));
+        add_one(f,
+                install(package,
+                        *row->last ? format(f, ">=%s,<%s", row->first, short_version(f->out, end))
+                                   : format(f, ">=%s", row->first),
+                        environment));
     }
 }
 
@@ -401,16 +404,17 @@ static void find_installs(struct finding_of *f) {
         const char *environment = environment_of(f, wc_path_of(*host));
         struct wc_hosts one = {.p = {*host}, .n = 1};
         const char *package = environment ? package_for(f, environment, *host) : NULL;
-        add_install(f, package, common_spec(f, &all), environment);
+        add_install(f, package, candidates_common(f->out, f->s, &all), environment);
         if (all.n > 1)
-            add_install(f, package, common_spec(f, &one), environment);
+            add_install(f, package, candidates_common(f->out, f->s, &one), environment);
     }
     WC_EACH(o, f->s->objects) {
         const char *environment =
             o->r.role == WC_role_FACADE ? environment_of(f, wc_path_of(o)) : NULL;
         if (!environment)
             continue;
-        add_install(f, package_for(f, environment, NULL), common_spec(f, &all), environment);
+        add_install(f, package_for(f, environment, NULL), candidates_common(f->out, f->s, &all),
+                    environment);
         find_other_releases(f, o);
     }
 }
@@ -528,7 +532,10 @@ static void find_links_in(struct finding_of *f, const char *directory, const cha
 /* Where the loader looked, the very library may stand under another name. */
 static void find_links(struct finding_of *f) {
     WC_EACH(failure, f->s->failures) {
-        const char *name = failure->r.name;
+        char dependency[512];
+        const char *name = wc_failed_dependency(failure, dependency, sizeof(dependency))
+                               ? format(f, "%s", dependency)
+                               : failure->r.name;
         const struct wc_searched *search = wc_search_in_vain(f->s, failure);
         if (!name || wc_name_kind_of(name) == WC_NAME_OTHER || wc_name_is_one_of_many(name) ||
             strchr(name, ' '))
@@ -618,6 +625,7 @@ void candidates_find(struct candidates *c, const struct replay *r, const struct 
         find_files(&f);
         find_links(&f);
         find_orders(&f);
+        places_find(c, f.s, f.files);
     }
 }
 

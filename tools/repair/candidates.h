@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "core/findings/finding.h"
 #include "replay.h"
 
 #define CANDIDATE_EDITS 2
@@ -20,6 +21,12 @@ struct candidates {
     size_t n;
 };
 
+/* Once each, up to a bound. */
+void candidates_add(struct candidates *c, const struct candidate *one);
+/* The releases that all these hosts accept, as a set; NULL: there are none, or they are not known.
+ */
+const char *candidates_common(struct candidates *c, const struct wc_stack *s,
+                              const struct wc_hosts *hosts);
 /* base: the play without edits. */
 void candidates_find(struct candidates *c, const struct replay *r, const struct outcome *base);
 void candidates_end(struct candidates *c);

@@ -294,6 +294,19 @@ static const char *package(struct wc_arena *memory, const struct edit *e) {
                   wc_is_digit(*value) ? " " : "", value);
 }
 
+/* "put cuDNN >=9.8,<10 for CUDA 12 into /opt/cudnn, in place of what is there" */
+static const char *placed(struct wc_arena *memory, const struct edit *e) {
+    const bool cudnn = wc_str_same(e->name, "cudnn"), restores = e->kind == EDIT_RESTORE;
+    const char *value = e->value ? e->value : "";
+
+    if (wc_str_starts(value, "=="))
+        value += 2;
+    return format(memory, "put %s%s%s%s%s %s %s%s", cudnn ? "cuDNN" : e->name, *value ? " " : "",
+                  value, e->target ? " for CUDA " : "", e->target ? e->target : "",
+                  restores ? "whole into" : "into", e->path ? e->path : "?",
+                  cudnn && !restores ? ", in place of what is there" : "");
+}
+
 static const char *sentence(struct wc_arena *memory, const struct edit *e) {
     const char *name = e->name ? e->name : "?", *value = e->value ? e->value : "";
     const char *path = e->path ? e->path : "?";
@@ -320,6 +333,9 @@ static const char *sentence(struct wc_arena *memory, const struct edit *e) {
         return format(memory, "make %s a link to %s", path, e->target ? e->target : "?");
     case EDIT_DELETE:
         return format(memory, "remove %s, which no package has put there", path);
+    case EDIT_RESTORE:
+    case EDIT_PLACE:
+        return placed(memory, e);
     case EDIT_HOST:
         return *value ? format(memory, "take %s", package(memory, e))
                       : format(memory, "take another release of %s", name);

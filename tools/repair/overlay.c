@@ -716,6 +716,77 @@ static bool allow_reading(struct overlay *o, const struct edit *e) {
     return put_library(o, e->name ? e->name : "", real ? real : placed(o, e->path), release, 0);
 }
 
+/* ---- edits of what no package manages ---- */
+
+/* Of cuDNN for whatever CUDA: they are the same everywhere. */
+static struct wheel_list libraries_of(struct overlay *o, struct wc_version release) {
+    struct wheel_file *monolith = wc_arena_take(&o->memory.arena, sizeof(*monolith));
+    char version[WC_VERSION_TEXT];
+
+    if (release.major >= 8 || !monolith) /* before there was one */
+        return wheel_list(&o->memory.arena, "nvidia-cudnn-cu12",
+                          wc_version_format(release, version));
+    *monolith = (struct wheel_file){.file = format(o, "libcudnn.so.%d", release.major)};
+    return (struct wheel_list){monolith, 1};
+}
+
+struct replacing {
+    struct overlay *o;
+    const char *directory;
+    int32_t major;
+};
+
+/* Libraries of another major stay beside it. */
+static bool hide_replaced(void *arg, const char *entry) {
+    struct replacing *r = arg;
+    const struct wc_name name = wc_name_read(entry);
+
+    if (wc_kind_is_cudnn(name.kind) && (name.version.major < 0 || name.version.major == r->major))
+        hide(r->o, format(r->o, "%s/%s", r->directory, entry));
+    return true;
+}
+
+/* As NVIDIA's archives have them: each library under its SONAME, and a link without the number. */
+static bool place_cudnn(struct overlay *o, const char *directory, const char *package,
+                        struct wc_version release) {
+    struct replacing r = {o, directory, release.major};
+    struct wheel_list files = libraries_of(o, release);
+    char version[WC_VERSION_TEXT];
+
+    release.build = -1;
+    if (wheel_list(&o->memory.arena, package, wc_version_format(release, version)).n == 0)
+        package = "";
+    disk_of(o)->list(disk_of(o)->ctx, directory, hide_replaced, &r);
+    WC_EACH(file, files) {
+        const char *name = wc_base_name(file->file);
+        if (!put_library(o, package, format(o, "%s/%s", directory, name), release, 0))
+            return false;
+        put(o, format(o, "%s/%.*s", directory, (int)(strstr(name, ".so") - name) + 3, name),
+            (struct disk_entry){.kind = DISK_LINK, .target = name});
+    }
+    return true;
+}
+
+static bool place(struct overlay *o, const struct edit *e) {
+    const char *directory = real_path(o, e->path), *spec = e->value ? e->value : "", *package;
+    struct wc_version release;
+    struct wc_spec set;
+
+    if (!directory)
+        return fail(o, "that directory is not there");
+    note_environment(o, directory);
+    if (wc_name_kind_of(e->name) == WC_NAME_CUDA_DEPENDENCY) {
+        package = wheel_with(&o->memory.arena, e->name, -1, &spec);
+        return put_library(o, package ? package : "", format(o, "%s/%s", directory, e->name),
+                           wc_name_read(e->name).version, 0);
+    }
+    package = e->target ? format(o, "nvidia-cudnn-cu%s", e->target) : "";
+    /* Whichever release of the set somebody takes must do: the oldest, too. */
+    release = wc_spec_read(spec, &set) ? release_filled(wc_spec_floor(&set)) : WC_VERSION_NONE;
+    return wc_version_known(release) ? place_cudnn(o, directory, package, release)
+                                     : fail(o, "no release of it is known");
+}
+
 /* ---- edits of variables ---- */
 
 static bool set_variable(struct overlay *o, const char *name, const char *value) {
@@ -780,6 +851,9 @@ static bool apply(struct overlay *o, const struct edit *e) {
         return make_link(o, e);
     case EDIT_DELETE:
         return delete_file(o, e);
+    case EDIT_RESTORE:
+    case EDIT_PLACE:
+        return place(o, e);
     default:
         return fail(o, "it cannot be played over files");
     }

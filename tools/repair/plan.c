@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "beyond.h"
 #include "candidates.h"
 #include "command.h"
 #include "core/findings/finding.h"
@@ -95,7 +96,8 @@ static bool is_beyond_files(const struct candidate *c, const struct wc_finding_r
     bool files = false;
 
     for (size_t i = 0; i < c->n; i++)
-        files = files || c->edit[i].kind == EDIT_INSTALL || c->edit[i].kind == EDIT_REINSTALL;
+        files = files || c->edit[i].kind == EDIT_INSTALL || c->edit[i].kind == EDIT_REINSTALL ||
+                c->edit[i].kind == EDIT_PLACE || c->edit[i].kind == EDIT_RESTORE;
     return files && wc_str_same(f->id, "refused-by-system");
 }
 
@@ -317,9 +319,17 @@ static const struct wc_object *facade_of(const struct wc_stack *s, const char *h
     return WC_FIRST(o, s->objects, o->r.role == WC_role_FACADE);
 }
 
-static const char *gives(struct plan *plan, const struct outcome *o,
+/* Of a set the oldest is played. */
+static bool is_least(const struct candidate *c) {
+    const struct edit *e = &c->edit[0];
+
+    return (e->kind == EDIT_PLACE || e->kind == EDIT_RESTORE) && e->value &&
+           !wc_str_starts(e->value, "==");
+}
+
+static const char *gives(struct plan *plan, const struct played *x,
                          const struct wc_finding_record *f, const struct wc_stack *of_f) {
-    const struct wc_stack *s = &o->source->stack;
+    const struct wc_stack *s = &x->outcome.source->stack;
     const struct wc_object *facade = facade_of(s, path_of(of_f, f->host));
     const char *path = facade ? wc_path_of(facade) : NULL;
     struct wc_runtime runtime;
@@ -329,9 +339,10 @@ static const char *gives(struct plan *plan, const struct outcome *o,
         return NULL;
     runtime = wc_runtime_of(s, facade);
     runtime.range.low.build = -1;
-    return wc_arena_format(&plan->memory.arena, "%s from %.*s",
+    return wc_arena_format(&plan->memory.arena, "%s%s from %.*s",
                            runtime.range.exact ? wc_version_format(runtime.range.low, text)
                                                : "a cuDNN",
+                           runtime.range.exact && is_least(&x->edits) ? " or newer" : "",
                            (int)wc_dir_length(path), path);
 }
 
@@ -380,15 +391,42 @@ static const char *why_never(const char *action) {
     return NULL;
 }
 
+static struct edits said_edits(struct plan *plan, const struct wc_stack *s,
+                               const struct wc_finding_record *f, const struct wc_fix *fix) {
+    struct candidate said = {.n = 1};
+
+    for (int action = 0; action < WC_ACTIONS; action++)
+        if (wc_str_same(action_words[action], fix->action) &&
+            beyond_edit(&plan->memory.arena, s, f, action, fix->text, &said.edit[0]))
+            return keep_edits(plan, &said);
+    return (struct edits){NULL, 0};
+}
+
 /* What the finding itself says, without a command: nobody has played it. */
-static void keep_said(struct plan *plan, struct plan_of_finding *of,
+static void keep_said(struct plan *plan, struct plan_of_finding *of, const struct wc_stack *s,
                       const struct wc_finding_record *f, const char *why) {
     WC_EACH(fix, f->fix)
         if (of->n < REPAIRS_MOST)
-            of->p[of->n++] = (struct repair){.action = keep(plan, fix->action),
+            of->p[of->n++] = (struct repair){.edits = said_edits(plan, s, f, fix),
+                                             .action = keep(plan, fix->action),
                                              .text = keep(plan, fix->text),
                                              .checked = REPAIR_NOT_CHECKED,
                                              .why = keep(plan, why_never(fix->action) ?: why)};
+}
+
+/* The other way out of a library that must be put there by hand. */
+static void add_other_host(struct plan *plan, struct plan_of_finding *of, const struct wc_stack *s,
+                           const struct wc_finding_record *f) {
+    struct candidate other = {.n = 1};
+    struct repair *r = &of->p[of->n];
+
+    if (!beyond_host(&plan->memory.arena, s, f, &other.edit[0]))
+        return;
+    of->n++;
+    *r = (struct repair){.edits = keep_edits(plan, &other), .checked = REPAIR_NOT_CHECKED};
+    r->action = action_of(&r->edits);
+    r->text = text_of(&plan->memory.arena, &r->edits);
+    r->why = why_never(r->action);
 }
 
 static void add_repair(struct planning *p, struct plan_of_finding *of, const struct played *x,
@@ -403,7 +441,7 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
                             &(struct user){.files = &p->replay.library_cache.disk.files,
                                            .path = getenv("PATH"),
                                            .directory = p->directory});
-    r->gives = gives(plan, &x->outcome, f, &p->source->stack);
+    r->gives = gives(plan, x, f, &p->source->stack);
 }
 
 static bool begin(struct plan *plan, const struct wc_findings *findings) {
@@ -413,6 +451,11 @@ static bool begin(struct plan *plan, const struct wc_findings *findings) {
     for (size_t i = 0; plan->of && i < plan->n; i++)
         plan->of[i].p = wc_arena_take(&plan->memory.arena, REPAIRS_MOST * sizeof(*plan->of[i].p));
     return plan->of != NULL;
+}
+
+/* What is done by hand is the last resort. */
+static bool is_by_hand(const struct played *x) {
+    return x->edits.edit[0].kind == EDIT_PLACE || x->edits.edit[0].kind == EDIT_RESTORE;
 }
 
 static void plan_finding(struct planning *p, size_t number) {
@@ -425,13 +468,16 @@ static void plan_finding(struct planning *p, size_t number) {
     if (!of->p)
         return;
     if (!is_shown(p, f, &of_end)) {
-        keep_said(p->plan, of, f, p->why ? p->why : "the replay of its requests does not show it");
+        keep_said(p->plan, of, &p->source->stack, f,
+                  p->why ? p->why : "the replay of its requests does not show it");
         return;
     }
     while (of->n < REPAIRS_MOST && (taken[of->n] = next_cure(p, f, of_end, taken, of->n)))
         add_repair(p, of, taken[of->n], f);
+    if (taken[0] && of->n < REPAIRS_MOST && is_by_hand(taken[0]))
+        add_other_host(p->plan, of, &p->source->stack, f);
     if (of->n == 0)
-        keep_said(p->plan, of, f, unplayed);
+        keep_said(p->plan, of, &p->source->stack, f, unplayed);
 }
 
 /* Nothing better can come of more edits. */
@@ -441,7 +487,8 @@ static bool all_cured(const struct planning *p) {
     WC_EACH(f, *p->findings) {
         const struct played *best =
             is_shown(p, f, &of_end) ? next_cure(p, f, of_end, NULL, 0) : NULL;
-        if (is_shown(p, f, &of_end) && (!best || best->left.errors + best->left.warnings > 0))
+        if (is_shown(p, f, &of_end) &&
+            (!best || is_by_hand(best) || best->left.errors + best->left.warnings > 0))
             return false;
     }
     return true;
@@ -484,12 +531,13 @@ void plan_make(struct plan *plan, const struct source *source, const struct wc_f
     heap_arena_end(&memory);
 }
 
-void plan_without(struct plan *plan, const struct wc_findings *findings, const char *why) {
+void plan_without(struct plan *plan, const struct source *source,
+                  const struct wc_findings *findings, const char *why) {
     if (!begin(plan, findings))
         return;
     for (size_t i = 0; i < plan->n; i++)
         if (plan->of[i].p)
-            keep_said(plan, &plan->of[i], &findings->p[i], why);
+            keep_said(plan, &plan->of[i], &source->stack, &findings->p[i], why);
 }
 
 void plan_end(struct plan *plan) {

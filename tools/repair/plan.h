@@ -35,6 +35,7 @@ struct plan { /* one entry a finding, in their order */
  * the plan. */
 void plan_make(struct plan *p, const struct source *source, const struct wc_findings *findings);
 /* What the findings themselves say, and none of it played. */
-void plan_without(struct plan *p, const struct wc_findings *findings, const char *why);
+void plan_without(struct plan *p, const struct source *source, const struct wc_findings *findings,
+                  const char *why);
 void plan_end(struct plan *p);
 const char *repair_checked_word(enum repair_checked checked);

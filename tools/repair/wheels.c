@@ -66,8 +66,9 @@ static const char *const *parts_of(struct wc_arena *memory, const struct wheel_l
     return parts;
 }
 
-/* Without the driver's, which no package has. */
-static const char *const *needs_of(struct wc_arena *memory, const char *const *needed) {
+/* Without the driver's, which no package has; of a package that is not known also without CUDA's,
+ * which may be of any release. */
+static const char *const *needs_of(struct wc_arena *memory, const char *const *needed, bool known) {
     const char **needs;
     size_t most = 0, n = 0;
 
@@ -75,12 +76,15 @@ static const char *const *needs_of(struct wc_arena *memory, const char *const *n
         most++;
     needs = list(memory, most);
     for (; needs && *needed; needed++)
-        if (wc_name_kind_of(*needed) != WC_NAME_DRIVER)
+        if (wc_name_kind_of(*needed) != WC_NAME_DRIVER &&
+            (known || wc_name_kind_of(*needed) != WC_NAME_CUDA_DEPENDENCY))
             needs[n++] = *needed;
     return needs;
 }
 
-static struct wc_version filled(struct wc_version v) {
+struct wc_version release_filled(struct wc_version v) {
+    if (!wc_version_known(v))
+        return v;
     v.minor = v.minor < 0 ? 0 : v.minor;
     v.patch = v.patch < 0 ? 0 : v.patch;
     return v;
@@ -93,6 +97,7 @@ bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
     struct wheel_list files;
     char version[WC_VERSION_TEXT];
     const char *own = wc_base_name(file);
+    const bool known = *package != '\0';
 
     *out = (struct image){.soname = own, .version = WC_VERSION_NONE};
     if (name.kind == WC_NAME_DRIVER || !strstr(own, ".so"))
@@ -101,8 +106,8 @@ bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
         if (release.major < 0)
             return false;
         if (release.minor >= 0)
-            out->version = filled(release);
-        release = filled(release);
+            out->version = release_filled(release);
+        release = release_filled(release);
         out->soname = own =
             name.kind == WC_NAME_FACADE
                 ? wc_arena_format(memory, "libcudnn.so.%d", release.major)
@@ -120,7 +125,7 @@ bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
         out->constants = parts_of(memory, &files, release);
     found = WC_FIRST(f, files, strcmp(wc_base_name(f->file), own) == 0);
     if (found) {
-        out->needed = needs_of(memory, found->needed);
+        out->needed = needs_of(memory, found->needed, known);
         out->rpath = found->is_rpath ? found->path : NULL;
         out->runpath = found->is_rpath ? NULL : found->path;
     }

@@ -9,6 +9,9 @@
  * least that it allows. spec "": any. NONE: there is none. */
 struct wc_version wheel_release(const char *package, const char *spec);
 
+/* 9.8 as 9.8.0. */
+struct wc_version release_filled(struct wc_version v);
+
 /* What stands for that library of that package; false: it is none that we know. file: its path or
  * name. */
 bool wheel_image(struct wc_arena *memory, const char *package, const char *file,

@@ -161,7 +161,8 @@ void report_plan(struct report *r) {
     if (planned < PLANS_MOST)
         plan_make(r->plan, r->source, &r->findings);
     else
-        plan_without(r->plan, &r->findings, "others with findings were looked at before it");
+        plan_without(r->plan, r->source, &r->findings,
+                     "others with findings were looked at before it");
     planned++;
     for (size_t i = 0; i < r->findings.n && r->plan->of; i++)
         take_fixes(&r->memory.arena, &r->findings.p[i], &r->plan->of[i]);

@@ -156,81 +156,36 @@ def play_command(world, command):
         raise NotPlayed(command)
 
 
-# ---- fixes that are a sentence: action -> what is done with the finding's own data -------------
+# ---- fixes that no command does: by their edits -------------------------------------------------
 
 
-def fact(finding, *names):
-    return next((f["value"] for name in names for f in finding["facts"] if f["name"] == name), None)
-
-
-def install_by_hand(world, finding, text):
-    """A release that satisfies what the sentence says, where the host looked."""
-    needed = re.search(r"package that has (lib\S+) where", text)
-    if "made for the CUDA" in text:
-        raise NotPlayed(text)
-    if needed and not needed.group(1).startswith("libcudnn"):
-        if not world.looks_in:
-            raise NotPlayed(text)
-        world.cuda_dependency(needed.group(1), world.looks_in)
+def place(world, edit):
+    """The libraries of a release put into a directory, as its archive has them; another major's
+    stay."""
+    into = pathlib.Path(edit["path"])
+    if not into.is_relative_to(world.root):
+        raise NotPlayed(edit["path"])
+    if edit["name"] != "cudnn":
+        world.cuda_dependency(edit["name"], into)
         return
-    spec = re.search(r"satisfies ([^ ]+?),? where", text)
-    release = choose(world, spec.group(1)) if spec else world.hosts[0].built
-    got = fact(finding, "got", "library")
-    into = pathlib.Path(got).parent if got else world.looks_in
-    if not into:
-        raise NotPlayed(text)
+    release = choose(world, edit["value"])
     for path in into.glob("libcudnn*"):
-        path.unlink()
+        if re.search(rf"\.so(\.{release.major}(\..*)?)?$", path.name):
+            path.unlink()
     world.directory(release, into)
+    for path in into.glob(f"libcudnn*.so.{release.major}"):
+        into.joinpath(path.name.partition(".so")[0] + ".so").symlink_to(path.name)
 
 
-def reinstall_by_hand(world, finding, text):
-    found = re.search(r"in (/[^,]+)", text)
-    if not found:
-        raise NotPlayed(text)
-    into = pathlib.Path(found.group(1))
-    for path in into.glob("libcudnn*"):
-        path.unlink()
-    world.directory(world.whole, into)
-
-
-def remove_by_hand(world, finding, text):
-    found = re.findall(r"(/[^\s,]+)", text)
-    if not found:
-        raise NotPlayed(text)
-    for path in found:
-        if not path.startswith(str(world.root)):
-            raise NotPlayed(text)
-        pathlib.Path(path).unlink()
-
-
-def upgrade_by_hand(world, finding, text):
-    made_for = re.search(r"made for cuDNN (\d+)\.(\d+)(?:\.(\d+))?", text)
-    if not made_for:
-        raise NotPlayed(text)
-    release = type(world.hosts[0].built)(*(int(n or 0) for n in made_for.groups()))
-    world.hosts[0].rebuild(release)
-
-
-def variable_by_hand(world, finding, text):
-    """LD_LIBRARY_PATH names the directory that has it."""
-    if not world.has_it:
-        raise NotPlayed(text)
-    old = world.environment.get("LD_LIBRARY_PATH")
-    world.environment["LD_LIBRARY_PATH"] = str(world.has_it) + (f":{old}" if old else "")
-
-
-def load_first(world, finding, text, edits):
+def load_first(world, edit):
     """Another order of imports: of the package's folder, or of a library that is in none."""
-    name = edits[0]["name"]
+    name = edit["name"]
     first = [h for h in world.hosts if name == h.library.name or f"/{name}/" in str(h.library)
              or f"/{name}.libs/" in str(h.library)]
     world.hosts = first + [h for h in world.hosts if h not in first]
 
 
-BY_HAND = {"install": install_by_hand,
-           "reinstall": reinstall_by_hand, "remove": remove_by_hand,
-           "upgrade-host": upgrade_by_hand, "set-variable": variable_by_hand}
+BY_HAND = {"place": place, "restore": place, "import-first": load_first}
 
 
 def play(world, finding, fix):
@@ -241,9 +196,8 @@ def play(world, finding, fix):
         for line in fix["command"].split("\n"):
             for command in re.split(r" && |; ", line):
                 play_command(world, command)
-    elif fix["action"] == "load-order" and fix["edits"]:
-        load_first(world, finding, fix["text"], fix["edits"])
-    elif fix["action"] in BY_HAND:
-        BY_HAND[fix["action"]](world, finding, fix["text"])
-    else:
-        raise NotPlayed(f"{fix['action']}: {fix['text']}")
+        return
+    for edit in fix["edits"]:
+        if edit["edit"] not in BY_HAND:
+            raise NotPlayed(f"{edit['edit']}: {fix['text']}")
+        BY_HAND[edit["edit"]](world, edit)

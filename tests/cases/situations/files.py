@@ -80,7 +80,7 @@ def a_library_for_another_processor(w):
     host.does("create")
     w.says("libcudnn.so.7: cannot open shared object file", ends=1)
     w.finds("bad-file", lib / "libcudnn.so.7", "aarch64")
-    w.repairs("install", maps=lib / "libcudnn.so.7", by=lambda: w.again(release, lib))
+    w.repairs("reinstall", maps=lib / "libcudnn.so.7", by=lambda: w.again(release, lib))
 
 
 @case("C26-an-interrupted-copy", "empty", "file too short")
@@ -202,4 +202,4 @@ def the_link_leads_nowhere(w, reached):
     w.says(f"{release.soname}: cannot open shared object file",
            ends=127 if reached == "program" else 1)
     w.finds("bad-file", lib / release.soname, f"{release.soname}.{release.minor}")
-    w.repairs("remove", maps=lib / release.soname, by=lambda: w.again(release, lib))
+    w.repairs("reinstall", maps=lib / release.soname, by=lambda: w.again(release, lib))

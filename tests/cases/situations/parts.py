@@ -188,8 +188,7 @@ def a_bundled_facade_serves_a_framework_whose_parts_lie_elsewhere(w):
         w.hosts.remove(torch)
     w.says("Cannot load symbol cudnnCnnVersionCheck", ends="SIGABRT")
     w.finds("part-missing", bundled / "libcudnn.so.9", release, f"libcudnn_cnn.so.{release}")
-    w.leaves("part-from-other-installation")  # all parts come from where the variable leads
-    w.repairs("set-variable", maps=own / "libcudnn_cnn.so.9")
+    w.repairs("load-order", maps=own / "libcudnn_cnn.so.9")
 
 
 @case("C48")

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "beyond.h"
+
+#include <string.h>
+
+#include "wheel_table.h"
+
+static const char *fact(const struct wc_finding_record *f, const char *name) {
+    const struct wc_fact *found = WC_FIRST(one, f->facts, wc_str_same(one->name, name));
+
+    return found ? found->value : NULL;
+}
+
+static const struct wc_object *object_of(const struct wc_stack *s, int64_t object) {
+    return object == WC_NULL ? NULL : wc_stack_object(s, object);
+}
+
+/* NVIDIA's wheel that has the cuDNN, or would. */
+static const char *wheel_of(struct wc_arena *memory, const struct wc_stack *s,
+                            const struct wc_object *host, const struct wc_object *library) {
+    const char *installation = library->r.installation;
+    int32_t cuda = wc_cuda_of_host(s, host).major;
+
+    if (installation && wc_str_starts(installation, "nvidia-cudnn-"))
+        return wc_arena_format(memory, "%.*s", (int)strcspn(installation, " "), installation);
+    return cuda > 0 ? wc_arena_format(memory, "nvidia-cudnn-cu%d", cuda) : NULL;
+}
+
+/* Those that require what is there, of a host whose pins are known. */
+static const char *releases_for(struct wc_arena *memory, const struct wc_stack *s,
+                                const struct wc_object *host, const struct wc_object *library) {
+    const char *wheel = library ? wheel_of(memory, s, host, library) : NULL, *extra, *releases;
+    struct wc_version there = library ? wc_runtime_of(s, library).range.low : WC_VERSION_NONE;
+    char text[WC_VERSION_TEXT];
+
+    if (!wheel || !host->r.installation || !wc_version_known(there))
+        return "";
+    releases =
+        host_releases(memory, host->r.installation, wheel, wc_version_format(there, text), &extra);
+    return releases ? releases : "";
+}
+
+static bool is_package(const struct wc_object *o) {
+    return o->r.installation && (o->r.installation_kind == WC_installation_kind_WHEEL ||
+                                 o->r.installation_kind == WC_installation_kind_CONDA);
+}
+
+static const struct wc_object *facade_there(const struct wc_stack *s,
+                                            const struct wc_finding_record *f) {
+    const struct wc_object *library = object_of(s, f->object);
+
+    return wc_is_cudnn(library) ? library : WC_FIRST(o, s->objects, o->r.role == WC_role_FACADE);
+}
+
+static struct edit host_edit(struct wc_arena *memory, const struct wc_stack *s,
+                             const struct wc_finding_record *f) {
+    const struct wc_object *host = object_of(s, f->host);
+    struct edit e = {.kind = EDIT_HOST, .value = ""};
+
+    if (!host)
+        host = object_of(s, f->object);
+    if (!host || wc_is_cudnn(host))
+        return e;
+    e.name = is_package(host) ? host->r.installation : wc_name_of(host);
+    if (is_package(host))
+        e.value = releases_for(memory, s, host, facade_there(s, f));
+    return e;
+}
+
+bool beyond_host(struct wc_arena *memory, const struct wc_stack *s,
+                 const struct wc_finding_record *f, struct edit *out) {
+    static const char *const ids[] = {"runtime-too-old", "runtime-too-new", "major-differs"};
+
+    WC_EACH_ROW(id, ids)
+        if (wc_str_same(f->id, *id)) {
+            *out = host_edit(memory, s, f);
+            return out->name != NULL;
+        }
+    return false;
+}
+
+bool beyond_edit(struct wc_arena *memory, const struct wc_stack *s,
+                 const struct wc_finding_record *f, enum wc_action action, const char *text,
+                 struct edit *out) {
+    const char *least = fact(f, "least driver");
+
+    switch (action) {
+    case WC_ACTION_UPGRADE_HOST:
+        *out = host_edit(memory, s, f);
+        return true;
+    case WC_ACTION_DRIVER:
+        *out = (struct edit){.kind = EDIT_DRIVER,
+                             .value = least ? wc_arena_format(memory, ">=%s", least) : ""};
+        return true;
+    case WC_ACTION_ALLOW:
+        *out = (struct edit){.kind = EDIT_SYSTEM, .value = text};
+        return true;
+    case WC_ACTION_RESTART:
+        *out = (struct edit){.kind = EDIT_RESTART};
+        return true;
+    default:
+        return false;
+    }
+}

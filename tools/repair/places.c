@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "places.h"
+
+#include <string.h>
+
+#include "core/findings/finding.h"
+#include "core/model/symbols.h"
+#include "core/packages/identify.h"
+
+enum { DIRECTORIES_MOST = 4, SPECS_MOST = 4, CUDAS_MOST = 2 };
+
+struct finding_places {
+    struct candidates *out;
+    const struct wc_stack *s;
+    const struct wc_files *files;
+    const char *directory[DIRECTORIES_MOST];
+    size_t directories;
+    const char *spec[SPECS_MOST]; /* sets of releases that might do */
+    size_t specs;
+    const char *cuda[CUDAS_MOST]; /* its major; NULL: not known */
+    size_t cudas;
+};
+
+static const char *format(struct finding_places *f, const char *text, ...)
+    __attribute__((format(printf, 2, 3)));
+static const char *format(struct finding_places *f, const char *text, ...) {
+    va_list args;
+    const char *made;
+
+    va_start(args, text);
+    made = wc_arena_format_list(f->out->memory, text, args);
+    va_end(args);
+    return made;
+}
+
+static size_t add_text(const char **list, size_t n, size_t most, const char *text) {
+    for (size_t i = 0; i < n; i++)
+        if (wc_str_same(list[i], text))
+            return n;
+    if (n < most)
+        list[n++] = text;
+    return n;
+}
+
+/* ---- which directories ---- */
+
+static bool is_managed(enum wc_installation_kind kind) {
+    return kind == WC_installation_kind_WHEEL || kind == WC_installation_kind_CONDA ||
+           kind == WC_installation_kind_DEBIAN || kind == WC_installation_kind_RPM ||
+           kind ==
+               WC_installation_kind_CONTAINER_MOUNT; /* what is inside cannot be changed there */
+}
+
+static bool is_of_system(const char *directory) {
+    return wc_str_starts(directory, "/lib") || wc_str_starts(directory, "/usr/lib");
+}
+
+static bool is_of_python(const char *file) {
+    static const char end[] = "-packages";
+    const size_t n = wc_environment_length(file), length = sizeof(end) - 1;
+
+    return n >= length && strncmp(file + n - length, end, length) == 0;
+}
+
+static bool is_conda(struct finding_places *f, const char *directory) {
+    struct wc_file_stat facts;
+
+    for (size_t n = strlen(directory); n > 1; n = wc_dir_above(directory, n))
+        if (f->files->facts(f->files->ctx, format(f, "%.*s/conda-meta", (int)n, directory), &facts))
+            return true;
+    return false;
+}
+
+static void add_directory(struct finding_places *f, const char *file) {
+    const size_t n = file && file[0] == '/' ? wc_dir_length(file) : 0;
+    const char *directory = n > 1 ? format(f, "%.*s", (int)n, file) : NULL;
+    struct wc_file_stat facts;
+
+    if (directory && !is_of_python(file) && !is_conda(f, directory) &&
+        f->files->facts(f->files->ctx, directory, &facts))
+        f->directories = add_text(f->directory, f->directories, DIRECTORIES_MOST, directory);
+}
+
+/* "DT_RUNPATH /opt/cudnn/lib" */
+static void add_searched(struct finding_places *f, const char *searched) {
+    const char *at = strstr(searched, " /");
+    size_t n = at ? strlen(at + 1) : 0;
+
+    while (n > 1 && at[n] == '/')
+        n--;
+    if (n > 1 && !is_of_system(at + 1))
+        add_directory(f, format(f, "%.*s/", (int)n, at + 1));
+}
+
+static bool is_ours(const char *name) {
+    return name && wc_kind_is_ours(wc_name_kind_of(name));
+}
+
+static const char *missing_of(struct finding_places *f, const struct wc_failure *failure) {
+    char dependency[512];
+
+    return wc_failed_dependency(failure, dependency, sizeof(dependency))
+               ? format(f, "%s", dependency)
+               : failure->r.name;
+}
+
+static void find_directories(struct finding_places *f) {
+    WC_EACH(o, f->s->objects)
+        if (wc_is_cudnn(o) && !is_managed(o->r.installation_kind))
+            add_directory(f, o->r.real_path ? o->r.real_path : o->r.path);
+    WC_EACH(file, f->s->files)
+        if (is_ours(file->r.path) && !is_managed(file->r.installation_kind))
+            add_directory(f, file->r.path);
+    WC_EACH(failure, f->s->failures) {
+        const struct wc_searched *search = wc_search_in_vain(f->s, failure);
+        if (is_ours(failure->r.name) && failure->r.name[0] == '/')
+            add_directory(f, failure->r.name);
+        if (search && is_ours(search->r.name))
+            WC_EACH(searched, search->r.searched)
+                add_searched(f, *searched);
+    }
+}
+
+/* ---- which releases ---- */
+
+struct range { /* low <= release < high; each may be unknown */
+    struct wc_version low, high;
+};
+
+static struct wc_version after(struct wc_version v) {
+    if (v.patch >= 0)
+        v.patch++;
+    else if (v.minor >= 0)
+        v.minor++;
+    else
+        v.major++;
+    v.build = -1;
+    return v;
+}
+
+static void raise(struct range *r, struct wc_version low) {
+    if (!wc_version_known(r->low) || wc_version_compare(low, r->low) > 0)
+        r->low = low;
+}
+
+static void lower(struct range *r, struct wc_version high) {
+    if (!wc_version_known(r->high) || wc_version_compare(high, r->high) < 0)
+        r->high = high;
+}
+
+/* What a set lets in, from its least to its greatest; single releases that it leaves out count as
+ * in. */
+static void narrow(struct range *r, const struct wc_spec *spec) {
+    for (size_t i = 0; i < spec->n; i++) {
+        struct wc_version v = spec->clause[i].version, high = v;
+        v.build = -1;
+        switch (spec->clause[i].op) {
+        case WC_GT:
+            raise(r, after(v));
+            break;
+        case WC_LT:
+            lower(r, v);
+            break;
+        case WC_LE:
+            lower(r, after(v));
+            break;
+        case WC_COMPATIBLE:
+            raise(r, v);
+            if (high.patch < 0)
+                high.minor = -1;
+            high.patch = -1;
+            lower(r, after(high));
+            break;
+        case WC_EQ:
+        case WC_EQ_PREFIX:
+            raise(r, v);
+            lower(r, after(v));
+            break;
+        case WC_GE:
+            raise(r, v);
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+static bool is_empty(const struct range *r) {
+    return wc_version_known(r->low) && wc_version_known(r->high) &&
+           wc_version_compare(r->low, r->high) >= 0;
+}
+
+static void add_range(struct finding_places *f, struct range r) {
+    char low[WC_VERSION_TEXT], high[WC_VERSION_TEXT];
+
+    if (is_empty(&r) || !wc_version_known(r.low))
+        return;
+    wc_version_format(r.low, low);
+    wc_version_format(r.high, high);
+    f->specs = add_text(f->spec, f->specs, SPECS_MOST,
+                        wc_version_known(r.high) ? format(f, ">=%s,<%s", low, high)
+                                                 : format(f, ">=%s", low));
+}
+
+/* All that is wanted in one set: whichever release of it somebody takes must do. What has nothing
+ * in common with the others is a set of its own. */
+static void add_spec(struct finding_places *f, struct range *all, const char *spec) {
+    struct range both = *all, alone = {WC_VERSION_NONE, WC_VERSION_NONE};
+    struct wc_spec read;
+
+    if (!spec || !wc_spec_read(spec, &read))
+        return;
+    narrow(&both, &read);
+    narrow(&alone, &read);
+    if (is_empty(&both))
+        add_range(f, alone);
+    else
+        *all = both;
+}
+
+static void add_major(struct finding_places *f, struct range *all, struct wc_version from) {
+    char text[WC_VERSION_TEXT];
+
+    from.build = -1;
+    if (wc_version_known(from))
+        add_spec(f, all, format(f, ">=%s,<%d", wc_version_format(from, text), from.major + 1));
+}
+
+/* A part of another major is asked for by a host that was made for that one. */
+static void add_asked(struct finding_places *f, struct range *all, const char *name) {
+    struct wc_name asked = wc_name_read(name ? wc_base_name(name) : "");
+
+    if (asked.kind == WC_NAME_FACADE)
+        add_major(f, all, asked.version);
+}
+
+static void find_specs(struct finding_places *f) {
+    struct range all = {WC_VERSION_NONE, WC_VERSION_NONE};
+    struct wc_hosts hosts = {.n = 0};
+
+    WC_EACH(host, f->s->objects)
+        if (wc_wants_cudnn(host) && hosts.n < 16)
+            hosts.p[hosts.n++] = host;
+    add_spec(f, &all, candidates_common(f->out, f->s, &hosts));
+    WC_EACH(d, f->s->demands) /* a host that did not come in counts as none yet */
+        if (d->r.demand_kind == WC_demand_kind_EXPECTATION ||
+            d->r.demand_kind == WC_demand_kind_REQUIRED ||
+            !wc_object_of(f->s, d->r.host, d->r.host_path))
+            add_spec(f, &all, d->r.spec);
+    WC_EACH(d, f->s->demands)
+        if (d->r.demand_kind == WC_demand_kind_EXPECTATION && !d->r.spec)
+            add_major(f, &all, wc_version_of(d->r.built));
+    WC_EACH(failure, f->s->failures) {
+        const int function = failure->r.function ? wc_function_find(failure->r.function) : -1;
+        if (function >= 0)
+            add_major(f, &all, wc_function_first(function));
+        add_asked(f, &all, failure->r.name);
+        add_asked(f, &all, missing_of(f, failure));
+    }
+    WC_EACH(file, f->s->files)
+        if (file->r.fault != WC_file_fault_UNKNOWN)
+            add_asked(f, &all, file->r.path);
+    if (!wc_version_known(all.low)) /* nobody wants more than the name says */
+        WC_EACH(o, f->s->objects)
+            add_asked(f, &all, o->r.asked_name);
+    add_range(f, all);
+}
+
+/* ---- for which CUDA ---- */
+
+static void add_cuda(struct finding_places *f, int32_t cuda) {
+    if (cuda > 0)
+        f->cudas = add_text(f->cuda, f->cudas, CUDAS_MOST, format(f, "%d", cuda));
+}
+
+static void find_cudas(struct finding_places *f) {
+    WC_EACH(host, f->s->objects)
+        if (wc_wants_cudnn(host))
+            add_cuda(f, wc_cuda_of_host(f->s, host).major);
+    add_cuda(f, wc_cuda_of_dependencies(f->s));
+    if (f->cudas == 0)
+        f->cuda[f->cudas++] = NULL;
+}
+
+/* ---- candidates ---- */
+
+static void add_one(struct finding_places *f, struct edit edit) {
+    candidates_add(f->out, &(struct candidate){{edit}, 1});
+}
+
+/* What the libraries of that directory are, as far as any of them says. */
+static const char *release_in(struct finding_places *f, const char *directory) {
+    WC_EACH(o, f->s->objects) {
+        struct wc_version v = wc_own_range(o).low;
+        char text[WC_VERSION_TEXT];
+        if (!wc_kind_is_cudnn(wc_name_kind_of(o->r.soname)) || !wc_own_range(o).exact ||
+            !wc_lies_in(wc_real_path_of(o), directory, strlen(directory)))
+            continue;
+        v.build = -1;
+        return format(f, "==%s", wc_version_format(v, text));
+    }
+    return NULL;
+}
+
+/* Then it is the same once more that is wanted, of whatever release it was. */
+static bool has_damaged(struct finding_places *f, const char *directory) {
+    return WC_ANY(file, f->s->files,
+                  file->r.fault != WC_file_fault_UNKNOWN && is_ours(file->r.path) &&
+                      wc_lies_in(file->r.path, directory, strlen(directory)));
+}
+
+static void add_releases(struct finding_places *f, const char *directory) {
+    const char *there = release_in(f, directory);
+    const enum edit_kind kind = has_damaged(f, directory) ? EDIT_RESTORE : EDIT_PLACE;
+
+    for (size_t i = 0; i < f->cudas; i++) {
+        if (there)
+            add_one(f, (struct edit){.kind = EDIT_RESTORE,
+                                     .name = "cudnn",
+                                     .value = there,
+                                     .path = directory,
+                                     .target = f->cuda[i]});
+        for (size_t k = 0; k < f->specs; k++)
+            add_one(f, (struct edit){.kind = kind,
+                                     .name = "cudnn",
+                                     .value = f->spec[k],
+                                     .path = directory,
+                                     .target = f->cuda[i]});
+    }
+}
+
+static void add_missing(struct finding_places *f, const char *directory) {
+    WC_EACH(failure, f->s->failures) {
+        const char *name = missing_of(f, failure);
+        if (name && wc_name_kind_of(name) == WC_NAME_CUDA_DEPENDENCY)
+            add_one(f, (struct edit){.kind = EDIT_PLACE,
+                                     .name = format(f, "%s", wc_base_name(name)),
+                                     .path = directory});
+    }
+}
+
+void places_find(struct candidates *c, const struct wc_stack *s, const struct wc_files *files) {
+    struct finding_places f = {.out = c, .s = s, .files = files};
+
+    find_directories(&f);
+    find_specs(&f);
+    find_cudas(&f);
+    for (size_t i = 0; i < f.directories; i++) {
+        add_releases(&f, f.directory[i]);
+        add_missing(&f, f.directory[i]);
+    }
+}
