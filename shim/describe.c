@@ -135,8 +135,7 @@ static void describe_with(struct object *o, const struct wc_elf_image *e) {
         packages_note_site();
     if (!o->is_host)
         return;
-    if (e)
-        searches_emit_needed(o, e);
+    o->needed_due = e != NULL;
     wc_emit_demands(&journal_sink, &l, reader());
 }
 
@@ -186,6 +185,14 @@ void describe_news(void) {
         if (!o->described)
             describe(o);
     }
+    /* Who brought a library is known when it is described: what is preloaded comes behind the
+     * program that needs it. */
+    for (size_t i = 0; (o = objects_get(i)); i++)
+        if (o->needed_due) {
+            o->needed_due = false;
+            readable_trust_again(o->untouched);
+            searches_emit_needed(o, &o->image);
+        }
     readable_trust(false);
     objects_emitted();
 }

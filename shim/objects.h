@@ -24,6 +24,7 @@ struct object {
     bool mapped;
     bool gone;                 /* was unmapped since the last walk, mapped again or not */
     bool described;            /* its records are written */
+    bool needed_due;           /* but for what it needs and was there before */
     unsigned untouched;        /* as the loader had just mapped it, in that look (readable.h) */
     bool program;              /* the main program */
     unsigned char told;        /* how often mapping and unmapping were written */

@@ -26,7 +26,8 @@ static const char *cause_of(const struct wc_diagnosis *d, const struct wc_call_r
 
     switch (wc_sort_of_call(d->s, r)) {
     case WC_STATUS_VERSIONS_DIFFER:
-        return wc_found_before(d, r->target, "facade-and-parts-differ", "parts-differ", NULL);
+        return wc_found_before(d, r->target, "facade-and-parts-differ", "parts-differ",
+                               "installation-mixed", "installation-incomplete", NULL);
     case WC_STATUS_PART_UNAVAILABLE:
         return wc_found_before(d, r->target, "part-missing", "cuda-major-differs",
                                "dependency-missing", "cuda-dependency-differs",

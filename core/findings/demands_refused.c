@@ -19,6 +19,13 @@ static const char *format_numbers(struct wc_case *c, const struct wc_demand_reco
                      wc_version_to_number(built), wc_compatibility_number(built));
 }
 
+/* What the finding is about counts as it is told. */
+static enum wc_fit fit_of(const struct wc_judgement *j, const struct wc_demand *demand) {
+    return demand == j->strongest
+               ? j->fit
+               : wc_demand_fit(&demand->r, j->runtime.range, wc_own_range(j->library));
+}
+
 static void demands_of(struct wc_case *c, const struct wc_judgement *j, bool refused) {
     struct wc_range runtime = j->runtime.range;
 
@@ -26,7 +33,7 @@ static void demands_of(struct wc_case *c, const struct wc_judgement *j, bool ref
         const struct wc_demand_record *r = &demand->r;
         if (!wc_is_demand_by(demand, j->host))
             continue;
-        enum wc_fit fit = wc_demand_fit(r, runtime, wc_own_range(j->library));
+        enum wc_fit fit = fit_of(j, demand);
         const char *rule = NULL;
         enum wc_rule known = wc_rule_from_name(r->compatibility_rule);
         struct wc_version pin;
@@ -45,7 +52,7 @@ static void demands_of(struct wc_case *c, const struct wc_judgement *j, bool ref
             wc_version_of(r->built).patch >= 0)
             wc_case_fact(c, "numbers", format_numbers(c, r, runtime.low), rule);
         /* A range in metadata is no rule's business; what was built with, or pinned, is. */
-        if (known != WC_RULE_NONE &&
+        if (known != WC_RULE_NONE && !j->by_pin_alone &&
             (r->demand_kind == WC_demand_kind_BUILT || wc_spec_pins(r->spec, &pin)))
             wc_case_fact(c, "check",
                          wc_format(c, fit == WC_FITS ? "accepted: %s" : "refused: %s",
@@ -164,7 +171,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_judgement *j) {
 
     c->r.title = wc_format(c, "%s got cuDNN %s, %s", wc_format_who(c, j->host),
                            wc_format_range(c, j->runtime.range), wc_format_demand(c, r));
-    if (is_harmless(j))
+    if (is_harmless(j) || j->by_pin_alone)
         c->r.severity = WC_severity_WARNING;
     c->r.host = j->host->r.object;
     c->r.object = j->library->r.object;
@@ -175,6 +182,11 @@ static void emit(struct wc_diagnosis *d, const struct wc_judgement *j) {
     if (!c->r.explained_by)
         c->r.explained_by = wc_found_before(d, c->r.object, "wrong-name", NULL);
     got(c, j);
+    if (j->by_pin_alone)
+        wc_case_fact(c, "mind",
+                     "NVIDIA promises that a host works with any newer release of its major; this "
+                     "one names a single release, and its process ended badly",
+                     NULL);
     wc_fix_set_before(c, wc_search_of(d->s, j->library), r);
     if (wc_own_search_of(d->s, j->host, j->library))
         wc_fix_load_order(c, wc_path_of(j->host), j->library);
@@ -200,14 +212,61 @@ static void emit_all(struct wc_diagnosis *d, enum wc_fit fit) {
     }
 }
 
+/* ---- a single release, by a package whose check nobody knows ---- */
+
+/* By itself: nobody outside had it killed. */
+static bool gave_up(const struct wc_stack *s) {
+    if (!wc_ended_badly(s) || wc_crashed(s))
+        return wc_ended_badly(s);
+    return s->has_outcome ? s->outcome.ending == WC_ending_EXITED : !s->command_signal;
+}
+
+/* The release that came in is another one, of which NVIDIA promises that it works. */
+static bool unmet_pin(const struct wc_stack *s, const struct wc_use *use,
+                      const struct wc_demand *demand, struct wc_judgement *out) {
+    struct wc_version pin;
+    int order;
+
+    if (demand->r.demand_kind != WC_demand_kind_REQUIRED || demand->r.framework ||
+        wc_rule_for(&demand->r) != WC_RULE_NVIDIA || !wc_is_demand_by(demand, use->host) ||
+        !wc_spec_pins(demand->r.spec, &pin))
+        return false;
+    *out = (struct wc_judgement){.host = use->host,
+                                 .library = use->library,
+                                 .strongest = demand,
+                                 .runtime = wc_runtime_of(s, use->library),
+                                 .by_pin_alone = true};
+    if (!out->runtime.range.exact || out->runtime.range.low.major != pin.major)
+        return false;
+    pin.build = out->runtime.range.low.build = -1;
+    order = wc_version_compare(out->runtime.range.low, pin);
+    out->fit = order > 0 ? WC_TOO_NEW : WC_TOO_OLD;
+    return order != 0 && pin.patch >= 0;
+}
+
+static void emit_unmet_pins(struct wc_diagnosis *d, enum wc_fit fit) {
+    struct wc_judgement j;
+
+    if (!gave_up(d->s) || wc_has_error(d))
+        return;
+    WC_EACH(use, d->uses)
+        WC_EACH(demand, d->s->demands)
+            if (unmet_pin(d->s, use, demand, &j) && j.fit == fit && !wc_is_refused(d, use->host)) {
+                emit(d, &j);
+                return; /* of the others it is the same line of a package */
+            }
+}
+
 void wc_find_major_differs(struct wc_diagnosis *d) {
     emit_all(d, WC_OTHER_MAJOR);
 }
 
 void wc_find_runtime_too_old(struct wc_diagnosis *d) {
     emit_all(d, WC_TOO_OLD);
+    emit_unmet_pins(d, WC_TOO_OLD);
 }
 
 void wc_find_runtime_too_new(struct wc_diagnosis *d) {
     emit_all(d, WC_TOO_NEW);
+    emit_unmet_pins(d, WC_TOO_NEW);
 }

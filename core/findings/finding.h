@@ -147,7 +147,8 @@ const char *wc_variable(const struct wc_stack *s, const char *name); /* NULL: no
 void wc_case_variable(struct wc_case *c, const char *name);
 /* What a call of cuDNN returned; SUCCESS where that is not known. */
 enum wc_status_sort wc_sort_of_call(const struct wc_stack *s, const struct wc_call_record *r);
-/* By a signal or a status other than 0, as `whichcudnn run` saw it. */
+/* By a signal or a status other than 0, as `whichcudnn run` saw it, of itself or of the command
+ * that it belongs to. */
 bool wc_ended_badly(const struct wc_stack *s);
 /* Did a call of cuDNN fail, and not for want of a driver or a GPU? */
 bool wc_a_call_failed(const struct wc_stack *s);
@@ -226,6 +227,7 @@ struct wc_judgement { /* a use that a demand of the host refuses */
     enum wc_fit fit;
     struct wc_runtime runtime;
     bool by_symbols_alone;   /* nothing else fails */
+    bool by_pin_alone;       /* no rule refuses it: a package requires another one by name */
     bool own_would_fit;      /* the facade's own version is accepted; what it runs with is not */
     bool reported_elsewhere; /* another host with the same demand tells it */
     int64_t weight;          /* functions that the host uses */

@@ -187,13 +187,24 @@ static const char *to_go(const struct wc_stack *s, const struct wc_package_recor
     return p->shared_with.n && !*told ? p->shared_with.p[0] : NULL;
 }
 
+/* cuDNN compares its libraries by itself, also those that tell nobody else their release. */
+static bool refuses_itself(const struct wc_stack *s, const struct wc_package_record *p) {
+    WC_EACH(call, s->calls) {
+        const struct wc_object *target = wc_object_of(s, call->r.target, call->r.target_path);
+        if (target && belongs_to(target, p) &&
+            wc_sort_of_call(s, &call->r) == WC_STATUS_VERSIONS_DIFFER)
+            return true;
+    }
+    return false;
+}
+
 static void report_mixed(struct wc_diagnosis *d, const struct wc_package_record *p,
                          const struct wc_object *o, const char *other) {
     struct wc_case *c = wc_case_begin(d);
     const char *package = format_package(c, p);
 
     c->on_disk = true;
-    if (!p->shared_with.n || !is_torn(d->s, p))
+    if (!(is_torn(d->s, p) ? p->shared_with.n > 0 : refuses_itself(d->s, p)))
         c->r.severity = WC_severity_WARNING;
     if (p->shared_with.n)
         c->r.title = wc_format(c, "%s and %s are installed into the same files", package,

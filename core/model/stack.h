@@ -54,6 +54,10 @@ struct wc_stack {
     struct wc_summary_record summary;
     struct wc_outcome_record outcome;
     bool has_process, has_machine, has_summary, has_outcome;
+    /* The command that it belongs to ended badly; how the process itself did, only a parent knows
+     * that tells nobody. The signal that its parent passed on as a status; 0: none. */
+    bool command_failed;
+    int64_t command_signal;
     WC_LIST(wc_object, objects);
     WC_LIST(wc_package, packages);
     WC_LIST(wc_demand, demands);

@@ -143,6 +143,21 @@ size_t host_opens(void); size_t host_opens(void) { return dlopen("liba.so", RTLD
     [[ "$(finding)" != *already-loaded-by-soname* ]]
 }
 
+@test "a preloaded facade stands before what the program that is linked with another finds" {
+    build_host lazy two program -Wl,-rpath,"$PWD/two"
+    run -0 env LD_PRELOAD="$PWD/one/libcudnn.so.9 $SHIM" WHICHCUDNN_LOG="$PWD/logs" WHICHCUDNN_STDERR=off ./program version
+    log=$(the_log logs)
+    validate_log "$log"
+    is "$(search_of libcudnn.so.9 '[.rule, .takes, (.caller // "" | split("/") | last)]')" \
+        "[\"LD_PRELOAD\",\"$PWD/one/libcudnn.so.9\",null]
+[\"already loaded\",\"$PWD/two/libcudnn.so.9\",\"program\"]"
+    [[ "$(finding)" == *already-loaded-by-soname* ]]
+    rm logs/*
+    run -0 env LD_PRELOAD="$PWD/two/libcudnn.so.9 $SHIM" WHICHCUDNN_LOG="$PWD/logs" WHICHCUDNN_STDERR=off ./program version
+    log=$(the_log logs)
+    is "$(search_of libcudnn.so.9 .rule)" '"LD_PRELOAD"' # it would have got the same
+}
+
 @test "a facade asked for by name, when one is there" {
     build_library a "-Wl,--enable-new-dtags,-rpath,$PWD/one"
     build_opener "-Wl,--enable-new-dtags,-rpath,$PWD/two"

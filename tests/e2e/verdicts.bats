@@ -94,6 +94,12 @@ as() {
         line=(sh -c '"$@"; exit $?' sh "$there/good/host" version create "${last[@]}") ;;
     forked) line=("$there/forks" version create "${last[@]}") ;;
     'lookup in vain') line=("$there/good/host" version create cudnnOfTomorrow "${last[@]}") ;;
+    'a later function in vain')
+        line=("$there/good/host" version create cudnnBackendPopulateCudaGraph "${last[@]}") ;;
+    *', in a shell')
+        as "${1%, in a shell}" "$2"
+        # shellcheck disable=SC2016 # for that shell
+        line=(sh -c '"$@"; exit $?' sh "${line[@]}") ;;
     'CUDA library in vain') line=("$there/plain" "$there/good/libcudnn.so.9" libcufft.so.77 "${last[@]}") ;;
     'CUDA library in vain, no cuDNN') line=("$there/plain" libcufft.so.77 "${last[@]}") ;;
     'another name in vain, then found')

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The CUDA libraries beside cuDNN: cuda-major-differs, cuda-dependency-differs. */
+#include <signal.h>
+
 #include "support_stack.h"
 
 static const char site[] = "/venv/lib/python3.12/site-packages";
@@ -286,18 +288,35 @@ static void what_a_host_asks_for_in_vain_is_missing_where_it_gave_up(void **stat
     assert_finds(s, "");
 }
 
+/* Behind a script nobody tells how it ended itself. */
+static void a_command_that_failed_is_how_its_processes_ended(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    add_facade(s, "/opt/cudnn", draw_release(9), host);
+    add_failure(s, host, NULL, "libcudart.so.12", not_found(s, "libcudart.so.12"));
+    assert_finds(s, "");
+    s->stack.command_failed = true;
+    assert_finds(s, "cuda-dependency-differs");
+    add_outcome(s, 0, NULL); /* its own end counts more */
+    assert_finds(s, "");
+}
+
 /* C18: libnvrtc is there under its numbered name, cuDNN 8 dies of the first name that it tried. */
 static void a_name_of_the_compiler_that_is_missing_kills(void **state) {
     (void)state;
-    const char *const ends[] = {NULL, "SIGINT", "SIGABRT"};
-    for (int i = 0; i < 3; i++) {
+    const char *const ends[] = {NULL, "SIGINT", "SIGABRT", "128 + SIGABRT of a shell"};
+    for (int i = 0; i < 4; i++) {
         struct scene *s = new_scene();
         int64_t host = add_host(s, "/opt/app/libhost.so");
         add_cuda_dependency(s, "nvrtc", 11, "/opt/cuda/lib64", WC_installation_kind_DIRECTORY,
                             host);
         int64_t facade = add_facade(s, "/opt/cudnn", draw_release(8), host);
         add_failure(s, facade, NULL, "libnvrtc.so", not_found(s, "libnvrtc.so"));
-        add_end(s, ends[i]);
+        if (i < 3)
+            add_end(s, ends[i]);
+        else
+            s->stack.command_failed = true, s->stack.command_signal = SIGABRT;
         assert_finds(s, i < 2 ? "" : "cuda-dependency-differs");
         if (i < 2)
             continue;
@@ -562,6 +581,7 @@ int main(void) {
         cmocka_unit_test(a_compiler_that_is_missing_warns_until_a_call_fails),
         cmocka_unit_test(what_a_library_of_cuda_asks_for_in_vain_is_missing),
         cmocka_unit_test(what_a_host_asks_for_in_vain_is_missing_where_it_gave_up),
+        cmocka_unit_test(a_command_that_failed_is_how_its_processes_ended),
         cmocka_unit_test(a_name_of_the_compiler_that_is_missing_kills),
         cmocka_unit_test(cublas_from_elsewhere),
         cmocka_unit_test(a_toolkit_that_is_meant_is_a_note),

@@ -287,6 +287,36 @@ static void a_torn_set_is_explained_by_two_owners(void **state) {
     }
 }
 
+/* A library that tells nobody its release tells cuDNN itself: by the status alone it is known that
+ * what was changed does not fit. Without one, or with any other, it may. */
+static void a_set_that_cudnn_refuses_is_explained_by_what_was_changed(void **state) {
+    (void)state;
+    for (int how = 0; how < 5; how++) {
+        struct scene *s = new_scene();
+        struct wc_version v = draw_release(how == 1 ? 8 : 9);
+        struct bought b = bought(s, v);
+        int64_t host = torch(s), facade = of_wheel(s, NULL, v, wheel, v, host);
+        if (how == 2)
+            b.foreign[0] = SITE "/" LIB "libcudnn_engines_precompiled.so.9";
+        else
+            b.changed[0] = LIB "libcudnn_engines_precompiled.so.9";
+        add_package(s, &b);
+        if (how < 4)
+            add_call(s, "cudnnBackendFinalize", host, facade,
+                     how == 1   ? 14
+                     : how == 3 ? 4000
+                                : 1002,
+                     WC_NULL);
+        assert_finds(s, how == 4   ? "installation-mixed"
+                        : how == 3 ? "call-failed installation-mixed"
+                                   : "installation-mixed call-failed");
+        assert_int_equal(finding(s, "installation-mixed")->severity,
+                         how < 3 ? WC_severity_ERROR : WC_severity_WARNING);
+        if (how < 3)
+            assert_string_equal(finding(s, "call-failed")->explained_by, "installation-mixed");
+    }
+}
+
 static void a_file_on_no_list_is_to_be_taken_away(void **state) {
     (void)state;
     struct scene *s = new_scene();
@@ -377,6 +407,7 @@ int main(void) {
         cmocka_unit_test(of_two_owners_one_goes),
         cmocka_unit_test(a_file_that_says_another_version_is_not_the_packages),
         cmocka_unit_test(a_torn_set_is_explained_by_two_owners),
+        cmocka_unit_test(a_set_that_cudnn_refuses_is_explained_by_what_was_changed),
         cmocka_unit_test(a_file_on_no_list_is_to_be_taken_away),
         cmocka_unit_test(a_torn_set_is_put_back_by_what_brought_it),
         cmocka_unit_test(a_complete_package_is_not_told),

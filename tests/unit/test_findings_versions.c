@@ -225,6 +225,44 @@ static struct scene *bounded(const char *floor, const char *ceiling, const char 
     return s;
 }
 
+/* NVIDIA promises that a newer one works. A package whose own check nobody knows may see it
+ * otherwise: where its process gave up and nothing else was found, that is told. */
+static void a_single_release_that_was_not_met_counts_where_a_process_gave_up(void **state) {
+    (void)state;
+    enum { NEWER, PATCH, COMMAND, FINE, KILLED, MET, KNOWN, RANGE, EXPLAINED, HOWS };
+    for (int how = 0; how < HOWS; how++) {
+        struct scene *s = new_scene();
+        struct wc_version v = draw_release(9), got = how == MET ? v : other_minor(v, 1);
+        int64_t host = add_host(s, "/venv/lib/python3.12/site-packages/visionkit/_engine.so");
+        struct want w = {host,
+                         WC_demand_kind_REQUIRED,
+                         .spec = print(s, how == RANGE ? ">=%s" : "==%s.70", text_of(s, v)),
+                         .package = "nvidia-cudnn-cu12",
+                         .rule = how == KNOWN ? "torch" : "nvidia",
+                         .framework = how == KNOWN ? "torch" : NULL,
+                         .source = "METADATA of visionkit 1.4.2"};
+        if (how == PATCH)
+            got.minor = v.minor, got.patch = v.patch - 1;
+        add_demand(s, &w);
+        int64_t facade = add_facade(s, "/opt/cudnn", got, host);
+        assert_finds(s, "");
+        if (how == COMMAND)
+            s->stack.command_failed = true;
+        else
+            add_outcome(s, how != FINE, how == KILLED ? "SIGKILL" : NULL);
+        if (how == EXPLAINED)
+            add_call(s, "cudnnCreate", host, facade, 4003, WC_NULL);
+        assert_finds(s, how == NEWER || how == COMMAND ? "runtime-too-new"
+                        : how == PATCH                 ? "runtime-too-old"
+                        : how == EXPLAINED             ? "init-failed runtime-too-new"
+                                                       : "");
+        if (how > COMMAND)
+            continue;
+        assert_int_equal(s->found.p[0].severity, WC_severity_WARNING);
+        assert_true(has_fact(&s->found.p[0], "wanted", w.spec));
+    }
+}
+
 static void bounds_decide_only_where_both_ends_agree(void **state) {
     (void)state;
     struct scene *s = bounded("9.1.0", "9.6", ">=9.7,<10");
@@ -769,6 +807,7 @@ int main(void) {
         cmocka_unit_test(only_the_major_of_a_node_counts),
         cmocka_unit_test(another_major_counts_before_an_older_minor),
         cmocka_unit_test(a_bare_soname_tells_the_major),
+        cmocka_unit_test(a_single_release_that_was_not_met_counts_where_a_process_gave_up),
         cmocka_unit_test(bounds_decide_only_where_both_ends_agree),
         cmocka_unit_test(a_part_has_the_runtime_number_of_eight_and_nine),
         cmocka_unit_test(it_is_predicted_before_that_part_is_loaded),

@@ -230,7 +230,7 @@ def variable_not_handed_on(s):
     if s.place == "modules":
         s.wrapper_lines.append("unset LD_LIBRARY_PATH")
     s.llp = []
-    return truth("not-found-nor-cuda", (s.facade, *stock.companion_names(s.cuda).values()), ("libcudnn", "libcudart"),
+    return truth("not-found-nor-cuda", (s.asked, *stock.companion_names(s.cuda).values()), ("libcudnn", "libcudart"),
                  "LD_LIBRARY_PATH is not set", f"{s.facade} is not searched where it lies")
 
 
@@ -250,7 +250,7 @@ def variable_misspelt(s):
     if not s.w.faulty:
         return None
     s.llp = [d.replace("lib64", "lib") if "lib64" in d else d + "64" if d == s.lib else d for d in s.llp]
-    return truth("not-found-nor-cuda", (s.facade, *stock.companion_names(s.cuda).values()), "libcudnn",
+    return truth("not-found-nor-cuda", (s.asked, *stock.companion_names(s.cuda).values()), "libcudnn",
                  "LD_LIBRARY_PATH names a directory that is not there", f"{s.facade} is not found")
 
 
@@ -260,7 +260,7 @@ def path_in_place_of_variable(s):
         return None
     s.w.env["PATH"] = s.lib + ":" + s.w.env["PATH"]
     s.llp = [d for d in s.llp if d != s.lib]
-    return truth("not-found-nor-cuda", (s.facade, *stock.companion_names(s.cuda).values()), "libcudnn",
+    return truth("not-found-nor-cuda", (s.asked, *stock.companion_names(s.cuda).values()), "libcudnn",
                  "PATH has cuDNN's directory, LD_LIBRARY_PATH has not", f"{s.facade} is not found")
 
 
@@ -271,7 +271,7 @@ def relative_directory(s):
         return None
     s.w.cwd += "/runs/7"
     s.w.at(s.w.cwd).mkdir(parents=True)
-    return truth("not-found-relative", (s.facade, "LD_LIBRARY_PATH"), "libcudnn", "LD_LIBRARY_PATH is relative",
+    return truth("not-found-relative", (s.asked, "LD_LIBRARY_PATH"), "libcudnn", "LD_LIBRARY_PATH is relative",
                  "the command is started elsewhere", f"{s.facade} is not found")
 
 

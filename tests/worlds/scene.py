@@ -98,6 +98,11 @@ class Scene:
         return f"libcudnn.so.{self.era}"
 
     @property
+    def asked(self):
+        """The name of cuDNN by which the host asks for it."""
+        return "libcudnn.so" if self.host == "unversioned" else self.facade
+
+    @property
     def parts(self):
         return [n for n in World.cudnn_files(self.version, self.cuda) if n != self.facade]
 

@@ -6,6 +6,7 @@
 
 #include "core/model/stack_keep.h"
 #include "log_reader.h"
+#include "process_state.h"
 
 struct source *source_new(enum source_type type, const char *path) {
     struct source *s = must_allocate(sizeof(*s));
@@ -55,6 +56,8 @@ static void keep_request(struct source *s, const struct wc_record *r) {
     list->p[list->n++] = (struct source_request){r->seq, kept.u.request};
 }
 
+#define SIGNAL_STATUS 128 /* and the signal: what a shell makes of one */
+
 static bool is_of_command(const struct source *s, const struct wc_outcome_record *o) {
     return s->stack.has_process && o->child != WC_NULL && o->child != s->pid;
 }
@@ -63,6 +66,9 @@ static void take_end(struct source *s, const struct wc_outcome_record *of_comman
     bool well = of_command->ending == WC_ending_EXITED && of_command->exit_status == 0;
 
     s->of_command = well ? WC_END_WELL : WC_END_FAILED;
+    s->stack.command_failed = !well && process_state(s) != PROCESS_RUNS;
+    if (s->stack.command_failed && of_command->exit_status > SIGNAL_STATUS)
+        s->stack.command_signal = of_command->exit_status - SIGNAL_STATUS;
     if (of_command->ending == WC_ending_SIGNALED)
         s->how = wc_arena_format(&s->memory.arena, "belongs to a command that was ended by %s",
                                  of_command->signal_name ? of_command->signal_name : "a signal");

@@ -583,6 +583,8 @@ static void add_end(struct play *p) {
     record.u.outcome = s->outcome;
     if (s->has_outcome)
         wc_stack_apply(&p->out->source->stack, &record);
+    p->out->source->stack.command_failed = s->command_failed;
+    p->out->source->stack.command_signal = s->command_signal;
 }
 
 /* ---- all of it ---- */

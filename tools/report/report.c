@@ -103,7 +103,7 @@ static const char *ending_within(const struct source *s, struct wc_arena *memory
     return what ? wc_arena_format(memory, "ended within %s", what) : "ended within a line";
 }
 
-void report_conclude(struct report *r) {
+static void conclude(struct report *r) {
     const struct source *s = r->source;
     struct wc_arena *memory = &r->memory.arena;
     struct wc_outside outside = {.end = s->end, .how = s->how, .lost = source_missing(s)};
@@ -121,14 +121,18 @@ void report_conclude(struct report *r) {
     r->ending = find_ending(memory, r);
 }
 
+void report_judge(struct report *r) {
+    wc_diagnose(&r->source->stack, &r->memory.arena, &r->findings);
+    conclude(r);
+}
+
 void report_make(struct report *r, const struct source *source) {
     struct wc_arena *memory = &r->memory.arena;
 
     r->source = source;
     r->plan = NULL;
     heap_arena_begin(&r->memory);
-    wc_diagnose(&source->stack, memory, &r->findings);
-    report_conclude(r);
+    report_judge(r);
     wc_stack_fingerprint(&source->stack, r->fingerprint);
     r->gaps = find_gaps(memory, source);
 }

@@ -31,8 +31,8 @@ void report_end(struct report *r);
 /* Its findings' fixes become those that were played (tools/repair/plan.h); of a command's reports
  * the first few with findings. */
 void report_plan(struct report *r);
-/* The verdict anew, of a source that knows more than before. */
-void report_conclude(struct report *r);
+/* Findings and verdict anew, of a source that knows more than before. */
+void report_judge(struct report *r);
 enum exit_code report_exit_code(const struct report *r);
 /* Of several: errors outweigh what is unexplained, and that all else; not observed counts only
  * where it is so for each. */

@@ -240,13 +240,11 @@ static void leave_verdict_of(const struct run *run, const struct summary *s) {
 static void tell_ends(struct report *reports, size_t n, const struct child_logs *logs,
                       const struct wc_record *outcome) {
     bool failed = outcome->u.outcome.ending != WC_ending_EXITED || outcome->u.outcome.exit_status;
-    enum wc_verdict worst = WC_verdict_NONE;
 
-    for (size_t i = 0; i < n; i++)
-        if (reports[i].conclusion.verdict > worst)
-            worst = reports[i].conclusion.verdict;
-    if (failed && worst >= WC_verdict_WARNINGS)
-        return;
+    for (size_t i = 0; failed && i < n; i++)
+        if (reports[i].conclusion.verdict == WC_verdict_WARNINGS ||
+            reports[i].conclusion.verdict == WC_verdict_ERRORS)
+            return;
     for (size_t i = 0; i < n; i++) {
         struct source *log = logs->found[i];
         struct wc_record r = *outcome;
@@ -259,7 +257,7 @@ static void tell_ends(struct report *reports, size_t n, const struct child_logs 
     }
     ends_settle(logs->found, n);
     for (size_t i = 0; i < n; i++)
-        report_conclude(&reports[i]);
+        report_judge(&reports[i]);
 }
 
 static enum wc_severity severity_of(const struct report *r) {

@@ -193,8 +193,9 @@ enum wc_status_sort wc_sort_of_call(const struct wc_stack *s, const struct wc_ca
 bool wc_ended_badly(const struct wc_stack *s) {
     const struct wc_outcome_record *o = &s->outcome;
 
-    return s->has_outcome && (o->ending == WC_ending_SIGNALED ||
-                              (o->ending == WC_ending_EXITED && o->exit_status > 0));
+    if (!s->has_outcome)
+        return s->command_failed;
+    return o->ending == WC_ending_SIGNALED || (o->ending == WC_ending_EXITED && o->exit_status > 0);
 }
 
 bool wc_a_call_failed(const struct wc_stack *s) {
@@ -209,28 +210,38 @@ bool wc_a_call_failed(const struct wc_stack *s) {
 
 /* ---- how it ended ---- */
 
+static const struct crash {
+    const char *name;
+    int64_t number; /* the same on all that Linux runs on here */
+} crashes[] = {{"SIGABRT", 6}, {"SIGSEGV", 11}, {"SIGBUS", 7}, {"SIGFPE", 8}, {"SIGILL", 4}};
+
+static const struct crash *crash_of(const struct wc_stack *s) {
+    WC_EACH_ROW(crash, crashes)
+        if (s->has_outcome ? s->outcome.ending == WC_ending_SIGNALED &&
+                                 wc_str_same(s->outcome.signal_name, crash->name)
+                           : !s->has_summary && s->command_signal == crash->number)
+            return crash;
+    return NULL;
+}
+
 bool wc_ended_by(const struct wc_stack *s, const char *signal) {
-    return s->has_outcome && s->outcome.ending == WC_ending_SIGNALED &&
-           wc_str_same(s->outcome.signal_name, signal);
+    const struct crash *crash = crash_of(s);
+
+    return crash && wc_str_same(crash->name, signal);
 }
 
 bool wc_crashed(const struct wc_stack *s) {
-    static const char *const crashes[] = {"SIGABRT", "SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL"};
-
-    WC_EACH_ROW(signal, crashes)
-        if (wc_ended_by(s, *signal))
-            return true;
-    return false;
+    return crash_of(s) != NULL;
 }
 
 void wc_case_crash(struct wc_case *c) {
-    const struct wc_outcome_record *r = &c->d->s->outcome;
+    const struct crash *crash = crash_of(c->d->s);
+    const char *during = c->d->s->outcome.during;
 
-    if (wc_crashed(c->d->s))
+    if (crash)
         wc_case_fact(c, "ended by",
-                     r->during ? wc_format(c, "%s, in %s", r->signal_name, r->during)
-                               : r->signal_name,
-                     "wait");
+                     during ? wc_format(c, "%s, in %s", crash->name, during) : crash->name,
+                     c->d->s->has_outcome ? "wait" : "status of the command");
 }
 
 /* Two copies work beside each other, mostly. After a crash that nothing graver explains they are
