@@ -12,6 +12,7 @@
 static const struct command commands[] = {
     {"run", cmd_run, "start a command, watch it, say at its end what did not match"},
     {"report", cmd_report, "say what a log shows: which cuDNN, from where, what does not match"},
+    {"fix", cmd_fix, "what repairs it: says it, tries it where nothing is lost, does it"},
     {"inspect", cmd_inspect, "which cuDNN a running process got, preloaded or not"},
     {"scan", cmd_scan, "look before anything runs: every copy, every host, what it would get"},
     {"diff", cmd_diff, "what differs between two logs, locks or processes, cause first"},

@@ -14,7 +14,8 @@ enum exit_code {
     EXIT_ERRORS_FOUND = 1,
     EXIT_USAGE = 2, /* also: what was named cannot be read */
     EXIT_NOTHING_OBSERVED = 3,
-    EXIT_UNEXPLAINED = 4
+    EXIT_UNEXPLAINED = 4,
+    EXIT_NOT_REPAIRED = 5 /* no repair is known, or none that was tried holds */
 };
 
 struct command {
@@ -28,6 +29,7 @@ int cmd_diff(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_env(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
+int cmd_fix(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
 int cmd_lock(int argc, char **argv);
 int cmd_probe(int argc, char **argv);

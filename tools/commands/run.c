@@ -131,8 +131,11 @@ static void choose_place(struct log_place *place) {
 }
 
 static int run_command(int n, char **command) {
-    const struct supervision with = {set_environment, run_monitor_check, run_monitor_look_last,
-                                     &run.live.readable, &run.live};
+    const struct supervision with = {.prepare = set_environment,
+                                     .meanwhile = run_monitor_check,
+                                     .ended = run_monitor_look_last,
+                                     .readable = &run.live.readable,
+                                     .arg = &run.live};
     int answer = 126;
 
     (void)n;

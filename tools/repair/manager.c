@@ -183,6 +183,7 @@ static void manages(struct asking *a, enum manager_kind kind, const char *projec
     const char *file = format(a, "%s/%s", project, manifest);
 
     a->out->kind = kind;
+    a->out->home = project;
     a->out->project = is_below(a->user->directory, project) ? NULL : project;
     a->out->declares = a->package && *a->package &&
                        wc_reading_find(&a->reading, file, 0, a->package, false) != WC_NOWHERE;

@@ -28,6 +28,7 @@ struct manager {
     const char *prefix;  /* of conda */
     const char
         *project;       /* as {project} of manager.def; NULL: the user is in it, or there is none */
+    const char *home;   /* the project's directory, wherever the user is; NULL: there is none */
     bool declares;      /* the project itself asks for the package, by name */
     const char *target; /* a bare directory of packages, pip install --target */
     bool with_python;   /* pip is "python -m pip" */

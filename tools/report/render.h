@@ -22,6 +22,9 @@ void render_text(struct layout *l, const struct report *r);
 void render_markdown(FILE *to, const struct report *r);
 /* The shape of docs/report.schema.json. New reference. */
 json_t *render_json(const struct report *r);
+/* One repair, as in a report. */
+struct repair;
+json_t *repair_json(const struct repair *fix);
 /* One finding as core/findings/finding_text.h has it; its paint is that of its severity. */
 void render_finding(FILE *to, const struct wc_finding_record *f, struct wc_finding_view view,
                     bool colour);

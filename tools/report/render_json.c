@@ -86,7 +86,7 @@ static json_t *edit_json(const struct edit *e) {
                      text_to_json(e->environment));
 }
 
-static json_t *repair_json(const struct repair *fix) {
+json_t *repair_json(const struct repair *fix) {
     return json_pack("{s:o, s:o, s:o, s:o, s:s, s:o, s:o}", "action", text_to_json(fix->action),
                      "text", text_to_json(fix->text), "edits",
                      JSON_EACH(edit, fix->edits, edit_json(edit)), "command",

@@ -199,7 +199,8 @@ enum exit_code exit_code_of_both(enum exit_code a, enum exit_code b) {
                                [EXIT_NOTHING_WRONG] = 1,
                                [EXIT_UNEXPLAINED] = 2,
                                [EXIT_ERRORS_FOUND] = 3,
-                               [EXIT_USAGE] = 4};
+                               [EXIT_USAGE] = 4,
+                               [EXIT_NOT_REPAIRED] = 3};
 
     return rank[a] >= rank[b] ? a : b;
 }

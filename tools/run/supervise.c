@@ -170,6 +170,10 @@ bool supervise(char **argv, const struct supervision *with, struct child *out) {
     if (out->pid == 0) {
         restore_signals(&before);
         die_with(before.parent);
+        if (with->instead) {
+            close(ends[1]);
+            _exit(with->instead(with->arg));
+        }
         with->prepare(with->arg);
         become(argv, ends[1]);
     }

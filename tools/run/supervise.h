@@ -15,6 +15,7 @@ struct child {
 
 struct supervision {
     void (*prepare)(void *arg); /* called in the child before exec */
+    int (*instead)(void *arg);  /* or in place of it: the child's status; NULL: exec */
     /* Called while the child lives: whenever something happened, `readable` is readable, or the
      * time that it asked for is over. Returns the milliseconds after which it wants to be called
      * again, -1: only then. NULL: nobody waits for anything. */

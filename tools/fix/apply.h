@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The best repair, made for good, by the commands of what manages the environment.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "job.h"
+
+/* held: what an attempt told of the repair that held; NULL: nothing was tried, the first one is
+ * taken. command: by which it can be seen, NULL: not known. *applied becomes what was done. */
+enum exit_code apply_best(const struct job *j, const json_t *held, char *const *command, bool yes,
+                          json_t **applied);

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "copy_tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <linux/fs.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tools/util/memory.h"
+
+#define FILES_OPEN 32
+#define BLOCK ((size_t)256 * 1024)
+
+/* nftw hands nothing on. */
+static struct {
+    size_t from;
+    const char *to;
+    char *buffer, *failed;
+} now;
+
+static bool copy_bytes(int from, int to) {
+    ssize_t n;
+
+    if (ioctl(to, FICLONE, from) == 0)
+        return true;
+    while ((n = read(from, now.buffer, BLOCK)) != 0) {
+        if (n < 0 && errno != EINTR)
+            return false;
+        for (ssize_t at = 0, put; at < n; at += put)
+            if ((put = write(to, now.buffer + at, (size_t)(n - at))) < 0)
+                return false;
+    }
+    return true;
+}
+
+static bool keep_times(const char *path, const struct stat *facts) {
+    const struct timespec times[] = {facts->st_atim, facts->st_mtim};
+
+    return utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static bool copy_file(const char *from, const char *to, const struct stat *facts) {
+    int in = open(from, O_RDONLY | O_CLOEXEC), out, error;
+    bool good;
+
+    if (in < 0)
+        return false;
+    out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    good = out >= 0 && copy_bytes(in, out) && fchmod(out, facts->st_mode & 07777) == 0;
+    error = errno;
+    close(in);
+    if (out >= 0)
+        close(out);
+    errno = error;
+    return good && keep_times(to, facts);
+}
+
+static bool copy_link(const char *from, const char *to) {
+    char target[PATH_MAX];
+    ssize_t n = readlink(from, target, sizeof(target) - 1);
+
+    if (n < 0)
+        return false;
+    target[n] = '\0';
+    return symlink(target, to) == 0;
+}
+
+/* Pipes, sockets and devices are of a process, and no part of what a package brings. */
+static int copy_one(const char *path, const struct stat *facts, int what, struct FTW *at) {
+    OWNED char *to = must_format("%s%s", now.to, path + now.from);
+    bool good = true;
+
+    (void)at;
+    if (what == FTW_D)
+        good = mkdir(to, (facts->st_mode & 07777) | S_IRWXU) == 0;
+    else if (what == FTW_SL || what == FTW_SLN)
+        good = copy_link(path, to);
+    else if (what == FTW_F && S_ISREG(facts->st_mode))
+        good = copy_file(path, to, facts);
+    else if (what == FTW_DNR || what == FTW_NS)
+        good = (errno = EACCES, false);
+    if (!good)
+        now.failed = must_copy(path);
+    return good ? 0 : -1;
+}
+
+bool copy_tree(const char *from, const char *to, char **at) {
+    int error, answer;
+
+    now.from = strlen(from);
+    now.to = to;
+    now.failed = NULL;
+    now.buffer = must_allocate(BLOCK);
+    answer = nftw(from, copy_one, FILES_OPEN, FTW_PHYS);
+    error = errno;
+    free(now.buffer);
+    *at = now.failed ? now.failed : answer ? must_copy(from) : NULL;
+    errno = error;
+    return answer == 0;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "job.h"
+
+#include <string.h>
+
+#include "tools/report/ends.h"
+
+void job_make(struct job *j) {
+    struct logs *logs = &j->in.logs;
+
+    j->n = logs->process_count;
+    j->answer = EXIT_NOTHING_OBSERVED;
+    if (j->n == 0)
+        return;
+    j->reports = must_allocate(j->n * sizeof(*j->reports));
+    ends_settle(logs->processes, j->n);
+    for (size_t i = 0; i < j->n; i++) {
+        report_make(&j->reports[i], logs->processes[i]);
+        j->answer = exit_code_of_both(j->answer, report_exit_code(&j->reports[i]));
+        report_plan(&j->reports[i]);
+    }
+    merge(&j->merged, j->reports, j->n);
+    summary_make(&j->summary, &j->merged);
+}
+
+void job_end(struct job *j) {
+    if (j->n > 0) {
+        summary_end(&j->summary);
+        merged_end(&j->merged);
+    }
+    for (size_t i = 0; i < j->n; i++)
+        report_end(&j->reports[i]);
+    free(j->reports);
+    inputs_end(&j->in);
+}
+
+struct plan_of_finding *job_repairs(const struct summary_row *row) {
+    const struct report *r = row->report;
+    size_t number = (size_t)(row->finding - r->findings.p);
+
+    return r->plan && r->plan->of && number < r->plan->n ? &r->plan->of[number] : NULL;
+}
+
+const struct summary_row *job_first_to_repair(const struct job *j) {
+    for (size_t i = 0; j->n > 0 && i < j->summary.n; i++) {
+        const struct summary_row *row = &j->summary.rows[i];
+        const struct plan_of_finding *of = row->finding ? job_repairs(row) : NULL;
+        if (of && of->n > 0 && of->p[0].edits.n > 0)
+            return row;
+    }
+    return NULL;
+}
+
+char *job_versions(const struct job *j) {
+    char *list = must_copy("");
+
+    for (size_t i = 0; i < j->n; i++)
+        WC_EACH(o, j->reports[i].source->stack.objects) {
+            char *longer;
+            if (o->r.role != WC_role_FACADE || !o->r.mapped || !o->r.version ||
+                strstr(list, o->r.version))
+                continue;
+            longer = must_format("%s%s%s", list, *list ? ", " : "", o->r.version);
+            free(list);
+            list = longer;
+        }
+    return list;
+}
+
+int job_status(const struct job *j) {
+    for (size_t i = 0; i < j->n; i++) {
+        const struct wc_stack *s = &j->reports[i].source->stack;
+        if (s->has_outcome && s->process.eager && s->outcome.ending == WC_ending_EXITED &&
+            s->outcome.exit_status != WC_NULL)
+            return (int)s->outcome.exit_status;
+    }
+    return -1;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * This process, and what it starts, with changes to directories that nobody else sees: a mount
+ * namespace with overlayfs over them, else with copies over them; where no namespace can be had,
+ * copies in front of them by variables.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define SANDBOX_PLACES 16
+
+struct sandbox {
+    const char *work; /* what is thrown away, below which all changes go */
+    bool is_inside;   /* the process is in a namespace of its own */
+    bool of_user;     /* with users of its own */
+    char *covered[SANDBOX_PLACES];
+    size_t covered_count;
+    struct {
+        char *from;         /* the directory */
+        char *to;           /* its copy */
+    } copy[SANDBOX_PLACES]; /* in front by variables: no namespace can be had */
+    size_t copies;
+    char *why; /* it could not be made; NULL: it could */
+};
+
+/* s all zero but `work`. From now on changes in these directories are nobody else's; it may be
+ * asked for more later. places: real paths, none below another. False: s->why. */
+bool sandbox_cover(struct sandbox *s, const char *const *places, size_t n);
+/* The text with each directory replaced by its copy, and back. The caller frees. */
+char *sandbox_there(const struct sandbox *s, const char *text);
+char *sandbox_back(const struct sandbox *s, const char *text);
+/* Of a variable that is a list of directories: one before all others. */
+void sandbox_put_in_front(const char *variable, const char *directory);
+void sandbox_end(struct sandbox *s);

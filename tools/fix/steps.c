@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "steps.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/log/record_json.h"
+
+#define PLACES_MOST (sizeof(((struct steps *)0)->places) / sizeof(const char *))
+
+struct making {
+    struct steps *out;
+    struct wc_arena *memory;
+    const struct user *user;
+};
+
+static bool is_below(const char *path, const char *top) {
+    const size_t n = strlen(top);
+
+    return strncmp(path, top, n) == 0 && (!path[n] || path[n] == '/');
+}
+
+/* One below another is changed with it. */
+static void add_place(struct making *m, const char *directory) {
+    struct steps *s = m->out;
+    char real[PATH_MAX];
+    size_t kept = 0;
+
+    if (!directory || !realpath(directory, real) || s->place_count == PLACES_MOST)
+        return;
+    if (strcmp(real, "/") == 0) {
+        s->why = "it changes the root directory";
+        return;
+    }
+    for (size_t i = 0; i < s->place_count; i++) {
+        if (is_below(real, s->places[i]))
+            return;
+        if (!is_below(s->places[i], real))
+            s->places[kept++] = s->places[i];
+    }
+    s->place_count = kept;
+    s->places[s->place_count++] = wc_arena_string(m->memory, real);
+}
+
+static const char *above(struct making *m, const char *path, int levels) {
+    const char *directory = path;
+
+    for (; directory && levels > 0; levels--)
+        directory = wc_arena_format(m->memory, "%.*s", (int)wc_dir_length(directory), directory);
+    return directory;
+}
+
+/* The virtual environment or conda's around a file; NULL: none. */
+static const char *environment_around(struct making *m, const char *path) {
+    static const char *const marks[] = {"pyvenv.cfg", "conda-meta"};
+
+    for (const char *at = above(m, path, 1); at && at[0] && at[1]; at = above(m, at, 1))
+        WC_EACH_ROW(mark, marks) {
+            const char *file = wc_arena_format(m->memory, "%s/%s", at, *mark);
+            if (file && access(file, F_OK) == 0)
+                return at;
+        }
+    return NULL;
+}
+
+static void add_place_around(struct making *m, const char *path) {
+    const char *environment = environment_around(m, path);
+
+    add_place(m, environment ? environment : above(m, path, 1));
+}
+
+/* A link's mode is that of its target. */
+static void add_places_of_file(struct making *m, const char *path) {
+    char real[PATH_MAX];
+
+    if (path)
+        add_place_around(m, path);
+    if (path && realpath(path, real))
+        add_place_around(m, real);
+}
+
+/* "/venv/lib/python3.11/site-packages": all of /venv, which has programs, too. */
+static const char *root_of(struct making *m, const char *site) {
+    const char *version = above(m, site, 1), *root = above(m, site, 3);
+
+    return version && strncmp(wc_base_name(version), "python", 6) == 0 ? root : site;
+}
+
+static void add_places_of_package(struct making *m, const struct edit *e) {
+    static const char *const of_system[] = {"/usr", "/etc", "/var", "/opt"};
+    const char *home = getenv("HOME");
+    struct manager manager;
+
+    manager_of(m->memory, m->user, e->environment, e->name, &manager);
+    add_place(m, manager.home);
+    if (manager.kind == MANAGER_APT || manager.kind == MANAGER_DNF) {
+        if (geteuid() != 0)
+            m->out->why = "packages of the system are root's to change";
+        WC_EACH_ROW(directory, of_system)
+            add_place(m, *directory);
+    } else if (!e->environment) {
+        m->out->why = "it is not known where that package would go";
+    } else if (manager.prefix) {
+        add_place(m, manager.prefix);
+    } else {
+        add_place(m, root_of(m, e->environment));
+    }
+    /* pip goes there where it may not write elsewhere. */
+    if (manager.kind == MANAGER_PIP && home && access(e->environment ? e->environment : "/", W_OK))
+        add_place(m, wc_arena_format(m->memory, "%s/.local", home));
+}
+
+/* Before all else that Python does, which is before any program's own first import. */
+static const char *lines_of(struct making *m, const struct edit *e) {
+    return e->kind == EDIT_IMPORT_FIRST
+               ? wc_arena_format(m->memory, "import %s\n", e->name)
+               : wc_arena_format(m->memory, "import %s\n%s.%s()\n", e->name, e->name, e->value);
+}
+
+static bool is_name(const char *text) {
+    for (; text && *text; text++)
+        if (!wc_is_alphanumeric(*text) && *text != '_' && *text != '.')
+            return false;
+    return text != NULL;
+}
+
+static void add(struct making *m, const struct edit *e, enum step_kind kind, const char *text) {
+    m->out->p[m->out->n++] = (struct step){kind, e, text};
+}
+
+static void add_edit(struct making *m, const struct edit *e) {
+    const struct edits one = {e, 1};
+    const char *command = command_of(m->memory, &one, m->user);
+
+    switch (e->kind) {
+    case EDIT_SET:
+    case EDIT_UNSET:
+        if (command)
+            add(m, e, STEP_VARIABLE, command);
+        else
+            m->out->why = "that value may not stand in a command";
+        return;
+    case EDIT_IMPORT_FIRST:
+    case EDIT_PRELOADER:
+        if (is_name(e->name) && (e->kind == EDIT_IMPORT_FIRST || is_name(e->value)))
+            add(m, e, STEP_PYTHON, lines_of(m, e));
+        else
+            m->out->why = "that is no name of a module";
+        return;
+    case EDIT_INSTALL:
+    case EDIT_REINSTALL:
+    case EDIT_REMOVE:
+    case EDIT_HOST:
+        add_places_of_package(m, e);
+        break;
+    case EDIT_MODE:
+    case EDIT_LINK:
+    case EDIT_DELETE:
+        add_places_of_file(m, e->path);
+        break;
+    case EDIT_RESTART:
+        return;
+    default:
+        add(m, e, STEP_SAID, text_of(m->memory, &one));
+        m->out->why = "nobody but who runs the system can do it";
+        return;
+    }
+    if (command)
+        add(m, e, STEP_COMMAND, command);
+    else
+        m->out->why = "there is no command for it";
+}
+
+void steps_make(struct steps *s, struct wc_arena *memory, const struct edits *edits,
+                const struct user *user) {
+    struct making m = {s, memory, user};
+
+    *s = (struct steps){.p = wc_arena_take(memory, (edits->n + 1) * sizeof(*s->p))};
+    if (edits->n == 0)
+        s->why = "it is no change that could be made by a command";
+    for (size_t i = 0; s->p && i < edits->n; i++)
+        add_edit(&m, &edits->p[i]);
+}
+
+json_t *steps_json(const struct steps *s, struct wc_arena *memory) {
+    static const char *const kinds[] = {"variable", "command", "said", "said"};
+
+    return JSON_EACH(step, *s,
+                     json_pack("{s:s, s:o}", "kind", kinds[step->kind], "text",
+                               text_to_json(step->kind >= STEP_PYTHON
+                                                ? text_of(memory, &(struct edits){step->edit, 1})
+                                                : step->text)));
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A repair as what is to be done, one after the other, and which directories that changes.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "tools/repair/command.h"
+
+enum step_kind {
+    STEP_VARIABLE, /* of the command's environment */
+    STEP_COMMAND,  /* a shell's */
+    STEP_PYTHON,   /* lines that Python is to run before all others */
+    STEP_SAID      /* nobody but the user can do it */
+};
+
+struct step {
+    enum step_kind kind;
+    const struct edit *edit;
+    const char *text; /* a command, "export NAME=value", lines of Python, a sentence */
+};
+
+struct steps {
+    struct step *p;
+    size_t n;
+    const char *places[16]; /* directories whose content they change; real paths */
+    size_t place_count;
+    const char *why; /* it cannot be tried; NULL: it can */
+};
+
+/* Texts live in the arena, edits where they were. */
+void steps_make(struct steps *s, struct wc_arena *memory, const struct edits *edits,
+                const struct user *user);
+/* [{kind: "variable", "command" or "said", text}]. New reference. */
+json_t *steps_json(const struct steps *s, struct wc_arena *memory);
