@@ -135,10 +135,15 @@ static void look_at_copy(const struct request *r, const char *cached, const char
         examine_file(r, path, WC_search_rule_CACHE);
 }
 
-/* The cache has names with a number: is one of them what was asked for without? */
+/* The cache is of before: a link that it has may lead nowhere by now. And it has names with a
+ * number: is one of them what was asked for without? */
 static void look_into_cache(const struct request *r, const char *name) {
+    static struct wc_file_check check;
     char numbered[64];
     struct wc_name read = wc_name_read(name);
+    const char *known = searches_cached(name);
+    if (known && wc_file_check(&shim_files, known, ARCH_MACHINE, &check) && check.fault)
+        examine_file(r, known, WC_search_rule_CACHE);
     if ((read.kind != WC_NAME_FACADE && read.kind != WC_NAME_DRIVER) || read.version.major >= 0)
         return;
     for (int major = 1; major < MAJORS_MOST; major++) {

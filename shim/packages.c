@@ -12,6 +12,10 @@ void packages_note(const char *path) {
     wc_emit_packages(&journal_sink, &told, path, reader());
 }
 
+void packages_note_wanted(struct wc_replay *replay, const char *name) {
+    wc_emit_packages_wanted(&journal_sink, &told, replay, name, reader());
+}
+
 void packages_note_site(void) {
     if (process_site())
         packages_note(process_site());

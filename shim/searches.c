@@ -11,6 +11,7 @@
 #include "loaders.h"
 #include "memory.h"
 #include "next.h"
+#include "packages.h"
 #include "process.h"
 #include "reader.h"
 #include "sys.h"
@@ -247,6 +248,8 @@ static bool emit_from(struct wc_search_question *q, const struct wc_search_objec
     q->object = o ? o->number : WC_NULL;
     q->by_replay = taken;
     wc_emit_search(&journal_sink, q, replay, reader());
+    if (!o)
+        packages_note_wanted(replay, q->name);
     return true;
 }
 

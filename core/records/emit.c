@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "emit.h"
 
+#include "core/model/names.h"
+
 #define WC_NEEDED_MOST 48
 
 void wc_emit_unobserved(const struct wc_sink *to, const char *what, const char *why,
@@ -255,4 +257,13 @@ void wc_emit_packages(const struct wc_sink *to, struct wc_environments *told, co
     told->told[told->n++] = hash;
     if (reader->scratch)
         wc_packages_near(reader->files, path, reader->scratch, reader->scratch_size, to);
+}
+
+void wc_emit_packages_wanted(const struct wc_sink *to, struct wc_environments *told,
+                             struct wc_replay *replay, const char *name,
+                             const struct wc_reader *reader) {
+    if (!wc_kind_is_cudnn(wc_name_kind_of(name)))
+        return;
+    for (size_t i = 0; i < replay->searched_count; i++)
+        wc_emit_packages(to, told, wc_replay_wanted(replay, i, name), reader);
 }

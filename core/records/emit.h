@@ -66,3 +66,7 @@ struct wc_environments {
 /* The packages of cuDNN in the environment of a file, once. */
 void wc_emit_packages(const struct wc_sink *to, struct wc_environments *told, const char *path,
                       const struct wc_reader *reader);
+/* Those around the places where a library of cuDNN's was searched in vain: one may list it. */
+void wc_emit_packages_wanted(const struct wc_sink *to, struct wc_environments *told,
+                             struct wc_replay *replay, const char *name,
+                             const struct wc_reader *reader);

@@ -17,7 +17,8 @@ static void note_directory(struct wc_replay *r, const struct wc_search_candidate
     }
     wc_str_format(r->room, sizeof r->room, "%s %s%s", wc_enum_word(WC_ENUM_search_rule, c->rule),
                   c->directory[0] ? directory : "./", c->no_directory ? " (not there)" : "");
-    r->directory[r->searched_count] = c->no_directory ? NULL : keep(r, directory);
+    r->directory[r->searched_count] = keep(r, directory);
+    r->is_there[r->searched_count] = !c->no_directory;
     r->rule[r->searched_count] = c->rule;
     r->searched[r->searched_count++] = keep(r, r->room);
 }
@@ -94,11 +95,21 @@ const char *wc_replay_passed(const struct wc_replay *r, size_t i) {
 
 const char *wc_replay_directory(const struct wc_replay *r, size_t i, enum wc_search_rule *rule) {
     for (size_t k = 0; k < r->searched_count; k++)
-        if (r->directory[k] && i-- == 0) {
+        if (r->is_there[k] && r->directory[k] && i-- == 0) {
             *rule = r->rule[k];
             return r->directory[k];
         }
     return NULL;
+}
+
+const char *wc_replay_wanted(struct wc_replay *r, size_t i, const char *name) {
+    const char *directory = i < r->searched_count ? r->directory[i] : NULL;
+    size_t n = wc_str_length(directory);
+    bool slash = n > 0 && directory[n - 1] == '/';
+    return directory && wc_str_format(r->room, sizeof r->room, "%s%s%s", directory,
+                                      slash ? "" : "/", name)
+               ? r->room
+               : NULL;
 }
 
 bool wc_replay_takes(const struct wc_replay *r, const char *path, uint64_t device, uint64_t inode) {

@@ -23,7 +23,8 @@ struct wc_replay {
     const struct wc_files *files;
     struct wc_buffer_arena memory;
     const char *searched[WC_REPLAY_SEARCHED];
-    const char *directory[WC_REPLAY_SEARCHED]; /* the same, bare; NULL: it is not there */
+    const char *directory[WC_REPLAY_SEARCHED]; /* the same, bare */
+    bool is_there[WC_REPLAY_SEARCHED];
     enum wc_search_rule rule[WC_REPLAY_SEARCHED];
     size_t searched_count, searched_more;
     struct wc_replay_file taken, other[WC_REPLAY_CANDIDATES];
@@ -44,6 +45,9 @@ void wc_replay_run(struct wc_replay *r, const struct wc_search_context *context,
 const char *wc_replay_taken(const struct wc_replay *r);
 const char *wc_replay_passed(const struct wc_replay *r, size_t i);
 const char *wc_replay_directory(const struct wc_replay *r, size_t i, enum wc_search_rule *rule);
+/* Where that library would lie in the i-th directory, which need not be there; valid until the next
+ * question. NULL past the last. */
+const char *wc_replay_wanted(struct wc_replay *r, size_t i, const char *name);
 bool wc_replay_takes(const struct wc_replay *r, const char *path, uint64_t device, uint64_t inode);
 
 /* A file that another search takes: one more of the others, if it is another one. */

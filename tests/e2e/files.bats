@@ -187,6 +187,28 @@ by-path asked for libcudnn.so.9, which is a link that leads nowhere"
     run -0 without_cache ./by-path "$PWD/bad/libcudnn.so.9" version
 }
 
+@test "a link that leads nowhere, and that only the loader's cache knows" {
+    local before=(unshare --mount)
+    [ "$(id -u)" -eq 0 ] || before+=(--map-root-user)
+    "${before[@]}" true || skip "no mount namespace"
+    build_host dlopen set host --no-rpath
+    mkdir known
+    cp set/libcudnn* known/
+    echo "$PWD/known" >conf
+    PATH=$PATH:/sbin ldconfig -X -C cache -f conf
+    # shellcheck disable=SC2016  # of that shell
+    before+=(sh -c 'mount --bind cache /etc/ld.so.cache && exec "$@"' sh)
+    observed "${before[@]}" ./host version
+    is "$output" "version 90100"
+    rm known/libcudnn.so.9
+    ln -s libcudnn.so.9.0.0 known/libcudnn.so.9
+    observed "${before[@]}" ./host version
+    is "$(told | sed -n '1,3p')" "1
+bad-file
+host asked for libcudnn.so.9, which is a link that leads nowhere"
+    is "$(field file rule logs/*)" ld.so.cache
+}
+
 @test "one that may not be read" {
     build_host dlopen-path set by-path
     cp set/libcudnn*.so.9 bad

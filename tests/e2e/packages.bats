@@ -30,6 +30,24 @@ findings() { field summary findings "$log" | jq -c .; }
 of_package() { records package "$log" | jq -c --arg name "$1" "select(.package == \$name) | $2"; }
 of_finding() { records finding "$log" | jq -r --arg id "$1" "select(.id == \$id) | $2"; }
 
+# A host of nobody's, whose search path leads into an environment: what is listed there is not there.
+@test "a package whose files are gone, by a search path that leads to where they were" {
+    local site=$PWD/other/lib/python3.12/site-packages lib first
+    make_standin 8.9.2 "$site" --layout pip --build 26 # this computer's cache may have a 9
+    lib=$site/nvidia/cudnn/lib
+    build_host lazy "$lib" linked
+    build_host dlopen "$lib" opener
+    rm "$lib"/*
+    for first in 1 2; do
+        run -127 env WHICHCUDNN_SHIM="$SHIM" "$CMD" run --log logs/ -- ./linked version
+        [[ $output == *"error[installation-incomplete]: nvidia-cudnn-cu12 8.9.2.26 counts as installed"* ]]
+        rm logs/*
+        run env WHICHCUDNN_SHIM="$SHIM" "$CMD" run --log logs/ -- ./opener version
+        [[ $output == *"error[installation-incomplete]: nvidia-cudnn-cu12 8.9.2.26 counts as installed"* ]]
+        rm -rf logs/* "$lib" # then with its directory
+    done
+}
+
 @test "a wheel that is whole is told once and is no finding" {
     build_host opened-now "$site/nvidia/cudnn/lib" host
     watched 0 ./host version create

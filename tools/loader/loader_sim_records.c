@@ -150,8 +150,11 @@ static bool emit_file(struct emitting *s, const char *path, int64_t request,
 
 /* A link that leads nowhere stands there like nothing. */
 static void emit_dead_links(struct emitting *s, const char *name, int64_t request) {
+    const char *directory, *cached = wc_search_cache(&s->g->search, name);
     enum wc_search_rule rule;
-    const char *directory;
+
+    if (cached)
+        emit_file(s, cached, request, WC_search_rule_CACHE);
 
     for (size_t i = 0; (directory = wc_replay_directory(&s->g->replay, i, &rule)); i++) {
         size_t n = strlen(directory);
@@ -177,6 +180,8 @@ static void emit_missing(struct emitting *s, const struct loader_sim_missing *m)
     record.u.failure.inferred = true;
     s->t->to.add(s->t->to.ctx, &record);
     emit_search(s, m->name, m->by, NULL, request, false);
+    wc_emit_packages_wanted(&s->t->to, &s->t->environments, &s->g->replay, m->name,
+                            &s->reader.reader);
     if (m->damaged && wc_replay_taken(replay))
         emit_file(s, wc_replay_taken(replay), request, WC_search_rule_UNKNOWN);
     for (size_t i = 0; (passed = wc_replay_passed(replay, i)); i++)
