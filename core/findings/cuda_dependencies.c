@@ -5,11 +5,16 @@
  */
 #include "finding.h"
 
+enum { MISSING_NAME = 128 };
+
 /* ---- cuda-major-differs ---- */
 
-/* Was one of its own major asked for by cuDNN in vain? */
+/* Was one of its own major asked for by cuDNN in vain, or needed by a part that it asked for? */
 static bool is_vain(const struct wc_stack *s, const struct wc_failure *f, int32_t major) {
-    return wc_is_load(f) && wc_name_cuda(f->r.name) == major && wc_asked_by_cudnn(s, f);
+    char needed[MISSING_NAME];
+    const char *name = wc_failed_dependency(f, needed, sizeof needed) ? needed : f->r.name;
+
+    return wc_is_load(f) && wc_name_cuda(name) == major && wc_asked_by_cudnn(s, f);
 }
 
 static void cuda_dependency_facts(struct wc_case *c) {

@@ -301,6 +301,17 @@ static const char *package_for(struct finding_of *f, const char *environment,
     return cuda >= 11 ? format(f, "nvidia-cudnn-cu%d", cuda) : NULL;
 }
 
+/* The same for the CUDA of that host; NULL: it is that, or is not known. */
+static const char *package_of_cuda(struct finding_of *f, const char *package,
+                                   const struct wc_object *host) {
+    const int32_t cuda = wc_cuda_of_host(f->s, host).major;
+
+    return package && cuda >= 11 && wc_str_starts(package, "nvidia-cudnn-cu") &&
+                   wc_cuda_in_package(package) != cuda
+               ? format(f, "nvidia-cudnn-cu%d", cuda)
+               : NULL;
+}
+
 static const char *short_version(struct candidates *c, struct wc_version v) {
     char text[WC_VERSION_TEXT];
 
@@ -405,6 +416,8 @@ static void find_installs(struct finding_of *f) {
         struct wc_hosts one = {.p = {*host}, .n = 1};
         const char *package = environment ? package_for(f, environment, *host) : NULL;
         add_install(f, package, candidates_common(f->out, f->s, &all), environment);
+        add_install(f, package_of_cuda(f, package, *host), candidates_common(f->out, f->s, &one),
+                    environment);
         if (all.n > 1)
             add_install(f, package, candidates_common(f->out, f->s, &one), environment);
     }
@@ -450,6 +463,43 @@ static const char *asked_environment(struct finding_of *f, const struct wc_failu
     return environment_of(f, caller ? wc_path_of(caller) : failure->r.caller);
 }
 
+/* For which CUDA a library without a number in its name is wanted. */
+static int32_t cuda_for(struct finding_of *f, const struct wc_failure *failure, const char *name) {
+    const struct wc_object *caller = wc_caller_of(f->s, failure);
+    int32_t cuda = wc_name_cuda(name) < 0 ? wc_cuda_of_dependencies(f->s) : -1;
+
+    return cuda < 0 && caller && wc_name_cuda(name) < 0 ? wc_cuda_in_package(caller->r.installation)
+                                                        : cuda;
+}
+
+/* The wheel has the library under a name with a number alone: "libnvrtc.so.11.2" for "libnvrtc.so".
+ */
+static void add_install_linked(struct finding_of *f, struct edit e, const char *name) {
+    char version[WC_VERSION_TEXT];
+    struct wheel_list files = wheel_list(
+        f->out->memory, e.name, wc_version_format(wheel_release(e.name, e.value), version));
+    const struct wheel_file *file = WC_FIRST(
+        one, files, wc_str_starts(wc_base_name(one->file), name) && wc_str_ends(name, ".so"));
+    const char *path = file ? format(f, "%s/%s", e.environment, file->file) : NULL;
+    struct edit linked = {.kind = EDIT_LINK};
+
+    if (!path)
+        return;
+    linked.path = format(f, "%.*s/%s", (int)wc_dir_length(path), path, name);
+    linked.target = wc_base_name(path);
+    add_two(f, e, linked);
+}
+
+/* The major that a name asks for, of the package that is there, or would be. */
+static void add_asked(struct finding_of *f, const struct wc_failure *failure, const char *name,
+                      const char *environment) {
+    const int32_t major = wc_name_read(name).version.major;
+
+    if (wc_name_kind_of(name) == WC_NAME_FACADE && major > 0)
+        add_install(f, package_for(f, environment, wc_caller_of(f->s, failure)),
+                    format(f, ">=%d,<%d", major, major + 1), environment);
+}
+
 static void find_missing(struct finding_of *f) {
     const char *together = NULL;
 
@@ -472,12 +522,14 @@ static void find_missing(struct finding_of *f) {
             else if (!strstr(together, directory))
                 together = format(f, "%s:%s", together, directory);
         }
+        add_asked(f, failure, name, environment);
         wheel = wc_name_kind_of(name) == WC_NAME_CUDA_DEPENDENCY
-                    ? wheel_with(f->out->memory, name,
-                                 wc_name_cuda(name) < 0 ? wc_cuda_of_dependencies(f->s) : -1, &spec)
+                    ? wheel_with(f->out->memory, name, cuda_for(f, failure, name), &spec)
                     : NULL;
-        if (wheel)
-            add_install(f, wheel, spec, environment);
+        if (!wheel)
+            continue;
+        add_install(f, wheel, spec, environment);
+        add_install_linked(f, install(wheel, spec, environment), name);
     }
     if (together && strchr(together, ':'))
         add_one(f, set_path(f, format(f, "%s%s%s", together, f->path && *f->path ? ":" : "",
@@ -529,8 +581,20 @@ static void find_links_in(struct finding_of *f, const char *directory, const cha
         f->files->list(f->files->ctx, directory, is_beside, &b);
 }
 
+/* A wheel has no name without a number, which is what was asked for. */
+static void find_bare_names(struct finding_of *f) {
+    WC_EACH(o, f->s->objects) {
+        const char *name = wc_is_cudnn(o) && o->r.asked_name ? wc_base_name(o->r.asked_name) : NULL;
+        if (name && wc_str_ends(name, ".so"))
+            WC_EACH(p, f->s->packages)
+                if (p->r.installation_path)
+                    find_links_in(f, format(f, "%s/lib", p->r.installation_path), name);
+    }
+}
+
 /* Where the loader looked, the very library may stand under another name. */
 static void find_links(struct finding_of *f) {
+    find_bare_names(f);
     WC_EACH(failure, f->s->failures) {
         char dependency[512];
         const char *name = wc_failed_dependency(failure, dependency, sizeof(dependency))
@@ -625,8 +689,8 @@ void candidates_find(struct candidates *c, const struct replay *r, const struct 
         find_files(&f);
         find_links(&f);
         find_orders(&f);
-        places_find(c, f.s, f.files);
     }
+    places_find(c, f.s, f.files, wc_variable(f.stacks[0], "LD_PRELOAD"));
 }
 
 void candidates_end(struct candidates *c) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "places.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/findings/finding.h"
@@ -226,6 +227,13 @@ static void add_major(struct finding_places *f, struct range *all, struct wc_ver
         add_spec(f, all, format(f, ">=%s,<%d", wc_version_format(from, text), from.major + 1));
 }
 
+static void add_from(struct finding_places *f, struct range *all, struct wc_version from) {
+    char text[WC_VERSION_TEXT];
+
+    if (wc_version_known(from))
+        add_spec(f, all, format(f, ">=%s", wc_version_format(from, text)));
+}
+
 /* A part of another major is asked for by a host that was made for that one. */
 static void add_asked(struct finding_places *f, struct range *all, const char *name) {
     struct wc_name asked = wc_name_read(name ? wc_base_name(name) : "");
@@ -253,16 +261,15 @@ static void find_specs(struct finding_places *f) {
     WC_EACH(failure, f->s->failures) {
         const int function = failure->r.function ? wc_function_find(failure->r.function) : -1;
         if (function >= 0)
-            add_major(f, &all, wc_function_first(function));
+            add_from(f, &all, wc_function_first(function));
         add_asked(f, &all, failure->r.name);
         add_asked(f, &all, missing_of(f, failure));
     }
     WC_EACH(file, f->s->files)
         if (file->r.fault != WC_file_fault_UNKNOWN)
             add_asked(f, &all, file->r.path);
-    if (!wc_version_known(all.low)) /* nobody wants more than the name says */
-        WC_EACH(o, f->s->objects)
-            add_asked(f, &all, o->r.asked_name);
+    WC_EACH(o, f->s->objects)
+        add_asked(f, &all, o->r.asked_name);
     add_range(f, all);
 }
 
@@ -280,6 +287,33 @@ static void find_cudas(struct finding_places *f) {
     add_cuda(f, wc_cuda_of_dependencies(f->s));
     if (f->cudas == 0)
         f->cuda[f->cudas++] = NULL;
+}
+
+static const struct {
+    const char *release;
+    bool has[3]; /* for CUDA 11 and the next two */
+} releases[] = {
+#define CUDNN_RELEASE(release, cu11, cu12, cu13) {release, {cu11, cu12, cu13}},
+#include "core/packages/wheel_files.def"
+};
+
+/* Without the releases that were not made for that CUDA yet. */
+static const char *spec_for(struct finding_places *f, const char *spec, const char *cuda) {
+    struct wc_version first = WC_VERSION_NONE;
+    struct wc_spec set;
+    char text[WC_VERSION_TEXT];
+    const char *end = strchr(spec, ',');
+    const long column = cuda ? strtol(cuda, NULL, 10) - 11 : -1; /* archives for 11 are older */
+
+    WC_EACH_ROW(row, releases)
+        if (column > 0 && column < 3 && row->has[column] && !wc_version_known(first))
+            first = wc_version_of(row->release);
+    first.build = -1;
+    if (!wc_version_known(first) || !wc_spec_read(spec, &set) ||
+        wc_version_compare(wc_spec_floor(&set), first) >= 0)
+        return spec;
+    spec = format(f, ">=%s%s", wc_version_format(first, text), end ? end : "");
+    return wc_spec_read(spec, &set) && wc_spec_accepts(&set, first) == WC_YES ? spec : NULL;
 }
 
 /* ---- candidates ---- */
@@ -311,7 +345,7 @@ static bool has_damaged(struct finding_places *f, const char *directory) {
 
 static void add_releases(struct finding_places *f, const char *directory) {
     const char *there = release_in(f, directory);
-    const enum edit_kind kind = has_damaged(f, directory) ? EDIT_RESTORE : EDIT_PLACE;
+    const enum edit_kind kind = !there && has_damaged(f, directory) ? EDIT_RESTORE : EDIT_PLACE;
 
     for (size_t i = 0; i < f->cudas; i++) {
         if (there)
@@ -320,12 +354,15 @@ static void add_releases(struct finding_places *f, const char *directory) {
                                      .value = there,
                                      .path = directory,
                                      .target = f->cuda[i]});
-        for (size_t k = 0; k < f->specs; k++)
-            add_one(f, (struct edit){.kind = kind,
-                                     .name = "cudnn",
-                                     .value = f->spec[k],
-                                     .path = directory,
-                                     .target = f->cuda[i]});
+        for (size_t k = 0; k < f->specs; k++) {
+            const char *spec = spec_for(f, f->spec[k], f->cuda[i]);
+            if (spec)
+                add_one(f, (struct edit){.kind = kind,
+                                         .name = "cudnn",
+                                         .value = spec,
+                                         .path = directory,
+                                         .target = f->cuda[i]});
+        }
     }
 }
 
@@ -339,7 +376,21 @@ static void add_missing(struct finding_places *f, const char *directory) {
     }
 }
 
-void places_find(struct candidates *c, const struct wc_stack *s, const struct wc_files *files) {
+/* What is there at the start gets all the thread-local room that it wants. */
+static void find_preloads(struct finding_places *f, const char *old) {
+    char path[512];
+
+    WC_EACH(failure, f->s->failures)
+        if (wc_text_system(failure->r.text, path, sizeof(path)) == WC_SYSTEM_STATIC_TLS &&
+            path[0] == '/' && !strpbrk(path, ": "))
+            add_one(f, (struct edit){.kind = EDIT_SET,
+                                     .name = "LD_PRELOAD",
+                                     .value = old && *old ? format(f, "%s:%s", path, old)
+                                                          : format(f, "%s", path)});
+}
+
+void places_find(struct candidates *c, const struct wc_stack *s, const struct wc_files *files,
+                 const char *preload) {
     struct finding_places f = {.out = c, .s = s, .files = files};
 
     find_directories(&f);
@@ -349,4 +400,5 @@ void places_find(struct candidates *c, const struct wc_stack *s, const struct wc
         add_releases(&f, f.directory[i]);
         add_missing(&f, f.directory[i]);
     }
+    find_preloads(&f, preload);
 }

@@ -7,4 +7,6 @@
 
 #include "candidates.h"
 
-void places_find(struct candidates *c, const struct wc_stack *s, const struct wc_files *files);
+/* preload: LD_PRELOAD without our own library; NULL: not set. */
+void places_find(struct candidates *c, const struct wc_stack *s, const struct wc_files *files,
+                 const char *preload);

@@ -83,9 +83,10 @@ static const struct wc_finding_record *find_in(const struct outcome *o, bool of_
 
 /* ---- does it cure? ---- */
 
+/* What failed in the process worked in none of the replays. */
 static bool is_harmless(const struct planning *p, const struct outcome *o) {
     for (size_t i = 0; i < p->replay.n; i++)
-        if (p->base.got[i].files && !o->got[i].files)
+        if (!p->replay.requests[i].failure && p->base.got[i].files && !o->got[i].files)
             return false;
     return true;
 }
@@ -153,6 +154,19 @@ static bool removes_unused(const struct planning *p, const struct candidate *c) 
 
     return c->n == 1 && c->edit[0].kind == EDIT_REMOVE &&
            !WC_ANY(o, s->objects, o->r.mapped && wc_str_same(o->r.installation, c->edit[0].name));
+}
+
+/* To take a file away that was asked for is of use where another one comes in for it. */
+static bool removes_wanted(const struct planning *p, const struct played *x) {
+    const struct edit *e = &x->edits.edit[0];
+    const char *name = e->kind == EDIT_DELETE ? wc_base_name(e->path) : NULL;
+    const struct wc_stack *s = &p->source->stack;
+
+    if (!name || x->edits.n > 1)
+        return false;
+    return (WC_ANY(f, s->failures, f->r.name && strcmp(wc_base_name(f->r.name), name) == 0) ||
+            WC_ANY(o, s->objects, wc_has_path(o, e->path))) &&
+           !WC_ANY(o, x->outcome.source->stack.objects, o->r.mapped && wc_answers_to(o, name));
 }
 
 /* Nothing that is as bad may be there that was not there before, nor a package
@@ -233,7 +247,7 @@ static bool cures(const struct planning *p, const struct played *x,
     if (f->severity >= WC_severity_WARNING ? changes_nothing(p, x) : !suits_note(p, x, f))
         return false;
     return !is_beyond_files(&x->edits, f) && !removes_unused(p, &x->edits) &&
-           is_gone(&x->outcome, of_end, f, &p->source->stack) &&
+           !removes_wanted(p, x) && is_gone(&x->outcome, of_end, f, &p->source->stack) &&
            !brings(p, &x->outcome, of_end, f->severity);
 }
 

@@ -161,9 +161,7 @@ def the_drivers_library_under_the_name_of_cudnn(w):
     tensorflow.does("open:libcudnn.so.8", "create")
     w.says("could not find cudnnCreate in cudnn DSO", ends=1)
     w.finds("wrong-name", lib / "libcudnn.so.8", "libcuda.so.1")
-    w.hides("library-not-found")
-    w.looks_in = lib
-    w.repairs("remove", maps=lib / "libcudnn.so.8")
+    w.repairs("install", maps=lib / "libcudnn.so.8")
 
 
 @case("C31")
