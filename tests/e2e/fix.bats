@@ -75,7 +75,7 @@ install="pip --python $BATS_TEST_TMPDIR/venv/bin/python install 'nvidia-cudnn-cu
     is "${lines[2]}" "     replayed: gives 8.9.2 from $site/engine/../nvidia/cudnn/lib"
     is "${lines[3]}" "  2  export LD_LIBRARY_PATH=$site/engine/../nvidia/cudnn/lib:$PWD/module"
     is "$stderr" ""
-    newest=$(WHICHCUDNN_LOG=$PWD/logs fix) || true
+    newest=$(WHICHCUDNN_LOG=$PWD/logs "$CMD" fix) || true
     is "$newest" "$output"
     run -1 --separate-stderr fix --json logs
     is "$(jq -c '[.findings[].id, .findings[0].fix[0].command, .findings[0].fix[0].checked, .tried, .applied]' <<<"$output")" \
@@ -271,4 +271,212 @@ END
     echo "$stderr"
     [[ $stderr == *"hardly any room left for the try (TMPDIR says where"* ]]
     is "$(sum)" "$before"
+}
+
+@test "where nothing can be written" {
+    unshare -Urm true || skip "no namespaces of users here"
+    environment 8.5.0.96
+    before=$(sum)
+    # shellcheck disable=SC2016
+    run -2 --separate-stderr unshare -Urm sh -c 'for d in /tmp /dev/shm "$TMPDIR" "$PWD"; do
+        mount --bind "$d" "$d" && mount -o remount,bind,ro "$d" || exit 99; done; cd .; exec "$@"' \
+        sh "$CMD" fix --try -- "${host[@]}"
+    is "$stderr" "whichcudnn: no temporary directory can be made: Read-only file system"
+    is "$(sum)" "$before"
+}
+
+# ---- more than one, and none ----
+
+# The repair of pip's is there, but its program does nothing.
+@test "a repair that does not hold is told, and the next one is tried; where none does, status 5" {
+    environment 8.9.2.26
+    make_standin 8.5.0 module
+    before=$(sum)
+    cat >job <<END
+#!/bin/sh
+[ "\${LD_LIBRARY_PATH:-}" != "" ] || exit 1 # it wants that variable for something else
+exec ${host[*]}
+END
+    chmod +x job
+    LD_LIBRARY_PATH=$PWD/module run -0 --separate-stderr fix --try -- ./job
+    [[ $stderr == *"trying: unset LD_LIBRARY_PATH"*"whichcudnn: tried: status 1, no cuDNN, no finding: it does not hold"* ]]
+    [[ $stderr == *"trying: export LD_LIBRARY_PATH="*"tried: status 0, cuDNN 8.9.2, no finding. To keep it: export LD_LIBRARY_PATH="* ]]
+    LD_LIBRARY_PATH=$PWD/module run -0 --separate-stderr fix --try --json -- ./job
+    is "$(grep -v ^version <<<"$output" | jq -c '[.tried[].cures], [.findings[0].fix[].checked]')" \
+        $'[false,true]\n["replayed","tried","replayed"]'
+    sed -i '2s/.*/[ ! -e once ] || exit 1; touch once/' job
+    LD_LIBRARY_PATH=$PWD/module run -5 --separate-stderr fix --try --apply --yes -- ./job
+    is "$(grep -c "it does not hold" <<<"$stderr")" 3
+    is "${stderr_lines[-1]}" "whichcudnn: none of what was tried holds"
+    is "$(sum)" "$before"
+}
+
+@test "the next cause: its repair on top of the first" {
+    environment 8.5.0.96
+    make_standin 8.9.2 lib
+    build_host dlopen "$PWD/lib" "$PWD/other"
+    mv lib/libcudnn.so.8 lib/libcudnn.so.8.9.2
+    printf '#!/bin/sh\n[ "$(%s)" = "version 8902" ] && exec ./other version\n' "${host[*]}" >job
+    chmod +x job
+    before=$(sum; ls lib)
+    run -0 --separate-stderr fix --try --json -- ./job
+    is "$(grep -v ^version <<<"$output" | jq -c '.tried[-1] | .cures, .status, .rounds, (.steps | map(.kind))')" \
+        $'true\n0\n2\n["command","command"]'
+    is "$(grep -v ^version <<<"$output" | jq -r '.tried[-1].keep')" \
+        "$install, then ln -s libcudnn.so.8.9.2 $PWD/lib/libcudnn.so.8"
+    is "$(sum; ls lib)" "$before"
+}
+
+@test "what a framework loads for itself when it is asked to, and what has to be imported first" {
+    unshare -Urm true || skip "no namespaces of users here"
+    environment
+    make_standin 9.8.0 "$site" --layout pip --build 87
+    mkdir -p "$site"/onnxruntime/capi "$site"/onnxruntime_gpu-1.25.0.dist-info
+    build_host library-dlopen "$site/nvidia/cudnn/lib" "$site/onnxruntime/capi/provider" --no-rpath
+    printf 'Metadata-Version: 2.1\nName: onnxruntime-gpu\nVersion: 1.25.0\nRequires-Dist: nvidia-cudnn-cu12~=9.0\n' \
+        >"$site/onnxruntime_gpu-1.25.0.dist-info/METADATA"
+    printf 'onnxruntime/capi/provider.so,,\n' >"$site/onnxruntime_gpu-1.25.0.dist-info/RECORD"
+    cat >"$site/onnxruntime/__init__.py" <<'END'
+import ctypes, os
+here = os.path.dirname(__file__)
+def preload_dlls():
+    ctypes.CDLL(here + "/../nvidia/cudnn/lib/libcudnn.so.9")
+def run():
+    words = (ctypes.c_char_p * 3)(b"host", b"version", None)
+    return ctypes.CDLL(here + "/capi/provider.so").host_run(2, words)
+END
+    cat >main.py <<'END'
+import os, sys, onnxruntime
+print("LD_LIBRARY_PATH" in os.environ, flush=True)
+sys.exit(3 if "LD_LIBRARY_PATH" in os.environ else onnxruntime.run()) # that it cannot do with
+END
+    echo 'print("of the user", flush=True)' >"$site/sitecustomize.py"
+    before=$(sum)
+    # A toolkit of this computer's would be taken.
+    # shellcheck disable=SC2016
+    alone=(unshare -Urm sh -c 'mount --bind /dev/null /etc/ld.so.cache && exec "$@"' sh)
+    run -0 --separate-stderr "${alone[@]}" "$CMD" fix --try -- venv/bin/python main.py
+    echo "$output" "$stderr"
+    [[ $output == *$'of the user\nFalse\nversion 90800' ]]
+    [[ ${stderr_lines[-1]} == "whichcudnn: tried: status 0, cuDNN 9.8.0, no finding. To keep it: call onnxruntime.preload_dlls()"* ]]
+    run -1 --separate-stderr "${alone[@]}" "$CMD" fix --try --apply --yes -- venv/bin/python main.py
+    [[ $stderr == *"whichcudnn: for you to do: call onnxruntime.preload_dlls() before the first use"* ]]
+    is "$(sum)" "$before"
+}
+
+# ---- doing it ----
+
+# A project of uv's, and a uv that does what it has to.
+project() {
+    environment 8.5.0.96
+    mkdir -p project bin
+    mv venv project/.venv && ln -s project/.venv venv
+    site=${site/venv/project/.venv} host=("$site/engine/host" version)
+    echo uv >"$site/nvidia_cudnn_cu12-8.5.0.96.dist-info/INSTALLER"
+    printf '[project]\nname = "p"\ndependencies = []\n' >project/pyproject.toml
+    echo 'version = 1' >project/uv.lock
+    cat >bin/uv <<END
+#!/bin/sh
+[ "\$1" = add ] || exit 9
+shift \$((\$# - 1))
+echo "# \$1" | tee -a '$PWD/project/pyproject.toml' >>'$PWD/project/uv.lock'
+'$PY' -m pip --python '$PWD/project/.venv/bin/python' install -q "\$1"
+END
+    chmod +x bin/uv
+    PATH=$PWD/bin:$PATH
+}
+
+@test "a project of uv's: its own command, and the project's files are as they were" {
+    project
+    before=$(sum; sha256sum project/*.*)
+    cd project
+    run -0 --separate-stderr fix --try -- "${host[@]}"
+    is "${stderr_lines[-1]}" \
+        "whichcudnn: tried: status 0, cuDNN 8.9.2, no finding. To keep it: uv add 'nvidia-cudnn-cu12>=8.8,<9'"
+    cd "$BATS_TEST_TMPDIR"
+    is "$(sum; sha256sum project/*.*)" "$before"
+    run -0 --separate-stderr fix --apply --yes -- "${host[@]}"
+    [[ $stderr == *"+ uv add --project $PWD/project 'nvidia-cudnn-cu12>=8.8,<9'"* ]]
+    grep -qF '# nvidia-cudnn-cu12>=8.8,<9' project/pyproject.toml
+    is "$("${host[@]}")" "version 8902"
+}
+
+# on_terminal ANSWER COMMAND...: its output, and its status in a line of its own
+on_terminal() {
+    local answer=$1
+    shift
+    printf '%s\n' "$answer" | script -qec "$(printf '%q ' "$@"); echo status \$?" /dev/null | tr -d '\r'
+}
+
+@test "it asks on a terminal, and does nothing without one or without a y" {
+    command -v script || skip "no script(1)"
+    environment 8.5.0.96
+    before=$(sum)
+    "$CMD" run --quiet --log logs/ -- "${host[@]}"
+    run -2 --separate-stderr fix --apply logs </dev/null
+    [[ $stderr == *"nobody can be asked: standard input is no terminal; --yes does it all the same"* ]]
+    for no in n '' yesterday; do
+        run on_terminal "$no" "$CMD" fix --apply logs
+        echo "$output"
+        [[ $output == *"  $install"*"Do that? [y/N] "*"nothing was done"*"status 2"* ]]
+        is "$(sum)" "$before"
+    done
+    run on_terminal y "$CMD" fix --apply logs
+    [[ $output == *"whichcudnn: done"*"status 0"* ]]
+    is "$("${host[@]}")" "version 8902"
+}
+
+@test "a command that fails, one that is not there, and an environment that is another's" {
+    environment 8.5.0.96
+    before=$(sum)
+    "$CMD" run --quiet --log logs/ -- "${host[@]}"
+    PIP_FIND_LINKS=$PWD run -2 --separate-stderr fix --apply --yes logs
+    [[ ${stderr_lines[-1]} == "whichcudnn: failed with status 1: $install" ]]
+    PIP_FIND_LINKS=$PWD run -2 --separate-stderr fix --try -- "${host[@]}"
+    [[ ${stderr_lines[-1]} == "whichcudnn: not tried: $install: status 1: ERROR: "* ]]
+    run -2 --separate-stderr env PATH=/nowhere "$CMD" fix --apply --yes logs
+    [[ ${stderr_lines[-1]} == "whichcudnn: failed with status 127: $install (is that program there?)" ]]
+    run -2 --separate-stderr env PATH=/nowhere "$CMD" fix --try -- "${host[@]}"
+    [[ ${stderr_lines[-1]} == "whichcudnn: not tried: $install: status 127: "*"not found"* ]]
+    is "$(sum)" "$before"
+}
+
+@test "wrong options, no log, nothing to repair" {
+    run -2 --separate-stderr fix --try
+    is "$stderr" "whichcudnn: --try wants a command to try it with: whichcudnn fix --try -- COMMAND"
+    run -2 --separate-stderr fix --yes
+    is "$stderr" "whichcudnn: --yes goes with --apply"
+    run -2 --separate-stderr fix --
+    is "$stderr" "whichcudnn: a command is expected behind --"
+    run -2 --separate-stderr fix no-such-log
+    is "$stderr" "whichcudnn: no-such-log: No such file or directory"
+    if unshare -rm true; then # this computer's /tmp may hold some
+        # shellcheck disable=SC2016
+        run -3 --separate-stderr unshare -rm sh -c 'mount -t tmpfs none tmp && mount --bind tmp /tmp && exec "$@"' \
+            sh "$CMD" fix
+        [[ $stderr == "whichcudnn: not observed: no log of yours in "* ]]
+    fi
+    run -3 --separate-stderr fix --try -- true
+    [[ $stderr == "whichcudnn: not observed: "* ]]
+    run -127 --separate-stderr fix --try -- no-such-program
+    run -2 --separate-stderr fix --try /no/such/log -- true
+    is "$stderr" "whichcudnn: /no/such/log: No such file or directory"
+    empty
+}
+
+# A command of what was not played would change whatever environment pip finds.
+@test "a finding whose repairs were not played: nothing is made; status 5, by --apply and --try too" {
+    mkdir bin
+    printf '#!/bin/sh\ntouch %s\n' "$PWD/called" >bin/pip
+    chmod +x bin/pip
+    PATH=$PWD/bin:$PATH
+    stack 9.1.0 >part
+    grep -v '"kind":"package"' part | make_log whichcudnn-n-1-1.jsonl
+    run -1 --separate-stderr fix whichcudnn-n-1-1.jsonl
+    [[ $output == "error[runtime-too-old]: "*"not checked: "* ]]
+    run -5 --separate-stderr fix --apply --yes whichcudnn-n-1-1.jsonl
+    is "$stderr" "whichcudnn: no repair is known that could be made"
+    run -2 --separate-stderr fix --try --apply --yes whichcudnn-n-1-1.jsonl -- true
+    [[ $stderr == *"whichcudnn: not tried: it is not known where that package would go"* ]]
+    [ ! -e called ]
 }

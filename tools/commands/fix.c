@@ -11,6 +11,7 @@
 #include "options.h"
 #include "tools/fix/apply.h"
 #include "tools/fix/attempt.h"
+#include "tools/fix/steps.h"
 #include "tools/log/newest_log.h"
 #include "tools/log/record_json.h"
 #include "tools/report/render.h"
@@ -187,7 +188,7 @@ static int try_all(struct trying *t) {
     }
     of = job_repairs(t->row);
     for (size_t i = 0; i < of->n && more; i++)
-        more = of->p[i].edits.n == 0 || try_one(t, &scratch, i);
+        more = !steps_are_ours(&of->p[i].edits) || try_one(t, &scratch, i);
     scratch_end(&scratch);
     if (t->stopped)
         return t->stopped;
@@ -216,7 +217,13 @@ static void tell_nothing(const struct job *j) {
 }
 
 static enum exit_code answer_of_plan(const struct job *j) {
-    return job_first_to_repair(j) ? EXIT_ERRORS_FOUND : EXIT_NOT_REPAIRED;
+    for (size_t i = 0; i < j->summary.n; i++) {
+        const struct summary_row *row = &j->summary.rows[i];
+        const struct plan_of_finding *of = row->finding ? job_repairs(row) : NULL;
+        if (of && of->n > 0)
+            return EXIT_ERRORS_FOUND;
+    }
+    return EXIT_NOT_REPAIRED;
 }
 
 /* status: of the command; -1: not known. */
@@ -257,6 +264,7 @@ static int fix_inputs(struct job *j, int status) {
 }
 
 static int fix_command(struct job *j) {
+    OWNED char *logs = NULL;
     struct scratch scratch;
     int answer;
     int status;
@@ -265,12 +273,14 @@ static int fix_command(struct job *j) {
         complain("no temporary directory can be made: %s", strerror(errno));
         return EXIT_USAGE;
     }
-    status = observe(command, scratch.path);
-    input_read_files(&j->in, scratch.path);
-    if (status == 126 || status == 127)
-        answer = j->in.logs.process_count > 0 ? fix_inputs(j, status) : status;
-    else
-        answer = fix_inputs(j, status);
+    logs = must_format("%s/logs", scratch.path);
+    mkdir(logs, S_IRWXU);
+    status = observe(command, logs);
+    if (rmdir(logs) != 0) /* it is not empty */
+        input_read_files(&j->in, logs);
+    answer = fix_inputs(j, status);
+    if ((status == 126 || status == 127) && answer == EXIT_NOTHING_OBSERVED)
+        answer = status;
     scratch_end(&scratch);
     return answer;
 }

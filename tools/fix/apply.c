@@ -15,9 +15,21 @@
 
 /* ---- what is to be done ---- */
 
+/* Nobody's environment is changed by what was not played. */
+static const struct repair *best_played(const struct job *j) {
+    for (size_t i = 0; i < j->summary.n; i++) {
+        const struct summary_row *row = &j->summary.rows[i];
+        const struct plan_of_finding *of = row->finding ? job_repairs(row) : NULL;
+        for (size_t k = 0; of && k < of->n; k++)
+            if (of->p[k].checked != REPAIR_NOT_CHECKED && steps_are_ours(&of->p[k].edits))
+                return &of->p[k];
+    }
+    return NULL;
+}
+
 /* NULL: there is none. */
 static json_t *steps_of_best(const struct job *j) {
-    const struct summary_row *row = job_first_to_repair(j);
+    const struct repair *best = best_played(j);
     OWNED char *directory = getcwd(NULL, 0);
     const struct user user = {
         .files = &disk_files, .path = getenv("PATH"), .directory = directory, .yes = true};
@@ -25,10 +37,10 @@ static json_t *steps_of_best(const struct job *j) {
     struct steps steps;
     json_t *list;
 
-    if (!row)
+    if (!best)
         return NULL;
     heap_arena_begin(&memory);
-    steps_make(&steps, &memory.arena, &job_repairs(row)->p[0].edits, &user);
+    steps_make(&steps, &memory.arena, &best->edits, &user);
     list = steps_json(&steps, &memory.arena);
     heap_arena_end(&memory);
     return list;
@@ -68,7 +80,9 @@ static bool is_agreed(const json_t *steps, bool yes) {
         return false;
     }
     fputs("Do that? [y/N] ", stderr);
-    if (fgets(answer, sizeof(answer), stdin) && strspn(answer, "yY") == 1)
+    if (fgets(answer, sizeof(answer), stdin))
+        answer[strcspn(answer, "\n")] = '\0';
+    if (strcasecmp(answer, "y") == 0 || strcasecmp(answer, "yes") == 0)
         return true;
     complain("nothing was done");
     return false;

@@ -366,8 +366,7 @@ static const struct repair *next_repair(const struct stage *s, const struct job 
     *row = s->rounds < ROUNDS_MOST && s->sandbox.copies == 0 && !has_targets(s, now)
                ? job_first_to_repair(now)
                : NULL;
-    return *row && (*row)->finding->severity >= WC_severity_WARNING ? &job_repairs(*row)->p[0]
-                                                                    : NULL;
+    return *row && (*row)->finding->severity >= WC_severity_WARNING ? job_best_repair(*row) : NULL;
 }
 
 /* Words of the command that lie in a directory of which there is a copy. */
@@ -399,7 +398,8 @@ static bool play_round(struct stage *s, const struct summary_row *row, const str
     }
     s->status = observe(command_there(s), logs);
     s->now = (struct job){.n = 0}; /* the one before has what this one points to */
-    input_read_files(&s->now.in, logs);
+    if (rmdir(logs) != 0)          /* it is not empty */
+        input_read_files(&s->now.in, logs);
     job_make(&s->now);
     return true;
 }

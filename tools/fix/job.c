@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "steps.h"
 #include "tools/report/ends.h"
 
 void job_make(struct job *j) {
@@ -41,13 +42,19 @@ struct plan_of_finding *job_repairs(const struct summary_row *row) {
     return r->plan && r->plan->of && number < r->plan->n ? &r->plan->of[number] : NULL;
 }
 
+struct repair *job_best_repair(const struct summary_row *row) {
+    const struct plan_of_finding *of = row->finding ? job_repairs(row) : NULL;
+
+    for (size_t i = 0; of && i < of->n; i++)
+        if (steps_are_ours(&of->p[i].edits))
+            return &of->p[i];
+    return NULL;
+}
+
 const struct summary_row *job_first_to_repair(const struct job *j) {
-    for (size_t i = 0; j->n > 0 && i < j->summary.n; i++) {
-        const struct summary_row *row = &j->summary.rows[i];
-        const struct plan_of_finding *of = row->finding ? job_repairs(row) : NULL;
-        if (of && of->n > 0 && of->p[0].edits.n > 0)
-            return row;
-    }
+    for (size_t i = 0; j->n > 0 && i < j->summary.n; i++)
+        if (job_best_repair(&j->summary.rows[i]))
+            return &j->summary.rows[i];
     return NULL;
 }
 

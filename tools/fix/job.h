@@ -22,8 +22,10 @@ void job_end(struct job *j);
 
 /* What repairs the finding of a row, the cheapest first. */
 struct plan_of_finding *job_repairs(const struct summary_row *row);
-/* The first row with a repair that has edits; NULL: none has. */
+/* The first row with a repair that can be made by commands and variables; NULL: none has. */
 const struct summary_row *job_first_to_repair(const struct job *j);
+/* The cheapest of its repairs that can; NULL: none. */
+struct repair *job_best_repair(const struct summary_row *row);
 /* "9.8.0, 9.1.0" of all processes; "": none was loaded. The caller frees. */
 char *job_versions(const struct job *j);
 /* The status that the command ended with, as `run` wrote it down; -1: not known. */

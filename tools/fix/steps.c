@@ -10,6 +10,17 @@
 
 #define PLACES_MOST (sizeof(((struct steps *)0)->places) / sizeof(const char *))
 
+static const enum step_kind kinds[EDITS] = {
+    [EDIT_SET] = STEP_VARIABLE,        [EDIT_UNSET] = STEP_VARIABLE,
+    [EDIT_IMPORT_FIRST] = STEP_PYTHON, [EDIT_PRELOADER] = STEP_PYTHON,
+    [EDIT_REINSTALL] = STEP_COMMAND,   [EDIT_INSTALL] = STEP_COMMAND,
+    [EDIT_REMOVE] = STEP_COMMAND,      [EDIT_HOST] = STEP_COMMAND,
+    [EDIT_MODE] = STEP_COMMAND,        [EDIT_LINK] = STEP_COMMAND,
+    [EDIT_DELETE] = STEP_COMMAND,      [EDIT_RESTORE] = STEP_SAID,
+    [EDIT_PLACE] = STEP_SAID,          [EDIT_DRIVER] = STEP_SAID,
+    [EDIT_SYSTEM] = STEP_SAID,         [EDIT_RESTART] = STEP_SAID,
+};
+
 struct making {
     struct steps *out;
     struct wc_arena *memory;
@@ -133,44 +144,29 @@ static void add(struct making *m, const struct edit *e, enum step_kind kind, con
 static void add_edit(struct making *m, const struct edit *e) {
     const struct edits one = {e, 1};
     const char *command = command_of(m->memory, &one, m->user);
+    enum step_kind kind = kinds[e->kind];
 
-    switch (e->kind) {
-    case EDIT_SET:
-    case EDIT_UNSET:
-        if (command)
-            add(m, e, STEP_VARIABLE, command);
-        else
-            m->out->why = "that value may not stand in a command";
-        return;
-    case EDIT_IMPORT_FIRST:
-    case EDIT_PRELOADER:
-        if (is_name(e->name) && (e->kind == EDIT_IMPORT_FIRST || is_name(e->value)))
-            add(m, e, STEP_PYTHON, lines_of(m, e));
-        else
-            m->out->why = "that is no name of a module";
-        return;
-    case EDIT_INSTALL:
-    case EDIT_REINSTALL:
-    case EDIT_REMOVE:
-    case EDIT_HOST:
-        add_places_of_package(m, e);
-        break;
-    case EDIT_MODE:
-    case EDIT_LINK:
-    case EDIT_DELETE:
-        add_places_of_file(m, e->path);
-        break;
-    case EDIT_RESTART:
-        return;
-    default:
-        add(m, e, STEP_SAID, text_of(m->memory, &one));
-        m->out->why = "nobody but who runs the system can do it";
+    if (kind == STEP_SAID) {
+        m->out->why = "it is no command's to do";
+        add(m, e, kind, text_of(m->memory, &one));
         return;
     }
-    if (command)
-        add(m, e, STEP_COMMAND, command);
-    else
-        m->out->why = "there is no command for it";
+    if (kind == STEP_PYTHON && is_name(e->name) &&
+        (e->kind == EDIT_IMPORT_FIRST || is_name(e->value)))
+        command = lines_of(m, e);
+    if (!command) {
+        m->out->why = "it has a name or a value that may not stand in a command";
+        return;
+    }
+    if (kind == STEP_COMMAND && e->path)
+        add_places_of_file(m, e->path);
+    else if (kind == STEP_COMMAND)
+        add_places_of_package(m, e);
+    add(m, e, kind, command);
+}
+
+bool steps_are_ours(const struct edits *edits) {
+    return edits->n > 0 && !WC_ANY(e, *edits, kinds[e->kind] == STEP_SAID);
 }
 
 void steps_make(struct steps *s, struct wc_arena *memory, const struct edits *edits,

@@ -29,6 +29,8 @@ struct steps {
     const char *why; /* it cannot be tried; NULL: it can */
 };
 
+/* Of kinds that can be made, and tried before. */
+bool steps_are_ours(const struct edits *edits);
 /* Texts live in the arena, edits where they were. */
 void steps_make(struct steps *s, struct wc_arena *memory, const struct edits *edits,
                 const struct user *user);
