@@ -34,7 +34,7 @@ differ() { "$CMD" diff "$@"; }
     run -1 --separate-stderr differ --json a.jsonl b.jsonl
     is "$(jq -c '[.same, keys_unsorted]' <<<"$output")" '[false,["same","a","b","differences"]]'
     is "$(jq -c '.a' <<<"$output")" \
-        '{"type":"log","path":"a.jsonl","pid":4711,"node":"node7","verdict":"ok","first_finding":null}'
+        '{"type":"log","path":"a.jsonl","pid":4711,"node":"node7","verdict":"ok","first_finding":null,"fix":[]}'
     is "$(jq -r '.b | .verdict, .first_finding' <<<"$output" | xargs)" "errors runtime-too-old"
     is "$(jq -c '.differences[] | [.kind, .what, .attribute, .a, .b]' <<<"$output")" \
         '["environment","LD_LIBRARY_PATH",null,"","/old"]

@@ -145,6 +145,25 @@ END
     played
 }
 
+@test "diff and check say the repair of what a side has" {
+    wheel 8.9.2 26
+    make_standin 8.5.0 module
+    engine '>=8.8,<9'
+    observed
+    "$CMD" lock -o stack.lock logs
+    cp -r logs good
+    observed LD_LIBRARY_PATH="$PWD/module"
+    run -1 --separate-stderr "$CMD" diff good logs
+    grep -qxF "         fix unset LD_LIBRARY_PATH" <<<"$output"
+    run -1 --separate-stderr "$CMD" diff --json good logs
+    is "$(jq -c '.a.fix, (.b.fix[0] | [.command, .checked])' <<<"$output")" '[]
+["unset LD_LIBRARY_PATH","replayed"]'
+    run -1 --separate-stderr "$CMD" check stack.lock logs
+    grep -qxF "         fix unset LD_LIBRARY_PATH" <<<"$output"
+    run -1 --separate-stderr "$CMD" check --json stack.lock logs
+    is "$(jq -c '.processes[0].now.fix[0] | [.command, .checked]' <<<"$output")" '["unset LD_LIBRARY_PATH","replayed"]'
+}
+
 @test "a log of another computer: no command, and why" {
     wheel 8.9.2 26
     make_standin 8.5.0 module

@@ -139,6 +139,7 @@ static enum exit_code check(const struct source *lock, const struct logs *logs, 
         if (now.conclusion.concerned) {
             if (observed++ > 0 && !options.json)
                 putc('\n', to);
+            report_plan(&now);
             drifted += check_one(lock, &now, list, to);
             unexplained += now.conclusion.verdict == WC_verdict_UNEXPLAINED;
         } else if (!nothing) {

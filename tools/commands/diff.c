@@ -64,6 +64,9 @@ static enum exit_code diff(struct source *a, struct source *b) {
         complain("nothing to compare: nothing was observed in either");
         answer = EXIT_NOTHING_OBSERVED;
     } else {
+        for (size_t i = 0; i < 2; i++)
+            if (side[i].source->type != SOURCE_LOCK)
+                report_plan(&side[i]);
         if (options.json)
             json_print(stdout,
                        json_pack("{s:b, s:o, s:o, s:o}", "same", c.n == 0, "a", side_json(&side[0]),

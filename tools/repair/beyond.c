@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/packages/identify.h"
 #include "wheel_table.h"
 
 static const char *fact(const struct wc_finding_record *f, const char *name) {
@@ -52,6 +53,14 @@ static const struct wc_object *facade_there(const struct wc_stack *s,
     return wc_is_cudnn(library) ? library : WC_FIRST(o, s->objects, o->r.role == WC_role_FACADE);
 }
 
+static const char *site_of(struct wc_arena *memory, const struct wc_object *host) {
+    const char *path = wc_path_of(host);
+    const size_t n = path ? wc_environment_length(path) : 0;
+    const char *site = n ? wc_arena_format(memory, "%.*s", (int)n, path) : NULL;
+
+    return site && wc_str_ends(site, "-packages") ? site : NULL;
+}
+
 static struct edit host_edit(struct wc_arena *memory, const struct wc_stack *s,
                              const struct wc_finding_record *f) {
     const struct wc_object *host = object_of(s, f->host);
@@ -64,6 +73,8 @@ static struct edit host_edit(struct wc_arena *memory, const struct wc_stack *s,
     e.name = is_package(host) ? host->r.installation : wc_name_of(host);
     if (is_package(host))
         e.value = releases_for(memory, s, host, facade_there(s, f));
+    if (*e.value) /* without, nobody knows what to install */
+        e.environment = site_of(memory, host);
     return e;
 }
 

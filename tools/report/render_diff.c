@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A comparison: see render.h. */
+#include <string.h>
+
 #include "render.h"
 #include "tools/log/record_json.h"
+#include "tools/repair/plan.h"
 #include "tools/util/layout.h"
 
 #define SIDES 9 /* columns of "  A      " */
@@ -10,6 +13,30 @@ static void begin_side(struct layout *l, int indent, int hang, const char *name)
     fprintf(l->to, "%*s%-*s", indent, "", hang - indent, name);
     layout_line(l, 0, hang);
     l->column = l->indent = hang;
+}
+
+static const struct plan_of_finding *fixes_of(const struct report *r) {
+    static const struct plan_of_finding none = {NULL, 0};
+
+    return r->plan && r->plan->of && r->findings.n > 0 ? &r->plan->of[0] : &none;
+}
+
+/* A command each; else one sentence. */
+static void print_fixes(struct layout *l, const struct report *r) {
+    const char *label = "fix";
+
+    WC_EACH(fix, *fixes_of(r)) {
+        if (!fix->command && strcmp(label, "fix") != 0)
+            continue;
+        begin_side(l, 2, SIDES, "");
+        layout_words(l, "%s", label);
+        if (fix->command)
+            layout_together(l, "%s", fix->command);
+        else
+            layout_words(l, "%s", fix->text);
+        layout_end(l);
+        label = "or";
+    }
 }
 
 void render_side(struct layout *l, const char *name, const struct report *r) {
@@ -33,6 +60,7 @@ void render_side(struct layout *l, const char *name, const struct report *r) {
         layout_words(l, "(%s%s%s)", p->arguments.p[0], p->arguments.n > 1 ? " " : "",
                      p->arguments.n > 1 ? p->arguments.p[1] : "");
     layout_end(l);
+    print_fixes(l, r);
 }
 
 static void print_value(struct layout *l, const char *name, const char *value) {
@@ -71,11 +99,12 @@ json_t *side_json(const struct report *r) {
     const struct wc_finding_record *f = r->findings.n > 0 ? &r->findings.p[0] : NULL;
     bool running = s->type != SOURCE_LOCK && s->stack.has_process;
 
-    return json_pack("{s:s, s:o, s:o, s:o, s:s, s:o}", "type", source_type_word(s->type), "path",
-                     text_to_json(s->path), "pid", running ? json_integer(s->pid) : json_null(),
-                     "node", text_to_json(running ? s->stack.process.node : NULL), "verdict",
-                     wc_enum_word_raw(WC_ENUM_verdict, r->conclusion.verdict), "first_finding",
-                     text_to_json(f ? f->id : NULL));
+    return json_pack(
+        "{s:s, s:o, s:o, s:o, s:s, s:o, s:o}", "type", source_type_word(s->type), "path",
+        text_to_json(s->path), "pid", running ? json_integer(s->pid) : json_null(), "node",
+        text_to_json(running ? s->stack.process.node : NULL), "verdict",
+        wc_enum_word_raw(WC_ENUM_verdict, r->conclusion.verdict), "first_finding",
+        text_to_json(f ? f->id : NULL), "fix", JSON_EACH(fix, *fixes_of(r), repair_json(fix)));
 }
 
 json_t *differences_json(const struct comparison *c) {
