@@ -104,12 +104,11 @@ const char *wc_replay_directory(const struct wc_replay *r, size_t i, enum wc_sea
 
 const char *wc_replay_wanted(struct wc_replay *r, size_t i, const char *name) {
     const char *directory = i < r->searched_count ? r->directory[i] : NULL;
-    size_t n = wc_str_length(directory);
-    bool slash = n > 0 && directory[n - 1] == '/';
-    return directory && wc_str_format(r->room, sizeof r->room, "%s%s%s", directory,
-                                      slash ? "" : "/", name)
-               ? r->room
-               : NULL;
+    if (!directory)
+        return NULL;
+    const char *slash = wc_str_ends(directory, "/") ? "" : "/";
+    return wc_str_format(r->room, sizeof r->room, "%s%s%s", directory, slash, name) ? r->room
+                                                                                    : NULL;
 }
 
 bool wc_replay_takes(const struct wc_replay *r, const char *path, uint64_t device, uint64_t inode) {

@@ -326,6 +326,61 @@ make_stopped() {
     is "$output" "whichcudnn: not observed: no cuDNN was loaded or asked for"
 }
 
+# Bash starts what it is given; what the script sets counts, and what nobody can know is not guessed.
+@test "a program that ends in the loader behind a script" {
+    make_stopped
+    printf '#!/bin/sh\nset -e\n"$@"\n' >waits
+    printf '#!/bin/sh\nexport LD_LIBRARY_PATH=%s${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}\nexec %s\n' \
+        "$PWD/conda/lib" "$PWD/stopped/app" >execs
+    printf '#!/bin/sh\nmodule() { :; }\nmodule load cudnn\nstopped/app\n' >loads
+    chmod +x waits execs loads
+    refused() { # STATUS COMMAND...
+        rm -rf logs
+        run -"$1" run_it --log logs/ -- "${@:2}"
+        [[ $output == *"error["*"]: libhost.so needs libcudnn.so.8, which was not found"* ]]
+        [[ $output == *"what a script started ended in the loader"* ]]
+        validate_log "$(the_log logs)"
+        is "$(field process executable "$(the_log logs)")" "$PWD/stopped/app"
+    }
+    refused 127 ./waits stopped/app
+    refused 127 ./waits env A=b stopped/app
+    refused 5 sh -c 'stopped/app || exit 5'
+    mv conda/lib/libcudnn.so.8 kept
+    refused 127 ./execs
+    mv kept conda/lib/libcudnn.so.8
+    run -0 run_it --log well/ -- ./execs
+    [[ $output != *error* ]]
+    run -127 run_it --log other/ -- ./loads
+    [[ $output == *"whichcudnn: not observed"* ]]
+}
+
+# A library of another major under the name: glibc refuses the program with status 1.
+@test "a program that is refused for a symbol version" {
+    echo 'int cudnnCreate(void **h) { return !h; }' >c.c
+    echo 'libcudnn.so.8 { global: *; };' >8.map
+    echo 'libcudnn.so.9 { global: *; };' >9.map
+    local major
+    mkdir lib
+    for major in 8 9; do
+        "${CC:-gcc}" -shared -fPIC -Wl,-soname,libcudnn.so.$major,--version-script,$major.map c.c -o lib/libcudnn.so.$major
+    done
+    echo 'int cudnnCreate(void **); int main(void) { void *h; return cudnnCreate(&h); }' |
+        "${CC:-gcc}" -x c - -x none lib/libcudnn.so.8 -o app -Wl,-rpath,"$PWD/lib"
+    run -0 run_it --log well/ -- ./app
+    ln -sf libcudnn.so.9 lib/libcudnn.so.8
+    run -1 run_it --log logs/ -- ./app
+    [[ $output == *"error[wrong-name]: app needs libcudnn.so.8 and got libcudnn.so.9 under that name"* ]]
+    validate_log "$(the_log logs)"
+    is "$(field failure text "$(the_log logs)")" \
+        "$PWD/lib/libcudnn.so.8: version \`libcudnn.so.8' not found (required by $PWD/app)"
+    # By a name of its own: then it is the symbol version alone.
+    "${CC:-gcc}" -shared -fPIC -Wl,-soname,libcudnn.so.8.9.7,--version-script,9.map c.c -o other
+    rm lib/libcudnn.so.8
+    mv other lib/libcudnn.so.8
+    run -1 run_it --log third/ -- sh -c './app; exit $?'
+    [[ $output == *"error[symbol-version-not-found]: app was linked with another libcudnn.so.8"* ]]
+}
+
 @test "why nothing was observed: a static program, a script of one, another machine" {
     echo 'int main(void) { return 3; }' | "${CC:-gcc}" -static -x c - -o static
     run -3 run_it -- ./static

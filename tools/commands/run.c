@@ -144,6 +144,7 @@ static int run_command(int n, char **command) {
         return EXIT_USAGE;
     run.preload = preload_list(getenv("LD_PRELOAD"), run.shim);
     run.command = command[0];
+    run.words = command;
     run.start = clock_now(CLOCK_REALTIME);
     choose_place(&run.place);
     run.live.stop = stop_on != WC_severity_NONE;

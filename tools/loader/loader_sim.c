@@ -73,7 +73,8 @@ static void note_missing(struct loader_sim *g, const char *name, const struct lo
         return;
     g->ended = damaged;
     g->missing = must_grow(g->missing, (g->missing_count + 1) * sizeof(*g->missing));
-    g->missing[g->missing_count++] = (struct loader_sim_missing){keep(g, name), by, how, damaged};
+    g->missing[g->missing_count++] =
+        (struct loader_sim_missing){keep(g, name), by, how, damaged, NULL, NULL};
 }
 
 /* The same file by another name is the same object. NULL: it is missing, or damaged, which is
@@ -252,6 +253,53 @@ void loader_sim_open_facade(struct loader_sim *g, const struct loaded *host) {
     if (host->library->opens)
         open_facade(g, host);
     load_rest(g, before);
+}
+
+/* ---- symbol versions ---- */
+
+/* The version that it has, of which cuDNN's libraries have one each; NULL: none. */
+static const char *version_in(struct loader_sim *g, const struct loaded *o) {
+    struct elf_file *l = library_cache_elf_file(g->library_cache, o->library);
+    const char *version = l ? keep(g, wc_elf_defined_symbol_version(&l->image)) : NULL;
+
+    if (l)
+        library_cache_elf_file_end(o->library, l);
+    return version;
+}
+
+static void check_version(struct loader_sim *g, const struct loaded *by,
+                          const struct wc_elf_symbol *import) {
+    for (size_t i = 0; i < g->n; i++) {
+        const struct loaded *o = g->objects[i];
+        size_t before = g->missing_count;
+        const char *has;
+        if (!wc_search_answers(&o->search, import->version_file))
+            continue;
+        has = version_in(g, o);
+        if (has && strcmp(has, import->version) != 0)
+            note_missing(g, import->version_file, by, WC_operation_NEEDED, false);
+        if (g->missing_count > before) {
+            g->missing[before].found = o;
+            g->missing[before].version = keep(g, import->version);
+        }
+        return;
+    }
+}
+
+void loader_sim_check_versions(struct loader_sim *g) {
+    for (size_t i = 0; i < g->n; i++) {
+        const struct loaded *by = g->objects[i];
+        struct elf_file *l =
+            by->library->needs_cudnn ? library_cache_elf_file(g->library_cache, by->library) : NULL;
+        uint32_t end = l ? wc_elf_imports_end(&l->image) : 0;
+        struct wc_elf_symbol import;
+        for (uint32_t k = 1; k < end; k++)
+            if (wc_elf_symbol_at(&l->image, k, &import) && !import.defined && import.version &&
+                wc_kind_is_cudnn(wc_name_kind_of(import.version_file)))
+                check_version(g, by, &import);
+        if (l)
+            library_cache_elf_file_end(by->library, l);
+    }
 }
 
 static void end_object(struct loaded *o) {

@@ -23,7 +23,9 @@ struct loader_sim_missing {
     const char *name;
     const struct loaded *by;
     enum wc_operation how;
-    bool damaged; /* it is there, and mapping it fails or ends the process */
+    bool damaged;               /* it is there, and mapping it fails or ends the process */
+    const struct loaded *found; /* it came in, and lacks this symbol version; NULL: it did not */
+    const char *version;
 };
 
 struct loader_sim {
@@ -61,6 +63,9 @@ void loader_sim_end(struct loader_sim *g);
  * all that these open in turn. NULL: not found, damaged, or no library. */
 const struct loaded *loader_sim_open(struct loader_sim *g, const char *name,
                                      const struct loaded *by);
+/* The libraries of cuDNN that lack a symbol version with which others were linked are missing, too:
+ * with that the loader ends a program at its start. */
+void loader_sim_check_versions(struct loader_sim *g);
 /* What came in since there were `objects` of them goes again. */
 void loader_sim_undo(struct loader_sim *g, size_t objects);
 /* The facade that a host of its own account opens, where it has names of one. */

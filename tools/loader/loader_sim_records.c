@@ -164,6 +164,18 @@ static void emit_dead_links(struct emitting *s, const char *name, int64_t reques
     }
 }
 
+/* In the loader's words, by which findings know it. */
+static void emit_refused(struct emitting *s, const struct loader_sim_missing *m,
+                         struct wc_record *record) {
+    const char *found = m->found->about.path;
+    OWNED char *text = must_format("%s: version `%s' not found (required by %s)", found, m->version,
+                                   m->by->about.path);
+
+    record->u.failure.text = text;
+    s->t->to.add(s->t->to.ctx, record);
+    emit_file(s, found, record->u.failure.request, WC_search_rule_UNKNOWN);
+}
+
 /* The loader ends at a file that is damaged, and passes over one for another machine. */
 static void emit_missing(struct emitting *s, const struct loader_sim_missing *m) {
     const struct wc_replay *replay = &s->g->replay;
@@ -178,6 +190,10 @@ static void emit_missing(struct emitting *s, const struct loader_sim_missing *m)
     record.u.failure.caller = m->by ? m->by->about.path : NULL;
     record.u.failure.caller_object = m->by ? m->by->about.number : WC_NULL;
     record.u.failure.inferred = true;
+    if (m->found && m->by) {
+        emit_refused(s, m, &record);
+        return;
+    }
     s->t->to.add(s->t->to.ctx, &record);
     emit_search(s, m->name, m->by, NULL, request, false);
     wc_emit_packages_wanted(&s->t->to, &s->t->environments, &s->g->replay, m->name,

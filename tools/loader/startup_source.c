@@ -5,30 +5,12 @@
 #include <gnu/libc-version.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/model/names.h"
 #include "loader_sim.h"
 #include "tools/commands/command.h"
 #include "tools/log/first_records.h"
 #include "tools/run/outcome.h"
-
-static const char preload_name[] = "LD_PRELOAD=";
-
-/* Our own environment with that LD_PRELOAD. The caller frees the list and its first element. */
-static char **environment_with(const char *preload) {
-    size_t n = 0, to = 1;
-    char **list;
-
-    while (environ[n])
-        n++;
-    list = must_allocate((n + 2) * sizeof(*list));
-    list[0] = must_format("%s%s", preload_name, preload);
-    for (size_t i = 0; i < n; i++)
-        if (strncmp(environ[i], preload_name, sizeof(preload_name) - 1) != 0)
-            list[to++] = environ[i];
-    return list;
-}
 
 /* ---- records ---- */
 
@@ -52,11 +34,15 @@ static void add(void *ctx, struct wc_record *r) {
 
 /* ---- what has a part in it ---- */
 
-static bool is_relevant(const struct loader_sim *s, bool damaged) {
-    for (size_t i = 0; i < s->missing_count; i++)
-        if (wc_name_kind_of(s->missing[i].name) != WC_NAME_OTHER &&
-            (s->missing[i].damaged || !damaged))
+static bool is_relevant(const struct loader_sim *s, enum startup_end end) {
+    for (size_t i = 0; i < s->missing_count; i++) {
+        const struct loader_sim_missing *m = &s->missing[i];
+        bool fits = end == STARTUP_ANY ||
+                    (m->version ? end == STARTUP_VERSION
+                                : end == STARTUP_REFUSED || (m->damaged && end == STARTUP_DAMAGED));
+        if (wc_name_kind_of(m->name) != WC_NAME_OTHER && m->how != WC_operation_DLOPEN && fits)
             return true;
+    }
     return false;
 }
 
@@ -83,21 +69,19 @@ static struct source *make(struct loader_sim *loading, const struct startup *sta
 }
 
 struct source *startup_source(const struct startup *start, char **reason) {
-    char **environment = environment_with(start->preload);
     struct source *source = NULL;
     struct loader_sim loading;
     struct library_cache library_cache;
 
     library_cache_begin(&library_cache, NULL);
-    if (loader_sim_begin(&loading, &library_cache, start->program, environment)) {
-        if (is_relevant(&loading, start->damaged))
+    if (loader_sim_begin(&loading, &library_cache, start->program, start->environment)) {
+        loader_sim_check_versions(&loading);
+        if (is_relevant(&loading, start->end))
             source = make(&loading, start);
-        else if (!start->damaged)
+        else if (start->end == STARTUP_REFUSED)
             print_missing(&loading, reason);
         loader_sim_end(&loading);
     }
     library_cache_end(&library_cache);
-    free(environment[0]);
-    free(environment);
     return source;
 }

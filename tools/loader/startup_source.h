@@ -6,12 +6,19 @@
 
 #include "tools/log/source.h"
 
+enum startup_end {                  /* what its end says of the reason */
+                   STARTUP_ANY,     /* nothing: who started it made a status of its own */
+                   STARTUP_REFUSED, /* something is missing, or no library */
+                   STARTUP_VERSION, /* a symbol version is missing */
+                   STARTUP_DAMAGED  /* a signal: only what is damaged tells why */
+};
+
 struct startup {
-    const char *program; /* an ELF file */
-    const char *preload; /* LD_PRELOAD as it was started with; the rest is our own environment */
-    int64_t child;       /* its pid */
-    const char *path;    /* where the records are written, too, in a new file; NULL: nowhere */
-    bool damaged;        /* it was ended by a signal: only what is damaged tells why */
+    const char *program;      /* an ELF file */
+    char *const *environment; /* as it was started with */
+    int64_t child;            /* its pid, or its script's */
+    const char *path;         /* where the records are written, too, in a new file; NULL: nowhere */
+    enum startup_end end;
 };
 
 /* NULL: cuDNN has no part in it; then *reason (the caller frees) says which library is missing, if

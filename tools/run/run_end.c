@@ -13,6 +13,7 @@
 #include "left_running.h"
 #include "not_preloadable.h"
 #include "outcome.h"
+#include "shell_script.h"
 #include "tools/commands/options.h"
 #include "tools/loader/last_request.h"
 #include "tools/loader/startup_source.h"
@@ -25,6 +26,7 @@
 
 #define ROWS_SHOWN 8
 #define LOADER_STATUS 127 /* with which glibc's loader ends a program that it cannot start */
+#define VERSION_STATUS 1  /* the same for want of a symbol version */
 #define VERDICT_MOST 4096 /* a pod's termination message is cut there */
 
 /* ---- the outcome, where it is kept ---- */
@@ -304,31 +306,86 @@ static struct run_answer conclude_logs(struct run *run, const struct child_logs 
     return answer;
 }
 
-/* The shim never woke, nor did the program: what its files print of that. A program that the loader
- * refuses ends with status 127; one that needs a damaged library may be ended by a signal. */
-static struct source *look_at_start(const struct run *run, const char *program, struct wc_record *r,
-                                    char **reason) {
-    const struct log_place *place = &run->place;
-    struct wc_outcome_record *o = &r->u.outcome;
-    struct source *started;
-    char *path;
+/* Our own environment with the command's LD_PRELOAD. The caller frees the list and its first
+ * element. */
+static char **environment_of_command(const struct run *run) {
+    static const char preload_name[] = "LD_PRELOAD=";
+    size_t n = 0;
+    char **list = NULL;
 
-    bool refused = o->ending == WC_ending_EXITED && o->exit_status == LOADER_STATUS;
-    if (!program || !(refused || is_of_damage(o)) || is_disabled())
+    *MUST_ADD(list, n) = must_format("%s%s", preload_name, run->preload);
+    for (char **v = environ; *v; v++)
+        if (strncmp(*v, preload_name, sizeof(preload_name) - 1) != 0)
+            *MUST_ADD(list, n) = *v;
+    *MUST_ADD(list, n) = NULL;
+    return list;
+}
+
+/* glibc's loader refuses a program with status 127, for want of a symbol version with 1; one that
+ * needs a damaged library may be ended by a signal. What a script makes of that is its own affair,
+ * as long as it fails, too. False: it did not end in the loader. */
+static bool read_end(const struct wc_outcome_record *o, bool by_script, enum startup_end *end) {
+    int64_t status = o->ending == WC_ending_EXITED ? o->exit_status : 0;
+
+    *end = status == LOADER_STATUS    ? STARTUP_REFUSED
+           : status == VERSION_STATUS ? STARTUP_VERSION
+                                      : STARTUP_DAMAGED;
+    if (by_script && status != 0)
+        *end = STARTUP_ANY;
+    return *end != STARTUP_DAMAGED || is_of_damage(o);
+}
+
+/* By the last name that the kernel had for the command: what it has become by exec is what ended.
+ */
+static bool is_called(const char *path, const char *last_name) {
+    const size_t most = sizeof(((struct family *)NULL)->last_name) - 1;
+
+    return strncmp(wc_base_name(path), last_name, most) == 0;
+}
+
+static struct source *look_at_program(const struct run *run, const struct shell_program *program,
+                                      struct wc_record *r, char **reason) {
+    struct wc_outcome_record *o = &r->u.outcome;
+    const struct log_place *place = &run->place;
+    bool is_kept = place->directory && !strchr(place->value, '%');
+    OWNED char *path = is_kept ? outcome_path(place, o->child) : NULL;
+    struct startup start = {.program = program->path,
+                            .environment = program->environment,
+                            .child = o->child,
+                            .path = path};
+    struct source *started;
+
+    if (!read_end(o, program->by_script, &start.end))
         return NULL;
-    path = place->directory && !strchr(place->value, '%') ? outcome_path(place, o->child) : NULL;
-    started = startup_source(&(struct startup){.program = program,
-                                               .preload = run->preload,
-                                               .child = o->child,
-                                               .path = path,
-                                               .damaged = !refused},
-                             reason);
-    free(path);
+    started = startup_source(&start, reason);
     if (!started)
         return NULL;
-    o->reason = "it ended in the loader, before anything of it ran: this is what its files say";
+    o->reason = program->by_script
+                    ? "what a script started ended in the loader, before anything of it ran: this "
+                      "is what its files and the script say"
+                    : "it ended in the loader, before anything of it ran: this is what its files "
+                      "say";
     if (!outcome_add(started, r))
         complain("%s: %s", started->path, strerror(errno));
+    return started;
+}
+
+/* The shim never woke, nor did the program: what its files print of that. */
+static struct source *look_at_start(const struct run *run, struct wc_record *r, char **reason) {
+    const char *last_name = run->live.family.last_name;
+    char **environment = environment_of_command(run);
+    struct source *started = NULL;
+    struct shell_programs programs;
+    bool is_known;
+
+    shell_programs_of(&programs, run->words, environment);
+    is_known = WC_ANY(p, programs, last_name[0] && is_called(p->path, last_name));
+    for (size_t i = 0; i < programs.n && !started && !is_disabled(); i++)
+        if (!is_known || is_called(programs.p[i].path, last_name))
+            started = look_at_program(run, &programs.p[i], r, reason);
+    shell_programs_end(&programs);
+    free(environment[0]);
+    free(environment);
     return started;
 }
 
@@ -348,7 +405,7 @@ static void print_nothing_observed(const struct run *run, struct wc_record *outc
 static struct run_answer conclude_unobserved(struct run *run, struct wc_record *outcome,
                                              const char *unseen) {
     char *program = NULL, *reason = unobserved_reason(run->command, &program);
-    struct source *started = reason ? NULL : look_at_start(run, program, outcome, &reason);
+    struct source *started = reason ? NULL : look_at_start(run, outcome, &reason);
     struct run_answer answer;
 
     if (!started && !reason && unseen && !is_disabled())

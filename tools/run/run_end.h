@@ -10,6 +10,7 @@
 
 struct run {
     const char *command;
+    char *const *words;   /* the command, and its arguments */
     char *shim, *preload; /* its path; LD_PRELOAD of the command */
     int64_t start;        /* microseconds since the epoch */
     struct log_place place;
