@@ -6,11 +6,15 @@
 #include <string.h>
 
 #include "core/findings/finding.h"
+#include "core/model/symbols.h"
 #include "core/packages/distribution.h"
+#include "core/packages/identify.h"
+#include "core/packages/installation.h"
+#include "core/search/loader_words.h"
 #include "places.h"
 #include "wheels.h"
 
-#define CANDIDATES_MOST 128
+enum { CANDIDATES_MOST = 128, ENVIRONMENTS_MOST = 4, SCRATCH = 32 << 10 };
 
 struct finding_of {
     struct candidates *out;
@@ -283,33 +287,74 @@ static void add_install(struct finding_of *f, const char *package, const char *s
         add_two(f, e, (struct edit){.kind = EDIT_UNSET, .name = "LD_LIBRARY_PATH"});
 }
 
-/* The package that has cuDNN in an environment, as it is, or as others there hint. */
+/* The release of a wheel that counts as installed; NULL: none does. */
+struct installed {
+    struct finding_of *f;
+    char name[96];
+    const char *version;
+};
+
+static bool is_installed(void *installed, const char *entry) {
+    struct installed *i = installed;
+    const char *dash = strchr(entry, '-');
+    const size_t suffix = strlen(".dist-info");
+    char name[96];
+
+    if (!dash || !wc_str_ends(entry, ".dist-info"))
+        return true;
+    wc_distribution_normalise(entry, (size_t)(dash - entry), name, sizeof(name));
+    if (strcmp(name, i->name) == 0)
+        i->version = format(i->f, "%.*s", (int)(strlen(dash + 1) - suffix), dash + 1);
+    return !i->version;
+}
+
+static const char *installed_version(struct finding_of *f, const char *site, const char *package) {
+    struct installed i = {.f = f};
+
+    wc_distribution_normalise(package, strlen(package), i.name, sizeof(i.name));
+    f->files->list(f->files->ctx, site, is_installed, &i);
+    return i.version;
+}
+
+/* Which CUDA the other wheels there are for; -1: nothing says it. */
+static int32_t cuda_of_site(struct finding_of *f, const char *site) {
+    static const struct {
+        const char *package;
+        int32_t cuda;
+    } wheels[] = {{"nvidia-cuda-runtime-cu11", 11}, {"nvidia-cublas-cu11", 11},
+                  {"nvidia-cuda-runtime-cu12", 12}, {"nvidia-cublas-cu12", 12},
+                  {"nvidia-cuda-runtime", 13},      {"nvidia-cublas", 13}};
+
+    WC_EACH_ROW(wheel, wheels)
+        if (installed_version(f, site, wheel->package))
+            return wheel->cuda;
+    return -1;
+}
+
+/* What the process is made for, as far as its host or the libraries of CUDA in it say it. */
+static int32_t cuda_of_process(struct finding_of *f, const struct wc_object *host) {
+    int32_t cuda = host ? wc_cuda_of_host(f->s, host).major : -1;
+
+    if (cuda < 0 && host)
+        cuda = wc_cuda_in_package(host->r.installation);
+    return cuda < 0 ? wc_cuda_of_dependencies(f->s) : cuda;
+}
+
+/* The package that has cuDNN in an environment: the one that is there, where it is for the CUDA of
+ * the process. */
 static const char *package_for(struct finding_of *f, const char *environment,
                                const struct wc_object *host) {
     const struct wc_package *there =
         WC_FIRST(p, f->s->packages, wc_str_same(prefix_of(f, &p->r), environment));
-    int32_t cuda = host ? wc_cuda_of_host(f->s, host).major : -1;
+    int32_t cuda = cuda_of_process(f, host);
 
-    if (there)
-        return there->r.package;
     if (is_conda(environment))
-        return "cudnn";
-    if (cuda < 0 && host)
-        cuda = wc_cuda_in_package(host->r.installation);
-    if (cuda < 0)
-        cuda = wc_cuda_of_dependencies(f->s);
+        return there ? there->r.package : "cudnn";
+    if (cuda < 0 && !there)
+        cuda = cuda_of_site(f, environment);
+    if (there && (cuda < 11 || wc_cuda_in_package(there->r.package) == cuda))
+        return there->r.package;
     return cuda >= 11 ? format(f, "nvidia-cudnn-cu%d", cuda) : NULL;
-}
-
-/* The same for the CUDA of that host; NULL: it is that, or is not known. */
-static const char *package_of_cuda(struct finding_of *f, const char *package,
-                                   const struct wc_object *host) {
-    const int32_t cuda = wc_cuda_of_host(f->s, host).major;
-
-    return package && cuda >= 11 && wc_str_starts(package, "nvidia-cudnn-cu") &&
-                   wc_cuda_in_package(package) != cuda
-               ? format(f, "nvidia-cudnn-cu%d", cuda)
-               : NULL;
 }
 
 static const char *short_version(struct candidates *c, struct wc_version v) {
@@ -416,8 +461,6 @@ static void find_installs(struct finding_of *f) {
         struct wc_hosts one = {.p = {*host}, .n = 1};
         const char *package = environment ? package_for(f, environment, *host) : NULL;
         add_install(f, package, candidates_common(f->out, f->s, &all), environment);
-        add_install(f, package_of_cuda(f, package, *host), candidates_common(f->out, f->s, &one),
-                    environment);
         if (all.n > 1)
             add_install(f, package, candidates_common(f->out, f->s, &one), environment);
     }
@@ -450,6 +493,33 @@ static bool has_library(void *arg, const char *entry) {
     return !d->found;
 }
 
+static bool is_of_cuda(void *found, const char *name) {
+    *(bool *)found =
+        wc_kind_is_cudnn(wc_name_kind_of(name)) || wc_name_kind_of(name) == WC_NAME_CUDA_DEPENDENCY;
+    return !*(bool *)found;
+}
+
+static bool add_if_of_cuda(void *arg, const char *entry) {
+    struct directories *d = arg;
+    const char *directory = format(d->f, "%s/nvidia/%s/lib", d->site, entry);
+    bool found = false;
+
+    d->f->files->list(d->f->files->ctx, directory, is_of_cuda, &found);
+    if (found)
+        d->found = d->found ? format(d->f, "%s:%s", d->found, directory) : directory;
+    return true;
+}
+
+/* All directories of a site's wheels that cuDNN and what it needs may lie in. */
+static void add_site(struct finding_of *f, const char *site) {
+    struct directories d = {.f = f, .site = site};
+
+    f->files->list(f->files->ctx, format(f, "%s/nvidia", site), add_if_of_cuda, &d);
+    if (d.found && strchr(d.found, ':'))
+        add_one(f, set_path(f, format(f, "%s%s%s", d.found, f->path && *f->path ? ":" : "",
+                                      f->path ? f->path : "")));
+}
+
 static const char *library_in(struct finding_of *f, const char *site, const char *name) {
     struct directories d = {.f = f, .site = site, .name = name};
 
@@ -457,10 +527,79 @@ static const char *library_in(struct finding_of *f, const char *site, const char
     return d.found;
 }
 
-static const char *asked_environment(struct finding_of *f, const struct wc_failure *failure) {
-    const struct wc_object *caller = wc_caller_of(f->s, failure);
+/* Where who asked for it, or the process, may have it installed. */
+struct environments {
+    const char *p[ENVIRONMENTS_MOST];
+    size_t n;
+};
 
-    return environment_of(f, caller ? wc_path_of(caller) : failure->r.caller);
+static void add_environment(struct environments *to, const char *environment) {
+    for (size_t i = 0; i < to->n; i++)
+        if (wc_str_same(to->p[i], environment))
+            return;
+    if (environment && to->n < ENVIRONMENTS_MOST)
+        to->p[to->n++] = environment;
+}
+
+static struct environments environments_of(struct finding_of *f, const struct wc_failure *failure) {
+    const struct wc_object *caller = wc_caller_of(f->s, failure);
+    const struct wc_searched *search = wc_search_in_vain(f->s, failure);
+    const char *of_venv = wc_variable(f->s, "VIRTUAL_ENV");
+    const char *of_conda = wc_variable(f->s, "CONDA_PREFIX");
+    struct environments all = {.n = 0};
+    char site[PATH_MAX];
+
+    add_environment(&all, environment_of(f, caller ? wc_path_of(caller) : failure->r.caller));
+    if (failure->r.name && failure->r.name[0] == '/')
+        add_environment(&all, environment_of(f, failure->r.name));
+    if (search)
+        WC_EACH(looked, search->r.searched) {
+            const char *directory = strstr(*looked, " /");
+            if (directory)
+                add_environment(&all, environment_of(f, format(f, "%s/", directory + 1)));
+        }
+    if (wc_process_site(f->files, f->s->process.executable, of_venv, site, sizeof(site)))
+        add_environment(&all, environment_of(f, format(f, "%s", site)));
+    if (of_conda)
+        add_environment(&all, environment_of(f, format(f, "%s/lib/", of_conda)));
+    return all;
+}
+
+/* "cublas" of "libcublasLt.so.12": a package that has it is named so, but the old one that has all.
+ */
+static bool may_have(void *library, const char *record) {
+    const char *name = library;
+    size_t n = 3;
+
+    while (name[n] >= 'a' && name[n] <= 'z')
+        n++;
+    return wc_str_starts(record, "cudatoolkit-") ||
+           (n > 3 && memmem(record, strlen(record), name + 3, n - 3) != NULL);
+}
+
+/* A package of conda whose list has that library. */
+static void add_conda_owner(struct finding_of *f, const char *prefix, const char *name) {
+    struct wc_conda_package *owner = wc_arena_take(f->out->memory, sizeof(*owner));
+    void *scratch = wc_arena_take(f->out->memory, SCRATCH);
+    struct wc_reading reading;
+
+    if (!owner || !scratch || !wc_str_starts(name, "lib"))
+        return;
+    wc_reading_begin(&reading, f->files, scratch, SCRATCH);
+    if (wc_conda_packages(&reading, format(f, "%s/lib/%s", prefix, name), true, may_have,
+                          (void *)(uintptr_t)name, owner, 1))
+        add_one(f, (struct edit){.kind = EDIT_REINSTALL,
+                                 .name = owner->name,
+                                 .value = owner->version,
+                                 .environment = prefix});
+}
+
+/* A part, or the facade, of another major than the one that is there, or of none. */
+static void add_major(struct finding_of *f, const char *environment, const struct wc_object *host,
+                      int32_t major) {
+    if (major > 0)
+        add_install(f, package_for(f, environment, host), format(f, ">=%d,<%d", major, major + 1),
+                    environment);
 }
 
 /* For which CUDA a library without a number in its name is wanted. */
@@ -490,14 +629,51 @@ static void add_install_linked(struct finding_of *f, struct edit e, const char *
     add_two(f, e, linked);
 }
 
-/* The major that a name asks for, of the package that is there, or would be. */
-static void add_asked(struct finding_of *f, const struct wc_failure *failure, const char *name,
-                      const char *environment) {
-    const int32_t major = wc_name_read(name).version.major;
+/* What NVIDIA's wheels have. */
+static void add_wheel(struct finding_of *f, const char *site, const char *name, int32_t cuda) {
+    const char *spec, *version;
+    const char *wheel = wheel_with(f->out->memory, name, cuda, &spec);
 
-    if (wc_name_kind_of(name) == WC_NAME_FACADE && major > 0)
-        add_install(f, package_for(f, environment, wc_caller_of(f->s, failure)),
-                    format(f, ">=%d,<%d", major, major + 1), environment);
+    if (!wheel)
+        return;
+    version = installed_version(f, site, wheel);
+    if (version)
+        add_one(f,
+                (struct edit){
+                    .kind = EDIT_REINSTALL, .name = wheel, .value = version, .environment = site});
+    add_install(f, wheel, spec, site);
+    add_install_linked(f, install(wheel, spec, site), name);
+}
+
+/* Of the directories of one site those that lack nothing of what is asked for. */
+static void add_missing(struct finding_of *f, const struct wc_failure *failure, const char *name,
+                        const char *environment, const char **together) {
+    const enum wc_name_kind kind = wc_name_kind_of(name);
+    const struct wc_object *caller = wc_caller_of(f->s, failure);
+    const int32_t cuda = wc_name_cuda(name), of_process = cuda_of_process(f, NULL);
+    const char *there;
+
+    if (wc_kind_is_cudnn(kind))
+        add_major(f, environment, caller, wc_name_read(name).version.major);
+    if (is_conda(environment)) {
+        add_conda_owner(f, environment, name);
+        return;
+    }
+    there = library_in(f, environment, name);
+    if (there)
+        add_site(f, environment);
+    if (there) {
+        const char *directory = directory_of(f, there);
+        add_directory(f, there);
+        if (!*together)
+            *together = directory;
+        else if (!strstr(*together, directory))
+            *together = format(f, "%s:%s", *together, directory);
+    }
+    /* What a cuDNN for another CUDA than the process's asks for does not make it the right one. */
+    if (kind == WC_NAME_CUDA_DEPENDENCY &&
+        !(wc_asked_by_cudnn(f->s, failure) && cuda > 0 && of_process > 0 && cuda != of_process))
+        add_wheel(f, environment, name, cuda_for(f, failure, name));
 }
 
 static void find_missing(struct finding_of *f) {
@@ -508,32 +684,47 @@ static void find_missing(struct finding_of *f) {
         const char *name = wc_failed_dependency(failure, dependency, sizeof(dependency))
                                ? format(f, "%s", dependency)
                                : failure->r.name;
-        const char *environment = asked_environment(f, failure), *spec, *wheel, *there;
-        if (!name || wc_name_kind_of(name) == WC_NAME_OTHER || !environment ||
-            is_conda(environment))
+        struct environments all;
+        if (!name || wc_name_kind_of(name) == WC_NAME_OTHER)
             continue;
-        name = wc_base_name(name);
-        there = library_in(f, environment, name);
-        if (there) {
-            const char *directory = directory_of(f, there);
-            add_directory(f, there);
-            if (!together)
-                together = directory;
-            else if (!strstr(together, directory))
-                together = format(f, "%s:%s", together, directory);
-        }
-        add_asked(f, failure, name, environment);
-        wheel = wc_name_kind_of(name) == WC_NAME_CUDA_DEPENDENCY
-                    ? wheel_with(f->out->memory, name, cuda_for(f, failure, name), &spec)
-                    : NULL;
-        if (!wheel)
-            continue;
-        add_install(f, wheel, spec, environment);
-        add_install_linked(f, install(wheel, spec, environment), name);
+        all = environments_of(f, failure);
+        for (size_t i = 0; i < all.n; i++)
+            add_missing(f, failure, wc_base_name(name), all.p[i], &together);
     }
     if (together && strchr(together, ':'))
         add_one(f, set_path(f, format(f, "%s%s%s", together, f->path && *f->path ? ":" : "",
                                       f->path ? f->path : "")));
+}
+
+/* ---- functions that are missing ---- */
+
+/* The release that a function came with, and those after it. */
+static void add_function(struct finding_of *f, const struct wc_failure *failure,
+                         const char *function) {
+    const int number = wc_function_find(function);
+    const struct wc_version first =
+        number == WC_NO_FUNCTION ? WC_VERSION_NONE : wc_function_first(number);
+    struct environments all;
+
+    if (!wc_version_known(first))
+        return;
+    all = environments_of(f, failure);
+    WC_EACH(o, f->s->objects)
+        if (o->r.role == WC_role_FACADE)
+            add_environment(&all, environment_of(f, wc_path_of(o)));
+    for (size_t i = 0; i < all.n; i++)
+        add_install(f, package_for(f, all.p[i], wc_caller_of(f->s, failure)),
+                    format(f, ">=%s,<%d", short_version(f->out, first), first.major + 1), all.p[i]);
+}
+
+static void find_functions(struct finding_of *f) {
+    WC_EACH(failure, f->s->failures) {
+        struct wc_unmet unmet;
+        if (failure->r.function)
+            add_function(f, failure, failure->r.function);
+        else if (wc_text_unmet(failure->r.text, &unmet) && unmet.symbol[0])
+            add_function(f, failure, unmet.symbol);
+    }
 }
 
 /* ---- files ---- */
@@ -686,6 +877,7 @@ void candidates_find(struct candidates *c, const struct replay *r, const struct 
         find_packages(&f);
         find_installs(&f);
         find_missing(&f);
+        find_functions(&f);
         find_files(&f);
         find_links(&f);
         find_orders(&f);

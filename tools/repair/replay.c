@@ -8,6 +8,8 @@
 #include "core/elf/file_check.h"
 #include "core/findings/diagnose.h"
 #include "core/findings/finding.h"
+#include "core/model/symbols.h"
+#include "core/search/loader_words.h"
 #include "tools/loader/loader_sim.h"
 
 /* ---- what the process asked for ---- */
@@ -276,6 +278,27 @@ static const char *name_for(struct play *p, const struct replay_request *q,
                : wc_arena_format(&p->r->memory.arena, "lib%s.so.%d", name.part, cuda);
 }
 
+/* Other files came in, but the library still does not have the function that was wanted of it. */
+static bool still_lacks(struct play *p, const struct replay_request *q) {
+    struct wc_unmet unmet;
+    const struct loaded *library = NULL;
+    struct elf_file *file;
+    bool lacks;
+
+    if (!wc_text_unmet(q->failure->r.text, &unmet) ||
+        wc_function_find(unmet.symbol) == WC_NO_FUNCTION)
+        return false;
+    for (size_t i = 0; !library && i < p->sim.n; i++)
+        if (p->sim.objects[i]->about.role == WC_role_FACADE)
+            library = p->sim.objects[i];
+    file = library ? library_cache_elf_file(&p->r->library_cache, library->library) : NULL;
+    if (!file)
+        return false;
+    lacks = file->error == WC_ELF_OK && !wc_elf_defines(&file->image, unmet.symbol);
+    library_cache_elf_file_end(library->library, file);
+    return lacks;
+}
+
 static void ask(struct play *p, size_t number) {
     struct replay_request *q = &p->r->requests[number];
     const struct loaded *by = caller_of(p, q->caller), *o;
@@ -295,7 +318,7 @@ static void ask(struct play *p, size_t number) {
         q->first = *got;
         q->refused = q->failure && got->files;
     }
-    if (q->refused && got->files == q->first.files)
+    if (q->refused && (got->files == q->first.files || still_lacks(p, q)))
         got->files = 0;
     if (!got->files)
         loader_sim_undo(&p->sim, objects);
