@@ -594,12 +594,25 @@ static void add_conda_owner(struct finding_of *f, const char *prefix, const char
                                  .environment = prefix});
 }
 
+/* Put back into one piece where it counts as installed. */
+static void add_again(struct finding_of *f, const char *site, const char *package) {
+    const char *version = package ? installed_version(f, site, package) : NULL;
+
+    if (version)
+        add_one(
+            f, (struct edit){
+                   .kind = EDIT_REINSTALL, .name = package, .value = version, .environment = site});
+}
+
 /* A part, or the facade, of another major than the one that is there, or of none. */
 static void add_major(struct finding_of *f, const char *environment, const struct wc_object *host,
                       int32_t major) {
+    const char *package = package_for(f, environment, host);
+
+    if (!is_conda(environment))
+        add_again(f, environment, package);
     if (major > 0)
-        add_install(f, package_for(f, environment, host), format(f, ">=%d,<%d", major, major + 1),
-                    environment);
+        add_install(f, package, format(f, ">=%d,<%d", major, major + 1), environment);
 }
 
 /* For which CUDA a library without a number in its name is wanted. */
@@ -631,18 +644,13 @@ static void add_install_linked(struct finding_of *f, struct edit e, const char *
 
 /* What NVIDIA's wheels have. */
 static void add_wheel(struct finding_of *f, const char *site, const char *name, int32_t cuda) {
-    const char *spec, *version;
-    const char *wheel = wheel_with(f->out->memory, name, cuda, &spec);
+    const char *spec, *wheel = wheel_with(f->out->memory, name, cuda, &spec);
 
-    if (!wheel)
-        return;
-    version = installed_version(f, site, wheel);
-    if (version)
-        add_one(f,
-                (struct edit){
-                    .kind = EDIT_REINSTALL, .name = wheel, .value = version, .environment = site});
-    add_install(f, wheel, spec, site);
-    add_install_linked(f, install(wheel, spec, site), name);
+    if (wheel) {
+        add_again(f, site, wheel);
+        add_install(f, wheel, spec, site);
+        add_install_linked(f, install(wheel, spec, site), name);
+    }
 }
 
 /* Of the directories of one site those that lack nothing of what is asked for. */

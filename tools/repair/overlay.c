@@ -609,8 +609,19 @@ static bool reinstall_conda(struct overlay *o, const char *prefix, const struct 
 
 /* ---- edits of packages ---- */
 
-static const char *environment_of(struct overlay *o, const struct edit *e) {
+/* Where lib64 is no link, NVIDIA's wheels go to lib all the same: they count as pure. */
+static const char *own_site(struct overlay *o, const struct edit *e) {
     const char *real = e->environment ? real_path(o, e->environment) : NULL;
+    const char *at =
+        real && wc_str_starts(e->name, "nvidia-") ? strstr(real, "/lib64/python") : NULL;
+    const char *pure =
+        at ? format(o, "%.*s/lib%s", (int)(at - real), real, at + strlen("/lib64")) : NULL;
+
+    return pure && is_there(o, pure) ? pure : real;
+}
+
+static const char *environment_of(struct overlay *o, const struct edit *e) {
+    const char *real = own_site(o, e);
 
     if (!real)
         fail(o, "into which environment it goes is not known");

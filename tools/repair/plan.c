@@ -199,30 +199,40 @@ static bool is_shown(const struct planning *p, const struct wc_finding_record *f
 
 /* ---- what a mere note may change ---- */
 
-static bool has_died(const struct planning *p) {
+/* It did not end well, or, where nobody says how it ended, asked for something in vain. */
+static bool has_failed(const struct planning *p) {
     const struct wc_stack *s = &p->source->stack;
 
-    return s->has_outcome && (s->outcome.ending != WC_ending_EXITED || s->outcome.exit_status != 0);
+    if (s->has_outcome)
+        return s->outcome.ending != WC_ending_EXITED || s->outcome.exit_status != 0;
+    return WC_ANY(f, s->failures, wc_is_load(f) && wc_kind_is_ours(wc_name_kind_of(f->r.name)));
 }
 
-/* Of two copies the one that a process lives with is the one that it wants; of one that died nobody
- * knows but that it was the other. */
+/* Of two copies the one that a process lives with is the one that it wants; of one that failed it
+ * may be the other. */
 static bool takes_other(const struct planning *p, const struct played *x,
                         const struct wc_finding_record *f) {
     const struct wc_stack *s = &p->source->stack;
     const struct wc_object *had = f->object == WC_NULL ? NULL : wc_stack_object(s, f->object);
     const struct wc_candidate *other = had ? wc_candidate_of(s, wc_search_of(s, had), NULL) : NULL;
 
-    return has_died(p) && other && other->r.path &&
+    return has_failed(p) && other && other->r.path &&
            WC_ANY(o, x->outcome.source->stack.objects,
                   o->r.role == WC_role_FACADE && wc_str_same(wc_path_of(o), other->r.path));
 }
 
 static bool suits_note(const struct planning *p, const struct played *x,
                        const struct wc_finding_record *f) {
+    const enum edit_kind first = x->edits.edit[0].kind;
+
     if (wc_str_same(f->id, "shadowed-copy"))
         return takes_other(p, x, f);
-    return !loses_others(p, &x->edits) && changes_nothing(p, x) != has_died(p);
+    if (loses_others(p, &x->edits))
+        return false;
+    if (wc_str_same(f->id, "own-copy-unused")) /* that one is to be taken, as it is */
+        return x->edits.n == 1 && (first == EDIT_SET || first == EDIT_UNSET) &&
+               !changes_nothing(p, x);
+    return changes_nothing(p, x) != has_failed(p);
 }
 
 /* ---- all that is asked of one ---- */

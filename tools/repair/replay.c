@@ -250,10 +250,16 @@ static bool opens_part(void *play, const struct loaded *by, const char *name) {
     return WC_ANY(o, s->objects, wc_str_same(o->r.part, part.part) && o->r.mapped);
 }
 
+/* However its path is spelt. */
+static bool is_caller(struct play *p, const struct replay_request *q, const struct loaded *by) {
+    return is_path_of(by, q->caller) ||
+           library_cache_get(&p->r->library_cache, q->caller, NULL) == by->library;
+}
+
 /* The parts of a facade are asked for by the facade that is there, by names of its own. */
-static bool is_own_affair(const struct replay_request *q, const struct loaded *by) {
+static bool is_own_affair(struct play *p, const struct replay_request *q, const struct loaded *by) {
     return q->by_cudnn && wc_name_kind_of(q->name) == WC_NAME_PART &&
-           (!by || !is_path_of(by, q->caller) || !q->failure);
+           (!by || !q->failure || !is_caller(p, q, by));
 }
 
 /* Parts for another CUDA ask for its libraries by other names. */
@@ -305,7 +311,7 @@ static void ask(struct play *p, size_t number) {
     struct replay_got *got = &p->out->got[number];
     const size_t objects = p->sim.n, missing = p->sim.missing_count;
 
-    if ((q->caller && !by) || is_own_affair(q, by)) {
+    if ((q->caller && !by) || is_own_affair(p, q, by)) {
         got->files = HASH_BEGIN; /* nobody asks for it */
         return;
     }
