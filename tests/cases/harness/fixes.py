@@ -9,6 +9,7 @@ import shlex
 import shutil
 import subprocess
 
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 SPEC = re.compile(r"(==|>=|<=|!=|~=|<|>)([\d.*]+)")
 
 
@@ -140,6 +141,24 @@ def on_files(world, command):
     subprocess.run(words, check=True)
 
 
+# ---- which there are --------------------------------------------------------------------------
+
+
+def sort_of(finding, fix):
+    return f"{finding['id']} {'+'.join(edit['edit'] for edit in fix['edits'])}"
+
+
+def printed(findings):
+    """(sort, number of the finding, number of the fix) of each that was replayed."""
+    return [(sort_of(finding, fix), i, k) for i, finding in enumerate(findings)
+            for k, fix in enumerate(finding["fix"]) if fix["checked"] == "replayed"]
+
+
+def said(findings):
+    """Why the others were not."""
+    return [fix["why"] for finding in findings for fix in finding["fix"] if fix["checked"] == "no"]
+
+
 def play_command(world, command):
     words = shlex.split(command)
     if words[0] in ("unset", "export"):
@@ -185,7 +204,15 @@ def load_first(world, edit):
     world.hosts = first + [h for h in world.hosts if h not in first]
 
 
-BY_HAND = {"place": place, "restore": place, "import-first": load_first}
+def preload(world, edit):
+    """What the host's own function opens by its path, of what is there."""
+    table = (ROOT / "tools/repair/preloaders.def").read_text()
+    files = re.findall(rf'^PRELOADED\("{edit["name"]}", \d+, "([^"]+)"\)', table, re.M)
+    there = [world.site / file for file in files if (world.site / file).exists()]
+    world.hosts[0].words[:0] = [f"open:{path}" for path in there]
+
+
+BY_HAND = {"preloader": preload, "place": place, "restore": place, "import-first": load_first}
 
 
 def play(world, finding, fix):

@@ -32,6 +32,8 @@ class Outcome:
     def __init__(self, name):
         self.name, self.expected, self.got, self.failure, self.skipped = name, "", "", "", ""
         self.said = ""  # why the first fix was not played
+        self.printed, self.unplayed = [], []  # repairs of all findings: fixes.py
+        self.followed = ""  # the sort of the one that was
 
 
 def run(world, watched):
@@ -154,6 +156,13 @@ def check_healthy(world, when, allowed=()):
              f"{when}: {[(one['verdict'], one['text']) for one in documents]}")
 
 
+def check_bare(world):
+    """Without anything that watches it the program does what its twin does."""
+    bare = run(world, watched=False)
+    must(bare.status == 0 and "done\n" in bare.out,
+         f"repaired and bare it ended with {ending(bare.status)}: {(bare.out + bare.err)[-600:]}")
+
+
 def check_fault(world):
     bare, watched = run(world, watched=False), run(world, watched=True)
     if bare.status == NOT_HERE:
@@ -187,6 +196,7 @@ def play_case(outcome, name, seed, root):
         outcome.skipped = "no mount namespace"
         return
     outcome.got = findings[0]["id"] if findings else "none"
+    outcome.printed, outcome.unplayed = fixes.printed(findings), fixes.said(findings)
     if not world.first:
         check_silent(findings, world, "a sound stack")
         return
@@ -201,6 +211,8 @@ def play_case(outcome, name, seed, root):
         follow(world, first)
     if not outcome.said:
         check_healthy(world, "repaired", world.left)
+        check_bare(world)
+        outcome.followed = "" if world.by else fixes.sort_of(first, first["fix"][world.road])
     twin = World(name, seed, root / "b", faulty=False)
     build(twin)
     check_healthy(twin, "the healthy twin")
