@@ -103,7 +103,7 @@ struct wc_elf_symbol {
     const char *version_file; /* imports: the file of the verneed entry; else NULL */
     uint64_t value, size;     /* value: link-time address */
     unsigned type;
-    bool defined, hidden_version;
+    bool defined, hidden_version, weak;
 };
 /* False: index out of range or damaged entry. */
 bool wc_elf_symbol_at(const struct wc_elf_image *e, uint32_t index, struct wc_elf_symbol *out);

@@ -100,6 +100,7 @@ bool wc_elf_symbol_at(const struct wc_elf_image *e, uint32_t index, struct wc_el
     out->value = s.st_value;
     out->size = s.st_size;
     out->type = ELF64_ST_TYPE(s.st_info);
+    out->weak = ELF64_ST_BIND(s.st_info) == STB_WEAK;
     out->defined = s.st_shndx != SHN_UNDEF;
     out->hidden_version = out->defined && (version & HIDDEN);
     version &= ~HIDDEN;

@@ -354,6 +354,24 @@ make_stopped() {
     [[ $output == *"whichcudnn: not observed"* ]]
 }
 
+# With -z now, which is usual, the loader looks for all functions before anything runs.
+@test "a program that ends in the loader for want of a function" {
+    make_standin 8.9.2 new
+    make_standin 8.2.0 old
+    mkdir lib
+    cp new/* lib/
+    echo 'int cudnnGetMaxDeviceVersion(void); int main(int n, char **v) { return n > 7 ? cudnnGetMaxDeviceVersion() : 0; }' >c.c
+    "${CC:-gcc}" c.c lib/libcudnn.so.8 -o app -Wl,-z,now,-rpath,"$PWD/lib",--allow-shlib-undefined
+    run -0 run_it --log well/ -- ./app
+    [[ $output != *error* ]]
+    cp old/* lib/
+    run -127 run_it --log logs/ -- ./app
+    [[ $output == *"error[missing-symbols]: app imports cudnnGetMaxDeviceVersion, which libcudnn.so.8"* ]]
+    validate_log "$(the_log logs)"
+    run -127 run_it --log more/ -- sh -c './app; exit $?'
+    [[ $output == *"error[missing-symbols]"* ]]
+}
+
 # A library of another major under the name: glibc refuses the program with status 1.
 @test "a program that is refused for a symbol version" {
     echo 'int cudnnCreate(void **h) { return !h; }' >c.c

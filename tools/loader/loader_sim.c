@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/findings/diagnose.h"
+#include "core/model/symbols.h"
 
 #define OBJECTS_MOST 4096
 
@@ -255,7 +256,7 @@ void loader_sim_open_facade(struct loader_sim *g, const struct loaded *host) {
     load_rest(g, before);
 }
 
-/* ---- symbol versions ---- */
+/* ---- symbols ---- */
 
 /* The version that it has, of which cuDNN's libraries have one each; NULL: none. */
 static const char *version_in(struct loader_sim *g, const struct loaded *o) {
@@ -286,7 +287,31 @@ static void check_version(struct loader_sim *g, const struct loaded *by,
     }
 }
 
-void loader_sim_check_versions(struct loader_sim *g) {
+static bool is_defined(struct loader_sim *g, const char *function) {
+    bool found = false;
+
+    for (size_t i = 0; i < g->n && !found; i++) {
+        const struct loaded *o = g->objects[i];
+        struct elf_file *l = o->about.role != WC_role_OTHER
+                                 ? library_cache_elf_file(g->library_cache, o->library)
+                                 : NULL;
+        found = l && wc_elf_defines(&l->image, function);
+        if (l)
+            library_cache_elf_file_end(o->library, l);
+    }
+    return found;
+}
+
+static void check_import(struct loader_sim *g, const struct loaded *by,
+                         const struct wc_elf_symbol *import) {
+    if (import->version && wc_kind_is_cudnn(wc_name_kind_of(import->version_file)))
+        check_version(g, by, import);
+    if (!g->undefined && !import->weak && wc_function_find(import->name) != WC_NO_FUNCTION &&
+        !is_defined(g, import->name))
+        g->undefined = keep(g, import->name);
+}
+
+void loader_sim_check_symbols(struct loader_sim *g) {
     for (size_t i = 0; i < g->n; i++) {
         const struct loaded *by = g->objects[i];
         struct elf_file *l =
@@ -294,9 +319,8 @@ void loader_sim_check_versions(struct loader_sim *g) {
         uint32_t end = l ? wc_elf_imports_end(&l->image) : 0;
         struct wc_elf_symbol import;
         for (uint32_t k = 1; k < end; k++)
-            if (wc_elf_symbol_at(&l->image, k, &import) && !import.defined && import.version &&
-                wc_kind_is_cudnn(wc_name_kind_of(import.version_file)))
-                check_version(g, by, &import);
+            if (wc_elf_symbol_at(&l->image, k, &import) && !import.defined)
+                check_import(g, by, &import);
         if (l)
             library_cache_elf_file_end(by->library, l);
     }

@@ -45,7 +45,8 @@ struct loader_sim {
     size_t missing_count, missing_from;
     struct loaded **gone; /* undone; what is missing may name them */
     size_t gone_count;
-    bool ended; /* at a damaged library: nothing comes in any more */
+    const char *undefined; /* a function of cuDNN's that is imported; NULL: none was found */
+    bool ended;            /* at a damaged library: nothing comes in any more */
     bool asked; /* the caller knows what hosts ask for: they open nothing by themselves */
     /* May a library of cuDNN open that part? NULL: each that it has the name of. */
     bool (*opens)(void *ctx, const struct loaded *by, const char *name);
@@ -63,9 +64,9 @@ void loader_sim_end(struct loader_sim *g);
  * all that these open in turn. NULL: not found, damaged, or no library. */
 const struct loaded *loader_sim_open(struct loader_sim *g, const char *name,
                                      const struct loaded *by);
-/* The libraries of cuDNN that lack a symbol version with which others were linked are missing, too:
- * with that the loader ends a program at its start. */
-void loader_sim_check_versions(struct loader_sim *g);
+/* With what the loader ends a program at its start: a library of cuDNN that lacks a symbol version
+ * with which another was linked is missing, too; a function that nobody defines is noted. */
+void loader_sim_check_symbols(struct loader_sim *g);
 /* What came in since there were `objects` of them goes again. */
 void loader_sim_undo(struct loader_sim *g, size_t objects);
 /* The facade that a host of its own account opens, where it has names of one. */

@@ -43,7 +43,7 @@ static bool is_relevant(const struct loader_sim *s, enum startup_end end) {
         if (wc_name_kind_of(m->name) != WC_NAME_OTHER && m->how != WC_operation_DLOPEN && fits)
             return true;
     }
-    return false;
+    return s->undefined && (end == STARTUP_ANY || end == STARTUP_REFUSED);
 }
 
 static void print_missing(const struct loader_sim *s, char **reason) {
@@ -75,7 +75,7 @@ struct source *startup_source(const struct startup *start, char **reason) {
 
     library_cache_begin(&library_cache, NULL);
     if (loader_sim_begin(&loading, &library_cache, start->program, start->environment)) {
-        loader_sim_check_versions(&loading);
+        loader_sim_check_symbols(&loading);
         if (is_relevant(&loading, start->end))
             source = make(&loading, start);
         else if (start->end == STARTUP_REFUSED)

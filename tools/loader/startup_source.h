@@ -8,7 +8,7 @@
 
 enum startup_end {                  /* what its end says of the reason */
                    STARTUP_ANY,     /* nothing: who started it made a status of its own */
-                   STARTUP_REFUSED, /* something is missing, or no library */
+                   STARTUP_REFUSED, /* a library or a function is missing */
                    STARTUP_VERSION, /* a symbol version is missing */
                    STARTUP_DAMAGED  /* a signal: only what is damaged tells why */
 };
