@@ -368,7 +368,7 @@ demo:
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)$(test_env) CUDNN='$(CUDNN)' FRAMEWORK='$(FRAMEWORK)' examples/demo.sh
 
-# The verdict that README.md shows, out of a real run.
+# Three real environments, each from its first error to repaired.
 tour:
 	+$(Q)$(MAKE) --no-print-directory all
 	$(Q)$(test_env) tests/setup/tour write
@@ -432,7 +432,7 @@ help:
 	@echo 'make lint        clang-format, clang-tidy, no circle of files, shellcheck, python syntax'
 	@echo 'make demo        watch a real framework get the wrong cuDNN (CUDNN=9.1.0 FRAMEWORK=jax|torch)'
 	@echo 'make bench       what it costs, beside LD_DEBUG and LD_AUDIT: $(O)/bench/results.txt'
-	@echo 'make tour        docs/tour.md, out of a repair of PyTorch (fetches up to 6 GB)'
+	@echo 'make tour        docs/tour.md, out of repairs of PyTorch and JAX (fetches up to 6 GB)'
 	@echo 'make readme      the verdict in README.md, out of a run of make demo'
 	@echo 'make confusion   what cases expect against what is told, into docs/findings.md'
 	@echo 'make schema      docs/log.md and docs/*.schema.json, made anew from record.def'
