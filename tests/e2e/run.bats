@@ -345,6 +345,13 @@ make_stopped() {
     refused 127 ./waits stopped/app
     refused 127 ./waits env A=b stopped/app
     refused 5 sh -c 'stopped/app || exit 5'
+    # A program that starts what it is given, and passes its status on.
+    echo 'import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)' >starts.py
+    run -127 run_it --log passed/ -- "$WC_PYTHON" starts.py stopped/app
+    [[ $output == *"error["*"]: libhost.so needs libcudnn.so.8, which was not found"* ]]
+    echo 'import sys; sys.exit(3)' >looks.py
+    run -3 run_it --log looked/ -- "$WC_PYTHON" looks.py stopped/app
+    [[ $output == "whichcudnn: not observed: "* ]]
     mv conda/lib/libcudnn.so.8 kept
     refused 127 ./execs
     mv kept conda/lib/libcudnn.so.8

@@ -86,12 +86,13 @@ static void what_is_written_is_started(void **state) {
     expect("./app x", "app /was");
     expect("app; other", "app /was, other /was");
     expect("cd \"$PWD\"\n\"$@\"", "other /was");
-    expect("exec ./app \"$@\"\n./other", "app /was");
+    expect("exec ./app \"$2\"\n./other", "app /was");
     expect("\"$1\" && $HOME/app || ./app >out 2>&1 <in", "other /was, app /was");
     expect("if [ -x app ]; then ./app & fi # ./other", "app /was");
     expect("helper () {\n  ./other\n}\nexit 0\n./app", "");
     expect("time timeout -k 5 20 ./app", "app /was");
     expect("./inner.sh y\n./tool.py\n./nothing", "app /was");
+    expect("./tool.py --with ./other x\n./app ./job.sh app", "other /was, app /was");
     expect("/bin/sh -ec './app; $0' ./other\n/bin/sh inner.sh", "app /was, other /was, app /was");
     expect("cd /nowhere\n./app", "");
     expect("name=app\n./$name \\\n  more\n'./other' \"a;b\"", "app /was, other /was");

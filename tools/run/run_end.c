@@ -379,7 +379,7 @@ static struct source *look_at_start(const struct run *run, struct wc_record *r, 
     bool is_known;
 
     shell_programs_of(&programs, run->words, environment);
-    is_known = WC_ANY(p, programs, last_name[0] && is_called(p->path, last_name));
+    is_known = WC_ANY(p, programs, last_name[0] && p->by_script && is_called(p->path, last_name));
     for (size_t i = 0; i < programs.n && !started && !is_disabled(); i++)
         if (!is_known || is_called(programs.p[i].path, last_name))
             started = look_at_program(run, &programs.p[i], r, reason);

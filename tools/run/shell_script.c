@@ -421,10 +421,13 @@ static bool is_known_environment(const struct shell *s) {
     return !s->lost;
 }
 
-static void add_program(const struct shell *s, const char *path) {
+static void add_program(const struct shell *s, const char *path, bool by_script) {
     struct shell_programs *out = s->out;
-    struct shell_program program = {.path = must_copy(path), .by_script = s->level > 0};
+    struct shell_program program = {.path = must_copy(path), .by_script = by_script};
     size_t n = 0;
+
+    if (out->n == PROGRAMS_MOST)
+        return;
 
     for (size_t i = 0; i < s->n; i++)
         if (s->variables[i].exported)
@@ -455,19 +458,37 @@ static void start_behind(const struct shell *s, const struct word *w, size_t n) 
     }
 }
 
+static bool is_elf(const char *text) {
+    return strncmp(text, "\177ELF", 4) == 0;
+}
+
+/* "python launch.py ./program": who starts what it is given may pass on how that ended. */
+static void add_named(const struct shell *s, const struct word *w, size_t n) {
+    for (size_t i = 1; i < n; i++) {
+        OWNED char *path =
+            !w[i].unknown && strchr(w[i].text, '/') ? find_program(s, w[i].text) : NULL;
+        OWNED char *text = read_text(path);
+        if (text && is_elf(text))
+            add_program(s, path, false);
+    }
+}
+
 static void start(const struct shell *s, const struct word *w, size_t n) {
     OWNED char *path = find_program(s, w[0].text), *text = read_text(path);
 
-    if (!text || s->out->n == PROGRAMS_MOST)
+    if (!text)
         return;
-    if (is_shell(path))
+    if (is_shell(path)) {
         run_shell(s, w, n);
-    else if (is_launcher(path))
+    } else if (is_launcher(path)) {
         start_behind(s, w, n);
-    else if (strncmp(text, "#!", 2) == 0 && is_for_shell(text))
+    } else if (strncmp(text, "#!", 2) == 0 && is_for_shell(text)) {
         run_script(s, text, w, n);
-    else if (strncmp(text, "\177ELF", 4) == 0 && is_known_environment(s))
-        add_program(s, path);
+    } else if (is_known_environment(s)) {
+        if (is_elf(text))
+            add_program(s, path, s->level > 0);
+        add_named(s, w, n);
+    }
 }
 
 /* With variables of its own: "A=b program". */

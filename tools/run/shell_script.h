@@ -12,7 +12,7 @@
 struct shell_program {
     char *path;
     char **environment; /* NAME=value, NULL at the end */
-    bool by_script;     /* false: it is the command itself */
+    bool by_script;     /* false: it is the command itself, or an argument of a program */
 };
 struct shell_programs {
     struct shell_program *p; /* as they are started; those with unknown variables are left out */
