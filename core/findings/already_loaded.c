@@ -50,7 +50,6 @@ static void emit(struct wc_diagnosis *d, const struct wc_searched *f, const stru
     wc_case_library(c, "got", o);
     wc_case_fact(c, "host", f->r.caller, "link map");
     wc_case_own_search(c, f);
-    wc_fix_load_order(c, f->r.caller, o);
     wc_case_end(c);
 }
 

@@ -10,42 +10,6 @@ static const char *path_of(const struct wc_bad_file *bad) {
     return bad->file ? bad->file->path : bad->name;
 }
 
-/* Best first: what brings the file back by a command, then another road to the library. Without a
- * package there is no such command. */
-static void fixes(struct wc_case *c, const struct wc_bad_file *bad, const struct wc_object *o) {
-    const char *machine = c->d->s->machine.architecture;
-    enum wc_file_fault fault = bad->file ? bad->file->fault : WC_file_fault_UNKNOWN;
-    bool absolute = o->r.path && o->r.path[0] == '/';
-
-    if (fault == WC_file_fault_POINTER)
-        wc_case_fix(
-            c, WC_ACTION_REINSTALL,
-            "fetch the file itself: the copy was made without git-LFS, which has only a pointer to "
-            "it",
-            absolute ? wc_format_command(c, "git -C ", wc_directory_of(c, o), " lfs pull") : NULL);
-    else if (o->r.installation && wc_kind_is_cudnn(wc_name_kind_of(o->r.path)))
-        wc_fix_reinstall(c, o);
-    else if (o->r.installation)
-        wc_fix_package(c,
-                       &(struct wc_package_record){.package = o->r.installation,
-                                                   .package_version = o->r.installation_version,
-                                                   .installation_kind = o->r.installation_kind},
-                       NULL);
-    wc_fix_search_path(c, o);
-    if (o->r.installation || fault == WC_file_fault_POINTER)
-        return;
-    if (fault == WC_file_fault_DANGLING)
-        wc_case_advice(c, WC_ACTION_REMOVE, "remove the link, or put back what it leads to");
-    else if (fault == WC_file_fault_DIRECTORY)
-        wc_case_advice(c, WC_ACTION_REMOVE, "move the directory away, the library belongs there");
-    else if (fault == WC_file_fault_OTHER_CLASS || fault == WC_file_fault_OTHER_MACHINE ||
-             fault == WC_file_fault_OTHER_BYTE_ORDER)
-        wc_case_advice(c, WC_ACTION_INSTALL, "put the build there that is made for %s, 64 bits",
-                       machine ? machine : "this machine");
-    else
-        wc_case_advice(c, WC_ACTION_REINSTALL, "copy the file anew, whole, from where it came");
-}
-
 static const char *title(struct wc_case *c, const struct wc_failure *f,
                          const struct wc_bad_file *bad) {
     const char *is = bad->file && bad->file->fault ? bad->file->content : NULL;
@@ -95,7 +59,6 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f,
     if (!needed)
         wc_case_asked_by(c, f);
     wc_case_variable(c, "LD_LIBRARY_PATH");
-    fixes(c, bad, &o);
     wc_case_end(c);
 }
 

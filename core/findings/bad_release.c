@@ -3,10 +3,10 @@
 #include "finding.h"
 
 static const struct bad {
-    const char *releases, *framework, *of_it, *what, *instead, *source;
+    const char *releases, *framework, *of_it, *what, *source;
 } bad_releases[] = {
 #define BAD_RELEASE(releases, framework, of_it, what, instead, source)                             \
-    {releases, framework, of_it, what, instead, source},
+    {releases, framework, of_it, what, source},
 #include "core/findings/shared/bad_releases.def"
 };
 
@@ -55,7 +55,6 @@ static void look(struct wc_diagnosis *d, const struct wc_object *facade) {
                          wc_format(c, "%s %s", bad->framework, host->r.installation_version),
                          "files beside it");
         wc_case_fact(c, "defect", bad->what, bad->source);
-        wc_fix_install(c, host, facade, bad->instead, NULL);
         wc_case_end(c);
     }
 }

@@ -71,17 +71,6 @@ static void emit(struct wc_diagnosis *d, const struct wc_call_record *r) {
         wc_case_library(c, "library", target);
     wc_case_fact(c, "driver", d->s->machine.driver, "/proc/driver/nvidia/version");
     wc_case_variable(c, "CUDA_VISIBLE_DEVICES");
-    if (c->r.explained_by)
-        wc_case_advice(c, WC_ACTION_CHECK, "repair what %s says first", c->r.explained_by);
-    else if (creates(r))
-        wc_case_fix(c, WC_ACTION_CHECK,
-                    "is there a GPU that this process may use, with memory to spare, and a driver "
-                    "that is new enough for this CUDA?",
-                    "nvidia-smi");
-    if (!c->r.explained_by)
-        wc_case_fix(c, WC_ACTION_SET_VARIABLE, "let cuDNN say what it does not like",
-                    major_of(d->s, r) >= 9 ? "export CUDNN_LOGLEVEL_DBG=2 CUDNN_LOGDEST_DBG=stderr"
-                                           : "export CUDNN_LOGINFO_DBG=1 CUDNN_LOGDEST_DBG=stderr");
     wc_case_end(c);
 }
 

@@ -65,20 +65,6 @@ static const char *format_title(struct wc_case *c, const struct copies *f) {
                      told ? " and " : "", told ? b : "");
 }
 
-/* Whoever asked for a path gets that file, whatever is there under its name. */
-static void fix_path(struct wc_case *c, const struct copies *f) {
-    WC_EACH(o, *f) {
-        const struct wc_object_record *r = &(*o)->r;
-        if (r->asked_by && r->asked_name && wc_str_find_char(r->asked_name, '/')) {
-            wc_case_advice(c, WC_ACTION_LOAD_ORDER,
-                           "let %s ask for %s by its name alone: then it gets the one that is "
-                           "there; by a path it gets one more",
-                           wc_format_name(c, r->asked_by), wc_format_name(c, r->asked_name));
-            return;
-        }
-    }
-}
-
 void wc_find_two_cuda_copies(struct wc_diagnosis *d) {
     struct copies f = find_copies(d->s);
 
@@ -91,12 +77,5 @@ void wc_find_two_cuda_copies(struct wc_diagnosis *d) {
         wc_case_library(c, "copy", *o);
     wc_case_fact(c, "mind", "handles and streams of one copy mean nothing to the other", NULL);
     wc_case_crash(c);
-    WC_EACH(o, f)
-        if (!c->fixes)
-            wc_fix_search_path(c, *o);
-    fix_path(c, &f);
-    wc_case_advice(c, WC_ACTION_REMOVE,
-                   "or let all find one copy: take the others away, or install releases of the "
-                   "hosts that share one");
     wc_case_end(c);
 }

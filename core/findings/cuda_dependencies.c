@@ -55,11 +55,6 @@ static void report_majors(struct wc_diagnosis *d, const struct wc_object *facade
     WC_EACH(f, d->s->failures)
         if (is_vain(d->s, f, made_for))
             wc_case_request(c, f);
-    wc_fix_search_path(c, facade);
-    wc_fix_cuda(c, facade, cuda);
-    if (!host)
-        wc_fix_search_path(c, other);
-    wc_fix_cuda_dependency(c, made_for, wc_format(c, "libcublasLt.so.%d", made_for));
     wc_case_end(c);
 }
 
@@ -140,26 +135,9 @@ static bool is_missing(const struct wc_stack *s, const struct wc_failure *f, con
            !wc_reported_by_file(s, f) && is_needed(s, f, n->part);
 }
 
-/* It is there under its numbered name alone: link it. */
-static void fix_name(struct wc_case *c, const char *part, const char *wanted) {
-    const struct wc_object *o = WC_FIRST(o, c->d->s->objects,
-                                         o->r.role == WC_role_CUDA_DEPENDENCY && wc_path_of(o) &&
-                                             wc_str_same(o->r.part, part));
-    const char *from, *to;
-
-    if (!o)
-        return;
-    from = wc_format_quoted(c, wc_path_of(o));
-    to = wc_format_quoted(c, wc_format(c, "%s/%s", wc_directory_of(c, o), wc_base_name(wanted)));
-    wc_case_fix(c, WC_ACTION_INSTALL,
-                wc_format(c, "give %s the name %s, too", wc_path_of(o), wc_format_name(c, wanted)),
-                from && to ? wc_format(c, "ln -s %s %s", from, to) : NULL);
-}
-
 static void emit_missing(struct wc_diagnosis *d, const struct wc_failure *f, const char *part) {
     const struct wc_stack *s = d->s;
     const struct wc_object *by = wc_caller_of(s, f), *facade = wc_facade_of(s, by);
-    int32_t cuda = -1;
     struct wc_name n;
     struct wc_case *c = wc_case_begin(d);
 
@@ -169,24 +147,15 @@ static void emit_missing(struct wc_diagnosis *d, const struct wc_failure *f, con
                            wc_format_name(c, f->r.name));
     c->r.object = facade ? facade->r.object : by ? by->r.object : WC_NULL;
     WC_EACH(other, s->failures)
-        if (is_missing(s, other, part, &n)) {
+        if (is_missing(s, other, part, &n))
             wc_case_request(c, other);
-            cuda = cuda < 0 ? wc_name_cuda(other->r.name) : cuda;
-        }
     wc_case_asked_by(c, f);
     if (facade) {
         wc_case_library(c, "cuDNN", facade);
         wc_case_cuda(c, facade);
-        cuda = cuda < 0 ? wc_cuda_of_set(s, facade).major : cuda;
     }
     cuda_dependency_facts(c);
     wc_case_searched(c, wc_search_in_vain(s, f));
-    fix_name(c, part, f->r.name);
-    if (!wc_fix_with_copy_elsewhere(c, f, f->r.name))
-        wc_fix_cuda_dependency_path(c, facade, f->r.name);
-    wc_fix_cuda_dependency(c, cuda, f->r.name);
-    wc_case_advice(c, WC_ACTION_SET_VARIABLE,
-                   "and let LD_LIBRARY_PATH name its directory before the process starts");
     wc_case_end(c);
 }
 
@@ -317,11 +286,6 @@ static void report_foreign(struct wc_diagnosis *d, const struct wc_object *facad
     if (meant)
         wc_case_fact(c, "mind", "no other one was seen that it stands before, and no call failed",
                      NULL);
-    wc_fix_search_path(c, foreign);
-    if (is_environment(of) && !own)
-        wc_fix_cuda_dependency(c, wc_name_cuda(wc_path_of(foreign)), wc_path_of(foreign));
-    wc_case_advice(c, WC_ACTION_REMOVE, "or take it away from where the loader finds it: %s",
-                   wc_path_of(foreign));
     wc_case_end(c);
 }
 

@@ -68,15 +68,7 @@ static void emit_host(struct wc_case *c, const struct wc_object *host) {
                 "bindings");
 }
 
-static const char *format_framework(struct wc_case *c, const struct wc_object *host) {
-    WC_EACH(demand, c->d->s->demands)
-        if (demand->r.framework && wc_is_demand_by(demand, host))
-            return wc_format_name(c, demand->r.framework);
-    return wc_format_name(c, wc_path_of(host));
-}
-
 static void emit(struct wc_diagnosis *d, const struct wc_object *a, const struct wc_object *b) {
-    int32_t x = major_accepted(d->s, a), y = major_accepted(d->s, b);
     struct wc_case *c = wc_case_begin(d);
 
     c->r.title = wc_format(c, "no release of cuDNN suits both %s and %s", wc_format_who(c, a),
@@ -84,16 +76,6 @@ static void emit(struct wc_diagnosis *d, const struct wc_object *a, const struct
     c->r.host = wc_is_refused(d, a) ? a->r.object : b->r.object;
     emit_host(c, a);
     emit_host(c, b);
-    if (x >= 0 && y >= 0 && x != y)
-        wc_case_advice(c, WC_ACTION_INSTALL,
-                       "let each find a cuDNN of its own: those of major %d and %d have "
-                       "different names and can be in one process",
-                       x, y);
-    wc_case_advice(c, WC_ACTION_UPGRADE_HOST,
-                   "or take a release of %s or of %s that accepts what the other one does",
-                   format_framework(c, a), format_framework(c, b));
-    wc_case_advice(c, WC_ACTION_INSTALL,
-                   "or run the two in processes of their own, each with an environment of its own");
     wc_case_end(c);
 }
 

@@ -118,27 +118,24 @@ static void got(struct wc_case *c, const struct wc_judgement *j) {
             wc_case_fact(c, "also wanted by", wc_path_of(o->host), o->strongest->r.source);
 }
 
-/* What suits the refused host, and the others that use the same library, where there is such a
- * release. */
-static const char *to_install(struct wc_case *c, const struct wc_judgement *j) {
-    const char *own = wc_format_acceptable(c, &j->strongest->r);
+/* What suits the others that use the same library, too, where what the host itself takes first does
+ * not. */
+static void common_fact(struct wc_case *c, const struct wc_judgement *j) {
     struct wc_version low, high, floor;
     struct wc_hosts users = {.n = 0};
     struct wc_spec spec;
 
-    if (!wc_spec_read(own, &spec))
-        return own;
+    if (!wc_spec_read(wc_format_acceptable(c, &j->strongest->r), &spec))
+        return;
     WC_EACH(use, c->d->uses)
         if (use->library == j->library && users.n < sizeof users.p / sizeof *users.p)
             users.p[users.n++] = use->host;
     floor = wc_spec_floor(&spec);
     floor.build = -1;
-    if (users.n < 2 || !wc_version_known(floor) || wc_all_accept(c->d->s, &users, floor) ||
-        !wc_common_releases(c->d->s, &users, &low, &high))
-        return own;
-    own = wc_format_common(c, low, high);
-    wc_case_fact(c, "suits all hosts of it", own, "their demands together");
-    return own;
+    if (users.n > 1 && wc_version_known(floor) && !wc_all_accept(c->d->s, &users, floor) &&
+        wc_common_releases(c->d->s, &users, &low, &high))
+        wc_case_fact(c, "suits all hosts of it", wc_format_common(c, low, high),
+                     "their demands together");
 }
 
 /* The host says a word about it and goes on, and NVIDIA promises that it works. */
@@ -154,19 +151,8 @@ static bool is_harmless(const struct wc_judgement *j) {
            wc_rule_check(WC_RULE_NVIDIA, built, j->runtime.range.high) == WC_FITS;
 }
 
-bool wc_fix_refused(struct wc_case *c, const struct wc_object *library) {
-    const struct wc_judgement *j =
-        WC_FIRST(one, c->d->judged,
-                 one->library == library && one->strongest->r.package && !one->own_would_fit);
-
-    if (j)
-        wc_fix_install(c, j->host, library, to_install(c, j), j->strongest->r.package);
-    return j != NULL;
-}
-
 static void emit(struct wc_diagnosis *d, const struct wc_judgement *j) {
     const struct wc_demand_record *r = &j->strongest->r;
-    bool path_first = wc_path_first(d->s, j->library, r);
     struct wc_case *c = wc_case_begin(d);
 
     c->r.title = wc_format(c, "%s got cuDNN %s, %s", wc_format_who(c, j->host),
@@ -187,19 +173,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_judgement *j) {
                      "NVIDIA promises that a host works with any newer release of its major; this "
                      "one names a single release, and its process ended badly",
                      NULL);
-    wc_fix_set_before(c, wc_search_of(d->s, j->library), r);
-    if (wc_own_search_of(d->s, j->host, j->library))
-        wc_fix_load_order(c, wc_path_of(j->host), j->library);
-    if (path_first)
-        wc_fix_search_path(c, j->library);
-    /* What is installed is not found by installing it once more. */
-    if (!wc_fix_own_copy(c, j->host, j->library, r))
-        wc_fix_install(c, j->host, j->library, to_install(c, j), r->package);
-    if (!path_first)
-        wc_fix_search_path(c, j->library);
-    wc_case_advice(c, WC_ACTION_UPGRADE_HOST, "or take a release of %s that is made for cuDNN %s",
-                   wc_format_name(c, r->framework ? r->framework : wc_path_of(j->host)),
-                   wc_format_range(c, j->runtime.range));
+    common_fact(c, j);
     wc_case_end(c);
 }
 

@@ -68,19 +68,6 @@ void wc_find_driver_mixed(struct wc_diagnosis *d) {
     c->r.object = libcuda->r.object;
     driver_facts(c, libcuda, library, module);
     wc_case_fact(c, "container", d->s->machine.container, "marks of a container");
-    wc_fix_search_path(c, libcuda);
-    if (d->s->machine.container)
-        wc_case_advice(c, WC_ACTION_REMOVE,
-                       "take libcuda out of the image, the container gets the computer's: %s",
-                       wc_path_of(libcuda));
-    wc_case_advice(c, WC_ACTION_DRIVER,
-                   "after an update of the driver: restart the computer, or load the new "
-                   "kernel module; else install the driver's libraries of release %s",
-                   module.text);
-    wc_case_fix(c, WC_ACTION_CHECK,
-                "it says \"Driver/library version mismatch\" as long as they "
-                "differ",
-                "nvidia-smi");
     wc_case_end(c);
 }
 
@@ -164,9 +151,5 @@ void wc_find_driver_too_old(struct wc_diagnosis *d) {
                  "nvidia-smi's \"CUDA Version\" is the newest that the driver can do, "
                  "not the one that is installed",
                  NULL);
-    wc_case_advice(c, WC_ACTION_DRIVER, "install driver %s or newer", use.least.text);
-    wc_case_fix(c, WC_ACTION_UPGRADE_HOST,
-                "or take builds of the host and of cuDNN for the CUDA that this driver can do",
-                "nvidia-smi");
     wc_case_end(c);
 }

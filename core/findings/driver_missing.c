@@ -82,29 +82,6 @@ static void facts(struct wc_case *c, const struct signs *signs) {
     }
 }
 
-static void fixes(struct wc_case *c, const struct wc_object *stub) {
-    const struct wc_stack *s = c->d->s;
-
-    if (stub && !wc_fix_search_path(c, stub))
-        wc_case_advice(c, WC_ACTION_REMOVE, "take the stub out of the loader's search: %s",
-                       wc_path_of(stub));
-    if (s->machine.container)
-        wc_case_advice(
-            c, WC_ACTION_DRIVER,
-            "start the container with its GPUs: docker and podman --gpus all, Kubernetes a "
-            "limit of nvidia.com/gpu, Apptainer --nv");
-    if (s->machine.driver)
-        wc_case_advice(c, WC_ACTION_DRIVER,
-                       "install the driver's libraries of the release of the kernel module, %s",
-                       s->machine.driver);
-    else
-        wc_case_advice(
-            c, WC_ACTION_DRIVER,
-            "on a computer with an NVIDIA GPU: install NVIDIA's driver; without one there "
-            "is nothing to repair, cuDNN cannot run here");
-    wc_case_fix(c, WC_ACTION_CHECK, "ask the driver what it sees", "nvidia-smi");
-}
-
 static const char *title(struct wc_case *c, const struct signs *signs) {
     const struct wc_call_record *r = signs->call ? &signs->call->r : NULL;
 
@@ -166,6 +143,5 @@ void wc_find_driver_missing(struct wc_diagnosis *d) {
     if (signs.call)
         c->r.host = signs.call->r.host;
     facts(c, &signs);
-    fixes(c, signs.stub);
     wc_case_end(c);
 }

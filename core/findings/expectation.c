@@ -9,8 +9,6 @@ static void emit_not_understood(struct wc_diagnosis *d, const struct wc_demand_r
     c->on_disk = true;
     c->r.title = wc_format(c, "WHICHCUDNN_EXPECT is no version, nothing was compared: %s", r->spec);
     wc_case_fact(c, "expected", r->spec, r->source);
-    wc_case_advice(c, WC_ACTION_SET_VARIABLE,
-                   "write it as 9.1 (every 9.1.x), '>=9.8,<10' or 90800, as cudnnGetVersion says");
     wc_case_end(c);
 }
 
@@ -28,7 +26,6 @@ static const char *format_expected(struct wc_case *c, const struct wc_demand_rec
 
 static void emit(struct wc_diagnosis *d, const struct wc_demand_record *r,
                  const struct wc_object *facade, const struct wc_runtime *runtime) {
-    bool path_first = wc_path_first(d->s, facade, r);
     struct wc_case *c = wc_case_begin(d);
 
     c->r.title =
@@ -44,14 +41,6 @@ static void emit(struct wc_diagnosis *d, const struct wc_demand_record *r,
     if (r->built)
         wc_case_fact(c, "check", wc_rule_explanation(wc_rule_for(r)),
                      wc_format(c, "rule %s", wc_rule_name(wc_rule_for(r))));
-    wc_fix_set_before(c, wc_search_of(d->s, facade), r);
-    if (path_first)
-        wc_fix_search_path(c, facade);
-    wc_fix_install(c, NULL, facade, r->spec, NULL);
-    if (!path_first)
-        wc_fix_search_path(c, facade);
-    if (wc_str_same(r->source, "WHICHCUDNN_EXPECT"))
-        wc_case_advice(c, WC_ACTION_SET_VARIABLE, "or change what is expected: WHICHCUDNN_EXPECT");
     wc_case_end(c);
 }
 

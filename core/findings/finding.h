@@ -25,23 +25,15 @@ struct wc_diagnosis;
 #define FINDING(name, id, severity, title) void wc_find_##name(struct wc_diagnosis *d);
 #include "findings.def"
 
-enum wc_action {
-#define ACTION(name, word, what) WC_ACTION_##name,
-#include "findings.def"
-    WC_ACTIONS
-};
-
 /* ---- a finding in the making (core/findings/shared/case.c) ---- */
 
 #define WC_CASE_FACTS 40
-#define WC_CASE_FIXES 6
 
 struct wc_case {
     struct wc_diagnosis *d;
-    struct wc_finding_record r; /* facts and fixes are put in by wc_case_end */
+    struct wc_finding_record r; /* facts are put in by wc_case_end */
     struct wc_fact fact[WC_CASE_FACTS];
-    struct wc_fix fix[WC_CASE_FIXES];
-    size_t facts, fixes;
+    size_t facts;
     int64_t more; /* facts that found no place */
     bool lost;    /* memory ended */
     bool on_disk; /* it holds of files alone, whatever runs */
@@ -72,18 +64,8 @@ const char *wc_format_version(struct wc_case *c, struct wc_version v);
 const char *wc_format_name(struct wc_case *c, const char *path);
 /* Such names, with commas between; NULL of none. */
 const char *wc_format_list(struct wc_case *c, const char *const *names, size_t n);
-/* For a command line: as it is, or quoted. NULL: of NULL, or no terminal should get it pasted. */
-const char *wc_format_quoted(struct wc_case *c, const char *text);
-/* "git -C 'a b' lfs pull" of "git -C ", "a b" and " lfs pull"; NULL: the text is none to quote. */
-const char *wc_format_command(struct wc_case *c, const char *before, const char *text,
-                              const char *after);
 /* Nothing is copied: text from the stack, from wc_format or literal. A NULL value is left out. */
 void wc_case_fact(struct wc_case *c, const char *name, const char *value, const char *source);
-/* The first fix of a case loses an "or " that its text begins with; the same is given once. */
-void wc_case_fix(struct wc_case *c, enum wc_action action, const char *text, const char *command);
-/* A fix for which there is no command. */
-void wc_case_advice(struct wc_case *c, enum wc_action action, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 /* It is about this library of cuDNN, or else about this host; NULL: neither. */
 void wc_case_about(struct wc_case *c, const struct wc_object *o);
 void wc_case_end(struct wc_case *c);
@@ -152,6 +134,12 @@ enum wc_status_sort wc_sort_of_call(const struct wc_stack *s, const struct wc_ca
 bool wc_ended_badly(const struct wc_stack *s);
 /* Did a call of cuDNN fail, and not for want of a driver or a GPU? */
 bool wc_a_call_failed(const struct wc_stack *s);
+
+/* Was this facade put into a wheel of another package, under a name with a hash? Its parts are
+ * opened by names that no graft has. */
+bool wc_is_grafted(const struct wc_object *o);
+/* Does LD_LIBRARY_PATH name the directory of o? */
+bool wc_in_search_path(const struct wc_stack *s, const struct wc_object *o);
 
 bool wc_ended_by(const struct wc_stack *s, const char *signal);
 bool wc_crashed(const struct wc_stack *s);
@@ -238,10 +226,6 @@ enum wc_fit wc_demand_fit(const struct wc_demand_record *r, struct wc_range runt
                           struct wc_range own);
 bool wc_refuses(enum wc_fit fit);
 bool wc_demand_refuses(const struct wc_demand_record *r, struct wc_version v);
-/* Is it a better fix to take the library out of LD_PRELOAD or LD_LIBRARY_PATH than to install one
- * that meets the demand? */
-bool wc_path_first(const struct wc_stack *s, const struct wc_object *library,
-                   const struct wc_demand_record *r);
 enum wc_rule wc_rule_for(const struct wc_demand_record *r); /* NVIDIA's if it names none */
 /* Is it one of that file's, which need not be an object? file: a path, or a bare name where no more
  * is known. */
@@ -260,8 +244,6 @@ const char *wc_format_demand_whole(struct wc_case *c, const struct wc_demand_rec
 /* Sets of releases, for a package manager: that which the demand surely accepts, NULL if that is
  * not known; "==9.*"; ">=9.8,<10". */
 const char *wc_format_acceptable(struct wc_case *c, const struct wc_demand_record *r);
-const char *wc_format_major(struct wc_case *c, int32_t major);
-const char *wc_format_from(struct wc_case *c, struct wc_version first);
 
 /* ---- what several hosts accept (core/findings/shared/agreement.c) ---- */
 
@@ -278,7 +260,7 @@ bool wc_common_releases(const struct wc_stack *s, const struct wc_hosts *hosts,
                         struct wc_version *low, struct wc_version *high);
 const char *wc_format_common(struct wc_case *c, struct wc_version low, struct wc_version high);
 
-/* ---- facts and fixes that several findings give (core/findings/shared/common.c, fixes.c) ---- */
+/* ---- facts that several findings give (core/findings/shared/common.c) ---- */
 
 /* Path, version, installation, who asked for it and by which rule it was found, under `name`; of a
  * facade also what else stands where the loader looks. */
@@ -294,46 +276,6 @@ struct wc_object wc_file_as_object(const struct wc_file_record *f, const char *p
 const char *wc_format_who(struct wc_case *c, const struct wc_object *o);
 /* "nvidia-cudnn-cu12 9.1.0.70 (wheel)"; NULL: unknown. */
 const char *wc_format_installation(struct wc_case *c, const struct wc_object *o);
-
-/* Install a cuDNN that satisfies spec (a PEP 440 set, or "name==9.1"; NULL: any that the host
- * accepts). host may be NULL. package: NULL, or the distribution to install. */
-void wc_fix_install(struct wc_case *c, const struct wc_object *host,
-                    const struct wc_object *library, const char *spec, const char *package);
-/* Install what has a CUDA dependency ("libcublasLt.so.12"); cuda -1: not known. */
-void wc_fix_cuda_dependency(struct wc_case *c, int32_t cuda, const char *library);
-/* Search it where NVIDIA's wheels put it, beside cuDNN's. Nothing where cuDNN is of no wheel. */
-void wc_fix_cuda_dependency_path(struct wc_case *c, const struct wc_object *cudnn,
-                                 const char *library);
-void wc_fix_cuda(struct wc_case *c, const struct wc_object *facade, int32_t cuda);
-/* Where a package refuses the release that this library is of itself: what that one requires, in
- * place of the same once more. False: nobody does. (core/findings/demands_refused.c) */
-bool wc_fix_refused(struct wc_case *c, const struct wc_object *library);
-/* Was this facade put into a wheel of another package, under a name with a hash? Its parts are
- * opened by names that no graft has. */
-bool wc_is_grafted(const struct wc_object *o);
-/* Put the set of this library back into one piece. */
-void wc_fix_reinstall(struct wc_case *c, const struct wc_object *library);
-/* Install it once more. other: a package that owns the same files and has to go first, or NULL. */
-void wc_fix_package(struct wc_case *c, const struct wc_package_record *p, const char *other);
-/* Let the host's search find the package of its own environment, where that has one that this
- * demand accepts. (core/findings/own_copy.c) */
-bool wc_fix_own_copy(struct wc_case *c, const struct wc_object *host, const struct wc_object *o,
-                     const struct wc_demand_record *r);
-/* If LD_LIBRARY_PATH names the directory of o, or LD_PRELOAD o: take it out. True if so. */
-bool wc_fix_search_path(struct wc_case *c, const struct wc_object *o);
-bool wc_in_search_path(const struct wc_stack *s, const struct wc_object *o);
-/* What the process has set too late, before it starts. False: that would have led nowhere else, or
- * to what this demand (NULL: none) refuses. */
-bool wc_fix_set_before(struct wc_case *c, const struct wc_searched *f,
-                       const struct wc_demand_record *r);
-/* Put the directory of that file before all others; what: the file, in a word. */
-void wc_fix_with_copy(struct wc_case *c, const char *path, const char *what);
-/* With a copy that the loader does not look at, which who asked would take; false: there is none.
- * missing: the library that was not found, which need not be the one that was asked for.
- * (core/findings/not_loaded.c) */
-bool wc_fix_with_copy_elsewhere(struct wc_case *c, const struct wc_failure *f, const char *missing);
-/* `host` before what else wants o, so that its own search decides. */
-void wc_fix_load_order(struct wc_case *c, const char *host, const struct wc_object *o);
 
 /* ---- the loader's search, replayed (core/findings/shared/common.c) ---- */
 

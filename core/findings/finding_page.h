@@ -35,6 +35,9 @@ void wc_page_begin(struct wc_finding_page *page, const struct wc_finding_record 
 /* Rows, none chosen yet. */
 void wc_page_fill(struct wc_finding_page *page, const struct wc_finding_record *f,
                   const struct wc_stack *s);
+/* A row behind those that are there; NULL: there is no room for it, or nothing in it. */
+struct wc_finding_row *wc_page_add_row(struct wc_finding_page *page, const char *key,
+                                       enum rank rank, const char *value);
 /* "facade, graph 9.1.0" where the finding is about a cuDNN of the stack, else NULL. */
 const char *wc_page_loaded(struct wc_finding_page *page, const struct wc_finding_record *f,
                            const struct wc_stack *s);

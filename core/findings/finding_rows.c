@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A finding's facts and fixes as rows: see core/findings/finding_page.h. */
+/* A finding's facts as rows: see core/findings/finding_page.h. */
 #include "core/base/shown.h"
 #include "finding.h"
 #include "finding_page.h"
 
 enum {
-    FIXES = 3,
-    COMMAND_LINES = 4,
     FACT_NAME_MOST = 32, /* bytes */
     ID_MOST = 40         /* bytes; a noted one may be anything */
 };
@@ -41,8 +39,8 @@ static struct fact_row row_of(const struct wc_fact *fact) {
 
 /* ---- the page ---- */
 
-static struct wc_finding_row *add_row(struct wc_finding_page *page, const char *key, enum rank rank,
-                                      const char *value) {
+struct wc_finding_row *wc_page_add_row(struct wc_finding_page *page, const char *key,
+                                       enum rank rank, const char *value) {
     struct wc_finding_row *row = &page->row[page->rows];
 
     if (!key || !value || page->rows == WC_FINDING_ROWS)
@@ -184,45 +182,9 @@ static void add_facts(struct wc_finding_page *page, const struct wc_finding_reco
         if (!value || (of.how != LIBRARY && is_told(page, of.rank, value)) ||
             join(page, key, value))
             continue;
-        row = add_row(page, key, of.rank, value);
+        row = wc_page_add_row(page, key, of.rank, value);
         if (row)
             row->most = of.most;
-    }
-}
-
-/* ---- rows of fixes ---- */
-
-static const char *without_or(const char *text) {
-    return wc_str_starts(text, "or ") ? text + 3 : text;
-}
-
-/* "install NAME" below "pip install NAME" says nothing. */
-static bool says_more(const char *text) {
-    return wc_str_find_char(text, ';') ||
-           (!wc_str_starts(text, "install ") && !wc_str_starts(text, "reinstall "));
-}
-
-static void add_fix(struct wc_finding_page *page, const struct wc_fix *fix, bool first) {
-    const char *words = fix->text ? fix->text : fix->action;
-    const char *key = first ? "fix" : " or", *text = words ? without_or(words) : "?";
-    const char *command = fix->command ? wc_page_keep(page, "%s", fix->command) : NULL;
-    bool whole = command && wc_str_length(command) < sizeof page->raw - 1 &&
-                 wc_page_lines(command, WC_PAGE_KEYS, true) <= COMMAND_LINES;
-    struct wc_finding_row *row = add_row(
-        page, key, RANK_FIX,
-        whole ? command
-              : wc_page_keep(page, "%s%s", text, command ? " (its command: report -v)" : ""));
-
-    if (!row)
-        return;
-    row->command = whole;
-    row->most = whole ? COMMAND_LINES : 2;
-    row->weight = first ? RANK_GOT : RANK_FOUND;
-    row = whole && says_more(text) ? add_row(page, "", RANK_FIX, wc_page_keep(page, "%s", text))
-                                   : NULL;
-    if (row) {
-        row->most = 2;
-        row->weight = RANK_MIND;
     }
 }
 
@@ -287,14 +249,11 @@ void wc_page_begin(struct wc_finding_page *page, const struct wc_finding_record 
         page->title = page->id;
 }
 
-/* Fixes first: where memory ends, they are there. */
 void wc_page_fill(struct wc_finding_page *page, const struct wc_finding_record *f,
                   const struct wc_stack *s) {
-    for (size_t i = 0; i < f->fix.n && i < FIXES; i++)
-        add_fix(page, &f->fix.p[i], i == 0);
     add_facts(page, f, s);
     if (f->explained_by)
-        add_row(page, "cause", RANK_GOT, wc_page_keep(page, "%s", f->explained_by));
+        wc_page_add_row(page, "cause", RANK_GOT, wc_page_keep(page, "%s", f->explained_by));
 }
 
 const char *wc_page_loaded(struct wc_finding_page *page, const struct wc_finding_record *f,

@@ -232,8 +232,12 @@ static void put_process(struct wc_finding_page *page, const struct tail *t,
     put_legend(page);
     put_log(page, view->log);
     put_tail(page, "no log", t->no_log, 1);
-    wc_text_format(&page->out, "more        whichcudnn explain %s%s\n", page->id,
-                   view->no_report ? "" : "; report -v");
+    if (view->put_fixes || view->no_report)
+        wc_text_format(&page->out, "more        whichcudnn explain %s%s\n", page->id,
+                       view->no_report ? "" : "; report -v");
+    else
+        wc_text_format(&page->out, "more        whichcudnn report has the repair; explain %s\n",
+                       page->id);
 }
 
 const char *wc_finding_text(struct wc_finding_page *page, const struct wc_finding_record *f,
@@ -245,6 +249,8 @@ const char *wc_finding_text(struct wc_finding_page *page, const struct wc_findin
     wc_page_begin(page, f);
     if (!brief)
         tail = tail_of(page, f, view);
+    if (view->put_fixes) /* first: where memory ends, they are there */
+        view->put_fixes(page, view->fixes);
     wc_page_fill(page, f, view->stack);
     title = wc_page_lines(page->title, title_column(page, f, view), false);
     title = title < TITLE_LINES ? title : TITLE_LINES;

@@ -23,9 +23,14 @@
 #define WC_FINDING_LINES 16
 #define WC_FINDING_COLUMNS 100
 
+struct wc_finding_page;
 /* What is printed along with a finding; all zeroes: the finding alone. */
 struct wc_finding_view {
-    const char *before;           /* the title, on its line: "whichcudnn: " */
+    const char *before; /* the title, on its line: "whichcudnn: " */
+    /* Puts rows before those of the facts: what repairs it, which is not for this folder to know.
+     */
+    void (*put_fixes)(struct wc_finding_page *page, const void *fixes);
+    const void *fixes;            /* what it gets */
     const struct wc_stack *stack; /* for the row `loaded`; NULL: no such row */
     const char *process;          /* the row's value, as wc_finding_process makes it */
     const char *processes;        /* the same of several: "4 of 8: rank 0-3" */

@@ -58,7 +58,6 @@ static const char *missing_of(const struct wc_failure *f, char missing[MISSING_N
 
 static void report_stopped(struct wc_diagnosis *d, const struct wc_object *main,
                            const char *missing) {
-    struct wc_name n = wc_name_read(missing);
     struct wc_case *c = wc_case_begin(d);
     c->r.title = wc_format(c, "%s has loaded no cuDNN: %s, which it asked for, could not be loaded",
                            format_framework(c, main), wc_format_name(c, missing));
@@ -72,12 +71,6 @@ static void report_stopped(struct wc_diagnosis *d, const struct wc_object *main,
         }
     wc_case_variable(c, "LD_LIBRARY_PATH");
     wc_case_variable(c, "CUDA_VISIBLE_DEVICES");
-    if (n.kind == WC_NAME_CUDA_DEPENDENCY)
-        wc_fix_cuda_dependency(c, wc_name_cuda(missing), missing);
-    wc_case_advice(
-        c, WC_ACTION_SET_VARIABLE,
-        "or let LD_LIBRARY_PATH name the directory that has %s before the process starts",
-        wc_format_name(c, missing));
     wc_case_end(c);
 }
 
@@ -102,19 +95,8 @@ void wc_find_gpu_stack_not_reached(struct wc_diagnosis *d) {
 
 /* ---- cpu-only-build ---- */
 
-/* The release without what follows "+": another build of the same is wanted. */
-static const char *same_release(struct wc_case *c, const struct wc_object *o) {
-    struct wc_version v;
-    const char *version = o->r.installation_version;
-
-    if (!wc_str_same(o->r.framework, o->r.installation) || !version ||
-        !wc_version_parse_start(version, wc_str_length(version), &v) || v.patch < 0)
-        return "";
-    return wc_format(c, "==%s", wc_format_version(c, v));
-}
-
 static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
-    const char *beside, *package, *install, *release, *command = NULL;
+    const char *beside;
 
     /* A framework of which nobody knows what its builds for CUDA have cannot lack it. */
     if (o->r.gpu_library || !wc_framework_gpu_library(o->r.framework, 0))
@@ -128,22 +110,6 @@ static void report_build(struct wc_diagnosis *d, const struct wc_object *o) {
         wc_case_fact(c, "is not there", *beside ? beside : "cuDNN's functions",
                      *beside ? "files beside it" : "function table");
     wc_case_fact(c, "required by", o->r.required_by, "METADATA");
-    if (wc_framework_gpu_build(o->r.framework, &package, &install)) {
-        release = wc_str_same(package, install) ? same_release(c, o) : "";
-        /* What another package requires stays; the build for CUDA puts its files over it. */
-        command = o->r.required_by
-                      ? wc_format(c, "pip install --force-reinstall '%s%s'", install, release)
-                      : wc_format(c,
-                                  *package ? "pip uninstall -y %s && pip install '%s%s'"
-                                           : "%spip install '%s%s'",
-                                  package, install, release);
-    }
-    wc_case_fix(c, WC_ACTION_INSTALL,
-                wc_format(c,
-                          "install a build of %s with CUDA; where the CPU is to do the work there "
-                          "is nothing to repair",
-                          o->r.framework),
-                command);
     wc_case_end(c);
 }
 

@@ -46,77 +46,18 @@ static bool is_too_new(const struct row *row, struct wc_version gpu) {
     return *row->most && gpu.major > wc_version_of(row->most).major;
 }
 
-static bool knows(const struct row *row, struct wc_version gpu) {
-    return row && !is_too_old(row, gpu) && !is_too_new(row, gpu);
-}
-
 struct fit {
     size_t known, old, new;
     const char *first; /* the first GPU that does not fit */
-    int32_t cuda;      /* that the cuDNN is made for; -1: nothing tells */
 };
 
 static const char *format_range(struct wc_case *c, const struct row *row) {
     return wc_format(c, *row->most ? "%s to %s" : "%s and later%s", row->least, row->most);
 }
 
-/* The releases of this major, on the side of this one where they must be, that know the GPU, made
- * for the same CUDA. */
-static const char *releases_for(struct wc_case *c, struct wc_version release, const struct fit *f) {
-    struct wc_version gpu = capability_of(f->first);
-    const struct row *low = NULL, *high = NULL;
-    struct wc_version end = {release.major + 1, -1, -1, -1};
-
-    WC_EACH_ROW(row, rows) {
-        struct wc_version first = wc_version_of(row->first);
-        if (first.major != release.major || row_of(first, f->cuda) != row || !knows(row, gpu) ||
-            (wc_version_compare(first, release) > 0) != (f->new != 0))
-            continue;
-        low = low ? low : row;
-        high = row;
-    }
-    if (!low)
-        return NULL;
-    if (*high->last) {
-        end = wc_version_of(high->last);
-        end.minor++;
-    }
-    return wc_format(c, ">=%s,<%s", low->first, wc_format_version(c, end));
-}
-
-/* The CUDA for which the very same release has code for this GPU; -1: for none that is known. */
-static int32_t cuda_that_knows(struct wc_version release, const struct fit *f) {
-    enum { LEAST = 10, MOST = 13 };
-
-    for (int32_t cuda = f->new ? LEAST : MOST; f->cuda > 0 && cuda >= LEAST &&cuda <= MOST;
-         cuda += f->new ? 1 : -1)
-        if ((cuda > f->cuda) == (f->new != 0) && cuda != f->cuda &&
-            knows(row_of(release, cuda), capability_of(f->first)))
-            return cuda;
-    return -1;
-}
-
-/* A cuDNN for another CUDA serves those hosts alone that are made for that. */
-static void fix_cuda(struct wc_case *c, const struct wc_object *facade, int32_t cuda,
-                     const struct fit *f) {
-    const struct wc_diagnosis *d = c->d;
-    bool served = d->uses.n && !WC_ANY(use, d->uses,
-                                       wc_facade_of(d->s, use->library) == facade &&
-                                           wc_cuda_of_host(d->s, use->host).major != cuda);
-
-    if (cuda > 0 && served)
-        wc_fix_cuda(c, facade, cuda);
-    else if (cuda > 0)
-        wc_case_advice(c, WC_ACTION_UPGRADE_HOST,
-                       "take a build of the host for CUDA %d%s, with a cuDNN that is made for it",
-                       cuda, f->new ? " or newer" : "");
-}
-
 static void emit(struct wc_diagnosis *d, const struct wc_object *facade,
                  const struct wc_runtime *runtime, const struct row *row, const struct fit *f) {
     struct wc_case *c = wc_case_begin(d);
-    struct wc_version release = runtime->range.low;
-    const char *spec = releases_for(c, release, f);
     const char *made_for = row->cuda ? wc_format(c, " for CUDA %d", row->cuda) : "";
     bool others_fit = f->old + f->new < f->known;
 
@@ -138,25 +79,14 @@ static void emit(struct wc_diagnosis *d, const struct wc_object *facade,
     WC_EACH(gpu, d->s->machine.gpus)
         wc_case_fact(c, "GPU", *gpu, "NVML");
     wc_case_variable(c, "CUDA_VISIBLE_DEVICES");
-    fix_cuda(c, facade, cuda_that_knows(release, f), f);
-    if (spec)
-        wc_fix_install(c, NULL, facade, spec, NULL);
-    wc_case_advice(c, WC_ACTION_UPGRADE_HOST,
-                   f->new
-                       ? "or take a newer release of the host, with a cuDNN that knows this GPU"
-                       : "or take an older release of the host, with a cuDNN that still has code "
-                         "for this GPU");
-    if (others_fit)
-        wc_case_fix(c, WC_ACTION_SET_VARIABLE,
-                    "or let the process see the other GPUs alone: CUDA_VISIBLE_DEVICES",
-                    "nvidia-smi -L");
     wc_case_end(c);
 }
 
 static void look(struct wc_diagnosis *d, const struct wc_object *facade) {
     struct wc_runtime runtime = wc_runtime_of(d->s, facade);
-    struct fit f = {.cuda = wc_cuda_of_set(d->s, facade).major};
-    const struct row *row = runtime.range.exact ? row_of(runtime.range.low, f.cuda) : NULL;
+    int32_t cuda = wc_cuda_of_set(d->s, facade).major; /* that it is made for; -1: nothing tells */
+    const struct row *row = runtime.range.exact ? row_of(runtime.range.low, cuda) : NULL;
+    struct fit f = {.known = 0};
 
     if (!row)
         return;

@@ -95,13 +95,6 @@ static void look(struct search *s) {
     }
 }
 
-/* What would have them all, as far as the table knows: a newer minor, or an older major. */
-static const char *release_for(struct search *s) {
-    if (wc_version_known(s->until))
-        return wc_format_major(s->c, s->until.major);
-    return wc_version_known(s->since) ? wc_format_from(s->c, s->since) : NULL;
-}
-
 static void emit(struct search *s) {
     struct wc_case *c = s->c;
     size_t n = s->undefined + s->expected;
@@ -120,8 +113,6 @@ static void emit(struct search *s) {
                                         "runtime-too-new", NULL);
     wc_case_library(c, "library", s->library);
     wc_case_fact(c, "host", wc_path_of(s->host), "link map");
-    wc_fix_install(c, s->host, s->library, release_for(s), NULL);
-    wc_fix_search_path(c, s->library);
     wc_case_end(c);
 }
 
@@ -176,17 +167,8 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f,
         wc_case_library(c, "library", s.library);
     wc_case_request(c, f);
     wc_case_asked_by(c, f);
-    if (torn) {
+    if (torn)
         wc_case_fact(c, "linked with", wc_format_demand_whole(c, linked), linked->source);
-        wc_case_advice(c, WC_ACTION_UPGRADE_HOST,
-                       "build %s again, with header and library of one release, or take one "
-                       "that is made for cuDNN %s or newer",
-                       wc_format_name(c, u->file), wc_format_version(c, s.since));
-    } else {
-        wc_fix_install(c, NULL, s.library, release_for(&s), NULL);
-        if (s.library)
-            wc_fix_search_path(c, s.library);
-    }
     wc_case_end(c);
 }
 
@@ -239,10 +221,6 @@ static bool check_lookup(struct wc_diagnosis *d, const struct wc_failure *f) {
     wc_case_library(c, "library", library);
     wc_case_fact(c, "loader said", f->r.text, "dlerror");
     wc_case_asked_by(c, f);
-    wc_fix_install(c, by, library, release_for(&s), NULL);
-    wc_case_advice(c, WC_ACTION_UPGRADE_HOST, "or take a release of %s that is made for cuDNN %s",
-                   wc_format_caller(c, f), wc_format_range(c, s.own));
-    wc_fix_search_path(c, library);
     wc_case_end(c);
     return true;
 }

@@ -90,46 +90,10 @@ static int32_t major_of_part(const struct wc_name *n) {
     return 9;
 }
 
-/* What the host needs: of its demands the one that says most, else by the name it asked for. */
-static const char *wanted(struct wc_case *c, const char *host, const char *name,
-                          const char **package) {
-    const struct wc_demand_record *best = wc_demand_of(c->d->s, host, WC_demand_kind_REQUIRED);
-    const char *spec;
-    struct wc_name n;
-
-    if (!best || !best->spec)
-        best = wc_demand_of(c->d->s, host, WC_demand_kind_BUILT);
-    spec = best ? wc_format_acceptable(c, best) : NULL;
-    *package = best ? best->package : NULL;
-    if (spec)
-        return spec;
-    n = wc_name_read(name);
-    if (n.version.major <= 0)
-        n.version.major = major_of_part(&n);
-    return n.version.major > 0 ? wc_format_major(c, n.version.major) : NULL;
-}
-
 const struct wc_searched *wc_search_in_vain(const struct wc_stack *s, const struct wc_failure *f) {
     return WC_FIRST(search, s->searches,
                     f->r.request != WC_NULL && search->r.request == f->r.request &&
                         search->r.object == WC_NULL);
-}
-
-bool wc_fix_with_copy_elsewhere(struct wc_case *c, const struct wc_failure *f,
-                                const char *missing) {
-    const struct wc_stack *s = c->d->s;
-    const struct wc_searched *searched = wc_search_in_vain(s, f);
-    const char *host = host_of(f, missing);
-    const struct wc_candidate *copy = WC_FIRST(
-        b, s->candidates,
-        searched && b->r.search == searched->r.search && b->r.rule == WC_search_rule_NOT_SEARCHED &&
-            !WC_ANY(demand, s->demands,
-                    wc_version_known(b->version) && wc_is_demand_of(&demand->r, host) &&
-                        wc_demand_refuses(&demand->r, b->version)));
-
-    if (copy)
-        wc_fix_with_copy(c, copy->r.path, copy->r.version ? copy->r.version : "a copy");
-    return copy != NULL;
 }
 
 static const char *not_found_title(struct wc_case *c, const struct wc_failure *f,
@@ -139,19 +103,14 @@ static const char *not_found_title(struct wc_case *c, const struct wc_failure *f
                                                             : "was not found");
 }
 
-/* Of the cuDNN that is there, in the process or where the host looked: it is not whole, or it is of
- * a major that has no such part. */
-static void part_fixes(struct wc_case *c, const struct wc_object *host, const char *name,
-                       const struct wc_object *there) {
+/* The cuDNN that is there, in the process or where the host looked, is of a major without such a
+ * part. */
+static void major_of_part_fact(struct wc_case *c, const char *name, const struct wc_object *there) {
     struct wc_name n = wc_name_read(name);
     int32_t wants = major_of_part(&n), has = there ? wc_major_of(there) : -1;
 
-    if (wants < 0 || has < 0)
+    if (wants < 0 || has < 0 || wants == has)
         return;
-    if (wants == has) {
-        wc_fix_reinstall(c, there);
-        return;
-    }
     wc_case_fact(c, "mind",
                  wc_format(c,
                            wants < has ? "%s is a part of cuDNN %d, the last that has one of that "
@@ -160,10 +119,6 @@ static void part_fixes(struct wc_case *c, const struct wc_object *host, const ch
                            wc_format_name(c, name), wants, wc_format_name(c, wc_name_of(there)),
                            wc_format_own(c, there)),
                  NULL);
-    wc_case_advice(c, WC_ACTION_UPGRADE_HOST,
-                   "take a release of %s that is made for cuDNN %d: this one asks for the parts of "
-                   "%d by their names",
-                   host ? wc_format_name(c, wc_path_of(host)) : "the host", has, wants);
 }
 
 /* Who tries several majors goes on with the one that came. */
@@ -180,7 +135,7 @@ static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f,
     /* A directory that was searched has the library, but not this major of it. */
     const struct wc_file_record *other = wc_file_like(s, f, "libcudnn.so");
     const struct wc_object beside = wc_file_as_object(other, NULL);
-    const char *paths = wc_variable(s, "LD_LIBRARY_PATH"), *package, *spec;
+    const char *paths = wc_variable(s, "LD_LIBRARY_PATH");
     char needed[MISSING_NAME];
     struct wc_case *c = wc_case_begin(d);
 
@@ -210,21 +165,8 @@ static void report_not_found(struct wc_diagnosis *d, const struct wc_failure *f,
     WC_EACH(o, s->objects)
         if (o->r.role == WC_role_FACADE)
             wc_case_library(c, "in the process by another way", o);
-    if (refused(f)) {
-        wc_case_advice(c, WC_ACTION_CHECK,
-                       "look at the file that the loader refused, and reinstall "
-                       "the package that it belongs to");
-    } else {
-        spec = wanted(c, host_of(f, name), name, &package);
-        part_fixes(c, host, name, facade_there(s) ? facade_there(s) : other ? &beside : NULL);
-        bool copy = wc_fix_set_before(c, wc_search_in_vain(s, f), NULL) ||
-                    wc_fix_with_copy_elsewhere(c, f, name);
-        wc_fix_install(c, host, other && other->soname ? &beside : NULL, spec, package);
-        if (!copy)
-            wc_case_advice(c, WC_ACTION_SET_VARIABLE,
-                           "or let LD_LIBRARY_PATH name the directory that has %s",
-                           wc_format_name(c, name));
-    }
+    if (!refused(f))
+        major_of_part_fact(c, name, facade_there(s) ? facade_there(s) : other ? &beside : NULL);
     wc_case_end(c);
 }
 
@@ -268,38 +210,6 @@ static bool dependency_not_found(const struct wc_stack *s, const struct wc_failu
     return !got_later(s, f, f->r.name) && !got_later(s, f, out);
 }
 
-/* A cuDNN for another CUDA is the cause where that CUDA is in the process, and a thought where none
- * is. */
-static void fix_made_for_other_cuda(struct wc_case *c, const char *missing) {
-    wc_case_advice(c, WC_ACTION_INSTALL,
-                   "or take a cuDNN made for the CUDA that is installed: this one wants %s",
-                   wc_format_name(c, missing));
-}
-
-/* library: the cuDNN that asked for the part, NULL: none. A part that wants another CUDA than its
- * package is made for did not come with that package. */
-static void dependency_fixes(struct wc_case *c, const struct wc_failure *f, const char *missing,
-                             const struct wc_object *library) {
-    int32_t wants = wc_name_cuda(missing), there = wc_cuda_of_dependencies(c->d->s);
-    int32_t made_for = library ? wc_cuda_in_package(library->r.installation) : -1;
-    bool cudnn = library || wc_kind_is_cudnn(wc_name_kind_of(f->r.name));
-    struct wc_name n = wc_name_read(missing);
-
-    if (made_for >= 0 && wants >= 0 && made_for != wants)
-        wc_fix_reinstall(c, library);
-    if (n.kind != WC_NAME_CUDA_DEPENDENCY || wants <= 0) {
-        wc_case_advice(c, WC_ACTION_INSTALL,
-                       "or install the package that has %s where the loader finds it",
-                       wc_format_name(c, missing));
-        return;
-    }
-    if (cudnn && there > 0 && there != wants)
-        fix_made_for_other_cuda(c, missing);
-    wc_fix_cuda_dependency(c, wants, missing);
-    if (cudnn && there < 0)
-        fix_made_for_other_cuda(c, missing);
-}
-
 static void report_dependency(struct wc_diagnosis *d, const struct wc_failure *f,
                               const char *missing) {
     const struct wc_object *caller = wc_caller_of(d->s, f), *facade = wc_facade_of(d->s, caller);
@@ -319,9 +229,6 @@ static void report_dependency(struct wc_diagnosis *d, const struct wc_failure *f
     wc_case_searched(c, searched);
     if (cudnn)
         wc_case_library(c, "cuDNN", cudnn);
-    if (!wc_fix_set_before(c, searched, NULL))
-        (void)wc_fix_with_copy_elsewhere(c, f, missing);
-    dependency_fixes(c, f, missing, cudnn);
     wc_case_end(c);
 }
 

@@ -18,7 +18,5 @@ void wc_find_not_observed(struct wc_diagnosis *d) {
         wc_case_fact(c, r->what ? r->what : "not observed", r->why ? r->why : "reason unknown",
                      r->path);
     }
-    wc_case_advice(c, WC_ACTION_CHECK,
-                   "what is told of the rest still holds; docs/findings.md says what lies behind");
     wc_case_end(c);
 }

@@ -68,42 +68,6 @@ static const char *format_directory(struct wc_case *c, const struct wc_package_r
                                                                         : p->installation_path);
 }
 
-/* Wheels have the numbered names alone. */
-static void fix_with_own(struct wc_case *c, const struct wc_package_record *p, const char *asked) {
-    int32_t major = wc_version_of(p->package_version).major;
-    const char *directory = format_directory(c, p);
-    const char *numbered = wc_format(c, "libcudnn.so.%d", major), *from, *to;
-
-    if (has_number(asked) || p->installation_kind == WC_installation_kind_CONDA) {
-        wc_fix_with_copy(c, wc_format(c, "%s/%s", directory, numbered),
-                         wc_format(c, "%s %s", p->package, p->package_version));
-        return;
-    }
-    const char *old = wc_variable(c->d->s, "LD_LIBRARY_PATH");
-    from = wc_format_command(c, wc_format(c, "ln -s %s ", numbered), directory, "/libcudnn.so");
-    to = wc_format_command(c, "export LD_LIBRARY_PATH=", directory,
-                           old && *old ? ":$LD_LIBRARY_PATH" : NULL);
-    wc_case_fix(
-        c, WC_ACTION_SET_VARIABLE,
-        wc_format(c,
-                  "let LD_LIBRARY_PATH name %s, and ask for %s: the wheel has no %s, unless "
-                  "it is given that name, too",
-                  directory, numbered, wc_format_name(c, asked)),
-        from && to ? wc_format(c, "%s && %s", from, to) : NULL);
-}
-
-bool wc_fix_own_copy(struct wc_case *c, const struct wc_object *host, const struct wc_object *o,
-                     const struct wc_demand_record *r) {
-    const struct wc_stack *s = c->d->s;
-    const struct wc_package_record *p =
-        is_by_chance(wc_search_of(s, o)) ? own_of(s, wc_path_of(host), o) : NULL;
-
-    if (!p || wc_demand_refuses(r, wc_version_of(p->package_version)))
-        return false;
-    fix_with_own(c, p, o->r.asked_name);
-    return true;
-}
-
 /* Does what its package or framework says of the releases that it takes hold for this one? */
 static bool is_content(const struct wc_stack *s, const struct wc_object *o) {
     const struct wc_object *host = wc_object_of(s, o->r.asked_by_object, o->r.asked_by);
@@ -134,7 +98,6 @@ static void emit(struct wc_diagnosis *d, const struct wc_object *o,
                  "package");
     if (!has_number(o->r.asked_name))
         wc_case_fact(c, "mind", "a name without a number leads to any major", NULL);
-    fix_with_own(c, p, o->r.asked_name);
     wc_case_end(c);
 }
 

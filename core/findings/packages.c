@@ -110,7 +110,6 @@ static void report_incomplete(struct wc_diagnosis *d, const struct wc_package_re
     if (p->installation_kind == WC_installation_kind_WHEEL)
         wc_case_fact(c, "mind", "pip takes it for installed: a plain pip install changes nothing",
                      NULL);
-    wc_fix_package(c, p, NULL);
     wc_case_end(c);
 }
 
@@ -175,16 +174,16 @@ static int64_t worth(const struct wc_stack *s, const struct wc_package_record *p
     return (wanted ? 1000 : 0) - (int64_t)p->changed.n - (int64_t)p->missing.n;
 }
 
-/* The sharing package that is to go; NULL: p itself is, or none is known. */
-static const char *to_go(const struct wc_stack *s, const struct wc_package_record *p, bool *told) {
-    *told = false;
+/* Is that they share files told of another of them? */
+static bool is_told_of_another(const struct wc_stack *s, const struct wc_package_record *p) {
     WC_EACH(name, p->shared_with) {
         const struct wc_package *other =
             WC_FIRST(o, s->packages, names(*name, &o->r) && wc_str_same(o->r.prefix, p->prefix));
         int64_t more = other ? worth(s, &other->r) - worth(s, p) : -1;
-        *told = *told || more > 0 || (more == 0 && &other->r < p);
+        if (more > 0 || (more == 0 && &other->r < p))
+            return true;
     }
-    return p->shared_with.n && !*told ? p->shared_with.p[0] : NULL;
+    return false;
 }
 
 /* cuDNN compares its libraries by itself, also those that tell nobody else their release. */
@@ -199,7 +198,7 @@ static bool refuses_itself(const struct wc_stack *s, const struct wc_package_rec
 }
 
 static void report_mixed(struct wc_diagnosis *d, const struct wc_package_record *p,
-                         const struct wc_object *o, const char *other) {
+                         const struct wc_object *o) {
     struct wc_case *c = wc_case_begin(d);
     const char *package = format_package(c, p);
 
@@ -228,10 +227,6 @@ static void report_mixed(struct wc_diagnosis *d, const struct wc_package_record 
     name_files(c, "on no list", &p->foreign, "directory of the package");
     if (o)
         wc_case_library(c, "says another version", o);
-    for (size_t i = 0; i < p->foreign.n && i < NAMED; i++)
-        wc_case_advice(c, WC_ACTION_REMOVE, "take away %s", p->foreign.p[i]);
-    if (p->foreign.n == 0 || p->changed.n || other || o)
-        wc_fix_package(c, p, other);
     wc_case_end(c);
 }
 
@@ -240,10 +235,8 @@ void wc_find_installation_mixed(struct wc_diagnosis *d) {
         const struct wc_package_record *p = &d->s->packages.p[i].r;
         /* That the mapped ones differ among themselves is told as such. */
         const struct wc_object *o = is_torn(d->s, p) ? NULL : disagrees(d->s, p);
-        bool reported_with_another;
-        const char *other = to_go(d->s, p, &reported_with_another);
-        if (!reported_with_another && mapped_of(d->s, p) &&
+        if (!is_told_of_another(d->s, p) && mapped_of(d->s, p) &&
             (o || p->shared_with.n || p->changed.n || p->foreign.n))
-            report_mixed(d, p, o, other);
+            report_mixed(d, p, o);
     }
 }

@@ -79,28 +79,6 @@ static struct missing look(struct wc_case *c, const struct wc_object *facade) {
     return m;
 }
 
-/* With a copy of the parts, of the facade's release, where the loader does not look. */
-static void fix_with_copy(struct wc_case *c, const struct wc_object *facade,
-                          const struct missing *m) {
-    const struct wc_stack *s = c->d->s;
-    struct wc_name n;
-
-    WC_EACH(f, s->failures) {
-        if (!is_request(s, f, facade, &n) || !listed(m, n.part))
-            continue;
-        const struct wc_searched *search =
-            WC_FIRST(one, s->searches, f->r.request != WC_NULL && one->r.request == f->r.request);
-        const struct wc_candidate *copy = WC_FIRST(
-            b, s->candidates,
-            search && b->r.search == search->r.search && b->r.rule == WC_search_rule_NOT_SEARCHED &&
-                wc_ranges_meet(wc_exactly(b->version), wc_own_range(facade)));
-        if (copy) {
-            wc_fix_with_copy(c, copy->r.path, wc_format(c, "its %s part", n.part));
-            return;
-        }
-    }
-}
-
 /* Nothing has asked for a part yet, and who grafted the facade knew that it has none. */
 static bool is_foreseen(const struct wc_stack *s, const struct wc_object *facade) {
     return s->replayed && facade && wc_is_grafted(facade);
@@ -137,12 +115,6 @@ static void check(struct wc_diagnosis *d, const struct wc_object *facade) {
     WC_EACH(f, d->s->failures)
         if (is_request(d->s, f, facade, &n) && listed(&m, n.part))
             wc_case_request(c, f);
-    if (facade && wc_is_grafted(facade))
-        fix_with_copy(c, facade, &m);
-    if (facade)
-        wc_fix_reinstall(c, facade);
-    wc_case_advice(c, WC_ACTION_CHECK,
-                   "or put all files of one cuDNN release into the facade's directory");
     wc_case_end(c);
 }
 

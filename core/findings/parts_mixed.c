@@ -105,34 +105,6 @@ static void lookups(struct wc_case *c, const struct wc_object *facade) {
     }
 }
 
-static void fix_away(struct wc_case *c, const struct wc_object *wrong) {
-    wc_case_advice(c, WC_ACTION_REMOVE,
-                   "or take the other cuDNN away from where the loader finds it: %s",
-                   wc_path_of(wrong));
-}
-
-/* Where the facade's own part is there, only found too late, no new installation helps. Where that
- * is not known, the variable comes first all the same. */
-static void fixes(struct wc_case *c, const struct set *set, const struct wc_object *wrong) {
-    bool foreign = wrong && !wc_same_installation(set->facade, wrong);
-    const struct wc_searched *f = foreign ? wc_search_of(c->d->s, wrong) : NULL;
-    const struct wc_candidate *next = wc_candidate_of(c->d->s, f, NULL);
-    const char *own = wc_path_of(set->facade);
-    bool behind = next && own && wc_lies_in(next->r.path, own, wc_dir_length(own));
-    bool path_first = foreign && (behind || !f);
-
-    if (path_first)
-        wc_fix_search_path(c, wrong);
-    if (behind)
-        fix_away(c, wrong);
-    if (!wc_fix_refused(c, set->facade))
-        wc_fix_reinstall(c, set->facade);
-    if (foreign && !path_first)
-        wc_fix_search_path(c, wrong);
-    if (foreign && !behind)
-        fix_away(c, wrong);
-}
-
 /* ---- the findings ---- */
 
 static const char *format_part(struct wc_case *c, const struct wc_object *o) {
@@ -163,7 +135,6 @@ static void facade_differs(struct wc_diagnosis *d, const struct wc_object *facad
                                answering),
                      NULL);
     lookups(c, facade);
-    fixes(c, &set, set.foreign ? set.foreign : set.other);
     wc_case_end(c);
 }
 
@@ -176,7 +147,7 @@ static void parts_differ(struct wc_diagnosis *d, const struct wc_object *facade)
     if (!differ && !refused)
         return;
     struct wc_case *c = wc_case_begin(d);
-    const char *name = wc_format_name(c, wc_name_of(facade)), *home = wc_directory_of(c, facade);
+    const char *name = wc_format_name(c, wc_name_of(facade));
     if (differ) {
         c->r.title = wc_format(c, "the parts of %s are of different releases: %s, %s", name,
                                format_part(c, set.oldest), format_part(c, set.newest));
@@ -191,13 +162,6 @@ static void parts_differ(struct wc_diagnosis *d, const struct wc_object *facade)
                                         "installation-incomplete", "replaced-on-disk", NULL);
     matrix(c, &set);
     lookups(c, facade);
-    fixes(c, &set, set.foreign ? set.foreign : set.newest);
-    /* A refused file of another directory came in because the facade's own has none. */
-    if (refused && home && wc_dir_length(r.file) && !wc_lies_in(r.file, home, wc_str_length(home)))
-        wc_case_advice(c, WC_ACTION_REMOVE,
-                       "if that does not help: take the other cuDNN away from where the "
-                       "loader finds it: %s",
-                       r.file);
     wc_case_end(c);
 }
 
@@ -215,7 +179,6 @@ static void other_installation(struct wc_diagnosis *d, const struct wc_object *f
                            directory ? directory : "?");
     c->r.object = facade->r.object;
     matrix(c, &set);
-    fixes(c, &set, set.foreign);
     wc_case_end(c);
 }
 

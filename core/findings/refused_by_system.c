@@ -44,59 +44,6 @@ static const char *mind(enum wc_system_refusal what) {
     }
 }
 
-/* With the file's path, which has to be known, as an absolute one. */
-static const char *command_on(struct wc_case *c, const char *before, const char *path) {
-    return path && *path == '/' ? wc_format_command(c, before, path, NULL) : NULL;
-}
-
-static void mapping_fixes(struct wc_case *c, const struct wc_bad_file *bad) {
-    enum wc_file_fault fault = bad->file ? bad->file->fault : WC_file_fault_UNKNOWN;
-
-    if (fault == WC_file_fault_NO_EXECUTION)
-        wc_case_advice(c, WC_ACTION_ALLOW,
-                       "install the package where code may be run, or mount that file system "
-                       "without noexec");
-    else if (fault == WC_file_fault_NO_ROOM)
-        wc_case_fix(c, WC_ACTION_ALLOW,
-                    "let the process have more address space: the libraries of CUDA take some GiB",
-                    "ulimit -v unlimited");
-    else
-        wc_case_advice(c, WC_ACTION_CHECK,
-                       "look at the limits of the process (ulimit -v, the container's memory), at "
-                       "the options of the mount, and at what SELinux has logged");
-}
-
-static void fixes(struct wc_case *c, enum wc_system_refusal what, const struct wc_bad_file *bad) {
-    const char *path = bad->file ? bad->file->path : bad->name;
-
-    switch (what) {
-    case WC_SYSTEM_STATIC_TLS:
-        wc_case_fix(c, WC_ACTION_SET_VARIABLE, "let it come in at the start of the process",
-                    command_on(c, "export LD_PRELOAD=", path));
-        wc_case_advice(c, WC_ACTION_LOAD_ORDER,
-                       "or load what needs it before all else: import its package first");
-        break;
-    case WC_SYSTEM_EXECUTABLE_STACK:
-        wc_case_fix(c, WC_ACTION_ALLOW, "take the flag off the file, which needs no such stack",
-                    command_on(c, "patchelf --clear-execstack ", path));
-        wc_case_advice(c, WC_ACTION_UPGRADE_HOST,
-                       "or take a newer release of the package that the file belongs to");
-        break;
-    case WC_SYSTEM_RIGHTS:
-        wc_case_fix(c, WC_ACTION_ALLOW, "let everybody read it", command_on(c, "chmod a+r ", path));
-        break;
-    case WC_SYSTEM_DESCRIPTORS:
-        wc_case_fix(c, WC_ACTION_ALLOW, "let the process have more files open", "ulimit -n 65536");
-        break;
-    case WC_SYSTEM_READING:
-        wc_case_advice(c, WC_ACTION_CHECK,
-                       "look at the file system: the kernel has logged what it could not read");
-        break;
-    default:
-        mapping_fixes(c, bad);
-    }
-}
-
 static void emit(struct wc_diagnosis *d, const struct wc_failure *f, enum wc_system_refusal what,
                  const struct wc_bad_file *bad) {
     const struct wc_file_record *file = bad->file;
@@ -116,7 +63,6 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f, enum wc_sys
     wc_case_fact(c, "glibc", what == WC_SYSTEM_EXECUTABLE_STACK ? d->s->machine.glibc : NULL,
                  "symbol versions of libc.so.6");
     wc_case_asked_by(c, f);
-    fixes(c, what, bad);
     wc_case_end(c);
 }
 

@@ -7,11 +7,6 @@
 
 #define DELETED " (deleted)"
 
-static void fix(struct wc_case *c) {
-    wc_case_advice(c, WC_ACTION_RESTART,
-                   "start the process again; install into environments that no process uses");
-}
-
 /* ---- what is mapped ---- */
 
 /* Did what came in behind it turn out to be of another release? */
@@ -36,7 +31,6 @@ static void report_mapped(struct wc_diagnosis *d, const struct wc_file_record *f
     wc_case_fact(c, "there is now", file->version ? file->version : file->content, file->path);
     wc_case_fact(c, "mind", "what is mapped stays; what the process opens from now on is new",
                  NULL);
-    fix(c);
     wc_case_end(c);
 }
 
@@ -55,7 +49,6 @@ static void report_name(struct wc_diagnosis *d, const struct wc_failure *f) {
                  "that is how the memory map of the process names a file that is no longer there; "
                  "there is none of that name",
                  NULL);
-    fix(c);
     wc_case_end(c);
 }
 

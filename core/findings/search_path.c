@@ -44,7 +44,6 @@ static void find_late(struct wc_diagnosis *d) {
                                wc_format_name(c, f->r.name), wc_format_own(c, got));
         c->r.object = got->r.object;
         wc_case_library(c, "got", got);
-        wc_fix_set_before(c, f, NULL);
         wc_case_end(c);
     }
 }
@@ -76,8 +75,6 @@ static void find_elements(struct wc_diagnosis *d) {
         return;
     c->r.title = relative ? "LD_LIBRARY_PATH makes what is loaded depend on the working directory"
                           : "LD_LIBRARY_PATH names directories that are not there";
-    wc_case_advice(c, WC_ACTION_SET_VARIABLE,
-                   "write LD_LIBRARY_PATH without them, each directory by its absolute path");
     wc_case_end(c);
 }
 

@@ -25,22 +25,12 @@ static const struct wc_candidate *shadowed(const struct wc_stack *s, const struc
     return wc_ranges_meet(wc_runtime_of(s, o).range, wc_exactly(b->version)) ? NULL : b;
 }
 
-/* Would a host that uses this library refuse the other one? */
-static bool is_refused(const struct wc_diagnosis *d, const struct wc_object *o,
-                       struct wc_version v) {
-    return WC_ANY(use, d->uses,
-                  use->library == o && WC_ANY(demand, d->s->demands,
-                                              wc_is_demand_by(demand, use->host) &&
-                                                  wc_demand_refuses(&demand->r, v)));
-}
-
 static void emit(struct wc_diagnosis *d, const struct wc_object *o, const struct wc_searched *f,
                  const struct wc_candidate *b) {
     bool by_variable = f->r.rule == WC_search_rule_LIBRARY_PATH;
     const char *rule = wc_enum_word(WC_ENUM_search_rule, f->r.rule);
     struct wc_case *c = wc_case_begin(d);
     const char *version = wc_format_range(c, wc_runtime_of(d->s, o).range);
-    const char *directory = wc_directory_of(c, o);
 
     c->r.title = by_variable
                      ? wc_format(c, "%s %s of %s stands before %s in %s", wc_name_of(o), version,
@@ -50,24 +40,11 @@ static void emit(struct wc_diagnosis *d, const struct wc_object *o, const struct
                                  wc_format_directory(c, b->r.path));
     c->r.object = o->r.object;
     wc_case_library(c, "got", o);
-    if (!by_variable) {
+    if (!by_variable)
         wc_case_fact(c, "mind",
                      wc_format(c, "to upgrade %s changes nothing for it",
                                wc_format_name(c, b->r.installation)),
                      NULL);
-        if (directory && !is_refused(d, o, b->version))
-            wc_case_fix(c, WC_ACTION_REMOVE,
-                        wc_format(c,
-                                  "nothing, if that one will do; else remove the cuDNN in %s: then "
-                                  "the loader finds %s",
-                                  directory, wc_format_candidate(c, b)),
-                        wc_format_command(c, "rm ", directory, "/libcudnn*.so*"));
-        wc_case_advice(c, WC_ACTION_UPGRADE_HOST, "or take another release of what brought it: %s",
-                       wc_format_name(c, f->r.of));
-    } else if (!wc_fix_search_path(c, o)) {
-        wc_case_advice(c, WC_ACTION_SET_VARIABLE,
-                       "take its directory out of LD_LIBRARY_PATH, if the other one is wanted");
-    }
     wc_case_end(c);
 }
 

@@ -33,24 +33,11 @@ bool wc_reported_by_file(const struct wc_stack *s, const struct wc_failure *f) {
            wc_failed_for_name(s, f) || wc_failed_for_symbol_version(s, f, &unmet);
 }
 
-/* Releases that have the function, or the major of the symbol version. */
-static const char *wanted(struct wc_case *c, const struct wc_unmet *u) {
-    int function = wc_function_find(u->symbol);
-    struct wc_version first =
-        function == WC_NO_FUNCTION ? WC_VERSION_NONE : wc_function_first(function);
-    struct wc_name n = wc_name_read(u->version);
-
-    if (wc_version_known(first) && (n.version.major < 0 || first.major == n.version.major))
-        return wc_format_from(c, first);
-    return n.version.major > 0 ? wc_format_major(c, n.version.major) : NULL;
-}
-
 static void emit(struct wc_diagnosis *d, const struct wc_failure *f, const struct wc_unmet *u) {
     /* The one that does not have it, where it was there before. */
     const struct wc_object *library = wc_mapped_as(d->s, library_of(u));
     const struct wc_file_record *file = wc_file_like(d->s, f, library_of(u));
     const struct wc_object *by = wc_caller_of(d->s, f);
-    const struct wc_object found = wc_file_as_object(file, u->library);
     int function = wc_function_find(u->symbol);
     struct wc_case *c = wc_case_begin(d);
     const char *lacks = wc_format_name(c, u->symbol[0] ? u->symbol : u->version);
@@ -77,17 +64,6 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f, const struc
         wc_case_file(c, "library", file, u->library[0] ? "dlerror" : "replay of the search");
     wc_case_request(c, f);
     wc_case_asked_by(c, f);
-    if (!library && found.r.path)
-        library = &found;
-    if (library)
-        wc_fix_search_path(c, library);
-    if (!wc_kind_is_cudnn(wc_name_kind_of(library_of(u))))
-        wc_case_advice(c, WC_ACTION_INSTALL, "install a %s that has %s",
-                       wc_format_name(c, library_of(u)), lacks);
-    else if (wc_kind_is_cudnn(wc_name_kind_of(u->file)) && library)
-        wc_fix_reinstall(c, library);
-    else
-        wc_fix_install(c, by, library, wanted(c, u), NULL);
     wc_case_end(c);
 }
 

@@ -44,9 +44,5 @@ void wc_find_two_copies_loaded(struct wc_diagnosis *d) {
     wc_case_crash(c);
     wc_case_fact(c, "mind", "what asks for parts by name alone may get those of the other copy",
                  NULL);
-    wc_case_advice(
-        c, WC_ACTION_REMOVE,
-        "let all hosts find one copy: remove the others, or install releases of the hosts "
-        "that share one");
     wc_case_end(c);
 }

@@ -28,28 +28,6 @@ static const char *false_name(const struct wc_object *o) {
     return NULL;
 }
 
-/* A link is gone with rm; a file may be the only copy of what it is. */
-static void fix_false(struct wc_case *c, const struct wc_object *o, const char *name,
-                      const struct wc_object *host) {
-    const char *path = o->r.path;
-    struct wc_name called = wc_name_read(name);
-
-    if (path && o->r.real_path && !wc_str_same(wc_base_name(path), wc_base_name(o->r.real_path)))
-        wc_case_fix(c, WC_ACTION_REMOVE,
-                    wc_format(c, "remove the link %s, so that it is not taken for %s", path,
-                              wc_format_name(c, name)),
-                    path[0] == '/' ? wc_format_command(c, "rm ", path, NULL) : NULL);
-    else
-        wc_case_advice(c, WC_ACTION_REMOVE, "give %s the name that it has by its SONAME, %s",
-                       wc_path_of(o), o->r.soname);
-    if (called.kind == WC_NAME_FACADE && called.version.major > 0)
-        wc_fix_install(c, host, NULL, wc_format_major(c, called.version.major), NULL);
-    else
-        wc_case_advice(c, WC_ACTION_INSTALL, "install the library that is really %s",
-                       wc_format_name(c, name));
-    wc_fix_search_path(c, o);
-}
-
 static void report_false(struct wc_diagnosis *d, const struct wc_object *o, const char *name) {
     const struct wc_object *by = wc_object_of(d->s, o->r.asked_by_object, o->r.asked_by);
     const char *who;
@@ -68,7 +46,6 @@ static void report_false(struct wc_diagnosis *d, const struct wc_object *o, cons
     wc_case_fact(c, "SONAME", o->r.soname, "dynamic section");
     if (o->r.role == WC_role_FACADE && !wc_version_known(o->floor) && !wc_version_known(o->version))
         wc_case_fact(c, "functions of cuDNN", "none", "exported functions");
-    fix_false(c, o, name, by);
     wc_case_end(c);
 }
 
@@ -91,7 +68,6 @@ const struct wc_file_record *wc_false_file(const struct wc_stack *s, const struc
 static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f,
                          const struct wc_file_record *file) {
     const struct wc_object *by = wc_caller_of(d->s, f);
-    struct wc_object o = wc_file_as_object(file, file->path);
     struct wc_unmet unmet;
     struct wc_case *c = wc_case_begin(d);
 
@@ -104,7 +80,6 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f,
     wc_case_file(c, "found", file, "dlerror");
     wc_case_request(c, f);
     wc_case_asked_by(c, f);
-    fix_false(c, &o, file->path, by);
     wc_case_end(c);
 }
 
@@ -154,35 +129,20 @@ const struct wc_file_record *wc_failed_for_name(const struct wc_stack *s,
     return best;
 }
 
-static void fix_missing(struct wc_case *c, const char *who, const char *asked,
-                        const struct wc_file_record *file) {
-    const char *there = wc_format_name(c, file->path), *from, *to;
+/* A cache has what is no link under its SONAME alone, whatever lies there. */
+static void other_name_fact(struct wc_case *c, const struct wc_file_record *file,
+                            const char *asked) {
     char path[600];
     int directory = (int)(wc_base_name(file->path) - file->path);
-    bool whole = wc_str_format(path, sizeof path, "%.*s%s", directory, file->path, asked);
-    const struct wc_file *other =
-        whole ? WC_FIRST(f, c->d->s->files, wc_str_same(f->r.path, path)) : NULL;
 
-    if (other && !other->r.fault) {
+    if (wc_str_format(path, sizeof path, "%.*s%s", directory, file->path, asked) &&
+        WC_ANY(f, c->d->s->files, !f->r.fault && wc_str_same(f->r.path, path)))
         wc_case_fact(c, "mind",
                      wc_format(c,
                                "%s is there, too: the loader's cache has a file that is no link "
                                "under its SONAME alone",
                                path),
                      "file");
-        wc_fix_with_copy(c, path, asked);
-    } else {
-        from = wc_format_quoted(c, wc_base_name(file->path));
-        to = whole && path[0] == '/' ? wc_format_quoted(c, path) : NULL;
-        wc_case_fix(c, WC_ACTION_REINSTALL,
-                    wc_format(c, "let a link in that directory lead from %s to %s", asked, there),
-                    from && to ? wc_format(c, "ln -s %s %s", from, to) : NULL);
-        if (file->rule == WC_search_rule_CACHE)
-            wc_case_fix(c, WC_ACTION_REINSTALL, "then let the loader's cache know of it",
-                        "ldconfig");
-    }
-    if (wc_str_same(there, file->soname))
-        wc_case_advice(c, WC_ACTION_UPGRADE_HOST, "or let %s ask for %s", who, there);
 }
 
 static void emit_missing(struct wc_diagnosis *d, const struct wc_failure *f,
@@ -210,7 +170,7 @@ static void emit_missing(struct wc_diagnosis *d, const struct wc_failure *f,
                             : "directory asked for");
     wc_case_request(c, f);
     wc_case_asked_by(c, f);
-    fix_missing(c, who, asked, file);
+    other_name_fact(c, file, asked);
     wc_case_end(c);
 }
 

@@ -32,16 +32,6 @@ static const struct {
     {"mxnet", ""},
 };
 
-/* How to get such a build; `package` is what goes first. */
-static const struct {
-    const char *framework, *package, *install;
-} gpu_builds[] = {
-    {"torch", "torch", "torch"},
-    {"jax", "", "jax[cuda12]"},
-    {"tensorflow", "tensorflow-cpu", "tensorflow[and-cuda]"},
-    {"onnxruntime", "onnxruntime", "onnxruntime-gpu"},
-};
-
 /* A library whose file name begins so opens libcudnn.so.N by that name, N being the major that it
  * was built for; nothing in its symbols shows that. Those that export stubs show it. */
 static const char *const openers[] = {
@@ -91,16 +81,6 @@ const char *wc_framework_gpu_library(const char *framework, size_t i) {
         if (wc_str_same(row->framework, framework) && i-- == 0)
             return row->beside;
     return NULL;
-}
-
-bool wc_framework_gpu_build(const char *framework, const char **package, const char **install) {
-    WC_EACH_ROW(row, gpu_builds)
-        if (wc_str_same(row->framework, framework)) {
-            *package = row->package;
-            *install = row->install;
-            return true;
-        }
-    return false;
 }
 
 bool wc_framework_opens_cudnn(const char *path) {

@@ -11,9 +11,6 @@ const char *wc_framework_of(const char *path);
 /* The i-th file that tells a build for CUDA, from the main library's directory; "": the main
  * library itself, by cuDNN's functions; NULL past the last. */
 const char *wc_framework_gpu_library(const char *framework, size_t i);
-/* What pip is asked for to get such a build, and what has to go first ("": nothing). False: not
- * known. */
-bool wc_framework_gpu_build(const char *framework, const char **package, const char **install);
 /* Does a library of that name open libcudnn.so.N by itself, without a symbol that shows it? */
 bool wc_framework_opens_cudnn(const char *path);
 /* What a Python package opens before its own libraries. Paths are from site-packages. */

@@ -121,26 +121,18 @@ static void add_member(struct wc_json *j, const char *before, const char *text, 
     wc_json_add_string(j, text, most);
 }
 
-/* The two lists of objects have three texts in each. */
-_Static_assert(sizeof(struct wc_fact) == 3 * sizeof(char *), "three texts");
-_Static_assert(sizeof(struct wc_fix) == 3 * sizeof(char *), "three texts");
-static const char *const fact_members[] = {"{\"name\":", ",\"value\":", ",\"source\":"};
-static const char *const fix_members[] = {"{\"action\":", ",\"text\":", ",\"command\":"};
-
-static void add_triples(struct wc_json *j, const void *triples, size_t n,
-                        const char *const members[3], size_t most) {
+static void add_facts(struct wc_json *j, const struct wc_facts *facts, size_t most) {
     size_t start = j->n, i, left;
-    const char *texts[3];
 
     wc_json_add(j, "[", 1);
-    for (i = 0; i < n && (left = left_for(j, start, most, LEAST_OBJECT)) > 0; i++) {
-        wc_mem_copy(texts, (const char *)triples + i * sizeof(texts), sizeof(texts));
+    for (i = 0; i < facts->n && (left = left_for(j, start, most, LEAST_OBJECT)) > 0; i++) {
         wc_json_add(j, ",", i > 0);
-        for (int m = 0; m < 3; m++)
-            add_member(j, members[m], texts[m], left / 4);
+        add_member(j, "{\"name\":", facts->p[i].name, left / 4);
+        add_member(j, ",\"value\":", facts->p[i].value, left / 4);
+        add_member(j, ",\"source\":", facts->p[i].source, left / 4);
         wc_json_add(j, "}", 1);
     }
-    j->cut += (int64_t)(n - i);
+    j->cut += (int64_t)(facts->n - i);
     wc_json_add(j, "]", 1);
 }
 
@@ -170,12 +162,7 @@ static void add_value(struct wc_json *j, const struct wc_field *f, const void *v
         add_enum(j, f->enumeration, value);
         break;
     case WC_FIELD_FACTS:
-        add_triples(j, ((const struct wc_facts *)value)->p, ((const struct wc_facts *)value)->n,
-                    fact_members, most);
-        break;
-    case WC_FIELD_FIXES:
-        add_triples(j, ((const struct wc_fixes *)value)->p, ((const struct wc_fixes *)value)->n,
-                    fix_members, most);
+        add_facts(j, value, most);
         break;
     }
 }

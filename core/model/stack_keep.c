@@ -83,9 +83,6 @@ bool wc_stack_keep(struct wc_stack *s, enum wc_kind kind, void *record, const vo
         } else if (f->type == WC_FIELD_FACTS) {
             struct wc_facts *facts = value;
             facts->p = keep_texts(&k, facts->p, facts->n, 3);
-        } else if (f->type == WC_FIELD_FIXES) {
-            struct wc_fixes *fixes = value;
-            fixes->p = keep_texts(&k, fixes->p, fixes->n, 3);
         }
     }
     return !k.failed;

@@ -39,15 +39,6 @@ struct wc_facts {
     const struct wc_fact *p;
     size_t n;
 };
-struct wc_fix {
-    const char *action;  /* a word of core/findings/findings.def's action list */
-    const char *text;    /* a sentence */
-    const char *command; /* to paste; NULL: there is none */
-};
-struct wc_fixes {
-    const struct wc_fix *p;
-    size_t n;
-};
 
 enum wc_kind {
     WC_KIND_NONE,
@@ -65,7 +56,6 @@ enum wc_kind {
 #define WC_C_STRS(t) struct wc_strings
 #define WC_C_ENUM(t) enum wc_##t
 #define WC_C_FACTS(t) struct wc_facts
-#define WC_C_FIXES(t) struct wc_fixes
 #define END_KIND(k) };
 #include "record.def"
 
@@ -99,8 +89,7 @@ enum wc_field_type {
     WC_FIELD_BOOL,
     WC_FIELD_STRS,
     WC_FIELD_ENUM,
-    WC_FIELD_FACTS,
-    WC_FIELD_FIXES
+    WC_FIELD_FACTS
 };
 struct wc_field {
     const char *name;

@@ -79,7 +79,7 @@ ids() { sed -n 's/^FINDING(.*, "\([a-z-]*\)", .*/\1/p' "$WC_ROOT/core/findings/f
     make_standin 9.1.0 set
     build_host lazy set host
     LD_PRELOAD=$SHIM WHICHCUDNN_LOG=direct.jsonl run env WHICHCUDNN_EXPECT='>=9.5' ./host version
-    [[ $output == *$'\nmore        whichcudnn explain expectation-not-met; report -v\n'* ]]
+    [[ $output == *$'\nmore        whichcudnn report has the repair; explain expectation-not-met\n'* ]]
     run env WHICHCUDNN_EXPECT='>=9.5' "$CMD" run --log logs/ -- ./host version
     [[ $output == *$'\nmore        whichcudnn explain expectation-not-met; report -v' ]]
     run -1 "$CMD" report logs

@@ -10,6 +10,11 @@ export PYTHONDONTWRITEBYTECODE=1
 
 # Every line valid by docs/log.schema.json, whole, the process first.
 validate_log() { "$PY" "$WC_ROOT/tests/schema/validate.py" log "$@"; }
+# That key of all fixes that `report` prints of a finding of a log.
+fixes_of() { # FINDING KEY LOG
+    "$CMD" report --json "$3" |
+        jq -r --arg id "$1" --arg key "$2" 'first(.findings[] | select(.id == $id)).fix[][$key]'
+}
 validate_report() { "$PY" "$WC_ROOT/tests/schema/validate.py" report "$@"; }
 
 # make_log FILE < PARTIAL: a valid log from JSON lines that hold only what matters.

@@ -74,8 +74,8 @@ END
         is "$(first_finding)" own-copy-unused
         is "$(of_finding own-copy-unused .severity | tail -n 1)" warning
     done
-    fix=$(of_finding own-copy-unused '.fix[0].command' | tail -n 1)
-    (eval "$fix" && env/bin/python script.py libcudnn.so) | grep -x 90800
+    is "$(fixes_of own-copy-unused action "$log" | head -n 1)" set-variable
+    LD_LIBRARY_PATH=$own/nvidia/cudnn/lib env/bin/python script.py libcudnn.so.9 | grep -x 90800
     # By its number nothing leads past the system's; by the path it is what was meant.
     LD_LIBRARY_PATH=$PWD/system watched 0 env/bin/python script.py libcudnn.so.8
     is "$(findings)" '[]'
@@ -91,9 +91,8 @@ END
     is "$(first_finding)" installation-incomplete
     is "$(of_finding installation-incomplete .severity | tail -n 1)" error
     is "$(of_finding library-not-found .explained_by | tail -n 1)" installation-incomplete
-    is "$(of_finding installation-incomplete '.fix[0].command' | tail -n 1)" \
-        'pip install --force-reinstall --no-deps nvidia-cudnn-cu12==9.1.0.70'
-    make_standin 9.1.0 "$site" --layout pip --build 70 # what that command does
+    is "$(fixes_of installation-incomplete action "$log" | head -n 1)" reinstall
+    make_standin 9.1.0 "$site" --layout pip --build 70
     watched 0 "$site/engine/host" version create
     is "$(findings)" '["driver-missing"]'
 }
@@ -122,7 +121,7 @@ END
     is "$(first_finding)" installation-mixed
     is "$(of_package nvidia-cudnn-cu12 .shared_with)" '["nvidia-cudnn-cu11 9.2.0.82"]'
     is "$(of_finding facade-and-parts-differ .explained_by | tail -n 1)" installation-mixed
-    is "$(of_finding installation-mixed '.fix[0].command' | tail -n 1)" \
+    fixes_of installation-mixed command "$log" | grep -Fx \
         'pip uninstall -y nvidia-cudnn-cu11 && pip install --force-reinstall --no-deps nvidia-cudnn-cu12==9.1.0.70'
     rm -r "$site"/nvidia_cudnn_cu11-*
     make_standin 9.1.0 "$site" --layout pip --build 70

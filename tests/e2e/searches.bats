@@ -180,8 +180,7 @@ size_t host_opens(void); size_t host_opens(void) { return dlopen("liba.so", RTLD
     CUDA_HOME=$PWD/cuda observed ./opener libcudnn.so.8
     is "$(jq -c 'select(.kind == "candidate") | [.path, .rule]' "$log")" \
         "[\"$PWD/cuda/lib64/libcudnn.so.8\",\"not searched\"]"
-    is "$(jq -r 'select(.kind == "finding" and .id == "library-not-found") | .fix[0].command' "$log")" \
-        "export LD_LIBRARY_PATH=$PWD/cuda/lib64\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}"
+    is "$(fixes_of library-not-found command "$log" | head -n 1)" "export LD_LIBRARY_PATH=$PWD/cuda/lib64"
 }
 
 @test "what a library that was opened needs and does not find: where it was searched, and a copy" {
@@ -198,8 +197,7 @@ size_t host_opens(void); size_t host_opens(void) { return dlopen("liba.so", RTLD
         "[null,\"./liba.so\",null,\"LD_LIBRARY_PATH $PWD/empty/\"]"
     is "$(jq -c 'select(.kind == "demand") | [.host, .host_path, .demand_kind, .spec]' "$log" | head -n 1)" \
         '[null,"./liba.so","needed","==8.*"]'
-    is "$(jq -r 'select(.kind == "finding" and .id == "library-not-found") | .fix[0].command' "$log")" \
-        "export LD_LIBRARY_PATH=$PWD/cuda/lib64\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}"
+    is "$(fixes_of library-not-found command "$log" | head -n 1)" "export LD_LIBRARY_PATH=$PWD/cuda/lib64:$PWD/empty"
 }
 
 @test "who asks in vain: what its package requires is what is to be installed" {
@@ -213,8 +211,8 @@ size_t host_opens(void); size_t host_opens(void) { return dlopen("liba.so", RTLD
     observed "$site/jaxlib/opener" libcudnn.so.8 libcudnn.so.8
     is "$(jq -c 'select(.kind == "demand") | [.host, .host_path, .demand_kind, .spec, .package]' "$log")" \
         "[null,\"$site/jaxlib/opener\",\"required\",\"<9.0,>=8.9\",\"nvidia-cudnn-cu12\"]"
-    is "$(jq -r 'select(.kind == "finding" and .id == "library-not-found") | .fix[0].command' "$log")" \
-        "pip install 'nvidia-cudnn-cu12<9.0,>=8.9'"
+    is "$(fixes_of library-not-found command "$log" | head -n 1)" \
+        "pip install 'nvidia-cudnn-cu12<9.0,>=8.9' && export LD_LIBRARY_PATH=$site/nvidia/cudnn/lib"
 }
 
 @test "unobserved: by which rule, where the loader was told more than the environment says" {

@@ -456,13 +456,9 @@ static void check_finding(const struct wc_findings *f, size_t i) {
     MUST(r->severity != WC_severity_NONE && r->severity <= kind[k].severity);
     MUST(i == 0 || f->p[i - 1].severity >= r->severity);
     MUST(r->title && *r->title && strlen(r->title) < 1000 && printable(r->title));
-    MUST(r->facts.n > 0 && r->fix.n > 0);
+    MUST(r->facts.n > 0);
     for (k = 0; k < r->facts.n; k++)
         MUST(r->facts.p[k].name && r->facts.p[k].value);
-    for (k = 0; k < r->fix.n; k++) {
-        const struct wc_fix *x = &r->fix.p[k];
-        MUST(x->action && x->text && (!x->command || printable(x->command)));
-    }
     bool cause = !r->explained_by;
     for (k = 0; !cause && k < i; k++)
         cause = strcmp(f->p[k].id, r->explained_by) == 0;
@@ -484,7 +480,7 @@ static void survives(const struct wc_finding_record *f) {
     MUST(record_from_json(json, &lists.arena, &again, trouble) == RECORD_READ);
     MUST(again.kind == WC_KIND_finding && strcmp(again.u.finding.id, f->id) == 0);
     MUST(again.u.finding.severity == f->severity && again.u.finding.object == f->object);
-    MUST(again.cut || (again.u.finding.facts.n == f->facts.n && again.u.finding.fix.n == f->fix.n));
+    MUST(again.cut || again.u.finding.facts.n == f->facts.n);
     heap_arena_end(&lists);
     json_decref(json);
 }
@@ -515,7 +511,7 @@ static void check_same(const struct wc_findings *a, const struct wc_findings *b)
     for (size_t i = 0; i < a->n; i++) {
         const struct wc_finding_record *x = &a->p[i], *y = &b->p[i];
         MUST(strcmp(x->id, y->id) == 0 && strcmp(x->title, y->title) == 0);
-        MUST(x->facts.n == y->facts.n && x->fix.n == y->fix.n);
+        MUST(x->facts.n == y->facts.n);
         for (size_t k = 0; k < x->facts.n; k++)
             MUST(strcmp(x->facts.p[k].value, y->facts.p[k].value) == 0);
     }
@@ -539,7 +535,7 @@ static void check_findings(const struct wc_stack *s, size_t little) {
     }
     MUST(few.n <= found.n && (few.n == found.n || few.lost > 0));
     for (size_t i = 0; i < few.n; i++)
-        MUST(few.p[i].title && few.p[i].facts.p && few.p[i].fix.p);
+        MUST(few.p[i].title && few.p[i].facts.p);
     MUST(wc_verdict_of(s, &found) < WC_verdict_COUNT);
     is_concluded(s, &found, &memory.arena);
     wc_stack_fingerprint(s, mark);

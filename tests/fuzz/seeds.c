@@ -301,8 +301,6 @@ static void save_trees(void) {
 
 static const char *texts[] = {"a", "/opt/cudnn/libcudnn.so.9", "LD_LIBRARY_PATH=/opt"};
 static const struct wc_fact facts[] = {{"host", "libtorch.so", "slot"}, {"x", "y", NULL}};
-static const struct wc_fix fixes[] = {{"install", "Install it.", "pip install x"},
-                                      {"a", "b", NULL}};
 
 static size_t put_record(size_t at, enum wc_kind kind, unsigned variant, bool empty) {
     static int64_t seq;
@@ -320,8 +318,7 @@ static size_t put_record(size_t at, enum wc_kind kind, unsigned variant, bool em
                                  .flag = drawn & 1,
                                  .word = drawn % words_of(&f[i]),
                                  .texts = {texts, 3},
-                                 .facts = {facts, 2},
-                                 .fixes = {fixes, 2}};
+                                 .facts = {facts, 2}};
         fill_field(&r, &f[i], &s);
     }
     return at + wc_record_write(&r, (char *)input + at, WC_RECORD_MAX);

@@ -13,8 +13,7 @@ import sys
 
 import record_def
 
-UNKNOWN = {"STR": None, "INT": None, "ENUM": None, "BOOL": False, "STRS": [], "FACTS": [],
-           "FIXES": []}
+UNKNOWN = {"STR": None, "INT": None, "ENUM": None, "BOOL": False, "STRS": [], "FACTS": []}
 
 
 def complete(partial, seq):

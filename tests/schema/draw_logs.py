@@ -64,8 +64,8 @@ class Draw:
             return self.dice.random() < 0.5
         if kind == "STRS":
             return [self.text(name) for _ in range(self.dice.randint(0, 4))]
-        if kind in ("FACTS", "FIXES"):
-            keys = ("name", "value", "source") if kind == "FACTS" else ("action", "text", "command")
+        if kind == "FACTS":
+            keys = ("name", "value", "source")
             return [{key: self.text(key) for key in keys} for _ in range(self.dice.randint(0, 3))]
         if self.dice.random() < 0.2:
             return None

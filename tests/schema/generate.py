@@ -44,7 +44,6 @@ def field(one, enums):
         "STRS": lambda: {"type": "array", "items": {"type": "string"}},
         "ENUM": lambda: {"enum": enums[one["enum"]][1:] + [None]},
         "FACTS": lambda: {"type": "array", "items": triple("name", "value", "source")},
-        "FIXES": lambda: {"type": "array", "items": triple("action", "text", "command")},
     }[one["type"]]()
     return {"description": one["doc"], **schema}
 
@@ -235,7 +234,6 @@ def type_words(one):
     return {
         "ENUM": f"`{one['enum']}`", "STR": "text", "INT": "number", "BOOL": "boolean",
         "STRS": "texts", "FACTS": "list of {`name`, `value`, `source`}",
-        "FIXES": "list of {`action`, `text`, `command`}",
     }[one["type"]]
 
 

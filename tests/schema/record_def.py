@@ -20,7 +20,7 @@ TEXT = r'"((?:[^"\\]|\\.)*)"'
 ENUM_LINE = re.compile(r"^(?:ENUM\((\w+)\)|VALUE\((\w+), (\w+), " + TEXT + r"\)|END_ENUM\(\w+\))$")
 KIND_LINE = re.compile(
     r"^(?:KIND\((?P<kind>\w+), " + TEXT.replace("(", "(?P<kind_doc>", 1) + r"\)"
-    r"|(?P<type>STR|INT|BOOL|STRS|FACTS|FIXES)\(\w+, (?P<name>\w+), "
+    r"|(?P<type>STR|INT|BOOL|STRS|FACTS)\(\w+, (?P<name>\w+), "
     + TEXT.replace("(", "(?P<doc>", 1) + r"\)"
     r"|ENUM_\(\w+, (?P<enum>\w+), (?P<enum_name>\w+), "
     + TEXT.replace("(", "(?P<enum_doc>", 1) + r"\)"

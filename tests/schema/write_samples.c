@@ -14,13 +14,11 @@
 static char long_text[LONG_TEXT + 1];
 static const char *texts[LONG_LIST];
 static struct wc_fact facts[LONG_LIST];
-static struct wc_fix fixes[LONG_LIST];
 
 static void fill_tables(const char *text) {
     for (size_t i = 0; i < LONG_LIST; i++) {
         texts[i] = text;
         facts[i] = (struct wc_fact){text, text, text};
-        fixes[i] = (struct wc_fix){text, text, text};
     }
 }
 
@@ -41,8 +39,7 @@ static bool print_record(enum wc_kind kind, const char *text, size_t n) {
                                  .flag = true,
                                  .word = words_of(&f[i]) - 1,
                                  .texts = {texts, n},
-                                 .facts = {facts, n},
-                                 .fixes = {fixes, n}};
+                                 .facts = {facts, n}};
         fill_field(&r, &f[i], &s);
     }
     length = wc_record_write(&r, line, sizeof(line));

@@ -18,7 +18,6 @@ struct sample {
     unsigned word; /* of an enumeration */
     struct wc_strings texts;
     struct wc_facts facts;
-    struct wc_fixes fixes;
 };
 
 static inline void fill_field(struct wc_record *r, const struct wc_field *f,
@@ -43,9 +42,6 @@ static inline void fill_field(struct wc_record *r, const struct wc_field *f,
         break;
     case WC_FIELD_FACTS:
         *(struct wc_facts *)value = s->facts;
-        break;
-    case WC_FIELD_FIXES:
-        *(struct wc_fixes *)value = s->fixes;
         break;
     }
 }

@@ -24,6 +24,7 @@
 #include "core/model/names.h"
 #include "core/model/status.h"
 #include "core/model/symbols.h"
+#include "tools/repair/advice.h"
 
 #define NOBODY WC_NULL
 
@@ -161,6 +162,7 @@ struct file {
     const char *needed;    /* one DT_NEEDED */
     int64_t inode, device; /* 0: of its own, on the one device */
     const char *build_id, *framework;
+    const char *mount; /* of a container */
 };
 
 /* Returns the number of the new object. */
@@ -172,6 +174,7 @@ __attribute__((unused)) static int64_t add_file(struct scene *s, const struct fi
     o->object = ++s->objects;
     o->build_id = f->build_id;
     o->framework = f->framework;
+    o->mount = f->mount;
     o->role = f->role;
     o->is_host = f->is_host || f->role == WC_role_HOST;
     o->part = f->part;
@@ -524,13 +527,9 @@ __attribute__((unused)) static void assert_sound(const struct wc_findings *f) {
         assert_true(r->severity != WC_severity_NONE && r->severity <= kind[k].severity);
         assert_true(i == 0 || f->p[i - 1].severity >= r->severity);
         assert_true(r->title && *r->title && strlen(r->title) < 1000);
-        assert_true(r->facts.n > 0 && r->fix.n > 0);
+        assert_true(r->facts.n > 0);
         for (k = 0; k < r->facts.n; k++)
             assert_true(r->facts.p[k].name && r->facts.p[k].value);
-        for (k = 0; k < r->fix.n; k++) {
-            assert_true(r->fix.p[k].action && r->fix.p[k].text);
-            assert_true(!r->fix.p[k].command || printable(r->fix.p[k].command));
-        }
         bool cause = !r->explained_by;
         for (k = 0; !cause && k < i; k++)
             cause = strcmp(f->p[k].id, r->explained_by) == 0;
@@ -588,9 +587,6 @@ __attribute__((unused)) static void print_findings(const struct scene *s) {
         for (size_t k = 0; k < r->facts.n; k++)
             print_message("#     %s: %s (%s)\n", r->facts.p[k].name, r->facts.p[k].value,
                           r->facts.p[k].source ? r->facts.p[k].source : "");
-        for (size_t k = 0; k < r->fix.n; k++)
-            print_message("#     fix %s: %s | %s\n", r->fix.p[k].action, r->fix.p[k].text,
-                          r->fix.p[k].command ? r->fix.p[k].command : "");
     }
 }
 
@@ -635,12 +631,14 @@ __attribute__((unused)) static size_t fact_index(const struct wc_finding_record 
     return i;
 }
 
-__attribute__((unused)) static bool has_command(const struct wc_finding_record *r,
-                                                const char *command) {
-    for (size_t i = 0; r && i < r->fix.n; i++)
-        if (r->fix.p[i].command && strcmp(r->fix.p[i].command, command) == 0)
-            return true;
-    return false;
+/* What is said of it where nothing that was played repairs it. */
+__attribute__((unused)) static void assert_advised(struct scene *s,
+                                                   const struct wc_finding_record *r,
+                                                   const char *action, const char *in_text) {
+    struct advice advice = advice_for(&s->stack, r, &s->printed.arena);
+    assert_string_equal(action_word(advice.action), action);
+    if (!strstr(advice.text, in_text))
+        fail_msg("\"%s\" should be in: %s", in_text, advice.text);
 }
 
 __attribute__((unused)) static const char *rule_of(const char *framework, const char *version) {

@@ -16,11 +16,19 @@
 #include "core/base/shown.h"
 #include "core/findings/finding_text.h"
 #include "support_seed.h"
+#include "tools/repair/plan.h"
+#include "tools/report/fix_rows.h"
 
 static struct wc_finding_page page;
 
+struct fix {
+    const char *words, *command;
+};
+static struct repair repairs[8];
+static struct plan_of_finding fixes_of_text = {repairs, 0};
+
 static struct wc_finding_record finding_with(const char *title, const struct wc_fact *facts,
-                                             size_t n, const struct wc_fix *fixes, size_t m) {
+                                             size_t n, const struct fix *fixes, size_t m) {
     struct wc_record r;
     wc_record_begin(&r, WC_KIND_finding);
     r.u.finding.id = "runtime-too-old";
@@ -28,13 +36,16 @@ static struct wc_finding_record finding_with(const char *title, const struct wc_
     r.u.finding.title = title;
     r.u.finding.facts.p = facts;
     r.u.finding.facts.n = n;
-    r.u.finding.fix.p = fixes;
-    r.u.finding.fix.n = m;
+    for (size_t i = 0; i < m; i++)
+        repairs[i] = (struct repair){.words = fixes[i].words, .command = fixes[i].command};
+    fixes_of_text.n = m;
     return r.u.finding;
 }
 
 static const char *text_of(const struct wc_finding_record *f, struct wc_finding_view view) {
     memset(&page, 0xA5, sizeof page);
+    view.put_fixes = put_fix_rows;
+    view.fixes = &fixes_of_text;
     return wc_finding_text(&page, f, &view);
 }
 
@@ -89,8 +100,8 @@ static void a_directory_of_several_paths_is_said_once(void **state) {
         {"host", "/venv/lib/python3.12/site-packages/torch/lib/libtorch_cuda.so", NULL},
         {"found by", "LD_LIBRARY_PATH, /venv/lib/python3.12/site-packages", NULL},
         {"behind it", "/venv/lib/python3.12/site-packages-of-old/libcudnn.so.9", NULL}};
-    static const struct wc_fix fix = {"install", "install it",
-                                      "pip install --target /venv/lib/python3.12/site-packages x"};
+    static const struct fix fix = {"install it",
+                                   "pip install --target /venv/lib/python3.12/site-packages x"};
     struct wc_finding_record f = finding_with("a host got cuDNN 9.1.0", facts, 4, &fix, 1);
     const char *text = text_of(&f, (struct wc_finding_view){.before = NULL});
     assert_has(text, "\n  got       V/nvidia/cudnn/lib/libcudnn.so.9\n");
@@ -124,8 +135,8 @@ static void join_lines(char *text) {
 
 static void a_long_command_can_be_pasted(void **state) {
     (void)state;
-    static const struct wc_fix fix = {
-        "install", "install it",
+    static const struct fix fix = {
+        "install it",
         "pip uninstall -y nvidia-cudnn-cu12 && pip install 'a name with many blanks that has to "
         "stay in one piece, as it is' \"$HOME/and another one\" --force-reinstall --no-deps "
         "nvidia-cudnn-cu13==9.26.0.51"};
@@ -145,7 +156,7 @@ static void a_command_longer_than_that_is_told_by_its_text(void **state) {
     char command[800] = "true";
     while (strlen(command) < 700)
         strcat(command, " && some-command --with an-argument");
-    const struct wc_fix fix = {"install", "do all that is to be done", command};
+    const struct fix fix = {"do all that is to be done", command};
     struct wc_finding_record f = finding_with("a host got cuDNN 9.1.0", NULL, 0, &fix, 1);
     const char *text = text_of(&f, (struct wc_finding_view){.before = NULL});
     assert_has(text, "\n  fix       do all that is to be done (its command: report -v)\n");
@@ -159,7 +170,7 @@ static void a_brief_one_has_the_first_lines_alone(void **state) {
     static const struct wc_fact facts[] = {{"got", "/opt/lib/libcudnn.so.9", NULL},
                                            {"wanted", "requires ==9.8", "METADATA of x 1"},
                                            {"found by", "ld.so.cache", NULL}};
-    static const struct wc_fix fix = {"install", "install it", "pip install x"};
+    static const struct fix fix = {"install it", "pip install x"};
     struct wc_finding_record f = finding_with("a host got cuDNN 9.1.0", facts, 3, &fix, 1);
     const char *text = text_of(
         &f, (struct wc_finding_view){.lines = 4, .process = "1 on node", .log = "/tmp/x.jsonl"});
@@ -173,12 +184,11 @@ static void what_is_to_be_done_comes_before_what_is_also_known(void **state) {
     (void)state;
     static const struct wc_fact facts[] = {{"got", "/opt/lib/libcudnn.so.9", NULL},
                                            {"wanted", "requires ==9.8", "METADATA of x 1"}};
-    static const struct wc_fix fixes[] = {{"driver",
-                                           "a sentence of two lines, which says at length what the "
-                                           "container that the program runs in "
-                                           "is to be started with",
-                                           NULL},
-                                          {"check", "look at it", "nvidia-smi"}};
+    static const struct fix fixes[] = {{"a sentence of two lines, which says at length what the "
+                                        "container that the program runs in "
+                                        "is to be started with",
+                                        NULL},
+                                       {"look at it", "nvidia-smi"}};
     struct wc_finding_record f =
         finding_with("a host with a name that fills the line up to its very end, and which got "
                      "cuDNN 9.1.0 at the end",
@@ -210,6 +220,20 @@ static void a_log_is_never_shortened_and_paint_has_no_columns(void **state) {
     assert_int_equal(lines_in(text), lines_in(without));
     assert_has(text, "whichcudnn: \033[1;31merror[runtime-too-old]\033[0m: a host");
     assert_string_equal(strchr(text, '\n'), strchr(without, '\n'));
+}
+
+/* As the shim has it, which knows no fix. */
+static void without_fixes_it_says_who_has_them(void **state) {
+    (void)state;
+    struct wc_finding_record f = finding_with("a host got cuDNN 9.1.0", NULL, 0, NULL, 0);
+    struct wc_finding_view view = {.log = "/tmp/x.jsonl"};
+    assert_string_equal(wc_finding_text(&page, &f, &view),
+                        "error[runtime-too-old]: a host got cuDNN 9.1.0\n"
+                        "log         /tmp/x.jsonl\n"
+                        "more        whichcudnn report has the repair; explain runtime-too-old\n");
+    view = (struct wc_finding_view){.no_report = true};
+    assert_has(wc_finding_text(&page, &f, &view),
+               "\nmore        whichcudnn explain runtime-too-old\n");
 }
 
 /* ---- whatever comes ---- */
@@ -247,14 +271,14 @@ static void whatever_comes_fits_a_screen(void **state) {
     seed_draws();
     for (int round = 0; round < 2000; round++) {
         struct wc_fact facts[40];
-        struct wc_fix fixes[4];
+        struct fix fixes[4];
         size_t n = (size_t)rand() % 41, m = (size_t)rand() % 5, w = 0;
         for (size_t i = 0; i < n; i++)
             facts[i] =
                 (struct wc_fact){(size_t)rand() % 4 ? names[(size_t)rand() % 9] : some_text(60),
                                  some_text(w++), (size_t)rand() % 2 ? "link map" : NULL};
         for (size_t i = 0; i < m; i++)
-            fixes[i] = (struct wc_fix){"check", some_text(w++), NULL};
+            fixes[i] = (struct fix){some_text(w++), NULL};
         struct wc_finding_record f = finding_with(some_text(w), facts, n, fixes, m);
         struct wc_finding_view view = {.process = words[0], .no_log = words[1]};
         assert_fits(text_of(&f, view), 16);
@@ -272,6 +296,7 @@ int main(void) {
         cmocka_unit_test(a_command_longer_than_that_is_told_by_its_text),
         cmocka_unit_test(a_brief_one_has_the_first_lines_alone),
         cmocka_unit_test(what_is_to_be_done_comes_before_what_is_also_known),
+        cmocka_unit_test(without_fixes_it_says_who_has_them),
         cmocka_unit_test(a_log_is_never_shortened_and_paint_has_no_columns),
         cmocka_unit_test(whatever_comes_fits_a_screen),
     };

@@ -196,7 +196,7 @@ static void a_container_gets_its_own_advice(void **state) {
     apply(p.s, &r);
     add_call(p.s, "cudnnCreate", p.host, p.facade, 1001, WC_NULL);
     assert_finds(p.s, "driver-missing");
-    assert_non_null(strstr(p.s->found.p[0].fix.p[0].text, "--gpus all"));
+    assert_advised(p.s, &p.s->found.p[0], "driver", "--gpus all");
     assert_true(has_fact(&p.s->found.p[0], "container", "docker"));
 }
 

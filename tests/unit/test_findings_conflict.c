@@ -59,7 +59,7 @@ static void an_exact_check_conflicts_with_a_newer_build(void **state) {
         assert_true(has_fact(r, "wants", text_of(s, w)));
         assert_string_equal(r->facts.p[1].source, "build of mxnet 1.9");
         assert_true(has_fact(r, "accepts", print(s, ">=%d.%d,<9", w.major, w.minor)));
-        assert_string_equal(r->fix.p[0].action, "upgrade-host");
+        assert_advised(s, r, "upgrade-host", "processes of their own");
         assert_true(fact_index(r, "got, and refuses") > 0);
     }
 }
@@ -95,7 +95,7 @@ static void the_fix_takes_the_others_into_account(void **state) {
     const char *range = print(s, ">=9.%d,<10", w.minor);
     assert_string_equal(s->found.p[0].id, "runtime-too-old");
     assert_true(has_fact(&s->found.p[0], "suits all hosts of it", range));
-    assert_true(has_command(&s->found.p[0], print(s, "pip install 'nvidia-cudnn-cu12%s'", range)));
+    assert_advised(s, &s->found.p[0], "install", range);
     assert_null(finding(s, "demands-conflict"));
 }
 
@@ -116,10 +116,7 @@ static void two_majors_live_side_by_side(void **state) {
     two = host_of(s, "/a/libtwo.so", "torch", "2.6", w);
     shared(s, w, one, two);
     diagnose(s);
-    const struct wc_finding_record *r = finding(s, "demands-conflict");
-    assert_non_null(r);
-    assert_string_equal(r->fix.p[0].action, "install");
-    assert_non_null(strstr(r->fix.p[0].text, "major 8 and 9"));
+    assert_non_null(finding(s, "demands-conflict"));
 }
 
 static void hosts_of_one_wheel_are_one(void **state) {

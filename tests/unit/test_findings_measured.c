@@ -259,9 +259,7 @@ static void torch_over_an_older_set_in_its_own_place(void **state) {
         assert_int_equal(r->host, t.host);
         assert_int_equal(r->object, facade);
         assert_true(has_fact(r, "also wanted by", "libtorch_python.so"));
-        if (t.built.minor >= 12) /* the first wheel for CUDA 13 */
-            assert_true(has_command(
-                r, print(s, "pip install nvidia-cudnn-cu13==%s.51", text_of(s, t.built))));
+        assert_advised(s, r, "install", print(s, "requires ==%s.51", text_of(s, t.built)));
     }
 }
 
@@ -360,8 +358,7 @@ static void jax_over_an_older_minor(void **state) {
         assert_true(has_fact(r, "check", "never fires"));
         assert_true(fact_index(r, "wanted") < fact_index(r, "satisfied"));
         assert_true(has_fact(r, "runtime version", text_of(s, v)));
-        assert_true(
-            has_command(r, print(s, "pip install 'nvidia-cudnn-cu12<10.0,>=9.%d'", j.built.minor)));
+        assert_advised(s, r, "install", print(s, ">=9.%d", j.built.minor));
         /* The twin: the lower bound itself, whatever its patch. */
         s = new_scene();
         j = add_jax(s);

@@ -2,14 +2,16 @@
 /*
  * docs/findings.md against core/findings/findings.def and diagnose(): the page has one section for
  * each finding, in the order of the table, with its severity, its general sentence, and an example
- * that is word for word what diagnose() says of such a stack. WC_EXAMPLES=1: prints the examples,
- * to be put into the page.
+ * that is word for word what diagnose() says of such a stack, with what usually repairs it.
+ * WC_EXAMPLES=1: prints the examples, to be put into the page.
  * And tests/unit/golden/findings.txt has the text of each that people see; WC_TEXTS=1 prints it.
  */
 #include "core/base/shown.h"
 #include "core/findings/finding_text.h"
 #include "support_stack.h"
 #include "tools/explain/page.h"
+#include "tools/repair/plan.h"
+#include "tools/report/fix_rows.h"
 
 static char page[128 << 10];
 
@@ -525,7 +527,8 @@ static const struct {
 
 /* ---- in words ---- */
 
-static char *render(const struct wc_finding_record *r, char *to, size_t cap) {
+static char *render(struct scene *s, const struct wc_finding_record *r, char *to, size_t cap) {
+    struct advice advice = advice_for(&s->stack, r, &s->printed.arena);
     FILE *out = fmemopen(to, cap, "w");
     fprintf(out, "%s: %s%s\n", wc_enum_word(WC_ENUM_severity, r->severity), r->title,
             r->predicted ? " (predicted)" : "");
@@ -536,11 +539,7 @@ static char *render(const struct wc_finding_record *r, char *to, size_t cap) {
     }
     if (r->explained_by)
         fprintf(out, "  explained by: %s\n", r->explained_by);
-    for (size_t i = 0; i < r->fix.n; i++) {
-        fprintf(out, "  fix: %s\n", r->fix.p[i].text);
-        if (r->fix.p[i].command)
-            fprintf(out, "       %s\n", r->fix.p[i].command);
-    }
+    fprintf(out, "  fix: %s\n", advice.text);
     fclose(out);
     return to;
 }
@@ -644,7 +643,7 @@ static void each_example_is_what_diagnose_says(void **state) {
             print_findings(s);
         assert_non_null(finding(s, examples[i].id));
         memset(text, 0, sizeof text);
-        render(finding(s, examples[i].id), text, sizeof text - 1);
+        render(s, finding(s, examples[i].id), text, sizeof text - 1);
         snprintf(block, sizeof block, "\n```text\n%s```\n", text);
         if (getenv("WC_EXAMPLES"))
             printf("=== %s%s", examples[i].id, block);
@@ -685,11 +684,16 @@ static void each_finding_fits_a_screen(void **state) {
     static char block[17 << 10];
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
         struct scene *s = new_scene();
-        struct wc_finding_view view = {.stack = &s->stack,
+        struct wc_finding_view view = {.put_fixes = put_fix_rows,
+                                       .stack = &s->stack,
                                        .process = "30555 on node7: python train.py, exited 1"};
         examples[i].make(s);
         diagnose(s);
-        const char *text = wc_finding_text(&made, finding(s, examples[i].id), &view);
+        const struct wc_finding_record *f = finding(s, examples[i].id);
+        struct advice advice = advice_for(&s->stack, f, &s->printed.arena);
+        struct repair repair = {.words = advice.text};
+        view.fixes = &(struct plan_of_finding){&repair, 1};
+        const char *text = wc_finding_text(&made, f, &view);
         if (getenv("WC_TEXTS")) {
             printf("%s\n", text);
             continue;

@@ -221,7 +221,6 @@ static void lists_hold_nothing_but_texts(void **state) {
         {WC_KIND_finding, "facts", "[{\"name\":\"a\",\"value\":\"b\"}]"},
         {WC_KIND_finding, "facts", "[{\"name\":\"a\",\"value\":1,\"source\":null}]"},
         {WC_KIND_finding, "facts", "[[]]"},
-        {WC_KIND_finding, "fix", "[{\"action\":\"a\",\"text\":\"b\",\"command\":[]}]"},
         {WC_KIND_finding, "severity", "\"fatal\""},
         {WC_KIND_finding, "severity", "\"none\""},
     };

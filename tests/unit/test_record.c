@@ -85,7 +85,6 @@ static void assert_unknown(const struct wc_field *f, const json_t *value) {
         break;
     case WC_FIELD_STRS:
     case WC_FIELD_FACTS:
-    case WC_FIELD_FIXES:
         assert_true(json_is_array(value) && json_array_size(value) == 0);
         break;
     default:
@@ -318,7 +317,6 @@ static void what_is_not_seen_is_spelled_out(void **state) {
 
 static const char *const sample_texts[] = {"one", "", "tw\xC3\xB6 \"2\""};
 static const struct wc_fact sample_facts[] = {{"n", "v", "s"}, {"n2", NULL, NULL}};
-static const struct wc_fix sample_fixes[] = {{"a", "t", "c"}, {"a2", "t2", NULL}};
 
 static void every_field_comes_back_as_it_was(void **state) {
     struct line *l = new_line(), *again = new_line();
@@ -341,8 +339,7 @@ static void every_field_comes_back_as_it_was(void **state) {
                                      .flag = true,
                                      .word = words > 1 ? 1 + i % (words - 1) : 0,
                                      .texts = {sample_texts, 3},
-                                     .facts = {sample_facts, 2},
-                                     .fixes = {sample_fixes, 2}};
+                                     .facts = {sample_facts, 2}};
             fill_field(&r, &fields[i], &s);
         }
         write_record(&r, WC_RECORD_MAX, l);
@@ -513,7 +510,6 @@ static void what_the_caller_left_out_is_counted_too(void **state) {
 
 static void every_kind_fits_into_the_least_room(void **state) {
     static struct wc_fact facts[300];
-    static struct wc_fix fixes[300];
     static const char *texts[300];
     char *text = test_malloc(LONG + 1);
     struct line *l = new_line();
@@ -524,7 +520,6 @@ static void every_kind_fits_into_the_least_room(void **state) {
     for (size_t i = 0; i < 300; i++) {
         texts[i] = text;
         facts[i] = (struct wc_fact){text, text, text};
-        fixes[i] = (struct wc_fix){text, text, text};
     }
     for (unsigned kind = WC_KIND_NONE + 1; kind < WC_KINDS; kind++) {
         struct wc_record r;
@@ -539,8 +534,7 @@ static void every_kind_fits_into_the_least_room(void **state) {
                                      .flag = true,
                                      .word = words > 2 ? 2 : words - 1,
                                      .texts = {texts, 300},
-                                     .facts = {facts, 300},
-                                     .fixes = {fixes, 300}};
+                                     .facts = {facts, 300}};
             fill_field(&r, &fields[i], &s);
         }
         write_record(&r, 1024, l);

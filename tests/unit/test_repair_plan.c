@@ -259,27 +259,32 @@ static void what_nobody_manages_is_put_there_by_hand(void **state) {
 }
 
 static void what_cannot_be_played_says_why_and_has_no_command(void **state) {
-    static const struct wc_fix fix[] = {{"install", "install it", "pip install it"},
-                                        {"driver", "install a driver", "apt-get install it"}};
+    static const struct wc_fact wanted = {"wanted", "requires nvidia-cudnn-cu12>=9.8,<10", NULL};
     struct environment *e = *state;
-    struct wc_finding_record f = {.id = "runtime-too-old", .fix = {fix, 2}};
-    const struct wc_findings findings = {&f, 1, 0};
+    struct wc_finding_record f[] = {{.id = "library-not-found", .facts = {&wanted, 1}},
+                                    {.id = "driver-too-old", .facts = {&wanted, 1}},
+                                    {.id = "replaced-on-disk"}};
+    const struct wc_findings findings = {f, 3, 0};
     struct plan plan;
 
     put_host(e, "/nowhere", NULL);
     observe(e, "another-node", NULL);
     plan_make(&plan, e->log, &findings);
-    assert_int_equal(plan.n, 1);
-    assert_int_equal(plan.of[0].n, 2);
-    assert_int_equal(plan.of[0].p[0].checked, REPAIR_NOT_CHECKED);
-    assert_string_equal(plan.of[0].p[0].text, "install it");
+    assert_int_equal(plan.n, 3);
+    for (size_t i = 0; i < plan.n; i++) {
+        assert_int_equal(plan.of[i].n, 1);
+        assert_int_equal(plan.of[i].p[0].checked, REPAIR_NOT_CHECKED);
+        assert_null(plan.of[i].p[0].command);
+    }
+    assert_string_equal(plan.of[0].p[0].action, "install");
+    assert_non_null(strstr(plan.of[0].p[0].text, wanted.value));
     assert_string_equal(plan.of[0].p[0].why, "it ran on another computer");
-    assert_null(plan.of[0].p[0].command);
-    assert_non_null(strstr(plan.of[0].p[1].why, "a driver is"));
-    assert_null(plan.of[0].p[1].command);
+    assert_string_equal(plan.of[1].p[0].action, "check"); /* which driver is not known */
+    assert_string_equal(plan.of[2].p[0].action, "restart");
+    assert_non_null(strstr(plan.of[2].p[0].why, "would have to be started again"));
     assert_int_equal(plan.of[0].p[0].edits.n, 0);
-    assert_int_equal(plan.of[0].p[1].edits.n, 1);
-    assert_int_equal(plan.of[0].p[1].edits.p[0].kind, EDIT_DRIVER);
+    assert_int_equal(plan.of[2].p[0].edits.n, 1);
+    assert_int_equal(plan.of[2].p[0].edits.p[0].kind, EDIT_RESTART);
     plan_end(&plan);
 }
 

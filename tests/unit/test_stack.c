@@ -115,7 +115,6 @@ static const void *stored(const struct wc_stack *s, enum wc_kind kind) {
 static char words[3][8];
 static const char *list_of_words[] = {words[0], words[1]};
 static struct wc_fact facts_of_words[] = {{words[0], words[1], words[2]}, {words[2], NULL, NULL}};
-static struct wc_fix fixes_of_words[] = {{words[0], words[1], words[2]}, {words[2], NULL, NULL}};
 
 static void set_words(const char *a, const char *b, const char *c) {
     strcpy(words[0], a);
@@ -137,20 +136,14 @@ static void fill_every_field(struct wc_record *r) {
             *(struct wc_strings *)value = (struct wc_strings){list_of_words, 2};
         else if (f->type == WC_FIELD_FACTS)
             *(struct wc_facts *)value = (struct wc_facts){facts_of_words, 2};
-        else if (f->type == WC_FIELD_FIXES)
-            *(struct wc_fixes *)value = (struct wc_fixes){fixes_of_words, 2};
     }
 }
 
 static size_t size_of(const struct wc_field *f) {
     static const size_t sizes[] = {
-        [WC_FIELD_STR] = sizeof(char *),
-        [WC_FIELD_INT] = sizeof(int64_t),
-        [WC_FIELD_BOOL] = sizeof(bool),
-        [WC_FIELD_STRS] = sizeof(struct wc_strings),
-        [WC_FIELD_ENUM] = sizeof(unsigned),
-        [WC_FIELD_FACTS] = sizeof(struct wc_facts),
-        [WC_FIELD_FIXES] = sizeof(struct wc_fixes),
+        [WC_FIELD_STR] = sizeof(char *),    [WC_FIELD_INT] = sizeof(int64_t),
+        [WC_FIELD_BOOL] = sizeof(bool),     [WC_FIELD_STRS] = sizeof(struct wc_strings),
+        [WC_FIELD_ENUM] = sizeof(unsigned), [WC_FIELD_FACTS] = sizeof(struct wc_facts),
     };
 
     return sizes[f->type];
@@ -426,21 +419,17 @@ static void single_records_and_counts(void **state) {
 static void findings_are_kept_where_wanted(void **state) {
     struct wc_stack *s = &((struct model *)*state)->s;
     struct wc_fact fact = {"found", "9.1.0", "slot"};
-    struct wc_fix fix = {"install", "install it", NULL};
     struct wc_record r;
 
     wc_record_begin(&r, WC_KIND_finding);
     r.u.finding.facts = (struct wc_facts){&fact, 1};
-    r.u.finding.fix = (struct wc_fixes){&fix, 1};
     assert_true(wc_stack_apply(s, &r));
     assert_int_equal(s->findings.n, 0);
     s->keep_findings = true;
     assert_true(wc_stack_apply(s, &r));
-    fact.value = fix.text = "gone";
+    fact.value = "gone";
     assert_int_equal(s->findings.n, 1);
     assert_string_equal(s->findings.p[0].r.facts.p[0].value, "9.1.0");
-    assert_string_equal(s->findings.p[0].r.fix.p[0].text, "install it");
-    assert_null(s->findings.p[0].r.fix.p[0].command);
 }
 
 /* ---- memory ---- */

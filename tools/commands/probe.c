@@ -136,6 +136,7 @@ static void read_log(struct probed *p, const char *path) {
 
     if (logs_read(&p->logs, path, &trouble) && p->logs.process_count > 0) {
         report_make(&p->report, p->logs.processes[0]);
+        report_plan(&p->report);
         p->has_report = true;
     }
     free(trouble);
@@ -238,7 +239,7 @@ static void print_findings(const struct probed *p) {
     WC_EACH(f, p->report.findings) {
         struct wc_finding_view view = {.stack = &p->report.source->stack};
         if (f->severity >= WC_severity_WARNING && !(p->no_gpu && is_of_driver(f->id)))
-            render_finding(stdout, f, view, options.colour);
+            render_finding(stdout, &p->report, f, view, options.colour);
     }
 }
 

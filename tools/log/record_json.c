@@ -8,9 +8,7 @@
 #include "tools/util/memory.h"
 
 _Static_assert(sizeof(struct wc_fact) == 3 * sizeof(char *), "a fact is three texts");
-_Static_assert(sizeof(struct wc_fix) == 3 * sizeof(char *), "a fix is three texts");
 static const char *const fact_keys[] = {"name", "value", "source"};
-static const char *const fix_keys[] = {"action", "text", "command"};
 
 /* ---- from JSON ---- */
 
@@ -44,27 +42,21 @@ static bool read_strings(const json_t *value, struct wc_arena *arena, struct wc_
     return p != NULL;
 }
 
-static bool read_triples(const json_t *value, struct wc_arena *arena, const char *const keys[3],
-                         const void **out, size_t *n) {
+static bool read_facts(const json_t *value, struct wc_arena *arena, struct wc_facts *out) {
     const char **p;
 
     if (!json_is_array(value))
         return false;
-    *n = json_array_size(value);
-    *out = p = wc_arena_take(arena, (*n + 1) * 3 * sizeof(*p));
-    for (size_t i = 0; p && i < *n * 3; i++)
-        if (!read_text(json_object_get(json_array_get(value, i / 3), keys[i % 3]), &p[i]))
+    out->n = json_array_size(value);
+    out->p = (const void *)(p = wc_arena_take(arena, (out->n + 1) * 3 * sizeof(*p)));
+    for (size_t i = 0; p && i < out->n * 3; i++)
+        if (!read_text(json_object_get(json_array_get(value, i / 3), fact_keys[i % 3]), &p[i]))
             return false;
     return p != NULL;
 }
 
 bool record_field_from_json(const json_t *value, const struct wc_field *f, struct wc_arena *arena,
                             void *out) {
-    struct wc_facts *facts = out;
-    struct wc_fixes *fixes = out;
-    const void *p = NULL;
-    bool good;
-
     switch (f->type) {
     case WC_FIELD_STR:
         return read_text(value, out);
@@ -78,13 +70,7 @@ bool record_field_from_json(const json_t *value, const struct wc_field *f, struc
     case WC_FIELD_ENUM:
         return read_enum(value, f->enumeration, out);
     case WC_FIELD_FACTS:
-        good = read_triples(value, arena, fact_keys, &p, &facts->n);
-        facts->p = p;
-        return good;
-    case WC_FIELD_FIXES:
-        good = read_triples(value, arena, fix_keys, &p, &fixes->n);
-        fixes->p = p;
-        return good;
+        return read_facts(value, arena, out);
     }
     return false;
 }
@@ -162,18 +148,9 @@ json_t *text_to_json(const char *s) {
     return value;
 }
 
-static json_t *triples_to_json(const void *p, size_t n, const char *const keys[3]) {
-    json_t *array = json_array(), *one;
-    const char *texts[3];
-
-    for (size_t i = 0; i < n; i++) {
-        memcpy(texts, (const char *)p + i * sizeof(texts), sizeof(texts));
-        one = json_object();
-        for (int k = 0; k < 3; k++)
-            json_object_set_new(one, keys[k], text_to_json(texts[k]));
-        json_array_append_new(array, one);
-    }
-    return array;
+static json_t *fact_to_json(const struct wc_fact *fact) {
+    return json_pack("{s:o, s:o, s:o}", fact_keys[0], text_to_json(fact->name), fact_keys[1],
+                     text_to_json(fact->value), fact_keys[2], text_to_json(fact->source));
 }
 
 static json_t *field_to_json(const struct wc_field *f, const void *value) {
@@ -194,11 +171,7 @@ static json_t *field_to_json(const struct wc_field *f, const void *value) {
         memcpy(&v, value, sizeof(v));
         return text_to_json(wc_enum_word(f->enumeration, v));
     case WC_FIELD_FACTS:
-        return triples_to_json(((const struct wc_facts *)value)->p,
-                               ((const struct wc_facts *)value)->n, fact_keys);
-    case WC_FIELD_FIXES:
-        return triples_to_json(((const struct wc_fixes *)value)->p,
-                               ((const struct wc_fixes *)value)->n, fix_keys);
+        return JSON_EACH(fact, *(const struct wc_facts *)value, fact_to_json(fact));
     }
     return json_null();
 }

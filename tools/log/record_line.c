@@ -201,39 +201,31 @@ static bool read_strings(struct reading *in, struct wc_strings *out) {
     return true;
 }
 
-static bool read_triple(struct reading *in, const char *const members[3], const char **out) {
+static bool read_fact(struct reading *in, const char **out) {
+    static const char *const members[] = {"{\"name\":", ",\"value\":", ",\"source\":"};
+
     for (int i = 0; i < 3; i++)
         if (!take(in, members[i], strlen(members[i])) || !read_text(in, &out[i]))
             return false;
     return TAKE(in, "}");
 }
 
-static bool read_triples(struct reading *in, const char *const members[3], const void **out,
-                         size_t *count) {
+static bool read_facts(struct reading *in, struct wc_facts *out) {
     const char **p = NULL;
     size_t n = 0, room = 0;
 
     if (!TAKE(in, "["))
         return false;
     while (!TAKE(in, "]")) {
-        if ((n > 0 && !TAKE(in, ",")) || !grow(in->arena, &p, n, &room) ||
-            !read_triple(in, members, p + n))
+        if ((n > 0 && !TAKE(in, ",")) || !grow(in->arena, &p, n, &room) || !read_fact(in, p + n))
             return false;
         n += 3;
     }
-    *out = p;
-    *count = n / 3;
+    *out = (struct wc_facts){(const void *)p, n / 3};
     return true;
 }
 
 static bool read_value(struct reading *in, const struct wc_field *f, void *out) {
-    static const char *const fact_members[] = {"{\"name\":", ",\"value\":", ",\"source\":"};
-    static const char *const fix_members[] = {"{\"action\":", ",\"text\":", ",\"command\":"};
-    struct wc_facts *facts = out;
-    struct wc_fixes *fixes = out;
-    const void *p = NULL;
-    bool good;
-
     switch (f->type) {
     case WC_FIELD_STR:
         return read_text(in, out);
@@ -246,13 +238,7 @@ static bool read_value(struct reading *in, const struct wc_field *f, void *out) 
     case WC_FIELD_ENUM:
         return read_enum(in, f->enumeration, out);
     case WC_FIELD_FACTS:
-        good = read_triples(in, fact_members, &p, &facts->n);
-        facts->p = p;
-        return good;
-    case WC_FIELD_FIXES:
-        good = read_triples(in, fix_members, &p, &fixes->n);
-        fixes->p = p;
-        return good;
+        return read_facts(in, out);
     }
     return false;
 }

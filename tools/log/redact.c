@@ -407,7 +407,6 @@ static void visit_record(struct wc_arena *arena, enum wc_kind kind, void *record
         void *value = (char *)record + f->offset;
         struct wc_strings *strings = value;
         struct wc_facts *facts = value;
-        struct wc_fixes *fixes = value;
 
         if (f->type == WC_FIELD_STR) {
             const char **text = value;
@@ -417,8 +416,6 @@ static void visit_record(struct wc_arena *arena, enum wc_kind kind, void *record
             strings->p = visit_list(arena, strings->p, strings->n, each, arg);
         } else if (f->type == WC_FIELD_FACTS) {
             facts->p = visit_list(arena, facts->p, facts->n * 3, each, arg);
-        } else if (f->type == WC_FIELD_FIXES) {
-            fixes->p = visit_list(arena, fixes->p, fixes->n * 3, each, arg);
         }
     }
 }

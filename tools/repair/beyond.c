@@ -70,7 +70,7 @@ static struct edit host_edit(struct wc_arena *memory, const struct wc_stack *s,
         host = object_of(s, f->object);
     if (!host || wc_is_cudnn(host))
         return e;
-    e.name = is_package(host) ? host->r.installation : wc_name_of(host);
+    e.name = is_package(host) ? host->r.installation : wc_base_name(wc_name_of(host));
     if (is_package(host))
         e.value = releases_for(memory, s, host, facade_there(s, f));
     if (*e.value) /* without, nobody knows what to install */

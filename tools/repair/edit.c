@@ -11,6 +11,15 @@ static const struct {
 #include "edit.def"
 };
 
+const char *action_word(enum wc_action action) {
+    static const char *const words[] = {
+#define ACTION(name, word, what) [WC_ACTION_##name] = word,
+#include "core/findings/findings.def"
+    };
+
+    return words[action];
+}
+
 const char *edit_word(enum edit_kind kind) {
     return kinds[kind].word;
 }

@@ -13,6 +13,14 @@ enum edit_kind {
     EDITS
 };
 
+/* What a fix asks for, in a word. */
+enum wc_action {
+#define ACTION(name, word, what) WC_ACTION_##name,
+#include "core/findings/findings.def"
+    WC_ACTIONS
+};
+const char *action_word(enum wc_action action);
+
 struct edit {
     enum edit_kind kind;
     const char *name;        /* a variable, a package, a module; NULL: the kind has none */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "advice.h"
 #include "beyond.h"
 #include "candidates.h"
 #include "command.h"
@@ -290,11 +291,6 @@ static void play_all(struct planning *p, size_t edits) {
 
 /* ---- repairs ---- */
 
-static const char *const action_words[] = {
-#define ACTION(name, word, what) [WC_ACTION_##name] = word,
-#include "core/findings/findings.def"
-};
-
 static const enum wc_action actions[] = {
 #define EDIT(name, word, action, cost, what) WC_ACTION_##action,
 #include "edit.def"
@@ -311,7 +307,7 @@ static const char *action_of(const struct edits *edits) {
     WC_EACH(edit, *edits)
         if (!most || weight_of(edit) > weight_of(most))
             most = edit;
-    return most ? action_words[actions[most->kind]] : NULL;
+    return most ? action_word(actions[most->kind]) : NULL;
 }
 
 static const char *keep(struct plan *plan, const char *text) {
@@ -397,7 +393,7 @@ static const struct played *next_cure(const struct planning *p, const struct wc_
 }
 
 /* Why a fix of that kind is never played; NULL: it may be. */
-static const char *why_never(const char *action) {
+static const char *why_never(enum wc_action action) {
     static const struct {
         enum wc_action action;
         const char *why;
@@ -410,35 +406,12 @@ static const char *why_never(const char *action) {
     };
 
     WC_EACH_ROW(row, never)
-        if (wc_str_same(action_words[row->action], action))
+        if (row->action == action)
             return row->why;
     return NULL;
 }
 
-static struct edits said_edits(struct plan *plan, const struct wc_stack *s,
-                               const struct wc_finding_record *f, const struct wc_fix *fix) {
-    struct candidate said = {.n = 1};
-
-    for (int action = 0; action < WC_ACTIONS; action++)
-        if (wc_str_same(action_words[action], fix->action) &&
-            beyond_edit(&plan->memory.arena, s, f, action, fix->text, &said.edit[0]))
-            return keep_edits(plan, &said);
-    return (struct edits){NULL, 0};
-}
-
-/* What the finding itself says, without a command: nobody has played it. */
-static void keep_said(struct plan *plan, struct plan_of_finding *of, const struct wc_stack *s,
-                      const struct wc_finding_record *f, const char *why) {
-    WC_EACH(fix, f->fix)
-        if (of->n < REPAIRS_MOST)
-            of->p[of->n++] = (struct repair){.edits = said_edits(plan, s, f, fix),
-                                             .action = keep(plan, fix->action),
-                                             .text = keep(plan, fix->text),
-                                             .checked = REPAIR_NOT_CHECKED,
-                                             .why = keep(plan, why_never(fix->action) ?: why)};
-}
-
-/* The other way out of a library that must be put there by hand. */
+/* The other way out, where a library would have to be put there by hand, or nobody knows how. */
 static void add_other_host(struct plan *plan, struct plan_of_finding *of, const struct wc_stack *s,
                            const struct wc_finding_record *f) {
     struct candidate other = {.n = 1};
@@ -450,7 +423,25 @@ static void add_other_host(struct plan *plan, struct plan_of_finding *of, const 
     *r = (struct repair){.edits = keep_edits(plan, &other), .checked = REPAIR_NOT_CHECKED};
     r->action = action_of(&r->edits);
     r->text = text_of(&plan->memory.arena, &r->edits);
-    r->why = why_never(r->action);
+    r->words = r->text;
+    r->why = why_never(WC_ACTION_UPGRADE_HOST);
+}
+
+/* What usually repairs such a finding, without a command: nobody has played it. */
+static void advise(struct plan *plan, struct plan_of_finding *of, const struct wc_stack *s,
+                   const struct wc_finding_record *f, const char *why) {
+    struct advice advice = advice_for(s, f, &plan->memory.arena);
+    struct candidate said = {.n = 1};
+    bool edit = beyond_edit(&plan->memory.arena, s, f, advice.action, advice.text, &said.edit[0]);
+
+    of->p[of->n++] =
+        (struct repair){.edits = edit ? keep_edits(plan, &said) : (struct edits){NULL, 0},
+                        .action = action_word(advice.action),
+                        .text = advice.text,
+                        .words = advice.text,
+                        .checked = REPAIR_NOT_CHECKED,
+                        .why = keep(plan, why_never(advice.action) ?: why)};
+    add_other_host(plan, of, s, f);
 }
 
 static void add_repair(struct planning *p, struct plan_of_finding *of, const struct played *x,
@@ -466,6 +457,9 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
                                            .path = getenv("PATH"),
                                            .directory = p->directory});
     r->gives = gives(plan, x, f, &p->source->stack);
+    r->words = !r->command ? r->text
+               : r->gives  ? wc_arena_format(&plan->memory.arena, "replayed: gives %s", r->gives)
+                           : "replayed";
 }
 
 static bool begin(struct plan *plan, const struct wc_findings *findings) {
@@ -492,8 +486,8 @@ static void plan_finding(struct planning *p, size_t number) {
     if (!of->p)
         return;
     if (!is_shown(p, f, &of_end)) {
-        keep_said(p->plan, of, &p->source->stack, f,
-                  p->why ? p->why : "the replay of its requests does not show it");
+        advise(p->plan, of, &p->source->stack, f,
+               p->why ? p->why : "the replay of its requests does not show it");
         return;
     }
     while (of->n < REPAIRS_MOST && (taken[of->n] = next_cure(p, f, of_end, taken, of->n)))
@@ -501,7 +495,7 @@ static void plan_finding(struct planning *p, size_t number) {
     if (taken[0] && of->n < REPAIRS_MOST && is_by_hand(taken[0]))
         add_other_host(p->plan, of, &p->source->stack, f);
     if (of->n == 0)
-        keep_said(p->plan, of, &p->source->stack, f, unplayed);
+        advise(p->plan, of, &p->source->stack, f, unplayed);
 }
 
 /* Nothing better can come of more edits. */
@@ -561,7 +555,7 @@ void plan_without(struct plan *plan, const struct source *source,
         return;
     for (size_t i = 0; i < plan->n; i++)
         if (plan->of[i].p)
-            keep_said(plan, &plan->of[i], &source->stack, &findings->p[i], why);
+            advise(plan, &plan->of[i], &source->stack, &findings->p[i], why);
 }
 
 void plan_end(struct plan *plan) {

@@ -20,12 +20,13 @@ struct repair {
     enum repair_checked checked;
     const char *why;   /* it was not checked; NULL: it was */
     const char *gives; /* "9.8.0 from V/nvidia/cudnn/lib"; NULL: not known */
+    const char *words; /* for people: behind a command what comes of it, else the sentence */
 };
 
 struct plan { /* one entry a finding, in their order */
     struct heap_arena memory;
     struct plan_of_finding {
-        struct repair *p; /* the cheapest first */
+        struct repair *p; /* the cheapest first; where none was played, one sentence (advice.h) */
         size_t n;
     } * of;
     size_t n;
@@ -34,7 +35,7 @@ struct plan { /* one entry a finding, in their order */
 /* *p must not move until plan_end. The findings are those of the source's stack; both must outlive
  * the plan. */
 void plan_make(struct plan *p, const struct source *source, const struct wc_findings *findings);
-/* What the findings themselves say, and none of it played. */
+/* What usually repairs such findings, and none of it played. */
 void plan_without(struct plan *p, const struct source *source, const struct wc_findings *findings,
                   const char *why);
 void plan_end(struct plan *p);

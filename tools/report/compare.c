@@ -52,7 +52,7 @@ static void forget(enum wc_kind kind, const void *said, void *other) {
                                    [WC_FIELD_INT] = sizeof(int64_t),
                                    [WC_FIELD_ENUM] = sizeof(enum wc_role),
                                    [WC_FIELD_STRS] = sizeof(struct wc_strings),
-                                   [WC_FIELD_FIXES] = 0};
+                                   [WC_FIELD_FACTS] = 0};
     struct wc_record nothing;
     size_t n;
     const struct wc_field *f = wc_kind_fields(kind, &n);

@@ -25,9 +25,10 @@ json_t *render_json(const struct report *r);
 /* One repair, as in a report. */
 struct repair;
 json_t *repair_json(const struct repair *fix);
-/* One finding as core/findings/finding_text.h has it; its paint is that of its severity. */
-void render_finding(FILE *to, const struct wc_finding_record *f, struct wc_finding_view view,
-                    bool colour);
+/* One of its findings as core/findings/finding_text.h has it, with its fixes; its paint is that of
+ * its severity. */
+void render_finding(FILE *to, const struct report *r, const struct wc_finding_record *f,
+                    struct wc_finding_view view, bool colour);
 /* The value of its row `process`: "4711 on node7: python train.py, killed by SIGSEGV". */
 void render_process(struct wc_text *t, const struct report *r);
 /* The verdict alone: "error: libtorch_cuda.so got cuDNN 9.1.0, ...". The caller frees. */

@@ -10,6 +10,7 @@
 
 #include "render.h"
 #include "timeline.h"
+#include "tools/repair/plan.h"
 #include "tools/util/terminal.h"
 
 /* ---- text that is harmless as such and between tags ---- */
@@ -61,8 +62,8 @@ static const char *verdict_word(const struct report *r) {
 
 /* ---- verdict, where it comes from ---- */
 
-static void put_fix(FILE *to, const struct wc_fix *fix, const char *tag) {
-    html(to, "<%s>fix: %s</%s>", tag, fix->text ? fix->text : fix->action, tag);
+static void put_fix(FILE *to, const struct repair *fix, const char *tag) {
+    html(to, "<%s>fix: %s</%s>", tag, fix->words, tag);
     if (fix->command)
         html(to, "<pre>%s</pre>", fix->command);
 }
@@ -71,8 +72,8 @@ static void put_verdict(FILE *to, const struct report *r) {
     OWNED char *text = render_verdict_text(r);
 
     html(to, "<div class=\"verdict %s\"><h1>%s</h1>", verdict_word(r), text);
-    if (r->conclusion.finding && r->findings.p[0].fix.n > 0)
-        put_fix(to, &r->findings.p[0].fix.p[0], "p");
+    if (r->conclusion.finding && report_fixes(r, r->findings.p)->n > 0)
+        put_fix(to, &report_fixes(r, r->findings.p)->p[0], "p");
     fputs("</div>\n", to);
 }
 
@@ -117,11 +118,12 @@ static void put_origin(FILE *to, const struct report *r) {
 
 /* ---- findings ---- */
 
-static void put_finding(FILE *to, const struct wc_finding_record *f, size_t number) {
+static void put_finding(FILE *to, const struct report *r, size_t i) {
+    const struct wc_finding_record *f = &r->findings.p[i];
     const char *severity = severity_word(f->severity);
 
-    html(to, "<li class=\"finding %s\" data-finding=\"%zu\">", severity, number - 1);
-    html(to, "<h3>%zu. <span class=\"severity\">%s</span>: <span>%s%s</span>", number, severity,
+    html(to, "<li class=\"finding %s\" data-finding=\"%zu\">", severity, i);
+    html(to, "<h3>%zu. <span class=\"severity\">%s</span>: <span>%s%s</span>", i + 1, severity,
          f->title ? f->title : "?", f->predicted ? " (predicted)" : "");
     html(to, "<span class=\"id\"> %s</span></h3>\n<dl class=\"facts\">\n", f->id ? f->id : "?");
     WC_EACH(fact, f->facts) {
@@ -135,7 +137,7 @@ static void put_finding(FILE *to, const struct wc_finding_record *f, size_t numb
     if (f->explained_by)
         html(to, "<p>explained by: %s</p>", f->explained_by);
     fputs("<ul class=\"fix\">", to);
-    WC_EACH(fix, f->fix) {
+    WC_EACH(fix, *report_fixes(r, f)) {
         fputs("<li>", to);
         put_fix(to, fix, "span");
         fputs("</li>\n", to);
@@ -148,7 +150,7 @@ static void put_findings(FILE *to, const struct report *r) {
         return;
     fputs("<section class=\"findings\"><h2>Findings, cause first</h2><ol>\n", to);
     for (size_t i = 0; i < r->findings.n; i++)
-        put_finding(to, &r->findings.p[i], i + 1);
+        put_finding(to, r, i);
     html(to, "</ol><p>more: whichcudnn explain %s</p></section>\n", r->findings.p[0].id);
 }
 

@@ -97,17 +97,9 @@ json_t *repair_json(const struct repair *fix) {
 /* What replaces what matters in a log; in a report everything holds. */
 static json_t *finding_json(const struct report *r, size_t i) {
     json_t *one = record_to_json(WC_KIND_finding, &r->findings.p[i], "supersedes");
-    const struct plan_of_finding none = {NULL, 0}, *of = r->plan ? &r->plan->of[i] : &none;
-    json_t *fixes = json_array();
+    const struct plan_of_finding *of = report_fixes(r, &r->findings.p[i]);
 
-    for (size_t k = 0; r->plan && k < of->n; k++)
-        json_array_append_new(fixes, repair_json(&of->p[k]));
-    WC_EACH(fix, r->findings.p[i].fix)
-        if (!r->plan)
-            json_array_append_new(fixes, repair_json(&(struct repair){.action = fix->action,
-                                                                      .text = fix->text,
-                                                                      .command = fix->command}));
-    json_object_set_new(one, "fix", fixes);
+    json_object_set_new(one, "fix", JSON_EACH(fix, *of, repair_json(fix)));
     return one;
 }
 

@@ -214,7 +214,7 @@ static void put_findings(FILE *to, const struct report *r) {
     WC_EACH(f, r->findings) {
         struct wc_finding_view view = {.stack = &r->source->stack};
         struct sink sink;
-        render_finding(sink_begin(&sink), f, view, false);
+        render_finding(sink_begin(&sink), r, f, view, false);
         put_block(to, &sink, "\n", "");
     }
 }

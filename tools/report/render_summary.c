@@ -43,7 +43,7 @@ static void print_finding(struct layout *l, const struct summary *s, size_t i,
     if (row->told)
         print_told(l, s, row, view->before);
     else
-        render_finding(l->to, row->finding, with, l->colour);
+        render_finding(l->to, row->report, row->finding, with, l->colour);
 }
 
 /* "ok: ... in 13 processes: ..." */

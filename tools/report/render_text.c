@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fix_rows.h"
 #include "render.h"
 #include "timeline.h"
 #include "tools/util/layout.h"
@@ -118,12 +119,14 @@ void render_process(struct wc_text *t, const struct report *r) {
     heap_arena_end(&memory);
 }
 
-void render_finding(FILE *to, const struct wc_finding_record *f, struct wc_finding_view view,
-                    bool colour) {
+void render_finding(FILE *to, const struct report *r, const struct wc_finding_record *f,
+                    struct wc_finding_view view, bool colour) {
     static struct wc_finding_page page;
 
     view.paint = paint_begin(colour, paint_of_severity(f->severity));
     view.unpaint = paint_end(colour);
+    view.put_fixes = put_fix_rows;
+    view.fixes = report_fixes(r, f);
     fputs(wc_finding_text(&page, f, &view), to);
 }
 
@@ -153,7 +156,7 @@ static void print_findings(struct layout *l, const struct report *r, bool whole)
         if (i > 0)
             putc('\n', l->to);
         view.process = i == 0 && told ? process : NULL;
-        render_finding(l->to, f, view, l->colour);
+        render_finding(l->to, r, f, view, l->colour);
         if (whole)
             print_facts(l, f);
     }

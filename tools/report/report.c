@@ -137,25 +137,6 @@ void report_make(struct report *r, const struct source *source) {
     r->gaps = find_gaps(memory, source);
 }
 
-/* What people read of a fix: behind a command what comes of it. */
-static const char *words_of(struct wc_arena *memory, const struct repair *fix) {
-    if (fix->checked == REPAIR_NOT_CHECKED || !fix->command)
-        return fix->text;
-    return wc_arena_format(memory, "%s%s%s", repair_checked_word(fix->checked),
-                           fix->gives ? ": gives " : "", fix->gives);
-}
-
-static void take_fixes(struct wc_arena *memory, struct wc_finding_record *f,
-                       const struct plan_of_finding *of) {
-    struct wc_fix *fix = wc_arena_take(memory, (of->n + 1) * sizeof(*fix));
-
-    if (!fix)
-        return;
-    for (size_t i = 0; i < of->n; i++)
-        fix[i] = (struct wc_fix){of->p[i].action, words_of(memory, &of->p[i]), of->p[i].command};
-    f->fix = (struct wc_fixes){fix, of->n};
-}
-
 void report_plan(struct report *r) {
     static unsigned planned;
 
@@ -168,8 +149,13 @@ void report_plan(struct report *r) {
         plan_without(r->plan, r->source, &r->findings,
                      "others with findings were looked at before it");
     planned++;
-    for (size_t i = 0; i < r->findings.n && r->plan->of; i++)
-        take_fixes(&r->memory.arena, &r->findings.p[i], &r->plan->of[i]);
+}
+
+const struct plan_of_finding *report_fixes(const struct report *r,
+                                           const struct wc_finding_record *f) {
+    static const struct plan_of_finding none = {NULL, 0};
+
+    return r->plan && r->plan->of ? &r->plan->of[f - r->findings.p] : &none;
 }
 
 void report_end(struct report *r) {

@@ -10,6 +10,7 @@
 #include "tools/log/source.h"
 
 struct plan;
+struct plan_of_finding;
 
 struct report {
     const struct source *source;
@@ -28,9 +29,12 @@ struct report {
 /* *r must not move until report_end. */
 void report_make(struct report *r, const struct source *source);
 void report_end(struct report *r);
-/* Its findings' fixes become those that were played (tools/repair/plan.h); of a command's reports
- * the first few with findings. */
+/* What repairs its findings (tools/repair/plan.h); of a command's reports the first few with
+ * findings are played. */
 void report_plan(struct report *r);
+/* Of one of its findings; none before report_plan. */
+const struct plan_of_finding *report_fixes(const struct report *r,
+                                           const struct wc_finding_record *f);
 /* Findings and verdict anew, of a source that knows more than before. */
 void report_judge(struct report *r);
 enum exit_code report_exit_code(const struct report *r);

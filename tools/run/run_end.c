@@ -19,6 +19,7 @@
 #include "tools/loader/startup_source.h"
 #include "tools/log/process_state.h"
 #include "tools/probe/gpus.h"
+#include "tools/repair/plan.h"
 #include "tools/report/ends.h"
 #include "tools/report/render.h"
 #include "tools/util/layout.h"
@@ -219,14 +220,15 @@ static void leave_verdict(const struct run *run, const char *words) {
 
 static void leave_verdict_of(const struct run *run, const struct summary *s) {
     const struct summary_row *first = &s->rows[0];
-    const struct wc_fixes *fix = first->finding ? &first->finding->fix : NULL;
+    const struct plan_of_finding *fix =
+        first->finding ? report_fixes(first->report, first->finding) : NULL;
     OWNED char *verdict = render_summary_text(s, first), *origin = origin_of(run, s), *text = NULL;
     struct sink sink;
     FILE *to = sink_begin(&sink);
 
     fputs(verdict, to);
     if (fix && fix->n > 0)
-        fprintf(to, "; fix: %s", fix->p[0].command ? fix->p[0].command : fix->p[0].text);
+        fprintf(to, "; fix: %s", fix->p[0].command ? fix->p[0].command : fix->p[0].words);
     if (s->counted <= 1 && ended_within(first->report->source))
         fprintf(to, "; ended %s", first->report->ending);
     if (origin)

@@ -87,8 +87,9 @@ static const struct wc_finding_record *find_error(const struct report *r) {
                     f->severity == WC_severity_ERROR && noted_error(r->source, f->id));
 }
 
-static void print(struct run_monitor *m, const struct source *log,
+static void print(struct run_monitor *m, const struct report *r,
                   const struct wc_finding_record *f) {
+    const struct source *log = r->source;
     struct wc_finding_view view = {.before = "whichcudnn: ",
                                    .stack = &log->stack,
                                    .log = m->run->place.passing ? NULL : log->path,
@@ -96,17 +97,17 @@ static void print(struct run_monitor *m, const struct source *log,
 
     run_monitor_report(m, f->title);
     fflush(stdout);
-    render_finding(stderr, f, view, options.colour);
+    render_finding(stderr, r, f, view, options.colour);
 }
 
-static void consider(struct run_monitor *m, const struct source *log,
+static void consider(struct run_monitor *m, const struct report *r,
                      const struct wc_finding_record *f) {
-    int64_t noted = noted_error(log, f->id)->time;
+    int64_t noted = noted_error(r->source, f->id)->time;
 
     if (run_monitor_reported(m, f->title))
         return;
     if (noted + SOON <= now())
-        print(m, log, f);
+        print(m, r, f);
     else if (!m->judge_at || noted + SOON < m->judge_at)
         m->judge_at = noted + SOON;
 }
@@ -114,7 +115,7 @@ static void consider(struct run_monitor *m, const struct source *log,
 static void print_errors(struct run_monitor *m, const struct report *r) {
     WC_EACH(f, r->findings)
         if (f->severity == WC_severity_ERROR && noted_error(r->source, f->id))
-            consider(m, r->source, f);
+            consider(m, r, f);
 }
 
 /* ---- ending the command ---- */

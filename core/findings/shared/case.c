@@ -4,11 +4,6 @@
 
 enum { TEXT_MOST = 900, NAME_MOST = 72 };
 
-static const char *const actions[WC_ACTIONS] = {
-#define ACTION(name, word, what) [WC_ACTION_##name] = word,
-#include "core/findings/findings.def"
-};
-
 struct wc_case *wc_case_begin(struct wc_diagnosis *d) {
     struct wc_case *c = &d->making;
     struct wc_record empty;
@@ -18,7 +13,7 @@ struct wc_case *wc_case_begin(struct wc_diagnosis *d) {
     c->r = empty.u.finding;
     c->r.id = d->kind->id;
     c->r.severity = d->kind->severity;
-    c->facts = c->fixes = 0;
+    c->facts = 0;
     c->more = 0;
     c->lost = c->on_disk = false;
     return c;
@@ -107,32 +102,6 @@ const char *wc_format_list(struct wc_case *c, const char *const *names, size_t n
     return list;
 }
 
-static bool plain(char ch) {
-    return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || (ch >= '0' && ch <= '9') ||
-           (ch && wc_str_find_char("_@%+=:,./-", ch));
-}
-
-const char *wc_format_quoted(struct wc_case *c, const char *text) {
-    bool quote = text && !*text;
-    size_t n = 0;
-
-    if (!text)
-        return NULL;
-    for (; text[n]; n++) {
-        if (moves_a_cursor(text[n]) || text[n] == '\'')
-            return NULL; /* nobody names a directory so but to trick the reader */
-        quote = quote || !plain(text[n]);
-    }
-    return n + (quote ? 2 : 0) < TEXT_MOST ? wc_format(c, quote ? "'%s'" : "%s", text) : NULL;
-}
-
-const char *wc_format_command(struct wc_case *c, const char *before, const char *text,
-                              const char *after) {
-    const char *quoted = wc_format_quoted(c, text);
-
-    return quoted ? wc_format(c, "%s%s%s", before, quoted, after) : NULL;
-}
-
 void wc_case_fact(struct wc_case *c, const char *name, const char *value, const char *source) {
     if (!value)
         return;
@@ -141,24 +110,6 @@ void wc_case_fact(struct wc_case *c, const char *name, const char *value, const 
         return;
     }
     c->fact[c->facts++] = (struct wc_fact){name, value, source};
-}
-
-void wc_case_fix(struct wc_case *c, enum wc_action action, const char *text, const char *command) {
-    if (text && c->fixes == 0 && wc_str_starts(text, "or "))
-        text += 3;
-    for (size_t i = 0; text && i < c->fixes; i++)
-        if (wc_str_same(c->fix[i].text, text))
-            return;
-    if (text && c->fixes < WC_CASE_FIXES)
-        c->fix[c->fixes++] = (struct wc_fix){actions[action], text, command};
-}
-
-void wc_case_advice(struct wc_case *c, enum wc_action action, const char *format, ...) {
-    va_list list;
-
-    va_start(list, format);
-    wc_case_fix(c, action, format_list(c, format, list), NULL);
-    va_end(list);
 }
 
 static void *copy(struct wc_case *c, const void *list, size_t size) {
@@ -185,8 +136,6 @@ void wc_case_end(struct wc_case *c) {
     }
     c->r.facts.p = copy(c, c->fact, c->facts * sizeof *c->fact);
     c->r.facts.n = c->facts;
-    c->r.fix.p = copy(c, c->fix, c->fixes * sizeof *c->fix);
-    c->r.fix.n = c->fixes;
     if (!out->p)
         out->p = wc_arena_take(c->d->scratch, WC_FINDINGS_MOST * sizeof *out->p);
     if (c->lost || !c->r.title || !out->p || out->n == WC_FINDINGS_MOST)

@@ -60,19 +60,11 @@ const char *wc_format_demand_whole(struct wc_case *c, const struct wc_demand_rec
     }
 }
 
-const char *wc_format_major(struct wc_case *c, int32_t major) {
-    return wc_format(c, "==%d.*", major);
-}
-
-const char *wc_format_from(struct wc_case *c, struct wc_version first) {
-    return wc_format(c, ">=%s,<%d", wc_format_version(c, first), first.major + 1);
-}
-
 const char *wc_format_acceptable(struct wc_case *c, const struct wc_demand_record *r) {
     struct wc_version built = wc_version_of(r->built);
 
     if (r->demand_kind == WC_demand_kind_SYMBOL_VERSION || r->demand_kind == WC_demand_kind_NEEDED)
-        return wc_format_major(c, wc_major_wanted(r));
+        return wc_format(c, "==%d.*", wc_major_wanted(r));
     if (r->demand_kind != WC_demand_kind_BUILT || !wc_version_known(built))
         return r->spec;
     built.build = -1;

@@ -168,31 +168,6 @@ bool wc_demand_refuses(const struct wc_demand_record *r, struct wc_version v) {
     return wc_refuses(wc_demand_fit(r, exactly, exactly));
 }
 
-/* Without the directory of LD_LIBRARY_PATH that the library was found in, would one come in that
- * meets the demand? */
-static bool next_fits(const struct wc_stack *s, const struct wc_object *library,
-                      const struct wc_demand_record *r) {
-    const struct wc_searched *f = wc_search_of(s, library);
-    const struct wc_candidate *b = wc_candidate_of(s, f, NULL);
-    const char *read = r->source_path;
-    size_t n = read ? wc_dir_length(read) : 0;
-
-    if (!b || f->r.rule != WC_search_rule_LIBRARY_PATH)
-        return false;
-    /* What the host was built with was read from that very set: its own facade need not tell its
-     * release. */
-    if (r->demand_kind == WC_demand_kind_BUILT && wc_kind_is_cudnn(wc_name_kind_of(read)) &&
-        (wc_lies_in(b->r.path, read, n) || wc_lies_in(b->r.real_path, read, n)))
-        return true;
-    struct wc_range range = wc_exactly(b->version);
-    return wc_version_known(b->version) && wc_demand_fit(r, range, range) == WC_FITS;
-}
-
-bool wc_path_first(const struct wc_stack *s, const struct wc_object *library,
-                   const struct wc_demand_record *r) {
-    return library->r.asked_how == WC_operation_PRELOAD || next_fits(s, library, r);
-}
-
 /* ---- all demands of all hosts ---- */
 
 /* False: nothing refuses this library. */

@@ -208,6 +208,35 @@ bool wc_a_call_failed(const struct wc_stack *s) {
     return false;
 }
 
+/* ---- where it lies ---- */
+
+bool wc_is_grafted(const struct wc_object *o) {
+    const char *path = wc_path_of(o);
+
+    return path && wc_str_starts(wc_base_name(path), "libcudnn-");
+}
+
+static bool is_element(const char *list, const char *path) {
+    size_t n = path ? wc_dir_length(path) : 0;
+
+    while (n && list && *list) {
+        const char *end = wc_str_find_char(list, ':');
+        size_t length = end ? (size_t)(end - list) : wc_str_length(list), bare = length;
+        while (bare > 1 && list[bare - 1] == '/')
+            bare--;
+        if (bare == n && wc_mem_compare(list, path, n) == 0)
+            return true;
+        list += length + (end != NULL);
+    }
+    return false;
+}
+
+bool wc_in_search_path(const struct wc_stack *s, const struct wc_object *o) {
+    const char *list = wc_variable(s, "LD_LIBRARY_PATH");
+
+    return is_element(list, o->r.path) || is_element(list, o->r.real_path);
+}
+
 /* ---- how it ended ---- */
 
 static const struct crash {

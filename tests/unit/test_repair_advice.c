@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is said of a finding that nothing which was played repairs: which sentence holds when. Of
+ * each kind's example tests/unit/test_findings_page.c has the sentence.
+ */
+#include "support_stack.h"
+
+static struct advice advised(const struct wc_stack *s, const struct wc_finding_record *f) {
+    static char memory[16 << 10];
+    static struct wc_buffer_arena arena;
+    wc_buffer_arena_begin(&arena, memory, sizeof memory);
+    return advice_for(s, f, &arena.arena);
+}
+
+static void every_finding_has_a_sentence_of_its_own(void **state) {
+    (void)state;
+    static const struct wc_fact known[] = {{"wanted", "requires 9.1", NULL},
+                                           {"file", "/opt/libcudnn.so.9", NULL},
+                                           {"got", "/opt/libcudnn.so.9", NULL},
+                                           {"wanted symbol version", "libcudnn.so.9", NULL},
+                                           {"missing", "libcublas.so.12", NULL},
+                                           {"asked for", "libcublas.so.12", NULL},
+                                           {"package", "nvidia-cudnn-cu12 9.1.0.70", NULL},
+                                           {"kernel module", "550.90", NULL},
+                                           {"least driver", "550.90", NULL},
+                                           {"expected", "9.8", NULL},
+                                           {"its own search finds", "/opt/x", NULL},
+                                           {"its environment has", "/venv/lib  x 9.1", NULL}};
+    struct scene *s = new_scene();
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    struct wc_object_record *o = &s->stack.objects.p[0].r;
+    size_t n;
+    const struct wc_finding_kind *kind = wc_finding_kinds(&n);
+    o->framework = "torch";
+    for (size_t i = 0; i < n; i++) {
+        const struct wc_finding_record f = {.id = kind[i].id,
+                                            .facts = {known, sizeof known / sizeof *known},
+                                            .host = host,
+                                            .object = host};
+        struct advice advice = advised(&s->stack, &f);
+        if (strstr(advice.text, "explain says"))
+            fail_msg("%s needs a row in tools/repair/advice.def", kind[i].id);
+        assert_null(strchr(advice.text, '{'));
+    }
+    const struct wc_finding_record other = {.id = "of-a-newer-build"};
+    assert_string_equal(action_word(advised(&s->stack, &other).action), "check");
+}
+
+/* A sentence of which a word is not known is passed over. */
+static void what_is_not_known_is_not_in_it(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    struct wc_fact wanted = {"wanted", "requires >=9.8,<10", NULL};
+    struct wc_finding_record f = {.id = "library-not-found", .host = NOBODY, .object = NOBODY};
+    f.facts = (struct wc_facts){&wanted, 1};
+    assert_non_null(strstr(advised(&s->stack, &f).text, "looks for it: requires >=9.8,<10"));
+    wanted = (struct wc_fact){"asked for", "libcudnn.so.9", NULL};
+    assert_non_null(strstr(advised(&s->stack, &f).text, "a cuDNN that has libcudnn.so.9 where"));
+    wanted.value = NULL;
+    assert_string_equal(action_word(advised(&s->stack, &f).action), "check");
+}
+
+/* A part that wants another CUDA than its package is made for is not the package's own. */
+static void a_part_of_another_cuda_is_put_back(void **state) {
+    (void)state;
+    static const struct {
+        const char *installation, *missing;
+        bool again;
+    } cases[] = {
+        {"nvidia-cudnn-cu12", "libcublas.so.11", true},
+        {"nvidia-cudnn-cu12", "libcublas.so.12", false},
+        {"nvidia-cudnn-cu12", "libz.so.1", false},
+        {NULL, "libcublas.so.11", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct scene *s = new_scene();
+        struct file f = {.role = WC_role_FACADE,
+                         .path = "/venv/nvidia/cudnn/lib/libcudnn.so.8",
+                         .version = version_of(8, 9, 2),
+                         .installation = cases[i].installation,
+                         .kind = WC_installation_kind_WHEEL,
+                         .asked_by = NOBODY};
+        int64_t facade = add_file(s, &f);
+        add_failure(s, facade, NULL, "libcudnn_ops_infer.so.8", not_found(s, cases[i].missing));
+        assert_finds(s, "dependency-missing");
+        assert_advised(s, &s->found.p[0], cases[i].again ? "reinstall" : "install",
+                       cases[i].missing);
+    }
+}
+
+/* In whose image is libcuda, and is there a driver at all? */
+static void a_driver_is_to_be_had_in_several_ways(void **state) {
+    (void)state;
+    static const struct {
+        const char *container, *module, *text;
+    } cases[] = {
+        {"docker", NULL, "--gpus all"},
+        {NULL, "550.90.07", "the kernel module, 550.90.07"},
+        {NULL, NULL, "install NVIDIA's driver"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct scene *s = new_scene();
+        struct wc_record r = begin(WC_KIND_machine);
+        r.u.machine.container = cases[i].container;
+        r.u.machine.driver = cases[i].module;
+        r.u.machine.gpu_devices = 0;
+        apply(s, &r);
+        add_failure(s, add_host(s, "/opt/app/libhost.so"), NULL, "libcuda.so.1",
+                    not_found(s, "libcuda.so.1"));
+        assert_finds(s, "driver-missing");
+        assert_advised(s, &s->found.p[0], "driver", cases[i].text);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_finding_has_a_sentence_of_its_own),
+        cmocka_unit_test(what_is_not_known_is_not_in_it),
+        cmocka_unit_test(a_part_of_another_cuda_is_put_back),
+        cmocka_unit_test(a_driver_is_to_be_had_in_several_ways),
+    };
+    seed_from_environment();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "advice.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/findings/finding.h"
+
+struct asked {
+    const struct wc_stack *s;
+    const struct wc_finding_record *f;
+    const struct wc_object *host, *object; /* NULL: it is about none */
+    struct wc_arena *memory;
+};
+
+/* ---- what is known ---- */
+
+static const char *fact(const struct asked *a, const char *name) {
+    const struct wc_fact *found = WC_FIRST(one, a->f->facts, wc_str_same(one->name, name));
+
+    return found ? found->value : NULL;
+}
+
+static bool fact_has(const struct asked *a, const char *name, const char *word) {
+    return WC_ANY(one, a->f->facts,
+                  wc_str_same(one->name, name) && one->value && strstr(one->value, word));
+}
+
+static const char *host_name(const struct asked *a) {
+    const struct wc_object *host = a->host;
+    const struct wc_demand *demand =
+        host ? WC_FIRST(d, a->s->demands, d->r.framework && wc_is_demand_by(d, host)) : NULL;
+
+    if (!host || wc_is_cudnn(host))
+        return NULL;
+    return host->r.installation ? host->r.installation
+           : demand             ? demand->r.framework
+           : wc_path_of(host)   ? wc_base_name(wc_path_of(host))
+                                : NULL;
+}
+
+static const char *package_name(const struct asked *a) {
+    const char *value = fact(a, "package");
+
+    return value ? value : a->object ? a->object->r.installation : NULL;
+}
+
+static const char *mount_of(const struct asked *a) {
+    return a->object && a->object->r.installation_kind == WC_installation_kind_CONTAINER_MOUNT
+               ? a->object->r.mount
+               : NULL;
+}
+
+/* What was looked at of the file that the finding names. */
+static const struct wc_file_record *file_of(const struct asked *a) {
+    const char *path = fact(a, "file");
+    const struct wc_file *found =
+        path ? WC_FIRST(one, a->s->files, wc_str_same(one->r.path, path)) : NULL;
+
+    return found ? &found->r : NULL;
+}
+
+static enum wc_file_fault fault_of(const struct asked *a) {
+    const struct wc_file_record *file = file_of(a);
+
+    return file ? file->fault : WC_file_fault_UNKNOWN;
+}
+
+static enum wc_system_refusal refusal_of(const struct asked *a) {
+    const char *path = fact(a, "file");
+    struct wc_bad_file bad;
+
+    WC_EACH(f, a->s->failures) {
+        enum wc_system_refusal what = wc_failed_for_system(a->s, f, &bad);
+        if (what && wc_str_same(bad.file ? bad.file->path : bad.name, path))
+            return what;
+    }
+    return WC_SYSTEM_NOTHING;
+}
+
+/* Of a fact that begins with a path: "/opt/lib/libcudnn.so.9  9.1.0  directory". */
+static const char *path_in(const struct asked *a, const char *name) {
+    const char *value = fact(a, name), *end = value ? strstr(value, "  ") : NULL;
+    size_t n = !value ? 0 : end ? (size_t)(end - value) : strlen(value);
+
+    return value && *value == '/' ? wc_arena_format(a->memory, "%.*s", (int)n, value) : NULL;
+}
+
+/* Of the copy with which that fact begins: does nothing refuse it, as far as that is known? */
+static bool suits(const struct asked *a, const char *name) {
+    const char *path = path_in(a, name);
+    const struct wc_candidate *copy =
+        path ? WC_FIRST(c, a->s->candidates, wc_str_same(c->r.path, path)) : NULL;
+
+    return path && !(copy && wc_version_known(copy->version) &&
+                     WC_ANY(d, a->s->demands,
+                            (d->r.demand_kind == WC_demand_kind_EXPECTATION || !a->host ||
+                             wc_is_demand_by(d, a->host)) &&
+                                wc_demand_refuses(&d->r, copy->version)));
+}
+
+/* ---- when a sentence holds ---- */
+
+static bool always(const struct asked *a) {
+    (void)a;
+    return true;
+}
+
+static bool is_set_too_late(const struct asked *a) {
+    return suits(a, "would have given");
+}
+
+static bool has_copy(const struct asked *a) {
+    return suits(a, "a copy is in");
+}
+
+/* The variable put the one that came in before another. */
+static bool has_one_behind(const struct asked *a) {
+    const char *found = fact(a, "found by");
+
+    return found && wc_str_starts(found, "LD_LIBRARY_PATH") && suits(a, "behind it");
+}
+
+static bool is_one_behind_refused(const struct asked *a) {
+    return path_in(a, "behind it") && !suits(a, "behind it");
+}
+
+static bool is_preloaded(const struct asked *a) {
+    return a->object && a->object->r.asked_how == WC_operation_PRELOAD;
+}
+
+static bool is_own_search(const struct asked *a) {
+    return fact(a, "its own search finds") != NULL;
+}
+
+static bool is_shared(const struct asked *a) {
+    return fact(a, "shared with") != NULL;
+}
+
+static bool is_set(const struct asked *a) {
+    return fact(a, "LD_LIBRARY_PATH") != NULL;
+}
+
+static bool is_in_variable(const struct asked *a) {
+    const char *path = fact(a, "file") ?: fact(a, "got") ?: fact(a, "libcuda");
+    const struct wc_object o = wc_file_as_object(file_of(a), path);
+
+    return path && wc_in_search_path(a->s, &o);
+}
+
+static bool is_pointer(const struct asked *a) {
+    return fault_of(a) == WC_file_fault_POINTER;
+}
+
+static bool is_dangling(const struct asked *a) {
+    return fault_of(a) == WC_file_fault_DANGLING;
+}
+
+static bool is_directory(const struct asked *a) {
+    return fault_of(a) == WC_file_fault_DIRECTORY;
+}
+
+static bool is_foreign(const struct asked *a) {
+    enum wc_file_fault fault = fault_of(a);
+
+    return fault == WC_file_fault_OTHER_CLASS || fault == WC_file_fault_OTHER_MACHINE ||
+           fault == WC_file_fault_OTHER_BYTE_ORDER;
+}
+
+static bool is_not_executable(const struct asked *a) {
+    return fault_of(a) == WC_file_fault_NO_EXECUTION;
+}
+
+static bool lacks_room(const struct asked *a) {
+    return fault_of(a) == WC_file_fault_NO_ROOM;
+}
+
+static bool lacks_static_tls(const struct asked *a) {
+    return refusal_of(a) == WC_SYSTEM_STATIC_TLS;
+}
+
+static bool wants_executable_stack(const struct asked *a) {
+    return refusal_of(a) == WC_SYSTEM_EXECUTABLE_STACK;
+}
+
+static bool lacks_rights(const struct asked *a) {
+    return refusal_of(a) == WC_SYSTEM_RIGHTS;
+}
+
+static bool lacks_descriptors(const struct asked *a) {
+    return refusal_of(a) == WC_SYSTEM_DESCRIPTORS;
+}
+
+static bool cannot_be_read(const struct asked *a) {
+    return refusal_of(a) == WC_SYSTEM_READING;
+}
+
+static bool is_of_cudnn(const struct asked *a) {
+    const char *refused = fact(a, "refused"), *library = fact(a, "library");
+
+    return library && refused && wc_kind_is_cudnn(wc_name_kind_of(refused)) &&
+           wc_kind_is_cudnn(wc_name_kind_of(library));
+}
+
+/* A file was there, and the loader had other words than that it was not found. */
+static bool is_refused(const struct asked *a) {
+    const char *said = fact(a, "loader said");
+    char name[512];
+
+    return said && !wc_text_not_found(said, name, sizeof(name));
+}
+
+static bool is_part(const struct asked *a) {
+    return wc_name_kind_of(fact(a, "asked for")) == WC_NAME_PART &&
+           WC_ANY(o, a->s->objects, o->r.role == WC_role_FACADE);
+}
+
+static bool is_of_another_major(const struct asked *a) {
+    return fact_has(a, "mind", " is a part of cuDNN ");
+}
+
+/* A part that wants another CUDA than its package is made for did not come with that package. */
+static bool is_of_other_package(const struct asked *a) {
+    int32_t wants = wc_name_cuda(fact(a, "missing"));
+    int32_t made_for = a->object ? wc_cuda_in_package(a->object->r.installation) : -1;
+
+    return wants >= 0 && made_for >= 0 && wants != made_for;
+}
+
+static bool is_packaged(const struct asked *a) {
+    return a->object && !wc_is_grafted(a->object) &&
+           (a->object->r.installation_kind == WC_installation_kind_WHEEL ||
+            a->object->r.installation_kind == WC_installation_kind_CONDA);
+}
+
+static bool is_grafted(const struct asked *a) {
+    return a->object && wc_is_grafted(a->object);
+}
+
+static bool is_no_version(const struct asked *a) {
+    return a->object == NULL;
+}
+
+static bool is_by_path(const struct asked *a) {
+    return WC_ANY(one, a->f->facts,
+                  wc_str_same(one->name, "copy") &&
+                      WC_ANY(o, a->s->objects,
+                             o->r.asked_by && wc_has_path(o, one->value) && o->r.asked_name &&
+                                 strchr(o->r.asked_name, '/')));
+}
+
+static bool is_stub(const struct asked *a) {
+    return wc_lies_in_a(fact(a, "libcuda"), "stubs");
+}
+
+static bool is_container(const struct asked *a) {
+    return a->s->machine.container != NULL;
+}
+
+static bool has_module(const struct asked *a) {
+    return a->s->machine.driver != NULL;
+}
+
+/* ---- the sentence ---- */
+
+static const struct row {
+    const char *ids;
+    bool (*when)(const struct asked *a);
+    enum wc_action action;
+    const char *sentence;
+} rows[] = {
+#define ADVICE(ids, when, action, sentence) {ids, when, WC_ACTION_##action, sentence},
+#include "advice.def"
+};
+
+static bool is_listed(const char *ids, const char *id) {
+    size_t n = strlen(id);
+
+    for (; *ids; ids += strcspn(ids, " "), ids += *ids == ' ')
+        if (strcspn(ids, " ") == n && strncmp(ids, id, n) == 0)
+            return true;
+    return false;
+}
+
+static const char *directory_of(const struct asked *a, const char *path) {
+    size_t n = path ? wc_dir_length(path) : 0;
+
+    return n ? wc_arena_format(a->memory, "%.*s", (int)n, path) : NULL;
+}
+
+static const char *value_of(const struct asked *a, const char *word) {
+    if (strcmp(word, "host") == 0)
+        return host_name(a);
+    if (strcmp(word, "package") == 0)
+        return package_name(a);
+    if (strcmp(word, "framework") == 0)
+        return a->object ? a->object->r.framework : NULL;
+    if (strcmp(word, "directory") == 0)
+        return a->object ? directory_of(a, wc_path_of(a->object)) : NULL;
+    if (strcmp(word, "mount") == 0)
+        return mount_of(a);
+    if (strcmp(word, "cause") == 0)
+        return a->f->explained_by;
+    if (strcmp(word, "machine") == 0)
+        return a->s->machine.architecture;
+    if (strncmp(word, "path of ", 8) == 0)
+        return path_in(a, word + 8);
+    if (strncmp(word, "directory of ", 13) == 0)
+        return directory_of(a, path_in(a, word + 13));
+    return fact(a, word);
+}
+
+/* NULL: a word of it is not known. */
+static const char *filled(const struct asked *a, const char *sentence) {
+    const char *text = "";
+
+    for (const char *p = sentence; text && *p;) {
+        size_t n = strcspn(p, "{");
+        text = wc_arena_format(a->memory, "%s%.*s", text, (int)n, p);
+        p += n;
+        if (*p != '{')
+            continue;
+        n = strcspn(p, "}");
+        const char *word = wc_arena_format(a->memory, "%.*s", (int)n - 1, p + 1);
+        const char *value = word ? value_of(a, word) : NULL;
+        text = text && value && *value ? wc_arena_format(a->memory, "%s%s", text, value) : NULL;
+        p += n + 1;
+    }
+    return text;
+}
+
+struct advice advice_for(const struct wc_stack *s, const struct wc_finding_record *f,
+                         struct wc_arena *memory) {
+    const struct asked a = {.s = s,
+                            .f = f,
+                            .host = wc_stack_object(s, f->host),
+                            .object = wc_stack_object(s, f->object),
+                            .memory = memory};
+
+    WC_EACH_ROW(row, rows) {
+        const char *text =
+            is_listed(row->ids, f->id) && row->when(&a) ? filled(&a, row->sentence) : NULL;
+        if (text)
+            return (struct advice){row->action, text};
+    }
+    return (struct advice){WC_ACTION_CHECK,
+                           "whichcudnn explain says what lies behind such findings"};
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What usually repairs a finding, for what no edit that was played does: see advice.def. */
+#pragma once
+
+#include "core/findings/diagnose.h"
+#include "edit.h"
+
+struct advice {
+    enum wc_action action;
+    const char *text; /* one sentence, in the arena or a literal */
+};
+
+/* The finding is one of that stack's. */
+struct advice advice_for(const struct wc_stack *s, const struct wc_finding_record *f,
+                         struct wc_arena *memory);
