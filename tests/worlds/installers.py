@@ -122,6 +122,11 @@ def installed(where):
     return found
 
 
+def required_by(info):
+    with open(os.path.join(info, "METADATA")) as text:
+        return [line.split(": ", 1)[1] for line in text.read().splitlines() if line.startswith("Requires-Dist: ")]
+
+
 def uninstall(where, name):
     have = installed(where).get(name)
     if not have:
@@ -183,6 +188,8 @@ def pip(words):
         have = installed(where).get(name)
         if have and fits(have[0], spec) and not force and not (upgrade and asked):
             print(f"Requirement already satisfied: {name}")
+            if "--no-deps" not in words:
+                queue += [(p, False) for p in map(parse, required_by(have[1])) if p]
             continue
         if name not in INDEX["pip"]:
             fail(f"ERROR: No matching distribution found for {name} (in the local index)", 77)

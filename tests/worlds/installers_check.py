@@ -39,6 +39,13 @@ class Installers(unittest.TestCase):
         self.run_in(w, "pip install --force-reinstall --no-deps nvidia-cudnn-cu12==9.8.0.87")
         self.assertTrue(w.exists(f"{s.lib}/libcudnn_graph.so.9"))
 
+    def test_pip_brings_what_the_installed_one_requires(self):
+        w, s = self.world("venv")
+        self.run_in(w, "pip uninstall -y nvidia-cublas-cu12")
+        status, out, _ = self.run_in(w, "pip install nvidia-cudnn-cu12==9.8.0.87")
+        self.assertEqual((status, "already satisfied" in out), (0, True))
+        self.assertTrue(w.exists(f"{s.site}/nvidia/cublas/lib/libcublasLt.so.12"))
+
     def test_pip_takes_the_newest_that_fits(self):
         w, s = self.world("venv")
         self.run_in(w, "pip install 'nvidia-cudnn-cu12>=9.1,<9.6'")
