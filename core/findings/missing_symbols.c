@@ -244,7 +244,7 @@ void wc_find_missing_symbols(struct wc_diagnosis *d) {
             emit(&s);
     }
     WC_EACH(f, d->s->failures)
-        if (is_refused(d->s, f, &u) && !wc_reported_before(d, u.file))
+        if (is_refused(d->s, f, &u) && !wc_reported_before(d, u.file) && !wc_false_file(d->s, f))
             emit_refused(d, f, &u);
     WC_EACH(f, d->s->failures)
         if (is_fatal_lookup(d->s, f) && check_lookup(d, f))

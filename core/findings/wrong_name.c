@@ -49,20 +49,30 @@ static void report_false(struct wc_diagnosis *d, const struct wc_object *o, cons
     wc_case_end(c);
 }
 
-/* The loader found a file by its name and refused it, since it has other symbol versions: those of
- * the library that it really is. */
+/* The library that it took for one that it is not, where the loader names it; where it names a
+ * function alone, the one that was found by the name of the symbol version, or of cuDNN. */
+static const struct wc_file_record *
+refused_file(const struct wc_stack *s, const struct wc_failure *f, const struct wc_unmet *unmet) {
+    if (!unmet->library[0] && wc_function_find(unmet->symbol) == WC_NO_FUNCTION)
+        return NULL;
+    if (!unmet->library[0])
+        return wc_file_like(s, f, unmet->version[0] ? unmet->version : "libcudnn.so");
+    WC_EACH(file, s->files)
+        if (wc_str_same(file->r.path, unmet->library) && wc_file_belongs(s, &file->r, f))
+            return &file->r;
+    return NULL;
+}
+
+/* The loader found a file by its name and refused it, since it has other symbol versions or none of
+ * the functions: those of the library that it really is. */
 const struct wc_file_record *wc_false_file(const struct wc_stack *s, const struct wc_failure *f) {
+    const struct wc_file_record *r;
     struct wc_unmet unmet;
 
-    if (!wc_is_load(f) || !wc_text_unmet(f->r.text, &unmet) || !unmet.library[0])
+    if (!wc_is_load(f) || !wc_text_unmet(f->r.text, &unmet))
         return NULL;
-    WC_EACH(file, s->files) {
-        const struct wc_file_record *r = &file->r;
-        if (wc_str_same(r->path, unmet.library) && r->soname && is_other(r->path, r->soname) &&
-            wc_file_belongs(s, r, f))
-            return r;
-    }
-    return NULL;
+    r = refused_file(s, f, &unmet);
+    return r && r->soname && is_other(r->path, r->soname) ? r : NULL;
 }
 
 static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f,

@@ -539,6 +539,26 @@ static void another_major_that_is_there_is_no_wrong_name(void **state) {
     assert_true(has_fact(&s->found.p[0], "another major is there", "/x/libcudnn.so.6"));
 }
 
+/* The loader names a function alone; what it found by the name says why that is not there. */
+static void a_library_that_is_none_of_cudnn_lacks_its_functions(void **state) {
+    const char *const words[] = {"undefined symbol: cudnnCreate, version libcudnn.so.9",
+                                 "undefined symbol: cudnnCreate"};
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct scene *s = new_scene();
+        struct looked_at l = {.path = "/x/libcudnn.so.9",
+                              .soname = i < 2 ? "libcuda.so.1" : "libcudnn.so.9"};
+        fail_for(s, add_host(s, "/opt/app/host"), "/v/_C.so",
+                 print(s, "/v/_C.so: %s", words[i % 2]), l);
+        assert_finds(s, i < 2    ? "wrong-name"
+                        : i == 2 ? "symbol-version-not-found"
+                                 : "missing-symbols");
+        if (i < 2)
+            assert_string_equal(s->found.p[0].title,
+                                "_C.so needs libcudnn.so.9 and found libcuda.so.1 under that name");
+    }
+}
+
 static void a_part_of_another_name_is_not_missing(void **state) {
     (void)state;
     struct scene *s = new_scene();
@@ -752,6 +772,7 @@ int main(void) {
         cmocka_unit_test(a_copy_that_the_cache_does_not_know),
         cmocka_unit_test(the_same_question_again_has_the_same_answer),
         cmocka_unit_test(another_major_that_is_there_is_no_wrong_name),
+        cmocka_unit_test(a_library_that_is_none_of_cudnn_lacks_its_functions),
         cmocka_unit_test(a_part_of_another_name_is_not_missing),
         cmocka_unit_test(a_symbol_version_that_is_not_there_is_told_with_the_file),
         cmocka_unit_test(a_function_of_a_node_is_told_with_its_release),
