@@ -376,6 +376,21 @@ static bool is_better(const struct played *x, const struct played *best) {
     return left < 0 || (left == 0 && cost_of(&x->edits) < cost_of(&best->edits));
 }
 
+/* Other releases of the same packages are no other way out. */
+static bool is_same_way(const struct candidate *a, const struct candidate *b) {
+    if (a->n != b->n)
+        return false;
+    for (size_t i = 0; i < a->n; i++) {
+        const struct edit *x = &a->edit[i], *y = &b->edit[i];
+        if (x->kind != y->kind || !wc_str_same(x->name, y->name) ||
+            !wc_str_same(x->environment, y->environment) || !wc_str_same(x->path, y->path) ||
+            !wc_str_same(x->target, y->target) ||
+            (x->kind != EDIT_INSTALL && !wc_str_same(x->value, y->value)))
+            return false;
+    }
+    return true;
+}
+
 /* Of those that leave the least the cheapest that is not taken yet. */
 static const struct played *next_cure(const struct planning *p, const struct wc_finding_record *f,
                                       bool of_end, const struct played *const *taken, size_t n) {
@@ -385,7 +400,7 @@ static const struct played *next_cure(const struct planning *p, const struct wc_
         const struct played *x = &p->played[i];
         bool again = x->outcome.why != NULL || (n > 0 && taken[0] && compare_left(x, taken[0]) > 0);
         for (size_t k = 0; k < n; k++)
-            again = again || taken[k] == x;
+            again = again || is_same_way(&taken[k]->edits, &x->edits);
         if (!again && is_better(x, best) && cures(p, x, f, of_end))
             best = x;
     }
