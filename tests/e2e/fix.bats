@@ -72,7 +72,7 @@ install="pip --python $BATS_TEST_TMPDIR/venv/bin/python install 'nvidia-cudnn-cu
     run -1 --separate-stderr fix logs
     is "${lines[0]}" "error[runtime-too-old]: engine 1.0 got cuDNN 8.5.0, requires >=8.8,<9"
     is "${lines[1]}" "  1  unset LD_LIBRARY_PATH"
-    is "${lines[2]}" "     replayed: gives 8.9.2 from $site/engine/../nvidia/cudnn/lib"
+    is "${lines[2]}" "     replayed: gives 8.9.2 from $site/nvidia/cudnn/lib"
     is "${lines[3]}" "  2  export LD_LIBRARY_PATH=$site/engine/../nvidia/cudnn/lib:$PWD/module"
     is "$stderr" ""
     newest=$(WHICHCUDNN_LOG=$PWD/logs "$CMD" fix) || true

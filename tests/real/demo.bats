@@ -65,8 +65,9 @@ says_the_truth() {
         demo.out
     grep -F "$requirement" <(jq -r '.findings[0].facts[].value' report.json)
     # The first fix is one that the requirement accepts, and it can be pasted.
-    [ "$(jq -r '.findings[0].fix[0].command' report.json)" = \
-        "pip install 'nvidia-cudnn-cu12$requirement'" ]
+    [ "$(jq -r '.findings[0].fix[0] | .checked + ": " + .command' report.json)" = \
+        "replayed: $(echo "$WC_BUILD"/demo/venv-jax*/bin/python) -m pip install 'nvidia-cudnn-cu12$requirement'" ]
+    accepted "$(jq -r '.findings[0].fix[0].gives | split(" ")[0]' report.json)"
     # On standard error while it ran, in the log before the plugin's question went on to cuDNN,
     # whose first deed is to ask for a part.
     grep "^whichcudnn: error\[runtime-too-old]: jax-cuda12-plugin [0-9.]* got cuDNN $(version "$number")" demo.err

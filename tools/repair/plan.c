@@ -9,7 +9,9 @@
 #include "beyond.h"
 #include "candidates.h"
 #include "command.h"
+#include "core/base/shown.h"
 #include "core/findings/finding.h"
+#include "core/findings/finding_text.h"
 
 #define REPAIRS_MOST 3
 #define PAIRS_MOST 24
@@ -351,7 +353,7 @@ static const char *gives(struct plan *plan, const struct played *x,
                          const struct wc_finding_record *f, const struct wc_stack *of_f) {
     const struct wc_stack *s = &x->outcome.source->stack;
     const struct wc_object *facade = facade_of(s, path_of(of_f, f->host));
-    const char *path = facade ? wc_path_of(facade) : NULL;
+    const char *path = facade ? wc_real_path_of(facade) : NULL;
     struct wc_runtime runtime;
     char text[WC_VERSION_TEXT];
 
@@ -459,6 +461,21 @@ static void advise(struct plan *plan, struct plan_of_finding *of, const struct w
     add_other_host(plan, of, s, f);
 }
 
+/* In a line of a finding. */
+static const char *outcome_words(struct plan *plan, const char *gives) {
+    const char *from = gives ? strstr(gives, " from ") : NULL;
+    char room[WC_FINDING_COLUMNS - 12];
+    struct wc_text text;
+
+    wc_text_begin(&text, room, sizeof(room));
+    wc_text_add(&text, "replayed");
+    if (from) {
+        wc_text_format(&text, ": gives %.*s from ", (int)(from - gives), gives);
+        wc_text_add_shortened(&text, from + strlen(" from "), sizeof(room) - 1 - text.n);
+    }
+    return wc_arena_string(&plan->memory.arena, room);
+}
+
 static void add_repair(struct planning *p, struct plan_of_finding *of, const struct played *x,
                        const struct wc_finding_record *f) {
     struct plan *plan = p->plan;
@@ -472,9 +489,7 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
                                            .path = getenv("PATH"),
                                            .directory = p->directory});
     r->gives = gives(plan, x, f, &p->source->stack);
-    r->words = !r->command ? r->text
-               : r->gives  ? wc_arena_format(&plan->memory.arena, "replayed: gives %s", r->gives)
-                           : "replayed";
+    r->words = r->command ? outcome_words(plan, r->gives) : r->text;
 }
 
 static bool begin(struct plan *plan, const struct wc_findings *findings) {
