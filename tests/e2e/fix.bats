@@ -243,15 +243,16 @@ END
 @test "a signal while the package is installed" {
     environment 8.5.0.96
     before=$(sum)
-    mkdir bin
+    mkdir -p bin home/.cache
     # shellcheck disable=SC2016
-    printf '#!/bin/sh\necho $$ >%s\ntouch %s\nsleep 60\n' "$PWD/pid" "$site/half" >bin/pip
+    printf '#!/bin/sh\necho $$ >%s\ntouch %s\nsleep 60\n' "$PWD/home/.cache/pid" "$site/half" >bin/pip
     chmod +x bin/pip
     for signal in TERM KILL; do
-        rm -f pid
+        rm -f home/.cache/pid
         PATH=$PWD/bin:$PATH "$CMD" fix --try -- "${host[@]}" >out 2>&1 &
         fixing=$!
-        for ((i = 0; i < 100; i++)); do [ ! -s pid ] || break; sleep 0.1; done
+        for ((i = 0; i < 100; i++)); do [ ! -s home/.cache/pid ] || break; sleep 0.1; done
+        [ -s home/.cache/pid ]
         kill -$signal $fixing
         wait $fixing || status=$?
         echo "$signal $status" && cat out
@@ -279,12 +280,36 @@ END
     before=$(sum)
     # shellcheck disable=SC2016
     run --separate-stderr unshare -Urm sh -c 'for d in /tmp /dev/shm "$TMPDIR" "$PWD"; do
-        mount --bind "$d" "$d" && mount -o remount,bind,ro "$d" || exit 99; done; cd .; exec "$@"' \
+        mount --rbind "$d" "$d" && mount -o remount,bind,ro "$d" || exit 99; done; cd .; exec "$@"' \
         sh "$CMD" fix --try -- "${host[@]}"
     [ "$status" -ne 99 ] || skip "its mounts cannot be made read-only here"
     is "$status" 2
     is "$stderr" "whichcudnn: no temporary directory can be made: Read-only file system"
     is "$(sum)" "$before"
+}
+
+@test "pip is told to put packages elsewhere: it cannot, and a cache is all that it writes" {
+    environment 8.5.0.96
+    before=$(sum)
+    mkdir elsewhere cache
+    PIP_TARGET=$PWD/elsewhere run -2 --separate-stderr fix --try -- "${host[@]}"
+    echo "$stderr"
+    [[ ${stderr_lines[-1]} == "whichcudnn: not tried: $install: status "*"Read-only file system"* ]]
+    is "$(ls elsewhere)" ""
+    # What a try of it leaves is what its cache is for.
+    mkdir -p bin home/.cache
+    cat >bin/pip <<END
+#!/bin/sh
+for file in home/.cache/wheel cache/wheel elsewhere/other home/other tmp/other; do touch "$PWD/\$file"; done
+touch "\$TMPDIR/other" && exec '$PY' -m pip "\$@"
+END
+    chmod +x bin/pip
+    PATH=$PWD/bin:$PATH PIP_CACHE_DIR=$PWD/cache run -0 --separate-stderr fix --try -- "${host[@]}"
+    is "$output" $'version 8500\nversion 8902'
+    # rustc, which pip asks for its version, keeps a file of its own.
+    is "$(find home cache elsewhere -type f ! -path 'home/.rustup/*' | sort | xargs)" "cache/wheel home/.cache/wheel"
+    is "$(sum)" "$before"
+    empty
 }
 
 # ---- more than one, and none ----

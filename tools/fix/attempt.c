@@ -107,16 +107,17 @@ static char *complaint_of(int fd) {
     for (line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
         if (line[strspn(line, " \t")] != '\n')
             chosen = line;
-        if (strncasecmp(line, "error", 5) == 0)
+        if (strncasecmp(line, "error", 5) == 0 && line[strcspn(line, "\n") - 1] != ':')
             break;
     }
     return must_format("%.*s", (int)strcspn(chosen, "\n"), chosen);
 }
 
-static _Noreturn void become_shell(const char *command, int to) {
+static _Noreturn void become_shell(const struct sandbox *s, const char *command, int to) {
     int nothing = open("/dev/null", O_RDONLY);
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    sandbox_guard(s);
     if (nothing >= 0)
         dup2(nothing, 0);
     dup2(to, 1);
@@ -135,14 +136,14 @@ static const char *about_room(const char *work) {
 }
 
 /* False: *trouble. */
-static bool run_step(const char *command, const char *work, char **trouble) {
+static bool run_step(const struct sandbox *s, const char *command, char **trouble) {
     int to = memfd_create("whichcudnn", MFD_CLOEXEC), status = -1;
     pid_t child;
 
     fflush(NULL);
     child = fork();
     if (child == 0)
-        become_shell(command, to);
+        become_shell(s, command, to);
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
     if (status != 0) {
@@ -151,7 +152,7 @@ static bool run_step(const char *command, const char *work, char **trouble) {
                    : WIFSIGNALED(status)
                        ? must_format("%s: ended by signal %d", command, WTERMSIG(status))
                        : must_format("%s: status %d: %s%s", command, WEXITSTATUS(status), said,
-                                     about_room(work));
+                                     about_room(s->work));
     }
     if (to >= 0)
         close(to);
@@ -222,7 +223,7 @@ static bool do_step(struct stage *s, const struct step *step, char **trouble) {
     case STEP_COMMAND:
         if (s->sandbox.copies > 0 && e->environment)
             sandbox_put_in_front("PYTHONPATH", e->environment);
-        return run_step(step->text, s->sandbox.work, trouble);
+        return run_step(&s->sandbox, step->text, trouble);
     default:
         return true;
     }

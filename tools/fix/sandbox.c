@@ -10,12 +10,16 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "copy_tree.h"
 #include "core/base/base.h"
 #include "tools/util/memory.h"
+
+#define WRITABLE_MOST (2 * SANDBOX_PLACES + 8)
+#define EXIT_LOST 126
 
 static bool fail(struct sandbox *s, char *why) {
     free(s->why);
@@ -183,6 +187,75 @@ static bool cover_all(struct sandbox *s, const char *const *places, size_t n) {
     if (good && directory && chdir(directory) != 0)
         good = fail(s, must_format("%s: %s", directory, strerror(errno)));
     return good;
+}
+
+/* ---- whoever makes the repair ---- */
+
+/* Of linux/mount.h, which older systems do not have, nor goes with sys/mount.h everywhere. */
+enum { MOUNT_SETATTR = 442, RECURSIVE = 0x8000, READ_ONLY = 1 };
+struct attributes {
+    uint64_t set, clear, propagation, user_namespace;
+};
+
+static bool set_attributes(const char *path, uint64_t set, uint64_t clear) {
+    struct attributes a = {.set = set, .clear = clear};
+
+    return syscall(MOUNT_SETATTR, AT_FDCWD, path, RECURSIVE, &a, sizeof(a)) == 0;
+}
+
+/* Becomes a mount of its own, which has its own attributes. */
+static void keep_writable(char **list, size_t *n, char *path) {
+    char *real = path ? realpath(path, NULL) : NULL;
+
+    free(path);
+    if (real && *n < WRITABLE_MOST && mount(real, real, NULL, MS_BIND | MS_REC, NULL) == 0)
+        list[(*n)++] = real;
+    else
+        free(real);
+}
+
+/* What package managers download is worth keeping: it is wanted once more. */
+static void keep_caches(const struct sandbox *s, char **list, size_t *n) {
+    static const char *const named[] = {"XDG_CACHE_HOME", "PIP_CACHE_DIR", "UV_CACHE_DIR",
+                                        "POETRY_CACHE_DIR", "CONDA_PKGS_DIRS"};
+    const char *home = getenv("HOME");
+    OWNED char *usual = must_format("%s/.cache", home ? home : "");
+
+    WC_EACH_ROW(name, named)
+        keep_writable(list, n, must_copy(getenv(*name)));
+    if (access(usual, W_OK) == 0) {
+        keep_writable(list, n, must_copy(usual));
+    } else if (!getenv("XDG_CACHE_HOME")) {
+        OWNED char *cache = must_format("%s/cache", s->work);
+        setenv("XDG_CACHE_HOME", cache, 1);
+    }
+    /* conda's, of BASE/envs/NAME and of the user. */
+    for (size_t i = 0; i < s->covered_count; i++)
+        keep_writable(list, n, must_format("%s/../../pkgs", s->covered[i]));
+    keep_writable(list, n, must_format("%s/.conda", home ? home : ""));
+}
+
+void sandbox_guard(const struct sandbox *s) {
+    OWNED char *directory = getcwd(NULL, 0), *temporary = must_format("%s/tmp", s->work);
+    char *list[WRITABLE_MOST];
+    size_t n = 0;
+
+    if (!s->is_inside || unshare(CLONE_NEWNS) != 0)
+        return;
+    mkdir(temporary, S_IRWXU);
+    keep_caches(s, list, &n);
+    for (size_t i = 0; i < s->covered_count; i++)
+        keep_writable(list, &n, must_copy(s->covered[i]));
+    keep_writable(list, &n, must_copy(s->work));
+    if (set_attributes("/", READ_ONLY, 0)) {
+        for (size_t i = 0; i < n; i++)
+            set_attributes(list[i], 0, READ_ONLY);
+        setenv("TMPDIR", temporary, 1);
+    }
+    if (directory && chdir(directory) != 0)
+        _exit(EXIT_LOST);
+    for (size_t i = 0; i < n; i++)
+        free(list[i]);
 }
 
 /* ---- copies in front ---- */

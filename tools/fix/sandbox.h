@@ -33,4 +33,8 @@ char *sandbox_there(const struct sandbox *s, const char *text);
 char *sandbox_back(const struct sandbox *s, const char *text);
 /* Of a variable that is a list of directories: one before all others. */
 void sandbox_put_in_front(const char *variable, const char *directory);
+/* For what makes a repair, and not for the command itself: it can write there, and into its own
+ * caches, and nowhere else, whatever its settings say (pip's `target`). It stands in the child
+ * before exec. Where a kernel cannot do that (before 5.12) nothing happens. */
+void sandbox_guard(const struct sandbox *s);
 void sandbox_end(struct sandbox *s);
