@@ -24,6 +24,7 @@ struct finding_of {
     const struct wc_stack *s;         /* of these: the one that is looked through */
     const char *path;                 /* LD_LIBRARY_PATH; NULL: not set */
     bool for_gpu;                     /* the GPU may be what is wrong */
+    bool for_release;                 /* the release has a documented defect */
 };
 
 /* ---- one candidate ---- */
@@ -63,6 +64,9 @@ void candidates_add(struct candidates *c, const struct candidate *one) {
 }
 
 static void add_one(struct finding_of *f, struct edit edit) {
+    if (edit.kind == EDIT_SET && wc_str_same(edit.name, "LD_LIBRARY_PATH") &&
+        wc_str_same(edit.value, f->path))
+        return; /* it has that value */
     candidates_add(f->out, &(struct candidate){{edit}, 1});
 }
 
@@ -118,13 +122,26 @@ static struct edit set_path(struct finding_of *f, const char *value) {
                   : (struct edit){.kind = EDIT_UNSET, .name = "LD_LIBRARY_PATH"};
 }
 
-/* That directory in front of the others, once. */
+/* That directory in front of the others, once; where the process stands decides on none. */
 static struct edit with_directory(struct finding_of *f, const char *directory) {
     const char *value = directory, *rest = f->path ? f->path : "";
 
     while (*rest) {
         size_t n = strcspn(rest, ":");
-        if (n != strlen(directory) || strncmp(rest, directory, n) != 0)
+        if (rest[0] == '/' && (n != strlen(directory) || strncmp(rest, directory, n) != 0))
+            value = format(f, "%s:%.*s", value, (int)n, rest);
+        rest += n + (rest[n] != '\0');
+    }
+    return set_path(f, value);
+}
+
+/* Such directories in front of the others. */
+static struct edit in_front(struct finding_of *f, const char *directories) {
+    const char *value = directories;
+
+    for (const char *rest = f->path ? f->path : ""; *rest;) {
+        size_t n = strcspn(rest, ":");
+        if (rest[0] == '/')
             value = format(f, "%s:%.*s", value, (int)n, rest);
         rest += n + (rest[n] != '\0');
     }
@@ -427,7 +444,8 @@ static void find_other_releases(struct finding_of *f, const struct wc_object *fa
         return;
     WC_EACH_ROW(row, bad_releases) {
         struct wc_spec bad;
-        if (wc_spec_read(row->bad, &bad) && wc_spec_accepts(&bad, facade->version) == WC_YES)
+        if (f->for_release && wc_spec_read(row->bad, &bad) &&
+            wc_spec_accepts(&bad, facade->version) == WC_YES)
             add_one(f, install(package, row->instead, environment));
     }
     WC_EACH_ROW(row, gpu_releases) {
@@ -516,8 +534,7 @@ static void add_site(struct finding_of *f, const char *site) {
 
     f->files->list(f->files->ctx, format(f, "%s/nvidia", site), add_if_of_cuda, &d);
     if (d.found && strchr(d.found, ':'))
-        add_one(f, set_path(f, format(f, "%s%s%s", d.found, f->path && *f->path ? ":" : "",
-                                      f->path ? f->path : "")));
+        add_one(f, in_front(f, d.found));
 }
 
 static const char *library_in(struct finding_of *f, const char *site, const char *name) {
@@ -700,8 +717,7 @@ static void find_missing(struct finding_of *f) {
             add_missing(f, failure, wc_base_name(name), all.p[i], &together);
     }
     if (together && strchr(together, ':'))
-        add_one(f, set_path(f, format(f, "%s%s%s", together, f->path && *f->path ? ":" : "",
-                                      f->path ? f->path : "")));
+        add_one(f, in_front(f, together));
 }
 
 /* ---- functions that are missing ---- */
@@ -755,6 +771,14 @@ struct beside {
     const char *directory, *name;
 };
 
+/* Under such a name it would be taken for what it is not. */
+static bool is_of_other_major(const char *name, const char *file) {
+    const int32_t asked = wc_name_read(name).version.major;
+    const int32_t is = wc_name_read(wc_base_name(file)).version.major;
+
+    return asked >= 0 && is >= 0 && asked != is;
+}
+
 /* "libcudnn.so.9.1.0" for "libcudnn.so.9", "libcudnn.so.9" for "libcudnn.so", and the other way
  * about. */
 static bool is_beside(void *arg, const char *entry) {
@@ -768,6 +792,8 @@ static bool is_beside(void *arg, const char *entry) {
         return true;
     e.path = format(b->f, "%s/%s", b->directory, b->name);
     e.target = format(b->f, "%s", entry);
+    if (is_of_other_major(b->name, real_path(b->f, format(b->f, "%s/%s", b->directory, entry))))
+        return true;
     add_one(b->f, e);
     add_two(b->f, e, with_directory(b->f, b->directory));
     return true;
@@ -875,7 +901,8 @@ void candidates_find(struct candidates *c, const struct replay *r, const struct 
                            .r = r,
                            .files = &r->library_cache.disk.files,
                            .stacks = {&base->source->stack, &r->source->stack},
-                           .for_gpu = is_found(base, "gpu-unsupported")};
+                           .for_gpu = is_found(base, "gpu-unsupported"),
+                           .for_release = is_found(base, "known-bad-release")};
 
     for (size_t i = 0; i < 2; i++) {
         f.s = f.stacks[i];

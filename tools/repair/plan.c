@@ -58,6 +58,11 @@ static bool is_mixture(const struct wc_finding_record *f) {
     return wc_str_same(f->id, "parts-differ") || wc_str_same(f->id, "facade-and-parts-differ");
 }
 
+/* About a set that is not of one piece. */
+static bool is_torn(const struct wc_finding_record *f) {
+    return is_mixture(f) || wc_str_same(f->id, "part-from-other-installation");
+}
+
 /* About the same host, or, where none is known, the same library; what the hosts of both are told
  * apart by. */
 static bool is_same(const struct wc_finding_record *a, const struct wc_stack *of_a,
@@ -151,12 +156,40 @@ static bool changes_nothing(const struct planning *p, const struct played *x) {
                                wc_str_same(was->r.asked_by, o->r.asked_by)));
 }
 
-/* To take a package away that is in nobody's way hides what is wrong. */
-static bool removes_unused(const struct planning *p, const struct candidate *c) {
+/* To take a package away that is in nobody's way, or that lacks something, hides what is wrong. */
+static bool removes_unused(const struct planning *p, const struct candidate *c,
+                           const struct wc_finding_record *f) {
     const struct wc_stack *s = &p->base.source->stack;
 
-    return c->n == 1 && c->edit[0].kind == EDIT_REMOVE &&
+    if (c->n != 1 || c->edit[0].kind != EDIT_REMOVE)
+        return false;
+    return wc_str_same(f->id, "installation-incomplete") || is_torn(f) ||
            !WC_ANY(o, s->objects, o->r.mapped && wc_str_same(o->r.installation, c->edit[0].name));
+}
+
+static bool is_variables_alone(const struct candidate *c) {
+    for (size_t i = 0; i < c->n; i++)
+        if (c->edit[i].kind != EDIT_SET && c->edit[i].kind != EDIT_UNSET)
+            return false;
+    return true;
+}
+
+/* What a package lacks no variable brings: another copy may be of another release. */
+static bool leaves_installation(const struct planning *p, const struct candidate *c,
+                                const struct wc_finding_record *f) {
+    return is_variables_alone(c) &&
+           (wc_str_starts(f->id, "installation-") ||
+            (is_torn(f) &&
+             WC_ANY(other, p->base.findings, wc_str_same(other->id, "installation-incomplete"))));
+}
+
+/* Nor is the very same cuDNN made for another CUDA then. */
+static bool keeps_cuda(const struct planning *p, const struct played *x,
+                       const struct wc_finding_record *f) {
+    const char *file = file_of(&p->source->stack, f->object);
+
+    return is_variables_alone(&x->edits) && wc_str_same(f->id, "cuda-major-differs") && file &&
+           WC_ANY(o, x->outcome.source->stack.objects, wc_str_same(wc_real_path_of(o), file));
 }
 
 /* To take a file away that was asked for is of use where another one comes in for it. */
@@ -259,8 +292,9 @@ static bool cures(const struct planning *p, const struct played *x,
         return false;
     if (f->severity >= WC_severity_WARNING ? changes_nothing(p, x) : !suits_note(p, x, f))
         return false;
-    return !is_beyond_files(&x->edits, f) && !removes_unused(p, &x->edits) &&
-           !removes_wanted(p, x) && is_gone(&x->outcome, of_end, f, &p->source->stack) &&
+    return !is_beyond_files(&x->edits, f) && !removes_unused(p, &x->edits, f) &&
+           !leaves_installation(p, &x->edits, f) && !keeps_cuda(p, x, f) && !removes_wanted(p, x) &&
+           is_gone(&x->outcome, of_end, f, &p->source->stack) &&
            !brings(p, &x->outcome, of_end, f->severity);
 }
 
