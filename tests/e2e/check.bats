@@ -36,7 +36,7 @@ make_lock() {
     run -1 --separate-stderr check stack.lock b.jsonl
     is "$stderr" ""
     is "${lines[0]}" "drifted: version of nvidia-cudnn-cu12: 9.1.0.70, not 9.8.0.70 (and 5 more)"
-    is "$(awk 'length($0) > 80' <<<"$output")" ""
+    is "$(awk 'length($0) > 100' <<<"$output")" ""
     [[ $output == *"  rule of libcudnn.so.9"$'\n'"    lock   DT_RUNPATH: \$ORIGIN"$'\n'"    now    LD_LIBRARY_PATH: /old"* ]]
     run -1 check --json stack.lock b.jsonl
     is "$(jq -c '.processes[0].differences[] | [.kind, .what, .attribute, .a, .b]' <<<"$output" | sed -n '1,2p;5p')" \
