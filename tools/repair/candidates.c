@@ -11,7 +11,6 @@
 #include "core/packages/identify.h"
 #include "core/packages/installation.h"
 #include "core/search/loader_words.h"
-#include "places.h"
 #include "wheels.h"
 
 enum { CANDIDATES_MOST = 128, ENVIRONMENTS_MOST = 4, SCRATCH = 32 << 10 };
@@ -917,7 +916,6 @@ void candidates_find(struct candidates *c, const struct replay *r, const struct 
         find_links(&f);
         find_orders(&f);
     }
-    places_find(c, f.s, f.files, wc_variable(f.stacks[0], "LD_PRELOAD"));
 }
 
 void candidates_end(struct candidates *c) {

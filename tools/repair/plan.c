@@ -12,6 +12,7 @@
 #include "core/base/shown.h"
 #include "core/findings/finding.h"
 #include "core/findings/finding_text.h"
+#include "places.h"
 
 #define REPAIRS_MOST 3
 #define PAIRS_MOST 24
@@ -584,6 +585,8 @@ static void make(struct planning *p) {
     if (p->why)
         return;
     candidates_find(&p->candidates, &p->replay, &p->base);
+    places_find(&p->candidates, &p->source->stack, &p->replay.library_cache.disk.files,
+                wc_variable(&p->base.source->stack, "LD_PRELOAD"));
     play_all(p, 1);
     if (!all_cured(p))
         play_all(p, 2);
