@@ -219,7 +219,7 @@ END
     chmod +x slow
     for signal in TERM HUP KILL; do
         rm -f again pid
-        "$CMD" fix --try -- ./slow >out 2>&1 &
+        env --default-signal=HUP "$CMD" fix --try -- ./slow >out 2>&1 & # nohup may be around us
         fixing=$!
         for ((i = 0; i < 100; i++)); do [ ! -s pid ] || break; sleep 0.1; done
         [ -s pid ]

@@ -36,7 +36,7 @@ def facts(value, key=""):
             yield from facts(inner, name)
     elif isinstance(value, list):
         for inner in value:
-            if isinstance(inner, dict) and key in ("facts", "fix", "damaged"):
+            if isinstance(inner, dict) and key in ("facts", "fix", "fix, edits", "damaged"):
                 for name, text in inner.items():
                     yield from facts(text, f"{key}, {name}")
             else:

@@ -63,9 +63,9 @@ static const char *verdict_word(const struct report *r) {
 /* ---- verdict, where it comes from ---- */
 
 static void put_fix(FILE *to, const struct repair *fix, const char *tag) {
-    html(to, "<%s>fix: %s</%s>", tag, fix->words, tag);
+    html(to, "<%s>fix: %s</%s>", tag, fix->text, tag);
     if (fix->command)
-        html(to, "<pre>%s</pre>", fix->command);
+        html(to, "<pre>%s</pre><p>%s</p>", fix->command, fix->words);
 }
 
 static void put_verdict(FILE *to, const struct report *r) {
