@@ -32,13 +32,13 @@ of_finding() { records finding "$log" | jq -r --arg id "$1" "select(.id == \$id)
 
 # A host of nobody's, whose search path leads into an environment: what is listed there is not there.
 @test "a package whose files are gone, by a search path that leads to where they were" {
-    local site=$PWD/other/lib/python3.12/site-packages lib first
+    local site=$PWD/other/lib/python3.12/site-packages lib
     make_standin 8.9.2 "$site" --layout pip --build 26 # this computer's cache may have a 9
     lib=$site/nvidia/cudnn/lib
     build_host lazy "$lib" linked
     build_host dlopen "$lib" opener
     rm "$lib"/*
-    for first in 1 2; do
+    for _ in files directory; do
         run -127 env WHICHCUDNN_SHIM="$SHIM" "$CMD" run --log logs/ -- ./linked version
         [[ $output == *"error[installation-incomplete]: nvidia-cudnn-cu12 8.9.2.26 counts as installed"* ]]
         rm logs/*

@@ -445,8 +445,8 @@ static void expect_said(const json_t *finding) {
     assert_non_null(strstr(printed, expected));
     assert_null(strstr(printed, "\n  fix "));
     snprintf(expected, sizeof expected,
-             "\nlog         %s\nmore        whichcudnn report has the repair; explain %s\n", log_name,
-             text(finding, "id"));
+             "\nlog         %s\nmore        whichcudnn report has the repair; explain %s\n",
+             log_name, text(finding, "id"));
     assert_string_equal(strstr(printed, "\nlog "), expected);
     snprintf(expected, sizeof expected, "\nprocess     %" JSON_INTEGER_FORMAT " on ",
              json_integer_value(json_object_get(finding, "pid")));

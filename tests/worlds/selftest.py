@@ -83,7 +83,9 @@ class Fixes(unittest.TestCase):
     """Of a world in which a part was not copied."""
 
     def play(self, command, faulty=True, severity="error"):
-        with tempfile.TemporaryDirectory(dir=stock.BUILD / "worlds") as directory:
+        base = stock.BUILD / "worlds"
+        base.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=base) as directory:
             count = iter(range(100))
 
             def make(broken=faulty):

@@ -437,7 +437,7 @@ static const struct played *next_cure(const struct planning *p, const struct wc_
         const struct played *x = &p->played[i];
         bool again = x->outcome.why != NULL || (n > 0 && taken[0] && compare_left(x, taken[0]) > 0);
         for (size_t k = 0; k < n; k++)
-            again = again || is_same_way(&taken[k]->edits, &x->edits);
+            again = again || (taken[k] && is_same_way(&taken[k]->edits, &x->edits));
         if (!again && is_better(x, best) && cures(p, x, f, of_end))
             best = x;
     }

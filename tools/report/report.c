@@ -181,12 +181,9 @@ enum exit_code report_exit_code(const struct report *r) {
 }
 
 enum exit_code exit_code_of_both(enum exit_code a, enum exit_code b) {
-    static const int rank[] = {[EXIT_NOTHING_OBSERVED] = 0,
-                               [EXIT_NOTHING_WRONG] = 1,
-                               [EXIT_UNEXPLAINED] = 2,
-                               [EXIT_ERRORS_FOUND] = 3,
-                               [EXIT_USAGE] = 4,
-                               [EXIT_NOT_REPAIRED] = 3};
+    static const int rank[] = {
+        [EXIT_NOTHING_OBSERVED] = 0, [EXIT_NOTHING_WRONG] = 1, [EXIT_UNEXPLAINED] = 2,
+        [EXIT_ERRORS_FOUND] = 3,     [EXIT_USAGE] = 4,         [EXIT_NOT_REPAIRED] = 3};
 
     return rank[a] >= rank[b] ? a : b;
 }
