@@ -153,18 +153,22 @@ static bool take_kept(struct asleep_request *out) {
 
 /* ---- waking ---- */
 
-/* Relocations that the loader has left to us (defer_relocations.py writes them here). */
-static volatile struct {
+/* Where in tables that nobody changes a pointer stands as the distance to what it leads to
+ * (defer_relocations.py writes it here): `count` words from `first` on, a bit for each. */
+static const volatile struct {
     char mark[16];
-    uint64_t first, count;
-} deferred = {"relocated later", 0, 0};
+    uint64_t first, count, is_pointer[64];
+} later = {"relocated later", 0, 0, {0}};
 
-/* All in tables that nobody changes: whoever reads one asleep by mistake finds no address. */
+/* No library lies as low as this, and none is as large: what is less is a distance. In a child that
+ * was forked in the middle of it some are pointers already. */
+#define DISTANCES ((uintptr_t)1 << 24)
+
 static void relocate(void) {
-    uintptr_t base = (uintptr_t)&__ehdr_start;
-    const ElfW(Rela) *r = (const void *)(base + deferred.first);
-    for (uint64_t n = deferred.count; n; n--, r++)
-        *(uintptr_t *)(base + r->r_offset) = base + (uintptr_t)r->r_addend;
+    uintptr_t *word = (uintptr_t *)((uintptr_t)&__ehdr_start + later.first);
+    for (uint64_t i = 0; i < later.count; i++, word++)
+        if ((later.is_pointer[i / 64] >> i % 64 & 1) && *word + DISTANCES < 2 * DISTANCES)
+            *word += (uintptr_t)word;
 }
 
 static int state(void) {

@@ -9,11 +9,11 @@
 #include "objects.h"
 #include "self.h"
 #include "slots.h"
+#include "start.h"
 #include "state.h"
 #include "sys.h"
 #include "thread.h"
 #include "watched.h"
-#include "whichcudnn/wrappers.h"
 
 /* ---- the table ---- */
 
@@ -23,139 +23,30 @@
 #define TYPE_NOTHING void
 
 /* Each prototype is the real header's. */
-#define WATCH(name, result, parameters, arguments, first, last)                                    \
+#define WATCH(name, result, parameters, integers, doubles, first, last)                            \
     _Static_assert(__builtin_types_compatible_p(__typeof__(name), TYPE_##result parameters),       \
                    "the prototype of " #name " differs from cudnn.h");
 #if CUDNN_MAJOR >= 9
-#define WATCH_8(name, result, parameters, arguments, first, last)
+#define WATCH_8(name, result, parameters, integers, doubles, first, last)
 #else
-#define WATCH_9(name, result, parameters, arguments, first, last)
+#define WATCH_9(name, result, parameters, integers, doubles, first, last)
 #endif
 #include "watched.def"
 
-/* ---- the wrappers ---- */
+/* ---- instances ---- */
 
 struct call {
-    enum row row;
+    int row;
     struct instance *in;
     uintptr_t return_address;
 };
-static void heed_call_before(const struct call *c);
-static void heed_call_after(const struct call *c, int64_t value);
 
-/* What a wrapper tells its slow way. It puts back what was there: in a signal handler the wrapper
- * that was interrupted may be about to tell. (Volatile: what lay in registers would have to be
- * saved by the fast way, too.) */
-static __thread struct call heeded;
+static uintptr_t heed_before(struct instance *in, uintptr_t return_address);
+static void heed_after(struct instance *in, uintptr_t return_address, uintptr_t value);
 
-#define UNLIKELY(x) __builtin_expect(!!(x), 0)
-#define WRAPPER static __attribute__((noinline))
-#define SLOW_WAY static __attribute__((noinline, cold))
-#define CALL(name, k)                                                                              \
-    ((struct call){ROW_##name, &instances[ROW_##name][k], (uintptr_t)__builtin_return_address(0)})
-#define ENTRY(entry, result, parameters)                                                           \
-    ((TYPE_##result(*) parameters)__atomic_load_n(&(entry), __ATOMIC_ACQUIRE))
-
-/* What is wrong with a result, and what its record has of it. */
-#define FAILED_STATUS(r) ((r) != CUDNN_STATUS_SUCCESS)
-#define FAILED_VERSION(r) false
-#define FAILED_TEXT(r) false
-#define VALUE_STATUS(r) ((int64_t)(r))
-#define VALUE_VERSION(r) ((int64_t)(r))
-#define VALUE_TEXT(r) WC_NULL
-
-/* Once its first call is over a wrapper loads one pointer, calls, and compares the status. All else
- * is in the slow way, a function of its own: no argument has to be kept for it. */
-#define SLOW(name, result, parameters, arguments)                                                  \
-    SLOW_WAY TYPE_##result slow_##name parameters {                                                \
-        const struct call call_ = heeded;                                                          \
-        heed_call_before(&call_);                                                                  \
-        TYPE_##result result_ = ENTRY(call_.in->entry, result, parameters) arguments;              \
-        heed_call_after(&call_, VALUE_##result(result_));                                          \
-        return result_;                                                                            \
-    }
-#define WRAP(name, k, result, parameters, arguments)                                               \
-    WRAPPER TYPE_##result wrap_##name##_##k parameters {                                           \
-        TYPE_##result(*target_) parameters =                                                       \
-            ENTRY(instances[ROW_##name][k].fast, result, parameters);                              \
-        if (UNLIKELY(!target_)) {                                                                  \
-            volatile struct call before_ = heeded;                                                 \
-            heeded = CALL(name, k);                                                                \
-            TYPE_##result slow_ = slow_##name arguments;                                           \
-            heeded = before_;                                                                      \
-            return slow_;                                                                          \
-        }                                                                                          \
-        TYPE_##result result_ = target_ arguments;                                                 \
-        if (UNLIKELY(FAILED_##result(result_)))                                                    \
-            heed_call_after(&CALL(name, k), VALUE_##result(result_));                              \
-        return result_;                                                                            \
-    }
-/* The same, for what returns nothing. */
-#define SLOW_NOTHING(name, parameters, arguments)                                                  \
-    SLOW_WAY void slow_##name parameters {                                                         \
-        const struct call call_ = heeded;                                                          \
-        heed_call_before(&call_);                                                                  \
-        ENTRY(call_.in->entry, NOTHING, parameters) arguments;                                     \
-        heed_call_after(&call_, WC_NULL);                                                          \
-    }
-#define WRAP_NOTHING(name, k, parameters, arguments)                                               \
-    WRAPPER void wrap_##name##_##k parameters {                                                    \
-        void(*target_) parameters = ENTRY(instances[ROW_##name][k].fast, NOTHING, parameters);     \
-        if (UNLIKELY(!target_)) {                                                                  \
-            volatile struct call before_ = heeded;                                                 \
-            heeded = CALL(name, k);                                                                \
-            slow_##name arguments;                                                                 \
-            heeded = before_;                                                                      \
-            return;                                                                                \
-        }                                                                                          \
-        target_ arguments;                                                                         \
-    }
-#define SLOW_STATUS(name, parameters, arguments) SLOW(name, STATUS, parameters, arguments)
-#define SLOW_VERSION(name, parameters, arguments) SLOW(name, VERSION, parameters, arguments)
-#define SLOW_TEXT(name, parameters, arguments) SLOW(name, TEXT, parameters, arguments)
-#define WRAP_STATUS(name, k, parameters, arguments) WRAP(name, k, STATUS, parameters, arguments)
-#define WRAP_VERSION(name, k, parameters, arguments) WRAP(name, k, VERSION, parameters, arguments)
-#define WRAP_TEXT(name, k, parameters, arguments) WRAP(name, k, TEXT, parameters, arguments)
-
-#define WATCH(name, result, parameters, arguments, first, last)                                    \
-    SLOW_##result(name, parameters, arguments) WRAP_##result(name, 0, parameters, arguments)       \
-        WRAP_##result(name, 1, parameters, arguments)                                              \
-            WRAP_##result(name, 2, parameters, arguments)                                          \
-                WRAP_##result(name, 3, parameters, arguments)                                      \
-                    WRAP_##result(name, 4, parameters, arguments)                                  \
-                        WRAP_##result(name, 5, parameters, arguments)                              \
-                            WRAP_##result(name, 6, parameters, arguments)                          \
-                                WRAP_##result(name, 7, parameters, arguments)
-#include "watched.def"
-
-static void *const wrappers[ROWS][CALL_INSTANCES] __asm__("shim_wrappers") = {
-#define WATCH(name, result, parameters, arguments, first, last)                                    \
-    {(void *)wrap_##name##_0, (void *)wrap_##name##_1, (void *)wrap_##name##_2,                    \
-     (void *)wrap_##name##_3, (void *)wrap_##name##_4, (void *)wrap_##name##_5,                    \
-     (void *)wrap_##name##_6, (void *)wrap_##name##_7},
-#include "watched.def"
-};
-
-/* struct wc_wrappers. Distances, since the page is read-only and nothing may be relocated in it;
- * only the assembler has them as constants. Never called. */
-__attribute__((used, noinline)) static void emit_outside(void) {
-    __asm__(".pushsection .rodata\n"
-            "\t.p2align 2\n"
-            "\t.ascii \"" WC_WRAPPERS_MARK "\"\n"
-            "\t.long shim_wrappers - .\n"
-            "\t.long shim_instances - .\n"
-            "\t.long %c0, %c1, %c2\n"
-            "\t.popsection"
-            :
-            : "i"(ROWS * CALL_INSTANCES), "i"(sizeof(struct instance)),
-              "i"(offsetof(struct instance, target)));
-}
-
-/* Gives an instance out. */
-static uintptr_t wrapper_of(int row, struct instance *in) {
-    uintptr_t wrapper = (uintptr_t)wrappers[row][in - instances[row]];
-    __atomic_store_n(&in->wrapper, wrapper, __ATOMIC_RELAXED);
-    return wrapper;
+static uintptr_t hand_out(const struct instance *in) {
+    shim_heeders = (struct heeders){heed_before, heed_after};
+    return watched_wrapper_of(in);
 }
 
 /* of: the library or the lazy host that it is for, NULL: not known. What is opened and closed again
@@ -169,7 +60,7 @@ uintptr_t call_wrapper(int row, uintptr_t target, const struct object *library) 
     if (!in && !(in = take_instance(row, target, library)))
         return 0;
     in->library = library->number;
-    return wrapper_of(row, in);
+    return hand_out(in);
 }
 
 static struct instance *instance_of_slot(int row, uintptr_t slot) {
@@ -179,20 +70,7 @@ static struct instance *instance_of_slot(int row, uintptr_t slot) {
     return NULL;
 }
 
-/* arch/lazy.inc: one for each instance. */
-struct lazy {
-    uintptr_t passed, plt;
-};
-extern __attribute__((visibility("hidden"))) struct lazy shim_lazy[];
-extern __attribute__((visibility("hidden"))) const char shim_lazy_entries[];
-
-/* What the wrapper of an instance calls while its slot is lazy. */
-static uintptr_t lazy_entry(const struct instance *in, const struct slot *slot) {
-    size_t n = (size_t)(in - instances[0]);
-    shim_lazy[n].passed = ARCH_LAZY_PASSES(slot->address, slot->number);
-    shim_lazy[n].plt = slot->target;
-    return (uintptr_t)shim_lazy_entries + n * ARCH_LAZY_ENTRY_SIZE;
-}
+extern HIDDEN const char shim_call_lazy[]; /* arch/wrappers.inc */
 
 uintptr_t call_wrapper_lazy(int row, const struct slot *slot, const struct object *host) {
     struct instance *in = instance_of_slot(row, slot->address);
@@ -203,8 +81,10 @@ uintptr_t call_wrapper_lazy(int row, const struct slot *slot, const struct objec
     in->lazy = true;
     watched_heed(in, true);
     /* The host may have been loaded anew. */
-    watched_lead_to(in, slot->target, lazy_entry(in, slot));
-    return wrapper_of(row, in);
+    in->passed = ARCH_LAZY_PASSES(slot->address, slot->number);
+    in->plt = slot->target;
+    watched_lead_to(in, slot->target, (uintptr_t)shim_call_lazy);
+    return hand_out(in);
 }
 
 /* ---- the slow way ---- */
@@ -240,23 +120,25 @@ static void emit_first_call(const struct call *c) {
     journal_diagnose();
 }
 
-static void heed_call_before(const struct call *c) {
-    if (!thread_enter())
-        return;
-    /* Other threads wait here, too, until the record is written. */
-    if (state_take()) {
-        if (c->in->call == FRESH)
-            emit_first_call(c);
-        state_leave();
+static uintptr_t heed_before(struct instance *in, uintptr_t return_address) {
+    const struct call c = {watched_row_of(in), in, return_address};
+    if (thread_enter()) {
+        /* Other threads wait here, too, until the record is written. */
+        if (state_take()) {
+            if (in->call == FRESH)
+                emit_first_call(&c);
+            state_leave();
+        }
+        thread_leave();
     }
-    thread_leave();
+    return watched[c.row].words;
 }
 
 /* The wrapper that a resolved slot gets: the one of its target, for the host's own instance has to
  * stay as it is while the host does: threads may be on their way into it. */
 static struct instance *instance_for_good(const struct call *c, uintptr_t target) {
-    struct instance *in = watched_instance_of((int)c->row, target);
-    if (!in && !(in = take_instance((int)c->row, target, objects_number(c->in->library))))
+    struct instance *in = watched_instance_of(c->row, target);
+    if (!in && !(in = take_instance(c->row, target, objects_number(c->in->library))))
         return c->in;
     if (c->in->call == FIRST_CALL_UNDERWAY && in->call == FRESH) {
         in->call = SEEN; /* this very call was told, and how it failed */
@@ -285,7 +167,7 @@ static void resolve_lazy(const struct call *c) {
     watched_lead_to(c->in, target, target);
     c->in->lazy = false;
     struct instance *in = instance_for_good(c, target);
-    __atomic_store_n((uintptr_t *)c->in->slot, wrapper_of(c->row, in), __ATOMIC_RELEASE);
+    __atomic_store_n((uintptr_t *)c->in->slot, watched_wrapper_of(in), __ATOMIC_RELEASE);
     if (first && !object_is_emitted_enough(host))
         slots_emit_resolved(host, library, watched[c->row].name);
 }
@@ -307,24 +189,27 @@ static bool is_new_failure(struct instance *in, int64_t status) {
     return true;
 }
 
-static void emit_result(const struct call *c, int64_t value) {
+static void emit_result(const struct call *c, uintptr_t value) {
     const struct object *library = library_of(c->in);
     struct wc_record r;
     begin_record(&r, c, WC_phase_AFTER);
     if (watched[c->row].result == STATUS) {
-        r.u.call.status = value;
-        r.u.call.status_name = wc_status_name(value, library ? library->major : -1);
+        r.u.call.status = (cudnnStatus_t)value;
+        r.u.call.status_name = wc_status_name(r.u.call.status, library ? library->major : -1);
     } else if (c->row == ROW_cudnnGetVersion) {
-        r.u.call.returned_version = value;
+        r.u.call.returned_version = (int64_t)value;
     }
     journal_add(&r);
     journal_diagnose();
 }
 
-static void after(const struct call *c, int64_t value) {
-    bool failed = watched[c->row].result == STATUS && value != CUDNN_STATUS_SUCCESS;
+static bool is_failure(const struct call *c, uintptr_t value) {
+    return watched[c->row].result == STATUS && (cudnnStatus_t)value != CUDNN_STATUS_SUCCESS;
+}
+
+static void after(const struct call *c, uintptr_t value) {
     bool first = c->in->call == FIRST_CALL_UNDERWAY && c->in->first_thread == self_tid();
-    bool told = failed && is_new_failure(c->in, value);
+    bool told = is_failure(c, value) && is_new_failure(c->in, (cudnnStatus_t)value);
     if (c->in->slot)
         resolve_lazy(c);
     if (first)
@@ -334,12 +219,13 @@ static void after(const struct call *c, int64_t value) {
     watched_heed(c->in, c->in->lazy || c->in->call != SEEN);
 }
 
-static void heed_call_after(const struct call *c, int64_t value) {
-    bool heeded_yet = __atomic_load_n(&c->in->fast, __ATOMIC_ACQUIRE) == 0 || c->in->slot;
-    if ((!heeded_yet && is_told(c->in, value)) || !thread_enter())
+static void heed_after(struct instance *in, uintptr_t return_address, uintptr_t value) {
+    const struct call c = {watched_row_of(in), in, return_address};
+    bool heeded = watched_is_heeded(in) || in->slot;
+    if ((!heeded && is_told(in, (cudnnStatus_t)value)) || !thread_enter())
         return;
     if (state_take()) {
-        after(c, value);
+        after(&c, value);
         state_leave();
     }
     thread_leave();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Watching calls: typed wrappers that forward to what a slot held, or to what dlsym returned. The
+ * Watching calls: wrappers that forward to what a slot held, or to what dlsym returned. The
  * shim's lock is held in both functions.
  */
 #pragma once

@@ -2,15 +2,52 @@
 #include "watched.h"
 
 #include "answers.h"
+#include "arch.h"
 #include "journal.h"
 #include "objects.h"
+#include "start.h"
+
+#define WORDS(integers) ((integers) > ARCH_CALL_REGISTERS ? (integers)-ARCH_CALL_REGISTERS : 0)
+#define BIT(words) | 1U << (words)
+#define WATCH(name, result, parameters, integers, doubles, first, last)                            \
+    _Static_assert((0U ARCH_CALL_WORDS(BIT)) >> WORDS(integers) & 1, "ARCH_CALL_WORDS: " #name);   \
+    _Static_assert((doubles) <= 8, "in registers");
+#include "watched.def"
 
 const struct watched watched[ROWS] = {
-#define WATCH(name, result, parameters, arguments, first, last) {#name, result, first, last},
+#define WATCH(name, result, parameters, integers, doubles, first, last)                            \
+    {#name, result, first, last, WORDS(integers)},
 #include "watched.def"
 };
 
-struct instance instances[ROWS][CALL_INSTANCES];
+_Static_assert(offsetof(struct instance, way) == INSTANCE_WAY &&
+                   offsetof(struct instance, entry) == INSTANCE_ENTRY &&
+                   offsetof(struct instance, passed) == INSTANCE_PASSED &&
+                   offsetof(struct instance, plt) == INSTANCE_PLT &&
+                   offsetof(struct instance, target) == INSTANCE_TARGET &&
+                   sizeof(struct instance) == INSTANCE_SIZE,
+               "arch/wrappers.inc");
+
+/* Code of arch/wrappers.inc. */
+extern HIDDEN const char shim_wrappers[], shim_call[], shim_call_heeded[];
+#define DECLARE(words) extern HIDDEN const char shim_call_##words[];
+ARCH_CALL_WORDS(DECLARE)
+
+static uintptr_t unheeded_way(const struct watched *w) {
+#define WAY(n)                                                                                     \
+    if (w->result == STATUS && w->words == (n))                                                    \
+        return (uintptr_t)shim_call_##n;
+    ARCH_CALL_WORDS(WAY)
+    return (uintptr_t)shim_call;
+}
+
+int watched_row_of(const struct instance *in) {
+    return (int)((in - instances[0]) / CALL_INSTANCES);
+}
+
+uintptr_t watched_wrapper_of(const struct instance *in) {
+    return (uintptr_t)shim_wrappers + (size_t)(in - instances[0]) * ARCH_WRAPPER_SIZE;
+}
 
 int watched_row(const char *function, int major) {
     for (int row = 0; row < ROWS; row++)
@@ -21,17 +58,11 @@ int watched_row(const char *function, int major) {
     return NOT_WATCHED;
 }
 
-/* The first instances of a row are handed out first. */
 struct instance *watched_instance_at(uintptr_t address) {
-    for (unsigned row = 0; row < ROWS; row++)
-        for (unsigned k = 0; k < CALL_INSTANCES; k++) {
-            uintptr_t wrapper = __atomic_load_n(&instances[row][k].wrapper, __ATOMIC_RELAXED);
-            if (!wrapper)
-                break;
-            if (wrapper == address)
-                return &instances[row][k];
-        }
-    return NULL;
+    size_t distance = address - (uintptr_t)shim_wrappers;
+    bool is_one = distance / ARCH_WRAPPER_SIZE < (size_t)ROWS * CALL_INSTANCES &&
+                  distance % ARCH_WRAPPER_SIZE == 0;
+    return is_one ? instances[0] + distance / ARCH_WRAPPER_SIZE : NULL;
 }
 
 uintptr_t watched_target_of(uintptr_t address) {
@@ -49,7 +80,12 @@ struct instance *watched_instance_of(int row, uintptr_t target) {
 }
 
 void watched_heed(struct instance *in, bool heed) {
-    __atomic_store_n(&in->fast, heed ? 0 : in->entry, __ATOMIC_RELEASE);
+    uintptr_t way = heed ? (uintptr_t)shim_call_heeded : unheeded_way(&watched[watched_row_of(in)]);
+    __atomic_store_n(&in->way, way, __ATOMIC_RELEASE);
+}
+
+bool watched_is_heeded(const struct instance *in) {
+    return __atomic_load_n(&in->way, __ATOMIC_ACQUIRE) == (uintptr_t)shim_call_heeded;
 }
 
 /* The entry comes last. */

@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The functions whose calls are watched (watched.def) and the instances of their wrappers: a fixed
- * number per function, made by the compiler (calls.c). Which target an instance forwards to is data
- * and lies here. The shim's lock is held in all functions but watched_target_of.
+ * number per function (arch/wrappers.inc). Which target an instance forwards to is data and lies
+ * here. The shim's lock is held in all functions but watched_target_of.
  */
 #pragma once
 
 #define CALL_INSTANCES 8 /* per function */
+
+/* struct instance */
+#define INSTANCE_WAY 0
+#define INSTANCE_ENTRY 8
+#define INSTANCE_PASSED 16
+#define INSTANCE_PLT 24
+#define INSTANCE_TARGET 32
+#define INSTANCE_SIZE 88
 
 #ifndef __ASSEMBLER__
 #include <stdbool.h>
@@ -15,7 +23,7 @@
 struct object;
 
 enum row {
-#define WATCH(name, result, parameters, arguments, first, last) ROW_##name,
+#define WATCH(name, result, parameters, integers, doubles, first, last) ROW_##name,
 #include "watched.def"
     ROWS
 };
@@ -23,34 +31,45 @@ enum row {
 
 enum result { STATUS, VERSION, TEXT, NOTHING };
 extern __attribute__((visibility("hidden"))) const struct watched {
-    char name[56];
+    char name[52];
     unsigned char result, first_major, last_major;
+    unsigned char words; /* of arguments that lie on the stack */
 } watched[ROWS];
 
 enum { FRESH, FIRST_CALL_UNDERWAY, SEEN };
 #define FAILURE_KINDS 4
 
-/* The first four are also read without the lock: changed atomically. */
+/* The first two and the target are also read without the lock: changed atomically. */
 struct instance {
-    uintptr_t fast;     /* the entry; 0: calls are heeded, the first is not over or the slot lazy */
-    uintptr_t entry;    /* what the wrapper calls: the target, or what leads to a lazy one */
+    uintptr_t way;      /* where its wrapper goes on (arch/wrappers.inc): are its calls heeded? */
+    uintptr_t entry;    /* what is called: the target, or shim_call_lazy */
+    uintptr_t passed;   /* for that: what the code behind a lazy slot wants in a register, */
+    uintptr_t plt;      /* and where it is */
     uintptr_t target;   /* 0: free */
-    uintptr_t wrapper;  /* its address, 0: it was never handed out */
     unsigned char call; /* FRESH, ... */
     unsigned char failures; /* kinds of failure told */
+    bool lazy;              /* the target is still the slot's PLT entry */
     short failure[FAILURE_KINDS];
     int64_t first_thread; /* that makes the first call */
     int64_t library;      /* object number of the target's, WC_NULL while lazy */
     int64_t host;         /* whose lazy slot it watches, else WC_NULL */
     uintptr_t slot;       /* that slot; 0: any slot of the target may lead here */
-    bool lazy;            /* the target is still the slot's PLT entry */
 };
 extern __attribute__((visibility("hidden"))) struct instance
     instances[ROWS][CALL_INSTANCES] __asm__("shim_instances");
 
+/* What wrappers tell of a call, once one is handed out. The first returns how many words of
+ * arguments lie on the stack; value: what is in the register of results, of a status its half. */
+extern __attribute__((visibility("hidden"))) struct heeders {
+    uintptr_t (*before)(struct instance *in, uintptr_t return_address);
+    void (*after)(struct instance *in, uintptr_t return_address, uintptr_t value);
+} shim_heeders;
+
 /* NOT_WATCHED if the function has no row or its prototype is not known to hold for that major. */
 int watched_row(const char *function, int major);
-/* The instance whose wrapper is at an address, NULL: none of ours is. */
+/* The wrapper of an instance, and the instance whose wrapper is at an address, NULL: none of ours
+ * is. */
+uintptr_t watched_wrapper_of(const struct instance *in);
 struct instance *watched_instance_at(uintptr_t address);
 /* Is it one of our wrappers? Then the function behind it, else 0. */
 uintptr_t watched_target_of(uintptr_t address);
@@ -61,8 +80,10 @@ struct instance *watched_instance_of(int row, uintptr_t target);
 struct instance *watched_take(int row, uintptr_t target, bool told);
 /* The wrapper may be entered as soon as a slot leads to it. */
 void watched_lead_to(struct instance *in, uintptr_t target, uintptr_t entry);
-/* Are calls to take the slow way, which heeds them? */
+/* Are calls told of? */
 void watched_heed(struct instance *in, bool heed);
+bool watched_is_heeded(const struct instance *in);
+int watched_row_of(const struct instance *in);
 /* An object is gone: instances that forward into it, or watch its slots, are free again. */
 void watched_forget(const struct object *o);
 #endif

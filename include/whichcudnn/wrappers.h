@@ -5,15 +5,18 @@
  */
 #pragma once
 
+#define WC_WRAPPERS_MARK "whichcudnn wrappers, v2:"
+
+#ifndef __ASSEMBLER__
 #include <stdint.h>
 
-#define WC_WRAPPERS_MARK "whichcudnn wrappers, v1:"
-
 struct wc_wrappers {
-    char mark[24];     /* WC_WRAPPERS_MARK */
-    int32_t wrappers;  /* from here to a table of their addresses */
-    int32_t instances; /* from here to the table of what each of them works with */
-    uint32_t count;    /* of both */
-    uint32_t size;     /* of an instance, */
-    uint32_t target;   /* and where in it the address is that it forwards to; 0: to nothing */
+    char mark[24];         /* WC_WRAPPERS_MARK */
+    int32_t wrappers;      /* from here to the first of them */
+    uint32_t wrapper_size; /* from each to the next */
+    int32_t instances;     /* from here to the table of what each of them works with */
+    uint32_t count;        /* of both */
+    uint32_t size;         /* of an instance, */
+    uint32_t target;       /* and where in it the address is that it forwards to; 0: to nothing */
 };
+#endif

@@ -97,6 +97,12 @@ told_request() { # NAME
     fails_without kept-request told_request ./host-now.so
 }
 
+@test "tables are relocated once, also in a child that was forked in the middle of it" {
+    take_out relocating-twice
+    told_request ./host-now.so
+    fails_without pointers-known told_request ./host-now.so
+}
+
 told_failure() {
     run_under bare '' ./opens ./lost.so
     run_under shimmed "$SHIM" ./opens ./lost.so

@@ -290,6 +290,16 @@ through_the_program() {
 
 # ---- the tests themselves ----
 
+@test "from wherever a profiler's signal comes, frames lead back to the program" {
+    [ "$(uname -m)" = x86_64 ] || skip "which has a trap behind each instruction"
+    as_bare ./stepped ./libcudnn.so.9 ./host-lazy.so
+    counted ./stepped ./libcudnn.so.9 ./host-lazy.so
+    grep -xE '[1-9][0-9]{3,} places in the shim' "$work/counted.out"
+    take_out frames
+    counted ./stepped ./libcudnn.so.9 ./host-lazy.so
+    grep -E '^[1-9][0-9]{2,} places lead astray' "$work/counted.out"
+}
+
 @test "every protection is taken out somewhere, and an edit that no longer fits is an error" {
     local name count=0
     while read -r name; do
@@ -302,7 +312,7 @@ through_the_program() {
     cd "$BATS_TEST_TMPDIR"
     mkdir -p tests/loader core include
     cp "$WC_ROOT/Makefile" .
-    cp -r "$WC_ROOT/shim" .
+    cp -r "$WC_ROOT"/{packaging,shim} .
     cp "$WC_ROOT/tests/loader/without" tests/loader
     sed -i 's/    look_up(RTLD_DEFAULT, NAME);/    wait();/' shim/locked.c
     run ! env WC_BUILD="$PWD/build" tests/loader/without lock-that-fork-resets "$PWD/nothing.so"

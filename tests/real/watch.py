@@ -149,6 +149,19 @@ def dynamic(tag, path):
     return re.findall(rf"\({tag}\) .*\[(.*)\]", readelf("-d", path))
 
 
+EVERYWHERE = re.compile(r"lib(c|m|dl|rt|pthread|util|stdc\+\+|gcc_s)\.so|ld-linux")
+
+
+def needed(path):
+    """Its DT_NEEDED, without what every system has."""
+    return [name for name in dynamic("NEEDED", path) if not EVERYWHERE.match(name)]
+
+
+def search_path(path):
+    """[(tag, value)] of its DT_RUNPATH or DT_RPATH."""
+    return [(tag, value) for tag in ("RUNPATH", "RPATH") for value in dynamic(tag, path)]
+
+
 def build_id(path):
     found = re.search(r"Build ID: ([0-9a-f]+)", readelf("-n", path))
     return found.group(1) if found else None

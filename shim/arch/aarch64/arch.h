@@ -9,7 +9,7 @@
 #include <elf.h>
 #include <stdint.h>
 
-#include "lazy_size.h"
+#include "wrappers.h"
 
 #define ARCH_NAME "aarch64"
 #define ARCH_MACHINE EM_AARCH64
@@ -18,7 +18,7 @@
 #define ARCH_RELOC_ABSOLUTE R_AARCH64_ABS64
 /* Does a jump slot's addend name its PLT entry, rather than count? */
 #define ARCH_JUMP_SLOT_MARKS_PLT 0
-/* What the code behind a lazy slot wants in a register (arch/lazy.inc): in x16. */
+/* What the code behind a lazy slot wants in a register (shim_call_lazy): in x16. */
 #define ARCH_LAZY_PASSES(slot, number) ((void)(number), slot)
 #define ARCH_VDSO_CLOCK "__kernel_clock_gettime"
 

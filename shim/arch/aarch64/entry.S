@@ -7,6 +7,7 @@
  * struct entry_answer shim_hook(enum entry, uintptr_t *arguments, uintptr_t return_address)
  *     x0: where to branch; 0: return x1 to the host instead.
  */
+#include "macros.inc"
 #include "../../asleep.h"
 #include "../../entry.h"
 
@@ -59,10 +60,6 @@
         cmp     w9, 'n'
         b.eq    8f
 7:      GO_ON
-        .endm
-
-        .macro  LANDING_PAD
-        hint    34 /* bti c */
         .endm
 
         .macro  ENTRY name, number, asleep, argument:vararg

@@ -9,7 +9,7 @@
 #include <elf.h>
 #include <stdint.h>
 
-#include "lazy_size.h"
+#include "wrappers.h"
 
 #define ARCH_NAME "x86_64"
 #define ARCH_MACHINE EM_X86_64
@@ -18,7 +18,7 @@
 #define ARCH_RELOC_ABSOLUTE R_X86_64_64
 /* Does a jump slot's addend name its PLT entry, rather than count? */
 #define ARCH_JUMP_SLOT_MARKS_PLT 1
-/* What the code behind a lazy slot wants in a register (arch/lazy.inc): in r11. */
+/* What the code behind a lazy slot wants in a register (shim_call_lazy): in r11. */
 #define ARCH_LAZY_PASSES(slot, number) ((void)(slot), number)
 #define ARCH_VDSO_CLOCK "__vdso_clock_gettime"
 

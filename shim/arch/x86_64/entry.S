@@ -7,11 +7,7 @@
  * struct entry_answer shim_hook(enum entry, uintptr_t *arguments, uintptr_t return_address)
  *     rax: where to jump; 0: return rdx to the host instead.
  */
-#ifdef __CET__
-#include <cet.h>
-#else
-#define _CET_ENDBR
-#endif
+#include "macros.inc"
 #include "../../asleep.h"
 #include "../../entry.h"
 
@@ -58,10 +54,6 @@
         cmpb    $'n', 3(%rsi)
         je      8f
 7:      GO_ON
-        .endm
-
-        .macro  LANDING_PAD
-        _CET_ENDBR
         .endm
 
         .macro  ENTRY name, number, asleep, argument:vararg

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The instance is in x16 from a wrapper on until what it leads to is called: no argument is there. */
+#include "macros.inc"
+#include "../../watched.h"
+#include "whichcudnn/wrappers.h"
+#include "wrappers.h"
+
+        /* What the instance says later is read later, too. */
+        .macro  WRAPPER instance
+        adrp    x16, \instance
+        add     x16, x16, :lo12:\instance
+        ldar    x17, [x16] /* INSTANCE_WAY */
+        br      x17
+        .endm
+
+        .macro  HEED which
+        adrp    x17, shim_heeders + \which
+        ldr     x17, [x17, :lo12:shim_heeders + \which]
+        blr     x17
+        .endm
+
+        .macro  CALL_WITH words
+        stp     x29, x30, [sp, -32]!
+        .cfi_def_cfa_offset 32
+        .cfi_offset 29, -32
+        .cfi_offset 30, -24
+        mov     x29, sp
+        .cfi_def_cfa_register 29
+        str     x16, [sp, 16]
+        .if     \words
+        sub     sp, sp, (\words + \words % 2) * 8
+        .endif
+        .set    word, 0
+        .rept   \words / 2
+        ldp     x9, x10, [x29, 32 + word * 8]
+        stp     x9, x10, [sp, word * 8]
+        .set    word, word + 2
+        .endr
+        .if     \words % 2
+        ldr     x9, [x29, 32 + word * 8]
+        str     x9, [sp, word * 8]
+        .endif
+        ldr     x17, [x16, INSTANCE_ENTRY]
+        blr     x17
+        .if     \words
+        mov     sp, x29
+        cbnz    w0, failed
+        .else
+        cbz     w0, 9f
+failed: ldr     x1, [sp, 8]
+        mov     x2, x0
+        str     x0, [sp, 24]
+        ldr     x0, [sp, 16]
+        HEED    8
+        ldr     x0, [sp, 24]
+9:
+        .endif
+        ldp     x29, x30, [sp], 32
+        .cfi_restore 29
+        .cfi_restore 30
+        .cfi_def_cfa 31, 0
+        ret
+        .endm
+
+        .macro  EACH_PAIR move
+        \move   x0, x1, 32
+        \move   x2, x3, 48
+        \move   x4, x5, 64
+        \move   x6, x7, 80
+        \move   q0, q1, 112
+        \move   q2, q3, 144
+        \move   q4, q5, 176
+        \move   q6, q7, 208
+        .endm
+        .macro  KEEP first, second, at
+        stp     \first, \second, [x29, \at]
+        .endm
+        .macro  RESTORE first, second, at
+        ldp     \first, \second, [x29, \at]
+        .endm
+
+        .text
+        .hidden shim_call, shim_call_heeded, shim_call_lazy, shim_heeders
+        BEGIN   shim_call
+        ldr     x17, [x16, INSTANCE_ENTRY]
+        br      x17
+        END     shim_call
+
+        BEGIN   shim_call_lazy
+        ldr     x17, [x16, INSTANCE_PLT]
+        ldr     x16, [x16, INSTANCE_PASSED]
+        br      x17
+        END     shim_call_lazy
+
+        BEGIN   shim_call_heeded
+        stp     x29, x30, [sp, -240]!
+        .cfi_def_cfa_offset 240
+        .cfi_offset 29, -240
+        .cfi_offset 30, -232
+        mov     x29, sp
+        .cfi_def_cfa_register 29
+        str     x19, [sp, 16]
+        .cfi_offset 19, -224
+        EACH_PAIR KEEP
+        str     x8, [sp, 96]
+        mov     x19, x16
+        mov     x0, x16
+        mov     x1, x30
+        HEED    0
+        add     x9, x0, 1
+        and     x9, x9, -2
+        sub     sp, sp, x9, lsl 3
+        mov     x10, sp
+        add     x11, x29, 240
+1:      cbz     x0, 2f
+        sub     x0, x0, 1
+        ldr     x9, [x11, x0, lsl 3]
+        str     x9, [x10, x0, lsl 3]
+        b       1b
+2:      EACH_PAIR RESTORE
+        ldr     x8, [x29, 96]
+        mov     x16, x19
+        ldr     x17, [x16, INSTANCE_ENTRY]
+        blr     x17
+        str     x0, [x29, 32]
+        mov     x2, x0
+        mov     x0, x19
+        ldr     x1, [x29, 8]
+        HEED    8
+        mov     sp, x29
+        ldr     x0, [sp, 32]
+        ldr     x19, [sp, 16]
+        ldp     x29, x30, [sp], 240
+        .cfi_restore 19
+        .cfi_restore 29
+        .cfi_restore 30
+        .cfi_def_cfa 31, 0
+        ret
+        END     shim_call_heeded
+
+#include "../wrappers.inc"
+
+#include "notes.S.inc"
