@@ -2,6 +2,7 @@
 /* The verdict: see core/findings/verdict.h. */
 #include "verdict.h"
 
+#include "cudnn_knowledge.inc" /* made by core/data/generate_knowledge.py */
 #include "finding.h"
 
 enum { HOSTS_NAMED = 3, FACADES_NAMED = 2, SENTENCES_MOST = 6 };
@@ -109,22 +110,14 @@ static bool host_is_unknown(const struct wc_stack *s) {
     return WC_ANY(o, s->objects, wc_wants_cudnn(o) && !WC_ANY(d, s->demands, says_enough(d, o)));
 }
 
-static struct wc_version newest_in_table(void) {
-    struct wc_version newest = WC_VERSION_NONE;
-
-    for (int i = 0; i < wc_function_count(); i++)
-        if (wc_version_compare(wc_function_first(i), newest) > 0)
-            newest = wc_function_first(i);
-    return newest;
+static bool is_newer_than_tables(struct wc_version v) {
+    return wc_version_known(v) &&
+           wc_version_compare((struct wc_version){v.major, v.minor, v.patch, -1},
+                              wc_version_of(WC_NEWEST_CUDNN)) > 0;
 }
 
 static bool is_newer_than_table(const struct wc_stack *s) {
-    struct wc_version newest = newest_in_table();
-
-    return WC_ANY(o, s->objects,
-                  wc_is_cudnn(o) && o->r.mapped && wc_version_known(o->version) &&
-                      (o->version.major > newest.major ||
-                       (o->version.major == newest.major && o->version.minor > newest.minor)));
+    return WC_ANY(o, s->objects, wc_is_cudnn(o) && o->r.mapped && is_newer_than_tables(o->version));
 }
 
 static bool is_unobserved(const struct wc_stack *s, const char *what) {
@@ -170,7 +163,8 @@ const char *wc_limit_text(enum wc_limit limit) {
         [WC_limit_MAPS_CHANGED] = "libraries came or went meanwhile",
         [WC_limit_HOST_UNKNOWN] = "what its host wants of cuDNN is written nowhere",
         [WC_limit_NO_GPU_TO_ASK] = "no GPU is known, so none was compared",
-        [WC_limit_NEWER_THAN_TABLE] = "this release of cuDNN is not known to this build",
+        [WC_limit_NEWER_THAN_TABLE] =
+            ("this release of cuDNN is not known to this build, whose newest is " WC_NEWEST_CUDNN),
     };
 
     return (unsigned)limit < WC_limit_COUNT ? texts[limit] : NULL;

@@ -8,39 +8,20 @@ opens, by its own source, against tools/repair/preloaders.def.
 """
 
 import ast
-import os
-import pathlib
 import re
-import subprocess
 import sys
 
 import watch
 
 sys.path.insert(0, str(watch.ROOT / "tests" / "setup"))
 import wheels  # noqa: E402
-
-WANTED = re.compile(r"[^/]+\.dist-info/METADATA|onnxruntime/__init__\.py|"
-                    r"onnxruntime/capi/build_and_package_info\.py")
-
-
-def rows(table, *macros):
-    """Of a table the rows of these macros, by the C preprocessor: (macro, value, ...)."""
-    source = "".join(f'#define {macro}(...) @ ("{macro}", __VA_ARGS__)\n' for macro in macros)
-    text = subprocess.run([os.environ.get("CC", "cc").split()[0], "-E", "-P", "-I", watch.ROOT, "-"],
-                          input=f'{source}#include "{table}"\n', check=True, capture_output=True,
-                          text=True).stdout
-    return [ast.literal_eval(" ".join(row.split())) for row in text.split("@")[1:]]
+from tables import rows  # noqa: E402
 
 
 def fetched(cache, name, release):
     """The directory with the files of that wheel that are wanted."""
-    directory = pathlib.Path(cache) / "hosts" / f"{name}-{release}"
-    if not list(directory.glob("*.dist-info/METADATA")):
-        _, address = wheels.resolve(f"{name}=={release}")
-        with wheels.open_wheel(address) as wheel:
-            for member in sorted(filter(WANTED.fullmatch, wheel.namelist()), reverse=True):
-                wheels.extract(wheel, wheel.getinfo(member), str(directory))
-    return directory
+    return wheels.small_files(f"{cache}/hosts/{name}-{release}",
+                              lambda: wheels.resolve(f"{name}=={release}")[1])
 
 
 def number(release):
@@ -50,24 +31,13 @@ def number(release):
 # ---- what they require ----
 
 
-def required(metadata):
-    """{(wheel, its releases, extra)} of the Requires-Dist lines for cuDNN."""
-    found = set()
-    for line in re.findall(r"^Requires-Dist: (nvidia-cudnn-cu.*)$", metadata, re.M):
-        wheel, releases = re.match(r"([\w-]+)\s*\(?([^;)]*)", line).groups()
-        extra = re.search(r"extra == ['\"]([\w-]+)", line)
-        found.add((wheel, frozenset(releases.replace(" ", "").split(",")),
-                   extra[1].replace("_", "-") if extra else ""))
-    return found
-
-
 def check_pins(checks, directory, name, release):
     metadata = next(directory.glob("*.dist-info/METADATA")).read_text()
     pins = {(wheel, frozenset(releases.split(",")), extra)
             for _, package, extra, first, end, wheel, releases
             in rows("core/packages/built_with.def", "PINS")
             if package == name and number(first) <= number(release) < number(end)}
-    checks.equal("what it requires", required(metadata), pins)
+    checks.equal("what it requires", wheels.cudnn_required(metadata), pins)
 
 
 # ---- what they load when asked to ----

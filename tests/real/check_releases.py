@@ -10,7 +10,6 @@ exports  the facade's functions against core/data/cudnn_symbols.tsv
 wheels   the wheel's libraries, their DT_NEEDED and DT_RUNPATH against core/packages/wheel_files.def
 """
 
-import ast
 import csv
 import itertools
 import json
@@ -26,6 +25,9 @@ import traceback
 
 import watch
 from run_checks import check_package, check_run, check_version, said
+
+sys.path.insert(0, str(watch.ROOT / "tests" / "setup"))
+import tables  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 BUILD_HOST = watch.ROOT / "tests/fixtures/hosts/build-host"
@@ -208,22 +210,11 @@ def check_exports(checks, release, scratch):
 
 # ---- wheels --------------------------------------------------------------------------------------
 
-EVERYWHERE = re.compile(r"lib(c|m|dl|rt|pthread|util|stdc\+\+|gcc_s)\.so|ld-linux")
-
-
 def wheel_rows():
-    """{name of a macro: its rows} of the table, by the C preprocessor."""
-    kinds = {"CUDNN_RELEASE": "abcd", "WHEEL_FILE": "abcde", "WHEEL_PATH": "abcdef"}
-    source = "".join(f"#define {kind}({','.join(names)}) @{kind} ({','.join(names)})\n"
-                     for kind, names in kinds.items())
-    source += '#define RUNPATH "RUNPATH"\n#define RPATH "RPATH"\n'
-    text = subprocess.run([os.environ.get("CC", "cc").split()[0], "-E", "-P", "-I", watch.ROOT, "-"],
-                          input=source + '#include "core/packages/wheel_files.def"\n', check=True,
-                          capture_output=True, text=True).stdout
-    rows = {kind: [] for kind in kinds}
-    for row in re.split("@", text)[1:]:
-        kind, _, values = row.partition(" ")
-        rows[kind].append(ast.literal_eval(" ".join(values.split())))
+    """{name of a macro: its rows} of the table."""
+    rows = {"CUDNN_RELEASE": [], "WHEEL_FILE": [], "WHEEL_PATH": []}
+    for kind, *values in tables.rows("core/packages/wheel_files.def", *rows):
+        rows[kind].append(tuple(values))
     return rows
 
 
@@ -251,13 +242,11 @@ def check_wheels(checks, release, scratch):
         path = site / "site-packages" / file
         if not path.exists():
             continue
-        needed = [n for n in watch.dynamic("NEEDED", str(path)) if not EVERYWHERE.match(n)]
+        needed = watch.needed(str(path))
         checks.equal(f"{file}: DT_NEEDED", sorted(needs.split()), sorted(needed))
         ways = [row[1:] for row in rows_of(release, rows["WHEEL_PATH"])
                 if row[0] in ("", path.name)][:1]
-        found = [(tag, value) for tag in ("RUNPATH", "RPATH")
-                 for value in watch.dynamic(tag, str(path))]
-        checks.equal(f"{file}: where it looks", ways, found)
+        checks.equal(f"{file}: where it looks", ways, watch.search_path(str(path)))
     print(f"{release}: {len(files)} libraries")
 
 

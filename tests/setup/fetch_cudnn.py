@@ -79,7 +79,7 @@ def wanted(members, options):
             part = library["part"] or "facade"
             usual = part in ANSWERS_VERSION or size <= SMALL
             if part == "facade" or part in asked or "all" in asked or \
-                    (usual and "facade-only" not in asked):
+                    (usual and "facade-only" not in asked) or size <= options.limit:
                 names.add(name)
         elif ".dist-info/" in name or (name.endswith("/__init__.py") and name.startswith("nvidia/")):
             names.add(name)
@@ -177,6 +177,8 @@ def main():
     parser.add_argument("--parts", metavar="LIST",
                         help="fetch these parts whatever they weigh: ops,adv or all; with "
                              "facade-only the small ones are left out")
+    parser.add_argument("--limit", metavar="BYTES", type=int, default=0,
+                        help="fetch each part up to this size, compressed")
     parser.add_argument("--headers", action="store_true", help="fetch cudnn*.h as well")
     parser.add_argument("--member", metavar="GLOB", action="append", default=[],
                         help="fetch these files of the wheel as well (may be repeated)")

@@ -10,21 +10,34 @@ import base64
 import contextlib
 import csv
 import fcntl
+import glob
 import hashlib
 import json
 import os
+import pathlib
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
 import zipfile
+import zlib
 
 import remotezip
 import requests
 import urllib3
 
-TRIES = 4
+TRIES = int(os.environ.get("WC_FETCH_TRIES", 4))
+
+# Of wheels of hosts: what they require, and the texts that tables are made from.
+HOST_FILES = re.compile(r"[^/]+\.dist-info/(METADATA|RECORD)|onnxruntime/__init__\.py|"
+                        r"onnxruntime/capi/build_and_package_info\.py|"
+                        r"torch/backends/cudnn/__init__\.py|jax_plugins/xla_cuda\d+/__init__\.py")
+
+
+ERRORS = (requests.RequestException, urllib3.exceptions.HTTPError, remotezip.RemoteIOError,
+          zipfile.BadZipFile, zlib.error, OSError, subprocess.SubprocessError)
 
 
 class NotFound(Exception):
@@ -39,8 +52,7 @@ def with_retries(what, action):
     for attempt in range(1, TRIES + 1):
         try:
             return action()
-        except (requests.RequestException, urllib3.exceptions.HTTPError, remotezip.RemoteIOError,
-                zipfile.BadZipFile, OSError, subprocess.SubprocessError) as error:
+        except ERRORS as error:
             if attempt == TRIES:
                 raise
             log(f"{what}: {error}; trying again")
@@ -66,15 +78,19 @@ def resolve(requirement, pip_options=()):
     return with_retries(requirement, ask)
 
 
+def session():
+    new = requests.Session()
+    new.verify = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("PIP_CERT") or True
+    return new
+
+
 @contextlib.contextmanager
 def open_wheel(address):
-    session = requests.Session()
-    session.verify = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("PIP_CERT") or True
     if address.startswith("file://"):
         with zipfile.ZipFile(address[len("file://"):]) as wheel:
             yield wheel
     else:
-        with remotezip.RemoteZip(address, session=session, timeout=60) as wheel:
+        with remotezip.RemoteZip(address, session=session(), timeout=60) as wheel:
             yield wheel
 
 
@@ -93,6 +109,42 @@ def extract(wheel, member, root):
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(part)
+
+
+def small_files(directory, address, wanted=HOST_FILES):
+    """The directory with those files of a wheel, fetched once; address(): where the wheel is."""
+    if not glob.glob(f"{directory}/*.dist-info/RECORD"):
+        os.makedirs(os.path.dirname(directory), exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=os.path.dirname(directory)) as new:
+            with open_wheel(address()) as wheel:
+                for member in filter(wanted.fullmatch, wheel.namelist()):
+                    extract(wheel, wheel.getinfo(member), f"{new}/files")
+            shutil.rmtree(directory, ignore_errors=True)
+            os.rename(f"{new}/files", directory)
+    return pathlib.Path(directory)
+
+
+def damaged(site_packages):
+    """Files there that are not what the RECORD of their wheel says; None: there is no RECORD."""
+    rows = {}
+    for record in glob.glob(f"{site_packages}/*.dist-info/RECORD"):
+        with open(record, newline="", encoding="utf-8") as file:
+            rows.update({row[0]: row for row in csv.reader(file) if len(row) == 3})
+    there = [str(path.relative_to(site_packages)) for path in pathlib.Path(site_packages).rglob("*")
+             if path.is_file()]
+    return sorted(name for name in there if not name.endswith(".dist-info/RECORD")
+                  and rows.get(name) != record_line(site_packages, name)) if rows else None
+
+
+def cudnn_required(metadata):
+    """{(wheel, its releases, extra)} of the Requires-Dist lines for cuDNN."""
+    found = set()
+    for line in re.findall(r"^Requires-Dist: (nvidia-cudnn-cu.*)$", metadata, re.M):
+        wheel, releases = re.match(r"([\w-]+)\s*\(?([^;)]*)", line).groups()
+        extra = re.search(r"extra == ['\"]([\w-]+)", line)
+        found.add((wheel, frozenset(releases.replace(" ", "").split(",")),
+                   extra[1].replace("_", "-") if extra else ""))
+    return found
 
 
 @contextlib.contextmanager

@@ -434,7 +434,11 @@ static void of_which_release_and_cuda_a_wheel_is(void **state) {
         {"torch", "1.13.1", NULL},
         {"jaxlib", "0.1.69+cuda111", "8.0.5"},
         {"jax_cuda12_plugin", "0.5.0", "9.1.1"},
-        {"jax_cuda13_plugin", "0.10.2", "9.12.0"},
+        {"jax_cuda12_plugin", "0.11.1", "9.8.0"},
+        {"jax_cuda12_plugin", "0.12.0.1", "9.10.2"},
+        {"jax_cuda13_plugin", "0.7.2", "9.12.0"},
+        {"jax_cuda13_plugin", "0.12.0.1", "9.12.0"},
+        {"jax_cuda13_plugin", "0.12.1", NULL}, /* newer than the table */
         {"jax_cuda13_plugin", "0.5.0", NULL},
         {"onnxruntime_gpu", "1.16.3", "8.2.4"},
         {"onnxruntime_gpu", "1.17.0", NULL},

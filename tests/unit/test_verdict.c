@@ -3,6 +3,7 @@
  * The verdict over generated stacks: each end, each severity, each fault, each gap, and what must
  * never come out of them. What is expected is decided here a second time, in other words.
  */
+#include "cudnn_knowledge.inc"
 #include "support_stack.h"
 
 enum end_drawn { RUNS, NORMAL, ASSUMED, UNKNOWN, WELL, STATUS_1, KILLED, COMMAND_FAILED, ENDS };
@@ -272,14 +273,12 @@ static void a_compiler_without_its_builtins_is_not_ok(void **state) {
 static void a_release_of_tomorrow_limits(void **state) {
     (void)state;
     const struct wc_outside runs = {.end = WC_END_RUNS};
-    struct wc_version newest = WC_VERSION_NONE;
-    for (int i = 0; i < wc_function_count(); i++)
-        if (wc_version_compare(wc_function_first(i), newest) > 0)
-            newest = wc_function_first(i);
+    struct wc_version newest = wc_version_of(WC_NEWEST_CUDNN);
     for (int step = 0; step < 2; step++) {
         struct scene *s = new_scene();
         int64_t host = add_host(s, "/opt/app/libhost.so");
-        add_facade(s, "/opt/cudnn", version_of(newest.major, newest.minor + step, 0), host);
+        add_facade(s, "/opt/cudnn", version_of(newest.major, newest.minor, newest.patch + step),
+                   host);
         struct wc_conclusion c = conclude(s, &runs);
         assert_int_equal(c.verdict, WC_verdict_OK);
         assert_int_equal(!!(c.limits & WC_LIMIT(NEWER_THAN_TABLE)), step);
