@@ -24,17 +24,23 @@ static bool begins_with(const char *path, const char *prefix, size_t n) {
            (path[n] == '/' || !wc_of_path(path[n]));
 }
 
-bool wc_may_shorten(const struct wc_finding_row *row) {
+/* What is to be done is said in full, the rest may be shortened. */
+static bool may_shorten(const struct wc_finding_row *row) {
     return row->chosen && row->rank != RANK_FIX;
 }
 
-/* Calls look() for each path on the page that may be shortened. */
-static void each_path(struct wc_finding_page *page, void (*look)(void *ctx, const char *path),
-                      void *ctx) {
+static bool is_cut(const struct wc_finding_row *row) {
+    return may_shorten(row) && wc_page_lines(row->value, WC_PAGE_KEYS, false) > row->most;
+}
+
+/* Calls look() for each path on the page that may be shortened; `cut`: in the rows that do not fit.
+ */
+static void each_path(struct wc_finding_page *page, bool cut,
+                      void (*look)(void *ctx, const char *path), void *ctx) {
     for (size_t i = 0; i <= page->rows; i++) {
         const struct wc_finding_row *row = i < page->rows ? &page->row[i] : NULL;
         const char *text = row ? row->value : page->title;
-        if (row && !wc_may_shorten(row))
+        if (row ? !(cut ? is_cut(row) : may_shorten(row)) : cut)
             continue;
         for (const char *p = text; (p = next_path(text, p)); p += path_length(p))
             look(ctx, p);
@@ -54,21 +60,24 @@ static void count_prefix(void *ctx, const char *path) {
 
 struct best {
     struct wc_finding_page *page;
+    bool cut;  /* of a path that does not fit the letter is worth it, even if it comes once */
     int tried; /* paths, of which each is compared with all */
     struct prefix packages, other;
 };
 
 #define LEGEND_LEAST 12 /* bytes of a directory that is worth a letter */
 
-static size_t saved(const struct prefix *p) {
-    return p->count > 1 && p->n >= LEGEND_LEAST ? (p->count - 1) * p->n : 0;
+static size_t saved(const struct best *best, const struct prefix *p) {
+    size_t times = best->cut || p->count == 0 ? p->count : p->count - 1;
+
+    return p->n >= LEGEND_LEAST ? times * p->n : 0;
 }
 
 static void consider(struct best *best, struct prefix *to, const char *path, size_t n) {
     struct prefix prefix = {path, n, 0};
 
-    each_path(best->page, count_prefix, &prefix);
-    if (saved(&prefix) > saved(to))
+    each_path(best->page, false, count_prefix, &prefix);
+    if (saved(best, &prefix) > saved(best, to))
         *to = prefix;
 }
 
@@ -116,31 +125,32 @@ static const char *with_letter(struct wc_finding_page *page, const char *text,
 static void put_letter(struct wc_finding_page *page, int which, const struct prefix *prefix) {
     const char *directory = wc_arena_string_n(&page->arena.arena, prefix->p, prefix->n);
 
-    if (!directory || saved(prefix) == 0)
+    if (!directory)
         return;
     page->letter[which] = directory;
     page->title = with_letter(page, page->title, directory, "VW"[which]);
     for (size_t i = 0; i < page->rows; i++)
-        if (wc_may_shorten(&page->row[i]))
+        if (may_shorten(&page->row[i]))
             page->row[i].value = with_letter(page, page->row[i].value, directory, "VW"[which]);
 }
 
-static bool overflows(const struct wc_finding_page *page) {
-    for (size_t i = 0; i < page->rows; i++)
-        if (wc_may_shorten(&page->row[i]) &&
-            wc_page_lines(page->row[i].value, WC_PAGE_KEYS, false) > page->row[i].most)
-            return true;
-    return false;
-}
-
+/* What several paths share gets the first letter; then each path that would be cut its own, so that
+ * none of them has to be guessed. */
 void wc_page_make_legend(struct wc_finding_page *page) {
     struct best best = {.page = page};
+    int which = 0;
 
-    each_path(page, look_at_path, &best);
-    put_letter(page, 0, &best.packages);
-    if (!overflows(page))
-        return;
-    best = (struct best){.page = page};
-    each_path(page, look_at_path, &best);
-    put_letter(page, page->letter[0] != NULL, &best.other);
+    each_path(page, false, look_at_path, &best);
+    if (saved(&best, &best.packages) > 0)
+        put_letter(page, which++, &best.packages);
+    while (which < WC_LEGEND_LETTERS) {
+        best = (struct best){.page = page, .cut = true};
+        each_path(page, true, look_at_path, &best);
+        if (saved(&best, &best.packages) > 0)
+            put_letter(page, which++, &best.packages);
+        else if (saved(&best, &best.other) > 0)
+            put_letter(page, which++, &best.other);
+        else
+            break;
+    }
 }

@@ -41,7 +41,8 @@ struct wc_finding_row *wc_page_add_row(struct wc_finding_page *page, const char 
 /* "facade, graph 9.1.0" where the finding is about a cuDNN of the stack, else NULL. */
 const char *wc_page_loaded(struct wc_finding_page *page, const struct wc_finding_record *f,
                            const struct wc_stack *s);
-/* Gives a directory that several chosen rows name to page->letter, and shortens them by it. */
+/* Gives a letter to a directory that several chosen rows name, and to one whose path would be cut.
+ */
 void wc_page_make_legend(struct wc_finding_page *page);
 #define WC_PAGE_BLANKS "            "
 /* The rest of a line from `column` on, and more of them behind `hang`, `most` in all. out NULL:
@@ -51,5 +52,3 @@ size_t wc_page_put_lines(struct wc_text *out, const char *s, size_t column, size
 /* Lines that a value fills that begins in that column. */
 size_t wc_page_lines(const char *value, size_t column, bool command);
 bool wc_of_path(char c); /* may it stand in a path? */
-/* What is to be done is said in full, the rest may be shortened. */
-bool wc_may_shorten(const struct wc_finding_row *row);

@@ -229,16 +229,12 @@ static const char *format_loaded(struct wc_finding_page *page, const struct wc_s
     return wc_page_keep(page, "%s %s%s", list, before, n > PARTS ? "; ..." : "");
 }
 
-static bool names_a_part(const struct wc_finding_record *f) {
-    return WC_ANY(fact, f->facts,
-                  wc_str_same(fact->name, "graph") || wc_str_same(fact->name, "ops"));
-}
-
 /* ---- all of them ---- */
 
 void wc_page_begin(struct wc_finding_page *page, const struct wc_finding_record *f) {
     page->rows = 0;
-    page->letter[0] = page->letter[1] = NULL;
+    for (size_t i = 0; i < WC_LEGEND_LETTERS; i++)
+        page->letter[i] = NULL;
     wc_buffer_arena_begin(&page->arena, page->memory, sizeof page->memory);
     wc_text_begin(&page->out, page->text, sizeof page->text);
     page->id = wc_page_keep(page, "%.*s", ID_MOST, f->id);
@@ -261,5 +257,5 @@ const char *wc_page_loaded(struct wc_finding_page *page, const struct wc_finding
     const struct wc_object *o = s ? wc_stack_object(s, f->object) : NULL;
     const struct wc_object *facade = o && wc_is_cudnn(o) ? wc_facade_of(s, o) : NULL;
 
-    return facade && !names_a_part(f) ? format_loaded(page, s, facade) : NULL;
+    return facade ? format_loaded(page, s, facade) : NULL;
 }

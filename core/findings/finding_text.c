@@ -192,14 +192,11 @@ static void put_log(struct wc_finding_page *page, const char *log) {
     wc_text_add_char(&page->out, '\n');
 }
 
+/* Whole, too: it is for this that the rows could be short. */
 static void put_legend(struct wc_finding_page *page) {
-    for (size_t i = 0; i < 2; i++) {
-        if (!page->letter[i])
-            continue;
-        wc_text_format(&page->out, "%c = ", "VW"[i]);
-        wc_text_add_shortened(&page->out, page->letter[i], WC_FINDING_COLUMNS - 4);
-        wc_text_add_char(&page->out, '\n');
-    }
+    for (size_t i = 0; i < WC_LEGEND_LETTERS; i++)
+        if (page->letter[i])
+            wc_text_format(&page->out, "%c = %s\n", 'V' + (int)i, page->letter[i]);
 }
 
 /* ---- the whole ---- */

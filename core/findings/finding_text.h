@@ -50,10 +50,12 @@ struct wc_finding_row {
     unsigned char most;         /* lines that it may take */
     bool command, chosen;
 };
+#define WC_LEGEND_LETTERS 2
+
 struct wc_finding_page {
     struct wc_finding_row row[WC_FINDING_ROWS];
     size_t rows;
-    const char *id, *title, *letter[2]; /* letter: what V and W stand for; NULL: nothing */
+    const char *id, *title, *letter[WC_LEGEND_LETTERS]; /* what V and W stand for; NULL: nothing */
     struct wc_buffer_arena arena;
     struct wc_text out;
     char raw[1200], shown[1600]; /* one value */

@@ -163,6 +163,7 @@ static void emit_missing(struct wc_diagnosis *d, const struct wc_failure *f,
     struct wc_case *c = wc_case_begin(d);
     bool itself = wc_str_same(asked, wc_base_name(f->r.name));
     bool driver = wc_name_kind_of(asked) == WC_NAME_DRIVER;
+    bool of_others = itself && !(by && (wc_is_cudnn(by) || wc_wants_cudnn(by)));
 
     asked = wc_format_name(c, asked);
     who = itself ? wc_format_caller(c, f) : wc_format_name(c, f->r.name);
@@ -172,9 +173,12 @@ static void emit_missing(struct wc_diagnosis *d, const struct wc_failure *f,
                            who, asked, wc_format_name(c, file->path));
     if (!driver || !wc_is_cudnn(by))
         wc_case_about(c, by);
-    /* Others may ask whether there is a GPU, and go on without. */
-    if (driver && itself && !(by && (wc_is_cudnn(by) || wc_wants_cudnn(by))))
+    /* Others may ask whether there is a GPU, and go on without; or, as cuSPARSELt does, for a
+     * compiler that they may never need, and then nobody asked the loader why there is none. */
+    if (driver && of_others)
         c->r.severity = WC_severity_WARNING;
+    else if (wc_name_kind_of(asked) == WC_NAME_CUDA_DEPENDENCY && of_others && !f->r.text)
+        c->r.severity = WC_severity_NOTE;
     wc_case_file(c, "file", file,
                  file->rule ? wc_enum_word(WC_ENUM_search_rule, file->rule)
                             : "directory asked for");

@@ -24,15 +24,7 @@ struct environment {
     struct wc_findings findings;
 };
 
-static inline char *in(struct environment *e, const char *format, ...) {
-    va_list args;
-    char *made;
-
-    va_start(args, format);
-    made = wc_arena_format_list(&e->memory.arena, format, args);
-    va_end(args);
-    return made;
-}
+#define in(e, ...) wc_arena_format(&(e)->memory.arena, __VA_ARGS__)
 
 /* Paths are those inside of the tree. */
 static inline void write_bytes(const char *path, const void *bytes, size_t n) {
@@ -81,7 +73,7 @@ static inline void put_metadata(struct environment *e, const char *name, const c
         if (*p == '-' && wc_is_alphanumeric(p[1]) && !wc_is_digit(p[1]))
             *p = '_';
     text = in(e, "Metadata-Version: 2.1\nName: %s\nVersion: %s\n%s%s\n", name, version,
-              requires ? "Requires-Dist: " : "", requires);
+              requires ? "Requires-Dist: " : "", requires ? requires : "");
     write_bytes(in(e, "%s/METADATA", info), text, strlen(text));
     write_bytes(in(e, "%s/RECORD", info), record, strlen(record));
     write_bytes(in(e, "%s/INSTALLER", info), "pip\n", 4);

@@ -22,7 +22,7 @@
 static struct wc_finding_page page;
 
 struct fix {
-    const char *words, *command;
+    const char *text, *command;
 };
 static struct repair repairs[8];
 static struct plan_of_finding fixes_of_text = {repairs, 0};
@@ -37,7 +37,8 @@ static struct wc_finding_record finding_with(const char *title, const struct wc_
     r.u.finding.facts.p = facts;
     r.u.finding.facts.n = n;
     for (size_t i = 0; i < m; i++)
-        repairs[i] = (struct repair){.words = fixes[i].words, .command = fixes[i].command};
+        repairs[i] = (struct repair){
+            .text = fixes[i].text, .command = fixes[i].command, .checked = REPAIR_REPLAYED};
     fixes_of_text.n = m;
     return r.u.finding;
 }
@@ -62,7 +63,7 @@ static void assert_fits(const char *text, size_t lines) {
     for (const char *p = text; *p; p += strcspn(p, "\n") + 1) {
         size_t n = strcspn(p, "\n");
         assert_int_equal(p[n], '\n');
-        if (wc_columns_n(p, n) > 100)
+        if (wc_columns_n(p, n) > 100 && strncmp(p, "V = /", 5) != 0 && strncmp(p, "W = /", 5) != 0)
             fail_msg("a line of more than 100 columns:\n%s", text);
         for (size_t i = 0; i < n; i++)
             if ((unsigned char)p[i] < ' ' || p[i] == 127)
@@ -77,7 +78,7 @@ static void assert_has(const char *text, const char *line) {
 
 /* ---- paths ---- */
 
-static void a_long_path_loses_its_middle(void **state) {
+static void a_path_that_would_be_cut_gets_a_letter(void **state) {
     (void)state;
     static const struct wc_fact facts[] = {
         {"got",
@@ -88,9 +89,10 @@ static void a_long_path_loses_its_middle(void **state) {
     struct wc_finding_record f = finding_with("a host got cuDNN 9.1.0", facts, 2, NULL, 0);
     const char *text = text_of(&f, (struct wc_finding_view){.before = NULL});
     assert_fits(text, 16);
+    assert_has(text, "\n  got       V/libcudnn.so.9  9.1.0\n");
     assert_has(text,
-               "\n  got       /data/.../2026-03/experiments/second/attempt/of/the/week/cuda/lib64/"
-               "libcudnn.so.9  9.1.0\n");
+               "\nV = /data/projects/vision/environments/2026-03/experiments/second/attempt/of/"
+               "the/week/cuda/lib64\n");
 }
 
 static void a_directory_of_several_paths_is_said_once(void **state) {
@@ -289,7 +291,7 @@ static void whatever_comes_fits_a_screen(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_long_path_loses_its_middle),
+        cmocka_unit_test(a_path_that_would_be_cut_gets_a_letter),
         cmocka_unit_test(a_directory_of_several_paths_is_said_once),
         cmocka_unit_test(one_path_needs_no_letter),
         cmocka_unit_test(a_long_command_can_be_pasted),

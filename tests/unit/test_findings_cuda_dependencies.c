@@ -515,7 +515,7 @@ static void two_files_of_one_cuda_library_are_told(void **state) {
         assert_true(has_fact(r, "copy", rows[i].path[0]) && has_fact(r, "copy", rows[i].path[1]));
         assert_true(has_fact(r, "asked by", "/opt/app/one.so") &&
                     has_fact(r, "asked by", "/opt/app/two.so"));
-        assert_advised(s, r, "load-order", "ask for the name alone");
+        assert_advised(s, r, "upgrade-host", "in a process of its own");
     }
 }
 

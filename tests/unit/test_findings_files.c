@@ -487,6 +487,28 @@ static void who_misses_the_driver_for_its_name(void **state) {
     assert_int_equal(s->found.p[0].object, WC_NULL);
 }
 
+/* Others go on without a CUDA library as long as nobody asks why there is none: cuDNN 8 takes these
+ * words for its own part's. */
+static void who_misses_a_cuda_library_for_its_name(void **state) {
+    (void)state;
+    static const struct {
+        bool host, asked_why;
+        enum wc_severity severity;
+    } rows[] = {{false, false, WC_severity_NOTE},
+                {false, true, WC_severity_ERROR},
+                {true, false, WC_severity_ERROR}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct scene *s = new_scene();
+        struct looked_at l = {.path = "/x/libnvrtc.so.12", .soname = "libnvrtc.so.12"};
+        add_looked_at(s, &l);
+        add_failure(s, rows[i].host ? add_host(s, "/opt/app/libhost.so") : NOBODY,
+                    rows[i].host ? NULL : "/v/libcusparseLt.so.0", "libnvrtc.so",
+                    rows[i].asked_why ? not_found(s, "libnvrtc.so") : NULL);
+        assert_finds(s, "wrong-name");
+        assert_int_equal(s->found.p[0].severity, rows[i].severity);
+    }
+}
+
 /* WSL: copies in place of links, of which the cache has one name. */
 static void a_copy_that_the_cache_does_not_know(void **state) {
     (void)state;
@@ -769,6 +791,7 @@ int main(void) {
         cmocka_unit_test(a_link_that_the_cache_must_know_of),
         cmocka_unit_test(the_driver_has_another_name),
         cmocka_unit_test(who_misses_the_driver_for_its_name),
+        cmocka_unit_test(who_misses_a_cuda_library_for_its_name),
         cmocka_unit_test(a_copy_that_the_cache_does_not_know),
         cmocka_unit_test(the_same_question_again_has_the_same_answer),
         cmocka_unit_test(another_major_that_is_there_is_no_wrong_name),

@@ -38,6 +38,11 @@ static void main_libraries(void **state) {
         assert_null(wc_framework_of(others[i]));
     assert_string_equal(wc_framework_gpu_library("torch", 0), "libtorch_cuda.so");
     assert_null(wc_framework_gpu_library("torch", 1));
+    assert_true(wc_framework_opens_cudnn("/a/jax_cuda12_plugin/_versions.so"));
+    assert_true(wc_framework_opens_cudnn("cudnn/_compiled_module.abi3.so"));
+    assert_true(wc_framework_opens_cudnn("/a/cudnn/_compiled_module.abi3.so"));
+    assert_false(wc_framework_opens_cudnn("/a/mycudnn/_compiled_module.abi3.so"));
+    assert_false(wc_framework_opens_cudnn("_compiled_module.abi3.so"));
     assert_string_equal(wc_framework_gpu_library("tensorflow", 0), "");
     assert_non_null(wc_framework_gpu_library("jax", 2));
     assert_null(wc_framework_gpu_library("nobody", 0));

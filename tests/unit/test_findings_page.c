@@ -691,7 +691,7 @@ static void each_finding_fits_a_screen(void **state) {
         diagnose(s);
         const struct wc_finding_record *f = finding(s, examples[i].id);
         struct advice advice = advice_for(&s->stack, f, &s->printed.arena);
-        struct repair repair = {.words = advice.text};
+        struct repair repair = {.text = advice.text};
         view.fixes = &(struct plan_of_finding){&repair, 1};
         const char *text = wc_finding_text(&made, f, &view);
         if (getenv("WC_TEXTS")) {
