@@ -63,6 +63,11 @@ empty() { # nothing is left of what was thrown away; it goes in a process of its
 }
 
 fix() { "$CMD" fix "$@"; }
+for_namespaces() { # VERSION: of cuDNN in an environment; before: its sum
+    unshare -Urm true || skip "no namespaces of users here"
+    environment "$1"
+    before=$(sum)
+}
 install="pip --python $BATS_TEST_TMPDIR/venv/bin/python install 'nvidia-cudnn-cu12>=8.8,<9'"
 
 @test "the plan of a log: each finding with its repairs, the cheapest first, and how far they were checked" {
@@ -178,9 +183,7 @@ bare() {
 }
 
 @test "no overlay upon overlays: a copy over the environment" {
-    unshare -Urm true || skip "no namespaces of users here"
-    environment 8.5.0.96
-    before=$(sum)
+    for_namespaces 8.5.0.96
     mkdir -p over/{1,2}/{u,w}
     # shellcheck disable=SC2016
     run -0 --separate-stderr unshare -Urm sh -c 'for i in 1 2; do
@@ -263,9 +266,7 @@ END
 }
 
 @test "no room, and none to write in: what and where" {
-    unshare -Urm true || skip "no namespaces of users here"
-    environment 8.5.0.96
-    before=$(sum)
+    for_namespaces 8.5.0.96
     # shellcheck disable=SC2016
     run -2 --separate-stderr unshare -Urm sh -c 'mount -t tmpfs -o size=256k none tmp && exec "$@"' \
         sh "$CMD" fix --try -- "${host[@]}"
@@ -275,9 +276,7 @@ END
 }
 
 @test "where nothing can be written" {
-    unshare -Urm true || skip "no namespaces of users here"
-    environment 8.5.0.96
-    before=$(sum)
+    for_namespaces 8.5.0.96
     # shellcheck disable=SC2016
     run --separate-stderr unshare -Urm sh -c 'for d in /tmp /dev/shm "$TMPDIR" "$PWD"; do
         mount --rbind "$d" "$d" && mount -o remount,bind,ro "$d" || exit 99; done; cd .; exec "$@"' \

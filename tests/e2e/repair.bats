@@ -29,7 +29,8 @@ wheel() { # VERSION BUILD
 
 observed() { # [NAME=VALUE]...
     rm -f logs/*
-    run env "$@" LD_PRELOAD="$SHIM" WHICHCUDNN_LOG="$PWD/logs" WHICHCUDNN_STDERR=off "$site/engine/host" version
+    # shellcheck disable=SC2086  # words
+    run env "$@" LD_PRELOAD="$SHIM" WHICHCUDNN_LOG="$PWD/logs" WHICHCUDNN_STDERR=off "$site/engine/host" version ${calls-}
     "$CMD" report --json logs >report.json || true
     validate_report report.json
 }
@@ -60,6 +61,19 @@ played() { # each fix was, or says why not, and has no command then
     played
     observed
     is "$(jq '.findings | length' report.json)" 0
+}
+
+@test "where it brings a part of an installation that is itself not whole, it is the variable all the same" {
+    local other=$PWD/other/lib/python3.12/site-packages
+    wheel 9.8.0 87
+    make_standin 9.1.0 "$other" --layout pip --build 70
+    rm "$other"/nvidia/cudnn/lib/libcudnn_adv.so.9
+    engine '>=9.8,<10' "$site/nvidia/cudnn/lib" "-Wl,--disable-new-dtags,-rpath,$site/nvidia/cudnn/lib"
+    calls=create observed LD_LIBRARY_PATH="$other/nvidia/cudnn/lib"
+    is "$(jq -r '.findings[0].id' report.json)" facade-and-parts-differ
+    [ -n "$(finding installation-incomplete .id)" ]
+    is "$(finding facade-and-parts-differ '.fix[0].command')" '"unset LD_LIBRARY_PATH"'
+    played
 }
 
 @test "a package whose list never had the file is not installed once more for it" {

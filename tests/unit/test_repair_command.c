@@ -8,16 +8,12 @@
 
 #include <cmocka.h>
 
-#include "support_own_tree.h"
+#include "support_user.h"
 #include "tools/repair/command.h"
-#include "tools/util/memory.h"
 
 #define NAME "nvidia-cudnn-cu12"
 #define SITE "/p/.venv/lib/python3.11/site-packages"
 #define CONDA "/opt/conda/envs/e"
-
-static struct heap_arena memory;
-static struct user user;
 
 static const char *command(const struct edit *p, size_t n) {
     user.files = &tree.files;
@@ -279,6 +275,7 @@ static void variables_and_files(void **state) {
                    "chmod a+r /a/libcudnn.so.9");
     assert_command((struct edit){.kind = EDIT_LINK, .path = "/a b/l.so.9", .target = "l.so.9.1"},
                    "ln -s l.so.9.1 '/a b/l.so.9'");
+    assert_command((struct edit){.kind = EDIT_LINKS, .path = "/a b"}, "/sbin/ldconfig -n '/a b'");
     assert_command((struct edit){.kind = EDIT_DELETE, .path = "/ä/x;y"}, "rm '/ä/x;y'");
 }
 
@@ -348,6 +345,7 @@ static void hostile_names(void **state) {
         assert_command((struct edit){.kind = EDIT_DELETE, .path = *path}, NULL);
         assert_command((struct edit){.kind = EDIT_MODE, .path = *path}, NULL);
         assert_command((struct edit){.kind = EDIT_LINK, .path = *path, .target = "x"}, NULL);
+        assert_command((struct edit){.kind = EDIT_LINKS, .path = *path}, NULL);
     }
     WC_EACH_ROW(name, names)
         if (strcmp(*name, "a b") != 0) {
@@ -397,6 +395,8 @@ static void sentences(void **state) {
         {{.kind = EDIT_REMOVE, .name = NAME}, "uninstall nvidia-cudnn-cu12"},
         {{.kind = EDIT_MODE, .path = "/x"}, "let everybody read /x"},
         {{.kind = EDIT_LINK, .path = "/x", .target = "y"}, "make /x a link to y"},
+        {{.kind = EDIT_LINKS, .path = "/x"},
+         "make the links in /x by which its libraries are asked for"},
         {{.kind = EDIT_DELETE, .path = "/x"}, "remove /x, which no package has put there"},
         {{.kind = EDIT_PLACE, .name = "cudnn", .value = ">=8,<9", .path = "/x", .target = "12"},
          "put cuDNN >=8,<9 for CUDA 12 into /x, in place of what is there"},
@@ -419,18 +419,7 @@ static void sentences(void **state) {
                         "take X out of the environment, then uninstall nvidia-cudnn-cu12");
 }
 
-static int begin(void **state) {
-    heap_arena_begin(&memory);
-    user = (struct user){.directory = "/"};
-    return begin_tree(state);
-}
-
-static int end(void **state) {
-    heap_arena_end(&memory);
-    return end_tree(state);
-}
-
-#define TEST(test) cmocka_unit_test_setup_teardown(test, begin, end)
+#define TEST(test) cmocka_unit_test_setup_teardown(test, begin_user, end_user)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

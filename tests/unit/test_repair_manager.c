@@ -8,16 +8,12 @@
 
 #include <cmocka.h>
 
-#include "support_own_tree.h"
+#include "support_user.h"
 #include "tools/repair/manager.h"
-#include "tools/util/memory.h"
 
 #define CUDNN "nvidia-cudnn-cu12"
 #define VENV "/p/.venv"
 #define SITE VENV "/lib/python3.11/site-packages"
-
-static struct heap_arena memory;
-static struct user user;
 
 static struct manager of_package(const char *environment, const char *package) {
     struct manager m;
@@ -330,18 +326,7 @@ static void hostile_files(void **state) {
     }
 }
 
-static int begin(void **state) {
-    heap_arena_begin(&memory);
-    user = (struct user){.directory = "/"};
-    return begin_tree(state);
-}
-
-static int end(void **state) {
-    heap_arena_end(&memory);
-    return end_tree(state);
-}
-
-#define TEST(test) cmocka_unit_test_setup_teardown(test, begin, end)
+#define TEST(test) cmocka_unit_test_setup_teardown(test, begin_user, end_user)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

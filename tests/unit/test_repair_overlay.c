@@ -190,6 +190,32 @@ static void conda_has_its_own_list(void **state) {
     end(&x);
 }
 
+/* dpkg's list has names alone: the longest of a library is the file. */
+static void debian_has_lists_of_names(void **state) {
+    struct environment *e = *state;
+    const char *list = "/var/lib/dpkg/info/libcudnn9-cuda-12.list";
+    const char *names = "/.\n/usr\n/usr/lib/libcudnn.so.9.8.0\n/usr/lib/libcudnn.so.9\n"
+                        "/usr/lib/libcudnn_graph.so.9.8.0\n/usr/share/doc/libcudnn9/copyright\n";
+    const struct edit back = edit(EDIT_REINSTALL, "libcudnn9-cuda-12", "9.8.0.87-1", "/");
+    const struct edit away = edit(EDIT_REMOVE, "libcudnn9-cuda-12", NULL, "/");
+    const struct edit unlisted = edit(EDIT_REINSTALL, "libcudnn8", "8.9.7.29-1", "/");
+    struct overlaid x;
+
+    put_library(e, "/usr/lib/libcudnn.so.9.8.0", "9.1.0"); /* as somebody copied it there */
+    write_bytes(list, names, strlen(names));
+    begin(&x, &no_variables);
+    assert_true(overlay_apply(&x.overlay, &back));
+    assert_version(&x, "/usr/lib/libcudnn.so.9.8.0", "9.8.0");
+    assert_version(&x, "/usr/lib/libcudnn.so.9", "9.8.0");
+    assert_version(&x, "/usr/lib/libcudnn_graph.so.9.8.0", "9.8.0");
+    assert_true(overlay_apply(&x.overlay, &away));
+    assert_false(is_there(&x, "/usr/lib/libcudnn.so.9"));
+    assert_false(is_there(&x, "/usr/lib/libcudnn_graph.so.9.8.0"));
+    assert_false(is_there(&x, list));
+    assert_false(overlay_apply(&x.overlay, &unlisted));
+    end(&x);
+}
+
 /* What satisfies is left as it is; put back is what the record lists, links and sizes, too. */
 static void conda_does_nothing_where_it_is_satisfied(void **state) {
     struct environment *e = *state;
@@ -294,6 +320,35 @@ static void links_and_what_is_deleted(void **state) {
     end(&x);
 }
 
+/* Of two releases in one directory the newest, as ldconfig has it; what stands there stays. */
+static void links_of_a_whole_directory(void **state) {
+    static const struct {
+        const char *path, *release;
+    } files[] = {{"/opt/libcudnn.so.9.8.0", "9.8.0"},
+                 {"/opt/libcudnn.so.9.10.2", "9.10.2"},
+                 {"/opt/libcudnn_graph.so.9.8.0", "9.8.0"},
+                 {"/opt/libcudnn_ops.so.9", "9.8.0"}};
+    struct environment *e = *state;
+    const struct edit links = {.kind = EDIT_LINKS, .path = "/opt"};
+    struct overlaid x;
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        put_library(e, files[i].path, files[i].release);
+    begin(&x, &no_variables);
+    assert_true(overlay_apply(&x.overlay, &links));
+    assert_version(&x, "/opt/libcudnn.so.9", "9.10.2");
+    assert_version(&x, "/opt/libcudnn_graph.so.9", "9.8.0");
+    assert_version(&x, "/opt/libcudnn_ops.so.9", "9.8.0");
+    end(&x);
+    assert_int_equal(symlink("libcudnn.so.9.8.0", in(e, "%s/opt/libcudnn.so.9", place)), 0);
+    assert_int_equal(symlink("libcudnn_graph.so.9.8.0", in(e, "%s/opt/libcudnn_graph.so.9", place)),
+                     0);
+    begin(&x, &no_variables);
+    assert_false(overlay_apply(&x.overlay, &links)); /* nothing is missing */
+    assert_version(&x, "/opt/libcudnn.so.9", "9.8.0");
+    end(&x);
+}
+
 static void variables_without_our_own_library(void **state) {
     const char *const before[] = {"LD_PRELOAD=/opt/libwhichcudnn.so:/opt/other.so",
                                   "LD_LIBRARY_PATH=/a:/b", "HOME=/h"};
@@ -335,10 +390,12 @@ int main(void) {
         IN_ENVIRONMENT(reinstall_puts_back_what_the_list_has),
         IN_ENVIRONMENT(remove_takes_what_two_packages_have_at_one_path),
         IN_ENVIRONMENT(conda_has_its_own_list),
+        IN_ENVIRONMENT(debian_has_lists_of_names),
         IN_ENVIRONMENT(conda_does_nothing_where_it_is_satisfied),
         IN_ENVIRONMENT(conda_has_builds_for_each_cuda),
         IN_ENVIRONMENT(without_its_list_a_wheel_stays),
         IN_ENVIRONMENT(links_and_what_is_deleted),
+        IN_ENVIRONMENT(links_of_a_whole_directory),
         cmocka_unit_test(variables_without_our_own_library),
         cmocka_unit_test(a_driver_is_not_played),
     };

@@ -15,45 +15,45 @@
 #define CU12 "nvidia-cudnn-cu12"
 #define CU13 "nvidia-cudnn-cu13"
 #define LIB "nvidia/cudnn/lib/libcudnn"
+#define WHOLE "install " CU12 "==9.1.0.70"
+#define LACKS_ONE WHOLE "; rm " LIB "_graph.so.9"
 
 static const struct step {
     const char *before, *command; /* by pip */
     struct edit edits[2];         /* the same for the overlay */
 } steps[] = {
-    {"install " CU12 "==9.1.0.70",
+    {WHOLE,
      "install " CU12 "==9.8.0.87",
      {{.kind = EDIT_INSTALL, .name = CU12, .value = "==9.8.0.87"}}},
-    {"install " CU12 "==9.1.0.70; rm " LIB "_graph.so.9",
+    {LACKS_ONE,
      "install '" CU12 ">=9,<10'",
      {{.kind = EDIT_INSTALL, .name = CU12, .value = ">=9,<10"}}},
-    {"install " CU12 "==9.1.0.70; rm " LIB "_graph.so.9",
+    {LACKS_ONE,
      "again " CU12 "==9.1.0.70",
      {{.kind = EDIT_REINSTALL, .name = CU12, .value = "9.1.0.70"}}},
-    {"install " CU12 "==9.1.0.70; rm " LIB "_ops.so.9; echo x 9.5.1.17 >" LIB "_ops.so.9",
+    {WHOLE "; rm " LIB "_ops.so.9; echo x 9.5.1.17 >" LIB "_ops.so.9",
      "again " CU12 "==9.1.0.70",
      {{.kind = EDIT_REINSTALL, .name = CU12, .value = "9.1.0.70"}}},
-    {"install " CU12 "==9.1.0.70; install " CU13 "==9.13.0.50",
+    {WHOLE "; install " CU13 "==9.13.0.50",
      "uninstall " CU13,
      {{.kind = EDIT_REMOVE, .name = CU13}}},
-    {"install " CU12 "==9.1.0.70; install " CU13 "==9.13.0.50",
+    {WHOLE "; install " CU13 "==9.13.0.50",
      "uninstall " CU13 "; again " CU12 "==9.1.0.70",
      {{.kind = EDIT_REMOVE, .name = CU13},
       {.kind = EDIT_REINSTALL, .name = CU12, .value = "9.1.0.70"}}},
-    {"install " CU12 "==9.1.0.70",
+    {WHOLE,
      "install " CU13 "==9.13.0.50",
      {{.kind = EDIT_INSTALL, .name = CU13, .value = "==9.13.0.50"}}},
-    {"install " CU12 "==9.1.0.70; uninstall nvidia-cublas-cu12",
+    {WHOLE "; uninstall nvidia-cublas-cu12",
      "install '" CU12 ">=9,<9.5'",
      {{.kind = EDIT_INSTALL, .name = CU12, .value = ">=9,<9.5"}}},
-    {"install " CU12 "==9.1.0.70; echo x 9.5.1.17 >" LIB "_foreign.so.9",
+    {WHOLE "; echo x 9.5.1.17 >" LIB "_foreign.so.9",
      "install " CU12 "==9.8.0.87",
      {{.kind = EDIT_INSTALL, .name = CU12, .value = "==9.8.0.87"}}},
-    {"install " CU12 "==9.1.0.70; rm *cudnn*/RECORD",
+    {WHOLE "; rm *cudnn*/RECORD",
      "again " CU12 "==9.1.0.70",
      {{.kind = EDIT_REINSTALL, .name = CU12, .value = "9.1.0.70"}}},
-    {"install " CU12 "==9.1.0.70; rm *cudnn*/RECORD",
-     "uninstall " CU12,
-     {{.kind = EDIT_REMOVE, .name = CU12}}},
+    {WHOLE "; rm *cudnn*/RECORD", "uninstall " CU12, {{.kind = EDIT_REMOVE, .name = CU12}}},
 };
 
 static char *directory;

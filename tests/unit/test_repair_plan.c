@@ -152,7 +152,7 @@ static void the_pin_of_the_host_is_installed(void **state) {
     assert_null(of->p[0].why);
     assert_string_equal(of->p[0].action, "install");
     assert_string_equal(of->p[0].command, "pip install 'nvidia-cudnn-cu12<10,>=9.8'");
-    assert_non_null(strstr(of->p[0].gives, "/nvidia/cudnn/lib"));
+    assert_non_null(strstr(of->p[0].from, "/nvidia/cudnn/lib"));
     assert_null(strstr(of->p[0].gives, "9.1.0"));
     assert_false(offers(of, EDIT_REINSTALL));
     end(&x);
@@ -175,7 +175,8 @@ static void the_cheapest_comes_first(void **state) {
     assert_non_null(of);
     assert_true(of->n > 1);
     assert_string_equal(of->p[0].command, "export LD_LIBRARY_PATH=/other");
-    assert_string_equal(of->p[0].gives, "9.10.2 from /other");
+    assert_string_equal(of->p[0].gives, "9.10.2");
+    assert_string_equal(of->p[0].from, "/other");
     assert_true(offers(of, EDIT_INSTALL));
     for (size_t i = 1; i < of->n; i++)
         assert_true(edit_cost(&of->p[i - 1].edits) <= edit_cost(&of->p[i].edits));
@@ -198,7 +199,7 @@ static void where_a_variable_wins_it_is_the_variable(void **state) {
     assert_non_null(of);
     assert_true(of->n > 0);
     assert_string_equal(of->p[0].command, "unset LD_LIBRARY_PATH");
-    assert_non_null(strstr(of->p[0].gives, "9.8.0 from "));
+    assert_string_equal(of->p[0].gives, "9.8.0");
     assert_false(offers(of, EDIT_REINSTALL));
     assert_false(offers(of, EDIT_INSTALL));
     end(&x);
@@ -250,7 +251,8 @@ static void what_nobody_manages_is_put_there_by_hand(void **state) {
         assert_null(strstr(r->command ? r->command : "", "/opt/lib/libcudnn"));
         if (r->edits.p[0].kind == EDIT_PLACE) {
             assert_string_equal(r->edits.p[0].value, ">=9.8,<10");
-            assert_string_equal(r->gives, "9.8.0 or newer from /opt/lib");
+            assert_string_equal(r->gives, "9.8.0 or newer");
+            assert_string_equal(r->from, "/opt/lib");
             assert_int_equal(r->checked, REPAIR_REPLAYED);
             assert_null(r->command);
         }
@@ -288,6 +290,30 @@ static void what_cannot_be_played_says_why_and_has_no_command(void **state) {
     plan_end(&plan);
 }
 
+static void assert_outcome(struct repair r, size_t columns, const char *expected) {
+    OWNED char *text = repair_outcome(&r, columns);
+    assert_string_equal(text, expected);
+}
+
+static void what_is_known_of_a_repair_in_a_line(void **state) {
+    struct repair r = {.checked = REPAIR_REPLAYED};
+
+    (void)state;
+    assert_outcome(r, 0, "replayed");
+    r.gives = "9.8.0";
+    r.from = "/venv/lib/python3.12/site-packages/nvidia/cudnn/lib";
+    assert_outcome(r, 0,
+                   "replayed: gives 9.8.0 from "
+                   "/venv/lib/python3.12/site-packages/nvidia/cudnn/lib");
+    assert_outcome(r, 60, "replayed: gives 9.8.0 from /venv/.../nvidia/cudnn/lib");
+    r.checked = REPAIR_TRIED;
+    assert_outcome(r, 60, "tried: gives 9.8.0 from /venv/.../nvidia/cudnn/lib");
+    r = (struct repair){.why = "it ran on another computer"};
+    assert_outcome(r, 20, "not checked: it ran on another computer");
+    r.why = NULL;
+    assert_outcome(r, 0, "not checked: nobody asked");
+}
+
 #define IN_ENVIRONMENT(test)                                                                       \
     cmocka_unit_test_setup_teardown(test, begin_environment, end_environment)
 
@@ -301,6 +327,7 @@ int main(void) {
         IN_ENVIRONMENT(a_reinstallation_brings_what_is_on_the_list_alone),
         IN_ENVIRONMENT(what_nobody_manages_is_put_there_by_hand),
         IN_ENVIRONMENT(what_cannot_be_played_says_why_and_has_no_command),
+        cmocka_unit_test(what_is_known_of_a_repair_in_a_line),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pip, conda, apt-get and git as far as fixes call them, inside a world: they do to files and lists what the real ones
+"""pip, conda, apt-get, git and a person with an archive as far as fixes call for them, inside a world: they do to files and lists what the real ones
 do, with packages from a local index of stand-ins. First argument: which of them. Exit 77: the index lacks a package
 that the real one may have."""
 import base64
@@ -9,9 +9,10 @@ import os
 import re
 import shutil
 import sys
+import zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-INDEX = {"pip": {}, "conda": {}, "apt": {}}
+INDEX = {"pip": {}, "conda": {}, "apt": {}, "archive": {}}
 for part in ("index.json", "world.json"):
     with open(os.path.join(HERE, part)) as text:
         for manager, packages in json.load(text).items():
@@ -310,6 +311,33 @@ def apt(words):
         os.system("/usr/sbin/ldconfig -X")
 
 
+# ---- by hand --------------------------------------------------------------------------------------------
+
+def place(words):
+    """NAME SPEC DIRECTORY [CUDA]: an archive's libraries into a directory, in place of those of the same major. Any
+    release of the set must do: which one is drawn."""
+    name, spec, into, *cuda = words
+    known = [p.split() for p in INDEX["archive"].get(name, {})]
+    known = [p for p in known if fits(p[0], spec) and (not cuda or p[1] == cuda[0])]
+    if not known:
+        fail(f"no archive of {name} {spec} {' '.join(cuda)} here", 77)
+    chosen = known[zlib.crc32(f"{into} {spec}".encode()) % len(known)]
+    major = chosen[0].split(".")[0]
+    for file in os.listdir(into):
+        if name == "cudnn" and re.match(rf"libcudnn\w*\.so(\.{major}(\..*)?)?$", file):
+            os.unlink(os.path.join(into, file))
+    for file, source in INDEX["archive"][name][" ".join(chosen)]["files"].items():
+        path = os.path.join(into, file)
+        if source.startswith("link:"):
+            if os.path.lexists(path):
+                os.unlink(path)
+            os.symlink(source[5:], path)
+        else:
+            put(path, content(source))
+    if os.path.exists("/etc/ld.so.cache"):
+        os.system("/usr/sbin/ldconfig -X")
+
+
 def git(words):
     """git -C DIRECTORY lfs pull"""
     if words[:1] != ["-C"] or words[2:] != ["lfs", "pull"]:
@@ -326,4 +354,4 @@ def git(words):
 
 
 if __name__ == "__main__":
-    {"pip": pip, "conda": conda, "apt": apt, "git": git}[sys.argv[1]](sys.argv[2:])
+    {"pip": pip, "conda": conda, "apt": apt, "place": place, "git": git}[sys.argv[1]](sys.argv[2:])

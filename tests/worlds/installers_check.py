@@ -90,6 +90,17 @@ class Installers(unittest.TestCase):
         self.assertEqual(os.path.getsize(w.at(f"{s.lib}/libcudnn.so.9")),
                          os.path.getsize(stock.cudnn("9.13.0", "12") / "libcudnn.so.9"))
 
+    def test_an_archive_replaces_its_major_alone(self):
+        w, s = self.world("system")
+        w.copy_of_cudnn("/opt/lib", "9.1.0", "12")
+        w.copy_of_cudnn("/opt/lib", "8.9.7", "12", links=False)
+        status, _, err = self.run_in(w, "place cudnn '>=9.9,<9.12' /opt/lib 12")
+        self.assertEqual((status, err), (0, ""))
+        self.assertTrue(w.exists("/opt/lib/libcudnn.so.9.10.2") and w.exists("/opt/lib/libcudnn_graph.so.9"))
+        self.assertFalse(w.exists("/opt/lib/libcudnn.so.9.1.0"))
+        self.assertTrue(w.exists("/opt/lib/libcudnn.so.8.9.7"))
+        self.assertEqual(self.run_in(w, "place cudnn '>=9.9,<9.12' /opt/lib 13")[0], 77)
+
     def test_apt_puts_files_back(self):
         w, s = self.world("system")
         w.remove(f"{s.lib}/libcudnn_graph.so.9")

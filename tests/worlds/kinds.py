@@ -698,26 +698,25 @@ def _older_without(s):
     return function, old
 
 
-@kind("symbols", ALONE, place=("toolkit", "modules", "conda"), host=("linked",), era=(8,), cuda=("11",),
-      versions=("8.6.0",), demand=False, binary={"imports": "cudnnGetMaxDeviceVersion", "built": "8.6.0"})
-def function_of_a_newer_8(s):
+def _imports_newer(s):
     s.steps = [*s.steps[:-1], "extra", *s.steps[-1:]]
     if not s.w.faulty:
         return None
     function, old = _older_without(s)
     return truth("function-missing", (function, old), ("libcudnn", "engine"), f"{s.lib} has {old}",
                  f"the host imports {function}", "the process ends at the call")
+
+
+@kind("symbols", ALONE, place=("toolkit", "modules", "conda"), host=("linked",), era=(8,), cuda=("11",),
+      versions=("8.6.0",), demand=False, binary={"imports": "cudnnGetMaxDeviceVersion", "built": "8.6.0"})
+def function_of_a_newer_8(s):
+    return _imports_newer(s)
 
 
 @kind("symbols", ALONE, place=("toolkit", "modules", "conda"), host=("linked",), era=(9,), cuda=("12",),
       versions=NEWER[9][1], demand=False, binary={"imports": NEWER[9][0], "built": "9.8.0"})
 def function_of_a_newer_9(s):
-    s.steps = [*s.steps[:-1], "extra", *s.steps[-1:]]
-    if not s.w.faulty:
-        return None
-    function, old = _older_without(s)
-    return truth("function-missing", (function, old), ("libcudnn", "engine"), f"{s.lib} has {old}",
-                 f"the host imports {function}", "the process ends at the call")
+    return _imports_newer(s)
 
 
 @kind("symbols", ALONE, place=("toolkit", "modules", "system"), host=("named", "unversioned"), era=(9,), cuda=("12",),

@@ -4,6 +4,7 @@ what works still work, and does a second run print another fix?"""
 import base64
 import json
 import re
+import shlex
 from collections import Counter
 from functools import lru_cache
 
@@ -13,6 +14,7 @@ from world import World, deb_packages
 
 ROUNDS = 4
 LOOKS = re.compile(r"^(nvidia-smi|ldd |whichcudnn |readelf |export CUDNN_LOG|cat |ls |findmnt|pip (list|check|show))")
+TORN = ("parts-differ", "facade-and-parts-differ", "part-from-other-installation")
 BAD = ("no cure", "harmful", "tells on", "loop")
 
 
@@ -33,10 +35,18 @@ def packed(files):
     return out
 
 
+def archive(files, version):
+    """As NVIDIA's archives have them: full names, and links."""
+    laid = {}
+    for name, source in files.items():
+        laid.update(World.versioned("", name, source, version))
+    return {path.lstrip("/"): source for path, source in laid.items()}
+
+
 @lru_cache(None)
 def index():
     """All releases of the stock, as packages of pip, conda and apt."""
-    found = {"pip": {}, "conda": {}, "apt": {}}
+    found = {"pip": {}, "conda": {}, "apt": {}, "archive": {"cudnn": {}}}
     for version, (_, cudas) in stock.RELEASES.items():
         major = version.split(".")[0]
         for cuda in cudas:
@@ -47,12 +57,16 @@ def index():
                 found["pip"].setdefault(name, {})[full] = {"files": packed(wheel), "requires": requires}
             found["conda"].setdefault("cudnn", {})[f"{full} cuda{cuda}_0"] = {
                 "files": packed({f"lib/{n}": p for n, p in files.items()})}
+            found["archive"]["cudnn"][f"{version} {cuda}"] = {"files": packed(archive(files, version))}
             for name, apt_version, laid in deb_packages(version, cuda, files):
                 found["apt"].setdefault(name, {})[apt_version] = {"files": packed(laid)}
     for cuda in stock.TOOLKITS:
         for name, version, files, _ in World.cuda_wheels(cuda):
             found["pip"].setdefault(name, {})[version] = {"files": packed(files), "requires": ()}
         names = stock.companion_names(cuda)
+        for part, name in names.items():
+            source = {name: stock.companion(part, cuda)}
+            found["archive"][name] = {f"{stock.FULL[cuda]} {cuda}": {"files": packed(source)}}
         for name, parts in (("libcublas", ("cublas", "cublasLt")), ("cuda-cudart", ("cudart",)),
                             ("cuda-nvrtc", ("nvrtc", "builtins"))):
             found["conda"].setdefault(name, {})[f"{stock.FULL[cuda]} 0"] = {
@@ -70,7 +84,7 @@ def stand_ins(w):
     w.write("/usr/local/lib/world/world.json", json.dumps({"pip": own}))
     call = "#!/bin/bash\n{}exec /usr/bin/python3 -I -S /usr/local/lib/world/installers.py {} \"$@\"\n"
     for command, does in (("pip", "pip"), ("pip3", "pip"), ("conda", "conda"), ("mamba", "conda"), ("apt-get", "apt"),
-                          ("apt", "apt"), ("git", "git")):
+                          ("apt", "apt"), ("place", "place"), ("git", "git")):
         w.write(f"/usr/local/bin/{command}", call.format("", does), 0o755)
     w.write("/usr/local/bin/sudo", "#!/bin/bash\nexec \"$@\"\n", 0o755)
     w.write("/usr/local/bin/uv", "#!/bin/bash\n[ \"$1\" = pip ] || exit 77\nexec \"$@\"\n", 0o755)
@@ -80,14 +94,23 @@ def stand_ins(w):
             w.write(f"{prefix}/bin/pip", call.format(f"export WORLD_PREFIX={prefix}\n", "pip"), 0o755)
 
 
+def typed(fix):
+    """What is done for it, as a command: its own, or that of a person who puts an archive into a directory."""
+    if fix.get("command") or not fix.get("edits") or any(e["edit"] not in ("place", "restore") for e in fix["edits"]):
+        return fix.get("command")
+    return " && ".join(shlex.join(("place", e["name"], e["value"] or "", e["path"], *filter(None, (e["target"],))))
+                       for e in fix["edits"])
+
+
 def commands(telling):
-    """(finding, number of the fix, fix) of each that has a command, each command once, in the order of telling."""
+    """(finding, number of the fix, fix) of each that can be done, each command once, in the order of telling."""
     seen = set()
     for finding in telling.findings():
         for n, fix in enumerate(finding.get("fixes") or finding.get("fix") or []):
-            if fix.get("command") and fix["command"] not in seen:
-                seen.add(fix["command"])
-                yield finding, n, fix
+            command = typed(fix)
+            if command and command not in seen:
+                seen.add(command)
+                yield finding, n, {**fix, "command": command}
 
 
 def apply(w, command):
@@ -134,8 +157,8 @@ def play_one(make, finding, fix, truths, good, now):
     w = make()
     stand_ins(w)
     broken = judge.outcome(good) != judge.outcome(now)
-    # Where the release alone tells the twins apart, another release is no cure.
-    exact = broken and same(good, now, False)
+    # Where the release alone tells the twins apart, another release is no cure, but of a set that is not of one piece.
+    exact = broken and same(good, now, False) and finding["id"] not in TORN
     done, command = [], fix["command"]
     for round_ in range(1, ROUNDS + 1):
         refused = apply(w, command)
@@ -153,7 +176,7 @@ def play_one(make, finding, fix, truths, good, now):
         next_ = judge.tell(w)
         more = [f for f in repairs_of(next_) if f[0]["severity"] == "error"
                 or not next_.first or next_.first[0] != "error"]
-        if next_.first and next_.first[1] != finding["id"] and judge.judge(next_, truths) == "right" and len(truths) > 1:
+        if len(truths) > 1 and judge.judge(next_, truths) == "right" and cause(next_) != (finding["id"], finding["title"]):
             return "next cause", f"{next_.first[1]}", round_  # of a world with two
         if not more:
             return "no cure", f"{judge.outcome(bare)[0]}, told {cause(next_)}", round_
@@ -194,7 +217,7 @@ def summary(results):
     played = [f for f in fixes if f["result"] not in ("first", "looks")]
     count = Counter(f["result"] for f in played)
     edits = sum(f["edit"] for f in first)
-    print(f"\nfixes with a command: {len(played)} played ({sum(f['result'] == 'looks' for f in fixes)} only look); "
+    print(f"\nfixes that can be done: {len(played)} played ({sum(f['result'] == 'looks' for f in fixes)} only look); "
           + ", ".join(f"{count[k]} {k}" for k in ("cured", "next cause", "harmless", "tells on", "no cure", "loop",
                                                   "harmful", "not playable")))
     print("rounds of the cured: " + ", ".join(f"{n}: {c}" for n, c in sorted(Counter(

@@ -99,7 +99,8 @@ class Fixes(unittest.TestCase):
                 return w
             good, now = make(False).bare(), make().bare()
             self.assertEqual(good[0], 0)
-            finding = {"id": "part-missing", "severity": severity, "title": "x"}
+            told = next(iter(judge.tell(make()).findings()), {"id": "part-missing", "title": "x"})
+            finding = {**told, "severity": severity}
             return repairs.play_one(make, finding, {"command": command.replace("{lib}", self.lib)}, [TRUTH], good, now)[0]
 
     def test_what_cures(self):

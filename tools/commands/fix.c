@@ -55,15 +55,13 @@ static FILE *words(void) {
 
 static void print_repair(struct layout *l, size_t number, const struct repair *r) {
     OWNED char *label = must_format("  %zu  ", number);
-    const bool checked = r->checked != REPAIR_NOT_CHECKED;
+    OWNED char *outcome = repair_outcome(r, 0);
 
     if (r->command)
         print_format(l->to, "%s%s\n", label, r->command);
     else
         layout_row(l, 0, 5, "%s%s", label, r->text);
-    layout_row(l, 5, 5, "%s%s%s", checked ? repair_checked_word(r->checked) : "not checked: ",
-               checked ? (r->gives ? ": gives " : "") : (r->why ? r->why : "nobody asked"),
-               checked && r->gives ? r->gives : "");
+    layout_row(l, 5, 5, "%s", outcome);
 }
 
 static void print_row(struct layout *l, const struct summary_row *row) {

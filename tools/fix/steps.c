@@ -16,9 +16,10 @@ static const enum step_kind kinds[EDITS] = {
     [EDIT_REINSTALL] = STEP_COMMAND,   [EDIT_INSTALL] = STEP_COMMAND,
     [EDIT_REMOVE] = STEP_COMMAND,      [EDIT_HOST] = STEP_COMMAND,
     [EDIT_MODE] = STEP_COMMAND,        [EDIT_LINK] = STEP_COMMAND,
-    [EDIT_DELETE] = STEP_COMMAND,      [EDIT_RESTORE] = STEP_SAID,
-    [EDIT_PLACE] = STEP_SAID,          [EDIT_DRIVER] = STEP_SAID,
-    [EDIT_SYSTEM] = STEP_SAID,         [EDIT_RESTART] = STEP_SAID,
+    [EDIT_LINKS] = STEP_COMMAND,       [EDIT_DELETE] = STEP_COMMAND,
+    [EDIT_RESTORE] = STEP_SAID,        [EDIT_PLACE] = STEP_SAID,
+    [EDIT_DRIVER] = STEP_SAID,         [EDIT_SYSTEM] = STEP_SAID,
+    [EDIT_RESTART] = STEP_SAID,
 };
 
 struct making {
@@ -158,7 +159,9 @@ static void add_edit(struct making *m, const struct edit *e) {
         m->out->why = "it has a name or a value that may not stand in a command";
         return;
     }
-    if (kind == STEP_COMMAND && e->path)
+    if (e->kind == EDIT_LINKS)
+        add_place(m, e->path);
+    else if (kind == STEP_COMMAND && e->path)
         add_places_of_file(m, e->path);
     else if (kind == STEP_COMMAND)
         add_places_of_package(m, e);

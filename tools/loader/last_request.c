@@ -57,7 +57,7 @@ bool last_request_emit(const struct source *log, const struct wc_sink *to) {
         return false;
     environment = environment_of(&log->stack);
     library_cache_begin(&library_cache, NULL);
-    if (loader_sim_begin(&loading, &library_cache, program, environment)) {
+    if (loader_sim_begin(&loading, &library_cache, program, environment, NULL)) {
         any = ask_again(&loading, log, &last.u.failure, to);
         loader_sim_end(&loading);
     }

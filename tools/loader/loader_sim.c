@@ -180,7 +180,7 @@ static void open_one_part(struct loader_sim *g, const char *name, const struct l
 
     if (!open_part(g, name, by, version)) {
         note_part(g, name, by, version);
-    } else if (g->asked) {
+    } else if (g->opens.may) {
         load_needed(g, objects);
         if (g->missing_count > missing)
             loader_sim_undo(g, objects);
@@ -192,7 +192,7 @@ static void open_parts(struct loader_sim *g, const struct loaded *by) {
 
     for (const char **name = by->library->opens; *name; name++)
         if ((!by->library->search.soname || strcmp(*name, by->library->search.soname) != 0) &&
-            (!g->opens || g->opens(g->opens_ctx, by, *name)))
+            (!g->opens.may || g->opens.may(g->opens.ctx, by, *name)))
             open_one_part(g, *name, by, version);
 }
 
@@ -229,7 +229,7 @@ static void load_rest(struct loader_sim *g, size_t from) {
             continue;
         if (g->objects[i]->about.role != WC_role_HOST)
             open_parts(g, g->objects[i]);
-        else if (!g->asked)
+        else if (!g->opens.may)
             open_facade(g, g->objects[i]);
         load_needed(g, before);
     }
@@ -331,6 +331,34 @@ static void end_object(struct loaded *o) {
     free(o);
 }
 
+static bool is_in(const struct loader_sim *g, const struct loaded *o) {
+    for (size_t i = 0; i < g->n; i++)
+        if (g->objects[i] == o)
+            return true;
+    return false;
+}
+
+size_t loader_sim_torn(struct loader_sim *g) {
+    const struct loaded *last = NULL;
+    size_t torn = 0;
+
+    for (size_t i = 0; i < g->missing_count; i++) {
+        const struct loader_sim_missing *m = &g->missing[i];
+        const struct loaded *facade = m->by ? m->by->by : NULL;
+        if (m->how != WC_operation_NEEDED || !facade || m->by == last ||
+            m->by->about.role != WC_role_PART || !is_in(g, facade) ||
+            !wc_kind_is_cudnn(wc_name_kind_of(m->name)))
+            continue;
+        wc_replay_run(&g->replay, &g->search, &facade->search, m->name, g->scratch,
+                      WC_SEARCH_SCRATCH);
+        if (wc_replay_taken(&g->replay))
+            continue;
+        last = m->by;
+        torn++;
+    }
+    return torn;
+}
+
 void loader_sim_undo(struct loader_sim *g, size_t objects) {
     for (size_t i = objects; i < g->n; i++)
         for (size_t k = 0; k < objects; k++)
@@ -371,8 +399,11 @@ static bool start(struct loader_sim *g, const char *program) {
 }
 
 bool loader_sim_begin(struct loader_sim *g, struct library_cache *library_cache,
-                      const char *program, char *const *environment) {
+                      const char *program, char *const *environment,
+                      const struct loader_sim_opens *opens) {
     memset(g, 0, sizeof(*g));
+    if (opens)
+        g->opens = *opens;
     heap_arena_begin(&g->memory);
     g->library_cache = library_cache;
     g->environment = environment;

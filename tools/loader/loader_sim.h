@@ -28,6 +28,13 @@ struct loader_sim_missing {
     const char *version;
 };
 
+/* What libraries open by themselves, where the caller knows what hosts ask for: these open nothing
+ * then, a library of cuDNN the parts that `may` lets it, each before the next. */
+struct loader_sim_opens {
+    bool (*may)(void *ctx, const struct loaded *by, const char *name);
+    void *ctx;
+};
+
 struct loader_sim {
     struct heap_arena memory;
     struct library_cache *library_cache;
@@ -47,17 +54,16 @@ struct loader_sim {
     size_t gone_count;
     const char *undefined; /* a function of cuDNN's that is imported; NULL: none was found */
     bool ended;            /* at a damaged library: nothing comes in any more */
-    bool asked; /* the caller knows what hosts ask for: they open nothing by themselves */
-    /* May a library of cuDNN open that part? NULL: each that it has the name of. */
-    bool (*opens)(void *ctx, const struct loaded *by, const char *name);
-    void *opens_ctx;
+    struct loader_sim_opens opens;
 };
 
 /* program: path of an ELF file, NULL: unknown. environment: NAME=value as it is given, NULL at the
- * end; it has to live as long as *g. False: it is none that a loader of this machine starts; there
- * is nothing to end then. */
+ * end; it has to live as long as *g. opens: NULL: hosts open what they have the names of, the
+ * libraries of cuDNN all parts, in no order that is known. False: it is none that a loader of this
+ * machine starts; there is nothing to end then. */
 bool loader_sim_begin(struct loader_sim *g, struct library_cache *library_cache,
-                      const char *program, char *const *environment);
+                      const char *program, char *const *environment,
+                      const struct loader_sim_opens *opens);
 void loader_sim_end(struct loader_sim *g);
 
 /* As dlopen(name) in that object (NULL: in nobody that is known), with all that comes with it, and
@@ -67,6 +73,9 @@ const struct loaded *loader_sim_open(struct loader_sim *g, const char *name,
 /* With what the loader ends a program at its start: a library of cuDNN that lacks a symbol version
  * with which another was linked is missing, too; a function that nobody defines is noted. */
 void loader_sim_check_symbols(struct loader_sim *g);
+/* How many parts of cuDNN are there and need other parts that are not found, not by the library
+ * that opens them either: no set that is whole. */
+size_t loader_sim_torn(struct loader_sim *g);
 /* What came in since there were `objects` of them goes again. */
 void loader_sim_undo(struct loader_sim *g, size_t objects);
 /* The facade that a host of its own account opens, where it has names of one. */

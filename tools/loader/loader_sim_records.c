@@ -259,7 +259,7 @@ void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t) {
     for (size_t i = 0; i < g->n; i++)
         if (g->objects[i]->about.number > known && g->objects[i]->about.role == WC_role_HOST) {
             emit_binding(&s, g->objects[i]);
-            if (g->asked)
+            if (g->opens.may)
                 emit_own_searches(&s, g->objects[i]);
         }
     for (size_t i = 0; i < g->missing_count; i++)

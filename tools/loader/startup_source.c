@@ -74,7 +74,7 @@ struct source *startup_source(const struct startup *start, char **reason) {
     struct library_cache library_cache;
 
     library_cache_begin(&library_cache, NULL);
-    if (loader_sim_begin(&loading, &library_cache, start->program, start->environment)) {
+    if (loader_sim_begin(&loading, &library_cache, start->program, start->environment, NULL)) {
         loader_sim_check_symbols(&loading);
         if (is_relevant(&loading, start->end))
             source = make(&loading, start);

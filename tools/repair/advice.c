@@ -39,6 +39,17 @@ static const char *host_name(const struct asked *a) {
                                 : NULL;
 }
 
+/* Who asks for a copy that the finding names by a path, of which nobody else can make a name. */
+static const char *opener_of(const struct asked *a) {
+    WC_EACH(o, a->s->objects) {
+        const struct wc_object *by = wc_object_of(a->s, o->r.asked_by_object, o->r.asked_by);
+        if (o->r.asked_by && o->r.asked_name && strchr(o->r.asked_name, '/') &&
+            WC_ANY(one, a->f->facts, wc_str_same(one->name, "copy") && wc_has_path(o, one->value)))
+            return by && by->r.installation ? by->r.installation : wc_base_name(o->r.asked_by);
+    }
+    return NULL;
+}
+
 static const char *package_name(const struct asked *a) {
     const char *value = fact(a, "package");
 
@@ -241,14 +252,6 @@ static bool is_no_version(const struct asked *a) {
     return a->object == NULL;
 }
 
-static bool is_by_path(const struct asked *a) {
-    return WC_ANY(one, a->f->facts,
-                  wc_str_same(one->name, "copy") &&
-                      WC_ANY(o, a->s->objects,
-                             o->r.asked_by && wc_has_path(o, one->value) && o->r.asked_name &&
-                                 strchr(o->r.asked_name, '/')));
-}
-
 static bool is_stub(const struct asked *a) {
     return wc_lies_in_a(fact(a, "libcuda"), "stubs");
 }
@@ -299,6 +302,8 @@ static const char *value_of(const struct asked *a, const char *word) {
         return a->object ? directory_of(a, wc_path_of(a->object)) : NULL;
     if (strcmp(word, "mount") == 0)
         return mount_of(a);
+    if (strcmp(word, "opener") == 0)
+        return opener_of(a);
     if (strcmp(word, "cause") == 0)
         return a->f->explained_by;
     if (strcmp(word, "machine") == 0)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/packages/identify.h"
+#include "rules.h"
 #include "wheel_table.h"
 
 static const char *fact(const struct wc_finding_record *f, const char *name) {
@@ -80,14 +81,10 @@ static struct edit host_edit(struct wc_arena *memory, const struct wc_stack *s,
 
 bool beyond_host(struct wc_arena *memory, const struct wc_stack *s,
                  const struct wc_finding_record *f, struct edit *out) {
-    static const char *const ids[] = {"runtime-too-old", "runtime-too-new", "major-differs"};
-
-    WC_EACH_ROW(id, ids)
-        if (wc_str_same(f->id, *id)) {
-            *out = host_edit(memory, s, f);
-            return out->name != NULL;
-        }
-    return false;
+    if (!has_rule(f->id, OTHER_HOST))
+        return false;
+    *out = host_edit(memory, s, f);
+    return out->name != NULL;
 }
 
 bool beyond_edit(struct wc_arena *memory, const struct wc_stack *s,

@@ -28,17 +28,7 @@ struct finding_of {
 
 /* ---- one candidate ---- */
 
-static const char *format(struct finding_of *f, const char *text, ...)
-    __attribute__((format(printf, 2, 3)));
-static const char *format(struct finding_of *f, const char *text, ...) {
-    va_list args;
-    const char *made;
-
-    va_start(args, text);
-    made = wc_arena_format_list(f->out->memory, text, args);
-    va_end(args);
-    return made;
-}
+#define format(f, ...) wc_arena_format((f)->out->memory, __VA_ARGS__)
 
 static bool is_same_edit(const struct edit *a, const struct edit *b) {
     return a->kind == b->kind && wc_str_same(a->name, b->name) && wc_str_same(a->value, b->value) &&
@@ -795,6 +785,11 @@ static bool is_beside(void *arg, const char *entry) {
         return true;
     add_one(b->f, e);
     add_two(b->f, e, with_directory(b->f, b->directory));
+    if (!wc_str_ends(b->name, ".so")) { /* there may be more of them */
+        const struct edit all = {.kind = EDIT_LINKS, .path = b->directory};
+        add_one(b->f, all);
+        add_two(b->f, all, with_directory(b->f, b->directory));
+    }
     return true;
 }
 

@@ -265,6 +265,8 @@ static const char *one(struct making *m, const struct user *user) {
         return format(m->memory, "chmod a+r %s", quoted_path(m, e->path));
     case EDIT_LINK:
         return format(m->memory, "ln -s %s %s", target_of(m), quoted_path(m, e->path));
+    case EDIT_LINKS: /* where PATH of a user does not lead */
+        return format(m->memory, "/sbin/ldconfig -n %s", quoted_path(m, e->path));
     case EDIT_DELETE:
         return format(m->memory, "rm %s", quoted_path(m, e->path));
     default:
@@ -331,6 +333,8 @@ static const char *sentence(struct wc_arena *memory, const struct edit *e) {
         return format(memory, "let everybody read %s", path);
     case EDIT_LINK:
         return format(memory, "make %s a link to %s", path, e->target ? e->target : "?");
+    case EDIT_LINKS:
+        return format(memory, "make the links in %s by which its libraries are asked for", path);
     case EDIT_DELETE:
         return format(memory, "remove %s, which no package has put there", path);
     case EDIT_RESTORE:

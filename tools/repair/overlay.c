@@ -70,16 +70,7 @@ static bool concerns(void *overlay, const char *name) {
 
 /* ---- what it is made of ---- */
 
-static char *format(struct overlay *o, const char *text, ...) __attribute__((format(printf, 2, 3)));
-static char *format(struct overlay *o, const char *text, ...) {
-    va_list args;
-    char *made;
-
-    va_start(args, text);
-    made = wc_arena_format_list(&o->memory.arena, text, args);
-    va_end(args);
-    return made;
-}
+#define format(o, ...) wc_arena_format(&(o)->memory.arena, __VA_ARGS__)
 
 static bool fail(struct overlay *o, const char *why) {
     if (!o->why)
@@ -284,6 +275,14 @@ static void note_environment(struct overlay *o, const char *path) {
     add_text(&o->environments, path);
 }
 
+static void note_directory(struct overlay *o, const char *file) {
+    const char *directory = format(o, "%.*s", (int)wc_dir_length(file), file);
+    const struct overlay_names *known = &o->environments;
+
+    if (known->n == 0 || !wc_str_same(known->p[known->n - 1], directory))
+        note_environment(o, directory);
+}
+
 static const char *info_name(struct overlay *o, const char *package, const char *version) {
     char name[96];
 
@@ -440,38 +439,38 @@ static struct conda_record find_conda(struct overlay *o, const char *prefix, con
     return r;
 }
 
-/* A library of a record; link: it is a link to another one. */
-struct conda_file {
+/* A library of a list; link: it is a link to another one. */
+struct listed_file {
     const char *path;
     uint64_t size; /* 0: not stated */
     bool link;
 };
 
-struct conda_files {
-    struct conda_file *p;
+struct listed_files {
+    struct listed_file *p;
     size_t n;
 };
 
-static void add_conda_file(struct overlay *o, struct conda_files *to, const char *prefix,
+static void add_conda_file(struct overlay *o, struct listed_files *to, const char *prefix,
                            const char *file, const json_t *facts) {
     const char *type = json_string_value(json_object_get(facts, "path_type"));
 
     if (file && strncmp(file, "lib/", 4) == 0 && is_library(file))
-        to->p[to->n++] = (struct conda_file){
+        to->p[to->n++] = (struct listed_file){
             .path = placed(o, format(o, "%s/%s", prefix, file)),
             .size = (uint64_t)json_integer_value(json_object_get(facts, "size_in_bytes")),
             .link = wc_str_same(type, "softlink")};
 }
 
 /* The libraries that a record names: by "paths_data", which older ones do not have. */
-static struct conda_files conda_files(struct overlay *o, const char *prefix,
-                                      const struct conda_record *r) {
+static struct listed_files conda_files(struct overlay *o, const char *prefix,
+                                       const struct conda_record *r) {
     const char *text = read_all(o, format(o, "%s/%s", r->meta, r->name));
     json_t *record = text ? json_loads(text, 0, NULL) : NULL, *entry;
     const json_t *paths = json_object_get(json_object_get(record, "paths_data"), "paths");
     const json_t *files = json_object_get(record, "files");
     const size_t most = json_array_size(paths) + json_array_size(files);
-    struct conda_files all = {wc_arena_take(&o->memory.arena, (most + 1) * sizeof(*all.p)), 0};
+    struct listed_files all = {wc_arena_take(&o->memory.arena, (most + 1) * sizeof(*all.p)), 0};
     size_t i;
 
     if (!all.p)
@@ -488,7 +487,7 @@ static struct conda_files conda_files(struct overlay *o, const char *prefix,
 
 static bool remove_conda(struct overlay *o, const char *prefix, const char *package) {
     struct conda_record r = find_conda(o, prefix, package);
-    struct conda_files files;
+    struct listed_files files;
 
     if (!r.name)
         return false;
@@ -528,12 +527,12 @@ static const char *conda_wheel(struct overlay *o, int32_t cuda) {
     return format(o, "nvidia-cudnn-cu%d", cuda < 11 ? 12 : cuda);
 }
 
-/* Channels have older ones, too. */
-static struct wc_version conda_release(const char *wheel, const char *spec) {
+/* For CUDA 12 and older channels have older ones, too. */
+static struct wc_version conda_release(const char *wheel, int32_t cuda, const char *spec) {
     struct wc_version v = wheel_release(wheel, spec);
     struct wc_spec set;
 
-    if (!wc_version_known(v) && wc_spec_read(spec, &set))
+    if (!wc_version_known(v) && cuda <= 12 && wc_spec_read(spec, &set))
         v = wc_spec_floor(&set);
     return v;
 }
@@ -563,8 +562,9 @@ static bool put_conda(struct overlay *o, const char *prefix, const char *package
 static bool install_conda(struct overlay *o, const char *prefix, const struct edit *e) {
     struct conda_record r = find_conda(o, prefix, e->name);
     const char *spec = e->value ? e->value : "";
-    const char *wheel = conda_wheel(o, conda_cuda(o, prefix, &r));
-    struct wc_version release = conda_release(wheel, spec);
+    const int32_t cuda = conda_cuda(o, prefix, &r);
+    const char *wheel = conda_wheel(o, cuda);
+    struct wc_version release = conda_release(wheel, cuda, spec);
     struct wc_spec set;
 
     if (r.name && (!*spec || (wc_spec_read(spec, &set) &&
@@ -577,7 +577,7 @@ static bool install_conda(struct overlay *o, const char *prefix, const struct ed
 }
 
 /* A link leads to the longest name of the same library that is listed. */
-static void put_conda_link(struct overlay *o, const struct conda_files *files, const char *link) {
+static void put_link_of(struct overlay *o, const struct listed_files *files, const char *link) {
     const char *name = wc_base_name(link), *target = NULL;
 
     WC_EACH(file, *files) {
@@ -594,17 +594,98 @@ static bool reinstall_conda(struct overlay *o, const char *prefix, const struct 
     struct conda_record r = find_conda(o, prefix, e->name);
     const struct wc_version release = conda_version(&r);
     const char *wheel = conda_wheel(o, conda_cuda(o, prefix, &r));
-    struct conda_files files;
+    struct listed_files files;
 
     if (!r.name)
         return fail(o, "it is not installed there");
     files = conda_files(o, prefix, &r);
     WC_EACH(file, files)
         if (file->link)
-            put_conda_link(o, &files, file->path);
+            put_link_of(o, &files, file->path);
         else if (!put_back(o, wheel, file->path, release, file->size))
             return false;
     return !o->why;
+}
+
+/* ---- Debian ---- */
+
+/* The libraries that dpkg's list of a package names, where nothing but names is listed. */
+static struct listed_files debian_files(struct overlay *o, const char *list) {
+    char *text = read_all(o, list), *line;
+    struct listed_files all = {.n = 0};
+    size_t most = 1;
+
+    for (const char *s = text; s && *s; s++)
+        most += *s == '\n';
+    all.p = text ? wc_arena_take(&o->memory.arena, most * sizeof(*all.p)) : NULL;
+    while (all.p && (line = strsep(&text, "\n")))
+        if (line[0] == '/' && is_library(line))
+            all.p[all.n++] = (struct listed_file){.path = placed(o, line)};
+    return all;
+}
+
+static const char *debian_list(struct overlay *o, const char *package) {
+    return format(o, "/var/lib/dpkg/info/%s.list", package);
+}
+
+/* The longest listed name of a library is the file, the shorter ones are links to it. */
+static bool is_link_of(const struct listed_files *files, const char *path) {
+    const char *name = wc_base_name(path);
+    const size_t n = strlen(name);
+
+    return WC_ANY(file, *files,
+                  strncmp(wc_base_name(file->path), name, n) == 0 &&
+                      wc_base_name(file->path)[n] == '.');
+}
+
+/* "libcudnn9-cuda-12", "libcudnn8" of 8.9.7.29-1+cuda12.2: which CUDA it is for; -1: not said. */
+static int32_t debian_cuda(const struct edit *e) {
+    const char *of_name = strstr(e->name, "-cuda-");
+    const char *of_version = e->value ? strstr(e->value, "+cuda") : NULL;
+    const char *at = of_name      ? of_name + strlen("-cuda-")
+                     : of_version ? of_version + strlen("+cuda")
+                                  : NULL;
+
+    return at && wc_is_digit(*at) ? (int32_t)strtol(at, NULL, 10) : -1;
+}
+
+static bool reinstall_debian(struct overlay *o, const struct edit *e) {
+    struct listed_files files = debian_files(o, debian_list(o, e->name));
+    const char *wheel = conda_wheel(o, debian_cuda(e));
+    struct wc_version release = WC_VERSION_NONE;
+
+    if (!files.n)
+        return fail(o, no_list);
+    if (e->value)
+        wc_version_parse_start(e->value, strlen(e->value), &release);
+    WC_EACH(file, files) {
+        const bool bare = wc_str_ends(file->path, ".so"); /* of another package's library */
+        if (is_link_of(&files, file->path))
+            put_link_of(o, &files, file->path);
+        else if (bare ? !is_there(o, file->path)
+                      : !put_back(o, wheel, file->path, release, file->size))
+            return fail(o, unknown_content);
+        note_directory(o, file->path);
+    }
+    return !o->why;
+}
+
+static bool remove_debian(struct overlay *o, const struct edit *e) {
+    const char *list = debian_list(o, e->name);
+    struct listed_files files = debian_files(o, list);
+
+    if (!files.n)
+        return fail(o, no_list);
+    WC_EACH(file, files) {
+        hide(o, file->path);
+        note_directory(o, file->path);
+    }
+    hide(o, list);
+    return true;
+}
+
+static bool is_debian(const struct edit *e) {
+    return wc_str_same(e->environment, "/");
 }
 
 /* ---- edits of packages ---- */
@@ -662,9 +743,11 @@ static bool install(struct overlay *o, const struct edit *e) {
 }
 
 static bool remove_package(struct overlay *o, const struct edit *e) {
-    const char *environment = environment_of(o, e);
+    const char *environment = is_debian(e) ? NULL : environment_of(o, e);
     struct distribution d;
 
+    if (is_debian(e))
+        return remove_debian(o, e);
     if (!environment)
         return false;
     if (is_conda(o, environment))
@@ -697,8 +780,10 @@ static bool reinstall_wheel(struct overlay *o, const char *site, const struct ed
 }
 
 static bool reinstall(struct overlay *o, const struct edit *e) {
-    const char *environment = environment_of(o, e);
+    const char *environment = is_debian(e) ? NULL : environment_of(o, e);
 
+    if (is_debian(e))
+        return reinstall_debian(o, e);
     if (!environment)
         return false;
     return is_conda(o, environment) ? reinstall_conda(o, environment, e)
@@ -709,13 +794,62 @@ static bool reinstall(struct overlay *o, const struct edit *e) {
 
 static bool delete_file(struct overlay *o, const struct edit *e) {
     hide(o, placed(o, e->path));
-    note_environment(o, format(o, "%.*s", (int)wc_dir_length(e->path), e->path));
+    note_directory(o, e->path);
     return true;
 }
 
 static bool make_link(struct overlay *o, const struct edit *e) {
     put(o, placed(o, e->path), (struct disk_entry){.kind = DISK_LINK, .target = e->target});
     return true;
+}
+
+struct linking {
+    struct overlay *o;
+    const char *directory, *soname;
+    const char *newest; /* of the files with that SONAME */
+};
+
+static const char *soname_of(struct overlay *o, const char *path) {
+    const struct library *library = library_cache_get(o->library_cache, path, NULL);
+
+    return library && library->is_elf ? library->search.soname : NULL;
+}
+
+static bool is_of_soname(void *arg, const char *entry) {
+    struct linking *l = arg;
+    const char *soname = soname_of(l->o, format(l->o, "%s/%s", l->directory, entry));
+
+    if (wc_str_same(soname, l->soname) && (!l->newest || strverscmp(entry, l->newest) > 0))
+        l->newest = wc_arena_string(&l->o->memory.arena, entry);
+    return true;
+}
+
+/* As ldconfig makes them: each SONAME, where nothing stands, leads to the newest file that has it.
+ */
+static bool make_link_of(void *arg, const char *entry) {
+    struct linking *l = arg;
+    const char *soname = wc_str_starts(entry, "lib") && is_library(entry)
+                             ? soname_of(l->o, format(l->o, "%s/%s", l->directory, entry))
+                             : NULL;
+    struct linking same = {l->o, l->directory, soname, NULL};
+
+    if (!soname || strchr(soname, '/') ||
+        is_there(l->o, format(l->o, "%s/%s", l->directory, soname)))
+        return true;
+    disk_of(l->o)->list(disk_of(l->o)->ctx, l->directory, is_of_soname, &same);
+    if (same.newest)
+        put(l->o, format(l->o, "%s/%s", l->directory, soname),
+            (struct disk_entry){.kind = DISK_LINK, .target = same.newest});
+    return true;
+}
+
+static bool make_links(struct overlay *o, const struct edit *e) {
+    struct linking l = {.o = o, .directory = real_path(o, e->path)};
+
+    if (!l.directory)
+        return fail(o, "that directory is not there");
+    disk_of(o)->list(disk_of(o)->ctx, l.directory, make_link_of, &l);
+    return o->changes || fail(o, "all of its libraries have their links");
 }
 
 static bool allow_reading(struct overlay *o, const struct edit *e) {
@@ -860,6 +994,8 @@ static bool apply(struct overlay *o, const struct edit *e) {
         return allow_reading(o, e);
     case EDIT_LINK:
         return make_link(o, e);
+    case EDIT_LINKS:
+        return make_links(o, e);
     case EDIT_DELETE:
         return delete_file(o, e);
     case EDIT_RESTORE:

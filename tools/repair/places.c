@@ -22,17 +22,7 @@ struct finding_places {
     size_t cudas;
 };
 
-static const char *format(struct finding_places *f, const char *text, ...)
-    __attribute__((format(printf, 2, 3)));
-static const char *format(struct finding_places *f, const char *text, ...) {
-    va_list args;
-    const char *made;
-
-    va_start(args, text);
-    made = wc_arena_format_list(f->out->memory, text, args);
-    va_end(args);
-    return made;
-}
+#define format(f, ...) wc_arena_format((f)->out->memory, __VA_ARGS__)
 
 static size_t add_text(const char **list, size_t n, size_t most, const char *text) {
     for (size_t i = 0; i < n; i++)
@@ -63,6 +53,19 @@ static bool is_of_python(const char *file) {
     return n >= length && strncmp(file + n - length, end, length) == 0;
 }
 
+static bool is_libpython(void *found, const char *name) {
+    *(bool *)found = wc_str_starts(name, "libpython");
+    return !*(bool *)found;
+}
+
+/* What an interpreter finds by itself is its own. */
+static bool is_of_interpreter(struct finding_places *f, const char *directory) {
+    bool found = false;
+
+    f->files->list(f->files->ctx, directory, is_libpython, &found);
+    return found;
+}
+
 static bool is_conda(struct finding_places *f, const char *directory) {
     struct wc_file_stat facts;
 
@@ -78,7 +81,7 @@ static void add_directory(struct finding_places *f, const char *file) {
     struct wc_file_stat facts;
 
     if (directory && !is_of_python(file) && !is_conda(f, directory) &&
-        f->files->facts(f->files->ctx, directory, &facts))
+        !is_of_interpreter(f, directory) && f->files->facts(f->files->ctx, directory, &facts))
         f->directories = add_text(f->directory, f->directories, DIRECTORIES_MOST, directory);
 }
 
@@ -106,9 +109,9 @@ static const char *missing_of(struct finding_places *f, const struct wc_failure 
 }
 
 static void find_directories(struct finding_places *f) {
-    WC_EACH(o, f->s->objects)
+    WC_EACH(o, f->s->objects) /* a link may lead to another library than its name says */
         if (wc_is_cudnn(o) && !is_managed(o->r.installation_kind))
-            add_directory(f, o->r.real_path ? o->r.real_path : o->r.path);
+            add_directory(f, is_ours(o->r.real_path) ? o->r.real_path : o->r.path);
     WC_EACH(file, f->s->files)
         if (is_ours(file->r.path) && !is_managed(file->r.installation_kind))
             add_directory(f, file->r.path);
@@ -322,6 +325,33 @@ static void add_one(struct finding_places *f, struct edit edit) {
     candidates_add(f->out, &(struct candidate){{edit}, 1});
 }
 
+struct names {
+    struct wc_version release; /* that all names with a whole one have */
+    bool differ;
+};
+
+static bool read_name(void *arg, const char *entry) {
+    struct names *n = arg;
+    const struct wc_name name = wc_name_read(entry);
+
+    if (!wc_kind_is_cudnn(name.kind) || name.version.patch < 0)
+        return true;
+    n->differ = wc_version_known(n->release) && wc_version_compare(n->release, name.version) != 0;
+    n->release = name.version;
+    return !n->differ;
+}
+
+/* As an archive has it: "libcudnn_graph.so.9.8.0". */
+static const char *release_by_names(struct finding_places *f, const char *directory) {
+    struct names n = {.release = WC_VERSION_NONE};
+    char text[WC_VERSION_TEXT];
+
+    f->files->list(f->files->ctx, directory, read_name, &n);
+    return wc_version_known(n.release) && !n.differ
+               ? format(f, "==%s", wc_version_format(n.release, text))
+               : NULL;
+}
+
 /* What the libraries of that directory are, as far as any of them says. */
 static const char *release_in(struct finding_places *f, const char *directory) {
     WC_EACH(o, f->s->objects) {
@@ -333,7 +363,7 @@ static const char *release_in(struct finding_places *f, const char *directory) {
         v.build = -1;
         return format(f, "==%s", wc_version_format(v, text));
     }
-    return NULL;
+    return release_by_names(f, directory);
 }
 
 /* Then it is the same once more that is wanted, of whatever release it was. */

@@ -13,6 +13,7 @@
 #include "core/findings/finding.h"
 #include "core/findings/finding_text.h"
 #include "places.h"
+#include "rules.h"
 
 #define REPAIRS_MOST 3
 #define PAIRS_MOST 24
@@ -23,6 +24,7 @@ struct played {
     bool harmless; /* what worked still works */
     struct left {  /* of what is found, by the files alone */
         size_t errors, warnings;
+        size_t pins; /* of packages, that what comes in is none of */
     } left;
 };
 
@@ -54,23 +56,13 @@ static const char *file_of(const struct wc_stack *s, int64_t object) {
     return o ? wc_real_path_of(o) : NULL;
 }
 
-/* Which of them is said depends on how far a process came. */
-static bool is_mixture(const struct wc_finding_record *f) {
-    return wc_str_same(f->id, "parts-differ") || wc_str_same(f->id, "facade-and-parts-differ");
-}
-
-/* About a set that is not of one piece. */
-static bool is_torn(const struct wc_finding_record *f) {
-    return is_mixture(f) || wc_str_same(f->id, "part-from-other-installation");
-}
-
 /* About the same host, or, where none is known, the same library; what the hosts of both are told
  * apart by. */
 static bool is_same(const struct wc_finding_record *a, const struct wc_stack *of_a,
                     const struct wc_finding_record *b, const struct wc_stack *of_b) {
     const char *x = file_of(of_a, a->host), *y = file_of(of_b, b->host);
 
-    if (!wc_str_same(a->id, b->id) && !(is_mixture(a) && is_mixture(b)))
+    if (!wc_str_same(a->id, b->id) && !(has_rule(a->id, MIXTURE) && has_rule(b->id, MIXTURE)))
         return false;
     if (x && y)
         return strcmp(x, y) == 0;
@@ -94,6 +86,8 @@ static const struct wc_finding_record *find_in(const struct outcome *o, bool of_
 
 /* What failed in the process worked in none of the replays. */
 static bool is_harmless(const struct planning *p, const struct outcome *o) {
+    if ((p->base.starts && !o->starts) || o->torn > p->base.torn)
+        return false;
     for (size_t i = 0; i < p->replay.n; i++)
         if (!p->replay.requests[i].failure && p->base.got[i].files && !o->got[i].files)
             return false;
@@ -108,7 +102,7 @@ static bool is_beyond_files(const struct candidate *c, const struct wc_finding_r
     for (size_t i = 0; i < c->n; i++)
         files = files || c->edit[i].kind == EDIT_INSTALL || c->edit[i].kind == EDIT_REINSTALL ||
                 c->edit[i].kind == EDIT_PLACE || c->edit[i].kind == EDIT_RESTORE;
-    return files && wc_str_same(f->id, "refused-by-system");
+    return files && has_rule(f->id, NO_FILES);
 }
 
 /* ---- what a path variable loses ---- */
@@ -164,7 +158,7 @@ static bool removes_unused(const struct planning *p, const struct candidate *c,
 
     if (c->n != 1 || c->edit[0].kind != EDIT_REMOVE)
         return false;
-    return wc_str_same(f->id, "installation-incomplete") || is_torn(f) ||
+    return has_rule(f->id, PACKAGE_STAYS) ||
            !WC_ANY(o, s->objects, o->r.mapped && wc_str_same(o->r.installation, c->edit[0].name));
 }
 
@@ -175,13 +169,26 @@ static bool is_variables_alone(const struct candidate *c) {
     return true;
 }
 
+/* Of the facade's own package, or of one of which nothing came in. */
+static bool lacks_own_file(const struct planning *p, const struct wc_finding_record *f) {
+    const struct wc_stack *s = &p->source->stack, *replayed = &p->base.source->stack;
+    const struct wc_object *o = f->object == WC_NULL ? NULL : wc_stack_object(s, f->object);
+
+    WC_EACH(known, p->base.findings) {
+        const struct wc_object *of =
+            known->object == WC_NULL ? NULL : wc_stack_object(replayed, known->object);
+        if (has_rule(known->id, NO_VARIABLE | PACKAGE_STAYS) &&
+            (!o || !of || wc_same_installation(o, of)))
+            return true;
+    }
+    return false;
+}
+
 /* What a package lacks no variable brings: another copy may be of another release. */
 static bool leaves_installation(const struct planning *p, const struct candidate *c,
                                 const struct wc_finding_record *f) {
     return is_variables_alone(c) &&
-           (wc_str_starts(f->id, "installation-") ||
-            (is_torn(f) &&
-             WC_ANY(other, p->base.findings, wc_str_same(other->id, "installation-incomplete"))));
+           (has_rule(f->id, NO_VARIABLE) || (has_rule(f->id, TORN) && lacks_own_file(p, f)));
 }
 
 /* Nor is the very same cuDNN made for another CUDA then. */
@@ -189,7 +196,7 @@ static bool keeps_cuda(const struct planning *p, const struct played *x,
                        const struct wc_finding_record *f) {
     const char *file = file_of(&p->source->stack, f->object);
 
-    return is_variables_alone(&x->edits) && wc_str_same(f->id, "cuda-major-differs") && file &&
+    return is_variables_alone(&x->edits) && has_rule(f->id, OTHER_LIBRARY) && file &&
            WC_ANY(o, x->outcome.source->stack.objects, wc_str_same(wc_real_path_of(o), file));
 }
 
@@ -211,7 +218,7 @@ static bool removes_wanted(const struct planning *p, const struct played *x) {
 static bool brings(const struct planning *p, const struct outcome *o, bool of_end,
                    enum wc_severity severity) {
     return WC_ANY(f, *found_in(o, of_end),
-                  (f->severity >= severity || wc_str_same(f->id, "installation-mixed")) &&
+                  (f->severity >= severity || has_rule(f->id, NEVER_NEW)) &&
                       !find_in(&p->base, of_end, f, &o->source->stack));
 }
 
@@ -258,15 +265,28 @@ static bool takes_other(const struct planning *p, const struct played *x,
                   o->r.role == WC_role_FACADE && wc_str_same(wc_path_of(o), other->r.path));
 }
 
+/* The one that the finding has in a fact. */
+static bool takes_own(const struct played *x, const struct wc_finding_record *f) {
+    const struct wc_fact *has =
+        WC_FIRST(one, f->facts, wc_str_same(one->name, "its environment has"));
+    const char *end = has && has->value ? strstr(has->value, "  ") : NULL;
+    const size_t n = end ? (size_t)(end - has->value) : 0;
+
+    return n &&
+           WC_ANY(o, x->outcome.source->stack.objects,
+                  o->r.role == WC_role_FACADE && (wc_lies_in(wc_path_of(o), has->value, n) ||
+                                                  wc_lies_in(wc_real_path_of(o), has->value, n)));
+}
+
 static bool suits_note(const struct planning *p, const struct played *x,
                        const struct wc_finding_record *f) {
     const enum edit_kind first = x->edits.edit[0].kind;
 
-    if (wc_str_same(f->id, "shadowed-copy"))
+    if (has_rule(f->id, OTHER_COPY))
         return takes_other(p, x, f);
     if (loses_others(p, &x->edits))
         return false;
-    if (wc_str_same(f->id, "own-copy-unused")) /* that one is to be taken, as it is */
+    if (has_rule(f->id, OWN_COPY)) /* as it is */
         return x->edits.n == 1 && (first == EDIT_SET || first == EDIT_UNSET) &&
                !changes_nothing(p, x);
     return changes_nothing(p, x) != has_failed(p);
@@ -282,9 +302,33 @@ static size_t count(const struct wc_findings *findings, enum wc_severity severit
     return n;
 }
 
+/* The facade that a host gets then; of no host the first. */
+static const struct wc_object *facade_of(const struct wc_stack *s, const char *host) {
+    WC_EACH(b, s->bindings) {
+        const struct wc_object *o = wc_object_of(s, b->r.target, b->r.target_path);
+        if (o && o->r.role == WC_role_FACADE && (!host || wc_str_same(b->r.host_path, host)))
+            return o;
+    }
+    return WC_FIRST(o, s->objects, o->r.role == WC_role_FACADE);
+}
+
+/* A newer release than a package requires may work, and is what its next installation replaces. */
+static size_t count_pins(const struct wc_stack *s) {
+    size_t n = 0;
+
+    WC_EACH(d, s->demands) {
+        const struct wc_object *facade = facade_of(s, d->r.host_path);
+        struct wc_spec pin;
+        n += d->r.demand_kind == WC_demand_kind_REQUIRED && facade && d->r.spec &&
+             wc_spec_read(d->r.spec, &pin) &&
+             wc_spec_accepts(&pin, wc_runtime_of(s, facade).range.low) == WC_NO;
+    }
+    return n;
+}
+
 static struct left left_by(const struct outcome *o) {
     return (struct left){count(&o->findings, WC_severity_ERROR),
-                         count(&o->findings, WC_severity_WARNING)};
+                         count(&o->findings, WC_severity_WARNING), count_pins(&o->source->stack)};
 }
 
 static bool cures(const struct planning *p, const struct played *x,
@@ -292,6 +336,8 @@ static bool cures(const struct planning *p, const struct played *x,
     if (!x->harmless || (f->severity < WC_severity_ERROR && x->left.errors > 0))
         return false;
     if (f->severity >= WC_severity_WARNING ? changes_nothing(p, x) : !suits_note(p, x, f))
+        return false;
+    if (has_rule(f->id, OWN_COPY) && !takes_own(x, f))
         return false;
     return !is_beyond_files(&x->edits, f) && !removes_unused(p, &x->edits, f) &&
            !leaves_installation(p, &x->edits, f) && !keeps_cuda(p, x, f) && !removes_wanted(p, x) &&
@@ -301,8 +347,11 @@ static bool cures(const struct planning *p, const struct played *x,
 
 /* By what they leave; above 0: a leaves more. */
 static int compare_left(const struct played *a, const struct played *b) {
-    return a->left.errors != b->left.errors ? WC_ORDER(a->left.errors, b->left.errors)
-                                            : WC_ORDER(a->left.warnings, b->left.warnings);
+    if (a->left.errors != b->left.errors)
+        return WC_ORDER(a->left.errors, b->left.errors);
+    if (a->left.warnings != b->left.warnings)
+        return WC_ORDER(a->left.warnings, b->left.warnings);
+    return WC_ORDER(a->left.pins, b->left.pins);
 }
 
 /* ---- what is played ---- */
@@ -366,26 +415,19 @@ static struct edits keep_edits(struct plan *plan, const struct candidate *c) {
     return (struct edits){kept, kept ? c->n : 0};
 }
 
-/* The facade that a host gets then; of no host the first. */
-static const struct wc_object *facade_of(const struct wc_stack *s, const char *host) {
-    WC_EACH(b, s->bindings) {
-        const struct wc_object *o = wc_object_of(s, b->r.target, b->r.target_path);
-        if (o && o->r.role == WC_role_FACADE && (!host || wc_str_same(b->r.host_path, host)))
-            return o;
-    }
-    return WC_FIRST(o, s->objects, o->r.role == WC_role_FACADE);
+static bool is_by_hand(const struct candidate *c) {
+    return c->edit[0].kind == EDIT_PLACE || c->edit[0].kind == EDIT_RESTORE;
 }
 
 /* Of a set the oldest is played. */
 static bool is_least(const struct candidate *c) {
     const struct edit *e = &c->edit[0];
 
-    return (e->kind == EDIT_PLACE || e->kind == EDIT_RESTORE) && e->value &&
-           !wc_str_starts(e->value, "==");
+    return is_by_hand(c) && e->value && !wc_str_starts(e->value, "==");
 }
 
-static const char *gives(struct plan *plan, const struct played *x,
-                         const struct wc_finding_record *f, const struct wc_stack *of_f) {
+static void find_given(struct plan *plan, const struct played *x, const struct wc_finding_record *f,
+                       const struct wc_stack *of_f, struct repair *r) {
     const struct wc_stack *s = &x->outcome.source->stack;
     const struct wc_object *facade = facade_of(s, path_of(of_f, f->host));
     const char *path = facade ? wc_real_path_of(facade) : NULL;
@@ -393,14 +435,14 @@ static const char *gives(struct plan *plan, const struct played *x,
     char text[WC_VERSION_TEXT];
 
     if (!path)
-        return NULL;
+        return;
     runtime = wc_runtime_of(s, facade);
     runtime.range.low.build = -1;
-    return wc_arena_format(&plan->memory.arena, "%s%s from %.*s",
-                           runtime.range.exact ? wc_version_format(runtime.range.low, text)
-                                               : "a cuDNN",
-                           runtime.range.exact && is_least(&x->edits) ? " or newer" : "",
-                           (int)wc_dir_length(path), path);
+    r->gives = wc_arena_format(&plan->memory.arena, "%s%s",
+                               runtime.range.exact ? wc_version_format(runtime.range.low, text)
+                                                   : "a cuDNN",
+                               runtime.range.exact && is_least(&x->edits) ? " or newer" : "");
+    r->from = wc_arena_string_n(&plan->memory.arena, path, wc_dir_length(path));
 }
 
 static int cost_of(const struct candidate *c) {
@@ -413,10 +455,12 @@ static bool is_better(const struct played *x, const struct played *best) {
     return left < 0 || (left == 0 && cost_of(&x->edits) < cost_of(&best->edits));
 }
 
-/* Other releases of the same packages are no other way out. */
+/* Other releases of the same packages, or in the same directory, are no other way out. */
 static bool is_same_way(const struct candidate *a, const struct candidate *b) {
     if (a->n != b->n)
         return false;
+    if (is_by_hand(a) && is_by_hand(b) && wc_str_same(a->edit[0].name, b->edit[0].name))
+        return wc_str_same(a->edit[0].path, b->edit[0].path);
     for (size_t i = 0; i < a->n; i++) {
         const struct edit *x = &a->edit[i], *y = &b->edit[i];
         if (x->kind != y->kind || !wc_str_same(x->name, y->name) ||
@@ -475,7 +519,6 @@ static void add_other_host(struct plan *plan, struct plan_of_finding *of, const 
     *r = (struct repair){.edits = keep_edits(plan, &other), .checked = REPAIR_NOT_CHECKED};
     r->action = action_of(&r->edits);
     r->text = text_of(&plan->memory.arena, &r->edits);
-    r->words = r->text;
     r->why = why_never(WC_ACTION_UPGRADE_HOST);
 }
 
@@ -490,25 +533,9 @@ static void advise(struct plan *plan, struct plan_of_finding *of, const struct w
         (struct repair){.edits = edit ? keep_edits(plan, &said) : (struct edits){NULL, 0},
                         .action = action_word(advice.action),
                         .text = advice.text,
-                        .words = advice.text,
                         .checked = REPAIR_NOT_CHECKED,
                         .why = keep(plan, why_never(advice.action) ?: why)};
     add_other_host(plan, of, s, f);
-}
-
-/* In a line of a finding. */
-static const char *outcome_words(struct plan *plan, const char *gives) {
-    const char *from = gives ? strstr(gives, " from ") : NULL;
-    char room[WC_FINDING_COLUMNS - 12];
-    struct wc_text text;
-
-    wc_text_begin(&text, room, sizeof(room));
-    wc_text_add(&text, "replayed");
-    if (from) {
-        wc_text_format(&text, ": gives %.*s from ", (int)(from - gives), gives);
-        wc_text_add_shortened(&text, from + strlen(" from "), sizeof(room) - 1 - text.n);
-    }
-    return wc_arena_string(&plan->memory.arena, room);
 }
 
 static void add_repair(struct planning *p, struct plan_of_finding *of, const struct played *x,
@@ -523,8 +550,7 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
                             &(struct user){.files = &p->replay.library_cache.disk.files,
                                            .path = getenv("PATH"),
                                            .directory = p->directory});
-    r->gives = gives(plan, x, f, &p->source->stack);
-    r->words = r->command ? outcome_words(plan, r->gives) : r->text;
+    find_given(plan, x, f, &p->source->stack, r);
 }
 
 static bool begin(struct plan *plan, const struct wc_findings *findings) {
@@ -534,11 +560,6 @@ static bool begin(struct plan *plan, const struct wc_findings *findings) {
     for (size_t i = 0; plan->of && i < plan->n; i++)
         plan->of[i].p = wc_arena_take(&plan->memory.arena, REPAIRS_MOST * sizeof(*plan->of[i].p));
     return plan->of != NULL;
-}
-
-/* What is done by hand is the last resort. */
-static bool is_by_hand(const struct played *x) {
-    return x->edits.edit[0].kind == EDIT_PLACE || x->edits.edit[0].kind == EDIT_RESTORE;
 }
 
 static void plan_finding(struct planning *p, size_t number) {
@@ -557,7 +578,7 @@ static void plan_finding(struct planning *p, size_t number) {
     }
     while (of->n < REPAIRS_MOST && (taken[of->n] = next_cure(p, f, of_end, taken, of->n)))
         add_repair(p, of, taken[of->n], f);
-    if (taken[0] && of->n < REPAIRS_MOST && is_by_hand(taken[0]))
+    if (taken[0] && of->n < REPAIRS_MOST && is_by_hand(&taken[0]->edits))
         add_other_host(p->plan, of, &p->source->stack, f);
     if (of->n == 0)
         advise(p->plan, of, &p->source->stack, f, unplayed);
@@ -571,7 +592,7 @@ static bool all_cured(const struct planning *p) {
         const struct played *best =
             is_shown(p, f, &of_end) ? next_cure(p, f, of_end, NULL, 0) : NULL;
         if (is_shown(p, f, &of_end) &&
-            (!best || is_by_hand(best) || best->left.errors + best->left.warnings > 0))
+            (!best || is_by_hand(&best->edits) || best->left.errors + best->left.warnings > 0))
             return false;
     }
     return true;
@@ -629,8 +650,31 @@ void plan_end(struct plan *plan) {
     heap_arena_end(&plan->memory);
 }
 
+/* ---- what is known of one ---- */
+
 const char *repair_checked_word(enum repair_checked checked) {
     static const char *const words[] = {"no", "replayed", "tried"};
 
     return words[checked];
+}
+
+char *repair_outcome(const struct repair *r, size_t columns) {
+    OWNED char *gives = r->gives ? must_format(": gives %s from ", r->gives) : NULL;
+    const char *word = repair_checked_word(r->checked);
+    const size_t used = gives ? strlen(word) + wc_columns(gives) : 0;
+    char *room, *all;
+    struct wc_text from;
+
+    if (r->checked == REPAIR_NOT_CHECKED)
+        return must_format("not checked: %s", r->why ? r->why : "nobody asked");
+    if (!gives || !r->from)
+        return must_copy(word);
+    if (!columns)
+        return must_format("%s%s%s", word, gives, r->from);
+    room = must_allocate(strlen(r->from) + 1);
+    wc_text_begin(&from, room, strlen(r->from) + 1);
+    wc_text_add_shortened(&from, r->from, columns > used ? columns - used : 0);
+    all = must_format("%s%s%s", word, gives, room);
+    free(room);
+    return all;
 }

@@ -19,8 +19,8 @@ struct repair {
     const char *command; /* made of the edits alone; NULL: nothing to paste */
     enum repair_checked checked;
     const char *why;   /* it was not checked; NULL: it was */
-    const char *gives; /* "9.8.0 from V/nvidia/cudnn/lib"; NULL: not known */
-    const char *words; /* for people: behind a command what comes of it, else the sentence */
+    const char *gives; /* "9.8.0", "9.8.0 or newer", "a cuDNN"; NULL: not known */
+    const char *from;  /* the directory from which that comes in */
 };
 
 struct plan { /* one entry a finding, in their order */
@@ -40,3 +40,6 @@ void plan_without(struct plan *p, const struct source *source, const struct wc_f
                   const char *why);
 void plan_end(struct plan *p);
 const char *repair_checked_word(enum repair_checked checked);
+/* What is known of it: "replayed: gives 9.8.0 from DIRECTORY", "not checked: WHY". The directory is
+ * shortened where the text has more than that many columns; 0: it is not. The caller frees. */
+char *repair_outcome(const struct repair *r, size_t columns);

@@ -153,6 +153,21 @@ static bool is_loaded(const struct play *p, const char *path) {
     return false;
 }
 
+/* Of that name, or the same part of the same major: "libcudnn_graph.so.9.1.0",
+ * "libcudnn_graph.so.9".
+ */
+static bool is_same_library(const char *path, const struct loaded *o) {
+    const struct wc_name one = wc_name_read(wc_base_name(path));
+    const struct wc_name other =
+        wc_name_read(o->search.soname ? o->search.soname : wc_base_name(o->about.path));
+
+    if (!is_cudnn_path(path))
+        return false;
+    return wc_name_fits(wc_base_name(path), o->about.path, o->search.soname) ||
+           (wc_kind_is_cudnn(one.kind) && one.kind == other.kind &&
+            wc_str_same(one.part, other.part) && one.version.major == other.version.major);
+}
+
 /* After an edit it may be another file of that name. */
 static const struct loaded *loaded_as(const struct play *p, const char *path) {
     const struct loaded *other = NULL;
@@ -161,8 +176,7 @@ static const struct loaded *loaded_as(const struct play *p, const char *path) {
         const struct loaded *o = p->sim.objects[i];
         if (is_path_of(o, path))
             return o;
-        if (!other && is_cudnn_path(path) &&
-            wc_name_fits(wc_base_name(path), o->about.path, o->search.soname))
+        if (!other && is_same_library(path, o))
             other = o;
     }
     return other;
@@ -203,15 +217,15 @@ static uint64_t mix(uint64_t hash, const void *bytes, size_t n) {
 
 #define HASH_BEGIN 0xCBF29CE484222325U
 
-/* Is it missing for that object, and not for what that opens by itself later? */
-static bool is_missing_for(const struct loader_sim_missing *m, const struct loaded *o) {
-    const struct loaded *by = m->by;
+/* That object itself, or one that comes in with it; not what it opens by itself later. */
+static bool is_needed_by(const struct loaded *one, const struct loaded *o) {
+    while (one && one != o && one->about.asked_how == WC_operation_NEEDED)
+        one = one->by;
+    return one == o;
+}
 
-    if (m->how != WC_operation_NEEDED && !m->damaged)
-        return false;
-    while (by && by != o && by->about.asked_how == WC_operation_NEEDED)
-        by = by->by;
-    return by == o;
+static bool is_missing_for(const struct loader_sim_missing *m, const struct loaded *o) {
+    return (m->how == WC_operation_NEEDED || m->damaged) && is_needed_by(m->by, o);
 }
 
 static struct replay_got got_of(const struct play *p, const struct loaded *o, size_t objects,
@@ -222,7 +236,8 @@ static struct replay_got got_of(const struct play *p, const struct loaded *o, si
     if (o)
         got.files = mix(got.files, &o->library, sizeof(o->library));
     for (size_t i = objects; i < p->sim.n; i++)
-        got.files = mix(got.files, &p->sim.objects[i]->library, sizeof(o->library));
+        if (is_needed_by(p->sim.objects[i], o))
+            got.files = mix(got.files, &p->sim.objects[i]->library, sizeof(o->library));
     for (size_t i = missing; i < p->sim.missing_count; i++) {
         const struct loader_sim_missing *m = &p->sim.missing[i];
         got.missing = mix(got.missing, m->name, strlen(m->name) + 1);
@@ -415,6 +430,20 @@ static void ask_all(struct play *p) {
 
 /* ---- its records ---- */
 
+/* Does what the process saw of it still stand there? */
+static bool is_as_it_was(struct play *p, const struct wc_file_record *f) {
+    const struct wc_files *files = &p->r->library_cache.disk.files;
+    struct wc_file_check check;
+
+    return wc_file_check(files, f->path, OWN_MACHINE, &check) && check.fault == f->fault &&
+           check.size == f->size;
+}
+
+static bool is_as_before(struct play *p, const struct wc_failure *f) {
+    return !WC_ANY(file, p->r->source->stack.files,
+                   file->r.request == f->r.request && file->r.path && !is_as_it_was(p, &file->r));
+}
+
 /* What came of it in the process is told in the process's own words, as long as it is the same. */
 static const struct replay_request *request_of(struct play *p, const struct wc_failure_record *f) {
     for (size_t i = 0; i < p->part_count; i++)
@@ -426,19 +455,11 @@ static const struct replay_request *request_of(struct play *p, const struct wc_f
                 continue;
             if (q->failure && q->failure->r.text && !q->refused &&
                 !p->out->got[p->parts[i].request].files &&
-                q->first.missing == p->out->got[p->parts[i].request].missing)
+                q->first.missing == p->out->got[p->parts[i].request].missing &&
+                is_as_before(p, q->failure))
                 return q;
         }
     return NULL;
-}
-
-/* Does what the process saw of it still stand there? */
-static bool is_as_it_was(struct play *p, const struct wc_file_record *f) {
-    const struct wc_files *files = &p->r->library_cache.disk.files;
-    struct wc_file_check check;
-
-    return wc_file_check(files, f->path, OWN_MACHINE, &check) && check.fault == f->fault &&
-           check.size == f->size;
 }
 
 static void emit_files(struct play *p, const struct wc_failure *f, int64_t request) {
@@ -646,8 +667,11 @@ static const char *program_of(struct replay *r) {
 }
 
 static bool begin_sim(struct play *p) {
+    const struct loader_sim_opens opens = {opens_part, p};
+
     if (!loader_sim_begin(&p->sim, &p->r->library_cache, program_of(p->r),
-                          (char *const *)p->overlay.environment.p))
+                          (char *const *)p->overlay.environment.p,
+                          p->r->source->type == SOURCE_SCAN ? NULL : &opens))
         return false;
     mark_hosts(p, 0);
     return true;
@@ -666,13 +690,6 @@ static void run_scan(struct play *p) {
     }
 }
 
-static void run_process(struct play *p) {
-    p->sim.asked = true;
-    p->sim.opens = opens_part;
-    p->sim.opens_ctx = p;
-    ask_all(p);
-}
-
 static void run(struct play *p) {
     const struct source *source = p->r->source;
     struct outcome *out = p->out;
@@ -683,8 +700,10 @@ static void run(struct play *p) {
     p->emitter.to = (struct wc_sink){take, p};
     out->got = must_allocate((p->r->n + 1) * sizeof(*out->got));
     emit_first(p);
-    (source->type == SOURCE_SCAN ? run_scan : run_process)(p);
+    out->starts = got_of(p, p->sim.program, 0, 0).files != 0;
+    (source->type == SOURCE_SCAN ? run_scan : ask_all)(p);
     emit(p);
+    out->torn = loader_sim_torn(&p->sim);
     loader_sim_emitter_end(&p->emitter);
     wc_diagnose(&out->source->stack, &out->memory.arena, &out->findings);
     add_end(p);

@@ -41,6 +41,8 @@ struct outcome {
     struct wc_findings findings;
     struct wc_findings of_end; /* the same, were it to fail and end as the process did */
     struct replay_got *got;    /* as many as there are requests */
+    bool starts;               /* the program, with all that it needs */
+    size_t torn;               /* parts that are there and lack other parts */
     const char *why;           /* it could not be played; NULL: it was */
     bool changes;              /* the edits change something of what it reads */
 };

@@ -133,7 +133,7 @@ def conda(world, words):
 
 
 def on_files(world, command):
-    """rm, mv, ln, cp within the situation."""
+    """rm, mv, ln, cp, ldconfig within the situation."""
     words = [found for word in shlex.split(command) for found in sorted(glob.glob(word)) or [word]]
     paths = [w for w in words[1:] if w.startswith("/")]
     if not paths or not all(str(pathlib.Path(p)).startswith(str(world.root)) for p in paths):
@@ -144,8 +144,12 @@ def on_files(world, command):
 # ---- which there are --------------------------------------------------------------------------
 
 
+def kinds_of(fix):
+    return "+".join(edit["edit"] for edit in fix["edits"])
+
+
 def sort_of(finding, fix):
-    return f"{finding['id']} {'+'.join(edit['edit'] for edit in fix['edits'])}"
+    return f"{finding['id']} {kinds_of(fix)}"
 
 
 def printed(findings):
@@ -169,7 +173,7 @@ def play_command(world, command):
         pip(world, words[3:])
     elif words[0] == "conda":
         conda(world, words[1:])
-    elif words[0] in ("rm", "mv", "ln", "cp"):
+    elif words[0] in ("rm", "mv", "ln", "cp") or words[:2] == ["/sbin/ldconfig", "-n"]:
         on_files(world, command)
     else:
         raise NotPlayed(command)

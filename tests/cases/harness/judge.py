@@ -117,6 +117,20 @@ def words_of(finding):
     return "\n".join(texts + [f"{f['text']} {f['command']}" for f in finding["fix"]])
 
 
+# What nobody can do: "let libx ask for the name alone", "import torch before torch".
+NOBODY = re.compile(r"\blet \S+( \S+)* ask for|\brename\b|(\S+) before \2(?!\S)")
+
+
+def check_fixes(world, findings):
+    """Of all fixes of all findings: none is what it must not be."""
+    for finding in findings:
+        for fix in finding["fix"]:
+            said = f"{fix['text']}\n{fix['command']}"
+            bad = [what for what in world.not_said
+                   if what == fixes.kinds_of(fix) or (" " in what or "-cu" in what) and what in said]
+            must(not bad and not NOBODY.search(said), f"{finding['id']} gives {bad}: {said}")
+
+
 def check_first(world, findings):
     """The first finding, if it is what was stated, names what it has to and has the fix."""
     first = findings[0] if findings else None
@@ -127,8 +141,9 @@ def check_first(world, findings):
         must(name in words_of(first), f"{name} is not named in:\n{words_of(first)}")
     must(world.severity in (None, first["severity"]), f"{first['id']} is {first['severity']}")
     must(len(first["fix"]) > world.road, f"{first['id']} gives {len(first['fix'])} fixes")
-    must(first["fix"][world.road]["action"] in world.action.split(" or "),
-         f"first fix: {first['fix'][world.road]}, expected {world.action}")
+    fix = first["fix"][world.road]
+    must(fix["action"] in world.action.split(" or ") and world.fix_says in f"{fix['text']} {fix['command']}",
+         f"first fix: {fix}, expected {world.action} {world.fix_says}")
     return first
 
 
@@ -197,6 +212,7 @@ def play_case(outcome, name, seed, root):
         return
     outcome.got = findings[0]["id"] if findings else "none"
     outcome.printed, outcome.unplayed = fixes.printed(findings), fixes.said(findings)
+    check_fixes(world, findings)
     if not world.first:
         check_silent(findings, world, "a sound stack")
         return

@@ -173,11 +173,12 @@ class World:
         self.text, self.ends = None, None
         self.first, self.names, self.severity = None, [], None
         self.action, self.maps, self.program = None, None, None
-        self.whole = self.looks_in = self.has_it = self.conda_prefix = None  # for fixes.py
+        self.conda_prefix = None  # for fixes.py
         self.needs_gpu, self.folder = False, None  # folder: that the program is started in
         self.road, self.left = 0, []
         self.module, self.preload, self.by = None, None, None
         self.limits, self.no_execution = None, None  # of the shell; a directory mounted noexec
+        self.not_said, self.fix_says = (), ""
         self.rounds, self.then = 1, None  # fixes to follow; what is told once the first was
         self.python = f"python3.{self.rng.randint(9, 13)}"
         self.cuda_now = self.rng.choice([12, 13])
@@ -452,7 +453,14 @@ class World:
         """Warnings that still hold when the fix was followed."""
         self.left = findings
 
-    def repairs(self, action, maps, by=None, road=0):
+    def never(self, *what):
+        """What no fix of any finding may be: its edits ("install", "remove+install": these and no
+        others), or what stands in its text or command."""
+        self.not_said = what
+
+    def repairs(self, action, maps, by=None, road=0, says=""):
         """The kind of the first fix, and the file that is mapped when it was followed. by: what a
-        person does where that cannot be played here. road: the fix that is followed."""
+        person does where that cannot be played here. road: the fix that is followed. says: what its
+        text or command has."""
         self.action, self.maps, self.by, self.road = action, maps and str(maps), by, road
+        self.fix_says = says

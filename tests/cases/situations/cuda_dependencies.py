@@ -64,7 +64,6 @@ def cublaslt_cannot_give_a_function(w):
     host.does("version", "create")
     if not w.faulty:
         w.environment["LD_LIBRARY_PATH"] = own
-    w.has_it = own
     w.says("Invalid handle. Cannot load symbol cublasLtCreate", ends="SIGABRT")
     w.finds("cuda-dependency-differs", "libcublasLt.so.12", lib / "libcudnn.so.9")
     w.repairs("set-variable", maps=own / "libcublasLt.so.12")
@@ -80,7 +79,6 @@ def nvrtc_is_missing_and_a_part_is_blamed(w, first, last):
     lib = w.wheel(release, options=["--probes", "cnn_infer=libnvrtc.so"])
     if not w.faulty:
         w.nvidia("cuda_nvrtc", "libnvrtc.so")
-    w.looks_in = nvrtc
     torch = w.host("torch", release, search=[lib], tag="rpath",
                    imports=["cudnnCnnInferVersionCheck"])
     torch.does("version", "create", "call:cudnnCnnInferVersionCheck")
@@ -102,7 +100,6 @@ def nvrtc_is_wanted_late(w):
     host.does("version", "create")
     if not w.faulty:
         w.environment["LD_LIBRARY_PATH"] = nvrtc
-    w.has_it = nvrtc
     w.says("Cannot load symbol nvrtcCreateProgram", ends="SIGABRT")
     w.finds("cuda-dependency-differs", "libnvrtc.so.12", lib / "libcudnn.so.9")
     w.repairs("set-variable", maps=nvrtc / "libnvrtc.so.12")
@@ -143,7 +140,6 @@ def nvrtc_has_no_builtins(w, where):
         w.cuda_dependency(builtins, nvrtc)
     if not w.faulty:
         w.environment["LD_LIBRARY_PATH"] = nvrtc
-    w.has_it = nvrtc
     lib = w.wheel(release)
     torch = w.host("torch", release, search=[lib], refuses="cuDNN Frontend error: [cudnn_frontend] "
                    "Error: No valid execution plans built.")
@@ -169,7 +165,6 @@ def a_host_asks_for_cudart(w, where):
         w.nvidia("cuda_runtime", "libcudart.so.12")
     if not w.faulty:
         w.environment["LD_LIBRARY_PATH"] = runtime
-    w.has_it = runtime
     host = w.host("cupy", release, search=[lib], linked=False, cuda=12)
     host.does("open:libcudart.so.12:CUDA runtime not found: {error}", f"open:{release.soname}",
               "version", "create")

@@ -116,12 +116,9 @@ def a_cuda_library_comes_in_twice(w, package, soname, build, crashes):
     second.does(f"open:{other if w.faulty else soname}",
                 *(["abort"] if crashes and w.faulty else []))
 
-    def by_its_name():
-        second.words = [f"open:{soname}"]
-
     w.says(f"version {release.number}", ends="SIGABRT" if crashes else 0)
     w.finds("two-cuda-copies", other, own / soname, second.library, torch.library)
-    w.repairs("load-order", maps=own / soname, by=by_its_name)
+    w.repairs("upgrade-host", maps=own / soname, says=second.library.name)
 
 
 @case("A176-two-facades-and-a-crash", True)

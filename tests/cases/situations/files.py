@@ -9,7 +9,7 @@ def a_real_part_cut_in_half(w):
     """W5 on real files: an interrupted copy of a part kills the process inside dlopen, without a
     word."""
     release = w.real("nvidia-cudnn-cu12==9.1.0.70")
-    w.needs_gpu, w.whole = True, release
+    w.needs_gpu = True
     lib = w.directory(release)
     part = lib / "libcudnn_graph.so.9"
     if w.faulty:
@@ -73,7 +73,6 @@ def a_library_for_another_processor(w):
     """The file is for another processor: the loader passes over it and says that there is none."""
     release = w.release("7.2", "7.6")
     lib = w.directory(release)
-    w.whole = release
     if w.faulty:
         w.broken(lib / "libcudnn.so.7", "other-machine")
     host = w.host("plain", release, search=[lib])
@@ -90,7 +89,6 @@ def the_file_is_no_library(w, kind, words):
     pointer."""
     release = w.release("8.1", "8.9")
     lib = w.directory(release)
-    w.whole = release
     if w.faulty:
         w.broken(lib / "libcudnn.so.8", kind)
     host = w.host("plain", release, search=[lib])
@@ -130,7 +128,6 @@ def cudnn_was_not_copied_to_its_end(w, how, reached):
     """
     release = w.release(*w.rng.choice([("8.1", "8.9"), ("9.1", "9.20")]))
     lib = w.directory(release)
-    w.whole = release
     if w.faulty:
         w.damage(lib / release.soname, how)
     host = w.host("plain", release, search=[lib], linked=reached in ("program", "extension"))

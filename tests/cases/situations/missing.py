@@ -39,7 +39,6 @@ def the_shell_has_a_variable_that_the_process_has_not(w):
     there."""
     release = w.release("8.6", "8.9")
     lib = w.toolkit(release)
-    w.has_it = lib
     w.environment["CUDA_HOME"] = lib.parent
     host = w.host("tensorflow", release, linked=False)
     host.does("open:libcudnn.so.8:Could not load dynamic library '{name}'; dlerror: {error}",
@@ -61,7 +60,6 @@ def a_nested_dependency_is_missing(w):
     lib = w.wheel(release, options=needs)
     if not w.faulty:
         w.nvidia("cublas", "libcublas.so.11")
-    w.looks_in = cublas
     torch = w.host("torch", release, search=[lib], tag="rpath")
     torch.does("version", "create")
     w.environment["LD_LIBRARY_PATH"] = cublas
@@ -87,7 +85,6 @@ def the_first_missing_name_hides_the_second(w):
     host.does("create")
     w.says("libcublasLt.so.12: cannot open shared object file", ends=1)
     w.finds("dependency-missing", "libcublasLt.so.12", host.library)
-    w.looks_in = w.site / "nvidia/cudnn/lib"
     w.hides("library-not-found")
     w.repairs("install", maps=w.site / "nvidia/cudnn/lib/libcudnn.so.9")
 
@@ -246,7 +243,6 @@ def only_the_facade_has_a_search_path(w):
     its path finds the part that it needs only where somebody has loaded that before."""
     release = w.release("8.1", "8.5")
     lib = w.directory(release, options=["--parts-no-path"] if w.faulty else [])
-    w.has_it = lib
     host = w.host("plain", release, linked=False)
     host.does(f"open:{lib}/libcudnn_cnn_infer.so.8:ImportError: {{error}}",
               f"open:{lib}/libcudnn.so.8", "create")
@@ -261,7 +257,6 @@ def the_wheel_is_installed_where_nobody_looks(w):
     it."""
     release = w.release("9.5", "9.9")
     lib = w.wheel(release)
-    w.has_it = lib
     host = w.host("onnxruntime", release, linked=False)
     host.does("open:libcudnn.so.9", "version", "create")
     if not w.faulty:
@@ -277,7 +272,6 @@ def the_first_framework_loads_no_adv_part(w):
     framework's library needs by DT_NEEDED."""
     release = w.release("9.1", "9.9")
     lib = w.wheel(release)
-    w.has_it = lib
     torch = w.host("torch", release, search=[lib], tag="rpath")
     torch.does("version")
     needs = ["libcudnn_adv.so.9"]
@@ -294,7 +288,6 @@ def installed_and_in_nobodys_search(w):
     back to the CPU without more words than these."""
     release = w.release("9.1", "9.9")
     lib = w.wheel(release)
-    w.has_it = lib
     host = w.host("onnxruntime", release, search=[] if w.faulty else [lib])
     host.does("create")
     w.says("libcudnn.so.9: cannot open shared object file", ends=1)
@@ -307,7 +300,6 @@ def the_variable_is_set_too_late(w):
     """LD_LIBRARY_PATH is set inside the process; the loader reads what it was at the start."""
     release = w.release("9.1", "9.9")
     lib = w.wheel(release)
-    w.has_it = lib
     host = w.host("plain", release, linked=False)
     host.does(f"set:LD_LIBRARY_PATH={lib}", "open:libcudnn.so.9:Invalid handle. Cannot load symbol "
               "cudnnGetVersion", "version", "create")
@@ -324,7 +316,6 @@ def nine_is_installed_and_eight_is_wanted(w):
     wanted, installed = w.release("8.9", "8.9"), w.release("9.1", "9.9")
     lib = w.wheel(installed if w.faulty else wanted)
     w.known.append(wanted)
-    w.looks_in = lib
     host = w.host("ctranslate2", wanted, linked=False, search=[lib])
     host.does("open:libcudnn.so.8:Could not load library {name}. Error: {error}", "create")
     w.says("Could not load library libcudnn.so.8. Error: libcudnn.so.8: cannot open", ends=1)
@@ -337,7 +328,6 @@ def the_directory_was_put_into_path(w):
     """cuDNN's directory is in PATH, which is not where libraries are looked for."""
     release = w.release("8.6", "8.9")
     lib = w.wheel(release)
-    w.has_it = lib
     host = w.host("ctranslate2", release, linked=False)
     host.does("open:libcudnn.so.8:Could not load library {name}. Error: {error}", "create")
     w.environment["PATH" if w.faulty else "LD_LIBRARY_PATH"] = lib
@@ -383,7 +373,6 @@ def a_stale_build_needs_the_previous_major(w):
     old, installed = w.release("5.1", "5.1"), w.release("6.0", "6.0")
     lib = w.directory(installed if w.faulty else old)
     w.known += [old, installed]
-    w.looks_in = lib
     host = w.host("plain", old, search=[lib])
     host.does("create")
     w.says("libcudnn.so.5: cannot open shared object file", ends=1)
@@ -398,7 +387,6 @@ def an_image_that_takes_cuda_from_its_host(w):
     release = w.release("8.2", "8.6")
     lib = w.root / "usr/lib/aarch64-linux-gnu"
     w.known.append(release)
-    w.looks_in = lib
     if not w.faulty:
         w.directory(release, lib)
     host = w.host("plain", release, search=[lib])
@@ -417,7 +405,6 @@ def an_image_with_the_cudnn_of_another_cuda(w):
     lib = w.directory(release, options=needs)
     host = w.host("plain", release, search=[lib, cuda], linked=False, needs=["libcudart.so.7.5"])
     host.does("open:libcudnn.so.5:libcudnn initialization failure", "create")
-    w.looks_in = lib
     w.says("libcudnn initialization failure", ends=1)
     w.finds("dependency-missing", "libcublas.so.8.0", lib / "libcudnn.so.5")
     w.repairs("install", maps=lib / "libcudnn.so.5", by=lambda: w.again(release, lib))
@@ -429,7 +416,6 @@ def workers_start_with_another_environment(w):
     release = w.release("8.1", "8.9")
     lib, old = w.toolkit(release), w.cuda_dependency("libcufft.so.11", w.root / "old/lib64").parent
     w.environment["CUDA_HOME"] = lib.parent
-    w.has_it = lib
     host = w.host("plain", release, linked=False)
     host.does("open:libcudnn.so.8:Could not load dynamic library '{name}'; dlerror: {error}",
               "create")
@@ -466,7 +452,6 @@ def sudo_drops_the_search_path(w):
     the environment, starts it without."""
     release = w.release("8.2", "8.4")
     lib = w.conda(release)
-    w.has_it = lib
     w.environment["CONDA_PREFIX"] = w.conda_prefix
     host = w.host("plain", release)
     host.does("create")
@@ -486,7 +471,6 @@ def parts_of_eight_are_asked_of_a_nine(w, reached, name):
     called otherwise, and no package brings these names back."""
     release, old = w.release("9.1", "9.20"), w.release("8.5", "8.9")
     lib = w.directory(release if w.faulty else old)
-    w.looks_in = lib
     if not w.faulty and not (lib / name).exists():
         (lib / name).symlink_to(f"{name}.8")
     host = w.host("plain", release, linked=False, search=[lib])
@@ -508,7 +492,6 @@ def a_host_asks_for_a_part_that_was_left_out(w):
     """The image was slimmed; the host opens the facade, then each part that it uses."""
     release = w.release("9.1", "9.20")
     lib = w.directory(release, without=["adv"] if w.faulty else [])
-    w.whole = release
     host = w.host("plain", release, linked=False, search=[lib])
     host.does(f"open:{release.soname}", "version", "open:libcudnn_adv.so.9")
     w.says("libcudnn_adv.so.9: cannot open shared object file", ends=1)

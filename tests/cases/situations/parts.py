@@ -16,7 +16,6 @@ def two_directories_on_one_path(w):
     w.environment["LD_LIBRARY_PATH"] = f"{first}:{second}"
     w.says(f"version {own.number}")
     w.finds("parts-differ", first, second, own, module)
-    w.whole = own
     w.repairs("set-variable", maps=(second if w.faulty else first) / "libcudnn_ops.so.9")
 
 
@@ -54,7 +53,7 @@ def a_real_facade_without_its_parts(w):
     """W1 on real files: the facade alone was copied; even cudnnGetVersion aborts."""
     release = w.real(w.rng.choice(["nvidia-cudnn-cu12==9.1.0.70", "nvidia-cudnn-cu13==9.19.0.56",
                                    "nvidia-cudnn-cu12==9.28.0.42"]))
-    w.needs_gpu, w.whole = True, release
+    w.needs_gpu = True
     lib = w.directory(release, without=["graph"] if w.faulty else [])
     host = w.host("plain", release, search=[lib])
     host.does("version", "create")
@@ -67,7 +66,7 @@ def a_real_facade_without_its_parts(w):
 def real_parts_of_two_releases(w):
     """W3 on real files: graph of one release, ops of another; only the check of ops tells."""
     first, second = w.real("nvidia-cudnn-cu13==9.19.0.56"), w.real("nvidia-cudnn-cu13==9.20.0.48")
-    w.needs_gpu, w.whole = True, first
+    w.needs_gpu = True
     lib = w.directory(first, only=["facade", "graph", "ops"])
     if w.faulty:
         w.directory(second, lib, only=["ops"])
@@ -131,7 +130,6 @@ def a_bundle_with_parts_of_the_system(w):
     """An application brings its own cuDNN, but not all of its parts: the engines come from the
     system's."""
     own, system = w.two("9.12", "9.20")
-    w.whole = own
     bundle = w.directory(own, without=["engines_precompiled"] if w.faulty else [])
     w.cache = [w.toolkit(system)]
     host = w.host("plain", own, search=[bundle], imports=["cudnnBackendFinalize"],
@@ -148,7 +146,6 @@ def a_bundle_made_before_a_part_existed(w):
     """A redistribution's list of files is older than a part of cuDNN, which is nowhere then."""
     release = w.release("9.1", "9.13")
     bundle = w.directory(release, without=["graph"] if w.faulty else [])
-    w.whole = release
     host = w.host("onnxruntime", release, search=[bundle])
     host.does("version", "create")
     names = [f"libcudnn_graph.so.{n}" for n in (release, f"9.{release.minor}", 9)]
@@ -177,7 +174,6 @@ def a_bundled_facade_serves_a_framework_whose_parts_lie_elsewhere(w):
     """torch bundles a facade without the cnn part, which its build has elsewhere; CTranslate2,
     imported second, gets that facade."""
     release = w.release("9.1", "9.3")
-    w.whole = release
     bundled = w.directory(release, w.site / "torch/lib", without=["cnn"])
     own = w.directory(release, w.site / "ctranslate2.libs")
     torch = w.host("torch", release, search=[bundled], tag="rpath", requires=[])
@@ -196,7 +192,6 @@ def the_first_facade_wins_and_looks_from_its_own_place(w):
     """torch's facade came first; its directory lacks what the second framework uses, whose own
     wheel has all of it. Each works alone."""
     first, wheel_release = w.two("9.1", "9.9")
-    w.whole = first
     system = w.directory(first, without=["cnn"])
     wheel = w.wheel(wheel_release)
     torch = w.host("torch", first, search=[system], tag="rpath", requires=[])
@@ -277,7 +272,6 @@ def pip_says_one_version_and_the_message_another(w):
     """The version in the failing file names is not the one that pip lists: the facade that runs is
     another copy, which has no engines."""
     other, listed = w.release("9.1", "9.2"), w.release("9.5", "9.8")
-    w.whole = other
     wheel = w.wheel(listed)
     module = w.directory(other, without=["engines_precompiled"] if w.faulty else [])
     jax = w.host("jax", other, search=[module], linked=False)
@@ -295,7 +289,6 @@ def a_frozen_application_without_its_parts(w):
     """The packager followed DT_NEEDED, so that parts that are only opened are not in the
     application."""
     release = w.release("9.1", "9.13")
-    w.whole = release
     inside = w.directory(release, w.root / "dist/app/_internal",
                          only=["facade"] if w.faulty else [])
     host = w.host("plain", release, search=[inside], site=inside)

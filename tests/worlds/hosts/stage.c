@@ -66,6 +66,10 @@ int main(int argc, char **argv) {
         if (!strncmp(argv[i], "bind=", 5) && to) {
             *to = 0;
             bind(argv[i] + 5, to + 1);
+            /* They are the computer's. A user may be kept from that, and from writing there, too.
+             */
+            snprintf(path, sizeof path, "%s%s", root, to + 1);
+            mount(NULL, path, NULL, MS_BIND | MS_REMOUNT | MS_RDONLY, NULL);
         } else if (!strncmp(argv[i], "uid=", 4)) {
             uid = (unsigned)atoi(argv[i] + 4);
         } else if (!strncmp(argv[i], "cwd=", 4)) {
