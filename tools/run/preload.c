@@ -10,6 +10,7 @@
 
 #include "core/model/names.h"
 #include "tools/commands/command.h"
+#include "tools/util/glob_below.h"
 #include "tools/util/memory.h"
 
 #define LOG_ENDING ".jsonl"
@@ -18,6 +19,11 @@
 #define WHICHCUDNN_LIBDIR "/usr/local/lib"
 #endif
 #define SHIM_NAME "libwhichcudnn.so"
+#ifdef __aarch64__
+#define IN_DEBIAN "/../lib/aarch64-linux-gnu/whichcudnn"
+#else
+#define IN_DEBIAN "/../lib/x86_64-linux-gnu/whichcudnn"
+#endif
 
 /* Directory of this program, without a slash at its end; "" if it cannot be told. */
 static char *own_directory(void) {
@@ -40,8 +46,50 @@ static char *try_path(char *candidate) {
     return path;
 }
 
+/* Where wheels, packages and tarballs have it, as seen from the command. */
+static const char *const beside[] = {
+    "",
+    "/../lib",
+    "/../lib64",
+    IN_DEBIAN,
+    "/../lib64/whichcudnn",
+    "/../lib/whichcudnn",
+    "/../lib*/python3*/*-packages/whichcudnn", /* site-, Debian's dist- */
+    "/../whichcudnn",                          /* pip install --target */
+};
+
+/* Of several Pythons in one directory, the one that was installed last brought this command. */
+static char *newest_match(const char *own, const char *pattern) {
+    glob_t matches;
+    struct stat facts, newest = {.st_ctim = {.tv_sec = -1}};
+    char *found = NULL;
+
+    if (glob_below(own, pattern, GLOB_NOSORT, &matches) != 0)
+        return NULL;
+    for (size_t i = 0; i < matches.gl_pathc; i++)
+        if (stat(matches.gl_pathv[i], &facts) == 0 &&
+            (facts.st_ctim.tv_sec > newest.st_ctim.tv_sec ||
+             (facts.st_ctim.tv_sec == newest.st_ctim.tv_sec &&
+              facts.st_ctim.tv_nsec > newest.st_ctim.tv_nsec))) {
+            newest = facts;
+            free(found);
+            found = must_copy(matches.gl_pathv[i]);
+        }
+    globfree(&matches);
+    return found;
+}
+
+static char *try_beside(const char *own, const char *place) {
+    OWNED char *file = must_format("%s/%s", place, SHIM_NAME);
+    char *found;
+
+    if (!strchr(place, '*'))
+        return try_path(must_format("%s%s", own, file));
+    found = newest_match(own, file);
+    return found ? try_path(found) : NULL;
+}
+
 static char *search_shim(void) {
-    static const char *const beside[] = {"", "/../lib", "/../lib64"};
     const char *given = getenv("WHICHCUDNN_SHIM");
     char *own, *found = NULL;
 
@@ -49,9 +97,15 @@ static char *search_shim(void) {
         return try_path(must_copy(given));
     own = own_directory();
     for (size_t i = 0; !found && i < sizeof(beside) / sizeof(beside[0]); i++)
-        found = try_path(must_format("%s%s/%s", own, beside[i], SHIM_NAME));
+        found = try_beside(own, beside[i]);
     free(own);
     return found ? found : try_path(must_format("%s/%s", WHICHCUDNN_LIBDIR, SHIM_NAME));
+}
+
+char *preload_name_trouble(const char *path) {
+    if (!strpbrk(path, " :\t\n"))
+        return NULL;
+    return must_format("%s cannot be preloaded: LD_PRELOAD splits at spaces and colons", path);
 }
 
 char *preload_find_shim(char **trouble) {
@@ -61,8 +115,8 @@ char *preload_find_shim(char **trouble) {
         why = must_format("%s is not beside this program nor in %s; WHICHCUDNN_SHIM can name "
                           "it",
                           SHIM_NAME, WHICHCUDNN_LIBDIR);
-    else if (strpbrk(shim, " :\t\n"))
-        why = must_format("%s cannot be preloaded: LD_PRELOAD splits at spaces and colons", shim);
+    else
+        why = preload_name_trouble(shim);
     if (trouble)
         *trouble = why;
     if (!why)

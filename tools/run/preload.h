@@ -7,10 +7,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* $WHICHCUDNN_SHIM, else libwhichcudnn.so beside the command, in ../lib* of that, in the directory
- * of the installation. NULL: nowhere, or under a name that LD_PRELOAD cannot hold (it splits at
- * spaces and colons); then *trouble is the complaint, which is made where trouble is NULL. The
- * caller frees both. */
+/* Why LD_PRELOAD cannot hold this name (ld.so(8)); NULL: it can. The caller frees. */
+char *preload_name_trouble(const char *path);
+/* $WHICHCUDNN_SHIM, else libwhichcudnn.so beside the command, where each kind of package has it, in
+ * the directory of the installation. NULL: nowhere, or under a name that LD_PRELOAD cannot hold;
+ * then *trouble is the complaint, which is made where trouble is NULL. The caller frees both. */
 char *preload_find_shim(char **trouble);
 /* The list with shim at its end, where it does not hide other preloads; as it was if it is in there
  * already. before: the old value, NULL: none. The caller frees. */

@@ -228,7 +228,7 @@ static void leave_verdict_of(const struct run *run, const struct summary *s) {
 
     fputs(verdict, to);
     if (fix && fix->n > 0)
-        fprintf(to, "; fix: %s", fix->p[0].command ? fix->p[0].command : fix->p[0].words);
+        fprintf(to, "; fix: %s", fix->p[0].command ? fix->p[0].command : fix->p[0].text);
     if (s->counted <= 1 && ended_within(first->report->source))
         fprintf(to, "; ended %s", first->report->ending);
     if (origin)
@@ -264,10 +264,6 @@ static void tell_ends(struct report *reports, size_t n, const struct child_logs 
         report_judge(&reports[i]);
 }
 
-static enum wc_severity severity_of(const struct report *r) {
-    return r->findings.n > 0 ? r->findings.p[0].severity : WC_severity_NONE;
-}
-
 static void print_answer(struct run *run, struct report *reports, size_t n) {
     struct summary summary;
     struct merged m;
@@ -283,21 +279,18 @@ static void print_answer(struct run *run, struct report *reports, size_t n) {
 }
 
 /* outcome: of the command, as logs of others get it. */
-static struct run_answer conclude_logs(struct run *run, const struct child_logs *logs,
-                                       const struct wc_record *outcome) {
+static struct gate conclude_logs(struct run *run, const struct child_logs *logs,
+                                 const struct wc_record *outcome) {
     size_t n = logs->n;
     struct report *reports = must_allocate(n * sizeof(*reports));
-    struct run_answer answer = {WC_severity_NONE, true};
+    struct gate answer = {.passes = true};
 
     ends_settle(logs->found, n);
     for (size_t i = 0; i < n; i++)
         report_make(&reports[i], logs->found[i]);
     tell_ends(reports, n, logs, outcome);
-    for (size_t i = 0; i < n; i++) {
-        answer.passes = answer.passes && reports[i].conclusion.passes;
-        if (severity_of(&reports[i]) > answer.worst)
-            answer.worst = severity_of(&reports[i]);
-    }
+    for (size_t i = 0; i < n; i++)
+        gate_add(&answer, &reports[i]);
     for (size_t i = 0; i < n && (!run->quiet || run->verdict_file); i++)
         report_plan(&reports[i]);
     if (!run->quiet || run->verdict_file)
@@ -404,11 +397,11 @@ static void print_nothing_observed(const struct run *run, struct wc_record *outc
 }
 
 /* No log was left. */
-static struct run_answer conclude_unobserved(struct run *run, struct wc_record *outcome,
-                                             const char *unseen) {
+static struct gate conclude_unobserved(struct run *run, struct wc_record *outcome,
+                                       const char *unseen) {
     char *program = NULL, *reason = unobserved_reason(run->command, &program);
     struct source *started = reason ? NULL : look_at_start(run, outcome, &reason);
-    struct run_answer answer;
+    struct gate answer;
 
     if (!started && !reason && unseen && !is_disabled())
         reason = must_copy(unseen);
@@ -418,15 +411,15 @@ static struct run_answer conclude_unobserved(struct run *run, struct wc_record *
         source_free(started);
     } else {
         print_nothing_observed(run, outcome, reason);
-        answer = (struct run_answer){.passes = !reason && !is_disabled()};
+        answer = (struct gate){.passes = !reason && !is_disabled()};
     }
     free(program);
     free(reason);
     return answer;
 }
 
-struct run_answer run_conclude(struct run *run) {
-    struct run_answer answer;
+struct gate run_conclude(struct run *run) {
+    struct gate answer;
     struct child_logs logs;
     struct wc_record r;
     char *unseen;
@@ -434,7 +427,10 @@ struct run_answer run_conclude(struct run *run) {
     child_logs_find(&logs, &run->place, &run->live.family, run->child.pid, run->start);
     unseen = unseen_reason(run, &logs);
     outcome_begin(&r, &run->child);
-    child_logs_drop_empty(&logs, run->child.pid, r.u.outcome.ending == WC_ending_SIGNALED);
+    /* The log of what a signal ended is kept; what was replaced by exec did not end so. */
+    child_logs_drop_empty(&logs, run->child.pid,
+                          r.u.outcome.ending == WC_ending_SIGNALED &&
+                              (!logs.own || was_the_last(logs.own, &run->live.family)));
     look_at_last_requests(&logs, &r.u.outcome);
     add_gpus(&logs);
     if (logs.own && !outcome_add(logs.own, &r))

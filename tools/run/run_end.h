@@ -7,6 +7,7 @@
 #include "preload.h"
 #include "run_monitor.h"
 #include "supervise.h"
+#include "tools/report/report.h"
 
 struct run {
     const char *command;
@@ -20,12 +21,7 @@ struct run {
     bool quiet;
 };
 
-struct run_answer {
-    enum wc_severity worst; /* of all findings */
-    bool passes; /* as far as findings do not speak against it: all that matters was seen */
-};
-
 /* Adds the end to the command's log, says what was found, writes the verdict. */
-struct run_answer run_conclude(struct run *run);
+struct gate run_conclude(struct run *run);
 /* The same of a command that could not be started. */
 void run_not_started(const struct run *run);

@@ -73,7 +73,7 @@ static bool is_name(const char *path, const char *name) {
 
 /* What the kernel calls a process is its program's name, or its script's, until it takes another
  * one. */
-static bool was_the_last(const struct source *log, const struct family *family) {
+bool was_the_last(const struct source *log, const struct family *family) {
     const struct wc_process_record *p = &log->stack.process;
 
     if (log->stack.has_summary || !family->last_name[0] ||

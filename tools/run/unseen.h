@@ -12,3 +12,6 @@
 /* logs: all that were found, empty ones as well. NULL: nothing is known to be missing. The caller
  * frees. */
 char *unseen_reason(const struct run *run, const struct child_logs *logs);
+/* Is that log of the program that the command was at its end, as far as the kernel's names for it
+ * tell? */
+bool was_the_last(const struct source *log, const struct family *family);

@@ -1,0 +1,122 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# What make dist makes, as far as this machine and a short time allow: `make release-check` has the rest.
+
+bats_require_minimum_version 1.5.0
+load helpers
+load ../release/release
+
+setup_file() {
+    export DIST=$WC_BUILD/dist-small
+    # The directory as make knows it: of another name it would be made anew.
+    make -s -C "$WC_ROOT" O="$(realpath --relative-base="$WC_ROOT" "$WC_BUILD")" CACHE="$WC_CACHE" DIST="$DIST" \
+        dist-x86_64 dist-aarch64 >&2
+    make_demo "$BATS_FILE_TMPDIR/demo" gcc "$WC_BUILD/portable-x86_64/floor"
+    python3 -m venv "$BATS_FILE_TMPDIR/venv"
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+    venv=$BATS_FILE_TMPDIR/venv demo=$BATS_FILE_TMPDIR/demo
+    wheel=$(shipped '*_x86_64.whl')
+}
+
+installed() { "$venv/bin/pip" install -q --no-index --force-reinstall --disable-pip-version-check "$wheel"; }
+
+@test "the floor: what asks for a newer glibc, or for another library, is noticed and does not link" {
+    local floor=$WC_BUILD/portable-x86_64/floor
+    unzip -q "$wheel"
+    "$WC_ROOT/packaging/check-floor" whichcudnn-*.data/scripts/whichcudnn whichcudnn/libwhichcudnn.so
+    printf '#include <sys/random.h>\nint main(void) { char c; return getrandom(&c, 1, 0) != 1; }\n' >new.c
+    gcc -o new new.c
+    run -1 "$WC_ROOT/packaging/check-floor" new
+    [[ $output == *"new: asks for GLIBC_2.25: getrandom@GLIBC_2.25"* ]]
+    run -1 "$WC_ROOT/packaging/check-floor" "$CMD"
+    [[ $output == *"needs libjansson.so.4"* ]]
+    run -1 gcc -L"$floor" -o new new.c
+    [[ $output == *"undefined reference to"*getrandom* ]]
+    printf 'extern char **environ;\nint main(void) { return !environ[0]; }\n' >old.c
+    gcc -L"$floor" -o old old.c
+    "$WC_ROOT/packaging/check-floor" old
+    # The program's copy of `environ` is libc's __environ, too: older ones set it later than they copy it.
+    readelf -W --dyn-syms old | grep -E 'WEAK.* environ@'
+    readelf -W --dyn-syms old | grep -E 'GLOBAL.* __environ@'
+    ./old
+}
+
+@test "each line that installs names one file, also where those of both processors lie" {
+    local words word
+    mapfile -t words < <(grep -ohE 'whichcudnn[-_]\*(\$\([^)]*\)|[^` ,])*' "$WC_ROOT"/{README.md,docs/installing.md})
+    [ ${#words[@]} -ge 4 ]
+    cd "$DIST"
+    for word in "${words[@]}"; do
+        echo "$word"
+        is "$(eval "printf '%s\n' $word" | grep -c "$(uname -m)\|_$(dpkg --print-architecture)")" 1
+        is "$(eval "printf '%s\n' $word" | wc -l)" 1
+    done
+}
+
+@test "the wheel: its names, licences, SBOM; pip installs and removes it without a trace" {
+    [[ $wheel == *-py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.whl ]]
+    listing "$venv" >before
+    installed
+    is "$("$venv/bin/whichcudnn" --version)" "$("$WC_BUILD/portable-x86_64/whichcudnn" --version)"
+    local info
+    info=$(echo "$venv"/lib/python3*/site-packages/whichcudnn-*.dist-info)
+    is "$(cd "$info/licenses" && find . -type f | sort | tr '\n' ' ')" \
+        './LICENSE ./licenses/jansson.txt ./licenses/uthash.txt ./licenses/zlib.txt ./licenses/zstd.txt '
+    is "$(jq -r '.components[].name' "$info"/sboms/*.cdx.json | tr '\n' ' ')" 'jansson zlib zstd uthash '
+    "$venv/bin/python" -m whichcudnn --version
+    "$venv/bin/pip" uninstall -q -y whichcudnn
+    listing "$venv" | diff before -
+}
+
+@test "the wheel: run finds its library from wherever it lies, and says what is wrong" {
+    installed
+    run -0 --separate-stderr "$venv/bin/whichcudnn" run --log "$PWD/" -- "$demo/host"
+    says_mixed "$stderr"
+    ln -s "$venv/bin/whichcudnn" link
+    run -0 --separate-stderr ./link run --log "$PWD/" -- "$demo/host"
+    says_mixed "$stderr"
+    "$venv/bin/pip" install -q --no-index --disable-pip-version-check --target flat "$wheel"
+    run -0 --separate-stderr flat/bin/whichcudnn run --log "$PWD/" -- "$demo/host"
+    says_mixed "$stderr"
+    is "$(PYTHONPATH=flat "$venv/bin/python" -c 'import whichcudnn as w; print(w.library(), w.command())')" \
+        "$PWD/flat/whichcudnn/libwhichcudnn.so $PWD/flat/bin/whichcudnn"
+}
+
+# The Pythons that are here; the oldest that is served is 3.9.
+pythons() {
+    local python
+    for python in /usr/bin/python3.[0-9]* "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.*/bin/python3; do
+        [[ $python != *-config ]] && "$python" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null &&
+            echo "$python"
+    done
+}
+
+@test "in Python: library, env, inspect of this very process, in each Python that is here" {
+    local python seen=0
+    installed
+    "$venv/bin/python" -W error "$WC_ROOT/tests/release/check_api.py" "$demo" "$venv/bin/whichcudnn"
+    "$venv/bin/pip" install -q --no-index --disable-pip-version-check --target flat "$wheel"
+    while read -r python; do
+        "$python" -I -W error -c 'import runpy, sys
+sys.path.insert(0, "flat")
+sys.argv[:] = sys.argv[1:]
+runpy.run_path(sys.argv[0])' "$WC_ROOT/tests/release/check_api.py" "$demo" "$PWD/flat/bin/whichcudnn"
+        seen=$((seen + 1))
+    done < <(pythons)
+    [ "$seen" -ge 1 ]
+}
+
+@test "aarch64 under qemu: the library in a host, and the command that says what is wrong" {
+    local root floor=$WC_BUILD/portable-aarch64/floor
+    root=$("$WC_ROOT/tests/setup/userland-aarch64")
+    make_demo demo aarch64-linux-gnu-gcc "$floor"
+    unzip -q "$(shipped '*_aarch64.whl')"
+    "$WC_ROOT/packaging/check-floor" whichcudnn-*.data/scripts/whichcudnn whichcudnn/libwhichcudnn.so
+    WHICHCUDNN_LOG=$PWD/ WHICHCUDNN_STDERR=off qemu-aarch64 -L "$root" \
+        -E LD_PRELOAD="$PWD/whichcudnn/libwhichcudnn.so" demo/host
+    run -1 qemu-aarch64 -L "$root" whichcudnn-*.data/scripts/whichcudnn report .
+    says_mixed "$output"
+}

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the tests of what is shipped have in common: `load ../release/release`.
+# shellcheck shell=bash
+
+# One file of what make dist made, by a pattern.
+shipped() { # PATTERN
+    local files
+    mapfile -t files < <(compgen -G "$DIST/$1")
+    [ "${#files[@]}" -eq 1 ] && [ -f "${files[0]}" ] && echo "${files[0]}"
+}
+
+# make_demo DIR CC LIBRARIES: a host on a cuDNN whose facade is of 9.1.0 and whose parts are of 9.5.0; linked
+# with the libraries of a portable build it runs on each glibc.
+make_demo() {
+    mkdir -p "$1"
+    printf '#!/bin/sh\nexec %s -L%s "$@"\n' "$2" "$3" >"$1/cc"
+    chmod +x "$1/cc"
+    CC=$1/cc make_standin 9.1.0 "$1/cudnn"
+    CC=$1/cc make_standin --only graph 9.5.0 "$1/cudnn"
+    CC=$1/cc build_host lazy "$1/cudnn" "$1/host" -Wl,-rpath,"\$ORIGIN/cudnn"
+}
+
+# What the command says of it, whatever else it says.
+says_mixed() { grep -E '^(whichcudnn: )?error\[facade-and-parts-differ\]' <<<"$1"; }
+
+# Every file below a folder, with what it is and where a link leads.
+listing() { (cd "$1" && find . -not -name __pycache__ -not -name '*.pyc' -printf '%y %p %l\n' | sort); }

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* whichcudnn install: a copy of the shim for other processes, there whole or not at all. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "core/model/names.h"
+#include "options.h"
+#include "tools/probe/trial.h"
+#include "tools/run/preload.h"
+#include "tools/run/shim_file.h"
+#include "tools/util/beside.h"
+#include "tools/util/memory.h"
+
+#define PATIENCE 20 /* seconds for the program that is run with the copy */
+
+static const struct option_row rows[] = {OPTION_COLOR(NULL), OPTIONS_END};
+
+static const struct usage usage = {
+    .begin = "Usage: whichcudnn install DIR\n\n"
+             "Copies libwhichcudnn.so into DIR, a directory that others see too (a volume that\n"
+             "containers share, a cluster's file system), and prints its path there:\n\n"
+             "    LD_PRELOAD=$(whichcudnn install /shared) python train.py\n\n"
+             "A library that is half there ends every program that is told to preload it. So\n"
+             "the copy has another name until it is whole and on disk, is for this processor,\n"
+             "and a program ran with it preloaded; then it takes the place of an older one.\n"
+             "Processes that have that one keep it.\n\n",
+    .options = rows,
+    .end = "Exit status: 0 it is there; 2 usage, or it could not be made: then DIR is as it\n"
+           "was.\n",
+    .least = 1,
+    .most = 1,
+    .arguments = "one directory",
+};
+
+/* A pipe-like file system has nothing to flush: EINVAL. */
+static bool to_disk(int fd) {
+    return fsync(fd) == 0 || errno == EINVAL;
+}
+
+/* False: errno. */
+static bool fill(struct beside *to, const char *shim) {
+    static char block[1 << 16];
+    int from = open(shim, O_RDONLY | O_CLOEXEC), error;
+    ssize_t n = -1;
+    bool good;
+
+    while (from >= 0 && (n = read(from, block, sizeof(block))) > 0 &&
+           beside_write(to, block, (size_t)n))
+        ;
+    good = n == 0 && to_disk(to->fd);
+    error = errno;
+    if (from >= 0)
+        close(from);
+    errno = error;
+    return good;
+}
+
+static void watch(void *path) {
+    trial_watch(path, "/dev/null");
+}
+
+/* This very program, since an image may have no other one. NULL: it ran, and nothing was said. */
+static char *trouble_with_it(char *path) {
+    char *arguments[] = {"whichcudnn", "--version", NULL};
+    struct trial trial = {
+        .arguments = arguments, .prepare = watch, .arg = path, .patience = PATIENCE};
+    char *trouble = shim_file_trouble(path);
+
+    if (trouble)
+        return trouble;
+    if (!trial_run(&trial))
+        return must_format("no program could be started with it: %s", strerror(errno));
+    if (trial.errors[0])
+        trouble = must_format("a program that ran with it said: %.*s",
+                              (int)strcspn(trial.errors, "\n"), trial.errors);
+    else if (trial.timed_out)
+        trouble = must_format("a program that ran with it did not end in %d seconds", PATIENCE);
+    else if (WIFSIGNALED(trial.status))
+        trouble = must_format("a program that ran with it was ended by %s",
+                              strsignal(WTERMSIG(trial.status)));
+    else if (trial.status != 0)
+        trouble =
+            must_format("a program that ran with it gave status %d", WEXITSTATUS(trial.status));
+    trial_end(&trial);
+    return trouble;
+}
+
+static void directory_to_disk(const char *path) {
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd < 0)
+        return;
+    (void)to_disk(fd);
+    close(fd);
+}
+
+/* Readable by all: a job runs as somebody else. What went wrong, or NULL; the caller frees it. */
+static char *put(const char *shim, const char *directory, const char *path) {
+    struct beside copy;
+    char *trouble = NULL;
+
+    if (!beside_begin(&copy, path, 0644))
+        return must_format("%s: nothing can be written there: %s", directory, strerror(errno));
+    if (!fill(&copy, shim))
+        trouble = must_format("%s: the copy could not be written: %s", directory, strerror(errno));
+    else
+        trouble = trouble_with_it(copy.path);
+    if (!beside_end(&copy, path, !trouble) && !trouble)
+        trouble = must_format("%s: %s", path, strerror(errno));
+    if (!trouble)
+        directory_to_disk(directory);
+    return trouble;
+}
+
+static int install(int n, char **arguments) {
+    OWNED char *shim = preload_find_shim(NULL), *directory = NULL, *path = NULL, *trouble = NULL;
+
+    (void)n;
+    if (!shim)
+        return EXIT_USAGE;
+    directory = realpath(arguments[0], NULL);
+    if (!directory) {
+        complain("%s: %s", arguments[0], strerror(errno));
+        return EXIT_USAGE;
+    }
+    path = must_format("%s/%s", directory, wc_base_name(shim));
+    trouble = preload_name_trouble(path);
+    if (!trouble)
+        trouble = put(shim, directory, path);
+    if (trouble) {
+        complain("not installed: %s", trouble);
+        return EXIT_USAGE;
+    }
+    puts(path);
+    return EXIT_NOTHING_WRONG;
+}
+
+int cmd_install(int argc, char **argv) {
+    return options_run(argc, argv, &usage, install);
+}
