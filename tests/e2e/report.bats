@@ -148,12 +148,13 @@ report() { "$CMD" report "$@"; }
 
 check() { "$PY" "$WC_ROOT/tests/schema/check_report.py" "$@"; }
 
-# All forms of the report on what is there, into report.json, whole, narrow and markdown.
+# All forms of the report on what is there, into report.json, whole, narrow, markdown and prometheus.
 render() { # [OPTION] LOG...
     report --json "$@" >report.json || true
     report --verbose "$@" >whole || true
     report "$@" >narrow || true
     report --markdown "$@" >markdown || true
+    report --prometheus "$@" >prometheus || true
 }
 
 @test "drawn logs: every fact of json is in the text and in Markdown, and nothing harmful in any" {
@@ -166,6 +167,7 @@ render() { # [OPTION] LOG...
         check text report.json whole
         check narrow report.json narrow
         check markdown report.json markdown
+        check prometheus report.json prometheus
     done
     # The judge sees what is planted.
     without_a_fact() { awk '!cut && /^    fingerprint: / { cut = 1; next } { print }' "$1" >lacking; }
@@ -179,12 +181,119 @@ render() { # [OPTION] LOG...
     run -1 check narrow report.json obeyed
     { echo '<script>'; cat markdown; } >foreign
     run -1 check markdown report.json foreign
+    local wrong
+    for wrong in 's/^whichcudnn_verdicts.*"ok"} /&9/' 's/^whichcudnn_build_info.*/&\n&/' '/^# TYPE whichcudnn_findings/s/gauge/counter/' \
+        '/^whichcudnn_build_info/s/$/ 1700000000/' 's/version="/&"/' '/^# HELP whichcudnn_logs_unreadable/d'; do
+        sed "$wrong" prometheus >miscounted
+        run ! cmp -s prometheus miscounted
+        echo "it says that this was not noticed: $wrong"
+        run -1 check prometheus report.json miscounted
+    done
+}
+
+@test "counts for Prometheus: a row for what is the same, names that mean harm spelled out, none beyond 200 rows" {
+    mkdir logs
+    stack_with 9.8.0 "$ended" | make_log logs/whichcudnn-n-1-1.jsonl
+    stack_with 9.8.0 "$ended" | sed 's/9\.8\.0\.70/9.8.0.87/; s/"version":"9.8.0"/"version":"9.8.0.87"/' |
+        make_log logs/whichcudnn-n-2-1.jsonl
+    stack_with 9.1.0 | sed 's/nvidia-cudnn-cu12/a\\"} 1\\n\\\\b\\u001b[31m/' | make_log logs/whichcudnn-n-3-1.jsonl
+    sed -i 's/"pid":4711/"pid":4712/' logs/whichcudnn-n-2-1.jsonl
+    sed -i 's/"pid":4711/"pid":4713/' logs/whichcudnn-n-3-1.jsonl
+    echo "no log" >logs/whichcudnn-n-4-1.jsonl
+    head -c 30 logs/whichcudnn-n-1-1.jsonl >>logs/whichcudnn-n-2-1.jsonl
+    run -2 --separate-stderr report --prometheus logs
+    grep -v '^#' <<<"$output" >told
+    grep -qxF 'whichcudnn_processes{version="9.8.0",source="wheel nvidia-cudnn-cu12"} 2' told
+    grep -qxF 'whichcudnn_processes{version="9.1.0",source="wheel a\"} 1\\x0a\\b\\x1b[31m"} 1' told
+    is "$(grep -E '_findings|_verdicts.* [1-9]|_logs' told)" 'whichcudnn_findings{id="runtime-too-old",severity="error"} 1
+whichcudnn_verdicts{verdict="ok"} 1
+whichcudnn_verdicts{verdict="not-observed"} 1
+whichcudnn_verdicts{verdict="errors"} 1
+whichcudnn_logs_damaged 1
+whichcudnn_logs_unreadable 1'
+
+    local i
+    for i in {1..210}; do facade "1.$i.0" | sed "s/\"object\":2/\"object\":$((i + 10))/"; done |
+        { echo "$process"; cat; } | make_log many.jsonl
+    report --prometheus many.jsonl >many || true
+    is "$(grep -c '^whichcudnn_processes' many)" 201
+    grep -qxF 'whichcudnn_processes{version="other",source="other"} 10' many
+    # One that calls itself as the rest is called makes no second row of that name.
+    for i in {1..210}; do facade "x$i" | sed "s/\"object\":2/\"object\":$((i + 10))/"; done |
+        { echo "$process"; facade other | sed 's/"wheel"/null/; s/nvidia-cudnn-cu12/other/'; cat; } | make_log other.jsonl
+    report --prometheus other.jsonl >many || true
+    is "$(grep -c '^whichcudnn_processes' many)" 200
+    is "$(grep -F 'source="other"' many)" 'whichcudnn_processes{version="other",source="other"} 12'
+}
+
+@test "--output: whole or not at all, by rename, and never over what is no file" {
+    stack_with 9.8.0 "$ended" | make_log log.jsonl
+    mkdir -m 755 dir
+    report --prometheus log.jsonl -o dir/x.prom
+    is "$(report --prometheus log.jsonl)" "$(cat dir/x.prom)"
+    is "$(stat -c %a dir/x.prom)" 644
+    echo old >dir/x.prom
+    chmod 640 dir/x.prom
+    local before
+    exec {before}<dir/x.prom
+    report --prometheus log.jsonl -o dir/x.prom
+    is "$(cat <&$before)" old
+    is "$(stat -c %a dir/x.prom)" 640
+    # No room: the old file stays, and nothing else.
+    echo old >dir/x.prom
+    (ulimit -f 0; exec "$CMD" report --json log.jsonl -o dir/x.prom 2>/dev/null) && return 1
+    is "$(ls -A dir) $(cat dir/x.prom)" "x.prom old"
+    run -2 --separate-stderr report log.jsonl -o nowhere/x
+    [[ $stderr == "whichcudnn: nowhere/x: No such file or directory" ]]
+    report log.jsonl -o /dev/null
+    [ -c /dev/null ]
+    ln -s dir/x.prom link
+    report --color=always log.jsonl -o link
+    [ -L link ]
+    is "$(report --color=always log.jsonl)" "$(cat dir/x.prom)"
+    # What a directory without logs counts is nothing, and not what was there before.
+    mkdir empty
+    run -3 --separate-stderr report --prometheus empty -o dir/x.prom
+    is "$stderr" ""
+    grep -qx 'whichcudnn_verdicts{verdict="ok"} 0' dir/x.prom
+    run -2 --separate-stderr report empty
+    is "$stderr" "whichcudnn: empty: no logs in this directory"
+}
+
+@test "--output: in place where the file is mounted alone, or its directory takes no other" {
+    stack_with 9.8.0 "$ended" | make_log log.jsonl
+    mkdir dir
+    echo old >real
+    echo old >dir/open
+    echo old >dir/mounted
+    chmod a+w dir/open
+    # As containers have it: one file can be written, and it cannot be moved.
+    local how=(unshare -m) as=()
+    [ "$(id -u)" -eq 0 ] || how=(unshare -rm)
+    # shellcheck disable=SC2016  # for the shell there
+    "${how[@]}" sh -ec 'mount --bind real dir/mounted
+        "$@" -o dir/mounted
+        mount --bind dir dir
+        mount --bind real dir/mounted
+        mount -o remount,ro,bind dir
+        echo more >>dir/mounted
+        "$@" -o dir/mounted' - "$CMD" report --prometheus log.jsonl
+    is "$(cat real)" "$(report --prometheus log.jsonl)"
+    is "$(cat dir/mounted)" old
+    [ "$(id -u)" -ne 0 ] || as=(setpriv --reuid 65534 --clear-groups)
+    chmod 555 dir
+    chmod a+rx . .. "$BATS_RUN_TMPDIR"
+    chmod a+r log.jsonl
+    "${as[@]}" "$CMD" report --prometheus log.jsonl -o dir/open
+    is "$(cat dir/open)" "$(cat real)"
+    run -2 --separate-stderr "${as[@]}" "$CMD" report --prometheus log.jsonl -o dir/mounted
+    is "$stderr $(cat dir/mounted)" "whichcudnn: dir/mounted: Permission denied old"
 }
 
 # What is said to be no form here is an option for all of them. --html is drawn in browser/.
 @test "every option that is a form is drawn, above, and refused beside each other one" {
     local forms one other
-    mapfile -t forms < <(options_of report | grep -oE '^--[a-z-]+' | grep -vxE -- '--(verbose|redact|color|help)')
+    mapfile -t forms < <(options_of report | grep -oE '^--[a-z-]+' | grep -vxE -- '--(verbose|output|redact|color|help)')
     [ ${#forms[@]} -ge 3 ]
     for one in "${forms[@]}"; do
         [[ $one == --html || $(declare -f render) == *"report $one "* ]] ||
@@ -239,11 +348,11 @@ golden() { # NAME
     golden markdown
 }
 
-@test "a path is shortened in its middle, whole with -v, and what is to be pasted is whole" {
+@test "a path is shortened, in the tree in its middle, whole with -v, and what is to be pasted is whole" {
     stack_with 9.1.0 | sed 's|"/v/|"/data/'"$(printf 'a%.0s' {1..100})"'/venv/|g' | make_log log.jsonl
     report log.jsonl >narrow || true
     grep -q '^    facade /data/\.\.\./venv/nvidia/cudnn/lib/libcudnn\.so\.9 9\.1\.0 wheel ' narrow
-    run -1 grep -q 'aaaa' narrow
+    [[ $(grep 'aaaa' narrow) =~ ^"V = /data/"a+/venv ]] # that of the finding alone
     report -v log.jsonl >whole || true
     grep -q "^    facade /data/a\{100\}/venv/nvidia/cudnn/lib/libcudnn\.so\.9 9\.1\.0 " whole
 }
@@ -520,7 +629,8 @@ ranks 0-6 agree; rank 7 differs:
     run -0 --separate-stderr "$CMD" report --help
     [[ $output == "Usage: whichcudnn report"* && -z $stderr ]]
     run -0 "$CMD" --version
-    [[ $output =~ ^"whichcudnn "[0-9]+\.[0-9]+ ]]
+    [[ ${lines[0]} =~ ^"whichcudnn "[0-9]+\.[0-9]+ ]]
+    is "${lines[1]}" "knows cuDNN up to $(knows cudnn), tables of $(knows tables)"
     local mistake
     for mistake in "" "nonsense" "report --no-such" "--no-such" "report --json --markdown ."; do
         # shellcheck disable=SC2086 # words, or none

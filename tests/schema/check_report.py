@@ -5,7 +5,10 @@
 text      every fact of the JSON is in it (RENDERED of --verbose), and nothing that a terminal obeys
 narrow    no line is over 100 columns, but a word of what is to be pasted; nothing that a terminal obeys
 markdown  every fact is in it, and outside of code there is nothing but our own words and tags
+prometheus  it counts what is in the JSON, and the format's strict reader takes it
 """
+
+import collections
 
 import json
 import pathlib
@@ -107,12 +110,77 @@ def foreign(text):
             yield f"line {number} has not two cells: {line[:200]!r}"
 
 
+# ---- Prometheus ----
+
+LONGEST = 80
+
+
+def counted(value):
+    """A label's value; where it is too long, that alone."""
+    return "long" if len(value) > LONGEST or "..." in value else value
+
+
+def release_of(one):
+    if re.fullmatch(r"\d+(\.\d+){0,3}", one["version"] or ""):
+        return ".".join(one["version"].split(".")[:3])
+    floor, ceiling = one["version_floor"], one["version_ceiling"]
+    between = f"{floor} to {ceiling}" if floor and ceiling else f"not older than {floor}" if floor else None
+    return one["version"] or between or (f"not newer than {ceiling}" if ceiling else "unknown")
+
+
+def expected_counts(reports):
+    """{(family, label values by name...): count}, and how many processes there are."""
+    counts = collections.Counter()
+    for report in reports:
+        facades = {(counted(spelled(release_of(one))),
+                    counted(spelled(" ".join(filter(None, (one["installation_kind"], one["installation"])))
+                                    or "unknown")))
+                   for one in report["stack"]["objects"] if one["role"] == "facade" and one["mapped"]}
+        counts.update(("processes", *sorted({"version": v, "source": s}.items())) for v, s in facades)
+        counts.update({("findings", *sorted({"id": f["id"], "severity": f["severity"]}.items()))
+                       for f in report["findings"]})
+        counts["verdicts", ("verdict", report["verdict"])] += 1
+    return counts
+
+
+def miscounted(document, text):
+    # Whose strict reader is that of OpenMetrics, which is the same where there are but gauges.
+    from prometheus_client.openmetrics.parser import text_string_to_metric_families
+    reports = document if isinstance(document, list) else [document]
+    counts = expected_counts(reports)
+    for row, times in collections.Counter(line.rpartition(" ")[0] for line in text.splitlines()).items():
+        if times > 1:  # of which the reader takes one
+            yield f"{times} times {row}"
+    families = {f.name: f for f in text_string_to_metric_families(text + "# EOF\n")}
+    for name, family in families.items():
+        if family.type != "gauge" or not family.documentation or not name.startswith("whichcudnn_"):
+            yield f"{name}: {family.type}, {family.documentation!r}"
+        if any(sample.timestamp is not None for sample in family.samples):
+            yield f"{name} has a time stamp"
+    told = collections.Counter()
+    for name in ("processes", "findings", "verdicts"):
+        for sample in families[f"whichcudnn_{name}"].samples:
+            labels = {key: counted(value) for key, value in sample.labels.items()}
+            told[(name, *sorted(labels.items()))] += int(sample.value)
+    for key in sorted(set(counts) | set(told)):
+        if counts[key] != told[key]:
+            yield f"{key}: {told[key]}, not {counts[key]}"
+    newest = max(one["last_time"] for report in reports for one in report["sources"]) // 10 ** 6
+    alone = {"build_info": 1, "newest_record_timestamp_seconds": newest, "logs_unreadable": 0}
+    for name, value in alone.items():
+        samples = families[f"whichcudnn_{name}"].samples
+        if [sample.value for sample in samples] != [value]:
+            yield f"{name}: {samples}, not {value}"
+
+
 def main():
     form, document, text = sys.argv[1], sys.argv[2], sys.argv[3]
     document = json.loads(pathlib.Path(document).read_text(encoding="utf-8"))
     text = pathlib.Path(text).read_bytes().decode("utf-8")
     errors = list(obeyed(text))
-    if form == "narrow":
+    if form == "prometheus":
+        errors += miscounted(document, text)
+    elif form == "narrow":
         errors += too_wide(document, text)
     else:
         errors += lacking(document, text)

@@ -8,33 +8,26 @@
 
 enum { FIXES = 3, COMMAND_LINES = 4 };
 
-/* "install NAME" below "pip install NAME" says nothing. */
-static bool says_more(const char *words) {
-    return strchr(words, ';') ||
-           (!wc_str_starts(words, "install ") && !wc_str_starts(words, "reinstall "));
-}
-
 static void put_fix(struct wc_finding_page *page, const struct repair *fix, bool first) {
-    const char *words = fix->words ? fix->words : "?";
+    OWNED char *outcome = repair_outcome(fix, WC_PAGE_VALUE - 1);
     const char *command = fix->command ? wc_page_keep(page, "%s", fix->command) : NULL;
     bool whole = command && strlen(command) < sizeof(page->raw) - 1 &&
                  wc_page_lines(command, WC_PAGE_KEYS, true) <= COMMAND_LINES;
-    struct wc_finding_row *row = wc_page_add_row(
-        page, first ? "fix" : " or", RANK_FIX,
-        whole ? command
-              : wc_page_keep(page, "%s%s", words, command ? " (its command: report -v)" : ""));
+    struct wc_finding_row *row =
+        wc_page_add_row(page, first ? "fix" : " or", RANK_FIX,
+                        whole ? command
+                              : wc_page_keep(page, "%s%s", fix->text ? fix->text : "?",
+                                             command ? " (its command: report -v)" : ""));
 
     if (!row)
         return;
     row->command = whole;
     row->most = whole ? COMMAND_LINES : 2;
     row->weight = first ? RANK_GOT : RANK_FOUND;
-    row = whole && says_more(words)
-              ? wc_page_add_row(page, "", RANK_FIX, wc_page_keep(page, "%s", words))
-              : NULL;
+    row = whole ? wc_page_add_row(page, "", RANK_FIX, wc_page_keep(page, "%s", outcome)) : NULL;
     if (row) {
         row->most = 2;
-        row->weight = RANK_MIND;
+        row->weight = first ? RANK_FOUND : RANK_MIND;
     }
 }
 

@@ -60,12 +60,17 @@ char *library_rule(const struct wc_search_record *f, bool element) {
                        element && f->element ? ": " : "", element ? f->element : NULL);
 }
 
-char *library_installation(const struct wc_object_record *o) {
+char *library_source(const struct wc_object_record *o) {
     const char *kind = wc_enum_word(WC_ENUM_installation_kind, o->installation_kind);
-    const char *version = o->installation ? o->installation_version : NULL;
 
     if (!kind && !o->installation)
         return NULL;
-    return must_format("%s%s%s%s%s", kind, kind && o->installation ? " " : "", o->installation,
-                       version ? " " : "", version);
+    return must_format("%s%s%s", kind, kind && o->installation ? " " : "", o->installation);
+}
+
+char *library_installation(const struct wc_object_record *o) {
+    const char *version = o->installation ? o->installation_version : NULL;
+    OWNED char *source = library_source(o);
+
+    return source ? must_format("%s%s%s", source, version ? " " : "", version) : NULL;
 }

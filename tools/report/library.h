@@ -25,4 +25,5 @@ const struct wc_search_record *library_search(const struct wc_stack *s,
 char *library_version(const struct wc_object_record *o); /* "9.1.0", "not older than 9.2.0" */
 /* By which rule the loader found it, and in which element of the list that the rule reads. */
 char *library_rule(const struct wc_search_record *found, bool element);
+char *library_source(const struct wc_object_record *o);       /* "wheel NAME" */
 char *library_installation(const struct wc_object_record *o); /* "wheel NAME VERSION" */

@@ -42,6 +42,9 @@ json_t *render_merged_json(const struct merged *m); /* of several: a list */
 /* A page that needs no other file. Wants sources that kept their events. */
 void render_html(FILE *to, const struct merged *m);
 
+/* Counts over all of them in Prometheus' text format. unreadable: logs that gave no report. */
+void render_prometheus(FILE *to, const struct report *reports, size_t n, size_t unreadable);
+
 /* The one answer about all of them. */
 struct summary_view {
     const char *before; /* what each row begins with, and a blank; NULL: nothing */
@@ -72,8 +75,9 @@ typedef void dump_one(void *arg, const char *key, const char *value);
 void dump_each(const struct report *r, dump_head *head, dump_one *one, void *arg);
 void dump_print(FILE *to, const struct report *r); /* as lines of text */
 
-/* A scan as text, or as JSON in the shape of docs/scan.schema.json. */
-enum exit_code render_scans(struct layout *l, struct scan *const *scans, size_t n, bool json);
+/* A scan as text, or as JSON in the shape of docs/scan.schema.json; what of it --fail-on asks. */
+enum exit_code render_scans(struct layout *l, struct scan *const *scans, size_t n, bool json,
+                            struct gate *gate);
 
 /* ---- a comparison ---- */
 

@@ -63,9 +63,11 @@ static const char *verdict_word(const struct report *r) {
 /* ---- verdict, where it comes from ---- */
 
 static void put_fix(FILE *to, const struct repair *fix, const char *tag) {
+    OWNED char *outcome = repair_outcome(fix, 0);
+
     html(to, "<%s>fix: %s</%s>", tag, fix->text, tag);
     if (fix->command)
-        html(to, "<pre>%s</pre><p>%s</p>", fix->command, fix->words);
+        html(to, "<pre>%s</pre><p>%s</p>", fix->command, outcome);
 }
 
 static void put_verdict(FILE *to, const struct report *r) {

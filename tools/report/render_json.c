@@ -87,11 +87,14 @@ static json_t *edit_json(const struct edit *e) {
 }
 
 json_t *repair_json(const struct repair *fix) {
+    OWNED char *gives =
+        fix->gives && fix->from ? must_format("%s from %s", fix->gives, fix->from) : NULL;
+
     return json_pack("{s:o, s:o, s:o, s:o, s:s, s:o, s:o}", "action", text_to_json(fix->action),
                      "text", text_to_json(fix->text), "edits",
                      JSON_EACH(edit, fix->edits, edit_json(edit)), "command",
                      text_to_json(fix->command), "checked", repair_checked_word(fix->checked),
-                     "why", text_to_json(fix->why), "gives", text_to_json(fix->gives));
+                     "why", text_to_json(fix->why), "gives", text_to_json(gives));
 }
 
 /* What replaces what matters in a log; in a report everything holds. */

@@ -129,19 +129,29 @@ static void print_json(FILE *to, const struct result *results, size_t n) {
 
 /* ---- both ---- */
 
-static enum exit_code answer_of(const struct result *r) {
+/* What could not be looked at is not passed for the reason that nothing was there. */
+static bool is_hidden(const struct report *r) {
+    return r->conclusion.verdict == WC_verdict_NOT_OBSERVED && r->source->stack.unobserved.n > 0;
+}
+
+static enum exit_code answer_of(const struct result *r, struct gate *gate) {
     enum exit_code answer =
         r->scan->copies->stack.objects.n > 0 ? EXIT_NOTHING_WRONG : EXIT_NOTHING_OBSERVED;
 
-    for (size_t i = 0; i < r->scan->process_count; i++)
+    for (size_t i = 0; i < r->scan->process_count; i++) {
         answer = exit_code_of_both(answer, report_exit_code(&r->reports[i]));
+        gate_add(gate, &r->reports[i]);
+        gate->passes = gate->passes && !is_hidden(&r->reports[i]);
+    }
     return answer;
 }
 
-enum exit_code render_scans(struct layout *l, struct scan *const *scans, size_t n, bool json) {
+enum exit_code render_scans(struct layout *l, struct scan *const *scans, size_t n, bool json,
+                            struct gate *gate) {
     struct result *results = must_allocate((n + 1) * sizeof(*results));
     enum exit_code answer = EXIT_NOTHING_OBSERVED;
 
+    *gate = (struct gate){.passes = true};
     for (size_t i = 0; i < n; i++) {
         results[i] = (struct result){
             scans[i], must_allocate((scans[i]->process_count + 1) * sizeof(struct report))};
@@ -149,7 +159,7 @@ enum exit_code render_scans(struct layout *l, struct scan *const *scans, size_t 
             report_make(&results[i].reports[k], scans[i]->processes[k]);
             report_plan(&results[i].reports[k]);
         }
-        answer = exit_code_of_both(answer, answer_of(&results[i]));
+        answer = exit_code_of_both(answer, answer_of(&results[i], gate));
     }
     if (json)
         print_json(l->to, results, n);

@@ -7,7 +7,7 @@
 #include "tools/util/layout.h"
 
 /* Lines of a finding: the first of a job is told on one screen with what comes behind it. */
-#define FIRST_LINES 12
+#define FIRST_LINES 13
 #define OTHER_LINES 8 /* the least with which its processes are told */
 #define ALSO_LINES 4
 

@@ -180,6 +180,18 @@ enum exit_code report_exit_code(const struct report *r) {
     }
 }
 
+void gate_add(struct gate *gate, const struct report *r) {
+    enum wc_severity worst = r->findings.n > 0 ? r->findings.p[0].severity : WC_severity_NONE;
+
+    gate->passes = gate->passes && r->conclusion.passes;
+    if (worst > gate->worst)
+        gate->worst = worst;
+}
+
+bool gate_fails(const struct gate *gate, enum wc_severity least) {
+    return least != WC_severity_NONE && (gate->worst >= least || !gate->passes);
+}
+
 enum exit_code exit_code_of_both(enum exit_code a, enum exit_code b) {
     static const int rank[] = {
         [EXIT_NOTHING_OBSERVED] = 0, [EXIT_NOTHING_WRONG] = 1, [EXIT_UNEXPLAINED] = 2,

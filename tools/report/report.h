@@ -38,6 +38,16 @@ const struct plan_of_finding *report_fixes(const struct report *r,
 /* Findings and verdict anew, of a source that knows more than before. */
 void report_judge(struct report *r);
 enum exit_code report_exit_code(const struct report *r);
+
+/* What --fail-on asks of all reports: .passes is true in the beginning. */
+struct gate {
+    enum wc_severity worst; /* of all findings */
+    bool passes; /* as far as findings do not speak against it: all that matters was seen */
+};
+void gate_add(struct gate *gate, const struct report *r);
+/* least: WC_severity_NONE where nobody asked; then it never holds. */
+bool gate_fails(const struct gate *gate, enum wc_severity least);
+
 /* Of several: errors outweigh what is unexplained, and that all else; not observed counts only
  * where it is so for each. */
 enum exit_code exit_code_of_both(enum exit_code a, enum exit_code b);

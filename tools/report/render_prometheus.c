@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counts over a directory of logs in Prometheus' text format, for the textfile collector: no sample
+ * has a time stamp, which that collector refuses. All are gauges: logs come and go.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cudnn_knowledge.inc"
+#include "library.h"
+#include "render.h"
+#include "tools/util/layout.h"
+
+/* A server keeps each row for ever, and what is in a log may be anything. */
+#define ROWS_MOST 200
+#define VALUE_WIDTH 80
+
+/* Equal ones are one row, and the last two may be of one process. */
+struct labels {
+    char **p;
+    size_t n;
+};
+
+struct row {
+    const char *labels;
+    size_t n;
+};
+
+/* ---- what a process adds ---- */
+
+/* As a label's value: spelled out as for a terminal, then by the rules of the format. */
+static char *label_value(const char *text) {
+    OWNED char *harmless = harmless_text(text), *shown = layout_shortened(harmless, VALUE_WIDTH);
+    struct sink value;
+    FILE *to = sink_begin(&value);
+
+    for (const char *p = shown; *p; p++)
+        fprintf(to, "%s%c", *p == '\\' || *p == '"' ? "\\" : "", *p);
+    return sink_end(&value);
+}
+
+/* Takes the text. since: what this process has added before, which is not counted twice. */
+static void add(struct labels *to, size_t since, char *text) {
+    for (size_t i = since; i < to->n; i++)
+        if (strcmp(to->p[i], text) == 0) {
+            free(text);
+            return;
+        }
+    *MUST_ADD(to->p, to->n) = text;
+}
+
+/* The release alone: the build says nothing more, and not every source of a version has it. */
+static char *version_of(const struct wc_object *o) {
+    struct wc_version release = o->version;
+    char text[WC_VERSION_TEXT];
+
+    release.build = -1;
+    if (wc_version_known(release))
+        return must_copy(wc_version_format(release, text));
+    return library_version(&o->r) ?: must_copy("unknown");
+}
+
+static void add_facade(struct labels *to, size_t since, const struct wc_object *o) {
+    OWNED char *version = version_of(o), *source = library_source(&o->r) ?: must_copy("unknown");
+    OWNED char *version_value = label_value(version), *source_value = label_value(source);
+
+    add(to, since, must_format("version=\"%s\",source=\"%s\"", version_value, source_value));
+}
+
+static void add_facades(struct labels *to, const struct report *r) {
+    size_t since = to->n;
+
+    WC_EACH(o, r->source->stack.objects)
+        if (o->r.role == WC_role_FACADE && o->r.mapped)
+            add_facade(to, since, o);
+}
+
+static void add_findings(struct labels *to, const struct report *r) {
+    size_t since = to->n;
+
+    WC_EACH(f, r->findings)
+        add(to, since,
+            must_format("id=\"%s\",severity=\"%s\"", f->id,
+                        wc_enum_word_raw(WC_ENUM_severity, f->severity)));
+}
+
+/* ---- families ---- */
+
+static void begin_family(FILE *to, const char *name, const char *help) {
+    fprintf(to, "# HELP whichcudnn_%s %s\n# TYPE whichcudnn_%s gauge\n", name, help, name);
+}
+
+static void print_family(FILE *to, const char *name, const char *help, long long value) {
+    begin_family(to, name, help);
+    fprintf(to, "whichcudnn_%s %lld\n", name, value);
+}
+
+static int by_text(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int most_first(const void *a, const void *b) {
+    const struct row *x = a, *y = b;
+
+    return WC_ORDER(y->n, x->n) ?: strcmp(x->labels, y->labels);
+}
+
+/* Frees the labels. rest: labels of what is beyond the rows. */
+static void print_rows(FILE *to, const char *name, struct labels *labels, const char *rest) {
+    struct row *rows = must_allocate((labels->n + 1) * sizeof(*rows));
+    size_t n = 0, beyond = 0;
+
+    if (labels->n > 0)
+        qsort(labels->p, labels->n, sizeof(*labels->p), by_text);
+    for (size_t i = 0; i < labels->n; i++) {
+        if (n == 0 || strcmp(rows[n - 1].labels, labels->p[i]) != 0)
+            rows[n++].labels = labels->p[i];
+        rows[n - 1].n++;
+    }
+    qsort(rows, n, sizeof(*rows), most_first);
+    for (size_t i = 0; i < n; i++)
+        if (i < ROWS_MOST && strcmp(rows[i].labels, rest) != 0) /* which two rows may not have */
+            fprintf(to, "whichcudnn_%s{%s} %zu\n", name, rows[i].labels, rows[i].n);
+        else
+            beyond += rows[i].n;
+    if (beyond > 0)
+        fprintf(to, "whichcudnn_%s{%s} %zu\n", name, rest, beyond);
+    free(rows);
+    for (size_t i = 0; i < labels->n; i++)
+        free(labels->p[i]);
+    free(labels->p);
+}
+
+/* Each word is there, so that a rule can compare with 0. */
+static void print_verdicts(FILE *to, const struct report *reports, size_t n) {
+    size_t count[WC_verdict_COUNT] = {0};
+
+    for (size_t i = 0; i < n; i++)
+        count[reports[i].conclusion.verdict]++;
+    begin_family(to, "verdicts", "Processes by verdict, the worst of their findings.");
+    for (int verdict = 1; verdict < WC_verdict_COUNT; verdict++)
+        fprintf(to, "whichcudnn_verdicts{verdict=\"%s\"} %zu\n",
+                wc_enum_word_raw(WC_ENUM_verdict, verdict), count[verdict]);
+}
+
+void render_prometheus(FILE *to, const struct report *reports, size_t n, size_t unreadable) {
+    struct labels facades = {NULL, 0}, findings = {NULL, 0};
+    long long damaged = 0, newest = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct source *s = reports[i].source;
+        add_facades(&facades, &reports[i]);
+        add_findings(&findings, &reports[i]);
+        damaged += reports[i].gaps.n > 0;
+        newest = s->last_time > newest ? s->last_time : newest;
+    }
+    begin_family(to, "build_info",
+                 "The whichcudnn that read the logs, the newest cuDNN and the day of its tables.");
+    fputs("whichcudnn_build_info{version=\"" WHICHCUDNN_VERSION "\",newest_cudnn=\"" WC_NEWEST_CUDNN
+          "\",tables=\"" WC_TABLES_DATE "\"} 1\n",
+          to);
+    begin_family(to, "processes",
+                 "Processes that have a cuDNN mapped, by its release and installation; one with "
+                 "two counts in each.");
+    print_rows(to, "processes", &facades, "version=\"other\",source=\"other\"");
+    begin_family(to, "findings", "Processes that have a finding, by its id and severity.");
+    print_rows(to, "findings", &findings, "id=\"other\",severity=\"other\"");
+    print_verdicts(to, reports, n);
+    print_family(to, "logs_damaged", "Processes of whose log something is lost.", damaged);
+    print_family(to, "logs_unreadable", "Logs that could not be read at all.",
+                 (long long)unreadable);
+    print_family(to, "newest_record_timestamp_seconds",
+                 "When the newest record was written; 0: no log.", newest / 1000000);
+}
