@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# The scripts of examples/ do what their first lines say. (demo.sh: tests/real/demo.bats)
+# The scripts of examples/ do what their first lines say (demo.sh: tests/real/demo.bats). What needs a
+# place of its own is in tests/places.
 
 bats_require_minimum_version 1.5.0
 load helpers
@@ -169,4 +170,110 @@ entrypoint() {
     echo 'no record' >logs/whichcudnn-n-1-1.jsonl
     run -2 "$examples/after-a-crash.sh" logs
     [[ $output == *'run the command again'* ]]
+}
+
+# ---- all of them ----
+
+# overlooked ROOT: the examples that no test of that tree names, by path or as FOLDER/*.KIND, and whose
+# first comment does not say which part was not run. A comment in a test names nothing.
+overlooked() {
+    local file name first
+    grep -rhv '^ *#' "$1/tests" "$1/Makefile" --include='*.bats' --include='*.bash' --include='*.py' \
+        --include=Makefile | grep -F examples/ >named
+    while read -r file; do
+        name=examples/${file#"$1/examples/"}
+        grep -qF -e "$name" -e "${name%/*}/*.${name##*.}" named && continue
+        # Behind `#!`, and the license that shells have next.
+        first=$(grep -vm 1 -e '^#!' -e SPDX-License-Identifier "$file")
+        [[ ${first,,} == *'not run'* ]] || echo "$name"
+    done < <(find "$1/examples" -type f)
+}
+
+@test "each example is run by a test, or its first line says which part was not" {
+    is "$(overlooked "$WC_ROOT")" ""
+    # It can be seen.
+    mkdir tree
+    cp -r "$WC_ROOT/examples" tree
+    ln -s "$WC_ROOT/tests" "$WC_ROOT/Makefile" tree
+    local new=examples/slurm/new-$RANDOM.sh
+    sed 1,2p "$examples/prefix.sh" >"tree/$new"
+    is "$(overlooked "$PWD/tree")" "$new"
+    sed -i '3i # Not run by a test: all of it.' "tree/$new"
+    is "$(overlooked "$PWD/tree")" ""
+}
+
+@test "docs/places.md has each place" {
+    (cd "$examples" && find . -mindepth 2 -type f -not -path './fleet/*' | cut -c 3- | sort) >files
+    is "$(grep -oE '/examples/[^)/]+/[^)]+' "$WC_ROOT/docs/places.md" | cut -d / -f 3- | sort)" "$(cat files)"
+}
+
+@test "YAML and JSON are what those who read them take" {
+    local check=("$PY" -m check_jsonschema)
+    run -0 "${check[@]}" --builtin-schema vendor.compose-spec "$examples/containers/compose.yaml"
+    run -0 "${check[@]}" --builtin-schema vendor.github-workflows "$examples/github/workflow.yaml"
+    sed 's/runs-on/runs-in/' "$examples/github/workflow.yaml" >planted.yaml
+    run -1 "${check[@]}" --builtin-schema vendor.github-workflows planted.yaml
+    jq -e '.argv and .env and .language' "$examples/jupyter/kernel.json"
+}
+
+# ---- slurm/taskprolog.sh; with Slurm: tests/places/slurm.bats ----
+
+prolog() { WHICHCUDNN_SHIM=${shim-$SHIM} SLURM_SUBMIT_DIR=/job SLURM_JOB_ID=7 sh "$examples/slurm/taskprolog.sh"; }
+
+@test "taskprolog.sh: the library behind other preloads, the log beside the job's output; or nothing" {
+    is "$(prolog)" "export LD_PRELOAD=$SHIM
+export WHICHCUDNN_LOG=/job/whichcudnn-7-%n-%r-%p.jsonl"
+    is "$(LD_PRELOAD=libm.so.6 WHICHCUDNN_LOG=/mine prolog)" "export LD_PRELOAD=libm.so.6:$SHIM"
+    is "$(WHICHCUDNN_DISABLE=1 prolog 2>&1)" ""
+    echo 'no library' >text
+    for shim in "$PWD/absent" "$PWD/text"; do is "$(prolog 2>&1)" ""; done
+}
+
+# ---- torchrun/torchrun.sh ----
+
+@test "torchrun.sh: ranks by node and rank, the one that differs first; the launcher's status" {
+    make_mixed_host
+    make_healthy_host well-host
+    # Ranks as torchrun starts them: https://docs.pytorch.org/docs/stable/elastic/run.html
+    cat >launcher <<'END'
+#!/bin/bash
+n=${1#--nproc-per-node=}
+shift
+for ((rank = 0; rank < n; rank++)); do
+    RANK=$rank LOCAL_RANK=$rank WORLD_SIZE=$n LOCAL_WORLD_SIZE=$n MASTER_ADDR=localhost MASTER_PORT=29500 \
+        TORCHELASTIC_RUN_ID=none "$@" &
+done
+while [ -n "$(jobs -p)" ]; do wait -n || status=$?; jobs >/dev/null; done
+exit "${status:-0}"
+END
+    printf '#!/bin/sh\n[ $RANK != 2 ] || exec ./host version\nexec ./well-host version create\n' >train
+    chmod +x launcher train
+    TORCHRUN=./launcher run -0 --separate-stderr "$examples/torchrun/torchrun.sh" --nproc-per-node=4 ./train
+    [[ $stderr == *'error[facade-and-parts-differ]'* ]]
+    [[ $stderr == *'rank 2'* ]]
+    local logs=(whichcudnn-logs/"$(uname -n)"-[0-3]-*.jsonl)
+    is "${#logs[@]}" 4
+    printf '#!/bin/sh\nexit 3\n' >train
+    TORCHRUN=./launcher run -3 "$examples/torchrun/torchrun.sh" --nproc-per-node=2 ./train
+}
+
+# ---- github/step.sh; with its workflow: tests/places/ci.bats ----
+
+@test "step.sh: an annotation of an error or a warning, a summary, the command's status" {
+    export GITHUB_STEP_SUMMARY=$PWD/summary
+    make_mixed_host
+    make_healthy_host well-host
+    run -0 --separate-stderr "$examples/github/step.sh" ./well-host version create
+    is "$output" "$(./well-host version create)"
+    grep -q 'cuDNN 9.1.0' summary
+    rm -r whichcudnn-logs summary
+    ANNOTATE=a:b,c run -1 --separate-stderr "$examples/github/step.sh" ./host version
+    is "$(grep -c ^:: <<<"$output")" 1
+    [[ $output == *'::error file=a%3Ab%2Cc,title=cuDNN::error: libcudnn.so.9 is cuDNN 9.1.0, its part is not'* ]]
+    run ! grep "$(uname -n)" summary
+    grep -q facade-and-parts-differ summary
+    # What has nothing to do with cuDNN has no annotation.
+    rm -r whichcudnn-logs
+    run -7 --separate-stderr "$examples/github/step.sh" sh -c 'exit 7'
+    is "$output" ""
 }

@@ -387,6 +387,52 @@ getattr(ctypes.CDLL(sys.argv[1]), sys.argv[2])(0, None)' "$site/jax_cuda12_plugi
     is "$(found_by libcudnn.so.9)" ""
 }
 
+@test "cudnn-frontend: a copy in LD_LIBRARY_PATH by its path, else the wheel, else what the loader finds" {
+    make_environment 9.9.0 '>=9.8'
+    rm -r "$site"/frame*
+    mkdir "$site/cudnn" "$site/other" without 9.8
+    make_standin 9.8.0 9.8
+    "${CC:-gcc}" -shared -fPIC -x c /dev/null -o "$site/cudnn/_compiled_module.cpython-312-x86_64-linux-gnu.so"
+    scan --json env >scan.json
+    is "$(objects 0 facade)" "facade 9.9.0 $site/nvidia/cudnn/lib/libcudnn.so.9"
+    local odd='e[n]{v,*}' # its name is no pattern
+    mv env "$odd"
+    scan --json "$odd" >scan.json
+    is "$(objects 0 facade)" "facade 9.9.0 $PWD/$odd/${site#"$PWD/env/"}/nvidia/cudnn/lib/libcudnn.so.9"
+    mv "$odd" env
+    scan --ld-library-path ":$PWD/without:$PWD/9.8:$POOL/9.3.0" --json env >scan.json
+    is "$(objects 0 facade)" "facade 9.8.0 $PWD/9.8/libcudnn.so.9"
+    is "$(found_by libcudnn.so.9)" ""
+    mv "$site/nvidia/cudnn" "$site/nvidia/cudnn_jit"
+    scan --json env >scan.json
+    is "$(objects 0 facade)" "facade 9.9.0 $site/nvidia/cudnn_jit/lib/libcudnn.so.9"
+    rm -r "$site"/nvidia*
+    mkdir root
+    mv env root
+    run -1 scan --root root --json /env
+    is "$(jq -c '[.reports[0].stack.failures[].name]' <<<"$output")" '["libcudnn.so.9","libcudnn.so"]'
+    # Another package's module of that name.
+    mv "root${site#"$PWD"}/cudnn" "root${site#"$PWD"}/another"
+    run -3 scan --root root --json /env
+    is "$(jq -c .reports <<<"$output")" '[]'
+}
+
+@test "Paddle opens the wheel by its path where it requires it" {
+    make_environment 9.9.0 '>=9.8'
+    mkdir -p "$site/paddle/libs" "$site/paddle/version"
+    "${CC:-gcc}" -shared -fPIC -x c /dev/null -o "$site/paddle/libs/libphi.so"
+    echo "cudnn_version = '9.3.0'" >"$site/paddle/version/__init__.py"
+    rm -r "$site"/frame/
+    mv "$site"/frame-2.0.dist-info "$site/paddlepaddle_gpu-3.1.dist-info"
+    sed -i 's/frame/paddlepaddle-gpu/' "$site"/paddlepaddle_gpu-3.1.dist-info/METADATA
+    echo 'paddle/libs/libphi.so,,' >"$site/paddlepaddle_gpu-3.1.dist-info/RECORD"
+    scan --ld-library-path "$POOL/9.3.0" --json env >scan.json || [ $? -eq 1 ] # its parts are of that
+    is "$(objects 0 facade)" "facade 9.9.0 $site/nvidia/cudnn/lib/libcudnn.so.9"
+    sed -i /Requires-Dist/d "$site"/paddlepaddle_gpu-3.1.dist-info/METADATA
+    scan --ld-library-path "$POOL/9.3.0" --json env >scan.json
+    is "$(objects 0 facade)" "facade 9.3.0 $POOL/9.3.0/libcudnn.so.9"
+}
+
 @test "parts that a library needs by itself: its package opens them where that fails" {
     make_environment 9.9.0 '>=9.8'
     mkdir "$site/transformer_engine"
@@ -504,6 +550,33 @@ make_image() { # DIR
     run -2 scan --wrong
     run -2 scan --color=sometimes .
     run -2 scan --root
+}
+
+@test "--fail-on: 1 for such a finding and for what cannot be looked at, else 0, nothing there too" {
+    mkdir empty foreign
+    make_environment 9.1.0 '>=9.8'
+    for severity in error warning; do
+        run -0 --separate-stderr scan --fail-on=$severity empty
+        run -0 scan --fail-on $severity "$POOL/9.3.0"
+        run -1 --separate-stderr scan --fail-on=$severity --json env
+        is "$(jq -r '.reports[0].verdict' <<<"$output")" errors
+    done
+    # A facade without its parts.
+    make_grafted 9.3.0 frame frame.libs "\$ORIGIN/../frame.libs"
+    run -0 scan --root root --json /env
+    is "$(jq -r '[.reports[].verdict] | unique | join(" ")' <<<"$output")" warnings
+    run -0 scan --root root --fail-on=error /env
+    run -1 scan --root root --fail-on=warning /env
+    # What cannot be looked at has a status of its own, which is no pass.
+    cp "$POOL/9.3.0/host-lazy.so" foreign
+    printf '\xb7' | dd of=foreign/host-lazy.so bs=1 seek=18 conv=notrunc status=none
+    run -3 scan foreign
+    run -1 scan --fail-on=error foreign
+    run -2 scan --fail-on=error nowhere
+    for bad in note errors ''; do
+        run -2 --separate-stderr scan --fail-on "$bad" empty
+        is "${stderr_lines[0]}" "whichcudnn: --fail-on takes error or warning, not $bad"
+    done
 }
 
 @test "what no loader of this machine takes: said, and why" {

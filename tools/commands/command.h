@@ -31,6 +31,7 @@ int cmd_env(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_fix(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
+int cmd_install(int argc, char **argv);
 int cmd_lock(int argc, char **argv);
 int cmd_probe(int argc, char **argv);
 int cmd_report(int argc, char **argv);

@@ -10,32 +10,30 @@
 #include <string.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "command.h"
 #include "core/model/names.h"
 #include "core/records/process.h"
 #include "core/version/version.h"
+#include "cudnn_knowledge.inc"
 #include "options.h"
-#include "tools/elf/elf_file.h"
 #include "tools/log/log_reader.h"
 #include "tools/log/newest_log.h"
 #include "tools/log/record_json.h"
 #include "tools/probe/gpus.h"
 #include "tools/probe/trial.h"
 #include "tools/run/preload.h"
+#include "tools/run/shim_file.h"
+#include "tools/util/disk.h"
 #include "tools/util/terminal.h"
 
-#ifdef __aarch64__
-#define OWN_MACHINE EM_AARCH64
-#define OWN_NAME "aarch64"
-#else
-#define OWN_MACHINE EM_X86_64
-#define OWN_NAME "x86-64"
-#endif
 #define OLDEST_GLIBC 17        /* 2.17 */
 #define LITTLE_ROOM (1L << 20) /* bytes; a log is far smaller, but there may be many */
 #define PATIENCE 20            /* seconds for the small child */
+#define DAY (24L * 60 * 60)    /* seconds */
+#define TABLES_KEEP 365        /* days */
 
 static const struct option_row rows[] = {
     {"json", NULL, "as JSON", .flag = &options.json},
@@ -52,6 +50,7 @@ static const struct usage usage = {
              "  variables     do the WHICHCUDNN_ variables hold what they can hold?\n"
              "  place         can logs be written where they would go?\n"
              "  system, driver, gpu\n"
+             "  tables        up to which release of cuDNN they know; older than a year?\n"
              "  log           what a log says of its own trouble; without LOG your newest one\n\n",
     .options = rows,
     .end = "Exit status: 0 it can (warnings or not), 1 it cannot, 2 usage, or a LOG cannot\n"
@@ -123,33 +122,19 @@ static void print_json(const struct checks *c) {
 
 /* NULL: there is none that could be preloaded. The caller frees. */
 static char *check_library(struct checks *c) {
-    static const char other[] = "install the whichcudnn that is built for this computer";
+    const char *advice = "make install, or set WHICHCUDNN_SHIM to its path";
     char *trouble, *shim = preload_find_shim(&trouble);
-    size_t before = c->n;
-    struct elf_file *file;
-    struct disk disk;
 
-    if (trouble) {
-        add(c, "library", CHECK_ERROR, "make install, or set WHICHCUDNN_SHIM to its path", "%s",
-            trouble);
-        free(trouble);
-        return NULL;
+    if (!trouble) {
+        advice = "install the whichcudnn that is built for this computer";
+        trouble = shim_file_trouble(shim);
     }
-    disk_begin(&disk, NULL);
-    file = elf_file_open(&disk, shim, true);
-    if (!file)
-        add(c, "library", CHECK_ERROR, other, "%s cannot be read: %s", shim, strerror(errno));
-    else if (file->error != WC_ELF_OK)
-        add(c, "library", CHECK_ERROR, other, "%s is no library of 64 bits, or is cut off", shim);
-    else if (file->image.machine != OWN_MACHINE)
-        add(c, "library", CHECK_ERROR, other,
-            "%s is for another processor than this one, " OWN_NAME, shim);
-    elf_file_close(file);
-    disk_end(&disk);
-    if (c->n == before) {
+    if (!trouble) {
         add(c, "library", CHECK_OK, NULL, "%s", shim);
         return shim;
     }
+    add(c, "library", CHECK_ERROR, advice, "%s", trouble);
+    free(trouble);
     free(shim);
     return NULL;
 }
@@ -388,7 +373,8 @@ static void check_system(struct checks *c, const struct wc_machine_record *machi
         names.release[0] = '\0';
     add(c, "system", old ? CHECK_ERROR : CHECK_OK,
         old ? "2.17 is the oldest glibc that it knows" : NULL, "glibc %s, Linux %s, %s%s%s",
-        release, names.release, machine->operating_system ? machine->operating_system : OWN_NAME,
+        release, names.release,
+        machine->operating_system ? machine->operating_system : names.machine,
         machine->container ? ", in a container: " : "",
         machine->container ? machine->container : "");
     if (access("/lib/ld-musl-x86_64.so.1", F_OK) == 0 ||
@@ -416,6 +402,14 @@ static void check_driver(struct checks *c, const struct wc_machine_record *machi
         add(c, "gpu", CHECK_OK, NULL, "%s", gpus.name[i]);
     if (gpus.n == 0)
         add(c, "gpu", CHECK_WARNING, NULL, "NVML names none; /dev has %lld", devices);
+}
+
+static void check_tables(struct checks *c) {
+    bool old = time(NULL) / DAY - WC_TABLES_DAY > TABLES_KEEP;
+
+    add(c, "tables", old ? CHECK_WARNING : CHECK_OK,
+        old ? "a newer whichcudnn knows newer releases of cuDNN and of frameworks" : NULL,
+        "know cuDNN up to " WC_NEWEST_CUDNN ", read on " WC_TABLES_DATE);
 }
 
 /* ---- logs ---- */
@@ -482,6 +476,7 @@ static bool check_all(struct checks *c, int n, char **logs) {
     check_place(c);
     check_system(c, &r.u.machine);
     check_driver(c, &r.u.machine, has_libcuda);
+    check_tables(c);
     free(shim);
     return check_logs(c, n, logs);
 }

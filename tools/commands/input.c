@@ -114,9 +114,9 @@ static bool read_directory(struct inputs *s, const char *directory, const struct
     size_t passed_over = 0, before = s->logs.process_count;
     struct dirent **entries;
     int n = scandir(directory, &entries, is_log_name, alphasort);
-    bool good = n > 0;
+    bool empty = n == 0 && s->may_be_empty, good = n > 0 || empty;
 
-    if (n <= 0)
+    if (!good)
         note_trouble(s, directory,
                      must_copy(n < 0 ? strerror(errno) : "no logs in this directory"));
     for (int i = 0; i < n; i++) {
@@ -129,7 +129,7 @@ static bool read_directory(struct inputs *s, const char *directory, const struct
         free(entries);
     if (passed_over > NAMED_MOST)
         complain("passed over: %zu more", passed_over - NAMED_MOST);
-    if (good && s->logs.process_count == before)
+    if (good && !empty && s->logs.process_count == before)
         return add_trouble(s, must_format("%s: no logs that count; name them one by one to have "
                                           "them read",
                                           directory));

@@ -13,6 +13,7 @@ struct inputs {       /* all zero: none yet */
     struct logs logs; /* what was read, however */
     char **troubles;  /* "PATH: why it could not be read" */
     size_t trouble_count;
+    bool may_be_empty; /* a directory without logs is no trouble */
 };
 
 /* Adds what a log, a directory of logs or a lock holds. False: something of it could not be read,

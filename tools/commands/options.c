@@ -118,6 +118,18 @@ static bool take(const struct option_row *rows, int code) {
     return true;
 }
 
+bool options_take_fail_on(const char *value) {
+    static const enum wc_severity known[] = {WC_severity_WARNING, WC_severity_ERROR};
+
+    WC_EACH_ROW(severity, known)
+        if (strcmp(value, wc_enum_word_raw(WC_ENUM_severity, *severity)) == 0) {
+            options.fail_on = *severity;
+            return true;
+        }
+    complain("--fail-on takes error or warning, not %s", value);
+    return false;
+}
+
 static bool count_arguments(int n, char **arguments, const struct usage *u) {
     if (n < u->least)
         complain("%s is expected", u->arguments);

@@ -6,6 +6,8 @@
 
 #include <stdbool.h>
 
+#include "whichcudnn/record.h"
+
 struct option_row {
     const char *name, *argument; /* "color", "=WHEN" as --help shows it; NULL: it takes none */
     const char *help;            /* may be several lines; NULL: --help does not show it */
@@ -17,6 +19,8 @@ struct option_row {
 
 #define OPTION_COLOR(help)                                                                         \
     { "color", "=WHEN", help, .value = &options.when }
+#define OPTION_FAIL_ON(help)                                                                       \
+    { "fail-on", " SEVERITY", help, .take = options_take_fail_on }
 /* At the end of each table. */
 #define OPTIONS_END                                                                                \
     {"help", NULL, "this text", 'h', .flag = &options.help}, {                                     \
@@ -37,8 +41,10 @@ struct options {
     bool json, help;
     const char *when; /* of --color, which is read into: */
     bool colour;
+    enum wc_severity fail_on; /* the least that fails (tools/report/report.h); NONE: nothing does */
 };
 extern struct options options;
+bool options_take_fail_on(const char *value);
 
 /* Reads the options in argv (argv[0] is "whichcudnn NAME") and has `run` do the rest: n arguments,
  * with a NULL behind them. Returns the exit code. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* whichcudnn report: logs into text, JSON, Markdown or a page. */
-#include <errno.h>
+/* whichcudnn report: logs into text, JSON, Markdown, a page or counts. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,9 +12,10 @@
 #include "tools/report/ends.h"
 #include "tools/report/render.h"
 #include "tools/util/layout.h"
+#include "tools/util/output.h"
 
-static bool verbose, markdown, redact;
-static const char *html; /* file */
+static bool verbose, markdown, prometheus, redact;
+static const char *html, *output; /* files */
 
 static const struct option_row rows[] = {
     {"verbose", NULL, "nothing is shortened; the time line, and all that is known", 'v',
@@ -25,8 +25,12 @@ static const struct option_row rows[] = {
     {"markdown", NULL, "to be pasted into an issue", .flag = &markdown},
     {"html", " FILE", "as a page with a picture; nothing else is needed to show it",
      .value = &html},
+    {"prometheus", NULL, "how many processes have what, for its textfile collector",
+     .flag = &prometheus},
+    {"output", " FILE", "instead of standard output; it is there whole or not at all", 'o',
+     .value = &output},
     {"redact", NULL, "users, their home directories and nodes get other names", .flag = &redact},
-    OPTION_COLOR("auto (default: on a terminal, unless NO_COLOR is set), always,\nnever"),
+    OPTION_COLOR("auto (default: on a terminal, unless NO_COLOR is set),\nalways, never"),
     OPTIONS_END,
 };
 
@@ -44,40 +48,40 @@ static const struct usage usage = {
     .most = -1,
 };
 
-static bool write_html(const struct merged *m) {
-    FILE *to = fopen(html, "we");
-    bool good = to != NULL;
-
-    if (to) {
-        render_html(to, m);
-        good = !ferror(to);
-        good = fclose(to) == 0 && good;
-    }
-    if (!good)
-        complain("%s: %s", html, strerror(errno));
-    return good;
-}
-
-/* False: it could not be written, which is printed. */
-static bool print_all(struct report *reports, size_t n) {
-    struct layout l = {.to = stdout, .colour = options.colour, .whole = verbose};
+static void print_merged(FILE *to, struct report *reports, size_t n) {
+    bool colour = options.colour && (!output || strcmp(options.when, "always") == 0);
+    struct layout l = {.to = to, .colour = colour, .whole = verbose};
     struct merged m;
-    bool good = true;
 
     merge(&m, reports, n);
     if (html)
-        good = write_html(&m);
+        render_html(to, &m);
     else if (options.json)
-        json_print(stdout, render_merged_json(&m));
+        json_print(to, render_merged_json(&m));
     else if (markdown)
-        render_merged_markdown(stdout, &m);
+        render_merged_markdown(to, &m);
     else
         render_merged(&l, &m);
     merged_end(&m);
-    return good;
 }
 
-static enum exit_code report_all(const struct logs *logs) {
+/* False: it could not be written, which is printed. */
+static bool print_all(struct report *reports, size_t n, size_t unreadable) {
+    const char *path = html ? html : output;
+    struct sink text;
+    FILE *to = path ? sink_begin(&text) : stdout;
+
+    if (prometheus)
+        render_prometheus(to, reports, n, unreadable);
+    else
+        print_merged(to, reports, n);
+    if (!path)
+        return true;
+    OWNED char *whole = sink_end(&text);
+    return print_into(path, whole);
+}
+
+static enum exit_code report_all(const struct logs *logs, size_t unreadable) {
     size_t n = logs->process_count;
     struct report *reports = must_allocate(n * sizeof(*reports));
     enum exit_code answer = EXIT_NOTHING_OBSERVED;
@@ -86,9 +90,10 @@ static enum exit_code report_all(const struct logs *logs) {
     for (size_t i = 0; i < n; i++) {
         report_make(&reports[i], logs->processes[i]);
         answer = exit_code_of_both(answer, report_exit_code(&reports[i]));
-        report_plan(&reports[i]);
+        if (!prometheus)
+            report_plan(&reports[i]);
     }
-    if (!print_all(reports, n))
+    if (!print_all(reports, n, unreadable))
         answer = EXIT_USAGE;
     for (size_t i = 0; i < n; i++)
         report_end(&reports[i]);
@@ -109,8 +114,8 @@ static enum exit_code report(struct inputs *in) {
     enum exit_code answer = EXIT_USAGE;
 
     report_troubles(in, names);
-    if (in->logs.process_count > 0)
-        answer = report_all(&in->logs);
+    if (in->logs.process_count > 0 || prometheus)
+        answer = report_all(&in->logs, in->trouble_count);
     if (names)
         redaction_free(names);
     return in->trouble_count > 0 ? EXIT_USAGE : answer;
@@ -136,10 +141,17 @@ static int report_arguments(int n, char **arguments) {
     struct inputs in = {.troubles = NULL};
     enum exit_code answer;
 
-    if (options.json + markdown + (html != NULL) > 1) {
-        complain("--json, --markdown and --html are forms of a report; one of them is expected");
+    if (options.json + markdown + prometheus + (html != NULL) > 1) {
+        complain(
+            "--json, --markdown, --html and --prometheus are forms of a report; one of them is "
+            "expected");
         return EXIT_USAGE;
     }
+    if (html && output) {
+        complain("--html and --output are two files; one of them is expected");
+        return EXIT_USAGE;
+    }
+    in.may_be_empty = prometheus;
     in.logs.keep_events = verbose || markdown || html;
     for (int i = 0; i < n; i++)
         input_read_files(&in, arguments[i]);

@@ -17,29 +17,14 @@
 
 static struct run run;
 static const char *log_given;
-static enum wc_severity fail_on, stop_on; /* NONE: not at all */
+static bool stop_on_error;
 
-/* least: what the option takes at least; a warning is no reason to end a command. */
-static bool take_severity(const char *option, const char *value, enum wc_severity least,
-                          enum wc_severity *to) {
-    static const enum wc_severity known[] = {WC_severity_WARNING, WC_severity_ERROR};
-
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        if (known[i] >= least && strcmp(value, wc_enum_word_raw(WC_ENUM_severity, known[i])) == 0) {
-            *to = known[i];
-            return true;
-        }
-    complain("--%s takes error%s, not %s", option,
-             least == WC_severity_WARNING ? " or warning" : "", value);
-    return false;
-}
-
-static bool take_fail_on(const char *value) {
-    return take_severity("fail-on", value, WC_severity_WARNING, &fail_on);
-}
-
+/* A warning is no reason to end a command. */
 static bool take_stop_on(const char *value) {
-    return take_severity("stop-on", value, WC_severity_ERROR, &stop_on);
+    stop_on_error = strcmp(value, "error") == 0;
+    if (!stop_on_error)
+        complain("--stop-on takes error, not %s", value);
+    return stop_on_error;
 }
 
 static bool take_expectation(const char *value) {
@@ -59,10 +44,9 @@ static const struct option_row rows[] = {
      .value = &log_given},
     {"expect", " VERSION", "what should be there: 9.1, '>=9.8,<10', 90800",
      .take = take_expectation},
-    {"fail-on", " SEVERITY",
-     "error, warning: 1 where COMMAND gave 0 and such was\nfound, or it is not observed or "
-     "unexplained",
-     .take = take_fail_on},
+    OPTION_FAIL_ON(
+        "error, warning: 1 where COMMAND gave 0 and such was\nfound, or it is not observed "
+        "or unexplained"),
     {"stop-on", " error", "ends COMMAND at the first error: SIGTERM, 10 s later\nSIGKILL",
      .take = take_stop_on},
     {"verdict-file", " FILE", "one line into FILE, as for /dev/termination-log",
@@ -105,14 +89,14 @@ static void set_environment(void *unused) {
 
 static int finish(void) {
     int status = outcome_exit_code(&run.child);
-    struct run_answer answer;
+    struct gate gate;
 
     if (run.child.exec_error) {
         run_not_started(&run);
         return status;
     }
-    answer = run_conclude(&run);
-    if (run.live.stopped || (status == 0 && fail_on && (answer.worst >= fail_on || !answer.passes)))
+    gate = run_conclude(&run);
+    if (run.live.stopped || (status == 0 && gate_fails(&gate, options.fail_on)))
         return EXIT_ERRORS_FOUND;
     return status;
 }
@@ -147,7 +131,7 @@ static int run_command(int n, char **command) {
     run.words = command;
     run.start = clock_now(CLOCK_REALTIME);
     choose_place(&run.place);
-    run.live.stop = stop_on != WC_severity_NONE;
+    run.live.stop = stop_on_error;
     run_monitor_begin(&run.live, &run);
     fflush(NULL);
     if (supervise(command, &with, &run.child))

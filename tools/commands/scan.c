@@ -20,27 +20,27 @@ static bool whole_computer, verbose, redact;
 
 static const struct option_row rows[] = {
     {"root", " DIR",
-     "paths are inside of this image: its loader cache, its links;\nthe environment is empty then, "
-     "but for --env",
+     "paths are inside of this image (its loader cache, its\nlinks); the environment is empty, but "
+     "for --env",
      .value = &root},
     {"env", " FILE",
-     "variables in place of the own ones: NAME=value, a line or a NUL\neach, as `env` or "
+     "variables in place of the own ones: NAME=value, a line or\na NUL each, as `env` or "
      "/proc/PID/environ gives them",
      .value = &environment_file},
     {"ld-library-path", " PATHS", "in place of LD_LIBRARY_PATH", .value = &library_path},
-    {"all", NULL, "the whole computer, but for file systems that are no disk of it",
-     .flag = &whole_computer},
+    {"all", NULL, "the whole computer, but for what is no disk of it", .flag = &whole_computer},
     {"verbose", NULL, "nothing is shortened; all that is known", 'v', .flag = &verbose},
     {"json", NULL, "as JSON (docs/scan.schema.json)", .flag = &options.json},
     {"redact", NULL, "users, their home directories and nodes get other names", .flag = &redact},
-    OPTION_COLOR("auto (on a terminal, unless NO_COLOR is set), always, never"),
+    OPTION_FAIL_ON(
+        "error, warning: 1 where such is found, or something is\nunexplained or cannot be "
+        "looked at; otherwise 0"),
+    OPTION_COLOR("auto (on a terminal, unless NO_COLOR is set), always,\nnever"),
     OPTIONS_END,
 };
 
 static const struct usage usage = {
-    .begin = "Usage: whichcudnn scan [--root DIR] [--env FILE] [--ld-library-path PATHS]\n"
-             "                       [--all] [-v] [--json] [--redact] [--color=WHEN]\n"
-             "                       [DIR|PROGRAM|LIBRARY]...\n\n"
+    .begin = "Usage: whichcudnn scan [option]... [DIR|PROGRAM|LIBRARY]...\n\n"
              "Before anything runs: every copy of cuDNN below DIR, and what every host there\n"
              "would get by the loader's rules, with the findings of a run. DIR: a virtual\n"
              "environment, an unpacked image, any directory. Default: $VIRTUAL_ENV,\n"
@@ -219,8 +219,12 @@ static bool add_all(struct scans *all, int n, char **paths, const struct variabl
 
 static enum exit_code print_scans(const struct scans *all, FILE *to) {
     struct layout l = {.to = to, .colour = options.colour, .whole = verbose};
+    struct gate gate;
+    enum exit_code answer = render_scans(&l, all->list, all->n, options.json, &gate);
 
-    return render_scans(&l, all->list, all->n, options.json);
+    if (options.fail_on == WC_severity_NONE)
+        return answer;
+    return gate_fails(&gate, options.fail_on) ? EXIT_ERRORS_FOUND : EXIT_NOTHING_WRONG;
 }
 
 /* A scan holds more than models of processes: what is printed of it is changed. */

@@ -94,7 +94,7 @@ static int open_entry(struct scan *s, const char *path, int at, const char *name
 
 static void look_at_entry(struct scan *s, const char *path, int at, const char *name,
                           enum tree_entry entry) {
-    bool is_known = wc_framework_of(name) || wc_framework_opens_cudnn(name);
+    bool is_known = wc_framework_of(name) || wc_framework_opens_cudnn(path);
     enum elf_prescan_answer answer;
     struct stat facts;
     int fd = open_entry(s, path, at, name, entry, &facts);

@@ -3,7 +3,6 @@
  * What the hosts of each environment would get: see scan.h. Each host is loaded by itself, so that
  * what comes out is its own search and not who came first; what is the same file is one object.
  */
-#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +12,7 @@
 #include "tools/loader/loader_sim.h"
 #include "tools/log/first_records.h"
 #include "tools/run/not_preloadable.h"
+#include "tools/util/glob_below.h"
 
 #define ROUNDS_MOST 4     /* of packages that others rely on */
 #define IMPORTERS_MOST 16 /* that are tried for a host */
@@ -67,27 +67,37 @@ static int32_t major_of(const struct source *source, int64_t host) {
     return -1;
 }
 
-/* Stubs open the library of the major that they were built for, by a name that is put together when
- * they run. */
-static void name_what_it_opens(struct scan *s, struct library *b) {
+/* What is demanded of cuDNN for it, as host 1; NULL: it cannot be read. The caller ends it. */
+static struct source *demands_of(struct scan *s, struct library *b) {
     struct elf_reader reader;
     struct source *demands;
     struct wc_library host = b->about;
     struct wc_sink to;
-    struct elf_file *l;
-    int32_t major;
-    char *name;
+    struct elf_file *l = library_cache_elf_file(&s->library_cache, b);
 
-    if (b->needs_cudnn || (b->opens && b->opens[0]) ||
-        !(b->about.defines || wc_framework_opens_cudnn(b->about.path)) ||
-        !(l = library_cache_elf_file(&s->library_cache, b)))
-        return;
+    if (!l)
+        return NULL;
     demands = source_new(SOURCE_SCAN, b->about.path);
     to = source_sink(demands);
     elf_file_identify(l, &host);
     host.number = 1;
     elf_reader_begin(&reader, &s->library_cache.disk);
     wc_emit_demands(&to, &host, &reader.reader);
+    library_cache_elf_file_end(b, l);
+    return demands;
+}
+
+/* Stubs open the library of the major that they were built for, by a name that is put together when
+ * they run. */
+static void name_what_it_opens(struct scan *s, struct library *b) {
+    struct source *demands;
+    int32_t major;
+    char *name;
+
+    if (b->needs_cudnn || (b->opens && b->opens[0]) ||
+        !(b->about.defines || wc_framework_opens_cudnn(b->about.path)) ||
+        !(demands = demands_of(s, b)))
+        return;
     major = major_of(demands, 1);
     if (major > 0) {
         name = must_format("libcudnn.so.%d", major);
@@ -95,7 +105,16 @@ static void name_what_it_opens(struct scan *s, struct library *b) {
         free(name);
     }
     source_free(demands);
-    library_cache_elf_file_end(b, l);
+}
+
+/* Does its package require one of cuDNN's? */
+static bool requires_package(struct scan *s, struct library *b) {
+    struct source *demands = demands_of(s, b);
+    bool found = demands && WC_ANY(d, demands->stack.demands, d->r.package);
+
+    if (demands)
+        source_free(demands);
+    return found;
 }
 
 /* ---- one host ---- */
@@ -109,29 +128,53 @@ static bool is_there(const struct library_cache *w, const char *site, const char
     return there;
 }
 
-static void preload_files(struct loader_sim *g, const char *site,
+/* False: none of them came in. */
+static bool preload_files(struct loader_sim *g, const char *directory,
                           const struct wc_framework_file *p) {
     struct library_cache *w = g->library_cache;
-    char *full = must_format("%s%s/%s", w->disk.root, site, p->file);
+    OWNED char *whole = must_format("%s%s/", w->disk.root, directory);
+    bool opened = false;
     glob_t found;
 
-    if ((!p->by || is_there(w, site, p->by)) && glob(full, 0, NULL, &found) == 0) {
-        for (size_t i = 0; i < found.gl_pathc && (i == 0 || p->all); i++)
-            loader_sim_open(g, found.gl_pathv[i] + strlen(w->disk.root), NULL);
+    if (glob_below(whole, p->file, GLOB_BRACE | GLOB_NOSORT, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc && (i == 0 || (p->how & WC_FRAMEWORK_FILE_ALL)); i++)
+            opened |= loader_sim_open(g, found.gl_pathv[i] + strlen(w->disk.root), NULL) != NULL;
         globfree(&found);
     }
-    free(full);
+    return opened;
 }
 
-static void preload(struct loader_sim *g, const struct scan_host *h, bool if_missing) {
+static bool preload_on_path(struct loader_sim *g, const struct wc_framework_file *p) {
+    const char *path = loader_variable(g->environment, "LD_LIBRARY_PATH");
+    char *copy = must_copy(path ? path : ""), *rest = copy, *directory;
+    bool opened = false;
+
+    while (!opened && (directory = strsep(&rest, ":")))
+        opened = *directory && preload_files(g, directory, p);
+    free(copy);
+    return opened;
+}
+
+static void preload(struct scan *s, struct loader_sim *g, const struct scan_host *h,
+                    bool if_missing) {
     size_t length = strlen(h->environment);
     const char *below = h->path + length + 1;
     const struct wc_framework_file *p;
+    bool opened = false;
 
     if (!scan_is_site(h->environment))
         return;
     for (size_t i = 0; (p = wc_framework_preload(below, strcspn(below, "/"), if_missing, i)); i++)
-        preload_files(g, h->environment, p);
+        if ((p->by && !is_there(g->library_cache, h->environment, p->by)) ||
+            (opened && (p->how & WC_FRAMEWORK_FILE_OTHERWISE)) ||
+            ((p->how & WC_FRAMEWORK_FILE_IF_REQUIRED) && !requires_package(s, h->library)))
+            continue;
+        else if (p->how & WC_FRAMEWORK_FILE_ON_PATH)
+            opened |= preload_on_path(g, p);
+        else if (!strchr(p->file, '/'))
+            opened |= loader_sim_open(g, p->file, NULL) != NULL;
+        else
+            opened |= preload_files(g, h->environment, p);
 }
 
 /* Libraries of the environment that this one relies on, which other packages load. */
@@ -159,11 +202,12 @@ static bool note_before(struct scan *s, const struct loader_sim *g, const struct
 static bool load(struct scan *s, const struct scan_host *h, const char *importer,
                  const char *program, const struct before *b, bool if_missing,
                  struct loader_sim *g) {
-    if (!loader_sim_begin(g, &s->library_cache, h->is_program ? h->path : program, s->environment))
+    if (!loader_sim_begin(g, &s->library_cache, h->is_program ? h->path : program, s->environment,
+                          NULL))
         return false;
-    preload(g, h, false);
+    preload(s, g, h, false);
     if (if_missing)
-        preload(g, h, true);
+        preload(s, g, h, true);
     for (size_t i = b->n; i > 0; i--)
         loader_sim_open(g, b->p[i - 1], NULL);
     if (!h->is_program)
