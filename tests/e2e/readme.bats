@@ -10,14 +10,14 @@ setup() {
     unset MAKEFLAGS MFLAGS MAKELEVEL # of the make that runs these tests
 }
 
-@test "README.md's first screen: one sentence, a run in six lines, install, five uses, limits" {
+@test "README.md's first screen: one sentence, a command and what it says, install, five uses, limits" {
     local screen
     screen=$(awk '/^## / { exit } { print }' README.md)
     [ "$(wc -l <<<"$screen")" -le 36 ]
     [[ $(sed -n 3p <<<"$screen") =~ ^[A-Z][^.?]*[.?]$ ]]
-    is "$(sed -n '/^```$/,/^```$/p' <<<"$screen" | grep -vc '^```')" 6
+    is "$(sed -n '/^```$/,/^```$/p' <<<"$screen" | grep -vc '^```')" 8
     [[ $screen == *$'\n$ whichcudnn run -- python train.py\n'* ]]
-    [[ $screen == *'make install'* && $screen == *'(docs/limits.md)'* ]]
+    [[ $screen == *'pip install whichcudnn'* && $screen == *'(docs/limits.md)'* ]]
     is "$(grep -c '^- ' <<<"$screen")" 5
 }
 
@@ -28,7 +28,7 @@ setup() {
     grep -qx 'make test' "$BATS_TEST_TMPDIR/targets"
     while read -r _ target; do
         echo "make $target"
-        grep -qE "^($target|[a-z -]* $target)( [a-z -]*)?:" Makefile
+        grep -qE "^($target|[a-z -]* $target)( [a-z -]*)?:" Makefile packaging/*.mk
     done <"$BATS_TEST_TMPDIR/targets"
     grep -oE '\bwhichcudnn [a-z]+' README.md | cut -d ' ' -f 2 | sort -u >"$BATS_TEST_TMPDIR/subcommands"
     diff <("$CMD" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p' | sort) "$BATS_TEST_TMPDIR/subcommands"
