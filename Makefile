@@ -31,8 +31,8 @@ endif
 .SUFFIXES:
 .PHONY: all help headers demo install clean distclean FORCE \
         test test-unit test-e2e test-real test-measured test-cases test-agreement test-neutral \
-        test-faults test-sanitizers test-worlds test-repairs test-all fuzz mutants coverage confusion lint bench schema readme tour \
-        man
+        test-faults test-sanitizers test-worlds test-repairs test-places test-all fuzz mutants coverage confusion lint bench refresh schema readme tour \
+        compare man
 
 # ---- sources: a new file needs no change here -----------------------------------------------
 
@@ -72,6 +72,8 @@ base_flags := -std=gnu11 -g $(OPT) $(WARN) -D_GNU_SOURCE= -Iinclude -I. -I$(O)/g
 # distribution's hardening flags.
 shim_flags := -fPIC -ffreestanding -fno-builtin -fno-stack-protector -U_FORTIFY_SOURCE -fno-lto \
               -fvisibility=hidden -ftls-model=initial-exec -fasynchronous-unwind-tables
+small := $(if $(filter -O2,$(OPT)),-Os)
+no_frames := -fno-asynchronous-unwind-tables -fno-unwind-tables
 compiler_takes = $(shell $(CC) -Werror $(1) -S -x c /dev/null -o /dev/null 2>/dev/null && echo $(1))
 ifeq ($(ARCH),x86_64)
 shim_flags += -fno-plt -fcf-protection=full
@@ -87,9 +89,10 @@ linker_takes = $(shell printf 'void f(void);void f(void){}' | $(CC) $(LDFLAGS) -
                  -nostdlib -Wl,--fatal-warnings -Wl,$(1) -x c - -o /dev/null 2>/dev/null && echo -Wl,$(1))
 marks = $(foreach f,-z$(comma)shstk -z$(comma)ibt,$(call linker_takes,$(f)))
 comma := ,
-# Slots of hosts lead to us: a program that opened us itself must not unmap us.
+# Slots of hosts lead to us: a program that opened us itself must not unmap us. What is read-only after
+# relocation would take a system call, a segment more another mapping; both take room.
 shim_link = -shared -Wl,-soname,libwhichcudnn.so -Wl,--version-script=shim/exports.map \
-            -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,defs \
+            -Wl,-z,norelro -Wl,-z,noseparate-code -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,defs \
             -Wl,-z,nodelete $(marks)
 # No start files, which would import names and lie at the far end of the shim's code. gcov's run-time
 # needs them, and libc: a coverage build is for tests only.
@@ -99,6 +102,10 @@ command_libraries := -ljansson -lz -lzstd
 ifneq ($(SAN),)
 command_flags += -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
 command_link  += -fsanitize=$(SAN)
+endif
+# A command for every glibc from 2.17 on, with its libraries in it: what `make dist` packs.
+ifeq ($(PORTABLE),1)
+include packaging/portable.mk
 endif
 ifeq ($(COVERAGE),1)
 base_flags    += --coverage -fprofile-update=atomic
@@ -119,17 +126,24 @@ asleep_objects  := $(call objects,shim,shim/asleep.c shim/start.c shim/arch/$(AR
                      core/model/hints.c shim/thread.c)
 shim_objects    := $(asleep_objects) $(filter-out $(asleep_objects),\
                      $(call objects,shim,$(shim_sources) $(core_sources)))
-command_objects := $(call objects,command,$(tools_sources) $(core_sources))
+command_objects := $(call objects,command,$(tools_sources) $(core_sources) $(portable_sources))
+
+# What runs awake is made small. Most of core/ runs with signals held, so that nobody walks its frames
+# (tests/loader/stepped.c): they need no tables.
+interrupted  := $(wildcard core/base/*.c core/elf/*.c) core/model/names.c core/records/process.c core/version/version.c
+held_objects := $(filter-out $(asleep_objects) $(call objects,shim,$(interrupted)),$(call objects,shim,$(core_sources)))
+$(filter-out $(asleep_objects),$(shim_objects)): shim_flags += $(small)
+$(held_objects): shim_flags += $(no_frames)
 
 $(O)/libwhichcudnn.so: $(shim_objects) shim/exports.map shim/defer_relocations.py
 	$(say) LINK $@
-	$(Q)$(CC) $(LDFLAGS) $(shim_link) -o $@.new $(shim_objects) $(shim_ends)
-	$(Q)$(if $(COVERAGE),,$(PYTHON) shim/defer_relocations.py $@.new)
+	$(Q)$(if $(COVERAGE),,$(PYTHON) shim/defer_relocations.py )$(CC) $(LDFLAGS) $(shim_link) -o $@.new \
+	    $(shim_objects) $(shim_ends)
 	$(Q)mv $@.new $@
 
-$(O)/whichcudnn: $(command_objects)
+$(O)/whichcudnn: $(command_objects) $(portable_needs)
 	$(say) LINK $@
-	$(Q)$(CC) $(LDFLAGS) $(command_link) -o $@.new $^ $(command_libraries) -ldl
+	$(Q)$(CC) $(LDFLAGS) $(command_link) -o $@.new $(command_objects) $(command_libraries) -ldl
 	$(Q)mv $@.new $@
 
 $(O)/obj/shim/%.o: %.c
@@ -179,8 +193,15 @@ $(O)/obj/command/tools/run/preload.o: $(O)/libdir
 $(O)/libdir: FORCE
 	@mkdir -p $(@D); echo '$(LIBDIR)' | cmp -s - $@ || echo '$(LIBDIR)' > $@
 
+# Which sources these are, for --version.
+COMMIT ?= $(shell git -C $(CURDIR) describe --always --abbrev=12 --exclude='*' --dirty 2>/dev/null)
+$(O)/obj/command/tools/main.o: base_flags += -DWHICHCUDNN_COMMIT='"$(COMMIT)"'
+$(O)/obj/command/tools/main.o: $(O)/commit
+$(O)/commit: FORCE
+	@mkdir -p $(@D); echo '$(COMMIT)' | cmp -s - $@ || echo '$(COMMIT)' > $@
+
 # Objects are made anew when the compiler or its flags change: SAN=, COVERAGE=, OPT=, CC=.
-flags_now := $(CC) $(subst ',,$(subst ",,$(base_flags) $(CFLAGS) $(shim_flags) $(command_flags) $(LDFLAGS) $(shim_includes)))
+flags_now := $(CC) $(subst ',,$(subst ",,$(base_flags) $(CFLAGS) $(shim_flags) $(small) $(no_frames) $(command_flags) $(LDFLAGS) $(shim_includes)))
 $(O)/flags: FORCE
 	@mkdir -p $(@D); echo '$(flags_now)' | cmp -s - $@ || echo '$(flags_now)' > $@
 
@@ -281,14 +302,27 @@ test-neutral test-faults test-sanitizers fuzz mutants coverage:
 	    $(MAKE) --no-print-directory run-$(patsubst test-%,%,$@); \
 	    $(if $(filter test-%,$@),tests/setup/table $(tap)/$(patsubst test-%,%,$@)-*.tap;) \
 	    tests/setup/summary $(tap)/$(patsubst test-%,%,$@)*.tap
+# What examples/ say, where they say it: containers, Slurm, Ray, ... Needs root.
+test-places:
+	$(call prepare,test places)
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)rm -f $(tap)/places*.tap; $(MAKE) --no-print-directory run-places; tests/setup/summary $(tap)/places*.tap
+# examples/fleet over LOGS drawn ones, by DuckDB and by Spark with two workers: the same rows, their times into
+# docs/fleet.md. Fetches PySpark, 450 MB.
+LOGS ?= 10000
+fleet:
+	$(call prepare,test fleet)
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)rm -f $(tap)/fleet*.tap; $(MAKE) --no-print-directory run-fleet && tests/fleet/times '$(O)/fleet' docs/fleet.md; \
+	    tests/setup/summary $(tap)/fleet*.tap
 test-all: test
-	$(Q)failed=0; for t in test-measured test-cases test-neutral test-faults test-sanitizers fuzz mutants coverage; do \
+	$(Q)failed=0; for t in test-measured test-places fleet test-cases test-neutral test-faults test-sanitizers fuzz mutants coverage; do \
 	    $(MAKE) --no-print-directory $$t || failed=1; done; \
 	    tests/setup/summary $(tap)/*.tap && [ $$failed -eq 0 ]
 
 .PHONY: unit-programs run-unit run-e2e run-real run-measured run-cases run-agreement run-neutral \
         run-faults \
-        run-sanitizers run-fuzz run-mutants run-coverage
+        run-sanitizers run-fuzz run-mutants run-coverage run-places run-fleet fleet
 run-cases: all $(O)/venv/.ready
 	$(Q)$(test_env) $(O)/venv/bin/python tests/cases/run $(tap)/cases --part $(PART) \
 	    $(if $(SEED),--seed $(SEED)) $(CASES); \
@@ -297,6 +331,9 @@ run-cases: all $(O)/venv/.ready
 run-agreement: all $(O)/venv/.ready
 	$(Q)$(test_env) $(O)/venv/bin/python tests/cases/run $(tap)/agreement --agreement \
 	    --part $(PART) $(if $(SEED),--seed $(SEED)) $(CASES)
+run-fleet: all $(O)/venv/.ready
+	$(Q)tests/setup/venv $(O)/venv-fleet requirements.fleet.txt && \
+	    $(test_env) WC_SPARK='$(abspath $(O)/venv-fleet/bin/python)' WC_LOGS='$(LOGS)' tests/setup/run-bats $(tap)/fleet tests/fleet/whole.bats
 run-neutral: all $(O)/venv/.ready
 	$(Q)$(test_env) $(O)/venv/bin/python tests/neutrality/run $(tap)/neutral --part $(PART); \
 	    status=$$?; $(if $(filter small,$(PART)),exit $$status; )$(test_env) WC_STRESS=1800 \
@@ -311,14 +348,17 @@ run-mutants: all $(O)/venv/.ready
 	$(Q)$(test_env) $(O)/venv/bin/python tests/mutants/run $(tap)/mutants --count $(MUTANTS)
 run-coverage: all $(O)/venv/.ready
 	$(Q)$(test_env) tests/coverage/run $(tap)/coverage
+run-places: all $(O)/venv/.ready
+	$(Q)tests/setup/venv $(O)/venv-places requirements.places.txt && \
+	    $(test_env) WC_PLACES='$(abspath $(O)/venv-places/bin)' tests/setup/run-bats $(tap)/places $(wildcard tests/places/*.bats)
 unit-programs: $(unit_programs)
 run-unit:
 	$(Q)$(MAKE) --no-print-directory -k unit-programs; \
 	    $(test_env) tests/setup/run-unit $(tap) $$? $(unit_programs)
 # One target a file of bats, so that they can run side by side: run-e2e/report.
-e2e_files := $(filter-out tests/real/% tests/measured/% tests/faults/% \
+e2e_files := $(filter-out tests/real/% tests/measured/% tests/faults/% tests/places/% \
                tests/neutrality/userlands.bats tests/neutrality/forks.bats tests/neutrality/aarch64.bats \
-               tests/neutrality/real_programs.bats,$(wildcard tests/*/*.bats))
+               tests/neutrality/real_programs.bats tests/release/% tests/fleet/whole.bats,$(wildcard tests/*/*.bats))
 e2e_runs  := $(addprefix run-e2e/,$(sort $(basename $(notdir $(e2e_files)))))
 .PHONY: $(e2e_runs)
 run-e2e: $(e2e_runs)
@@ -373,18 +413,34 @@ tour:
 	+$(Q)$(MAKE) --no-print-directory all
 	$(Q)$(test_env) tests/setup/tour write
 readme:
-	$(call prepare,demo)
+	$(call prepare,demo readme)
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)$(test_env) tests/setup/readme write
+
+# The table in README.md: what it says beside other tools, of JAX broken in four ways.
+compare:
+	$(call prepare,demo compare)
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)$(test_env) WHICHCUDNN='$(abspath $(O))/whichcudnn' $(O)/venv/bin/python tests/compare/compare.py write
 
 bench:
 	$(call prepare,demo bench)
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)$(test_env) tests/bench/run
 
-# docs/log.md and the JSON Schemas hold what record.def says; a test fails where they do not.
+# The tables of core/, brought up to what the package index has: read by range, shown, written.
+SINCE ?=
+LIMIT ?= 8
+refresh:
+	$(call prepare,)
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)$(test_env) $(O)/venv/bin/python tests/refresh/refresh.py --cache '$(abspath $(CACHE))' --limit '$(LIMIT)' \
+	    $(if $(SINCE),--since '$(SINCE)') $(if $(filter 0,$(WRITE)),--dry-run)
+
+# docs/log.md, the JSON Schemas and examples/fleet hold what record.def says; a test fails where they do not.
 schema:
 	$(Q)$(PYTHON) tests/schema/generate.py write
+	$(Q)$(PYTHON) tests/fleet/columns.py write
 
 # The man pages say what --help and docs/ say, by way of pandoc. PANDOC= : without them.
 PANDOC ?= $(shell command -v pandoc 2>/dev/null)
@@ -393,6 +449,8 @@ $(O)/man/.made: $(O)/whichcudnn tools/man/generate_man.py tools/man/man.lua READ
 	$(if $(PANDOC),,$(error pandoc is not there: it makes the man pages))
 	$(say) MAN $(@D)
 	$(Q)rm -rf $(@D) && $(PYTHON) tools/man/generate_man.py $(@D) $< && touch $@
+
+include packaging/dist.mk
 
 # By rename: a process that has the old library mapped keeps the old file, whole.
 put = install -d '$(DESTDIR)$(3)' && install -m $(1) $(2) '$(DESTDIR)$(3)/.$(notdir $(2)).new' && \
@@ -407,7 +465,7 @@ install: all $(if $(PANDOC),man)
 	    echo 'man pages are left out: pandoc is not there' >&2)
 
 clean:
-	rm -rf $(O)/obj $(O)/gen $(O)/unit $(O)/tap $(O)/tidy $(O)/man $(O)/flags $(O)/libraries $(O)/libdir $(O)/*.a \
+	rm -rf $(O)/obj $(O)/gen $(O)/unit $(O)/tap $(O)/tidy $(O)/man $(O)/flags $(O)/libraries $(O)/libdir $(O)/commit $(O)/*.a \
 	    $(O)/libwhichcudnn.so $(O)/whichcudnn
 distclean:
 	rm -rf $(O)
@@ -425,6 +483,8 @@ help:
 	@echo 'make test-neutral  bare beside shimmed: cases x variants, in all; `make test` has a part of it'
 	@echo 'make test-faults   full disks, closed descriptors, forks, storms, seccomp, 64 threads for a minute'
 	@echo 'make test-sanitizers  core/ and the inner shim under ASan, UBSan, TSan and MSan'
+	@echo 'make fleet       examples/fleet over LOGS=10000 drawn logs by DuckDB and Spark; times into docs/fleet.md'
+	@echo 'make test-places  examples/ where they belong: containers, Slurm, Ray, Dask, Jupyter, ... (as root)'
 	@echo 'make fuzz        libFuzzer over readers of hostile input, FUZZ_SECONDS=600 each; damaged libraries'
 	@echo 'make mutants     does the suite notice MUTANTS=240 changes of shim/ and core/?'
 	@echo 'make coverage    lines and branches of shim/ and core/ that the tests reach'
@@ -433,12 +493,17 @@ help:
 	@echo 'make demo        watch a real framework get the wrong cuDNN (CUDNN=9.1.0 FRAMEWORK=jax|torch)'
 	@echo 'make bench       what it costs, beside LD_DEBUG and LD_AUDIT: $(O)/bench/results.txt'
 	@echo 'make tour        docs/tour.md, out of repairs of PyTorch and JAX (fetches up to 6 GB)'
-	@echo 'make readme      the verdict in README.md, out of a run of make demo'
+	@echo 'make readme      the first lines and the picture in README.md, out of a run of make demo'
+	@echo 'make compare     the comparison with other tools in README.md, measured'
 	@echo 'make confusion   what cases expect against what is told, into docs/findings.md'
+	@echo 'make refresh     what the package index has that the tables lack: shown and written (WRITE=0: shown);'
+	@echo '                 SINCE=9.20 reads all from that release on anew, LIMIT=8 MB is the largest library read'
 	@echo 'make schema      docs/log.md and docs/*.schema.json, made anew from record.def'
 	@echo 'make headers     fetch NVIDIA headers into $(O)/headers where no CUDA toolkit is installed'
 	@echo 'make man         man pages into $(O)/man, if pandoc is there; install puts them, too (PANDOC=: not)'
 	@echo 'make install     PREFIX=$(PREFIX) DESTDIR= LIBDIR= BINDIR='
+	@echo 'make dist        wheel, deb, rpm and tarball for DIST_ARCHES="x86_64 aarch64", into DIST=$(O)/dist'
+	@echo 'make release-check  builds them twice, compares, installs each in clean userlands'
 	@echo 'make clean       what was built; distclean: the fetched files too'
 	@echo
 	@echo 'Settings: V=1  O=dir  CC=gcc|clang  OPT=-O2  SAN=address|undefined|thread  COVERAGE=1'

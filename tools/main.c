@@ -6,8 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cudnn_knowledge.inc"
 #include "tools/util/memory.h"
 #include "tools/util/nearest.h"
+
+#ifndef WHICHCUDNN_COMMIT
+#define WHICHCUDNN_COMMIT ""
+#endif
 
 static const struct command commands[] = {
     {"run", cmd_run, "start a command, watch it, say at its end what did not match"},
@@ -22,6 +27,7 @@ static const struct command commands[] = {
     {"probe", cmd_probe, "does the cuDNN that this environment gives work? tries it"},
     {"doctor", cmd_doctor, "can the library do its work here? what to do if not"},
     {"env", cmd_env, "lines to source, by which a shell watches whatever it starts"},
+    {"install", cmd_install, "a copy of the library in a directory that others see, made safely"},
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
@@ -37,6 +43,14 @@ static int help(void) {
          "Exit status: 0 nothing wrong, 1 errors found, 2 usage or unreadable, 3 nothing\n"
          "observed; run gives the status of its command.");
     return EXIT_NOTHING_WRONG;
+}
+
+/* Where it was not built in a repository, there is no commit. */
+static int print_version(void) {
+    fputs("whichcudnn " WHICHCUDNN_VERSION, stdout);
+    if (WHICHCUDNN_COMMIT[0])
+        fputs(" (" WHICHCUDNN_COMMIT ")", stdout);
+    return puts("\nknows cuDNN up to " WC_NEWEST_CUDNN ", tables of " WC_TABLES_DATE) < 0;
 }
 
 static const struct command *command_of(const char *name) {
@@ -87,7 +101,7 @@ int main(int argc, char **argv) {
         if (c == 'h')
             return help();
         if (c == 'V')
-            return puts("whichcudnn " WHICHCUDNN_VERSION) < 0;
+            return print_version();
         complain("see whichcudnn --help");
         return EXIT_USAGE;
     }

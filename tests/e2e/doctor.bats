@@ -5,10 +5,17 @@
 bats_require_minimum_version 1.5.0
 load helpers
 
+# The newest log, whatever lies in /tmp of this computer.
+setup_file() {
+    mkdir "$BATS_FILE_TMPDIR/tmp"
+    printf '{"kind":"%s"}\n' process summary | make_log "$BATS_FILE_TMPDIR/tmp/whichcudnn-n-1-1.jsonl"
+    touch -d '1 day' "$BATS_FILE_TMPDIR/tmp/whichcudnn-n-1-1.jsonl"
+}
+
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
     cp "$SHIM" libwhichcudnn.so
-    export WHICHCUDNN_SHIM=$PWD/libwhichcudnn.so TMPDIR=$PWD ASAN_OPTIONS=verify_asan_link_order=0
+    export WHICHCUDNN_SHIM=$PWD/libwhichcudnn.so TMPDIR=$BATS_FILE_TMPDIR/tmp ASAN_OPTIONS=verify_asan_link_order=0
     unset LD_PRELOAD
 }
 
@@ -34,7 +41,23 @@ says() {
     grep -qE '^(ok|warning) +gpu ' <<<"$output"
     [[ $output != *$'\e['* && $(doctor --color=always) == *$'\e['* ]]
     # Nothing is left behind.
-    is "$(ls -I 'separate-stderr*')" libwhichcudnn.so # bats has its own there
+    is "$(ls -I 'separate-stderr*') $(ls "$TMPDIR")" "libwhichcudnn.so whichcudnn-n-1-1.jsonl"
+}
+
+@test "the tables: their day and newest release; a warning once they are older than a year" {
+    local day
+    day=$(($(date -ud "$(knows tables)" +%s) / 86400))
+    # time() of a computer on which it is N days later than the tables.
+    late() {
+        "${CC:-gcc}" -shared -fPIC -x c - -o late.so <<<"#include <time.h>
+time_t time(time_t *t) { time_t now = ($day + $1) * 86400L; if (t) *t = now; return now; }"
+        LD_PRELOAD=$PWD/late.so run -0 doctor
+    }
+    late 365
+    says ok tables "know cuDNN up to $(knows cudnn), read on $(knows tables)"
+    late 366
+    says warning tables "know cuDNN up to $(knows cudnn), read on $(knows tables)"
+    [[ $output == *"a newer whichcudnn knows newer releases"* ]]
 }
 
 @test "as JSON: the same" {
@@ -147,6 +170,7 @@ __attribute__((constructor)) static void end(void) { if (getenv("WHICHCUDNN_LOG"
     run -0 doctor trouble.jsonl
     says warning log '1 lines cannot be read, the first is line 11'
     sed 's/RUN_PID/1/' well | make_log whichcudnn-n-5-5.jsonl
+    touch -d '2 days' whichcudnn-n-5-5.jsonl
     run -0 doctor
     says ok log 'whichcudnn-n-5-5.jsonl: no trouble'
     run -2 doctor whichcudnn-n-5-5.jsonl /no/such/log

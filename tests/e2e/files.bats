@@ -121,6 +121,13 @@ first() { "$CMD" report --json "$@" | jq -r '.findings[0] | .id, .title'; }
 linked needs libcudnn.so.9, which is a library that is cut short: 30000 of $(needs set/libcudnn.so.9) bytes are there"
     is "$("$CMD" scan --json linked | jq -r '.reports[].findings[0].title')" "$(first logs | tail -n 1)"
     rm logs/*
+    # What a script has become is what the signal ended, and not the shell.
+    printf '#!/bin/bash\nexec ./linked "$@"\n' >job.sh
+    chmod +x job.sh
+    run ! "$CMD" run --quiet --log logs -- ./job.sh version
+    [ "$status" -eq 135 ]
+    is "$(first logs | head -n 1)" bad-file
+    rm logs/*
     run ! "$CMD" run --quiet --log logs -- python3 opens.py "$PWD/libtorch_engine.so"
     [ "$status" -eq 135 ]
     is "$(first logs | tail -n 1)" "libtorch_engine.so needs libcudnn.so.9, which is a library that is cut short: 30000 of $(needs set/libcudnn.so.9) bytes are there"

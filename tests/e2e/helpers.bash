@@ -96,3 +96,6 @@ stack() {
 $ended
 END_OF_STACK
 }
+
+# What core/data/cudnn_knowledge.tsv says: knows cudnn, knows tables.
+knows() { awk -F'\t' -v what="$1" '$1 == what { print $2 }' "$WC_ROOT/core/data/cudnn_knowledge.tsv"; }

@@ -76,6 +76,19 @@ json() { inspect --json "$pid" | jq -rc "${1:-.}"; }
     go_on
 }
 
+@test "a framework that puts the name together is a host, as its file's name says" {
+    local name
+    for name in libphi libmine; do
+        build_host library-dlopen-path "$FIXED/9.1" "$name"
+        hold "./$name" libcudnn.so.9
+        is "$(json '[.stack.objects[] | select(.role == "host") | .path] | unique')" \
+            "$([ $name = libmine ] && echo '[]' || echo "[\"$PWD/libphi.so\"]")"
+        is "$(json '.stack.objects[] | select(.role == "facade") | .asked_by')" \
+            "$([ $name = libmine ] && echo null || echo "$PWD/libphi.so")"
+        go_on
+    done
+}
+
 @test "it is neither stopped nor traced nor written to" {
     command -v strace >/dev/null || skip "no strace"
     hold "$FIXED/host"

@@ -47,13 +47,14 @@ static void read_wrappers(struct wrappers *w, const struct process *p,
     instances = must_allocate((size_t)shim.count * shim.size);
     w->wrapper = must_allocate(shim.count * sizeof(*w->wrapper));
     w->target = must_allocate(shim.count * sizeof(*w->target));
-    if (process_read(p, at + offsetof(struct wc_wrappers, wrappers) + (uint64_t)shim.wrappers,
-                     w->wrapper, shim.count * sizeof(*w->wrapper)) &&
-        process_read(p, at + offsetof(struct wc_wrappers, instances) + (uint64_t)shim.instances,
+    if (process_read(p, at + offsetof(struct wc_wrappers, instances) + (uint64_t)shim.instances,
                      instances, (size_t)shim.count * shim.size))
         w->n = shim.count;
-    for (size_t i = 0; i < w->n; i++)
+    for (size_t i = 0; i < w->n; i++) {
+        w->wrapper[i] = at + offsetof(struct wc_wrappers, wrappers) + (uint64_t)shim.wrappers +
+                        i * shim.wrapper_size;
         memcpy(&w->target[i], instances + i * shim.size + shim.target, sizeof(*w->target));
+    }
     free(instances);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "core/model/frameworks.h"
 #include "core/records/process.h"
 #include "inspect_inside.h"
 
@@ -128,7 +129,8 @@ static bool may_open(struct inspection *in, const struct process_library *by,
         return false;
     if (kind_of(m) == WC_NAME_PART)
         return kind_of(by) == WC_NAME_FACADE;
-    return kind_of(m) == WC_NAME_FACADE && kind_of(by) == WC_NAME_OTHER && inspect_opens(in, by, m);
+    return kind_of(m) == WC_NAME_FACADE && kind_of(by) == WC_NAME_OTHER &&
+           (inspect_opens(in, by, m) || wc_framework_opens_cudnn(by->path));
 }
 
 /* By the name under which libraries of that kind are asked for: its SONAME, else its file's. */
@@ -138,19 +140,21 @@ static const char *usual_name(const struct process_library *m) {
     return e && wc_elf_soname(e) ? wc_elf_soname(e) : wc_base_name(m->library->path);
 }
 
-/* The only one for whom the loader would take just this file. */
+/* The only one for whom the loader would take just this file; NULL: none, or several. A framework's
+ * libraries that are known to open it have all got it. */
 static struct process_library *opener_of(struct inspection *in, const struct process_library *m) {
     struct process_library *found = NULL;
+    size_t n = 0;
 
     for (size_t i = 0; i < in->list.n; i++) {
         struct process_library *by = in->list.p[i];
         if (!may_open(in, by, m) || !inspect_leads_to(in, by, usual_name(m), m))
             continue;
-        if (found)
-            return NULL;
+        by->opens |= wc_framework_opens_cudnn(by->path);
         found = by;
+        n++;
     }
-    return found;
+    return n == 1 ? found : NULL;
 }
 
 static void find_openers(struct inspection *in) {

@@ -30,7 +30,7 @@ struct process_library {
     size_t place;        /* on the loader's list, from 1; 0: it is not on it */
     bool program;
     bool needed; /* somebody needs it, even if it is not known who was first */
-    bool opens;  /* what nobody needs: it is the only one who can have opened it */
+    bool opens;  /* what nobody needs: no other one can have, or its framework does */
     /* By whose DT_NEEDED it came in, or who opened it; NULL: unknown. */
     const struct process_library *asked_by;
     struct wc_search_object search;

@@ -157,7 +157,7 @@ def main():
     def said(*arguments):
         return output([command, *arguments])
 
-    release, overview, marked = said("--version").strip(), said("--help"), marked_sections()
+    release, overview, marked = said("--version").partition("\n")[0], said("--help"), marked_sections()
     intro = SOURCES[0].read_text(encoding="utf-8").partition("\n")[2].partition("\n## ")[0]
     commands = dict(re.findall(r"^  ([a-z]+)  +(.*)$", overview, flags=re.MULTILINE))
     pages = {SEE[0]: "which cuDNN did a process really get, and is it the right one?",

@@ -112,9 +112,3 @@ void layout_put_fact(struct layout *l, const char *word, char *text) {
     layout_put(l, text, false);
     layout_end(l);
 }
-
-void layout_command(struct layout *l, int indent, const char *command) {
-    layout_line(l, indent, indent);
-    print_text(l->to, command);
-    layout_end(l);
-}

@@ -29,8 +29,6 @@ void layout_label(struct layout *l, const char *text, enum paint p);
 #define layout_words(l, ...) layout_put(l, must_format(__VA_ARGS__), false)
 /* The same, on one line if a line can hold it. */
 #define layout_together(l, ...) layout_put(l, must_format(__VA_ARGS__), true)
-/* Something to paste: a line of its own, never wrapped. */
-void layout_command(struct layout *l, int indent, const char *command);
 void layout_end(struct layout *l);
 /* A line of words alone. */
 #define layout_row(l, indent, hang, ...) layout_put_row(l, indent, hang, must_format(__VA_ARGS__))

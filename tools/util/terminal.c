@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "terminal.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,17 +89,6 @@ char *sink_end(struct sink *s) {
     if (fclose(s->to) != 0 || !s->text)
         must_fail();
     return s->text;
-}
-
-bool print_into(const char *path, const char *text) {
-    FILE *to = path ? fopen(path, "we") : stdout;
-    bool good = to && fputs(text, to) >= 0;
-
-    if (path && to)
-        good = fclose(to) == 0 && good;
-    if (!good)
-        complain("%s: %s", path ? path : "standard output", strerror(errno));
-    return good;
 }
 
 bool colour_choose(const char *when, FILE *to, bool *colour) {

@@ -29,8 +29,6 @@ struct sink {
 };
 FILE *sink_begin(struct sink *s);
 char *sink_end(struct sink *s); /* the caller frees; never NULL */
-/* Text into a file, NULL: standard output. False: it could not, and was complained of. */
-bool print_into(const char *path, const char *text);
 
 /* "auto", "always", "never"; false: none of them. Auto: `to` is a terminal and NO_COLOR is unset
  * or empty (no-color.org). */

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A file that is made under another name, and takes its own once it is whole. What ends the program
+ * meanwhile (but SIGKILL) removes it; a limit of sizes is an error, not a signal. One at a time.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct beside {
+    char *path; /* begins with a dot and ends otherwise: who reads a directory passes over it */
+    int fd;
+};
+
+/* For the file `path`, in its directory. False: errno, and there is nothing to end. */
+bool beside_begin(struct beside *b, const char *path, mode_t mode);
+/* All of it. False: errno. */
+bool beside_write(struct beside *b, const void *bytes, size_t n);
+/* Puts it in the place of `path` where it is whole, else removes it. False: it was removed; errno,
+ * where it was whole. */
+bool beside_end(struct beside *b, const char *path, bool whole);
