@@ -230,6 +230,10 @@ static bool is_of_another_major(const struct asked *a) {
     return fact_has(a, "mind", " is a part of cuDNN ");
 }
 
+static bool has_no_number(const struct asked *a) {
+    return fact_has(a, "mind", "a name without a number");
+}
+
 /* A part that wants another CUDA than its package is made for did not come with that package. */
 static bool is_of_other_package(const struct asked *a) {
     int32_t wants = wc_name_cuda(fact(a, "missing"));

@@ -4,17 +4,14 @@
 
 #include <stdbool.h>
 
+enum {
+#define ASKED(name, what) name##_NUMBER,
+#include "rules.def"
+};
+
 enum rule {
-    MIXTURE = 1 << 0,
-    TORN = 1 << 1,
-    PACKAGE_STAYS = 1 << 2,
-    NO_VARIABLE = 1 << 3,
-    NO_FILES = 1 << 4,
-    OTHER_LIBRARY = 1 << 5,
-    OTHER_COPY = 1 << 6,
-    OWN_COPY = 1 << 7,
-    NEVER_NEW = 1 << 8,
-    OTHER_HOST = 1 << 9,
+#define ASKED(name, what) name = 1 << name##_NUMBER,
+#include "rules.def"
 };
 
 /* Has the finding of that id all of these? */

@@ -158,7 +158,7 @@ def a_name_without_a_number_leads_past_the_wheel(w, way):
         w.environment["LD_LIBRARY_PATH"] = system
     w.says(f"version {older.number}", ends=0)
     w.finds("own-copy-unused", system / "libcudnn.so", older, own.wheel, wheel, script.library.name)
-    w.repairs("reinstall", maps=wheel / "libcudnn.so.9")
+    w.repairs("link", maps=wheel / "libcudnn.so.9")
 
 
 @case("A180")

@@ -139,7 +139,7 @@ def libcuda_is_missing_and_a_part_is_blamed(w):
     w.says("Could not load library libcudnn_cnn_infer.so.8. Error: libcuda.so: cannot open",
            ends="SIGABRT")
     w.finds("wrong-name", "libcuda.so", wsl / "libcuda.so.1")
-    w.repairs("reinstall", maps=wsl / "libcuda.so.1")
+    w.repairs("link", maps=wsl / "libcuda.so.1")
 
 
 @case("C29")
@@ -187,7 +187,7 @@ def only_the_unversioned_link_is_there(w):
     host.does("create")
     w.says("libcudnn.so.5: cannot open shared object file", ends=1)
     w.finds("wrong-name", "libcudnn.so.5", lib / "libcudnn.so", release)
-    w.repairs("reinstall", maps=lib / "libcudnn.so.5")
+    w.repairs("link", maps=lib / "libcudnn.so.5")
 
 
 @case("C33")
@@ -203,7 +203,7 @@ def a_name_without_a_number_in_a_runtime_image(w):
     tensorflow.does("try:libcudnn.so", "create")
     w.says("could not find cudnnCreate in cudnn DSO; dlerror:", ends=1)
     w.finds("wrong-name", "libcudnn.so", image / "libcudnn.so.5", release)
-    w.repairs("reinstall", maps=image / "libcudnn.so.5")
+    w.repairs("link", maps=image / "libcudnn.so.5")
 
 
 @case("C34")
@@ -217,7 +217,7 @@ def wheels_have_no_name_without_a_number(w):
     host.does("open:libcudnn.so", "create")
     w.says("libcudnn.so: cannot open shared object file", ends=1)
     w.finds("wrong-name", "libcudnn.so", lib / "libcudnn.so.9", release)
-    w.repairs("reinstall", maps=lib / "libcudnn.so.9")
+    w.repairs("link", maps=lib / "libcudnn.so.9")
 
 
 @case("C35")
@@ -233,7 +233,7 @@ def a_list_of_names_that_ends_too_early(w):
               'load the "cudnn" shared library - searched for library names: ["{name}"]', "create")
     w.says('Unable to dynamically load the "cudnn" shared library', ends=1)
     w.finds("wrong-name", "libcudnn.so", lib / "libcudnn.so.9", release)
-    w.repairs("reinstall", maps=lib / "libcudnn.so.9")
+    w.repairs("link", maps=lib / "libcudnn.so.9")
 
 
 @case("C36-a-part-without-a-search-path")

@@ -105,7 +105,7 @@ def the_name_that_is_asked_for_is_not_taken_away(w):
     w.says("libcudnn.so.9: cannot open shared object file", ends=1)
     w.finds("wrong-name", "libcudnn.so.9", lib / "libcudnn.so")
     w.never("delete")
-    w.repairs("reinstall", maps=lib / "libcudnn.so.9")
+    w.repairs("link", maps=lib / "libcudnn.so.9")
 
 
 @case("A192")
@@ -123,7 +123,7 @@ def an_archive_without_its_links(w):
     w.says("libcudnn.so.9: cannot open shared object file", ends=1)
     w.finds("wrong-name", "libcudnn.so.9", lib / f"libcudnn.so.{release}")
     w.never("delete", "link")
-    w.repairs("reinstall", maps=lib / "libcudnn.so.9", says="/sbin/ldconfig -n")
+    w.repairs("link", maps=lib / "libcudnn.so.9", says="/sbin/ldconfig -n")
 
 
 @case("A190")
