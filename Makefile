@@ -32,7 +32,7 @@ endif
 .PHONY: all help headers demo install clean distclean FORCE \
         test test-unit test-e2e test-real test-measured test-cases test-agreement test-neutral \
         test-faults test-sanitizers test-worlds test-repairs test-places test-all fuzz mutants coverage confusion lint bench refresh schema readme tour \
-        compare man
+        compare frameworks man
 
 # ---- sources: a new file needs no change here -----------------------------------------------
 
@@ -423,6 +423,12 @@ compare:
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)$(test_env) WHICHCUDNN='$(abspath $(O))/whichcudnn' $(O)/venv/bin/python tests/compare/compare.py write
 
+# docs/frameworks.md: real frameworks, healthy and broken in five ways. ROW='torch 2.5.1' plays that one alone.
+frameworks:
+	$(call prepare,demo)
+	$(Q)$(MAKE) --no-print-directory all $(O)/venv/.ready
+	$(Q)$(test_env) $(O)/venv/bin/python tests/measured/matrix.py write $(if $(ROW),'$(ROW)')
+
 bench:
 	$(call prepare,demo bench)
 	$(Q)$(MAKE) --no-print-directory all
@@ -475,7 +481,7 @@ help:
 	@echo 'make test        unit, e2e and real tests; installs what they need; last line: N passed, N failed'
 	@echo '                 RELEASE=9.x.y.z adds a release of cuDNN to the real ones'
 	@echo 'make test-unit   test programs of tests/unit alone; likewise test-e2e, test-real,'
-	@echo '                 and test-measured (whole frameworks, 14 GB; MEASURED=small without them)'
+	@echo '                 and test-measured (whole frameworks, 30 GB; MEASURED=small without them)'
 	@echo 'make test-cases  failures of the field re-created, told, repaired; SEED=N draws them the same again'
 	@echo 'make test-agreement  of each of those: do log, inspect and scan say the same?'
 	@echo 'make test-worlds  faults drawn: WORLDS=300 worlds with one planted each, for each of WORLDS_SEEDS="1 2 3 4 5"'
@@ -495,6 +501,7 @@ help:
 	@echo 'make tour        docs/tour.md, out of repairs of PyTorch and JAX (fetches up to 6 GB)'
 	@echo 'make readme      the first lines and the picture in README.md, out of a run of make demo'
 	@echo 'make compare     the comparison with other tools in README.md, measured'
+	@echo 'make frameworks  docs/frameworks.md, out of real frameworks, healthy and broken in five ways (20 GB)'
 	@echo 'make confusion   what cases expect against what is told, into docs/findings.md'
 	@echo 'make refresh     what the package index has that the tables lack: shown and written (WRITE=0: shown);'
 	@echo '                 SINCE=9.20 reads all from that release on anew, LIMIT=8 MB is the largest library read'

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Environments of real frameworks, made with uv out of wheels: hard links into one cache, so that ten of
+them cost little more than one. And what breaks one: five ways that people meet.
+"""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+CACHE = os.environ.get("UV_CACHE_DIR") or os.path.join(os.environ["WC_CACHE"], "uv")
+PREFIX = "nvidia/cudnn/lib"
+
+
+def uv(*words):
+    environment = {**os.environ, "UV_CACHE_DIR": CACHE, "UV_LINK_MODE": "hardlink", "UV_PYTHON_DOWNLOADS": "never"}
+    done = subprocess.run([sys.executable, "-m", "uv", "-q", *map(str, words)], env=environment,
+                          text=True, capture_output=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"uv {' '.join(map(str, words))}: {done.stderr.strip()}")
+
+
+def copied(source, target):
+    """The same files under other names: who changes one there takes its name away first."""
+    shutil.copytree(source, target, symlinks=True, copy_function=os.link)
+
+
+class Environment:
+    """What the row's packages make, and another release of cuDNN beside it."""
+
+    def __init__(self, row, directory):
+        self.row = row
+        self.directory = pathlib.Path(directory)
+        self.venv = self.directory / "venv"
+        uv("venv", "--python", sys.executable, self.venv)
+        self.install(self.venv, "--python", self.venv / "bin/python", *row["packages"])
+        self.other = self.directory / "other"
+        if "other" in row:
+            self.install(self.other, "--target", self.other, "--no-deps", row["other"])
+        self.site = next(self.venv.glob("lib/python3*/site-packages"))
+
+    def install(self, _, *words):
+        excludes = self.directory / "excludes"
+        excludes.write_text("\n".join(self.row.get("without", [])) + "\n", encoding="ascii")
+        uv("pip", "install", "--excludes", excludes, *words)
+
+    def saved(self):
+        copied(self.venv, self.directory / "saved")
+
+    def restored(self):
+        shutil.rmtree(self.venv)
+        copied(self.directory / "saved", self.venv)
+
+    # ---- its cuDNN -------------------------------------------------------------------------------
+
+    @property
+    def lib(self):
+        return self.site / self.row.get("lib", PREFIX)
+
+    def file_of(self, name):
+        """'' is the facade."""
+        pattern = f"libcudnn_{name}*.so*" if name else "libcudnn[.-]*"
+        return next(self.lib.glob(pattern))
+
+    def other_file(self, name):
+        return next((self.other / PREFIX).glob(f"libcudnn_{name}.so.?" if name else "libcudnn.so.?"))
+
+    def replace(self, name):
+        path = self.file_of(name)
+        path.unlink()
+        os.link(self.other_file(name), path)
+
+    def remove_package(self):
+        shutil.rmtree(self.lib.parent)
+        for info in self.site.glob("nvidia_cudnn_cu*.dist-info"):
+            shutil.rmtree(info)
+
+
+# ---- what breaks it: each returns the variables of the program ----------------------------------
+
+
+def healthy(_):
+    return {}
+
+
+def another_release(place):
+    place.remove_package()
+    copied(place.other / "nvidia/cudnn", place.site / "nvidia/cudnn")
+    info = next(place.other.glob("nvidia_cudnn_cu*.dist-info"))
+    copied(info, place.site / info.name)
+    return {}
+
+
+def path_variable(place):
+    return {"LD_LIBRARY_PATH": str(place.other / PREFIX)}
+
+
+def part_missing(place):
+    place.file_of(place.row["part"]).unlink()
+    return {}
+
+
+def part_of_another(place):
+    place.replace(place.row["part"])
+    return {}
+
+
+def absent(place):
+    place.remove_package()
+    return {}
+
+
+WAYS = {
+    "healthy": healthy,
+    "release": another_release,
+    "path": path_variable,
+    "missing": part_missing,
+    "mixed": part_of_another,
+    "absent": absent,
+}
