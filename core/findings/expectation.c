@@ -9,6 +9,9 @@ static void emit_not_understood(struct wc_diagnosis *d, const struct wc_demand_r
     c->on_disk = true;
     c->r.title = wc_format(c, "WHICHCUDNN_EXPECT is no version, nothing was compared: %s", r->spec);
     wc_case_fact(c, "expected", r->spec, r->source);
+    wc_case_fact(c, "mind",
+                 "write it as 9.1 (every 9.1.x), '>=9.8,<10' or 90800, as cudnnGetVersion says",
+                 NULL);
     wc_case_end(c);
 }
 

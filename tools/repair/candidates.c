@@ -186,6 +186,17 @@ static void find_variables(struct finding_of *f) {
             add_one(f, set_path(f, search->r.later_path));
 }
 
+/* An expectation that is no version: nothing can meet it. */
+static void find_expectations(struct finding_of *f) {
+    static const char variable[] = "WHICHCUDNN_EXPECT";
+    struct wc_spec spec;
+
+    WC_EACH(d, f->s->demands)
+        if (d->r.demand_kind == WC_demand_kind_EXPECTATION && !d->r.built &&
+            wc_str_same(d->r.source, variable) && !(wc_spec_read(d->r.spec, &spec) && spec.n))
+            add_one(f, (struct edit){.kind = EDIT_UNSET, .name = variable});
+}
+
 static void find_copies(struct finding_of *f) {
     WC_EACH(c, f->s->candidates)
         if (c->r.file_state == WC_file_state_FITS)
@@ -902,6 +913,7 @@ void candidates_find(struct candidates *c, const struct replay *r, const struct 
         f.s = f.stacks[i];
         f.path = wc_variable(f.stacks[0], "LD_LIBRARY_PATH");
         find_variables(&f);
+        find_expectations(&f);
         find_copies(&f);
         find_packages(&f);
         find_installs(&f);

@@ -151,6 +151,12 @@ static bool changes_nothing(const struct planning *p, const struct played *x) {
                                wc_str_same(was->r.asked_by, o->r.asked_by)));
 }
 
+/* What was asked of whichcudnn itself is of no weight for the process. */
+static bool takes_back(const struct candidate *c) {
+    return c->n == 1 && c->edit[0].kind == EDIT_UNSET &&
+           wc_str_starts(c->edit[0].name, "WHICHCUDNN_");
+}
+
 /* To take a package away that is in nobody's way, or that lacks something, hides what is wrong. */
 static bool removes_unused(const struct planning *p, const struct candidate *c,
                            const struct wc_finding_record *f) {
@@ -335,7 +341,8 @@ static bool cures(const struct planning *p, const struct played *x,
                   const struct wc_finding_record *f, bool of_end) {
     if (!x->harmless || (f->severity < WC_severity_ERROR && x->left.errors > 0))
         return false;
-    if (f->severity >= WC_severity_WARNING ? changes_nothing(p, x) : !suits_note(p, x, f))
+    if (f->severity >= WC_severity_WARNING ? changes_nothing(p, x) && !takes_back(&x->edits)
+                                           : !suits_note(p, x, f))
         return false;
     if (has_rule(f->id, OWN_COPY) && !takes_own(x, f))
         return false;

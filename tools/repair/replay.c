@@ -126,6 +126,7 @@ struct play {
     struct overlay overlay;
     struct loader_sim sim;
     struct loader_sim_emitter emitter;
+    const struct edits *edits;
     struct outcome *out;
     struct wc_sink sink; /* of the new source */
     struct part {        /* of what is missing: by which request */
@@ -581,9 +582,15 @@ static void find_stated(struct replay *r, const struct wc_stack *replayed) {
             *MUST_ADD(r->stated, r->stated_count) = d;
 }
 
+static bool is_unset(const struct play *p, const char *variable) {
+    return WC_ANY(e, *p->edits, e->kind == EDIT_UNSET && wc_str_same(e->name, variable));
+}
+
 static void emit_stated(struct play *p) {
     for (size_t i = 0; i < p->r->stated_count; i++) {
         struct wc_record record = {.kind = WC_KIND_demand};
+        if (is_unset(p, p->r->stated[i]->r.source))
+            continue;
         record.u.demand = p->r->stated[i]->r;
         record.u.demand.host = number_of(p, record.u.demand.host_path);
         p->sink.add(p->sink.ctx, &record);
@@ -712,7 +719,7 @@ static void run(struct play *p) {
 
 void replay_play(struct replay *r, const struct edits *edits, struct outcome *out) {
     const struct wc_process_record *process = &r->source->stack.process;
-    struct play p = {.r = r, .out = out, .first = r->plays++ == 0};
+    struct play p = {.r = r, .edits = edits, .out = out, .first = r->plays++ == 0};
 
     *out = (struct outcome){.source = NULL};
     heap_arena_begin(&out->memory);
