@@ -17,12 +17,31 @@ struct set {
     struct wc_range newest_range, oldest_range;
 };
 
+/* Other files of its package have another size than the package's list says, this one does not. */
+static bool is_as_installed(const struct wc_stack *s, const struct wc_object *o) {
+    const char *path = wc_real_path_of(o), *installation = o->r.installation_path;
+
+    return path && installation &&
+           WC_ANY(p, s->packages,
+                  p->r.changed.n && p->r.installation_path &&
+                      wc_str_same(p->r.installation_path, installation) &&
+                      !WC_ANY(file, p->r.changed,
+                              wc_str_same(wc_base_name(*file), wc_base_name(path))));
+}
+
 /* In one directory a package's claim about one file says nothing against another file: whoever
- * replaced some of them left the metadata as it was. Across installations it is all there is. */
-static void add(struct set *set, const struct wc_object *part) {
+ * replaced some of them left the metadata as it was. But its list may tell which ones those are.
+ * Across installations the claim is all there is. */
+static struct wc_range range_beside(const struct wc_stack *s, const struct wc_object *o,
+                                    const struct wc_object *other) {
+    return wc_same_installation(o, other) && !is_as_installed(s, o) ? wc_seen_range(o)
+                                                                    : wc_own_range(o);
+}
+
+static void add(const struct wc_stack *s, struct set *set, const struct wc_object *part) {
     bool near = wc_same_installation(set->facade, part);
-    struct wc_range range = near ? wc_seen_range(part) : wc_own_range(part);
-    struct wc_range own = near ? wc_seen_range(set->facade) : set->own;
+    struct wc_range range = range_beside(s, part, set->facade);
+    struct wc_range own = range_beside(s, set->facade, part);
     bool meets = wc_ranges_meet(range, own);
 
     if (!set->foreign && !near)
@@ -48,7 +67,7 @@ static struct set set_of(const struct wc_stack *s, const struct wc_object *facad
 
     WC_EACH(o, s->objects)
         if (wc_in_set(s, o, facade))
-            add(&set, o);
+            add(s, &set, o);
     return set;
 }
 

@@ -52,6 +52,9 @@ class Environment:
         shutil.rmtree(self.venv)
         copied(self.directory / "saved", self.venv)
 
+    def variables(self):
+        return {name: value.format(site=self.site) for name, value in self.row.get("variables", {}).items()}
+
     # ---- its cuDNN -------------------------------------------------------------------------------
 
     @property
@@ -93,7 +96,8 @@ def another_release(place):
 
 
 def path_variable(place):
-    return {"LD_LIBRARY_PATH": str(place.other / PREFIX)}
+    own = place.variables().get("LD_LIBRARY_PATH")
+    return {"LD_LIBRARY_PATH": f"{place.other / PREFIX}{':' + own if own else ''}"}
 
 
 def part_missing(place):

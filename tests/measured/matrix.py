@@ -150,7 +150,7 @@ class Row:
         expected = self.expected(way)
         if not expected or expected.startswith("-"):
             return expected or "-"
-        cell = Cell(place, environments.WAYS[way](place))
+        cell = Cell(place, {**place.variables(), **environments.WAYS[way](place)})
         told = cell.told_by_run()
         wrong = [f"first is {told}, expected {expected}"] if told != expected else []
         wrong += [] if way in self.row.get("differs", {}) else cell.differences()
@@ -197,7 +197,7 @@ def main():
     parser.add_argument("mode", choices=["check", "write"])
     parser.add_argument("--table", type=pathlib.Path, default=HERE / "matrix.toml")
     parser.add_argument("row", nargs="*")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     rows = tomllib.loads(options.table.read_text(encoding="utf-8"))["row"]
     without_cuda.enter(WORK / "alone")
     played = [Row(row) for row in rows if not options.row or row["name"] in options.row]

@@ -236,6 +236,35 @@ static void a_torn_set_is_explained_by_two_owners(void **state) {
     }
 }
 
+/* A facade of cuDNN 8 says no release: its package does, whose list tells that it is the one
+ * installed, and a part beside it is not. Where the list has no sizes, or it is the facade that was
+ * changed, nobody knows. */
+static void the_list_says_whose_claim_holds(void **state) {
+    (void)state;
+    for (int how = 0; how < 3; how++) {
+        struct scene *s = new_scene();
+        struct wc_version v = draw_release(8), w = other_minor(v, 1);
+        struct bought b = bought(s, v);
+        struct file facade = {.role = WC_role_FACADE,
+                              .path = print(s, "%s/lib/libcudnn.so.8", directory),
+                              .version = v,
+                              .source = WC_version_source_PACKAGE_METADATA,
+                              .installation = wheel,
+                              .installation_version = b.version,
+                              .installation_path = directory,
+                              .kind = WC_installation_kind_WHEEL,
+                              .asked_by = torch(s),
+                              .how = WC_operation_DLOPEN};
+        if (how < 2)
+            b.changed[0] = how ? LIB "libcudnn.so.8" : LIB "libcudnn_ops_infer.so.8";
+        of_wheel(s, "ops_infer", w, wheel, v, add_file(s, &facade));
+        add_package(s, &b);
+        diagnose(s);
+        assert_int_equal(finding(s, "facade-and-parts-differ") != NULL, how == 0);
+        assert_non_null(finding(s, "installation-mixed"));
+    }
+}
+
 /* A library that tells nobody its release tells cuDNN itself: by the status alone it is known that
  * what was changed does not fit. Without one, or with any other, it may. */
 static void a_set_that_cudnn_refuses_is_explained_by_what_was_changed(void **state) {
@@ -343,6 +372,7 @@ int main(void) {
         cmocka_unit_test(of_two_owners_one_tells),
         cmocka_unit_test(a_file_that_says_another_version_is_not_the_packages),
         cmocka_unit_test(a_torn_set_is_explained_by_two_owners),
+        cmocka_unit_test(the_list_says_whose_claim_holds),
         cmocka_unit_test(a_set_that_cudnn_refuses_is_explained_by_what_was_changed),
         cmocka_unit_test(a_file_on_no_list_is_to_be_taken_away),
         cmocka_unit_test(a_torn_set_is_put_back_by_what_brought_it),
