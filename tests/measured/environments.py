@@ -39,6 +39,9 @@ class Environment:
         if "other" in row:
             self.install(self.other, "--target", self.other, "--no-deps", row["other"])
         self.site = next(self.venv.glob("lib/python3*/site-packages"))
+        for site in self.site, self.other:
+            for name, target in row.get("links", {}).items():
+                (site / PREFIX / name).symlink_to(target)
 
     def install(self, _, *words):
         excludes = self.directory / "excludes"

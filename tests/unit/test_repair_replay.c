@@ -103,6 +103,29 @@ static void what_is_taken_away_is_missing(void **state) {
     replay_end(&r);
 }
 
+/* A variable alone leads to the part: without it the facade asks for it in vain. */
+static void a_part_that_is_found_no_more_is_missing(void **state) {
+    struct environment *e = *state;
+    const struct edit unset = {.kind = EDIT_UNSET, .name = "LD_LIBRARY_PATH"};
+    struct outcome base, after;
+    struct replay r;
+
+    put_wheel(e, "nvidia-cudnn-cu12", "9.1.0.70", "libcudnn_graph.so.9");
+    put_library(e, "/other/libcudnn_graph.so.9", "9.10.2");
+    put_host(e, "$ORIGIN/../nvidia/cudnn/lib", "nvidia-cudnn-cu12<10,>=9.1");
+    observe(e, NULL, "LD_LIBRARY_PATH=/other");
+    assert_null(replay_begin(&r, e->log));
+    replay_play(&r, &no_edits, &base);
+    assert_true(finds(&base, "parts-differ"));
+    assert_false(finds(&base, "part-missing"));
+    play(&r, &unset, &after);
+    assert_false(finds(&after, "parts-differ"));
+    assert_true(finds(&after, "part-missing"));
+    outcome_end(&after);
+    outcome_end(&base);
+    replay_end(&r);
+}
+
 /* What failed for a reason that no file shows fails again, until another file comes in. */
 static void what_was_refused_is_refused_again(void **state) {
     struct environment *e = *state;
@@ -177,6 +200,7 @@ int main(void) {
         IN_ENVIRONMENT(without_edits_it_shows_what_is_there),
         IN_ENVIRONMENT(an_edit_changes_what_comes_in),
         IN_ENVIRONMENT(what_is_taken_away_is_missing),
+        IN_ENVIRONMENT(a_part_that_is_found_no_more_is_missing),
         IN_ENVIRONMENT(what_was_refused_is_refused_again),
         IN_ENVIRONMENT(demands_that_no_file_states_are_carried_over),
         IN_ENVIRONMENT(another_computer_is_not_replayed),

@@ -159,15 +159,16 @@ static const struct loaded *open_part(struct loader_sim *g, const char *name,
 }
 
 /* A flavour of cuDNN may leave parts out and never ask for them. What cudnnGetVersion is handed on
- * to is always asked for. */
+ * to is always asked for, in a process by the bare name in the end. */
 static void note_part(struct loader_sim *g, const char *name, const struct loaded *by,
                       struct wc_version version) {
     const char *answering = wc_answering_part(version.major);
     struct wc_name read = wc_name_read(name);
 
     if (answering && strcmp(read.part, answering) == 0) {
-        char *asked = wc_version_known(read.version) ? must_copy(name)
-                                                     : must_format("%s.%d", name, version.major);
+        char *asked = g->opens.may || wc_version_known(read.version)
+                          ? must_copy(name)
+                          : must_format("%s.%d", name, version.major);
         note_missing(g, asked, by, WC_operation_DLOPEN, false);
         free(asked);
     }
