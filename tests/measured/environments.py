@@ -9,7 +9,8 @@ import shutil
 import subprocess
 import sys
 
-CACHE = os.environ.get("UV_CACHE_DIR") or os.path.join(os.environ["WC_CACHE"], "uv")
+CACHE = os.path.join(os.environ["WC_CACHE"], "uv")
+CACHE_MOST = 20 << 30
 PREFIX = "nvidia/cudnn/lib"
 
 
@@ -19,6 +20,13 @@ def uv(*words):
                           text=True, capture_output=True, check=False)
     if done.returncode:
         raise RuntimeError(f"uv {' '.join(map(str, words))}: {done.stderr.strip()}")
+
+
+def trim():
+    """Wheels that are fetched once more cost less than a full disk."""
+    sizes = [os.lstat(os.path.join(folder, name)).st_size for folder, _, names in os.walk(CACHE) for name in names]
+    if sum(sizes) > CACHE_MOST:
+        uv("cache", "clean")
 
 
 def copied(source, target):
@@ -41,7 +49,8 @@ class Environment:
         self.site = next(self.venv.glob("lib/python3*/site-packages"))
         for site in self.site, self.other:
             for name, target in row.get("links", {}).items():
-                (site / PREFIX / name).symlink_to(target)
+                if (site / name).parent.exists():
+                    (site / name).symlink_to(target)
 
     def install(self, _, *words):
         excludes = self.directory / "excludes"
