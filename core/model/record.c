@@ -38,6 +38,14 @@ static const struct {
 #include "whichcudnn/record.def"
 };
 
+/* What values are usual, where that is not null, false or an empty list. In an order in which each
+ * can be made of those before it. */
+static const struct wc_usual usual[] = {
+#define USUAL_(k, how, n, value) \
+    {WC_KIND_##k, WC_USUAL_##how, offsetof(struct wc_##k##_record, n), value},
+#include "whichcudnn/record.def"
+};
+
 /* clang-format on */
 
 /* No limit on a value: far above any text, far below overflow. */
@@ -95,6 +103,47 @@ void wc_record_begin(struct wc_record *r, enum wc_kind kind) {
     for (size_t i = 0; i < n; i++)
         if (fields[i].type == WC_FIELD_INT)
             *(int64_t *)(void *)((char *)&r->u + fields[i].offset) = WC_NULL;
+}
+
+static const struct wc_usual *usual_of(enum wc_kind kind, unsigned field) {
+    WC_EACH_ROW(u, usual)
+        if (u->kind == kind && u->field == field)
+            return u;
+    return NULL;
+}
+
+const char *wc_usual_text(const struct wc_record *r, const struct wc_usual *u) {
+    const char *other = u ? *(const char *const *)((const char *)&r->u + u->value) : NULL;
+
+    return other && u->how == WC_USUAL_FILE_OF ? wc_base_name(other) : other;
+}
+
+bool wc_field_is_usual(const struct wc_record *r, const struct wc_field *f) {
+    const struct wc_usual *u = usual_of(r->kind, f->offset);
+    const void *value = (const char *)&r->u + f->offset;
+    unsigned word;
+
+    switch (f->type) {
+    case WC_FIELD_STR:
+        return wc_str_same(*(const char *const *)value, wc_usual_text(r, u));
+    case WC_FIELD_INT:
+        return *(const int64_t *)value == (u ? (int64_t)u->value : WC_NULL);
+    case WC_FIELD_BOOL:
+        return !*(const bool *)value;
+    case WC_FIELD_ENUM:
+        wc_mem_copy(&word, value, sizeof(word));
+        return word == (u ? u->value : 0);
+    case WC_FIELD_STRS:
+        return ((const struct wc_strings *)value)->n == 0;
+    case WC_FIELD_FACTS:
+        return ((const struct wc_facts *)value)->n == 0;
+    }
+    return false;
+}
+
+const struct wc_usual *wc_usual_values(size_t *n) {
+    *n = sizeof(usual) / sizeof(usual[0]);
+    return usual;
 }
 
 /* What one more element of a list may take; 0: the list ends here. */
@@ -178,8 +227,10 @@ static void add_head(struct wc_json *j, const struct wc_record *r, int64_t cut) 
     add_int_member(j, ",\"time\":", r->time);
     add_int_member(j, ",\"seq\":", r->seq);
     add_int_member(j, ",\"pid\":", r->pid);
-    add_int_member(j, ",\"tid\":", r->tid);
-    add_int_member(j, ",\"cut\":", cut);
+    if (r->tid != r->pid)
+        add_int_member(j, ",\"tid\":", r->tid);
+    if (cut)
+        add_int_member(j, ",\"cut\":", cut);
 }
 
 static void add_body(struct wc_json *j, const struct wc_record *r, size_t most) {
@@ -187,6 +238,8 @@ static void add_body(struct wc_json *j, const struct wc_record *r, size_t most) 
     const struct wc_field *fields = wc_kind_fields(r->kind, &n);
 
     for (size_t i = 0; i < n; i++) {
+        if (wc_field_is_usual(r, &fields[i]))
+            continue;
         wc_json_add(j, ",\"", 2);
         wc_json_add_text(j, fields[i].name);
         wc_json_add(j, "\":", 2);

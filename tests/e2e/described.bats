@@ -19,7 +19,7 @@ observed() { # COMMAND...
 
 # The value of a key in the records of a kind that fit a condition.
 told() { # KIND CONDITION KEYS
-    jq -c --arg kind "$1" "select(.kind == \$kind and ($2)) | $3" "$log"
+    records "$1" "$log" | jq -c "select($2) | $3"
 }
 
 of_dynamic() { readelf -dW "$1" | sed -n "s/.*($2).*\[\(.*\)\]/\1/p"; }

@@ -20,11 +20,14 @@ validate_report() { "$PY" "$WC_ROOT/tests/schema/validate.py" report "$@"; }
 # make_log FILE < PARTIAL: a valid log from JSON lines that hold only what matters.
 make_log() { "$PY" "$WC_ROOT/tests/schema/complete.py" "$1"; }
 
-# records KIND FILE...: all records of that kind, one a line; last_record: the last of them.
+# whole_lines FILE...: the lines of logs with all keys.
+whole_lines() { python3 -S "$WC_ROOT/tests/schema/whole.py" "$@"; }
+
+# records KIND FILE...: all records of that kind, one a line, with all keys; last_record: the last of them.
 records() {
     local kind=$1
     shift
-    jq -c --arg kind "$kind" 'select(.kind == $kind)' "$@"
+    whole_lines "$@" | jq -c --arg kind "$kind" 'select(.kind == $kind)'
 }
 last_record() { records "$@" | tail -n 1; }
 

@@ -9,14 +9,14 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return
     mkdir old new
     stack | make_log good.jsonl
-    sed 's/^{"v":2/{"v":1/' good.jsonl >old/whichcudnn-n-4711-88.jsonl
-    sed 's/^{"v":2/{"v":3/' good.jsonl >new/whichcudnn-n-4711-88.jsonl
+    sed 's/^{"v":3/{"v":2/' good.jsonl >old/whichcudnn-n-4711-88.jsonl
+    sed 's/^{"v":3/{"v":4/' good.jsonl >new/whichcudnn-n-4711-88.jsonl
     "$CMD" lock -o good.lock good.jsonl
-    older="whichcudnn-n-4711-88.jsonl: a log of version 1, written by an older libwhichcudnn; this command reads version 2 (run the program again)"
-    newer="whichcudnn-n-4711-88.jsonl: a log of version 3, written by a newer libwhichcudnn; this command reads version 2"
+    older="whichcudnn-n-4711-88.jsonl: a log of version 2, written by an older libwhichcudnn; this command reads version 3 (run the program again)"
+    newer="whichcudnn-n-4711-88.jsonl: a log of version 4, written by a newer libwhichcudnn; this command reads version 3"
 }
 
-# refuses COMMAND...: OLD stands for the log of version 1, then for that of version 3.
+# refuses COMMAND...: OLD stands for the log of version 2, then for that of version 4.
 refuses() {
     run -2 --separate-stderr "$CMD" "${@/OLD/old}"
     is "$output" ""
@@ -70,5 +70,5 @@ log=whichcudnn-n-4711-88.jsonl
 
 @test "doctor" {
     run -2 --separate-stderr "$CMD" doctor old/$log
-    [[ $output == *"a log of version 1"* ]]
+    [[ $output == *"a log of version 2"* ]]
 }

@@ -444,7 +444,7 @@ make_stopped() {
     echo 'int main(void) { return 3; }' | "${CC:-gcc}" -static -x c - -o static
     mkdir logs
     run -3 run_it --quiet --log logs -- ./static
-    is "$(jq -c '[.ending, .exit_status, .observed]' logs/whichcudnn-*-outcome.jsonl)" '["exited",3,false]'
+    is "$(records outcome logs/whichcudnn-*-outcome.jsonl | jq -c '[.ending, .exit_status, .observed]')" '["exited",3,false]'
     validate_log logs/*
     run -3 "$CMD" report logs
     [[ $output == "not observed: "*"/static is linked statically"* ]]

@@ -56,10 +56,10 @@ observed() { # COMMAND...
     validate_log "$log"
 }
 search_of() { # NAME KEYS
-    jq -c --arg name "$1" "select(.kind == \"search\" and .name == \$name) | $2" "$log"
+    records search "$log" | jq -c --arg name "$1" "select(.name == \$name) | $2"
 }
-candidates() { jq -c 'select(.kind == "candidate") | [.path, .rule, .element, .index, .beaten, .file_state, .version]' "$log"; }
-finding() { jq -r 'select(.kind == "finding") | .id' "$log" | sort -u | paste -sd ' '; }
+candidates() { records candidate "$log" | jq -c '[.path, .rule, .element, .index, .beaten, .file_state, .version]'; }
+finding() { records finding "$log" | jq -r .id | sort -u | paste -sd ' '; }
 
 @test "DT_RUNPATH, with a copy of the default search behind it" {
     build_library a "-Wl,--enable-new-dtags,-rpath,\$ORIGIN/empty:\$ORIGIN/one"
@@ -178,7 +178,7 @@ size_t host_opens(void); size_t host_opens(void) { return dlopen("liba.so", RTLD
     is "$(search_of libcudnn.so.8 '.searched[0]')" "\"LD_LIBRARY_PATH $PWD/nowhere/ (not there)\""
     rm logs/*
     CUDA_HOME=$PWD/cuda observed ./opener libcudnn.so.8
-    is "$(jq -c 'select(.kind == "candidate") | [.path, .rule]' "$log")" \
+    is "$(records candidate "$log" | jq -c '[.path, .rule]')" \
         "[\"$PWD/cuda/lib64/libcudnn.so.8\",\"not searched\"]"
     is "$(fixes_of library-not-found command "$log" | head -n 1)" "export LD_LIBRARY_PATH=$PWD/cuda/lib64"
 }
@@ -195,7 +195,7 @@ size_t host_opens(void); size_t host_opens(void) { return dlopen("liba.so", RTLD
     [[ "$output" == *"libcudnn.so.8: cannot open shared object file"* ]]
     is "$(search_of libcudnn.so.8 '[.rule, .caller, .takes, .searched[0]]')" \
         "[null,\"./liba.so\",null,\"LD_LIBRARY_PATH $PWD/empty/\"]"
-    is "$(jq -c 'select(.kind == "demand") | [.host, .host_path, .demand_kind, .spec]' "$log" | head -n 1)" \
+    is "$(records demand "$log" | jq -c '[.host, .host_path, .demand_kind, .spec]' | head -n 1)" \
         '[null,"./liba.so","needed","==8.*"]'
     is "$(fixes_of library-not-found command "$log" | head -n 1)" "export LD_LIBRARY_PATH=$PWD/cuda/lib64:$PWD/empty"
 }
@@ -209,7 +209,7 @@ size_t host_opens(void); size_t host_opens(void) { return dlopen("liba.so", RTLD
         >"$site/jaxlib-0.4.30.dist-info/METADATA"
     printf 'jaxlib/opener,,\n' >"$site/jaxlib-0.4.30.dist-info/RECORD"
     observed "$site/jaxlib/opener" libcudnn.so.8 libcudnn.so.8
-    is "$(jq -c 'select(.kind == "demand") | [.host, .host_path, .demand_kind, .spec, .package]' "$log")" \
+    is "$(records demand "$log" | jq -c '[.host, .host_path, .demand_kind, .spec, .package]')" \
         "[null,\"$site/jaxlib/opener\",\"required\",\"<9.0,>=8.9\",\"nvidia-cudnn-cu12\"]"
     is "$(fixes_of library-not-found command "$log" | head -n 1)" \
         "pip install 'nvidia-cudnn-cu12<9.0,>=8.9' && export LD_LIBRARY_PATH=$site/nvidia/cudnn/lib"

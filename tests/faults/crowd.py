@@ -9,12 +9,12 @@ the log's size is bounded however long the host goes on. LOG-PID.jsonl of each c
 """
 
 import collections
-import json
 import pathlib
 import sys
 
 sys.dont_write_bytecode = True
 import kills  # noqa: E402
+import whole  # noqa: E402
 
 THREADS, FACADES, NAMES, LOST = 64, 8, 8, 2
 TOLD = 16  # REPEATS_TOLD and TOLD_MOST
@@ -39,7 +39,7 @@ def check(good, text):
 def records_of(log):
     text = log.read_bytes()
     check(text.endswith(b"\n"), f"{log.name}: the last line is not whole")
-    records = [json.loads(line) for line in text.splitlines()]
+    records = whole.records(text)
     check([r["seq"] for r in records] == list(range(1, len(records) + 1)),
           f"{log.name}: numbers are not 1 to {len(records)}")
     return records

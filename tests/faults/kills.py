@@ -15,7 +15,6 @@ comes first: its log has all records, and its duration says when to kill.
 """
 
 import collections
-import json
 import mmap
 import os
 import pathlib
@@ -27,6 +26,9 @@ import struct
 import subprocess
 import sys
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "schema"))
+import whole  # noqa: E402
 
 THREADS = 4
 PAGE = mmap.PAGESIZE
@@ -131,7 +133,7 @@ class Host:
                 raise ValueError(f"a half line: {text.splitlines()[-1]!r}")
             self.halves += 1
             text = text[:whole]
-        records = [json.loads(line) for line in text.splitlines()]
+        records = whole.records(text)
         if [r["seq"] for r in records] != list(range(1, len(records) + 1)):
             raise ValueError(f"numbers are {[r['seq'] for r in records]}")
         return records

@@ -71,8 +71,8 @@ log_is() { # none | whole FILTER
         is "$(files)" ''
     else
         mkdir -p kept && cp "$log" "kept/$RANDOM$RANDOM.jsonl"
-        is "$(jq -rs "map(select(.kind == \"call\") | .function + \" \" + .phase), any(.[]; $2)" \
-            "$log" | jq -r 'if type == "array" then .[] else . end')" \
+        is "$(whole_lines "$log" | jq -rs "map(select(.kind == \"call\") | .function + \" \" + .phase), any(.[]; $2)" |
+            jq -r 'if type == "array" then .[] else . end')" \
             "$(printf '%s\n' "${whole[@]}" true)"
     fi
 }

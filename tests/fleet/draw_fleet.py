@@ -24,6 +24,7 @@ HERE = pathlib.Path(__file__).resolve()
 sys.path.insert(0, str(HERE.parents[1] / "schema"))
 import complete  # noqa: E402
 import record_def  # noqa: E402
+from whole import short  # noqa: E402
 
 record_def.kinds = functools.cache(record_def.kinds)
 
@@ -297,7 +298,7 @@ def lines(process):
             record = record | {"supersedes": seq - 1}
         whole = complete.complete(record, seq)
         whole |= {"time": process.time + seq * 3000, "pid": process.pid, "tid": process.pid}
-        yield json.dumps(whole, separators=(",", ":"))
+        yield json.dumps(short(whole), separators=(",", ":"))
 
 
 def torn(process):

@@ -340,9 +340,9 @@ static void save_logs(void) {
     n = put_record(n, WC_KIND_process, 1, false);
     save("log", "all", input, n);
     save("log", "cut", input, n - 40);
-    save("log", "older", "{\"v\":1}\n", 9);
-    save("log", "newer", "{\"v\":3}\n", 9);
-    save("log", "none", "x\n{}\n[]\n{\"v\":2}\n", 16);
+    save("log", "older", "{\"v\":2}\n", 9);
+    save("log", "newer", "{\"v\":4}\n", 9);
+    save("log", "none", "x\n{}\n[]\n{\"v\":3}\n", 16);
 }
 
 /* ---- stacks: any bytes build one ---- */

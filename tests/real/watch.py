@@ -19,6 +19,7 @@ LIBRARY = re.compile(r"libcudnn(_\w+)?\.so[.\d]*$")
 
 sys.path.insert(0, str(ROOT / "tests" / "schema"))
 import validate  # noqa: E402
+import whole  # noqa: E402
 
 SCHEMA = validate.validator("log")
 REPORT_SCHEMA = validate.validator("report")
@@ -124,7 +125,7 @@ class Log:
     def __init__(self, path):
         self.path = pathlib.Path(path)
         self.errors = validate.log_errors(SCHEMA, self.path)
-        self.records = [json.loads(line) for line in self.path.read_text().splitlines()]
+        self.records = whole.records(self.path.read_text())
 
     def of(self, kind, **wanted):
         return [r for r in self.records if r["kind"] == kind

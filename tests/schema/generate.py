@@ -25,9 +25,9 @@ def nullable(kind):
     return {"type": [kind, "null"]}
 
 
-def closed(properties, **more):
+def closed(properties, required=None, **more):
     return {**more, "type": "object", "additionalProperties": False, "properties": properties,
-            "required": list(properties)}
+            "required": list(properties) if required is None else required}
 
 
 def triple(first, second, third):
@@ -52,10 +52,17 @@ def fields_of(kind, enums, without=()):
     return {f["name"]: field(f, enums) for f in kind["fields"] if f["name"] not in without}
 
 
+def usual_words(kind, name):
+    """What it means that the key is left out, if that is not that it is not known."""
+    how, value = kind["usual"].get(name, (None, None))
+    return {None: None, "SAME": f"usually as `{value}`", "FILE_OF": f"usually the file name of `{value}`",
+            "USUAL": f"usually `{value}`" if how == "USUAL" and isinstance(value, str) else f"usually {value}"}[how]
+
+
 def log_schema():
     enums, kinds = record_def.enums(), record_def.kinds()
     common = {
-        "v": {"const": 2},
+        "v": {"const": 3},
         "time": {"type": "integer", "minimum": 0},
         "seq": {"type": "integer", "minimum": 1},
         "pid": {"type": "integer", "minimum": 1},
@@ -66,7 +73,8 @@ def log_schema():
     for name, kind in kinds.items():
         head = {key: {"description": doc, **({"const": name} if key == "kind" else common[key])}
                 for key, doc in record_def.COMMON.items()}
-        records[name] = closed({**head, **fields_of(kind, enums)}, description=kind["doc"])
+        records[name] = closed({**head, **fields_of(kind, enums)}, ["v", "kind", "time", "seq", "pid"],
+                               description=kind["doc"])
     return {
         "$schema": DRAFT,
         "title": "one line of a whichcudnn log",
@@ -258,6 +266,7 @@ def shared_row(key, fields):
     """One sentence, and behind it what each kind adds to it."""
     first, *_ = fields[0][1]["doc"].split("; ")
     more = [f"{part} (`{kind}`)" for kind, f in fields for part in f["doc"].split("; ")[1:]]
+    more += [f"{words} (`{kind}`)" for kind, f in fields for words in [usual_words(record_def.kinds()[kind], key)] if words]
     return entry(key, type_words(fields[0][1]), "; ".join([first, *more]))
 
 
@@ -268,7 +277,8 @@ def kinds_section():
         own = [f for f in kind["fields"] if f["name"] not in shared]
         others = [f"`{f['name']}`" for f in kind["fields"] if f["name"] in shared]
         out += [f"### `{name}`: {kind['doc']}", ""]
-        out += [*(entry(f["name"], type_words(f), f["doc"]) for f in own), ""] if own else []
+        out += [*(entry(f["name"], type_words(f), "; ".join(filter(None, (f["doc"], usual_words(kind, f["name"])))))
+                  for f in own), ""] if own else []
         out += textwrap.wrap("Shared: " + " ".join(others) + ".", 118) + [""] if others else []
     out += ["### Keys that several kinds share", ""]
     out += [*(shared_row(key, fields) for key, fields in shared.items()), ""]

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """mutate.py LOG: shows that the schema is tight.
 
-LOG has records of every kind, all valid. Each key of each kind is removed, renamed, and given a
-value of another type; one key more is added; the schema must refuse each of these. Prints how many
+LOG has records of every kind, all valid. Each key of each kind is renamed, and given a value of
+another type; what no line leaves out is removed; one key more is added; the schema must refuse each of these. Prints how many
 mutants there were; fails if one passes or a kind is missing. Needs jsonschema.
 """
 
@@ -19,7 +19,8 @@ def mutants(record):
     """(what was done, mutant) for every key of the record."""
     for key in record:
         rest = {k: v for k, v in record.items() if k != key}
-        yield f"without {key}", rest
+        if key in ("v", "kind", "time", "seq", "pid"):
+            yield f"without {key}", rest
         yield f"{key} renamed", {**rest, key + "_": record[key]}
         yield f"{key} of another type", {**record, key: {"no": "such"}}
     yield "with a key more", {**record, "more": None}

@@ -130,7 +130,7 @@ def baseline(w, telling):
     for r in records:
         if r["kind"] == "failure":
             found = re.match(r"(\S+\.so\S*): ", r.get("text") or "")
-            return stem(found.group(1) if found else r["name"] or "")
+            return stem(found.group(1) if found else r.get("name") or "")
     found = re.search(r"(?:libraries: |error: )(\S+\.so[^:\s]*): ", telling.err)
     if found:
         return stem(found.group(1))

@@ -6,6 +6,7 @@
 
 #include "core/base/json_text.h"
 #include "tools/util/memory.h"
+#include "whole.h"
 
 _Static_assert(sizeof(struct wc_fact) == 3 * sizeof(char *), "a fact is three texts");
 static const char *const fact_keys[] = {"name", "value", "source"};
@@ -93,6 +94,7 @@ static enum record_read other_version(char trouble[RECORD_TROUBLE], json_int_t v
 static enum record_read read_head(const json_t *line, struct wc_record *out,
                                   char trouble[RECORD_TROUBLE]) {
     static const char *const keys[] = {"time", "seq", "pid", "tid", "cut"};
+    const size_t needed = 3; /* of them */
     const json_t *v = json_object_get(line, "v");
     int64_t *to[] = {&out->time, &out->seq, &out->pid, &out->tid, &out->cut};
     enum wc_kind kind;
@@ -105,9 +107,13 @@ static enum record_read read_head(const json_t *line, struct wc_record *out,
     if (json_integer_value(v) != WC_LOG_VERSION || kind == WC_KIND_NONE)
         return damaged(trouble, "kind", "missing or not known");
     wc_record_begin(out, kind);
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-        if (!read_int(json_object_get(line, keys[i]), to[i]) || *to[i] == WC_NULL)
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        const json_t *value = json_object_get(line, keys[i]);
+        if (i == needed)
+            out->tid = out->pid;
+        if ((value || i < needed) && (!read_int(value, to[i]) || *to[i] == WC_NULL))
             return damaged(trouble, keys[i], "missing or not a number");
+    }
     return RECORD_READ;
 }
 
@@ -116,6 +122,7 @@ enum record_read record_from_json(const json_t *line, struct wc_arena *arena, st
     enum record_read answer = read_head(line, out, trouble);
     const struct wc_field *fields;
     const json_t *value;
+    uint64_t there = 0;
     size_t n;
 
     if (answer != RECORD_READ)
@@ -124,10 +131,12 @@ enum record_read record_from_json(const json_t *line, struct wc_arena *arena, st
     for (size_t i = 0; i < n; i++) {
         value = json_object_get(line, fields[i].name);
         if (!value)
-            return damaged(trouble, fields[i].name, "missing");
+            continue;
         if (!record_field_from_json(value, &fields[i], arena, (char *)&out->u + fields[i].offset))
             return damaged(trouble, fields[i].name, "not what belongs there");
+        there |= UINT64_C(1) << i;
     }
+    record_complete(out, there);
     return RECORD_READ;
 }
 

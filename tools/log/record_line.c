@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/json_text.h"
+#include "whole.h"
 
 #define DIGITS_MOST 18 /* surely in 63 bits */
 
@@ -243,32 +244,42 @@ static bool read_value(struct reading *in, const struct wc_field *f, void *out) 
     return false;
 }
 
+/* A number that may be left out. */
+static bool read_usual(struct reading *in, const char *key, int64_t usual, int64_t *out) {
+    *out = usual;
+    return !take_key(in, key) || read_number(in, out);
+}
+
 static bool read_head(struct reading *in, struct wc_record *out) {
     const char *word;
     int64_t v;
 
     if (!TAKE(in, "{\"v\":") || !read_number(in, &v) || v != WC_LOG_VERSION ||
-        !take_key(in, "kind") || !read_string(in, &word))
+        !take_key(in, "kind") || !read_string(in, &word) || !wc_kind_from_name(word))
         return false;
-    out->kind = wc_kind_from_name(word);
-    return out->kind != WC_KIND_NONE && take_key(in, "time") && read_number(in, &out->time) &&
-           take_key(in, "seq") && read_number(in, &out->seq) && take_key(in, "pid") &&
-           read_number(in, &out->pid) && take_key(in, "tid") && read_number(in, &out->tid) &&
-           take_key(in, "cut") && read_number(in, &out->cut);
+    wc_record_begin(out, wc_kind_from_name(word));
+    return take_key(in, "time") && read_number(in, &out->time) && take_key(in, "seq") &&
+           read_number(in, &out->seq) && take_key(in, "pid") && read_number(in, &out->pid) &&
+           read_usual(in, "tid", out->pid, &out->tid) && read_usual(in, "cut", 0, &out->cut);
 }
 
 bool record_from_line(const char *line, size_t n, char *room, struct wc_arena *arena,
                       struct wc_record *out) {
     struct reading in = {line, line + n, room, arena};
     const struct wc_field *fields;
+    uint64_t there = 0;
     size_t count;
 
     if (!read_head(&in, out))
         return false;
     fields = wc_kind_fields(out->kind, &count);
     for (size_t i = 0; i < count; i++)
-        if (!take_key(&in, fields[i].name) ||
-            !read_value(&in, &fields[i], (char *)&out->u + fields[i].offset))
+        if (!take_key(&in, fields[i].name))
+            continue;
+        else if (read_value(&in, &fields[i], (char *)&out->u + fields[i].offset))
+            there |= UINT64_C(1) << i;
+        else
             return false;
+    record_complete(out, there);
     return TAKE(&in, "}") && in.p == in.end;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lines as our own writer spells them (core/model/record.c: every key, in the order of record.def,
- * no space between), read without building a tree: ten times as quick as jansson, which could not
+ * Lines as our own writer spells them (core/model/record.c: keys in the order of record.def, no
+ * space between), read without building a tree: ten times as quick as jansson, which could not
  * read half of the records that a directory of logs is to be reported in a second. What is spelled
  * in another way is left to jansson, which also has the words for what is wrong.
  */
