@@ -63,7 +63,7 @@ static struct cache_entry *entry_of(struct library_cache *w, const char *path) {
 static bool known_facts(void *library_cache, const char *path, struct wc_file_stat *out) {
     const struct cache_entry *e = entry_of(library_cache, path);
 
-    if (e && e->there)
+    if (e)
         *out = e->facts;
     return e && e->there;
 }

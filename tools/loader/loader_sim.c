@@ -75,7 +75,7 @@ static void note_missing(struct loader_sim *g, const char *name, const struct lo
     g->ended = damaged;
     g->missing = must_grow(g->missing, (g->missing_count + 1) * sizeof(*g->missing));
     g->missing[g->missing_count++] =
-        (struct loader_sim_missing){keep(g, name), by, how, damaged, NULL, NULL};
+        (struct loader_sim_missing){keep(g, name), by, how, damaged, NULL, NULL, 0};
 }
 
 /* The same file by another name is the same object. NULL: it is missing, or damaged, which is
@@ -368,6 +368,27 @@ void loader_sim_undo(struct loader_sim *g, size_t objects) {
     while (g->n > objects)
         *MUST_ADD(g->gone, g->gone_count) = g->objects[--g->n];
     g->loaded[g->n] = NULL;
+}
+
+size_t loader_sim_startup(const struct loader_sim *g) {
+    size_t n = 0;
+
+    while (n < g->n && g->objects[n]->about.asked_how != WC_operation_DLOPEN)
+        n++;
+    return n;
+}
+
+void loader_sim_refuse(struct loader_sim *g, size_t object, int error) {
+    const struct loaded *o = g->objects[object];
+    struct loader_sim_missing *m;
+
+    g->missing_count = 0; /* what comes behind it is not asked for any more */
+    note_missing(g, o->about.asked_name ? o->about.asked_name : o->about.path, o->by,
+                 o->about.asked_how, false);
+    loader_sim_undo(g, object);
+    m = &g->missing[0];
+    m->found = o;
+    m->refused = error;
 }
 
 /* ---- the start ---- */

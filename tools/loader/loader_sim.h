@@ -26,6 +26,7 @@ struct loader_sim_missing {
     bool damaged;               /* it is there, and mapping it fails or ends the process */
     const struct loaded *found; /* it came in, and lacks this symbol version; NULL: it did not */
     const char *version;
+    int refused; /* errno of the system, which does not let the loader have what it found; 0: no */
 };
 
 /* What libraries open by themselves, where the caller knows what hosts ask for: these open nothing
@@ -73,6 +74,10 @@ const struct loaded *loader_sim_open(struct loader_sim *g, const char *name,
 /* With what the loader ends a program at its start: a library of cuDNN that lacks a symbol version
  * with which another was linked is missing, too; a function that nobody defines is noted. */
 void loader_sim_check_symbols(struct loader_sim *g);
+/* How many objects come in before anything of the program runs. */
+size_t loader_sim_startup(const struct loader_sim *g);
+/* The system refuses that one of them: the loader ends there. */
+void loader_sim_refuse(struct loader_sim *g, size_t object, int error);
 /* How many parts of cuDNN are there and need other parts that are not found, not by the library
  * that opens them either: no set that is whole. */
 size_t loader_sim_torn(struct loader_sim *g);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The records of a replayed loading: see loader_sim.h. */
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "core/records/mapping.h"
 #include "loader_sim.h"
 
 struct emitting {
@@ -122,9 +124,21 @@ static void identify(struct emitting *s, struct wc_library *l, struct wc_identit
     wc_library_identify(l, &s->reader.reader, id);
 }
 
-/* False: nothing stands there. */
+/* What limits and mounts say of it is the reason only where the system said so. */
+static void check_mapping(struct emitting *s, const char *path, int refused,
+                          struct wc_file_check *check) {
+    const struct wc_file_check as_it_is = *check;
+
+    wc_check_mapping(&s->reader.reader, path, check);
+    if (check->fault == WC_file_fault_NO_ROOM ? refused != ENOMEM
+                                              : refused != EPERM && refused != EACCES)
+        *check = as_it_is;
+}
+
+/* refused: errno with which the system refused to map it, 0: it did not. False: nothing stands
+ * there. */
 static bool emit_file(struct emitting *s, const char *path, int64_t request,
-                      enum wc_search_rule rule) {
+                      enum wc_search_rule rule, int refused) {
     const struct wc_files *files = &s->g->library_cache->disk.files;
     char real_path[PATH_MAX], link[PATH_MAX];
     struct wc_file_check check;
@@ -143,6 +157,8 @@ static bool emit_file(struct emitting *s, const char *path, int64_t request,
         l.link = link;
     }
     l.request = request;
+    if (refused)
+        check_mapping(s, wc_library_file(&l), refused, &check);
     identify(s, &l, &id);
     wc_emit_file(&s->t->to, &l, &check, rule);
     return true;
@@ -154,13 +170,13 @@ static void emit_dead_links(struct emitting *s, const char *name, int64_t reques
     enum wc_search_rule rule;
 
     if (cached)
-        emit_file(s, cached, request, WC_search_rule_CACHE);
+        emit_file(s, cached, request, WC_search_rule_CACHE, 0);
 
     for (size_t i = 0; (directory = wc_replay_directory(&s->g->replay, i, &rule)); i++) {
         size_t n = strlen(directory);
         OWNED char *path =
             must_format("%s%s%s", directory, n > 0 && directory[n - 1] == '/' ? "" : "/", name);
-        emit_file(s, path, request, rule);
+        emit_file(s, path, request, rule, 0);
     }
 }
 
@@ -173,7 +189,32 @@ static void emit_refused(struct emitting *s, const struct loader_sim_missing *m,
 
     record->u.failure.text = text;
     s->t->to.add(s->t->to.ctx, record);
-    emit_file(s, found, record->u.failure.request, WC_search_rule_UNKNOWN);
+    emit_file(s, found, record->u.failure.request, WC_search_rule_UNKNOWN, 0);
+}
+
+static const char *words_of(int error) {
+    switch (error) {
+    case EMFILE:
+    case ENFILE:
+        return "cannot open shared object file: Too many open files";
+    case EIO:
+        return "cannot open shared object file: Input/output error";
+    case ESTALE:
+        return "cannot open shared object file: Stale file handle";
+    default:
+        return "failed to map segment from shared object";
+    }
+}
+
+/* What limits and mounts say of it holds for what is too large, and for what may not run. */
+static void emit_unmapped(struct emitting *s, const struct loader_sim_missing *m,
+                          struct wc_record *record) {
+    const char *found = m->found->about.path;
+    OWNED char *text = must_format("%s: %s", found, words_of(m->refused));
+
+    record->u.failure.text = text;
+    s->t->to.add(s->t->to.ctx, record);
+    emit_file(s, found, record->u.failure.request, WC_search_rule_UNKNOWN, m->refused);
 }
 
 /* The loader ends at a file that is damaged, and passes over one for another machine. */
@@ -190,6 +231,10 @@ static void emit_missing(struct emitting *s, const struct loader_sim_missing *m)
     record.u.failure.caller = m->by ? m->by->about.path : NULL;
     record.u.failure.caller_object = m->by ? m->by->about.number : WC_NULL;
     record.u.failure.inferred = true;
+    if (m->refused) {
+        emit_unmapped(s, m, &record);
+        return;
+    }
     if (m->found && m->by) {
         emit_refused(s, m, &record);
         return;
@@ -199,9 +244,9 @@ static void emit_missing(struct emitting *s, const struct loader_sim_missing *m)
     wc_emit_packages_wanted(&s->t->to, &s->t->environments, &s->g->replay, m->name,
                             &s->reader.reader);
     if (m->damaged && wc_replay_taken(replay))
-        emit_file(s, wc_replay_taken(replay), request, WC_search_rule_UNKNOWN);
+        emit_file(s, wc_replay_taken(replay), request, WC_search_rule_UNKNOWN, 0);
     for (size_t i = 0; (passed = wc_replay_passed(replay, i)); i++)
-        emit_file(s, passed, request, WC_search_rule_UNKNOWN);
+        emit_file(s, passed, request, WC_search_rule_UNKNOWN, 0);
     if (!m->damaged && !strchr(m->name, '/'))
         emit_dead_links(s, m->name, request);
 }

@@ -8,6 +8,7 @@
 
 #include "core/model/names.h"
 #include "loader_sim.h"
+#include "startup_trial.h"
 #include "tools/commands/command.h"
 #include "tools/log/first_records.h"
 #include "tools/run/outcome.h"
@@ -46,8 +47,25 @@ static bool is_relevant(const struct loader_sim *s, enum startup_end end) {
     return s->undefined && (end == STARTUP_ANY || end == STARTUP_REFUSED);
 }
 
+/* What is found may be refused. What is not there ends the loader first, or as well. */
+static void try_objects(struct loader_sim *s) {
+    const size_t n = loader_sim_startup(s);
+    const char **paths = must_allocate((n + 1) * sizeof(*paths));
+    struct trial_end end;
+
+    for (size_t i = 0; i < n; i++)
+        paths[i] = s->objects[i]->about.path;
+    end = startup_trial(paths, n);
+    if (end.error)
+        loader_sim_refuse(s, end.number, end.error);
+    free(paths);
+}
+
 static void print_missing(const struct loader_sim *s, char **reason) {
-    if (s->missing_count > 0)
+    if (s->missing_count > 0 && s->missing[0].refused)
+        *reason = must_format("it ended in the loader: the system does not let it have %s: %s",
+                              s->missing[0].found->about.path, strerror(s->missing[0].refused));
+    else if (s->missing_count > 0)
         *reason = must_format("it ended in the loader: %s, which %s needs, was not found",
                               s->missing[0].name, s->missing[0].by->search.path);
 }
@@ -76,6 +94,9 @@ struct source *startup_source(const struct startup *start, char **reason) {
     library_cache_begin(&library_cache, NULL);
     if (loader_sim_begin(&loading, &library_cache, start->program, start->environment, NULL)) {
         loader_sim_check_symbols(&loading);
+        if (!is_relevant(&loading, start->end) &&
+            (start->end == STARTUP_ANY || start->end == STARTUP_REFUSED))
+            try_objects(&loading);
         if (is_relevant(&loading, start->end))
             source = make(&loading, start);
         else if (start->end == STARTUP_REFUSED)

@@ -23,34 +23,47 @@ def static_tls_is_full(w, reached):
 
 @case("A95-a-limit-on-address-space-and-the-facade", "facade")
 @case("A96-a-limit-on-address-space-and-a-part", "graph")
-def the_address_space_is_limited(w, which):
+@case("A193-a-limit-on-address-space-and-what-the-program-is-linked-with", "facade", "program")
+def the_address_space_is_limited(w, which, reached="opened"):
     """A batch system limits the address space (ulimit -v) to what the job is to use of memory; the
     libraries of CUDA map far more than they touch."""
     release = w.release("9.1", "9.20")
     lib = w.wheel(release, options=["--wants", f"{which}=room"])
     damaged = lib / release.file(which)
-    host = w.host("torch", release, linked=False, search=[lib], tag="rpath")
-    host.does(f"open:{release.soname}", "version", "create")
+    host = w.host("torch", release, linked=reached == "program", search=[lib], tag="rpath")
+    host.does(*([f"open:{release.soname}"] if reached == "opened" else []), "version", "create")
+    if reached == "program":
+        w.program = w.start(linked_to=host)
     if w.faulty:
         w.limits = "ulimit -v 400000"
+    ends = {"opened": 1, "program": 127}[reached]
     w.says("failed to map segment from shared object" if which == "facade" else "",
-           ends=1 if which == "facade" else "SIGABRT")
+           ends=ends if which == "facade" else "SIGABRT")
     w.finds("refused-by-system", damaged, "MiB of address space")
     w.repairs("allow", maps=damaged, by=lambda: setattr(w, "limits", None))
 
 
 @case("A97")
-def the_file_system_is_mounted_noexec(w):
+@case("A194-a-noexec-mount-has-what-the-program-is-linked-with", "program")
+@case("A195-a-noexec-mount-has-a-cuda-library-that-the-program-is-linked-with", "program",
+      "libcudart.so.12")
+def the_file_system_is_mounted_noexec(w, reached="opened", needs=None):
     """The environment lies where no code may be run: scratch space, a data volume."""
     release = w.release(*w.rng.choice([("8.1", "8.9"), ("9.1", "9.20")]))
     lib = w.directory(release)
-    host = w.host("plain", release, linked=False, search=[lib])
-    host.does(f"open:{release.soname}", "version", "create")
+    refused = lib / release.soname
+    if needs:
+        refused = w.cuda_dependency(needs, w.root / "scratch/lib")
+    host = w.host("plain", release, linked=reached == "program", search=[lib, refused.parent],
+                  needs=[needs] if needs else [])
+    host.does(*([f"open:{release.soname}"] if reached == "opened" else []), "version", "create")
+    if reached == "program":
+        w.program = w.start(linked_to=host)
     if w.faulty:
-        w.no_execution = lib
-    w.says("failed to map segment from shared object", ends=1)
-    w.finds("refused-by-system", lib / release.soname, "noexec", lib)
-    w.repairs("allow", maps=lib / release.soname, by=lambda: setattr(w, "no_execution", None))
+        w.no_execution = refused.parent
+    w.says("failed to map segment from shared object", ends=127 if reached == "program" else 1)
+    w.finds("refused-by-system", refused, "noexec", refused.parent)
+    w.repairs("allow", maps=refused, by=lambda: setattr(w, "no_execution", None))
 
 
 @case("A98")

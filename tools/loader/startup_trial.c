@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "startup_trial.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SEGMENTS_MOST 64
+
+static const uint64_t page = 4096; /* no segment is cut smaller on this machine */
+
+/* ---- as the loader maps it ---- */
+
+static int protection_of(const Elf64_Phdr *p) {
+    return (p->p_flags & PF_R ? PROT_READ : 0) | (p->p_flags & PF_W ? PROT_WRITE : 0) |
+           (p->p_flags & PF_X ? PROT_EXEC : 0);
+}
+
+static uint64_t whole_pages(uint64_t n) {
+    return (n + page - 1) / page * page;
+}
+
+static size_t read_loads(int fd, Elf64_Phdr *loads) {
+    Elf64_Ehdr h;
+    Elf64_Phdr p;
+    size_t n = 0;
+
+    if (pread(fd, &h, sizeof(h), 0) != sizeof(h) || h.e_phentsize != sizeof(p))
+        return 0;
+    for (size_t i = 0; i < h.e_phnum && n < SEGMENTS_MOST; i++) {
+        const off_t at = (off_t)(h.e_phoff + i * sizeof(p));
+        if (pread(fd, &p, sizeof(p), at) == sizeof(p) && p.p_type == PT_LOAD)
+            loads[n++] = p;
+    }
+    return n;
+}
+
+/* Room for all of it with the first segment, the others over that (elf/dl-map-segments.h). */
+static int map_loads(int fd, const Elf64_Phdr *loads, size_t n) {
+    const uint64_t low = loads[0].p_vaddr / page * page;
+    const uint64_t high = whole_pages(loads[n - 1].p_vaddr + loads[n - 1].p_memsz);
+    char *base = MAP_FAILED;
+
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t start = loads[i].p_vaddr / page * page;
+        const uint64_t size = whole_pages(loads[i].p_vaddr + loads[i].p_filesz) - start;
+        const off_t offset = (off_t)(loads[i].p_offset / page * page);
+        char *at;
+        if (i > 0 && size == 0)
+            continue;
+        at = mmap(i ? base + (start - low) : NULL, i ? size : high - low, protection_of(&loads[i]),
+                  MAP_PRIVATE | (i ? MAP_FIXED : 0), fd, offset);
+        if (at == MAP_FAILED)
+            return errno;
+        if (i == 0)
+            base = at;
+    }
+    return 0;
+}
+
+/* What is no library, or damaged, others tell. */
+static int try_file(const char *path) {
+    Elf64_Phdr loads[SEGMENTS_MOST];
+    int fd = open(path, O_RDONLY | O_CLOEXEC), error = 0;
+    size_t n;
+
+    if (fd < 0)
+        return errno == ENOENT ? 0 : errno;
+    n = read_loads(fd, loads);
+    if (n > 0 && loads[n - 1].p_vaddr + loads[n - 1].p_memsz > loads[0].p_vaddr)
+        error = map_loads(fd, loads, n);
+    close(fd);
+    return error;
+}
+
+/* ---- in a child ---- */
+
+/* The program was smaller than this command is: what this one has counts for nothing, as far as its
+ * limits may be raised. */
+static void make_room(void) {
+    FILE *sizes = fopen("/proc/self/statm", "re");
+    struct rlimit limit;
+    char line[64];
+
+    if (sizes && fgets(line, sizeof(line), sizes) && getrlimit(RLIMIT_AS, &limit) == 0 &&
+        limit.rlim_cur != RLIM_INFINITY) {
+        limit.rlim_cur += strtoull(line, NULL, 10) * (rlim_t)sysconf(_SC_PAGESIZE);
+        if (limit.rlim_cur > limit.rlim_max)
+            limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_AS, &limit);
+    }
+    if (sizes)
+        fclose(sizes);
+}
+
+static void try_all(const char *const *paths, size_t n, int to) {
+    struct trial_end end = {0, 0};
+
+    make_room();
+    for (size_t i = 0; i < n && !end.error; i++)
+        end = (struct trial_end){i, try_file(paths[i])};
+    _exit(write(to, &end, sizeof(end)) == sizeof(end) ? 0 : 1);
+}
+
+struct trial_end startup_trial(const char *const *paths, size_t n) {
+    struct trial_end end = {0, 0};
+    int ends[2];
+    pid_t child;
+
+    if (n == 0 || pipe2(ends, O_CLOEXEC) != 0)
+        return end;
+    child = fork();
+    if (child == 0)
+        try_all(paths, n, ends[1]);
+    close(ends[1]);
+    if (child < 0 || read(ends[0], &end, sizeof(end)) != sizeof(end))
+        end = (struct trial_end){0, 0};
+    close(ends[0]);
+    if (child > 0)
+        waitpid(child, NULL, 0);
+    return end;
+}
