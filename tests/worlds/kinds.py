@@ -52,7 +52,7 @@ LABELS = {
     "cpu-build": {"cpu-only-build"},
 }
 
-KEPT = ("process", "limits", "change")
+KEPT = ("arrangement", "hand", "build")  # they are in kept.py
 
 
 @dataclass
@@ -898,7 +898,7 @@ def driver_by_another_name(s):
                  "the host gives up")
 
 
-# ---- kept: several in one process, or several processes --------------------------------------------------
+# ---- several in one process, or several processes --------------------------------------------------
 
 @kind("process", ("harmless", "blame", "no-cache"), place=("venv",), host=("package",), linked=True, demand=True,
       older=1, search=("rpath", "runpath"))
@@ -990,7 +990,7 @@ def worker_by_spawn_with_older(s):
                  "it is there before the host's own search", "the host refuses it")
 
 
-# ---- kept: what the system refuses ---------------------------------------------------------------------
+# ---- what the system refuses ---------------------------------------------------------------------
 
 @kind("limits", ALONE, place=("venv", "toolkit", "modules", "conda"))
 def address_space_limited(s):
@@ -1059,7 +1059,7 @@ def directory_closed(s):
                  f"{s.lib} may be entered by nobody", f"{s.facade} is not found")
 
 
-# ---- kept: what changes ---------------------------------------------------------------------------------
+# ---- what changes ---------------------------------------------------------------------------------
 
 @kind("change", ("harmless", "blame", "no-cache"), era=(9,), host=("linked", "named", "package"), place=("venv",
       "toolkit"))
@@ -1134,5 +1134,7 @@ def system_upgraded(s):
     return truth("major-gone", "libcudnn.so.8", "libcudnn", f"the image was rebuilt with cuDNN {new}",
                  "libcudnn.so.8 is gone")
 
+
+import kept  # noqa: E402,F401  (kinds that are kept from those who write the rules)
 
 GROUPS = list(dict.fromkeys(k.group for k in KINDS.values()))
