@@ -71,16 +71,14 @@ class Cell:
     """The program in that environment: what it did, what run, inspect and scan said."""
 
     def __init__(self, place, variables):
-        self.out, self.inspected = "", {}
-        logs = place.directory / "logs"
+        self.out, self.held = "", []
+        self.logs = logs = place.directory / "logs"
         shutil.rmtree(logs, ignore_errors=True)
         logs.mkdir()
         program = place.directory / "program.py"
         program.write_text(HELD.format(line=place.row["line"]), encoding="utf-8")
         self.status = self.run([watch.COMMAND, "run", "--log", logs, "--", place.venv / "bin/python",
                                 *place.row.get("launcher", []), program], place, variables)
-        documents = whichcudnn("report", "--json", logs) if any(logs.iterdir()) else []
-        self.reports = documents if isinstance(documents, list) else [documents]
         self.scanned = whichcudnn("scan", "--json", place.venv, **variables)
 
     def run(self, command, place, variables):
@@ -92,13 +90,19 @@ class Cell:
                 for line in process.stdout:
                     self.out += line
                     if line.startswith("held "):
-                        pid = int(line.split()[1])
-                        self.inspected[pid] = whichcudnn("inspect", "--json", pid)
+                        self.held.append(self.seen(int(line.split()[1])))
                         process.stdin.write("\n")
                         process.stdin.flush()
             err.seek(0)
             self.err = err.read()
         return process.returncode
+
+    def seen(self, pid):
+        """(number, what its log says by now, what inspect says) of a process: at its end it closes libraries."""
+        documents = whichcudnn("report", "--json", self.logs) if any(self.logs.iterdir()) else []
+        documents = documents if isinstance(documents, list) else [documents]
+        report = next((d for d in documents if any(s["pid"] == pid for s in d["sources"])), None)
+        return pid, report, whichcudnn("inspect", "--json", pid)
 
     def ends(self):
         if self.status > 128:
@@ -121,8 +125,7 @@ class Cell:
         expected = foretold or told
         if SAME.get(told_by_scan, told_by_scan) != SAME.get(expected, expected):
             yield f"scan says {told_by_scan}, run {told}"
-        for pid, inspected in self.inspected.items():
-            report = next((r for r in self.reports if any(s["pid"] == pid for s in r["sources"])), None)
+        for pid, report, inspected in self.held:
             yield from self.from_report(report, inspected, told) if report else [f"no log of {pid}"]
 
     def from_report(self, report, inspected, told):
