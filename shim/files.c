@@ -109,7 +109,7 @@ static bool real_path(void *ctx, const char *path, char *to, size_t cap) {
     return good;
 }
 
-const struct wc_files shim_files = {NULL, read_at, facts_of, list, real_path};
+const struct wc_files shim_files = {NULL, read_at, facts_of, list, real_path, NULL};
 
 bool files_read_text(const char *path, char *to, size_t cap) {
     int fd = sys_open(path, O_RDONLY | O_CLOEXEC, 0);

@@ -22,4 +22,8 @@ struct wc_files {
     bool (*list)(void *ctx, const char *dir, bool (*each)(void *arg, const char *name), void *arg);
     /* Canonical path into to (cap bytes). False: not there, or it does not fit. */
     bool (*real_path)(void *ctx, const char *path, char *to, size_t cap);
+    /* May be NULL: what wc_reading_find() would find by reading (reading.h), into *at. False: it
+     * has to be read. */
+    bool (*find)(void *ctx, const char *path, uint64_t from, const char *text, bool at_line,
+                 uint64_t *at);
 };

@@ -50,8 +50,11 @@ uint64_t wc_reading_find(struct wc_reading *r, const char *path, uint64_t from, 
                          bool at_line) {
     size_t length = wc_str_length(text), n;
     bool first = from == 0;
+    uint64_t at;
     if (!path || !length || length + 1 >= r->window_size)
         return WC_NOWHERE;
+    if (r->files->find && r->files->find(r->files->ctx, path, from, text, at_line, &at))
+        return at;
     while (from < WC_READING_MOST && (n = read_window(r, path, from)) >= length) {
         size_t found = find_in_window(r, n, text, length, at_line, first);
         if (found < n)

@@ -22,6 +22,8 @@ MEASURES = [
     ("calls-16-13", "a watched call, 13 arguments, 16 threads", "ns", "ns"),
     ("opens", "a dlopen, mean of 5,000 libraries", "us", "us"),
     ("scan", "whichcudnn scan of virtual environments, bare: find -name '*.so*'", "cpu_ms", "ms"),
+    ("plan-jax", "whichcudnn report with its plan of repairs, the JAX line", "cpu_ms", "ms"),
+    ("plan-torch", "whichcudnn report with its plan of repairs, PyTorch", "cpu_ms", "ms"),
     ("report", "whichcudnn report over 10,000 logs of 100 records", "cpu_ms", "ms"),
 ]
 CALLS_COUNTED = 10000  # the runs "few" and "many" differ by so many
@@ -35,6 +37,7 @@ GOALS = [
     *((f"calls-{n}", "shim", "bare", DIFFERENCE, 1.5) for n in ("1-3", "16-3", "1-13", "16-13")),
     ("opens", "shim", "bare", RATIO, 1.03),
     ("scan", "scan", "bare", RATIO, 3.0),
+    *((f"plan-{n}", "bare", "bare", ITSELF, 150) for n in ("jax", "torch")),
     ("report", "bare", "bare", ITSELF, 2000),  # half a million records a second
 ]
 

@@ -388,6 +388,9 @@ END
     run -1 --separate-stderr "${alone[@]}" "$CMD" fix --try --apply --yes -- venv/bin/python main.py
     [[ $stderr == *"whichcudnn: for you to do: call onnxruntime.preload_dlls() before the first use"* ]]
     is "$(sum)" "$before"
+    rm "$site/sitecustomize.py"
+    run -0 --separate-stderr "${alone[@]}" "$CMD" fix --try -- venv/bin/python main.py
+    [[ $stderr == *"tried: status 0"* && $stderr != *sitecustomize* ]]
 }
 
 # ---- doing it ----

@@ -76,6 +76,23 @@ played() { # each fix was, or says why not, and has no command then
     played
 }
 
+@test "a plan looks at each path once, however often it is played" {
+    command -v strace >/dev/null || skip "no strace"
+    wheel 9.1.0 70
+    engine '>=9.8,<10'
+    make_standin 9.2.0 module
+    observed LD_LIBRARY_PATH="$PWD/module:$PWD/elsewhere"
+    strace -o calls "$CMD" report --json logs >report.json || [ $? -eq 1 ]
+    is "$(finding runtime-too-old '.fix[0].checked')" '"replayed"'
+    # Of what is listed and of what is there, and each file that is read to its end.
+    is "$(sed -n 's/^newfstatat(AT_FDCWD, "\(\/[^"]*\)".*/\1/p' calls | sort | uniq -d)" ''
+    is "$(sed -n 's/^openat(AT_FDCWD, "\([^"]*\)".*\(O_DIRECTORY\).*/\1/p' calls | sort | uniq -d)" ''
+    is "$(sed -n 's/^openat(AT_FDCWD, "\([^"]*\(RECORD\|METADATA\|INSTALLER\)\)".*/\1/p' calls | sort | uniq -d)" ''
+    # 40 plays of some hundred searches, each of which would ask the system for 20 paths.
+    wc -l calls
+    [ "$(wc -l <calls)" -lt 5000 ]
+}
+
 @test "a package whose list never had the file is not installed once more for it" {
     wheel 8.9.2 26
     engine '>=8.8,<9'

@@ -53,7 +53,7 @@ static bool real_path(void *ctx, const char *path, char *to, size_t cap) {
     return false;
 }
 
-static const struct wc_files files = {NULL, contents, facts, list, real_path};
+static const struct wc_files files = {NULL, contents, facts, list, real_path, NULL};
 
 struct seen {
     size_t n;

@@ -23,9 +23,13 @@ setup() {
 }
 
 sum() { # DIRECTORY
-    find "$1" -printf '%p %m %u %T@ %l\n' | sort | sha256sum
-    find "$1" -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum
+    find "$1" -printf '%p %m %u %s %T@ %l\n' | sort | sha256sum
+    find "$1" -type f -size -9M -print0 | sort -z | xargs -0 sha256sum | sha256sum
 }
+
+# A toolkit of this computer's would be taken.
+# shellcheck disable=SC2016
+alone=(unshare -Urm sh -c 'mount --bind /dev/null /etc/ld.so.cache && exec "$@"' sh)
 
 # tried_and_done DIRECTORY OUTPUT COMMAND...: the same by --try, after which all is as it was, and by --apply
 tried_and_done() {
@@ -41,6 +45,26 @@ tried_and_done() {
     run -0 --separate-stderr "$WHICHCUDNN" run --fail-on=warning -- "$@"
     [ "$output" = "$output_then" ]
     [[ $stderr == "whichcudnn: ok: cuDNN 9.8.0 (nvidia-cudnn-cu12) for jax-cuda12-plugin 0.10.2"* ]]
+}
+
+# tried_and_set DIRECTORY OUTPUT SAYS COMMAND...: by --try, after which all is as it was, and by what that
+# says for one's shell, which --apply says, too
+tried_and_set() {
+    local directory=$1 output_then=$2 says=$3 before set
+    shift 3
+    before=$(sum "$directory")
+    run -0 --separate-stderr "${alone[@]}" "$WHICHCUDNN" fix --try -- "$@"
+    echo "$stderr"
+    [ "${lines[-1]}" = "$output_then" ]
+    [[ ${stderr_lines[-1]} == "whichcudnn: tried: status 0, $says. To keep it: "* ]]
+    set=${stderr_lines[-1]#*To keep it: }
+    run -1 --separate-stderr "${alone[@]}" "$WHICHCUDNN" fix --apply --yes -- "$@"
+    [[ $stderr == *"to be typed in your shell, whose variables are its own: $set"* ]]
+    [ "$(sum "$directory")" = "$before" ]
+    eval "$set"
+    run -0 --separate-stderr "${alone[@]}" "$WHICHCUDNN" run --fail-on=warning -- "$@"
+    echo "$stderr"
+    [ "${lines[-1]}" = "$output_then" ]
 }
 
 @test "the JAX plugin with cuDNN 9.1" {
@@ -72,4 +96,61 @@ END
     [ "$output" = $'90100\n92800' ]
     [ "${stderr_lines[-1]}" = \
         "whichcudnn: tried: status 0, cuDNN 9.28.0, no finding. To keep it: unset LD_LIBRARY_PATH" ]
+}
+
+@test "CTranslate2, which has cuDNN's facade grafted in and no part" {
+    unshare -Urm true || skip "no namespaces of users here"
+    python3 -m venv venv
+    PIP_NO_INDEX='' venv/bin/pip install -q ctranslate2==4.6.0 setuptools
+    venv/bin/pip install -q --no-deps nvidia-cudnn-cu12==9.1.0.70
+    cat >version.py <<'END'
+import ctypes, glob, os, ctranslate2
+[facade] = glob.glob(os.path.dirname(ctranslate2.__file__) + ".libs/libcudnn-*")
+print("cuDNN", ctypes.CDLL(facade).cudnnGetVersion())
+END
+    run -134 "${alone[@]}" venv/bin/python version.py
+    [[ $output == *"Unable to load any of {libcudnn_graph.so.9.1.0"* ]]
+    tried_and_set venv "cuDNN 90100" "cuDNN 9.1.0, no finding" venv/bin/python version.py
+    [ "$LD_LIBRARY_PATH" = "$(echo "$PWD"/venv/lib/python3*/site-packages/nvidia/cudnn/lib)" ]
+}
+
+@test "ONNX Runtime for GPUs, with cudart and the rest of CUDA in wheels that nothing leads to" {
+    unshare -Urm true || skip "no namespaces of users here"
+    local venv
+    venv=$("$WC_ROOT/tests/setup/frameworks")
+    cp -al "$venv" venv 2>/dev/null || cp -a "$venv" venv
+    PIP_NO_INDEX='' venv/bin/python -m pip install -q --no-deps onnxruntime-gpu==1.23.2 nvidia-curand-cu12
+    # A driver without a GPU: what it says is the same before and after.
+    mkdir driver
+    gcc -shared -o driver/libcuda.so.1 -Wl,-soname,libcuda.so.1 -x c /dev/null
+    export LD_LIBRARY_PATH=$PWD/driver
+    run -0 "${alone[@]}" venv/bin/python "$WC_ROOT/tests/real/onnx_session.py"
+    [[ $output == *"libonnxruntime_providers_cuda.so with error: libcublasLt.so.12: cannot open"* ]]
+    tried_and_set venv CPUExecutionProvider "cuDNN 9.28.0, no finding" \
+        venv/bin/python "$WC_ROOT/tests/real/onnx_session.py"
+    # Loaded, and then no GPU found.
+    [[ $output$stderr == *"CUDA failure 35"* && $output$stderr != *"cannot open shared object"* ]]
+}
+
+@test "a conda prefix, behind a cuDNN that a module has put in front of it" {
+    unshare -Urm true || skip "no namespaces of users here"
+    local release
+    python3 -m venv prefix
+    prefix/bin/pip install -q --no-deps jax-cuda12-plugin nvidia-cuda-runtime-cu12
+    # As conda-forge lays it out and lists it.
+    mkdir prefix/conda-meta
+    release=$(fetch_cudnn nvidia-cudnn-cu12==9.8.0.87 --print lib)
+    for part in "" _graph; do
+        cp "$release/libcudnn$part.so.9" prefix/lib/libcudnn$part.so.9.8.0
+        ln -s libcudnn$part.so.9.8.0 prefix/lib/libcudnn$part.so.9
+    done
+    jq -n '{name: "libcudnn", version: "9.8.0.87", build: "h9cf4b31_0", depends: ["cuda-version >=12,<13.0a0"],
+        files: ["" , "_graph" | "lib/libcudnn\(.).so.9", "lib/libcudnn\(.).so.9.8.0"]}' \
+        >prefix/conda-meta/libcudnn-9.8.0.87-h9cf4b31_0.json
+    export CONDA_PREFIX=$PWD/prefix
+    LD_LIBRARY_PATH=$(fetch_cudnn 9.1.0 --print lib):$PWD/prefix/lib
+    export LD_LIBRARY_PATH
+    [ "$(prefix/bin/python train.py)" = "built with 90800 got 90100" ]
+    tried_and_set prefix "built with 90800 got 90800" "cuDNN 9.8.0, no finding" prefix/bin/python train.py
+    [ "$LD_LIBRARY_PATH" = "$PWD/prefix/lib" ]
 }

@@ -46,7 +46,7 @@ static bool file_facts(void *ctx, const char *path, struct wc_file_stat *out) {
                                  st.st_mtime, S_ISREG(st.st_mode), S_ISDIR(st.st_mode)};
     return true;
 }
-static const struct wc_files files = {NULL, file_read, file_facts, NULL, NULL};
+static const struct wc_files files = {NULL, file_read, file_facts, NULL, NULL, NULL};
 
 #define MOST 1024
 static struct wc_search_context library_cache;

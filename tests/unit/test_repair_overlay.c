@@ -7,8 +7,10 @@
 
 #include <cmocka.h>
 
+#include "core/base/reading.h"
 #include "core/elf/elf_image.h"
 #include "support_environment.h"
+#include "support_seed.h"
 #include "tools/repair/overlay.h"
 
 struct overlaid {
@@ -20,6 +22,7 @@ struct overlaid {
 static void begin(struct overlaid *x, const struct wc_strings *variables) {
     memset(x, 0, sizeof(*x));
     library_cache_begin(&x->cache, place);
+    library_cache_remember(&x->cache);
     overlay_begin(&x->overlay, &x->cache, &x->made, variables);
 }
 
@@ -381,6 +384,83 @@ static void a_driver_is_not_played(void **state) {
 #define IN_ENVIRONMENT(test)                                                                       \
     cmocka_unit_test_setup_teardown(test, begin_environment, end_environment)
 
+/* ---- what is remembered ---- */
+
+static bool count_name(void *count, const char *name) {
+    (void)name;
+    ++*(size_t *)count;
+    return true;
+}
+
+static void files_are_what_they_were_at_the_first_look(void **state) {
+    struct environment *e = *state;
+    const struct wc_files *files;
+    struct wc_file_stat facts;
+    struct overlaid x;
+    char text[8];
+    size_t n = 0;
+
+    write_bytes("/a/file", "before", 6);
+    write_bytes("/a/other", "", 0);
+    begin(&x, &no_variables);
+    files = &x.cache.disk.files;
+    assert_true(files->read(files->ctx, "/a/file", 0, text, sizeof(text), &n));
+    assert_int_equal(n, 6);
+    assert_false(files->facts(files->ctx, "/b/file", &facts));
+    n = 0;
+    assert_true(files->list(files->ctx, "/a", count_name, &n));
+    assert_int_equal(n, 2);
+    write_bytes("/a/file", "afterwards", 10);
+    write_bytes("/a/third", "", 0);
+    write_bytes("/b/file", "", 0);
+    assert_true(files->read(files->ctx, "/a/file", 2, text, sizeof(text), &n));
+    assert_int_equal(n, 4);
+    assert_memory_equal(text, "fore", 4);
+    assert_true(files->read(files->ctx, "/a/file", 6, text, sizeof(text), &n));
+    assert_int_equal(n, 0);
+    assert_false(files->facts(files->ctx, "/b/file", &facts));
+    n = 0;
+    assert_true(files->list(files->ctx, "/a", count_name, &n));
+    assert_int_equal(n, 2);
+    /* An edit counts all the same, in directories, too, and for as long as it is there. */
+    assert_true(overlay_apply(
+        &x.overlay, &(struct edit){.kind = EDIT_LINK, .path = in(e, "/b"), .target = "a"}));
+    assert_true(files->facts(files->ctx, "/b/file", &facts));
+    assert_int_equal(facts.size, 6);
+    end(&x);
+}
+
+static void what_is_found_in_memory_is_what_reading_finds(void **state) {
+    static const char letters[] = "ab\n";
+    unsigned char scratch[256];
+    struct wc_reading found, read;
+    struct wc_files bare;
+    struct overlaid x;
+    char text[600];
+
+    (void)state;
+    for (int turn = 0; turn < 50; turn++) {
+        for (size_t i = 0; i < sizeof(text); i++)
+            text[i] = letters[rand() % 3];
+        write_bytes("/text", text, sizeof(text));
+        begin(&x, &no_variables);
+        bare = x.cache.disk.files;
+        bare.find = NULL;
+        wc_reading_begin(&found, &x.cache.disk.files, scratch, sizeof(scratch));
+        wc_reading_begin(&read, &bare, scratch, sizeof(scratch));
+        for (int i = 0; i < 100; i++) {
+            const bool at_line = rand() % 2;
+            const uint64_t from = rand() % 2 ? (uint64_t)(rand() % 700) : 0;
+            char needle[10] = "";
+            for (int k = rand() % 9 + 1; k-- > 0;)
+                needle[k] = letters[rand() % 3];
+            assert_int_equal(wc_reading_find(&found, "/text", from, needle, at_line),
+                             wc_reading_find(&read, "/text", from, needle, at_line));
+        }
+        end(&x);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_ENVIRONMENT(install_replaces_the_old_release_until_the_end),
@@ -396,9 +476,12 @@ int main(void) {
         IN_ENVIRONMENT(without_its_list_a_wheel_stays),
         IN_ENVIRONMENT(links_and_what_is_deleted),
         IN_ENVIRONMENT(links_of_a_whole_directory),
+        IN_ENVIRONMENT(files_are_what_they_were_at_the_first_look),
+        IN_ENVIRONMENT(what_is_found_in_memory_is_what_reading_finds),
         cmocka_unit_test(variables_without_our_own_library),
         cmocka_unit_test(a_driver_is_not_played),
     };
 
+    seed_draws();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

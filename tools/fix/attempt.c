@@ -174,8 +174,9 @@ static bool write_python(struct stage *s, const char *lines, char **trouble) {
         fprintf(to,
                 "except ImportError:\n    pass\n"
                 "sys.path = [p for p in sys.path if p != '%s']\n"
-                "sys.modules.pop('sitecustomize', None)\n"
-                "try:\n    import sitecustomize\nexcept ImportError:\n    pass\n",
+                "own = sys.modules.pop('sitecustomize', None)\n"
+                "try:\n    import sitecustomize\nexcept ImportError:\n    pass\n"
+                "sys.modules.setdefault('sitecustomize', own)\n", /* who imports us wants one */
                 directory);
         good = fclose(to) == 0;
     }

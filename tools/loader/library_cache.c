@@ -213,8 +213,7 @@ static void read_image(struct library_cache *w, struct library *b, struct elf_fi
 /* What is told of later stays open: its symbols are asked for again. */
 static bool is_kept(const struct library_cache *w, const struct library *b) {
     return b->is_elf && w->looks < LOOKS_MOST &&
-           (b->about.role == WC_role_HOST || b->about.role == WC_role_FACADE ||
-            b->about.role == WC_role_PART);
+           (b->about.role != WC_role_OTHER || b->about.framework);
 }
 
 /* Of most files the headers, which were read, say that all is there. */
@@ -391,6 +390,11 @@ void library_cache_begin(struct library_cache *w, const char *root) {
     heap_arena_begin(&w->memory);
     elf_prescan_begin(&w->prescan);
     read_cache(w);
+}
+
+void library_cache_remember(struct library_cache *w) {
+    disk_remember(&w->disk);
+    w->files.find = w->disk.files.find;
 }
 
 void library_cache_end(struct library_cache *w) {

@@ -59,6 +59,8 @@ struct library_cache {
 /* *w must not move. root: as for disk_begin. */
 void library_cache_begin(struct library_cache *w, const char *root);
 void library_cache_end(struct library_cache *w);
+/* Right after the beginning: no path is looked at twice (disk.h). */
+void library_cache_remember(struct library_cache *w);
 
 /* Some files are others from now on: forgets what was looked up by the names that concerns() takes,
  * and what packages said of files below `environments` (NULL at the end). */

@@ -88,8 +88,10 @@ static struct loaded *want(struct loader_sim *g, const char *name, const struct 
 
     if (g->ended)
         return NULL;
+    g->search.whole = false; /* the loader does not look behind what it takes */
     wc_replay_run(&g->replay, &g->search, by ? &by->search : NULL, name, g->scratch,
                   WC_SEARCH_SCRATCH);
+    g->search.whole = true;
     path = wc_replay_taken(&g->replay);
     library = path ? library_cache_get(g->library_cache, path, NULL) : NULL;
     if (!library)

@@ -46,14 +46,31 @@ static struct disk_entry at(void *overlay, const char *path) {
     return f ? f->entry : (struct disk_entry){.kind = DISK_AS_IT_IS};
 }
 
-static bool list(void *overlay, const char *dir, bool (*each)(void *arg, const char *name),
-                 void *arg) {
-    const size_t n = strcmp(dir, "/") == 0 ? 0 : strlen(dir);
+static bool lies_in(const struct overlay_file *f, const char *dir, size_t n) {
+    return strncmp(f->path, dir, n) == 0 && f->path[n] == '/' && !strchr(f->path + n + 1, '/');
+}
+
+static size_t length_of(const char *dir) {
+    return strcmp(dir, "/") == 0 ? 0 : strlen(dir);
+}
+
+static bool is_in(void *overlay, const char *dir) {
+    const size_t n = length_of(dir);
     struct overlay *o = overlay;
 
     for (struct overlay_file *f = o->files; f; f = f->hh.next)
-        if (f->entry.kind != DISK_GONE && strncmp(f->path, dir, n) == 0 && f->path[n] == '/' &&
-            !strchr(f->path + n + 1, '/') && !each(arg, f->path + n + 1))
+        if (lies_in(f, dir, n))
+            return true;
+    return false;
+}
+
+static bool list(void *overlay, const char *dir, bool (*each)(void *arg, const char *name),
+                 void *arg) {
+    const size_t n = length_of(dir);
+    struct overlay *o = overlay;
+
+    for (struct overlay_file *f = o->files; f; f = f->hh.next)
+        if (f->entry.kind != DISK_GONE && lies_in(f, dir, n) && !each(arg, f->path + n + 1))
             return false;
     return true;
 }
@@ -134,6 +151,7 @@ static void put(struct overlay *o, const char *path, struct disk_entry entry) {
     }
     if (f)
         f->entry = entry;
+    o->library_cache->disk.changed++;
     note_name(o, path);
     o->changes = true;
 }
@@ -1042,8 +1060,9 @@ void overlay_begin(struct overlay *o, struct library_cache *library_cache,
     o->made = made;
     heap_arena_begin(&o->memory);
     o->library_cache = library_cache;
-    o->layer = (struct disk_layer){o, at, list};
+    o->layer = (struct disk_layer){o, at, is_in, list};
     library_cache->disk.layer = &o->layer;
+    library_cache->disk.changed++;
     o->environment.p = must_allocate(sizeof(*o->environment.p));
     WC_EACH(variable, *environment) {
         const char *kept = *variable ? without_own(o, *variable) : NULL;
@@ -1055,6 +1074,7 @@ void overlay_begin(struct overlay *o, struct library_cache *library_cache,
 void overlay_end(struct overlay *o) {
     library_cache_forget(o->library_cache, concerns, o, o->environments.p);
     o->library_cache->disk.layer = NULL;
+    o->library_cache->disk.changed++;
     for (struct overlay_file *f = o->files; f; f = f->hh.next)
         if (f->entry.kind == DISK_FILE)
             close(f->entry.fd);

@@ -767,6 +767,7 @@ const char *replay_begin(struct replay *r, const struct source *source) {
     r->source = source;
     heap_arena_begin(&r->memory);
     library_cache_begin(&r->library_cache, source->root);
+    library_cache_remember(&r->library_cache);
     r->library_cache.disk.directory = source->stack.process.directory;
     if (!why)
         find_requests(r);

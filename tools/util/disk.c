@@ -9,12 +9,66 @@
 #include <unistd.h>
 
 #include "memory.h"
+#include "seen.h"
 
 #define LINKS_MOST 40 /* as the kernel: MAXSYMLINKS */
+
+enum { PAGE = 4096, SMALL = 64 << 10 };
+
+/* ---- what is remembered ---- */
+
+struct disk_memory {
+    struct seen_paths seen;
+    struct way *ways;
+    unsigned changed; /* the disk's, of the ways */
+};
+
+/* To a directory, through links and the layer. */
+struct way {
+    char *from;
+    int error;
+    char *to; /* as this computer has it */
+    UT_hash_handle hh;
+};
+
+static void forget_ways(struct disk_memory *m) {
+    struct way *next;
+
+    for (struct way *w = m->ways; w; w = next) {
+        next = w->hh.next;
+        HASH_DEL(m->ways, w);
+        free(w->from);
+        free(w->to);
+        free(w);
+    }
+}
+
+static int look(const struct disk *d, const char *path, struct stat *facts) {
+    struct seen *s = d && d->memory ? seen_at(&d->memory->seen, path) : NULL;
+
+    if (!s)
+        return lstat(path, facts);
+    *facts = s->facts;
+    errno = s->error;
+    return s->error ? -1 : 0;
+}
+
+static ssize_t target_of(const struct disk *d, const char *path, char to[PATH_MAX]) {
+    struct seen *s = d && d->memory ? seen_at(&d->memory->seen, path) : NULL;
+    const char *target = s ? seen_target(&d->memory->seen, s) : NULL;
+
+    if (!s)
+        return readlink(path, to, PATH_MAX - 1);
+    if (!target)
+        return -1;
+    stpcpy(to, target);
+    return (ssize_t)strlen(target);
+}
 
 /* ---- below another root ---- */
 
 struct walk {
+    const struct disk *disk; /* NULL: this computer's */
     const char *root;
     const struct disk_layer *layer;
     struct disk_entry entry; /* of `at` */
@@ -40,7 +94,7 @@ static bool follow(struct walk *w) {
     const bool made = w->entry.kind == DISK_LINK;
     char target[PATH_MAX], rest[PATH_MAX];
     ssize_t n = made ? (ssize_t)strnlen(w->entry.target, sizeof(target))
-                     : readlink(w->at, target, sizeof(target) - 1);
+                     : target_of(w->disk, w->at, target);
 
     if (n < 0 || (size_t)n == sizeof(target))
         return n < 0 ? false : fail(ENAMETOOLONG);
@@ -105,7 +159,7 @@ static bool go_down(struct walk *w, const char *name, size_t n) {
     memmove(w->rest, name + n, strlen(name + n) + 1);
     if (go_down_layer(w, &good))
         return good;
-    if (lstat(w->at, &facts) != 0)
+    if (look(w->disk, w->at, &facts) != 0)
         return false;
     if (S_ISLNK(facts.st_mode))
         return follow(w);
@@ -134,9 +188,63 @@ static const char *root_of(const struct disk *d) {
     return d ? d->root : "";
 }
 
+static bool is_walked(const struct disk *d) {
+    return d && (d->root[0] || d->layer || d->memory);
+}
+
+static void walk_begin(struct walk *w, const struct disk *d) {
+    w->disk = d;
+    w->root = root_of(d);
+    w->layer = d ? d->layer : NULL;
+    w->entry = (struct disk_entry){.kind = DISK_AS_IT_IS};
+    w->links = 0;
+}
+
+/* n: of w->rest. */
+static struct way *way_to(const struct walk *w, size_t n) {
+    struct disk_memory *m = w->disk->memory;
+    struct walk all;
+    struct way *way;
+
+    if (m->changed != w->disk->changed)
+        forget_ways(m);
+    m->changed = w->disk->changed;
+    HASH_FIND(hh, m->ways, w->rest, n, way);
+    if (way)
+        return way;
+    way = must_allocate(sizeof(*way));
+    way->from = must_format("%.*s", (int)n, w->rest);
+    walk_begin(&all, w->disk);
+    stpcpy(all.at, w->at);
+    stpcpy(all.rest, way->from);
+    way->error = go(&all) ? 0 : errno ?: ENOENT;
+    way->to = must_copy(all.at);
+    HASH_ADD_KEYPTR(hh, m->ways, way->from, n, way);
+    return way;
+}
+
+/* Most paths lie in a directory that was gone to before. */
+static bool go_remembered(struct walk *w) {
+    const char *name = strrchr(w->rest, '/');
+    const struct way *way;
+    char rest[NAME_MAX + 2];
+
+    stpcpy(w->at, w->root);
+    if (!w->disk->memory || !name || name == w->rest || !name[1] || strcmp(name, "/.") == 0 ||
+        strcmp(name, "/..") == 0 || strlen(name) >= sizeof(rest))
+        return go(w);
+    way = way_to(w, (size_t)(name - w->rest));
+    if (way->error)
+        return fail(way->error);
+    stpcpy(rest, name);
+    stpcpy(w->at, way->to);
+    stpcpy(w->rest, rest);
+    return go(w);
+}
+
 /* Of a path that begins where ours do, below a layer. */
 static bool add_own_directory(const struct walk *w, const char *path, char to[PATH_MAX]) {
-    if (path[0] == '/' || w->root[0] || !w->layer) {
+    if (path[0] == '/' || w->root[0] || !is_walked(w->disk)) {
         to[0] = '\0';
         return true;
     }
@@ -146,10 +254,11 @@ static bool add_own_directory(const struct walk *w, const char *path, char to[PA
 /* The path by which this machine has it; below another root or a layer with all links followed. */
 static bool outside_of(const struct disk *d, const char *path, char to[PATH_MAX],
                        struct disk_entry *entry) {
-    struct walk w = {.root = root_of(d), .layer = d ? d->layer : NULL};
+    struct walk w;
     const char *directory = d && path[0] != '/' ? d->directory : NULL;
     char own[PATH_MAX];
 
+    walk_begin(&w, d);
     *entry = (struct disk_entry){.kind = DISK_AS_IT_IS};
     if (directory && !directory[0])
         return fail(ENOENT);
@@ -161,12 +270,11 @@ static bool outside_of(const struct disk *d, const char *path, char to[PATH_MAX]
         strlen(w.root) >= PATH_MAX)
         return fail(ENAMETOOLONG);
     stpcpy(directory ? stpcpy(stpcpy(w.rest, directory), "/") : w.rest, path);
-    if (!w.root[0] && !w.layer) {
+    if (!is_walked(d)) {
         stpcpy(to, w.rest);
         return true;
     }
-    stpcpy(w.at, w.root);
-    if (!go(&w))
+    if (!go_remembered(&w))
         return false;
     stpcpy(to, w.at[0] ? w.at : "/");
     *entry = entry_at(&w);
@@ -210,9 +318,50 @@ size_t disk_read(int fd, uint64_t offset, void *to, size_t n) {
     return done;
 }
 
+/* A file whose bytes are remembered; NULL: it is none. n: as many are wanted at once, of a library
+ * the first few. */
+static struct seen *remembered(const struct disk *d, const char *path, size_t n) {
+    char outside[PATH_MAX];
+    struct disk_entry entry;
+    struct seen *s;
+
+    if (!d || !d->memory || !outside_of(d, path, outside, &entry) || entry.kind != DISK_AS_IT_IS)
+        return NULL;
+    s = seen_at(&d->memory->seen, outside);
+    if (!s->bytes && n < PAGE && s->facts.st_size > SMALL)
+        return NULL;
+    return seen_bytes(&d->memory->seen, s) ? s : NULL;
+}
+
+static bool find_seen(void *ctx, const char *path, uint64_t from, const char *text, bool at_line,
+                      uint64_t *at) {
+    const struct disk *d = ctx;
+    struct seen *s = remembered(d, path, PAGE);
+
+    if (s)
+        *at = seen_find(&d->memory->seen, s, from, text, at_line);
+    return s != NULL;
+}
+
+static bool read_seen(const struct disk *d, const char *path, uint64_t offset, void *to, size_t cap,
+                      size_t *n) {
+    const struct seen *s = remembered(d, path, cap);
+
+    if (!s)
+        return false;
+    *n = offset < (uint64_t)s->facts.st_size ? (size_t)s->facts.st_size - offset : 0;
+    *n = *n < cap ? *n : cap;
+    memcpy(to, s->bytes + (*n ? offset : 0), *n);
+    return true;
+}
+
 static bool read_at(void *ctx, const char *path, uint64_t offset, void *to, size_t cap, size_t *n) {
     struct stat facts;
-    int fd = disk_open(ctx, path, &facts);
+    int fd;
+
+    if (read_seen(ctx, path, offset, to, cap, n))
+        return true;
+    fd = disk_open(ctx, path, &facts);
 
     *n = 0;
     if (fd < 0)
@@ -235,7 +384,9 @@ static bool stat_of(const struct disk *d, const char *path, struct stat *facts) 
         *facts = (struct stat){.st_mode = S_IFDIR | 0755};
         return true;
     }
-    return stat(outside[0] ? outside : ".", facts) == 0;
+    if (d && d->memory && look(d, outside, facts) == 0 && !S_ISLNK(facts->st_mode))
+        return true;
+    return stat(outside[0] ? outside : ".", facts) == 0; /* a root may be a link */
 }
 
 static bool facts_of(void *ctx, const char *path, struct wc_file_stat *out) {
@@ -262,28 +413,56 @@ static bool is_layered(const struct disk *d, const char *inside, const char *nam
     return d->layer->at(d->layer->ctx, path).kind != DISK_AS_IT_IS;
 }
 
+struct listing {
+    const struct disk *disk;
+    const char *inside;
+    bool (*each)(void *arg, const char *name);
+    void *arg;
+    bool layered, more;
+};
+
+static void list_one(struct listing *l, const char *name) {
+    if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
+        (!l->layered || !is_layered(l->disk, l->inside, name)))
+        l->more = l->each(l->arg, name);
+}
+
+static bool list_seen(struct listing *l, const char *outside) {
+    struct seen_paths *seen = &l->disk->memory->seen;
+    const char *const *name = seen_names(seen, seen_at(seen, outside));
+    bool there = name != NULL;
+
+    for (; name && *name && l->more; name++)
+        list_one(l, *name);
+    return there;
+}
+
+static bool list_disk(struct listing *l, const char *outside) {
+    DIR *d = opendir(outside);
+
+    if (!d)
+        return false;
+    for (struct dirent *e; l->more && (e = readdir(d));)
+        list_one(l, e->d_name);
+    closedir(d);
+    return true;
+}
+
 static bool list(void *ctx, const char *dir, bool (*each)(void *arg, const char *name), void *arg) {
     const struct disk *disk = ctx;
+    struct listing l = {.disk = disk, .each = each, .arg = arg, .more = true};
     struct disk_entry entry;
     char outside[PATH_MAX];
-    const char *inside;
-    bool more = true;
-    DIR *d;
 
     if (!outside_of(disk, dir, outside, &entry))
         return false;
-    inside = outside[strlen(root_of(disk))] ? outside + strlen(root_of(disk)) : "/";
-    d = entry.kind == DISK_DIRECTORY ? NULL : opendir(outside);
-    if (!d && entry.kind != DISK_DIRECTORY)
+    l.inside = outside[strlen(root_of(disk))] ? outside + strlen(root_of(disk)) : "/";
+    l.layered = disk && disk->layer && disk->layer->is_in(disk->layer->ctx, l.inside);
+    if (entry.kind != DISK_DIRECTORY &&
+        !(disk && disk->memory ? list_seen : list_disk)(&l, outside))
         return false;
-    for (struct dirent *e; d && more && (e = readdir(d));)
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
-            !is_layered(disk, inside, e->d_name))
-            more = each(arg, e->d_name);
-    if (d)
-        closedir(d);
-    if (more && disk && disk->layer)
-        disk->layer->list(disk->layer->ctx, inside, each, arg);
+    if (l.more && l.layered)
+        disk->layer->list(disk->layer->ctx, l.inside, each, arg);
     return true;
 }
 
@@ -291,7 +470,7 @@ static bool real_path(void *ctx, const char *path, char *to, size_t cap) {
     const struct disk *d = ctx;
     const char *root = root_of(d), *inside;
     char outside[PATH_MAX], found[PATH_MAX];
-    const bool walked = root[0] || (d && d->layer);
+    const bool walked = is_walked(d);
     struct disk_entry entry;
 
     if (!outside_of(d, path, walked ? found : outside, &entry) ||
@@ -304,19 +483,29 @@ static bool real_path(void *ctx, const char *path, char *to, size_t cap) {
     return true;
 }
 
-const struct wc_files disk_files = {NULL, read_at, facts_of, list, real_path};
+const struct wc_files disk_files = {NULL, read_at, facts_of, list, real_path, NULL};
+
+void disk_remember(struct disk *d) {
+    d->memory = must_allocate(sizeof(*d->memory));
+    seen_begin(&d->memory->seen);
+    d->files.find = find_seen;
+}
 
 void disk_begin(struct disk *d, const char *root) {
     size_t n;
 
-    d->directory = NULL;
-    d->layer = NULL;
+    *d = (struct disk){.layer = NULL};
     d->root = must_copy(root ? root : "");
     for (n = strlen(d->root); n > 0 && d->root[n - 1] == '/'; n--)
         d->root[n - 1] = '\0';
-    d->files = (struct wc_files){d, read_at, facts_of, list, real_path};
+    d->files = (struct wc_files){d, read_at, facts_of, list, real_path, NULL};
 }
 
 void disk_end(struct disk *d) {
+    if (d->memory) {
+        forget_ways(d->memory);
+        seen_end(&d->memory->seen);
+    }
+    free(d->memory);
     free(d->root);
 }

@@ -24,6 +24,8 @@ struct disk_entry {
 struct disk_layer {
     void *ctx;
     struct disk_entry (*at)(void *ctx, const char *path);
+    /* Has it anything in that directory? */
+    bool (*is_in)(void *ctx, const char *dir);
     /* Calls each() for every entry that it adds to a directory; false: each() did not want more. */
     bool (*list)(void *ctx, const char *dir, bool (*each)(void *arg, const char *name), void *arg);
 };
@@ -31,6 +33,8 @@ struct disk_layer {
 struct disk {
     struct wc_files files;          /* its ctx points back here: the disk must not move */
     const struct disk_layer *layer; /* over all of it; NULL: none */
+    unsigned changed;               /* how often the layer was: whoever changes it counts */
+    struct disk_memory *memory;     /* NULL: each look is a new one */
     char *root;                     /* without a '/' at its end; "": the machine's own */
     /* Below the root, where relative paths begin; NULL: where ours do, "": not known. */
     const char *directory;
@@ -39,6 +43,9 @@ struct disk {
 /* root: NULL or "/" is the machine's own. */
 void disk_begin(struct disk *d, const char *root);
 void disk_end(struct disk *d);
+
+/* From now on each path is looked at once: files count as what they were then. */
+void disk_remember(struct disk *d);
 
 /* Opens a regular file to be read; d NULL: of this computer. Negative: errno says why (EISDIR,
  * EINVAL: another kind). */

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What stands at the paths of this computer, each looked at once: for who asks for the same ones a
+ * thousand times, and may be told of files as they were at first.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <uthash.h>
+
+#include "memory.h"
+
+struct seen {
+    const char *path;
+    int error; /* of lstat; 0: it is there */
+    struct stat facts;
+    const char *target;       /* of a link, once asked for */
+    const char *const *names; /* of a directory, once asked for, NULL at the end */
+    unsigned char *bytes;     /* of a small file, once asked for; as many as its size */
+    struct sought *sought;    /* in these */
+    UT_hash_handle hh;
+};
+
+struct seen_paths {
+    struct heap_arena memory;
+    struct seen *all;
+    size_t bytes; /* of files */
+};
+
+void seen_begin(struct seen_paths *p);
+void seen_end(struct seen_paths *p);
+/* Without links in its directories. Never NULL. */
+struct seen *seen_at(struct seen_paths *p, const char *path);
+/* NULL: errno. */
+const char *seen_target(struct seen_paths *p, struct seen *s);
+const char *const *seen_names(struct seen_paths *p, struct seen *s);
+/* NULL: it is none whose bytes are kept, or cannot be read. */
+const unsigned char *seen_bytes(struct seen_paths *p, struct seen *s);
+/* As wc_reading_find(); its bytes must be there. */
+uint64_t seen_find(struct seen_paths *p, struct seen *s, uint64_t from, const char *text,
+                   bool at_line);
