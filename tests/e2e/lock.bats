@@ -193,7 +193,7 @@ CODE
 }
 
 @test "drawn logs: each lock is sorted JSON, reads back as what it was made of, and gives itself again" {
-    run -0 "$PY" "$WC_ROOT/tests/schema/draw_logs.py" logs 40
+    run -0 "$PY" "$WC_ROOT/tests/schema/draw_logs.py" logs 16
     echo "$output"
     local log options kept=0 status
     for log in logs/*; do
@@ -214,7 +214,7 @@ CODE
             kept=$((kept + 1))
         done
     done
-    [ "$kept" -gt 40 ]
+    [ "$kept" -gt 16 ]
 }
 
 @test "real processes: the lock of the log is the same as what is there, twice" {

@@ -63,6 +63,30 @@ played() { # each fix was, or says why not, and has no command then
     is "$(jq '.findings | length' report.json)" 0
 }
 
+@test "a variable that something between sets is that one's to change: it is said, and no shell is told to" {
+    wheel 8.9.2 26
+    make_standin 8.5.0 module
+    engine '>=8.8,<9'
+    local starts=("exec env LD_LIBRARY_PATH=$PWD/module \"\$0\" version" "LD_LIBRARY_PATH=$PWD/module \"\$0\" version; exit \$?"
+        "LD_LIBRARY_PATH= LD_PRELOAD=\$LD_PRELOAD:$PWD/module/libcudnn.so.8 \"\$0\" version; exit \$?")
+    local says=("let the command start the process without LD_LIBRARY_PATH" "let sh start the process without LD_LIBRARY_PATH"
+        "let sh start the process without LD_PRELOAD") i
+    for i in "${!starts[@]}"; do
+        rm -f logs/*
+        run env -u LD_LIBRARY_PATH "$CMD" run --log logs/ -- sh -c "${starts[i]}" "$site/engine/host"
+        [[ $output == *"${says[i]:0:40}"* ]]
+        "$CMD" report --json logs >report.json || true
+        validate_report report.json
+        is "$(finding runtime-too-old '.fix[0] | [.text, .command, .checked]')" "$(jq -cn '$ARGS.positional + [null, "replayed"]' --args "${says[i]}")"
+        run ! jq -e '[.. | .command? | select(. != null) | select(test("LD_LIBRARY_PATH|LD_PRELOAD"))] | length > 0' report.json
+        run -5 "$CMD" fix --apply --yes logs
+    done
+    # What the user gave and every process has is the user's, whoever hands it on.
+    rm -f logs/*
+    run env LD_LIBRARY_PATH="$PWD/module" "$CMD" run --log logs/ -- sh -c '"$0" version; exit $?' "$site/engine/host"
+    [[ $output == *"unset LD_LIBRARY_PATH"* ]]
+}
+
 @test "where it brings a part of an installation that is itself not whole, it is the variable all the same" {
     local other=$PWD/other/lib/python3.12/site-packages
     wheel 9.8.0 87

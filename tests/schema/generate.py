@@ -132,7 +132,7 @@ def report_schema():
         "cut": {"description": "list elements and bytes of text that were left out of records",
                 **count},
     })
-    texts = ("name", "value", "path", "target", "environment")
+    texts = ("name", "value", "path", "target", "environment", "by")
     edit = closed({"edit": {"description": "what kind of change", "enum": record_def.edits()},
                    **{name: nullable("string") for name in texts}})
     fix = closed({

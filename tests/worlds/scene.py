@@ -266,7 +266,10 @@ class Scene:
         w = self.w
         names = [n for n, f in FRAMEWORKS.items() if self.era in f[3] and n in want.get("framework", FRAMEWORKS)
                  and ("linked" not in want or want["linked"] == f[2])
-                 and (n != "jax_plugin" or self.cuda in ("12", "13"))]
+                 and (n != "jax_plugin" or self.cuda in ("12", "13"))
+                 # TensorFlow 2.18 was built with 9.3, 2.11 with 8.1, and says so where no package requires less.
+                 and (n != "tensorflow" or self.owner == "wheel" or stock.numbers(self.version) >= (8, 1, 0)
+                      and not (9, 0, 0) <= stock.numbers(self.version) < (9, 3, 0))]
         self.framework = rng.choice(sorted(names))
         dist, file, self.linked_framework, _ = FRAMEWORKS[self.framework]
         self.dist = dist.format(cuda=self.cuda)
@@ -286,7 +289,7 @@ class Scene:
                                                                                 "cuda-nvrtc")]
         if self.owner != "wheel":
             requires = []
-        version = {"torch": "2.5.1" if self.era == 9 else "2.1.2", "tensorflow": "2.18.0" if self.era == 9 else "2.14.0",
+        version = {"torch": "2.5.1" if self.era == 9 else "2.1.2", "tensorflow": "2.18.0" if self.era == 9 else "2.11.0",
                    "jax_plugin": "0.5.3"}.get(self.framework, "1.4.2")
         self.requires, self.dist_version = requires, version
         path = f"{self.site}/{file}"

@@ -71,6 +71,17 @@ static const struct usage usage = {
     .colours_stderr = true,
 };
 
+/* What the command starts with: where a process has another value, something between has set it. */
+static void mark_variables(void) {
+    const char *path = getenv("LD_LIBRARY_PATH");
+
+    setenv("WHICHCUDNN_RUN_LD_PRELOAD", run.preload, 1);
+    if (path)
+        setenv("WHICHCUDNN_RUN_LD_LIBRARY_PATH", path, 1);
+    else
+        unsetenv("WHICHCUDNN_RUN_LD_LIBRARY_PATH");
+}
+
 /* In the child: its own pid is the mark by which the shim knows the process that was asked for.
  * What it finds is ours to print, unless somebody told it to speak. */
 static void set_environment(void *unused) {
@@ -80,6 +91,7 @@ static void set_environment(void *unused) {
     snprintf(pid, sizeof(pid), "%d", (int)getpid());
     setenv("LD_PRELOAD", run.preload, 1);
     setenv("WHICHCUDNN_RUN_PID", pid, 1);
+    mark_variables();
     setenv("WHICHCUDNN_LOG", run.place.value, 1);
     if (run.expect)
         setenv("WHICHCUDNN_EXPECT", run.expect, 1);

@@ -22,6 +22,11 @@ static const enum step_kind kinds[EDITS] = {
     [EDIT_RESTART] = STEP_SAID,
 };
 
+/* A variable that something between the user and the process sets is that one's to change. */
+static enum step_kind kind_of(const struct edit *e) {
+    return e->by ? STEP_SAID : kinds[e->kind];
+}
+
 struct making {
     struct steps *out;
     struct wc_arena *memory;
@@ -145,7 +150,7 @@ static void add(struct making *m, const struct edit *e, enum step_kind kind, con
 static void add_edit(struct making *m, const struct edit *e) {
     const struct edits one = {e, 1};
     const char *command = command_of(m->memory, &one, m->user);
-    enum step_kind kind = kinds[e->kind];
+    enum step_kind kind = kind_of(e);
 
     if (kind == STEP_SAID) {
         m->out->why = "it is no command's to do";
@@ -169,7 +174,7 @@ static void add_edit(struct making *m, const struct edit *e) {
 }
 
 bool steps_are_ours(const struct edits *edits) {
-    return edits->n > 0 && !WC_ANY(e, *edits, kinds[e->kind] == STEP_SAID);
+    return edits->n > 0 && !WC_ANY(e, *edits, kind_of(e) == STEP_SAID);
 }
 
 void steps_make(struct steps *s, struct wc_arena *memory, const struct edits *edits,

@@ -251,6 +251,8 @@ static const char *target_of(struct making *m) {
 static const char *one(struct making *m, const struct user *user) {
     const struct edit *e = m->edit;
 
+    if (e->by)
+        return fail(m); /* no shell of the user's has a say in it */
     switch (e->kind) {
     case EDIT_SET:
         return format(m->memory, "export %s=%s", variable(m), quoted(m, e->value));
@@ -315,8 +317,12 @@ static const char *sentence(struct wc_arena *memory, const struct edit *e) {
 
     switch (e->kind) {
     case EDIT_SET:
+        if (e->by)
+            return format(memory, "let %s start the process with %s=%s", e->by, name, value);
         return format(memory, "set %s to %s", name, *value ? value : "an empty value");
     case EDIT_UNSET:
+        if (e->by)
+            return format(memory, "let %s start the process without %s", e->by, name);
         return format(memory, "take %s out of the environment", name);
     case EDIT_IMPORT_FIRST:
         return format(memory, "import %s before %s", name, value);

@@ -284,13 +284,21 @@ static bool takes_own(const struct played *x, const struct wc_finding_record *f)
                                                   wc_lies_in(wc_real_path_of(o), has->value, n)));
 }
 
+/* Whoever names a file there means that file, wherever a search leads. */
+static bool is_preloaded(const struct wc_stack *s, int64_t object) {
+    return object != WC_NULL &&
+           WC_ANY(search, s->searches,
+                  search->r.object == object && search->r.rule == WC_search_rule_PRELOAD);
+}
+
 static bool suits_note(const struct planning *p, const struct played *x,
                        const struct wc_finding_record *f) {
     const enum edit_kind first = x->edits.edit[0].kind;
 
     if (has_rule(f->id, OTHER_COPY))
         return takes_other(p, x, f);
-    if (loses_others(p, &x->edits))
+    if (loses_others(p, &x->edits) ||
+        (first == EDIT_SET && is_preloaded(&p->source->stack, f->object)))
         return false;
     if (has_rule(f->id, OWN_COPY)) /* as it is */
         return x->edits.n == 1 && (first == EDIT_SET || first == EDIT_UNSET) &&
@@ -407,7 +415,29 @@ static const char *keep(struct plan *plan, const char *text) {
     return text ? wc_arena_string(&plan->memory.arena, text) : NULL;
 }
 
-static struct edits keep_edits(struct plan *plan, const struct candidate *c) {
+/* Who starts the process with another value than `run` gave the command; NULL: nobody, or not
+ * known. */
+static const char *setter_of(const struct source *source, const char *variable) {
+    static const struct {
+        const char *name, *given;
+    } known[] = {{"LD_LIBRARY_PATH", "WHICHCUDNN_RUN_LD_LIBRARY_PATH"},
+                 {"LD_PRELOAD", "WHICHCUDNN_RUN_LD_PRELOAD"}};
+    const struct wc_stack *s = &source->stack;
+    const struct wc_process_record *process = &s->process;
+
+    if (process->run_pid == WC_NULL || !wc_variable(s, "WHICHCUDNN_RUN_LD_PRELOAD"))
+        return NULL;
+    WC_EACH_ROW(row, known)
+        if (wc_str_same(row->name, variable) &&
+            !wc_str_same(wc_variable(s, row->given), wc_variable(s, variable)))
+            return source->pid != process->run_pid && process->parent_name ? process->parent_name
+                                                                           : "the command";
+    return NULL;
+}
+
+/* source: whose variables they may change. */
+static struct edits keep_edits(struct plan *plan, const struct candidate *c,
+                               const struct source *source) {
     struct edit *kept = wc_arena_take(&plan->memory.arena, c->n * sizeof(*kept));
 
     for (size_t i = 0; kept && i < c->n; i++) {
@@ -418,6 +448,8 @@ static struct edits keep_edits(struct plan *plan, const struct candidate *c) {
                                 .path = keep(plan, e->path),
                                 .target = keep(plan, e->target),
                                 .environment = keep(plan, e->environment)};
+        if (e->kind == EDIT_SET || e->kind == EDIT_UNSET)
+            kept[i].by = keep(plan, setter_of(source, e->name));
     }
     return (struct edits){kept, kept ? c->n : 0};
 }
@@ -523,7 +555,7 @@ static void add_other_host(struct plan *plan, struct plan_of_finding *of, const 
     if (!beyond_host(&plan->memory.arena, s, f, &other.edit[0]))
         return;
     of->n++;
-    *r = (struct repair){.edits = keep_edits(plan, &other), .checked = REPAIR_NOT_CHECKED};
+    *r = (struct repair){.edits = keep_edits(plan, &other, NULL), .checked = REPAIR_NOT_CHECKED};
     r->action = action_of(&r->edits);
     r->text = text_of(&plan->memory.arena, &r->edits);
     r->why = why_never(WC_ACTION_UPGRADE_HOST);
@@ -537,7 +569,7 @@ static void advise(struct plan *plan, struct plan_of_finding *of, const struct w
     bool edit = beyond_edit(&plan->memory.arena, s, f, advice.action, advice.text, &said.edit[0]);
 
     of->p[of->n++] =
-        (struct repair){.edits = edit ? keep_edits(plan, &said) : (struct edits){NULL, 0},
+        (struct repair){.edits = edit ? keep_edits(plan, &said, NULL) : (struct edits){NULL, 0},
                         .action = action_word(advice.action),
                         .text = advice.text,
                         .checked = REPAIR_NOT_CHECKED,
@@ -550,7 +582,8 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
     struct plan *plan = p->plan;
     struct repair *r = &of->p[of->n++];
 
-    *r = (struct repair){.edits = keep_edits(plan, &x->edits), .checked = REPAIR_REPLAYED};
+    *r = (struct repair){.edits = keep_edits(plan, &x->edits, p->source),
+                         .checked = REPAIR_REPLAYED};
     r->action = action_of(&r->edits);
     r->text = text_of(&plan->memory.arena, &r->edits);
     r->command = command_of(&plan->memory.arena, &r->edits,

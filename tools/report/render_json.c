@@ -80,10 +80,10 @@ static json_t *limits_json(unsigned limits) {
 /* ---- fixes, with how far they were played ---- */
 
 static json_t *edit_json(const struct edit *e) {
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "edit", edit_word(e->kind), "name",
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "edit", edit_word(e->kind), "name",
                      text_to_json(e->name), "value", text_to_json(e->value), "path",
                      text_to_json(e->path), "target", text_to_json(e->target), "environment",
-                     text_to_json(e->environment));
+                     text_to_json(e->environment), "by", text_to_json(e->by));
 }
 
 json_t *repair_json(const struct repair *fix) {
