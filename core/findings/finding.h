@@ -312,6 +312,9 @@ struct wc_refusal {
     char part[64]; /* that lacks the function */
 };
 bool wc_refused_for_symbol(const struct wc_failure *f, struct wc_refusal *out);
+/* Whoever asked found another library of cuDNN's later, which did not come in: what that one lacks
+ * is the cause. */
+bool wc_found_another(const struct wc_stack *s, const struct wc_failure *f);
 /* Was the file looked at for that request, or for the same one before? */
 bool wc_file_belongs(const struct wc_stack *s, const struct wc_file_record *file,
                      const struct wc_failure *f);

@@ -55,7 +55,7 @@ static bool cudnn_not_loaded(const struct wc_stack *s, const struct wc_failure *
     wc_str_copy(out, MISSING_NAME, wc_base_name(f->r.name));
     if (wc_name_kind_of(f->r.name) == WC_NAME_PART)
         return part_not_loaded(s, f);
-    return !got_later(s, f, NULL) && !bound_later(s, f);
+    return !got_later(s, f, NULL) && !bound_later(s, f) && !wc_found_another(s, f);
 }
 
 /* Another request of the same caller for one; that with the name in out. */

@@ -199,7 +199,8 @@ void wc_find_wrong_name(struct wc_diagnosis *d) {
     WC_EACH(f, d->s->failures) {
         const struct wc_file_record *missing = wc_failed_for_name(d->s, f);
         const struct wc_file_record *file = missing ? missing : wc_false_file(d->s, f);
-        if (file && !wc_reported_before(d, file->path) && !wc_came_in_later(d->s, f, file->path))
+        if (file && !wc_reported_before(d, file->path) && !wc_found_another(d->s, f) &&
+            !wc_came_in_later(d->s, f, file->path))
             (missing ? emit_missing : emit_refused)(d, f, file);
     }
 }

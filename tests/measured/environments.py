@@ -42,20 +42,21 @@ class Environment:
         self.directory = pathlib.Path(directory)
         self.venv = self.directory / "venv"
         uv("venv", "--python", sys.executable, self.venv)
-        self.install(self.venv, "--python", self.venv / "bin/python", *row["packages"])
+        self.install("--python", self.venv / "bin/python", *row["packages"])
         self.other = self.directory / "other"
         if "other" in row:
-            self.install(self.other, "--target", self.other, "--no-deps", row["other"])
+            self.install("--target", self.other, "--no-deps", row["other"])
         self.site = next(self.venv.glob("lib/python3*/site-packages"))
         for site in self.site, self.other:
             for name, target in row.get("links", {}).items():
                 if (site / name).parent.exists():
                     (site / name).symlink_to(target)
 
-    def install(self, _, *words):
-        excludes = self.directory / "excludes"
-        excludes.write_text("\n".join(self.row.get("without", [])) + "\n", encoding="ascii")
-        uv("pip", "install", "--excludes", excludes, *words)
+    def install(self, *words):
+        for name in "excludes", "overrides":
+            (self.directory / name).write_text("\n".join([*self.row.get(name, []), ""]), encoding="ascii")
+            words = [f"--{name}", self.directory / name, *words]
+        uv("pip", "install", *words)
 
     def saved(self):
         copied(self.venv, self.directory / "saved")

@@ -404,6 +404,22 @@ static void the_right_file_has_another_name(void **state) {
     }
 }
 
+/* Of several places that are tried it is the last one that counts. */
+static void a_name_is_not_why_the_copy_found_next_failed(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    const char *part = "/venv/nvidia/cudnn/lib/libcudnn_heuristic.so.9";
+    fail_for(s, host, "libcudnn.so", NULL,
+             (struct looked_at){.path = "/x/libcudnn.so.9", .soname = "libcudnn.so.9"});
+    assert_finds(s, "wrong-name");
+    add_failure(s, host, NULL, part,
+                print(s, "%s: undefined symbol: _ZTV, version libcudnn_graph.so.9", part));
+    diagnose(s);
+    assert_null(finding(s, "wrong-name"));
+    assert_null(finding(s, "library-not-found"));
+}
+
 /* The linker had recorded the SONAME, and the file is called otherwise. */
 static void what_a_library_needs_has_another_name(void **state) {
     (void)state;
@@ -787,6 +803,7 @@ int main(void) {
         cmocka_unit_test(a_stand_in_of_another_maker_is_none),
         cmocka_unit_test(another_major_under_a_false_name_explains_the_host),
         cmocka_unit_test(the_right_file_has_another_name),
+        cmocka_unit_test(a_name_is_not_why_the_copy_found_next_failed),
         cmocka_unit_test(what_a_library_needs_has_another_name),
         cmocka_unit_test(a_link_that_the_cache_must_know_of),
         cmocka_unit_test(the_driver_has_another_name),

@@ -76,6 +76,22 @@ static void a_need_that_is_met_by_path_is_no_finding(void **state) {
     assert_finds(s, "");
 }
 
+/* Transformer Engine's start: a name that the loader does not know, then the wheel's files by their
+ * paths. */
+static void what_the_copy_found_next_lacks_is_the_cause(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    const char *part = "/venv/nvidia/cudnn/lib/libcudnn_engines_runtime_compiled.so.9";
+    add_failure(s, NOBODY, ctypes, part, not_found(s, "libcuda.so.1"));
+    add_failure(s, NOBODY, ctypes, "libcudnn.so", not_found(s, "libcudnn.so"));
+    assert_finds(s, "library-not-found driver-missing");
+    s = new_scene();
+    add_failure(s, NOBODY, ctypes, "libcudnn.so", not_found(s, "libcudnn.so"));
+    assert_finds(s, "library-not-found");
+    add_failure(s, NOBODY, ctypes, part, not_found(s, "libcuda.so.1"));
+    assert_finds(s, "driver-missing");
+}
+
 static void a_file_that_the_loader_refused_is_not_called_missing(void **state) {
     (void)state;
     struct scene *s = new_scene();
@@ -614,6 +630,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_that_are_tried_in_turn_are_no_finding),
         cmocka_unit_test(a_miss_after_the_hit_is_a_finding),
+        cmocka_unit_test(what_the_copy_found_next_lacks_is_the_cause),
         cmocka_unit_test(what_another_host_got_does_not_help),
         cmocka_unit_test(a_need_that_is_met_by_path_is_no_finding),
         cmocka_unit_test(a_file_that_the_loader_refused_is_not_called_missing),
