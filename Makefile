@@ -72,9 +72,10 @@ base_flags := -std=gnu11 -g $(OPT) $(WARN) -D_GNU_SOURCE= -Iinclude -I. -I$(O)/g
 # distribution's hardening flags.
 shim_flags := -fPIC -ffreestanding -fno-builtin -fno-stack-protector -U_FORTIFY_SOURCE -fno-lto \
               -fvisibility=hidden -ftls-model=initial-exec -fasynchronous-unwind-tables
-small := $(if $(filter -O2,$(OPT)),-Os)
-no_frames := -fno-asynchronous-unwind-tables -fno-unwind-tables
 compiler_takes = $(shell $(CC) -Werror $(1) -S -x c /dev/null -o /dev/null 2>/dev/null && echo $(1))
+small := $(if $(filter -O2,$(OPT)),-Os -ffunction-sections -fdata-sections)
+# Code of gcc's -Oz pushes constants, of which tables do not know.
+no_frames := -fno-asynchronous-unwind-tables -fno-unwind-tables $(if $(small),$(call compiler_takes,-Oz))
 ifeq ($(ARCH),x86_64)
 shim_flags += -fno-plt -fcf-protection=full
 else ifeq ($(ARCH),aarch64)
@@ -82,6 +83,8 @@ else ifeq ($(ARCH),aarch64)
 # relocated. Atomics out of line would bring a constructor of the compiler's, which asks libc. Return
 # addresses stay plain: unwinders older than such signing lose their way in a wrapper's frame.
 shim_flags += -mbranch-protection=bti $(call compiler_takes,-mno-outline-atomics)
+# An address takes one instruction, not two. Nothing may be a MiB away: the linker says so.
+small += $(if $(small),-mcmodel=tiny)
 endif
 
 # Marks that only some linkers know; without them a process would lose its shadow stack to us.
@@ -90,10 +93,11 @@ linker_takes = $(shell printf 'void f(void);void f(void){}' | $(CC) $(LDFLAGS) -
 marks = $(foreach f,-z$(comma)shstk -z$(comma)ibt,$(call linker_takes,$(f)))
 comma := ,
 # Slots of hosts lead to us: a program that opened us itself must not unmap us. What is read-only after
-# relocation would take a system call, a segment more another mapping; both take room.
+# relocation would take a system call, a segment more another mapping; both take room. So does an end of a page
+# between what is only read and what is not.
 shim_link = -shared -Wl,-soname,libwhichcudnn.so -Wl,--version-script=shim/exports.map \
             -Wl,-z,norelro -Wl,-z,noseparate-code -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,defs \
-            -Wl,-z,nodelete $(marks)
+            -Wl,-z,nodelete -Wl,-z,common-page-size=16 $(marks) $(if $(small),-Wl$(comma)--gc-sections)
 # No start files, which would import names and lie at the far end of the shim's code. gcov's run-time
 # needs them, and libc: a coverage build is for tests only.
 command_flags := -fPIE
@@ -128,10 +132,13 @@ shim_objects    := $(asleep_objects) $(filter-out $(asleep_objects),\
                      $(call objects,shim,$(shim_sources) $(core_sources)))
 command_objects := $(call objects,command,$(tools_sources) $(core_sources) $(portable_sources))
 
-# What runs awake is made small. Most of core/ runs with signals held, so that nobody walks its frames
-# (tests/loader/stepped.c): they need no tables.
-interrupted  := $(wildcard core/base/*.c core/elf/*.c) core/model/names.c core/records/process.c core/version/version.c
-held_objects := $(filter-out $(asleep_objects) $(call objects,shim,$(interrupted)),$(call objects,shim,$(core_sources)))
+# What runs awake is made small. Most of core/, and what wants the shim's lock, runs with signals held, so that nobody
+# walks its frames (tests/loader/stepped.c): they need no tables.
+interrupted  := core/base/text.c $(wildcard core/elf/elf_*.c) core/model/names.c core/records/logged_variables.c \
+                core/version/version.c
+locked       := $(patsubst %,shim/%.c,arch/$(ARCH)/lazy_known clock demands describe failed_files failures files journal \
+                  loaders log objects packages process reader repeats requests rewrite searches slots view)
+held_objects := $(filter-out $(asleep_objects) $(call objects,shim,$(interrupted)),$(call objects,shim,$(core_sources) $(locked)))
 $(filter-out $(asleep_objects),$(shim_objects)): shim_flags += $(small)
 $(held_objects): shim_flags += $(no_frames)
 

@@ -5,8 +5,8 @@ The loader applies every relocation of a library that it maps, and each page tha
 the process's own: most processes would pay for tables that only an awake shim reads, and each relocation
 takes 24 bytes of the library. So a pointer in .data.rel.ro becomes, in the objects, the distance to what it
 leads to, which the linker knows: no relocation is left of it. The shim makes pointers of them (shim/asleep.c).
-Which words these are says the same library linked out of the objects as they are, by its relocations; the
-bits are written behind a mark in its data.
+Which words these are says the linker, which is asked to keep the relocations that it applies; the same library
+is linked once more without them, and the bits are written behind a mark in its data.
 """
 import os
 import struct
@@ -16,10 +16,11 @@ import tempfile
 
 MARK = b"relocated later\0"
 ROOM = 64  # of 64 bits each, behind first and count (shim/asleep.c)
-# EM_X86_64, EM_AARCH64: of the loader's, a base and an addend; of the linker's, an address, a distance
-RELATIVE, ADDRESS, DISTANCE = {62: 8, 183: 1027}, {62: 1, 183: 257}, {62: 24, 183: 260}
+# EM_X86_64, EM_AARCH64: what makes an address of 64 bits, what a distance
+ADDRESS, DISTANCE = {62: 1, 183: 257}, {62: 24, 183: 260}
 RELA = struct.Struct("<QQq")
 TABLES = ".rela.data.rel.ro"
+SHF_ALLOC, SHF_TLS = 2, 0x400
 
 
 def fail(text):
@@ -43,55 +44,51 @@ class Elf:
     def text(self, at):
         return self.bytes[at:self.bytes.index(b"\0", at)].decode()
 
-    def section(self, name):
-        found = [s[2:] for s in self.sections if s[0] == name]
-        return found[0] if len(found) == 1 else fail(f"there are {len(found)} {name}")
+    def loaded(self):
+        """What the loader sees, and where: (name, flags, address, offset, size)."""
+        return [s for s in self.sections if s[1] & SHF_ALLOC and s[4]]
 
-    def place(self, address):
-        """Where in which section it is, or at whose end."""
-        held = [(name, address - start) for name, flags, start, _, size in self.sections
-                if flags & 2 and start <= address <= start + size]
-        return held[-1] if held else fail(f"nothing is at {address:#x}")
+    def is_inside(self, address):
+        """Does it lead into the library, or to the end of something there?"""
+        return any(start <= address <= start + size for _, flags, start, _, size in self.loaded() if not flags & SHF_TLS)
 
     def write(self, path):
         with open(path, "wb") as file:
             file.write(self.bytes)
 
 
+def relocations(elf, kind):
+    """(where it stands in the file, address or offset, symbol and kind, addend) of those of a kind in tables"""
+    for name, _, _, at, size in elf.sections:
+        for entry in range(at, at + size, RELA.size) if name.startswith(TABLES) else ():
+            found = RELA.unpack_from(elf.bytes, entry)
+            if found[1] & 0xFFFFFFFF == kind[elf.machine]:
+                yield entry, *found
+
+
 def with_distances(path, copy):
     """Is there anything to change in an object?"""
     elf = Elf(path)
-    changed = False
-    for name, _, _, at, size in elf.sections:
-        for entry in range(at, at + size, RELA.size) if name.startswith(TABLES) else ():
-            where, what, addend = RELA.unpack_from(elf.bytes, entry)
-            if what & 0xFFFFFFFF == ADDRESS[elf.machine]:
-                RELA.pack_into(elf.bytes, entry, where, what >> 32 << 32 | DISTANCE[elf.machine], addend)
-                changed = True
-    if changed:
+    found = list(relocations(elf, ADDRESS))
+    for entry, where, what, addend in found:
+        RELA.pack_into(elf.bytes, entry, where, what >> 32 << 32 | DISTANCE[elf.machine], addend)
+    if found:
         elf.write(copy)
-    return changed
+    return bool(found)
 
 
-def pointers(elf):
-    """{place: where it leads to}"""
-    _, at, size = elf.section(".rela.dyn")
-    entries = [RELA.unpack_from(elf.bytes, at + i) for i in range(0, size, RELA.size)]
-    return {elf.place(where): target for where, what, target in entries if what == RELATIVE[elf.machine]}
-
-
-def note(elf, plain):
-    found = {}
-    now = pointers(elf)
-    for (name, offset), target in pointers(plain).items():
-        start, at, _ = elf.section(name)
-        if (name, offset) not in now:
-            (distance,) = elf.unpack("<q", at + offset)
-            found[start + offset] = distance
-            if elf.place(start + offset + distance) != plain.place(target):
-                fail(f"{name} + {offset:#x} leads elsewhere")
-    first = min(found)
-    words = (max(found) - first) // 8 + 1
+def note(elf, told):
+    """The words that `told`, which has the relocations still, says of the library."""
+    if elf.loaded() != told.loaded():
+        fail("kept relocations change where things lie")
+    found = sorted(where for _, where, _, _ in relocations(told, DISTANCE))
+    for address in found:
+        at, = (at + address - start for name, _, start, at, size in elf.loaded()
+               if name.startswith(".data") and start <= address < start + size)
+        if not elf.is_inside(address + elf.unpack("<q", at)[0]):
+            fail(f"{address:#x} leads nowhere")
+    first = found[0]
+    words = (found[-1] - first) // 8 + 1
     if words > ROOM * 64:
         fail(f"{ROOM} in shim/asleep.c is too little for {words} words")
     bits = [0] * ROOM
@@ -104,17 +101,18 @@ def note(elf, plain):
 
 
 def main(command):
-    out = command[command.index("-o") + 1]
-    subprocess.run(command, check=True)
-    plain = Elf(out)
+    at = command.index("-o") + 1
+    out = command[at]
     with tempfile.TemporaryDirectory(dir=os.path.dirname(out)) as directory:
         for i, word in enumerate(command):
             copy = f"{directory}/{i}.o"
             if word.endswith(".o") and with_distances(word, copy):
                 command[i] = copy
         subprocess.run(command, check=True)
-    elf = Elf(out)
-    note(elf, plain)
+        command[at] = f"{directory}/told"
+        subprocess.run([*command, "-Wl,--emit-relocs"], check=True)
+        elf, told = Elf(out), Elf(command[at])
+    note(elf, told)
     elf.write(out)
 
 

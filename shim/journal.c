@@ -18,8 +18,6 @@ static struct wc_stack stack;
 static bool begun, relevant;
 /* Records that may change what is found, and how many of them it was found from. */
 static int64_t applied, judged;
-/* Process (self.h) whose log is open, 0: none. Also read without the lock: changed atomically. */
-static unsigned open_for;
 static unsigned opened_by; /* whose log is open, or was before a fork */
 static int64_t seq, objects, requests, calls;
 static char line[WC_RECORD_MAX];
@@ -38,11 +36,6 @@ int64_t journal_new_object(void) {
 
 int64_t journal_new_request(void) {
     return ++requests;
-}
-
-bool journal_is_open(void) {
-    unsigned process = __atomic_load_n(&open_for, __ATOMIC_RELAXED);
-    return process && process == self_process();
 }
 
 /* Lines that the file did not take. Their numbers are gone; the next one that it takes says so. */
@@ -197,7 +190,7 @@ void journal_open(void) {
     seq = 0;
     memory_make_room();
     /* Without a place for the file the findings still go to standard error. */
-    __atomic_store_n(&open_for, opened_by, __ATOMIC_RELAXED);
+    __atomic_store_n(&journal_open_for, opened_by, __ATOMIC_RELAXED);
     create_log();
     journal_stack();
     add_first_records();
@@ -401,7 +394,7 @@ void journal_close(void) {
     }
     if (!relevant) {
         log_remove();
-        __atomic_store_n(&open_for, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&journal_open_for, 0, __ATOMIC_RELAXED);
         return;
     }
     find();

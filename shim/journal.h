@@ -13,6 +13,8 @@ struct wc_stack *journal_stack(void);
 int64_t journal_new_object(void);
 int64_t journal_new_request(void);
 
+/* Process (self.h) whose log is open, 0: none. Also read without the lock: changed atomically. */
+extern __attribute__((visibility("hidden"))) unsigned journal_open_for;
 /* Is this very process's log there? A forked child has none until something relevant happens. */
 bool journal_is_open(void);
 /* Something relevant happened: creates the log, with process and machine first (in a forked child a

@@ -32,17 +32,10 @@ struct known {
     UT_hash_handle hh;
 };
 
-#define OBJECTS_MOST 1024
 #define KNOWN_MOST 65536
 static struct known *known_table, *known_free;
-static struct object *objects[OBJECTS_MOST];
-static size_t object_count;
 static unsigned generation;
 static bool news;
-
-bool object_is_cudnn(const struct object *o) {
-    return o->role == WC_role_FACADE || o->role == WC_role_PART;
-}
 
 #define TOLD_MOST 16
 bool object_is_emitted_enough(const struct object *o) {
@@ -50,28 +43,21 @@ bool object_is_emitted_enough(const struct object *o) {
 }
 
 struct object *objects_get(size_t i) {
-    return i < object_count ? objects[i] : NULL;
-}
-
-struct object *objects_at(uintptr_t address) {
-    size_t n = __atomic_load_n(&object_count, __ATOMIC_ACQUIRE);
-    for (size_t i = 0; i < n; i++)
-        if (objects[i]->mapped && address - objects[i]->low < objects[i]->high - objects[i]->low)
-            return objects[i];
-    return NULL;
+    return i < objects_count ? objects_table[i] : NULL;
 }
 
 struct object *objects_number(int64_t number) {
-    for (size_t i = 0; number != WC_NULL && i < object_count; i++)
-        if (objects[i]->number == number)
-            return objects[i];
+    for (size_t i = 0; number != WC_NULL && i < objects_count; i++)
+        if (objects_table[i]->number == number)
+            return objects_table[i];
     return NULL;
 }
 
 const struct object *objects_named(const char *name) {
-    for (size_t i = 0; i < object_count; i++)
-        if (objects[i]->mapped && wc_name_fits(name, objects[i]->path, objects[i]->soname))
-            return objects[i];
+    for (size_t i = 0; i < objects_count; i++)
+        if (objects_table[i]->mapped &&
+            wc_name_fits(name, objects_table[i]->path, objects_table[i]->soname))
+            return objects_table[i];
     return NULL;
 }
 
@@ -282,8 +268,8 @@ static int own_major(const struct wc_elf_image *e, const char *path) {
 
 /* A reload of the very same file: its entry serves again. */
 static struct object *unmapped_twin(const char *path, const struct wc_elf_image *e) {
-    for (size_t i = 0; i < object_count; i++) {
-        struct object *o = objects[i];
+    for (size_t i = 0; i < objects_count; i++) {
+        struct object *o = objects_table[i];
         if (!o->mapped && wc_str_same(o->path, path) &&
             o->image.build_id_size == e->build_id_size && o->image.strsz == e->strsz &&
             wc_mem_compare(o->image.build_id, e->build_id, e->build_id_size) == 0)
@@ -293,13 +279,14 @@ static struct object *unmapped_twin(const char *path, const struct wc_elf_image 
 }
 
 static struct object *new_object(const struct dl_phdr_info *info, const struct wc_elf_image *e) {
-    struct object *o = object_count < OBJECTS_MOST ? wc_arena_take(&memory_arena, sizeof *o) : NULL;
+    struct object *o =
+        objects_count < OBJECTS_MOST ? wc_arena_take(&memory_arena, sizeof *o) : NULL;
     if (!o) {
         journal_unobserved("further objects", "there is no room for more", NULL);
         return NULL;
     }
-    objects[object_count] = o;
-    __atomic_store_n(&object_count, object_count + 1, __ATOMIC_RELEASE);
+    objects_table[objects_count] = o;
+    __atomic_store_n(&objects_count, objects_count + 1, __ATOMIC_RELEASE);
     o->number = journal_new_object();
     o->asked_version = WC_VERSION_NONE;
     o->program = !info->dlpi_name || !info->dlpi_name[0];
@@ -434,16 +421,16 @@ void objects_emitted(void) {
 }
 
 bool objects_have_relevant_news(void) {
-    for (size_t i = 0; news && i < object_count; i++)
-        if (!objects[i]->described && objects[i]->role != WC_role_CUDA_DEPENDENCY &&
-            objects[i]->role != WC_role_OTHER)
+    for (size_t i = 0; news && i < objects_count; i++)
+        if (!objects_table[i]->described && objects_table[i]->role != WC_role_CUDA_DEPENDENCY &&
+            objects_table[i]->role != WC_role_OTHER)
             return true;
     return false;
 }
 
 bool objects_have_framework_news(void) {
-    for (size_t i = 0; news && i < object_count; i++)
-        if (!objects[i]->described && objects[i]->framework)
+    for (size_t i = 0; news && i < objects_count; i++)
+        if (!objects_table[i]->described && objects_table[i]->framework)
             return true;
     return false;
 }
@@ -451,6 +438,6 @@ bool objects_have_framework_news(void) {
 void objects_forget(void) {
     known_table = NULL;
     known_free = NULL;
-    object_count = 0;
+    objects_count = 0;
     news = false;
 }

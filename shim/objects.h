@@ -49,6 +49,10 @@ struct object {
     int64_t mtime;
 };
 
+#define OBJECTS_MOST 1024
+extern __attribute__((visibility("hidden"))) struct object *objects_table[OBJECTS_MOST];
+extern __attribute__((visibility("hidden"))) size_t objects_count;
+
 /* The relevant, mapped object that an address lies in, NULL if there is none. Also without the
  * lock, for what never changes of it. */
 struct object *objects_at(uintptr_t address);
@@ -58,7 +62,9 @@ const struct object *objects_named(const char *name);
 /* The i-th relevant object, mapped or not; NULL past the last. */
 struct object *objects_get(size_t i);
 /* Is it a cuDNN library: facade or part? */
-bool object_is_cudnn(const struct object *o);
+static inline bool object_is_cudnn(const struct object *o) {
+    return o->role == WC_role_FACADE || o->role == WC_role_PART;
+}
 /* Was its file mapped so often that more of the same would only fill the disk? */
 bool object_is_emitted_enough(const struct object *o);
 

@@ -221,10 +221,6 @@ void searches_forget(void) {
     told_count = 0;
 }
 
-bool searches_matter(const char *name) {
-    return wc_name_kind_of(name) != WC_NAME_OTHER && !wc_str_find_char(name, '/');
-}
-
 /* o: what it got; NULL: nothing. */
 static bool emit_from(struct wc_search_question *q, const struct wc_search_object *from,
                       struct wc_search_memory *memory, const struct object *o) {

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "core/model/names.h"
 #include "core/search/search.h"
 #include "objects.h"
 #include "requests.h"
@@ -35,7 +36,9 @@ const char *searches_directory(size_t i, enum wc_search_rule *rule);
 const char *searches_cached(const char *name);
 
 /* Is a library of that name worth a replay? */
-bool searches_matter(const char *name);
+static inline bool searches_matter(const char *name) {
+    return wc_name_kind_of(name) != WC_NAME_OTHER && !wc_str_find_char(name, '/');
+}
 
 /* What was told is not known any more. */
 void searches_forget(void);

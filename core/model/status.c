@@ -10,8 +10,9 @@
  * many of them on a sound stack.
  */
 static const struct status {
-    int16_t first, last, value; /* majors; 99: still there */
-    enum wc_status_sort sort;
+    int8_t first, last; /* majors; 99: still there */
+    int16_t value;
+    enum wc_status_sort sort : 8;
     const char *name;
 } statuses[] = {
 /* clang-format off */

@@ -3,13 +3,13 @@
 #include "symbols.h"
 
 struct row {
-    uint16_t name;             /* where it begins in `names` */
-    uint8_t first[3], last[3]; /* major 0: none; 255: this part is not known */
+    uint16_t name;       /* where it begins in `names` */
+    uint8_t first, last; /* which of `releases` */
 };
 
-enum { PART_UNKNOWN = 255 };
+enum { NO_MAJOR = 0, PART_UNKNOWN = 255 };
 
-#include "cudnn_symbols.inc" /* names, rows; made by core/data/generate_symbols.py */
+#include "cudnn_symbols.inc" /* releases, names, rows; made by core/data/generate_symbols.py */
 
 enum { COUNT = sizeof rows / sizeof *rows };
 
@@ -17,8 +17,9 @@ static bool listed(int function) {
     return function >= 0 && function < COUNT;
 }
 
-static struct wc_version release(const uint8_t part[3]) {
-    if (part[0] == 0)
+static struct wc_version release(uint8_t number) {
+    const uint8_t *part = releases[number];
+    if (part[0] == NO_MAJOR)
         return WC_VERSION_NONE;
     return (struct wc_version){part[0], part[1], part[2] == PART_UNKNOWN ? -1 : part[2], -1};
 }

@@ -5,21 +5,6 @@
 
 #define TEXTS_MOST 64 /* of a list */
 
-bool wc_variable_is_logged(const char *variable) {
-#define LOGGED(name)                                                                               \
-    if (variable[0] == (name)[0] && wc_str_starts(variable, name "="))                             \
-        return true;
-#define LOGGED_ALL(prefix)                                                                         \
-    if (variable[0] == (prefix)[0] && wc_str_starts(variable, prefix))                             \
-        return true;
-#include "logged_variables.def"
-#undef LOGGED
-#undef LOGGED_ALL
-    return false;
-}
-
-/* ---- the process ---- */
-
 void wc_emit_process(const struct wc_sink *to, const struct wc_process *p) {
     const char *arguments[TEXTS_MOST], *variables[TEXTS_MOST];
     const struct wc_arguments line = {p->arguments, p->arguments_size, p->executable,

@@ -168,3 +168,25 @@ titled() {
     as_bare ./comes-and-goes 50 "${files[@]}" ./host-now.so
     is "$(records object "$(the_log "$logs")" | jq -r 'select(.role == "facade").mapped' | head -n 1)" true
 }
+
+# ---- how its tables are linked ----
+
+# deferred CC OUT OBJECT...: linked as the shim is.
+deferred() {
+    "$PY" "$WC_ROOT/shim/defer_relocations.py" "$1" -shared -nostdlib -Wl,-z,norelro -o "$2" "${@:3}"
+}
+
+@test "a table holds distances until it is made right, also of what lies at the end of its section" {
+    local flags=(-std=gnu11 -O2 -Wall -Wextra -Werror -fPIC -ffreestanding -fvisibility=hidden) skip
+    cd "$work"
+    gcc "${flags[@]}" -c -o table.o "$WC_ROOT/tests/loader/deferred.c"
+    deferred gcc table.so table.o
+    is "$("$PY" -c 'import ctypes; t = ctypes.CDLL("./table.so"); print(t.at_start(), t.wake())')" '7 0'
+    # Where in a page code lies decides what a linker for aarch64 puts between: wherever that is.
+    command -v aarch64-linux-gnu-gcc || skip 'there is no compiler for aarch64'
+    aarch64-linux-gnu-gcc "${flags[@]}" -c -o table.o "$WC_ROOT/tests/loader/deferred.c"
+    for skip in {0..3584..512}; do
+        aarch64-linux-gnu-gcc -DSKIP="$skip" -c -o code.o "$WC_ROOT/tests/loader/deferred_aarch64.S"
+        deferred aarch64-linux-gnu-gcc table.so code.o table.o -Wl,--fix-cortex-a53-843419
+    done
+}
