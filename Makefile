@@ -102,7 +102,7 @@ shim_link = -shared -Wl,-soname,libwhichcudnn.so -Wl,--version-script=shim/expor
 # needs them, and libc: a coverage build is for tests only.
 command_flags := -fPIE
 command_link  := -pie
-command_libraries := -ljansson -lz -lzstd
+command_libraries := -ljansson -lz
 ifneq ($(SAN),)
 command_flags += -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
 command_link  += -fsanitize=$(SAN)
@@ -168,11 +168,11 @@ $(filter $(O)/obj/command/tools/%,$(command_objects)): | $(O)/libraries
 
 # Asked once, and again with other flags.
 $(O)/libraries: $(O)/flags
-	$(Q)for header in jansson.h uthash.h zlib.h zstd.h; do \
+	$(Q)for header in jansson.h uthash.h zlib.h; do \
 	    echo "#include <$$header>" | $(CC) $(base_flags) $(CFLAGS) -E -x c - >/dev/null 2>&1 || { \
 	        echo "$$header was not found, which the command whichcudnn is built with. Debian, Ubuntu:"; \
-	        echo "apt install libjansson-dev uthash-dev zlib1g-dev libzstd-dev; Fedora: dnf install"; \
-	        echo "jansson-devel uthash-devel zlib-devel libzstd-devel;"; \
+	        echo "apt install libjansson-dev uthash-dev zlib1g-dev; Fedora: dnf install"; \
+	        echo "jansson-devel uthash-devel zlib-devel;"; \
 	        echo "elsewhere: CFLAGS=-I and LDFLAGS=-L with its directories."; exit 1; }; done >&2
 	$(Q)touch $@
 

@@ -9,7 +9,7 @@ SOURCE_DATE_EPOCH ?= $(or $(shell git -C $(CURDIR) log -1 --format=%ct 2>/dev/nu
 # This machine's architecture has its libraries here; the other one's are unpacked into a folder.
 dist_cc   = $(1)-linux-gnu-gcc
 dist_root = $(if $(filter $(1),$(ARCH)),,$$(WC_CACHE='$(abspath $(CACHE))' tests/setup/userland-$(1) \
-              libjansson-dev libzstd-dev zlib1g-dev))
+              libjansson-dev zlib1g-dev))
 
 .PHONY: dist release-check $(addprefix dist-,x86_64 aarch64)
 dist:

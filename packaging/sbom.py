@@ -16,15 +16,8 @@ import uuid
 LIBRARIES = [
     ("jansson", "MIT", "JANSSON_VERSION", "https://github.com/akheron/jansson"),
     ("zlib", "Zlib", "ZLIB_VERSION", "https://zlib.net"),
-    ("zstd", "BSD-3-Clause", "ZSTD", "https://github.com/facebook/zstd"),
     ("uthash", "BSD-1-Clause", "UTHASH_VERSION", "https://troydhanson.github.io/uthash"),
 ]
-
-
-def release_of(macro, macros):
-    if macro == "ZSTD":
-        return ".".join(macros[f"ZSTD_VERSION_{part}"] for part in ("MAJOR", "MINOR", "RELEASE"))
-    return macros[macro].strip('"')
 
 
 def main():
@@ -34,7 +27,7 @@ def main():
     own = f"pkg:pypi/whichcudnn@{version}"
     components = []
     for name, licence, macro, site in LIBRARIES:
-        release = release_of(macro, macros)
+        release = macros[macro].strip('"')
         components.append({
             "type": "library", "bom-ref": f"pkg:generic/{name}@{release}", "name": name, "version": release,
             "licenses": [{"license": {"id": licence}}], "purl": f"pkg:generic/{name}@{release}",

@@ -147,6 +147,21 @@ os.execv(sys.argv[1], sys.argv[1:])' "$CMD" install shared &
     refused 'the copy could not be written: File too large' bash -c 'ulimit -f 10; exec "$0" install shared' "$CMD"
 }
 
+@test "what a killed install left goes with a later one; what is new, or is another's, stays" {
+    local name
+    for name in AbCd12 zzzzzz; do echo x >"shared/.libwhichcudnn.so.$name"; done
+    for name in .libwhichcudnn.so.new123 .libwhichcudnn.so.long123 .libwhichcudnn.so.sho12 .libwhichcudnn.so.a-b-c- libwhichcudnn.so.abcdef; do
+        echo x >"shared/$name"
+    done
+    ln -s gone shared/.libwhichcudnn.so.link12
+    mkdir shared/.libwhichcudnn.so.folder
+    touch -hd '-1 hour' shared/.libwhichcudnn.so.[!n]* shared/libwhichcudnn.so.abcdef
+    ls -A shared | grep -vE 'AbCd12|zzzzzz' >expected
+    echo libwhichcudnn.so >>expected
+    "$CMD" install shared
+    diff <(sort expected) <(ls -A shared | sort)
+}
+
 # small FLAGS COMMAND...: with a file system of its own on shared, mounted with these flags
 small() {
     local how=(unshare -m)

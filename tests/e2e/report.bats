@@ -722,6 +722,15 @@ grows_with() { # SMALL LARGE [OPTION...]
     [[ ${lines[0]} == "error[runtime-too-old]: "* ]]
 }
 
+@test "a log packed with zstd where its library is not there: a sentence, and status 2" {
+    stack_with 9.1.0 | make_log log.jsonl
+    zstd -qc log.jsonl >packed.zst
+    mkdir none
+    echo 'no library' >none/libzstd.so.1
+    run -2 --separate-stderr env LD_LIBRARY_PATH="$PWD/none" "$CMD" report packed.zst
+    is "$stderr" "whichcudnn: packed.zst: it is packed with zstd, and there is no libzstd.so.1 here: unpack it by \`zstd -d\`"
+}
+
 @test "an archive that is cut off or damaged: that, and status 2" {
     stack_with 9.1.0 | make_log log.jsonl
     gzip -c log.jsonl >a.gz

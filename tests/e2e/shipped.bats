@@ -64,8 +64,8 @@ installed() { "$venv/bin/pip" install -q --no-index --force-reinstall --disable-
     local info
     info=$(echo "$venv"/lib/python3*/site-packages/whichcudnn-*.dist-info)
     is "$(cd "$info/licenses" && find . -type f | sort | tr '\n' ' ')" \
-        './LICENSE ./licenses/jansson.txt ./licenses/uthash.txt ./licenses/zlib.txt ./licenses/zstd.txt '
-    is "$(jq -r '.components[].name' "$info"/sboms/*.cdx.json | tr '\n' ' ')" 'jansson zlib zstd uthash '
+        './LICENSE ./licenses/jansson.txt ./licenses/uthash.txt ./licenses/zlib.txt '
+    is "$(jq -r '.components[].name' "$info"/sboms/*.cdx.json | tr '\n' ' ')" 'jansson zlib uthash '
     "$venv/bin/python" -m whichcudnn --version
     "$venv/bin/pip" uninstall -q -y whichcudnn
     listing "$venv" | diff before -

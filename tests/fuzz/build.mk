@@ -23,10 +23,10 @@ $(OUT)/obj/%.o: %.c tests/fuzz/build.mk
 $(OUT)/libfuzz.a: $(objects)
 	@rm -f $@ && $(AR) rcsP $@ $(filter-out %/tools/main.o,$^)
 $(OUT)/%: $(OUT)/obj/tests/fuzz/%.o $(OUT)/libfuzz.a
-	@$(FUZZ_CC) $(link) -o $@ $^ -ljansson -lz -lzstd
+	@$(FUZZ_CC) $(link) -o $@ $^ -ljansson -lz
 # A target with one source that was edited: PLANTED=core/x.c, whose edited copy is OUT/planted/TARGET.c.
 $(OUT)/planted/%: $(OUT)/planted/%.c $(OUT)/obj/tests/fuzz/%.o $(OUT)/libfuzz.a
 	@$(FUZZ_CC) $(flags) -I$(dir $(PLANTED)) -c $< -o $@.o
-	@$(FUZZ_CC) $(link) -o $@ $(OUT)/obj/tests/fuzz/$*.o $@.o $(OUT)/libfuzz.a -ljansson -lz -lzstd
+	@$(FUZZ_CC) $(link) -o $@ $(OUT)/obj/tests/fuzz/$*.o $@.o $(OUT)/libfuzz.a -ljansson -lz
 .SECONDARY:
 -include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)

@@ -106,6 +106,23 @@ everything() { # USERLAND GLIBC
     traces | diff before -
 }
 
+@test "rpm: by dnf into a root of its own, and out of it" {
+    local yum=(dnf -q -y --installroot="$PWD/root" --releasever=1 --disablerepo='*' --setopt=tsflags=noscripts)
+    # What is wanted of glibc, and nothing in it.
+    printf '%s\n' 'name: glibc' 'arch: amd64' 'version: 2.17' 'maintainer: nobody' 'provides: [rpm]' >glibc.yaml
+    "$WC_BUILD/venv/bin/nfpm" package --config glibc.yaml --packager rpm --target "$PWD/" >/dev/null
+    mkdir root
+    run -1 "${yum[@]}" install "$(shipped '*.x86_64.rpm')"
+    [[ $output == *'nothing provides glibc >= 2.17'* ]]
+    "${yum[@]}" install ./glibc-*.rpm
+    listing root | grep whichcudnn && return 1
+    "${yum[@]}" install "$(shipped '*.x86_64.rpm')"
+    tells root/usr/bin/whichcudnn
+    "${yum[@]}" remove whichcudnn
+    listing root | grep whichcudnn && return 1
+    return 0
+}
+
 # In a namespace where the kernel gives programs of aarch64 to qemu: those that a program starts, too.
 aarch64() { # COMMAND...
     # shellcheck disable=SC2016  # for the shell there
@@ -117,19 +134,33 @@ aarch64() { # COMMAND...
         "$@"' - "$@"
 }
 
-@test "aarch64 under qemu: deb, rpm, wheel, tarball" {
+# trace DIR: whether the package, or a file of it, is there.
+trace() { listing "$1" | grep -E 'whichcudnn' | grep -vE ' \./(usr/lib/sysimage|var/(lib/(dpkg|rpm)|log|cache))/'; }
+
+@test "aarch64 under qemu: deb, rpm, wheel, tarball; and out again" {
     demo=$BATS_FILE_TMPDIR/demo-aarch64
-    dpkg-deb -x "$(shipped '*_arm64.deb')" deb
+    mkdir -p deb/var/lib/dpkg/{info,updates} && touch deb/var/lib/dpkg/{status,available}
+    local dpkg=(dpkg --root="$PWD/deb" --log=/dev/null --force-architecture --force-depends --force-not-root --force-bad-path)
+    "${dpkg[@]}" -i "$(shipped '*_arm64.deb')" >said 2>&1 || { cat said && return 1; }
     tells aarch64 deb/usr/bin/whichcudnn
-    mkdir rpm && (cd rpm && rpm2cpio "$(shipped '*.aarch64.rpm')" | cpio -idm --quiet)
-    tells aarch64 rpm/usr/bin/whichcudnn
-    "$WC_PYTHON" -m pip install -q --no-index --disable-pip-version-check --platform manylinux2014_aarch64 \
-        --only-binary=:all: --target wheel "$(shipped '*_aarch64.whl')"
-    tells aarch64 wheel/bin/whichcudnn
-    tar -xzf "$(shipped 'whichcudnn-*-linux-aarch64.tar.gz')"
-    tells aarch64 whichcudnn-*-linux-aarch64/bin/whichcudnn
     mkdir shared
     is "$(aarch64 deb/usr/bin/whichcudnn install shared)" "$PWD/shared/libwhichcudnn.so"
+    "${dpkg[@]}" --purge whichcudnn:arm64 >said 2>&1 || { cat said && return 1; }
+    run ! trace deb
+    mkdir rpm
+    local rpm=(rpm --root "$PWD/rpm" --dbpath /var/lib/rpm --ignorearch --nodeps)
+    "${rpm[@]}" -i "$(shipped '*.aarch64.rpm')"
+    tells aarch64 rpm/usr/bin/whichcudnn
+    "${rpm[@]}" -e whichcudnn
+    run ! trace rpm
+    # An installer removes what RECORD lists.
+    "$WC_PYTHON" -m pip install -q --no-index --disable-pip-version-check --platform manylinux2014_aarch64 \
+        --only-binary=:all: --no-compile --target wheel "$(shipped '*_aarch64.whl')"
+    tells aarch64 wheel/bin/whichcudnn
+    diff <(cd wheel && find . -type f -printf '%P\n' | sort) \
+        <(cut -d , -f 1 wheel/whichcudnn-*.dist-info/RECORD | sed 's|^\(\.\./\)*||' | sort)
+    tar -xzf "$(shipped 'whichcudnn-*-linux-aarch64.tar.gz')"
+    tells aarch64 whichcudnn-*-linux-aarch64/bin/whichcudnn
 }
 
 @test "musl: the library sleeps" {

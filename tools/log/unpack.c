@@ -1,17 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unpack.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
-#include <zstd.h>
 
 #include "tools/util/memory.h"
 
 #define PACKED ((size_t)64 << 10)
 #define GZIP_ALONE (16 + MAX_WBITS)
+
+/* Whoever packs with zstd has its library, which is as large as half of ours: it is opened when it
+ * is wanted. The functions and structs are those of zstd.h, since its 1.0. */
+struct zstd_buffer {
+    void *data; /* const in a ZSTD_inBuffer */
+    size_t size, pos;
+};
+static struct {
+    void *(*createDStream)(void);
+    size_t (*freeDStream)(void *stream);
+    size_t (*decompressStream)(void *stream, struct zstd_buffer *to, struct zstd_buffer *from);
+    unsigned (*isError)(size_t answer);
+    const char *(*getErrorName)(size_t answer);
+} zstd;
+
+static bool open_zstd(void) {
+    void *library = zstd.createDStream ? NULL : dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
+
+    if (library) {
+        zstd.freeDStream = (size_t(*)(void *))dlsym(library, "ZSTD_freeDStream");
+        zstd.decompressStream =
+            (size_t(*)(void *, struct zstd_buffer *, struct zstd_buffer *))dlsym(
+                library, "ZSTD_decompressStream");
+        zstd.isError = (unsigned (*)(size_t))dlsym(library, "ZSTD_isError");
+        zstd.getErrorName = (const char *(*)(size_t))dlsym(library, "ZSTD_getErrorName");
+        if (zstd.freeDStream && zstd.decompressStream && zstd.isError && zstd.getErrorName)
+            zstd.createDStream = (void *(*)(void))dlsym(library, "ZSTD_createDStream");
+    }
+    return zstd.createDStream != NULL;
+}
 
 struct unpack {
     int fd;
@@ -21,7 +51,7 @@ struct unpack {
     size_t from, to; /* of packed, what is not taken yet */
     bool gzip;
     z_stream z;
-    ZSTD_DStream *zstd; /* NULL: not packed with it */
+    void *stream; /* of zstd; NULL: not packed with it */
     unsigned char packed[PACKED];
 };
 
@@ -36,7 +66,8 @@ struct unpack *unpack_begin(int fd) {
 void unpack_end(struct unpack *u) {
     if (u->gzip)
         inflateEnd(&u->z);
-    ZSTD_freeDStream(u->zstd);
+    if (u->stream)
+        zstd.freeDStream(u->stream);
     free(u->trouble);
     free(u);
 }
@@ -82,9 +113,15 @@ static bool begin(struct unpack *u) {
         u->gzip = inflateInit2(&u->z, GZIP_ALONE) == Z_OK;
         return u->gzip || fail(u, "there is no memory to unpack it", "") == 0;
     }
-    if (begins_with(u, "\x28\xb5\x2f\xfd", 4))
-        u->zstd = ZSTD_createDStream();
-    return true;
+    if (!begins_with(u, "\x28\xb5\x2f\xfd", 4))
+        return true;
+    if (!open_zstd())
+        return fail(u,
+                    "it is packed with zstd, and there is no libzstd.so.1 here: unpack it by `zstd "
+                    "-d`",
+                    "") == 0;
+    u->stream = zstd.createDStream();
+    return u->stream || fail(u, "there is no memory to unpack it", "") == 0;
 }
 
 /* What was read before is given, then the rest of the file by itself. */
@@ -117,14 +154,13 @@ static ssize_t inflate_some(struct unpack *u, void *to, size_t n) {
 }
 
 static ssize_t decompress_some(struct unpack *u, void *to, size_t n) {
-    ZSTD_inBuffer in = {u->packed, u->to, u->from};
-    ZSTD_outBuffer out = {to, n, 0};
-    size_t answer = ZSTD_decompressStream(u->zstd, &out, &in);
+    struct zstd_buffer in = {u->packed, u->to, u->from}, out = {to, n, 0};
+    size_t answer = zstd.decompressStream(u->stream, &out, &in);
 
     u->from = in.pos;
     u->whole = answer == 0;
-    if (ZSTD_isError(answer))
-        return fail(u, "its zstd data is damaged: ", ZSTD_getErrorName(answer));
+    if (zstd.isError(answer))
+        return fail(u, "its zstd data is damaged: ", zstd.getErrorName(answer));
     return (ssize_t)out.pos;
 }
 
@@ -133,7 +169,7 @@ ssize_t unpack_read(struct unpack *u, void *to, size_t n) {
 
     if (u->trouble || (!u->begun && !begin(u)))
         return -1;
-    if (!u->gzip && !u->zstd)
+    if (!u->gzip && !u->stream)
         return read_plain(u, to, n);
     if (n > PACKED * 16)
         n = PACKED * 16;

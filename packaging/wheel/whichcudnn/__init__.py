@@ -82,8 +82,15 @@ def env(base: Mapping[str, str] | None = None, *, log: str | os.PathLike[str] | 
     return found
 
 
+def _is_read_by_parents_alone() -> bool:
+    try:
+        return Path("/proc/sys/kernel/yama/ptrace_scope").read_text() == "1\n"
+    except OSError:
+        return False
+
+
 def _let_children_read(on: bool) -> None:
-    """Where Yama lets a process be read by its parent alone: whether a child may, too."""
+    """Where Yama lets a process be read by its parents alone: whether a child may, too."""
     try:
         import ctypes
 
@@ -96,16 +103,20 @@ def _let_children_read(on: bool) -> None:
 def inspect(pid: int | None = None) -> dict[str, Any]:
     """What `whichcudnn inspect --json` says of a process; default: this one.
 
-    The keys are those of docs/report.schema.json. Nothing in the process is changed.
+    The keys are those of docs/report.schema.json. Nothing in the process is changed, with one exception: where
+    /proc/sys/kernel/yama/ptrace_scope is 1, this process lets others of its user read it (PR_SET_PTRACER) until
+    the answer is there. Whom the program had named there before cannot be asked of the kernel, and is forgotten:
+    a crash handler that relies on it has to say so again.
     """
     arguments = [command(), "inspect", "--json", str(os.getpid() if pid is None else pid)]
     environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
-    if pid is None:
+    named = pid is None and _is_read_by_parents_alone()
+    if named:
         _let_children_read(True)
     try:
         done = subprocess.run(arguments, capture_output=True, stdin=subprocess.DEVNULL, env=environment, check=False)
     finally:
-        if pid is None:
+        if named:
             _let_children_read(False)
     try:
         answer = json.loads(done.stdout)
