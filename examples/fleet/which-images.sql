@@ -7,4 +7,6 @@ SELECT
 FROM got LEFT JOIN (SELECT DISTINCT file FROM finding WHERE severity = 'error') AS failed ON failed.file = got.file
 GROUP BY
     got.container, got.operating_system, got.environment, got.release, got.installation_kind, got.installation
-ORDER BY processes DESC, got.environment, got.release;
+ORDER BY
+    processes DESC, got.environment NULLS LAST, got.release NULLS LAST, got.container NULLS LAST,
+    got.operating_system NULLS LAST, got.installation_kind NULLS LAST, got.installation NULLS LAST;

@@ -16,4 +16,6 @@ SELECT
 FROM got JOIN usual ON usual.image = got.image AND usual.day = CAST(got.started AS DATE)
 WHERE got.release <> usual.release
 GROUP BY got.image, got.node, got.release, got.path, usual.release
-ORDER BY processes DESC, got.image, got.node, got.release;
+ORDER BY
+    processes DESC, got.image NULLS LAST, got.node NULLS LAST, got.release NULLS LAST, got.path NULLS LAST,
+    usual.release NULLS LAST;

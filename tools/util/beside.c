@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "beside.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -38,11 +41,43 @@ static void leave_signals(void) {
         sigaction(signals[i], &before[i], NULL);
 }
 
+#define RANDOM 6     /* characters that mkostemp makes */
+#define LEFTOVER 600 /* seconds: nobody is at it any more */
+
+static bool is_like(const char *name, const char *own) {
+    size_t n = strlen(own), same = n - RANDOM;
+
+    if (strlen(name) != n || strncmp(name, own, same) != 0)
+        return false;
+    while (same < n && isalnum((unsigned char)name[same]))
+        same++;
+    return same == n;
+}
+
+/* What a program left for the same file that was killed. The clock is the file system's. */
+static void remove_leftovers(const struct beside *b) {
+    const char *own = wc_base_name(b->path);
+    OWNED char *directory = must_format("%.*s", (int)(own - b->path), b->path);
+    struct stat ours, one;
+    const struct dirent *entry;
+    DIR *all;
+
+    if (fstat(b->fd, &ours) != 0 || !(all = opendir(*directory ? directory : ".")))
+        return;
+    while ((entry = readdir(all)))
+        if (is_like(entry->d_name, own) &&
+            fstatat(dirfd(all), entry->d_name, &one, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISREG(one.st_mode) && one.st_uid == ours.st_uid && one.st_nlink == 1 &&
+            one.st_mtime + LEFTOVER < ours.st_mtime)
+            unlinkat(dirfd(all), entry->d_name, 0);
+    closedir(all);
+}
+
 bool beside_begin(struct beside *b, const char *path, mode_t mode) {
     const char *base = wc_base_name(path);
     int error;
 
-    b->path = must_format("%.*s.%s.XXXXXX", (int)(base - path), path, base);
+    b->path = must_format("%.*s.%s.XXXXXX", (int)(base - path), path, base); /* RANDOM */
     b->fd = mkostemp(b->path, O_CLOEXEC);
     if (b->fd < 0) {
         error = errno;
@@ -51,6 +86,7 @@ bool beside_begin(struct beside *b, const char *path, mode_t mode) {
         return false;
     }
     watch_signals(b->path);
+    remove_leftovers(b);
     if (fchmod(b->fd, mode) == 0)
         return true;
     beside_end(b, path, false);

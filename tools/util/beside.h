@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A file that is made under another name, and takes its own once it is whole. What ends the program
- * meanwhile (but SIGKILL) removes it; a limit of sizes is an error, not a signal. One at a time.
+ * meanwhile removes it; what SIGKILL left is removed by who makes that file ten minutes later. A
+ * limit of sizes is an error, not a signal. One at a time.
  */
 #pragma once
 
