@@ -148,8 +148,8 @@ trace() { listing "$1" | grep -E 'whichcudnn' | grep -vE ' \./(usr/lib/sysimage|
     "${dpkg[@]}" --purge whichcudnn:arm64 >said 2>&1 || { cat said && return 1; }
     run ! trace deb
     mkdir rpm
-    local rpm=(rpm --root "$PWD/rpm" --dbpath /var/lib/rpm --ignorearch --nodeps)
-    "${rpm[@]}" -i "$(shipped '*.aarch64.rpm')"
+    local rpm=(rpm --root "$PWD/rpm" --dbpath /var/lib/rpm --nodeps)
+    "${rpm[@]}" --ignorearch -i "$(shipped '*.aarch64.rpm')"
     tells aarch64 rpm/usr/bin/whichcudnn
     "${rpm[@]}" -e whichcudnn
     run ! trace rpm
