@@ -89,12 +89,18 @@ static void drop_alternatives(struct wc_finding_page *page) {
             page->row[i].chosen = false;
 }
 
+/* What a fix gives, without the fix. */
+static bool is_rest(const struct wc_finding_page *page, size_t i) {
+    return i > 0 && page->row[i].rank == RANK_FIX && !page->row[i].key[0] &&
+           !page->row[i - 1].chosen;
+}
+
 /* By weight; in the order of the rows where that is the same. */
 static void choose(struct wc_finding_page *page, size_t lines) {
     for (int weight = 0; weight <= RANK_MIND; weight++)
         for (size_t i = 0; i < page->rows; i++) {
             struct wc_finding_row *row = &page->row[i];
-            if (row->weight != weight || lines_for(row) > lines)
+            if (row->weight != weight || lines_for(row) > lines || is_rest(page, i))
                 continue;
             row->chosen = true;
             lines -= lines_for(row);

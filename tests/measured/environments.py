@@ -42,19 +42,19 @@ class Environment:
         self.directory = pathlib.Path(directory)
         self.venv = self.directory / "venv"
         uv("venv", "--python", sys.executable, self.venv)
-        self.install("--python", self.venv / "bin/python", *row["packages"])
+        self.install("--python", self.venv / "bin/python", *row["packages"],
+                     excludes=row.get("excludes", []), overrides=row.get("overrides", []))
         self.other = self.directory / "other"
-        if "other" in row:
-            self.install("--target", self.other, "--no-deps", row["other"])
+        self.install("--target", self.other, "--no-deps", row["other"])
         self.site = next(self.venv.glob("lib/python3*/site-packages"))
         for site in self.site, self.other:
             for name, target in row.get("links", {}).items():
                 if (site / name).parent.exists():
                     (site / name).symlink_to(target)
 
-    def install(self, *words):
-        for name in "excludes", "overrides":
-            (self.directory / name).write_text("\n".join([*self.row.get(name, []), ""]), encoding="ascii")
+    def install(self, *words, **lists):
+        for name, packages in lists.items():
+            (self.directory / name).write_text("\n".join([*packages, ""]), encoding="ascii")
             words = [f"--{name}", self.directory / name, *words]
         uv("pip", "install", *words)
 
@@ -68,27 +68,11 @@ class Environment:
     def variables(self):
         return {name: value.format(site=self.site) for name, value in self.row.get("variables", {}).items()}
 
-    # ---- its cuDNN -------------------------------------------------------------------------------
-
-    @property
-    def lib(self):
-        return self.site / self.row.get("lib", PREFIX)
-
-    def file_of(self, name):
-        """'' is the facade."""
-        pattern = f"libcudnn_{name}*.so*" if name else "libcudnn[.-]*"
-        return next(self.lib.glob(pattern))
-
-    def other_file(self, name):
-        return next((self.other / PREFIX).glob(f"libcudnn_{name}.so.?" if name else "libcudnn.so.?"))
-
-    def replace(self, name):
-        path = self.file_of(name)
-        path.unlink()
-        os.link(self.other_file(name), path)
+    def part(self):
+        return next((self.site / PREFIX).glob(f"libcudnn_{self.row['part']}.so.?"))
 
     def remove_package(self):
-        shutil.rmtree(self.lib.parent)
+        shutil.rmtree(self.site / "nvidia/cudnn")
         for info in self.site.glob("nvidia_cudnn_cu*.dist-info"):
             shutil.rmtree(info)
 
@@ -114,12 +98,14 @@ def path_variable(place):
 
 
 def part_missing(place):
-    place.file_of(place.row["part"]).unlink()
+    place.part().unlink()
     return {}
 
 
 def part_of_another(place):
-    place.replace(place.row["part"])
+    path = place.part()
+    path.unlink()
+    os.link(place.other / PREFIX / path.name, path)
     return {}
 
 

@@ -202,6 +202,28 @@ static void what_is_to_be_done_comes_before_what_is_also_known(void **state) {
     assert_null(strstr(text, " or "));
 }
 
+static size_t count_of(const char *text, const char *what) {
+    size_t n = 0;
+    for (const char *p = text; (p = strstr(p, what)); p++)
+        n++;
+    return n;
+}
+
+/* Where there is no room for a second command, there is none for what it gives. */
+static void what_a_fix_gives_is_not_said_without_it(void **state) {
+    (void)state;
+    char command[320] = "export LD_LIBRARY_PATH=";
+    while (strlen(command) < 280)
+        strcat(command, "/a/directory/of/some/length:");
+    const struct fix fixes[] = {{"drop it", "unset LD_LIBRARY_PATH"}, {"set it", command}};
+    for (size_t lines = 3; lines < 14; lines++) {
+        struct wc_finding_record f = finding_with("some host", NULL, 0, fixes, 2);
+        const char *text = text_of(&f, (struct wc_finding_view){.lines = lines});
+        assert_true(count_of(text, "replayed") <=
+                    count_of(text, "\n  fix ") + count_of(text, "\n   or "));
+    }
+}
+
 static void a_log_is_never_shortened_and_paint_has_no_columns(void **state) {
     (void)state;
     char path[300] = "/scratch";
@@ -298,6 +320,7 @@ int main(void) {
         cmocka_unit_test(a_command_longer_than_that_is_told_by_its_text),
         cmocka_unit_test(a_brief_one_has_the_first_lines_alone),
         cmocka_unit_test(what_is_to_be_done_comes_before_what_is_also_known),
+        cmocka_unit_test(what_a_fix_gives_is_not_said_without_it),
         cmocka_unit_test(without_fixes_it_says_who_has_them),
         cmocka_unit_test(a_log_is_never_shortened_and_paint_has_no_columns),
         cmocka_unit_test(whatever_comes_fits_a_screen),
