@@ -56,8 +56,10 @@ void requests_log(struct request *r) {
     out->operation = r->operation;
     out->name = r->named ? r->name : NULL;
     out->flags = r->flags;
-    out->caller = r->caller;
-    out->caller_object = r->caller_object;
+    if (r->hints || !wc_str_find_char(r->name, '/')) { /* else the loader asks nobody */
+        out->caller = r->caller;
+        out->caller_object = r->caller_object;
+    }
     journal_add(&record);
 }
 

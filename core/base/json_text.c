@@ -155,6 +155,10 @@ static size_t plain_length(const char *s, size_t most) {
 }
 
 void wc_json_add_string(struct wc_json *j, const char *s, size_t most) {
+    wc_json_add_string_behind(j, "", s, most);
+}
+
+void wc_json_add_string_behind(struct wc_json *j, const char *before, const char *s, size_t most) {
     char spelled[ESCAPE_MAX];
     size_t used, n, sum = 0;
 
@@ -163,6 +167,7 @@ void wc_json_add_string(struct wc_json *j, const char *s, size_t most) {
         return;
     }
     wc_json_add(j, "\"", 1);
+    wc_json_add_text(j, before);
     for (; *s; s += used) {
         used = plain_length(s, most - sum);
         if (used) {

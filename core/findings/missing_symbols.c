@@ -70,11 +70,13 @@ static void in_binding(struct search *s, const struct wc_binding_record *b) {
     }
 }
 
-/* Is the function in a binding of the host, whatever it says? Then in_binding has judged it. */
+/* Is the function in a binding of the host, whatever it says? Then in_binding has judged it. Of
+ * those that slots lead to not all are named. */
 static bool bound(const struct search *s, const char *function) {
     return WC_ANY(b, s->c->d->s->bindings,
                   wc_is_binding_of(b, s->host) &&
-                      WC_ANY(name, b->r.functions, wc_str_same(*name, function)));
+                      (b->r.function_count != WC_NULL ||
+                       WC_ANY(name, b->r.functions, wc_str_same(*name, function))));
 }
 
 static void look(struct search *s) {

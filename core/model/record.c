@@ -3,6 +3,7 @@
 #include "whichcudnn/record.h"
 
 #include "core/base/json_text.h"
+#include "told.h"
 
 /* Tables, and macros that open and close them: not code to a formatter. */
 /* clang-format off */
@@ -129,7 +130,7 @@ bool wc_field_is_usual(const struct wc_record *r, const struct wc_field *f) {
     case WC_FIELD_INT:
         return *(const int64_t *)value == (u ? (int64_t)u->value : WC_NULL);
     case WC_FIELD_BOOL:
-        return !*(const bool *)value;
+        return *(const bool *)value == (u != NULL);
     case WC_FIELD_ENUM:
         wc_mem_copy(&word, value, sizeof(word));
         return word == (u ? u->value : 0);
@@ -153,13 +154,26 @@ static size_t left_for(const struct wc_json *j, size_t start, size_t most, size_
     return used < most && most - used >= least ? most - used : 0;
 }
 
-static void add_strings(struct wc_json *j, const struct wc_strings *list, size_t most) {
+/* In a list a path stands behind a word. */
+static void add_path(struct wc_json *j, const char *text, bool listed, const struct wc_told *told,
+                     size_t most) {
+    char before[WC_PATH_BEFORE];
+
+    text = wc_path_short(told, text, listed ? wc_path_begins(text) : 0, before);
+    wc_json_add_string_behind(j, before, text, most);
+}
+
+static void add_strings(struct wc_json *j, const struct wc_strings *list, bool paths,
+                        const struct wc_told *told, size_t most) {
     size_t start = j->n, i, left;
 
     wc_json_add(j, "[", 1);
     for (i = 0; i < list->n && (left = left_for(j, start, most, LEAST_STRING)) > 0; i++) {
         wc_json_add(j, ",", i > 0);
-        wc_json_add_string(j, list->p[i], left / 2);
+        if (paths)
+            add_path(j, list->p[i], true, told, left / 2);
+        else
+            wc_json_add_string(j, list->p[i], left / 2);
     }
     j->cut += (int64_t)(list->n - i);
     wc_json_add(j, "]", 1);
@@ -193,10 +207,17 @@ static void add_enum(struct wc_json *j, enum wc_enumeration e, const void *value
     wc_json_add_string(j, wc_enum_word(e, v), UNLIMITED);
 }
 
-static void add_value(struct wc_json *j, const struct wc_field *f, const void *value, size_t most) {
+static void add_value(struct wc_json *j, const struct wc_field *f, const void *value, bool path,
+                      const struct wc_told *told, size_t most) {
+    const char *text;
+
     switch (f->type) {
     case WC_FIELD_STR:
-        wc_json_add_string(j, *(const char *const *)value, most);
+        text = *(const char *const *)value;
+        if (path && text)
+            add_path(j, text, false, told, most);
+        else
+            wc_json_add_string(j, text, most);
         break;
     case WC_FIELD_INT:
         wc_json_add_int(j, *(const int64_t *)value);
@@ -205,7 +226,7 @@ static void add_value(struct wc_json *j, const struct wc_field *f, const void *v
         wc_json_add_text(j, *(const bool *)value ? "true" : "false");
         break;
     case WC_FIELD_STRS:
-        add_strings(j, value, most);
+        add_strings(j, value, path, told, most);
         break;
     case WC_FIELD_ENUM:
         add_enum(j, f->enumeration, value);
@@ -221,19 +242,23 @@ static void add_int_member(struct wc_json *j, const char *before, int64_t v) {
     wc_json_add_int(j, v);
 }
 
-static void add_head(struct wc_json *j, const struct wc_record *r, int64_t cut) {
+static void add_head(struct wc_json *j, const struct wc_record *r, const struct wc_told *told,
+                     int64_t cut) {
     add_int_member(j, "{\"v\":", WC_LOG_VERSION);
     add_member(j, ",\"kind\":", wc_kind_name(r->kind), UNLIMITED);
-    add_int_member(j, ",\"time\":", r->time);
+    if (!wc_told_time_is_near(told, r))
+        add_int_member(j, ",\"time\":", r->time);
     add_int_member(j, ",\"seq\":", r->seq);
-    add_int_member(j, ",\"pid\":", r->pid);
+    if (!told || told->last.pid != r->pid)
+        add_int_member(j, ",\"pid\":", r->pid);
     if (r->tid != r->pid)
         add_int_member(j, ",\"tid\":", r->tid);
     if (cut)
         add_int_member(j, ",\"cut\":", cut);
 }
 
-static void add_body(struct wc_json *j, const struct wc_record *r, size_t most) {
+static void add_body(struct wc_json *j, const struct wc_record *r, const struct wc_told *told,
+                     size_t most) {
     size_t n;
     const struct wc_field *fields = wc_kind_fields(r->kind, &n);
 
@@ -243,7 +268,8 @@ static void add_body(struct wc_json *j, const struct wc_record *r, size_t most) 
         wc_json_add(j, ",\"", 2);
         wc_json_add_text(j, fields[i].name);
         wc_json_add(j, "\":", 2);
-        add_value(j, &fields[i], (const char *)&r->u + fields[i].offset, most);
+        add_value(j, &fields[i], (const char *)&r->u + fields[i].offset,
+                  wc_field_is_path(r, &fields[i]), told, most);
     }
     wc_json_add(j, "}\n", 2);
 }
@@ -253,9 +279,9 @@ static void add_body(struct wc_json *j, const struct wc_record *r, size_t most) 
 static size_t measure(const struct wc_record *r, size_t most, int64_t *cut) {
     struct wc_json j = {NULL, 0, 0, 0};
 
-    add_body(&j, r, most);
+    add_body(&j, r, NULL, most);
     *cut = j.cut + (r->cut > 0 ? r->cut : 0);
-    add_head(&j, r, *cut);
+    add_head(&j, r, NULL, *cut);
     return j.n;
 }
 
@@ -279,24 +305,26 @@ static bool find_limit(const struct wc_record *r, size_t room, size_t *most, int
 }
 
 /* Bytes of the line; more than there is room for: it is not whole. */
-static size_t write_within(const struct wc_record *r, size_t most, int64_t cut, char *out,
-                           size_t room) {
+static size_t write_within(const struct wc_record *r, const struct wc_told *told, size_t most,
+                           int64_t cut, char *out, size_t room) {
     struct wc_json j = {out, room, 0, 0};
 
-    add_head(&j, r, cut);
-    add_body(&j, r, most);
+    add_head(&j, r, told, cut);
+    add_body(&j, r, told, most);
     return j.n;
 }
 
-size_t wc_record_write(const struct wc_record *r, char *out, size_t cap) {
+size_t wc_record_write(const struct wc_record *r, struct wc_told *told, char *out, size_t cap) {
     const size_t room = cap < WC_RECORD_MAX ? cap : WC_RECORD_MAX;
     size_t most, n;
     int64_t cut;
 
     if (!known_kind(r->kind))
         return 0;
-    n = write_within(r, UNLIMITED, r->cut > 0 ? r->cut : 0, out, room);
+    n = write_within(r, told, UNLIMITED, r->cut > 0 ? r->cut : 0, out, room);
+    if (n <= room && told)
+        wc_told_note(told, r);
     if (n <= room)
         return n;
-    return find_limit(r, room, &most, &cut) ? write_within(r, most, cut, out, room) : 0;
+    return find_limit(r, room, &most, &cut) ? write_within(r, NULL, most, cut, out, room) : 0;
 }

@@ -75,6 +75,11 @@ struct wc_stack {
 };
 #define WC_STACK_MOST 4096 /* entries of each list */
 
+/* How many functions, also those that are not named. */
+static inline int64_t wc_bound_functions(const struct wc_binding_record *b) {
+    return b->function_count == WC_NULL ? (int64_t)b->functions.n : b->function_count;
+}
+
 void wc_stack_begin(struct wc_stack *s, struct wc_arena *arena);
 /* Takes the record in, copying what it keeps. An object with a known number replaces the older
  * entry; so does the same package (name, environment) and the same demand (host, kind, source); a

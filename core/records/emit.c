@@ -4,6 +4,7 @@
 #include "core/model/names.h"
 
 #define WC_NEEDED_MOST 48
+#define WC_SLOTS_NAMED 8
 
 void wc_emit_unobserved(const struct wc_sink *to, const char *what, const char *why,
                         const char *path) {
@@ -26,6 +27,17 @@ void wc_emit_unobserved(const struct wc_sink *to, const char *what, const char *
 #define SET_VERSION(record, id, text)                                                              \
     ((record)->version = wc_version_text((id)->version, text),                                     \
      (record)->version_source = (id)->version_source)
+
+/* What nearly every library needs: it tells nothing. */
+static bool is_everywhere(const char *name) {
+    static const char names[][14] = {"libc.so.",      "libm.so.",     "libdl.so.",
+                                     "librt.so.",     "libutil.so.",  "libgcc_s.so",
+                                     "libpthread.so", "libstdc++.so", "ld-linux-"};
+    WC_EACH_ROW(row, names)
+        if (wc_str_starts(name, *row))
+            return true;
+    return false;
+}
 
 static const char *hexadecimal(const unsigned char *p, size_t n, char *to, size_t cap) {
     struct wc_text t;
@@ -58,10 +70,11 @@ void wc_emit_object(const struct wc_sink *to, const struct wc_library *l,
     o->size = l->size;
     o->mtime = l->mtime;
     if (e) {
+        const char *name;
         o->needed.p = needed;
-        while (o->needed.n < WC_NEEDED_MOST &&
-               (needed[o->needed.n] = wc_elf_needed(e, o->needed.n)))
-            o->needed.n++;
+        for (size_t i = 0; o->needed.n < WC_NEEDED_MOST && (name = wc_elf_needed(e, i)); i++)
+            if (!is_everywhere(name))
+                needed[o->needed.n++] = name;
         o->soname = wc_elf_soname(e);
         o->symbol_version = wc_elf_defined_symbol_version(e);
         o->rpath = wc_elf_rpath(e);
@@ -150,6 +163,10 @@ void wc_emit_binding(const struct wc_sink *to, const struct wc_library *host,
     b->how = how;
     if (functions)
         b->functions = *functions;
+    if (how == WC_binding_how_SLOT && b->functions.n > WC_SLOTS_NAMED) {
+        b->function_count = (int64_t)b->functions.n;
+        b->functions.n = WC_SLOTS_NAMED;
+    }
     b->wrapped = wrapped;
     to->add(to->ctx, &r);
 }

@@ -24,10 +24,12 @@ FROM (
     GROUP BY file
 ) AS one;
 
--- Each library at its newest record, those that were unloaded again left out.
+-- Each library at its newest record, those that were unloaded again left out. The path of a CUDA dependency is mostly
+-- written by that of another line (docs/log.md): whichcudnn report has it.
 CREATE OR REPLACE TEMPORARY VIEW library AS
 SELECT
-    file, role, framework, coalesce(real_path, path) AS path, installation_kind,
+    file, role, framework, CASE WHEN role = 'cuda-dependency' THEN NULL ELSE coalesce(real_path, path) END AS path,
+    installation_kind,
     concat_ws(' ', installation, installation_version) AS installation,
     coalesce(nullif(regexp_extract(version, '^[0-9]+([.][0-9]+){0,2}', 0), ''), 'unknown') AS release,
     lpad(split_part(version, '.', 1), 4, '0') || lpad(split_part(version, '.', 2), 4, '0')
@@ -36,7 +38,7 @@ SELECT
         || lpad(split_part(installation_version, '.', 3), 4, '0') AS installation_key
 FROM (SELECT *, row_number() OVER (PARTITION BY file, object ORDER BY seq DESC) AS age FROM log WHERE kind = 'object')
     AS told
-WHERE age = 1 AND mapped;
+WHERE age = 1 AND coalesce(mapped, true);
 
 -- The cuDNN that a process got; a row for each, should it have two.
 CREATE OR REPLACE TEMPORARY VIEW got AS

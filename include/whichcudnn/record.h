@@ -124,10 +124,13 @@ const char *wc_enum_word_raw(enum wc_enumeration e, unsigned value);
 /* Value of a word; 0 (unknown) if it is none. */
 unsigned wc_enum_value(enum wc_enumeration e, const char *word);
 
+struct wc_told; /* core/model/told.h */
 /*
  * The JSON line with its newline, usual values left out. cap at least 1024. Lists and long texts
  * are cut so that it fits into min(cap, WC_RECORD_MAX) and `cut` says by how much. Invalid UTF-8
  * becomes U+FFFD; control characters are escaped. Returns the bytes written (0: kind unknown);
  * never partial JSON. Where the line had to be cut, out holds anything behind them, up to cap.
+ * told: what earlier lines of this log said, by which paths are made short; this one is among them
+ * then. NULL: paths are whole.
  */
-size_t wc_record_write(const struct wc_record *r, char *out, size_t cap);
+size_t wc_record_write(const struct wc_record *r, struct wc_told *told, char *out, size_t cap);

@@ -22,13 +22,16 @@ told() { # KIND CONDITION KEYS
     records "$1" "$log" | jq -c "select($2) | $3"
 }
 
+# Less what nearly every library needs.
+needs_of() { of_dynamic "$1" NEEDED | grep -vE '^(lib(c|m|dl|rt|util|pthread|gcc_s|stdc\+\+)\.so|ld-linux-)' | jq -R . | jq -sc .; }
+
 of_dynamic() { readelf -dW "$1" | sed -n "s/.*($2).*\[\(.*\)\]/\1/p"; }
 
 # By stat and readelf.
 facts() { # FILE
     local id needed
     id=$(readelf -nW "$1" | sed -n 's/.*Build ID: //p')
-    needed=$(of_dynamic "$1" NEEDED | jq -R . | jq -sc .)
+    needed=$(needs_of "$1")
     printf '["%s",%s,"%s",%s,"%s"]\n' "$1" "$(stat -c '%d,%i,%s,%Y' "$1")" "$id" "$needed" \
         "$(of_dynamic "$1" RUNPATH)"
 }
@@ -79,7 +82,7 @@ facts() { # FILE
     is "$(told object '.role == "facade"' '[.path, .soname, .version, .asked_how, .asked_name]')" \
         "[\"$PWD/other/renamed.so\",\"libcudnn.so.9\",\"9.1.0\",\"dlopen\",\"$PWD/other/renamed.so\"]"
     is "$(told object '.role == "host"' '[.path, .needed]')" \
-        "[\"$PWD/host\",$(of_dynamic host NEEDED | jq -R . | jq -sc .)]"
+        "[\"$PWD/host\",$(needs_of host)]"
 }
 
 # A request that was answered is over: what comes later belongs to whoever brings it.

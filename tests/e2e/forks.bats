@@ -130,7 +130,7 @@ storm_of_children() {
 shares_memory() {
     local log
     as_bare ./forks share ./now-%d.so 200 && log=$(the_log "$logs") && validate_log "$log" || return
-    is "$(jq -r .pid "$log" | sort -u | wc -l)" 1 &&
+    is "$(whole_lines "$log" | jq -r .pid | sort -u | wc -l)" 1 &&
         is "$(calls_told "$log" | grep -E '^cudnn(Ops|Cnn).*(forks|-) libcudnn.so.9$' | tr '\n' ,)" \
             "$(printf 'cudnn%sVersionCheck %s forks libcudnn.so.9,' Ops before Ops after Cnn before Cnn after)" &&
         is "$(jq -s '(map(select(.name == "libcudnn_afterwards.so.9").seq) | min)

@@ -389,7 +389,7 @@ children_told() { # LOGS OF_PARENT
     log_tells "$child" "${whole[@]}" # what was known at the fork, and its own
     without_gap "$log"
     without_gap "$child"
-    is "$(jq -r .pid "$log" "$child" | sort -u)" 1
+    is "$(whole_lines "$log" "$child" | jq -r .pid | sort -u)" 1
     is "$(field process parent_log "$child")" "$log"
     is "$(field process parent_log "$log")" null
 }

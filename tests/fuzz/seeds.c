@@ -321,7 +321,7 @@ static size_t put_record(size_t at, enum wc_kind kind, unsigned variant, bool em
                                  .facts = {facts, 2}};
         fill_field(&r, &f[i], &s);
     }
-    return at + wc_record_write(&r, (char *)input + at, WC_RECORD_MAX);
+    return at + wc_record_write(&r, NULL, (char *)input + at, WC_RECORD_MAX);
 }
 
 static void save_logs(void) {

@@ -90,18 +90,14 @@ fails_without() { # NAME CHECK...
 
 # "function phase host target" of each call, in the order of the log.
 calls_told() { # [LOG]
-    jq -r 'def name: if . then split("/")[-1] else "-" end;
-        select(.kind == "call")
-        | "\(.function) \(.phase) \(.host_path | name) \(.target_path | name)"' \
-        "${1:-$(the_log "$logs")}"
+    records call "${1:-$(the_log "$logs")}" | jq -r 'def name: if . then split("/")[-1] else "-" end;
+        "\(.function) \(.phase) \(.host_path | name) \(.target_path | name)"'
 }
 
 # "host how target functions wrapped" of each binding.
 bindings_told() { # [LOG]
-    jq -r 'def name: if . then split("/")[-1] else "-" end;
-        select(.kind == "binding")
-        | "\(.host_path | name) \(.how) \(.target_path | name) \(.functions | sort | join(",")) \(.wrapped)"' \
-        "${1:-$(the_log "$logs")}"
+    records binding "${1:-$(the_log "$logs")}" | jq -r 'def name: if . then split("/")[-1] else "-" end;
+        "\(.host_path | name) \(.how) \(.target_path | name) \(.functions | sort | join(",")) \(.wrapped)"'
 }
 
 # The log is valid and holds these lines (of calls_told, bindings_told), each as often as given here.

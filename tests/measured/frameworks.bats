@@ -29,6 +29,24 @@ setup() {
     grep -F "pip install $pin" demo.out
 }
 
+# docs/fleet.md says it.
+@test "a healthy PyTorch process leaves at most 24 KiB of log, preloaded and under run" {
+    local venv log
+    venv=$(echo "$WC_BUILD"/demo/venv-torch-*/)
+    "$venv/bin/python" -m pip install -q --force-reinstall --no-deps "$(sed -n 's/^Requires-Dist: \(nvidia-cudnn-cu13==[0-9.]*\).*/\1/p' \
+        "$venv"/lib/python*/site-packages/torch-*.dist-info/METADATA)"
+    printf '%s\n' 'import torch' 'print(torch.nn.Conv2d(3, 8, 3)(torch.randn(1, 3, 16, 16)).shape)' >convolves.py
+    mkdir preloaded under
+    LD_PRELOAD="$SHIM" WHICHCUDNN_LOG="$PWD/preloaded" "$venv/bin/python" convolves.py
+    "$WHICHCUDNN" run --log under/ -- "$venv/bin/python" convolves.py
+    for log in preloaded/*.jsonl under/*.jsonl; do
+        "$WC_PYTHON" "$WC_ROOT/tests/schema/validate.py" log "$log"
+        [ "$(wc -l <"$log")" -ge 60 ]
+        echo "$log: $(wc -c <"$log") bytes"
+        [ "$(wc -c <"$log")" -le 24576 ]
+    done
+}
+
 @test "PyTorch, JAX, TensorFlow, ONNX Runtime, CuPy, CTranslate2: the right findings, none where they work" {
     "$WC_PYTHON" "$WC_ROOT/tests/real/check_measured.py" large
 }

@@ -36,6 +36,6 @@ C
     [ "$status" -eq 0 ]
     [ "$output" = $'own 1\nagain 1' ]
     # cuDNN's own is told, and no other.
-    [ "$(jq -r 'select(.kind == "binding").target_path' logs/* | sort -u)" = \
+    [ "$("$WC_PYTHON" "$WC_ROOT/tests/schema/whole.py" logs/* | jq -r 'select(.kind == "binding").target_path' | sort -u)" = \
         "$PWD/set/libcudnn.so.9" ]
 }

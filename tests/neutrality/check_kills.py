@@ -19,12 +19,14 @@ holds of the log as it was then:
 """
 
 import collections
+import json
 import pathlib
 import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "schema"))
 import validate  # noqa: E402  (found by the line above)
+import whole  # noqa: E402
 
 LOADER = 0x80000  # O_RDONLY|O_CLOEXEC and nothing else: the loader opens so, the shim does not
 # What differs from run to run.
@@ -90,14 +92,16 @@ class Logs:
 
     def errors_of(self, line, plain):
         if plain not in self.valid:
-            self.valid[plain] = validate.line_errors(self.schema, line, set())
+            self.valid[plain] = validate.line_errors(self.schema, line, set(), whole.Log())
         return self.valid[plain]
 
     def read(self, files, directory):
         """(records, lines without what varies) of a run's log, if there is one."""
         if len(files) > 1:
             raise Bad(f"{len(files)} files")
+        log = whole.Log()
         lines = files[0].read_bytes().splitlines(keepends=True) if files else []
+        lines = [json.dumps(log.whole(validate.parse(line)), separators=(",", ":")).encode() + line[-1:] for line in lines]
         plain = [VARYING.sub(rb'"\1"', line).replace(str(directory).encode(), b"DIR")
                  for line in lines]
         for number, (line, short) in enumerate(zip(lines, plain), 1):

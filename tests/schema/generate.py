@@ -56,7 +56,7 @@ def usual_words(kind, name):
     """What it means that the key is left out, if that is not that it is not known."""
     how, value = kind["usual"].get(name, (None, None))
     return {None: None, "SAME": f"usually as `{value}`", "FILE_OF": f"usually the file name of `{value}`",
-            "USUAL": f"usually `{value}`" if how == "USUAL" and isinstance(value, str) else f"usually {value}"}[how]
+            "USUAL": f"usually `{value}`" if how == "USUAL" and isinstance(value, str) else f"usually {json.dumps(value)}"}[how]
 
 
 def log_schema():
@@ -73,7 +73,7 @@ def log_schema():
     for name, kind in kinds.items():
         head = {key: {"description": doc, **({"const": name} if key == "kind" else common[key])}
                 for key, doc in record_def.COMMON.items()}
-        records[name] = closed({**head, **fields_of(kind, enums)}, ["v", "kind", "time", "seq", "pid"],
+        records[name] = closed({**head, **fields_of(kind, enums)}, ["v", "kind", "seq"],
                                description=kind["doc"])
     return {
         "$schema": DRAFT,
@@ -238,7 +238,9 @@ def lock_schema():
     }
 
 
-def type_words(one):
+def type_words(one, kind=None):
+    if kind and kind["paths"].get(one["name"], "WHOLE") != "WHOLE":
+        return "path" if one["type"] == "STR" else "paths"
     return {
         "ENUM": f"`{one['enum']}`", "STR": "text", "INT": "number", "BOOL": "boolean",
         "STRS": "texts", "FACTS": "list of {`name`, `value`, `source`}",
@@ -267,7 +269,9 @@ def shared_row(key, fields):
     first, *_ = fields[0][1]["doc"].split("; ")
     more = [f"{part} (`{kind}`)" for kind, f in fields for part in f["doc"].split("; ")[1:]]
     more += [f"{words} (`{kind}`)" for kind, f in fields for words in [usual_words(record_def.kinds()[kind], key)] if words]
-    return entry(key, type_words(fields[0][1]), "; ".join([first, *more]))
+    kinds = [record_def.kinds()[kind] for kind, _ in fields]
+    words = {type_words(f, kind): None for kind, (_, f) in zip(kinds, fields)}
+    return entry(key, " or ".join(words), "; ".join([first, *more]))
 
 
 def kinds_section():
@@ -277,7 +281,7 @@ def kinds_section():
         own = [f for f in kind["fields"] if f["name"] not in shared]
         others = [f"`{f['name']}`" for f in kind["fields"] if f["name"] in shared]
         out += [f"### `{name}`: {kind['doc']}", ""]
-        out += [*(entry(f["name"], type_words(f), "; ".join(filter(None, (f["doc"], usual_words(kind, f["name"])))))
+        out += [*(entry(f["name"], type_words(f, kind), "; ".join(filter(None, (f["doc"], usual_words(kind, f["name"])))))
                   for f in own), ""] if own else []
         out += textwrap.wrap("Shared: " + " ".join(others) + ".", 118) + [""] if others else []
     out += ["### Keys that several kinds share", ""]

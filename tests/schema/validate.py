@@ -13,6 +13,8 @@ import sys
 
 import jsonschema
 
+import whole
+
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 LINE_MOST = 16384
 
@@ -51,7 +53,7 @@ def parse(line):
     return json.loads(line, object_pairs_hook=unique_object, parse_constant=no_constant)
 
 
-def line_errors(log, line, seen):
+def line_errors(log, line, seen, earlier):
     if not line.endswith(b"\n"):
         return ["no newline at the end"]
     if len(line) > LINE_MOST:
@@ -67,15 +69,20 @@ def line_errors(log, line, seen):
         if record["seq"] in seen:
             errors.append(f"seq {record['seq']} twice")
         seen.add(record["seq"])
+        try:
+            if None in (earlier.whole(record)["pid"], earlier.pid, earlier.time):
+                errors.append("no pid or time, and none before it")
+        except LookupError as error:
+            errors.append(f"a path by that of record {error}, which is not there")
     return errors
 
 
 def log_errors(log, path):
     """What is wrong with a whole file: whole lines, first the process, each seq once."""
-    seen, errors = set(), []
+    seen, errors, earlier = set(), [], whole.Log()
     lines = path.read_bytes().splitlines(keepends=True)
     for number, line in enumerate(lines, 1):
-        errors += [f"{path}:{number}: {error}" for error in line_errors(log, line, seen)]
+        errors += [f"{path}:{number}: {error}" for error in line_errors(log, line, seen, earlier)]
     if not lines:
         errors.append(f"{path}: empty")
     elif not errors and parse(lines[0])["kind"] not in ("process", "outcome"):

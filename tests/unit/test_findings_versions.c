@@ -435,6 +435,12 @@ static void a_lazy_slot_foretells_what_a_bound_one_denies(void **state) {
                      .newest = {name}};
     add_demand(s, &w);
     assert_finds(s, ""); /* it has it: the table or the version is wrong, not the host */
+    s = host_with(version_of(9, first.minor - 1, 0), &host);
+    add_binding(s, host, 2, WC_binding_how_SLOT, (const char *const[]){"cudnnCreate"}, 1);
+    add_demand(s, &w);
+    assert_finds(s, "missing-symbols");
+    s->stack.bindings.p[0].r.function_count = 9; /* it may be one of those that are not named */
+    assert_finds(s, "");
 }
 
 /* A host that was bound to one that is gone, and to another that is there. */

@@ -243,6 +243,24 @@ static void is_emitted(size_t i, enum wc_binding_how how, const char *functions,
 
 /* ---- reading and rewriting ---- */
 
+static void of_many_functions_the_first_are_named(void **state) {
+    (void)state;
+    LOAD({"cudnnCreate", JUMP_SLOT, DATA, LIBRARY + 16, false, 0},
+         {"cudnnDestroy", JUMP_SLOT, DATA + 8, LIBRARY + 32, false, 0},
+         {"cudnnSetStream", JUMP_SLOT, DATA + 16, LIBRARY + 48, false, 0},
+         {"cudnnGetStream", JUMP_SLOT, DATA + 24, LIBRARY + 64, false, 0},
+         {"cudnnGetVersion", JUMP_SLOT, DATA + 32, LIBRARY + 80, false, 0},
+         {"cudnnGetProperty", JUMP_SLOT, DATA + 40, LIBRARY + 96, false, 0},
+         {"cudnnSetTensor", JUMP_SLOT, DATA + 48, LIBRARY + 112, false, 0},
+         {"cudnnScaleTensor", JUMP_SLOT, DATA + 56, LIBRARY + 128, false, 0},
+         {"cudnnAddTensor", JUMP_SLOT, DATA + 64, LIBRARY + 144, false, 0});
+    rewrite_slots(&host);
+    slots_emit(&host);
+    assert_int_equal(told.count, 1);
+    assert_int_equal(told.bindings[0].functions.n, 8);
+    assert_int_equal(told.bindings[0].function_count, 9);
+}
+
 static void jump_slots_lead_to_wrappers(void **state) {
     (void)state;
     LOAD({"cudnnCreate", JUMP_SLOT, DATA, LIBRARY + 16, false, 0},
@@ -543,6 +561,7 @@ static void a_lookup_is_told_once_for_each_target(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup(name, begin)
     const struct CMUnitTest tests[] = {
+        TEST(of_many_functions_the_first_are_named),
         TEST(jump_slots_lead_to_wrappers),
         TEST(nothing_is_rewritten_where_calls_are_not_wanted),
         TEST(nor_where_no_wrapper_is_left),

@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plays a twin bare and under `whichcudnn run`, and says whether what was told first is the truth."""
 import json
+import pathlib
 import re
+import sys
 from dataclasses import dataclass
 
 import kinds
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "schema"))
+import whole  # noqa: E402
 
 COMMAND = "/opt/whichcudnn/whichcudnn"
 SCORE = {"right": 1, "unexplained": 0, "wrong": -2, "error on healthy": -8, "ok on broken": -16}
@@ -121,10 +126,11 @@ def baseline(w, telling):
     """The first library that failed, else the older of two releases: no more than a log and the loader's words say."""
     records = []
     for name in w.names("/log"):
+        log = whole.Log()
         for line in w.read(f"/log/{name}").decode(errors="replace").splitlines():
             try:
-                records.append(json.loads(line))
-            except ValueError:
+                records.append(log.whole(json.loads(line)))
+            except (ValueError, LookupError):
                 pass
     records.sort(key=lambda r: r["time"])
     for r in records:

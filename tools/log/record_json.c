@@ -6,7 +6,6 @@
 
 #include "core/base/json_text.h"
 #include "tools/util/memory.h"
-#include "whole.h"
 
 _Static_assert(sizeof(struct wc_fact) == 3 * sizeof(char *), "a fact is three texts");
 static const char *const fact_keys[] = {"name", "value", "source"};
@@ -93,10 +92,9 @@ static enum record_read other_version(char trouble[RECORD_TROUBLE], json_int_t v
 
 static enum record_read read_head(const json_t *line, struct wc_record *out,
                                   char trouble[RECORD_TROUBLE]) {
-    static const char *const keys[] = {"time", "seq", "pid", "tid", "cut"};
-    const size_t needed = 3; /* of them */
+    static const char *const keys[] = {"seq", "time", "pid", "tid", "cut"};
     const json_t *v = json_object_get(line, "v");
-    int64_t *to[] = {&out->time, &out->seq, &out->pid, &out->tid, &out->cut};
+    int64_t *to[] = {&out->seq, &out->time, &out->pid, &out->tid, &out->cut};
     enum wc_kind kind;
 
     if (!json_is_integer(v))
@@ -109,19 +107,20 @@ static enum record_read read_head(const json_t *line, struct wc_record *out,
     wc_record_begin(out, kind);
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         const json_t *value = json_object_get(line, keys[i]);
-        if (i == needed)
-            out->tid = out->pid;
-        if ((value || i < needed) && (!read_int(value, to[i]) || *to[i] == WC_NULL))
+        *to[i] = to[i] == &out->cut ? 0 : WC_NULL;
+        if ((value || i == 0) && (!read_int(value, to[i]) || *to[i] == WC_NULL))
             return damaged(trouble, keys[i], "missing or not a number");
     }
     return RECORD_READ;
 }
 
-enum record_read record_from_json(const json_t *line, struct wc_arena *arena, struct wc_record *out,
+enum record_read record_from_json(const json_t *line, const struct earlier *earlier,
+                                  struct wc_arena *arena, struct wc_record *out,
                                   char trouble[RECORD_TROUBLE]) {
     enum record_read answer = read_head(line, out, trouble);
     const struct wc_field *fields;
     const json_t *value;
+    const char *missing;
     uint64_t there = 0;
     size_t n;
 
@@ -136,8 +135,8 @@ enum record_read record_from_json(const json_t *line, struct wc_arena *arena, st
             return damaged(trouble, fields[i].name, "not what belongs there");
         there |= UINT64_C(1) << i;
     }
-    record_complete(out, there);
-    return RECORD_READ;
+    missing = record_complete(out, there, earlier, arena);
+    return missing ? damaged(trouble, missing, "missing") : RECORD_READ;
 }
 
 /* ---- to JSON ---- */

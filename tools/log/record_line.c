@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/base/json_text.h"
-#include "whole.h"
 
 #define DIGITS_MOST 18 /* surely in 63 bits */
 
@@ -258,13 +257,13 @@ static bool read_head(struct reading *in, struct wc_record *out) {
         !take_key(in, "kind") || !read_string(in, &word) || !wc_kind_from_name(word))
         return false;
     wc_record_begin(out, wc_kind_from_name(word));
-    return take_key(in, "time") && read_number(in, &out->time) && take_key(in, "seq") &&
-           read_number(in, &out->seq) && take_key(in, "pid") && read_number(in, &out->pid) &&
-           read_usual(in, "tid", out->pid, &out->tid) && read_usual(in, "cut", 0, &out->cut);
+    return read_usual(in, "time", WC_NULL, &out->time) && take_key(in, "seq") &&
+           read_number(in, &out->seq) && read_usual(in, "pid", WC_NULL, &out->pid) &&
+           read_usual(in, "tid", WC_NULL, &out->tid) && read_usual(in, "cut", 0, &out->cut);
 }
 
-bool record_from_line(const char *line, size_t n, char *room, struct wc_arena *arena,
-                      struct wc_record *out) {
+bool record_from_line(const char *line, size_t n, char *room, const struct earlier *earlier,
+                      struct wc_arena *arena, struct wc_record *out) {
     struct reading in = {line, line + n, room, arena};
     const struct wc_field *fields;
     uint64_t there = 0;
@@ -280,6 +279,5 @@ bool record_from_line(const char *line, size_t n, char *room, struct wc_arena *a
             there |= UINT64_C(1) << i;
         else
             return false;
-    record_complete(out, there);
-    return TAKE(&in, "}") && in.p == in.end;
+    return TAKE(&in, "}") && in.p == in.end && !record_complete(out, there, earlier, arena);
 }

@@ -65,8 +65,8 @@ static char *text_of(const struct wc_record *record) {
     }
     case WC_KIND_binding: {
         RECORD(binding);
-        return must_format("%s is bound to %s, functions: %zu", or_unknown(r->host_path),
-                           r->target_path ? r->target_path : "nothing", r->functions.n);
+        return must_format("%s is bound to %s, functions: %jd", or_unknown(r->host_path),
+                           r->target_path ? r->target_path : "nothing", wc_bound_functions(r));
     }
     case WC_KIND_outcome: {
         RECORD(outcome);

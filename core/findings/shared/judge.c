@@ -178,7 +178,7 @@ static bool judge(const struct wc_stack *s, struct wc_judgement *j) {
     j->runtime = wc_runtime_of(s, j->library);
     j->by_symbols_alone = true;
     WC_EACH(b, s->bindings)
-        bound += wc_is_binding_of(b, j->host) ? (int64_t)b->r.functions.n : 0;
+        bound += wc_is_binding_of(b, j->host) ? wc_bound_functions(&b->r) : 0;
     j->weight = bound;
     WC_EACH(demand, s->demands) {
         enum wc_fit fit;
