@@ -251,10 +251,12 @@ with_mounts() {
     prepare() { mkdir mounted; }
     variables=(WHICHCUDNN_LOG="$here/mounted/log.jsonl")
     with_mounts 'mount -t tmpfs -o size=64k none mounted' 'cp mounted/log.jsonl . 2>&-'
-    leaves './log.jsonl ./mounted ' open="$cudnn" sh='cat /dev/zero >mounted/filling 2>&-' version \
-        sh='rm mounted/filling' create signals
+    # The last page of the file has room for some lines more.
+    local long
+    long=/absent/$(printf 'x%.0s' {1..480})
+    leaves './log.jsonl ./mounted ' open="$cudnn" sh='cat /dev/zero >mounted/filling 2>&-' \
+        open="$long-1" open="$long-2" open="$long-3" open="$long-4" version sh='rm mounted/filling' create signals
     validate_log "$log"
-    # The last page of the file has room for a line or two of the others.
     is "$(records call "$log" | jq -r '.function + " " + .phase' | tail -n 2)" \
         "$(printf '%s\n' "${whole[@]:2}")"
     has_told_a_loss "$log" 'takes no more'
