@@ -100,6 +100,15 @@ played() { # each fix was, or says why not, and has no command then
     played
 }
 
+@test "what does the same and more is no other way out" {
+    wheel 9.1.0 70
+    engine '>=9.21,<10'
+    calls=create observed
+    [ -n "$(finding driver-missing .id)" ] # which nothing cures, so that two edits at once are played
+    edits runtime-too-old | grep -qx install
+    run ! grep -E '^install .|. install$' <(edits runtime-too-old)
+}
+
 @test "a plan looks at each path once, however often it is played" {
     command -v strace >/dev/null || skip "no strace"
     wheel 9.1.0 70

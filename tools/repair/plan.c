@@ -494,20 +494,28 @@ static bool is_better(const struct played *x, const struct played *best) {
     return left < 0 || (left == 0 && cost_of(&x->edits) < cost_of(&best->edits));
 }
 
-/* Other releases of the same packages, or in the same directory, are no other way out. */
-static bool is_same_way(const struct candidate *a, const struct candidate *b) {
-    if (a->n != b->n)
-        return false;
-    if (is_by_hand(a) && is_by_hand(b) && wc_str_same(a->edit[0].name, b->edit[0].name))
-        return wc_str_same(a->edit[0].path, b->edit[0].path);
-    for (size_t i = 0; i < a->n; i++) {
-        const struct edit *x = &a->edit[i], *y = &b->edit[i];
-        if (x->kind != y->kind || !wc_str_same(x->name, y->name) ||
-            !wc_str_same(x->environment, y->environment) || !wc_str_same(x->path, y->path) ||
-            !wc_str_same(x->target, y->target) ||
-            (x->kind != EDIT_INSTALL && !wc_str_same(x->value, y->value)))
+static bool is_same_step(const struct edit *a, const struct edit *b) {
+    return a->kind == b->kind && wc_str_same(a->name, b->name) &&
+           wc_str_same(a->environment, b->environment) && wc_str_same(a->path, b->path) &&
+           wc_str_same(a->target, b->target) &&
+           (a->kind == EDIT_INSTALL || wc_str_same(a->value, b->value));
+}
+
+static bool has_step(const struct candidate *c, const struct edit *step) {
+    for (size_t i = 0; i < c->n; i++)
+        if (is_same_step(&c->edit[i], step))
+            return true;
+    return false;
+}
+
+/* Other releases of the same packages, or in the same directory, are no other way out, nor is one
+ * that does more beside. */
+static bool is_same_way(const struct candidate *taken, const struct candidate *c) {
+    if (is_by_hand(taken) && is_by_hand(c) && wc_str_same(taken->edit[0].name, c->edit[0].name))
+        return wc_str_same(taken->edit[0].path, c->edit[0].path);
+    for (size_t i = 0; i < taken->n; i++)
+        if (!has_step(c, &taken->edit[i]))
             return false;
-    }
     return true;
 }
 
