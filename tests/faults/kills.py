@@ -28,7 +28,7 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "schema"))
-import whole  # noqa: E402
+from whole import records as records_of_log  # noqa: E402
 
 THREADS = 4
 PAGE = mmap.PAGESIZE
@@ -133,7 +133,7 @@ class Host:
                 raise ValueError(f"a half line: {text.splitlines()[-1]!r}")
             self.halves += 1
             text = text[:whole]
-        records = whole.records(text)
+        records = records_of_log(text)
         if [r["seq"] for r in records] != list(range(1, len(records) + 1)):
             raise ValueError(f"numbers are {[r['seq'] for r in records]}")
         return records
