@@ -115,12 +115,11 @@ everything() { # USERLAND GLIBC
     run -1 "${yum[@]}" install "$(shipped '*.x86_64.rpm')"
     [[ $output == *'nothing provides glibc >= 2.17'* ]]
     "${yum[@]}" install ./glibc-*.rpm
-    listing root | grep whichcudnn && return 1
+    run ! grep whichcudnn <(listing root)
     "${yum[@]}" install "$(shipped '*.x86_64.rpm')"
     tells root/usr/bin/whichcudnn
     "${yum[@]}" remove whichcudnn
-    listing root | grep whichcudnn && return 1
-    return 0
+    run ! grep whichcudnn <(listing root)
 }
 
 # In a namespace where the kernel gives programs of aarch64 to qemu: those that a program starts, too.
