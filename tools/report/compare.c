@@ -180,9 +180,9 @@ const char *compare_value(const struct wc_strings *environment, const char *vari
 
 /* These print which process of a run it is, and so differ where all is well. */
 bool compare_passes_over(const char *variable) {
-    static const char *const starts[] = {
-        "RANK=", "LOCAL_RANK=", "WORLD_SIZE=", "GROUP_RANK=", "SLURM_", "OMPI_COMM_WORLD_", "PMI_",
-        "WHICHCUDNN_RUN_"};
+    static const char *const starts[] = {"RANK=",       "LOCAL_RANK=",    "WORLD_SIZE=",
+                                         "GROUP_RANK=", "SLURM_",         "OMPI_COMM_WORLD_",
+                                         "PMI_",        "WHICHCUDNN_RUN_"};
 
     WC_EACH_ROW(start, starts)
         if (wc_str_starts(variable, *start))
