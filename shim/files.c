@@ -48,7 +48,9 @@ static bool read_at(void *ctx, const char *path, uint64_t offset, void *to, size
 static bool facts_of(void *ctx, const char *path, struct wc_file_stat *out) {
     struct stat st;
     (void)ctx;
-    if (sys_stat(path, &st) != 0)
+    int error = sys_stat(path, &st);
+    out->closed = error == -13 /* EACCES */;
+    if (error != 0)
         return false;
     out->device = st.st_dev;
     out->inode = st.st_ino;

@@ -11,13 +11,15 @@ struct wc_file_stat {
     uint64_t device, inode, size;
     int64_t mtime; /* seconds */
     bool regular, directory;
+    bool closed; /* of what could not be looked at: a directory on the way is not to be entered */
 };
 
 struct wc_files {
     void *ctx;
     /* Up to cap bytes from offset; *n: how many were there. False: cannot be read. */
     bool (*read)(void *ctx, const char *path, uint64_t offset, void *to, size_t cap, size_t *n);
-    bool (*facts)(void *ctx, const char *path, struct wc_file_stat *out); /* follows links */
+    /* Follows links. False: not there, or *out says why that is not known. */
+    bool (*facts)(void *ctx, const char *path, struct wc_file_stat *out);
     /* Calls each(arg, name) for every entry but . and .. until it returns false. */
     bool (*list)(void *ctx, const char *dir, bool (*each)(void *arg, const char *name), void *arg);
     /* Canonical path into to (cap bytes). False: not there, or it does not fit. */

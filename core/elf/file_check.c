@@ -234,16 +234,62 @@ static bool is_dangling(struct checked *l) {
            l->files->list(l->files->ctx, directory, is_entry, &e) && e.there;
 }
 
+bool wc_closed_directory(const struct wc_files *files, const char *path, char *to, size_t cap,
+                         bool *is_link) {
+    struct wc_file_stat facts = {.closed = false};
+    size_t n = wc_str_length(path), below = n;
+    bool closed = false;
+
+    /* The longest beginning that can be looked at, and its entry, which cannot. */
+    while (wc_str_format(to, cap, "%.*s", (int)n, path) && !files->facts(files->ctx, to, &facts)) {
+        closed = facts.closed;
+        below = n;
+        while (n && path[n - 1] == '/')
+            n--;
+        while (n && path[n - 1] != '/')
+            n--;
+        if (!n)
+            return false;
+    }
+    if (!closed)
+        return false;
+    /* Its own "." cannot be looked at either; else the entry is a link to somewhere else. */
+    if (!wc_str_format(to, cap, "%.*s.", (int)n, path))
+        return false;
+    facts.closed = false;
+    *is_link = files->facts(files->ctx, to, &facts);
+    n = *is_link ? below : n;
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    return (*is_link || facts.closed) && wc_str_format(to, cap, "%.*s", (int)n, path);
+}
+
+static void conclude_closed(struct checked *l) {
+    char directory[1024];
+    bool is_link;
+
+    conclude(l, WC_file_fault_CLOSED, "behind ");
+    if (!wc_closed_directory(l->files, l->path, directory, sizeof directory, &is_link))
+        wc_text_add(&l->what, "a directory that this process may not enter");
+    else
+        wc_text_format(&l->what, "%s, %s this process may not enter", directory,
+                       is_link ? "a link to what" : "which");
+}
+
 bool wc_file_check(const struct wc_files *files, const char *path, uint16_t machine,
                    struct wc_file_check *out) {
     struct checked l = {.files = files, .path = path, .machine = machine, .out = out};
-    struct wc_file_stat facts;
+    struct wc_file_stat facts = {.closed = false};
 
     out->fault = WC_file_fault_UNKNOWN;
     out->size = out->needs = WC_NULL;
     out->maps = 0;
     wc_text_begin(&l.what, out->what, sizeof out->what);
     if (!files->facts(files->ctx, path, &facts)) {
+        if (facts.closed) {
+            conclude_closed(&l);
+            return true;
+        }
         if (!is_dangling(&l))
             return false;
         conclude(&l, WC_file_fault_DANGLING, "a link that leads nowhere");

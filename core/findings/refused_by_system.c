@@ -13,6 +13,9 @@ static const char *reason(enum wc_system_refusal what, const struct wc_bad_file 
         return "whose file system is mounted noexec";
     if (fault == WC_file_fault_NO_ROOM)
         return "for which there is not enough address space";
+    if (fault == WC_file_fault_CLOSED)
+        return bad->refused ? "which is in a directory that this process may not enter"
+                            : "which may be in a directory that this process may not enter";
     switch (what) {
     case WC_SYSTEM_STATIC_TLS:
         return "for which there is no room left in static TLS";
@@ -55,6 +58,8 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f, enum wc_sys
     wc_case_fact(c, "file", wc_format(c, "%s", o.r.path ? o.r.path : "?"),
                  bad->refused ? "dlerror" : "loader request");
     if (file) {
+        if (!wc_str_same(file->real_path, file->path))
+            wc_case_fact(c, "real path", file->real_path, "file");
         wc_case_fact(c, "is", file->content, "file, /proc/self");
         wc_case_fact(c, "installation", wc_format_installation(c, &o), "files beside it");
     }
@@ -66,6 +71,18 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f, enum wc_sys
     wc_case_end(c);
 }
 
+/* What else is behind the same directory is told with the first of it. */
+static bool is_behind_told(const struct wc_diagnosis *d, const struct wc_file_record *file) {
+    if (!file || file->fault != WC_file_fault_CLOSED)
+        return false;
+    WC_EACH(r, *d->out)
+        if (wc_str_same(r->id, d->kind->id) &&
+            WC_ANY(fact, r->facts,
+                   wc_str_same(fact->name, "is") && wc_str_same(fact->value, file->content)))
+            return true;
+    return false;
+}
+
 void wc_find_refused_by_system(struct wc_diagnosis *d) {
     struct wc_bad_file bad;
 
@@ -73,7 +90,8 @@ void wc_find_refused_by_system(struct wc_diagnosis *d) {
         enum wc_system_refusal what = wc_failed_for_system(d->s, f, &bad);
         if (what && (wc_file_matters(bad.name) || wc_file_matters(f->r.name)) &&
             !wc_came_in_later(d->s, f, bad.name) &&
-            !wc_reported_before(d, bad.file ? bad.file->path : bad.name))
+            !wc_reported_before(d, bad.file ? bad.file->path : bad.name) &&
+            !is_behind_told(d, bad.file))
             emit(d, f, what, &bad);
     }
 }

@@ -16,6 +16,7 @@ struct listed {
     const char *path; /* as the list has it */
     uint64_t size;    /* 0: not stated */
     bool there, changed;
+    bool closed; /* that it is missing is not to be seen */
     uint64_t device, inode;
 };
 
@@ -185,10 +186,11 @@ static const char *absolute(struct looking *l, const struct package *p, const ch
 static void compare(struct looking *l, struct package *p) {
     for (size_t i = 0; i < p->n; i++) {
         struct listed *f = &p->file[i];
-        struct wc_file_stat facts;
+        struct wc_file_stat facts = {.closed = false};
         size_t mark = l->r->memory.used;
         const char *path = absolute(l, p, f->path);
         f->there = path && l->r->files->facts(l->r->files->ctx, path, &facts);
+        f->closed = !f->there && facts.closed;
         l->r->memory.used = mark;
         if (!f->there)
             continue;
@@ -273,22 +275,27 @@ static const char *own_path(struct looking *l, const struct package *p) {
     }
 }
 
-static enum wc_package_state state_of(const struct wc_package_record *r) {
+static enum wc_package_state state_of(const struct wc_package_record *r, size_t closed) {
     if (r->changed.n || r->foreign.n || r->shared_with.n)
         return WC_package_state_MIXED;
-    return r->missing_count ? WC_package_state_INCOMPLETE : WC_package_state_COMPLETE;
+    if (r->missing_count)
+        return WC_package_state_INCOMPLETE;
+    return closed ? WC_package_state_UNKNOWN : WC_package_state_COMPLETE;
 }
 
 static void emit_package(struct looking *l, const struct package *p, const struct wc_sink *to) {
     struct names missing = {.n = 0}, changed = {.n = 0}, sharing = {.n = 0};
     struct wc_record record;
     struct wc_package_record *r = &record.u.package;
+    size_t closed = 0;
     wc_record_begin(&record, WC_KIND_package);
     r->missing_count = 0;
     for (size_t i = 0; i < p->n; i++) {
-        r->missing_count += !p->file[i].there;
-        put(p->file[i].there ? &changed : &missing,
-            !p->file[i].there || p->file[i].changed ? p->file[i].path : NULL);
+        const struct listed *f = &p->file[i];
+        bool is_missing = !f->there && !f->closed;
+        closed += f->closed;
+        r->missing_count += is_missing;
+        put(f->there ? &changed : &missing, is_missing || f->changed ? f->path : NULL);
     }
     find_sharing(l, p, &sharing);
     find_foreign(l, p);
@@ -303,7 +310,7 @@ static void emit_package(struct looking *l, const struct package *p, const struc
     r->changed = strings_of(&changed);
     r->shared_with = strings_of(&sharing);
     r->foreign = (struct wc_strings){l->foreign, l->foreigners};
-    r->package_state = state_of(r);
+    r->package_state = state_of(r, closed);
     to->add(to->ctx, &record);
 }
 

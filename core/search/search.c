@@ -96,8 +96,9 @@ static bool is_missing(const struct search *s, const char *path, size_t base,
 }
 
 static bool is_there(const struct search *s, const char *directory) {
-    struct wc_file_stat facts;
-    return s->context->files->facts(s->context->files->ctx, directory, &facts) && facts.directory;
+    struct wc_file_stat facts = {.closed = false};
+    bool known = s->context->files->facts(s->context->files->ctx, directory, &facts);
+    return known ? facts.directory : facts.closed; /* what cannot be looked at may be there */
 }
 
 static void note_missing(struct search *s, const char *path, size_t base, const char *const *sub) {

@@ -21,8 +21,9 @@
 
 struct tree {
     char root[64];
-    long calls;    /* of the view, so far */
-    long fails_at; /* this call and all later ones fail; 0: none */
+    long calls;         /* of the view, so far */
+    long fails_at;      /* this call and all later ones fail; 0: none */
+    const char *closed; /* a directory that is not to be entered; NULL: none */
     struct wc_files files;
 };
 
@@ -55,13 +56,21 @@ static inline bool tree_read(void *ctx, const char *path, uint64_t offset, void 
     return got >= 0;
 }
 
+static inline bool tree_closes(const struct tree *t, const char *path) {
+    size_t n = t->closed ? strlen(t->closed) : 0;
+    return n && strncmp(path, t->closed, n) == 0 && path[n] == '/' &&
+           path[n + strspn(path + n, "/")];
+}
+
 static inline bool tree_facts(void *ctx, const char *path, struct wc_file_stat *out) {
     struct tree *t = ctx;
     char real[PATH_MAX];
     struct stat st;
     tree_path(t, path, real);
-    if (tree_down(t) || stat(real, &st) != 0)
+    if (tree_down(t) || stat(real, &st) != 0 || tree_closes(t, path)) {
+        *out = (struct wc_file_stat){.closed = tree_closes(t, path)};
         return false;
+    }
     *out = (struct wc_file_stat){.device = st.st_dev,
                                  .inode = st.st_ino,
                                  .size = (uint64_t)st.st_size,

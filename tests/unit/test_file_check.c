@@ -241,6 +241,33 @@ static void one_that_may_not_be_read_is_told(void **state) {
     expect(WC_file_fault_UNREADABLE, "a file that this process may not read", END, WC_NULL);
 }
 
+/* "/e/link" leads to something behind a closed directory. */
+static bool facts_with_link(void *ctx, const char *path, struct wc_file_stat *out) {
+    out->closed = strncmp(path, "/e/link", strlen("/e/link")) == 0;
+    return !out->closed && tree_facts(ctx, path, out);
+}
+
+static void what_is_behind_a_closed_directory_may_be_there(void **state) {
+    (void)state;
+    char at[64];
+    bool is_link = true;
+    tree_write(&tree, "/e/neighbour", "");
+    assert_false(wc_closed_directory(&tree.files, "/e/none", at, sizeof at, &is_link));
+    assert_false(wc_closed_directory(&tree.files, "/e/neighbour", at, sizeof at, &is_link));
+    tree.closed = "/d";
+    expect(WC_file_fault_CLOSED, "behind /d, which this process may not enter", WC_NULL, WC_NULL);
+    assert_true(wc_closed_directory(&tree.files, "/d//sub/lib.so", at, sizeof at, &is_link));
+    assert_string_equal(at, "/d");
+    assert_false(is_link);
+    assert_false(wc_closed_directory(&tree.files, "/d/lib.so", at, 4, &is_link));
+    tree.closed = NULL;
+    assert_false(wc_file_check(&tree.files, "/d/lib.so", EM_X86_64, &elf_file));
+    tree.files.facts = facts_with_link;
+    assert_true(wc_closed_directory(&tree.files, "/e/link/lib.so", at, sizeof at, &is_link));
+    assert_string_equal(at, "/e/link");
+    assert_true(is_link);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -254,6 +281,7 @@ int main(void) {
         TEST(files_of_other_kinds_are_called_by_their_name),
         TEST(what_is_no_file_is_told_too),
         TEST(one_that_may_not_be_read_is_told),
+        TEST(what_is_behind_a_closed_directory_may_be_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

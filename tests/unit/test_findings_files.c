@@ -244,6 +244,27 @@ static void what_may_not_be_read_is_passed_over_without_a_word(void **state) {
     assert_advised(s, &s->found.p[0], "allow", "let everybody read /x/libcudnn.so.9");
 }
 
+/* Whether it is there nobody can see: of a facade that is the reason; what somebody tries in case
+ * it is there is missed only where the process ended over it. One directory is told once. */
+static void what_may_be_behind_a_closed_directory(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    int64_t host = add_host(s, "/opt/app/libhost.so");
+    struct looked_at l = {.path = "/x/libcudnn.so.9",
+                          .fault = WC_file_fault_CLOSED,
+                          .what = "behind /x, which this process may not enter"};
+    fail_for(s, host, a_library, NULL, l);
+    assert_finds(s, "refused-by-system");
+    assert_non_null(strstr(s->found.p[0].title, "may be in a directory"));
+    assert_advised(s, &s->found.p[0], "allow", "pass through the directories above it");
+    l.path = "/x/libcudart.so.12";
+    fail_for(s, host, "libcudart.so.12", NULL, l);
+    assert_finds(s, "refused-by-system");
+    s = new_scene();
+    fail_for(s, add_host(s, "/opt/app/libhost.so"), "libcudart.so.12", NULL, l);
+    assert_finds(s, "");
+}
+
 /* ---- replaced-on-disk ---- */
 
 static void another_file_in_the_place_of_a_mapped_one(void **state) {
@@ -795,6 +816,7 @@ int main(void) {
         cmocka_unit_test(what_to_do_follows_from_what_it_is),
         cmocka_unit_test(what_the_system_refuses_is_no_fault_of_the_file),
         cmocka_unit_test(what_may_not_be_read_is_passed_over_without_a_word),
+        cmocka_unit_test(what_may_be_behind_a_closed_directory),
         cmocka_unit_test(another_file_in_the_place_of_a_mapped_one),
         cmocka_unit_test(a_name_that_the_kernel_gives_what_is_gone),
         cmocka_unit_test(a_cuda_dependency_is_brought_back_by_its_own_package),

@@ -137,6 +137,19 @@ static void files_that_are_gone_are_missing(void **state) {
     assert_string_equal(told[0].missing, LIB "libcudnn_graph.so.9");
 }
 
+/* What cannot be looked at is not missing. */
+static void files_behind_a_closed_directory_are_not_missing(void **state) {
+    (void)state;
+    add_record("nvidia_cudnn_cu12", "9.1.0.70", both);
+    add_file(LIB "libcudnn.so.9", 5);
+    tree.closed = SITE "/nvidia/cudnn/lib";
+    elf_file(SITE "/torch/lib/libtorch_cuda.so");
+    tree.closed = NULL;
+    assert_int_equal(told[0].state, WC_package_state_UNKNOWN);
+    assert_int_equal(told[0].absent, 0);
+    assert_string_equal(told[0].missing, "");
+}
+
 static void another_size_is_another_file(void **state) {
     (void)state;
     add_record("nvidia_cudnn_cu12", "9.1.0.70", both);
@@ -399,6 +412,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         WITH_TREE(a_wheel_as_it_was_installed_is_complete),
         WITH_TREE(files_that_are_gone_are_missing),
+        WITH_TREE(files_behind_a_closed_directory_are_not_missing),
         WITH_TREE(another_size_is_another_file),
         WITH_TREE(two_wheels_may_own_one_path),
         WITH_TREE(wheels_without_a_common_file_are_complete),

@@ -2,6 +2,8 @@
 #include "command.h"
 
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/base/shown.h"
 
@@ -248,6 +250,29 @@ static const char *target_of(struct making *m) {
     return target && target[0] && target[0] != '-' ? quoted(m, target) : fail(m);
 }
 
+/* The kernel lets its owner do so, and root. */
+static bool may_change(const char *path) {
+    struct stat facts;
+
+    return geteuid() == 0 || stat(path, &facts) != 0 || facts.st_uid == geteuid();
+}
+
+/* What libraries lie in is listed, too; what is above it is passed through. */
+static const char *change_mode(struct making *m) {
+    const struct edit *e = m->edit;
+    const size_t n = strlen(e->path);
+    bool is_last = e->target && strncmp(e->target, e->path, n) == 0 && e->target[n] == '/' &&
+                   !memchr(e->target + n + 1, '/', strcspn(e->target + n + 1, ":"));
+
+    if (!may_change(e->path))
+        return fail(m);
+    return format(m->memory, "chmod a+%s %s",
+                  !e->target ? "r"
+                  : is_last  ? "rx"
+                             : "x",
+                  quoted_path(m, e->path));
+}
+
 static const char *one(struct making *m, const struct user *user) {
     const struct edit *e = m->edit;
 
@@ -264,7 +289,7 @@ static const char *one(struct making *m, const struct user *user) {
     case EDIT_REMOVE:
         return of_package(m, user);
     case EDIT_MODE:
-        return format(m->memory, "chmod a+r %s", quoted_path(m, e->path));
+        return change_mode(m);
     case EDIT_LINK:
         return format(m->memory, "ln -s %s %s", target_of(m), quoted_path(m, e->path));
     case EDIT_LINKS: /* where PATH of a user does not lead */
@@ -336,7 +361,8 @@ static const char *sentence(struct wc_arena *memory, const struct edit *e) {
     case EDIT_REMOVE:
         return format(memory, "uninstall %s", name);
     case EDIT_MODE:
-        return format(memory, "let everybody read %s", path);
+        return format(memory, "let everybody %s %s%s", e->target ? "enter" : "read", path,
+                      may_change(path) ? "" : ", as its owner or root");
     case EDIT_LINK:
         return format(memory, "make %s a link to %s", path, e->target ? e->target : "?");
     case EDIT_LINKS:

@@ -870,15 +870,6 @@ static bool make_links(struct overlay *o, const struct edit *e) {
     return o->changes || fail(o, "all of its libraries have their links");
 }
 
-static bool allow_reading(struct overlay *o, const struct edit *e) {
-    struct wc_version release = e->value ? wc_version_of(e->value) : WC_VERSION_NONE;
-    const char *real = real_path(o, e->path);
-
-    if (!wc_version_known(release)) /* its name says more than nothing */
-        release.major = wc_name_read(wc_base_name(e->path)).version.major;
-    return put_library(o, e->name ? e->name : "", real ? real : placed(o, e->path), release, 0);
-}
-
 /* ---- edits of what no package manages ---- */
 
 /* Of cuDNN for whatever CUDA: they are the same everywhere. */
@@ -948,6 +939,56 @@ static bool place(struct overlay *o, const struct edit *e) {
     release = wc_spec_read(spec, &set) ? release_filled(wc_spec_floor(&set)) : WC_VERSION_NONE;
     return wc_version_known(release) ? place_cudnn(o, directory, package, release)
                                      : fail(o, "no release of it is known");
+}
+
+/* All libraries of cuDNN, of which no more than the major need be known. */
+static bool put_set(struct overlay *o, const char *directory, struct wc_version release) {
+    struct wheel_list files = libraries_of(
+        o, release.minor < 0 ? release_newest(&o->memory.arena, release.major) : release);
+
+    WC_EACH(file, files)
+        if (!put_library(o, "", format(o, "%s/%s", directory, wc_base_name(file->file)), release,
+                         0))
+            return false;
+    return true;
+}
+
+/* What is behind it nobody could see: what was asked for there, of cuDNN all that belongs to it. */
+static bool open_directory(struct overlay *o, const struct edit *e, struct wc_version release) {
+    const char *rest = e->target, *whole = "";
+
+    for (; *rest; rest += strcspn(rest, ":"), rest += *rest == ':') {
+        const char *path = placed(o, format(o, "%.*s", (int)strcspn(rest, ":"), rest));
+        const char *directory = format(o, "%.*s", (int)wc_dir_length(path), path);
+        const struct wc_name name = wc_name_read(path);
+        struct wc_version own = wc_kind_is_cudnn(name.kind) ? release : name.version;
+        if (!wc_version_known(own))
+            own.major = name.version.major;
+        if (is_there(o, path)) /* with its package */
+            continue;
+        if (!put_library(o, "", path, own, 0))
+            return false;
+        if (wc_kind_is_cudnn(name.kind) && strcmp(whole, directory) != 0 &&
+            !put_set(o, directory, own))
+            return false;
+        whole = wc_kind_is_cudnn(name.kind) ? directory : whole;
+    }
+    return true;
+}
+
+static bool allow_reading(struct overlay *o, const struct edit *e) {
+    struct wc_version release = e->value ? wc_version_of(e->value) : WC_VERSION_NONE;
+    const char *real = real_path(o, e->path);
+
+    if (e->name && !reinstall(o, e))
+        return false;
+    if (e->target)
+        return open_directory(o, e, release);
+    if (e->name)
+        return true;
+    if (!wc_version_known(release)) /* its name says more than nothing */
+        release.major = wc_name_read(wc_base_name(e->path)).version.major;
+    return put_library(o, e->name ? e->name : "", real ? real : placed(o, e->path), release, 0);
 }
 
 /* ---- edits of variables ---- */

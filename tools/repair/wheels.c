@@ -90,6 +90,16 @@ struct wc_version release_filled(struct wc_version v) {
     return v;
 }
 
+struct wc_version release_newest(struct wc_arena *memory, int32_t major) {
+    const char *set = wc_arena_format(memory, ">=%d,<%d", major, major + 1);
+    struct wc_version newest = wheel_release("nvidia-cudnn-cu12", set);
+
+    if (!wc_version_known(newest))
+        newest = wheel_release("nvidia-cudnn-cu11", set);
+    return wc_version_known(newest) ? newest
+                                    : release_filled((struct wc_version){major, -1, -1, -1});
+}
+
 bool wheel_image(struct wc_arena *memory, const char *package, const char *file,
                  struct wc_version release, struct image *out) {
     struct wc_name name = wc_name_read(file);

@@ -12,6 +12,10 @@ struct wc_version wheel_release(const char *package, const char *spec);
 /* 9.8 as 9.8.0. */
 struct wc_version release_filled(struct wc_version v);
 
+/* The newest known of that major, for what says no more than its major: it has all that there may
+ * be. */
+struct wc_version release_newest(struct wc_arena *memory, int32_t major);
+
 /* What stands for that library of that package; false: it is none that we know. file: its path or
  * name. */
 bool wheel_image(struct wc_arena *memory, const char *package, const char *file,

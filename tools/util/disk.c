@@ -392,8 +392,10 @@ static bool stat_of(const struct disk *d, const char *path, struct stat *facts) 
 static bool facts_of(void *ctx, const char *path, struct wc_file_stat *out) {
     struct stat facts;
 
-    if (!stat_of(ctx, path, &facts))
+    if (!stat_of(ctx, path, &facts)) {
+        *out = (struct wc_file_stat){.closed = errno == EACCES};
         return false;
+    }
     *out = (struct wc_file_stat){.device = facts.st_dev,
                                  .inode = facts.st_ino,
                                  .size = (uint64_t)facts.st_size,

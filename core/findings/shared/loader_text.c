@@ -81,11 +81,17 @@ static bool missing_name(const struct wc_failure *f, char *out, size_t cap) {
 
 static bool is_of_system(enum wc_file_fault fault) {
     return fault == WC_file_fault_UNREADABLE || fault == WC_file_fault_NO_EXECUTION ||
-           fault == WC_file_fault_NO_ROOM || fault == WC_file_fault_REPLACED;
+           fault == WC_file_fault_NO_ROOM || fault == WC_file_fault_REPLACED ||
+           fault == WC_file_fault_CLOSED;
 }
 
 bool wc_file_matters(const char *file) {
     return file && (wc_name_kind_of(file) != WC_NAME_OTHER || wc_name_hints(wc_base_name(file)));
+}
+
+/* Whether it is there cannot be seen. What is tried in case it is there is missed by nobody. */
+static bool may_be_there(const struct wc_stack *s, const char *name) {
+    return wc_name_kind_of(name) == WC_NAME_FACADE || wc_ended_badly(s);
 }
 
 enum wc_system_refusal wc_failed_for_system(const struct wc_stack *s, const struct wc_failure *f,
@@ -97,9 +103,12 @@ enum wc_system_refusal wc_failed_for_system(const struct wc_stack *s, const stru
     if (!wc_is_load(f) || (!what && !missing_name(f, out->name, sizeof out->name)))
         return WC_SYSTEM_NOTHING;
     out->file = looked_at(s, f, out);
-    if (what || !out->file || out->file->fault != WC_file_fault_UNREADABLE)
+    if (what || !out->file)
         return what;
-    return WC_SYSTEM_RIGHTS; /* passed over without a word */
+    return out->file->fault == WC_file_fault_UNREADABLE ||
+                   (out->file->fault == WC_file_fault_CLOSED && may_be_there(s, out->name))
+               ? WC_SYSTEM_RIGHTS /* passed over without a word */
+               : WC_SYSTEM_NOTHING;
 }
 
 bool wc_failed_for_file(const struct wc_stack *s, const struct wc_failure *f,

@@ -89,6 +89,14 @@ echo "NVRM version: NVIDIA UNIX x86_64 Kernel Module  $0  Fri Jan  1 00:00:00 UT
 exec "$@" """
 NO_EXECUTION = """mount --bind "$0" "$0" && mount -o remount,bind,noexec "$0" || exit 125
 exec "$@" """
+# Root may enter what it likes, but for these.
+CLOSED = """chmod 0 "$0"
+[ "$(id -u)" -ne 0 ] || without=(setpriv --inh-caps=-dac_override,-dac_read_search
+                                 --bounding-set=-dac_override,-dac_read_search)
+"${without[@]}" "$@"
+status=$?
+chmod 755 "$0"
+exit $status"""
 
 
 class Host:
@@ -178,6 +186,7 @@ class World:
         self.road, self.left = 0, []
         self.module, self.preload, self.by = None, None, None
         self.limits, self.no_execution = None, None  # of the shell; a directory mounted noexec
+        self.closed = None  # a directory that nobody may enter
         self.not_said, self.fix_says = (), ""
         self.rounds, self.then = 1, None  # fixes to follow; what is told once the first was
         self.python = f"python3.{self.rng.randint(9, 13)}"
@@ -414,6 +423,8 @@ class World:
             words = ["env", "-C", str(self.folder), *words]
         if self.limits:
             words = ["bash", "-c", f'{self.limits}; exec "$@"', "bash", *words]
+        if self.closed:
+            words = ["bash", "-c", CLOSED, str(self.closed), *words]
         if self.no_execution:
             words = ["unshare", "--mount", "bash", "-c", NO_EXECUTION, str(self.no_execution),
                      *words]

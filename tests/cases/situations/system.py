@@ -66,6 +66,34 @@ def the_file_system_is_mounted_noexec(w, reached="opened", needs=None):
     w.repairs("allow", maps=refused, by=lambda: setattr(w, "no_execution", None))
 
 
+@case("A196-the-directory-of-a-wheel-is-closed", "named", "wheel")
+@case("A197-a-directory-above-a-module-is-closed-and-the-program-is-linked-with-it", "program",
+      "above")
+@case("A198-the-directory-of-a-cuda-library-is-closed", "program", "cuda")
+@case("A199-the-directory-of-a-wheel-is-closed-and-it-is-asked-for-by-its-path", "path", "wheel")
+def the_directory_is_closed(w, reached, what):
+    """Somebody installed under a umask that lets nobody else in: what cannot be looked at is not
+    missing, and no installer could put it there."""
+    release = w.release("9.1", "9.20")
+    lib = w.wheel(release) if what == "wheel" else w.directory(release)
+    wanted, closed = lib / release.soname, {"above": lib.parent, "wheel": lib}.get(what)
+    if what == "cuda":
+        wanted = w.cuda_dependency("libcudart.so.12", w.root / "opt/closed/lib")
+        closed = wanted.parent
+    host = w.host("plain", release, linked=reached == "program", search=[lib, wanted.parent],
+                  needs=["libcudart.so.12"] if what == "cuda" else [])
+    words = {"named": [f"open:{release.soname}"], "path": [f"open:{wanted}"]}.get(reached, [])
+    host.does(*words, "version", "create")
+    if reached == "program":
+        w.program = w.start(linked_to=host)
+    if w.faulty:
+        w.closed = closed
+    w.says(f"{wanted.name}: cannot open shared object file", ends=127 if reached == "program" else 1)
+    w.finds("refused-by-system", wanted, closed, "not enter")
+    w.never("reinstall", "place", "install")
+    w.repairs("allow", maps=wanted, by=lambda: setattr(w, "closed", None), says="enter")
+
+
 @case("A98")
 def another_release_is_installed_while_the_process_runs(w):
     """Facade and process live on while a package manager puts other files in place; the parts, which
