@@ -2,16 +2,34 @@
 /*
  * shadowed-copy: one copy stands before another of another release. LD_LIBRARY_PATH puts it there,
  * or the host's own search path, which has a package's copy behind: then to upgrade that package
- * changes nothing. Where a host refuses what it got, that finding says so itself.
+ * changes nothing. Or the loader cache has an older one that was put there by hand, and the program
+ * failed with it. Where a host refuses what it got, that finding says so itself.
  */
 #include "finding.h"
 
-/* What stands behind in the system's directories is nobody's business. But where both are in one
- * search path of one object, and the second is of a package, somebody may upgrade that, and wonder.
- */
-static const struct wc_candidate *shadowed(const struct wc_stack *s, const struct wc_object *o,
+static bool is_of_system(enum wc_installation_kind kind) {
+    return kind == WC_installation_kind_DEBIAN || kind == WC_installation_kind_RPM;
+}
+
+/* The system has a package for it, and an older file that is in no package comes first: a program
+ * that was built with the package may give up, for a number that it alone knows. Nobody needs to
+ * hear of it while all is well. */
+static bool is_left_by_hand(const struct wc_diagnosis *d, const struct wc_object *o,
+                            const struct wc_searched *f, const struct wc_candidate *b) {
+    struct wc_range got = wc_runtime_of(d->s, o).range;
+
+    return f->r.rule == WC_search_rule_CACHE && !o->r.installation && b->r.installation &&
+           is_of_system(b->r.installation_kind) && wc_version_known(got.high) &&
+           wc_version_compare(got.high, b->version) < 0 &&
+           (wc_ended_badly(d->s) || wc_a_call_failed(d->s)) && !wc_has_error(d);
+}
+
+/* Else what stands behind in the system's directories is nobody's business. But where both are in
+ * one search path of one object, and the second is of a package, somebody may upgrade that, and
+ * wonder. */
+static const struct wc_candidate *shadowed(const struct wc_diagnosis *d, const struct wc_object *o,
                                            const struct wc_searched *f) {
-    const struct wc_candidate *b = wc_candidate_of(s, f, NULL);
+    const struct wc_candidate *b = wc_candidate_of(d->s, f, NULL);
     bool package, one_path;
 
     if (!b || !wc_version_known(b->version))
@@ -20,27 +38,37 @@ static const struct wc_candidate *shadowed(const struct wc_stack *s, const struc
                                     b->r.installation_kind == WC_installation_kind_CONDA);
     one_path = f->r.of && wc_str_same(f->r.of, b->r.of) &&
                (f->r.rule == WC_search_rule_RPATH || f->r.rule == WC_search_rule_RUNPATH);
-    if (f->r.rule != WC_search_rule_LIBRARY_PATH && !(package && one_path))
+    if (f->r.rule != WC_search_rule_LIBRARY_PATH && !(package && one_path) &&
+        !is_left_by_hand(d, o, f, b))
         return NULL;
-    return wc_ranges_meet(wc_runtime_of(s, o).range, wc_exactly(b->version)) ? NULL : b;
+    return wc_ranges_meet(wc_runtime_of(d->s, o).range, wc_exactly(b->version)) ? NULL : b;
 }
 
 static void emit(struct wc_diagnosis *d, const struct wc_object *o, const struct wc_searched *f,
                  const struct wc_candidate *b) {
-    bool by_variable = f->r.rule == WC_search_rule_LIBRARY_PATH;
+    bool by_cache = f->r.rule == WC_search_rule_CACHE;
+    bool of_host = !by_cache && f->r.rule != WC_search_rule_LIBRARY_PATH;
     const char *rule = wc_enum_word(WC_ENUM_search_rule, f->r.rule);
     struct wc_case *c = wc_case_begin(d);
     const char *version = wc_format_range(c, wc_runtime_of(d->s, o).range);
 
-    c->r.title = by_variable
-                     ? wc_format(c, "%s %s of %s stands before %s in %s", wc_name_of(o), version,
-                                 rule, b->r.version, wc_format_directory(c, b->r.path))
-                     : wc_format(c, "%s %s of %s of %s stands before %s in %s", wc_name_of(o),
-                                 version, rule, wc_format_name(c, f->r.of), b->r.version,
-                                 wc_format_directory(c, b->r.path));
+    if (!by_cache)
+        c->r.severity = WC_severity_NOTE;
+    if (by_cache) {
+        c->r.title = wc_format(c, "%s %s in %s, of no package, stands before %s of %s",
+                               wc_name_of(o), version, wc_format_directory(c, wc_path_of(o)),
+                               b->r.version, wc_format_name(c, b->r.installation));
+    } else if (of_host) {
+        c->r.title =
+            wc_format(c, "%s %s of %s of %s stands before %s in %s", wc_name_of(o), version, rule,
+                      wc_format_name(c, f->r.of), b->r.version, wc_format_directory(c, b->r.path));
+    } else {
+        c->r.title = wc_format(c, "%s %s of %s stands before %s in %s", wc_name_of(o), version,
+                               rule, b->r.version, wc_format_directory(c, b->r.path));
+    }
     c->r.object = o->r.object;
     wc_case_library(c, "got", o);
-    if (!by_variable)
+    if (of_host)
         wc_case_fact(c, "mind",
                      wc_format(c, "to upgrade %s changes nothing for it",
                                wc_format_name(c, b->r.installation)),
@@ -51,7 +79,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_object *o, const struct
 void wc_find_shadowed_copy(struct wc_diagnosis *d) {
     WC_EACH(o, d->s->objects) {
         const struct wc_searched *f = wc_search_of(d->s, o);
-        const struct wc_candidate *b = o->r.role == WC_role_FACADE ? shadowed(d->s, o, f) : NULL;
+        const struct wc_candidate *b = o->r.role == WC_role_FACADE ? shadowed(d, o, f) : NULL;
         if (b && !wc_found_before(d, o->r.object, "major-differs", "runtime-too-old",
                                   "runtime-too-new", "missing-symbols", NULL))
             emit(d, o, f, b);

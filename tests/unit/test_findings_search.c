@@ -218,6 +218,70 @@ static void nobody_expects_what_lies_elsewhere_or_is_no_package(void **state) {
         assert_finds(search_path_of_host(v, &b[i]), "");
 }
 
+/* A facade of the loader cache, in no package unless `installation`, with another one behind. */
+static struct scene *left_in_cache(struct wc_version v, const char *installation,
+                                   const struct beside *b, int64_t status) {
+    struct scene *s = new_scene();
+    int64_t host = add_host(s, "/opt/app/host");
+    struct file facade = {.role = WC_role_FACADE,
+                          .path = "/usr/local/lib/libcudnn.so.9",
+                          .soname = "libcudnn.so.9",
+                          .version = v,
+                          .source = WC_version_source_CODE,
+                          .asked_by = host,
+                          .asked_name = "libcudnn.so.9",
+                          .installation = installation};
+    struct sought f = {
+        .name = "libcudnn.so.9", .by = host, .rule = WC_search_rule_CACHE, .takes = facade.path};
+    f.object = add_file(s, &facade);
+    add_part(s, "/usr/local/lib", "graph", v, f.object);
+    add_beside(s, add_search(s, &f), b);
+    if (status != WC_NULL)
+        add_outcome(s, status, NULL);
+    return s;
+}
+
+static void
+an_older_one_left_by_hand_before_the_systems_is_told_when_the_program_fails(void **state) {
+    (void)state;
+    const struct wc_version v = version_of(9, 5, 1), newer = version_of(9, 13, 0);
+    const struct beside package = {.path = "/usr/lib/x86_64-linux-gnu/libcudnn.so.9",
+                                   .rule = WC_search_rule_DEFAULT,
+                                   .version = newer,
+                                   .kind = WC_installation_kind_DEBIAN,
+                                   .installation = "libcudnn9-cuda-12"};
+    struct beside other = package;
+    struct scene *s = left_in_cache(v, NULL, &package, 1);
+    assert_finds(s, "shadowed-copy");
+    assert_int_equal(s->found.p[0].severity, WC_severity_WARNING);
+    assert_non_null(strstr(s->found.p[0].title, "9.5.1 in /usr/local/lib, of no package"));
+    assert_non_null(strstr(s->found.p[0].title, "9.13.0 of libcudnn9-cuda-12"));
+    assert_advised(s, &s->found.p[0], "remove", "remove the cuDNN in /usr/local/lib");
+    other.kind = WC_installation_kind_RPM;
+    other.rule = WC_search_rule_CACHE;
+    assert_finds(left_in_cache(v, NULL, &other, 134), "shadowed-copy");
+
+    /* It ended well; nobody knows how; the newer one is in front; they are the same. */
+    assert_finds(left_in_cache(v, NULL, &package, 0), "");
+    assert_finds(left_in_cache(v, NULL, &package, WC_NULL), "");
+    assert_finds(left_in_cache(version_of(9, 14, 0), NULL, &package, 1), "");
+    assert_finds(left_in_cache(newer, NULL, &package, 1), "");
+    /* An error says why. */
+    const struct want w = {WC_NULL, WC_demand_kind_EXPECTATION, .spec = "==9.13.0"};
+    s = left_in_cache(v, NULL, &package, 1);
+    add_demand(s, &w);
+    assert_finds(s, "expectation-not-met");
+    /* Both are of packages; neither is. */
+    assert_finds(left_in_cache(v, "cudnn9-local", &package, 1), "");
+    other = package;
+    other.kind = WC_installation_kind_DIRECTORY;
+    other.installation = NULL;
+    assert_finds(left_in_cache(v, NULL, &other, 1), "");
+    other = package;
+    other.kind = WC_installation_kind_WHEEL;
+    assert_finds(left_in_cache(v, NULL, &other, 1), "");
+}
+
 /* ---- already-loaded-by-soname ---- */
 
 /* The second host finds what the first has loaded; by itself it would find `own`. */
@@ -587,6 +651,8 @@ int main(void) {
         cmocka_unit_test(nor_is_what_a_library_names_itself),
         cmocka_unit_test(a_package_behind_in_the_hosts_own_search_path_is_noted),
         cmocka_unit_test(nobody_expects_what_lies_elsewhere_or_is_no_package),
+        cmocka_unit_test(
+            an_older_one_left_by_hand_before_the_systems_is_told_when_the_program_fails),
         cmocka_unit_test(a_library_that_another_host_loaded_is_told),
         cmocka_unit_test(of_one_release_it_is_a_note),
         cmocka_unit_test(what_serves_the_host_is_a_note),
