@@ -22,7 +22,11 @@ static unsigned kind_of(const char *path) {
 static bool facts(void *ctx, const char *path, struct wc_file_stat *out) {
     unsigned kind = kind_of(path);
     (void)ctx;
-    *out = (struct wc_file_stat){1, kind, 64, 0, kind < 6, kind >= 6 && kind < 10};
+    *out = (struct wc_file_stat){.device = 1,
+                                 .inode = kind,
+                                 .size = 64,
+                                 .regular = kind < 6,
+                                 .directory = kind >= 6 && kind < 10};
     return kind < 10;
 }
 

@@ -72,7 +72,8 @@ static inline bool paths_facts(void *ctx, const char *path, struct wc_file_stat 
     int i = paths_find(p, path);
     if (paths_down(p) || i < 0)
         return false;
-    *out = (struct wc_file_stat){1, (uint64_t)i + 1, p->file[i].n, 1, true, false};
+    *out = (struct wc_file_stat){
+        .device = 1, .inode = (uint64_t)i + 1, .size = p->file[i].n, .mtime = 1, .regular = true};
     return true;
 }
 

@@ -42,8 +42,12 @@ static bool file_facts(void *ctx, const char *path, struct wc_file_stat *out) {
     (void)ctx;
     if (stat(path[0] ? path : ".", &st) != 0)
         return false;
-    *out = (struct wc_file_stat){st.st_dev,   st.st_ino,           (uint64_t)st.st_size,
-                                 st.st_mtime, S_ISREG(st.st_mode), S_ISDIR(st.st_mode)};
+    *out = (struct wc_file_stat){.device = st.st_dev,
+                                 .inode = st.st_ino,
+                                 .size = (uint64_t)st.st_size,
+                                 .mtime = st.st_mtime,
+                                 .regular = S_ISREG(st.st_mode),
+                                 .directory = S_ISDIR(st.st_mode)};
     return true;
 }
 static const struct wc_files files = {NULL, file_read, file_facts, NULL, NULL, NULL};

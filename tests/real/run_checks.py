@@ -21,7 +21,7 @@ def check_file(checks, told, path):
                  [stat.st_dev, stat.st_ino, stat.st_size, int(stat.st_mtime)])
     checks.equal(f"{name}: SONAME", told["soname"], soname[0] if soname else None)
     checks.equal(f"{name}: build-id", told["build_id"], watch.build_id(path))
-    checks.equal(f"{name}: DT_NEEDED", told["needed"], watch.dynamic("NEEDED", path))
+    checks.equal(f"{name}: DT_NEEDED", told["needed"], watch.needed(path))
     checks.equal(f"{name}: RPATH", told["rpath"], next(iter(watch.dynamic("RPATH", path)), None))
     checks.equal(f"{name}: RUNPATH", told["runpath"],
                  next(iter(watch.dynamic("RUNPATH", path)), None))

@@ -136,7 +136,8 @@ static struct lines read_log(void) {
         assert_int_equal(line[0], '{');
         assert_string_equal(line + strlen(line) - 2, "}\n");
         assert_int_equal(number_behind(line, "\"seq\":"), n.all);
-        assert_int_equal(number_behind(line, "\"pid\":"), getpid());
+        if (n.all == 1 || strstr(line, "\"pid\":")) /* else as in the line before */
+            assert_int_equal(number_behind(line, "\"pid\":"), getpid());
         n.requests += strstr(line, "\"kind\":\"request\"") != NULL;
         n.before += strstr(line, "\"phase\":\"before\"") != NULL;
         n.after += strstr(line, "\"phase\":\"after\"") != NULL;
