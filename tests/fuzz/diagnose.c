@@ -250,7 +250,7 @@ static void make_demand(struct maker *m, struct wc_demand_record *d) {
     d->host_path = host ? host->r.path : a_path(m);
     d->demand_kind = below(m, WC_demand_kind_COUNT);
     d->spec = print(m, "%s%s", next(m) & 1 ? ">=" : "==", a_version(m));
-    d->built = a_version(m);
+    d->built = d->demand_kind == WC_demand_kind_EXPECTATION && next(m) & 1 ? NULL : a_version(m);
     d->framework = frameworks[below(m, 5)];
     d->framework_version = a_version(m);
     if (d->framework_version)
