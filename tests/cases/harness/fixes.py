@@ -175,6 +175,8 @@ def play_command(world, command):
         conda(world, words[1:])
     elif words[0] in ("rm", "mv", "ln", "cp") or words[:2] == ["/sbin/ldconfig", "-n"]:
         on_files(world, command)
+    elif words[0] == "chmod" and world.closed and words[-1] == str(world.closed):
+        world.closed = None
     else:
         raise NotPlayed(command)
 
