@@ -243,6 +243,53 @@ static void examine_missing(const struct request *r, const char *missing) {
         demands_emit_file(WC_NULL, file);
 }
 
+/* ---- a symbol version that a file wants and that is not there ---- */
+
+static bool is_loaded_as(const char *path, const char *name) {
+    const struct wc_search_object *o = loaders_of(path);
+    return o && wc_search_answers(o, name);
+}
+
+/* What the loader has for that name already, or would take for it. */
+static const char *library_for(const struct wc_search_object *by, const char *name) {
+    const char *path;
+    for (size_t i = 0; (path = loaders_path(i)); i++)
+        if (is_loaded_as(path, name))
+            return path;
+    return searches_replay(by, name) ? searches_taken() : NULL;
+}
+
+static bool lacks_version(const struct wc_search_object *by, const struct wc_elf_image *e, size_t i,
+                          const char *name, char *text, size_t cap) {
+    const struct wc_reader *files = reader();
+    const char *path = library_for(by, name), *version;
+    struct wc_library l;
+    if (!path || !files->open(files->ctx, path, &l))
+        return false;
+    version = l.image ? wc_elf_version_lacking(e, i, l.image) : NULL;
+    bool lacks = version && wc_str_format(text, cap, "%s: version `%s' not found (required by %s)",
+                                          path, version, by->path);
+    return files->close(files->ctx) && lacks;
+}
+
+const char *failed_files_version(const struct request *r) {
+    static char file[SYS_PATH], text[3 * 512];
+    static struct needs needs;
+    const struct wc_reader *files = reader();
+    const char *path = wc_str_find_char(r->name, '/') ? r->name : NULL, *name;
+    struct wc_library l;
+    bool lacks = false;
+    if (!path && searches_matter(r->name) && searches_replay(loaders_of(r->caller), r->name))
+        path = searches_taken();
+    if (!path || wc_name_kind_of(r->name) == WC_NAME_OTHER ||
+        !wc_str_copy(file, sizeof file, path) || !read_needs(&needs, file, NULL) ||
+        !files->open(files->ctx, file, &l))
+        return NULL;
+    for (size_t i = 0; l.image && !lacks && (name = wc_elf_version_file(l.image, i)); i++)
+        lacks = lacks_version(&needs.object, l.image, i, name, text, sizeof text);
+    return files->close(files->ctx) && lacks ? text : NULL;
+}
+
 void failed_files_ahead(const struct request *r) {
     static struct wc_file_check check;
     struct wc_file_stat facts;

@@ -119,6 +119,13 @@ bool wc_elf_defines(const struct wc_elf_image *e, const char *name);
  * (SONAME); NULL: none. */
 const char *wc_elf_defined_symbol_version(const struct wc_elf_image *e);
 
+/* The file of which the i-th entry of DT_VERNEED demands symbol versions; NULL past the last. */
+const char *wc_elf_version_file(const struct wc_elf_image *e, size_t i);
+/* The first of these that the library does not define, and without which the loader refuses e;
+ * NULL: none. Of a library that defines no version at all the loader takes what it gets. */
+const char *wc_elf_version_lacking(const struct wc_elf_image *e, size_t i,
+                                   const struct wc_elf_image *library);
+
 /* DT_JMPREL first, then DT_RELA without its leading relative ones. symbol is 0 where a relocation
  * names none. False: past the last. */
 struct wc_elf_reloc {

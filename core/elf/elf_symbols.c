@@ -6,6 +6,8 @@
 
 #define LOCAL_OR_GLOBAL 1 /* version indices 0 and 1 name no version */
 #define HIDDEN 0x8000u
+/* More than any library has: of damaged ones the product of them is gone through. */
+enum { FILES_MOST = 64, WANTED_MOST = 256, DEFINED_MOST = 1024 };
 
 static const char *verdef_name(const struct wc_elf_image *e, uint64_t at, const Elf64_Verdef *d) {
     const void *aux = wc_elf_at(e, at + d->vd_aux, sizeof(Elf64_Verdaux));
@@ -70,6 +72,55 @@ static void find_needed_version(const struct wc_elf_image *e, unsigned index,
             return;
         at += need.vn_next;
     }
+}
+
+/* The i-th entry of DT_VERNEED; 0: past the last, or damaged. */
+static uint64_t verneed_at(const struct wc_elf_image *e, size_t i, Elf64_Verneed *need) {
+    uint64_t at = e->verneed;
+    for (size_t k = 0; k <= i && k < FILES_MOST; k++) {
+        const void *p = at ? wc_elf_at(e, at, sizeof *need) : NULL;
+        if (!p)
+            return 0;
+        *need = WC_LAX_AT(Elf64_Verneed, p);
+        if (k == i)
+            return at;
+        at = need->vn_next ? at + need->vn_next : 0;
+    }
+    return 0;
+}
+
+const char *wc_elf_version_file(const struct wc_elf_image *e, size_t i) {
+    Elf64_Verneed need;
+    return verneed_at(e, i, &need) ? wc_elf_string(e, need.vn_file) : NULL;
+}
+
+static bool defines_version(const struct wc_elf_image *e, const char *version) {
+    uint64_t at = 0;
+    Elf64_Verdef d;
+    for (int i = 0; i < DEFINED_MOST && next_verdef(e, &at, &d); i++)
+        if (wc_str_same(verdef_name(e, at, &d), version))
+            return true;
+    return at && d.vd_next; /* it has more than that */
+}
+
+const char *wc_elf_version_lacking(const struct wc_elf_image *e, size_t i,
+                                   const struct wc_elf_image *library) {
+    Elf64_Verneed need;
+    uint64_t at = library->verdef ? verneed_at(e, i, &need) : 0;
+    const void *p;
+    if (!at)
+        return NULL;
+    at += need.vn_aux;
+    for (int k = 0; k < WANTED_MOST && (p = wc_elf_at(e, at, sizeof(Elf64_Vernaux))); k++) {
+        const Elf64_Vernaux aux = WC_LAX_AT(Elf64_Vernaux, p);
+        const char *version = wc_elf_string(e, aux.vna_name);
+        if (version && !(aux.vna_flags & VER_FLG_WEAK) && !defines_version(library, version))
+            return version;
+        if (!aux.vna_next)
+            return NULL;
+        at += aux.vna_next;
+    }
+    return NULL;
 }
 
 uint32_t wc_elf_imports_end(const struct wc_elf_image *e) {

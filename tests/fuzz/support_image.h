@@ -40,6 +40,8 @@ static inline void ask_symbols(const struct wc_elf_image *e) {
     wc_elf_find_defined(e, "cudnnGetVersion", &s);
     wc_elf_find_defined(e, "", &s);
     reads(wc_elf_defined_symbol_version(e));
+    for (size_t i = 0; wc_elf_version_file(e, i); i++)
+        reads(wc_elf_version_lacking(e, i, e));
 }
 
 static inline void ask_relocs(const struct wc_elf_image *e) {

@@ -118,6 +118,17 @@ static void assert_symbol(const struct wc_elf_image *e, uint32_t i, const char *
         assert_null(s.version_file);
 }
 
+/* It wants libcudnn.so.9 of libcudnn.so.9, and defines MADE_1. */
+static void assert_versions_wanted(const struct wc_elf_image *e) {
+    struct wc_elf_image other = *e;
+    assert_string_equal(wc_elf_version_file(e, 0), "libcudnn.so.9");
+    assert_null(wc_elf_version_file(e, 1));
+    assert_string_equal(wc_elf_version_lacking(e, 0, e), "libcudnn.so.9");
+    assert_null(wc_elf_version_lacking(e, 1, e));
+    other.verdef = 0; /* of what defines none the loader takes what it gets */
+    assert_null(wc_elf_version_lacking(e, 0, &other));
+}
+
 static void assert_made(const struct wc_elf_image *e) {
     const unsigned char id[] = {0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 3, 0,
                                 0,    0,    4,    0,    0,    0,    5,    0,    0, 0};
@@ -142,6 +153,7 @@ static void assert_made(const struct wc_elf_image *e) {
     assert_symbol(e, 6, "some_version", NULL, NULL);
     assert_false(wc_elf_symbol_at(e, 7, &s));
     assert_null(wc_elf_symbol_name(e, 7));
+    assert_versions_wanted(e);
 }
 
 static void assert_finds(const struct wc_elf_image *e) {
@@ -411,6 +423,8 @@ static size_t exercise(const struct wc_elf_image *e) {
         sum += strlen(s.name) + (s.version ? strlen(s.version) : 0);
         sum += s.version_file ? strlen(s.version_file) : 0;
     }
+    for (size_t i = 0; wc_elf_version_file(e, i); i++)
+        sum += (name = wc_elf_version_lacking(e, i, e)) ? strlen(name) : 0;
     for (size_t i = 0; wc_elf_reloc_at(e, i, &r); i++)
         sum += r.symbol + r.type;
     for (size_t i = 0; i < e->dynamic_entries; i++)

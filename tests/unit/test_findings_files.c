@@ -711,6 +711,23 @@ static void nodes_of_other_libraries_count_for_cudnn_and_frameworks(void **state
     }
 }
 
+/* A facade asks for its part by several names: one file, one finding, and the part is not missing.
+ */
+static void a_part_for_a_newer_libc_is_told_once(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    int64_t facade = add_facade(s, "/opt/cudnn", version_of(9, 1, 0), add_host(s, "/opt/app/host"));
+    static const char *const names[] = {"libcudnn_graph.so.9.1.0", "libcudnn_graph.so.9",
+                                        "libcudnn_graph.so"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        add_failure(
+            s, facade, NULL, names[i],
+            print(s, "/lib/libc.so.6: version `GLIBC_2.99' not found (required by /opt/cudnn/%s)",
+                  names[i]));
+    assert_finds(s, "symbol-version-not-found");
+    assert_int_equal(s->found.n, 1);
+}
+
 /* cuDNN before 7 has no nodes. */
 static void a_function_without_a_node_is_a_missing_symbol(void **state) {
     (void)state;
@@ -838,6 +855,7 @@ int main(void) {
         cmocka_unit_test(a_part_of_another_name_is_not_missing),
         cmocka_unit_test(a_symbol_version_that_is_not_there_is_told_with_the_file),
         cmocka_unit_test(a_function_of_a_node_is_told_with_its_release),
+        cmocka_unit_test(a_part_for_a_newer_libc_is_told_once),
         cmocka_unit_test(nodes_of_other_libraries_count_for_cudnn_and_frameworks),
         cmocka_unit_test(a_function_without_a_node_is_a_missing_symbol),
         cmocka_unit_test(a_host_of_two_majors_must_be_built_again),

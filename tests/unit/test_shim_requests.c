@@ -69,6 +69,10 @@ void failed_files_in_search(const struct request *r) {
     assert_true(r->ended);
     assert_int_equal(journal.searches % 2, 1);
 }
+const char *failed_files_version(const struct request *r) {
+    assert_true(r->ended);
+    return NULL;
+}
 struct object *objects_at(uintptr_t address) {
     return known && address - known->low < known->high - known->low ? known : NULL;
 }

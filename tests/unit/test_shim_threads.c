@@ -90,6 +90,10 @@ void failed_files_after_failure(const struct request *r, const char *text) {
 void failed_files_in_search(const struct request *r) {
     (void)r;
 }
+const char *failed_files_version(const struct request *r) {
+    (void)r;
+    return NULL;
+}
 void slots_emit_resolved(const struct object *o, const struct object *to, const char *function) {
     (void)o, (void)to, (void)function;
     resolved++;

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/findings/diagnose.h"
+#include "core/findings/finding.h"
 #include "core/model/symbols.h"
 
 #define OBJECTS_MOST 4096
@@ -261,32 +261,32 @@ void loader_sim_open_facade(struct loader_sim *g, const struct loaded *host) {
 
 /* ---- symbols ---- */
 
-/* The version that it has, of which cuDNN's libraries have one each; NULL: none. */
-static const char *version_in(struct loader_sim *g, const struct loaded *o) {
-    struct elf_file *l = library_cache_elf_file(g->library_cache, o->library);
-    const char *version = l ? keep(g, wc_elf_defined_symbol_version(&l->image)) : NULL;
-
-    if (l)
-        library_cache_elf_file_end(o->library, l);
-    return version;
+static const struct loaded *answering(const struct loader_sim *g, const char *name) {
+    for (size_t i = 0; i < g->n; i++)
+        if (wc_search_answers(&g->objects[i]->search, name))
+            return g->objects[i];
+    return NULL;
 }
 
-static void check_version(struct loader_sim *g, const struct loaded *by,
-                          const struct wc_elf_symbol *import) {
-    for (size_t i = 0; i < g->n; i++) {
-        const struct loaded *o = g->objects[i];
-        size_t before = g->missing_count;
-        const char *has;
-        if (!wc_search_answers(&o->search, import->version_file))
-            continue;
-        has = version_in(g, o);
-        if (has && strcmp(has, import->version) != 0)
-            note_missing(g, import->version_file, by, WC_operation_NEEDED, false);
+/* e: its image, which wants symbol versions of other files. */
+static void check_versions(struct loader_sim *g, const struct loaded *by,
+                           const struct wc_elf_image *e) {
+    const char *name;
+
+    for (size_t i = 0; (name = wc_elf_version_file(e, i)); i++) {
+        const struct loaded *o =
+            wc_file_matters(name) || wc_file_matters(by->about.path) ? answering(g, name) : NULL;
+        struct elf_file *l = o ? library_cache_elf_file(g->library_cache, o->library) : NULL;
+        const char *lacking = l ? wc_elf_version_lacking(e, i, &l->image) : NULL;
+        const size_t before = g->missing_count;
+        if (lacking)
+            note_missing(g, name, by, WC_operation_NEEDED, false);
         if (g->missing_count > before) {
             g->missing[before].found = o;
-            g->missing[before].version = keep(g, import->version);
+            g->missing[before].version = keep(g, lacking);
         }
-        return;
+        if (l)
+            library_cache_elf_file_end(o->library, l);
     }
 }
 
@@ -305,27 +305,27 @@ static bool is_defined(struct loader_sim *g, const char *function) {
     return found;
 }
 
-static void check_import(struct loader_sim *g, const struct loaded *by,
-                         const struct wc_elf_symbol *import) {
-    if (import->version && wc_kind_is_cudnn(wc_name_kind_of(import->version_file)))
-        check_version(g, by, import);
-    if (!g->undefined && !import->weak && wc_function_find(import->name) != WC_NO_FUNCTION &&
-        !is_defined(g, import->name))
-        g->undefined = keep(g, import->name);
+static void check_imports(struct loader_sim *g, const struct wc_elf_image *e) {
+    const uint32_t end = wc_elf_imports_end(e);
+    struct wc_elf_symbol import;
+
+    for (uint32_t k = 1; k < end && !g->undefined; k++)
+        if (wc_elf_symbol_at(e, k, &import) && !import.defined && !import.weak &&
+            wc_function_find(import.name) != WC_NO_FUNCTION && !is_defined(g, import.name))
+            g->undefined = keep(g, import.name);
 }
 
 void loader_sim_check_symbols(struct loader_sim *g) {
     for (size_t i = 0; i < g->n; i++) {
         const struct loaded *by = g->objects[i];
-        struct elf_file *l =
-            by->library->needs_cudnn ? library_cache_elf_file(g->library_cache, by->library) : NULL;
-        uint32_t end = l ? wc_elf_imports_end(&l->image) : 0;
-        struct wc_elf_symbol import;
-        for (uint32_t k = 1; k < end; k++)
-            if (wc_elf_symbol_at(&l->image, k, &import) && !import.defined)
-                check_import(g, by, &import);
-        if (l)
-            library_cache_elf_file_end(by->library, l);
+        const bool matters = by->library->needs_cudnn || wc_file_matters(by->about.path);
+        struct elf_file *l = matters ? library_cache_elf_file(g->library_cache, by->library) : NULL;
+        if (!l)
+            continue;
+        check_versions(g, by, &l->image);
+        if (by->library->needs_cudnn)
+            check_imports(g, &l->image);
+        library_cache_elf_file_end(by->library, l);
     }
 }
 

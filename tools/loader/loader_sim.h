@@ -71,8 +71,9 @@ void loader_sim_end(struct loader_sim *g);
  * all that these open in turn. NULL: not found, damaged, or no library. */
 const struct loaded *loader_sim_open(struct loader_sim *g, const char *name,
                                      const struct loaded *by);
-/* With what the loader ends a program at its start: a library of cuDNN that lacks a symbol version
- * with which another was linked is missing, too; a function that nobody defines is noted. */
+/* With what the loader ends a program at its start: a library is missing, too, that lacks a symbol
+ * version with which another was linked, where one of them is of cuDNN, of CUDA or of a framework;
+ * a function that nobody defines is noted. */
 void loader_sim_check_symbols(struct loader_sim *g);
 /* How many objects come in before anything of the program runs. */
 size_t loader_sim_startup(const struct loader_sim *g);

@@ -41,7 +41,8 @@ static bool is_relevant(const struct loader_sim *s, enum startup_end end) {
         bool fits = end == STARTUP_ANY ||
                     (m->version ? end == STARTUP_VERSION
                                 : end == STARTUP_REFUSED || (m->damaged && end == STARTUP_DAMAGED));
-        if (wc_name_kind_of(m->name) != WC_NAME_OTHER && m->how != WC_operation_DLOPEN && fits)
+        if ((wc_name_kind_of(m->name) != WC_NAME_OTHER || m->version) &&
+            m->how != WC_operation_DLOPEN && fits)
             return true;
     }
     return s->undefined && (end == STARTUP_ANY || end == STARTUP_REFUSED);

@@ -213,6 +213,13 @@ static bool is_of_cudnn(const struct asked *a) {
            wc_kind_is_cudnn(wc_name_kind_of(library));
 }
 
+static bool is_of_system(const struct asked *a) {
+    const char *refused = fact(a, "refused"), *library = fact(a, "library");
+
+    return library && refused && wc_kind_is_cudnn(wc_name_kind_of(refused)) &&
+           wc_name_kind_of(library) == WC_NAME_OTHER;
+}
+
 /* A file was there, and the loader had other words than that it was not found. */
 static bool is_refused(const struct asked *a) {
     const char *said = fact(a, "loader said");

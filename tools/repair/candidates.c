@@ -743,9 +743,24 @@ static void add_function(struct finding_of *f, const struct wc_failure *failure,
                     format(f, ">=%s,<%d", short_version(f->out, first), first.major + 1), all.p[i]);
 }
 
+/* cuDNN wants what a library of the system has in later releases: an older cuDNN may not. */
+static void add_older(struct finding_of *f) {
+    WC_EACH(p, f->s->packages) {
+        const struct wc_version version =
+            p->r.package_version ? wc_version_of(p->r.package_version) : WC_VERSION_NONE;
+        if (p->r.package && wc_version_known(version) && strstr(p->r.package, "cudnn"))
+            add_install(f, p->r.package, format(f, ">=%d,<%s", version.major, p->r.package_version),
+                        prefix_of(f, &p->r));
+    }
+}
+
 static void find_functions(struct finding_of *f) {
     WC_EACH(failure, f->s->failures) {
         struct wc_unmet unmet;
+        if (wc_text_unmet(failure->r.text, &unmet) && unmet.version[0] && !unmet.symbol[0] &&
+            wc_kind_is_cudnn(wc_name_kind_of(unmet.file)) &&
+            wc_name_kind_of(unmet.library) == WC_NAME_OTHER)
+            add_older(f);
         if (failure->r.function)
             add_function(f, failure, failure->r.function);
         else if (wc_text_unmet(failure->r.text, &unmet) && unmet.symbol[0])

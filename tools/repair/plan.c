@@ -105,6 +105,21 @@ static bool is_beyond_files(const struct candidate *c, const struct wc_finding_r
     return files && has_rule(f->id, NO_FILES);
 }
 
+/* What was built for a newer system than this one is so in its package, too. */
+static bool brings_the_same(const struct candidate *c, const struct wc_finding_record *f) {
+    const struct wc_fact *refused = WC_FIRST(one, f->facts, wc_str_same(one->name, "refused"));
+    const struct wc_fact *library = WC_FIRST(one, f->facts, wc_str_same(one->name, "library"));
+
+    const char *file = library ? library->value : NULL;
+    bool again = false;
+
+    for (size_t i = 0; i < c->n; i++)
+        again = again || c->edit[i].kind == EDIT_REINSTALL;
+    return again && has_rule(f->id, OTHER_RELEASE) && refused && file &&
+           wc_kind_is_cudnn(wc_name_kind_of(refused->value)) &&
+           wc_name_kind_of(file) == WC_NAME_OTHER;
+}
+
 /* ---- what a path variable loses ---- */
 
 static bool is_other_library(void *found, const char *name) {
@@ -354,8 +369,9 @@ static bool cures(const struct planning *p, const struct played *x,
         return false;
     if (has_rule(f->id, OWN_COPY) && !takes_own(x, f))
         return false;
-    return !is_beyond_files(&x->edits, f) && !removes_unused(p, &x->edits, f) &&
-           !leaves_installation(p, &x->edits, f) && !keeps_cuda(p, x, f) && !removes_wanted(p, x) &&
+    return !is_beyond_files(&x->edits, f) && !brings_the_same(&x->edits, f) &&
+           !removes_unused(p, &x->edits, f) && !leaves_installation(p, &x->edits, f) &&
+           !keeps_cuda(p, x, f) && !removes_wanted(p, x) &&
            is_gone(&x->outcome, of_end, f, &p->source->stack) &&
            !brings(p, &x->outcome, of_end, f->severity);
 }

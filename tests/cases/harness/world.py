@@ -328,6 +328,21 @@ class World:
              f"-Wl,--version-script={target.parent}/map", *([of] if of else []))
         return target
 
+    def newer_libc(self, path):
+        """The library there wants a version of libc that is not out yet; which."""
+        def number(name):
+            value = 0
+            for c in name:
+                value = (value << 4) + c
+                value = (value ^ (value & 0xF0000000) >> 24) & 0x0FFFFFFF
+            return value.to_bytes(4, "little")
+
+        data = path.read_bytes()
+        old = re.search(rb"GLIBC_2[.\d]+(?=\0)", data)[0]
+        new = old[:8] + re.sub(rb"\d", b"9", old[8:])
+        path.write_bytes(data.replace(old + b"\0", new + b"\0").replace(number(old), number(new)))
+        return new.decode()
+
     def put(self, source, target):
         place(source, target)
 

@@ -94,6 +94,31 @@ def the_directory_is_closed(w, reached, what):
     w.repairs("allow", maps=wanted, by=lambda: setattr(w, "closed", None), says="enter")
 
 
+@case("A200-a-facade-for-a-newer-libc-is-opened", "facade", "opened")
+@case("A201-a-facade-for-a-newer-libc-and-a-linked-program", "facade", "program")
+@case("A202-a-part-for-a-newer-libc", "graph", "opened")
+@case("A203-a-part-for-a-newer-libc-and-a-linked-program", "graph", "program")
+@case("A204-a-cuda-library-for-a-newer-libc-and-a-linked-program", "cudart", "program")
+def it_is_built_for_a_newer_libc(w, which, reached):
+    """A release was built on a newer system than the job's: the loader finds it and refuses it. The
+    facade asks nobody why it got no part; a linked program has not begun yet."""
+    release = w.release("9.1", "9.20")
+    lib = w.directory(release)
+    wanted = lib / release.file(which) if which != "cudart" else w.cuda_dependency(
+        "libcudart.so.12", w.root / "opt/newer/lib", text="int puts(const char *); "
+        "int print(void) { return puts(\"\"); }\n")
+    host = w.host("plain", release, linked=reached == "program", search=[lib, wanted.parent],
+                  needs=["libcudart.so.12"] if which == "cudart" else [])
+    host.does(*([f"open:{release.soname}"] if reached == "opened" else []), "version", "create")
+    if reached == "program":
+        w.program = w.start(linked_to=host)
+    version = w.newer_libc(wanted) if w.faulty else ""
+    w.says(f"version `{version}' not found" if which != "graph" else "",
+           ends=1 if which != "graph" else "SIGABRT")
+    w.finds("symbol-version-not-found", wanted.name, version, "libc.so.6")
+    w.repairs("reinstall" if which == "graph" else "install", maps=wanted)
+
+
 @case("A98")
 def another_release_is_installed_while_the_process_runs(w):
     """Facade and process live on while a package manager puts other files in place; the parts, which
