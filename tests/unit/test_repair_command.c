@@ -121,6 +121,12 @@ static void pip_into_a_directory(void **state) {
     assert_command(install(NAME, "", "/srv/my app"),
                    "pip install --upgrade --target '/srv/my app' nvidia-cudnn-cu12");
     assert_command(without(NAME, "/srv/my app"), NULL); /* pip cannot */
+    /* The environment at hand reads it, by PYTHONPATH. */
+    tree_write(&tree, "/srv/lib/python3.11/site-packages/x", "");
+    tree_write(&tree, "/p/.venv/pyvenv.cfg", "");
+    tree_write(&tree, "/p/.venv/bin/python3.11", "");
+    user.path = "/p/.venv/bin";
+    assert_command(install(NAME, "", "/srv/lib/python3.11/site-packages"), NULL);
 }
 
 static void pip_of_elsewhere(void **state) {

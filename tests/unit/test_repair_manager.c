@@ -269,6 +269,29 @@ static void packages_of_a_user(void **state) {
     assert_string_equal(m.python, "/opt/py/bin/python3.11");
 }
 
+/* PYTHONPATH leads out of an environment: its own Python installs nothing there. */
+static void what_another_environment_reads_too(void **state) {
+    (void)state;
+    static const char shared[] = "/opt/shared/lib/python3.11/site-packages";
+    static const char home[] = "/home/u/.local/lib/python3.11/site-packages";
+    put_venv(VENV, "home = /opt/py/bin\n", true);
+    put_python(VENV "/bin", "python3.11");
+    put_package(shared, "nvidia_cudnn_cu12-9.1.0.70", "pip");
+    put_package(home, "nvidia_cudnn_cu12-9.1.0.70", "pip");
+    put_python("/usr/bin", "python3");
+    user.path = VENV "/bin:/usr/bin";
+    struct manager m = of(shared);
+    assert_null(m.python);
+    assert_true(m.is_foreign && of(home).is_foreign);
+    put_python("/usr/bin", "python3.11");
+    assert_true(of(shared).is_foreign);
+    m = of(home);
+    assert_false(m.is_foreign);
+    assert_true(m.of_user);
+    assert_string_equal(m.python, "/usr/bin/python3.11");
+    assert_false(of(SITE).is_foreign);
+}
+
 static void a_bare_directory(void **state) {
     (void)state;
     put_package("/srv/app/vendor", "torch-2.8.0", "pip");
@@ -345,6 +368,7 @@ int main(void) {
         TEST(a_workspace_of_pixi),
         TEST(the_systems_python),
         TEST(packages_of_a_user),
+        TEST(what_another_environment_reads_too),
         TEST(a_bare_directory),
         TEST(what_is_not_there),
         TEST(the_systems_packages),

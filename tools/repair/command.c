@@ -224,6 +224,8 @@ static const char *of_package(struct making *m, const struct user *user) {
     const struct edit *e = m->edit;
 
     manager_of(m->memory, user, e->environment, e->name, &m->manager);
+    if (m->manager.is_foreign) /* and --target with --upgrade takes all of nvidia/ away first */
+        return fail(m);
     switch (e->kind) {
     case EDIT_REINSTALL:
         return expand(m, words[m->manager.kind].reinstall);

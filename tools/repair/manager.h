@@ -34,6 +34,7 @@ struct manager {
     bool with_python;   /* pip is "python -m pip" */
     bool without_pip;   /* pip is "pip --python python" */
     bool of_user;       /* site-packages of a user */
+    bool is_foreign;    /* another environment reads it: pip would install into that one */
     bool protected;     /* PEP 668: pip wants to be told that it is meant */
 };
 
