@@ -23,10 +23,11 @@ REASONS = {"needs-gpu", "windows", "release-not-to-be-had"}
 LEFT_OUT_MOST = 30
 # Why no case expects it first: it stands behind its cause, or it is no failure.
 NOT_FIRST = {"behind-its-cause", "note"}
-# Names that are fixed for everybody: cuDNN's own functions that are watched, the driver's SONAME,
-# and the mark of glibc's cache file.
+# Names that are fixed for everybody: cuDNN's own functions that are watched, the driver's and libc's
+# SONAME, and the mark of glibc's cache file.
 KNOWN = {"", "torch", "tensorflow", "ctranslate2"}  # the model speaks of them by these names
-FIXED = {"cudnnGetVersion", "cudnnCreate", "cudnnBackendFinalize", "libcuda.so.1", "ld.so-1.7.0"}
+FIXED = {"cudnnGetVersion", "cudnnCreate", "cudnnBackendFinalize", "libcuda.so.1", "libc.so.6",
+         "ld.so-1.7.0"}
 # Tables of public facts, each row with its source, that stand beside the code that reads them.
 TABLES = {"core/model/frameworks.c", "core/packages/metadata.c", "core/version/file_version.c"}
 TABLE = re.compile(r"static const (?:struct \w* ?\{[^}]*\} )?[^;={}]*\[\] = \{.*?\};", re.S)
