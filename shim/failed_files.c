@@ -276,14 +276,14 @@ const char *failed_files_version(const struct request *r) {
     static char file[SYS_PATH], text[3 * 512];
     static struct needs needs;
     const struct wc_reader *files = reader();
-    const char *path = wc_str_find_char(r->name, '/') ? r->name : NULL, *name;
+    const char *caller = r->caller, *asked = r->name, *name;
+    const char *path = wc_str_find_char(asked, '/') ? asked : NULL;
     struct wc_library l;
     bool lacks = false;
-    if (!path && searches_matter(r->name) && searches_replay(loaders_of(r->caller), r->name))
+    if (!path && searches_matter(asked) && searches_replay(loaders_of(caller), asked))
         path = searches_taken();
-    if (!path || wc_name_kind_of(r->name) == WC_NAME_OTHER ||
-        !wc_str_copy(file, sizeof file, path) || !read_needs(&needs, file, NULL) ||
-        !files->open(files->ctx, file, &l))
+    if (!path || wc_name_kind_of(asked) == WC_NAME_OTHER || !wc_str_copy(file, sizeof file, path) ||
+        !read_needs(&needs, file, NULL) || !files->open(files->ctx, file, &l))
         return NULL;
     for (size_t i = 0; l.image && !lacks && (name = wc_elf_version_file(l.image, i)); i++)
         lacks = lacks_version(&needs.object, l.image, i, name, text, sizeof text);

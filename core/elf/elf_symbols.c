@@ -97,6 +97,7 @@ const char *wc_elf_version_file(const struct wc_elf_image *e, size_t i) {
 static bool defines_version(const struct wc_elf_image *e, const char *version) {
     uint64_t at = 0;
     Elf64_Verdef d;
+    d.vd_next = 0;
     for (int i = 0; i < DEFINED_MOST && next_verdef(e, &at, &d); i++)
         if (wc_str_same(verdef_name(e, at, &d), version))
             return true;

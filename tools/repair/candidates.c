@@ -793,7 +793,7 @@ static const char *closed_on_way(struct finding_of *f, const char *path) {
         if (!wc_closed_directory(&disk_files, path, at, sizeof(at), &is_link))
             return NULL;
         if (!is_link)
-            return real_path(f, at);
+            return real_path(f, format(f, "%s", at));
         n = readlink(at, target, sizeof(target));
         if (n <= 0 || n == (ssize_t)sizeof(target))
             return NULL;

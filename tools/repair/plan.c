@@ -464,7 +464,7 @@ static struct edits keep_edits(struct plan *plan, const struct candidate *c,
                                 .path = keep(plan, e->path),
                                 .target = keep(plan, e->target),
                                 .environment = keep(plan, e->environment)};
-        if (e->kind == EDIT_SET || e->kind == EDIT_UNSET)
+        if (source && (e->kind == EDIT_SET || e->kind == EDIT_UNSET))
             kept[i].by = keep(plan, setter_of(source, e->name));
     }
     return (struct edits){kept, kept ? c->n : 0};
