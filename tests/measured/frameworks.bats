@@ -26,13 +26,14 @@ setup() {
     pin=$(sed -n 's/^Requires-Dist: \(nvidia-cudnn-cu13==[0-9.]*\).*/\1/p' \
         "$WC_BUILD"/demo/venv-torch-*/lib/python*/site-packages/torch-*.dist-info/METADATA)
     [ -n "$pin" ]
-    grep -F "pip install $pin" demo.out
+    tr -s ' \\\n' ' ' <demo.out | grep -qF "pip install $pin"
 }
 
 # docs/fleet.md says it.
 @test "a healthy PyTorch process leaves at most 24 KiB of log, preloaded and under run" {
     local venv log
     venv=$(echo "$WC_BUILD"/demo/venv-torch-*/)
+    "$venv/bin/python" -m pip uninstall -q -y nvidia-cudnn-cu12 # what the demo broke it with
     "$venv/bin/python" -m pip install -q --force-reinstall --no-deps "$(sed -n 's/^Requires-Dist: \(nvidia-cudnn-cu13==[0-9.]*\).*/\1/p' \
         "$venv"/lib/python*/site-packages/torch-*.dist-info/METADATA)"
     printf '%s\n' 'import torch' 'print(torch.nn.Conv2d(3, 8, 3)(torch.randn(1, 3, 16, 16)).shape)' >convolves.py
@@ -42,6 +43,8 @@ setup() {
     for log in preloaded/*.jsonl under/*.jsonl; do
         "$WC_PYTHON" "$WC_ROOT/tests/schema/validate.py" log "$log"
         [ "$(wc -l <"$log")" -ge 60 ]
+        "$WHICHCUDNN" report --json "$log" >report.json
+        [ "$(jq -r '[.findings[] | select(.severity != "note")] | length' report.json)" = 0 ]
         echo "$log: $(wc -c <"$log") bytes"
         [ "$(wc -c <"$log")" -le 24576 ]
     done
