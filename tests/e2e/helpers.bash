@@ -21,7 +21,7 @@ validate_report() { "$PY" "$WC_ROOT/tests/schema/validate.py" report "$@"; }
 make_log() { "$PY" "$WC_ROOT/tests/schema/complete.py" "$1"; }
 
 # whole_lines FILE...: the lines of logs with all keys.
-whole_lines() { python3 -S "$WC_ROOT/tests/schema/whole.py" "$@"; }
+whole_lines() { "$PY" -S "$WC_ROOT/tests/schema/whole.py" "$@"; }
 
 # records KIND FILE...: all records of that kind, one a line, with all keys; last_record: the last of them.
 records() {
