@@ -5,8 +5,8 @@
 
 PORTABLE_ROOT ?=
 portable_libc    := $(shell $(CC) -print-file-name=libc.so.6)
-portable_sources := packaging/floor/old_libc.c
-portable_needs   := $(O)/floor/libc.so
+portable_sources := packaging/floor/old_libc.c packaging/floor/sums.c
+portable_needs   := $(O)/floor/libc.so $(O)/floor/libjansson.a $(O)/floor/libz.a
 loader_of := $(wildcard $(dir $(portable_libc))ld-linux-aarch64.so.1)
 
 # The last that fits wins.
@@ -14,8 +14,11 @@ base_flags += -ffile-prefix-map=$(CURDIR)=. $(if $(PORTABLE_ROOT),-ffile-prefix-
               $(if $(CUDNN_INCLUDE),-ffile-prefix-map=$(abspath $(CUDNN_INCLUDE))=headers) \
               $(if $(CUDA_INCLUDE),-ffile-prefix-map=$(abspath $(CUDA_INCLUDE))=headers) \
               -ffile-prefix-map=$(abspath $(O))=build -ffile-prefix-map=$(O)=build
-command_flags += -Os -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables -fno-unwind-tables
-command_link  += -Wl,--gc-sections -Wl,-z,relro -Wl,-z,now -L$(O)/floor
+# Where it lies is settled when it is linked: each of 5,000 addresses in tables would take a relocation, and what
+# refers to the same thing from two places would not be the same bytes.
+command_flags := -fno-pie $(or $(call compiler_takes,-Oz),-Os) -ffunction-sections -fdata-sections \
+                 -fno-asynchronous-unwind-tables -fno-unwind-tables
+command_link  := -no-pie -Wl,--gc-sections -Wl,-z,relro -Wl,-z,now -L$(O)/floor
 command_libraries := -Wl,-Bstatic $(command_libraries) -Wl,-Bdynamic $(if $(loader_of),-Wl$(comma)--as-needed $(loader_of))
 ifneq ($(PORTABLE_ROOT),)
 command_flags += -isystem $(PORTABLE_ROOT)/usr/include -isystem $(PORTABLE_ROOT)/usr/include/$(ARCH)-linux-gnu
@@ -25,3 +28,8 @@ endif
 $(O)/floor/libc.so: packaging/floor/make_stubs.py $(portable_libc)
 	$(say) FLOOR $(@D)
 	$(Q)$(PYTHON) $< '$(CC)' $(portable_libc) $(@D)
+
+# Debian's, without tables for unwinding: nobody unwinds a command in C.
+$(O)/floor/lib%.a: $(portable_libc)
+	$(Q)mkdir -p $(@D) && $(or $(shell $(CC) -print-prog-name=objcopy),objcopy) --remove-section=.eh_frame \
+	    "$$($(CC) $(if $(PORTABLE_ROOT),-B$(PORTABLE_ROOT)/usr/lib/$(ARCH)-linux-gnu/) -print-file-name=lib$*.a)" $@

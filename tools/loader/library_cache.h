@@ -6,11 +6,11 @@
 #pragma once
 
 #include <elf.h>
-#include <uthash.h>
 
 #include "core/search/search.h"
 #include "tools/elf/elf_file.h"
 #include "tools/elf/elf_prescan.h"
+#include "tools/util/hash.h"
 #include "tools/util/memory.h"
 
 #define LIBRARY_OPENS_MOST 24

@@ -4,8 +4,8 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
+#include "tools/util/hash.h"
 #include "tools/util/memory.h"
 
 struct flight {

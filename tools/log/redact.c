@@ -8,9 +8,9 @@
 #include <strings.h>
 #include <sys/utsname.h>
 #include <unistd.h>
-#include <uthash.h>
 
 #include "core/model/names.h"
+#include "tools/util/hash.h"
 #include "tools/util/terminal.h"
 
 struct name {

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <unistd.h>
-#include <uthash.h>
 
 #include "tools/log/log_reader.h"
+#include "tools/util/hash.h"
 #include "tools/util/memory.h"
 
 #define CHUNK ((size_t)64 * 1024)

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/stat.h>
-#include <uthash.h>
 
+#include "hash.h"
 #include "memory.h"
 
 struct seen {
