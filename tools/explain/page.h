@@ -13,5 +13,9 @@ const char *page_of(const char *id);
 /* i-th id that has a page, in the order of docs/findings.md; NULL past the last. */
 const char *page_id(size_t i);
 
-/* The same for a terminal of 80 columns, as generate_pages.py lays it out. False: there is none. */
+/*
+ * The same for a terminal of 80 columns: paragraphs are filled, blocks of code indented, marks
+ * painted. Known is what docs/findings.md uses: paragraphs, lists, blocks between ```, tables (as
+ * they are), **bold**, `code`, [links](there). False: there is none.
+ */
 bool page_print(FILE *to, const char *id, bool colour);
