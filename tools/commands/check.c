@@ -14,6 +14,7 @@
 #include "tools/report/ends.h"
 #include "tools/report/library.h"
 #include "tools/report/render.h"
+#include "tools/util/json_make.h"
 #include "tools/util/layout.h"
 
 static char **command; /* NULL: none was given */
@@ -106,8 +107,8 @@ static json_t *one_json(const struct report *now, const struct comparison *drift
 
     for (size_t i = 0; i < not_loaded->n; i++)
         json_array_append_new(names, text_to_json(not_loaded->p[i].what));
-    return json_pack("{s:o, s:o, s:o}", "now", side_json(now), "differences",
-                     differences_json(drift), "not_loaded", names);
+    return json_make("ooo", "now", side_json(now), "differences", differences_json(drift),
+                     "not_loaded", names);
 }
 
 /* True: it has drifted. Adds it to the list where JSON is wanted, else prints it. */
@@ -150,7 +151,7 @@ static enum exit_code check(const struct source *lock, const struct logs *logs, 
     if (observed == 0)
         complain("%s", nothing ? nothing : "not observed: no cuDNN was loaded or asked for");
     else if (options.json)
-        json_print(stdout, json_pack("{s:b, s:o, s:O}", "drifted", drifted > 0, "lock",
+        json_print(stdout, json_make("boO", "drifted", drifted > 0, "lock",
                                      text_to_json(lock->path), "processes", list));
     json_decref(list);
     free(nothing);

@@ -12,6 +12,7 @@
 #include "tools/explain/explain_text.h"
 #include "tools/explain/page.h"
 #include "tools/log/record_json.h"
+#include "tools/util/json_make.h"
 #include "tools/util/memory.h"
 #include "tools/util/nearest.h"
 #include "tools/util/terminal.h"
@@ -63,8 +64,8 @@ static enum exit_code unknown(const char *given) {
 /* ---- what is printed ---- */
 
 static json_t *finding_json(const struct wc_finding_kind *kind) {
-    return json_pack("{s:s, s:s, s:s, s:o}", "id", kind->id, "severity", word_of(kind), "title",
-                     kind->title, "page", text_to_json(page_of(kind->id)));
+    return json_make("ssso", "id", kind->id, "severity", word_of(kind), "title", kind->title,
+                     "page", text_to_json(page_of(kind->id)));
 }
 
 static enum exit_code list(void) {

@@ -15,6 +15,7 @@
 #include "tools/log/newest_log.h"
 #include "tools/log/record_json.h"
 #include "tools/report/render.h"
+#include "tools/util/json_make.h"
 #include "tools/util/layout.h"
 
 #define ROWS_SHOWN 8
@@ -108,7 +109,7 @@ static json_t *row_json(const struct summary *s, const struct summary_row *row) 
     const struct plan_of_finding *of = job_repairs(row), none = {NULL, 0};
     const struct wc_finding_record *f = row->finding;
 
-    return json_pack("{s:o, s:s, s:o, s:o, s:o}", "id", text_to_json(f->id), "severity",
+    return json_make("osooo", "id", text_to_json(f->id), "severity",
                      wc_enum_word_raw(WC_ENUM_severity, f->severity), "title",
                      text_to_json(f->title), "pids",
                      JSON_EACH(member, ((struct {
@@ -251,8 +252,8 @@ static int fix_job(struct job *j, int status) {
         tell_nothing(j);
     }
     if (options.json)
-        json_print(stdout, json_pack("{s:o, s:O, s:o}", "findings", findings_json(j), "tried",
-                                     trying.tried, "applied", applied));
+        json_print(stdout, json_make("oOo", "findings", findings_json(j), "tried", trying.tried,
+                                     "applied", applied));
     else
         json_decref(applied);
     json_decref(trying.tried);

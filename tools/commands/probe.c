@@ -18,6 +18,7 @@
 #include "tools/probe/trial.h"
 #include "tools/report/render.h"
 #include "tools/run/preload.h"
+#include "tools/util/json_make.h"
 #include "tools/util/terminal.h"
 
 #define DIFFERENCES_MOST 16
@@ -288,10 +289,9 @@ static void print_json(const struct probed *p) {
 
     for (size_t i = 0; i < p->difference_count; i++)
         json_array_append_new(list, text_to_json(p->differences[i]));
-    json_print(stdout, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "verdict",
-                                 words[p->answer], "text", text_to_json(text), "step",
-                                 text_to_json(works ? NULL : p->step), "stopped",
-                                 text_to_json(works ? NULL : stopped), "version",
+    json_print(stdout, json_make("sooooooooo", "verdict", words[p->answer], "text",
+                                 text_to_json(text), "step", text_to_json(works ? NULL : p->step),
+                                 "stopped", text_to_json(works ? NULL : stopped), "version",
                                  text_to_json(wc_version_text(p->version, version)), "gpu",
                                  text_to_json(p->gpu), "like",
                                  text_to_json(p->like ? p->like->process->path : NULL),

@@ -11,6 +11,7 @@
 #include "tools/commands/options.h"
 #include "tools/log/record_json.h"
 #include "tools/util/disk.h"
+#include "tools/util/json_make.h"
 #include "tools/util/terminal.h"
 
 /* ---- what is to be done ---- */
@@ -190,6 +191,6 @@ enum exit_code apply_best(const struct job *j, const json_t *held, char *const *
     /* What only the user can do is not done. */
     if (answer == EXIT_NOTHING_WRONG && commands < json_array_size(steps))
         answer = EXIT_ERRORS_FOUND;
-    *applied = json_pack("{s:b, s:o}", "done", done, "steps", steps);
+    *applied = json_make("bo", "done", done, "steps", steps);
     return answer;
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "tools/log/record_json.h"
+#include "tools/util/json_make.h"
 
 #define PLACES_MOST (sizeof(((struct steps *)0)->places) / sizeof(const char *))
 
@@ -192,7 +193,7 @@ json_t *steps_json(const struct steps *s, struct wc_arena *memory) {
     static const char *const kinds[] = {"variable", "command", "said", "said"};
 
     return JSON_EACH(step, *s,
-                     json_pack("{s:s, s:o}", "kind", kinds[step->kind], "text",
+                     json_make("so", "kind", kinds[step->kind], "text",
                                text_to_json(step->kind >= STEP_PYTHON
                                                 ? text_of(memory, &(struct edits){step->edit, 1})
                                                 : step->text)));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/json_text.h"
+#include "tools/util/json_make.h"
 #include "tools/util/memory.h"
 
 _Static_assert(sizeof(struct wc_fact) == 3 * sizeof(char *), "a fact is three texts");
@@ -157,7 +158,7 @@ json_t *text_to_json(const char *s) {
 }
 
 static json_t *fact_to_json(const struct wc_fact *fact) {
-    return json_pack("{s:o, s:o, s:o}", fact_keys[0], text_to_json(fact->name), fact_keys[1],
+    return json_make("ooo", fact_keys[0], text_to_json(fact->name), fact_keys[1],
                      text_to_json(fact->value), fact_keys[2], text_to_json(fact->source));
 }
 
