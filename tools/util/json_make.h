@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jansson's json_pack() as far as it is wanted here: with that comes an unpacker, 4 KB of a wheel. */
+/* jansson's json_pack() as far as it is wanted here: with that comes an unpacker, 4 KB of a wheel.
+ */
 #pragma once
 
 #include <jansson.h>
