@@ -41,22 +41,22 @@ static const char **keep_list(struct library_cache *w, const char *const *list, 
 #define HEADER_SIZE 64 /* what a search reads of a file */
 
 struct cache_entry {
+    UT_hash_handle hh;
     const char *path;
     struct wc_file_stat facts;
     bool there, has_header;
     unsigned char header[HEADER_SIZE];
-    UT_hash_handle hh;
 };
 
 static struct cache_entry *entry_of(struct library_cache *w, const char *path) {
     struct cache_entry *e;
 
-    HASH_FIND_STR(w->entries, path, e);
+    e = hash_find_text(w->entries, path);
     if (e || !(e = wc_arena_take(&w->memory.arena, sizeof(*e))))
         return e;
     e->path = keep(w, path);
     e->there = w->disk.files.facts(&w->disk, path, &e->facts);
-    HASH_ADD_KEYPTR(hh, w->entries, e->path, strlen(e->path), e);
+    hash_add(&w->entries, e, e->path, strlen(e->path));
     return e;
 }
 
@@ -101,7 +101,7 @@ void library_cache_forget(struct library_cache *w, bool (*concerns)(void *ctx, c
     for (struct cache_entry *e = w->entries; e; e = next) {
         next = e->hh.next;
         if (concerns(ctx, wc_base_name(e->path)))
-            HASH_DEL(w->entries, e);
+            hash_remove(&w->entries, e);
     }
     for (struct library *b = w->libraries; b; b = b->hh.next)
         if (b->elf_file && is_below_any(wc_library_file(&b->about), environments))
@@ -308,10 +308,10 @@ struct library *library_cache_get(struct library_cache *w, const char *path,
     memset(key, 0, sizeof(key));
     key[0] = (int64_t)facts.device;
     key[1] = (int64_t)facts.inode;
-    HASH_FIND(hh, w->libraries, key, sizeof(key), b);
+    b = hash_find(w->libraries, key, sizeof(key));
     if (b || !(b = read_library(w, path, answer)))
         return b;
-    HASH_ADD(hh, w->libraries, about.device, sizeof(key), b);
+    hash_add(&w->libraries, b, &b->about.device, sizeof(key));
     return b;
 }
 
@@ -400,8 +400,8 @@ void library_cache_remember(struct library_cache *w) {
 void library_cache_end(struct library_cache *w) {
     for (struct library *b = w->libraries; b; b = b->hh.next)
         elf_file_close(b->elf_file);
-    HASH_CLEAR(hh, w->libraries);
-    HASH_CLEAR(hh, w->entries);
+    hash_clear(&w->libraries);
+    hash_clear(&w->entries);
     free(w->cache);
     free(w->interpreter);
     elf_prescan_end(&w->prescan);

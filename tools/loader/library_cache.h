@@ -22,6 +22,7 @@
 #endif
 
 struct library {
+    UT_hash_handle hh;
     /* Without image and identity. Its path: by which it was first read; HOST: it needs, imports,
      * defines or opens cuDNN. */
     struct wc_library about;
@@ -37,7 +38,6 @@ struct library {
     const char **opens;
     struct elf_file *elf_file; /* kept open: it will be told of; NULL: not kept */
     bool listed;               /* by a scan, as a copy or a host */
-    UT_hash_handle hh;
 };
 
 struct library_cache {

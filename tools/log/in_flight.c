@@ -9,17 +9,18 @@
 #include "tools/util/memory.h"
 
 struct flight {
+    UT_hash_handle hh;
     int64_t tid, seq;
     int64_t request;             /* its number; WC_NULL: it is a call */
     char *what;                  /* of a request: made when it is asked for */
     enum wc_operation operation; /* of a request, as its record has it */
     char *name, *caller;
     int64_t caller_object, flags;
-    UT_hash_handle hh, in_requests; /* the latter of a request with a number */
+    UT_hash_handle in_requests; /* the latter of a request with a number */
 };
 
 static void forget(struct in_flight *f, struct flight *one) {
-    HASH_DEL(f->by_thread, one);
+    hash_remove(&f->by_thread, one);
     if (one->request != WC_NULL)
         HASH_DELETE(in_requests, f->by_request, one);
     free(one->what);
@@ -31,7 +32,7 @@ static void forget(struct in_flight *f, struct flight *one) {
 static struct flight *find(const struct in_flight *f, int64_t tid) {
     struct flight *one;
 
-    HASH_FIND(hh, f->by_thread, &tid, sizeof(tid), one);
+    one = hash_find(f->by_thread, &tid, sizeof(tid));
     return one;
 }
 
@@ -46,7 +47,7 @@ static struct flight *begin(struct in_flight *f, const struct wc_record *r, int6
     one->what = what;
     one->seq = r->seq;
     one->request = request;
-    HASH_ADD(hh, f->by_thread, tid, sizeof(one->tid), one);
+    hash_add(&f->by_thread, one, &one->tid, sizeof(one->tid));
     if (request != WC_NULL)
         HASH_ADD(in_requests, f->by_request, request, sizeof(one->request), one);
     return one;

@@ -14,11 +14,11 @@
 #include "tools/util/terminal.h"
 
 struct name {
+    UT_hash_handle hh;
     char *text, *placeholder; /* the text in lower case: user names are typed as people like */
     size_t n;
     bool node;    /* else a user */
     bool guarded; /* a word that means something else, too: only where it must be the name */
-    UT_hash_handle hh;
 };
 
 struct redaction {
@@ -41,7 +41,7 @@ static struct name *find(const struct redaction *r, const char *text, size_t n) 
     if (n > NAME_MOST)
         return NULL;
     lower(key, text, n);
-    HASH_FIND(hh, r->names, key, n, one);
+    one = hash_find(r->names, key, n);
     return one;
 }
 
@@ -168,7 +168,7 @@ static const char *learn(struct redaction *r, const char *text, size_t n, bool n
         one->placeholder =
             node ? must_format("node%zu", ++r->nodes) : must_format("user%zu", ++r->users);
     one->guarded = is_common(one->text);
-    HASH_ADD_KEYPTR(hh, r->names, one->text, n, one);
+    hash_add(&r->names, one, one->text, n);
     r->longest = n > r->longest ? n : r->longest;
     return one->placeholder;
 }
@@ -307,7 +307,7 @@ void redaction_free(struct redaction *r) {
     struct name *one, *next;
 
     HASH_ITER(hh, r->names, one, next) {
-        HASH_DEL(r->names, one);
+        hash_remove(&r->names, one);
         free(one->text);
         free(one->placeholder);
         free(one);

@@ -20,20 +20,20 @@ static const char no_list[] = "its list of files is gone, without which nothing 
 static const char satisfied[] = "what is installed is such a release already";
 
 struct overlay_file {
+    UT_hash_handle hh;
     const char *path; /* without links, inside of the root */
     struct disk_entry entry;
-    UT_hash_handle hh;
 };
 
 struct overlay_name {
-    const char *name;
     UT_hash_handle hh;
+    const char *name;
 };
 
 struct overlay_made {
+    UT_hash_handle hh;
     char *key;
     int fd;
-    UT_hash_handle hh;
 };
 
 /* ---- the layer ---- */
@@ -42,7 +42,7 @@ static struct disk_entry at(void *overlay, const char *path) {
     struct overlay *o = overlay;
     struct overlay_file *f;
 
-    HASH_FIND_STR(o->files, path, f);
+    f = hash_find_text(o->files, path);
     return f ? f->entry : (struct disk_entry){.kind = DISK_AS_IT_IS};
 }
 
@@ -81,7 +81,7 @@ static bool concerns(void *overlay, const char *name) {
 
     if (!*name) /* a directory, with a '/' behind */
         return o->files != NULL;
-    HASH_FIND_STR(o->names, name, found);
+    found = hash_find_text(o->names, name);
     return found != NULL;
 }
 
@@ -106,11 +106,11 @@ static void note_name(struct overlay *o, const char *path) {
     const char *name = wc_base_name(path);
     struct overlay_name *n;
 
-    HASH_FIND_STR(o->names, name, n);
+    n = hash_find_text(o->names, name);
     if (n || !(n = wc_arena_take(&o->memory.arena, sizeof(*n))))
         return;
     n->name = name;
-    HASH_ADD_KEYPTR(hh, o->names, n->name, strlen(n->name), n);
+    hash_add(&o->names, n, n->name, strlen(n->name));
 }
 
 static const struct wc_files *disk_of(const struct overlay *o) {
@@ -141,13 +141,13 @@ static void put(struct overlay *o, const char *path, struct disk_entry entry) {
         return;
     if (entry.kind != DISK_GONE)
         put_directories(o, path);
-    HASH_FIND_STR(o->files, path, f);
+    f = hash_find_text(o->files, path);
     if (f) {
         if (f->entry.kind == DISK_FILE)
             close(f->entry.fd);
     } else if ((f = wc_arena_take(&o->memory.arena, sizeof(*f)))) {
         f->path = path;
-        HASH_ADD_KEYPTR(hh, o->files, f->path, strlen(f->path), f);
+        hash_add(&o->files, f, f->path, strlen(f->path));
     }
     if (f)
         f->entry = entry;
@@ -316,13 +316,13 @@ static struct overlay_made *made_before(struct overlay *o, const char *package, 
                        (uintmax_t)size);
     struct overlay_made *m;
 
-    HASH_FIND_STR(*o->made, key, m);
+    m = hash_find_text(*o->made, key);
     if (m)
         return m;
     m = must_allocate(sizeof(*m));
     m->key = must_copy(key);
     m->fd = -1;
-    HASH_ADD_KEYPTR(hh, *o->made, m->key, strlen(m->key), m);
+    hash_add(o->made, m, m->key, strlen(m->key));
     return m;
 }
 
@@ -357,7 +357,7 @@ void overlay_made_end(struct overlay_made *made) {
 
     for (struct overlay_made *m = made; m; m = next) {
         next = m->hh.next;
-        HASH_DEL(made, m);
+        hash_remove(&made, m);
         if (m->fd >= 0)
             close(m->fd);
         free(m->key);
@@ -1119,8 +1119,8 @@ void overlay_end(struct overlay *o) {
     for (struct overlay_file *f = o->files; f; f = f->hh.next)
         if (f->entry.kind == DISK_FILE)
             close(f->entry.fd);
-    HASH_CLEAR(hh, o->files);
-    HASH_CLEAR(hh, o->names);
+    hash_clear(&o->files);
+    hash_clear(&o->names);
     free(o->environment.p);
     free(o->environments.p);
     free(o->first.p);

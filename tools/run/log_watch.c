@@ -14,10 +14,10 @@
 #define FINDING "\"kind\":\"finding\""
 
 struct grown {
+    UT_hash_handle hh;
     char *name;
     off_t seen;   /* so far it was read */
     bool foreign; /* another command's */
-    UT_hash_handle hh;
 };
 
 struct log_watch {
@@ -50,11 +50,11 @@ int log_watch_descriptor(const struct log_watch *w) {
 static struct grown *file_of(struct log_watch *w, const char *name) {
     struct grown *file;
 
-    HASH_FIND_STR(w->files, name, file);
+    file = hash_find_text(w->files, name);
     if (!file) {
         file = must_allocate(sizeof(*file));
         file->name = must_copy(name);
-        HASH_ADD_KEYPTR(hh, w->files, file->name, strlen(file->name), file);
+        hash_add(&w->files, file, file->name, strlen(file->name));
     }
     return file;
 }
@@ -139,7 +139,7 @@ void log_watch_end(struct log_watch *w) {
     if (!w)
         return;
     HASH_ITER(hh, w->files, file, next) {
-        HASH_DEL(w->files, file);
+        hash_remove(&w->files, file);
         free(file->name);
         free(file);
     }

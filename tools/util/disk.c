@@ -25,10 +25,10 @@ struct disk_memory {
 
 /* To a directory, through links and the layer. */
 struct way {
+    UT_hash_handle hh;
     char *from;
     int error;
     char *to; /* as this computer has it */
-    UT_hash_handle hh;
 };
 
 static void forget_ways(struct disk_memory *m) {
@@ -36,7 +36,7 @@ static void forget_ways(struct disk_memory *m) {
 
     for (struct way *w = m->ways; w; w = next) {
         next = w->hh.next;
-        HASH_DEL(m->ways, w);
+        hash_remove(&m->ways, w);
         free(w->from);
         free(w->to);
         free(w);
@@ -209,7 +209,7 @@ static struct way *way_to(const struct walk *w, size_t n) {
     if (m->changed != w->disk->changed)
         forget_ways(m);
     m->changed = w->disk->changed;
-    HASH_FIND(hh, m->ways, w->rest, n, way);
+    way = hash_find(m->ways, w->rest, n);
     if (way)
         return way;
     way = must_allocate(sizeof(*way));
@@ -219,7 +219,7 @@ static struct way *way_to(const struct walk *w, size_t n) {
     stpcpy(all.rest, way->from);
     way->error = go(&all) ? 0 : errno ?: ENOENT;
     way->to = must_copy(all.at);
-    HASH_ADD_KEYPTR(hh, m->ways, way->from, n, way);
+    hash_add(&m->ways, way, way->from, n);
     return way;
 }
 

@@ -15,22 +15,22 @@
 #define BYTES_MOST ((size_t)64 << 20)
 
 struct sought {
+    UT_hash_handle hh;
     const char *key;
     uint64_t at;
-    UT_hash_handle hh;
 };
 
 struct seen *seen_at(struct seen_paths *p, const char *path) {
     const size_t n = strlen(path);
     struct seen *s;
 
-    HASH_FIND(hh, p->all, path, n, s);
+    s = hash_find(p->all, path, n);
     if (s)
         return s;
     s = must_allocate(sizeof(*s));
     s->path = must_copy(path);
     s->error = lstat(path, &s->facts) == 0 ? 0 : errno;
-    HASH_ADD_KEYPTR(hh, p->all, s->path, n, s);
+    hash_add(&p->all, s, s->path, n);
     return s;
 }
 
@@ -113,13 +113,13 @@ uint64_t seen_find(struct seen_paths *p, struct seen *s, uint64_t from, const ch
         return WC_NOWHERE;
     if (n < 0 || (size_t)n >= sizeof(key))
         return find(s, from, text, at_line);
-    HASH_FIND_STR(s->sought, key, found);
+    found = hash_find_text(s->sought, key);
     if (found || !(found = wc_arena_take(&p->memory.arena, sizeof(*found))))
         return found ? found->at : find(s, from, text, at_line);
     found->key = wc_arena_string(&p->memory.arena, key);
     found->at = find(s, from, text, at_line);
     if (found->key)
-        HASH_ADD_KEYPTR(hh, s->sought, found->key, (size_t)n, found);
+        hash_add(&s->sought, found, found->key, (size_t)n);
     return found->at;
 }
 
@@ -133,8 +133,8 @@ void seen_end(struct seen_paths *p) {
 
     for (struct seen *s = p->all; s; s = next) {
         next = s->hh.next;
-        HASH_DEL(p->all, s);
-        HASH_CLEAR(hh, s->sought);
+        hash_remove(&p->all, s);
+        hash_clear(&s->sought);
         free((char *)(uintptr_t)s->path);
         free((const char **)(uintptr_t)s->names);
         free(s->bytes);

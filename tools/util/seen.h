@@ -13,6 +13,7 @@
 #include "memory.h"
 
 struct seen {
+    UT_hash_handle hh;
     const char *path;
     int error; /* of lstat; 0: it is there */
     struct stat facts;
@@ -20,7 +21,6 @@ struct seen {
     const char *const *names; /* of a directory, once asked for, NULL at the end */
     unsigned char *bytes;     /* of a small file, once asked for; as many as its size */
     struct sought *sought;    /* in these */
-    UT_hash_handle hh;
 };
 
 struct seen_paths {
