@@ -74,8 +74,8 @@ shim_flags := -fPIC -ffreestanding -fno-builtin -fno-stack-protector -U_FORTIFY_
               -fvisibility=hidden -ftls-model=initial-exec -fasynchronous-unwind-tables
 compiler_takes = $(shell $(CC) -Werror $(1) -S -x c /dev/null -o /dev/null 2>/dev/null && echo $(1))
 small := $(if $(filter -O2,$(OPT)),-Os -ffunction-sections -fdata-sections)
-# Code of gcc's -Oz pushes constants, of which tables do not know.
-no_frames := -fno-asynchronous-unwind-tables -fno-unwind-tables $(if $(small),$(call compiler_takes,-Oz))
+# Code of gcc's -Oz pushes constants, of which tables do not know. aarch64 keeps a pointer to each frame by itself.
+no_frames := -fno-asynchronous-unwind-tables -fno-unwind-tables -fomit-frame-pointer $(if $(small),$(call compiler_takes,-Oz))
 ifeq ($(ARCH),x86_64)
 shim_flags += -fno-plt -fcf-protection=full
 else ifeq ($(ARCH),aarch64)

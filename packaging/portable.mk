@@ -17,7 +17,7 @@ base_flags += -ffile-prefix-map=$(CURDIR)=. $(if $(PORTABLE_ROOT),-ffile-prefix-
 # Where it lies is settled when it is linked: each of 5,000 addresses in tables would take a relocation, and what
 # refers to the same thing from two places would not be the same bytes.
 command_flags := -fno-pie $(or $(call compiler_takes,-Oz),-Os) -ffunction-sections -fdata-sections \
-                 -fno-asynchronous-unwind-tables -fno-unwind-tables
+                 -fno-asynchronous-unwind-tables -fno-unwind-tables -fomit-frame-pointer
 command_link  := -no-pie -Wl,--gc-sections -Wl,-z,relro -Wl,-z,now -L$(O)/floor
 command_libraries := -Wl,-Bstatic $(command_libraries) -Wl,-Bdynamic $(if $(loader_of),-Wl$(comma)--as-needed $(loader_of))
 ifneq ($(PORTABLE_ROOT),)

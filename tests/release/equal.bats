@@ -50,10 +50,10 @@ at_most() {
     [ "$size" -le $(($1 * 1024)) ]
 }
 
-@test "sizes: the library at most 300 KiB, a wheel at most 600 KiB" {
+@test "sizes: the library at most 300 KiB, a wheel at most 512 KiB" {
     local file failed=0
     for file in "$WC_BUILD"/portable-*/stage/libwhichcudnn.so; do at_most 300 "$file" || failed=1; done
-    for file in "$DIST"/*.whl; do at_most 600 "$file" || failed=1; done
+    for file in "$DIST"/*.whl; do at_most 512 "$file" || failed=1; done
     [ $failed -eq 0 ]
 }
 
