@@ -42,20 +42,7 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
     "$WC_ROOT/packaging/check-floor" whichcudnn-*/bin/whichcudnn whichcudnn-*/lib/*.so
 }
 
-# at_most KIB FILE
-at_most() {
-    local size
-    size=$(stat -Lc %s "$2")
-    printf '# %7d bytes of %7d  %s\n' "$size" $(($1 * 1024)) "$(basename "$2")" >&3
-    [ "$size" -le $(($1 * 1024)) ]
-}
-
-@test "sizes: the library at most 300 KiB, a wheel at most 512 KiB" {
-    local file failed=0
-    for file in "$WC_BUILD"/portable-*/stage/libwhichcudnn.so; do at_most 300 "$file" || failed=1; done
-    for file in "$DIST"/*.whl; do at_most 512 "$file" || failed=1; done
-    [ $failed -eq 0 ]
-}
+@test "sizes: the library at most 300 KiB, a wheel at most 512 KiB" { have_sizes; }
 
 @test "the SBOM is CycloneDX, and names what is linked in with its release" {
     local file

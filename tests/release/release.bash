@@ -25,3 +25,18 @@ says_mixed() { grep -E '^(whichcudnn: )?error\[facade-and-parts-differ\]' <<<"$1
 
 # Every file below a folder, with what it is and where a link leads.
 listing() { (cd "$1" && find . -not -name __pycache__ -not -name '*.pyc' -printf '%y %p %l\n' | sort); }
+
+at_most() { # KIB FILE
+    local size
+    size=$(stat -Lc %s "$2")
+    printf '# %7d bytes of %7d  %s\n' "$size" $(($1 * 1024)) "$(basename "$2")" >&3
+    [ "$size" -le $(($1 * 1024)) ]
+}
+
+# The library of each processor, and its wheel.
+have_sizes() {
+    local file failed=0
+    for file in "$WC_BUILD"/portable-*/stage/libwhichcudnn.so; do at_most 300 "$file" || failed=1; done
+    for file in "$DIST"/*.whl; do at_most 512 "$file" || failed=1; done
+    [ $failed -eq 0 ]
+}
