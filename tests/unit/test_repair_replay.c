@@ -161,6 +161,42 @@ static void what_was_refused_is_refused_again(void **state) {
     replay_end(&replay);
 }
 
+/* Nobody has wanted anything of the facade yet: none of its parts is there for others to find. */
+static void an_idle_facade_has_no_parts(void **state) {
+    static const char *const needed[] = {"libcudnn_adv.so.9", NULL};
+    struct environment *e = *state;
+    const struct edit again = {.kind = EDIT_REINSTALL,
+                               .name = "nvidia-cudnn-cu12",
+                               .value = "9.1.0.70",
+                               .environment = e->site};
+    struct outcome base, after;
+    struct wc_record r;
+    struct replay replay;
+
+    put_wheel(e, "nvidia-cudnn-cu12", "9.1.0.70", NULL);
+    write_image(in(e, "%s/nvidia/cudnn/lib/libz.so.1", e->site),
+                &(struct image){.soname = "libz.so.1", .version = WC_VERSION_NONE});
+    put_host(e, NULL, NULL);
+    write_image(
+        e->host,
+        &(struct image){.soname = "libframe.so", .needed = needed, .version = WC_VERSION_NONE});
+    observe(e, NULL, in(e, "LD_PRELOAD=%s/nvidia/cudnn/lib/libcudnn.so.9", e->site));
+    wc_record_begin(&r, WC_KIND_object);
+    r.u.object.object = 2;
+    r.u.object.role = WC_role_FACADE;
+    r.u.object.mapped = true;
+    r.u.object.path = in(e, "%s/nvidia/cudnn/lib/libcudnn.so.9", e->site);
+    source_add(e->log, &r);
+    assert_null(replay_begin(&replay, e->log));
+    replay_play(&replay, &no_edits, &base);
+    assert_int_equal(base.got[0].files, 0);
+    play(&replay, &again, &after);
+    assert_int_equal(after.got[0].files, 0);
+    outcome_end(&after);
+    outcome_end(&base);
+    replay_end(&replay);
+}
+
 static void demands_that_no_file_states_are_carried_over(void **state) {
     struct environment *e = *state;
     struct outcome base;
@@ -202,6 +238,7 @@ int main(void) {
         IN_ENVIRONMENT(what_is_taken_away_is_missing),
         IN_ENVIRONMENT(a_part_that_is_found_no_more_is_missing),
         IN_ENVIRONMENT(what_was_refused_is_refused_again),
+        IN_ENVIRONMENT(an_idle_facade_has_no_parts),
         IN_ENVIRONMENT(demands_that_no_file_states_are_carried_over),
         IN_ENVIRONMENT(another_computer_is_not_replayed),
     };

@@ -329,6 +329,71 @@ void loader_sim_check_symbols(struct loader_sim *g) {
     }
 }
 
+/* ---- whose functions an object sees ---- */
+
+void loader_sim_show(struct loader_sim *g, const struct loaded *o) {
+    loader_sim_of(g, o->library)->for_all = true;
+}
+
+static void see(const struct loader_sim *g, bool *seen, const char *name) {
+    for (size_t i = 0; i < g->n; i++)
+        if (wc_search_answers(&g->objects[i]->search, name)) {
+            seen[i] = true;
+            return;
+        }
+}
+
+/* With what those that are seen need; as many as there are objects. */
+static void see_needed(const struct loader_sim *g, bool *seen) {
+    for (size_t count = 0, before = SIZE_MAX; count != before;) {
+        before = count;
+        count = 0;
+        for (size_t i = 0; i < g->n; i++) {
+            count += seen[i];
+            for (const char **name = g->objects[i]->library->needed; seen[i] && *name; name++)
+                see(g, seen, *name);
+        }
+    }
+}
+
+static bool sees(struct loader_sim *g, const bool *seen, const char *function) {
+    bool found = false;
+
+    for (size_t i = 0; i < g->n && !found; i++) {
+        const struct loaded *o = g->objects[i];
+        struct elf_file *l = seen[i] && o->about.role != WC_role_OTHER
+                                 ? library_cache_elf_file(g->library_cache, o->library)
+                                 : NULL;
+        found = l && wc_elf_defines(&l->image, function);
+        if (l)
+            library_cache_elf_file_end(o->library, l);
+    }
+    return found;
+}
+
+const char *loader_sim_unseen(struct loader_sim *g, const struct loaded *o) {
+    struct elf_file *l = library_cache_elf_file(g->library_cache, o->library);
+    const uint32_t end = l && l->error == WC_ELF_OK ? wc_elf_imports_end(&l->image) : 0;
+    bool *seen = must_allocate((g->n + 1) * sizeof(*seen));
+    const char *unseen = NULL;
+    struct wc_elf_symbol import;
+
+    for (size_t i = 0; i < g->n; i++) {
+        const enum wc_operation how = g->objects[i]->about.asked_how;
+        seen[i] = g->objects[i] == o || g->objects[i]->for_all || how == WC_operation_START ||
+                  how == WC_operation_PRELOAD;
+    }
+    see_needed(g, seen);
+    for (uint32_t k = 1; k < end && !unseen; k++)
+        if (wc_elf_symbol_at(&l->image, k, &import) && !import.defined && !import.weak &&
+            wc_function_find(import.name) != WC_NO_FUNCTION && !sees(g, seen, import.name))
+            unseen = keep(g, import.name);
+    if (l)
+        library_cache_elf_file_end(o->library, l);
+    free(seen);
+    return unseen;
+}
+
 static void end_object(struct loaded *o) {
     free(o->names);
     free(o);

@@ -17,6 +17,7 @@ struct loaded {
     const char **names;          /* all by which it was asked for, NULL at the end */
     const struct loaded *facade; /* that its own request brought; NULL: not known */
     const char *facade_name;     /* by which it asked for it */
+    bool for_all;                /* a dlopen let all see its functions (RTLD_GLOBAL) */
 };
 
 struct loader_sim_missing {
@@ -75,6 +76,11 @@ const struct loaded *loader_sim_open(struct loader_sim *g, const char *name,
  * version with which another was linked, where one of them is of cuDNN, of CUDA or of a framework;
  * a function that nobody defines is noted. */
 void loader_sim_check_symbols(struct loader_sim *g);
+/* A dlopen lets all see the functions of that object, and of what it needs. */
+void loader_sim_show(struct loader_sim *g, const struct loaded *o);
+/* A function of cuDNN's that the object imports and finds nowhere: neither in what was there at the
+ * start, nor in what all see, nor in what it needs. NULL: there is none. */
+const char *loader_sim_unseen(struct loader_sim *g, const struct loaded *o);
 /* How many objects come in before anything of the program runs. */
 size_t loader_sim_startup(const struct loader_sim *g);
 /* The system refuses that one of them: the loader ends there. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "replay.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -38,6 +39,14 @@ static bool is_cudnn_path(const char *path) {
     return path && wc_name_kind_of(path) != WC_NAME_OTHER;
 }
 
+/* Else its functions are seen by itself alone, and by what it needs. */
+static bool is_for_all(const struct source *source, int64_t request) {
+    const struct source_request *known =
+        WC_FIRST(q, source->requests, request != WC_NULL && q->r.request == request);
+
+    return !known || known->r.flags == WC_NULL || (known->r.flags & RTLD_GLOBAL);
+}
+
 static void add_request(struct replay *r, int64_t seq, int64_t request, const char *name,
                         const char *caller) {
     if (!name || (caller && strcmp(wc_base_name(caller), WC_OWN_NAME) == 0))
@@ -52,6 +61,7 @@ static void add_request(struct replay *r, int64_t seq, int64_t request, const ch
                                 .name = name,
                                 .caller = caller,
                                 .failure = failure_of(&r->source->stack, request, name),
+                                .for_all = is_for_all(r->source, request),
                                 .by_cudnn = is_cudnn_path(caller)};
 }
 
@@ -249,6 +259,12 @@ static struct replay_got got_of(const struct play *p, const struct loaded *o, si
     return got;
 }
 
+/* It had a facade, of which nobody had wanted anything yet. */
+static bool is_idle(const struct wc_stack *s) {
+    return WC_ANY(o, s->objects, o->r.role == WC_role_FACADE && o->r.mapped) &&
+           !WC_ANY(o, s->objects, o->r.role == WC_role_PART && o->r.mapped);
+}
+
 /* A facade asks for parts when it first needs them: those that it asked for in the process, and
  * always the one that answers for its version. */
 static bool opens_part(void *play, const struct loaded *by, const char *name) {
@@ -257,7 +273,9 @@ static bool opens_part(void *play, const struct loaded *by, const char *name) {
     struct wc_name part = wc_name_read(name), own = wc_name_read(by->search.soname);
     const char *answering = wc_answering_part(own.version.major);
 
-    if (wc_str_same(part.part, answering) ||
+    if (wc_str_same(part.part, answering))
+        return true;
+    if (!is_idle(s) &&
         !WC_ANY(o, s->objects, is_path_of(by, o->r.path) || is_path_of(by, o->r.real_path)))
         return true;
     for (size_t i = 0; i < p->r->n; i++)
@@ -321,6 +339,29 @@ static bool still_lacks(struct play *p, const struct replay_request *q) {
     return lacks;
 }
 
+/* The loader refused it for a function of cuDNN's: that depends on what came in before, and on who
+ * sees it, not on the files of the request. */
+static bool is_of_function(const struct replay_request *q) {
+    struct wc_unmet unmet;
+
+    return q->failure && !q->by_cudnn && wc_text_unmet(q->failure->r.text, &unmet) &&
+           !unmet.version[0] && wc_function_find(unmet.symbol) != WC_NO_FUNCTION;
+}
+
+static bool is_refused(struct play *p, struct replay_request *q, const struct loaded *o,
+                       const struct replay_got *got) {
+    const bool unseen = o && is_of_function(q) && loader_sim_unseen(&p->sim, o);
+
+    if (p->first) {
+        q->first = *got;
+        q->refused = q->failure && got->files;
+        q->unseen = q->refused && unseen;
+    }
+    if (!q->refused || unseen)
+        return q->refused;
+    return (!q->unseen && got->files == q->first.files) || still_lacks(p, q);
+}
+
 static void ask(struct play *p, size_t number) {
     struct replay_request *q = &p->r->requests[number];
     const struct loaded *by = caller_of(p, q->caller), *o;
@@ -336,14 +377,12 @@ static void ask(struct play *p, size_t number) {
     p->sim.ended = false;
     mark_hosts(p, objects);
     *got = got_of(p, o, objects, missing);
-    if (p->first) {
-        q->first = *got;
-        q->refused = q->failure && got->files;
-    }
-    if (q->refused && (got->files == q->first.files || still_lacks(p, q)))
+    if (is_refused(p, q, o, got))
         got->files = 0;
     if (!got->files)
         loader_sim_undo(&p->sim, objects);
+    else if (q->for_all)
+        loader_sim_show(&p->sim, o);
     *MUST_ADD(p->parts, p->part_count) = (struct part){number, missing, p->sim.missing_count};
 }
 

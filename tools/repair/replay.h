@@ -17,8 +17,10 @@ struct replay_request {
     int64_t seq, request;
     const char *name, *caller;
     const struct wc_failure *failure; /* it failed in the process; NULL: it did not */
+    bool for_all;                     /* all see what it brings in; also where that is not known */
     bool by_cudnn;                    /* whose files may be others after an edit */
     bool refused;                     /* it failed though all files were there: by the first play */
+    bool unseen; /* of these: a function of cuDNN's that it imports is nowhere to be seen */
     struct replay_got first;
 };
 
