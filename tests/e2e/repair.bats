@@ -238,3 +238,22 @@ END
     is "$(jq -c '[.findings[0].fix[] | [.checked, .command]] | unique' report.json)" '[["no",null]]'
     is "$(jq -r '.findings[0].fix[0].why' report.json)" "it ran on another computer"
 }
+
+@test "functions of a copy that was opened for itself alone: no path brings them, it is preloaded" {
+    wheel 8.9.2 26
+    echo 'int cudnnCreate(void **); int start(void **h) { return cudnnCreate(h); }' |
+        "${CC:-gcc}" -shared -fPIC -z now -x c - -o "$site/engine/_engine.so"
+    cat >main.py <<END
+import ctypes
+ctypes.CDLL("$site/nvidia/cudnn/lib/libcudnn.so.8")
+ctypes.CDLL("$site/engine/_engine.so")
+END
+    "$CMD" run --quiet --log logs -- python3 main.py || true
+    "$CMD" report --json logs >report.json || true
+    is "$(finding missing-symbols '[.fix[] | [.command, .checked]]')" \
+        "[[\"export LD_PRELOAD=$site/nvidia/cudnn/lib/libcudnn.so.8\",\"replayed\"]]"
+    rm -f logs/*
+    LD_PRELOAD=$site/nvidia/cudnn/lib/libcudnn.so.8 run -0 "$CMD" run --log logs -- python3 main.py
+    "$CMD" report --json logs >report.json || true
+    is "$(jq '[.. | .severity? | select(. == "error")] | length' report.json)" 0
+}

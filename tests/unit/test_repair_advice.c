@@ -4,6 +4,7 @@
  * each kind's example tests/unit/test_findings_page.c has the sentence.
  */
 #include "support_stack.h"
+#include "tools/repair/beyond.h"
 #include "tools/repair/rules.h"
 
 static struct advice advised(const struct wc_stack *s, const struct wc_finding_record *f) {
@@ -140,12 +141,40 @@ static void a_driver_is_to_be_had_in_several_ways(void **state) {
     }
 }
 
+/* What a release wants of the system is in its files alone: it is said, and has not been played. */
+static void an_older_release_is_said_alone(void **state) {
+    (void)state;
+    static const struct wc_fact facts[] = {
+        {"refused", "/venv/lib/python3.12/site-packages/nvidia/cudnn/lib/libcudnn.so.9", NULL},
+        {"library", "/lib/x86_64-linux-gnu/libc.so.6", NULL}};
+    struct scene *s = new_scene();
+    struct wc_finding_record f = {
+        .id = "symbol-version-not-found", .facts = {facts, 2}, .host = NOBODY, .object = NOBODY};
+    struct wc_record r = begin(WC_KIND_package);
+    char memory[4096];
+    struct wc_buffer_arena arena;
+    struct edit e;
+    wc_buffer_arena_begin(&arena, memory, sizeof memory);
+    assert_false(beyond_edit(&arena.arena, &s->stack, &f, WC_ACTION_INSTALL, "", &e));
+    r.u.package.package = "nvidia-cudnn-cu12";
+    r.u.package.package_version = "9.5.1.17";
+    r.u.package.prefix = "/venv/lib/python3.12/site-packages";
+    r.u.package.installation_path = "/venv/lib/python3.12/site-packages/nvidia/cudnn";
+    apply(s, &r);
+    assert_true(beyond_edit(&arena.arena, &s->stack, &f, WC_ACTION_INSTALL, "", &e));
+    assert_int_equal(e.kind, EDIT_INSTALL);
+    assert_string_equal(e.value, ">=9,<9.5.1.17");
+    f.id = "library-not-found";
+    assert_false(beyond_edit(&arena.arena, &s->stack, &f, WC_ACTION_INSTALL, "", &e));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_finding_has_a_sentence_of_its_own),
         cmocka_unit_test(every_row_is_of_a_finding),
         cmocka_unit_test(what_is_not_known_is_not_in_it),
         cmocka_unit_test(a_part_of_another_cuda_is_put_back),
+        cmocka_unit_test(an_older_release_is_said_alone),
         cmocka_unit_test(a_driver_is_to_be_had_in_several_ways),
     };
     seed_from_environment();

@@ -260,6 +260,54 @@ static void what_nobody_manages_is_put_there_by_hand(void **state) {
     end(&x);
 }
 
+/* Releases that nothing is known of, and such as have no code for it, would be found nothing of. */
+static void a_gpu_gets_releases_that_have_code_for_it(void **state) {
+    static const char *const gpus[] = {"NVIDIA GeForce GTX 1080 Ti, 6.1"};
+    struct environment *e = *state;
+    const struct plan_of_finding *of;
+    struct wc_record r;
+    struct planned x;
+
+    put_library(e, "/opt/lib/libcudnn.so.9", "9.19.0");
+    put_library(e, "/opt/lib/libcudnn_graph.so.9", "9.19.0");
+    put_host(e, "/opt/lib", NULL);
+    observe(e, NULL, NULL);
+    wc_record_begin(&r, WC_KIND_machine);
+    r.u.machine.gpus = (struct wc_strings){(const char **)gpus, 1};
+    source_add(e->log, &r);
+    make(e, &x);
+    of = plan_of(&x, "gpu-unsupported");
+    assert_non_null(of);
+    assert_true(offers(of, EDIT_PLACE));
+    for (size_t i = 0; i < of->n; i++)
+        if (of->p[i].edits.n && of->p[i].edits.p[0].kind == EDIT_PLACE) {
+            struct wc_spec set;
+            assert_true(wc_spec_read(of->p[i].edits.p[0].value, &set));
+            assert_int_equal(wc_spec_accepts(&set, wc_version_of("9.11.0")), WC_NO);
+        }
+    end(&x);
+}
+
+/* Nothing in the process says for which CUDA: the toolkit that it lies in does. */
+static void a_toolkit_says_its_cuda(void **state) {
+    struct environment *e = *state;
+    const struct plan_of_finding *of;
+    struct planned x;
+
+    put_library(e, "/usr/local/cuda-12.4/lib64/libcudnn.so.9", "9.1.0");
+    put_library(e, "/usr/local/cuda-12.4/lib64/libcudnn_graph.so.9", "9.1.0");
+    put_host(e, "/usr/local/cuda-12.4/lib64", "nvidia-cudnn-cu12<10,>=9.8");
+    observe(e, NULL, NULL);
+    make(e, &x);
+    of = plan_of(&x, "runtime-too-old");
+    assert_non_null(of);
+    assert_true(offers(of, EDIT_PLACE));
+    for (size_t i = 0; i < of->n; i++)
+        if (of->p[i].edits.p[0].kind == EDIT_PLACE)
+            assert_string_equal(of->p[i].edits.p[0].target, "12");
+    end(&x);
+}
+
 static void what_cannot_be_played_says_why_and_has_no_command(void **state) {
     static const struct wc_fact wanted = {"wanted", "requires nvidia-cudnn-cu12>=9.8,<10", NULL};
     struct environment *e = *state;
@@ -326,6 +374,8 @@ int main(void) {
         IN_ENVIRONMENT(where_a_variable_wins_it_is_the_variable),
         IN_ENVIRONMENT(a_reinstallation_brings_what_is_on_the_list_alone),
         IN_ENVIRONMENT(what_nobody_manages_is_put_there_by_hand),
+        IN_ENVIRONMENT(a_gpu_gets_releases_that_have_code_for_it),
+        IN_ENVIRONMENT(a_toolkit_says_its_cuda),
         IN_ENVIRONMENT(what_cannot_be_played_says_why_and_has_no_command),
         cmocka_unit_test(what_is_known_of_a_repair_in_a_line),
     };

@@ -87,6 +87,27 @@ bool beyond_host(struct wc_arena *memory, const struct wc_stack *s,
     return out->name != NULL;
 }
 
+/* An older release of a cuDNN that was built for a newer system; false: no package has it. */
+static bool older_edit(struct wc_arena *memory, const struct wc_stack *s,
+                       const struct wc_finding_record *f, struct edit *out) {
+    const char *refused = fact(f, "refused");
+    const struct wc_package *p = WC_FIRST(
+        one, s->packages,
+        refused && one->r.installation_path &&
+            wc_is_below(refused, one->r.installation_path, strlen(one->r.installation_path)));
+    const struct wc_version there =
+        p && p->r.package_version ? wc_version_of(p->r.package_version) : WC_VERSION_NONE;
+
+    if (!has_rule(f->id, OTHER_RELEASE) || !wc_version_known(there) || !p->r.package)
+        return false;
+    *out = (struct edit){.kind = EDIT_INSTALL,
+                         .name = p->r.package,
+                         .value =
+                             wc_arena_format(memory, ">=%d,<%s", there.major, p->r.package_version),
+                         .environment = p->r.prefix};
+    return true;
+}
+
 bool beyond_edit(struct wc_arena *memory, const struct wc_stack *s,
                  const struct wc_finding_record *f, enum wc_action action, const char *text,
                  struct edit *out) {
@@ -103,6 +124,8 @@ bool beyond_edit(struct wc_arena *memory, const struct wc_stack *s,
     case WC_ACTION_ALLOW:
         *out = (struct edit){.kind = EDIT_SYSTEM, .value = text};
         return true;
+    case WC_ACTION_INSTALL:
+        return older_edit(memory, s, f, out);
     case WC_ACTION_RESTART:
         *out = (struct edit){.kind = EDIT_RESTART};
         return true;

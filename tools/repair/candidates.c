@@ -438,6 +438,37 @@ static bool is_row_for(const struct gpu_row *row, int32_t cuda) {
     return true;
 }
 
+static struct wc_version end_of(const struct gpu_row *row) {
+    struct wc_version end = wc_version_of(row->last);
+
+    if (wc_version_known(end))
+        end.minor++;
+    return end;
+}
+
+bool candidates_gpu_releases(const struct wc_stack *s, size_t i, struct wc_version *first,
+                             struct wc_version *end) {
+    const int32_t cuda = wc_cuda_of_dependencies(s);
+
+    WC_EACH_ROW(row, gpu_releases)
+        if (is_row_for(row, cuda) && knows_gpus(s, row) && i-- == 0) {
+            *first = wc_version_of(row->first);
+            *end = end_of(row);
+            return true;
+        }
+    return false;
+}
+
+bool candidates_has_gpu_code(const struct wc_stack *s, struct wc_version release) {
+    struct wc_version first, end;
+
+    for (size_t i = 0; candidates_gpu_releases(s, i, &first, &end); i++)
+        if (wc_version_compare(release, first) >= 0 &&
+            (!wc_version_known(end) || wc_version_compare(release, end) < 0))
+            return true;
+    return false;
+}
+
 static void find_other_releases(struct finding_of *f, const struct wc_object *facade) {
     const char *environment = environment_of(f, wc_path_of(facade));
     const char *package = environment ? package_for(f, environment, NULL) : NULL;
@@ -451,16 +482,14 @@ static void find_other_releases(struct finding_of *f, const struct wc_object *fa
             add_one(f, install(package, row->instead, environment));
     }
     WC_EACH_ROW(row, gpu_releases) {
-        struct wc_version end = wc_version_of(row->last);
         if (!f->for_gpu || wc_version_of(row->first).major != facade->version.major ||
             !is_row_for(row, wc_cuda_in_package(package)) || !knows_gpus(f->s, row))
             continue;
-        end.minor++;
-        add_one(f,
-                install(package,
-                        *row->last ? format(f, ">=%s,<%s", row->first, short_version(f->out, end))
-                                   : format(f, ">=%s", row->first),
-                        environment));
+        add_one(f, install(package,
+                           *row->last ? format(f, ">=%s,<%s", row->first,
+                                               short_version(f->out, end_of(row)))
+                                      : format(f, ">=%s", row->first),
+                           environment));
     }
 }
 
@@ -743,24 +772,9 @@ static void add_function(struct finding_of *f, const struct wc_failure *failure,
                     format(f, ">=%s,<%d", short_version(f->out, first), first.major + 1), all.p[i]);
 }
 
-/* cuDNN wants what a library of the system has in later releases: an older cuDNN may not. */
-static void add_older(struct finding_of *f) {
-    WC_EACH(p, f->s->packages) {
-        const struct wc_version version =
-            p->r.package_version ? wc_version_of(p->r.package_version) : WC_VERSION_NONE;
-        if (p->r.package && wc_version_known(version) && strstr(p->r.package, "cudnn"))
-            add_install(f, p->r.package, format(f, ">=%d,<%s", version.major, p->r.package_version),
-                        prefix_of(f, &p->r));
-    }
-}
-
 static void find_functions(struct finding_of *f) {
     WC_EACH(failure, f->s->failures) {
         struct wc_unmet unmet;
-        if (wc_text_unmet(failure->r.text, &unmet) && unmet.version[0] && !unmet.symbol[0] &&
-            wc_kind_is_cudnn(wc_name_kind_of(unmet.file)) &&
-            wc_name_kind_of(unmet.library) == WC_NAME_OTHER)
-            add_older(f);
         if (failure->r.function)
             add_function(f, failure, failure->r.function);
         else if (wc_text_unmet(failure->r.text, &unmet) && unmet.symbol[0])

@@ -27,6 +27,12 @@ void candidates_add(struct candidates *c, const struct candidate *one);
  */
 const char *candidates_common(struct candidates *c, const struct wc_stack *s,
                               const struct wc_hosts *hosts);
+/* The i-th set of releases of which it is known that they have code for all GPUs: from first on,
+ * before end (NONE: without an end). False: there is none any more. */
+bool candidates_gpu_releases(const struct wc_stack *s, size_t i, struct wc_version *first,
+                             struct wc_version *end);
+/* Has that release code for all GPUs, for all that is known? False also where nothing is. */
+bool candidates_has_gpu_code(const struct wc_stack *s, struct wc_version release);
 /* base: the play without edits. */
 void candidates_find(struct candidates *c, const struct replay *r, const struct outcome *base);
 void candidates_end(struct candidates *c);

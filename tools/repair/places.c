@@ -7,6 +7,7 @@
 #include "core/findings/finding.h"
 #include "core/model/symbols.h"
 #include "core/packages/identify.h"
+#include "core/search/loader_words.h"
 
 enum { DIRECTORIES_MOST = 4, SPECS_MOST = 4, CUDAS_MOST = 2 };
 
@@ -20,6 +21,7 @@ struct finding_places {
     size_t specs;
     const char *cuda[CUDAS_MOST]; /* its major; NULL: not known */
     size_t cudas;
+    bool for_gpu; /* the GPU may be what is wrong */
 };
 
 #define format(f, ...) wc_arena_format((f)->out->memory, __VA_ARGS__)
@@ -245,6 +247,33 @@ static void add_asked(struct finding_places *f, struct range *all, const char *n
         add_major(f, all, asked.version);
 }
 
+/* What was compiled with the header that is there may want no other release. */
+static void narrowed_to_header(struct range *all, const struct wc_object *o) {
+    const struct wc_version header =
+        o->r.header_version ? wc_version_of(o->r.header_version) : WC_VERSION_NONE;
+    struct range both = *all;
+
+    if (!wc_version_known(header))
+        return;
+    raise(&both, header);
+    lower(&both, after(header));
+    if (!is_empty(&both))
+        *all = both;
+}
+
+/* Releases of the set that have code for the GPUs. */
+static void add_gpu_ranges(struct finding_places *f, struct range all) {
+    struct wc_version first, end;
+
+    for (size_t i = 0; candidates_gpu_releases(f->s, i, &first, &end); i++) {
+        struct range both = all;
+        raise(&both, first);
+        if (wc_version_known(end))
+            lower(&both, end);
+        add_range(f, both);
+    }
+}
+
 static void find_specs(struct finding_places *f) {
     struct range all = {WC_VERSION_NONE, WC_VERSION_NONE};
     struct wc_hosts hosts = {.n = 0};
@@ -271,9 +300,14 @@ static void find_specs(struct finding_places *f) {
     WC_EACH(file, f->s->files)
         if (file->r.fault != WC_file_fault_UNKNOWN)
             add_asked(f, &all, file->r.path);
-    WC_EACH(o, f->s->objects)
+    WC_EACH(o, f->s->objects) {
         add_asked(f, &all, o->r.asked_name);
-    add_range(f, all);
+        narrowed_to_header(&all, o);
+    }
+    if (f->for_gpu)
+        add_gpu_ranges(f, all);
+    else
+        add_range(f, all);
 }
 
 /* ---- for which CUDA ---- */
@@ -358,7 +392,8 @@ static const char *release_in(struct finding_places *f, const char *directory) {
         struct wc_version v = wc_own_range(o).low;
         char text[WC_VERSION_TEXT];
         if (!wc_kind_is_cudnn(wc_name_kind_of(o->r.soname)) || !wc_own_range(o).exact ||
-            !wc_lies_in(wc_real_path_of(o), directory, strlen(directory)))
+            !(wc_lies_in(wc_real_path_of(o), directory, strlen(directory)) ||
+              wc_lies_in(wc_path_of(o), directory, strlen(directory))))
             continue;
         v.build = -1;
         return format(f, "==%s", wc_version_format(v, text));
@@ -373,55 +408,87 @@ static bool has_damaged(struct finding_places *f, const char *directory) {
                       wc_lies_in(file->r.path, directory, strlen(directory)));
 }
 
+/* Where nothing in the process says which CUDA it is for, the directory may: "cuda-12.4/lib64". */
+static const char *cuda_for(struct finding_places *f, size_t i, const char *directory) {
+    const int32_t cuda = f->cuda[i] ? -1 : wc_cuda_in_package(directory);
+
+    return cuda > 0 ? format(f, "%d", cuda) : f->cuda[i];
+}
+
 static void add_releases(struct finding_places *f, const char *directory) {
     const char *there = release_in(f, directory);
     const enum edit_kind kind = !there && has_damaged(f, directory) ? EDIT_RESTORE : EDIT_PLACE;
 
     for (size_t i = 0; i < f->cudas; i++) {
+        const char *cuda = cuda_for(f, i, directory);
         if (there)
             add_one(f, (struct edit){.kind = EDIT_RESTORE,
                                      .name = "cudnn",
                                      .value = there,
                                      .path = directory,
-                                     .target = f->cuda[i]});
+                                     .target = cuda});
         for (size_t k = 0; k < f->specs; k++) {
-            const char *spec = spec_for(f, f->spec[k], f->cuda[i]);
+            const char *spec = spec_for(f, f->spec[k], cuda);
             if (spec)
                 add_one(f, (struct edit){.kind = kind,
                                          .name = "cudnn",
                                          .value = spec,
                                          .path = directory,
-                                         .target = f->cuda[i]});
+                                         .target = cuda});
         }
     }
+}
+
+/* What a cuDNN for another CUDA asks for does not make it the right one. */
+static bool is_for_other_cuda(struct finding_places *f, const struct wc_failure *failure,
+                              const char *name) {
+    const int32_t cuda = wc_name_cuda(name);
+
+    for (size_t i = 0; i < f->cudas; i++)
+        if (!f->cuda[i] || strtol(f->cuda[i], NULL, 10) == cuda)
+            return false;
+    return cuda > 0 && wc_asked_by_cudnn(f->s, failure);
 }
 
 static void add_missing(struct finding_places *f, const char *directory) {
     WC_EACH(failure, f->s->failures) {
         const char *name = missing_of(f, failure);
-        if (name && wc_name_kind_of(name) == WC_NAME_CUDA_DEPENDENCY)
+        if (name && wc_name_kind_of(name) == WC_NAME_CUDA_DEPENDENCY &&
+            !is_for_other_cuda(f, failure, wc_base_name(name)))
             add_one(f, (struct edit){.kind = EDIT_PLACE,
                                      .name = format(f, "%s", wc_base_name(name)),
                                      .path = directory});
     }
 }
 
-/* What is there at the start gets all the thread-local room that it wants. */
+static void add_preload(struct finding_places *f, const char *path, const char *old) {
+    if (path && path[0] == '/' && !strpbrk(path, ": "))
+        add_one(f, (struct edit){.kind = EDIT_SET,
+                                 .name = "LD_PRELOAD",
+                                 .value = old && *old ? format(f, "%s:%s", path, old)
+                                                      : format(f, "%s", path)});
+}
+
+/* What is there at the start gets all the thread-local room that it wants, and all see its
+ * functions. */
 static void find_preloads(struct finding_places *f, const char *old) {
+    struct wc_unmet unmet;
     char path[512];
 
-    WC_EACH(failure, f->s->failures)
-        if (wc_text_system(failure->r.text, path, sizeof(path)) == WC_SYSTEM_STATIC_TLS &&
-            path[0] == '/' && !strpbrk(path, ": "))
-            add_one(f, (struct edit){.kind = EDIT_SET,
-                                     .name = "LD_PRELOAD",
-                                     .value = old && *old ? format(f, "%s:%s", path, old)
-                                                          : format(f, "%s", path)});
+    WC_EACH(failure, f->s->failures) {
+        if (wc_text_system(failure->r.text, path, sizeof(path)) == WC_SYSTEM_STATIC_TLS)
+            add_preload(f, path, old);
+        if (wc_text_unmet(failure->r.text, &unmet) && !unmet.version[0] &&
+            wc_function_find(unmet.symbol) != WC_NO_FUNCTION)
+            WC_EACH(o, f->s->objects)
+                if (o->r.role == WC_role_FACADE && o->r.mapped)
+                    add_preload(f, wc_real_path_of(o), old);
+    }
 }
 
 void places_find(struct candidates *c, const struct wc_stack *s, const struct wc_files *files,
-                 const char *preload) {
-    struct finding_places f = {.out = c, .s = s, .files = files};
+                 const char *preload, bool for_gpu) {
+    struct finding_places f = {.out = c, .s = s, .files = files, .for_gpu = for_gpu};
 
     find_directories(&f);
     find_specs(&f);

@@ -7,6 +7,7 @@
 
 #include "candidates.h"
 
-/* preload: LD_PRELOAD without our own library; NULL: not set. */
+/* preload: LD_PRELOAD without our own library; NULL: not set. for_gpu: of releases that have code
+ * for the GPUs alone. */
 void places_find(struct candidates *c, const struct wc_stack *s, const struct wc_files *files,
-                 const char *preload);
+                 const char *preload, bool for_gpu);

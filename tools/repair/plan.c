@@ -14,6 +14,7 @@
 #include "core/findings/finding_text.h"
 #include "places.h"
 #include "rules.h"
+#include "wheel_table.h"
 
 #define REPAIRS_MOST 3
 #define PAIRS_MOST 24
@@ -21,8 +22,9 @@
 struct played {
     struct candidate edits;
     struct outcome outcome;
-    bool harmless; /* what worked still works */
-    struct left {  /* of what is found, by the files alone */
+    struct outcome newest; /* of a set, with its newest release; all zero: it was not played */
+    bool harmless;         /* what worked still works, with both */
+    struct left {          /* of what is found, by the files alone */
         size_t errors, warnings;
         size_t pins; /* of packages, that what comes in is none of */
     } left;
@@ -105,8 +107,9 @@ static bool is_beyond_files(const struct candidate *c, const struct wc_finding_r
     return files && has_rule(f->id, NO_FILES);
 }
 
-/* What was built for a newer system than this one is so in its package, too. */
-static bool brings_the_same(const struct candidate *c, const struct wc_finding_record *f) {
+/* What was built for a newer system than this one is so in its package, too; which other release is
+ * not, nobody knows. */
+static bool wants_unknown(const struct candidate *c, const struct wc_finding_record *f) {
     const struct wc_fact *refused = WC_FIRST(one, f->facts, wc_str_same(one->name, "refused"));
     const struct wc_fact *library = WC_FIRST(one, f->facts, wc_str_same(one->name, "library"));
 
@@ -114,7 +117,7 @@ static bool brings_the_same(const struct candidate *c, const struct wc_finding_r
     bool again = false;
 
     for (size_t i = 0; i < c->n; i++)
-        again = again || c->edit[i].kind == EDIT_REINSTALL;
+        again = again || c->edit[i].kind == EDIT_REINSTALL || c->edit[i].kind == EDIT_INSTALL;
     return again && has_rule(f->id, OTHER_RELEASE) && refused && file &&
            wc_kind_is_cudnn(wc_name_kind_of(refused->value)) &&
            wc_name_kind_of(file) == WC_NAME_OTHER;
@@ -360,6 +363,21 @@ static struct left left_by(const struct outcome *o) {
                          count(&o->findings, WC_severity_WARNING), count_pins(&o->source->stack)};
 }
 
+/* What comes in is known to have code for the GPUs. */
+static bool has_gpu_code(const struct outcome *o) {
+    const struct wc_stack *s = &o->source->stack;
+
+    return !WC_ANY(facade, s->objects,
+                   facade->r.role == WC_role_FACADE &&
+                       !candidates_has_gpu_code(s, wc_runtime_of(s, facade).range.low));
+}
+
+static bool is_cured(const struct planning *p, const struct outcome *o, bool of_end,
+                     const struct wc_finding_record *f) {
+    return is_gone(o, of_end, f, &p->source->stack) && !brings(p, o, of_end, f->severity) &&
+           (!has_rule(f->id, KNOWN_FOR_GPU) || has_gpu_code(o));
+}
+
 static bool cures(const struct planning *p, const struct played *x,
                   const struct wc_finding_record *f, bool of_end) {
     if (!x->harmless || (f->severity < WC_severity_ERROR && x->left.errors > 0))
@@ -369,11 +387,10 @@ static bool cures(const struct planning *p, const struct played *x,
         return false;
     if (has_rule(f->id, OWN_COPY) && !takes_own(x, f))
         return false;
-    return !is_beyond_files(&x->edits, f) && !brings_the_same(&x->edits, f) &&
+    return !is_beyond_files(&x->edits, f) && !wants_unknown(&x->edits, f) &&
            !removes_unused(p, &x->edits, f) && !leaves_installation(p, &x->edits, f) &&
-           !keeps_cuda(p, x, f) && !removes_wanted(p, x) &&
-           is_gone(&x->outcome, of_end, f, &p->source->stack) &&
-           !brings(p, &x->outcome, of_end, f->severity);
+           !keeps_cuda(p, x, f) && !removes_wanted(p, x) && is_cured(p, &x->outcome, of_end, f) &&
+           (!x->newest.source || is_cured(p, &x->newest, of_end, f));
 }
 
 /* By what they leave; above 0: a leaves more. */
@@ -387,6 +404,32 @@ static int compare_left(const struct played *a, const struct played *b) {
 
 /* ---- what is played ---- */
 
+static bool is_by_hand(const struct candidate *c) {
+    return c->edit[0].kind == EDIT_PLACE || c->edit[0].kind == EDIT_RESTORE;
+}
+
+/* Of a set the oldest is played, and the newest that is known. */
+static bool is_set(const struct candidate *c) {
+    const struct edit *e = &c->edit[0];
+
+    return is_by_hand(c) && e->value && !wc_str_starts(e->value, "==");
+}
+
+/* Whoever does it by hand takes any release of the set. */
+static void play_newest(struct planning *p, struct played *x) {
+    struct edit e = x->edits.edit[0];
+    const char *cuda = e.target ? e.target : "12";
+    const char *package = wc_arena_format(p->candidates.memory, "nvidia-cudnn-cu%s", cuda);
+    const char *release = is_set(&x->edits) ? wheel_newest(package, e.value) : NULL;
+
+    if (!release)
+        return;
+    e.value = wc_arena_format(p->candidates.memory, "==%s", release);
+    replay_play(&p->replay, &(struct edits){&e, 1}, &x->newest);
+    if (!x->newest.why)
+        x->harmless = x->harmless && is_harmless(p, &x->newest);
+}
+
 static const struct played *play(struct planning *p, const struct candidate *edits) {
     const struct edits list = {edits->edit, edits->n};
     struct played *x = MUST_ADD(p->played, p->n);
@@ -396,6 +439,8 @@ static const struct played *play(struct planning *p, const struct candidate *edi
     if (x->outcome.why)
         return x;
     x->harmless = is_harmless(p, &x->outcome);
+    if (x->harmless)
+        play_newest(p, x);
     x->left = left_by(&x->outcome);
     return x;
 }
@@ -470,17 +515,6 @@ static struct edits keep_edits(struct plan *plan, const struct candidate *c,
     return (struct edits){kept, kept ? c->n : 0};
 }
 
-static bool is_by_hand(const struct candidate *c) {
-    return c->edit[0].kind == EDIT_PLACE || c->edit[0].kind == EDIT_RESTORE;
-}
-
-/* Of a set the oldest is played. */
-static bool is_least(const struct candidate *c) {
-    const struct edit *e = &c->edit[0];
-
-    return is_by_hand(c) && e->value && !wc_str_starts(e->value, "==");
-}
-
 static void find_given(struct plan *plan, const struct played *x, const struct wc_finding_record *f,
                        const struct wc_stack *of_f, struct repair *r) {
     const struct wc_stack *s = &x->outcome.source->stack;
@@ -496,7 +530,7 @@ static void find_given(struct plan *plan, const struct played *x, const struct w
     r->gives = wc_arena_format(&plan->memory.arena, "%s%s",
                                runtime.range.exact ? wc_version_format(runtime.range.low, text)
                                                    : "a cuDNN",
-                               runtime.range.exact && is_least(&x->edits) ? " or newer" : "");
+                               runtime.range.exact && is_set(&x->edits) ? " or newer" : "");
     r->from = wc_arena_string_n(&plan->memory.arena, path, wc_dir_length(path));
 }
 
@@ -671,7 +705,8 @@ static void make(struct planning *p) {
         return;
     candidates_find(&p->candidates, &p->replay, &p->base);
     places_find(&p->candidates, &p->source->stack, &p->replay.library_cache.disk.files,
-                wc_variable(&p->base.source->stack, "LD_PRELOAD"));
+                wc_variable(&p->base.source->stack, "LD_PRELOAD"),
+                WC_ANY(f, *p->findings, has_rule(f->id, KNOWN_FOR_GPU)));
     play_all(p, 1);
     if (!all_cured(p))
         play_all(p, 2);
@@ -691,8 +726,10 @@ void plan_make(struct plan *plan, const struct source *source, const struct wc_f
         make(&p);
     for (size_t i = 0; i < plan->n; i++)
         plan_finding(&p, i);
-    for (size_t i = 0; i < p.n; i++)
+    for (size_t i = 0; i < p.n; i++) {
         outcome_end(&p.played[i].outcome);
+        outcome_end(&p.played[i].newest);
+    }
     outcome_end(&p.base);
     free(p.played);
     free(p.directory);
