@@ -257,3 +257,16 @@ END
     "$CMD" report --json logs >report.json || true
     is "$(jq '[.. | .severity? | select(. == "error")] | length' report.json)" 0
 }
+
+@test "nothing is written to where nobody can write" {
+    [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null || skip "needs a mount of its own"
+    wheel 8.5.0 96
+    make_standin 8.9.2 newer
+    engine '>=8.8,<9'
+    observed
+    [[ $(edits runtime-too-old) == *install* ]]
+    unshare -m sh -c "mount --bind venv venv && mount -o remount,ro,bind venv && '$CMD' report --json logs" >report.json || true
+    is "$(finding runtime-too-old '[.fix[].command] | all(. == null)')" true
+    never runtime-too-old reinstall
+    played
+}

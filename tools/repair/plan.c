@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -105,6 +106,41 @@ static bool is_beyond_files(const struct candidate *c, const struct wc_finding_r
         files = files || c->edit[i].kind == EDIT_INSTALL || c->edit[i].kind == EDIT_REINSTALL ||
                 c->edit[i].kind == EDIT_PLACE || c->edit[i].kind == EDIT_RESTORE;
     return files && has_rule(f->id, NO_FILES);
+}
+
+/* The directory that an edit writes to; NULL: to none, or that is not known. */
+static const char *written_by(struct planning *p, const struct edit *e) {
+    switch (e->kind) {
+    case EDIT_INSTALL:
+    case EDIT_REINSTALL:
+    case EDIT_REMOVE:
+        return e->environment;
+    case EDIT_PLACE:
+    case EDIT_RESTORE:
+    case EDIT_LINKS:
+        return e->path;
+    case EDIT_LINK:
+    case EDIT_DELETE:
+        return wc_arena_format(p->candidates.memory, "%.*s", (int)wc_dir_length(e->path), e->path);
+    case EDIT_MODE:
+        return e->path;
+    default:
+        return NULL;
+    }
+}
+
+/* On a file system that nobody writes to, whatever rights he has. */
+static bool is_read_only(struct planning *p, const struct candidate *c) {
+    const char *root = p->replay.library_cache.disk.root;
+
+    for (size_t i = 0; i < c->n; i++) {
+        const char *path = written_by(p, &c->edit[i]);
+        if (path && path[0] == '/' &&
+            access(wc_arena_format(p->candidates.memory, "%s%s", root, path), W_OK) != 0 &&
+            errno == EROFS)
+            return true;
+    }
+    return false;
 }
 
 /* What was built for a newer system than this one is so in its package, too; which other release is
@@ -447,7 +483,7 @@ static const struct played *play(struct planning *p, const struct candidate *edi
 
 static void play_all(struct planning *p, size_t edits) {
     for (size_t i = 0; i < p->candidates.n; i++)
-        if (p->candidates.p[i].n == edits)
+        if (p->candidates.p[i].n == edits && !is_read_only(p, &p->candidates.p[i]))
             play(p, &p->candidates.p[i]);
 }
 
