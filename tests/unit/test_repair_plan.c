@@ -9,6 +9,7 @@
 
 #include "support_environment.h"
 #include "tools/repair/candidates.h"
+#include "tools/repair/places.h"
 #include "tools/repair/plan.h"
 
 /* ---- candidates ---- */
@@ -308,6 +309,49 @@ static void a_toolkit_says_its_cuda(void **state) {
     end(&x);
 }
 
+/* Of two directories that are searched the one that has a cuDNN is put in order. */
+static void no_second_cudnn_is_put_beside_the_first(void **state) {
+    struct environment *e = *state;
+    struct heap_arena memory;
+    struct candidates c = {.memory = &memory.arena};
+    struct outcome base;
+    struct replay r;
+
+    heap_arena_begin(&memory);
+    put_library(e, "/opt/lib/libcudnn.so.9.1.0", "9.1.0");
+    write_bytes("/opt/other/libx.so", "", 0);
+    put_host(e, "/opt/lib:/opt/other", NULL);
+    observe(e, NULL, NULL);
+    assert_null(replay_begin(&r, e->log));
+    replay_play(&r, &(struct edits){NULL, 0}, &base);
+    places_find(&c, &base.source->stack, &r.library_cache.disk.files, NULL, false);
+    assert_true(c.n > 0);
+    for (size_t i = 0; i < c.n; i++)
+        assert_string_equal(c.p[i].edit[0].path, "/opt/lib");
+    candidates_end(&c);
+    outcome_end(&base);
+    replay_end(&r);
+    heap_arena_end(&memory);
+}
+
+/* $ORIGIN is where the link is: the parts belong there, of the release that it leads to. */
+static void beside_a_link_belongs_the_release_that_it_leads_to(void **state) {
+    struct environment *e = *state;
+    struct planned x;
+
+    put_library(e, "/opt/lib/libcudnn.so.9", "9.1.0");
+    write_bytes("/top/libx.so", "", 0);
+    assert_int_equal(symlink("../opt/lib/libcudnn.so.9", in(e, "%s/top/libcudnn.so.9", place)), 0);
+    put_host(e, "/top", NULL);
+    observe(e, NULL, NULL);
+    make(e, &x);
+    for (size_t i = 0; i < x.seen.findings.n; i++)
+        WC_EACH(edit, x.plan.of[i].p[0].edits)
+            if (edit->kind == EDIT_PLACE || edit->kind == EDIT_RESTORE)
+                assert_string_equal(edit->value, "==9.1.0");
+    end(&x);
+}
+
 static void what_cannot_be_played_says_why_and_has_no_command(void **state) {
     static const struct wc_fact wanted = {"wanted", "requires nvidia-cudnn-cu12>=9.8,<10", NULL};
     struct environment *e = *state;
@@ -376,6 +420,8 @@ int main(void) {
         IN_ENVIRONMENT(what_nobody_manages_is_put_there_by_hand),
         IN_ENVIRONMENT(a_gpu_gets_releases_that_have_code_for_it),
         IN_ENVIRONMENT(a_toolkit_says_its_cuda),
+        IN_ENVIRONMENT(no_second_cudnn_is_put_beside_the_first),
+        IN_ENVIRONMENT(beside_a_link_belongs_the_release_that_it_leads_to),
         IN_ENVIRONMENT(what_cannot_be_played_says_why_and_has_no_command),
         cmocka_unit_test(what_is_known_of_a_repair_in_a_line),
     };

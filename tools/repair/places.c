@@ -415,6 +415,27 @@ static const char *cuda_for(struct finding_places *f, size_t i, const char *dire
     return cuda > 0 ? format(f, "%d", cuda) : f->cuda[i];
 }
 
+static bool is_of_cudnn(void *found, const char *name) {
+    *(bool *)found = wc_kind_is_cudnn(wc_name_kind_of(name));
+    return !*(bool *)found;
+}
+
+static bool has_cudnn(struct finding_places *f, const char *directory) {
+    bool found = false;
+
+    f->files->list(f->files->ctx, directory, is_of_cudnn, &found);
+    return found;
+}
+
+/* Where there is one, it is that one which is put in order: two that are searched get mixed. */
+static bool is_second(struct finding_places *f, const char *directory) {
+    bool other = false;
+
+    for (size_t i = 0; i < f->directories; i++)
+        other = other || has_cudnn(f, f->directory[i]);
+    return other && !has_cudnn(f, directory);
+}
+
 static void add_releases(struct finding_places *f, const char *directory) {
     const char *there = release_in(f, directory);
     const enum edit_kind kind = !there && has_damaged(f, directory) ? EDIT_RESTORE : EDIT_PLACE;
@@ -494,7 +515,8 @@ void places_find(struct candidates *c, const struct wc_stack *s, const struct wc
     find_specs(&f);
     find_cudas(&f);
     for (size_t i = 0; i < f.directories; i++) {
-        add_releases(&f, f.directory[i]);
+        if (!is_second(&f, f.directory[i]))
+            add_releases(&f, f.directory[i]);
         add_missing(&f, f.directory[i]);
     }
     find_preloads(&f, preload);
