@@ -5,6 +5,7 @@
  * dpkg's lists have no sizes. A killed installer leaves the list without the files; a second
  * package that owns the same path leaves the list with somebody else's files.
  */
+#include "core/elf/file_check.h"
 #include "core/model/names.h"
 #include "distribution.h"
 #include "identify.h"
@@ -183,6 +184,14 @@ static const char *absolute(struct looking *l, const struct package *p, const ch
     return path[0] == '/' ? path : wc_reading_format(l->r, "%s/%s", p->environment, path);
 }
 
+/* The package for developers has links alone, to what another one has. */
+static bool is_dead_link(const struct looking *l, const struct package *p, const char *path) {
+    struct wc_file_check check;
+
+    return p->kind == WC_installation_kind_DEBIAN && path &&
+           wc_file_check(l->r->files, path, 0, &check) && check.fault == WC_file_fault_DANGLING;
+}
+
 static void compare(struct looking *l, struct package *p) {
     for (size_t i = 0; i < p->n; i++) {
         struct listed *f = &p->file[i];
@@ -191,9 +200,12 @@ static void compare(struct looking *l, struct package *p) {
         const char *path = absolute(l, p, f->path);
         f->there = path && l->r->files->facts(l->r->files->ctx, path, &facts);
         f->closed = !f->there && facts.closed;
-        l->r->memory.used = mark;
-        if (!f->there)
+        if (!f->there) {
+            f->there = is_dead_link(l, p, path);
+            l->r->memory.used = mark;
             continue;
+        }
+        l->r->memory.used = mark;
         f->changed = f->size && f->size != facts.size;
         f->device = facts.device;
         f->inode = facts.inode;
