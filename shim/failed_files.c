@@ -52,6 +52,7 @@ static void emit_contents(struct wc_library *l, const struct wc_file_check *chec
 
 /* Of the request that is looked at. */
 static bool is_unmapped; /* the loader says that the system did not map the file */
+static bool is_silent;   /* nobody asked the loader why */
 
 /* False: nothing stands there, and nothing is told. */
 static bool examine_file(const struct request *r, const char *path, enum wc_search_rule rule) {
@@ -66,8 +67,8 @@ static bool examine_file(const struct request *r, const char *path, enum wc_sear
         l.real_path = real_path;
     if (files_read_link(path, link_of_file, sizeof link_of_file))
         l.link = link_of_file;
-    if (is_unmapped)
-        wc_check_mapping(reader(), wc_library_file(&l), &check);
+    if (is_unmapped || is_silent)
+        wc_check_mapping(reader(), wc_library_file(&l), is_unmapped, &check);
     l.request = r->number;
     emit_contents(&l, &check, rule);
     return true;
@@ -272,7 +273,14 @@ static bool lacks_version(const struct wc_search_object *by, const struct wc_elf
     return files->close(files->ctx) && lacks;
 }
 
-const char *failed_files_version(const struct request *r) {
+static bool lacks_library(const struct wc_search_object *by, const char *name, char *text,
+                          size_t cap) {
+    return !wc_kind_is_cudnn(wc_name_kind_of(name)) && !library_for(by, name) &&
+           wc_str_format(text, cap, "%s: cannot open shared object file: No such file or directory",
+                         name);
+}
+
+const char *failed_files_words(const struct request *r) {
     static char file[SYS_PATH], text[3 * 512];
     static struct needs needs;
     const struct wc_reader *files = reader();
@@ -285,6 +293,8 @@ const char *failed_files_version(const struct request *r) {
     if (!path || wc_name_kind_of(asked) == WC_NAME_OTHER || !wc_str_copy(file, sizeof file, path) ||
         !read_needs(&needs, file, NULL) || !files->open(files->ctx, file, &l))
         return NULL;
+    for (size_t i = 0; l.image && !lacks && (name = wc_elf_needed(l.image, i)); i++)
+        lacks = lacks_library(&needs.object, name, text, sizeof text);
     for (size_t i = 0; l.image && !lacks && (name = wc_elf_version_file(l.image, i)); i++)
         lacks = lacks_version(&needs.object, l.image, i, name, text, sizeof text);
     return files->close(files->ctx) && lacks ? text : NULL;
@@ -330,6 +340,7 @@ void failed_files_after_failure(const struct request *r, const char *text) {
     const enum wc_search_rule named = WC_search_rule_UNKNOWN;
     enum wc_system_refusal system = wc_text_system(text, refused, sizeof refused);
     is_unmapped = system == WC_SYSTEM_MAPPING;
+    is_silent = !text;
     if (system || wc_text_refuses(text, refused, sizeof refused)) {
         if (wc_str_find_char(refused, '/'))
             examine_file(r, refused, named);

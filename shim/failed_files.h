@@ -19,6 +19,6 @@ void failed_files_after_failure(const struct request *r, const char *text);
 /* What stands where the last replay of searches.h looked for the request's name. */
 void failed_files_in_search(const struct request *r);
 /* A request that failed, and nobody asked for the loader's words. These, where the file that it
- * leads to wants a symbol version that is not there; valid until the next call. NULL: it does not.
- */
-const char *failed_files_version(const struct request *r);
+ * leads to wants a symbol version, or a library outside of cuDNN, that is not there; valid until
+ * the next call. NULL: it does not. */
+const char *failed_files_words(const struct request *r);

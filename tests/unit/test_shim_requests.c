@@ -69,7 +69,7 @@ void failed_files_in_search(const struct request *r) {
     assert_true(r->ended);
     assert_int_equal(journal.searches % 2, 1);
 }
-const char *failed_files_version(const struct request *r) {
+const char *failed_files_words(const struct request *r) {
     assert_true(r->ended);
     return NULL;
 }

@@ -90,7 +90,7 @@ void failed_files_after_failure(const struct request *r, const char *text) {
 void failed_files_in_search(const struct request *r) {
     (void)r;
 }
-const char *failed_files_version(const struct request *r) {
+const char *failed_files_words(const struct request *r) {
     (void)r;
     return NULL;
 }

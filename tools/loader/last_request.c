@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "loader_sim.h"
+#include "startup_trial.h"
 
 static char **environment_of(const struct wc_stack *s) {
     const struct wc_strings *list = &s->process.environment;
@@ -29,16 +30,34 @@ static void number_behind(struct loader_sim_emitter *t, const struct wc_stack *s
             t->searches = search->r.search;
 }
 
+/* What it would have brought may be refused. The loader's words for that were asked for by nobody,
+ * or by nobody any more. */
+static void try_objects(struct loader_sim *g, size_t from) {
+    const size_t n = g->n - from;
+    const char **paths = must_allocate((n + 1) * sizeof(*paths));
+    struct trial_end end;
+
+    for (size_t i = 0; i < n; i++)
+        paths[i] = g->objects[from + i]->about.path;
+    end = startup_trial(paths, n);
+    if (end.error)
+        loader_sim_refuse(g, from + end.number, end.error);
+    free(paths);
+}
+
 static bool ask_again(struct loader_sim *g, const struct source *log,
                       const struct wc_failure_record *last, const struct wc_sink *to) {
     const char *program = g->program->about.path;
     struct loader_sim_emitter t = {.to = *to};
     const struct loaded *by = g->program;
+    size_t before;
     bool any;
 
     if (last->caller && strcmp(last->caller, program) != 0)
         by = loader_sim_open(g, last->caller, NULL);
-    loader_sim_open(g, last->name, by ? by : g->program);
+    before = g->n;
+    if (loader_sim_open(g, last->name, by ? by : g->program))
+        try_objects(g, before);
     number_behind(&t, &log->stack, last->request);
     any = loader_sim_emit_damaged(g, &t);
     loader_sim_emitter_end(&t);

@@ -108,6 +108,6 @@ struct loader_sim_emitter {
  * that wants cuDNN, with its demands; what is missing, where it was looked for, and copies that are
  * elsewhere. */
 void loader_sim_emit(struct loader_sim *g, struct loader_sim_emitter *t);
-/* The same of what is damaged alone. False: nothing is. */
+/* The same of what is damaged, or refused, alone. False: nothing is. */
 bool loader_sim_emit_damaged(struct loader_sim *g, struct loader_sim_emitter *t);
 void loader_sim_emitter_end(struct loader_sim_emitter *t);

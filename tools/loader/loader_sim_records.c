@@ -129,7 +129,7 @@ static void check_mapping(struct emitting *s, const char *path, int refused,
                           struct wc_file_check *check) {
     const struct wc_file_check as_it_is = *check;
 
-    wc_check_mapping(&s->reader.reader, path, check);
+    wc_check_mapping(&s->reader.reader, path, true, check);
     if (check->fault == WC_file_fault_NO_ROOM ? refused != ENOMEM
                                               : refused != EPERM && refused != EACCES)
         *check = as_it_is;
@@ -318,7 +318,7 @@ bool loader_sim_emit_damaged(struct loader_sim *g, struct loader_sim_emitter *t)
 
     elf_reader_begin(&s.reader, &g->library_cache->disk);
     for (size_t i = 0; i < g->missing_count; i++)
-        if (g->missing[i].damaged && concerns_us(&g->missing[i])) {
+        if ((g->missing[i].damaged || g->missing[i].refused) && concerns_us(&g->missing[i])) {
             emit_missing(&s, &g->missing[i]);
             any = true;
         }
