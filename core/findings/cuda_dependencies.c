@@ -109,8 +109,16 @@ static bool was_the_last(const struct wc_stack *s, const struct wc_failure *f) {
            !WC_ANY(b, s->bindings, b->seq > f->seq) && !WC_ANY(call, s->calls, call->seq > f->seq);
 }
 
+/* Who ends well, and asked for what cuDNN works with, may go on without; not with a cuDNN. Of a
+ * framework gpu-stack-not-reached tells it. */
+static bool goes_without(const struct wc_stack *s, const struct wc_failure *f) {
+    return was_the_last(s, f) &&
+           (wc_ended_badly(s) || (wc_has_ended(s) && wc_name_cuda(f->r.name) > 0 &&
+                                  !WC_ANY(o, s->objects, wc_is_cudnn(o) || o->r.framework)));
+}
+
 /* Who needs what it asks for: cuDNN, or a library of CUDA. Others try what may be there, in several
- * releases: only where one ended badly over it was it a need. */
+ * releases: only where that was the last that one asked for was it a need. */
 static bool is_needed(const struct wc_stack *s, const struct wc_failure *f, const char *part) {
     const struct wc_object *by = wc_caller_of(s, f);
 
@@ -121,7 +129,7 @@ static bool is_needed(const struct wc_stack *s, const struct wc_failure *f, cons
         return false;
     return (by ? by->r.role == WC_role_CUDA_DEPENDENCY
                : wc_name_kind_of(f->r.caller) == WC_NAME_CUDA_DEPENDENCY) ||
-           (wc_ended_badly(s) && was_the_last(s, f));
+           goes_without(s, f);
 }
 
 /* A CUDA dependency that was asked for and that nobody brought; part NULL: any. */
@@ -141,7 +149,7 @@ static void emit_missing(struct wc_diagnosis *d, const struct wc_failure *f, con
     struct wc_name n;
     struct wc_case *c = wc_case_begin(d);
 
-    if (is_optional(part) && !wc_a_call_failed(s) && !wc_ended_badly(s))
+    if (!wc_ended_badly(s) && (is_optional(part) ? !wc_a_call_failed(s) : goes_without(s, f)))
         c->r.severity = WC_severity_WARNING;
     c->r.title = wc_format(c, "%s asked for %s, which was not found", wc_format_caller(c, f),
                            wc_format_name(c, f->r.name));

@@ -171,7 +171,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_judgement *j) {
     if (j->by_pin_alone)
         wc_case_fact(c, "mind",
                      "NVIDIA promises that a host works with any newer release of its major; this "
-                     "one names a single release, and its process ended badly",
+                     "one names a single release, and its process gave up",
                      NULL);
     common_fact(c, j);
     wc_case_end(c);
@@ -190,8 +190,10 @@ static void emit_all(struct wc_diagnosis *d, enum wc_fit fit) {
 
 /* By itself: nobody outside had it killed. */
 static bool gave_up(const struct wc_stack *s) {
-    if (!wc_ended_badly(s) || wc_crashed(s))
-        return wc_ended_badly(s);
+    if (!wc_ended_badly(s))
+        return wc_turned_away_by_version(s);
+    if (wc_crashed(s))
+        return true;
     return s->has_outcome ? s->outcome.ending == WC_ending_EXITED : !s->command_signal;
 }
 

@@ -99,6 +99,7 @@ static void look(struct search *s) {
 
 static void emit(struct search *s) {
     struct wc_case *c = s->c;
+    const struct wc_stack *stack = c->d->s;
     size_t n = s->undefined + s->expected;
     const char *host = wc_format_who(c, s->host);
     const char *library = wc_format_name(c, wc_name_of(s->library));
@@ -111,6 +112,8 @@ static void emit(struct search *s) {
     c->r.host = s->host->r.object;
     c->r.object = s->library->r.object;
     c->r.predicted = s->undefined == 0;
+    if (c->r.predicted && (stack->has_outcome || stack->command_ended) && !wc_ended_badly(stack))
+        c->r.severity = WC_severity_WARNING; /* nobody has called it */
     c->r.explained_by = wc_found_before(c->d, c->r.object, "major-differs", "runtime-too-old",
                                         "runtime-too-new", NULL);
     wc_case_library(c, "library", s->library);
@@ -177,10 +180,11 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f,
 /* ---- looked up in vain ---- */
 
 /* Hosts look up what may be there. The last lookup, behind which nothing of cuDNN was used any more
- * and the process ended badly, was a need. */
-static bool is_fatal_lookup(const struct wc_stack *s, const struct wc_failure *f) {
-    return !wc_is_load(f) && f->r.function && wc_ended_badly(s) && !wc_asked_by_cudnn(s, f) &&
-           !WC_ANY(b, s->bindings, b->seq > f->seq) &&
+ * and the process ended badly, was a need. Where it ended well and had nothing done by cuDNN, the
+ * host may do without all of it. */
+static bool is_last_lookup(const struct wc_stack *s, const struct wc_failure *f) {
+    return !wc_is_load(f) && f->r.function && (wc_ended_badly(s) || wc_turned_away(s)) &&
+           !wc_asked_by_cudnn(s, f) && !WC_ANY(b, s->bindings, b->seq > f->seq) &&
            !WC_ANY(call, s->calls, call->seq > f->seq) &&
            !WC_ANY(o, s->objects, wc_is_cudnn(o) && o->seq > f->seq);
 }
@@ -195,32 +199,57 @@ static const struct wc_object *library_of_lookup(const struct wc_stack *s,
     return named ? named : only_facade(s);
 }
 
-/* False: the table does not say why. The host may not be known by an object: a language's own way
- * of loading looks up for it. */
+/* Where it was looked up, if that is no cuDNN: in the program, say, by whom leaves it to others to
+ * bring one for all. NULL: in a cuDNN, or the loader does not say. */
+static const char *looked_up_elsewhere(const struct wc_stack *s, const struct wc_failure *f,
+                                       struct wc_unmet *u) {
+    return wc_ended_badly(s) && wc_text_unmet(f->r.text, u) &&
+                   wc_function_find(f->r.function) != WC_NO_FUNCTION &&
+                   wc_name_kind_of(u->file) == WC_NAME_OTHER
+               ? u->file
+               : NULL;
+}
+
+/* False: neither the table nor the loader says why. The host may not be known by an object: a
+ * language's own way of loading looks up for it. */
 static bool check_lookup(struct wc_diagnosis *d, const struct wc_failure *f) {
     const struct wc_object *library = library_of_lookup(d->s, f), *by = wc_caller_of(d->s, f);
+    struct wc_unmet u;
     struct search s = {.c = wc_case_begin(d),
                        .host = by,
                        .library = library,
                        .since = WC_VERSION_NONE,
                        .until = WC_VERSION_NONE};
     struct wc_case *c = s.c;
-    const char *why;
+    const char *why = NULL, *elsewhere = looked_up_elsewhere(d->s, f, &u);
 
-    if (!library)
+    if (library && !elsewhere) {
+        s.own = wc_own_range(library);
+        why = lacking(&s, f->r.function);
+    }
+    if (!why && !elsewhere)
         return false;
-    s.own = wc_own_range(library);
-    if (!(why = lacking(&s, f->r.function)))
-        return false;
-    c->r.title = wc_format(c, "%s looked up %s, which %s %s does not have", wc_format_caller(c, f),
-                           wc_format_name(c, f->r.function), wc_format_name(c, wc_name_of(library)),
-                           wc_format_range(c, s.own));
-    c->r.host = by ? by->r.object : WC_NULL;
-    c->r.object = library->r.object;
+    if (!wc_ended_badly(d->s))
+        c->r.severity = WC_severity_WARNING;
+    c->r.title =
+        elsewhere ? wc_format(c, "%s looked up %s in %s, which is no cuDNN", wc_format_caller(c, f),
+                              f->r.function, wc_format_name(c, elsewhere))
+                  : wc_format(c, "%s looked up %s, which %s %s does not have",
+                              wc_format_caller(c, f), f->r.function,
+                              wc_format_name(c, wc_name_of(library)), wc_format_range(c, s.own));
+    wc_case_about(c, by);
+    if (library)
+        c->r.object = library->r.object;
     c->r.explained_by = wc_found_before(d, c->r.object, "major-differs", "runtime-too-old",
                                         "runtime-too-new", NULL);
     wc_case_fact(c, f->r.function, why, "function table");
-    wc_case_library(c, "library", library);
+    if (library)
+        wc_case_library(c, "library", library);
+    if (elsewhere)
+        wc_case_fact(c, "mind",
+                     library ? "whoever opened cuDNN has it for itself alone (RTLD_LOCAL)"
+                             : "no cuDNN is in the process",
+                     NULL);
     wc_case_fact(c, "loader said", f->r.text, "dlerror");
     wc_case_asked_by(c, f);
     wc_case_end(c);
@@ -249,6 +278,6 @@ void wc_find_missing_symbols(struct wc_diagnosis *d) {
         if (is_refused(d->s, f, &u) && !wc_reported_before(d, u.file) && !wc_false_file(d->s, f))
             emit_refused(d, f, &u);
     WC_EACH(f, d->s->failures)
-        if (is_fatal_lookup(d->s, f) && check_lookup(d, f))
+        if (is_last_lookup(d->s, f) && check_lookup(d, f))
             return; /* it may have looked up all that it wants before it looked at one */
 }

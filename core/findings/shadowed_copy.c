@@ -11,17 +11,25 @@ static bool is_of_system(enum wc_installation_kind kind) {
     return kind == WC_installation_kind_DEBIAN || kind == WC_installation_kind_RPM;
 }
 
-/* The system has a package for it, and an older file that is in no package comes first: a program
- * that was built with the package may give up, for a number that it alone knows. Nobody needs to
- * hear of it while all is well. */
-static bool is_left_by_hand(const struct wc_diagnosis *d, const struct wc_object *o,
-                            const struct wc_searched *f, const struct wc_candidate *b) {
+static bool has_failed(const struct wc_stack *s) {
+    return wc_ended_badly(s) || wc_a_call_failed(s);
+}
+
+/* A program that was built with the newer one may give up, for a number that it alone knows. */
+static bool may_be_why(const struct wc_diagnosis *d, const struct wc_object *o,
+                       const struct wc_candidate *b) {
     struct wc_range got = wc_runtime_of(d->s, o).range;
 
+    return wc_version_known(got.high) && wc_version_compare(got.high, b->version) < 0 &&
+           (has_failed(d->s) || wc_turned_away_by_version(d->s)) && !wc_has_error(d);
+}
+
+/* The system has a package for it, and an older file that is in no package comes first: nobody
+ * needs to hear of it while all is well. */
+static bool is_left_by_hand(const struct wc_diagnosis *d, const struct wc_object *o,
+                            const struct wc_searched *f, const struct wc_candidate *b) {
     return f->r.rule == WC_search_rule_CACHE && !o->r.installation && b->r.installation &&
-           is_of_system(b->r.installation_kind) && wc_version_known(got.high) &&
-           wc_version_compare(got.high, b->version) < 0 &&
-           (wc_ended_badly(d->s) || wc_a_call_failed(d->s)) && !wc_has_error(d);
+           is_of_system(b->r.installation_kind) && may_be_why(d, o, b);
 }
 
 /* Else what stands behind in the system's directories is nobody's business. But where both are in
@@ -38,8 +46,8 @@ static const struct wc_candidate *shadowed(const struct wc_diagnosis *d, const s
                                     b->r.installation_kind == WC_installation_kind_CONDA);
     one_path = f->r.of && wc_str_same(f->r.of, b->r.of) &&
                (f->r.rule == WC_search_rule_RPATH || f->r.rule == WC_search_rule_RUNPATH);
-    if (f->r.rule != WC_search_rule_LIBRARY_PATH && !(package && one_path) &&
-        !is_left_by_hand(d, o, f, b))
+    if (f->r.rule != WC_search_rule_LIBRARY_PATH &&
+        !(one_path && (package || may_be_why(d, o, b))) && !is_left_by_hand(d, o, f, b))
         return NULL;
     return wc_ranges_meet(wc_runtime_of(d->s, o).range, wc_exactly(b->version)) ? NULL : b;
 }
@@ -52,7 +60,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_object *o, const struct
     struct wc_case *c = wc_case_begin(d);
     const char *version = wc_format_range(c, wc_runtime_of(d->s, o).range);
 
-    if (!by_cache)
+    if (!has_failed(d->s) || !(by_cache || (of_host && may_be_why(d, o, b))))
         c->r.severity = WC_severity_NOTE;
     if (by_cache) {
         c->r.title = wc_format(c, "%s %s in %s, of no package, stands before %s of %s",
@@ -68,7 +76,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_object *o, const struct
     }
     c->r.object = o->r.object;
     wc_case_library(c, "got", o);
-    if (of_host)
+    if (of_host && b->r.installation)
         wc_case_fact(c, "mind",
                      wc_format(c, "to upgrade %s changes nothing for it",
                                wc_format_name(c, b->r.installation)),

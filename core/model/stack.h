@@ -58,6 +58,7 @@ struct wc_stack {
      * that tells nobody. The signal that its parent passed on as a status; 0: none. */
     bool command_failed;
     int64_t command_signal;
+    bool command_ended; /* it is gone; how it ended may not be known */
     WC_LIST(wc_object, objects);
     WC_LIST(wc_package, packages);
     WC_LIST(wc_demand, demands);

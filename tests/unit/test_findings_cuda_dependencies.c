@@ -275,9 +275,23 @@ static void a_command_that_failed_is_how_its_processes_ended(void **state) {
     add_facade(s, "/opt/cudnn", draw_release(9), host);
     add_failure(s, host, NULL, "libcudart.so.12", not_found(s, "libcudart.so.12"));
     assert_finds(s, "");
-    s->stack.command_failed = true;
+    s->stack.command_ended = s->stack.command_failed = true;
     assert_finds(s, "cuda-dependency-differs");
     add_outcome(s, 0, NULL); /* its own end counts more */
+    assert_finds(s, "");
+}
+
+/* Without a word to anybody but its user. A framework's main library has a finding of its own. */
+static void a_host_that_goes_without_cuda_is_told_when_it_has_ended(void **state) {
+    (void)state;
+    struct scene *s = new_scene();
+    int64_t host = add_host(s, "/opt/app/detect");
+    add_failure(s, host, NULL, "libcudart.so.12", not_found(s, "libcudart.so.12"));
+    assert_finds(s, "");
+    add_outcome(s, 0, NULL);
+    assert_finds(s, "cuda-dependency-differs");
+    assert_int_equal(s->found.p[0].severity, WC_severity_WARNING);
+    add_facade(s, "/opt/cudnn", draw_release(9), host);
     assert_finds(s, "");
 }
 
@@ -559,6 +573,7 @@ int main(void) {
         cmocka_unit_test(what_a_library_of_cuda_asks_for_in_vain_is_missing),
         cmocka_unit_test(what_a_host_asks_for_in_vain_is_missing_where_it_gave_up),
         cmocka_unit_test(a_command_that_failed_is_how_its_processes_ended),
+        cmocka_unit_test(a_host_that_goes_without_cuda_is_told_when_it_has_ended),
         cmocka_unit_test(a_name_of_the_compiler_that_is_missing_kills),
         cmocka_unit_test(cublas_from_elsewhere),
         cmocka_unit_test(a_toolkit_that_is_meant_is_a_note),

@@ -50,6 +50,10 @@ LABELS = {
     "refused-or-lost": {"refused-by-system", "library-not-found"},
     "replaced": {"replaced-on-disk", "parts-differ", "facade-and-parts-differ"},
     "cpu-build": {"cpu-only-build"},
+    "nobody-opened": {"missing-symbols"},
+    "of-another-maker-missing": {"dependency-missing", "cuda-dependency-differs"},
+    "package-removed": {"library-not-found", "wrong-name", "bad-file"},
+    "function-done-without": {"missing-symbols"},
 }
 
 KEPT = ("arrangement", "hand", "build")  # they are in kept.py
@@ -1133,6 +1137,134 @@ def system_upgraded(s):
     whole(s, new)
     return truth("major-gone", "libcudnn.so.8", "libcudnn", f"the image was rebuilt with cuDNN {new}",
                  "libcudnn.so.8 is gone")
+
+
+# ---- what a program says of it, and what nobody says -------------------------------------------------
+
+QUIET = ("harmless",)
+
+
+def _swallow(s):
+    """A script that hands on no status."""
+    path = f"{s.home}/work/serve.sh"
+    s.w.write(path, "#!/bin/bash\n\"$@\" || echo 'goes on without'\nexit 0\n", 0o755)
+    if s.place == "modules":
+        s.inner = [path, *s.inner]
+    else:
+        s.w.argv = [path, *s.w.argv]
+
+
+@kind("silence", HIDES_ABSENCE, place=("venv", "toolkit", "modules"), host=("named",), search=("llp",), era=(8, 9))
+def goes_on_without_cuda(s):
+    """The program finds nothing of CUDA, works on the CPU and ends well."""
+    s.before_steps = ["cpu", *s.before_steps]
+    if not s.w.faulty:
+        return None
+    s.llp = ["/opt/intel/lib/intel64"]
+    if s.place == "modules":
+        s.wrapper_lines.append("unset LD_LIBRARY_PATH")
+    return truth("not-found-nor-cuda", (s.asked, *stock.companion_names(s.cuda).values()), ("libcudnn", "libcudart"),
+                 "LD_LIBRARY_PATH names another directory", "the program goes on with the CPU")
+
+
+@kind("silence", QUIET, place=("toolkit", "modules", "system"), host=("named", "unversioned"), era=(9,), cuda=("12",),
+      versions=NEWER[9][1], demand=False)
+def function_looked_up_behind_a_script(s):
+    at = next(i for i, p in enumerate(s.steps) if p.startswith("name=")) + 1
+    s.steps[at:at] = [f"wants:{NEWER[9][0]}"]
+    _swallow(s)
+    if not s.w.faulty:
+        return None
+    function, old = _older_without(s)
+    return truth("function-missing", (function, old), ("libcudnn",), f"{s.lib} has {old}",
+                 f"the host looks {function} up and aborts", "the script says nothing of it")
+
+
+@kind("silence", QUIET, place=("toolkit", "modules", "venv"), host=("ctypes",), era=(9,), cuda=("12",),
+      versions=NEWER[9][1], demand=False)
+def does_without_a_function(s):
+    function, old = NEWER[9][0], NEWER[9][2]
+    text = s.w.read(s.script).decode()
+    s.w.write(s.script, text.replace('    elif step == "version":', f'''\
+    elif step == "graphs" and not hasattr(cudnn, "{function}"):
+        sys.exit(print("works without cuDNN"))
+    elif step == "version":'''))
+    s.steps[1:1] = ["graphs"]
+    if not s.w.faulty:
+        return None
+    whole(s, old)
+    return truth("function-done-without", (function, old), "libcudnn", f"{s.lib} has {old}",
+                 f"the host finds no {function} in it, and works without")
+
+
+@kind("silence", QUIET, place=("venv",), host=("package",), era=(9,), cuda=("12",), framework=("visionkit",), demand=True,
+      versions=("9.1.0", "9.5.1", "9.8.0"))
+def newer_than_accepted_behind_a_script(s):
+    s.steps = [p.replace("verify:minor", "verify:exact") for p in s.steps]
+    _swallow(s)
+    if not s.w.faulty:
+        return None
+    new = s.w.rng.choice(("9.10.2", "9.13.0"))
+    whole(s, new)
+    return truth("newer-refused", (new, s.package), "libcudnn", f"{s.package} was upgraded to {new}",
+                 f"the host wants {s.version} exactly", "the script says nothing of it")
+
+
+@kind("silence", QUIET, host=("ctypes",), place=("venv", "toolkit", "system"))
+def functions_of_the_process_at_large(s):
+    """A binding leaves it to others to open cuDNN for all, and looks its functions up in the program."""
+    for_all = "" if s.w.faulty else ", mode=ctypes.RTLD_GLOBAL"
+    text = s.w.read(s.script).decode()
+    s.w.write(s.script, text.replace("cudnn = ctypes.CDLL(step[5:])",
+                                     f"opened, cudnn = ctypes.CDLL(step[5:]{for_all}), ctypes.CDLL(None)"))
+    if not s.w.faulty:
+        return None
+    return truth("nobody-opened", "cudnnGetVersion", "libcudnn", f"{s.facade} is opened with RTLD_LOCAL",
+                 "its functions are looked up in the program", "they are not found")
+
+
+@kind("silence", ALONE, place=("venv", "modules"), era=(9,))
+def cuda_mounted_noexec(s):
+    """cuDNN asks nobody why there is no cuBLASLt."""
+    if not s.w.faulty:
+        return None
+    s.w.stage = [f"noexec={s.cuda_dirs[0]}"]
+    return truth("refused", ("noexec", *stock.companion_names(s.cuda).values()), "libcublasLt",
+                 f"{s.cuda_dirs[0]} is mounted noexec", "nothing there can be mapped")
+
+
+@kind("silence", ALONE, place=("toolkit", "modules"), era=(8, 9))
+def cudnn_needs_what_is_not_installed(s):
+    """A build that needs a library of another maker; cuDNN asks nobody why a part did not come in."""
+    name = s.w.rng.choice(("libgomp.so.1", "libnuma.so.1", "libgfortran.so.5", "libnvJitLink.so.12"))
+    if not s.w.faulty:
+        return None
+    part = s.w.rng.choice(("", "ops_infer=" if s.era == 8 else "graph="))
+    whole(s, s.version, s.cuda, "--needs", part + name)
+    return truth("of-another-maker-missing", name, name.split(".")[0], f"cuDNN needs {name}", "it is not there")
+
+
+@kind("silence", HIDES_ABSENCE, place=("system",))
+def package_removed(s):
+    """Its package for developers, which has links alone, stays."""
+    if not s.w.faulty:
+        return None
+    s.w.purge(deb_name(s.version, s.cuda))
+    return truth("package-removed", (s.asked, s.facade), "libcudnn", f"{s.package} was removed",
+                 f"{s.facade} is not found")
+
+
+@kind("silence", ALONE, place=("toolkit",), host=("linked",), search=("runpath",), demand=True, older=1)
+def older_first_in_the_search_path(s):
+    """The directory in which the host was built stands before that of cuDNN; the host alone knows its number."""
+    old, first = s.older(), "/home/ci/build/cudnn/lib"
+    data = stock.host(s.era, s.cuda if s.era > 7 else None).read_bytes()
+    s.w.write(s.host_file, stock.set_path(data, "runpath", f"{first}:{s.search_path(s.host_file)}"), 0o755)
+    if not s.w.faulty:
+        return None
+    s.w.copy_of_cudnn(first, old, s.cuda)
+    return truth("older-first-unsaid", (first, old), "libcudnn", f"{first} has {old}",
+                 "it is searched first", "the host refuses it")
 
 
 import kept  # noqa: E402,F401  (kinds that are kept from those who write the rules)

@@ -66,7 +66,8 @@ static void take_end(struct source *s, const struct wc_outcome_record *of_comman
     bool well = of_command->ending == WC_ending_EXITED && of_command->exit_status == 0;
 
     s->of_command = well ? WC_END_WELL : WC_END_FAILED;
-    s->stack.command_failed = !well && process_state(s) != PROCESS_RUNS;
+    s->stack.command_ended = process_state(s) != PROCESS_RUNS;
+    s->stack.command_failed = !well && s->stack.command_ended;
     if (s->stack.command_failed && of_command->exit_status > SIGNAL_STATUS)
         s->stack.command_signal = of_command->exit_status - SIGNAL_STATUS;
     if (of_command->ending == WC_ending_SIGNALED)

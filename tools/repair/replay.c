@@ -679,6 +679,7 @@ static void add_end(struct play *p) {
     record.u.outcome = s->outcome;
     if (s->has_outcome)
         wc_stack_apply(&p->out->source->stack, &record);
+    p->out->source->stack.command_ended = s->command_ended;
     p->out->source->stack.command_failed = s->command_failed;
     p->out->source->stack.command_signal = s->command_signal;
 }

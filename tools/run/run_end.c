@@ -104,7 +104,8 @@ static void look_at_last_requests(const struct child_logs *logs,
     for (size_t i = 0; i < logs->n; i++) {
         struct source *log = logs->found[i];
         const struct wc_sink to = {append, log};
-        bool may_be = log == logs->own ? is_of_damage(o) : process_state(log) != PROCESS_RUNS;
+        bool may_be =
+            log == logs->own ? o->ending == WC_ending_SIGNALED : process_state(log) != PROCESS_RUNS;
         if (may_be && !log->stack.has_summary)
             last_request_emit(log, &to);
     }
@@ -240,14 +241,14 @@ static void leave_verdict_of(const struct run *run, const struct summary *s) {
 /* ---- the end ---- */
 
 /* How the command ended is written into the logs of those that it started, too. That it failed says
- * something of them only where nothing that was seen explains it. */
+ * something of them only where no error that was seen explains it: what works by luck may not be
+ * why. */
 static void tell_ends(struct report *reports, size_t n, const struct child_logs *logs,
                       const struct wc_record *outcome) {
     bool failed = outcome->u.outcome.ending != WC_ending_EXITED || outcome->u.outcome.exit_status;
 
     for (size_t i = 0; failed && i < n; i++)
-        if (reports[i].conclusion.verdict == WC_verdict_WARNINGS ||
-            reports[i].conclusion.verdict == WC_verdict_ERRORS)
+        if (reports[i].conclusion.verdict == WC_verdict_ERRORS)
             return;
     for (size_t i = 0; i < n; i++) {
         struct source *log = logs->found[i];

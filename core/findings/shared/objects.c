@@ -198,6 +198,19 @@ bool wc_ended_badly(const struct wc_stack *s) {
     return o->ending == WC_ending_SIGNALED || (o->ending == WC_ending_EXITED && o->exit_status > 0);
 }
 
+bool wc_has_ended(const struct wc_stack *s) {
+    return s->has_outcome || s->has_summary || s->command_ended;
+}
+
+bool wc_turned_away(const struct wc_stack *s) {
+    return wc_has_ended(s) && !WC_ANY(call, s->calls, wc_wants_gpu(call->r.function));
+}
+
+bool wc_turned_away_by_version(const struct wc_stack *s) {
+    return wc_turned_away(s) &&
+           WC_ANY(call, s->calls, wc_str_same(call->r.function, "cudnnGetVersion"));
+}
+
 bool wc_a_call_failed(const struct wc_stack *s) {
     WC_EACH(call, s->calls) {
         enum wc_status_sort sort = wc_sort_of_call(s, &call->r);
