@@ -32,7 +32,7 @@ void wc_check_mapping(const struct wc_reader *reader, const char *path, bool sai
         check->fault = WC_file_fault_NO_EXECUTION;
         (void)wc_str_format(check->what, sizeof check->what,
                             "a library on a file system that is mounted noexec: %s", mount.point);
-    } else if (said && read_limit(&reading, &limit)) {
+    } else if (read_limit(&reading, &limit) && (said || check->maps > limit)) {
         check->fault = WC_file_fault_NO_ROOM;
         (void)wc_str_format(check->what, sizeof check->what,
                             "a library that takes %ju MiB of address space; the process may have "

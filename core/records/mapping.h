@@ -9,6 +9,6 @@
 #include "library.h"
 
 /* Puts fault and words of a sound file anew where one of these is the reason; path: canonical.
- * said: the system is known to have refused it. A mount refuses always, want of room not. */
+ * said: the system is known to have refused it. Else what is less than the limit may find room. */
 void wc_check_mapping(const struct wc_reader *reader, const char *path, bool said,
                       struct wc_file_check *check);

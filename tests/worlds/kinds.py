@@ -210,7 +210,8 @@ def older_directory_in_front(s):
     old = s.older()
     directory = elsewhere(s, old)
     in_front(s, directory)
-    return truth("older-first" if s.framework else "older-first-unsaid", (directory, old), "libcudnn",
+    said = s.framework and s.requires  # a build of conda's says nothing
+    return truth("older-first" if said else "older-first-unsaid", (directory, old), "libcudnn",
                  f"LD_LIBRARY_PATH begins with {directory}", f"{s.facade} is {old} in place of {s.version}",
                  "the host refuses it")
 
@@ -1005,6 +1006,17 @@ def address_space_limited(s):
     s.w.limits = "ulimit -S -v 450000"
     return truth("refused", (name, "address space"), "libcudnn", "the job's address space is limited",
                  f"{name} cannot be mapped")
+
+
+@kind("limits", ALONE, place=("venv", "toolkit", "modules"), era=(9,), host=("named", "ctypes"))
+def no_room_for_a_part(s):
+    """cuDNN asks nobody why it got none."""
+    whole(s, s.version, s.cuda, "--wants", "graph=room")
+    if not s.w.faulty:
+        return None
+    s.w.limits = "ulimit -S -v 450000"
+    return truth("refused", ("libcudnn_graph", "address space"), "libcudnn_graph",
+                 "the job's address space is limited", "libcudnn_graph.so.9 cannot be mapped")
 
 
 @kind("limits", ALONE, place=("venv", "toolkit", "conda"), host=("named", "path", "package"), linked=False)

@@ -105,7 +105,7 @@ enum wc_system_refusal wc_failed_for_system(const struct wc_stack *s, const stru
     out->file = looked_at(s, f, out);
     if (what || !out->file)
         return what;
-    if (out->file->fault == WC_file_fault_NO_EXECUTION)
+    if (out->file->fault == WC_file_fault_NO_EXECUTION || out->file->fault == WC_file_fault_NO_ROOM)
         return WC_SYSTEM_MAPPING; /* nobody asked the loader why */
     return out->file->fault == WC_file_fault_UNREADABLE ||
                    (out->file->fault == WC_file_fault_CLOSED && may_be_there(s, out->name))
