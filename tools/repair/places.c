@@ -499,10 +499,11 @@ static void find_preloads(struct finding_places *f, const char *old) {
     WC_EACH(failure, f->s->failures) {
         if (wc_text_system(failure->r.text, path, sizeof(path)) == WC_SYSTEM_STATIC_TLS)
             add_preload(f, path, old);
-        if (wc_text_unmet(failure->r.text, &unmet) && !unmet.version[0] &&
+        if (wc_is_load(failure) && wc_text_unmet(failure->r.text, &unmet) && !unmet.version[0] &&
             wc_function_find(unmet.symbol) != WC_NO_FUNCTION)
-            WC_EACH(o, f->s->objects)
-                if (o->r.role == WC_role_FACADE && o->r.mapped)
+            WC_EACH(o, f->s->objects) /* not another library under its name */
+                if (o->r.role == WC_role_FACADE && o->r.mapped &&
+                    wc_kind_is_cudnn(wc_name_kind_of(o->r.soname)))
                     add_preload(f, wc_real_path_of(o), old);
     }
 }
