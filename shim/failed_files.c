@@ -276,8 +276,7 @@ static bool lacks_version(const struct wc_search_object *by, const struct wc_elf
 static bool lacks_library(const struct wc_search_object *by, const char *name, char *text,
                           size_t cap) {
     return !wc_kind_is_cudnn(wc_name_kind_of(name)) && !library_for(by, name) &&
-           wc_str_format(text, cap, "%s: cannot open shared object file: No such file or directory",
-                         name);
+           wc_str_format(text, cap, "%s: cannot open shared object file", name);
 }
 
 const char *failed_files_words(const struct request *r) {

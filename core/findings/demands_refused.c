@@ -191,7 +191,7 @@ static void emit_all(struct wc_diagnosis *d, enum wc_fit fit) {
 /* By itself: nobody outside had it killed. */
 static bool gave_up(const struct wc_stack *s) {
     if (!wc_ended_badly(s))
-        return wc_turned_away_by_version(s);
+        return wc_turned_away(s, true);
     if (wc_crashed(s))
         return true;
     return s->has_outcome ? s->outcome.ending == WC_ending_EXITED : !s->command_signal;

@@ -135,10 +135,8 @@ bool wc_ended_badly(const struct wc_stack *s);
 /* Somehow: by now it makes no use of anything any more. */
 bool wc_has_ended(const struct wc_stack *s);
 /* It is gone, and has had nothing done by cuDNN: so do hosts that refuse what they got, and go on
- * without, or say so by a status that nobody saw. */
-bool wc_turned_away(const struct wc_stack *s);
-/* And it has asked for the version. */
-bool wc_turned_away_by_version(const struct wc_stack *s);
+ * without, or say so by a status that nobody saw. by_version: and it has asked for the version. */
+bool wc_turned_away(const struct wc_stack *s, bool by_version);
 /* Did a call of cuDNN fail, and not for want of a driver or a GPU? */
 bool wc_a_call_failed(const struct wc_stack *s);
 

@@ -15,8 +15,6 @@ struct search {
     struct wc_range own;
     size_t undefined, expected; /* seen missing; missing by the table alone */
     const char *first;          /* the first name found */
-    struct wc_version since;    /* the newest first release of what it lacks */
-    struct wc_version until;    /* the oldest last release */
 };
 
 /* 0: it has it or nothing is known; else the sentence that says why not. */
@@ -28,18 +26,12 @@ static const char *lacking(struct search *s, const char *function) {
         return NULL;
     first = wc_function_first(f);
     last = wc_function_last(f);
-    if (wc_version_known(first) && wc_version_compare(first, s->own.high) > 0) {
-        if (wc_version_compare(first, s->since) > 0)
-            s->since = first;
+    if (wc_version_known(first) && wc_version_compare(first, s->own.high) > 0)
         return wc_format(s->c, "came with %s", wc_format_version(s->c, first));
-    }
     if (wc_version_known(last) && last.patch < 0)
         last.patch = INT32_MAX; /* a two-part last covers all its patches */
-    if (wc_version_known(last) && wc_version_compare(last, s->own.low) < 0) {
-        if (!wc_version_known(s->until) || last.major < s->until.major)
-            s->until = wc_function_last(f);
+    if (wc_version_known(last) && wc_version_compare(last, s->own.low) < 0)
         return wc_format(s->c, "last in %s", wc_format_version(s->c, wc_function_last(f)));
-    }
     return NULL;
 }
 
@@ -149,27 +141,25 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f,
     const struct wc_file_record *file = wc_file_like(d->s, f, "libcudnn.so");
     const struct wc_object *by = wc_caller_of(d->s, f);
     struct wc_object found = wc_file_as_object(file, NULL);
-    struct search s = {.c = wc_case_begin(d),
-                       .since = wc_function_first(wc_function_find(u->symbol)),
-                       .until = WC_VERSION_NONE};
+    struct wc_version since = wc_function_first(wc_function_find(u->symbol));
+    const struct wc_object *library = file ? &found : only_facade(d->s);
+    struct wc_case *c = wc_case_begin(d);
     /* Linked with a library of one major, compiled with the header of a newer one: it looks for the
      * first, which cannot have the function. */
     const struct wc_demand_record *linked = wc_demand_of(d->s, u->file, WC_demand_kind_NEEDED);
-    bool torn = linked && wc_version_known(s.since) && wc_major_wanted(linked) < s.since.major;
-    struct wc_case *c = s.c;
+    bool torn = linked && wc_version_known(since) && wc_major_wanted(linked) < since.major;
 
-    s.library = file ? &found : only_facade(d->s);
     c->r.title = wc_format(c, "%s imports %s, which the cuDNN that it found does not have",
                            wc_format_name(c, u->file), wc_format_name(c, u->symbol));
     c->r.host = by && !wc_is_cudnn(by) ? by->r.object : WC_NULL;
-    c->r.object = s.library && !file ? s.library->r.object : WC_NULL;
+    c->r.object = library && !file ? library->r.object : WC_NULL;
     wc_case_fact(c, "host", wc_format(c, "%s", u->file), "dlerror");
     wc_case_fact(c, wc_format(c, "%s", u->symbol),
-                 wc_format(c, "came with %s", wc_format_version(c, s.since)), "function table");
+                 wc_format(c, "came with %s", wc_format_version(c, since)), "function table");
     if (file)
         wc_case_file(c, "library", file, "replay of the search");
-    else if (s.library)
-        wc_case_library(c, "library", s.library);
+    else if (library)
+        wc_case_library(c, "library", library);
     wc_case_request(c, f);
     wc_case_asked_by(c, f);
     if (torn)
@@ -183,7 +173,7 @@ static void emit_refused(struct wc_diagnosis *d, const struct wc_failure *f,
  * and the process ended badly, was a need. Where it ended well and had nothing done by cuDNN, the
  * host may do without all of it. */
 static bool is_last_lookup(const struct wc_stack *s, const struct wc_failure *f) {
-    return !wc_is_load(f) && f->r.function && (wc_ended_badly(s) || wc_turned_away(s)) &&
+    return !wc_is_load(f) && f->r.function && (wc_ended_badly(s) || wc_turned_away(s, false)) &&
            !wc_asked_by_cudnn(s, f) && !WC_ANY(b, s->bindings, b->seq > f->seq) &&
            !WC_ANY(call, s->calls, call->seq > f->seq) &&
            !WC_ANY(o, s->objects, wc_is_cudnn(o) && o->seq > f->seq);
@@ -215,11 +205,7 @@ static const char *looked_up_elsewhere(const struct wc_stack *s, const struct wc
 static bool check_lookup(struct wc_diagnosis *d, const struct wc_failure *f) {
     const struct wc_object *library = library_of_lookup(d->s, f), *by = wc_caller_of(d->s, f);
     struct wc_unmet u;
-    struct search s = {.c = wc_case_begin(d),
-                       .host = by,
-                       .library = library,
-                       .since = WC_VERSION_NONE,
-                       .until = WC_VERSION_NONE};
+    struct search s = {.c = wc_case_begin(d), .host = by, .library = library};
     struct wc_case *c = s.c;
     const char *why = NULL, *elsewhere = looked_up_elsewhere(d->s, f, &u);
 
@@ -231,12 +217,12 @@ static bool check_lookup(struct wc_diagnosis *d, const struct wc_failure *f) {
         return false;
     if (!wc_ended_badly(d->s))
         c->r.severity = WC_severity_WARNING;
-    c->r.title =
-        elsewhere ? wc_format(c, "%s looked up %s in %s, which is no cuDNN", wc_format_caller(c, f),
-                              f->r.function, wc_format_name(c, elsewhere))
-                  : wc_format(c, "%s looked up %s, which %s %s does not have",
-                              wc_format_caller(c, f), f->r.function,
-                              wc_format_name(c, wc_name_of(library)), wc_format_range(c, s.own));
+    c->r.title = elsewhere
+                     ? wc_format(c, "%s looked up %s in %s, no cuDNN", wc_format_caller(c, f),
+                                 f->r.function, wc_format_name(c, elsewhere))
+                     : wc_format(c, "%s looked up %s, which %s %s does not have",
+                                 wc_format_caller(c, f), f->r.function,
+                                 wc_format_name(c, wc_name_of(library)), wc_format_range(c, s.own));
     wc_case_about(c, by);
     if (library)
         c->r.object = library->r.object;
@@ -245,11 +231,6 @@ static bool check_lookup(struct wc_diagnosis *d, const struct wc_failure *f) {
     wc_case_fact(c, f->r.function, why, "function table");
     if (library)
         wc_case_library(c, "library", library);
-    if (elsewhere)
-        wc_case_fact(c, "mind",
-                     library ? "whoever opened cuDNN has it for itself alone (RTLD_LOCAL)"
-                             : "no cuDNN is in the process",
-                     NULL);
     wc_case_fact(c, "loader said", f->r.text, "dlerror");
     wc_case_asked_by(c, f);
     wc_case_end(c);
@@ -264,9 +245,7 @@ void wc_find_missing_symbols(struct wc_diagnosis *d) {
         struct search s = {.c = wc_case_begin(d),
                            .host = use->host,
                            .library = use->library,
-                           .own = wc_own_range(use->library),
-                           .since = WC_VERSION_NONE,
-                           .until = WC_VERSION_NONE};
+                           .own = wc_own_range(use->library)};
         if (use->host == last) /* its first library tells */
             continue;
         last = use->host;

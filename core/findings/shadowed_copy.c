@@ -21,7 +21,7 @@ static bool may_be_why(const struct wc_diagnosis *d, const struct wc_object *o,
     struct wc_range got = wc_runtime_of(d->s, o).range;
 
     return wc_version_known(got.high) && wc_version_compare(got.high, b->version) < 0 &&
-           (has_failed(d->s) || wc_turned_away_by_version(d->s)) && !wc_has_error(d);
+           (has_failed(d->s) || wc_turned_away(d->s, true)) && !wc_has_error(d);
 }
 
 /* The system has a package for it, and an older file that is in no package comes first: nobody

@@ -202,13 +202,15 @@ bool wc_has_ended(const struct wc_stack *s) {
     return s->has_outcome || s->has_summary || s->command_ended;
 }
 
-bool wc_turned_away(const struct wc_stack *s) {
-    return wc_has_ended(s) && !WC_ANY(call, s->calls, wc_wants_gpu(call->r.function));
-}
+bool wc_turned_away(const struct wc_stack *s, bool by_version) {
+    bool asked = !by_version;
 
-bool wc_turned_away_by_version(const struct wc_stack *s) {
-    return wc_turned_away(s) &&
-           WC_ANY(call, s->calls, wc_str_same(call->r.function, "cudnnGetVersion"));
+    WC_EACH(call, s->calls) {
+        if (wc_wants_gpu(call->r.function))
+            return false;
+        asked = asked || wc_str_same(call->r.function, "cudnnGetVersion");
+    }
+    return asked && wc_has_ended(s);
 }
 
 bool wc_a_call_failed(const struct wc_stack *s) {
