@@ -39,6 +39,11 @@ static struct release of_module(const struct wc_stack *s) {
     return release_of(s->machine.driver);
 }
 
+/* The libcuda of WSL has no release in its name: one that has is Linux's. */
+static bool is_wsl(const struct wc_stack *s) {
+    return wc_str_same(s->machine.driver, "WSL");
+}
+
 static void driver_facts(struct wc_case *c, const struct wc_object *libcuda, struct release library,
                          struct release module) {
     if (libcuda) {
@@ -54,17 +59,17 @@ static void driver_facts(struct wc_case *c, const struct wc_object *libcuda, str
 void wc_find_driver_mixed(struct wc_diagnosis *d) {
     const struct wc_object *libcuda = wc_driver_library(d->s);
     struct release library = of_library(libcuda), module = of_module(d->s);
-    int order;
+    bool wsl = is_wsl(d->s);
+    int order = wc_version_compare(library.v, module.v);
 
-    if (!library.text || !module.text)
+    if (!library.text || (!module.text && !wsl))
         return;
-    order = wc_version_compare(library.v, module.v);
     /* A package of NVIDIA's has a newer libcuda for an older module, in a directory called so. */
-    if (!order || (order > 0 && wc_lies_in_a(libcuda->r.real_path, "compat")))
+    if (!wsl && (!order || (order > 0 && wc_lies_in_a(libcuda->r.real_path, "compat"))))
         return;
     struct wc_case *c = wc_case_begin(d);
-    c->r.title =
-        wc_format(c, "libcuda is of driver %s, the kernel module is %s", library.text, module.text);
+    c->r.title = wc_format(c, "libcuda is of driver %s, the kernel module is %s", library.text,
+                           wsl ? "WSL's, whose libcuda is in /usr/lib/wsl/lib" : module.text);
     c->r.object = libcuda->r.object;
     driver_facts(c, libcuda, library, module);
     wc_case_fact(c, "container", d->s->machine.container, "marks of a container");
@@ -132,7 +137,7 @@ void wc_find_driver_too_old(struct wc_diagnosis *d) {
     struct release driver = libcuda ? library : module;
     struct use use;
 
-    if (!driver.text)
+    if (!driver.text || is_wsl(d->s)) /* driver-mixed tells that one */
         return;
     use = newest_use(d->s);
     if (!use.least.text || wc_version_compare(driver.v, use.least.v) >= 0)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * driver-missing: libcuda, which comes with NVIDIA's driver, cannot be had. Told by the loader, or
- * by cudnnCreate on a computer that shows no driver and no GPU. Then the failed cudnnCreate is no
- * finding of its own: it is a fact of this one. A toolkit brings a libcuda to link with, which does
- * nothing: loaded in the driver's place it is none.
+ * driver-missing: libcuda, which comes with NVIDIA's driver, cannot be had, or it can reach no GPU.
+ * Told by the loader; by cudnnCreate, or by a program that ends badly with libcuda in it, where the
+ * computer shows why: no module in the kernel, a device file that is missing or closed, a variable
+ * that hides all GPUs. Then the failed cudnnCreate is no finding of its own: it is a fact of this
+ * one. A toolkit brings a libcuda to link with, which does nothing: loaded in the driver's place it
+ * is none.
  */
 #include "finding.h"
 
@@ -13,7 +15,9 @@ struct signs {
     const struct wc_failure *request; /* the first one for libcuda itself */
     const struct wc_failure *victim;  /* a library that did not come in for want of it */
     const struct wc_call *call;       /* the first call that returned NOT_INITIALIZED */
-    const struct wc_object *stub;     /* a libcuda that is none */
+    const struct wc_object *libcuda;  /* that is loaded */
+    bool stub;                        /* it is none */
+    const char *unreached;            /* why no GPU can be reached here; NULL: not known */
     bool by_host, by_cudnn;           /* who asked for it */
     bool gpu_wanted;                  /* a call was made that needs a GPU */
 };
@@ -24,13 +28,31 @@ bool wc_wants_gpu(const char *function) {
            !wc_str_ends(function, "VersionCheck");
 }
 
+/* Nothing of a driver or a GPU to be seen: not in the kernel, not in /dev. */
+static bool is_bare(const struct wc_stack *s) {
+    return s->has_machine && !s->machine.driver && s->machine.gpu_devices == 0;
+}
+
+static const char *unreached(const struct wc_stack *s) {
+    const char *visible = wc_variable(s, "CUDA_VISIBLE_DEVICES");
+
+    if (is_bare(s))
+        return "the kernel module is not loaded";
+    if (s->machine.device_fault)
+        return s->machine.device_fault;
+    return visible && (!*visible || *visible == '-') ? "CUDA_VISIBLE_DEVICES hides all" : NULL;
+}
+
 static struct signs signs_of(const struct wc_stack *s) {
-    struct signs signs = {.stub = wc_driver_library(s)};
+    struct signs signs = {.libcuda = wc_driver_library(s), .unreached = unreached(s)};
     char missing[MISSING_NAME];
     struct wc_bad_file bad;
 
+    signs.stub = signs.libcuda && wc_lies_in_a(wc_real_path_of(signs.libcuda), "stubs");
     WC_EACH(f, s->failures) {
         const struct wc_object *asker = wc_caller_of(s, f);
+        if (signs.libcuda && !signs.stub)
+            break; /* it came in after all */
         /* bad-file and wrong-name tell it */
         if (!wc_is_load(f) || wc_failed_for_file(s, f, &bad) || wc_failed_for_name(s, f))
             continue;
@@ -58,7 +80,7 @@ static void facts(struct wc_case *c, const struct signs *signs) {
     const struct wc_machine_record *m = &s->machine;
 
     if (signs->stub)
-        wc_case_fact(c, "libcuda", wc_path_of(signs->stub), "link map");
+        wc_case_fact(c, "libcuda", wc_path_of(signs->libcuda), "link map");
     WC_EACH_ROW(f, failures)
         if (*f) {
             wc_case_request(c, *f);
@@ -69,8 +91,10 @@ static void facts(struct wc_case *c, const struct signs *signs) {
                      "/proc/driver/nvidia/version");
         if (m->gpu_devices != WC_NULL)
             wc_case_fact(c, "GPU devices", wc_format(c, "%jd", m->gpu_devices), "/dev/nvidia*");
+        wc_case_fact(c, "device file", m->device_fault, "/dev, as `whichcudnn run` may open it");
         wc_case_fact(c, "container", m->container, "marks of a container");
     }
+    wc_case_variable(c, "CUDA_VISIBLE_DEVICES");
     WC_EACH(call, s->calls) {
         const struct wc_call_record *r = &call->r;
         if (wc_sort_of_call(s, r) == WC_STATUS_NOT_INITIALIZED)
@@ -88,10 +112,12 @@ static const char *title(struct wc_case *c, const struct signs *signs) {
     if (signs->stub)
         return wc_format(c,
                          "no NVIDIA driver: the libcuda that is loaded is a stub for linking, %s",
-                         wc_path_of(signs->stub));
+                         wc_path_of(signs->libcuda));
     if (signs->victim)
         return wc_format(c, "%s could not be loaded: no NVIDIA driver, libcuda.so.1 was not found",
                          wc_format_name(c, signs->victim->r.name));
+    if (!signs->request && (signs->libcuda || !is_bare(c->d->s)))
+        return wc_format(c, "no GPU can be reached: %s", signs->unreached);
     if (r)
         return wc_format(c, "no NVIDIA driver here: %s, called by %s, failed",
                          r->function ? r->function : "a call",
@@ -127,19 +153,18 @@ static enum wc_severity severity_of(const struct wc_diagnosis *d, const struct s
 
 void wc_find_driver_missing(struct wc_diagnosis *d) {
     struct signs signs = signs_of(d->s);
-    const struct wc_machine_record *m = &d->s->machine;
-    /* Nothing of a driver or a GPU to be seen: not in the kernel, not in /dev. */
-    bool bare = d->s->has_machine && !m->driver && m->gpu_devices == 0;
+    bool asked = signs.stub || signs.request || signs.victim;
+    bool is_alone = signs.unreached && !wc_has_error(d);
+    bool by_call = signs.call && (is_alone || is_bare(d->s));
+    bool by_end = signs.libcuda && is_alone && wc_ended_badly(d->s);
 
-    if (signs.stub && !wc_lies_in_a(wc_real_path_of(signs.stub), "stubs"))
-        return;
-    if (!signs.stub && !signs.request && !signs.victim && !(signs.call && bare))
+    if (!asked && !by_call && !by_end)
         return;
     if (!is_felt(&signs) && signs.by_cudnn)
         return; /* a part asks when it is loaded, long before anybody needs the driver */
     struct wc_case *c = wc_case_begin(d);
     c->r.title = title(c, &signs);
-    c->r.severity = severity_of(d, &signs);
+    c->r.severity = asked || by_call ? severity_of(d, &signs) : WC_severity_WARNING;
     if (signs.call)
         c->r.host = signs.call->r.host;
     facts(c, &signs);

@@ -110,28 +110,34 @@ static const char *operating_system(const struct wc_files *files, struct wc_mach
     return m->operating_system;
 }
 
-static const struct {
-    const char *path, *kind;
-} container_marks[] = {
-    {"/.dockerenv", "docker"},
-    {"/run/.containerenv", "podman"},
-    {"/var/run/secrets/kubernetes.io", "kubernetes"},
-    {"/.singularity.d", "apptainer"},
+static const struct mark {
+    const char *path, *kind; /* NULL: the last */
+} container_marks[] =
+    {
+        {"/.dockerenv", "docker"},
+        {"/run/.containerenv", "podman"},
+        {"/var/run/secrets/kubernetes.io", "kubernetes"},
+        {"/.singularity.d", "apptainer"},
+        {NULL, NULL},
+},
+  other_drivers[] = {
+      {"/dev/dxg", "WSL"},
+      {"/dev/nvmap", "Tegra"},
+      {NULL, NULL},
 };
 
-static const char *container(const struct wc_files *files) {
+static const char *mark_of(const struct wc_files *files, const struct mark *mark) {
     struct wc_file_stat facts;
-    WC_EACH_ROW(mark, container_marks)
-        if (files->facts(files->ctx, mark->path, &facts))
-            return mark->kind;
-    return NULL;
+    while (mark->path && !files->facts(files->ctx, mark->path, &facts))
+        mark++;
+    return mark->kind;
 }
 
 /* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu ...": the first word that is a
  * dotted number. */
 static const char *driver_release(const struct wc_files *files, struct wc_machine *m) {
     if (!read_text(files, m, "/proc/driver/nvidia/version"))
-        return NULL;
+        return mark_of(files, other_drivers);
     for (const char *s = m->read; *s; s++) {
         size_t n = 0, dots = 0;
         while ((s[n] >= '0' && s[n] <= '9') || s[n] == '.')
@@ -159,7 +165,7 @@ void wc_machine_read(const struct wc_files *files, struct wc_machine *m,
     out->architecture = m->architecture;
     out->glibc = m->glibc;
     out->operating_system = operating_system(files, m);
-    out->container = container(files);
+    out->container = mark_of(files, container_marks);
     out->driver = driver_release(files, m);
     out->gpu_devices = 0;
     if (!files->list(files->ctx, "/dev", count_gpu, &out->gpu_devices))

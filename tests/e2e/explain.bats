@@ -52,7 +52,7 @@ ids() { sed -n 's/^FINDING(.*, "\([a-z-]*\)", .*/\1/p' "$WC_ROOT/core/findings/f
     run -0 --separate-stderr explain --json driver-missing
     is "$(jq -c keys_unsorted <<<"$output")" '["id","severity","title","page"]'
     is "$(jq -r '.id, .severity, .title' <<<"$output" | xargs)" \
-        "driver-missing error there is no NVIDIA driver to be reached"
+        "driver-missing error there is no NVIDIA driver, or no GPU, to be reached"
     is "$(jq -j .page <<<"$output")" "$(awk '/^## / { in_it = $2 == "`driver-missing`"; next } in_it' \
         "$WC_ROOT/docs/findings.md" | sed 1d)"
     is "$(explain --json | jq -r '.[].id')" "$(ids)"

@@ -74,15 +74,15 @@ static void with_a_driver_a_failed_create_stands_alone(void **state) {
     assert_finds(p.s, "init-failed");
     assert_null(p.s->found.p[0].explained_by);
     assert_non_null(strstr(p.s->found.p[0].title, "CUDNN_STATUS_NOT_INITIALIZED"));
-    /* Nor does it mean a missing driver where a device is seen, libcuda is mapped, or nothing is
-     * known of the computer. */
+    /* Nor does it mean a missing driver where a device is seen, where the driver has no such module,
+     * or where nothing is known of the computer. */
     p = sound(9, NULL, 2);
     add_call(p.s, "cudnnCreate", p.host, p.facade, 1001, WC_NULL);
     assert_finds(p.s, "init-failed");
     p = sound(9, NULL, WC_NULL);
     add_call(p.s, "cudnnCreate", p.host, p.facade, 1001, WC_NULL);
     assert_finds(p.s, "init-failed");
-    p = sound(9, NULL, 0);
+    p = sound(9, "WSL", 0);
     struct file cuda = {.role = WC_role_CUDA_DEPENDENCY,
                         .part = "cuda",
                         .path = "/wsl/lib/libcuda.so.1",
@@ -93,7 +93,7 @@ static void with_a_driver_a_failed_create_stands_alone(void **state) {
     assert_finds(p.s, "init-failed");
     struct scene *s = new_scene(); /* libcuda before anything else */
     add_file(s, &cuda);
-    add_machine(s, NULL, 0);
+    add_machine(s, "Tegra", 0);
     add_call(s, "cudnnCreate", add_host(s, "/opt/app/libhost.so"), NOBODY, 1001, WC_NULL);
     assert_finds(s, "init-failed");
     p = sound(9, NULL, 0);

@@ -213,6 +213,64 @@ static void a_library_for_linking_is_no_driver(void **state) {
     assert_finds(s, "driver-missing");
 }
 
+/* libcuda is there and reaches no GPU: what the computer shows of it counts once somebody fails for
+ * it, and nothing else explains that. */
+static void a_driver_that_reaches_no_gpu(void **state) {
+    static const struct {
+        const char *module, *fault, *variable, *says;
+        int64_t devices;
+    } rows[] = {
+        {NULL, NULL, NULL, "kernel module is not loaded", 0},
+        {"550.54.14", "/dev/nvidia-uvm is not there", NULL, "/dev/nvidia-uvm is not there", 1},
+        {"550.54.14", NULL, "CUDA_VISIBLE_DEVICES=", "CUDA_VISIBLE_DEVICES hides all", 1},
+        {"550.54.14", NULL, "CUDA_VISIBLE_DEVICES=-1", "CUDA_VISIBLE_DEVICES hides all", 1},
+        {"550.54.14", NULL, "CUDA_VISIBLE_DEVICES=0", NULL, 1},
+        {"550.54.14", NULL, NULL, NULL, 1},
+        {NULL, NULL, NULL, NULL, 1}, /* a sandbox that shows the devices alone */
+        {"Tegra", NULL, NULL, NULL, 0},
+    };
+
+    (void)state;
+    WC_EACH_ROW(row, rows) {
+        for (int by_call = 0; by_call < 2; by_call++) {
+            struct scene *s = computer(row->module, "x86_64");
+            s->stack.machine.gpu_devices = row->devices;
+            s->stack.machine.device_fault = row->fault;
+            if (row->variable)
+                add_variable(s, row->variable);
+            int64_t host = add_host(s, "/opt/app/libhost.so");
+            int64_t facade = add_facade(s, "/opt/cudnn", draw_release(9), host);
+            add_libcuda(s, library(s, "550.54.14"));
+            assert_finds(s, "");
+            if (by_call)
+                add_call(s, "cudnnCreate", host, facade, 1001, WC_NULL);
+            else
+                add_outcome(s, 1, NULL);
+            assert_finds(s, row->says ? "driver-missing" : by_call ? "init-failed" : "");
+            if (row->says) {
+                assert_non_null(strstr(s->found.p[0].title, row->says));
+                assert_int_equal(s->found.p[0].severity,
+                                 by_call ? WC_severity_ERROR : WC_severity_WARNING);
+            }
+        }
+    }
+}
+
+/* WSL has Windows' driver, whose libcuda has no release in its name. */
+static void a_driver_of_linux_in_wsl(void **state) {
+    (void)state;
+    struct scene *s = computer("WSL", "x86_64");
+    int64_t libcuda = add_libcuda(s, "/usr/lib/wsl/lib/libcuda.so.1.1");
+    add_cuda(s, "libcudart.so.13");
+    assert_finds(s, "");
+    s = computer("WSL", "x86_64");
+    libcuda = add_libcuda(s, library(s, "470.10.01"));
+    add_cuda(s, "libcudart.so.13");
+    assert_finds(s, "driver-mixed");
+    assert_int_equal(s->found.p[0].object, libcuda);
+    assert_non_null(strstr(s->found.p[0].title, "/usr/lib/wsl/lib"));
+}
+
 /* ---- known-bad-release ---- */
 
 static const struct {
@@ -293,6 +351,8 @@ int main(void) {
         cmocka_unit_test(minor_versions_share_one),
         cmocka_unit_test(cudnn_itself_tells_its_cuda),
         cmocka_unit_test(a_library_for_linking_is_no_driver),
+        cmocka_unit_test(a_driver_that_reaches_no_gpu),
+        cmocka_unit_test(a_driver_of_linux_in_wsl),
         cmocka_unit_test(a_release_with_a_defect),
     };
     seed_from_environment();

@@ -237,7 +237,8 @@ class World:
         for n in range(devices):
             self.write(f"/dev/nvidia{n}", "", 0o666)
         if devices:
-            self.write("/dev/nvidiactl", "", 0o666)
+            for name in ("nvidiactl", "nvidia-uvm"):
+                self.write(f"/dev/{name}", "", 0o666)
         self.system_changed = self.system_changed or not directory
 
     # ---- environments ---------------------------------------------------------------------------

@@ -271,6 +271,20 @@ static bool is_container(const struct asked *a) {
     return a->s->machine.container != NULL;
 }
 
+static bool has_device_fault(const struct asked *a) {
+    return fact(a, "device file") != NULL;
+}
+
+static bool hides_gpus(const struct asked *a) {
+    const char *visible = fact(a, "CUDA_VISIBLE_DEVICES");
+
+    return visible && (*visible == '\0' || *visible == '-') && !has_device_fault(a);
+}
+
+static bool has_libcuda(const struct asked *a) {
+    return wc_driver_library(a->s) != NULL;
+}
+
 static bool has_module(const struct asked *a) {
     return a->s->machine.driver != NULL;
 }

@@ -79,7 +79,8 @@ static void add_gpus(const struct child_logs *logs) {
         wc_record_begin(&r, WC_KIND_machine);
         r.u.machine = log->stack.machine;
         r.u.machine.gpus = (struct wc_strings){gpus.name, gpus.n};
-        if (gpus.n && !outcome_append(log, &r))
+        r.u.machine.device_fault = gpus.fault[0] ? gpus.fault : NULL;
+        if ((gpus.n || gpus.fault[0]) && !outcome_append(log, &r))
             complain("%s: %s", log->path, strerror(errno));
     }
 }
