@@ -56,7 +56,7 @@ LABELS = {
     "function-done-without": {"missing-symbols"},
 }
 
-KEPT = ("arrangement", "hand", "build")  # they are in kept.py
+KEPT = ("machine", "managers", "program", "bytes")  # they are in kept.py
 
 
 @dataclass
@@ -76,14 +76,16 @@ class Kind:
     masks: tuple = field(default=("harmless", "late", "blame", "workers", "wrapper", "toolkit", "no-cache", "two"))
     root: bool = False      # only root can make it
     printed: bool = False   # what is wrong stands in what the program prints, and nowhere else
+    changes: bool = False   # its program changes its world: each play needs one of its own
 
 
 KINDS = {}
 
 
-def kind(group, masks=None, printed=False, root=False, **want):
+def kind(group, masks=None, printed=False, root=False, changes=False, **want):
     def register(function):
-        KINDS[function.__name__] = k = Kind(function.__name__, group, want, function, root=root, printed=printed)
+        KINDS[function.__name__] = k = Kind(function.__name__, group, want, function, root=root, printed=printed,
+                                            changes=changes or group == "change")
         if masks is not None:
             k.masks = masks
         return function
@@ -1279,6 +1281,7 @@ def older_first_in_the_search_path(s):
                  "it is searched first", "the host refuses it")
 
 
+import kinds_by_hand  # noqa: E402,F401
 import kept  # noqa: E402,F401  (kinds that are kept from those who write the rules)
 
 GROUPS = list(dict.fromkeys(k.group for k in KINDS.values()))

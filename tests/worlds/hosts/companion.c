@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CUDA's libraries beside cuDNN, and the driver's: one of the macros says which. */
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifdef CUDART
 int cudaRuntimeGetVersion(int *version);
@@ -18,11 +22,21 @@ int cudaGetDeviceCount(int *count) {
     return *count ? 0 : 35; /* cudaErrorInsufficientDriver */
 }
 #elif defined CUBLAS
+#ifdef NEWER_LT /* what its own release of libcublasLt has, and an older one has not */
+int cublasLtGetStatusString(void);
+int (*const status_string)(void) = cublasLtGetStatusString;
+#endif
 int cublasCreate_v2(void);
 int cublasCreate_v2(void) {
     return 0;
 }
 #elif defined CUBLASLT
+#ifdef NEWER_LT
+int cublasLtGetStatusString(void);
+int cublasLtGetStatusString(void) {
+    return 0;
+}
+#endif
 #ifndef WITHOUT_CREATE
 int cublasLtCreate(void);
 int cublasLtCreate(void) {
@@ -43,9 +57,19 @@ int nvrtcCompileProgram(void) {
     return dlopen(NVRTC, RTLD_LAZY) ? 0 : 7; /* NVRTC_ERROR_BUILTIN_OPERATION_FAILURE */
 }
 #elif defined CUDA
-/* What is wrong with the driver stands in a file of the world. */
+/*
+ * What is wrong with the driver stands in a file of the world; GPUs that are hidden, and device
+ * files that this user may not open, it sees itself.
+ */
 static int state(void) {
-    int error = 0;
+    int error = 0, device = open("/dev/nvidiactl", O_RDWR | O_CLOEXEC);
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    if (device >= 0)
+        close(device);
+    else if (errno == EACCES)
+        return 304; /* CUDA_ERROR_OPERATING_SYSTEM */
+    if (visible && (!*visible || !strcmp(visible, "-1")))
+        return 100; /* CUDA_ERROR_NO_DEVICE */
     FILE *file = fopen("/proc/driver/nvidia/cuInit", "r");
     if (file && fscanf(file, "%d", &error) != 1)
         error = 0;
