@@ -32,7 +32,7 @@ LABELS.update({
     "older-cublaslt": {"cuda-dependency-differs", "symbol-version-not-found"},
     "full-name-gone": {"library-not-found", "wrong-name"},
     "inside-an-archive": {"library-not-found", "bad-file", "refused-by-system"},
-    "part-vanished": {"part-missing", "replaced-on-disk", "installation-incomplete"},
+    "part-vanished": {"part-missing", "replaced-on-disk"},
 })
 
 WITHOUT_CACHE = ("harmless", "late", "blame", "workers", "wrapper")
