@@ -270,3 +270,16 @@ END
     never runtime-too-old reinstall
     played
 }
+
+@test "who may not write to an environment is told the repair, and no command that would fail" {
+    local as=()
+    [ "$(id -u)" -ne 0 ] || as=(setpriv --bounding-set -dac_override --inh-caps -dac_override)
+    wheel 8.5.0 96
+    engine '>=8.8,<9'
+    observed
+    [[ $(jq -r '.findings[0].fix[0].command' report.json) == "pip install "* ]]
+    chmod a-w "$site"
+    "${as[@]}" "$CMD" report --json logs >report.json || true
+    chmod u+w "$site"
+    is "$(jq -c '.findings[0].fix[0] | [.command, .checked, .edits[0].edit]' report.json)" '[null,"replayed","install"]'
+}

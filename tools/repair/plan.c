@@ -671,6 +671,20 @@ static void advise(struct plan *plan, struct plan_of_finding *of, const struct w
     add_other_host(plan, of, s, f);
 }
 
+/* Whoever is asked to type it: no rights to an environment are no reason to look for another way
+ * out, but a command of its package manager would fail, or install somewhere else. */
+static bool may_type(struct planning *p, const struct candidate *c) {
+    const char *root = p->replay.library_cache.disk.root;
+
+    for (size_t i = 0; i < c->n; i++) {
+        const char *path = c->edit[i].environment ? written_by(p, &c->edit[i]) : NULL;
+        if (path && path[0] == '/' && path[1] && !root[0] && access(path, W_OK) != 0 &&
+            errno == EACCES)
+            return false;
+    }
+    return true;
+}
+
 static void add_repair(struct planning *p, struct plan_of_finding *of, const struct played *x,
                        const struct wc_finding_record *f) {
     struct plan *plan = p->plan;
@@ -680,10 +694,11 @@ static void add_repair(struct planning *p, struct plan_of_finding *of, const str
                          .checked = REPAIR_REPLAYED};
     r->action = action_of(&r->edits);
     r->text = text_of(&plan->memory.arena, &r->edits);
-    r->command = command_of(&plan->memory.arena, &r->edits,
-                            &(struct user){.files = &p->replay.library_cache.disk.files,
-                                           .path = getenv("PATH"),
-                                           .directory = p->directory});
+    if (may_type(p, &x->edits))
+        r->command = command_of(&plan->memory.arena, &r->edits,
+                                &(struct user){.files = &p->replay.library_cache.disk.files,
+                                               .path = getenv("PATH"),
+                                               .directory = p->directory});
     find_given(plan, x, f, &p->source->stack, r);
 }
 
