@@ -282,12 +282,17 @@ static bool brings(const struct planning *p, const struct outcome *o, bool of_en
                       !find_in(&p->base, of_end, f, &o->source->stack));
 }
 
-/* The same for another library is no cure either. */
-static bool is_gone(const struct outcome *o, bool of_end, const struct wc_finding_record *f,
-                    const struct wc_stack *of_f) {
+/* The same for another library, or of it put anew under another path, is no cure either: as bad as
+ * the replay had it, which knows less of how it ended than the process. */
+static bool is_gone(const struct planning *p, const struct outcome *o, bool of_end,
+                    const struct wc_finding_record *f) {
+    const struct wc_stack *of_f = &p->source->stack;
+    const struct wc_finding_record *was = find_in(&p->base, of_end, f, of_f);
+    const enum wc_severity least = was && was->severity < f->severity ? was->severity : f->severity;
+
     return !find_in(o, of_end, f, of_f) &&
            !WC_ANY(known, *found_in(o, of_end),
-                   wc_str_same(known->id, f->id) && known->severity >= f->severity &&
+                   wc_str_same(known->id, f->id) && known->severity >= least &&
                        !known->explained_by && f->host == WC_NULL);
 }
 
@@ -410,7 +415,7 @@ static bool has_gpu_code(const struct outcome *o) {
 
 static bool is_cured(const struct planning *p, const struct outcome *o, bool of_end,
                      const struct wc_finding_record *f) {
-    return is_gone(o, of_end, f, &p->source->stack) && !brings(p, o, of_end, f->severity) &&
+    return is_gone(p, o, of_end, f) && !brings(p, o, of_end, f->severity) &&
            (!has_rule(f->id, KNOWN_FOR_GPU) || has_gpu_code(o));
 }
 
