@@ -281,6 +281,8 @@ static void variables_and_files(void **state) {
                    "chmod a+r /a/libcudnn.so.9");
     assert_command((struct edit){.kind = EDIT_LINK, .path = "/a b/l.so.9", .target = "l.so.9.1"},
                    "ln -s l.so.9.1 '/a b/l.so.9'");
+    assert_command((struct edit){.kind = EDIT_LINK, .path = "/proc/self", .target = "l.so.9.1"},
+                   "ln -sfn l.so.9.1 /proc/self"); /* a link stands there */
     assert_command((struct edit){.kind = EDIT_LINKS, .path = "/a b"}, "/sbin/ldconfig -n '/a b'");
     assert_command((struct edit){.kind = EDIT_DELETE, .path = "/ä/x;y"}, "rm '/ä/x;y'");
 }

@@ -259,6 +259,13 @@ static bool may_change(const char *path) {
     return geteuid() == 0 || stat(path, &facts) != 0 || facts.st_uid == geteuid();
 }
 
+/* Then the name is taken, by a link that leads nowhere, or to itself. */
+static bool is_link(const char *path) {
+    struct stat facts;
+
+    return path && lstat(path, &facts) == 0 && S_ISLNK(facts.st_mode);
+}
+
 /* What libraries lie in is listed, too; what is above it is passed through. */
 static const char *change_mode(struct making *m) {
     const struct edit *e = m->edit;
@@ -293,7 +300,8 @@ static const char *one(struct making *m, const struct user *user) {
     case EDIT_MODE:
         return change_mode(m);
     case EDIT_LINK:
-        return format(m->memory, "ln -s %s %s", target_of(m), quoted_path(m, e->path));
+        return format(m->memory, "ln %s %s %s", is_link(e->path) ? "-sfn" : "-s", target_of(m),
+                      quoted_path(m, e->path));
     case EDIT_LINKS: /* where PATH of a user does not lead */
         return format(m->memory, "/sbin/ldconfig -n %s", quoted_path(m, e->path));
     case EDIT_DELETE:
