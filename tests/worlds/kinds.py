@@ -755,7 +755,7 @@ def _files_that(s, *options):
     whole(s, s.version, s.cuda, *options)
 
 
-@kind("gpu", ALONE, era=(9,), versions=("9.13.0", "9.19.0", "9.26.0"))
+@kind("gpu", ALONE, era=(9,), versions=("9.13.0", "9.19.0", "9.26.0"), demand=False)  # no release has both
 def gpu_dropped(s):
     if not s.w.faulty:
         return None
