@@ -86,6 +86,9 @@ int nvmlDeviceGetCudaComputeCapability(void *d, int *a, int *b) {
 MODULE = """mount -t tmpfs none /proc/driver && mkdir /proc/driver/nvidia || exit 125
 echo "NVRM version: NVIDIA UNIX x86_64 Kernel Module  $0  Fri Jan  1 00:00:00 UTC 2021" \
     >/proc/driver/nvidia/version
+mount -t tmpfs none /mnt && cp -a /dev/{null,zero,full,random,urandom,tty,fd,std*} /mnt && mkdir /mnt/shm /mnt/pts &&
+    : >/mnt/nvidia0 >/mnt/nvidiactl >/mnt/nvidia-uvm && mount --rbind /dev/shm /mnt/shm &&
+    mount --rbind /dev/pts /mnt/pts && mount --move /mnt /dev || exit 125
 exec "$@" """
 NO_EXECUTION = """mount --bind "$0" "$0" && mount -o remount,bind,noexec "$0" || exit 125
 exec "$@" """
