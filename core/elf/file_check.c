@@ -8,7 +8,7 @@
 #define EM_LOONGARCH 258
 #endif
 
-enum { BEGINNING = 512, SEGMENTS_MOST = 128 };
+enum { BEGINNING = 512, SEGMENTS_MOST = 128, PAGE = 4096 };
 
 /* How files begin that get where a library should be; longer ones before those that they begin
  * with. */
@@ -128,30 +128,38 @@ static void conclude_foreign(struct checked *l, enum wc_file_fault fault) {
     add_machine(l, l->machine);
 }
 
-/* How many bytes the segments reach up to; -1: the program headers themselves are cut off.
- * *dynamic: where the dynamic section lies, 0: there is none. */
-static int64_t end_of_segments(struct checked *l, const Elf64_Ehdr *h, uint64_t *dynamic) {
+struct segments {
+    int64_t end;       /* they reach up to there; -1: the program headers themselves are cut off */
+    uint64_t dynamic;  /* where the dynamic section lies, 0: there is none */
+    bool loaded, torn; /* any is mapped; one does not begin where a page of the file does */
+};
+
+static void read_segments(struct checked *l, const Elf64_Ehdr *h, struct segments *s) {
     uint64_t end = h->e_phoff + (uint64_t)h->e_phnum * sizeof(Elf64_Phdr);
     uint64_t low = UINT64_MAX, high = 0;
     Elf64_Phdr p;
     size_t n;
 
+    s->end = -1;
     for (size_t i = 0; i < h->e_phnum && i < SEGMENTS_MOST; i++) {
         if (!l->files->read(l->files->ctx, l->path, h->e_phoff + i * sizeof p, &p, sizeof p, &n) ||
             n < sizeof p)
-            return -1;
+            return;
         if (p.p_type == PT_DYNAMIC)
-            *dynamic = p.p_offset;
-        if (p.p_type == PT_LOAD && p.p_vaddr + p.p_memsz >= p.p_vaddr) {
+            s->dynamic = p.p_offset;
+        if (p.p_type != PT_LOAD)
+            continue;
+        s->loaded = true;
+        s->torn |= (p.p_vaddr - p.p_offset) % PAGE != 0;
+        if (p.p_vaddr + p.p_memsz >= p.p_vaddr) {
             low = p.p_vaddr < low ? p.p_vaddr : low;
             high = p.p_vaddr + p.p_memsz > high ? p.p_vaddr + p.p_memsz : high;
         }
-        if (p.p_type == PT_LOAD && p.p_offset + p.p_filesz > end &&
-            p.p_offset + p.p_filesz >= p.p_offset)
+        if (p.p_offset + p.p_filesz > end && p.p_offset + p.p_filesz >= p.p_offset)
             end = p.p_offset + p.p_filesz;
     }
     l->out->maps = high > low ? high - low : 0;
-    return end > INT64_MAX ? INT64_MAX : (int64_t)end;
+    s->end = end > INT64_MAX ? INT64_MAX : (int64_t)end;
 }
 
 static void conclude_cut(struct checked *l, int64_t needs) {
@@ -169,27 +177,43 @@ static bool is_dynamic_lost(struct checked *l, uint64_t offset) {
     Elf64_Dyn first;
     size_t n;
 
-    return offset && l->files->read(l->files->ctx, l->path, offset, &first, sizeof first, &n) &&
+    return l->files->read(l->files->ctx, l->path, offset, &first, sizeof first, &n) &&
            n == sizeof first && first.d_tag == DT_NULL;
 }
 
+/* The magic, class and byte order were looked at; GNU's own version of the ABI grows. */
+static bool is_header_sound(const Elf64_Ehdr *h) {
+    bool gnu = h->e_ident[EI_OSABI] == ELFOSABI_GNU;
+    uint64_t rest; /* the version of the ABI, and what has to be zeros */
+
+    wc_mem_copy(&rest, h->e_ident + EI_ABIVERSION, sizeof rest);
+    return (gnu ? rest >> 8 : h->e_ident[EI_OSABI] | rest) == 0 &&
+           h->e_ident[EI_VERSION] == EV_CURRENT && h->e_version == EV_CURRENT &&
+           h->e_phentsize == sizeof(Elf64_Phdr);
+}
+
+/* What the loader asks of it: elf/dl-load.c, open_verify and _dl_map_object_from_fd. */
 static void look_at_library(struct checked *l) {
-    uint64_t dynamic = 0;
+    struct segments s = {.end = 0};
     Elf64_Ehdr h;
-    int64_t needs;
 
     wc_mem_copy(&h, l->beginning, sizeof h);
-    if (h.e_type == ET_REL)
-        conclude(l, WC_file_fault_NOT_A_LIBRARY, "an object file that was not linked");
-    else if (h.e_type == ET_EXEC)
-        conclude(l, WC_file_fault_NOT_A_LIBRARY, "a program");
-    else if (h.e_type != ET_DYN)
-        conclude(l, WC_file_fault_NOT_A_LIBRARY, "an ELF file, but no library");
-    else if (h.e_phnum == 0 || h.e_phentsize != sizeof(Elf64_Phdr))
-        conclude(l, WC_file_fault_MALFORMED, "a library whose header makes no sense");
-    else if ((needs = end_of_segments(l, &h, &dynamic)) < 0 || needs > l->out->size)
-        conclude_cut(l, needs);
-    else if (is_dynamic_lost(l, dynamic))
+    if (h.e_type != ET_DYN) {
+        conclude(l, WC_file_fault_NOT_A_LIBRARY,
+                 h.e_type == ET_REL    ? "an object file that was not linked"
+                 : h.e_type == ET_EXEC ? "a program"
+                                       : "an ELF file, but no library");
+        return;
+    }
+    if (is_header_sound(&h))
+        read_segments(l, &h, &s);
+    if (s.end < 0 || s.end > l->out->size)
+        conclude_cut(l, s.end);
+    else if (!s.loaded || !s.dynamic)
+        conclude(l, WC_file_fault_MALFORMED, "a library whose headers make no sense");
+    else if (s.torn)
+        conclude(l, WC_file_fault_MALFORMED, "a library whose segments do not lie on pages");
+    else if (is_dynamic_lost(l, s.dynamic))
         conclude(l, WC_file_fault_MALFORMED,
                  "a library that was not written to its end: its tables are zeros");
     else

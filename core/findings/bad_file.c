@@ -25,7 +25,7 @@ static const char *mind(const struct wc_bad_file *bad) {
         return NULL;
     if (bad->file &&
         (bad->file->fault == WC_file_fault_CUT || bad->file->fault == WC_file_fault_MALFORMED))
-        return "the loader takes it; whoever touches what is not there is ended by a signal";
+        return "the loader refuses it, or who touches what is not there is ended by a signal";
     return "the loader passes such a file over without a word";
 }
 

@@ -311,10 +311,19 @@ make_stopped() {
 
 @test "a program that ends in the loader: by a damaged file, or by a library of nobody's" {
     make_stopped
+    cp conda/lib/libcudnn.so.8 kept.so
     : >conda/lib/libcudnn.so.8
     LD_LIBRARY_PATH=$PWD/conda/lib run -127 run_it --log logs/ -- stopped/app
     [[ $output == *"error["*"]: libhost.so"*"libcudnn.so.8, which is empty"* ]]
     validate_log "$(the_log logs)"
+    # Its segments do not lie on pages; it is a program.
+    cp kept.so conda/lib/libcudnn.so.8
+    printf '\010' | dd of=conda/lib/libcudnn.so.8 bs=1 seek=136 conv=notrunc status=none
+    LD_LIBRARY_PATH=$PWD/conda/lib run -127 run_it --log torn/ -- stopped/app
+    [[ $output == *"error["*"]: libhost.so"*"libcudnn.so.8, which is a library whose segments do"* ]]
+    cp "$CMD" conda/lib/libcudnn.so.8
+    LD_LIBRARY_PATH=$PWD/conda/lib run -127 run_it --log program/ -- stopped/app
+    [[ $output == *"error["*"]: libhost.so"*"libcudnn.so.8, which is a program"* ]]
     rm stopped/libhost.so
     run -127 run_it --log other/ -- stopped/app
     [[ $output == *"not observed: it ended in the loader: libhost.so, which $PWD/stopped/app needs, was not found"* ]]
@@ -377,6 +386,33 @@ make_stopped() {
     validate_log "$(the_log logs)"
     run -127 run_it --log more/ -- sh -c './app; exit $?'
     [[ $output == *"error[missing-symbols]"* ]]
+}
+
+# libcublas of one release, and before the libcublasLt that it was built with that of an older one.
+@test "a program that ends in the loader for want of a function of CUDA's" {
+    mkdir -p old new
+    echo 'libcublasLt.so.13 { global: *; };' >lt.map
+    lt() { "${CC:-gcc}" -shared -fPIC -Wl,-soname,libcublasLt.so.13,--version-script=lt.map -x c - -o "$1/libcublasLt.so.13"; }
+    echo 'int cublasLtCreate(void) { return 0; }' | lt old
+    echo 'int cublasLtCreate(void) { return 0; } int cublasLtGetStatusString(void) { return 0; }' | lt new
+    echo 'int cublasLtGetStatusString(void); int cublasCreate(void) { return cublasLtGetStatusString(); }' |
+        "${CC:-gcc}" -shared -fPIC -Wl,-soname,libcublas.so.13,-z,now,-rpath,"\$ORIGIN",--enable-new-dtags \
+            -x c - -x none new/libcublasLt.so.13 -o new/libcublas.so.13
+    echo 'int cublasCreate(void); int cudnnCreate(void **h) { *h = 0; return cublasCreate(); }' |
+        "${CC:-gcc}" -shared -fPIC -Wl,-soname,libcudnn.so.9,-rpath,"\$ORIGIN" -x c - -x none new/libcublas.so.13 \
+            -o new/libcudnn.so.9
+    echo 'int cudnnCreate(void **); int main(void) { void *h; return cudnnCreate(&h); }' |
+        "${CC:-gcc}" -x c - -x none new/libcudnn.so.9 -o app -Wl,-rpath,"$PWD/new",--allow-shlib-undefined
+    run -0 run_it --log well/ -- ./app
+    LD_LIBRARY_PATH=$PWD/old run -127 run_it --log logs/ -- ./app
+    [[ $output == *"error[symbol-version-not-found]: libcublas.so.13 was linked with another"*"cublasLtGetStatusString is not in it"* ]]
+    [[ $output == *"$PWD/old/libcublasLt.so.13"* ]]
+    log=$(the_log logs)
+    validate_log "$log"
+    grep -q "\"kind\":\"candidate\".*\"path\":\"$PWD/new/libcublasLt.so.13\"" "$log"
+    # What another library defines in its place is there.
+    echo 'int cublasLtGetStatusString(void) { return 0; }' | "${CC:-gcc}" -shared -fPIC -x c - -o instead.so
+    LD_PRELOAD=$PWD/instead.so LD_LIBRARY_PATH=$PWD/old run -0 run_it --log instead/ -- ./app
 }
 
 # A library of another major under the name: glibc refuses the program with status 1.

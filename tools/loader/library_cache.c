@@ -11,10 +11,12 @@
 
 #include "core/elf/file_check.h"
 #include "core/findings/diagnose.h"
+#include "core/findings/finding.h"
 #include "core/records/process.h"
 
 #define LOOKS_MOST 256 /* descriptors */
 #define CACHE_MOST ((size_t)8 << 20)
+#define SMALLEST_PAGE 4096
 /* A part may be larger; the names that it opens are in its constants, which are searched alone. */
 #define OPENS_MOST_BYTES ((uint64_t)64 << 20)
 
@@ -220,13 +222,15 @@ static bool is_kept(const struct library_cache *w, const struct library *b) {
 static bool is_damaged(const struct library_cache *w, const char *path, const struct elf_file *l) {
     const struct wc_elf_image *e = &l->image;
     uint64_t size = (uint64_t)l->library.size;
-    bool whole = l->error == WC_ELF_OK && e->string_table;
+    bool whole = l->error == WC_ELF_OK && e->string_table && !wc_file_matters(path);
     struct wc_file_check check;
 
     for (size_t i = 0; whole && i < e->loads; i++)
-        whole = e->load[i].filesz <= size && e->load[i].offset <= size - e->load[i].filesz;
+        whole = e->load[i].filesz <= size && e->load[i].offset <= size - e->load[i].filesz &&
+                (e->load[i].vaddr - e->load[i].offset) % SMALLEST_PAGE == 0;
     return !whole && wc_file_check(&w->disk.files, path, OWN_MACHINE, &check) &&
-           (check.fault == WC_file_fault_CUT || check.fault == WC_file_fault_MALFORMED);
+           (check.fault == WC_file_fault_CUT || check.fault == WC_file_fault_MALFORMED ||
+            check.fault == WC_file_fault_NOT_A_LIBRARY);
 }
 
 static struct library *new_library(struct library_cache *w, const char *path, struct elf_file *l) {
@@ -239,6 +243,7 @@ static struct library *new_library(struct library_cache *w, const char *path, st
     b->about.real_path = keep(w, l->library.real_path);
     b->about.image = NULL;
     b->is_elf = l->error == WC_ELF_OK;
+    b->is_program = l->error == WC_ELF_OK && l->image.flags_1 & DF_1_PIE;
     b->damaged = is_damaged(w, path, l);
     b->needed = keep_list(w, NULL, 0);
     if (b->is_elf)

@@ -28,8 +28,9 @@ struct library {
     struct wc_library about;
     bool is_elf;      /* of 64 bits, with a dynamic section, whole as far as looked at */
     bool needs_cudnn; /* a facade or a part */
+    bool is_program;  /* a PIE: the loader takes it for nobody's library */
     uint16_t machine;
-    bool damaged; /* the loader takes it for a library, and cannot map all of it */
+    bool damaged;                   /* the loader refuses it, or cannot map all of it */
     struct wc_search_object search; /* as far as its image says */
     const char *interpreter;        /* NULL: none */
     const char **needed;            /* NULL at the end */

@@ -75,7 +75,7 @@ static void note_missing(struct loader_sim *g, const char *name, const struct lo
     g->ended = damaged;
     g->missing = must_grow(g->missing, (g->missing_count + 1) * sizeof(*g->missing));
     g->missing[g->missing_count++] =
-        (struct loader_sim_missing){keep(g, name), by, how, damaged, NULL, NULL, 0};
+        (struct loader_sim_missing){keep(g, name), by, how, damaged, NULL, NULL, NULL, 0};
 }
 
 /* The same file by another name is the same object. NULL: it is missing, or damaged, which is
@@ -96,7 +96,7 @@ static struct loaded *want(struct loader_sim *g, const char *name, const struct 
     library = path ? library_cache_get(g->library_cache, path, NULL) : NULL;
     if (!library)
         return NULL;
-    if (library->damaged) {
+    if (library->damaged || (library->is_program && how == WC_operation_NEEDED)) {
         note_missing(g, name, by, how, true);
         return NULL;
     }
@@ -268,6 +268,18 @@ static const struct loaded *answering(const struct loader_sim *g, const char *na
     return NULL;
 }
 
+static void note_lacking(struct loader_sim *g, const char *name, const struct loaded *by,
+                         const struct loaded *found, const char *version, const char *function) {
+    const size_t before = g->missing_count;
+
+    note_missing(g, name, by, WC_operation_NEEDED, false);
+    if (g->missing_count == before)
+        return;
+    g->missing[before].found = found;
+    g->missing[before].version = keep(g, version);
+    g->missing[before].function = keep(g, function);
+}
+
 /* e: its image, which wants symbol versions of other files. */
 static void check_versions(struct loader_sim *g, const struct loaded *by,
                            const struct wc_elf_image *e) {
@@ -278,31 +290,49 @@ static void check_versions(struct loader_sim *g, const struct loaded *by,
             wc_file_matters(name) || wc_file_matters(by->about.path) ? answering(g, name) : NULL;
         struct elf_file *l = o ? library_cache_elf_file(g->library_cache, o->library) : NULL;
         const char *lacking = l ? wc_elf_version_lacking(e, i, &l->image) : NULL;
-        const size_t before = g->missing_count;
         if (lacking)
-            note_missing(g, name, by, WC_operation_NEEDED, false);
-        if (g->missing_count > before) {
-            g->missing[before].found = o;
-            g->missing[before].version = keep(g, lacking);
-        }
+            note_lacking(g, name, by, o, lacking, NULL);
         if (l)
             library_cache_elf_file_end(o->library, l);
     }
 }
 
-static bool is_defined(struct loader_sim *g, const char *function) {
+static bool defines(struct loader_sim *g, const struct loaded *o, const char *function) {
+    struct elf_file *l = library_cache_elf_file(g->library_cache, o->library);
+    const bool found = l && wc_elf_defines(&l->image, function);
+
+    if (l)
+        library_cache_elf_file_end(o->library, l);
+    return found;
+}
+
+/* Of cuDNN or CUDA, or (all) anybody: who is preloaded may define what another lacks. */
+static bool is_defined(struct loader_sim *g, const char *function, bool all) {
     bool found = false;
 
-    for (size_t i = 0; i < g->n && !found; i++) {
-        const struct loaded *o = g->objects[i];
-        struct elf_file *l = o->about.role != WC_role_OTHER
-                                 ? library_cache_elf_file(g->library_cache, o->library)
-                                 : NULL;
-        found = l && wc_elf_defines(&l->image, function);
-        if (l)
-            library_cache_elf_file_end(o->library, l);
-    }
+    for (size_t i = 0; i < g->n && !found; i++)
+        found = (all || g->objects[i]->about.role != WC_role_OTHER) &&
+                defines(g, g->objects[i], function);
     return found;
+}
+
+/* Most objects bind all that they import at their start; the others, when it is called. */
+static void check_functions(struct loader_sim *g, const struct loaded *by,
+                            const struct wc_elf_image *e) {
+    const uint32_t end = wc_elf_imports_end(e);
+    struct wc_elf_symbol import;
+
+    for (uint32_t k = 1; k < end; k++) {
+        const struct loaded *o;
+        if (!wc_elf_symbol_at(e, k, &import) || import.defined || import.weak ||
+            !import.version_file || wc_name_kind_of(import.version_file) == WC_NAME_OTHER)
+            continue;
+        o = answering(g, import.version_file);
+        if (!o || defines(g, o, import.name) || is_defined(g, import.name, true))
+            continue;
+        note_lacking(g, import.version_file, by, o, import.version, import.name);
+        return;
+    }
 }
 
 static void check_imports(struct loader_sim *g, const struct wc_elf_image *e) {
@@ -311,7 +341,7 @@ static void check_imports(struct loader_sim *g, const struct wc_elf_image *e) {
 
     for (uint32_t k = 1; k < end && !g->undefined; k++)
         if (wc_elf_symbol_at(e, k, &import) && !import.defined && !import.weak &&
-            wc_function_find(import.name) != WC_NO_FUNCTION && !is_defined(g, import.name))
+            wc_function_find(import.name) != WC_NO_FUNCTION && !is_defined(g, import.name, false))
             g->undefined = keep(g, import.name);
 }
 
@@ -323,6 +353,7 @@ void loader_sim_check_symbols(struct loader_sim *g) {
         if (!l)
             continue;
         check_versions(g, by, &l->image);
+        check_functions(g, by, &l->image);
         if (by->library->needs_cudnn)
             check_imports(g, &l->image);
         library_cache_elf_file_end(by->library, l);

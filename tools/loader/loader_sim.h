@@ -27,6 +27,7 @@ struct loader_sim_missing {
     bool damaged;               /* it is there, and mapping it fails or ends the process */
     const struct loaded *found; /* it came in, and lacks this symbol version; NULL: it did not */
     const char *version;
+    const char *function; /* has that version, and lacks this function; NULL: it lacks all of it */
     int refused; /* errno of the system, which does not let the loader have what it found; 0: no */
 };
 
@@ -73,8 +74,8 @@ void loader_sim_end(struct loader_sim *g);
 const struct loaded *loader_sim_open(struct loader_sim *g, const char *name,
                                      const struct loaded *by);
 /* With what the loader ends a program at its start: a library is missing, too, that lacks a symbol
- * version with which another was linked, where one of them is of cuDNN, of CUDA or of a framework;
- * a function that nobody defines is noted. */
+ * version, or a function of one, with which another was linked, where one of them is of cuDNN, of
+ * CUDA or of a framework; a function of cuDNN's that nobody defines is noted. */
 void loader_sim_check_symbols(struct loader_sim *g);
 /* A dlopen lets all see the functions of that object, and of what it needs. */
 void loader_sim_show(struct loader_sim *g, const struct loaded *o);

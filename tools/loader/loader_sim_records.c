@@ -2,6 +2,7 @@
 /* The records of a replayed loading: see loader_sim.h. */
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -135,6 +136,16 @@ static void check_mapping(struct emitting *s, const char *path, int refused,
         *check = as_it_is;
 }
 
+/* Its dynamic section alone says so. */
+static void check_program(struct emitting *s, const char *path, struct wc_file_check *check) {
+    const struct library *library = library_cache_get(s->g->library_cache, path, NULL);
+
+    if (check->fault || !library || !library->is_program)
+        return;
+    check->fault = WC_file_fault_NOT_A_LIBRARY;
+    snprintf(check->what, sizeof(check->what), "a program");
+}
+
 /* refused: errno with which the system refused to map it, 0: it did not. False: nothing stands
  * there. */
 static bool emit_file(struct emitting *s, const char *path, int64_t request,
@@ -148,6 +159,7 @@ static bool emit_file(struct emitting *s, const char *path, int64_t request,
 
     if (!wc_file_check(files, path, s->g->search.machine, &check))
         return false;
+    check_program(s, path, &check);
     wc_library_begin(&l, path);
     if (files->real_path(files->ctx, path, real_path, sizeof(real_path)))
         l.real_path = real_path;
@@ -184,8 +196,11 @@ static void emit_dead_links(struct emitting *s, const char *name, int64_t reques
 static void emit_refused(struct emitting *s, const struct loader_sim_missing *m,
                          struct wc_record *record) {
     const char *found = m->found->about.path;
-    OWNED char *text = must_format("%s: version `%s' not found (required by %s)", found, m->version,
-                                   m->by->about.path);
+    const char *by = m->by->about.path;
+    OWNED char *text =
+        m->function
+            ? must_format("%s: undefined symbol: %s, version %s", by, m->function, m->version)
+            : must_format("%s: version `%s' not found (required by %s)", found, m->version, by);
 
     record->u.failure.text = text;
     s->t->to.add(s->t->to.ctx, record);

@@ -57,8 +57,9 @@ static bool is_relevant(const struct loader_sim *s, enum startup_end end) {
     for (size_t i = 0; i < s->missing_count; i++) {
         const struct loader_sim_missing *m = &s->missing[i];
         bool fits = end == STARTUP_ANY ||
-                    (m->version ? end == STARTUP_VERSION
-                                : end == STARTUP_REFUSED || (m->damaged && end == STARTUP_DAMAGED));
+                    (m->version && !m->function
+                         ? end == STARTUP_VERSION
+                         : end == STARTUP_REFUSED || (m->damaged && end == STARTUP_DAMAGED));
         bool of_ours = m->by && wc_kind_is_cudnn(wc_name_kind_of(m->by->about.path));
         if ((wc_name_kind_of(m->name) != WC_NAME_OTHER || m->version || of_ours) &&
             m->how != WC_operation_DLOPEN && fits)
