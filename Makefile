@@ -73,7 +73,11 @@ base_flags := -std=gnu11 -g $(OPT) $(WARN) -D_GNU_SOURCE= -Iinclude -I. -I$(O)/g
 shim_flags := -fPIC -ffreestanding -fno-builtin -fno-stack-protector -U_FORTIFY_SOURCE -fno-lto \
               -fvisibility=hidden -ftls-model=initial-exec -fasynchronous-unwind-tables
 compiler_takes = $(shell $(CC) -Werror $(1) -S -x c /dev/null -o /dev/null 2>/dev/null && echo $(1))
-small := $(if $(filter -O2,$(OPT)),-Os -ffunction-sections -fdata-sections)
+# Loops and the beginnings of functions are left as they are written: what is taken out of a loop has to be kept, and
+# saved around calls.
+as_written := -fno-tree-loop-im -fno-move-loop-invariants -fno-tree-ch -fno-shrink-wrap
+small := $(if $(filter -O2,$(OPT)),-Os -ffunction-sections -fdata-sections \
+           $(foreach f,$(as_written),$(call compiler_takes,$f)))
 # Code of gcc's -Oz pushes constants, of which tables do not know. aarch64 keeps a pointer to each frame by itself.
 no_frames := -fno-asynchronous-unwind-tables -fno-unwind-tables -fomit-frame-pointer $(if $(small),$(call compiler_takes,-Oz))
 ifeq ($(ARCH),x86_64)
