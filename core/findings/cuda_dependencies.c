@@ -28,6 +28,13 @@ static void cuda_dependency_facts(struct wc_case *c) {
         }
 }
 
+/* cuDNN itself asked for it, by a name that says no major. */
+static bool is_asked_by_cudnn(const struct wc_stack *s, const struct wc_object *o) {
+    const struct wc_searched *f = wc_search_of(s, o);
+
+    return f && wc_is_cudnn(wc_object_of(s, f->r.caller_object, NULL));
+}
+
 /* host: made for another CUDA than the facade, or NULL: then the CUDA dependency `other` is. */
 static void report_majors(struct wc_diagnosis *d, const struct wc_object *facade, int32_t made_for,
                           const struct wc_object *host, const struct wc_object *other) {
@@ -38,7 +45,7 @@ static void report_majors(struct wc_diagnosis *d, const struct wc_object *facade
 
     /* Its own CUDA dependencies came in beside those of the host: works as long as both are found.
      */
-    if (own)
+    if (own && (host || !is_asked_by_cudnn(d->s, other)))
         c->r.severity = WC_severity_WARNING;
     c->r.title = wc_format(c, "%s is made for CUDA %d, %s is of CUDA %d",
                            wc_format_name(c, wc_name_of(facade)), made_for,
@@ -64,7 +71,7 @@ static void compare_majors(struct wc_diagnosis *d, const struct wc_object *facad
     int32_t made_for = wc_cuda_of_set(d->s, facade).major;
     const struct wc_object *other = NULL;
     const struct wc_use *differs = NULL;
-    bool agrees = false, own = false;
+    bool agrees = false, own = false, taken = false;
 
     if (made_for <= 0)
         return;
@@ -79,10 +86,13 @@ static void compare_majors(struct wc_diagnosis *d, const struct wc_object *facad
     WC_EACH(o, d->s->objects) {
         int32_t cuda = wc_cuda_of(o);
         own = own || cuda == made_for;
-        if (!other && cuda > 0 && cuda != made_for)
+        if (cuda <= 0 || cuda == made_for || taken)
+            continue;
+        taken = wc_a_call_failed(d->s) && is_asked_by_cudnn(d->s, o);
+        if (!other || taken)
             other = o;
     }
-    if (differs || (other && !own && !agrees))
+    if (differs || taken || (other && !own && !agrees))
         report_majors(d, facade, made_for, differs ? differs->host : NULL, other);
 }
 
@@ -101,6 +111,10 @@ static bool has_come(const struct wc_stack *s, const char *part) {
     return WC_ANY(o, s->objects,
                   o->r.role == WC_role_CUDA_DEPENDENCY && o->r.mapped &&
                       wc_str_same(o->r.part, part));
+}
+
+static bool has_come_after(const struct wc_stack *s, const char *part, const struct wc_failure *f) {
+    return WC_ANY(o, s->objects, wc_str_same(o->r.part, part) && wc_came_after(o, f));
 }
 
 /* Did nothing of cuDNN or CUDA come in, and was nothing else of it asked for, behind f? */
@@ -124,7 +138,9 @@ static bool is_needed(const struct wc_stack *s, const struct wc_failure *f, cons
 
     if (wc_asked_by_cudnn(s, f)) /* cuDNN 8 tries two names of the compiler, took the loader's words
                                     on the first for its own failure, and aborted (C18) */
-        return !has_come(s, part) || (is_optional(part) && wc_ended_by(s, "SIGABRT"));
+        return !has_come(s, part) ||
+               (is_optional(part) && (wc_ended_by(s, "SIGABRT") ||
+                                      (wc_a_call_failed(s) && !has_come_after(s, part, f))));
     if (has_come(s, part))
         return false;
     return (by ? by->r.role == WC_role_CUDA_DEPENDENCY
@@ -235,22 +251,23 @@ static const struct wc_object *reference(const struct wc_diagnosis *d,
     return is_environment(facade) && host_lives_there ? facade : other;
 }
 
+/* The one is made for the other's very release. */
+static bool is_of_pair(const struct wc_object *o) {
+    return wc_str_same(o->r.part, "cublas") || wc_str_same(o->r.part, "cublasLt");
+}
+
 /* Is it of another installation, as far as that can be said? */
 static bool is_foreign(const struct wc_stack *s, const struct wc_object *o,
                        const struct wc_object *of) {
     struct wc_span home = home_of(o);
 
-    if (o->r.installation_kind == WC_installation_kind_BUNDLED ||
-        is_below(wc_real_path_of(o), home_of(of)))
+    if (o->r.installation_kind == WC_installation_kind_BUNDLED)
+        return wc_ended_by(s, "SIGABRT") && is_of_pair(o); /* cuDNN ends so for a function's want */
+    if (is_below(wc_real_path_of(o), home_of(of)))
         return false; /* a framework's own, under a name of its own; or nobody's, but there */
     if (home.p)
         return !same_home(home, home_of(of));
     return is_environment(of) && wc_in_search_path(s, o);
-}
-
-/* The one is made for the other's very release. */
-static bool is_of_pair(const struct wc_object *o) {
-    return wc_str_same(o->r.part, "cublas") || wc_str_same(o->r.part, "cublasLt");
 }
 
 static bool pair_is_torn(const struct wc_stack *s, const struct wc_object *foreign) {

@@ -330,6 +330,54 @@ static int64_t add_elsewhere(struct scene *s, const char *directory, enum wc_ins
     return add_cuda_dependency(s, "cublas", 12, directory, kind, host);
 }
 
+/* It is there under its numbered name alone, or by the plain one of another CUDA: a call fails. */
+static void a_plain_name_of_the_compiler(void **state) {
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        bool elsewhere = i & 1, failed = i & 2;
+        struct scene *s = new_scene();
+        int64_t host = add_host(s, "/opt/app/libhost.so");
+        add_cuda_dependency(s, "nvrtc", 11, "/opt/cuda/lib64", WC_installation_kind_DIRECTORY,
+                            host);
+        int64_t facade = add_cudnn_wheel(s, 11, draw_release(8), host);
+        if (elsewhere) {
+            struct sought f = {.name = "libnvrtc.so",
+                               .by = facade,
+                               .rule = WC_search_rule_LIBRARY_PATH,
+                               .takes = "/opt/old/lib64/libnvrtc.so.8"};
+            f.object = add_cuda_dependency(s, "nvrtc", 8, "/opt/old/lib64",
+                                           WC_installation_kind_DIRECTORY, facade);
+            add_search(s, &f);
+        } else {
+            add_failure(s, facade, NULL, "libnvrtc.so", not_found(s, "libnvrtc.so"));
+        }
+        add_call(s, "cudnnBackendFinalize", host, facade, failed ? 4 : 0, WC_NULL);
+        const char *found =
+            elsewhere ? "cuda-major-differs call-failed" : "cuda-dependency-differs call-failed";
+        assert_finds(s, failed ? found : "");
+        if (failed)
+            assert_int_equal(s->found.p[0].severity, WC_severity_ERROR);
+    }
+}
+
+/* What another package brought of cuBLAS in a copy of its own answers to cuDNN, too. */
+static void a_bundled_half_of_cublas_counts_where_cudnn_aborts(void **state) {
+    (void)state;
+    const char *const ends[] = {NULL, "SIGSEGV", "SIGABRT"};
+    for (int i = 0; i < 3; i++) {
+        struct scene *s = new_scene();
+        int64_t host = add_framework(s, 12, NULL);
+        add_cuda_dependency(s, "cublasLt", 12, print(s, "%s/imagekit.libs", site),
+                            WC_installation_kind_BUNDLED, NOBODY);
+        add_wheel(s, "cudart", 12, host);
+        add_cudnn_wheel(s, 12, draw_release(9), host);
+        add_end(s, ends[i]);
+        assert_finds(s, i == 2 ? "cuda-dependency-differs" : "");
+        if (i == 2)
+            assert_non_null(strstr(s->found.p[0].title, "imagekit.libs"));
+    }
+}
+
 static void add_cublas_behind(struct scene *s, int64_t cublas, const char *path) {
     struct sought f = {.name = "libcublas.so.12",
                        .by = 1,
@@ -575,6 +623,8 @@ int main(void) {
         cmocka_unit_test(a_command_that_failed_is_how_its_processes_ended),
         cmocka_unit_test(a_host_that_goes_without_cuda_is_told_when_it_has_ended),
         cmocka_unit_test(a_name_of_the_compiler_that_is_missing_kills),
+        cmocka_unit_test(a_plain_name_of_the_compiler),
+        cmocka_unit_test(a_bundled_half_of_cublas_counts_where_cudnn_aborts),
         cmocka_unit_test(cublas_from_elsewhere),
         cmocka_unit_test(a_toolkit_that_is_meant_is_a_note),
         cmocka_unit_test(installations_that_go_together),
