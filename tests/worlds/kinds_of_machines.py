@@ -253,8 +253,8 @@ def target_not_replaced(s):
                  f"pip added the metadata of {s.version} and left the files", "the host refuses it")
 
 
-@kind("managers", ALONE, place=("conda",), host=("package",), framework=("torch", "visionkit"), era=(8, 9),
-      demand=True, older=1)
+@kind("managers", ALONE, printed=True, place=("conda",), host=("package",), framework=("torch", "visionkit"),
+      era=(8, 9), demand=True, older=1)
 def home_in_front_of_conda(s):
     """pytorch#91067, sdnext#913: ~/.local has the same framework, of `pip install --user`, and comes before conda's."""
     w, old = s.w, s.older()
@@ -348,7 +348,7 @@ def leftover_gets_the_link(s):
                  f"{s.facade} is of {s.version}")
 
 
-@kind("managers", ALONE, place=("modules",), demand=True, older=1)
+@kind("managers", ALONE, printed=True, place=("modules",), demand=True, older=1)
 def view_of_two_packages(s):
     """spack#51519, #12482: a view is one directory of links into packages; of two that have the same name one wins."""
     w, old = s.w, s.older()
