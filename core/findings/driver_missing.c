@@ -22,12 +22,6 @@ struct signs {
     bool gpu_wanted;                  /* a call was made that needs a GPU */
 };
 
-/* Its version and the text of a status cuDNN gives without a GPU. */
-bool wc_wants_gpu(const char *function) {
-    return function && !wc_str_starts(function, "cudnnGet") &&
-           !wc_str_ends(function, "VersionCheck");
-}
-
 /* Nothing of a driver or a GPU to be seen: not in the kernel, not in /dev. */
 static bool is_bare(const struct wc_stack *s) {
     return s->has_machine && !s->machine.driver && s->machine.gpu_devices == 0;

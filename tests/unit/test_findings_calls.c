@@ -74,8 +74,8 @@ static void with_a_driver_a_failed_create_stands_alone(void **state) {
     assert_finds(p.s, "init-failed");
     assert_null(p.s->found.p[0].explained_by);
     assert_non_null(strstr(p.s->found.p[0].title, "CUDNN_STATUS_NOT_INITIALIZED"));
-    /* Nor does it mean a missing driver where a device is seen, where the driver has no such module,
-     * or where nothing is known of the computer. */
+    /* Nor does it mean a missing driver where a device is seen, where the driver has no such
+     * module, or where nothing is known of the computer. */
     p = sound(9, NULL, 2);
     add_call(p.s, "cudnnCreate", p.host, p.facade, 1001, WC_NULL);
     assert_finds(p.s, "init-failed");

@@ -202,6 +202,12 @@ bool wc_has_ended(const struct wc_stack *s) {
     return s->has_outcome || s->has_summary || s->command_ended;
 }
 
+/* Its version and the text of a status cuDNN gives without a GPU. */
+bool wc_wants_gpu(const char *function) {
+    return function && !wc_str_starts(function, "cudnnGet") &&
+           !wc_str_ends(function, "VersionCheck");
+}
+
 bool wc_turned_away(const struct wc_stack *s, bool by_version) {
     bool asked = !by_version;
 
