@@ -34,7 +34,8 @@ static const struct wc_candidate *shadowed(const struct wc_diagnosis *d, const s
                                     b->r.installation_kind == WC_installation_kind_CONDA);
     one_path = f->r.of && wc_str_same(f->r.of, b->r.of) &&
                (f->r.rule == WC_search_rule_RPATH || f->r.rule == WC_search_rule_RUNPATH);
-    if (f->r.rule != WC_search_rule_LIBRARY_PATH && !(one_path && package) && !may_be_why(d, o, b))
+    if (f->r.rule != WC_search_rule_LIBRARY_PATH && !(one_path && package) &&
+        !((one_path || has_failed(d->s)) && may_be_why(d, o, b)))
         return NULL;
     return wc_ranges_meet(wc_runtime_of(d->s, o).range, wc_exactly(b->version)) ? NULL : b;
 }
