@@ -117,6 +117,16 @@ static bool has_come_after(const struct wc_stack *s, const char *part, const str
     return WC_ANY(o, s->objects, wc_str_same(o->r.part, part) && wc_came_after(o, f));
 }
 
+/* The call that it was asked for within, by all that is known. */
+static bool failed_next(const struct wc_stack *s, const struct wc_failure *f) {
+    const struct wc_call *next =
+        WC_FIRST(call, s->calls, call->seq > f->seq && call->r.phase == WC_phase_AFTER);
+    enum wc_status_sort sort = next ? wc_sort_of_call(s, &next->r) : WC_STATUS_SUCCESS;
+
+    return sort != WC_STATUS_SUCCESS && sort != WC_STATUS_ANSWER &&
+           sort != WC_STATUS_NOT_INITIALIZED;
+}
+
 /* Did nothing of cuDNN or CUDA come in, and was nothing else of it asked for, behind f? */
 static bool was_the_last(const struct wc_stack *s, const struct wc_failure *f) {
     return !WC_ANY(o, s->objects, o->r.role != WC_role_OTHER && wc_came_after(o, f)) &&
@@ -139,8 +149,8 @@ static bool is_needed(const struct wc_stack *s, const struct wc_failure *f, cons
     if (wc_asked_by_cudnn(s, f)) /* cuDNN 8 tries two names of the compiler, took the loader's words
                                     on the first for its own failure, and aborted (C18) */
         return !has_come(s, part) ||
-               (is_optional(part) && (wc_ended_by(s, "SIGABRT") ||
-                                      (wc_a_call_failed(s) && !has_come_after(s, part, f))));
+               (is_optional(part) &&
+                (wc_ended_by(s, "SIGABRT") || (failed_next(s, f) && !has_come_after(s, part, f))));
     if (has_come(s, part))
         return false;
     return (by ? by->r.role == WC_role_CUDA_DEPENDENCY

@@ -255,7 +255,7 @@ an_older_one_left_by_hand_before_the_systems_is_told_when_the_program_fails(void
     assert_finds(s, "shadowed-copy");
     assert_int_equal(s->found.p[0].severity, WC_severity_WARNING);
     assert_non_null(strstr(s->found.p[0].title, "9.5.1 in /usr/local/lib, of no package"));
-    assert_non_null(strstr(s->found.p[0].title, "9.13.0 in /usr/lib/x86_64-linux-gnu"));
+    assert_non_null(strstr(s->found.p[0].title, "9.13.0 of libcudnn9-cuda-12"));
     assert_advised(s, &s->found.p[0], "remove", "remove the cuDNN in /usr/local/lib");
     other.kind = WC_installation_kind_RPM;
     other.rule = WC_search_rule_CACHE;
@@ -271,15 +271,42 @@ an_older_one_left_by_hand_before_the_systems_is_told_when_the_program_fails(void
     s = left_in_cache(v, NULL, &package, 1);
     add_demand(s, &w);
     assert_finds(s, "expectation-not-met");
-    /* Whatever they are of. */
-    assert_finds(left_in_cache(v, "cudnn9-local", &package, 1), "shadowed-copy");
+    /* Both are of packages; neither is. */
+    assert_finds(left_in_cache(v, "cudnn9-local", &package, 1), "");
     other = package;
     other.kind = WC_installation_kind_DIRECTORY;
     other.installation = NULL;
-    assert_finds(left_in_cache(v, NULL, &other, 1), "shadowed-copy");
+    assert_finds(left_in_cache(v, NULL, &other, 1), "");
     other = package;
     other.kind = WC_installation_kind_WHEEL;
-    assert_finds(left_in_cache(v, NULL, &other, 1), "shadowed-copy");
+    assert_finds(left_in_cache(v, NULL, &other, 1), "");
+}
+
+/* LD_LIBRARY_PATH should have replaced it, and comes behind DT_RPATH. */
+static void an_older_one_before_the_variable_is_told_when_the_program_fails(void **state) {
+    (void)state;
+    for (int status = -1; status < 2; status++) {
+        struct scene *s = new_scene();
+        int64_t host = add_host(s, "/opt/app/host");
+        struct sought f = {.name = "libcudnn.so.9",
+                           .by = host,
+                           .rule = WC_search_rule_RPATH,
+                           .of = "/opt/app/host",
+                           .takes = "/opt/app/lib/libcudnn.so.9"};
+        struct beside b = {.path = "/opt/new/libcudnn.so.9",
+                           .rule = WC_search_rule_LIBRARY_PATH,
+                           .version = version_of(9, 13, 0)};
+        f.object = add_facade(s, "/opt/app/lib", version_of(9, 5, 1), host);
+        add_beside(s, add_search(s, &f), &b);
+        if (status >= 0)
+            add_outcome(s, status, NULL);
+        assert_finds(s, status == 1 ? "shadowed-copy" : "");
+        if (status != 1)
+            continue;
+        assert_int_equal(s->found.p[0].severity, WC_severity_WARNING);
+        s->stack.candidates.p[0].r.rule = WC_search_rule_CACHE; /* a toolkit that is just there */
+        assert_finds(s, "");
+    }
 }
 
 /* ---- already-loaded-by-soname ---- */
@@ -651,6 +678,7 @@ int main(void) {
         cmocka_unit_test(nor_is_what_a_library_names_itself),
         cmocka_unit_test(a_package_behind_in_the_hosts_own_search_path_is_noted),
         cmocka_unit_test(nobody_expects_what_lies_elsewhere_or_is_no_package),
+        cmocka_unit_test(an_older_one_before_the_variable_is_told_when_the_program_fails),
         cmocka_unit_test(
             an_older_one_left_by_hand_before_the_systems_is_told_when_the_program_fails),
         cmocka_unit_test(a_library_that_another_host_loaded_is_told),
