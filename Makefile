@@ -77,7 +77,7 @@ compiler_takes = $(shell $(CC) -Werror $(1) -S -x c /dev/null -o /dev/null 2>/de
 # saved around calls.
 as_written := -fno-tree-loop-im -fno-move-loop-invariants -fno-tree-ch -fno-shrink-wrap
 small := $(if $(filter -O2,$(OPT)),-Os -ffunction-sections -fdata-sections \
-           $(foreach f,$(as_written),$(call compiler_takes,$f)))
+           $(call compiler_takes,$(as_written)))
 # Code of gcc's -Oz pushes constants, of which tables do not know. aarch64 keeps a pointer to each frame by itself.
 no_frames := -fno-asynchronous-unwind-tables -fno-unwind-tables -fomit-frame-pointer $(if $(small),$(call compiler_takes,-Oz))
 ifeq ($(ARCH),x86_64)

@@ -45,7 +45,7 @@ static void report_majors(struct wc_diagnosis *d, const struct wc_object *facade
 
     /* Its own CUDA dependencies came in beside those of the host: works as long as both are found.
      */
-    if (own && (host || !is_asked_by_cudnn(d->s, other)))
+    if (own && host)
         c->r.severity = WC_severity_WARNING;
     c->r.title = wc_format(c, "%s is made for CUDA %d, %s is of CUDA %d",
                            wc_format_name(c, wc_name_of(facade)), made_for,
@@ -121,10 +121,8 @@ static bool has_come_after(const struct wc_stack *s, const char *part, const str
 static bool failed_next(const struct wc_stack *s, const struct wc_failure *f) {
     const struct wc_call *next =
         WC_FIRST(call, s->calls, call->seq > f->seq && call->r.phase == WC_phase_AFTER);
-    enum wc_status_sort sort = next ? wc_sort_of_call(s, &next->r) : WC_STATUS_SUCCESS;
 
-    return sort != WC_STATUS_SUCCESS && sort != WC_STATUS_ANSWER &&
-           sort != WC_STATUS_NOT_INITIALIZED;
+    return next && wc_call_failed(s, &next->r);
 }
 
 /* Did nothing of cuDNN or CUDA come in, and was nothing else of it asked for, behind f? */

@@ -28,13 +28,11 @@ static bool is_bare(const struct wc_stack *s) {
 }
 
 static const char *unreached(const struct wc_stack *s) {
-    const char *visible = wc_variable(s, "CUDA_VISIBLE_DEVICES");
-
     if (is_bare(s))
         return "the kernel module is not loaded";
     if (s->machine.device_fault)
         return s->machine.device_fault;
-    return visible && (!*visible || *visible == '-') ? "CUDA_VISIBLE_DEVICES hides all" : NULL;
+    return wc_hides_gpus(s) ? "CUDA_VISIBLE_DEVICES hides all" : NULL;
 }
 
 static struct signs signs_of(const struct wc_stack *s) {

@@ -27,10 +27,10 @@ static bool may_be_why(const struct wc_diagnosis *d, const struct wc_object *o,
 
 /* The system has a package for it, and an older file that is in no package comes first: nobody
  * needs to hear of it while all is well. */
-static bool is_left_by_hand(const struct wc_diagnosis *d, const struct wc_object *o,
-                            const struct wc_searched *f, const struct wc_candidate *b) {
+static bool is_left_by_hand(const struct wc_object *o, const struct wc_searched *f,
+                            const struct wc_candidate *b) {
     return f->r.rule == WC_search_rule_CACHE && !o->r.installation && b->r.installation &&
-           is_of_system(b->r.installation_kind) && may_be_why(d, o, b);
+           is_of_system(b->r.installation_kind);
 }
 
 /* Else what stands behind in the system's directories is nobody's business. But where both are in
@@ -39,7 +39,7 @@ static bool is_left_by_hand(const struct wc_diagnosis *d, const struct wc_object
 static const struct wc_candidate *shadowed(const struct wc_diagnosis *d, const struct wc_object *o,
                                            const struct wc_searched *f) {
     const struct wc_candidate *b = wc_candidate_of(d->s, f, NULL);
-    bool package, one_path;
+    bool package, one_path, meant;
 
     if (!b || !wc_version_known(b->version))
         return NULL;
@@ -47,9 +47,10 @@ static const struct wc_candidate *shadowed(const struct wc_diagnosis *d, const s
                                     b->r.installation_kind == WC_installation_kind_CONDA);
     one_path = f->r.of && wc_str_same(f->r.of, b->r.of) &&
                (f->r.rule == WC_search_rule_RPATH || f->r.rule == WC_search_rule_RUNPATH);
-    if (f->r.rule != WC_search_rule_LIBRARY_PATH &&
-        !(one_path && (package || may_be_why(d, o, b))) && !is_left_by_hand(d, o, f, b) &&
-        !(b->r.rule == WC_search_rule_LIBRARY_PATH && has_failed(d->s) && may_be_why(d, o, b)))
+    meant = one_path || is_left_by_hand(o, f, b) ||
+            (b->r.rule == WC_search_rule_LIBRARY_PATH && has_failed(d->s));
+    if (f->r.rule != WC_search_rule_LIBRARY_PATH && !(one_path && package) &&
+        !(meant && may_be_why(d, o, b)))
         return NULL;
     return wc_ranges_meet(wc_runtime_of(d->s, o).range, wc_exactly(b->version)) ? NULL : b;
 }
@@ -62,7 +63,7 @@ static void emit(struct wc_diagnosis *d, const struct wc_object *o, const struct
     struct wc_case *c = wc_case_begin(d);
     const char *version = wc_format_range(c, wc_runtime_of(d->s, o).range);
 
-    if (!has_failed(d->s) || !(by_cache || (of_host && may_be_why(d, o, b))))
+    if (!has_failed(d->s) || !(by_cache || of_host) || !may_be_why(d, o, b))
         c->r.severity = WC_severity_NOTE;
     if (by_cache) {
         c->r.title = wc_format(c, "%s %s in %s, of no package, stands before %s of %s",

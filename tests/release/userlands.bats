@@ -59,22 +59,22 @@ by_deb() {
 
 by_wheel() {
     traces >before
-    inside python3 -m venv /root/v
-    inside /root/v/bin/pip install -q --no-index --disable-pip-version-check "$(shipped '*_x86_64.whl')"
-    tells inside /root/v/bin/whichcudnn
-    inside sh -c "cd '$PWD' && /root/v/bin/python -B -W error '$WC_ROOT/tests/release/check_api.py' '$demo' /root/v/bin/whichcudnn"
-    inside /root/v/bin/pip uninstall -q -y whichcudnn
-    [ -z "$(find "$root/root/v" -name '*whichcudnn*')" ]
-    rm -r "$root/root/v"
+    inside python3 -m venv /srv/v
+    inside /srv/v/bin/pip install -q --no-index --disable-pip-version-check "$(shipped '*_x86_64.whl')"
+    tells inside /srv/v/bin/whichcudnn
+    inside sh -c "cd '$PWD' && /srv/v/bin/python -B -W error '$WC_ROOT/tests/release/check_api.py' '$demo' /srv/v/bin/whichcudnn"
+    inside /srv/v/bin/pip uninstall -q -y whichcudnn
+    [ -z "$(find "$root/srv/v" -name '*whichcudnn*')" ]
+    rm -r "$root/srv/v"
     traces | diff before -
 }
 
 by_tarball() {
     traces >before
-    inside tar -C /root -xzf "$(shipped 'whichcudnn-*-linux-x86_64.tar.gz')"
-    mv "$root"/root/whichcudnn-* "$root/root/elsewhere"
-    tells inside /root/elsewhere/bin/whichcudnn
-    rm -r "$root/root/elsewhere"
+    inside tar -C /srv -xzf "$(shipped 'whichcudnn-*-linux-x86_64.tar.gz')"
+    mv "$root"/srv/whichcudnn-* "$root/srv/elsewhere"
+    tells inside /srv/elsewhere/bin/whichcudnn
+    rm -r "$root/srv/elsewhere"
     traces | diff before -
 }
 

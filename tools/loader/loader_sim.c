@@ -306,12 +306,13 @@ static bool defines(struct loader_sim *g, const struct loaded *o, const char *fu
     return found;
 }
 
-/* Of cuDNN or CUDA, or (all) anybody: who is preloaded may define what another lacks. */
-static bool is_defined(struct loader_sim *g, const char *function, bool all) {
+/* By an object that is seen, or (NULL) any; of cuDNN or CUDA, or (all) anybody: who is preloaded
+ * may define what another lacks. */
+static bool is_defined(struct loader_sim *g, const bool *seen, const char *function, bool all) {
     bool found = false;
 
     for (size_t i = 0; i < g->n && !found; i++)
-        found = (all || g->objects[i]->about.role != WC_role_OTHER) &&
+        found = (!seen || seen[i]) && (all || g->objects[i]->about.role != WC_role_OTHER) &&
                 defines(g, g->objects[i], function);
     return found;
 }
@@ -328,21 +329,24 @@ static void check_functions(struct loader_sim *g, const struct loaded *by,
             !import.version_file || wc_name_kind_of(import.version_file) == WC_NAME_OTHER)
             continue;
         o = answering(g, import.version_file);
-        if (!o || defines(g, o, import.name) || is_defined(g, import.name, true))
+        if (!o || defines(g, o, import.name) || is_defined(g, NULL, import.name, true))
             continue;
         note_lacking(g, import.version_file, by, o, import.version, import.name);
         return;
     }
 }
 
-static void check_imports(struct loader_sim *g, const struct wc_elf_image *e) {
+/* The first function of cuDNN's that it imports and none of those that are seen defines. */
+static const char *undefined(struct loader_sim *g, const struct wc_elf_image *e, const bool *seen) {
     const uint32_t end = wc_elf_imports_end(e);
     struct wc_elf_symbol import;
 
-    for (uint32_t k = 1; k < end && !g->undefined; k++)
+    for (uint32_t k = 1; k < end; k++)
         if (wc_elf_symbol_at(e, k, &import) && !import.defined && !import.weak &&
-            wc_function_find(import.name) != WC_NO_FUNCTION && !is_defined(g, import.name, false))
-            g->undefined = keep(g, import.name);
+            wc_function_find(import.name) != WC_NO_FUNCTION &&
+            !is_defined(g, seen, import.name, false))
+            return keep(g, import.name);
+    return NULL;
 }
 
 void loader_sim_check_symbols(struct loader_sim *g) {
@@ -354,8 +358,8 @@ void loader_sim_check_symbols(struct loader_sim *g) {
             continue;
         check_versions(g, by, &l->image);
         check_functions(g, by, &l->image);
-        if (by->library->needs_cudnn)
-            check_imports(g, &l->image);
+        if (by->library->needs_cudnn && !g->undefined)
+            g->undefined = undefined(g, &l->image, NULL);
         library_cache_elf_file_end(by->library, l);
     }
 }
@@ -387,27 +391,10 @@ static void see_needed(const struct loader_sim *g, bool *seen) {
     }
 }
 
-static bool sees(struct loader_sim *g, const bool *seen, const char *function) {
-    bool found = false;
-
-    for (size_t i = 0; i < g->n && !found; i++) {
-        const struct loaded *o = g->objects[i];
-        struct elf_file *l = seen[i] && o->about.role != WC_role_OTHER
-                                 ? library_cache_elf_file(g->library_cache, o->library)
-                                 : NULL;
-        found = l && wc_elf_defines(&l->image, function);
-        if (l)
-            library_cache_elf_file_end(o->library, l);
-    }
-    return found;
-}
-
 const char *loader_sim_unseen(struct loader_sim *g, const struct loaded *o) {
     struct elf_file *l = library_cache_elf_file(g->library_cache, o->library);
-    const uint32_t end = l && l->error == WC_ELF_OK ? wc_elf_imports_end(&l->image) : 0;
     bool *seen = must_allocate((g->n + 1) * sizeof(*seen));
     const char *unseen = NULL;
-    struct wc_elf_symbol import;
 
     for (size_t i = 0; i < g->n; i++) {
         const enum wc_operation how = g->objects[i]->about.asked_how;
@@ -415,10 +402,8 @@ const char *loader_sim_unseen(struct loader_sim *g, const struct loaded *o) {
                   how == WC_operation_PRELOAD;
     }
     see_needed(g, seen);
-    for (uint32_t k = 1; k < end && !unseen; k++)
-        if (wc_elf_symbol_at(&l->image, k, &import) && !import.defined && !import.weak &&
-            wc_function_find(import.name) != WC_NO_FUNCTION && !sees(g, seen, import.name))
-            unseen = keep(g, import.name);
+    if (l && l->error == WC_ELF_OK)
+        unseen = undefined(g, &l->image, seen);
     if (l)
         library_cache_elf_file_end(o->library, l);
     free(seen);

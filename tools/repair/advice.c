@@ -276,9 +276,7 @@ static bool has_device_fault(const struct asked *a) {
 }
 
 static bool hides_gpus(const struct asked *a) {
-    const char *visible = fact(a, "CUDA_VISIBLE_DEVICES");
-
-    return visible && (*visible == '\0' || *visible == '-') && !has_device_fault(a);
+    return wc_hides_gpus(a->s) && !has_device_fault(a);
 }
 
 static bool has_libcuda(const struct asked *a) {

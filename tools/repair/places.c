@@ -55,17 +55,33 @@ static bool is_of_python(const char *file) {
     return n >= length && strncmp(file + n - length, end, length) == 0;
 }
 
-static bool is_libpython(void *found, const char *name) {
-    *(bool *)found = wc_str_starts(name, "libpython");
-    return !*(bool *)found;
+struct seeking {
+    bool (*fits)(const char *name);
+    bool found;
+};
+
+static bool seek(void *seeking, const char *name) {
+    struct seeking *s = seeking;
+
+    s->found = s->fits(name);
+    return !s->found;
+}
+
+static bool has_file(struct finding_places *f, const char *directory,
+                     bool (*fits)(const char *name)) {
+    struct seeking s = {.fits = fits};
+
+    f->files->list(f->files->ctx, directory, seek, &s);
+    return s.found;
+}
+
+static bool is_libpython(const char *name) {
+    return wc_str_starts(name, "libpython");
 }
 
 /* What an interpreter finds by itself is its own. */
 static bool is_of_interpreter(struct finding_places *f, const char *directory) {
-    bool found = false;
-
-    f->files->list(f->files->ctx, directory, is_libpython, &found);
-    return found;
+    return has_file(f, directory, is_libpython);
 }
 
 static bool is_conda(struct finding_places *f, const char *directory) {
@@ -415,25 +431,19 @@ static const char *cuda_for(struct finding_places *f, size_t i, const char *dire
     return cuda > 0 ? format(f, "%d", cuda) : f->cuda[i];
 }
 
-static bool is_of_cudnn(void *found, const char *name) {
-    *(bool *)found = wc_kind_is_cudnn(wc_name_kind_of(name));
-    return !*(bool *)found;
-}
-
-static bool has_cudnn(struct finding_places *f, const char *directory) {
-    bool found = false;
-
-    f->files->list(f->files->ctx, directory, is_of_cudnn, &found);
-    return found;
+static bool is_of_cudnn(const char *name) {
+    return wc_kind_is_cudnn(wc_name_kind_of(name));
 }
 
 /* Where there is one, it is that one which is put in order: two that are searched get mixed. */
 static bool is_second(struct finding_places *f, const char *directory) {
     bool other = false;
 
+    if (has_file(f, directory, is_of_cudnn))
+        return false;
     for (size_t i = 0; i < f->directories; i++)
-        other = other || has_cudnn(f, f->directory[i]);
-    return other && !has_cudnn(f, directory);
+        other = other || has_file(f, f->directory[i], is_of_cudnn);
+    return other;
 }
 
 static void add_releases(struct finding_places *f, const char *directory) {

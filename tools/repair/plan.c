@@ -129,17 +129,20 @@ static const char *written_by(struct planning *p, const struct edit *e) {
     }
 }
 
+/* The system does not let this user write there, for that reason. */
+static bool is_refused(struct planning *p, const struct edit *e, int reason) {
+    const char *root = p->replay.library_cache.disk.root, *path = written_by(p, e);
+
+    return path && path[0] == '/' &&
+           access(wc_arena_format(p->candidates.memory, "%s%s", root, path), W_OK) != 0 &&
+           errno == reason;
+}
+
 /* On a file system that nobody writes to, whatever rights he has. */
 static bool is_read_only(struct planning *p, const struct candidate *c) {
-    const char *root = p->replay.library_cache.disk.root;
-
-    for (size_t i = 0; i < c->n; i++) {
-        const char *path = written_by(p, &c->edit[i]);
-        if (path && path[0] == '/' &&
-            access(wc_arena_format(p->candidates.memory, "%s%s", root, path), W_OK) != 0 &&
-            errno == EROFS)
+    for (size_t i = 0; i < c->n; i++)
+        if (is_refused(p, &c->edit[i], EROFS))
             return true;
-    }
     return false;
 }
 
@@ -679,12 +682,11 @@ static void advise(struct plan *plan, struct plan_of_finding *of, const struct w
 /* Whoever is asked to type it: no rights to an environment are no reason to look for another way
  * out, but a command of its package manager would fail, or install somewhere else. */
 static bool may_type(struct planning *p, const struct candidate *c) {
-    const char *root = p->replay.library_cache.disk.root;
+    const bool image = p->replay.library_cache.disk.root[0];
 
-    for (size_t i = 0; i < c->n; i++) {
-        const char *path = c->edit[i].environment ? written_by(p, &c->edit[i]) : NULL;
-        if (path && path[0] == '/' && path[1] && !root[0] && access(path, W_OK) != 0 &&
-            errno == EACCES)
+    for (size_t i = 0; i < c->n && !image; i++) {
+        const char *environment = c->edit[i].environment;
+        if (environment && strcmp(environment, "/") != 0 && is_refused(p, &c->edit[i], EACCES))
             return false;
     }
     return true;

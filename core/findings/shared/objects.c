@@ -219,14 +219,21 @@ bool wc_turned_away(const struct wc_stack *s, bool by_version) {
     return asked && wc_has_ended(s);
 }
 
+bool wc_call_failed(const struct wc_stack *s, const struct wc_call_record *r) {
+    enum wc_status_sort sort = wc_sort_of_call(s, r);
+
+    return sort != WC_STATUS_SUCCESS && sort != WC_STATUS_ANSWER &&
+           sort != WC_STATUS_NOT_INITIALIZED;
+}
+
 bool wc_a_call_failed(const struct wc_stack *s) {
-    WC_EACH(call, s->calls) {
-        enum wc_status_sort sort = wc_sort_of_call(s, &call->r);
-        if (sort != WC_STATUS_SUCCESS && sort != WC_STATUS_ANSWER &&
-            sort != WC_STATUS_NOT_INITIALIZED)
-            return true;
-    }
-    return false;
+    return WC_ANY(call, s->calls, wc_call_failed(s, &call->r));
+}
+
+bool wc_hides_gpus(const struct wc_stack *s) {
+    const char *visible = wc_variable(s, "CUDA_VISIBLE_DEVICES");
+
+    return visible && (!*visible || *visible == '-');
 }
 
 /* ---- where it lies ---- */
