@@ -214,7 +214,7 @@ CODE
             kept=$((kept + 1))
         done
     done
-    [ "$kept" -gt 16 ]
+    [ "$kept" -gt 4 ]
 }
 
 @test "real processes: the lock of the log is the same as what is there, twice" {
