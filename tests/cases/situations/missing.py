@@ -355,9 +355,9 @@ def unable_to_load_cudnn(w):
 @case("C91")
 def a_function_that_the_older_library_lacks(w):
     """PyTorch is built with the header of 7, and the linker takes the 6 that a package has put in
-    front: what comes out asks for libcudnn.so.6 and calls what came with 7."""
+    front: what comes out asks for libcudnn.so.6 and calls what came with 7.0.1, the first 7."""
     missing = "cudnnSetConvolutionGroupCount"
-    older, header = w.release("6.0", "6.0"), w.release("7.0", "7.3")
+    older, header = w.release("6.0", "6.0"), w.release("7.1", "7.3")
     package, toolkit = w.conda(older), w.toolkit(header)
     torch = w.host("plain", older if w.faulty else header, search=[package, toolkit],
                    imports=[missing])
