@@ -529,8 +529,8 @@ def link_leads_nowhere(s):
 
 # ---- names ----------------------------------------------------------------------------------------------
 
-@kind("name", HIDES_ABSENCE, place=("toolkit", "modules", "conda"), era=(8, 9), search=("llp", "runpath", "rpath",
-      "path"))
+@kind("name", tuple(m for m in HIDES_ABSENCE if m != "two"), place=("toolkit", "modules", "conda"), era=(8, 9),
+      search=("llp", "runpath", "rpath", "path"))  # as a second fault, the driver may be the one that went
 def driver_under_the_name(s):
     """ln -s libcuda.so.1 libcudnn.so.8, as forums advise."""
     if not s.w.faulty:
