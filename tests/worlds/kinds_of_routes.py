@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kinds of fault that are kept from those who write the rules: by them it is seen whether the rules know the field, or
-only the kinds that they were shown. Each names the thread where it happened. As in kinds.py, both twins share what
-stands before `if not s.w.faulty: return None`."""
+"""Still more kinds of fault, of the routes by which the loader comes to a file, of what installations and upgrades leave
+behind, of the CUDA beneath cuDNN, and of several in one process. Each names the thread where it happened. As in
+kinds.py, both twins share what stands before `if not s.w.faulty: return None`."""
 import json
 import os
 import shutil
