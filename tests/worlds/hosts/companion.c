@@ -79,7 +79,12 @@ static int state(void) {
 }
 int cuInit(unsigned flags);
 int cuInit(unsigned flags) {
+    static pid_t first; /* with 3 it does not live on in a child that was forked */
     (void)flags;
+    if (!first)
+        first = getpid();
+    if (CUDA == 3)
+        return first == getpid() ? state() : 3;
     return CUDA ? CUDA : state();
 }
 int cuDriverGetVersion(int *version);
