@@ -283,3 +283,96 @@ END
     chmod u+w "$site"
     is "$(jq -c '.findings[0].fix[0] | [.command, .checked, .edits[0].edit]' report.json)" '[null,"replayed","install"]'
 }
+
+# The program itself leaves no word of how it ended, the command that it was of does.
+@test "a note of what a script has run well changes nothing that it got" {
+    make_standin 9.1.0 one
+    make_standin 9.8.0 other
+    echo 'import ctypes; ctypes.CDLL("libcudnn.so.9").cudnnGetVersion()' >main.py
+    printf '#!/bin/sh\npython3 main.py\n:\n' >job.sh
+    chmod +x job.sh
+    run -0 env LD_LIBRARY_PATH="$PWD/one:$PWD/other" "$CMD" run --quiet --log logs -- ./job.sh
+    "$CMD" report --json logs >report.json || true
+    is "$(jq -c '.. | objects | select(.id? == "shadowed-copy") | [.severity, .fix[].command]' report.json)" '["note",null]'
+}
+
+@test "to silence a note nothing is put into a variable" {
+    wheel 8.9.2 26
+    make_standin 8.9.2 download --create-status 0
+    echo 'int cudnnCreate(void **); int start(void **h) { return cudnnCreate(h); }' |
+        "${CC:-gcc}" -shared -fPIC -x c - -o "$site/engine/_engine.so" -L "$site/nvidia/cudnn/lib" -l:libcudnn.so.8 \
+            -Wl,-rpath,"$site/nvidia/cudnn/lib"
+    cat >main.py <<END
+import ctypes
+ctypes.CDLL("$PWD/download/libcudnn.so.8")
+ctypes.CDLL("$site/engine/_engine.so").start(ctypes.byref(ctypes.c_void_p()))
+END
+    run -0 "$CMD" run --quiet --log logs -- python3 main.py
+    "$CMD" report --json logs >report.json || true
+    is "$(finding already-loaded-by-soname .severity)" '"note"'
+    is "$(jq -c '[.. | .command? | strings]' report.json)" '[]'
+    played
+}
+
+# Its cuDNN would have asked for libcublas, had it come so far.
+@test "of a program that failed early no directory is taken away that has CUDA's libraries" {
+    make_standin 9.1.0 one
+    make_standin --empty libcublas.so.12 one
+    make_standin 9.8.0 other
+    echo 'import ctypes, sys; sys.exit(ctypes.CDLL("libcudnn.so.9").cudnnGetVersion() < 90800)' >main.py
+    run -1 env LD_LIBRARY_PATH="$PWD/one:$PWD/other" "$CMD" run --quiet --log logs -- python3 main.py
+    "$CMD" report --json logs >report.json || true
+    is "$(finding shadowed-copy '[.fix[].command]')" "[\"export LD_LIBRARY_PATH=$PWD/other:$PWD/one\"]"
+    rm -f logs/*
+    run -0 env LD_LIBRARY_PATH="$PWD/other:$PWD/one" "$CMD" run --quiet --log logs -- python3 main.py
+    "$CMD" report --json logs >report.json || true
+    is "$(jq -c '[.. | .command? | strings]' report.json)" '[]'
+}
+
+# compiler NUMBER DIRECTORY: an nvrtc of that number.
+compiler() {
+    mkdir -p "$2"
+    echo 'int nvrtcCompileProgram(void) { return 0; }' |
+        "${CC:-gcc}" -shared -fPIC -x c - -o "$2/libnvrtc.so.$1" -Wl,-soname,"libnvrtc.so.$1"
+}
+
+finalized() { # [NAME=VALUE]...: with no compiler of this computer's
+    if [ "$(id -u)" -ne 0 ] || ! unshare -m true 2>/dev/null; then skip "needs a mount of its own"; fi
+    rm -f logs/*
+    printf '%s\n' 'import ctypes, sys' 'cudnn = ctypes.CDLL("libcudnn.so.8")' \
+        'sys.exit(cudnn.cudnnCreate(ctypes.byref(ctypes.c_void_p())) or cudnn.cudnnBackendFinalize(None))' >main.py
+    # shellcheck disable=SC2016  # the inner shell's
+    run unshare -m sh -c 'mount --bind /dev/null /etc/ld.so.cache; env "$2" "$1" run --quiet --log logs -- python3 main.py
+        status=$?; "$1" report --json logs >report.json; exit $status' sh "$CMD" "$@"
+}
+
+# It was a request of which no more is known than that nothing came in.
+@test "the plain name of a compiler that is there under a number: a link" {
+    make_standin 8.9.2 lib --create-status 0 --compiles libnvrtc.so --needs ops_infer=libcublas.so.12
+    make_standin --empty libcublas.so.12 lib
+    compiler 12 lib
+    finalized LD_LIBRARY_PATH="$PWD/lib"
+    is "$(finding wrong-name '.fix[0] | [.command, .checked]')" "[\"ln -s libnvrtc.so.12 $PWD/lib/libnvrtc.so\",\"replayed\"]"
+    never wrong-name place
+    ln -s libnvrtc.so.12 lib/libnvrtc.so
+    finalized LD_LIBRARY_PATH="$PWD/lib"
+    is "$status" 0
+}
+
+@test "a compiler of another CUDA by its plain name: the variable that brought it, no cuDNN anew" {
+    make_standin 8.9.2 lib --create-status 0 --compiles libnvrtc.so --needs ops_infer=libcublas.so.12
+    make_standin --empty libcublas.so.12 lib
+    compiler 12 lib
+    ln -s libnvrtc.so.12 lib/libnvrtc.so
+    mkdir old
+    echo 'int nvrtcCompileProgram_8(void) { return 0; }' |
+        "${CC:-gcc}" -shared -fPIC -x c - -o old/libnvrtc.so.8.0 -Wl,-soname,libnvrtc.so.8.0
+    ln -s libnvrtc.so.8.0 old/libnvrtc.so
+    finalized LD_LIBRARY_PATH="$PWD/old:$PWD/lib"
+    [ "$status" -ne 0 ]
+    is "$(finding cuda-major-differs '.fix[0] | [.command, .checked]')" "[\"export LD_LIBRARY_PATH=$PWD/lib\",\"replayed\"]"
+    never cuda-major-differs restore
+    never cuda-major-differs place
+    finalized LD_LIBRARY_PATH="$PWD/lib"
+    is "$status" 0
+}

@@ -145,6 +145,8 @@ def whole(s, version, cuda=None, *options):
     for name in [n for n in w.names(s.lib) if n.startswith("libcudnn")]:
         w.remove(f"{s.lib}/{name}")
     files = World.cudnn_files(version, cuda, *options)
+    if options:
+        w.releases[version, cuda] = files
     if s.owner == "conda":
         w.remove(f"{s.prefix}/conda-meta/cudnn-{stock.wheel_version(s.version)}-cuda{s.cuda}_0.json")
         w.conda_package(s.prefix, "cudnn", stock.wheel_version(version), f"cuda{cuda}_0",

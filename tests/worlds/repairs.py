@@ -43,6 +43,24 @@ def archive(files, version):
     return {path.lstrip("/"): source for path, source in laid.items()}
 
 
+def newest():
+    """(version, cuda) of the newest releases that the tables know: what a fix may ask for."""
+    found = {}
+    for row in re.findall(r'CUDNN_RELEASE\("(\d+\.\d+\.\d+)[\d.]*", (\d), (\d), (\d)\)',
+                          (stock.ROOT / "core/packages/wheel_files.def").read_text()):
+        found.update({(row[0].split(".")[0], cuda): row[0] for cuda, has in zip(("11", "12", "13"), row[1:]) if has == "1"})
+    return [(version, cuda) for (_, cuda), version in found.items()]
+
+
+def add_release(to, version, cuda, files):
+    """As packages of conda and apt, and as an archive."""
+    to["conda"].setdefault("cudnn", {})[f"{stock.wheel_version(version)} cuda{cuda}_0"] = {
+        "files": packed({f"lib/{n}": p for n, p in files.items()})}
+    to["archive"].setdefault("cudnn", {})[f"{version} {cuda}"] = {"files": packed(archive(files, version))}
+    for name, apt_version, laid in deb_packages(version, cuda, files):
+        to["apt"].setdefault(name, {})[apt_version] = {"files": packed(laid)}
+
+
 @lru_cache(None)
 def index():
     """All releases of the stock, as packages of pip, conda and apt."""
@@ -51,15 +69,13 @@ def index():
         major = version.split(".")[0]
         for cuda in cudas:
             files = World.cudnn_files(version, cuda)
-            full = stock.wheel_version(version)
             if major > "7":
-                name, _, wheel, requires = World.cudnn_wheel(version, cuda)
+                name, full, wheel, requires = World.cudnn_wheel(version, cuda)
                 found["pip"].setdefault(name, {})[full] = {"files": packed(wheel), "requires": requires}
-            found["conda"].setdefault("cudnn", {})[f"{full} cuda{cuda}_0"] = {
-                "files": packed({f"lib/{n}": p for n, p in files.items()})}
-            found["archive"]["cudnn"][f"{version} {cuda}"] = {"files": packed(archive(files, version))}
-            for name, apt_version, laid in deb_packages(version, cuda, files):
-                found["apt"].setdefault(name, {})[apt_version] = {"files": packed(laid)}
+            add_release(found, version, cuda, files)
+    for version, cuda in newest():
+        files = World.cudnn_files(version, cuda)
+        found["archive"]["cudnn"].setdefault(f"{version} {cuda}", {"files": packed(archive(files, version))})
     for cuda in stock.TOOLKITS:
         for name, version, files, _ in World.cuda_wheels(cuda):
             found["pip"].setdefault(name, {})[version] = {"files": packed(files), "requires": ()}
@@ -79,10 +95,12 @@ def stand_ins(w):
     w.at("/tmp").chmod(0o1777)  # who types it may not be root
     w.put(stock.HERE / "installers.py", "/usr/local/lib/world/installers.py")
     w.write("/usr/local/lib/world/index.json", index())
-    own = {}
+    own = {"pip": {}, "conda": {}, "apt": {}, "archive": {}}
     for name, versions in w.index.items():
-        own[name] = {v: {"files": packed(f), "requires": list(r)} for v, (f, r) in versions.items()}
-    w.write("/usr/local/lib/world/world.json", json.dumps({"pip": own}))
+        own["pip"][name] = {v: {"files": packed(f), "requires": list(r)} for v, (f, r) in versions.items()}
+    for (version, cuda), files in w.releases.items():
+        add_release(own, version, cuda, files)
+    w.write("/usr/local/lib/world/world.json", json.dumps(own))
     call = "#!/bin/bash\n{}exec /usr/bin/python3 -I -S /usr/local/lib/world/installers.py {} \"$@\"\n"
     for command, does in (("pip", "pip"), ("pip3", "pip"), ("conda", "conda"), ("mamba", "conda"), ("apt-get", "apt"),
                           ("apt", "apt"), ("place", "place"), ("git", "git")):

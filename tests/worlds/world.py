@@ -39,6 +39,7 @@ class World:
         self.limits = ""            # shell lines before the program: ulimit
         self.system_changed = False  # the loader's cache has to be made anew
         self.index = {}             # wheels of this world alone: name -> [(version, files, requires)]
+        self.releases = {}          # cuDNN as it is in this world, wherever it is had from: (version, CUDA) -> files
         self.notes = []             # what was done, for people
         _link_tree(stock.base(), self.root)
         os.makedirs(self.root / "home/ada/work")

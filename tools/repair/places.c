@@ -8,6 +8,7 @@
 #include "core/model/symbols.h"
 #include "core/packages/identify.h"
 #include "core/search/loader_words.h"
+#include "wheel_table.h"
 
 enum { DIRECTORIES_MOST = 4, SPECS_MOST = 4, CUDAS_MOST = 2 };
 
@@ -369,6 +370,31 @@ static const char *spec_for(struct finding_places *f, const char *spec, const ch
     return wc_spec_read(spec, &set) && wc_spec_accepts(&set, first) == WC_YES ? spec : NULL;
 }
 
+/* Of cuDNN before the wheels. */
+static const char *const last_releases[] = {"4.0.7", "5.1.10", "6.0.21", "7.6.5"};
+
+/* Where the name alone says what is wanted, which release of its major it was built with is not
+ * known: the newest takes the place of all before it. */
+static const char *newest_of(struct finding_places *f, const char *spec, const char *cuda) {
+    const char *end = strchr(spec, ','), *newest;
+    struct wc_version floor, last;
+    struct wc_spec set;
+    char text[WC_VERSION_TEXT];
+
+    floor = wc_spec_read(spec, &set) ? wc_spec_floor(&set) : WC_VERSION_NONE;
+    if (!wc_version_known(floor) || floor.minor >= 0)
+        return spec;
+    newest = wheel_newest(format(f, "nvidia-cudnn-cu%s", cuda ? cuda : "12"), spec);
+    WC_EACH_ROW(row, last_releases)
+        if (wc_version_of(*row).major == floor.major)
+            newest = *row;
+    last = newest ? wc_version_of(newest) : WC_VERSION_NONE;
+    last.build = -1;
+    return wc_version_known(last)
+               ? format(f, ">=%s%s", wc_version_format(last, text), end ? end : "")
+               : spec;
+}
+
 /* ---- candidates ---- */
 
 static void add_one(struct finding_places *f, struct edit edit) {
@@ -424,10 +450,28 @@ static bool has_damaged(struct finding_places *f, const char *directory) {
                       wc_lies_in(file->r.path, directory, strlen(directory)));
 }
 
-/* Where nothing in the process says which CUDA it is for, the directory may: "cuda-12.4/lib64". */
-static const char *cuda_for(struct finding_places *f, size_t i, const char *directory) {
-    const int32_t cuda = f->cuda[i] ? -1 : wc_cuda_in_package(directory);
+enum { CUDA_NONE = -1, CUDA_SEVERAL = 0 };
 
+static bool read_cuda(void *cuda, const char *entry) {
+    const int32_t is =
+        wc_name_kind_of(entry) == WC_NAME_CUDA_DEPENDENCY ? wc_name_cuda(entry) : CUDA_NONE;
+    int32_t *all = cuda;
+
+    if (is > 0)
+        *all = *all == CUDA_NONE || *all == is ? is : CUDA_SEVERAL;
+    return *all != CUDA_SEVERAL;
+}
+
+/* Where nothing in the process says which CUDA it is for, the directory may, "cuda-12.4/lib64", or
+ * what lies in those that are searched. */
+static const char *cuda_for(struct finding_places *f, size_t i, const char *directory) {
+    int32_t cuda = f->cuda[i] ? CUDA_NONE : wc_cuda_in_package(directory);
+
+    if (f->cuda[i] == NULL && cuda <= 0) {
+        cuda = CUDA_NONE;
+        for (size_t k = 0; k < f->directories; k++)
+            f->files->list(f->files->ctx, f->directory[k], read_cuda, &cuda);
+    }
     return cuda > 0 ? format(f, "%d", cuda) : f->cuda[i];
 }
 
@@ -459,7 +503,7 @@ static void add_releases(struct finding_places *f, const char *directory) {
                                      .path = directory,
                                      .target = cuda});
         for (size_t k = 0; k < f->specs; k++) {
-            const char *spec = spec_for(f, f->spec[k], cuda);
+            const char *spec = spec_for(f, newest_of(f, f->spec[k], cuda), cuda);
             if (spec)
                 add_one(f, (struct edit){.kind = kind,
                                          .name = "cudnn",
@@ -484,7 +528,8 @@ static bool is_for_other_cuda(struct finding_places *f, const struct wc_failure 
 static void add_missing(struct finding_places *f, const char *directory) {
     WC_EACH(failure, f->s->failures) {
         const char *name = missing_of(f, failure);
-        if (name && wc_name_kind_of(name) == WC_NAME_CUDA_DEPENDENCY &&
+        /* Without a number it is a link, which find_links() has. */
+        if (name && wc_name_kind_of(name) == WC_NAME_CUDA_DEPENDENCY && !wc_str_ends(name, ".so") &&
             !is_for_other_cuda(f, failure, wc_base_name(name)))
             add_one(f, (struct edit){.kind = EDIT_PLACE,
                                      .name = format(f, "%s", wc_base_name(name)),

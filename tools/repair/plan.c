@@ -194,6 +194,59 @@ static bool loses_others(const struct planning *p, const struct candidate *c) {
     return others;
 }
 
+struct lost {
+    const struct wc_stack *s; /* what comes in without the directory */
+    int32_t cuda;             /* of the process; -1: not known */
+    bool found;
+};
+
+static bool is_lost(void *lost, const char *name) {
+    struct lost *l = lost;
+    const int32_t cuda = wc_name_cuda(name);
+
+    l->found = wc_name_kind_of(name) == WC_NAME_CUDA_DEPENDENCY && cuda > 0 &&
+               (l->cuda < 0 || cuda == l->cuda) && !wc_mapped_as(l->s, name);
+    return !l->found;
+}
+
+/* A process that has not come to its first call on a GPU has not asked for all of CUDA yet: what
+ * lies in a directory that the path loses, and does not come in from elsewhere, it may be about to
+ * ask for. */
+static bool loses_cuda(const struct planning *p, const struct played *x) {
+    const struct wc_files *files = &p->replay.library_cache.disk.files;
+    const struct wc_stack *s = &p->source->stack;
+    const char *list = wc_variable(&p->base.source->stack, "LD_LIBRARY_PATH");
+    struct lost lost = {&x->outcome.source->stack, -1, false};
+
+    if (p->source->type == SOURCE_SCAN || WC_ANY(call, s->calls, wc_wants_gpu(call->r.function)))
+        return false;
+    lost.cuda = wc_cuda_of_dependencies(lost.s);
+    for (; list && *list && !lost.found; list += strcspn(list, ":"), list += *list == ':') {
+        const size_t n = strcspn(list, ":");
+        OWNED char *directory = must_format("%.*s", (int)n, list);
+        if (!has_element(wc_variable(lost.s, "LD_LIBRARY_PATH"), list, n))
+            files->list(files->ctx, directory, is_lost, &lost);
+    }
+    return lost.found;
+}
+
+/* Of a list of paths: an element that the other list has not. */
+static bool has_more(const char *list, const char *other) {
+    for (; list && *list; list += strcspn(list, ":"), list += *list == ':')
+        if (!has_element(other, list, strcspn(list, ":")))
+            return true;
+    return false;
+}
+
+/* To silence a note nothing is put into a variable, which counts for all else that is started. */
+static bool adds_to_variable(const struct planning *p, const struct candidate *c) {
+    for (size_t i = 0; i < c->n; i++)
+        if (c->edit[i].kind == EDIT_SET &&
+            has_more(c->edit[i].value, wc_variable(&p->base.source->stack, c->edit[i].name)))
+            return true;
+    return false;
+}
+
 /* The same libraries come in for the same requests: a finding less, and nothing else. */
 static bool changes_nothing(const struct planning *p, const struct played *x) {
     const struct wc_stack *before = &p->base.source->stack, *s = &x->outcome.source->stack;
@@ -254,13 +307,59 @@ static bool leaves_installation(const struct planning *p, const struct candidate
            (has_rule(f->id, NO_VARIABLE) || (has_rule(f->id, TORN) && lacks_own_file(p, f)));
 }
 
-/* Nor is the very same cuDNN made for another CUDA then. */
+/* Who was built with the facade that is there refuses an older one: of a mixed set it is the parts
+ * that a variable has to bring. */
+static bool takes_older(const struct planning *p, const struct played *x,
+                        const struct wc_finding_record *f) {
+    const struct wc_object *had =
+        WC_FIRST(o, p->base.source->stack.objects, o->r.role == WC_role_FACADE);
+    const struct wc_object *gets =
+        WC_FIRST(o, x->outcome.source->stack.objects, o->r.role == WC_role_FACADE);
+
+    return has_rule(f->id, TORN) && is_variables_alone(&x->edits) && had && gets &&
+           wc_version_known(wc_own_range(had).low) && wc_version_known(wc_own_range(gets).high) &&
+           wc_version_compare(wc_own_range(gets).high, wc_own_range(had).low) < 0;
+}
+
+static bool is_by_hand(const struct candidate *c) {
+    return c->edit[0].kind == EDIT_PLACE || c->edit[0].kind == EDIT_RESTORE;
+}
+
+/* What cuDNN asked for by a name without a number: it takes whatever CUDA is found first. */
+static const struct wc_object *found_first(const struct wc_stack *s) {
+    return WC_FIRST(o, s->objects,
+                    o->r.mapped && o->r.role == WC_role_CUDA_DEPENDENCY && o->r.asked_name &&
+                        wc_str_ends(o->r.asked_name, ".so") &&
+                        wc_is_cudnn(wc_object_of(s, o->r.asked_by_object, o->r.asked_by)));
+}
+
+static bool is_answered(const struct planning *p, const struct outcome *o, const char *name) {
+    for (size_t i = 0; i < p->replay.n; i++)
+        if (strcmp(p->replay.requests[i].name, name) == 0 && o->got[i].files)
+            return true;
+    return false;
+}
+
+/* The very same cuDNN is made for the same CUDA then, and so is the same release for that CUDA, put
+ * there anew. */
 static bool keeps_cuda(const struct planning *p, const struct played *x,
                        const struct wc_finding_record *f) {
-    const char *file = file_of(&p->source->stack, f->object);
+    const struct wc_stack *s = &p->source->stack, *then = &x->outcome.source->stack;
+    const struct wc_object *facade = f->object == WC_NULL ? NULL : wc_stack_object(s, f->object);
+    const char *file = facade ? wc_real_path_of(facade) : NULL;
+    const int32_t cuda = facade ? wc_cuda_of_set(s, facade).major : -1;
+    const struct wc_object *before = found_first(s);
 
-    return is_variables_alone(&x->edits) && has_rule(f->id, OTHER_LIBRARY) && file &&
-           WC_ANY(o, x->outcome.source->stack.objects, wc_str_same(wc_real_path_of(o), file));
+    if (!has_rule(f->id, OTHER_LIBRARY) || !file)
+        return false;
+    if (is_by_hand(&x->edits))
+        return x->edits.edit[0].target && strtol(x->edits.edit[0].target, NULL, 10) == cuda;
+    if (!is_variables_alone(&x->edits) ||
+        !WC_ANY(o, then->objects, wc_str_same(wc_real_path_of(o), file)))
+        return false;
+    return cuda <= 0 || !before || wc_cuda_of(before) == cuda ||
+           !is_answered(p, &x->outcome, before->r.asked_name) ||
+           WC_ANY(o, then->objects, wc_cuda_of(o) > 0 && wc_cuda_of(o) != cuda);
 }
 
 /* To take a file away that was asked for is of use where another one comes in for it. */
@@ -276,17 +375,28 @@ static bool removes_wanted(const struct planning *p, const struct played *x) {
            !WC_ANY(o, x->outcome.source->stack.objects, o->r.mapped && wc_answers_to(o, name));
 }
 
-/* Nothing that is as bad may be there that was not there before, nor a package
- * whose files are another's, too. */
+/* Nothing that is as bad may be there that was not there before. That now the other one of two
+ * copies stands in front is no more than a note. */
 static bool brings(const struct planning *p, const struct outcome *o, bool of_end,
                    enum wc_severity severity) {
     return WC_ANY(f, *found_in(o, of_end),
-                  (f->severity >= severity || has_rule(f->id, NEVER_NEW)) &&
+                  f->severity >= severity &&
+                      !(has_rule(f->id, OTHER_COPY) && f->severity == WC_severity_NOTE) &&
                       !find_in(&p->base, of_end, f, &o->source->stack));
 }
 
+/* What is told of a program that fails alone counts, too: it may go on to fail. */
+static bool brings_never(const struct planning *p, const struct outcome *o) {
+    for (int of_end = 0; of_end < 2; of_end++)
+        if (WC_ANY(f, *found_in(o, of_end),
+                   has_rule(f->id, NEVER_NEW) && !find_in(&p->base, of_end, f, &o->source->stack)))
+            return true;
+    return false;
+}
+
 /* The same for another library, or of it put anew under another path, is no cure either: as bad as
- * the replay had it, which knows less of how it ended than the process. */
+ * the replay had it, which knows less of how it ended than the process. But of two copies one
+ * always stands before the other. */
 static bool is_gone(const struct planning *p, const struct outcome *o, bool of_end,
                     const struct wc_finding_record *f) {
     const struct wc_stack *of_f = &p->source->stack;
@@ -295,8 +405,8 @@ static bool is_gone(const struct planning *p, const struct outcome *o, bool of_e
 
     return !find_in(o, of_end, f, of_f) &&
            !WC_ANY(known, *found_in(o, of_end),
-                   wc_str_same(known->id, f->id) && known->severity >= least &&
-                       !known->explained_by && f->host == WC_NULL);
+                   !has_rule(f->id, OTHER_COPY) && wc_str_same(known->id, f->id) &&
+                       known->severity >= least && !known->explained_by && f->host == WC_NULL);
 }
 
 /* Does the replay show it, if only with the process's own end? */
@@ -311,13 +421,27 @@ static bool is_shown(const struct planning *p, const struct wc_finding_record *f
 
 /* ---- what a mere note may change ---- */
 
-/* It did not end well, or, where nobody says how it ended, asked for something in vain. */
+static bool is_of(const struct wc_object *o, const struct wc_name *name) {
+    const struct wc_name own = wc_name_read(wc_base_name(wc_path_of(o) ?: ""));
+
+    return o->r.mapped && own.kind == name->kind && wc_str_same(own.part, name->part);
+}
+
+/* Not by another name either. */
+static bool is_in_vain(const struct wc_stack *s, const struct wc_failure *f) {
+    const struct wc_name asked = wc_name_read(f->r.name ? wc_base_name(f->r.name) : "");
+
+    return wc_is_load(f) && wc_kind_is_ours(asked.kind) && !WC_ANY(o, s->objects, is_of(o, &asked));
+}
+
+/* It, or the command that it was of, did not end well, or, where nobody says how it ended, a call
+ * failed or something was asked for in vain. */
 static bool has_failed(const struct planning *p) {
     const struct wc_stack *s = &p->source->stack;
 
-    if (s->has_outcome)
-        return s->outcome.ending != WC_ending_EXITED || s->outcome.exit_status != 0;
-    return WC_ANY(f, s->failures, wc_is_load(f) && wc_kind_is_ours(wc_name_kind_of(f->r.name)));
+    if (s->has_outcome || s->command_ended)
+        return wc_ended_badly(s);
+    return wc_a_call_failed(s) || WC_ANY(f, s->failures, is_in_vain(s, f));
 }
 
 /* Of two copies the one that a process lives with is the one that it wants; of one that failed it
@@ -365,7 +489,9 @@ static bool suits_note(const struct planning *p, const struct played *x,
     if (has_rule(f->id, OWN_COPY)) /* as it is */
         return x->edits.n == 1 && (first == EDIT_SET || first == EDIT_UNSET) &&
                !changes_nothing(p, x);
-    return changes_nothing(p, x) != has_failed(p);
+    if (!has_failed(p))
+        return changes_nothing(p, x) && !adds_to_variable(p, &x->edits);
+    return !changes_nothing(p, x);
 }
 
 /* ---- all that is asked of one ---- */
@@ -418,7 +544,7 @@ static bool has_gpu_code(const struct outcome *o) {
 
 static bool is_cured(const struct planning *p, const struct outcome *o, bool of_end,
                      const struct wc_finding_record *f) {
-    return is_gone(p, o, of_end, f) && !brings(p, o, of_end, f->severity) &&
+    return is_gone(p, o, of_end, f) && !brings(p, o, of_end, f->severity) && !brings_never(p, o) &&
            (!has_rule(f->id, KNOWN_FOR_GPU) || has_gpu_code(o));
 }
 
@@ -433,7 +559,8 @@ static bool cures(const struct planning *p, const struct played *x,
         return false;
     return !is_beyond_files(&x->edits, f) && !wants_unknown(&x->edits, f) &&
            !removes_unused(p, &x->edits, f) && !leaves_installation(p, &x->edits, f) &&
-           !keeps_cuda(p, x, f) && !removes_wanted(p, x) && is_cured(p, &x->outcome, of_end, f) &&
+           !keeps_cuda(p, x, f) && !loses_cuda(p, x) && !takes_older(p, x, f) &&
+           !removes_wanted(p, x) && is_cured(p, &x->outcome, of_end, f) &&
            (!x->newest.source || is_cured(p, &x->newest, of_end, f));
 }
 
@@ -447,10 +574,6 @@ static int compare_left(const struct played *a, const struct played *b) {
 }
 
 /* ---- what is played ---- */
-
-static bool is_by_hand(const struct candidate *c) {
-    return c->edit[0].kind == EDIT_PLACE || c->edit[0].kind == EDIT_RESTORE;
-}
 
 /* Of a set the oldest is played, and the newest that is known. */
 static bool is_set(const struct candidate *c) {

@@ -493,8 +493,7 @@ static const struct replay_request *request_of(struct play *p, const struct wc_f
             if (strcmp(m->name, f->name) != 0 ||
                 !wc_str_same(m->by ? m->by->about.path : NULL, f->caller))
                 continue;
-            if (q->failure && q->failure->r.text && !q->refused &&
-                !p->out->got[p->parts[i].request].files &&
+            if (q->failure && !q->refused && !p->out->got[p->parts[i].request].files &&
                 q->first.missing == p->out->got[p->parts[i].request].missing &&
                 is_as_before(p, q->failure))
                 return q;
