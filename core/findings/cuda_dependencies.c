@@ -125,16 +125,10 @@ static bool failed_next(const struct wc_stack *s, const struct wc_failure *f) {
     return next && wc_call_failed(s, &next->r);
 }
 
-/* Did nothing of cuDNN or CUDA come in, and was nothing else of it asked for, behind f? */
-static bool was_the_last(const struct wc_stack *s, const struct wc_failure *f) {
-    return !WC_ANY(o, s->objects, o->r.role != WC_role_OTHER && wc_came_after(o, f)) &&
-           !WC_ANY(b, s->bindings, b->seq > f->seq) && !WC_ANY(call, s->calls, call->seq > f->seq);
-}
-
 /* Who ends well, and asked for what cuDNN works with, may go on without; not with a cuDNN. Of a
  * framework gpu-stack-not-reached tells it. */
 static bool goes_without(const struct wc_stack *s, const struct wc_failure *f) {
-    return was_the_last(s, f) &&
+    return wc_was_the_last(s, f) &&
            (wc_ended_badly(s) || (wc_has_ended(s) && wc_name_cuda(f->r.name) > 0 &&
                                   !WC_ANY(o, s->objects, wc_is_cudnn(o) || o->r.framework)));
 }

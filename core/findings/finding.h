@@ -137,6 +137,8 @@ bool wc_has_ended(const struct wc_stack *s);
 /* It is gone, and has had nothing done by cuDNN: so do hosts that refuse what they got, and go on
  * without, or say so by a status that nobody saw. by_version: and it has asked for the version. */
 bool wc_turned_away(const struct wc_stack *s, bool by_version);
+/* Did nothing of cuDNN or CUDA come in, and was nothing done with it, behind f? */
+bool wc_was_the_last(const struct wc_stack *s, const struct wc_failure *f);
 /* Did a call of cuDNN, or any, fail, and not for want of a driver or a GPU? */
 bool wc_call_failed(const struct wc_stack *s, const struct wc_call_record *r);
 bool wc_a_call_failed(const struct wc_stack *s);

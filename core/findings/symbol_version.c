@@ -17,11 +17,18 @@ static bool is_relevant(const struct wc_unmet *u) {
            wc_kind_is_ours(wc_name_kind_of(u->file)) || wc_name_hints(wc_base_name(u->file));
 }
 
+/* Whatever it was: the loader refused it, and the process ended. */
+static bool was_the_end(const struct wc_stack *s, const struct wc_failure *f) {
+    return wc_ended_badly(s) && wc_was_the_last(s, f) &&
+           !WC_ANY(other, s->failures, other->seq > f->seq);
+}
+
 bool wc_failed_for_symbol_version(const struct wc_stack *s, const struct wc_failure *f,
                                   struct wc_unmet *u) {
     struct wc_refusal among_parts;
 
-    return wc_is_load(f) && wc_text_unmet(f->r.text, u) && u->version[0] && is_relevant(u) &&
+    return wc_is_load(f) && wc_text_unmet(f->r.text, u) && u->version[0] &&
+           (is_relevant(u) || was_the_end(s, f)) &&
            !(wc_refused_for_symbol(f, &among_parts) && wc_is_cudnn(wc_caller_of(s, f)));
 }
 
@@ -42,6 +49,8 @@ static void emit(struct wc_diagnosis *d, const struct wc_failure *f, const struc
     struct wc_case *c = wc_case_begin(d);
     const char *lacks = wc_format_name(c, u->symbol[0] ? u->symbol : u->version);
 
+    if (!is_relevant(u))
+        c->r.severity = WC_severity_WARNING;
     c->r.title =
         wc_format(c,
                   u->symbol[0] ? "%s was linked with another %s than it found: %s is not in %s"

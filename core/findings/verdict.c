@@ -275,8 +275,8 @@ static const struct wc_failure *last_failure(const struct wc_stack *s, bool look
     const struct wc_failure *last = NULL;
 
     WC_EACH(f, s->failures)
-        if (may_matter(f) && is_lookup(f) == lookup && !wc_came_in_later(s, f, NULL) &&
-            !came_by_another_name(s, f))
+        if ((may_matter(f) || wc_was_the_last(s, f)) && is_lookup(f) == lookup &&
+            !wc_came_in_later(s, f, NULL) && !came_by_another_name(s, f))
             last = f;
     return last;
 }

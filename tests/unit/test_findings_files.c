@@ -689,7 +689,7 @@ static void a_function_of_a_node_is_told_with_its_release(void **state) {
     }
 }
 
-/* libstdc++ and the like count where cuDNN or a framework needs them. */
+/* libstdc++ and the like count where cuDNN or a framework needs them, or nothing came behind. */
 static void nodes_of_other_libraries_count_for_cudnn_and_frameworks(void **state) {
     (void)state;
     static const struct {
@@ -708,6 +708,13 @@ static void nodes_of_other_libraries_count_for_cudnn_and_frameworks(void **state
         assert_finds(s, rows[i].found);
         if (*rows[i].found)
             assert_advised(s, &s->found.p[0], "install", "has GLIBCXX_3.4.30");
+        /* Whatever it was, with it the program ended. */
+        add_outcome(s, 1, NULL);
+        assert_finds(s, "symbol-version-not-found");
+        assert_int_equal(s->found.p[0].severity,
+                         *rows[i].found ? WC_severity_ERROR : WC_severity_WARNING);
+        add_failure(s, NOBODY, python, "libfoo.so", "libfoo.so: cannot open shared object file");
+        assert_finds(s, rows[i].found);
     }
 }
 

@@ -219,6 +219,11 @@ bool wc_turned_away(const struct wc_stack *s, bool by_version) {
     return asked && wc_has_ended(s);
 }
 
+bool wc_was_the_last(const struct wc_stack *s, const struct wc_failure *f) {
+    return !WC_ANY(o, s->objects, o->r.role != WC_role_OTHER && wc_came_after(o, f)) &&
+           !WC_ANY(b, s->bindings, b->seq > f->seq) && !WC_ANY(call, s->calls, call->seq > f->seq);
+}
+
 bool wc_call_failed(const struct wc_stack *s, const struct wc_call_record *r) {
     enum wc_status_sort sort = wc_sort_of_call(s, r);
 
