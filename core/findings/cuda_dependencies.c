@@ -120,7 +120,7 @@ static bool has_come_after(const struct wc_stack *s, const char *part, const str
 /* The call that it was asked for within, by all that is known. */
 static bool failed_next(const struct wc_stack *s, const struct wc_failure *f) {
     const struct wc_call *next =
-        WC_FIRST(call, s->calls, call->seq > f->seq && call->r.phase == WC_phase_AFTER);
+        WC_FIRST(call, s->calls, call->seq > f->asked && call->r.phase == WC_phase_AFTER);
 
     return next && wc_call_failed(s, &next->r);
 }

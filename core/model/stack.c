@@ -271,6 +271,10 @@ static void add_older(struct wc_record *r, const void *older) {
     }
 }
 
+static struct wc_asked *asked_at(struct wc_stack *s, int64_t request) {
+    return &s->asked[(uint64_t)request % (sizeof s->asked / sizeof *s->asked)];
+}
+
 static bool apply_listed(struct wc_stack *s, const struct wc_record *r) {
     const struct listed *l = &listed[r->kind];
     struct list *list = (struct list *)(void *)((char *)s + l->list);
@@ -293,6 +297,10 @@ static bool apply_listed(struct wc_stack *s, const struct wc_record *r) {
         o->version = wc_version_of(o->r.version);
         o->floor = wc_version_of(o->r.version_floor);
         o->ceiling = wc_version_of(o->r.version_ceiling);
+    } else if (r->kind == WC_KIND_failure) {
+        const struct wc_asked *asked = asked_at(s, r->u.failure.request);
+        ((struct wc_failure *)entry)->asked =
+            asked->request == r->u.failure.request && asked->seq ? asked->seq : r->seq;
     } else if (r->kind == WC_KIND_candidate) {
         struct wc_candidate *c = entry;
         c->version = wc_version_of(c->r.version);
@@ -329,6 +337,7 @@ static bool apply(struct wc_stack *s, const struct wc_record *r) {
         return SINGLE(s, r, outcome);
     case WC_KIND_request:
         s->requests++;
+        *asked_at(s, r->u.request.request) = (struct wc_asked){r->u.request.request, r->seq};
         return true;
     case WC_KIND_finding:
         return !s->keep_findings || apply_listed(s, r);

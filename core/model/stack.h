@@ -19,7 +19,7 @@ WC_TOLD(wc_object, object, struct wc_version version, floor, ceiling;); /* parse
 WC_TOLD(wc_package, package);
 WC_TOLD(wc_demand, demand);
 WC_TOLD(wc_binding, binding);
-WC_TOLD(wc_failure, failure);
+WC_TOLD(wc_failure, failure, int64_t asked;); /* seq of its request; its own where not known */
 WC_TOLD(wc_searched, search);
 WC_TOLD(wc_candidate, candidate, struct wc_version version;); /* not taken; parsed from r */
 WC_TOLD(wc_file, file);
@@ -72,7 +72,10 @@ struct wc_stack {
     WC_LIST(wc_noted_finding, findings);
     struct wc_stack_index index[WC_KINDS];
     int64_t requests; /* request records applied */
-    int64_t dropped;  /* facts that found no memory, or more than the limits below */
+    struct wc_asked {
+        int64_t request, seq;
+    } asked[16]; /* the latest requests: what is inferred is told late, behind calls that failed */
+    int64_t dropped; /* facts that found no memory, or more than the limits below */
 };
 #define WC_STACK_MOST 4096 /* entries of each list */
 
@@ -87,7 +90,7 @@ void wc_stack_begin(struct wc_stack *s, struct wc_arena *arena);
  * binding with the same host, target and how adds its functions; a search with a known number
  * replaces the older one; a failure replaces the one inferred for its request, and the same one
  * told before; a file the one of its path and request. False: no room (counted in dropped), and
- * what was there stays. Request records are only counted. */
+ * what was there stays. Of request records only the place of the latest is kept. */
 bool wc_stack_apply(struct wc_stack *s, const struct wc_record *r);
 
 const struct wc_object *wc_stack_object(const struct wc_stack *s, int64_t object); /* NULL */

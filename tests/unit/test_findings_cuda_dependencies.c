@@ -318,6 +318,26 @@ static void a_name_of_the_compiler_that_is_missing_kills(void **state) {
     }
 }
 
+/* The program never fetched the loader's words: the failure is told behind the call that it made
+ * fail. */
+static void a_name_of_the_compiler_that_is_told_late_is_of_its_call(void **state) {
+    (void)state;
+    for (int status = 0; status <= 4; status += 4) {
+        struct scene *s = new_scene();
+        int64_t host = add_host(s, "/opt/app/libhost.so");
+        add_cuda_dependency(s, "nvrtc", 11, "/opt/cuda/lib64", WC_installation_kind_DIRECTORY,
+                            host);
+        int64_t facade = add_facade(s, "/opt/cudnn", draw_release(8), host);
+        struct wc_record r = begin(WC_KIND_request);
+        add_call(s, "cudnnSetStream", host, facade, 3, WC_NULL);
+        r.u.request.request = s->requests + 1;
+        apply(s, &r);
+        add_call(s, "cudnnBackendFinalize", host, facade, status, WC_NULL);
+        add_failure(s, facade, NULL, "libnvrtc.so", NULL);
+        assert_finds(s, status ? "cuda-dependency-differs call-failed call-failed" : "call-failed");
+    }
+}
+
 /* cuDNN and its host are of an environment, cuBLAS is not. Returns its number. */
 static int64_t add_elsewhere(struct scene *s, const char *directory, enum wc_installation_kind kind,
                              bool named, bool cudart) {
@@ -623,6 +643,7 @@ int main(void) {
         cmocka_unit_test(a_command_that_failed_is_how_its_processes_ended),
         cmocka_unit_test(a_host_that_goes_without_cuda_is_told_when_it_has_ended),
         cmocka_unit_test(a_name_of_the_compiler_that_is_missing_kills),
+        cmocka_unit_test(a_name_of_the_compiler_that_is_told_late_is_of_its_call),
         cmocka_unit_test(a_plain_name_of_the_compiler),
         cmocka_unit_test(a_bundled_half_of_cublas_counts_where_cudnn_aborts),
         cmocka_unit_test(cublas_from_elsewhere),
