@@ -157,19 +157,45 @@ static void facade_differs(struct wc_diagnosis *d, const struct wc_object *facad
     wc_case_end(c);
 }
 
+/* A part with nothing inside that tells its release: another may have been put in its place. */
+static bool is_by_name_alone(const struct wc_stack *s, const struct wc_object *o,
+                             const struct wc_object *facade) {
+    return wc_in_set(s, o, facade) && (o->r.version_source == WC_version_source_FILE_NAME ||
+                                       !wc_version_known(wc_seen_range(o).low));
+}
+
+/* cuDNN looks into its parts by means of its own. It is believed where we cannot look. */
+static const struct wc_call *said_by_cudnn(const struct wc_stack *s,
+                                           const struct wc_object *facade) {
+    return WC_ANY(o, s->objects, is_by_name_alone(s, o, facade))
+               ? WC_FIRST(call, s->calls,
+                          wc_means(facade, call->r.target, call->r.target_path) &&
+                              wc_sort_of_call(s, &call->r) == WC_STATUS_VERSIONS_DIFFER)
+               : NULL;
+}
+
 static void parts_differ(struct wc_diagnosis *d, const struct wc_object *facade) {
     struct set set = set_of(d->s, facade);
     bool differ = set.newest && !wc_ranges_meet(set.newest_range, set.oldest_range);
     struct wc_refusal r;
     bool refused = WC_ANY(f, d->s->failures, is_refusal(d->s, facade, f, &r));
+    const struct wc_call *said = said_by_cudnn(d->s, facade);
 
-    if (!differ && !refused)
+    if (!differ && !refused && (!said || set.differ))
         return;
     struct wc_case *c = wc_case_begin(d);
     const char *name = wc_format_name(c, wc_name_of(facade));
     if (differ) {
         c->r.title = wc_format(c, "the parts of %s are of different releases: %s, %s", name,
                                format_part(c, set.oldest), format_part(c, set.newest));
+    } else if (!refused) {
+        c->r.title =
+            wc_format(c, "cuDNN says that the parts of %s are of different releases", name);
+        wc_case_fact(c, "call", said->r.function, "watched call");
+        WC_EACH(o, d->s->objects)
+            if (is_by_name_alone(d->s, o, facade))
+                wc_case_fact(c, "nothing inside tells the release of",
+                             wc_format_name(c, wc_name_of(o)), "the file");
     } else {
         c->r.title = wc_format(
             c, "%s does not fit the other parts of %s: it wants a function that %s does not have",

@@ -217,6 +217,35 @@ static void a_symptom_stands_behind_its_cause(void **state) {
     assert_null(p.s->found.p[3].explained_by);
 }
 
+/* A part of another release under the name of its neighbours, with nothing inside that tells. */
+static void what_cudnn_says_of_its_parts_is_believed(void **state) {
+    (void)state;
+    for (int32_t major = 8; major <= 9; major++)
+        for (int seen = 0; seen < 2; seen++) {
+            struct program p = sound(major, "535.104.05", 1);
+            const char *part = major == 9 ? "heuristic" : "adv_train";
+            struct file f = {.role = WC_role_PART,
+                             .path = print(p.s, "/opt/cudnn/libcudnn_%s.so.%d", part, major),
+                             .part = part,
+                             .version = p.v,
+                             .source = WC_version_source_FILE_NAME,
+                             .asked_by = p.facade,
+                             .how = WC_operation_DLOPEN};
+            if (seen)
+                f.version = other_minor(p.v, 1), f.source = WC_version_source_BUILD_STRING;
+            add_file(p.s, &f);
+            assert_finds(p.s, seen ? major == 9 ? "parts-differ" : "facade-and-parts-differ" : "");
+            add_call(p.s, "cudnnBackendFinalize", p.host, p.facade, major == 9 ? 1002 : 14,
+                     WC_NULL);
+            assert_finds(p.s, seen && major == 8 ? "facade-and-parts-differ call-failed"
+                                                 : "parts-differ call-failed");
+            assert_string_equal(p.s->found.p[1].explained_by, p.s->found.p[0].id);
+            assert_true(seen || strstr(p.s->found.p[0].title, "cuDNN says"));
+            assert_true(seen || has_fact(&p.s->found.p[0], "nothing inside tells the release of",
+                                         print(p.s, "libcudnn_%s.so.%d", part, major)));
+        }
+}
+
 static void eight_has_a_status_of_its_own_for_versions(void **state) {
     (void)state;
     struct program p = sound(8, "535.104.05", 1);
@@ -295,6 +324,7 @@ int main(void) {
         cmocka_unit_test(a_request_for_libcuda_that_failed),
         cmocka_unit_test(a_container_gets_its_own_advice),
         cmocka_unit_test(a_symptom_stands_behind_its_cause),
+        cmocka_unit_test(what_cudnn_says_of_its_parts_is_believed),
         cmocka_unit_test(eight_has_a_status_of_its_own_for_versions),
         cmocka_unit_test(answers_are_no_failures),
         cmocka_unit_test(a_call_that_has_not_come_back_has_not_failed),

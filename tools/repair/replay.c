@@ -673,6 +673,8 @@ static void add_end(struct play *p) {
         one.u.call = call->r;
         one.u.call.host = one.u.call.target = WC_NULL;
         one.u.call.returned_version = WC_NULL;
+        if (wc_sort_of_call(s, &call->r) == WC_STATUS_VERSIONS_DIFFER)
+            one.u.call.target_path = NULL; /* said of the insides of files, which no replay shows */
         wc_stack_apply(&p->out->source->stack, &one);
     }
     record.u.outcome = s->outcome;
