@@ -370,6 +370,43 @@ make_stopped() {
     [[ $output == *"whichcudnn: not observed"* ]]
 }
 
+# What a script makes of it says nothing then; what is only tried, or handled, is nobody's fault.
+@test "a program that ends in the loader behind a script that goes on and ends well" {
+    make_stopped
+    export WHICHCUDNN_SHIM=$SHIM
+    passed_over() { # COMMAND...
+        rm -rf logs
+        run -0 run_it --log logs/ -- "$@"
+        [[ $output == *"error["*"]: libhost.so needs libcudnn.so.8, which was not found"* ]]
+        [[ $output == *"and the script went on"* ]]
+        [[ $output != *ok:* ]]
+        validate_log "$(the_log logs)"
+        run -1 "$CMD" report logs/
+    }
+    printf '#!/bin/bash\n%s/app >out 2>&1\necho done\n' "$PWD/stopped" >goes_on
+    chmod +x goes_on
+    passed_over ./goes_on
+    passed_over sh -c 'stopped/app || true'
+    passed_over sh -c './goes_on; stopped/app | cat'
+    # Beside one that does well.
+    run -0 run_it --log beside/ -- sh -c "LD_LIBRARY_PATH=$PWD/conda/lib stopped/app; stopped/app; true"
+    [[ $output == *"error["*"]: libhost.so needs libcudnn.so.8, which was not found"* ]]
+    validate_log beside/*
+    run -127 run_it --log last/ -- sh -c "LD_LIBRARY_PATH=$PWD/conda/lib stopped/app; stopped/app"
+    [[ $output == *"error["*"]: libhost.so needs libcudnn.so.8, which was not found"* ]]
+    run -0 run_it --log well/ -- sh -c "LD_LIBRARY_PATH=$PWD/conda/lib stopped/app; [ -e none ] && stopped/app; true"
+    [[ $output == *"whichcudnn: ok: "* ]]
+    local script
+    for script in 'if stopped/app; then echo; fi; echo' '[ -e none ] && stopped/app; echo' 'exit 0; stopped/app'; do
+        run -0 run_it --log handled/ -- sh -c "$script"
+        [[ $output == *"not observed: no cuDNN was loaded or asked for" ]]
+    done
+    # Well, and of nothing to do with cuDNN.
+    echo 'int main(void) { return 0; }' | "${CC:-gcc}" -x c - -o plain -L conda/lib
+    run -0 run_it -- sh -c './plain; echo'
+    [[ $output == *"not observed: no cuDNN was loaded or asked for" ]]
+}
+
 # With -z now, which is usual, the loader looks for all functions before anything runs.
 @test "a program that ends in the loader for want of a function" {
     make_standin 8.9.2 new
@@ -439,6 +476,8 @@ make_stopped() {
     rm lib/libcudnn.so.8
     mv other lib/libcudnn.so.8
     run -1 run_it --log third/ -- sh -c './app; exit $?'
+    [[ $output == *"error[symbol-version-not-found]: app was linked with another libcudnn.so.8"* ]]
+    run -0 run_it --log fourth/ -- sh -c './app; true'
     [[ $output == *"error[symbol-version-not-found]: app was linked with another libcudnn.so.8"* ]]
 }
 

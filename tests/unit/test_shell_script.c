@@ -127,6 +127,58 @@ static void what_only_a_shell_knows_is_not_guessed(void **state) {
     expect("${X:-${Y", "");
 }
 
+/* Which of them are started in any case, and end however they like. */
+static void whose_end_is_passed_over(void **state) {
+    (void)state;
+    const char *const scripts[][2] = {
+        {"./app; echo", "app"},
+        {"./app", ""},
+        {"./app; exit 0", "app"},
+        {"./app; exit $?", ""},
+        {"./app || true", "app"},
+        {"./app || echo no\n./other", "app"},
+        {"./app && echo; echo", "app"},
+        {"./app && echo", ""},
+        {"./app | cat", "app"},
+        {"set -o pipefail; ./app | cat", ""},
+        {"./app & echo", "app"},
+        {"./app & wait $!", ""},
+        {"set -eu\n./app\necho", ""},
+        {"set -e; ./app || true", "app"},
+        {"./inner.sh; echo", "app"},
+        {"bash -e inner.sh; echo", "app"},
+        {"if ./app; then echo; fi; echo", ""},
+        {"[ -e x ] && ./app\necho", ""},
+        {"[ -e x ] && (echo; ./app); echo", ""},
+        {"[ -e x ] && { echo; ./app; }; echo", ""},
+        {"[ -e x ] &&\n ./app\necho; ./other; echo", "other"},
+        {"[ -e x ] && exit\n./app; echo", ""},
+        {"cd . || exit 1\n./app; echo", "app"},
+        {"cat <<END\n./app\nEND\necho", ""},
+        {"exec ./app", ""},
+    };
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        OWNED char *path = must_format("PATH=%s:/bin", place);
+        char script[256];
+        char *command[] = {"sh", "-c", script, NULL}, *environment[] = {path, NULL};
+        struct shell_programs programs;
+        OWNED char *got = must_copy("");
+        snprintf(script, sizeof script, "%s", scripts[i][0]);
+        shell_programs_of(&programs, command, environment);
+        WC_EACH(p, programs) {
+            const char *name = strrchr(p->path, '/') + 1;
+            if (p->passed_over && (*name == 'a' || *name == 'o')) {
+                free(got);
+                got = must_copy(name);
+            }
+        }
+        shell_programs_end(&programs);
+        if (strcmp(got, scripts[i][1]) != 0)
+            print_message("# %s\n", script);
+        assert_string_equal(got, scripts[i][1]);
+    }
+}
+
 static void the_command_itself_is_one(void **state) {
     char *const commands[][6] = {{"app", NULL},
                                  {"sh", "-c", "./app $0; other", "x", NULL},
@@ -146,6 +198,7 @@ int main(void) {
         cmocka_unit_test(what_is_written_is_started),
         cmocka_unit_test(with_what_is_set_before_it),
         cmocka_unit_test(what_only_a_shell_knows_is_not_guessed),
+        cmocka_unit_test(whose_end_is_passed_over),
         cmocka_unit_test(the_command_itself_is_one),
     };
 

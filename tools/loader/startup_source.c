@@ -54,9 +54,15 @@ static void add(void *ctx, struct wc_record *r) {
 /* ---- what has a part in it ---- */
 
 static bool is_relevant(const struct loader_sim *s, enum startup_end end) {
+    bool works_with_cudnn = false;
+
+    for (size_t i = 0; i < s->n; i++)
+        works_with_cudnn = works_with_cudnn || s->objects[i]->library->needs_cudnn;
+    if (end == STARTUP_PASSED_OVER && !works_with_cudnn)
+        return false;
     for (size_t i = 0; i < s->missing_count; i++) {
         const struct loader_sim_missing *m = &s->missing[i];
-        bool fits = end == STARTUP_ANY ||
+        bool fits = end == STARTUP_ANY || (end == STARTUP_PASSED_OVER && !m->function) ||
                     (m->version && !m->function
                          ? end == STARTUP_VERSION
                          : end == STARTUP_REFUSED || (m->damaged && end == STARTUP_DAMAGED));

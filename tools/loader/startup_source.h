@@ -6,11 +6,12 @@
 
 #include "tools/log/source.h"
 
-enum startup_end {                  /* what its end says of the reason */
-                   STARTUP_ANY,     /* nothing: who started it made a status of its own */
-                   STARTUP_REFUSED, /* a library or a function is missing */
-                   STARTUP_VERSION, /* a symbol version is missing */
-                   STARTUP_DAMAGED  /* a signal: only what is damaged tells why */
+enum startup_end {                     /* what its end says of the reason */
+                   STARTUP_ANY,        /* nothing: who started it made a status of its own */
+                   STARTUP_REFUSED,    /* a library or a function is missing */
+                   STARTUP_VERSION,    /* a symbol version is missing */
+                   STARTUP_DAMAGED,    /* a signal: only what is damaged tells why */
+                   STARTUP_PASSED_OVER /* it is not known: what is missing must be of cuDNN's */
 };
 
 struct startup {

@@ -320,16 +320,19 @@ static char **environment_of_command(const struct run *run) {
 
 /* glibc's loader refuses a program with status 127, for want of a symbol version with 1; one that
  * needs a damaged library may be ended by a signal. What a script makes of that is its own affair,
- * as long as it fails, too. False: it did not end in the loader. */
-static bool read_end(const struct wc_outcome_record *o, bool by_script, enum startup_end *end) {
+ * as long as it fails, too, or lets it go. False: it did not end in the loader. */
+static bool read_end(const struct wc_outcome_record *o, const struct shell_program *program,
+                     enum startup_end *end) {
     int64_t status = o->ending == WC_ending_EXITED ? o->exit_status : 0;
 
     *end = status == LOADER_STATUS    ? STARTUP_REFUSED
            : status == VERSION_STATUS ? STARTUP_VERSION
                                       : STARTUP_DAMAGED;
-    if (by_script && status != 0)
+    if (program->by_script && status != 0)
         *end = STARTUP_ANY;
-    return *end != STARTUP_DAMAGED || is_of_damage(o);
+    if (program->passed_over && status == 0 && o->ending == WC_ending_EXITED)
+        *end = STARTUP_PASSED_OVER;
+    return *end == STARTUP_PASSED_OVER || *end != STARTUP_DAMAGED || is_of_damage(o);
 }
 
 /* By the last name that the kernel had for the command: what it has become by exec is what ended.
@@ -340,8 +343,9 @@ static bool is_called(const char *path, const char *last_name) {
     return strncmp(wc_base_name(path), last_name, most) == 0;
 }
 
+/* logged: others of the command left logs, which say how it fared. */
 static struct source *look_at_program(const struct run *run, const struct shell_program *program,
-                                      struct wc_record *r, char **reason) {
+                                      struct wc_record *r, bool logged, char **reason) {
     struct wc_outcome_record *o = &r->u.outcome;
     const struct log_place *place = &run->place;
     bool is_kept = place->directory && !strchr(place->value, '%');
@@ -352,12 +356,22 @@ static struct source *look_at_program(const struct run *run, const struct shell_
                             .path = path};
     struct source *started;
 
-    if (!read_end(o, program->by_script, &start.end))
+    if (!read_end(o, program, &start.end) ||
+        (logged && !program->passed_over && (!program->sure || o->exit_status != LOADER_STATUS)))
         return NULL;
+    if (logged)
+        start.end = STARTUP_PASSED_OVER;
     started = startup_source(&start, reason);
     if (!started)
         return NULL;
-    o->reason = program->by_script
+    if (start.end == STARTUP_PASSED_OVER) { /* how it ended itself nobody saw */
+        o->ending = WC_ending_UNKNOWN;
+        o->exit_status = WC_NULL;
+    }
+    o->reason = start.end == STARTUP_PASSED_OVER
+                    ? "what a script started ended in the loader, before anything of it ran, and "
+                      "the script went on: this is what its files and the script say"
+                : program->by_script
                     ? "what a script started ended in the loader, before anything of it ran: this "
                       "is what its files and the script say"
                     : "it ended in the loader, before anything of it ran: this is what its files "
@@ -368,7 +382,8 @@ static struct source *look_at_program(const struct run *run, const struct shell_
 }
 
 /* The shim never woke, nor did the program: what its files print of that. */
-static struct source *look_at_start(const struct run *run, struct wc_record *r, char **reason) {
+static struct source *look_at_start(const struct run *run, struct wc_record *r, bool logged,
+                                    char **reason) {
     const char *last_name = run->live.family.last_name;
     char **environment = environment_of_command(run);
     struct source *started = NULL;
@@ -379,7 +394,7 @@ static struct source *look_at_start(const struct run *run, struct wc_record *r, 
     is_known = WC_ANY(p, programs, last_name[0] && p->by_script && is_called(p->path, last_name));
     for (size_t i = 0; i < programs.n && !started && !is_disabled(); i++)
         if (!is_known || is_called(programs.p[i].path, last_name))
-            started = look_at_program(run, &programs.p[i], r, reason);
+            started = look_at_program(run, &programs.p[i], r, logged, reason);
     shell_programs_end(&programs);
     free(environment[0]);
     free(environment);
@@ -402,7 +417,7 @@ static void print_nothing_observed(const struct run *run, struct wc_record *outc
 static struct gate conclude_unobserved(struct run *run, struct wc_record *outcome,
                                        const char *unseen) {
     char *program = NULL, *reason = unobserved_reason(run->command, &program);
-    struct source *started = reason ? NULL : look_at_start(run, outcome, &reason);
+    struct source *started = reason ? NULL : look_at_start(run, outcome, false, &reason);
     struct gate answer;
 
     if (!started && !reason && unseen && !is_disabled())
@@ -416,6 +431,27 @@ static struct gate conclude_unobserved(struct run *run, struct wc_record *outcom
         answer = (struct gate){.passes = !reason && !is_disabled()};
     }
     free(program);
+    free(reason);
+    return answer;
+}
+
+/* What a script started may have ended in the loader beside others that did well. */
+static struct gate conclude_observed(struct run *run, const struct child_logs *logs,
+                                     const struct wc_record *outcome) {
+    struct wc_record r = *outcome;
+    char *reason = NULL;
+    struct source *started = look_at_start(run, &r, true, &reason);
+    struct child_logs both = *logs;
+    struct gate answer;
+
+    both.found = must_allocate((logs->n + 1) * sizeof(*both.found));
+    memcpy(both.found, logs->found, logs->n * sizeof(*both.found));
+    if (started)
+        both.found[both.n++] = started;
+    answer = conclude_logs(run, &both, outcome);
+    free(both.found);
+    if (started)
+        source_free(started);
     free(reason);
     return answer;
 }
@@ -440,7 +476,7 @@ struct gate run_conclude(struct run *run) {
     if (logs.n == 0) {
         answer = conclude_unobserved(run, &r, unseen);
     } else {
-        answer = conclude_logs(run, &logs, &r);
+        answer = conclude_observed(run, &logs, &r);
         answer.passes = answer.passes && !unseen;
         if (unseen && !run->quiet)
             complain("not observed: %s", unseen);

@@ -39,6 +39,10 @@ struct shell {
     int blocks;             /* if, for ...: what is in them may not be done */
     int level;              /* of scripts */
     bool lost, ended;       /* lost: anything may have become of the variables */
+    bool conditional;       /* behind && or || */
+    bool unsure;            /* of what follows nobody can say whether it is done */
+    bool strict, pipefail;  /* set -e, set -o pipefail */
+    bool goes_on;           /* the status of the command that is read is passed on by nobody */
 };
 
 static void run_words(struct shell *s, const struct word *w, size_t n);
@@ -110,7 +114,9 @@ static void shell_begin(struct shell *s, const struct shell *from) {
     *s = (struct shell){.out = from->out,
                         .directory = must_copy(from->directory),
                         .level = from->level + 1,
-                        .lost = from->lost};
+                        .lost = from->lost,
+                        .unsure = from->unsure || from->conditional || from->blocks > 0,
+                        .goes_on = from->goes_on};
     for (size_t i = 0; i < from->n; i++) {
         const struct variable *v = &from->variables[i];
         if (v->exported)
@@ -294,19 +300,42 @@ static const char *skip_function(const char *at) {
     return end ? end + 2 : at + strlen(at);
 }
 
-static void run_text(struct shell *s, const char *text) {
-    const char *at = text;
+/* Does what stands behind a command let its status go? */
+static bool is_passed_over(const struct shell *s, const char *behind) {
+    const char *rest = behind + strspn(behind, " \t\n;&|()");
 
+    if (!*rest || strstr(rest, "$?") || strstr(rest, "wait"))
+        return false;
+    if (strncmp(behind, "&&", 2) == 0) /* with what is behind it, it fails */
+        return behind[strcspn(behind, "\n;")] && behind[strcspn(behind, "\n;") + 1];
+    if (behind[0] == '|' && behind[1] != '|')
+        return !s->pipefail;
+    return *behind == '&' || *behind == '|' || !s->strict;
+}
+
+static void run_text(struct shell *s, const char *text) {
+    const char *at = text, *behind;
+    const bool passed_over = s->goes_on;
+
+    s->unsure = s->unsure || strstr(text, "<<"); /* lines that are no commands */
     while (*at && !s->ended) {
         struct words w = {NULL, 0};
-        at = read_command(s, at, &w);
+        behind = at = read_command(s, at, &w);
+        s->goes_on = passed_over || is_passed_over(s, behind);
         if (w.n == 1 && at[0] == '(' && at[1] == ')')
             at = skip_function(at);
         else if (w.n > 0)
             run_words(s, w.p, w.n);
         at += strspn(at, "\n;&|()");
+        if (strncmp(behind, "&&", 2) == 0 || strncmp(behind, "||", 2) == 0)
+            s->conditional = true;
+        else if (w.n > 0)
+            s->conditional = false;
+        s->unsure =
+            s->unsure || (s->conditional && strchr(behind, '(') && strchr(behind, '(') < at);
         words_end(&w);
     }
+    s->goes_on = passed_over;
 }
 
 /* ---- files ---- */
@@ -380,13 +409,15 @@ static void set_argument(struct shell *s, const struct word *w, size_t n) {
         add_word(&s->arguments, w[i].text, w[i].unknown);
 }
 
-static void run_script(const struct shell *from, const char *text, const struct word *arguments,
-                       size_t n) {
+static void run_script(const struct shell *from, const char *text, bool strict,
+                       const struct word *arguments, size_t n) {
     struct shell s;
 
     if (from->level == LEVELS_MOST)
         return;
     shell_begin(&s, from);
+    s.strict =
+        strict || (strncmp(text, "#!", 2) == 0 && memmem(text, strcspn(text, "\n"), " -e", 3));
     set_argument(&s, arguments, n);
     run_text(&s, text);
     shell_end(&s);
@@ -395,18 +426,20 @@ static void run_script(const struct shell *from, const char *text, const struct 
 /* "bash -ec TEXT NAME ARGUMENT...", "sh FILE ARGUMENT..." */
 static void run_shell(const struct shell *s, const struct word *w, size_t n) {
     size_t i = 1;
-    bool is_text = false;
+    bool is_text = false, strict = false;
 
-    for (; i < n && (w[i].text[0] == '-' || w[i].text[0] == '+') && w[i].text[1]; i++)
+    for (; i < n && (w[i].text[0] == '-' || w[i].text[0] == '+') && w[i].text[1]; i++) {
         is_text = is_text || (w[i].text[1] != '-' && strchr(w[i].text, 'c'));
+        strict = strict || (w[i].text[1] != '-' && strchr(w[i].text, 'e'));
+    }
     if (i == n || w[i].unknown)
         return;
     if (is_text) {
-        run_script(s, w[i].text, w + i + 1, n - i - 1);
+        run_script(s, w[i].text, strict, w + i + 1, n - i - 1);
     } else {
         OWNED char *path = below(s, w[i].text), *text = read_text(path);
         if (text)
-            run_script(s, text, w + i, n - i);
+            run_script(s, text, strict, w + i, n - i);
     }
 }
 
@@ -423,12 +456,15 @@ static bool is_known_environment(const struct shell *s) {
 
 static void add_program(const struct shell *s, const char *path, bool by_script) {
     struct shell_programs *out = s->out;
-    struct shell_program program = {.path = must_copy(path), .by_script = by_script};
+    struct shell_program program = {.path = must_copy(path),
+                                    .by_script = by_script,
+                                    .sure = by_script && !s->unsure && !s->conditional &&
+                                            s->blocks == 0};
     size_t n = 0;
 
     if (out->n == PROGRAMS_MOST)
         return;
-
+    program.passed_over = program.sure && s->goes_on;
     for (size_t i = 0; i < s->n; i++)
         if (s->variables[i].exported)
             *MUST_ADD(program.environment, n) =
@@ -483,7 +519,7 @@ static void start(const struct shell *s, const struct word *w, size_t n) {
     } else if (is_launcher(path)) {
         start_behind(s, w, n);
     } else if (strncmp(text, "#!", 2) == 0 && is_for_shell(text)) {
-        run_script(s, text, w, n);
+        run_script(s, text, false, w, n);
     } else if (is_known_environment(s)) {
         if (is_elf(text))
             add_program(s, path, s->level > 0);
@@ -548,6 +584,21 @@ static void read_file(struct shell *s, const struct word *w, size_t n) {
     s->level--;
 }
 
+/* failing: with a status that says so. */
+static void end_here(struct shell *s, bool failing) {
+    s->ended = s->blocks == 0 && !s->conditional;
+    s->unsure = s->unsure || (!s->ended && !failing);
+}
+
+static void set_options(struct shell *s, const struct word *w, size_t n) {
+    for (size_t i = 1; i < n; i++) {
+        const char *text = w[i].text;
+        s->strict =
+            s->strict || strcmp(text, "errexit") == 0 || (*text == '-' && strchr(text, 'e'));
+        s->pipefail = s->pipefail || strcmp(text, "pipefail") == 0;
+    }
+}
+
 /* False: it is none of these. */
 static bool run_builtin(struct shell *s, const struct word *w, size_t n) {
     static const char *const changing[] = {"eval",  "module",     "ml",  "spack", "conda",
@@ -563,8 +614,10 @@ static bool run_builtin(struct shell *s, const struct word *w, size_t n) {
         change_directory(s, w, n);
     else if (strcmp(name, "source") == 0 || strcmp(name, ".") == 0)
         read_file(s, w, n);
+    else if (strcmp(name, "set") == 0)
+        set_options(s, w, n);
     else if (strcmp(name, "exit") == 0)
-        s->ended = s->blocks == 0;
+        end_here(s, n > 1 && !w[1].unknown && strcmp(w[1].text, "0") != 0);
     else if (is_one_of(name, changing))
         s->lost = true;
     else
@@ -593,6 +646,7 @@ static void run_words(struct shell *s, const struct word *w, size_t n) {
     while (from < n && is_keyword && !w[from].unknown) {
         if (!take_keyword(s, w[from].text, &is_keyword))
             return;
+        s->unsure = s->unsure || (s->conditional && strcmp(w[from].text, "{") == 0);
         if (!is_keyword && strcmp(w[from].text, "exec") == 0)
             is_exec = is_keyword = true;
         from += is_keyword;
@@ -607,7 +661,8 @@ static void run_words(struct shell *s, const struct word *w, size_t n) {
     if (w[first].unknown || (first == from && run_builtin(s, w + first, n - first)))
         return;
     start_with(s, w + from, first - from, w + first, n - first);
-    s->ended = is_exec && s->blocks == 0;
+    if (is_exec)
+        end_here(s, false);
 }
 
 /* ---- the command ---- */

@@ -13,6 +13,8 @@ struct shell_program {
     char *path;
     char **environment; /* NAME=value, NULL at the end */
     bool by_script;     /* false: it is the command itself, or an argument of a program */
+    bool sure;          /* by a script that got as far as to it: it is started in any case */
+    bool passed_over;   /* and its script goes on, however it ends */
 };
 struct shell_programs {
     struct shell_program *p; /* as they are started; those with unknown variables are left out */
