@@ -71,7 +71,8 @@ static const struct usage usage = {
     .colours_stderr = true,
 };
 
-/* What the command starts with: where a process has another value, something between has set it. */
+/* What the command starts with: where a process has another value, something between has set it.
+ * In our own environment, too: what never came to run is told by it. */
 static void mark_variables(void) {
     const char *path = getenv("LD_LIBRARY_PATH");
 
@@ -91,7 +92,6 @@ static void set_environment(void *unused) {
     snprintf(pid, sizeof(pid), "%d", (int)getpid());
     setenv("LD_PRELOAD", run.preload, 1);
     setenv("WHICHCUDNN_RUN_PID", pid, 1);
-    mark_variables();
     setenv("WHICHCUDNN_LOG", run.place.value, 1);
     if (run.expect)
         setenv("WHICHCUDNN_EXPECT", run.expect, 1);
@@ -139,6 +139,7 @@ static int run_command(int n, char **command) {
     if (!run.shim)
         return EXIT_USAGE;
     run.preload = preload_list(getenv("LD_PRELOAD"), run.shim);
+    mark_variables();
     run.command = command[0];
     run.words = command;
     run.start = clock_now(CLOCK_REALTIME);
