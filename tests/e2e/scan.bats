@@ -579,6 +579,34 @@ make_image() { # DIR
     done
 }
 
+# A facade, or a part that it opens, of a newer system. In a process the loader says so.
+@test "a copy that was built for a newer libc comes in for nobody, whichever way it is found" {
+    mkdir -p newer old conda
+    echo 'GLIBC_9.99 { global: *; };' >map
+    echo 'int newer(void) { return 0; }' |
+        "${CC:-gcc}" -shared -fPIC -nostdlib -Wl,-soname,libc.so.6,--version-script,map -x c - -o libc.so.6
+    copy() { # DIR LIBRARY...
+        echo 'int newer(void); int cudnnCreate(void **h) { return !h; }
+            int cudnnBackendFinalize(void *d) { return d ? 1 : OTHER; }' |
+            "${CC:-gcc}" -DOTHER="$2" -shared -fPIC -Wl,-soname,libcudnn.so.8 -x c - -x none "${@:3}" -o "$1/libcudnn.so.8"
+    }
+    copy old 0
+    copy newer 'newer()' ./libc.so.6
+    echo 'int cudnnCreate(void **); int main(void) { void *h; return cudnnCreate(&h); }' |
+        "${CC:-gcc}" -x c - -x none old/libcudnn.so.8 -o linked
+    build_host dlopen "$POOL/8.9.2" opens
+    local host
+    for host in linked opens; do
+        LD_LIBRARY_PATH=$PWD/old run -0 "$CMD" scan "$host"
+        LD_LIBRARY_PATH=$PWD/newer run -1 "$CMD" scan "$host"
+        [[ $output == *"error[symbol-version-not-found]: libcudnn.so.8 was linked with another libc.so.6"*"GLIBC_9.99"* ]]
+    done
+    # What it would bring is no repair.
+    ln -s "$PWD/newer" conda/lib
+    CONDA_PREFIX=$PWD/conda WHICHCUDNN_SHIM=$SHIM run -127 without_cache "$CMD" run --log logs/ -- ./linked
+    [[ $output == *"error[library-not-found]"* && $output != *"export LD_LIBRARY_PATH="* ]]
+}
+
 @test "what no loader of this machine takes: said, and why" {
     echo 'int main(void) { return 0; }' | "${CC:-gcc}" -static -x c - -o static
     run -2 --separate-stderr scan static

@@ -55,7 +55,16 @@ struct library_cache {
     struct wc_search_system system;
     size_t looks; /* that are kept open */
     bool named;   /* what is read was named by the user: it may cost more */
+    struct library_fit {
+        const struct library *by, *found;
+    } fits[256];
 };
+
+/* Was it noted lately that the one has all symbol versions that the other wants of it? */
+bool library_cache_fits(const struct library_cache *w, const struct library *by,
+                        const struct library *found);
+void library_cache_note_fit(struct library_cache *w, const struct library *by,
+                            const struct library *found);
 
 /* *w must not move. root: as for disk_begin. */
 void library_cache_begin(struct library_cache *w, const char *root);

@@ -108,11 +108,29 @@ static struct loaded *want(struct loader_sim *g, const char *name, const struct 
     return o;
 }
 
+static void check_versions(struct loader_sim *g, const struct loaded *by,
+                           const struct wc_elf_image *e, bool of_nobody);
+
+/* What was built for a newer libc, say. */
+static void check_system(struct loader_sim *g, size_t from) {
+    for (size_t i = from; i < g->n; i++) {
+        const struct loaded *o = g->objects[i];
+        struct elf_file *l = wc_kind_is_ours(wc_name_kind_of(o->about.path))
+                                 ? library_cache_elf_file(g->library_cache, o->library)
+                                 : NULL;
+        if (!l)
+            continue;
+        check_versions(g, o, &l->image, true);
+        library_cache_elf_file_end(o->library, l);
+    }
+}
+
 static void load_needed(struct loader_sim *g, size_t from) {
     for (size_t i = from; i < g->n; i++)
         for (const char **name = g->objects[i]->library->needed; *name; name++)
             if (!want(g, *name, g->objects[i], WC_operation_NEEDED))
                 note_missing(g, *name, g->objects[i], WC_operation_NEEDED, false);
+    check_system(g, from);
 }
 
 /* ---- what these open in turn ---- */
@@ -280,18 +298,24 @@ static void note_lacking(struct loader_sim *g, const char *name, const struct lo
     g->missing[before].function = keep(g, function);
 }
 
-/* e: its image, which wants symbol versions of other files. */
+/* e: its image, which wants symbol versions of other files. of_nobody: only those that are neither
+ * cuDNN's nor CUDA's, each pair of files once. */
 static void check_versions(struct loader_sim *g, const struct loaded *by,
-                           const struct wc_elf_image *e) {
+                           const struct wc_elf_image *e, bool of_nobody) {
     const char *name;
 
     for (size_t i = 0; (name = wc_elf_version_file(e, i)); i++) {
-        const struct loaded *o =
-            wc_file_matters(name) || wc_file_matters(by->about.path) ? answering(g, name) : NULL;
-        struct elf_file *l = o ? library_cache_elf_file(g->library_cache, o->library) : NULL;
+        const bool matters = wc_file_matters(name);
+        const bool is_asked = of_nobody ? !matters : matters || wc_file_matters(by->about.path);
+        const struct loaded *o = is_asked ? answering(g, name) : NULL;
+        struct elf_file *l = o && !library_cache_fits(g->library_cache, by->library, o->library)
+                                 ? library_cache_elf_file(g->library_cache, o->library)
+                                 : NULL;
         const char *lacking = l ? wc_elf_version_lacking(e, i, &l->image) : NULL;
         if (lacking)
             note_lacking(g, name, by, o, lacking, NULL);
+        else if (l)
+            library_cache_note_fit(g->library_cache, by->library, o->library);
         if (l)
             library_cache_elf_file_end(o->library, l);
     }
@@ -356,7 +380,7 @@ void loader_sim_check_symbols(struct loader_sim *g) {
         struct elf_file *l = matters ? library_cache_elf_file(g->library_cache, by->library) : NULL;
         if (!l)
             continue;
-        check_versions(g, by, &l->image);
+        check_versions(g, by, &l->image, false);
         check_functions(g, by, &l->image);
         if (by->library->needs_cudnn && !g->undefined)
             g->undefined = undefined(g, &l->image, NULL);

@@ -147,7 +147,7 @@ static bool is_read_only(struct planning *p, const struct candidate *c) {
 }
 
 /* What was built for a newer system than this one is so in its package, too; which other release is
- * not, nobody knows. */
+ * not, nobody knows. A part alone may be somebody else's. */
 static bool wants_unknown(const struct candidate *c, const struct wc_finding_record *f) {
     const struct wc_fact *refused = WC_FIRST(one, f->facts, wc_str_same(one->name, "refused"));
     const struct wc_fact *library = WC_FIRST(one, f->facts, wc_str_same(one->name, "library"));
@@ -156,7 +156,9 @@ static bool wants_unknown(const struct candidate *c, const struct wc_finding_rec
     bool again = false;
 
     for (size_t i = 0; i < c->n; i++)
-        again = again || c->edit[i].kind == EDIT_REINSTALL || c->edit[i].kind == EDIT_INSTALL;
+        again = again || c->edit[i].kind == EDIT_REINSTALL || c->edit[i].kind == EDIT_INSTALL ||
+                (c->edit[i].kind == EDIT_RESTORE && refused &&
+                 wc_name_kind_of(refused->value) == WC_NAME_FACADE);
     return again && has_rule(f->id, OTHER_RELEASE) && refused && file &&
            wc_kind_is_cudnn(wc_name_kind_of(refused->value)) &&
            wc_name_kind_of(file) == WC_NAME_OTHER;
