@@ -156,6 +156,27 @@ static void reinstall_puts_back_what_the_list_has(void **state) {
     assert_version(&x, graph, "9.1.0");
     /* It is not on the list. */
     assert_false(is_there(&x, in(e, "%s/nvidia/cudnn/lib/libcudnn.so", e->site)));
+    assert_true(x.overlay.changes);
+    end(&x);
+    /* Where all is there, nothing is another way than it was. */
+    put_wheel(e, "nvidia-cudnn-cu12", "9.1.0.70", NULL);
+    begin(&x, &no_variables);
+    assert_true(overlay_apply(&x.overlay, &again));
+    assert_false(x.overlay.changes);
+    end(&x);
+}
+
+static void what_is_whole_is_not_put_there_again(void **state) {
+    struct environment *e = *state;
+    const struct edit again = {
+        .kind = EDIT_RESTORE, .name = "cudnn", .value = "==7.6.5", .path = "/opt/seven"};
+    struct overlaid x;
+
+    put_library(e, "/opt/seven/libcudnn.so.7.6.5", "7.6.5");
+    assert_int_equal(symlink("libcudnn.so.7.6.5", in(e, "%s/opt/seven/libcudnn.so.7", place)), 0);
+    begin(&x, &no_variables);
+    assert_false(overlay_apply(&x.overlay, &again));
+    assert_string_equal(x.overlay.why, "all of it is there");
     end(&x);
 }
 
@@ -468,6 +489,7 @@ int main(void) {
         IN_ENVIRONMENT(a_release_is_put_into_a_directory),
         IN_ENVIRONMENT(a_facade_exports_what_its_release_has),
         IN_ENVIRONMENT(reinstall_puts_back_what_the_list_has),
+        IN_ENVIRONMENT(what_is_whole_is_not_put_there_again),
         IN_ENVIRONMENT(remove_takes_what_two_packages_have_at_one_path),
         IN_ENVIRONMENT(conda_has_its_own_list),
         IN_ENVIRONMENT(debian_has_lists_of_names),

@@ -340,16 +340,23 @@ static bool put_library(struct overlay *o, const char *package, const char *path
     return put_file(o, path, m->fd < 0 ? -1 : fcntl(m->fd, F_DUPFD_CLOEXEC, 0));
 }
 
-/* As the package has it. What is not cuDNN's or CUDA's is as it is there, where nothing shows that
- * it is another file by now. */
+static bool is_sound(struct overlay *o, const char *path) {
+    const struct library *l = library_cache_get(o->library_cache, path, NULL);
+
+    return l && l->is_elf && !l->damaged;
+}
+
+/* As the package has it: what is there in its size already. What is not cuDNN's or CUDA's may have
+ * any other fault. */
 static bool put_back(struct overlay *o, const char *package, const char *path,
                      struct wc_version release, uint64_t size) {
+    const bool ours = wc_kind_is_ours(wc_name_kind_of(path));
     struct wc_file_stat facts;
+    const bool there = disk_of(o)->facts(disk_of(o)->ctx, path, &facts);
 
-    if (wc_kind_is_ours(wc_name_kind_of(path)))
+    if (ours && !(there && size && facts.size == size && is_sound(o, path)))
         return put_library(o, package, path, release, size);
-    return (disk_of(o)->facts(disk_of(o)->ctx, path, &facts) && (!size || facts.size == size)) ||
-           fail(o, unknown_content);
+    return ours || (there && (!size || facts.size == size)) || fail(o, unknown_content);
 }
 
 void overlay_made_end(struct overlay_made *made) {
@@ -921,6 +928,19 @@ static bool place_cudnn(struct overlay *o, const char *directory, const char *pa
     return true;
 }
 
+/* Each library of that release is there, by the number in its own name. */
+static bool is_whole(struct overlay *o, const char *directory, struct wc_version release) {
+    struct wheel_list files = libraries_of(o, release);
+
+    WC_EACH(file, files) {
+        const char *path = real_path(o, format(o, "%s/%s", directory, wc_base_name(file->file)));
+        if (!path || wc_version_compare(wc_name_read(path).version, release) != 0 ||
+            !is_sound(o, path))
+            return false;
+    }
+    return true;
+}
+
 static bool place(struct overlay *o, const struct edit *e) {
     const char *directory = real_path(o, e->path), *spec = e->value ? e->value : "", *package;
     struct wc_version release;
@@ -937,6 +957,8 @@ static bool place(struct overlay *o, const struct edit *e) {
     package = e->target ? format(o, "nvidia-cudnn-cu%s", e->target) : "";
     /* Whichever release of the set somebody takes must do: the oldest, too. */
     release = wc_spec_read(spec, &set) ? release_filled(wc_spec_floor(&set)) : WC_VERSION_NONE;
+    if (e->kind == EDIT_RESTORE && is_whole(o, directory, release))
+        return fail(o, "all of it is there");
     return wc_version_known(release) ? place_cudnn(o, directory, package, release)
                                      : fail(o, "no release of it is known");
 }
