@@ -7,6 +7,7 @@
 #include "core/findings/finding.h"
 
 struct asked {
+    bool played; /* the copies that are known, and nothing cured */
     const struct wc_stack *s;
     const struct wc_finding_record *f;
     const struct wc_object *host, *object; /* NULL: it is about none */
@@ -122,7 +123,7 @@ static bool is_set_too_late(const struct asked *a) {
 }
 
 static bool has_copy(const struct asked *a) {
-    return suits(a, "a copy is in");
+    return !a->played && suits(a, "a copy is in");
 }
 
 /* The variable put the one that came in before another. */
@@ -357,9 +358,10 @@ static const char *filled(const struct asked *a, const char *sentence) {
     return text;
 }
 
-struct advice advice_for(const struct wc_stack *s, const struct wc_finding_record *f,
-                         struct wc_arena *memory) {
+static struct advice advise(const struct wc_stack *s, const struct wc_finding_record *f,
+                            bool played, struct wc_arena *memory) {
     const struct asked a = {.s = s,
+                            .played = played,
                             .f = f,
                             .host = wc_stack_object(s, f->host),
                             .object = wc_stack_object(s, f->object),
@@ -373,4 +375,14 @@ struct advice advice_for(const struct wc_stack *s, const struct wc_finding_recor
     }
     return (struct advice){WC_ACTION_CHECK,
                            "whichcudnn explain says what lies behind such findings"};
+}
+
+struct advice advice_for(const struct wc_stack *s, const struct wc_finding_record *f,
+                         struct wc_arena *memory) {
+    return advise(s, f, false, memory);
+}
+
+struct advice advice_after_play(const struct wc_stack *s, const struct wc_finding_record *f,
+                                struct wc_arena *memory) {
+    return advise(s, f, true, memory);
 }

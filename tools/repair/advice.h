@@ -13,3 +13,6 @@ struct advice {
 /* The finding is one of that stack's. */
 struct advice advice_for(const struct wc_stack *s, const struct wc_finding_record *f,
                          struct wc_arena *memory);
+/* Where the copies that are known were played, and none cures it. */
+struct advice advice_after_play(const struct wc_stack *s, const struct wc_finding_record *f,
+                                struct wc_arena *memory);

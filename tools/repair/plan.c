@@ -790,8 +790,9 @@ static void add_other_host(struct plan *plan, struct plan_of_finding *of, const 
 
 /* What usually repairs such a finding, without a command: nobody has played it. */
 static void advise(struct plan *plan, struct plan_of_finding *of, const struct wc_stack *s,
-                   const struct wc_finding_record *f, const char *why) {
-    struct advice advice = advice_for(s, f, &plan->memory.arena);
+                   const struct wc_finding_record *f, const char *why, bool played) {
+    struct advice advice = played ? advice_after_play(s, f, &plan->memory.arena)
+                                  : advice_for(s, f, &plan->memory.arena);
     struct candidate said = {.n = 1};
     bool edit = beyond_edit(&plan->memory.arena, s, f, advice.action, advice.text, &said.edit[0]);
 
@@ -854,7 +855,7 @@ static void plan_finding(struct planning *p, size_t number) {
         return;
     if (!is_shown(p, f, &of_end)) {
         advise(p->plan, of, &p->source->stack, f,
-               p->why ? p->why : "the replay of its requests does not show it");
+               p->why ? p->why : "the replay of its requests does not show it", false);
         return;
     }
     while (of->n < REPAIRS_MOST && (taken[of->n] = next_cure(p, f, of_end, taken, of->n)))
@@ -862,7 +863,7 @@ static void plan_finding(struct planning *p, size_t number) {
     if (taken[0] && of->n < REPAIRS_MOST && is_by_hand(&taken[0]->edits))
         add_other_host(p->plan, of, &p->source->stack, f);
     if (of->n == 0)
-        advise(p->plan, of, &p->source->stack, f, unplayed);
+        advise(p->plan, of, &p->source->stack, f, unplayed, true);
 }
 
 /* Nothing better can come of more edits. */
@@ -927,7 +928,7 @@ void plan_without(struct plan *plan, const struct source *source,
         return;
     for (size_t i = 0; i < plan->n; i++)
         if (plan->of[i].p)
-            advise(plan, &plan->of[i], &source->stack, &findings->p[i], why);
+            advise(plan, &plan->of[i], &source->stack, &findings->p[i], why, false);
 }
 
 void plan_end(struct plan *plan) {
