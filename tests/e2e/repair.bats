@@ -376,3 +376,61 @@ finalized() { # [NAME=VALUE]...: with no compiler of this computer's
     finalized LD_LIBRARY_PATH="$PWD/lib"
     is "$status" 0
 }
+
+@test "a file that is mounted over another one is replaced by nobody" {
+    if [ "$(id -u)" -ne 0 ] || ! unshare -m true 2>/dev/null; then skip "needs a mount of its own"; fi
+    local part=$site/nvidia/cudnn/lib/libcudnn_ops_infer.so.8
+    wheel 8.9.2 26
+    make_standin 8.5.0 computer
+    engine '>=8.8,<9'
+    calls=cudnnOpsInferVersionCheck
+    cp "$part" kept
+    cp computer/libcudnn_ops_infer.so.8 "$part"
+    observed
+    [[ $(jq -r '.findings[0].fix[0].command' report.json) == "pip install --force-reinstall "* ]]
+    cp kept "$part"
+    # shellcheck disable=SC2016  # the inner shell's
+    run unshare -m sh -c 'mount --bind "$1" "$2"; rm -f logs/*
+        LD_PRELOAD="$3" WHICHCUDNN_LOG=$PWD/logs WHICHCUDNN_STDERR=off "$4" version cudnnOpsInferVersionCheck
+        "$5" report --json logs >report.json' sh "$PWD/computer/libcudnn_ops_infer.so.8" "$part" "$SHIM" "$site/engine/host" "$CMD"
+    is "$(jq -c '[.findings[].fix[].command | strings]' report.json)" '[]'
+}
+
+@test "a major that another package requires is not replaced by another" {
+    wheel 9.8.0 87
+    engine '>=8.0,<9'
+    observed
+    [[ $(jq -r '.findings[0].fix[0].command' report.json) == "pip install 'nvidia-cudnn-cu12>=8"* ]]
+    mkdir "$site/other-1.0.dist-info"
+    printf 'Metadata-Version: 2.1\nName: other\nVersion: 1.0\nRequires-Dist: nvidia-cudnn-cu12==9.8.0.87; python_version > "3"\n' \
+        >"$site/other-1.0.dist-info/METADATA"
+    observed
+    is "$(jq -c '[.findings[].fix[].command | strings]' report.json)" '[]'
+}
+
+@test "an empty directory in the place of a library: it goes first" {
+    make_standin 8.9.2 lib
+    engine '>=8.8,<9' "$PWD/lib"
+    mv lib/libcudnn.so.8 lib/libcudnn.so.8.9.2
+    mkdir lib/libcudnn.so.8
+    observed
+    run -0 jq -r '.findings[0].fix[].command | strings | select(startswith("rmdir"))' report.json
+    is "$output" "rmdir $PWD/lib/libcudnn.so.8 && ln -s libcudnn.so.8.9.2 $PWD/lib/libcudnn.so.8"
+    never bad-file restore
+    eval "$output"
+    observed
+    is "$output" "version 8902"
+}
+
+@test "what cuDNN needs of another maker comes with no cuDNN" {
+    local library
+    for library in libnuma_x.so.1 libnvJitLink.so.12; do
+        rm -rf lib
+        make_standin 8.9.2 lib --needs "$library"
+        engine '>=8.8,<9' "$PWD/lib"
+        observed
+        never dependency-missing restore
+        [[ $(edits dependency-missing) != *reinstall* ]]
+        is "$(finding dependency-missing '[.fix[].edits[] | select(.name == "cudnn")] | length')" 0
+    done
+}

@@ -57,10 +57,18 @@ static const char *package_name(const struct asked *a) {
     return value ? value : a->object ? a->object->r.installation : NULL;
 }
 
+static bool is_mounted(const struct wc_object *o) {
+    return o->r.installation_kind == WC_installation_kind_CONTAINER_MOUNT;
+}
+
+/* Of its object; of a facade also that of the part that is mounted beside it. */
 static const char *mount_of(const struct asked *a) {
-    return a->object && a->object->r.installation_kind == WC_installation_kind_CONTAINER_MOUNT
-               ? a->object->r.mount
-               : NULL;
+    const struct wc_object *o = a->object;
+
+    if (o && !is_mounted(o) && o->r.role == WC_role_FACADE)
+        o = WC_FIRST(part, a->s->objects,
+                     part->r.role == WC_role_PART && part->r.mapped && is_mounted(part));
+    return o && is_mounted(o) ? o->r.mount : NULL;
 }
 
 /* What was looked at of the file that the finding names. */

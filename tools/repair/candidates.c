@@ -87,7 +87,7 @@ static const char *environment_of(struct finding_of *f, const char *path) {
     if (!environment)
         return NULL;
     if (wc_str_ends(environment, "-packages"))
-        return environment;
+        return real_path(f, environment);
     for (n = wc_dir_length(path); n > 1; n = wc_dir_above(path, n)) {
         const char *prefix = format(f, "%.*s", (int)n, path);
         if (f->files->facts(f->files->ctx, format(f, "%s/conda-meta", prefix), &facts))
@@ -886,6 +886,23 @@ static bool is_of_other_major(const char *name, const char *file) {
     return asked >= 0 && is >= 0 && asked != is;
 }
 
+static bool is_any(void *found, const char *entry) {
+    (void)entry;
+    *(bool *)found = true;
+    return false;
+}
+
+/* As `docker run -v FILE:FILE` makes one where the computer has no such file. */
+static bool is_empty_directory(struct finding_of *f, const char *path) {
+    struct wc_file_stat facts;
+    bool found = false;
+
+    if (!f->files->facts(f->files->ctx, path, &facts) || !facts.directory)
+        return false;
+    f->files->list(f->files->ctx, path, is_any, &found);
+    return !found;
+}
+
 /* "libcudnn.so.9.1.0" for "libcudnn.so.9", "libcudnn.so.9" for "libcudnn.so", and the other way
  * about. */
 static bool is_beside(void *arg, const char *entry) {
@@ -902,6 +919,8 @@ static bool is_beside(void *arg, const char *entry) {
     if (is_of_other_major(b->name, real_path(b->f, format(b->f, "%s/%s", b->directory, entry))))
         return true;
     add_one(b->f, e);
+    if (is_empty_directory(b->f, e.path))
+        add_two(b->f, (struct edit){.kind = EDIT_DELETE, .path = e.path}, e);
     add_two(b->f, e, with_directory(b->f, b->directory));
     if (!wc_str_ends(b->name, ".so")) { /* there may be more of them */
         const struct edit all = {.kind = EDIT_LINKS, .path = b->directory};

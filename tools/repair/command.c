@@ -260,6 +260,12 @@ static bool may_change(const char *path) {
 }
 
 /* Then the name is taken, by a link that leads nowhere, or to itself. */
+static bool is_directory(const struct user *user, const char *path) {
+    struct wc_file_stat facts;
+
+    return user->files && user->files->facts(user->files->ctx, path, &facts) && facts.directory;
+}
+
 static bool is_link(const char *path) {
     struct stat facts;
 
@@ -305,7 +311,8 @@ static const char *one(struct making *m, const struct user *user) {
     case EDIT_LINKS: /* where PATH of a user does not lead */
         return format(m->memory, "/sbin/ldconfig -n %s", quoted_path(m, e->path));
     case EDIT_DELETE:
-        return format(m->memory, "rm %s", quoted_path(m, e->path));
+        return format(m->memory, "%s %s", is_directory(user, e->path) ? "rmdir" : "rm",
+                      quoted_path(m, e->path));
     default:
         return fail(m);
     }

@@ -4,11 +4,13 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/findings/finding.h"
 #include "core/packages/distribution.h"
+#include "core/packages/identify.h"
 #include "image.h"
 #include "tools/util/memory.h"
 #include "wheels.h"
@@ -123,6 +125,37 @@ static bool is_there(const struct overlay *o, const char *path) {
     return disk_of(o)->facts(disk_of(o)->ctx, path, &facts);
 }
 
+/* Libraries that are mount points themselves, as a container's runtime mounts them. */
+static void read_mounts(struct overlay *o) {
+    FILE *from = fopen("/proc/self/mountinfo", "re");
+    char *line = NULL, point[PATH_MAX];
+    struct wc_mount_line read;
+    size_t room = 0;
+
+    while (from && getline(&line, &room, from) > 0)
+        if (wc_mount_read(line, point, sizeof(point), &read) && strstr(wc_base_name(point), ".so"))
+            add_text(&o->mounted, format(o, "%s", point));
+    free(line);
+    if (from)
+        fclose(from);
+    o->mounts_read = true;
+}
+
+static bool is_mount(struct overlay *o, const char *path) {
+    if (!o->mounts_read && !o->library_cache->disk.root[0])
+        read_mounts(o);
+    for (size_t i = 0; i < o->mounted.n; i++)
+        if (strcmp(o->mounted.p[i], path) == 0)
+            return true;
+    return false;
+}
+
+static bool is_directory(struct overlay *o, const char *path) {
+    struct wc_file_stat facts;
+
+    return disk_of(o)->facts(disk_of(o)->ctx, path, &facts) && facts.directory;
+}
+
 static void put(struct overlay *o, const char *path, struct disk_entry entry);
 
 /* Directories on the way to it that are not there. */
@@ -139,6 +172,10 @@ static void put(struct overlay *o, const char *path, struct disk_entry entry) {
 
     if (!path)
         return;
+    if (is_mount(o, path)) /* EBUSY */
+        fail(o, "a file that it would replace is mounted there, which nobody can take away");
+    if ((entry.kind == DISK_FILE || entry.kind == DISK_LINK) && is_directory(o, path))
+        fail(o, "a directory stands in the place of a file that it would bring");
     if (entry.kind != DISK_GONE)
         put_directories(o, path);
     f = hash_find_text(o->files, path);
@@ -404,6 +441,54 @@ static bool install_wheel(struct overlay *o, const char *site, const char *packa
            put_text(o, format(o, "%s/%s/METADATA", site, info),
                     format(o, "Metadata-Version: 2.1\nName: %s\nVersion: %s\n%s", package, version,
                            required));
+}
+
+/* Does the METADATA of another package accept what is installed, and not that release? */
+struct requiring {
+    struct overlay *o;
+    const char *site;
+    char name[96];
+    struct wc_version old, new;
+    bool found;
+};
+
+static bool is_required(const struct requiring *r, const char *line) {
+    static const char key[] = "Requires-Dist: ";
+    const char *name = line + strlen(key), *marker = strchr(line, ';');
+    const size_t n = strcspn(name, " (<>=!~;[");
+    char normalised[96];
+    struct wc_spec spec;
+
+    if (!wc_str_starts(line, key))
+        return false;
+    wc_distribution_normalise(name, n, normalised, sizeof(normalised));
+    name = format(r->o, "%.*s", (int)((marker ? (size_t)(marker - name) : strlen(name)) - n),
+                  name + n);
+    return strcmp(normalised, r->name) == 0 && wc_spec_read(name, &spec) && spec.n > 0 &&
+           wc_spec_accepts(&spec, r->old) == WC_YES && wc_spec_accepts(&spec, r->new) == WC_NO;
+}
+
+static bool requires_old(void *requiring, const char *entry) {
+    struct requiring *r = requiring;
+    char *metadata, *line;
+
+    if (!wc_str_ends(entry, ".dist-info"))
+        return true;
+    metadata = read_all(r->o, format(r->o, "%s/%s/METADATA", r->site, entry));
+    while (!r->found && metadata && (line = strsep(&metadata, "\n")))
+        r->found = is_required(r, line);
+    return !r->found;
+}
+
+/* A major takes the place of another that nobody else may lose. */
+static bool breaks_another(struct overlay *o, const char *site, const char *package,
+                           const char *installed, struct wc_version release) {
+    struct requiring r = {.o = o, .site = site, .old = wc_version_of(installed), .new = release};
+
+    wc_distribution_normalise(package, strlen(package), r.name, sizeof(r.name));
+    if (r.old.major != release.major)
+        disk_of(o)->list(disk_of(o)->ctx, site, requires_old, &r);
+    return r.found;
 }
 
 /* What it requires comes along, where it is not there. */
@@ -762,6 +847,9 @@ static bool install(struct overlay *o, const struct edit *e) {
         return install_required(o, environment, &there) && (o->changes || fail(o, satisfied));
     if (!wc_version_known(release))
         return fail(o, "no release of it is known");
+    if (find_distribution(o, environment, e->name, &there) &&
+        breaks_another(o, environment, e->name, there.version, release))
+        return fail(o, "another package there requires the major that is installed");
     return install_wheel(o, environment, e->name, release) &&
            find_distribution(o, environment, e->name, &there) &&
            install_required(o, environment, &there);
@@ -902,7 +990,8 @@ static bool hide_replaced(void *arg, const char *entry) {
     struct replacing *r = arg;
     const struct wc_name name = wc_name_read(entry);
 
-    if (wc_kind_is_cudnn(name.kind) && (name.version.major < 0 || name.version.major == r->major))
+    if (wc_kind_is_cudnn(name.kind) && (name.version.major < 0 || name.version.major == r->major) &&
+        !is_directory(r->o, format(r->o, "%s/%s", r->directory, entry)))
         hide(r->o, format(r->o, "%s/%s", r->directory, entry));
     return true;
 }
@@ -1088,7 +1177,7 @@ static bool apply(struct overlay *o, const struct edit *e) {
 }
 
 bool overlay_apply(struct overlay *o, const struct edit *e) {
-    bool good = apply(o, e);
+    bool good = apply(o, e) && !o->why;
 
     library_cache_forget(o->library_cache, concerns, o, o->environments.p);
     return good;
@@ -1147,5 +1236,6 @@ void overlay_end(struct overlay *o) {
     free(o->environments.p);
     free(o->first.p);
     free(o->first_asked.p);
+    free(o->mounted.p);
     heap_arena_end(&o->memory);
 }

@@ -24,6 +24,8 @@ struct overlay {
     struct overlay_names environments; /* whose packages are others now */
     struct overlay_names first;        /* files that are opened before anything is asked for */
     struct overlay_names first_asked;  /* modules whose requests come before all others */
+    struct overlay_names mounted;      /* libraries that are mount points */
+    bool mounts_read;
     const char *why;                   /* an edit could not be applied; NULL: all were */
     bool changes;                      /* something of all this is another way than it was */
 };

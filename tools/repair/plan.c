@@ -164,6 +164,20 @@ static bool wants_unknown(const struct candidate *c, const struct wc_finding_rec
            wc_name_kind_of(file) == WC_NAME_OTHER;
 }
 
+/* What a library of cuDNN's needs of other makers, and what stands in no table, it still needs when
+ * it is put there anew. */
+static bool needs_the_same(const struct candidate *c, const struct wc_finding_record *f) {
+    const struct wc_fact *missing = WC_FIRST(one, f->facts, wc_str_same(one->name, "missing"));
+    bool anew = false;
+
+    for (size_t i = 0; i < c->n; i++)
+        anew = anew || c->edit[i].kind == EDIT_REINSTALL || c->edit[i].kind == EDIT_INSTALL ||
+               c->edit[i].kind == EDIT_RESTORE ||
+               (c->edit[i].kind == EDIT_PLACE && wc_str_same(c->edit[i].name, "cudnn"));
+    return anew && has_rule(f->id, OWN_NEEDS) && missing && missing->value &&
+           !wheel_cudnn_needs(missing->value);
+}
+
 /* ---- what a path variable loses ---- */
 
 static bool is_other_library(void *found, const char *name) {
@@ -560,9 +574,9 @@ static bool cures(const struct planning *p, const struct played *x,
     if (has_rule(f->id, OWN_COPY) && !takes_own(x, f))
         return false;
     return !is_beyond_files(&x->edits, f) && !wants_unknown(&x->edits, f) &&
-           !removes_unused(p, &x->edits, f) && !leaves_installation(p, &x->edits, f) &&
-           !keeps_cuda(p, x, f) && !loses_cuda(p, x) && !takes_older(p, x, f) &&
-           !removes_wanted(p, x) && is_cured(p, &x->outcome, of_end, f) &&
+           !needs_the_same(&x->edits, f) && !removes_unused(p, &x->edits, f) &&
+           !leaves_installation(p, &x->edits, f) && !keeps_cuda(p, x, f) && !loses_cuda(p, x) &&
+           !takes_older(p, x, f) && !removes_wanted(p, x) && is_cured(p, &x->outcome, of_end, f) &&
            (!x->newest.source || is_cured(p, &x->newest, of_end, f));
 }
 

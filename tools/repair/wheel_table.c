@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wheel_table.h"
 
+#include <string.h>
+
 #include "core/model/names.h"
 
 enum { FIRST_CUDA = 11, CUDAS = 3, NEEDED_MOST = 8 };
@@ -115,6 +117,17 @@ struct wheel_list wheel_list(struct wc_arena *memory, const char *package, const
         add_path(&p[n++], package, version);
     }
     return (struct wheel_list){p, n};
+}
+
+bool wheel_cudnn_needs(const char *library) {
+    const char *end = library ? strstr(library, ".so") : NULL;
+
+    WC_EACH_ROW(row, files)
+        for (const char *at = row->needs; end && (at = strstr(at, "lib")); at++)
+            if (wc_str_starts(row->of.package, "nvidia-cudnn-") &&
+                strncmp(at, library, (size_t)(end - library) + 3) == 0)
+                return true;
+    return false;
 }
 
 const char *const *wheel_required(struct wc_arena *memory, const char *package,

@@ -20,6 +20,9 @@ struct wheel_list {
 };
 struct wheel_list wheel_list(struct wc_arena *memory, const char *package, const char *release);
 
+/* Is there a release of cuDNN of which a library needs that one, of whatever number? */
+bool wheel_cudnn_needs(const char *library);
+
 /* The packages that come with it, NULL at the end. */
 const char *const *wheel_required(struct wc_arena *memory, const char *package,
                                   const char *release);
