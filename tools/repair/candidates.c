@@ -980,6 +980,47 @@ static void find_links(struct finding_of *f) {
     }
 }
 
+/* ---- next to what is searched ---- */
+
+static void add_neighbour(struct finding_of *f, const char *directory, const char *name) {
+    struct wc_file_stat facts;
+
+    if (f->files->facts(f->files->ctx, format(f, "%s/%s", directory, name), &facts))
+        add_one(f, with_directory(f, directory));
+}
+
+static void add_neighbours(struct finding_of *f, const char *directory, size_t n,
+                           const char *name) {
+    const size_t above = wc_dir_above(directory, n);
+
+    add_neighbour(f, format(f, "%.*s/lib64", (int)n, directory), name);
+    add_neighbour(f, format(f, "%.*s/lib", (int)n, directory), name);
+    if (above > 1) {
+        add_neighbour(f, format(f, "%.*s/lib64", (int)above, directory), name);
+        add_neighbour(f, format(f, "%.*s/lib", (int)above, directory), name);
+    }
+}
+
+/* An archive has "lib", a toolkit "lib64", and a folder that was copied lies in the other one. */
+static void find_neighbours(struct finding_of *f) {
+    WC_EACH(failure, f->s->failures) {
+        const char *name = failure->r.name;
+        const struct wc_searched *search = wc_search_in_vain(f->s, failure);
+        if (!name || strchr(name, '/') || !wc_kind_is_cudnn(wc_name_kind_of(name)))
+            continue;
+        if (search)
+            WC_EACH(looked, search->r.searched) {
+                const char *at = strstr(*looked, " /");
+                size_t n = at ? strlen(at + 1) : 0;
+                if (n > 1)
+                    add_neighbours(f, at + 1, n - (at[n] == '/'), name);
+            }
+        WC_EACH(o, f->s->objects)
+            if (o->r.role == WC_role_CUDA_DEPENDENCY && o->r.mapped && o->r.path)
+                add_neighbours(f, o->r.path, wc_dir_length(o->r.path), name);
+    }
+}
+
 /* ---- order ---- */
 
 /* The folder below site-packages, else the file. */
@@ -999,17 +1040,26 @@ static const char *module_of(struct finding_of *f, const struct wc_object *host)
                : below;
 }
 
+static void add_order(struct finding_of *f, const struct wc_object *first,
+                      const struct wc_object *then) {
+    const char *a = module_of(f, first), *b = module_of(f, then);
+
+    if (a && b && strcmp(a, b) != 0)
+        add_one(f, (struct edit){.kind = EDIT_IMPORT_FIRST, .name = a, .value = b});
+}
+
 static void find_orders(struct finding_of *f) {
     WC_EACH(first, f->s->objects)
         WC_EACH(then, f->s->objects) {
-            const char *a, *b;
-            if (first == then || !wc_wants_cudnn(first) || !wc_wants_cudnn(then))
-                continue;
-            a = module_of(f, first);
-            b = module_of(f, then);
-            if (a && b && strcmp(a, b) != 0)
-                add_one(f, (struct edit){.kind = EDIT_IMPORT_FIRST, .name = a, .value = b});
+            if (first != then && wc_wants_cudnn(first) && wc_wants_cudnn(then))
+                add_order(f, first, then);
         }
+    WC_EACH(o, f->s->objects) /* a library of CUDA's that an import has brought by its path */
+        if (o->r.role == WC_role_CUDA_DEPENDENCY && o->r.asked_how == WC_operation_DLOPEN &&
+            o->r.asked_name && o->r.asked_name[0] == '/')
+            WC_EACH(host, f->s->objects)
+                if (wc_wants_cudnn(host))
+                    add_order(f, host, o);
     WC_EACH(o, f->s->objects) {
         const char *path = wc_path_of(o), *environment = environment_of(f, path);
         if (path && strstr(path, "/onnxruntime/") && environment && !is_conda(environment))
@@ -1047,6 +1097,7 @@ void candidates_find(struct candidates *c, const struct replay *r, const struct 
         find_functions(&f);
         find_files(&f);
         find_links(&f);
+        find_neighbours(&f);
         find_orders(&f);
     }
 }

@@ -362,6 +362,8 @@ static const char *spec_for(struct finding_places *f, const char *spec, const ch
     WC_EACH_ROW(row, releases)
         if (column > 0 && column < 3 && row->has[column] && !wc_version_known(first))
             first = wc_version_of(row->release);
+    if (column == 0 && wc_spec_read(spec, &set) && wc_spec_floor(&set).major < 8)
+        first = wc_version_of("8.0.1");
     first.build = -1;
     if (!wc_version_known(first) || !wc_spec_read(spec, &set) ||
         wc_version_compare(wc_spec_floor(&set), first) >= 0)

@@ -164,18 +164,31 @@ static bool wants_unknown(const struct candidate *c, const struct wc_finding_rec
            wc_name_kind_of(file) == WC_NAME_OTHER;
 }
 
+/* For which CUDA such an edit brings cuDNN anew, without what it needs; -1: not said. */
+static int32_t cuda_anew(const struct edit *e) {
+    const int32_t named = e->name ? wc_cuda_in_package(e->name) : -1;
+
+    if (e->target && wc_is_digit(e->target[0]))
+        return (int32_t)strtol(e->target, NULL, 10);
+    return named > 0 || !e->value ? named : wc_cuda_in_package(e->value);
+}
+
 /* What a library of cuDNN's needs of other makers, and what stands in no table, it still needs when
- * it is put there anew. */
+ * it is put there anew; and of CUDA, where it is for the same. */
 static bool needs_the_same(const struct candidate *c, const struct wc_finding_record *f) {
     const struct wc_fact *missing = WC_FIRST(one, f->facts, wc_str_same(one->name, "missing"));
-    bool anew = false;
+    const char *name = missing && has_rule(f->id, OWN_NEEDS) ? missing->value : NULL;
 
-    for (size_t i = 0; i < c->n; i++)
-        anew = anew || c->edit[i].kind == EDIT_REINSTALL || c->edit[i].kind == EDIT_INSTALL ||
-               c->edit[i].kind == EDIT_RESTORE ||
-               (c->edit[i].kind == EDIT_PLACE && wc_str_same(c->edit[i].name, "cudnn"));
-    return anew && has_rule(f->id, OWN_NEEDS) && missing && missing->value &&
-           !wheel_cudnn_needs(missing->value);
+    for (size_t i = 0; name && i < c->n; i++) {
+        const struct edit *e = &c->edit[i];
+        const bool anew = e->kind == EDIT_REINSTALL || e->kind == EDIT_RESTORE ||
+                          (e->kind == EDIT_PLACE && wc_str_same(e->name, "cudnn"));
+        if ((anew || e->kind == EDIT_INSTALL) && !wheel_cudnn_needs(name))
+            return true;
+        if (anew && wc_name_cuda(name) > 0 && wc_name_cuda(name) == cuda_anew(e))
+            return true;
+    }
+    return false;
 }
 
 /* ---- what a path variable loses ---- */
