@@ -439,3 +439,53 @@ finalized() { # [NAME=VALUE]...: with no compiler of this computer's
         is "$(finding dependency-missing '[.fix[].edits[] | select(.name == "cudnn")] | length')" 0
     done
 }
+
+@test "a cuDNN that was copied next to the directory that is searched" {
+    make_standin 8.9.2 cuda/lib64/lib64
+    echo 'import ctypes; print(ctypes.CDLL("libcudnn.so.8").cudnnGetVersion())' >main.py
+    run -1 env LD_LIBRARY_PATH="$PWD/cuda/lib64" "$CMD" run --quiet --log logs -- python3 main.py
+    "$CMD" report --json logs >report.json || true
+    is "$(finding library-not-found '.fix[0] | [.command, .checked]')" \
+        "[\"export LD_LIBRARY_PATH=$PWD/cuda/lib64/lib64:$PWD/cuda/lib64\",\"replayed\"]"
+    run -0 env LD_LIBRARY_PATH="$PWD/cuda/lib64/lib64:$PWD/cuda/lib64" python3 main.py
+    is "$output" 8902
+}
+
+# Where all of a CUDA is missing, one library of it brings the next that is missing.
+@test "one library of CUDA's is put where others of that CUDA are" {
+    make_standin 8.9.2 lib
+    make_standin --empty libcublas.so.11 lib
+    echo 'import ctypes; ctypes.CDLL("libcudart.so.12"); ctypes.CDLL("libcudnn.so.8")' >main.py
+    run -1 env LD_LIBRARY_PATH="$PWD/lib" "$CMD" run --quiet --log logs -- python3 main.py
+    "$CMD" report --json logs >report.json || true
+    is "$(jq -c '[.findings[].fix[].edits[] | select(.name == "libcudart.so.12")] | length' report.json)" 0
+    make_standin --empty libcublas.so.12 lib
+    "$CMD" report --json logs >report.json || true
+    [ "$(jq -c '[.findings[].fix[].edits[] | select(.name == "libcudart.so.12")] | length' report.json)" -gt 0 ]
+}
+
+packaged() { # NAME VERSION FILE: that file is of that package
+    mkdir -p "$site/${1//-/_}-$2.dist-info"
+    printf 'Metadata-Version: 2.1\nName: %s\nVersion: %s\n' "$1" "$2" >"$site/${1//-/_}-$2.dist-info/METADATA"
+    printf '%s,,\n' "$3" >"$site/${1//-/_}-$2.dist-info/RECORD"
+}
+
+@test "an import that brings another cuBLAS comes last" {
+    local name=libcublasLt.so.12
+    make_standin 8.9.2 "$site" --layout pip --build 26 --asks "$name:cublasLtCreate"
+    mkdir -p "$site/nvidia/cublas/lib" "$site/imagekit.libs" "$site/imagekit"
+    make_standin --empty "$name" "$site/nvidia/cublas/lib"
+    make_standin --empty "$name" "$site/imagekit.libs"
+    packaged imagekit 3.1 "imagekit.libs/$name"
+    packaged nvidia-cublas-cu12 12.4.127 "nvidia/cublas/lib/$name"
+    echo "import ctypes; ctypes.CDLL('$site/imagekit.libs/$name')" >"$site/imagekit/__init__.py"
+    echo 'int cudnnCreate(void **); int start(void **h) { return cudnnCreate(h); }' |
+        "${CC:-gcc}" -shared -fPIC -x c - -o "$site/engine/_engine.so" -Wl,--no-as-needed -L "$site/nvidia/cublas/lib" -l:"$name" \
+            -L "$site/nvidia/cudnn/lib" -l:libcudnn.so.8 -Wl,-rpath,"$site/nvidia/cudnn/lib:$site/nvidia/cublas/lib"
+    echo "import ctypes; ctypes.CDLL('$site/engine/_engine.so').start(None)" >"$site/engine/__init__.py"
+    printf 'import imagekit\nimport engine\n' >main.py
+    run env PYTHONPATH="$site" "$CMD" run --quiet --log logs -- python3 main.py
+    "$CMD" report --json logs >report.json || true
+    is "$(finding cuda-dependency-differs '.fix[0] | [.text, .edits[0].edit, .checked]')" \
+        '["import engine before imagekit","import-first","replayed"]'
+}

@@ -527,12 +527,35 @@ static bool is_for_other_cuda(struct finding_places *f, const struct wc_failure 
     return cuda > 0 && wc_asked_by_cudnn(f->s, failure);
 }
 
+struct siblings {
+    const char *name;
+    bool found;
+};
+
+static bool is_sibling(void *siblings, const char *entry) {
+    struct siblings *s = siblings;
+
+    s->found = wc_name_kind_of(entry) == WC_NAME_CUDA_DEPENDENCY &&
+               wc_name_cuda(entry) == wc_name_cuda(s->name) && strcmp(entry, s->name) != 0;
+    return !s->found;
+}
+
+/* Where no other library of that CUDA is searched, the next one would be missing then. */
+static bool has_siblings(struct finding_places *f, const char *name) {
+    struct siblings s = {name, false};
+
+    for (size_t i = 0; i < f->directories && !s.found; i++)
+        f->files->list(f->files->ctx, f->directory[i], is_sibling, &s);
+    return s.found;
+}
+
 static void add_missing(struct finding_places *f, const char *directory) {
     WC_EACH(failure, f->s->failures) {
         const char *name = missing_of(f, failure);
         /* Without a number it is a link, which find_links() has. */
         if (name && wc_name_kind_of(name) == WC_NAME_CUDA_DEPENDENCY && !wc_str_ends(name, ".so") &&
-            !is_for_other_cuda(f, failure, wc_base_name(name)))
+            !is_for_other_cuda(f, failure, wc_base_name(name)) &&
+            has_siblings(f, wc_base_name(name)))
             add_one(f, (struct edit){.kind = EDIT_PLACE,
                                      .name = format(f, "%s", wc_base_name(name)),
                                      .path = directory});

@@ -406,10 +406,12 @@ static bool removes_wanted(const struct planning *p, const struct played *x) {
 
 /* Nothing that is as bad may be there that was not there before. That now the other one of two
  * copies stands in front is no more than a note. */
-static bool brings(const struct planning *p, const struct outcome *o, bool of_end,
-                   enum wc_severity severity) {
+static bool brings(const struct planning *p, const struct played *x, const struct outcome *o,
+                   bool of_end, enum wc_severity severity) {
+    const bool order = x->edits.edit[0].kind == EDIT_IMPORT_FIRST;
+
     return WC_ANY(f, *found_in(o, of_end),
-                  f->severity >= severity &&
+                  f->severity >= severity && !(order && has_rule(f->id, ANY_ORDER)) &&
                       !(has_rule(f->id, OTHER_COPY) && f->severity == WC_severity_NOTE) &&
                       !find_in(&p->base, of_end, f, &o->source->stack));
 }
@@ -571,10 +573,10 @@ static bool has_gpu_code(const struct outcome *o) {
                        !candidates_has_gpu_code(s, wc_runtime_of(s, facade).range.low));
 }
 
-static bool is_cured(const struct planning *p, const struct outcome *o, bool of_end,
-                     const struct wc_finding_record *f) {
-    return is_gone(p, o, of_end, f) && !brings(p, o, of_end, f->severity) && !brings_never(p, o) &&
-           (!has_rule(f->id, KNOWN_FOR_GPU) || has_gpu_code(o));
+static bool is_cured(const struct planning *p, const struct played *x, const struct outcome *o,
+                     bool of_end, const struct wc_finding_record *f) {
+    return is_gone(p, o, of_end, f) && !brings(p, x, o, of_end, f->severity) &&
+           !brings_never(p, o) && (!has_rule(f->id, KNOWN_FOR_GPU) || has_gpu_code(o));
 }
 
 static bool cures(const struct planning *p, const struct played *x,
@@ -586,11 +588,14 @@ static bool cures(const struct planning *p, const struct played *x,
         return false;
     if (has_rule(f->id, OWN_COPY) && !takes_own(x, f))
         return false;
+    if (has_rule(f->id, VARIABLES_ALONE) && !is_variables_alone(&x->edits))
+        return false;
     return !is_beyond_files(&x->edits, f) && !wants_unknown(&x->edits, f) &&
            !needs_the_same(&x->edits, f) && !removes_unused(p, &x->edits, f) &&
            !leaves_installation(p, &x->edits, f) && !keeps_cuda(p, x, f) && !loses_cuda(p, x) &&
-           !takes_older(p, x, f) && !removes_wanted(p, x) && is_cured(p, &x->outcome, of_end, f) &&
-           (!x->newest.source || is_cured(p, &x->newest, of_end, f));
+           !takes_older(p, x, f) && !removes_wanted(p, x) &&
+           is_cured(p, x, &x->outcome, of_end, f) &&
+           (!x->newest.source || is_cured(p, x, &x->newest, of_end, f));
 }
 
 /* By what they leave; above 0: a leaves more. */
