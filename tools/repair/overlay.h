@@ -26,8 +26,8 @@ struct overlay {
     struct overlay_names first_asked;  /* modules whose requests come before all others */
     struct overlay_names mounted;      /* libraries that are mount points */
     bool mounts_read;
-    const char *why;                   /* an edit could not be applied; NULL: all were */
-    bool changes;                      /* something of all this is another way than it was */
+    const char *why; /* an edit could not be applied; NULL: all were */
+    bool changes;    /* something of all this is another way than it was */
 };
 
 /* Over that cache's disk, until overlay_end; one at a time. environment: of the process. *made:
