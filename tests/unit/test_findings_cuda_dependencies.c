@@ -267,6 +267,34 @@ static void what_a_host_asks_for_in_vain_is_missing_where_it_gave_up(void **stat
     assert_finds(s, "");
 }
 
+/* For want of what a preloaded hook of the last CUDA needs, say, whatever else was found. */
+static void what_is_needed_for_the_start_is_missing_beside_another_cuda(void **state) {
+    (void)state;
+    for (int ran = 0; ran < 2; ran++) {
+        struct scene *s = new_scene();
+        struct majors m = draw_majors();
+        int64_t host = add_host(s, "/opt/app/host");
+        int64_t facade = add_facade(s, "/opt/cudnn", draw_release(9), host);
+        struct wc_record r = begin(WC_KIND_failure);
+        add_cuda_dependency(s, "cudart", m.cuda, "/opt/cuda/lib64", WC_installation_kind_DIRECTORY,
+                            host);
+        if (ran)
+            add_call(s, "cudnnCreate", host, facade, 0, WC_NULL);
+        r.u.failure.request = ++s->requests;
+        r.u.failure.operation = WC_operation_NEEDED;
+        r.u.failure.name = print(s, "libcudart.so.%d", m.other);
+        r.u.failure.caller = "/opt/hook.so";
+        r.u.failure.caller_object = WC_NULL;
+        r.u.failure.inferred = true;
+        apply(s, &r);
+        assert_finds(s, "");
+        add_outcome(s, 127, NULL);
+        assert_finds(s, ran ? "" : "cuda-dependency-differs");
+        if (!ran)
+            assert_non_null(strstr(s->found.p[0].title, "hook.so asked for libcudart.so"));
+    }
+}
+
 /* Behind a script nobody tells how it ended itself. */
 static void a_command_that_failed_is_how_its_processes_ended(void **state) {
     (void)state;
@@ -640,6 +668,7 @@ int main(void) {
         cmocka_unit_test(a_compiler_that_is_missing_warns_until_a_call_fails),
         cmocka_unit_test(what_a_library_of_cuda_asks_for_in_vain_is_missing),
         cmocka_unit_test(what_a_host_asks_for_in_vain_is_missing_where_it_gave_up),
+        cmocka_unit_test(what_is_needed_for_the_start_is_missing_beside_another_cuda),
         cmocka_unit_test(a_command_that_failed_is_how_its_processes_ended),
         cmocka_unit_test(a_host_that_goes_without_cuda_is_told_when_it_has_ended),
         cmocka_unit_test(a_name_of_the_compiler_that_is_missing_kills),
